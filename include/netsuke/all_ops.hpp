@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Settings with every operator and function of this version: for tools and tests. Games list theirs (core/settings.hpp).
+#include <netsuke/netsuke.hpp>
+
+NSK_BEGIN
+struct all_settings : default_settings {
+  using ops = all_ops;
+  using functions = all_functions;
+};
+NSK_END

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Every macro that a user may define before the first include, each with its default. Define NSK_USER_CONFIG to the name of a
+/// header ("my_nsk_config.hpp") to keep them in one file.
+///
+/// | macro | meaning |
+/// | --- | --- |
+/// | NSK_ISA_SCALAR, NSK_ISA_AVX2, NSK_ISA_AVX512, NSK_ISA_NEON | instruction set of this translation unit; x86-64 defaults to AVX2+FMA+F16C without any compiler flag |
+/// | NSK_ASSERT(condition, text) | reports a caller's mistake; defaults to nothing when NDEBUG is defined, to a trap otherwise |
+/// | NSK_KEEP_USER_OPT | keeps the translation unit's own optimisation level in kernels (g++ only: they ask for O3 otherwise) |
+/// | NSK_NO_BIT_EQUALITY | accepts -ffast-math around the kernels, and gives up equal bits |
+#if defined(NSK_USER_CONFIG)
+#include NSK_USER_CONFIG
+#endif
+
+#if !defined(NSK_ISA_SCALAR) && !defined(NSK_ISA_AVX2) && !defined(NSK_ISA_AVX512) && !defined(NSK_ISA_NEON)
+#if defined(__x86_64__) || defined(_M_X64)
+#define NSK_ISA_AVX2
+#else
+#define NSK_ISA_SCALAR
+#endif
+#endif
+
+#if defined(NSK_ISA_AVX2)
+#define NSK_ISA_NAME avx2
+#elif defined(NSK_ISA_AVX512)
+#define NSK_ISA_NAME avx512
+#elif defined(NSK_ISA_NEON)
+#define NSK_ISA_NAME neon
+#else
+#define NSK_ISA_NAME scalar
+#endif
+
+#if defined(__FAST_MATH__) && !defined(NSK_NO_BIT_EQUALITY) && defined(__clang__)
+#error "netsuke: -ffast-math defeats clang's pragmas, and with them equal bits on every machine. Compile this file with -fno-fast-math -ffp-contract=on, or define NSK_NO_BIT_EQUALITY."
+#endif
+
+#if defined(_MSC_VER) && !defined(__clang__)
+#define NSK_INLINE __forceinline
+#define NSK_NOINLINE __declspec(noinline)
+#define NSK_RESTRICT __restrict
+#else
+#define NSK_INLINE inline __attribute__((always_inline))
+#define NSK_NOINLINE __attribute__((noinline))
+#define NSK_RESTRICT __restrict__
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The operators that a step can have, and their parameters as plain structs. schema/netsuke.fbs documents what each one computes;
+/// enumerators have the values of the file format and are append-only.
+#include <cstdint>
+#include <netsuke/core/assert.hpp>
+
+NSK_BEGIN
+enum class op : std::uint8_t {
+  none, conv_2d, depthwise_conv_2d, fully_connected, pack_panels, mat_mul, pool_2d, unary, binary, copy, fill, resize_2d, reduce, softmax
+};
+inline constexpr int op_count = 14;
+
+enum class function : std::uint8_t {
+  identity, clip, leaky_relu, prelu, sigmoid, hard_sigmoid, hard_swish, silu, tanh, exp, log, sqrt, reciprocal, neg, abs, floor, ceil,
+  round, erf, gelu, elu, softplus, square
+};
+inline constexpr int function_count = 23;
+
+enum class conv_algorithm : std::uint8_t { direct, winograd4, winograd2 };
+enum class pool_kind : std::uint8_t { max, average };
+enum class binary_kind : std::uint8_t { add, sub, mul, div, min, max, pow, prelu };
+enum class reduce_kind : std::uint8_t { mean, sum, max, min, prod, sum_square };
+
+/// Window of a convolution or pooling, in input pixels.
+struct window {
+  std::int32_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, pad_top = 0, pad_left = 0;
+};
+
+/// y = f(x + residual), or with activation_first y = f(x) + residual. `residual` has the output's shape and rank, its own strides,
+/// and may be the output itself; null data means none. `slope` (prelu) has one float per output channel.
+struct epilogue {
+  function fn = function::identity;
+  bool activation_first = false;
+  float alpha = 0, beta = 0;
+  const float* slope = nullptr;
+  const float* residual = nullptr;          ///< element at index 0 of the residual tensor
+  std::ptrdiff_t residual_stride[6] = {};   ///< elements, same dimensions as the output
+};
+NSK_END

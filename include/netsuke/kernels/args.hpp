@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What a kernel is given: views, parameters, and nothing of the model. One struct per operator; `plan/bind.hpp` fills it from the
+/// file, tests fill it by hand.
+///
+/// Every kernel has the form `void kernel(const kernel_args&, const tile_range&, std::byte* scratch)` and computes exactly the output
+/// elements of the range, plus the border pixels next to them (border_of in kernels/border.hpp). Contracts common to all:
+/// - strides and shapes were verified: nothing here is checked again, except data (indices in tensors);
+/// - the last dimension of image tensors has stride 1, all others any; inputs may be read up to `over_read` bytes past their end;
+/// - an output may be an input or the residual only where each element is read before it is written by the same tile;
+/// - tiles write disjoint elements, in any order and from any thread, with the same bits;
+/// - `scratch` is 64-byte aligned and has at least the bytes that `*_scratch_bytes` in kernels/scratch.hpp returns.
+#include <netsuke/core/op.hpp>
+#include <netsuke/core/tensor.hpp>
+
+NSK_BEGIN
+namespace kernels {
+
+/// 2-D convolution of [N, H, W, C] by packed weights (core/packing.hpp: panels of depth kernel_h * kernel_w * C / groups with
+/// k = (kernel row, kernel column, input channel), one set of panels per group). Input pixels outside are zeros: taken from the
+/// border where the input has a wide enough one with fill 0, else gathered.
+struct conv_2d_args {
+  tensor_view input, output;
+  const float* weights;
+  window w;
+  std::int32_t groups;
+  conv_algorithm algorithm;
+  epilogue e;
+};
+
+/// Depthwise convolution: output channel c from input channel c. Weights: panels of C with depth kernel_h * kernel_w.
+struct depthwise_conv_2d_args {
+  tensor_view input, output;
+  const float* weights;
+  window w;
+  epilogue e;
+};
+
+/// output[..., n] = sum over k of input[..., k] * weights[k][n] + bias[n]. Rows are all leading dimensions of the output.
+struct fully_connected_args {
+  tensor_view input, output;
+  const float* weights;
+  epilogue e;
+};
+
+/// Writes input [B, K, N] (any strides) as panels with zero bias, matrix after matrix. `output` is [B, panel_floats(N, K)].
+/// Tile space: pixels = B is dimension 0 of output seen as [1, B, floats]; a tile packs whole matrices.
+struct pack_panels_args {
+  tensor_view input, output;
+};
+
+/// output[b] = a[b] * right[b], right packed by pack_panels; with shared_right one matrix for every b.
+/// a [B, M, K] with stride 1 in K; output [B, M, N].
+struct mat_mul_args {
+  tensor_view input, output;
+  const float* panels;
+  bool shared_right;
+  epilogue e;
+};
+
+/// Maximum or average over a window. Taps outside the input are skipped; the average divides by the taps inside, or with
+/// count_include_pad by the taps inside the input padded by w.pad_top, w.pad_left, pad_bottom, pad_right.
+struct pool_2d_args {
+  tensor_view input, output;
+  window w;
+  pool_kind kind;
+  bool count_include_pad;
+  std::int32_t pad_bottom, pad_right;
+};
+
+/// output = f(input): e.fn with its parameters; shapes equal, any strides. float32.
+struct unary_args {
+  tensor_view input, output;
+  epilogue e;
+};
+
+/// output = f(a op b), all of one shape; broadcasting is stride 0. float32.
+struct binary_args {
+  tensor_view a, b, output;
+  binary_kind kind;
+  epilogue e;
+};
+
+/// output = input, same shape, any strides (negative and 0 too on the input), any element type.
+struct copy_args {
+  tensor_view input, output;
+};
+
+/// output = value everywhere, converted to the output's type.
+struct fill_args {
+  tensor_view output;
+  float value;
+};
+
+/// Separable resampling of [N, H, W, C]; tables as in schema/netsuke.fbs. Row order of operations: for each row tap the weighted sum of
+/// column taps in ascending order (first tap a product, the others fused), then rows likewise.
+struct resize_2d_args {
+  tensor_view input, output;
+  std::int32_t row_taps, column_taps;
+  const std::int32_t* row_index;
+  const float* row_weight;
+  const std::int32_t* column_index;
+  const float* column_weight;
+};
+
+/// Reduction over the axes in which the output's length is 1 and the input's is not. Equal rank.
+struct reduce_args {
+  tensor_view input, output;
+  reduce_kind kind;
+  epilogue e;
+};
+
+/// exp(x - max) / sum, or its logarithm, along dimension `axis`. A tile holds whole lines along the axis.
+struct softmax_args {
+  tensor_view input, output;
+  std::int32_t axis;
+  bool log;
+};
+
+}
+NSK_END

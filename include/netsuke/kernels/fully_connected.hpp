@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Rows of any tensor times one packed matrix.
+#include <cstddef>
+#include <netsuke/kernels/args.hpp>
+#include <netsuke/kernels/border.hpp>
+#include <netsuke/kernels/gemm.hpp>
+#include <netsuke/kernels/impl/rows.hpp>
+#include <netsuke/simd/begin.hpp>
+
+NSK_BEGIN
+namespace kernels {
+namespace impl {
+
+/// Multiplies the tile's rows and pixels of `input` (shaped as the output but for the last dimension) by one packed matrix.
+inline void multiply_rows(const tensor_view& input, const tensor_view& output, const epilogue& epi, const gemm_weights& w, const tile_range& t) {
+  const int block = gemm_block_rows(w.depth), pixels = t.pixel_end - t.pixel_begin;
+  const gemm_job job{{1, 1, static_cast<int>(w.depth)}, w, t.channel_begin, t.channel_end, block, prepare(epi, output.rank)};
+  gemm_row_list list;
+  for (int row = t.row_begin; row < t.row_end; ++row) {
+    const float* add = epi.residual == nullptr ? nullptr : epi.residual + row_offset(output, epi.residual_stride, row);
+    const gemm_line line{input.as<float>() + row_offset(output, input.stride, row), pixel_step(input, input.stride),
+                         output.as<float>() + row_offset(output, row), pixel_step(output, output.stride),
+                         add, pixel_step(output, epi.residual_stride)};
+    gemm_push(job, list, line.from(t.pixel_begin), pixels);
+  }
+  gemm_flush(job, list);
+}
+
+}
+
+/// Computes one tile of a fully connected layer. Strides of the last dimension of input and output are 1.
+inline void fully_connected(const fully_connected_args& a, const tile_range& t, std::byte*) {
+  const int depth = a.input.shape[a.input.rank - 1], channels = a.output.shape[a.output.rank - 1];
+  impl::multiply_rows(a.input, a.output, a.e, {a.weights, channels, depth, 0}, t);
+  fill_border(a.output, t);
+}
+
+}
+NSK_END
+#include <netsuke/simd/end.hpp>

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Rows times packed weights: the driver that convolution, fully connected layers and matrix products share.
+#include <cstddef>
+#include <cstdint>
+#include <netsuke/core/packing.hpp>
+#include <netsuke/kernels/impl/gemm_tile.hpp>
+#include <netsuke/simd/begin.hpp>
+
+NSK_BEGIN
+namespace kernels {
+
+/// A packed matrix: `channels` columns in panels of depth `depth` from `data` on (core/packing.hpp); column 0 is channel
+/// `first_channel` of the output.
+struct gemm_weights {
+  const float* data;
+  std::int64_t channels, depth;
+  int first_channel;
+};
+
+namespace impl {
+
+/// The part of panel `index` that lies in output channels [begin, end); columns is 0 or less where there is none.
+inline gemm_panel panel_part(const gemm_weights& w, int index, int begin, int end) {
+  const int width = static_cast<int>(width_of_panel(w.channels, index)), left = w.first_channel + index * panel_width;
+  const int first = begin > left ? begin : left, last = end < left + width ? end : left + width;
+  const float* panel = w.data + std::int64_t{panel_width} * index * (w.depth + 1);
+  return {panel + (first - left), panel + width + (first - left), width, first, last - first};
+}
+
+template <bool Far>
+inline void one_panel(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* rows, const tile_epilogue& e) {
+  if (p.columns > 16) return gemm_panel_rows<24, Far>(count, runs, p, rows, e);
+  if (p.columns > 8) return gemm_panel_rows<16, Far>(count, runs, p, rows, e);
+  gemm_panel_rows<8, Far>(count, runs, p, rows, e);
+}
+
+/// Whole panels of 16 from `index` on, as many as possible at once, for 1 to 3 rows; returns the first panel left over.
+inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights& w, int index, int begin, int end, const tile_row* rows,
+                       const tile_epilogue& e) {
+  const int together = count == 1 ? 4 : 2;
+  const std::ptrdiff_t floats = panel_width * (static_cast<std::ptrdiff_t>(w.depth) + 1);
+  for (;; index += together) {
+    const int left = w.first_channel + index * panel_width;
+    if (begin > left || left + together * panel_width > end) return index;
+    if (index + together > panel_count(w.channels) || width_of_panel(w.channels, index + together - 1) != panel_width) return index;
+    const gemm_panel p = panel_part(w, index, begin, end);
+    if (count == 1) gemv_tile<1, 4>(runs, p, floats, rows, e);
+    if (count == 2) gemv_tile<2, 2>(runs, p, floats, rows, e);
+    if (count == 3) gemv_tile<3, 2>(runs, p, floats, rows, e);
+  }
+}
+
+}
+
+/// Computes `count` rows times the columns that are output channels [begin, end), and stores them through the epilogue. All rows
+/// share `runs`. Panels outside, rows inside: call it with as many rows as stay in the second-level cache (gemm_block_rows).
+inline void gemm(int count, const gemm_runs& runs, const gemm_weights& w, int begin, int end, const tile_row* rows, const tile_epilogue& e) {
+  const int panels = static_cast<int>(panel_count(w.channels));
+  int index = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
+  if (index >= panels) index = panels - 1;
+  for (; index < panels; ++index) {
+    if (count < 4) index = impl::gemv_panels(count, runs, w, index, begin, end, rows, e);
+    if (index >= panels) return;
+    const gemm_panel p = impl::panel_part(w, index, begin, end);
+    if (p.columns <= 0) return;
+    impl::one_panel<false>(count, runs, p, rows, e);
+  }
+}
+
+/// Most rows of one call of `gemm`.
+inline constexpr int gemm_most_rows = 96;
+/// Rows that should share one call: few enough that they stay in the second-level cache (256 KiB of it) while panels pass.
+constexpr int gemm_block_rows(std::int64_t depth) {
+  const std::int64_t fit = 65536 / depth;
+  return static_cast<int>(fit < 48 ? 48 : fit > gemm_most_rows ? gemm_most_rows : fit / 6 * 6);
+}
+
+/// Equally spaced rows: where the first one lies in input, output and residual (null without one), and the steps to the next.
+struct gemm_line {
+  const float* input;
+  std::ptrdiff_t input_step;
+  float* output;
+  std::ptrdiff_t output_step;
+  const float* residual;
+  std::ptrdiff_t residual_step;
+
+  NSK_INLINE gemm_line from(int i) const {
+    const float* add = residual == nullptr ? nullptr : residual + i * residual_step;
+    return {input + i * input_step, input_step, output + i * output_step, output_step, add, residual_step};
+  }
+};
+
+/// Rows of one call of `gemm`.
+struct gemm_row_list {
+  tile_row row[gemm_most_rows];
+  int count = 0;
+
+  /// Appends `n` rows; there must be room.
+  void push(const gemm_line& l, int n) {
+    tile_row next{l.input, l.output, l.residual};
+    for (tile_row *to = row + count, *end = to + n; to < end; ++to) {
+      *to = next;
+      next.input += l.input_step;
+      next.output += l.output_step;
+      if (l.residual != nullptr) next.residual += l.residual_step;
+    }
+    count += n;
+  }
+};
+
+/// Everything that stays the same while rows of one matrix are collected and multiplied.
+struct gemm_job {
+  gemm_runs runs;
+  gemm_weights weights;
+  int channel_begin, channel_end, block;
+  tile_epilogue e;
+};
+
+/// Multiplies the rows of the list and empties it.
+inline void gemm_flush(const gemm_job& job, gemm_row_list& list) {
+  if (list.count > 0) gemm(list.count, job.runs, job.weights, job.channel_begin, job.channel_end, list.row, job.e);
+  list.count = 0;
+}
+/// Appends `n` rows, multiplying whenever a block is full.
+inline void gemm_push(const gemm_job& job, gemm_row_list& list, const gemm_line& line, int n) {
+  for (int i = 0; i < n;) {
+    const int room = job.block - list.count, some = n - i < room ? n - i : room;
+    list.push(line.from(i), some);
+    i += some;
+    if (list.count == job.block) gemm_flush(job, list);
+  }
+}
+
+}
+NSK_END
+#include <netsuke/simd/end.hpp>

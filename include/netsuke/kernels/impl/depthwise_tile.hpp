@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The inner tiles of depthwise convolution: channels in lanes, a few neighbouring pixels in registers.
+///
+/// Each output is one chain of fused multiply-adds: bias, then taps by kernel row and column. Taps outside the input multiply zeros.
+#include <cstddef>
+#include <netsuke/core/packing.hpp>
+#include <netsuke/kernels/args.hpp>
+#include <netsuke/kernels/epilogue.hpp>
+#include <netsuke/simd/vec.hpp>
+#include <netsuke/simd/begin.hpp>
+
+NSK_BEGIN
+namespace kernels {
+namespace impl {
+
+/// Constants of one call. Strides in floats.
+struct depthwise_call {
+  const depthwise_conv_2d_args* a;
+  tile_epilogue e;
+  int channel_begin, channel_end, channels, taps;
+  std::ptrdiff_t row, pixel;         ///< of the input
+  int top, left, bottom, right;      ///< pixels that can be read
+};
+
+/// Outputs of one register tile.
+template <int Count>
+struct tile_outputs {
+  tile_row row[Count];
+};
+
+/// Calls f(weights of the first channel, floats between taps, channel, columns) for vectors of channels. Weights point at the bias.
+template <class F>
+NSK_INLINE void for_channels(const depthwise_call& d, F&& f) {
+  const int last = static_cast<int>(panel_count(d.channels)) - 1;
+  for (int c = d.channel_begin; c < d.channel_end;) {
+    const int panel = c / panel_width < last ? c / panel_width : last, left = panel * panel_width;
+    const int width = static_cast<int>(width_of_panel(d.channels, panel)), end = left + width < d.channel_end ? left + width : d.channel_end;
+    const float* weights = d.a->weights + std::ptrdiff_t{left} * (d.taps + 1) - left;
+    for (; c < end; c += simd::f32::lanes) f(weights + c, width, c, end - c < simd::f32::lanes ? end - c : simd::f32::lanes);
+    c = end;
+  }
+}
+
+/// Rows x Pixels outputs of a KernelH x KernelW window without dilation. `x` is the first tap of the first output, channel 0.
+template <int KernelH, int KernelW, int Stride, int Rows, int Pixels>
+inline void depthwise_tile(const depthwise_call& d, const float* x, const tile_outputs<Rows * Pixels>& to) {
+  using simd::f32;
+  using simd::unroll;
+  for_channels(d, [&](const float* weights, std::ptrdiff_t step, int channel, int columns) {
+    f32 sum[Rows * Pixels][1];
+    const f32 bias = simd::load(weights);
+    unroll<Rows * Pixels>([&](auto i) { sum[i][0] = bias; });
+    const float *w = weights + step, *first = x + channel;
+    for (int ky = 0; ky < KernelH; ++ky, first += d.row) {
+      f32 tap[KernelW];
+      unroll<KernelW>([&](auto kx) { tap[kx] = simd::load(w + kx * step); });
+      w += KernelW * step;
+      unroll<Rows>([&](auto oy) {
+        const float* line = first + oy * Stride * d.row;
+        unroll<(Pixels - 1) * Stride + KernelW>([&](auto ix) {
+          const f32 v = simd::load(line);
+          line += d.pixel;
+          unroll<KernelW>([&](auto kx) {
+            constexpr int from = static_cast<int>(decltype(ix)::value) - static_cast<int>(decltype(kx)::value), ox = from / Stride;
+            if constexpr (from >= 0 && from % Stride == 0 && ox < Pixels) sum[oy * Pixels + ox][0] = simd::fma(v, tap[kx], sum[oy * Pixels + ox][0]);
+          });
+        });
+      });
+    }
+    finish_tile(sum, d.e, to.row, channel, columns);
+  });
+}
+
+/// Four outputs of one row under any window, all taps inside.
+inline void depthwise_any_4(const depthwise_call& d, const float* x, const tile_outputs<4>& to) {
+  using simd::f32;
+  using simd::unroll;
+  const window& k = d.a->w;
+  for_channels(d, [&](const float* weights, std::ptrdiff_t step, int channel, int columns) {
+    f32 sum[4][1];
+    unroll<4>([&](auto i) { sum[i][0] = simd::load(weights); });
+    const float* w = weights + step;
+    for (int ky = 0; ky < k.kernel_h; ++ky) {
+      const float* line = x + channel + ky * k.dilation_h * d.row;
+      for (int kx = 0; kx < k.kernel_w; ++kx, w += step, line += k.dilation_w * d.pixel) {
+        const f32 tap = simd::load(w);
+        unroll<4>([&](auto i) { sum[i][0] = simd::fma(simd::load(line + i * k.stride_w * d.pixel), tap, sum[i][0]); });
+      }
+    }
+    finish_tile(sum, d.e, to.row, channel, columns);
+  });
+}
+
+/// One output under any window; `image` is the element at pixel (0, 0), (y, x) the first tap. Taps outside read zeros.
+inline void depthwise_any_1(const depthwise_call& d, const float* image, int y, int x, const tile_outputs<1>& to) {
+  using simd::f32;
+  const window& k = d.a->w;
+  for_channels(d, [&](const float* weights, std::ptrdiff_t step, int channel, int columns) {
+    f32 sum[1][1] = {{simd::load(weights)}};
+    const float* w = weights + step;
+    for (int ky = 0; ky < k.kernel_h; ++ky) {
+      const int iy = y + ky * k.dilation_h;
+      const bool row_inside = iy >= d.top && iy < d.bottom;
+      for (int kx = 0; kx < k.kernel_w; ++kx, w += step) {
+        const int ix = x + kx * k.dilation_w;
+        const bool inside = row_inside && ix >= d.left && ix < d.right;
+        const f32 v = inside ? simd::load(image + iy * d.row + ix * d.pixel + channel) : simd::zero();
+        sum[0][0] = simd::fma(v, simd::load(w), sum[0][0]);
+      }
+    }
+    finish_tile(sum, d.e, to.row, channel, columns);
+  });
+}
+
+}
+}
+NSK_END
+#include <netsuke/simd/end.hpp>

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The inner tile of every product with packed weights: a few rows by one panel, accumulators in registers.
+///
+/// Each output is one chain of fused multiply-adds that starts with the bias and takes k in ascending order, so its bits depend
+/// neither on the tile's size nor on the width of the registers.
+#include <cstddef>
+#include <netsuke/core/packing.hpp>
+#include <netsuke/kernels/epilogue.hpp>
+#include <netsuke/simd/vec.hpp>
+#include <netsuke/simd/begin.hpp>
+
+NSK_BEGIN
+namespace kernels {
+
+/// Where the k of one row lie: `lines` x `columns` runs of `length` contiguous floats, whose starts are `line_step` and
+/// `column_step` floats apart, in this order. A plain row is one run.
+struct gemm_runs {
+  int lines = 1, columns = 1, length;
+  std::ptrdiff_t line_step = 0, column_step = 0;
+};
+
+/// One panel, or some of its columns: `bias` and `weights` point at the first of them, k steps by `step` floats; `channel` is the
+/// number of the first column in the output and `columns` how many are stored, at most 24.
+struct gemm_panel {
+  const float* bias;
+  const float* weights;
+  int step, channel, columns;
+};
+
+/// Rows of the register tile for panels of Width columns: accumulators, one line of weights and one input fill the registers.
+template <int Width>
+constexpr int gemm_tile_rows() {
+  constexpr int vectors = (Width + simd::f32::lanes - 1) / simd::f32::lanes;
+  constexpr int rows = (simd::f32::registers - vectors - 1) / vectors;
+  return rows < 1 ? 1 : rows > 8 && Width == 8 ? 8 : rows > max_tile_rows ? max_tile_rows : rows;
+}
+
+namespace impl {
+
+/// Floats between the weights in use and those that are prefetched: two pages, because hardware prefetchers stop at each.
+inline constexpr int weights_ahead = 2048;
+
+/// Adds the products of one tile to its sums. All rows share runs, panel and step. With Far the weights are prefetched: worth it
+/// where they come from the last-level cache and only a few rows share them.
+template <bool Far, int Rows, int Vectors>
+NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& runs, const gemm_panel& p, const tile_row* rows) {
+  using simd::f32;
+  using simd::unroll;
+  const float* row[Rows];
+  unroll<Rows>([&](auto r) { row[r] = rows[r].input; });
+  const float* weights = p.weights;
+  const std::ptrdiff_t step = p.step;
+  std::ptrdiff_t line = 0;
+  for (int y = runs.lines; y > 0; --y, line += runs.line_step) {
+    std::ptrdiff_t column = line;
+    for (int x = runs.columns; x > 0; --x, column += runs.column_step) {
+      std::ptrdiff_t k = column;
+      const std::ptrdiff_t end = k + runs.length;
+      do {
+        if constexpr (Far) simd::prefetch(weights + weights_ahead);
+        f32 w[Vectors];
+        unroll<Vectors>([&](auto v) { w[v] = simd::load(weights + v * f32::lanes); });
+        unroll<Rows>([&](auto r) {
+          const f32 a = simd::broadcast(row[r] + k);
+          unroll<Vectors>([&](auto v) { sum[r][v] = simd::fma(a, w[v], sum[r][v]); });
+        });
+        weights += step;
+      } while (++k < end);
+    }
+  }
+}
+
+/// `tiles` tiles of Rows rows, one below the other, by one panel of at most Width columns.
+template <int Rows, int Width, bool Far>
+inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm_panel& panel, const tile_row* row, const tile_epilogue& e) {
+  using simd::f32;
+  constexpr int vectors = (Width + f32::lanes - 1) / f32::lanes;
+  const gemm_panel p = panel;
+  const bool adds = e.e->residual != nullptr;
+  for (; tiles > 0; --tiles, row += Rows) {
+    if (adds) simd::unroll<Rows>([&](auto r) { simd::prefetch(row[r].residual + p.channel * e.residual_step); });
+    f32 sum[Rows][vectors];
+    simd::unroll<vectors>([&](auto v) {
+      const f32 bias = simd::load(p.bias + v * f32::lanes);
+      simd::unroll<Rows>([&](auto r) { sum[r][v] = bias; });
+    });
+    accumulate<Far>(sum, runs, p, row);
+    finish_tile(sum, e, row, p.channel, p.columns);
+  }
+}
+
+/// Calls gemm_tiles for tiles of exactly `height` rows, 1 <= height <= Rows.
+template <int Rows, int Width, bool Far>
+NSK_INLINE void gemm_tiles_of(int height, int tiles, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
+                              const tile_epilogue& e) {
+  if constexpr (Rows > 1) {
+    if (height < Rows) return gemm_tiles_of<Rows - 1, Width, Far>(height, tiles, runs, p, row, e);
+  }
+  gemm_tiles<Rows, Width, Far>(tiles, runs, p, row, e);
+}
+
+/// All rows of one panel of at most Width columns, in tiles of equal height as far as possible (49 rows are 4 x 6 + 5 x 5).
+template <int Width, bool Far>
+inline void gemm_panel_rows(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* row, const tile_epilogue& e) {
+  constexpr int most = gemm_tile_rows<Width>();
+  const int tiles = (count + most - 1) / most, height = count / tiles, higher = count % tiles;
+  if (higher > 0) gemm_tiles_of<most, Width, Far>(height + 1, higher, runs, p, row, e);
+  gemm_tiles_of<most, Width, Far>(height, tiles - higher, runs, p, row + higher * (height + 1), e);
+}
+
+/// One, two or three rows by several neighbouring panels of 16 at once: as many chains as hide the latency.
+template <int Rows, int Panels>
+inline void gemv_tile(const gemm_runs& runs, const gemm_panel& p, std::ptrdiff_t panel_floats, const tile_row* row,
+                      const tile_epilogue& e) {
+  using simd::f32;
+  using simd::unroll;
+  constexpr int each = panel_width / f32::lanes, vectors = each * Panels;
+  f32 sum[Rows][vectors];
+  unroll<vectors>([&](auto v) {
+    const f32 bias = simd::load(p.bias + (v / each) * panel_floats + (v % each) * f32::lanes);
+    unroll<Rows>([&](auto r) { sum[r][v] = bias; });
+  });
+  const float* weights = p.weights;
+  for (int y = 0; y < runs.lines; ++y) {
+    for (int x = 0; x < runs.columns; ++x) {
+      std::ptrdiff_t k = y * runs.line_step + x * runs.column_step;
+      for (const std::ptrdiff_t end = k + runs.length; k < end; ++k, weights += panel_width) {
+        f32 a[Rows];
+        unroll<Rows>([&](auto r) { a[r] = simd::broadcast(row[r].input + k); });
+        unroll<vectors>([&](auto v) {
+          const f32 w = simd::load(weights + (v / each) * panel_floats + (v % each) * f32::lanes);
+          unroll<Rows>([&](auto r) { sum[r][v] = simd::fma(a[r], w, sum[r][v]); });
+        });
+      }
+    }
+  }
+  finish_tile(sum, e, row, p.channel, Panels * panel_width);
+}
+
+}
+}
+NSK_END
+#include <netsuke/simd/end.hpp>

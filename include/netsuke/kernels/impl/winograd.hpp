@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// 3x3 convolution with stride 1 by Winograd's transforms. Outputs are cut in cells of m x m that begin at pixel (0, 0) of every image,
+/// whatever the tile: a tile that cuts a cell computes it whole and stores its own part, so every split gives the same bits.
+#include <cstddef>
+#include <netsuke/kernels/args.hpp>
+#include <netsuke/kernels/gemm.hpp>
+#include <netsuke/kernels/impl/winograd_tile.hpp>
+#include <netsuke/kernels/scratch.hpp>
+#include <netsuke/simd/begin.hpp>
+
+NSK_BEGIN
+namespace kernels {
+namespace impl {
+
+/// A cell: its image, and its first output pixel; the outputs of the tile in it are rows [top, bottom) and pixels [left, right).
+struct winograd_cell {
+  int image, y, x, top, bottom, left, right;
+};
+
+inline constexpr int winograd_most_cells = 48;
+
+/// Constants of one call, for one group. Sizes and strides in floats.
+struct winograd_call {
+  const conv_2d_args* a;
+  tile_epilogue e;
+  gemm_weights weights;
+  int depth, input_channel, channel_begin, channel_end;
+  int top, left, bottom, right;          ///< pixels that can be read
+  float* transformed;                    ///< [points][cells][padded depth], planes one cache line further apart
+  float* products;                       ///< [cells][points][stride]
+  std::ptrdiff_t line, plane;            ///< between cells and between points of `transformed`
+};
+
+/// Transforms the input of one cell.
+template <int Outputs>
+inline void winograd_cell_input(const winograd_call& w, const winograd_cell& cell, float* to) {
+  constexpr int side = Outputs + 2;
+  const tensor_view& in = w.a->input;
+  const int y = cell.y - w.a->w.pad_top, x = cell.x - w.a->w.pad_left;
+  const std::ptrdiff_t row = in.stride[1], pixel = in.stride[2];
+  const float* image = in.as<float>() + cell.image * in.stride[0] + w.input_channel;
+  if (y >= w.top && y + side <= w.bottom && x >= w.left && x + side <= w.right) {
+    const float* first = image + y * row + x * pixel;
+    winograd_transform_input<Outputs>(w.depth, to, w.plane, [&](int i, int j, int c) { return simd::load(first + i * row + j * pixel + c); });
+  } else {
+    winograd_transform_input<Outputs>(w.depth, to, w.plane, [&](int i, int j, int c) {
+      const bool inside = y + i >= w.top && y + i < w.bottom && x + j >= w.left && x + j < w.right;
+      return inside ? simd::load(image + (y + i) * row + (x + j) * pixel + c) : simd::zero();
+    });
+  }
+}
+
+/// Transforms the products of one cell, finishes them and stores those that belong to the tile.
+template <int Outputs>
+inline void winograd_cell_output(const winograd_call& w, const winograd_cell& cell, const float* from, int step, const gemm_panel& p) {
+  using simd::f32;
+  const tensor_view& out = w.a->output;
+  const epilogue& e = w.a->e;
+  tile_row row[Outputs * Outputs];
+  bool mine[Outputs * Outputs];
+  int count = 0;
+  for (int i = 0; i < Outputs * Outputs; ++i) {
+    const int y = cell.y + i / Outputs, x = cell.x + i % Outputs;
+    mine[i] = y >= cell.top && y < cell.bottom && x >= cell.left && x < cell.right;
+    if (!mine[i]) continue;
+    row[count].output = out.as<float>() + cell.image * out.stride[0] + y * out.stride[1] + x * out.stride[2];
+    row[count].residual = e.residual == nullptr ? nullptr : e.residual + cell.image * e.residual_stride[0] + y * e.residual_stride[1] + x * e.residual_stride[2];
+    ++count;
+  }
+  for (int c = 0; c < p.columns; c += f32::lanes) {
+    const int columns = p.columns - c < f32::lanes ? p.columns - c : f32::lanes;
+    f32 y[Outputs * Outputs][1];
+    winograd_transform_output<Outputs>(from + c, step, p.bias + c, y);
+    if (count == Outputs * Outputs) {
+      finish_tile(y, w.e, row, p.channel + c, columns);
+      continue;
+    }
+    alignas(64) float block[Outputs * Outputs * f32::lanes];
+    for (int i = 0, n = 0; i < Outputs * Outputs; ++i)
+      if (mine[i]) simd::store(block + n++ * f32::lanes, y[i][0]);
+    finish_block(block, count, f32::lanes, w.e, row, p.channel + c, columns);
+  }
+}
+
+/// Products of all points with one panel: point by point a small matrix product, from zero.
+template <int Outputs>
+inline void winograd_multiply(const winograd_call& w, int count, const gemm_panel& p, int step) {
+  constexpr int points = (Outputs + 2) * (Outputs + 2);
+  static constexpr float zeros[24 + 16] = {};
+  static constexpr epilogue none{};
+  const tile_epilogue plain{&none, 1, true, false};
+  const gemm_runs runs{1, 1, w.depth};
+  gemm_panel point{zeros, p.weights, p.step, 0, step};
+  tile_row row[winograd_most_cells];
+  for (int i = 0; i < points; ++i, point.weights += std::ptrdiff_t{w.depth} * p.step) {
+    for (int t = 0; t < count; ++t) row[t] = {w.transformed + i * w.plane + t * w.line, w.products + (t * points + i) * step, nullptr};
+    one_panel<true>(count, runs, point, row, plain);
+  }
+}
+
+template <int Outputs>
+inline void winograd_batch_of_cells(const winograd_call& w, const winograd_cell* cell, int count) {
+  constexpr int points = (Outputs + 2) * (Outputs + 2);
+  for (int t = 0; t < count; ++t) winograd_cell_input<Outputs>(w, cell[t], w.transformed + t * w.line);
+  for (int index = 0; index < panel_count(w.weights.channels); ++index) {
+    const gemm_panel p = panel_part(w.weights, index, w.channel_begin, w.channel_end);
+    if (p.columns <= 0) continue;
+    const int step = (p.columns + 7) / 8 * 8;
+    winograd_multiply<Outputs>(w, count, p, step);
+    for (int t = 0; t < count; ++t) winograd_cell_output<Outputs>(w, cell[t], w.products + t * points * step, step, p);
+  }
+}
+
+/// Cells that touch rows [begin, end) of all images and the tile's pixels, in batches of nearly equal size.
+template <int Outputs>
+inline void winograd_cells(const winograd_call& w, const tile_range& t, int most) {
+  const auto cells = [](int begin, int end) { return (end - 1) / Outputs - begin / Outputs + 1; };
+  const int height = w.a->output.shape[1], first_image = t.row_begin / height, last_image = (t.row_end - 1) / height;
+  int total = 0;
+  for (int image = first_image; image <= last_image; ++image)
+    total += cells(image == first_image ? t.row_begin % height : 0, image == last_image ? (t.row_end - 1) % height + 1 : height);
+  total *= cells(t.pixel_begin, t.pixel_end);
+  const int batches = (total + most - 1) / most, size = (total + batches - 1) / batches;
+  winograd_cell cell[winograd_most_cells];
+  int count = 0;
+  for (int image = first_image; image <= last_image; ++image) {
+    const int top = image == first_image ? t.row_begin % height : 0, bottom = image == last_image ? (t.row_end - 1) % height + 1 : height;
+    for (int y = top / Outputs * Outputs; y < bottom; y += Outputs)
+      for (int x = t.pixel_begin / Outputs * Outputs; x < t.pixel_end; x += Outputs) {
+        cell[count++] = {image, y, x, top, bottom, t.pixel_begin, t.pixel_end};
+        if (count < size) continue;
+        winograd_batch_of_cells<Outputs>(w, cell, count);
+        count = 0;
+      }
+  }
+  if (count > 0) winograd_batch_of_cells<Outputs>(w, cell, count);
+}
+
+inline void winograd_conv_2d(const conv_2d_args& a, const tile_range& t, float* scratch) {
+  const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups;
+  const int points = winograd_points(a.algorithm), most = winograd_batch(a.algorithm, depth);
+  const std::ptrdiff_t line = static_cast<std::ptrdiff_t>(padded_channels(depth)), plane = most * line + 16;
+  const halo border = a.input.fill == 0 ? a.input.border : halo{};
+  winograd_call w{&a, prepare(a.e, a.output.rank), {}, depth, 0, 0, 0,
+                  -border.top, -border.left, a.input.shape[1] + border.bottom, a.input.shape[2] + border.right,
+                  scratch, scratch + points * plane, line, plane};
+  for (int g = t.channel_begin / channels; g * channels < t.channel_end; ++g) {
+    const int first = g * channels;
+    w.weights = {a.weights + g * winograd_floats(a.algorithm, channels, depth), channels, std::int64_t{points} * depth, first};
+    w.channel_begin = t.channel_begin > first ? t.channel_begin : first;
+    w.channel_end = t.channel_end < first + channels ? t.channel_end : first + channels;
+    w.input_channel = g * depth;
+    if (a.algorithm == conv_algorithm::winograd4)
+      winograd_cells<4>(w, t, most);
+    else
+      winograd_cells<2>(w, t, most);
+  }
+}
+
+}
+}
+NSK_END
+#include <netsuke/simd/end.hpp>

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Maximum and average pooling: lanes over channels, taps in row-major order.
+#include <limits>
+#include <netsuke/kernels/args.hpp>
+#include <netsuke/kernels/border.hpp>
+#include <netsuke/simd/begin.hpp>
+
+NSK_BEGIN
+namespace kernels {
+namespace impl {
+
+/// Taps of one output pixel: `rows` x `columns` of them from `from` on, strides in floats.
+struct pool_taps {
+  const float* from;
+  std::ptrdiff_t row, column;
+  std::int32_t rows, columns;
+  float divisor;
+};
+
+struct pool_max {
+  static constexpr float start = -std::numeric_limits<float>::infinity();
+  static NSK_INLINE simd::f32 combine(simd::f32 sum, simd::f32 x) { return simd::max(x, sum); }
+  static NSK_INLINE simd::f32 finish(simd::f32 sum, simd::f32) { return sum; }
+};
+struct pool_average {
+  static constexpr float start = 0;
+  static NSK_INLINE simd::f32 combine(simd::f32 sum, simd::f32 x) { return simd::add(sum, x); }
+  static NSK_INLINE simd::f32 finish(simd::f32 sum, simd::f32 divisor) { return simd::div(sum, divisor); }
+};
+
+/// `Vectors` vectors of channels of one pixel. Rows and Columns: the window where it is known when compiling, else 0.
+template <class Kind, int Vectors, int Rows, int Columns>
+NSK_INLINE void pool_vectors(const pool_taps& t, std::ptrdiff_t channel, simd::f32 (&sum)[Vectors]) {
+  using simd::f32;
+  simd::unroll<Vectors>([&](auto v) { sum[v] = simd::splat(Kind::start); });
+  const float* p = t.from + channel;
+  if constexpr (Rows > 0) {
+    simd::unroll<Rows * Columns>([&](auto i) {
+      constexpr int y = i / Columns, x = i % Columns;
+      simd::unroll<Vectors>(
+          [&](auto v) { sum[v] = Kind::combine(sum[v], simd::load(p + y * t.row + x * t.column + v * f32::lanes)); });
+    });
+  } else {
+    for (std::int32_t y = 0; y < t.rows; ++y)
+      for (std::int32_t x = 0; x < t.columns; ++x)
+        simd::unroll<Vectors>(
+            [&](auto v) { sum[v] = Kind::combine(sum[v], simd::load(p + y * t.row + x * t.column + v * f32::lanes)); });
+  }
+  const f32 divisor = simd::splat(t.divisor);
+  simd::unroll<Vectors>([&](auto v) { sum[v] = Kind::finish(sum[v], divisor); });
+}
+
+/// Channels [begin, end) of one pixel. Inputs are read up to a vector past `end`: see over_read.
+template <class Kind, int Rows, int Columns>
+NSK_INLINE void pool_pixel(const pool_taps& t, float* to, std::ptrdiff_t begin, std::ptrdiff_t end) {
+  using simd::f32;
+  constexpr int most = Rows > 0 ? 2 : 8;
+  std::ptrdiff_t c = begin;
+  for (; c + most * f32::lanes <= end; c += most * f32::lanes) {
+    f32 sum[most];
+    pool_vectors<Kind, most, Rows, Columns>(t, c, sum);
+    simd::unroll<most>([&](auto v) { simd::store(to + c + v * f32::lanes, sum[v]); });
+  }
+  for (; c < end; c += f32::lanes) {
+    f32 sum[1];
+    pool_vectors<Kind, 1, Rows, Columns>(t, c, sum);
+    if (c + f32::lanes <= end) {
+      simd::store(to + c, sum[0]);
+    } else {
+      float rest[f32::lanes];
+      simd::store(rest, sum[0]);
+      for (std::ptrdiff_t i = c; i < end; ++i) to[i] = rest[i - c];
+    }
+  }
+}
+
+/// Taps of one axis that fall on pixels of the input, for one output position.
+struct pool_range {
+  std::int32_t first, count;  ///< first input position, number of taps
+  std::int32_t padded;        ///< number of taps inside the padded input
+};
+inline pool_range pool_axis(std::int32_t position, std::int32_t kernel, std::int32_t stride, std::int32_t dilation, std::int32_t pad,
+                            std::int32_t length, std::int32_t pad_end) {
+  const std::int32_t start = position * stride - pad;
+  pool_range r{start, 0, 0};
+  for (std::int32_t k = 0; k < kernel; ++k) {
+    const std::int32_t at = start + k * dilation;
+    if (at < length + pad_end) ++r.padded;
+    if (at < 0 || at >= length) continue;
+    if (r.count == 0) r.first = at;
+    ++r.count;
+  }
+  return r;
+}
+
+/// A row of output pixels.
+struct pool_row {
+  const pool_2d_args* a;
+  const float* from;  ///< input image
+  float* to;
+  pool_range y;
+  std::int32_t pixel_begin, pixel_end, channel_begin, channel_end;
+};
+
+/// Taps of the output pixel `x` of a row.
+inline pool_taps taps_of(const pool_row& r, std::int32_t x) {
+  const pool_2d_args& a = *r.a;
+  const pool_range h = pool_axis(x, a.w.kernel_w, a.w.stride_w, a.w.dilation_w, a.w.pad_left, a.input.shape[2], a.pad_right);
+  pool_taps t{r.from + r.y.first * a.input.stride[1] + h.first * a.input.stride[2], a.input.stride[1] * a.w.dilation_h,
+              a.input.stride[2] * a.w.dilation_w, r.y.count, h.count, 0};
+  const std::int32_t taps = a.count_include_pad ? r.y.padded * h.padded : t.rows * t.columns;
+  t.divisor = static_cast<float>(taps > 0 ? taps : 1);
+  return t;
+}
+
+/// Pixels [begin, end) of a row, all taps inside: the window moves by a constant.
+template <class Kind, int Rows, int Columns>
+inline void pool_inside(const pool_row& r, std::int32_t begin, std::int32_t end) {
+  if (begin >= end) return;
+  pool_taps t = taps_of(r, begin);
+  const std::ptrdiff_t step = r.a->w.stride_w * r.a->input.stride[2], out = r.a->output.stride[2];
+  for (std::int32_t x = begin; x < end; ++x, t.from += step)
+    pool_pixel<Kind, Rows, Columns>(t, r.to + x * out, r.channel_begin, r.channel_end);
+}
+
+template <class Kind>
+inline void pool_pixels(const pool_row& r) {
+  const pool_2d_args& a = *r.a;
+  const std::int32_t reach = (a.w.kernel_w - 1) * a.w.dilation_w, width = a.input.shape[2], stride = a.w.stride_w;
+  std::int32_t inner = (a.w.pad_left + stride - 1) / stride;                                                     // first whole window
+  std::int32_t outer = width + a.w.pad_left <= reach ? inner : (width - 1 - reach + a.w.pad_left) / stride + 1;  // past the last one
+  inner = inner < r.pixel_begin ? r.pixel_begin : inner > r.pixel_end ? r.pixel_end : inner;
+  outer = outer > r.pixel_end ? r.pixel_end : outer < inner ? inner : outer;
+  const auto edge = [&](std::int32_t begin, std::int32_t end) {
+    for (std::int32_t x = begin; x < end; ++x)
+      pool_pixel<Kind, 0, 0>(taps_of(r, x), r.to + x * a.output.stride[2], r.channel_begin, r.channel_end);
+  };
+  edge(r.pixel_begin, inner);
+  if (r.y.count == 2 && a.w.kernel_w == 2)
+    pool_inside<Kind, 2, 2>(r, inner, outer);
+  else if (r.y.count == 3 && a.w.kernel_w == 3)
+    pool_inside<Kind, 3, 3>(r, inner, outer);
+  else
+    pool_inside<Kind, 0, 0>(r, inner, outer);
+  edge(outer, r.pixel_end);
+}
+
+}
+
+/// Pools one tile: the maximum (a > b ? a : b, first tap first), or the sum in row-major order divided by the number of taps.
+/// A window without any tap gives -infinity or 0.
+inline void pool_2d(const pool_2d_args& a, const tile_range& t, std::byte*) {
+  const std::int32_t height = a.output.shape[1];
+  for (std::int32_t row = t.row_begin; row < t.row_end; ++row) {
+    const std::int32_t image = row / height;
+    const impl::pool_row r{&a,
+                           a.input.as<float>() + image * a.input.stride[0],
+                           a.output.as<float>() + impl::row_offset(a.output, row),
+                           impl::pool_axis(row % height, a.w.kernel_h, a.w.stride_h, a.w.dilation_h, a.w.pad_top, a.input.shape[1],
+                                           a.pad_bottom),
+                           t.pixel_begin,
+                           t.pixel_end,
+                           t.channel_begin,
+                           t.channel_end};
+    if (a.kind == pool_kind::max)
+      impl::pool_pixels<impl::pool_max>(r);
+    else
+      impl::pool_pixels<impl::pool_average>(r);
+  }
+  fill_border(a.output, t);
+}
+
+}
+NSK_END
+#include <netsuke/simd/end.hpp>

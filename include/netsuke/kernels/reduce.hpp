@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Reductions over any set of dimensions.
+///
+/// The order of operations depends on shapes alone. Where the last dimension longer than 1 is kept, each output is one chain in
+/// row-major order of what is reduced. Where it is reduced, position i along it belongs to partial result i mod 16, lines follow in
+/// row-major order, and the partials are folded as simd/generic.hpp says. A mean is the sum divided by the number of elements.
+#include <limits>
+#include <netsuke/kernels/args.hpp>
+#include <netsuke/kernels/border.hpp>
+#include <netsuke/kernels/impl/lanes.hpp>
+#include <netsuke/kernels/impl/pointwise.hpp>
+#include <netsuke/simd/begin.hpp>
+
+NSK_BEGIN
+namespace kernels {
+namespace impl {
+
+struct reduce_sum {
+  static constexpr float start = 0;
+  static NSK_INLINE f32 combine(f32 sum, f32 x) { return simd::add(sum, x); }
+  static NSK_INLINE float fold(const simd::f32x16& x) { return simd::sum16(x); }
+};
+struct reduce_sum_square : reduce_sum {
+  static NSK_INLINE f32 combine(f32 sum, f32 x) { return simd::fma(x, x, sum); }
+};
+struct reduce_prod {
+  static constexpr float start = 1;
+  static NSK_INLINE f32 combine(f32 product, f32 x) { return simd::mul(product, x); }
+  static NSK_INLINE float fold(const simd::f32x16& x) { return simd::product16(x); }
+};
+struct reduce_max {
+  static constexpr float start = -std::numeric_limits<float>::infinity();
+  static NSK_INLINE f32 combine(f32 most, f32 x) { return simd::max(x, most); }
+  static NSK_INLINE float fold(const simd::f32x16& x) { return simd::max16(x); }
+};
+struct reduce_min {
+  static constexpr float start = std::numeric_limits<float>::infinity();
+  static NSK_INLINE f32 combine(f32 least, f32 x) { return simd::min(x, least); }
+  static NSK_INLINE float fold(const simd::f32x16& x) { return simd::min16(x); }
+};
+
+/// The loops over what is reduced, outer to inner; at least one. `along`: lanes run along the last of them.
+struct reduce_loops {
+  loop<1> of[max_rank];
+  int count = 0;
+  bool along = false;
+  float divisor = 1;
+};
+
+inline reduce_loops loops_of(const reduce_args& a) {
+  reduce_loops r;
+  std::ptrdiff_t elements = 1;
+  for (int d = 0; d < a.input.rank; ++d) {
+    if (a.input.shape[d] == 1) continue;
+    r.along = a.output.shape[d] == 1;
+    if (!r.along) continue;
+    elements *= a.input.shape[d];
+    loop<1> l;
+    l.length = a.input.shape[d];
+    l.stride[0] = a.input.stride[d];
+    r.of[r.count++] = l;
+  }
+  if (r.count == 0) r.of[r.count++] = {};
+  // Loops that meet in memory may be joined, except with the one that lanes run along: there, it would move the partials.
+  int kept = 0;
+  const int free = r.along ? r.count - 1 : r.count;
+  for (int i = 0; i < free; ++i) kept = nest(r.of, kept, loop<1>(r.of[i]));
+  if (r.along) r.of[kept++] = loop<1>(r.of[r.count - 1]);
+  if (kept == 0) r.of[kept++] = {};
+  r.count = kept;
+  if (a.kind == reduce_kind::mean) r.divisor = static_cast<float>(elements);
+  return r;
+}
+
+/// Calls f(line) for the first element of every line along the last loop, in row-major order.
+template <class F>
+NSK_INLINE void for_each_reduced_line(const reduce_loops& r, const float* p, F f) {
+  std::ptrdiff_t index[max_rank] = {};
+  for (;;) {
+    f(p);
+    int d = r.count - 2;
+    for (; d >= 0; --d) {
+      p += r.of[d].stride[0];
+      if (++index[d] < r.of[d].length) break;
+      p -= r.of[d].stride[0] * r.of[d].length;
+      index[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+
+/// `Vectors` vectors of outputs, contiguous in the input. Whole vectors are read: see over_read.
+template <class Kind, int Vectors>
+inline void reduce_across(const reduce_loops& r, const float* p, float* to) {
+  f32 sum[Vectors];
+  simd::unroll<Vectors>([&](auto v) { sum[v] = simd::splat(Kind::start); });
+  const loop<1>& inner = r.of[r.count - 1];
+  for_each_reduced_line(r, p, [&](const float* line) {
+    for (std::ptrdiff_t i = 0; i < inner.length; ++i, line += inner.stride[0])
+      simd::unroll<Vectors>([&](auto v) { sum[v] = Kind::combine(sum[v], simd::load(line + v * f32::lanes)); });
+  });
+  const f32 divisor = simd::splat(r.divisor);
+  simd::unroll<Vectors>([&](auto v) { simd::store(to + v * f32::lanes, simd::div(sum[v], divisor)); });
+}
+/// Up to one vector of outputs that lie `step` apart in the input.
+template <class Kind>
+inline void reduce_across_strided(const reduce_loops& r, const float* p, std::ptrdiff_t step, std::ptrdiff_t outputs, float* to) {
+  f32 sum = simd::splat(Kind::start);
+  const loop<1>& inner = r.of[r.count - 1];
+  for_each_reduced_line(r, p, [&](const float* line) {
+    for (std::ptrdiff_t i = 0; i < inner.length; ++i, line += inner.stride[0])
+      sum = Kind::combine(sum, load_lanes(line, step, outputs));
+  });
+  simd::store(to, simd::div(sum, simd::splat(r.divisor)));
+}
+/// One output: lanes along the last loop.
+template <class Kind>
+inline float reduce_along(const reduce_loops& r, const float* p) {
+  simd::f32x16 sum = simd::splat16(Kind::start);
+  const loop<1>& inner = r.of[r.count - 1];
+  const std::ptrdiff_t step = inner.stride[0];
+  const auto combine = [](f32 a, f32 b) { return Kind::combine(a, b); };
+  const bool neutral_is_zero = Kind::start == 0;
+  for_each_reduced_line(r, p, [&](const float* line) {
+    std::ptrdiff_t i = 0;
+    if (step == 1)
+      for (; i + 16 <= inner.length; i += 16) sum = map_sixteen(sum, simd::load16(line + i), combine);
+    for (; i < inner.length; i += 16) {
+      const float rest = neutral_is_zero ? 0.0f : Kind::start;
+      sum = map_sixteen(sum, load_sixteen(line + i * step, step, inner.length - i, rest), combine);
+    }
+  });
+  return Kind::fold(sum) / r.divisor;
+}
+
+enum reduce_operand : int { reduce_to, reduce_from, reduce_residual, reduce_slope, reduce_operands };
+
+/// Computes up to 8 vectors of outputs along the inner loop of a box. Returns how many.
+template <class Kind>
+inline std::ptrdiff_t reduce_block(const reduce_loops& r, const float* p, std::ptrdiff_t step, std::ptrdiff_t outputs, float* to) {
+  if (r.along) {
+    const std::ptrdiff_t count = outputs < 8 * f32::lanes ? outputs : 8 * f32::lanes;
+    for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = reduce_along<Kind>(r, p + i * step);
+    return count;
+  }
+  if (step != 1) {
+    reduce_across_strided<Kind>(r, p, step, outputs, to);
+    return outputs < f32::lanes ? outputs : f32::lanes;
+  }
+  if (outputs >= 8 * f32::lanes) {
+    reduce_across<Kind, 8>(r, p, to);
+    return 8 * f32::lanes;
+  }
+  if (outputs > f32::lanes) {
+    reduce_across<Kind, 2>(r, p, to);
+    return outputs < 2 * f32::lanes ? outputs : 2 * f32::lanes;
+  }
+  reduce_across<Kind, 1>(r, p, to);
+  return outputs < f32::lanes ? outputs : f32::lanes;
+}
+
+template <class Kind>
+inline void reduce_tile(const reduce_args& a, const tile_range& t) {
+  const reduce_loops r = loops_of(a);
+  std::ptrdiff_t from[max_rank] = {}, slope[max_rank] = {};
+  for (int d = 0; d < a.input.rank; ++d) from[d] = a.output.shape[d] == 1 ? 0 : a.input.stride[d];
+  slope[a.output.rank - 1] = 1;
+  const std::ptrdiff_t* own = a.output.stride;
+  const std::ptrdiff_t* strides[reduce_operands] = {own, from, a.e.residual != nullptr ? a.e.residual_stride : own,
+                                                    a.e.fn == function::prelu ? slope : own};
+  for_each_box(a.output.shape, a.output.rank, strides, t, [&](const box<reduce_operands>& b) {
+    const loop<reduce_operands>& inner = b.of[2];
+    alignas(64) float block[8 * f32::lanes];
+    for (std::ptrdiff_t i = 0; i < b.of[0].length; ++i)
+      for (std::ptrdiff_t j = 0; j < b.of[1].length; ++j)
+        for (std::ptrdiff_t k = 0; k < inner.length;) {
+          const auto at = [&](int operand) {
+            return b.offset[operand] + i * b.of[0].stride[operand] + j * b.of[1].stride[operand] + k * inner.stride[operand];
+          };
+          const std::ptrdiff_t count =
+              reduce_block<Kind>(r, a.input.as<float>() + at(reduce_from), inner.stride[reduce_from], inner.length - k, block);
+          finish_line(a.e, block, count, a.output.as<float>() + at(reduce_to),
+                      a.e.residual != nullptr ? a.e.residual + at(reduce_residual) : nullptr,
+                      a.e.fn == function::prelu ? a.e.slope + at(reduce_slope) : nullptr,
+                      {inner.stride[reduce_to], inner.stride[reduce_residual], inner.stride[reduce_slope]});
+          k += count;
+        }
+  });
+}
+
+}
+
+/// Reduces one tile of outputs. Without any reduced dimension each element is reduced alone. The output must not be the input.
+inline void reduce(const reduce_args& a, const tile_range& t, std::byte*) {
+  switch (a.kind) {
+    case reduce_kind::mean:
+    case reduce_kind::sum: impl::reduce_tile<impl::reduce_sum>(a, t); break;
+    case reduce_kind::max: impl::reduce_tile<impl::reduce_max>(a, t); break;
+    case reduce_kind::min: impl::reduce_tile<impl::reduce_min>(a, t); break;
+    case reduce_kind::prod: impl::reduce_tile<impl::reduce_prod>(a, t); break;
+    case reduce_kind::sum_square: impl::reduce_tile<impl::reduce_sum_square>(a, t); break;
+  }
+  fill_border(a.output, t);
+}
+
+}
+NSK_END
+#include <netsuke/simd/end.hpp>

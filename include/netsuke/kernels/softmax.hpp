@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Softmax and its logarithm along one dimension.
+///
+/// Order of operations: e = exp(x - max), s = sum of e, y = e * (1 / s); the logarithm is (x - max) - log(s). Where no dimension after
+/// the axis is longer than 1, position i belongs to partial maximum and sum i mod 16 (simd/generic.hpp); else both are one chain.
+#include <limits>
+#include <netsuke/kernels/args.hpp>
+#include <netsuke/kernels/border.hpp>
+#include <netsuke/kernels/impl/box.hpp>
+#include <netsuke/kernels/impl/lanes.hpp>
+#include <netsuke/math/functions.hpp>
+#include <netsuke/simd/begin.hpp>
+
+NSK_BEGIN
+namespace kernels {
+namespace impl {
+
+/// A line along the axis, or as many neighbouring lines as there are lanes.
+struct softmax_line {
+  const float* from;
+  float* to;
+  std::ptrdiff_t count, from_step, to_step;  ///< along the axis
+  bool log;
+};
+
+/// Calls whole(i) for every whole block of 16 positions, then rest(i, n) for n remaining ones.
+template <class Whole, class Rest>
+NSK_INLINE void for_sixteens(std::ptrdiff_t count, Whole whole, Rest rest) {
+  std::ptrdiff_t i = 0;
+  for (; i + 16 <= count; i += 16) whole(i);
+  if (i < count) rest(i, count - i);
+}
+
+/// Position i along the axis in lane i mod 16. Step is 1, or 0 for any steps.
+template <int Step>
+inline void softmax_along(const softmax_line& l) {
+  using simd::f32;
+  using simd::f32x16;
+  constexpr float lowest = -std::numeric_limits<float>::infinity();
+  const std::ptrdiff_t from_step = Step == 1 ? 1 : l.from_step, to_step = Step == 1 ? 1 : l.to_step;
+  const auto input = [&](std::ptrdiff_t i, std::ptrdiff_t n) { return load_sixteen(l.from + i * from_step, from_step, n, lowest); };
+  const auto output = [&](std::ptrdiff_t i, std::ptrdiff_t n, const f32x16& x) { store_sixteen(l.to + i * to_step, to_step, n, x); };
+
+  f32x16 most = simd::splat16(lowest), sum = simd::splat16(0);
+  const auto raise = [&](const f32x16& x) { most = map_sixteen(x, most, [](f32 a, f32 m) { return simd::max(a, m); }); };
+  for_sixteens(l.count, [&](std::ptrdiff_t i) { raise(input(i, 16)); }, [&](std::ptrdiff_t i, std::ptrdiff_t n) { raise(input(i, n)); });
+  const f32 top = simd::splat(simd::max16(most));
+
+  const auto power = [&](const f32x16& x) {
+    const f32x16 e = map_sixteen(x, [&](f32 a) { return math::exp(simd::sub(a, top)); });
+    sum = map_sixteen(sum, e, [](f32 s, f32 a) { return simd::add(s, a); });
+    return e;
+  };
+  if (l.log) {
+    for_sixteens(l.count, [&](std::ptrdiff_t i) { power(input(i, 16)); }, [&](std::ptrdiff_t i, std::ptrdiff_t n) { power(input(i, n)); });
+    const f32 logarithm = math::log(simd::splat(simd::sum16(sum)));
+    const auto result = [&](const f32x16& x) { return map_sixteen(x, [&](f32 a) { return simd::sub(simd::sub(a, top), logarithm); }); };
+    for_sixteens(l.count, [&](std::ptrdiff_t i) { output(i, 16, result(input(i, 16))); },
+                 [&](std::ptrdiff_t i, std::ptrdiff_t n) { output(i, n, result(input(i, n))); });
+    return;
+  }
+  f32x16 last{};  // a line of up to 16 never leaves the registers
+  for_sixteens(l.count, [&](std::ptrdiff_t i) { output(i, 16, last = power(input(i, 16))); },
+               [&](std::ptrdiff_t i, std::ptrdiff_t n) {
+                 last = power(input(i, n));
+                 if (i > 0) output(i, n, last);
+               });
+  const f32 scale = simd::div(simd::splat(1), simd::splat(simd::sum16(sum)));
+  const auto scaled = [&](const f32x16& e) { return map_sixteen(e, [&](f32 a) { return simd::mul(a, scale); }); };
+  if (l.count <= 16) return output(0, l.count, scaled(last));
+  for_sixteens(l.count, [&](std::ptrdiff_t i) { output(i, 16, scaled(load_sixteen(l.to + i * to_step, to_step, 16, 0))); },
+               [&](std::ptrdiff_t i, std::ptrdiff_t n) { output(i, n, scaled(last)); });
+}
+
+/// `Vectors` vectors of lines side by side, or `lines` of them where Vectors is 1; from_next and to_next are the distances of lines.
+template <int Vectors>
+inline void softmax_across(const softmax_line& l, std::ptrdiff_t lines, std::ptrdiff_t from_next, std::ptrdiff_t to_next) {
+  using simd::f32;
+  f32 most[Vectors], sum[Vectors];
+  const auto load = [&](std::ptrdiff_t i, int v) {
+    const float* p = l.from + i * l.from_step + v * f32::lanes * from_next;
+    return Vectors > 1 ? simd::load(p) : load_lanes(p, from_next, lines);
+  };
+  const auto store = [&](std::ptrdiff_t i, int v, f32 x) {
+    float* p = l.to + i * l.to_step + v * f32::lanes * to_next;
+    if (Vectors > 1)
+      simd::store(p, x);
+    else
+      store_lanes(p, to_next, lines, x);
+  };
+  simd::unroll<Vectors>([&](auto v) {
+    most[v] = simd::splat(-std::numeric_limits<float>::infinity());
+    sum[v] = simd::zero();
+  });
+  for (std::ptrdiff_t i = 0; i < l.count; ++i) simd::unroll<Vectors>([&](auto v) { most[v] = simd::max(load(i, v), most[v]); });
+  for (std::ptrdiff_t i = 0; i < l.count; ++i)
+    simd::unroll<Vectors>([&](auto v) {
+      const f32 e = math::exp(simd::sub(load(i, v), most[v]));
+      sum[v] = simd::add(sum[v], e);
+      if (!l.log) store(i, v, e);
+    });
+  simd::unroll<Vectors>([&](auto v) { sum[v] = l.log ? math::log(sum[v]) : simd::div(simd::splat(1), sum[v]); });
+  for (std::ptrdiff_t i = 0; i < l.count; ++i)
+    simd::unroll<Vectors>([&](auto v) {
+      if (l.log) {
+        store(i, v, simd::sub(simd::sub(load(i, v), most[v]), sum[v]));
+      } else {
+        const float* p = l.to + i * l.to_step + v * f32::lanes * to_next;
+        store(i, v, simd::mul(Vectors > 1 ? simd::load(p) : load_lanes(p, to_next, lines), sum[v]));
+      }
+    });
+}
+
+/// The tile without the axis: it holds whole lines.
+inline tile_range without_axis(const tensor_view& v, int axis, tile_range t) {
+  if (axis == v.rank - 1) {
+    t.channel_begin = 0;
+    t.channel_end = 1;
+  } else if (axis == v.rank - 2) {
+    t.pixel_begin = 0;
+    t.pixel_end = 1;
+  } else {
+    t.row_begin /= v.shape[axis];
+    t.row_end /= v.shape[axis];
+  }
+  return t;
+}
+
+}
+
+/// Computes the lines of one tile, which holds them whole. Any strides; the output may be the input.
+inline void softmax(const softmax_args& a, const tile_range& t, std::byte*) {
+  using simd::f32;
+  std::int32_t shape[max_rank];
+  bool along = true;
+  for (int d = 0; d < a.output.rank; ++d) {
+    shape[d] = d == a.axis ? 1 : a.output.shape[d];
+    if (d > a.axis && shape[d] > 1) along = false;
+  }
+  const std::ptrdiff_t* strides[2] = {a.output.stride, a.input.stride};
+  const tile_range lines = impl::without_axis(a.output, a.axis, t);
+  impl::for_each_box(shape, a.output.rank, strides, lines, [&](const impl::box<2>& b) {
+    const impl::loop<2>& inner = b.of[2];
+    for (std::ptrdiff_t i = 0; i < b.of[0].length; ++i)
+      for (std::ptrdiff_t j = 0; j < b.of[1].length; ++j)
+        for (std::ptrdiff_t k = 0; k < inner.length;) {
+          const auto at = [&](int o) { return b.offset[o] + i * b.of[0].stride[o] + j * b.of[1].stride[o] + k * inner.stride[o]; };
+          const impl::softmax_line l{a.input.as<float>() + at(1), a.output.as<float>() + at(0), a.output.shape[a.axis],
+                                     a.input.stride[a.axis], a.output.stride[a.axis], a.log};
+          if (along) {
+            if (l.from_step == 1 && l.to_step == 1)
+              impl::softmax_along<1>(l);
+            else
+              impl::softmax_along<0>(l);
+            ++k;
+          } else if (inner.stride[0] == 1 && inner.stride[1] == 1 && inner.length - k >= 4 * f32::lanes) {
+            impl::softmax_across<4>(l, 4 * f32::lanes, 1, 1);
+            k += 4 * f32::lanes;
+          } else {
+            impl::softmax_across<1>(l, inner.length - k, inner.stride[1], inner.stride[0]);
+            k += f32::lanes;
+          }
+        }
+  });
+  fill_border(a.output, t);
+}
+
+}
+NSK_END
+#include <netsuke/simd/end.hpp>

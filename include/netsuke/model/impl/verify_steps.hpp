@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Fourth part of the verifier: every step has what its operator needs, and tiles and scratch are as the format says. The rules of
+/// single operators are in verify_ops.hpp.
+#include <netsuke/model/impl/region.hpp>
+#include <netsuke/model/impl/verify_ops.hpp>
+
+NSK_BEGIN
+namespace impl {
+
+/// Number of inputs without those that the epilogue names.
+inline std::uint32_t own_inputs(op o) {
+  switch (o) {
+    case op::conv_2d:
+    case op::depthwise_conv_2d:
+    case op::fully_connected:
+    case op::mat_mul:
+    case op::binary: return 2;
+    case op::fill: return 0;
+    case op::resize_2d: return 5;
+    default: return 1;
+  }
+}
+
+/// Tensors exist, and their number is that of the operator and the epilogue.
+inline status_code verify_arity(const verify_context& c, const format::Step& table, const epilogue_info& e) {
+  if (count_of(table.outputs()) != 1) return status_code::bad_arity;
+  const std::uint32_t own = own_inputs(static_cast<op>(table.op_type())), count = count_of(table.inputs());
+  const std::uint32_t named = (e.residual >= 0 ? 1u : 0u) + (e.slope >= 0 ? 1u : 0u);
+  if (count != own + named) return status_code::bad_arity;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (table.inputs()->Get(i) >= c.tensors()) return status_code::bad_index;
+  }
+  if (table.outputs()->Get(0) >= c.tensors()) return status_code::bad_index;
+  const auto is_extra = [&](std::int32_t i) { return i == -1 || (i >= static_cast<std::int32_t>(own) && i < static_cast<std::int32_t>(count)); };
+  if (!is_extra(e.residual) || !is_extra(e.slope) || (named == 2 && e.residual == e.slope)) return status_code::bad_arity;
+  return status_code::ok;
+}
+
+/// The residual has the output's shape; the slope is a constant with one float per channel.
+inline bool epilogue_agrees(const step_view& s, const epilogue_info& e) {
+  if (static_cast<int>(e.fn) >= function_count || (e.fn == function::prelu) != (e.slope >= 0)) return false;
+  const tensor_info output = s.output();
+  if (e.residual >= 0) {
+    const tensor_info r = s.input(e.residual);
+    if (r.type() != dtype::float32 || r.arrangement() != packing::plain || !same_shape(r.view(nullptr), output.view(nullptr))) return false;
+  }
+  if (e.slope >= 0) {
+    const tensor_info slope = s.input(e.slope);
+    if (slope.where() != storage::constant || slope.type() != dtype::float32 || slope.arrangement() != packing::plain) return false;
+    if (slope.rank() != 1 || slope.elements() != output.shape()[output.shape().size() - 1] || !is_dense(slope.view(nullptr))) return false;
+  }
+  return true;
+}
+
+/// What a kernel writes: each element once, and a border only where its kernel fills one.
+inline bool output_is_writable(const step_view& s) {
+  const tensor_info output = s.output();
+  if (output.arrangement() != packing::plain) return false;
+  bool repeats;
+  const tensor_view v = output.view(nullptr);
+  const region r = region_of(v, static_cast<std::int64_t>(output.offset()), repeats);
+  const bool bordered = (v.border.top | v.border.left | v.border.bottom | v.border.right) != 0;
+  if (bordered && (s.op() == op::mat_mul || s.op() == op::pack_panels)) return false;
+  return !repeats && r.injective();
+}
+
+/// The cut is the one of plan/tiles.hpp, and does not separate what the operator's kernel needs together.
+inline bool tiles_agree(const step_view& s) {
+  const tensor_info output = s.output();
+  const tile_size t = s.tile();
+  const tile_space space = tile_space_of(output.shape().data(), output.rank());
+  const tile_grid grid = tile_grid_of(space, t);
+  if (t.channels % panel_width != 0 || grid.count() > (1 << 30)) return false;
+  if (s.table()->tile() && s.table()->tile()->count() != static_cast<std::uint64_t>(grid.count())) return false;
+  switch (s.op()) {
+    case op::conv_2d: {
+      const std::int64_t group = space.channels / s.groups();
+      return s.groups() == 1 || grid.channels == 1 || t.channels % group == 0 || group % panel_width == 0;
+    }
+    case op::pack_panels: return grid.channels == 1;
+    case op::softmax: {
+      const int from_last = output.rank() - 1 - s.softmax()->axis();
+      return from_last == 0 ? grid.channels == 1 : from_last == 1 ? grid.pixels == 1 : grid.rows == 1;
+    }
+    default: return true;
+  }
+}
+
+inline bool scratch_agrees(const verify_context& c, const step_view& s) {
+  if (s.scratch_bytes() > c.variant.lane_bytes()) return false;
+  const auto given = static_cast<std::int64_t>(s.scratch_bytes());
+  switch (s.op()) {
+    case op::conv_2d: return kernels::conv_2d_scratch_bytes(conv_shape_of(s)) <= given;
+    case op::resize_2d: return kernels::resize_2d_scratch_bytes(s.resize_2d()->row_taps()) <= given;
+    default: return true;
+  }
+}
+
+inline status_code verify_step(verify_context& c, std::uint32_t index) {
+  const step_view s(c.variant.table(), index);
+  const epilogue_info e = s.epilogue();
+  const status_code arity = verify_arity(c, *s.table(), e);
+  if (arity != status_code::ok) return arity;
+  if (!epilogue_agrees(s, e) || !output_is_writable(s)) return status_code::bad_step;
+  const status_code rules = verify_op(c, s);
+  if (rules != status_code::ok) return rules;
+  if (!tiles_agree(s)) return status_code::bad_tile;
+  return scratch_agrees(c, s) ? status_code::ok : status_code::bad_scratch;
+}
+
+inline status verify_steps(verify_context& c) {
+  for (std::uint32_t i = 0; i < c.steps(); ++i) {
+    const status_code code = verify_step(c, i);
+    if (code != status_code::ok) return {code, static_cast<std::int32_t>(i)};
+  }
+  return {};
+}
+
+}
+NSK_END

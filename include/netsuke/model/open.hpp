@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Opening a model: from bytes that may be anything to a model whose every number can be trusted, or a reason why not.
+#include <netsuke/model/impl/verify_flow.hpp>
+#include <netsuke/model/impl/verify_ports.hpp>
+#include <netsuke/model/impl/verify_steps.hpp>
+#include <netsuke/model/impl/verify_structure.hpp>
+#include <netsuke/model/impl/verify_tensors.hpp>
+#include <netsuke/model/model.hpp>
+
+NSK_BEGIN
+struct open_options {
+  /// Reads the whole file to compare its hash: finds damage in the weights, which verification does not look at.
+  bool check_hash = false;
+};
+
+namespace impl {
+
+inline status verify_variant(const format::Variant& table, span<const std::byte> weights, std::uint64_t& comparisons_left) {
+  status s = verify_fields(table);
+  verify_context c{variant_view(&table), weights, comparisons_left};
+  if (s) s = verify_memory(c);
+  if (s) s = verify_tensors(c);
+  if (s) s = verify_ports(c);
+  if (s) s = verify_states(c);
+  if (s) s = verify_owners(c);
+  if (s) s = verify_checks(c);
+  if (s) s = verify_steps(c);
+  if (s) s = verify_disjoint_buffers(c);
+  if (s) s = verify_flow(c);
+  comparisons_left = c.comparisons_left;
+  return s;
+}
+
+}
+
+/// Verifies a file and makes `out` a view of it: nothing is copied or allocated, so the bytes must stay where they are, unchanged.
+/// They start at a multiple of 16 (64 is fastest) and may be longer than the file. After success no run can read or write outside
+/// its memory, whatever the weights and inputs are. Takes some microseconds per step; its time is bounded for hostile files too.
+/// On failure `out` is unchanged, and the status names the step, tensor, buffer or port at fault.
+[[nodiscard]] inline status open(span<const std::byte> bytes, model& out, open_options options = {}) {
+  impl::file_sections sections;
+  status s = impl::read_header(bytes, options.check_hash, sections);
+  if (!s) return s;
+  const format::Model* root = nullptr;
+  s = impl::verify_table(sections.table, root);
+  if (!s) return s;
+  const std::uint32_t variants = impl::count_of(root->variants());
+  if (variants == 0) return status_code::bad_structure;
+  std::uint64_t comparisons_left = impl::max_comparisons;
+  for (std::uint32_t i = 0; i < variants; ++i) {
+    s = impl::verify_variant(*root->variants()->Get(i), sections.weights, comparisons_left);
+    if (!s) return s;
+  }
+  out = model(root, sections.weights);
+  return {};
+}
+NSK_END

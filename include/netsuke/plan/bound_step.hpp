@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// A step that is ready to run: kernel arguments with pointers, and the cut into tiles. Lives on the stack of whoever drives the step.
+#include <netsuke/core/settings.hpp>
+#include <netsuke/kernels/binary.hpp>
+#include <netsuke/kernels/conv_2d.hpp>
+#include <netsuke/kernels/copy.hpp>
+#include <netsuke/kernels/depthwise_conv_2d.hpp>
+#include <netsuke/kernels/fill.hpp>
+#include <netsuke/kernels/fully_connected.hpp>
+#include <netsuke/kernels/mat_mul.hpp>
+#include <netsuke/kernels/pack_panels.hpp>
+#include <netsuke/kernels/pool_2d.hpp>
+#include <netsuke/kernels/reduce.hpp>
+#include <netsuke/kernels/resize_2d.hpp>
+#include <netsuke/kernels/softmax.hpp>
+#include <netsuke/kernels/unary.hpp>
+#include <netsuke/plan/bind.hpp>
+
+/// X(operator): every operator with its kernel kernels::operator, arguments kernels::operator_args and plan::bind_operator.
+#define NSK_KERNEL_LIST(X) \
+  X(conv_2d)               \
+  X(depthwise_conv_2d)     \
+  X(fully_connected)       \
+  X(pack_panels)           \
+  X(mat_mul)               \
+  X(pool_2d)               \
+  X(unary)                 \
+  X(binary)                \
+  X(copy)                  \
+  X(fill)                  \
+  X(resize_2d)             \
+  X(reduce)                \
+  X(softmax)
+
+NSK_BEGIN
+namespace plan {
+
+/// One step with its arguments; operators that `Settings` does not list have no code here.
+template <class Settings>
+class bound_step {
+ public:
+  bound_step(const memory_map& memory, const step_view& step) : m_args(bind(memory, step)), m_op(step.op()), m_tile(step.tile()) {
+    const tensor_info output = step.output();
+    m_space = tile_space_of(output.shape().data(), output.rank());
+    m_grid = tile_grid_of(m_space, m_tile);
+  }
+
+  /// Computes one tile. `scratch` is the scratch of the calling lane.
+  void run(std::int32_t tile, std::byte* scratch) const {
+    const tile_range range = range_of_tile(m_space, m_tile, m_grid, tile);
+    switch (m_op) {
+#define NSK_RUN(name) \
+  case op::name: \
+    if constexpr (Settings::ops::has(op::name)) kernels::name(m_args.name, range, scratch); \
+    break;
+      NSK_KERNEL_LIST(NSK_RUN)
+#undef NSK_RUN
+      case op::none: break;
+    }
+  }
+
+  std::int32_t tile_count() const { return static_cast<std::int32_t>(m_grid.count()); }
+
+ private:
+  union arguments {
+    arguments() {}
+#define NSK_MEMBER(name)         \
+  kernels::name##_args name;     \
+  explicit arguments(const kernels::name##_args& a) : name(a) {}
+    NSK_KERNEL_LIST(NSK_MEMBER)
+#undef NSK_MEMBER
+  };
+
+  static arguments bind(const memory_map& memory, const step_view& step) {
+    switch (step.op()) {
+#define NSK_BIND(name) \
+  case op::name: \
+    if constexpr (Settings::ops::has(op::name)) return arguments(bind_##name(memory, step)); \
+    break;
+      NSK_KERNEL_LIST(NSK_BIND)
+#undef NSK_BIND
+      case op::none: break;
+    }
+    return arguments();
+  }
+
+  arguments m_args;
+  op m_op;
+  tile_size m_tile;
+  tile_space m_space;
+  tile_grid m_grid;
+};
+
+}
+NSK_END

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Budgets of one call: time for feel, work for the same cut on every machine.
+#include <cstdint>
+#include <type_traits>
+#include <netsuke/core/assert.hpp>
+
+NSK_BEGIN
+struct microseconds {
+  std::int64_t count;
+};
+
+/// Multiply-accumulates (elements, for steps that multiply nothing).
+struct work {
+  std::uint64_t macs;
+};
+
+namespace run_impl {
+
+/// Reads a clock: a callable that returns nsk::microseconds or a number of microseconds.
+template <class Clock>
+std::int64_t read(Clock& clock) {
+  using time = std::decay_t<decltype(clock())>;
+  if constexpr (std::is_same_v<time, microseconds>) {
+    return clock().count;
+  } else {
+    return static_cast<std::int64_t>(clock());
+  }
+}
+
+/// Says when one call has used its time: as soon as another tile like the last one would not fit.
+template <class Clock>
+class deadline {
+ public:
+  deadline(Clock& clock, microseconds budget) : m_clock(&clock), m_last(read(clock)), m_end(m_last + budget.count) {}
+  /// Call after each tile.
+  bool reached() {
+    const std::int64_t now = read(*m_clock), length = now - m_last;
+    m_last = now;
+    return now + length > m_end || now >= m_end;
+  }
+
+ private:
+  Clock* m_clock;
+  std::int64_t m_last, m_end;
+};
+
+/// Takes tiles from `source` until the deadline; the first one always.
+template <class Source, class Clock>
+struct tiles_until {
+  Source source;
+  deadline<Clock> limit;
+  bool started = false;
+  std::int32_t take() {
+    if (started && limit.reached()) return -1;
+    started = true;
+    return source.take();
+  }
+};
+
+}
+NSK_END

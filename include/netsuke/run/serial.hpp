@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Tiles for one thread.
+#include <cstdint>
+#include <netsuke/core/assert.hpp>
+
+NSK_BEGIN
+namespace run_impl {
+
+/// The tiles [next, end), in order.
+struct serial_tiles {
+  std::int32_t next, end;
+  std::int32_t take() { return next < end ? next++ : -1; }
+};
+
+}
+NSK_END

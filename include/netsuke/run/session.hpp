@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// A session: one model, one block of the caller's memory, and the ways to run it.
+///
+/// Every way of running computes the same bits. A session belongs to one thread at a time; lanes that the caller's jobs run are the
+/// exception. It allocates nothing and starts no thread. It can be moved, not copied (two would share one arena); a moved-from
+/// session may only be destroyed or assigned to. The model's bytes and the memory must outlive it.
+#include <cstring>
+#include <utility>
+#include <netsuke/core/settings.hpp>
+#include <netsuke/core/status.hpp>
+#include <netsuke/plan/work.hpp>
+#include <netsuke/run/budget.hpp>
+#include <netsuke/run/jobs.hpp>
+#include <netsuke/run/lane.hpp>
+#include <netsuke/run/serial.hpp>
+#include <netsuke/run/states.hpp>
+
+NSK_BEGIN
+namespace run_impl {
+/// Most lanes that a session counts: its memory has scratch for each.
+inline constexpr int max_lanes = 1024;
+
+/// Returns whether the settings list all that the variant needs.
+template <class Settings>
+status supported(const variant_view& variant) {
+  for (int i = 0; i < variant.step_count(); ++i) {
+    const step_view step = variant.step(i);
+    if (!Settings::ops::has(step.op())) return {status_code::unsupported_op, i};
+    if (!Settings::functions::has(step.epilogue().fn)) return {status_code::unsupported_function, i};
+  }
+  return {};
+}
+}  // namespace run_impl
+
+template <class Settings = default_settings>
+class session {
+ public:
+  using settings = Settings;
+  using profiler_type = typename Settings::profiler;
+
+  session() = default;
+  /// Prepares `memory` for running a variant of `m` and resets its states. `memory` starts at a multiple of arena_alignment and has
+  /// at least m.arena_bytes(lanes, variant) bytes; its size decides how many lanes there are. Ask status() before anything else.
+  session(const model& m, span<std::byte> memory, int variant = 0) { m_status = start(m, memory, variant); }
+  session(session&&) = default;
+  session& operator=(session&&) = default;
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+
+  /// Whether the session can run, and if not, why.
+  nsk::status status() const { return m_status; }
+  explicit operator bool() const { return static_cast<bool>(m_status); }
+  variant_view variant() const { return m_variant; }
+  /// Number of lanes that the memory has scratch for.
+  int lanes() const { return m_lanes; }
+
+  // --- inputs and outputs -------------------------------------------------------------------------------------------------------
+  int input_count() const { return m_variant.input_count(); }
+  int output_count() const { return m_variant.output_count(); }
+  port_view input_info(int i) const { return m_variant.input(i); }
+  port_view output_info(int i) const { return m_variant.output(i); }
+
+  /// Returns the elements of an input, to be written before a run; they keep their values from run to run. T is the port's type
+  /// (float, std::int32_t, ...). Wrong numbers, names, types, and inputs that are bound, assert and give an empty span.
+  template <class T>
+  span<T> input(int i = 0) {
+    span<T> elements;
+    const nsk::status s = input(i, elements);
+    NSK_ASSERT(s, "session::input: no such input, another type, or bound");
+    static_cast<void>(s);
+    return elements;
+  }
+  template <class T>
+  span<T> input(const char* name) {
+    return input<T>(m_variant.find_input(name));
+  }
+  /// The same with a status instead of an assertion.
+  template <class T>
+  nsk::status input(int i, span<T>& elements) {
+    if (i < 0 || i >= input_count()) return {status_code::no_such_port, i};
+    if (is_bound(m_bound_inputs, i)) return {status_code::not_bindable, i};
+    return elements_of(input_info(i), i, elements);
+  }
+  template <class T>
+  nsk::status input(const char* name, span<T>& elements) {
+    return input(m_variant.find_input(name), elements);
+  }
+
+  /// Returns the elements of an output, valid from the end of a run until the next one starts.
+  template <class T>
+  span<const T> output(int i = 0) const {
+    span<const T> elements;
+    const nsk::status s = output(i, elements);
+    NSK_ASSERT(s, "session::output: no such output, or another type");
+    static_cast<void>(s);
+    return elements;
+  }
+  template <class T>
+  span<const T> output(const char* name) const {
+    return output<T>(m_variant.find_output(name));
+  }
+  template <class T>
+  nsk::status output(int i, span<const T>& elements) const {
+    if (i < 0 || i >= output_count()) return {status_code::no_such_port, i};
+    return elements_of(output_info(i), i, elements);
+  }
+  template <class T>
+  nsk::status output(const char* name, span<const T>& elements) const {
+    return output(m_variant.find_output(name), elements);
+  }
+  /// The bytes of a port, whatever its type; empty for a bound input.
+  span<std::byte> input_bytes(int i) {
+    if (is_bound(m_bound_inputs, i)) return {};
+    return {memory().data(input_info(i).tensor()), input_info(i).bytes()};
+  }
+  span<const std::byte> output_bytes(int i) const { return {memory().data(output_info(i).tensor()), output_info(i).bytes()}; }
+
+  /// Lets runs read input `i` from `block` instead of the arena: port bytes, then over_read more bytes that may be read but do not
+  /// matter. Aligned to the element type; overlaps no other block of the session. An empty block unbinds. Takes effect at the next
+  /// start of a run.
+  nsk::status bind_input(int i, span<const std::byte> block) {
+    if (i < 0 || i >= input_count()) return {status_code::no_such_port, i};
+    return bind(m_bound_inputs, i, input_info(i), const_cast<std::byte*>(block.data()), block.size(), over_read);
+  }
+  /// Lets runs write output `i` to `block`: port bytes, and over_read more where steps also read the output (output_is_read).
+  nsk::status bind_output(int i, span<std::byte> block) {
+    if (i < 0 || i >= output_count()) return {status_code::no_such_port, i};
+    return bind(m_bound_outputs, i, output_info(i), block.data(), block.size(), output_is_read(i) ? over_read : 0);
+  }
+  /// Whether a step reads output `i`, so that a block bound to it needs over_read bytes more.
+  bool output_is_read(int i) const {
+    const int buffer = output_info(i).tensor().buffer();
+    for (int s = 0; s < step_count(); ++s) {
+      const step_view step = m_variant.step(s);
+      for (int k = 0; k < step.input_count(); ++k) {
+        if (step.input(k).buffer() == buffer) return true;
+      }
+    }
+    return false;
+  }
+
+  // --- running ------------------------------------------------------------------------------------------------------------------
+  /// Runs a whole inference on this thread, from the start.
+  void run() {
+    restart();
+    while (m_step < step_count()) {
+      const step_view s = m_variant.step(m_step);
+      run_impl::serial_tiles tiles{0, s.tile_count()};
+      traced([&] { run_impl::run_lane<Settings>(memory(), s, scratch(0), tiles); });
+      ++m_step;
+    }
+    finish();
+  }
+
+  /// Runs a whole inference with `lane_count` lanes (0 = all that the memory has scratch for): one jobs.parallel_for(lane_count, f) per
+  /// step that has several tiles (run/jobs.hpp).
+  template <class Jobs>
+  void run(Jobs&& jobs, int lane_count = 0) {
+    restart();
+    while (m_step < step_count()) {
+      const step_view s = m_variant.step(m_step);
+      traced([&] { share(jobs, lane_count, s, 0, s.tile_count()); });
+      ++m_step;
+    }
+    finish();
+  }
+
+  /// Runs tiles until `budget` is used up, at least one. Returns true when the inference is complete; the next call starts a new one.
+  /// `clock()` returns nsk::microseconds or a number of microseconds. Inputs must not change between start and completion.
+  template <class Clock>
+  bool step(microseconds budget, Clock&& clock) {
+    using source = run_impl::tiles_until<run_impl::serial_tiles, std::remove_reference_t<Clock>>;
+    begin_slice();
+    run_impl::deadline<std::remove_reference_t<Clock>> limit(clock, budget);
+    bool any = false;
+    while (m_step < step_count()) {
+      const step_view s = m_variant.step(m_step);
+      source tiles{{m_tile, s.tile_count()}, limit, any};
+      traced([&] { run_impl::run_lane<Settings>(memory(), s, scratch(0), tiles); });
+      limit = tiles.limit;
+      any = any || tiles.started;
+      if (!advance(tiles.source.next, s.tile_count())) return false;
+    }
+    finish();
+    return true;
+  }
+
+  /// The same with lanes. Each lane takes at least one tile per step and slice.
+  template <class Clock, class Jobs>
+  bool step(microseconds budget, Clock&& clock, Jobs&& jobs, int lane_count = 0) {
+    using source = run_impl::tiles_until<run_impl::shared_tiles, std::remove_reference_t<Clock>>;
+    begin_slice();
+    const std::int64_t end = run_impl::read(clock) + budget.count;
+    while (m_step < step_count()) {
+      const step_view s = m_variant.step(m_step);
+      tile_counter counter(m_tile);
+      const auto lane = [&](int i) {
+        const std::int64_t left = end - run_impl::read(clock);
+        source tiles{{&counter, s.tile_count()}, {clock, {left}}, false};
+        run_impl::run_lane<Settings>(memory(), s, scratch(i), tiles);
+      };
+      traced([&] { jobs.parallel_for(usable(lane_count), lane); });
+      const std::int32_t done = counter.value() < s.tile_count() ? counter.value() : s.tile_count();
+      if (!advance(done, s.tile_count())) return false;
+      if (m_step < step_count() && run_impl::read(clock) >= end) return false;
+    }
+    finish();
+    return true;
+  }
+
+  /// Runs as many tiles as fit in `amount` of work, at least one: the same cut on every machine. Returns true when the inference is
+  /// complete; the next call starts a new one.
+  bool step(work amount) {
+    return step_work(amount, [this](const step_view& s, std::int32_t begin, std::int32_t end) {
+      run_impl::serial_tiles tiles{begin, end};
+      run_impl::run_lane<Settings>(memory(), s, scratch(0), tiles);
+    });
+  }
+  /// The same with lanes, and the same cut.
+  template <class Jobs>
+  bool step(work amount, Jobs&& jobs, int lane_count = 0) {
+    return step_work(amount, [&](const step_view& s, std::int32_t begin, std::int32_t end) { share(jobs, lane_count, s, begin, end); });
+  }
+
+  /// Abandons an inference that step() has begun; the next call starts anew. States keep the values of the last complete inference,
+  /// except those that steps update in place.
+  void restart() {
+    m_step = 0;
+    m_tile = 0;
+    m_flags = 0;
+  }
+  /// Where step() stands: the next step to run, 0 before the start.
+  int current_step() const { return m_step; }
+
+  // --- for job graphs that drive tiles themselves ---------------------------------------------------------------------------------
+  int step_count() const { return m_variant.step_count(); }
+  int tile_count(int step_index) const { return m_variant.step(step_index).tile_count(); }
+  step_view step_info(int step_index) const { return m_variant.step(step_index); }
+  /// Computes one tile with the scratch of `lane`. All tiles of a step may run at once, on different lanes; all of them must be
+  /// complete before the first tile of the next step. Call finish() after the last.
+  void run_tile(int step_index, int tile, int lane) {
+    NSK_ASSERT(step_index >= 0 && step_index < step_count() && tile >= 0 && tile < tile_count(step_index) && lane >= 0 && lane < m_lanes,
+               "session::run_tile: no such step, tile or lane");
+    run_impl::serial_tiles tiles{tile, tile + 1};
+    run_impl::run_lane<Settings>(memory(), m_variant.step(step_index), scratch(lane), tiles);
+  }
+  /// Ends an inference whose tiles the caller has run: makes the new states current.
+  void finish() {
+    run_impl::commit_states(memory());
+    m_step = 0;
+    m_tile = 0;
+  }
+
+  // --- states, flags, trace -------------------------------------------------------------------------------------------------------
+  /// Bytes of a snapshot of all states.
+  std::size_t state_bytes() const { return run_impl::state_bytes(m_variant); }
+  /// Gives every state its initial value, and abandons an inference that step() has begun.
+  void reset() {
+    restart();
+    run_impl::reset_states(memory());
+  }
+  /// Copies the states, as the last complete inference left them, to `to` (state_bytes() bytes); call between inferences.
+  nsk::status save(span<std::byte> to) const {
+    if (to.size() < state_bytes()) return status_code::wrong_size;
+    run_impl::save_states(memory(), to.data());
+    return {};
+  }
+  /// Puts a snapshot back, and abandons an inference that step() has begun.
+  nsk::status load(span<const std::byte> from) {
+    if (from.size() < state_bytes()) return status_code::wrong_size;
+    restart();
+    run_impl::load_states(memory(), from.data());
+    return {};
+  }
+  /// What the data of this inference made necessary (clamped indices, overflow of bounds): 0 when nothing. Valid when complete.
+  std::uint32_t flags() const { return m_flags; }
+  profiler_type& profiler() { return m_profiler; }
+
+ private:
+  using bound_table = std::byte* [Settings::bindable_ports];
+
+  nsk::status start(const model& m, span<std::byte> memory_block, int variant_index) {
+    if (!m.is_open()) return status_code::not_open;
+    if (variant_index < 0 || variant_index >= m.variant_count()) return {status_code::bad_variant, variant_index};
+    const variant_view v = m.variant(variant_index);
+    const nsk::status s = run_impl::supported<Settings>(v);
+    if (!s) return s;
+    if (reinterpret_cast<std::uintptr_t>(memory_block.data()) % arena_alignment != 0) return status_code::misaligned_memory;
+    if (memory_block.size() < v.arena_bytes(1)) return status_code::too_little_memory;
+    const std::size_t rest = memory_block.size() - v.shared_bytes(), per_lane = v.lane_bytes();
+    const std::size_t lanes = per_lane == 0 ? run_impl::max_lanes : rest / per_lane;
+    m_lanes = lanes < run_impl::max_lanes ? static_cast<int>(lanes) : run_impl::max_lanes;
+    m_variant = v;
+    m_weights = m.weights().data();
+    m_arena = memory_block.data();
+    reset();
+    return {};
+  }
+
+  plan::memory_map memory() const {
+    return {m_variant, m_weights, m_arena, m_bound_inputs, m_bound_outputs, Settings::bindable_ports};
+  }
+  std::byte* scratch(int lane) const { return m_arena + m_variant.shared_bytes() + static_cast<std::size_t>(lane) * m_variant.lane_bytes(); }
+
+  static bool is_bound(const bound_table& table, int i) { return i >= 0 && i < Settings::bindable_ports && table[i] != nullptr; }
+
+  static nsk::status bind(bound_table& table, int i, const port_view& port, std::byte* block, std::size_t size, std::size_t pad) {
+    if (i >= Settings::bindable_ports) return {status_code::not_bindable, i};
+    if (block != nullptr && size < port.bytes() + pad) return {status_code::wrong_size, i};
+    if (reinterpret_cast<std::uintptr_t>(block) % static_cast<unsigned>(size_of(port.type())) != 0) return {status_code::misaligned_memory, i};
+    table[i] = block;
+    return {};
+  }
+
+  template <class T>
+  nsk::status elements_of(const port_view& port, int i, span<T>& elements) const {
+    if (port.type() != dtype_of<std::remove_const_t<T>>()) return {status_code::wrong_type, i};
+    elements = {reinterpret_cast<T*>(memory().data(port.tensor())), static_cast<std::size_t>(port.elements())};
+    return {};
+  }
+
+  template <class F>
+  void traced(F&& f) {
+    m_profiler.begin(m_step);
+    f();
+    m_profiler.end(m_step);
+  }
+
+  int usable(int lane_count) const {
+    NSK_ASSERT(lane_count <= m_lanes, "session: more lanes than the memory has scratch for");
+    return lane_count > 0 && lane_count < m_lanes ? lane_count : m_lanes;
+  }
+
+  /// Runs the tiles [begin, end) of a step on lanes; a single tile on this thread.
+  template <class Jobs>
+  void share(Jobs& jobs, int lane_count, const step_view& s, std::int32_t begin, std::int32_t end) {
+    const int count = usable(lane_count) < end - begin ? usable(lane_count) : end - begin;
+    if (count <= 1) {
+      run_impl::serial_tiles tiles{begin, end};
+      run_impl::run_lane<Settings>(memory(), s, scratch(0), tiles);
+      return;
+    }
+    tile_counter counter(begin);
+    const auto lane = [&](int i) {
+      run_impl::shared_tiles tiles{&counter, end};
+      run_impl::run_lane<Settings>(memory(), s, scratch(i), tiles);
+    };
+    jobs.parallel_for(count, lane);
+  }
+
+  template <class RunTiles>
+  bool step_work(work amount, RunTiles run_tiles) {
+    begin_slice();
+    std::uint64_t left = amount.macs;
+    for (bool any = false; m_step < step_count(); any = true) {
+      const step_view s = m_variant.step(m_step);
+      const std::int32_t count = s.tile_count();
+      const std::uint64_t total = plan::work_of(s) / static_cast<std::uint64_t>(count), cost = total == 0 ? 1 : total;
+      std::uint64_t fit = left / cost;
+      if (fit == 0 && !any) fit = 1;
+      if (fit == 0) return false;
+      const auto rest = static_cast<std::uint64_t>(count - m_tile);
+      const std::int32_t end = fit < rest ? m_tile + static_cast<std::int32_t>(fit) : count;
+      const std::uint64_t used = static_cast<std::uint64_t>(end - m_tile) * cost;
+      left = used < left ? left - used : 0;
+      traced([&] { run_tiles(s, m_tile, end); });
+      if (!advance(end, count)) return false;
+    }
+    finish();
+    return true;
+  }
+
+  /// A new inference clears what the last one reported.
+  void begin_slice() {
+    if (m_step == 0 && m_tile == 0) m_flags = 0;
+  }
+  /// Returns whether the current step is complete, and goes on to the next one then.
+  bool advance(std::int32_t done, std::int32_t count) {
+    m_tile = done;
+    if (done < count) return false;
+    m_tile = 0;
+    ++m_step;
+    return true;
+  }
+
+  variant_view m_variant;
+  const std::byte* m_weights = nullptr;
+  std::byte* m_arena = nullptr;
+  int m_lanes = 0, m_step = 0;
+  std::int32_t m_tile = 0;
+  std::uint32_t m_flags = 0;
+  nsk::status m_status = status_code::not_open;
+  profiler_type m_profiler{};
+  bound_table m_bound_inputs = {}, m_bound_outputs = {};
+};
+NSK_END

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The vocabulary of vec.hpp on AVX2 with FMA and F16C.
+#include <cstdint>
+#include <netsuke/simd/isa.hpp>
+#include <netsuke/simd/begin.hpp>
+NSK_BEGIN
+namespace simd {
+
+struct f32 {
+  static constexpr int lanes = 8;
+  static constexpr int registers = 16;
+  __m256 v;
+};
+struct i32 {
+  static constexpr int lanes = 8;
+  __m256i v;
+};
+struct mask {
+  __m256 v;
+};
+
+namespace impl {
+alignas(64) inline constexpr std::int32_t first_lanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
+/// All ones in the first n lanes, 0 <= n <= 8.
+NSK_INLINE __m256i first(int n) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(first_lanes + (8 - n))); }
+}
+
+NSK_INLINE f32 load(const float* p) { return {_mm256_loadu_ps(p)}; }
+NSK_INLINE f32 load_partial(const float* p, int n) { return {_mm256_maskload_ps(p, impl::first(n))}; }
+NSK_INLINE f32 broadcast(const float* p) { return {_mm256_broadcast_ss(p)}; }
+NSK_INLINE f32 splat(float x) { return {_mm256_set1_ps(x)}; }
+NSK_INLINE f32 zero() { return {_mm256_setzero_ps()}; }
+NSK_INLINE void store(float* p, f32 a) { _mm256_storeu_ps(p, a.v); }
+NSK_INLINE void store_partial(float* p, int n, f32 a) { _mm256_maskstore_ps(p, impl::first(n), a.v); }
+NSK_INLINE f32 load_f16(const std::uint16_t* p) {
+  return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))};
+}
+NSK_INLINE void store_f16(std::uint16_t* p, f32 a) {
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm256_cvtps_ph(a.v, _MM_FROUND_TO_NEAREST_INT));
+}
+
+NSK_INLINE f32 add(f32 a, f32 b) { return {_mm256_add_ps(a.v, b.v)}; }
+NSK_INLINE f32 sub(f32 a, f32 b) { return {_mm256_sub_ps(a.v, b.v)}; }
+NSK_INLINE f32 mul(f32 a, f32 b) { return {_mm256_mul_ps(a.v, b.v)}; }
+NSK_INLINE f32 div(f32 a, f32 b) { return {_mm256_div_ps(a.v, b.v)}; }
+NSK_INLINE f32 fma(f32 a, f32 b, f32 c) { return {_mm256_fmadd_ps(a.v, b.v, c.v)}; }
+NSK_INLINE f32 neg_fma(f32 a, f32 b, f32 c) { return {_mm256_fnmadd_ps(a.v, b.v, c.v)}; }
+NSK_INLINE f32 max(f32 a, f32 b) { return {_mm256_max_ps(a.v, b.v)}; }
+NSK_INLINE f32 min(f32 a, f32 b) { return {_mm256_min_ps(a.v, b.v)}; }
+NSK_INLINE f32 neg(f32 a) { return {_mm256_xor_ps(a.v, _mm256_set1_ps(-0.0f))}; }
+NSK_INLINE f32 abs(f32 a) { return {_mm256_andnot_ps(_mm256_set1_ps(-0.0f), a.v)}; }
+NSK_INLINE f32 sqrt(f32 a) { return {_mm256_sqrt_ps(a.v)}; }
+NSK_INLINE f32 round_even(f32 a) { return {_mm256_round_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)}; }
+NSK_INLINE f32 floor(f32 a) { return {_mm256_round_ps(a.v, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)}; }
+NSK_INLINE f32 ceil(f32 a) { return {_mm256_round_ps(a.v, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)}; }
+NSK_INLINE f32 trunc(f32 a) { return {_mm256_round_ps(a.v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)}; }
+
+NSK_INLINE mask less(f32 a, f32 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_LT_OQ)}; }
+NSK_INLINE mask less_equal(f32 a, f32 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_LE_OQ)}; }
+NSK_INLINE mask equal(f32 a, f32 b) { return {_mm256_cmp_ps(a.v, b.v, _CMP_EQ_OQ)}; }
+NSK_INLINE mask equal(i32 a, i32 b) { return {_mm256_castsi256_ps(_mm256_cmpeq_epi32(a.v, b.v))}; }
+NSK_INLINE mask less(i32 a, i32 b) { return {_mm256_castsi256_ps(_mm256_cmpgt_epi32(b.v, a.v))}; }
+NSK_INLINE mask logical_and(mask a, mask b) { return {_mm256_and_ps(a.v, b.v)}; }
+NSK_INLINE mask logical_or(mask a, mask b) { return {_mm256_or_ps(a.v, b.v)}; }
+NSK_INLINE mask logical_not(mask a) { return {_mm256_xor_ps(a.v, _mm256_castsi256_ps(_mm256_set1_epi32(-1)))}; }
+NSK_INLINE bool any(mask a) { return _mm256_movemask_ps(a.v) != 0; }
+NSK_INLINE f32 select(mask m, f32 a, f32 b) { return {_mm256_blendv_ps(b.v, a.v, m.v)}; }
+NSK_INLINE i32 select(mask m, i32 a, i32 b) { return {_mm256_blendv_epi8(b.v, a.v, _mm256_castps_si256(m.v))}; }
+
+NSK_INLINE i32 load_i32(const std::int32_t* p) { return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))}; }
+NSK_INLINE i32 splat_i32(std::int32_t x) { return {_mm256_set1_epi32(x)}; }
+NSK_INLINE void store_i32(std::int32_t* p, i32 a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a.v); }
+NSK_INLINE i32 add(i32 a, i32 b) { return {_mm256_add_epi32(a.v, b.v)}; }
+NSK_INLINE i32 sub(i32 a, i32 b) { return {_mm256_sub_epi32(a.v, b.v)}; }
+NSK_INLINE i32 bit_and(i32 a, i32 b) { return {_mm256_and_si256(a.v, b.v)}; }
+NSK_INLINE i32 bit_or(i32 a, i32 b) { return {_mm256_or_si256(a.v, b.v)}; }
+NSK_INLINE i32 bit_xor(i32 a, i32 b) { return {_mm256_xor_si256(a.v, b.v)}; }
+template <int N>
+NSK_INLINE i32 shift_left(i32 a) {
+  return {_mm256_slli_epi32(a.v, N)};
+}
+template <int N>
+NSK_INLINE i32 shift_right(i32 a) {
+  return {_mm256_srai_epi32(a.v, N)};
+}
+template <int N>
+NSK_INLINE i32 shift_right_logical(i32 a) {
+  return {_mm256_srli_epi32(a.v, N)};
+}
+NSK_INLINE i32 as_i32(f32 a) { return {_mm256_castps_si256(a.v)}; }
+NSK_INLINE f32 as_f32(i32 a) { return {_mm256_castsi256_ps(a.v)}; }
+NSK_INLINE f32 to_f32(i32 a) { return {_mm256_cvtepi32_ps(a.v)}; }
+NSK_INLINE i32 to_i32(f32 a) {
+  const __m256 low = _mm256_set1_ps(-2147483648.0f), high = _mm256_set1_ps(2147483520.0f);
+  return {_mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(a.v, low), high))};
+}
+
+/// Adds (or takes the maximum of) all lanes by halves: lane i with lane i + 4, then i + 2, then i + 1.
+NSK_INLINE float reduce_add(f32 a) {
+  __m128 s = _mm_add_ps(_mm256_castps256_ps128(a.v), _mm256_extractf128_ps(a.v, 1));
+  s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+  return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
+}
+NSK_INLINE float reduce_max(f32 a) {
+  __m128 s = _mm_max_ps(_mm256_castps256_ps128(a.v), _mm256_extractf128_ps(a.v, 1));
+  s = _mm_max_ps(s, _mm_movehl_ps(s, s));
+  return _mm_cvtss_f32(_mm_max_ss(s, _mm_movehdup_ps(s)));
+}
+NSK_INLINE float reduce_min(f32 a) {
+  __m128 s = _mm_min_ps(_mm256_castps256_ps128(a.v), _mm256_extractf128_ps(a.v, 1));
+  s = _mm_min_ps(s, _mm_movehl_ps(s, s));
+  return _mm_cvtss_f32(_mm_min_ss(s, _mm_movehdup_ps(s)));
+}
+NSK_INLINE float reduce_mul(f32 a) {
+  __m128 s = _mm_mul_ps(_mm256_castps256_ps128(a.v), _mm256_extractf128_ps(a.v, 1));
+  s = _mm_mul_ps(s, _mm_movehl_ps(s, s));
+  return _mm_cvtss_f32(_mm_mul_ss(s, _mm_movehdup_ps(s)));
+}
+/// Transposes a square of registers: lane c of row r becomes lane r of row c.
+NSK_INLINE void transpose(f32 (&row)[8]) {
+  __m256 pair[8], four[8];
+  for (int i = 0; i < 4; ++i) {
+    pair[2 * i] = _mm256_unpacklo_ps(row[2 * i].v, row[2 * i + 1].v);
+    pair[2 * i + 1] = _mm256_unpackhi_ps(row[2 * i].v, row[2 * i + 1].v);
+  }
+  for (int i = 0; i < 8; i += 4)
+    for (int k = 0; k < 2; ++k) {
+      four[i + 2 * k] = _mm256_shuffle_ps(pair[i + k], pair[i + k + 2], 0x44);
+      four[i + 2 * k + 1] = _mm256_shuffle_ps(pair[i + k], pair[i + k + 2], 0xee);
+    }
+  for (int i = 0; i < 4; ++i) {
+    row[i].v = _mm256_permute2f128_ps(four[i], four[i + 4], 0x20);
+    row[i + 4].v = _mm256_permute2f128_ps(four[i], four[i + 4], 0x31);
+  }
+}
+NSK_INLINE void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
+
+}
+NSK_END
+#include <netsuke/simd/end.hpp>

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Closes the region that begin.hpp opened.
+#if !defined(NSK_IN_REGION)
+#error "simd/end.hpp: no region is open"
+#endif
+#undef NSK_IN_REGION
+#if defined(__clang__)
+#pragma float_control(pop)
+#if defined(NSK_ISA_AVX2) || defined(NSK_ISA_AVX512)
+#pragma clang attribute pop
+#endif
+#elif defined(__GNUC__)
+#pragma GCC pop_options
+#elif defined(_MSC_VER)
+#pragma float_control(pop)
+#endif

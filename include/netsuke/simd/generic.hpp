@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What follows from the vocabulary alone, whatever the instruction set: included by vec.hpp.
+#include <type_traits>
+#include <utility>
+#include <netsuke/simd/isa.hpp>
+#include <netsuke/simd/begin.hpp>
+NSK_BEGIN
+namespace simd {
+
+NSK_INLINE mask greater(f32 a, f32 b) { return less(b, a); }
+NSK_INLINE mask greater_equal(f32 a, f32 b) { return less_equal(b, a); }
+NSK_INLINE mask not_equal(f32 a, f32 b) { return logical_not(equal(a, b)); }
+NSK_INLINE mask greater(i32 a, i32 b) { return less(b, a); }
+/// min(max(x, low), high): NaN gives low.
+NSK_INLINE f32 clamp(f32 x, f32 low, f32 high) { return min(max(x, low), high); }
+/// The magnitude of one and the sign of the other.
+NSK_INLINE f32 copy_sign(f32 magnitude, f32 sign) {
+  const i32 bit = splat_i32(-2147483647 - 1);
+  return as_f32(bit_or(as_i32(abs(magnitude)), bit_and(as_i32(sign), bit)));
+}
+/// Integer part of x towards minus infinity, as an integer; x within [-2^31, 2147483520].
+NSK_INLINE i32 floor_to_i32(f32 x) { return to_i32(floor(x)); }
+
+namespace impl {
+template <class F, int... I>
+NSK_INLINE void unroll(F&& f, std::integer_sequence<int, I...>) {
+  (f(std::integral_constant<int, I>{}), ...);
+}
+}
+/// Calls f(integral_constant<int, 0>) to f(integral_constant<int, N - 1>), without a loop.
+template <int N, class F>
+NSK_INLINE void unroll(F&& f) {
+  impl::unroll(static_cast<F&&>(f), std::make_integer_sequence<int, N>{});
+}
+
+/// Sixteen partial results of a reduction along memory: element i of a line belongs to partial i mod 16. `combine16` folds them as
+/// a fixed tree (i with i + 8, then + 4, + 2, + 1), so a reduction has the same bits on every width.
+struct f32x16 {
+  static constexpr int parts = 16 / f32::lanes;
+  f32 part[parts];
+};
+NSK_INLINE f32x16 splat16(float x) {
+  f32x16 r;
+  for (f32& p : r.part) p = splat(x);
+  return r;
+}
+NSK_INLINE f32x16 load16(const float* p) {
+  f32x16 r;
+  unroll<f32x16::parts>([&](auto i) { r.part[i] = load(p + i * f32::lanes); });
+  return r;
+}
+/// Loads n of 16 elements, 0 <= n <= 16; `rest` in the others.
+NSK_INLINE f32x16 load16_partial(const float* p, int n, float rest) {
+  float line[16];
+  for (int i = 0; i < 16; ++i) line[i] = i < n ? p[i] : rest;
+  return load16(line);
+}
+NSK_INLINE void store16(float* p, const f32x16& a) {
+  unroll<f32x16::parts>([&](auto i) { store(p + i * f32::lanes, a.part[i]); });
+}
+namespace impl {
+template <class Op>
+NSK_INLINE f32 fold16(f32x16 a, Op op) {
+  for (int n = f32x16::parts / 2; n > 0; n /= 2)
+    for (int i = 0; i < n; ++i) a.part[i] = op(a.part[i], a.part[i + n]);
+  return a.part[0];
+}
+}
+NSK_INLINE float sum16(const f32x16& a) {
+  return reduce_add(impl::fold16(a, [](f32 x, f32 y) { return add(x, y); }));
+}
+NSK_INLINE float product16(const f32x16& a) {
+  return reduce_mul(impl::fold16(a, [](f32 x, f32 y) { return mul(x, y); }));
+}
+NSK_INLINE float max16(const f32x16& a) {
+  return reduce_max(impl::fold16(a, [](f32 x, f32 y) { return max(x, y); }));
+}
+NSK_INLINE float min16(const f32x16& a) {
+  return reduce_min(impl::fold16(a, [](f32 x, f32 y) { return min(x, y); }));
+}
+
+}
+NSK_END
+#include <netsuke/simd/end.hpp>

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Brings in the intrinsics of the instruction set that config.hpp chose, and answers whether this machine has it.
+#include <cstdint>
+#include <netsuke/core/assert.hpp>
+
+#if defined(NSK_ISA_AVX2) || defined(NSK_ISA_AVX512)
+#include <immintrin.h>
+#elif defined(NSK_ISA_NEON)
+#include <arm_neon.h>
+#endif
+#if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
+#endif
+
+NSK_BEGIN
+#if defined(NSK_ISA_AVX2) || defined(NSK_ISA_AVX512)
+namespace simd {
+namespace impl {
+struct cpuid_registers {
+  std::uint32_t a, b, c, d;
+};
+inline cpuid_registers cpuid(std::uint32_t leaf, std::uint32_t subleaf) {
+#if defined(_MSC_VER) && !defined(__clang__)
+  int r[4];
+  __cpuidex(r, static_cast<int>(leaf), static_cast<int>(subleaf));
+  return {static_cast<std::uint32_t>(r[0]), static_cast<std::uint32_t>(r[1]), static_cast<std::uint32_t>(r[2]),
+          static_cast<std::uint32_t>(r[3])};
+#else
+  cpuid_registers r;
+  __asm__ volatile("cpuid" : "=a"(r.a), "=b"(r.b), "=c"(r.c), "=d"(r.d) : "a"(leaf), "c"(subleaf));
+  return r;
+#endif
+}
+/// Returns which register sets the operating system saves (XCR0); valid only where cpuid reports OSXSAVE.
+inline std::uint32_t saved_registers() {
+#if defined(_MSC_VER) && !defined(__clang__)
+  return static_cast<std::uint32_t>(_xgetbv(0));
+#else
+  std::uint32_t low, high;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return low;
+#endif
+}
+}
+}
+#endif
+
+/// Returns whether this machine and its operating system can run the instruction set of this translation unit. Ask it before
+/// anything else when one program carries several builds of the library. Source: Intel SDM volume 1, section 14.3.
+inline bool cpu_supports() {
+#if defined(NSK_ISA_AVX2) || defined(NSK_ISA_AVX512)
+  using simd::impl::cpuid;
+  if (cpuid(0, 0).a < 7) return false;
+  constexpr std::uint32_t fma = 1u << 12, osxsave = 1u << 27, avx = 1u << 28, f16c = 1u << 29;
+  const std::uint32_t wanted = fma | osxsave | avx | f16c;
+  if ((cpuid(1, 0).c & wanted) != wanted) return false;
+  const std::uint32_t saved = simd::impl::saved_registers(), extended = cpuid(7, 0).b;
+  if ((saved & 0x6u) != 0x6u || (extended & (1u << 5)) == 0) return false;
+#if defined(NSK_ISA_AVX512)
+  constexpr std::uint32_t f_dq_bw_vl = (1u << 16) | (1u << 17) | (1u << 30) | (1u << 31);
+  return (saved & 0xe6u) == 0xe6u && (extended & f_dq_bw_vl) == f_dq_bw_vl;
+#else
+  return true;
+#endif
+#else
+  return true;
+#endif
+}
+NSK_END
