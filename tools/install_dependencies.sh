@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Installs what the build, the tests and the examples need on Debian or Ubuntu, and only what is missing.
+#   tools/install_dependencies.sh [--python DIR]     DIR: where to make the Python environment when the system's lacks the packages
+# Prints the Python interpreter that has numpy, onnx, onnxruntime and pillow as its last line when --python is given.
+set -euo pipefail
+
+packages=(g++ clang cmake ninja-build meson ccache pkg-config libflatbuffers-dev flatbuffers-compiler libprotozero-dev libcli11-dev
+          nlohmann-json3-dev libstb-dev doctest-dev python3 python3-venv binutils ca-certificates)
+python_packages=(numpy onnx onnxruntime pillow)
+python_modules="numpy, onnx, onnxruntime, PIL"
+
+say() { printf '%s\n' "$*" >&2; }
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else
+    say "Installing packages needs root. Run as root, or install by hand: ${missing[*]}"
+    exit 1
+  fi
+}
+
+installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
+
+install_packages() {
+  command -v apt-get >/dev/null || { say "This script knows apt-get only. Install by hand: ${packages[*]}"; return 0; }
+  missing=()
+  for package in "${packages[@]}"; do installed "$package" || missing+=("$package"); done
+  # The sanitizer and fuzzer runtime follows clang's version.
+  if command -v clang++ >/dev/null; then runtime="libclang-rt-$(clang++ -dumpversion | cut -d. -f1)-dev"; else runtime=""; fi
+  if [ -n "$runtime" ]; then installed "$runtime" || missing+=("$runtime"); fi
+  if [ ${#missing[@]} -eq 0 ]; then return 0; fi
+  say "Installing: ${missing[*]}"
+  as_root apt-get update -qq >&2
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+  if [ -z "$runtime" ]; then
+    runtime="libclang-rt-$(clang++ -dumpversion | cut -d. -f1)-dev"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$runtime" >&2
+  fi
+}
+
+# Prints an interpreter with the modules: $NSK_PYTHON, the environment made earlier, the system's, or a new environment.
+find_python() {
+  local environment="$1" candidate
+  for candidate in "${NSK_PYTHON:-}" "$environment/bin/python" python3; do
+    [ -n "$candidate" ] || continue
+    candidate=$(command -v "$candidate" 2>/dev/null) || continue
+    if "$candidate" -c "import $python_modules" 2>/dev/null; then
+      "$candidate" -c 'import sys; print(sys.executable)'
+      return 0
+    fi
+  done
+  say "Making a Python environment in $environment (${python_packages[*]})"
+  python3 -m venv "$environment" >&2 || /usr/bin/python3 -m venv "$environment" >&2
+  "$environment/bin/python" -m pip install --quiet --disable-pip-version-check "${python_packages[@]}" >&2
+  printf '%s\n' "$environment/bin/python"
+}
+
+install_packages
+if [ "${1:-}" = "--python" ]; then find_python "${2:?--python needs a directory}"; fi

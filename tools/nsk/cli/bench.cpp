@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "cli/commands.hpp"
+#include "cli/layout.hpp"
+#include "cli/model_file.hpp"
+#include "report/text.hpp"
+
+namespace nsk::tool {
+namespace {
+using nlohmann::json;
+using clock = std::chrono::steady_clock;
+
+double milliseconds_since(clock::time_point begin) { return std::chrono::duration<double, std::milli>(clock::now() - begin).count(); }
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+void fill_inputs(const model& m, runner& r) {
+  std::mt19937 generator(1);
+  std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
+  for (int i = 0; i < m.input_count(); ++i) {
+    const port_view port = m.input(i);
+    std::memset(r.input(i), 0, port.bytes());
+    if (port.type() != dtype::float32) continue;
+    float* const data = reinterpret_cast<float*>(r.input(i));
+    for (std::int64_t k = 0; k < port.elements(); ++k) data[k] = uniform(generator);
+  }
+}
+
+struct measured {
+  std::vector<double> runs;                ///< milliseconds
+  std::vector<std::vector<double>> steps;  ///< microseconds, by step
+  double peak = 0;                         ///< GFLOP/s of one core
+};
+
+measured measure(const engine& e, runner& r, int steps, double seconds) {
+  measured result;
+  result.steps.resize(static_cast<std::size_t>(steps));
+  result.peak = e.fma_peak();
+  for (int i = 0; i < 3; ++i) r.run();
+  const clock::time_point begin = clock::now();
+  // Three quarters of the time for whole runs, the rest with a clock around each step.
+  do {
+    const clock::time_point start = clock::now();
+    r.run();
+    result.runs.push_back(milliseconds_since(start));
+  } while (milliseconds_since(begin) < seconds * 750);
+  std::vector<step_event> events;
+  do {
+    events.clear();
+    r.run(events);
+    for (const step_event& s : events)
+      if (s.lane < 0) result.steps[static_cast<std::size_t>(s.step)].push_back(s.end_us - s.begin_us);
+  } while (milliseconds_since(begin) < seconds * 1000);
+  result.peak = std::max(result.peak, e.fma_peak());
+  return result;
+}
+
+json report_of(const model& m, const measured& t, const engine& e, int lanes) {
+  const variant_view v = m.variant();
+  const double peak = t.peak * lanes, middle = median(t.runs);
+  std::uint64_t macs = 0;
+  double step_sum = 0;
+  for (int i = 0; i < v.step_count(); ++i) {
+    macs += v.step(i).macs();
+    step_sum += median(t.steps[static_cast<std::size_t>(i)]);
+  }
+  json report = {{"model", m.name()}, {"isa", e.name}, {"lanes", lanes}, {"runs", t.runs.size()}, {"median_ms", middle}};
+  report["min_ms"] = *std::min_element(t.runs.begin(), t.runs.end());
+  report["macs"] = macs;
+  report["gflops"] = 2e-6 * static_cast<double>(macs) / middle;
+  report["peak_gflops"] = peak;
+  report["percent_of_peak"] = 2e-4 * static_cast<double>(macs) / middle / peak;
+  report["steps"] = json::array();
+  for (int i = 0; i < v.step_count(); ++i) {
+    const step_view s = v.step(i);
+    const std::vector<double>& times = t.steps[static_cast<std::size_t>(i)];
+    const double us = median(times), gflops = us > 0 ? 2e-3 * static_cast<double>(s.macs()) / us : 0;
+    json row = {{"index", i}, {"name", s.name()}, {"operator", name_of(s.op())}, {"macs", s.macs()}, {"median_us", us}};
+    row["min_us"] = times.empty() ? 0 : *std::min_element(times.begin(), times.end());
+    row["percent_of_time"] = step_sum > 0 ? 100 * us / step_sum : 0;
+    row["gflops"] = gflops;
+    row["percent_of_peak"] = 100 * gflops / peak;
+    report["steps"].push_back(row);
+  }
+  return report;
+}
+
+std::string text_of(const json& r) {
+  std::string text = format_text("%s on %s, %d lane(s), %zu runs\nmedian %.3f ms, best %.3f ms\n", r["model"].get<std::string>().c_str(),
+                                 r["isa"].get<std::string>().c_str(), r["lanes"].get<int>(), r["runs"].get<std::size_t>(),
+                                 r["median_ms"].get<double>(), r["min_ms"].get<double>());
+  text += format_text("%s MACs, %.1f GFLOP/s, %.1f %% of the FMA peak (%.1f GFLOP/s)\n\n", count_text(r["macs"]).c_str(), r["gflops"].get<double>(),
+                      r["percent_of_peak"].get<double>(), r["peak_gflops"].get<double>());
+  text_table table({">step", "operator", ">us", ">% of time", ">MACs", ">GFLOP/s", ">% of peak", "name"});
+  for (const json& s : r["steps"])
+    table.add({s["index"].dump(), s["operator"], format_text("%.1f", s["median_us"].get<double>()), format_text("%.1f", s["percent_of_time"].get<double>()),
+               count_text(s["macs"]), format_text("%.1f", s["gflops"].get<double>()), format_text("%.1f", s["percent_of_peak"].get<double>()), s["name"]});
+  return text + table.text();
+}
+
+}
+
+exit_code bench(const bench_options& o) {
+  const model_file file = open_model(o.model);
+  const engine& e = choose_engine(o.isa);
+  const auto runner = e.open(file.bytes.data(), file.bytes.size(), o.lanes);
+  fill_inputs(file.view, *runner);
+  const json report = report_of(file.view, measure(e, *runner, file.view.variant().step_count(), o.seconds), e, o.lanes);
+  const std::string text = o.json ? report.dump(2) + "\n" : text_of(report);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return exit_code::good;
+}
+
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/files.hpp"
+#include "cli/layout.hpp"
+#include "cli/model_file.hpp"
+#include "cli/options.hpp"
+#include "cli/progress.hpp"
+#include "import/onnx.hpp"
+#include "io/npy.hpp"
+#include "report/compare.hpp"
+
+namespace nsk::tool {
+namespace {
+constexpr std::size_t rows_shown = 12;
+
+/// The options that the model was converted with, by the source's names; `sets` prevails.
+input_options options_of(const model& m, std::vector<std::string> sets) {
+  const auto given = named_values("--set", sets, "NAME=VALUE");
+  const std::string prefix = set_key("");
+  for (int i = 0; i < m.metadata_count(); ++i) {
+    const std::string key = m.metadata_key(i);
+    if (key.compare(0, prefix.size(), prefix) != 0 || given.count(key.substr(prefix.size())) != 0) continue;
+    sets.push_back(key.substr(prefix.size()) + "=" + m.metadata_value(i));
+  }
+  input_options result = parse_inputs({}, sets);
+  for (int i = 0; i < m.input_count(); ++i) result.shapes[m.input(i).name()] = source_shape_of(m.input(i));
+  return result;
+}
+
+std::map<std::string, array> inputs_of(const model& m, const check_options& o) {
+  std::map<std::string, array> inputs = random_inputs(m, o.seed);
+  for (const auto& [name, path] : named_values("--input", o.inputs, "NAME=FILE.npy")) {
+    const auto found = inputs.find(name);
+    if (found == inputs.end()) refuse("the model has no input '" + name + "'.");
+    array given = read_npy(path);
+    if (given.shape != found->second.shape || given.type != found->second.type)
+      refuse("input '" + name + "' is " + name_of(found->second.type) + " " + to_string(found->second.shape) + ", but '" + path + "' holds " +
+             name_of(given.type) + " " + to_string(given.shape) + ".");
+    found->second = std::move(given);
+  }
+  return inputs;
+}
+
+}
+
+exit_code check(const check_options& o) {
+  progress_line progress(o.quiet);
+  const model_file file = open_model(o.model);
+  const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1);
+  graph g = import_onnx(o.source);
+  resolve(g, options_of(file.view, o.sets));
+  const comparison_report report =
+      compare(g, file.view, *runner, inputs_of(file.view, o), [&](const std::string& what) { progress.show(what); });
+  progress.clear();
+  if (!o.report.empty()) write_file(o.report, comparison_json(report, o.tolerance).dump(2) + "\n");
+  const bool good = report.within(o.tolerance);
+  const std::string text = comparison_text(report, o.tolerance, rows_shown);
+  if (!o.quiet || !good) std::fwrite(text.data(), 1, text.size(), good ? stdout : stderr);
+  return good ? exit_code::good : exit_code::check_failed;
+}
+
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The commands of nsk. Each returns an exit code (errors.hpp) or throws tool::error; options are as main.cpp parsed them.
+#include <cstdint>
+#include <string>
+#include <vector>
+#include "errors.hpp"
+
+namespace nsk::tool {
+
+struct convert_options {
+  std::string source, output, report;     ///< report: path of a JSON file, or empty
+  std::vector<std::string> inputs, sets;  ///< NAME=1x3x224x224, NAME=VALUE
+  bool check = false, quiet = false;
+};
+exit_code convert(const convert_options& o);
+
+struct run_options {
+  std::string model, output_directory, isa, trace;
+  std::vector<std::string> inputs;  ///< NAME=FILE.npy
+  int lanes = 1;
+  bool nhwc = false;
+};
+exit_code run(const run_options& o);
+
+struct inspect_options {
+  std::string model;
+  bool json = false, settings = false;
+};
+exit_code inspect(const inspect_options& o);
+
+struct check_options {
+  std::string source, model, isa, report;
+  std::vector<std::string> inputs, sets;  ///< NAME=FILE.npy, NAME=VALUE
+  double tolerance = 1e-4;
+  std::uint64_t seed = 1;
+  bool quiet = false;
+};
+exit_code check(const check_options& o);
+
+struct bench_options {
+  std::string model, isa;
+  int lanes = 1;
+  double seconds = 2;
+  bool json = false;
+};
+exit_code bench(const bench_options& o);
+
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "cli/commands.hpp"
+#include "cli/files.hpp"
+#include "cli/model_file.hpp"
+#include "cli/options.hpp"
+#include "cli/progress.hpp"
+#include "import/onnx.hpp"
+#include "passes/compile.hpp"
+#include "report/compare.hpp"
+#include "report/inspect.hpp"
+#include "report/text.hpp"
+
+namespace nsk::tool {
+namespace {
+using nlohmann::json;
+constexpr double tolerance = 1e-4;
+constexpr std::size_t rows_shown = 12;
+
+/// A converted model, verified as the engine would, and what is known about it.
+struct conversion {
+  std::vector<std::byte> bytes;
+  json report;
+  std::optional<comparison_report> comparison;
+};
+
+/// What `nsk check` needs to resolve the source in the same way.
+std::map<std::string, std::string> recorded_options(const convert_options& o) {
+  std::map<std::string, std::string> metadata;
+  for (const auto& [name, value] : named_values("--set", o.sets, "NAME=VALUE")) metadata[set_key(name)] = value;
+  return metadata;
+}
+
+conversion convert_source(const convert_options& o, progress_line& progress) {
+  const input_options inputs = parse_inputs(o.inputs, o.sets);
+  progress.show("reading " + o.source);
+  graph g = import_onnx(o.source);
+  resolve(g, inputs);
+  progress.show("compiling");
+  compile_options options;
+  options.metadata = recorded_options(o);
+  conversion result;
+  result.bytes = compile(g, options).file;
+
+  const model_file file = open_model(result.bytes, o.output);
+  result.report = inspect(file.view, file.bytes.size());
+  result.report["source"] = o.source;
+  if (o.check) {
+    const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1);
+    result.comparison = compare(g, file.view, *runner, random_inputs(file.view, 1), [&](const std::string& what) { progress.show(what); });
+    result.report["check"] = comparison_json(*result.comparison, tolerance);
+  }
+  progress.clear();
+  return result;
+}
+
+std::string summary(const convert_options& o, const json& report) {
+  const json& v = report["variants"][0];
+  const json& arena = v["arena"];
+  std::string text = format_text("%s: %s, %zu steps, %s MACs, longest tile %s MACs\n", o.output.c_str(), bytes_text(report["file_bytes"]).c_str(),
+                                 v["steps"].size(), count_text(v["macs"]).c_str(), count_text(v["longest_tile"]["macs"]).c_str());
+  text += format_text("arena: %llu bytes + %llu per lane; transposes left: %zu\n", arena["shared_bytes"].get<unsigned long long>(),
+                      arena["lane_bytes"].get<unsigned long long>(), v["transposes_left"].size());
+  for (const json& reason : v["transposes_left"]) text += "  " + reason.get<std::string>() + "\n";
+  return text;
+}
+
+}
+
+exit_code convert(const convert_options& o) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(o.source, o.output, ignored)) misuse("the output would overwrite the source model; choose another name for -o.");
+  progress_line progress(o.quiet);
+  const conversion result = convert_source(o, progress);
+  if (!o.report.empty()) write_file(o.report, result.report.dump(2) + "\n");
+  if (result.comparison && !result.comparison->within(tolerance)) {
+    const std::string text = comparison_text(*result.comparison, tolerance, rows_shown);
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    throw error(exit_code::check_failed, "'" + o.output + "' was not written, because it would not compute what '" + o.source +
+                                             "' does. Please report this with the model.");
+  }
+  write_file(o.output, result.bytes.data(), result.bytes.size());
+  if (o.quiet) return exit_code::good;
+  std::string text = summary(o, result.report);
+  if (result.comparison) text += comparison_text(*result.comparison, tolerance, 0);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return exit_code::good;
+}
+
+}

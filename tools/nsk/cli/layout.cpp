@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "cli/layout.hpp"
+
+#include <cstring>
+
+namespace nsk::tool {
+namespace {
+
+/// Copies elements of `size` bytes, in row-major order of `shape`, from where strides (in elements) say.
+void gather(const std::byte* from, const shape_t& shape, const std::vector<std::int64_t>& strides, std::size_t size, std::byte* to) {
+  const std::int64_t total = count_of(shape);
+  std::vector<std::int64_t> index(shape.size(), 0);
+  std::int64_t at = 0;
+  for (std::int64_t i = 0; i < total; ++i) {
+    std::memcpy(to + static_cast<std::size_t>(i) * size, from + at * static_cast<std::int64_t>(size), size);
+    for (std::size_t d = shape.size(); d-- > 0;) {
+      at += strides[d];
+      if (++index[d] < shape[d]) break;
+      at -= strides[d] * shape[d];
+      index[d] = 0;
+    }
+  }
+}
+
+std::vector<int> axes_of(const port_view& port) {
+  const auto axes = port.source_axes();
+  return {axes.begin(), axes.end()};
+}
+
+array reshaped(array a, shape_t shape) {
+  a.shape = std::move(shape);
+  return a;
+}
+
+}
+
+element element_of(dtype t) {
+  switch (t) {
+    case dtype::float32: return element::f32;
+    case dtype::float16: return element::f16;
+    case dtype::int8: return element::i8;
+    case dtype::uint8: return element::u8;
+    case dtype::int16: return element::i16;
+    case dtype::int32: return element::i32;
+    case dtype::int64: return element::i64;
+    case dtype::boolean: return element::boolean;
+  }
+  return element::f32;
+}
+
+array permuted(const array& a, const std::vector<int>& order) {
+  std::vector<std::int64_t> strides(a.shape.size(), 1), picked;
+  for (std::size_t d = a.shape.size(); d-- > 1;) strides[d - 1] = strides[d] * a.shape[d];
+  shape_t shape;
+  for (const int axis : order) {
+    shape.push_back(a.shape[static_cast<std::size_t>(axis)]);
+    picked.push_back(strides[static_cast<std::size_t>(axis)]);
+  }
+  array result(a.type, shape);
+  gather(a.data.data(), shape, picked, size_of(a.type), result.data.data());
+  return result;
+}
+
+shape_t engine_shape_of(const port_view& port) {
+  const auto shape = port.shape();
+  return {shape.begin(), shape.end()};
+}
+
+shape_t source_shape_of(const port_view& port) {
+  const auto shape = port.source_shape();
+  // A scalar has no dimensions in the source; the engine's tensors have at least one.
+  if (shape.empty() && port.elements() != 1) return engine_shape_of(port);
+  return {shape.begin(), shape.end()};
+}
+
+array to_engine(const port_view& port, const array& source) {
+  const std::vector<int> axes = axes_of(port);
+  return reshaped(axes.empty() ? source : permuted(source, axes), engine_shape_of(port));
+}
+
+array to_source(const port_view& port, const array& engine) {
+  const std::vector<int> axes = axes_of(port);
+  const shape_t shape = source_shape_of(port);
+  if (axes.empty()) return reshaped(engine, shape);
+  std::vector<int> inverse(axes.size());
+  shape_t physical;
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    inverse[static_cast<std::size_t>(axes[d])] = static_cast<int>(d);
+    physical.push_back(shape[static_cast<std::size_t>(axes[d])]);
+  }
+  return permuted(reshaped(engine, physical), inverse);
+}
+
+array dense(const tensor_info& tensor, const std::byte* data) {
+  const auto lengths = tensor.shape();
+  const auto strides = tensor.strides();
+  array result(element_of(tensor.type()), shape_t(lengths.begin(), lengths.end()));
+  gather(data, result.shape, {strides.begin(), strides.end()}, size_of(result.type), result.data.data());
+  return result;
+}
+
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Between the source model's axis order and the engine's.
+#include <netsuke/model/model.hpp>
+#include "graph/array.hpp"
+
+namespace nsk::tool {
+
+/// Returns the tool's element type for an engine type.
+element element_of(dtype t);
+
+/// Returns `a` with its axes in another order: axis d of the result is axis order[d] of `a`.
+array permuted(const array& a, const std::vector<int>& order);
+
+/// The shape of a port in the source model.
+shape_t source_shape_of(const port_view& port);
+/// Its shape in the engine.
+shape_t engine_shape_of(const port_view& port);
+
+/// Source layout -> the port's own, and back. The array has the shape that the other side's function above returns.
+array to_engine(const port_view& port, const array& source);
+array to_source(const port_view& port, const array& engine);
+
+/// Reads a strided tensor into a dense array of its own shape. `data` is its element at index 0.
+array dense(const tensor_info& tensor, const std::byte* data);
+
+}

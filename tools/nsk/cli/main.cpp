@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// The nsk command line: options in, exit code out. 0 good, 1 usage, 2 input refused, 3 numeric check failed.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <new>
+
+#include <netsuke/version.hpp>
+
+#include "cli/commands.hpp"
+
+namespace {
+using namespace nsk::tool;
+
+void add_isa(CLI::App* command, std::string& isa) {
+  command->add_option("--isa", isa, "Instruction set: scalar or avx2; the fastest of this machine when left out");
+}
+void add_lanes(CLI::App* command, int& lanes) {
+  command->add_option("--lanes", lanes, "Threads, each with its own scratch memory")->check(CLI::Range(1, 256))->capture_default_str();
+}
+
+CLI::App* add_convert(CLI::App& app, convert_options& o) {
+  CLI::App* command = app.add_subcommand("convert", "Convert a model to .nsk");
+  command->add_option("source", o.source, "ONNX model")->required();
+  command->add_option("-o,--output", o.output, ".nsk file to write")->required();
+  command->add_option("--input", o.inputs, "Shape of an input, NAME=1x3x224x224, where the model leaves it open")->allow_extra_args(false);
+  command->add_option("--set", o.sets, "Make an input a constant, NAME=VALUE")->allow_extra_args(false);
+  command->add_flag("--check", o.check, "Compare with the reference evaluator before writing");
+  command->add_option("--json", o.report, "Write a report of the conversion");
+  command->add_flag("--quiet", o.quiet, "Say nothing unless something is wrong");
+  return command;
+}
+
+CLI::App* add_run(CLI::App& app, run_options& o) {
+  CLI::App* command = app.add_subcommand("run", "Run a model on .npy files");
+  command->add_option("model", o.model, ".nsk file")->required();
+  command->add_option("--input", o.inputs, "Input, NAME=FILE.npy, in the source model's shape and layout")->allow_extra_args(false);
+  command->add_option("--output-dir", o.output_directory, "Directory for one .npy per output")->required();
+  add_lanes(command, o.lanes);
+  add_isa(command, o.isa);
+  command->add_option("--trace", o.trace, "Write a Chrome/Perfetto trace (JSON)");
+  command->add_flag("--nhwc", o.nhwc, "Inputs and outputs in the engine's own layout");
+  return command;
+}
+
+CLI::App* add_inspect(CLI::App& app, inspect_options& o) {
+  CLI::App* command = app.add_subcommand("inspect", "Show steps, shapes, work and memory of a model");
+  command->add_option("model", o.model, ".nsk file")->required();
+  command->add_flag("--json", o.json, "As JSON");
+  command->add_flag("--settings", o.settings, "Print the C++ settings type that the model needs");
+  return command;
+}
+
+CLI::App* add_check(CLI::App& app, check_options& o) {
+  CLI::App* command = app.add_subcommand("check", "Compare a converted model with its source, step by step");
+  command->add_option("source", o.source, "ONNX model")->required();
+  command->add_option("model", o.model, ".nsk file made from it")->required();
+  command->add_option("--input", o.inputs, "Input, NAME=FILE.npy; random numbers where none is given")->allow_extra_args(false);
+  command->add_option("--set", o.sets, "As given to convert, NAME=VALUE")->allow_extra_args(false);
+  command->add_option("--tolerance", o.tolerance, "Largest error, as a share of a tensor's largest magnitude")->capture_default_str();
+  command->add_option("--seed", o.seed, "Seed of the random inputs")->capture_default_str();
+  command->add_option("--json", o.report, "Write the comparison as JSON");
+  add_isa(command, o.isa);
+  command->add_flag("--quiet", o.quiet, "Say nothing unless something is wrong");
+  return command;
+}
+
+CLI::App* add_bench(CLI::App& app, bench_options& o) {
+  CLI::App* command = app.add_subcommand("bench", "Measure a model, whole and step by step");
+  command->add_option("model", o.model, ".nsk file")->required();
+  add_lanes(command, o.lanes);
+  add_isa(command, o.isa);
+  command->add_option("--seconds", o.seconds, "How long to measure")->check(CLI::Range(0.01, 3600.0))->capture_default_str();
+  command->add_flag("--json", o.json, "As JSON on standard output");
+  return command;
+}
+
+exit_code dispatch(int argc, char** argv) {
+  CLI::App app("nsk: converts neural networks for the netsuke engine, runs, inspects, checks and measures them.\n"
+               "Exit codes: 0 good, 1 usage, 2 input refused, 3 numeric check failed.");
+  app.set_version_flag("--version", NSK_VERSION_STRING);
+  app.require_subcommand(1);
+  convert_options convert_with;
+  run_options run_with;
+  inspect_options inspect_with;
+  check_options check_with;
+  bench_options bench_with;
+  const CLI::App* converting = add_convert(app, convert_with);
+  const CLI::App* running = add_run(app, run_with);
+  const CLI::App* inspecting = add_inspect(app, inspect_with);
+  const CLI::App* checking = add_check(app, check_with);
+  add_bench(app, bench_with);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? exit_code::good : exit_code::usage;
+  }
+  if (converting->parsed()) return convert(convert_with);
+  if (running->parsed()) return run(run_with);
+  if (inspecting->parsed()) return inspect(inspect_with);
+  if (checking->parsed()) return check(check_with);
+  return bench(bench_with);
+}
+
+int fail(exit_code code, const char* message) {
+  std::fprintf(stderr, "nsk: %s\n", message);
+  return static_cast<int>(code);
+}
+
+}
+
+int main(int argc, char** argv) {
+#if defined(SIGXFSZ)
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit becomes an error of the write, with a message
+#endif
+  try {
+    const exit_code code = dispatch(argc, argv);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout)) return fail(exit_code::refused, "cannot write to standard output (is the disk full?).");
+    return static_cast<int>(code);
+  } catch (const error& e) {
+    return fail(e.code, e.what());
+  } catch (const std::bad_alloc&) {
+    return fail(exit_code::refused, "not enough memory for this model.");
+  } catch (const std::exception& e) {
+    return fail(exit_code::refused, e.what());
+  }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#include "cli/model_file.hpp"
+
+#include <netsuke/model/open.hpp>
+
+#include "cli/files.hpp"
+#include "errors.hpp"
+#include "io/looks_like.hpp"
+
+namespace nsk::tool {
+
+model_file open_model(const std::vector<std::byte>& bytes, const std::string& name) {
+  model_file file{aligned_bytes(bytes), {}};
+  const status s = open({file.bytes.data(), file.bytes.size()}, file.view);
+  if (!s) {
+    std::string where = s.where() < 0 ? std::string() : ", at " + std::to_string(s.where());
+    if (s.code() == status_code::bad_magic || bytes.empty()) where += "; " + looks_like(bytes.data(), bytes.size());
+    refuse("cannot open '" + name + "' (" + s.name() + where + "): " + s.message() + ".");
+  }
+  return file;
+}
+
+model_file open_model(const std::string& path) { return open_model(read_file(path, "model"), path); }
+
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// A .nsk file in memory.
+#include <netsuke/model/model.hpp>
+#include <string>
+#include "engine/engine.hpp"
+
+namespace nsk::tool {
+
+struct model_file {
+  aligned_bytes bytes;
+  model view;  ///< points into bytes
+};
+
+/// Reads and verifies a model. Refuses, saying what the file is, why it cannot be used, and what to do.
+model_file open_model(const std::string& path);
+
+/// The same for bytes that were just made; `name` is what messages call them.
+model_file open_model(const std::vector<std::byte>& bytes, const std::string& name);
+
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// NAME=VALUE options.
+#include <map>
+#include <string>
+#include <vector>
+#include "graph/infer.hpp"
+
+namespace nsk::tool {
+
+/// Splits "NAME=VALUE" at the last '='. Misuse (naming `option`) without one, with an empty name, or with a name given twice.
+std::map<std::string, std::string> named_values(const std::string& option, const std::vector<std::string>& values, const char* form);
+
+/// --input NAME=1x3x224x224 and --set NAME=VALUE, for resolve().
+input_options parse_inputs(const std::vector<std::string>& inputs, const std::vector<std::string>& sets);
+
+/// Metadata key under which convert records --set NAME=VALUE, so that check can resolve the source in the same way.
+inline std::string set_key(const std::string& name) { return "set." + name; }
+
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "engine/engine.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "errors.hpp"
+
+namespace nsk::tool {
+namespace {
+constexpr std::size_t alignment = 64;
+const engine* const engines[] = {&avx2_engine(), &scalar_engine()};
+}
+
+const engine& choose_engine(const std::string& isa) {
+  std::string names;
+  for (const engine* candidate : engines) {
+    if (isa.empty() ? candidate->supported() : isa == candidate->name) {
+      if (!candidate->supported()) misuse("--isa " + isa + ": this machine cannot run it. Leave the option out, or use --isa scalar.");
+      return *candidate;
+    }
+    names += (names.empty() ? "" : ", ") + std::string(candidate->name);
+  }
+  misuse("--isa " + isa + ": no such instruction set. This build has: " + names + ".");
+}
+
+void aligned_bytes::release::operator()(std::byte* p) const { std::free(p); }
+
+aligned_bytes::aligned_bytes(std::size_t size) : m_size(size) {
+  m_data.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, (size + alignment) / alignment * alignment)));
+  if (!m_data) refuse("not enough memory for " + std::to_string(size) + " bytes.");
+}
+
+aligned_bytes::aligned_bytes(const std::vector<std::byte>& bytes) : aligned_bytes(bytes.size()) {
+  if (!bytes.empty()) std::memcpy(m_data.get(), bytes.data(), bytes.size());
+}
+
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The engine as the tool sees it. It is compiled once per instruction set (engine.inc in engine_*.cpp), each behind these plain
+/// types, and chosen at run time. Nothing here depends on an instruction set.
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace nsk::tool {
+
+/// When a step, or one lane's share of it (lane >= 0), ran: microseconds since the start of the run.
+struct step_event {
+  int step, lane;
+  double begin_us, end_us;
+};
+
+/// One model, opened, with memory for a number of lanes.
+class runner {
+ public:
+  virtual ~runner() = default;
+  virtual std::byte* input(int port) = 0;
+  virtual const std::byte* output(int port) = 0;
+  /// Element at index 0 of a tensor of the first variant; valid while the step that wrote it is the last one that ran.
+  virtual const std::byte* tensor(int index) = 0;
+  /// Runs a whole inference with as many lanes as the runner was made for.
+  virtual void run() = 0;
+  /// The same, and records when each step ran.
+  virtual void run(std::vector<step_event>& events) = 0;
+  /// Runs on one lane and calls `after` behind each step.
+  virtual void run_steps(const std::function<void(int step)>& after) = 0;
+};
+
+/// One build of the engine.
+struct engine {
+  const char* name;                                                                            ///< "avx2"
+  bool (*supported)();                                                                         ///< by this machine
+  std::unique_ptr<runner> (*open)(const std::byte* file, std::size_t bytes, int lanes);  ///< refuses bad files; `file` must outlive the result
+  double (*fma_peak)();                                                                        ///< GFLOP/s of one core, measured now
+};
+
+const engine& avx2_engine();
+const engine& scalar_engine();
+
+/// Returns the engine of that name, or the fastest that this machine supports when the name is empty. Misuse: an unknown name,
+/// or an instruction set that the machine lacks.
+const engine& choose_engine(const std::string& isa);
+
+/// A file's bytes at an address that the engine accepts.
+class aligned_bytes {
+ public:
+  explicit aligned_bytes(const std::vector<std::byte>& bytes);
+  explicit aligned_bytes(std::size_t size);
+  std::byte* data() const { return m_data.get(); }
+  std::size_t size() const { return m_size; }
+
+ private:
+  struct release {
+    void operator()(std::byte* p) const;
+  };
+  std::unique_ptr<std::byte[], release> m_data;
+  std::size_t m_size;
+};
+
+}

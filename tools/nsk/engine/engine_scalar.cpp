@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+#define NSK_ISA_SCALAR
+#define NSK_ENGINE_FUNCTION scalar_engine
+#define NSK_ENGINE_NAME "scalar"
+#include "engine/engine.inc"

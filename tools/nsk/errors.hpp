@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// How the tool fails: one exception that carries a whole message and an exit code. Thrown deep, caught once in cli/main.cpp.
+#include <stdexcept>
+#include <string>
+
+namespace nsk::tool {
+
+/// Exit codes of every nsk command.
+enum class exit_code : int { good = 0, usage = 1, refused = 2, check_failed = 3 };
+
+/// One clear message: what, where, why, what to do.
+struct error : std::runtime_error {
+  exit_code code;
+  error(exit_code c, const std::string& message) : std::runtime_error(message), code(c) {}
+};
+
+/// Throws error{refused, message}.
+[[noreturn]] inline void refuse(const std::string& message) { throw error(exit_code::refused, message); }
+[[noreturn]] inline void misuse(const std::string& message) { throw error(exit_code::usage, message); }
+
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "graph/array.hpp"
+
+#include <algorithm>
+
+#include "errors.hpp"
+#include "graph/float16.hpp"
+
+namespace nsk::tool {
+
+const char* name_of(element t) {
+  switch (t) {
+    case element::f32: return "float32";
+    case element::f64: return "float64";
+    case element::f16: return "float16";
+    case element::i8: return "int8";
+    case element::u8: return "uint8";
+    case element::i16: return "int16";
+    case element::u16: return "uint16";
+    case element::i32: return "int32";
+    case element::u32: return "uint32";
+    case element::i64: return "int64";
+    case element::u64: return "uint64";
+    case element::boolean: return "bool";
+    case element::string: return "string";
+  }
+  return "unknown";
+}
+
+std::string to_string(const shape_t& s) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    if (i != 0) text += ',';
+    text += s[i] < 0 ? "?" : std::to_string(s[i]);
+  }
+  return text + "]";
+}
+
+std::int64_t checked_count(const shape_t& s, const std::string& what) {
+  constexpr std::int64_t limit = std::int64_t{1} << 40;
+  std::int64_t count = 1;
+  for (std::int64_t d : s) {
+    if (d < 0) refuse(what + ": shape " + to_string(s) + " has the negative dimension " + std::to_string(d));
+    if (d > limit) refuse(what + ": shape " + to_string(s) + " is larger than 2^40 elements");
+  }
+  if (std::find(s.begin(), s.end(), 0) != s.end()) return 0;
+  for (std::int64_t d : s) {
+    if (count > limit / d) refuse(what + ": shape " + to_string(s) + " is larger than 2^40 elements");
+    count *= d;
+  }
+  return count;
+}
+
+double array::number(std::int64_t i) const {
+  switch (type) {
+    case element::f32: return static_cast<double>(as<float>()[i]);
+    case element::f64: return as<double>()[i];
+    case element::f16: return static_cast<double>(float_from_half(as<std::uint16_t>()[i]));
+    case element::u64: return static_cast<double>(as<std::uint64_t>()[i]);
+    default: return static_cast<double>(integer(i));
+  }
+}
+
+std::int64_t array::integer(std::int64_t i) const {
+  switch (type) {
+    case element::i8: return as<std::int8_t>()[i];
+    case element::u8: return as<std::uint8_t>()[i];
+    case element::i16: return as<std::int16_t>()[i];
+    case element::u16: return as<std::uint16_t>()[i];
+    case element::i32: return as<std::int32_t>()[i];
+    case element::u32: return as<std::uint32_t>()[i];
+    case element::i64: return as<std::int64_t>()[i];
+    case element::u64: return static_cast<std::int64_t>(as<std::uint64_t>()[i]);
+    case element::boolean: return as<std::uint8_t>()[i] != 0 ? 1 : 0;
+    case element::string: return 0;
+    default: return integer_from(number(i));
+  }
+}
+
+void array::set(std::int64_t i, double v) {
+  switch (type) {
+    case element::f32: as<float>()[i] = static_cast<float>(v); return;
+    case element::f64: as<double>()[i] = v; return;
+    case element::f16: as<std::uint16_t>()[i] = half_from_double(v); return;
+    default: set_integer(i, type == element::boolean ? (v != 0 ? 1 : 0) : integer_from(v));
+  }
+}
+
+void array::set_integer(std::int64_t i, std::int64_t v) {
+  switch (type) {
+    case element::i8: case element::u8: as<std::uint8_t>()[i] = static_cast<std::uint8_t>(v); return;
+    case element::i16: case element::u16: as<std::uint16_t>()[i] = static_cast<std::uint16_t>(v); return;
+    case element::i32: case element::u32: as<std::uint32_t>()[i] = static_cast<std::uint32_t>(v); return;
+    case element::i64: case element::u64: as<std::int64_t>()[i] = v; return;
+    case element::boolean: as<std::uint8_t>()[i] = v != 0 ? 1 : 0; return;
+    case element::string: return;
+    default: set(i, static_cast<double>(v));
+  }
+}
+
+std::int64_t integer_from(double v) {
+  constexpr double low = -9223372036854775808.0, high = 9223372036854775808.0;
+  if (!(v > low)) return v != v ? 0 : std::numeric_limits<std::int64_t>::min();
+  if (v >= high) return v < 2 * high ? static_cast<std::int64_t>(static_cast<std::uint64_t>(v)) : std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(v);
+}
+
+array make_floats(shape_t shape, const std::vector<float>& values) {
+  array a(element::f32, std::move(shape));
+  if (a.count() != static_cast<std::int64_t>(values.size())) misuse("make_floats: shape " + to_string(a.shape) + " does not hold the values");
+  std::copy(values.begin(), values.end(), a.as<float>());
+  return a;
+}
+
+array make_ints(shape_t shape, const std::vector<std::int64_t>& values) {
+  array a(element::i64, std::move(shape));
+  if (a.count() != static_cast<std::int64_t>(values.size())) misuse("make_ints: shape " + to_string(a.shape) + " does not hold the values");
+  std::copy(values.begin(), values.end(), a.as<std::int64_t>());
+  return a;
+}
+
+}

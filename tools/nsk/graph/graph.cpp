@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "graph/graph.hpp"
+
+#include "errors.hpp"
+
+namespace nsk::tool {
+
+bool value::is_static() const {
+  if (!known_rank) return false;
+  for (std::int64_t d : shape)
+    if (d < 0) return false;
+  return true;
+}
+
+namespace {
+
+std::string label(const node& n) { return "node '" + n.name + "' (" + n.op + ", opset " + std::to_string(n.version) + ")"; }
+
+template <class T>
+const T* attribute_of(const node& n, const std::string& key, const char* kind) {
+  const auto found = n.attributes.find(key);
+  if (found == n.attributes.end()) return nullptr;
+  const T* value = std::get_if<T>(&found->second);
+  if (value == nullptr) refuse(label(n) + ": attribute '" + key + "' must be " + kind + ". The file was damaged or written by a faulty exporter");
+  return value;
+}
+
+}
+
+std::int64_t node::integer(const std::string& key, std::int64_t fallback) const {
+  const auto* v = attribute_of<std::int64_t>(*this, key, "an integer");
+  return v ? *v : fallback;
+}
+
+float node::number(const std::string& key, float fallback) const {
+  const auto* v = attribute_of<float>(*this, key, "a float");
+  return v ? *v : fallback;
+}
+
+std::string node::text(const std::string& key, const std::string& fallback) const {
+  const auto* v = attribute_of<std::string>(*this, key, "a string");
+  return v ? *v : fallback;
+}
+
+std::vector<std::int64_t> node::integers(const std::string& key, const std::vector<std::int64_t>& fallback) const {
+  const auto* v = attribute_of<std::vector<std::int64_t>>(*this, key, "a list of integers");
+  return v ? *v : fallback;
+}
+
+value_id graph::find(const std::string& value_name) const {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i].name == value_name) return static_cast<value_id>(i);
+  return no_value;
+}
+
+value_id graph::add(value v) {
+  values.push_back(std::move(v));
+  return static_cast<value_id>(values.size() - 1);
+}
+
+std::string describe(const graph& g, const node& n) {
+  constexpr std::size_t most_named = 8;
+  std::string text = "node '" + n.name + "' (" + (n.domain.empty() ? "" : n.domain + ".") + n.op + ", opset " + std::to_string(n.version);
+  for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+    if (i == most_named) return text + ", and " + std::to_string(n.inputs.size() - i) + " more)";
+    text += i == 0 ? ", input " : ", ";
+    if (n.inputs[i] == no_value) {
+      text += "absent";
+      continue;
+    }
+    const value& v = g.values[static_cast<std::size_t>(n.inputs[i])];
+    text += v.known_rank ? to_string(v.shape) : "of unknown shape";
+    if (v.typed) text += std::string(" ") + name_of(v.type);
+  }
+  return text + ")";
+}
+
+}

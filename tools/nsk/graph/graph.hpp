@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The source model as a typed graph: operators, attributes and axis order exactly as in the source (ONNX names, NCHW), with the
+/// source's own names kept. Import makes it, shape inference completes it, the reference evaluator runs it, the passes read it.
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+#include "graph/array.hpp"
+
+namespace nsk::tool {
+
+struct graph;
+using value_id = int;                   ///< index into graph::values
+inline constexpr value_id no_value = -1;  ///< an optional input that is absent
+
+using attribute = std::variant<std::int64_t, float, std::string, array, std::vector<std::int64_t>, std::vector<float>,
+                               std::vector<std::string>, std::shared_ptr<graph>>;
+
+/// One tensor of the graph. Dimensions that are not known (yet) are -1; `known_rank` is false where not even the rank is.
+struct value {
+  std::string name;
+  element type = element::f32;
+  bool typed = false;                        ///< type is known
+  bool known_rank = false;
+  shape_t shape;
+  std::vector<std::string> symbols;          ///< symbolic dimension names of inputs, "" where there is none; may be empty
+  std::shared_ptr<const array> constant;     ///< initializer, or the result of folding
+  bool is_static() const;                    ///< rank and all dimensions known
+};
+
+struct node {
+  std::string op;      ///< ONNX operator, "Conv"
+  std::string domain;  ///< "" for ai.onnx
+  std::string name;    ///< source name, or "<op>_<index>" where it had none
+  int version = 0;     ///< opset version of its domain
+  std::vector<value_id> inputs, outputs;
+  std::map<std::string, attribute> attributes;
+
+  bool has(const std::string& key) const { return attributes.count(key) != 0; }
+  /// Attribute with a default; an attribute of another type is refused (tool error naming the node).
+  std::int64_t integer(const std::string& key, std::int64_t fallback) const;
+  float number(const std::string& key, float fallback) const;
+  std::string text(const std::string& key, const std::string& fallback) const;
+  std::vector<std::int64_t> integers(const std::string& key, const std::vector<std::int64_t>& fallback = {}) const;
+};
+
+struct graph {
+  std::string name, producer;
+  std::vector<value> values;
+  std::vector<node> nodes;  ///< topological order
+  std::vector<value_id> inputs, outputs;  ///< inputs without initializers
+  std::vector<value_id> captures;         ///< of a subgraph: values that stand for those of the same names in the graphs around it
+
+  value_id find(const std::string& value_name) const;  ///< no_value when absent
+  value_id add(value v);
+};
+
+/// "node 'conv1' (Conv, opset 13, input [1,3,224,224] float32, ...)": how every message names a node.
+std::string describe(const graph& g, const node& n);
+
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// ONNX's protobuf messages as plain structs: what the file says, with nothing interpreted but tensors' bytes. Strings are copied,
+/// bulk data stays in the caller's buffer. Field numbers are those of onnx.proto.
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace nsk::tool::wire {
+
+/// TensorProto.DataType.
+enum class data_type : std::int32_t {
+  undefined = 0, float32 = 1, uint8 = 2, int8 = 3, uint16 = 4, int16 = 5, int32 = 6, int64 = 7, string = 8, boolean = 9, float16 = 10,
+  float64 = 11, uint32 = 12, uint64 = 13, complex64 = 14, complex128 = 15, bfloat16 = 16, float8e4m3fn = 17, float8e4m3fnuz = 18,
+  float8e5m2 = 19, float8e5m2fnuz = 20, uint4 = 21, int4 = 22, float4e2m1 = 23, float8e8m0 = 24, uint2 = 25, int2 = 26
+};
+
+struct tensor {
+  std::string name;
+  std::vector<std::int64_t> dims;
+  std::int32_t type = 0;
+  std::vector<float> floats;
+  std::vector<double> doubles;
+  std::vector<std::int64_t> integers;  ///< int32_data, int64_data or uint64_data
+  std::string_view raw;
+  bool has_raw = false, has_strings = false, has_segment = false, is_external = false;
+  std::map<std::string, std::string> external;  ///< location, offset, length
+};
+
+struct graph;
+
+/// AttributeProto; `type` is its AttributeType (0 where an old file has none).
+struct attribute {
+  std::string name, reference;  ///< reference: the attribute of the enclosing function that gives the value
+  std::int32_t type = 0;
+  std::optional<float> f;
+  std::optional<std::int64_t> i;
+  std::optional<std::string> s;
+  std::shared_ptr<tensor> t;
+  std::shared_ptr<graph> g;
+  std::vector<float> floats;
+  std::vector<std::int64_t> ints;
+  std::vector<std::string> strings;
+  bool has_other = false;  ///< sparse tensors, types, lists of tensors or graphs
+};
+
+struct node {
+  std::string name, op, domain, overload;
+  std::vector<std::string> inputs, outputs;
+  std::vector<attribute> attributes;
+  std::int64_t version = 0;  ///< opset of the domain, where the node came out of an inlined function; 0: the model's
+};
+
+/// ValueInfoProto of a tensor.
+struct value_info {
+  struct dimension { std::int64_t size = -1; std::string symbol; };
+  std::string name;
+  bool is_tensor = false, has_shape = false;
+  std::int32_t type = 0;
+  std::vector<dimension> shape;
+};
+
+struct graph {
+  std::string name;
+  std::vector<node> nodes;
+  std::vector<tensor> initializers;
+  std::vector<std::string> sparse_initializers;  ///< names
+  std::vector<value_info> inputs, outputs;
+};
+
+using opset_map = std::map<std::string, std::int64_t>;  ///< domain -> version; "" is ai.onnx
+
+struct function {
+  std::string name, domain, overload;
+  std::vector<std::string> inputs, outputs;
+  std::vector<attribute> defaults;  ///< attributes that have one
+  std::vector<node> nodes;
+  opset_map opsets;
+};
+
+struct model {
+  std::int64_t ir_version = 0;
+  std::string producer;
+  opset_map opsets;
+  std::optional<graph> main;
+  std::vector<function> functions;
+};
+
+/// Parses a ModelProto. Throws protozero's exceptions on broken bytes and tool errors on nesting deeper than 32 graphs.
+/// Memory is bounded by a small multiple of the file's size. The result refers to `bytes`.
+model read_model(std::string_view bytes);
+
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Private to the canonicalisation: state shared by the rules, one rule per source operator family.
+#include <unordered_map>
+#include "errors.hpp"
+#include "passes/program.hpp"
+
+namespace nsk::tool {
+
+class canonicaliser {
+ public:
+  explicit canonicaliser(const graph& g) : m_graph(g) {}
+  program run();
+
+ private:
+  using rule = void (canonicaliser::*)(const node&);
+  static const std::unordered_map<std::string, rule>& rules();
+
+  // canonicalise_conv.cpp
+  void conv(const node&);
+  void gemm(const node&);
+  void mat_mul(const node&);
+  void batch_normalization(const node&);
+  void pool(const node&);
+  void global_pool(const node&);
+  // canonicalise_elementwise.cpp
+  void unary(const node&);
+  void clip(const node&);
+  void p_relu(const node&);
+  void binary(const node&);
+  void variadic(const node&);
+  void pow(const node&);
+  void softmax(const node&);
+  void reduce(const node&);
+  void identity(const node&);
+  void cast(const node&);
+  // canonicalise_shape.cpp
+  void reshape(const node&);
+  void transpose(const node&);
+  void slice(const node&);
+  void split(const node&);
+  void concat(const node&);
+  void expand(const node&);
+  void pad(const node&);
+  void depth_to_space(const node&);
+  void space_to_depth(const node&);
+  // canonicalise_resize.cpp
+  void resize(const node&);
+
+  /// Program value of input `i` of a node; no_value when absent.
+  int in(const node& n, std::size_t i);
+  bool present(const node& n, std::size_t i) const { return i < n.inputs.size() && n.inputs[i] != no_value; }
+  /// Program value of a source value; made at first use.
+  int of(value_id v);
+  /// Shape of input `i`, in the source.
+  const shape_t& in_shape(const node& n, std::size_t i) const { return m_graph.values[static_cast<std::size_t>(n.inputs[i])].shape; }
+  const shape_t& out_shape(const node& n, std::size_t i = 0) const { return m_graph.values[static_cast<std::size_t>(n.outputs[i])].shape; }
+  /// Constant input as doubles or integers; refuses inputs that are data.
+  std::vector<double> numbers(const node& n, std::size_t i, const char* what) const;
+  std::vector<std::int64_t> integers(const node& n, std::size_t i, const char* what) const;
+  /// Adds an operation that produces output `output` of the node (or `result` when given).
+  operation& emit(const node& n, operation_parameters p, std::vector<int> inputs, int result = no_value);
+  /// A value of the program's own, named after the node.
+  int temporary(const node& n, const std::string& suffix, shape_t shape);
+  int constant(const node& n, const std::string& suffix, shape_t shape, const std::vector<double>& values);
+  /// Reshape of `v` to `shape`, as a value of the program's own.
+  int reshaped(const node& n, int v, shape_t shape);
+  [[noreturn]] void refuse_node(const node& n, const std::string& why) const { refuse(describe(m_graph, n) + ": " + why); }
+  struct spatial { window w; int pad_bottom = 0, pad_right = 0; };
+  /// Kernel, strides, dilations, pads and auto_pad of convolution and pooling, for one or two spatial axes.
+  spatial window_of(const node& n, const shape_t& input, std::vector<std::int64_t> kernel, const shape_t& output) const;
+
+  const graph& m_graph;
+  program m_program;
+  std::vector<int> m_map;
+};
+
+/// Normalises a possibly negative axis.
+inline int axis_of(std::int64_t axis, std::size_t rank) { return static_cast<int>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis); }
+
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cmath>
+#include "passes/canonicalise.hpp"
+
+namespace nsk::tool {
+
+void canonicaliser::unary(const node& n) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  struct entry { function fn; double alpha, beta; };
+  static const std::unordered_map<std::string, entry> table = {
+      {"Relu", {function::clip, 0, infinity}}, {"LeakyRelu", {function::leaky_relu, 0.01, 0}}, {"Sigmoid", {function::sigmoid, 0, 0}},
+      {"HardSigmoid", {function::hard_sigmoid, 0.2, 0.5}}, {"HardSwish", {function::hard_swish, 0, 0}}, {"Tanh", {function::tanh, 0, 0}},
+      {"Exp", {function::exp, 0, 0}}, {"Log", {function::log, 0, 0}}, {"Sqrt", {function::sqrt, 0, 0}}, {"Reciprocal", {function::reciprocal, 0, 0}},
+      {"Neg", {function::neg, 0, 0}}, {"Abs", {function::abs, 0, 0}}, {"Floor", {function::floor, 0, 0}}, {"Ceil", {function::ceil, 0, 0}},
+      {"Round", {function::round, 0, 0}}, {"Erf", {function::erf, 0, 0}}, {"Elu", {function::elu, 1, 0}}, {"Softplus", {function::softplus, 0, 0}},
+      {"Gelu", {function::gelu, 0, 0}}};
+  const entry& e = table.at(n.op);
+  if (n.op == "Gelu" && n.text("approximate", "none") != "none") refuse_node(n, "the tanh approximation of Gelu has no kernel; export the exact one");
+  post_operation post;
+  post.fn = e.fn;
+  post.alpha = e.alpha;
+  post.beta = e.beta;
+  if (n.op == "LeakyRelu" || n.op == "HardSigmoid" || n.op == "Elu") post.alpha = n.number("alpha", static_cast<float>(e.alpha));
+  if (n.op == "HardSigmoid") post.beta = n.number("beta", static_cast<float>(e.beta));
+  emit(n, unary_parameters{}, {in(n, 0)}).post = post;
+}
+
+void canonicaliser::clip(const node& n) {
+  post_operation post;
+  post.fn = function::clip;
+  post.alpha = -std::numeric_limits<double>::infinity();
+  post.beta = std::numeric_limits<double>::infinity();
+  if (n.has("min")) post.alpha = n.number("min", 0);
+  if (n.has("max")) post.beta = n.number("max", 0);
+  if (present(n, 1)) post.alpha = numbers(n, 1, "min").at(0);
+  if (present(n, 2)) post.beta = numbers(n, 2, "max").at(0);
+  emit(n, unary_parameters{}, {in(n, 0)}).post = post;
+}
+
+void canonicaliser::p_relu(const node& n) { emit(n, binary_parameters{binary_kind::prelu}, {in(n, 0), in(n, 1)}); }
+
+void canonicaliser::binary(const node& n) {
+  static const std::unordered_map<std::string, binary_kind> table = {
+      {"Add", binary_kind::add}, {"Sub", binary_kind::sub}, {"Mul", binary_kind::mul}, {"Div", binary_kind::div}};
+  emit(n, binary_parameters{table.at(n.op)}, {in(n, 0), in(n, 1)});
+}
+
+void canonicaliser::pow(const node& n) {
+  const value& exponent = m_graph.values[static_cast<std::size_t>(n.inputs[1])];
+  const double e = exponent.constant && exponent.constant->count() == 1 ? exponent.constant->number(0) : 0;
+  const bool same_shape = in_shape(n, 0) == out_shape(n);
+  if (same_shape && (e == 2 || e == 0.5)) {
+    emit(n, unary_parameters{}, {in(n, 0)}).post.fn = e == 2 ? function::square : function::sqrt;
+    return;
+  }
+  int right = in(n, 1);
+  if (exponent.constant && exponent.type != element::f32)
+    right = constant(n, "exponent", exponent.shape, numbers(n, 1, "the exponent"));
+  emit(n, binary_parameters{binary_kind::pow}, {in(n, 0), right});
+}
+
+void canonicaliser::variadic(const node& n) {
+  const binary_kind kind = n.op == "Min" ? binary_kind::min : n.op == "Max" ? binary_kind::max : binary_kind::add;
+  const std::size_t count = n.inputs.size();
+  const bool mean = n.op == "Mean" && count > 1;
+  if (count == 1) return identity(n);
+  int sum = in(n, 0);
+  for (std::size_t i = 1; i < count; ++i) {
+    const bool last = i + 1 == count && !mean;
+    shape_t shape = m_program.shape(sum);
+    const shape_t& other = in_shape(n, i);
+    if (shape.size() < other.size()) shape.insert(shape.begin(), other.size() - shape.size(), 1);
+    for (std::size_t d = 0; d < other.size(); ++d) {
+      auto& length = shape[shape.size() - other.size() + d];
+      length = length == 1 ? other[d] : length;
+    }
+    const int result = last ? of(n.outputs[0]) : temporary(n, "partial" + std::to_string(i), shape);
+    emit(n, binary_parameters{kind}, {sum, in(n, i)}, result);
+    sum = result;
+  }
+  if (mean) emit(n, binary_parameters{binary_kind::div}, {sum, constant(n, "count", {1}, {static_cast<double>(count)})});
+}
+
+void canonicaliser::softmax(const node& n) {
+  const shape_t x = in_shape(n, 0);
+  const bool flattens = n.version < 13;  // until opset 13 all axes from `axis` on were one
+  const int axis = axis_of(n.integer("axis", flattens ? 1 : -1), x.size());
+  softmax_parameters s{axis, n.op == "LogSoftmax"};
+  const bool one_axis = std::all_of(x.begin() + axis + 1, x.end(), [](std::int64_t d) { return d == 1; });
+  if (!flattens || one_axis) {
+    emit(n, s, {in(n, 0)});
+    return;
+  }
+  const shape_t flat = {count_of({x.begin(), x.begin() + axis}), count_of({x.begin() + axis, x.end()})};
+  const int view = reshaped(n, in(n, 0), flat), result = temporary(n, "flat", flat);
+  s.axis = 1;
+  emit(n, s, {view}, result);
+  emit(n, reshape_parameters{}, {result});
+}
+
+void canonicaliser::reduce(const node& n) {
+  static const std::unordered_map<std::string, reduce_kind> table = {
+      {"ReduceMean", reduce_kind::mean}, {"ReduceSum", reduce_kind::sum}, {"ReduceMax", reduce_kind::max},
+      {"ReduceMin", reduce_kind::min}, {"ReduceProd", reduce_kind::prod}, {"ReduceSumSquare", reduce_kind::sum_square}};
+  const shape_t& x = in_shape(n, 0);
+  std::vector<std::int64_t> axes = present(n, 1) ? integers(n, 1, "axes") : n.integers("axes");
+  if (axes.empty()) {
+    if (n.integer("noop_with_empty_axes", 0) != 0) return identity(n);
+    for (std::size_t a = 0; a < x.size(); ++a) axes.push_back(static_cast<std::int64_t>(a));
+  }
+  reduce_parameters r;
+  r.kind = table.at(n.op);
+  shape_t kept = x;
+  for (std::int64_t a : axes) {
+    r.axes.push_back(axis_of(a, x.size()));
+    kept[static_cast<std::size_t>(r.axes.back())] = 1;
+  }
+  if (kept == out_shape(n)) {
+    emit(n, std::move(r), {in(n, 0)});
+    return;
+  }
+  const int result = temporary(n, "kept", kept);
+  emit(n, std::move(r), {in(n, 0)}, result);
+  emit(n, reshape_parameters{}, {result});
+}
+
+void canonicaliser::identity(const node& n) {
+  if (n.outputs.size() > 1 && n.outputs[1] != no_value) refuse_node(n, "the mask output of Dropout has no kernel");
+  emit(n, reshape_parameters{}, {in(n, 0)});
+}
+
+void canonicaliser::cast(const node& n) {
+  if (n.integer("to", 1) != 1) refuse_node(n, "activations are float32 only; a cast of data to another type has no kernel");
+  identity(n);
+}
+
+}

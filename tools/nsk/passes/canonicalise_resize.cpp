@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cmath>
+#include "passes/canonicalise.hpp"
+
+namespace nsk::tool {
+namespace {
+
+struct resampling {
+  std::string mode, coordinates, nearest;
+  double cubic = -0.75;
+  bool exclude_outside = false;
+};
+
+/// Position in the input of output sample `i` (ONNX Resize, coordinate_transformation_mode).
+double source_position(const resampling& r, double i, double in, double out, double scale) {
+  if (r.coordinates == "asymmetric") return i / scale;
+  if (r.coordinates == "align_corners") return out == 1 ? 0 : i * (in - 1) / (out - 1);
+  if (r.coordinates == "pytorch_half_pixel") return out > 1 ? (i + 0.5) / scale - 0.5 : 0;
+  if (r.coordinates == "tf_half_pixel_for_nn") return (i + 0.5) / scale;
+  if (r.coordinates == "half_pixel_symmetric") {
+    const double adjustment = out / (scale * in);
+    return in / 2 * (1 - adjustment) + (i + 0.5) / scale - 0.5;
+  }
+  return (i + 0.5) / scale - 0.5;
+}
+
+std::int64_t nearest_index(const std::string& mode, double x) {
+  const double low = std::floor(x);
+  if (mode == "floor") return static_cast<std::int64_t>(low);
+  if (mode == "ceil") return static_cast<std::int64_t>(std::ceil(x));
+  const bool up = mode == "round_prefer_ceil" ? x - low >= 0.5 : x - low > 0.5;
+  return static_cast<std::int64_t>(low) + (up ? 1 : 0);
+}
+
+/// Taps and weights of one output sample, before clamping of the indices.
+void sample(const resampling& r, double x, std::int64_t length, std::vector<std::int64_t>& index, std::vector<double>& weight) {
+  const auto base = static_cast<std::int64_t>(std::floor(x));
+  const double t = x - std::floor(x);
+  if (r.mode == "nearest") {
+    index = {nearest_index(r.nearest, x)};
+    weight = {1};
+  } else if (r.mode == "linear") {
+    index = {base, base + 1};
+    weight = {1 - t, t};
+  } else {  // Keys' cubic convolution, 1981
+    const double a = r.cubic;
+    index = {base - 1, base, base + 1, base + 2};
+    weight = {((a * (t + 1) - 5 * a) * (t + 1) + 8 * a) * (t + 1) - 4 * a, ((a + 2) * t - (a + 3)) * t * t + 1,
+              ((a + 2) * (1 - t) - (a + 3)) * (1 - t) * (1 - t) + 1, ((a * (2 - t) - 5 * a) * (2 - t) + 8 * a) * (2 - t) - 4 * a};
+  }
+  if (!r.exclude_outside) return;
+  double sum = 0;
+  for (std::size_t k = 0; k < index.size(); ++k) {
+    if (index[k] < 0 || index[k] >= length) weight[k] = 0;
+    sum += weight[k];
+  }
+  for (double& w : weight) w = sum != 0 ? w / sum : w;
+}
+
+resize_axis make_axis(const resampling& r, int axis, std::int64_t in, std::int64_t out, double scale) {
+  resize_axis result;
+  result.axis = axis;
+  std::vector<std::int64_t> index;
+  std::vector<double> weight;
+  for (std::int64_t i = 0; i < out; ++i) {
+    sample(r, source_position(r, static_cast<double>(i), static_cast<double>(in), static_cast<double>(out), scale), in, index, weight);
+    result.taps = static_cast<int>(index.size());
+    for (std::size_t k = 0; k < index.size(); ++k) {
+      result.index.push_back(static_cast<std::int32_t>(std::clamp<std::int64_t>(index[k], 0, in - 1)));
+      result.weight.push_back(static_cast<float>(weight[k]));
+    }
+  }
+  return result;
+}
+
+}
+
+void canonicaliser::resize(const node& n) {
+  const shape_t &x = in_shape(n, 0), &out = out_shape(n);
+  const bool old = n.op == "Upsample" || n.version < 11;
+  resampling r;
+  r.mode = n.text("mode", "nearest");
+  if (r.mode == "bilinear") r.mode = "linear";
+  r.coordinates = old ? "asymmetric" : n.text("coordinate_transformation_mode", "half_pixel");
+  r.nearest = old ? "floor" : n.text("nearest_mode", "round_prefer_floor");
+  r.cubic = n.number("cubic_coeff_a", -0.75f);
+  r.exclude_outside = n.integer("exclude_outside", 0) != 0;
+  if (n.integer("antialias", 0) != 0 && out != x) refuse_node(n, "antialias has no kernel; export with antialias=0 or resize before the model");
+  if (r.coordinates == "tf_crop_and_resize") refuse_node(n, "tf_crop_and_resize has no kernel; crop before the model and use half_pixel");
+
+  std::vector<double> scales;
+  if (n.op == "Upsample" && n.has("scales")) {
+    const auto* given = std::get_if<std::vector<float>>(&n.attributes.at("scales"));
+    if (given) scales.assign(given->begin(), given->end());
+  } else {
+    const std::size_t at = old ? 1 : 2;
+    if (present(n, at)) scales = numbers(n, at, "scales");
+  }
+  const std::vector<std::int64_t> named = n.integers("axes");
+  const bool policy = n.text("keep_aspect_ratio_policy", "stretch") != "stretch";
+  resize_parameters p;
+  double common = 0;
+  if (policy && scales.empty()) {  // one scale for all axes: the smallest or the largest of the sizes asked for
+    const std::vector<std::int64_t> sizes = integers(n, 3, "sizes");
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const auto a = named.empty() ? i : static_cast<std::size_t>(axis_of(named[i], x.size()));
+      const double s = static_cast<double>(sizes[i]) / static_cast<double>(x[a]);
+      common = i == 0 ? s : n.text("keep_aspect_ratio_policy", "") == "not_larger" ? std::min(common, s) : std::max(common, s);
+    }
+  }
+  for (std::size_t a = 0; a < x.size(); ++a) {
+    double scale = static_cast<double>(out[a]) / static_cast<double>(x[a]);
+    bool touched = named.empty();
+    for (std::size_t i = 0; i < named.size(); ++i) touched |= axis_of(named[i], x.size()) == static_cast<int>(a);
+    if (!scales.empty()) {
+      for (std::size_t i = 0; i < scales.size(); ++i)
+        if ((named.empty() ? static_cast<int>(i) : axis_of(named[i], x.size())) == static_cast<int>(a)) scale = scales[i];
+    } else if (common != 0 && touched) {
+      scale = common;
+    }
+    if (out[a] == x[a] && scale == 1) continue;
+    if (a < 2) refuse_node(n, "only spatial axes can be resized; batch and channels keep their length");
+    p.axes.push_back(make_axis(r, static_cast<int>(a), x[a], out[a], scale));
+  }
+  if (p.axes.empty()) return identity(n);
+  if (p.axes.size() > 2 || x.size() > 4) refuse_node(n, "resizing has kernels for one and two spatial axes");
+  emit(n, std::move(p), {in(n, 0)});
+}
+
+}

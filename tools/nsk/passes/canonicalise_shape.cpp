@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include "passes/canonicalise.hpp"
+
+namespace nsk::tool {
+
+void canonicaliser::reshape(const node& n) { emit(n, reshape_parameters{}, {in(n, 0)}); }
+
+void canonicaliser::transpose(const node& n) {
+  const std::size_t rank = in_shape(n, 0).size();
+  std::vector<std::int64_t> permutation = n.integers("perm");
+  if (permutation.empty())
+    for (std::size_t i = rank; i-- > 0;) permutation.push_back(static_cast<std::int64_t>(i));
+  emit(n, transpose_parameters{{permutation.begin(), permutation.end()}}, {in(n, 0)});
+}
+
+void canonicaliser::slice(const node& n) {
+  const shape_t& x = in_shape(n, 0);
+  std::vector<std::int64_t> starts, axes, steps;
+  if (n.inputs.size() > 1) {
+    starts = integers(n, 1, "starts");
+    if (present(n, 3)) axes = integers(n, 3, "axes");
+    if (present(n, 4)) steps = integers(n, 4, "steps");
+  } else {
+    starts = n.integers("starts");
+    axes = n.integers("axes");
+  }
+  slice_parameters s{std::vector<std::int64_t>(x.size(), 0), std::vector<std::int64_t>(x.size(), 1)};
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const auto a = static_cast<std::size_t>(axis_of(axes.empty() ? static_cast<std::int64_t>(i) : axes[i], x.size()));
+    const std::int64_t step = steps.empty() ? 1 : steps[i], length = x[a];
+    std::int64_t start = starts[i] < 0 ? starts[i] + length : starts[i];
+    start = std::clamp<std::int64_t>(start, 0, step > 0 ? length : length - 1);
+    s.starts[a] = start;
+    s.steps[a] = step;
+  }
+  emit(n, std::move(s), {in(n, 0)});
+}
+
+void canonicaliser::split(const node& n) {
+  const shape_t& x = in_shape(n, 0);
+  const auto axis = static_cast<std::size_t>(axis_of(n.integer("axis", 0), x.size()));
+  std::int64_t start = 0;
+  for (std::size_t i = 0; i < n.outputs.size(); ++i) {
+    if (n.outputs[i] == no_value) refuse_node(n, "an output of Split has no name, so its length is unknown");
+    slice_parameters s{std::vector<std::int64_t>(x.size(), 0), std::vector<std::int64_t>(x.size(), 1)};
+    s.starts[axis] = start;
+    start += out_shape(n, i)[axis];
+    emit(n, std::move(s), {in(n, 0)}, of(n.outputs[i]));
+  }
+}
+
+void canonicaliser::concat(const node& n) {
+  std::vector<int> inputs;
+  for (std::size_t i = 0; i < n.inputs.size(); ++i)
+    if (count_of(in_shape(n, i)) != 0) inputs.push_back(in(n, i));
+  if (inputs.size() == 1) {
+    emit(n, reshape_parameters{}, std::move(inputs));
+    return;
+  }
+  emit(n, concat_parameters{axis_of(n.integer("axis", 1), out_shape(n).size())}, std::move(inputs));
+}
+
+void canonicaliser::expand(const node& n) { emit(n, expand_parameters{}, {in(n, 0)}); }
+
+void canonicaliser::pad(const node& n) {
+  const shape_t& x = in_shape(n, 0);
+  const std::size_t rank = x.size();
+  std::vector<std::int64_t> pads = present(n, 1) ? integers(n, 1, "pads") : n.integers("pads");
+  std::vector<std::int64_t> axes;
+  if (present(n, 3)) axes = integers(n, 3, "axes");
+  pad_parameters p;
+  const std::string mode = n.text("mode", "constant");
+  p.mode = mode == "constant" ? pad_mode::constant : mode == "reflect" ? pad_mode::reflect : mode == "edge" ? pad_mode::edge : pad_mode::wrap;
+  p.value = present(n, 2) ? numbers(n, 2, "constant_value").at(0) : n.number("value", 0);
+  p.before.assign(rank, 0);
+  p.after.assign(rank, 0);
+  const std::size_t count = axes.empty() ? rank : axes.size();
+  if (pads.size() != 2 * count) refuse_node(n, "pads has " + std::to_string(pads.size()) + " values, expected " + std::to_string(2 * count));
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto a = static_cast<std::size_t>(axis_of(axes.empty() ? static_cast<std::int64_t>(i) : axes[i], rank));
+    p.before[a] = pads[i];
+    p.after[a] = pads[i + count];
+    const std::int64_t reach = std::max(pads[i], pads[i + count]);
+    if (p.mode == pad_mode::reflect && reach >= x[a]) refuse_node(n, "reflection reaches further than the input is long");
+    if (p.mode == pad_mode::wrap && reach > x[a]) refuse_node(n, "wrapping reaches further than the input is long");
+    if (p.mode != pad_mode::constant && (pads[i] < 0 || pads[i + count] < 0)) refuse_node(n, "negative pads need mode constant");
+  }
+  emit(n, std::move(p), {in(n, 0)});
+}
+
+void canonicaliser::depth_to_space(const node& n) {
+  const shape_t& x = in_shape(n, 0);
+  const std::int64_t b = n.integer("blocksize", 1), c = x[1] / (b * b), h = x[2], w = x[3];
+  const bool crd = n.text("mode", "DCR") == "CRD";
+  const int split = reshaped(n, in(n, 0), crd ? shape_t{x[0], c, b, b, h, w} : shape_t{x[0], b, b, c, h, w});
+  const int turned = temporary(n, "turned", {x[0], c, h, b, w, b});
+  emit(n, transpose_parameters{crd ? std::vector<int>{0, 1, 4, 2, 5, 3} : std::vector<int>{0, 3, 4, 1, 5, 2}}, {split}, turned);
+  emit(n, reshape_parameters{true}, {turned});
+}
+
+void canonicaliser::space_to_depth(const node& n) {
+  const shape_t& x = in_shape(n, 0);
+  const std::int64_t b = n.integer("blocksize", 1), c = x[1], h = x[2] / b, w = x[3] / b;
+  const int split = reshaped(n, in(n, 0), {x[0], c, h, b, w, b});
+  const int turned = temporary(n, "turned", {x[0], b, b, c, h, w});
+  emit(n, transpose_parameters{{0, 3, 5, 1, 2, 4}}, {split}, turned);
+  emit(n, reshape_parameters{true}, {turned});
+}
+
+}

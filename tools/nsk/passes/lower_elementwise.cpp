@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include "errors.hpp"
+#include "passes/lower.hpp"
+
+namespace nsk::tool {
+
+void lowerer::set_epilogue(plan_step& s, const post_operation& post) {
+  s.e.fn = post.fn;
+  s.e.alpha = static_cast<float>(post.alpha);
+  s.e.beta = static_cast<float>(post.beta);
+  s.e.activation_first = post.activation_first;
+  if (post.fn != function::prelu) return;
+  const std::vector<float> slope(post.slope.begin(), post.slope.end());
+  s.e.slope = static_cast<int>(s.inputs.size());
+  s.inputs.push_back(constant_floats(s.name + "#slope", slope));
+}
+
+void lowerer::lower_unary(const operation& o) {
+  const view x = place_of(o.inputs[0]);
+  const axis_order inherited = order_of(x);
+  const view y = allocate(o.output, inherited);
+  if (decided(o.output).order && *decided(o.output).order != inherited) ask_innermost(x, static_cast<std::size_t>(decided(o.output).order->back()));
+  std::vector<int> t;
+  joint_tensors({y, x}, {name_of_value(o.output), name_of_value(o.inputs[0])}, t);
+  step(op::unary, o, {t[1]}, t[0]);
+  set_epilogue(m_plan.steps.back(), o.post);
+  bind(o.output, y);
+}
+
+void lowerer::lower_binary(const operation& o, const binary_parameters& b) {
+  const shape_t& out = m_program.shape(o.output);
+  const auto whole = [&](int v) { return !m_program.is_constant(v) && count_of(m_program.shape(v)) == count_of(out); };
+  // the result lies as the first operand of its full size does; constants are laid out to match it
+  int model = whole(o.inputs[0]) ? o.inputs[0] : whole(o.inputs[1]) ? o.inputs[1] : no_value;
+  axis_order order = model == no_value ? channels_last_order(out.size()) : order_of(broadcast(place_of(model), out));
+  if (model == no_value && out.size() != 4) order = identity_order(out.size());
+  const view y = allocate(o.output, order);
+  const axis_order actual = order_of(y);
+  if (model != no_value && actual != order) ask_innermost(broadcast(place_of(model), out), static_cast<std::size_t>(actual.back()));
+  const auto operand = [&](int v) {
+    if (!m_program.is_constant(v)) return broadcast(place_of(v), out);
+    const std::size_t rank = m_program.shape(v).size(), lead = out.size() - rank;
+    axis_order mine;
+    for (int axis : actual)
+      if (axis >= static_cast<int>(lead)) mine.push_back(axis - static_cast<int>(lead));
+    return broadcast(constant_view(v, mine), out);
+  };
+  std::vector<view> views = {y, operand(o.inputs[0]), operand(o.inputs[1])};
+  std::vector<std::string> names = {name_of_value(o.output), name_of_value(o.inputs[0]), name_of_value(o.inputs[1])};
+  std::vector<int> t;
+  joint_tensors(views, names, t);
+  step(op::binary, o, {t[1], t[2]}, t[0]).binary = b.kind;
+  set_epilogue(m_plan.steps.back(), o.post);
+  bind(o.output, y);
+}
+
+void lowerer::lower_reduce(const operation& o, const reduce_parameters& r) {
+  const view x = place_of(o.inputs[0]);
+  const axis_order order = order_of(x);
+  const view y = allocate(o.output, order);
+  ask_dense(y);
+  std::vector<char> reduced(x.rank(), 0);
+  for (int a : r.axes) reduced[static_cast<std::size_t>(a)] = 1;
+  // physical dimensions of both sides; neighbours merge when both are reduced or both are kept
+  plan_tensor in, out;
+  in.name = name_of_value(o.inputs[0]);
+  out.name = name_of_value(o.output);
+  in.storage = x.storage;
+  in.offset = x.offset;
+  out.storage = y.storage;
+  out.offset = y.offset;
+  std::vector<char> kind;
+  for (int axis : order) {
+    const auto a = static_cast<std::size_t>(axis);
+    if (x.shape[a] == 1) continue;
+    const auto length = static_cast<std::int32_t>(x.shape[a]);
+    const bool gone = reduced[a] != 0;
+    const bool merges = !kind.empty() && (kind.back() != 0) == gone && in.strides.back() == x.stride[a] * length &&
+                        (gone || out.strides.back() == y.stride[a] * length);
+    if (merges) {
+      in.shape.back() *= length;
+      in.strides.back() = x.stride[a];
+      if (!gone) out.shape.back() *= length;
+      out.strides.back() = gone ? 0 : y.stride[a];
+      continue;
+    }
+    kind.push_back(gone ? 1 : 0);
+    in.shape.push_back(length);
+    in.strides.push_back(x.stride[a]);
+    out.shape.push_back(gone ? 1 : length);
+    out.strides.push_back(gone ? 0 : y.stride[a]);
+  }
+  if (in.shape.empty()) {
+    in.shape = out.shape = {1};
+    in.strides = out.strides = {1};
+  }
+  if (in.shape.size() > static_cast<std::size_t>(max_rank)) refuse(o.source + ": the reduction has more than six dimensions after merging");
+  // a length of 1 may have any stride; give it the dense one
+  std::int64_t dense = 1;
+  for (std::size_t i = out.shape.size(); i-- > 0;) {
+    if (out.shape[i] == 1) out.strides[i] = dense;
+    dense = std::max(dense, out.strides[i] * out.shape[i]);
+  }
+  m_plan.tensors.push_back(std::move(in));
+  m_plan.tensors.push_back(std::move(out));
+  const int last = static_cast<int>(m_plan.tensors.size()) - 1;
+  step(op::reduce, o, {last - 1}, last).reduce = r.kind;
+  set_epilogue(m_plan.steps.back(), o.post);
+  bind(o.output, y);
+}
+
+void lowerer::lower_softmax(const operation& o, const softmax_parameters& s) {
+  const view x = place_of(o.inputs[0]);
+  const view y = allocate(o.output, order_of(x));
+  std::vector<int> t;
+  const int axis = joint_tensors({y, x}, {name_of_value(o.output), name_of_value(o.inputs[0])}, t, s.axis);
+  plan_step& made = step(op::softmax, o, {t[1]}, t[0]);
+  made.axis = axis;
+  made.log = s.log;
+  bind(o.output, y);
+}
+
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#include "passes/program.hpp"
+#include <algorithm>
+
+namespace nsk::tool {
+
+bool program::is_output(int v) const { return std::find(outputs.begin(), outputs.end(), v) != outputs.end(); }
+
+std::vector<int> program::consumers(int v) const {
+  std::vector<int> found;
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    const operation& o = operations[i];
+    if (o.post.residual == v || std::find(o.inputs.begin(), o.inputs.end(), v) != o.inputs.end()) found.push_back(static_cast<int>(i));
+  }
+  return found;
+}
+
+int program::producer(int v) const {
+  for (std::size_t i = 0; i < operations.size(); ++i)
+    if (operations[i].output == v) return static_cast<int>(i);
+  return -1;
+}
+
+}

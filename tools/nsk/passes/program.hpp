@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The network between the source model and the plan: one way to say each thing. Axis order is still the source's (NCHW); weights are
+/// constants in double precision; BatchNormalization, Clip, Squeeze and their like are gone. `canonicalise` makes it, `fuse` shrinks
+/// it, `lower` gives it memory layouts and turns it into steps.
+#include <limits>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+#include <netsuke/core/op.hpp>
+#include "graph/graph.hpp"
+
+namespace nsk::tool {
+
+/// What follows an operation's own result: y = f(x + residual) or, with activation_first, y = f(x) + residual.
+struct post_operation {
+  function fn = function::identity;
+  double alpha = 0, beta = 0;
+  bool activation_first = false;
+  int residual = no_value;      ///< value of the output's shape, or broadcastable to it by size-1 axes
+  std::vector<double> slope;    ///< prelu: one per output channel
+  bool empty() const { return fn == function::identity && residual == no_value; }
+};
+
+/// Convolution of [N, C, spatial...] with one or two spatial axes. weights: [O][C / groups][kernel_h][kernel_w]; bias: [O].
+struct conv_parameters {
+  window w;
+  int pad_bottom = 0, pad_right = 0, groups = 1, outputs = 0;
+  std::vector<double> weights, bias;
+};
+/// x [..., K] times weights [K][N] plus bias [N].
+struct dense_parameters {
+  int depth = 0, outputs = 0;
+  std::vector<double> weights, bias;
+};
+struct mat_mul_parameters {};
+struct pool_parameters {
+  pool_kind kind = pool_kind::max;
+  window w;
+  int pad_bottom = 0, pad_right = 0;
+  bool count_include_pad = false;
+};
+/// The function stands in the operation's post.
+struct unary_parameters {};
+struct binary_parameters { binary_kind kind = binary_kind::add; };
+/// Per resampled axis: taps, and for each output position `taps` source positions with their weights.
+struct resize_axis {
+  int axis = 0, taps = 1;
+  std::vector<std::int32_t> index;
+  std::vector<float> weight;
+};
+struct resize_parameters { std::vector<resize_axis> axes; };
+/// Keeps the reduced axes with length 1.
+struct reduce_parameters { reduce_kind kind = reduce_kind::mean; std::vector<int> axes; };
+struct softmax_parameters { int axis = 0; bool log = false; };
+struct transpose_parameters { std::vector<int> permutation; };
+/// To the output's shape, row-major. `channels_last` hints that a rank-4 result is a picture.
+struct reshape_parameters { bool channels_last = false; };
+struct slice_parameters { std::vector<std::int64_t> starts, steps; };
+struct concat_parameters { int axis = 0; };
+struct expand_parameters {};
+enum class pad_mode { constant, reflect, edge, wrap };
+struct pad_parameters { pad_mode mode = pad_mode::constant; double value = 0; std::vector<std::int64_t> before, after; };
+
+using operation_parameters =
+    std::variant<conv_parameters, dense_parameters, mat_mul_parameters, pool_parameters, unary_parameters, binary_parameters, resize_parameters,
+                 reduce_parameters, softmax_parameters, transpose_parameters, reshape_parameters, slice_parameters, concat_parameters,
+                 expand_parameters, pad_parameters>;
+
+struct operation {
+  std::string name;         ///< source node(s)
+  std::string source;       ///< description of the source node for messages
+  std::vector<int> inputs;  ///< values
+  int output = no_value;
+  operation_parameters p;
+  post_operation post;
+
+  template <class P> P* as() { return std::get_if<P>(&p); }
+  template <class P> const P* as() const { return std::get_if<P>(&p); }
+};
+
+struct program_value {
+  std::string name;
+  element type = element::f32;
+  shape_t shape;
+  std::shared_ptr<const array> constant;
+};
+
+struct program {
+  std::string name;
+  std::vector<program_value> values;
+  std::vector<operation> operations;  ///< topological order
+  std::vector<int> inputs, outputs;
+
+  int add(program_value v) {
+    values.push_back(std::move(v));
+    return static_cast<int>(values.size()) - 1;
+  }
+  const shape_t& shape(int v) const { return values[static_cast<std::size_t>(v)].shape; }
+  bool is_constant(int v) const { return v >= 0 && values[static_cast<std::size_t>(v)].constant != nullptr; }
+  bool is_output(int v) const;
+  /// Operations that read `v`, as input or residual.
+  std::vector<int> consumers(int v) const;
+  /// Index of the operation that produces `v`, or -1.
+  int producer(int v) const;
+};
+
+/// Rewrites a resolved graph (infer.hpp) in canonical operations. Refuses operators that the engine has no kernel for,
+/// naming node, operator, opset and shapes.
+program canonicalise(const graph& g);
+
+/// Folds batch normalisation and constant scales into weights, merges activations, residual additions and padding into the
+/// operations before them, recognises hard-swish and SiLU, and removes what nobody reads.
+void fuse(program& p);
+
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <netsuke/core/packing.hpp>
+#include "plan/plan.hpp"
+
+namespace nsk::tool {
+namespace {
+
+std::int64_t lines(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// First writer and last reader of every storage, in steps.
+void find_lifetimes(plan& p) {
+  const auto touch = [&](int tensor, int step) {
+    plan_storage& s = p.storages[static_cast<std::size_t>(p.tensor(tensor).storage)];
+    if (s.first_step < 0) s.first_step = step;
+    s.last_step = std::max(s.last_step, step);
+  };
+  const int count = static_cast<int>(p.steps.size());
+  for (int i = 0; i < count; ++i) {
+    const plan_step& s = p.steps[static_cast<std::size_t>(i)];
+    for (int t : s.inputs) touch(t, i);
+    for (int t : s.outputs) touch(t, i);
+  }
+  for (plan_storage& s : p.storages) {
+    if (s.kind == storage_kind::input || s.kind == storage_kind::constant) s.first_step = 0;
+    if (s.kind != storage_kind::arena) s.last_step = count;
+  }
+}
+
+bool same_place(const plan_tensor& a, const plan_tensor& b) {
+  return a.type == b.type && a.shape == b.shape && a.strides == b.strides && a.offset == b.offset && a.border.top == b.border.top &&
+         a.border.left == b.border.left && a.border.bottom == b.border.bottom && a.border.right == b.border.right;
+}
+
+/// Lets element-wise results and sums with a residual take the place of an operand that dies in the same step: both are whole
+/// storages of one layout, so each element is read right before it is overwritten.
+void share_in_place(plan& p, std::vector<int>& shared_with) {
+  std::vector<int> writers(p.storages.size(), 0);
+  for (const plan_step& s : p.steps)
+    for (int t : s.outputs) ++writers[static_cast<std::size_t>(p.tensor(t).storage)];
+  for (std::size_t i = 0; i < p.steps.size(); ++i) {
+    const plan_step& s = p.steps[i];
+    const plan_tensor& y = p.tensor(s.outputs[0]);
+    const auto target = static_cast<std::size_t>(y.storage);
+    if (p.storages[target].kind != storage_kind::arena || writers[target] != 1) continue;
+    std::vector<int> candidates;
+    if (s.kind == op::unary || s.kind == op::binary || s.kind == op::softmax) candidates = s.inputs;
+    else if (s.e.residual >= 0) candidates = {s.inputs[static_cast<std::size_t>(s.e.residual)]};
+    for (int t : candidates) {
+      const plan_tensor& x = p.tensor(t);
+      const auto source = static_cast<std::size_t>(x.storage);
+      const bool elsewhere = std::count_if(s.inputs.begin(), s.inputs.end(), [&](int other) { return p.tensor(other).storage == x.storage; }) != 1;
+      if (source == target || elsewhere || p.storages[source].kind != storage_kind::arena || writers[source] != 1) continue;
+      if (p.storages[source].elements != p.storages[target].elements || p.storages[source].last_step != static_cast<int>(i)) continue;
+      if (!same_place(x, y)) continue;
+      shared_with[target] = static_cast<int>(source);
+      break;
+    }
+  }
+}
+
+/// Identical constants are stored once.
+void place_constants(plan& p, std::map<std::string, int>& known) {
+  for (plan_storage& s : p.storages) {
+    if (s.kind != storage_kind::constant) continue;
+    const std::string key(reinterpret_cast<const char*>(s.data->data()), s.data->size());
+    const auto found = known.find(key);
+    if (found != known.end()) {
+      s.buffer = found->second;
+      continue;
+    }
+    s.buffer = static_cast<int>(p.buffers.size());
+    known.emplace(key, s.buffer);
+    const auto offset = static_cast<std::int64_t>(p.weights.size());
+    p.buffers.push_back({storage_kind::constant, 0, offset, static_cast<std::int64_t>(s.data->size()), 0, static_cast<int>(p.steps.size())});
+    p.weights.insert(p.weights.end(), s.data->begin(), s.data->end());
+    p.weights.resize(static_cast<std::size_t>(lines(static_cast<std::int64_t>(p.weights.size()))));
+  }
+  p.weights.resize(p.weights.size() + over_read);
+}
+
+/// Greedy by size: large buffers first, each at the lowest offset that no buffer with a meeting lifetime holds.
+std::int64_t place_buffers(std::vector<plan_buffer>& buffers, std::vector<int> order) {
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return buffers[static_cast<std::size_t>(a)].bytes > buffers[static_cast<std::size_t>(b)].bytes;
+  });
+  std::vector<int> placed;
+  std::int64_t end = 0;
+  for (int i : order) {
+    plan_buffer& b = buffers[static_cast<std::size_t>(i)];
+    std::vector<std::pair<std::int64_t, std::int64_t>> taken;
+    for (int j : placed) {
+      const plan_buffer& o = buffers[static_cast<std::size_t>(j)];
+      if (b.first_step <= o.last_step && o.first_step <= b.last_step) taken.emplace_back(o.offset, o.offset + lines(o.bytes));
+    }
+    std::sort(taken.begin(), taken.end());
+    b.offset = 0;
+    for (const auto& [first, last] : taken) {
+      if (first - b.offset >= lines(b.bytes)) break;
+      b.offset = std::max(b.offset, last);
+    }
+    end = std::max(end, b.offset + lines(b.bytes));
+    placed.push_back(i);
+  }
+  return end;
+}
+
+}
+
+void plan_memory(plan& p) {
+  find_lifetimes(p);
+  std::vector<int> shared_with(p.storages.size(), -1);
+  share_in_place(p, shared_with);
+  std::map<std::string, int> known;
+  place_constants(p, known);
+  for (plan_storage& s : p.storages)
+    if (s.first_step < 0) {  // an input that nobody reads
+      s.first_step = 0;
+      s.last_step = static_cast<int>(p.steps.size());
+    }
+  // buffers by first step: the engine's check for overlaps is linear then
+  std::vector<std::size_t> by_start(p.storages.size());
+  for (std::size_t i = 0; i < by_start.size(); ++i) by_start[i] = i;
+  std::stable_sort(by_start.begin(), by_start.end(), [&](std::size_t a, std::size_t b) { return p.storages[a].first_step < p.storages[b].first_step; });
+  std::vector<int> order;
+  for (std::size_t i : by_start) {
+    plan_storage& s = p.storages[i];
+    if (s.kind == storage_kind::constant || shared_with[i] >= 0) continue;
+    s.buffer = static_cast<int>(p.buffers.size());
+    order.push_back(s.buffer);
+    p.buffers.push_back({s.kind, s.index, 0, s.elements * size_of(s.type), s.first_step, s.last_step});
+  }
+  for (std::size_t i = 0; i < p.storages.size(); ++i) {  // storages are in the order of their steps, so chains resolve front to back
+    std::size_t root = i;
+    while (shared_with[root] >= 0) root = static_cast<std::size_t>(shared_with[root]);
+    if (root == i) continue;
+    plan_storage& s = p.storages[i];
+    s.buffer = p.storages[root].buffer;
+    plan_buffer& b = p.buffers[static_cast<std::size_t>(s.buffer)];
+    b.last_step = std::max(b.last_step, s.last_step);
+  }
+  p.arena_bytes = place_buffers(p.buffers, order) + static_cast<std::int64_t>(over_read);
+}
+
+}

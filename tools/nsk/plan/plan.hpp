@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The plan as the file stores it, before it is bytes: storages (buffers), tensors that view them, and steps. `lower` makes it,
+/// `plan_tiles` and `plan_memory` complete it, `write_model` writes it. Field meanings are those of schema/netsuke.fbs.
+#include <memory>
+#include <string>
+#include <vector>
+#include <netsuke/core/op.hpp>
+#include <netsuke/core/tensor.hpp>
+#include "graph/array.hpp"
+
+namespace nsk::tool {
+
+enum class storage_kind { constant, arena, input, output };
+
+/// One block of memory. Lengths are in elements of `type` until plan_memory gives bytes and offsets.
+struct plan_storage {
+  storage_kind kind = storage_kind::arena;
+  dtype type = dtype::float32;
+  std::string name;
+  std::int64_t elements = 0;
+  int index = 0;                          ///< number of the model input or output
+  std::shared_ptr<std::vector<std::byte>> data;  ///< constants
+  int first_step = -1, last_step = -1;    ///< first writer, last reader
+  int buffer = -1;                        ///< set by plan_memory: storages that share memory share a buffer
+};
+
+struct plan_tensor {
+  std::string name;
+  dtype type = dtype::float32;
+  std::vector<std::int32_t> shape;
+  std::vector<std::int64_t> strides;  ///< elements
+  int storage = 0;
+  std::int64_t offset = 0;            ///< elements from the storage's start to index 0
+  nsk::halo border{};
+  int packing = 0;                    ///< nsk::format::Packing
+  std::int64_t count() const {
+    std::int64_t n = 1;
+    for (std::int32_t d : shape) n *= d;
+    return n;
+  }
+};
+
+struct plan_epilogue {
+  function fn = function::identity;
+  float alpha = 0, beta = 0;
+  bool activation_first = false;
+  int residual = -1, slope = -1;  ///< positions in plan_step::inputs
+};
+
+struct plan_tile { std::uint32_t rows = 0, pixels = 0, channels = 0, count = 1; };
+
+/// One step; of the parameters only those of its operator mean anything.
+struct plan_step {
+  op kind = op::none;
+  std::string name;
+  std::vector<int> inputs, outputs;  ///< tensors
+  plan_epilogue e;
+  window w;
+  int groups = 1;
+  conv_algorithm algorithm = conv_algorithm::direct;
+  bool shared_right = false;
+  pool_kind pool = pool_kind::max;
+  bool count_include_pad = false;
+  int pad_bottom = 0, pad_right = 0;
+  binary_kind binary = binary_kind::add;
+  float value = 0;
+  int row_taps = 1, column_taps = 1;
+  reduce_kind reduce = reduce_kind::mean;
+  int axis = 0;
+  bool log = false;
+  plan_tile tile;
+  std::int64_t macs = 0, scratch_bytes = 0;
+  std::string layout_reason;  ///< why a copy that only changes the layout is there; empty for every other step
+};
+
+struct plan_port {
+  std::string name;
+  int tensor = 0;
+  shape_t source_shape;
+  std::vector<int> source_axes;  ///< source axis of each physical dimension
+};
+
+/// A block of the arena or of the weights section with a lifetime in steps.
+struct plan_buffer {
+  storage_kind kind = storage_kind::arena;
+  int index = 0;
+  std::int64_t offset = 0, bytes = 0;
+  int first_step = 0, last_step = 0;
+};
+
+struct plan {
+  std::string name;
+  std::vector<plan_storage> storages;
+  std::vector<plan_tensor> tensors;
+  std::vector<plan_step> steps;
+  std::vector<plan_port> inputs, outputs;
+  std::vector<plan_buffer> buffers;
+  std::vector<std::byte> weights;    ///< the weights section
+  std::int64_t arena_bytes = 0, lane_bytes = 0;
+
+  plan_tensor& tensor(int i) { return tensors[static_cast<std::size_t>(i)]; }
+  const plan_tensor& tensor(int i) const { return tensors[static_cast<std::size_t>(i)]; }
+};
+
+/// Chooses the tile of every step: at most `max_macs` multiply-accumulates (or a comparable amount of memory traffic) each, cut so
+/// that rows and weights of a tile are read from the nearest caches. Sets scratch_bytes and plan::lane_bytes.
+void plan_tiles(plan& p, std::int64_t max_macs);
+
+/// Gives every storage its buffer and offset: element-wise results in the place of operands that die, then lifetimes packed
+/// greedily by size. Fills plan::buffers, plan::weights and plan::arena_bytes.
+void plan_memory(plan& p);
+
+}

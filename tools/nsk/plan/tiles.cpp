@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cmath>
+#include <netsuke/kernels/impl/resize_scratch.hpp>
+#include <netsuke/kernels/scratch.hpp>
+#include <netsuke/plan/tiles.hpp>
+#include "plan/plan.hpp"
+
+namespace nsk::tool {
+namespace {
+
+constexpr std::int64_t least_macs = 400'000;       ///< below this a tile costs more to hand out than it computes
+constexpr std::int64_t wanted_tiles = 8;           ///< per step, so that a few lanes share it evenly
+constexpr std::int64_t streamed_elements = 65536;  ///< of a memory-bound tile
+constexpr std::int64_t gemv_weights = 131072;      ///< floats of weights that one tile of a matrix-vector product reads
+
+tile_space space_of(const plan_tensor& t) { return tile_space_of(t.shape.data(), static_cast<int>(t.shape.size())); }
+
+std::uint32_t whole_or(std::int64_t size, std::int64_t all) { return size >= all ? 0 : static_cast<std::uint32_t>(std::max<std::int64_t>(size, 1)); }
+
+/// Cuts a matrix product of `depth` so that a tile's rows and columns are about as many: that reads least per multiplication.
+tile_size gemm_tile_size(const tile_space& s, std::int64_t depth, std::int64_t target) {
+  const std::int64_t m = s.rows * s.pixels, area = std::max<std::int64_t>(target / std::max<std::int64_t>(depth, 1), 96);
+  if (m < 4) return {0, 0, whole_or(std::max<std::int64_t>(gemv_weights / std::max<std::int64_t>(depth, 1) / 64 * 64, 64), s.channels)};
+  std::int64_t columns = (static_cast<std::int64_t>(std::sqrt(static_cast<double>(area))) + 15) / 16 * 16;
+  columns = std::max({columns, area / m / 16 * 16, std::int64_t{32}});
+  if (columns * 4 >= s.channels * 3) columns = s.channels;
+  else columns = ((s.channels + columns - 1) / columns > 0 ? (s.channels / ((s.channels + columns - 1) / columns) + 15) / 16 * 16 : columns);
+  const std::int64_t wanted = std::max<std::int64_t>(area / columns, 24);
+  tile_size t{0, 0, whole_or(columns, s.channels)};
+  if (wanted >= s.pixels) {
+    t.rows = whole_or(wanted / s.pixels, s.rows);
+  } else {
+    t.rows = whole_or(1, s.rows);
+    const std::int64_t pieces = (s.pixels + wanted - 1) / wanted;
+    t.pixels = whole_or(((s.pixels + pieces - 1) / pieces + 5) / 6 * 6, s.pixels);
+  }
+  return t;
+}
+
+/// Cuts a memory-bound output into about `elements` elements a tile; dimensions that must stay whole are given.
+tile_size stream_tile_size(const tile_space& s, std::int64_t elements, bool whole_channels = false, bool whole_pixels = false, bool whole_rows = false) {
+  tile_size t;
+  const std::int64_t row = s.pixels * s.channels;
+  if (row <= elements || (whole_pixels && whole_channels)) {
+    t.rows = whole_or(std::max<std::int64_t>(elements / std::max<std::int64_t>(row, 1), 1), s.rows);
+  } else {
+    t.rows = whole_or(1, s.rows);
+    if (!whole_pixels && (s.channels <= elements || whole_channels)) t.pixels = whole_or(elements / s.channels, s.pixels);
+    else {
+      if (!whole_pixels) t.pixels = whole_or(1, s.pixels);
+      if (!whole_channels) t.channels = whole_or(std::max<std::int64_t>(elements / (whole_pixels ? s.pixels : 1) / 16 * 16, 16), s.channels);
+    }
+  }
+  if (whole_rows) t.rows = 0;
+  return t;
+}
+
+tile_size conv_tile_size(const plan& p, const plan_step& s, std::int64_t max_macs) {
+  const plan_tensor &x = p.tensor(s.inputs[0]), &y = p.tensor(s.outputs[0]);
+  const tile_space space = space_of(y);
+  const std::int64_t depth = static_cast<std::int64_t>(s.w.kernel_h) * s.w.kernel_w * (x.shape.back() / s.groups);
+  const std::int64_t gain = s.algorithm == conv_algorithm::winograd4 ? 3 : s.algorithm == conv_algorithm::winograd2 ? 2 : 1;
+  const std::int64_t target = std::clamp(s.macs / wanted_tiles, least_macs, std::max(max_macs, least_macs)) * gain;
+  if (s.algorithm == conv_algorithm::direct) {
+    tile_size t = gemm_tile_size(space, depth, target);
+    if (s.groups > 1) t.channels = 0;
+    return t;
+  }
+  // whole rows of Winograd tiles and all channels: the transformed input is shared by every panel
+  const std::int64_t step = winograd_outputs(s.algorithm), per_row = depth * space.pixels * space.channels;
+  std::int64_t rows = std::max<std::int64_t>(target / std::max<std::int64_t>(per_row, 1) / step, 1) * step;
+  const std::int64_t height = y.shape[1];
+  tile_size t;
+  if (rows >= height || height % step != 0) rows = std::max<std::int64_t>(rows, step);
+  t.rows = y.shape[0] == 1 ? whole_or(rows, space.rows) : static_cast<std::uint32_t>(std::min<std::int64_t>(rows, height));
+  if (y.shape[0] > 1 && (t.rows >= static_cast<std::uint32_t>(height) || height % step != 0)) t.rows = static_cast<std::uint32_t>(height);
+  const std::int64_t tile_macs = per_row * (t.rows == 0 ? space.rows : t.rows);
+  if (tile_macs > max_macs * gain * 2) {
+    const std::int64_t pieces = std::min<std::int64_t>((tile_macs + max_macs * gain - 1) / (max_macs * gain), std::max<std::int64_t>(space.channels / 64, 1));
+    t.channels = whole_or((space.channels / pieces + 15) / 16 * 16, space.channels);
+  }
+  return t;
+}
+
+tile_size size_of_tiles(const plan& p, const plan_step& s, std::int64_t max_macs) {
+  const plan_tensor& y = p.tensor(s.outputs[0]);
+  const tile_space space = space_of(y);
+  const int rank = static_cast<int>(y.shape.size());
+  switch (s.kind) {
+    case op::conv_2d: return conv_tile_size(p, s, max_macs);
+    case op::fully_connected:
+    case op::mat_mul:
+      return gemm_tile_size(space, p.tensor(s.inputs[0]).shape.back(), std::clamp(s.macs / wanted_tiles, least_macs, std::max(max_macs, least_macs)));
+    case op::depthwise_conv_2d: {
+      const std::int64_t taps = static_cast<std::int64_t>(s.w.kernel_h) * s.w.kernel_w;
+      return stream_tile_size(space, std::clamp(s.macs / wanted_tiles, least_macs / 2, std::max(max_macs, least_macs) / 2) / taps);
+    }
+    case op::pack_panels: return {0, 1, 0};
+    case op::pool_2d: return stream_tile_size(space, std::max<std::int64_t>(4 * streamed_elements / (s.w.kernel_h * s.w.kernel_w), 1024));
+    case op::reduce: {
+      const std::int64_t ratio = std::max<std::int64_t>(p.tensor(s.inputs[0]).count() / std::max<std::int64_t>(y.count(), 1), 1);
+      return stream_tile_size(space, std::max<std::int64_t>(streamed_elements / ratio, 256));
+    }
+    case op::softmax: return stream_tile_size(space, streamed_elements / 4, s.axis == rank - 1, s.axis == rank - 2, s.axis < rank - 2);
+    default: return stream_tile_size(space, streamed_elements);
+  }
+}
+
+std::int64_t scratch_of(const plan& p, const plan_step& s) {
+  if (s.kind == op::resize_2d) return kernels::resize_2d_scratch_bytes(s.row_taps);
+  if (s.kind != op::conv_2d) return 0;
+  const plan_tensor &x = p.tensor(s.inputs[0]), &y = p.tensor(s.outputs[0]);
+  kernels::conv_2d_shape c{};
+  c.input_h = x.shape[1];
+  c.input_w = x.shape[2];
+  c.input_channels = x.shape[3];
+  c.output_h = y.shape[1];
+  c.output_w = y.shape[2];
+  c.output_channels = y.shape[3];
+  c.groups = s.groups;
+  c.border = x.border;
+  c.fill = 0;
+  c.w = s.w;
+  c.algorithm = s.algorithm;
+  return kernels::conv_2d_scratch_bytes(c);
+}
+
+}
+
+void plan_tiles(plan& p, std::int64_t max_macs) {
+  for (plan_step& s : p.steps) {
+    const tile_size t = size_of_tiles(p, s, max_macs);
+    s.tile = {t.rows, t.pixels, t.channels, static_cast<std::uint32_t>(tile_grid_of(space_of(p.tensor(s.outputs[0])), t).count())};
+    s.scratch_bytes = scratch_of(p, s);
+    p.lane_bytes = std::max(p.lane_bytes, (s.scratch_bytes + 63) / 64 * 64);
+  }
+}
+
+}

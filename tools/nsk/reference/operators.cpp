@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "reference/operators.hpp"
+
+#include <algorithm>
+
+namespace nsk::tool::reference {
+
+element held_as(element t) {
+  if (is_float(t)) return element::f64;
+  return t == element::boolean ? element::boolean : element::i64;
+}
+
+const operand& call::required(std::size_t i) const {
+  if (!has(i)) fail("input " + std::to_string(i) + " is missing");
+  return m_inputs[i];
+}
+
+const array& call::data(std::size_t i) const {
+  const operand& o = required(i);
+  if (o.data == nullptr) {
+    fail("the shape of its output depends on the values of input " + std::to_string(i) + " ('" +
+         m_graph.values[static_cast<std::size_t>(m_node.inputs[i])].name +
+         "'), which are computed at run time; shapes must be known at conversion. Export the model with fixed shapes, or make that input constant with --set");
+  }
+  return *o.data;
+}
+
+std::vector<std::int64_t> call::integer_list(std::size_t i) const {
+  const array& a = data(i);
+  std::vector<std::int64_t> list(static_cast<std::size_t>(a.count()));
+  for (std::size_t k = 0; k < list.size(); ++k) list[k] = a.integer(static_cast<std::int64_t>(k));
+  return list;
+}
+
+std::vector<double> call::number_list(std::size_t i) const {
+  const array& a = data(i);
+  std::vector<double> list(static_cast<std::size_t>(a.count()));
+  for (std::size_t k = 0; k < list.size(); ++k) list[k] = a.number(static_cast<std::int64_t>(k));
+  return list;
+}
+
+double call::scalar(std::size_t i) const {
+  const array& a = data(i);
+  if (a.count() != 1) fail("input " + std::to_string(i) + " must hold one value");
+  return a.number(0);
+}
+
+std::int64_t call::integer_scalar(std::size_t i) const {
+  const array& a = data(i);
+  if (a.count() != 1 || a.type != element::i64) fail("input " + std::to_string(i) + " must hold one integer");
+  return a.integer(0);
+}
+
+void call::declare(std::size_t i, element type, shape_t shape) {
+  if (!wants(i)) return;
+  m_outputs[i].type = type;
+  m_outputs[i].shape = std::move(shape);
+}
+
+void call::fail(const std::string& why) const {
+  // Shapes as this call sees them: the graph may not know them yet.
+  graph shown;
+  node n = m_node;
+  for (std::size_t i = 0; i < m_inputs.size(); ++i) {
+    if (n.inputs[i] == no_value) continue;
+    value v;
+    v.type = m_inputs[i].type;
+    v.shape = m_inputs[i].shape;
+    v.typed = v.known_rank = true;
+    n.inputs[i] = shown.add(std::move(v));
+  }
+  refuse(describe(shown, n) + ": " + why);
+}
+
+void call::require_inputs(std::size_t least, std::size_t most) const {
+  if (m_inputs.size() > most) fail("it has " + std::to_string(m_inputs.size()) + " inputs, at most " + std::to_string(most) + " are defined");
+  for (std::size_t i = 0; i < least; ++i) required(i);
+}
+
+void call::require_float(std::size_t i) const {
+  if (!is_float(type(i))) fail("input " + std::to_string(i) + " must be of a float type");
+}
+
+void call::require_rank(std::size_t i, std::size_t least, std::size_t most) const {
+  if (rank(i) < least || rank(i) > most)
+    fail("input " + std::to_string(i) + " must have " + (least == most ? std::to_string(least) : std::to_string(least) + " to " + std::to_string(most)) + " dimensions");
+}
+
+std::size_t call::axis(std::int64_t axis, std::size_t rank) const {
+  const auto r = static_cast<std::int64_t>(rank);
+  if (axis < -r || axis >= r) fail("axis " + std::to_string(axis) + " does not exist in " + std::to_string(rank) + " dimensions");
+  return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
+}
+
+const table& operators() {
+  static const table all = [] {
+    table t;
+    add_elementwise(t);
+    add_convolution(t);
+    add_pooling(t);
+    add_matrix(t);
+    add_normalization(t);
+    add_shape(t);
+    add_selection(t);
+    add_reduction(t);
+    add_resize(t);
+    return t;
+  }();
+  return all;
+}
+
+const definition* find_operator(const node& n) {
+  const auto found = operators().find(n.domain.empty() ? n.op : n.domain + "." + n.op);
+  return found != operators().end() && n.version >= found->second.since ? &found->second : nullptr;
+}
+
+shape_t strides_of(const shape_t& shape) {
+  shape_t stride(shape.size(), 1);
+  for (std::size_t d = shape.size(); d-- > 1;) stride[d - 1] = stride[d] * shape[d];
+  return stride;
+}
+
+shape_t broadcast_strides(const shape_t& from, const shape_t& to) {
+  const shape_t own = strides_of(from);
+  shape_t stride(to.size(), 0);
+  for (std::size_t d = 0; d < from.size(); ++d)
+    if (from[d] != 1) stride[to.size() - from.size() + d] = own[d];
+  return stride;
+}
+
+shape_t broadcast(const call& c, const shape_t& a, const shape_t& b) {
+  shape_t result(std::max(a.size(), b.size()), 1);
+  for (std::size_t i = 1; i <= result.size(); ++i) {
+    const std::int64_t x = i <= a.size() ? a[a.size() - i] : 1, y = i <= b.size() ? b[b.size() - i] : 1;
+    if (x != y && x != 1 && y != 1) c.fail("shapes " + to_string(a) + " and " + to_string(b) + " cannot be broadcast together");
+    result[result.size() - i] = x == 1 ? y : x;
+  }
+  return result;
+}
+
+std::int64_t count_between(const shape_t& s, std::size_t first, std::size_t last) {
+  std::int64_t count = 1;
+  for (std::size_t d = first; d < last; ++d) count *= s[d];
+  return count;
+}
+
+}

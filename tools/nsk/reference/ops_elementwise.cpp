@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: MIT
+/// Element by element: functions of one value, arithmetic, comparison and logic with broadcasting, Where, Clip, Cast.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "import/onnx_types.hpp"
+#include "reference/operators.hpp"
+
+namespace nsk::tool::reference {
+namespace {
+
+void infer_same(call& c) {
+  c.require_inputs(1, 1);
+  c.declare(0, c.type(0), c.shape(0));
+}
+
+void infer_same_float(call& c) {
+  infer_same(c);
+  c.require_float(0);
+}
+
+template <class F>
+void map_floats(call& c, F f) {
+  const double* x = c.floats(0);
+  double* y = c.out_floats();
+  const std::int64_t count = c.out(0).count();
+  for (std::int64_t i = 0; i < count; ++i) y[i] = f(x[i]);
+}
+
+/// A function of one float without parameters.
+template <double (*F)(double)>
+void evaluate_function(call& c) { map_floats(c, F); }
+
+double sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
+double softplus(double x) { return std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
+double relu(double x) { return x > 0 || std::isnan(x) ? x : 0.0; }
+double reciprocal(double x) { return 1 / x; }
+double softsign(double x) { return x / (1 + std::fabs(x)); }
+double mish(double x) { return x * std::tanh(softplus(x)); }
+double hard_swish(double x) { return x * std::fmax(0.0, std::fmin(1.0, x / 6 + 0.5)); }
+
+void evaluate_sign(call& c) {
+  by_type(c.out(0).type, [&](auto* tag) {
+    using T = pointee<decltype(tag)>;
+    for (std::int64_t i = 0; i < c.out(0).count(); ++i) {
+      const T x = c.data(0).as<T>()[i];
+      c.out(0).as<T>()[i] = static_cast<T>((x > T{}) - (x < T{}));
+    }
+  });
+}
+
+void evaluate_relu(call& c) {
+  if (c.out(0).type == element::f64) return map_floats(c, relu);
+  for (std::int64_t i = 0; i < c.out(0).count(); ++i) c.out_integers()[i] = std::max<std::int64_t>(c.integers(0)[i], 0);
+}
+
+void evaluate_neg(call& c) {
+  if (c.out(0).type == element::f64) return map_floats(c, [](double x) { return -x; });
+  for (std::int64_t i = 0; i < c.out(0).count(); ++i) c.out_integers()[i] = static_cast<std::int64_t>(-static_cast<std::uint64_t>(c.integers(0)[i]));
+}
+
+void evaluate_abs(call& c) {
+  if (c.out(0).type == element::f64) return map_floats(c, [](double x) { return std::fabs(x); });
+  for (std::int64_t i = 0; i < c.out(0).count(); ++i) {
+    const std::int64_t x = c.integers(0)[i];
+    c.out_integers()[i] = x < 0 && c.type(0) != element::u64 ? static_cast<std::int64_t>(-static_cast<std::uint64_t>(x)) : x;
+  }
+}
+
+void evaluate_copy(call& c) { c.out(0).data = c.data(0).data; }
+
+void evaluate_not(call& c) {
+  c.require(c.type(0) == element::boolean, "the input must be bool");
+  for (std::int64_t i = 0; i < c.out(0).count(); ++i) c.out(0).as<std::uint8_t>()[i] = c.data(0).as<std::uint8_t>()[i] != 0 ? 0 : 1;
+}
+
+void evaluate_bitwise_not(call& c) {
+  c.require(is_integer(c.type(0)), "the input must be of an integer type");
+  for (std::int64_t i = 0; i < c.out(0).count(); ++i) c.out_integers()[i] = ~c.integers(0)[i];
+}
+
+void infer_predicate(call& c) {
+  c.require_inputs(1, 1);
+  c.require_float(0);
+  c.declare(0, element::boolean, c.shape(0));
+}
+
+template <class F>
+void map_predicate(call& c, F f) {
+  for (std::int64_t i = 0; i < c.out(0).count(); ++i) c.out(0).as<std::uint8_t>()[i] = f(c.floats(0)[i]) ? 1 : 0;
+}
+
+void evaluate_is_nan(call& c) { map_predicate(c, [](double x) { return std::isnan(x); }); }
+
+void evaluate_is_inf(call& c) {
+  const bool positive = c.op().integer("detect_positive", 1) != 0, negative = c.op().integer("detect_negative", 1) != 0;
+  map_predicate(c, [&](double x) { return std::isinf(x) && (x > 0 ? positive : negative); });
+}
+
+// Activations with parameters.
+
+void evaluate_leaky_relu(call& c) {
+  const double alpha = c.op().number("alpha", 0.01f);
+  map_floats(c, [=](double x) { return x < 0 ? alpha * x : x; });
+}
+
+void evaluate_hard_sigmoid(call& c) {
+  const double alpha = c.op().number("alpha", 0.2f), beta = c.op().number("beta", 0.5f);
+  map_floats(c, [=](double x) { return std::fmax(0.0, std::fmin(1.0, alpha * x + beta)); });
+}
+
+void evaluate_elu(call& c) {
+  const double alpha = c.op().number("alpha", 1.0f);
+  map_floats(c, [=](double x) { return x < 0 ? alpha * std::expm1(x) : x; });
+}
+
+void evaluate_celu(call& c) {
+  const double alpha = c.op().number("alpha", 1.0f);
+  map_floats(c, [=](double x) { return std::fmax(0.0, x) + std::fmin(0.0, alpha * std::expm1(x / alpha)); });
+}
+
+void evaluate_selu(call& c) {
+  const double alpha = c.op().number("alpha", 1.67326319217681884765625f), gamma = c.op().number("gamma", 1.05070102214813232421875f);
+  map_floats(c, [=](double x) { return x > 0 ? gamma * x : gamma * alpha * std::expm1(x); });
+}
+
+void evaluate_thresholded_relu(call& c) {
+  const double alpha = c.op().number("alpha", 1.0f);
+  map_floats(c, [=](double x) { return x > alpha ? x : 0.0; });
+}
+
+void evaluate_shrink(call& c) {
+  const double bias = c.op().number("bias", 0.0f), lambda = c.op().number("lambd", 0.5f);
+  const auto f = [=](double x) { return x < -lambda ? x + bias : x > lambda ? x - bias : 0.0; };
+  if (c.out(0).type == element::f64) return map_floats(c, f);
+  for (std::int64_t i = 0; i < c.out(0).count(); ++i) c.out(0).set(i, f(c.data(0).number(i)));
+}
+
+void evaluate_swish(call& c) {
+  const double alpha = c.op().number("alpha", 1.0f);
+  map_floats(c, [=](double x) { return x * sigmoid(alpha * x); });
+}
+
+void evaluate_gelu(call& c) {
+  const std::string approximate = c.op().text("approximate", "none");
+  if (approximate == "tanh") {
+    const double k = std::sqrt(2 / 3.14159265358979323846);
+    map_floats(c, [=](double x) { return 0.5 * x * (1 + std::tanh(k * (x + 0.044715 * x * x * x))); });
+  } else {
+    c.require(approximate == "none", "attribute 'approximate' must be none or tanh");
+    map_floats(c, [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); });
+  }
+}
+
+// Two operands.
+
+/// y[i] = f(a, b) with both operands broadcast.
+template <class In, class Out, class F>
+void zip(call& c, F f) {
+  const In* a = c.data(0).as<In>();
+  const In* b = c.data(1).as<In>();
+  Out* y = c.out(0).as<Out>();
+  const shape_t& shape = c.out_shape(0);
+  if (c.shape(0) == shape && c.shape(1) == shape) {
+    for (std::int64_t i = 0; i < c.out(0).count(); ++i) y[i] = static_cast<Out>(f(a[i], b[i]));
+    return;
+  }
+  const shape_t a_stride = broadcast_strides(c.shape(0), shape), b_stride = broadcast_strides(c.shape(1), shape);
+  for_each_offset(shape, a_stride, [&](std::int64_t i, std::int64_t at) { y[i] = static_cast<Out>(a[at]); });
+  for_each_offset(shape, b_stride, [&](std::int64_t i, std::int64_t at) { y[i] = static_cast<Out>(f(static_cast<In>(y[i]), b[at])); });
+}
+
+void require_same_type(call& c, std::size_t first, std::size_t second) {
+  if (c.type(first) != c.type(second))
+    c.fail("inputs " + std::to_string(first) + " and " + std::to_string(second) + " must have the same type. Add a Cast in the exporter");
+}
+
+void infer_arithmetic(call& c) {
+  c.require_inputs(2, 2);
+  require_same_type(c, 0, 1);
+  c.require(c.type(0) != element::boolean, "the inputs must be numbers");
+  c.declare(0, c.type(0), broadcast(c, c.shape(0), c.shape(1)));
+}
+
+using u64 = std::uint64_t;
+using i64 = std::int64_t;
+
+template <class FloatF, class IntegerF>
+void arithmetic(call& c, FloatF f, IntegerF g) {
+  if (c.out(0).type == element::f64) zip<double, double>(c, f);
+  else zip<i64, i64>(c, g);
+}
+
+void evaluate_add(call& c) {
+  arithmetic(c, [](double a, double b) { return a + b; }, [](i64 a, i64 b) { return static_cast<i64>(static_cast<u64>(a) + static_cast<u64>(b)); });
+}
+void evaluate_sub(call& c) {
+  arithmetic(c, [](double a, double b) { return a - b; }, [](i64 a, i64 b) { return static_cast<i64>(static_cast<u64>(a) - static_cast<u64>(b)); });
+}
+void evaluate_mul(call& c) {
+  arithmetic(c, [](double a, double b) { return a * b; }, [](i64 a, i64 b) { return static_cast<i64>(static_cast<u64>(a) * static_cast<u64>(b)); });
+}
+
+/// Integer division rounds towards zero.
+void evaluate_div(call& c) {
+  const bool is_unsigned = c.type(0) == element::u64;
+  arithmetic(c, [](double a, double b) { return a / b; }, [&](i64 a, i64 b) {
+    if (b == 0) c.fail("integer division by zero");
+    if (is_unsigned) return static_cast<i64>(static_cast<u64>(a) / static_cast<u64>(b));
+    return b == -1 ? static_cast<i64>(-static_cast<u64>(a)) : a / b;
+  });
+}
+
+/// fmod = 1 takes the dividend's sign (C), 0 the divisor's (Python).
+void evaluate_mod(call& c) {
+  const bool fmod = c.op().integer("fmod", 0) != 0, is_unsigned = c.type(0) == element::u64;
+  arithmetic(c,
+             [=](double a, double b) {
+               const double r = std::fmod(a, b);
+               return !fmod && r != 0 && (r < 0) != (b < 0) ? r + b : r;
+             },
+             [&](i64 a, i64 b) {
+               if (b == 0) c.fail("integer division by zero");
+               if (is_unsigned) return static_cast<i64>(static_cast<u64>(a) % static_cast<u64>(b));
+               const i64 r = b == -1 ? 0 : a % b;
+               return !fmod && r != 0 && (r < 0) != (b < 0) ? r + b : r;
+             });
+}
+
+i64 integer_power(i64 base, i64 exponent) {
+  if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 != 0 ? -1 : 1) : 0;
+  u64 result = 1, square = static_cast<u64>(base);
+  for (; exponent > 0; exponent >>= 1, square *= square)
+    if ((exponent & 1) != 0) result *= square;
+  return static_cast<i64>(result);
+}
+
+void infer_pow(call& c) {
+  c.require_inputs(2, 2);
+  c.require(c.type(0) != element::boolean && c.type(1) != element::boolean, "the inputs must be numbers");
+  c.declare(0, c.type(0), broadcast(c, c.shape(0), c.shape(1)));
+}
+
+void evaluate_pow(call& c) {
+  const shape_t& shape = c.out_shape(0);
+  const shape_t a_stride = broadcast_strides(c.shape(0), shape), b_stride = broadcast_strides(c.shape(1), shape);
+  array& y = c.out(0);
+  const array &a = c.data(0), &b = c.data(1);
+  for_each_offset(shape, a_stride, [&](i64 i, i64 at) {
+    if (y.type == element::f64) y.as<double>()[i] = a.number(at);
+    else y.as<i64>()[i] = a.integer(at);
+  });
+  for_each_offset(shape, b_stride, [&](i64 i, i64 at) {
+    if (y.type == element::f64) y.as<double>()[i] = std::pow(y.as<double>()[i], b.number(at));
+    else if (b.type == element::f64) y.set(i, std::pow(y.number(i), b.number(at)));
+    else y.as<i64>()[i] = integer_power(y.as<i64>()[i], b.integer(at));
+  });
+}
+
+void infer_comparison(call& c) {
+  c.require_inputs(2, 2);
+  require_same_type(c, 0, 1);
+  c.declare(0, element::boolean, broadcast(c, c.shape(0), c.shape(1)));
+}
+
+template <class F>
+void compare(call& c, F f) {
+  const shape_t& shape = c.out_shape(0);
+  const shape_t a_stride = broadcast_strides(c.shape(0), shape), b_stride = broadcast_strides(c.shape(1), shape);
+  by_type(c.data(0).type, [&](auto* tag) {
+    using T = pointee<decltype(tag)>;
+    std::vector<T> left(static_cast<std::size_t>(c.out(0).count()));
+    for_each_offset(shape, a_stride, [&](i64 i, i64 at) { left[static_cast<std::size_t>(i)] = c.data(0).as<T>()[at]; });
+    for_each_offset(shape, b_stride, [&](i64 i, i64 at) {
+      c.out(0).as<std::uint8_t>()[i] = f(left[static_cast<std::size_t>(i)], c.data(1).as<T>()[at]) ? 1 : 0;
+    });
+  });
+}
+
+void evaluate_equal(call& c) { compare(c, [](auto a, auto b) { return a == b; }); }
+void evaluate_less(call& c) { compare(c, [](auto a, auto b) { return a < b; }); }
+void evaluate_less_equal(call& c) { compare(c, [](auto a, auto b) { return a <= b; }); }
+void evaluate_greater(call& c) { compare(c, [](auto a, auto b) { return a > b; }); }
+void evaluate_greater_equal(call& c) { compare(c, [](auto a, auto b) { return a >= b; }); }
+
+void infer_logic(call& c) {
+  infer_comparison(c);
+  c.require(c.type(0) == element::boolean, "the inputs must be bool");
+}
+void evaluate_and(call& c) { compare(c, [](auto a, auto b) { return a != 0 && b != 0; }); }
+void evaluate_or(call& c) { compare(c, [](auto a, auto b) { return a != 0 || b != 0; }); }
+void evaluate_xor(call& c) { compare(c, [](auto a, auto b) { return (a != 0) != (b != 0); }); }
+
+void infer_bitwise(call& c) {
+  infer_arithmetic(c);
+  c.require(is_integer(c.type(0)), "the inputs must be of an integer type");
+}
+void evaluate_bitwise_and(call& c) { zip<i64, i64>(c, [](i64 a, i64 b) { return a & b; }); }
+void evaluate_bitwise_or(call& c) { zip<i64, i64>(c, [](i64 a, i64 b) { return a | b; }); }
+void evaluate_bitwise_xor(call& c) { zip<i64, i64>(c, [](i64 a, i64 b) { return a ^ b; }); }
+
+void evaluate_bit_shift(call& c) {
+  const std::string direction = c.op().text("direction", "");
+  c.require(direction == "LEFT" || direction == "RIGHT", "attribute 'direction' must be LEFT or RIGHT");
+  const bool left = direction == "LEFT", is_unsigned = c.type(0) == element::u64;
+  const auto bits = static_cast<i64>(8 * size_of(c.type(0)));
+  zip<i64, i64>(c, [=](i64 a, i64 b) {
+    if (b < 0 || b >= bits) return !left && !is_unsigned && a < 0 ? i64{-1} : i64{0};
+    if (left || is_unsigned) return static_cast<i64>(left ? static_cast<u64>(a) << b : static_cast<u64>(a) >> b);
+    return a >> b;
+  });
+}
+
+void infer_p_relu(call& c) {
+  c.require_inputs(2, 2);
+  require_same_type(c, 0, 1);
+  const shape_t shape = broadcast(c, c.shape(0), c.shape(1));
+  c.require(shape == c.shape(0), "the slope must be broadcastable to the input");
+  c.declare(0, c.type(0), shape);
+}
+
+void evaluate_p_relu(call& c) {
+  arithmetic(c, [](double x, double slope) { return x < 0 ? slope * x : x; }, [](i64 x, i64 slope) { return x < 0 ? slope * x : x; });
+}
+
+// Any number of operands.
+
+void infer_variadic(call& c) {
+  c.require_inputs(1, std::numeric_limits<std::size_t>::max());
+  shape_t shape = c.shape(0);
+  for (std::size_t i = 1; i < c.input_count(); ++i) {
+    require_same_type(c, 0, i);
+    shape = broadcast(c, shape, c.shape(i));
+  }
+  c.declare(0, c.type(0), shape);
+}
+
+template <class F>
+void fold(call& c, F f) {
+  by_type(c.out(0).type, [&](auto* tag) {
+    using T = pointee<decltype(tag)>;
+    T* y = c.out(0).as<T>();
+    for (std::size_t k = 0; k < c.input_count(); ++k) {
+      const T* x = c.data(k).as<T>();
+      for_each_offset(c.out_shape(0), broadcast_strides(c.shape(k), c.out_shape(0)), [&](i64 i, i64 at) { y[i] = k == 0 ? x[at] : static_cast<T>(f(y[i], x[at])); });
+    }
+  });
+}
+
+void evaluate_min(call& c) { fold(c, [](auto a, auto b) { return a != a ? a : b < a || b != b ? b : a; }); }
+void evaluate_max(call& c) { fold(c, [](auto a, auto b) { return a != a ? a : b > a || b != b ? b : a; }); }
+void evaluate_sum(call& c) { fold(c, [](auto a, auto b) { return a + b; }); }
+void evaluate_mean(call& c) {
+  c.require_float(0);
+  evaluate_sum(c);
+  for (i64 i = 0; i < c.out(0).count(); ++i) c.out_floats()[i] /= static_cast<double>(c.input_count());
+}
+
+// Where, Clip, Cast.
+
+void infer_where(call& c) {
+  c.require_inputs(3, 3);
+  c.require(c.type(0) == element::boolean, "the condition must be bool");
+  require_same_type(c, 1, 2);
+  c.declare(0, c.type(1), broadcast(c, c.shape(0), broadcast(c, c.shape(1), c.shape(2))));
+}
+
+void evaluate_where(call& c) {
+  const shape_t& shape = c.out_shape(0);
+  std::vector<std::uint8_t> condition(static_cast<std::size_t>(c.out(0).count()));
+  for_each_offset(shape, broadcast_strides(c.shape(0), shape), [&](i64 i, i64 at) { condition[static_cast<std::size_t>(i)] = c.data(0).as<std::uint8_t>()[at]; });
+  by_type(c.out(0).type, [&](auto* tag) {
+    using T = pointee<decltype(tag)>;
+    for (const std::size_t k : {std::size_t{1}, std::size_t{2}}) {
+      for_each_offset(shape, broadcast_strides(c.shape(k), shape), [&](i64 i, i64 at) {
+        if ((condition[static_cast<std::size_t>(i)] != 0) == (k == 1)) c.out(0).as<T>()[i] = c.data(k).as<T>()[at];
+      });
+    }
+  });
+}
+
+void infer_clip(call& c) {
+  c.require_inputs(1, c.version() < 11 ? 1 : 3);
+  c.declare(0, c.type(0), c.shape(0));
+}
+
+/// Bounds are attributes before opset 11, inputs since; where low > high the result is high.
+void evaluate_clip(call& c) {
+  by_type(c.out(0).type, [&](auto* tag) {
+    using T = pointee<decltype(tag)>;
+    T low = std::numeric_limits<T>::lowest(), high = std::numeric_limits<T>::max();
+    if constexpr (std::is_same_v<T, double>) {
+      low = -std::numeric_limits<double>::infinity();
+      high = -low;
+      if (c.version() < 11 && c.op().has("min")) low = c.op().number("min", 0);
+      if (c.version() < 11 && c.op().has("max")) high = c.op().number("max", 0);
+    }
+    const auto bound = [&](std::size_t i, T& to) {
+      if (!c.has(i)) return;
+      c.require(c.data(i).count() == 1 && c.data(i).type == c.out(0).type, "bounds must be scalars of the input's type");
+      to = c.data(i).as<T>()[0];
+    };
+    bound(1, low);
+    bound(2, high);
+    for (i64 i = 0; i < c.out(0).count(); ++i) {
+      const T x = c.data(0).as<T>()[i], raised = x < low ? low : x;
+      c.out(0).as<T>()[i] = raised > high ? high : raised;
+    }
+  });
+}
+
+void infer_cast(call& c) {
+  c.require_inputs(1, 1);
+  const i64 to = c.op().integer("to", 0);
+  const std::optional<element> target = element_of_onnx(to);
+  // Narrow integers and narrow floats have no type of their own here, so a Cast cannot round to them.
+  const bool narrow_integer = to >= 21;
+  if (!target || *target == element::string || narrow_integer) c.fail("a cast to " + onnx_type_name(to) + " is not supported");
+  c.declare(0, *target, c.shape(0));
+}
+
+void infer_cast_like(call& c) {
+  c.require_inputs(2, 2);
+  c.declare(0, c.type(1), c.shape(0));
+}
+
+void evaluate_cast(call& c) {
+  const array& x = c.data(0);
+  array& y = c.out(0);
+  for (i64 i = 0; i < y.count(); ++i) {
+    if (y.type == element::i64 && x.type != element::f64) y.set_integer(i, x.integer(i));
+    else y.set(i, x.number(i));
+  }
+}
+
+}
+
+void add_elementwise(table& t) {
+  const auto unary = [&](const char* name, void (*evaluate)(call&), int since = 1) { t[name] = {infer_same_float, evaluate, since}; };
+  unary("Sqrt", evaluate_function<std::sqrt>);
+  unary("Exp", evaluate_function<std::exp>);
+  unary("Log", evaluate_function<std::log>);
+  unary("Reciprocal", evaluate_function<reciprocal>);
+  unary("Floor", evaluate_function<std::floor>);
+  unary("Ceil", evaluate_function<std::ceil>);
+  unary("Round", evaluate_function<std::nearbyint>, 11);  // halves to even
+  unary("Erf", evaluate_function<std::erf>, 9);
+  unary("Sin", evaluate_function<std::sin>, 7);
+  unary("Cos", evaluate_function<std::cos>, 7);
+  unary("Tan", evaluate_function<std::tan>, 7);
+  unary("Asin", evaluate_function<std::asin>, 7);
+  unary("Acos", evaluate_function<std::acos>, 7);
+  unary("Atan", evaluate_function<std::atan>, 7);
+  unary("Sinh", evaluate_function<std::sinh>, 9);
+  unary("Cosh", evaluate_function<std::cosh>, 9);
+  unary("Asinh", evaluate_function<std::asinh>, 9);
+  unary("Acosh", evaluate_function<std::acosh>, 9);
+  unary("Atanh", evaluate_function<std::atanh>, 9);
+  unary("Tanh", evaluate_function<std::tanh>);
+  unary("Sigmoid", evaluate_function<sigmoid>);
+  unary("Softplus", evaluate_function<softplus>);
+  unary("Softsign", evaluate_function<softsign>);
+  unary("HardSwish", evaluate_function<hard_swish>, 14);
+  unary("Mish", evaluate_function<mish>, 18);
+  unary("LeakyRelu", evaluate_leaky_relu);
+  unary("HardSigmoid", evaluate_hard_sigmoid);
+  unary("Elu", evaluate_elu);
+  unary("Celu", evaluate_celu, 12);
+  unary("Selu", evaluate_selu);
+  unary("ThresholdedRelu", evaluate_thresholded_relu, 10);
+  unary("Gelu", evaluate_gelu, 20);
+  unary("Swish", evaluate_swish, 24);
+  t["Shrink"] = {infer_same, evaluate_shrink, 9};
+  t["Relu"] = {infer_same, evaluate_relu};
+  t["Neg"] = {infer_same, evaluate_neg};
+  t["Abs"] = {infer_same, evaluate_abs};
+  t["Sign"] = {infer_same, evaluate_sign, 9};
+  t["Identity"] = {infer_same, evaluate_copy};
+  t["Not"] = {infer_same, evaluate_not};
+  t["BitwiseNot"] = {infer_same, evaluate_bitwise_not, 18};
+  t["IsNaN"] = {infer_predicate, evaluate_is_nan, 9};
+  t["IsInf"] = {infer_predicate, evaluate_is_inf, 10};
+
+  t["Add"] = {infer_arithmetic, evaluate_add, 7};
+  t["Sub"] = {infer_arithmetic, evaluate_sub, 7};
+  t["Mul"] = {infer_arithmetic, evaluate_mul, 7};
+  t["Div"] = {infer_arithmetic, evaluate_div, 7};
+  t["Mod"] = {infer_arithmetic, evaluate_mod, 10};
+  t["Pow"] = {infer_pow, evaluate_pow, 7};
+  t["PRelu"] = {infer_p_relu, evaluate_p_relu, 7};
+  t["Equal"] = {infer_comparison, evaluate_equal, 7};
+  t["Less"] = {infer_comparison, evaluate_less, 7};
+  t["LessOrEqual"] = {infer_comparison, evaluate_less_equal, 12};
+  t["Greater"] = {infer_comparison, evaluate_greater, 7};
+  t["GreaterOrEqual"] = {infer_comparison, evaluate_greater_equal, 12};
+  t["And"] = {infer_logic, evaluate_and, 7};
+  t["Or"] = {infer_logic, evaluate_or, 7};
+  t["Xor"] = {infer_logic, evaluate_xor, 7};
+  t["BitwiseAnd"] = {infer_bitwise, evaluate_bitwise_and, 18};
+  t["BitwiseOr"] = {infer_bitwise, evaluate_bitwise_or, 18};
+  t["BitwiseXor"] = {infer_bitwise, evaluate_bitwise_xor, 18};
+  t["BitShift"] = {infer_bitwise, evaluate_bit_shift, 11};
+
+  t["Min"] = {infer_variadic, evaluate_min};
+  t["Max"] = {infer_variadic, evaluate_max};
+  t["Sum"] = {infer_variadic, evaluate_sum};
+  t["Mean"] = {infer_variadic, evaluate_mean};
+  t["Where"] = {infer_where, evaluate_where, 9};
+  t["Clip"] = {infer_clip, evaluate_clip};
+  t["Cast"] = {infer_cast, evaluate_cast};
+  t["CastLike"] = {infer_cast_like, evaluate_cast, 15};
+}
+
+}

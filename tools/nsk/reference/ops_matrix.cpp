@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+/// Matrix products: Gemm and MatMul.
+#include "reference/gemm.hpp"
+#include "reference/operators.hpp"
+
+namespace nsk::tool::reference {
+namespace {
+
+struct matrix_sizes { std::int64_t m, n, k; };
+
+matrix_sizes gemm_sizes(call& c) {
+  const shape_t &a = c.shape(0), &b = c.shape(1);
+  const bool trans_a = c.op().integer("transA", 0) != 0, trans_b = c.op().integer("transB", 0) != 0;
+  const std::int64_t k = a[trans_a ? 0 : 1];
+  if (k != b[trans_b ? 1 : 0]) c.fail("the matrices' inner dimensions differ");
+  return {a[trans_a ? 1 : 0], b[trans_b ? 0 : 1], k};
+}
+
+void infer_gemm(call& c) {
+  c.require_inputs(2, 3);
+  c.require_rank(0, 2, 2);
+  c.require_rank(1, 2, 2);
+  const matrix_sizes s = gemm_sizes(c);
+  const shape_t shape{s.m, s.n};
+  if (c.has(2)) c.require(broadcast(c, c.shape(2), shape) == shape, "C must be broadcastable to the product");
+  c.require(c.type(0) == c.type(1) && (!c.has(2) || c.type(2) == c.type(0)), "all inputs must have the same type");
+  c.declare(0, c.type(0), shape);
+}
+
+std::vector<double> transposed(const double* x, std::int64_t rows, std::int64_t columns) {
+  std::vector<double> y(static_cast<std::size_t>(rows * columns));
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) y[static_cast<std::size_t>(j * rows + i)] = x[i * columns + j];
+  return y;
+}
+
+/// Y = alpha * A' * B' + beta * C.
+void evaluate_gemm(call& c) {
+  c.require_float(0);
+  const matrix_sizes s = gemm_sizes(c);
+  const double alpha = c.op().number("alpha", 1), beta = c.op().number("beta", 1);
+  const double *a = c.floats(0), *b = c.floats(1);
+  std::vector<double> turned_a, turned_b;
+  if (c.op().integer("transA", 0) != 0) a = (turned_a = transposed(a, s.k, s.m)).data();
+  if (c.op().integer("transB", 0) != 0) b = (turned_b = transposed(b, s.n, s.k)).data();
+  double* y = c.out_floats();
+  gemm(s.m, s.n, s.k, a, s.k, b, s.n, y, s.n);
+  for (std::int64_t i = 0; i < s.m * s.n; ++i) y[i] *= alpha;
+  if (!c.has(2)) return;
+  for_each_offset(c.out_shape(0), broadcast_strides(c.shape(2), c.out_shape(0)), [&](std::int64_t i, std::int64_t at) { y[i] += beta * c.floats(2)[at]; });
+}
+
+/// NumPy's matmul: vectors gain an axis that the result loses, leading axes are broadcast.
+struct mat_mul_shapes {
+  shape_t a, b, batch, result;
+  explicit mat_mul_shapes(call& c) : a(c.shape(0)), b(c.shape(1)) {
+    if (a.empty() || b.empty()) c.fail("scalars cannot be multiplied as matrices");
+    const bool vector_a = a.size() == 1, vector_b = b.size() == 1;
+    if (vector_a) a.insert(a.begin(), 1);
+    if (vector_b) b.push_back(1);
+    if (a.back() != b[b.size() - 2]) c.fail("the matrices' inner dimensions differ");
+    batch = broadcast(c, {a.begin(), a.end() - 2}, {b.begin(), b.end() - 2});
+    result = batch;
+    if (!vector_a) result.push_back(a[a.size() - 2]);
+    if (!vector_b) result.push_back(b.back());
+  }
+};
+
+void infer_mat_mul(call& c) {
+  c.require_inputs(2, 2);
+  c.require(c.type(0) == c.type(1), "both inputs must have the same type");
+  c.declare(0, c.type(0), mat_mul_shapes(c).result);
+}
+
+void evaluate_mat_mul(call& c) {
+  const mat_mul_shapes s(c);
+  const std::int64_t m = s.a[s.a.size() - 2], k = s.a.back(), n = s.b.back();
+  const shape_t a_stride = broadcast_strides({s.a.begin(), s.a.end() - 2}, s.batch), b_stride = broadcast_strides({s.b.begin(), s.b.end() - 2}, s.batch);
+  std::vector<std::int64_t> a_at(static_cast<std::size_t>(count_of(s.batch)));
+  for_each_offset(s.batch, a_stride, [&](std::int64_t i, std::int64_t at) { a_at[static_cast<std::size_t>(i)] = at * m * k; });
+  for_each_offset(s.batch, b_stride, [&](std::int64_t i, std::int64_t at) {
+    const std::int64_t a_offset = a_at[static_cast<std::size_t>(i)], b_offset = at * k * n;
+    if (c.out(0).type == element::f64) {
+      gemm(m, n, k, c.floats(0) + a_offset, k, c.floats(1) + b_offset, n, c.out_floats() + i * m * n, n);
+      return;
+    }
+    const std::int64_t *a = c.integers(0) + a_offset, *b = c.integers(1) + b_offset;
+    std::int64_t* y = c.out_integers() + i * m * n;
+    for (std::int64_t row = 0; row < m; ++row)
+      for (std::int64_t p = 0; p < k; ++p)
+        for (std::int64_t col = 0; col < n; ++col) y[row * n + col] += a[row * k + p] * b[p * n + col];
+  });
+}
+
+}
+
+void add_matrix(table& t) {
+  t["Gemm"] = {infer_gemm, evaluate_gemm, 7};
+  t["MatMul"] = {infer_mat_mul, evaluate_mat_mul};
+}
+
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+/// Resize and Upsample. Resampling is separable: each axis has, for every output position, a few input positions with weights.
+#include <algorithm>
+#include <cmath>
+
+#include "reference/operators.hpp"
+
+namespace nsk::tool::reference {
+namespace {
+
+using i64 = std::int64_t;
+
+/// What one axis does.
+struct axis_plan { i64 in = 1, out = 1; double scale = 1, roi_start = 0, roi_end = 1; };
+
+struct resampling {
+  std::vector<axis_plan> axes;
+  std::string mode, coordinates, nearest;
+  double cubic = -0.75, extrapolation = 0;
+  bool exclude_outside = false, antialias = false;
+};
+
+bool is_old(const call& c) { return c.op().op == "Upsample" || c.version() < 11; }
+
+/// Scales per listed axis; empty where sizes are given.
+std::vector<double> read_scales(const call& c) {
+  const auto found = c.op().attributes.find("scales");
+  if (c.op().op == "Upsample" && c.version() < 9 && found != c.op().attributes.end()) {
+    const auto* list = std::get_if<std::vector<float>>(&found->second);
+    c.require(list != nullptr, "attribute 'scales' must be a list of floats");
+    return {list->begin(), list->end()};
+  }
+  const std::size_t at = is_old(c) ? 1 : 2;
+  return c.has(at) ? c.number_list(at) : std::vector<double>();
+}
+
+/// One scale for all axes: "not_larger" takes the least of those that the sizes ask for, "not_smaller" the greatest.
+void keep_aspect_ratio(const call& c, resampling& r, const std::vector<std::size_t>& axes) {
+  const std::string policy = c.op().text("keep_aspect_ratio_policy", "stretch");
+  c.require(policy == "stretch" || policy == "not_larger" || policy == "not_smaller", "attribute 'keep_aspect_ratio_policy' has an unknown value");
+  if (policy == "stretch" || axes.empty()) return;
+  double scale = r.axes[axes[0]].scale;
+  for (std::size_t a : axes) scale = policy == "not_larger" ? std::min(scale, r.axes[a].scale) : std::max(scale, r.axes[a].scale);
+  for (std::size_t a : axes) {
+    r.axes[a].scale = scale;
+    r.axes[a].out = static_cast<i64>(scale * static_cast<double>(r.axes[a].in) + 0.5);
+  }
+}
+
+void read_axes(const call& c, resampling& r) {
+  const std::size_t rank = c.rank(0);
+  r.axes.resize(rank);
+  for (std::size_t d = 0; d < rank; ++d) r.axes[d].in = r.axes[d].out = c.shape(0)[d];
+  std::vector<std::size_t> axes;
+  for (i64 a : c.op().integers("axes")) axes.push_back(c.axis(a, rank));
+  if (axes.empty())
+    for (std::size_t d = 0; d < rank; ++d) axes.push_back(d);
+
+  std::vector<double> scales = read_scales(c);
+  const std::vector<i64> sizes = scales.empty() && c.has(3) ? c.integer_list(3) : std::vector<i64>();
+  c.require(scales.empty() != sizes.empty(), "it needs either scales or sizes");
+  c.require((scales.empty() ? sizes.size() : scales.size()) == axes.size(), "scales or sizes must have one value per axis");
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    axis_plan& a = r.axes[axes[i]];
+    if (scales.empty()) {
+      c.require(sizes[i] > 0 && sizes[i] < (i64{1} << 31) && a.in > 0, "a size is not positive");
+      a.out = sizes[i];
+      a.scale = static_cast<double>(a.out) / static_cast<double>(a.in);
+    } else {
+      c.require(scales[i] > 0 && scales[i] * static_cast<double>(a.in) < 2147483648.0, "a scale is not positive, or too large");
+      a.scale = scales[i];
+      a.out = static_cast<i64>(std::floor(static_cast<float>(scales[i]) * static_cast<float>(a.in)));  // in float, as in ONNX's own shape inference
+    }
+  }
+  if (scales.empty()) keep_aspect_ratio(c, r, axes);
+  if (r.coordinates == "tf_crop_and_resize") {
+    const std::vector<double> roi = c.number_list(1);
+    c.require(roi.size() == 2 * axes.size(), "roi must have a start and an end per axis");
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      r.axes[axes[i]].roi_start = roi[i];
+      r.axes[axes[i]].roi_end = roi[axes.size() + i];
+    }
+  }
+}
+
+resampling read_resampling(const call& c) {
+  resampling r;
+  const bool old = is_old(c);
+  r.mode = c.op().text("mode", "nearest");
+  if (r.mode == "bilinear" && old) r.mode = "linear";
+  c.require(r.mode == "nearest" || r.mode == "linear" || r.mode == "cubic", "attribute 'mode' must be nearest, linear or cubic");
+  r.coordinates = old ? "asymmetric" : c.op().text("coordinate_transformation_mode", "half_pixel");
+  r.nearest = old ? "floor" : c.op().text("nearest_mode", "round_prefer_floor");
+  r.cubic = c.op().number("cubic_coeff_a", -0.75f);
+  r.extrapolation = c.op().number("extrapolation_value", 0);
+  r.exclude_outside = c.op().integer("exclude_outside", 0) != 0;
+  r.antialias = c.op().integer("antialias", 0) != 0;
+  for (const char* known : {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize", ""}) {
+    c.require(*known != '\0', "attribute 'coordinate_transformation_mode' has an unknown value");
+    if (r.coordinates == known) break;
+  }
+  for (const char* known : {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", ""}) {
+    c.require(*known != '\0', "attribute 'nearest_mode' has an unknown value");
+    if (r.nearest == known) break;
+  }
+  read_axes(c, r);
+  return r;
+}
+
+void infer_resize(call& c) {
+  c.require_inputs(1, 4);
+  shape_t shape;
+  for (const axis_plan& a : read_resampling(c).axes) shape.push_back(a.out);
+  c.declare(0, c.type(0), shape);
+}
+
+/// Where output position `i` lies in the input.
+double source_position(const resampling& r, const axis_plan& a, double i) {
+  const double in = static_cast<double>(a.in), out = a.scale * in;  // the resized length before it was rounded
+  if (r.coordinates == "asymmetric") return i / a.scale;
+  if (r.coordinates == "align_corners") return out == 1 ? 0 : i * (in - 1) / (out - 1);
+  if (r.coordinates == "pytorch_half_pixel") return out > 1 ? (i + 0.5) / a.scale - 0.5 : 0;
+  if (r.coordinates == "tf_half_pixel_for_nn") return (i + 0.5) / a.scale;
+  if (r.coordinates == "half_pixel_symmetric") return in / 2 * (1 - static_cast<double>(a.out) / out) + (i + 0.5) / a.scale - 0.5;
+  if (r.coordinates == "tf_crop_and_resize") {
+    if (out == 1) return 0.5 * (a.roi_start + a.roi_end) * (in - 1);
+    return a.roi_start * (in - 1) + i * (a.roi_end - a.roi_start) * (in - 1) / (out - 1);
+  }
+  return (i + 0.5) / a.scale - 0.5;
+}
+
+double nearest_position(const std::string& mode, double x) {
+  if (mode == "floor") return std::floor(x);
+  if (mode == "ceil") return std::ceil(x);
+  return mode == "round_prefer_ceil" ? std::floor(x + 0.5) : std::ceil(x - 0.5);
+}
+
+/// The interpolating kernels at distance t: a triangle, and Keys' cubic convolution (1981).
+double kernel(const resampling& r, double t) {
+  t = std::fabs(t);
+  if (r.mode == "linear") return t < 1 ? 1 - t : 0;
+  const double a = r.cubic;
+  if (t <= 1) return ((a + 2) * t - (a + 3)) * t * t + 1;
+  return t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a : 0;
+}
+
+struct weighted { i64 at; double weight; };
+
+/// What one output position reads. With antialias a shrinking axis stretches the kernel by 1 / scale.
+std::vector<weighted> sample(const resampling& r, const axis_plan& a, double x) {
+  const auto clamped = [&](double at) { return static_cast<i64>(std::clamp(at, 0.0, static_cast<double>(a.in - 1))); };
+  if (r.mode == "nearest") return {{clamped(nearest_position(r.nearest, x)), 1}};
+  const double shrink = r.antialias ? std::min(a.scale, 1.0) : 1, support = (r.mode == "linear" ? 1 : 2) / shrink;
+  std::vector<weighted> taps;
+  double sum = 0;
+  for (double at = std::floor(x - support) + 1; at < x + support; ++at) {
+    const bool outside = at < 0 || at > static_cast<double>(a.in - 1);
+    const double weight = r.exclude_outside && outside ? 0 : kernel(r, (at - x) * shrink);
+    taps.push_back({clamped(at), weight});
+    sum += weight;
+  }
+  if ((r.exclude_outside || r.antialias) && sum != 0)
+    for (weighted& t : taps) t.weight /= sum;
+  return taps;
+}
+
+/// Resamples one axis of a row-major array of `shape`, whose length along `axis` becomes out.
+std::vector<double> resample(const resampling& r, const std::vector<double>& x, const shape_t& shape, std::size_t axis) {
+  const axis_plan& a = r.axes[axis];
+  const i64 outer = count_between(shape, 0, axis), inner = count_between(shape, axis + 1, shape.size());
+  std::vector<double> y(static_cast<std::size_t>(outer * a.out * inner), 0.0);
+  for (i64 i = 0; i < a.out; ++i) {
+    const double position = source_position(r, a, static_cast<double>(i));
+    const bool extrapolated = r.coordinates == "tf_crop_and_resize" && (position < 0 || position > static_cast<double>(a.in - 1));
+    const std::vector<weighted> taps = sample(r, a, position);
+    for (i64 o = 0; o < outer; ++o) {
+      double* to = &y[static_cast<std::size_t>((o * a.out + i) * inner)];
+      for (const weighted& t : taps) {
+        const double* from = &x[static_cast<std::size_t>((o * a.in + t.at) * inner)];
+        for (i64 k = 0; k < inner; ++k) to[k] += t.weight * from[k];
+      }
+      if (extrapolated) std::fill_n(to, inner, r.extrapolation);
+    }
+  }
+  return y;
+}
+
+void evaluate_resize(call& c) {
+  if (c.out(0).count() == 0) return;
+  const resampling r = read_resampling(c);
+  std::vector<double> x = c.number_list(0);
+  shape_t shape = c.shape(0);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const axis_plan& a = r.axes[d];
+    const bool untouched = a.out == a.in && a.scale == 1 && a.roi_start == 0 && a.roi_end == 1;
+    if (untouched) continue;
+    x = resample(r, x, shape, d);
+    shape[d] = a.out;
+  }
+  for (i64 i = 0; i < c.out(0).count(); ++i) c.out(0).set(i, x[static_cast<std::size_t>(i)]);
+}
+
+}
+
+void add_resize(table& t) {
+  t["Resize"] = {infer_resize, evaluate_resize, 10};
+  t["Upsample"] = {infer_resize, evaluate_resize, 7};
+}
+
+}

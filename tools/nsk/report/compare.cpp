@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "report/compare.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "cli/layout.hpp"
+#include "errors.hpp"
+#include "reference/evaluator.hpp"
+
+namespace nsk::tool {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+/// Axis orders of a tensor inside the plan are not recorded; beyond the two usual ones all are tried, up to this rank.
+constexpr std::size_t most_permuted_axes = 4;
+
+double difference(double got, double wanted) {
+  if (std::isnan(got) && std::isnan(wanted)) return 0;
+  if (got == wanted) return 0;
+  const double d = std::fabs(got - wanted);
+  return std::isnan(d) ? infinite : d;
+}
+
+double ulp_of(double x) {
+  const float magnitude = static_cast<float>(std::fabs(x));
+  return static_cast<double>(std::nextafter(magnitude, std::numeric_limits<float>::infinity())) - static_cast<double>(magnitude);
+}
+
+/// Element by element, in row-major order; the shapes need not agree, the counts do.
+comparison measure(const array& got, const array& wanted) {
+  comparison c;
+  const std::int64_t count = got.count();
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double w = wanted.number(i);
+    if (std::isfinite(w)) c.largest = std::max(c.largest, std::fabs(w));
+  }
+  double sum = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double w = wanted.number(i), d = difference(got.number(i), w);
+    c.max_error = std::max(c.max_error, d);
+    sum += d;
+    if (std::isfinite(w) && std::fabs(w) > 1e-3 * c.largest) c.ulp = std::max(c.ulp, d / ulp_of(w));
+  }
+  c.mean_error = count > 0 ? sum / static_cast<double>(count) : 0;
+  c.relative = c.largest > 0 ? c.max_error / c.largest : c.max_error;
+  return c;
+}
+
+/// Compares a step's result with the reference, whose axes may lie in another order in memory.
+comparison measure_in_any_order(const array& got, const array& wanted, double tolerance) {
+  std::vector<int> order(wanted.shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  comparison best = measure(got, wanted);
+  if (best.relative <= tolerance || order.size() < 2) return best;
+  auto attempt = [&](const std::vector<int>& candidate) {
+    const comparison c = measure(got, permuted(wanted, candidate));
+    if (c.relative < best.relative) best = c;
+    return best.relative <= tolerance;
+  };
+  if (order.size() > 2) {
+    std::vector<int> channels_last = order;
+    std::rotate(channels_last.begin() + 1, channels_last.begin() + 2, channels_last.end());
+    if (attempt(channels_last)) return best;
+  }
+  if (order.size() > most_permuted_axes) return best;
+  while (std::next_permutation(order.begin(), order.end()))
+    if (attempt(order)) return best;
+  return best;
+}
+
+void sort_worst_first(std::vector<comparison>& rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const comparison& a, const comparison& b) { return a.relative > b.relative; });
+}
+
+/// The last step that writes a tensor of each name: only then is its value complete.
+std::map<std::string, int> last_writers(const variant_view& v) {
+  std::map<std::string, int> result;
+  for (int i = 0; i < v.step_count(); ++i) result[v.step(i).output().name()] = i;
+  return result;
+}
+
+}
+
+double comparison_report::worst() const {
+  double result = 0;
+  for (const auto* rows : {&outputs, &steps})
+    for (const comparison& c : *rows) result = std::max(result, c.relative);
+  return result;
+}
+
+std::map<std::string, array> random_inputs(const model& m, std::uint64_t seed) {
+  std::mt19937_64 generator(seed);
+  std::map<std::string, array> inputs;
+  for (int i = 0; i < m.input_count(); ++i) {
+    const port_view port = m.input(i);
+    array a(element_of(port.type()), source_shape_of(port));
+    const bool real = a.type == element::f32;
+    for (std::int64_t k = 0; k < a.count(); ++k) {
+      const double unit = static_cast<double>(generator() >> 11) * 0x1p-53;
+      a.set(k, real ? 2 * unit - 1 : std::floor(2 * unit));
+    }
+    inputs.emplace(port.name(), std::move(a));
+  }
+  return inputs;
+}
+
+comparison_report compare(const graph& g, const model& m, runner& r, const std::map<std::string, array>& inputs,
+                          const std::function<void(const std::string&)>& progress) {
+  progress("evaluating the source model in double precision");
+  const std::map<std::string, array> expected = evaluator(g).run(inputs, true);
+  progress("running the converted model");
+
+  const variant_view v = m.variant();
+  for (int i = 0; i < v.input_count(); ++i) {
+    const array data = to_engine(v.input(i), inputs.at(v.input(i).name()));
+    std::memcpy(r.input(i), data.data.data(), data.data.size());
+  }
+  constexpr double plainly_equal = 1e-5;
+  comparison_report report;
+  const std::map<std::string, int> last = last_writers(v);
+  r.run_steps([&](int index) {
+    const tensor_info t = v.step(index).output();
+    const auto reference = expected.find(t.name());
+    if (last.at(t.name()) != index) return;
+    if (reference == expected.end() || reference->second.count() != t.elements()) {
+      ++report.steps_without_counterpart;
+      return;
+    }
+    comparison c = measure_in_any_order(dense(t, r.tensor(t.index())), reference->second, plainly_equal);
+    c.name = t.name();
+    c.step = index;
+    c.step_name = v.step(index).name();
+    report.steps.push_back(std::move(c));
+  });
+
+  for (int i = 0; i < v.output_count(); ++i) {
+    const port_view port = v.output(i);
+    array got(element_of(port.type()), engine_shape_of(port));
+    std::memcpy(got.data.data(), r.output(i), got.data.size());
+    const array source = to_source(port, got);
+    const auto reference = expected.find(port.name());
+    const value_id constant = g.find(port.name());
+    const array* wanted = reference != expected.end() ? &reference->second
+                          : constant != no_value      ? g.values[static_cast<std::size_t>(constant)].constant.get()
+                                                      : nullptr;
+    if (wanted == nullptr || wanted->count() != source.count())
+      refuse("the source model has no output '" + std::string(port.name()) + "' of shape " + to_string(source.shape) +
+             ": the .nsk file was made from another model, or with other --input or --set options.");
+    comparison c = measure(source, *wanted);
+    c.name = port.name();
+    report.outputs.push_back(std::move(c));
+  }
+  sort_worst_first(report.outputs);
+  sort_worst_first(report.steps);
+  return report;
+}
+
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "report/compare.hpp"
+#include "report/text.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace nsk::tool {
+namespace {
+using nlohmann::json;
+
+void add_row(text_table& table, const comparison& c, double tolerance) {
+  table.add({c.step < 0 ? "output" : std::to_string(c.step), format_text("%.2e", c.relative), format_text("%.2e", c.max_error),
+             format_text("%.2e", c.mean_error), format_text("%.3g", c.largest), format_text("%.0f", c.ulp),
+             c.name + (c.relative > tolerance ? "  <- past the tolerance" : "")});
+}
+
+json row(const comparison& c) {
+  json result = {{"name", c.name}, {"max_error", c.max_error}, {"mean_error", c.mean_error}, {"largest_magnitude", c.largest}};
+  result["relative_error"] = c.relative;
+  result["max_ulp"] = c.ulp;
+  if (c.step >= 0) {
+    result["step"] = c.step;
+    result["step_name"] = c.step_name;
+  }
+  return result;
+}
+
+}
+
+std::string comparison_text(const comparison_report& report, double tolerance, std::size_t rows) {
+  text_table table({">step", ">max / largest", ">max error", ">mean error", ">largest", ">ULP", "tensor"});
+  for (const comparison& c : report.outputs) add_row(table, c, tolerance);
+  for (std::size_t i = 0; i < report.steps.size() && i < rows; ++i) add_row(table, report.steps[i], tolerance);
+  std::string text = table.text();
+  if (report.steps.size() > rows) text += format_text("(the worst %zu of %zu steps)\n", rows, report.steps.size());
+  if (report.steps_without_counterpart > 0)
+    text += format_text("(%d steps compute values that the source does not name)\n", report.steps_without_counterpart);
+  text += format_text("check %s: worst error %.2e of the largest magnitude, tolerance %.0e\n", report.within(tolerance) ? "passed" : "FAILED",
+                      report.worst(), tolerance);
+  return text;
+}
+
+json comparison_json(const comparison_report& report, double tolerance) {
+  json result = {{"passed", report.within(tolerance)}, {"tolerance", tolerance}, {"worst_relative_error", report.worst()}};
+  result["steps_without_counterpart"] = report.steps_without_counterpart;
+  result["outputs"] = json::array();
+  result["steps"] = json::array();
+  for (const comparison& c : report.outputs) result["outputs"].push_back(row(c));
+  for (const comparison& c : report.steps) result["steps"].push_back(row(c));
+  return result;
+}
+
+}

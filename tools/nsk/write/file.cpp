@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#define NSK_FORMAT_BUILDERS
+#include "write/file.hpp"
+#include <cstring>
+#include <netsuke/model/file_header.hpp>
+#include <netsuke/model/impl/netsuke_generated.hpp>
+
+namespace nsk::tool {
+namespace {
+
+namespace fb = flatbuffers;
+
+using builder = fb::FlatBufferBuilder;
+
+fb::Offset<format::Epilogue> write_epilogue(builder& b, const plan_epilogue& e) {
+  return format::CreateEpilogue(b, static_cast<format::Function>(e.fn), e.alpha, e.beta, e.activation_first, e.residual, e.slope);
+}
+
+format::Window window_of(const window& w) {
+  const auto u = [](std::int32_t v) { return static_cast<std::uint16_t>(v); };
+  return {u(w.kernel_h), u(w.kernel_w), u(w.stride_h), u(w.stride_w), u(w.dilation_h), u(w.dilation_w), u(w.pad_top), u(w.pad_left)};
+}
+
+fb::Offset<void> write_operator(builder& b, const plan_step& s) {
+  const format::Window w = window_of(s.w);
+  const auto u = [](int v) { return static_cast<std::uint16_t>(v); };
+  switch (s.kind) {
+    case op::conv_2d:
+      return format::CreateConv2D(b, &w, static_cast<std::uint32_t>(s.groups), static_cast<format::ConvAlgorithm>(s.algorithm), write_epilogue(b, s.e)).Union();
+    case op::depthwise_conv_2d: return format::CreateDepthwiseConv2D(b, &w, write_epilogue(b, s.e)).Union();
+    case op::fully_connected: return format::CreateFullyConnected(b, write_epilogue(b, s.e)).Union();
+    case op::pack_panels: return format::CreatePackPanels(b).Union();
+    case op::mat_mul: return format::CreateMatMul(b, write_epilogue(b, s.e), s.shared_right).Union();
+    case op::pool_2d:
+      return format::CreatePool2D(b, static_cast<format::PoolKind>(s.pool), &w, s.count_include_pad, u(s.pad_bottom), u(s.pad_right)).Union();
+    case op::unary: return format::CreateUnary(b, write_epilogue(b, s.e)).Union();
+    case op::binary: return format::CreateBinary(b, static_cast<format::BinaryKind>(s.binary), write_epilogue(b, s.e)).Union();
+    case op::copy: return format::CreateCopy(b).Union();
+    case op::fill: return format::CreateFill(b, s.value).Union();
+    case op::resize_2d: return format::CreateResize2D(b, u(s.row_taps), u(s.column_taps)).Union();
+    case op::reduce: return format::CreateReduce(b, static_cast<format::ReduceKind>(s.reduce), write_epilogue(b, s.e)).Union();
+    case op::softmax: return format::CreateSoftmax(b, static_cast<std::uint8_t>(s.axis), s.log).Union();
+    case op::none: break;
+  }
+  return {};
+}
+
+fb::Offset<format::Step> write_step(builder& b, const plan_step& s) {
+  const auto unsigned_of = [](const std::vector<int>& v) { return std::vector<std::uint32_t>(v.begin(), v.end()); };
+  const auto parameters = write_operator(b, s);
+  const auto name = b.CreateString(s.name);
+  const auto inputs = b.CreateVector(unsigned_of(s.inputs)), outputs = b.CreateVector(unsigned_of(s.outputs));
+  const format::Tile tile(s.tile.rows, s.tile.pixels, s.tile.channels, s.tile.count);
+  return format::CreateStep(b, name, static_cast<format::Operator>(s.kind), parameters, inputs, outputs, &tile, static_cast<std::uint64_t>(s.macs),
+                            static_cast<std::uint64_t>(s.scratch_bytes));
+}
+
+fb::Offset<format::Tensor> write_tensor(builder& b, const plan& p, const plan_tensor& t) {
+  const auto name = b.CreateString(t.name);
+  const auto shape = b.CreateVector(t.shape);
+  const auto strides = b.CreateVector(t.strides);
+  const format::Halo halo(t.border.top, t.border.left, t.border.bottom, t.border.right);
+  const auto buffer = static_cast<std::uint32_t>(p.storages[static_cast<std::size_t>(t.storage)].buffer);
+  return format::CreateTensor(b, name, static_cast<format::DataType>(t.type), shape, strides, buffer,
+                              static_cast<std::uint64_t>(t.offset) * static_cast<std::uint64_t>(size_of(t.type)), &halo, 0.0f,
+                              static_cast<format::Packing>(t.packing));
+}
+
+fb::Offset<format::Port> write_port(builder& b, const plan_port& port) {
+  const auto name = b.CreateString(port.name);
+  const auto shape = b.CreateVector(port.source_shape);
+  const auto axes = b.CreateVector(std::vector<std::uint8_t>(port.source_axes.begin(), port.source_axes.end()));
+  return format::CreatePort(b, name, static_cast<std::uint32_t>(port.tensor), shape, axes);
+}
+
+/// Hash of the names, types and shapes of all ports: models of one signature can replace each other while a game runs.
+std::uint64_t signature_of(const plan& p) {
+  std::string text;
+  for (const auto* ports : {&p.inputs, &p.outputs})
+    for (const plan_port& port : *ports) {
+      const plan_tensor& t = p.tensor(port.tensor);
+      text += port.name + '\0' + std::to_string(static_cast<int>(t.type));
+      for (std::int32_t d : t.shape) text += ',' + std::to_string(d);
+      text += ports == &p.inputs ? '<' : '>';
+    }
+  return content_hash({reinterpret_cast<const std::byte*>(text.data()), text.size()});
+}
+
+template <class T, class Write>
+auto write_all(builder& b, const std::vector<T>& items, Write write) {
+  std::vector<decltype(write(items[0]))> offsets;
+  for (const T& item : items) offsets.push_back(write(item));
+  return b.CreateVector(offsets);
+}
+
+}
+
+std::vector<std::byte> write_model(const plan& p, const std::map<std::string, std::string>& metadata) {
+  builder b(1 << 16);
+  const auto buffers = write_all(b, p.buffers, [&](const plan_buffer& x) {
+    return format::CreateBuffer(b, static_cast<format::Storage>(x.kind), static_cast<std::uint32_t>(x.index), static_cast<std::uint64_t>(x.offset),
+                                static_cast<std::uint64_t>(x.bytes), static_cast<std::uint32_t>(x.first_step), static_cast<std::uint32_t>(x.last_step));
+  });
+  const auto tensors = write_all(b, p.tensors, [&](const plan_tensor& t) { return write_tensor(b, p, t); });
+  const auto steps = write_all(b, p.steps, [&](const plan_step& s) { return write_step(b, s); });
+  const auto inputs = write_all(b, p.inputs, [&](const plan_port& x) { return write_port(b, x); });
+  const auto outputs = write_all(b, p.outputs, [&](const plan_port& x) { return write_port(b, x); });
+  const auto variant_name = b.CreateString("default"), profile = b.CreateString("");
+  const auto variant = format::CreateVariant(b, variant_name, profile, buffers, tensors, steps, inputs, outputs, 0,
+                                             static_cast<std::uint64_t>(p.arena_bytes + 63) / 64 * 64, static_cast<std::uint64_t>(p.lane_bytes));
+  const auto variants = b.CreateVector(&variant, 1);
+  std::vector<std::pair<std::string, std::string>> pairs(metadata.begin(), metadata.end());
+  const auto keys = write_all(b, pairs, [&](const auto& kv) { return format::CreateKeyValueDirect(b, kv.first.c_str(), kv.second.c_str()); });
+  const auto producer = b.CreateString("nsk " NSK_VERSION_STRING), name = b.CreateString(p.name);
+  b.Finish(format::CreateModel(b, producer, name, signature_of(p), variants, keys));
+
+  const auto aligned = [](std::uint64_t v) { return (v + file_alignment - 1) / file_alignment * file_alignment; };
+  file_header h{};
+  std::memcpy(h.magic, file_magic, sizeof h.magic);
+  h.format_version = NSK_FORMAT_VERSION;
+  h.table_offset = sizeof h;
+  h.table_bytes = b.GetSize();
+  h.weights_offset = aligned(h.table_offset + h.table_bytes);
+  h.weights_bytes = p.weights.size();
+  h.file_bytes = h.weights_offset + h.weights_bytes;
+  std::vector<std::byte> file(static_cast<std::size_t>(h.file_bytes));
+  std::memcpy(file.data() + h.table_offset, b.GetBufferPointer(), b.GetSize());
+  std::memcpy(file.data() + h.weights_offset, p.weights.data(), p.weights.size());
+  h.content_hash = content_hash({file.data() + sizeof h, file.size() - sizeof h});
+  std::memcpy(file.data(), &h, sizeof h);
+  return file;
+}
+
+}
