@@ -1,0 +1,28 @@
+# Shared by tools, tests, examples and benchmarks: warnings, sanitizers, sources by folder.
+
+add_library(nsk_options INTERFACE)
+target_compile_options(nsk_options INTERFACE $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-Wall -Wextra>)
+if(NSK_SANITIZE)
+  target_compile_options(nsk_options INTERFACE -fsanitize=${NSK_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(nsk_options INTERFACE -fsanitize=${NSK_SANITIZE})
+endif()
+
+find_program(NSK_CCACHE ccache)
+mark_as_advanced(NSK_CCACHE)
+if(NSK_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${NSK_CCACHE}")
+endif()
+
+# What the headers promise to compile with.
+set(NSK_STRICT_FLAGS -fno-exceptions -fno-rtti -Wall -Wextra -Wconversion -Wshadow -Werror)
+
+# nsk_sources(<variable> <folder>...): every .cpp of the folders, in a stable order; folders may be absent.
+function(nsk_sources variable)
+  set(found "")
+  foreach(folder IN LISTS ARGN)
+    file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp")
+    list(APPEND found ${files})
+  endforeach()
+  list(SORT found)
+  set(${variable} "${found}" PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,22 @@
+# Install, find_package(netsuke) and pkg-config.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY include/netsuke DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(FILES schema/netsuke.fbs DESTINATION ${CMAKE_INSTALL_DATADIR}/netsuke)
+install(TARGETS netsuke netsuke_flatbuffers EXPORT netsuke-targets)
+if(TARGET nsk)
+  install(TARGETS nsk RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+set(nsk_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/netsuke)
+install(EXPORT netsuke-targets NAMESPACE netsuke:: DESTINATION ${nsk_cmake_dir})
+configure_package_config_file(cmake/netsuke-config.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/netsuke-config.cmake"
+                              INSTALL_DESTINATION ${nsk_cmake_dir})
+write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/netsuke-config-version.cmake"
+                                 COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/netsuke-config.cmake" "${CMAKE_CURRENT_BINARY_DIR}/netsuke-config-version.cmake"
+        DESTINATION ${nsk_cmake_dir})
+
+configure_file(cmake/netsuke.pc.in "${CMAKE_CURRENT_BINARY_DIR}/netsuke.pc" @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/netsuke.pc" DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What examples need around the engine: a file's bytes and aligned memory. A game uses its own.
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+
+namespace example {
+
+/// Prints a message on standard error and ends the program with a code.
+[[noreturn]] inline void fail(const std::string& message, int code = 2) {
+  std::fprintf(stderr, "%s\n", message.c_str());
+  std::exit(code);
+}
+
+/// A block of memory at a multiple of 64 bytes, freed with its owner.
+class memory_block {
+ public:
+  memory_block() = default;
+  explicit memory_block(std::size_t bytes)
+      : m_data(static_cast<std::byte*>(::operator new (bytes, std::align_val_t{64}))), m_size(bytes) {}
+
+  std::byte* data() const { return m_data.get(); }
+  std::size_t size() const { return m_size; }
+
+ private:
+  struct release {
+    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{64}); }
+  };
+  std::unique_ptr<std::byte, release> m_data;
+  std::size_t m_size = 0;
+};
+
+/// Returns all bytes of a file; ends the program when it cannot be read.
+inline memory_block read_file(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) fail("cannot open " + path);
+  std::fseek(file, 0, SEEK_END);
+  const long size = std::ftell(file);
+  std::rewind(file);
+  if (size <= 0) fail(path + " is empty or not a file");
+  memory_block block(static_cast<std::size_t>(size));
+  const bool whole = std::fread(block.data(), 1, block.size(), file) == block.size();
+  std::fclose(file);
+  if (!whole) fail("cannot read all of " + path);
+  return block;
+}
+
+}  // namespace example

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// Doubles a frame with a network and shows it beside the frame and its bicubic enlargement.
+//   upscale MODEL.nsk FRAME.png [-o OUT.png] [--truth FULL.png] [--frame NETWORK.png]
+// The model's input must have the frame's size: nsk convert upscaler_x2.onnx -o m.nsk --input frame=1x3xHEIGHTxWIDTH
+#include <chrono>
+#include <netsuke/netsuke.hpp>
+#include "support/picture.hpp"
+
+using namespace example;
+
+/// Just the operators that the network has: printed by `nsk inspect --settings`.
+struct upscaler_settings : nsk::default_settings {
+  using ops = nsk::op_list<nsk::op::conv_2d, nsk::op::resize_2d, nsk::op::copy, nsk::op::binary, nsk::op::unary>;
+};
+
+struct options {
+  std::string model, frame, out = "upscale.png", truth, network_only;
+};
+
+static options read_options(int argc, char** argv) {
+  options o;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    std::string* value = word == "-o"        ? &o.out
+                         : word == "--truth" ? &o.truth
+                         : word == "--frame" ? &o.network_only
+                                             : nullptr;
+    if (value != nullptr && i + 1 < argc)
+      *value = argv[++i];
+    else if (value == nullptr && o.model.empty())
+      o.model = word;
+    else if (value == nullptr && o.frame.empty())
+      o.frame = word;
+    else
+      fail("upscale: what is '" + word + "'?", 1);
+  }
+  if (o.frame.empty())
+    fail("usage: upscale MODEL.nsk FRAME.png [-o OUT.png] [--truth FULL.png] [--frame NETWORK.png]", 1);
+  return o;
+}
+
+/// Runs the network on a frame; the best of three runs' time goes to `milliseconds`.
+static picture enlarge(const nsk::model& model, const picture& frame, double& milliseconds) {
+  const nsk::port_view in = model.input(0);
+  const nsk::port_view out = model.output(0);
+  const auto is_picture = [](const nsk::port_view& p) {
+    return p.shape().size() == 4 && p.shape()[0] == 1 && p.shape()[3] == 3 && p.type() == nsk::dtype::float32;
+  };
+  if (!is_picture(in) || !is_picture(out)) fail("upscale: the model is not one RGB picture in, one RGB picture out");
+  if (in.shape()[1] != frame.height || in.shape()[2] != frame.width) {
+    const auto size = [](auto w, auto h) { return std::to_string(w) + " x " + std::to_string(h); };
+    fail("upscale: the frame is " + size(frame.width, frame.height) + " but the model takes " +
+         size(in.shape()[2], in.shape()[1]) + "; convert it again with --input " + in.name() + "=1x3x" +
+         std::to_string(frame.height) + "x" + std::to_string(frame.width));
+  }
+  const memory_block memory(model.arena_bytes());
+  nsk::session<upscaler_settings> net(model, memory);
+  if (!net.status()) fail(net.status().message());
+
+  const auto x = net.input<float>(0);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(frame.rgb[i]) / 255;
+  milliseconds = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    net.run();
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    milliseconds = std::min(milliseconds, took.count());
+  }
+  const auto y = net.output<float>(0);
+  picture result(out.shape()[2], out.shape()[1]);
+  for (std::size_t i = 0; i < y.size(); ++i) result.rgb[i] = to_byte(static_cast<double>(y[i]) * 255);
+  return result;
+}
+
+/// The window of w x h pixels, in steps of 8, in which the two pictures differ most.
+static void find_difference(const picture& a, const picture& b, int w, int h, int& left, int& top) {
+  std::int64_t most = -1;
+  for (int y = 0; y + h <= a.height; y += 8) {
+    for (int x = 0; x + w <= a.width; x += 8) {
+      std::int64_t sum = 0;
+      for (int j = 0; j < h; j += 2) {
+        for (int i = 0; i < 3 * w; ++i) {
+          const int d = a.at(x, y + j)[i] - b.at(x, y + j)[i];
+          sum += d * d;
+        }
+      }
+      if (sum > most) {
+        most = sum;
+        left = x;
+        top = y;
+      }
+    }
+  }
+}
+
+/// Three columns: the whole picture, below it four times enlarged the part where the last two columns differ most.
+static picture side_by_side(const picture (&columns)[3], const std::string (&captions)[3]) {
+  constexpr int bar = 28;
+  constexpr int gap = 8;
+  const color ink{235, 235, 235};
+  const int width = columns[0].width;
+  const int height = columns[0].height;
+  const int part_width = width / 4;
+  const int part_height = height / 4;
+  int left = 0;
+  int top = 0;
+  find_difference(columns[1], columns[2], part_width, part_height, left, top);
+  picture sheet(3 * width + 4 * gap, bar + height + gap + 4 * part_height + gap, {24, 24, 28});
+  for (int i = 0; i < 3; ++i) {
+    const int x = gap + i * (width + gap);
+    const int dot = static_cast<int>(captions[i].size()) * 12 < width ? 2 : 1;
+    draw_text(sheet, x, (bar - 7 * dot) / 2, captions[i], dot, ink);
+    picture whole = columns[i];
+    draw_rectangle(whole, left, top, left + part_width - 1, top + part_height - 1, 1, {255, 210, 60});
+    paste(sheet, whole, x, bar);
+    paste(sheet, magnify(crop(columns[i], left, top, part_width, part_height), 4), x, bar + height + gap);
+  }
+  return sheet;
+}
+
+int main(int argc, char** argv) {
+  const options o = read_options(argc, argv);
+  const memory_block file = read_file(o.model);
+  nsk::model model;
+  if (nsk::status s = nsk::open(file, model); !s) fail(o.model + ": " + s.message());
+  const picture frame = load_picture(o.frame);
+
+  double milliseconds = 0;
+  const picture network = enlarge(model, frame, milliseconds);
+  const picture bicubic = resize(frame, 2 * frame.width, 2 * frame.height, filter::cubic);
+  const auto text = [](const char* format, double value) {
+    char buffer[64];
+    std::snprintf(buffer, sizeof buffer, format, value);
+    return std::string(buffer);
+  };
+  std::string captions[3] = {"low resolution " + std::to_string(frame.width) + "x" + std::to_string(frame.height),
+                             "bicubic", "netsuke " + text("%.1f ms", milliseconds)};
+  if (!o.truth.empty()) {
+    const picture truth = load_picture(o.truth);
+    if (truth.width != network.width || truth.height != network.height)
+      fail("upscale: " + o.truth + " is not twice as large as the frame");
+    captions[1] += text("  %.2f dB", psnr(bicubic, truth));
+    captions[2] += text("  %.2f dB", psnr(network, truth));
+  }
+  if (!o.network_only.empty()) save_png(o.network_only, network);
+  save_png(o.out, side_by_side({magnify(frame, 2), bicubic, network}, captions));
+  for (const std::string& caption : captions) std::printf("%s\n", caption.c_str());
+  std::printf("%s\n", o.out.c_str());
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Random lies: well-formed plans with one or a few fields changed. They reach the verifier's last rules, where damaged bytes seldom do.
+#include "../model/sample_plans.hpp"
+#include <utility>
+
+namespace fuzz {
+
+/// Draws numbers; `state` makes them.
+struct generator {
+  std::uint64_t state;
+  std::uint64_t operator()() {  // splitmix64
+    std::uint64_t z = (state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>((*this)() % n); }
+  bool one_in(std::size_t n) { return below(n) == 0; }
+};
+
+/// Numbers at which arithmetic breaks, and small ones that are likely to be indices, counts and shapes.
+inline std::uint64_t interesting(generator& random) {
+  static const std::uint64_t values[] = {0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 63, 64, 65, 127, 128, 255, 256, 32767, 32768, 65535, 65536,
+                                         0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000,
+                                         0xffffffffffffffff, 0xffffffffffffffc0, 0x3fffffff, 0x40000000};
+  const std::uint64_t value = values[random.below(sizeof values / sizeof *values)];
+  return random.one_in(4) ? ~value + 1 : value;
+}
+
+/// Changes one number: mostly by little.
+template <class T>
+void bend(generator& random, T& value) {
+  auto bits = static_cast<std::uint64_t>(value);
+  switch (random.below(8)) {
+    case 0: bits = interesting(random); break;
+    case 1: bits *= 2; break;
+    case 2: bits /= 2; break;
+    case 3: bits = 0; break;
+    case 4: bits += 64 * (1 + random.below(8)); break;
+    case 5: bits -= 64 * (1 + random.below(8)); break;
+    case 6: bits += 1 + random.below(4); break;
+    default: bits -= 1 + random.below(4); break;
+  }
+  value = static_cast<T>(bits);
+}
+
+template <class T>
+T& any_of(generator& random, std::vector<T>& items) {
+  return items[random.below(items.size())];
+}
+
+inline void bend_buffer(generator& random, test::plan_spec& p) {
+  test::buffer_spec &b = any_of(random, p.buffers), &other = any_of(random, p.buffers);
+  switch (random.below(9)) {
+    case 0: b.storage = static_cast<nsk::format::Storage>(random.below(6)); break;
+    case 1: bend(random, b.index); break;
+    case 2: bend(random, b.offset); break;
+    case 3: bend(random, b.bytes); break;
+    case 4: bend(random, b.first_step); break;
+    case 5: bend(random, b.last_step); break;
+    case 6: b.offset = other.offset; break;
+    case 7: b.bytes = 65536; break;
+    default: b.first_step = 0, b.last_step = static_cast<std::uint32_t>(p.steps.size()); break;
+  }
+}
+
+inline void bend_tensor(generator& random, test::plan_spec& p) {
+  test::tensor_spec &t = any_of(random, p.tensors), &other = any_of(random, p.tensors);
+  switch (random.below(14)) {
+    case 0: t.type = static_cast<nsk::format::DataType>(random.below(9)); break;
+    case 1:
+    case 2: if (!t.shape.empty()) bend(random, any_of(random, t.shape)); break;
+    case 3:
+    case 4: if (!t.strides.empty()) bend(random, any_of(random, t.strides)); break;
+    case 5: t.buffer = other.buffer; break;
+    case 6: bend(random, t.offset); break;
+    case 7: t.offset += 4 * random.below(64); break;
+    case 8: bend(random, t.border.top); break;
+    case 9: bend(random, t.border.right); break;
+    case 10: t.border = {1, 1, 1, 1}; break;
+    case 11: t.packing = static_cast<nsk::format::Packing>(random.below(5)); break;
+    case 12: t.shape = other.shape, t.strides = other.strides; break;
+    default: if (t.shape.size() > 1) std::swap(any_of(random, t.shape), t.shape[0]), std::swap(any_of(random, t.strides), t.strides[0]); break;
+  }
+}
+
+inline void bend_window(generator& random, test::step_spec& s) {
+  std::uint16_t w[8] = {s.window.kernel_h(), s.window.kernel_w(), s.window.stride_h(), s.window.stride_w(),
+                        s.window.dilation_h(), s.window.dilation_w(), s.window.pad_top(), s.window.pad_left()};
+  for (std::size_t n = 1 + random.below(2); n-- > 0;) bend(random, w[random.below(8)]);
+  s.window = nsk::format::Window(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]);
+}
+
+inline void bend_step(generator& random, test::plan_spec& p) {
+  test::step_spec &s = any_of(random, p.steps), &other = any_of(random, p.steps);
+  const auto any_tensor = [&] { return static_cast<std::uint32_t>(random.below(p.tensors.size() + (random.one_in(20) ? 1 : 0))); };
+  switch (random.below(20)) {
+    case 0: s.op = static_cast<nsk::format::Operator>(random.below(15)); break;
+    case 1:
+    case 2: if (!s.inputs.empty()) any_of(random, s.inputs) = any_tensor(); break;
+    case 3: if (!s.outputs.empty()) any_of(random, s.outputs) = any_tensor(); break;
+    case 4: s.inputs.push_back(any_tensor()), s.epilogue.residual = static_cast<std::int32_t>(s.inputs.size() - 1); break;
+    case 5: s.inputs.push_back(any_tensor()), s.epilogue.slope = static_cast<std::int32_t>(s.inputs.size() - 1), s.epilogue.function = nsk::format::Function::prelu; break;
+    case 6:
+    case 7: bend_window(random, s); break;
+    case 8: s.epilogue.function = static_cast<nsk::format::Function>(random.below(24)); break;
+    case 9: bend(random, random.one_in(2) ? s.epilogue.residual : s.epilogue.slope); break;
+    case 10: bend(random, s.groups); break;
+    case 11: s.algorithm = static_cast<nsk::format::ConvAlgorithm>(random.below(4)); break;
+    case 12: bend(random, random.one_in(2) ? s.pad_bottom : s.pad_right); break;
+    case 13: bend(random, random.one_in(2) ? s.row_taps : s.column_taps); break;
+    case 14: bend(random, s.axis); break;
+    case 15: s.tile = {static_cast<std::uint32_t>(random.below(5)), static_cast<std::uint32_t>(random.below(5)), static_cast<std::uint32_t>(16 * random.below(3))}; break;
+    case 16: bend(random, s.tile_count); break;
+    case 17: bend(random, s.scratch_bytes); break;
+    case 18: s.binary = static_cast<nsk::format::BinaryKind>(random.below(9)), s.reduce = static_cast<nsk::format::ReduceKind>(random.below(7)); break;
+    default: std::swap(s, other); break;
+  }
+}
+
+inline void bend_rest(generator& random, test::plan_spec& p) {
+  switch (random.below(9)) {
+    case 0: bend(random, p.arena_bytes); break;
+    case 1: bend(random, p.lane_bytes); break;
+    case 2: bend(random, any_of(random, p.inputs).tensor); break;
+    case 3: if (!p.outputs.empty()) bend(random, any_of(random, p.outputs).tensor); break;
+    case 4: if (!p.states.empty()) bend(random, any_of(random, p.states).next); break;
+    case 5: if (!p.states.empty()) bend(random, any_of(random, p.states).initial); break;
+    case 6: p.steps.pop_back(); break;
+    case 7: p.inputs.pop_back(); break;
+    default: p.weights.resize(p.weights.size() / 128 * 64); break;
+  }
+}
+
+/// Tells one to four lies. The arena stays large enough for buffers that lie honestly.
+inline void bend_plan(generator& random, test::plan_spec& p) {
+  p.arena_bytes += 65536;
+  for (std::size_t n = 1 + random.below(4); n-- > 0;) {
+    if (p.steps.empty() || p.inputs.empty()) return;
+    switch (random.below(12)) {
+      case 0:
+      case 1: bend_buffer(random, p); break;
+      case 2:
+      case 3:
+      case 4:
+      case 5: bend_tensor(random, p); break;
+      case 6: bend_rest(random, p); break;
+      default: bend_step(random, p); break;
+    }
+  }
+}
+
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// Damages files at random, but the same way every time, and exercises the result; built with ASan and UBSan.
+//   corrupt [--count N] [--plans N] [--seed S] [--truncations] FILE...
+// --count damages bytes of the files, or without FILE of the sample plans of tests/model. --truncations tries every length of every
+// file. --plans tells lies in the sample plans before they are written, so that they are well formed.
+#include "bend_plan.hpp"
+#include "exercise.hpp"
+#include <fstream>
+#include <map>
+#include <string>
+
+namespace {
+using bytes = std::vector<std::uint8_t>;
+
+using fuzz::generator;
+
+/// Most damage goes to the table, where the meaning is; some to the header, little to the weights.
+std::size_t place(generator& random, const bytes& file) {
+  const std::size_t table_end = [&] {
+    std::uint64_t end = 0;
+    if (file.size() >= 64) std::memcpy(&end, file.data() + 24, 8);
+    end += 64;
+    return end > 64 && end < file.size() ? static_cast<std::size_t>(end) : file.size();
+  }();
+  switch (random.below(16)) {
+    case 0: return random.below(file.size());
+    case 1: return random.below(file.size() < 64 ? file.size() : 64);
+    default: return table_end > 64 ? 64 + random.below(table_end - 64) : random.below(file.size());
+  }
+}
+
+void damage_once(generator& random, bytes& file) {
+  const std::size_t at = place(random, file);
+  static const std::size_t widths[] = {1, 2, 4, 8};
+  const std::size_t width = widths[random.below(4)];
+  const std::size_t start = random.below(8) == 0 ? at : at / width * width;
+  if (start + width > file.size()) return;
+  std::uint64_t value = 0;
+  std::memcpy(&value, &file[start], width);
+  switch (random.below(6)) {
+    case 0: value ^= std::uint64_t{1} << random.below(width * 8); break;
+    case 1: value = random(); break;
+    case 2: value = fuzz::interesting(random); break;
+    case 3: value += fuzz::interesting(random); break;
+    case 4: {  // another place's value
+      const std::size_t from = place(random, file);
+      if (from + width <= file.size()) std::memcpy(&value, &file[from], width);
+      break;
+    }
+    default: value += random.below(2) == 0 ? 1 : ~std::uint64_t{0}; break;
+  }
+  std::memcpy(&file[start], &value, width);
+}
+
+bytes read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    std::fprintf(stderr, "corrupt: cannot read %s\n", path.c_str());
+    std::exit(2);
+  }
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+bytes to_bytes(const test::plan_spec& plan) {
+  const test::aligned_bytes file = plan.write();
+  const auto* data = reinterpret_cast<const std::uint8_t*>(file.data());
+  return {data, data + file.size()};
+}
+
+/// The input that is being exercised, kept where a crash leaves it for the next look.
+void exercise(const bytes& file, std::map<std::string, long>& verdicts) {
+  ++verdicts[fuzz::exercise(file.data(), file.size()).name()];
+}
+
+}
+
+int main(int argc, char** argv) {
+  long count = 20000, plans = 0;
+  generator random{1};
+  bool truncations = false;
+  std::vector<bytes> files;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--count" && i + 1 < argc) {
+      count = std::atol(argv[++i]);
+    } else if (argument == "--plans" && i + 1 < argc) {
+      plans = std::atol(argv[++i]);
+    } else if (argument == "--seed" && i + 1 < argc) {
+      random.state = static_cast<std::uint64_t>(std::atoll(argv[++i]));
+    } else if (argument == "--truncations") {
+      truncations = true;
+    } else {
+      files.push_back(read_file(argument));
+    }
+  }
+  const test::plan_spec samples[] = {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true)};
+  if (files.empty()) {
+    for (const test::plan_spec& sample : samples) files.push_back(to_bytes(sample));
+  }
+  std::map<std::string, long> verdicts;
+  for (const bytes& file : files) {
+    if (!fuzz::exercise(file.data(), file.size())) {
+      std::fprintf(stderr, "corrupt: a file does not open before it is damaged\n");
+      return 2;
+    }
+    for (std::size_t n = 0; truncations && n < file.size(); ++n) exercise({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(n)}, verdicts);
+  }
+  for (long i = 0; i < count; ++i) {
+    bytes file = files[random.below(files.size())];
+    for (std::size_t k = 1 + random.below(random.below(4) == 0 ? 16 : 3); k-- > 0;) damage_once(random, file);
+    exercise(file, verdicts);
+  }
+  for (long i = 0; i < plans; ++i) {
+    test::plan_spec plan = samples[random.below(3)];
+    fuzz::bend_plan(random, plan);
+    exercise(to_bytes(plan), verdicts);
+  }
+  for (const auto& [name, times] : verdicts) std::printf("%8ld %s\n", times, name.c_str());
+  return 0;
+}

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""Guards that compile: every header alone, the cost of including the umbrella."""
+import pathlib
+
+from common import STRICT, compile_file, compilers, first_lines, flatbuffers_flags, parallel, run, scratch_folder
+
+REGION_FILES = ("netsuke/simd/begin.hpp", "netsuke/simd/end.hpp")
+# Written for one instruction set: compiled for that one only.
+ONE_ISA = {"netsuke/simd/avx2.hpp": ["NSK_ISA_AVX2"], "netsuke/simd/scalar.hpp": ["NSK_ISA_SCALAR"]}
+INCLUDE_SECONDS = 1.5
+INCLUDE_LINES = 60000
+
+
+def headers(tree):
+    """Every header compiles alone, strictly, with g++ and clang++, for each instruction set."""
+    with scratch_folder() as folder:
+        jobs = []
+        for header in tree.headers():
+            name = tree.name(header)
+            if name in REGION_FILES:
+                continue
+            source = pathlib.Path(folder) / (name.replace("/", "__") + ".cpp")
+            source.write_text(f"#include <{name}>\n#include <{name}>\n")
+            for compiler in compilers():
+                for isa in ONE_ISA.get(name, ["NSK_ISA_AVX2", "NSK_ISA_SCALAR"]):
+                    jobs.append((name, compiler, isa, source))
+
+        def attempt(job):
+            name, compiler, isa, source = job
+            output = source.with_suffix(f".{isa}.{pathlib.Path(compiler).name}.o")
+            said = compile_file(compiler, source, output, tree, STRICT + ["-O0", f"-D{isa}"])
+            return f"{name} alone, {compiler} {isa}:\n      {first_lines(said)}" if said else None
+
+        return [v for v in parallel(attempt, jobs) if v]
+
+
+def weight(tree):
+    """Including the umbrella stays cheap: preprocessed lines, and the best of three compilations."""
+    violations = []
+    with scratch_folder() as folder:
+        source = pathlib.Path(folder) / "umbrella.cpp"
+        source.write_text("#include <netsuke/netsuke.hpp>\n")
+        for compiler in compilers():
+            flags = ["-std=c++17", f"-I{tree.include}"] + flatbuffers_flags()
+            lines = run([compiler, *flags, "-E", "-P", source]).stdout.count("\n")
+            seconds = []
+            for _ in range(3):
+                done = run(["bash", "-c", 'TIMEFORMAT="%U %S"; time "$@"', "-", compiler, *flags, "-O2", "-c", source, "-o", f"{source}.o"])
+                if done.returncode != 0:
+                    return [f"{compiler}: {first_lines(done.stderr)}"]
+                user, system = done.stderr.split()[-2:]
+                seconds.append(float(user) + float(system))
+            print(f"  {compiler}: {lines} preprocessed lines, {min(seconds):.2f} s of processor time")
+            if lines > INCLUDE_LINES:
+                violations.append(f"{compiler}: the umbrella is {lines} preprocessed lines, at most {INCLUDE_LINES}")
+            if min(seconds) > INCLUDE_SECONDS:
+                violations.append(f"{compiler}: including the umbrella takes {min(seconds):.2f} s, at most {INCLUDE_SECONDS} s")
+    return violations
+
+
+def seed_heavy(tree):
+    tree.replace("netsuke.hpp", r"#pragma once", "#pragma once\n#include <regex>\n#include <iostream>\n#include <functional>\n#include <filesystem>")
+
+
+GUARDS = {
+    "headers": (headers, [
+        ("a missing include", lambda t: t.plant("seeded.hpp", "inline std::uint32_t f() { return 1; }\n")),
+        ("an exception", lambda t: t.plant("seeded.hpp", "inline void f() { throw 1; }\n")),
+        ("run-time type information", lambda t: t.plant(
+            "seeded.hpp", "struct a { virtual ~a(); };\nstruct b : a {};\ninline b* f(a* p) { return dynamic_cast<b*>(p); }\n")),
+        ("a conversion", lambda t: t.plant("seeded.hpp", "inline int f(long x) { return x; }\n")),
+        ("a shadowed name", lambda t: t.plant("seeded.hpp", "inline int f(int x) { { int x = 2; return x; } }\n")),
+        ("no include guard", lambda t: (t.plant("seeded.hpp", ""), (t.include / "netsuke/seeded.hpp").write_text("struct a {};\n"))),
+    ]),
+    "weight": (weight, [("heavy standard headers", seed_heavy)]),
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs one guard on the tree, or with --seeded proves that it fires: plants each of its violations in a copy and expects a report.
+
+  guard.py NAME [--seeded]      guard.py --list
+"""
+import sys
+
+import binary_guards
+import compile_guards
+import source_guards
+from common import REPOSITORY, Tree, copy_tree, scratch_folder
+
+GUARDS = {**source_guards.GUARDS, **compile_guards.GUARDS, **binary_guards.GUARDS}
+
+
+def check_tree(name):
+    violations = GUARDS[name][0](Tree(REPOSITORY))
+    for violation in violations:
+        print(f"  {violation}")
+    print(f"{name}: {len(violations)} violation(s)" if violations else f"{name}: clean")
+    return 1 if violations else 0
+
+
+def check_seeds(name):
+    check, seeds = GUARDS[name]
+    silent = 0
+    known = set() if name in compile_guards.GUARDS else set(check(Tree(REPOSITORY)))
+    for description, plant in seeds:
+        with scratch_folder() as folder:
+            tree = copy_tree(folder)
+            plant(tree)
+            violations = [v for v in check(tree) if v not in known]
+        print(f"  {'fires' if violations else 'SILENT'}: {description}" + (f"\n      {violations[0]}" if violations else ""))
+        silent += not violations
+    print(f"{name}: fires on {len(seeds) - silent} of {len(seeds)} planted violations")
+    return 1 if silent or not seeds else 0
+
+
+def main(arguments):
+    if arguments == ["--list"]:
+        print("\n".join(GUARDS))
+        return 0
+    if not arguments or arguments[0] not in GUARDS or arguments[1:] not in ([], ["--seeded"]):
+        print(__doc__)
+        return 2
+    return check_seeds(arguments[0]) if arguments[1:] else check_tree(arguments[0])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

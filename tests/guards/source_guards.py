@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""Guards that read the sources: include allow-list, forbidden words, regions, length, licence line."""
+import re
+
+from common import without_comments
+
+STANDARD = {"cstddef", "cstdint", "cstring", "type_traits", "limits", "utility"}
+INTRINSICS = {"immintrin.h", "xmmintrin.h", "arm_neon.h", "intrin.h"}
+# Instruction sets that vec.hpp names and that do not exist in this version.
+PLANNED = {"netsuke/simd/avx512.hpp", "netsuke/simd/neon.hpp"}
+LONGEST_FILE = 450
+
+FORBIDDEN = {
+    r"\bvirtual\b": "dynamic dispatch",
+    r"\bstd\s*::\s*function\b": "dynamic dispatch",
+    r"\bnew\b": "allocation",
+    r"(?<!=)(?<!= )\bdelete\b": "allocation",
+    r"\b(malloc|calloc|realloc|free|aligned_alloc|alloca)\s*\(": "allocation",
+    r"\b(unique_ptr|shared_ptr|make_unique|make_shared)\b": "allocation",
+    r"\b(throw|try|catch)\b": "exceptions",
+    r"\b(dynamic_cast|typeid)\b": "run-time type information",
+    r"\b(thread_local|std\s*::\s*(thread|mutex|atomic|async))\b": "threads",
+    r"\b(sleep|usleep|nanosleep)\s*\(": "sleeping",
+    r"\b(std\s*::\s*|::\s*)?(expf|sinf|cosf|logf|powf|tanhf|fmaf|sqrtf|floorf)\s*\(": "libm",
+    r"\bstd\s*::\s*(exp|sin|cos|log|pow|tanh|fma|sqrt|floor|ceil|round)\s*\(": "libm",
+    r"\b_mm\w*_(rsqrt|rcp)\w*|\bv(rsqrte|recpe)q?_f32\b": "an estimate whose bits differ between makers",
+    r"(?<!return)(?<!return )[\w>&*]\s*\(\s*[*&]\s*(?!this\b)(const\s+)?\w*\s*\)\s*\(": "function pointer",
+}
+
+
+def includes(tree):
+    """Only the allowed standard headers, intrinsics in simd/, FlatBuffers in model/."""
+    violations = []
+    for header in tree.headers():
+        name = tree.name(header)
+        for number, line in enumerate(header.read_text().splitlines(), 1):
+            match = re.match(r"\s*#\s*include\s*(\S+)", line)
+            if not match:
+                continue
+            target = match.group(1)
+            allowed = target == "NSK_USER_CONFIG"
+            if target.startswith("<") and target.endswith(">"):
+                wanted = target[1:-1]
+                allowed = (wanted in STANDARD
+                           or (wanted.startswith("netsuke/") and ((tree.include / wanted).exists() or wanted in PLANNED))
+                           or (wanted in INTRINSICS and name.startswith("netsuke/simd/"))
+                           or (wanted.startswith("flatbuffers/") and name.startswith("netsuke/model/")))
+            if not allowed:
+                violations.append(f"{name}:{number}: includes {target}")
+    return violations
+
+
+def words(tree):
+    """No dispatch, allocation, exceptions, RTTI, threads, libm or estimates in include/."""
+    violations = []
+    for header in tree.headers():
+        for number, line in enumerate(without_comments(header.read_text()).splitlines(), 1):
+            if line.lstrip().startswith("#"):
+                continue
+            for pattern, reason in FORBIDDEN.items():
+                match = re.search(pattern, line)
+                if match:
+                    violations.append(f"{tree.name(header)}:{number}: '{match.group(0).strip()}' ({reason})")
+    return violations
+
+
+def regions(tree):
+    """Target and float pragmas only in simd/begin.hpp and end.hpp; regions pair up and include nothing."""
+    violations = []
+    pragma = re.compile(r"#\s*pragma\s+(GCC\s+(target|optimize|push_options|pop_options)|clang\s+(fp|attribute)|float_control|fp_contract|STDC)")
+    for header in tree.headers():
+        name, is_open = tree.name(header), False
+        if name in ("netsuke/simd/begin.hpp", "netsuke/simd/end.hpp"):
+            continue
+        for number, line in enumerate(header.read_text().splitlines(), 1):
+            if pragma.match(line.strip()):
+                violations.append(f"{name}:{number}: {line.strip()} outside simd/begin.hpp and end.hpp")
+            include = re.match(r"\s*#\s*include\s*<(\S+)>", line)
+            if include and include.group(1) == "netsuke/simd/begin.hpp":
+                is_open = True
+            elif include and include.group(1) == "netsuke/simd/end.hpp":
+                is_open = False
+            elif include and is_open:
+                violations.append(f"{name}:{number}: includes {include.group(1)} inside a region")
+        if is_open:
+            violations.append(f"{name}: the region is not closed")
+    return violations
+
+
+def house_files(tree):
+    patterns = [("include", "*.hpp"), ("tools", "*.hpp"), ("tools", "*.cpp"), ("tests", "*.hpp"), ("tests", "*.cpp"), ("tests", "*.py"),
+                ("tests", "*.sh"), ("bench", "*.cpp"), ("bench", "*.hpp"), ("bench", "*.py"), ("examples", "*.cpp"), ("examples", "*.hpp"),
+                ("examples", "*.py"), ("examples", "*.sh"), ("tools", "*.py"), ("tools", "*.sh"), ("schema", "*.fbs")]
+    for folder, pattern in patterns:
+        yield from sorted((tree.root / folder).rglob(pattern))
+
+
+def length(tree):
+    """No file outgrows a room of its own."""
+    violations = []
+    for path in house_files(tree):
+        text = path.read_text(errors="replace")
+        lines = text.count("\n")
+        if lines > LONGEST_FILE and "Generated by" not in text[:600]:
+            violations.append(f"{path.relative_to(tree.root)}: {lines} lines, at most {LONGEST_FILE}")
+    return violations
+
+
+def licence(tree):
+    """Every file names its licence in the first two lines, every header has #pragma once (regions excepted)."""
+    violations = []
+    for path in house_files(tree):
+        lines = path.read_text(errors="replace").splitlines()
+        if not any("SPDX-License-Identifier: MIT" in line for line in lines[:2]):
+            violations.append(f"{path.relative_to(tree.root)}: no SPDX-License-Identifier in its first two lines")
+        if path.suffix == ".hpp" and path.name not in ("begin.hpp", "end.hpp") and not any(l.startswith("#pragma once") for l in lines[:40]):
+            violations.append(f"{path.relative_to(tree.root)}: no #pragma once")
+    return violations
+
+
+def version(tree):
+    """The version is written once: version.hpp's numbers and its text agree."""
+    text = (tree.include / "netsuke" / "version.hpp").read_text()
+    numbers = re.findall(r"#define NSK_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", text)
+    written = re.search(r'#define NSK_VERSION_STRING "([^"]+)"', text)
+    if written and ".".join(numbers) == written.group(1):
+        return []
+    return [f"version.hpp: numbers {numbers}, text {written.group(1) if written else None}"]
+
+
+def word_seed(line):
+    return (line, lambda tree: tree.plant("seeded.hpp", line + "\n"))
+
+
+GUARDS = {
+    "includes": (includes, [
+        ("a standard header outside the list", lambda t: t.plant("core/seeded.hpp", "#include <vector>\n")),
+        ("FlatBuffers outside model/", lambda t: t.plant("plan/seeded.hpp", "#include <flatbuffers/flatbuffers.h>\n")),
+        ("intrinsics outside simd/", lambda t: t.plant("kernels/seeded.hpp", "#include <immintrin.h>\n")),
+        ("a header that does not exist", lambda t: t.plant("kernels/seeded.hpp", "#include <netsuke/core/no_such.hpp>\n")),
+        ("a quoted include", lambda t: t.plant("kernels/seeded.hpp", '#include "args.hpp"\n')),
+    ]),
+    "words": (words, [word_seed(line) for line in (
+        "struct a { virtual void f(); };", "std::function<void()> f;", "inline int* f() { return new int; }",
+        "inline void f(int* p) { delete p; }", "inline void* f() { return malloc(4); }", "inline void f() { throw 1; }",
+        "inline auto f(b* p) { return dynamic_cast<a*>(p); }", "inline auto f(int p) { return typeid(p).name(); }",
+        "using table = void (*)(int);", "struct a { int (*f)(float); };", "inline float f(float x) { return std::exp(x); }",
+        "inline float f(float x, float y, float z) { return fmaf(x, y, z); }", "inline auto f(__m256 x) { return _mm256_rsqrt_ps(x); }",
+        "inline thread_local int lane;")]),
+    "regions": (regions, [
+        ("a target pragma elsewhere", lambda t: t.plant("kernels/seeded.hpp", '#pragma GCC target("avx2")\n')),
+        ("an include inside a region", lambda t: t.plant(
+            "kernels/seeded.hpp", "#include <netsuke/simd/begin.hpp>\n#include <cstring>\n#include <netsuke/simd/end.hpp>\n")),
+        ("a region left open", lambda t: t.plant("kernels/seeded.hpp", "#include <netsuke/simd/begin.hpp>\n")),
+    ]),
+    "length": (length, [("451 lines", lambda t: t.plant("seeded.hpp", "\n" * (LONGEST_FILE + 1)))]),
+    "licence": (licence, [
+        ("no licence line", lambda t: (t.include / "netsuke" / "seeded.hpp").write_text("#pragma once\n")),
+        ("no #pragma once", lambda t: (t.include / "netsuke" / "seeded.hpp").write_text("// SPDX-License-Identifier: MIT\n")),
+    ]),
+    "version": (version, [("a text that disagrees", lambda t: t.replace("version.hpp", r'(NSK_VERSION_STRING) ".*"', r'\1 "9.9.9"'))]),
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <doctest/doctest.h>
+#include <netsuke/kernels/fully_connected.hpp>
+#include <netsuke/kernels/mat_mul.hpp>
+#include <netsuke/kernels/pack_panels.hpp>
+#include "support.hpp"
+
+namespace {
+
+/// Weights [k][n] as the packer of the tests wants them: [n][k].
+std::vector<float> transposed(const std::vector<float>& b, int k, int n) {
+  std::vector<float> t(b.size());
+  for (int i = 0; i < k; ++i)
+    for (int j = 0; j < n; ++j) t[static_cast<std::size_t>(j) * k + i] = b[static_cast<std::size_t>(i) * n + j];
+  return t;
+}
+
+nsk::tensor_view view_of(float* data, std::initializer_list<int> shape) {
+  nsk::tensor_view v;
+  v.data = reinterpret_cast<std::byte*>(data);
+  v.rank = static_cast<std::uint8_t>(shape.size());
+  std::copy(shape.begin(), shape.end(), v.shape);
+  std::ptrdiff_t stride = 1;
+  for (int d = v.rank - 1; d >= 0; --d) {
+    v.stride[d] = stride;
+    stride *= v.shape[d];
+  }
+  return v;
+}
+
+}
+
+TEST_CASE("fully_connected: every number of rows and channels around the tiles") {
+  for (int m : {1, 2, 3, 4, 5, 6, 7, 12, 13, 200})
+    for (int n : {1, 7, 8, 15, 16, 17, 24, 31, 32, 40, 48, 63, 64, 65, 72, 100, 128, 136})
+      for (int k : {1, 5, 64}) {
+        CAPTURE(m); CAPTURE(n); CAPTURE(k);
+        random_floats next(static_cast<std::uint32_t>(m * 1000 + n));
+        const std::vector<float> a = next.many(static_cast<std::size_t>(m) * k), b = next.many(static_cast<std::size_t>(k) * n), bias = next.many(n);
+        aligned_floats input(a.size()), packed(nsk::panel_floats(n, k));
+        std::copy(a.begin(), a.end(), input.data());
+        pack(transposed(b, k, n).data(), bias.data(), n, k, packed.data());
+        placed output(1, 1, m, n, {{}, 0, 1, 1});
+        nsk::tensor_view out = output.view(), in = view_of(input.data(), {1, 1, m, k});
+        nsk::kernels::fully_connected({in, out, packed.data(), {}}, {0, 1, 0, m, 0, n}, nullptr);
+        CHECK(output.damage() == "");
+        const oracle::result expected = oracle::multiply(a, b, bias, m, k, n);
+        const std::vector<float> got = output.dense();
+        CHECK(oracle::error_units(got, expected.value, expected.magnitude) < 2 + std::sqrt(k));
+
+        placed split(1, 1, m, n, {{}, 0, 1, 1});  // rows one by one, channels in blocks: the same bits
+        for (int r = m - 1; r >= 0; --r)
+          for (int c = 0; c < n; c += 48) nsk::kernels::fully_connected({in, split.view(), packed.data(), {}}, {0, 1, r, r + 1, c, std::min(c + 48, n)}, nullptr);
+        CHECK(split.damage() == "");
+        CHECK(same_bits(split.dense(), got));
+      }
+}
+
+TEST_CASE("fully_connected: vectors, and many leading dimensions with strides") {
+  random_floats next(3);
+  const int k = 10, n = 20;
+  const std::vector<float> b = next.many(k * n), bias = next.many(n);
+  aligned_floats packed(nsk::panel_floats(n, k)), input(2 * 3 * 5 * 2 * k), output(2 * 3 * 5 * n);
+  pack(transposed(b, k, n).data(), bias.data(), n, k, packed.data());
+  for (std::size_t i = 0; i < input.size(); ++i) input.data()[i] = next();
+
+  nsk::tensor_view vector_in = view_of(input.data(), {k}), vector_out = view_of(output.data(), {n});
+  nsk::kernels::fully_connected({vector_in, vector_out, packed.data(), {}}, {0, 1, 0, 1, 0, n}, nullptr);
+  oracle::result expected = oracle::multiply({input.data(), input.data() + k}, b, bias, 1, k, n);
+  CHECK(oracle::error_units({output.data(), output.data() + n}, expected.value, expected.magnitude) < 5);
+
+  nsk::tensor_view in = view_of(input.data(), {2, 3, 5, 2 * k}), out = view_of(output.data(), {2, 3, 5, n});
+  in.shape[3] = k;  // the first half of every line
+  nsk::kernels::fully_connected({in, out, packed.data(), {}}, {0, 6, 0, 5, 0, n}, nullptr);
+  std::vector<float> a;
+  for (int i = 0; i < 30; ++i) a.insert(a.end(), input.data() + i * 2 * k, input.data() + i * 2 * k + k);
+  expected = oracle::multiply(a, b, bias, 30, k, n);
+  CHECK(oracle::error_units({output.data(), output.data() + output.size()}, expected.value, expected.magnitude) < 5);
+}
+
+TEST_CASE("pack_panels and mat_mul: batches, transposed right sides, a shared right side") {
+  for (int n : {1, 8, 9, 16, 24, 33, 64})
+    for (bool turned : {false, true})
+      for (bool shared : {false, true}) {
+        CAPTURE(n); CAPTURE(turned); CAPTURE(shared);
+        const int batch = 3, m = 7, k = 12, rights = shared ? 1 : batch;
+        random_floats next(static_cast<std::uint32_t>(n));
+        std::vector<float> a = next.many(batch * m * k), b = next.many(static_cast<std::size_t>(rights) * k * n);
+        aligned_floats panels(static_cast<std::size_t>(rights) * nsk::panel_floats(n, k)), output(batch * m * n);
+        nsk::tensor_view right = view_of(b.data(), {rights, k, n});
+        std::vector<float> stored = b;
+        if (turned) {
+          for (int i = 0; i < rights; ++i) {
+            const std::vector<float> t = transposed({b.begin() + i * k * n, b.begin() + (i + 1) * k * n}, k, n);
+            std::copy(t.begin(), t.end(), stored.begin() + i * k * n);
+          }
+          right.stride[1] = 1;
+          right.stride[2] = k;
+        }
+        right.data = reinterpret_cast<std::byte*>(stored.data());
+        nsk::tensor_view packed = view_of(panels.data(), {rights, static_cast<int>(nsk::panel_floats(n, k))});
+        for (int i = rights - 1; i >= 0; --i) nsk::kernels::pack_panels({right, packed}, {0, 1, i, i + 1, 0, packed.shape[1]}, nullptr);
+        nsk::tensor_view left = view_of(a.data(), {batch, m, k}), out = view_of(output.data(), {batch, m, n});
+        nsk::kernels::mat_mul({left, out, panels.data(), shared, {}}, {0, batch, 0, m, 0, n}, nullptr);
+        for (int i = 0; i < batch; ++i) {
+          const int r = shared ? 0 : i;
+          const oracle::result expected = oracle::multiply({a.begin() + i * m * k, a.begin() + (i + 1) * m * k}, {b.begin() + r * k * n, b.begin() + (r + 1) * k * n},
+                                                           std::vector<float>(n, 0.0f), m, k, n);
+          CHECK(oracle::error_units({output.data() + i * m * n, output.data() + (i + 1) * m * n}, expected.value, expected.magnitude) < 6);
+        }
+      }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// resize_2d: one, two, four and many taps, any tables, channel counts around vector widths, long rows, tiles.
+#include <netsuke/kernels/resize_2d.hpp>
+#include "tail_fixture.hpp"
+
+namespace {
+
+struct axis {
+  std::vector<int> index;
+  std::vector<float> weight;
+};
+/// Ascending positions, as resizing has them, with weights that sum to about 1; `wild`: any positions and weights.
+axis random_axis(tail::random& r, int in, int out, int taps, bool wild) {
+  axis a;
+  for (int o = 0; o < out; ++o)
+    for (int k = 0; k < taps; ++k) {
+      const int near = static_cast<int>((o + 0.5) * in / out - 0.5 * taps) + k;
+      a.index.push_back(wild ? r.below(in) : std::min(std::max(near, 0), in - 1));
+      a.weight.push_back(wild || taps > 1 ? r.real() : 1.0f);
+    }
+  return a;
+}
+
+void check(tail::random& r, const std::vector<int>& in_shape, int oh, int ow, int row_taps, int column_taps, bool wild, tail::digest& hash) {
+  tail::tensor in(in_shape, tail::random_layout(r, 4, true)), out({in_shape[0], oh, ow, in_shape[3]}, tail::random_layout(r, 4, true));
+  in.fill_random(r, 2);
+  const axis rows = random_axis(r, in_shape[1], oh, row_taps, wild), columns = random_axis(r, in_shape[2], ow, column_taps, wild);
+  nsk::kernels::resize_2d_args a{in.view(), out.view(), row_taps, column_taps, rows.index.data(), rows.weight.data(), columns.index.data(), columns.weight.data()};
+  const std::size_t bytes = static_cast<std::size_t>(nsk::kernels::resize_2d_scratch_bytes(row_taps));
+  CHECK(bytes % 64 == 0);
+  std::vector<unsigned char> memory(bytes + 128);
+  unsigned char* scratch = memory.data() + (64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64);
+  tail::run_checked(r, out, [&](const nsk::tile_range& t) {
+    std::fill(memory.begin(), memory.end(), static_cast<unsigned char>(0xff));
+    nsk::kernels::resize_2d(a, t, reinterpret_cast<std::byte*>(scratch));
+    bool clean = true;
+    for (std::size_t i = static_cast<std::size_t>(scratch - memory.data()) + bytes; i < memory.size(); ++i) clean = clean && memory[i] == 0xff;
+    CHECK(clean);
+  });
+  const oracle::array want = oracle::resize_2d(in.read(), rows.index, rows.weight, columns.index, columns.weight, row_taps, column_taps);
+  tail::check_close(out, want, row_taps + column_taps + 2, 2 * row_taps * column_taps);
+  hash.add(out);
+}
+
+}  // namespace
+
+TEST_CASE("resize_2d: taps, sizes and channels") {
+  tail::random r(40);
+  tail::digest hash;
+  for (int round = 0; round < 250; ++round) {
+    const int taps[] = {1, 2, 4, r.between(1, 9)};
+    const int row_taps = taps[r.below(4)], column_taps = taps[r.below(4)], oh = r.between(1, 20), ow = r.between(1, 20);
+    CAPTURE(round);
+    check(r, {r.between(1, 2), r.between(1, 9), r.between(1, 9), r.between(1, 40)}, oh, ow, row_taps, column_taps, round % 4 == 0, hash);
+  }
+  CHECK(hash.value() == 1289760111449187853u);
+}
+
+TEST_CASE("resize_2d: rows longer than scratch, more channels than scratch, many taps") {
+  tail::random r(41);
+  tail::digest hash;
+  check(r, {1, 3, 200, 3}, 5, 400, 2, 2, false, hash);
+  check(r, {1, 3, 300, 8}, 6, 600, 1, 1, false, hash);
+  check(r, {1, 2, 3, 1100}, 4, 5, 2, 2, false, hash);
+  check(r, {1, 90, 4, 3}, 3, 4, 80, 1, false, hash);
+  CHECK(hash.value() == 11223045385608076296u);
+}

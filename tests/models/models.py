@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""The models that are tested, and what tests share: the nsk binary, inputs, ONNX Runtime."""
+import os
+import pathlib
+import re
+import subprocess
+
+import numpy as np
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+# Models that are too large for the repository lie beside a checkout.
+SHARED = pathlib.Path(os.environ.get("NSK_MODELS", REPOSITORY.parent / "shared" / "models"))
+TOOL = os.environ.get("NSK_TOOL", str(REPOSITORY / "build" / "nsk"))
+
+# Name -> path. The first ones are small enough for the scalar instruction set in tests.
+MODELS = {
+    "mnist": "classify/mnist.onnx",
+    "policy_mlp": "bench/policy_mlp.onnx",
+    "face_front": "face/face_detection_front_128x128_barracuda.onnx",
+    "face_back": "face/face_detection_back_256x256_barracuda.onnx",
+    "ultraface": "face/ultraface_rfb320.onnx",
+    "mobilenet_v3_small": "bench/mobilenet_v3_small.onnx",
+    "mobilenet_v2": "bench/mobilenet_v2.onnx",
+    "squeezenet1_1": "bench/squeezenet1_1.onnx",
+    "resnet18": "bench/resnet18.onnx",
+    "upscale_x2_360p": "bench/upscale_x2_360p.onnx",
+}
+OWN = sorted((REPOSITORY / "examples" / "models").glob("*.onnx"))
+for own in OWN:
+    MODELS[own.stem] = str(own)
+SAID_SKIPPED = "SKIPPED:"
+
+
+def path_of(name):
+    """Path of a model, or None with a message where it is not on this machine."""
+    path = pathlib.Path(MODELS[name])
+    path = path if path.is_absolute() else SHARED / path
+    if path.exists():
+        return path
+    print(f"{SAID_SKIPPED} {path} does not exist; set NSK_MODELS to a folder with {MODELS[name]}")
+    return None
+
+
+def nsk(*arguments, **options):
+    return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, **options)
+
+
+def must(*arguments):
+    done = nsk(*arguments)
+    if done.returncode != 0:
+        raise SystemExit(f"nsk {' '.join(map(str, arguments))}\n  exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def file_name(name):
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", name) + ".npy"
+
+
+def onnx_session(path, threads=1):
+    import onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = threads
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def open_shapes(session):
+    """--input options for the dimensions that a model leaves open: 1."""
+    return {i.name: [d if isinstance(d, int) else 1 for d in i.shape] for i in session.get_inputs()}
+
+
+def convert_options(session):
+    return [o for i in session.get_inputs() if any(not isinstance(d, int) for d in i.shape)
+            for o in ("--input", f"{i.name}=" + "x".join(map(str, open_shapes(session)[i.name])))]
+
+
+def random_inputs(session, seed):
+    """Numbers in the range of normalised pictures, for every input."""
+    generator = np.random.default_rng(seed)
+    return {name: generator.uniform(-1, 1, shape).astype(np.float32) for name, shape in open_shapes(session).items()}
+
+
+def error_of(got, wanted):
+    """Largest error as a share of the reference's largest magnitude."""
+    if got.shape != wanted.shape or got.dtype != wanted.dtype:
+        raise SystemExit(f"nsk gives {got.dtype}{got.shape}, ONNX Runtime {wanted.dtype}{wanted.shape}")
+    largest = float(np.max(np.abs(wanted.astype(np.float64)))) if wanted.size else 0.0
+    worst = float(np.max(np.abs(got.astype(np.float64) - wanted.astype(np.float64)))) if wanted.size else 0.0
+    return worst / largest if largest > 0 else worst

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: MIT
+/// Every operation of the vocabulary, one lane at a time, against the C++ library in double precision. The same file is compiled for
+/// each instruction set.
+#include <cfenv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+#include <doctest/doctest.h>
+#include <netsuke/simd/float_env.hpp>
+#include <netsuke/simd/vec.hpp>
+
+namespace {
+
+std::uint32_t bits(float x) {
+  std::uint32_t b;
+  std::memcpy(&b, &x, 4);
+  return b;
+}
+float from_bits(std::uint32_t b) {
+  float x;
+  std::memcpy(&x, &b, 4);
+  return x;
+}
+/// Equal bits; any NaN equals any NaN.
+bool same(float a, float b) { return std::isnan(a) ? std::isnan(b) : bits(a) == bits(b); }
+
+struct random_bits {
+  std::uint64_t state = 88172645463325252u;
+  std::uint32_t operator()() {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return static_cast<std::uint32_t>(state >> 16);
+  }
+};
+
+/// Numbers at every edge: zeros, denormals, halves, powers of two around the integers' limits, infinities, NaN.
+std::vector<float> edges() {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> v = {0.0f, 0.25f, 0.5f, 0.75f, 1.0f, 1.5f, 2.5f, 3.5f, 8388607.5f, 8388608.0f, 8388609.0f, 16777216.0f, 2147483520.0f, 2147483648.0f,
+                          4e9f, 3e38f, infinity, std::numeric_limits<float>::max(), std::numeric_limits<float>::min(), std::numeric_limits<float>::denorm_min(),
+                          from_bits(0x007fffff), 0.1f, 0.49999997f, 0.9999999f, 65504.0f, 65519.9f, 65520.0f, 5.9604645e-8f, 2.9802322e-8f, 6.1035156e-5f};
+  const std::size_t n = v.size();
+  for (std::size_t i = 0; i < n; ++i) v.push_back(-v[i]);
+  v.push_back(std::numeric_limits<float>::quiet_NaN());
+  return v;
+}
+
+}
+
+#include <netsuke/simd/begin.hpp>
+NSK_BEGIN
+namespace probe {
+// Called from outside the region, so plain functions on memory.
+using namespace simd;
+enum class one { neg, abs, sqrt, round_even, floor, ceil, trunc };
+inline float apply(one op, float a) {
+  const f32 x = splat(a);
+  f32 y = x;
+  switch (op) {
+    case one::neg: y = neg(x); break;
+    case one::abs: y = abs(x); break;
+    case one::sqrt: y = sqrt(x); break;
+    case one::round_even: y = round_even(x); break;
+    case one::floor: y = floor(x); break;
+    case one::ceil: y = ceil(x); break;
+    case one::trunc: y = trunc(x); break;
+  }
+  float line[f32::lanes];
+  store(line, y);
+  return line[f32::lanes - 1];
+}
+enum class two { add, sub, mul, div, min, max, copy_sign };
+inline float apply(two op, float a, float b) {
+  const f32 x = splat(a), y = broadcast(&b);
+  f32 z = x;
+  switch (op) {
+    case two::add: z = add(x, y); break;
+    case two::sub: z = sub(x, y); break;
+    case two::mul: z = mul(x, y); break;
+    case two::div: z = div(x, y); break;
+    case two::min: z = min(x, y); break;
+    case two::max: z = max(x, y); break;
+    case two::copy_sign: z = copy_sign(x, y); break;
+  }
+  float line[f32::lanes];
+  store(line, z);
+  return line[0];
+}
+inline float apply_fma(float a, float b, float c) {
+  float line[f32::lanes];
+  store(line, fma(splat(a), splat(b), splat(c)));
+  return line[0];
+}
+inline float apply_neg_fma(float a, float b, float c) {
+  float line[f32::lanes];
+  store(line, neg_fma(splat(a), splat(b), splat(c)));
+  return line[f32::lanes - 1];
+}
+inline std::int32_t to_integer(float a) {
+  std::int32_t line[f32::lanes];
+  store_i32(line, to_i32(splat(a)));
+  return line[0];
+}
+inline float from_integer(std::int32_t a) {
+  float line[f32::lanes];
+  store(line, to_f32(splat_i32(a)));
+  return line[0];
+}
+inline int comparisons(float a, float b) {
+  const f32 x = splat(a), y = splat(b);
+  return (any(less(x, y)) ? 1 : 0) | (any(less_equal(x, y)) ? 2 : 0) | (any(equal(x, y)) ? 4 : 0) | (any(greater(x, y)) ? 8 : 0) |
+         (any(greater_equal(x, y)) ? 16 : 0) | (any(not_equal(x, y)) ? 32 : 0);
+}
+inline float choose(float a, float b, float yes, float no) {
+  float line[f32::lanes];
+  store(line, select(less(splat(a), splat(b)), splat(yes), splat(no)));
+  return line[f32::lanes - 1];
+}
+inline std::int32_t integers(int op, std::int32_t a, std::int32_t b) {
+  const i32 x = splat_i32(a), y = splat_i32(b);
+  i32 z = x;
+  if (op == 0) z = add(x, y);
+  if (op == 1) z = sub(x, y);
+  if (op == 2) z = bit_and(x, y);
+  if (op == 3) z = bit_or(x, y);
+  if (op == 4) z = bit_xor(x, y);
+  if (op == 5) z = shift_left<7>(x);
+  if (op == 6) z = shift_right<7>(x);
+  if (op == 7) z = shift_right_logical<7>(x);
+  if (op == 8) z = select(equal(x, y), splat_i32(1), splat_i32(0));
+  if (op == 9) z = select(less(x, y), splat_i32(1), splat_i32(0));
+  if (op == 10) z = select(greater(x, y), splat_i32(1), splat_i32(0));
+  if (op == 11) z = as_i32(as_f32(x));
+  std::int32_t line[f32::lanes];
+  store_i32(line, z);
+  return line[0];
+}
+inline float decode(std::uint16_t h) {
+  std::uint16_t in[f32::lanes];
+  for (std::uint16_t& x : in) x = h;
+  float out[f32::lanes];
+  store(out, load_f16(in));
+  return out[0];
+}
+inline std::uint16_t encode(float x) {
+  std::uint16_t out[f32::lanes];
+  store_f16(out, splat(x));
+  return out[0];
+}
+inline void partial(const float* from, float* to, int n) { store_partial(to, n, load_partial(from, n)); }
+inline void partial_whole(const float* from, float* to, int n) { store(to, load_partial(from, n)); }
+inline void reductions(const float* p, float* out) {
+  const f32x16 x = load16(p);
+  out[0] = sum16(x);
+  out[1] = product16(x);
+  out[2] = max16(x);
+  out[3] = min16(x);
+}
+inline float unfused(float a, float b, float c) {
+  float line[f32::lanes];
+  store(line, add(mul(splat(a), splat(b)), splat(c)));
+  return line[0];
+}
+}
+NSK_END
+#include <netsuke/simd/end.hpp>
+
+using namespace nsk;
+
+TEST_CASE("simd: this machine runs the instruction set") { REQUIRE(cpu_supports()); }
+
+TEST_CASE("simd: functions of one number") {
+  const float_environment environment;
+  std::vector<float> numbers = edges();
+  random_bits next;
+  for (int i = 0; i < 200000; ++i) numbers.push_back(from_bits(next()));
+  int wrong = 0;
+  for (float x : numbers) {
+    const auto check = [&](probe::one op, float expected) {
+      if (!same(probe::apply(op, x), expected) && ++wrong < 10) FAIL_CHECK("operation " << static_cast<int>(op) << " of " << x);
+    };
+    check(probe::one::neg, -x);
+    check(probe::one::abs, std::fabs(x));
+    check(probe::one::sqrt, static_cast<float>(std::sqrt(static_cast<double>(x))));
+    check(probe::one::round_even, std::nearbyint(x));
+    check(probe::one::floor, std::floor(x));
+    check(probe::one::ceil, std::ceil(x));
+    check(probe::one::trunc, std::trunc(x));
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("simd: functions of two numbers, comparisons and choice") {
+  const float_environment environment;
+  const std::vector<float> numbers = edges();
+  int wrong = 0;
+  for (float a : numbers)
+    for (float b : numbers) {
+      const double x = a, y = b;
+      wrong += !same(probe::apply(probe::two::add, a, b), static_cast<float>(x + y));
+      wrong += !same(probe::apply(probe::two::sub, a, b), static_cast<float>(x - y));
+      wrong += !same(probe::apply(probe::two::mul, a, b), static_cast<float>(x * y));
+      wrong += !same(probe::apply(probe::two::div, a, b), static_cast<float>(x / y));
+      wrong += !same(probe::apply(probe::two::max, a, b), a > b ? a : b);
+      wrong += !same(probe::apply(probe::two::min, a, b), a < b ? a : b);
+      wrong += !same(probe::apply(probe::two::copy_sign, a, b), std::copysign(a, b));
+      const int expected = (a < b ? 1 : 0) | (a <= b ? 2 : 0) | (a == b ? 4 : 0) | (a > b ? 8 : 0) | (a >= b ? 16 : 0) | (a != b ? 32 : 0);
+      // not_equal is the complement of equal, and so are all six on NaN.
+      wrong += probe::comparisons(a, b) != expected;
+      wrong += !same(probe::choose(a, b, 3, 4), a < b ? 3.0f : 4.0f);
+    }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("simd: fma rounds once") {
+  const float_environment environment;
+  int wrong = 0;
+  const auto check = [&](float a, float b, float c) {
+    // The compiler's own fma in float: the hardware instruction or the library's, both exact here.
+    const float expected = std::fma(a, b, c), negated = std::fma(-a, b, c);
+    if (!same(probe::apply_fma(a, b, c), expected) && ++wrong < 10) FAIL_CHECK("fma " << a << " " << b << " " << c);
+    if (!same(probe::apply_neg_fma(a, b, c), negated) && ++wrong < 10) FAIL_CHECK("neg_fma " << a << " " << b << " " << c);
+  };
+  const std::vector<float> numbers = edges();
+  for (float a : numbers)
+    for (float b : numbers)
+      for (float c : numbers) check(a, b, c);
+  random_bits next;
+  for (int i = 0; i < 300000; ++i) check(from_bits(next()), from_bits(next()), from_bits(next()));
+  const auto near_one = [&] { return from_bits(0x3f800000u | (next() & 0x7fffffu)); };
+  for (int i = 0; i < 300000; ++i) {
+    const float a = near_one(), b = near_one();
+    check(a, b, -a * b);                                             // what is left is the rounding error of the product
+    check(a, b, std::ldexp(near_one(), static_cast<int>(next() % 60) - 30));
+    check(from_bits(bits(a) - (60u << 23)), from_bits(bits(b) - (60u << 23)), from_bits(next() & 0x80ffffffu));  // around denormals
+  }
+}
+
+TEST_CASE("simd: fma on constructed ties") {
+  const float_environment environment;
+  // c + a * b lies exactly between two floats, or a hair (far below double's precision) beside: double rounding would go wrong.
+  int wrong = 0;
+  for (int e = 30; e < 100; ++e)
+    for (float sign : {1.0f, -1.0f})
+      for (std::uint32_t last : {0u, 1u}) {
+        const float c = from_bits(0x3f800000u | last);                             // even or odd significand
+        const float half = sign * std::ldexp(1.0f, -24);                           // half a unit in the last place of c
+        const float a = 1.0f + std::ldexp(1.0f, -23);
+        const float hair = std::ldexp(1.0f, -e);
+        wrong += !same(probe::apply_fma(half, 1.0f, c), std::fma(half, 1.0f, c));  // exact tie
+        wrong += !same(probe::apply_fma(half, a, c), std::fma(half, a, c));        // tie and a little
+        // (2^-12 + hair) * (2^-12 - hair) = 2^-24 - hair^2: just below the tie
+        if (e < 36) wrong += !same(probe::apply_fma(0x1p-12f + hair, sign * (0x1p-12f - hair), c), std::fma(0x1p-12f + hair, sign * (0x1p-12f - hair), c));
+        wrong += !same(probe::apply_fma(hair, hair, c), std::fma(hair, hair, c));
+        wrong += !same(probe::apply_fma(hair, -hair, c), std::fma(hair, -hair, c));
+      }
+  CHECK(wrong == 0);
+  CHECK(same(probe::apply_fma(-1e38f, 1e38f, 0.0f), -std::numeric_limits<float>::infinity()));
+  CHECK(same(probe::apply_fma(1e38f, 10.0f, -std::numeric_limits<float>::infinity()), -std::numeric_limits<float>::infinity()));
+  CHECK(same(probe::apply_fma(std::numeric_limits<float>::max(), 1.0f, 1e31f), std::numeric_limits<float>::infinity()));
+}
+
+TEST_CASE("simd: mul and add do not fuse") {
+  // a * a = 1 + 2^-11 + 2^-24 rounds to 1 + 2^-11, so the difference is 0 unless something fused.
+  const float a = 1.0f + std::ldexp(1.0f, -12);
+  CHECK(probe::unfused(a, a, -(1.0f + std::ldexp(1.0f, -11))) == 0.0f);
+  CHECK(probe::apply_fma(a, a, -(1.0f + std::ldexp(1.0f, -11))) == std::ldexp(1.0f, -24));
+}
+
+TEST_CASE("simd: conversions to and from integers") {
+  const float_environment environment;
+  std::vector<float> numbers = edges();
+  random_bits next;
+  for (int i = 0; i < 100000; ++i) numbers.push_back(from_bits(next()));
+  int wrong = 0;
+  for (float x : numbers) {
+    double y = std::isnan(x) ? -2147483648.0 : std::nearbyint(static_cast<double>(x));
+    y = std::fmin(std::fmax(y, -2147483648.0), 2147483520.0);
+    wrong += probe::to_integer(x) != static_cast<std::int32_t>(y);
+  }
+  CHECK(wrong == 0);
+  for (int i = 0; i < 100000; ++i) {
+    const auto x = static_cast<std::int32_t>(next());
+    wrong += !same(probe::from_integer(x), static_cast<float>(static_cast<double>(x)));
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("simd: integers") {
+  random_bits next;
+  int wrong = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const std::uint32_t ua = next(), ub = i % 3 == 0 ? ua : next();
+    std::int32_t a, b;
+    std::memcpy(&a, &ua, 4);
+    std::memcpy(&b, &ub, 4);
+    const auto same_word = [&](int op, std::uint32_t expected) { wrong += static_cast<std::uint32_t>(probe::integers(op, a, b)) != expected; };
+    same_word(0, ua + ub);
+    same_word(1, ua - ub);
+    same_word(2, ua & ub);
+    same_word(3, ua | ub);
+    same_word(4, ua ^ ub);
+    same_word(5, ua << 7);
+    same_word(6, static_cast<std::uint32_t>(static_cast<std::int64_t>(std::floor(static_cast<double>(a) / 128))));
+    same_word(7, ua >> 7);
+    same_word(8, a == b);
+    same_word(9, a < b);
+    same_word(10, a > b);
+    same_word(11, ua);
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("simd: every half, and halves of floats") {
+  const float_environment environment;
+  int wrong = 0;
+  for (std::uint32_t h = 0; h < 65536; ++h) {
+    const int exponent = (h >> 10) & 31, fraction = h & 1023;
+    double expected = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+    if (exponent == 31) expected = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    if (h & 0x8000) expected = -expected;
+    wrong += !same(probe::decode(static_cast<std::uint16_t>(h)), static_cast<float>(expected));
+    if (exponent != 31 || fraction == 0) wrong += probe::encode(static_cast<float>(expected)) != h;
+    // Between this half and the next, positive and finite: below, at and above the middle.
+    if (h < 0x7bff) {
+      const float low = probe::decode(static_cast<std::uint16_t>(h)), high = probe::decode(static_cast<std::uint16_t>(h + 1)), middle = low + (high - low) / 2;
+      wrong += probe::encode(middle) != ((h & 1) ? h + 1 : h);
+      wrong += probe::encode(std::nextafter(middle, 0.0f)) != h;
+      wrong += probe::encode(std::nextafter(middle, 1e9f)) != h + 1;
+    }
+  }
+  CHECK(wrong == 0);
+  CHECK((probe::encode(std::numeric_limits<float>::quiet_NaN()) & 0x7e00) == 0x7e00);
+  CHECK(probe::encode(1e9f) == 0x7c00);
+}
+
+TEST_CASE("simd: partial loads and stores touch n elements") {
+  float from[16], to[18];
+  for (int i = 0; i < 16; ++i) from[i] = static_cast<float>(i + 1);
+  for (int n = 0; n <= simd::f32::lanes; ++n) {
+    for (float& x : to) x = -1;
+    probe::partial(from, to + 1, n);
+    for (int i = 0; i < 18; ++i) CHECK(to[i] == (i >= 1 && i <= n ? static_cast<float>(i) : -1.0f));
+    probe::partial_whole(from, to, n);
+    for (int i = 0; i < simd::f32::lanes; ++i) CHECK(to[i] == (i < n ? static_cast<float>(i + 1) : 0.0f));
+  }
+}
+
+TEST_CASE("simd: reductions of sixteen are one fixed tree") {
+  random_bits next;
+  for (int round = 0; round < 1000; ++round) {
+    float x[16], expected[16], got[4];
+    for (float& v : x) v = from_bits(0x3f000000u + (next() & 0x80ffffffu));
+    const auto fold = [&](auto op) {
+      std::memcpy(expected, x, sizeof x);
+      for (int n = 8; n > 0; n /= 2)
+        for (int i = 0; i < n; ++i) expected[i] = op(expected[i], expected[i + n]);
+      return expected[0];
+    };
+    probe::reductions(x, got);
+    CHECK(same(got[0], fold([](float a, float b) { return static_cast<float>(static_cast<double>(a) + b); })));
+    CHECK(same(got[1], fold([](float a, float b) { return static_cast<float>(static_cast<double>(a) * b); })));
+    CHECK(same(got[2], fold([](float a, float b) { return a > b ? a : b; })));
+    CHECK(same(got[3], fold([](float a, float b) { return a < b ? a : b; })));
+  }
+}
+
+#if defined(__x86_64__)
+TEST_CASE("float_environment: sets the mode and restores what it found") {
+  const unsigned found = _mm_getcsr();
+  _mm_setcsr(0x1f80u | 0x8040u | 0x6000u);  // flush to zero, denormals are zero, round towards zero
+  const unsigned strange = _mm_getcsr();
+  volatile float tiny = std::numeric_limits<float>::min();
+  {
+    const float_environment environment;
+    CHECK(_mm_getcsr() == 0x1f80u);
+    volatile float half = tiny * 0.5f;
+    CHECK(half > 0);
+  }
+  CHECK((_mm_getcsr() & 0xffc0u) == (strange & 0xffc0u));
+  volatile float half = tiny * 0.5f;
+  CHECK(!(half > 0));
+  _mm_setcsr(found);
+}
+#endif

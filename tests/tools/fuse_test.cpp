@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+#include <limits>
+#include "passes/lower.hpp"
+#include "passes/program.hpp"
+
+using namespace nsk::tool;
+
+namespace {
+
+int data(program& p, const std::string& name, shape_t shape) { return p.add({name, element::f32, std::move(shape), nullptr}); }
+int constant(program& p, const std::string& name, shape_t shape, const std::vector<float>& values) {
+  return p.add({name, element::f32, shape, std::make_shared<array>(make_floats(shape, values))});
+}
+operation& add(program& p, operation_parameters parameters, std::vector<int> inputs, int output) {
+  operation o;
+  o.name = p.values[static_cast<std::size_t>(output)].name;
+  o.inputs = std::move(inputs);
+  o.output = output;
+  o.p = std::move(parameters);
+  p.operations.push_back(std::move(o));
+  return p.operations.back();
+}
+conv_parameters conv(int inputs, int outputs, int kernel = 1, int pad = 0) {
+  conv_parameters c;
+  c.w.kernel_h = c.w.kernel_w = kernel;
+  c.w.pad_top = c.w.pad_left = c.pad_bottom = c.pad_right = pad;
+  c.outputs = outputs;
+  c.weights.assign(static_cast<std::size_t>(inputs * outputs * kernel * kernel), 2.0);
+  c.bias.assign(static_cast<std::size_t>(outputs), 1.0);
+  return c;
+}
+post_operation relu() {
+  post_operation post;
+  post.fn = nsk::function::clip;
+  post.beta = std::numeric_limits<double>::infinity();
+  return post;
+}
+
+}
+
+TEST_CASE("scale, offset and activation vanish in the convolution before them") {
+  program p;
+  const int x = data(p, "x", {1, 2, 4, 4}), a = data(p, "a", {1, 2, 4, 4}), b = data(p, "b", {1, 2, 4, 4}), c = data(p, "c", {1, 2, 4, 4}),
+            y = data(p, "y", {1, 2, 4, 4});
+  p.inputs = {x};
+  p.outputs = {y};
+  add(p, conv(2, 2), {x}, a);
+  add(p, binary_parameters{nsk::binary_kind::mul}, {a, constant(p, "s", {2, 1, 1}, {3, 5})}, b);
+  add(p, binary_parameters{nsk::binary_kind::sub}, {b, constant(p, "t", {1, 2, 1, 1}, {1, 2})}, c);
+  add(p, unary_parameters{}, {c}, y).post = relu();
+  fuse(p);
+  REQUIRE(p.operations.size() == 1);
+  const auto* k = p.operations[0].as<conv_parameters>();
+  REQUIRE(k);
+  CHECK(k->weights == std::vector<double>{6, 6, 10, 10});
+  CHECK(k->bias == std::vector<double>{2, 3});
+  CHECK(p.operations[0].post.fn == nsk::function::clip);
+  CHECK(p.operations[0].output == y);
+}
+
+TEST_CASE("a value that is read twice or is an output is not folded away") {
+  program p;
+  const int x = data(p, "x", {1, 2, 4, 4}), a = data(p, "a", {1, 2, 4, 4}), y = data(p, "y", {1, 2, 4, 4});
+  p.inputs = {x};
+  p.outputs = {y, a};
+  add(p, conv(2, 2), {x}, a);
+  add(p, unary_parameters{}, {a}, y).post = relu();
+  fuse(p);
+  CHECK(p.operations.size() == 2);
+}
+
+TEST_CASE("the residual goes into the later of two convolutions, then the activation behind it") {
+  program p;
+  const int x = data(p, "x", {1, 2, 4, 4}), a = data(p, "a", {1, 2, 4, 4}), b = data(p, "b", {1, 2, 4, 4}), s = data(p, "s", {1, 2, 4, 4}),
+            y = data(p, "y", {1, 2, 4, 4});
+  p.inputs = {x};
+  p.outputs = {y};
+  add(p, conv(2, 2), {x}, a);
+  add(p, conv(2, 2), {x}, b);
+  add(p, binary_parameters{nsk::binary_kind::add}, {a, b}, s);
+  add(p, unary_parameters{}, {s}, y).post = relu();
+  fuse(p);
+  REQUIRE(p.operations.size() == 2);
+  CHECK(p.operations[0].output == a);
+  CHECK(p.operations[1].post.residual == a);
+  CHECK_FALSE(p.operations[1].post.activation_first);
+  CHECK(p.operations[1].post.fn == nsk::function::clip);
+}
+
+TEST_CASE("an activation before the sum stays before the sum") {
+  program p;
+  const int x = data(p, "x", {1, 2, 4, 4}), a = data(p, "a", {1, 2, 4, 4}), b = data(p, "b", {1, 2, 4, 4}), y = data(p, "y", {1, 2, 4, 4});
+  p.inputs = {x};
+  p.outputs = {y};
+  add(p, conv(2, 2), {x}, a);
+  add(p, unary_parameters{}, {a}, b).post = relu();
+  add(p, binary_parameters{nsk::binary_kind::add}, {b, x}, y);
+  fuse(p);
+  REQUIRE(p.operations.size() == 1);
+  CHECK(p.operations[0].post.residual == x);
+  CHECK(p.operations[0].post.activation_first);
+}
+
+TEST_CASE("a dense layer on a picture becomes a convolution and nothing is transposed") {
+  program p;
+  const int x = data(p, "x", {1, 3, 4, 5}), a = data(p, "a", {1, 2, 4, 5}), flat = data(p, "flat", {1, 40}), y = data(p, "y", {1, 7});
+  p.inputs = {x};
+  p.outputs = {y};
+  add(p, conv(3, 2, 3, 1), {x}, a);
+  add(p, reshape_parameters{}, {a}, flat);
+  dense_parameters d;
+  d.depth = 40;
+  d.outputs = 7;
+  d.weights.assign(280, 1.0);
+  d.bias.assign(7, 0.0);
+  add(p, d, {flat}, y);
+  fuse(p);
+  const plan layout = lower(p, {});
+  REQUIRE(layout.steps.size() == 2);
+  for (const plan_step& s : layout.steps) CHECK(s.kind == nsk::op::conv_2d);
+  CHECK(layout.inputs[0].source_axes == std::vector<int>{0, 2, 3, 1});
+}
+
+TEST_CASE("a concatenation along channels is written in place, with the border that its reader needs") {
+  program p;
+  const int x = data(p, "x", {1, 3, 6, 6}), a = data(p, "a", {1, 8, 6, 6}), b = data(p, "b", {1, 16, 6, 6}), c = data(p, "c", {1, 24, 6, 6}),
+            y = data(p, "y", {1, 5, 6, 6});
+  p.inputs = {x};
+  p.outputs = {y};
+  add(p, conv(3, 8), {x}, a);
+  add(p, conv(3, 16), {x}, b);
+  add(p, concat_parameters{1}, {a, b}, c);
+  add(p, conv(24, 5, 3, 1), {c}, y);
+  fuse(p);
+  const plan layout = lower(p, {});
+  REQUIRE(layout.steps.size() == 3);
+  const plan_tensor &first = layout.tensor(layout.steps[0].outputs[0]), &second = layout.tensor(layout.steps[1].outputs[0]);
+  CHECK(first.storage == second.storage);
+  CHECK(second.offset - first.offset == 8);
+  CHECK(first.strides[2] == 24);
+  CHECK(first.border.top == 1);
+  CHECK(layout.tensor(layout.steps[2].inputs[0]).border.right == 1);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+#include <random>
+#include "plan/plan.hpp"
+
+using namespace nsk::tool;
+
+namespace {
+
+int add_tensor(plan& p, storage_kind kind, std::int32_t elements, int index = 0) {
+  plan_storage s;
+  s.kind = kind;
+  s.elements = elements;
+  s.index = index;
+  p.storages.push_back(s);
+  plan_tensor t;
+  t.shape = {elements};
+  t.strides = {1};
+  t.storage = static_cast<int>(p.storages.size()) - 1;
+  p.tensors.push_back(t);
+  return static_cast<int>(p.tensors.size()) - 1;
+}
+
+void add_step(plan& p, nsk::op kind, std::vector<int> inputs, int output) {
+  plan_step s;
+  s.kind = kind;
+  s.inputs = std::move(inputs);
+  s.outputs = {output};
+  p.steps.push_back(s);
+}
+
+const plan_buffer& buffer_of(const plan& p, int tensor) {
+  return p.buffers[static_cast<std::size_t>(p.storages[static_cast<std::size_t>(p.tensor(tensor).storage)].buffer)];
+}
+
+void check_disjoint(const plan& p) {
+  for (std::size_t i = 0; i < p.buffers.size(); ++i)
+    for (std::size_t k = i + 1; k < p.buffers.size(); ++k) {
+      const plan_buffer &a = p.buffers[i], &b = p.buffers[k];
+      if (a.kind == storage_kind::constant || b.kind == storage_kind::constant) continue;
+      const bool meet = a.first_step <= b.last_step && b.first_step <= a.last_step;
+      const bool overlap = a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+      CHECK_FALSE((meet && overlap));
+    }
+}
+
+}
+
+TEST_CASE("element-wise results take the place of operands that die") {
+  plan p;
+  const int x = add_tensor(p, storage_kind::input, 100), a = add_tensor(p, storage_kind::arena, 100), b = add_tensor(p, storage_kind::arena, 100),
+            y = add_tensor(p, storage_kind::output, 100);
+  add_step(p, nsk::op::copy, {x}, a);
+  add_step(p, nsk::op::unary, {a}, b);
+  add_step(p, nsk::op::copy, {b}, y);
+  plan_memory(p);
+  CHECK(&buffer_of(p, a) == &buffer_of(p, b));
+  CHECK(buffer_of(p, a).last_step == 2);
+  check_disjoint(p);
+}
+
+TEST_CASE("an operand that is read again keeps its place") {
+  plan p;
+  const int x = add_tensor(p, storage_kind::input, 100), a = add_tensor(p, storage_kind::arena, 100), b = add_tensor(p, storage_kind::arena, 100),
+            y = add_tensor(p, storage_kind::output, 100);
+  add_step(p, nsk::op::copy, {x}, a);
+  add_step(p, nsk::op::unary, {a}, b);
+  add_step(p, nsk::op::binary, {a, b}, y);
+  plan_memory(p);
+  CHECK(&buffer_of(p, a) != &buffer_of(p, b));
+  check_disjoint(p);
+}
+
+TEST_CASE("random chains never overlap and reuse memory") {
+  std::mt19937 random(3);
+  for (int round = 0; round < 100; ++round) {
+    plan p;
+    std::vector<int> made = {add_tensor(p, storage_kind::input, 64)};
+    std::int64_t total = 0;
+    for (int i = 0; i < 30; ++i) {
+      const int t = add_tensor(p, storage_kind::arena, 1 + static_cast<int>(random() % 5000));
+      total += p.tensor(t).shape[0] * 4;
+      add_step(p, nsk::op::copy, {made[made.size() - 1 - random() % std::min<std::size_t>(made.size(), 3)]}, t);
+      made.push_back(t);
+    }
+    const int y = add_tensor(p, storage_kind::output, 10);
+    add_step(p, nsk::op::copy, {made.back()}, y);
+    plan_memory(p);
+    check_disjoint(p);
+    for (const plan_buffer& b : p.buffers) CHECK(b.offset + b.bytes <= p.arena_bytes);
+    CHECK(p.arena_bytes < total);
+  }
+}
+
+TEST_CASE("equal constants are stored once") {
+  plan p;
+  for (int i = 0; i < 3; ++i) {
+    add_tensor(p, storage_kind::constant, 4);
+    p.storages.back().data = std::make_shared<std::vector<std::byte>>(16, std::byte(i / 2));
+  }
+  plan_memory(p);
+  CHECK(p.storages[0].buffer == p.storages[1].buffer);
+  CHECK(p.storages[0].buffer != p.storages[2].buffer);
+  CHECK(p.weights.size() == 64 + 64 + 64);
+}
