@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr std::size_t k_file_bytes = 256 * 1024;
+constexpr std::size_t k_file_bytes = 1024 * 1024;
 constexpr std::size_t k_arena_bytes = 8 * 1024 * 1024;
 
 /// The network's place in the program: put them in the section, the heap or the console memory that you like.

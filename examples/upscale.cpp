@@ -8,9 +8,10 @@
 
 using namespace example;
 
-/// Just the operators that the network has: printed by `nsk inspect --settings`.
+/// Just what the network needs: printed by `nsk inspect --settings`.
 struct upscaler_settings : nsk::default_settings {
-  using ops = nsk::op_list<nsk::op::conv_2d, nsk::op::resize_2d, nsk::op::copy, nsk::op::binary, nsk::op::unary>;
+  using ops = nsk::op_list<nsk::op::conv_2d, nsk::op::binary, nsk::op::copy, nsk::op::resize_2d>;
+  using functions = nsk::function_list<nsk::function::identity, nsk::function::clip>;
 };
 
 struct options {

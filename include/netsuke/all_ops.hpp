@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Settings with every operator and function of this version: for tools and tests. Games list theirs (core/settings.hpp).
+/// Settings with every operator and function of this version: for tools and tests. Games list theirs
+/// (core/settings.hpp).
 #include <netsuke/netsuke.hpp>
 
 NSK_BEGIN

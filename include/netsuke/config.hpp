@@ -39,8 +39,10 @@
 #define NSK_INLINE __forceinline
 #define NSK_NOINLINE __declspec(noinline)
 #define NSK_RESTRICT __restrict
+#define NSK_FLATTEN
 #else
 #define NSK_INLINE inline __attribute__((always_inline))
 #define NSK_NOINLINE __attribute__((noinline))
 #define NSK_RESTRICT __restrict__
+#define NSK_FLATTEN __attribute__((flatten))  // inlines all that the function calls, lambdas first of all
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Random lies: well-formed plans with one or a few fields changed. They reach the verifier's last rules, where damaged bytes seldom do.
+/// Random lies: well-formed plans with one or a few fields changed. They reach the verifier's last rules, where damaged
+/// bytes seldom do.
 #include "../model/sample_plans.hpp"
 #include <utility>
 
@@ -21,9 +22,37 @@ struct generator {
 
 /// Numbers at which arithmetic breaks, and small ones that are likely to be indices, counts and shapes.
 inline std::uint64_t interesting(generator& random) {
-  static const std::uint64_t values[] = {0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 63, 64, 65, 127, 128, 255, 256, 32767, 32768, 65535, 65536,
-                                         0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000,
-                                         0xffffffffffffffff, 0xffffffffffffffc0, 0x3fffffff, 0x40000000};
+  static const std::uint64_t values[] = {0,
+                                         1,
+                                         2,
+                                         3,
+                                         4,
+                                         7,
+                                         8,
+                                         15,
+                                         16,
+                                         17,
+                                         63,
+                                         64,
+                                         65,
+                                         127,
+                                         128,
+                                         255,
+                                         256,
+                                         32767,
+                                         32768,
+                                         65535,
+                                         65536,
+                                         0x7fffffff,
+                                         0x80000000,
+                                         0xffffffff,
+                                         0x100000000,
+                                         0x7fffffffffffffff,
+                                         0x8000000000000000,
+                                         0xffffffffffffffff,
+                                         0xffffffffffffffc0,
+                                         0x3fffffff,
+                                         0x40000000};
   const std::uint64_t value = values[random.below(sizeof values / sizeof *values)];
   return random.one_in(4) ? ~value + 1 : value;
 }
@@ -70,9 +99,13 @@ inline void bend_tensor(generator& random, test::plan_spec& p) {
   switch (random.below(14)) {
     case 0: t.type = static_cast<nsk::format::DataType>(random.below(9)); break;
     case 1:
-    case 2: if (!t.shape.empty()) bend(random, any_of(random, t.shape)); break;
+    case 2:
+      if (!t.shape.empty()) bend(random, any_of(random, t.shape));
+      break;
     case 3:
-    case 4: if (!t.strides.empty()) bend(random, any_of(random, t.strides)); break;
+    case 4:
+      if (!t.strides.empty()) bend(random, any_of(random, t.strides));
+      break;
     case 5: t.buffer = other.buffer; break;
     case 6: bend(random, t.offset); break;
     case 7: t.offset += 4 * random.below(64); break;
@@ -81,27 +114,41 @@ inline void bend_tensor(generator& random, test::plan_spec& p) {
     case 10: t.border = {1, 1, 1, 1}; break;
     case 11: t.packing = static_cast<nsk::format::Packing>(random.below(5)); break;
     case 12: t.shape = other.shape, t.strides = other.strides; break;
-    default: if (t.shape.size() > 1) std::swap(any_of(random, t.shape), t.shape[0]), std::swap(any_of(random, t.strides), t.strides[0]); break;
+    default:
+      if (t.shape.size() > 1)
+        std::swap(any_of(random, t.shape), t.shape[0]), std::swap(any_of(random, t.strides), t.strides[0]);
+      break;
   }
 }
 
 inline void bend_window(generator& random, test::step_spec& s) {
-  std::uint16_t w[8] = {s.window.kernel_h(), s.window.kernel_w(), s.window.stride_h(), s.window.stride_w(),
-                        s.window.dilation_h(), s.window.dilation_w(), s.window.pad_top(), s.window.pad_left()};
+  std::uint16_t w[8] = {s.window.kernel_h(),   s.window.kernel_w(),   s.window.stride_h(), s.window.stride_w(),
+                        s.window.dilation_h(), s.window.dilation_w(), s.window.pad_top(),  s.window.pad_left()};
   for (std::size_t n = 1 + random.below(2); n-- > 0;) bend(random, w[random.below(8)]);
   s.window = nsk::format::Window(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]);
 }
 
 inline void bend_step(generator& random, test::plan_spec& p) {
   test::step_spec &s = any_of(random, p.steps), &other = any_of(random, p.steps);
-  const auto any_tensor = [&] { return static_cast<std::uint32_t>(random.below(p.tensors.size() + (random.one_in(20) ? 1 : 0))); };
+  const auto any_tensor = [&] {
+    return static_cast<std::uint32_t>(random.below(p.tensors.size() + (random.one_in(20) ? 1 : 0)));
+  };
   switch (random.below(20)) {
     case 0: s.op = static_cast<nsk::format::Operator>(random.below(15)); break;
     case 1:
-    case 2: if (!s.inputs.empty()) any_of(random, s.inputs) = any_tensor(); break;
-    case 3: if (!s.outputs.empty()) any_of(random, s.outputs) = any_tensor(); break;
-    case 4: s.inputs.push_back(any_tensor()), s.epilogue.residual = static_cast<std::int32_t>(s.inputs.size() - 1); break;
-    case 5: s.inputs.push_back(any_tensor()), s.epilogue.slope = static_cast<std::int32_t>(s.inputs.size() - 1), s.epilogue.function = nsk::format::Function::prelu; break;
+    case 2:
+      if (!s.inputs.empty()) any_of(random, s.inputs) = any_tensor();
+      break;
+    case 3:
+      if (!s.outputs.empty()) any_of(random, s.outputs) = any_tensor();
+      break;
+    case 4:
+      s.inputs.push_back(any_tensor()), s.epilogue.residual = static_cast<std::int32_t>(s.inputs.size() - 1);
+      break;
+    case 5:
+      s.inputs.push_back(any_tensor()), s.epilogue.slope = static_cast<std::int32_t>(s.inputs.size() - 1),
+                                        s.epilogue.function = nsk::format::Function::prelu;
+      break;
     case 6:
     case 7: bend_window(random, s); break;
     case 8: s.epilogue.function = static_cast<nsk::format::Function>(random.below(24)); break;
@@ -111,10 +158,16 @@ inline void bend_step(generator& random, test::plan_spec& p) {
     case 12: bend(random, random.one_in(2) ? s.pad_bottom : s.pad_right); break;
     case 13: bend(random, random.one_in(2) ? s.row_taps : s.column_taps); break;
     case 14: bend(random, s.axis); break;
-    case 15: s.tile = {static_cast<std::uint32_t>(random.below(5)), static_cast<std::uint32_t>(random.below(5)), static_cast<std::uint32_t>(16 * random.below(3))}; break;
+    case 15:
+      s.tile = {static_cast<std::uint32_t>(random.below(5)), static_cast<std::uint32_t>(random.below(5)),
+                static_cast<std::uint32_t>(16 * random.below(3))};
+      break;
     case 16: bend(random, s.tile_count); break;
     case 17: bend(random, s.scratch_bytes); break;
-    case 18: s.binary = static_cast<nsk::format::BinaryKind>(random.below(9)), s.reduce = static_cast<nsk::format::ReduceKind>(random.below(7)); break;
+    case 18:
+      s.binary = static_cast<nsk::format::BinaryKind>(random.below(9)),
+      s.reduce = static_cast<nsk::format::ReduceKind>(random.below(7));
+      break;
     default: std::swap(s, other); break;
   }
 }
@@ -124,9 +177,15 @@ inline void bend_rest(generator& random, test::plan_spec& p) {
     case 0: bend(random, p.arena_bytes); break;
     case 1: bend(random, p.lane_bytes); break;
     case 2: bend(random, any_of(random, p.inputs).tensor); break;
-    case 3: if (!p.outputs.empty()) bend(random, any_of(random, p.outputs).tensor); break;
-    case 4: if (!p.states.empty()) bend(random, any_of(random, p.states).next); break;
-    case 5: if (!p.states.empty()) bend(random, any_of(random, p.states).initial); break;
+    case 3:
+      if (!p.outputs.empty()) bend(random, any_of(random, p.outputs).tensor);
+      break;
+    case 4:
+      if (!p.states.empty()) bend(random, any_of(random, p.states).next);
+      break;
+    case 5:
+      if (!p.states.empty()) bend(random, any_of(random, p.states).initial);
+      break;
     case 6: p.steps.pop_back(); break;
     case 7: p.inputs.pop_back(); break;
     default: p.weights.resize(p.weights.size() / 128 * 64); break;

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Damages files at random, but the same way every time, and exercises the result; built with ASan and UBSan.
-//   corrupt [--count N] [--plans N] [--seed S] [--truncations] FILE...
-// --count damages bytes of the files, or without FILE of the sample plans of tests/model. --truncations tries every length of every
-// file. --plans tells lies in the sample plans before they are written, so that they are well formed.
+//   corrupt [--count N] [--plans N] [--seed S] [--truncations] [--write-seeds DIR] FILE...
+// --count damages bytes of the files, or without FILE of the sample plans of tests/model. --truncations tries every
+// length of every file. --write-seeds stores the sample plans as a start for the corpus and ends. --plans tells lies in
+// the sample plans before they are written, so that they are well formed.
 #include "bend_plan.hpp"
 #include "exercise.hpp"
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace {
 using bytes = std::vector<std::uint8_t>;
@@ -67,7 +72,20 @@ bytes to_bytes(const test::plan_spec& plan) {
   return {data, data + file.size()};
 }
 
-/// The input that is being exercised, kept where a crash leaves it for the next look.
+std::vector<test::plan_spec> samples() {
+  return {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true)};
+}
+
+int write_seeds(const std::string& folder) {
+  static const char* const names[] = {"convolutions", "mixed", "recurrent"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const bytes file = to_bytes(samples()[i]);
+    std::ofstream(folder + "/" + names[i], std::ios::binary)
+        .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
+  }
+  return 0;
+}
+
 void exercise(const bytes& file, std::map<std::string, long>& verdicts) {
   ++verdicts[fuzz::exercise(file.data(), file.size()).name()];
 }
@@ -85,6 +103,8 @@ int main(int argc, char** argv) {
       count = std::atol(argv[++i]);
     } else if (argument == "--plans" && i + 1 < argc) {
       plans = std::atol(argv[++i]);
+    } else if (argument == "--write-seeds" && i + 1 < argc) {
+      return write_seeds(argv[++i]);
     } else if (argument == "--seed" && i + 1 < argc) {
       random.state = static_cast<std::uint64_t>(std::atoll(argv[++i]));
     } else if (argument == "--truncations") {
@@ -93,9 +113,9 @@ int main(int argc, char** argv) {
       files.push_back(read_file(argument));
     }
   }
-  const test::plan_spec samples[] = {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true)};
+  const std::vector<test::plan_spec> honest = samples();
   if (files.empty()) {
-    for (const test::plan_spec& sample : samples) files.push_back(to_bytes(sample));
+    for (const test::plan_spec& plan : honest) files.push_back(to_bytes(plan));
   }
   std::map<std::string, long> verdicts;
   for (const bytes& file : files) {
@@ -103,7 +123,8 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "corrupt: a file does not open before it is damaged\n");
       return 2;
     }
-    for (std::size_t n = 0; truncations && n < file.size(); ++n) exercise({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(n)}, verdicts);
+    for (std::size_t n = 0; truncations && n < file.size(); ++n)
+      exercise({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(n)}, verdicts);
   }
   for (long i = 0; i < count; ++i) {
     bytes file = files[random.below(files.size())];
@@ -111,7 +132,7 @@ int main(int argc, char** argv) {
     exercise(file, verdicts);
   }
   for (long i = 0; i < plans; ++i) {
-    test::plan_spec plan = samples[random.below(3)];
+    test::plan_spec plan = honest[random.below(honest.size())];
     fuzz::bend_plan(random, plan);
     exercise(to_bytes(plan), verdicts);
   }

@@ -8,14 +8,14 @@ from common import compile_file, compilers, first_lines, is_clang, link, paralle
 SAME, SAME_OR_REPORTED, REFUSED = "same bits", "same bits or cpu_supports() says no", "refused by the compiler"
 
 
-def build_and_run(tree, folder, source, compiler, flags, tag, link_flags=()):
+def build_and_run(tree, folder, source, compiler, flags, tag, arguments=()):
     """Returns (what it printed, None) or (None, why not)."""
     base = pathlib.Path(folder) / f"{source.stem}.{tag}"
     said = compile_file(compiler, source, f"{base}.o", tree, ["-std=c++17", *flags])
-    said = said or link(compiler, [f"{base}.o"], base, link_flags)
+    said = said or link(compiler, [f"{base}.o"], base)
     if said:
         return None, said
-    done = run([base])
+    done = run([base, *arguments])
     if done.returncode != 0:
         return None, f"exit code {done.returncode}: {done.stdout}{done.stderr}"
     return done.stdout.strip(), None

@@ -17,7 +17,10 @@ double value(const nsk::tensor_view& v, const std::vector<int>& i) {
   return static_cast<double>(v.as<float>()[o]);
 }
 
-const std::vector<std::vector<int>> shapes = {{1}, {9}, {700}, {3, 5}, {2, 4, 6, 3}, {1, 3, 5, 19}, {2, 8, 8, 16}, {1, 20, 30, 4}, {2, 3, 4, 5, 6}, {2, 2, 3, 2, 3, 7}, {1, 6, 7, 80}, {3, 400}};
+const std::vector<std::vector<int>> shapes = {
+    {1},           {9},           {700},          {3, 5},          {2, 4, 6, 3},
+    {1, 3, 5, 19}, {2, 8, 8, 16}, {1, 20, 30, 4}, {2, 3, 4, 5, 6}, {2, 2, 3, 2, 3, 7},
+    {1, 6, 7, 80}, {3, 400}};
 
 }  // namespace
 
@@ -30,8 +33,10 @@ TEST_CASE("binary: operations, broadcasts, layouts and tiles") {
         CAPTURE(kind);
         CAPTURE(shape.size());
         const bool image = shape.size() >= 3 && r.coin();
-        tail::tensor a(shape, tail::random_layout(r, shape.size(), image)), b(shape, tail::random_layout(r, shape.size(), image)),
-            out(shape, tail::random_layout(r, shape.size(), image)), residual(shape, tail::random_layout(r, shape.size(), image));
+        tail::tensor a(shape, tail::random_layout(r, shape.size(), image)),
+            b(shape, tail::random_layout(r, shape.size(), image)),
+            out(shape, tail::random_layout(r, shape.size(), image)),
+            residual(shape, tail::random_layout(r, shape.size(), image));
         const bool pow = kind == static_cast<int>(nsk::binary_kind::pow);
         oracle::for_each_index(shape, [&](const std::vector<int>& i) {
           a.at<float>(i) = pow ? r.real() + 1.5f : r.real(4);
@@ -46,7 +51,8 @@ TEST_CASE("binary: operations, broadcasts, layouts and tiles") {
         for (float& s : slopes) s = r.real();
         const oracle::array kept = residual.read();
         oracle::finish finish;
-        const nsk::function fns[] = {nsk::function::identity, nsk::function::clip, nsk::function::prelu, nsk::function::hard_swish};
+        const nsk::function fns[] = {nsk::function::identity, nsk::function::clip, nsk::function::prelu,
+                                     nsk::function::hard_swish};
         args.e.fn = finish.fn = fns[r.below(4)];
         finish.alpha = -1;
         args.e.alpha = -1;
@@ -62,8 +68,9 @@ TEST_CASE("binary: operations, broadcasts, layouts and tiles") {
         }
         tail::run_checked(r, out, [&](const nsk::tile_range& t) { nsk::kernels::binary(args, t, nullptr); });
         oracle::array want(shape);
-        oracle::for_each_index(
-            shape, [&](const std::vector<int>& i) { want(i) = finish(oracle::combine(args.kind, value(args.a, i), value(args.b, i)), i); });
+        oracle::for_each_index(shape, [&](const std::vector<int>& i) {
+          want(i) = finish(oracle::combine(args.kind, value(args.a, i), value(args.b, i)), i);
+        });
         tail::check_close(out, want, pow ? 32 : 4, 16);
         hash.add(out);
       }
@@ -73,7 +80,8 @@ TEST_CASE("binary: operations, broadcasts, layouts and tiles") {
 TEST_CASE("binary: the output may be either operand") {
   tail::random r(4);
   for (const std::vector<int>& shape : shapes) {
-    tail::tensor a(shape, tail::random_layout(r, shape.size(), false)), b(shape, tail::random_layout(r, shape.size(), false));
+    tail::tensor a(shape, tail::random_layout(r, shape.size(), false)),
+        b(shape, tail::random_layout(r, shape.size(), false));
     a.fill_random(r, 2);
     b.fill_random(r, 2);
     const oracle::array x = a.read(), y = b.read();

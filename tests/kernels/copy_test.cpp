@@ -8,7 +8,8 @@ namespace {
 template <class T>
 void fill_numbers(tail::tensor& t) {
   std::uint64_t n = 1;
-  oracle::for_each_index(t.shape(), [&](const std::vector<int>& i) { t.at<T>(i) = static_cast<T>(n++ * 0x9e3779b97f4a7c15u >> 24); });
+  oracle::for_each_index(
+      t.shape(), [&](const std::vector<int>& i) { t.at<T>(i) = static_cast<T>(n++ * 0x9e3779b97f4a7c15u >> 24); });
 }
 template <class T>
 T value(const nsk::tensor_view& v, const std::vector<int>& i) {
@@ -19,7 +20,22 @@ T value(const nsk::tensor_view& v, const std::vector<int>& i) {
 
 template <class T>
 void check_copies(nsk::dtype type, std::uint32_t seed) {
-  const std::vector<std::vector<int>> shapes = {{1}, {17}, {1000}, {3, 5}, {40, 24}, {9, 8}, {64, 3}, {3, 64}, {2, 9, 11, 3}, {1, 3, 21, 40}, {2, 8, 16, 8}, {1, 17, 5, 33}, {2, 2, 3, 4, 5}, {2, 3, 2, 4, 3, 5}, {1, 6, 2, 6, 2, 4}, {1, 1, 1, 1, 1, 1}};
+  const std::vector<std::vector<int>> shapes = {{1},
+                                                {17},
+                                                {1000},
+                                                {3, 5},
+                                                {40, 24},
+                                                {9, 8},
+                                                {64, 3},
+                                                {3, 64},
+                                                {2, 9, 11, 3},
+                                                {1, 3, 21, 40},
+                                                {2, 8, 16, 8},
+                                                {1, 17, 5, 33},
+                                                {2, 2, 3, 4, 5},
+                                                {2, 3, 2, 4, 3, 5},
+                                                {1, 6, 2, 6, 2, 4},
+                                                {1, 1, 1, 1, 1, 1}};
   tail::random r(seed);
   for (int round = 0; round < 6; ++round)
     for (const std::vector<int>& shape : shapes) {
@@ -68,11 +84,13 @@ TEST_CASE("copy: images between planes and pixels, every small size, in bits") {
       const std::vector<int> shape{2, 3, pixels, channels};
       for (bool back : {false, true}) {
         tail::tensor in(shape, back ? plain : planes), out(shape, back ? planes : plain);
-        oracle::for_each_index(shape, [&](const std::vector<int>& i) { in.at<std::uint32_t>(i) = r.bits(); });  // NaNs of any payload too
+        oracle::for_each_index(
+            shape, [&](const std::vector<int>& i) { in.at<std::uint32_t>(i) = r.bits(); });  // NaNs of any payload too
         nsk::kernels::copy_args a{in.view(), out.view()};
         tail::run_checked(r, out, [&](const nsk::tile_range& t) { nsk::kernels::copy(a, t, nullptr); });
         int wrong = 0;
-        oracle::for_each_index(shape, [&](const std::vector<int>& i) { wrong += out.at<std::uint32_t>(i) != in.at<std::uint32_t>(i); });
+        oracle::for_each_index(
+            shape, [&](const std::vector<int>& i) { wrong += out.at<std::uint32_t>(i) != in.at<std::uint32_t>(i); });
         CAPTURE(channels);
         CAPTURE(pixels);
         CHECK(wrong == 0);

@@ -8,16 +8,19 @@ namespace {
 template <class T>
 void check_fill(nsk::dtype type, float value, T want) {
   tail::random r(static_cast<std::uint32_t>(type) + 20);
-  for (const std::vector<int>& shape : std::vector<std::vector<int>>{{1}, {37}, {3, 5}, {2, 5, 7, 3}, {1, 4, 4, 40}, {2, 2, 2, 3, 2, 5}})
+  for (const std::vector<int>& shape :
+       std::vector<std::vector<int>>{{1}, {37}, {3, 5}, {2, 5, 7, 3}, {1, 4, 4, 40}, {2, 2, 2, 3, 2, 5}})
     for (int round = 0; round < 4; ++round) {
-      tail::layout l = tail::random_layout(r, shape.size(), shape.size() >= 3 && type != nsk::dtype::float16 && round % 2 == 0);
+      tail::layout l =
+          tail::random_layout(r, shape.size(), shape.size() >= 3 && type != nsk::dtype::float16 && round % 2 == 0);
       l.type = type;
       l.fill = type == nsk::dtype::boolean ? 1.0f : 5.0f;
       tail::tensor out(shape, l);
       nsk::kernels::fill_args a{out.view(), value};
       tail::run_checked(r, out, [&](const nsk::tile_range& t) { nsk::kernels::fill(a, t, nullptr); });
       int wrong = 0;
-      oracle::for_each_index(shape, [&](const std::vector<int>& i) { wrong += std::memcmp(&out.at<T>(i), &want, sizeof(T)) != 0; });
+      oracle::for_each_index(
+          shape, [&](const std::vector<int>& i) { wrong += std::memcmp(&out.at<T>(i), &want, sizeof(T)) != 0; });
       CHECK(wrong == 0);
     }
 }

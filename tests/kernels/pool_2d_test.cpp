@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// pool_2d: windows, strides, dilations, paddings on all sides, counting of padding, channel counts around vector widths, tiles.
+// pool_2d: windows, strides, dilations, paddings on all sides, counting of padding, channel counts around vector
+// widths, tiles.
 #include <netsuke/kernels/pool_2d.hpp>
 #include "tail_fixture.hpp"
 
@@ -12,16 +13,22 @@ struct setup {
 };
 
 void check(tail::random& r, const setup& s, nsk::pool_kind kind, bool count_pad, tail::digest& hash) {
-  const auto size = [](int length, int k, int stride, int dilation, int before, int after) { return (length + before + after - (k - 1) * dilation - 1) / stride + 1; };
+  const auto size = [](int length, int k, int stride, int dilation, int before, int after) {
+    return (length + before + after - (k - 1) * dilation - 1) / stride + 1;
+  };
   const int oh = size(s.h, s.window.kernel_h, s.window.stride_h, s.window.dilation_h, s.window.pad_top, s.end_h);
   const int ow = size(s.w, s.window.kernel_w, s.window.stride_w, s.window.dilation_w, s.window.pad_left, s.end_w);
-  if (oh < 1 || ow < 1 || s.h + s.window.pad_top + s.end_h < (s.window.kernel_h - 1) * s.window.dilation_h + 1 || s.w + s.window.pad_left + s.end_w < (s.window.kernel_w - 1) * s.window.dilation_w + 1) return;
-  tail::tensor in({s.n, s.h, s.w, s.c}, tail::random_layout(r, 4, true)), out({s.n, oh, ow, s.c}, tail::random_layout(r, 4, true));
+  if (oh < 1 || ow < 1 || s.h + s.window.pad_top + s.end_h < (s.window.kernel_h - 1) * s.window.dilation_h + 1 ||
+      s.w + s.window.pad_left + s.end_w < (s.window.kernel_w - 1) * s.window.dilation_w + 1)
+    return;
+  tail::tensor in({s.n, s.h, s.w, s.c}, tail::random_layout(r, 4, true)),
+      out({s.n, oh, ow, s.c}, tail::random_layout(r, 4, true));
   in.fill_random(r, 4);
   nsk::kernels::pool_2d_args a{in.view(), out.view(), s.window, kind, count_pad, s.end_h, s.end_w};
   tail::run_checked(r, out, [&](const nsk::tile_range& t) { nsk::kernels::pool_2d(a, t, nullptr); });
   const oracle::array want = oracle::pool_2d(in.read(), s.window, kind, count_pad, s.end_h, s.end_w, oh, ow);
-  tail::check_close(out, want, kind == nsk::pool_kind::max ? 0 : 0.5 * s.window.kernel_h * s.window.kernel_w + 1, kind == nsk::pool_kind::max ? 0 : 4);
+  tail::check_close(out, want, kind == nsk::pool_kind::max ? 0 : 0.5 * s.window.kernel_h * s.window.kernel_w + 1,
+                    kind == nsk::pool_kind::max ? 0 : 4);
   hash.add(out);
 }
 

@@ -5,7 +5,8 @@
 
 namespace {
 
-void check(tail::random& r, const std::vector<int>& shape, unsigned axes, nsk::reduce_kind kind, bool image, tail::digest& hash) {
+void check(tail::random& r, const std::vector<int>& shape, unsigned axes, nsk::reduce_kind kind, bool image,
+           tail::digest& hash) {
   std::vector<int> small = shape;
   int reduced = 1;
   for (std::size_t d = 0; d < shape.size(); ++d)
@@ -13,14 +14,17 @@ void check(tail::random& r, const std::vector<int>& shape, unsigned axes, nsk::r
       reduced *= shape[d];
       small[d] = 1;
     }
-  tail::tensor in(shape, tail::random_layout(r, shape.size(), image)), out(small, tail::random_layout(r, shape.size(), image)),
+  tail::tensor in(shape, tail::random_layout(r, shape.size(), image)),
+      out(small, tail::random_layout(r, shape.size(), image)),
       residual(small, tail::random_layout(r, shape.size(), image));
   const bool prod = kind == nsk::reduce_kind::prod;
-  oracle::for_each_index(shape, [&](const std::vector<int>& i) { in.at<float>(i) = prod ? 1.0f + r.real() * 0.1f : r.real(2); });
+  oracle::for_each_index(
+      shape, [&](const std::vector<int>& i) { in.at<float>(i) = prod ? 1.0f + r.real() * 0.1f : r.real(2); });
   residual.fill_random(r, 1);
   nsk::kernels::reduce_args a{in.view(), out.view(), kind, {}};
   oracle::finish finish;
-  const nsk::function fns[] = {nsk::function::identity, nsk::function::identity, nsk::function::clip, nsk::function::prelu, nsk::function::sigmoid};
+  const nsk::function fns[] = {nsk::function::identity, nsk::function::identity, nsk::function::clip,
+                               nsk::function::prelu, nsk::function::sigmoid};
   a.e.fn = finish.fn = fns[r.below(5)];
   a.e.alpha = -0.5f;
   finish.alpha = -0.5;
@@ -52,7 +56,9 @@ void check(tail::random& r, const std::vector<int>& shape, unsigned axes, nsk::r
 TEST_CASE("reduce: every kind and every set of axes") {
   tail::random r(50);
   tail::digest hash;
-  const std::vector<std::vector<int>> shapes = {{1}, {16}, {37}, {5, 3}, {7, 40}, {2, 5, 7, 3}, {1, 6, 6, 70}, {2, 3, 4, 17}, {3, 4, 1, 1}, {2, 3, 2, 2, 5}, {2, 2, 3, 2, 3, 4}};
+  const std::vector<std::vector<int>> shapes = {
+      {1},           {16},          {37},         {5, 3},          {7, 40},           {2, 5, 7, 3},
+      {1, 6, 6, 70}, {2, 3, 4, 17}, {3, 4, 1, 1}, {2, 3, 2, 2, 5}, {2, 2, 3, 2, 3, 4}};
   for (const std::vector<int>& shape : shapes)
     for (unsigned axes = 0; axes < 1u << shape.size(); ++axes)
       for (int kind = 0; kind < 6; ++kind) {

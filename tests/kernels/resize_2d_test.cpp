@@ -21,11 +21,21 @@ axis random_axis(tail::random& r, int in, int out, int taps, bool wild) {
   return a;
 }
 
-void check(tail::random& r, const std::vector<int>& in_shape, int oh, int ow, int row_taps, int column_taps, bool wild, tail::digest& hash) {
-  tail::tensor in(in_shape, tail::random_layout(r, 4, true)), out({in_shape[0], oh, ow, in_shape[3]}, tail::random_layout(r, 4, true));
+void check(tail::random& r, const std::vector<int>& in_shape, int oh, int ow, int row_taps, int column_taps, bool wild,
+           tail::digest& hash) {
+  tail::tensor in(in_shape, tail::random_layout(r, 4, true)),
+      out({in_shape[0], oh, ow, in_shape[3]}, tail::random_layout(r, 4, true));
   in.fill_random(r, 2);
-  const axis rows = random_axis(r, in_shape[1], oh, row_taps, wild), columns = random_axis(r, in_shape[2], ow, column_taps, wild);
-  nsk::kernels::resize_2d_args a{in.view(), out.view(), row_taps, column_taps, rows.index.data(), rows.weight.data(), columns.index.data(), columns.weight.data()};
+  const axis rows = random_axis(r, in_shape[1], oh, row_taps, wild),
+             columns = random_axis(r, in_shape[2], ow, column_taps, wild);
+  nsk::kernels::resize_2d_args a{in.view(),
+                                 out.view(),
+                                 row_taps,
+                                 column_taps,
+                                 rows.index.data(),
+                                 rows.weight.data(),
+                                 columns.index.data(),
+                                 columns.weight.data()};
   const std::size_t bytes = static_cast<std::size_t>(nsk::kernels::resize_2d_scratch_bytes(row_taps));
   CHECK(bytes % 64 == 0);
   std::vector<unsigned char> memory(bytes + 128);
@@ -34,10 +44,12 @@ void check(tail::random& r, const std::vector<int>& in_shape, int oh, int ow, in
     std::fill(memory.begin(), memory.end(), static_cast<unsigned char>(0xff));
     nsk::kernels::resize_2d(a, t, reinterpret_cast<std::byte*>(scratch));
     bool clean = true;
-    for (std::size_t i = static_cast<std::size_t>(scratch - memory.data()) + bytes; i < memory.size(); ++i) clean = clean && memory[i] == 0xff;
+    for (std::size_t i = static_cast<std::size_t>(scratch - memory.data()) + bytes; i < memory.size(); ++i)
+      clean = clean && memory[i] == 0xff;
     CHECK(clean);
   });
-  const oracle::array want = oracle::resize_2d(in.read(), rows.index, rows.weight, columns.index, columns.weight, row_taps, column_taps);
+  const oracle::array want =
+      oracle::resize_2d(in.read(), rows.index, rows.weight, columns.index, columns.weight, row_taps, column_taps);
   tail::check_close(out, want, row_taps + column_taps + 2, 2 * row_taps * column_taps);
   hash.add(out);
 }
@@ -51,7 +63,8 @@ TEST_CASE("resize_2d: taps, sizes and channels") {
     const int taps[] = {1, 2, 4, r.between(1, 9)};
     const int row_taps = taps[r.below(4)], column_taps = taps[r.below(4)], oh = r.between(1, 20), ow = r.between(1, 20);
     CAPTURE(round);
-    check(r, {r.between(1, 2), r.between(1, 9), r.between(1, 9), r.between(1, 40)}, oh, ow, row_taps, column_taps, round % 4 == 0, hash);
+    check(r, {r.between(1, 2), r.between(1, 9), r.between(1, 9), r.between(1, 40)}, oh, ow, row_taps, column_taps,
+          round % 4 == 0, hash);
   }
   CHECK(hash.value() == 1289760111449187853u);
 }

@@ -48,15 +48,16 @@ inline layout random_layout(random& r, std::size_t rank, bool image) {
   l.shift = r.between(0, 15);
   if (image) {
     if (r.coin()) {
-      l.border = {static_cast<std::uint16_t>(r.below(3)), static_cast<std::uint16_t>(r.below(3)), static_cast<std::uint16_t>(r.below(3)),
-                  static_cast<std::uint16_t>(r.below(3))};
+      l.border = {static_cast<std::uint16_t>(r.below(3)), static_cast<std::uint16_t>(r.below(3)),
+                  static_cast<std::uint16_t>(r.below(3)), static_cast<std::uint16_t>(r.below(3))};
       l.fill = r.coin() ? 0.0f : -2.5f;
     }
     return l;
   }
   for (std::size_t d = 0; d < rank; ++d) l.order.push_back(static_cast<int>(d));
   if (r.coin())
-    for (std::size_t d = rank; d > 1; --d) std::swap(l.order[d - 1], l.order[static_cast<std::size_t>(r.below(static_cast<int>(d)))]);
+    for (std::size_t d = rank; d > 1; --d)
+      std::swap(l.order[d - 1], l.order[static_cast<std::size_t>(r.below(static_cast<int>(d)))]);
   return l;
 }
 
@@ -118,7 +119,8 @@ class tensor {
     std::vector<unsigned char> ours(m_memory.size(), 0);
     const std::size_t size = static_cast<std::size_t>(nsk::size_of(m_layout.type));
     const auto mark = [&](const std::vector<int>& i) {
-      const std::ptrdiff_t at_byte = static_cast<std::ptrdiff_t>(m_start) + offset(i) * static_cast<std::ptrdiff_t>(size);
+      const std::ptrdiff_t at_byte =
+          static_cast<std::ptrdiff_t>(m_start) + offset(i) * static_cast<std::ptrdiff_t>(size);
       std::fill_n(ours.begin() + at_byte, size, static_cast<unsigned char>(1));
     };
     oracle::for_each_index(m_shape, mark);
@@ -151,7 +153,8 @@ class tensor {
   }
   std::ptrdiff_t origin() const {
     const std::size_t rank = m_shape.size();
-    return rank < 3 ? 0 : m_layout.border.top * m_view.stride[rank - 3] + m_layout.border.left * m_view.stride[rank - 2];
+    return rank < 3 ? 0
+                    : m_layout.border.top * m_view.stride[rank - 3] + m_layout.border.left * m_view.stride[rank - 2];
   }
   double border_value(const std::vector<int>& i) {
     switch (m_layout.type) {
@@ -179,7 +182,8 @@ inline nsk::tile_range whole(const nsk::tensor_view& v) {
 }
 
 /// Cuts every range of the tile at random multiples of `unit` and shuffles the pieces.
-inline std::vector<nsk::tile_range> random_tiles(random& r, const nsk::tile_range& t, int row_unit = 1, int pixel_unit = 1, int channel_unit = 1) {
+inline std::vector<nsk::tile_range> random_tiles(random& r, const nsk::tile_range& t, int row_unit = 1,
+                                                 int pixel_unit = 1, int channel_unit = 1) {
   const auto cut = [&](int begin, int end, int unit) {
     std::vector<int> at{begin};
     for (int k = 0; k < 2; ++k)
@@ -189,18 +193,21 @@ inline std::vector<nsk::tile_range> random_tiles(random& r, const nsk::tile_rang
     at.erase(std::unique(at.begin(), at.end()), at.end());
     return at;
   };
-  const std::vector<int> rows = cut(t.row_begin, t.row_end, row_unit), pixels = cut(t.pixel_begin, t.pixel_end, pixel_unit),
+  const std::vector<int> rows = cut(t.row_begin, t.row_end, row_unit),
+                         pixels = cut(t.pixel_begin, t.pixel_end, pixel_unit),
                          channels = cut(t.channel_begin, t.channel_end, channel_unit);
   std::vector<nsk::tile_range> tiles;
   for (std::size_t i = 0; i + 1 < rows.size(); ++i)
     for (std::size_t j = 0; j + 1 < pixels.size(); ++j)
       for (std::size_t k = 0; k + 1 < channels.size(); ++k)
         tiles.push_back({rows[i], rows[i + 1], pixels[j], pixels[j + 1], channels[k], channels[k + 1]});
-  for (std::size_t i = tiles.size(); i > 1; --i) std::swap(tiles[i - 1], tiles[static_cast<std::size_t>(r.below(static_cast<int>(i)))]);
+  for (std::size_t i = tiles.size(); i > 1; --i)
+    std::swap(tiles[i - 1], tiles[static_cast<std::size_t>(r.below(static_cast<int>(i)))]);
   return tiles;
 }
 
-/// FNV-1a over the elements of results, in order: one number that is the same on every instruction set, compiler and optimisation.
+/// FNV-1a over the elements of results, in order: one number that is the same on every instruction set, compiler and
+/// optimisation.
 class digest {
  public:
   void add(tensor& t) {
@@ -218,9 +225,10 @@ class digest {
   std::uint64_t m_value = 1469598103934665603u;
 };
 
-/// Runs a kernel on the whole output and on random tiles, and checks that both leave the same bytes and touch nothing else.
-inline void run_checked(random& r, tensor& output, const std::function<void(const nsk::tile_range&)>& kernel, int row_unit = 1,
-                        int pixel_unit = 1, int channel_unit = 1) {
+/// Runs a kernel on the whole output and on random tiles, and checks that both leave the same bytes and touch nothing
+/// else.
+inline void run_checked(random& r, tensor& output, const std::function<void(const nsk::tile_range&)>& kernel,
+                        int row_unit = 1, int pixel_unit = 1, int channel_unit = 1) {
   const nsk::tile_range all = whole(output.view());
   output.clear();
   for (const nsk::tile_range& t : random_tiles(r, all, row_unit, pixel_unit, channel_unit)) kernel(t);
@@ -231,7 +239,8 @@ inline void run_checked(random& r, tensor& output, const std::function<void(cons
   CHECK_MESSAGE(pieces == output.memory(), "tiles changed the bits");
 }
 
-/// Checks got against want: |difference| <= tolerance * epsilon * magnitude(i), magnitude from `scale` or the wanted value.
+/// Checks got against want: |difference| <= tolerance * epsilon * magnitude(i), magnitude from `scale` or the wanted
+/// value.
 inline void check_close(tensor& got, const oracle::array& want, double k, double scale = 0) {
   double worst = 0;
   bool nan_mismatch = false;

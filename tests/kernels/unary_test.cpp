@@ -5,9 +5,23 @@
 
 namespace {
 
-const std::vector<std::vector<int>> shapes = {{1}, {7}, {16}, {300}, {5, 3}, {4, 33}, {2, 3, 5, 8}, {1, 4, 6, 3}, {2, 5, 7, 13}, {3, 2, 3, 4, 17}, {2, 3, 2, 3, 2, 5}, {1, 1, 9, 64}, {1, 30, 40, 2}};
+const std::vector<std::vector<int>> shapes = {{1},
+                                              {7},
+                                              {16},
+                                              {300},
+                                              {5, 3},
+                                              {4, 33},
+                                              {2, 3, 5, 8},
+                                              {1, 4, 6, 3},
+                                              {2, 5, 7, 13},
+                                              {3, 2, 3, 4, 17},
+                                              {2, 3, 2, 3, 2, 5},
+                                              {1, 1, 9, 64},
+                                              {1, 30, 40, 2}};
 
-double magnitude_of(nsk::function f) { return f == nsk::function::gelu ? 4 : f == nsk::function::hard_sigmoid || f == nsk::function::hard_swish ? 1 : 0.0; }
+double magnitude_of(nsk::function f) {
+  return f == nsk::function::gelu ? 4 : f == nsk::function::hard_sigmoid || f == nsk::function::hard_swish ? 1 : 0.0;
+}
 
 }  // namespace
 
@@ -19,7 +33,8 @@ TEST_CASE("unary: every function over random layouts and tiles") {
       CAPTURE(f);
       CAPTURE(shape.size());
       const bool image = shape.size() >= 3 && r.coin();
-      tail::tensor in(shape, tail::random_layout(r, shape.size(), image)), out(shape, tail::random_layout(r, shape.size(), image));
+      tail::tensor in(shape, tail::random_layout(r, shape.size(), image)),
+          out(shape, tail::random_layout(r, shape.size(), image));
       in.fill_random(r, f == static_cast<int>(nsk::function::exp) ? 20.0f : 6.0f);
       nsk::kernels::unary_args a{in.view(), out.view(), {}};
       a.e.fn = static_cast<nsk::function>(f);
@@ -47,7 +62,9 @@ TEST_CASE("unary: every function over random layouts and tiles") {
                          f == static_cast<int>(nsk::function::round) || f == static_cast<int>(nsk::function::log) ||
                          f == static_cast<int>(nsk::function::sqrt) || f == static_cast<int>(nsk::function::reciprocal);
       oracle::for_each_index(shape, [&](const std::vector<int>& i) { want(i) = finish(x(i), i); });
-      if (!(jumps && a.e.residual != nullptr)) tail::check_close(out, want, a.e.fn == nsk::function::exp ? 24 : 8, a.e.residual != nullptr ? 8 : magnitude_of(a.e.fn));
+      if (!(jumps && a.e.residual != nullptr))
+        tail::check_close(out, want, a.e.fn == nsk::function::exp ? 24 : 8,
+                          a.e.residual != nullptr ? 8 : magnitude_of(a.e.fn));
       hash.add(out);
     }
   CHECK(hash.value() == 17115373223997792249u);
@@ -56,7 +73,8 @@ TEST_CASE("unary: every function over random layouts and tiles") {
 TEST_CASE("unary: in place, and with the residual in place") {
   tail::random r(2);
   for (const std::vector<int>& shape : shapes) {
-    tail::tensor in(shape, tail::random_layout(r, shape.size(), false)), other(shape, tail::random_layout(r, shape.size(), false));
+    tail::tensor in(shape, tail::random_layout(r, shape.size(), false)),
+        other(shape, tail::random_layout(r, shape.size(), false));
     in.fill_random(r, 3);
     other.fill_random(r, 3);
     nsk::kernels::unary_args a{in.view(), other.view(), {}};

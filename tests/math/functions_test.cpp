@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Elementary functions against libm in long double: the bounds that math/*.hpp documents, special values, and one hash of all results.
+// Elementary functions against libm in long double: the bounds that math/*.hpp documents, special values, and one hash
+// of all results.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -19,7 +20,8 @@ static void map(function f, float alpha, float beta, const float* from, float* t
   });
 }
 static void map_one_by_one(function f, float alpha, float beta, const float* from, float* to, std::size_t count) {
-  for (std::size_t i = 0; i < count; i += f32::lanes) nsk::simd::store(to + i, nsk::math::apply(f, alpha, beta, nsk::simd::load(from + i)));
+  for (std::size_t i = 0; i < count; i += f32::lanes)
+    nsk::simd::store(to + i, nsk::math::apply(f, alpha, beta, nsk::simd::load(from + i)));
 }
 static void power(const float* x, const float* y, float* to, std::size_t count) {
   for (std::size_t i = 0; i < count; i += f32::lanes)
@@ -173,8 +175,9 @@ TEST_CASE("math: limits, zeros and NaN") {
   CHECK(one(function::hard_swish, 4) == 4);
   CHECK(one(function::round, 2.5f) == 2);
   CHECK(one(function::round, -1.5f) == -2);
-  for (function f : {function::exp, function::log, function::tanh, function::sigmoid, function::silu, function::erf, function::gelu,
-                     function::elu, function::softplus, function::sqrt, function::reciprocal, function::square})
+  for (function f :
+       {function::exp, function::log, function::tanh, function::sigmoid, function::silu, function::erf, function::gelu,
+        function::elu, function::softplus, function::sqrt, function::reciprocal, function::square})
     for (std::uint32_t payload : {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0x7fffffffu, 0xff812345u}) {
       CAPTURE(static_cast<int>(f));
       CHECK(std::isnan(one(f, float_of(payload))));
@@ -201,8 +204,10 @@ TEST_CASE("math: visit and apply are the same function, for every number") {
 TEST_CASE("math: powers") {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> x, y;
-  const float special[] = {0.0f, -0.0f, 1.0f, -1.0f, 2.0f, -2.0f, 0.5f, -0.5f, 3.0f, -3.0f, inf, -inf, nan, 1e-40f, -1e-40f, 3e38f, -3e38f, 1e30f,
-                           16777216.0f, 16777215.0f, -16777215.0f, 2.5f, -2.5f, 1e-30f, 0.99999994f, 1.0000001f, -0.99999994f, 1e9f, 127.0f, 128.0f, -126.0f, -149.0f};
+  const float special[] = {0.0f,        -0.0f,      1.0f,         -1.0f,       2.0f,         -2.0f,  0.5f,    -0.5f,
+                           3.0f,        -3.0f,      inf,          -inf,        nan,          1e-40f, -1e-40f, 3e38f,
+                           -3e38f,      1e30f,      16777216.0f,  16777215.0f, -16777215.0f, 2.5f,   -2.5f,   1e-30f,
+                           0.99999994f, 1.0000001f, -0.99999994f, 1e9f,        127.0f,       128.0f, -126.0f, -149.0f};
   for (float a : special)
     for (float b : special) {
       x.push_back(a);

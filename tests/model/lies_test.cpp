@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files that are well formed and lie: one lie at a time, each refused with the reason that fits, at the place where it is.
+// Files that are well formed and lie: one lie at a time, each refused with the reason that fits, at the place where it
+// is.
 #include <doctest/doctest.h>
 #include "sample_plans.hpp"
 #include <netsuke/model/open.hpp>
@@ -29,7 +30,9 @@ constexpr auto mean = cnn_sample::mean_step;
 constexpr auto dense = cnn_sample::dense_step;
 constexpr auto softmax = cnn_sample::softmax_step;
 
-test::buffer_spec& buffer_of(cnn_sample& s, std::uint32_t tensor) { return s.plan.buffers[s.plan.tensors[tensor].buffer]; }
+test::buffer_spec& buffer_of(cnn_sample& s, std::uint32_t tensor) {
+  return s.plan.buffers[s.plan.tensors[tensor].buffer];
+}
 
 const lie lies[] = {
     // Memory.
@@ -211,12 +214,21 @@ TEST_CASE("open: lies about states") {
       {"initial index", status_code::bad_state, [](plan_spec& p) { p.states[0].initial = 99; }},
       {"initial below -1", status_code::bad_state, [](plan_spec& p) { p.states[0].initial = -2; }},
       {"initial is no constant", status_code::bad_state, [](plan_spec& p) { p.states[0].initial = 0; }},
-      {"next dies early", status_code::bad_state, [](plan_spec& p) { p.buffers[p.tensors[p.states[0].next].buffer].last_step = 2; }},
-      {"next is never written", status_code::read_before_write, [](plan_spec& p) { p.states[0].next = p.add_dense("nowhere", {1, 6}, 1, 3); }},
-      {"next is a constant", status_code::bad_state, [](plan_spec& p) { p.states[0].next = static_cast<std::uint32_t>(p.states[0].initial); }},
+      {"next dies early", status_code::bad_state,
+       [](plan_spec& p) { p.buffers[p.tensors[p.states[0].next].buffer].last_step = 2; }},
+      {"next is never written", status_code::read_before_write,
+       [](plan_spec& p) {
+         p.states[0].next = p.add_dense("nowhere", {1, 6}, 1, 3);
+       }},
+      {"next is a constant", status_code::bad_state,
+       [](plan_spec& p) { p.states[0].next = static_cast<std::uint32_t>(p.states[0].initial); }},
       {"state is no state", status_code::bad_state, [](plan_spec& p) { p.states[0].tensor = p.inputs[0].tensor; }},
-      {"state dies", status_code::bad_state, [](plan_spec& p) { p.buffers[p.tensors[p.states[0].tensor].buffer].last_step = 2; }},
-      {"next of another shape", status_code::bad_state, [](plan_spec& p) { p.states[0].next = p.add_dense("short", {1, 5}, 1, 3); }},
+      {"state dies", status_code::bad_state,
+       [](plan_spec& p) { p.buffers[p.tensors[p.states[0].tensor].buffer].last_step = 2; }},
+      {"next of another shape", status_code::bad_state,
+       [](plan_spec& p) {
+         p.states[0].next = p.add_dense("short", {1, 5}, 1, 3);
+       }},
   };
   REQUIRE(open_plan(test::make_recurrent(false, true)));
   REQUIRE(open_plan(test::make_recurrent(true, false)));
@@ -232,7 +244,8 @@ TEST_CASE("open: lies about states") {
 test::plan_spec make_resize() {
   test::plan_spec p;
   const std::uint32_t x = p.add_input("x", {1, 4, 4, 8}, 1), y = p.add_output("y", {1, 8, 8, 8}, 0, 1);
-  const std::uint32_t index = p.add_constant("index", std::vector<std::int32_t>{0, 0, 1, 1, 2, 2, 3, 3}, format::DataType::int32);
+  const std::uint32_t index =
+      p.add_constant("index", std::vector<std::int32_t>{0, 0, 1, 1, 2, 2, 3, 3}, format::DataType::int32);
   const std::uint32_t weight = p.add_constant("weight", std::vector<float>(8, 1.0f));
   p.add_step(format::Operator::Resize2D, {x, index, weight, index, weight}, y).scratch_bytes = 4224;
   p.lane_bytes = 4224;
@@ -263,7 +276,8 @@ TEST_CASE("open: pooling windows touch the input") {
   };
   CHECK(open_plan(make_pool(format::Window(2, 2, 2, 2, 1, 1, 0, 0), 2)));
   CHECK(open_plan(make_pool(format::Window(3, 3, 2, 2, 1, 1, 1, 1), 2)));
-  CHECK_FALSE(open_plan(make_pool(format::Window(2, 2, 2, 2, 1, 1, 0, 0), 3)));  // the third window begins behind the end
+  CHECK_FALSE(
+      open_plan(make_pool(format::Window(2, 2, 2, 2, 1, 1, 0, 0), 3)));  // the third window begins behind the end
   CHECK_FALSE(open_plan(make_pool(format::Window(2, 2, 2, 2, 1, 1, 2, 2), 2)));  // the first one lies in the padding
   CHECK_FALSE(open_plan(make_pool(format::Window(65535, 65535, 1, 1, 1, 1, 0, 0), 4)));
 }

@@ -57,7 +57,8 @@ TEST_CASE("open: every truncation is refused, and says so") {
   for (std::size_t n = 0; n < file.size(); ++n) {
     // A copy in memory of exactly this size, so that reading past it is seen by the address sanitizer.
     std::vector<std::byte> part(n + 16);
-    std::byte* start = part.data() + part.size() - n - (reinterpret_cast<std::uintptr_t>(part.data() + part.size() - n) % 16);
+    std::byte* start =
+        part.data() + part.size() - n - (reinterpret_cast<std::uintptr_t>(part.data() + part.size() - n) % 16);
     std::memcpy(start, file.data(), n);
     nsk::model m;
     const nsk::status s = nsk::open({start, n}, m);

@@ -120,7 +120,8 @@ struct plan_spec {
   std::vector<std::byte> weights;
   int variants = 1;  ///< the same plan several times
 
-  std::uint32_t add_buffer(format::Storage storage, std::uint64_t bytes, std::uint32_t first, std::uint32_t last, std::uint32_t index = 0) {
+  std::uint32_t add_buffer(format::Storage storage, std::uint64_t bytes, std::uint32_t first, std::uint32_t last,
+                           std::uint32_t index = 0) {
     const std::uint64_t offset = arena_bytes - 64;
     buffers.push_back({storage, index, offset, bytes, first, last});
     arena_bytes += (bytes + 63) / 64 * 64;
@@ -144,27 +145,32 @@ struct plan_spec {
     return static_cast<std::uint32_t>(tensors.size() - 1);
   }
   /// A tensor with a border in a buffer of its own.
-  std::uint32_t add_bordered(const std::string& name, std::vector<std::int32_t> s, nsk::halo h, std::uint32_t first, std::uint32_t last) {
+  std::uint32_t add_bordered(const std::string& name, std::vector<std::int32_t> s, nsk::halo h, std::uint32_t first,
+                             std::uint32_t last) {
     const std::int64_t c = s[3], row = c * (s[2] + h.left + h.right), image = row * (s[1] + h.top + h.bottom);
-    const std::uint32_t buffer = add_buffer(format::Storage::arena, static_cast<std::uint64_t>(image * s[0] * 4), first, last);
+    const std::uint32_t buffer =
+        add_buffer(format::Storage::arena, static_cast<std::uint64_t>(image * s[0] * 4), first, last);
     const std::uint32_t index = add_tensor(name, std::move(s), buffer);
     tensors[index].strides = {image, row, c, 1};
     tensors[index].border = h;
     tensors[index].offset = static_cast<std::uint64_t>((h.top * row + h.left * c) * 4);
     return index;
   }
-  std::uint32_t add_dense(const std::string& name, std::vector<std::int32_t> shape, std::uint32_t first, std::uint32_t last) {
+  std::uint32_t add_dense(const std::string& name, std::vector<std::int32_t> shape, std::uint32_t first,
+                          std::uint32_t last) {
     std::uint64_t bytes = 4;
     for (const std::int32_t n : shape) bytes *= static_cast<std::uint64_t>(n);
     return add_tensor(name, std::move(shape), add_buffer(format::Storage::arena, bytes, first, last));
   }
   template <class T>
-  std::uint32_t add_constant(const std::string& name, const std::vector<T>& values, format::DataType type = format::DataType::float32) {
+  std::uint32_t add_constant(const std::string& name, const std::vector<T>& values,
+                             format::DataType type = format::DataType::float32) {
     const std::size_t offset = weights.size(), bytes = values.size() * sizeof(T);
     weights.resize((offset + bytes + 63) / 64 * 64);
     std::memcpy(weights.data() + offset, values.data(), bytes);
     buffers.push_back({format::Storage::constant, 0, offset, bytes, 0, 0});
-    return add_tensor(name, {static_cast<std::int32_t>(values.size())}, static_cast<std::uint32_t>(buffers.size() - 1), type);
+    return add_tensor(name, {static_cast<std::int32_t>(values.size())}, static_cast<std::uint32_t>(buffers.size() - 1),
+                      type);
   }
   /// Packs matrix[k][n] and bias[n] in panels.
   std::uint32_t add_panels(const std::string& name, const std::vector<float>& matrix, const std::vector<float>& bias) {
@@ -189,7 +195,8 @@ struct plan_spec {
     inputs.push_back({name, t, {}, {}, {}, {}});
     return t;
   }
-  std::uint32_t add_output(const std::string& name, std::vector<std::int32_t> shape, std::uint32_t first, std::uint32_t last) {
+  std::uint32_t add_output(const std::string& name, std::vector<std::int32_t> shape, std::uint32_t first,
+                           std::uint32_t last) {
     const auto number = static_cast<std::uint32_t>(outputs.size());
     const std::uint32_t t = add_port(name, std::move(shape), format::Storage::output, number, first, last);
     outputs.push_back({name, t, {}, {}, {}, {}});
@@ -201,7 +208,8 @@ struct plan_spec {
     states.push_back({name, t, t, -1});
     return t;
   }
-  step_spec& add_step(format::Operator op, std::vector<std::uint32_t> in, std::uint32_t out, const std::string& name = "step") {
+  step_spec& add_step(format::Operator op, std::vector<std::uint32_t> in, std::uint32_t out,
+                      const std::string& name = "step") {
     step_spec s;
     s.name = name;
     s.op = op;
@@ -214,8 +222,8 @@ struct plan_spec {
   aligned_bytes write() const;
 
  private:
-  std::uint32_t add_port(const std::string& name, std::vector<std::int32_t> shape, format::Storage storage, std::uint32_t number,
-                         std::uint32_t first, std::uint32_t last) {
+  std::uint32_t add_port(const std::string& name, std::vector<std::int32_t> shape, format::Storage storage,
+                         std::uint32_t number, std::uint32_t first, std::uint32_t last) {
     std::uint64_t bytes = 4;
     for (const std::int32_t n : shape) bytes *= static_cast<std::uint64_t>(n);
     return add_tensor(name, std::move(shape), add_buffer(storage, bytes, first, last, number));
@@ -233,7 +241,8 @@ inline flatbuffers::Offset<void> write_op(flatbuffers::FlatBufferBuilder& b, con
     case Operator::FullyConnected: return CreateFullyConnected(b, epilogue).Union();
     case Operator::PackPanels: return CreatePackPanels(b).Union();
     case Operator::MatMul: return CreateMatMul(b, epilogue, s.shared_right).Union();
-    case Operator::Pool2D: return CreatePool2D(b, s.pool, window, s.count_include_pad, s.pad_bottom, s.pad_right).Union();
+    case Operator::Pool2D:
+      return CreatePool2D(b, s.pool, window, s.count_include_pad, s.pad_bottom, s.pad_right).Union();
     case Operator::Unary: return CreateUnary(b, epilogue).Union();
     case Operator::Binary: return CreateBinary(b, s.binary, epilogue).Union();
     case Operator::Copy: return CreateCopy(b).Union();
@@ -245,7 +254,8 @@ inline flatbuffers::Offset<void> write_op(flatbuffers::FlatBufferBuilder& b, con
   }
 }
 
-inline flatbuffers::Offset<format::Step> write_step(flatbuffers::FlatBufferBuilder& b, const plan_spec& p, const step_spec& s) {
+inline flatbuffers::Offset<format::Step> write_step(flatbuffers::FlatBufferBuilder& b, const plan_spec& p,
+                                                    const step_spec& s) {
   std::int64_t count = s.tile_count;
   if (count < 0) {
     count = 1;
@@ -262,7 +272,8 @@ inline flatbuffers::Offset<format::Step> write_step(flatbuffers::FlatBufferBuild
 }
 
 inline flatbuffers::Offset<format::Port> write_port(flatbuffers::FlatBufferBuilder& b, const port_spec& p) {
-  return format::CreatePortDirect(b, p.name.c_str(), p.tensor, &p.source_shape, &p.source_axes, &p.mean, &p.deviation, "rgb");
+  return format::CreatePortDirect(b, p.name.c_str(), p.tensor, &p.source_shape, &p.source_axes, &p.mean, &p.deviation,
+                                  "rgb");
 }
 
 inline flatbuffers::Offset<format::CheckVector> write_check(flatbuffers::FlatBufferBuilder& b, const check_spec& c) {
@@ -280,21 +291,26 @@ inline flatbuffers::Offset<format::Variant> write_variant(flatbuffers::FlatBuffe
   std::vector<flatbuffers::Offset<Port>> inputs, outputs;
   std::vector<flatbuffers::Offset<State>> states;
   std::vector<flatbuffers::Offset<CheckVector>> checks;
-  for (const buffer_spec& s : p.buffers) buffers.push_back(CreateBuffer(b, s.storage, s.index, s.offset, s.bytes, s.first_step, s.last_step));
+  for (const buffer_spec& s : p.buffers)
+    buffers.push_back(CreateBuffer(b, s.storage, s.index, s.offset, s.bytes, s.first_step, s.last_step));
   for (const tensor_spec& t : p.tensors) {
     const Halo halo(t.border.top, t.border.left, t.border.bottom, t.border.right);
-    tensors.push_back(CreateTensorDirect(b, t.name.c_str(), t.type, &t.shape, &t.strides, t.buffer, t.offset, &halo, t.fill, t.packing));
+    tensors.push_back(CreateTensorDirect(b, t.name.c_str(), t.type, &t.shape, &t.strides, t.buffer, t.offset, &halo,
+                                         t.fill, t.packing));
   }
   for (const step_spec& s : p.steps) steps.push_back(write_step(b, p, s));
   for (const port_spec& i : p.inputs) inputs.push_back(write_port(b, i));
   for (const port_spec& o : p.outputs) outputs.push_back(write_port(b, o));
-  for (const state_spec& s : p.states) states.push_back(CreateStateDirect(b, s.name.c_str(), s.tensor, s.next, s.initial));
+  for (const state_spec& s : p.states)
+    states.push_back(CreateStateDirect(b, s.name.c_str(), s.tensor, s.next, s.initial));
   for (const check_spec& c : p.checks) checks.push_back(write_check(b, c));
-  return CreateVariantDirect(b, "only", "any", &buffers, &tensors, &steps, &inputs, &outputs, &states, p.arena_bytes, p.lane_bytes, &checks);
+  return CreateVariantDirect(b, "only", "any", &buffers, &tensors, &steps, &inputs, &outputs, &states, p.arena_bytes,
+                             p.lane_bytes, &checks);
 }
 
 /// Puts a header before a table and weights; the weights get their pad.
-inline aligned_bytes assemble(const std::uint8_t* table, std::size_t table_bytes, const std::vector<std::byte>& weights) {
+inline aligned_bytes assemble(const std::uint8_t* table, std::size_t table_bytes,
+                              const std::vector<std::byte>& weights) {
   nsk::file_header h{};
   std::memcpy(h.magic, nsk::file_magic, sizeof h.magic);
   h.format_version = NSK_FORMAT_VERSION;

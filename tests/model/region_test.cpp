@@ -60,7 +60,8 @@ std::vector<bool> bytes_of(const placed_view& p, std::size_t total) {
     for (int b = begin(1); b < end(1); ++b)
       for (int c = begin(2); c < end(2); ++c)
         for (int d = begin(3); d < end(3); ++d) {
-          const std::int64_t at = p.offset + 4 * (a * v.stride[0] + b * v.stride[1] + c * v.stride[2] + d * v.stride[3]);
+          const std::int64_t at =
+              p.offset + 4 * (a * v.stride[0] + b * v.stride[1] + c * v.stride[2] + d * v.stride[3]);
           for (int i = 0; i < 4; ++i) covered[static_cast<std::size_t>(at + i)] = true;
         }
   return covered;
@@ -74,7 +75,8 @@ TEST_CASE("region: shared bytes of slices are counted exactly, or not claimed") 
     const std::size_t bytes = static_cast<std::size_t>(full[0] * full[1] * full[2] * full[3]) * 4;
     const placed_view p = random_slice(random, full), q = random_slice(random, full);
     bool repeats = false;
-    const nsk::impl::region a = nsk::impl::region_of(p.view, p.offset, repeats), b = nsk::impl::region_of(q.view, q.offset, repeats);
+    const nsk::impl::region a = nsk::impl::region_of(p.view, p.offset, repeats),
+                            b = nsk::impl::region_of(q.view, q.offset, repeats);
     const std::vector<bool> in_a = bytes_of(p, bytes), in_b = bytes_of(q, bytes);
     std::int64_t only_a = 0, both = 0;
     for (std::size_t i = 0; i < bytes; ++i) {
@@ -108,7 +110,8 @@ TEST_CASE("region: reshapes are the same region") {
   flat.stride[0] = 420;
   flat.stride[1] = 1;
   bool repeats = false;
-  CHECK(nsk::impl::shared_bytes(nsk::impl::region_of(image, 64, repeats), nsk::impl::region_of(flat, 64, repeats)) == 420 * 4);
+  CHECK(nsk::impl::shared_bytes(nsk::impl::region_of(image, 64, repeats), nsk::impl::region_of(flat, 64, repeats)) ==
+        420 * 4);
 }
 
 TEST_CASE("region: views that touch an element twice are found") {

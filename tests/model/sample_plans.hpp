@@ -30,8 +30,8 @@ struct cnn_sample {
   enum step : std::size_t { stem_step, deep_step, point_step, copy_step, mean_step, dense_step, softmax_step, steps };
 };
 
-/// x [1,8,8,3] -> 3x3 convolution with border -> depthwise 3x3 -> (1x1 convolution | itself) side by side -> mean -> dense -> softmax.
-/// Every step has several tiles where it can.
+/// x [1,8,8,3] -> 3x3 convolution with border -> depthwise 3x3 -> (1x1 convolution | itself) side by side -> mean ->
+/// dense -> softmax. Every step has several tiles where it can.
 inline cnn_sample make_cnn() {
   using format::Function;
   using format::Operator;
@@ -92,7 +92,8 @@ inline cnn_sample make_cnn() {
   return s;
 }
 
-/// h' = 0.5 * h + x, y = -h': a recurrence. The new state is written to the arena and copied, or with `in_place` over the old one.
+/// h' = 0.5 * h + x, y = -h': a recurrence. The new state is written to the arena and copied, or with `in_place` over
+/// the old one.
 inline plan_spec make_recurrent(bool in_place, bool initial) {
   using format::Operator;
   plan_spec p;
@@ -115,16 +116,16 @@ inline plan_spec make_recurrent(bool in_place, bool initial) {
 }
 
 /// A view of another shape in the same place.
-inline std::uint32_t add_view(plan_spec& p, std::uint32_t of, std::vector<std::int32_t> shape, std::vector<std::int64_t> strides,
-                              std::uint64_t offset = 0) {
+inline std::uint32_t add_view(plan_spec& p, std::uint32_t of, std::vector<std::int32_t> shape,
+                              std::vector<std::int64_t> strides, std::uint64_t offset = 0) {
   const std::uint32_t index = p.add_tensor("view", std::move(shape), p.tensors[of].buffer);
   p.tensors[index].strides = std::move(strides);
   p.tensors[index].offset = offset;
   return index;
 }
 
-/// The operators that the convolutional sample has not: Winograd, groups, pooling, resizing, arithmetic with broadcasts, transposition,
-/// products of matrices, constants, several outputs; work in place, slopes and residuals.
+/// The operators that the convolutional sample has not: Winograd, groups, pooling, resizing, arithmetic with
+/// broadcasts, transposition, products of matrices, constants, several outputs; work in place, slopes and residuals.
 inline plan_spec make_mixed() {
   using format::Function;
   using format::Operator;
@@ -142,13 +143,17 @@ inline plan_spec make_mixed() {
   const std::uint32_t scores = p.add_output("scores", {1, 16, 16}, 9, end);
   const std::uint32_t norms = p.add_output("norms", {1, 1, 16}, 10, end);
   const std::uint32_t constant = p.add_output("constant", {2, 3}, 11, end);
-  const std::uint32_t wino_weights = p.add_constant("wino.w", random.many(static_cast<std::size_t>(nsk::winograd_floats(nsk::conv_algorithm::winograd4, 16, 8))));
+  const std::uint32_t wino_weights = p.add_constant(
+      "wino.w", random.many(static_cast<std::size_t>(nsk::winograd_floats(nsk::conv_algorithm::winograd4, 16, 8))));
   p.tensors[wino_weights].packing = format::Packing::winograd4;
   const std::uint32_t slope = p.add_constant("slope", random.many(16));
-  const std::uint32_t group_weights = p.add_constant("group.w", random.many(static_cast<std::size_t>(2 * nsk::panel_floats(8, 9 * 8))));
+  const std::uint32_t group_weights =
+      p.add_constant("group.w", random.many(static_cast<std::size_t>(2 * nsk::panel_floats(8, 9 * 8))));
   p.tensors[group_weights].packing = format::Packing::panels;
-  const std::uint32_t index = p.add_constant("index", std::vector<std::int32_t>{0, 0, 0, 1, 0, 1, 1, 2, 1, 2, 2, 2}, format::DataType::int32);
-  const std::uint32_t weight = p.add_constant("weight", std::vector<float>{0.5f, 0.5f, 0.75f, 0.25f, 0.25f, 0.75f, 0.75f, 0.25f, 0.25f, 0.75f, 0.5f, 0.5f});
+  const std::uint32_t index =
+      p.add_constant("index", std::vector<std::int32_t>{0, 0, 0, 1, 0, 1, 1, 2, 1, 2, 2, 2}, format::DataType::int32);
+  const std::uint32_t weight = p.add_constant(
+      "weight", std::vector<float>{0.5f, 0.5f, 0.75f, 0.25f, 0.25f, 0.75f, 0.75f, 0.25f, 0.25f, 0.75f, 0.5f, 0.5f});
 
   step_spec& winograd = p.add_step(Operator::Conv2D, {x, wino_weights, slope}, wino, "winograd");
   winograd.window = format::Window(3, 3, 1, 1, 1, 1, 1, 1);

@@ -64,9 +64,13 @@ def onnx_session(path, threads=1):
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
+# What an open dimension becomes, by position: one picture of a size that no tile divides evenly.
+OPEN_DIMENSIONS = [1, 3, 90, 122]
+
+
 def open_shapes(session):
-    """--input options for the dimensions that a model leaves open: 1."""
-    return {i.name: [d if isinstance(d, int) else 1 for d in i.shape] for i in session.get_inputs()}
+    """Shapes of the inputs, with a number where the model leaves a dimension open."""
+    return {i.name: [d if isinstance(d, int) else OPEN_DIMENSIONS[n] for n, d in enumerate(i.shape)] for i in session.get_inputs()}
 
 
 def convert_options(session):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Naive operators in double precision over dense arrays: what the tail kernels are held against. Nothing here is shared with the
-/// library but the names of operators.
+/// Naive operators in double precision over dense arrays: what the tail kernels are held against. Nothing here is
+/// shared with the library but the names of operators.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -27,7 +27,8 @@ struct array {
   }
   std::size_t flat(const std::vector<int>& index) const {
     std::size_t f = 0;
-    for (std::size_t d = 0; d < shape.size(); ++d) f = f * static_cast<std::size_t>(shape[d]) + static_cast<std::size_t>(index[d]);
+    for (std::size_t d = 0; d < shape.size(); ++d)
+      f = f * static_cast<std::size_t>(shape[d]) + static_cast<std::size_t>(index[d]);
     return f;
   }
   double& operator()(const std::vector<int>& index) { return data[flat(index)]; }
@@ -114,14 +115,16 @@ struct finish {
 };
 
 /// Pooling of [N, H, W, C]; `ends` are the paddings after the last row and column.
-inline array pool_2d(const array& x, const nsk::window& w, nsk::pool_kind kind, bool count_pad, int end_h, int end_w, int oh, int ow) {
+inline array pool_2d(const array& x, const nsk::window& w, nsk::pool_kind kind, bool count_pad, int end_h, int end_w,
+                     int oh, int ow) {
   array y({x.shape[0], oh, ow, x.shape[3]});
   for_each_index(y.shape, [&](const std::vector<int>& i) {
     double sum = 0, most = -std::numeric_limits<double>::infinity();
     int taps = 0, padded = 0;
     for (int ky = 0; ky < w.kernel_h; ++ky)
       for (int kx = 0; kx < w.kernel_w; ++kx) {
-        const int r = i[1] * w.stride_h - w.pad_top + ky * w.dilation_h, c = i[2] * w.stride_w - w.pad_left + kx * w.dilation_w;
+        const int r = i[1] * w.stride_h - w.pad_top + ky * w.dilation_h,
+                  c = i[2] * w.stride_w - w.pad_left + kx * w.dilation_w;
         if (r < x.shape[1] + end_h && c < x.shape[2] + end_w) ++padded;
         if (r < 0 || c < 0 || r >= x.shape[1] || c >= x.shape[2]) continue;
         ++taps;
@@ -135,15 +138,19 @@ inline array pool_2d(const array& x, const nsk::window& w, nsk::pool_kind kind, 
 }
 
 /// Resampling by tables of taps.
-inline array resize_2d(const array& x, const std::vector<int>& rows, const std::vector<float>& row_weights, const std::vector<int>& columns,
-                       const std::vector<float>& column_weights, int row_taps, int column_taps) {
-  array y({x.shape[0], static_cast<int>(rows.size()) / row_taps, static_cast<int>(columns.size()) / column_taps, x.shape[3]});
+inline array resize_2d(const array& x, const std::vector<int>& rows, const std::vector<float>& row_weights,
+                       const std::vector<int>& columns, const std::vector<float>& column_weights, int row_taps,
+                       int column_taps) {
+  array y({x.shape[0], static_cast<int>(rows.size()) / row_taps, static_cast<int>(columns.size()) / column_taps,
+           x.shape[3]});
   for_each_index(y.shape, [&](const std::vector<int>& i) {
     double sum = 0;
     for (int r = 0; r < row_taps; ++r)
       for (int c = 0; c < column_taps; ++c) {
-        const std::size_t at_r = static_cast<std::size_t>(i[1] * row_taps + r), at_c = static_cast<std::size_t>(i[2] * column_taps + c);
-        sum += static_cast<double>(row_weights[at_r]) * static_cast<double>(column_weights[at_c]) * x({i[0], rows[at_r], columns[at_c], i[3]});
+        const std::size_t at_r = static_cast<std::size_t>(i[1] * row_taps + r),
+                          at_c = static_cast<std::size_t>(i[2] * column_taps + c);
+        sum += static_cast<double>(row_weights[at_r]) * static_cast<double>(column_weights[at_c]) *
+               x({i[0], rows[at_r], columns[at_c], i[3]});
       }
     y(i) = sum;
   });
@@ -155,7 +162,8 @@ inline array reduce(const array& x, const std::vector<int>& shape, nsk::reduce_k
   using nsk::reduce_kind;
   array y(shape);
   const double infinity = std::numeric_limits<double>::infinity();
-  for (double& v : y.data) v = kind == reduce_kind::prod ? 1 : kind == reduce_kind::max ? -infinity : kind == reduce_kind::min ? infinity : 0;
+  for (double& v : y.data)
+    v = kind == reduce_kind::prod ? 1 : kind == reduce_kind::max ? -infinity : kind == reduce_kind::min ? infinity : 0;
   for_each_index(x.shape, [&](const std::vector<int>& i) {
     std::vector<int> o = i;
     for (std::size_t d = 0; d < o.size(); ++d)

@@ -26,7 +26,8 @@ TEST_CASE("tiles: every element belongs to exactly one tile") {
                 CHECK((r.channel_end % 16 == 0 || r.channel_end == channels));
                 for (int y = r.row_begin; y < r.row_end; ++y)
                   for (int x = r.pixel_begin; x < r.pixel_end; ++x)
-                    for (int c = r.channel_begin; c < r.channel_end; ++c) ++touched[static_cast<std::size_t>((y * pixels + x) * channels + c)];
+                    for (int c = r.channel_begin; c < r.channel_end; ++c)
+                      ++touched[static_cast<std::size_t>((y * pixels + x) * channels + c)];
               }
               bool once = true;
               for (const int n : touched) once = once && n == 1;

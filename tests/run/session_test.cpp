@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sessions: memory, inputs and outputs, results against an oracle in doubles, and every way of driving them, bit by bit.
+// Sessions: memory, inputs and outputs, results against an oracle in doubles, and every way of driving them, bit by
+// bit.
 #include <doctest/doctest.h>
 #include <algorithm>
 #include <thread>
@@ -38,7 +39,8 @@ TEST_CASE("session: results agree with the oracle") {
   const std::vector<double> expected = test::cnn_oracle(s, test::cnn_input());
   const nsk::span<const float> scores = net.output<float>("scores");
   REQUIRE(scores.size() == expected.size());
-  // Logits are sums of a few hundred products of magnitude up to some tens; softmax turns their absolute error into a relative one.
+  // Logits are sums of a few hundred products of magnitude up to some tens; softmax turns their absolute error into a
+  // relative one.
   for (std::size_t i = 0; i < expected.size(); ++i) {
     CHECK(std::fabs(static_cast<double>(scores[i]) - expected[i]) <= 500 * 1.2e-7 * std::fmax(expected[i], 1e-6));
   }
@@ -58,6 +60,17 @@ TEST_CASE("session: memory is exact") {
   CHECK(nsk::session<>(o.model, all, 1).status().code() == status_code::bad_variant);
   CHECK(nsk::session<>(nsk::model(), all).status().code() == status_code::not_open);
   CHECK(nsk::session<>().status().code() == status_code::not_open);
+}
+
+TEST_CASE("session: one that could not start has nothing to run, and does no harm") {
+  nsk::session<> net;
+  net.run();
+  CHECK(net.step(nsk::work{1}));
+  CHECK(net.step_count() == 0);
+  CHECK(net.input_count() == 0);
+  CHECK(net.state_bytes() == 0);
+  nsk::span<float> floats;
+  CHECK(net.input("x", floats).code() == status_code::no_such_port);
 }
 
 TEST_CASE("session: nothing outside the memory is touched") {
@@ -121,6 +134,9 @@ TEST_CASE("session: bound memory") {
 struct only_copies : nsk::default_settings {
   using ops = nsk::op_list<nsk::op::copy, nsk::op::binary, nsk::op::unary>;
 };
+struct no_winograd : nsk::default_settings {
+  static constexpr bool winograd = false;
+};
 struct no_negation : only_copies {
   using functions = nsk::function_list<nsk::function::identity>;
 };
@@ -130,6 +146,8 @@ TEST_CASE("session: settings that lack what the model has are refused") {
   const nsk::session<only_copies> net(o.model, o.memory.span());
   CHECK(net.status().code() == status_code::unsupported_op);
   CHECK(net.status().where() == 0);
+  opened w(test::make_mixed());
+  CHECK(nsk::session<no_winograd>(w.model, w.memory.span()).status().code() == status_code::unsupported_op);
   opened r(test::make_recurrent(false, false));
   CHECK(nsk::session<only_copies>(r.model, r.memory.span()).status());
   CHECK(nsk::session<no_negation>(r.model, r.memory.span()).status().code() == status_code::unsupported_function);
@@ -160,6 +178,37 @@ TEST_CASE("same bits: a second run, lanes, and jobs in any order") {
       net.run(jobs, lanes);
       CHECK(bits_of(net.output<float>(0)) == expected);
     }
+}
+
+TEST_CASE("same bits: every operator, serial, on lanes and in slices") {
+  opened o(test::make_mixed(), 5);
+  REQUIRE(o.status);
+  nsk::session<> net(o.model, o.memory.span());
+  const std::vector<float> x = test::noise(5).many(net.input<float>(0).size());
+  std::copy(x.begin(), x.end(), net.input<float>(0).begin());
+  const auto results = [&] {
+    std::vector<std::uint32_t> all;
+    for (int i = 0; i < net.output_count(); ++i) {
+      for (const std::uint32_t b : bits_of(net.output<float>(i))) all.push_back(b);
+    }
+    return all;
+  };
+  net.run();
+  const std::vector<std::uint32_t> expected = results();
+  for (int i = 0; i < 16; ++i) {  // softmax over rows: every column sums to one
+    float sum = 0;
+    for (std::size_t k = 0; k < 16; ++k) sum += net.output<float>("scores")[k * 16 + static_cast<std::size_t>(i)];
+    CHECK(std::fabs(sum - 1.0f) < 1e-5f);
+  }
+  CHECK(net.output<float>("constant")[5] == 2.5f);
+  test::ordered_jobs jobs{-1};
+  net.run(jobs);
+  CHECK(results() == expected);
+  net.run(jobs, 2);
+  CHECK(results() == expected);
+  while (!net.step(nsk::work{0})) {
+  }
+  CHECK(results() == expected);
 }
 
 struct threads {
@@ -200,7 +249,8 @@ TEST_CASE("same bits: slices of work cut at the same place with and without lane
   set_input(net);
   std::uint64_t whole = 0;
   for (int s = 0; s < net.step_count(); ++s) whole += nsk::plan::work_of(net.step_info(s));
-  for (const std::uint64_t amount : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{3000}, std::uint64_t{20000}, whole, ~std::uint64_t{0}}) {
+  for (const std::uint64_t amount :
+       {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{3000}, std::uint64_t{20000}, whole, ~std::uint64_t{0}}) {
     std::vector<int> places, places_with_jobs;
     while (!net.step(nsk::work{amount})) places.push_back(net.current_step());
     CHECK(bits_of(net.output<float>(0)) == expected);
@@ -260,7 +310,8 @@ TEST_CASE("same bits: the caller's flush-to-zero and rounding change nothing and
   std::copy(tiny.begin(), tiny.end(), net.input<float>(0).begin());
   net.run();
   const std::vector<std::uint32_t> expected = bits_of(net.output<float>(0));
-  const unsigned found = _mm_getcsr(), mode = found | 0x8040u | 0x2000u;  // flush to zero, denormals are zero, round down
+  const unsigned found = _mm_getcsr(),
+                 mode = found | 0x8040u | 0x2000u;  // flush to zero, denormals are zero, round down
   test::ordered_jobs jobs;
   int now = 0;
   const auto clock = [&] { return ++now; };
@@ -331,7 +382,8 @@ TEST_CASE("states: recurrence, reset, save and load") {
           while (!net.step(nsk::work{0})) {
           }
         }
-        for (std::size_t i = 0; i < 6; ++i) CHECK(static_cast<double>(net.output<float>(0)[i]) == -h[i]);  // exact in float
+        for (std::size_t i = 0; i < 6; ++i)
+          CHECK(static_cast<double>(net.output<float>(0)[i]) == -h[i]);  // exact in float
       };
       for (int t = 0; t < 4; ++t) advance(t);
       REQUIRE(net.save({snapshot.data(), snapshot.size()}));

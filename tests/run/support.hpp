@@ -34,21 +34,24 @@ inline std::vector<double> cnn_oracle(const cnn_sample& s, const std::vector<flo
     for (int j = 0; j < 8; ++j)
       for (int n = 0; n < 16; ++n) {
         double sum = s.stem_bias[static_cast<std::size_t>(n)];
-        for (int k = 0; k < 27; ++k) sum += at(input, i + k / 9 - 1, j + k / 3 % 3 - 1, k % 3, 3) * weight(s.stem_matrix, k, n, 16);
+        for (int k = 0; k < 27; ++k)
+          sum += at(input, i + k / 9 - 1, j + k / 3 % 3 - 1, k % 3, 3) * weight(s.stem_matrix, k, n, 16);
         stem[static_cast<std::size_t>((i * 8 + j) * 16 + n)] = std::fmin(std::fmax(sum, 0), 6);
       }
   for (int i = 0; i < 8; ++i)
     for (int j = 0; j < 8; ++j)
       for (int n = 0; n < 16; ++n) {
         double sum = s.deep_bias[static_cast<std::size_t>(n)];
-        for (int k = 0; k < 9; ++k) sum += at(stem, i + k / 3 - 1, j + k % 3 - 1, n, 16) * weight(s.deep_matrix, k, n, 16);
+        for (int k = 0; k < 9; ++k)
+          sum += at(stem, i + k / 3 - 1, j + k % 3 - 1, n, 16) * weight(s.deep_matrix, k, n, 16);
         deep[static_cast<std::size_t>((i * 8 + j) * 16 + n)] = sum * std::fmax(0, std::fmin(1, sum / 6 + 0.5));
       }
   for (int p = 0; p < 64; ++p)
     for (int n = 0; n < 40; ++n) {
       double sum = n < 24 ? s.point_bias[static_cast<std::size_t>(n)] : deep[static_cast<std::size_t>(p * 16 + n - 24)];
       if (n < 24) {
-        for (int k = 0; k < 16; ++k) sum += deep[static_cast<std::size_t>(p * 16 + k)] * weight(s.point_matrix, k, n, 24);
+        for (int k = 0; k < 16; ++k)
+          sum += deep[static_cast<std::size_t>(p * 16 + k)] * weight(s.point_matrix, k, n, 24);
         if (sum < 0) sum *= 0.1f;
       }
       mean[static_cast<std::size_t>(n)] += sum / 64;

@@ -259,7 +259,8 @@ TEST_CASE("simd: fma on constructed ties") {
   CHECK(wrong == 0);
   CHECK(same(probe::apply_fma(-1e38f, 1e38f, 0.0f), -std::numeric_limits<float>::infinity()));
   CHECK(same(probe::apply_fma(1e38f, 10.0f, -std::numeric_limits<float>::infinity()), -std::numeric_limits<float>::infinity()));
-  CHECK(same(probe::apply_fma(std::numeric_limits<float>::max(), 1.0f, 1e31f), std::numeric_limits<float>::infinity()));
+  CHECK(same(probe::apply_fma(std::numeric_limits<float>::max(), 1.0f, 1.1e31f), std::numeric_limits<float>::infinity()));
+  CHECK(same(probe::apply_fma(std::numeric_limits<float>::max(), 1.0f, 1e31f), std::numeric_limits<float>::max()));
 }
 
 TEST_CASE("simd: mul and add do not fuse") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Settings as a type: what a session is able to run. Code of operators that are not listed is not instantiated, so it is not linked.
+/// Settings as a type: what a session is able to run. Code of operators that are not listed is not instantiated, so it
+/// is not linked.
 ///
 ///     struct face_settings : nsk::default_settings {
 ///       using ops = nsk::op_list<nsk::op::conv_2d, nsk::op::depthwise_conv_2d, nsk::op::pool_2d, nsk::op::copy>;
@@ -25,24 +26,27 @@ struct function_list {
 };
 
 /// Every operator of this version.
-using all_ops = op_list<op::conv_2d, op::depthwise_conv_2d, op::fully_connected, op::pack_panels, op::mat_mul, op::pool_2d, op::unary,
-                        op::binary, op::copy, op::fill, op::resize_2d, op::reduce, op::softmax>;
+using all_ops = op_list<op::conv_2d, op::depthwise_conv_2d, op::fully_connected, op::pack_panels, op::mat_mul,
+                        op::pool_2d, op::unary, op::binary, op::copy, op::fill, op::resize_2d, op::reduce, op::softmax>;
 
 /// Every elementwise function of this version.
-using all_functions =
-    function_list<function::identity, function::clip, function::leaky_relu, function::prelu, function::sigmoid,
-                  function::hard_sigmoid, function::hard_swish, function::silu, function::tanh, function::exp, function::log,
-                  function::sqrt, function::reciprocal, function::neg, function::abs, function::floor, function::ceil,
-                  function::round, function::erf, function::gelu, function::elu, function::softplus, function::square>;
+using all_functions = function_list<function::identity, function::clip, function::leaky_relu, function::prelu,
+                                    function::sigmoid, function::hard_sigmoid, function::hard_swish, function::silu,
+                                    function::tanh, function::exp, function::log, function::sqrt, function::reciprocal,
+                                    function::neg, function::abs, function::floor, function::ceil, function::round,
+                                    function::erf, function::gelu, function::elu, function::softplus, function::square>;
 
 /// Networks of float convolutions, dense layers and activations.
 struct default_settings {
-  using ops = op_list<op::conv_2d, op::depthwise_conv_2d, op::fully_connected, op::pack_panels, op::mat_mul, op::pool_2d, op::unary,
-                      op::binary, op::copy, op::fill, op::resize_2d, op::reduce, op::softmax>;
+  using ops = op_list<op::conv_2d, op::depthwise_conv_2d, op::fully_connected, op::pack_panels, op::mat_mul,
+                      op::pool_2d, op::unary, op::binary, op::copy, op::fill, op::resize_2d, op::reduce, op::softmax>;
   using functions = all_functions;
+  /// Whether convolutions may use Winograd's algorithms; without them a program is some 50 KiB smaller.
+  static constexpr bool winograd = true;
   /// Called around steps: core/profile.hpp.
   using profiler = no_profiler;
-  /// Inputs and outputs with a number below this can be bound to memory of the caller; each costs one pointer in the session.
+  /// Inputs and outputs with a number below this can be bound to memory of the caller; each costs one pointer in the
+  /// session.
   static constexpr int bindable_ports = 16;
 };
 NSK_END

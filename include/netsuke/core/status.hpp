@@ -5,47 +5,54 @@
 #include <netsuke/core/assert.hpp>
 
 /// X(code, text). Codes are append-only.
-#define NSK_STATUS_LIST(X) \
-  X(ok, "no error") \
-  X(not_open, "no model is open: call nsk::open and check its status before making a session") \
-  X(too_short, "the bytes end before the file does: the file is truncated, or not all of it was read") \
-  X(misaligned_bytes, "the file's bytes must start at an address that is a multiple of 16: copy them there") \
-  X(bad_magic, "this is not a .nsk file: convert the model with `nsk convert`") \
-  X(wrong_version, "the file has another format version than this engine: convert the model again with the matching tool") \
-  X(bad_header, "the file header contradicts itself: the file is damaged, convert the model again") \
-  X(wrong_hash, "the content does not match its hash: the file is damaged, copy or convert it again") \
-  X(bad_structure, "the table is not well formed: the file is damaged, convert the model again") \
-  X(too_complex, "the table is too large or too entangled to be verified in bounded time: split the model") \
-  X(bad_variant, "the model has no such variant: use a number below variant_count()") \
-  X(bad_buffer, "a buffer lies outside its memory, is misaligned, or has an impossible lifetime") \
-  X(bad_tensor, "a tensor's rank, type, shape, strides or border are impossible") \
-  X(tensor_outside_buffer, "a tensor reaches outside its buffer") \
-  X(buffers_overlap, "two arena buffers that live at the same time overlap") \
+#define NSK_STATUS_LIST(X)                                                                                          \
+  X(ok, "no error")                                                                                                 \
+  X(not_open, "no model is open: call nsk::open and check its status before making a session")                      \
+  X(too_short, "the bytes end before the file does: the file is truncated, or not all of it was read")              \
+  X(misaligned_bytes, "the file's bytes must start at an address that is a multiple of 16: copy them there")        \
+  X(bad_magic, "this is not a .nsk file: convert the model with `nsk convert`")                                     \
+  X(wrong_version,                                                                                                  \
+    "the file has another format version than this engine: convert the model again with the matching tool")         \
+  X(bad_header, "the file header contradicts itself: the file is damaged, convert the model again")                 \
+  X(wrong_hash, "the content does not match its hash: the file is damaged, copy or convert it again")               \
+  X(bad_structure, "the table is not well formed: the file is damaged, convert the model again")                    \
+  X(too_complex, "the table is too large or too entangled to be verified in bounded time: split the model")         \
+  X(bad_variant, "the model has no such variant: use a number below variant_count()")                               \
+  X(bad_buffer, "a buffer lies outside its memory, is misaligned, or has an impossible lifetime")                   \
+  X(bad_tensor, "a tensor's rank, type, shape, strides or border are impossible")                                   \
+  X(tensor_outside_buffer, "a tensor reaches outside its buffer")                                                   \
+  X(buffers_overlap, "two arena buffers that live at the same time overlap")                                        \
   X(bad_port, "a model input or output is not a dense tensor in its own buffer, or its description contradicts it") \
-  X(bad_state, "a state's tensors differ in type or shape, are not dense, or do not live through the run") \
-  X(bad_check, "a check vector does not have one block of the right size per input and output") \
-  X(unknown_op, "a step has an operator that this engine does not know: use a newer engine") \
-  X(bad_index, "a step names a tensor that does not exist") \
-  X(bad_arity, "a step has the wrong number of inputs or outputs for its operator") \
-  X(bad_step, "a step's shapes, types or parameters contradict its operator") \
-  X(bad_weights, "packed weights are missing, too small or arranged for another operator") \
-  X(bad_tile, "a step's tiles do not cut its output as the format says") \
-  X(bad_scratch, "a step needs more lane scratch than the file gives it") \
-  X(dead_buffer, "a step uses a buffer outside its lifetime") \
-  X(read_before_write, "a step reads elements that no earlier step has written") \
-  X(bad_overlap, "a step writes elements that belong to another tensor, or that it still reads") \
-  X(read_only, "a step writes a constant or a model input") \
-  X(unsupported_op, "the settings type does not list an operator that the model has: print the right one with `nsk inspect --settings`") \
-  X(unsupported_function, "the settings type does not list an activation that the model has: print the right one with `nsk inspect --settings`") \
-  X(misaligned_memory, "the session's memory must start at a multiple of nsk::arena_alignment") \
-  X(too_little_memory, "the session's memory is smaller than model.arena_bytes()") \
-  X(no_such_port, "the model has no input or output of that name or number") \
-  X(wrong_type, "the element type differs from the port's: ask port_view::type()") \
-  X(wrong_size, "the block has the wrong size: ask port_view::bytes(); blocks that are read need over_read bytes more") \
-  X(not_bindable, "only the first settings::bindable_ports inputs and outputs can be bound: copy through input() or output()") \
-  X(too_many_lanes, "the session's memory has scratch for fewer lanes: give it model.arena_bytes(lanes)") \
-  X(no_check_vectors, "the file carries no check vectors: convert it with --check") \
-  X(check_failed, "an output differs from the recorded one: this build or machine does not compute what the converter did")
+  X(bad_state, "a state's tensors differ in type or shape, are not dense, or do not live through the run")          \
+  X(bad_check, "a check vector does not have one block of the right size per input and output")                     \
+  X(unknown_op, "a step has an operator that this engine does not know: use a newer engine")                        \
+  X(bad_index, "a step names a tensor that does not exist")                                                         \
+  X(bad_arity, "a step has the wrong number of inputs or outputs for its operator")                                 \
+  X(bad_step, "a step's shapes, types or parameters contradict its operator")                                       \
+  X(bad_weights, "packed weights are missing, too small or arranged for another operator")                          \
+  X(bad_tile, "a step's tiles do not cut its output as the format says")                                            \
+  X(bad_scratch, "a step needs more lane scratch than the file gives it")                                           \
+  X(dead_buffer, "a step uses a buffer outside its lifetime")                                                       \
+  X(read_before_write, "a step reads elements that no earlier step has written")                                    \
+  X(bad_overlap, "a step writes elements that belong to another tensor, or that it still reads")                    \
+  X(read_only, "a step writes a constant or a model input")                                                         \
+  X(unsupported_op,                                                                                                 \
+    "the settings type does not list an operator that the model has: print the right one with `nsk inspect "        \
+    "--settings`")                                                                                                  \
+  X(unsupported_function,                                                                                           \
+    "the settings type does not list an activation that the model has: print the right one with `nsk inspect "      \
+    "--settings`")                                                                                                  \
+  X(misaligned_memory, "the session's memory must start at a multiple of nsk::arena_alignment")                     \
+  X(too_little_memory, "the session's memory is smaller than model.arena_bytes()")                                  \
+  X(no_such_port, "the model has no input or output of that name or number")                                        \
+  X(wrong_type, "the element type differs from the port's: ask port_view::type()")                                  \
+  X(wrong_size,                                                                                                     \
+    "the block has the wrong size: ask port_view::bytes(); blocks that are read need over_read bytes more")         \
+  X(not_bindable,                                                                                                   \
+    "only the first settings::bindable_ports inputs and outputs can be bound: copy through input() or output()")    \
+  X(no_check_vectors, "the file carries no check vectors: convert it with --check")                                 \
+  X(check_failed,                                                                                                   \
+    "an output differs from the recorded one: this build or machine does not compute what the converter did")
 
 NSK_BEGIN
 enum class status_code : std::uint8_t {

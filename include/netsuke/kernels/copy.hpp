@@ -24,7 +24,8 @@ inline void copy_tile(const copy_args& a, const tile_range& t) {
 
 }
 
-/// output = input, same shape and element type, any strides; 0 and negative ones too on the input. Views must not overlap.
+/// output = input, same shape and element type, any strides; 0 and negative ones too on the input. Views must not
+/// overlap.
 inline void copy(const copy_args& a, const tile_range& t, std::byte*) {
   switch (size_of(a.output.type)) {
     case 1: impl::copy_tile<std::uint8_t>(a, t); break;

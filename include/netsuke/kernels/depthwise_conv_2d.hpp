@@ -30,8 +30,8 @@ NSK_INLINE tile_outputs<Rows * Pixels> outputs_at(const depthwise_call& d, const
   tile_outputs<Rows * Pixels> to;
   const tensor_view& v = d.a->output;
   const std::ptrdiff_t* step = d.a->e.residual_stride;
-  simd::unroll<Rows>([&](auto r) {
-    simd::unroll<Pixels>([&](auto p) {
+  simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+    simd::unroll<Pixels>([&](auto p) NSK_INLINE_LAMBDA {
       to.row[r * Pixels + p].output = m.output + (y + r) * v.stride[1] + (x + p) * v.stride[2];
       to.row[r * Pixels + p].residual = m.residual == nullptr ? nullptr : m.residual + (y + r) * step[1] + (x + p) * step[2];
     });
@@ -61,7 +61,7 @@ inline int depthwise_rows(const depthwise_call& d, const depthwise_image& m, con
   for (; y + Rows <= b.y_end; y += Rows)
     for (int x = b.x; x < b.x_end; x += Pixels) {
       const int from = x + Pixels <= b.x_end ? x : b.x_end - Pixels;
-      depthwise_tile<Kernel, Kernel, Stride, Rows, Pixels>(d, first_tap(d, m, y, from), outputs_at<Rows, Pixels>(d, m, y, from));
+      depthwise_tile<Kernel, Stride, Rows, Pixels>(d, first_tap(d, m, y, from), outputs_at<Rows, Pixels>(d, m, y, from));
     }
   return y;
 }
@@ -74,7 +74,7 @@ inline void depthwise_fast(const depthwise_call& d, const depthwise_image& m, pi
   if (width < 4 || d.a->e.residual != nullptr) {
     for (int y = b.y; y < b.y_end; ++y)
       for (int x = b.x; x < b.x_end; ++x)
-        depthwise_tile<Kernel, Kernel, Stride, 1, 1>(d, first_tap(d, m, y, x), outputs_at<1, 1>(d, m, y, x));
+        depthwise_tile<Kernel, Stride, 1, 1>(d, first_tap(d, m, y, x), outputs_at<1, 1>(d, m, y, x));
     return;
   }
   b.y = depthwise_rows<Kernel, Stride, 2, 4>(d, m, b);

@@ -14,12 +14,14 @@ namespace impl {
 /// Clamps to [low, high], then rounds half to even; NaN gives low. high is at most 2^53.
 inline std::int64_t to_integer(double x, double low, double high) {
   const double clamped = x > low ? (x < high ? x : high) : low;
-  const double magnitude = clamped < 0 ? -clamped : clamped, whole = 4503599627370496.0;  // 2^52: no fraction bits from here on
+  const double magnitude = clamped < 0 ? -clamped : clamped,
+               whole = 4503599627370496.0;  // 2^52: no fraction bits from here on
   const double rounded = magnitude < whole ? (magnitude + whole) - whole : magnitude;
   return static_cast<std::int64_t>(clamped < 0 ? -rounded : rounded);
 }
 
-/// The bytes of one element of type `type` with this value. Integers are clamped, then rounded half to even; boolean is value != 0.
+/// The bytes of one element of type `type` with this value. Integers are clamped, then rounded half to even; boolean is
+/// value != 0.
 inline std::uint64_t element_bits(dtype type, float value) {
   const double x = static_cast<double>(value);
   std::uint32_t single = 0;
@@ -63,7 +65,8 @@ inline void fill_elements(const tensor_view& v, float value, const tile_range& t
 }
 
 /// Fills rows x pixels of one image's border, in the tile's channels; `y` and `x` may be negative.
-inline void fill_border_part(const tensor_view& v, std::ptrdiff_t image, int y, int rows, int x, int pixels, const tile_range& t) {
+inline void fill_border_part(const tensor_view& v, std::ptrdiff_t image, int y, int rows, int x, int pixels,
+                             const tile_range& t) {
   if (rows <= 0 || pixels <= 0) return;
   tensor_view part = v;
   part.rank = 3;
@@ -96,8 +99,8 @@ inline void fill_typed_border(const tensor_view& v, const tile_range& t) {
 
 }
 
-/// output = value everywhere, converted to its type: integers clamp, then round half to even (NaN gives the lowest); boolean is
-/// value != 0.
+/// output = value everywhere, converted to its type: integers clamp, then round half to even (NaN gives the lowest);
+/// boolean is value != 0.
 inline void fill(const fill_args& a, const tile_range& t, std::byte*) {
   impl::fill_elements(a.output, a.value, t);
   impl::fill_typed_border(a.output, t);

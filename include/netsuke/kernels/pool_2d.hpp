@@ -80,8 +80,8 @@ struct pool_range {
   std::int32_t first, count;  ///< first input position, number of taps
   std::int32_t padded;        ///< number of taps inside the padded input
 };
-inline pool_range pool_axis(std::int32_t position, std::int32_t kernel, std::int32_t stride, std::int32_t dilation, std::int32_t pad,
-                            std::int32_t length, std::int32_t pad_end) {
+inline pool_range pool_axis(std::int32_t position, std::int32_t kernel, std::int32_t stride, std::int32_t dilation,
+                            std::int32_t pad, std::int32_t length, std::int32_t pad_end) {
   const std::int32_t start = position * stride - pad;
   pool_range r{start, 0, 0};
   for (std::int32_t k = 0; k < kernel; ++k) {
@@ -106,9 +106,14 @@ struct pool_row {
 /// Taps of the output pixel `x` of a row.
 inline pool_taps taps_of(const pool_row& r, std::int32_t x) {
   const pool_2d_args& a = *r.a;
-  const pool_range h = pool_axis(x, a.w.kernel_w, a.w.stride_w, a.w.dilation_w, a.w.pad_left, a.input.shape[2], a.pad_right);
-  pool_taps t{r.from + r.y.first * a.input.stride[1] + h.first * a.input.stride[2], a.input.stride[1] * a.w.dilation_h,
-              a.input.stride[2] * a.w.dilation_w, r.y.count, h.count, 0};
+  const pool_range h =
+      pool_axis(x, a.w.kernel_w, a.w.stride_w, a.w.dilation_w, a.w.pad_left, a.input.shape[2], a.pad_right);
+  pool_taps t{r.from + r.y.first * a.input.stride[1] + h.first * a.input.stride[2],
+              a.input.stride[1] * a.w.dilation_h,
+              a.input.stride[2] * a.w.dilation_w,
+              r.y.count,
+              h.count,
+              0};
   const std::int32_t taps = a.count_include_pad ? r.y.padded * h.padded : t.rows * t.columns;
   t.divisor = static_cast<float>(taps > 0 ? taps : 1);
   return t;
@@ -128,8 +133,9 @@ template <class Kind>
 inline void pool_pixels(const pool_row& r) {
   const pool_2d_args& a = *r.a;
   const std::int32_t reach = (a.w.kernel_w - 1) * a.w.dilation_w, width = a.input.shape[2], stride = a.w.stride_w;
-  std::int32_t inner = (a.w.pad_left + stride - 1) / stride;                                                     // first whole window
-  std::int32_t outer = width + a.w.pad_left <= reach ? inner : (width - 1 - reach + a.w.pad_left) / stride + 1;  // past the last one
+  std::int32_t inner = (a.w.pad_left + stride - 1) / stride;  // first whole window
+  std::int32_t outer =
+      width + a.w.pad_left <= reach ? inner : (width - 1 - reach + a.w.pad_left) / stride + 1;  // past the last one
   inner = inner < r.pixel_begin ? r.pixel_begin : inner > r.pixel_end ? r.pixel_end : inner;
   outer = outer > r.pixel_end ? r.pixel_end : outer < inner ? inner : outer;
   const auto edge = [&](std::int32_t begin, std::int32_t end) {
@@ -148,8 +154,8 @@ inline void pool_pixels(const pool_row& r) {
 
 }
 
-/// Pools one tile: the maximum (a > b ? a : b, first tap first), or the sum in row-major order divided by the number of taps.
-/// A window without any tap gives -infinity or 0.
+/// Pools one tile: the maximum (a > b ? a : b, first tap first), or the sum in row-major order divided by the number of
+/// taps. A window without any tap gives -infinity or 0.
 inline void pool_2d(const pool_2d_args& a, const tile_range& t, std::byte*) {
   const std::int32_t height = a.output.shape[1];
   for (std::int32_t row = t.row_begin; row < t.row_end; ++row) {
@@ -157,8 +163,8 @@ inline void pool_2d(const pool_2d_args& a, const tile_range& t, std::byte*) {
     const impl::pool_row r{&a,
                            a.input.as<float>() + image * a.input.stride[0],
                            a.output.as<float>() + impl::row_offset(a.output, row),
-                           impl::pool_axis(row % height, a.w.kernel_h, a.w.stride_h, a.w.dilation_h, a.w.pad_top, a.input.shape[1],
-                                           a.pad_bottom),
+                           impl::pool_axis(row % height, a.w.kernel_h, a.w.stride_h, a.w.dilation_h, a.w.pad_top,
+                                           a.input.shape[1], a.pad_bottom),
                            t.pixel_begin,
                            t.pixel_end,
                            t.channel_begin,

@@ -2,9 +2,10 @@
 #pragma once
 /// Reductions over any set of dimensions.
 ///
-/// The order of operations depends on shapes alone. Where the last dimension longer than 1 is kept, each output is one chain in
-/// row-major order of what is reduced. Where it is reduced, position i along it belongs to partial result i mod 16, lines follow in
-/// row-major order, and the partials are folded as simd/generic.hpp says. A mean is the sum divided by the number of elements.
+/// The order of operations depends on shapes alone. Where the last dimension longer than 1 is kept, each output is one
+/// chain in row-major order of what is reduced. Where it is reduced, position i along it belongs to partial result i
+/// mod 16, lines follow in row-major order, and the partials are folded as simd/generic.hpp says. A mean is the sum
+/// divided by the number of elements.
 #include <limits>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
@@ -62,7 +63,8 @@ inline reduce_loops loops_of(const reduce_args& a) {
     r.of[r.count++] = l;
   }
   if (r.count == 0) r.of[r.count++] = {};
-  // Loops that meet in memory may be joined, except with the one that lanes run along: there, it would move the partials.
+  // Loops that meet in memory may be joined, except with the one that lanes run along: there, it would move the
+  // partials.
   int kept = 0;
   const int free = r.along ? r.count - 1 : r.count;
   for (int i = 0; i < free; ++i) kept = nest(r.of, kept, loop<1>(r.of[i]));
@@ -105,7 +107,8 @@ inline void reduce_across(const reduce_loops& r, const float* p, float* to) {
 }
 /// Up to one vector of outputs that lie `step` apart in the input.
 template <class Kind>
-inline void reduce_across_strided(const reduce_loops& r, const float* p, std::ptrdiff_t step, std::ptrdiff_t outputs, float* to) {
+inline void reduce_across_strided(const reduce_loops& r, const float* p, std::ptrdiff_t step, std::ptrdiff_t outputs,
+                                  float* to) {
   f32 sum = simd::splat(Kind::start);
   const loop<1>& inner = r.of[r.count - 1];
   for_each_reduced_line(r, p, [&](const float* line) {
@@ -138,7 +141,8 @@ enum reduce_operand : int { reduce_to, reduce_from, reduce_residual, reduce_slop
 
 /// Computes up to 8 vectors of outputs along the inner loop of a box. Returns how many.
 template <class Kind>
-inline std::ptrdiff_t reduce_block(const reduce_loops& r, const float* p, std::ptrdiff_t step, std::ptrdiff_t outputs, float* to) {
+inline std::ptrdiff_t reduce_block(const reduce_loops& r, const float* p, std::ptrdiff_t step, std::ptrdiff_t outputs,
+                                   float* to) {
   if (r.along) {
     const std::ptrdiff_t count = outputs < 8 * f32::lanes ? outputs : 8 * f32::lanes;
     for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = reduce_along<Kind>(r, p + i * step);
@@ -176,10 +180,11 @@ inline void reduce_tile(const reduce_args& a, const tile_range& t) {
       for (std::ptrdiff_t j = 0; j < b.of[1].length; ++j)
         for (std::ptrdiff_t k = 0; k < inner.length;) {
           const auto at = [&](int operand) {
-            return b.offset[operand] + i * b.of[0].stride[operand] + j * b.of[1].stride[operand] + k * inner.stride[operand];
+            return b.offset[operand] + i * b.of[0].stride[operand] + j * b.of[1].stride[operand] +
+                   k * inner.stride[operand];
           };
-          const std::ptrdiff_t count =
-              reduce_block<Kind>(r, a.input.as<float>() + at(reduce_from), inner.stride[reduce_from], inner.length - k, block);
+          const std::ptrdiff_t count = reduce_block<Kind>(r, a.input.as<float>() + at(reduce_from),
+                                                          inner.stride[reduce_from], inner.length - k, block);
           finish_line(a.e, block, count, a.output.as<float>() + at(reduce_to),
                       a.e.residual != nullptr ? a.e.residual + at(reduce_residual) : nullptr,
                       a.e.fn == function::prelu ? a.e.slope + at(reduce_slope) : nullptr,
@@ -191,7 +196,8 @@ inline void reduce_tile(const reduce_args& a, const tile_range& t) {
 
 }
 
-/// Reduces one tile of outputs. Without any reduced dimension each element is reduced alone. The output must not be the input.
+/// Reduces one tile of outputs. Without any reduced dimension each element is reduced alone. The output must not be the
+/// input.
 inline void reduce(const reduce_args& a, const tile_range& t, std::byte*) {
   switch (a.kind) {
     case reduce_kind::mean:

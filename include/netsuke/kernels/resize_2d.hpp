@@ -16,7 +16,8 @@ struct resize_part {
   std::int32_t pixel_begin, pixel_end, channel_begin, channels;
 };
 
-/// Blends the column taps of every pixel of a row of input into `to`, dense. Whole vectors are stored: up to 15 floats past the end.
+/// Blends the column taps of every pixel of a row of input into `to`, dense. Whole vectors are stored: up to 15 floats
+/// past the end.
 template <int Taps>
 inline void resize_across(const resize_part& p, const float* row, float* to) {
   using simd::f32;
@@ -46,7 +47,8 @@ inline void resize_across_many(const resize_part& p, const float* row, float* to
     const float* weight = p.a->column_weight + std::ptrdiff_t{x} * taps;
     for (std::int32_t c = 0; c < p.channels; c += f32::lanes) {
       f32 sum = simd::mul(simd::broadcast(weight), simd::load(row + index[0] * step + c));
-      for (std::int32_t k = 1; k < taps; ++k) sum = simd::fma(simd::broadcast(weight + k), simd::load(row + index[k] * step + c), sum);
+      for (std::int32_t k = 1; k < taps; ++k)
+        sum = simd::fma(simd::broadcast(weight + k), simd::load(row + index[k] * step + c), sum);
       simd::store(to + c, sum);
     }
   }
@@ -71,8 +73,8 @@ NSK_INLINE void resize_line(float* to, std::ptrdiff_t count, F f) {
 
 /// Blends rows: row k begins at rows + slot[k] * pitch. Writes `count` floats.
 template <int Taps>
-inline void resize_down(const float* rows, std::ptrdiff_t pitch, const std::int32_t* slot, const float* weights, float* to,
-                        std::ptrdiff_t count) {
+inline void resize_down(const float* rows, std::ptrdiff_t pitch, const std::int32_t* slot, const float* weights,
+                        float* to, std::ptrdiff_t count) {
   using simd::f32;
   f32 weight[Taps];
   const float* from[Taps];
@@ -86,12 +88,13 @@ inline void resize_down(const float* rows, std::ptrdiff_t pitch, const std::int3
     return sum;
   });
 }
-inline void resize_down_many(const float* rows, std::ptrdiff_t pitch, const std::int32_t* slot, const float* weight, std::int32_t taps,
-                             float* to, std::ptrdiff_t count) {
+inline void resize_down_many(const float* rows, std::ptrdiff_t pitch, const std::int32_t* slot, const float* weight,
+                             std::int32_t taps, float* to, std::ptrdiff_t count) {
   using simd::f32;
   resize_line(to, count, [&](std::ptrdiff_t i) {
     f32 sum = simd::mul(simd::broadcast(weight), simd::load(rows + slot[0] * pitch + i));
-    for (std::int32_t k = 1; k < taps; ++k) sum = simd::fma(simd::broadcast(weight + k), simd::load(rows + slot[k] * pitch + i), sum);
+    for (std::int32_t k = 1; k < taps; ++k)
+      sum = simd::fma(simd::broadcast(weight + k), simd::load(rows + slot[k] * pitch + i), sum);
     return sum;
   });
 }
@@ -161,7 +164,8 @@ inline void blend_rows(const resize_part& p, const resize_cache& cache, const fl
     resize_down_many(rows, cache.pitch(), slot, weight, taps, out, count);
   };
   if (step == p.channels) return down(cache.rows(), to, std::ptrdiff_t{pixels} * p.channels);
-  for (std::int32_t x = 0; x < pixels; ++x) down(cache.rows() + std::ptrdiff_t{x} * p.channels, to + x * step, p.channels);
+  for (std::int32_t x = 0; x < pixels; ++x)
+    down(cache.rows() + std::ptrdiff_t{x} * p.channels, to + x * step, p.channels);
 }
 
 inline void resize_piece_rows(const resize_part& p, const tile_range& t, std::byte* scratch) {
@@ -178,7 +182,8 @@ inline void resize_piece_rows(const resize_part& p, const tile_range& t, std::by
 }
 
 /// One tap each way and many channels: no scratch, each pixel of a row of output is two products of a pixel of input.
-inline void resize_nearest_row(const resize_2d_args& a, const tile_range& t, const float* from, float* to, float row_weight) {
+inline void resize_nearest_row(const resize_2d_args& a, const tile_range& t, const float* from, float* to,
+                               float row_weight) {
   using simd::f32;
   const f32 down = simd::splat(row_weight);
   for (std::int32_t x = t.pixel_begin; x < t.pixel_end; ++x) {
@@ -211,8 +216,8 @@ inline void resize_pieces(const resize_2d_args& a, const tile_range& t, std::byt
 
 }
 
-/// Resamples one tile: each output is the sum over row taps, in order, of weight times the sum over column taps, in order; the first
-/// tap of a sum is a product, the others fused multiply-adds.
+/// Resamples one tile: each output is the sum over row taps, in order, of weight times the sum over column taps, in
+/// order; the first tap of a sum is a product, the others fused multiply-adds.
 inline void resize_2d(const resize_2d_args& a, const tile_range& t, std::byte* scratch) {
   if (a.row_taps == 1 && a.column_taps == 1 && t.channel_end - t.channel_begin >= 8)
     impl::resize_nearest(a, t);

@@ -37,13 +37,13 @@ constexpr int winograd_batch(conv_algorithm a, std::int64_t input_channels) {
 }
 
 /// Scratch of conv_2d. Direct: max_tile_rows gathered windows, or nothing. Winograd: the transformed input of one batch of cells,
-/// and the products of one panel (at most 24 channels).
+/// and the products of one panel (at most 24 channels, in whole registers).
 constexpr std::int64_t conv_2d_scratch_bytes(const conv_2d_shape& s) {
   const std::int64_t depth = s.input_channels / s.groups;
   if (s.algorithm == conv_algorithm::direct)
     return conv_2d_reads_outside(s) ? whole_lines(4 * max_tile_rows * depth * s.w.kernel_h * s.w.kernel_w) : 0;
   const std::int64_t cells = winograd_batch(s.algorithm, depth), points = winograd_points(s.algorithm);
-  return whole_lines(4 * points * (cells * padded_channels(depth) + 16)) + whole_lines(4 * points * cells * 24);
+  return whole_lines(4 * points * (cells * padded_channels(depth) + 16)) + whole_lines(4 * points * cells * 32);
 }
 
 }

@@ -2,8 +2,9 @@
 #pragma once
 /// Softmax and its logarithm along one dimension.
 ///
-/// Order of operations: e = exp(x - max), s = sum of e, y = e * (1 / s); the logarithm is (x - max) - log(s). Where no dimension after
-/// the axis is longer than 1, position i belongs to partial maximum and sum i mod 16 (simd/generic.hpp); else both are one chain.
+/// Order of operations: e = exp(x - max), s = sum of e, y = e * (1 / s); the logarithm is (x - max) - log(s). Where no
+/// dimension after the axis is longer than 1, position i belongs to partial maximum and sum i mod 16
+/// (simd/generic.hpp); else both are one chain.
 #include <limits>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
@@ -39,12 +40,20 @@ inline void softmax_along(const softmax_line& l) {
   using simd::f32x16;
   constexpr float lowest = -std::numeric_limits<float>::infinity();
   const std::ptrdiff_t from_step = Step == 1 ? 1 : l.from_step, to_step = Step == 1 ? 1 : l.to_step;
-  const auto input = [&](std::ptrdiff_t i, std::ptrdiff_t n) { return load_sixteen(l.from + i * from_step, from_step, n, lowest); };
-  const auto output = [&](std::ptrdiff_t i, std::ptrdiff_t n, const f32x16& x) { store_sixteen(l.to + i * to_step, to_step, n, x); };
+  const auto input = [&](std::ptrdiff_t i, std::ptrdiff_t n) {
+    return load_sixteen(l.from + i * from_step, from_step, n, lowest);
+  };
+  const auto output = [&](std::ptrdiff_t i, std::ptrdiff_t n, const f32x16& x) {
+    store_sixteen(l.to + i * to_step, to_step, n, x);
+  };
 
   f32x16 most = simd::splat16(lowest), sum = simd::splat16(0);
-  const auto raise = [&](const f32x16& x) { most = map_sixteen(x, most, [](f32 a, f32 m) { return simd::max(a, m); }); };
-  for_sixteens(l.count, [&](std::ptrdiff_t i) { raise(input(i, 16)); }, [&](std::ptrdiff_t i, std::ptrdiff_t n) { raise(input(i, n)); });
+  const auto raise = [&](const f32x16& x) {
+    most = map_sixteen(x, most, [](f32 a, f32 m) { return simd::max(a, m); });
+  };
+  for_sixteens(
+      l.count, [&](std::ptrdiff_t i) { raise(input(i, 16)); },
+      [&](std::ptrdiff_t i, std::ptrdiff_t n) { raise(input(i, n)); });
   const f32 top = simd::splat(simd::max16(most));
 
   const auto power = [&](const f32x16& x) {
@@ -53,29 +62,38 @@ inline void softmax_along(const softmax_line& l) {
     return e;
   };
   if (l.log) {
-    for_sixteens(l.count, [&](std::ptrdiff_t i) { power(input(i, 16)); }, [&](std::ptrdiff_t i, std::ptrdiff_t n) { power(input(i, n)); });
+    for_sixteens(
+        l.count, [&](std::ptrdiff_t i) { power(input(i, 16)); },
+        [&](std::ptrdiff_t i, std::ptrdiff_t n) { power(input(i, n)); });
     const f32 logarithm = math::log(simd::splat(simd::sum16(sum)));
-    const auto result = [&](const f32x16& x) { return map_sixteen(x, [&](f32 a) { return simd::sub(simd::sub(a, top), logarithm); }); };
-    for_sixteens(l.count, [&](std::ptrdiff_t i) { output(i, 16, result(input(i, 16))); },
-                 [&](std::ptrdiff_t i, std::ptrdiff_t n) { output(i, n, result(input(i, n))); });
+    const auto result = [&](const f32x16& x) {
+      return map_sixteen(x, [&](f32 a) { return simd::sub(simd::sub(a, top), logarithm); });
+    };
+    for_sixteens(
+        l.count, [&](std::ptrdiff_t i) { output(i, 16, result(input(i, 16))); },
+        [&](std::ptrdiff_t i, std::ptrdiff_t n) { output(i, n, result(input(i, n))); });
     return;
   }
   f32x16 last{};  // a line of up to 16 never leaves the registers
-  for_sixteens(l.count, [&](std::ptrdiff_t i) { output(i, 16, last = power(input(i, 16))); },
-               [&](std::ptrdiff_t i, std::ptrdiff_t n) {
-                 last = power(input(i, n));
-                 if (i > 0) output(i, n, last);
-               });
+  for_sixteens(
+      l.count, [&](std::ptrdiff_t i) { output(i, 16, last = power(input(i, 16))); },
+      [&](std::ptrdiff_t i, std::ptrdiff_t n) {
+        last = power(input(i, n));
+        if (i > 0) output(i, n, last);
+      });
   const f32 scale = simd::div(simd::splat(1), simd::splat(simd::sum16(sum)));
   const auto scaled = [&](const f32x16& e) { return map_sixteen(e, [&](f32 a) { return simd::mul(a, scale); }); };
   if (l.count <= 16) return output(0, l.count, scaled(last));
-  for_sixteens(l.count, [&](std::ptrdiff_t i) { output(i, 16, scaled(load_sixteen(l.to + i * to_step, to_step, 16, 0))); },
-               [&](std::ptrdiff_t i, std::ptrdiff_t n) { output(i, n, scaled(last)); });
+  for_sixteens(
+      l.count, [&](std::ptrdiff_t i) { output(i, 16, scaled(load_sixteen(l.to + i * to_step, to_step, 16, 0))); },
+      [&](std::ptrdiff_t i, std::ptrdiff_t n) { output(i, n, scaled(last)); });
 }
 
-/// `Vectors` vectors of lines side by side, or `lines` of them where Vectors is 1; from_next and to_next are the distances of lines.
+/// `Vectors` vectors of lines side by side, or `lines` of them where Vectors is 1; from_next and to_next are the
+/// distances of lines.
 template <int Vectors>
-inline void softmax_across(const softmax_line& l, std::ptrdiff_t lines, std::ptrdiff_t from_next, std::ptrdiff_t to_next) {
+inline void softmax_across(const softmax_line& l, std::ptrdiff_t lines, std::ptrdiff_t from_next,
+                           std::ptrdiff_t to_next) {
   using simd::f32;
   f32 most[Vectors], sum[Vectors];
   const auto load = [&](std::ptrdiff_t i, int v) {
@@ -93,7 +111,8 @@ inline void softmax_across(const softmax_line& l, std::ptrdiff_t lines, std::ptr
     most[v] = simd::splat(-std::numeric_limits<float>::infinity());
     sum[v] = simd::zero();
   });
-  for (std::ptrdiff_t i = 0; i < l.count; ++i) simd::unroll<Vectors>([&](auto v) { most[v] = simd::max(load(i, v), most[v]); });
+  for (std::ptrdiff_t i = 0; i < l.count; ++i)
+    simd::unroll<Vectors>([&](auto v) { most[v] = simd::max(load(i, v), most[v]); });
   for (std::ptrdiff_t i = 0; i < l.count; ++i)
     simd::unroll<Vectors>([&](auto v) {
       const f32 e = math::exp(simd::sub(load(i, v), most[v]));
@@ -145,9 +164,11 @@ inline void softmax(const softmax_args& a, const tile_range& t, std::byte*) {
     for (std::ptrdiff_t i = 0; i < b.of[0].length; ++i)
       for (std::ptrdiff_t j = 0; j < b.of[1].length; ++j)
         for (std::ptrdiff_t k = 0; k < inner.length;) {
-          const auto at = [&](int o) { return b.offset[o] + i * b.of[0].stride[o] + j * b.of[1].stride[o] + k * inner.stride[o]; };
+          const auto at = [&](int o) {
+            return b.offset[o] + i * b.of[0].stride[o] + j * b.of[1].stride[o] + k * inner.stride[o];
+          };
           const impl::softmax_line l{a.input.as<float>() + at(1), a.output.as<float>() + at(0), a.output.shape[a.axis],
-                                     a.input.stride[a.axis], a.output.stride[a.axis], a.log};
+                                     a.input.stride[a.axis],      a.output.stride[a.axis],      a.log};
           if (along) {
             if (l.from_step == 1 && l.to_step == 1)
               impl::softmax_along<1>(l);

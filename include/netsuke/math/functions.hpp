@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The elementwise functions of the format, by name in the headers included here and by number: `visit` chooses one outside a
-/// loop, `apply` computes one vector.
+/// The elementwise functions of the format, by name in the headers included here and by number: `visit` chooses one
+/// outside a loop, `apply` computes one vector.
 #include <netsuke/core/op.hpp>
 #include <netsuke/math/error_function.hpp>
 #include <netsuke/math/exponential.hpp>
@@ -13,36 +13,60 @@ namespace math {
 /// max(x, low) then min(., high), with simd's rule for NaN: it becomes `low`.
 NSK_INLINE f32 clip(f32 x, f32 low, f32 high) { return simd::clamp(x, low, high); }
 /// x below 0 times slope, else x.
-NSK_INLINE f32 leaky_relu(f32 x, f32 slope) { return simd::select(simd::less(x, simd::zero()), simd::mul(x, slope), x); }
+NSK_INLINE f32 leaky_relu(f32 x, f32 slope) {
+  return simd::select(simd::less(x, simd::zero()), simd::mul(x, slope), x);
+}
 
-/// `F` as a callable with its parameters (schema/netsuke.fbs says which function has which). prelu takes its slope elsewhere and
-/// passes x through.
+/// `F` as a callable with its parameters (schema/netsuke.fbs says which function has which). prelu takes its slope
+/// elsewhere and passes x through.
 template <function F>
 struct applied {
   f32 alpha, beta;
   NSK_INLINE f32 operator()(f32 x) const {
-    if constexpr (F == function::clip) return clip(x, alpha, beta);
-    else if constexpr (F == function::leaky_relu) return leaky_relu(x, alpha);
-    else if constexpr (F == function::sigmoid) return sigmoid(x);
-    else if constexpr (F == function::hard_sigmoid) return hard_sigmoid(x, alpha, beta);
-    else if constexpr (F == function::hard_swish) return hard_swish(x);
-    else if constexpr (F == function::silu) return silu(x);
-    else if constexpr (F == function::tanh) return tanh(x);
-    else if constexpr (F == function::exp) return exp(x);
-    else if constexpr (F == function::log) return log(x);
-    else if constexpr (F == function::sqrt) return simd::sqrt(x);
-    else if constexpr (F == function::reciprocal) return simd::div(simd::splat(1), x);
-    else if constexpr (F == function::neg) return simd::neg(x);
-    else if constexpr (F == function::abs) return simd::abs(x);
-    else if constexpr (F == function::floor) return simd::floor(x);
-    else if constexpr (F == function::ceil) return simd::ceil(x);
-    else if constexpr (F == function::round) return simd::round_even(x);
-    else if constexpr (F == function::erf) return erf(x);
-    else if constexpr (F == function::gelu) return gelu(x);
-    else if constexpr (F == function::elu) return elu(x, alpha);
-    else if constexpr (F == function::softplus) return softplus(x);
-    else if constexpr (F == function::square) return simd::mul(x, x);
-    else return x;
+    if constexpr (F == function::clip)
+      return clip(x, alpha, beta);
+    else if constexpr (F == function::leaky_relu)
+      return leaky_relu(x, alpha);
+    else if constexpr (F == function::sigmoid)
+      return sigmoid(x);
+    else if constexpr (F == function::hard_sigmoid)
+      return hard_sigmoid(x, alpha, beta);
+    else if constexpr (F == function::hard_swish)
+      return hard_swish(x);
+    else if constexpr (F == function::silu)
+      return silu(x);
+    else if constexpr (F == function::tanh)
+      return tanh(x);
+    else if constexpr (F == function::exp)
+      return exp(x);
+    else if constexpr (F == function::log)
+      return log(x);
+    else if constexpr (F == function::sqrt)
+      return simd::sqrt(x);
+    else if constexpr (F == function::reciprocal)
+      return simd::div(simd::splat(1), x);
+    else if constexpr (F == function::neg)
+      return simd::neg(x);
+    else if constexpr (F == function::abs)
+      return simd::abs(x);
+    else if constexpr (F == function::floor)
+      return simd::floor(x);
+    else if constexpr (F == function::ceil)
+      return simd::ceil(x);
+    else if constexpr (F == function::round)
+      return simd::round_even(x);
+    else if constexpr (F == function::erf)
+      return erf(x);
+    else if constexpr (F == function::gelu)
+      return gelu(x);
+    else if constexpr (F == function::elu)
+      return elu(x, alpha);
+    else if constexpr (F == function::softplus)
+      return softplus(x);
+    else if constexpr (F == function::square)
+      return simd::mul(x, x);
+    else
+      return x;
   }
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Powers. Domain and limits are those of IEEE 754 `pow`: a negative base takes integer exponents alone (NaN otherwise), x^0 and 1^y
-/// are 1 even for NaN, zeros and infinities follow the sign and parity of the exponent.
+/// Powers. Domain and limits are those of IEEE 754 `pow`: a negative base takes integer exponents alone (NaN
+/// otherwise), x^0 and 1^y are 1 even for NaN, zeros and infinities follow the sign and parity of the exponent.
 ///
 /// Largest error measured: 1.0 ULP; a power that a float can hold is exact. Results below 2^-125.5 are exactly 0.
-/// Method: log2 of the mantissa by its odd series in s = (m - 1) / (m + 1), carried as an unevaluated sum of two floats (Dekker, "A
-/// floating-point technique for extending the available precision", 1971), times y, and 2 to that power.
+/// Method: log2 of the mantissa by its odd series in s = (m - 1) / (m + 1), carried as an unevaluated sum of two floats
+/// (Dekker, "A floating-point technique for extending the available precision", 1971), times y, and 2 to that power.
 #include <netsuke/math/exponential.hpp>
 #include <netsuke/simd/begin.hpp>
 NSK_BEGIN
@@ -26,7 +26,8 @@ NSK_INLINE two_floats fast_sum(f32 a, f32 b) {
 NSK_INLINE two_floats precise_log2(f32 x) {
   constexpr std::int32_t root_half = 0x3f3504f3;
   const simd::mask tiny = simd::less(x, splat(smallest_normal));
-  const i32 bits = simd::sub(simd::as_i32(simd::select(tiny, simd::mul(x, splat(8388608.0f)), x)), simd::splat_i32(root_half));
+  const i32 bits =
+      simd::sub(simd::as_i32(simd::select(tiny, simd::mul(x, splat(8388608.0f)), x)), simd::splat_i32(root_half));
   const f32 n = simd::sub(simd::to_f32(simd::shift_right<23>(bits)), simd::select(tiny, splat(23), simd::zero()));
   const f32 m = simd::as_f32(simd::add(simd::bit_and(bits, simd::splat_i32(0x7fffff)), simd::splat_i32(root_half)));
   const f32 top = simd::sub(m, splat(1));  // exact
@@ -81,7 +82,8 @@ inline f32 pow(f32 x, f32 y) {
   const f32 half = simd::mul(y, splat(0.5f));
   const simd::mask integer = simd::equal(simd::floor(y), y), even = simd::equal(simd::floor(half), half);
   const simd::mask minus = simd::less(simd::as_i32(x), simd::splat_i32(0));  // the sign bit: -0 counts
-  power = simd::select(simd::logical_and(minus, simd::logical_and(integer, simd::logical_not(even))), simd::neg(power), power);
+  power = simd::select(simd::logical_and(minus, simd::logical_and(integer, simd::logical_not(even))), simd::neg(power),
+                       power);
   const simd::mask outside = simd::logical_and(simd::less(x, simd::zero()), simd::logical_not(integer));
   power = simd::select(simd::logical_and(outside, simd::less(magnitude, big)), splat(not_a_number), power);
   power = simd::select(simd::equal(x, x), power, x);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The first 64 bytes of a .nsk file and the hash of the rest: one source for the converter and the engine. All numbers little endian.
+/// The first 64 bytes of a .nsk file and the hash of the rest: one source for the converter and the engine. All numbers
+/// little endian.
 ///
 /// [header 64][table, 64-byte aligned][weights section, 64-byte aligned, its last over_read bytes are zeros]
 #include <cstddef>
@@ -38,25 +39,25 @@ constexpr std::uint64_t hash_mix(std::uint64_t hash, std::uint64_t word) {
 }
 }  // namespace impl
 
-/// Returns the 64-bit hash of a file's content: four lanes of 64-bit words, word i of each 32-byte block going to lane i as
-/// lane = rotate_left((lane ^ word) * 0x9e3779b97f4a7c15, 29), the last block padded with zeros; lanes start at 1, 2, 3, 4; then
-/// the number of bytes and the lanes are mixed in the same way, and the upper half is folded into the lower. It finds damage; it
-/// is no protection against forgery. Several GB/s on one core.
+/// Returns the 64-bit hash of a file's content: four lanes of 64-bit words, word i of each 32-byte block going to lane
+/// i as lane = rotate_left((lane ^ word) * 0x9e3779b97f4a7c15, 29), the last block padded with zeros; lanes start at 1,
+/// 2, 3, 4; then the number of bytes and the lanes are mixed in the same way, and the upper half is folded into the
+/// lower. It finds damage; it is no protection against forgery. Several GB/s on one core.
 inline std::uint64_t content_hash(span<const std::byte> bytes) {
   std::uint64_t lane[4] = {1, 2, 3, 4};
-  const std::byte* p = bytes.data();
-  std::size_t left = bytes.size();
-  while (left != 0) {
-    std::uint64_t word[4] = {};
-    const std::size_t n = left < sizeof word ? left : sizeof word;
-    if (n == sizeof word) {
-      std::memcpy(word, p, sizeof word);
-    } else {
-      std::memcpy(word, p, n);
-    }
+  const std::size_t whole = bytes.size() / 32 * 32;
+  const auto take = [&lane](const std::uint64_t(&word)[4]) {
     for (int i = 0; i < 4; ++i) lane[i] = impl::hash_mix(lane[i], word[i]);
-    p += n;
-    left -= n;
+  };
+  for (std::size_t at = 0; at < whole; at += 32) {
+    std::uint64_t word[4];
+    std::memcpy(word, bytes.data() + at, sizeof word);
+    take(word);
+  }
+  if (whole != bytes.size()) {
+    std::uint64_t word[4] = {};
+    std::memcpy(word, bytes.data() + whole, bytes.size() - whole);
+    take(word);
   }
   std::uint64_t hash = impl::hash_mix(0, bytes.size());
   for (const std::uint64_t l : lane) hash = impl::hash_mix(hash, l);

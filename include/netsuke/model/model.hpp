@@ -10,36 +10,39 @@ NSK_BEGIN
 /// One plan of a model: input shapes, device profile, steps. A view: valid as long as the file's bytes.
 class variant_view {
  public:
+  /// Without a table it has nothing: no steps, no inputs.
   variant_view() = default;
   explicit variant_view(const format::Variant* table) : m_table(table) {}
 
   const char* name() const { return impl::text(m_table->name()); }
   const char* profile() const { return impl::text(m_table->profile()); }
 
-  int step_count() const { return static_cast<int>(impl::count_of(m_table->steps())); }
+  int step_count() const { return static_cast<int>((m_table ? impl::count_of(m_table->steps()) : 0)); }
   step_view step(int i) const { return {m_table, static_cast<std::uint32_t>(i)}; }
-  int tensor_count() const { return static_cast<int>(impl::count_of(m_table->tensors())); }
+  int tensor_count() const { return static_cast<int>((m_table ? impl::count_of(m_table->tensors()) : 0)); }
   tensor_info tensor(int i) const { return {m_table, static_cast<std::uint32_t>(i)}; }
-  int buffer_count() const { return static_cast<int>(impl::count_of(m_table->buffers())); }
+  int buffer_count() const { return static_cast<int>((m_table ? impl::count_of(m_table->buffers()) : 0)); }
 
-  int input_count() const { return static_cast<int>(impl::count_of(m_table->inputs())); }
-  int output_count() const { return static_cast<int>(impl::count_of(m_table->outputs())); }
+  int input_count() const { return static_cast<int>((m_table ? impl::count_of(m_table->inputs()) : 0)); }
+  int output_count() const { return static_cast<int>((m_table ? impl::count_of(m_table->outputs()) : 0)); }
   port_view input(int i) const { return {m_table, m_table->inputs()->Get(static_cast<std::uint32_t>(i))}; }
   port_view output(int i) const { return {m_table, m_table->outputs()->Get(static_cast<std::uint32_t>(i))}; }
   /// Number of the input or output of this name, -1 when there is none.
-  int find_input(const char* name) const { return find(m_table->inputs(), name); }
-  int find_output(const char* name) const { return find(m_table->outputs(), name); }
+  int find_input(const char* name) const { return m_table ? find(m_table->inputs(), name) : -1; }
+  int find_output(const char* name) const { return m_table ? find(m_table->outputs(), name) : -1; }
 
-  int state_count() const { return static_cast<int>(impl::count_of(m_table->states())); }
+  int state_count() const { return static_cast<int>((m_table ? impl::count_of(m_table->states()) : 0)); }
   state_view state(int i) const { return {m_table, m_table->states()->Get(static_cast<std::uint32_t>(i))}; }
 
   /// A: bytes that all lanes share; S: scratch bytes of one lane.
   std::size_t shared_bytes() const { return static_cast<std::size_t>(m_table->arena_bytes()); }
   std::size_t lane_bytes() const { return static_cast<std::size_t>(m_table->lane_bytes()); }
   /// Bytes of memory that a session with this many lanes needs: A + lanes * S.
-  std::size_t arena_bytes(int lanes = 1) const { return shared_bytes() + static_cast<std::size_t>(lanes) * lane_bytes(); }
+  std::size_t arena_bytes(int lanes = 1) const {
+    return shared_bytes() + static_cast<std::size_t>(lanes) * lane_bytes();
+  }
 
-  int check_count() const { return static_cast<int>(impl::count_of(m_table->checks())); }
+  int check_count() const { return static_cast<int>((m_table ? impl::count_of(m_table->checks()) : 0)); }
   const format::Variant* table() const { return m_table; }
 
  private:
@@ -59,7 +62,8 @@ class model {
   const char* name() const { return impl::text(m_table->name()); }
   /// Tool and version that wrote the file.
   const char* producer() const { return impl::text(m_table->producer()); }
-  /// Hash of names, types and shapes of all inputs, outputs and states: models with equal signatures can replace each other.
+  /// Hash of names, types and shapes of all inputs, outputs and states: models with equal signatures can replace each
+  /// other.
   std::uint64_t signature() const { return m_table->signature(); }
 
   int variant_count() const { return static_cast<int>(impl::count_of(m_table->variants())); }
@@ -75,7 +79,9 @@ class model {
     return -1;
   }
   /// Bytes of memory that a session with this many lanes needs, exactly; align them to arena_alignment.
-  std::size_t arena_bytes(int lanes = 1, int variant_index = 0) const { return variant(variant_index).arena_bytes(lanes); }
+  std::size_t arena_bytes(int lanes = 1, int variant_index = 0) const {
+    return variant(variant_index).arena_bytes(lanes);
+  }
 
   int input_count(int variant_index = 0) const { return variant(variant_index).input_count(); }
   int output_count(int variant_index = 0) const { return variant(variant_index).output_count(); }
@@ -83,8 +89,12 @@ class model {
   port_view output(int i, int variant_index = 0) const { return variant(variant_index).output(i); }
 
   int metadata_count() const { return static_cast<int>(impl::count_of(m_table->metadata())); }
-  const char* metadata_key(int i) const { return impl::text(m_table->metadata()->Get(static_cast<std::uint32_t>(i))->key()); }
-  const char* metadata_value(int i) const { return impl::text(m_table->metadata()->Get(static_cast<std::uint32_t>(i))->value()); }
+  const char* metadata_key(int i) const {
+    return impl::text(m_table->metadata()->Get(static_cast<std::uint32_t>(i))->key());
+  }
+  const char* metadata_value(int i) const {
+    return impl::text(m_table->metadata()->Get(static_cast<std::uint32_t>(i))->value());
+  }
 
   /// The weights section, its over-read pad included, and the file's whole table.
   span<const std::byte> weights() const { return m_weights; }

@@ -16,7 +16,8 @@ struct open_options {
 
 namespace impl {
 
-inline status verify_variant(const format::Variant& table, span<const std::byte> weights, std::uint64_t& comparisons_left) {
+inline status verify_variant(const format::Variant& table, span<const std::byte> weights,
+                             std::uint64_t& comparisons_left) {
   status s = verify_fields(table);
   verify_context c{variant_view(&table), weights, comparisons_left};
   if (s) s = verify_memory(c);
@@ -34,10 +35,11 @@ inline status verify_variant(const format::Variant& table, span<const std::byte>
 
 }
 
-/// Verifies a file and makes `out` a view of it: nothing is copied or allocated, so the bytes must stay where they are, unchanged.
-/// They start at a multiple of 16 (64 is fastest) and may be longer than the file. After success no run can read or write outside
-/// its memory, whatever the weights and inputs are. Takes some microseconds per step; its time is bounded for hostile files too.
-/// On failure `out` is unchanged, and the status names the step, tensor, buffer or port at fault.
+/// Verifies a file and makes `out` a view of it: nothing is copied or allocated, so the bytes must stay where they are,
+/// unchanged. They start at a multiple of 16 (64 is fastest) and may be longer than the file. After success no run can
+/// read or write outside its memory, whatever the weights and inputs are. Takes some microseconds per step; its time is
+/// bounded for hostile files too. On failure `out` is unchanged, and the status names the step, tensor, buffer or port
+/// at fault.
 [[nodiscard]] inline status open(span<const std::byte> bytes, model& out, open_options options = {}) {
   impl::file_sections sections;
   status s = impl::read_header(bytes, options.check_hash, sections);

@@ -7,7 +7,8 @@ NSK_BEGIN
 /// A model input or output: a dense tensor, and how the source model saw it. A view: valid as long as the file's bytes.
 class port_view {
  public:
-  port_view(const format::Variant* variant, const format::Port* port) : m_port(port), m_tensor(variant, port->tensor()) {}
+  port_view(const format::Variant* variant, const format::Port* port)
+      : m_port(port), m_tensor(variant, port->tensor()) {}
 
   const char* name() const { return impl::text(m_port->name()); }
   tensor_info tensor() const { return m_tensor; }

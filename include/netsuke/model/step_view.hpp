@@ -44,12 +44,14 @@ class step_view {
   nsk::window window() const {
     const format::Window* w = window_table();
     if (!w) return {};
-    return {w->kernel_h(), w->kernel_w(), w->stride_h(), w->stride_w(), w->dilation_h(), w->dilation_w(), w->pad_top(), w->pad_left()};
+    return {w->kernel_h(),   w->kernel_w(),   w->stride_h(), w->stride_w(),
+            w->dilation_h(), w->dilation_w(), w->pad_top(),  w->pad_left()};
   }
   epilogue_info epilogue() const {
     const format::Epilogue* e = epilogue_table();
     if (!e) return {};
-    return {static_cast<function>(e->function()), e->activation_first(), e->alpha(), e->beta(), e->residual(), e->slope()};
+    return {
+        static_cast<function>(e->function()), e->activation_first(), e->alpha(), e->beta(), e->residual(), e->slope()};
   }
   /// Algorithm and groups of a convolution; direct and 1 for other operators.
   conv_algorithm algorithm() const {

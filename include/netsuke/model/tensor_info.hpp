@@ -30,7 +30,9 @@ std::uint32_t count_of(const flatbuffers::Vector<T>* v) {
 class tensor_info {
  public:
   tensor_info(const format::Variant* variant, std::uint32_t index)
-      : m_tensor(variant->tensors()->Get(index)), m_buffer(variant->buffers()->Get(m_tensor->buffer())), m_index(index) {}
+      : m_tensor(variant->tensors()->Get(index)),
+        m_buffer(variant->buffers()->Get(m_tensor->buffer())),
+        m_index(index) {}
 
   int index() const { return static_cast<int>(m_index); }
   const char* name() const { return impl::text(m_tensor->name()); }
@@ -63,7 +65,8 @@ class tensor_info {
   /// Bytes of the elements alone, without border and gaps.
   std::size_t bytes() const { return static_cast<std::size_t>(elements()) * static_cast<std::size_t>(size_of(type())); }
 
-  /// Returns the tensor as kernels see it; `buffer_start` is where its buffer lies, null to get shape and strides alone.
+  /// Returns the tensor as kernels see it; `buffer_start` is where its buffer lies, null to get shape and strides
+  /// alone.
   tensor_view view(std::byte* buffer_start) const {
     tensor_view v;
     v.data = buffer_start ? buffer_start + m_tensor->offset() : nullptr;

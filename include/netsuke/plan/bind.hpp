@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// File step -> kernel arguments: the same description with pointers instead of numbers. Nothing is checked here; nsk::open did.
+/// File step -> kernel arguments: the same description with pointers instead of numbers. Nothing is checked here;
+/// nsk::open did.
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/model/model.hpp>
 
@@ -52,8 +53,13 @@ inline epilogue bind_epilogue(const memory_map& m, const step_view& s) {
 }
 
 inline kernels::conv_2d_args bind_conv_2d(const memory_map& m, const step_view& s) {
-  return {m.view(s.input(0)), m.view(s.output()), m.constant<float>(s.input(1)), s.window(), static_cast<std::int32_t>(s.groups()),
-          s.algorithm(),      bind_epilogue(m, s)};
+  return {m.view(s.input(0)),
+          m.view(s.output()),
+          m.constant<float>(s.input(1)),
+          s.window(),
+          static_cast<std::int32_t>(s.groups()),
+          s.algorithm(),
+          bind_epilogue(m, s)};
 }
 inline kernels::depthwise_conv_2d_args bind_depthwise_conv_2d(const memory_map& m, const step_view& s) {
   return {m.view(s.input(0)), m.view(s.output()), m.constant<float>(s.input(1)), s.window(), bind_epilogue(m, s)};
@@ -65,21 +71,27 @@ inline kernels::pack_panels_args bind_pack_panels(const memory_map& m, const ste
   return {m.view(s.input(0)), m.view(s.output())};
 }
 inline kernels::mat_mul_args bind_mat_mul(const memory_map& m, const step_view& s) {
-  return {m.view(s.input(0)), m.view(s.output()), m.constant<float>(s.input(1)), s.mat_mul()->shared_right(), bind_epilogue(m, s)};
+  return {m.view(s.input(0)), m.view(s.output()), m.constant<float>(s.input(1)), s.mat_mul()->shared_right(),
+          bind_epilogue(m, s)};
 }
 inline kernels::pool_2d_args bind_pool_2d(const memory_map& m, const step_view& s) {
   const format::Pool2D* p = s.pool_2d();
-  return {m.view(s.input(0)),     m.view(s.output()), s.window(),     static_cast<pool_kind>(p->kind()),
+  return {m.view(s.input(0)),     m.view(s.output()), s.window(),    static_cast<pool_kind>(p->kind()),
           p->count_include_pad(), p->pad_bottom(),    p->pad_right()};
 }
 inline kernels::unary_args bind_unary(const memory_map& m, const step_view& s) {
   return {m.view(s.input(0)), m.view(s.output()), bind_epilogue(m, s)};
 }
 inline kernels::binary_args bind_binary(const memory_map& m, const step_view& s) {
-  return {m.view(s.input(0)), m.view(s.input(1)), m.view(s.output()), static_cast<binary_kind>(s.binary()->kind()), bind_epilogue(m, s)};
+  return {m.view(s.input(0)), m.view(s.input(1)), m.view(s.output()), static_cast<binary_kind>(s.binary()->kind()),
+          bind_epilogue(m, s)};
 }
-inline kernels::copy_args bind_copy(const memory_map& m, const step_view& s) { return {m.view(s.input(0)), m.view(s.output())}; }
-inline kernels::fill_args bind_fill(const memory_map& m, const step_view& s) { return {m.view(s.output()), s.fill()->value()}; }
+inline kernels::copy_args bind_copy(const memory_map& m, const step_view& s) {
+  return {m.view(s.input(0)), m.view(s.output())};
+}
+inline kernels::fill_args bind_fill(const memory_map& m, const step_view& s) {
+  return {m.view(s.output()), s.fill()->value()};
+}
 inline kernels::resize_2d_args bind_resize_2d(const memory_map& m, const step_view& s) {
   const format::Resize2D* r = s.resize_2d();
   return {m.view(s.input(0)),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// A step that is ready to run: kernel arguments with pointers, and the cut into tiles. Lives on the stack of whoever drives the step.
+/// A step that is ready to run: kernel arguments with pointers, and the cut into tiles. Lives on the stack of whoever
+/// drives the step.
 #include <netsuke/core/settings.hpp>
 #include <netsuke/kernels/binary.hpp>
 #include <netsuke/kernels/conv_2d.hpp>
@@ -17,21 +18,22 @@
 #include <netsuke/kernels/unary.hpp>
 #include <netsuke/plan/bind.hpp>
 
-/// X(operator): every operator with its kernel kernels::operator, arguments kernels::operator_args and plan::bind_operator.
-#define NSK_KERNEL_LIST(X) \
-  X(conv_2d)               \
-  X(depthwise_conv_2d)     \
-  X(fully_connected)       \
-  X(pack_panels)           \
-  X(mat_mul)               \
-  X(pool_2d)               \
-  X(unary)                 \
-  X(binary)                \
-  X(copy)                  \
-  X(fill)                  \
-  X(resize_2d)             \
-  X(reduce)                \
+/// X(operator): every operator with its kernel kernels::operator, arguments kernels::operator_args and
+/// plan::bind_operator. Convolutions have more than one kernel; the others are plain.
+#define NSK_PLAIN_KERNEL_LIST(X) \
+  X(depthwise_conv_2d)           \
+  X(fully_connected)             \
+  X(pack_panels)                 \
+  X(mat_mul)                     \
+  X(pool_2d)                     \
+  X(unary)                       \
+  X(binary)                      \
+  X(copy)                        \
+  X(fill)                        \
+  X(resize_2d)                   \
+  X(reduce)                      \
   X(softmax)
+#define NSK_KERNEL_LIST(X) X(conv_2d) NSK_PLAIN_KERNEL_LIST(X)
 
 NSK_BEGIN
 namespace plan {
@@ -40,7 +42,8 @@ namespace plan {
 template <class Settings>
 class bound_step {
  public:
-  bound_step(const memory_map& memory, const step_view& step) : m_args(bind(memory, step)), m_op(step.op()), m_tile(step.tile()) {
+  bound_step(const memory_map& memory, const step_view& step)
+      : m_args(bind(memory, step)), m_op(step.op()), m_tile(step.tile()) {
     const tensor_info output = step.output();
     m_space = tile_space_of(output.shape().data(), output.rank());
     m_grid = tile_grid_of(m_space, m_tile);
@@ -50,9 +53,9 @@ class bound_step {
   void run(std::int32_t tile, std::byte* scratch) const {
     const tile_range range = range_of_tile(m_space, m_tile, m_grid, tile);
     switch (m_op) {
-#define NSK_RUN(name) \
-  case op::name: \
-    if constexpr (Settings::ops::has(op::name)) kernels::name(m_args.name, range, scratch); \
+#define NSK_RUN(name)                                                                    \
+  case op::name:                                                                         \
+    if constexpr (Settings::ops::has(op::name)) run_kernel(m_args.name, range, scratch); \
     break;
       NSK_KERNEL_LIST(NSK_RUN)
 #undef NSK_RUN
@@ -63,10 +66,25 @@ class bound_step {
   std::int32_t tile_count() const { return static_cast<std::int32_t>(m_grid.count()); }
 
  private:
+#define NSK_OVERLOAD(name)                                                                             \
+  static void run_kernel(const kernels::name##_args& a, const tile_range& range, std::byte* scratch) { \
+    kernels::name(a, range, scratch);                                                                  \
+  }
+  NSK_PLAIN_KERNEL_LIST(NSK_OVERLOAD)
+#undef NSK_OVERLOAD
+  static void run_kernel(const kernels::conv_2d_args& a, const tile_range& range, std::byte* scratch) {
+    if constexpr (Settings::winograd) {
+      kernels::conv_2d(a, range, scratch);
+    } else {
+      kernels::impl::direct_conv_2d(a, range, reinterpret_cast<float*>(scratch));
+      kernels::fill_border(a.output, range);
+    }
+  }
+
   union arguments {
     arguments() {}
-#define NSK_MEMBER(name)         \
-  kernels::name##_args name;     \
+#define NSK_MEMBER(name)     \
+  kernels::name##_args name; \
   explicit arguments(const kernels::name##_args& a) : name(a) {}
     NSK_KERNEL_LIST(NSK_MEMBER)
 #undef NSK_MEMBER
@@ -74,8 +92,8 @@ class bound_step {
 
   static arguments bind(const memory_map& memory, const step_view& step) {
     switch (step.op()) {
-#define NSK_BIND(name) \
-  case op::name: \
+#define NSK_BIND(name)                                                                       \
+  case op::name:                                                                             \
     if constexpr (Settings::ops::has(op::name)) return arguments(bind_##name(memory, step)); \
     break;
       NSK_KERNEL_LIST(NSK_BIND)

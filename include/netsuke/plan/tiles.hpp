@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// How a step's output is cut into tiles: one source for the converter, which chooses the cut, the verifier and the executors.
+/// How a step's output is cut into tiles: one source for the converter, which chooses the cut, the verifier and the
+/// executors.
 ///
-/// The output is seen as [rows, pixels, channels]: channels is its last dimension, pixels the one before, rows all others together.
-/// A tile has `rows` x `pixels` x `channels` elements, 0 meaning all; channels are a multiple of 16, and where 1 to 8 channels would
-/// remain at the end, they belong to the last tile (so that panels of weights are never split). Tiles are numbered with channels
-/// fastest, then pixels, then rows.
+/// The output is seen as [rows, pixels, channels]: channels is its last dimension, pixels the one before, rows all
+/// others together. A tile has `rows` x `pixels` x `channels` elements, 0 meaning all; channels are a multiple of 16,
+/// and where 1 to 8 channels would remain at the end, they belong to the last tile (so that panels of weights are never
+/// split). Tiles are numbered with channels fastest, then pixels, then rows.
 #include <cstdint>
 #include <netsuke/core/packing.hpp>
 #include <netsuke/core/tensor.hpp>
@@ -38,13 +39,17 @@ struct tile_grid {
 
 /// Returns how many tiles of this size cover the space. Sizes past the end of the space count as all.
 constexpr tile_grid tile_grid_of(const tile_space& s, const tile_size& t) {
-  const auto pieces = [](std::int64_t length, std::int64_t size) { return size == 0 || size >= length ? 1 : (length + size - 1) / size; };
-  return {pieces(s.rows, t.rows), pieces(s.pixels, t.pixels), pieces(panel_count(s.channels) * panel_width, t.channels)};
+  const auto pieces = [](std::int64_t length, std::int64_t size) {
+    return size == 0 || size >= length ? 1 : (length + size - 1) / size;
+  };
+  return {pieces(s.rows, t.rows), pieces(s.pixels, t.pixels),
+          pieces(panel_count(s.channels) * panel_width, t.channels)};
 }
 
 /// Returns the part of the output that tile `index` computes, 0 <= index < grid.count().
 constexpr tile_range range_of_tile(const tile_space& s, const tile_size& t, const tile_grid& g, std::int64_t index) {
-  const std::int64_t channel = index % g.channels, rest = index / g.channels, pixel = rest % g.pixels, row = rest / g.pixels;
+  const std::int64_t channel = index % g.channels, rest = index / g.channels, pixel = rest % g.pixels,
+                     row = rest / g.pixels;
   const auto begin = [](std::int64_t i, std::int64_t size) { return static_cast<std::int32_t>(i * size); };
   const auto end = [](std::int64_t i, std::int64_t size, std::int64_t count, std::int64_t length) {
     return static_cast<std::int32_t>(i + 1 == count ? length : (i + 1) * size);

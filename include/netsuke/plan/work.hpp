@@ -14,7 +14,9 @@ inline std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b) {
 inline std::uint64_t taps_of(const step_view& s) {
   const window w = s.window();
   const auto area = static_cast<std::uint64_t>(w.kernel_h) * static_cast<std::uint64_t>(w.kernel_w);
-  const auto last_length = [](const tensor_info& t) { return static_cast<std::uint64_t>(t.shape()[t.shape().size() - 1]); };
+  const auto last_length = [](const tensor_info& t) {
+    return static_cast<std::uint64_t>(t.shape()[t.shape().size() - 1]);
+  };
   switch (s.op()) {
     case op::conv_2d: return saturating_multiply(area, last_length(s.input(0)) / s.groups());
     case op::depthwise_conv_2d:
@@ -22,12 +24,14 @@ inline std::uint64_t taps_of(const step_view& s) {
     case op::fully_connected:
     case op::mat_mul: return last_length(s.input(0));
     case op::resize_2d: return std::uint64_t{s.resize_2d()->row_taps()} * s.resize_2d()->column_taps();
-    case op::reduce: return static_cast<std::uint64_t>(s.input(0).elements()) / static_cast<std::uint64_t>(s.output().elements());
+    case op::reduce:
+      return static_cast<std::uint64_t>(s.input(0).elements()) / static_cast<std::uint64_t>(s.output().elements());
     default: return 1;
   }
 }
 
-/// Returns the work of a whole step: its multiply-accumulates, or elements touched where it multiplies nothing. At least 1.
+/// Returns the work of a whole step: its multiply-accumulates, or elements touched where it multiplies nothing. At
+/// least 1.
 inline std::uint64_t work_of(const step_view& s) {
   return saturating_multiply(static_cast<std::uint64_t>(s.output().elements()), taps_of(s));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Tiles for the game's job system: any object with `parallel_for(count, f)`, which calls f(i) once for each i in [0, count), on any
-/// threads, in any order or one after the other, and returns when all have returned.
+/// Tiles for the game's job system: any object with `parallel_for(count, f)`, which calls f(i) once for each i in [0,
+/// count), on any threads, in any order or one after the other, and returns when all have returned.
 #include <netsuke/core/atomic.hpp>
 
 NSK_BEGIN

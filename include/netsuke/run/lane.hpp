@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The loop of one lane over the tiles of one step. Where tiles come from decides who else works: run/serial.hpp, jobs.hpp, budget.hpp.
+/// The loop of one lane over the tiles of one step. Where tiles come from decides who else works: run/serial.hpp,
+/// jobs.hpp, budget.hpp.
 #include <netsuke/plan/bound_step.hpp>
 #include <netsuke/simd/float_env.hpp>
 
 NSK_BEGIN
 namespace run_impl {
 
-/// Runs tiles until `tiles.take()` answers -1. Sets the floating-point mode that equal bits need and restores the caller's.
+/// Runs tiles until `tiles.take()` answers -1. Sets the floating-point mode that equal bits need and restores the
+/// caller's.
 template <class Settings, class Tiles>
 NSK_NOINLINE void run_lane(const plan::memory_map& memory, const step_view& step, std::byte* scratch, Tiles& tiles) {
   const float_environment mode;

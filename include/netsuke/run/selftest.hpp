@@ -7,7 +7,8 @@ NSK_BEGIN
 namespace run_impl {
 
 /// Equal bits, or for floats a difference of at most `tolerance`.
-inline bool outputs_agree(span<const std::byte> actual, const flatbuffers::Vector<std::uint8_t>& expected, dtype type, float tolerance) {
+inline bool outputs_agree(span<const std::byte> actual, const flatbuffers::Vector<std::uint8_t>& expected, dtype type,
+                          float tolerance) {
   if (std::memcmp(actual.data(), expected.Data(), actual.size()) == 0) return true;
   if (type != dtype::float32 || !(tolerance > 0)) return false;
   for (std::size_t i = 0; i < actual.size(); i += sizeof(float)) {
@@ -22,8 +23,9 @@ inline bool outputs_agree(span<const std::byte> actual, const flatbuffers::Vecto
 
 }
 
-/// Runs every check vector of the session's variant and compares: bit by bit where the vector's tolerance is 0. Overwrites inputs
-/// and outputs in the arena and resets the states; inputs and outputs must not be bound. The status names the output that differs.
+/// Runs every check vector of the session's variant and compares: bit by bit where the vector's tolerance is 0.
+/// Overwrites inputs and outputs in the arena and resets the states; inputs and outputs must not be bound. The status
+/// names the output that differs.
 template <class Settings>
 [[nodiscard]] status selftest(session<Settings>& net) {
   if (!net.status()) return net.status();

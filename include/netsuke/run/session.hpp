@@ -2,14 +2,15 @@
 #pragma once
 /// A session: one model, one block of the caller's memory, and the ways to run it.
 ///
-/// Every way of running computes the same bits. A session belongs to one thread at a time; lanes that the caller's jobs run are the
-/// exception. It allocates nothing and starts no thread. It can be moved, not copied (two would share one arena); a moved-from
-/// session may only be destroyed or assigned to. The model's bytes and the memory must outlive it.
+/// Every way of running computes the same bits. A session belongs to one thread at a time; lanes that the caller's jobs
+/// run are the exception. It allocates nothing and starts no thread. It can be moved, not copied (two would share one
+/// arena); a moved-from session may only be destroyed or assigned to. The model's bytes and the memory must outlive it.
 #include <cstring>
 #include <utility>
 #include <netsuke/core/settings.hpp>
 #include <netsuke/core/status.hpp>
 #include <netsuke/plan/work.hpp>
+#include <netsuke/run/bindings.hpp>
 #include <netsuke/run/budget.hpp>
 #include <netsuke/run/jobs.hpp>
 #include <netsuke/run/lane.hpp>
@@ -27,6 +28,7 @@ status supported(const variant_view& variant) {
   for (int i = 0; i < variant.step_count(); ++i) {
     const step_view step = variant.step(i);
     if (!Settings::ops::has(step.op())) return {status_code::unsupported_op, i};
+    if (!Settings::winograd && step.algorithm() != conv_algorithm::direct) return {status_code::unsupported_op, i};
     if (!Settings::functions::has(step.epilogue().fn)) return {status_code::unsupported_function, i};
   }
   return {};
@@ -40,8 +42,9 @@ class session {
   using profiler_type = typename Settings::profiler;
 
   session() = default;
-  /// Prepares `memory` for running a variant of `m` and resets its states. `memory` starts at a multiple of arena_alignment and has
-  /// at least m.arena_bytes(lanes, variant) bytes; its size decides how many lanes there are. Ask status() before anything else.
+  /// Prepares `memory` for running a variant of `m` and resets its states. `memory` starts at a multiple of
+  /// arena_alignment and has at least m.arena_bytes(lanes, variant) bytes; its size decides how many lanes there are.
+  /// Ask status() before anything else.
   session(const model& m, span<std::byte> memory, int variant = 0) { m_status = start(m, memory, variant); }
   session(session&&) = default;
   session& operator=(session&&) = default;
@@ -55,14 +58,15 @@ class session {
   /// Number of lanes that the memory has scratch for.
   int lanes() const { return m_lanes; }
 
-  // --- inputs and outputs -------------------------------------------------------------------------------------------------------
+  // --- inputs and outputs ---
   int input_count() const { return m_variant.input_count(); }
   int output_count() const { return m_variant.output_count(); }
   port_view input_info(int i) const { return m_variant.input(i); }
   port_view output_info(int i) const { return m_variant.output(i); }
 
-  /// Returns the elements of an input, to be written before a run; they keep their values from run to run. T is the port's type
-  /// (float, std::int32_t, ...). Wrong numbers, names, types, and inputs that are bound, assert and give an empty span.
+  /// Returns the elements of an input, to be written before a run; they keep their values from run to run. T is the
+  /// port's type (float, std::int32_t, ...). Wrong numbers, names, types, and inputs that are bound, assert and give an
+  /// empty span.
   template <class T>
   span<T> input(int i = 0) {
     span<T> elements;
@@ -79,7 +83,7 @@ class session {
   template <class T>
   nsk::status input(int i, span<T>& elements) {
     if (i < 0 || i >= input_count()) return {status_code::no_such_port, i};
-    if (is_bound(m_bound_inputs, i)) return {status_code::not_bindable, i};
+    if (m_inputs.is_bound(i)) return {status_code::not_bindable, i};
     return elements_of(input_info(i), i, elements);
   }
   template <class T>
@@ -111,36 +115,30 @@ class session {
   }
   /// The bytes of a port, whatever its type; empty for a bound input.
   span<std::byte> input_bytes(int i) {
-    if (is_bound(m_bound_inputs, i)) return {};
+    if (m_inputs.is_bound(i)) return {};
     return {memory().data(input_info(i).tensor()), input_info(i).bytes()};
   }
-  span<const std::byte> output_bytes(int i) const { return {memory().data(output_info(i).tensor()), output_info(i).bytes()}; }
+  span<const std::byte> output_bytes(int i) const {
+    return {memory().data(output_info(i).tensor()), output_info(i).bytes()};
+  }
 
-  /// Lets runs read input `i` from `block` instead of the arena: port bytes, then over_read more bytes that may be read but do not
-  /// matter. Aligned to the element type; overlaps no other block of the session. An empty block unbinds. Takes effect at the next
-  /// start of a run.
+  /// Lets runs read input `i` from `block` instead of the arena: port bytes, then over_read more bytes that may be read
+  /// but do not matter. Aligned to the element type; overlaps no other block of the session. An empty block unbinds.
+  /// Takes effect at the next start of a run.
   nsk::status bind_input(int i, span<const std::byte> block) {
     if (i < 0 || i >= input_count()) return {status_code::no_such_port, i};
-    return bind(m_bound_inputs, i, input_info(i), const_cast<std::byte*>(block.data()), block.size(), over_read);
+    return m_inputs.bind(i, input_info(i), const_cast<std::byte*>(block.data()), block.size(), over_read);
   }
-  /// Lets runs write output `i` to `block`: port bytes, and over_read more where steps also read the output (output_is_read).
+  /// Lets runs write output `i` to `block`: port bytes, and over_read more where steps also read the output
+  /// (output_is_read).
   nsk::status bind_output(int i, span<std::byte> block) {
     if (i < 0 || i >= output_count()) return {status_code::no_such_port, i};
-    return bind(m_bound_outputs, i, output_info(i), block.data(), block.size(), output_is_read(i) ? over_read : 0);
+    return m_outputs.bind(i, output_info(i), block.data(), block.size(), output_is_read(i) ? over_read : 0);
   }
   /// Whether a step reads output `i`, so that a block bound to it needs over_read bytes more.
-  bool output_is_read(int i) const {
-    const int buffer = output_info(i).tensor().buffer();
-    for (int s = 0; s < step_count(); ++s) {
-      const step_view step = m_variant.step(s);
-      for (int k = 0; k < step.input_count(); ++k) {
-        if (step.input(k).buffer() == buffer) return true;
-      }
-    }
-    return false;
-  }
+  bool output_is_read(int i) const { return run_impl::output_is_read(m_variant, i); }
 
-  // --- running ------------------------------------------------------------------------------------------------------------------
+  // --- running ---
   /// Runs a whole inference on this thread, from the start.
   void run() {
     restart();
@@ -153,8 +151,8 @@ class session {
     finish();
   }
 
-  /// Runs a whole inference with `lane_count` lanes (0 = all that the memory has scratch for): one jobs.parallel_for(lane_count, f) per
-  /// step that has several tiles (run/jobs.hpp).
+  /// Runs a whole inference with `lane_count` lanes (0 = all that the memory has scratch for): one
+  /// jobs.parallel_for(lane_count, f) per step that has several tiles (run/jobs.hpp).
   template <class Jobs>
   void run(Jobs&& jobs, int lane_count = 0) {
     restart();
@@ -166,8 +164,9 @@ class session {
     finish();
   }
 
-  /// Runs tiles until `budget` is used up, at least one. Returns true when the inference is complete; the next call starts a new one.
-  /// `clock()` returns nsk::microseconds or a number of microseconds. Inputs must not change between start and completion.
+  /// Runs tiles until `budget` is used up, at least one. Returns true when the inference is complete; the next call
+  /// starts a new one. `clock()` returns nsk::microseconds or a number of microseconds. Inputs must not change between
+  /// start and completion.
   template <class Clock>
   bool step(microseconds budget, Clock&& clock) {
     using source = run_impl::tiles_until<run_impl::serial_tiles, std::remove_reference_t<Clock>>;
@@ -200,7 +199,7 @@ class session {
         source tiles{{&counter, s.tile_count()}, {clock, {left}}, false};
         run_impl::run_lane<Settings>(memory(), s, scratch(i), tiles);
       };
-      traced([&] { jobs.parallel_for(usable(lane_count), lane); });
+      traced([&] { on_lanes(jobs, lane_count, s.tile_count() - m_tile, lane); });
       const std::int32_t done = counter.value() < s.tile_count() ? counter.value() : s.tile_count();
       if (!advance(done, s.tile_count())) return false;
       if (m_step < step_count() && run_impl::read(clock) >= end) return false;
@@ -209,8 +208,8 @@ class session {
     return true;
   }
 
-  /// Runs as many tiles as fit in `amount` of work, at least one: the same cut on every machine. Returns true when the inference is
-  /// complete; the next call starts a new one.
+  /// Runs as many tiles as fit in `amount` of work, at least one: the same cut on every machine. Returns true when the
+  /// inference is complete; the next call starts a new one.
   bool step(work amount) {
     return step_work(amount, [this](const step_view& s, std::int32_t begin, std::int32_t end) {
       run_impl::serial_tiles tiles{begin, end};
@@ -220,11 +219,13 @@ class session {
   /// The same with lanes, and the same cut.
   template <class Jobs>
   bool step(work amount, Jobs&& jobs, int lane_count = 0) {
-    return step_work(amount, [&](const step_view& s, std::int32_t begin, std::int32_t end) { share(jobs, lane_count, s, begin, end); });
+    return step_work(amount, [&](const step_view& s, std::int32_t begin, std::int32_t end) {
+      share(jobs, lane_count, s, begin, end);
+    });
   }
 
-  /// Abandons an inference that step() has begun; the next call starts anew. States keep the values of the last complete inference,
-  /// except those that steps update in place.
+  /// Abandons an inference that step() has begun; the next call starts anew. States keep the values of the last
+  /// complete inference, except those that steps update in place.
   void restart() {
     m_step = 0;
     m_tile = 0;
@@ -233,14 +234,15 @@ class session {
   /// Where step() stands: the next step to run, 0 before the start.
   int current_step() const { return m_step; }
 
-  // --- for job graphs that drive tiles themselves ---------------------------------------------------------------------------------
+  // --- for job graphs that drive tiles themselves ---
   int step_count() const { return m_variant.step_count(); }
   int tile_count(int step_index) const { return m_variant.step(step_index).tile_count(); }
   step_view step_info(int step_index) const { return m_variant.step(step_index); }
-  /// Computes one tile with the scratch of `lane`. All tiles of a step may run at once, on different lanes; all of them must be
-  /// complete before the first tile of the next step. Call finish() after the last.
+  /// Computes one tile with the scratch of `lane`. All tiles of a step may run at once, on different lanes; all of them
+  /// must be complete before the first tile of the next step. Call finish() after the last.
   void run_tile(int step_index, int tile, int lane) {
-    NSK_ASSERT(step_index >= 0 && step_index < step_count() && tile >= 0 && tile < tile_count(step_index) && lane >= 0 && lane < m_lanes,
+    NSK_ASSERT(step_index >= 0 && step_index < step_count() && tile >= 0 && tile < tile_count(step_index) &&
+                   lane >= 0 && lane < m_lanes,
                "session::run_tile: no such step, tile or lane");
     run_impl::serial_tiles tiles{tile, tile + 1};
     run_impl::run_lane<Settings>(memory(), m_variant.step(step_index), scratch(lane), tiles);
@@ -252,7 +254,7 @@ class session {
     m_tile = 0;
   }
 
-  // --- states, flags, trace -------------------------------------------------------------------------------------------------------
+  // --- states, flags, trace ---
   /// Bytes of a snapshot of all states.
   std::size_t state_bytes() const { return run_impl::state_bytes(m_variant); }
   /// Gives every state its initial value, and abandons an inference that step() has begun.
@@ -260,7 +262,8 @@ class session {
     restart();
     run_impl::reset_states(memory());
   }
-  /// Copies the states, as the last complete inference left them, to `to` (state_bytes() bytes); call between inferences.
+  /// Copies the states, as the last complete inference left them, to `to` (state_bytes() bytes); call between
+  /// inferences.
   nsk::status save(span<std::byte> to) const {
     if (to.size() < state_bytes()) return status_code::wrong_size;
     run_impl::save_states(memory(), to.data());
@@ -273,20 +276,20 @@ class session {
     run_impl::load_states(memory(), from.data());
     return {};
   }
-  /// What the data of this inference made necessary (clamped indices, overflow of bounds): 0 when nothing. Valid when complete.
+  /// What the data of this inference made necessary (clamped indices, overflow of bounds): 0 when nothing. Valid when
+  /// complete.
   std::uint32_t flags() const { return m_flags; }
   profiler_type& profiler() { return m_profiler; }
 
  private:
-  using bound_table = std::byte* [Settings::bindable_ports];
-
   nsk::status start(const model& m, span<std::byte> memory_block, int variant_index) {
     if (!m.is_open()) return status_code::not_open;
     if (variant_index < 0 || variant_index >= m.variant_count()) return {status_code::bad_variant, variant_index};
     const variant_view v = m.variant(variant_index);
     const nsk::status s = run_impl::supported<Settings>(v);
     if (!s) return s;
-    if (reinterpret_cast<std::uintptr_t>(memory_block.data()) % arena_alignment != 0) return status_code::misaligned_memory;
+    if (reinterpret_cast<std::uintptr_t>(memory_block.data()) % arena_alignment != 0)
+      return status_code::misaligned_memory;
     if (memory_block.size() < v.arena_bytes(1)) return status_code::too_little_memory;
     const std::size_t rest = memory_block.size() - v.shared_bytes(), per_lane = v.lane_bytes();
     const std::size_t lanes = per_lane == 0 ? run_impl::max_lanes : rest / per_lane;
@@ -299,18 +302,10 @@ class session {
   }
 
   plan::memory_map memory() const {
-    return {m_variant, m_weights, m_arena, m_bound_inputs, m_bound_outputs, Settings::bindable_ports};
+    return {m_variant, m_weights, m_arena, m_inputs.table(), m_outputs.table(), Settings::bindable_ports};
   }
-  std::byte* scratch(int lane) const { return m_arena + m_variant.shared_bytes() + static_cast<std::size_t>(lane) * m_variant.lane_bytes(); }
-
-  static bool is_bound(const bound_table& table, int i) { return i >= 0 && i < Settings::bindable_ports && table[i] != nullptr; }
-
-  static nsk::status bind(bound_table& table, int i, const port_view& port, std::byte* block, std::size_t size, std::size_t pad) {
-    if (i >= Settings::bindable_ports) return {status_code::not_bindable, i};
-    if (block != nullptr && size < port.bytes() + pad) return {status_code::wrong_size, i};
-    if (reinterpret_cast<std::uintptr_t>(block) % static_cast<unsigned>(size_of(port.type())) != 0) return {status_code::misaligned_memory, i};
-    table[i] = block;
-    return {};
+  std::byte* scratch(int lane) const {
+    return m_arena + m_variant.shared_bytes() + static_cast<std::size_t>(lane) * m_variant.lane_bytes();
   }
 
   template <class T>
@@ -332,21 +327,25 @@ class session {
     return lane_count > 0 && lane_count < m_lanes ? lane_count : m_lanes;
   }
 
-  /// Runs the tiles [begin, end) of a step on lanes; a single tile on this thread.
+  /// Calls lane(i) for as many lanes as there are tiles for; a single one on this thread.
+  template <class Jobs, class Lane>
+  void on_lanes(Jobs& jobs, int lane_count, std::int32_t tiles, const Lane& lane) {
+    const int usable_lanes = usable(lane_count), count = usable_lanes < tiles ? usable_lanes : tiles;
+    if (count > 1) {
+      jobs.parallel_for(count, lane);
+    } else {
+      lane(0);
+    }
+  }
+
+  /// Runs the tiles [begin, end) of a step on lanes.
   template <class Jobs>
   void share(Jobs& jobs, int lane_count, const step_view& s, std::int32_t begin, std::int32_t end) {
-    const int count = usable(lane_count) < end - begin ? usable(lane_count) : end - begin;
-    if (count <= 1) {
-      run_impl::serial_tiles tiles{begin, end};
-      run_impl::run_lane<Settings>(memory(), s, scratch(0), tiles);
-      return;
-    }
     tile_counter counter(begin);
-    const auto lane = [&](int i) {
+    on_lanes(jobs, lane_count, end - begin, [&](int i) {
       run_impl::shared_tiles tiles{&counter, end};
       run_impl::run_lane<Settings>(memory(), s, scratch(i), tiles);
-    };
-    jobs.parallel_for(count, lane);
+    });
   }
 
   template <class RunTiles>
@@ -392,6 +391,6 @@ class session {
   std::uint32_t m_flags = 0;
   nsk::status m_status = status_code::not_open;
   profiler_type m_profiler{};
-  bound_table m_bound_inputs = {}, m_bound_outputs = {};
+  run_impl::bindings<Settings::bindable_ports> m_inputs, m_outputs;
 };
 NSK_END

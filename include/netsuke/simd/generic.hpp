@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// What follows from the vocabulary alone, whatever the instruction set: included by vec.hpp.
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 #include <netsuke/simd/isa.hpp>
@@ -21,6 +22,15 @@ NSK_INLINE f32 copy_sign(f32 magnitude, f32 sign) {
 }
 /// Integer part of x towards minus infinity, as an integer; x within [-2^31, 2147483520].
 NSK_INLINE i32 floor_to_i32(f32 x) { return to_i32(floor(x)); }
+
+/// Returns x, and hides from the compiler that it knows it: addresses computed from it stay in the loop instead of being kept, by
+/// the dozen, on the stack.
+NSK_INLINE std::ptrdiff_t opaque(std::ptrdiff_t x) {
+#if defined(__GNUC__)
+  __asm__("" : "+r"(x));
+#endif
+  return x;
+}
 
 namespace impl {
 template <class F, int... I>
@@ -47,7 +57,7 @@ NSK_INLINE f32x16 splat16(float x) {
 }
 NSK_INLINE f32x16 load16(const float* p) {
   f32x16 r;
-  unroll<f32x16::parts>([&](auto i) { r.part[i] = load(p + i * f32::lanes); });
+  unroll<f32x16::parts>([&](auto i) NSK_INLINE_LAMBDA { r.part[i] = load(p + i * f32::lanes); });
   return r;
 }
 /// Loads n of 16 elements, 0 <= n <= 16; `rest` in the others.
@@ -57,7 +67,7 @@ NSK_INLINE f32x16 load16_partial(const float* p, int n, float rest) {
   return load16(line);
 }
 NSK_INLINE void store16(float* p, const f32x16& a) {
-  unroll<f32x16::parts>([&](auto i) { store(p + i * f32::lanes, a.part[i]); });
+  unroll<f32x16::parts>([&](auto i) NSK_INLINE_LAMBDA { store(p + i * f32::lanes, a.part[i]); });
 }
 namespace impl {
 template <class Op>
@@ -68,16 +78,16 @@ NSK_INLINE f32 fold16(f32x16 a, Op op) {
 }
 }
 NSK_INLINE float sum16(const f32x16& a) {
-  return reduce_add(impl::fold16(a, [](f32 x, f32 y) { return add(x, y); }));
+  return reduce_add(impl::fold16(a, [](f32 x, f32 y) NSK_INLINE_LAMBDA { return add(x, y); }));
 }
 NSK_INLINE float product16(const f32x16& a) {
-  return reduce_mul(impl::fold16(a, [](f32 x, f32 y) { return mul(x, y); }));
+  return reduce_mul(impl::fold16(a, [](f32 x, f32 y) NSK_INLINE_LAMBDA { return mul(x, y); }));
 }
 NSK_INLINE float max16(const f32x16& a) {
-  return reduce_max(impl::fold16(a, [](f32 x, f32 y) { return max(x, y); }));
+  return reduce_max(impl::fold16(a, [](f32 x, f32 y) NSK_INLINE_LAMBDA { return max(x, y); }));
 }
 NSK_INLINE float min16(const f32x16& a) {
-  return reduce_min(impl::fold16(a, [](f32 x, f32 y) { return min(x, y); }));
+  return reduce_min(impl::fold16(a, [](f32 x, f32 y) NSK_INLINE_LAMBDA { return min(x, y); }));
 }
 
 }

@@ -13,6 +13,13 @@
 #include <intrin.h>
 #endif
 
+/// Stands between the parameters and the body of a lambda that must be inlined: `[&](auto i) NSK_INLINE_LAMBDA { ... }`.
+#if defined(_MSC_VER) && !defined(__clang__)
+#define NSK_INLINE_LAMBDA [[msvc::forceinline]]
+#else
+#define NSK_INLINE_LAMBDA __attribute__((always_inline))
+#endif
+
 NSK_BEGIN
 #if defined(NSK_ISA_AVX2) || defined(NSK_ISA_AVX512)
 namespace simd {

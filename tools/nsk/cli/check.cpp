@@ -34,7 +34,7 @@ std::map<std::string, array> inputs_of(const model& m, const check_options& o) {
   std::map<std::string, array> inputs = random_inputs(m, o.seed);
   for (const auto& [name, path] : named_values("--input", o.inputs, "NAME=FILE.npy")) {
     const auto found = inputs.find(name);
-    if (found == inputs.end()) refuse("the model has no input '" + name + "'.");
+    if (found == inputs.end()) misuse("--input: the model has no input '" + name + "'.");
     array given = read_npy(path);
     if (given.shape != found->second.shape || given.type != found->second.type)
       refuse("input '" + name + "' is " + name_of(found->second.type) + " " + to_string(found->second.shape) + ", but '" + path + "' holds " +

@@ -71,7 +71,7 @@ exit_code run(const run_options& o) {
     std::memcpy(runner->input(i), data.data.data(), data.data.size());
     given.erase(found);
   }
-  if (!given.empty()) refuse("the model has no input '" + given.begin()->first + "'. It has " + describe_inputs(m) + ".");
+  if (!given.empty()) misuse("--input: the model has no input '" + given.begin()->first + "'. It has " + describe_inputs(m) + ".");
   make_directory(o.output_directory);
   stages.end("inputs");
 

@@ -38,17 +38,13 @@ std::string to_string(const shape_t& s) {
 
 std::int64_t checked_count(const shape_t& s, const std::string& what) {
   constexpr std::int64_t limit = std::int64_t{1} << 40;
-  std::int64_t count = 1;
+  std::int64_t count = 1;  // of the shape without its empty dimensions, so that no partial product overflows
   for (std::int64_t d : s) {
     if (d < 0) refuse(what + ": shape " + to_string(s) + " has the negative dimension " + std::to_string(d));
-    if (d > limit) refuse(what + ": shape " + to_string(s) + " is larger than 2^40 elements");
+    if (d > limit / count) refuse(what + ": shape " + to_string(s) + " is larger than 2^40 elements");
+    count *= std::max<std::int64_t>(d, 1);
   }
-  if (std::find(s.begin(), s.end(), 0) != s.end()) return 0;
-  for (std::int64_t d : s) {
-    if (count > limit / d) refuse(what + ": shape " + to_string(s) + " is larger than 2^40 elements");
-    count *= d;
-  }
-  return count;
+  return std::find(s.begin(), s.end(), 0) != s.end() ? 0 : count;
 }
 
 double array::number(std::int64_t i) const {

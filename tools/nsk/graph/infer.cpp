@@ -29,7 +29,7 @@ std::string shape_text(const value& v) {
 /// Which nodes lead to an output: values are live when an output or a live node reads them.
 class liveness {
  public:
-  explicit liveness(const graph& g) : m_graph(g), m_live(g.values.size(), false) {
+  explicit liveness(const graph& g) : m_live(g.values.size(), false) {
     for (std::size_t i = 0; i < g.values.size(); ++i) m_ids.emplace(g.values[i].name, static_cast<value_id>(i));
     for (value_id v : g.outputs) mark(v);
     for (std::size_t i = g.nodes.size(); i-- > 0;) {
@@ -55,7 +55,6 @@ class liveness {
     const auto found = m_ids.find(name);
     if (found != m_ids.end()) mark(found->second);
   }
-  const graph& m_graph;
   std::vector<bool> m_live;
   std::unordered_map<std::string, value_id> m_ids;
 };

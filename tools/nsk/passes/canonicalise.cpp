@@ -43,6 +43,8 @@ program canonicaliser::run() {
       const value_id v = n.inputs[i];
       if (v == no_value) continue;
       const value& input = m_graph.values[static_cast<std::size_t>(v)];
+      if (!input.constant && count_of(input.shape) == 0)
+        refuse_node(n, "input '" + input.name + "' has no elements; cut the graph so that empty tensors are not computed");
       if (!input.constant && input.type != element::f32)
         refuse_node(n, "input '" + input.name + "' is " + name_of(input.type) + ", but activations are float32 only. Export the model in float32");
     }

@@ -120,6 +120,10 @@ void canonicaliser::resize(const node& n) {
       scale = common;
     }
     if (out[a] == x[a] && scale == 1) continue;
+    const bool fractional = std::abs(scale * static_cast<double>(x[a]) - static_cast<double>(out[a])) > 1e-3;
+    if (r.coordinates == "align_corners" && fractional)
+      refuse_node(n, "align_corners with a scale that does not give a whole length: ONNX's specification and ONNX Runtime disagree about "
+                     "it. Export with sizes instead of scales");
     if (a < 2) refuse_node(n, "only spatial axes can be resized; batch and channels keep their length");
     p.axes.push_back(make_axis(r, static_cast<int>(a), x[a], out[a], scale));
   }

@@ -12,7 +12,8 @@ bool same(const decision& a, const decision& b) {
   const bool embed = a.embed.has_value() == b.embed.has_value() &&
                      (!a.embed || (a.embed->parent == b.embed->parent && a.embed->axis == b.embed->axis && a.embed->start == b.embed->start &&
                                    a.embed->contiguous == b.embed->contiguous));
-  return embed && a.order == b.order && same(a.border, b.border) && a.dense == b.dense && a.output == b.output;
+  return embed && a.order == b.order && same(a.border, b.border) && a.dense == b.dense && a.output == b.output &&
+         a.never_output == b.never_output;
 }
 
 bool same(const std::map<int, decision>& a, const std::map<int, decision>& b) {
@@ -29,13 +30,19 @@ bool same(const std::map<int, decision>& a, const std::map<int, decision>& b) {
 }
 
 plan lower(const program& p, const lower_options& options) {
+  // orders first, until nobody asks for another; then places and borders, which depend on them
   std::map<int, decision> decisions;
-  for (int round = 0;; ++round) {
-    lowerer l(p, options, decisions);
-    plan result = l.run();
-    if (same(l.decisions(), decisions) || round == 16) return result;
-    decisions = l.decisions();
+  for (const bool orders_only : {true, false}) {
+    for (int round = 0;; ++round) {
+      lowerer l(p, options, decisions, orders_only);
+      plan result = l.run();
+      const bool settled = same(l.decisions(), decisions) || round == 16;
+      if (settled && !orders_only) return result;
+      if (settled) break;
+      decisions = l.decisions();
+    }
   }
+  return {};
 }
 
 plan lowerer::run() {
@@ -115,13 +122,16 @@ view lowerer::allocate(int v, axis_order order, bool fixed) {
   const shape_t& shape = m_program.shape(v);
   if (d.embed) {
     const embedding& e = *d.embed;
+    const auto axis = static_cast<std::size_t>(e.axis);
     const view parent = allocate(e.parent, identity_order(m_program.shape(e.parent).size()));
     bind(e.parent, parent);
     view part = parent;
-    part.offset += e.start * parent.stride[static_cast<std::size_t>(e.axis)];
+    part.offset += e.start * parent.stride[axis];
+    part.shape[axis] = count_of(shape) / (count_of(parent.shape) / parent.shape[axis]);
+    const bool fits = !e.contiguous || is_dense(part);  // the parent may lie inside another one by now
     part.shape = shape;
     if (e.contiguous) part.stride = dense_strides(shape, order);
-    return part;
+    if (fits) return part;
   }
   view result = new_storage(v, name_of_value(v), shape, order, d.dense || d.output >= 0 ? nsk::halo{} : d.border,
                             d.output >= 0 ? storage_kind::output : storage_kind::arena);
@@ -146,15 +156,18 @@ void lowerer::place_outputs() {
   for (std::size_t i = 0; i < m_program.outputs.size(); ++i) {
     const int v = m_program.outputs[i], number = static_cast<int>(i);
     view where = place_of(v);
-    const auto owner_of = [&] { return m_roots[where.storage].owner; };
     const auto storage = [&]() -> const plan_storage& { return m_plan.storages[static_cast<std::size_t>(where.storage)]; };
     const bool mine = storage().kind == storage_kind::output && storage().index == number;
     if (!mine) {
+      for (auto& [owner, d] : m_decisions)
+        if (d.output == number) {  // asked for when the layout was another
+          d.output = -1;
+          d.never_output = true;
+        }
       const root& r = m_roots[where.storage];
-      if (storage().kind == storage_kind::arena && is_dense(where) && count_of(where.shape) == count_of(r.whole.shape) &&
-          where.offset == r.whole.offset && owner_of() >= 0 && decided(owner_of()).output < 0) {
-        ask(owner_of()).output = number;
-      }
+      const bool whole = storage().kind == storage_kind::arena && is_dense(where) && count_of(where.shape) == count_of(r.whole.shape) &&
+                         where.offset == r.whole.offset;
+      if (whole && !m_orders_only && r.owner >= 0 && decided(r.owner).output < 0 && !decided(r.owner).never_output) ask(r.owner).output = number;
       const axis_order order = order_of(where);
       const view target = new_storage(-1, name_of_value(v), where.shape, order, {}, storage_kind::output);
       m_plan.storages.back().index = number;
@@ -208,7 +221,7 @@ void lowerer::ask_innermost(const view& v, std::size_t axis) {
 
 void lowerer::ask_border(const view& v, int row_axis, int column_axis, const nsk::halo& border) {
   const root& r = m_roots[v.storage];
-  if (r.owner < 0 || m_plan.storages[static_cast<std::size_t>(v.storage)].kind != storage_kind::arena) return;
+  if (m_orders_only || r.owner < 0 || m_plan.storages[static_cast<std::size_t>(v.storage)].kind != storage_kind::arena) return;
   const auto matches = [&](int mine, int its) {
     return mine < 0 || (its >= 0 && v.shape[static_cast<std::size_t>(mine)] == r.whole.shape[static_cast<std::size_t>(its)] &&
                         v.stride[static_cast<std::size_t>(mine)] == r.whole.stride[static_cast<std::size_t>(its)]);

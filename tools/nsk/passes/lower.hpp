@@ -36,12 +36,15 @@ struct decision {
   bool dense = false;      ///< somebody needs it without a border
   std::optional<embedding> embed;
   int output = -1;         ///< it is the block of this model output
+  bool never_output = false;
 };
 
 /// One lowering of a program under given decisions. Private to lower*.cpp.
 class lowerer {
  public:
-  lowerer(const program& p, const lower_options& o, std::map<int, decision> d) : m_program(p), m_options(o), m_decisions(std::move(d)) {}
+  /// With `orders_only` nobody is granted a border or a place in another block: orders are still being found.
+  lowerer(const program& p, const lower_options& o, std::map<int, decision> d, bool orders_only)
+      : m_program(p), m_options(o), m_orders_only(orders_only), m_decisions(std::move(d)) {}
   plan run();
   const std::map<int, decision>& decisions() const { return m_decisions; }
 
@@ -105,6 +108,7 @@ class lowerer {
 
   const program& m_program;
   lower_options m_options;
+  bool m_orders_only;
   std::map<int, decision> m_decisions;
   plan m_plan;
   std::map<int, view> m_views;

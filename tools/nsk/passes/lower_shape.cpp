@@ -61,6 +61,7 @@ void lowerer::lower_concat(const operation& o, const concat_parameters& c) {
   const view y = allocate(o.output, order);
   bind(o.output, y);
   const axis_order actual = order_of(y);
+  if (actual.back() != c.axis) ask_dense(y);
   std::int64_t start = 0;
   for (int v : o.inputs) {
     const shape_t& shape = m_program.shape(v);
@@ -85,7 +86,7 @@ void lowerer::lower_concat(const operation& o, const concat_parameters& c) {
                        count_of(x.shape) == count_of(r.whole.shape) && x.offset == r.whole.offset && !decided(r.owner).embed &&
                        std::count(o.inputs.begin(), o.inputs.end(), v) == 1 &&
                        decided(r.owner).output < 0 && !m_program.is_output(r.owner);
-    if (whole) {
+    if (whole && !m_orders_only) {
       bool outermost = true;  // is the part one block of the result?
       for (int a : actual) {
         if (a == c.axis) break;
@@ -110,7 +111,6 @@ void lowerer::lower_concat(const operation& o, const concat_parameters& c) {
       } else if (same_order && own_axes) {
         ask(r.owner).embed = here;
         ask(o.output).order = actual;
-        if (actual.back() != c.axis) ask(o.output).dense = true;
       }
     }
     copy_step(x, part, o.name, name_of_value(o.output));

@@ -66,6 +66,7 @@ class runner {
   }
 
   void run_node(const node& n) {
+    if (n.outputs.empty()) return;
     if (n.op == "If" && n.domain.empty()) return run_if(n);
     std::vector<const typed_array*> inputs;
     for (value_id v : n.inputs) inputs.push_back(v == no_value ? nullptr : &*slot(v));
@@ -129,7 +130,7 @@ void infer_node(call& c) {
 
 call make_call(const graph& g, const node& n) {
   call c(g, n);
-  for (std::size_t i = 0; i < n.outputs.size(); ++i) c.output(i).wanted = n.outputs[i] != no_value;
+  for (std::size_t i = 0; i < n.outputs.size(); ++i) c.output(i).wanted = i == 0 || n.outputs[i] != no_value;
   return c;
 }
 

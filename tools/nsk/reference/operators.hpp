@@ -24,7 +24,7 @@ struct operand {
 
 /// An output of a call: declared type and shape come from infer; `data` is allocated before evaluate.
 struct result {
-  bool wanted = false;
+  bool wanted = false;  ///< somebody may read it; the first output always counts as wanted
   element type = element::f32;
   shape_t shape;
   array data;

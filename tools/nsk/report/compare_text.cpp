@@ -32,11 +32,11 @@ std::string comparison_text(const comparison_report& report, double tolerance, s
   for (const comparison& c : report.outputs) add_row(table, c, tolerance);
   for (std::size_t i = 0; i < report.steps.size() && i < rows; ++i) add_row(table, report.steps[i], tolerance);
   std::string text = table.text();
-  if (report.steps.size() > rows) text += format_text("(the worst %zu of %zu steps)\n", rows, report.steps.size());
-  if (report.steps_without_counterpart > 0)
+  if (rows > 0 && report.steps.size() > rows) text += format_text("(the worst %zu of %zu steps)\n", rows, report.steps.size());
+  if (rows > 0 && report.steps_without_counterpart > 0)
     text += format_text("(%d steps compute values that the source does not name)\n", report.steps_without_counterpart);
-  text += format_text("check %s: worst error %.2e of the largest magnitude, tolerance %.0e\n", report.within(tolerance) ? "passed" : "FAILED",
-                      report.worst(), tolerance);
+  text += format_text("check %s: %zu outputs and %zu steps, worst error %.2e of the largest magnitude, tolerance %.0e\n",
+                      report.within(tolerance) ? "passed" : "FAILED", report.outputs.size(), report.steps.size(), report.worst(), tolerance);
   return text;
 }
 

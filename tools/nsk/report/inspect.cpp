@@ -110,7 +110,8 @@ json arena_map(const variant_view& v) {
       buffer["last_step"] = t.last_step();
       buffer["tensors"] = json::array();
     }
-    buffer["tensors"].push_back(t.name());
+    json& names = buffer["tensors"];
+    if (std::find(names.begin(), names.end(), json(t.name())) == names.end()) names.push_back(t.name());
   }
   json result = json::array();
   for (auto& [index, buffer] : buffers) result.push_back(buffer);

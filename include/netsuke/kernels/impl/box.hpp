@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Cuts a tile of any rank into boxes of three loops that several strided operands share, with as few and as long loops as the
-/// strides allow.
+/// Cuts a tile of any rank into boxes of three loops that several strided operands share, with as few and as long loops
+/// as the strides allow.
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/tensor.hpp>
@@ -17,7 +17,8 @@ struct loop {
   std::ptrdiff_t stride[Operands] = {};
 };
 
-/// Three nested loops, outer to inner, from `offset` on. Loops that are not needed have length 1 and are the outer ones.
+/// Three nested loops, outer to inner, from `offset` on. Loops that are not needed have length 1 and are the outer
+/// ones.
 template <int Operands>
 struct box {
   loop<Operands> of[3];
@@ -32,7 +33,8 @@ inline bool joins(const loop<Operands>& outer, const loop<Operands>& inner) {
   return true;
 }
 
-/// Appends a loop inside those that are there: dropped when it has one round, joined with the one outside where possible.
+/// Appends a loop inside those that are there: dropped when it has one round, joined with the one outside where
+/// possible.
 template <int Operands>
 inline int nest(loop<Operands>* loops, int count, const loop<Operands>& inner) {
   if (inner.length == 1) return count;
@@ -64,9 +66,11 @@ inline loop<Operands> loop_of(std::int32_t length, const std::ptrdiff_t* const (
   return l;
 }
 
-/// Calls f(box) for boxes that cover the tile of an output of this shape. strides[k]: those of operand k, `rank` of them.
+/// Calls f(box) for boxes that cover the tile of an output of this shape. strides[k]: those of operand k, `rank` of
+/// them.
 template <int Operands, class F>
-inline void for_each_box(const std::int32_t* shape, int rank, const std::ptrdiff_t* const (&strides)[Operands], const tile_range& t, F&& f) {
+inline void for_each_box(const std::int32_t* shape, int rank, const std::ptrdiff_t* const (&strides)[Operands],
+                         const tile_range& t, F&& f) {
   loop<Operands> lead[max_rank];
   int count = 0;
   for (int d = 0; d < rank - 2; ++d) count = nest(lead, count, loop_of(shape[d], strides, d));
@@ -75,13 +79,15 @@ inline void for_each_box(const std::int32_t* shape, int rank, const std::ptrdiff
   if (rank > 1) pixels = loop_of(t.pixel_end - t.pixel_begin, strides, rank - 2);
   for (std::ptrdiff_t row = t.row_begin; row < t.row_end;) {
     box<Operands> b;
-    for (int k = 0; k < Operands; ++k) b.offset[k] = t.pixel_begin * pixels.stride[k] + t.channel_begin * channels.stride[k];
+    for (int k = 0; k < Operands; ++k)
+      b.offset[k] = t.pixel_begin * pixels.stride[k] + t.channel_begin * channels.stride[k];
     std::ptrdiff_t rest = row;
     for (int d = count - 1; d >= 0; --d) {
       for (int k = 0; k < Operands; ++k) b.offset[k] += rest % lead[d].length * lead[d].stride[k];
       rest /= lead[d].length;
     }
-    const std::ptrdiff_t left = lead[count - 1].length - row % lead[count - 1].length, rows = left < t.row_end - row ? left : t.row_end - row;
+    const std::ptrdiff_t left = lead[count - 1].length - row % lead[count - 1].length,
+                         rows = left < t.row_end - row ? left : t.row_end - row;
     b.of[0] = lead[count - 1];
     b.of[0].length = rows;
     b.of[1] = pixels;

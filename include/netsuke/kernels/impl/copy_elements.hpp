@@ -49,16 +49,19 @@ NSK_INLINE void move_blocks(std::byte* to, const std::byte* from, std::size_t by
 /// Calls body(to, from) over the two outer loops, with pointers to elements.
 template <class T, class Body>
 NSK_INLINE void for_each_run(const copy_box& b, T* to, const T* from, Body body) {
-  const loop<copy_operands> outer = b.of[0], middle = b.of[1];  // copies: the stores could change what a reference shows
+  const loop<copy_operands> outer = b.of[0],
+                            middle = b.of[1];  // copies: the stores could change what a reference shows
   for (std::ptrdiff_t i = 0; i < outer.length; ++i) {
     T* t = to + i * outer.stride[copy_to];
     const T* f = from + i * outer.stride[copy_from];
-    for (std::ptrdiff_t j = 0; j < middle.length; ++j, t += middle.stride[copy_to], f += middle.stride[copy_from]) body(t, f);
+    for (std::ptrdiff_t j = 0; j < middle.length; ++j, t += middle.stride[copy_to], f += middle.stride[copy_from])
+      body(t, f);
   }
 }
 template <class T, class Move>
 NSK_INLINE void for_each_bytes(const copy_box& b, T* to, const T* from, Move move) {
-  for_each_run(b, to, from, [&](T* t, const T* f) { move(reinterpret_cast<std::byte*>(t), reinterpret_cast<const std::byte*>(f)); });
+  for_each_run(b, to, from,
+               [&](T* t, const T* f) { move(reinterpret_cast<std::byte*>(t), reinterpret_cast<const std::byte*>(f)); });
 }
 
 /// Contiguous inner runs.
@@ -107,8 +110,8 @@ struct transposition {
 };
 
 template <class T>
-inline void transpose_elements(transposition x, T* to, const T* from, std::ptrdiff_t line_begin, std::ptrdiff_t line_end,
-                               std::ptrdiff_t begin, std::ptrdiff_t end) {
+inline void transpose_elements(transposition x, T* to, const T* from, std::ptrdiff_t line_begin,
+                               std::ptrdiff_t line_end, std::ptrdiff_t begin, std::ptrdiff_t end) {
   for (std::ptrdiff_t i = line_begin; i < line_end; ++i)
     for (std::ptrdiff_t k = begin; k < end; ++k) to[i * x.pitch + k] = from[k * x.step + i];
 }
@@ -119,11 +122,13 @@ inline void transpose(const transposition& x, T* to, const T* from) {
   constexpr std::ptrdiff_t side = 64 / static_cast<std::ptrdiff_t>(sizeof(T));
   for (std::ptrdiff_t i = 0; i < x.lines; i += side)
     for (std::ptrdiff_t k = 0; k < x.count; k += 64)
-      transpose_elements(x, to, from, i, i + side < x.lines ? i + side : x.lines, k, k + 64 < x.count ? k + 64 : x.count);
+      transpose_elements(x, to, from, i, i + side < x.lines ? i + side : x.lines, k,
+                         k + 64 < x.count ? k + 64 : x.count);
 }
 
 /// One register square: lines [i, i + lanes) and elements [k, k + lanes).
-NSK_INLINE void transpose_square(const transposition& x, float* to, const float* from, std::ptrdiff_t i, std::ptrdiff_t k) {
+NSK_INLINE void transpose_square(const transposition& x, float* to, const float* from, std::ptrdiff_t i,
+                                 std::ptrdiff_t k) {
   using simd::f32;
   f32 square[f32::lanes];
   simd::unroll<f32::lanes>([&](auto r) { square[r] = simd::load(from + (k + r) * x.step + i); });
@@ -131,28 +136,33 @@ NSK_INLINE void transpose_square(const transposition& x, float* to, const float*
   simd::unroll<f32::lanes>([&](auto r) { simd::store(to + (i + r) * x.pitch + k, square[r]); });
 }
 
-/// Squares of registers, the last of a side overlapping the one before. Four at a time use whole cache lines, first along the side
-/// that is farther apart in memory: its lines may all compete for the same place in the cache.
+/// Squares of registers, the last of a side overlapping the one before. The side that is farther apart in memory is
+/// walked in long pieces, eight lines at a time: its lines may all compete for one place in the cache. The near side of
+/// a piece stays cached.
 inline void transpose_floats(transposition x, float* to, const float* from) {
-  constexpr std::ptrdiff_t lanes = simd::f32::lanes, group = lanes < 16 ? 16 : lanes;
+  constexpr std::ptrdiff_t lanes = simd::f32::lanes;
   const auto square = [&](std::ptrdiff_t i, std::ptrdiff_t k) {
-    transpose_square(x, to, from, i + lanes <= x.lines ? i : x.lines - lanes, k + lanes <= x.count ? k : x.count - lanes);
+    transpose_square(x, to, from, i + lanes <= x.lines ? i : x.lines - lanes,
+                     k + lanes <= x.count ? k : x.count - lanes);
   };
-  const bool far_input = x.step > x.pitch;
-  for (std::ptrdiff_t i0 = 0; i0 < x.lines; i0 += group) {
-    const std::ptrdiff_t i_end = i0 + group < x.lines ? i0 + group : x.lines;
-    if (far_input) {
+  const auto piece = [](std::ptrdiff_t other) -> std::ptrdiff_t {
+    return other <= 32 ? 128 : other <= 64 ? 64 : other <= 128 ? 32 : 16;
+  };
+  if (x.step > x.pitch) {
+    const std::ptrdiff_t side = piece(x.count);
+    for (std::ptrdiff_t i0 = 0; i0 < x.lines; i0 += side)
       for (std::ptrdiff_t k = 0; k < x.count; k += lanes)
-        for (std::ptrdiff_t i = i0; i < i_end; i += lanes) square(i, k);
-    } else {
-      for (std::ptrdiff_t k0 = 0; k0 < x.count; k0 += group)
-        for (std::ptrdiff_t i = i0; i < i_end; i += lanes)
-          for (std::ptrdiff_t k = k0; k < k0 + group && k < x.count; k += lanes) square(i, k);
-    }
+        for (std::ptrdiff_t i = i0; i < i0 + side && i < x.lines; i += lanes) square(i, k);
+  } else {
+    const std::ptrdiff_t side = piece(x.lines);
+    for (std::ptrdiff_t k0 = 0; k0 < x.count; k0 += side)
+      for (std::ptrdiff_t i = 0; i < x.lines; i += lanes)
+        for (std::ptrdiff_t k = k0; k < k0 + side && k < x.count; k += lanes) square(i, k);
   }
 }
 
-/// Few elements, dense lines (planes to interleaved pixels): whole registers are stored, and the next line overwrites what is too much.
+/// Few elements, dense lines (planes to interleaved pixels): whole registers are stored, and the next line overwrites
+/// what is too much.
 inline void transpose_to_pixels(transposition x, float* to, const float* from) {
   using simd::f32;
   std::ptrdiff_t i = 0;
@@ -165,7 +175,8 @@ inline void transpose_to_pixels(transposition x, float* to, const float* from) {
   transpose_elements(x, to, from, i, x.lines, 0, x.count);
 }
 
-/// Few lines, dense in the input (interleaved pixels to planes): whole registers are loaded, and what is too much is not stored.
+/// Few lines, dense in the input (interleaved pixels to planes): whole registers are loaded, and what is too much is
+/// not stored.
 inline void transpose_from_pixels(transposition x, float* to, const float* from) {
   using simd::f32;
   std::ptrdiff_t k = 0;
@@ -214,8 +225,7 @@ inline void sort_by_output(copy_box& b) {
 template <class T>
 inline void copy_box_elements(const copy_box& b, T* to, const T* from) {
   const loop<copy_operands>& inner = b.of[2];
-  if (inner.stride[copy_to] == 1 && inner.stride[copy_from] == 1)
-    return copy_runs(b, to, from);
+  if (inner.stride[copy_to] == 1 && inner.stride[copy_from] == 1) return copy_runs(b, to, from);
   if (inner.stride[copy_to] == 1 && inner.stride[copy_from] == 0) return splat_runs(b, to, from);
   if (inner.stride[copy_to] != 1) return copy_strided(b, to, from);
   for (int d = 1; d >= 0; --d) {

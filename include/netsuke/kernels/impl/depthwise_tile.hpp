@@ -42,50 +42,56 @@ NSK_INLINE void for_channels(const depthwise_call& d, F&& f) {
   }
 }
 
-/// Rows x Pixels outputs of a KernelH x KernelW window without dilation. `x` is the first tap of the first output, channel 0.
-template <int KernelH, int KernelW, int Stride, int Rows, int Pixels>
+/// Adds what one input row gives to the outputs of one output row: each pixel is loaded once and meets every tap of its kernel row.
+/// `line` is the first pixel, `sum` the first output's chain.
+template <int Kernel, int Stride, int Pixels>
+NSK_INLINE void depthwise_row(simd::f32 (*sum)[1], const float* line, std::ptrdiff_t pixel, const simd::f32 (&tap)[Kernel]) {
+  using simd::unroll;
+  unroll<(Pixels - 1) * Stride + Kernel>([&](auto ix) NSK_INLINE_LAMBDA {
+    const simd::f32 v = simd::load(line);
+    line += pixel;
+    unroll<Kernel>([&](auto kx) NSK_INLINE_LAMBDA {
+      constexpr int from = static_cast<int>(decltype(ix)::value) - static_cast<int>(decltype(kx)::value), ox = from / Stride;
+      if constexpr (from >= 0 && from % Stride == 0 && ox < Pixels) sum[ox][0] = simd::fma(v, tap[kx], sum[ox][0]);
+    });
+  });
+}
+
+/// Rows x Pixels outputs of a square window without dilation. `x` is the first tap of the first output, channel 0.
+template <int Kernel, int Stride, int Rows, int Pixels>
 inline void depthwise_tile(const depthwise_call& d, const float* x, const tile_outputs<Rows * Pixels>& to) {
   using simd::f32;
   using simd::unroll;
-  for_channels(d, [&](const float* weights, std::ptrdiff_t step, int channel, int columns) {
+  for_channels(d, [&](const float* weights, std::ptrdiff_t panel_step, int channel, int columns) NSK_INLINE_LAMBDA {
+    const std::ptrdiff_t row = simd::opaque(d.row), pixel = simd::opaque(d.pixel), step = simd::opaque(panel_step);
     f32 sum[Rows * Pixels][1];
     const f32 bias = simd::load(weights);
-    unroll<Rows * Pixels>([&](auto i) { sum[i][0] = bias; });
-    const float *w = weights + step, *first = x + channel;
-    for (int ky = 0; ky < KernelH; ++ky, first += d.row) {
-      f32 tap[KernelW];
-      unroll<KernelW>([&](auto kx) { tap[kx] = simd::load(w + kx * step); });
-      w += KernelW * step;
-      unroll<Rows>([&](auto oy) {
-        const float* line = first + oy * Stride * d.row;
-        unroll<(Pixels - 1) * Stride + KernelW>([&](auto ix) {
-          const f32 v = simd::load(line);
-          line += d.pixel;
-          unroll<KernelW>([&](auto kx) {
-            constexpr int from = static_cast<int>(decltype(ix)::value) - static_cast<int>(decltype(kx)::value), ox = from / Stride;
-            if constexpr (from >= 0 && from % Stride == 0 && ox < Pixels) sum[oy * Pixels + ox][0] = simd::fma(v, tap[kx], sum[oy * Pixels + ox][0]);
-          });
-        });
-      });
+    unroll<Rows * Pixels>([&](auto i) NSK_INLINE_LAMBDA { sum[i][0] = bias; });
+    const float *w = weights + step, *line = x + channel;
+    for (int ky = 0; ky < Kernel; ++ky, line += row) {
+      f32 tap[Kernel];
+      unroll<Kernel>([&](auto kx) NSK_INLINE_LAMBDA { tap[kx] = simd::load(w + kx * step); });
+      w += Kernel * step;
+      unroll<Rows>([&](auto oy) NSK_INLINE_LAMBDA { depthwise_row<Kernel, Stride, Pixels>(sum + oy * Pixels, line + oy * Stride * row, pixel, tap); });
     }
     finish_tile(sum, d.e, to.row, channel, columns);
   });
 }
 
 /// Four outputs of one row under any window, all taps inside.
-inline void depthwise_any_4(const depthwise_call& d, const float* x, const tile_outputs<4>& to) {
+NSK_FLATTEN inline void depthwise_any_4(const depthwise_call& d, const float* x, const tile_outputs<4>& to) {
   using simd::f32;
   using simd::unroll;
   const window& k = d.a->w;
   for_channels(d, [&](const float* weights, std::ptrdiff_t step, int channel, int columns) {
     f32 sum[4][1];
-    unroll<4>([&](auto i) { sum[i][0] = simd::load(weights); });
+    unroll<4>([&](auto i) NSK_INLINE_LAMBDA { sum[i][0] = simd::load(weights); });
     const float* w = weights + step;
     for (int ky = 0; ky < k.kernel_h; ++ky) {
       const float* line = x + channel + ky * k.dilation_h * d.row;
       for (int kx = 0; kx < k.kernel_w; ++kx, w += step, line += k.dilation_w * d.pixel) {
         const f32 tap = simd::load(w);
-        unroll<4>([&](auto i) { sum[i][0] = simd::fma(simd::load(line + i * k.stride_w * d.pixel), tap, sum[i][0]); });
+        unroll<4>([&](auto i) NSK_INLINE_LAMBDA { sum[i][0] = simd::fma(simd::load(line + i * k.stride_w * d.pixel), tap, sum[i][0]); });
       }
     }
     finish_tile(sum, d.e, to.row, channel, columns);
@@ -93,7 +99,7 @@ inline void depthwise_any_4(const depthwise_call& d, const float* x, const tile_
 }
 
 /// One output under any window; `image` is the element at pixel (0, 0), (y, x) the first tap. Taps outside read zeros.
-inline void depthwise_any_1(const depthwise_call& d, const float* image, int y, int x, const tile_outputs<1>& to) {
+NSK_FLATTEN inline void depthwise_any_1(const depthwise_call& d, const float* image, int y, int x, const tile_outputs<1>& to) {
   using simd::f32;
   const window& k = d.a->w;
   for_channels(d, [&](const float* weights, std::ptrdiff_t step, int channel, int columns) {

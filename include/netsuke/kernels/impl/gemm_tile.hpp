@@ -42,13 +42,13 @@ namespace impl {
 inline constexpr int weights_ahead = 2048;
 
 /// Adds the products of one tile to its sums. All rows share runs, panel and step. With Far the weights are prefetched: worth it
-/// where they come from the last-level cache and only a few rows share them.
+/// where they come from the last-level cache and only a few rows share them. (Far tiles have no epilogue and store whole registers.)
 template <bool Far, int Rows, int Vectors>
 NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& runs, const gemm_panel& p, const tile_row* rows) {
   using simd::f32;
   using simd::unroll;
   const float* row[Rows];
-  unroll<Rows>([&](auto r) { row[r] = rows[r].input; });
+  unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { row[r] = rows[r].input; });
   const float* weights = p.weights;
   const std::ptrdiff_t step = p.step;
   std::ptrdiff_t line = 0;
@@ -60,10 +60,10 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
       do {
         if constexpr (Far) simd::prefetch(weights + weights_ahead);
         f32 w[Vectors];
-        unroll<Vectors>([&](auto v) { w[v] = simd::load(weights + v * f32::lanes); });
-        unroll<Rows>([&](auto r) {
+        unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { w[v] = simd::load(weights + v * f32::lanes); });
+        unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
           const f32 a = simd::broadcast(row[r] + k);
-          unroll<Vectors>([&](auto v) { sum[r][v] = simd::fma(a, w[v], sum[r][v]); });
+          unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::fma(a, w[v], sum[r][v]); });
         });
         weights += step;
       } while (++k < end);
@@ -73,20 +73,23 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
 
 /// `tiles` tiles of Rows rows, one below the other, by one panel of at most Width columns.
 template <int Rows, int Width, bool Far>
-inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm_panel& panel, const tile_row* row, const tile_epilogue& e) {
+NSK_FLATTEN inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm_panel& panel, const tile_row* row, const tile_epilogue& e) {
   using simd::f32;
   constexpr int vectors = (Width + f32::lanes - 1) / f32::lanes;
   const gemm_panel p = panel;
-  const bool adds = e.e->residual != nullptr;
+  const bool adds = !Far && e.e->residual != nullptr;
   for (; tiles > 0; --tiles, row += Rows) {
-    if (adds) simd::unroll<Rows>([&](auto r) { simd::prefetch(row[r].residual + p.channel * e.residual_step); });
+    if (adds) simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { simd::prefetch(row[r].residual + p.channel * e.residual_step); });
     f32 sum[Rows][vectors];
-    simd::unroll<vectors>([&](auto v) {
+    simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
       const f32 bias = simd::load(p.bias + v * f32::lanes);
-      simd::unroll<Rows>([&](auto r) { sum[r][v] = bias; });
+      simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
     });
     accumulate<Far>(sum, runs, p, row);
-    finish_tile(sum, e, row, p.channel, p.columns);
+    if constexpr (Far)
+      store_tile(sum, row, p.channel);
+    else
+      finish_tile(sum, e, row, p.channel, p.columns);
   }
 }
 
@@ -111,15 +114,15 @@ inline void gemm_panel_rows(int count, const gemm_runs& runs, const gemm_panel& 
 
 /// One, two or three rows by several neighbouring panels of 16 at once: as many chains as hide the latency.
 template <int Rows, int Panels>
-inline void gemv_tile(const gemm_runs& runs, const gemm_panel& p, std::ptrdiff_t panel_floats, const tile_row* row,
+NSK_FLATTEN inline void gemv_tile(const gemm_runs& runs, const gemm_panel& p, std::ptrdiff_t panel_floats, const tile_row* row,
                       const tile_epilogue& e) {
   using simd::f32;
   using simd::unroll;
   constexpr int each = panel_width / f32::lanes, vectors = each * Panels;
   f32 sum[Rows][vectors];
-  unroll<vectors>([&](auto v) {
+  unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
     const f32 bias = simd::load(p.bias + (v / each) * panel_floats + (v % each) * f32::lanes);
-    unroll<Rows>([&](auto r) { sum[r][v] = bias; });
+    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
   });
   const float* weights = p.weights;
   for (int y = 0; y < runs.lines; ++y) {
@@ -127,10 +130,10 @@ inline void gemv_tile(const gemm_runs& runs, const gemm_panel& p, std::ptrdiff_t
       std::ptrdiff_t k = y * runs.line_step + x * runs.column_step;
       for (const std::ptrdiff_t end = k + runs.length; k < end; ++k, weights += panel_width) {
         f32 a[Rows];
-        unroll<Rows>([&](auto r) { a[r] = simd::broadcast(row[r].input + k); });
-        unroll<vectors>([&](auto v) {
+        unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { a[r] = simd::broadcast(row[r].input + k); });
+        unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
           const f32 w = simd::load(weights + (v / each) * panel_floats + (v % each) * f32::lanes);
-          unroll<Rows>([&](auto r) { sum[r][v] = simd::fma(a[r], w, sum[r][v]); });
+          unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = simd::fma(a[r], w, sum[r][v]); });
         });
       }
     }

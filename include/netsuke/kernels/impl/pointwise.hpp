@@ -14,7 +14,8 @@ namespace kernels {
 namespace impl {
 using simd::f32;
 
-/// Calls body(first element, elements) for vectors of a line: full ones with the constant f32::lanes, then what is left.
+/// Calls body(first element, elements) for vectors of a line: full ones with the constant f32::lanes, then what is
+/// left.
 template <class Whole, class Part>
 NSK_INLINE void for_vectors(std::ptrdiff_t count, Whole whole, Part part) {
   std::ptrdiff_t i = 0;
@@ -56,7 +57,8 @@ NSK_INLINE void map_line(F f, const float* from, float* to, std::ptrdiff_t count
 /// to = fn(from), row by row. prelu passes x through.
 NSK_NOINLINE inline void map_lines(const epilogue& e, const lines& from, const target& to, const extent& size) {
   math::visit(e.fn, e.alpha, e.beta, [&](auto f) {
-    for (std::ptrdiff_t r = 0; r < size.rows; ++r) map_line(f, from.data + r * from.next, to.data + r * to.next, size.count);
+    for (std::ptrdiff_t r = 0; r < size.rows; ++r)
+      map_line(f, from.data + r * from.next, to.data + r * to.next, size.count);
   });
 }
 
@@ -83,7 +85,8 @@ NSK_INLINE void combine_rows(Op op, const lines& a, const lines& b, const target
 
 /// to = a op b, then clipped where `clip` is given; not both repeated.
 template <class Op>
-NSK_INLINE void combine_rows(Op op, const lines& a, const lines& b, const target& to, const extent& size, const epilogue* clip) {
+NSK_INLINE void combine_rows(Op op, const lines& a, const lines& b, const target& to, const extent& size,
+                             const epilogue* clip) {
   if (clip == nullptr) {
     combine_rows(op, a, b, to, size);
   } else {
@@ -92,8 +95,8 @@ NSK_INLINE void combine_rows(Op op, const lines& a, const lines& b, const target
   }
 }
 
-NSK_NOINLINE inline void combine_lines(binary_kind kind, const lines& a, const lines& b, const target& to, const extent& size,
-                                       const epilogue* clip) {
+NSK_NOINLINE inline void combine_lines(binary_kind kind, const lines& a, const lines& b, const target& to,
+                                       const extent& size, const epilogue* clip) {
   switch (kind) {
     case binary_kind::add: return combine_rows([](f32 x, f32 y) { return simd::add(x, y); }, a, b, to, size, clip);
     case binary_kind::sub: return combine_rows([](f32 x, f32 y) { return simd::sub(x, y); }, a, b, to, size, clip);
@@ -101,7 +104,8 @@ NSK_NOINLINE inline void combine_lines(binary_kind kind, const lines& a, const l
     case binary_kind::div: return combine_rows([](f32 x, f32 y) { return simd::div(x, y); }, a, b, to, size, clip);
     case binary_kind::min: return combine_rows([](f32 x, f32 y) { return simd::min(x, y); }, a, b, to, size, clip);
     case binary_kind::max: return combine_rows([](f32 x, f32 y) { return simd::max(x, y); }, a, b, to, size, clip);
-    case binary_kind::prelu: return combine_rows([](f32 x, f32 y) { return math::leaky_relu(x, y); }, a, b, to, size, clip);
+    case binary_kind::prelu:
+      return combine_rows([](f32 x, f32 y) { return math::leaky_relu(x, y); }, a, b, to, size, clip);
     case binary_kind::pow: return combine_rows([](f32 x, f32 y) { return math::pow(x, y); }, a, b, to, size, clip);
   }
 }
@@ -112,11 +116,13 @@ inline constexpr std::ptrdiff_t block_floats = 512;
 /// One operand of a box, gathered into a dense block of at most block_floats where it does not lie that way.
 class line_reader {
  public:
-  /// Element (i, j) of the block lies at p + i * outer + j * inner. The result is dense: row after row, or one float for all.
+  /// Element (i, j) of the block lies at p + i * outer + j * inner. The result is dense: row after row, or one float
+  /// for all.
   lines read(const float* p, const extent& size, std::ptrdiff_t outer, std::ptrdiff_t inner) {
     if (inner == 1 && (size.rows == 1 || outer == size.count)) return {p, size.count, false};
     if (inner == 0 && (size.rows == 1 || outer == 0)) return {p, 0, true};
-    const bool again = m_from == p && m_size.rows == size.rows && m_size.count == size.count && m_inner == inner && outer == 0;
+    const bool again =
+        m_from == p && m_size.rows == size.rows && m_size.count == size.count && m_inner == inner && outer == 0;
     m_from = p;
     m_size = size;
     m_inner = inner;
@@ -140,13 +146,13 @@ class line_reader {
   std::ptrdiff_t m_inner = 0;
 };
 
-/// Finishes `count` results of a block, at most block_floats: residual and function in place, then stores them `step` apart. `slope`
-/// is that of the first.
+/// Finishes `count` results of a block, at most block_floats: residual and function in place, then stores them `step`
+/// apart. `slope` is that of the first.
 struct line_steps {
   std::ptrdiff_t output, residual, slope;
 };
-inline void finish_line(const epilogue& e, float* block, std::ptrdiff_t count, float* output, const float* residual, const float* slope,
-                        const line_steps& step) {
+inline void finish_line(const epilogue& e, float* block, std::ptrdiff_t count, float* output, const float* residual,
+                        const float* slope, const line_steps& step) {
   const auto add_residual = [&] {
     for (std::ptrdiff_t i = 0; i < count; ++i) block[i] += residual[i * step.residual];
   };
@@ -172,7 +178,8 @@ struct pointwise {
 /// Operands of the boxes of a pointwise operation.
 enum pointwise_operand : int { to_output, from_a, from_b, from_residual, from_slope, pointwise_operands };
 
-/// A pointwise operation on boxes: rows in place where all operands have stride 1 or 0 along them, else dense blocks on the stack.
+/// A pointwise operation on boxes: rows in place where all operands have stride 1 or 0 along them, else dense blocks on
+/// the stack.
 class pointwise_runner {
  public:
   using pointwise_box = box<pointwise_operands>;
@@ -185,7 +192,8 @@ class pointwise_runner {
     m_direct = direct(b);
     extent most{1, m_direct ? inner.length : block_floats};
     if (m_direct && second_pass()) most.count = 4 * block_floats;
-    if (m_direct && most.count >= inner.length) most.rows = second_pass() ? 1 + 3 * block_floats / inner.length : middle.length;
+    if (m_direct && most.count >= inner.length)
+      most.rows = second_pass() ? 1 + 3 * block_floats / inner.length : middle.length;
     if (!m_direct && inner.length < block_floats / 2) most.rows = block_rows(inner.length);
     for (std::ptrdiff_t i = 0; i < outer.length; ++i)
       for (std::ptrdiff_t j = 0; j < middle.length; j += most.rows)
@@ -207,17 +215,22 @@ class pointwise_runner {
   bool direct(const pointwise_box& b) const {
     const std::ptrdiff_t* inner = b.of[2].stride;
     const bool constant = inner[from_a] == 0 && (m_p.b == nullptr || inner[from_b] == 0);
-    if (m_adds || constant || inner[to_output] != 1 || !plain(inner[from_a]) || !plain(inner[from_b]) || !plain(inner[from_slope])) return false;
+    if (m_adds || constant || inner[to_output] != 1 || !plain(inner[from_a]) || !plain(inner[from_b]) ||
+        !plain(inner[from_slope]))
+      return false;
     return b.of[2].length >= 24 || b.of[1].length == 1;
   }
-  bool second_pass() const { return m_p.e.fn != function::identity && (m_p.b == nullptr ? m_slopes : m_p.e.fn != function::clip); }
+  bool second_pass() const {
+    return m_p.e.fn != function::identity && (m_p.b == nullptr ? m_slopes : m_p.e.fn != function::clip);
+  }
 
   static std::ptrdiff_t at(const pointwise_box& b, int operand, const std::ptrdiff_t (&index)[3]) {
     std::ptrdiff_t o = b.offset[operand];
     for (int d = 0; d < 3; ++d) o += index[d] * b.of[d].stride[operand];
     return o;
   }
-  lines read(line_reader& reader, const float* base, const pointwise_box& b, int operand, const std::ptrdiff_t (&index)[3], const extent& size) {
+  lines read(line_reader& reader, const float* base, const pointwise_box& b, int operand,
+             const std::ptrdiff_t (&index)[3], const extent& size) {
     const float* p = base + at(b, operand, index);
     const std::ptrdiff_t outer = b.of[1].stride[operand], inner = b.of[2].stride[operand];
     return m_direct ? lines{p, outer, inner == 0} : reader.read(p, size, outer, inner);
@@ -252,7 +265,8 @@ class pointwise_runner {
       for (std::ptrdiff_t c = 0; c < size.count; ++c) out[r * row + c * step] = m_result[r * size.count + c];
   }
 
-  lines add_residual(const pointwise_box& b, const std::ptrdiff_t (&index)[3], const extent& size, const lines& from, const target& to) {
+  lines add_residual(const pointwise_box& b, const std::ptrdiff_t (&index)[3], const extent& size, const lines& from,
+                     const target& to) {
     const lines residual = read(m_residual, m_p.e.residual, b, from_residual, index, size);
     combine_lines(binary_kind::add, from, residual, to, {1, size.rows * size.count}, nullptr);
     return {to.data, to.next, false};
@@ -267,7 +281,8 @@ class pointwise_runner {
 inline void run_pointwise(const pointwise& p, const tile_range& t) {
   std::ptrdiff_t slope[max_rank] = {};
   slope[p.output.rank - 1] = 1;
-  const std::ptrdiff_t* own = p.output.stride;  // an operand that is not there moves with the output, to join loops as it does
+  const std::ptrdiff_t* own =
+      p.output.stride;  // an operand that is not there moves with the output, to join loops as it does
   const std::ptrdiff_t* strides[pointwise_operands] = {own, p.a_stride, p.b != nullptr ? p.b_stride : own,
                                                        p.e.residual != nullptr ? p.e.residual_stride : own,
                                                        p.e.fn == function::prelu ? slope : own};

@@ -8,12 +8,13 @@ NSK_BEGIN
 namespace kernels {
 
 namespace impl {
-/// Floats of one horizontally resampled piece of a row: small enough that all rows of a window stay in the first-level cache.
+/// Floats of one horizontally resampled piece of a row: small enough that all rows of a window stay in the first-level
+/// cache.
 constexpr std::int32_t resize_piece(std::int32_t row_taps) { return row_taps <= 4 ? 1024 : row_taps <= 16 ? 512 : 256; }
 }
 
-/// Returns the bytes that resize_2d wants, a multiple of 64: per row tap one piece of a row, room for a whole vector at its end, and
-/// two numbers.
+/// Returns the bytes that resize_2d wants, a multiple of 64: per row tap one piece of a row, room for a whole vector at
+/// its end, and two numbers.
 constexpr std::int64_t resize_2d_scratch_bytes(std::int32_t row_taps) {
   return (std::int64_t{row_taps} * ((impl::resize_piece(row_taps) + 16) * 4 + 8) + 63) / 64 * 64;
 }

@@ -42,9 +42,9 @@ inline void winograd_cell_input(const winograd_call& w, const winograd_cell& cel
   const float* image = in.as<float>() + cell.image * in.stride[0] + w.input_channel;
   if (y >= w.top && y + side <= w.bottom && x >= w.left && x + side <= w.right) {
     const float* first = image + y * row + x * pixel;
-    winograd_transform_input<Outputs>(w.depth, to, w.plane, [&](int i, int j, int c) { return simd::load(first + i * row + j * pixel + c); });
+    winograd_transform_input<Outputs>(w.depth, to, w.plane, [&](int i, int j, int c) NSK_INLINE_LAMBDA { return simd::load(first + i * row + j * pixel + c); });
   } else {
-    winograd_transform_input<Outputs>(w.depth, to, w.plane, [&](int i, int j, int c) {
+    winograd_transform_input<Outputs>(w.depth, to, w.plane, [&](int i, int j, int c) NSK_INLINE_LAMBDA {
       const bool inside = y + i >= w.top && y + i < w.bottom && x + j >= w.left && x + j < w.right;
       return inside ? simd::load(image + (y + i) * row + (x + j) * pixel + c) : simd::zero();
     });
@@ -87,15 +87,14 @@ inline void winograd_cell_output(const winograd_call& w, const winograd_cell& ce
 template <int Outputs>
 inline void winograd_multiply(const winograd_call& w, int count, const gemm_panel& p, int step) {
   constexpr int points = (Outputs + 2) * (Outputs + 2);
-  static constexpr float zeros[24 + 16] = {};
-  static constexpr epilogue none{};
-  const tile_epilogue plain{&none, 1, true, false};
+  static constexpr float zeros[32] = {};
+  const tile_epilogue none{};
   const gemm_runs runs{1, 1, w.depth};
   gemm_panel point{zeros, p.weights, p.step, 0, step};
   tile_row row[winograd_most_cells];
   for (int i = 0; i < points; ++i, point.weights += std::ptrdiff_t{w.depth} * p.step) {
     for (int t = 0; t < count; ++t) row[t] = {w.transformed + i * w.plane + t * w.line, w.products + (t * points + i) * step, nullptr};
-    one_panel<true>(count, runs, point, row, plain);
+    one_panel<true>(count, runs, point, row, none);
   }
 }
 
@@ -106,7 +105,8 @@ inline void winograd_batch_of_cells(const winograd_call& w, const winograd_cell*
   for (int index = 0; index < panel_count(w.weights.channels); ++index) {
     const gemm_panel p = panel_part(w.weights, index, w.channel_begin, w.channel_end);
     if (p.columns <= 0) continue;
-    const int step = (p.columns + 7) / 8 * 8;
+    constexpr int unit = simd::f32::lanes > 8 ? simd::f32::lanes : 8;
+    const int step = (p.columns + unit - 1) / unit * unit;
     winograd_multiply<Outputs>(w, count, p, step);
     for (int t = 0; t < count; ++t) winograd_cell_output<Outputs>(w, cell[t], w.products + t * points * step, step, p);
   }
@@ -115,7 +115,7 @@ inline void winograd_batch_of_cells(const winograd_call& w, const winograd_cell*
 /// Cells that touch rows [begin, end) of all images and the tile's pixels, in batches of nearly equal size.
 template <int Outputs>
 inline void winograd_cells(const winograd_call& w, const tile_range& t, int most) {
-  const auto cells = [](int begin, int end) { return (end - 1) / Outputs - begin / Outputs + 1; };
+  const auto cells = [](int begin, int end) NSK_INLINE_LAMBDA { return (end - 1) / Outputs - begin / Outputs + 1; };
   const int height = w.a->output.shape[1], first_image = t.row_begin / height, last_image = (t.row_end - 1) / height;
   int total = 0;
   for (int image = first_image; image <= last_image; ++image)

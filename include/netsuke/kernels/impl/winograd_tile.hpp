@@ -72,14 +72,14 @@ NSK_INLINE void winograd_transform_input(int depth, float* to, std::ptrdiff_t pl
     f32 half[side][side];
     for (int x = 0; x < side; ++x) {
       f32 d[side], t[side];
-      unroll<side>([&](auto y) { d[y] = load(y, x, c); });
+      unroll<side>([&](auto y) NSK_INLINE_LAMBDA { d[y] = load(y, x, c); });
       winograd_input(d, t);
-      unroll<side>([&](auto y) { half[y][x] = t[y]; });
+      unroll<side>([&](auto y) NSK_INLINE_LAMBDA { half[y][x] = t[y]; });
     }
     for (int y = 0; y < side; ++y) {
       f32 t[side];
       winograd_input(half[y], t);
-      unroll<side>([&](auto x) { simd::store(to + (y * side + x) * plane + c, t[x]); });
+      unroll<side>([&](auto x) NSK_INLINE_LAMBDA { simd::store(to + (y * side + x) * plane + c, t[x]); });
     }
   }
 }
@@ -93,15 +93,15 @@ NSK_INLINE void winograd_transform_output(const float* from, std::ptrdiff_t step
   f32 half[Outputs][side];
   for (int j = 0; j < side; ++j) {
     f32 m[side], t[Outputs];
-    unroll<side>([&](auto i) { m[i] = simd::load(from + (i * side + j) * step); });
+    unroll<side>([&](auto i) NSK_INLINE_LAMBDA { m[i] = simd::load(from + (i * side + j) * step); });
     winograd_output(m, t);
-    unroll<Outputs>([&](auto i) { half[i][j] = t[i]; });
+    unroll<Outputs>([&](auto i) NSK_INLINE_LAMBDA { half[i][j] = t[i]; });
   }
   const f32 b = simd::load(bias);
-  unroll<Outputs>([&](auto i) {
+  unroll<Outputs>([&](auto i) NSK_INLINE_LAMBDA {
     f32 t[Outputs];
     winograd_output(half[i], t);
-    unroll<Outputs>([&](auto j) { y[i * Outputs + j][0] = simd::add(t[j], b); });
+    unroll<Outputs>([&](auto j) NSK_INLINE_LAMBDA { y[i * Outputs + j][0] = simd::add(t[j], b); });
   });
 }
 

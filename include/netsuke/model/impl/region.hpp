@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The set of bytes that a strided tensor covers, border included, and what can be proven about two of them in one buffer.
+/// The set of bytes that a strided tensor covers, border included, and what can be proven about two of them in one
+/// buffer.
 ///
-/// A region is a base and up to seven (stride, length) pairs in bytes, outermost first, the innermost one being the bytes of an
-/// element; neighbours that continue each other are merged. Two regions are compared as boxes: the strides of both, where each is a
-/// multiple of the next, are the digits of a mixed-radix number, and a region is one interval per digit. Where that fails nothing
-/// is claimed, and the verifier refuses: it errs on the safe side.
+/// A region is a base and up to seven (stride, length) pairs in bytes, outermost first, the innermost one being the
+/// bytes of an element; neighbours that continue each other are merged. Two regions are compared as boxes: the strides
+/// of both, where each is a multiple of the next, are the digits of a mixed-radix number, and a region is one interval
+/// per digit. Where that fails nothing is claimed, and the verifier refuses: it errs on the safe side.
 #include <netsuke/core/tensor.hpp>
 
 NSK_BEGIN
@@ -62,8 +63,8 @@ struct region {
   }
 };
 
-/// Returns the region of a tensor whose element at index 0 lies `offset` bytes behind the buffer's start. `repeats` tells whether a
-/// stride of 0 repeats an element.
+/// Returns the region of a tensor whose element at index 0 lies `offset` bytes behind the buffer's start. `repeats`
+/// tells whether a stride of 0 repeats an element.
 inline region region_of(const tensor_view& t, std::int64_t offset, bool& repeats) {
   region r;
   r.base = offset;
@@ -95,6 +96,23 @@ inline region region_of(const tensor_view& t, std::int64_t offset, bool& repeats
   return r;
 }
 
+/// Returns a region that contains `r` and whose strides nest: a stride that does not divide the next outer one (a slice that takes
+/// every second of three channels) is refined to the common divisor, gaps included.
+inline region nested(region r) {
+  for (int i = r.dims - 1; i > 0; --i) {
+    std::int64_t divisor = r.stride[i], rest = r.stride[i - 1] % divisor;
+    while (rest != 0) {
+      const std::int64_t next = divisor % rest;
+      divisor = rest;
+      rest = next;
+    }
+    r.length[i] = (r.length[i] - 1) * (r.stride[i] / divisor) + 1;
+    r.stride[i] = divisor;
+  }
+  r.merge();
+  return r;
+}
+
 /// The digits that two regions have in common, outermost first.
 struct radix {
   int digits = 0;
@@ -114,7 +132,9 @@ struct radix {
     return true;
   }
   /// Number of values of a digit; the outermost has no limit.
-  std::int64_t values(int digit) const { return digit == 0 ? std::int64_t{1} << 62 : stride[digit - 1] / stride[digit]; }
+  std::int64_t values(int digit) const {
+    return digit == 0 ? std::int64_t{1} << 62 : stride[digit - 1] / stride[digit];
+  }
 };
 
 /// One interval per digit.

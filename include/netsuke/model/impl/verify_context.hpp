@@ -47,7 +47,9 @@ inline bool same_shape(const tensor_view& a, const tensor_view& b) {
   return true;
 }
 
-inline bool is_aligned(const void* p, std::uintptr_t alignment) { return reinterpret_cast<std::uintptr_t>(p) % alignment == 0; }
+inline bool is_aligned(const void* p, std::uintptr_t alignment) {
+  return reinterpret_cast<std::uintptr_t>(p) % alignment == 0;
+}
 
 }
 NSK_END

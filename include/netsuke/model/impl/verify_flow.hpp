@@ -4,10 +4,13 @@
 ///
 /// Rules, for each step in order:
 /// - its tensors' buffers are alive; it writes no constant and no model input;
-/// - all that it reads is covered by the outputs of earlier steps (constants, inputs and states are covered from the start);
-/// - within its output's buffer an input is either disjoint from the output, or the same view of an operator that reads each element
+/// - all that it reads is covered by the outputs of earlier steps (constants, inputs and states are covered from the
+/// start);
+/// - within its output's buffer an input is either disjoint from the output, or the same view of an operator that reads
+/// each element
 ///   before writing it (unary, binary, softmax, any residual): then the step works in place;
-/// - a step that does not work in place writes elements that no earlier step has written (states excepted): slices of one buffer by
+/// - a step that does not work in place writes elements that no earlier step has written (states excepted): slices of
+/// one buffer by
 ///   different steps are provably disjoint.
 #include <netsuke/model/impl/region.hpp>
 #include <netsuke/model/impl/verify_context.hpp>
@@ -37,7 +40,8 @@ inline bool same_view(const tensor_info& a, const tensor_info& b) {
 
 inline bool may_work_in_place(const step_view& s, int input) {
   const op o = s.op();
-  return s.epilogue().residual == input || ((o == op::unary || o == op::softmax) && input == 0) || (o == op::binary && input < 2);
+  return s.epilogue().residual == input || ((o == op::unary || o == op::softmax) && input == 0) ||
+         (o == op::binary && input < 2);
 }
 
 /// Whether a step's output replaces one of its inputs.
@@ -49,10 +53,10 @@ inline bool works_in_place(const step_view& s) {
   return false;
 }
 
-/// Whether steps before `end` have written all of a tensor.
+/// Whether steps before `end` have written all of a tensor, gaps between the strides of a slice included where they do not nest.
 inline status verify_written(verify_context& c, const tensor_info& t, std::int32_t end) {
   if (t.where() != storage::arena && t.where() != storage::output) return {};
-  const region wanted = region_of(t);
+  const region wanted = nested(region_of(t));
   std::int64_t missing = wanted.bytes();
   for (std::int32_t s = t.first_step(); s < end; ++s) {
     if (!c.spend()) return status_code::too_complex;
@@ -72,7 +76,8 @@ inline status verify_fresh(verify_context& c, const tensor_info& output, std::in
   for (std::int32_t s = output.first_step(); s < step; ++s) {
     if (!c.spend()) return status_code::too_complex;
     const tensor_info other = c.variant.step(s).output();
-    if (other.buffer() == output.buffer() && shared_bytes(mine, region_of(other)) != 0) return {status_code::bad_overlap, step};
+    if (other.buffer() == output.buffer() && shared_bytes(mine, region_of(other)) != 0)
+      return {status_code::bad_overlap, step};
   }
   return {};
 }

@@ -8,11 +8,12 @@ namespace impl {
 
 /// A tensor that fills a buffer of its own kind and number: what binding memory of the caller relies on.
 inline bool owns_buffer(const tensor_info& t, storage where, std::uint32_t number) {
-  return t.where() == where && t.port() == static_cast<int>(number) && t.offset() == 0 && t.buffer_bytes() == t.bytes() &&
-         t.arrangement() == packing::plain && is_dense(t.view(nullptr));
+  return t.where() == where && t.port() == static_cast<int>(number) && t.offset() == 0 &&
+         t.buffer_bytes() == t.bytes() && t.arrangement() == packing::plain && is_dense(t.view(nullptr));
 }
 
-/// Source axes are a permutation that takes the source shape to the physical one; without axes only the element counts must agree.
+/// Source axes are a permutation that takes the source shape to the physical one; without axes only the element counts
+/// must agree.
 inline bool axes_agree(const port_view& p) {
   const span<const std::int32_t> shape = p.shape();
   const span<const std::int64_t> source = p.source_shape();
@@ -48,7 +49,8 @@ inline status verify_ports(const verify_context& c) {
       if (ports->Get(i)->tensor() >= c.tensors()) return bad;
       const port_view p(&v, ports->Get(i));
       const tensor_info t = p.tensor();
-      if (!owns_buffer(t, is_input ? storage::input : storage::output, i) || !axes_agree(p) || !hints_agree(p)) return bad;
+      if (!owns_buffer(t, is_input ? storage::input : storage::output, i) || !axes_agree(p) || !hints_agree(p))
+        return bad;
       const bool lives = is_input ? t.first_step() == 0 : t.last_step() == c.variant.step_count();
       if (!lives) return bad;
     }
@@ -66,15 +68,18 @@ inline status verify_states(const verify_context& c) {
     const tensor_info t(&v, s->tensor()), next(&v, s->next());
     if (!owns_buffer(t, storage::state, i) || t.first_step() != 0 || t.last_step() != end) return bad;
     const bool same_place = next.buffer() == t.buffer();
-    if (!same_place && (next.where() == storage::constant || next.where() == storage::state || next.last_step() != end)) return bad;
-    if (next.type() != t.type() || !same_shape(next.view(nullptr), t.view(nullptr)) || !is_dense(next.view(nullptr))) return bad;
+    if (!same_place && (next.where() == storage::constant || next.where() == storage::state || next.last_step() != end))
+      return bad;
+    if (next.type() != t.type() || !same_shape(next.view(nullptr), t.view(nullptr)) || !is_dense(next.view(nullptr)))
+      return bad;
     if (next.arrangement() != packing::plain) return bad;
     if (s->initial() < -1) return bad;
     if (s->initial() < 0) continue;
     const auto initial_index = static_cast<std::uint32_t>(s->initial());
     if (initial_index >= c.tensors()) return bad;
     const tensor_info initial(&v, initial_index);
-    if (initial.where() != storage::constant || initial.type() != t.type() || initial.arrangement() != packing::plain) return bad;
+    if (initial.where() != storage::constant || initial.type() != t.type() || initial.arrangement() != packing::plain)
+      return bad;
     if (!same_shape(initial.view(nullptr), t.view(nullptr)) || !is_dense(initial.view(nullptr))) return bad;
   }
   return {};
@@ -87,7 +92,8 @@ inline status verify_owners(const verify_context& c) {
     const format::Buffer* b = v.buffers()->Get(i);
     std::int64_t owner = i;
     const auto port_owner = [&](const auto* ports) -> std::int64_t {
-      return b->index() < count_of(ports) ? std::int64_t{v.tensors()->Get(ports->Get(b->index())->tensor())->buffer()} : -1;
+      return b->index() < count_of(ports) ? std::int64_t{v.tensors()->Get(ports->Get(b->index())->tensor())->buffer()}
+                                          : -1;
     };
     switch (b->storage()) {
       case format::Storage::input: owner = port_owner(v.inputs()); break;
@@ -105,7 +111,8 @@ inline status verify_checks(const verify_context& c) {
   for (std::uint32_t i = 0; i < count_of(v.checks()); ++i) {
     const status bad{status_code::bad_check, static_cast<std::int32_t>(i)};
     const format::CheckVector* check = v.checks()->Get(i);
-    if (count_of(check->inputs()) != count_of(v.inputs()) || count_of(check->outputs()) != count_of(v.outputs())) return bad;
+    if (count_of(check->inputs()) != count_of(v.inputs()) || count_of(check->outputs()) != count_of(v.outputs()))
+      return bad;
     if (!(check->tolerance() >= 0)) return bad;
     for (std::uint32_t k = 0; k < count_of(check->inputs()); ++k) {
       if (count_of(check->inputs()->Get(k)->data()) != c.variant.input(static_cast<int>(k)).bytes()) return bad;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Fourth part of the verifier: every step has what its operator needs, and tiles and scratch are as the format says. The rules of
-/// single operators are in verify_ops.hpp.
+/// Fourth part of the verifier: every step has what its operator needs, and tiles and scratch are as the format says.
+/// The rules of single operators are in verify_ops.hpp.
 #include <netsuke/model/impl/region.hpp>
 #include <netsuke/model/impl/verify_ops.hpp>
 
@@ -32,8 +32,11 @@ inline status_code verify_arity(const verify_context& c, const format::Step& tab
     if (table.inputs()->Get(i) >= c.tensors()) return status_code::bad_index;
   }
   if (table.outputs()->Get(0) >= c.tensors()) return status_code::bad_index;
-  const auto is_extra = [&](std::int32_t i) { return i == -1 || (i >= static_cast<std::int32_t>(own) && i < static_cast<std::int32_t>(count)); };
-  if (!is_extra(e.residual) || !is_extra(e.slope) || (named == 2 && e.residual == e.slope)) return status_code::bad_arity;
+  const auto is_extra = [&](std::int32_t i) {
+    return i == -1 || (i >= static_cast<std::int32_t>(own) && i < static_cast<std::int32_t>(count));
+  };
+  if (!is_extra(e.residual) || !is_extra(e.slope) || (named == 2 && e.residual == e.slope))
+    return status_code::bad_arity;
   return status_code::ok;
 }
 
@@ -43,12 +46,17 @@ inline bool epilogue_agrees(const step_view& s, const epilogue_info& e) {
   const tensor_info output = s.output();
   if (e.residual >= 0) {
     const tensor_info r = s.input(e.residual);
-    if (r.type() != dtype::float32 || r.arrangement() != packing::plain || !same_shape(r.view(nullptr), output.view(nullptr))) return false;
+    if (r.type() != dtype::float32 || r.arrangement() != packing::plain ||
+        !same_shape(r.view(nullptr), output.view(nullptr)))
+      return false;
   }
   if (e.slope >= 0) {
     const tensor_info slope = s.input(e.slope);
-    if (slope.where() != storage::constant || slope.type() != dtype::float32 || slope.arrangement() != packing::plain) return false;
-    if (slope.rank() != 1 || slope.elements() != output.shape()[output.shape().size() - 1] || !is_dense(slope.view(nullptr))) return false;
+    if (slope.where() != storage::constant || slope.type() != dtype::float32 || slope.arrangement() != packing::plain)
+      return false;
+    if (slope.rank() != 1 || slope.elements() != output.shape()[output.shape().size() - 1] ||
+        !is_dense(slope.view(nullptr)))
+      return false;
   }
   return true;
 }

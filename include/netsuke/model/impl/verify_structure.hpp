@@ -15,7 +15,8 @@ struct file_sections {
 inline status read_header(span<const std::byte> bytes, bool check_hash, file_sections& sections) {
   file_header h;
   if (bytes.size() < sizeof h) {
-    const bool begins = bytes.size() >= sizeof file_magic && std::memcmp(bytes.data(), file_magic, sizeof file_magic) == 0;
+    const bool begins =
+        bytes.size() >= sizeof file_magic && std::memcmp(bytes.data(), file_magic, sizeof file_magic) == 0;
     return begins || bytes.empty() ? status_code::too_short : status_code::bad_magic;
   }
   std::memcpy(&h, bytes.data(), sizeof h);
@@ -24,19 +25,22 @@ inline status read_header(span<const std::byte> bytes, bool check_hash, file_sec
   if (!is_aligned(bytes.data(), 16)) return status_code::misaligned_bytes;
   if (h.flags != 0 || h.table_offset != sizeof h || h.table_bytes > max_table_bytes) return status_code::bad_header;
   const std::uint64_t table_end = h.table_offset + h.table_bytes;
-  if (h.weights_offset < table_end || h.weights_offset % file_alignment != 0 || h.weights_bytes < over_read) return status_code::bad_header;
-  if (h.file_bytes < h.weights_offset || h.file_bytes - h.weights_offset != h.weights_bytes) return status_code::bad_header;
+  if (h.weights_offset < table_end || h.weights_offset % file_alignment != 0 || h.weights_bytes < over_read)
+    return status_code::bad_header;
+  if (h.file_bytes < h.weights_offset || h.file_bytes - h.weights_offset != h.weights_bytes)
+    return status_code::bad_header;
   if (bytes.size() < h.file_bytes) return status_code::too_short;
   const auto part = [&](std::uint64_t from, std::uint64_t size) {
     return span<const std::byte>(bytes.data() + from, static_cast<std::size_t>(size));
   };
   sections = {part(h.table_offset, h.table_bytes), part(h.weights_offset, h.weights_bytes)};
-  if (check_hash && content_hash(part(sizeof h, h.file_bytes - sizeof h)) != h.content_hash) return status_code::wrong_hash;
+  if (check_hash && content_hash(part(sizeof h, h.file_bytes - sizeof h)) != h.content_hash)
+    return status_code::wrong_hash;
   return {};
 }
 
-/// Offsets, vectors, strings and nesting of the table. Tables cannot be shared so often that walking takes long: each one of an
-/// honest file takes at least eight bytes (its vtable offset, and the reference to it).
+/// Offsets, vectors, strings and nesting of the table. Tables cannot be shared so often that walking takes long: each
+/// one of an honest file takes at least eight bytes (its vtable offset, and the reference to it).
 inline status verify_table(span<const std::byte> table, const format::Model*& root) {
   flatbuffers::Verifier::Options limits;
   limits.max_depth = 8;
@@ -60,13 +64,15 @@ inline status verify_fields(const format::Variant& v) {
   for (const auto* ports : {v.inputs(), v.outputs()}) {
     for (std::uint32_t i = 0; i < count_of(ports); ++i) {
       const auto* shape = ports->Get(i)->source_shape();
-      if (count_of(shape) != 0 && !is_aligned(shape->Data(), alignof(std::int64_t))) return {status_code::bad_port, static_cast<std::int32_t>(i)};
+      if (count_of(shape) != 0 && !is_aligned(shape->Data(), alignof(std::int64_t)))
+        return {status_code::bad_port, static_cast<std::int32_t>(i)};
     }
   }
   for (std::uint32_t i = 0; i < v.steps()->size(); ++i) {
     const format::Step* s = v.steps()->Get(i);
     const auto where = static_cast<std::int32_t>(i);
-    if (s->op_type() == format::Operator::NONE || s->op_type() > format::Operator::MAX || !s->op()) return {status_code::unknown_op, where};
+    if (s->op_type() == format::Operator::NONE || s->op_type() > format::Operator::MAX || !s->op())
+      return {status_code::unknown_op, where};
   }
   return {};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Second part of the verifier: buffers inside their memory, disjoint while they live, and tensors inside their buffers.
+/// Second part of the verifier: buffers inside their memory, disjoint while they live, and tensors inside their
+/// buffers.
 #include <netsuke/model/impl/region.hpp>
 #include <netsuke/model/impl/verify_context.hpp>
 
@@ -15,7 +16,9 @@ inline bool fits(std::uint64_t offset, std::uint64_t bytes, std::uint64_t availa
 
 inline status verify_memory(const verify_context& c) {
   const format::Variant& v = *c.variant.table();
-  const auto sane = [](std::uint64_t bytes) { return bytes % arena_alignment == 0 && bytes <= std::uint64_t{max_extent}; };
+  const auto sane = [](std::uint64_t bytes) {
+    return bytes % arena_alignment == 0 && bytes <= std::uint64_t{max_extent};
+  };
   if (!sane(v.arena_bytes()) || v.arena_bytes() < over_read || !sane(v.lane_bytes())) return status_code::bad_buffer;
   for (std::uint32_t i = 0; i < v.buffers()->size(); ++i) {
     const format::Buffer* b = v.buffers()->Get(i);
@@ -31,7 +34,9 @@ inline status verify_memory(const verify_context& c) {
 /// Buffers that live at the same time do not overlap. Linear where buffers are sorted by first_step and live shortly.
 inline status verify_disjoint_buffers(verify_context& c) {
   const auto& buffers = *c.variant.table()->buffers();
-  const auto in_arena = [](const format::Buffer* b) { return b->storage() != format::Storage::constant && b->bytes() != 0; };
+  const auto in_arena = [](const format::Buffer* b) {
+    return b->storage() != format::Storage::constant && b->bytes() != 0;
+  };
   bool sorted = true;
   std::uint32_t last_first = 0;
   for (std::uint32_t i = 0; i < buffers.size(); ++i) {
@@ -54,7 +59,8 @@ inline status verify_disjoint_buffers(verify_context& c) {
         continue;
       }
       if (b->last_step() < a_first) continue;
-      if (a_begin < b->offset() + b->bytes() && b->offset() < a_end) return {status_code::buffers_overlap, static_cast<std::int32_t>(k)};
+      if (a_begin < b->offset() + b->bytes() && b->offset() < a_end)
+        return {status_code::buffers_overlap, static_cast<std::int32_t>(k)};
     }
   }
   return {};
@@ -75,7 +81,8 @@ inline bool is_possible(const format::Tensor& t) {
   }
   const format::Halo* h = t.halo();
   const bool bordered = h && (h->top() | h->left() | h->bottom() | h->right()) != 0;
-  if (bordered && (rank < 3 || t.packing() != format::Packing::plain || t.type() != format::DataType::float32)) return false;
+  if (bordered && (rank < 3 || t.packing() != format::Packing::plain || t.type() != format::DataType::float32))
+    return false;
   return true;
 }
 
@@ -90,12 +97,14 @@ inline status verify_tensors(const verify_context& c) {
     if (t.offset() > std::uint64_t{max_extent}) return {status_code::tensor_outside_buffer, where};
     const tensor_view view = t.view(nullptr);
     if (t.arrangement() != packing::plain) {
-      const bool legal = t.where() == storage::constant && t.type() == dtype::float32 && is_dense(view) && t.offset() % file_alignment == 0;
+      const bool legal = t.where() == storage::constant && t.type() == dtype::float32 && is_dense(view) &&
+                         t.offset() % file_alignment == 0;
       if (!legal) return {status_code::bad_weights, where};
     }
     bool repeats;
     const region r = region_of(view, static_cast<std::int64_t>(t.offset()), repeats);
-    if (r.base < 0 || r.end() > static_cast<std::int64_t>(t.buffer_bytes())) return {status_code::tensor_outside_buffer, where};
+    if (r.base < 0 || r.end() > static_cast<std::int64_t>(t.buffer_bytes()))
+      return {status_code::tensor_outside_buffer, where};
   }
   return {};
 }

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "exercise.hpp"
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+#include <netsuke/all_ops.hpp>
+
+namespace fuzz {
+namespace {
+
+/// Memory whose end is the end: a byte further is seen by the address sanitizer.
+class exact_memory {
+ public:
+  exact_memory(std::size_t size, std::size_t alignment) : m_data(nullptr) {
+    void* p = nullptr;
+    if (posix_memalign(&p, alignment, size) != 0) std::abort();
+    m_data = static_cast<std::byte*>(p);
+  }
+  ~exact_memory() { std::free(m_data); }
+  exact_memory(const exact_memory&) = delete;
+  exact_memory& operator=(const exact_memory&) = delete;
+  std::byte* data() { return m_data; }
+
+ private:
+  std::byte* m_data;
+};
+
+struct backwards_jobs {
+  template <class F>
+  void parallel_for(int count, F&& f) {
+    for (int i = count; i-- > 0;) f(i);
+  }
+};
+
+/// An upper bound on what a run computes; hostile files may ask for days.
+std::uint64_t cost_of(const nsk::variant_view& v) {
+  std::uint64_t sum = 0;
+  for (int i = 0; i < v.step_count(); ++i) {
+    const nsk::step_view s = v.step(i);
+    std::uint64_t cost = nsk::plan::work_of(s);
+    if (s.op() == nsk::op::resize_2d) {
+      const std::uint64_t taps = s.resize_2d()->row_taps();
+      cost = nsk::plan::saturating_multiply(cost, 1 + taps);
+    }
+    const nsk::window w = s.window();
+    cost +=
+        nsk::plan::saturating_multiply(static_cast<std::uint64_t>(s.output().elements()),
+                                       static_cast<std::uint64_t>(w.kernel_h) + static_cast<std::uint64_t>(w.kernel_w));
+    const std::uint64_t total = sum + cost + static_cast<std::uint64_t>(s.tile_count());
+    if (total < sum) return ~std::uint64_t{0};
+    sum = total;
+  }
+  return sum;
+}
+
+void collect(const nsk::session<nsk::all_settings>& net, std::vector<std::byte>& results) {
+  for (int i = 0; i < net.output_count(); ++i) {
+    const nsk::span<const std::byte> bytes = net.output_bytes(i);
+    results.insert(results.end(), bytes.begin(), bytes.end());
+  }
+}
+
+void set_inputs(nsk::session<nsk::all_settings>& net) {
+  for (int i = 0; i < net.input_count(); ++i) {
+    const nsk::span<std::byte> bytes = net.input_bytes(i);
+    for (std::size_t k = 0; k < bytes.size(); ++k) bytes[k] = static_cast<std::byte>(k % 4 == 3 ? 0x3f : k * 37);
+  }
+}
+
+/// Outputs of two runs from the same start, on one thread or on lanes, every byte of memory set to `fill` before.
+std::vector<std::byte> results_of(const nsk::model& m, int variant, int fill, bool on_lanes) {
+  std::vector<std::byte> results;
+  const std::size_t size = m.arena_bytes(2, variant);
+  exact_memory memory(size, nsk::arena_alignment);
+  std::memset(memory.data(), fill, size);
+  nsk::session<nsk::all_settings> net(m, {memory.data(), size}, variant);
+  if (!net) return results;
+  backwards_jobs jobs;
+  for (int run = 0; run < 2; ++run) {
+    set_inputs(net);
+    if (on_lanes) {
+      net.run(jobs);
+    } else {
+      net.run();
+    }
+    collect(net, results);
+  }
+  return results;
+}
+
+/// Equal bytes, except that any NaN equals any other: their payloads are not promised.
+bool agree(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); i += 4) {
+    const std::size_t n = a.size() - i < 4 ? a.size() - i : 4;
+    if (std::memcmp(a.data() + i, b.data() + i, n) == 0) continue;
+    float x = 0, y = 0;
+    std::memcpy(&x, a.data() + i, n);
+    std::memcpy(&y, b.data() + i, n);
+    if (n < 4 || !std::isnan(x) || !std::isnan(y)) return false;
+  }
+  return true;
+}
+
+}
+
+nsk::status exercise(const std::uint8_t* data, std::size_t size) {
+  exact_memory block(size != 0 ? size : 1, 16);  // begins at a multiple of 16, ends where the bytes do
+  std::byte* bytes = block.data();
+  if (size != 0) std::memcpy(bytes, data, size);
+  nsk::model m;
+  const nsk::status s = nsk::open({bytes, size}, m);
+  if (!s) return s;
+  for (int v = 0; v < m.variant_count() && v < 4; ++v) {
+    if (m.arena_bytes(2, v) > (std::size_t{16} << 20) || cost_of(m.variant(v)) > 2000000) continue;
+    if (!agree(results_of(m, v, 0, false), results_of(m, v, 0xff, true))) {
+      std::fprintf(stderr, "results depend on what was in memory before, or on who ran which tile\n");
+      std::abort();
+    }
+  }
+  return s;
+}
+
+}

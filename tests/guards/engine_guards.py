@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""Guards on programs that run a whole model: heap, float environment, two instruction sets in one program, indirect calls, size."""
+import os
+import pathlib
+import re
+
+from binary_guards import build_and_run
+from common import GUARDS as FOLDER
+from common import REPOSITORY, compile_file, compilers, first_lines, link, parallel, run, scratch_folder
+
+SIZE_LIMIT = 250 * 1024
+TOOL = os.environ.get("NSK_TOOL", str(REPOSITORY / "build" / "nsk"))
+SHARED = pathlib.Path(os.environ.get("NSK_MODELS", REPOSITORY.parent / "shared" / "models"))
+# A model that is always there, converted for a small picture; and the face detector, whose program size is promised.
+OWN = (REPOSITORY / "examples" / "models" / "upscaler_x2.onnx", ["--input", "frame=1x3x16x24"])
+FACE = (SHARED / "face" / "face_detection_front_128x128_barracuda.onnx", [])
+PROBE = REPOSITORY / "tests" / "models" / "same_bits.cpp"
+
+
+def converted(folder, model):
+    source, options = model
+    target = pathlib.Path(folder) / "model.nsk"
+    done = run([TOOL, "convert", source, "-o", target, "--quiet", *options])
+    if done.returncode != 0:
+        raise SystemExit(f"cannot convert {source}: {done.stderr}")
+    return target
+
+
+def probe(tree, folder, compiler):
+    """Output of same_bits on a small model, as {what: value}; or a violation."""
+    model = converted(folder, OWN)
+    printed, why = build_and_run(tree, folder, PROBE, compiler, ["-O2", "-DNSK_ISA_AVX2"], pathlib.Path(compiler).name, arguments=[model])
+    if why:
+        return None, f"{compiler}: {first_lines(why)}"
+    return dict(line.split()[1:3] for line in printed.splitlines()), None
+
+
+def heap(tree):
+    """Not one heap call from open to the end of the second run."""
+    with scratch_folder() as folder:
+        said, why = probe(tree, folder, compilers()[0])
+    return [why] if why else [] if said.get("heap") == "0" else [f"{said.get('heap')} heap calls between open and the end of the second run"]
+
+
+def environment(tree):
+    """The caller's rounding and flush-to-zero modes change nothing, and are restored."""
+    with scratch_folder() as folder:
+        said, why = probe(tree, folder, compilers()[0])
+    if why:
+        return [why]
+    violations = [] if said.get("environment") == "kept" else ["the caller's floating-point mode is not restored"]
+    if said.get("flush-to-zero") != said.get("run"):
+        violations.append(f"flush-to-zero and upward rounding set by the caller change the result: {said}")
+    return violations
+
+
+def two_isa_objects(tree, folder, compiler, flags):
+    """Object files of both builds, or a violation."""
+    objects = []
+    for isa in ("avx2", "scalar"):
+        objects.append(pathlib.Path(folder) / f"{isa}.o")
+        said = compile_file(compiler, FOLDER / "two_isa.cpp", objects[-1], tree,
+                            ["-std=c++17", *flags, f"-DNSK_ISA_{isa.upper()}", f"-DNSK_GUARD_FUNCTION=run_{isa}"])
+        if said:
+            return None, f"{compiler}: {first_lines(said)}"
+    return objects, None
+
+
+def two_isa(tree):
+    """Two builds of the engine live in one program: they share no symbol, and both run."""
+    violations = []
+    for compiler in compilers():
+        with scratch_folder() as folder:
+            # Unoptimised, so that every inline function is a symbol.
+            objects, why = two_isa_objects(tree, folder, compiler, ["-O0"])
+            if why:
+                return [why]
+            symbols = [set(re.findall(r"^\S+ [VWu] (.*nsk::.*)$", run(["nm", "-C", o]).stdout, re.MULTILINE)) for o in objects]
+            shared = sorted(symbols[0] & symbols[1])
+            if not symbols[0] or shared:
+                violations.append(f"{compiler}: {len(shared)} of {len(symbols[0])} symbols are shared by both builds, such as {shared[:1]}")
+                continue
+            main, program = pathlib.Path(folder) / "main.o", pathlib.Path(folder) / "two_isa"
+            why = compile_file(compiler, FOLDER / "two_isa_main.cpp", main, tree, ["-std=c++17"]) or link(compiler, [*objects, main], program)
+            if why:
+                return [f"{compiler}: {first_lines(why)}"]
+            hashes = run([program, converted(folder, OWN)]).stdout.split()
+            if len(hashes) != 2 or hashes[0] != hashes[1]:
+                violations.append(f"{compiler}: the two builds in one program give {hashes}")
+    return violations
+
+
+def indirect_calls(tree):
+    """No dynamic dispatch survives in the optimised engine: not one call through a register or memory (jump tables are jumps)."""
+    violations = []
+    with scratch_folder() as folder:
+        output = pathlib.Path(folder) / "engine.o"
+        said = compile_file(compilers()[0], FOLDER / "two_isa.cpp", output, tree,
+                            ["-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-DNSK_ISA_AVX2", "-DNSK_GUARD_FUNCTION=run_avx2"])
+        if said:
+            return [first_lines(said)]
+        function = ""
+        for line in run(["objdump", "-d", "-C", "--no-show-raw-insn", output]).stdout.splitlines():
+            heading = re.match(r"^[0-9a-f]+ <(.*)>:$", line)
+            function = heading.group(1) if heading else function
+            if re.search(r"\bcall\s+\*", line):
+                violations.append(f"{function[:90]}: {line.strip()}")
+    return violations
+
+
+def settings_of(folder, model):
+    header = pathlib.Path(folder) / "settings.hpp"
+    text = run([TOOL, "inspect", model, "--settings"]).stdout
+    header.write_text(text)
+    return header, re.search(r"struct (\w+)", text).group(1)
+
+
+def size(tree):
+    """A program with the face detector's printed settings, -Os, sections collected, stripped, dynamic libc: at most 250 KiB."""
+    if not FACE[0].exists():
+        print(f"note: {FACE[0]} is not on this machine; measured with the repository's own model")
+    with scratch_folder() as folder:
+        model = converted(folder, FACE if FACE[0].exists() else OWN)
+        header, name = settings_of(folder, model)
+        flags = ["-Os", "-DNDEBUG", "-fno-exceptions", "-fno-rtti", "-ffunction-sections", "-fdata-sections", "-include", "cstddef",
+                 f'-DNSK_SETTINGS_HEADER="{header}"', f"-DNSK_SETTINGS={name}"]
+        violations = []
+
+        def attempt(compiler):
+            base = pathlib.Path(folder) / f"size.{pathlib.Path(compiler).name}"
+            said = compile_file(compiler, FOLDER / "size.cpp", f"{base}.o", tree, ["-std=c++17", *flags])
+            said = said or link(compiler, [f"{base}.o"], base, ["-Wl,--gc-sections", "-s"])
+            ran = run([base, model]) if not said else None
+            return compiler, said or (ran.stderr + f"exit code {ran.returncode}" if ran.returncode else ""), base
+
+        for compiler, why, program in parallel(attempt, compilers()):
+            if why:
+                violations.append(f"{compiler}: {first_lines(why)}")
+                continue
+            print(f"  {compiler}: {program.stat().st_size} bytes")
+            if program.stat().st_size > SIZE_LIMIT:
+                violations.append(f"{compiler}: {program.stat().st_size} bytes, at most {SIZE_LIMIT}")
+    return violations
+
+
+def seed_heap(tree):
+    tree.replace("run/session.hpp", r"^  void run\(\) \{$", "  void run() {\n    { void* volatile p = __builtin_malloc(64); __builtin_free(p); }")
+
+
+def seed_size(tree):
+    tree.replace("run/session.hpp", r"^#pragma once$", "#pragma once\n__attribute__((used)) static const char seeded_table[300000] = {1};")
+
+
+def seed_call(tree):
+    tree.replace("run/session.hpp", r"^  void run\(\) \{$", "  void run() {\n    { void (*volatile f)(session*) = [](session*) {}; f(this); }")
+
+
+GUARDS = {
+    "heap": (heap, [("an allocation in run()", seed_heap)]),
+    "environment": (environment, [
+        ("the mode is not restored", lambda t: t.replace("simd/float_env.hpp", r"~float_environment\(\) \{.*\}", "~float_environment() {}")),
+        ("the mode is not set", lambda t: t.replace("simd/float_env.hpp", r"^    write\(0x1f80\);.*$", "")),
+    ]),
+    "two_isa": (two_isa, [
+        ("the instruction set is not in the namespace",
+         lambda t: t.replace("version.hpp", r"v##a##_##b##_##c##_##d", "v##a##_##b##_##c"))]),
+    "indirect_calls": (indirect_calls, [("a call through a pointer in run()", seed_call)]),
+    "size": (size, [("a table of 300 kB", seed_size)]),
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// The smallest program that runs one model: NSK_SETTINGS_HEADER holds the type that `nsk inspect --settings` printed, NSK_SETTINGS names it.
+#include <cstdio>
+#include <cstdlib>
+#include <netsuke/netsuke.hpp>
+#include NSK_SETTINGS_HEADER
+
+int main(int argc, char** argv) {
+  constexpr std::size_t most = std::size_t{64} << 20;
+  auto* const bytes = static_cast<std::byte*>(std::aligned_alloc(64, most));
+  auto* const memory = static_cast<std::byte*>(std::aligned_alloc(64, most));
+  std::FILE* const file = argc == 2 ? std::fopen(argv[1], "rb") : nullptr;
+  if (!file || !bytes || !memory) return 1;
+  nsk::model m;
+  if (const nsk::status s = nsk::open({bytes, std::fread(bytes, 1, most, file)}, m); !s) return 2;
+  nsk::session<NSK_SETTINGS> net(m, {memory, most});
+  if (!net) return 3;
+  net.run();
+  std::printf("%g\n", static_cast<double>(net.output<float>(0)[0]));
+}

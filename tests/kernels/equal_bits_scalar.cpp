@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+#undef NSK_ISA_AVX2
+#undef NSK_ISA_SCALAR
+#define NSK_ISA_SCALAR
+#define NSK_RESULTS results_scalar
+#include "equal_bits.inc"

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// Runs models in every way that must give the same bits and prints a hash of all outputs for each:
+//   same_bits [--plain] MODEL.nsk...      ->  "<file name> <way> <hash>" per line
+// --plain runs once and prints one line: enough to compare builds. Built once per compiler, optimisation level and instruction set.
+// Also prints "<file name> heap <calls>" between open and the end of the last run, and "<file name> environment kept|changed".
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <netsuke/all_ops.hpp>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+namespace {
+
+long heap_calls = 0;  ///< counted with glibc only
+
+struct block {
+  std::byte* data;
+  std::size_t size;
+  explicit block(std::size_t n) : data(static_cast<std::byte*>(std::aligned_alloc(64, (n + 127) / 64 * 64))), size(n) {}
+  block(const block&) = delete;
+  block& operator=(const block&) = delete;
+  ~block() { std::free(data); }
+};
+
+std::vector<char> read(const char* path) {
+  std::vector<char> bytes;
+  if (std::FILE* file = std::fopen(path, "rb")) {
+    char chunk[65536];
+    for (std::size_t n; (n = std::fread(chunk, 1, sizeof chunk, file)) > 0;) bytes.insert(bytes.end(), chunk, chunk + n);
+    std::fclose(file);
+  }
+  return bytes;
+}
+
+using session = nsk::session<nsk::all_settings>;
+
+void fill_inputs(session& net) {
+  std::mt19937 generator(7);
+  for (int i = 0; i < net.input_count(); ++i) {
+    const nsk::span<std::byte> bytes = net.input_bytes(i);
+    std::memset(bytes.data(), 0, bytes.size());
+    if (net.input_info(i).type() != nsk::dtype::float32) continue;
+    for (float& x : net.input<float>(i)) x = static_cast<float>(static_cast<int>(generator() >> 8) - (1 << 23)) / 8388608.0f;
+  }
+}
+
+unsigned long long hash_outputs(const session& net) {
+  unsigned long long hash = 1469598103934665603u;
+  for (int i = 0; i < net.output_count(); ++i)
+    for (const std::byte b : net.output_bytes(i)) hash = (hash ^ static_cast<unsigned long long>(b)) * 1099511628211u;
+  return hash;
+}
+
+/// Calls lanes on threads, or one after the other in a shuffled order.
+struct jobs {
+  bool threads;
+  std::mt19937 order{3};
+  template <class F>
+  void parallel_for(int count, F&& f) {
+    if (threads) {
+      std::vector<std::thread> workers;
+      for (int i = 1; i < count; ++i) workers.emplace_back([&f, i] { f(i); });
+      f(0);
+      for (std::thread& worker : workers) worker.join();
+      return;
+    }
+    std::vector<int> lanes;
+    for (int i = 0; i < count; ++i) lanes.insert(lanes.begin() + static_cast<long>(order() % (lanes.size() + 1)), i);
+    for (const int i : lanes) f(i);
+  }
+};
+
+void report(const std::string& name, const char* way, const session& net) {
+  std::printf("%s %s %016llx\n", name.c_str(), way, hash_outputs(net));
+}
+
+void run_tiles_backwards(session& net) {
+  net.restart();
+  for (int step = 0; step < net.step_count(); ++step)
+    for (int tile = net.tile_count(step); tile-- > 0;) net.run_tile(step, tile, tile % net.lanes());
+  net.finish();
+}
+
+#if defined(__SSE__)
+constexpr unsigned flush_to_zero = 0x8040, round_up = 0x4000;
+void run_in_hostile_mode(const std::string& name, session& net) {
+  const unsigned before = _mm_getcsr();
+  _mm_setcsr((before & ~0x6000u) | flush_to_zero | round_up);
+  const unsigned mode = _mm_getcsr();
+  net.run();
+  const unsigned after = _mm_getcsr();
+  _mm_setcsr(before);
+  report(name, "flush-to-zero", net);
+  std::printf("%s environment %s\n", name.c_str(), (after & 0xffc0u) == (mode & 0xffc0u) ? "kept" : "changed");
+}
+#endif
+
+bool run_model(const char* path, bool plain) {
+  const std::string name = std::string(path).substr(std::string(path).find_last_of('/') + 1);
+  const std::vector<char> bytes = read(path);
+  block file(bytes.size());
+  std::memcpy(file.data, bytes.data(), bytes.size());
+  constexpr int most_lanes = 7;
+  nsk::model m;
+  long calls = -heap_calls;
+  if (const nsk::status s = nsk::open({file.data, file.size}, m); !s) {
+    std::printf("%s refused %s\n", name.c_str(), s.name());
+    return false;
+  }
+  calls += heap_calls;
+  block memory(m.arena_bytes(most_lanes));
+  calls -= heap_calls;
+  session net(m, {memory.data, memory.size});
+  if (!net) return false;
+  calls += heap_calls;
+  fill_inputs(net);
+  calls -= heap_calls;
+  net.run();
+  net.run();
+  calls += heap_calls;
+  report(name, "run", net);
+  std::printf("%s heap %ld\n", name.c_str(), calls);
+  if (plain) return true;
+  net.run(jobs{true}, 2);
+  report(name, "lanes-2", net);
+  net.run(jobs{true}, 7);
+  report(name, "lanes-7", net);
+  net.run(jobs{false}, 7);
+  report(name, "shuffled", net);
+  run_tiles_backwards(net);
+  report(name, "backwards", net);
+  while (!net.step(nsk::work{1})) {
+  }
+  report(name, "one-tile-budget", net);
+  while (!net.step(nsk::work{1000000}, jobs{true}, 2)) {
+  }
+  report(name, "megamac-budget", net);
+  long now = 0;
+  while (!net.step(nsk::microseconds{5}, [&now] { return ++now; })) {
+  }
+  report(name, "time-budget", net);
+#if defined(__SSE__)
+  run_in_hostile_mode(name, net);
+#endif
+  return true;
+}
+
+}
+
+#if defined(__GLIBC__)
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* __libc_memalign(std::size_t, std::size_t);
+void* malloc(std::size_t n) {
+  ++heap_calls;
+  return __libc_malloc(n);
+}
+void* calloc(std::size_t n, std::size_t size) {
+  ++heap_calls;
+  return __libc_calloc(n, size);
+}
+void* realloc(void* p, std::size_t n) {
+  ++heap_calls;
+  return __libc_realloc(p, n);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t n) {
+  ++heap_calls;
+  return __libc_memalign(alignment, n);
+}
+}
+#endif
+
+int main(int argc, char** argv) {
+  if (!nsk::cpu_supports()) {
+    std::puts("unsupported");
+    return 0;
+  }
+  const bool plain = argc > 1 && std::strcmp(argv[1], "--plain") == 0;
+  bool good = true;
+  for (int i = plain ? 2 : 1; i < argc; ++i) good = run_model(argv[i], plain) && good;
+  return good ? 0 : 1;
+}

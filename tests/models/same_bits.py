@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The same bits everywhere: builds same_bits.cpp with g++ and clang, -O0 and -O2, scalar and AVX2, runs it, compares all hashes.
+
+  same_bits.py [--all]         --all: every model that is not too slow for a build (a minute each); otherwise the small ones
+
+Ways compared within one build: one thread, 2 and 7 lanes on threads, lanes in a shuffled order, tiles backwards, budgets of one tile, of a
+million MACs and of time, and a caller with flush-to-zero and upward rounding. Also compares each row of a batch of 5 with a batch of 1.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+from models import MODELS, REPOSITORY, convert_options, file_name, must, nsk, onnx_session, path_of, random_inputs
+
+sys.path.insert(0, str(REPOSITORY / "tests" / "guards"))
+from common import Tree, compile_file, compilers, link, parallel  # noqa: E402
+
+SMALL = ["mnist", "policy_mlp", "upscaler_x2"]
+# Slow builds (unoptimised, or without vector instructions) run models up to this many MACs; -O0 without either, far fewer.
+MOST_MACS = {("-O2", "NSK_ISA_AVX2"): 1e12, ("-O0", "NSK_ISA_AVX2"): 1e9, ("-O2", "NSK_ISA_SCALAR"): 5e9, ("-O0", "NSK_ISA_SCALAR"): 4e7}
+MOST_MACS_QUICK = 1e7
+
+
+def build(folder, job):
+    compiler, level, isa = job
+    base = pathlib.Path(folder) / f"same_bits.{compiler}{level}.{isa}"
+    flags = ["-std=c++17", level, f"-D{isa}"]
+    said = compile_file(compiler, REPOSITORY / "tests" / "models" / "same_bits.cpp", f"{base}.o", Tree(REPOSITORY), flags)
+    said = said or link(compiler, [f"{base}.o"], base)
+    if said:
+        raise SystemExit(f"{job}: {said}")
+    return base
+
+
+def macs_of(model):
+    import json
+    return json.loads(must("inspect", model, "--json"))["variants"][0]["macs"]
+
+
+def compare_builds(programs, models, quick):
+    """Prints a table; returns the number of models whose hashes differ."""
+    different = 0
+    for name, model in models.items():
+        macs, hashes, ran = macs_of(model), {}, []
+        for job, program in programs.items():
+            limit = MOST_MACS[job[1:]] if not quick or job[1] == "-O2" else MOST_MACS_QUICK
+            if macs > limit:
+                continue
+            plain = job[1:] != ("-O2", "NSK_ISA_AVX2") and macs > MOST_MACS_QUICK
+            done = subprocess.run([program, *(["--plain"] if plain else []), model], capture_output=True, text=True)
+            if done.returncode != 0:
+                raise SystemExit(f"{program} {model}: exit code {done.returncode} {done.stdout}{done.stderr}")
+            lines = [line.split()[1:3] for line in done.stdout.splitlines()]
+            for way, value in lines:
+                if way == "heap" and value != "0" or way == "environment" and value != "kept":
+                    raise SystemExit(f"{name} {job}: {way} {value}")
+                if way not in ("heap", "environment"):
+                    hashes.setdefault(value, []).append(f"{'/'.join(job)}:{way}")
+            ran.append(f"{job[0]}{job[1]} {job[2][8:].lower()}" + (" (once)" if plain else ""))
+        same = len(hashes) == 1
+        different += not same
+        print(f"{'same' if same else 'DIFFERENT':10}{name:20} {next(iter(hashes))}  {sum(map(len, hashes.values()))} runs on: {', '.join(ran)}")
+        if not same:
+            for value, where in hashes.items():
+                print(f"    {value}: {', '.join(where[:6])}")
+    return different
+
+
+def compare_batch(name, source, folder):
+    """A batch of 5 gives each row the bits that it has alone. Returns True, False, or None where the model cannot be batched."""
+    import onnx
+    model = onnx.load(str(source))
+    constants = {i.name for i in model.graph.initializer}
+    inputs = [i for i in model.graph.input if i.name not in constants]
+    for value in [*inputs, *model.graph.output]:
+        value.type.tensor_type.shape.dim[0].Clear()
+        value.type.tensor_type.shape.dim[0].dim_param = "batch"
+    del model.graph.value_info[:]
+    open_batch = folder / "batch.onnx"
+    onnx.save(model, str(open_batch))
+    rows = 5
+    data = {n: np.concatenate([random_inputs(onnx_session(source), seed)[n] for seed in range(rows)]) for n in (i.name for i in inputs)}
+
+    def run_batch(values, tag):
+        shapes = [o for n, v in values.items() for o in ("--input", f"{n}=" + "x".join(map(str, v.shape)))]
+        done = nsk("convert", open_batch, "-o", folder / f"{tag}.nsk", *shapes)
+        if done.returncode != 0:
+            return None
+        arguments = []
+        for index, (n, v) in enumerate(values.items()):
+            np.save(folder / f"{tag}{index}.npy", v)
+            arguments += ["--input", f"{n}={folder / f'{tag}{index}.npy'}"]
+        must("run", folder / f"{tag}.nsk", *arguments, "--output-dir", folder / tag)
+        return [np.load(folder / tag / file_name(o.name)) for o in model.graph.output]
+
+    whole = run_batch(data, "whole")
+    if whole is None or any(w.shape[0] != rows for w in whole):
+        print(f"batch: {name} has its batch written into the graph; not compared")
+        return None
+    for row in range(rows):
+        alone = run_batch({n: v[row:row + 1] for n, v in data.items()}, "alone")
+        if any(a[0].tobytes() != w[row].tobytes() for a, w in zip(alone, whole)):
+            print(f"DIFFERENT {name}: row {row} of a batch of {rows} differs from the same row alone")
+            return False
+    print(f"same      {name}: every row of a batch of {rows}, and the same row alone")
+    return True
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--all", action="store_true")
+    options = parser.parse_args()
+    jobs = [(c, level, isa) for c in compilers() for level in ("-O0", "-O2") for isa in ("NSK_ISA_AVX2", "NSK_ISA_SCALAR")]
+    with tempfile.TemporaryDirectory(prefix="nsk_same_bits_") as folder:
+        folder = pathlib.Path(folder)
+        programs = dict(zip(jobs, parallel(lambda job: build(folder, job), jobs)))
+        sources = {name: path_of(name) for name in (MODELS if options.all else SMALL)}
+        sources = {name: source for name, source in sources.items() if source}
+        models = {}
+        for name, source in sources.items():
+            models[name] = folder / f"{name}.nsk"
+            must("convert", source, "-o", models[name], *convert_options(onnx_session(source)))
+        wrong = compare_builds(programs, models, not options.all)
+        batched = [compare_batch(name, source, folder) for name, source in sources.items()]
+    if not any(batched):
+        print("no model could be batched: nothing was compared")
+    return 1 if wrong or False in batched or not any(batched) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "graph/infer.hpp"
+
+#include <doctest/doctest.h>
+
+#include "errors.hpp"
+#include "graph_builder.hpp"
+
+namespace {
+
+using namespace nsk::test;
+
+const value& named(const graph& g, const std::string& name) {
+  REQUIRE(g.find(name) != no_value);
+  return g.values[static_cast<std::size_t>(g.find(name))];
+}
+
+std::string refusal(graph g, const input_options& options = {}, exit_code expected = exit_code::refused) {
+  try {
+    resolve(g, options);
+  } catch (const error& e) {
+    CHECK(e.code == expected);
+    return e.what();
+  }
+  return "";
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+/// reshape(x, concat(shape(x)[0:1], [-1])) as exporters write flattening.
+graph flattening() {
+  graph_builder b;
+  const value_id x = b.input("x", {-1, 3, 4});
+  const value_id shape = b.node_of("Shape", {x}, "shape");
+  const value_id first = b.node_of("Gather", {shape, b.constant("zero", make_ints({}, {0}))}, "first");
+  const value_id column = b.node_of("Unsqueeze", {first, b.ints("axes", {0})}, "column");
+  const value_id target = b.node_of("Concat", {column, b.ints("rest", {-1})}, "target", {{"axis", std::int64_t{0}}});
+  b.output(b.node_of("Reshape", {x, target}, "y"));
+  return b.g;
+}
+
+}
+
+TEST_CASE("shape arithmetic folds away once the input is bound") {
+  graph g = flattening();
+  resolve(g, {{{"x", {2, 3, 4}}}, {}});
+  REQUIRE(g.nodes.size() == 1);
+  CHECK(g.nodes[0].op == "Reshape");
+  CHECK(named(g, "y").shape == shape_t{2, 12});
+  CHECK(named(g, "y").typed);
+  CHECK(named(g, "target").constant->integer(1) == -1);
+  CHECK(g.values.size() == 3);  // x, target, y: the rest is gone
+}
+
+TEST_CASE("a dynamic dimension is refused with the option that binds it") {
+  const std::string message = refusal(flattening());
+  CHECK(contains(message, "input 'x' has the shape [N,3,4]"));
+  CHECK(contains(message, "'N' is dynamic"));
+  CHECK(contains(message, "--input x=1x3x4"));
+  graph_builder b;
+  b.output(b.node_of("Relu", {b.input("x", {})}, "y"));
+  b.g.values[0].known_rank = false;
+  CHECK(contains(refusal(b.g), "--input x=1x3x224x224"));
+}
+
+TEST_CASE("options that contradict the model are misuse") {
+  CHECK(contains(refusal(flattening(), {{{"x", {2, 5, 4}}}, {}}, exit_code::usage), "[2,5,4] contradicts the model, whose input has shape [N,3,4]"));
+  CHECK(contains(refusal(flattening(), {{{"x", {2}}}, {}}, exit_code::usage), "contradicts"));
+  CHECK(contains(refusal(flattening(), {{{"z", {2}}}, {}}, exit_code::usage), "--input names 'z', which is no input of the model. Its inputs: 'x'"));
+  CHECK(contains(refusal(flattening(), {{}, {{"z", 1}}}, exit_code::usage), "--set names 'z'"));
+}
+
+TEST_CASE("constants fold through the reference, in the type of the model") {
+  graph_builder b;
+  const value_id x = b.input("x", {2});
+  const value_id w = b.node_of("Mul", {b.floats("a", {2}, {0.1f, 3}), b.floats("b", {1}, {10})}, "w");
+  b.output(b.node_of("Add", {x, w}, "y"));
+  resolve(b.g, {});
+  REQUIRE(b.g.nodes.size() == 1);
+  const value& folded = named(b.g, "w");
+  REQUIRE(static_cast<bool>(folded.constant));
+  CHECK(folded.constant->type == element::f32);
+  CHECK(folded.constant->as<float>()[1] == 30);
+}
+
+TEST_CASE("set inputs become constants and leave the list of inputs") {
+  graph_builder b;
+  const value_id x = b.input("x", {2}), rate = b.input("rate", {-1}, element::i64);
+  const value_id cast = b.node_of("Cast", {rate}, "cast", {{"to", std::int64_t{1}}});
+  b.output(b.node_of("Mul", {x, cast}, "y"));
+  resolve(b.g, {{}, {{"rate", 16000}}});
+  CHECK(b.g.inputs.size() == 1);
+  CHECK(named(b.g, "cast").constant->as<float>()[0] == 16000);
+  CHECK(named(b.g, "cast").shape == shape_t{1});
+}
+
+TEST_CASE("an If with a known condition becomes its branch, names kept unique") {
+  const auto branch = [](const std::string& op) {
+    graph_builder b;
+    const value_id x = b.capture("x");
+    const value_id t = b.node_of(op, {x}, "t");
+    b.output(b.node_of("Add", {t, b.floats("one", {1}, {1})}, "r"));
+    return std::make_shared<graph>(b.g);
+  };
+  graph_builder b;
+  const value_id x = b.input("x", {2}), c = b.input("c", {}, element::boolean);
+  const std::map<std::string, attribute> branches{{"then_branch", branch("Exp")}, {"else_branch", branch("Log")}};
+  const value_id first = b.node_of("If", {c}, "first", branches), second = b.node_of("If", {c}, "second", branches);
+  b.output(b.node_of("Add", {first, second}, "y"));
+  (void)x;
+  for (const double condition : {0.0, 1.0}) {
+    graph g = b.g;
+    resolve(g, {{}, {{"c", condition}}});
+    REQUIRE(g.nodes.size() == 5);
+    CHECK(g.nodes[0].op == (condition != 0 ? "Exp" : "Log"));
+    CHECK(g.nodes[0].name != g.nodes[2].name);
+    CHECK(named(g, "first").shape == shape_t{2});
+    std::map<std::string, int> names;
+    for (const value& v : g.values) CHECK(++names[v.name] == 1);
+    for (const value& v : g.values) CHECK((v.typed && v.is_static()));
+  }
+  CHECK(contains(refusal(b.g), "its condition is computed at run time"));
+}
+
+TEST_CASE("a branch may return what it captures") {
+  graph_builder branch;
+  branch.output(branch.capture("x"));
+  const auto shared = std::make_shared<graph>(branch.g);
+  graph_builder b;
+  b.input("x", {2});
+  b.output(b.node_of("If", {b.constant("c", [] { array a(element::boolean, {}); a.set(0, 1); return a; }())}, "y", {{"then_branch", shared}, {"else_branch", shared}}));
+  resolve(b.g, {});
+  REQUIRE(b.g.nodes.size() == 1);
+  CHECK(b.g.nodes[0].op == "Identity");
+}
+
+TEST_CASE("dead nodes vanish, even unknown ones; live unknown ones are refused whole") {
+  graph_builder b;
+  const value_id x = b.input("x", {1, 3});
+  b.node_of("FancyNewOp", {x}, "unused");
+  b.output(b.node_of("Relu", {x}, "y"));
+  graph g = b.g;
+  resolve(g, {});
+  CHECK(g.nodes.size() == 1);
+  CHECK(g.find("unused") == no_value);
+  b.output(b.g.find("unused"));
+  const std::string message = refusal(b.g);
+  CHECK(contains(message, "node 'FancyNewOp_0' (FancyNewOp, opset 13, input [1,3] float32)"));
+  CHECK(contains(message, "not supported"));
+}
+
+TEST_CASE("shapes that depend on data are refused") {
+  graph_builder b;
+  const value_id x = b.input("x", {4}), s = b.input("s", {2}, element::i64);
+  b.output(b.node_of("Reshape", {x, s}, "y"));
+  CHECK(contains(refusal(b.g), "depends on the values of input 1 ('s')"));
+  graph_builder c;
+  c.output(c.node_of("NonZero", {c.input("x", {4})}, "y"));
+  CHECK(contains(refusal(c.g), "depends on the values of input 0 ('x')"));
+}
+
+TEST_CASE("endless constants are refused before they are made") {
+  graph_builder b;
+  const value_id big = b.node_of("ConstantOfShape", {b.ints("s", {1 << 20, 1 << 15})}, "big");
+  b.output(b.node_of("Add", {b.input("x", {1}), big}, "y"));
+  CHECK(contains(refusal(b.g), "larger than 2^28"));
+  graph_builder c;
+  c.output(c.node_of("ConstantOfShape", {c.ints("s", {std::int64_t{1} << 40, std::int64_t{1} << 40})}, "y"));
+  CHECK(contains(refusal(c.g), "larger than 2^40"));
+}
+
+TEST_CASE("operators get the operands that they take, or say which they got") {
+  graph_builder b;
+  const value_id x = b.input("x", {1, 3, 8, 8});
+  b.output(b.node_of("Conv", {x, b.floats("w", {4, 2, 1, 1}, std::vector<float>(8, 1))}, "y"));
+  const std::string message = refusal(b.g);
+  CHECK(contains(message, "node 'Conv_0' (Conv, opset 13, input [1,3,8,8] float32, [4,2,1,1] float32)"));
+  CHECK(contains(message, "the weights are for 2 input channels, the input has 3"));
+  graph_builder c;
+  c.output(c.node_of("Add", {c.input("a", {2, 3}), c.input("b", {4})}, "y"));
+  CHECK(contains(refusal(c.g), "[2,3] and [4] cannot be broadcast"));
+  graph_builder d;
+  d.output(d.node_of("Gelu", {d.input("a", {2})}, "y"));
+  CHECK(contains(refusal(d.g), "Gelu, opset 13"));  // came with opset 20
+}
