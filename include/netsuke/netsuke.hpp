@@ -13,16 +13,15 @@
 ///     net.run();
 ///     auto boxes = net.output<float>(0);
 ///
-/// - *More threads*: `model.arena_bytes(lanes)` bytes of memory, then `net.run(jobs, lanes)` with any
-/// `jobs.parallel_for(count, f)`.
-/// - *Part of a frame*: `while (!net.step(nsk::microseconds{500}, clock)) next_frame();`, or
-/// `net.step(nsk::work{1000000})` where
-///   every machine must stop at the same place.
+/// - *More threads*: `model.arena_bytes(lanes)` bytes of memory, then `net.run(jobs, lanes)` with anything that has
+///   `parallel_for(count, f)`.
+/// - *Part of a frame*: `while (!net.step(nsk::microseconds{500}, clock)) next_frame();`, or, where every machine must
+///   stop at the same place, `net.step(nsk::work{1000000})`.
 /// - *Your own scheduler*: `step_count()`, `tile_count(step)`, `run_tile(step, tile, lane)`, `finish()`.
 /// - *No copies*: `bind_input`, `bind_output`.
 /// - *Recurrent networks*: `reset()`, `save(bytes)`, `load(bytes)`.
 /// - *Smaller programs*: `nsk::session<my_settings>`, with the type that `nsk inspect --settings model.nsk` prints; put
-/// it into one .cpp.
+///   it into one .cpp.
 ///
 /// The bits of the results depend on the file and the inputs alone: not on the machine, the instruction set, the number
 /// of lanes or the slices of time. Nothing allocates, locks or throws. Errors are `nsk::status`; mistakes of the caller

@@ -149,6 +149,8 @@ def run_nsk(program, model, inputs, folder):
     refusal = None
     for note, is_constant in attempts:
         variant, live = with_constants(model, inputs, is_constant) if note else (model, inputs)
+        if note and len(live) == len(inputs):
+            continue  # the same model again
         onnx.save(variant, folder / "model.onnx")
         files = save_inputs(variant, live, folder)
         shapes = [f"{name}={'x'.join(map(str, np.load(file).shape))}" for name, file in files if np.load(file).ndim]
@@ -156,6 +158,8 @@ def run_nsk(program, model, inputs, folder):
             call([program, "convert", str(folder / "model.onnx"), "-o", str(folder / "model.nsk")] + [w for s in shapes for w in ("--input", s)])
         except Refused as e:
             refusal = e
+            if "this operator is not supported" in str(e):
+                break  # no constant will help
             continue
         call([program, "run", str(folder / "model.nsk"), "--output-dir", str(folder)] + [w for n, f in files for w in ("--input", f"{n}={f}")])
         return [np.load(folder / (re.sub(r"[^A-Za-z0-9_.-]", "_", o.name) + ".npy")) for o in variant.graph.output]

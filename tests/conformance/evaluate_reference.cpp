@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Runs the reference evaluator on an ONNX model, for tests that compare it with other implementations.
 //   evaluate_reference [--resolve] MODEL.onnx OUTPUT_DIR [NAME=FILE.npy | --set NAME=VALUE]...
-// Writes every output to OUTPUT_DIR/<index>.npy. With --resolve the graph is made static first, as the converter does, with the
-// shapes of the given arrays. Exit codes as nsk's: 2 and a message on standard error where the model is refused.
+// Writes every output to OUTPUT_DIR/<index>.npy. With --resolve the graph is made static first, as the converter does,
+// with the shapes of the given arrays. Exit codes as nsk's: 2 and a message on standard error where the model is
+// refused.
 #include <cstdio>
 #include <filesystem>
 
@@ -48,7 +49,8 @@ arguments parse(int count, char** words) {
       a.options.shapes[name] = a.inputs[name].shape;
     }
   }
-  if (a.output_dir.empty()) misuse("usage: evaluate_reference [--resolve] MODEL.onnx OUTPUT_DIR [NAME=FILE.npy | --set NAME=VALUE]...");
+  if (a.output_dir.empty())
+    misuse("usage: evaluate_reference [--resolve] MODEL.onnx OUTPUT_DIR [NAME=FILE.npy | --set NAME=VALUE]...");
   return a;
 }
 
@@ -58,7 +60,8 @@ void run(const arguments& a) {
   const std::map<std::string, array> outputs = evaluator(g).run(a.inputs);
   for (std::size_t i = 0; i < g.outputs.size(); ++i) {
     const value& v = g.values[static_cast<std::size_t>(g.outputs[i])];
-    write_npy(std::filesystem::path(a.output_dir) / (std::to_string(i) + ".npy"), converted(outputs.at(v.name), v.typed ? v.type : outputs.at(v.name).type));
+    write_npy(std::filesystem::path(a.output_dir) / (std::to_string(i) + ".npy"),
+              converted(outputs.at(v.name), v.typed ? v.type : outputs.at(v.name).type));
   }
 }
 

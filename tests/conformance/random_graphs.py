@@ -102,7 +102,7 @@ def broadcast(net):
     sides = [x, net.constant(net.numbers.uniform(0.5, 1.5, shape[cut:]).astype(np.float32))]
     if net.rng.random() < 0.3:
         sides.reverse()
-    net.add(net.rng.choice(["Add", "Sub", "Mul", "Div"]), sides, net.values[x])
+    net.add(net.rng.choice(["Add", "Sub", "Mul"] + ["Div"] * (sides[0] == x)), sides, net.values[x])
 
 
 def squeeze_excite(net):

@@ -22,37 +22,12 @@ struct generator {
 
 /// Numbers at which arithmetic breaks, and small ones that are likely to be indices, counts and shapes.
 inline std::uint64_t interesting(generator& random) {
-  static const std::uint64_t values[] = {0,
-                                         1,
-                                         2,
-                                         3,
-                                         4,
-                                         7,
-                                         8,
-                                         15,
-                                         16,
-                                         17,
-                                         63,
-                                         64,
-                                         65,
-                                         127,
-                                         128,
-                                         255,
-                                         256,
-                                         32767,
-                                         32768,
-                                         65535,
-                                         65536,
-                                         0x7fffffff,
-                                         0x80000000,
-                                         0xffffffff,
-                                         0x100000000,
-                                         0x7fffffffffffffff,
-                                         0x8000000000000000,
-                                         0xffffffffffffffff,
-                                         0xffffffffffffffc0,
-                                         0x3fffffff,
-                                         0x40000000};
+  // clang-format off
+  static const std::uint64_t values[] = {
+      0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 63, 64, 65, 127, 128, 255, 256, 32767, 32768, 65535, 65536, 0x7fffffff,
+      0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff,
+      0xffffffffffffffc0, 0x3fffffff, 0x40000000};
+  // clang-format on
   const std::uint64_t value = values[random.below(sizeof values / sizeof *values)];
   return random.one_in(4) ? ~value + 1 : value;
 }

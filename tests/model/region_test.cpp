@@ -114,6 +114,45 @@ TEST_CASE("region: reshapes are the same region") {
         420 * 4);
 }
 
+std::vector<bool> bytes_of(const nsk::impl::region& r, std::size_t total) {
+  std::vector<bool> covered(total);
+  std::vector<std::int64_t> starts{r.base};
+  for (int d = 0; d < r.dims; ++d) {
+    std::vector<std::int64_t> next;
+    for (const std::int64_t at : starts) {
+      for (std::int64_t i = 0; i < r.length[d]; ++i) next.push_back(at + i * r.stride[d]);
+    }
+    starts = next;
+  }
+  for (const std::int64_t at : starts) covered[static_cast<std::size_t>(at)] = true;
+  return covered;
+}
+
+TEST_CASE("region: what stands in for a region whose strides do not nest contains it") {
+  random_numbers random;
+  for (int round = 0; round < 2000; ++round) {
+    placed_view p;
+    p.view.rank = 3;
+    p.offset = 4 * random.below(5);
+    for (int d = 0; d < 3; ++d) {
+      p.view.shape[d] = 1 + random.below(5);
+      p.view.stride[d] = 1 + random.below(20);
+    }
+    bool repeats = false;
+    const nsk::impl::region exact = nsk::impl::region_of(p.view, p.offset, repeats);
+    const auto total = static_cast<std::size_t>(exact.end());
+    const nsk::impl::region wide = nsk::impl::nested(exact), widest = nsk::impl::hull(exact);
+    CHECK(wide.base == exact.base);
+    CHECK(wide.end() == exact.end());
+    for (int i = 1; i < wide.dims; ++i) CHECK(wide.stride[i - 1] % wide.stride[i] == 0);
+    const std::vector<bool> inside = bytes_of(exact, total), outside = bytes_of(wide, total),
+                            all = bytes_of(widest, total);
+    bool contained = true;
+    for (std::size_t i = 0; i < total; ++i) contained = contained && (!inside[i] || (outside[i] && all[i]));
+    CHECK(contained);
+  }
+}
+
 TEST_CASE("region: views that touch an element twice are found") {
   nsk::tensor_view v;
   v.rank = 2;

@@ -211,6 +211,26 @@ TEST_CASE("same bits: every operator, serial, on lanes and in slices") {
   CHECK(results() == expected);
 }
 
+TEST_CASE("same bits: on every instruction set and compiler") {
+  // Recorded once; a change here is a change of what files compute, and needs a new format version.
+  const struct {
+    test::plan_spec plan;
+    std::uint64_t hash;
+  } recorded[] = {{test::make_cnn().plan, 0xc845fece73185330u}, {test::make_mixed(), 0x67c2bd5ad94705afu}};
+  for (const auto& r : recorded) {
+    opened o(r.plan);
+    nsk::session<> net(o.model, o.memory.span());
+    const std::vector<float> x = test::noise(5).many(net.input<float>(0).size());
+    std::copy(x.begin(), x.end(), net.input<float>(0).begin());
+    net.run();
+    std::vector<std::byte> all;
+    for (int i = 0; i < net.output_count(); ++i) {
+      for (const std::byte b : net.output_bytes(i)) all.push_back(b);
+    }
+    CHECK(nsk::content_hash({all.data(), all.size()}) == r.hash);
+  }
+}
+
 struct threads {
   template <class F>
   void parallel_for(int count, F&& f) {

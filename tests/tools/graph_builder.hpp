@@ -31,10 +31,16 @@ class graph_builder {
     v.constant = std::make_shared<const array>(std::move(a));
     return g.add(std::move(v));
   }
-  value_id floats(const std::string& name, shape_t shape, const std::vector<float>& values) { return constant(name, make_floats(std::move(shape), values)); }
-  value_id ints(const std::string& name, const std::vector<std::int64_t>& values) { return constant(name, make_ints({static_cast<std::int64_t>(values.size())}, values)); }
+  value_id floats(const std::string& name, shape_t shape, const std::vector<float>& values) {
+    return constant(name, make_floats(std::move(shape), values));
+  }
+  value_id ints(const std::string& name, const std::vector<std::int64_t>& values) {
+    return constant(name, make_ints({static_cast<std::int64_t>(values.size())}, values));
+  }
 
-  std::vector<value_id> nodes(const std::string& op, std::vector<value_id> inputs, const std::vector<std::string>& outputs, std::map<std::string, attribute> attributes = {}) {
+  std::vector<value_id> nodes(const std::string& op, std::vector<value_id> inputs,
+                              const std::vector<std::string>& outputs,
+                              std::map<std::string, attribute> attributes = {}) {
     node n;
     n.op = op;
     n.name = op + "_" + std::to_string(g.nodes.size());
@@ -49,7 +55,8 @@ class graph_builder {
     g.nodes.push_back(n);
     return n.outputs;
   }
-  value_id node_of(const std::string& op, std::vector<value_id> inputs, const std::string& output, std::map<std::string, attribute> attributes = {}) {
+  value_id node_of(const std::string& op, std::vector<value_id> inputs, const std::string& output,
+                   std::map<std::string, attribute> attributes = {}) {
     return nodes(op, std::move(inputs), {output}, std::move(attributes))[0];
   }
   /// In a branch: a value of the graph around it.

@@ -38,12 +38,15 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 
 /// y = x + w
 std::string add_model(const std::string& initializer, int opset = 13) {
-  return test::model(test::graph({test::node("Add", {"x", "w"}, {"y"})}, {initializer}, {test::value_info("x", 1, {-1, 2})}, {test::value_info("y", 1, {})}), opset);
+  return test::model(test::graph({test::node("Add", {"x", "w"}, {"y"})}, {initializer},
+                                 {test::value_info("x", 1, {-1, 2})}, {test::value_info("y", 1, {})}),
+                     opset);
 }
 
 /// Imports a model whose only initializer is `tensor` and returns its value.
 array decoded(const std::string& tensor) {
-  const graph g = import_bytes(test::model(test::graph({test::node("Identity", {"t"}, {"y"})}, {tensor}, {}, {test::value_info("y", 1, {})})));
+  const graph g = import_bytes(
+      test::model(test::graph({test::node("Identity", {"t"}, {"y"})}, {tensor}, {}, {test::value_info("y", 1, {})})));
   return *g.values.at(static_cast<std::size_t>(g.find("t"))).constant;
 }
 
@@ -106,7 +109,8 @@ TEST_CASE("tensors that contradict themselves are refused by name") {
   CHECK(contains(message(test::float_tensor("w", {3}, {1, 2})), "initializer 'w': shape [3] needs 12 bytes of FLOAT"));
   CHECK(contains(message(test::float_tensor("w", {-2}, {1, 2})), "negative dimension -2"));
   CHECK(contains(message(test::float_tensor("w", {1 << 30, 1 << 30}, {})), "larger than 2^40"));
-  CHECK(contains(message(test::float_tensor("w", {std::int64_t{1} << 62, std::int64_t{1} << 62, 0}, {})), "larger than 2^40"));
+  CHECK(contains(message(test::float_tensor("w", {std::int64_t{1} << 62, std::int64_t{1} << 62, 0}, {})),
+                 "larger than 2^40"));
   CHECK(contains(message(test::float_tensor("w", {1 << 30, 1 << 30, 0}, {})), "larger than 2^40"));
   CHECK(contains(message(test::tensor("w", 17, {1}, "a")), "FLOAT8E4M3FN"));
   CHECK(contains(message(test::tensor("w", 8, {1}, "a")), "strings"));
@@ -119,12 +123,15 @@ TEST_CASE("external data is read beside the model and nowhere else") {
   const float values[] = {0, 3, 4};
   std::ofstream(folder / "w.bin", std::ios::binary).write(reinterpret_cast<const char*>(values), sizeof values);
   fs::copy_file(folder / "w.bin", temporary.path / "outside.bin", fs::copy_options::overwrite_existing);
-  const auto model = [](const std::vector<std::pair<std::string, std::string>>& entries) { return add_model(test::external_tensor("w", {2}, entries)); };
+  const auto model = [](const std::vector<std::pair<std::string, std::string>>& entries) {
+    return add_model(test::external_tensor("w", {2}, entries));
+  };
 
   const graph g = import_bytes(model({{"location", "w.bin"}, {"offset", "4"}, {"length", "8"}}), folder);
   CHECK(g.values[static_cast<std::size_t>(g.find("w"))].constant->number(1) == 4);
   CHECK(contains(refusal(model({{"location", "../outside.bin"}}), folder), "outside the model's folder"));
-  CHECK(contains(refusal(model({{"location", (temporary.path / "outside.bin").string()}}), folder), "outside the model's folder"));
+  CHECK(contains(refusal(model({{"location", (temporary.path / "outside.bin").string()}}), folder),
+                 "outside the model's folder"));
   fs::create_symlink(temporary.path / "outside.bin", folder / "link.bin");
   CHECK(contains(refusal(model({{"location", "link.bin"}}), folder), "outside the model's folder"));
   CHECK(contains(refusal(model({{"location", "none.bin"}}), folder), "'none.bin' is missing"));
@@ -135,48 +142,66 @@ TEST_CASE("external data is read beside the model and nowhere else") {
 }
 
 TEST_CASE("an initializer that is also an input is a constant") {
-  const graph g = import_bytes(test::model(test::graph({test::node("Add", {"x", "w"}, {"y"})}, {test::float_tensor("w", {1}, {1})},
-                                                       {test::value_info("x", 1, {1}), test::value_info("w", 1, {1})}, {test::value_info("y", 1, {})})));
+  const graph g = import_bytes(test::model(
+      test::graph({test::node("Add", {"x", "w"}, {"y"})}, {test::float_tensor("w", {1}, {1})},
+                  {test::value_info("x", 1, {1}), test::value_info("w", 1, {1})}, {test::value_info("y", 1, {})})));
   CHECK(g.inputs.size() == 1);
 }
 
 TEST_CASE("nodes are put in topological order, cycles and broken names are refused") {
   const std::string x = test::value_info("x", 1, {1}), y = test::value_info("y", 1, {1});
-  const graph g = import_bytes(test::model(test::graph({test::node("Exp", {"a"}, {"y"}), test::node("Log", {"x"}, {"a"})}, {}, {x}, {y})));
+  const graph g = import_bytes(
+      test::model(test::graph({test::node("Exp", {"a"}, {"y"}), test::node("Log", {"x"}, {"a"})}, {}, {x}, {y})));
   CHECK(g.nodes[0].op == "Log");
   CHECK(g.nodes[1].op == "Exp");
-  const auto message = [&](const std::vector<std::string>& nodes) { return refusal(test::model(test::graph(nodes, {}, {x}, {y}))); };
-  CHECK(contains(message({test::node("Add", {"x", "b"}, {"a"}), test::node("Exp", {"a"}, {"b"}), test::node("Exp", {"b"}, {"y"})}), "cycle"));
-  CHECK(contains(message({test::node("Exp", {"x"}, {"y"}, {}, "n"), test::node("Log", {"x"}, {"y"})}), "produces 'y', which exists already"));
-  CHECK(contains(message({test::node("Exp", {"none"}, {"y"}, {}, "n")}), "node 'n' (Exp) reads 'none', which nothing produces"));
+  const auto message = [&](const std::vector<std::string>& nodes) {
+    return refusal(test::model(test::graph(nodes, {}, {x}, {y})));
+  };
+  CHECK(contains(
+      message({test::node("Add", {"x", "b"}, {"a"}), test::node("Exp", {"a"}, {"b"}), test::node("Exp", {"b"}, {"y"})}),
+      "cycle"));
+  CHECK(contains(message({test::node("Exp", {"x"}, {"y"}, {}, "n"), test::node("Log", {"x"}, {"y"})}),
+                 "produces 'y', which exists already"));
+  CHECK(contains(message({test::node("Exp", {"none"}, {"y"}, {}, "n")}),
+                 "node 'n' (Exp) reads 'none', which nothing produces"));
   CHECK(contains(message({test::node("Exp", {"x"}, {"z"})}), "the list of outputs reads 'y'"));
 }
 
 TEST_CASE("nodes without a name, or with another's, get their own") {
-  const graph g = import_bytes(test::model(test::graph({test::node("Exp", {"x"}, {"a"}, {}, "n"), test::node("Exp", {"a"}, {"b"}, {}, "n"), test::node("Exp", {"b"}, {"y"})}, {},
-                                                       {test::value_info("x", 1, {1})}, {test::value_info("y", 1, {1})})));
+  const graph g =
+      import_bytes(test::model(test::graph({test::node("Exp", {"x"}, {"a"}, {}, "n"),
+                                            test::node("Exp", {"a"}, {"b"}, {}, "n"), test::node("Exp", {"b"}, {"y"})},
+                                           {}, {test::value_info("x", 1, {1})}, {test::value_info("y", 1, {1})})));
   CHECK(g.nodes[0].name == "n");
   CHECK(g.nodes[1].name == "n_1");
   CHECK(g.nodes[2].name == "Exp_2");
 }
 
 TEST_CASE("functions are inlined with their attributes; recursion is refused") {
-  const std::string body = test::function("Soften", "my", {"a"}, {"b"}, {test::node("LeakyRelu", {"a"}, {"t"}, {test::reference_attribute("alpha", "slope")}), test::node("Neg", {"t"}, {"b"})});
-  const std::string graph_bytes = test::graph({test::node("Soften", {"x"}, {"m"}, {test::float_attribute("slope", 0.25f)}, "s", "my"), test::node("Soften", {"m"}, {"y"}, {}, "s", "my")}, {},
-                                              {test::value_info("x", 1, {1})}, {test::value_info("y", 1, {1})});
+  const std::string body =
+      test::function("Soften", "my", {"a"}, {"b"},
+                     {test::node("LeakyRelu", {"a"}, {"t"}, {test::reference_attribute("alpha", "slope")}),
+                      test::node("Neg", {"t"}, {"b"})});
+  const std::string graph_bytes =
+      test::graph({test::node("Soften", {"x"}, {"m"}, {test::float_attribute("slope", 0.25f)}, "s", "my"),
+                   test::node("Soften", {"m"}, {"y"}, {}, "s", "my")},
+                  {}, {test::value_info("x", 1, {1})}, {test::value_info("y", 1, {1})});
   const graph g = import_bytes(test::model(graph_bytes, 13, {body}));
   REQUIRE(g.nodes.size() == 4);
   CHECK(g.nodes[0].number("alpha", 0) == 0.25f);
   CHECK(!g.nodes[2].has("alpha"));
   CHECK(g.nodes[3].version == 13);
-  const std::string endless = test::function("Soften", "my", {"a"}, {"b"}, {test::node("Soften", {"a"}, {"b"}, {}, "", "my")});
+  const std::string endless =
+      test::function("Soften", "my", {"a"}, {"b"}, {test::node("Soften", {"a"}, {"b"}, {}, "", "my")});
   CHECK(contains(refusal(test::model(graph_bytes, 13, {endless})), "calls itself"));
 }
 
 TEST_CASE("subgraphs name what they read from around them") {
   const std::string branch = test::graph({test::node("Exp", {"x"}, {"e"})}, {}, {}, {test::value_info("e", 1, {1})});
-  const graph g = import_bytes(test::model(test::graph({test::node("If", {"c"}, {"y"}, {test::graph_attribute("then_branch", branch), test::graph_attribute("else_branch", branch)})}, {},
-                                                       {test::value_info("x", 1, {1}), test::value_info("c", 9, {})}, {test::value_info("y", 1, {1})})));
+  const graph g = import_bytes(test::model(test::graph(
+      {test::node("If", {"c"}, {"y"},
+                  {test::graph_attribute("then_branch", branch), test::graph_attribute("else_branch", branch)})},
+      {}, {test::value_info("x", 1, {1}), test::value_info("c", 9, {})}, {test::value_info("y", 1, {1})})));
   const auto& sub = std::get<std::shared_ptr<graph>>(g.nodes[0].attributes.at("then_branch"));
   REQUIRE(sub->captures.size() == 1);
   CHECK(sub->values[static_cast<std::size_t>(sub->captures[0])].name == "x");
@@ -187,8 +212,10 @@ TEST_CASE("what is no model is named") {
   CHECK(contains(refusal(std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16)), "it looks like a PNG image"));
   CHECK(contains(refusal("\x93NUMPY\x01"), "NumPy"));
   CHECK(contains(refusal("<html>"), "HTML"));
-  CHECK(contains(refusal(add_model(test::float_tensor("w", {1}, {1}), 6)), "opset 6 is older than the oldest supported (7)"));
-  CHECK(contains(refusal(add_model(test::float_tensor("w", {1}, {1}), newest_onnx_opset + 1)), "newer than the newest supported"));
+  CHECK(contains(refusal(add_model(test::float_tensor("w", {1}, {1}), 6)),
+                 "opset 6 is older than the oldest supported (7)"));
+  CHECK(contains(refusal(add_model(test::float_tensor("w", {1}, {1}), newest_onnx_opset + 1)),
+                 "newer than the newest supported"));
   CHECK_THROWS_AS(import_onnx(fs::path("no/such/file.onnx")), error);
 }
 

@@ -64,9 +64,11 @@ TEST_CASE("a dynamic dimension is refused with the option that binds it") {
 }
 
 TEST_CASE("options that contradict the model are misuse") {
-  CHECK(contains(refusal(flattening(), {{{"x", {2, 5, 4}}}, {}}, exit_code::usage), "[2,5,4] contradicts the model, whose input has shape [N,3,4]"));
+  CHECK(contains(refusal(flattening(), {{{"x", {2, 5, 4}}}, {}}, exit_code::usage),
+                 "[2,5,4] contradicts the model, whose input has shape [N,3,4]"));
   CHECK(contains(refusal(flattening(), {{{"x", {2}}}, {}}, exit_code::usage), "contradicts"));
-  CHECK(contains(refusal(flattening(), {{{"z", {2}}}, {}}, exit_code::usage), "--input names 'z', which is no input of the model. Its inputs: 'x'"));
+  CHECK(contains(refusal(flattening(), {{{"z", {2}}}, {}}, exit_code::usage),
+                 "--input names 'z', which is no input of the model. Its inputs: 'x'"));
   CHECK(contains(refusal(flattening(), {{}, {{"z", 1}}}, exit_code::usage), "--set names 'z'"));
 }
 
@@ -128,7 +130,14 @@ TEST_CASE("a branch may return what it captures") {
   const auto shared = std::make_shared<graph>(branch.g);
   graph_builder b;
   b.input("x", {2});
-  b.output(b.node_of("If", {b.constant("c", [] { array a(element::boolean, {}); a.set(0, 1); return a; }())}, "y", {{"then_branch", shared}, {"else_branch", shared}}));
+  b.output(b.node_of("If",
+                     {b.constant("c",
+                                 [] {
+                                   array a(element::boolean, {});
+                                   a.set(0, 1);
+                                   return a;
+                                 }())},
+                     "y", {{"then_branch", shared}, {"else_branch", shared}}));
   resolve(b.g, {});
   REQUIRE(b.g.nodes.size() == 1);
   CHECK(b.g.nodes[0].op == "Identity");

@@ -22,7 +22,8 @@ inline bytes tensor(const std::string& name, int type, const std::vector<std::in
   return b;
 }
 
-inline bytes float_tensor(const std::string& name, const std::vector<std::int64_t>& dims, const std::vector<float>& values) {
+inline bytes float_tensor(const std::string& name, const std::vector<std::int64_t>& dims,
+                          const std::vector<float>& values) {
   return tensor(name, 1, dims, bytes(reinterpret_cast<const char*>(values.data()), values.size() * 4));
 }
 
@@ -35,13 +36,17 @@ bytes typed_tensor(int type, const std::vector<std::int64_t>& dims, int field, c
   w.add_int32(2, type);
   w.add_string(8, "t");
   const auto tag = static_cast<protozero::pbf_tag_type>(field);
-  if constexpr (std::is_same_v<T, float>) w.add_packed_float(tag, values.begin(), values.end());
-  else if constexpr (std::is_same_v<T, double>) w.add_packed_double(tag, values.begin(), values.end());
-  else w.add_packed_int64(tag, values.begin(), values.end());
+  if constexpr (std::is_same_v<T, float>)
+    w.add_packed_float(tag, values.begin(), values.end());
+  else if constexpr (std::is_same_v<T, double>)
+    w.add_packed_double(tag, values.begin(), values.end());
+  else
+    w.add_packed_int64(tag, values.begin(), values.end());
   return b;
 }
 
-inline bytes external_tensor(const std::string& name, const std::vector<std::int64_t>& dims, const std::vector<std::pair<std::string, std::string>>& entries) {
+inline bytes external_tensor(const std::string& name, const std::vector<std::int64_t>& dims,
+                             const std::vector<std::pair<std::string, std::string>>& entries) {
   bytes b;
   pbf_writer w(b);
   w.add_packed_int64(1, dims.begin(), dims.end());
@@ -65,8 +70,10 @@ inline bytes value_info(const std::string& name, int type, const std::vector<std
   for (std::int64_t d : dims) {
     bytes dimension;
     pbf_writer dw(dimension);
-    if (d < 0) dw.add_string(2, "N");
-    else dw.add_int64(1, d);
+    if (d < 0)
+      dw.add_string(2, "N");
+    else
+      dw.add_int64(1, d);
     s.add_message(1, dimension);
   }
   t.add_int32(1, type);
@@ -114,8 +121,9 @@ inline bytes graph_attribute(const std::string& name, const bytes& graph) {
   return b;
 }
 
-inline bytes node(const std::string& op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                  const std::vector<bytes>& attributes = {}, const std::string& name = "", const std::string& domain = "") {
+inline bytes node(const std::string& op, const std::vector<std::string>& inputs,
+                  const std::vector<std::string>& outputs, const std::vector<bytes>& attributes = {},
+                  const std::string& name = "", const std::string& domain = "") {
   bytes b;
   pbf_writer w(b);
   for (const std::string& i : inputs) w.add_string(1, i);
@@ -127,7 +135,8 @@ inline bytes node(const std::string& op, const std::vector<std::string>& inputs,
   return b;
 }
 
-inline bytes graph(const std::vector<bytes>& nodes, const std::vector<bytes>& initializers, const std::vector<bytes>& inputs, const std::vector<bytes>& outputs) {
+inline bytes graph(const std::vector<bytes>& nodes, const std::vector<bytes>& initializers,
+                   const std::vector<bytes>& inputs, const std::vector<bytes>& outputs) {
   bytes b;
   pbf_writer w(b);
   for (const bytes& n : nodes) w.add_message(1, n);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Expectations are worked out by hand or by the formula beside them; the ONNX project's own cases are in tests/conformance.
+// Expectations are worked out by hand or by the formula beside them; the ONNX project's own cases are in
+// tests/conformance.
 #include "reference/evaluator.hpp"
 
 #include <doctest/doctest.h>
@@ -59,7 +60,8 @@ void check(const array& a, const shape_t& shape, const std::vector<double>& valu
   }
 }
 
-void check(const std::string& op, std::vector<array> operands, attributes a, const shape_t& shape, const std::vector<double>& values, int opset = 13) {
+void check(const std::string& op, std::vector<array> operands, attributes a, const shape_t& shape,
+           const std::vector<double>& values, int opset = 13) {
   INFO(op << ", opset " << opset);
   check(one_node(op, std::move(operands), std::move(a), opset)[0], shape, values);
 }
@@ -86,8 +88,10 @@ array bytes(const std::vector<int>& values) {
 }
 
 /// Convolution by its definition, for one or two spatial axes padded to two.
-std::vector<double> naive_conv(const array& x, const array& w, int groups, int stride, int dilation, int pad_top, int pad_left, std::int64_t oh, std::int64_t ow) {
-  const std::int64_t C = x.shape[1], H = x.shape[2], W = x.shape[3], O = w.shape[0], c = w.shape[1], KH = w.shape[2], KW = w.shape[3];
+std::vector<double> naive_conv(const array& x, const array& w, int groups, int stride, int dilation, int pad_top,
+                               int pad_left, std::int64_t oh, std::int64_t ow) {
+  const std::int64_t C = x.shape[1], H = x.shape[2], W = x.shape[3], O = w.shape[0], c = w.shape[1], KH = w.shape[2],
+                     KW = w.shape[3];
   std::vector<double> y;
   for (std::int64_t n = 0; n < x.shape[0]; ++n)
     for (std::int64_t o = 0; o < O; ++o)
@@ -135,22 +139,38 @@ TEST_CASE("gemm agrees with the definition on every edge of its tiles") {
 }
 
 TEST_CASE("convolution agrees with its definition") {
-  struct setting { int groups, stride, dilation; ints pads; };
-  for (const setting& s : {setting{1, 1, 1, {0, 0, 0, 0}}, setting{1, 2, 1, {1, 0, 2, 1}}, setting{2, 1, 2, {2, 2, 2, 2}}, setting{4, 2, 1, {1, 1, 1, 1}}}) {
+  struct setting {
+    int groups, stride, dilation;
+    ints pads;
+  };
+  for (const setting& s : {setting{1, 1, 1, {0, 0, 0, 0}}, setting{1, 2, 1, {1, 0, 2, 1}},
+                           setting{2, 1, 2, {2, 2, 2, 2}}, setting{4, 2, 1, {1, 1, 1, 1}}}) {
     const array x = random_floats({2, 4, 9, 8}, 3), w = random_floats({8, 4 / s.groups, 3, 2}, 4);
-    const std::int64_t oh = (9 + s.pads[0] + s.pads[2] - 2 * s.dilation - 1) / s.stride + 1, ow = (8 + s.pads[1] + s.pads[3] - s.dilation - 1) / s.stride + 1;
-    const std::vector<double> expected = naive_conv(x, w, s.groups, s.stride, s.dilation, static_cast<int>(s.pads[0]), static_cast<int>(s.pads[1]), oh, ow);
-    check("Conv", {x, w}, {{"group", std::int64_t{s.groups}}, {"strides", ints{s.stride, s.stride}}, {"dilations", ints{s.dilation, s.dilation}}, {"pads", s.pads}}, {2, 8, oh, ow}, expected);
+    const std::int64_t oh = (9 + s.pads[0] + s.pads[2] - 2 * s.dilation - 1) / s.stride + 1,
+                       ow = (8 + s.pads[1] + s.pads[3] - s.dilation - 1) / s.stride + 1;
+    const std::vector<double> expected = naive_conv(x, w, s.groups, s.stride, s.dilation, static_cast<int>(s.pads[0]),
+                                                    static_cast<int>(s.pads[1]), oh, ow);
+    check("Conv", {x, w},
+          {{"group", std::int64_t{s.groups}},
+           {"strides", ints{s.stride, s.stride}},
+           {"dilations", ints{s.dilation, s.dilation}},
+           {"pads", s.pads}},
+          {2, 8, oh, ow}, expected);
   }
 }
 
 TEST_CASE("convolution: bias, one and three axes, auto_pad") {
-  check("Conv", {range({1, 1, 4}), make_floats({1, 1, 2}, {1, 10}), make_floats({1}, {100})}, {}, {1, 1, 3}, {110, 121, 132});
-  check("Conv", {range({1, 1, 2, 2, 2}), make_floats({1, 1, 2, 2, 2}, std::vector<float>(8, 1))}, {}, {1, 1, 1, 1, 1}, {28});
+  check("Conv", {range({1, 1, 4}), make_floats({1, 1, 2}, {1, 10}), make_floats({1}, {100})}, {}, {1, 1, 3},
+        {110, 121, 132});
+  check("Conv", {range({1, 1, 2, 2, 2}), make_floats({1, 1, 2, 2, 2}, std::vector<float>(8, 1))}, {}, {1, 1, 1, 1, 1},
+        {28});
   // Five positions, stride 2, kernel 2: SAME gives 3 outputs with one pad, behind for upper and before for lower.
-  check("Conv", {range({1, 1, 5}, 1), make_floats({1, 1, 2}, {1, 1})}, {{"auto_pad", std::string("SAME_UPPER")}, {"strides", ints{2}}}, {1, 1, 3}, {3, 7, 5});
-  check("Conv", {range({1, 1, 5}, 1), make_floats({1, 1, 2}, {1, 1})}, {{"auto_pad", std::string("SAME_LOWER")}, {"strides", ints{2}}}, {1, 1, 3}, {1, 5, 9});
-  CHECK(refusal("Conv", {range({1, 1, 2}), range({1, 1, 3})}).find("larger than the padded input") != std::string::npos);
+  check("Conv", {range({1, 1, 5}, 1), make_floats({1, 1, 2}, {1, 1})},
+        {{"auto_pad", std::string("SAME_UPPER")}, {"strides", ints{2}}}, {1, 1, 3}, {3, 7, 5});
+  check("Conv", {range({1, 1, 5}, 1), make_floats({1, 1, 2}, {1, 1})},
+        {{"auto_pad", std::string("SAME_LOWER")}, {"strides", ints{2}}}, {1, 1, 3}, {1, 5, 9});
+  CHECK(refusal("Conv", {range({1, 1, 2}), range({1, 1, 3})}).find("larger than the padded input") !=
+        std::string::npos);
 }
 
 TEST_CASE("transposed convolution is convolution's adjoint: <conv(x), y> = <x, convT(y)>") {
@@ -171,7 +191,11 @@ TEST_CASE("transposed convolution is convolution's adjoint: <conv(x), y> = <x, c
 TEST_CASE("pooling: ceil_mode, padding in the average, indices") {
   const array x = range({1, 1, 5}, 1);
   const auto pool = [](ints kernel, ints strides, ints pads, bool ceil_mode, bool include) {
-    return attributes{{"kernel_shape", kernel}, {"strides", strides}, {"pads", pads}, {"ceil_mode", std::int64_t{ceil_mode}}, {"count_include_pad", std::int64_t{include}}};
+    return attributes{{"kernel_shape", kernel},
+                      {"strides", strides},
+                      {"pads", pads},
+                      {"ceil_mode", std::int64_t{ceil_mode}},
+                      {"count_include_pad", std::int64_t{include}}};
   };
   attributes max = pool({2}, {2}, {0, 0}, true, false);
   max.erase("count_include_pad");
@@ -179,7 +203,8 @@ TEST_CASE("pooling: ceil_mode, padding in the average, indices") {
   check("AveragePool", {x}, pool({2}, {2}, {0, 0}, true, false), {1, 1, 3}, {1.5, 3.5, 5});
   check("AveragePool", {x}, pool({3}, {2}, {1, 1}, false, false), {1, 1, 3}, {1.5, 3, 4.5});
   check("AveragePool", {x}, pool({3}, {2}, {1, 1}, false, true), {1, 1, 3}, {1, 3, 3});
-  const one_node with_indices("MaxPool", {make_floats({1, 1, 2, 2}, {1, 4, 3, 2})}, {{"kernel_shape", ints{2, 2}}}, 13, 2);
+  const one_node with_indices("MaxPool", {make_floats({1, 1, 2, 2}, {1, 4, 3, 2})}, {{"kernel_shape", ints{2, 2}}}, 13,
+                              2);
   check(with_indices[1], {1, 1, 1, 1}, {1});
   check("GlobalAveragePool", {range({1, 2, 2, 2})}, {}, {1, 2, 1, 1}, {1.5, 5.5});
   check("GlobalMaxPool", {range({1, 2, 2, 2})}, {}, {1, 2, 1, 1}, {3, 7});
@@ -229,19 +254,25 @@ TEST_CASE("softmax before opset 13 flattens, since then it takes one axis") {
   check("Softmax", {x}, {{"axis", std::int64_t{1}}}, {1, 2, 2}, {two(0, 2), two(1, 3), two(2, 0), two(3, 1)});
   double sum = 0;
   for (int i = 0; i < 4; ++i) sum += std::exp(i);
-  check("Softmax", {x}, {{"axis", std::int64_t{1}}}, {1, 2, 2}, {1 / sum, std::exp(1.0) / sum, std::exp(2.0) / sum, std::exp(3.0) / sum}, 11);
-  check("LogSoftmax", {x}, {}, {1, 2, 2}, {std::log(two(0, 1)), std::log(two(1, 0)), std::log(two(2, 3)), std::log(two(3, 2))});
+  check("Softmax", {x}, {{"axis", std::int64_t{1}}}, {1, 2, 2},
+        {1 / sum, std::exp(1.0) / sum, std::exp(2.0) / sum, std::exp(3.0) / sum}, 11);
+  check("LogSoftmax", {x}, {}, {1, 2, 2},
+        {std::log(two(0, 1)), std::log(two(1, 0)), std::log(two(2, 3)), std::log(two(3, 2))});
 }
 
 TEST_CASE("normalisation") {
-  check("BatchNormalization", {range({1, 2, 2}), make_floats({2}, {1, 2}), make_floats({2}, {0, 1}), make_floats({2}, {0, 2}), make_floats({2}, {4, 1})}, {{"epsilon", 0.0f}},
-        {1, 2, 2}, {0, 0.5, 1, 3});
+  check("BatchNormalization",
+        {range({1, 2, 2}), make_floats({2}, {1, 2}), make_floats({2}, {0, 1}), make_floats({2}, {0, 2}),
+         make_floats({2}, {4, 1})},
+        {{"epsilon", 0.0f}}, {1, 2, 2}, {0, 0.5, 1, 3});
   const double s = std::sqrt(1.25);
-  check("LayerNormalization", {range({1, 4}), make_floats({4}, {1, 1, 2, 1}), make_floats({4}, {0, 0, 0, 1})}, {{"epsilon", 0.0f}}, {1, 4},
-        {-1.5 / s, -0.5 / s, 1 / s, 1.5 / s + 1}, 17);
-  check("InstanceNormalization", {range({1, 2, 4}), make_floats({2}, {1, 2}), make_floats({2}, {0, 0})}, {{"epsilon", 0.0f}}, {1, 2, 4},
-        {-1.5 / s, -0.5 / s, 0.5 / s, 1.5 / s, -3 / s, -1 / s, 1 / s, 3 / s});
-  check("LRN", {make_floats({1, 3, 1, 1}, {1, 2, 3})}, {{"size", std::int64_t{3}}, {"alpha", 3.0f}, {"beta", 1.0f}, {"bias", 1.0f}}, {1, 3, 1, 1}, {1.0 / 6, 2.0 / 15, 3.0 / 14});
+  check("LayerNormalization", {range({1, 4}), make_floats({4}, {1, 1, 2, 1}), make_floats({4}, {0, 0, 0, 1})},
+        {{"epsilon", 0.0f}}, {1, 4}, {-1.5 / s, -0.5 / s, 1 / s, 1.5 / s + 1}, 17);
+  check("InstanceNormalization", {range({1, 2, 4}), make_floats({2}, {1, 2}), make_floats({2}, {0, 0})},
+        {{"epsilon", 0.0f}}, {1, 2, 4}, {-1.5 / s, -0.5 / s, 0.5 / s, 1.5 / s, -3 / s, -1 / s, 1 / s, 3 / s});
+  check("LRN", {make_floats({1, 3, 1, 1}, {1, 2, 3})},
+        {{"size", std::int64_t{3}}, {"alpha", 3.0f}, {"beta", 1.0f}, {"bias", 1.0f}}, {1, 3, 1, 1},
+        {1.0 / 6, 2.0 / 15, 3.0 / 14});
   check("LpNormalization", {make_floats({1, 2}, {3, 4})}, {}, {1, 2}, {0.6, 0.8});
 }
 
@@ -249,8 +280,11 @@ TEST_CASE("moving elements") {
   check("Transpose", {range({2, 3})}, {}, {3, 2}, {0, 3, 1, 4, 2, 5});
   check("Transpose", {range({1, 2, 2})}, {{"perm", ints{2, 0, 1}}}, {2, 1, 2}, {0, 2, 1, 3});
   check("Concat", {range({2, 1}), range({2, 2}, 10)}, {{"axis", std::int64_t{-1}}}, {2, 3}, {0, 10, 11, 1, 12, 13});
-  check("Slice", {range({6}), make_ints({1}, {-1}), make_ints({1}, {-100}), make_ints({1}, {0}), make_ints({1}, {-2})}, {}, {3}, {5, 3, 1});
-  check("Slice", {range({6}), make_ints({1}, {1}), make_ints({1}, {INT64_MAX}), make_ints({1}, {0}), make_ints({1}, {2})}, {}, {3}, {1, 3, 5});
+  check("Slice", {range({6}), make_ints({1}, {-1}), make_ints({1}, {-100}), make_ints({1}, {0}), make_ints({1}, {-2})},
+        {}, {3}, {5, 3, 1});
+  check("Slice",
+        {range({6}), make_ints({1}, {1}), make_ints({1}, {INT64_MAX}), make_ints({1}, {0}), make_ints({1}, {2})}, {},
+        {3}, {1, 3, 5});
   check("Slice", {range({2, 3})}, {{"starts", ints{1}}, {"ends", ints{5}}, {"axes", ints{1}}}, {2, 2}, {1, 2, 4, 5}, 9);
   check("Slice", {range({3}), make_ints({1}, {2}), make_ints({1}, {1})}, {}, {0}, {});
   const one_node split("Split", {range({5}), make_ints({2}, {2, 3})}, {}, 13, 2);
@@ -261,12 +295,16 @@ TEST_CASE("moving elements") {
   check("Pad", {range({3}), make_ints({2}, {2, 1})}, {{"mode", std::string("edge")}}, {6}, {0, 0, 0, 1, 2, 2});
   check("Pad", {range({3}), make_ints({2}, {2, 1})}, {{"mode", std::string("wrap")}}, {6}, {1, 2, 0, 1, 2, 0}, 19);
   check("Pad", {range({3}), make_ints({2}, {1, -1}), make_floats({}, {9})}, {}, {3}, {9, 0, 1});
-  check("Pad", {range({2, 2}), make_ints({2}, {0, 1}), absent(), make_ints({1}, {1})}, {}, {2, 3}, {0, 1, 0, 2, 3, 0}, 18);
+  check("Pad", {range({2, 2}), make_ints({2}, {0, 1}), absent(), make_ints({1}, {1})}, {}, {2, 3}, {0, 1, 0, 2, 3, 0},
+        18);
   check("Tile", {range({1, 2}), make_ints({2}, {2, 2})}, {}, {2, 4}, {0, 1, 0, 1, 0, 1, 0, 1});
   check("Expand", {range({2, 1}), make_ints({3}, {2, 1, 2})}, {}, {2, 2, 2}, {0, 0, 1, 1, 0, 0, 1, 1});
-  check("DepthToSpace", {range({1, 8, 1, 1})}, {{"blocksize", std::int64_t{2}}}, {1, 2, 2, 2}, {0, 2, 4, 6, 1, 3, 5, 7});
-  check("DepthToSpace", {range({1, 8, 1, 1})}, {{"blocksize", std::int64_t{2}}, {"mode", std::string("CRD")}}, {1, 2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
-  check("SpaceToDepth", {range({1, 1, 2, 4})}, {{"blocksize", std::int64_t{2}}}, {1, 4, 1, 2}, {0, 2, 1, 3, 4, 6, 5, 7});
+  check("DepthToSpace", {range({1, 8, 1, 1})}, {{"blocksize", std::int64_t{2}}}, {1, 2, 2, 2},
+        {0, 2, 4, 6, 1, 3, 5, 7});
+  check("DepthToSpace", {range({1, 8, 1, 1})}, {{"blocksize", std::int64_t{2}}, {"mode", std::string("CRD")}},
+        {1, 2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
+  check("SpaceToDepth", {range({1, 1, 2, 4})}, {{"blocksize", std::int64_t{2}}}, {1, 4, 1, 2},
+        {0, 2, 1, 3, 4, 6, 5, 7});
   check("Squeeze", {range({1, 2, 1})}, {}, {2}, {0, 1});
   check("Unsqueeze", {range({2}), make_ints({2}, {0, -1})}, {}, {1, 2, 1}, {0, 1});
   check("Flatten", {range({2, 1, 2})}, {{"axis", std::int64_t{2}}}, {2, 2}, {0, 1, 2, 3});
@@ -278,17 +316,21 @@ TEST_CASE("picking elements") {
   check("Gather", {range({2, 3}), make_ints({2}, {-1, 0})}, {{"axis", std::int64_t{1}}}, {2, 2}, {2, 0, 5, 3});
   check("GatherElements", {range({2, 2}), make_ints({1, 2}, {1, 0})}, {}, {1, 2}, {2, 1});
   check("GatherND", {range({2, 3}), make_ints({2, 2}, {1, -1, 0, 1})}, {}, {2}, {5, 1});
-  check("ScatterElements", {range({1, 3}), make_ints({1, 2}, {2, 0}), make_floats({1, 2}, {9, 8})}, {{"axis", std::int64_t{1}}}, {1, 3}, {8, 1, 9});
+  check("ScatterElements", {range({1, 3}), make_ints({1, 2}, {2, 0}), make_floats({1, 2}, {9, 8})},
+        {{"axis", std::int64_t{1}}}, {1, 3}, {8, 1, 9});
   check("ScatterND", {range({3}), make_ints({1, 1}, {1}), make_floats({1}, {7})}, {}, {3}, {0, 7, 2});
   const one_node top("TopK", {make_floats({4}, {1, 3, 3, 2}), make_ints({1}, {3})}, {}, 13, 2);
   check(top[0], {3}, {3, 3, 2});
   check(top[1], {3}, {1, 2, 3});
   check("ArgMax", {make_floats({1, 3}, {1, 5, 5})}, {{"axis", std::int64_t{1}}}, {1, 1}, {1});
-  check("ArgMin", {make_floats({1, 3}, {1, 5, 1})}, {{"axis", std::int64_t{1}}, {"select_last_index", std::int64_t{1}}, {"keepdims", std::int64_t{0}}}, {1}, {2});
+  check("ArgMin", {make_floats({1, 3}, {1, 5, 1})},
+        {{"axis", std::int64_t{1}}, {"select_last_index", std::int64_t{1}}, {"keepdims", std::int64_t{0}}}, {1}, {2});
   check("NonZero", {make_floats({2, 2}, {1, 0, 0, 1})}, {}, {2, 2}, {0, 1, 0, 1});
   // The second box overlaps the first by 4/5 of their union, the third lies apart.
-  const array boxes = make_floats({1, 3, 4}, {0, 0, 1, 1, 0, 0, 1, 0.8f, 5, 5, 6, 6}), scores = make_floats({1, 1, 3}, {0.9f, 0.95f, 0.5f});
-  check("NonMaxSuppression", {boxes, scores, make_ints({1}, {10}), make_floats({1}, {0.5f})}, {}, {2, 3}, {0, 0, 1, 0, 0, 2});
+  const array boxes = make_floats({1, 3, 4}, {0, 0, 1, 1, 0, 0, 1, 0.8f, 5, 5, 6, 6}),
+              scores = make_floats({1, 1, 3}, {0.9f, 0.95f, 0.5f});
+  check("NonMaxSuppression", {boxes, scores, make_ints({1}, {10}), make_floats({1}, {0.5f})}, {}, {2, 3},
+        {0, 0, 1, 0, 0, 2});
   CHECK(refusal("Gather", {range({2}), make_ints({1}, {2})}).find("index 2 lies outside") != std::string::npos);
 }
 
@@ -309,7 +351,8 @@ TEST_CASE("reductions: axes as attribute and as input, empty axes") {
 TEST_CASE("resize: coordinates, rounding, kernels") {
   const array x = make_floats({1, 1, 1, 4}, {1, 2, 3, 4});
   const array sizes8 = make_ints({4}, {1, 1, 1, 8}), sizes2 = make_ints({4}, {1, 1, 1, 2});
-  const auto resize = [](const std::string& mode, const std::string& coordinates, const std::string& nearest = "round_prefer_floor") {
+  const auto resize = [](const std::string& mode, const std::string& coordinates,
+                         const std::string& nearest = "round_prefer_floor") {
     return attributes{{"mode", mode}, {"coordinate_transformation_mode", coordinates}, {"nearest_mode", nearest}};
   };
   const auto check_resize = [&](const array& sizes, const attributes& a, const std::vector<double>& values) {
@@ -317,29 +360,35 @@ TEST_CASE("resize: coordinates, rounding, kernels") {
   };
   check_resize(sizes8, resize("nearest", "asymmetric", "floor"), {1, 1, 2, 2, 3, 3, 4, 4});
   check_resize(sizes8, resize("nearest", "asymmetric", "ceil"), {1, 2, 2, 3, 3, 4, 4, 4});
-  check_resize(sizes2, resize("nearest", "half_pixel"), {1, 3});                       // positions 0.5 and 2.5: halves go down,
+  check_resize(sizes2, resize("nearest", "half_pixel"), {1, 3});  // positions 0.5 and 2.5: halves go down,
   check_resize(sizes2, resize("nearest", "half_pixel", "round_prefer_ceil"), {2, 4});  // or up
   check_resize(sizes8, resize("linear", "half_pixel"), {1, 1.25, 1.75, 2.25, 2.75, 3.25, 3.75, 4});
-  check_resize(sizes8, resize("linear", "align_corners"), {1, 1 + 3.0 / 7, 1 + 6.0 / 7, 1 + 9.0 / 7, 1 + 12.0 / 7, 1 + 15.0 / 7, 1 + 18.0 / 7, 4});
+  check_resize(sizes8, resize("linear", "align_corners"),
+               {1, 1 + 3.0 / 7, 1 + 6.0 / 7, 1 + 9.0 / 7, 1 + 12.0 / 7, 1 + 15.0 / 7, 1 + 18.0 / 7, 4});
   check_resize(sizes8, resize("linear", "asymmetric"), {1, 1.5, 2, 2.5, 3, 3.5, 4, 4});
   check_resize(sizes2, resize("linear", "pytorch_half_pixel"), {1.5, 3.5});
   attributes antialias = resize("linear", "half_pixel");
   antialias["antialias"] = std::int64_t{1};
   // A triangle of half-width 2 at 0.5: weights 1/4, 3/4, 3/4, 1/4 for -1..2, the first on the repeated edge.
-  check("Resize", {x, absent(), absent(), sizes2}, antialias, {1, 1, 1, 2}, {(0.25 * 1 + 0.75 * 1 + 0.75 * 2 + 0.25 * 3) / 2, (0.25 * 2 + 0.75 * 3 + 0.75 * 4 + 0.25 * 4) / 2}, 18);
+  check("Resize", {x, absent(), absent(), sizes2}, antialias, {1, 1, 1, 2},
+        {(0.25 * 1 + 0.75 * 1 + 0.75 * 2 + 0.25 * 3) / 2, (0.25 * 2 + 0.75 * 3 + 0.75 * 4 + 0.25 * 4) / 2}, 18);
   // Keys' kernel reproduces a straight line where no edge is near.
-  const array cubic = one_node("Resize", {range({1, 1, 1, 8}), absent(), make_floats({4}, {1, 1, 1, 2}), absent()}, resize("cubic", "asymmetric"))[0];
+  const array cubic = one_node("Resize", {range({1, 1, 1, 8}), absent(), make_floats({4}, {1, 1, 1, 2}), absent()},
+                               resize("cubic", "asymmetric"))[0];
   CHECK(cubic.number(7) == doctest::Approx(3.5));
-  check("Upsample", {x, make_floats({4}, {1, 1, 1, 2})}, {{"mode", std::string("nearest")}}, {1, 1, 1, 8}, {1, 1, 2, 2, 3, 3, 4, 4}, 9);
+  check("Upsample", {x, make_floats({4}, {1, 1, 1, 2})}, {{"mode", std::string("nearest")}}, {1, 1, 1, 8},
+        {1, 1, 2, 2, 3, 3, 4, 4}, 9);
   attributes crop = resize("linear", "tf_crop_and_resize");
   crop["extrapolation_value"] = 10.0f;
-  check("Resize", {x, make_floats({8}, {0, 0, 0, 0.5f, 1, 1, 1, 1.5f}), absent(), make_ints({4}, {1, 1, 1, 3})}, crop, {1, 1, 1, 3}, {2.5, 4, 10});
+  check("Resize", {x, make_floats({8}, {0, 0, 0, 0.5f, 1, 1, 1, 1.5f}), absent(), make_ints({4}, {1, 1, 1, 3})}, crop,
+        {1, 1, 1, 3}, {2.5, 4, 10});
 }
 
 TEST_CASE("matrices") {
   check("MatMul", {range({2, 2}), range({2})}, {}, {2}, {1, 3});
   check("MatMul", {range({2, 1, 2}), range({1, 2, 1}, 1)}, {}, {2, 1, 1}, {2, 8});
-  check("Gemm", {range({2, 1}), range({2, 2}), make_floats({2}, {1, 2})}, {{"transA", std::int64_t{1}}, {"transB", std::int64_t{1}}, {"alpha", 2.0f}, {"beta", 3.0f}}, {1, 2}, {5, 12});
+  check("Gemm", {range({2, 1}), range({2, 2}), make_floats({2}, {1, 2})},
+        {{"transA", std::int64_t{1}}, {"transB", std::int64_t{1}}, {"alpha", 2.0f}, {"beta", 3.0f}}, {1, 2}, {5, 12});
 }
 
 TEST_CASE("casts, constants, predicates") {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Train the x2 game-frame upscaler of examples/models and measure it on frames that it never saw.
 
-    apt-get install python3-torch python3-pil g++        # Debian 12: torch 1.13, numpy 1.24, Pillow 9.4
-    /usr/bin/python3 tools/train_upscaler/train.py       # about 40 minutes on one core
+    apt-get install python3-torch python3-pil python3-pip g++   # Debian 12: torch 1.13, numpy 1.24, Pillow 9.4
+    /usr/bin/python3 tools/train_upscaler/train.py              # about 40 minutes on one core
 
 Data: frames of rasteriser.cpp (built here), and photographs that the PyPI package scikit-image 0.26.0 ships, each in the
 public domain or CC0 according to that package's documentation (skimage/data/_fetchers.py):
@@ -19,6 +19,7 @@ import argparse
 import math
 import pathlib
 import platform
+import shutil
 import subprocess
 import sys
 import time
@@ -74,7 +75,10 @@ def fetch_photos(work):
     folder = work / "photos"
     if not folder.exists():
         wheels = work / "wheels"
-        subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:",
+        pip = [shutil.which("pip") or shutil.which("pip3") or "pip"]
+        if subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True).returncode == 0:
+            pip = [sys.executable, "-m", "pip"]
+        subprocess.run([*pip, "download", "--quiet", "--no-deps", "--only-binary=:all:",
                         "--python-version", "3.11", "-d", str(wheels), PACKAGE], check=True)
         folder.mkdir(parents=True)
         with zipfile.ZipFile(next(wheels.glob("scikit_image-*.whl"))) as wheel:

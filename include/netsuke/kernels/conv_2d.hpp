@@ -46,7 +46,7 @@ inline void gather_window(const direct_conv& d, const float* image, int y, int x
 }
 
 /// Gathers the windows that wait, multiplies them, and empties the list.
-inline void multiply_gathered(const direct_conv& d, window_list& list, float* scratch) {
+NSK_ONE_COPY inline void multiply_gathered(const direct_conv& d, window_list& list, float* scratch) {
   const int depth = static_cast<int>(d.job.weights.depth);
   for (int r = 0; r < list.count; ++r) {
     float* to = scratch + std::ptrdiff_t{depth} * r;
@@ -59,7 +59,7 @@ inline void multiply_gathered(const direct_conv& d, window_list& list, float* sc
 }
 
 /// Puts the windows of output pixels [begin, end) of one row on the list; `line.input` is the image, y the windows' first input row.
-inline void push_outside(const direct_conv& d, window_list& list, const gemm_line& line, int y, int begin, int end, float* scratch) {
+NSK_ONE_COPY inline void push_outside(const direct_conv& d, window_list& list, const gemm_line& line, int y, int begin, int end, float* scratch) {
   for (int pixel = begin; pixel < end; ++pixel) {
     list.y[list.count] = y;
     list.x[list.count] = pixel * d.a->w.stride_w - d.a->w.pad_left;
@@ -71,7 +71,7 @@ inline void push_outside(const direct_conv& d, window_list& list, const gemm_lin
 }
 
 /// Output rows and pixels of the tile in order; windows inside are multiplied where they lie, block by block.
-inline void convolve_rows(const direct_conv& d, const tile_range& t, float* scratch) {
+NSK_ONE_COPY inline void convolve_rows(const direct_conv& d, const tile_range& t, float* scratch) {
   const conv_2d_args& a = *d.a;
   const tensor_view &in = a.input, &out = a.output;
   const int height = out.shape[1], reach_y = (a.w.kernel_h - 1) * a.w.dilation_h, reach_x = (a.w.kernel_w - 1) * a.w.dilation_w;
@@ -106,7 +106,7 @@ inline gemm_runs runs_of(const conv_2d_args& a, int depth) {
   return {a.w.kernel_h, a.w.kernel_w, depth, row, column};
 }
 
-inline void direct_conv_2d(const conv_2d_args& a, const tile_range& t, float* scratch) {
+NSK_ONE_COPY inline void direct_conv_2d(const conv_2d_args& a, const tile_range& t, float* scratch) {
   const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups, taps = a.w.kernel_h * a.w.kernel_w;
   const halo border = a.input.fill == 0 ? a.input.border : halo{};
   direct_conv d{&a, {runs_of(a, depth), {}, 0, 0, gemm_block_rows(taps * depth), prepare(a.e, a.output.rank)}, depth, 0,

@@ -46,50 +46,43 @@ NSK_INLINE const float* first_tap(const depthwise_call& d, const depthwise_image
 }
 
 /// Pixels one by one, whatever their windows touch.
-inline void depthwise_slow(const depthwise_call& d, const depthwise_image& m, const pixel_block& b) {
+NSK_ONE_COPY inline void depthwise_slow(const depthwise_call& d, const depthwise_image& m, const pixel_block& b) {
   const window& w = d.a->w;
   for (int y = b.y; y < b.y_end; ++y)
     for (int x = b.x; x < b.x_end; ++x)
       depthwise_any_1(d, m.input, y * w.stride_h - w.pad_top, x * w.stride_w - w.pad_left, outputs_at<1, 1>(d, m, y, x));
 }
 
-/// Rows x Pixels tiles over the block; the last tile of a row begins early so that it is whole (the same bits are stored twice),
-/// therefore the block has at least Pixels columns and the residual is not the output. Returns the rows done.
+/// Rows x Pixels tiles over the block. The last tiles of rows and columns begin early so that they are whole (the same bits are stored
+/// twice); therefore the block has at least Rows x Pixels pixels, and where it is no multiple of them the residual is not the output.
 template <int Kernel, int Stride, int Rows, int Pixels>
-inline int depthwise_rows(const depthwise_call& d, const depthwise_image& m, const pixel_block& b) {
-  int y = b.y;
-  for (; y + Rows <= b.y_end; y += Rows)
-    for (int x = b.x; x < b.x_end; x += Pixels) {
-      const int from = x + Pixels <= b.x_end ? x : b.x_end - Pixels;
-      depthwise_tile<Kernel, Stride, Rows, Pixels>(d, first_tap(d, m, y, from), outputs_at<Rows, Pixels>(d, m, y, from));
+NSK_ONE_COPY inline void depthwise_tiles(const depthwise_call& d, const depthwise_image& m, const pixel_block& b) {
+  for (int row = b.y; row < b.y_end; row += Rows) {
+    const int y = row + Rows <= b.y_end ? row : b.y_end - Rows;
+    for (int column = b.x; column < b.x_end; column += Pixels) {
+      const int x = column + Pixels <= b.x_end ? column : b.x_end - Pixels;
+      depthwise_tile<Kernel, Stride, Rows, Pixels>(d, first_tap(d, m, y, x), outputs_at<Rows, Pixels>(d, m, y, x));
     }
-  return y;
+  }
 }
 
-/// A block whose windows lie inside, for square kernels without dilation.
+/// A block whose windows lie inside, for square kernels without dilation; false if it has no tile for the block.
 template <int Kernel, int Stride>
-inline void depthwise_fast(const depthwise_call& d, const depthwise_image& m, pixel_block b) {
-  const int width = b.x_end - b.x;
-  if (width % 7 == 0 && (width < 14 || b.y_end - b.y < 2)) return void(depthwise_rows<Kernel, Stride, 1, 7>(d, m, b));
-  if (width < 4 || d.a->e.residual != nullptr) {
-    for (int y = b.y; y < b.y_end; ++y)
-      for (int x = b.x; x < b.x_end; ++x)
-        depthwise_tile<Kernel, Stride, 1, 1>(d, first_tap(d, m, y, x), outputs_at<1, 1>(d, m, y, x));
-    return;
-  }
-  b.y = depthwise_rows<Kernel, Stride, 2, 4>(d, m, b);
-  depthwise_rows<Kernel, Stride, 1, 4>(d, m, b);
+inline bool depthwise_fast(const depthwise_call& d, const depthwise_image& m, const pixel_block& b) {
+  const int width = b.x_end - b.x, height = b.y_end - b.y;
+  if (width % 7 == 0 && (width < 14 || height < 2)) return depthwise_tiles<Kernel, Stride, 1, 7>(d, m, b), true;
+  if (width < 4 || height < 2 || d.a->e.residual != nullptr) return false;
+  return depthwise_tiles<Kernel, Stride, 2, 4>(d, m, b), true;
 }
 
-/// A block whose windows lie inside, for any kernel.
-inline void depthwise_inside(const depthwise_call& d, const depthwise_image& m, const pixel_block& b) {
+/// A block whose windows lie inside.
+NSK_ONE_COPY inline void depthwise_inside(const depthwise_call& d, const depthwise_image& m, const pixel_block& b) {
   const window& w = d.a->w;
-  if (w.kernel_h == w.kernel_w && w.stride_h == w.stride_w && w.dilation_h == 1 && w.dilation_w == 1) {
-    if (w.kernel_h == 3 && w.stride_h == 1) return depthwise_fast<3, 1>(d, m, b);
-    if (w.kernel_h == 3 && w.stride_h == 2) return depthwise_fast<3, 2>(d, m, b);
-    if (w.kernel_h == 5 && w.stride_h == 1) return depthwise_fast<5, 1>(d, m, b);
-    if (w.kernel_h == 5 && w.stride_h == 2) return depthwise_fast<5, 2>(d, m, b);
-  }
+  const bool square = w.kernel_h == w.kernel_w && w.stride_h == w.stride_w && w.dilation_h == 1 && w.dilation_w == 1;
+  if (square && w.kernel_h == 3 && w.stride_h == 1 && depthwise_fast<3, 1>(d, m, b)) return;
+  if (square && w.kernel_h == 3 && w.stride_h == 2 && depthwise_fast<3, 2>(d, m, b)) return;
+  if (square && w.kernel_h == 5 && w.stride_h == 1 && depthwise_fast<5, 1>(d, m, b)) return;
+  if (square && w.kernel_h == 5 && w.stride_h == 2 && depthwise_fast<5, 2>(d, m, b)) return;
   for (int y = b.y; y < b.y_end; ++y) {
     int x = b.x;
     for (; x + 4 <= b.x_end; x += 4) depthwise_any_4(d, first_tap(d, m, y, x), outputs_at<1, 4>(d, m, y, x));
@@ -97,7 +90,7 @@ inline void depthwise_inside(const depthwise_call& d, const depthwise_image& m, 
   }
 }
 
-inline void depthwise_block(const depthwise_call& d, const depthwise_image& m, const pixel_block& b) {
+NSK_ONE_COPY inline void depthwise_block(const depthwise_call& d, const depthwise_image& m, const pixel_block& b) {
   const window& w = d.a->w;
   pixel_block in = b;
   cut_inside(in.y, in.y_end, w.stride_h, w.pad_top, (w.kernel_h - 1) * w.dilation_h, d.top, d.bottom);

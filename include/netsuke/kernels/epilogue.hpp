@@ -72,7 +72,7 @@ NSK_INLINE void apply_slope(const float* slope, float* p, int count) {
 
 /// Applies the epilogue to `rows` lines of `width` floats (whole registers) and stores their first `columns`. Row r goes to
 /// row[r].output + channel; its residual begins at row[r].residual, counted from channel 0. The block is used up.
-NSK_NOINLINE inline void finish_block(float* block, int rows, int width, const tile_epilogue& t, const tile_row* row, int channel,
+NSK_ONE_COPY inline void finish_block(float* block, int rows, int width, const tile_epilogue& t, const tile_row* row, int channel,
                                       int columns) {
   const epilogue& e = *t.e;
   const bool adds = e.residual != nullptr;

@@ -13,7 +13,7 @@ namespace kernels {
 namespace impl {
 
 /// Multiplies the tile's rows and pixels of `input` (shaped as the output but for the last dimension) by one packed matrix.
-inline void multiply_rows(const tensor_view& input, const tensor_view& output, const epilogue& epi, const gemm_weights& w, const tile_range& t) {
+NSK_ONE_COPY inline void multiply_rows(const tensor_view& input, const tensor_view& output, const epilogue& epi, const gemm_weights& w, const tile_range& t) {
   const int block = gemm_block_rows(w.depth), pixels = t.pixel_end - t.pixel_begin;
   const gemm_job job{{1, 1, static_cast<int>(w.depth)}, w, t.channel_begin, t.channel_end, block, prepare(epi, output.rank)};
   gemm_row_list list;

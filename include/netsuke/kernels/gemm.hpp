@@ -55,7 +55,7 @@ inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights& w, 
 
 /// Computes `count` rows times the columns that are output channels [begin, end), and stores them through the epilogue. All rows
 /// share `runs`. Panels outside, rows inside: call it with as many rows as stay in the second-level cache (gemm_block_rows).
-inline void gemm(int count, const gemm_runs& runs, const gemm_weights& w, int begin, int end, const tile_row* rows, const tile_epilogue& e) {
+NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weights& w, int begin, int end, const tile_row* rows, const tile_epilogue& e) {
   const int panels = static_cast<int>(panel_count(w.channels));
   int index = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
   if (index >= panels) index = panels - 1;
@@ -118,12 +118,12 @@ struct gemm_job {
 };
 
 /// Multiplies the rows of the list and empties it.
-inline void gemm_flush(const gemm_job& job, gemm_row_list& list) {
+NSK_ONE_COPY inline void gemm_flush(const gemm_job& job, gemm_row_list& list) {
   if (list.count > 0) gemm(list.count, job.runs, job.weights, job.channel_begin, job.channel_end, list.row, job.e);
   list.count = 0;
 }
 /// Appends `n` rows, multiplying whenever a block is full.
-inline void gemm_push(const gemm_job& job, gemm_row_list& list, const gemm_line& line, int n) {
+NSK_ONE_COPY inline void gemm_push(const gemm_job& job, gemm_row_list& list, const gemm_line& line, int n) {
   for (int i = 0; i < n;) {
     const int room = job.block - list.count, some = n - i < room ? n - i : room;
     list.push(line.from(i), some);

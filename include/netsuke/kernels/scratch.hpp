@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Bytes of lane scratch that a kernel needs, from plain numbers: converter, verifier and kernels agree because they call the same
-/// functions. Results are multiples of 64. They depend neither on the instruction set nor on the tile. Every other kernel needs 0.
+/// functions. Results are multiples of 64. They depend neither on the instruction set nor on the tile. resize_2d has its own function
+/// in kernels/impl/resize_scratch.hpp; every other kernel needs 0.
 #include <cstdint>
 #include <netsuke/core/op.hpp>
 #include <netsuke/core/packing.hpp>

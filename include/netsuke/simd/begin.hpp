@@ -23,6 +23,8 @@
 #endif
 #if defined(NSK_KEEP_USER_OPT)
 #pragma GCC optimize("no-fast-math", "fp-contract=off")
+#elif defined(__OPTIMIZE_SIZE__)
+#pragma GCC optimize("O2", "no-fast-math", "fp-contract=off")
 #else
 #pragma GCC optimize("O3", "no-fast-math", "fp-contract=off")
 #endif

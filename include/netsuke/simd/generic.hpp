@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <type_traits>
 #include <utility>
-#include <netsuke/simd/isa.hpp>
+#include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
 NSK_BEGIN
 namespace simd {

@@ -20,6 +20,34 @@
 #define NSK_INLINE_LAMBDA __attribute__((always_inline))
 #endif
 
+/// A function that exists once: neither inlined nor cloned for constant arguments, because it is large or seldom called.
+#if defined(__GNUC__) && !defined(__clang__)
+#define NSK_ONE_COPY __attribute__((noinline, noclone))
+#else
+#define NSK_ONE_COPY NSK_NOINLINE
+#endif
+
+#include <netsuke/simd/begin.hpp>
+NSK_BEGIN
+namespace simd {
+namespace impl {
+/// Returns whether a product that is added to something is rounded first. False where the compiler fuses the two in spite of the
+/// pragmas of simd/begin.hpp (clang with -ffp-contract=fast), which macros cannot see: then results differ from machine to machine.
+inline bool rounds_products() {
+  const volatile float near_one = 1.000244140625f, rounded_square = -1.00048828125f;  // 1 + 2^-12, -(1 + 2^-11)
+  const float a = near_one, c = rounded_square;
+#if defined(NSK_ISA_AVX2) || defined(NSK_ISA_AVX512)
+  const __m256 x = _mm256_set1_ps(a);
+  return _mm256_cvtss_f32(_mm256_add_ps(_mm256_mul_ps(x, x), _mm256_set1_ps(c))) == 0.0f;
+#else
+  return a * a + c == 0.0f;
+#endif
+}
+}
+}
+NSK_END
+#include <netsuke/simd/end.hpp>
+
 NSK_BEGIN
 #if defined(NSK_ISA_AVX2) || defined(NSK_ISA_AVX512)
 namespace simd {
@@ -53,7 +81,8 @@ inline std::uint32_t saved_registers() {
 }
 #endif
 
-/// Returns whether this machine and its operating system can run the instruction set of this translation unit. Ask it before
+/// Returns whether this machine and its operating system can run the instruction set of this translation unit, and whether it was
+/// compiled so that products are rounded (false: add -ffp-contract=on to its compiler flags). Ask it before
 /// anything else when one program carries several builds of the library. Source: Intel SDM volume 1, section 14.3.
 inline bool cpu_supports() {
 #if defined(NSK_ISA_AVX2) || defined(NSK_ISA_AVX512)
@@ -66,12 +95,9 @@ inline bool cpu_supports() {
   if ((saved & 0x6u) != 0x6u || (extended & (1u << 5)) == 0) return false;
 #if defined(NSK_ISA_AVX512)
   constexpr std::uint32_t f_dq_bw_vl = (1u << 16) | (1u << 17) | (1u << 30) | (1u << 31);
-  return (saved & 0xe6u) == 0xe6u && (extended & f_dq_bw_vl) == f_dq_bw_vl;
-#else
-  return true;
+  if ((saved & 0xe6u) != 0xe6u || (extended & f_dq_bw_vl) != f_dq_bw_vl) return false;
 #endif
-#else
-  return true;
 #endif
+  return simd::impl::rounds_products();
 }
 NSK_END

@@ -84,10 +84,14 @@ void array::set(std::int64_t i, double v) {
 
 void array::set_integer(std::int64_t i, std::int64_t v) {
   switch (type) {
-    case element::i8: case element::u8: as<std::uint8_t>()[i] = static_cast<std::uint8_t>(v); return;
-    case element::i16: case element::u16: as<std::uint16_t>()[i] = static_cast<std::uint16_t>(v); return;
-    case element::i32: case element::u32: as<std::uint32_t>()[i] = static_cast<std::uint32_t>(v); return;
-    case element::i64: case element::u64: as<std::int64_t>()[i] = v; return;
+    case element::i8:
+    case element::u8: as<std::uint8_t>()[i] = static_cast<std::uint8_t>(v); return;
+    case element::i16:
+    case element::u16: as<std::uint16_t>()[i] = static_cast<std::uint16_t>(v); return;
+    case element::i32:
+    case element::u32: as<std::uint32_t>()[i] = static_cast<std::uint32_t>(v); return;
+    case element::i64:
+    case element::u64: as<std::int64_t>()[i] = v; return;
     case element::boolean: as<std::uint8_t>()[i] = v != 0 ? 1 : 0; return;
     case element::string: return;
     default: set(i, static_cast<double>(v));
@@ -97,20 +101,24 @@ void array::set_integer(std::int64_t i, std::int64_t v) {
 std::int64_t integer_from(double v) {
   constexpr double low = -9223372036854775808.0, high = 9223372036854775808.0;
   if (!(v > low)) return v != v ? 0 : std::numeric_limits<std::int64_t>::min();
-  if (v >= high) return v < 2 * high ? static_cast<std::int64_t>(static_cast<std::uint64_t>(v)) : std::numeric_limits<std::int64_t>::max();
+  if (v >= high)
+    return v < 2 * high ? static_cast<std::int64_t>(static_cast<std::uint64_t>(v))
+                        : std::numeric_limits<std::int64_t>::max();
   return static_cast<std::int64_t>(v);
 }
 
 array make_floats(shape_t shape, const std::vector<float>& values) {
   array a(element::f32, std::move(shape));
-  if (a.count() != static_cast<std::int64_t>(values.size())) misuse("make_floats: shape " + to_string(a.shape) + " does not hold the values");
+  if (a.count() != static_cast<std::int64_t>(values.size()))
+    misuse("make_floats: shape " + to_string(a.shape) + " does not hold the values");
   std::copy(values.begin(), values.end(), a.as<float>());
   return a;
 }
 
 array make_ints(shape_t shape, const std::vector<std::int64_t>& values) {
   array a(element::i64, std::move(shape));
-  if (a.count() != static_cast<std::int64_t>(values.size())) misuse("make_ints: shape " + to_string(a.shape) + " does not hold the values");
+  if (a.count() != static_cast<std::int64_t>(values.size()))
+    misuse("make_ints: shape " + to_string(a.shape) + " does not hold the values");
   std::copy(values.begin(), values.end(), a.as<std::int64_t>());
   return a;
 }

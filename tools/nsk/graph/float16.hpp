@@ -31,8 +31,8 @@ inline std::uint16_t half_from_double(double v) {
   const double magnitude = std::fabs(v);
   if (magnitude >= 65520.0) return static_cast<std::uint16_t>(sign | 0x7c00);
   int exponent = 0;
-  std::frexp(magnitude, &exponent);                                     // magnitude = m * 2^exponent, m in [0.5, 1)
-  const int unit = exponent - 11 < -24 ? -24 : exponent - 11;           // exponent of the last bit kept
+  std::frexp(magnitude, &exponent);                            // magnitude = m * 2^exponent, m in [0.5, 1)
+  const int unit = exponent - 11 < -24 ? -24 : exponent - 11;  // exponent of the last bit kept
   const auto steps = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, -unit)));  // <= 2048
   // Steps count units of 2^unit: below 1024 the number is subnormal, and 2048 carries into the next exponent by itself.
   return static_cast<std::uint16_t>(sign | (static_cast<std::uint32_t>((unit + 24) << 10) + steps));

@@ -14,14 +14,18 @@ bool value::is_static() const {
 
 namespace {
 
-std::string label(const node& n) { return "node '" + n.name + "' (" + n.op + ", opset " + std::to_string(n.version) + ")"; }
+std::string label(const node& n) {
+  return "node '" + n.name + "' (" + n.op + ", opset " + std::to_string(n.version) + ")";
+}
 
 template <class T>
 const T* attribute_of(const node& n, const std::string& key, const char* kind) {
   const auto found = n.attributes.find(key);
   if (found == n.attributes.end()) return nullptr;
   const T* value = std::get_if<T>(&found->second);
-  if (value == nullptr) refuse(label(n) + ": attribute '" + key + "' must be " + kind + ". The file was damaged or written by a faulty exporter");
+  if (value == nullptr)
+    refuse(label(n) + ": attribute '" + key + "' must be " + kind +
+           ". The file was damaged or written by a faulty exporter");
   return value;
 }
 
@@ -60,7 +64,8 @@ value_id graph::add(value v) {
 
 std::string describe(const graph& g, const node& n) {
   constexpr std::size_t most_named = 8;
-  std::string text = "node '" + n.name + "' (" + (n.domain.empty() ? "" : n.domain + ".") + n.op + ", opset " + std::to_string(n.version);
+  std::string text = "node '" + n.name + "' (" + (n.domain.empty() ? "" : n.domain + ".") + n.op + ", opset " +
+                     std::to_string(n.version);
   for (std::size_t i = 0; i < n.inputs.size(); ++i) {
     if (i == most_named) return text + ", and " + std::to_string(n.inputs.size() - i) + " more)";
     text += i == 0 ? ", input " : ", ";

@@ -12,8 +12,9 @@
 namespace nsk::tool {
 namespace {
 
-constexpr std::int64_t most_folded = std::int64_t{1} << 28;   // elements of a constant that folding may make
-constexpr std::int64_t most_looked_at = std::int64_t{1} << 16;  // elements of a constant that inference may need: shapes, not weights
+constexpr std::int64_t most_folded = std::int64_t{1} << 28;  // elements of a constant that folding may make
+constexpr std::int64_t most_looked_at = std::int64_t{1}
+                                        << 16;  // elements of a constant that inference may need: shapes, not weights
 
 std::string dimension_text(const value& v, std::size_t d) {
   if (v.shape[d] >= 0) return std::to_string(v.shape[d]);
@@ -61,7 +62,8 @@ class liveness {
 
 void remove_dead_nodes(graph& g) {
   const liveness live(g);
-  g.nodes.erase(std::remove_if(g.nodes.begin(), g.nodes.end(), [&](const node& n) { return !live.is_live(n); }), g.nodes.end());
+  g.nodes.erase(std::remove_if(g.nodes.begin(), g.nodes.end(), [&](const node& n) { return !live.is_live(n); }),
+                g.nodes.end());
 }
 
 /// Drops values that nobody uses and renumbers the rest; unused outputs of nodes become absent.
@@ -94,15 +96,18 @@ class resolver {
   void run() {
     bind_inputs();
     remove_dead_nodes(m_graph);
-    for (std::size_t i = 0; i < m_graph.values.size(); ++i) m_ids.emplace(m_graph.values[i].name, static_cast<value_id>(i));
+    for (std::size_t i = 0; i < m_graph.values.size(); ++i)
+      m_ids.emplace(m_graph.values[i].name, static_cast<value_id>(i));
     for (const node& n : m_graph.nodes) m_node_names.insert(n.name);
     m_waiting.assign(std::make_move_iterator(m_graph.nodes.rbegin()), std::make_move_iterator(m_graph.nodes.rend()));
     m_graph.nodes.clear();
     while (!m_waiting.empty()) {
       node n = std::move(m_waiting.back());
       m_waiting.pop_back();
-      if (n.op == "If" && n.domain.empty()) inline_branch(n);
-      else infer(std::move(n));
+      if (n.op == "If" && n.domain.empty())
+        inline_branch(n);
+      else
+        infer(std::move(n));
     }
     remove_dead_nodes(m_graph);
     remove_dead_values(m_graph);
@@ -120,7 +125,8 @@ class resolver {
       if (input == name) return;
       known += (known.empty() ? "'" : ", '") + input + "'";
     }
-    misuse(std::string(option) + " names '" + name + "', which is no input of the model. Its inputs: " + (known.empty() ? "none" : known));
+    misuse(std::string(option) + " names '" + name +
+           "', which is no input of the model. Its inputs: " + (known.empty() ? "none" : known));
   }
 
   void bind_inputs() {
@@ -145,8 +151,11 @@ class resolver {
 
   void bind_shape(value& v, const shape_t& shape) {
     bool fits = !v.known_rank || v.shape.size() == shape.size();
-    for (std::size_t d = 0; fits && v.known_rank && d < shape.size(); ++d) fits = v.shape[d] < 0 || v.shape[d] == shape[d];
-    if (!fits) misuse("--input " + v.name + ": shape " + to_string(shape) + " contradicts the model, whose input has shape " + shape_text(v));
+    for (std::size_t d = 0; fits && v.known_rank && d < shape.size(); ++d)
+      fits = v.shape[d] < 0 || v.shape[d] == shape[d];
+    if (!fits)
+      misuse("--input " + v.name + ": shape " + to_string(shape) + " contradicts the model, whose input has shape " +
+             shape_text(v));
     checked_count(shape, "--input " + v.name);
     v.shape = shape;
     v.known_rank = true;
@@ -155,7 +164,8 @@ class resolver {
   static void set_constant(value& v, double number) {
     shape_t shape = v.known_rank ? v.shape : shape_t();
     for (std::int64_t& d : shape) d = d < 0 ? 1 : d;
-    if (checked_count(shape, "--set " + v.name) > most_folded) misuse("--set " + v.name + ": the input has too many elements to be a constant");
+    if (checked_count(shape, "--set " + v.name) > most_folded)
+      misuse("--set " + v.name + ": the input has too many elements to be a constant");
     array a(v.type, shape);
     for (std::int64_t i = 0; i < a.count(); ++i) a.set(i, number);
     v.shape = shape;
@@ -164,17 +174,23 @@ class resolver {
   }
 
   [[noreturn]] static void refuse_dynamic(const value& v) {
-    if (!v.known_rank) refuse("input '" + v.name + "' has no shape in the model. Give one, for example: --input " + v.name + "=1x3x224x224");
+    if (!v.known_rank)
+      refuse("input '" + v.name + "' has no shape in the model. Give one, for example: --input " + v.name +
+             "=1x3x224x224");
     std::string dynamic, option;
+    int count = 0;
     for (std::size_t d = 0; d < v.shape.size(); ++d) {
       if (d != 0) option += 'x';
       option += v.shape[d] < 0 ? "1" : std::to_string(v.shape[d]);
       if (v.shape[d] >= 0) continue;
+      ++count;
       const std::string symbol = dimension_text(v, d);
-      dynamic += (dynamic.empty() ? "" : ", ") + (symbol == "?" ? "dimension " + std::to_string(d) : "'" + symbol + "'");
+      dynamic +=
+          (dynamic.empty() ? "" : ", ") + (symbol == "?" ? "dimension " + std::to_string(d) : "'" + symbol + "'");
     }
-    refuse("input '" + v.name + "' has the shape " + shape_text(v) + ", in which " + dynamic + " is dynamic. Shapes are fixed at conversion: add --input " +
-           v.name + "=" + option + ", with the size that you need in place of 1");
+    refuse("input '" + v.name + "' has the shape " + shape_text(v) + ", in which " + dynamic +
+           (count == 1 ? " is" : " are") + " dynamic. Shapes are fixed at conversion: add --input " + v.name + "=" +
+           option + ", with the size that you need in place of 1");
   }
 
   // Nodes.
@@ -190,7 +206,8 @@ class resolver {
     for (std::size_t i = 0; i < n.inputs.size(); ++i) {
       if (n.inputs[i] == no_value) continue;
       const value& v = at(n.inputs[i]);
-      if (!v.typed || v.type == element::string) refuse(describe(m_graph, n) + ": input '" + v.name + "' is no tensor of numbers");
+      if (!v.typed || v.type == element::string)
+        refuse(describe(m_graph, n) + ": input '" + v.name + "' is no tensor of numbers");
       const bool needed = v.constant && (all_constant || v.constant->count() <= most_looked_at);
       if (needed) held[i] = reference::hold(*v.constant);
       c.input(i) = {true, v.type, v.shape, needed ? &held[i].data : nullptr};
@@ -203,16 +220,21 @@ class resolver {
       v.shape = c.out_shape(i);
       v.typed = v.known_rank = true;
     }
-    if (all_constant) fold(n, c);
-    else m_graph.nodes.push_back(std::move(n));
+    if (all_constant)
+      fold(n, c);
+    else
+      m_graph.nodes.push_back(std::move(n));
   }
 
   void fold(const node& n, reference::call& c) {
     for (std::size_t i = 0; i < n.outputs.size(); ++i)
-      if (c.wants(i) && count_of(c.out_shape(i)) > most_folded) refuse(describe(m_graph, n) + ": it would make a constant of shape " + to_string(c.out_shape(i)) + ", larger than 2^28 elements");
+      if (c.wants(i) && count_of(c.out_shape(i)) > most_folded)
+        refuse(describe(m_graph, n) + ": it would make a constant of shape " + to_string(c.out_shape(i)) +
+               ", larger than 2^28 elements");
     std::vector<reference::typed_array> results = reference::evaluate_call(c);
     for (std::size_t i = 0; i < n.outputs.size(); ++i)
-      if (n.outputs[i] != no_value) at(n.outputs[i]).constant = std::make_shared<const array>(converted(results[i].data, results[i].type));
+      if (n.outputs[i] != no_value)
+        at(n.outputs[i]).constant = std::make_shared<const array>(converted(results[i].data, results[i].type));
   }
 
   // If with a known condition: the branch's nodes take the node's place.
@@ -221,7 +243,9 @@ class resolver {
     const value_id condition = n.inputs.empty() ? no_value : n.inputs[0];
     if (condition == no_value) refuse(describe(m_graph, n) + ": the condition is missing. The file is damaged");
     if (!at(condition).constant)
-      refuse(describe(m_graph, n) + ": its condition is computed at run time, but one branch must be chosen at conversion. If it follows from an input, fix that one with --set");
+      refuse(describe(m_graph, n) +
+             ": its condition is computed at run time, but one branch must be chosen at conversion. If it follows from "
+             "an input, fix that one with --set");
     const graph& branch = *reference::branch_of(m_graph, n, *at(condition).constant);
 
     std::vector<value_id> ids(branch.values.size(), no_value);
@@ -229,7 +253,8 @@ class resolver {
     for (value_id v : branch.captures) {
       const std::string& name = branch.values[static_cast<std::size_t>(v)].name;
       const auto found = m_ids.find(name);
-      if (found == m_ids.end()) refuse(describe(m_graph, n) + ": a branch reads '" + name + "', which nothing produces");
+      if (found == m_ids.end())
+        refuse(describe(m_graph, n) + ": a branch reads '" + name + "', which nothing produces");
       ids[static_cast<std::size_t>(v)] = found->second;
     }
     std::set<value_id> produced;
@@ -255,8 +280,10 @@ class resolver {
       if (ids[v] == no_value) ids[v] = adopt(branch.values[v], n.name, renamed);
 
     for (node& identity : identities) identity.inputs[0] = ids[static_cast<std::size_t>(identity.inputs[0])];
-    m_waiting.insert(m_waiting.end(), std::make_move_iterator(identities.begin()), std::make_move_iterator(identities.end()));
-    for (std::size_t i = branch.nodes.size(); i-- > 0;) m_waiting.push_back(adopt(branch.nodes[i], n.name, ids, renamed));
+    m_waiting.insert(m_waiting.end(), std::make_move_iterator(identities.begin()),
+                     std::make_move_iterator(identities.end()));
+    for (std::size_t i = branch.nodes.size(); i-- > 0;)
+      m_waiting.push_back(adopt(branch.nodes[i], n.name, ids, renamed));
   }
 
   value_id adopt(const value& v, const std::string& prefix, std::map<std::string, std::string>& renamed) {
@@ -267,7 +294,8 @@ class resolver {
     return m_ids[name] = m_graph.add(std::move(copy));
   }
 
-  node adopt(const node& n, const std::string& prefix, const std::vector<value_id>& ids, const std::map<std::string, std::string>& renamed) {
+  node adopt(const node& n, const std::string& prefix, const std::vector<value_id>& ids,
+             const std::map<std::string, std::string>& renamed) {
     node copy = n;
     while (!m_node_names.insert(copy.name).second) copy.name = prefix + "/" + copy.name;
     for (std::vector<value_id>* list : {&copy.inputs, &copy.outputs})

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Makes a freshly imported graph static: binds shapes, infers the rest, folds what is constant, drops what nobody uses.
+/// Makes a freshly imported graph static: binds shapes, infers the rest, folds what is constant, drops what nobody
+/// uses.
 #include <map>
 #include <string>
 #include "graph/graph.hpp"
@@ -13,12 +14,12 @@ struct input_options {
   std::map<std::string, double> set;      ///< --set NAME=VALUE: the input becomes a constant filled with the value
 };
 
-/// Binds input shapes, replaces set inputs by constants, infers the type and shape of every value, evaluates nodes whose inputs
-/// are constant (the results take the value's own type, floats are rounded to float32), inlines `If` whose condition is known and
-/// removes dead nodes and values. Afterwards every value is typed and static, no node has only constant inputs, and every node
-/// has an operator that the reference evaluator knows.
-/// Refuses: unknown input names; shapes that contradict the model; an input dimension that nobody bound (naming its symbol
-/// and the option to add); operators that are unknown or get operands that they do not take; shapes that depend on data.
+/// Binds input shapes, replaces set inputs by constants, infers the type and shape of every value, evaluates nodes
+/// whose inputs are constant (the results take the value's own type, floats are rounded to float32), inlines `If` whose
+/// condition is known and removes dead nodes and values. Afterwards every value is typed and static, no node has only
+/// constant inputs, and every node has an operator that the reference evaluator knows. Refuses: unknown input names;
+/// shapes that contradict the model; an input dimension that nobody bound (naming its symbol and the option to add);
+/// operators that are unknown or get operands that they do not take; shapes that depend on data.
 void resolve(graph& g, const input_options& options);
 
 }

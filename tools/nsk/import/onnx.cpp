@@ -68,7 +68,8 @@ std::vector<std::size_t> topological_order(const wire::graph& g) {
       if (--waiting[c] == 0) ready.push(c);
   }
   if (order.size() != g.nodes.size()) {
-    const auto stuck = static_cast<std::size_t>(std::find_if(waiting.begin(), waiting.end(), [](std::size_t w) { return w != 0; }) - waiting.begin());
+    const auto stuck = static_cast<std::size_t>(
+        std::find_if(waiting.begin(), waiting.end(), [](std::size_t w) { return w != 0; }) - waiting.begin());
     const wire::node& n = g.nodes[stuck];
     refuse("the graph has a cycle: node '" + n.name + "' (" + n.op + ") needs, directly or not, a value of its own" +
            (n.outputs.empty() ? "" : " ('" + n.outputs[0] + "')"));
@@ -91,7 +92,9 @@ class importer {
   struct scope {
     const scope* outer = nullptr;
     std::unordered_map<std::string, value_id> ids;
-    bool knows(const std::string& name) const { return ids.count(name) != 0 || (outer != nullptr && outer->knows(name)); }
+    bool knows(const std::string& name) const {
+      return ids.count(name) != 0 || (outer != nullptr && outer->knows(name));
+    }
   };
 
   graph build(const wire::graph& w, const scope* outer) {
@@ -100,7 +103,8 @@ class importer {
     scope s;
     s.outer = outer;
     if (!w.sparse_initializers.empty())
-      refuse("initializer '" + w.sparse_initializers[0] + "' is sparse, which is not supported. Save the model with dense weights");
+      refuse("initializer '" + w.sparse_initializers[0] +
+             "' is sparse, which is not supported. Save the model with dense weights");
     add_initializers(g, w, s);
     add_inputs(g, w, s);
     for (const wire::node& n : w.nodes)
@@ -127,7 +131,8 @@ class importer {
   value_id lookup(graph& g, scope& s, const std::string& name, const std::string& who) {
     const auto found = s.ids.find(name);
     if (found != s.ids.end()) return found->second;
-    if (s.outer == nullptr || !s.outer->knows(name)) refuse(who + " reads '" + name + "', which nothing produces. The file is damaged or was cut by hand");
+    if (s.outer == nullptr || !s.outer->knows(name))
+      refuse(who + " reads '" + name + "', which nothing produces. The file is damaged or was cut by hand");
     const value_id id = define(g, s, name, who);
     g.captures.push_back(id);
     return id;
@@ -153,7 +158,8 @@ class importer {
     for (const wire::value_info& info : w.inputs) {
       if (info.name.empty()) refuse("an input of graph '" + w.name + "' has no name");
       const auto found = s.ids.find(info.name);
-      if (found != s.ids.end() && g.values[static_cast<std::size_t>(found->second)].constant) continue;  // an initializer's default
+      if (found != s.ids.end() && g.values[static_cast<std::size_t>(found->second)].constant)
+        continue;  // an initializer's default
       const value_id id = define(g, s, info.name, "the list of inputs");
       g.inputs.push_back(id);
       value& v = g.values[static_cast<std::size_t>(id)];
@@ -163,7 +169,9 @@ class importer {
       // Narrow integers become int8 and uint8, which would change what operators do with them at run time.
       const bool narrow = info.type >= static_cast<std::int32_t>(wire::data_type::uint4);
       if (s.outer == nullptr && (!type || *type == element::string || narrow))
-        refuse("input '" + info.name + "' " + (info.is_tensor ? "has elements of type " + onnx_type_name(info.type) : "is not a tensor (a sequence, map or optional)") +
+        refuse("input '" + info.name + "' " +
+               (info.is_tensor ? "has elements of type " + onnx_type_name(info.type)
+                               : "is not a tensor (a sequence, map or optional)") +
                ", which is not supported. Export the model with float32 tensors");
       v.known_rank = info.has_shape;
       for (const wire::value_info::dimension& d : info.shape) {
@@ -185,7 +193,8 @@ class importer {
     for (const std::string& name : w.inputs) n.inputs.push_back(name.empty() ? no_value : lookup(g, s, name, who));
     for (const std::string& name : w.outputs) n.outputs.push_back(name.empty() ? no_value : s.ids.at(name));
     for (const wire::attribute& a : w.attributes)
-      if (!n.attributes.emplace(a.name, convert(a, g, s, who)).second) refuse(who + ": attribute '" + a.name + "' is given twice");
+      if (!n.attributes.emplace(a.name, convert(a, g, s, who)).second)
+        refuse(who + ": attribute '" + a.name + "' is given twice");
     g.nodes.push_back(std::move(n));
   }
 
@@ -199,23 +208,39 @@ class importer {
     const std::string what = who + ": attribute '" + a.name + "'";
     if (!a.reference.empty()) refuse(what + " refers to a function's attribute outside a function");
     switch (type_of(a)) {
-      case 1: if (a.f) return *a.f; break;
+      case 1:
+        if (a.f) return *a.f;
+        break;
       case 2: return a.i.value_or(0);
       case 3: return a.s.value_or(std::string());
-      case 4: if (a.t) return decode_tensor(*a.t, {m_folder, what}); break;
-      case 5: if (a.g) return subgraph(*a.g, g, s, who); break;
+      case 4:
+        if (a.t) return decode_tensor(*a.t, {m_folder, what});
+        break;
+      case 5:
+        if (a.g) return subgraph(*a.g, g, s, who);
+        break;
       case 6: return a.floats;
       case 7: return a.ints;
       case 8: return a.strings;
       default: break;
     }
-    refuse(what + " has a type that is not supported (sparse tensor, type, or a list of tensors or graphs), or no value");
+    refuse(what +
+           " has a type that is not supported (sparse tensor, type, or a list of tensors or graphs), or no value");
   }
 
   /// Old files do not say an attribute's type: it is the one that has a value.
   static std::int32_t type_of(const wire::attribute& a) {
     if (a.type != 0) return a.type;
-    return a.f ? 1 : a.i ? 2 : a.s ? 3 : a.t ? 4 : a.g ? 5 : !a.floats.empty() ? 6 : !a.ints.empty() ? 7 : !a.strings.empty() ? 8 : a.has_other ? 0 : 7;
+    return a.f                  ? 1
+           : a.i                ? 2
+           : a.s                ? 3
+           : a.t                ? 4
+           : a.g                ? 5
+           : !a.floats.empty()  ? 6
+           : !a.ints.empty()    ? 7
+           : !a.strings.empty() ? 8
+           : a.has_other        ? 0
+                                : 7;
   }
 
   std::shared_ptr<graph> subgraph(const wire::graph& w, graph& g, scope& s, const std::string& who) {
@@ -231,20 +256,26 @@ class importer {
 void check_opsets(const wire::model& m, const std::string& name) {
   const auto found = m.opsets.find("");
   if (found == m.opsets.end()) {
-    if (m.opsets.empty()) refuse(name + ": the model names no opset. Convert it with onnx.version_converter, to opset 13 for example");
+    if (m.opsets.empty())
+      refuse(name + ": the model names no opset. Convert it with onnx.version_converter, to opset 13 for example");
     return;
   }
   const std::string opset = std::to_string(found->second);
   if (found->second < oldest_onnx_opset)
-    refuse(name + ": opset " + opset + " is older than the oldest supported (" + std::to_string(oldest_onnx_opset) + "). Convert the model with onnx.version_converter");
+    refuse(name + ": opset " + opset + " is older than the oldest supported (" + std::to_string(oldest_onnx_opset) +
+           "). Convert the model with onnx.version_converter");
   if (found->second > newest_onnx_opset)
-    refuse(name + ": opset " + opset + " is newer than the newest supported (" + std::to_string(newest_onnx_opset) + "). Export the model with an older opset");
+    refuse(name + ": opset " + opset + " is newer than the newest supported (" + std::to_string(newest_onnx_opset) +
+           "). Export the model with an older opset");
 }
 
 }
 
-graph import_onnx(const std::byte* bytes, std::size_t size, const std::filesystem::path& folder, const std::string& name) {
-  const auto no_model = [&](const std::string& why) { refuse(name + ": not an ONNX model, or a damaged one: " + why + "; " + looks_like(bytes, size)); };
+graph import_onnx(const std::byte* bytes, std::size_t size, const std::filesystem::path& folder,
+                  const std::string& name) {
+  const auto no_model = [&](const std::string& why) {
+    refuse(name + ": not an ONNX model, or a damaged one: " + why + "; " + looks_like(bytes, size));
+  };
   wire::model m;
   try {
     m = wire::read_model({reinterpret_cast<const char*>(bytes), size});

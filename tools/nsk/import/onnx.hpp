@@ -8,17 +8,20 @@
 
 namespace nsk::tool {
 
-inline constexpr int oldest_onnx_opset = 7;   ///< of the domain ai.onnx
-inline constexpr int newest_onnx_opset = 28;  ///< operators may change their meaning in later ones, so those are refused
+inline constexpr int oldest_onnx_opset = 7;  ///< of the domain ai.onnx
+inline constexpr int newest_onnx_opset =
+    28;  ///< operators may change their meaning in later ones, so those are refused
 
-/// Reads a model. Constants become f32/f64/integers/bool (float16 and bfloat16 are widened to f32, 4-bit integers to 8-bit), model-local
-/// functions are inlined, nodes are put in topological order, initializers that are also inputs become constants. Names are
-/// the source's; a node without a name, or with one that another has, gets "<op>_<index>".
+/// Reads a model. Constants become f32/f64/integers/bool (float16 and bfloat16 are widened to f32, 4-bit integers to
+/// 8-bit), model-local functions are inlined, nodes are put in topological order, initializers that are also inputs
+/// become constants. Names are the source's; a node without a name, or with one that another has, gets "<op>_<index>".
 /// Tensors with external data are read from files beside the model, never from outside its folder.
-/// Refuses, naming the culprit: what is no ONNX model, truncated or contradictory bytes, cycles, names without a producer or with two.
+/// Refuses, naming the culprit: what is no ONNX model, truncated or contradictory bytes, cycles, names without a
+/// producer or with two.
 graph import_onnx(const std::filesystem::path& file);
 
 /// The same from bytes; `folder` is where external data lies, `name` is what messages call the model.
-graph import_onnx(const std::byte* bytes, std::size_t size, const std::filesystem::path& folder, const std::string& name);
+graph import_onnx(const std::byte* bytes, std::size_t size, const std::filesystem::path& folder,
+                  const std::string& name);
 
 }

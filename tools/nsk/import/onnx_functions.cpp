@@ -88,7 +88,9 @@ class inliner {
         result.push_back(std::move(n));
         continue;
       }
-      if (depth == deepest_call) refuse("function '" + f->name + "' calls itself, or functions nest deeper than " + std::to_string(deepest_call));
+      if (depth == deepest_call)
+        refuse("function '" + f->name + "' calls itself, or functions nest deeper than " +
+               std::to_string(deepest_call));
       for (wire::node& inner : expand(body(*f, n), depth + 1)) result.push_back(std::move(inner));
     }
     return result;
@@ -99,7 +101,8 @@ class inliner {
       refuse("node '" + call.name + "' calls the function '" + f.name + "' with more inputs or outputs than it has");
     renamer rename;
     rename.prefix = (call.name.empty() ? f.name : call.name) + "_" + std::to_string(m_calls++) + "/";
-    for (std::size_t i = 0; i < f.inputs.size(); ++i) rename.map[f.inputs[i]] = i < call.inputs.size() ? call.inputs[i] : std::string();
+    for (std::size_t i = 0; i < f.inputs.size(); ++i)
+      rename.map[f.inputs[i]] = i < call.inputs.size() ? call.inputs[i] : std::string();
     std::vector<wire::node> result, forwards;
     for (std::size_t i = 0; i < call.outputs.size(); ++i) {
       if (call.outputs[i].empty()) continue;

@@ -5,8 +5,9 @@
 
 namespace nsk::tool {
 
-/// Replaces every call of a model-local function, in the main graph and its subgraphs, by the function's body: its values get
-/// the prefix "<call>/", attribute references get the call's values. Refuses recursion and more than a million nodes.
+/// Replaces every call of a model-local function, in the main graph and its subgraphs, by the function's body: its
+/// values get the prefix "<call>/", attribute references get the call's values. Refuses recursion and more than a
+/// million nodes.
 void inline_functions(wire::model& m);
 
 }

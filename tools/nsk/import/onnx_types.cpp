@@ -17,18 +17,31 @@ namespace fs = std::filesystem;
 /// Bits of one element in raw_data; 0 for what is not decoded.
 int raw_bits(data_type t) {
   switch (t) {
-    case data_type::uint8: case data_type::int8: case data_type::boolean: return 8;
-    case data_type::uint16: case data_type::int16: case data_type::float16: case data_type::bfloat16: return 16;
-    case data_type::float32: case data_type::int32: case data_type::uint32: return 32;
-    case data_type::float64: case data_type::int64: case data_type::uint64: return 64;
-    case data_type::uint4: case data_type::int4: return 4;
-    case data_type::uint2: case data_type::int2: return 2;
+    case data_type::uint8:
+    case data_type::int8:
+    case data_type::boolean: return 8;
+    case data_type::uint16:
+    case data_type::int16:
+    case data_type::float16:
+    case data_type::bfloat16: return 16;
+    case data_type::float32:
+    case data_type::int32:
+    case data_type::uint32: return 32;
+    case data_type::float64:
+    case data_type::int64:
+    case data_type::uint64: return 64;
+    case data_type::uint4:
+    case data_type::int4: return 4;
+    case data_type::uint2:
+    case data_type::int2: return 2;
     default: return 0;
   }
 }
 
-[[noreturn]] void wrong_size(const std::string& what, const array& a, const std::string& have, const std::string& expected) {
-  refuse(what + ": shape " + to_string(a.shape) + " needs " + expected + ", but the file holds " + have + ". The file is damaged; export the model again");
+[[noreturn]] void wrong_size(const std::string& what, const array& a, const std::string& have,
+                             const std::string& expected) {
+  refuse(what + ": shape " + to_string(a.shape) + " needs " + expected + ", but the file holds " + have +
+         ". The file is damaged; export the model again");
 }
 
 std::int64_t parse_number(const std::string& text, const std::string& what) {
@@ -54,21 +67,26 @@ std::string read_external(const wire::tensor& t, const tensor_source& source, st
   const fs::path file = fs::weakly_canonical(folder / location, failed);
   const bool inside = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
   if (location.is_absolute() || !inside)
-    refuse(source.what + ": external data '" + location.string() + "' lies outside the model's folder. Put the file beside the model and save the model again");
+    refuse(source.what + ": external data '" + location.string() +
+           "' lies outside the model's folder. Put the file beside the model and save the model again");
   if (!fs::is_regular_file(file, failed))
-    refuse(source.what + ": external data file '" + location.string() + "' is missing. Put it beside the model, in " + folder.string());
+    refuse(source.what + ": external data file '" + location.string() + "' is missing. Put it beside the model, in " +
+           folder.string());
   const std::int64_t offset = entry("offset").empty() ? 0 : parse_number(entry("offset"), source.what);
-  const std::int64_t length = entry("length").empty() ? static_cast<std::int64_t>(expected) : parse_number(entry("length"), source.what);
+  const std::int64_t length =
+      entry("length").empty() ? static_cast<std::int64_t>(expected) : parse_number(entry("length"), source.what);
   if (length != static_cast<std::int64_t>(expected))
-    refuse(source.what + ": external data has " + std::to_string(length) + " bytes, its shape needs " + std::to_string(expected));
+    refuse(source.what + ": external data has " + std::to_string(length) + " bytes, its shape needs " +
+           std::to_string(expected));
   const auto size = static_cast<std::int64_t>(fs::file_size(file, failed));
   if (failed || offset > size || length > size - offset)
-    refuse(source.what + ": external data file '" + location.string() + "' is truncated: it has " + std::to_string(size) + " bytes, the tensor ends at " +
-           std::to_string(offset + length));
+    refuse(source.what + ": external data file '" + location.string() + "' is truncated: it has " +
+           std::to_string(size) + " bytes, the tensor ends at " + std::to_string(offset + length));
   std::ifstream in(file, std::ios::binary);
   std::string bytes(expected, '\0');
   in.seekg(offset);
-  if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) refuse(source.what + ": cannot read external data file '" + location.string() + "'");
+  if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
+    refuse(source.what + ": cannot read external data file '" + location.string() + "'");
   return bytes;
 }
 
@@ -84,7 +102,10 @@ void decode_raw(array& a, data_type t, std::string_view bytes) {
     case data_type::bfloat16:
       for (std::int64_t i = 0; i < count; ++i) a.as<float>()[i] = float_from_bfloat(half_at(i));
       break;
-    case data_type::uint4: case data_type::int4: case data_type::uint2: case data_type::int2: {
+    case data_type::uint4:
+    case data_type::int4:
+    case data_type::uint2:
+    case data_type::int2: {
       const int bits = raw_bits(t), per_byte = 8 / bits, mask = (1 << bits) - 1;
       const bool is_signed = t == data_type::int4 || t == data_type::int2;
       for (std::int64_t i = 0; i < count; ++i) {
@@ -116,9 +137,12 @@ void decode_typed(array& a, data_type t, const wire::tensor& w) {
   } else {
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t v = w.integers[static_cast<std::size_t>(i)];
-      if (t == data_type::float16) a.as<float>()[i] = float_from_half(static_cast<std::uint16_t>(v));
-      else if (t == data_type::bfloat16) a.as<float>()[i] = float_from_bfloat(static_cast<std::uint16_t>(v));
-      else a.set_integer(i, v);
+      if (t == data_type::float16)
+        a.as<float>()[i] = float_from_half(static_cast<std::uint16_t>(v));
+      else if (t == data_type::bfloat16)
+        a.as<float>()[i] = float_from_bfloat(static_cast<std::uint16_t>(v));
+      else
+        a.set_integer(i, v);
     }
   }
 }
@@ -127,10 +151,16 @@ void decode_typed(array& a, data_type t, const wire::tensor& w) {
 
 std::optional<element> element_of_onnx(std::int64_t type) {
   switch (static_cast<data_type>(type)) {
-    case data_type::float32: case data_type::float16: case data_type::bfloat16: return element::f32;
+    case data_type::float32:
+    case data_type::float16:
+    case data_type::bfloat16: return element::f32;
     case data_type::float64: return element::f64;
-    case data_type::int8: case data_type::int4: case data_type::int2: return element::i8;
-    case data_type::uint8: case data_type::uint4: case data_type::uint2: return element::u8;
+    case data_type::int8:
+    case data_type::int4:
+    case data_type::int2: return element::i8;
+    case data_type::uint8:
+    case data_type::uint4:
+    case data_type::uint2: return element::u8;
     case data_type::int16: return element::i16;
     case data_type::uint16: return element::u16;
     case data_type::int32: return element::i32;
@@ -144,9 +174,12 @@ std::optional<element> element_of_onnx(std::int64_t type) {
 }
 
 std::string onnx_type_name(std::int64_t type) {
-  static const char* const names[] = {"UNDEFINED", "FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE",
-                                      "UINT32", "UINT64", "COMPLEX64", "COMPLEX128", "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2",
-                                      "FLOAT8E5M2FNUZ", "UINT4", "INT4", "FLOAT4E2M1", "FLOAT8E8M0", "UINT2", "INT2", "FLOAT6E2M3", "FLOAT6E3M2"};
+  static const char* const names[] = {"UNDEFINED",      "FLOAT",    "UINT8",        "INT8",           "UINT16",
+                                      "INT16",          "INT32",    "INT64",        "STRING",         "BOOL",
+                                      "FLOAT16",        "DOUBLE",   "UINT32",       "UINT64",         "COMPLEX64",
+                                      "COMPLEX128",     "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2",
+                                      "FLOAT8E5M2FNUZ", "UINT4",    "INT4",         "FLOAT4E2M1",     "FLOAT8E8M0",
+                                      "UINT2",          "INT2",     "FLOAT6E2M3",   "FLOAT6E3M2"};
   constexpr std::int64_t count = sizeof names / sizeof names[0];
   return type >= 0 && type < count ? names[type] : "element type " + std::to_string(type);
 }
@@ -154,9 +187,13 @@ std::string onnx_type_name(std::int64_t type) {
 array decode_tensor(const wire::tensor& t, const tensor_source& source) {
   const auto type = static_cast<data_type>(t.type);
   const std::optional<element> target = element_of_onnx(t.type);
-  if (t.has_strings || type == data_type::string) refuse(source.what + ": it holds strings, which no operator here takes. Remove text processing from the model");
-  if (!target) refuse(source.what + ": elements of type " + onnx_type_name(t.type) + " are not supported. Export the model in float32");
-  if (t.has_segment) refuse(source.what + ": tensors in segments are not supported. Save the model again with a current onnx package");
+  if (t.has_strings || type == data_type::string)
+    refuse(source.what + ": it holds strings, which no operator here takes. Remove text processing from the model");
+  if (!target)
+    refuse(source.what + ": elements of type " + onnx_type_name(t.type) +
+           " are not supported. Export the model in float32");
+  if (t.has_segment)
+    refuse(source.what + ": tensors in segments are not supported. Save the model again with a current onnx package");
   const std::int64_t count = checked_count(t.dims, source.what);
   const auto raw_size = static_cast<std::size_t>((count * raw_bits(type) + 7) / 8);
 
@@ -166,16 +203,21 @@ array decode_tensor(const wire::tensor& t, const tensor_source& source) {
   result.shape = t.dims;
   const bool typed = !t.is_external && !t.has_raw;
   if (typed) {
-    const std::size_t have = type == data_type::float32 ? t.floats.size() : type == data_type::float64 ? t.doubles.size() : t.integers.size();
+    const std::size_t have = type == data_type::float32   ? t.floats.size()
+                             : type == data_type::float64 ? t.doubles.size()
+                                                          : t.integers.size();
     const std::size_t expected = raw_bits(type) < 8 ? raw_size : static_cast<std::size_t>(count);
     if (have != expected) wrong_size(source.what, result, std::to_string(have) + " values", std::to_string(expected));
   } else if (!t.is_external && t.raw.size() != raw_size) {
-    wrong_size(source.what, result, std::to_string(t.raw.size()) + " bytes", std::to_string(raw_size) + " bytes of " + onnx_type_name(t.type));
+    wrong_size(source.what, result, std::to_string(t.raw.size()) + " bytes",
+               std::to_string(raw_size) + " bytes of " + onnx_type_name(t.type));
   }
   const std::string external = t.is_external ? read_external(t, source, raw_size) : std::string();
   result = array(*target, t.dims);
-  if (typed) decode_typed(result, type, t);
-  else decode_raw(result, type, t.is_external ? std::string_view(external) : t.raw);
+  if (typed)
+    decode_typed(result, type, t);
+  else
+    decode_raw(result, type, t.is_external ? std::string_view(external) : t.raw);
   return result;
 }
 

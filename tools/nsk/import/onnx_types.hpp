@@ -21,8 +21,8 @@ struct tensor_source {
   std::string what;  ///< "initializer 'w'"
 };
 
-/// Decodes a tensor. Refuses types that the graph cannot hold, strings, negative or huge dimensions, bytes that disagree with the
-/// shape, and external files that are missing, too short or outside `source.folder`.
+/// Decodes a tensor. Refuses types that the graph cannot hold, strings, negative or huge dimensions, bytes that
+/// disagree with the shape, and external files that are missing, too short or outside `source.folder`.
 array decode_tensor(const wire::tensor& t, const tensor_source& source);
 
 }

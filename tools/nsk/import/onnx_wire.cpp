@@ -13,7 +13,8 @@ using protozero::pbf_wire_type;
 constexpr int deepest_nesting = 32;
 constexpr std::int64_t most_messages = 4'000'000;
 
-/// What keeps hostile files from costing much more than their size: an empty message takes two bytes there and hundreds here.
+/// What keeps hostile files from costing much more than their size: an empty message takes two bytes there and hundreds
+/// here.
 struct limits {
   std::int64_t messages = 0;
   int depth = 0;
@@ -37,16 +38,35 @@ class reader : private pbf_reader {
   }
   std::string text() { return std::string(view()); }
   reader message() { return reader(view()); }
-  std::int64_t int64() { need(pbf_wire_type::varint); return get_int64(); }
-  std::int32_t int32() { need(pbf_wire_type::varint); return get_int32(); }
-  float float32() { need(pbf_wire_type::fixed32); return get_float(); }
+  std::int64_t int64() {
+    need(pbf_wire_type::varint);
+    return get_int64();
+  }
+  std::int32_t int32() {
+    need(pbf_wire_type::varint);
+    return get_int32();
+  }
+  float float32() {
+    need(pbf_wire_type::fixed32);
+    return get_float();
+  }
 
   // Repeated numbers, packed or one by one: writers are free to choose.
-  void append(std::vector<float>& to) { append(to, &reader::get_packed_float, &reader::get_float, pbf_wire_type::fixed32); }
-  void append(std::vector<double>& to) { append(to, &reader::get_packed_double, &reader::get_double, pbf_wire_type::fixed64); }
-  void append(std::vector<std::int64_t>& to) { append(to, &reader::get_packed_int64, &reader::get_int64, pbf_wire_type::varint); }
-  void append_int32(std::vector<std::int64_t>& to) { append(to, &reader::get_packed_int32, &reader::get_int32, pbf_wire_type::varint); }
-  void append_uint64(std::vector<std::int64_t>& to) { append(to, &reader::get_packed_uint64, &reader::get_uint64, pbf_wire_type::varint); }
+  void append(std::vector<float>& to) {
+    append(to, &reader::get_packed_float, &reader::get_float, pbf_wire_type::fixed32);
+  }
+  void append(std::vector<double>& to) {
+    append(to, &reader::get_packed_double, &reader::get_double, pbf_wire_type::fixed64);
+  }
+  void append(std::vector<std::int64_t>& to) {
+    append(to, &reader::get_packed_int64, &reader::get_int64, pbf_wire_type::varint);
+  }
+  void append_int32(std::vector<std::int64_t>& to) {
+    append(to, &reader::get_packed_int32, &reader::get_int32, pbf_wire_type::varint);
+  }
+  void append_uint64(std::vector<std::int64_t>& to) {
+    append(to, &reader::get_packed_uint64, &reader::get_uint64, pbf_wire_type::varint);
+  }
 
  private:
   void need(pbf_wire_type type) const {
@@ -83,13 +103,22 @@ tensor read_tensor(reader in, limits& l) {
     switch (in.tag()) {
       case 1: in.append(t.dims); break;
       case 2: t.type = in.int32(); break;
-      case 3: t.has_segment = true; in.skip(); break;
+      case 3:
+        t.has_segment = true;
+        in.skip();
+        break;
       case 4: in.append(t.floats); break;
       case 5: in.append_int32(t.integers); break;
-      case 6: t.has_strings = true; in.skip(); break;
+      case 6:
+        t.has_strings = true;
+        in.skip();
+        break;
       case 7: in.append(t.integers); break;
       case 8: t.name = in.text(); break;
-      case 9: t.raw = in.view(); t.has_raw = true; break;
+      case 9:
+        t.raw = in.view();
+        t.has_raw = true;
+        break;
       case 10: in.append(t.doubles); break;
       case 11: in.append_uint64(t.integers); break;
       case 13: t.external.insert(read_entry(in.message())); break;
@@ -122,7 +151,15 @@ attribute read_attribute(reader in, limits& l) {
       case 7: in.append(a.floats); break;
       case 8: in.append(a.ints); break;
       case 9: a.strings.push_back(in.text()); break;
-      case 10: case 11: case 14: case 15: case 22: case 23: a.has_other = true; in.skip(); break;
+      case 10:
+      case 11:
+      case 14:
+      case 15:
+      case 22:
+      case 23:
+        a.has_other = true;
+        in.skip();
+        break;
       case 20: a.type = in.int32(); break;
       case 21: a.reference = in.text(); break;
       default: in.skip();
@@ -202,7 +239,8 @@ value_info read_value_info(reader in, limits& l) {
 
 graph read_graph(reader in, limits& l) {
   l.count();
-  if (++l.depth > deepest_nesting) refuse("the model nests subgraphs more than " + std::to_string(deepest_nesting) + " deep");
+  if (++l.depth > deepest_nesting)
+    refuse("the model nests subgraphs more than " + std::to_string(deepest_nesting) + " deep");
   graph g;
   while (in.next()) {
     switch (in.tag()) {

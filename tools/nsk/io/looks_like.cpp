@@ -7,15 +7,33 @@
 namespace nsk::tool {
 namespace {
 
-struct signature { std::size_t offset; std::string_view bytes; const char* name; };
+struct signature {
+  std::size_t offset;
+  std::string_view bytes;
+  const char* name;
+};
 constexpr signature signatures[] = {
-    {0, "\x89PNG", "a PNG image"},          {0, "\xff\xd8\xff", "a JPEG image"},         {0, "GIF8", "a GIF image"},
-    {0, "RIFF", "a RIFF file (WAV, WebP)"}, {0, "PK\x03\x04", "a zip archive (a PyTorch checkpoint, a .npz or a Core ML package)"},
-    {0, "\x1f\x8b", "a gzip archive"},      {0, "\x93NUMPY", "a NumPy array (.npy)"},    {0, "\x89HDF", "an HDF5 file (Keras)"},
-    {4, "TFL3", "a TensorFlow Lite model"}, {4, "ORTM", "an ONNX Runtime .ort model"},   {0, "GGUF", "a GGUF model"},
-    {0, "\x7f" "ELF", "a program"},         {0, "%PDF", "a PDF document"},               {0, "NSKMODEL", "a converted netsuke model (.nsk)"},
-    {0, "\x80\x02", "a Python pickle (a PyTorch checkpoint)"},                           {0, "version https://git-lfs", "a Git LFS pointer (run git lfs pull)"},
-    {0, "<", "an HTML or XML text"},        {0, "{", "a JSON text"}};
+    {0, "\x89PNG", "a PNG image"},
+    {0, "\xff\xd8\xff", "a JPEG image"},
+    {0, "GIF8", "a GIF image"},
+    {0, "RIFF", "a RIFF file (WAV, WebP)"},
+    {0, "PK\x03\x04", "a zip archive (a PyTorch checkpoint, a .npz or a Core ML package)"},
+    {0, "\x1f\x8b", "a gzip archive"},
+    {0, "\x93NUMPY", "a NumPy array (.npy)"},
+    {0, "\x89HDF", "an HDF5 file (Keras)"},
+    {4, "TFL3", "a TensorFlow Lite model"},
+    {4, "ORTM", "an ONNX Runtime .ort model"},
+    {0, "GGUF", "a GGUF model"},
+    {0,
+     "\x7f"
+     "ELF",
+     "a program"},
+    {0, "%PDF", "a PDF document"},
+    {0, "NSKMODEL", "a converted netsuke model (.nsk)"},
+    {0, "\x80\x02", "a Python pickle (a PyTorch checkpoint)"},
+    {0, "version https://git-lfs", "a Git LFS pointer (run git lfs pull)"},
+    {0, "<", "an HTML or XML text"},
+    {0, "{", "a JSON text"}};
 
 }
 

@@ -35,10 +35,17 @@ class header_parser {
     while (!accept('}')) {
       const std::string key = quoted();
       expect(':');
-      if (key == "descr") { header.descr = quoted(); has_descr = true; }
-      else if (key == "fortran_order") { header.fortran_order = boolean(); has_order = true; }
-      else if (key == "shape") { header.shape = tuple(); has_shape = true; }
-      else broken("unknown key '" + key + "'");
+      if (key == "descr") {
+        header.descr = quoted();
+        has_descr = true;
+      } else if (key == "fortran_order") {
+        header.fortran_order = boolean();
+        has_order = true;
+      } else if (key == "shape") {
+        header.shape = tuple();
+        has_shape = true;
+      } else
+        broken("unknown key '" + key + "'");
       accept(',');
     }
     if (!has_descr || !has_order || !has_shape) broken("a key is missing");
@@ -47,14 +54,18 @@ class header_parser {
 
  private:
   [[noreturn]] void broken(const std::string& why) const { refuse(m_file + ": damaged .npy header (" + why + ")"); }
-  void skip() { while (m_at < m_text.size() && (m_text[m_at] == ' ' || m_text[m_at] == '\n')) ++m_at; }
+  void skip() {
+    while (m_at < m_text.size() && (m_text[m_at] == ' ' || m_text[m_at] == '\n')) ++m_at;
+  }
   bool accept(char c) {
     skip();
     if (m_at >= m_text.size() || m_text[m_at] != c) return false;
     ++m_at;
     return true;
   }
-  void expect(char c) { if (!accept(c)) broken(std::string("expected '") + c + "'"); }
+  void expect(char c) {
+    if (!accept(c)) broken(std::string("expected '") + c + "'");
+  }
 
   std::string quoted() {
     skip();
@@ -103,16 +114,21 @@ class header_parser {
   std::size_t m_at = 0;
 };
 
-struct named_type { const char* descr; element type; };
-constexpr named_type types[] = {{"<f2", element::f16}, {"<f4", element::f32}, {"<f8", element::f64},  {"|i1", element::i8},
-                                {"|u1", element::u8},  {"<i2", element::i16}, {"<u2", element::u16},  {"<i4", element::i32},
-                                {"<u4", element::u32}, {"<i8", element::i64}, {"<u8", element::u64},  {"|b1", element::boolean}};
+struct named_type {
+  const char* descr;
+  element type;
+};
+constexpr named_type types[] = {{"<f2", element::f16}, {"<f4", element::f32}, {"<f8", element::f64},
+                                {"|i1", element::i8},  {"|u1", element::u8},  {"<i2", element::i16},
+                                {"<u2", element::u16}, {"<i4", element::i32}, {"<u4", element::u32},
+                                {"<i8", element::i64}, {"<u8", element::u64}, {"|b1", element::boolean}};
 
 element type_of(std::string descr, const std::string& file) {
   if (descr == "<i1" || descr == "<u1" || descr == "<b1") descr[0] = '|';
   for (const named_type& t : types)
     if (descr == t.descr) return t.type;
-  refuse(file + ": elements of type '" + descr + "' are not supported. Convert before saving, for example x.astype(numpy.float32)");
+  refuse(file + ": elements of type '" + descr +
+         "' are not supported. Convert before saving, for example x.astype(numpy.float32)");
 }
 
 /// Copies column-major elements to row-major order.
@@ -124,7 +140,8 @@ array from_fortran(const array& a) {
   for (std::int64_t i = 0; i < result.count(); ++i) {
     std::int64_t source = 0;
     for (std::size_t d = 0; d < rank; ++d) source += index[d] * stride[d];
-    std::memcpy(&result.data[static_cast<std::size_t>(i) * size], &a.data[static_cast<std::size_t>(source) * size], size);
+    std::memcpy(&result.data[static_cast<std::size_t>(i) * size], &a.data[static_cast<std::size_t>(source) * size],
+                size);
     for (std::size_t d = rank; d-- > 0;) {
       if (++index[d] < a.shape[d]) break;
       index[d] = 0;
@@ -143,19 +160,22 @@ array read_npy(const std::filesystem::path& path) {
     refuse(file + ": not a .npy file (" + looks_like(bytes.data(), bytes.size()) + "). Save inputs with numpy.save");
   if (bytes.size() < 12) refuse(file + ": truncated .npy header");
   const std::size_t version = at(6);
-  if (version < 1 || version > 3) refuse(file + ": .npy format version " + std::to_string(version) + " is not supported; save again with numpy.save");
+  if (version < 1 || version > 3)
+    refuse(file + ": .npy format version " + std::to_string(version) + " is not supported; save again with numpy.save");
   const std::size_t start = version == 1 ? 10 : 12;
-  const std::size_t length = version == 1 ? at(8) + (at(9) << 8) : at(8) + (at(9) << 8) + (at(10) << 16) + (at(11) << 24);
+  const std::size_t length =
+      version == 1 ? at(8) + (at(9) << 8) : at(8) + (at(9) << 8) + (at(10) << 16) + (at(11) << 24);
   if (length > longest_header) refuse(file + ": damaged .npy header (it claims " + std::to_string(length) + " bytes)");
   if (bytes.size() - start < length) refuse(file + ": truncated .npy header");
-  const npy_header header = header_parser(std::string(reinterpret_cast<const char*>(bytes.data()) + start, length), file).parse();
+  const npy_header header =
+      header_parser(std::string(reinterpret_cast<const char*>(bytes.data()) + start, length), file).parse();
 
   const element type = type_of(header.descr, file);
   const std::size_t have = bytes.size() - start - length;
   const auto expected = static_cast<std::size_t>(checked_count(header.shape, file)) * size_of(type);
   if (have != expected)
-    refuse(file + ": " + (have < expected ? "truncated" : "too long") + ": shape " + to_string(header.shape) + " of " + name_of(type) + " takes " +
-           std::to_string(expected) + " bytes, the file holds " + std::to_string(have));
+    refuse(file + ": " + (have < expected ? "truncated" : "too long") + ": shape " + to_string(header.shape) + " of " +
+           name_of(type) + " takes " + std::to_string(expected) + " bytes, the file holds " + std::to_string(have));
   array result(type, header.shape);
   if (have != 0) std::memcpy(result.data.data(), bytes.data() + start + length, have);
   if (type == element::boolean)

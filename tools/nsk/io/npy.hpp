@@ -6,12 +6,14 @@
 
 namespace nsk::tool {
 
-/// Reads format versions 1 to 3 with '<f2' '<f4' '<f8', '<i1..8', '<u1..8' and '|b1', in C or Fortran order (the result is in C order,
-/// '<f2' widened to f32). Refuses, naming the file: what is no .npy, other types (saying how to convert), truncated or surplus bytes.
+/// Reads format versions 1 to 3 with '<f2' '<f4' '<f8', '<i1..8', '<u1..8' and '|b1', in C or Fortran order (the result
+/// is in C order,
+/// '<f2' widened to f32). Refuses, naming the file: what is no .npy, other types (saying how to convert), truncated or
+/// surplus bytes.
 array read_npy(const std::filesystem::path& file);
 
-/// Writes version 1.0 in C order to a temporary file beside `file`, then renames it: `file` appears whole or not at all.
-/// Refuses when the disk is full or the folder cannot be written, leaving nothing behind.
+/// Writes version 1.0 in C order to a temporary file beside `file`, then renames it: `file` appears whole or not at
+/// all. Refuses when the disk is full or the folder cannot be written, leaving nothing behind.
 void write_npy(const std::filesystem::path& file, const array& a);
 
 }

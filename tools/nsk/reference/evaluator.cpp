@@ -23,7 +23,8 @@ void wrap(array& a, element declared) {
 /// Runs graphs: the main one, and the branches of If with the values around them in sight.
 class runner {
  public:
-  runner(const graph& g, const runner* outer) : m_graph(g), m_outer(outer), m_values(g.values.size()), m_uses(g.values.size(), 0) {
+  runner(const graph& g, const runner* outer)
+      : m_graph(g), m_outer(outer), m_values(g.values.size()), m_uses(g.values.size(), 0) {
     for (const node& n : g.nodes)
       for (value_id v : n.inputs) use(v);
     for (const node& n : g.nodes)
@@ -107,13 +108,16 @@ const graph* branch_of(const graph& g, const node& n, const array& condition) {
   const auto found = n.attributes.find(condition.integer(0) != 0 ? "then_branch" : "else_branch");
   const auto* branch = found == n.attributes.end() ? nullptr : std::get_if<std::shared_ptr<graph>>(&found->second);
   if (branch == nullptr) refuse(describe(g, n) + ": a branch is missing. The file is damaged");
-  if ((*branch)->outputs.size() < n.outputs.size()) refuse(describe(g, n) + ": a branch has fewer outputs than the node");
+  if ((*branch)->outputs.size() < n.outputs.size())
+    refuse(describe(g, n) + ": a branch has fewer outputs than the node");
   return branch->get();
 }
 
 void require_known(const graph& g, const node& n) {
   if (is_known_operator(n)) return;
-  refuse(describe(g, n) + ": this operator is not supported. Replace it in the exporter by operators of docs/operators.md, or cut the graph before it");
+  refuse(describe(g, n) +
+         ": this operator is not supported. Replace it in the exporter by operators of docs/operators.md, or cut the "
+         "graph before it");
 }
 
 void infer_node(call& c) {
@@ -171,7 +175,9 @@ array converted(const array& a, element t) {
   return r;
 }
 
-bool is_known_operator(const node& n) { return (n.op == "If" && n.domain.empty()) || reference::find_operator(n) != nullptr; }
+bool is_known_operator(const node& n) {
+  return (n.op == "If" && n.domain.empty()) || reference::find_operator(n) != nullptr;
+}
 
 evaluator::evaluator(const graph& g) : m_graph(g) { reference::check_operators(g); }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The reference: evaluates a graph in ONNX's own semantics and axis order, plainly. It folds constants and is the oracle that
-/// every conversion is checked against, so nothing here shares code with the engine.
+/// The reference: evaluates a graph in ONNX's own semantics and axis order, plainly. It folds constants and is the
+/// oracle that every conversion is checked against, so nothing here shares code with the engine.
 ///
-/// Floats of every width are held and computed in double precision and never rounded in between; integers are computed in 64 bits and
-/// wrapped to their declared width after every node.
+/// Floats of every width are held and computed in double precision and never rounded in between; integers are computed
+/// in 64 bits and wrapped to their declared width after every node.
 #include <map>
 #include <string>
 #include <vector>
@@ -19,8 +19,9 @@ class evaluator {
   explicit evaluator(const graph& g);
 
   /// Returns the outputs by name, or with `keep_all` every value that was computed (inputs included, constants not).
-  /// Floats come back as f64 whatever the declared type, other types as declared. `inputs` holds one array per graph input, by name;
-  /// any float type serves a float input, the others must agree. Refuses missing, unknown and ill-shaped inputs.
+  /// Floats come back as f64 whatever the declared type, other types as declared. `inputs` holds one array per graph
+  /// input, by name; any float type serves a float input, the others must agree. Refuses missing, unknown and
+  /// ill-shaped inputs.
   std::map<std::string, array> run(const std::map<std::string, array>& inputs, bool keep_all = false) const;
 
  private:

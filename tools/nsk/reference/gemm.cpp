@@ -3,8 +3,10 @@
 
 #include <algorithm>
 
-// A wider clone is chosen at start-up where the machine has it. AVX2 without FMA: a product is rounded before it is added.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+// A wider clone is chosen at start-up where the machine has it. AVX2 without FMA: a product is rounded before it is
+// added.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__)
 #define NSK_REFERENCE_CLONES __attribute__((target_clones("avx2", "default")))
 #else
 #define NSK_REFERENCE_CLONES
@@ -15,7 +17,14 @@ namespace {
 
 constexpr std::int64_t tile_rows = 4, tile_columns = 8, block_depth = 256;
 
-struct operands { const double* a; std::int64_t lda; const double* b; std::int64_t ldb; double* c; std::int64_t ldc; };
+struct operands {
+  const double* a;
+  std::int64_t lda;
+  const double* b;
+  std::int64_t ldb;
+  double* c;
+  std::int64_t ldc;
+};
 
 /// One 4 x 8 tile of c over `depth` steps, its sums kept in registers.
 NSK_REFERENCE_CLONES void full_tile(std::int64_t depth, const operands& o) {
@@ -42,14 +51,17 @@ void edge_tile(std::int64_t rows, std::int64_t columns, std::int64_t depth, cons
 
 }
 
-void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double* c, std::int64_t ldc) {
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b,
+          std::int64_t ldb, double* c, std::int64_t ldc) {
   for (std::int64_t p = 0; p < k; p += block_depth) {
     const std::int64_t depth = std::min(block_depth, k - p);
     for (std::int64_t j = 0; j < n; j += tile_columns) {
       for (std::int64_t i = 0; i < m; i += tile_rows) {
         const operands o{a + i * lda + p, lda, b + p * ldb + j, ldb, c + i * ldc + j, ldc};
-        if (m - i >= tile_rows && n - j >= tile_columns) full_tile(depth, o);
-        else edge_tile(std::min(tile_rows, m - i), std::min(tile_columns, n - j), depth, o);
+        if (m - i >= tile_rows && n - j >= tile_columns)
+          full_tile(depth, o);
+        else
+          edge_tile(std::min(tile_rows, m - i), std::min(tile_columns, n - j), depth, o);
       }
     }
   }

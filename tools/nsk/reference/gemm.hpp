@@ -5,8 +5,10 @@
 
 namespace nsk::tool::reference {
 
-/// c[m][n] += a[m][k] * b[k][n], row-major in double, with leading dimensions. Each element is one sum in the order of k, so
-/// the result does not depend on the blocking, and no product is fused with its sum, so not on the machine either.
-void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double* c, std::int64_t ldc);
+/// c[m][n] += a[m][k] * b[k][n], row-major in double, with leading dimensions. Each element is one sum in the order of
+/// k, so the result does not depend on the blocking, and no product is fused with its sum, so not on the machine
+/// either.
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, const double* a, std::int64_t lda, const double* b,
+          std::int64_t ldb, double* c, std::int64_t ldc);
 
 }

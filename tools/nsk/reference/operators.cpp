@@ -20,7 +20,8 @@ const array& call::data(std::size_t i) const {
   if (o.data == nullptr) {
     fail("the shape of its output depends on the values of input " + std::to_string(i) + " ('" +
          m_graph.values[static_cast<std::size_t>(m_node.inputs[i])].name +
-         "'), which are computed at run time; shapes must be known at conversion. Export the model with fixed shapes, or make that input constant with --set");
+         "'), which are computed at run time; shapes must be known at conversion. Export the model with fixed shapes, "
+         "or make that input constant with --set");
   }
   return *o.data;
 }
@@ -73,7 +74,8 @@ void call::fail(const std::string& why) const {
 }
 
 void call::require_inputs(std::size_t least, std::size_t most) const {
-  if (m_inputs.size() > most) fail("it has " + std::to_string(m_inputs.size()) + " inputs, at most " + std::to_string(most) + " are defined");
+  if (m_inputs.size() > most)
+    fail("it has " + std::to_string(m_inputs.size()) + " inputs, at most " + std::to_string(most) + " are defined");
   for (std::size_t i = 0; i < least; ++i) required(i);
 }
 
@@ -83,12 +85,15 @@ void call::require_float(std::size_t i) const {
 
 void call::require_rank(std::size_t i, std::size_t least, std::size_t most) const {
   if (rank(i) < least || rank(i) > most)
-    fail("input " + std::to_string(i) + " must have " + (least == most ? std::to_string(least) : std::to_string(least) + " to " + std::to_string(most)) + " dimensions");
+    fail("input " + std::to_string(i) + " must have " +
+         (least == most ? std::to_string(least) : std::to_string(least) + " to " + std::to_string(most)) +
+         " dimensions");
 }
 
 std::size_t call::axis(std::int64_t axis, std::size_t rank) const {
   const auto r = static_cast<std::int64_t>(rank);
-  if (axis < -r || axis >= r) fail("axis " + std::to_string(axis) + " does not exist in " + std::to_string(rank) + " dimensions");
+  if (axis < -r || axis >= r)
+    fail("axis " + std::to_string(axis) + " does not exist in " + std::to_string(rank) + " dimensions");
   return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
 }
 
@@ -132,7 +137,8 @@ shape_t broadcast(const call& c, const shape_t& a, const shape_t& b) {
   shape_t result(std::max(a.size(), b.size()), 1);
   for (std::size_t i = 1; i <= result.size(); ++i) {
     const std::int64_t x = i <= a.size() ? a[a.size() - i] : 1, y = i <= b.size() ? b[b.size() - i] : 1;
-    if (x != y && x != 1 && y != 1) c.fail("shapes " + to_string(a) + " and " + to_string(b) + " cannot be broadcast together");
+    if (x != y && x != 1 && y != 1)
+      c.fail("shapes " + to_string(a) + " and " + to_string(b) + " cannot be broadcast together");
     result[result.size() - i] = x == 1 ? y : x;
   }
   return result;

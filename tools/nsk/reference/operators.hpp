@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// How the reference knows operators: a table from name to a pair of functions. `infer` sets type and shape of every output,
-/// `evaluate` fills them. Both see one `call`. Arrays inside the reference have one of three types: f64, i64, boolean.
+/// How the reference knows operators: a table from name to a pair of functions. `infer` sets type and shape of every
+/// output, `evaluate` fills them. Both see one `call`. Arrays inside the reference have one of three types: f64, i64,
+/// boolean.
 #include <map>
 #include <string>
 #include <type_traits>
@@ -68,7 +69,9 @@ class call {
 
   /// Refuses the node: names it with operator, opset and shapes, then says why.
   [[noreturn]] void fail(const std::string& why) const;
-  void require(bool condition, const char* why) const { if (!condition) fail(why); }
+  void require(bool condition, const char* why) const {
+    if (!condition) fail(why);
+  }
   void require_inputs(std::size_t least, std::size_t most) const;
   void require_float(std::size_t i) const;
   void require_rank(std::size_t i, std::size_t least, std::size_t most) const;
@@ -109,15 +112,43 @@ void add_resize(table& t);
 /// Calls f with a pointer to the elements' type: f(double*), f(std::int64_t*) or f(std::uint8_t*), all null.
 template <class F>
 void by_type(element held, F f) {
-  if (held == element::f64) f(static_cast<double*>(nullptr));
-  else if (held == element::boolean) f(static_cast<std::uint8_t*>(nullptr));
-  else f(static_cast<std::int64_t*>(nullptr));
+  if (held == element::f64)
+    f(static_cast<double*>(nullptr));
+  else if (held == element::boolean)
+    f(static_cast<std::uint8_t*>(nullptr));
+  else
+    f(static_cast<std::int64_t*>(nullptr));
 }
-template <class Pointer> using pointee = std::remove_pointer_t<Pointer>;
+template <class Pointer>
+using pointee = std::remove_pointer_t<Pointer>;
+
+/// Arithmetic on held elements: integers wrap modulo 2^64.
+template <class T>
+T plus(T a, T b) {
+  if constexpr (std::is_same_v<T, std::int64_t>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  else
+    return static_cast<T>(a + b);
+}
+template <class T>
+T minus(T a, T b) {
+  if constexpr (std::is_same_v<T, std::int64_t>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+  else
+    return static_cast<T>(a - b);
+}
+template <class T>
+T times(T a, T b) {
+  if constexpr (std::is_same_v<T, std::int64_t>)
+    return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  else
+    return static_cast<T>(a * b);
+}
 
 /// Row-major strides in elements.
 shape_t strides_of(const shape_t& shape);
-/// Strides that read `from` as if it were broadcast to `to`: 0 along repeated axes. The caller has checked that it can be.
+/// Strides that read `from` as if it were broadcast to `to`: 0 along repeated axes. The caller has checked that it can
+/// be.
 shape_t broadcast_strides(const shape_t& from, const shape_t& to);
 /// NumPy's broadcasting of two shapes.
 shape_t broadcast(const call& c, const shape_t& a, const shape_t& b);

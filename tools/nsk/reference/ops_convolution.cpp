@@ -11,13 +11,16 @@ namespace {
 void require_conv_inputs(call& c) {
   c.require_inputs(2, 3);
   c.require_float(0);
-  c.require(c.type(1) == c.type(0) && (!c.has(2) || c.type(2) == c.type(0)), "input, weights and bias must have the same type");
+  c.require(c.type(1) == c.type(0) && (!c.has(2) || c.type(2) == c.type(0)),
+            "input, weights and bias must have the same type");
   c.require_rank(0, 3, 8);
   c.require_rank(1, c.rank(0), c.rank(0));
 }
 
 /// Positions that are worked on together: patches of about a megabyte.
-std::int64_t block_of(std::int64_t depth) { return std::clamp<std::int64_t>((131072 / std::max<std::int64_t>(depth, 1)) & ~std::int64_t{7}, 8, 512); }
+std::int64_t block_of(std::int64_t depth) {
+  return std::clamp<std::int64_t>((131072 / std::max<std::int64_t>(depth, 1)) & ~std::int64_t{7}, 8, 512);
+}
 
 struct conv_sizes {
   std::int64_t batch, groups, channels, outputs, taps, positions, plane;  ///< channels and outputs are per group
@@ -28,11 +31,14 @@ conv_sizes conv_of(call& c) {
   const shape_t &x = c.shape(0), &weights = c.shape(1);
   conv_sizes s;
   s.groups = c.op().integer("group", 1);
-  if (s.groups < 1 || x[1] % s.groups != 0 || weights[0] % s.groups != 0) c.fail("the channels cannot be divided into " + std::to_string(s.groups) + " groups");
+  if (s.groups < 1 || x[1] % s.groups != 0 || weights[0] % s.groups != 0)
+    c.fail("the channels cannot be divided into " + std::to_string(s.groups) + " groups");
   s.batch = x[0];
   s.channels = x[1] / s.groups;
   s.outputs = weights[0] / s.groups;
-  if (weights[1] != s.channels) c.fail("the weights are for " + std::to_string(weights[1] * s.groups) + " input channels, the input has " + std::to_string(x[1]));
+  if (weights[1] != s.channels)
+    c.fail("the weights are for " + std::to_string(weights[1] * s.groups) + " input channels, the input has " +
+           std::to_string(x[1]));
   s.w = read_window(c, spatial_of(x), spatial_of(weights));
   finish_window(c, s.w, false);
   s.taps = count_of(s.w.kernel);
@@ -54,7 +60,8 @@ void infer_conv(call& c) {
 
 void fill_bias(call& c, std::int64_t batch, std::int64_t outputs, std::int64_t positions) {
   if (!c.has(2)) return;
-  for (std::int64_t i = 0; i < batch * outputs; ++i) std::fill_n(c.out_floats() + i * positions, positions, c.floats(2)[i % outputs]);
+  for (std::int64_t i = 0; i < batch * outputs; ++i)
+    std::fill_n(c.out_floats() + i * positions, positions, c.floats(2)[i % outputs]);
 }
 
 void evaluate_conv(call& c) {
@@ -74,7 +81,9 @@ void evaluate_conv(call& c) {
       for_each_position(s.w, first, last, [&](std::int64_t i, const shape_t& at) {
         find_taps(s.w, at, taps);
         for (std::int64_t channel = 0; channel < s.channels; ++channel)
-          for (const tap& t : taps) patches[static_cast<std::size_t>((channel * s.taps + t.index) * block + i - first)] = x[channel * s.plane + t.offset];
+          for (const tap& t : taps)
+            patches[static_cast<std::size_t>((channel * s.taps + t.index) * block + i - first)] =
+                x[channel * s.plane + t.offset];
       });
       gemm(s.outputs, last - first, depth, weights, depth, patches.data(), block, y + first, s.positions);
     }
@@ -87,15 +96,19 @@ conv_sizes conv_transpose_of(call& c) {
   const shape_t &x = c.shape(0), &weights = c.shape(1);
   conv_sizes s;
   s.groups = c.op().integer("group", 1);
-  if (s.groups < 1 || x[1] % s.groups != 0) c.fail("the channels cannot be divided into " + std::to_string(s.groups) + " groups");
-  if (weights[0] != x[1]) c.fail("the weights are for " + std::to_string(weights[0]) + " input channels, the input has " + std::to_string(x[1]));
+  if (s.groups < 1 || x[1] % s.groups != 0)
+    c.fail("the channels cannot be divided into " + std::to_string(s.groups) + " groups");
+  if (weights[0] != x[1])
+    c.fail("the weights are for " + std::to_string(weights[0]) + " input channels, the input has " +
+           std::to_string(x[1]));
   s.batch = x[0];
   s.channels = x[1] / s.groups;
   s.outputs = weights[1];
   window& w = s.w = read_window(c, spatial_of(x), spatial_of(weights));
   const std::size_t axes = w.axes();
   const shape_t extra = c.op().integers("output_padding", shape_t(axes, 0)), wanted = c.op().integers("output_shape");
-  c.require(extra.size() == axes && (wanted.empty() || wanted.size() == axes || wanted.size() == axes + 2), "output_padding or output_shape has a wrong length");
+  c.require(extra.size() == axes && (wanted.empty() || wanted.size() == axes || wanted.size() == axes + 2),
+            "output_padding or output_shape has a wrong length");
   const std::string auto_pad = c.op().text("auto_pad", "NOTSET");
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
   for (std::size_t d = 0; d < axes; ++d) {
@@ -129,13 +142,14 @@ void evaluate_conv_transpose(call& c) {
   const conv_sizes s = conv_transpose_of(c);
   fill_bias(c, s.batch, s.outputs * s.groups, s.plane);
   const std::int64_t width = s.outputs * s.taps, block = block_of(width);
-  std::vector<double> products(static_cast<std::size_t>(width * block));             // [output][tap][position]
+  std::vector<double> products(static_cast<std::size_t>(width * block));      // [output][tap][position]
   std::vector<double> weights(static_cast<std::size_t>(width * s.channels));  // [output][tap][channel]
   std::vector<tap> taps;
   for (std::int64_t image = 0; image < s.batch * s.groups; ++image) {
     const double* given = c.floats(1) + image % s.groups * s.channels * width;
     for (std::int64_t channel = 0; channel < s.channels; ++channel)
-      for (std::int64_t i = 0; i < width; ++i) weights[static_cast<std::size_t>(i * s.channels + channel)] = given[channel * width + i];
+      for (std::int64_t i = 0; i < width; ++i)
+        weights[static_cast<std::size_t>(i * s.channels + channel)] = given[channel * width + i];
     const double* x = c.floats(0) + image * s.channels * s.positions;
     double* y = c.out_floats() + image * s.outputs * s.plane;
     for (std::int64_t first = 0; first < s.positions; first += block) {
@@ -145,7 +159,9 @@ void evaluate_conv_transpose(call& c) {
       for_each_position(s.w, first, last, [&](std::int64_t i, const shape_t& at) {
         find_taps(s.w, at, taps);
         for (std::int64_t output = 0; output < s.outputs; ++output)
-          for (const tap& t : taps) y[output * s.plane + t.offset] += products[static_cast<std::size_t>((output * s.taps + t.index) * block + i - first)];
+          for (const tap& t : taps)
+            y[output * s.plane + t.offset] +=
+                products[static_cast<std::size_t>((output * s.taps + t.index) * block + i - first)];
       });
     }
   }

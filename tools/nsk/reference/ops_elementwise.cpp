@@ -10,6 +10,9 @@
 namespace nsk::tool::reference {
 namespace {
 
+using u64 = std::uint64_t;
+using i64 = std::int64_t;
+
 void infer_same(call& c) {
   c.require_inputs(1, 1);
   c.declare(0, c.type(0), c.shape(0));
@@ -30,7 +33,9 @@ void map_floats(call& c, F f) {
 
 /// A function of one float without parameters.
 template <double (*F)(double)>
-void evaluate_function(call& c) { map_floats(c, F); }
+void evaluate_function(call& c) {
+  map_floats(c, F);
+}
 
 double sigmoid(double x) { return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
 double softplus(double x) { return std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
@@ -57,14 +62,14 @@ void evaluate_relu(call& c) {
 
 void evaluate_neg(call& c) {
   if (c.out(0).type == element::f64) return map_floats(c, [](double x) { return -x; });
-  for (std::int64_t i = 0; i < c.out(0).count(); ++i) c.out_integers()[i] = static_cast<std::int64_t>(-static_cast<std::uint64_t>(c.integers(0)[i]));
+  for (std::int64_t i = 0; i < c.out(0).count(); ++i) c.out_integers()[i] = minus(i64{0}, c.integers(0)[i]);
 }
 
 void evaluate_abs(call& c) {
   if (c.out(0).type == element::f64) return map_floats(c, [](double x) { return std::fabs(x); });
   for (std::int64_t i = 0; i < c.out(0).count(); ++i) {
     const std::int64_t x = c.integers(0)[i];
-    c.out_integers()[i] = x < 0 && c.type(0) != element::u64 ? static_cast<std::int64_t>(-static_cast<std::uint64_t>(x)) : x;
+    c.out_integers()[i] = x < 0 && c.type(0) != element::u64 ? minus(i64{0}, x) : x;
   }
 }
 
@@ -72,7 +77,8 @@ void evaluate_copy(call& c) { c.out(0).data = c.data(0).data; }
 
 void evaluate_not(call& c) {
   c.require(c.type(0) == element::boolean, "the input must be bool");
-  for (std::int64_t i = 0; i < c.out(0).count(); ++i) c.out(0).as<std::uint8_t>()[i] = c.data(0).as<std::uint8_t>()[i] != 0 ? 0 : 1;
+  for (std::int64_t i = 0; i < c.out(0).count(); ++i)
+    c.out(0).as<std::uint8_t>()[i] = c.data(0).as<std::uint8_t>()[i] != 0 ? 0 : 1;
 }
 
 void evaluate_bitwise_not(call& c) {
@@ -91,7 +97,9 @@ void map_predicate(call& c, F f) {
   for (std::int64_t i = 0; i < c.out(0).count(); ++i) c.out(0).as<std::uint8_t>()[i] = f(c.floats(0)[i]) ? 1 : 0;
 }
 
-void evaluate_is_nan(call& c) { map_predicate(c, [](double x) { return std::isnan(x); }); }
+void evaluate_is_nan(call& c) {
+  map_predicate(c, [](double x) { return std::isnan(x); });
+}
 
 void evaluate_is_inf(call& c) {
   const bool positive = c.op().integer("detect_positive", 1) != 0, negative = c.op().integer("detect_negative", 1) != 0;
@@ -121,7 +129,8 @@ void evaluate_celu(call& c) {
 }
 
 void evaluate_selu(call& c) {
-  const double alpha = c.op().number("alpha", 1.67326319217681884765625f), gamma = c.op().number("gamma", 1.05070102214813232421875f);
+  const double alpha = c.op().number("alpha", 1.67326319217681884765625f),
+               gamma = c.op().number("gamma", 1.05070102214813232421875f);
   map_floats(c, [=](double x) { return x > 0 ? gamma * x : gamma * alpha * std::expm1(x); });
 }
 
@@ -168,12 +177,14 @@ void zip(call& c, F f) {
   }
   const shape_t a_stride = broadcast_strides(c.shape(0), shape), b_stride = broadcast_strides(c.shape(1), shape);
   for_each_offset(shape, a_stride, [&](std::int64_t i, std::int64_t at) { y[i] = static_cast<Out>(a[at]); });
-  for_each_offset(shape, b_stride, [&](std::int64_t i, std::int64_t at) { y[i] = static_cast<Out>(f(static_cast<In>(y[i]), b[at])); });
+  for_each_offset(shape, b_stride,
+                  [&](std::int64_t i, std::int64_t at) { y[i] = static_cast<Out>(f(static_cast<In>(y[i]), b[at])); });
 }
 
 void require_same_type(call& c, std::size_t first, std::size_t second) {
   if (c.type(first) != c.type(second))
-    c.fail("inputs " + std::to_string(first) + " and " + std::to_string(second) + " must have the same type. Add a Cast in the exporter");
+    c.fail("inputs " + std::to_string(first) + " and " + std::to_string(second) +
+           " must have the same type. Add a Cast in the exporter");
 }
 
 void infer_arithmetic(call& c) {
@@ -183,49 +194,45 @@ void infer_arithmetic(call& c) {
   c.declare(0, c.type(0), broadcast(c, c.shape(0), c.shape(1)));
 }
 
-using u64 = std::uint64_t;
-using i64 = std::int64_t;
-
 template <class FloatF, class IntegerF>
 void arithmetic(call& c, FloatF f, IntegerF g) {
-  if (c.out(0).type == element::f64) zip<double, double>(c, f);
-  else zip<i64, i64>(c, g);
+  if (c.out(0).type == element::f64)
+    zip<double, double>(c, f);
+  else
+    zip<i64, i64>(c, g);
 }
 
-void evaluate_add(call& c) {
-  arithmetic(c, [](double a, double b) { return a + b; }, [](i64 a, i64 b) { return static_cast<i64>(static_cast<u64>(a) + static_cast<u64>(b)); });
-}
-void evaluate_sub(call& c) {
-  arithmetic(c, [](double a, double b) { return a - b; }, [](i64 a, i64 b) { return static_cast<i64>(static_cast<u64>(a) - static_cast<u64>(b)); });
-}
-void evaluate_mul(call& c) {
-  arithmetic(c, [](double a, double b) { return a * b; }, [](i64 a, i64 b) { return static_cast<i64>(static_cast<u64>(a) * static_cast<u64>(b)); });
-}
+void evaluate_add(call& c) { arithmetic(c, plus<double>, plus<i64>); }
+void evaluate_sub(call& c) { arithmetic(c, minus<double>, minus<i64>); }
+void evaluate_mul(call& c) { arithmetic(c, times<double>, times<i64>); }
 
 /// Integer division rounds towards zero.
 void evaluate_div(call& c) {
   const bool is_unsigned = c.type(0) == element::u64;
-  arithmetic(c, [](double a, double b) { return a / b; }, [&](i64 a, i64 b) {
-    if (b == 0) c.fail("integer division by zero");
-    if (is_unsigned) return static_cast<i64>(static_cast<u64>(a) / static_cast<u64>(b));
-    return b == -1 ? static_cast<i64>(-static_cast<u64>(a)) : a / b;
-  });
+  arithmetic(
+      c, [](double a, double b) { return a / b; },
+      [&](i64 a, i64 b) {
+        if (b == 0) c.fail("integer division by zero");
+        if (is_unsigned) return static_cast<i64>(static_cast<u64>(a) / static_cast<u64>(b));
+        return b == -1 ? minus(i64{0}, a) : a / b;
+      });
 }
 
 /// fmod = 1 takes the dividend's sign (C), 0 the divisor's (Python).
 void evaluate_mod(call& c) {
   const bool fmod = c.op().integer("fmod", 0) != 0, is_unsigned = c.type(0) == element::u64;
-  arithmetic(c,
-             [=](double a, double b) {
-               const double r = std::fmod(a, b);
-               return !fmod && r != 0 && (r < 0) != (b < 0) ? r + b : r;
-             },
-             [&](i64 a, i64 b) {
-               if (b == 0) c.fail("integer division by zero");
-               if (is_unsigned) return static_cast<i64>(static_cast<u64>(a) % static_cast<u64>(b));
-               const i64 r = b == -1 ? 0 : a % b;
-               return !fmod && r != 0 && (r < 0) != (b < 0) ? r + b : r;
-             });
+  arithmetic(
+      c,
+      [=](double a, double b) {
+        const double r = std::fmod(a, b);
+        return !fmod && r != 0 && (r < 0) != (b < 0) ? r + b : r;
+      },
+      [&](i64 a, i64 b) {
+        if (b == 0) c.fail("integer division by zero");
+        if (is_unsigned) return static_cast<i64>(static_cast<u64>(a) % static_cast<u64>(b));
+        const i64 r = b == -1 ? 0 : a % b;
+        return !fmod && r != 0 && (r < 0) != (b < 0) ? r + b : r;
+      });
 }
 
 i64 integer_power(i64 base, i64 exponent) {
@@ -248,13 +255,18 @@ void evaluate_pow(call& c) {
   array& y = c.out(0);
   const array &a = c.data(0), &b = c.data(1);
   for_each_offset(shape, a_stride, [&](i64 i, i64 at) {
-    if (y.type == element::f64) y.as<double>()[i] = a.number(at);
-    else y.as<i64>()[i] = a.integer(at);
+    if (y.type == element::f64)
+      y.as<double>()[i] = a.number(at);
+    else
+      y.as<i64>()[i] = a.integer(at);
   });
   for_each_offset(shape, b_stride, [&](i64 i, i64 at) {
-    if (y.type == element::f64) y.as<double>()[i] = std::pow(y.as<double>()[i], b.number(at));
-    else if (b.type == element::f64) y.set(i, std::pow(y.number(i), b.number(at)));
-    else y.as<i64>()[i] = integer_power(y.as<i64>()[i], b.integer(at));
+    if (y.type == element::f64)
+      y.as<double>()[i] = std::pow(y.as<double>()[i], b.number(at));
+    else if (b.type == element::f64)
+      y.set(i, std::pow(y.number(i), b.number(at)));
+    else
+      y.as<i64>()[i] = integer_power(y.as<i64>()[i], b.integer(at));
   });
 }
 
@@ -278,27 +290,49 @@ void compare(call& c, F f) {
   });
 }
 
-void evaluate_equal(call& c) { compare(c, [](auto a, auto b) { return a == b; }); }
-void evaluate_less(call& c) { compare(c, [](auto a, auto b) { return a < b; }); }
-void evaluate_less_equal(call& c) { compare(c, [](auto a, auto b) { return a <= b; }); }
-void evaluate_greater(call& c) { compare(c, [](auto a, auto b) { return a > b; }); }
-void evaluate_greater_equal(call& c) { compare(c, [](auto a, auto b) { return a >= b; }); }
+void evaluate_equal(call& c) {
+  compare(c, [](auto a, auto b) { return a == b; });
+}
+void evaluate_less(call& c) {
+  compare(c, [](auto a, auto b) { return a < b; });
+}
+void evaluate_less_equal(call& c) {
+  compare(c, [](auto a, auto b) { return a <= b; });
+}
+void evaluate_greater(call& c) {
+  compare(c, [](auto a, auto b) { return a > b; });
+}
+void evaluate_greater_equal(call& c) {
+  compare(c, [](auto a, auto b) { return a >= b; });
+}
 
 void infer_logic(call& c) {
   infer_comparison(c);
   c.require(c.type(0) == element::boolean, "the inputs must be bool");
 }
-void evaluate_and(call& c) { compare(c, [](auto a, auto b) { return a != 0 && b != 0; }); }
-void evaluate_or(call& c) { compare(c, [](auto a, auto b) { return a != 0 || b != 0; }); }
-void evaluate_xor(call& c) { compare(c, [](auto a, auto b) { return (a != 0) != (b != 0); }); }
+void evaluate_and(call& c) {
+  compare(c, [](auto a, auto b) { return a != 0 && b != 0; });
+}
+void evaluate_or(call& c) {
+  compare(c, [](auto a, auto b) { return a != 0 || b != 0; });
+}
+void evaluate_xor(call& c) {
+  compare(c, [](auto a, auto b) { return (a != 0) != (b != 0); });
+}
 
 void infer_bitwise(call& c) {
   infer_arithmetic(c);
   c.require(is_integer(c.type(0)), "the inputs must be of an integer type");
 }
-void evaluate_bitwise_and(call& c) { zip<i64, i64>(c, [](i64 a, i64 b) { return a & b; }); }
-void evaluate_bitwise_or(call& c) { zip<i64, i64>(c, [](i64 a, i64 b) { return a | b; }); }
-void evaluate_bitwise_xor(call& c) { zip<i64, i64>(c, [](i64 a, i64 b) { return a ^ b; }); }
+void evaluate_bitwise_and(call& c) {
+  zip<i64, i64>(c, [](i64 a, i64 b) { return a & b; });
+}
+void evaluate_bitwise_or(call& c) {
+  zip<i64, i64>(c, [](i64 a, i64 b) { return a | b; });
+}
+void evaluate_bitwise_xor(call& c) {
+  zip<i64, i64>(c, [](i64 a, i64 b) { return a ^ b; });
+}
 
 void evaluate_bit_shift(call& c) {
   const std::string direction = c.op().text("direction", "");
@@ -321,7 +355,9 @@ void infer_p_relu(call& c) {
 }
 
 void evaluate_p_relu(call& c) {
-  arithmetic(c, [](double x, double slope) { return x < 0 ? slope * x : x; }, [](i64 x, i64 slope) { return x < 0 ? slope * x : x; });
+  arithmetic(
+      c, [](double x, double slope) { return x < 0 ? slope * x : x; },
+      [](i64 x, i64 slope) { return x < 0 ? times(slope, x) : x; });
 }
 
 // Any number of operands.
@@ -343,14 +379,21 @@ void fold(call& c, F f) {
     T* y = c.out(0).as<T>();
     for (std::size_t k = 0; k < c.input_count(); ++k) {
       const T* x = c.data(k).as<T>();
-      for_each_offset(c.out_shape(0), broadcast_strides(c.shape(k), c.out_shape(0)), [&](i64 i, i64 at) { y[i] = k == 0 ? x[at] : static_cast<T>(f(y[i], x[at])); });
+      for_each_offset(c.out_shape(0), broadcast_strides(c.shape(k), c.out_shape(0)),
+                      [&](i64 i, i64 at) { y[i] = k == 0 ? x[at] : static_cast<T>(f(y[i], x[at])); });
     }
   });
 }
 
-void evaluate_min(call& c) { fold(c, [](auto a, auto b) { return a != a ? a : b < a || b != b ? b : a; }); }
-void evaluate_max(call& c) { fold(c, [](auto a, auto b) { return a != a ? a : b > a || b != b ? b : a; }); }
-void evaluate_sum(call& c) { fold(c, [](auto a, auto b) { return a + b; }); }
+void evaluate_min(call& c) {
+  fold(c, [](auto a, auto b) { return a != a ? a : b < a || b != b ? b : a; });
+}
+void evaluate_max(call& c) {
+  fold(c, [](auto a, auto b) { return a != a ? a : b > a || b != b ? b : a; });
+}
+void evaluate_sum(call& c) {
+  fold(c, [](auto a, auto b) { return plus(a, b); });
+}
 void evaluate_mean(call& c) {
   c.require_float(0);
   evaluate_sum(c);
@@ -369,7 +412,8 @@ void infer_where(call& c) {
 void evaluate_where(call& c) {
   const shape_t& shape = c.out_shape(0);
   std::vector<std::uint8_t> condition(static_cast<std::size_t>(c.out(0).count()));
-  for_each_offset(shape, broadcast_strides(c.shape(0), shape), [&](i64 i, i64 at) { condition[static_cast<std::size_t>(i)] = c.data(0).as<std::uint8_t>()[at]; });
+  for_each_offset(shape, broadcast_strides(c.shape(0), shape),
+                  [&](i64 i, i64 at) { condition[static_cast<std::size_t>(i)] = c.data(0).as<std::uint8_t>()[at]; });
   by_type(c.out(0).type, [&](auto* tag) {
     using T = pointee<decltype(tag)>;
     for (const std::size_t k : {std::size_t{1}, std::size_t{2}}) {
@@ -398,7 +442,8 @@ void evaluate_clip(call& c) {
     }
     const auto bound = [&](std::size_t i, T& to) {
       if (!c.has(i)) return;
-      c.require(c.data(i).count() == 1 && c.data(i).type == c.out(0).type, "bounds must be scalars of the input's type");
+      c.require(c.data(i).count() == 1 && c.data(i).type == c.out(0).type,
+                "bounds must be scalars of the input's type");
       to = c.data(i).as<T>()[0];
     };
     bound(1, low);
@@ -416,7 +461,8 @@ void infer_cast(call& c) {
   const std::optional<element> target = element_of_onnx(to);
   // Narrow integers and narrow floats have no type of their own here, so a Cast cannot round to them.
   const bool narrow_integer = to >= 21;
-  if (!target || *target == element::string || narrow_integer) c.fail("a cast to " + onnx_type_name(to) + " is not supported");
+  if (!target || *target == element::string || narrow_integer)
+    c.fail("a cast to " + onnx_type_name(to) + " is not supported");
   c.declare(0, *target, c.shape(0));
 }
 
@@ -429,15 +475,19 @@ void evaluate_cast(call& c) {
   const array& x = c.data(0);
   array& y = c.out(0);
   for (i64 i = 0; i < y.count(); ++i) {
-    if (y.type == element::i64 && x.type != element::f64) y.set_integer(i, x.integer(i));
-    else y.set(i, x.number(i));
+    if (y.type == element::i64 && x.type != element::f64)
+      y.set_integer(i, x.integer(i));
+    else
+      y.set(i, x.number(i));
   }
 }
 
 }
 
 void add_elementwise(table& t) {
-  const auto unary = [&](const char* name, void (*evaluate)(call&), int since = 1) { t[name] = {infer_same_float, evaluate, since}; };
+  const auto unary = [&](const char* name, void (*evaluate)(call&), int since = 1) {
+    t[name] = {infer_same_float, evaluate, since};
+  };
   unary("Sqrt", evaluate_function<std::sqrt>);
   unary("Exp", evaluate_function<std::exp>);
   unary("Log", evaluate_function<std::log>);

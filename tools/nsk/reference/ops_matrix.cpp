@@ -6,7 +6,9 @@
 namespace nsk::tool::reference {
 namespace {
 
-struct matrix_sizes { std::int64_t m, n, k; };
+struct matrix_sizes {
+  std::int64_t m, n, k;
+};
 
 matrix_sizes gemm_sizes(call& c) {
   const shape_t &a = c.shape(0), &b = c.shape(1);
@@ -47,7 +49,8 @@ void evaluate_gemm(call& c) {
   gemm(s.m, s.n, s.k, a, s.k, b, s.n, y, s.n);
   for (std::int64_t i = 0; i < s.m * s.n; ++i) y[i] *= alpha;
   if (!c.has(2)) return;
-  for_each_offset(c.out_shape(0), broadcast_strides(c.shape(2), c.out_shape(0)), [&](std::int64_t i, std::int64_t at) { y[i] += beta * c.floats(2)[at]; });
+  for_each_offset(c.out_shape(0), broadcast_strides(c.shape(2), c.out_shape(0)),
+                  [&](std::int64_t i, std::int64_t at) { y[i] += beta * c.floats(2)[at]; });
 }
 
 /// NumPy's matmul: vectors gain an axis that the result loses, leading axes are broadcast.
@@ -75,9 +78,11 @@ void infer_mat_mul(call& c) {
 void evaluate_mat_mul(call& c) {
   const mat_mul_shapes s(c);
   const std::int64_t m = s.a[s.a.size() - 2], k = s.a.back(), n = s.b.back();
-  const shape_t a_stride = broadcast_strides({s.a.begin(), s.a.end() - 2}, s.batch), b_stride = broadcast_strides({s.b.begin(), s.b.end() - 2}, s.batch);
+  const shape_t a_stride = broadcast_strides({s.a.begin(), s.a.end() - 2}, s.batch),
+                b_stride = broadcast_strides({s.b.begin(), s.b.end() - 2}, s.batch);
   std::vector<std::int64_t> a_at(static_cast<std::size_t>(count_of(s.batch)));
-  for_each_offset(s.batch, a_stride, [&](std::int64_t i, std::int64_t at) { a_at[static_cast<std::size_t>(i)] = at * m * k; });
+  for_each_offset(s.batch, a_stride,
+                  [&](std::int64_t i, std::int64_t at) { a_at[static_cast<std::size_t>(i)] = at * m * k; });
   for_each_offset(s.batch, b_stride, [&](std::int64_t i, std::int64_t at) {
     const std::int64_t a_offset = a_at[static_cast<std::size_t>(i)], b_offset = at * k * n;
     if (c.out(0).type == element::f64) {
@@ -88,7 +93,8 @@ void evaluate_mat_mul(call& c) {
     std::int64_t* y = c.out_integers() + i * m * n;
     for (std::int64_t row = 0; row < m; ++row)
       for (std::int64_t p = 0; p < k; ++p)
-        for (std::int64_t col = 0; col < n; ++col) y[row * n + col] += a[row * k + p] * b[p * n + col];
+        for (std::int64_t col = 0; col < n; ++col)
+          y[row * n + col] = plus(y[row * n + col], times(a[row * k + p], b[p * n + col]));
   });
 }
 

@@ -13,10 +13,12 @@ void infer_batch_normalization(call& c) {
   c.require_inputs(5, 5);
   c.require_float(0);
   c.require_rank(0, 1, 8);
-  c.require(c.op().integer("training_mode", 0) == 0 && !c.wants(1), "training mode is not supported. Export the model in inference mode (model.eval())");
+  c.require(c.op().integer("training_mode", 0) == 0 && !c.wants(1),
+            "training mode is not supported. Export the model in inference mode (model.eval())");
   c.require(c.op().integer("spatial", 1) == 1, "spatial = 0 is not supported");
   const std::int64_t channels = c.rank(0) > 1 ? c.shape(0)[1] : 1;
-  for (std::size_t i = 1; i < 5; ++i) c.require(c.shape(i) == shape_t{channels}, "scale, bias, mean and variance must have one value per channel");
+  for (std::size_t i = 1; i < 5; ++i)
+    c.require(c.shape(i) == shape_t{channels}, "scale, bias, mean and variance must have one value per channel");
   c.declare(0, c.type(0), c.shape(0));
 }
 
@@ -25,11 +27,14 @@ void evaluate_batch_normalization(call& c) {
   const std::int64_t channels = c.rank(0) > 1 ? c.shape(0)[1] : 1, plane = count_between(c.shape(0), 2, c.rank(0));
   for (std::int64_t i = 0; i < c.out(0).count(); ++i) {
     const std::int64_t k = i / plane % channels;
-    c.out_floats()[i] = c.floats(1)[k] * (c.floats(0)[i] - c.floats(3)[k]) / std::sqrt(c.floats(4)[k] + epsilon) + c.floats(2)[k];
+    c.out_floats()[i] =
+        c.floats(1)[k] * (c.floats(0)[i] - c.floats(3)[k]) / std::sqrt(c.floats(4)[k] + epsilon) + c.floats(2)[k];
   }
 }
 
-struct moments { double mean, variance; };
+struct moments {
+  double mean, variance;
+};
 
 moments moments_of(const double* x, std::int64_t count) {
   double sum = 0, squares = 0;
@@ -61,7 +66,8 @@ void infer_group_normalization(call& c) {
   infer_instances(c);
   const std::int64_t groups = groups_of(c);
   c.require(groups >= 1 && c.shape(0)[1] % groups == 0, "the channels cannot be divided into num_groups groups");
-  c.require(c.shape(1)[0] == (c.version() < 21 ? groups : c.shape(0)[1]), "scale and bias have a wrong length (per group before opset 21, per channel since)");
+  c.require(c.shape(1)[0] == (c.version() < 21 ? groups : c.shape(0)[1]),
+            "scale and bias have a wrong length (per group before opset 21, per channel since)");
 }
 
 void evaluate_instances(call& c) {
@@ -84,7 +90,9 @@ void infer_layer_normalization(call& c) {
   c.require_float(0);
   const std::size_t axis = c.axis(c.op().integer("axis", -1), c.rank(0));
   for (std::size_t i = 1; i < 3; ++i)
-    if (c.has(i)) c.require(broadcast(c, c.shape(i), c.shape(0)) == c.shape(0), "scale and bias must be broadcastable to the input");
+    if (c.has(i))
+      c.require(broadcast(c, c.shape(i), c.shape(0)) == c.shape(0),
+                "scale and bias must be broadcastable to the input");
   shape_t statistics = c.shape(0);
   std::fill(statistics.begin() + static_cast<std::ptrdiff_t>(axis), statistics.end(), 1);
   c.declare(0, c.type(0), c.shape(0));
@@ -94,9 +102,11 @@ void infer_layer_normalization(call& c) {
 
 void scale_and_shift(call& c) {
   double* y = c.out_floats();
-  for_each_offset(c.out_shape(0), broadcast_strides(c.shape(1), c.out_shape(0)), [&](std::int64_t i, std::int64_t at) { y[i] *= c.floats(1)[at]; });
+  for_each_offset(c.out_shape(0), broadcast_strides(c.shape(1), c.out_shape(0)),
+                  [&](std::int64_t i, std::int64_t at) { y[i] *= c.floats(1)[at]; });
   if (!c.has(2)) return;
-  for_each_offset(c.out_shape(0), broadcast_strides(c.shape(2), c.out_shape(0)), [&](std::int64_t i, std::int64_t at) { y[i] += c.floats(2)[at]; });
+  for_each_offset(c.out_shape(0), broadcast_strides(c.shape(2), c.out_shape(0)),
+                  [&](std::int64_t i, std::int64_t at) { y[i] += c.floats(2)[at]; });
 }
 
 void evaluate_layer_normalization(call& c) {
@@ -123,7 +133,8 @@ void evaluate_rms_normalization(call& c) {
   for (std::int64_t first = 0; row > 0 && first < c.data(0).count(); first += row) {
     double squares = 0;
     for (std::int64_t i = first; i < first + row; ++i) squares += c.floats(0)[i] * c.floats(0)[i];
-    for (std::int64_t i = first; i < first + row; ++i) c.out_floats()[i] = c.floats(0)[i] / std::sqrt(squares / static_cast<double>(row) + epsilon);
+    for (std::int64_t i = first; i < first + row; ++i)
+      c.out_floats()[i] = c.floats(0)[i] / std::sqrt(squares / static_cast<double>(row) + epsilon);
   }
   scale_and_shift(c);
 }
@@ -142,8 +153,10 @@ void infer_lrn(call& c) {
 
 /// Across channels: y = x / (bias + alpha / size * sum of squares in the neighbourhood)^beta.
 void evaluate_lrn(call& c) {
-  const std::int64_t size = c.op().integer("size", 1), channels = c.shape(0)[1], plane = count_between(c.shape(0), 2, c.rank(0));
-  const double alpha = c.op().number("alpha", 1e-4f), beta = c.op().number("beta", 0.75f), bias = c.op().number("bias", 1);
+  const std::int64_t size = c.op().integer("size", 1), channels = c.shape(0)[1],
+                     plane = count_between(c.shape(0), 2, c.rank(0));
+  const double alpha = c.op().number("alpha", 1e-4f), beta = c.op().number("beta", 0.75f),
+               bias = c.op().number("bias", 1);
   const std::int64_t before = (size - 1) / 2, after = size - 1 - before;
   for (std::int64_t i = 0; i < c.out(0).count(); ++i) {
     const std::int64_t k = i / plane % channels;
@@ -159,7 +172,8 @@ void evaluate_lrn(call& c) {
 /// Calls f(first, stride, length) for every line along `axis`.
 template <class F>
 void for_each_line(const shape_t& shape, std::size_t axis, F f) {
-  const std::int64_t length = shape[axis], stride = count_between(shape, axis + 1, shape.size()), outer = count_between(shape, 0, axis);
+  const std::int64_t length = shape[axis], stride = count_between(shape, axis + 1, shape.size()),
+                     outer = count_between(shape, 0, axis);
   for (std::int64_t i = 0; i < outer; ++i)
     for (std::int64_t j = 0; j < stride; ++j) f(i * length * stride + j, stride, length);
 }
@@ -172,19 +186,23 @@ void infer_axis(call& c) {
 void evaluate_lp_normalization(call& c) {
   const std::int64_t p = c.op().integer("p", 2);
   c.require(p == 1 || p == 2, "attribute 'p' must be 1 or 2");
-  for_each_line(c.shape(0), c.axis(c.op().integer("axis", -1), c.rank(0)), [&](std::int64_t first, std::int64_t stride, std::int64_t length) {
-    double norm = 0;
-    for (std::int64_t k = 0; k < length; ++k) {
-      const double x = c.floats(0)[first + k * stride];
-      norm += p == 1 ? std::fabs(x) : x * x;
-    }
-    if (p == 2) norm = std::sqrt(norm);
-    for (std::int64_t k = 0; k < length; ++k) c.out_floats()[first + k * stride] = norm == 0 ? 0 : c.floats(0)[first + k * stride] / norm;
-  });
+  for_each_line(c.shape(0), c.axis(c.op().integer("axis", -1), c.rank(0)),
+                [&](std::int64_t first, std::int64_t stride, std::int64_t length) {
+                  double norm = 0;
+                  for (std::int64_t k = 0; k < length; ++k) {
+                    const double x = c.floats(0)[first + k * stride];
+                    norm += p == 1 ? std::fabs(x) : x * x;
+                  }
+                  if (p == 2) norm = std::sqrt(norm);
+                  for (std::int64_t k = 0; k < length; ++k)
+                    c.out_floats()[first + k * stride] = norm == 0 ? 0 : c.floats(0)[first + k * stride] / norm;
+                });
 }
 
-/// Before opset 13 the input is seen as a matrix whose rows begin at `axis` (default 1); since, only `axis` (default -1) counts.
-void softmax(call& c, void (*finish)(double* y, std::int64_t stride, std::int64_t length, double highest, double sum, const double* x)) {
+/// Before opset 13 the input is seen as a matrix whose rows begin at `axis` (default 1); since, only `axis` (default
+/// -1) counts.
+void softmax(call& c, void (*finish)(double* y, std::int64_t stride, std::int64_t length, double highest, double sum,
+                                     const double* x)) {
   const bool old = c.version() < 13;
   const std::size_t axis = c.rank(0) == 0 ? 0 : c.axis(c.op().integer("axis", old ? 1 : -1), c.rank(0) + (old ? 1 : 0));
   shape_t shape = c.shape(0);
@@ -242,13 +260,15 @@ void evaluate_mean_variance(call& c) {
   const auto size = static_cast<std::size_t>(count_of(reduced));
   std::vector<double> mean(size), variance(size);
   const double n = static_cast<double>(c.data(0).count()) / static_cast<double>(size);
-  for_each_offset(c.shape(0), stride, [&](std::int64_t i, std::int64_t at) { mean[static_cast<std::size_t>(at)] += c.floats(0)[i] / n; });
+  for_each_offset(c.shape(0), stride,
+                  [&](std::int64_t i, std::int64_t at) { mean[static_cast<std::size_t>(at)] += c.floats(0)[i] / n; });
   for_each_offset(c.shape(0), stride, [&](std::int64_t i, std::int64_t at) {
     const double d = c.floats(0)[i] - mean[static_cast<std::size_t>(at)];
     variance[static_cast<std::size_t>(at)] += d * d / n;
   });
   for_each_offset(c.shape(0), stride, [&](std::int64_t i, std::int64_t at) {
-    c.out_floats()[i] = (c.floats(0)[i] - mean[static_cast<std::size_t>(at)]) / (std::sqrt(variance[static_cast<std::size_t>(at)]) + 1e-9);
+    c.out_floats()[i] = (c.floats(0)[i] - mean[static_cast<std::size_t>(at)]) /
+                        (std::sqrt(variance[static_cast<std::size_t>(at)]) + 1e-9);
   });
 }
 

@@ -69,7 +69,8 @@ void evaluate_max_pool(call& c) {
   });
 }
 
-/// Taps inside the padded input: what count_include_pad divides by. A last window that ceil_mode let over the edge is cut there.
+/// Taps inside the padded input: what count_include_pad divides by. A last window that ceil_mode let over the edge is
+/// cut there.
 std::int64_t padded_taps(const window& w, const shape_t& at) {
   std::int64_t count = 1;
   for (std::size_t d = 0; d < w.axes(); ++d) {
@@ -93,7 +94,8 @@ void evaluate_average_pool(call& c) {
   for_each_window(c, w, [&](std::int64_t plane, std::int64_t i, const shape_t& at, const std::vector<tap>& taps) {
     double sum = 0;
     for (const tap& t : taps) sum += c.floats(0)[plane * in_plane + t.offset];
-    c.out_floats()[plane * out_plane + i] = sum / static_cast<double>(include_pad ? padded_taps(w, at) : static_cast<std::int64_t>(taps.size()));
+    c.out_floats()[plane * out_plane + i] =
+        sum / static_cast<double>(include_pad ? padded_taps(w, at) : static_cast<std::int64_t>(taps.size()));
   });
 }
 
@@ -127,16 +129,21 @@ void reduce_planes(call& c, double start, Combine combine, Finish finish) {
 }
 
 void evaluate_global_average(call& c) {
-  reduce_planes(c, 0, [](double sum, double x) { return sum + x; }, [](double sum, double n) { return sum / n; });
+  reduce_planes(
+      c, 0, [](double sum, double x) { return sum + x; }, [](double sum, double n) { return sum / n; });
 }
 
 void evaluate_global_max(call& c) {
-  reduce_planes(c, -std::numeric_limits<double>::infinity(), [](double best, double x) { return x > best || x != x ? x : best; }, [](double best, double) { return best; });
+  reduce_planes(
+      c, -std::numeric_limits<double>::infinity(), [](double best, double x) { return x > best || x != x ? x : best; },
+      [](double best, double) { return best; });
 }
 
 void evaluate_global_lp(call& c) {
   const auto p = static_cast<double>(c.op().integer("p", 2));
-  reduce_planes(c, 0, [=](double sum, double x) { return sum + std::pow(std::fabs(x), p); }, [=](double sum, double) { return std::pow(sum, 1 / p); });
+  reduce_planes(
+      c, 0, [=](double sum, double x) { return sum + std::pow(std::fabs(x), p); },
+      [=](double sum, double) { return std::pow(sum, 1 / p); });
 }
 
 }

@@ -8,7 +8,8 @@
 namespace nsk::tool::reference {
 namespace {
 
-/// Axes come as an attribute in older opsets and as input 1 since (13 for ReduceSum, 18 for the rest). Returns a flag per axis.
+/// Axes come as an attribute in older opsets and as input 1 since (13 for ReduceSum, 18 for the rest). Returns a flag
+/// per axis.
 std::vector<bool> reduced_axes(const call& c) {
   std::vector<std::int64_t> axes = c.op().integers("axes");
   if (c.has(1)) axes = c.integer_list(1);
@@ -21,8 +22,10 @@ std::vector<bool> reduced_axes(const call& c) {
 shape_t reduced_shape(const call& c, const std::vector<bool>& reduced, bool keep_axes) {
   shape_t shape;
   for (std::size_t d = 0; d < reduced.size(); ++d) {
-    if (!reduced[d]) shape.push_back(c.shape(0)[d]);
-    else if (keep_axes) shape.push_back(1);
+    if (!reduced[d])
+      shape.push_back(c.shape(0)[d]);
+    else if (keep_axes)
+      shape.push_back(1);
   }
   return shape;
 }
@@ -39,14 +42,21 @@ void for_each_reduced(const call& c, F f) {
   for_each_offset(c.shape(0), broadcast_strides(reduced_shape(c, reduced, true), c.shape(0)), f);
 }
 
-template <class T> constexpr T smallest() {
-  if constexpr (std::is_same_v<T, double>) return -std::numeric_limits<double>::infinity();
-  else return std::numeric_limits<T>::lowest();
+template <class T>
+constexpr T smallest() {
+  if constexpr (std::is_same_v<T, double>)
+    return -std::numeric_limits<double>::infinity();
+  else
+    return std::numeric_limits<T>::lowest();
 }
-template <class T> constexpr T largest() {
-  if constexpr (std::is_same_v<T, double>) return std::numeric_limits<double>::infinity();
-  else if constexpr (std::is_same_v<T, std::uint8_t>) return 1;
-  else return std::numeric_limits<T>::max();
+template <class T>
+constexpr T largest() {
+  if constexpr (std::is_same_v<T, double>)
+    return std::numeric_limits<double>::infinity();
+  else if constexpr (std::is_same_v<T, std::uint8_t>)
+    return 1;
+  else
+    return std::numeric_limits<T>::max();
 }
 
 /// y = combine over the reduced axes, from `start`.
@@ -56,7 +66,8 @@ void reduce(call& c, int start, F combine) {
     using T = pointee<decltype(tag)>;
     T* y = c.out(0).as<T>();
     for (std::int64_t i = 0; i < c.out(0).count(); ++i) y[i] = static_cast<T>(start);
-    for_each_reduced(c, [&](std::int64_t i, std::int64_t at) { y[at] = static_cast<T>(combine(y[at], c.data(0).as<T>()[i])); });
+    for_each_reduced(
+        c, [&](std::int64_t i, std::int64_t at) { y[at] = static_cast<T>(combine(y[at], c.data(0).as<T>()[i])); });
   });
 }
 
@@ -74,10 +85,18 @@ double reduced_count(const call& c) {
   return count;
 }
 
-void evaluate_sum(call& c) { reduce(c, 0, [](auto a, auto x) { return a + x; }); }
-void evaluate_prod(call& c) { reduce(c, 1, [](auto a, auto x) { return a * x; }); }
-void evaluate_sum_square(call& c) { reduce(c, 0, [](auto a, auto x) { return a + x * x; }); }
-void evaluate_l1(call& c) { reduce(c, 0, [](auto a, auto x) { return x < 0 ? a - x : a + x; }); }
+void evaluate_sum(call& c) {
+  reduce(c, 0, [](auto a, auto x) { return plus(a, x); });
+}
+void evaluate_prod(call& c) {
+  reduce(c, 1, [](auto a, auto x) { return times(a, x); });
+}
+void evaluate_sum_square(call& c) {
+  reduce(c, 0, [](auto a, auto x) { return plus(a, times(x, x)); });
+}
+void evaluate_l1(call& c) {
+  reduce(c, 0, [](auto a, auto x) { return x < 0 ? minus(a, x) : plus(a, x); });
+}
 
 void evaluate_mean(call& c) {
   evaluate_sum(c);
@@ -114,9 +133,14 @@ void evaluate_log_sum_exp(call& c) {
   evaluate_extreme<true>(c);
   const array highest = c.out(0);
   std::vector<double> sum(static_cast<std::size_t>(highest.count()));
-  const auto shift = [&](std::int64_t at) { return std::isfinite(highest.as<double>()[at]) ? highest.as<double>()[at] : 0; };
-  for_each_reduced(c, [&](std::int64_t i, std::int64_t at) { sum[static_cast<std::size_t>(at)] += std::exp(c.floats(0)[i] - shift(at)); });
-  for (std::int64_t i = 0; i < highest.count(); ++i) c.out_floats()[i] = std::log(sum[static_cast<std::size_t>(i)]) + shift(i);
+  const auto shift = [&](std::int64_t at) {
+    return std::isfinite(highest.as<double>()[at]) ? highest.as<double>()[at] : 0;
+  };
+  for_each_reduced(c, [&](std::int64_t i, std::int64_t at) {
+    sum[static_cast<std::size_t>(at)] += std::exp(c.floats(0)[i] - shift(at));
+  });
+  for (std::int64_t i = 0; i < highest.count(); ++i)
+    c.out_floats()[i] = std::log(sum[static_cast<std::size_t>(i)]) + shift(i);
 }
 
 // Positions of extremes.
@@ -168,8 +192,8 @@ void evaluate_cum_sum(call& c) {
       for (std::int64_t k = 0; k < length; ++k) {
         const std::int64_t at = first + (reverse ? length - 1 - k : k) * stride;
         const T x = c.data(0).as<T>()[at];
-        c.out(0).as<T>()[at] = exclusive ? sum : static_cast<T>(sum + x);
-        sum = static_cast<T>(sum + x);
+        c.out(0).as<T>()[at] = exclusive ? sum : plus(sum, x);
+        sum = plus(sum, x);
       }
     }
   });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Resize and Upsample. Resampling is separable: each axis has, for every output position, a few input positions with weights.
+/// Resize and Upsample. Resampling is separable: each axis has, for every output position, a few input positions with
+/// weights.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +12,10 @@ namespace {
 using i64 = std::int64_t;
 
 /// What one axis does.
-struct axis_plan { i64 in = 1, out = 1; double scale = 1, roi_start = 0, roi_end = 1; };
+struct axis_plan {
+  i64 in = 1, out = 1;
+  double scale = 1, roi_start = 0, roi_end = 1;
+};
 
 struct resampling {
   std::vector<axis_plan> axes;
@@ -37,10 +41,12 @@ std::vector<double> read_scales(const call& c) {
 /// One scale for all axes: "not_larger" takes the least of those that the sizes ask for, "not_smaller" the greatest.
 void keep_aspect_ratio(const call& c, resampling& r, const std::vector<std::size_t>& axes) {
   const std::string policy = c.op().text("keep_aspect_ratio_policy", "stretch");
-  c.require(policy == "stretch" || policy == "not_larger" || policy == "not_smaller", "attribute 'keep_aspect_ratio_policy' has an unknown value");
+  c.require(policy == "stretch" || policy == "not_larger" || policy == "not_smaller",
+            "attribute 'keep_aspect_ratio_policy' has an unknown value");
   if (policy == "stretch" || axes.empty()) return;
   double scale = r.axes[axes[0]].scale;
-  for (std::size_t a : axes) scale = policy == "not_larger" ? std::min(scale, r.axes[a].scale) : std::max(scale, r.axes[a].scale);
+  for (std::size_t a : axes)
+    scale = policy == "not_larger" ? std::min(scale, r.axes[a].scale) : std::max(scale, r.axes[a].scale);
   for (std::size_t a : axes) {
     r.axes[a].scale = scale;
     r.axes[a].out = static_cast<i64>(scale * static_cast<double>(r.axes[a].in) + 0.5);
@@ -59,7 +65,8 @@ void read_axes(const call& c, resampling& r) {
   std::vector<double> scales = read_scales(c);
   const std::vector<i64> sizes = scales.empty() && c.has(3) ? c.integer_list(3) : std::vector<i64>();
   c.require(scales.empty() != sizes.empty(), "it needs either scales or sizes");
-  c.require((scales.empty() ? sizes.size() : scales.size()) == axes.size(), "scales or sizes must have one value per axis");
+  c.require((scales.empty() ? sizes.size() : scales.size()) == axes.size(),
+            "scales or sizes must have one value per axis");
   for (std::size_t i = 0; i < axes.size(); ++i) {
     axis_plan& a = r.axes[axes[i]];
     if (scales.empty()) {
@@ -67,9 +74,11 @@ void read_axes(const call& c, resampling& r) {
       a.out = sizes[i];
       a.scale = static_cast<double>(a.out) / static_cast<double>(a.in);
     } else {
-      c.require(scales[i] > 0 && scales[i] * static_cast<double>(a.in) < 2147483648.0, "a scale is not positive, or too large");
+      c.require(scales[i] > 0 && scales[i] * static_cast<double>(a.in) < 2147483648.0,
+                "a scale is not positive, or too large");
       a.scale = scales[i];
-      a.out = static_cast<i64>(std::floor(static_cast<float>(scales[i]) * static_cast<float>(a.in)));  // in float, as in ONNX's own shape inference
+      a.out = static_cast<i64>(std::floor(static_cast<float>(scales[i]) *
+                                          static_cast<float>(a.in)));  // in float, as in ONNX's own shape inference
     }
   }
   if (scales.empty()) keep_aspect_ratio(c, r, axes);
@@ -88,14 +97,16 @@ resampling read_resampling(const call& c) {
   const bool old = is_old(c);
   r.mode = c.op().text("mode", "nearest");
   if (r.mode == "bilinear" && old) r.mode = "linear";
-  c.require(r.mode == "nearest" || r.mode == "linear" || r.mode == "cubic", "attribute 'mode' must be nearest, linear or cubic");
+  c.require(r.mode == "nearest" || r.mode == "linear" || r.mode == "cubic",
+            "attribute 'mode' must be nearest, linear or cubic");
   r.coordinates = old ? "asymmetric" : c.op().text("coordinate_transformation_mode", "half_pixel");
   r.nearest = old ? "floor" : c.op().text("nearest_mode", "round_prefer_floor");
   r.cubic = c.op().number("cubic_coeff_a", -0.75f);
   r.extrapolation = c.op().number("extrapolation_value", 0);
   r.exclude_outside = c.op().integer("exclude_outside", 0) != 0;
   r.antialias = c.op().integer("antialias", 0) != 0;
-  for (const char* known : {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize", ""}) {
+  for (const char* known : {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
+                            "tf_half_pixel_for_nn", "tf_crop_and_resize", ""}) {
     c.require(*known != '\0', "attribute 'coordinate_transformation_mode' has an unknown value");
     if (r.coordinates == known) break;
   }
@@ -121,7 +132,8 @@ double source_position(const resampling& r, const axis_plan& a, double i) {
   if (r.coordinates == "align_corners") return out == 1 ? 0 : i * (in - 1) / (out - 1);
   if (r.coordinates == "pytorch_half_pixel") return out > 1 ? (i + 0.5) / a.scale - 0.5 : 0;
   if (r.coordinates == "tf_half_pixel_for_nn") return (i + 0.5) / a.scale;
-  if (r.coordinates == "half_pixel_symmetric") return in / 2 * (1 - static_cast<double>(a.out) / out) + (i + 0.5) / a.scale - 0.5;
+  if (r.coordinates == "half_pixel_symmetric")
+    return in / 2 * (1 - static_cast<double>(a.out) / out) + (i + 0.5) / a.scale - 0.5;
   if (r.coordinates == "tf_crop_and_resize") {
     if (out == 1) return 0.5 * (a.roi_start + a.roi_end) * (in - 1);
     return a.roi_start * (in - 1) + i * (a.roi_end - a.roi_start) * (in - 1) / (out - 1);
@@ -144,7 +156,10 @@ double kernel(const resampling& r, double t) {
   return t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a : 0;
 }
 
-struct weighted { i64 at; double weight; };
+struct weighted {
+  i64 at;
+  double weight;
+};
 
 /// What one output position reads. With antialias a shrinking axis stretches the kernel by 1 / scale.
 std::vector<weighted> sample(const resampling& r, const axis_plan& a, double x) {
@@ -165,13 +180,15 @@ std::vector<weighted> sample(const resampling& r, const axis_plan& a, double x) 
 }
 
 /// Resamples one axis of a row-major array of `shape`, whose length along `axis` becomes out.
-std::vector<double> resample(const resampling& r, const std::vector<double>& x, const shape_t& shape, std::size_t axis) {
+std::vector<double> resample(const resampling& r, const std::vector<double>& x, const shape_t& shape,
+                             std::size_t axis) {
   const axis_plan& a = r.axes[axis];
   const i64 outer = count_between(shape, 0, axis), inner = count_between(shape, axis + 1, shape.size());
   std::vector<double> y(static_cast<std::size_t>(outer * a.out * inner), 0.0);
   for (i64 i = 0; i < a.out; ++i) {
     const double position = source_position(r, a, static_cast<double>(i));
-    const bool extrapolated = r.coordinates == "tf_crop_and_resize" && (position < 0 || position > static_cast<double>(a.in - 1));
+    const bool extrapolated =
+        r.coordinates == "tf_crop_and_resize" && (position < 0 || position > static_cast<double>(a.in - 1));
     const std::vector<weighted> taps = sample(r, a, position);
     for (i64 o = 0; o < outer; ++o) {
       double* to = &y[static_cast<std::size_t>((o * a.out + i) * inner)];

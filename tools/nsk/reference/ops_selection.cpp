@@ -12,11 +12,14 @@ using i64 = std::int64_t;
 
 /// An index into an axis of `length`, counted from the end where negative; refuses others.
 i64 checked_index(const call& c, i64 index, i64 length) {
-  if (index < -length || index >= length) c.fail("index " + std::to_string(index) + " lies outside an axis of length " + std::to_string(length));
+  if (index < -length || index >= length)
+    c.fail("index " + std::to_string(index) + " lies outside an axis of length " + std::to_string(length));
   return index < 0 ? index + length : index;
 }
 
-void require_indices(const call& c, std::size_t i) { c.require(is_integer(c.type(i)), "the indices must be of an integer type"); }
+void require_indices(const call& c, std::size_t i) {
+  c.require(is_integer(c.type(i)), "the indices must be of an integer type");
+}
 
 // Gather: y = x[..., indices, ...].
 
@@ -33,12 +36,16 @@ void infer_gather(call& c) {
 void evaluate_gather(call& c) {
   const std::size_t axis = c.axis(c.op().integer("axis", 0), c.rank(0));
   const i64 length = c.shape(0)[axis], outer = count_between(c.shape(0), 0, axis);
-  const std::size_t bytes = static_cast<std::size_t>(count_between(c.shape(0), axis + 1, c.rank(0))) * size_of(c.out(0).type);
+  const std::size_t bytes =
+      static_cast<std::size_t>(count_between(c.shape(0), axis + 1, c.rank(0))) * size_of(c.out(0).type);
   std::byte* y = c.out(0).data.data();
   if (bytes == 0) return;
   for (i64 o = 0; o < outer; ++o) {
     for (i64 i = 0; i < count_of(c.shape(1)); ++i, y += bytes)
-      std::memcpy(y, c.data(0).data.data() + static_cast<std::size_t>(o * length + checked_index(c, c.integers(1)[i], length)) * bytes, bytes);
+      std::memcpy(y,
+                  c.data(0).data.data() +
+                      static_cast<std::size_t>(o * length + checked_index(c, c.integers(1)[i], length)) * bytes,
+                  bytes);
   }
 }
 
@@ -51,14 +58,16 @@ void for_each_element(const call& c, const shape_t& shape, std::size_t indices, 
   shape_t stride = strides_of(shape);
   const i64 along = stride[axis];
   stride[axis] = 0;
-  for_each_offset(c.shape(indices), stride, [&](i64 i, i64 at) { f(i, at + checked_index(c, c.integers(indices)[i], shape[axis]) * along); });
+  for_each_offset(c.shape(indices), stride,
+                  [&](i64 i, i64 at) { f(i, at + checked_index(c, c.integers(indices)[i], shape[axis]) * along); });
 }
 
 void require_elements(const call& c, std::size_t indices) {
   require_indices(c, indices);
   const std::size_t axis = c.axis(c.op().integer("axis", 0), c.rank(0));
   c.require(c.rank(indices) == c.rank(0), "the indices must have as many dimensions as the data");
-  for (std::size_t d = 0; d < c.rank(0); ++d) c.require(d == axis || c.shape(indices)[d] <= c.shape(0)[d], "the indices are longer than the data");
+  for (std::size_t d = 0; d < c.rank(0); ++d)
+    c.require(d == axis || c.shape(indices)[d] <= c.shape(0)[d], "the indices are longer than the data");
 }
 
 void infer_gather_elements(call& c) {
@@ -77,8 +86,8 @@ void evaluate_gather_elements(call& c) {
 /// y = y or x, combined as attribute 'reduction' says.
 template <class T>
 T combine(const std::string& reduction, T y, T x) {
-  if (reduction == "add") return static_cast<T>(y + x);
-  if (reduction == "mul") return static_cast<T>(y * x);
+  if (reduction == "add") return plus(y, x);
+  if (reduction == "mul") return times(y, x);
   if (reduction == "max") return std::max(y, x);
   if (reduction == "min") return std::min(y, x);
   return x;
@@ -87,7 +96,8 @@ T combine(const std::string& reduction, T y, T x) {
 void require_scatter(const call& c) {
   c.require(c.type(2) == c.type(0), "the updates must have the data's type");
   const std::string reduction = c.op().text("reduction", "none");
-  c.require(reduction == "none" || reduction == "add" || reduction == "mul" || reduction == "max" || reduction == "min", "attribute 'reduction' has an unknown value");
+  c.require(reduction == "none" || reduction == "add" || reduction == "mul" || reduction == "max" || reduction == "min",
+            "attribute 'reduction' has an unknown value");
 }
 
 void infer_scatter_elements(call& c) {
@@ -110,11 +120,13 @@ void evaluate_scatter_elements(call& c) {
 
 // GatherND, ScatterND: the last axis of the indices holds coordinates.
 
-/// Offset, in elements, of the slice that coordinates `k` of the indices name; `shape` begins at the first indexed axis.
+/// Offset, in elements, of the slice that coordinates `k` of the indices name; `shape` begins at the first indexed
+/// axis.
 i64 slice_offset(const call& c, const i64* k, i64 depth, const shape_t& shape) {
   const shape_t stride = strides_of(shape);
   i64 offset = 0;
-  for (i64 d = 0; d < depth; ++d) offset += checked_index(c, k[d], shape[static_cast<std::size_t>(d)]) * stride[static_cast<std::size_t>(d)];
+  for (i64 d = 0; d < depth; ++d)
+    offset += checked_index(c, k[d], shape[static_cast<std::size_t>(d)]) * stride[static_cast<std::size_t>(d)];
   return offset;
 }
 
@@ -123,9 +135,11 @@ void infer_gather_nd(call& c) {
   require_indices(c, 1);
   const shape_t &x = c.shape(0), &k = c.shape(1);
   const i64 batch = c.op().integer("batch_dims", 0);
-  c.require(!x.empty() && !k.empty() && batch >= 0 && batch < static_cast<i64>(std::min(x.size(), k.size())), "attribute 'batch_dims' is out of range");
+  c.require(!x.empty() && !k.empty() && batch >= 0 && batch < static_cast<i64>(std::min(x.size(), k.size())),
+            "attribute 'batch_dims' is out of range");
   c.require(k.back() >= 1 && k.back() <= static_cast<i64>(x.size()) - batch, "the indices have too many coordinates");
-  for (i64 d = 0; d < batch; ++d) c.require(x[static_cast<std::size_t>(d)] == k[static_cast<std::size_t>(d)], "the batch dimensions differ");
+  for (i64 d = 0; d < batch; ++d)
+    c.require(x[static_cast<std::size_t>(d)] == k[static_cast<std::size_t>(d)], "the batch dimensions differ");
   shape_t shape(k.begin(), k.end() - 1);
   shape.insert(shape.end(), x.begin() + static_cast<std::ptrdiff_t>(batch + k.back()), x.end());
   c.declare(0, c.type(0), shape);
@@ -137,7 +151,9 @@ void evaluate_gather_nd(call& c) {
   const i64 depth = k.back(), batches = count_between(k, 0, batch), per_batch = count_between(k, batch, k.size() - 1);
   const shape_t inner(x.begin() + static_cast<std::ptrdiff_t>(batch), x.end());
   const i64 block = count_of(inner);
-  const std::size_t bytes = static_cast<std::size_t>(count_between(inner, static_cast<std::size_t>(depth), inner.size())) * size_of(c.out(0).type);
+  const std::size_t bytes =
+      static_cast<std::size_t>(count_between(inner, static_cast<std::size_t>(depth), inner.size())) *
+      size_of(c.out(0).type);
   std::byte* y = c.out(0).data.data();
   for (i64 i = 0; bytes != 0 && i < batches * per_batch; ++i, y += bytes) {
     const i64 offset = i / per_batch * block + slice_offset(c, c.integers(1) + i * depth, depth, inner);
@@ -150,7 +166,8 @@ void infer_scatter_nd(call& c) {
   require_indices(c, 1);
   require_scatter(c);
   const shape_t &x = c.shape(0), &k = c.shape(1);
-  c.require(!k.empty() && k.back() >= 1 && k.back() <= static_cast<i64>(x.size()), "the indices have too many coordinates");
+  c.require(!k.empty() && k.back() >= 1 && k.back() <= static_cast<i64>(x.size()),
+            "the indices have too many coordinates");
   shape_t updates(k.begin(), k.end() - 1);
   updates.insert(updates.end(), x.begin() + static_cast<std::ptrdiff_t>(k.back()), x.end());
   c.require(c.shape(2) == updates, "the updates have a wrong shape");
@@ -160,7 +177,8 @@ void infer_scatter_nd(call& c) {
 void evaluate_scatter_nd(call& c) {
   const std::string reduction = c.op().text("reduction", "none");
   const shape_t &x = c.shape(0), &k = c.shape(1);
-  const i64 depth = k.back(), count = count_between(k, 0, k.size() - 1), length = count_between(x, static_cast<std::size_t>(depth), x.size());
+  const i64 depth = k.back(), count = count_between(k, 0, k.size() - 1),
+            length = count_between(x, static_cast<std::size_t>(depth), x.size());
   c.out(0).data = c.data(0).data;
   by_type(c.out(0).type, [&](auto* tag) {
     using T = pointee<decltype(tag)>;
@@ -189,7 +207,8 @@ void infer_top_k(call& c) {
 /// Sorted by value; of equal values the one with the lower index comes first.
 void evaluate_top_k(call& c) {
   const std::size_t axis = c.axis(c.op().integer("axis", -1), c.rank(0));
-  const i64 length = c.shape(0)[axis], stride = count_between(c.shape(0), axis + 1, c.rank(0)), outer = count_between(c.shape(0), 0, axis), k = top_count(c);
+  const i64 length = c.shape(0)[axis], stride = count_between(c.shape(0), axis + 1, c.rank(0)),
+            outer = count_between(c.shape(0), 0, axis), k = top_count(c);
   const bool largest = c.op().integer("largest", 1) != 0;
   by_type(c.data(0).type, [&](auto* tag) {
     using T = pointee<decltype(tag)>;
@@ -197,7 +216,9 @@ void evaluate_top_k(call& c) {
     for (i64 line = 0; line < outer * stride; ++line) {
       const T* x = c.data(0).as<T>() + line / stride * length * stride + line % stride;
       for (i64 i = 0; i < length; ++i) order[static_cast<std::size_t>(i)] = i;
-      std::stable_sort(order.begin(), order.end(), [&](i64 a, i64 b) { return largest ? x[a * stride] > x[b * stride] : x[a * stride] < x[b * stride]; });
+      std::stable_sort(order.begin(), order.end(), [&](i64 a, i64 b) {
+        return largest ? x[a * stride] > x[b * stride] : x[a * stride] < x[b * stride];
+      });
       for (i64 i = 0; i < k; ++i) {
         const i64 at = (line / stride * k + i) * stride + line % stride, from = order[static_cast<std::size_t>(i)];
         if (c.wants(0)) c.out(0).as<T>()[at] = x[from * stride];
@@ -209,16 +230,20 @@ void evaluate_top_k(call& c) {
 
 // NonMaxSuppression.
 
-struct box { double y0, x0, y1, x1; };
+struct box {
+  double y0, x0, y1, x1;
+};
 
 box read_box(const call& c, i64 image, i64 i) {
   const double* b = c.floats(0) + (image * c.shape(0)[1] + i) * 4;
-  if (c.op().integer("center_point_box", 0) != 0) return {b[1] - b[3] / 2, b[0] - b[2] / 2, b[1] + b[3] / 2, b[0] + b[2] / 2};
+  if (c.op().integer("center_point_box", 0) != 0)
+    return {b[1] - b[3] / 2, b[0] - b[2] / 2, b[1] + b[3] / 2, b[0] + b[2] / 2};
   return {std::min(b[0], b[2]), std::min(b[1], b[3]), std::max(b[0], b[2]), std::max(b[1], b[3])};
 }
 
 double intersection_over_union(const box& a, const box& b) {
-  const double height = std::min(a.y1, b.y1) - std::max(a.y0, b.y0), width = std::min(a.x1, b.x1) - std::max(a.x0, b.x0);
+  const double height = std::min(a.y1, b.y1) - std::max(a.y0, b.y0),
+               width = std::min(a.x1, b.x1) - std::max(a.x0, b.x0);
   if (height <= 0 || width <= 0) return 0;
   const double common = height * width, all = (a.y1 - a.y0) * (a.x1 - a.x0) + (b.y1 - b.y0) * (b.x1 - b.x0) - common;
   return all > 0 ? common / all : 0;
@@ -242,7 +267,9 @@ std::vector<i64> suppress(const call& c) {
       for (i64 i : order) {
         if (static_cast<i64>(kept.size()) >= most) break;
         const box b = read_box(c, image, i);
-        if (std::any_of(kept.begin(), kept.end(), [&](const box& other) { return intersection_over_union(b, other) > overlap; })) continue;
+        if (std::any_of(kept.begin(), kept.end(),
+                        [&](const box& other) { return intersection_over_union(b, other) > overlap; }))
+          continue;
         kept.push_back(b);
         selected.insert(selected.end(), {image, k, i});
       }
@@ -256,7 +283,8 @@ void infer_suppression(call& c) {
   c.require(is_float(c.type(0)) && is_float(c.type(1)), "boxes and scores must be floats");
   c.require_rank(0, 3, 3);
   c.require_rank(1, 3, 3);
-  c.require(c.shape(0)[0] == c.shape(1)[0] && c.shape(0)[1] == c.shape(1)[2] && c.shape(0)[2] == 4, "boxes must be [images, boxes, 4] and scores [images, classes, boxes]");
+  c.require(c.shape(0)[0] == c.shape(1)[0] && c.shape(0)[1] == c.shape(1)[2] && c.shape(0)[2] == 4,
+            "boxes must be [images, boxes, 4] and scores [images, classes, boxes]");
   c.data(0);
   c.declare(0, element::i64, {static_cast<i64>(suppress(c).size() / 3), 3});
 }
@@ -280,7 +308,8 @@ void evaluate_non_zero(call& c) {
   i64 found = 0;
   for (i64 i = 0; i < c.data(0).count(); ++i) {
     if (c.data(0).number(i) == 0) continue;
-    for (std::size_t d = 0; d < stride.size(); ++d) c.out_integers()[static_cast<i64>(d) * c.out_shape(0)[1] + found] = i / stride[d] % c.shape(0)[d];
+    for (std::size_t d = 0; d < stride.size(); ++d)
+      c.out_integers()[static_cast<i64>(d) * c.out_shape(0)[1] + found] = i / stride[d] % c.shape(0)[d];
     ++found;
   }
 }
@@ -291,7 +320,8 @@ void infer_one_hot(call& c) {
   const double depth = c.scalar(1);
   c.require(depth >= 0 && depth < 2147483648.0, "the depth is negative or too large");
   shape_t shape = c.shape(0);
-  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(c.axis(c.op().integer("axis", -1), c.rank(0) + 1)), static_cast<i64>(depth));
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(c.axis(c.op().integer("axis", -1), c.rank(0) + 1)),
+               static_cast<i64>(depth));
   c.declare(0, c.type(2), shape);
 }
 
@@ -322,7 +352,8 @@ void evaluate_compress(call& c) {
   const bool flat = !c.op().has("axis");
   const std::size_t axis = flat ? 0 : c.axis(c.op().integer("axis", 0), c.rank(0));
   const shape_t shape = flat ? shape_t{count_of(c.shape(0))} : c.shape(0);
-  const std::size_t bytes = static_cast<std::size_t>(count_between(shape, axis + 1, shape.size())) * size_of(c.out(0).type);
+  const std::size_t bytes =
+      static_cast<std::size_t>(count_between(shape, axis + 1, shape.size())) * size_of(c.out(0).type);
   std::byte* y = c.out(0).data.data();
   for (i64 o = 0; bytes != 0 && o < count_between(shape, 0, axis); ++o) {
     for (i64 i = 0; i < c.shape(1)[0]; ++i) {
@@ -353,7 +384,8 @@ void evaluate_trilu(call& c) {
 
 void infer_reverse_sequence(call& c) {
   c.require_inputs(2, 2);
-  const std::size_t batch = c.axis(c.op().integer("batch_axis", 1), c.rank(0)), time = c.axis(c.op().integer("time_axis", 0), c.rank(0));
+  const std::size_t batch = c.axis(c.op().integer("batch_axis", 1), c.rank(0)),
+                    time = c.axis(c.op().integer("time_axis", 0), c.rank(0));
   c.require(batch + time == 1, "batch_axis and time_axis must be 0 and 1");
   c.require(c.shape(1) == shape_t{c.shape(0)[batch]}, "there must be one length per sequence");
   c.declare(0, c.type(0), c.shape(0));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Operators that move elements without computing: shapes, slices, concatenation, padding, transposition; and constants.
+/// Operators that move elements without computing: shapes, slices, concatenation, padding, transposition; and
+/// constants.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -61,7 +62,9 @@ void infer_reshape(call& c) {
     shape[free_axis] = count / known;
     known *= shape[free_axis];
   }
-  if (known != count) c.fail("the new shape " + to_string(shape) + " has " + std::to_string(known) + " elements, the input " + std::to_string(count));
+  if (known != count)
+    c.fail("the new shape " + to_string(shape) + " has " + std::to_string(known) + " elements, the input " +
+           std::to_string(count));
   c.declare(0, c.type(0), shape);
 }
 
@@ -91,7 +94,8 @@ void infer_unsqueeze(call& c) {
   const std::vector<std::size_t> axes = axes_of(c, 1, c.rank(0) + added);
   shape_t shape;
   std::size_t from = 0;
-  for (std::size_t d = 0; d < c.rank(0) + added; ++d) shape.push_back(std::find(axes.begin(), axes.end(), d) != axes.end() ? 1 : c.shape(0)[from++]);
+  for (std::size_t d = 0; d < c.rank(0) + added; ++d)
+    shape.push_back(std::find(axes.begin(), axes.end(), d) != axes.end() ? 1 : c.shape(0)[from++]);
   c.declare(0, c.type(0), shape);
 }
 
@@ -135,7 +139,8 @@ void infer_concat(call& c) {
     c.require(other.size() == shape.size(), "all inputs must have as many dimensions");
     shape[axis] += other[axis];
     other[axis] = shape[axis];
-    if (other != shape) c.fail("input " + std::to_string(i) + " differs from input 0 along another axis than " + std::to_string(axis));
+    if (other != shape)
+      c.fail("input " + std::to_string(i) + " differs from input 0 along another axis than " + std::to_string(axis));
   }
   c.declare(0, c.type(0), shape);
 }
@@ -158,7 +163,9 @@ std::vector<i64> split_lengths(const call& c, i64 length) {
   std::vector<i64> parts = c.has(1) ? c.integer_list(1) : c.op().integers("split");
   const auto count = static_cast<i64>(c.output_count());
   if (parts.empty()) {
-    if (c.op().has("num_outputs")) c.require(c.op().integer("num_outputs", 0) == count, "attribute 'num_outputs' differs from the number of outputs");
+    if (c.op().has("num_outputs"))
+      c.require(c.op().integer("num_outputs", 0) == count,
+                "attribute 'num_outputs' differs from the number of outputs");
     const i64 part = (length + count - 1) / count;
     c.require(length % count == 0 || c.version() >= 18, "the axis cannot be split into equal parts");
     for (i64 i = 0; i < count; ++i) parts.push_back(std::clamp<i64>(length - i * part, 0, part));
@@ -196,7 +203,9 @@ void evaluate_split(call& c) {
   }
 }
 
-struct slice { shape_t start, step, length; };
+struct slice {
+  shape_t start, step, length;
+};
 
 /// Starts, ends, axes and steps: attributes before opset 10, inputs since.
 slice read_slice(const call& c) {
@@ -214,15 +223,20 @@ slice read_slice(const call& c) {
   if (axes.empty())
     for (std::size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<i64>(i));
   if (steps.empty()) steps.assign(starts.size(), 1);
-  c.require(ends.size() == starts.size() && axes.size() == starts.size() && steps.size() == starts.size(), "starts, ends, axes and steps differ in length");
+  c.require(ends.size() == starts.size() && axes.size() == starts.size() && steps.size() == starts.size(),
+            "starts, ends, axes and steps differ in length");
   slice s{shape_t(c.rank(0), 0), shape_t(c.rank(0), 1), c.shape(0)};
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const std::size_t a = c.axis(axes[i], c.rank(0));
     const i64 length = c.shape(0)[a], step = std::max(steps[i], -std::numeric_limits<i64>::max());
     c.require(step != 0, "a step is 0");
-    const auto bound = [&](i64 v) { return std::clamp<i64>(v < 0 ? v + length : v, step > 0 ? 0 : -1, step > 0 ? length : length - 1); };
+    const auto bound = [&](i64 v) {
+      return std::clamp<i64>(v < 0 ? v + length : v, step > 0 ? 0 : -1, step > 0 ? length : length - 1);
+    };
     // A negative step starts at an element, and ends before -1 at the earliest.
-    const i64 first = step < 0 ? std::clamp<i64>(starts[i] < 0 ? starts[i] + length : starts[i], -1, length - 1) : bound(starts[i]), last = bound(ends[i]);
+    const i64 first = step < 0 ? std::clamp<i64>(starts[i] < 0 ? starts[i] + length : starts[i], -1, length - 1)
+                               : bound(starts[i]),
+              last = bound(ends[i]);
     const i64 room = step > 0 ? last - first : first - last, size = step > 0 ? step : -step;
     s.start[a] = std::max<i64>(first, 0);
     s.step[a] = step;
@@ -249,19 +263,23 @@ void evaluate_slice(call& c) {
 
 // Pad.
 
-struct padding { shape_t before, after; };
+struct padding {
+  shape_t before, after;
+};
 
 padding read_padding(const call& c) {
   const std::size_t rank = c.rank(0);
   const std::vector<i64> pads = c.version() < 11 ? c.op().integers("pads") : c.integer_list(1);
   std::vector<std::size_t> axes;
-  if (c.has(3)) axes = axes_of(c, 3, rank);
+  if (c.has(3))
+    axes = axes_of(c, 3, rank);
   else
     for (std::size_t d = 0; d < rank; ++d) axes.push_back(d);
   c.require(pads.size() == 2 * axes.size(), "there must be two pads per axis");
+  constexpr i64 most = i64{1} << 40;
   padding p{shape_t(rank, 0), shape_t(rank, 0)};
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    for (i64 v : {pads[i], pads[axes.size() + i]}) c.require(std::abs(v) <= (i64{1} << 40), "a pad is too large");
+    for (i64 v : {pads[i], pads[axes.size() + i]}) c.require(v >= -most && v <= most, "a pad is too large");
     p.before[axes[i]] = pads[i];
     p.after[axes[i]] = pads[axes.size() + i];
   }
@@ -272,7 +290,8 @@ void infer_pad(call& c) {
   c.require_inputs(1, 4);
   const padding p = read_padding(c);
   const std::string mode = c.op().text("mode", "constant");
-  c.require(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap", "attribute 'mode' must be constant, reflect, edge or wrap");
+  c.require(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap",
+            "attribute 'mode' must be constant, reflect, edge or wrap");
   shape_t shape = c.shape(0);
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const i64 length = shape[d];
@@ -304,8 +323,10 @@ void evaluate_pad(call& c) {
     }
   }
   array constant(c.out(0).type, {1});
-  if (c.version() < 11) constant.set(0, c.op().number("value", 0));
-  else if (c.has(2) && c.data(2).count() == 1) constant = c.data(2);
+  if (c.version() < 11)
+    constant.set(0, c.op().number("value", 0));
+  else if (c.has(2) && c.data(2).count() == 1)
+    constant = c.data(2);
   c.require(constant.type == c.out(0).type, "the constant must have the input's type");
   by_type(c.out(0).type, [&](auto* tag) {
     using T = pointee<decltype(tag)>;
@@ -338,7 +359,8 @@ std::vector<std::size_t> permutation_of(const call& c) {
   std::vector<std::size_t> permutation;
   for (i64 a : given) {
     permutation.push_back(c.axis(a, rank));
-    c.require(std::count(permutation.begin(), permutation.end(), permutation.back()) == 1, "attribute 'perm' names an axis twice");
+    c.require(std::count(permutation.begin(), permutation.end(), permutation.back()) == 1,
+              "attribute 'perm' names an axis twice");
   }
   return permutation;
 }
@@ -362,7 +384,9 @@ void infer_expand(call& c) {
   c.declare(0, c.type(0), broadcast(c, c.shape(0), c.integer_list(1)));
 }
 
-void evaluate_expand(call& c) { copy_strided(c.data(0), c.out(0), c.out_shape(0), broadcast_strides(c.shape(0), c.out_shape(0)), 0); }
+void evaluate_expand(call& c) {
+  copy_strided(c.data(0), c.out(0), c.out_shape(0), broadcast_strides(c.shape(0), c.out_shape(0)), 0);
+}
 
 void infer_tile(call& c) {
   c.require_inputs(2, 2);
@@ -415,8 +439,10 @@ void evaluate_depth_to_space(call& c) {
   const shape_t& x = c.shape(0);
   const i64 channels = x[1] / (b * b), plane = x[2] * x[3];
   const bool crd = depth_mode(c) == "CRD";
-  const i64 channel = plane * (crd ? b * b : 1), row = plane * b * (crd ? 1 : channels), column = plane * (crd ? 1 : channels);
-  copy_strided(c.data(0), c.out(0), {x[0], channels, x[2], b, x[3], b}, {x[1] * plane, channel, x[3], row, 1, column}, 0);
+  const i64 channel = plane * (crd ? b * b : 1), row = plane * b * (crd ? 1 : channels),
+            column = plane * (crd ? 1 : channels);
+  copy_strided(c.data(0), c.out(0), {x[0], channels, x[2], b, x[3], b}, {x[1] * plane, channel, x[3], row, 1, column},
+               0);
 }
 
 void infer_space_to_depth(call& c) {
@@ -432,15 +458,21 @@ void evaluate_space_to_depth(call& c) {
   const i64 b = block_size(c);
   const shape_t& x = c.shape(0);
   const i64 plane = x[2] * x[3];
-  if (depth_mode(c) == "CRD") copy_strided(c.data(0), c.out(0), {x[0], x[1], b, b, x[2] / b, x[3] / b}, {x[1] * plane, plane, x[3], 1, x[3] * b, b}, 0);
-  else copy_strided(c.data(0), c.out(0), {x[0], b, b, x[1], x[2] / b, x[3] / b}, {x[1] * plane, x[3], 1, plane, x[3] * b, b}, 0);
+  if (depth_mode(c) == "CRD")
+    copy_strided(c.data(0), c.out(0), {x[0], x[1], b, b, x[2] / b, x[3] / b},
+                 {x[1] * plane, plane, x[3], 1, x[3] * b, b}, 0);
+  else
+    copy_strided(c.data(0), c.out(0), {x[0], b, b, x[1], x[2] / b, x[3] / b},
+                 {x[1] * plane, x[3], 1, plane, x[3] * b, b}, 0);
 }
 
 // Dropout as it is at inference.
 
 void infer_dropout(call& c) {
   c.require_inputs(1, 3);
-  if (c.has(2)) c.require(c.data(2).integer(0) == 0, "training_mode is not supported. Export the model in inference mode (model.eval())");
+  if (c.has(2))
+    c.require(c.data(2).integer(0) == 0,
+              "training_mode is not supported. Export the model in inference mode (model.eval())");
   c.declare(0, c.type(0), c.shape(0));
   c.declare(1, element::boolean, c.shape(0));
 }
@@ -460,7 +492,8 @@ array constant_of(const call& c) {
   if (key == "value_int") return make_ints({}, {n.integer(key, 0)});
   if (key == "value_float") return make_floats({}, {n.number(key, 0)});
   if (key == "value_ints") return make_ints({static_cast<i64>(n.integers(key).size())}, n.integers(key));
-  if (const auto* list = std::get_if<std::vector<float>>(&value); list && key == "value_floats") return make_floats({static_cast<i64>(list->size())}, *list);
+  if (const auto* list = std::get_if<std::vector<float>>(&value); list && key == "value_floats")
+    return make_floats({static_cast<i64>(list->size())}, *list);
   c.fail("attribute '" + key + "' is not supported: strings and sparse tensors have no use here");
 }
 
@@ -492,16 +525,20 @@ void evaluate_constant_of_shape(call& c) {
 
 void infer_range(call& c) {
   c.require_inputs(3, 3);
-  c.require(c.type(0) == c.type(1) && c.type(0) == c.type(2) && c.type(0) != element::boolean, "all inputs must have the same number type");
-  const double start = c.scalar(0), limit = c.scalar(1), delta = c.scalar(2), length = std::ceil((limit - start) / delta);
+  c.require(c.type(0) == c.type(1) && c.type(0) == c.type(2) && c.type(0) != element::boolean,
+            "all inputs must have the same number type");
+  const double start = c.scalar(0), limit = c.scalar(1), delta = c.scalar(2),
+               length = std::ceil((limit - start) / delta);
   c.require(delta != 0 && length < 1e12, "the range is endless or longer than 10^12");
   c.declare(0, c.type(0), {length > 0 ? static_cast<i64>(length) : 0});
 }
 
 void evaluate_range(call& c) {
   for (i64 i = 0; i < c.out(0).count(); ++i) {
-    if (c.out(0).type == element::f64) c.out_floats()[i] = c.scalar(0) + static_cast<double>(i) * c.scalar(2);
-    else c.out_integers()[i] = c.integer_scalar(0) + i * c.integer_scalar(2);
+    if (c.out(0).type == element::f64)
+      c.out_floats()[i] = c.scalar(0) + static_cast<double>(i) * c.scalar(2);
+    else
+      c.out_integers()[i] = plus(c.integer_scalar(0), times(i, c.integer_scalar(2)));
   }
 }
 

@@ -10,9 +10,11 @@ constexpr std::int64_t largest = std::int64_t{1} << 31, most_taps = std::int64_t
 
 shape_t checked_list(const call& c, const char* name, std::size_t length, std::int64_t fallback, std::int64_t least) {
   const shape_t list = c.op().integers(name, shape_t(length, fallback));
-  if (list.size() != length) c.fail(std::string("attribute '") + name + "' must have " + std::to_string(length) + " values");
+  if (list.size() != length)
+    c.fail(std::string("attribute '") + name + "' must have " + std::to_string(length) + " values");
   for (std::int64_t v : list)
-    if (v < least || v > largest) c.fail(std::string("attribute '") + name + "' has the impossible value " + std::to_string(v));
+    if (v < least || v > largest)
+      c.fail(std::string("attribute '") + name + "' has the impossible value " + std::to_string(v));
   return list;
 }
 
@@ -45,7 +47,8 @@ window read_window(const call& c, const shape_t& spatial, shape_t kernel) {
 void finish_window(const call& c, window& w, bool ceil_mode) {
   const std::string auto_pad = c.op().text("auto_pad", "NOTSET");
   const bool upper = auto_pad == "SAME_UPPER", same = upper || auto_pad == "SAME_LOWER";
-  c.require(same || auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad.empty(), "attribute 'auto_pad' must be NOTSET, VALID, SAME_UPPER or SAME_LOWER");
+  c.require(same || auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad.empty(),
+            "attribute 'auto_pad' must be NOTSET, VALID, SAME_UPPER or SAME_LOWER");
   for (std::size_t d = 0; d < w.axes(); ++d) {
     if (same) {
       w.output[d] = (w.input[d] + w.stride[d] - 1) / w.stride[d];

@@ -8,14 +8,17 @@ namespace nsk::tool::reference {
 struct window {
   shape_t input, kernel, stride, dilation, pad_begin, pad_end, output;  ///< one entry per spatial axis
   std::size_t axes() const { return kernel.size(); }
-  std::int64_t reach(std::size_t d) const { return (kernel[d] - 1) * dilation[d] + 1; }  ///< positions that the kernel spans
+  std::int64_t reach(std::size_t d) const {
+    return (kernel[d] - 1) * dilation[d] + 1;
+  }  ///< positions that the kernel spans
 };
 
-/// Reads kernel_shape (unless `kernel` is given), strides, dilations and pads; pads of auto_pad stay 0. Checks lengths and signs.
+/// Reads kernel_shape (unless `kernel` is given), strides, dilations and pads; pads of auto_pad stay 0. Checks lengths
+/// and signs.
 window read_window(const call& c, const shape_t& spatial, shape_t kernel);
 
-/// Applies auto_pad and computes the output's spatial shape. `ceil_mode`: the last window may be cut by the far edge, but must
-/// begin inside the input or its near padding.
+/// Applies auto_pad and computes the output's spatial shape. `ceil_mode`: the last window may be cut by the far edge,
+/// but must begin inside the input or its near padding.
 void finish_window(const call& c, window& w, bool ceil_mode);
 
 /// Spatial axes of [N, C, spatial...].
@@ -23,8 +26,11 @@ inline shape_t spatial_of(const shape_t& s) { return {s.begin() + 2, s.end()}; }
 /// [n, c, spatial...]
 shape_t with_spatial(std::int64_t n, std::int64_t c, const shape_t& spatial);
 
-/// A tap of the kernel that falls inside the input: its row-major index in the kernel, and the row-major offset of what it reads.
-struct tap { std::int64_t index, offset; };
+/// A tap of the kernel that falls inside the input: its row-major index in the kernel, and the row-major offset of what
+/// it reads.
+struct tap {
+  std::int64_t index, offset;
+};
 /// Sets `taps` to those of the output position `at`, in the kernel's order.
 void find_taps(const window& w, const shape_t& at, std::vector<tap>& taps);
 

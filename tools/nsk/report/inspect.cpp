@@ -171,13 +171,14 @@ json inspect(const model& m, std::size_t file_bytes) {
 }
 
 std::string settings_source(const model& m) {
-  bool ops[op_count] = {}, functions[function_count] = {};
+  bool ops[op_count] = {}, functions[function_count] = {}, winograd = false;
   functions[static_cast<int>(function::identity)] = true;
   for (int v = 0; v < m.variant_count(); ++v) {
     for (int i = 0; i < m.variant(v).step_count(); ++i) {
       const step_view s = m.variant(v).step(i);
       ops[static_cast<int>(s.op())] = true;
       functions[static_cast<int>(s.epilogue().fn)] = true;
+      winograd = winograd || (s.op() == op::conv_2d && s.algorithm() != conv_algorithm::direct);
     }
   }
   constexpr const char* op_names[op_count] = {"none", "conv_2d", "depthwise_conv_2d", "fully_connected", "pack_panels", "mat_mul", "pool_2d",
@@ -198,6 +199,7 @@ std::string settings_source(const model& m) {
   text += "  using ops = nsk::op_list<" + join("nsk::op::", ops, op_count, [&](int i) { return op_names[i]; }) + ">;\n";
   text += "  using functions = nsk::function_list<" +
           join("nsk::function::", functions, function_count, [](int i) { return name_of(static_cast<function>(i)); }) + ">;\n";
+  if (!winograd) text += "  static constexpr bool winograd = false;\n";
   text += "};\n";
   return text;
 }

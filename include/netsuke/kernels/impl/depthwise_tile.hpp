@@ -59,7 +59,7 @@ NSK_INLINE void depthwise_row(simd::f32 (*sum)[1], const float* line, std::ptrdi
 
 /// Rows x Pixels outputs of a square window without dilation. `x` is the first tap of the first output, channel 0.
 template <int Kernel, int Stride, int Rows, int Pixels>
-inline void depthwise_tile(const depthwise_call& d, const float* x, const tile_outputs<Rows * Pixels>& to) {
+NSK_ONE_COPY inline void depthwise_tile(const depthwise_call& d, const float* x, const tile_outputs<Rows * Pixels>& to) {
   using simd::f32;
   using simd::unroll;
   for_channels(d, [&](const float* weights, std::ptrdiff_t panel_step, int channel, int columns) NSK_INLINE_LAMBDA {
@@ -79,11 +79,11 @@ inline void depthwise_tile(const depthwise_call& d, const float* x, const tile_o
 }
 
 /// Four outputs of one row under any window, all taps inside.
-NSK_FLATTEN inline void depthwise_any_4(const depthwise_call& d, const float* x, const tile_outputs<4>& to) {
+NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call& d, const float* x, const tile_outputs<4>& to) {
   using simd::f32;
   using simd::unroll;
   const window& k = d.a->w;
-  for_channels(d, [&](const float* weights, std::ptrdiff_t step, int channel, int columns) {
+  for_channels(d, [&](const float* weights, std::ptrdiff_t step, int channel, int columns) NSK_INLINE_LAMBDA {
     f32 sum[4][1];
     unroll<4>([&](auto i) NSK_INLINE_LAMBDA { sum[i][0] = simd::load(weights); });
     const float* w = weights + step;
@@ -99,10 +99,10 @@ NSK_FLATTEN inline void depthwise_any_4(const depthwise_call& d, const float* x,
 }
 
 /// One output under any window; `image` is the element at pixel (0, 0), (y, x) the first tap. Taps outside read zeros.
-NSK_FLATTEN inline void depthwise_any_1(const depthwise_call& d, const float* image, int y, int x, const tile_outputs<1>& to) {
+NSK_ONE_COPY inline void depthwise_any_1(const depthwise_call& d, const float* image, int y, int x, const tile_outputs<1>& to) {
   using simd::f32;
   const window& k = d.a->w;
-  for_channels(d, [&](const float* weights, std::ptrdiff_t step, int channel, int columns) {
+  for_channels(d, [&](const float* weights, std::ptrdiff_t step, int channel, int columns) NSK_INLINE_LAMBDA {
     f32 sum[1][1] = {{simd::load(weights)}};
     const float* w = weights + step;
     for (int ky = 0; ky < k.kernel_h; ++ky) {

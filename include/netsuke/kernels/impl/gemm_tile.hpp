@@ -73,7 +73,7 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
 
 /// `tiles` tiles of Rows rows, one below the other, by one panel of at most Width columns.
 template <int Rows, int Width, bool Far>
-NSK_FLATTEN inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm_panel& panel, const tile_row* row, const tile_epilogue& e) {
+NSK_ONE_COPY inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm_panel& panel, const tile_row* row, const tile_epilogue& e) {
   using simd::f32;
   constexpr int vectors = (Width + f32::lanes - 1) / f32::lanes;
   const gemm_panel p = panel;
@@ -105,7 +105,7 @@ NSK_INLINE void gemm_tiles_of(int height, int tiles, const gemm_runs& runs, cons
 
 /// All rows of one panel of at most Width columns, in tiles of equal height as far as possible (49 rows are 4 x 6 + 5 x 5).
 template <int Width, bool Far>
-inline void gemm_panel_rows(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* row, const tile_epilogue& e) {
+NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* row, const tile_epilogue& e) {
   constexpr int most = gemm_tile_rows<Width>();
   const int tiles = (count + most - 1) / most, height = count / tiles, higher = count % tiles;
   if (higher > 0) gemm_tiles_of<most, Width, Far>(height + 1, higher, runs, p, row, e);
@@ -114,7 +114,7 @@ inline void gemm_panel_rows(int count, const gemm_runs& runs, const gemm_panel& 
 
 /// One, two or three rows by several neighbouring panels of 16 at once: as many chains as hide the latency.
 template <int Rows, int Panels>
-NSK_FLATTEN inline void gemv_tile(const gemm_runs& runs, const gemm_panel& p, std::ptrdiff_t panel_floats, const tile_row* row,
+NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel& p, std::ptrdiff_t panel_floats, const tile_row* row,
                       const tile_epilogue& e) {
   using simd::f32;
   using simd::unroll;

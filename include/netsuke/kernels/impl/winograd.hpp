@@ -34,7 +34,7 @@ struct winograd_call {
 
 /// Transforms the input of one cell.
 template <int Outputs>
-inline void winograd_cell_input(const winograd_call& w, const winograd_cell& cell, float* to) {
+NSK_ONE_COPY inline void winograd_cell_input(const winograd_call& w, const winograd_cell& cell, float* to) {
   constexpr int side = Outputs + 2;
   const tensor_view& in = w.a->input;
   const int y = cell.y - w.a->w.pad_top, x = cell.x - w.a->w.pad_left;
@@ -53,7 +53,7 @@ inline void winograd_cell_input(const winograd_call& w, const winograd_cell& cel
 
 /// Transforms the products of one cell, finishes them and stores those that belong to the tile.
 template <int Outputs>
-inline void winograd_cell_output(const winograd_call& w, const winograd_cell& cell, const float* from, int step, const gemm_panel& p) {
+NSK_ONE_COPY inline void winograd_cell_output(const winograd_call& w, const winograd_cell& cell, const float* from, int step, const gemm_panel& p) {
   using simd::f32;
   const tensor_view& out = w.a->output;
   const epilogue& e = w.a->e;
@@ -84,9 +84,7 @@ inline void winograd_cell_output(const winograd_call& w, const winograd_cell& ce
 }
 
 /// Products of all points with one panel: point by point a small matrix product, from zero.
-template <int Outputs>
-inline void winograd_multiply(const winograd_call& w, int count, const gemm_panel& p, int step) {
-  constexpr int points = (Outputs + 2) * (Outputs + 2);
+NSK_ONE_COPY inline void winograd_multiply(const winograd_call& w, int points, int count, const gemm_panel& p, int step) {
   static constexpr float zeros[32] = {};
   const tile_epilogue none{};
   const gemm_runs runs{1, 1, w.depth};
@@ -107,14 +105,14 @@ inline void winograd_batch_of_cells(const winograd_call& w, const winograd_cell*
     if (p.columns <= 0) continue;
     constexpr int unit = simd::f32::lanes > 8 ? simd::f32::lanes : 8;
     const int step = (p.columns + unit - 1) / unit * unit;
-    winograd_multiply<Outputs>(w, count, p, step);
+    winograd_multiply(w, points, count, p, step);
     for (int t = 0; t < count; ++t) winograd_cell_output<Outputs>(w, cell[t], w.products + t * points * step, step, p);
   }
 }
 
 /// Cells that touch rows [begin, end) of all images and the tile's pixels, in batches of nearly equal size.
 template <int Outputs>
-inline void winograd_cells(const winograd_call& w, const tile_range& t, int most) {
+NSK_ONE_COPY inline void winograd_cells(const winograd_call& w, const tile_range& t, int most) {
   const auto cells = [](int begin, int end) NSK_INLINE_LAMBDA { return (end - 1) / Outputs - begin / Outputs + 1; };
   const int height = w.a->output.shape[1], first_image = t.row_begin / height, last_image = (t.row_end - 1) / height;
   int total = 0;
@@ -137,7 +135,7 @@ inline void winograd_cells(const winograd_call& w, const tile_range& t, int most
   if (count > 0) winograd_batch_of_cells<Outputs>(w, cell, count);
 }
 
-inline void winograd_conv_2d(const conv_2d_args& a, const tile_range& t, float* scratch) {
+NSK_ONE_COPY inline void winograd_conv_2d(const conv_2d_args& a, const tile_range& t, float* scratch) {
   const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups;
   const int points = winograd_points(a.algorithm), most = winograd_batch(a.algorithm, depth);
   const std::ptrdiff_t line = static_cast<std::ptrdiff_t>(padded_channels(depth)), plane = most * line + 16;

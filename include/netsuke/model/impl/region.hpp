@@ -99,7 +99,7 @@ inline region region_of(const tensor_view& t, std::int64_t offset, bool& repeats
 /// Returns a region that contains `r` and whose strides nest: a stride that does not divide the next outer one (a slice that takes
 /// every second of three channels) is refined to the common divisor, gaps included.
 inline region nested(region r) {
-  for (int i = r.dims - 1; i > 0; --i) {
+  for (int i = 1; i < r.dims; ++i) {
     std::int64_t divisor = r.stride[i], rest = r.stride[i - 1] % divisor;
     while (rest != 0) {
       const std::int64_t next = divisor % rest;
@@ -111,6 +111,14 @@ inline region nested(region r) {
   }
   r.merge();
   return r;
+}
+
+/// Returns the interval from the first byte of `r` to its last.
+inline region hull(const region& r) {
+  region h;
+  h.base = r.base;
+  h.insert(1, r.end() - r.base);
+  return h;
 }
 
 /// The digits that two regions have in common, outermost first.
