@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// Times the kernels on shapes of well-known networks, one thread, as a share of the machine's peak of fused multiply-adds, which is
-/// measured beside each of them. Every answer is compared with a double-precision reference; a wrong one makes the exit code 1.
-/// Usage: bench_kernels [part of a name] [seconds per shape]
+/// Times the kernels on shapes of well-known networks, one thread, as a share of the machine's peak of fused
+/// multiply-adds, which is measured beside each of them. Every answer is compared with a double-precision reference; a
+/// wrong one makes the exit code 1. Usage: bench_kernels [part of a name] [seconds per shape]
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -46,7 +46,8 @@ struct shape {
   nsk::conv_algorithm algorithm;
   double wanted;  ///< share of the peak that this shape is expected to reach, 0 = no expectation
 };
-constexpr auto direct = nsk::conv_algorithm::direct, wino4 = nsk::conv_algorithm::winograd4, wino2 = nsk::conv_algorithm::winograd2;
+constexpr auto direct = nsk::conv_algorithm::direct, wino4 = nsk::conv_algorithm::winograd4,
+               wino2 = nsk::conv_algorithm::winograd2;
 
 constexpr shape shapes[] = {
     {"1x1 112x112 32->16", kind::conv, 112, 112, 32, 16, 1, 1, 0, false, direct, 0},
@@ -107,8 +108,8 @@ struct buffer {
 nsk::tensor_view image_view(buffer& b, int h, int w, int c, int border) {
   nsk::tensor_view v;
   v.rank = 4;
-  v.border = {static_cast<std::uint16_t>(border), static_cast<std::uint16_t>(border), static_cast<std::uint16_t>(border),
-              static_cast<std::uint16_t>(border)};
+  v.border = {static_cast<std::uint16_t>(border), static_cast<std::uint16_t>(border),
+              static_cast<std::uint16_t>(border), static_cast<std::uint16_t>(border)};
   const std::ptrdiff_t row = std::ptrdiff_t{c} * (w + 2 * border);
   v.data = reinterpret_cast<std::byte*>(b.data() + border * (row + c));
   const int shape[] = {1, h, w, c};
@@ -153,7 +154,8 @@ std::uint64_t hash(const float* p, std::size_t n) {
 }
 
 /// Packs weights [channel][3][3][depth] for Winograd: per panel bias, then per point [depth][W].
-void pack_winograd(nsk::conv_algorithm algorithm, const float* weights, const float* bias, int channels, int depth, float* to) {
+void pack_winograd(nsk::conv_algorithm algorithm, const float* weights, const float* bias, int channels, int depth,
+                   float* to) {
   const int points = nsk::winograd_points(algorithm);
   for (int p = 0; p < nsk::panel_count(channels); ++p) {
     const int left = 16 * p, width = static_cast<int>(nsk::width_of_panel(channels, p));
@@ -190,15 +192,19 @@ outcome run_shape(const shape& s, double seconds) {
   for (double& d : x.v) d = next();
 
   const int border = s.bordered ? s.pad : 0;
-  buffer in(static_cast<std::size_t>(s.h + 2 * border) * (s.w + 2 * border) * s.c), out(static_cast<std::size_t>(oh) * ow * s.channels);
+  buffer in(static_cast<std::size_t>(s.h + 2 * border) * (s.w + 2 * border) * s.c),
+      out(static_cast<std::size_t>(oh) * ow * s.channels);
   const nsk::tensor_view input = image_view(in, s.h, s.w, s.c, border), output = image_view(out, oh, ow, s.channels, 0);
   for (int y = 0; y < s.h; ++y)
-    for (int i = 0; i < s.w * s.c; ++i) input.as<float>()[y * input.stride[1] + i] = static_cast<float>(x.v[static_cast<std::size_t>(y) * s.w * s.c + i]);
+    for (int i = 0; i < s.w * s.c; ++i)
+      input.as<float>()[y * input.stride[1] + i] = static_cast<float>(x.v[static_cast<std::size_t>(y) * s.w * s.c + i]);
 
   const bool winograd = s.algorithm != direct;
   buffer packed(winograd ? nsk::winograd_floats(s.algorithm, s.channels, s.c) : nsk::panel_floats(s.channels, depth));
-  if (winograd) pack_winograd(s.algorithm, weights.data(), bias.data(), s.channels, s.c, packed.data());
-  else pack(weights.data(), bias.data(), s.channels, depth, packed.data());
+  if (winograd)
+    pack_winograd(s.algorithm, weights.data(), bias.data(), s.channels, s.c, packed.data());
+  else
+    pack(weights.data(), bias.data(), s.channels, depth, packed.data());
   const nsk::window w{s.kernel, s.kernel, s.stride, s.stride, 1, 1, s.pad, s.pad};
   const nsk::kernels::conv_2d_shape cs{s.h, s.w, s.c, oh, ow, s.channels, 1, input.border, 0, w, s.algorithm};
   buffer scratch(depthwise ? 0 : static_cast<std::size_t>(nsk::kernels::conv_2d_scratch_bytes(cs) / 4));
@@ -210,7 +216,8 @@ outcome run_shape(const shape& s, double seconds) {
     if (depthwise) nsk::kernels::depthwise_conv_2d({input, output, packed.data(), w, {}}, all, lane);
   };
   run();
-  outcome r{1e9, 0, 1.0 * oh * ow * s.channels * depth, measure_peak(), hash(out.data(), static_cast<std::size_t>(oh) * ow * s.channels)};
+  outcome r{1e9, 0, 1.0 * oh * ow * s.channels * depth, measure_peak(),
+            hash(out.data(), static_cast<std::size_t>(oh) * ow * s.channels)};
   const double end = now() + seconds;
   for (int i = 0; i < 5 || now() < end; ++i) {
     const double start = now();
@@ -240,7 +247,8 @@ int main(int argc, char** argv) {
     const bool bad = !(o.error <= 1);
     wrong = wrong || bad;
     std::printf("%-36s %9.1f %9.1f %7.1f%% %9.3f  %016llx%s%s\n", s.name, 1e6 * o.seconds, rate, 100 * share, o.error,
-                static_cast<unsigned long long>(o.hash), bad ? "  WRONG" : "", share < s.wanted ? "  slower than wanted" : "");
+                static_cast<unsigned long long>(o.hash), bad ? "  WRONG" : "",
+                share < s.wanted ? "  slower than wanted" : "");
     std::fflush(stdout);
   }
   return wrong ? 1 : 0;

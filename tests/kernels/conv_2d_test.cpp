@@ -32,7 +32,9 @@ struct prepared_conv {
   placed input;
 
   explicit prepared_conv(const conv_case& c, std::uint32_t seed = 1)
-      : k(c), packed(static_cast<std::size_t>(c.p.groups) * nsk::panel_floats(c.channels / c.p.groups, depth(c))), input(c.n, c.h, c.w, c.c, c.input) {
+      : k(c),
+        packed(static_cast<std::size_t>(c.p.groups) * nsk::panel_floats(c.channels / c.p.groups, depth(c))),
+        input(c.n, c.h, c.w, c.c, c.input) {
     random_floats next(seed);
     x = next.many(static_cast<std::size_t>(c.n) * c.h * c.w * c.c);
     weights = next.many(static_cast<std::size_t>(c.channels) * depth(c));
@@ -42,20 +44,24 @@ struct prepared_conv {
     expected = oracle::conv_2d(dense, weights, bias, c.channels, c.p);
     const int per_group = c.channels / c.p.groups;
     for (int g = 0; g < c.p.groups; ++g)
-      pack(weights.data() + g * per_group * depth(c), bias.data() + g * per_group, per_group, depth(c), packed.data() + g * nsk::panel_floats(per_group, depth(c)));
+      pack(weights.data() + g * per_group * depth(c), bias.data() + g * per_group, per_group, depth(c),
+           packed.data() + g * nsk::panel_floats(per_group, depth(c)));
     input.set(x);
   }
   static int depth(const conv_case& c) { return c.c / c.p.groups * c.p.kernel_h * c.p.kernel_w; }
 
   nsk::kernels::conv_2d_args args(placed& output, const nsk::epilogue& e = {}) {
-    const nsk::window w{k.p.kernel_h, k.p.kernel_w, k.p.stride_h, k.p.stride_w, k.p.dilation_h, k.p.dilation_w, k.p.pad_top, k.p.pad_left};
+    const nsk::window w{k.p.kernel_h,   k.p.kernel_w,   k.p.stride_h, k.p.stride_w,
+                        k.p.dilation_h, k.p.dilation_w, k.p.pad_top,  k.p.pad_left};
     return {input.view(), output.view(), packed.data(), w, k.p.groups, nsk::conv_algorithm::direct, e};
   }
   placed make_output() const { return placed(k.n, expected.value.h, expected.value.w, k.channels, k.output); }
 
   void run(placed& output, const nsk::epilogue& e, int th, int tw, int tc) {
     const auto a = args(output, e);
-    const nsk::kernels::conv_2d_shape s{k.h, k.w, k.c, expected.value.h, expected.value.w, k.channels, k.p.groups, k.input.border, k.input.fill, a.w, a.algorithm};
+    const nsk::kernels::conv_2d_shape s{
+        k.h,          k.w, k.c,        expected.value.h, expected.value.w, k.channels, k.p.groups, k.input.border,
+        k.input.fill, a.w, a.algorithm};
     aligned_floats scratch(static_cast<std::size_t>(nsk::kernels::conv_2d_scratch_bytes(s) / 4));
     for (const nsk::tile_range& t : tiles_of(k.n * expected.value.h, expected.value.w, k.channels, th, tw, tc))
       nsk::kernels::conv_2d(a, t, reinterpret_cast<std::byte*>(scratch.data()));
@@ -69,8 +75,18 @@ struct prepared_conv {
 };
 
 void check(const conv_case& c) {
-  CAPTURE(c.n); CAPTURE(c.h); CAPTURE(c.w); CAPTURE(c.c); CAPTURE(c.channels);
-  CAPTURE(c.p.kernel_h); CAPTURE(c.p.kernel_w); CAPTURE(c.p.stride_h); CAPTURE(c.p.stride_w); CAPTURE(c.p.dilation_h); CAPTURE(c.p.dilation_w); CAPTURE(c.p.groups);
+  CAPTURE(c.n);
+  CAPTURE(c.h);
+  CAPTURE(c.w);
+  CAPTURE(c.c);
+  CAPTURE(c.channels);
+  CAPTURE(c.p.kernel_h);
+  CAPTURE(c.p.kernel_w);
+  CAPTURE(c.p.stride_h);
+  CAPTURE(c.p.stride_w);
+  CAPTURE(c.p.dilation_h);
+  CAPTURE(c.p.dilation_w);
+  CAPTURE(c.p.groups);
   prepared_conv p(c);
   const std::vector<float> got = p.run_whole();
   CHECK(oracle::error_units(got, p.expected.value, p.expected.magnitude) < 2 + std::sqrt(p.depth(c)));
@@ -112,15 +128,23 @@ TEST_CASE("conv_2d: windows of every kind, with and without a border") {
     p.pad_bottom = next.between(0, 3);
     p.pad_right = next.between(0, 3);
     p.groups = next.between(0, 2) == 0 ? next.between(1, 3) : 1;
-    conv_case c{next.between(1, 2), next.between(1, 12), next.between(1, 12), p.groups * next.between(1, 9), p.groups * next.between(1, 20), p};
-    if (p.output_h(c.h) < 1 || p.output_w(c.w) < 1 || c.h + p.pad_top + p.pad_bottom < p.dilation_h * (p.kernel_h - 1) + 1 ||
+    conv_case c{next.between(1, 2),
+                next.between(1, 12),
+                next.between(1, 12),
+                p.groups * next.between(1, 9),
+                p.groups * next.between(1, 20),
+                p};
+    if (p.output_h(c.h) < 1 || p.output_w(c.w) < 1 ||
+        c.h + p.pad_top + p.pad_bottom < p.dilation_h * (p.kernel_h - 1) + 1 ||
         c.w + p.pad_left + p.pad_right < p.dilation_w * (p.kernel_w - 1) + 1)
       continue;
     const auto side = [&] { return static_cast<std::uint16_t>(next.between(0, 4)); };
     if (next.between(0, 1)) c.input.border = {side(), side(), side(), side()};
     if (next.between(0, 3) == 0) c.input.fill = 5;
-    if (next.between(0, 2) == 0) c.input.channels_before = next.between(0, 9), c.input.channels_after = next.between(0, 9);
-    if (next.between(0, 2) == 0) c.output.channels_before = next.between(0, 9), c.output.channels_after = next.between(0, 9);
+    if (next.between(0, 2) == 0)
+      c.input.channels_before = next.between(0, 9), c.input.channels_after = next.between(0, 9);
+    if (next.between(0, 2) == 0)
+      c.output.channels_before = next.between(0, 9), c.output.channels_after = next.between(0, 9);
     if (next.between(0, 1)) c.output.border = {side(), side(), side(), side()}, c.output.fill = next();
     check(c);
   }
@@ -141,12 +165,17 @@ TEST_CASE("conv_2d: residual, function and their order") {
     prepared_conv p(c, 3);
     random_floats next(11);
     placed residual(c.n, c.h, c.w, channels, {{1, 1, 1, 1}, 0, 3, 2});
-    const std::vector<float> added = next.many(static_cast<std::size_t>(c.n) * c.h * c.w * channels), slope = next.many(static_cast<std::size_t>(channels) + 16);
+    const std::vector<float> added = next.many(static_cast<std::size_t>(c.n) * c.h * c.w * channels),
+                             slope = next.many(static_cast<std::size_t>(channels) + 16);
     residual.set(added);
-    for (nsk::function f : {nsk::function::identity, nsk::function::clip, nsk::function::leaky_relu, nsk::function::prelu, nsk::function::hard_swish})
+    for (nsk::function f : {nsk::function::identity, nsk::function::clip, nsk::function::leaky_relu,
+                            nsk::function::prelu, nsk::function::hard_swish})
       for (bool first : {false, true})
         for (bool adds : {false, true}) {
-          CAPTURE(channels); CAPTURE(static_cast<int>(f)); CAPTURE(first); CAPTURE(adds);
+          CAPTURE(channels);
+          CAPTURE(static_cast<int>(f));
+          CAPTURE(first);
+          CAPTURE(adds);
           nsk::epilogue e;
           e.fn = f;
           e.activation_first = first;
@@ -160,7 +189,8 @@ TEST_CASE("conv_2d: residual, function and their order") {
           for (std::size_t i = 0; i < expected.v.size(); ++i) {
             double x = expected.v[i];
             if (adds && !first) x += added[i];
-            if (f == nsk::function::clip) x = std::min(std::max(x, static_cast<double>(e.alpha)), static_cast<double>(e.beta));
+            if (f == nsk::function::clip)
+              x = std::min(std::max(x, static_cast<double>(e.alpha)), static_cast<double>(e.beta));
             if (f == nsk::function::leaky_relu) x = x < 0 ? x * 0.25 : x;
             if (f == nsk::function::prelu) x = x < 0 ? x * slope[i % channels] : x;
             if (f == nsk::function::hard_swish) x = x * std::max(0.0, std::min(1.0, x / 6 + 0.5));

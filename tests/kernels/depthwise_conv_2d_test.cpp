@@ -36,19 +36,31 @@ struct prepared_depthwise {
   }
   placed make_output() const { return placed(k.n, expected.value.h, expected.value.w, k.c, k.output); }
   void run(placed& output, const nsk::epilogue& e, int th, int tw, int tc) {
-    const nsk::window w{k.p.kernel_h, k.p.kernel_w, k.p.stride_h, k.p.stride_w, k.p.dilation_h, k.p.dilation_w, k.p.pad_top, k.p.pad_left};
+    const nsk::window w{k.p.kernel_h,   k.p.kernel_w,   k.p.stride_h, k.p.stride_w,
+                        k.p.dilation_h, k.p.dilation_w, k.p.pad_top,  k.p.pad_left};
     const int rows = k.n * expected.value.h, pixels = expected.value.w;
     for (int r = (rows - 1) / th * th; r >= 0; r -= th)
       for (int x0 = 0; x0 < pixels; x0 += tw)
         for (int c = 0; c < k.c; c += tc)
-          nsk::kernels::depthwise_conv_2d({input.view(), output.view(), packed.data(), w, e},
-                                          {r, std::min(rows, r + th), x0, std::min(pixels, x0 + tw), c, std::min(k.c, c + tc)}, nullptr);
+          nsk::kernels::depthwise_conv_2d(
+              {input.view(), output.view(), packed.data(), w, e},
+              {r, std::min(rows, r + th), x0, std::min(pixels, x0 + tw), c, std::min(k.c, c + tc)}, nullptr);
   }
 };
 
 void check(const depthwise_case& c) {
-  CAPTURE(c.n); CAPTURE(c.h); CAPTURE(c.w); CAPTURE(c.c); CAPTURE(c.p.kernel_h); CAPTURE(c.p.kernel_w);
-  CAPTURE(c.p.stride_h); CAPTURE(c.p.stride_w); CAPTURE(c.p.dilation_h); CAPTURE(c.p.dilation_w); CAPTURE(c.p.pad_top); CAPTURE(c.p.pad_left);
+  CAPTURE(c.n);
+  CAPTURE(c.h);
+  CAPTURE(c.w);
+  CAPTURE(c.c);
+  CAPTURE(c.p.kernel_h);
+  CAPTURE(c.p.kernel_w);
+  CAPTURE(c.p.stride_h);
+  CAPTURE(c.p.stride_w);
+  CAPTURE(c.p.dilation_h);
+  CAPTURE(c.p.dilation_w);
+  CAPTURE(c.p.pad_top);
+  CAPTURE(c.p.pad_left);
   prepared_depthwise p(c);
   placed output = p.make_output();
   p.run(output, {}, 1 << 20, 1 << 20, 1 << 20);
@@ -91,15 +103,19 @@ TEST_CASE("depthwise_conv_2d: every width and stride of the fast windows") {
 TEST_CASE("depthwise_conv_2d: windows of every kind") {
   random_floats next(21);
   for (int i = 0; i < 300; ++i) {
-    oracle::conv p{next.between(1, 7), next.between(1, 7), next.between(1, 3), next.between(1, 3), next.between(1, 3), next.between(1, 2),
-                   next.between(0, 3), next.between(0, 3), next.between(0, 3), next.between(0, 3)};
+    oracle::conv p{next.between(1, 7), next.between(1, 7), next.between(1, 3), next.between(1, 3), next.between(1, 3),
+                   next.between(1, 2), next.between(0, 3), next.between(0, 3), next.between(0, 3), next.between(0, 3)};
     depthwise_case c{next.between(1, 3), next.between(1, 14), next.between(1, 16), next.between(1, 40), p};
-    if (c.h + p.pad_top + p.pad_bottom < p.dilation_h * (p.kernel_h - 1) + 1 || c.w + p.pad_left + p.pad_right < p.dilation_w * (p.kernel_w - 1) + 1) continue;
+    if (c.h + p.pad_top + p.pad_bottom < p.dilation_h * (p.kernel_h - 1) + 1 ||
+        c.w + p.pad_left + p.pad_right < p.dilation_w * (p.kernel_w - 1) + 1)
+      continue;
     const auto side = [&] { return static_cast<std::uint16_t>(next.between(0, 4)); };
     if (next.between(0, 1)) c.input.border = {side(), side(), side(), side()};
     if (next.between(0, 3) == 0) c.input.fill = 5;
-    if (next.between(0, 2) == 0) c.input.channels_before = next.between(0, 9), c.input.channels_after = next.between(0, 9);
-    if (next.between(0, 2) == 0) c.output.channels_before = next.between(0, 9), c.output.channels_after = next.between(0, 9);
+    if (next.between(0, 2) == 0)
+      c.input.channels_before = next.between(0, 9), c.input.channels_after = next.between(0, 9);
+    if (next.between(0, 2) == 0)
+      c.output.channels_before = next.between(0, 9), c.output.channels_after = next.between(0, 9);
     if (next.between(0, 1)) c.output.border = {side(), side(), side(), side()}, c.output.fill = next();
     check(c);
   }
@@ -107,10 +123,12 @@ TEST_CASE("depthwise_conv_2d: windows of every kind") {
 
 TEST_CASE("depthwise_conv_2d: residual in place, and functions") {
   for (int c : {5, 16, 29})
-    for (nsk::function f : {nsk::function::identity, nsk::function::clip, nsk::function::hard_swish, nsk::function::prelu}) {
+    for (nsk::function f :
+         {nsk::function::identity, nsk::function::clip, nsk::function::hard_swish, nsk::function::prelu}) {
       prepared_depthwise p({2, 7, 14, c, {3, 3, 1, 1, 1, 1, 1, 1, 1, 1}});
       random_floats next(2);
-      const std::vector<float> start = next.many(p.expected.value.v.size()), slope = next.many(static_cast<std::size_t>(c) + 16);
+      const std::vector<float> start = next.many(p.expected.value.v.size()),
+                               slope = next.many(static_cast<std::size_t>(c) + 16);
       placed output = p.make_output();
       output.set(start);
       nsk::epilogue e;

@@ -13,7 +13,8 @@ TEST_CASE("kernels: the scalar and the AVX2 build give the same bits, and share 
     REQUIRE(a.size() == b.size());
     // NaN agrees in place; its payload may differ.
     int different = 0;
-    for (std::size_t j = 0; j < a.size(); ++j) different += a[j] != a[j] ? b[j] == b[j] : std::memcmp(&a[j], &b[j], 4) != 0;
+    for (std::size_t j = 0; j < a.size(); ++j)
+      different += a[j] != a[j] ? b[j] == b[j] : std::memcmp(&a[j], &b[j], 4) != 0;
     CHECK(different == 0);
   }
 }

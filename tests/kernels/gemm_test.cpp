@@ -35,9 +35,12 @@ TEST_CASE("fully_connected: every number of rows and channels around the tiles")
   for (int m : {1, 2, 3, 4, 5, 6, 7, 12, 13, 200})
     for (int n : {1, 7, 8, 15, 16, 17, 24, 31, 32, 40, 48, 63, 64, 65, 72, 100, 128, 136})
       for (int k : {1, 5, 64}) {
-        CAPTURE(m); CAPTURE(n); CAPTURE(k);
+        CAPTURE(m);
+        CAPTURE(n);
+        CAPTURE(k);
         random_floats next(static_cast<std::uint32_t>(m * 1000 + n));
-        const std::vector<float> a = next.many(static_cast<std::size_t>(m) * k), b = next.many(static_cast<std::size_t>(k) * n), bias = next.many(n);
+        const std::vector<float> a = next.many(static_cast<std::size_t>(m) * k),
+                                 b = next.many(static_cast<std::size_t>(k) * n), bias = next.many(n);
         aligned_floats input(a.size()), packed(nsk::panel_floats(n, k));
         std::copy(a.begin(), a.end(), input.data());
         pack(transposed(b, k, n).data(), bias.data(), n, k, packed.data());
@@ -51,7 +54,9 @@ TEST_CASE("fully_connected: every number of rows and channels around the tiles")
 
         placed split(1, 1, m, n, {{}, 0, 1, 1});  // rows one by one, channels in blocks: the same bits
         for (int r = m - 1; r >= 0; --r)
-          for (int c = 0; c < n; c += 48) nsk::kernels::fully_connected({in, split.view(), packed.data(), {}}, {0, 1, r, r + 1, c, std::min(c + 48, n)}, nullptr);
+          for (int c = 0; c < n; c += 48)
+            nsk::kernels::fully_connected({in, split.view(), packed.data(), {}},
+                                          {0, 1, r, r + 1, c, std::min(c + 48, n)}, nullptr);
         CHECK(split.damage() == "");
         CHECK(same_bits(split.dense(), got));
       }
@@ -83,7 +88,9 @@ TEST_CASE("pack_panels and mat_mul: batches, transposed right sides, a shared ri
   for (int n : {1, 8, 9, 16, 24, 33, 64})
     for (bool turned : {false, true})
       for (bool shared : {false, true}) {
-        CAPTURE(n); CAPTURE(turned); CAPTURE(shared);
+        CAPTURE(n);
+        CAPTURE(turned);
+        CAPTURE(shared);
         const int batch = 3, m = 7, k = 12, rights = shared ? 1 : batch;
         random_floats next(static_cast<std::uint32_t>(n));
         std::vector<float> a = next.many(batch * m * k), b = next.many(static_cast<std::size_t>(rights) * k * n);
@@ -100,14 +107,17 @@ TEST_CASE("pack_panels and mat_mul: batches, transposed right sides, a shared ri
         }
         right.data = reinterpret_cast<std::byte*>(stored.data());
         nsk::tensor_view packed = view_of(panels.data(), {rights, static_cast<int>(nsk::panel_floats(n, k))});
-        for (int i = rights - 1; i >= 0; --i) nsk::kernels::pack_panels({right, packed}, {0, 1, i, i + 1, 0, packed.shape[1]}, nullptr);
+        for (int i = rights - 1; i >= 0; --i)
+          nsk::kernels::pack_panels({right, packed}, {0, 1, i, i + 1, 0, packed.shape[1]}, nullptr);
         nsk::tensor_view left = view_of(a.data(), {batch, m, k}), out = view_of(output.data(), {batch, m, n});
         nsk::kernels::mat_mul({left, out, panels.data(), shared, {}}, {0, batch, 0, m, 0, n}, nullptr);
         for (int i = 0; i < batch; ++i) {
           const int r = shared ? 0 : i;
-          const oracle::result expected = oracle::multiply({a.begin() + i * m * k, a.begin() + (i + 1) * m * k}, {b.begin() + r * k * n, b.begin() + (r + 1) * k * n},
+          const oracle::result expected = oracle::multiply({a.begin() + i * m * k, a.begin() + (i + 1) * m * k},
+                                                           {b.begin() + r * k * n, b.begin() + (r + 1) * k * n},
                                                            std::vector<float>(n, 0.0f), m, k, n);
-          CHECK(oracle::error_units({output.data() + i * m * n, output.data() + (i + 1) * m * n}, expected.value, expected.magnitude) < 6);
+          CHECK(oracle::error_units({output.data() + i * m * n, output.data() + (i + 1) * m * n}, expected.value,
+                                    expected.magnitude) < 6);
         }
       }
 }

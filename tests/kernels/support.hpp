@@ -19,7 +19,10 @@ struct random_floats {
     state = state * 1664525u + 1013904223u;
     return static_cast<float>(state >> 8) / 8388608.0f - 1.0f;
   }
-  int between(int low, int high) { return low + static_cast<int>((*this)() * 0.4999f * static_cast<float>(high - low + 1) + 0.5f * static_cast<float>(high - low + 1)); }
+  int between(int low, int high) {
+    return low + static_cast<int>((*this)() * 0.4999f * static_cast<float>(high - low + 1) +
+                                  0.5f * static_cast<float>(high - low + 1));
+  }
   std::vector<float> many(std::size_t n) {
     std::vector<float> v(n);
     for (float& x : v) x = (*this)();
@@ -31,7 +34,9 @@ struct random_floats {
 class aligned_floats {
  public:
   explicit aligned_floats(std::size_t n) : m_memory(n + 32, untouched()), m_size(n) {}
-  aligned_floats(const aligned_floats& other) : aligned_floats(other.m_size) { std::memcpy(data(), other.data(), m_size * sizeof(float)); }
+  aligned_floats(const aligned_floats& other) : aligned_floats(other.m_size) {
+    std::memcpy(data(), other.data(), m_size * sizeof(float));
+  }
   aligned_floats& operator=(const aligned_floats&) = delete;
   float* data() { return m_memory.data() + (64 - reinterpret_cast<std::uintptr_t>(m_memory.data()) % 64) % 64 / 4; }
   const float* data() const { return const_cast<aligned_floats*>(this)->data(); }
@@ -99,7 +104,8 @@ class placed {
           for (int c = 0; c < m_shape[3]; ++c) d.push_back(at(n, y, x, c));
     return d;
   }
-  /// Returns what is wrong outside the elements: a border pixel without the fill, or foreign memory that changed; empty if nothing.
+  /// Returns what is wrong outside the elements: a border pixel without the fill, or foreign memory that changed; empty
+  /// if nothing.
   std::string damage() {
     std::vector<bool> own(m_memory.size());
     const nsk::halo b = m_layout.border;
@@ -109,11 +115,13 @@ class placed {
           for (int c = 0; c < m_shape[3]; ++c) {
             float* p = &at(n, y, x, c);
             own[static_cast<std::size_t>(p - m_memory.data())] = true;
-            if (!inside(y, x) && !(*p == m_layout.fill)) return "border at " + std::to_string(y) + ", " + std::to_string(x);
+            if (!inside(y, x) && !(*p == m_layout.fill))
+              return "border at " + std::to_string(y) + ", " + std::to_string(x);
           }
     const float expected = aligned_floats::untouched();
     for (std::size_t i = 0; i < own.size(); ++i)
-      if (!own[i] && std::memcmp(m_memory.data() + i, &expected, 4) != 0) return "foreign float " + std::to_string(i) + " written";
+      if (!own[i] && std::memcmp(m_memory.data() + i, &expected, 4) != 0)
+        return "foreign float " + std::to_string(i) + " written";
     return {};
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Operators as their definitions read, in double precision, on dense tensors: the truth that kernels are compared with. Shares
-/// nothing with the library.
+/// Operators as their definitions read, in double precision, on dense tensors: the truth that kernels are compared
+/// with. Shares nothing with the library.
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -34,8 +34,10 @@ struct conv {
 };
 
 /// 2-D convolution; weights [output channel][kernel row][kernel column][input channel of the group].
-inline result conv_2d(const image& x, const std::vector<float>& weights, const std::vector<float>& bias, int channels, const conv& p) {
-  result r{image(x.n, p.output_h(x.h), p.output_w(x.w), channels), image(x.n, p.output_h(x.h), p.output_w(x.w), channels)};
+inline result conv_2d(const image& x, const std::vector<float>& weights, const std::vector<float>& bias, int channels,
+                      const conv& p) {
+  result r{image(x.n, p.output_h(x.h), p.output_w(x.w), channels),
+           image(x.n, p.output_h(x.h), p.output_w(x.w), channels)};
   const int depth = x.c / p.groups, per_group = channels / p.groups;
   for (int n = 0; n < x.n; ++n)
     for (int oy = 0; oy < r.value.h; ++oy)
@@ -45,9 +47,11 @@ inline result conv_2d(const image& x, const std::vector<float>& weights, const s
           for (int i = 0; i < p.kernel_h; ++i)
             for (int j = 0; j < p.kernel_w; ++j)
               for (int k = 0; k < depth; ++k) {
-                const int iy = oy * p.stride_h - p.pad_top + i * p.dilation_h, ix = ox * p.stride_w - p.pad_left + j * p.dilation_w;
+                const int iy = oy * p.stride_h - p.pad_top + i * p.dilation_h,
+                          ix = ox * p.stride_w - p.pad_left + j * p.dilation_w;
                 const double a = x.padded(n, iy, ix, oc / per_group * depth + k);
-                const double b = weights[((static_cast<std::size_t>(oc) * p.kernel_h + i) * p.kernel_w + j) * depth + k];
+                const double b =
+                    weights[((static_cast<std::size_t>(oc) * p.kernel_h + i) * p.kernel_w + j) * depth + k];
                 sum += a * b;
                 magnitude += std::fabs(a * b);
               }
@@ -58,13 +62,15 @@ inline result conv_2d(const image& x, const std::vector<float>& weights, const s
 }
 
 /// a [m][k] times b [k][n] plus bias [n]; the result is an image of one row: [1, 1, m, n].
-inline result multiply(const std::vector<float>& a, const std::vector<float>& b, const std::vector<float>& bias, int m, int k, int n) {
+inline result multiply(const std::vector<float>& a, const std::vector<float>& b, const std::vector<float>& bias, int m,
+                       int k, int n) {
   result r{image(1, 1, m, n), image(1, 1, m, n)};
   for (int i = 0; i < m; ++i)
     for (int j = 0; j < n; ++j) {
       double sum = bias[j], magnitude = std::fabs(sum);
       for (int q = 0; q < k; ++q) {
-        const double term = static_cast<double>(a[static_cast<std::size_t>(i) * k + q]) * b[static_cast<std::size_t>(q) * n + j];
+        const double term =
+            static_cast<double>(a[static_cast<std::size_t>(i) * k + q]) * b[static_cast<std::size_t>(q) * n + j];
         sum += term;
         magnitude += std::fabs(term);
       }
@@ -78,7 +84,8 @@ inline result multiply(const std::vector<float>& a, const std::vector<float>& b,
 inline double error_units(const std::vector<float>& got, const image& expected, const image& magnitude) {
   double worst = 0;
   for (std::size_t i = 0; i < expected.v.size(); ++i) {
-    const double unit = std::ldexp(magnitude.v[i] > 1e-30 ? magnitude.v[i] : 1e-30, -24), error = std::fabs(got[i] - expected.v[i]) / unit;
+    const double unit = std::ldexp(magnitude.v[i] > 1e-30 ? magnitude.v[i] : 1e-30, -24),
+                 error = std::fabs(got[i] - expected.v[i]) / unit;
     if (!(error <= worst)) worst = error;
   }
   return worst;

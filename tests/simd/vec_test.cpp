@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Every operation of the vocabulary, one lane at a time, against the C++ library in double precision. The same file is compiled for
-/// each instruction set.
+/// Every operation of the vocabulary, one lane at a time, against the C++ library in double precision. The same file is
+/// compiled for each instruction set.
 #include <cfenv>
 #include <cmath>
 #include <cstring>
@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 #include <netsuke/simd/float_env.hpp>
 #include <netsuke/simd/vec.hpp>
+#include "probe.hpp"
 
 namespace {
 
@@ -38,9 +39,36 @@ struct random_bits {
 /// Numbers at every edge: zeros, denormals, halves, powers of two around the integers' limits, infinities, NaN.
 std::vector<float> edges() {
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  std::vector<float> v = {0.0f, 0.25f, 0.5f, 0.75f, 1.0f, 1.5f, 2.5f, 3.5f, 8388607.5f, 8388608.0f, 8388609.0f, 16777216.0f, 2147483520.0f, 2147483648.0f,
-                          4e9f, 3e38f, infinity, std::numeric_limits<float>::max(), std::numeric_limits<float>::min(), std::numeric_limits<float>::denorm_min(),
-                          from_bits(0x007fffff), 0.1f, 0.49999997f, 0.9999999f, 65504.0f, 65519.9f, 65520.0f, 5.9604645e-8f, 2.9802322e-8f, 6.1035156e-5f};
+  std::vector<float> v = {0.0f,
+                          0.25f,
+                          0.5f,
+                          0.75f,
+                          1.0f,
+                          1.5f,
+                          2.5f,
+                          3.5f,
+                          8388607.5f,
+                          8388608.0f,
+                          8388609.0f,
+                          16777216.0f,
+                          2147483520.0f,
+                          2147483648.0f,
+                          4e9f,
+                          3e38f,
+                          infinity,
+                          std::numeric_limits<float>::max(),
+                          std::numeric_limits<float>::min(),
+                          std::numeric_limits<float>::denorm_min(),
+                          from_bits(0x007fffff),
+                          0.1f,
+                          0.49999997f,
+                          0.9999999f,
+                          65504.0f,
+                          65519.9f,
+                          65520.0f,
+                          5.9604645e-8f,
+                          2.9802322e-8f,
+                          6.1035156e-5f};
   const std::size_t n = v.size();
   for (std::size_t i = 0; i < n; ++i) v.push_back(-v[i]);
   v.push_back(std::numeric_limits<float>::quiet_NaN());
@@ -48,124 +76,6 @@ std::vector<float> edges() {
 }
 
 }
-
-#include <netsuke/simd/begin.hpp>
-NSK_BEGIN
-namespace probe {
-// Called from outside the region, so plain functions on memory.
-using namespace simd;
-enum class one { neg, abs, sqrt, round_even, floor, ceil, trunc };
-inline float apply(one op, float a) {
-  const f32 x = splat(a);
-  f32 y = x;
-  switch (op) {
-    case one::neg: y = neg(x); break;
-    case one::abs: y = abs(x); break;
-    case one::sqrt: y = sqrt(x); break;
-    case one::round_even: y = round_even(x); break;
-    case one::floor: y = floor(x); break;
-    case one::ceil: y = ceil(x); break;
-    case one::trunc: y = trunc(x); break;
-  }
-  float line[f32::lanes];
-  store(line, y);
-  return line[f32::lanes - 1];
-}
-enum class two { add, sub, mul, div, min, max, copy_sign };
-inline float apply(two op, float a, float b) {
-  const f32 x = splat(a), y = broadcast(&b);
-  f32 z = x;
-  switch (op) {
-    case two::add: z = add(x, y); break;
-    case two::sub: z = sub(x, y); break;
-    case two::mul: z = mul(x, y); break;
-    case two::div: z = div(x, y); break;
-    case two::min: z = min(x, y); break;
-    case two::max: z = max(x, y); break;
-    case two::copy_sign: z = copy_sign(x, y); break;
-  }
-  float line[f32::lanes];
-  store(line, z);
-  return line[0];
-}
-inline float apply_fma(float a, float b, float c) {
-  float line[f32::lanes];
-  store(line, fma(splat(a), splat(b), splat(c)));
-  return line[0];
-}
-inline float apply_neg_fma(float a, float b, float c) {
-  float line[f32::lanes];
-  store(line, neg_fma(splat(a), splat(b), splat(c)));
-  return line[f32::lanes - 1];
-}
-inline std::int32_t to_integer(float a) {
-  std::int32_t line[f32::lanes];
-  store_i32(line, to_i32(splat(a)));
-  return line[0];
-}
-inline float from_integer(std::int32_t a) {
-  float line[f32::lanes];
-  store(line, to_f32(splat_i32(a)));
-  return line[0];
-}
-inline int comparisons(float a, float b) {
-  const f32 x = splat(a), y = splat(b);
-  return (any(less(x, y)) ? 1 : 0) | (any(less_equal(x, y)) ? 2 : 0) | (any(equal(x, y)) ? 4 : 0) | (any(greater(x, y)) ? 8 : 0) |
-         (any(greater_equal(x, y)) ? 16 : 0) | (any(not_equal(x, y)) ? 32 : 0);
-}
-inline float choose(float a, float b, float yes, float no) {
-  float line[f32::lanes];
-  store(line, select(less(splat(a), splat(b)), splat(yes), splat(no)));
-  return line[f32::lanes - 1];
-}
-inline std::int32_t integers(int op, std::int32_t a, std::int32_t b) {
-  const i32 x = splat_i32(a), y = splat_i32(b);
-  i32 z = x;
-  if (op == 0) z = add(x, y);
-  if (op == 1) z = sub(x, y);
-  if (op == 2) z = bit_and(x, y);
-  if (op == 3) z = bit_or(x, y);
-  if (op == 4) z = bit_xor(x, y);
-  if (op == 5) z = shift_left<7>(x);
-  if (op == 6) z = shift_right<7>(x);
-  if (op == 7) z = shift_right_logical<7>(x);
-  if (op == 8) z = select(equal(x, y), splat_i32(1), splat_i32(0));
-  if (op == 9) z = select(less(x, y), splat_i32(1), splat_i32(0));
-  if (op == 10) z = select(greater(x, y), splat_i32(1), splat_i32(0));
-  if (op == 11) z = as_i32(as_f32(x));
-  std::int32_t line[f32::lanes];
-  store_i32(line, z);
-  return line[0];
-}
-inline float decode(std::uint16_t h) {
-  std::uint16_t in[f32::lanes];
-  for (std::uint16_t& x : in) x = h;
-  float out[f32::lanes];
-  store(out, load_f16(in));
-  return out[0];
-}
-inline std::uint16_t encode(float x) {
-  std::uint16_t out[f32::lanes];
-  store_f16(out, splat(x));
-  return out[0];
-}
-inline void partial(const float* from, float* to, int n) { store_partial(to, n, load_partial(from, n)); }
-inline void partial_whole(const float* from, float* to, int n) { store(to, load_partial(from, n)); }
-inline void reductions(const float* p, float* out) {
-  const f32x16 x = load16(p);
-  out[0] = sum16(x);
-  out[1] = product16(x);
-  out[2] = max16(x);
-  out[3] = min16(x);
-}
-inline float unfused(float a, float b, float c) {
-  float line[f32::lanes];
-  store(line, add(mul(splat(a), splat(b)), splat(c)));
-  return line[0];
-}
-}
-NSK_END
-#include <netsuke/simd/end.hpp>
 
 using namespace nsk;
 
@@ -179,7 +89,8 @@ TEST_CASE("simd: functions of one number") {
   int wrong = 0;
   for (float x : numbers) {
     const auto check = [&](probe::one op, float expected) {
-      if (!same(probe::apply(op, x), expected) && ++wrong < 10) FAIL_CHECK("operation " << static_cast<int>(op) << " of " << x);
+      if (!same(probe::apply(op, x), expected) && ++wrong < 10)
+        FAIL_CHECK("operation " << static_cast<int>(op) << " of " << x);
     };
     check(probe::one::neg, -x);
     check(probe::one::abs, std::fabs(x));
@@ -206,7 +117,8 @@ TEST_CASE("simd: functions of two numbers, comparisons and choice") {
       wrong += !same(probe::apply(probe::two::max, a, b), a > b ? a : b);
       wrong += !same(probe::apply(probe::two::min, a, b), a < b ? a : b);
       wrong += !same(probe::apply(probe::two::copy_sign, a, b), std::copysign(a, b));
-      const int expected = (a < b ? 1 : 0) | (a <= b ? 2 : 0) | (a == b ? 4 : 0) | (a > b ? 8 : 0) | (a >= b ? 16 : 0) | (a != b ? 32 : 0);
+      const int expected = (a < b ? 1 : 0) | (a <= b ? 2 : 0) | (a == b ? 4 : 0) | (a > b ? 8 : 0) | (a >= b ? 16 : 0) |
+                           (a != b ? 32 : 0);
       // not_equal is the complement of equal, and so are all six on NaN.
       wrong += probe::comparisons(a, b) != expected;
       wrong += !same(probe::choose(a, b, 3, 4), a < b ? 3.0f : 4.0f);
@@ -221,7 +133,8 @@ TEST_CASE("simd: fma rounds once") {
     // The compiler's own fma in float: the hardware instruction or the library's, both exact here.
     const float expected = std::fma(a, b, c), negated = std::fma(-a, b, c);
     if (!same(probe::apply_fma(a, b, c), expected) && ++wrong < 10) FAIL_CHECK("fma " << a << " " << b << " " << c);
-    if (!same(probe::apply_neg_fma(a, b, c), negated) && ++wrong < 10) FAIL_CHECK("neg_fma " << a << " " << b << " " << c);
+    if (!same(probe::apply_neg_fma(a, b, c), negated) && ++wrong < 10)
+      FAIL_CHECK("neg_fma " << a << " " << b << " " << c);
   };
   const std::vector<float> numbers = edges();
   for (float a : numbers)
@@ -232,34 +145,40 @@ TEST_CASE("simd: fma rounds once") {
   const auto near_one = [&] { return from_bits(0x3f800000u | (next() & 0x7fffffu)); };
   for (int i = 0; i < 300000; ++i) {
     const float a = near_one(), b = near_one();
-    check(a, b, -a * b);                                             // what is left is the rounding error of the product
+    check(a, b, -a * b);  // what is left is the rounding error of the product
     check(a, b, std::ldexp(near_one(), static_cast<int>(next() % 60) - 30));
-    check(from_bits(bits(a) - (60u << 23)), from_bits(bits(b) - (60u << 23)), from_bits(next() & 0x80ffffffu));  // around denormals
+    check(from_bits(bits(a) - (60u << 23)), from_bits(bits(b) - (60u << 23)),
+          from_bits(next() & 0x80ffffffu));  // around denormals
   }
 }
 
 TEST_CASE("simd: fma on constructed ties") {
   const float_environment environment;
-  // c + a * b lies exactly between two floats, or a hair (far below double's precision) beside: double rounding would go wrong.
+  // c + a * b lies exactly between two floats, or a hair (far below double's precision) beside: double rounding would
+  // go wrong.
   int wrong = 0;
   for (int e = 30; e < 100; ++e)
     for (float sign : {1.0f, -1.0f})
       for (std::uint32_t last : {0u, 1u}) {
-        const float c = from_bits(0x3f800000u | last);                             // even or odd significand
-        const float half = sign * std::ldexp(1.0f, -24);                           // half a unit in the last place of c
+        const float c = from_bits(0x3f800000u | last);    // even or odd significand
+        const float half = sign * std::ldexp(1.0f, -24);  // half a unit in the last place of c
         const float a = 1.0f + std::ldexp(1.0f, -23);
         const float hair = std::ldexp(1.0f, -e);
         wrong += !same(probe::apply_fma(half, 1.0f, c), std::fma(half, 1.0f, c));  // exact tie
         wrong += !same(probe::apply_fma(half, a, c), std::fma(half, a, c));        // tie and a little
         // (2^-12 + hair) * (2^-12 - hair) = 2^-24 - hair^2: just below the tie
-        if (e < 36) wrong += !same(probe::apply_fma(0x1p-12f + hair, sign * (0x1p-12f - hair), c), std::fma(0x1p-12f + hair, sign * (0x1p-12f - hair), c));
+        if (e < 36)
+          wrong += !same(probe::apply_fma(0x1p-12f + hair, sign * (0x1p-12f - hair), c),
+                         std::fma(0x1p-12f + hair, sign * (0x1p-12f - hair), c));
         wrong += !same(probe::apply_fma(hair, hair, c), std::fma(hair, hair, c));
         wrong += !same(probe::apply_fma(hair, -hair, c), std::fma(hair, -hair, c));
       }
   CHECK(wrong == 0);
   CHECK(same(probe::apply_fma(-1e38f, 1e38f, 0.0f), -std::numeric_limits<float>::infinity()));
-  CHECK(same(probe::apply_fma(1e38f, 10.0f, -std::numeric_limits<float>::infinity()), -std::numeric_limits<float>::infinity()));
-  CHECK(same(probe::apply_fma(std::numeric_limits<float>::max(), 1.0f, 1.1e31f), std::numeric_limits<float>::infinity()));
+  CHECK(same(probe::apply_fma(1e38f, 10.0f, -std::numeric_limits<float>::infinity()),
+             -std::numeric_limits<float>::infinity()));
+  CHECK(
+      same(probe::apply_fma(std::numeric_limits<float>::max(), 1.0f, 1.1e31f), std::numeric_limits<float>::infinity()));
   CHECK(same(probe::apply_fma(std::numeric_limits<float>::max(), 1.0f, 1e31f), std::numeric_limits<float>::max()));
 }
 
@@ -297,7 +216,9 @@ TEST_CASE("simd: integers") {
     std::int32_t a, b;
     std::memcpy(&a, &ua, 4);
     std::memcpy(&b, &ub, 4);
-    const auto same_word = [&](int op, std::uint32_t expected) { wrong += static_cast<std::uint32_t>(probe::integers(op, a, b)) != expected; };
+    const auto same_word = [&](int op, std::uint32_t expected) {
+      wrong += static_cast<std::uint32_t>(probe::integers(op, a, b)) != expected;
+    };
     same_word(0, ua + ub);
     same_word(1, ua - ub);
     same_word(2, ua & ub);
@@ -320,13 +241,15 @@ TEST_CASE("simd: every half, and halves of floats") {
   for (std::uint32_t h = 0; h < 65536; ++h) {
     const int exponent = (h >> 10) & 31, fraction = h & 1023;
     double expected = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
-    if (exponent == 31) expected = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    if (exponent == 31)
+      expected = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
     if (h & 0x8000) expected = -expected;
     wrong += !same(probe::decode(static_cast<std::uint16_t>(h)), static_cast<float>(expected));
     if (exponent != 31 || fraction == 0) wrong += probe::encode(static_cast<float>(expected)) != h;
     // Between this half and the next, positive and finite: below, at and above the middle.
     if (h < 0x7bff) {
-      const float low = probe::decode(static_cast<std::uint16_t>(h)), high = probe::decode(static_cast<std::uint16_t>(h + 1)), middle = low + (high - low) / 2;
+      const float low = probe::decode(static_cast<std::uint16_t>(h)),
+                  high = probe::decode(static_cast<std::uint16_t>(h + 1)), middle = low + (high - low) / 2;
       wrong += probe::encode(middle) != ((h & 1) ? h + 1 : h);
       wrong += probe::encode(std::nextafter(middle, 0.0f)) != h;
       wrong += probe::encode(std::nextafter(middle, 1e9f)) != h + 1;

@@ -13,7 +13,8 @@ namespace kernels {
 namespace impl {
 
 /// Sets channels [begin, end) of `pixels` pixels from `p` on, `step` floats apart.
-NSK_ONE_COPY inline void fill_pixels(float* p, std::ptrdiff_t step, std::ptrdiff_t pixels, int begin, int end, float value) {
+NSK_ONE_COPY inline void fill_pixels(float* p, std::ptrdiff_t step, std::ptrdiff_t pixels, int begin, int end,
+                                     float value) {
   for (std::ptrdiff_t i = 0; i < pixels; ++i)
     for (int c = begin; c < end; ++c) p[i * step + c] = value;
 }
@@ -39,9 +40,9 @@ inline void fill_image_border(const tensor_view& v, float* image, int y_begin, i
 
 }
 
-/// Fills the border pixels that belong to a tile of a float32 output, in the tile's channels: left and right of rows that reach the
-/// edge, above and below pixels that reach it, and the corners with the corner elements. Tiles that cover the output once fill the
-/// whole border once.
+/// Fills the border pixels that belong to a tile of a float32 output, in the tile's channels: left and right of rows
+/// that reach the edge, above and below pixels that reach it, and the corners with the corner elements. Tiles that
+/// cover the output once fill the whole border once.
 NSK_ONE_COPY inline void fill_border(const tensor_view& output, const tile_range& t) {
   const halo& b = output.border;
   if (output.rank < 3 || (b.top | b.left | b.bottom | b.right) == 0) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// 2-D convolution. Direct: windows are rows of a matrix that is never built; the taps of one kernel row are one contiguous run.
-/// Winograd: impl/winograd.hpp.
+/// 2-D convolution. Direct: windows are rows of a matrix that is never built; the taps of one kernel row are one
+/// contiguous run. Winograd: impl/winograd.hpp.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -58,8 +58,10 @@ NSK_ONE_COPY inline void multiply_gathered(const direct_conv& d, window_list& li
   list.count = 0;
 }
 
-/// Puts the windows of output pixels [begin, end) of one row on the list; `line.input` is the image, y the windows' first input row.
-NSK_ONE_COPY inline void push_outside(const direct_conv& d, window_list& list, const gemm_line& line, int y, int begin, int end, float* scratch) {
+/// Puts the windows of output pixels [begin, end) of one row on the list; `line.input` is the image, y the windows'
+/// first input row.
+NSK_ONE_COPY inline void push_outside(const direct_conv& d, window_list& list, const gemm_line& line, int y, int begin,
+                                      int end, float* scratch) {
   for (int pixel = begin; pixel < end; ++pixel) {
     list.y[list.count] = y;
     list.x[list.count] = pixel * d.a->w.stride_w - d.a->w.pad_left;
@@ -74,7 +76,8 @@ NSK_ONE_COPY inline void push_outside(const direct_conv& d, window_list& list, c
 NSK_ONE_COPY inline void convolve_rows(const direct_conv& d, const tile_range& t, float* scratch) {
   const conv_2d_args& a = *d.a;
   const tensor_view &in = a.input, &out = a.output;
-  const int height = out.shape[1], reach_y = (a.w.kernel_h - 1) * a.w.dilation_h, reach_x = (a.w.kernel_w - 1) * a.w.dilation_w;
+  const int height = out.shape[1], reach_y = (a.w.kernel_h - 1) * a.w.dilation_h,
+            reach_x = (a.w.kernel_w - 1) * a.w.dilation_w;
   int begin = t.pixel_begin, end = t.pixel_end;
   cut_inside(begin, end, a.w.stride_w, a.w.pad_left, reach_x, d.left, d.right);
   gemm_row_list inside;
@@ -84,9 +87,12 @@ NSK_ONE_COPY inline void convolve_rows(const direct_conv& d, const tile_range& t
     if (oy == height) oy = 0, ++image;
     const int y = oy * a.w.stride_h - a.w.pad_top;
     const std::ptrdiff_t* add = a.e.residual_stride;
-    gemm_line line{in.as<float>() + image * in.stride[0], a.w.stride_w * in.stride[2],
-                   out.as<float>() + image * out.stride[0] + oy * out.stride[1], out.stride[2],
-                   a.e.residual == nullptr ? nullptr : a.e.residual + image * add[0] + oy * add[1], add[2]};
+    gemm_line line{in.as<float>() + image * in.stride[0],
+                   a.w.stride_w * in.stride[2],
+                   out.as<float>() + image * out.stride[0] + oy * out.stride[1],
+                   out.stride[2],
+                   a.e.residual == nullptr ? nullptr : a.e.residual + image * add[0] + oy * add[1],
+                   add[2]};
     if (y < d.top || y + reach_y >= d.bottom) {
       push_outside(d, outside, line, y, t.pixel_begin, t.pixel_end, scratch);
       continue;
@@ -107,10 +113,17 @@ inline gemm_runs runs_of(const conv_2d_args& a, int depth) {
 }
 
 NSK_ONE_COPY inline void direct_conv_2d(const conv_2d_args& a, const tile_range& t, float* scratch) {
-  const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups, taps = a.w.kernel_h * a.w.kernel_w;
+  const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups,
+            taps = a.w.kernel_h * a.w.kernel_w;
   const halo border = a.input.fill == 0 ? a.input.border : halo{};
-  direct_conv d{&a, {runs_of(a, depth), {}, 0, 0, gemm_block_rows(taps * depth), prepare(a.e, a.output.rank)}, depth, 0,
-                -border.top, -border.left, a.input.shape[1] + border.bottom, a.input.shape[2] + border.right};
+  direct_conv d{&a,
+                {runs_of(a, depth), {}, 0, 0, gemm_block_rows(taps * depth), prepare(a.e, a.output.rank)},
+                depth,
+                0,
+                -border.top,
+                -border.left,
+                a.input.shape[1] + border.bottom,
+                a.input.shape[2] + border.right};
   for (int g = t.channel_begin / channels; g * channels < t.channel_end; ++g) {
     const int first = g * channels;
     d.job.weights = {a.weights + g * panel_floats(channels, taps * depth), channels, taps * depth, first};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Depthwise convolution. 3x3 and 5x5 windows with stride 1 or 2 have tiles of 2 x 4 and 1 x 7 pixels; other windows have tiles of
-/// four pixels; windows that reach outside the input and its border go one pixel at a time.
+/// Depthwise convolution. 3x3 and 5x5 windows with stride 1 or 2 have tiles of 2 x 4 and 1 x 7 pixels; other windows
+/// have tiles of four pixels; windows that reach outside the input and its border go one pixel at a time.
 #include <cstddef>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
@@ -33,7 +33,8 @@ NSK_INLINE tile_outputs<Rows * Pixels> outputs_at(const depthwise_call& d, const
   simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
     simd::unroll<Pixels>([&](auto p) NSK_INLINE_LAMBDA {
       to.row[r * Pixels + p].output = m.output + (y + r) * v.stride[1] + (x + p) * v.stride[2];
-      to.row[r * Pixels + p].residual = m.residual == nullptr ? nullptr : m.residual + (y + r) * step[1] + (x + p) * step[2];
+      to.row[r * Pixels + p].residual =
+          m.residual == nullptr ? nullptr : m.residual + (y + r) * step[1] + (x + p) * step[2];
     });
   });
   return to;
@@ -50,11 +51,13 @@ NSK_ONE_COPY inline void depthwise_slow(const depthwise_call& d, const depthwise
   const window& w = d.a->w;
   for (int y = b.y; y < b.y_end; ++y)
     for (int x = b.x; x < b.x_end; ++x)
-      depthwise_any_1(d, m.input, y * w.stride_h - w.pad_top, x * w.stride_w - w.pad_left, outputs_at<1, 1>(d, m, y, x));
+      depthwise_any_1(d, m.input, y * w.stride_h - w.pad_top, x * w.stride_w - w.pad_left,
+                      outputs_at<1, 1>(d, m, y, x));
 }
 
-/// Rows x Pixels tiles over the block. The last tiles of rows and columns begin early so that they are whole (the same bits are stored
-/// twice); therefore the block has at least Rows x Pixels pixels, and where it is no multiple of them the residual is not the output.
+/// Rows x Pixels tiles over the block. The last tiles of rows and columns begin early so that they are whole (the same
+/// bits are stored twice); therefore the block has at least Rows x Pixels pixels, and where it is no multiple of them
+/// the residual is not the output.
 template <int Kernel, int Stride, int Rows, int Pixels>
 NSK_ONE_COPY inline void depthwise_tiles(const depthwise_call& d, const depthwise_image& m, const pixel_block& b) {
   for (int row = b.y; row < b.y_end; row += Rows) {
@@ -108,11 +111,22 @@ NSK_ONE_COPY inline void depthwise_block(const depthwise_call& d, const depthwis
 inline void depthwise_conv_2d(const depthwise_conv_2d_args& a, const tile_range& t, std::byte*) {
   const tensor_view &in = a.input, &out = a.output;
   const halo border = in.fill == 0 ? in.border : halo{};
-  const impl::depthwise_call d{&a, prepare(a.e, out.rank), t.channel_begin, t.channel_end, out.shape[3], a.w.kernel_h * a.w.kernel_w,
-                               in.stride[1], in.stride[2], -border.top, -border.left, in.shape[1] + border.bottom, in.shape[2] + border.right};
+  const impl::depthwise_call d{&a,
+                               prepare(a.e, out.rank),
+                               t.channel_begin,
+                               t.channel_end,
+                               out.shape[3],
+                               a.w.kernel_h * a.w.kernel_w,
+                               in.stride[1],
+                               in.stride[2],
+                               -border.top,
+                               -border.left,
+                               in.shape[1] + border.bottom,
+                               in.shape[2] + border.right};
   const int height = out.shape[1];
   for (int row = t.row_begin; row < t.row_end;) {
-    const int image = row / height, y = row % height, left = t.row_end - row, rows = left < height - y ? left : height - y;
+    const int image = row / height, y = row % height, left = t.row_end - row,
+              rows = left < height - y ? left : height - y;
     const impl::depthwise_image m{in.as<float>() + image * in.stride[0], out.as<float>() + image * out.stride[0],
                                   a.e.residual == nullptr ? nullptr : a.e.residual + image * a.e.residual_stride[0]};
     impl::depthwise_block(d, m, {y, y + rows, t.pixel_begin, t.pixel_end});

@@ -2,8 +2,9 @@
 #pragma once
 /// What happens to results between the accumulators and memory: residual, function, store.
 ///
-/// Kernels hand over registers. Identity, clip, hard_swish and the two relus with a slope stay there, with or without residual;
-/// everything else goes through a small block on the stack and one compact loop per function, so that no kernel carries their code.
+/// Kernels hand over registers. Identity, clip, hard_swish and the two relus with a slope stay there, with or without
+/// residual; everything else goes through a small block on the stack and one compact loop per function, so that no
+/// kernel carries their code.
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/op.hpp>
@@ -13,8 +14,8 @@
 
 NSK_BEGIN
 namespace kernels {
-/// One row of a register tile: its first input element (not used here), and where channel 0 of output and residual lie (residual
-/// is not read without one).
+/// One row of a register tile: its first input element (not used here), and where channel 0 of output and residual lie
+/// (residual is not read without one).
 struct tile_row {
   const float* input;
   float* output;
@@ -70,10 +71,11 @@ NSK_INLINE void apply_slope(const float* slope, float* p, int count) {
   }
 }
 
-/// Applies the epilogue to `rows` lines of `width` floats (whole registers) and stores their first `columns`. Row r goes to
-/// row[r].output + channel; its residual begins at row[r].residual, counted from channel 0. The block is used up.
-NSK_ONE_COPY inline void finish_block(float* block, int rows, int width, const tile_epilogue& t, const tile_row* row, int channel,
-                                      int columns) {
+/// Applies the epilogue to `rows` lines of `width` floats (whole registers) and stores their first `columns`. Row r
+/// goes to row[r].output + channel; its residual begins at row[r].residual, counted from channel 0. The block is used
+/// up.
+NSK_ONE_COPY inline void finish_block(float* block, int rows, int width, const tile_epilogue& t, const tile_row* row,
+                                      int channel, int columns) {
   const epilogue& e = *t.e;
   const bool adds = e.residual != nullptr;
   const std::ptrdiff_t first = channel * t.residual_step;
@@ -91,7 +93,8 @@ NSK_ONE_COPY inline void finish_block(float* block, int rows, int width, const t
     const float* from = block + r * width;
     float* to = row[r].output + channel;
     for_registers(columns, [&](int c, int n) NSK_INLINE_LAMBDA {
-      n == simd::f32::lanes ? simd::store(to + c, simd::load(from + c)) : simd::store_partial(to + c, n, simd::load(from + c));
+      n == simd::f32::lanes ? simd::store(to + c, simd::load(from + c))
+                            : simd::store_partial(to + c, n, simd::load(from + c));
     });
   }
 }
@@ -99,13 +102,16 @@ NSK_ONE_COPY inline void finish_block(float* block, int rows, int width, const t
 /// Replaces every register (r, v) of a tile by f of it.
 template <int Rows, int Vectors, class F>
 NSK_INLINE void map_tile(simd::f32 (&sum)[Rows][Vectors], F&& f) {
-  simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = f(sum[r][v], v); }); });
+  simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+    simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = f(sum[r][v], v); });
+  });
 }
 template <int Rows, int Vectors>
 NSK_INLINE void add_residual(simd::f32 (&sum)[Rows][Vectors], const tile_row* row, int channel) {
   simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-    simd::unroll<Vectors>(
-        [&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::add(sum[r][v], simd::load(row[r].residual + channel + v * simd::f32::lanes)); });
+    simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
+      sum[r][v] = simd::add(sum[r][v], simd::load(row[r].residual + channel + v * simd::f32::lanes));
+    });
   });
 }
 
@@ -115,19 +121,23 @@ NSK_INLINE void add_residual(simd::f32 (&sum)[Rows][Vectors], const tile_row* ro
 template <int Rows, int Vectors>
 NSK_INLINE void store_tile(const simd::f32 (&sum)[Rows][Vectors], const tile_row* row, int channel) {
   simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-    simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { simd::store(row[r].output + channel + v * simd::f32::lanes, sum[r][v]); });
+    simd::unroll<Vectors>(
+        [&](auto v) NSK_INLINE_LAMBDA { simd::store(row[r].output + channel + v * simd::f32::lanes, sum[r][v]); });
   });
 }
 
-/// Finishes a register tile: row r, columns [0, columns) go to row[r].output + channel. Columns may be fewer than the registers hold;
-/// nothing is written outside.
+/// Finishes a register tile: row r, columns [0, columns) go to row[r].output + channel. Columns may be fewer than the
+/// registers hold; nothing is written outside.
 template <int Rows, int Vectors>
-NSK_INLINE void finish_tile(const simd::f32 (&accumulators)[Rows][Vectors], const tile_epilogue& t, const tile_row* row, int channel,
-                            int columns) {
+NSK_INLINE void finish_tile(const simd::f32 (&accumulators)[Rows][Vectors], const tile_epilogue& t, const tile_row* row,
+                            int channel, int columns) {
   using simd::f32;
-  // a copy: where a lambda below is left out of line, g++ would keep what it captures in memory, through the whole product before
+  // a copy: where a lambda below is left out of line, g++ would keep what it captures in memory, through the whole
+  // product before
   f32 sum[Rows][Vectors];
-  simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = accumulators[r][v]; }); });
+  simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+    simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = accumulators[r][v]; });
+  });
   using place = tile_epilogue::place;
   if (t.where != place::block && columns == Vectors * f32::lanes) {
     const bool adds = t.e->residual != nullptr, late = t.e->activation_first;
@@ -150,7 +160,8 @@ NSK_INLINE void finish_tile(const simd::f32 (&accumulators)[Rows][Vectors], cons
   }
   alignas(64) float block[Rows * Vectors * f32::lanes];
   simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-    simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { simd::store(block + (r * Vectors + v) * f32::lanes, sum[r][v]); });
+    simd::unroll<Vectors>([&](auto v)
+                              NSK_INLINE_LAMBDA { simd::store(block + (r * Vectors + v) * f32::lanes, sum[r][v]); });
   });
   impl::finish_block(block, Rows, Vectors * f32::lanes, t, row, channel, columns);
 }

@@ -12,16 +12,22 @@ NSK_BEGIN
 namespace kernels {
 namespace impl {
 
-/// Multiplies the tile's rows and pixels of `input` (shaped as the output but for the last dimension) by one packed matrix.
-NSK_ONE_COPY inline void multiply_rows(const tensor_view& input, const tensor_view& output, const epilogue& epi, const gemm_weights& w, const tile_range& t) {
+/// Multiplies the tile's rows and pixels of `input` (shaped as the output but for the last dimension) by one packed
+/// matrix.
+NSK_ONE_COPY inline void multiply_rows(const tensor_view& input, const tensor_view& output, const epilogue& epi,
+                                       const gemm_weights& w, const tile_range& t) {
   const int block = gemm_block_rows(w.depth), pixels = t.pixel_end - t.pixel_begin;
-  const gemm_job job{{1, 1, static_cast<int>(w.depth)}, w, t.channel_begin, t.channel_end, block, prepare(epi, output.rank)};
+  const gemm_job job{{1, 1, static_cast<int>(w.depth)}, w, t.channel_begin, t.channel_end, block,
+                     prepare(epi, output.rank)};
   gemm_row_list list;
   for (int row = t.row_begin; row < t.row_end; ++row) {
     const float* add = epi.residual == nullptr ? nullptr : epi.residual + row_offset(output, epi.residual_stride, row);
-    const gemm_line line{input.as<float>() + row_offset(output, input.stride, row), pixel_step(input, input.stride),
-                         output.as<float>() + row_offset(output, row), pixel_step(output, output.stride),
-                         add, pixel_step(output, epi.residual_stride)};
+    const gemm_line line{input.as<float>() + row_offset(output, input.stride, row),
+                         pixel_step(input, input.stride),
+                         output.as<float>() + row_offset(output, row),
+                         pixel_step(output, output.stride),
+                         add,
+                         pixel_step(output, epi.residual_stride)};
     gemm_push(job, list, line.from(t.pixel_begin), pixels);
   }
   gemm_flush(job, list);

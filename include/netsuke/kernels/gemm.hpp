@@ -10,8 +10,8 @@
 NSK_BEGIN
 namespace kernels {
 
-/// A packed matrix: `channels` columns in panels of depth `depth` from `data` on (core/packing.hpp); column 0 is channel
-/// `first_channel` of the output.
+/// A packed matrix: `channels` columns in panels of depth `depth` from `data` on (core/packing.hpp); column 0 is
+/// channel `first_channel` of the output.
 struct gemm_weights {
   const float* data;
   std::int64_t channels, depth;
@@ -29,21 +29,23 @@ inline gemm_panel panel_part(const gemm_weights& w, int index, int begin, int en
 }
 
 template <bool Far>
-inline void one_panel(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* rows, const tile_epilogue& e) {
+inline void one_panel(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* rows,
+                      const tile_epilogue& e) {
   if (p.columns > 16) return gemm_panel_rows<24, Far>(count, runs, p, rows, e);
   if (p.columns > 8) return gemm_panel_rows<16, Far>(count, runs, p, rows, e);
   gemm_panel_rows<8, Far>(count, runs, p, rows, e);
 }
 
 /// Whole panels of 16 from `index` on, as many as possible at once, for 1 to 3 rows; returns the first panel left over.
-inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights& w, int index, int begin, int end, const tile_row* rows,
-                       const tile_epilogue& e) {
+inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights& w, int index, int begin, int end,
+                       const tile_row* rows, const tile_epilogue& e) {
   const int together = count == 1 ? 4 : 2;
   const std::ptrdiff_t floats = panel_width * (static_cast<std::ptrdiff_t>(w.depth) + 1);
   for (;; index += together) {
     const int left = w.first_channel + index * panel_width;
     if (begin > left || left + together * panel_width > end) return index;
-    if (index + together > panel_count(w.channels) || width_of_panel(w.channels, index + together - 1) != panel_width) return index;
+    if (index + together > panel_count(w.channels) || width_of_panel(w.channels, index + together - 1) != panel_width)
+      return index;
     const gemm_panel p = panel_part(w, index, begin, end);
     if (count == 1) gemv_tile<1, 4>(runs, p, floats, rows, e);
     if (count == 2) gemv_tile<2, 2>(runs, p, floats, rows, e);
@@ -53,9 +55,11 @@ inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights& w, 
 
 }
 
-/// Computes `count` rows times the columns that are output channels [begin, end), and stores them through the epilogue. All rows
-/// share `runs`. Panels outside, rows inside: call it with as many rows as stay in the second-level cache (gemm_block_rows).
-NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weights& w, int begin, int end, const tile_row* rows, const tile_epilogue& e) {
+/// Computes `count` rows times the columns that are output channels [begin, end), and stores them through the epilogue.
+/// All rows share `runs`. Panels outside, rows inside: call it with as many rows as stay in the second-level cache
+/// (gemm_block_rows).
+NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weights& w, int begin, int end,
+                              const tile_row* rows, const tile_epilogue& e) {
   const int panels = static_cast<int>(panel_count(w.channels));
   int index = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
   if (index >= panels) index = panels - 1;
@@ -70,13 +74,15 @@ NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weigh
 
 /// Most rows of one call of `gemm`.
 inline constexpr int gemm_most_rows = 96;
-/// Rows that should share one call: few enough that they stay in the second-level cache (256 KiB of it) while panels pass.
+/// Rows that should share one call: few enough that they stay in the second-level cache (256 KiB of it) while panels
+/// pass.
 constexpr int gemm_block_rows(std::int64_t depth) {
   const std::int64_t fit = 65536 / depth;
   return static_cast<int>(fit < 48 ? 48 : fit > gemm_most_rows ? gemm_most_rows : fit / 6 * 6);
 }
 
-/// Equally spaced rows: where the first one lies in input, output and residual (null without one), and the steps to the next.
+/// Equally spaced rows: where the first one lies in input, output and residual (null without one), and the steps to the
+/// next.
 struct gemm_line {
   const float* input;
   std::ptrdiff_t input_step;

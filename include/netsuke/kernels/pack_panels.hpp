@@ -12,7 +12,8 @@ namespace kernels {
 namespace impl {
 
 /// Writes one panel: zero bias, then `depth` lines of `width` columns, of which `columns` exist.
-inline void pack_panel(float* to, const float* from, std::ptrdiff_t row, std::ptrdiff_t column, int depth, int width, int columns) {
+inline void pack_panel(float* to, const float* from, std::ptrdiff_t row, std::ptrdiff_t column, int depth, int width,
+                       int columns) {
   for (int c = 0; c < width; ++c) to[c] = 0;
   to += width;
   for (int k = 0; k < depth; ++k, to += width, from += row) {
@@ -33,8 +34,8 @@ inline void pack_panels(const pack_panels_args& a, const tile_range& t, std::byt
     const float* from = in.as<float>() + b * in.step(2);
     for (int p = 0; p < panel_count(channels); ++p) {
       const int width = static_cast<int>(width_of_panel(channels, p)), left = p * panel_width;
-      impl::pack_panel(to + std::int64_t{panel_width} * p * (depth + 1), from + left * in.step(0), in.step(1), in.step(0), depth, width,
-                       channels - left < width ? channels - left : width);
+      impl::pack_panel(to + std::int64_t{panel_width} * p * (depth + 1), from + left * in.step(0), in.step(1),
+                       in.step(0), depth, width, channels - left < width ? channels - left : width);
     }
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Bytes of lane scratch that a kernel needs, from plain numbers: converter, verifier and kernels agree because they call the same
-/// functions. Results are multiples of 64. They depend neither on the instruction set nor on the tile. resize_2d has its own function
-/// in kernels/impl/resize_scratch.hpp; every other kernel needs 0.
+/// Bytes of lane scratch that a kernel needs, from plain numbers: converter, verifier and kernels agree because they
+/// call the same functions. Results are multiples of 64. They depend neither on the instruction set nor on the tile.
+/// resize_2d has its own function in kernels/impl/resize_scratch.hpp; every other kernel needs 0.
 #include <cstdint>
 #include <netsuke/core/op.hpp>
 #include <netsuke/core/packing.hpp>
@@ -22,11 +22,14 @@ struct conv_2d_shape {
 
 constexpr std::int64_t whole_lines(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/// Returns whether taps fall on pixels that are neither elements nor border with fill 0: such windows are gathered in scratch.
+/// Returns whether taps fall on pixels that are neither elements nor border with fill 0: such windows are gathered in
+/// scratch.
 constexpr bool conv_2d_reads_outside(const conv_2d_shape& s) {
   const bool zeros = s.fill == 0;
-  const std::int64_t last_y = std::int64_t{s.output_h - 1} * s.w.stride_h - s.w.pad_top + std::int64_t{s.w.kernel_h - 1} * s.w.dilation_h;
-  const std::int64_t last_x = std::int64_t{s.output_w - 1} * s.w.stride_w - s.w.pad_left + std::int64_t{s.w.kernel_w - 1} * s.w.dilation_w;
+  const std::int64_t last_y =
+      std::int64_t{s.output_h - 1} * s.w.stride_h - s.w.pad_top + std::int64_t{s.w.kernel_h - 1} * s.w.dilation_h;
+  const std::int64_t last_x =
+      std::int64_t{s.output_w - 1} * s.w.stride_w - s.w.pad_left + std::int64_t{s.w.kernel_w - 1} * s.w.dilation_w;
   return s.w.pad_top > (zeros ? s.border.top : 0) || s.w.pad_left > (zeros ? s.border.left : 0) ||
          last_y >= s.input_h + (zeros ? s.border.bottom : 0) || last_x >= s.input_w + (zeros ? s.border.right : 0);
 }
@@ -37,8 +40,8 @@ constexpr int winograd_batch(conv_algorithm a, std::int64_t input_channels) {
   return fit >= 48 ? 48 : fit >= 16 ? static_cast<int>(fit / 6 * 6) : 16;
 }
 
-/// Scratch of conv_2d. Direct: max_tile_rows gathered windows, or nothing. Winograd: the transformed input of one batch of cells,
-/// and the products of one panel (at most 24 channels, in whole registers).
+/// Scratch of conv_2d. Direct: max_tile_rows gathered windows, or nothing. Winograd: the transformed input of one batch
+/// of cells, and the products of one panel (at most 24 channels, in whole registers).
 constexpr std::int64_t conv_2d_scratch_bytes(const conv_2d_shape& s) {
   const std::int64_t depth = s.input_channels / s.groups;
   if (s.algorithm == conv_algorithm::direct)

@@ -10,13 +10,15 @@
 #endif
 
 NSK_BEGIN
-/// Sets this thread to round to nearest, with denormal numbers, and without floating-point traps; the destructor restores the mode
-/// that it found, sticky exception flags included. Costs some tens of cycles. Not copyable; destroy it on the thread that made it.
+/// Sets this thread to round to nearest, with denormal numbers, and without floating-point traps; the destructor
+/// restores the mode that it found, sticky exception flags included. Costs some tens of cycles. Not copyable; destroy
+/// it on the thread that made it.
 class float_environment {
  public:
   float_environment() : m_found(read()) {
 #if defined(__x86_64__) || defined(_M_X64)
-    write(0x1f80);  // reset value of MXCSR: all exceptions masked, nearest, neither flush-to-zero nor denormals-are-zero
+    write(
+        0x1f80);  // reset value of MXCSR: all exceptions masked, nearest, neither flush-to-zero nor denormals-are-zero
 #else
     write(0);  // reset value of FPCR
 #endif

@@ -23,8 +23,8 @@ NSK_INLINE f32 copy_sign(f32 magnitude, f32 sign) {
 /// Integer part of x towards minus infinity, as an integer; x within [-2^31, 2147483520].
 NSK_INLINE i32 floor_to_i32(f32 x) { return to_i32(floor(x)); }
 
-/// Returns x, and hides from the compiler that it knows it: addresses computed from it stay in the loop instead of being kept, by
-/// the dozen, on the stack.
+/// Returns x, and hides from the compiler that it knows it: addresses computed from it stay in the loop instead of
+/// being kept, by the dozen, on the stack.
 NSK_INLINE std::ptrdiff_t opaque(std::ptrdiff_t x) {
 #if defined(__GNUC__)
   __asm__("" : "+r"(x));
@@ -44,8 +44,8 @@ NSK_INLINE void unroll(F&& f) {
   impl::unroll(static_cast<F&&>(f), std::make_integer_sequence<int, N>{});
 }
 
-/// Sixteen partial results of a reduction along memory: element i of a line belongs to partial i mod 16. `combine16` folds them as
-/// a fixed tree (i with i + 8, then + 4, + 2, + 1), so a reduction has the same bits on every width.
+/// Sixteen partial results of a reduction along memory: element i of a line belongs to partial i mod 16. `combine16`
+/// folds them as a fixed tree (i with i + 8, then + 4, + 2, + 1), so a reduction has the same bits on every width.
 struct f32x16 {
   static constexpr int parts = 16 / f32::lanes;
   f32 part[parts];

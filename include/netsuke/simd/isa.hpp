@@ -13,14 +13,16 @@
 #include <intrin.h>
 #endif
 
-/// Stands between the parameters and the body of a lambda that must be inlined: `[&](auto i) NSK_INLINE_LAMBDA { ... }`.
+/// Stands between the parameters and the body of a lambda that must be inlined: `[&](auto i) NSK_INLINE_LAMBDA { ...
+/// }`.
 #if defined(_MSC_VER) && !defined(__clang__)
 #define NSK_INLINE_LAMBDA [[msvc::forceinline]]
 #else
 #define NSK_INLINE_LAMBDA __attribute__((always_inline))
 #endif
 
-/// A function that exists once: neither inlined nor cloned for constant arguments, because it is large or seldom called.
+/// A function that exists once: neither inlined nor cloned for constant arguments, because it is large or seldom
+/// called.
 #if defined(__GNUC__) && !defined(__clang__)
 #define NSK_ONE_COPY __attribute__((noinline, noclone))
 #else
@@ -31,8 +33,9 @@
 NSK_BEGIN
 namespace simd {
 namespace impl {
-/// Returns whether a product that is added to something is rounded first. False where the compiler fuses the two in spite of the
-/// pragmas of simd/begin.hpp (clang with -ffp-contract=fast), which macros cannot see: then results differ from machine to machine.
+/// Returns whether a product that is added to something is rounded first. False where the compiler fuses the two in
+/// spite of the pragmas of simd/begin.hpp (clang with -ffp-contract=fast), which macros cannot see: then results differ
+/// from machine to machine.
 inline bool rounds_products() {
   const volatile float near_one = 1.000244140625f, rounded_square = -1.00048828125f;  // 1 + 2^-12, -(1 + 2^-11)
   const float a = near_one, c = rounded_square;
@@ -81,9 +84,10 @@ inline std::uint32_t saved_registers() {
 }
 #endif
 
-/// Returns whether this machine and its operating system can run the instruction set of this translation unit, and whether it was
-/// compiled so that products are rounded (false: add -ffp-contract=on to its compiler flags). Ask it before
-/// anything else when one program carries several builds of the library. Source: Intel SDM volume 1, section 14.3.
+/// Returns whether this machine and its operating system can run the instruction set of this translation unit, and
+/// whether it was compiled so that products are rounded (false: add -ffp-contract=on to its compiler flags). Ask it
+/// before anything else when one program carries several builds of the library. Source: Intel SDM volume 1,
+/// section 14.3.
 inline bool cpu_supports() {
 #if defined(NSK_ISA_AVX2) || defined(NSK_ISA_AVX512)
   using simd::impl::cpuid;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The vocabulary of vec.hpp in portable C++, one lane, bit for bit what the hardware versions compute. Needs IEEE 754 float and
-/// double without excess precision.
+/// The vocabulary of vec.hpp in portable C++, one lane, bit for bit what the hardware versions compute. Needs IEEE 754
+/// float and double without excess precision.
 #include <cstdint>
 #include <cstring>
 #include <netsuke/simd/isa.hpp>
@@ -10,7 +10,8 @@ NSK_BEGIN
 namespace simd {
 
 #if defined(__FLT_EVAL_METHOD__)
-static_assert(__FLT_EVAL_METHOD__ == 0, "netsuke: floats must be evaluated as floats (on 32-bit x86: -msse2 -mfpmath=sse)");
+static_assert(__FLT_EVAL_METHOD__ == 0,
+              "netsuke: floats must be evaluated as floats (on 32-bit x86: -msse2 -mfpmath=sse)");
 #endif
 
 struct f32 {
@@ -47,11 +48,13 @@ inline float with_sign(float magnitude, float sign) {
 }
 
 /// Rounds a*b + c once: the double product is exact, the double sum is rounded to odd, and one narrowing rounds.
-/// (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", 2008.)
+/// (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd",
+/// 2008.)
 inline float fused(float a, float b, float c) {
-  const double product = static_cast<double>(a) * static_cast<double>(b), term = static_cast<double>(c), sum = product + term;
+  const double product = static_cast<double>(a) * static_cast<double>(b), term = static_cast<double>(c),
+               sum = product + term;
   const double back = sum - product, error = (product - (sum - back)) + (term - back);  // exact: Knuth's two-sum
-  if (!(error > 0) && !(error < 0)) return static_cast<float>(sum);                     // exact, infinite or not a number
+  if (!(error > 0) && !(error < 0)) return static_cast<float>(sum);  // exact, infinite or not a number
   std::uint64_t bits;
   std::memcpy(&bits, &sum, sizeof bits);
   if ((bits & 1) == 0) bits += (error > 0) == (sum > 0) ? std::uint64_t{1} : ~std::uint64_t{0};
@@ -103,7 +106,8 @@ inline float root(float x) {
 
 inline float float_of_f16(std::uint16_t h) {
   const std::uint32_t sign = static_cast<std::uint32_t>(h & 0x8000u) << 16, magnitude = h & 0x7fffu;
-  if (magnitude >= 0x7c00u) return float_of(sign | 0x7f800000u | ((magnitude & 0x3ffu) << 13) | (magnitude > 0x7c00u ? 0x400000u : 0u));
+  if (magnitude >= 0x7c00u)
+    return float_of(sign | 0x7f800000u | ((magnitude & 0x3ffu) << 13) | (magnitude > 0x7c00u ? 0x400000u : 0u));
   if (magnitude >= 0x400u) return float_of(sign | ((magnitude << 13) + 0x38000000u));
   return with_sign(static_cast<float>(magnitude) * float_of(0x33800000u), float_of(sign));  // 2^-24
 }

@@ -100,12 +100,15 @@ std::size_t call::axis(std::int64_t axis, std::size_t rank) const {
 const table& operators() {
   static const table all = [] {
     table t;
+    add_unary(t);
     add_elementwise(t);
     add_convolution(t);
     add_pooling(t);
     add_matrix(t);
     add_normalization(t);
     add_shape(t);
+    add_slicing(t);
+    add_constant(t);
     add_selection(t);
     add_reduction(t);
     add_resize(t);

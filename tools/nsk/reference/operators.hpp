@@ -99,12 +99,15 @@ const table& operators();
 const definition* find_operator(const node& n);
 
 // One function per file of operators.
+void add_unary(table& t);
 void add_elementwise(table& t);
 void add_convolution(table& t);
 void add_pooling(table& t);
 void add_matrix(table& t);
 void add_normalization(table& t);
 void add_shape(table& t);
+void add_slicing(table& t);
+void add_constant(table& t);
 void add_selection(table& t);
 void add_reduction(table& t);
 void add_resize(table& t);
@@ -170,6 +173,14 @@ void for_each_offset(const shape_t& shape, const shape_t& stride, F f) {
       index[d] = 0;
     }
   }
+}
+
+/// y[i] = x[start + sum of index * stride], index running over `shape` in row-major order.
+inline void copy_strided(const array& x, array& y, const shape_t& shape, const shape_t& stride, std::int64_t start) {
+  by_type(y.type, [&](auto* tag) {
+    using T = pointee<decltype(tag)>;
+    for_each_offset(shape, stride, [&](std::int64_t i, std::int64_t at) { y.as<T>()[i] = x.as<T>()[start + at]; });
+  });
 }
 
 }

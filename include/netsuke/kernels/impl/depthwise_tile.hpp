@@ -2,7 +2,8 @@
 #pragma once
 /// The inner tiles of depthwise convolution: channels in lanes, a few neighbouring pixels in registers.
 ///
-/// Each output is one chain of fused multiply-adds: bias, then taps by kernel row and column. Taps outside the input multiply zeros.
+/// Each output is one chain of fused multiply-adds: bias, then taps by kernel row and column. Taps outside the input
+/// multiply zeros.
 #include <cstddef>
 #include <netsuke/core/packing.hpp>
 #include <netsuke/kernels/args.hpp>
@@ -19,8 +20,8 @@ struct depthwise_call {
   const depthwise_conv_2d_args* a;
   tile_epilogue e;
   int channel_begin, channel_end, channels, taps;
-  std::ptrdiff_t row, pixel;         ///< of the input
-  int top, left, bottom, right;      ///< pixels that can be read
+  std::ptrdiff_t row, pixel;     ///< of the input
+  int top, left, bottom, right;  ///< pixels that can be read
 };
 
 /// Outputs of one register tile.
@@ -29,29 +30,34 @@ struct tile_outputs {
   tile_row row[Count];
 };
 
-/// Calls f(weights of the first channel, floats between taps, channel, columns) for vectors of channels. Weights point at the bias.
+/// Calls f(weights of the first channel, floats between taps, channel, columns) for vectors of channels. Weights point
+/// at the bias.
 template <class F>
 NSK_INLINE void for_channels(const depthwise_call& d, F&& f) {
   const int last = static_cast<int>(panel_count(d.channels)) - 1;
   for (int c = d.channel_begin; c < d.channel_end;) {
     const int panel = c / panel_width < last ? c / panel_width : last, left = panel * panel_width;
-    const int width = static_cast<int>(width_of_panel(d.channels, panel)), end = left + width < d.channel_end ? left + width : d.channel_end;
+    const int width = static_cast<int>(width_of_panel(d.channels, panel)),
+              end = left + width < d.channel_end ? left + width : d.channel_end;
     const float* weights = d.a->weights + std::ptrdiff_t{left} * (d.taps + 1) - left;
-    for (; c < end; c += simd::f32::lanes) f(weights + c, width, c, end - c < simd::f32::lanes ? end - c : simd::f32::lanes);
+    for (; c < end; c += simd::f32::lanes)
+      f(weights + c, width, c, end - c < simd::f32::lanes ? end - c : simd::f32::lanes);
     c = end;
   }
 }
 
-/// Adds what one input row gives to the outputs of one output row: each pixel is loaded once and meets every tap of its kernel row.
-/// `line` is the first pixel, `sum` the first output's chain.
+/// Adds what one input row gives to the outputs of one output row: each pixel is loaded once and meets every tap of its
+/// kernel row. `line` is the first pixel, `sum` the first output's chain.
 template <int Kernel, int Stride, int Pixels>
-NSK_INLINE void depthwise_row(simd::f32 (*sum)[1], const float* line, std::ptrdiff_t pixel, const simd::f32 (&tap)[Kernel]) {
+NSK_INLINE void depthwise_row(simd::f32 (*sum)[1], const float* line, std::ptrdiff_t pixel,
+                              const simd::f32 (&tap)[Kernel]) {
   using simd::unroll;
   unroll<(Pixels - 1) * Stride + Kernel>([&](auto ix) NSK_INLINE_LAMBDA {
     const simd::f32 v = simd::load(line);
     line += pixel;
     unroll<Kernel>([&](auto kx) NSK_INLINE_LAMBDA {
-      constexpr int from = static_cast<int>(decltype(ix)::value) - static_cast<int>(decltype(kx)::value), ox = from / Stride;
+      constexpr int from = static_cast<int>(decltype(ix)::value) - static_cast<int>(decltype(kx)::value),
+                    ox = from / Stride;
       if constexpr (from >= 0 && from % Stride == 0 && ox < Pixels) sum[ox][0] = simd::fma(v, tap[kx], sum[ox][0]);
     });
   });
@@ -59,7 +65,8 @@ NSK_INLINE void depthwise_row(simd::f32 (*sum)[1], const float* line, std::ptrdi
 
 /// Rows x Pixels outputs of a square window without dilation. `x` is the first tap of the first output, channel 0.
 template <int Kernel, int Stride, int Rows, int Pixels>
-NSK_ONE_COPY inline void depthwise_tile(const depthwise_call& d, const float* x, const tile_outputs<Rows * Pixels>& to) {
+NSK_ONE_COPY inline void depthwise_tile(const depthwise_call& d, const float* x,
+                                        const tile_outputs<Rows * Pixels>& to) {
   using simd::f32;
   using simd::unroll;
   for_channels(d, [&](const float* weights, std::ptrdiff_t panel_step, int channel, int columns) NSK_INLINE_LAMBDA {
@@ -72,7 +79,9 @@ NSK_ONE_COPY inline void depthwise_tile(const depthwise_call& d, const float* x,
       f32 tap[Kernel];
       unroll<Kernel>([&](auto kx) NSK_INLINE_LAMBDA { tap[kx] = simd::load(w + kx * step); });
       w += Kernel * step;
-      unroll<Rows>([&](auto oy) NSK_INLINE_LAMBDA { depthwise_row<Kernel, Stride, Pixels>(sum + oy * Pixels, line + oy * Stride * row, pixel, tap); });
+      unroll<Rows>([&](auto oy) NSK_INLINE_LAMBDA {
+        depthwise_row<Kernel, Stride, Pixels>(sum + oy * Pixels, line + oy * Stride * row, pixel, tap);
+      });
     }
     finish_tile(sum, d.e, to.row, channel, columns);
   });
@@ -91,7 +100,9 @@ NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call& d, const float* x
       const float* line = x + channel + ky * k.dilation_h * d.row;
       for (int kx = 0; kx < k.kernel_w; ++kx, w += step, line += k.dilation_w * d.pixel) {
         const f32 tap = simd::load(w);
-        unroll<4>([&](auto i) NSK_INLINE_LAMBDA { sum[i][0] = simd::fma(simd::load(line + i * k.stride_w * d.pixel), tap, sum[i][0]); });
+        unroll<4>([&](auto i) NSK_INLINE_LAMBDA {
+          sum[i][0] = simd::fma(simd::load(line + i * k.stride_w * d.pixel), tap, sum[i][0]);
+        });
       }
     }
     finish_tile(sum, d.e, to.row, channel, columns);
@@ -99,7 +110,8 @@ NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call& d, const float* x
 }
 
 /// One output under any window; `image` is the element at pixel (0, 0), (y, x) the first tap. Taps outside read zeros.
-NSK_ONE_COPY inline void depthwise_any_1(const depthwise_call& d, const float* image, int y, int x, const tile_outputs<1>& to) {
+NSK_ONE_COPY inline void depthwise_any_1(const depthwise_call& d, const float* image, int y, int x,
+                                         const tile_outputs<1>& to) {
   using simd::f32;
   const window& k = d.a->w;
   for_channels(d, [&](const float* weights, std::ptrdiff_t step, int channel, int columns) NSK_INLINE_LAMBDA {

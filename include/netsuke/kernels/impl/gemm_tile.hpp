@@ -2,8 +2,8 @@
 #pragma once
 /// The inner tile of every product with packed weights: a few rows by one panel, accumulators in registers.
 ///
-/// Each output is one chain of fused multiply-adds that starts with the bias and takes k in ascending order, so its bits depend
-/// neither on the tile's size nor on the width of the registers.
+/// Each output is one chain of fused multiply-adds that starts with the bias and takes k in ascending order, so its
+/// bits depend neither on the tile's size nor on the width of the registers.
 #include <cstddef>
 #include <netsuke/core/packing.hpp>
 #include <netsuke/kernels/epilogue.hpp>
@@ -20,15 +20,16 @@ struct gemm_runs {
   std::ptrdiff_t line_step = 0, column_step = 0;
 };
 
-/// One panel, or some of its columns: `bias` and `weights` point at the first of them, k steps by `step` floats; `channel` is the
-/// number of the first column in the output and `columns` how many are stored, at most 24.
+/// One panel, or some of its columns: `bias` and `weights` point at the first of them, k steps by `step` floats;
+/// `channel` is the number of the first column in the output and `columns` how many are stored, at most 24.
 struct gemm_panel {
   const float* bias;
   const float* weights;
   int step, channel, columns;
 };
 
-/// Rows of the register tile for panels of Width columns: accumulators, one line of weights and one input fill the registers.
+/// Rows of the register tile for panels of Width columns: accumulators, one line of weights and one input fill the
+/// registers.
 template <int Width>
 constexpr int gemm_tile_rows() {
   constexpr int vectors = (Width + simd::f32::lanes - 1) / simd::f32::lanes;
@@ -38,13 +39,16 @@ constexpr int gemm_tile_rows() {
 
 namespace impl {
 
-/// Floats between the weights in use and those that are prefetched: two pages, because hardware prefetchers stop at each.
+/// Floats between the weights in use and those that are prefetched: two pages, because hardware prefetchers stop at
+/// each.
 inline constexpr int weights_ahead = 2048;
 
-/// Adds the products of one tile to its sums. All rows share runs, panel and step. With Far the weights are prefetched: worth it
-/// where they come from the last-level cache and only a few rows share them. (Far tiles have no epilogue and store whole registers.)
+/// Adds the products of one tile to its sums. All rows share runs, panel and step. With Far the weights are prefetched:
+/// worth it where they come from the last-level cache and only a few rows share them. (Far tiles have no epilogue and
+/// store whole registers.)
 template <bool Far, int Rows, int Vectors>
-NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& runs, const gemm_panel& p, const tile_row* rows) {
+NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& runs, const gemm_panel& p,
+                           const tile_row* rows) {
   using simd::f32;
   using simd::unroll;
   const float* row[Rows];
@@ -73,13 +77,16 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
 
 /// `tiles` tiles of Rows rows, one below the other, by one panel of at most Width columns.
 template <int Rows, int Width, bool Far>
-NSK_ONE_COPY inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm_panel& panel, const tile_row* row, const tile_epilogue& e) {
+NSK_ONE_COPY inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm_panel& panel, const tile_row* row,
+                                    const tile_epilogue& e) {
   using simd::f32;
   constexpr int vectors = (Width + f32::lanes - 1) / f32::lanes;
   const gemm_panel p = panel;
   const bool adds = !Far && e.e->residual != nullptr;
   for (; tiles > 0; --tiles, row += Rows) {
-    if (adds) simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { simd::prefetch(row[r].residual + p.channel * e.residual_step); });
+    if (adds)
+      simd::unroll<Rows>([&](auto r)
+                             NSK_INLINE_LAMBDA { simd::prefetch(row[r].residual + p.channel * e.residual_step); });
     f32 sum[Rows][vectors];
     simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
       const f32 bias = simd::load(p.bias + v * f32::lanes);
@@ -103,9 +110,11 @@ NSK_INLINE void gemm_tiles_of(int height, int tiles, const gemm_runs& runs, cons
   gemm_tiles<Rows, Width, Far>(tiles, runs, p, row, e);
 }
 
-/// All rows of one panel of at most Width columns, in tiles of equal height as far as possible (49 rows are 4 x 6 + 5 x 5).
+/// All rows of one panel of at most Width columns, in tiles of equal height as far as possible (49 rows are 4 x 6 + 5 x
+/// 5).
 template <int Width, bool Far>
-NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* row, const tile_epilogue& e) {
+NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
+                                         const tile_epilogue& e) {
   constexpr int most = gemm_tile_rows<Width>();
   const int tiles = (count + most - 1) / most, height = count / tiles, higher = count % tiles;
   if (higher > 0) gemm_tiles_of<most, Width, Far>(height + 1, higher, runs, p, row, e);
@@ -114,8 +123,8 @@ NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const
 
 /// One, two or three rows by several neighbouring panels of 16 at once: as many chains as hide the latency.
 template <int Rows, int Panels>
-NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel& p, std::ptrdiff_t panel_floats, const tile_row* row,
-                      const tile_epilogue& e) {
+NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel& p, std::ptrdiff_t panel_floats,
+                                   const tile_row* row, const tile_epilogue& e) {
   using simd::f32;
   using simd::unroll;
   constexpr int each = panel_width / f32::lanes, vectors = each * Panels;

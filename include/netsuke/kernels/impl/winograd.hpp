@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// 3x3 convolution with stride 1 by Winograd's transforms. Outputs are cut in cells of m x m that begin at pixel (0, 0) of every image,
-/// whatever the tile: a tile that cuts a cell computes it whole and stores its own part, so every split gives the same bits.
+/// 3x3 convolution with stride 1 by Winograd's transforms. Outputs are cut in cells of m x m that begin at pixel (0, 0)
+/// of every image, whatever the tile: a tile that cuts a cell computes it whole and stores its own part, so every split
+/// gives the same bits.
 #include <cstddef>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/gemm.hpp>
@@ -13,7 +14,8 @@ NSK_BEGIN
 namespace kernels {
 namespace impl {
 
-/// A cell: its image, and its first output pixel; the outputs of the tile in it are rows [top, bottom) and pixels [left, right).
+/// A cell: its image, and its first output pixel; the outputs of the tile in it are rows [top, bottom) and pixels
+/// [left, right).
 struct winograd_cell {
   int image, y, x, top, bottom, left, right;
 };
@@ -26,10 +28,10 @@ struct winograd_call {
   tile_epilogue e;
   gemm_weights weights;
   int depth, input_channel, channel_begin, channel_end;
-  int top, left, bottom, right;          ///< pixels that can be read
-  float* transformed;                    ///< [points][cells][padded depth], planes one cache line further apart
-  float* products;                       ///< [cells][points][stride]
-  std::ptrdiff_t line, plane;            ///< between cells and between points of `transformed`
+  int top, left, bottom, right;  ///< pixels that can be read
+  float* transformed;            ///< [points][cells][padded depth], planes one cache line further apart
+  float* products;               ///< [cells][points][stride]
+  std::ptrdiff_t line, plane;    ///< between cells and between points of `transformed`
 };
 
 /// Transforms the input of one cell.
@@ -42,7 +44,9 @@ NSK_ONE_COPY inline void winograd_cell_input(const winograd_call& w, const winog
   const float* image = in.as<float>() + cell.image * in.stride[0] + w.input_channel;
   if (y >= w.top && y + side <= w.bottom && x >= w.left && x + side <= w.right) {
     const float* first = image + y * row + x * pixel;
-    winograd_transform_input<Outputs>(w.depth, to, w.plane, [&](int i, int j, int c) NSK_INLINE_LAMBDA { return simd::load(first + i * row + j * pixel + c); });
+    winograd_transform_input<Outputs>(w.depth, to, w.plane, [&](int i, int j, int c) NSK_INLINE_LAMBDA {
+      return simd::load(first + i * row + j * pixel + c);
+    });
   } else {
     winograd_transform_input<Outputs>(w.depth, to, w.plane, [&](int i, int j, int c) NSK_INLINE_LAMBDA {
       const bool inside = y + i >= w.top && y + i < w.bottom && x + j >= w.left && x + j < w.right;
@@ -53,7 +57,8 @@ NSK_ONE_COPY inline void winograd_cell_input(const winograd_call& w, const winog
 
 /// Transforms the products of one cell, finishes them and stores those that belong to the tile.
 template <int Outputs>
-NSK_ONE_COPY inline void winograd_cell_output(const winograd_call& w, const winograd_cell& cell, const float* from, int step, const gemm_panel& p) {
+NSK_ONE_COPY inline void winograd_cell_output(const winograd_call& w, const winograd_cell& cell, const float* from,
+                                              int step, const gemm_panel& p) {
   using simd::f32;
   const tensor_view& out = w.a->output;
   const epilogue& e = w.a->e;
@@ -65,7 +70,9 @@ NSK_ONE_COPY inline void winograd_cell_output(const winograd_call& w, const wino
     mine[i] = y >= cell.top && y < cell.bottom && x >= cell.left && x < cell.right;
     if (!mine[i]) continue;
     row[count].output = out.as<float>() + cell.image * out.stride[0] + y * out.stride[1] + x * out.stride[2];
-    row[count].residual = e.residual == nullptr ? nullptr : e.residual + cell.image * e.residual_stride[0] + y * e.residual_stride[1] + x * e.residual_stride[2];
+    row[count].residual = e.residual == nullptr ? nullptr
+                                                : e.residual + cell.image * e.residual_stride[0] +
+                                                      y * e.residual_stride[1] + x * e.residual_stride[2];
     ++count;
   }
   for (int c = 0; c < p.columns; c += f32::lanes) {
@@ -84,14 +91,16 @@ NSK_ONE_COPY inline void winograd_cell_output(const winograd_call& w, const wino
 }
 
 /// Products of all points with one panel: point by point a small matrix product, from zero.
-NSK_ONE_COPY inline void winograd_multiply(const winograd_call& w, int points, int count, const gemm_panel& p, int step) {
+NSK_ONE_COPY inline void winograd_multiply(const winograd_call& w, int points, int count, const gemm_panel& p,
+                                           int step) {
   static constexpr float zeros[32] = {};
   const tile_epilogue none{};
   const gemm_runs runs{1, 1, w.depth};
   gemm_panel point{zeros, p.weights, p.step, 0, step};
   tile_row row[winograd_most_cells];
   for (int i = 0; i < points; ++i, point.weights += std::ptrdiff_t{w.depth} * p.step) {
-    for (int t = 0; t < count; ++t) row[t] = {w.transformed + i * w.plane + t * w.line, w.products + (t * points + i) * step, nullptr};
+    for (int t = 0; t < count; ++t)
+      row[t] = {w.transformed + i * w.plane + t * w.line, w.products + (t * points + i) * step, nullptr};
     one_panel<true>(count, runs, point, row, none);
   }
 }
@@ -117,13 +126,15 @@ NSK_ONE_COPY inline void winograd_cells(const winograd_call& w, const tile_range
   const int height = w.a->output.shape[1], first_image = t.row_begin / height, last_image = (t.row_end - 1) / height;
   int total = 0;
   for (int image = first_image; image <= last_image; ++image)
-    total += cells(image == first_image ? t.row_begin % height : 0, image == last_image ? (t.row_end - 1) % height + 1 : height);
+    total += cells(image == first_image ? t.row_begin % height : 0,
+                   image == last_image ? (t.row_end - 1) % height + 1 : height);
   total *= cells(t.pixel_begin, t.pixel_end);
   const int batches = (total + most - 1) / most, size = (total + batches - 1) / batches;
   winograd_cell cell[winograd_most_cells];
   int count = 0;
   for (int image = first_image; image <= last_image; ++image) {
-    const int top = image == first_image ? t.row_begin % height : 0, bottom = image == last_image ? (t.row_end - 1) % height + 1 : height;
+    const int top = image == first_image ? t.row_begin % height : 0,
+              bottom = image == last_image ? (t.row_end - 1) % height + 1 : height;
     for (int y = top / Outputs * Outputs; y < bottom; y += Outputs)
       for (int x = t.pixel_begin / Outputs * Outputs; x < t.pixel_end; x += Outputs) {
         cell[count++] = {image, y, x, top, bottom, t.pixel_begin, t.pixel_end};
@@ -140,12 +151,25 @@ NSK_ONE_COPY inline void winograd_conv_2d(const conv_2d_args& a, const tile_rang
   const int points = winograd_points(a.algorithm), most = winograd_batch(a.algorithm, depth);
   const std::ptrdiff_t line = static_cast<std::ptrdiff_t>(padded_channels(depth)), plane = most * line + 16;
   const halo border = a.input.fill == 0 ? a.input.border : halo{};
-  winograd_call w{&a, prepare(a.e, a.output.rank), {}, depth, 0, 0, 0,
-                  -border.top, -border.left, a.input.shape[1] + border.bottom, a.input.shape[2] + border.right,
-                  scratch, scratch + points * plane, line, plane};
+  winograd_call w{&a,
+                  prepare(a.e, a.output.rank),
+                  {},
+                  depth,
+                  0,
+                  0,
+                  0,
+                  -border.top,
+                  -border.left,
+                  a.input.shape[1] + border.bottom,
+                  a.input.shape[2] + border.right,
+                  scratch,
+                  scratch + points * plane,
+                  line,
+                  plane};
   for (int g = t.channel_begin / channels; g * channels < t.channel_end; ++g) {
     const int first = g * channels;
-    w.weights = {a.weights + g * winograd_floats(a.algorithm, channels, depth), channels, std::int64_t{points} * depth, first};
+    w.weights = {a.weights + g * winograd_floats(a.algorithm, channels, depth), channels, std::int64_t{points} * depth,
+                 first};
     w.channel_begin = t.channel_begin > first ? t.channel_begin : first;
     w.channel_end = t.channel_end < first + channels ? t.channel_end : first + channels;
     w.input_channel = g * depth;

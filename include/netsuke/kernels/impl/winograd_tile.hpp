@@ -2,8 +2,9 @@
 #pragma once
 /// The transforms of Winograd convolution, channels in lanes.
 ///
-/// F(m x m, 3x3): a cell of m x m outputs is A' [ (G g G') . (B' d B) ] A, with d the (m + 2) x (m + 2) inputs that it reads, summed
-/// over input channels before A. Source: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015, with
+/// F(m x m, 3x3): a cell of m x m outputs is A' [ (G g G') . (B' d B) ] A, with d the (m + 2) x (m + 2) inputs that it
+/// reads, summed over input channels before A. Source: Lavin and Gray, "Fast Algorithms for Convolutional Neural
+/// Networks", 2015, with
 ///
 ///     m = 2:  B' = |1  0 -1  0|   G = | 1    0    0 |   A' = |1 1  1  0|
 ///                  |0  1  1  0|       |1/2  1/2  1/2|        |0 1 -1 -1|
@@ -61,8 +62,8 @@ NSK_INLINE void winograd_output(const simd::f32 (&m)[6], simd::f32 (&y)[4]) {
   y[3] = simd::add(simd::fma(simd::splat(8), s, q), m[5]);
 }
 
-/// B' d B of one cell for `depth` channels, rounded up to whole registers: point i goes to to + i * plane. `load(y, x, c)` gives the
-/// input pixel (y, x) of the cell, channels from c on.
+/// B' d B of one cell for `depth` channels, rounded up to whole registers: point i goes to to + i * plane. `load(y, x,
+/// c)` gives the input pixel (y, x) of the cell, channels from c on.
 template <int Outputs, class Load>
 NSK_INLINE void winograd_transform_input(int depth, float* to, std::ptrdiff_t plane, Load&& load) {
   using simd::f32;
@@ -86,7 +87,8 @@ NSK_INLINE void winograd_transform_input(int depth, float* to, std::ptrdiff_t pl
 
 /// A' M A + bias of one cell and one register of channels. Point i lies at from + i * step.
 template <int Outputs>
-NSK_INLINE void winograd_transform_output(const float* from, std::ptrdiff_t step, const float* bias, simd::f32 (&y)[Outputs * Outputs][1]) {
+NSK_INLINE void winograd_transform_output(const float* from, std::ptrdiff_t step, const float* bias,
+                                          simd::f32 (&y)[Outputs * Outputs][1]) {
   using simd::f32;
   using simd::unroll;
   constexpr int side = Outputs + 2;

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+/// Constants, and what is made of constants.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "reference/operators.hpp"
+#include "reference/run_node.hpp"
+
+namespace nsk::tool::reference {
+namespace {
+
+using i64 = std::int64_t;
+
+// Constants.
+
+array constant_of(const call& c) {
+  const node& n = c.op();
+  if (n.attributes.size() != 1) c.fail("it must have exactly one attribute");
+  const auto& [key, value] = *n.attributes.begin();
+  if (const auto* a = std::get_if<array>(&value); a && key == "value") return *a;
+  if (key == "value_int") return make_ints({}, {n.integer(key, 0)});
+  if (key == "value_float") return make_floats({}, {n.number(key, 0)});
+  if (key == "value_ints") return make_ints({static_cast<i64>(n.integers(key).size())}, n.integers(key));
+  if (const auto* list = std::get_if<std::vector<float>>(&value); list && key == "value_floats")
+    return make_floats({static_cast<i64>(list->size())}, *list);
+  c.fail("attribute '" + key + "' is not supported: strings and sparse tensors have no use here");
+}
+
+void infer_constant(call& c) {
+  c.require_inputs(0, 0);
+  const array a = constant_of(c);
+  c.declare(0, a.type, a.shape);
+}
+
+void evaluate_constant(call& c) { c.out(0) = hold(constant_of(c)).data; }
+
+array fill_value(const call& c) {
+  const auto found = c.op().attributes.find("value");
+  if (found == c.op().attributes.end()) return make_floats({1}, {0});
+  const auto* a = std::get_if<array>(&found->second);
+  c.require(a != nullptr && a->count() == 1, "attribute 'value' must be a tensor of one element");
+  return *a;
+}
+
+void infer_constant_of_shape(call& c) {
+  c.require_inputs(1, 1);
+  c.declare(0, fill_value(c).type, c.integer_list(0));
+}
+
+void evaluate_constant_of_shape(call& c) {
+  const array value = hold(fill_value(c)).data;
+  copy_strided(value, c.out(0), c.out_shape(0), shape_t(c.out_shape(0).size(), 0), 0);
+}
+
+void infer_range(call& c) {
+  c.require_inputs(3, 3);
+  c.require(c.type(0) == c.type(1) && c.type(0) == c.type(2) && c.type(0) != element::boolean,
+            "all inputs must have the same number type");
+  const double start = c.scalar(0), limit = c.scalar(1), delta = c.scalar(2),
+               length = std::ceil((limit - start) / delta);
+  c.require(delta != 0 && length < 1e12, "the range is endless or longer than 10^12");
+  c.declare(0, c.type(0), {length > 0 ? static_cast<i64>(length) : 0});
+}
+
+void evaluate_range(call& c) {
+  for (i64 i = 0; i < c.out(0).count(); ++i) {
+    if (c.out(0).type == element::f64)
+      c.out_floats()[i] = c.scalar(0) + static_cast<double>(i) * c.scalar(2);
+    else
+      c.out_integers()[i] = plus(c.integer_scalar(0), times(i, c.integer_scalar(2)));
+  }
+}
+
+}
+
+void add_constant(table& t) {
+  t["Constant"] = {infer_constant, evaluate_constant};
+  t["ConstantOfShape"] = {infer_constant_of_shape, evaluate_constant_of_shape, 9};
+  t["Range"] = {infer_range, evaluate_range, 11};
+}
+
+}
