@@ -32,16 +32,24 @@ struct window_list : gemm_row_list {
 /// Copies one window, channels of one group, in the order of k; zeros where there is nothing to read.
 inline void gather_window(const direct_conv& d, const float* image, int y, int x, float* to) {
   const conv_2d_args& a = *d.a;
-  const std::size_t bytes = static_cast<std::size_t>(d.depth) * sizeof(float);
-  for (int i = 0; i < a.w.kernel_h; ++i) {
+  const int taps = a.w.kernel_w, step = a.w.dilation_w;
+  const std::ptrdiff_t line = std::ptrdiff_t{taps} * d.depth, pixel = a.input.stride[2];
+  int first = 0, last = taps;  // taps of a kernel row that lie inside
+  while (first < taps && x + first * step < d.left) ++first;
+  while (last > first && x + (last - 1) * step >= d.right) --last;
+  const auto bytes = [&](int count) { return static_cast<std::size_t>(count) * sizeof(float); };
+  for (int i = 0; i < a.w.kernel_h; ++i, to += line) {
     const int row = y + i * a.w.dilation_h;
-    for (int j = 0; j < a.w.kernel_w; ++j, to += d.depth) {
-      const int column = x + j * a.w.dilation_w;
-      if (row >= d.top && row < d.bottom && column >= d.left && column < d.right)
-        std::memcpy(to, image + row * a.input.stride[1] + column * a.input.stride[2] + d.input_channel, bytes);
-      else
-        std::memset(to, 0, bytes);
+    const bool inside = row >= d.top && row < d.bottom;
+    const int begin = inside ? first : taps, end = inside ? last : taps;
+    const float* from = image + row * a.input.stride[1] + x * pixel + d.input_channel;
+    std::memset(to, 0, bytes(begin * d.depth));
+    if (step * pixel == d.depth) {
+      if (begin < end) std::memcpy(to + begin * d.depth, from + begin * pixel, bytes((end - begin) * d.depth));
+    } else {
+      for (int j = begin; j < end; ++j) std::memcpy(to + j * d.depth, from + j * step * pixel, bytes(d.depth));
     }
+    std::memset(to + end * d.depth, 0, bytes((taps - end) * d.depth));
   }
 }
 
