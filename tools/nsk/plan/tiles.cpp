@@ -56,6 +56,25 @@ tile_size stream_tile_size(const tile_space& s, std::int64_t elements, bool whol
   return t;
 }
 
+/// Whole rows of Winograd cells, at least `least_cells` of them: every tile reads all transformed weights of its channels, so few cells
+/// a tile are bound by memory. Tiles that are still too long split channels, which repeats the transform of the input.
+tile_size winograd_tile_size(const tile_space& s, std::int64_t height, std::int64_t images, conv_algorithm algorithm, std::int64_t depth,
+                             std::int64_t most, std::int64_t wanted) {
+  constexpr std::int64_t least_cells = 16, channel_step = 64;
+  const std::int64_t step = winograd_outputs(algorithm), cells_per_strip = (s.pixels + step - 1) / step, per_row = depth * s.pixels * s.channels;
+  const std::int64_t least_rows = (least_cells + cells_per_strip - 1) / cells_per_strip * step;
+  std::int64_t rows = std::max(wanted / std::max<std::int64_t>(per_row, 1) / step * step, least_rows);
+  if (rows * 4 > height * 3 || (images > 1 && height % step != 0)) rows = height;
+  tile_size t;
+  t.rows = whole_or(rows, s.rows);
+  const std::int64_t macs = per_row * rows;
+  if (macs > most * 2) {
+    const std::int64_t pieces = std::clamp<std::int64_t>(macs / most, 1, std::max<std::int64_t>(s.channels / channel_step, 1));
+    t.channels = whole_or((s.channels / pieces + channel_step - 1) / channel_step * channel_step, s.channels);
+  }
+  return t;
+}
+
 tile_size conv_tile_size(const plan& p, const plan_step& s, std::int64_t max_macs) {
   const plan_tensor &x = p.tensor(s.inputs[0]), &y = p.tensor(s.outputs[0]);
   const tile_space space = space_of(y);
@@ -67,20 +86,7 @@ tile_size conv_tile_size(const plan& p, const plan_step& s, std::int64_t max_mac
     if (s.groups > 1) t.channels = 0;
     return t;
   }
-  // whole rows of Winograd tiles and all channels: the transformed input is shared by every panel
-  const std::int64_t step = winograd_outputs(s.algorithm), per_row = depth * space.pixels * space.channels;
-  std::int64_t rows = std::max<std::int64_t>(target / std::max<std::int64_t>(per_row, 1) / step, 1) * step;
-  const std::int64_t height = y.shape[1];
-  tile_size t;
-  if (rows >= height || height % step != 0) rows = std::max<std::int64_t>(rows, step);
-  t.rows = y.shape[0] == 1 ? whole_or(rows, space.rows) : static_cast<std::uint32_t>(std::min<std::int64_t>(rows, height));
-  if (y.shape[0] > 1 && (t.rows >= static_cast<std::uint32_t>(height) || height % step != 0)) t.rows = static_cast<std::uint32_t>(height);
-  const std::int64_t tile_macs = per_row * (t.rows == 0 ? space.rows : t.rows);
-  if (tile_macs > max_macs * gain * 2) {
-    const std::int64_t pieces = std::min<std::int64_t>((tile_macs + max_macs * gain - 1) / (max_macs * gain), std::max<std::int64_t>(space.channels / 64, 1));
-    t.channels = whole_or((space.channels / pieces + 15) / 16 * 16, space.channels);
-  }
-  return t;
+  return winograd_tile_size(space, y.shape[1], y.shape[0], s.algorithm, depth, max_macs * gain, target);
 }
 
 tile_size size_of_tiles(const plan& p, const plan_step& s, std::int64_t max_macs) {
