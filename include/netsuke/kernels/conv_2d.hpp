@@ -54,6 +54,7 @@ inline void gather_window(const direct_conv& d, const float* image, int y, int x
 }
 
 /// Gathers the windows that wait, multiplies them, and empties the list.
+template <class = void>
 NSK_ONE_COPY inline void multiply_gathered(const direct_conv& d, window_list& list, float* scratch) {
   const int depth = static_cast<int>(d.job.weights.depth);
   for (int r = 0; r < list.count; ++r) {
@@ -68,6 +69,7 @@ NSK_ONE_COPY inline void multiply_gathered(const direct_conv& d, window_list& li
 
 /// Puts the windows of output pixels [begin, end) of one row on the list; `line.input` is the image, y the windows'
 /// first input row.
+template <class = void>
 NSK_ONE_COPY inline void push_outside(const direct_conv& d, window_list& list, const gemm_line& line, int y, int begin,
                                       int end, float* scratch) {
   for (int pixel = begin; pixel < end; ++pixel) {
@@ -81,6 +83,7 @@ NSK_ONE_COPY inline void push_outside(const direct_conv& d, window_list& list, c
 }
 
 /// Output rows and pixels of the tile in order; windows inside are multiplied where they lie, block by block.
+template <class = void>
 NSK_ONE_COPY inline void convolve_rows(const direct_conv& d, const tile_range& t, float* scratch) {
   const conv_2d_args& a = *d.a;
   const tensor_view &in = a.input, &out = a.output;
@@ -120,6 +123,7 @@ inline gemm_runs runs_of(const conv_2d_args& a, int depth) {
   return {a.w.kernel_h, a.w.kernel_w, depth, row, column};
 }
 
+template <class = void>
 NSK_ONE_COPY inline void direct_conv_2d(const conv_2d_args& a, const tile_range& t, float* scratch) {
   const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups,
             taps = a.w.kernel_h * a.w.kernel_w;
@@ -145,6 +149,7 @@ NSK_ONE_COPY inline void direct_conv_2d(const conv_2d_args& a, const tile_range&
 }
 
 /// Convolves one tile. Strides of the last dimension of input and output are 1.
+template <class = void>
 inline void conv_2d(const conv_2d_args& a, const tile_range& t, std::byte* scratch) {
   float* lane = reinterpret_cast<float*>(scratch);
   if (a.algorithm == conv_algorithm::direct)

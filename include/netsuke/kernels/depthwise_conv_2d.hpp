@@ -47,6 +47,7 @@ NSK_INLINE const float* first_tap(const depthwise_call& d, const depthwise_image
 }
 
 /// Pixels one by one, whatever their windows touch.
+template <class = void>
 NSK_ONE_COPY inline void depthwise_slow(const depthwise_call& d, const depthwise_image& m, const pixel_block& b) {
   const window& w = d.a->w;
   for (int y = b.y; y < b.y_end; ++y)
@@ -79,6 +80,7 @@ inline bool depthwise_fast(const depthwise_call& d, const depthwise_image& m, co
 }
 
 /// A block whose windows lie inside.
+template <class = void>
 NSK_ONE_COPY inline void depthwise_inside(const depthwise_call& d, const depthwise_image& m, const pixel_block& b) {
   const window& w = d.a->w;
   const bool square = w.kernel_h == w.kernel_w && w.stride_h == w.stride_w && w.dilation_h == 1 && w.dilation_w == 1;
@@ -93,6 +95,7 @@ NSK_ONE_COPY inline void depthwise_inside(const depthwise_call& d, const depthwi
   }
 }
 
+template <class = void>
 NSK_ONE_COPY inline void depthwise_block(const depthwise_call& d, const depthwise_image& m, const pixel_block& b) {
   const window& w = d.a->w;
   pixel_block in = b;
@@ -108,6 +111,7 @@ NSK_ONE_COPY inline void depthwise_block(const depthwise_call& d, const depthwis
 }
 
 /// Convolves one tile. Strides of the last dimension of input and output are 1.
+template <class = void>
 inline void depthwise_conv_2d(const depthwise_conv_2d_args& a, const tile_range& t, std::byte*) {
   const tensor_view &in = a.input, &out = a.output;
   const halo border = in.fill == 0 ? in.border : halo{};

@@ -14,6 +14,7 @@ namespace impl {
 
 /// Multiplies the tile's rows and pixels of `input` (shaped as the output but for the last dimension) by one packed
 /// matrix.
+template <class = void>
 NSK_ONE_COPY inline void multiply_rows(const tensor_view& input, const tensor_view& output, const epilogue& epi,
                                        const gemm_weights& w, const tile_range& t) {
   const int block = gemm_block_rows(w.depth), pixels = t.pixel_end - t.pixel_begin;
@@ -36,6 +37,7 @@ NSK_ONE_COPY inline void multiply_rows(const tensor_view& input, const tensor_vi
 }
 
 /// Computes one tile of a fully connected layer. Strides of the last dimension of input and output are 1.
+template <class = void>
 inline void fully_connected(const fully_connected_args& a, const tile_range& t, std::byte*) {
   const int depth = a.input.shape[a.input.rank - 1], channels = a.output.shape[a.output.rank - 1];
   impl::multiply_rows(a.input, a.output, a.e, {a.weights, channels, depth, 0}, t);

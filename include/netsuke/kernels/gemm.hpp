@@ -37,6 +37,7 @@ inline void one_panel(int count, const gemm_runs& runs, const gemm_panel& p, con
 }
 
 /// Whole panels of 16 from `index` on, as many as possible at once, for 1 to 3 rows; returns the first panel left over.
+template <class = void>
 inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights& w, int index, int begin, int end,
                        const tile_row* rows, const tile_epilogue& e) {
   const int together = count == 1 ? 4 : 2;
@@ -58,6 +59,7 @@ inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights& w, 
 /// Computes `count` rows times the columns that are output channels [begin, end), and stores them through the epilogue.
 /// All rows share `runs`. Panels outside, rows inside: call it with as many rows as stay in the second-level cache
 /// (gemm_block_rows).
+template <class = void>
 NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weights& w, int begin, int end,
                               const tile_row* rows, const tile_epilogue& e) {
   const int panels = static_cast<int>(panel_count(w.channels));
@@ -124,11 +126,13 @@ struct gemm_job {
 };
 
 /// Multiplies the rows of the list and empties it.
+template <class = void>
 NSK_ONE_COPY inline void gemm_flush(const gemm_job& job, gemm_row_list& list) {
   if (list.count > 0) gemm(list.count, job.runs, job.weights, job.channel_begin, job.channel_end, list.row, job.e);
   list.count = 0;
 }
 /// Appends `n` rows, multiplying whenever a block is full.
+template <class = void>
 NSK_ONE_COPY inline void gemm_push(const gemm_job& job, gemm_row_list& list, const gemm_line& line, int n) {
   for (int i = 0; i < n;) {
     const int room = job.block - list.count, some = n - i < room ? n - i : room;

@@ -12,6 +12,7 @@ namespace kernels {
 
 /// Computes one tile of output[b] = input[b] * right[b]: rows of the tile are matrices b, pixels their rows. Strides of
 /// the last dimension of input and output are 1.
+template <class = void>
 inline void mat_mul(const mat_mul_args& a, const tile_range& t, std::byte*) {
   const int depth = a.input.shape[a.input.rank - 1], channels = a.output.shape[a.output.rank - 1];
   for (int b = t.row_begin; b < t.row_end; ++b) {

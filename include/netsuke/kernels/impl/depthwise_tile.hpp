@@ -88,6 +88,7 @@ NSK_ONE_COPY inline void depthwise_tile(const depthwise_call& d, const float* x,
 }
 
 /// Four outputs of one row under any window, all taps inside.
+template <class = void>
 NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call& d, const float* x, const tile_outputs<4>& to) {
   using simd::f32;
   using simd::unroll;
@@ -110,6 +111,7 @@ NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call& d, const float* x
 }
 
 /// One output under any window; `image` is the element at pixel (0, 0), (y, x) the first tap. Taps outside read zeros.
+template <class = void>
 NSK_ONE_COPY inline void depthwise_any_1(const depthwise_call& d, const float* image, int y, int x,
                                          const tile_outputs<1>& to) {
   using simd::f32;

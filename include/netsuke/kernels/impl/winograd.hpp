@@ -91,6 +91,7 @@ NSK_ONE_COPY inline void winograd_cell_output(const winograd_call& w, const wino
 }
 
 /// Products of all points with one panel: point by point a small matrix product, from zero.
+template <class = void>
 NSK_ONE_COPY inline void winograd_multiply(const winograd_call& w, int points, int count, const gemm_panel& p,
                                            int step) {
   static constexpr float zeros[32] = {};
@@ -146,6 +147,7 @@ NSK_ONE_COPY inline void winograd_cells(const winograd_call& w, const tile_range
   if (count > 0) winograd_batch_of_cells<Outputs>(w, cell, count);
 }
 
+template <class = void>
 NSK_ONE_COPY inline void winograd_conv_2d(const conv_2d_args& a, const tile_range& t, float* scratch) {
   const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups;
   const int points = winograd_points(a.algorithm), most = winograd_batch(a.algorithm, depth);
