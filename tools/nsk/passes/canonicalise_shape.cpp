@@ -102,9 +102,10 @@ void canonicaliser::depth_to_space(const node& n) {
 void canonicaliser::space_to_depth(const node& n) {
   const shape_t& x = in_shape(n, 0);
   const std::int64_t b = n.integer("blocksize", 1), c = x[1], h = x[2] / b, w = x[3] / b;
+  const bool crd = n.text("mode", "DCR") == "CRD";
   const int split = reshaped(n, in(n, 0), {x[0], c, h, b, w, b});
-  const int turned = temporary(n, "turned", {x[0], b, b, c, h, w});
-  emit(n, transpose_parameters{{0, 3, 5, 1, 2, 4}}, {split}, turned);
+  const int turned = temporary(n, "turned", crd ? shape_t{x[0], c, b, b, h, w} : shape_t{x[0], b, b, c, h, w});
+  emit(n, transpose_parameters{crd ? std::vector<int>{0, 1, 3, 5, 2, 4} : std::vector<int>{0, 3, 5, 1, 2, 4}}, {split}, turned);
   emit(n, reshape_parameters{true}, {turned});
 }
 
