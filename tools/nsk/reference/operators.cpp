@@ -122,6 +122,16 @@ const definition* find_operator(const node& n) {
   return found != operators().end() && n.version >= found->second.since ? &found->second : nullptr;
 }
 
+std::vector<std::size_t> axes_of(const call& c, std::size_t i, std::size_t rank) {
+  const std::vector<std::int64_t> given = c.has(i) ? c.integer_list(i) : c.op().integers("axes");
+  std::vector<std::size_t> axes;
+  for (std::int64_t a : given) {
+    axes.push_back(c.axis(a, rank));
+    if (std::count(axes.begin(), axes.end(), axes.back()) != 1) c.fail("an axis is given twice");
+  }
+  return axes;
+}
+
 shape_t strides_of(const shape_t& shape) {
   shape_t stride(shape.size(), 1);
   for (std::size_t d = shape.size(); d-- > 1;) stride[d - 1] = stride[d] * shape[d];

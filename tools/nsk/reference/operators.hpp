@@ -148,6 +148,10 @@ T times(T a, T b) {
     return static_cast<T>(a * b);
 }
 
+/// Axes from an attribute in older opsets or input `i` in newer ones, normalised against `rank`, without repetition.
+std::vector<std::size_t> axes_of(const call& c, std::size_t i, std::size_t rank);
+/// Output 0 has the elements of input 0, in the same order.
+inline void evaluate_copy(call& c) { c.out(0).data = c.data(0).data; }
 /// Row-major strides in elements.
 shape_t strides_of(const shape_t& shape);
 /// Strides that read `from` as if it were broadcast to `to`: 0 along repeated axes. The caller has checked that it can

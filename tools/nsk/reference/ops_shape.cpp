@@ -12,19 +12,6 @@ namespace {
 
 using i64 = std::int64_t;
 
-void evaluate_copy(call& c) { c.out(0).data = c.data(0).data; }
-
-/// Axes from an attribute in older opsets or input `i` in newer ones, normalised against `rank`, without repetition.
-std::vector<std::size_t> axes_of(const call& c, std::size_t i, std::size_t rank) {
-  const std::vector<i64> given = c.has(i) ? c.integer_list(i) : c.op().integers("axes");
-  std::vector<std::size_t> axes;
-  for (i64 a : given) {
-    axes.push_back(c.axis(a, rank));
-    if (std::count(axes.begin(), axes.end(), axes.back()) != 1) c.fail("an axis is given twice");
-  }
-  return axes;
-}
-
 // Reshape and its like.
 
 void infer_reshape(call& c) {

@@ -72,8 +72,6 @@ void evaluate_abs(call& c) {
   }
 }
 
-void evaluate_copy(call& c) { c.out(0).data = c.data(0).data; }
-
 void evaluate_not(call& c) {
   c.require(c.type(0) == element::boolean, "the input must be bool");
   for (std::int64_t i = 0; i < c.out(0).count(); ++i)
