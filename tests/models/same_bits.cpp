@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Runs models in every way that must give the same bits and prints a hash of all outputs for each:
 //   same_bits [--plain] MODEL.nsk...      ->  "<file name> <way> <hash>" per line
-// --plain runs once and prints one line: enough to compare builds. Built once per compiler, optimisation level and instruction set.
-// Also prints "<file name> heap <calls>" between open and the end of the last run, and "<file name> environment kept|changed".
+// --plain runs once and prints one line: enough to compare builds. Built once per compiler, optimisation level and
+// instruction set. Also prints "<file name> heap <calls>" and "<file name> stack <bytes>" from open to the end of the
+// second run, "<file name> arena exact" when one byte less is refused, and "<file name> environment kept|changed".
+#include "../resources.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,8 +20,6 @@
 
 namespace {
 
-long heap_calls = 0;  ///< counted with glibc only
-
 struct block {
   std::byte* data;
   std::size_t size;
@@ -32,7 +33,8 @@ std::vector<char> read(const char* path) {
   std::vector<char> bytes;
   if (std::FILE* file = std::fopen(path, "rb")) {
     char chunk[65536];
-    for (std::size_t n; (n = std::fread(chunk, 1, sizeof chunk, file)) > 0;) bytes.insert(bytes.end(), chunk, chunk + n);
+    for (std::size_t n; (n = std::fread(chunk, 1, sizeof chunk, file)) > 0;)
+      bytes.insert(bytes.end(), chunk, chunk + n);
     std::fclose(file);
   }
   return bytes;
@@ -46,7 +48,8 @@ void fill_inputs(session& net) {
     const nsk::span<std::byte> bytes = net.input_bytes(i);
     std::memset(bytes.data(), 0, bytes.size());
     if (net.input_info(i).type() != nsk::dtype::float32) continue;
-    for (float& x : net.input<float>(i)) x = static_cast<float>(static_cast<int>(generator() >> 8) - (1 << 23)) / 8388608.0f;
+    for (float& x : net.input<float>(i))
+      x = static_cast<float>(static_cast<int>(generator() >> 8) - (1 << 23)) / 8388608.0f;
   }
 }
 
@@ -101,6 +104,26 @@ void run_in_hostile_mode(const std::string& name, session& net) {
 }
 #endif
 
+/// A model's bytes, its memory, and what became of them on the thread that used them.
+struct use {
+  const block& file;
+  block& memory;
+  long heap_calls = 0;
+};
+/// From open to the end of the second run.
+void* open_and_run(void* argument) {
+  use& u = *static_cast<use*>(argument);
+  const long before = test::heap_calls;
+  nsk::model m;
+  if (!nsk::open({u.file.data, u.file.size}, m)) return nullptr;
+  session net(m, {u.memory.data, u.memory.size});
+  fill_inputs(net);
+  net.run();
+  net.run();
+  u.heap_calls = test::heap_calls - before;
+  return nullptr;
+}
+
 bool run_model(const char* path, bool plain) {
   const std::string name = std::string(path).substr(std::string(path).find_last_of('/') + 1);
   const std::vector<char> bytes = read(path);
@@ -108,24 +131,21 @@ bool run_model(const char* path, bool plain) {
   std::memcpy(file.data, bytes.data(), bytes.size());
   constexpr int most_lanes = 7;
   nsk::model m;
-  long calls = -heap_calls;
   if (const nsk::status s = nsk::open({file.data, file.size}, m); !s) {
     std::printf("%s refused %s\n", name.c_str(), s.name());
     return false;
   }
-  calls += heap_calls;
   block memory(m.arena_bytes(most_lanes));
-  calls -= heap_calls;
+  use u{file, memory};
+  const std::size_t stack = test::own_stack_of(open_and_run, &u);
+  std::printf("%s heap %ld\n%s stack %zu\n", name.c_str(), u.heap_calls, name.c_str(), stack);
+  const session tight(m, {memory.data, m.arena_bytes(1)}), short_of_one(m, {memory.data, m.arena_bytes(1) - 1});
+  std::printf("%s arena %s\n", name.c_str(), tight && !short_of_one ? "exact" : "inexact");
   session net(m, {memory.data, memory.size});
   if (!net) return false;
-  calls += heap_calls;
   fill_inputs(net);
-  calls -= heap_calls;
   net.run();
-  net.run();
-  calls += heap_calls;
   report(name, "run", net);
-  std::printf("%s heap %ld\n", name.c_str(), calls);
   if (plain) return true;
   net.run(jobs{true}, 2);
   report(name, "lanes-2", net);
@@ -152,31 +172,6 @@ bool run_model(const char* path, bool plain) {
 }
 
 }
-
-#if defined(__GLIBC__)
-extern "C" {
-void* __libc_malloc(std::size_t);
-void* __libc_calloc(std::size_t, std::size_t);
-void* __libc_realloc(void*, std::size_t);
-void* __libc_memalign(std::size_t, std::size_t);
-void* malloc(std::size_t n) {
-  ++heap_calls;
-  return __libc_malloc(n);
-}
-void* calloc(std::size_t n, std::size_t size) {
-  ++heap_calls;
-  return __libc_calloc(n, size);
-}
-void* realloc(void* p, std::size_t n) {
-  ++heap_calls;
-  return __libc_realloc(p, n);
-}
-void* aligned_alloc(std::size_t alignment, std::size_t n) {
-  ++heap_calls;
-  return __libc_memalign(alignment, n);
-}
-}
-#endif
 
 int main(int argc, char** argv) {
   if (!nsk::cpu_supports()) {

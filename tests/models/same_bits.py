@@ -5,7 +5,8 @@
   same_bits.py [--all]         --all: every model that is not too slow for a build (a minute each); otherwise the small ones
 
 Ways compared within one build: one thread, 2 and 7 lanes on threads, lanes in a shuffled order, tiles backwards, budgets of one tile, of a
-million MACs and of time, and a caller with flush-to-zero and upward rounding. Also compares each row of a batch of 5 with a batch of 1.
+million MACs and of time, and a caller with flush-to-zero and upward rounding. Heap calls (none), stack at -O2 (32 KiB) and the exactness of the
+arena are checked on the way. Also compares each row of a batch of 5 with a batch of 1.
 """
 import argparse
 import pathlib
@@ -24,6 +25,9 @@ SMALL = ["mnist", "policy_mlp", "upscaler_x2"]
 # Slow builds (unoptimised, or without vector instructions) run models up to this many MACs; -O0 without either, far fewer.
 MOST_MACS = {("-O2", "NSK_ISA_AVX2"): 1e12, ("-O0", "NSK_ISA_AVX2"): 1e9, ("-O2", "NSK_ISA_SCALAR"): 5e9, ("-O0", "NSK_ISA_SCALAR"): 4e7}
 MOST_MACS_QUICK = 1e7
+# What same_bits prints besides hashes, and what it must be.
+WANTED = {"heap": "0", "environment": "kept", "arena": "exact"}
+MOST_STACK = 32 * 1024
 
 
 def build(folder, job):
@@ -46,7 +50,7 @@ def compare_builds(programs, models, quick):
     """Prints a table; returns the number of models whose hashes differ."""
     different = 0
     for name, model in models.items():
-        macs, hashes, ran = macs_of(model), {}, []
+        macs, hashes, ran, stack = macs_of(model), {}, [], 0
         for job, program in programs.items():
             limit = MOST_MACS[job[1:]] if not quick or job[1] == "-O2" else MOST_MACS_QUICK
             if macs > limit:
@@ -57,14 +61,17 @@ def compare_builds(programs, models, quick):
                 raise SystemExit(f"{program} {model}: exit code {done.returncode} {done.stdout}{done.stderr}")
             lines = [line.split()[1:3] for line in done.stdout.splitlines()]
             for way, value in lines:
-                if way == "heap" and value != "0" or way == "environment" and value != "kept":
+                if value != WANTED.get(way, value) or way == "stack" and job[1] == "-O2" and int(value) > MOST_STACK:
                     raise SystemExit(f"{name} {job}: {way} {value}")
-                if way not in ("heap", "environment"):
+                if way == "stack" and job[1] == "-O2":
+                    stack = max(stack, int(value))
+                if way not in WANTED and way != "stack":
                     hashes.setdefault(value, []).append(f"{'/'.join(job)}:{way}")
             ran.append(f"{job[0]}{job[1]} {job[2][8:].lower()}" + (" (once)" if plain else ""))
         same = len(hashes) == 1
         different += not same
-        print(f"{'same' if same else 'DIFFERENT':10}{name:20} {next(iter(hashes))}  {sum(map(len, hashes.values()))} runs on: {', '.join(ran)}")
+        print(f"{'same' if same else 'DIFFERENT':10}{name:20} {next(iter(hashes))}  {stack / 1024:.1f} KiB of stack, "
+              f"{sum(map(len, hashes.values()))} runs on: {', '.join(ran)}")
         if not same:
             for value, where in hashes.items():
                 print(f"    {value}: {', '.join(where[:6])}")

@@ -29,6 +29,24 @@ struct window_list : gemm_row_list {
   std::int32_t y[max_tile_rows], x[max_tile_rows];
 };
 
+/// Copies `count` floats; short runs without a call. May read up to over_read bytes past the end.
+NSK_INLINE void gather_run(float* to, const float* from, std::ptrdiff_t count) {
+  using simd::f32;
+  if (count > 64) {
+    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
+    return;
+  }
+  for_registers(static_cast<int>(count), [&](int i, int n) NSK_INLINE_LAMBDA {
+    const f32 x = simd::load(from + i);
+    n == f32::lanes ? simd::store(to + i, x) : simd::store_partial(to + i, n, x);
+  });
+}
+NSK_INLINE void gather_zeros(float* to, std::ptrdiff_t count) {
+  for_registers(static_cast<int>(count), [&](int i, int n) NSK_INLINE_LAMBDA {
+    n == simd::f32::lanes ? simd::store(to + i, simd::zero()) : simd::store_partial(to + i, n, simd::zero());
+  });
+}
+
 /// Copies one window, channels of one group, in the order of k; zeros where there is nothing to read.
 inline void gather_window(const direct_conv& d, const float* image, int y, int x, float* to) {
   const conv_2d_args& a = *d.a;
@@ -37,19 +55,18 @@ inline void gather_window(const direct_conv& d, const float* image, int y, int x
   int first = 0, last = taps;  // taps of a kernel row that lie inside
   while (first < taps && x + first * step < d.left) ++first;
   while (last > first && x + (last - 1) * step >= d.right) --last;
-  const auto bytes = [&](int count) { return static_cast<std::size_t>(count) * sizeof(float); };
   for (int i = 0; i < a.w.kernel_h; ++i, to += line) {
     const int row = y + i * a.w.dilation_h;
     const bool inside = row >= d.top && row < d.bottom;
-    const int begin = inside ? first : taps, end = inside ? last : taps;
+    const std::ptrdiff_t begin = inside ? first : taps, end = inside ? last : taps;
     const float* from = image + row * a.input.stride[1] + x * pixel + d.input_channel;
-    std::memset(to, 0, bytes(begin * d.depth));
+    if (begin > 0) gather_zeros(to, begin * d.depth);
     if (step * pixel == d.depth) {
-      if (begin < end) std::memcpy(to + begin * d.depth, from + begin * pixel, bytes((end - begin) * d.depth));
+      if (begin < end) gather_run(to + begin * d.depth, from + begin * pixel, (end - begin) * d.depth);
     } else {
-      for (int j = begin; j < end; ++j) std::memcpy(to + j * d.depth, from + j * step * pixel, bytes(d.depth));
+      for (std::ptrdiff_t j = begin; j < end; ++j) gather_run(to + j * d.depth, from + j * step * pixel, d.depth);
     }
-    std::memset(to + end * d.depth, 0, bytes((taps - end) * d.depth));
+    if (end < taps) gather_zeros(to + end * d.depth, (taps - end) * d.depth);
   }
 }
 
