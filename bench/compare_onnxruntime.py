@@ -45,12 +45,12 @@ def check_answers(session, inputs, model, folder):
 
 def compare(name, source, options):
     session = onnx_session(source)
-    inputs = random_inputs(session, 0)
+    inputs = random_inputs(session, 0, name)
     ours, theirs, our_best, their_best, peak = [], [], [], [], []
     with tempfile.TemporaryDirectory(prefix="nsk_bench_") as folder:
         folder = pathlib.Path(folder)
         model = folder / "model.nsk"
-        must("convert", source, "-o", model, *convert_options(session))
+        must("convert", source, "-o", model, *convert_options(session, name))
         error = check_answers(session, inputs, model, folder)
         for _ in range(options.rounds):
             measured = json.loads(must("bench", model, "--seconds", options.seconds, "--json"))

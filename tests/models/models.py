@@ -24,7 +24,19 @@ MODELS = {
     "squeezenet1_1": "bench/squeezenet1_1.onnx",
     "resnet18": "bench/resnet18.onnx",
     "upscale_x2_360p": "bench/upscale_x2_360p.onnx",
+    "efficientnet_b0": "bench/efficientnet_b0.onnx",
+    "shufflenet_v2": "bench/shufflenet_v2_x1_0.onnx",
+    "resnet50": "bench/resnet50.onnx",
+    "transformer_enc": "bench/transformer_enc.onnx",
+    "line_detector": "detect/mlsd_320x320_tiny.onnx",
+    "text_detector": "detect/ch_PP-OCRv4_det_infer.onnx",
+    "text_classifier": "detect/ch_ppocr_mobile_v2.0_cls_infer.onnx",
 }
+# What differs from the usual: shapes of open inputs, the range of the numbers in them, networks that are no CNNs (where a leftover
+# transposition has to be named, not absent).
+SHAPES = {"text_detector": {"x": [1, 3, 320, 320]}, "text_classifier": {"x": [1, 3, 48, 192]}}
+RANGES = {"line_detector": (0, 255)}
+NOT_CONVOLUTIONAL = {"transformer_enc"}
 OWN = sorted((REPOSITORY / "examples" / "models").glob("*.onnx"))
 for own in OWN:
     MODELS[own.stem] = str(own)
@@ -68,20 +80,22 @@ def onnx_session(path, threads=1):
 OPEN_DIMENSIONS = [1, 3, 90, 122]
 
 
-def open_shapes(session):
+def open_shapes(session, name=""):
     """Shapes of the inputs, with a number where the model leaves a dimension open."""
-    return {i.name: [d if isinstance(d, int) else OPEN_DIMENSIONS[n] for n, d in enumerate(i.shape)] for i in session.get_inputs()}
+    return {i.name: SHAPES.get(name, {}).get(i.name) or [d if isinstance(d, int) else OPEN_DIMENSIONS[n] for n, d in enumerate(i.shape)]
+            for i in session.get_inputs()}
 
 
-def convert_options(session):
+def convert_options(session, name=""):
     return [o for i in session.get_inputs() if any(not isinstance(d, int) for d in i.shape)
-            for o in ("--input", f"{i.name}=" + "x".join(map(str, open_shapes(session)[i.name])))]
+            for o in ("--input", f"{i.name}=" + "x".join(map(str, open_shapes(session, name)[i.name])))]
 
 
-def random_inputs(session, seed):
-    """Numbers in the range of normalised pictures, for every input."""
+def random_inputs(session, seed, name=""):
+    """Numbers in the range of normalised pictures (or the model's own range), for every input."""
     generator = np.random.default_rng(seed)
-    return {name: generator.uniform(-1, 1, shape).astype(np.float32) for name, shape in open_shapes(session).items()}
+    low, high = RANGES.get(name, (-1, 1))
+    return {key: generator.uniform(low, high, shape).astype(np.float32) for key, shape in open_shapes(session, name).items()}
 
 
 def error_of(got, wanted):

@@ -91,7 +91,7 @@ def compare_batch(name, source, folder):
     open_batch = folder / "batch.onnx"
     onnx.save(model, str(open_batch))
     rows = 5
-    data = {n: np.concatenate([random_inputs(onnx_session(source), seed)[n] for seed in range(rows)]) for n in (i.name for i in inputs)}
+    data = {n: np.concatenate([random_inputs(onnx_session(source), seed, name)[n] for seed in range(rows)]) for n in (i.name for i in inputs)}
 
     def run_batch(values, tag):
         shapes = [o for n, v in values.items() for o in ("--input", f"{n}=" + "x".join(map(str, v.shape)))]
@@ -131,7 +131,7 @@ def main():
         models = {}
         for name, source in sources.items():
             models[name] = folder / f"{name}.nsk"
-            must("convert", source, "-o", models[name], *convert_options(onnx_session(source)))
+            must("convert", source, "-o", models[name], *convert_options(onnx_session(source), name))
         wrong = compare_builds(programs, models, not options.all)
         batched = [compare_batch(name, source, folder) for name, source in sources.items()]
     if not any(batched):

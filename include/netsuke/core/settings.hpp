@@ -26,20 +26,26 @@ struct function_list {
 };
 
 /// Every operator of this version.
-using all_ops = op_list<op::conv_2d, op::depthwise_conv_2d, op::fully_connected, op::pack_panels, op::mat_mul,
-                        op::pool_2d, op::unary, op::binary, op::copy, op::fill, op::resize_2d, op::reduce, op::softmax>;
+using all_ops =
+    op_list<op::conv_2d, op::depthwise_conv_2d, op::fully_connected, op::pack_panels, op::mat_mul, op::pool_2d,
+            op::unary, op::binary, op::copy, op::fill, op::resize_2d, op::reduce, op::softmax, op::cast, op::compare,
+            op::select, op::arithmetic, op::gather, op::gather_elements, op::arg_reduce, op::top_k,
+            op::non_max_suppression, op::layer_normalization, op::local_response_normalization>;
 
 /// Every elementwise function of this version.
-using all_functions = function_list<function::identity, function::clip, function::leaky_relu, function::prelu,
-                                    function::sigmoid, function::hard_sigmoid, function::hard_swish, function::silu,
-                                    function::tanh, function::exp, function::log, function::sqrt, function::reciprocal,
-                                    function::neg, function::abs, function::floor, function::ceil, function::round,
-                                    function::erf, function::gelu, function::elu, function::softplus, function::square>;
+using all_functions =
+    function_list<function::identity, function::clip, function::leaky_relu, function::prelu, function::sigmoid,
+                  function::hard_sigmoid, function::hard_swish, function::silu, function::tanh, function::exp,
+                  function::log, function::sqrt, function::reciprocal, function::neg, function::abs, function::floor,
+                  function::ceil, function::round, function::erf, function::gelu, function::elu, function::softplus,
+                  function::square, function::sign>;
 
-/// Networks of float convolutions, dense layers and activations.
+/// Networks of float convolutions, dense layers and activations; all_settings in all_ops.hpp has the rest: integers,
+/// comparisons, indices, selection of boxes.
 struct default_settings {
   using ops = op_list<op::conv_2d, op::depthwise_conv_2d, op::fully_connected, op::pack_panels, op::mat_mul,
-                      op::pool_2d, op::unary, op::binary, op::copy, op::fill, op::resize_2d, op::reduce, op::softmax>;
+                      op::pool_2d, op::unary, op::binary, op::copy, op::fill, op::resize_2d, op::reduce, op::softmax,
+                      op::layer_normalization>;
   using functions = all_functions;
   /// Whether convolutions may use Winograd's algorithms; without them a program is some 50 KiB smaller.
   static constexpr bool winograd = true;

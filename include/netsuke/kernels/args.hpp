@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// What a kernel is given: views, parameters, and nothing of the model. One struct per operator; `plan/bind.hpp` fills it from the
-/// file, tests fill it by hand.
+/// What a kernel is given: views, parameters, and nothing of the model. One struct per operator; `plan/bind.hpp` fills
+/// it from the file, tests fill it by hand.
 ///
-/// Every kernel has the form `void kernel(const kernel_args&, const tile_range&, std::byte* scratch)` and computes exactly the output
-/// elements of the range, plus the border pixels next to them (border_of in kernels/border.hpp). Contracts common to all:
+/// Every kernel has the form `void kernel(const kernel_args&, const tile_range&, std::byte* scratch)` and computes
+/// exactly the output elements of the range, plus the border pixels next to them (border_of in kernels/border.hpp).
+/// Contracts common to all:
 /// - strides and shapes were verified: nothing here is checked again, except data (indices in tensors);
-/// - the last dimension of image tensors has stride 1, all others any; inputs may be read up to `over_read` bytes past their end;
+/// - the last dimension of image tensors has stride 1, all others any; inputs may be read up to `over_read` bytes past
+/// their end;
 /// - an output may be an input or the residual only where each element is read before it is written by the same tile;
 /// - tiles write disjoint elements, in any order and from any thread, with the same bits;
 /// - `scratch` is 64-byte aligned and has at least the bytes that `*_scratch_bytes` in kernels/scratch.hpp returns.
@@ -16,9 +18,9 @@
 NSK_BEGIN
 namespace kernels {
 
-/// 2-D convolution of [N, H, W, C] by packed weights (core/packing.hpp: panels of depth kernel_h * kernel_w * C / groups with
-/// k = (kernel row, kernel column, input channel), one set of panels per group). Input pixels outside are zeros: taken from the
-/// border where the input has a wide enough one with fill 0, else gathered.
+/// 2-D convolution of [N, H, W, C] by packed weights (core/packing.hpp: panels of depth kernel_h * kernel_w * C /
+/// groups with k = (kernel row, kernel column, input channel), one set of panels per group). Input pixels outside are
+/// zeros: taken from the border where the input has a wide enough one with fill 0, else gathered.
 struct conv_2d_args {
   tensor_view input, output;
   const float* weights;
@@ -36,15 +38,16 @@ struct depthwise_conv_2d_args {
   epilogue e;
 };
 
-/// output[..., n] = sum over k of input[..., k] * weights[k][n] + bias[n]. Rows are all leading dimensions of the output.
+/// output[..., n] = sum over k of input[..., k] * weights[k][n] + bias[n]. Rows are all leading dimensions of the
+/// output.
 struct fully_connected_args {
   tensor_view input, output;
   const float* weights;
   epilogue e;
 };
 
-/// Writes input [B, K, N] (any strides) as panels with zero bias, matrix after matrix. `output` is [B, panel_floats(N, K)].
-/// Tile space: pixels = B is dimension 0 of output seen as [1, B, floats]; a tile packs whole matrices.
+/// Writes input [B, K, N] (any strides) as panels with zero bias, matrix after matrix. `output` is [B, panel_floats(N,
+/// K)]. Tile space: pixels = B is dimension 0 of output seen as [1, B, floats]; a tile packs whole matrices.
 struct pack_panels_args {
   tensor_view input, output;
 };
@@ -58,8 +61,8 @@ struct mat_mul_args {
   epilogue e;
 };
 
-/// Maximum or average over a window. Taps outside the input are skipped; the average divides by the taps inside, or with
-/// count_include_pad by the taps inside the input padded by w.pad_top, w.pad_left, pad_bottom, pad_right.
+/// Maximum or average over a window. Taps outside the input are skipped; the average divides by the taps inside, or
+/// with count_include_pad by the taps inside the input padded by w.pad_top, w.pad_left, pad_bottom, pad_right.
 struct pool_2d_args {
   tensor_view input, output;
   window w;
@@ -92,8 +95,8 @@ struct fill_args {
   float value;
 };
 
-/// Separable resampling of [N, H, W, C]; tables as in schema/netsuke.fbs. Row order of operations: for each row tap the weighted sum of
-/// column taps in ascending order (first tap a product, the others fused), then rows likewise.
+/// Separable resampling of [N, H, W, C]; tables as in schema/netsuke.fbs. Row order of operations: for each row tap the
+/// weighted sum of column taps in ascending order (first tap a product, the others fused), then rows likewise.
 struct resize_2d_args {
   tensor_view input, output;
   std::int32_t row_taps, column_taps;
@@ -115,6 +118,77 @@ struct softmax_args {
   tensor_view input, output;
   std::int32_t axis;
   bool log;
+};
+
+/// output = input, converted to the output's type.
+struct cast_args {
+  tensor_view input, output;
+};
+
+/// output (boolean) = a kind b; a and b of one type.
+struct compare_args {
+  tensor_view a, b, output;
+  compare_kind kind;
+};
+
+/// output = condition (boolean) ? a : b.
+struct select_args {
+  tensor_view condition, a, b, output;
+};
+
+/// output = a kind b for int32, int64 and boolean.
+struct arithmetic_args {
+  tensor_view a, b, output;
+  arithmetic_kind kind;
+  std::uint32_t* flags;
+};
+
+/// output[.., i, ..] = data[.., indices[i], ..] along `axis`.
+struct gather_args {
+  tensor_view data, indices, output;
+  std::int32_t axis;
+  std::uint32_t* flags;
+};
+/// output[p] = data[p with indices[p] along axis].
+struct gather_elements_args : gather_args {};
+
+/// Position of the best element along `axis`; the last one of equal ones where `last` is set.
+struct arg_reduce_args {
+  tensor_view input, output;
+  std::int32_t axis;
+  arg_reduce_kind kind;
+  bool last;
+};
+
+/// Positions of the best elements along `axis`.
+struct top_k_args {
+  tensor_view input, output;
+  std::int32_t axis;
+  bool smallest;
+};
+
+/// Boxes that are kept: kernels/non_max_suppression.hpp.
+struct non_max_suppression_args {
+  tensor_view boxes, scores, output;
+  std::uint32_t most_per_class;
+  float iou_threshold, score_threshold;
+  bool center_point_box;
+  std::uint32_t* flags;
+};
+
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + bias along the last dimension.
+struct layer_normalization_args {
+  tensor_view input, output;
+  const float *scale, *bias;  ///< one per element of the last dimension
+  float epsilon;
+  bool centre;
+};
+
+/// y = x / (bias + alpha / size * sum of squares of `size` neighbours in the last dimension)^beta.
+struct local_response_normalization_args {
+  tensor_view input, output;
+  std::int32_t size;
+  float alpha, beta, bias;
 };
 
 }

@@ -50,5 +50,8 @@ constexpr std::int64_t conv_2d_scratch_bytes(const conv_2d_shape& s) {
   return whole_lines(4 * points * (cells * padded_channels(depth) + 16)) + whole_lines(4 * points * cells * 32);
 }
 
+/// Scratch of non_max_suppression: two lists of box numbers.
+constexpr std::int64_t non_max_suppression_scratch_bytes(std::int64_t boxes) { return whole_lines(8 * boxes); }
+
 }
 NSK_END

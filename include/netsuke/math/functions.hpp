@@ -17,6 +17,12 @@ NSK_INLINE f32 leaky_relu(f32 x, f32 slope) {
   return simd::select(simd::less(x, simd::zero()), simd::mul(x, slope), x);
 }
 
+/// -1, 0 or 1; zeros keep their sign, NaN stays.
+NSK_INLINE f32 sign(f32 x) {
+  const f32 one = simd::splat(1), zero = simd::zero();
+  return simd::select(simd::less(x, zero), simd::neg(one), simd::select(simd::less(zero, x), one, x));
+}
+
 /// `F` as a callable with its parameters (schema/netsuke.fbs says which function has which). prelu takes its slope
 /// elsewhere and passes x through.
 template <function F>
@@ -65,6 +71,8 @@ struct applied {
       return softplus(x);
     else if constexpr (F == function::square)
       return simd::mul(x, x);
+    else if constexpr (F == function::sign)
+      return sign(x);
     else
       return x;
   }
@@ -96,6 +104,7 @@ inline void visit(function f, float alpha, float beta, Body&& body) {
     case function::elu: return body(applied<function::elu>{a, b});
     case function::softplus: return body(applied<function::softplus>{a, b});
     case function::square: return body(applied<function::square>{a, b});
+    case function::sign: return body(applied<function::sign>{a, b});
     case function::identity:
     case function::prelu: break;
   }

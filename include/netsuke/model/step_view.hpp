@@ -70,6 +70,26 @@ class step_view {
   const format::Resize2D* resize_2d() const { return m_step->op_as_Resize2D(); }
   const format::Reduce* reduce() const { return m_step->op_as_Reduce(); }
   const format::Softmax* softmax() const { return m_step->op_as_Softmax(); }
+  const format::Compare* compare() const { return m_step->op_as_Compare(); }
+  const format::Arithmetic* arithmetic() const { return m_step->op_as_Arithmetic(); }
+  const format::ArgReduce* arg_reduce() const { return m_step->op_as_ArgReduce(); }
+  const format::TopK* top_k() const { return m_step->op_as_TopK(); }
+  const format::NonMaxSuppression* non_max_suppression() const { return m_step->op_as_NonMaxSuppression(); }
+  const format::LayerNormalization* layer_normalization() const { return m_step->op_as_LayerNormalization(); }
+  const format::LocalResponseNormalization* local_response_normalization() const {
+    return m_step->op_as_LocalResponseNormalization();
+  }
+  /// Dimension along which the step works; -1 for operators that have none.
+  int axis() const {
+    switch (op()) {
+      case nsk::op::softmax: return softmax()->axis();
+      case nsk::op::gather: return m_step->op_as_Gather()->axis();
+      case nsk::op::gather_elements: return m_step->op_as_GatherElements()->axis();
+      case nsk::op::arg_reduce: return arg_reduce()->axis();
+      case nsk::op::top_k: return top_k()->axis();
+      default: return -1;
+    }
+  }
   const format::Step* table() const { return m_step; }
 
   const format::Window* window_table() const {

@@ -17,6 +17,7 @@ struct memory_map {
   std::byte* const* bound_inputs = nullptr;
   std::byte* const* bound_outputs = nullptr;
   int bindable = 0;
+  std::uint32_t* flags = nullptr;  ///< of the running inference (core/flags.hpp)
 
   /// Returns the start of the buffer in which a tensor lies. Constants are read-only in spite of the type.
   std::byte* buffer_of(const tensor_info& t) const {
@@ -108,6 +109,48 @@ inline kernels::reduce_args bind_reduce(const memory_map& m, const step_view& s)
 }
 inline kernels::softmax_args bind_softmax(const memory_map& m, const step_view& s) {
   return {m.view(s.input(0)), m.view(s.output()), s.softmax()->axis(), s.softmax()->log()};
+}
+inline kernels::cast_args bind_cast(const memory_map& m, const step_view& s) {
+  return {m.view(s.input(0)), m.view(s.output())};
+}
+inline kernels::compare_args bind_compare(const memory_map& m, const step_view& s) {
+  return {m.view(s.input(0)), m.view(s.input(1)), m.view(s.output()), static_cast<compare_kind>(s.compare()->kind())};
+}
+inline kernels::select_args bind_select(const memory_map& m, const step_view& s) {
+  return {m.view(s.input(0)), m.view(s.input(1)), m.view(s.input(2)), m.view(s.output())};
+}
+inline kernels::arithmetic_args bind_arithmetic(const memory_map& m, const step_view& s) {
+  return {m.view(s.input(0)), m.view(s.input(1)), m.view(s.output()),
+          static_cast<arithmetic_kind>(s.arithmetic()->kind()), m.flags};
+}
+inline kernels::gather_args bind_gather(const memory_map& m, const step_view& s) {
+  return {m.view(s.input(0)), m.view(s.input(1)), m.view(s.output()), s.axis(), m.flags};
+}
+inline kernels::gather_elements_args bind_gather_elements(const memory_map& m, const step_view& s) {
+  return {bind_gather(m, s)};
+}
+inline kernels::arg_reduce_args bind_arg_reduce(const memory_map& m, const step_view& s) {
+  const format::ArgReduce* r = s.arg_reduce();
+  return {m.view(s.input(0)), m.view(s.output()), s.axis(), static_cast<arg_reduce_kind>(r->kind()), r->last()};
+}
+inline kernels::top_k_args bind_top_k(const memory_map& m, const step_view& s) {
+  return {m.view(s.input(0)), m.view(s.output()), s.axis(), s.top_k()->smallest()};
+}
+inline kernels::non_max_suppression_args bind_non_max_suppression(const memory_map& m, const step_view& s) {
+  const format::NonMaxSuppression* n = s.non_max_suppression();
+  return {m.view(s.input(0)), m.view(s.input(1)),   m.view(s.output()),    n->most_per_class(),
+          n->iou_threshold(), n->score_threshold(), n->center_point_box(), m.flags};
+}
+inline kernels::layer_normalization_args bind_layer_normalization(const memory_map& m, const step_view& s) {
+  const format::LayerNormalization* l = s.layer_normalization();
+  return {m.view(s.input(0)), m.view(s.output()), m.constant<float>(s.input(1)), m.constant<float>(s.input(2)),
+          l->epsilon(),       l->centre()};
+}
+inline kernels::local_response_normalization_args bind_local_response_normalization(const memory_map& m,
+                                                                                    const step_view& s) {
+  const format::LocalResponseNormalization* l = s.local_response_normalization();
+  return {m.view(s.input(0)), m.view(s.output()), static_cast<std::int32_t>(l->size()),
+          l->alpha(),         l->beta(),          l->bias()};
 }
 
 }

@@ -3,18 +3,28 @@
 /// A step that is ready to run: kernel arguments with pointers, and the cut into tiles. Lives on the stack of whoever
 /// drives the step.
 #include <netsuke/core/settings.hpp>
+#include <netsuke/kernels/arg_reduce.hpp>
+#include <netsuke/kernels/arithmetic.hpp>
 #include <netsuke/kernels/binary.hpp>
+#include <netsuke/kernels/cast.hpp>
+#include <netsuke/kernels/compare.hpp>
 #include <netsuke/kernels/conv_2d.hpp>
 #include <netsuke/kernels/copy.hpp>
 #include <netsuke/kernels/depthwise_conv_2d.hpp>
 #include <netsuke/kernels/fill.hpp>
 #include <netsuke/kernels/fully_connected.hpp>
+#include <netsuke/kernels/gather.hpp>
+#include <netsuke/kernels/layer_normalization.hpp>
+#include <netsuke/kernels/local_response_normalization.hpp>
 #include <netsuke/kernels/mat_mul.hpp>
+#include <netsuke/kernels/non_max_suppression.hpp>
 #include <netsuke/kernels/pack_panels.hpp>
 #include <netsuke/kernels/pool_2d.hpp>
 #include <netsuke/kernels/reduce.hpp>
 #include <netsuke/kernels/resize_2d.hpp>
+#include <netsuke/kernels/select.hpp>
 #include <netsuke/kernels/softmax.hpp>
+#include <netsuke/kernels/top_k.hpp>
 #include <netsuke/kernels/unary.hpp>
 #include <netsuke/plan/bind.hpp>
 
@@ -32,7 +42,18 @@
   X(fill)                        \
   X(resize_2d)                   \
   X(reduce)                      \
-  X(softmax)
+  X(softmax)                     \
+  X(cast)                        \
+  X(compare)                     \
+  X(select)                      \
+  X(arithmetic)                  \
+  X(gather)                      \
+  X(gather_elements)             \
+  X(arg_reduce)                  \
+  X(top_k)                       \
+  X(non_max_suppression)         \
+  X(layer_normalization)         \
+  X(local_response_normalization)
 #define NSK_KERNEL_LIST(X) X(conv_2d) NSK_PLAIN_KERNEL_LIST(X)
 
 NSK_BEGIN

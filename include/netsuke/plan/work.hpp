@@ -26,6 +26,10 @@ inline std::uint64_t taps_of(const step_view& s) {
     case op::resize_2d: return std::uint64_t{s.resize_2d()->row_taps()} * s.resize_2d()->column_taps();
     case op::reduce:
       return static_cast<std::uint64_t>(s.input(0).elements()) / static_cast<std::uint64_t>(s.output().elements());
+    case op::arg_reduce:
+    case op::top_k: return static_cast<std::uint64_t>(s.input(0).shape()[static_cast<std::size_t>(s.axis())]);
+    case op::local_response_normalization: return s.local_response_normalization()->size();
+    case op::non_max_suppression: return static_cast<std::uint64_t>(s.input(0).elements());
     default: return 1;
   }
 }

@@ -276,7 +276,7 @@ class session {
     run_impl::load_states(memory(), from.data());
     return {};
   }
-  /// What the data of this inference made necessary (clamped indices, overflow of bounds): 0 when nothing. Valid when
+  /// What the data of this inference made necessary, as bits of run_flag (core/flags.hpp): 0 when nothing. Valid when
   /// complete.
   std::uint32_t flags() const { return m_flags; }
   profiler_type& profiler() { return m_profiler; }
@@ -302,7 +302,7 @@ class session {
   }
 
   plan::memory_map memory() const {
-    return {m_variant, m_weights, m_arena, m_inputs.table(), m_outputs.table(), Settings::bindable_ports};
+    return {m_variant, m_weights, m_arena, m_inputs.table(), m_outputs.table(), Settings::bindable_ports, &m_flags};
   }
   std::byte* scratch(int lane) const {
     return m_arena + m_variant.shared_bytes() + static_cast<std::size_t>(lane) * m_variant.lane_bytes();
@@ -388,7 +388,7 @@ class session {
   std::byte* m_arena = nullptr;
   int m_lanes = 0, m_step = 0;
   std::int32_t m_tile = 0;
-  std::uint32_t m_flags = 0;
+  mutable std::uint32_t m_flags = 0;  ///< written by lanes through memory()
   nsk::status m_status = status_code::not_open;
   profiler_type m_profiler{};
   run_impl::bindings<Settings::bindable_ports> m_inputs, m_outputs;

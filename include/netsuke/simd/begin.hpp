@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Opens a region compiled for one instruction set, with every rounding written in the source. Closed by end.hpp.
 // No include guard: it stands around each body. Nothing else in the library may use a target or float pragma.
+// NSK_REGION_COMPACT, defined before, asks for O2 instead of O3: loops over any element type, which need not be fast.
 // Inside a region: include no other header, and give no always_inline function to code outside it.
 #if defined(NSK_IN_REGION)
 #error "simd/begin.hpp: the previous region is still open"
@@ -23,7 +24,7 @@
 #endif
 #if defined(NSK_KEEP_USER_OPT)
 #pragma GCC optimize("no-fast-math", "fp-contract=off")
-#elif defined(__OPTIMIZE_SIZE__)
+#elif defined(__OPTIMIZE_SIZE__) || defined(NSK_REGION_COMPACT)
 #pragma GCC optimize("O2", "no-fast-math", "fp-contract=off")
 #else
 #pragma GCC optimize("O3", "no-fast-math", "fp-contract=off")

@@ -4,6 +4,7 @@
 #error "simd/end.hpp: no region is open"
 #endif
 #undef NSK_IN_REGION
+#undef NSK_REGION_COMPACT
 #if defined(__clang__)
 #pragma float_control(pop)
 #if defined(NSK_ISA_AVX2) || defined(NSK_ISA_AVX512)

@@ -11,7 +11,7 @@ namespace nsk::tool {
 struct convert_options {
   std::string source, output, report;     ///< report: path of a JSON file, or empty
   std::vector<std::string> inputs, sets;  ///< NAME=1x3x224x224, NAME=VALUE
-  bool check = false, quiet = false;
+  bool check = false, quiet = false, winograd = true;
 };
 exit_code convert(const convert_options& o);
 

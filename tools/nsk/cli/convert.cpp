@@ -43,6 +43,7 @@ conversion convert_source(const convert_options& o, progress_line& progress) {
   progress.show("compiling");
   compile_options options;
   options.metadata = recorded_options(o);
+  options.winograd = o.winograd;
   conversion result;
   result.bytes = compile(g, options).file;
 

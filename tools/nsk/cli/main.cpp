@@ -26,6 +26,7 @@ CLI::App* add_convert(CLI::App& app, convert_options& o) {
   command->add_option("--input", o.inputs, "Shape of an input, NAME=1x3x224x224, where the model leaves it open")->allow_extra_args(false);
   command->add_option("--set", o.sets, "Make an input a constant, NAME=VALUE")->allow_extra_args(false);
   command->add_flag("--check", o.check, "Compare with the reference evaluator before writing");
+  command->add_flag("!--no-winograd", o.winograd, "Direct convolutions only: slower, smaller, and closer to exact arithmetic");
   command->add_option("--json", o.report, "Write a report of the conversion");
   command->add_flag("--quiet", o.quiet, "Say nothing unless something is wrong");
   return command;

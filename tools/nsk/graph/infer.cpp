@@ -7,6 +7,7 @@
 
 #include "errors.hpp"
 #include "reference/evaluator.hpp"
+#include "reference/operators.hpp"
 #include "reference/run_node.hpp"
 
 namespace nsk::tool {
@@ -201,6 +202,7 @@ class resolver {
     for (value_id v : n.inputs) all_constant = all_constant && (v == no_value || at(v).constant);
     all_constant = all_constant || (n.domain.empty() && (n.op == "Shape" || n.op == "Size"));  // these read no elements
 
+    if (n.op == "NonMaxSuppression" && n.domain.empty() && !all_constant) bound_suppression(n);
     reference::call c = reference::make_call(m_graph, n);
     std::vector<reference::typed_array> held(n.inputs.size());
     for (std::size_t i = 0; i < n.inputs.size(); ++i) {
@@ -224,6 +226,17 @@ class resolver {
       fold(n, c);
     else
       m_graph.nodes.push_back(std::move(n));
+  }
+
+  /// How many boxes a NonMaxSuppression keeps depends on data; its output gets as many rows as it can keep at most.
+  void bound_suppression(node& n) {
+    const value* most = n.inputs.size() > 2 && n.inputs[2] != no_value ? &at(n.inputs[2]) : nullptr;
+    if (most != nullptr && !most->constant)
+      refuse(describe(m_graph, n) + ": max_output_boxes_per_class is computed at run time, but the size of the output is fixed at conversion");
+    const shape_t scores = n.inputs.size() > 1 && n.inputs[1] != no_value ? at(n.inputs[1]).shape : shape_t();
+    if (scores.size() != 3) return;  // inference says what is wrong
+    const std::int64_t per_class = most == nullptr ? 0 : std::clamp<std::int64_t>(most->constant->integer(0), 0, scores[2]);
+    n.attributes[reference::suppression_bound] = scores[0] * scores[1] * per_class;
   }
 
   void fold(const node& n, reference::call& c) {

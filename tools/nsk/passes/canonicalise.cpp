@@ -14,17 +14,36 @@ const std::unordered_map<std::string, canonicaliser::rule>& canonicaliser::rules
       {"Relu", &c::unary}, {"LeakyRelu", &c::unary}, {"Sigmoid", &c::unary}, {"HardSigmoid", &c::unary}, {"HardSwish", &c::unary},
       {"Tanh", &c::unary}, {"Exp", &c::unary}, {"Log", &c::unary}, {"Sqrt", &c::unary}, {"Reciprocal", &c::unary}, {"Neg", &c::unary},
       {"Abs", &c::unary}, {"Floor", &c::unary}, {"Ceil", &c::unary}, {"Round", &c::unary}, {"Erf", &c::unary}, {"Elu", &c::unary},
-      {"Softplus", &c::unary}, {"Gelu", &c::unary}, {"Clip", &c::clip}, {"PRelu", &c::p_relu},
+      {"Softplus", &c::unary}, {"Gelu", &c::unary}, {"Sign", &c::unary}, {"Clip", &c::clip}, {"PRelu", &c::p_relu},
+      {"Selu", &c::selu}, {"Celu", &c::celu}, {"Mish", &c::mish}, {"Swish", &c::swish}, {"Softsign", &c::softsign},
+      {"ThresholdedRelu", &c::thresholded_relu}, {"Shrink", &c::shrink},
       {"Add", &c::binary}, {"Sub", &c::binary}, {"Mul", &c::binary}, {"Div", &c::binary}, {"Pow", &c::pow},
       {"Min", &c::variadic}, {"Max", &c::variadic}, {"Sum", &c::variadic}, {"Mean", &c::variadic},
       {"Softmax", &c::softmax}, {"LogSoftmax", &c::softmax},
       {"ReduceMean", &c::reduce}, {"ReduceSum", &c::reduce}, {"ReduceMax", &c::reduce}, {"ReduceMin", &c::reduce}, {"ReduceProd", &c::reduce},
-      {"ReduceSumSquare", &c::reduce},
-      {"Identity", &c::identity}, {"Dropout", &c::identity}, {"Cast", &c::cast},
+      {"ReduceSumSquare", &c::reduce}, {"ReduceL1", &c::reduce_of}, {"ReduceL2", &c::reduce_of}, {"ReduceLogSum", &c::reduce_of},
+      {"ReduceLogSumExp", &c::reduce_of},
+      {"LayerNormalization", &c::layer_normalization}, {"RMSNormalization", &c::layer_normalization},
+      {"InstanceNormalization", &c::instance_normalization}, {"GroupNormalization", &c::group_normalization},
+      {"LRN", &c::local_response_normalization}, {"LpNormalization", &c::lp_normalization},
+      {"MeanVarianceNormalization", &c::mean_variance_normalization}, {"ConvTranspose", &c::conv_transpose},
+      {"Pad", &c::pad}, {"Resize", &c::resize}, {"Upsample", &c::resize},
+  };
+  return table;
+}
+
+const std::unordered_map<std::string, canonicaliser::rule>& canonicaliser::typed_rules() {
+  using c = canonicaliser;
+  static const std::unordered_map<std::string, rule> table = {
+      {"Identity", &c::identity}, {"Dropout", &c::identity}, {"Cast", &c::cast}, {"CastLike", &c::cast},
       {"Reshape", &c::reshape}, {"Flatten", &c::reshape}, {"Squeeze", &c::reshape}, {"Unsqueeze", &c::reshape},
       {"Transpose", &c::transpose}, {"Slice", &c::slice}, {"Split", &c::split}, {"Concat", &c::concat}, {"Expand", &c::expand},
-      {"Pad", &c::pad}, {"DepthToSpace", &c::depth_to_space}, {"SpaceToDepth", &c::space_to_depth},
-      {"Resize", &c::resize}, {"Upsample", &c::resize},
+      {"Tile", &c::tile}, {"DepthToSpace", &c::depth_to_space}, {"SpaceToDepth", &c::space_to_depth},
+      {"Equal", &c::compare}, {"Greater", &c::compare}, {"GreaterOrEqual", &c::compare}, {"Less", &c::compare},
+      {"LessOrEqual", &c::compare}, {"And", &c::logical}, {"Or", &c::logical}, {"Xor", &c::logical}, {"Not", &c::logical_not},
+      {"BitwiseAnd", &c::logical}, {"BitwiseOr", &c::logical}, {"BitwiseXor", &c::logical}, {"Where", &c::where}, {"Mod", &c::mod},
+      {"Gather", &c::gather}, {"GatherElements", &c::gather_elements}, {"ArgMax", &c::arg_reduce}, {"ArgMin", &c::arg_reduce},
+      {"TopK", &c::top_k}, {"OneHot", &c::one_hot}, {"NonMaxSuppression", &c::non_max_suppression},
   };
   return table;
 }
@@ -34,29 +53,34 @@ program canonicaliser::run() {
   m_map.assign(m_graph.values.size(), no_value);
   for (value_id v : m_graph.inputs) m_program.inputs.push_back(of(v));
   for (const node& n : m_graph.nodes) {
-    const auto found = n.domain.empty() || n.domain == "ai.onnx" ? rules().find(n.op) : rules().end();
-    if (found == rules().end()) {
+    const bool standard = n.domain.empty() || n.domain == "ai.onnx";
+    const auto typed = typed_rules().find(n.op), plain = rules().find(n.op);
+    const bool any_type = standard && typed != typed_rules().end();
+    if (!standard || (!any_type && plain == rules().end())) {
       refuse_node(n, "the engine has no kernel for this operator. Replace it in the exporter by operators of docs/operators.md, or cut the "
                      "graph before it and compute it in the game");
     }
-    for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-      const value_id v = n.inputs[i];
-      if (v == no_value) continue;
-      const value& input = m_graph.values[static_cast<std::size_t>(v)];
-      if (!input.constant && count_of(input.shape) == 0)
-        refuse_node(n, "input '" + input.name + "' has no elements; cut the graph so that empty tensors are not computed");
-      if (!input.constant && input.type != element::f32)
-        refuse_node(n, "input '" + input.name + "' is " + name_of(input.type) + ", but activations are float32 only. Export the model in float32");
-    }
-    (this->*found->second)(n);
+    const value* odd = odd_input(n);
+    if (any_type) (this->*typed->second)(n);
+    else if (odd == nullptr) (this->*plain->second)(n);
+    else if (!integer_arithmetic(n))
+      refuse_node(n, "input '" + odd->name + "' is " + name_of(odd->type) + ", but this operator computes float32 only. Export the model in float32");
   }
-  for (value_id v : m_graph.outputs) {
-    if (m_graph.values[static_cast<std::size_t>(v)].type != element::f32)
-      refuse("output '" + m_graph.values[static_cast<std::size_t>(v)].name + "' is " +
-             name_of(m_graph.values[static_cast<std::size_t>(v)].type) + "; outputs are float32 only. Cut the graph before the operator that makes it");
-    m_program.outputs.push_back(of(v));
-  }
+  for (value_id v : m_graph.outputs) m_program.outputs.push_back(of(v));
   return std::move(m_program);
+}
+
+const value* canonicaliser::odd_input(const node& n) const {
+  const value* odd = nullptr;
+  for (value_id v : n.inputs) {
+    if (v == no_value) continue;
+    const value& input = m_graph.values[static_cast<std::size_t>(v)];
+    if (input.constant) continue;
+    if (count_of(input.shape) == 0)
+      refuse_node(n, "input '" + input.name + "' has no elements; cut the graph so that empty tensors are not computed");
+    if (input.type != element::f32 && odd == nullptr) odd = &input;
+  }
+  return odd;
 }
 
 int canonicaliser::of(value_id v) {
@@ -97,8 +121,44 @@ operation& canonicaliser::emit(const node& n, operation_parameters p, std::vecto
   return m_program.operations.back();
 }
 
-int canonicaliser::temporary(const node& n, const std::string& suffix, shape_t shape) {
-  return m_program.add({n.name + "#" + suffix, element::f32, std::move(shape), nullptr});
+int canonicaliser::temporary(const node& n, const std::string& suffix, shape_t shape, element type) {
+  return m_program.add({n.name + "#" + suffix, type, std::move(shape), nullptr});
+}
+
+int canonicaliser::constant_integers(const node& n, const std::string& suffix, shape_t shape, element type, const std::vector<std::int64_t>& values) {
+  auto data = std::make_shared<array>(type, shape);
+  for (std::size_t i = 0; i < values.size(); ++i) data->set_integer(static_cast<std::int64_t>(i), values[i]);
+  return m_program.add({n.name + "#" + suffix, type, std::move(shape), std::move(data)});
+}
+
+int canonicaliser::apply(const node& n, int x, function fn, const std::string& suffix, double alpha, double beta, int result) {
+  if (result == no_value) result = temporary(n, suffix, m_program.shape(x));
+  post_operation post;
+  post.fn = fn;
+  post.alpha = alpha;
+  post.beta = beta;
+  emit(n, unary_parameters{}, {x}, result).post = post;
+  return result;
+}
+
+int canonicaliser::combine(const node& n, binary_kind kind, int a, int b, const std::string& suffix, int result) {
+  shape_t shape = m_program.shape(a), other = m_program.shape(b);
+  if (shape.size() < other.size()) std::swap(shape, other);
+  for (std::size_t d = 0; d < other.size(); ++d) {
+    std::int64_t& length = shape[shape.size() - other.size() + d];
+    length = std::max(length, other[d]);
+  }
+  if (result == no_value) result = temporary(n, suffix, shape);
+  emit(n, binary_parameters{kind}, {a, b}, result);
+  return result;
+}
+
+int canonicaliser::reduced(const node& n, reduce_kind kind, int x, const std::vector<int>& axes, const std::string& suffix) {
+  shape_t shape = m_program.shape(x);
+  for (int a : axes) shape[static_cast<std::size_t>(a)] = 1;
+  const int result = temporary(n, suffix, shape);
+  emit(n, reduce_parameters{kind, axes}, {x}, result);
+  return result;
 }
 
 int canonicaliser::constant(const node& n, const std::string& suffix, shape_t shape, const std::vector<double>& values) {
@@ -109,7 +169,7 @@ int canonicaliser::constant(const node& n, const std::string& suffix, shape_t sh
 
 int canonicaliser::reshaped(const node& n, int v, shape_t shape) {
   if (m_program.shape(v) == shape) return v;
-  const int result = temporary(n, "view" + std::to_string(m_program.values.size()), std::move(shape));
+  const int result = temporary(n, "view" + std::to_string(m_program.values.size()), std::move(shape), m_program.values[static_cast<std::size_t>(v)].type);
   emit(n, reshape_parameters{}, {v}, result);
   return result;
 }

@@ -14,7 +14,8 @@ class canonicaliser {
 
  private:
   using rule = void (canonicaliser::*)(const node&);
-  static const std::unordered_map<std::string, rule>& rules();
+  static const std::unordered_map<std::string, rule>& rules();        ///< float32 activations
+  static const std::unordered_map<std::string, rule>& typed_rules();  ///< any element type
 
   // canonicalise_conv.cpp
   void conv(const node&);
@@ -23,6 +24,8 @@ class canonicaliser {
   void batch_normalization(const node&);
   void pool(const node&);
   void global_pool(const node&);
+  // canonicalise_conv_transpose.cpp
+  void conv_transpose(const node&);
   // canonicalise_elementwise.cpp
   void unary(const node&);
   void clip(const node&);
@@ -32,8 +35,38 @@ class canonicaliser {
   void pow(const node&);
   void softmax(const node&);
   void reduce(const node&);
+  void reduce_of(const node&);
   void identity(const node&);
+  // canonicalise_composed.cpp: operators spelled out in simpler ones
+  void gelu_by_tanh(const node&);
+  void selu(const node&);
+  void celu(const node&);
+  void mish(const node&);
+  void swish(const node&);
+  void softsign(const node&);
+  void thresholded_relu(const node&);
+  void shrink(const node&);
+  // canonicalise_typed.cpp: any element type, comparisons, indices
   void cast(const node&);
+  void compare(const node&);
+  void logical(const node&);
+  void logical_not(const node&);
+  void where(const node&);
+  void mod(const node&);
+  void gather(const node&);
+  void gather_elements(const node&);
+  void arg_reduce(const node&);
+  void top_k(const node&);
+  void one_hot(const node&);
+  void non_max_suppression(const node&);
+  bool integer_arithmetic(const node&);
+  // canonicalise_normalization.cpp
+  void layer_normalization(const node&);
+  void instance_normalization(const node&);
+  void group_normalization(const node&);
+  void local_response_normalization(const node&);
+  void lp_normalization(const node&);
+  void mean_variance_normalization(const node&);
   // canonicalise_shape.cpp
   void reshape(const node&);
   void transpose(const node&);
@@ -41,12 +74,15 @@ class canonicaliser {
   void split(const node&);
   void concat(const node&);
   void expand(const node&);
+  void tile(const node&);
   void pad(const node&);
   void depth_to_space(const node&);
   void space_to_depth(const node&);
   // canonicalise_resize.cpp
   void resize(const node&);
 
+  /// First input of a node that is data and not float32, or null; refuses empty ones.
+  const value* odd_input(const node& n) const;
   /// Program value of input `i` of a node; no_value when absent.
   int in(const node& n, std::size_t i);
   bool present(const node& n, std::size_t i) const { return i < n.inputs.size() && n.inputs[i] != no_value; }
@@ -61,7 +97,17 @@ class canonicaliser {
   /// Adds an operation that produces output `output` of the node (or `result` when given).
   operation& emit(const node& n, operation_parameters p, std::vector<int> inputs, int result = no_value);
   /// A value of the program's own, named after the node.
-  int temporary(const node& n, const std::string& suffix, shape_t shape);
+  int temporary(const node& n, const std::string& suffix, shape_t shape, element type = element::f32);
+  int constant_integers(const node& n, const std::string& suffix, shape_t shape, element type, const std::vector<std::int64_t>& values);
+  int scalar(const node& n, const std::string& suffix, double value) { return constant(n, suffix, {1}, {value}); }
+  /// f(x), and a kind b of the broadcast shape, as values of the program's own; `result` where given.
+  int apply(const node& n, int x, function fn, const std::string& suffix, double alpha = 0, double beta = 0, int result = no_value);
+  int combine(const node& n, binary_kind kind, int a, int b, const std::string& suffix, int result = no_value);
+  /// Reduction over axes that keep length 1.
+  int reduced(const node& n, reduce_kind kind, int x, const std::vector<int>& axes, const std::string& suffix);
+  /// (x - mean) / sqrt(variance + epsilon) over axes.
+  int standardised(const node& n, int x, const std::vector<int>& axes, double epsilon);
+  element in_type(const node& n, std::size_t i) const { return m_graph.values[static_cast<std::size_t>(n.inputs[i])].type; }
   int constant(const node& n, const std::string& suffix, shape_t shape, const std::vector<double>& values);
   /// Reshape of `v` to `shape`, as a value of the program's own.
   int reshaped(const node& n, int v, shape_t shape);

@@ -14,9 +14,9 @@ void canonicaliser::unary(const node& n) {
       {"Exp", {function::exp, 0, 0}}, {"Log", {function::log, 0, 0}}, {"Sqrt", {function::sqrt, 0, 0}}, {"Reciprocal", {function::reciprocal, 0, 0}},
       {"Neg", {function::neg, 0, 0}}, {"Abs", {function::abs, 0, 0}}, {"Floor", {function::floor, 0, 0}}, {"Ceil", {function::ceil, 0, 0}},
       {"Round", {function::round, 0, 0}}, {"Erf", {function::erf, 0, 0}}, {"Elu", {function::elu, 1, 0}}, {"Softplus", {function::softplus, 0, 0}},
-      {"Gelu", {function::gelu, 0, 0}}};
+      {"Gelu", {function::gelu, 0, 0}}, {"Sign", {function::sign, 0, 0}}};
   const entry& e = table.at(n.op);
-  if (n.op == "Gelu" && n.text("approximate", "none") != "none") refuse_node(n, "the tanh approximation of Gelu has no kernel; export the exact one");
+  if (n.op == "Gelu" && n.text("approximate", "none") != "none") return gelu_by_tanh(n);
   post_operation post;
   post.fn = e.fn;
   post.alpha = e.alpha;
@@ -125,14 +125,30 @@ void canonicaliser::reduce(const node& n) {
   emit(n, reshape_parameters{}, {result});
 }
 
+/// ReduceL1, ReduceL2, ReduceLogSum and ReduceLogSumExp.
+void canonicaliser::reduce_of(const node& n) {
+  const shape_t& shape = in_shape(n, 0);
+  std::vector<std::int64_t> given = present(n, 1) ? integers(n, 1, "axes") : n.integers("axes");
+  if (given.empty() && n.integer("noop_with_empty_axes", 0) != 0) refuse_node(n, "it reduces no axis; replace it by its elementwise part");
+  std::vector<int> axes;
+  for (std::int64_t a : given) axes.push_back(axis_of(a, shape.size()));
+  for (std::size_t a = 0; given.empty() && a < shape.size(); ++a) axes.push_back(static_cast<int>(a));
+  int x = in(n, 0);
+  if (n.op == "ReduceL1") x = reduced(n, reduce_kind::sum, apply(n, x, function::abs, "abs"), axes, "sum");
+  if (n.op == "ReduceL2") x = apply(n, reduced(n, reduce_kind::sum_square, x, axes, "squares"), function::sqrt, "root");
+  if (n.op == "ReduceLogSum") x = apply(n, reduced(n, reduce_kind::sum, x, axes, "sum"), function::log, "log");
+  if (n.op == "ReduceLogSumExp") {
+    const int top = reduced(n, reduce_kind::max, x, axes, "max");
+    const int powers = apply(n, combine(n, binary_kind::sub, x, top, "shifted"), function::exp, "exp");
+    const int log = apply(n, reduced(n, reduce_kind::sum, powers, axes, "sum"), function::log, "log");
+    x = combine(n, binary_kind::add, log, top, "unshifted");
+  }
+  emit(n, reshape_parameters{}, {x});
+}
+
 void canonicaliser::identity(const node& n) {
   if (n.outputs.size() > 1 && n.outputs[1] != no_value) refuse_node(n, "the mask output of Dropout has no kernel");
   emit(n, reshape_parameters{}, {in(n, 0)});
-}
-
-void canonicaliser::cast(const node& n) {
-  if (n.integer("to", 1) != 1) refuse_node(n, "activations are float32 only; a cast of data to another type has no kernel");
-  identity(n);
 }
 
 }

@@ -63,6 +63,24 @@ void canonicaliser::concat(const node& n) {
 
 void canonicaliser::expand(const node& n) { emit(n, expand_parameters{}, {in(n, 0)}); }
 
+void canonicaliser::tile(const node& n) {
+  const shape_t& x = in_shape(n, 0);
+  const std::vector<std::int64_t> repeats = integers(n, 1, "repeats");
+  shape_t split, wide;
+  for (std::size_t d = 0; d < x.size(); ++d) {
+    if (repeats[d] != 1) {
+      split.push_back(1);
+      wide.push_back(repeats[d]);
+    }
+    split.push_back(x[d]);
+    wide.push_back(x[d]);
+  }
+  if (wide == x) return identity(n);
+  const int repeated = temporary(n, "repeated", wide, in_type(n, 0));
+  emit(n, expand_parameters{}, {reshaped(n, in(n, 0), split)}, repeated);
+  emit(n, reshape_parameters{}, {repeated});
+}
+
 void canonicaliser::pad(const node& n) {
   const shape_t& x = in_shape(n, 0);
   const std::size_t rank = x.size();
@@ -94,7 +112,7 @@ void canonicaliser::depth_to_space(const node& n) {
   const std::int64_t b = n.integer("blocksize", 1), c = x[1] / (b * b), h = x[2], w = x[3];
   const bool crd = n.text("mode", "DCR") == "CRD";
   const int split = reshaped(n, in(n, 0), crd ? shape_t{x[0], c, b, b, h, w} : shape_t{x[0], b, b, c, h, w});
-  const int turned = temporary(n, "turned", {x[0], c, h, b, w, b});
+  const int turned = temporary(n, "turned", {x[0], c, h, b, w, b}, in_type(n, 0));
   emit(n, transpose_parameters{crd ? std::vector<int>{0, 1, 4, 2, 5, 3} : std::vector<int>{0, 3, 4, 1, 5, 2}}, {split}, turned);
   emit(n, reshape_parameters{true}, {turned});
 }
@@ -104,7 +122,7 @@ void canonicaliser::space_to_depth(const node& n) {
   const std::int64_t b = n.integer("blocksize", 1), c = x[1], h = x[2] / b, w = x[3] / b;
   const bool crd = n.text("mode", "DCR") == "CRD";
   const int split = reshaped(n, in(n, 0), {x[0], c, h, b, w, b});
-  const int turned = temporary(n, "turned", crd ? shape_t{x[0], c, b, b, h, w} : shape_t{x[0], b, b, c, h, w});
+  const int turned = temporary(n, "turned", crd ? shape_t{x[0], c, b, b, h, w} : shape_t{x[0], b, b, c, h, w}, in_type(n, 0));
   emit(n, transpose_parameters{crd ? std::vector<int>{0, 1, 3, 5, 2, 4} : std::vector<int>{0, 3, 5, 1, 2, 4}}, {split}, turned);
   emit(n, reshape_parameters{true}, {turned});
 }

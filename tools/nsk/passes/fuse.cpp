@@ -15,6 +15,7 @@ class fuser {
 
   void run() {
     sweep(&fuser::drop_identity);
+    sweep(&fuser::recognise_shuffle);
     sweep(&fuser::absorb_padding);
     sweep(&fuser::fold_constant);
     sweep(&fuser::recognise_hard_sigmoid);
@@ -104,6 +105,25 @@ class fuser {
     }
     o.inputs.clear();
     o.output = no_value;
+    return true;
+  }
+
+  /// [N, C, H, W] -> [N, g, C / g, H, W] -> exchange of the two -> [N, C, H, W]: a channel shuffle moves channels in every layout, so its
+  /// copy is the model's own and may write pictures.
+  bool recognise_shuffle(std::size_t i) {
+    operation& o = at(i);
+    auto* join = o.as<reshape_parameters>();
+    if (!join || join->channels_last || o.inputs.empty()) return false;
+    const operation* turn = producer(o.inputs[0]);
+    const auto* t = turn ? turn->as<transpose_parameters>() : nullptr;
+    if (!t || t->permutation.size() < 4 || t->permutation[1] != 2 || t->permutation[2] != 1) return false;
+    for (std::size_t d = 0; d < t->permutation.size(); ++d)
+      if (d != 1 && d != 2 && t->permutation[d] != static_cast<int>(d)) return false;
+    const operation* split = producer(turn->inputs[0]);
+    if (!split || !split->as<reshape_parameters>() || m_p.shape(split->inputs[0]) != m_p.shape(o.output)) return false;
+    const shape_t &whole = m_p.shape(o.output), &parts = m_p.shape(split->output);
+    if (whole.size() + 1 != parts.size() || whole.size() < 3 || parts[1] * parts[2] != whole[1]) return false;
+    join->channels_last = true;
     return true;
   }
 

@@ -11,7 +11,7 @@ bool same(const nsk::halo& a, const nsk::halo& b) { return a.top == b.top && a.l
 bool same(const decision& a, const decision& b) {
   const bool embed = a.embed.has_value() == b.embed.has_value() &&
                      (!a.embed || (a.embed->parent == b.embed->parent && a.embed->axis == b.embed->axis && a.embed->start == b.embed->start &&
-                                   a.embed->contiguous == b.embed->contiguous));
+                                   a.embed->contiguous == b.embed->contiguous && a.embed->phase == b.embed->phase));
   return embed && a.order == b.order && same(a.border, b.border) && a.dense == b.dense && a.output == b.output &&
          a.never_output == b.never_output;
 }
@@ -27,6 +27,19 @@ bool same(const std::map<int, decision>& a, const std::map<int, decision>& b) {
   return covers(a, b) && covers(b, a);
 }
 
+}
+
+dtype dtype_of_element(element t) {
+  switch (t) {
+    case element::f32: return dtype::float32;
+    case element::i8: return dtype::int8;
+    case element::u8: return dtype::uint8;
+    case element::i16: return dtype::int16;
+    case element::i32: return dtype::int32;
+    case element::i64: return dtype::int64;
+    case element::boolean: return dtype::boolean;
+    default: refuse(std::string("the engine has no tensors of type ") + name_of(t) + "; export the model with float32, int64 or bool in its place");
+  }
 }
 
 plan lower(const program& p, const lower_options& options) {
@@ -64,6 +77,8 @@ plan lowerer::run() {
     else if (const auto* k = o.as<concat_parameters>()) lower_concat(o, *k);
     else if (o.as<expand_parameters>()) bind(o.output, broadcast(place_of(o.inputs[0]), m_program.shape(o.output)));
     else if (const auto* q = o.as<pad_parameters>()) lower_pad(o, *q);
+    else if (const auto* z = o.as<interleave_parameters>()) lower_interleave(o, *z);
+    else lower_typed(o);
   }
   place_outputs();
   return std::move(m_plan);
@@ -76,7 +91,7 @@ const decision& lowerer::decided(int v) const {
 }
 
 view lowerer::new_storage(int owner, const std::string& name, const shape_t& shape, const axis_order& order, const nsk::halo& border,
-                          storage_kind kind) {
+                          storage_kind kind, dtype type) {
   root r;
   r.owner = owner;
   const std::size_t rank = shape.size();
@@ -106,6 +121,7 @@ view lowerer::new_storage(int owner, const std::string& name, const shape_t& sha
   }
   plan_storage s;
   s.kind = kind;
+  s.type = owner >= 0 ? type_of(owner) : type;
   s.name = name;
   s.elements = step;
   m_plan.storages.push_back(std::move(s));
@@ -125,6 +141,7 @@ view lowerer::allocate(int v, axis_order order, bool fixed) {
     const auto axis = static_cast<std::size_t>(e.axis);
     const view parent = allocate(e.parent, identity_order(m_program.shape(e.parent).size()));
     bind(e.parent, parent);
+    if (e.phase >= 0) return phase_of(parent, e.phase, e.rows, e.columns, shape);
     view part = parent;
     part.offset += e.start * parent.stride[axis];
     part.shape[axis] = count_of(shape) / (count_of(parent.shape) / parent.shape[axis]);
@@ -169,7 +186,7 @@ void lowerer::place_outputs() {
                          where.offset == r.whole.offset;
       if (whole && !m_orders_only && r.owner >= 0 && decided(r.owner).output < 0 && !decided(r.owner).never_output) ask(r.owner).output = number;
       const axis_order order = order_of(where);
-      const view target = new_storage(-1, name_of_value(v), where.shape, order, {}, storage_kind::output);
+      const view target = new_storage(-1, name_of_value(v), where.shape, order, {}, storage_kind::output, type_of(where));
       m_plan.storages.back().index = number;
       copy_step(where, target, "output " + name_of_value(v), name_of_value(v));
       where = target;
@@ -188,21 +205,22 @@ view lowerer::place_of(int v) {
 view lowerer::constant_view(int v, const axis_order& order) {
   const program_value& value = m_program.values[static_cast<std::size_t>(v)];
   if (!value.constant) refuse("value '" + value.name + "' is read before anything produces it; the model's nodes are not in order");
-  const view result = new_storage(-1, value.name, value.shape, order, {}, storage_kind::constant);
+  const view result = new_storage(-1, value.name, value.shape, order, {}, storage_kind::constant, type_of(v));
   plan_storage& s = m_plan.storages.back();
-  s.data = std::make_shared<std::vector<std::byte>>(static_cast<std::size_t>(s.elements) * sizeof(float));
-  auto* to = reinterpret_cast<float*>(s.data->data());
+  array laid(value.type, {s.elements});
   const std::size_t rank = value.shape.size();
   std::vector<std::int64_t> position(rank, 0);
   for (std::int64_t i = 0; i < s.elements; ++i) {
     std::int64_t at = 0;
     for (std::size_t d = 0; d < rank; ++d) at += position[d] * result.stride[d];
-    to[at] = static_cast<float>(value.constant->number(i));
+    if (is_float(value.type)) laid.set(at, value.constant->number(i));
+    else laid.set_integer(at, value.constant->integer(i));
     for (std::size_t d = rank; d-- > 0;) {
       if (++position[d] < value.shape[d]) break;
       position[d] = 0;
     }
   }
+  s.data = std::make_shared<std::vector<std::byte>>(std::move(laid.data));
   return result;
 }
 
@@ -251,7 +269,7 @@ view lowerer::with_innermost(const view& v, std::size_t axis, const operation& o
 }
 
 view lowerer::copied(const view& v, const axis_order& order, const operation& o, const std::string& suffix, const std::string& reason) {
-  const view to = new_storage(-1, o.name + "#" + suffix, v.shape, order, {}, storage_kind::arena);
+  const view to = new_storage(-1, o.name + "#" + suffix, v.shape, order, {}, storage_kind::arena, type_of(v));
   copy_step(v, to, o.name + "#" + suffix, o.name + "#" + suffix, reason.empty() ? reason : "'" + o.name + "' " + reason);
   return to;
 }

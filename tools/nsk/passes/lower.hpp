@@ -21,12 +21,17 @@ struct lower_options {
 /// Lowers a fused program. Refuses what has no layout (more than six axes after merging).
 plan lower(const program& p, const lower_options& options);
 
-/// Place of a value inside a concatenation.
+/// The engine's name of an element type; refuses those that it does not have.
+dtype dtype_of_element(element t);
+
+/// Place of a value inside a concatenation or an interleaving.
 struct embedding {
   int parent = no_value;   ///< value that the concatenation produces
   int axis = 0;
   std::int64_t start = 0;
   bool contiguous = false; ///< the part is one dense block of the parent, laid out in the part's own axes
+  int phase = -1;          ///< of an interleaving: number of the part; `axis` and `start` mean nothing
+  int rows = 1, columns = 1;
 };
 
 /// What later operations asked of the storage of a value; found by one lowering, obeyed by the next.
@@ -59,7 +64,10 @@ class lowerer {
   decision& ask(int v) { return m_decisions[v]; }
   /// Storage for the result `v`, in `order` unless decided otherwise.
   view allocate(int v, axis_order order, bool fixed = false);
-  view new_storage(int owner, const std::string& name, const shape_t& shape, const axis_order& order, const nsk::halo& border, storage_kind kind);
+  view new_storage(int owner, const std::string& name, const shape_t& shape, const axis_order& order, const nsk::halo& border, storage_kind kind,
+                   dtype type = dtype::float32);
+  dtype type_of(int v) const { return dtype_of_element(m_program.values[static_cast<std::size_t>(v)].type); }
+  dtype type_of(const view& v) const { return m_plan.storages[static_cast<std::size_t>(v.storage)].type; }
   view constant_view(int v, const axis_order& order);
   view place_of(int v);  ///< view of an already lowered value; constants in row-major order
   /// Asks that `axis` of the view becomes the innermost one of its storage.
@@ -95,6 +103,7 @@ class lowerer {
   // lower_elementwise.cpp
   void lower_unary(const operation& o);
   void lower_binary(const operation& o, const binary_parameters& b);
+  std::vector<int> elementwise_tensors(const operation& o);
   void lower_reduce(const operation& o, const reduce_parameters& r);
   void lower_softmax(const operation& o, const softmax_parameters& s);
   void set_epilogue(plan_step& s, const post_operation& post);
@@ -102,6 +111,14 @@ class lowerer {
   void lower_reshape(const operation& o, const reshape_parameters& r);
   void lower_slice(const operation& o, const slice_parameters& s);
   void lower_concat(const operation& o, const concat_parameters& c);
+  void lower_interleave(const operation& o, const interleave_parameters& i);
+  // lower_index.cpp
+  bool lower_typed(const operation& o);
+  plan_step& lower_along(const operation& o, op kind, int axis);
+  void lower_gather(const operation& o, const gather_parameters& g);
+  void lower_suppression(const operation& o, const non_max_suppression_parameters& s);
+  void lower_layer_normalization(const operation& o, const layer_normalization_parameters& l);
+  void lower_local_response_normalization(const operation& o, const local_response_normalization_parameters& l);
 
   void bind(int v, view where) { m_views[v] = std::move(where); }
   const std::string& name_of_value(int v) const { return m_program.values[static_cast<std::size_t>(v)].name; }

@@ -28,11 +28,13 @@ void lowerer::lower_unary(const operation& o) {
   bind(o.output, y);
 }
 
-void lowerer::lower_binary(const operation& o, const binary_parameters& b) {
+/// Result and operands of an elementwise operation, broadcast to the result's shape: tensors of the result, then of the operands.
+std::vector<int> lowerer::elementwise_tensors(const operation& o) {
   const shape_t& out = m_program.shape(o.output);
-  const auto whole = [&](int v) { return !m_program.is_constant(v) && count_of(m_program.shape(v)) == count_of(out); };
   // the result lies as the first operand of its full size does; constants are laid out to match it
-  int model = whole(o.inputs[0]) ? o.inputs[0] : whole(o.inputs[1]) ? o.inputs[1] : no_value;
+  int model = no_value;
+  for (int v : o.inputs)
+    if (model == no_value && !m_program.is_constant(v) && count_of(m_program.shape(v)) == count_of(out)) model = v;
   axis_order order = model == no_value ? channels_last_order(out.size()) : order_of(broadcast(place_of(model), out));
   if (model == no_value && out.size() != 4) order = identity_order(out.size());
   const view y = allocate(o.output, order);
@@ -46,13 +48,22 @@ void lowerer::lower_binary(const operation& o, const binary_parameters& b) {
       if (axis >= static_cast<int>(lead)) mine.push_back(axis - static_cast<int>(lead));
     return broadcast(constant_view(v, mine), out);
   };
-  std::vector<view> views = {y, operand(o.inputs[0]), operand(o.inputs[1])};
-  std::vector<std::string> names = {name_of_value(o.output), name_of_value(o.inputs[0]), name_of_value(o.inputs[1])};
-  std::vector<int> t;
-  joint_tensors(views, names, t);
+  std::vector<view> views = {y};
+  std::vector<std::string> names = {name_of_value(o.output)};
+  for (int v : o.inputs) {
+    views.push_back(operand(v));
+    names.push_back(name_of_value(v));
+  }
+  std::vector<int> tensors;
+  joint_tensors(views, names, tensors);
+  bind(o.output, y);
+  return tensors;
+}
+
+void lowerer::lower_binary(const operation& o, const binary_parameters& b) {
+  const std::vector<int> t = elementwise_tensors(o);
   step(op::binary, o, {t[1], t[2]}, t[0]).binary = b.kind;
   set_epilogue(m_plan.steps.back(), o.post);
-  bind(o.output, y);
 }
 
 void lowerer::lower_reduce(const operation& o, const reduce_parameters& r) {

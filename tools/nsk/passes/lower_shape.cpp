@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cmath>
 #include "errors.hpp"
 #include "passes/lower.hpp"
 
@@ -72,7 +73,7 @@ void lowerer::lower_concat(const operation& o, const concat_parameters& c) {
     start += shape[axis];
     if (m_program.is_constant(v)) {
       const array& values = *m_program.values[static_cast<std::size_t>(v)].constant;
-      bool equal = true;
+      bool equal = std::abs(values.number(0)) < 16777216;  // a fill's value is a float
       for (std::int64_t i = 1; i < values.count() && equal; ++i) equal = values.number(i) == values.number(0);
       if (equal) fill_step(part, static_cast<float>(values.number(0)), o.name, name_of_value(o.output));
       else copy_step(constant_view(v, actual), part, o.name, name_of_value(o.output));
@@ -112,6 +113,29 @@ void lowerer::lower_concat(const operation& o, const concat_parameters& c) {
         ask(r.owner).embed = here;
         ask(o.output).order = actual;
       }
+    }
+    copy_step(x, part, o.name, name_of_value(o.output));
+  }
+}
+
+void lowerer::lower_interleave(const operation& o, const interleave_parameters& i) {
+  const view y = allocate(o.output, channels_last_order(m_program.shape(o.output).size()));
+  bind(o.output, y);
+  ask_dense(y);
+  for (std::size_t k = 0; k < o.inputs.size(); ++k) {
+    embedding here;
+    here.parent = o.output;
+    here.phase = static_cast<int>(k);
+    here.rows = i.rows;
+    here.columns = i.columns;
+    const int v = o.inputs[k];
+    const view x = place_of(v), part = phase_of(y, here.phase, here.rows, here.columns, m_program.shape(v));
+    if (x.storage == y.storage && x.offset == part.offset) continue;
+    const root& r = m_roots[x.storage];
+    const bool whole = r.owner == v && !m_program.is_output(v) && decided(v).output < 0;
+    if (whole && !m_orders_only) {
+      ask(v).embed = here;
+      ask(o.output).order = order_of(y);
     }
     copy_step(x, part, o.name, name_of_value(o.output));
   }

@@ -80,7 +80,7 @@ void lowerer::lower_pad(const operation& o, const pad_parameters& p) {
     wider[a] += lead + tail;
     const bool last = i + 1 == padded.size();
     const view y = last ? allocate(o.output, order_of(x))
-                        : new_storage(-1, o.name + "#axis" + std::to_string(a), wider, order_of(x), {}, storage_kind::arena);
+                        : new_storage(-1, o.name + "#axis" + std::to_string(a), wider, order_of(x), {}, storage_kind::arena, type_of(x));
     ask_dense(y);
     const std::string result = last ? name_of_value(o.output) : o.name + "#axis" + std::to_string(a);
     copy_step(x, part(y, a, lead, length), o.name, result);

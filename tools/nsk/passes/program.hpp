@@ -60,13 +60,38 @@ struct reshape_parameters { bool channels_last = false; };
 struct slice_parameters { std::vector<std::int64_t> starts, steps; };
 struct concat_parameters { int axis = 0; };
 struct expand_parameters {};
+/// Interleaves one value per phase of the output: input (i * columns + j) holds rows i, i + rows, ... and columns j, j + columns, ...
+struct interleave_parameters { int rows = 1, columns = 1; };
+/// To the output's element type.
+struct cast_parameters {};
+struct compare_parameters { compare_kind kind = compare_kind::equal; };
+struct select_parameters {};
+/// On int32, int64 and boolean values.
+struct arithmetic_parameters { arithmetic_kind kind = arithmetic_kind::add; };
+/// Indices are one-dimensional, or with `elements` of the output's shape.
+struct gather_parameters { int axis = 0; bool elements = false; };
+/// Keeps the axis with length 1.
+struct arg_reduce_parameters { int axis = 0; arg_reduce_kind kind = arg_reduce_kind::max; bool last = false; };
+/// Positions only; gather the values with them.
+struct top_k_parameters { int axis = 0; bool smallest = false; };
+struct non_max_suppression_parameters {
+  std::uint32_t most_per_class = 0;
+  float iou_threshold = 0, score_threshold = 0;
+  bool center_point_box = false;
+};
+/// Along the last axis.
+struct layer_normalization_parameters { float epsilon = 1e-5f; bool centre = true; std::vector<float> scale, bias; };
+/// Along axis 1.
+struct local_response_normalization_parameters { int size = 1; float alpha = 0, beta = 0, bias = 0; };
 enum class pad_mode { constant, reflect, edge, wrap };
 struct pad_parameters { pad_mode mode = pad_mode::constant; double value = 0; std::vector<std::int64_t> before, after; };
 
 using operation_parameters =
     std::variant<conv_parameters, dense_parameters, mat_mul_parameters, pool_parameters, unary_parameters, binary_parameters, resize_parameters,
                  reduce_parameters, softmax_parameters, transpose_parameters, reshape_parameters, slice_parameters, concat_parameters,
-                 expand_parameters, pad_parameters>;
+                 expand_parameters, pad_parameters, interleave_parameters, cast_parameters, compare_parameters, select_parameters,
+                 arithmetic_parameters, gather_parameters, arg_reduce_parameters, top_k_parameters, non_max_suppression_parameters,
+                 layer_normalization_parameters, local_response_normalization_parameters>;
 
 struct operation {
   std::string name;         ///< source node(s)

@@ -83,6 +83,19 @@ view broadcast(const view& v, const shape_t& shape) {
   return result;
 }
 
+view phase_of(const view& v, int phase, int rows, int columns, const shape_t& shape) {
+  view part = v;
+  const std::size_t column = v.rank() - 1;
+  part.offset += phase % columns * v.stride[column];
+  part.stride[column] *= columns;
+  if (v.rank() == 4) {
+    part.offset += phase / columns * v.stride[2];
+    part.stride[2] *= rows;
+  }
+  part.shape = shape;
+  return part;
+}
+
 std::optional<view> reshaped(const view& v, const shape_t& shape) {
   view result;
   result.storage = v.storage;

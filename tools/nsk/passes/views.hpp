@@ -33,6 +33,8 @@ bool is_dense(const view& v);
 view transposed(const view& v, const std::vector<int>& permutation);
 /// Broadcasts to `shape` (NumPy's rules) by strides of 0.
 view broadcast(const view& v, const shape_t& shape);
+/// Every `rows`-th row and `columns`-th column of a [N, C, H, W] or [N, C, W] view: those of phase (phase / columns, phase % columns).
+view phase_of(const view& v, int phase, int rows, int columns, const shape_t& shape);
 /// The same elements in row-major order under another shape, or nothing when no strides express that.
 std::optional<view> reshaped(const view& v, const shape_t& shape);
 /// The coarsest shape that refines both (every length a product of its lengths), or nothing.

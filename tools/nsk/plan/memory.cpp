@@ -46,7 +46,8 @@ void share_in_place(plan& p, std::vector<int>& shared_with) {
     const auto target = static_cast<std::size_t>(y.storage);
     if (p.storages[target].kind != storage_kind::arena || writers[target] != 1) continue;
     std::vector<int> candidates;
-    if (s.kind == op::unary || s.kind == op::binary || s.kind == op::softmax) candidates = s.inputs;
+    if (s.kind == op::unary || s.kind == op::binary || s.kind == op::softmax || s.kind == op::layer_normalization)
+      candidates = s.inputs;
     else if (s.e.residual >= 0) candidates = {s.inputs[static_cast<std::size_t>(s.e.residual)]};
     for (int t : candidates) {
       const plan_tensor& x = p.tensor(t);

@@ -69,6 +69,15 @@ struct plan_step {
   reduce_kind reduce = reduce_kind::mean;
   int axis = 0;
   bool log = false;
+  compare_kind compare = compare_kind::equal;
+  arithmetic_kind arithmetic = arithmetic_kind::add;
+  arg_reduce_kind arg_reduce = arg_reduce_kind::max;
+  bool last = false, smallest = false;                                 ///< arg_reduce, top_k
+  std::uint32_t most_per_class = 0;                                    ///< non_max_suppression
+  float iou_threshold = 0, score_threshold = 0;
+  bool center_point_box = false, centre = true;
+  float epsilon = 0, alpha = 0, beta = 0, bias = 0;                    ///< normalisations
+  int size = 1;
   plan_tile tile;
   std::int64_t macs = 0, scratch_bytes = 0;
   std::string layout_reason;  ///< why a copy that only changes the layout is there; empty for every other step

@@ -109,12 +109,19 @@ tile_size size_of_tiles(const plan& p, const plan_step& s, std::int64_t max_macs
       return stream_tile_size(space, std::max<std::int64_t>(streamed_elements / ratio, 256));
     }
     case op::softmax: return stream_tile_size(space, streamed_elements / 4, s.axis == rank - 1, s.axis == rank - 2, s.axis < rank - 2);
+    case op::top_k: return stream_tile_size(space, 1024, s.axis == rank - 1, s.axis == rank - 2, s.axis < rank - 2);
+    case op::arg_reduce:
+      return stream_tile_size(space, std::max<std::int64_t>(streamed_elements / p.tensor(s.inputs[0]).shape[static_cast<std::size_t>(s.axis)], 64));
+    case op::non_max_suppression: return {};
+    case op::layer_normalization:
+    case op::local_response_normalization: return stream_tile_size(space, streamed_elements / 4, true);
     default: return stream_tile_size(space, streamed_elements);
   }
 }
 
 std::int64_t scratch_of(const plan& p, const plan_step& s) {
   if (s.kind == op::resize_2d) return kernels::resize_2d_scratch_bytes(s.row_taps);
+  if (s.kind == op::non_max_suppression) return kernels::non_max_suppression_scratch_bytes(p.tensor(s.inputs[0]).shape[1]);
   if (s.kind != op::conv_2d) return 0;
   const plan_tensor &x = p.tensor(s.inputs[0]), &y = p.tensor(s.outputs[0]);
   kernels::conv_2d_shape c{};

@@ -35,6 +35,7 @@ class runner {
   }
 
   void set(value_id v, typed_array a) { slot(v) = std::move(a); }
+  void observe_with(const evaluator::observer& o) { m_observe = o; }
   const std::optional<typed_array>& get(value_id v) const { return m_values[static_cast<std::size_t>(v)]; }
 
   /// Runs every node; values are dropped after their last use unless `keep_all`.
@@ -74,6 +75,8 @@ class runner {
     std::vector<typed_array> outputs = evaluate_node(m_graph, n, inputs);
     for (std::size_t i = 0; i < n.outputs.size(); ++i)
       if (n.outputs[i] != no_value) slot(n.outputs[i]) = std::move(outputs[i]);
+    for (value_id v : n.outputs)
+      if (v != no_value && m_observe) m_observe(m_graph.values[static_cast<std::size_t>(v)].name, slot(v)->data);
   }
 
   void run_if(const node& n) {
@@ -89,6 +92,7 @@ class runner {
   const runner* m_outer;
   std::vector<std::optional<typed_array>> m_values;
   std::vector<int> m_uses;
+  evaluator::observer m_observe;
 };
 
 void check_operators(const graph& g) {
@@ -181,8 +185,10 @@ bool is_known_operator(const node& n) {
 
 evaluator::evaluator(const graph& g) : m_graph(g) { reference::check_operators(g); }
 
-std::map<std::string, array> evaluator::run(const std::map<std::string, array>& inputs, bool keep_all) const {
+std::map<std::string, array> evaluator::run(const std::map<std::string, array>& inputs, bool keep_all,
+                                            const observer& observe) const {
   reference::runner r(m_graph, nullptr);
+  r.observe_with(observe);
   for (value_id id : m_graph.inputs) {
     const value& v = m_graph.values[static_cast<std::size_t>(id)];
     const auto found = inputs.find(v.name);

@@ -5,6 +5,7 @@
 ///
 /// Floats of every width are held and computed in double precision and never rounded in between; integers are computed
 /// in 64 bits and wrapped to their declared width after every node.
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -22,7 +23,14 @@ class evaluator {
   /// Floats come back as f64 whatever the declared type, other types as declared. `inputs` holds one array per graph
   /// input, by name; any float type serves a float input, the others must agree. Refuses missing, unknown and
   /// ill-shaped inputs.
-  std::map<std::string, array> run(const std::map<std::string, array>& inputs, bool keep_all = false) const;
+  std::map<std::string, array> run(const std::map<std::string, array>& inputs, bool keep_all = false) const {
+    return run(inputs, keep_all, nullptr);
+  }
+  /// The same; `observe` sees each value of the main graph when it is computed, floats as f64, and may change its
+  /// elements: what follows is computed from them.
+  using observer = std::function<void(const std::string& name, array& value)>;
+  std::map<std::string, array> run(const std::map<std::string, array>& inputs, bool keep_all,
+                                   const observer& observe) const;
 
  private:
   const graph& m_graph;

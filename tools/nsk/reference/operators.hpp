@@ -87,6 +87,9 @@ class call {
   std::vector<result> m_outputs;
 };
 
+/// Attribute of a NonMaxSuppression whose number of results is bounded at conversion: rows of its output.
+inline constexpr char suppression_bound[] = "nsk_bound";
+
 struct definition {
   void (*infer)(call&);
   void (*evaluate)(call&);

@@ -285,13 +285,18 @@ void infer_suppression(call& c) {
   c.require_rank(1, 3, 3);
   c.require(c.shape(0)[0] == c.shape(1)[0] && c.shape(0)[1] == c.shape(1)[2] && c.shape(0)[2] == 4,
             "boxes must be [images, boxes, 4] and scores [images, classes, boxes]");
+  const i64 bound = c.op().integer(suppression_bound, -1);
+  if (bound >= 0) return c.declare(0, element::i64, {bound, 3});
   c.data(0);
   c.declare(0, element::i64, {static_cast<i64>(suppress(c).size() / 3), 3});
 }
 
+/// Rows that a bound leaves over are -1.
 void evaluate_suppression(call& c) {
   const std::vector<i64> selected = suppress(c);
-  std::copy(selected.begin(), selected.end(), c.out_integers());
+  const auto room = static_cast<std::size_t>(c.out(0).count());
+  std::fill_n(c.out_integers(), room, -1);
+  std::copy_n(selected.begin(), std::min(room, selected.size()), c.out_integers());
 }
 
 // NonZero, OneHot, Compress, Trilu, ReverseSequence.

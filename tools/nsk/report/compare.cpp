@@ -51,15 +51,19 @@ comparison measure(const array& got, const array& wanted) {
   return c;
 }
 
-/// Compares a step's result with the reference, whose axes may lie in another order in memory.
-comparison measure_in_any_order(const array& got, const array& wanted, double tolerance) {
+/// Compares a step's result with the reference, whose axes may lie in another order in memory; `found` becomes that order.
+comparison measure_in_any_order(const array& got, const array& wanted, double tolerance, std::vector<int>& found) {
   std::vector<int> order(wanted.shape.size());
   std::iota(order.begin(), order.end(), 0);
+  found = order;
   comparison best = measure(got, wanted);
   if (best.relative <= tolerance || order.size() < 2) return best;
   auto attempt = [&](const std::vector<int>& candidate) {
     const comparison c = measure(got, permuted(wanted, candidate));
-    if (c.relative < best.relative) best = c;
+    if (c.mean_error < best.mean_error) {
+      best = c;
+      found = candidate;
+    }
     return best.relative <= tolerance;
   };
   if (order.size() > 2) {
@@ -73,6 +77,36 @@ comparison measure_in_any_order(const array& got, const array& wanted, double to
   return best;
 }
 
+using engine_values = std::map<std::string, array>;  ///< by source name, in the source's axes
+
+/// The engine's dense result, whose axis d is the source's axis order[d], in the source's own axes.
+array in_source_order(array got, const shape_t& shape, const std::vector<int>& order) {
+  shape_t physical;
+  std::vector<int> inverse(order.size());
+  for (std::size_t d = 0; d < order.size(); ++d) {
+    physical.push_back(shape[static_cast<std::size_t>(order[d])]);
+    inverse[static_cast<std::size_t>(order[d])] = static_cast<int>(d);
+  }
+  got.shape = physical;
+  return permuted(got, inverse);
+}
+
+/// Evaluates the source again, each value from the engine's earlier ones, and notes how far each of the engine's is from it.
+void measure_locally(const graph& g, const std::map<std::string, array>& inputs, const engine_values& engine, comparison_report& report) {
+  std::map<std::string, double> local;
+  evaluator(g).run(inputs, false, [&](const std::string& name, array& value) {
+    const auto found = engine.find(name);
+    if (found == engine.end() || found->second.count() != value.count()) return;
+    local[name] = measure(found->second, value).relative;
+    value = converted(found->second, value.type);
+  });
+  for (auto* rows : {&report.outputs, &report.steps})
+    for (comparison& c : *rows) {
+      const auto found = local.find(c.name);
+      c.local = found != local.end() ? found->second : c.relative;
+    }
+}
+
 void sort_worst_first(std::vector<comparison>& rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const comparison& a, const comparison& b) { return a.relative > b.relative; });
 }
@@ -84,6 +118,13 @@ std::map<std::string, int> last_writers(const variant_view& v) {
   return result;
 }
 
+}
+
+double comparison_report::worst_local() const {
+  double result = 0;
+  for (const auto* rows : {&outputs, &steps})
+    for (const comparison& c : *rows) result = std::max(result, c.local < 0 ? infinite : c.local);
+  return result;
 }
 
 double comparison_report::worst() const {
@@ -120,8 +161,9 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
     const array data = to_engine(v.input(i), inputs.at(v.input(i).name()));
     std::memcpy(r.input(i), data.data.data(), data.data.size());
   }
-  constexpr double plainly_equal = 1e-5;
+  constexpr double plainly_equal = 1e-5, suspicious = 1e-4;
   comparison_report report;
+  engine_values engine;
   const std::map<std::string, int> last = last_writers(v);
   r.run_steps([&](int index) {
     const tensor_info t = v.step(index).output();
@@ -131,7 +173,10 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
       ++report.steps_without_counterpart;
       return;
     }
-    comparison c = measure_in_any_order(dense(t, r.tensor(t.index())), reference->second, plainly_equal);
+    array got = dense(t, r.tensor(t.index()));
+    std::vector<int> order;
+    comparison c = measure_in_any_order(got, reference->second, plainly_equal, order);
+    engine[t.name()] = in_source_order(std::move(got), reference->second.shape, order);
     c.name = t.name();
     c.step = index;
     c.step_name = v.step(index).name();
@@ -154,6 +199,11 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
     comparison c = measure(source, *wanted);
     c.name = port.name();
     report.outputs.push_back(std::move(c));
+    engine[port.name()] = source;
+  }
+  if (report.worst() > suspicious) {
+    progress("evaluating every step on its own inputs");
+    measure_locally(g, inputs, engine, report);
   }
   sort_worst_first(report.outputs);
   sort_worst_first(report.steps);

@@ -18,6 +18,7 @@ json row(const comparison& c) {
   json result = {{"name", c.name}, {"max_error", c.max_error}, {"mean_error", c.mean_error}, {"largest_magnitude", c.largest}};
   result["relative_error"] = c.relative;
   result["max_ulp"] = c.ulp;
+  if (c.local >= 0) result["local_relative_error"] = c.local;
   if (c.step >= 0) {
     result["step"] = c.step;
     result["step_name"] = c.step_name;
@@ -35,6 +36,10 @@ std::string comparison_text(const comparison_report& report, double tolerance, s
   if (rows > 0 && report.steps.size() > rows) text += format_text("(the worst %zu of %zu steps)\n", rows, report.steps.size());
   if (rows > 0 && report.steps_without_counterpart > 0)
     text += format_text("(%d steps compute values that the source does not name)\n", report.steps_without_counterpart);
+  if (report.within(tolerance) && report.worst() > tolerance)
+    text += format_text("every step is right to %.1e on its own inputs: the model itself amplifies the rounding of float32, or jumps where two "
+                        "numbers are nearly equal\n",
+                        report.worst_local());
   text += format_text("check %s: %zu outputs and %zu steps, worst error %.2e of the largest magnitude, tolerance %.0e\n",
                       report.within(tolerance) ? "passed" : "FAILED", report.outputs.size(), report.steps.size(), report.worst(), tolerance);
   return text;

@@ -50,6 +50,9 @@ std::string algorithm_of(const step_view& s) {
   if (s.op() == op::pool_2d) return format::EnumNamePoolKind(s.pool_2d()->kind());
   if (s.op() == op::binary) return format::EnumNameBinaryKind(s.binary()->kind());
   if (s.op() == op::reduce) return format::EnumNameReduceKind(s.reduce()->kind());
+  if (s.op() == op::compare) return format::EnumNameCompareKind(s.compare()->kind());
+  if (s.op() == op::arithmetic) return format::EnumNameArithmeticKind(s.arithmetic()->kind());
+  if (s.op() == op::arg_reduce) return format::EnumNameArgReduceKind(s.arg_reduce()->kind());
   return "";
 }
 
@@ -182,7 +185,9 @@ std::string settings_source(const model& m) {
     }
   }
   constexpr const char* op_names[op_count] = {"none", "conv_2d", "depthwise_conv_2d", "fully_connected", "pack_panels", "mat_mul", "pool_2d",
-                                              "unary", "binary", "copy", "fill", "resize_2d", "reduce", "softmax"};
+                                              "unary", "binary", "copy", "fill", "resize_2d", "reduce", "softmax", "cast", "compare", "select",
+                                              "arithmetic", "gather", "gather_elements", "arg_reduce", "top_k", "non_max_suppression",
+                                              "layer_normalization", "local_response_normalization"};
   auto join = [](const char* scope, const bool* wanted, int count, auto&& name) {
     std::string text;
     for (int i = 0; i < count; ++i)

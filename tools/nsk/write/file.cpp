@@ -40,6 +40,20 @@ fb::Offset<void> write_operator(builder& b, const plan_step& s) {
     case op::resize_2d: return format::CreateResize2D(b, u(s.row_taps), u(s.column_taps)).Union();
     case op::reduce: return format::CreateReduce(b, static_cast<format::ReduceKind>(s.reduce), write_epilogue(b, s.e)).Union();
     case op::softmax: return format::CreateSoftmax(b, static_cast<std::uint8_t>(s.axis), s.log).Union();
+    case op::cast: return format::CreateCast(b).Union();
+    case op::compare: return format::CreateCompare(b, static_cast<format::CompareKind>(s.compare)).Union();
+    case op::select: return format::CreateSelect(b).Union();
+    case op::arithmetic: return format::CreateArithmetic(b, static_cast<format::ArithmeticKind>(s.arithmetic)).Union();
+    case op::gather: return format::CreateGather(b, static_cast<std::uint8_t>(s.axis)).Union();
+    case op::gather_elements: return format::CreateGatherElements(b, static_cast<std::uint8_t>(s.axis)).Union();
+    case op::arg_reduce:
+      return format::CreateArgReduce(b, static_cast<std::uint8_t>(s.axis), static_cast<format::ArgReduceKind>(s.arg_reduce), s.last).Union();
+    case op::top_k: return format::CreateTopK(b, static_cast<std::uint8_t>(s.axis), s.smallest).Union();
+    case op::non_max_suppression:
+      return format::CreateNonMaxSuppression(b, s.most_per_class, s.iou_threshold, s.score_threshold, s.center_point_box).Union();
+    case op::layer_normalization: return format::CreateLayerNormalization(b, s.epsilon, s.centre).Union();
+    case op::local_response_normalization:
+      return format::CreateLocalResponseNormalization(b, static_cast<std::uint32_t>(s.size), s.alpha, s.beta, s.bias).Union();
     case op::none: break;
   }
   return {};

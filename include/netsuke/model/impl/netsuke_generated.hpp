@@ -71,6 +71,39 @@ struct ReduceBuilder;
 struct Softmax;
 struct SoftmaxBuilder;
 
+struct Cast;
+struct CastBuilder;
+
+struct Compare;
+struct CompareBuilder;
+
+struct Select;
+struct SelectBuilder;
+
+struct Arithmetic;
+struct ArithmeticBuilder;
+
+struct Gather;
+struct GatherBuilder;
+
+struct GatherElements;
+struct GatherElementsBuilder;
+
+struct ArgReduce;
+struct ArgReduceBuilder;
+
+struct TopK;
+struct TopKBuilder;
+
+struct NonMaxSuppression;
+struct NonMaxSuppressionBuilder;
+
+struct LayerNormalization;
+struct LayerNormalizationBuilder;
+
+struct LocalResponseNormalization;
+struct LocalResponseNormalizationBuilder;
+
 struct Tile;
 
 struct Step;
@@ -248,11 +281,12 @@ enum class Function : uint8_t {
   elu = 20,
   softplus = 21,
   square = 22,
+  sign = 23,
   MIN = identity,
-  MAX = square
+  MAX = sign
 };
 
-inline const Function (&EnumValuesFunction())[23] {
+inline const Function (&EnumValuesFunction())[24] {
   static const Function values[] = {
     Function::identity,
     Function::clip,
@@ -276,13 +310,14 @@ inline const Function (&EnumValuesFunction())[23] {
     Function::gelu,
     Function::elu,
     Function::softplus,
-    Function::square
+    Function::square,
+    Function::sign
   };
   return values;
 }
 
 inline const char * const *EnumNamesFunction() {
-  static const char * const names[24] = {
+  static const char * const names[25] = {
     "identity",
     "clip",
     "leaky_relu",
@@ -306,13 +341,14 @@ inline const char * const *EnumNamesFunction() {
     "elu",
     "softplus",
     "square",
+    "sign",
     nullptr
   };
   return names;
 }
 
 inline const char *EnumNameFunction(Function e) {
-  if (flatbuffers::IsOutRange(e, Function::identity, Function::square)) return "";
+  if (flatbuffers::IsOutRange(e, Function::identity, Function::sign)) return "";
   const size_t index = static_cast<size_t>(e);
   return EnumNamesFunction()[index];
 }
@@ -471,6 +507,129 @@ inline const char *EnumNameReduceKind(ReduceKind e) {
   return EnumNamesReduceKind()[index];
 }
 
+enum class CompareKind : uint8_t {
+  equal = 0,
+  not_equal = 1,
+  less = 2,
+  less_equal = 3,
+  MIN = equal,
+  MAX = less_equal
+};
+
+inline const CompareKind (&EnumValuesCompareKind())[4] {
+  static const CompareKind values[] = {
+    CompareKind::equal,
+    CompareKind::not_equal,
+    CompareKind::less,
+    CompareKind::less_equal
+  };
+  return values;
+}
+
+inline const char * const *EnumNamesCompareKind() {
+  static const char * const names[5] = {
+    "equal",
+    "not_equal",
+    "less",
+    "less_equal",
+    nullptr
+  };
+  return names;
+}
+
+inline const char *EnumNameCompareKind(CompareKind e) {
+  if (flatbuffers::IsOutRange(e, CompareKind::equal, CompareKind::less_equal)) return "";
+  const size_t index = static_cast<size_t>(e);
+  return EnumNamesCompareKind()[index];
+}
+
+enum class ArithmeticKind : uint8_t {
+  add = 0,
+  sub = 1,
+  mul = 2,
+  div = 3,
+  mod = 4,
+  fmod = 5,
+  min = 6,
+  max = 7,
+  bit_and = 8,
+  bit_or = 9,
+  bit_xor = 10,
+  MIN = add,
+  MAX = bit_xor
+};
+
+inline const ArithmeticKind (&EnumValuesArithmeticKind())[11] {
+  static const ArithmeticKind values[] = {
+    ArithmeticKind::add,
+    ArithmeticKind::sub,
+    ArithmeticKind::mul,
+    ArithmeticKind::div,
+    ArithmeticKind::mod,
+    ArithmeticKind::fmod,
+    ArithmeticKind::min,
+    ArithmeticKind::max,
+    ArithmeticKind::bit_and,
+    ArithmeticKind::bit_or,
+    ArithmeticKind::bit_xor
+  };
+  return values;
+}
+
+inline const char * const *EnumNamesArithmeticKind() {
+  static const char * const names[12] = {
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "mod",
+    "fmod",
+    "min",
+    "max",
+    "bit_and",
+    "bit_or",
+    "bit_xor",
+    nullptr
+  };
+  return names;
+}
+
+inline const char *EnumNameArithmeticKind(ArithmeticKind e) {
+  if (flatbuffers::IsOutRange(e, ArithmeticKind::add, ArithmeticKind::bit_xor)) return "";
+  const size_t index = static_cast<size_t>(e);
+  return EnumNamesArithmeticKind()[index];
+}
+
+enum class ArgReduceKind : uint8_t {
+  max = 0,
+  min = 1,
+  MIN = max,
+  MAX = min
+};
+
+inline const ArgReduceKind (&EnumValuesArgReduceKind())[2] {
+  static const ArgReduceKind values[] = {
+    ArgReduceKind::max,
+    ArgReduceKind::min
+  };
+  return values;
+}
+
+inline const char * const *EnumNamesArgReduceKind() {
+  static const char * const names[3] = {
+    "max",
+    "min",
+    nullptr
+  };
+  return names;
+}
+
+inline const char *EnumNameArgReduceKind(ArgReduceKind e) {
+  if (flatbuffers::IsOutRange(e, ArgReduceKind::max, ArgReduceKind::min)) return "";
+  const size_t index = static_cast<size_t>(e);
+  return EnumNamesArgReduceKind()[index];
+}
+
 /// Append-only. The order gives nsk::op its values.
 enum class Operator : uint8_t {
   NONE = 0,
@@ -487,11 +646,22 @@ enum class Operator : uint8_t {
   Resize2D = 11,
   Reduce = 12,
   Softmax = 13,
+  Cast = 14,
+  Compare = 15,
+  Select = 16,
+  Arithmetic = 17,
+  Gather = 18,
+  GatherElements = 19,
+  ArgReduce = 20,
+  TopK = 21,
+  NonMaxSuppression = 22,
+  LayerNormalization = 23,
+  LocalResponseNormalization = 24,
   MIN = NONE,
-  MAX = Softmax
+  MAX = LocalResponseNormalization
 };
 
-inline const Operator (&EnumValuesOperator())[14] {
+inline const Operator (&EnumValuesOperator())[25] {
   static const Operator values[] = {
     Operator::NONE,
     Operator::Conv2D,
@@ -506,13 +676,24 @@ inline const Operator (&EnumValuesOperator())[14] {
     Operator::Fill,
     Operator::Resize2D,
     Operator::Reduce,
-    Operator::Softmax
+    Operator::Softmax,
+    Operator::Cast,
+    Operator::Compare,
+    Operator::Select,
+    Operator::Arithmetic,
+    Operator::Gather,
+    Operator::GatherElements,
+    Operator::ArgReduce,
+    Operator::TopK,
+    Operator::NonMaxSuppression,
+    Operator::LayerNormalization,
+    Operator::LocalResponseNormalization
   };
   return values;
 }
 
 inline const char * const *EnumNamesOperator() {
-  static const char * const names[15] = {
+  static const char * const names[26] = {
     "NONE",
     "Conv2D",
     "DepthwiseConv2D",
@@ -527,13 +708,24 @@ inline const char * const *EnumNamesOperator() {
     "Resize2D",
     "Reduce",
     "Softmax",
+    "Cast",
+    "Compare",
+    "Select",
+    "Arithmetic",
+    "Gather",
+    "GatherElements",
+    "ArgReduce",
+    "TopK",
+    "NonMaxSuppression",
+    "LayerNormalization",
+    "LocalResponseNormalization",
     nullptr
   };
   return names;
 }
 
 inline const char *EnumNameOperator(Operator e) {
-  if (flatbuffers::IsOutRange(e, Operator::NONE, Operator::Softmax)) return "";
+  if (flatbuffers::IsOutRange(e, Operator::NONE, Operator::LocalResponseNormalization)) return "";
   const size_t index = static_cast<size_t>(e);
   return EnumNamesOperator()[index];
 }
@@ -592,6 +784,50 @@ template<> struct OperatorTraits<nsk::format::Reduce> {
 
 template<> struct OperatorTraits<nsk::format::Softmax> {
   static const Operator enum_value = Operator::Softmax;
+};
+
+template<> struct OperatorTraits<nsk::format::Cast> {
+  static const Operator enum_value = Operator::Cast;
+};
+
+template<> struct OperatorTraits<nsk::format::Compare> {
+  static const Operator enum_value = Operator::Compare;
+};
+
+template<> struct OperatorTraits<nsk::format::Select> {
+  static const Operator enum_value = Operator::Select;
+};
+
+template<> struct OperatorTraits<nsk::format::Arithmetic> {
+  static const Operator enum_value = Operator::Arithmetic;
+};
+
+template<> struct OperatorTraits<nsk::format::Gather> {
+  static const Operator enum_value = Operator::Gather;
+};
+
+template<> struct OperatorTraits<nsk::format::GatherElements> {
+  static const Operator enum_value = Operator::GatherElements;
+};
+
+template<> struct OperatorTraits<nsk::format::ArgReduce> {
+  static const Operator enum_value = Operator::ArgReduce;
+};
+
+template<> struct OperatorTraits<nsk::format::TopK> {
+  static const Operator enum_value = Operator::TopK;
+};
+
+template<> struct OperatorTraits<nsk::format::NonMaxSuppression> {
+  static const Operator enum_value = Operator::NonMaxSuppression;
+};
+
+template<> struct OperatorTraits<nsk::format::LayerNormalization> {
+  static const Operator enum_value = Operator::LayerNormalization;
+};
+
+template<> struct OperatorTraits<nsk::format::LocalResponseNormalization> {
+  static const Operator enum_value = Operator::LocalResponseNormalization;
 };
 
 bool VerifyOperator(flatbuffers::Verifier &verifier, const void *obj, Operator type);
@@ -1852,6 +2088,572 @@ inline flatbuffers::Offset<Softmax> CreateSoftmax(
 }
 #endif
 
+/// Output = input, converted to the output's type. Float to integer drops the fraction and saturates (NaN gives 0); integers wrap;
+/// boolean is x != 0.
+struct Cast FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef CastBuilder Builder;
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_FORMAT_BUILDERS)
+struct CastBuilder {
+  typedef Cast Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  explicit CastBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<Cast> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Cast>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Cast> CreateCast(
+    flatbuffers::FlatBufferBuilder &_fbb) {
+  CastBuilder builder_(_fbb);
+  return builder_.Finish();
+}
+#endif
+
+/// Boolean output = a kind b; a and b of one type and of the output's shape. Comparisons with NaN are false, not_equal true.
+struct Compare FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef CompareBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_KIND = 4
+  };
+  nsk::format::CompareKind kind() const {
+    return static_cast<nsk::format::CompareKind>(GetField<uint8_t>(VT_KIND, 0));
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint8_t>(verifier, VT_KIND, 1) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_FORMAT_BUILDERS)
+struct CompareBuilder {
+  typedef Compare Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_kind(nsk::format::CompareKind kind) {
+    fbb_.AddElement<uint8_t>(Compare::VT_KIND, static_cast<uint8_t>(kind), 0);
+  }
+  explicit CompareBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<Compare> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Compare>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Compare> CreateCompare(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    nsk::format::CompareKind kind = nsk::format::CompareKind::equal) {
+  CompareBuilder builder_(_fbb);
+  builder_.add_kind(kind);
+  return builder_.Finish();
+}
+#endif
+
+/// Output = condition ? a : b, all of the output's shape; the condition is boolean, a and b have the output's type.
+struct Select FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef SelectBuilder Builder;
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_FORMAT_BUILDERS)
+struct SelectBuilder {
+  typedef Select Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  explicit SelectBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<Select> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Select>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Select> CreateSelect(
+    flatbuffers::FlatBufferBuilder &_fbb) {
+  SelectBuilder builder_(_fbb);
+  return builder_.Finish();
+}
+#endif
+
+/// y = a kind b on int32, int64 or boolean (bit_* only), all of one type and of the output's shape. Integers wrap.
+struct Arithmetic FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef ArithmeticBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_KIND = 4
+  };
+  nsk::format::ArithmeticKind kind() const {
+    return static_cast<nsk::format::ArithmeticKind>(GetField<uint8_t>(VT_KIND, 0));
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint8_t>(verifier, VT_KIND, 1) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_FORMAT_BUILDERS)
+struct ArithmeticBuilder {
+  typedef Arithmetic Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_kind(nsk::format::ArithmeticKind kind) {
+    fbb_.AddElement<uint8_t>(Arithmetic::VT_KIND, static_cast<uint8_t>(kind), 0);
+  }
+  explicit ArithmeticBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<Arithmetic> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Arithmetic>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Arithmetic> CreateArithmetic(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    nsk::format::ArithmeticKind kind = nsk::format::ArithmeticKind::add) {
+  ArithmeticBuilder builder_(_fbb);
+  builder_.add_kind(kind);
+  return builder_.Finish();
+}
+#endif
+
+/// output[.., i, ..] = data[.., indices[i], ..] along `axis`. Step.inputs = data, indices [n] (int32 or int64). Negative indices count from
+/// the end; others outside are clamped, and flag index_clamped is raised.
+struct Gather FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef GatherBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_AXIS = 4
+  };
+  uint8_t axis() const {
+    return GetField<uint8_t>(VT_AXIS, 0);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint8_t>(verifier, VT_AXIS, 1) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_FORMAT_BUILDERS)
+struct GatherBuilder {
+  typedef Gather Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_axis(uint8_t axis) {
+    fbb_.AddElement<uint8_t>(Gather::VT_AXIS, axis, 0);
+  }
+  explicit GatherBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<Gather> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Gather>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Gather> CreateGather(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    uint8_t axis = 0) {
+  GatherBuilder builder_(_fbb);
+  builder_.add_axis(axis);
+  return builder_.Finish();
+}
+#endif
+
+/// output[p] = data[p with indices[p] along axis]. Step.inputs = data, indices of the output's shape. Indices as for Gather.
+struct GatherElements FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef GatherElementsBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_AXIS = 4
+  };
+  uint8_t axis() const {
+    return GetField<uint8_t>(VT_AXIS, 0);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint8_t>(verifier, VT_AXIS, 1) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_FORMAT_BUILDERS)
+struct GatherElementsBuilder {
+  typedef GatherElements Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_axis(uint8_t axis) {
+    fbb_.AddElement<uint8_t>(GatherElements::VT_AXIS, axis, 0);
+  }
+  explicit GatherElementsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<GatherElements> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<GatherElements>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<GatherElements> CreateGatherElements(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    uint8_t axis = 0) {
+  GatherElementsBuilder builder_(_fbb);
+  builder_.add_axis(axis);
+  return builder_.Finish();
+}
+#endif
+
+/// int64 position of the largest or smallest element along `axis`, which has length 1 in the output; of equal ones the first, or the last.
+struct ArgReduce FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef ArgReduceBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_AXIS = 4,
+    VT_KIND = 6,
+    VT_LAST = 8
+  };
+  uint8_t axis() const {
+    return GetField<uint8_t>(VT_AXIS, 0);
+  }
+  nsk::format::ArgReduceKind kind() const {
+    return static_cast<nsk::format::ArgReduceKind>(GetField<uint8_t>(VT_KIND, 0));
+  }
+  bool last() const {
+    return GetField<uint8_t>(VT_LAST, 0) != 0;
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint8_t>(verifier, VT_AXIS, 1) &&
+           VerifyField<uint8_t>(verifier, VT_KIND, 1) &&
+           VerifyField<uint8_t>(verifier, VT_LAST, 1) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_FORMAT_BUILDERS)
+struct ArgReduceBuilder {
+  typedef ArgReduce Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_axis(uint8_t axis) {
+    fbb_.AddElement<uint8_t>(ArgReduce::VT_AXIS, axis, 0);
+  }
+  void add_kind(nsk::format::ArgReduceKind kind) {
+    fbb_.AddElement<uint8_t>(ArgReduce::VT_KIND, static_cast<uint8_t>(kind), 0);
+  }
+  void add_last(bool last) {
+    fbb_.AddElement<uint8_t>(ArgReduce::VT_LAST, static_cast<uint8_t>(last), 0);
+  }
+  explicit ArgReduceBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<ArgReduce> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<ArgReduce>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<ArgReduce> CreateArgReduce(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    uint8_t axis = 0,
+    nsk::format::ArgReduceKind kind = nsk::format::ArgReduceKind::max,
+    bool last = false) {
+  ArgReduceBuilder builder_(_fbb);
+  builder_.add_last(last);
+  builder_.add_kind(kind);
+  builder_.add_axis(axis);
+  return builder_.Finish();
+}
+#endif
+
+/// int64 positions of the k best elements along `axis` (k = the output's length there), best first; of equal ones the first.
+struct TopK FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef TopKBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_AXIS = 4,
+    VT_SMALLEST = 6
+  };
+  uint8_t axis() const {
+    return GetField<uint8_t>(VT_AXIS, 0);
+  }
+  bool smallest() const {
+    return GetField<uint8_t>(VT_SMALLEST, 0) != 0;
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint8_t>(verifier, VT_AXIS, 1) &&
+           VerifyField<uint8_t>(verifier, VT_SMALLEST, 1) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_FORMAT_BUILDERS)
+struct TopKBuilder {
+  typedef TopK Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_axis(uint8_t axis) {
+    fbb_.AddElement<uint8_t>(TopK::VT_AXIS, axis, 0);
+  }
+  void add_smallest(bool smallest) {
+    fbb_.AddElement<uint8_t>(TopK::VT_SMALLEST, static_cast<uint8_t>(smallest), 0);
+  }
+  explicit TopKBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<TopK> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<TopK>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<TopK> CreateTopK(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    uint8_t axis = 0,
+    bool smallest = false) {
+  TopKBuilder builder_(_fbb);
+  builder_.add_smallest(smallest);
+  builder_.add_axis(axis);
+  return builder_.Finish();
+}
+#endif
+
+/// int64 output [most, 3]: image, class and box of what is kept, best score first within each class of each image; rows that are not needed
+/// are -1. Step.inputs = boxes [images, boxes, 4], scores [images, classes, boxes]. Kept: score > score_threshold, and an intersection over
+/// union of at most iou_threshold with every better box kept. boxes are y0 x0 y1 x1 (any two corners), or centre x y, width, height.
+/// Flag output_truncated is raised where `most` rows do not suffice.
+struct NonMaxSuppression FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef NonMaxSuppressionBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_MOST_PER_CLASS = 4,
+    VT_IOU_THRESHOLD = 6,
+    VT_SCORE_THRESHOLD = 8,
+    VT_CENTER_POINT_BOX = 10
+  };
+  uint32_t most_per_class() const {
+    return GetField<uint32_t>(VT_MOST_PER_CLASS, 0);
+  }
+  float iou_threshold() const {
+    return GetField<float>(VT_IOU_THRESHOLD, 0.0f);
+  }
+  float score_threshold() const {
+    return GetField<float>(VT_SCORE_THRESHOLD, 0.0f);
+  }
+  bool center_point_box() const {
+    return GetField<uint8_t>(VT_CENTER_POINT_BOX, 0) != 0;
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint32_t>(verifier, VT_MOST_PER_CLASS, 4) &&
+           VerifyField<float>(verifier, VT_IOU_THRESHOLD, 4) &&
+           VerifyField<float>(verifier, VT_SCORE_THRESHOLD, 4) &&
+           VerifyField<uint8_t>(verifier, VT_CENTER_POINT_BOX, 1) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_FORMAT_BUILDERS)
+struct NonMaxSuppressionBuilder {
+  typedef NonMaxSuppression Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_most_per_class(uint32_t most_per_class) {
+    fbb_.AddElement<uint32_t>(NonMaxSuppression::VT_MOST_PER_CLASS, most_per_class, 0);
+  }
+  void add_iou_threshold(float iou_threshold) {
+    fbb_.AddElement<float>(NonMaxSuppression::VT_IOU_THRESHOLD, iou_threshold, 0.0f);
+  }
+  void add_score_threshold(float score_threshold) {
+    fbb_.AddElement<float>(NonMaxSuppression::VT_SCORE_THRESHOLD, score_threshold, 0.0f);
+  }
+  void add_center_point_box(bool center_point_box) {
+    fbb_.AddElement<uint8_t>(NonMaxSuppression::VT_CENTER_POINT_BOX, static_cast<uint8_t>(center_point_box), 0);
+  }
+  explicit NonMaxSuppressionBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<NonMaxSuppression> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<NonMaxSuppression>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<NonMaxSuppression> CreateNonMaxSuppression(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    uint32_t most_per_class = 0,
+    float iou_threshold = 0.0f,
+    float score_threshold = 0.0f,
+    bool center_point_box = false) {
+  NonMaxSuppressionBuilder builder_(_fbb);
+  builder_.add_score_threshold(score_threshold);
+  builder_.add_iou_threshold(iou_threshold);
+  builder_.add_most_per_class(most_per_class);
+  builder_.add_center_point_box(center_point_box);
+  return builder_.Finish();
+}
+#endif
+
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + bias along the last dimension; without `centre` the mean counts as 0.
+/// Step.inputs = x, scale, bias: constants with one float per element of the last dimension.
+struct LayerNormalization FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef LayerNormalizationBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_EPSILON = 4,
+    VT_CENTRE = 6
+  };
+  float epsilon() const {
+    return GetField<float>(VT_EPSILON, 0.0f);
+  }
+  bool centre() const {
+    return GetField<uint8_t>(VT_CENTRE, 1) != 0;
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<float>(verifier, VT_EPSILON, 4) &&
+           VerifyField<uint8_t>(verifier, VT_CENTRE, 1) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_FORMAT_BUILDERS)
+struct LayerNormalizationBuilder {
+  typedef LayerNormalization Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_epsilon(float epsilon) {
+    fbb_.AddElement<float>(LayerNormalization::VT_EPSILON, epsilon, 0.0f);
+  }
+  void add_centre(bool centre) {
+    fbb_.AddElement<uint8_t>(LayerNormalization::VT_CENTRE, static_cast<uint8_t>(centre), 1);
+  }
+  explicit LayerNormalizationBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<LayerNormalization> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<LayerNormalization>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<LayerNormalization> CreateLayerNormalization(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    float epsilon = 0.0f,
+    bool centre = true) {
+  LayerNormalizationBuilder builder_(_fbb);
+  builder_.add_epsilon(epsilon);
+  builder_.add_centre(centre);
+  return builder_.Finish();
+}
+#endif
+
+/// y = x / (bias + alpha / size * sum of squares of the `size` neighbours in the last dimension)^beta; the window begins (size - 1) / 2 before.
+struct LocalResponseNormalization FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef LocalResponseNormalizationBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_SIZE = 4,
+    VT_ALPHA = 6,
+    VT_BETA = 8,
+    VT_BIAS = 10
+  };
+  uint32_t size() const {
+    return GetField<uint32_t>(VT_SIZE, 0);
+  }
+  float alpha() const {
+    return GetField<float>(VT_ALPHA, 0.0f);
+  }
+  float beta() const {
+    return GetField<float>(VT_BETA, 0.0f);
+  }
+  float bias() const {
+    return GetField<float>(VT_BIAS, 0.0f);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint32_t>(verifier, VT_SIZE, 4) &&
+           VerifyField<float>(verifier, VT_ALPHA, 4) &&
+           VerifyField<float>(verifier, VT_BETA, 4) &&
+           VerifyField<float>(verifier, VT_BIAS, 4) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_FORMAT_BUILDERS)
+struct LocalResponseNormalizationBuilder {
+  typedef LocalResponseNormalization Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_size(uint32_t size) {
+    fbb_.AddElement<uint32_t>(LocalResponseNormalization::VT_SIZE, size, 0);
+  }
+  void add_alpha(float alpha) {
+    fbb_.AddElement<float>(LocalResponseNormalization::VT_ALPHA, alpha, 0.0f);
+  }
+  void add_beta(float beta) {
+    fbb_.AddElement<float>(LocalResponseNormalization::VT_BETA, beta, 0.0f);
+  }
+  void add_bias(float bias) {
+    fbb_.AddElement<float>(LocalResponseNormalization::VT_BIAS, bias, 0.0f);
+  }
+  explicit LocalResponseNormalizationBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<LocalResponseNormalization> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<LocalResponseNormalization>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<LocalResponseNormalization> CreateLocalResponseNormalization(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    uint32_t size = 0,
+    float alpha = 0.0f,
+    float beta = 0.0f,
+    float bias = 0.0f) {
+  LocalResponseNormalizationBuilder builder_(_fbb);
+  builder_.add_bias(bias);
+  builder_.add_beta(beta);
+  builder_.add_alpha(alpha);
+  builder_.add_size(size);
+  return builder_.Finish();
+}
+#endif
+
 /// A number of independent tiles, each computed by one call of a kernel.
 struct Step FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef StepBuilder Builder;
@@ -1913,6 +2715,39 @@ struct Step FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
   const nsk::format::Softmax *op_as_Softmax() const {
     return op_type() == nsk::format::Operator::Softmax ? static_cast<const nsk::format::Softmax *>(op()) : nullptr;
+  }
+  const nsk::format::Cast *op_as_Cast() const {
+    return op_type() == nsk::format::Operator::Cast ? static_cast<const nsk::format::Cast *>(op()) : nullptr;
+  }
+  const nsk::format::Compare *op_as_Compare() const {
+    return op_type() == nsk::format::Operator::Compare ? static_cast<const nsk::format::Compare *>(op()) : nullptr;
+  }
+  const nsk::format::Select *op_as_Select() const {
+    return op_type() == nsk::format::Operator::Select ? static_cast<const nsk::format::Select *>(op()) : nullptr;
+  }
+  const nsk::format::Arithmetic *op_as_Arithmetic() const {
+    return op_type() == nsk::format::Operator::Arithmetic ? static_cast<const nsk::format::Arithmetic *>(op()) : nullptr;
+  }
+  const nsk::format::Gather *op_as_Gather() const {
+    return op_type() == nsk::format::Operator::Gather ? static_cast<const nsk::format::Gather *>(op()) : nullptr;
+  }
+  const nsk::format::GatherElements *op_as_GatherElements() const {
+    return op_type() == nsk::format::Operator::GatherElements ? static_cast<const nsk::format::GatherElements *>(op()) : nullptr;
+  }
+  const nsk::format::ArgReduce *op_as_ArgReduce() const {
+    return op_type() == nsk::format::Operator::ArgReduce ? static_cast<const nsk::format::ArgReduce *>(op()) : nullptr;
+  }
+  const nsk::format::TopK *op_as_TopK() const {
+    return op_type() == nsk::format::Operator::TopK ? static_cast<const nsk::format::TopK *>(op()) : nullptr;
+  }
+  const nsk::format::NonMaxSuppression *op_as_NonMaxSuppression() const {
+    return op_type() == nsk::format::Operator::NonMaxSuppression ? static_cast<const nsk::format::NonMaxSuppression *>(op()) : nullptr;
+  }
+  const nsk::format::LayerNormalization *op_as_LayerNormalization() const {
+    return op_type() == nsk::format::Operator::LayerNormalization ? static_cast<const nsk::format::LayerNormalization *>(op()) : nullptr;
+  }
+  const nsk::format::LocalResponseNormalization *op_as_LocalResponseNormalization() const {
+    return op_type() == nsk::format::Operator::LocalResponseNormalization ? static_cast<const nsk::format::LocalResponseNormalization *>(op()) : nullptr;
   }
   const flatbuffers::Vector<uint32_t> *inputs() const {
     return GetPointer<const flatbuffers::Vector<uint32_t> *>(VT_INPUTS);
@@ -1997,6 +2832,50 @@ template<> inline const nsk::format::Reduce *Step::op_as<nsk::format::Reduce>() 
 
 template<> inline const nsk::format::Softmax *Step::op_as<nsk::format::Softmax>() const {
   return op_as_Softmax();
+}
+
+template<> inline const nsk::format::Cast *Step::op_as<nsk::format::Cast>() const {
+  return op_as_Cast();
+}
+
+template<> inline const nsk::format::Compare *Step::op_as<nsk::format::Compare>() const {
+  return op_as_Compare();
+}
+
+template<> inline const nsk::format::Select *Step::op_as<nsk::format::Select>() const {
+  return op_as_Select();
+}
+
+template<> inline const nsk::format::Arithmetic *Step::op_as<nsk::format::Arithmetic>() const {
+  return op_as_Arithmetic();
+}
+
+template<> inline const nsk::format::Gather *Step::op_as<nsk::format::Gather>() const {
+  return op_as_Gather();
+}
+
+template<> inline const nsk::format::GatherElements *Step::op_as<nsk::format::GatherElements>() const {
+  return op_as_GatherElements();
+}
+
+template<> inline const nsk::format::ArgReduce *Step::op_as<nsk::format::ArgReduce>() const {
+  return op_as_ArgReduce();
+}
+
+template<> inline const nsk::format::TopK *Step::op_as<nsk::format::TopK>() const {
+  return op_as_TopK();
+}
+
+template<> inline const nsk::format::NonMaxSuppression *Step::op_as<nsk::format::NonMaxSuppression>() const {
+  return op_as_NonMaxSuppression();
+}
+
+template<> inline const nsk::format::LayerNormalization *Step::op_as<nsk::format::LayerNormalization>() const {
+  return op_as_LayerNormalization();
+}
+
+template<> inline const nsk::format::LocalResponseNormalization *Step::op_as<nsk::format::LocalResponseNormalization>() const {
+  return op_as_LocalResponseNormalization();
 }
 
 #if defined(NSK_FORMAT_BUILDERS)
@@ -2891,6 +3770,50 @@ inline bool VerifyOperator(flatbuffers::Verifier &verifier, const void *obj, Ope
     }
     case Operator::Softmax: {
       auto ptr = reinterpret_cast<const nsk::format::Softmax *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case Operator::Cast: {
+      auto ptr = reinterpret_cast<const nsk::format::Cast *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case Operator::Compare: {
+      auto ptr = reinterpret_cast<const nsk::format::Compare *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case Operator::Select: {
+      auto ptr = reinterpret_cast<const nsk::format::Select *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case Operator::Arithmetic: {
+      auto ptr = reinterpret_cast<const nsk::format::Arithmetic *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case Operator::Gather: {
+      auto ptr = reinterpret_cast<const nsk::format::Gather *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case Operator::GatherElements: {
+      auto ptr = reinterpret_cast<const nsk::format::GatherElements *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case Operator::ArgReduce: {
+      auto ptr = reinterpret_cast<const nsk::format::ArgReduce *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case Operator::TopK: {
+      auto ptr = reinterpret_cast<const nsk::format::TopK *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case Operator::NonMaxSuppression: {
+      auto ptr = reinterpret_cast<const nsk::format::NonMaxSuppression *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case Operator::LayerNormalization: {
+      auto ptr = reinterpret_cast<const nsk::format::LayerNormalization *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case Operator::LocalResponseNormalization: {
+      auto ptr = reinterpret_cast<const nsk::format::LocalResponseNormalization *>(obj);
       return verifier.VerifyTable(ptr);
     }
     default: return true;

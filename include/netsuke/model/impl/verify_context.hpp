@@ -47,6 +47,15 @@ inline bool same_shape(const tensor_view& a, const tensor_view& b) {
   return true;
 }
 
+inline bool is_float(const tensor_info& t) { return t.type() == dtype::float32 && t.arrangement() == packing::plain; }
+
+/// A float tensor whose last dimension has stride 1.
+inline bool is_float_lines(const tensor_info& t) {
+  const span<const std::int64_t> strides = t.strides();
+  return is_float(t) && strides[strides.size() - 1] == 1;
+}
+inline bool is_image(const tensor_info& t) { return t.rank() == 4 && is_float_lines(t); }
+
 inline bool is_aligned(const void* p, std::uintptr_t alignment) {
   return reinterpret_cast<std::uintptr_t>(p) % alignment == 0;
 }

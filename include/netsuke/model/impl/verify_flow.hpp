@@ -6,7 +6,8 @@
 /// - its tensors' buffers are alive; it writes no constant and no model input;
 /// - all that it reads is covered by the outputs of earlier steps; constants, inputs and states are from the start;
 /// - within its output's buffer an input is either disjoint from the output, or the same view of an operator that reads
-///   each element before writing it (unary, binary, softmax, any residual): then the step works in place;
+///   each element before writing it (unary, binary, softmax, layer normalisation, any residual): then the step works in
+///   place;
 /// - a step that does not work in place writes elements that no earlier step has written (states excepted): slices of
 ///   one buffer by different steps are provably disjoint.
 #include <netsuke/model/impl/region.hpp>
@@ -40,7 +41,8 @@ inline bool same_view(const tensor_info& a, const tensor_info& b) {
 
 inline bool may_work_in_place(const step_view& s, int input) {
   const op o = s.op();
-  return s.epilogue().residual == input || ((o == op::unary || o == op::softmax) && input == 0) ||
+  return s.epilogue().residual == input ||
+         ((o == op::unary || o == op::softmax || o == op::layer_normalization) && input == 0) ||
          (o == op::binary && input < 2);
 }
 

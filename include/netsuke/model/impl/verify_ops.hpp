@@ -5,21 +5,13 @@
 #include <netsuke/kernels/impl/resize_scratch.hpp>
 #include <netsuke/kernels/scratch.hpp>
 #include <netsuke/model/impl/verify_context.hpp>
+#include <netsuke/model/impl/verify_index_ops.hpp>
 
 NSK_BEGIN
 namespace impl {
 
 /// Positions in pixels stay below this, so that kernels may count them in 32 bits.
 inline constexpr std::int64_t max_position = 1 << 30;
-
-inline bool is_float(const tensor_info& t) { return t.type() == dtype::float32 && t.arrangement() == packing::plain; }
-
-/// A float tensor whose last dimension has stride 1.
-inline bool is_float_lines(const tensor_info& t) {
-  const span<const std::int64_t> strides = t.strides();
-  return is_float(t) && strides[strides.size() - 1] == 1;
-}
-inline bool is_image(const tensor_info& t) { return t.rank() == 4 && is_float_lines(t); }
 
 /// Whether a constant holds at least `floats` floats in this arrangement.
 inline bool holds(const tensor_info& t, packing arrangement, std::int64_t floats) {
@@ -214,9 +206,8 @@ inline status_code verify_op(verify_context& c, const step_view& s) {
       const status_code code = verify_pointwise(s, 1);
       return s.softmax()->axis() < s.output().rank() ? code : status_code::bad_step;
     }
-    case op::none: break;
+    default: return verify_index_op(s);
   }
-  return status_code::unknown_op;
 }
 
 }

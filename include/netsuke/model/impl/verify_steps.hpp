@@ -15,7 +15,14 @@ inline std::uint32_t own_inputs(op o) {
     case op::depthwise_conv_2d:
     case op::fully_connected:
     case op::mat_mul:
-    case op::binary: return 2;
+    case op::binary:
+    case op::compare:
+    case op::arithmetic:
+    case op::gather:
+    case op::gather_elements:
+    case op::non_max_suppression: return 2;
+    case op::select:
+    case op::layer_normalization: return 3;
     case op::fill: return 0;
     case op::resize_2d: return 5;
     default: return 1;
@@ -61,6 +68,20 @@ inline bool epilogue_agrees(const step_view& s, const epilogue_info& e) {
   return true;
 }
 
+/// Whether the kernel of an operator fills the border of its output.
+inline bool fills_border(op o) {
+  switch (o) {
+    case op::mat_mul:
+    case op::pack_panels:
+    case op::compare:
+    case op::arithmetic:
+    case op::arg_reduce:
+    case op::top_k:
+    case op::non_max_suppression: return false;
+    default: return true;
+  }
+}
+
 /// What a kernel writes: each element once, and a border only where its kernel fills one.
 inline bool output_is_writable(const step_view& s) {
   const tensor_info output = s.output();
@@ -69,7 +90,7 @@ inline bool output_is_writable(const step_view& s) {
   const tensor_view v = output.view(nullptr);
   const region r = region_of(v, static_cast<std::int64_t>(output.offset()), repeats);
   const bool bordered = (v.border.top | v.border.left | v.border.bottom | v.border.right) != 0;
-  if (bordered && (s.op() == op::mat_mul || s.op() == op::pack_panels)) return false;
+  if (bordered && !fills_border(s.op())) return false;
   return !repeats && r.injective();
 }
 
@@ -87,8 +108,12 @@ inline bool tiles_agree(const step_view& s) {
       return s.groups() == 1 || grid.channels == 1 || t.channels % group == 0 || group % panel_width == 0;
     }
     case op::pack_panels: return grid.channels == 1;
-    case op::softmax: {
-      const int from_last = output.rank() - 1 - s.softmax()->axis();
+    case op::non_max_suppression: return grid.count() == 1;
+    case op::layer_normalization:
+    case op::local_response_normalization: return grid.channels == 1;
+    case op::softmax:
+    case op::top_k: {
+      const int from_last = output.rank() - 1 - s.axis();
       return from_last == 0 ? grid.channels == 1 : from_last == 1 ? grid.pixels == 1 : grid.rows == 1;
     }
     default: return true;
@@ -101,6 +126,7 @@ inline bool scratch_agrees(const verify_context& c, const step_view& s) {
   switch (s.op()) {
     case op::conv_2d: return kernels::conv_2d_scratch_bytes(conv_shape_of(s)) <= given;
     case op::resize_2d: return kernels::resize_2d_scratch_bytes(s.resize_2d()->row_taps()) <= given;
+    case op::non_max_suppression: return kernels::non_max_suppression_scratch_bytes(s.input(0).shape()[1]) <= given;
     default: return true;
   }
 }

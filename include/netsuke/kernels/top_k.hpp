@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Positions of the k best elements along one dimension, best first.
+#include <netsuke/kernels/args.hpp>
+#include <netsuke/kernels/impl/element_lines.hpp>
+#define NSK_REGION_COMPACT
+#include <netsuke/simd/begin.hpp>
+
+NSK_BEGIN
+namespace kernels {
+namespace impl {
+
+/// A line of the input and the line of positions that becomes a heap with the worst of the kept at its root, then
+/// sorted. Of two that are equal, or where one is NaN, the first position counts as better.
+template <class T>
+class top_k_line {
+ public:
+  top_k_line(const top_k_args& a, std::ptrdiff_t from, std::ptrdiff_t to) : m_a(a), m_from(from), m_to(to) {}
+
+  void run() {
+    const std::int64_t length = m_a.input.shape[m_a.axis], k = m_a.output.shape[m_a.axis];
+    for (std::int64_t i = 0; i < length; ++i) {
+      if (i < k) {
+        put(i, i);
+        for (std::int64_t child = i; child > 0 && better(at((child - 1) / 2), at(child)); child = (child - 1) / 2)
+          swap(child, (child - 1) / 2);
+      } else if (better(i, at(0))) {
+        put(0, i);
+        sink(k);
+      }
+    }
+    for (std::int64_t size = k; size-- > 1;) {
+      swap(0, size);
+      sink(size);
+    }
+  }
+
+ private:
+  std::int64_t at(std::int64_t i) const {
+    return element<std::int64_t>(m_a.output.data, m_to + i * m_a.output.stride[m_a.axis]);
+  }
+  void put(std::int64_t i, std::int64_t position) {
+    put_element(m_a.output.data, m_to + i * m_a.output.stride[m_a.axis], position);
+  }
+  void swap(std::int64_t i, std::int64_t j) {
+    const std::int64_t first = at(i);
+    put(i, at(j));
+    put(j, first);
+  }
+  bool better(std::int64_t i, std::int64_t j) const {
+    const T x = element<T>(m_a.input.data, m_from + i * m_a.input.stride[m_a.axis]),
+            y = element<T>(m_a.input.data, m_from + j * m_a.input.stride[m_a.axis]);
+    if (m_a.smallest ? x < y : y < x) return true;
+    return !(m_a.smallest ? y < x : x < y) && i < j;
+  }
+  /// Moves the root of a heap of `size` down to where it belongs.
+  void sink(std::int64_t size) {
+    for (std::int64_t parent = 0;;) {
+      std::int64_t child = 2 * parent + 1;
+      if (child >= size) return;
+      if (child + 1 < size && better(at(child), at(child + 1))) ++child;
+      if (!better(at(parent), at(child))) return;
+      swap(parent, child);
+      parent = child;
+    }
+  }
+
+  const top_k_args& m_a;
+  std::ptrdiff_t m_from, m_to;
+};
+
+}
+
+/// output (int64) = positions of the best elements along `axis`, as many as the output is long there; float32, int32 or
+/// int64, any strides. A tile holds whole lines along the axis.
+template <class = void>
+inline void top_k(const top_k_args& a, const tile_range& t, std::byte*) {
+  const std::ptrdiff_t* strides[] = {a.output.stride, a.input.stride};
+  tensor_view lines = a.output;
+  tile_range first = t;
+  lines.shape[a.axis] = 1;
+  if (a.axis + 1 == a.output.rank) first.channel_end = 1;
+  if (a.axis + 2 == a.output.rank) first.pixel_end = 1;
+  if (a.axis + 2 < a.output.rank) first.row_end = t.row_end / a.output.shape[a.axis];
+  impl::for_each_line(lines, strides, first, [&](const impl::element_line<2>& l) {
+    for (std::ptrdiff_t i = 0; i < l.count; ++i) {
+      const std::ptrdiff_t to = l.at[0] + i * l.step[0], from = l.at[1] + i * l.step[1];
+      if (a.input.type == dtype::float32)
+        impl::top_k_line<float>(a, from, to).run();
+      else if (a.input.type == dtype::int32)
+        impl::top_k_line<std::int32_t>(a, from, to).run();
+      else
+        impl::top_k_line<std::int64_t>(a, from, to).run();
+    }
+  });
+}
+
+}
+NSK_END
+#include <netsuke/simd/end.hpp>

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Damages files that the converter wrote: every truncation, and random corruptions, of three small networks of different kinds.
+
+  converted.py PATH/TO/corrupt [--count N]        the acceptance run is --count 200000
+"""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+TOOL = os.environ["NSK_TOOL"]
+MOST_BYTES = 64 * 1024
+
+
+class Network:
+    """A graph that grows node by node; weights come from a fixed seed."""
+
+    def __init__(self, name, shape):
+        self.name, self.nodes, self.constants, self.random = name, [], [], np.random.default_rng(5)
+        self.input = helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)
+
+    def weights(self, *shape):
+        name = f"w{len(self.constants)}"
+        values = self.random.standard_normal(shape).astype(np.float32) / 4
+        self.constants.append(numpy_helper.from_array(values, name))
+        return name
+
+    def constant(self, values):
+        name = f"c{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.asarray(values), name))
+        return name
+
+    def add(self, op, *inputs, **attributes):
+        self.nodes.append(helper.make_node(op, list(inputs), [f"v{len(self.nodes)}"], **attributes))
+        return self.nodes[-1].output[0]
+
+    def save(self, folder, *outputs):
+        values = [helper.make_tensor_value_info(o, TensorProto.FLOAT, None) for o in outputs]
+        graph = helper.make_graph(self.nodes, self.name, [self.input], values, self.constants)
+        path = folder / f"{self.name}.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+        return path
+
+
+def detector(folder):
+    """A stem, a residual block with a depthwise convolution, pooling, a resize that is concatenated, two heads."""
+    n = Network("detector", [1, 3, 16, 20])
+    stem = n.add("Relu", n.add("Conv", "x", n.weights(16, 3, 3, 3), n.weights(16), strides=[2, 2], pads=[0, 0, 1, 1]))
+    deep = n.add("HardSwish", n.add("Conv", stem, n.weights(16, 1, 3, 3), group=16, pads=[1] * 4))
+    block = n.add("Add", n.add("Conv", deep, n.weights(16, 16, 1, 1), n.weights(16)), stem)
+    low = n.add("MaxPool", block, kernel_shape=[2, 2], strides=[2, 2])
+    wide = n.add("PRelu", n.add("Conv", low, n.weights(16, 16, 3, 3), pads=[1] * 4), n.weights(16, 1, 1))
+    high = n.add("Resize", wide, "", n.constant(np.float32([1, 1, 2, 2])), mode="linear")
+    both = n.add("Concat", high, block, axis=1)
+    boxes = n.add("Transpose", n.add("Conv", both, n.weights(4, 32, 1, 1), n.weights(4)), perm=[0, 2, 3, 1])
+    return n.save(folder, n.add("Softmax", n.add("Conv", both, n.weights(6, 32, 1, 1)), axis=1), boxes)
+
+
+def policy(folder):
+    """Layer normalisation spelled out, gates, a matrix product of two activations, reductions."""
+    n = Network("policy", [4, 24])
+    centred = n.add("Sub", "x", n.add("ReduceMean", "x", axes=[1]))
+    spread = n.add("Sqrt", n.add("ReduceMean", n.add("Mul", centred, centred), axes=[1]))
+    hidden = n.add("Gemm", n.add("Div", centred, n.add("Add", spread, n.constant(np.float32(1e-3)))), n.weights(24, 40), n.weights(40))
+    gated = n.add("Mul", hidden, n.add("Sigmoid", hidden))
+    mixed = n.add("MatMul", gated, n.add("Transpose", gated, perm=[1, 0]))
+    return n.save(folder, n.add("Tanh", n.add("Gemm", gated, n.weights(40, 6), n.weights(6))), n.add("Softmax", mixed, axis=-1))
+
+
+def recogniser(folder):
+    """Convolutions of several kernels, groups, strides and dilations, average pooling, a dense layer on the picture."""
+    n = Network("recogniser", [2, 1, 20, 20])
+    a = n.add("Clip", n.add("Conv", "x", n.weights(8, 1, 5, 5), n.weights(8), auto_pad="SAME_UPPER"), n.constant(np.float32(0)), n.constant(np.float32(6)))
+    b = n.add("AveragePool", a, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4, ceil_mode=1)
+    c = n.add("LeakyRelu", n.add("Conv", b, n.weights(24, 4, 3, 3), group=2, dilations=[2, 2], pads=[2] * 4), alpha=0.1)
+    d = n.add("DepthToSpace", n.add("Pad", c, n.constant(np.int64([0, 0, 1, 1, 0, 0, 0, 0])), mode="reflect"), blocksize=2)
+    flat = n.add("Flatten", n.add("MaxPool", d, kernel_shape=[3, 2], strides=[3, 3]))
+    wide = 6 * 8 * 8
+    return n.save(folder, n.add("LogSoftmax", n.add("Gemm", flat, n.weights(10, wide), n.weights(10), transB=1), axis=1))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corrupt", type=pathlib.Path)
+    parser.add_argument("--count", default="20000")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="nsk_converted_") as folder:
+        folder = pathlib.Path(folder)
+        files = []
+        for make in (detector, policy, recogniser):
+            files.append(folder / f"{make.__name__}.nsk")
+            subprocess.run([TOOL, "convert", make(folder), "-o", files[-1], "--quiet", "--check"], check=True)
+            size = files[-1].stat().st_size
+            if size > MOST_BYTES:
+                raise SystemExit(f"{files[-1].name} has {size} bytes, more than {MOST_BYTES}")
+            print(f"{files[-1].name}: {size} bytes", flush=True)
+        return subprocess.run([options.corrupt, "--truncations", "--count", options.count, *files]).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
