@@ -53,7 +53,8 @@ TEST_CASE("element-wise results take the place of operands that die") {
   add_step(p, nsk::op::copy, {x}, a);
   add_step(p, nsk::op::unary, {a}, b);
   add_step(p, nsk::op::copy, {b}, y);
-  plan_memory(p);
+  constant_pool pool;
+  plan_memory(p, pool);
   CHECK(&buffer_of(p, a) == &buffer_of(p, b));
   CHECK(buffer_of(p, a).last_step == 2);
   check_disjoint(p);
@@ -66,7 +67,8 @@ TEST_CASE("an operand that is read again keeps its place") {
   add_step(p, nsk::op::copy, {x}, a);
   add_step(p, nsk::op::unary, {a}, b);
   add_step(p, nsk::op::binary, {a, b}, y);
-  plan_memory(p);
+  constant_pool pool;
+  plan_memory(p, pool);
   CHECK(&buffer_of(p, a) != &buffer_of(p, b));
   check_disjoint(p);
 }
@@ -85,7 +87,8 @@ TEST_CASE("random chains never overlap and reuse memory") {
     }
     const int y = add_tensor(p, storage_kind::output, 10);
     add_step(p, nsk::op::copy, {made.back()}, y);
-    plan_memory(p);
+    constant_pool pool;
+    plan_memory(p, pool);
     check_disjoint(p);
     for (const plan_buffer& b : p.buffers) CHECK(b.offset + b.bytes <= p.arena_bytes);
     CHECK(p.arena_bytes < total);
@@ -98,8 +101,15 @@ TEST_CASE("equal constants are stored once") {
     add_tensor(p, storage_kind::constant, 4);
     p.storages.back().data = std::make_shared<std::vector<std::byte>>(16, std::byte(i / 2));
   }
-  plan_memory(p);
+  constant_pool pool;
+  plan_memory(p, pool);
   CHECK(p.storages[0].buffer == p.storages[1].buffer);
   CHECK(p.storages[0].buffer != p.storages[2].buffer);
-  CHECK(p.weights.size() == 64 + 64 + 64);
+  CHECK(pool.bytes.size() == 64 + 64);
+  plan other;
+  add_tensor(other, storage_kind::constant, 4);
+  other.storages.back().data = p.storages[2].data;
+  plan_memory(other, pool);  // another variant finds it there
+  CHECK(pool.bytes.size() == 64 + 64);
+  CHECK(other.buffers[0].offset == 64);
 }

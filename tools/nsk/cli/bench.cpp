@@ -114,7 +114,7 @@ std::string text_of(const json& r) {
 exit_code bench(const bench_options& o) {
   const model_file file = open_model(o.model);
   const engine& e = choose_engine(o.isa);
-  const auto runner = e.open(file.bytes.data(), file.bytes.size(), o.lanes);
+  const auto runner = e.open(file.bytes.data(), file.bytes.size(), o.lanes, 0);
   fill_inputs(file.view, *runner);
   const json report = report_of(file.view, measure(e, *runner, file.view.variant().step_count(), o.seconds), e, o.lanes);
   const std::string text = o.json ? report.dump(2) + "\n" : text_of(report);

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t rows_shown = 12;
 
 /// The options that the model was converted with, by the source's names; `sets` prevails.
-input_options options_of(const model& m, std::vector<std::string> sets) {
+input_options options_of(const model& m, std::vector<std::string> sets, int variant) {
   const auto given = named_values("--set", sets, "NAME=VALUE");
   const std::string prefix = set_key("");
   for (int i = 0; i < m.metadata_count(); ++i) {
@@ -26,12 +26,12 @@ input_options options_of(const model& m, std::vector<std::string> sets) {
     sets.push_back(key.substr(prefix.size()) + "=" + m.metadata_value(i));
   }
   input_options result = parse_inputs({}, sets);
-  for (int i = 0; i < m.input_count(); ++i) result.shapes[m.input(i).name()] = source_shape_of(m.input(i));
+  for (int i = 0; i < m.input_count(variant); ++i) result.shapes[m.input(i, variant).name()] = source_shape_of(m.input(i, variant));
   return result;
 }
 
-std::map<std::string, array> inputs_of(const model& m, const check_options& o) {
-  std::map<std::string, array> inputs = random_inputs(m, o.seed);
+std::map<std::string, array> inputs_of(const model& m, const check_options& o, int variant) {
+  std::map<std::string, array> inputs = random_inputs(m, o.seed, variant);
   for (const auto& [name, path] : named_values("--input", o.inputs, "NAME=FILE.npy")) {
     const auto found = inputs.find(name);
     if (found == inputs.end()) misuse("--input: the model has no input '" + name + "'.");
@@ -49,11 +49,12 @@ std::map<std::string, array> inputs_of(const model& m, const check_options& o) {
 exit_code check(const check_options& o) {
   progress_line progress(o.quiet);
   const model_file file = open_model(o.model);
-  const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1);
+  const int variant = variant_of(file.view, o.variant);
+  const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1, variant);
   graph g = import_onnx(o.source);
-  resolve(g, options_of(file.view, o.sets));
+  resolve(g, options_of(file.view, o.sets, variant));
   const comparison_report report =
-      compare(g, file.view, *runner, inputs_of(file.view, o), [&](const std::string& what) { progress.show(what); });
+      compare(g, file.view, *runner, inputs_of(file.view, o, variant), [&](const std::string& what) { progress.show(what); }, variant);
   progress.clear();
   if (!o.report.empty()) write_file(o.report, comparison_json(report, o.tolerance).dump(2) + "\n");
   const bool good = report.within(o.tolerance);

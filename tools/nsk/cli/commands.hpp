@@ -11,12 +11,13 @@ namespace nsk::tool {
 struct convert_options {
   std::string source, output, report;     ///< report: path of a JSON file, or empty
   std::vector<std::string> inputs, sets;  ///< NAME=1x3x224x224, NAME=VALUE
+  std::vector<std::string> variants;      ///< NAME:INPUT=1x3x192x192,...
   bool check = false, quiet = false, winograd = true;
 };
 exit_code convert(const convert_options& o);
 
 struct run_options {
-  std::string model, output_directory, isa, trace;
+  std::string model, variant, output_directory, isa, trace;
   std::vector<std::string> inputs;  ///< NAME=FILE.npy
   int lanes = 1;
   bool nhwc = false;
@@ -30,7 +31,7 @@ struct inspect_options {
 exit_code inspect(const inspect_options& o);
 
 struct check_options {
-  std::string source, model, isa, report;
+  std::string source, model, variant, isa, report;
   std::vector<std::string> inputs, sets;  ///< NAME=FILE.npy, NAME=VALUE
   double tolerance = 1e-4;
   std::uint64_t seed = 1;

@@ -19,12 +19,18 @@ void add_lanes(CLI::App* command, int& lanes) {
   command->add_option("--lanes", lanes, "Threads, each with its own scratch memory")->check(CLI::Range(1, 256))->capture_default_str();
 }
 
+void add_variant(CLI::App* command, std::string& variant) {
+  command->add_option("--variant", variant, "Name of the variant; the first one where none is given");
+}
+
 CLI::App* add_convert(CLI::App& app, convert_options& o) {
   CLI::App* command = app.add_subcommand("convert", "Convert a model to .nsk");
   command->add_option("source", o.source, "ONNX model")->required();
   command->add_option("-o,--output", o.output, ".nsk file to write")->required();
   command->add_option("--input", o.inputs, "Shape of an input, NAME=1x3x224x224, where the model leaves it open")->allow_extra_args(false);
   command->add_option("--set", o.sets, "Make an input a constant, NAME=VALUE")->allow_extra_args(false);
+  command->add_option("--variant", o.variants, "One of several input shapes in one file, NAME:INPUT=1x3x192x192[,INPUT=...]; constants are shared")
+      ->allow_extra_args(false);
   command->add_flag("--check", o.check, "Compare with the reference evaluator before writing");
   command->add_flag("!--no-winograd", o.winograd, "Direct convolutions only: slower, smaller, and closer to exact arithmetic");
   command->add_option("--json", o.report, "Write a report of the conversion");
@@ -39,6 +45,7 @@ CLI::App* add_run(CLI::App& app, run_options& o) {
   command->add_option("--output-dir", o.output_directory, "Directory for one .npy per output")->required();
   add_lanes(command, o.lanes);
   add_isa(command, o.isa);
+  add_variant(command, o.variant);
   command->add_option("--trace", o.trace, "Write a Chrome/Perfetto trace (JSON)");
   command->add_flag("--nhwc", o.nhwc, "Inputs and outputs in the engine's own layout");
   return command;
@@ -58,6 +65,7 @@ CLI::App* add_check(CLI::App& app, check_options& o) {
   command->add_option("model", o.model, ".nsk file made from it")->required();
   command->add_option("--input", o.inputs, "Input, NAME=FILE.npy; random numbers where none is given")->allow_extra_args(false);
   command->add_option("--set", o.sets, "As given to convert, NAME=VALUE")->allow_extra_args(false);
+  add_variant(command, o.variant);
   command->add_option("--tolerance", o.tolerance, "Largest error, as a share of a tensor's largest magnitude")->capture_default_str();
   command->add_option("--seed", o.seed, "Seed of the random inputs")->capture_default_str();
   command->add_option("--json", o.report, "Write the comparison as JSON");

@@ -22,4 +22,13 @@ model_file open_model(const std::vector<std::byte>& bytes, const std::string& na
 
 model_file open_model(const std::string& path) { return open_model(read_file(path, "model"), path); }
 
+int variant_of(const model& m, const std::string& name) {
+  if (name.empty()) return 0;
+  const int found = m.find_variant(name.c_str());
+  if (found >= 0) return found;
+  std::string known;
+  for (int i = 0; i < m.variant_count(); ++i) known += (i == 0 ? "'" : ", '") + std::string(m.variant(i).name()) + "'";
+  misuse("--variant " + name + ": the model has " + known + ".");
+}
+
 }

@@ -14,10 +14,10 @@
 namespace nsk::tool {
 namespace {
 
-std::string describe_inputs(const model& m) {
+std::string describe_inputs(const model& m, int variant) {
   std::string text;
-  for (int i = 0; i < m.input_count(); ++i) {
-    const port_view port = m.input(i);
+  for (int i = 0; i < m.input_count(variant); ++i) {
+    const port_view port = m.input(i, variant);
     text += (i ? ", '" : "'") + std::string(port.name()) + "' " + name_of(element_of(port.type())) + " " + to_string(source_shape_of(port));
   }
   return text;
@@ -40,11 +40,11 @@ array read_input(const port_view& port, const std::string& path, bool nhwc) {
 }
 
 /// File names of the outputs; names that become equal get a number.
-std::vector<std::string> output_files(const model& m, const std::string& directory) {
+std::vector<std::string> output_files(const model& m, int variant, const std::string& directory) {
   std::set<std::string> used;
   std::vector<std::string> files;
-  for (int i = 0; i < m.output_count(); ++i) {
-    const std::string base = file_name_of(m.output(i).name());
+  for (int i = 0; i < m.output_count(variant); ++i) {
+    const std::string base = file_name_of(m.output(i, variant).name());
     std::string name = base;
     for (int n = 2; !used.insert(name).second; ++n) name = base + "_" + std::to_string(n);
     files.push_back(directory + "/" + name + ".npy");
@@ -58,20 +58,21 @@ exit_code run(const run_options& o) {
   stage_clock stages;
   const model_file file = open_model(o.model);
   const model& m = file.view;
-  const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), o.lanes);
+  const int variant = variant_of(m, o.variant);
+  const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), o.lanes, variant);
   stages.end("open");
 
   auto given = named_values("--input", o.inputs, "NAME=FILE.npy");
-  for (int i = 0; i < m.input_count(); ++i) {
-    const auto found = given.find(m.input(i).name());
+  for (int i = 0; i < m.input_count(variant); ++i) {
+    const auto found = given.find(m.input(i, variant).name());
     if (found == given.end())
-      refuse("input '" + std::string(m.input(i).name()) + "' is missing: give --input '" + m.input(i).name() + "=FILE.npy'. The model has " +
-             describe_inputs(m) + ".");
-    const array data = read_input(m.input(i), found->second, o.nhwc);
+      refuse("input '" + std::string(m.input(i, variant).name()) + "' is missing: give --input '" + m.input(i, variant).name() + "=FILE.npy'. The model has " +
+             describe_inputs(m, variant) + ".");
+    const array data = read_input(m.input(i, variant), found->second, o.nhwc);
     std::memcpy(runner->input(i), data.data.data(), data.data.size());
     given.erase(found);
   }
-  if (!given.empty()) misuse("--input: the model has no input '" + given.begin()->first + "'. It has " + describe_inputs(m) + ".");
+  if (!given.empty()) misuse("--input: the model has no input '" + given.begin()->first + "'. It has " + describe_inputs(m, variant) + ".");
   make_directory(o.output_directory);
   stages.end("inputs");
 
@@ -84,9 +85,9 @@ exit_code run(const run_options& o) {
   }
   stages.end("inference");
 
-  const std::vector<std::string> files = output_files(m, o.output_directory);
-  for (int i = 0; i < m.output_count(); ++i) {
-    const port_view port = m.output(i);
+  const std::vector<std::string> files = output_files(m, variant, o.output_directory);
+  for (int i = 0; i < m.output_count(variant); ++i) {
+    const port_view port = m.output(i, variant);
     array data(element_of(port.type()), engine_shape_of(port));
     std::memcpy(data.data.data(), runner->output(i), data.data.size());
     write_npy(files[static_cast<std::size_t>(i)], o.nhwc ? data : to_source(port, data));

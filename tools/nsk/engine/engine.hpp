@@ -36,7 +36,8 @@ class runner {
 struct engine {
   const char* name;                                                                            ///< "avx2"
   bool (*supported)();                                                                         ///< by this machine
-  std::unique_ptr<runner> (*open)(const std::byte* file, std::size_t bytes, int lanes);  ///< refuses bad files; `file` must outlive the result
+  /// Refuses bad files; `file` must outlive the result.
+  std::unique_ptr<runner> (*open)(const std::byte* file, std::size_t bytes, int lanes, int variant);
   double (*fma_peak)();                                                                        ///< GFLOP/s of one core, measured now
 };
 

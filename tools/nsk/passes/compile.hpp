@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The converter's middle: a resolved graph in, the bytes of a .nsk file out.
+/// The converter's middle: resolved graphs in, the bytes of a .nsk file out.
 #include <cstddef>
 #include <map>
 #include <string>
@@ -18,13 +18,14 @@ struct compile_options {
   std::map<std::string, std::string> metadata;
 };
 
-struct compiled {
-  std::vector<std::byte> file;
-  plan layout;  ///< for reports
+/// One model resolved (graph/infer.hpp) for the input shapes of a variant.
+struct variant_source {
+  std::string name;
+  graph g;
 };
 
-/// Canonicalises, fuses, lowers, tiles, plans memory and writes. The graph must be resolved (graph/infer.hpp).
+/// Canonicalises, fuses, lowers, tiles, plans memory and writes every variant; constants are shared between them.
 /// Refuses what has no kernel; the message names the node.
-compiled compile(const graph& g, const compile_options& options);
+std::vector<std::byte> compile(const std::vector<variant_source>& variants, const compile_options& options);
 
 }

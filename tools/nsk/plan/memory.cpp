@@ -62,24 +62,21 @@ void share_in_place(plan& p, std::vector<int>& shared_with) {
   }
 }
 
-/// Identical constants are stored once.
-void place_constants(plan& p, std::map<std::string, int>& known) {
+/// Identical constants are stored once: one buffer in this plan, one place in the pool.
+void place_constants(plan& p, constant_pool& pool) {
+  std::map<std::int64_t, int> buffers;  // offset -> buffer
   for (plan_storage& s : p.storages) {
     if (s.kind != storage_kind::constant) continue;
     const std::string key(reinterpret_cast<const char*>(s.data->data()), s.data->size());
-    const auto found = known.find(key);
-    if (found != known.end()) {
-      s.buffer = found->second;
-      continue;
+    const auto [found, fresh] = pool.known.emplace(key, static_cast<std::int64_t>(pool.bytes.size()));
+    if (fresh) {
+      pool.bytes.insert(pool.bytes.end(), s.data->begin(), s.data->end());
+      pool.bytes.resize(static_cast<std::size_t>(lines(static_cast<std::int64_t>(pool.bytes.size()))));
     }
-    s.buffer = static_cast<int>(p.buffers.size());
-    known.emplace(key, s.buffer);
-    const auto offset = static_cast<std::int64_t>(p.weights.size());
-    p.buffers.push_back({storage_kind::constant, 0, offset, static_cast<std::int64_t>(s.data->size()), 0, static_cast<int>(p.steps.size())});
-    p.weights.insert(p.weights.end(), s.data->begin(), s.data->end());
-    p.weights.resize(static_cast<std::size_t>(lines(static_cast<std::int64_t>(p.weights.size()))));
+    const auto [buffer, first] = buffers.emplace(found->second, static_cast<int>(p.buffers.size()));
+    s.buffer = buffer->second;
+    if (first) p.buffers.push_back({storage_kind::constant, 0, found->second, static_cast<std::int64_t>(key.size()), 0, static_cast<int>(p.steps.size())});
   }
-  p.weights.resize(p.weights.size() + over_read);
 }
 
 /// Greedy by size: large buffers first, each at the lowest offset that no buffer with a meeting lifetime holds.
@@ -110,12 +107,11 @@ std::int64_t place_buffers(std::vector<plan_buffer>& buffers, std::vector<int> o
 
 }
 
-void plan_memory(plan& p) {
+void plan_memory(plan& p, constant_pool& pool) {
   find_lifetimes(p);
   std::vector<int> shared_with(p.storages.size(), -1);
   share_in_place(p, shared_with);
-  std::map<std::string, int> known;
-  place_constants(p, known);
+  place_constants(p, pool);
   for (plan_storage& s : p.storages)
     if (s.first_step < 0) {  // an input that nobody reads
       s.first_step = 0;

@@ -2,6 +2,7 @@
 #pragma once
 /// The plan as the file stores it, before it is bytes: storages (buffers), tensors that view them, and steps. `lower` makes it,
 /// `plan_tiles` and `plan_memory` complete it, `write_model` writes it. Field meanings are those of schema/netsuke.fbs.
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -98,6 +99,12 @@ struct plan_buffer {
   int first_step = 0, last_step = 0;
 };
 
+/// The weights section: constants of all variants of a model, identical ones once.
+struct constant_pool {
+  std::vector<std::byte> bytes;
+  std::map<std::string, std::int64_t> known;  ///< content -> offset
+};
+
 struct plan {
   std::string name;
   std::vector<plan_storage> storages;
@@ -105,7 +112,6 @@ struct plan {
   std::vector<plan_step> steps;
   std::vector<plan_port> inputs, outputs;
   std::vector<plan_buffer> buffers;
-  std::vector<std::byte> weights;    ///< the weights section
   std::int64_t arena_bytes = 0, lane_bytes = 0;
 
   plan_tensor& tensor(int i) { return tensors[static_cast<std::size_t>(i)]; }
@@ -117,7 +123,7 @@ struct plan {
 void plan_tiles(plan& p, std::int64_t max_macs);
 
 /// Gives every storage its buffer and offset: element-wise results in the place of operands that die, then lifetimes packed
-/// greedily by size. Fills plan::buffers, plan::weights and plan::arena_bytes.
-void plan_memory(plan& p);
+/// greedily by size. Fills plan::buffers and plan::arena_bytes, and adds constants that are not in `pool` yet.
+void plan_memory(plan& p, constant_pool& pool);
 
 }

@@ -134,11 +134,11 @@ double comparison_report::worst() const {
   return result;
 }
 
-std::map<std::string, array> random_inputs(const model& m, std::uint64_t seed) {
+std::map<std::string, array> random_inputs(const model& m, std::uint64_t seed, int variant) {
   std::mt19937_64 generator(seed);
   std::map<std::string, array> inputs;
-  for (int i = 0; i < m.input_count(); ++i) {
-    const port_view port = m.input(i);
+  for (int i = 0; i < m.input_count(variant); ++i) {
+    const port_view port = m.input(i, variant);
     array a(element_of(port.type()), source_shape_of(port));
     const bool real = a.type == element::f32;
     for (std::int64_t k = 0; k < a.count(); ++k) {
@@ -151,12 +151,12 @@ std::map<std::string, array> random_inputs(const model& m, std::uint64_t seed) {
 }
 
 comparison_report compare(const graph& g, const model& m, runner& r, const std::map<std::string, array>& inputs,
-                          const std::function<void(const std::string&)>& progress) {
+                          const std::function<void(const std::string&)>& progress, int variant) {
   progress("evaluating the source model in double precision");
   const std::map<std::string, array> expected = evaluator(g).run(inputs, true);
   progress("running the converted model");
 
-  const variant_view v = m.variant();
+  const variant_view v = m.variant(variant);
   for (int i = 0; i < v.input_count(); ++i) {
     const array data = to_engine(v.input(i), inputs.at(v.input(i).name()));
     std::memcpy(r.input(i), data.data.data(), data.data.size());

@@ -34,12 +34,12 @@ struct comparison_report {
 };
 
 /// Random inputs for every input of the model, in the source's names and axes.
-std::map<std::string, array> random_inputs(const model& m, std::uint64_t seed);
+std::map<std::string, array> random_inputs(const model& m, std::uint64_t seed, int variant = 0);
 
 /// Runs both on the same inputs. `g` is the source, resolved for the model's input shapes; `progress` is told what is happening.
 /// Where an error exceeds 1e-4 the reference is evaluated once more, step by step from the engine's values, to fill in `local`.
 comparison_report compare(const graph& g, const model& m, runner& r, const std::map<std::string, array>& inputs,
-                          const std::function<void(const std::string&)>& progress);
+                          const std::function<void(const std::string&)>& progress, int variant = 0);
 
 /// A table, worst first, at most `rows` steps.
 std::string comparison_text(const comparison_report& report, double tolerance, std::size_t rows);

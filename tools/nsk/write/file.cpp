@@ -87,8 +87,8 @@ fb::Offset<format::Port> write_port(builder& b, const plan_port& port) {
   return format::CreatePort(b, name, static_cast<std::uint32_t>(port.tensor), shape, axes);
 }
 
-/// Hash of the names, types and shapes of all ports: models of one signature can replace each other while a game runs.
-std::uint64_t signature_of(const plan& p) {
+/// What a variant looks like from outside: names, types and shapes of its ports.
+std::string face_of(const plan& p) {
   std::string text;
   for (const auto* ports : {&p.inputs, &p.outputs})
     for (const plan_port& port : *ports) {
@@ -97,6 +97,13 @@ std::uint64_t signature_of(const plan& p) {
       for (std::int32_t d : t.shape) text += ',' + std::to_string(d);
       text += ports == &p.inputs ? '<' : '>';
     }
+  return text;
+}
+
+/// Hash of all variants' faces: models of one signature can replace each other while a game runs.
+std::uint64_t signature_of(const std::vector<named_plan>& variants) {
+  std::string text;
+  for (const named_plan& v : variants) text += (variants.size() > 1 ? v.name + '|' : "") + face_of(v.layout);
   return content_hash({reinterpret_cast<const std::byte*>(text.data()), text.size()});
 }
 
@@ -107,10 +114,7 @@ auto write_all(builder& b, const std::vector<T>& items, Write write) {
   return b.CreateVector(offsets);
 }
 
-}
-
-std::vector<std::byte> write_model(const plan& p, const std::map<std::string, std::string>& metadata) {
-  builder b(1 << 16);
+fb::Offset<format::Variant> write_variant(builder& b, const std::string& variant_name, const plan& p) {
   const auto buffers = write_all(b, p.buffers, [&](const plan_buffer& x) {
     return format::CreateBuffer(b, static_cast<format::Storage>(x.kind), static_cast<std::uint32_t>(x.index), static_cast<std::uint64_t>(x.offset),
                                 static_cast<std::uint64_t>(x.bytes), static_cast<std::uint32_t>(x.first_step), static_cast<std::uint32_t>(x.last_step));
@@ -119,14 +123,21 @@ std::vector<std::byte> write_model(const plan& p, const std::map<std::string, st
   const auto steps = write_all(b, p.steps, [&](const plan_step& s) { return write_step(b, s); });
   const auto inputs = write_all(b, p.inputs, [&](const plan_port& x) { return write_port(b, x); });
   const auto outputs = write_all(b, p.outputs, [&](const plan_port& x) { return write_port(b, x); });
-  const auto variant_name = b.CreateString("default"), profile = b.CreateString("");
-  const auto variant = format::CreateVariant(b, variant_name, profile, buffers, tensors, steps, inputs, outputs, 0,
-                                             static_cast<std::uint64_t>(p.arena_bytes + 63) / 64 * 64, static_cast<std::uint64_t>(p.lane_bytes));
-  const auto variants = b.CreateVector(&variant, 1);
+  const auto name = b.CreateString(variant_name), profile = b.CreateString("");
+  return format::CreateVariant(b, name, profile, buffers, tensors, steps, inputs, outputs, 0, static_cast<std::uint64_t>(p.arena_bytes + 63) / 64 * 64,
+                               static_cast<std::uint64_t>(p.lane_bytes));
+}
+
+}
+
+std::vector<std::byte> write_model(const std::vector<named_plan>& plans, const std::vector<std::byte>& weights,
+                                   const std::map<std::string, std::string>& metadata) {
+  builder b(1 << 16);
+  const auto variants = write_all(b, plans, [&](const named_plan& v) { return write_variant(b, v.name, v.layout); });
   std::vector<std::pair<std::string, std::string>> pairs(metadata.begin(), metadata.end());
   const auto keys = write_all(b, pairs, [&](const auto& kv) { return format::CreateKeyValueDirect(b, kv.first.c_str(), kv.second.c_str()); });
-  const auto producer = b.CreateString("nsk " NSK_VERSION_STRING), name = b.CreateString(p.name);
-  b.Finish(format::CreateModel(b, producer, name, signature_of(p), variants, keys));
+  const auto producer = b.CreateString("nsk " NSK_VERSION_STRING), name = b.CreateString(plans.front().layout.name);
+  b.Finish(format::CreateModel(b, producer, name, signature_of(plans), variants, keys));
 
   const auto aligned = [](std::uint64_t v) { return (v + file_alignment - 1) / file_alignment * file_alignment; };
   file_header h{};
@@ -135,11 +146,11 @@ std::vector<std::byte> write_model(const plan& p, const std::map<std::string, st
   h.table_offset = sizeof h;
   h.table_bytes = b.GetSize();
   h.weights_offset = aligned(h.table_offset + h.table_bytes);
-  h.weights_bytes = p.weights.size();
+  h.weights_bytes = weights.size();
   h.file_bytes = h.weights_offset + h.weights_bytes;
   std::vector<std::byte> file(static_cast<std::size_t>(h.file_bytes));
   std::memcpy(file.data() + h.table_offset, b.GetBufferPointer(), b.GetSize());
-  std::memcpy(file.data() + h.weights_offset, p.weights.data(), p.weights.size());
+  std::memcpy(file.data() + h.weights_offset, weights.data(), weights.size());
   h.content_hash = content_hash({file.data() + sizeof h, file.size() - sizeof h});
   std::memcpy(file.data(), &h, sizeof h);
   return file;

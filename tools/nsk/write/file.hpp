@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Writes a completed plan as a .nsk file: header, FlatBuffers table, weights section (docs/format.md).
+/// Writes completed plans as a .nsk file: header, FlatBuffers table, weights section (docs/format.md).
 #include <map>
+#include <string>
 #include <vector>
 #include "plan/plan.hpp"
 
 namespace nsk::tool {
 
-/// Returns the bytes of the file. `metadata` are keys and values for people and tools; the engine ignores them.
-std::vector<std::byte> write_model(const plan& p, const std::map<std::string, std::string>& metadata);
+/// A plan and the name that games find it by.
+struct named_plan {
+  std::string name;
+  plan layout;
+};
+
+/// Returns the bytes of the file. The variants share `weights`; `metadata` are keys and values for people and tools, which the engine
+/// ignores.
+std::vector<std::byte> write_model(const std::vector<named_plan>& variants, const std::vector<std::byte>& weights,
+                                   const std::map<std::string, std::string>& metadata);
 
 }
