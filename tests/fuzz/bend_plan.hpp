@@ -108,8 +108,8 @@ inline void bend_step(generator& random, test::plan_spec& p) {
   const auto any_tensor = [&] {
     return static_cast<std::uint32_t>(random.below(p.tensors.size() + (random.one_in(20) ? 1 : 0)));
   };
-  switch (random.below(20)) {
-    case 0: s.op = static_cast<nsk::format::Operator>(random.below(15)); break;
+  switch (random.below(23)) {
+    case 0: s.op = static_cast<nsk::format::Operator>(random.below(26)); break;
     case 1:
     case 2:
       if (!s.inputs.empty()) any_of(random, s.inputs) = any_tensor();
@@ -126,7 +126,7 @@ inline void bend_step(generator& random, test::plan_spec& p) {
       break;
     case 6:
     case 7: bend_window(random, s); break;
-    case 8: s.epilogue.function = static_cast<nsk::format::Function>(random.below(24)); break;
+    case 8: s.epilogue.function = static_cast<nsk::format::Function>(random.below(25)); break;
     case 9: bend(random, random.one_in(2) ? s.epilogue.residual : s.epilogue.slope); break;
     case 10: bend(random, s.groups); break;
     case 11: s.algorithm = static_cast<nsk::format::ConvAlgorithm>(random.below(4)); break;
@@ -143,6 +143,13 @@ inline void bend_step(generator& random, test::plan_spec& p) {
       s.binary = static_cast<nsk::format::BinaryKind>(random.below(9)),
       s.reduce = static_cast<nsk::format::ReduceKind>(random.below(7));
       break;
+    case 19:
+      s.compare = static_cast<nsk::format::CompareKind>(random.below(5)),
+      s.arithmetic = static_cast<nsk::format::ArithmeticKind>(random.below(12)),
+      s.arg_reduce = static_cast<nsk::format::ArgReduceKind>(random.below(3));
+      break;
+    case 20: bend(random, random.one_in(2) ? s.most_per_class : s.size); break;
+    case 21: s.center_point_box = !s.center_point_box, s.smallest = !s.smallest, s.centre = !s.centre; break;
     default: std::swap(s, other); break;
   }
 }

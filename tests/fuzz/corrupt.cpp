@@ -73,12 +73,12 @@ bytes to_bytes(const test::plan_spec& plan) {
 }
 
 std::vector<test::plan_spec> samples() {
-  return {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true)};
+  return {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true), test::make_indices()};
 }
 
 int write_seeds(const std::string& folder) {
-  static const char* const names[] = {"convolutions", "mixed", "recurrent"};
-  for (std::size_t i = 0; i < 3; ++i) {
+  static const char* const names[] = {"convolutions", "mixed", "recurrent", "indices"};
+  for (std::size_t i = 0; i < 4; ++i) {
     const bytes file = to_bytes(samples()[i]);
     std::ofstream(folder + "/" + names[i], std::ios::binary)
         .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));

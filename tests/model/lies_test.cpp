@@ -99,7 +99,7 @@ const lie lies[] = {
     {"check vector without inputs", status_code::bad_check, [](cnn_sample& s) { s.plan.checks.push_back({}); }},
     // Steps: structure.
     {"no operator", status_code::unknown_op, [](cnn_sample& s) { s.plan.steps[stem].op = format::Operator::NONE; }},
-    {"operator of the future", status_code::unknown_op, [](cnn_sample& s) { s.plan.steps[stem].op = static_cast<format::Operator>(14); }},
+    {"operator of the future", status_code::unknown_op, [](cnn_sample& s) { s.plan.steps[stem].op = static_cast<format::Operator>(25); }},
     {"operator without table", status_code::unknown_op, [](cnn_sample& s) { s.plan.steps[stem].has_op = false; }},
     {"tensor index", status_code::bad_index, [](cnn_sample& s) { s.plan.steps[deep].inputs[0] = 1000; }},
     {"output index", status_code::bad_index, [](cnn_sample& s) { s.plan.steps[deep].outputs[0] = ~0u; }},
@@ -122,7 +122,7 @@ const lie lies[] = {
        s.plan.steps[deep].epilogue.function = format::Function::prelu;
        s.plan.steps[deep].epilogue.slope = 2;
      }},
-    {"function of the future", status_code::bad_step, [](cnn_sample& s) { s.plan.steps[deep].epilogue.function = static_cast<format::Function>(23); }},
+    {"function of the future", status_code::bad_step, [](cnn_sample& s) { s.plan.steps[deep].epilogue.function = static_cast<format::Function>(24); }},
     {"convolution without window", status_code::bad_step, [](cnn_sample& s) { s.plan.steps[stem].has_window = false; }},
     {"kernel 0", status_code::bad_step, [](cnn_sample& s) { s.plan.steps[stem].window = format::Window(0, 3, 1, 1, 1, 1, 1, 1); }},
     {"stride 0", status_code::bad_step, [](cnn_sample& s) { s.plan.steps[stem].window = format::Window(3, 3, 0, 1, 1, 1, 1, 1); }},

@@ -84,6 +84,12 @@ struct step_spec {
   format::ReduceKind reduce = format::ReduceKind::mean;
   std::uint8_t axis = 0;
   bool log = false, shared_right = false;
+  format::CompareKind compare = format::CompareKind::equal;
+  format::ArithmeticKind arithmetic = format::ArithmeticKind::add;
+  format::ArgReduceKind arg_reduce = format::ArgReduceKind::max;
+  bool last = false, smallest = false, center_point_box = false, centre = true;
+  std::uint32_t most_per_class = 0, size = 1;
+  float iou_threshold = 0, score_threshold = 0, epsilon = 0, alpha = 0, beta = 0, bias = 0;
   nsk::tile_size tile{};
   std::int64_t tile_count = -1;  ///< -1: what the tile gives
   std::uint64_t macs = 0, scratch_bytes = 0;
@@ -157,10 +163,9 @@ struct plan_spec {
     return index;
   }
   std::uint32_t add_dense(const std::string& name, std::vector<std::int32_t> shape, std::uint32_t first,
-                          std::uint32_t last) {
-    std::uint64_t bytes = 4;
-    for (const std::int32_t n : shape) bytes *= static_cast<std::uint64_t>(n);
-    return add_tensor(name, std::move(shape), add_buffer(format::Storage::arena, bytes, first, last));
+                          std::uint32_t last, format::DataType type = format::DataType::float32) {
+    const std::uint32_t buffer = add_buffer(format::Storage::arena, bytes_of(shape, type), first, last);
+    return add_tensor(name, std::move(shape), buffer, type);
   }
   template <class T>
   std::uint32_t add_constant(const std::string& name, const std::vector<T>& values,
@@ -196,9 +201,9 @@ struct plan_spec {
     return t;
   }
   std::uint32_t add_output(const std::string& name, std::vector<std::int32_t> shape, std::uint32_t first,
-                           std::uint32_t last) {
+                           std::uint32_t last, format::DataType type = format::DataType::float32) {
     const auto number = static_cast<std::uint32_t>(outputs.size());
-    const std::uint32_t t = add_port(name, std::move(shape), format::Storage::output, number, first, last);
+    const std::uint32_t t = add_port(name, std::move(shape), format::Storage::output, number, first, last, type);
     outputs.push_back({name, t, {}, {}, {}, {}});
     return t;
   }
@@ -223,10 +228,15 @@ struct plan_spec {
 
  private:
   std::uint32_t add_port(const std::string& name, std::vector<std::int32_t> shape, format::Storage storage,
-                         std::uint32_t number, std::uint32_t first, std::uint32_t last) {
-    std::uint64_t bytes = 4;
+                         std::uint32_t number, std::uint32_t first, std::uint32_t last,
+                         format::DataType type = format::DataType::float32) {
+    const std::uint32_t buffer = add_buffer(storage, bytes_of(shape, type), first, last, number);
+    return add_tensor(name, std::move(shape), buffer, type);
+  }
+  static std::uint64_t bytes_of(const std::vector<std::int32_t>& shape, format::DataType type) {
+    auto bytes = static_cast<std::uint64_t>(nsk::size_of(static_cast<nsk::dtype>(type)));
     for (const std::int32_t n : shape) bytes *= static_cast<std::uint64_t>(n);
-    return add_tensor(name, std::move(shape), add_buffer(storage, bytes, first, last, number));
+    return bytes;
   }
 };
 
@@ -250,6 +260,20 @@ inline flatbuffers::Offset<void> write_op(flatbuffers::FlatBufferBuilder& b, con
     case Operator::Resize2D: return CreateResize2D(b, s.row_taps, s.column_taps).Union();
     case Operator::Reduce: return CreateReduce(b, s.reduce, epilogue).Union();
     case Operator::Softmax: return CreateSoftmax(b, s.axis, s.log).Union();
+    case Operator::Cast: return CreateCast(b).Union();
+    case Operator::Compare: return CreateCompare(b, s.compare).Union();
+    case Operator::Select: return CreateSelect(b).Union();
+    case Operator::Arithmetic: return CreateArithmetic(b, s.arithmetic).Union();
+    case Operator::Gather: return CreateGather(b, s.axis).Union();
+    case Operator::GatherElements: return CreateGatherElements(b, s.axis).Union();
+    case Operator::ArgReduce: return CreateArgReduce(b, s.axis, s.arg_reduce, s.last).Union();
+    case Operator::TopK: return CreateTopK(b, s.axis, s.smallest).Union();
+    case Operator::NonMaxSuppression:
+      return CreateNonMaxSuppression(b, s.most_per_class, s.iou_threshold, s.score_threshold, s.center_point_box)
+          .Union();
+    case Operator::LayerNormalization: return CreateLayerNormalization(b, s.epsilon, s.centre).Union();
+    case Operator::LocalResponseNormalization:
+      return CreateLocalResponseNormalization(b, s.size, s.alpha, s.beta, s.bias).Union();
     default: return 0;
   }
 }

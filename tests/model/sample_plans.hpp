@@ -121,6 +121,7 @@ inline std::uint32_t add_view(plan_spec& p, std::uint32_t of, std::vector<std::i
   const std::uint32_t index = p.add_tensor("view", std::move(shape), p.tensors[of].buffer);
   p.tensors[index].strides = std::move(strides);
   p.tensors[index].offset = offset;
+  p.tensors[index].type = p.tensors[of].type;
   return index;
 }
 
@@ -194,6 +195,63 @@ inline plan_spec make_mixed() {
   norm.epilogue.function = Function::sqrt;
   p.add_step(Operator::Fill, {}, constant, "fill").value = 2.5f;
   for (const step_spec& s : p.steps) p.lane_bytes = p.lane_bytes > s.scratch_bytes ? p.lane_bytes : s.scratch_bytes;
+  return p;
+}
+
+/// Operators on integers, booleans and indices, and the normalisations.
+inline plan_spec make_indices() {
+  using format::DataType;
+  using format::Operator;
+  plan_spec p;
+  noise random(4);
+  const std::uint32_t end = 12;
+  const std::uint32_t x = p.add_input("x", {2, 6, 8}, end);
+  const std::uint32_t order = p.add_dense("order", {2, 3, 8}, 0, 1, DataType::int64);
+  const std::uint32_t best = p.add_dense("best", {2, 3, 8}, 1, 2);
+  const std::uint32_t position = p.add_dense("position", {2, 3, 1}, 2, 3, DataType::int64);
+  const std::uint32_t wrapped = p.add_dense("wrapped", {2, 3, 1}, 3, 4, DataType::int64);
+  const std::uint32_t picked = p.add_dense("picked", {2, 6, 6}, 4, 6);
+  const std::uint32_t mask = p.add_dense("mask", {2, 6, 6}, 5, 6, DataType::boolean);
+  const std::uint32_t chosen = p.add_dense("chosen", {2, 6, 6}, 6, 7);
+  const std::uint32_t whole = p.add_dense("whole", {2, 6, 6}, 7, 8, DataType::int32);
+  const std::uint32_t real = p.add_dense("real", {2, 6, 6}, 8, 9);
+  const std::uint32_t normal = p.add_dense("normal", {2, 6, 6}, 9, 10);
+  const std::uint32_t local = p.add_output("local", {2, 6, 6}, 10, end);
+  const std::uint32_t kept = p.add_output("kept", {5, 3}, 11, end, DataType::int64);
+  const std::uint32_t divisor = p.add_constant("divisor", std::vector<std::int64_t>{5}, DataType::int64);
+  const std::uint32_t zero = p.add_constant("zero", std::vector<float>{0.25f});
+  const std::uint32_t scale = p.add_constant("scale", random.many(6)), bias = p.add_constant("bias", random.many(6));
+
+  p.add_step(Operator::TopK, {x}, order, "top").axis = 1;
+  p.add_step(Operator::GatherElements, {x, order}, best, "best").axis = 1;
+  step_spec& arg = p.add_step(Operator::ArgReduce, {best}, position, "arg");
+  arg.axis = 2;
+  arg.last = true;
+  p.add_step(Operator::Arithmetic, {position, add_view(p, divisor, {2, 3, 1}, {0, 0, 0})}, wrapped, "mod").arithmetic =
+      format::ArithmeticKind::mod;
+  step_spec& gather = p.add_step(Operator::Gather, {x, add_view(p, wrapped, {6}, {1})}, picked, "gather");
+  gather.axis = 2;
+  gather.tile = {1, 2, 0};
+  p.add_step(Operator::Compare, {picked, add_view(p, x, {2, 6, 6}, {48, 8, 1})}, mask, "less").compare =
+      format::CompareKind::less;
+  p.add_step(Operator::Select, {mask, picked, add_view(p, zero, {2, 6, 6}, {0, 0, 0})}, chosen, "select");
+  p.add_step(Operator::Cast, {chosen}, whole, "to int");
+  p.add_step(Operator::Cast, {whole}, real, "to float");
+  step_spec& norm = p.add_step(Operator::LayerNormalization, {real, scale, bias}, normal, "layer norm");
+  norm.epsilon = 1e-3f;
+  norm.tile = {1, 3, 0};
+  step_spec& lrn = p.add_step(Operator::LocalResponseNormalization, {normal}, local, "lrn");
+  lrn.size = 3;
+  lrn.alpha = 0.5f;
+  lrn.beta = 0.75f;
+  lrn.bias = 1;
+  const std::uint32_t boxes = add_view(p, x, {1, 6, 4}, {48, 8, 1}), scores = add_view(p, x, {1, 2, 6}, {48, 1, 8}, 16);
+  step_spec& nms = p.add_step(Operator::NonMaxSuppression, {boxes, scores}, kept, "nms");
+  nms.most_per_class = 4;
+  nms.iou_threshold = 0.4f;
+  nms.score_threshold = -0.5f;
+  nms.scratch_bytes = 64;
+  p.lane_bytes = 64;
   return p;
 }
 

@@ -76,6 +76,7 @@ inline double apply(nsk::function f, double alpha, double beta, double x) {
     case function::elu: return x > 0 ? x : alpha * std::expm1(x);
     case function::softplus: return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
     case function::square: return x * x;
+    case function::sign: return x > 0 ? 1 : x < 0 ? -1 : x;
   }
   return std::numeric_limits<double>::quiet_NaN();
 }

@@ -32,7 +32,7 @@ TEST_CASE("resources: not one heap call from open to the end of the last run") {
   char* volatile block = new char[100];
   delete[] block;
   REQUIRE(test::heap_calls > before);  // the hook works
-  for (const test::plan_spec& plan : {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true)}) {
+  for (const test::plan_spec& plan : {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true), test::make_indices()}) {
     opened o(plan);
     REQUIRE(o.status);
     float result = -1;
@@ -63,7 +63,7 @@ void* run_painted(void* argument) {
 }
 
 TEST_CASE("resources: at most 32 KiB of stack from open to the end of the last run") {
-  for (const test::plan_spec& plan : {test::make_cnn().plan, test::make_mixed()}) {
+  for (const test::plan_spec& plan : {test::make_cnn().plan, test::make_mixed(), test::make_indices()}) {
     opened o(plan);
     painted_run p{&o, -1};
     const std::size_t stack = test::own_stack_of(run_painted, &p);

@@ -2,6 +2,7 @@
 #pragma once
 /// The loop that the operators on any element type share: lines of a tile, with what each operand does along them.
 #include <cstring>
+#include <type_traits>
 #include <netsuke/kernels/impl/box.hpp>
 
 NSK_BEGIN
