@@ -4,6 +4,7 @@
 /// A fiber stays on the thread that started it. Nothing allocates after the constructor.
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -29,7 +30,8 @@ class fibers {
     for (auto& w : m_workers) w->thread.join();
   }
 
-  /// Adds jobs f(0) ... f(count - 1). `f` has to live until `unfinished`, which grows by `count` now, is zero again.
+  /// Adds jobs f(0) ... f(count - 1). `f` has to live until `unfinished`, which grows by `count` now, is zero again. At
+  /// most 1024 jobs may be queued, and fewer may wait at once than there are fibers.
   template <class F>
   void kick(int count, F& f, counter& unfinished) {
     unfinished.fetch_add(count);
@@ -68,12 +70,19 @@ class fibers {
     ucontext_t home;
     std::thread thread;
 
-    worker(fibers& owner, int count) : all(owner), own(static_cast<std::size_t>(count)) {}
-
+    worker(fibers& owner, int count) : all(owner), own(static_cast<std::size_t>(count)) {
+      constexpr std::size_t stack_bytes = 128 * 1024;
+      for (fiber& f : own) {
+        f.stack = std::make_unique<char[]>(stack_bytes);
+        getcontext(&f.context);
+        f.context.uc_stack.ss_sp = f.stack.get();
+        f.context.uc_stack.ss_size = stack_bytes;
+        makecontext(&f.context, body, 0);
+      }
+    }
     /// Goes round its fibers: those that wait for nothing any more go on, free ones get a job.
     void loop() {
       s_worker = this;
-      for (fiber& f : own) start(f);
       while (!all.m_stop) {
         bool any = false;
         for (fiber& f : own) {
@@ -83,14 +92,6 @@ class fibers {
         }
         if (!any) std::this_thread::yield();
       }
-    }
-    void start(fiber& f) {
-      constexpr std::size_t stack_bytes = 128 * 1024;
-      f.stack = std::make_unique<char[]>(stack_bytes);
-      getcontext(&f.context);
-      f.context.uc_stack.ss_sp = f.stack.get();
-      f.context.uc_stack.ss_size = stack_bytes;
-      makecontext(&f.context, body, 0);
     }
   };
 
@@ -113,12 +114,8 @@ class fibers {
     return true;
   }
   void push(const job& j) {
-    for (;; std::this_thread::yield()) {
-      const std::lock_guard<std::mutex> lock(m_mutex);
-      if (m_last - m_first == m_queue.size()) continue;
-      m_queue[m_last++ % m_queue.size()] = j;
-      return;
-    }
+    const std::lock_guard<std::mutex> lock(m_mutex);
+    m_queue[m_last++ % m_queue.size()] = j;
   }
 
   static inline thread_local worker* s_worker = nullptr;
