@@ -2,6 +2,7 @@
 // Networks on fibers: every character thinks in a job of its own, and each of these jobs shares its network's tiles out
 // as further jobs and waits for them. There are more waiting jobs than threads; no thread ever waits.
 //   job_fibers MODEL.nsk [CHARACTERS] [THREADS]
+#include <algorithm>
 #include <atomic>
 #include "job_fibers/fibers.hpp"
 #include "support/network.hpp"
@@ -21,8 +22,8 @@ struct fiber_jobs {
 
 int main(int argc, char** argv) {
   if (argc < 2) fail("usage: job_fibers MODEL.nsk [CHARACTERS] [THREADS]", 1);
-  const int characters = argc > 2 ? std::max(1, std::atoi(argv[2])) : 5;
-  const int threads = argc > 3 ? std::max(1, std::atoi(argv[3])) : 2;
+  const int characters = argc > 2 ? std::clamp(std::atoi(argv[2]), 1, 100) : 5;
+  const int threads = argc > 3 ? std::clamp(std::atoi(argv[3]), 1, 8) : 2;
   const network n(argv[1]);
   std::vector<memory_block> memory;
   std::vector<nsk::session<>> nets;
@@ -34,7 +35,7 @@ int main(int argc, char** argv) {
   }
 
   std::atomic<int> thinking{0}, most_at_once{0};
-  fibers system(threads);
+  fibers system(threads, characters + 1);  // all may wait at once
   const auto think = [&](int character) {
     const int now = ++thinking;
     for (int most = most_at_once; most < now && !most_at_once.compare_exchange_weak(most, now);) {

@@ -2,6 +2,7 @@
 // Lanes on a worker pool of one's own: how much faster they are, beside what two loops of pure arithmetic gain on the
 // same threads, which is all that this machine has to give.
 //   job_pool MODEL.nsk [LANES]
+#include <algorithm>
 #include "job_pool/pool.hpp"
 #include "support/network.hpp"
 #include "support/timing.hpp"
@@ -18,7 +19,7 @@ static void control(int i) {
 
 int main(int argc, char** argv) {
   if (argc < 2) fail("usage: job_pool MODEL.nsk [LANES]", 1);
-  const int lanes = argc > 2 ? std::max(1, std::atoi(argv[2])) : 2;
+  const int lanes = argc > 2 ? std::clamp(std::atoi(argv[2]), 1, 64) : 2;
   const network n(argv[1], lanes);
   nsk::session<> net(n.model, n.memory);
   must(net.status());

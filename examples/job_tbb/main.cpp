@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lanes on oneTBB.
 //   job_tbb MODEL.nsk [LANES]
+#include <algorithm>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include "support/network.hpp"
@@ -20,7 +21,7 @@ struct tbb_jobs {
 
 int main(int argc, char** argv) {
   if (argc < 2) fail("usage: job_tbb MODEL.nsk [LANES]", 1);
-  const int lanes = argc > 2 ? std::max(1, std::atoi(argv[2])) : 2;
+  const int lanes = argc > 2 ? std::clamp(std::atoi(argv[2]), 1, 64) : 2;
   const network n(argv[1], lanes);
   nsk::session<> net(n.model, n.memory);
   must(net.status());
