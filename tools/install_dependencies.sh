@@ -6,7 +6,7 @@
 set -euo pipefail
 
 packages=(g++ clang cmake ninja-build meson ccache pkg-config libflatbuffers-dev flatbuffers-compiler libprotozero-dev libcli11-dev
-          nlohmann-json3-dev libstb-dev doctest-dev python3 python3-venv binutils ca-certificates)
+          nlohmann-json3-dev libstb-dev libtbb-dev doctest-dev python3 python3-venv binutils ca-certificates)
 python_packages=(numpy onnx onnxruntime pillow)
 python_modules="numpy, onnx, onnxruntime, PIL"
 

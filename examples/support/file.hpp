@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace example {
 
@@ -34,18 +35,23 @@ class memory_block {
   std::size_t m_size = 0;
 };
 
-/// Returns all bytes of a file; ends the program when it cannot be read.
-inline memory_block read_file(const std::string& path) {
+/// Returns all bytes of a file; none when it cannot be read.
+inline memory_block try_read_file(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) fail("cannot open " + path);
+  if (file == nullptr) return {};
   std::fseek(file, 0, SEEK_END);
   const long size = std::ftell(file);
   std::rewind(file);
-  if (size <= 0) fail(path + " is empty or not a file");
-  memory_block block(static_cast<std::size_t>(size));
+  memory_block block(size > 0 ? static_cast<std::size_t>(size) : 0);
   const bool whole = std::fread(block.data(), 1, block.size(), file) == block.size();
   std::fclose(file);
-  if (!whole) fail("cannot read all of " + path);
+  return whole ? std::move(block) : memory_block();
+}
+
+/// Returns all bytes of a file; ends the program when it cannot be read.
+inline memory_block read_file(const std::string& path) {
+  memory_block block = try_read_file(path);
+  if (block.size() == 0) fail("cannot read " + path + ", or it is empty");
   return block;
 }
 

@@ -20,6 +20,7 @@
 /// - *Your own scheduler*: `step_count()`, `tile_count(step)`, `run_tile(step, tile, lane)`, `finish()`.
 /// - *No copies*: `bind_input`, `bind_output`.
 /// - *Recurrent networks*: `reset()`, `save(bytes)`, `load(bytes)`.
+/// - *Hot reload*: `rebind(net, next_model, memory, snapshot)`.
 /// - *Smaller programs*: `nsk::session<my_settings>`, with the type that `nsk inspect --settings model.nsk` prints; put
 ///   it into one .cpp.
 ///
@@ -40,4 +41,5 @@
 #include <netsuke/model/open.hpp>
 #include <netsuke/model/model.hpp>
 #include <netsuke/run/session.hpp>
+#include <netsuke/run/rebind.hpp>
 #include <netsuke/run/selftest.hpp>

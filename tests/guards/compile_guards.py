@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Guards that compile: every header alone, the cost of including the umbrella."""
+"""Guards that compile: every header alone, the cost of including the umbrella, the C++ of the documents."""
 import pathlib
+import re
 
 from common import GUARDS as GUARDS_FOLDER
-from common import STRICT, compile_file, compilers, first_lines, flatbuffers_flags, parallel, run, scratch_folder
+from common import REPOSITORY, STRICT, compile_file, compilers, first_lines, flatbuffers_flags, parallel, run, scratch_folder
 
 REGION_FILES = ("netsuke/simd/begin.hpp", "netsuke/simd/end.hpp")
 # Written for one instruction set: compiled for that one only.
@@ -57,6 +58,25 @@ def weight(tree):
     return violations
 
 
+def documents(tree):
+    """Every C++ block of the documents is a translation unit that compiles strictly."""
+    jobs = []
+    for document in [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]:
+        for number, block in enumerate(re.findall(r"^```cpp\n(.*?)^```$", document.read_text(), re.MULTILINE | re.DOTALL), 1):
+            jobs.append((f"{document.name}, block {number}", block))
+    with scratch_folder() as folder:
+
+        def attempt(job):
+            name, block = job
+            source = pathlib.Path(folder) / (re.sub(r"\W+", "_", name) + ".cpp")
+            source.write_text(block)
+            # One compiler: what differs between compilers is checked header by header.
+            said = compile_file(compilers()[-1], source, f"{source}.o", tree, STRICT + ["-fsyntax-only"])
+            return f"{name}:\n      {first_lines(said)}" if said else None
+
+        return [v for v in parallel(attempt, jobs) if v] if jobs else ["no C++ block was found"]
+
+
 def seed_heavy(tree):
     tree.replace("netsuke.hpp", r"#pragma once", "#pragma once\n#include <regex>\n#include <iostream>\n#include <functional>\n#include <filesystem>")
 
@@ -71,5 +91,7 @@ GUARDS = {
         ("a shadowed name", lambda t: t.plant("seeded.hpp", "inline int f(int x) { { int x = 2; return x; } }\n")),
         ("no include guard", lambda t: (t.plant("seeded.hpp", ""), (t.include / "netsuke/seeded.hpp").write_text("struct a {};\n"))),
     ]),
+    "documents": (documents, [
+        ("a function that was renamed", lambda t: t.replace("run/session.hpp", r"\bvoid run_tile\(", "void run_one_tile("))]),
     "weight": (weight, [("heavy standard headers", seed_heavy)]),
 }

@@ -164,7 +164,7 @@ TEST_CASE("content_hash: known values, so that files of other builds agree") {
 }
 
 TEST_CASE("status: every code has a name and a text") {
-  for (int i = 0; i <= static_cast<int>(nsk::status_code::check_failed); ++i) {
+  for (int i = 0; i <= static_cast<int>(nsk::status_code::other_ports); ++i) {
     const nsk::status s(static_cast<nsk::status_code>(i));
     CHECK(std::strlen(s.message()) > 5);
     CHECK(std::string(s.name()) != "unknown");

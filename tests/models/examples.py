@@ -1,12 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Every example runs on a real model and says or draws something sensible.  examples.py DIRECTORY-OF-EXAMPLES"""
+import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 import numpy as np
+import onnx
 from PIL import Image
 
 from models import REPOSITORY, SHARED, must
@@ -53,6 +58,56 @@ def detect(programs, folder):
             raise SystemExit("detect_faces: nothing was drawn")
 
 
+def jobs(programs, model):
+    """Lanes, fibers and job graphs compute the bits of one thread; the programs compare, and answer 2 where they differ."""
+    for name, says in {"job_pool": r"control: [\d.]+ times", "job_fibers": r"5 characters on 2 threads, up to [2-5] thinking at once",
+                       "job_graph": r"6 inferences of \d+ steps", "job_tbb": r"times as fast"}.items():
+        if name == "job_tbb" and not (programs / name).exists():
+            print("note: job_tbb was not built: oneTBB (libtbb-dev) is not on this machine")
+            continue
+        for lanes in ([], [3]) if name != "job_fibers" else ([],):
+            said = call(programs / name, model, *lanes)
+            if not re.search(says, said) or "bits: the same" not in said:
+                raise SystemExit(f"{name}: unexpected output\n{said}")
+
+
+def with_other_weights(source, target, factor):
+    model = onnx.load(source)
+    for tensor in model.graph.initializer:
+        if tensor.name.endswith("weight"):
+            tensor.CopyFrom(onnx.numpy_helper.from_array(onnx.numpy_helper.to_array(tensor) * np.float32(factor), tensor.name))
+    onnx.save(model, target)
+
+
+def hot_reload(programs, folder, model):
+    """The file is replaced while the program runs: by other weights, by another input size, by half a file."""
+    live, other, wrong, half = (folder / f"{name}.nsk" for name in ("live", "other", "wrong", "half"))
+    with_other_weights(OWN, folder / "other.onnx", 0.9)
+    must("convert", folder / "other.onnx", "-o", other, "--input", "frame=1x3x90x160")
+    must("convert", OWN, "-o", wrong, "--input", "frame=1x3x90x128")
+    half.write_bytes(model.read_bytes()[:model.stat().st_size // 2])
+    shutil.copyfile(model, live)
+    changes = [(other, "replaced"), (wrong, "refused, other_ports"), (half, "refused, too_short"), (model, "replaced")]
+    program = subprocess.Popen([programs / "hot_reload", live, str(len(changes))], stdout=subprocess.PIPE, text=True)
+    watchdog = threading.Timer(120, program.kill)
+    watchdog.start()
+    expected = ["running"] + [said for _, said in changes]
+    said = []
+    for wanted, line in zip(expected, program.stdout):
+        said.append(line)
+        if wanted not in line:
+            raise SystemExit(f"hot_reload: {line.strip()!r} instead of {wanted!r}")
+        if len(said) <= len(changes):
+            shutil.copyfile(changes[len(said) - 1][0], folder / "arriving.nsk")
+            os.replace(folder / "arriving.nsk", live)
+    last = program.stdout.readline()
+    code = program.wait()
+    watchdog.cancel()
+    if code != 0 or not re.fullmatch(r"\d+ frames, 0 wrong, 2 replaced, 2 refused, 1 in memory\n", last):
+        raise SystemExit(f"hot_reload: exit code {code}\n{''.join(said)}{last}")
+    print(f"hot_reload: {last.strip()}")
+
+
 def main(programs):
     with tempfile.TemporaryDirectory(prefix="nsk_examples_") as folder:
         folder = pathlib.Path(folder)
@@ -60,6 +115,8 @@ def main(programs):
         must("convert", OWN, "-o", model, "--input", "frame=1x3x90x160")
         for name in ("hello", "own_memory", "frame_budget"):
             call(programs / name, model)
+        jobs(programs, model)
+        hot_reload(programs, folder, model)
         upscale(programs, folder, model)
         detect(programs, folder)
 

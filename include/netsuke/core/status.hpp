@@ -52,7 +52,8 @@
     "only the first settings::bindable_ports inputs and outputs can be bound: copy through input() or output()")    \
   X(no_check_vectors, "the file carries no check vectors: convert it with --check")                                 \
   X(check_failed,                                                                                                   \
-    "an output differs from the recorded one: this build or machine does not compute what the converter did")
+    "an output differs from the recorded one: this build or machine does not compute what the converter did")       \
+  X(other_ports, "inputs, outputs or states differ from those of the model to be replaced: make a new session")
 
 NSK_BEGIN
 enum class status_code : std::uint8_t {

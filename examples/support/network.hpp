@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// An opened model with its memory, and what examples compare: the bits of its outputs.
+#include <cstring>
+#include <string>
+#include <vector>
+#include <netsuke/netsuke.hpp>
+#include "support/file.hpp"
+
+namespace example {
+
+/// Ends the program with the status's text when it is not ok.
+inline void must(nsk::status s) {
+  if (!s) fail(std::string(s.name()) + ": " + s.message());
+}
+
+/// A model and memory for some lanes.
+struct network {
+  memory_block file, memory;
+  nsk::model model;
+
+  explicit network(const std::string& path, int lanes = 1) : file(read_file(path)) {
+    must(nsk::open(file, model));
+    memory = memory_block(model.arena_bytes(lanes));
+  }
+};
+
+/// Writes numbers in [0, 1) into the first input, others for each `seed`.
+inline void fill_input(nsk::session<>& net, unsigned seed = 1) {
+  for (float& x : net.input<float>(0)) {
+    seed = seed * 1664525U + 1013904223U;
+    x = static_cast<float>(seed >> 8) / 16777216.0F;
+  }
+}
+
+/// Returns the bytes of all outputs.
+inline std::vector<std::byte> results(const nsk::session<>& net) {
+  std::vector<std::byte> all;
+  for (int i = 0; i < net.output_count(); ++i) {
+    for (const std::byte b : net.output_bytes(i)) all.push_back(b);
+  }
+  return all;
+}
+
+/// Returns what run() on one thread gives for the input of `seed`.
+inline std::vector<std::byte> expected_results(const nsk::model& model, unsigned seed = 1) {
+  const memory_block memory(model.arena_bytes());
+  nsk::session<> net(model, memory);
+  must(net.status());
+  fill_input(net, seed);
+  net.run();
+  return results(net);
+}
+
+}  // namespace example
