@@ -69,7 +69,7 @@ void by_hand(const std::vector<float>& from, const nsk::writable_image& p) {
       std::uint8_t* pixel = p.pixels + y * p.stride + x * bytes;
       for (int c = 0; c < 3; ++c)
         pixel[c] = static_cast<std::uint8_t>(
-            std::nearbyint(std::min(std::max(from[static_cast<std::size_t>((y * p.width + x) * 3 + c)] * 255, 0.0f), 255.0f)));
+            std::min(std::max(from[static_cast<std::size_t>((y * p.width + x) * 3 + c)] * 255 + 0.5f, 0.0f), 255.0f));
       if (bytes == 4) pixel[3] = 255;
     }
 }
@@ -109,14 +109,17 @@ double run(const conversion& k, int rounds) {
     for (float& f : tensor) f = static_cast<float>((state = state * 1664525u + 1013904223u) >> 8) / 16777216.0f;
     const nsk::writable_image to{pixels.data(), k.width, k.height, k.width * bytes, k.format},
         plain_to{plain_pixels.data(), k.width, k.height, k.width * bytes, k.format};
-    ms = times_of(rounds, [&] { nsk::tensor_to_image(tensor, {}, to); }, [&] { by_hand(tensor, plain_to); });
-    for (std::size_t i = 0; i < pixels.size(); ++i) worst = std::max(worst, std::fabs(double(pixels[i]) - plain_pixels[i]));
+    ms = times_of(
+        rounds, [&] { nsk::tensor_to_image(tensor, {}, to); }, [&] { by_hand(tensor, plain_to); });
+    for (std::size_t i = 0; i < pixels.size(); ++i)
+      worst = std::max(worst, std::fabs(double(pixels[i]) - plain_pixels[i]));
   } else {
     const nsk::image_map map = nsk::map_image(view, how, k.tensor_height, k.tensor_width);
     ms = times_of(
         rounds, [&] { nsk::image_to_tensor(view, how, tensor, k.tensor_height, k.tensor_width); },
         [&] { by_hand(view, map, k.fit == letterbox, plain, k.tensor_height, k.tensor_width); });
-    for (std::size_t i = 0; i < tensor.size(); ++i) worst = std::max(worst, 255 * std::fabs(double(tensor[i]) - plain[i]));
+    for (std::size_t i = 0; i < tensor.size(); ++i)
+      worst = std::max(worst, 255 * std::fabs(double(tensor[i]) - plain[i]));
   }
   std::printf("%-52s %8.3f %8.3f %6.1f %8.4f\n", k.name, ms.first, ms.second, ms.second / ms.first, worst);
   return worst;

@@ -32,9 +32,9 @@ constexpr int pixel_bytes(pixel_format f) {
 /// A picture that somebody else owns.
 template <class Byte>
 struct basic_image {
-  Byte* pixels = nullptr;             ///< the first pixel of the upper row; any alignment
-  std::int32_t width = 0, height = 0; ///< in pixels, at most 2^22; a picture without pixels shows the fill
-  std::ptrdiff_t stride = 0;          ///< bytes from a row to the one below; negative where rows lie bottom-up
+  Byte* pixels = nullptr;              ///< the first pixel of the upper row; any alignment
+  std::int32_t width = 0, height = 0;  ///< in pixels, at most 2^22; a picture without pixels shows the fill
+  std::ptrdiff_t stride = 0;           ///< bytes from a row to the one below; negative where rows lie bottom-up
   pixel_format format = pixel_format::rgba8;
 };
 using image_view = basic_image<const std::uint8_t>;
@@ -121,18 +121,19 @@ struct image_map {
 
 /// Returns the map that image_to_tensor would use, and touches no pixel. Without a picture or a region to show (no
 /// pixels, a size that is not positive, numbers that are not finite or above 2^22) both maps are the identity.
-inline image_map map_image(const image_view& from, const image_settings& how, std::int32_t height, std::int32_t width) noexcept;
+inline image_map map_image(const image_view& from, const image_settings& how, std::int32_t height,
+                           std::int32_t width) noexcept;
 
 /// Samples a picture into a float32 tensor of height x width x channel_count(how.order), dense, channels last, and
 /// returns the map. Grey tensors of coloured pictures take 0.299 R + 0.587 G + 0.114 B; grey pictures give all colours
 /// the same value; alpha is 255 where the picture has none. Reads nothing outside the picture's pixels, uses less than
 /// 8 KiB of stack. `to` must hold the tensor and not overlap the picture; rows that it has no room for are left out.
 inline image_map image_to_tensor(const image_view& from, const image_settings& how, span<float> to, std::int32_t height,
-                          std::int32_t width) noexcept;
+                                 std::int32_t width) noexcept;
 /// The same for the tensor's rows [row_begin, row_end) alone; `to` is the whole tensor. Calls with different rows may
 /// run at the same time, and give the same bits as one call.
 inline image_map image_to_tensor(const image_view& from, const image_settings& how, span<float> to, std::int32_t height,
-                          std::int32_t width, std::int32_t row_begin, std::int32_t row_end) noexcept;
+                                 std::int32_t width, std::int32_t row_begin, std::int32_t row_end) noexcept;
 
 /// What becomes of a picture's alpha where the tensor has none.
 enum class image_alpha : std::uint8_t { opaque, keep };
@@ -149,7 +150,7 @@ struct tensor_settings {
 inline void tensor_to_image(span<const float> from, const tensor_settings& how, const writable_image& to) noexcept;
 /// The same for rows [row_begin, row_end) alone; `from` is the whole tensor.
 inline void tensor_to_image(span<const float> from, const tensor_settings& how, const writable_image& to,
-                     std::int32_t row_begin, std::int32_t row_end) noexcept;
+                            std::int32_t row_begin, std::int32_t row_end) noexcept;
 NSK_END
 #include <netsuke/simd/end.hpp>
 

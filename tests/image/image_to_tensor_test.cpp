@@ -21,8 +21,8 @@ nsk::image_settings random_settings(pictures::random& r, int width, int height) 
       how.region = {false, r.real(-width, width), r.real(-height, height), r.real(1, reach), r.real(1, reach), 0};
       break;
     default:
-      how.region = {false,           r.real(-1, width + 1), r.real(-1, height + 1), r.real(1, reach),
-                    r.real(1, reach), r.real(-7, 7)};
+      how.region = {false,        r.real(-1, width + 1), r.real(-1, height + 1), r.real(1, reach), r.real(1, reach),
+                    r.real(-7, 7)};
   }
   how.fit = r.one_of<nsk::image_fit>(3);
   how.edge = r.one_of<nsk::image_edge>(2);
@@ -76,7 +76,7 @@ TEST_CASE("image_to_tensor: every format, order, region, fit and edge is within 
     hash.add(tensor.data(), tensor.bytes());
   }
   MESSAGE("largest error: " << worst << " grey levels");
-  CHECK(hash.value() == 0u);
+  CHECK(hash.value() == 12486193393350816492u);
 }
 
 TEST_CASE("image_to_tensor: large pictures lose no precision") {
@@ -121,7 +121,8 @@ TEST_CASE("image_to_tensor: a frame in a square has bars of whole rows, and boxe
   const nsk::image_map map = nsk::image_to_tensor(frame.view(), how, tensor.span(), 192, 192);
   for (int row = 0; row < 192; ++row) {
     const float want = row >= 42 && row < 150 ? 200 / 127.5f - 1 : 114 / 127.5f - 1;
-    for (int i = 0; i < 3 * 192; ++i) REQUIRE(tensor.span()[static_cast<std::size_t>(row * 576 + i)] == doctest::Approx(want));
+    for (int i = 0; i < 3 * 192; ++i)
+      REQUIRE(tensor.span()[static_cast<std::size_t>(row * 576 + i)] == doctest::Approx(want));
   }
   CHECK(map.to_image(0, 42).x == 0);
   CHECK(map.to_image(0, 42).y == 0);
@@ -179,7 +180,8 @@ TEST_CASE("image_to_tensor: points drawn into a picture appear where the map say
   CHECK(worst < 0.5);
 }
 
-TEST_CASE("image_to_tensor: a quarter turn clockwise puts the region's upper left corner at the picture's upper right") {
+TEST_CASE(
+    "image_to_tensor: a quarter turn clockwise puts the region's upper left corner at the picture's upper right") {
   owned picture(40, 30, nsk::pixel_format::grey8);
   *picture.pixel(39, 0) = 255;
   nsk::image_settings how;
@@ -233,10 +235,10 @@ TEST_CASE("image_to_tensor: nothing to show gives the fill") {
   const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   owned picture(8, 8, nsk::pixel_format::rgba8);
   const nsk::image_region regions[] = {
-      nsk::image_region::rectangle(0, 0, 0, 5),           nsk::image_region::rectangle(0, 0, 5, -1),
-      nsk::image_region::rectangle(nan, 0, 5, 5),         nsk::image_region::rotated(4, 4, infinity, 5, 0),
-      nsk::image_region::rotated(4, 4, 5, 5, nan),        nsk::image_region::rotated(4, 4, 5, 5, 1e9f),
-      nsk::image_region::rotated(-1e20f, 4, 5, 5, 0),     nsk::image_region::rectangle(0, 0, 1e30f, 1e30f)};
+      nsk::image_region::rectangle(0, 0, 0, 5),       nsk::image_region::rectangle(0, 0, 5, -1),
+      nsk::image_region::rectangle(nan, 0, 5, 5),     nsk::image_region::rotated(4, 4, infinity, 5, 0),
+      nsk::image_region::rotated(4, 4, 5, 5, nan),    nsk::image_region::rotated(4, 4, 5, 5, 1e9f),
+      nsk::image_region::rotated(-1e20f, 4, 5, 5, 0), nsk::image_region::rectangle(0, 0, 1e30f, 1e30f)};
   nsk::image_settings how;
   how.fill[0] = 51;
   how.fill[1] = how.fill[2] = 102;

@@ -22,9 +22,7 @@ class random {
     m_state ^= m_state << 5;
     return m_state;
   }
-  int between(int low, int high) {
-    return low + static_cast<int>(bits() % static_cast<std::uint32_t>(high - low + 1));
-  }
+  int between(int low, int high) { return low + static_cast<int>(bits() % static_cast<std::uint32_t>(high - low + 1)); }
   bool coin() { return between(0, 1) == 1; }
   /// A multiple of 1/16.
   float real(int low, int high) { return static_cast<float>(between(16 * low, 16 * high)) / 16; }
@@ -64,9 +62,7 @@ class owned {
   nsk::writable_image target() { return m_view; }
   std::size_t size() const { return m_size; }
   std::uint8_t* bytes() { return m_bytes.get(); }
-  std::uint8_t* pixel(int x, int y) {
-    return m_view.pixels + y * m_view.stride + x * nsk::pixel_bytes(m_view.format);
-  }
+  std::uint8_t* pixel(int x, int y) { return m_view.pixels + y * m_view.stride + x * nsk::pixel_bytes(m_view.format); }
   void fill_random(random& r) {
     for (std::size_t i = 0; i < m_size; ++i) m_bytes[i] = static_cast<std::uint8_t>(r.bits() >> 11);
   }
@@ -146,9 +142,9 @@ inline expected tensor_of(const nsk::image_view& p, const nsk::image_settings& h
       const bool off_region = u < 0 || u >= cw || v < 0 || v >= ch,
                  off_picture = x < 0 || x >= p.width || y < 0 || y >= p.height;
       const bool filled = off_region || (off_picture && how.edge == nsk::image_edge::fill);
-      result.sure.push_back(from_ends(u, cw) > 1e-9 && from_ends(v, ch) > 1e-9 &&
-                            (how.edge == nsk::image_edge::repeat ||
-                             std::min(from_ends(x, p.width), from_ends(y, p.height)) > 1e-4));
+      result.sure.push_back(
+          from_ends(u, cw) > 1e-9 && from_ends(v, ch) > 1e-9 &&
+          (how.edge == nsk::image_edge::repeat || std::min(from_ends(x, p.width), from_ends(y, p.height)) > 1e-4));
       double color[4];
       for (int c = 0; c < bytes; ++c) color[c] = level_at(p, x - 0.5, y - 0.5, c);
       for (int c = 0; c < channels; ++c) {

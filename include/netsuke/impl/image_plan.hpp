@@ -52,7 +52,8 @@ inline bool is_length(double x) { return x > 0 && x <= largest; }
 inline bool find_region(const image_view& from, const image_region& r, oriented& to) {
   if (from.pixels == nullptr || !is_length(from.width) || !is_length(from.height)) return false;
   if (r.whole) {
-    to = {from.width * 0.5, from.height * 0.5, static_cast<double>(from.width), static_cast<double>(from.height), {1, 0}};
+    to = {
+        from.width * 0.5, from.height * 0.5, static_cast<double>(from.width), static_cast<double>(from.height), {1, 0}};
     return true;
   }
   if (!is_length(r.width) || !is_length(r.height) || !within(r.centre_x, largest) || !within(r.centre_y, largest) ||

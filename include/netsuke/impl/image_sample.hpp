@@ -116,8 +116,8 @@ class slanted_axis {
   bool find(std::int32_t n, neighbours& to, float* inside) const {
     using simd::f32;
     using simd::i32;
-    const f32 first = simd::splat(static_cast<float>(-m_base)), last = simd::splat(static_cast<float>(m_size - 1 - m_base)),
-              half = simd::splat(0.5f);
+    const f32 first = simd::splat(static_cast<float>(-m_base)),
+              last = simd::splat(static_cast<float>(m_size - 1 - m_base)), half = simd::splat(0.5f);
     const f32 low = simd::sub(first, half), high = simd::add(last, half);
     const i32 base = simd::splat_i32(m_base), end = simd::splat_i32(m_size - 1), one = simd::splat_i32(1);
     f32 all = simd::splat(1);

@@ -16,7 +16,7 @@ struct job {
   float* to;           ///< the whole tensor
   std::int32_t width;  ///< of the tensor
   int channels;
-  float filler[4];     ///< the fill's channels, scaled
+  float filler[4];  ///< the fill's channels, scaled
 
   float* at(std::int32_t row, std::int32_t column) const {
     return to + (std::ptrdiff_t{row} * width + column) * channels;
@@ -146,8 +146,9 @@ inline image_map image_to_tensor(const image_view& from, const image_settings& h
   if (height <= 0 || width <= 0) return p.map;
   job j{from, how, to.data(), width, channel_count(how.order), {}};
   for (int c = 0; c < j.channels; ++c)
-    simd::store_partial(j.filler + c, 1, simd::fma(simd::splat(how.fill[c]), simd::splat(how.scale.scale[c]),
-                                                   simd::splat(how.scale.offset[c])));
+    simd::store_partial(
+        j.filler + c, 1,
+        simd::fma(simd::splat(how.fill[c]), simd::splat(how.scale.scale[c]), simd::splat(how.scale.offset[c])));
   const std::int32_t held = rows_in(to.size(), height, std::ptrdiff_t{width} * j.channels);
   NSK_ASSERT(held == height, "image_to_tensor: the block is smaller than the tensor");
   NSK_ASSERT(row_begin >= 0 && row_end <= height, "image_to_tensor: rows outside the tensor");

@@ -37,8 +37,8 @@ inline void make_words(const planes& p, channel_order order, pixel_format format
   const float* alpha = source.alpha < 0 ? nullptr : p.level[source.alpha];
   for (std::int32_t i = 0; i < n; i += f32::lanes) {
     const i32 a = alpha == nullptr ? simd::splat_i32(255) : simd::to_i32(simd::load(alpha + i));
-    const i32 low = simd::bit_or(simd::to_i32(simd::load(first + i)),
-                                 simd::shift_left<8>(simd::to_i32(simd::load(green + i))));
+    const i32 low =
+        simd::bit_or(simd::to_i32(simd::load(first + i)), simd::shift_left<8>(simd::to_i32(simd::load(green + i))));
     const i32 high = simd::bit_or(simd::to_i32(simd::load(third + i)), simd::shift_left<8>(a));
     simd::store_i32(to + i, simd::bit_or(low, simd::shift_left<16>(high)));
   }
