@@ -3,7 +3,7 @@
 /// The geometry of image_to_tensor: from settings to an affine map and the part of the tensor that shows the region.
 /// Computed in double precision, once per call.
 #include <cstdint>
-#include <netsuke/image.hpp>
+#include <netsuke/core/picture.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
 
@@ -125,11 +125,6 @@ inline range shown(range all, double low, double high, double step, double start
   return all;
 }
 
-}
-
-inline image_map map_image(const image_view& from, const image_settings& how, std::int32_t height,
-                           std::int32_t width) noexcept {
-  return image_impl::make_plan(from, how, height, width).map;
 }
 NSK_END
 #include <netsuke/simd/end.hpp>

@@ -2,7 +2,7 @@
 #pragma once
 /// What both directions between pictures and tensors share: pieces of rows with a plane per channel.
 #include <cstdint>
-#include <netsuke/image.hpp>
+#include <netsuke/core/picture.hpp>
 #include <netsuke/simd/float_env.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
@@ -58,12 +58,12 @@ inline void separate(const float* NSK_RESTRICT from, std::int32_t n, planes& to)
   for (std::int32_t i = 0; i < n; ++i)
     for (int c = 0; c < C; ++c) to.level[c][i] = from[i * C + c];
 }
-inline void interleave(int channels, const planes& from, std::int32_t n, float* to) {
+NSK_ONE_COPY inline void interleave(int channels, const planes& from, std::int32_t n, float* to) {
   if (channels == 3) return interleave<3>(from, n, to);
   if (channels == 4) return interleave<4>(from, n, to);
   interleave<1>(from, n, to);
 }
-inline void separate(int channels, const float* from, std::int32_t n, planes& to) {
+NSK_ONE_COPY inline void separate(int channels, const float* from, std::int32_t n, planes& to) {
   if (channels == 3) return separate<3>(from, n, to);
   if (channels == 4) return separate<4>(from, n, to);
   separate<1>(from, n, to);

@@ -71,6 +71,20 @@ inline void gather(const image_view& from, const neighbours& x, const neighbours
   }
 }
 
+/// The same for the picture's own pixels. `y` holds one row for all samples, or a row for each.
+NSK_ONE_COPY inline void gather(const image_view& from, const neighbours& x, const neighbours& y, bool one_row,
+                                std::int32_t n, corners& to) {
+  const int bytes = pixel_bytes(from.format);
+  if (!one_row)
+    return bytes == 4   ? gather<4>(from, x, y, n, to)
+           : bytes == 3 ? gather<3>(from, x, y, n, to)
+                        : gather<1>(from, x, y, n, to);
+  const std::uint8_t *upper = from.pixels + y.first[0] * from.stride, *lower = from.pixels + y.second[0] * from.stride;
+  if (bytes == 4) return gather<4>(upper, lower, x, n, to);
+  if (bytes == 3) return gather<3>(upper, lower, x, n, to);
+  gather<1>(upper, lower, x, n, to);
+}
+
 /// Byte number Byte of every word, as a level.
 template <int Byte>
 NSK_INLINE simd::f32 level_of(simd::i32 word) {
@@ -94,6 +108,14 @@ inline void blend(const corners& at, const float* across, const float* down, std
   }
 }
 
+/// The same for a number of planes known when running: 1, 3 or 4.
+NSK_ONE_COPY inline void blend(int count, const corners& at, const float* across, const float* down, std::int32_t n,
+                               planes& to) {
+  if (count == 3) return blend<3>(at, across, down, n, to);
+  if (count == 4) return blend<4>(at, across, down, n, to);
+  blend<1>(at, across, down, n, to);
+}
+
 /// 0, 1, 2 ...
 struct counting {
   float number[piece];
@@ -113,7 +135,7 @@ class slanted_axis {
     m_start = static_cast<float>(place - m_base);
   }
   /// Fills in n pixels; returns whether all of them lie in the picture, and clears `inside` of those that do not.
-  bool find(std::int32_t n, neighbours& to, float* inside) const {
+  NSK_ONE_COPY bool find(std::int32_t n, neighbours& to, float* inside) const {
     using simd::f32;
     using simd::i32;
     const f32 first = simd::splat(static_cast<float>(-m_base)),

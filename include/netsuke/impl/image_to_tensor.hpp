@@ -24,7 +24,7 @@ struct job {
 };
 
 /// Turns planes of the picture's bytes into planes of the tensor's channels, scaled.
-inline void make_channels(const job& j, const planes& bytes, std::int32_t n, planes& to) {
+NSK_ONE_COPY inline void make_channels(const job& j, const planes& bytes, std::int32_t n, planes& to) {
   using simd::f32;
   const places source = places_of(j.from.format), target = places_of(j.how.order);
   const channel_scale& s = j.how.scale;
@@ -49,40 +49,46 @@ inline void make_channels(const job& j, const planes& bytes, std::int32_t n, pla
 }
 
 /// Writes the fill to tensor pixels [begin, end) of a row.
-inline void fill_pixels(const job& j, std::int32_t row, std::int32_t begin, std::int32_t end) {
+NSK_ONE_COPY inline void fill_pixels(const job& j, std::int32_t row, std::int32_t begin, std::int32_t end) {
   float* to = j.at(row, begin);
   for (std::int32_t i = begin; i < end; ++i)
     for (int c = 0; c < j.channels; ++c) *to++ = j.filler[c];
 }
 
-/// Buffers of the pieces of one call.
+/// Buffers of a piece, from where its samples lie to the tensor's numbers.
 struct workspace {
   neighbours x, y;
   corners corner;
   planes bytes, channels;
 };
 
+/// Makes n tensor pixels at (row, column) from the places in the workspace.
+inline void finish_piece(const job& j, bool one_row, std::int32_t row, std::int32_t column, std::int32_t n,
+                         workspace& w) {
+  const int bytes = pixel_bytes(j.from.format), used = bytes == 4 && j.channels != 4 ? 3 : bytes;
+  gather(j.from, w.x, w.y, one_row, n, w.corner);
+  blend(used, w.corner, w.x.weight, w.y.weight, n, w.bytes);
+  make_channels(j, w.bytes, n, w.channels);
+  interleave(j.channels, w.channels, n, j.at(row, column));
+}
+
 /// Samples a region whose sides are parallel to the picture's: columns are found once for all rows.
-template <int Bytes, int Planes>
-inline void sample_upright(const job& j, const affine& map, range rows, range columns, workspace& w) {
+inline void sample_upright(const job& j, const affine& map, range rows, range columns) {
+  workspace w;
   for (std::int32_t column = columns.begin; column < columns.end; column += piece) {
     const std::int32_t n = columns.end - column < piece ? columns.end - column : piece;
     for (std::int32_t i = 0; i < n; ++i) w.x.set(i, map.xx * (column + i + 0.5) + map.x0 - 0.5, j.from.width);
     for (std::int32_t row = rows.begin; row < rows.end; ++row) {
       w.y.set(0, map.yy * (row + 0.5) + map.y0 - 0.5, j.from.height);
       for (std::int32_t i = 1; i < n; ++i) w.y.weight[i] = w.y.weight[0];
-      gather<Bytes>(j.from.pixels + w.y.first[0] * j.from.stride, j.from.pixels + w.y.second[0] * j.from.stride, w.x, n,
-                    w.corner);
-      blend<Planes>(w.corner, w.x.weight, w.y.weight, n, w.bytes);
-      make_channels(j, w.bytes, n, w.channels);
-      interleave(j.channels, w.channels, n, j.at(row, column));
+      finish_piece(j, true, row, column, n, w);
     }
   }
 }
 
 /// Samples any region.
-template <int Bytes, int Planes>
-inline void sample_slanted(const job& j, const affine& map, range rows, range columns, workspace& w) {
+inline void sample_slanted(const job& j, const affine& map, range rows, range columns) {
+  workspace w;
   alignas(64) float inside[piece];
   for (std::int32_t row = rows.begin; row < rows.end; ++row)
     for (std::int32_t column = columns.begin; column < columns.end; column += piece) {
@@ -93,23 +99,11 @@ inline void sample_slanted(const job& j, const affine& map, range rows, range co
           down(map.yx * x + map.yy * y + map.y0 - 0.5, map.yx, j.from.height);
       bool all = across.find(n, w.x, inside);
       all = down.find(n, w.y, inside) && all;
-      gather<Bytes>(j.from, w.x, w.y, n, w.corner);
-      blend<Planes>(w.corner, w.x.weight, w.y.weight, n, w.bytes);
-      make_channels(j, w.bytes, n, w.channels);
-      interleave(j.channels, w.channels, n, j.at(row, column));
+      finish_piece(j, false, row, column, n, w);
       if (all || j.how.edge == image_edge::repeat) continue;
       for (std::int32_t i = 0; i < n; ++i)
         if (!(inside[i] > 0)) fill_pixels(j, row, column + i, column + i + 1);
     }
-}
-
-template <int Bytes, int Planes>
-inline void sample(const job& j, const affine& map, bool upright, range rows, range columns) {
-  workspace w;
-  if (upright)
-    sample_upright<Bytes, Planes>(j, map, rows, columns, w);
-  else
-    sample_slanted<Bytes, Planes>(j, map, rows, columns, w);
 }
 
 /// Writes rows `all` of the tensor.
@@ -129,36 +123,10 @@ inline void run(const job& j, const plan& p, range all) {
     if (!outside) fill_pixels(j, row, columns.end, j.width);
   }
   if (rows.begin == rows.end || columns.begin == columns.end) return;
-  const int bytes = pixel_bytes(j.from.format);
-  if (bytes == 1) return sample<1, 1>(j, map, upright, rows, columns);
-  if (bytes == 3) return sample<3, 3>(j, map, upright, rows, columns);
-  if (j.channels == 4) return sample<4, 4>(j, map, upright, rows, columns);
-  sample<4, 3>(j, map, upright, rows, columns);
+  if (upright) return sample_upright(j, map, rows, columns);
+  sample_slanted(j, map, rows, columns);
 }
 
-}
-
-inline image_map image_to_tensor(const image_view& from, const image_settings& how, span<float> to, std::int32_t height,
-                                 std::int32_t width, std::int32_t row_begin, std::int32_t row_end) noexcept {
-  using namespace image_impl;
-  const float_environment environment;
-  const plan p = make_plan(from, how, height, width);
-  if (height <= 0 || width <= 0) return p.map;
-  job j{from, how, to.data(), width, channel_count(how.order), {}};
-  for (int c = 0; c < j.channels; ++c)
-    simd::store_partial(
-        j.filler + c, 1,
-        simd::fma(simd::splat(how.fill[c]), simd::splat(how.scale.scale[c]), simd::splat(how.scale.offset[c])));
-  const std::int32_t held = rows_in(to.size(), height, std::ptrdiff_t{width} * j.channels);
-  NSK_ASSERT(held == height, "image_to_tensor: the block is smaller than the tensor");
-  NSK_ASSERT(row_begin >= 0 && row_end <= height, "image_to_tensor: rows outside the tensor");
-  const range all{row_begin > 0 ? row_begin : 0, row_end < held ? row_end : held};
-  if (all.begin < all.end) run(j, p, all);
-  return p.map;
-}
-inline image_map image_to_tensor(const image_view& from, const image_settings& how, span<float> to, std::int32_t height,
-                                 std::int32_t width) noexcept {
-  return image_to_tensor(from, how, to, height, width, 0, height);
 }
 NSK_END
 #include <netsuke/simd/end.hpp>

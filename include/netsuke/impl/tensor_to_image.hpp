@@ -57,31 +57,5 @@ inline void store_pixels(const std::int32_t* words, std::int32_t n, std::uint8_t
 }
 
 }
-
-inline void tensor_to_image(span<const float> from, const tensor_settings& how, const writable_image& to,
-                            std::int32_t row_begin, std::int32_t row_end) noexcept {
-  using namespace image_impl;
-  if (to.pixels == nullptr || to.width <= 0 || to.height <= 0) return;
-  const float_environment environment;
-  const int channels = channel_count(how.order), bytes = pixel_bytes(to.format);
-  const std::ptrdiff_t row_floats = std::ptrdiff_t{to.width} * channels;
-  const std::int32_t held = rows_in(from.size(), to.height, row_floats);
-  NSK_ASSERT(held == to.height, "tensor_to_image: the block is smaller than the picture's tensor");
-  NSK_ASSERT(row_begin >= 0 && row_end <= to.height, "tensor_to_image: rows outside the picture");
-  const bool keep_alpha = channels != 4 && how.alpha == image_alpha::keep;
-  planes levels;
-  alignas(64) std::int32_t words[piece];
-  for (std::int32_t row = row_begin > 0 ? row_begin : 0; row < row_end && row < held; ++row)
-    for (std::int32_t column = 0; column < to.width; column += piece) {
-      const std::int32_t n = to.width - column < piece ? to.width - column : piece;
-      separate(channels, from.data() + row * row_floats + std::ptrdiff_t{column} * channels, n, levels);
-      make_levels(how.scale, channels, n, levels);
-      make_words(levels, how.order, to.format, n, words);
-      store_pixels(words, n, to.pixels + row * to.stride + std::ptrdiff_t{column} * bytes, bytes, keep_alpha);
-    }
-}
-inline void tensor_to_image(span<const float> from, const tensor_settings& how, const writable_image& to) noexcept {
-  tensor_to_image(from, how, to, 0, to.height);
-}
 NSK_END
 #include <netsuke/simd/end.hpp>
