@@ -30,7 +30,7 @@ NSK_BEGIN
 inline image_map map_image(const image_view& from, const image_settings& how, std::int32_t height,
                            std::int32_t width) noexcept {
   const float_environment environment;
-  return image_impl::make_plan(from, how, height, width).map;
+  return image_impl::make_geometry(from, how, height, width).map;
 }
 
 /// Samples a picture into rows [row_begin, row_end) of a float32 tensor of height x width x channel_count(how.order),
@@ -42,20 +42,19 @@ inline image_map map_image(const image_view& from, const image_settings& how, st
 /// `to` must hold the tensor and not overlap the picture; rows that it has no room for are left out.
 inline image_map image_to_tensor(const image_view& from, const image_settings& how, span<float> to, std::int32_t height,
                                  std::int32_t width, std::int32_t row_begin, std::int32_t row_end) noexcept {
-  using namespace image_impl;
   const float_environment environment;
-  const plan p = make_plan(from, how, height, width);
+  const image_impl::geometry p = image_impl::make_geometry(from, how, height, width);
   if (height <= 0 || width <= 0) return p.map;
-  job j{from, how, to.data(), width, channel_count(how.order), {}};
+  image_impl::job j{from, how, to.data(), width, channel_count(how.order), {}};
   for (int c = 0; c < j.channels; ++c)
     simd::store_partial(
         j.filler + c, 1,
         simd::fma(simd::splat(how.fill[c]), simd::splat(how.scale.scale[c]), simd::splat(how.scale.offset[c])));
-  const std::int32_t held = rows_in(to.size(), height, std::ptrdiff_t{width} * j.channels);
+  const std::int32_t held = image_impl::rows_in(to.size(), height, std::ptrdiff_t{width} * j.channels);
   NSK_ASSERT(held == height, "image_to_tensor: the block is smaller than the tensor");
   NSK_ASSERT(row_begin >= 0 && row_end <= height, "image_to_tensor: rows outside the tensor");
-  const range all{row_begin > 0 ? row_begin : 0, row_end < held ? row_end : held};
-  if (all.begin < all.end) run(j, p, all);
+  const image_impl::range all{row_begin > 0 ? row_begin : 0, row_end < held ? row_end : held};
+  if (all.begin < all.end) image_impl::run(j, p, all);
   return p.map;
 }
 /// The same for all rows.
@@ -70,25 +69,14 @@ inline image_map image_to_tensor(const image_view& from, const image_settings& h
 /// the picture's rows are not touched.
 inline void tensor_to_image(span<const float> from, const tensor_settings& how, const writable_image& to,
                             std::int32_t row_begin, std::int32_t row_end) noexcept {
-  using namespace image_impl;
   if (to.pixels == nullptr || to.width <= 0 || to.height <= 0) return;
   const float_environment environment;
-  const int channels = channel_count(how.order), bytes = pixel_bytes(to.format);
-  const std::ptrdiff_t row_floats = std::ptrdiff_t{to.width} * channels;
-  const std::int32_t held = rows_in(from.size(), to.height, row_floats);
+  const std::ptrdiff_t row_floats = std::ptrdiff_t{to.width} * channel_count(how.order);
+  const std::int32_t held = image_impl::rows_in(from.size(), to.height, row_floats);
   NSK_ASSERT(held == to.height, "tensor_to_image: the block is smaller than the picture's tensor");
   NSK_ASSERT(row_begin >= 0 && row_end <= to.height, "tensor_to_image: rows outside the picture");
-  const bool keep_alpha = channels != 4 && how.alpha == image_alpha::keep;
-  planes levels;
-  alignas(64) std::int32_t words[piece];
-  for (std::int32_t row = row_begin > 0 ? row_begin : 0; row < row_end && row < held; ++row)
-    for (std::int32_t column = 0; column < to.width; column += piece) {
-      const std::int32_t n = to.width - column < piece ? to.width - column : piece;
-      separate(channels, from.data() + row * row_floats + std::ptrdiff_t{column} * channels, n, levels);
-      make_levels(how.scale, channels, n, levels);
-      make_words(levels, how.order, to.format, n, words);
-      store_pixels(words, n, to.pixels + row * to.stride + std::ptrdiff_t{column} * bytes, bytes, keep_alpha);
-    }
+  const std::int32_t begin = row_begin > 0 ? row_begin : 0, end = row_end < held ? row_end : held;
+  for (std::int32_t row = begin; row < end; ++row) image_impl::write_row(from.data() + row * row_floats, how, to, row);
 }
 /// The same for all rows.
 inline void tensor_to_image(span<const float> from, const tensor_settings& how, const writable_image& to) noexcept {

@@ -217,7 +217,7 @@ TEST_CASE("image_map: both ways are inverse, for any settings") {
 TEST_CASE("image_to_tensor: rows computed apart have the same bits") {
   pictures::random r(6);
   for (int round = 0; round < 40; ++round) {
-    owned picture(r.between(1, 50), r.between(1, 50), r.one_of<nsk::pixel_format>(5), 3);
+    owned picture{r.between(1, 50), r.between(1, 50), r.one_of<nsk::pixel_format>(5), 3};
     picture.fill_random(r);
     const nsk::image_settings how = random_settings(r, 50, 50);
     const int th = r.between(1, 30), tw = r.between(1, 100), cut = r.between(0, th);
@@ -265,7 +265,7 @@ TEST_CASE("image_to_tensor: regions and tensors of extreme sizes stay inside the
   pictures::random r(7);
   const float sizes[] = {1e-30f, 1e-3f, 1, 5000, 4194304};
   for (int round = 0; round < 400; ++round) {
-    owned picture(r.between(1, 5), r.between(1, 5), r.one_of<nsk::pixel_format>(5));
+    owned picture{r.between(1, 5), r.between(1, 5), r.one_of<nsk::pixel_format>(5)};
     nsk::image_settings how = random_settings(r, 5, 5);
     const float centre = r.coin() ? 4194304.0f : 2.0f;
     how.region = nsk::image_region::rotated(r.coin() ? -centre : centre, 3, sizes[r.between(0, 4)],

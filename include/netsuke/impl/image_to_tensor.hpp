@@ -2,7 +2,7 @@
 #pragma once
 /// The body of image_to_tensor: the fill around, and pieces of rows inside, upright or slanted.
 #include <cstdint>
-#include <netsuke/impl/image_plan.hpp>
+#include <netsuke/impl/image_geometry.hpp>
 #include <netsuke/impl/image_sample.hpp>
 #include <netsuke/simd/begin.hpp>
 
@@ -107,7 +107,7 @@ inline void sample_slanted(const job& j, const affine& map, range rows, range co
 }
 
 /// Writes rows `all` of the tensor.
-inline void run(const job& j, const plan& p, range all) {
+inline void run(const job& j, const geometry& p, range all) {
   range rows{all.begin, all.begin}, columns{0, 0};
   const affine& map = p.map.image_from_tensor;
   const bool upright = !(map.xy < 0) && !(map.xy > 0) && !(map.yx < 0) && !(map.yx > 0);

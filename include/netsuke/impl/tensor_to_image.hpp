@@ -56,6 +56,21 @@ inline void store_pixels(const std::int32_t* words, std::int32_t n, std::uint8_t
   store_pixels<4, 4>(words, n, to);
 }
 
+/// Writes a row of a picture from a row of the tensor.
+inline void write_row(const float* from, const tensor_settings& how, const writable_image& to, std::int32_t row) {
+  const int channels = channel_count(how.order), bytes = pixel_bytes(to.format);
+  const bool keep_alpha = channels != 4 && how.alpha == image_alpha::keep;
+  planes levels;
+  alignas(64) std::int32_t words[piece];
+  for (std::int32_t column = 0; column < to.width; column += piece) {
+    const std::int32_t n = to.width - column < piece ? to.width - column : piece;
+    separate(channels, from + std::ptrdiff_t{column} * channels, n, levels);
+    make_levels(how.scale, channels, n, levels);
+    make_words(levels, how.order, to.format, n, words);
+    store_pixels(words, n, to.pixels + row * to.stride + std::ptrdiff_t{column} * bytes, bytes, keep_alpha);
+  }
+}
+
 }
 NSK_END
 #include <netsuke/simd/end.hpp>

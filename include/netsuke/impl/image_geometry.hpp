@@ -64,7 +64,7 @@ inline bool find_region(const image_view& from, const image_region& r, oriented&
 }
 
 /// A map, and the rectangle of the tensor that shows the region, in tensor pixels.
-struct plan {
+struct geometry {
   image_map map{};
   double left = 0, top = 0, right = 0, bottom = 0;
   bool shows = false;  ///< false: the tensor is all fill
@@ -83,8 +83,9 @@ inline affine anchored(double xx, double xy, double yx, double yy, double left, 
   return {xx, xy, x - (xx * left + xy * top), yx, yy, y - (yx * left + yy * top)};
 }
 
-inline plan make_plan(const image_view& from, const image_settings& how, std::int32_t height, std::int32_t width) {
-  plan p;
+inline geometry make_geometry(const image_view& from, const image_settings& how, std::int32_t height,
+                              std::int32_t width) {
+  geometry p;
   oriented r;
   if (height <= 0 || width <= 0 || !find_region(from, how.region, r)) return p;
   double step_x = r.width / width, step_y = r.height / height;
