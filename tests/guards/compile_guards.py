@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Guards that compile: every header alone, the cost of including the umbrella."""
+"""Guards that compile: every header alone, the cost of including the umbrella, the code in the manuals."""
 import pathlib
+import re
 
 from common import GUARDS as GUARDS_FOLDER
 from common import STRICT, compile_file, compilers, first_lines, flatbuffers_flags, parallel, run, scratch_folder
@@ -57,6 +58,31 @@ def weight(tree):
     return violations
 
 
+def snippets(tree):
+    """Every C++ block of README.md and docs/ is a translation unit that compiles strictly, with g++ and clang++."""
+    with scratch_folder() as folder:
+        jobs = []
+        for page in [tree.root / "README.md", *sorted((tree.root / "docs").glob("*.md"))]:
+            text = page.read_text() if page.exists() else ""
+            for block in re.finditer(r"^```cpp\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+                where = f"{page.relative_to(tree.root)}:{text.count(chr(10), 0, block.start()) + 1}"
+                source = pathlib.Path(folder) / f"{len(jobs)}.cpp"
+                source.write_text(block.group(1))
+                jobs += [(where, source, compiler) for compiler in compilers()]
+
+        def attempt(job):
+            where, source, compiler = job
+            said = compile_file(compiler, source, f"{source}.{pathlib.Path(compiler).name}.o", tree, STRICT + ["-fsyntax-only"])
+            return f"{where}, {compiler}:\n      {first_lines(said)}" if said else None
+
+        return [v for v in parallel(attempt, jobs) if v]
+
+
+def seed_snippet(tree):
+    (tree.root / "docs").mkdir()
+    (tree.root / "docs" / "seeded.md").write_text("# Seeded\n```cpp\n#include <netsuke/image.hpp>\nint f() { return nsk::no_such; }\n```\n")
+
+
 def seed_heavy(tree):
     tree.replace("netsuke.hpp", r"#pragma once", "#pragma once\n#include <regex>\n#include <iostream>\n#include <functional>\n#include <filesystem>")
 
@@ -71,5 +97,6 @@ GUARDS = {
         ("a shadowed name", lambda t: t.plant("seeded.hpp", "inline int f(int x) { { int x = 2; return x; } }\n")),
         ("no include guard", lambda t: (t.plant("seeded.hpp", ""), (t.include / "netsuke/seeded.hpp").write_text("struct a {};\n"))),
     ]),
+    "snippets": (snippets, [("a block that does not compile", seed_snippet)]),
     "weight": (weight, [("heavy standard headers", seed_heavy)]),
 }
