@@ -19,30 +19,16 @@ struct face {
   std::array<point, 6> keypoints;
 };
 
-/// A picture scaled into a square without distortion, black around it, and the way back.
-struct letterbox {
-  float scale = 1;  ///< square pixels per picture pixel
-  int left = 0, top = 0;
-
-  letterbox(const picture& photo, int size, nsk::span<float> square) {
-    scale = static_cast<float>(size) / static_cast<float>(std::max(photo.width, photo.height));
-    const int width = std::max(1, static_cast<int>(std::lround(static_cast<float>(photo.width) * scale)));
-    const int height = std::max(1, static_cast<int>(std::lround(static_cast<float>(photo.height) * scale)));
-    left = (size - width) / 2;
-    top = (size - height) / 2;
-    const picture small = resize(photo, width, height, filter::linear);
-    for (float& v : square) v = -1;  // black: the network's pixels lie in [-1, 1]
-    for (int y = 0; y < height; ++y)
-      for (int i = 0; i < 3 * width; ++i)
-        square[static_cast<std::size_t>(((top + y) * size + left) * 3 + i)] =
-            static_cast<float>(small.at(0, y)[i]) / 127.5F - 1;
-  }
-  /// From [0, 1] over the square to pixels of the picture.
-  point back(float x, float y, int size) const {
-    return {(x * static_cast<float>(size) - static_cast<float>(left)) / scale,
-            (y * static_cast<float>(size) - static_cast<float>(top)) / scale};
-  }
-};
+/// The photo, or where it is larger than the network's square, the photo shrunk by a filter that lets every pixel
+/// count: image_to_tensor samples four pixels whatever the distance.
+static picture shrunk(const picture& photo, int size) {
+  const float scale = static_cast<float>(size) / static_cast<float>(std::max(photo.width, photo.height));
+  if (scale >= 1) return photo;
+  const auto length = [scale](int n) {
+    return std::max(1, static_cast<int>(std::lround(static_cast<float>(n) * scale)));
+  };
+  return resize(photo, length(photo.width), length(photo.height), filter::linear);
+}
 
 /// Centres of MediaPipe's SSD anchors, in [0, 1] over the square. Both models have four layers: the first with its own
 /// stride (8 of 128, or 16 of 256), the other three with twice that stride and therefore on one grid; each layer has
@@ -168,18 +154,28 @@ int main(int argc, char** argv) {
   const memory_block memory(model.arena_bytes());
   nsk::session<> net(model, memory);
   picture photo = load_picture(photo_path);
-  const letterbox frame(photo, size, net.input<float>(0));
+  nsk::image_settings how;
+  how.fit = nsk::image_fit::letterbox;
+  how.scale = nsk::channel_scale::to_symmetric();
+  const picture small = shrunk(photo, size);
+  const nsk::image_map map = nsk::image_to_tensor(view_of(small), how, net.input<float>(0), size, size);
+  const float zoom =
+      static_cast<float>(std::max(photo.width, photo.height)) / static_cast<float>(std::max(small.width, small.height));
+  const auto on_photo = [&](float x, float y) {  // from [0, 1] over the square
+    const nsk::image_point p = map.to_image(x * static_cast<float>(size), y * static_cast<float>(size));
+    return point{p.x * zoom, p.y * zoom};
+  };
   net.run();
 
   const int thick = std::max(1, photo.width / 250);
   for (const face& f : merge(candidates_of(model, net, size, least), 0.3F)) {
-    const point a = frame.back(f.left, f.top, size);
-    const point b = frame.back(f.right, f.bottom, size);
+    const point a = on_photo(f.left, f.top);
+    const point b = on_photo(f.right, f.bottom);
     std::printf("face %.4f: (%.1f, %.1f) to (%.1f, %.1f); keypoints", f.score, a.x, a.y, b.x, b.y);
     draw_rectangle(photo, static_cast<int>(a.x), static_cast<int>(a.y), static_cast<int>(b.x), static_cast<int>(b.y),
                    thick, {60, 230, 90});
     for (const point& k : f.keypoints) {
-      const point p = frame.back(k.x, k.y, size);
+      const point p = on_photo(k.x, k.y);
       std::printf(" (%.1f, %.1f)", p.x, p.y);
       draw_disc(photo, p.x, p.y, 1.2 * thick + 0.8, {255, 70, 60});
     }

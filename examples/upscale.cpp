@@ -58,8 +58,7 @@ static picture enlarge(const nsk::model& model, const picture& frame, double& mi
   nsk::session<upscaler_settings> net(model, memory);
   if (!net.status()) fail(net.status().message());
 
-  const auto x = net.input<float>(0);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(frame.rgb[i]) / 255;
+  nsk::image_to_tensor(view_of(frame), {}, net.input<float>(0), frame.height, frame.width);
   milliseconds = 1e9;
   for (int i = 0; i < 3; ++i) {
     const auto start = std::chrono::steady_clock::now();
@@ -67,9 +66,8 @@ static picture enlarge(const nsk::model& model, const picture& frame, double& mi
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     milliseconds = std::min(milliseconds, took.count());
   }
-  const auto y = net.output<float>(0);
   picture result(out.shape()[2], out.shape()[1]);
-  for (std::size_t i = 0; i < y.size(); ++i) result.rgb[i] = to_byte(static_cast<double>(y[i]) * 255);
+  nsk::tensor_to_image(net.output<float>(0), {}, target_of(result));
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <vector>
+#include <netsuke/image.hpp>
 
 #define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION
@@ -49,6 +50,14 @@ struct picture {
     p[2] = c.b;
   }
 };
+
+/// The pixels as the engine takes and gives them.
+inline nsk::image_view view_of(const picture& p) {
+  return {p.rgb.data(), p.width, p.height, std::ptrdiff_t{3} * p.width, nsk::pixel_format::rgb8};
+}
+inline nsk::writable_image target_of(picture& p) {
+  return {p.rgb.data(), p.width, p.height, std::ptrdiff_t{3} * p.width, nsk::pixel_format::rgb8};
+}
 
 inline std::uint8_t to_byte(double v) { return static_cast<std::uint8_t>(std::clamp(std::nearbyint(v), 0.0, 255.0)); }
 

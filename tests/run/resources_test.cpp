@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a run takes from the machine: no heap, and little stack.
 #include <doctest/doctest.h>
+#include <netsuke/image.hpp>
 #include "../resources.hpp"
 #include "support.hpp"
 
@@ -24,6 +25,21 @@ void use(test::opened& o, float* result) {
   }
   *result = net.output<float>(0)[0];
 }
+
+/// A picture into a tensor, upright and slanted, and back.
+struct shown_picture {
+  std::uint8_t pixels[30 * 20 * 4] = {1};
+  float tensor[70 * 9 * 3] = {}, result = -1;
+
+  void use() {
+    nsk::image_settings how;
+    nsk::image_to_tensor({pixels, 30, 20, 120, nsk::pixel_format::rgba8}, how, tensor, 9, 70);
+    how.region = nsk::image_region::rotated(15, 10, 40, 30, 1);
+    nsk::image_to_tensor({pixels, 30, 20, 120, nsk::pixel_format::rgba8}, how, tensor, 9, 70);
+    nsk::tensor_to_image(tensor, {}, {pixels, 30, 20, 120, nsk::pixel_format::rgba8});
+    result = tensor[0];
+  }
+};
 }
 
 #if defined(NSK_TEST_COUNTS_HEAP)
@@ -42,6 +58,10 @@ TEST_CASE("resources: not one heap call from open to the end of the last run") {
     CHECK(end == start);
     CHECK(result != -1);
   }
+  shown_picture picture;
+  const long start = test::heap_calls;
+  picture.use();
+  CHECK(test::heap_calls == start);
 }
 #else
 TEST_CASE("resources: not one heap call from open to the end of the last run") {
@@ -71,5 +91,17 @@ TEST_CASE("resources: at most 32 KiB of stack from open to the end of the last r
     MESSAGE("stack: ", stack, " bytes");
     CHECK(stack <= 32 * 1024);
   }
+}
+TEST_CASE("resources: at most 8 KiB of stack between pictures and tensors") {
+  shown_picture picture;
+  const std::size_t stack = test::own_stack_of(
+      [](void* p) -> void* {
+        static_cast<shown_picture*>(p)->use();
+        return nullptr;
+      },
+      &picture);
+  REQUIRE(picture.result != -1);
+  MESSAGE("stack: ", stack, " bytes");
+  CHECK(stack <= 8 * 1024);
 }
 #endif
