@@ -7,6 +7,8 @@ set -euo pipefail
 
 packages=(g++ clang cmake ninja-build meson ccache pkg-config libflatbuffers-dev flatbuffers-compiler libprotozero-dev libcli11-dev
           nlohmann-json3-dev libstb-dev libtbb-dev doctest-dev python3 python3-venv binutils ca-certificates)
+# Tests of the NEON build run on an emulator; without these they are skipped, and say so.
+optional_packages=(g++-aarch64-linux-gnu qemu-user)
 python_packages=(numpy onnx onnxruntime pillow)
 python_modules="numpy, onnx, onnxruntime, PIL"
 
@@ -38,6 +40,18 @@ install_packages() {
   fi
 }
 
+install_optional_packages() {
+  command -v apt-get >/dev/null && [ "$(uname -m)" = x86_64 ] || return 0
+  missing=()
+  for package in "${optional_packages[@]}"; do installed "$package" || missing+=("$package"); done
+  if [ ${#missing[@]} -eq 0 ]; then return 0; fi
+  say "Installing, where it can be: ${missing[*]}"
+  if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then say "not root: left out"; return 0; fi
+  as_root apt-get update -qq >&2 || true
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2 ||
+    say "not installed: tests of the NEON build will be skipped"
+}
+
 # Prints an interpreter with the modules: $NSK_PYTHON, the environment made earlier, the system's, or a new environment.
 find_python() {
   local environment="$1" candidate
@@ -56,4 +70,5 @@ find_python() {
 }
 
 install_packages
+install_optional_packages
 if [ "${1:-}" = "--python" ]; then find_python "${2:?--python needs a directory}"; fi

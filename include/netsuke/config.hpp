@@ -5,7 +5,7 @@
 ///
 /// | macro | meaning |
 /// | --- | --- |
-/// | NSK_ISA_SCALAR, NSK_ISA_AVX2, NSK_ISA_AVX512, NSK_ISA_NEON | instruction set of this translation unit; x86-64 defaults to AVX2+FMA+F16C without any compiler flag |
+/// | NSK_ISA_SCALAR, NSK_ISA_AVX2, NSK_ISA_AVX512, NSK_ISA_NEON | instruction set of this translation unit, without any compiler flag; x86-64 defaults to AVX2+FMA+F16C, AArch64 to NEON, others to scalar |
 /// | NSK_ASSERT(condition, text) | reports a caller's mistake; defaults to nothing when NDEBUG is defined, to a trap otherwise |
 /// | NSK_KEEP_USER_OPT | keeps the translation unit's own optimisation level in kernels (g++ only: they ask for O3 otherwise) |
 /// | NSK_NO_BIT_EQUALITY | accepts -ffast-math around the kernels, and gives up equal bits |
@@ -16,6 +16,8 @@
 #if !defined(NSK_ISA_SCALAR) && !defined(NSK_ISA_AVX2) && !defined(NSK_ISA_AVX512) && !defined(NSK_ISA_NEON)
 #if defined(__x86_64__) || defined(_M_X64)
 #define NSK_ISA_AVX2
+#elif defined(__aarch64__) || defined(_M_ARM64)
+#define NSK_ISA_NEON
 #else
 #define NSK_ISA_SCALAR
 #endif

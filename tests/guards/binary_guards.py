@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Guards that build small programs and look at what they do: contraction."""
 import pathlib
+import re
 
 from common import GUARDS as FOLDER
-from common import compile_file, compilers, first_lines, is_clang, link, parallel, run, scratch_folder
+from common import (aarch64_compilers, compile_file, compilers, first_lines, has_avx512, is_clang, is_cross, link, on_aarch64, parallel,
+                    run, run_program, runs_aarch64, scratch_folder)
 
 SAME, SAME_OR_REPORTED, REFUSED = "same bits", "same bits or cpu_supports() says no", "refused by the compiler"
 
@@ -15,28 +17,53 @@ def build_and_run(tree, folder, source, compiler, flags, tag, arguments=()):
     said = said or link(compiler, [f"{base}.o"], base)
     if said:
         return None, said
-    done = run([base, *arguments])
+    done = run_program(compiler, base, *arguments)
     if done.returncode != 0:
         return None, f"exit code {done.returncode}: {done.stdout}{done.stderr}"
     return done.stdout.strip(), None
 
 
+def contraction_flags(compiler):
+    """Flags that could fuse a product and a sum, with what must come of them."""
+    x86 = not (is_cross(compiler) or on_aarch64())
+    fma, processor = (["-mfma", "-mavx2"], ["-march=haswell"]) if x86 else ([], [])
+    if is_clang(compiler):
+        return [(["-O2", *fma], SAME), (["-O0"], SAME), (["-O2", *fma, "-ffp-contract=on"], SAME),
+                (["-O2", *fma, "-ffp-contract=fast"], SAME_OR_REPORTED), (["-O2", "-ffast-math"], REFUSED)]
+    return [(["-O2", *fma, "-ffp-contract=fast"], SAME), (["-O3", *processor, "-ffast-math"], SAME), (["-O2"], SAME), (["-O0"], SAME),
+            (["-O2", "-DNSK_KEEP_USER_OPT", *fma], SAME)]
+
+
+def contraction_builds():
+    """(compiler, instruction set, whether its programs run here)."""
+    if on_aarch64():
+        return [(c, isa, True) for c in compilers() for isa in ("NEON", "SCALAR")]
+    found = [(c, isa, isa != "AVX512" or has_avx512()) for c in compilers() for isa in ("AVX2", "SCALAR", "AVX512")]
+    return found + [(c, "NEON", runs_aarch64()) for c in aarch64_compilers()]
+
+
+def fused_instructions(tree, folder, compiler, flags, tag):
+    """Where a program cannot run: ('', None) when its object holds no fused multiply-add, as its source holds none."""
+    output = pathlib.Path(folder) / f"contraction.{tag}.o"
+    said = compile_file(compiler, FOLDER / "contraction.cpp", output, tree, ["-std=c++17", *flags])
+    if said:
+        return None, said
+    tool = "aarch64-linux-gnu-objdump" if is_cross(compiler) else "objdump"
+    fused = re.findall(r"\b(?:vfn?m(?:add|sub)\w+|fn?m(?:la|ls|add|sub))\b.*", run([tool, "-d", output]).stdout)
+    return (None, f"fuses: {fused[0]}") if fused else ("", None)
+
+
 def contraction(tree):
     """Products and sums are never fused behind the source's back, whatever the flags of the translation unit."""
-    gnu = [(["-O2", "-mfma", "-mavx2", "-ffp-contract=fast"], SAME), (["-O3", "-march=haswell", "-ffast-math"], SAME),
-           (["-O2"], SAME), (["-O0"], SAME), (["-O2", "-DNSK_KEEP_USER_OPT", "-mfma", "-mavx2"], SAME)]
-    clang = [(["-O2", "-mfma", "-mavx2"], SAME), (["-O0"], SAME), (["-O2", "-mfma", "-mavx2", "-ffp-contract=on"], SAME),
-             (["-O2", "-mfma", "-mavx2", "-ffp-contract=fast"], SAME_OR_REPORTED), (["-O2", "-ffast-math"], REFUSED)]
     with scratch_folder() as folder:
-        jobs = []
-        for compiler in compilers():
-            for flags, wanted in clang if is_clang(compiler) else gnu:
-                for isa in ("NSK_ISA_AVX2", "NSK_ISA_SCALAR"):
-                    jobs.append((compiler, flags + [f"-D{isa}"], wanted))
+        jobs = [(compiler, flags + [f"-DNSK_ISA_{isa}"], wanted, runs) for compiler, isa, runs in contraction_builds()
+                for flags, wanted in contraction_flags(compiler) if runs or wanted != SAME_OR_REPORTED]
 
         def attempt(job):
-            compiler, flags, wanted = job
-            tag = f"{pathlib.Path(compiler).name}{abs(hash(tuple(flags)))}"
+            compiler, flags, _, runs = job
+            tag = f"{jobs.index(job)}"
+            if not runs:
+                return job, fused_instructions(tree, folder, compiler, flags, tag)
             return job, build_and_run(tree, folder, FOLDER / "contraction.cpp", compiler, flags, tag)
 
         expected, why = build_and_run(tree, folder, FOLDER / "contraction.cpp", compilers()[0],
@@ -44,14 +71,14 @@ def contraction(tree):
         if why:
             return [f"the reference does not build or run: {first_lines(why)}"]
         violations = []
-        for (compiler, flags, wanted), (hash_text, why) in parallel(attempt, jobs):
+        for (compiler, flags, wanted, runs), (hash_text, why) in parallel(attempt, jobs):
             label = f"{compiler} {' '.join(flags)}"
             if wanted == REFUSED:
                 if why is None or "fast-math" not in why:
                     violations.append(f"{label}: should be refused with a message that names the cure, got {hash_text or first_lines(why)}")
             elif why:
                 violations.append(f"{label}: {first_lines(why)}")
-            elif hash_text != expected and not (wanted == SAME_OR_REPORTED and hash_text == "unsupported"):
+            elif runs and hash_text != expected and not (wanted == SAME_OR_REPORTED and hash_text == "unsupported"):
                 violations.append(f"{label}: {hash_text}, but {expected} without contraction ({wanted} wanted)")
         return violations
 

@@ -5,9 +5,12 @@ A guard is a function check(tree) that returns a list of violations, and a list 
 function plants one violation in a copy of the tree, after which check must report something. A guard that stays silent has failed.
 """
 import concurrent.futures
+import functools
 import os
 import pathlib
+import platform
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -70,23 +73,72 @@ def without_comments(text):
 
 
 def compilers():
-    """g++ and clang++; a compiler that is missing is said, never silently skipped."""
+    """g++ and clang++, where they are installed."""
     found = []
     for name in (os.environ.get("NSK_GXX", "g++"), os.environ.get("NSK_CLANGXX", "clang++")):
         if shutil.which(name):
             found.append(name)
         else:
-            print(f"note: {name} is not installed, so nothing is checked with it")
+            note(f"{name} is not installed, so nothing is checked with it")
     return found
+
+
+AARCH64_GXX = os.environ.get("NSK_AARCH64_GXX", "aarch64-linux-gnu-g++")
+AARCH64_EMULATOR = [os.environ.get("NSK_QEMU_AARCH64", "qemu-aarch64"), "-cpu", "cortex-a72", "-L", "/usr/aarch64-linux-gnu"]
+
+
+@functools.lru_cache
+def note(text):
+    """Says once what is missing here: never skipped silently."""
+    print(f"note: {text}")
+
+
+def on_aarch64():
+    return platform.machine() in ("aarch64", "arm64")
+
+
+def aarch64_compilers():
+    """What compiles for AArch64: the machine's own compilers there, elsewhere cross compilers where they are installed."""
+    if on_aarch64():
+        return compilers()
+    if not shutil.which(AARCH64_GXX):
+        note(f"{AARCH64_GXX} is not installed, so nothing is compiled for NEON (apt install g++-aarch64-linux-gnu)")
+        return []
+    # clang needs no packages of its own: it uses the cross compiler's libraries.
+    return [AARCH64_GXX] + [f"{c} --target=aarch64-linux-gnu" for c in compilers() if is_clang(c)]
+
+
+def runs_aarch64():
+    """Whether programs for AArch64 can be run here, by the processor or an emulator."""
+    if on_aarch64() or shutil.which(AARCH64_EMULATOR[0]):
+        return True
+    note(f"{AARCH64_EMULATOR[0]} is not installed, so nothing runs on NEON (apt install qemu-user)")
+    return False
+
+
+def is_cross(compiler):
+    return "aarch64" in compiler
+
+
+def has_avx512():
+    """Whether this processor, and its operating system, have what the AVX-512 build needs."""
+    try:
+        flags = set(re.search(r"^flags\s*:(.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE).group(1).split())
+    except (OSError, AttributeError):
+        return False
+    return {"avx512f", "avx512vl", "avx512bw", "avx512dq"} <= flags
 
 
 def is_clang(compiler):
     return "clang" in os.path.basename(compiler)
 
 
-def flatbuffers_flags():
+def library_flags(compiler):
+    """Where FlatBuffers' headers lie. A cross compiler looks there after its own headers."""
     path = os.environ.get("NSK_FLATBUFFERS_INCLUDE_DIR", "")
-    return ["-isystem", path] if path and path not in ("/usr/include", "/usr/local/include") else []
+    if path and path not in ("/usr/include", "/usr/local/include"):
+        return ["-isystem", path]
+    return ["-idirafter", "/usr/include"] if is_cross(compiler) else []
 
 
 def run(command, **options):
@@ -98,14 +150,20 @@ def compile_file(compiler, source, output, tree, flags):
     launcher = [shutil.which("ccache")] if shutil.which("ccache") else []
     environment = dict(os.environ, CCACHE_BASEDIR=str(tree.root), CCACHE_NOHASHDIR="1", CCACHE_SLOPPINESS="pch_defines,time_macros")
     # Relative paths, seen from the tree's root, so that the cache also serves other checkouts.
-    command = launcher + [compiler, "-Iinclude"] + flatbuffers_flags() + flags + ["-c", source, "-o", output]
+    command = launcher + shlex.split(compiler) + ["-Iinclude"] + library_flags(compiler) + flags + ["-c", source, "-o", output]
     done = run(command, cwd=tree.root, env=environment)
     return "" if done.returncode == 0 else (done.stderr or done.stdout or "the compiler failed without a message")
 
 
 def link(compiler, objects, output, flags=()):
-    done = run([compiler, *flags, *objects, "-o", output, "-pthread"])
+    linker = [AARCH64_GXX] if is_cross(compiler) else [compiler]
+    done = run([*linker, *flags, *objects, "-o", output, "-pthread"])
     return "" if done.returncode == 0 else done.stderr
+
+
+def run_program(compiler, program, *arguments):
+    """Runs what `compiler` made, on an emulator where it must be."""
+    return run([*(AARCH64_EMULATOR if is_cross(compiler) else []), program, *arguments])
 
 
 def parallel(function, items):

@@ -4,30 +4,37 @@ import pathlib
 import re
 
 from common import GUARDS as GUARDS_FOLDER
-from common import REPOSITORY, STRICT, compile_file, compilers, first_lines, flatbuffers_flags, parallel, run, scratch_folder
+from common import (REPOSITORY, STRICT, aarch64_compilers, compile_file, compilers, first_lines, library_flags, on_aarch64, parallel, run,
+                    scratch_folder)
 
 REGION_FILES = ("netsuke/simd/begin.hpp", "netsuke/simd/end.hpp")
 # Written for one instruction set: compiled for that one only.
-ONE_ISA = {"netsuke/simd/avx2.hpp": ["NSK_ISA_AVX2"], "netsuke/simd/scalar.hpp": ["NSK_ISA_SCALAR"]}
+ONE_ISA = {f"netsuke/simd/{name}.hpp": f"NSK_ISA_{name.upper()}" for name in ("scalar", "avx2", "avx512", "neon")}
 EMPTY = GUARDS_FOLDER / "empty.cpp"
 INCLUDE_LINES = 90000
+
+
+def builds_of(name):
+    """(compiler, instruction set) of every build of one header. What a header includes does not depend on the instruction set: two
+    compile all headers, the others those of simd/ and the umbrella of everything."""
+    everywhere = ["NSK_ISA_SCALAR"] + ([] if on_aarch64() else ["NSK_ISA_AVX2"])
+    found = [(c, isa) for c in compilers() for isa in everywhere]
+    if on_aarch64():
+        found += [(c, "NSK_ISA_NEON") for c in compilers()]
+    elif name.startswith("netsuke/simd/") or name == "netsuke/all_ops.hpp":
+        found += [(c, "NSK_ISA_AVX512") for c in compilers()] + [(c, "NSK_ISA_NEON") for c in aarch64_compilers()]
+    return [(c, isa) for c, isa in found if ONE_ISA.get(name, isa) == isa]
 
 
 def headers(tree):
     """Every header compiles alone, strictly, with g++ and clang++, for each instruction set."""
     with scratch_folder() as folder:
-        jobs = []
-        for header in tree.headers():
-            name = tree.name(header)
-            if name in REGION_FILES:
-                continue
-            for compiler in compilers():
-                for isa in ONE_ISA.get(name, ["NSK_ISA_AVX2", "NSK_ISA_SCALAR"]):
-                    jobs.append((name, compiler, isa))
+        names = [name for name in map(tree.name, tree.headers()) if name not in REGION_FILES]
+        jobs = [(number, name, *build) for name in names for number, build in enumerate(builds_of(name))]
 
         def attempt(job):
-            name, compiler, isa = job
-            output = pathlib.Path(folder) / f"{name.replace('/', '__')}.{isa}.{pathlib.Path(compiler).name}.o"
+            number, name, compiler, isa = job
+            output = pathlib.Path(folder) / f"{name.replace('/', '__')}.{number}.o"
             # Twice, for the include guard; on the command line, so that the cache sees one source wherever the folder is.
             twice = ["-include", name] * 2
             said = compile_file(compiler, EMPTY, output, tree, STRICT + ["-O0", f"-D{isa}", *twice])
@@ -43,7 +50,7 @@ def weight(tree):
         source = pathlib.Path(folder) / "umbrella.cpp"
         source.write_text("#include <netsuke/netsuke.hpp>\n")
         for compiler in compilers():
-            flags = ["-std=c++17", f"-I{tree.include}"] + flatbuffers_flags()
+            flags = ["-std=c++17", f"-I{tree.include}"] + library_flags(compiler)
             lines = run([compiler, *flags, "-E", "-P", source]).stdout.count("\n")
             seconds = []
             for _ in range(3):

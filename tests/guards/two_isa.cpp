@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One build of the engine behind a C function; guards link two of them into one program (two_isa_main.cpp) and look at its symbols.
+// One build of the engine behind a C function; guards link several of them into one program (two_isa_main.cpp) and look at its symbols.
 // Defined from outside: NSK_ISA_*, and NSK_GUARD_FUNCTION, the function's name.
 #include <cstddef>
 #include <cstring>

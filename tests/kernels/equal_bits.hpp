@@ -9,4 +9,4 @@ struct bits_case {
   std::vector<float> result;
 };
 std::vector<bits_case> results_scalar();
-std::vector<bits_case> results_avx2();
+std::vector<bits_case> results_vector();

@@ -33,6 +33,14 @@ def picture(path, width, height):
     Image.fromarray(pixels).save(path)
 
 
+def choose(programs, model):
+    chosen, *best = call(programs / "choose_isa", model).splitlines()
+    named, *scalar = call(programs / "choose_isa", model, "scalar").splitlines()
+    if named != "scalar" or not best or best != scalar:
+        raise SystemExit(f"choose_isa: {chosen} gives {best}, {named} gives {scalar}")
+    print(f"choose_isa: this machine runs {chosen}")
+
+
 def upscale(programs, folder, model):
     picture(folder / "frame.png", 160, 90)
     call(programs / "upscale", model, folder / "frame.png", "-o", folder / "side_by_side.png", "--frame", folder / "sharp.png")
@@ -117,6 +125,7 @@ def main(programs):
             call(programs / name, model)
         jobs(programs, model)
         hot_reload(programs, folder, model)
+        choose(programs, model)
         upscale(programs, folder, model)
         detect(programs, folder)
 

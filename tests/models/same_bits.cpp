@@ -91,16 +91,30 @@ void run_tiles_backwards(session& net) {
 }
 
 #if defined(__SSE__)
-constexpr unsigned flush_to_zero = 0x8040, round_up = 0x4000;
+// MXCSR: flush to zero, denormals are zero, round up; what is no sticky flag.
+constexpr unsigned long hostile_mode = 0x8040 | 0x4000 | 0x1f80, mode_bits = 0xffc0;
+unsigned long float_mode() { return _mm_getcsr(); }
+void set_float_mode(unsigned long mode) { _mm_setcsr(static_cast<unsigned>(mode)); }
+#elif defined(__aarch64__)
+// FPCR: flush to zero, default NaN, round up.
+constexpr unsigned long hostile_mode = 1ul << 24 | 1ul << 25 | 1ul << 22, mode_bits = ~0ul;
+unsigned long float_mode() {
+  unsigned long mode;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+  return mode;
+}
+void set_float_mode(unsigned long mode) { __asm__ volatile("msr fpcr, %0" ::"r"(mode) : "memory"); }
+#endif
+#if defined(__SSE__) || defined(__aarch64__)
 void run_in_hostile_mode(const std::string& name, session& net) {
-  const unsigned before = _mm_getcsr();
-  _mm_setcsr((before & ~0x6000u) | flush_to_zero | round_up);
-  const unsigned mode = _mm_getcsr();
+  const unsigned long before = float_mode();
+  set_float_mode(hostile_mode);
+  const unsigned long mode = float_mode();
   net.run();
-  const unsigned after = _mm_getcsr();
-  _mm_setcsr(before);
+  const unsigned long after = float_mode();
+  set_float_mode(before);
   report(name, "flush-to-zero", net);
-  std::printf("%s environment %s\n", name.c_str(), (after & 0xffc0u) == (mode & 0xffc0u) ? "kept" : "changed");
+  std::printf("%s environment %s\n", name.c_str(), (after & mode_bits) == (mode & mode_bits) ? "kept" : "changed");
 }
 #endif
 
@@ -165,7 +179,7 @@ bool run_model(const char* path, bool plain) {
   while (!net.step(nsk::microseconds{5}, [&now] { return ++now; })) {
   }
   report(name, "time-budget", net);
-#if defined(__SSE__)
+#if defined(__SSE__) || defined(__aarch64__)
   run_in_hostile_mode(name, net);
 #endif
   return true;

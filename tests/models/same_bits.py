@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The same bits everywhere: builds same_bits.cpp with g++ and clang, -O0 and -O2, scalar and AVX2, runs it, compares all hashes.
+"""The same bits everywhere: builds same_bits.cpp with g++ and clang, -O0 and -O2, scalar and AVX2, and with g++ for AVX-512
+(where the processor has it) and NEON (where a cross compiler and an emulator are installed), runs it, compares all hashes.
 
   same_bits.py [--all]         --all: every model that is not too slow for a build (a minute each); otherwise the small ones
 
@@ -10,7 +11,6 @@ arena are checked on the way. Also compares each row of a batch of 5 with a batc
 """
 import argparse
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -19,15 +19,29 @@ import numpy as np
 from models import MODELS, REPOSITORY, convert_options, file_name, must, nsk, onnx_session, path_of, random_inputs
 
 sys.path.insert(0, str(REPOSITORY / "tests" / "guards"))
-from common import Tree, compile_file, compilers, link, parallel  # noqa: E402
+from common import (Tree, aarch64_compilers, compile_file, compilers, has_avx512, link, note, on_aarch64, parallel, run_program,  # noqa: E402
+                    runs_aarch64)
 
 SMALL = ["mnist", "policy_mlp", "upscaler_x2"]
 # Slow builds (unoptimised, or without vector instructions) run models up to this many MACs; -O0 without either, far fewer.
-MOST_MACS = {("-O2", "NSK_ISA_AVX2"): 1e12, ("-O0", "NSK_ISA_AVX2"): 1e9, ("-O2", "NSK_ISA_SCALAR"): 5e9, ("-O0", "NSK_ISA_SCALAR"): 4e7}
+MOST_MACS = {("-O2", "NSK_ISA_AVX2"): 1e12, ("-O0", "NSK_ISA_AVX2"): 1e9, ("-O2", "NSK_ISA_SCALAR"): 5e9, ("-O0", "NSK_ISA_SCALAR"): 4e7,
+             ("-O2", "NSK_ISA_AVX512"): 1e12, ("-O2", "NSK_ISA_NEON"): 5e9, ("-O0", "NSK_ISA_NEON"): 4e7}
 MOST_MACS_QUICK = 1e7
 # What same_bits prints besides hashes, and what it must be.
 WANTED = {"heap": "0", "environment": "kept", "arena": "exact"}
 MOST_STACK = 32 * 1024
+
+
+def builds():
+    """(compiler, optimisation level, instruction set) of every program."""
+    if on_aarch64():
+        return [(c, level, isa) for c in compilers() for level in ("-O0", "-O2") for isa in ("NSK_ISA_NEON", "NSK_ISA_SCALAR")]
+    jobs = [(c, level, isa) for c in compilers() for level in ("-O0", "-O2") for isa in ("NSK_ISA_AVX2", "NSK_ISA_SCALAR")]
+    if has_avx512():
+        jobs += [(c, "-O2", "NSK_ISA_AVX512") for c in compilers()]
+    else:
+        note("this processor has no AVX-512, so nothing runs on it")
+    return jobs + [(c, "-O2", "NSK_ISA_NEON") for c in aarch64_compilers()[:1] if runs_aarch64()]
 
 
 def build(folder, job):
@@ -56,7 +70,7 @@ def compare_builds(programs, models, quick):
             if macs > limit:
                 continue
             plain = job[1:] != ("-O2", "NSK_ISA_AVX2") and macs > MOST_MACS_QUICK
-            done = subprocess.run([program, *(["--plain"] if plain else []), model], capture_output=True, text=True)
+            done = run_program(job[0], program, *(["--plain"] if plain else []), model)
             if done.returncode != 0:
                 raise SystemExit(f"{program} {model}: exit code {done.returncode} {done.stdout}{done.stderr}")
             lines = [line.split()[1:3] for line in done.stdout.splitlines()]
@@ -122,7 +136,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true")
     options = parser.parse_args()
-    jobs = [(c, level, isa) for c in compilers() for level in ("-O0", "-O2") for isa in ("NSK_ISA_AVX2", "NSK_ISA_SCALAR")]
+    jobs = builds()
     with tempfile.TemporaryDirectory(prefix="nsk_same_bits_") as folder:
         folder = pathlib.Path(folder)
         programs = dict(zip(jobs, parallel(lambda job: build(folder, job), jobs)))

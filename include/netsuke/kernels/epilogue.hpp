@@ -117,12 +117,28 @@ NSK_INLINE void add_residual(simd::f32 (&sum)[Rows][Vectors], const tile_row* ro
 
 }
 
+/// Whether a register that is partly stored costs no more than a whole one: sixteen lanes come with masks, and
+/// outnumber the channels of a last panel.
+inline constexpr bool stores_parts = simd::f32::lanes > 8;
+
 /// Stores a register tile: row r goes to row[r].output + channel, whole registers.
 template <int Rows, int Vectors>
 NSK_INLINE void store_tile(const simd::f32 (&sum)[Rows][Vectors], const tile_row* row, int channel) {
   simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
     simd::unroll<Vectors>(
         [&](auto v) NSK_INLINE_LAMBDA { simd::store(row[r].output + channel + v * simd::f32::lanes, sum[r][v]); });
+  });
+}
+
+/// Stores the first `columns` of each row, which lack less than a register.
+template <int Rows, int Vectors>
+NSK_INLINE void store_tile_part(const simd::f32 (&sum)[Rows][Vectors], const tile_row* row, int channel, int columns) {
+  using simd::f32;
+  constexpr int whole = (Vectors - 1) * f32::lanes;
+  simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+    float* const to = row[r].output + channel;
+    simd::unroll<Vectors - 1>([&](auto v) NSK_INLINE_LAMBDA { simd::store(to + v * f32::lanes, sum[r][v]); });
+    simd::store_partial(to + whole, columns - whole, sum[r][Vectors - 1]);
   });
 }
 
@@ -139,7 +155,7 @@ NSK_INLINE void finish_tile(const simd::f32 (&accumulators)[Rows][Vectors], cons
     simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = accumulators[r][v]; });
   });
   using place = tile_epilogue::place;
-  if (t.where != place::block && columns == Vectors * f32::lanes) {
+  if (t.where != place::block && (stores_parts || columns == Vectors * f32::lanes)) {
     const bool adds = t.e->residual != nullptr, late = t.e->activation_first;
     const f32 alpha = simd::splat(t.e->alpha), beta = simd::splat(t.e->beta);
     if (adds && !late) impl::add_residual(sum, row, channel);
@@ -155,7 +171,10 @@ NSK_INLINE void finish_tile(const simd::f32 (&accumulators)[Rows][Vectors], cons
       impl::map_tile(sum, [&](f32 x, int v) NSK_INLINE_LAMBDA { return math::leaky_relu(x, slope[v]); });
     }
     if (adds && late) impl::add_residual(sum, row, channel);
-    store_tile(sum, row, channel);
+    if constexpr (stores_parts)
+      store_tile_part(sum, row, channel, columns);
+    else
+      store_tile(sum, row, channel);
     return;
   }
   alignas(64) float block[Rows * Vectors * f32::lanes];

@@ -36,7 +36,8 @@ inline void one_panel(int count, const gemm_runs& runs, const gemm_panel& p, con
   gemm_panel_rows<8, Far>(count, runs, p, rows, e);
 }
 
-/// Whole panels of 16 from `index` on, as many as possible at once, for 1 to 3 rows; returns the first panel left over.
+/// Whole panels of 16 from `index` on, as many as possible at once, for 1 to gemv_most_rows rows;
+/// returns the first panel left over.
 template <class = void>
 inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights& w, int index, int begin, int end,
                        const tile_row* rows, const tile_epilogue& e) {
@@ -50,7 +51,9 @@ inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights& w, 
     const gemm_panel p = panel_part(w, index, begin, end);
     if (count == 1) gemv_tile<1, 4>(runs, p, floats, rows, e);
     if (count == 2) gemv_tile<2, 2>(runs, p, floats, rows, e);
-    if (count == 3) gemv_tile<3, 2>(runs, p, floats, rows, e);
+    if constexpr (gemv_most_rows > 2) {
+      if (count == 3) gemv_tile<3, 2>(runs, p, floats, rows, e);
+    }
   }
 }
 
@@ -66,7 +69,7 @@ NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weigh
   int index = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
   if (index >= panels) index = panels - 1;
   for (; index < panels; ++index) {
-    if (count < 4) index = impl::gemv_panels(count, runs, w, index, begin, end, rows, e);
+    if (count <= gemv_most_rows) index = impl::gemv_panels(count, runs, w, index, begin, end, rows, e);
     if (index >= panels) return;
     const gemm_panel p = impl::panel_part(w, index, begin, end);
     if (p.columns <= 0) return;

@@ -11,9 +11,13 @@
 #if defined(NSK_ISA_AVX2)
 #pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
 #elif defined(NSK_ISA_AVX512)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,f16c"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,f16c"))), \
+                             apply_to = function)
 #endif
-#pragma float_control(push)
+#if !defined(__aarch64__) || __clang_major__ >= 15
+#pragma float_control( \
+    push)  // older compilers for AArch64 have no such stack: there, contraction stays off after the region
+#endif
 #pragma clang fp contract(off)
 #elif defined(__GNUC__)
 #pragma GCC push_options

@@ -42,6 +42,9 @@ inline bool rounds_products() {
 #if defined(NSK_ISA_AVX2) || defined(NSK_ISA_AVX512)
   const __m256 x = _mm256_set1_ps(a);
   return _mm256_cvtss_f32(_mm256_add_ps(_mm256_mul_ps(x, x), _mm256_set1_ps(c))) == 0.0f;
+#elif defined(NSK_ISA_NEON)
+  const float32x4_t x = vdupq_n_f32(a);
+  return vgetq_lane_f32(vaddq_f32(vmulq_f32(x, x), vdupq_n_f32(c)), 0) == 0.0f;
 #else
   return a * a + c == 0.0f;
 #endif

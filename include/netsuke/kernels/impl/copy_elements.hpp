@@ -15,7 +15,7 @@ namespace impl {
 enum copy_operand : int { copy_to, copy_from, copy_operands };
 using copy_box = box<copy_operands>;
 
-/// Bytes in a register: 32 where vectors have them.
+/// Bytes that are moved at once.
 template <int Bytes>
 struct packet {
   std::byte b[Bytes];
@@ -39,9 +39,10 @@ NSK_INLINE void move_pair(std::byte* to, const std::byte* from, std::size_t byte
 }
 /// Moves 16 bytes or more by blocks, of which the last may overlap the one before.
 NSK_INLINE void move_blocks(std::byte* to, const std::byte* from, std::size_t bytes) {
+  constexpr std::size_t block = sizeof(float) * simd::f32::lanes;
   std::size_t i = 0;
-  if constexpr (simd::f32::lanes == 8)
-    for (; i + 32 <= bytes; i += 32)
+  if constexpr (block > 16)
+    for (; i + block <= bytes; i += block)
       simd::store(reinterpret_cast<float*>(to + i), simd::load(reinterpret_cast<const float*>(from + i)));
   for (; i + 16 <= bytes; i += 16) put(to + i, take<16>(from + i));
   if (i < bytes) put(to + bytes - 16, take<16>(from + bytes - 16));

@@ -29,13 +29,19 @@ struct gemm_panel {
 };
 
 /// Rows of the register tile for panels of Width columns: accumulators, one line of weights and one input fill the
-/// registers.
+/// registers. Compilers for NEON load the inputs of all rows first; with AVX-512 it is the pointers to rows that fill
+/// their registers.
 template <int Width>
 constexpr int gemm_tile_rows() {
-  constexpr int vectors = (Width + simd::f32::lanes - 1) / simd::f32::lanes;
-  constexpr int rows = (simd::f32::registers - vectors - 1) / vectors;
-  return rows < 1 ? 1 : rows > 8 && Width == 8 ? 8 : rows > max_tile_rows ? max_tile_rows : rows;
+  using simd::f32;
+  constexpr int vectors = (Width + f32::lanes - 1) / f32::lanes;
+  constexpr int rows =
+      f32::lanes == 4 ? (f32::registers - vectors) / (vectors + 1) : (f32::registers - vectors - 1) / vectors;
+  constexpr int most = Width == 8 ? 8 : f32::lanes == 16 ? 10 : max_tile_rows;
+  return rows < 1 ? 1 : rows > most ? most : rows;
 }
+/// Most rows that gemv_tile takes: three rows of two NEON panels would not fit the registers.
+inline constexpr int gemv_most_rows = simd::f32::lanes == 4 ? 2 : 3;
 
 namespace impl {
 

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The vocabulary of vec.hpp on AVX-512 (F, VL, BW, DQ): every server and client processor that has AVX-512 at all has
+/// these four, except Xeon Phi.
+#include <cstdint>
+#include <netsuke/simd/isa.hpp>
+#include <netsuke/simd/begin.hpp>
+NSK_BEGIN
+namespace simd {
+
+struct f32 {
+  static constexpr int lanes = 16;
+  static constexpr int registers = 32;
+  __m512 v;
+};
+struct i32 {
+  static constexpr int lanes = 16;
+  __m512i v;
+};
+struct mask {
+  __mmask16 v;
+};
+
+namespace impl {
+/// Every lane. Where g++'s unmasked intrinsics start from an undefined register, it warns of that register after
+/// inlining: the masked ones start from zeros, and give the same instructions.
+inline constexpr __mmask16 all = 0xffff;
+/// The first n lanes, 0 <= n <= 16.
+NSK_INLINE __mmask16 first(int n) { return static_cast<__mmask16>((1u << n) - 1u); }
+}
+
+NSK_INLINE f32 load(const float* p) { return {_mm512_loadu_ps(p)}; }
+NSK_INLINE f32 load_partial(const float* p, int n) { return {_mm512_maskz_loadu_ps(impl::first(n), p)}; }
+NSK_INLINE f32 broadcast(const float* p) { return {_mm512_set1_ps(*p)}; }
+NSK_INLINE f32 splat(float x) { return {_mm512_set1_ps(x)}; }
+NSK_INLINE f32 zero() { return {_mm512_setzero_ps()}; }
+NSK_INLINE void store(float* p, f32 a) { _mm512_storeu_ps(p, a.v); }
+NSK_INLINE void store_partial(float* p, int n, f32 a) { _mm512_mask_storeu_ps(p, impl::first(n), a.v); }
+NSK_INLINE f32 load_f16(const std::uint16_t* p) {
+  return {_mm512_maskz_cvtph_ps(impl::all, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
+}
+NSK_INLINE void store_f16(std::uint16_t* p, f32 a) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_maskz_cvtps_ph(impl::all, a.v, _MM_FROUND_TO_NEAREST_INT));
+}
+
+NSK_INLINE f32 add(f32 a, f32 b) { return {_mm512_add_ps(a.v, b.v)}; }
+NSK_INLINE f32 sub(f32 a, f32 b) { return {_mm512_sub_ps(a.v, b.v)}; }
+NSK_INLINE f32 mul(f32 a, f32 b) { return {_mm512_mul_ps(a.v, b.v)}; }
+NSK_INLINE f32 div(f32 a, f32 b) { return {_mm512_div_ps(a.v, b.v)}; }
+NSK_INLINE f32 fma(f32 a, f32 b, f32 c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+NSK_INLINE f32 neg_fma(f32 a, f32 b, f32 c) { return {_mm512_fnmadd_ps(a.v, b.v, c.v)}; }
+NSK_INLINE f32 max(f32 a, f32 b) { return {_mm512_maskz_max_ps(impl::all, a.v, b.v)}; }
+NSK_INLINE f32 min(f32 a, f32 b) { return {_mm512_maskz_min_ps(impl::all, a.v, b.v)}; }
+NSK_INLINE f32 neg(f32 a) { return {_mm512_xor_ps(a.v, _mm512_set1_ps(-0.0f))}; }
+NSK_INLINE f32 abs(f32 a) { return {_mm512_andnot_ps(_mm512_set1_ps(-0.0f), a.v)}; }
+NSK_INLINE f32 sqrt(f32 a) { return {_mm512_maskz_sqrt_ps(impl::all, a.v)}; }
+NSK_INLINE f32 round_even(f32 a) {
+  return {_mm512_maskz_roundscale_ps(impl::all, a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+}
+NSK_INLINE f32 floor(f32 a) {
+  return {_mm512_maskz_roundscale_ps(impl::all, a.v, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)};
+}
+NSK_INLINE f32 ceil(f32 a) {
+  return {_mm512_maskz_roundscale_ps(impl::all, a.v, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC)};
+}
+NSK_INLINE f32 trunc(f32 a) {
+  return {_mm512_maskz_roundscale_ps(impl::all, a.v, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)};
+}
+
+NSK_INLINE mask less(f32 a, f32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }
+NSK_INLINE mask less_equal(f32 a, f32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LE_OQ)}; }
+NSK_INLINE mask equal(f32 a, f32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_EQ_OQ)}; }
+NSK_INLINE mask equal(i32 a, i32 b) { return {_mm512_cmpeq_epi32_mask(a.v, b.v)}; }
+NSK_INLINE mask less(i32 a, i32 b) { return {_mm512_cmplt_epi32_mask(a.v, b.v)}; }
+NSK_INLINE mask logical_and(mask a, mask b) { return {static_cast<__mmask16>(a.v & b.v)}; }
+NSK_INLINE mask logical_or(mask a, mask b) { return {static_cast<__mmask16>(a.v | b.v)}; }
+NSK_INLINE mask logical_not(mask a) { return {static_cast<__mmask16>(~a.v)}; }
+NSK_INLINE bool any(mask a) { return a.v != 0; }
+NSK_INLINE f32 select(mask m, f32 a, f32 b) { return {_mm512_mask_blend_ps(m.v, b.v, a.v)}; }
+NSK_INLINE i32 select(mask m, i32 a, i32 b) { return {_mm512_mask_blend_epi32(m.v, b.v, a.v)}; }
+
+NSK_INLINE i32 load_i32(const std::int32_t* p) { return {_mm512_loadu_si512(p)}; }
+NSK_INLINE i32 splat_i32(std::int32_t x) { return {_mm512_set1_epi32(x)}; }
+NSK_INLINE void store_i32(std::int32_t* p, i32 a) { _mm512_storeu_si512(p, a.v); }
+NSK_INLINE i32 add(i32 a, i32 b) { return {_mm512_add_epi32(a.v, b.v)}; }
+NSK_INLINE i32 sub(i32 a, i32 b) { return {_mm512_sub_epi32(a.v, b.v)}; }
+NSK_INLINE i32 bit_and(i32 a, i32 b) { return {_mm512_and_si512(a.v, b.v)}; }
+NSK_INLINE i32 bit_or(i32 a, i32 b) { return {_mm512_or_si512(a.v, b.v)}; }
+NSK_INLINE i32 bit_xor(i32 a, i32 b) { return {_mm512_xor_si512(a.v, b.v)}; }
+template <int N>
+NSK_INLINE i32 shift_left(i32 a) {
+  return {_mm512_maskz_slli_epi32(impl::all, a.v, N)};
+}
+template <int N>
+NSK_INLINE i32 shift_right(i32 a) {
+  return {_mm512_maskz_srai_epi32(impl::all, a.v, N)};
+}
+template <int N>
+NSK_INLINE i32 shift_right_logical(i32 a) {
+  return {_mm512_maskz_srli_epi32(impl::all, a.v, N)};
+}
+NSK_INLINE i32 as_i32(f32 a) { return {_mm512_castps_si512(a.v)}; }
+NSK_INLINE f32 as_f32(i32 a) { return {_mm512_castsi512_ps(a.v)}; }
+NSK_INLINE f32 to_f32(i32 a) { return {_mm512_maskz_cvtepi32_ps(impl::all, a.v)}; }
+NSK_INLINE i32 to_i32(f32 a) {
+  const f32 low = splat(-2147483648.0f), high = splat(2147483520.0f);
+  return {_mm512_maskz_cvtps_epi32(impl::all, min(max(a, low), high).v)};
+}
+
+namespace impl {
+/// Folds all lanes by halves: lane i with lane i + 8, then i + 4, i + 2, i + 1.
+template <class Op>
+NSK_INLINE float fold(f32 a, Op op) {
+  a = op(a, f32{_mm512_maskz_shuffle_f32x4(impl::all, a.v, a.v, 0x4e)});
+  a = op(a, f32{_mm512_maskz_shuffle_f32x4(impl::all, a.v, a.v, 0xb1)});
+  a = op(a, f32{_mm512_shuffle_ps(a.v, a.v, 0x4e)});
+  a = op(a, f32{_mm512_shuffle_ps(a.v, a.v, 0xb1)});
+  return _mm512_cvtss_f32(a.v);
+}
+/// Transposes a square of four by four parts of four floats: part c of x[r] becomes part r of x[c].
+NSK_INLINE void transpose_parts(__m512& x0, __m512& x1, __m512& x2, __m512& x3) {
+  const __m512 top = _mm512_maskz_shuffle_f32x4(impl::all, x0, x1, 0x44),
+               top_right = _mm512_maskz_shuffle_f32x4(impl::all, x0, x1, 0xee);
+  const __m512 low = _mm512_maskz_shuffle_f32x4(impl::all, x2, x3, 0x44),
+               low_right = _mm512_maskz_shuffle_f32x4(impl::all, x2, x3, 0xee);
+  x0 = _mm512_maskz_shuffle_f32x4(impl::all, top, low, 0x88);
+  x1 = _mm512_maskz_shuffle_f32x4(impl::all, top, low, 0xdd);
+  x2 = _mm512_maskz_shuffle_f32x4(impl::all, top_right, low_right, 0x88);
+  x3 = _mm512_maskz_shuffle_f32x4(impl::all, top_right, low_right, 0xdd);
+}
+}
+NSK_INLINE float reduce_add(f32 a) {
+  return impl::fold(a, [](f32 x, f32 y) NSK_INLINE_LAMBDA { return add(x, y); });
+}
+NSK_INLINE float reduce_max(f32 a) {
+  return impl::fold(a, [](f32 x, f32 y) NSK_INLINE_LAMBDA { return max(x, y); });
+}
+NSK_INLINE float reduce_min(f32 a) {
+  return impl::fold(a, [](f32 x, f32 y) NSK_INLINE_LAMBDA { return min(x, y); });
+}
+NSK_INLINE float reduce_mul(f32 a) {
+  return impl::fold(a, [](f32 x, f32 y) NSK_INLINE_LAMBDA { return mul(x, y); });
+}
+/// Transposes a square of registers: lane c of row r becomes lane r of row c.
+NSK_INLINE void transpose(f32 (&row)[16]) {
+  __m512 pair[16], four[16];
+  for (int i = 0; i < 8; ++i) {
+    pair[2 * i] = _mm512_maskz_unpacklo_ps(impl::all, row[2 * i].v, row[2 * i + 1].v);
+    pair[2 * i + 1] = _mm512_maskz_unpackhi_ps(impl::all, row[2 * i].v, row[2 * i + 1].v);
+  }
+  for (int i = 0; i < 16; i += 4)
+    for (int k = 0; k < 2; ++k) {
+      four[i + 2 * k] = _mm512_shuffle_ps(pair[i + k], pair[i + k + 2], 0x44);
+      four[i + 2 * k + 1] = _mm512_shuffle_ps(pair[i + k], pair[i + k + 2], 0xee);
+    }
+  for (int c = 0; c < 4; ++c) {
+    impl::transpose_parts(four[c], four[c + 4], four[c + 8], four[c + 12]);
+    for (int part = 0; part < 4; ++part) row[c + 4 * part].v = four[c + 4 * part];
+  }
+}
+NSK_INLINE void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
+
+}
+NSK_END
+#include <netsuke/simd/end.hpp>

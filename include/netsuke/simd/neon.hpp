@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The vocabulary of vec.hpp on AArch64's Advanced SIMD: every ARMv8-A processor has it.
+#include <cstdint>
+#include <netsuke/simd/isa.hpp>
+#include <netsuke/simd/begin.hpp>
+NSK_BEGIN
+namespace simd {
+
+struct f32 {
+  static constexpr int lanes = 4;
+  static constexpr int registers = 32;
+  float32x4_t v;
+};
+struct i32 {
+  static constexpr int lanes = 4;
+  int32x4_t v;
+};
+struct mask {
+  uint32x4_t v;
+};
+
+NSK_INLINE f32 load(const float* p) { return {vld1q_f32(p)}; }
+NSK_INLINE f32 load_partial(const float* p, int n) {
+  float line[4] = {};
+  for (int i = 0; i < 4; ++i)
+    if (i < n) line[i] = p[i];
+  return {vld1q_f32(line)};
+}
+NSK_INLINE f32 broadcast(const float* p) { return {vld1q_dup_f32(p)}; }
+NSK_INLINE f32 splat(float x) { return {vdupq_n_f32(x)}; }
+NSK_INLINE f32 zero() { return {vdupq_n_f32(0)}; }
+NSK_INLINE void store(float* p, f32 a) { vst1q_f32(p, a.v); }
+NSK_INLINE void store_partial(float* p, int n, f32 a) {
+  float line[4];
+  vst1q_f32(line, a.v);
+  for (int i = 0; i < 4; ++i)
+    if (i < n) p[i] = line[i];
+}
+NSK_INLINE f32 load_f16(const std::uint16_t* p) { return {vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p)))}; }
+NSK_INLINE void store_f16(std::uint16_t* p, f32 a) { vst1_u16(p, vreinterpret_u16_f16(vcvt_f16_f32(a.v))); }
+
+NSK_INLINE f32 add(f32 a, f32 b) { return {vaddq_f32(a.v, b.v)}; }
+NSK_INLINE f32 sub(f32 a, f32 b) { return {vsubq_f32(a.v, b.v)}; }
+NSK_INLINE f32 mul(f32 a, f32 b) { return {vmulq_f32(a.v, b.v)}; }
+NSK_INLINE f32 div(f32 a, f32 b) { return {vdivq_f32(a.v, b.v)}; }
+NSK_INLINE f32 fma(f32 a, f32 b, f32 c) { return {vfmaq_f32(c.v, a.v, b.v)}; }
+NSK_INLINE f32 neg_fma(f32 a, f32 b, f32 c) { return {vfmsq_f32(c.v, a.v, b.v)}; }
+/// Compared and selected: the instructions FMAX and FMIN treat NaN and zeros of both signs otherwise.
+NSK_INLINE f32 max(f32 a, f32 b) { return {vbslq_f32(vcgtq_f32(a.v, b.v), a.v, b.v)}; }
+NSK_INLINE f32 min(f32 a, f32 b) { return {vbslq_f32(vcltq_f32(a.v, b.v), a.v, b.v)}; }
+NSK_INLINE f32 neg(f32 a) { return {vnegq_f32(a.v)}; }
+NSK_INLINE f32 abs(f32 a) { return {vabsq_f32(a.v)}; }
+NSK_INLINE f32 sqrt(f32 a) { return {vsqrtq_f32(a.v)}; }
+NSK_INLINE f32 round_even(f32 a) { return {vrndnq_f32(a.v)}; }
+NSK_INLINE f32 floor(f32 a) { return {vrndmq_f32(a.v)}; }
+NSK_INLINE f32 ceil(f32 a) { return {vrndpq_f32(a.v)}; }
+NSK_INLINE f32 trunc(f32 a) { return {vrndq_f32(a.v)}; }
+
+NSK_INLINE mask less(f32 a, f32 b) { return {vcltq_f32(a.v, b.v)}; }
+NSK_INLINE mask less_equal(f32 a, f32 b) { return {vcleq_f32(a.v, b.v)}; }
+NSK_INLINE mask equal(f32 a, f32 b) { return {vceqq_f32(a.v, b.v)}; }
+NSK_INLINE mask equal(i32 a, i32 b) { return {vceqq_s32(a.v, b.v)}; }
+NSK_INLINE mask less(i32 a, i32 b) { return {vcltq_s32(a.v, b.v)}; }
+NSK_INLINE mask logical_and(mask a, mask b) { return {vandq_u32(a.v, b.v)}; }
+NSK_INLINE mask logical_or(mask a, mask b) { return {vorrq_u32(a.v, b.v)}; }
+NSK_INLINE mask logical_not(mask a) { return {vmvnq_u32(a.v)}; }
+NSK_INLINE bool any(mask a) { return vmaxvq_u32(a.v) != 0; }
+NSK_INLINE f32 select(mask m, f32 a, f32 b) { return {vbslq_f32(m.v, a.v, b.v)}; }
+NSK_INLINE i32 select(mask m, i32 a, i32 b) { return {vbslq_s32(m.v, a.v, b.v)}; }
+
+NSK_INLINE i32 load_i32(const std::int32_t* p) { return {vld1q_s32(p)}; }
+NSK_INLINE i32 splat_i32(std::int32_t x) { return {vdupq_n_s32(x)}; }
+NSK_INLINE void store_i32(std::int32_t* p, i32 a) { vst1q_s32(p, a.v); }
+NSK_INLINE i32 add(i32 a, i32 b) { return {vaddq_s32(a.v, b.v)}; }
+NSK_INLINE i32 sub(i32 a, i32 b) { return {vsubq_s32(a.v, b.v)}; }
+NSK_INLINE i32 bit_and(i32 a, i32 b) { return {vandq_s32(a.v, b.v)}; }
+NSK_INLINE i32 bit_or(i32 a, i32 b) { return {vorrq_s32(a.v, b.v)}; }
+NSK_INLINE i32 bit_xor(i32 a, i32 b) { return {veorq_s32(a.v, b.v)}; }
+template <int N>
+NSK_INLINE i32 shift_left(i32 a) {
+  return {vshlq_n_s32(a.v, N)};
+}
+template <int N>
+NSK_INLINE i32 shift_right(i32 a) {
+  return {vshrq_n_s32(a.v, N)};
+}
+template <int N>
+NSK_INLINE i32 shift_right_logical(i32 a) {
+  return {vreinterpretq_s32_u32(vshrq_n_u32(vreinterpretq_u32_s32(a.v), N))};
+}
+NSK_INLINE i32 as_i32(f32 a) { return {vreinterpretq_s32_f32(a.v)}; }
+NSK_INLINE f32 as_f32(i32 a) { return {vreinterpretq_f32_s32(a.v)}; }
+NSK_INLINE f32 to_f32(i32 a) { return {vcvtq_f32_s32(a.v)}; }
+NSK_INLINE i32 to_i32(f32 a) {
+  const f32 low = splat(-2147483648.0f), high = splat(2147483520.0f);
+  return {vcvtnq_s32_f32(min(max(a, low), high).v)};
+}
+
+namespace impl {
+/// Folds all lanes by halves: lane i with lane i + 2, then i + 1.
+template <class Op>
+NSK_INLINE float fold(f32 a, Op op) {
+  a = op(a, f32{vextq_f32(a.v, a.v, 2)});
+  a = op(a, f32{vextq_f32(a.v, a.v, 1)});
+  return vgetq_lane_f32(a.v, 0);
+}
+}
+NSK_INLINE float reduce_add(f32 a) {
+  return impl::fold(a, [](f32 x, f32 y) NSK_INLINE_LAMBDA { return add(x, y); });
+}
+NSK_INLINE float reduce_max(f32 a) {
+  return impl::fold(a, [](f32 x, f32 y) NSK_INLINE_LAMBDA { return max(x, y); });
+}
+NSK_INLINE float reduce_min(f32 a) {
+  return impl::fold(a, [](f32 x, f32 y) NSK_INLINE_LAMBDA { return min(x, y); });
+}
+NSK_INLINE float reduce_mul(f32 a) {
+  return impl::fold(a, [](f32 x, f32 y) NSK_INLINE_LAMBDA { return mul(x, y); });
+}
+/// Transposes a square of registers: lane c of row r becomes lane r of row c.
+NSK_INLINE void transpose(f32 (&row)[4]) {
+  const auto pairs = [](float32x4_t x) NSK_INLINE_LAMBDA { return vreinterpretq_f64_f32(x); };
+  const float64x2_t even_top = pairs(vtrn1q_f32(row[0].v, row[1].v)), odd_top = pairs(vtrn2q_f32(row[0].v, row[1].v));
+  const float64x2_t even_low = pairs(vtrn1q_f32(row[2].v, row[3].v)), odd_low = pairs(vtrn2q_f32(row[2].v, row[3].v));
+  row[0].v = vreinterpretq_f32_f64(vtrn1q_f64(even_top, even_low));
+  row[1].v = vreinterpretq_f32_f64(vtrn1q_f64(odd_top, odd_low));
+  row[2].v = vreinterpretq_f32_f64(vtrn2q_f64(even_top, even_low));
+  row[3].v = vreinterpretq_f32_f64(vtrn2q_f64(odd_top, odd_low));
+}
+NSK_INLINE void prefetch(const void* p) {
+#if defined(_MSC_VER) && !defined(__clang__)
+  __prefetch(p);
+#else
+  __builtin_prefetch(p);
+#endif
+}
+
+}
+NSK_END
+#include <netsuke/simd/end.hpp>

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The AVX-512 intrinsics of simd/avx512.hpp, lane by lane, for processors without them. Source: Intel 64 and IA-32
+/// Architectures Software Developer's Manual, volume 2, the "Operation" section of each instruction. Lanes are computed
+/// with scalar and AVX instructions, which round alike.
+#include_next <immintrin.h>
+#include <cstdint>
+#include <cstring>
+
+namespace emulated_avx512 {
+using mask16 = std::uint16_t;
+
+struct floats {
+  float at[16];
+};
+struct integers {
+  std::int32_t at[16];
+};
+
+/// A register of f(lane).
+template <class R, class F>
+inline R lanes(F f) {
+  R r;
+  for (int i = 0; i < 16; ++i) r.at[i] = f(i);
+  return r;
+}
+template <class F>
+inline mask16 mask_of(F f) {
+  unsigned m = 0;
+  for (int i = 0; i < 16; ++i) m |= f(i) ? 1u << i : 0u;
+  return static_cast<mask16>(m);
+}
+template <class To, class From>
+inline To cast(const From& x) {
+  To r;
+  static_assert(sizeof r == sizeof x, "registers have one size");
+  std::memcpy(&r, &x, sizeof r);
+  return r;
+}
+/// Lanes whose bit is set; zero in the others.
+template <class R>
+inline R only(mask16 m, R x) {
+  for (int i = 0; i < 16; ++i)
+    if (!(m >> i & 1)) x.at[i] = 0;
+  return x;
+}
+inline std::uint32_t word(std::int32_t x) { return static_cast<std::uint32_t>(x); }
+inline std::int32_t number(std::uint32_t x) { return cast<std::int32_t>(x); }
+
+inline floats set(float x) {
+  return lanes<floats>([&](int) { return x; });
+}
+inline integers set(std::int32_t x) {
+  return lanes<integers>([&](int) { return x; });
+}
+/// Touches the lanes of the mask alone: memory behind the others may not exist.
+inline floats load(mask16 m, const float* p) {
+  return lanes<floats>([&](int i) { return m >> i & 1 ? p[i] : 0.0f; });
+}
+inline void store(float* p, mask16 m, const floats& x) {
+  for (int i = 0; i < 16; ++i)
+    if (m >> i & 1) p[i] = x.at[i];
+}
+template <class F>
+inline floats two(const floats& a, const floats& b, F f) {
+  return lanes<floats>([&](int i) { return f(a.at[i], b.at[i]); });
+}
+template <class F>
+inline integers two(const integers& a, const integers& b, F f) {
+  return lanes<integers>([&](int i) { return number(f(word(a.at[i]), word(b.at[i]))); });
+}
+inline floats fused(const floats& a, const floats& b, const floats& c) {
+  return lanes<floats>([&](int i) { return __builtin_fmaf(a.at[i], b.at[i], c.at[i]); });
+}
+inline floats sign_flipped(floats a) {
+  for (float& x : a.at) x = -x;
+  return a;
+}
+inline floats square_root(const floats& a) {
+  return lanes<floats>([&](int i) { return __builtin_sqrtf(a.at[i]); });
+}
+inline floats rounded(const floats& a, int mode) {
+  return lanes<floats>([&](int i) {
+    switch (mode & 3) {
+      case 0: return __builtin_rintf(a.at[i]);
+      case 1: return __builtin_floorf(a.at[i]);
+      case 2: return __builtin_ceilf(a.at[i]);
+      default: return __builtin_truncf(a.at[i]);
+    }
+  });
+}
+inline integers converted(const floats& a) {
+  return lanes<integers>([&](int i) { return _mm_cvtss_si32(_mm_set_ss(a.at[i])); });
+}
+inline floats converted(const integers& a) {
+  return lanes<floats>([&](int i) { return static_cast<float>(a.at[i]); });
+}
+inline floats widened(const __m256i& h) {
+  const auto half = [&](int i) { return reinterpret_cast<const std::uint16_t*>(&h)[i]; };
+  return lanes<floats>([&](int i) { return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(half(i)))); });
+}
+inline __m256i narrowed(const floats& a) {
+  std::uint16_t h[16];
+  for (int i = 0; i < 16; ++i)
+    h[i] = static_cast<std::uint16_t>(_mm_cvtsi128_si32(_mm_cvtps_ph(_mm_set_ss(a.at[i]), _MM_FROUND_TO_NEAREST_INT)));
+  return cast<__m256i>(h);
+}
+/// VSHUFF32X4: parts of four lanes, the first two of the result from a, the others from b.
+inline floats shuffled_parts(const floats& a, const floats& b, int control) {
+  return lanes<floats>([&](int i) { return (i < 8 ? a : b).at[(control >> (i / 4 * 2) & 3) * 4 + i % 4]; });
+}
+/// VSHUFPS: within each part, the first two lanes from a, the others from b.
+inline floats shuffled(const floats& a, const floats& b, int control) {
+  return lanes<floats>([&](int i) { return (i % 4 < 2 ? a : b).at[i / 4 * 4 + (control >> (i % 4 * 2) & 3)]; });
+}
+/// VUNPCKLPS and VUNPCKHPS: lanes `first` and first + 1 of each part, of a and b in turn.
+inline floats unpacked(const floats& a, const floats& b, int first) {
+  return lanes<floats>([&](int i) { return (i % 2 == 0 ? a : b).at[i / 4 * 4 + first + i % 4 / 2]; });
+}
+}
+
+#define __m512 emulated_avx512::floats
+#define __m512i emulated_avx512::integers
+#define NSK_EMULATED(name) emulated_avx512::name
+#define _mm512_loadu_ps(p) NSK_EMULATED(load)(0xffff, p)
+#define _mm512_maskz_loadu_ps(m, p) NSK_EMULATED(load)(m, p)
+#define _mm512_storeu_ps(p, a) NSK_EMULATED(store)(p, 0xffff, a)
+#define _mm512_mask_storeu_ps(p, m, a) NSK_EMULATED(store)(p, m, a)
+#define _mm512_set1_ps(x) NSK_EMULATED(set)(static_cast<float>(x))
+#define _mm512_setzero_ps() NSK_EMULATED(set)(0.0f)
+#define _mm512_set1_epi32(x) NSK_EMULATED(set)(static_cast<std::int32_t>(x))
+#define _mm512_loadu_si512(p) emulated_avx512::cast<__m512i>(*reinterpret_cast<const std::int32_t(*)[16]>(p))
+#define _mm512_storeu_si512(p, a) std::memcpy(p, &(a), 64)
+#define _mm512_maskz_cvtph_ps(m, h) NSK_EMULATED(only)(m, NSK_EMULATED(widened)(h))
+#define _mm512_maskz_cvtps_ph(m, a, mode) NSK_EMULATED(narrowed)(a)
+#define _mm512_add_ps(a, b) NSK_EMULATED(two)(a, b, [](float x, float y) { return x + y; })
+#define _mm512_sub_ps(a, b) NSK_EMULATED(two)(a, b, [](float x, float y) { return x - y; })
+#define _mm512_mul_ps(a, b) NSK_EMULATED(two)(a, b, [](float x, float y) { return x * y; })
+#define _mm512_div_ps(a, b) NSK_EMULATED(two)(a, b, [](float x, float y) { return x / y; })
+#define _mm512_fmadd_ps(a, b, c) NSK_EMULATED(fused)(a, b, c)
+#define _mm512_fnmadd_ps(a, b, c) NSK_EMULATED(fused)(NSK_EMULATED(sign_flipped)(a), b, c)
+#define _mm512_maskz_max_ps(m, a, b) \
+  NSK_EMULATED(only)(m, NSK_EMULATED(two)(a, b, [](float x, float y) { return x > y ? x : y; }))
+#define _mm512_maskz_min_ps(m, a, b) \
+  NSK_EMULATED(only)(m, NSK_EMULATED(two)(a, b, [](float x, float y) { return x < y ? x : y; }))
+#define _mm512_castps_si512(a) emulated_avx512::cast<__m512i>(a)
+#define _mm512_castsi512_ps(a) emulated_avx512::cast<__m512>(a)
+#define _mm512_xor_ps(a, b) _mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(a), _mm512_castps_si512(b)))
+#define _mm512_andnot_ps(a, b)                                                          \
+  _mm512_castsi512_ps(NSK_EMULATED(two)(_mm512_castps_si512(a), _mm512_castps_si512(b), \
+                                        [](std::uint32_t x, std::uint32_t y) { return ~x & y; }))
+#define _mm512_maskz_sqrt_ps(m, a) NSK_EMULATED(only)(m, NSK_EMULATED(square_root)(a))
+#define _mm512_maskz_roundscale_ps(m, a, mode) NSK_EMULATED(only)(m, NSK_EMULATED(rounded)(a, mode))
+#define _mm512_cmp_ps_mask(a, b, kind)                      \
+  NSK_EMULATED(mask_of)                                     \
+  ([&](int i) {                                             \
+    return (kind) == _CMP_LT_OQ   ? (a).at[i] < (b).at[i]   \
+           : (kind) == _CMP_LE_OQ ? (a).at[i] <= (b).at[i]  \
+                                  : (a).at[i] == (b).at[i]; \
+  })
+#define _mm512_cmpeq_epi32_mask(a, b) NSK_EMULATED(mask_of)([&](int i) { return (a).at[i] == (b).at[i]; })
+#define _mm512_cmplt_epi32_mask(a, b) NSK_EMULATED(mask_of)([&](int i) { return (a).at[i] < (b).at[i]; })
+#define _mm512_mask_blend_ps(m, a, b) \
+  emulated_avx512::lanes<__m512>([&](int i) { return (m) >> i & 1 ? (b).at[i] : (a).at[i]; })
+#define _mm512_mask_blend_epi32(m, a, b) \
+  emulated_avx512::lanes<__m512i>([&](int i) { return (m) >> i & 1 ? (b).at[i] : (a).at[i]; })
+#define NSK_EMULATED_WORDS(a, b, expression) \
+  NSK_EMULATED(two)(a, b, [](std::uint32_t x, std::uint32_t y) -> std::uint32_t { return expression; })
+#define _mm512_add_epi32(a, b) NSK_EMULATED_WORDS(a, b, x + y)
+#define _mm512_sub_epi32(a, b) NSK_EMULATED_WORDS(a, b, x - y)
+#define _mm512_and_si512(a, b) NSK_EMULATED_WORDS(a, b, x& y)
+#define _mm512_or_si512(a, b) NSK_EMULATED_WORDS(a, b, x | y)
+#define _mm512_xor_si512(a, b) NSK_EMULATED_WORDS(a, b, x ^ y)
+#define _mm512_maskz_slli_epi32(m, a, n) NSK_EMULATED(only)(m, NSK_EMULATED_WORDS(a, emulated_avx512::set(n), x << y))
+#define _mm512_maskz_srli_epi32(m, a, n) NSK_EMULATED(only)(m, NSK_EMULATED_WORDS(a, emulated_avx512::set(n), x >> y))
+#define _mm512_maskz_srai_epi32(m, a, n) \
+  NSK_EMULATED(only)(m, emulated_avx512::lanes<__m512i>([&](int i) { return (a).at[i] >> (n); }))
+#define _mm512_maskz_cvtepi32_ps(m, a) NSK_EMULATED(only)(m, NSK_EMULATED(converted)(a))
+#define _mm512_maskz_cvtps_epi32(m, a) NSK_EMULATED(only)(m, NSK_EMULATED(converted)(a))
+#define _mm512_maskz_shuffle_f32x4(m, a, b, c) NSK_EMULATED(only)(m, NSK_EMULATED(shuffled_parts)(a, b, c))
+#define _mm512_shuffle_ps(a, b, c) NSK_EMULATED(shuffled)(a, b, c)
+#define _mm512_maskz_unpacklo_ps(m, a, b) NSK_EMULATED(only)(m, NSK_EMULATED(unpacked)(a, b, 0))
+#define _mm512_maskz_unpackhi_ps(m, a, b) NSK_EMULATED(only)(m, NSK_EMULATED(unpacked)(a, b, 2))
+#define _mm512_cvtss_f32(a) (a).at[0]

@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+// Closes what begin.hpp beside it opened: nothing.
