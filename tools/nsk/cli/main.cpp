@@ -12,27 +12,50 @@
 namespace {
 using namespace nsk::tool;
 
+constexpr int option_column = 34;
+
 void add_isa(CLI::App* command, std::string& isa) {
   command->add_option("--isa", isa, "Instruction set: scalar or avx2; the fastest of this machine when left out");
 }
 void add_lanes(CLI::App* command, int& lanes) {
   command->add_option("--lanes", lanes, "Threads, each with its own scratch memory")->check(CLI::Range(1, 256))->capture_default_str();
 }
+void add_quiet(CLI::App* command, bool& quiet) { command->add_flag("--quiet", quiet, "Say nothing unless something is wrong"); }
+void add_seconds(CLI::App* command, double& seconds) {
+  command->add_option("--seconds", seconds, "How long to measure")->check(CLI::Range(0.01, 3600.0))->capture_default_str();
+}
+
+CLI::App* add_command(CLI::App& app, const char* name, const char* what, const char* examples) {
+  CLI::App* command = app.add_subcommand(name, what);
+  command->footer(std::string("\nExamples:\n") + examples);
+  command->get_formatter()->column_width(option_column);
+  return command;
+}
 
 CLI::App* add_convert(CLI::App& app, convert_options& o) {
-  CLI::App* command = app.add_subcommand("convert", "Convert a model to .nsk");
+  CLI::App* command = add_command(app, "convert", "Convert a model to .nsk",
+                                  "  nsk convert model.onnx -o model.nsk --check\n"
+                                  "  nsk convert model.onnx -o model.nsk --input image=1x3x224x224 --set training=0\n"
+                                  "  nsk convert model.onnx -o model.nsk --max-tile-us 50 --profile console.json");
   command->add_option("source", o.source, "ONNX model")->required();
   command->add_option("-o,--output", o.output, ".nsk file to write")->required();
   command->add_option("--input", o.inputs, "Shape of an input, NAME=1x3x224x224, where the model leaves it open")->allow_extra_args(false);
   command->add_option("--set", o.sets, "Make an input a constant, NAME=VALUE")->allow_extra_args(false);
   command->add_flag("--check", o.check, "Compare with the reference evaluator before writing");
-  command->add_option("--json", o.report, "Write a report of the conversion");
-  command->add_flag("--quiet", o.quiet, "Say nothing unless something is wrong");
+  command->add_option("--report", o.report, "With --check: write the comparison as Markdown with a picture (FILE.md, FILE.svg)");
+  command->add_option("--max-tile-us", o.max_tile_us, "Longest tile wanted, in microseconds: how soon an inference can be interrupted")
+      ->check(CLI::Range(1.0, 1e6))
+      ->capture_default_str();
+  command->add_option("--profile", o.profile, "Device profile from which tile times are reckoned; 30 G MACs/s when left out");
+  command->add_option("--json", o.json, "Write a report of the conversion");
+  add_quiet(command, o.quiet);
   return command;
 }
 
 CLI::App* add_run(CLI::App& app, run_options& o) {
-  CLI::App* command = app.add_subcommand("run", "Run a model on .npy files");
+  CLI::App* command = add_command(app, "run", "Run a model on .npy files",
+                                  "  nsk run model.nsk --input image=picture.npy --output-dir out\n"
+                                  "  nsk run model.nsk --input image=picture.npy --output-dir out --lanes 2 --trace trace.json");
   command->add_option("model", o.model, ".nsk file")->required();
   command->add_option("--input", o.inputs, "Input, NAME=FILE.npy, in the source model's shape and layout")->allow_extra_args(false);
   command->add_option("--output-dir", o.output_directory, "Directory for one .npy per output")->required();
@@ -40,55 +63,88 @@ CLI::App* add_run(CLI::App& app, run_options& o) {
   add_isa(command, o.isa);
   command->add_option("--trace", o.trace, "Write a Chrome/Perfetto trace (JSON)");
   command->add_flag("--nhwc", o.nhwc, "Inputs and outputs in the engine's own layout");
+  add_quiet(command, o.quiet);
   return command;
 }
 
 CLI::App* add_inspect(CLI::App& app, inspect_options& o) {
-  CLI::App* command = app.add_subcommand("inspect", "Show steps, shapes, work and memory of a model");
+  CLI::App* command = add_command(app, "inspect", "Show steps, shapes, work and memory of a model",
+                                  "  nsk inspect model.nsk\n"
+                                  "  nsk inspect model.nsk --profile machine.json\n"
+                                  "  nsk inspect model.nsk --svg arena.svg --svg-graph graph.svg\n"
+                                  "  nsk inspect model.nsk --settings > model_settings.hpp");
   command->add_option("model", o.model, ".nsk file")->required();
   command->add_flag("--json", o.json, "As JSON");
   command->add_flag("--settings", o.settings, "Print the C++ settings type that the model needs");
+  command->add_option("--profile", o.profile, "Device profile (nsk profile): adds the time that every step is expected to take there");
+  command->add_option("--svg", o.svg, "Draw the arena over time");
+  command->add_option("--svg-graph", o.svg_graph, "Draw the graph of steps");
   return command;
 }
 
 CLI::App* add_check(CLI::App& app, check_options& o) {
-  CLI::App* command = app.add_subcommand("check", "Compare a converted model with its source, step by step");
+  CLI::App* command = add_command(app, "check", "Compare a converted model with its source, step by step",
+                                  "  nsk check model.onnx model.nsk\n"
+                                  "  nsk check model.onnx model.nsk --input image=picture.npy --report check.md");
   command->add_option("source", o.source, "ONNX model")->required();
   command->add_option("model", o.model, ".nsk file made from it")->required();
   command->add_option("--input", o.inputs, "Input, NAME=FILE.npy; random numbers where none is given")->allow_extra_args(false);
   command->add_option("--set", o.sets, "As given to convert, NAME=VALUE")->allow_extra_args(false);
   command->add_option("--tolerance", o.tolerance, "Largest error, as a share of a tensor's largest magnitude")->capture_default_str();
   command->add_option("--seed", o.seed, "Seed of the random inputs")->capture_default_str();
-  command->add_option("--json", o.report, "Write the comparison as JSON");
+  command->add_option("--json", o.json, "Write the comparison as JSON");
+  command->add_option("--report", o.report, "Write the comparison as Markdown with a picture (FILE.md, FILE.svg)");
   add_isa(command, o.isa);
-  command->add_flag("--quiet", o.quiet, "Say nothing unless something is wrong");
+  add_quiet(command, o.quiet);
   return command;
 }
 
 CLI::App* add_bench(CLI::App& app, bench_options& o) {
-  CLI::App* command = app.add_subcommand("bench", "Measure a model, whole and step by step");
+  CLI::App* command = add_command(app, "bench", "Measure a model, whole and step by step",
+                                  "  nsk bench model.nsk\n"
+                                  "  nsk bench model.nsk --lanes 2 --seconds 5 --json > bench.json\n"
+                                  "  nsk bench model.nsk --trace trace.json");
   command->add_option("model", o.model, ".nsk file")->required();
   add_lanes(command, o.lanes);
   add_isa(command, o.isa);
-  command->add_option("--seconds", o.seconds, "How long to measure")->check(CLI::Range(0.01, 3600.0))->capture_default_str();
+  add_seconds(command, o.seconds);
   command->add_flag("--json", o.json, "As JSON on standard output");
+  command->add_option("--trace", o.trace, "Write a Chrome/Perfetto trace of the last runs (JSON)");
+  command->add_flag("--quiet", o.quiet, "No progress on the terminal");
+  return command;
+}
+
+CLI::App* add_profile(CLI::App& app, profile_options& o) {
+  CLI::App* command = add_command(app, "profile", "Measure this machine once: peak, bandwidths, overheads, kernels",
+                                  "  nsk profile -o machine.json\n"
+                                  "  nsk inspect model.nsk --profile machine.json");
+  command->add_option("-o,--output", o.output, "Device profile to write (JSON)")->required();
+  add_isa(command, o.isa);
+  add_seconds(command, o.seconds);
+  add_quiet(command, o.quiet);
   return command;
 }
 
 exit_code dispatch(int argc, char** argv) {
-  CLI::App app("nsk: converts neural networks for the netsuke engine, runs, inspects, checks and measures them.\n"
-               "Exit codes: 0 good, 1 usage, 2 input refused, 3 numeric check failed.");
-  app.set_version_flag("--version", NSK_VERSION_STRING);
+  CLI::App app("nsk: converts neural networks for the netsuke engine, runs, inspects, checks and measures them.");
+  app.footer("\nExample:\n"
+             "  nsk convert model.onnx -o model.nsk --check && nsk bench model.nsk\n\n"
+             "`nsk COMMAND --help` tells more. Results go to standard output, progress and errors to standard error.\n"
+             "Exit codes: 0 good, 1 usage, 2 input refused, 3 numeric check failed.");
+  app.get_formatter()->column_width(option_column);
+  app.set_version_flag("--version", "nsk " NSK_VERSION_STRING);
   app.require_subcommand(1);
   convert_options convert_with;
   run_options run_with;
   inspect_options inspect_with;
   check_options check_with;
   bench_options bench_with;
+  profile_options profile_with;
   const CLI::App* converting = add_convert(app, convert_with);
   const CLI::App* running = add_run(app, run_with);
   const CLI::App* inspecting = add_inspect(app, inspect_with);
   const CLI::App* checking = add_check(app, check_with);
+  const CLI::App* profiling = add_profile(app, profile_with);
   add_bench(app, bench_with);
   try {
     app.parse(argc, argv);
@@ -99,6 +155,7 @@ exit_code dispatch(int argc, char** argv) {
   if (running->parsed()) return run(run_with);
   if (inspecting->parsed()) return inspect(inspect_with);
   if (checking->parsed()) return check(check_with);
+  if (profiling->parsed()) return profile(profile_with);
   return bench(bench_with);
 }
 

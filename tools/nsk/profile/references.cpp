@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT
+#include "profile/references.hpp"
+
+#include "graph/infer.hpp"
+#include "passes/compile.hpp"
+#include "passes/program.hpp"
+#include "write/file.hpp"
+
+namespace nsk::tool {
+namespace {
+using attributes = std::map<std::string, attribute>;
+using lengths = std::vector<std::int64_t>;
+constexpr int opset = 14;
+
+/// Collects independent layers: each reads an input of its own and writes an output.
+class layers {
+ public:
+  value_id input(shape_t shape) {
+    value v;
+    v.name = "x" + std::to_string(m_graph.inputs.size());
+    v.typed = v.known_rank = true;
+    v.shape = std::move(shape);
+    m_graph.inputs.push_back(m_graph.add(std::move(v)));
+    return m_graph.inputs.back();
+  }
+  /// Small numbers without a pattern, so that results stay in a sensible range.
+  value_id weights(shape_t shape) {
+    array a(element::f32, shape);
+    std::uint32_t state = 1;
+    for (std::int64_t i = 0; i < a.count(); ++i) {
+      state = state * 1664525u + 1013904223u;
+      a.as<float>()[i] = (static_cast<float>(state >> 8) * 0x1p-24f - 0.5f) * 0.1f;
+    }
+    return constant(std::move(a));
+  }
+  value_id constant(array a) {
+    value v;
+    v.name = "c" + std::to_string(m_graph.values.size());
+    v.type = a.type;
+    v.shape = a.shape;
+    v.typed = v.known_rank = true;
+    v.constant = std::make_shared<const array>(std::move(a));
+    return m_graph.add(std::move(v));
+  }
+  void layer(const std::string& op, const std::string& name, std::vector<value_id> inputs, attributes given = {}) {
+    node n;
+    n.op = op;
+    n.name = name;
+    n.version = opset;
+    n.inputs = std::move(inputs);
+    n.attributes = std::move(given);
+    value y;
+    y.name = "y" + std::to_string(m_graph.outputs.size());
+    n.outputs = {m_graph.add(std::move(y))};
+    m_graph.outputs.push_back(n.outputs[0]);
+    m_graph.nodes.push_back(std::move(n));
+  }
+
+  /// An input that a step of the network has just written, with the border that the layer asks for: how layers find their inputs inside
+  /// a network.
+  value_id written(shape_t shape) {
+    node n;
+    n.op = "Relu";
+    n.name = preparation_name;
+    n.version = opset;
+    n.inputs = {input(std::move(shape))};
+    value y;
+    y.name = "w" + std::to_string(m_graph.values.size());
+    n.outputs = {m_graph.add(std::move(y))};
+    m_graph.nodes.push_back(n);
+    return n.outputs[0];
+  }
+
+  /// A network's first convolution: reads the model's input.
+  void first_conv(std::int64_t size, std::int64_t from, std::int64_t to, std::int64_t kernel, std::int64_t stride) {
+    conv_of(input({1, from, size, size}), size, from, to, kernel, stride);
+  }
+  void conv(std::int64_t size, std::int64_t from, std::int64_t to, std::int64_t kernel, std::int64_t stride = 1) {
+    conv_of(written({1, from, size, size}), size, from, to, kernel, stride);
+  }
+  void depthwise(std::int64_t size, std::int64_t channels, std::int64_t kernel, std::int64_t stride) {
+    const std::int64_t pad = kernel / 2;
+    layer("Conv", label("depthwise", size, channels, channels, kernel, stride),
+          {written({1, channels, size, size}), weights({channels, 1, kernel, kernel})},
+          {{"group", channels}, {"strides", lengths{stride, stride}}, {"pads", lengths{pad, pad, pad, pad}}});
+  }
+  void dense(std::int64_t rows, std::int64_t from, std::int64_t to) {
+    layer("MatMul", "dense " + std::to_string(rows) + " x " + std::to_string(from) + " -> " + std::to_string(to),
+          {written({rows, from}), weights({from, to})});
+  }
+  /// A layer of one input [1,channels,size,size].
+  void plain(const std::string& op, std::int64_t size, std::int64_t channels, attributes given = {}) {
+    layer(op, op + " " + picture(size, channels), {written({1, channels, size, size})}, std::move(given));
+  }
+  void pool(const std::string& op, std::int64_t size, std::int64_t channels, std::int64_t kernel, std::int64_t stride) {
+    const std::int64_t pad = kernel / 2;
+    plain(op, size, channels, {{"kernel_shape", lengths{kernel, kernel}}, {"strides", lengths{stride, stride}}, {"pads", lengths{pad, pad, pad, pad}}});
+  }
+  void resize(std::int64_t size, std::int64_t channels, const std::string& mode) {
+    const value_id scales = constant(make_floats({4}, {1, 1, 2, 2}));
+    layer("Resize", "resize " + mode + " " + picture(size, channels), {written({1, channels, size, size}), no_value, scales},
+          {{"mode", mode}, {"coordinate_transformation_mode", std::string("half_pixel")}});
+  }
+  void sum(std::int64_t size, std::int64_t channels) {
+    const shape_t shape{1, channels, size, size};
+    layer("Add", "add " + picture(size, channels), {written(shape), written(shape)});
+  }
+  void scale(std::int64_t size, std::int64_t channels) {
+    layer("Mul", "scale " + picture(size, channels), {written({1, channels, size, size}), written({1, channels, 1, 1})});
+  }
+
+  reference_network done(const std::string& name) {
+    m_graph.name = name;
+    resolve(m_graph, {});
+    return {name, compile(m_graph, {}).file};
+  }
+  /// The same with every step cut into blocks of `channels` elements of its last dimension.
+  reference_network done_in_tiles(const std::string& name, std::uint32_t channels) {
+    m_graph.name = name;
+    resolve(m_graph, {});
+    program p = canonicalise(m_graph);
+    fuse(p);
+    plan layout = lower(p, {});
+    plan_tiles(layout, 1);
+    for (plan_step& s : layout.steps) {
+      const auto length = static_cast<std::uint32_t>(layout.tensor(s.outputs[0]).shape.back());
+      s.tile = {0, 0, channels, (length + channels - 1) / channels};
+    }
+    plan_memory(layout);
+    return {name, write_model(layout, {})};
+  }
+
+ private:
+  void conv_of(value_id x, std::int64_t size, std::int64_t from, std::int64_t to, std::int64_t kernel, std::int64_t stride) {
+    const std::int64_t pad = kernel / 2;
+    layer("Conv", label("conv", size, from, to, kernel, stride), {x, weights({to, from, kernel, kernel})},
+          {{"strides", lengths{stride, stride}}, {"pads", lengths{pad, pad, pad, pad}}});
+  }
+  static std::string picture(std::int64_t size, std::int64_t channels) {
+    return std::to_string(size) + "x" + std::to_string(size) + "x" + std::to_string(channels);
+  }
+  static std::string label(const char* what, std::int64_t size, std::int64_t from, std::int64_t to, std::int64_t kernel, std::int64_t stride) {
+    std::string text = std::string(what) + " " + std::to_string(kernel) + "x" + std::to_string(kernel) + " " + picture(size, from);
+    if (to != from) text += " -> " + std::to_string(to);
+    return stride > 1 ? text + " / " + std::to_string(stride) : text;
+  }
+  graph m_graph;
+};
+
+reference_network convolutions() {
+  layers l;
+  l.first_conv(224, 3, 16, 3, 2);
+  l.first_conv(224, 3, 64, 7, 2);
+  l.first_conv(28, 1, 8, 5, 1);
+  l.conv(14, 8, 16, 5);
+  l.conv(112, 16, 32, 3, 2);
+  l.conv(56, 24, 24, 5);
+  l.conv(56, 64, 128, 3, 2);
+  l.conv(28, 128, 256, 3, 2);
+  l.conv(14, 256, 256, 3, 2);
+  l.first_conv(160, 3, 32, 3, 1);
+  return l.done("convolutions");
+}
+
+reference_network winograd() {
+  layers l;
+  l.conv(112, 16, 16, 3);
+  l.conv(112, 32, 32, 3);
+  l.conv(56, 64, 64, 3);
+  l.conv(28, 128, 128, 3);
+  l.conv(28, 48, 192, 3);
+  l.conv(14, 256, 256, 3);
+  l.conv(14, 64, 64, 3);
+  l.conv(7, 256, 256, 3);
+  l.conv(7, 512, 512, 3);
+  l.conv(6, 128, 128, 3);
+  return l.done("winograd");
+}
+
+reference_network pointwise() {
+  layers l;
+  l.conv(112, 16, 16, 1);
+  l.conv(112, 16, 96, 1);
+  l.conv(56, 24, 144, 1);
+  l.conv(56, 64, 256, 1);
+  l.conv(56, 144, 24, 1);
+  l.conv(56, 256, 64, 1);
+  l.conv(28, 32, 192, 1);
+  l.conv(28, 192, 32, 1);
+  l.conv(28, 128, 128, 1);
+  l.conv(14, 96, 576, 1);
+  l.conv(14, 576, 96, 1);
+  l.conv(14, 1024, 256, 1);
+  l.conv(14, 256, 1024, 1);
+  l.conv(7, 160, 960, 1);
+  l.conv(7, 960, 160, 1);
+  l.conv(7, 512, 512, 1);
+  l.dense(16, 128, 128);
+  return l.done("pointwise");
+}
+
+reference_network depthwise() {
+  layers l;
+  l.depthwise(112, 32, 3, 1);
+  l.depthwise(112, 96, 3, 2);
+  l.depthwise(56, 144, 3, 1);
+  l.depthwise(56, 24, 3, 1);
+  l.depthwise(28, 192, 3, 1);
+  l.depthwise(28, 120, 5, 1);
+  l.depthwise(28, 240, 5, 2);
+  l.depthwise(14, 576, 3, 1);
+  l.depthwise(14, 480, 5, 1);
+  l.depthwise(7, 960, 3, 1);
+  l.depthwise(7, 1152, 5, 1);
+  return l.done("depthwise");
+}
+
+reference_network dense() {
+  layers l;
+  l.dense(1, 16, 64);
+  l.dense(1, 128, 128);
+  l.dense(1, 96, 8);
+  l.dense(1, 512, 256);
+  l.dense(1, 960, 32);
+  l.dense(1, 256, 1024);
+  l.dense(1, 1024, 1024);
+  l.dense(1, 1280, 1000);
+  return l.done("dense");
+}
+
+reference_network elementwise() {
+  layers l;
+  for (const std::int64_t size : {7, 14, 28, 56}) l.sum(size, 64);
+  for (const std::int64_t size : {7, 28}) l.scale(size, 192);
+  l.plain("HardSwish", 28, 64);
+  l.plain("Relu", 56, 32);
+  for (const char* const function : {"Sigmoid", "Tanh", "Exp"}) l.plain(function, 28, 32);
+  l.plain("Sigmoid", 1, 96);
+  l.plain("Transpose", 28, 64, {{"perm", lengths{0, 1, 3, 2}}});
+  l.plain("Transpose", 14, 256, {{"perm", lengths{0, 1, 3, 2}}});
+  l.layer("Softmax", "softmax 16x1000", {l.written({16, 1000})}, {{"axis", std::int64_t{-1}}});
+  l.layer("Softmax", "softmax 1x64", {l.written({1, 64})}, {{"axis", std::int64_t{-1}}});
+  return l.done("elementwise");
+}
+
+reference_network windows() {
+  layers l;
+  l.pool("MaxPool", 112, 64, 3, 2);
+  l.pool("MaxPool", 28, 128, 3, 2);
+  l.pool("MaxPool", 14, 192, 3, 1);
+  l.pool("AveragePool", 28, 64, 3, 1);
+  l.plain("MaxPool", 28, 8, {{"kernel_shape", lengths{2, 2}}, {"strides", lengths{2, 2}}});
+  for (const std::int64_t size : {7, 14, 28, 56}) l.plain("GlobalAveragePool", size, 4480 / size);
+  for (const char* const mode : {"nearest", "linear"}) {
+    l.resize(14, 64, mode);
+    l.resize(56, 24, mode);
+  }
+  return l.done("windows");
+}
+
+}
+
+std::vector<reference_network> make_reference_networks() {
+  return {convolutions(), winograd(), pointwise(), depthwise(), dense(), elementwise(), windows()};
+}
+
+reference_network make_overhead_network(int steps, int tiles) {
+  layers l;
+  constexpr std::int64_t elements = 1024;
+  for (int i = 0; i < steps; ++i) l.layer("Neg", "negate", {l.input({elements})});
+  return l.done_in_tiles("overhead", static_cast<std::uint32_t>(elements / tiles));
+}
+
+}

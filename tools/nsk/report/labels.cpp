@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "report/labels.hpp"
+
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+namespace nsk::tool {
+namespace {
+using nlohmann::json;
+
+std::string window_text(const json& window) {
+  if (window.is_null()) return "";
+  const int stride_h = window["stride"][0], stride_w = window["stride"][1], dilation = window["dilation"][0];
+  std::string text = " " + window["kernel"][0].dump() + "x" + window["kernel"][1].dump();
+  if (stride_h != stride_w) {
+    text += " /" + std::to_string(stride_h) + "x" + std::to_string(stride_w);
+  } else if (stride_h > 1) {
+    text += " /" + std::to_string(stride_h);
+  }
+  return dilation > 1 ? text + " dilated " + std::to_string(dilation) : text;
+}
+
+/// "Resize2D" -> "resize", "GatherNd" -> "gather nd".
+std::string words_of(std::string name) {
+  if (name.size() > 2 && name.compare(name.size() - 2, 2, "2D") == 0) name.resize(name.size() - 2);
+  std::string text;
+  for (const char c : name) {
+    if (std::isupper(static_cast<unsigned char>(c)) && !text.empty()) text += ' ';
+    text += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return text;
+}
+
+}
+
+std::string shape_text(const json& shape) {
+  std::string text = "[";
+  for (const json& length : shape) text += (text.size() > 1 ? "," : "") + length.dump();
+  return text + "]";
+}
+
+std::string operation_text(const json& step) {
+  const std::string op = step["operator"], algorithm = step["algorithm"], window = window_text(step["window"]);
+  if (op == "Conv2D") return "conv" + window + (step["groups"] > 1 ? " in " + step["groups"].dump() + " groups" : "");
+  if (op == "DepthwiseConv2D") return "depthwise" + window;
+  if (op == "FullyConnected") return "dense";
+  if (op == "Pool2D") return algorithm + " pool" + window;
+  if (op == "Unary") return step["function"];
+  if (op == "Binary" || op == "Reduce") return algorithm;
+  return words_of(op);
+}
+
+std::string details_text(const json& step) {
+  const std::string op = step["operator"], algorithm = step["algorithm"], function = step["function"];
+  std::string text = op == "Conv2D" && algorithm != "direct" ? algorithm : "";
+  const auto add = [&](const std::string& word) { text += (text.empty() ? "" : " ") + word; };
+  if (op != "Unary" && function != "identity") add(function);
+  if (step["residual"].get<bool>()) add("+residual");
+  return text;
+}
+
+}
