@@ -49,7 +49,7 @@ exit_code bench(const bench_options& o);
 
 struct profile_options {
   std::string output, isa;
-  double seconds = 6;
+  double seconds = 10;
   bool quiet = false;
 };
 exit_code profile(const profile_options& o);

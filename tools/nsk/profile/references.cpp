@@ -58,17 +58,10 @@ class layers {
 
   /// An input that a step of the network has just written, with the border that the layer asks for: how layers find their inputs inside
   /// a network.
-  value_id written(shape_t shape) {
-    node n;
-    n.op = "Relu";
-    n.name = preparation_name;
-    n.version = opset;
-    n.inputs = {input(std::move(shape))};
-    value y;
-    y.name = "w" + std::to_string(m_graph.values.size());
-    n.outputs = {m_graph.add(std::move(y))};
-    m_graph.nodes.push_back(n);
-    return n.outputs[0];
+  value_id written(shape_t shape) { return prepared("Relu", {input(std::move(shape))}); }
+  /// The same for layers that do not ask for channels last, but find them so behind a convolution.
+  value_id written_channels_last(std::int64_t size, std::int64_t channels) {
+    return prepared("Conv", {input({1, 4, size, size}), weights({channels, 4, 1, 1})});
   }
 
   /// A network's first convolution: reads the model's input.
@@ -101,6 +94,16 @@ class layers {
     layer("Resize", "resize " + mode + " " + picture(size, channels), {written({1, channels, size, size}), no_value, scales},
           {{"mode", mode}, {"coordinate_transformation_mode", std::string("half_pixel")}});
   }
+  void mean(std::int64_t size, std::int64_t channels) {
+    layer("GlobalAveragePool", "mean " + picture(size, channels), {written_channels_last(size, channels)});
+  }
+  void depth_to_space(std::int64_t size, std::int64_t channels) {
+    layer("DepthToSpace", "depth to space " + picture(size, channels), {written_channels_last(size, channels)},
+          {{"blocksize", std::int64_t{2}}, {"mode", std::string("CRD")}});
+  }
+  void softmax(std::int64_t rows, std::int64_t columns) {
+    layer("Softmax", "softmax " + std::to_string(rows) + "x" + std::to_string(columns), {written({rows, columns})}, {{"axis", std::int64_t{-1}}});
+  }
   void sum(std::int64_t size, std::int64_t channels) {
     const shape_t shape{1, channels, size, size};
     layer("Add", "add " + picture(size, channels), {written(shape), written(shape)});
@@ -131,6 +134,18 @@ class layers {
   }
 
  private:
+  value_id prepared(const std::string& op, std::vector<value_id> inputs) {
+    node n;
+    n.op = op;
+    n.name = preparation_name;
+    n.version = opset;
+    n.inputs = std::move(inputs);
+    value y;
+    y.name = "w" + std::to_string(m_graph.values.size());
+    n.outputs = {m_graph.add(std::move(y))};
+    m_graph.nodes.push_back(n);
+    return n.outputs[0];
+  }
   void conv_of(value_id x, std::int64_t size, std::int64_t from, std::int64_t to, std::int64_t kernel, std::int64_t stride) {
     const std::int64_t pad = kernel / 2;
     layer("Conv", label("conv", size, from, to, kernel, stride), {x, weights({to, from, kernel, kernel})},
@@ -215,34 +230,6 @@ reference_network depthwise() {
   return l.done("depthwise");
 }
 
-reference_network dense() {
-  layers l;
-  l.dense(1, 16, 64);
-  l.dense(1, 128, 128);
-  l.dense(1, 96, 8);
-  l.dense(1, 512, 256);
-  l.dense(1, 960, 32);
-  l.dense(1, 256, 1024);
-  l.dense(1, 1024, 1024);
-  l.dense(1, 1280, 1000);
-  return l.done("dense");
-}
-
-reference_network elementwise() {
-  layers l;
-  for (const std::int64_t size : {7, 14, 28, 56}) l.sum(size, 64);
-  for (const std::int64_t size : {7, 28}) l.scale(size, 192);
-  l.plain("HardSwish", 28, 64);
-  l.plain("Relu", 56, 32);
-  for (const char* const function : {"Sigmoid", "Tanh", "Exp"}) l.plain(function, 28, 32);
-  l.plain("Sigmoid", 1, 96);
-  l.plain("Transpose", 28, 64, {{"perm", lengths{0, 1, 3, 2}}});
-  l.plain("Transpose", 14, 256, {{"perm", lengths{0, 1, 3, 2}}});
-  l.layer("Softmax", "softmax 16x1000", {l.written({16, 1000})}, {{"axis", std::int64_t{-1}}});
-  l.layer("Softmax", "softmax 1x64", {l.written({1, 64})}, {{"axis", std::int64_t{-1}}});
-  return l.done("elementwise");
-}
-
 reference_network windows() {
   layers l;
   l.pool("MaxPool", 112, 64, 3, 2);
@@ -250,7 +237,7 @@ reference_network windows() {
   l.pool("MaxPool", 14, 192, 3, 1);
   l.pool("AveragePool", 28, 64, 3, 1);
   l.plain("MaxPool", 28, 8, {{"kernel_shape", lengths{2, 2}}, {"strides", lengths{2, 2}}});
-  for (const std::int64_t size : {7, 14, 28, 56}) l.plain("GlobalAveragePool", size, 4480 / size);
+  for (const std::int64_t size : {7, 14, 28, 56}) l.mean(size, 4480 / size);
   for (const char* const mode : {"nearest", "linear"}) {
     l.resize(14, 64, mode);
     l.resize(56, 24, mode);
@@ -258,10 +245,39 @@ reference_network windows() {
   return l.done("windows");
 }
 
+/// Layers whose time is that of memory: each in a network of its own, so that caches hold what they hold in small networks. What
+/// larger ones wait for follows from the bandwidths.
+template <class Add>
+void add_alone(std::vector<reference_network>& networks, Add&& add) {
+  layers l;
+  add(l);
+  networks.push_back(l.done("alone"));
+}
+
+void add_dense(std::vector<reference_network>& networks) {
+  constexpr std::int64_t sizes[][2] = {{16, 64}, {96, 8}, {64, 64}, {128, 128}, {256, 12}, {256, 256}, {960, 32}, {512, 256}};
+  for (const auto& size : sizes) add_alone(networks, [&](layers& l) { l.dense(1, size[0], size[1]); });
+}
+
+void add_elementwise(std::vector<reference_network>& networks) {
+  for (const std::int64_t size : {1, 7, 14, 28, 56}) add_alone(networks, [&](layers& l) { l.sum(size, 64); });
+  for (const std::int64_t size : {7, 28}) add_alone(networks, [&](layers& l) { l.scale(size, 192); });
+  for (const char* const function : {"HardSwish", "Relu", "Sigmoid", "Tanh", "Exp"})
+    add_alone(networks, [&](layers& l) { l.plain(function, 28, 32); });
+  add_alone(networks, [](layers& l) { l.plain("Sigmoid", 1, 96); });
+  add_alone(networks, [](layers& l) { l.depth_to_space(56, 12); });
+  add_alone(networks, [](layers& l) { l.depth_to_space(14, 128); });
+  add_alone(networks, [](layers& l) { l.softmax(16, 1000); });
+  add_alone(networks, [](layers& l) { l.softmax(1, 64); });
+}
+
 }
 
 std::vector<reference_network> make_reference_networks() {
-  return {convolutions(), winograd(), pointwise(), depthwise(), dense(), elementwise(), windows()};
+  std::vector<reference_network> networks{convolutions(), winograd(), pointwise(), depthwise(), windows()};
+  add_dense(networks);
+  add_elementwise(networks);
+  return networks;
 }
 
 reference_network make_overhead_network(int steps, int tiles) {

@@ -72,9 +72,8 @@ step_work describe_work(const step_view& s) {
   w.kind = kind_of(s, space);
   w.depth = static_cast<double>(nsk::plan::taps_of(s));
   w.rows = static_cast<double>(space.rows * space.pixels);
-  w.columns = static_cast<double>((space.channels + 7) / 8 * 8);
-  const bool flat = w.kind == "elementwise" || w.kind == "function" || w.kind == "copy";
-  if (flat) {
+  w.columns = static_cast<double>(s.macs() > 0 ? (space.channels + 7) / 8 * 8 : space.channels);
+  if (w.kind == "elementwise" || w.kind == "function" || w.kind == "copy") {
     w.rows = static_cast<double>(output.elements());
     w.columns = 1;
   }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double lane_width = 12;   ///< of a line that passes a layer without a box in it
 constexpr double bridge_step = 7;   ///< between two lines that bridge the same columns
-constexpr int order_sweeps = 12, place_sweeps = 24;
+constexpr int order_sweeps = 12, place_sweeps = 80;
 
 /// A box, or the place where a long edge passes a layer.
 struct knot {

@@ -28,16 +28,7 @@ struct box {
   std::string title, first, second, shape, group;
 };
 
-/// "56 x 56 x 24": lengths of 1 at the front say nothing.
-std::string result_text(const json& shape) {
-  std::string text;
-  bool leading = true;
-  for (const json& length : shape) {
-    leading = leading && length == 1;
-    if (!leading) text += (text.empty() ? "" : "\xc3\x97") + length.dump();
-  }
-  return text.empty() ? "1" : text;
-}
+constexpr const char* times = "\xc3\x97";
 
 std::string colour_of(const std::string& group) {
   static const std::map<std::string, std::string> colours = {
@@ -57,7 +48,7 @@ box box_of(const json& step) {
   b.group = op == "Conv2D" && algorithm != "direct" ? "winograd" : op;
   b.first = operation_text(step);
   b.second = std::to_string(step["index"].get<int>()) + (details.empty() ? "" : ": " + details);
-  b.shape = step["outputs"].empty() ? "" : result_text(step["outputs"][0]["shape"]);
+  b.shape = step["outputs"].empty() ? "" : size_text(step["outputs"][0]["shape"], times);
   b.title = format_text("step %d: ", step["index"].get<int>()) + step["name"].get<std::string>() + "\n" + count_text(step["macs"]) + " MACs, " +
             bytes_text(step["bytes"]) + " in and out, " + bytes_text(step["weight_bytes"]) + " of weights";
   if (step.contains("expected")) b.second += ", " + time_text(step["expected"]["us"]);
@@ -69,7 +60,7 @@ box box_of_port(const json& port, const char* group) {
   b.group = group;
   b.first = shortened(port["name"], 22);
   b.second = group;
-  b.shape = result_text(port["shape"]);
+  b.shape = size_text(port["shape"], times);
   b.title = port["name"].get<std::string>() + " " + port["type"].get<std::string>() + " " + shape_text(port["shape"]);
   return b;
 }

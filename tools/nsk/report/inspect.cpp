@@ -86,7 +86,9 @@ json step(const step_view& s) {
   result["bytes"] = bytes;
   result["weight_bytes"] = weight_bytes;
   result["scratch_bytes"] = s.scratch_bytes();
-  result["longest_tile_macs"] = static_cast<std::uint64_t>(static_cast<double>(s.macs()) * describe_work(s).largest_tile + 0.5);
+  const double tile_macs = static_cast<double>(s.macs()) * describe_work(s).largest_tile;
+  result["longest_tile_macs"] = static_cast<std::uint64_t>(tile_macs + 0.5);
+  result["longest_tile_us"] = tile_macs / usual_macs_per_us;
   return result;
 }
 
@@ -127,7 +129,7 @@ json longest_tile(const model& m, const json& steps, const device_profile* profi
   int longest = -1;
   double longest_us = -1;
   for (const json& s : steps) {
-    const double us = profile ? s["expected"]["longest_tile_us"].get<double>() : s["longest_tile_macs"].get<double>() / usual_macs_per_us;
+    const double us = s["longest_tile_us"];
     if (us <= longest_us) continue;
     longest_us = us;
     longest = s["index"];
@@ -152,8 +154,9 @@ void add_estimates(json& result, const model& m, const variant_view& v, const de
   double total = 0;
   for (std::size_t i = 0; i < estimates.size(); ++i) {
     const step_estimate& e = estimates[i];
-    result["steps"][i]["expected"] = {{"us", e.total()}, {"compute_us", e.compute}, {"memory_us", e.memory}, {"overhead_us", e.overhead},
-                                      {"longest_tile_us", e.largest_tile}};
+    json& step = result["steps"][i];
+    step["expected"] = {{"us", e.total()}, {"compute_us", e.compute}, {"memory_us", e.memory}, {"overhead_us", e.overhead}};
+    step["longest_tile_us"] = e.largest_tile;
     total += e.total();
   }
   result["expected"] = {{"ms", total * 1e-3}, {"device", profile.name}, {"isa", profile.isa}};

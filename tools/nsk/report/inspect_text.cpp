@@ -10,6 +10,7 @@ namespace {
 using nlohmann::json;
 constexpr std::size_t heavy_steps = 5;
 constexpr double least_heavy_share = 0.02;
+constexpr std::size_t widest_operator = 26;
 
 std::string ports_text(const char* title, const json& ports) {
   std::string text;
@@ -49,21 +50,24 @@ struct sums {
 std::string steps_text(const json& v, const text_style& style) {
   const json& steps = v["steps"];
   const bool timed = is_expected(v);
-  std::vector<std::string> headings{">step", "operator", "output", ">tiles", ">tile MACs", ">MACs"};
+  std::vector<std::string> headings{">step", "operator", "output", ">tiles", ">longest", ">MACs"};
   if (timed) headings.push_back(">expected");
   for (const char* const heading : {">%", "", ">in + out", ">weights", "name"}) headings.push_back(heading);
   text_table table(headings);
   sums sum;
   for (const json& s : steps) sum.weight += weight_of(s);
   const double heavy = heavy_from(steps, sum.weight);
+  const std::vector<std::string> names = short_names(steps);
   for (const json& s : steps) {
     const bool is_heavy = weight_of(s) >= heavy && weight_of(s) > 0;
     const std::string details = details_text(s);
-    std::vector<std::string> row{s["index"].dump(), operation_text(s) + (details.empty() ? "" : " " + details),
-                                 s["outputs"].empty() ? "" : shape_text(s["outputs"][0]["shape"]), s["tile"]["count"].dump(),
-                                 count_text(s["longest_tile_macs"]), count_text(s["macs"])};
+    const double tile_us = s["longest_tile_us"];
+    std::vector<std::string> row{s["index"].dump(), shortened(operation_text(s) + (details.empty() ? "" : " " + details), widest_operator),
+                                 s["outputs"].empty() ? "" : size_text(s["outputs"][0]["shape"], "x"), s["tile"]["count"].dump(),
+                                 tile_us > 0 ? time_text(tile_us) : "", s["macs"] > 0 ? count_text(s["macs"]) : ""};
     if (timed) row.push_back(time_text(s["expected"]["us"]));
-    row.insert(row.end(), {share_text(weight_of(s), sum.weight), is_heavy ? "*" : "", bytes_text(s["bytes"]), bytes_text(s["weight_bytes"]), s["name"]});
+    row.insert(row.end(), {share_text(weight_of(s), sum.weight), is_heavy ? "*" : "", bytes_text(s["bytes"]), s["weight_bytes"] > 0 ? bytes_text(s["weight_bytes"]) : "",
+                           names[s["index"].get<std::size_t>()]});
     table.add(std::move(row), is_heavy);
     sum.macs += s["macs"].get<double>();
     sum.activations += s["bytes"].get<double>();
@@ -80,6 +84,7 @@ std::string steps_text(const json& v, const text_style& style) {
   last.insert(last.end(), {"", "", bytes_text(sum.activations), bytes_text(sum.weights)});
   table.add(std::move(last), true);
   std::string text = table.text(style);
+  text += style.faint(format_text("longest: of the step's tiles, %s\n", timed ? "on this device" : format_text("at %.0f G MACs/s", usual_macs_per_us / 1e3).c_str()));
   if (sum.marked > 0)
     text += style.faint(format_text("* the heaviest steps: %d of %zu with %s %% of %s\n", sum.marked, steps.size(), share_text(sum.heavy, sum.weight).c_str(),
                                     timed ? "the expected time" : "all MACs"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "report/labels.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
 
@@ -37,6 +38,31 @@ std::string shape_text(const json& shape) {
   std::string text = "[";
   for (const json& length : shape) text += (text.size() > 1 ? "," : "") + length.dump();
   return text + "]";
+}
+
+std::string size_text(const json& shape, const char* times) {
+  std::string text;
+  for (const json& length : shape)
+    if (!text.empty() || length != 1) text += (text.empty() ? "" : times) + length.dump();
+  return text.empty() ? "1" : text;
+}
+
+std::vector<std::string> short_names(const json& steps) {
+  std::vector<std::string> names;
+  for (const json& s : steps) {
+    const std::string name = s["name"];
+    names.push_back(name.substr(0, name.find('+')));
+  }
+  std::size_t shared = names.empty() ? 0 : names[0].size();
+  for (const std::string& name : names) {
+    std::size_t same = 0;
+    while (same < std::min(shared, name.size()) && name[same] == names[0][same]) ++same;
+    shared = same;
+  }
+  while (shared > 0 && names[0][shared - 1] != '/' && names[0][shared - 1] != '.') --shared;
+  if (names.size() > 1)
+    for (std::string& name : names) name.erase(0, shared);
+  return names;
 }
 
 std::string operation_text(const json& step) {
