@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <random>
 #include <thread>
@@ -15,8 +16,11 @@ namespace nsk::tool {
 namespace {
 using clock = std::chrono::steady_clock;
 
-/// Runs of one network before the next one's turn: the first fetches from memory what the others find in caches.
-constexpr int runs_in_turn = 2;
+/// Microseconds of one network's turn; small networks run many times in it, and find in caches what they left there.
+constexpr double turn_us = 300;
+
+/// Processor time of this program. Where others keep the machine busy, it passes more slowly than the clock on the wall.
+double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
 
@@ -155,7 +159,6 @@ void fill_with_noise(const model& m, runner& r) {
 }
 
 device_profile measure_device(const engine& e, double seconds, const std::function<void(const std::string& what, double share)>& progress) {
-  const clock::time_point begin = clock::now();
   device_profile p;
   p.name = processor_name();
   p.isa = e.name;
@@ -167,13 +170,19 @@ device_profile measure_device(const engine& e, double seconds, const std::functi
   measure_overheads(e, p, seconds * 0.1);
   std::vector<std::unique_ptr<subject>> subjects;
   for (const reference_network& n : make_reference_networks()) subjects.push_back(std::make_unique<subject>(e, n));
-  double passed = 0;
+  constexpr double most_patience = 3;  // in wall time, for a machine that is busy with other work
+  const clock::time_point kernels_begin = clock::now();
+  const double processor_begin = processor_seconds();
+  double passed = 0.3;
   do {
     for (const auto& s : subjects) {
-      progress("measuring kernels", std::min(1.0, std::max(0.3, passed)));
-      for (int i = 0; i < runs_in_turn; ++i) s->measure();
+      progress("measuring kernels", std::min(1.0, passed));
+      const clock::time_point turn = clock::now();
+      do {
+        s->measure();
+      } while (seconds_since(turn) * 1e6 < turn_us);
     }
-    passed = seconds_since(begin) / seconds;
+    passed = 0.3 + 0.7 * std::max((processor_seconds() - processor_begin) / (0.7 * seconds), seconds_since(kernels_begin) / (most_patience * seconds));
   } while (passed < 1);
   p.peak_gflops = std::max(p.peak_gflops, e.fma_peak());
   for (const auto& s : subjects) add_references(p, *s);
