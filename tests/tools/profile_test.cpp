@@ -104,8 +104,9 @@ TEST_CASE("a profile survives JSON") {
 TEST_CASE("what is no profile is refused") {
   nlohmann::json bent = profile_json(simple_machine());
   bent["kernels"][0]["references"][0]["rows"] = 0;
-  for (const std::string& text : {std::string("{}"), std::string("not json"), std::string("[1]"), std::string("{\"profile_version\": 2}"),
-                                  std::string("{\"profile_version\": 1}"), bent.dump()})
+  for (const std::string& text :
+       {std::string("{}"), std::string("not json"), std::string("[1]"), std::string("{\"profile_version\": 2}"),
+        std::string("{\"profile_version\": 1}"), bent.dump()})
     CHECK_THROWS_AS(profile_from(text, "p.json"), error);
 }
 
@@ -122,8 +123,8 @@ TEST_CASE("reference networks have a step of every kind that the estimate knows"
       if (std::string(v.step(i).name()) != preparation_name) kinds.insert(w.kind);
     }
   }
-  for (const char* const kind : {"conv", "pointwise", "winograd4", "winograd2", "depthwise", "gemv", "elementwise", "function", "pool", "reduce", "resize",
-                                 "softmax", "copy"})
+  for (const char* const kind : {"conv", "pointwise", "winograd4", "winograd2", "depthwise", "gemv", "elementwise",
+                                 "function", "pool", "reduce", "resize", "softmax", "copy"})
     CHECK_MESSAGE(kinds.count(kind) == 1, kind);
 }
 

@@ -39,7 +39,8 @@ std::set<std::pair<std::string, std::string>> flow(graph g) {
   const model_file file = open_model(compile(g, {}).file, "test");
   const nsk::variant_view v = file.view.variant();
   std::set<std::pair<std::string, std::string>> result;
-  for (const step_edge& e : flow_of(v)) result.insert({e.from < 0 ? "input" : v.step(e.from).name(), v.step(e.to).name()});
+  for (const step_edge& e : flow_of(v))
+    result.insert({e.from < 0 ? "input" : v.step(e.from).name(), v.step(e.to).name()});
   return result;
 }
 
@@ -103,13 +104,15 @@ TEST_CASE("a graph is laid out in layers, boxes apart, lines from box to box") {
   r.edges.push_back({0, 40});
   const graph_layout g = lay_out(r);
   REQUIRE(g.boxes.size() == r.widths.size());
-  for (const auto& [from, to] : r.edges) CHECK(g.layers[static_cast<std::size_t>(from)] < g.layers[static_cast<std::size_t>(to)]);
+  for (const auto& [from, to] : r.edges)
+    CHECK(g.layers[static_cast<std::size_t>(from)] < g.layers[static_cast<std::size_t>(to)]);
   for (std::size_t i = 0; i < g.boxes.size(); ++i) {
     CHECK(g.boxes[i].x - r.widths[i] / 2 >= -0.01);
     CHECK(g.boxes[i].x + r.widths[i] / 2 <= g.width + 0.01);
     CHECK(g.boxes[i].y + r.box_height <= g.height + 0.01);
     for (std::size_t k = 0; k < i; ++k) {
-      const bool apart = std::fabs(g.boxes[i].x - g.boxes[k].x) >= (r.widths[i] + r.widths[k]) / 2 || std::fabs(g.boxes[i].y - g.boxes[k].y) >= r.box_height;
+      const bool apart = std::fabs(g.boxes[i].x - g.boxes[k].x) >= (r.widths[i] + r.widths[k]) / 2 ||
+                         std::fabs(g.boxes[i].y - g.boxes[k].y) >= r.box_height;
       CHECK(apart);
     }
   }

@@ -24,7 +24,9 @@ exit_code inspect(const inspect_options& o) {
   if (!o.svg_graph.empty()) write_file(o.svg_graph, graph_svg(file.view, report));
   const bool only_pictures = (!o.svg.empty() || !o.svg_graph.empty()) && !o.json && !o.settings;
   if (only_pictures) return exit_code::good;
-  const std::string text = o.settings ? settings_source(file.view) : o.json ? report.dump(2) + "\n" : inspect_text(report, style_of_output());
+  const std::string text = o.settings ? settings_source(file.view)
+                           : o.json   ? report.dump(2) + "\n"
+                                      : inspect_text(report, style_of_output());
   std::fwrite(text.data(), 1, text.size(), stdout);
   return exit_code::good;
 }

@@ -19,8 +19,8 @@ std::string progress_text(const std::string& what, double share, double seconds)
   if (share < 0) return format_text("%s ... %.0f s", what.c_str(), seconds);
   const double part = std::min(share, 1.0);
   const int filled = static_cast<int>(part * width);
-  return what + " [" + std::string(static_cast<std::size_t>(filled), '#') + std::string(static_cast<std::size_t>(width - filled), '.') +
-         format_text("] %.0f %%", 100 * part);
+  return what + " [" + std::string(static_cast<std::size_t>(filled), '#') +
+         std::string(static_cast<std::size_t>(width - filled), '.') + format_text("] %.0f %%", 100 * part);
 }
 
 progress_line::progress_line(bool quiet) {

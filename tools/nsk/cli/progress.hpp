@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// One line on a terminal that says what a long command is doing, once it has taken a second; nothing when standard error is no
-/// terminal, or with --quiet.
+/// One line on a terminal that says what a long command is doing, once it has taken a second; nothing when standard
+/// error is no terminal, or with --quiet.
 #include <condition_variable>
 #include <mutex>
 #include <string>

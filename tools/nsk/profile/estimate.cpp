@@ -16,9 +16,11 @@ const memory_level* level_of(const device_profile& p, double bytes) {
 /// Microseconds for `bytes` at `gigabytes` per second; nothing where the bandwidth is not known.
 double microseconds(double bytes, double gigabytes) { return gigabytes > 0 ? bytes / gigabytes * 1e-3 : 0; }
 
-/// How far two shapes are apart, in doublings. Depth and columns decide how a kernel's inner loops run, rows matter less.
+/// How far two shapes are apart, in doublings. Depth and columns decide how a kernel's inner loops run, rows matter
+/// less.
 double distance_squared(const step_work& a, const step_work& b) {
-  const double rows = std::log2(a.rows / b.rows), depth = std::log2(a.depth / b.depth), columns = std::log2(a.columns / b.columns);
+  const double rows = std::log2(a.rows / b.rows), depth = std::log2(a.depth / b.depth),
+               columns = std::log2(a.columns / b.columns);
   return 0.25 * rows * rows + depth * depth + columns * columns;
 }
 
@@ -30,7 +32,8 @@ std::string substitute(const std::string& kind) {
   return kind == "elementwise" ? "" : "elementwise";
 }
 
-/// Work per microsecond of a kind of kernel near a shape: the references' rates, nearer ones weighing more. 0: nothing is known.
+/// Work per microsecond of a kind of kernel near a shape: the references' rates, nearer ones weighing more. 0: nothing
+/// is known.
 double rate_near(const device_profile& p, const step_work& w, const std::string& kind) {
   double sum = 0, weights = 0;
   for (const reference_step& r : p.references) {

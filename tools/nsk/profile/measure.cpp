@@ -19,7 +19,8 @@ using clock = std::chrono::steady_clock;
 /// Microseconds of one network's turn; small networks run many times in it, and find in caches what they left there.
 constexpr double turn_us = 300;
 
-/// Processor time of this program. Where others keep the machine busy, it passes more slowly than the clock on the wall.
+/// Processor time of this program. Where others keep the machine busy, it passes more slowly than the clock on the
+/// wall.
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 double seconds_since(clock::time_point begin) { return std::chrono::duration<double>(clock::now() - begin).count(); }
@@ -46,7 +47,8 @@ std::string processor_name() {
 double cache_bytes(int level, double otherwise) {
   for (int index = 0; index < 8; ++index) {
     const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index);
-    if (first_line_of(folder + "/level") != std::to_string(level) || first_line_of(folder + "/type") == "Instruction") continue;
+    if (first_line_of(folder + "/level") != std::to_string(level) || first_line_of(folder + "/type") == "Instruction")
+      continue;
     const std::string text = first_line_of(folder + "/size");
     const double number = std::atof(text.c_str());
     if (number > 0) return number * (text.back() == 'M' ? 1048576 : text.back() == 'K' ? 1024 : 1);
@@ -55,7 +57,10 @@ double cache_bytes(int level, double otherwise) {
 }
 
 std::vector<memory_level> levels_of_this_machine() {
-  return {{"L1", cache_bytes(1, 32 << 10), 0, 0}, {"L2", cache_bytes(2, 512 << 10), 0, 0}, {"L3", cache_bytes(3, 8 << 20), 0, 0}, {"DRAM", 0, 0, 0}};
+  return {{"L1", cache_bytes(1, 32 << 10), 0, 0},
+          {"L2", cache_bytes(2, 512 << 10), 0, 0},
+          {"L3", cache_bytes(3, 8 << 20), 0, 0},
+          {"DRAM", 0, 0, 0}};
 }
 
 /// A block that belongs to a level: half of a cache, several times the largest cache for DRAM.
@@ -118,16 +123,19 @@ void measure_bandwidths(const engine& e, device_profile& p, double seconds) {
 }
 
 void measure_overheads(const engine& e, device_profile& p, double seconds) {
-  constexpr int steps = 32, tiles = 64;
+  constexpr int steps = 8, tiles = 32;  // small enough for the first cache
   const reference_network whole = make_overhead_network(steps, 1), cut = make_overhead_network(steps, tiles);
   subject one(e, whole), many(e, cut);
   const double one_us = best_run(*one.run, seconds / 3), many_us = best_run(*many.run, seconds / 3);
   p.tile_us = std::max(0.0, many_us - one_us) / (steps * (tiles - 1));
   p.step_us = std::max(0.0, one_us / steps - p.tile_us);
   if (std::thread::hardware_concurrency() < 2) return;
-  const auto shared = e.open(one.file.bytes.data(), one.file.bytes.size(), 2);
-  p.hand_out_us = std::max(0.0, best_run(*shared, seconds / 3) - one_us) / steps;
+  const auto shared = e.open(many.file.bytes.data(), many.file.bytes.size(), 2);
+  p.hand_out_us = std::max(0.0, best_run(*shared, seconds / 3) - many_us / 2) / steps;
 }
+
+/// Least share of a measured time that is taken for the kernel's own.
+constexpr double least_net_share = 0.3;
 
 void add_references(device_profile& p, const subject& s) {
   const variant_view v = s.file.view.variant();
@@ -138,7 +146,7 @@ void add_references(device_profile& p, const subject& s) {
     r.name = step.name();
     r.shape = describe_work(step);
     r.us = s.best[static_cast<std::size_t>(i)];
-    const double net = std::max(r.us - p.step_us - p.tile_us * r.shape.tiles, 0.1 * r.us);
+    const double net = std::max(r.us - p.step_us - p.tile_us * r.shape.tiles, least_net_share * r.us);
     r.rate = net > 0 ? r.shape.work() / net : 0;
     p.references.push_back(std::move(r));
   }
@@ -158,7 +166,8 @@ void fill_with_noise(const model& m, runner& r) {
   }
 }
 
-device_profile measure_device(const engine& e, double seconds, const std::function<void(const std::string& what, double share)>& progress) {
+device_profile measure_device(const engine& e, double seconds,
+                              const std::function<void(const std::string& what, double share)>& progress) {
   device_profile p;
   p.name = processor_name();
   p.isa = e.name;
@@ -182,7 +191,8 @@ device_profile measure_device(const engine& e, double seconds, const std::functi
         s->measure();
       } while (seconds_since(turn) * 1e6 < turn_us);
     }
-    passed = 0.3 + 0.7 * std::max((processor_seconds() - processor_begin) / (0.7 * seconds), seconds_since(kernels_begin) / (most_patience * seconds));
+    passed = 0.3 + 0.7 * std::max((processor_seconds() - processor_begin) / (0.7 * seconds),
+                                  seconds_since(kernels_begin) / (most_patience * seconds));
   } while (passed < 1);
   p.peak_gflops = std::max(p.peak_gflops, e.fma_peak());
   for (const auto& s : subjects) add_references(p, *s);

@@ -47,7 +47,8 @@ device_profile read_profile(const json& j) {
   p.name = j.at("name");
   p.isa = j.at("isa");
   p.peak_gflops = j.at("fma_peak_gflops");
-  for (const json& l : j.at("memory")) p.levels.push_back({l.at("level"), l.at("bytes"), l.at("read_gb_s"), l.at("copy_gb_s")});
+  for (const json& l : j.at("memory"))
+    p.levels.push_back({l.at("level"), l.at("bytes"), l.at("read_gb_s"), l.at("copy_gb_s")});
   const json& overhead = j.at("overhead");
   p.step_us = overhead.at("step_us");
   p.tile_us = overhead.at("tile_us");
@@ -60,7 +61,8 @@ device_profile read_profile(const json& j) {
 }
 
 json profile_json(const device_profile& p) {
-  json result = {{"profile_version", profile_version}, {"name", p.name}, {"isa", p.isa}, {"made_by", "nsk " NSK_VERSION_STRING}};
+  json result = {
+      {"profile_version", profile_version}, {"name", p.name}, {"isa", p.isa}, {"made_by", "nsk " NSK_VERSION_STRING}};
   result["fma_peak_gflops"] = p.peak_gflops;
   result["memory"] = json::array();
   for (const memory_level& l : p.levels) result["memory"].push_back(level_json(l));
@@ -84,14 +86,16 @@ json profile_json(const device_profile& p) {
 device_profile profile_from(const std::string& text, const std::string& path) {
   const json j = json::parse(text, nullptr, false);
   if (!j.is_object() || !j.contains("profile_version"))
-    refuse("'" + path + "' is not a device profile. Make one with `nsk profile -o PROFILE.json` on the machine in question.");
+    refuse("'" + path +
+           "' is not a device profile. Make one with `nsk profile -o PROFILE.json` on the machine in question.");
   if (j["profile_version"] != profile_version)
-    refuse("the device profile '" + path + "' has version " + j["profile_version"].dump() + ", this nsk reads " + std::to_string(profile_version) +
-           ". Measure again with `nsk profile -o PROFILE.json`.");
+    refuse("the device profile '" + path + "' has version " + j["profile_version"].dump() + ", this nsk reads " +
+           std::to_string(profile_version) + ". Measure again with `nsk profile -o PROFILE.json`.");
   try {
     return read_profile(j);
   } catch (const std::exception& e) {
-    refuse("the device profile '" + path + "' is damaged (" + e.what() + "). Measure again with `nsk profile -o PROFILE.json`.");
+    refuse("the device profile '" + path + "' is damaged (" + e.what() +
+           "). Measure again with `nsk profile -o PROFILE.json`.");
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// What one machine does in a second, measured once by `nsk profile`, and the time that a model is expected to take on it.
+/// What one machine does in a second, measured once by `nsk profile`, and the time that a model is expected to take on
+/// it.
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -9,10 +10,11 @@
 
 namespace nsk::tool {
 
-/// Bandwidth of one core on blocks that fit a level of the memory hierarchy. GB/s; a copy counts what it reads and what it writes.
+/// Bandwidth of one core on blocks that fit a level of the memory hierarchy. GB/s; a copy counts what it reads and what
+/// it writes.
 struct memory_level {
-  std::string name;         ///< "L1", "L2", "L3", "DRAM"
-  double bytes = 0;         ///< size of the level; 0 for DRAM, which holds everything
+  std::string name;  ///< "L1", "L2", "L3", "DRAM"
+  double bytes = 0;  ///< size of the level; 0 for DRAM, which holds everything
   double read = 0, copy = 0;
 };
 
@@ -34,7 +36,8 @@ struct device_profile {
   std::vector<reference_step> references;
 };
 
-/// Profile <-> JSON; docs/performance.md documents the fields. profile_from refuses what is no profile, naming `path` and the cure.
+/// Profile <-> JSON; docs/performance.md documents the fields. profile_from refuses what is no profile, naming `path`
+/// and the cure.
 nlohmann::json profile_json(const device_profile& p);
 device_profile profile_from(const std::string& text, const std::string& path);
 
@@ -47,11 +50,12 @@ struct step_estimate {
   double largest_tile = 0;  ///< of the step's largest tile
 };
 
-/// Returns how many multiply-accumulates a microsecond a tile of a matrix product reaches: the middle of the pointwise references.
+/// Returns how many multiply-accumulates a microsecond a tile of a matrix product reaches: the middle of the pointwise
+/// references.
 double macs_per_us(const device_profile& p);
 
-/// Returns the roofline of one step. `footprint` is what a whole run touches (weights and arena, in bytes): weights come from the level
-/// that holds all of it, activations from the level that holds the step's own.
+/// Returns the roofline of one step. `footprint` is what a whole run touches (weights and arena, in bytes): weights
+/// come from the level that holds all of it, activations from the level that holds the step's own.
 step_estimate estimate(const device_profile& p, const step_work& w, double footprint);
 
 /// Returns the estimates of every step of a variant, in order.

@@ -56,8 +56,8 @@ class layers {
     m_graph.nodes.push_back(std::move(n));
   }
 
-  /// An input that a step of the network has just written, with the border that the layer asks for: how layers find their inputs inside
-  /// a network.
+  /// An input that a step of the network has just written, with the border that the layer asks for: how layers find
+  /// their inputs inside a network.
   value_id written(shape_t shape) { return prepared("Relu", {input(std::move(shape))}); }
   /// The same for layers that do not ask for channels last, but find them so behind a convolution.
   value_id written_channels_last(std::int64_t size, std::int64_t channels) {
@@ -87,11 +87,15 @@ class layers {
   }
   void pool(const std::string& op, std::int64_t size, std::int64_t channels, std::int64_t kernel, std::int64_t stride) {
     const std::int64_t pad = kernel / 2;
-    plain(op, size, channels, {{"kernel_shape", lengths{kernel, kernel}}, {"strides", lengths{stride, stride}}, {"pads", lengths{pad, pad, pad, pad}}});
+    plain(op, size, channels,
+          {{"kernel_shape", lengths{kernel, kernel}},
+           {"strides", lengths{stride, stride}},
+           {"pads", lengths{pad, pad, pad, pad}}});
   }
   void resize(std::int64_t size, std::int64_t channels, const std::string& mode) {
     const value_id scales = constant(make_floats({4}, {1, 1, 2, 2}));
-    layer("Resize", "resize " + mode + " " + picture(size, channels), {written({1, channels, size, size}), no_value, scales},
+    layer("Resize", "resize " + mode + " " + picture(size, channels),
+          {written({1, channels, size, size}), no_value, scales},
           {{"mode", mode}, {"coordinate_transformation_mode", std::string("half_pixel")}});
   }
   void mean(std::int64_t size, std::int64_t channels) {
@@ -102,14 +106,16 @@ class layers {
           {{"blocksize", std::int64_t{2}}, {"mode", std::string("CRD")}});
   }
   void softmax(std::int64_t rows, std::int64_t columns) {
-    layer("Softmax", "softmax " + std::to_string(rows) + "x" + std::to_string(columns), {written({rows, columns})}, {{"axis", std::int64_t{-1}}});
+    layer("Softmax", "softmax " + std::to_string(rows) + "x" + std::to_string(columns), {written({rows, columns})},
+          {{"axis", std::int64_t{-1}}});
   }
   void sum(std::int64_t size, std::int64_t channels) {
     const shape_t shape{1, channels, size, size};
     layer("Add", "add " + picture(size, channels), {written(shape), written(shape)});
   }
   void scale(std::int64_t size, std::int64_t channels) {
-    layer("Mul", "scale " + picture(size, channels), {written({1, channels, size, size}), written({1, channels, 1, 1})});
+    layer("Mul", "scale " + picture(size, channels),
+          {written({1, channels, size, size}), written({1, channels, 1, 1})});
   }
 
   reference_network done(const std::string& name) {
@@ -146,7 +152,8 @@ class layers {
     m_graph.nodes.push_back(n);
     return n.outputs[0];
   }
-  void conv_of(value_id x, std::int64_t size, std::int64_t from, std::int64_t to, std::int64_t kernel, std::int64_t stride) {
+  void conv_of(value_id x, std::int64_t size, std::int64_t from, std::int64_t to, std::int64_t kernel,
+               std::int64_t stride) {
     const std::int64_t pad = kernel / 2;
     layer("Conv", label("conv", size, from, to, kernel, stride), {x, weights({to, from, kernel, kernel})},
           {{"strides", lengths{stride, stride}}, {"pads", lengths{pad, pad, pad, pad}}});
@@ -154,8 +161,10 @@ class layers {
   static std::string picture(std::int64_t size, std::int64_t channels) {
     return std::to_string(size) + "x" + std::to_string(size) + "x" + std::to_string(channels);
   }
-  static std::string label(const char* what, std::int64_t size, std::int64_t from, std::int64_t to, std::int64_t kernel, std::int64_t stride) {
-    std::string text = std::string(what) + " " + std::to_string(kernel) + "x" + std::to_string(kernel) + " " + picture(size, from);
+  static std::string label(const char* what, std::int64_t size, std::int64_t from, std::int64_t to, std::int64_t kernel,
+                           std::int64_t stride) {
+    std::string text =
+        std::string(what) + " " + std::to_string(kernel) + "x" + std::to_string(kernel) + " " + picture(size, from);
     if (to != from) text += " -> " + std::to_string(to);
     return stride > 1 ? text + " / " + std::to_string(stride) : text;
   }
@@ -245,8 +254,8 @@ reference_network windows() {
   return l.done("windows");
 }
 
-/// Layers whose time is that of memory: each in a network of its own, so that caches hold what they hold in small networks. What
-/// larger ones wait for follows from the bandwidths.
+/// Layers whose time is that of memory: each in a network of its own, so that caches hold what they hold in small
+/// networks. What larger ones wait for follows from the bandwidths.
 template <class Add>
 void add_alone(std::vector<reference_network>& networks, Add&& add) {
   layers l;
@@ -255,7 +264,8 @@ void add_alone(std::vector<reference_network>& networks, Add&& add) {
 }
 
 void add_dense(std::vector<reference_network>& networks) {
-  constexpr std::int64_t sizes[][2] = {{16, 64}, {96, 8}, {64, 64}, {128, 128}, {256, 12}, {256, 256}, {960, 32}, {512, 256}};
+  constexpr std::int64_t sizes[][2] = {{16, 64},  {96, 8},    {64, 64},  {128, 128},
+                                       {256, 12}, {256, 256}, {960, 32}, {512, 256}};
   for (const auto& size : sizes) add_alone(networks, [&](layers& l) { l.dense(1, size[0], size[1]); });
 }
 
@@ -282,7 +292,7 @@ std::vector<reference_network> make_reference_networks() {
 
 reference_network make_overhead_network(int steps, int tiles) {
   layers l;
-  constexpr std::int64_t elements = 1024;
+  constexpr std::int64_t elements = 512;
   for (int i = 0; i < steps; ++i) l.layer("Neg", "negate", {l.input({elements})});
   return l.done_in_tiles("overhead", static_cast<std::uint32_t>(elements / tiles));
 }

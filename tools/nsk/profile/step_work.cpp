@@ -46,7 +46,8 @@ std::string kind_of(const step_view& s, const tile_space& space) {
     case op::resize_2d: return "resize";
     case op::softmax: return "softmax";
     case op::unary: return is_costly(s.epilogue().fn) ? "function" : "elementwise";
-    case op::binary: return static_cast<binary_kind>(s.binary()->kind()) == binary_kind::pow ? "function" : "elementwise";
+    case op::binary:
+      return static_cast<binary_kind>(s.binary()->kind()) == binary_kind::pow ? "function" : "elementwise";
     default: return "copy";
   }
 }
@@ -60,7 +61,8 @@ double largest_tile_share(const step_view& s, const tile_space& space) {
     const std::int64_t pixels = std::int64_t{r.row_end - r.row_begin} * (r.pixel_end - r.pixel_begin);
     largest = std::max(largest, pixels * (r.channel_end - r.channel_begin));
   }
-  return static_cast<double>(largest) / static_cast<double>(std::max<std::int64_t>(1, space.rows * space.pixels * space.channels));
+  return static_cast<double>(largest) /
+         static_cast<double>(std::max<std::int64_t>(1, space.rows * space.pixels * space.channels));
 }
 
 }

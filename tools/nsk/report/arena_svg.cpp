@@ -46,7 +46,8 @@ std::vector<block> blocks_of(const json& v, int steps) {
   for (const json& b : v["arena"]["map"]) {
     std::string names;
     for (const json& name : b["tensors"]) names += (names.empty() ? "" : ", ") + name.get<std::string>();
-    const int first = std::clamp(b["first_step"].get<int>(), 0, steps - 1), last = std::clamp(b["last_step"].get<int>(), first, steps - 1);
+    const int first = std::clamp(b["first_step"].get<int>(), 0, steps - 1),
+              last = std::clamp(b["last_step"].get<int>(), first, steps - 1);
     result.push_back({b["offset"], b["bytes"], first, last, b["storage"], names});
   }
   return result;
@@ -79,16 +80,21 @@ void draw_axes(svg_page& page, const scale& s, int steps, double arena) {
 
 void draw_blocks(svg_page& page, const scale& s, const std::vector<block>& blocks) {
   for (const block& b : blocks) {
-    const double x = s.x(b.first), width = (b.last + 1 - b.first) * s.step_width, height = std::max(b.bytes * s.byte_height, 1.0);
-    const std::string span = b.first == b.last ? format_text("step %d", b.first) : format_text("steps %d to %d", b.first, b.last);
+    const double x = s.x(b.first), width = (b.last + 1 - b.first) * s.step_width,
+                 height = std::max(b.bytes * s.byte_height, 1.0);
+    const std::string span =
+        b.first == b.last ? format_text("step %d", b.first) : format_text("steps %d to %d", b.first, b.last);
     page.rect(x, s.y(b.offset) - height, width, height, "class=\"block\" rx=\"1.5\" fill=\"" + colour_of(b) + "\"",
-              b.names + "\n" + bytes_text(b.bytes) + " at byte " + digits_text(static_cast<std::uint64_t>(b.offset)) + ", " + span + ", " + b.storage);
+              b.names + "\n" + bytes_text(b.bytes) + " at byte " + digits_text(static_cast<std::uint64_t>(b.offset)) +
+                  ", " + span + ", " + b.storage);
     constexpr double character = 6.6, line = 15;
+    constexpr std::size_t least_room = 9, room_for_names = 14;
     const auto room = static_cast<std::size_t>(std::max(0.0, (width - 8) / character));
-    if (height < line || room < 9) continue;
+    if (height < line || room < least_room) continue;
     const double middle = s.y(b.offset) - height / 2 + 4;
-    const std::string name = shortened(b.names, room);
-    if (height < 2 * line + 2) {
+    const std::string name =
+        room < room_for_names && b.names.size() > room ? bytes_text(b.bytes) : shortened(b.names, room);
+    if (height < 2 * line + 2 || name == bytes_text(b.bytes)) {
       page.text(x + 5, middle, name, "class=\"label\"");
     } else {
       page.text(x + 5, middle - 7, name, "class=\"label\"");
@@ -106,9 +112,10 @@ void draw_peak(svg_page& page, const scale& s, const std::vector<block>& blocks,
   const int step = static_cast<int>(most - alive.begin());
   page.line(left, s.y(arena), left + steps * s.step_width, s.y(arena), "class=\"peak\"");
   page.line(s.x(step + 0.5), s.y(arena), s.x(step + 0.5), top + map_height, "class=\"peak\"");
-  const std::string words = format_text("peak: step %d, %s alive of %s", step, bytes_text(*most).c_str(), bytes_text(arena).c_str());
+  const std::string words =
+      format_text("peak: step %d, %s alive of %s", step, bytes_text(*most).c_str(), bytes_text(arena).c_str());
   const bool at_left = step * 2 < steps;
-  page.text(s.x(step + 0.5) + (at_left ? 0 : 0), top - 9, words, at_left ? "class=\"peaktext\"" : "class=\"peaktext end\"");
+  page.text(s.x(step + 0.5), top - 9, words, at_left ? "class=\"peaktext\"" : "class=\"peaktext end\"");
 }
 
 void draw_work(svg_page& page, const scale& s, const json& steps) {
@@ -120,15 +127,18 @@ void draw_work(svg_page& page, const scale& s, const json& steps) {
   for (const json& step : steps) {
     const double height = step["macs"].get<double>() / most * work_height;
     const double gap = std::min(1.0, s.step_width * 0.1);
-    page.rect(s.x(step["index"]) + gap, base - std::max(height, 0.5), s.step_width - 2 * gap, std::max(height, 0.5), "class=\"work\"",
-              format_text("step %d: %s, %s MACs\n", step["index"].get<int>(), operation_text(step).c_str(), count_text(step["macs"]).c_str()) +
+    page.rect(s.x(step["index"]) + gap, base - std::max(height, 0.5), s.step_width - 2 * gap, std::max(height, 0.5),
+              "class=\"work\"",
+              format_text("step %d: %s, %s MACs\n", step["index"].get<int>(), operation_text(step).c_str(),
+                          count_text(step["macs"]).c_str()) +
                   step["name"].get<std::string>());
   }
   page.line(left, base, s.x(static_cast<double>(steps.size())), base, "class=\"axis\"");
 }
 
 void draw_legend(svg_page& page, double width) {
-  constexpr std::pair<const char*, const char*> entries[] = {{"#e8a33d", "input"}, {"#5aa469", "output"}, {"#5b8db8", "arena"}};
+  constexpr std::pair<const char*, const char*> entries[] = {
+      {"#e8a33d", "input"}, {"#5aa469", "output"}, {"#5b8db8", "arena"}};
   double x = width - right - 220;
   for (const auto& [colour, name] : entries) {
     page.rect(x, 26, 12, 12, "rx=\"2\" fill=\"" + std::string(colour) + "\"");
@@ -147,10 +157,11 @@ std::string arena_svg(const json& report) {
   const scale s{width / steps, map_height / arena};
   svg_page page(style);
   page.text(left, 34, report["name"].get<std::string>(), "class=\"title\"");
-  page.text(left, 54,
-            format_text("arena %s bytes + %s per lane, %d steps, %s MACs", digits_text(v["arena"]["shared_bytes"]).c_str(),
-                        digits_text(v["arena"]["lane_bytes"]).c_str(), steps, count_text(v["macs"]).c_str()),
-            "class=\"small\"");
+  page.text(
+      left, 54,
+      format_text("arena %s bytes + %s per lane, %d steps, %s MACs", digits_text(v["arena"]["shared_bytes"]).c_str(),
+                  digits_text(v["arena"]["lane_bytes"]).c_str(), steps, count_text(v["macs"]).c_str()),
+      "class=\"small\"");
   const double page_width = left + width + right;
   draw_legend(page, page_width);
   draw_axes(page, s, steps, arena);

@@ -21,7 +21,8 @@ constexpr const char* style =
     ".title { font-size: 17px; font-weight: bold; fill: #111 } .small { font-size: 11px; fill: #666 }\n"
     ".end { text-anchor: end } .middle { text-anchor: middle }\n"
     ".grid { stroke: #e4e4e4 } .axis { stroke: #888 } .stem { stroke: #b9cbdc; stroke-width: 1.5 }\n"
-    ".step { fill: #2f6f9f } .output { fill: #3c8d57 } .bad { fill: #c0392b } circle:hover { stroke: #111; stroke-width: 1.5 }\n"
+    ".step { fill: #2f6f9f } .output { fill: #3c8d57 } .bad { fill: #c0392b } circle:hover { stroke: #111; "
+    "stroke-width: 1.5 }\n"
     ".limit { stroke: #c0392b; stroke-width: 1.2; stroke-dasharray: 6 4 } .limittext { fill: #c0392b }\n";
 
 /// Text in a cell of a Markdown table.
@@ -33,8 +34,9 @@ std::string cell(const std::string& text) {
 
 std::string row_of(const json& c, double tolerance, const std::string& first, const std::string& last) {
   const double relative = c["relative_error"];
-  return "| " + first + " | " + format_text("%.2e | %.2e | %.2e | %.3g | %.0f | ", relative, c["max_error"].get<double>(), c["mean_error"].get<double>(),
-                                            c["largest_magnitude"].get<double>(), c["max_ulp"].get<double>()) +
+  return "| " + first + " | " +
+         format_text("%.2e | %.2e | %.2e | %.3g | %.0f | ", relative, c["max_error"].get<double>(),
+                     c["mean_error"].get<double>(), c["largest_magnitude"].get<double>(), c["max_ulp"].get<double>()) +
          "`" + cell(c["name"]) + "`" + last + (relative > tolerance ? " | **past the tolerance** |\n" : " | |\n");
 }
 
@@ -53,7 +55,8 @@ double number_of(const json& j) { return j.is_number() ? j.get<double>() : INFIN
 }
 
 std::string describe_random(std::uint64_t seed) {
-  return format_text("uniform random numbers in [-1, 1), integers 0 or 1; seed %llu", static_cast<unsigned long long>(seed));
+  return format_text("uniform random numbers in [-1, 1), integers 0 or 1; seed %llu",
+                     static_cast<unsigned long long>(seed));
 }
 
 std::string check_markdown(const check_report& r, const std::string& picture) {
@@ -62,20 +65,29 @@ std::string check_markdown(const check_report& r, const std::string& picture) {
   const bool passed = c["passed"];
   std::string text = "# Check of `" + r.model + "`\n\n";
   text += passed ? "**Passed**: " : "**Failed**: ";
-  text += format_text("the worst error is %.2e of the largest magnitude of its tensor, the tolerance %.0e.\n\n", worst, tolerance);
-  text += "| | |\n| --- | --- |\n| source | `" + cell(r.source) + "` |\n| model | `" + cell(r.model) + "` |\n| instruction set | " + r.isa + " |\n";
+  text += format_text("the worst error is %.2e of the largest magnitude of its tensor, the tolerance %.0e.\n\n", worst,
+                      tolerance);
+  text += "| | |\n| --- | --- |\n| source | `" + cell(r.source) + "` |\n| model | `" + cell(r.model) +
+          "` |\n| instruction set | " + r.isa + " |\n";
   text += "| compared with | the reference evaluator: the source model, step by step, sums in double precision |\n";
   for (const auto& [name, how] : r.inputs) text += "| input `" + cell(name) + "` | " + cell(how) + " |\n";
   text += format_text("| tolerance | %.0e of the largest magnitude |\n\n", tolerance);
-  text += "![error by depth](" + picture + ")\n\n## Outputs\n\n| output | " + std::string(columns) + "tensor | verdict |\n| --- | " + rule + "--- | --- |\n";
+  text += "![error by depth](" + picture + ")\n\n## Outputs\n\n| output | " + std::string(columns) +
+          "tensor | verdict |\n| --- | " + rule + "--- | --- |\n";
   int index = 0;
   for (const json& o : c["outputs"]) text += row_of(o, tolerance, std::to_string(index++), "");
-  text += "\n## Steps, worst first\n\n| step | " + std::string(columns) + "tensor and step | verdict |\n| ---: | " + rule + "--- | --- |\n";
-  for (const json& s : c["steps"]) text += row_of(s, tolerance, s["step"].dump(), " of " + cell(shortened(s["step_name"], 60)));
+  text += "\n## Steps, worst first\n\n| step | " + std::string(columns) + "tensor and step | verdict |\n| ---: | " +
+          rule + "--- | --- |\n";
+  for (const json& s : c["steps"])
+    text += row_of(s, tolerance, s["step"].dump(), " of " + cell(shortened(s["step_name"], 60)));
   const int without = c["steps_without_counterpart"];
-  if (without > 0) text += format_text("\n%d steps compute values that the source does not name (parts of fused operations).\n", without);
-  text += "\n*max / largest*: largest error over the tensor's largest magnitude, the figure that the tolerance speaks of. *ULP*: largest\n"
-          "distance in units in the last place of float32, among values above a thousandth of that magnitude.\n";
+  if (without > 0)
+    text +=
+        format_text("\n%d steps compute values that the source does not name (parts of fused operations).\n", without);
+  text +=
+      "\n*max / largest*: largest error over the tensor's largest magnitude, the figure that the tolerance speaks of. "
+      "*ULP*: largest\n"
+      "distance in units in the last place of float32, among values above a thousandth of that magnitude.\n";
   return text;
 }
 
@@ -88,25 +100,31 @@ std::string check_svg(const check_report& r) {
     for (const json& s : c[list]) {
       if (s.contains("step")) steps = std::max(steps, s["step"].get<int>() + 1);
       const double error = number_of(s["relative_error"]);
-      if (std::isfinite(error)) largest = std::max(largest, std::pow(10, std::ceil(std::log10(std::max(error, smallest)))));
+      if (std::isfinite(error))
+        largest = std::max(largest, std::pow(10, std::ceil(std::log10(std::max(error, smallest)))));
     }
   }
   const double width = std::clamp(steps * 14.0, 640.0, 1400.0), step_width = width / (steps + 1), base = top + height;
   svg_page page(style);
   page.text(left, 32, "Error by depth: " + std::filesystem::path(r.model).filename().string(), "class=\"title\"");
-  page.text(left, 52, "largest error of each step's result, as a share of its largest magnitude; outputs in green at the right", "class=\"small\"");
+  page.text(left, 52,
+            "largest error of each step's result, as a share of its largest magnitude; outputs in green at the right",
+            "class=\"small\"");
   for (double power = smallest; power <= largest * 1.01; power *= 10) {
     page.line(left, y_of(power, largest), left + width, y_of(power, largest), "class=\"grid\"");
     page.text(left - 8, y_of(power, largest) + 4, format_text("%.0e", power), "class=\"small end\"");
   }
   const int every = std::max(1, static_cast<int>(axis_step(steps, 14)));
-  for (int step = 0; step < steps; step += every) page.text(left + (step + 0.5) * step_width, base + 18, std::to_string(step), "class=\"small middle\"");
+  for (int step = 0; step < steps; step += every)
+    page.text(left + (step + 0.5) * step_width, base + 18, std::to_string(step), "class=\"small middle\"");
   page.text(left + width / 2, base + 40, "step", "class=\"small middle\"");
   page.line(left, base, left + width, base, "class=\"axis\"");
   page.line(left, y_of(tolerance, largest), left + width, y_of(tolerance, largest), "class=\"limit\"");
-  page.text(left + width - 4, y_of(tolerance, largest) - 6, format_text("tolerance %.0e", tolerance), "class=\"limittext end\"");
+  page.text(left + width - 4, y_of(tolerance, largest) - 6, format_text("tolerance %.0e", tolerance),
+            "class=\"limittext end\"");
   const auto point = [&](const json& s, double place, const char* kind) {
-    const double error = number_of(s["relative_error"]), x = left + (place + 0.5) * step_width, y = y_of(error, largest);
+    const double error = number_of(s["relative_error"]), x = left + (place + 0.5) * step_width,
+                 y = y_of(error, largest);
     page.line(x, base, x, y, "class=\"stem\"");
     const std::string what = error > tolerance ? "bad" : kind;
     page.circle(x, y, 3.4, "class=\"" + what + "\"", s["name"].get<std::string>() + format_text("\n%.2e", error));
@@ -118,7 +136,8 @@ std::string check_svg(const check_report& r) {
 
 void write_check_report(const std::string& path, const check_report& r) {
   const std::filesystem::path picture = std::filesystem::path(path).replace_extension(".svg");
-  if (picture == std::filesystem::path(path)) misuse("--report " + path + ": give a name that ends in .md; the picture is the .svg beside it.");
+  if (picture == std::filesystem::path(path))
+    misuse("--report " + path + ": give a name that ends in .md; the picture is the .svg beside it.");
   write_file(picture.string(), check_svg(r));
   write_file(path, check_markdown(r, picture.filename().string()));
 }

@@ -11,25 +11,28 @@ namespace {
 /// The bytes of a buffer between a view's first and last element, and where in a pixel they lie.
 struct extent {
   std::int64_t begin, end;
-  std::int64_t period, phase, length;  ///< bytes of a pixel's stride, of the part's start in it, of the part; period 0: no such pattern
+  std::int64_t period, phase,
+      length;  ///< bytes of a pixel's stride, of the part's start in it, of the part; period 0: no such pattern
 
   bool overlaps(const extent& o) const {
     if (end <= o.begin || o.end <= begin) return false;
-    const bool interleaved = period > 0 && period == o.period && phase + length <= period && o.phase + o.length <= period;
+    const bool interleaved =
+        period > 0 && period == o.period && phase + length <= period && o.phase + o.length <= period;
     return !interleaved || (phase < o.phase + o.length && o.phase < phase + length);
   }
   bool covers(const extent& o) const {
-    const bool whole = period == 0 || length == period || (o.period == period && phase <= o.phase && phase + length >= o.phase + o.length);
+    const bool whole = period == 0 || length == period ||
+                       (o.period == period && phase <= o.phase && phase + length >= o.phase + o.length);
     return whole && begin <= o.begin && end >= o.end;
   }
 };
 
 extent extent_of(const tensor_info& t) {
   const auto size = static_cast<std::int64_t>(size_of(t.type()));
-  const auto shape = t.shape(), unused = shape;
+  const auto shape = t.shape();
   const auto strides = t.strides();
   std::int64_t low = 0, high = 0;
-  for (std::size_t d = 0; d < unused.size(); ++d) {
+  for (std::size_t d = 0; d < shape.size(); ++d) {
     const std::int64_t reach = (shape[d] - 1) * strides[d];
     (reach < 0 ? low : high) += reach;
   }

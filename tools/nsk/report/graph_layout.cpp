@@ -9,8 +9,8 @@
 namespace nsk::tool {
 namespace {
 
-constexpr double lane_width = 12;   ///< of a line that passes a layer without a box in it
-constexpr double bridge_step = 7;   ///< between two lines that bridge the same columns
+constexpr double lane_width = 12;  ///< of a line that passes a layer without a box in it
+constexpr double bridge_step = 7;  ///< between two lines that bridge the same columns
 constexpr int order_sweeps = 12, place_sweeps = 80;
 
 /// A box, or the place where a long edge passes a layer.
@@ -44,9 +44,9 @@ class layering {
   double layer_height() const { return m_request.box_height + m_request.layer_gap; }
 
   const layout_request& m_request;
-  std::vector<int> m_layer_of;               ///< by box
-  std::vector<knot> m_knots;                 ///< the boxes first
-  std::vector<std::vector<int>> m_layers;    ///< knots from left to right
+  std::vector<int> m_layer_of;             ///< by box
+  std::vector<knot> m_knots;               ///< the boxes first
+  std::vector<std::vector<int>> m_layers;  ///< knots from left to right
 };
 
 /// Longest path from the top; boxes that nothing leads to move down to the first box that needs them.
@@ -102,14 +102,16 @@ void layering::add_knots() {
   int count = 0;
   for (const knot& k : m_knots) count = std::max(count, k.layer + 1);
   m_layers.resize(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < m_knots.size(); ++i) m_layers[static_cast<std::size_t>(m_knots[i].layer)].push_back(static_cast<int>(i));
+  for (std::size_t i = 0; i < m_knots.size(); ++i)
+    m_layers[static_cast<std::size_t>(m_knots[i].layer)].push_back(static_cast<int>(i));
 }
 
 /// Orders each layer by the middle of its neighbours in the layer before (or after), so that few lines cross.
 void layering::sort_by_neighbours(bool downwards) {
   std::vector<double> rank(m_knots.size());
   const auto number = [&](const std::vector<int>& layer) {
-    for (std::size_t i = 0; i < layer.size(); ++i) rank[static_cast<std::size_t>(layer[i])] = (static_cast<double>(i) + 0.5) / static_cast<double>(layer.size());
+    for (std::size_t i = 0; i < layer.size(); ++i)
+      rank[static_cast<std::size_t>(layer[i])] = (static_cast<double>(i) + 0.5) / static_cast<double>(layer.size());
   };
   for (const auto& layer : m_layers) number(layer);
   for (std::size_t n = 0; n < m_layers.size(); ++n) {
@@ -126,8 +128,8 @@ void layering::sort_by_neighbours(bool downwards) {
   }
 }
 
-/// Moves the knots of a layer to the middle of their neighbours as far as their order and widths allow: least squares by merging
-/// neighbours that would overlap into blocks that move together.
+/// Moves the knots of a layer to the middle of their neighbours as far as their order and widths allow: least squares
+/// by merging neighbours that would overlap into blocks that move together.
 void layering::place_layer(const std::vector<int>& layer) {
   struct run {
     double sum, weight;
@@ -244,7 +246,11 @@ graph_layout layering::fold() const {
       }
       const double step = bridge_step * (bridges[static_cast<std::size_t>(column)]++ % 8);
       const double between = right_side[static_cast<std::size_t>(column)] + 14 + step;
-      line.insert(line.end(), {{from.x, foot - 6 + step}, {between, foot - 6 + step}, {between, head - 10 - step}, {to.x, head - 10 - step}, to});
+      line.insert(line.end(), {{from.x, foot - 6 + step},
+                               {between, foot - 6 + step},
+                               {between, head - 10 - step},
+                               {to.x, head - 10 - step},
+                               to});
       result.bridges.push_back(line);
     }
   }

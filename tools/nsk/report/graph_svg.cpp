@@ -31,13 +31,22 @@ struct box {
 constexpr const char* times = "\xc3\x97";
 
 std::string colour_of(const std::string& group) {
-  static const std::map<std::string, std::string> colours = {
-      {"Conv2D", shade(207, 0.62, 0.78)},          {"winograd", shade(232, 0.55, 0.80)}, {"DepthwiseConv2D", shade(174, 0.42, 0.74)},
-      {"FullyConnected", shade(265, 0.45, 0.82)},  {"MatMul", shade(285, 0.40, 0.80)},   {"Pool2D", shade(28, 0.75, 0.80)},
-      {"Reduce", shade(16, 0.65, 0.82)},           {"Unary", shade(50, 0.70, 0.80)},     {"Binary", shade(95, 0.40, 0.77)},
-      {"Resize2D", shade(330, 0.50, 0.84)},        {"Softmax", shade(350, 0.55, 0.82)},  {"Copy", shade(0, 0, 0.86)},
-      {"PackPanels", shade(0, 0, 0.80)},           {"Fill", shade(0, 0, 0.92)},          {"input", shade(38, 0.75, 0.72)},
-      {"output", shade(135, 0.38, 0.68)}};
+  static const std::map<std::string, std::string> colours = {{"Conv2D", shade(207, 0.62, 0.78)},
+                                                             {"winograd", shade(232, 0.55, 0.80)},
+                                                             {"DepthwiseConv2D", shade(174, 0.42, 0.74)},
+                                                             {"FullyConnected", shade(265, 0.45, 0.82)},
+                                                             {"MatMul", shade(285, 0.40, 0.80)},
+                                                             {"Pool2D", shade(28, 0.75, 0.80)},
+                                                             {"Reduce", shade(16, 0.65, 0.82)},
+                                                             {"Unary", shade(50, 0.70, 0.80)},
+                                                             {"Binary", shade(95, 0.40, 0.77)},
+                                                             {"Resize2D", shade(330, 0.50, 0.84)},
+                                                             {"Softmax", shade(350, 0.55, 0.82)},
+                                                             {"Copy", shade(0, 0, 0.86)},
+                                                             {"PackPanels", shade(0, 0, 0.80)},
+                                                             {"Fill", shade(0, 0, 0.92)},
+                                                             {"input", shade(38, 0.75, 0.72)},
+                                                             {"output", shade(135, 0.38, 0.68)}};
   const auto found = colours.find(group);
   return found != colours.end() ? found->second : shade(130, 0.15, 0.85);
 }
@@ -49,8 +58,9 @@ box box_of(const json& step) {
   b.first = operation_text(step);
   b.second = std::to_string(step["index"].get<int>()) + (details.empty() ? "" : ": " + details);
   b.shape = step["outputs"].empty() ? "" : size_text(step["outputs"][0]["shape"], times);
-  b.title = format_text("step %d: ", step["index"].get<int>()) + step["name"].get<std::string>() + "\n" + count_text(step["macs"]) + " MACs, " +
-            bytes_text(step["bytes"]) + " in and out, " + bytes_text(step["weight_bytes"]) + " of weights";
+  b.title = format_text("step %d: ", step["index"].get<int>()) + step["name"].get<std::string>() + "\n" +
+            count_text(step["macs"]) + " MACs, " + bytes_text(step["bytes"]) + " in and out, " +
+            bytes_text(step["weight_bytes"]) + " of weights";
   if (step.contains("expected")) b.second += ", " + time_text(step["expected"]["us"]);
   return b;
 }
@@ -86,8 +96,10 @@ picture picture_of(const model& m, const json& v) {
   for (const json& port : v["inputs"]) p.boxes.push_back(box_of_port(port, "input"));
   for (const json& step : v["steps"]) p.boxes.push_back(box_of(step));
   for (const json& port : v["outputs"]) p.boxes.push_back(box_of_port(port, "output"));
-  for (const step_edge& e : flow_of(m.variant())) p.request.edges.push_back({e.from < 0 ? -1 - e.from : inputs + e.from, inputs + e.to});
-  for (const step_edge& e : output_edges(m.variant())) p.request.edges.push_back({inputs + e.from, inputs + steps + e.to});
+  for (const step_edge& e : flow_of(m.variant()))
+    p.request.edges.push_back({e.from < 0 ? -1 - e.from : inputs + e.from, inputs + e.to});
+  for (const step_edge& e : output_edges(m.variant()))
+    p.request.edges.push_back({inputs + e.from, inputs + steps + e.to});
   p.request.box_height = box_height;
   for (const box& b : p.boxes) {
     const std::size_t longest = std::max(b.first.size(), b.second.size() - std::min<std::size_t>(b.second.size(), 2));
@@ -122,7 +134,8 @@ void draw_boxes(svg_page& page, const picture& p, const graph_layout& layout) {
     const box& b = p.boxes[i];
     const double x = layout.boxes[i].x + margin, y = layout.boxes[i].y + head, width = p.request.widths[i];
     const std::string corner = b.group == "input" || b.group == "output" ? "rx=\"20\"" : "rx=\"5\"";
-    page.rect(x - width / 2, y, width, box_height, "class=\"box\" " + corner + " fill=\"" + colour_of(b.group) + "\"", b.title);
+    page.rect(x - width / 2, y, width, box_height, "class=\"box\" " + corner + " fill=\"" + colour_of(b.group) + "\"",
+              b.title);
     page.text(x, y + 17, b.first, "class=\"name\"");
     page.text(x, y + 32, b.second, "class=\"detail\"");
     if (b.group != "output") page.text(x + 6, y + box_height + 13, b.shape, "class=\"shape\"");
@@ -150,7 +163,9 @@ std::string graph_svg(const model& m, const json& report) {
   const graph_layout layout = lay_out(p.request);
   svg_page page(style);
   page.text(margin, 34, report["name"].get<std::string>(), "class=\"title\"");
-  page.text(margin, 52, format_text("%zu steps, %s MACs, weights %s", v["steps"].size(), count_text(v["macs"]).c_str(), bytes_text(report["weight_bytes"]).c_str()),
+  page.text(margin, 52,
+            format_text("%zu steps, %s MACs, weights %s", v["steps"].size(), count_text(v["macs"]).c_str(),
+                        bytes_text(report["weight_bytes"]).c_str()),
             "class=\"small\"");
   const double legend = draw_legend(page, p);
   for (const auto& line : layout.bridges) page.path(polyline(line), "class=\"bridge\"");

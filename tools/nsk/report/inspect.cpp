@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "plan/plan.hpp"
+
 namespace nsk::tool {
 namespace {
 using nlohmann::json;
@@ -88,7 +90,7 @@ json step(const step_view& s) {
   result["scratch_bytes"] = s.scratch_bytes();
   const double tile_macs = static_cast<double>(s.macs()) * describe_work(s).largest_tile;
   result["longest_tile_macs"] = static_cast<std::uint64_t>(tile_macs + 0.5);
-  result["longest_tile_us"] = tile_macs / usual_macs_per_us;
+  result["longest_tile_us"] = tile_macs / (usual_macs_per_us * static_cast<double>(algorithm_gain(s.algorithm())));
   return result;
 }
 

@@ -15,9 +15,10 @@ constexpr std::size_t widest_operator = 26;
 std::string ports_text(const char* title, const json& ports) {
   std::string text;
   for (const json& p : ports) {
-    text += format_text("%-9s %s  %s %s", title, p["name"].get<std::string>().c_str(), p["type"].get<std::string>().c_str(),
-                        shape_text(p["shape"]).c_str());
-    if (p["source_shape"] != p["shape"] && !p["source_shape"].empty()) text += "  (in the source model " + shape_text(p["source_shape"]) + ")";
+    text += format_text("%-9s %s  %s %s", title, p["name"].get<std::string>().c_str(),
+                        p["type"].get<std::string>().c_str(), shape_text(p["shape"]).c_str());
+    if (p["source_shape"] != p["shape"] && !p["source_shape"].empty())
+      text += "  (in the source model " + shape_text(p["source_shape"]) + ")";
     text += "\n";
   }
   return text;
@@ -62,12 +63,16 @@ std::string steps_text(const json& v, const text_style& style) {
     const bool is_heavy = weight_of(s) >= heavy && weight_of(s) > 0;
     const std::string details = details_text(s);
     const double tile_us = s["longest_tile_us"];
-    std::vector<std::string> row{s["index"].dump(), shortened(operation_text(s) + (details.empty() ? "" : " " + details), widest_operator),
-                                 s["outputs"].empty() ? "" : size_text(s["outputs"][0]["shape"], "x"), s["tile"]["count"].dump(),
-                                 tile_us > 0 ? time_text(tile_us) : "", s["macs"] > 0 ? count_text(s["macs"]) : ""};
+    std::vector<std::string> row{s["index"].dump(),
+                                 shortened(operation_text(s) + (details.empty() ? "" : " " + details), widest_operator),
+                                 s["outputs"].empty() ? "" : size_text(s["outputs"][0]["shape"], "x"),
+                                 s["tile"]["count"].dump(),
+                                 tile_us > 0 ? time_text(tile_us) : "",
+                                 s["macs"] > 0 ? count_text(s["macs"]) : ""};
     if (timed) row.push_back(time_text(s["expected"]["us"]));
-    row.insert(row.end(), {share_text(weight_of(s), sum.weight), is_heavy ? "*" : "", bytes_text(s["bytes"]), s["weight_bytes"] > 0 ? bytes_text(s["weight_bytes"]) : "",
-                           names[s["index"].get<std::size_t>()]});
+    row.insert(row.end(),
+               {share_text(weight_of(s), sum.weight), is_heavy ? "*" : "", bytes_text(s["bytes"]),
+                s["weight_bytes"] > 0 ? bytes_text(s["weight_bytes"]) : "", names[s["index"].get<std::size_t>()]});
     table.add(std::move(row), is_heavy);
     sum.macs += s["macs"].get<double>();
     sum.activations += s["bytes"].get<double>();
@@ -84,10 +89,13 @@ std::string steps_text(const json& v, const text_style& style) {
   last.insert(last.end(), {"", "", bytes_text(sum.activations), bytes_text(sum.weights)});
   table.add(std::move(last), true);
   std::string text = table.text(style);
-  text += style.faint(format_text("longest: of the step's tiles, %s\n", timed ? "on this device" : format_text("at %.0f G MACs/s", usual_macs_per_us / 1e3).c_str()));
+  text += style.faint(
+      format_text("longest: of the step's tiles, %s\n",
+                  timed ? "on this device" : format_text("at %.0f G MACs/s", usual_macs_per_us / 1e3).c_str()));
   if (sum.marked > 0)
-    text += style.faint(format_text("* the heaviest steps: %d of %zu with %s %% of %s\n", sum.marked, steps.size(), share_text(sum.heavy, sum.weight).c_str(),
-                                    timed ? "the expected time" : "all MACs"));
+    text +=
+        style.faint(format_text("* the heaviest steps: %d of %zu with %s %% of %s\n", sum.marked, steps.size(),
+                                share_text(sum.heavy, sum.weight).c_str(), timed ? "the expected time" : "all MACs"));
   return text;
 }
 
@@ -96,7 +104,8 @@ std::string arena_text(const json& map, const text_style& style) {
   for (const json& b : map) {
     std::string names;
     for (const json& name : b["tensors"]) names += (names.empty() ? "" : ", ") + name.get<std::string>();
-    table.add({digits_text(b["offset"]), bytes_text(b["bytes"]), b["storage"], b["first_step"].dump(), b["last_step"].dump(), names});
+    table.add({digits_text(b["offset"]), bytes_text(b["bytes"]), b["storage"], b["first_step"].dump(),
+               b["last_step"].dump(), names});
   }
   return table.text(style);
 }
@@ -107,7 +116,8 @@ std::string memory_text(const json& arena) {
 }
 
 std::string layout_text(const json& v) {
-  std::string text = format_text("layout    %zu transposes left, %zu copies in all\n", v["transposes_left"].size(), v["copies"].size());
+  std::string text = format_text("layout    %zu transposes left, %zu copies in all\n", v["transposes_left"].size(),
+                                 v["copies"].size());
   for (const json& reason : v["transposes_left"]) text += "          " + reason.get<std::string>() + "\n";
   return text;
 }
@@ -117,12 +127,14 @@ std::string variant_text(const json& v, const text_style& style) {
   text += format_text("work      %zu steps, %s MACs\n", v["steps"].size(), count_text(v["macs"]).c_str());
   if (is_expected(v)) {
     const double ms = v["expected"]["ms"];
-    text += format_text("expected  %s on one lane of %s (%s), %.1f GFLOP/s\n", style.strong(time_text(ms * 1e3)).c_str(),
-                        v["expected"]["device"].get<std::string>().c_str(), v["expected"]["isa"].get<std::string>().c_str(),
-                        ms > 0 ? 2e-6 * v["macs"].get<double>() / ms : 0.0);
+    text +=
+        format_text("expected  %s on one lane of %s (%s), %.1f GFLOP/s\n", style.strong(time_text(ms * 1e3)).c_str(),
+                    v["expected"]["device"].get<std::string>().c_str(), v["expected"]["isa"].get<std::string>().c_str(),
+                    ms > 0 ? 2e-6 * v["macs"].get<double>() / ms : 0.0);
   }
   text += "tiles     " + longest_tile_text(v) + layout_text(v);
-  return text + "\n" + style.strong("steps") + "\n" + steps_text(v, style) + "\n" + style.strong("arena") + "\n" + arena_text(v["arena"]["map"], style);
+  return text + "\n" + style.strong("steps") + "\n" + steps_text(v, style) + "\n" + style.strong("arena") + "\n" +
+         arena_text(v["arena"]["map"], style);
 }
 
 }
@@ -133,11 +145,12 @@ std::string longest_tile_text(const json& v) {
   if (step < 0) return "none\n";
   const double us = tile["us"], limit = tile["limit_us"];
   const bool measured = !tile["measured_on"].get<std::string>().empty();
-  std::string text = format_text("the longest has %s MACs, about %s %s (step %d)\n", count_text(tile["macs"]).c_str(), time_text(us).c_str(),
-                                 measured ? "on this device" : format_text("at %.0f G/s", usual_macs_per_us / 1e3).c_str(), step);
+  std::string text = format_text(
+      "the longest has %s MACs, about %s %s (step %d)\n", count_text(tile["macs"]).c_str(), time_text(us).c_str(),
+      measured ? "on this device" : format_text("at %.0f G/s", usual_macs_per_us / 1e3).c_str(), step);
   if (us > limit * 1.005) {
     const json& s = v["steps"][static_cast<std::size_t>(step)];
-    text += format_text("          above the limit of %s (--max-tile-us): step %d '%s', %s, can not be cut further at this speed\n",
+    text += format_text("          above the limit of %s: step %d '%s', %s; smaller pieces would not pay\n",
                         time_text(limit).c_str(), step, shortened(s["name"], 40).c_str(), operation_text(s).c_str());
   }
   return text;
@@ -147,7 +160,8 @@ std::string inspect_text(const json& report, const text_style& style) {
   std::string text = format_text("model     %s, %s, weights %s, signature %s\n", style.strong(report["name"]).c_str(),
                                  bytes_text(report["file_bytes"]).c_str(), bytes_text(report["weight_bytes"]).c_str(),
                                  report["signature"].get<std::string>().c_str());
-  text += format_text("made by   %s, format version %d\n", report["producer"].get<std::string>().c_str(), report["format_version"].get<int>());
+  text += format_text("made by   %s, format version %d\n", report["producer"].get<std::string>().c_str(),
+                      report["format_version"].get<int>());
   for (const json& v : report["variants"]) {
     if (report["variants"].size() > 1) text += "\nvariant '" + v["name"].get<std::string>() + "'\n";
     text += variant_text(v, style);

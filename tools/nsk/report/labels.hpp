@@ -15,7 +15,8 @@ std::string size_text(const nlohmann::json& shape, const char* times);
 std::string operation_text(const nlohmann::json& step);
 /// "winograd4 clip +residual": how it does it and what follows; may be empty.
 std::string details_text(const nlohmann::json& step);
-/// Names of steps as short as they stay apart: the first of several fused nodes, without the path that all of them share.
+/// Names of steps as short as they stay apart: the first of several fused nodes, without the path that all of them
+/// share.
 std::vector<std::string> short_names(const nlohmann::json& steps);
 
 }

@@ -16,8 +16,9 @@ std::string settings_source(const model& m) {
       winograd = winograd || (s.op() == op::conv_2d && s.algorithm() != conv_algorithm::direct);
     }
   }
-  constexpr const char* op_names[op_count] = {"none", "conv_2d", "depthwise_conv_2d", "fully_connected", "pack_panels", "mat_mul", "pool_2d",
-                                              "unary", "binary", "copy", "fill", "resize_2d", "reduce", "softmax"};
+  constexpr const char* op_names[op_count] = {
+      "none", "conv_2d", "depthwise_conv_2d", "fully_connected", "pack_panels", "mat_mul", "pool_2d", "unary", "binary",
+      "copy", "fill",    "resize_2d",         "reduce",          "softmax"};
   auto join = [](const char* scope, const bool* wanted, int count, auto&& name) {
     std::string text;
     for (int i = 0; i < count; ++i)
@@ -29,11 +30,13 @@ std::string settings_source(const model& m) {
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   if (std::isdigit(static_cast<unsigned char>(identifier.front()))) identifier = "model_" + identifier;
 
-  std::string text = "// Printed by `nsk inspect --settings`: what '" + std::string(m.name()) + "' needs, and no more.\n";
+  std::string text =
+      "// Printed by `nsk inspect --settings`: what '" + std::string(m.name()) + "' needs, and no more.\n";
   text += "struct " + identifier + "_settings : nsk::default_settings {\n";
   text += "  using ops = nsk::op_list<" + join("nsk::op::", ops, op_count, [&](int i) { return op_names[i]; }) + ">;\n";
   text += "  using functions = nsk::function_list<" +
-          join("nsk::function::", functions, function_count, [](int i) { return name_of(static_cast<function>(i)); }) + ">;\n";
+          join("nsk::function::", functions, function_count, [](int i) { return name_of(static_cast<function>(i)); }) +
+          ">;\n";
   if (!winograd) text += "  static constexpr bool winograd = false;\n";
   text += "};\n";
   return text;

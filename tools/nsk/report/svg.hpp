@@ -17,8 +17,10 @@ class svg_page {
   /// `style` is CSS for the classes that the elements name.
   explicit svg_page(std::string style) : m_style(std::move(style)) {}
 
-  /// A rectangle; `attributes` are written as they are (class="...", fill="..."). With a title, a viewer shows it on hover.
-  void rect(double x, double y, double width, double height, const std::string& attributes, const std::string& title = {});
+  /// A rectangle; `attributes` are written as they are (class="...", fill="..."). With a title, a viewer shows it on
+  /// hover.
+  void rect(double x, double y, double width, double height, const std::string& attributes,
+            const std::string& title = {});
   void line(double x1, double y1, double x2, double y2, const std::string& attributes);
   void circle(double x, double y, double radius, const std::string& attributes, const std::string& title = {});
   void path(const std::string& data, const std::string& attributes);

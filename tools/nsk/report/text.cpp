@@ -38,7 +38,8 @@ std::string digits_text(std::uint64_t number) {
 std::string time_text(double microseconds) {
   if (microseconds < 1) return format_text("%.0f ns", microseconds * 1e3);
   if (microseconds < 999.5) return format_text(microseconds < 99.5 ? "%.1f us" : "%.0f us", microseconds);
-  if (microseconds < 999.5e3) return format_text("%.*f ms", microseconds < 9.995e3 ? 2 : microseconds < 99.95e3 ? 1 : 0, microseconds / 1e3);
+  if (microseconds < 999.5e3)
+    return format_text("%.*f ms", microseconds < 9.995e3 ? 2 : microseconds < 99.95e3 ? 1 : 0, microseconds / 1e3);
   return format_text("%.1f s", microseconds / 1e6);
 }
 
@@ -61,7 +62,8 @@ text_table::text_table(const std::vector<std::string>& headings) {
 std::string text_table::line_of(const std::vector<std::string>& row, const std::vector<std::size_t>& widths) const {
   std::string line;
   for (std::size_t i = 0; i < row.size() && i < widths.size(); ++i) {
-    const std::string cell = shortened(row[i], std::max<std::size_t>(widths[i], 8)), pad(widths[i] - std::min(widths[i], cell.size()), ' ');
+    const std::string cell = shortened(row[i], std::max<std::size_t>(widths[i], 8)),
+                      pad(widths[i] - std::min(widths[i], cell.size()), ' ');
     line += (i ? "  " : "") + (m_right[i] ? pad + cell : cell + pad);
   }
   line.erase(line.find_last_not_of(' ') + 1);
@@ -85,7 +87,10 @@ std::string text_table::text(const text_style& style) const {
   std::string result;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (m_rows[i].empty()) lines[i] = std::string(longest, '-');
-    result += (i == 0 || m_rows[i].empty() ? style.faint(lines[i]) : m_strong[i] ? style.strong(lines[i]) : lines[i]) + "\n";
+    result += (i == 0 || m_rows[i].empty() ? style.faint(lines[i])
+               : m_strong[i]               ? style.strong(lines[i])
+                                           : lines[i]) +
+              "\n";
   }
   return result;
 }

@@ -11,7 +11,8 @@ namespace nsk::tool {
 #if defined(__GNUC__)
 __attribute__((format(printf, 1, 2)))
 #endif
-std::string format_text(const char* pattern, ...);
+std::string
+format_text(const char* pattern, ...);
 
 /// "13.4 MB", "512 B": powers of 1000.
 std::string bytes_text(double bytes);
@@ -34,8 +35,8 @@ struct text_style {
   std::string faint(const std::string& text) const { return colour ? "\x1b[2m" + text + "\x1b[0m" : text; }
 };
 
-/// A table with left-aligned text and right-aligned numbers. Columns are as wide as they need; the last one is shortened where a line
-/// would be longer than the style's width.
+/// A table with left-aligned text and right-aligned numbers. Columns are as wide as they need; the last one is
+/// shortened where a line would be longer than the style's width.
 class text_table {
  public:
   /// A heading that starts with '>' makes its column right-aligned.
