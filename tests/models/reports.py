@@ -132,7 +132,7 @@ def profiles(folder, source, model):
     must("profile", "-o", path, "--seconds", "1")
     profile = json.loads(path.read_text())
     kinds = {k["kind"]: k for k in profile["kernels"]}
-    wanted = {"conv", "pointwise", "depthwise", "winograd4", "gemv", "elementwise", "function", "pool", "reduce", "resize", "softmax", "copy"}
+    wanted = {"conv", "pointwise", "depthwise", "winograd4", "gemv", "elementwise", "function", "pool", "reduce", "resize", "softmax", "copy", "shuffle"}
     expect(wanted <= set(kinds), f"profile: no reference for {wanted - set(kinds)}")
     expect([m["level"] for m in profile["memory"]] == ["L1", "L2", "L3", "DRAM"], "profile: other levels of memory")
     expect(all(m["read_gb_s"] > 0.1 and m["copy_gb_s"] > 0.1 for m in profile["memory"]), "profile: a bandwidth of nothing")

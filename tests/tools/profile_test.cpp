@@ -124,7 +124,7 @@ TEST_CASE("reference networks have a step of every kind that the estimate knows"
     }
   }
   for (const char* const kind : {"conv", "pointwise", "winograd4", "winograd2", "depthwise", "gemv", "elementwise",
-                                 "function", "pool", "reduce", "resize", "softmax", "copy"})
+                                 "function", "pool", "reduce", "resize", "softmax", "copy", "shuffle"})
     CHECK_MESSAGE(kinds.count(kind) == 1, kind);
 }
 

@@ -29,6 +29,7 @@ std::string substitute(const std::string& kind) {
   if (kind == "winograd2") return "winograd4";
   if (kind == "conv" || kind == "winograd4") return "pointwise";
   if (kind == "grouped") return "conv";
+  if (kind == "shuffle") return "copy";
   return kind == "elementwise" ? "" : "elementwise";
 }
 

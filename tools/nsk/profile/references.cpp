@@ -43,25 +43,15 @@ class layers {
     return m_graph.add(std::move(v));
   }
   void layer(const std::string& op, const std::string& name, std::vector<value_id> inputs, attributes given = {}) {
-    node n;
-    n.op = op;
-    n.name = name;
-    n.version = opset;
-    n.inputs = std::move(inputs);
-    n.attributes = std::move(given);
-    value y;
-    y.name = "y" + std::to_string(m_graph.outputs.size());
-    n.outputs = {m_graph.add(std::move(y))};
-    m_graph.outputs.push_back(n.outputs[0]);
-    m_graph.nodes.push_back(std::move(n));
+    m_graph.outputs.push_back(node_of(op, name, std::move(inputs), std::move(given)));
   }
 
   /// An input that a step of the network has just written, with the border that the layer asks for: how layers find
   /// their inputs inside a network.
-  value_id written(shape_t shape) { return prepared("Relu", {input(std::move(shape))}); }
+  value_id written(shape_t shape) { return node_of("Relu", preparation_name, {input(std::move(shape))}); }
   /// The same for layers that do not ask for channels last, but find them so behind a convolution.
   value_id written_channels_last(std::int64_t size, std::int64_t channels) {
-    return prepared("Conv", {input({1, 4, size, size}), weights({channels, 4, 1, 1})});
+    return node_of("Conv", preparation_name, {input({1, 4, size, size}), weights({channels, 4, 1, 1})});
   }
 
   /// A network's first convolution: reads the model's input.
@@ -105,6 +95,19 @@ class layers {
     layer("DepthToSpace", "depth to space " + picture(size, channels), {written_channels_last(size, channels)},
           {{"blocksize", std::int64_t{2}}, {"mode", std::string("CRD")}});
   }
+  /// Channels of two halves in turn, as a reshape, a transposition and a reshape.
+  void channel_shuffle(std::int64_t size, std::int64_t channels) {
+    const std::string name = "channel shuffle " + picture(size, channels);
+    const value_id x = written_channels_last(size, channels);
+    const value_id halves = node_of("Reshape", name, {x, constant(make_ints({5}, {1, 2, channels / 2, size, size}))});
+    const value_id turned = node_of("Transpose", name, {halves}, {{"perm", lengths{0, 2, 1, 3, 4}}});
+    layer("Reshape", name, {turned, constant(make_ints({4}, {1, channels, size, size}))});
+  }
+  /// Two inputs side by side: copies, because inputs lie where they lie.
+  void concat(std::int64_t size, std::int64_t channels) {
+    const shape_t shape{1, channels, size, size};
+    layer("Concat", "concat " + picture(size, channels), {input(shape), input(shape)}, {{"axis", std::int64_t{1}}});
+  }
   void softmax(std::int64_t rows, std::int64_t columns) {
     layer("Softmax", "softmax " + std::to_string(rows) + "x" + std::to_string(columns), {written({rows, columns})},
           {{"axis", std::int64_t{-1}}});
@@ -140,14 +143,16 @@ class layers {
   }
 
  private:
-  value_id prepared(const std::string& op, std::vector<value_id> inputs) {
+  value_id node_of(const std::string& op, const std::string& name, std::vector<value_id> inputs,
+                   attributes given = {}) {
     node n;
     n.op = op;
-    n.name = preparation_name;
+    n.name = name;
     n.version = opset;
     n.inputs = std::move(inputs);
+    n.attributes = std::move(given);
     value y;
-    y.name = "w" + std::to_string(m_graph.values.size());
+    y.name = "y" + std::to_string(m_graph.values.size());
     n.outputs = {m_graph.add(std::move(y))};
     m_graph.nodes.push_back(n);
     return n.outputs[0];
@@ -223,37 +228,6 @@ reference_network pointwise() {
   return l.done("pointwise");
 }
 
-reference_network depthwise() {
-  layers l;
-  l.depthwise(112, 32, 3, 1);
-  l.depthwise(112, 96, 3, 2);
-  l.depthwise(56, 144, 3, 1);
-  l.depthwise(56, 24, 3, 1);
-  l.depthwise(28, 192, 3, 1);
-  l.depthwise(28, 120, 5, 1);
-  l.depthwise(28, 240, 5, 2);
-  l.depthwise(14, 576, 3, 1);
-  l.depthwise(14, 480, 5, 1);
-  l.depthwise(7, 960, 3, 1);
-  l.depthwise(7, 1152, 5, 1);
-  return l.done("depthwise");
-}
-
-reference_network windows() {
-  layers l;
-  l.pool("MaxPool", 112, 64, 3, 2);
-  l.pool("MaxPool", 28, 128, 3, 2);
-  l.pool("MaxPool", 14, 192, 3, 1);
-  l.pool("AveragePool", 28, 64, 3, 1);
-  l.plain("MaxPool", 28, 8, {{"kernel_shape", lengths{2, 2}}, {"strides", lengths{2, 2}}});
-  for (const std::int64_t size : {7, 14, 28, 56}) l.mean(size, 4480 / size);
-  for (const char* const mode : {"nearest", "linear"}) {
-    l.resize(14, 64, mode);
-    l.resize(56, 24, mode);
-  }
-  return l.done("windows");
-}
-
 /// Layers whose time is that of memory: each in a network of its own, so that caches hold what they hold in small
 /// networks. What larger ones wait for follows from the bandwidths.
 template <class Add>
@@ -261,6 +235,33 @@ void add_alone(std::vector<reference_network>& networks, Add&& add) {
   layers l;
   add(l);
   networks.push_back(l.done("alone"));
+}
+
+void add_depthwise(std::vector<reference_network>& networks) {
+  struct shape {
+    std::int64_t size, channels, kernel, stride;
+  };
+  constexpr shape shapes[] = {{112, 32, 3, 1}, {112, 96, 3, 2}, {56, 144, 3, 1}, {56, 24, 3, 1},
+                              {28, 192, 3, 1}, {28, 120, 5, 1}, {28, 240, 5, 2}, {14, 576, 3, 1},
+                              {14, 480, 5, 1}, {7, 960, 3, 1},  {7, 1152, 5, 1}};
+  for (const shape& s : shapes)
+    add_alone(networks, [&](layers& l) { l.depthwise(s.size, s.channels, s.kernel, s.stride); });
+}
+
+void add_windows(std::vector<reference_network>& networks) {
+  add_alone(networks, [](layers& l) { l.pool("MaxPool", 112, 64, 3, 2); });
+  add_alone(networks, [](layers& l) { l.pool("MaxPool", 28, 128, 3, 2); });
+  add_alone(networks, [](layers& l) { l.pool("MaxPool", 14, 192, 3, 1); });
+  add_alone(networks, [](layers& l) { l.pool("AveragePool", 28, 64, 3, 1); });
+  for (const std::int64_t size : {28, 64})
+    add_alone(networks, [&](layers& l) {
+      l.plain("MaxPool", size, size / 3 / 8 * 8, {{"kernel_shape", lengths{2, 2}}, {"strides", lengths{2, 2}}});
+    });
+  for (const std::int64_t size : {7, 14, 28, 56}) add_alone(networks, [&](layers& l) { l.mean(size, 4480 / size); });
+  for (const char* const mode : {"nearest", "linear"}) {
+    add_alone(networks, [&](layers& l) { l.resize(14, 64, mode); });
+    add_alone(networks, [&](layers& l) { l.resize(56, 24, mode); });
+  }
 }
 
 void add_dense(std::vector<reference_network>& networks) {
@@ -275,6 +276,10 @@ void add_elementwise(std::vector<reference_network>& networks) {
   for (const char* const function : {"HardSwish", "Relu", "Sigmoid", "Tanh", "Exp"})
     add_alone(networks, [&](layers& l) { l.plain(function, 28, 32); });
   add_alone(networks, [](layers& l) { l.plain("Sigmoid", 1, 96); });
+  for (const std::int64_t size : {7, 28}) {
+    add_alone(networks, [&](layers& l) { l.channel_shuffle(size, 1568 / size); });
+    add_alone(networks, [&](layers& l) { l.concat(size, 1568 / size); });
+  }
   add_alone(networks, [](layers& l) { l.depth_to_space(56, 12); });
   add_alone(networks, [](layers& l) { l.depth_to_space(14, 128); });
   add_alone(networks, [](layers& l) { l.softmax(16, 1000); });
@@ -284,7 +289,9 @@ void add_elementwise(std::vector<reference_network>& networks) {
 }
 
 std::vector<reference_network> make_reference_networks() {
-  std::vector<reference_network> networks{convolutions(), winograd(), pointwise(), depthwise(), windows()};
+  std::vector<reference_network> networks{convolutions(), winograd(), pointwise()};
+  add_depthwise(networks);
+  add_windows(networks);
   add_dense(networks);
   add_elementwise(networks);
   return networks;

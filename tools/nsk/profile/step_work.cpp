@@ -35,6 +35,16 @@ std::string kind_of_product(const step_view& s, const tile_space& space) {
   return w.kernel_h * w.kernel_w > 1 ? "conv" : "pointwise";
 }
 
+/// Whether neighbours of the result are no neighbours in what a copy reads, or hardly any: then it moves element by
+/// element.
+bool moves_single_elements(const step_view& s) {
+  constexpr int least_run = 4;
+  if (s.op() != op::copy) return false;
+  for (const tensor_info& t : {s.input(0), s.output()})
+    if (t.strides()[t.strides().size() - 1] != 1 || t.shape()[t.shape().size() - 1] < least_run) return true;
+  return false;
+}
+
 std::string kind_of(const step_view& s, const tile_space& space) {
   switch (s.op()) {
     case op::conv_2d:
@@ -48,7 +58,7 @@ std::string kind_of(const step_view& s, const tile_space& space) {
     case op::unary: return is_costly(s.epilogue().fn) ? "function" : "elementwise";
     case op::binary:
       return static_cast<binary_kind>(s.binary()->kind()) == binary_kind::pow ? "function" : "elementwise";
-    default: return "copy";
+    default: return moves_single_elements(s) ? "shuffle" : "copy";
   }
 }
 
@@ -75,7 +85,7 @@ step_work describe_work(const step_view& s) {
   w.depth = static_cast<double>(nsk::plan::taps_of(s));
   w.rows = static_cast<double>(space.rows * space.pixels);
   w.columns = static_cast<double>(s.macs() > 0 ? (space.channels + 7) / 8 * 8 : space.channels);
-  if (w.kind == "elementwise" || w.kind == "function" || w.kind == "copy") {
+  if (w.kind == "elementwise" || w.kind == "function" || w.kind == "copy" || w.kind == "shuffle") {
     w.rows = static_cast<double>(output.elements());
     w.columns = 1;
   }

@@ -9,7 +9,8 @@ namespace nsk::tool {
 
 /// `kind` names the kernel: "conv", "pointwise", "winograd4", "winograd2", "grouped", "depthwise", "gemv" (fewer than
 /// four rows, bound by reading weights), "elementwise", "function" (exp and its kin), "pool", "reduce", "resize",
-/// "softmax", "copy".
+/// "softmax", "copy"
+/// (runs of elements), "shuffle" (a copy of single elements).
 struct step_work {
   std::string kind;
   double rows = 1, depth = 1,
