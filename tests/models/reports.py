@@ -51,7 +51,7 @@ def tables(folder, model):
     steps = text[text.index("\nsteps\n"):text.index("\narena\n")].splitlines()[2:]
     expect(max(map(len, text.splitlines())) <= WIDEST, f"inspect: a line has {max(map(len, text.splitlines()))} characters")
     expect(len(steps) >= len(variant["steps"]) + 2, "inspect: not every step has a line")
-    expect("  *  " in "\n".join(steps) and "heaviest" in text, "inspect: no step is marked as heavy")
+    expect(" * " in "\n".join(steps) and "heaviest" in text, "inspect: no step is marked as heavy")
     for word in ("sum", "longest", "transposes left", f"{variant['arena']['shared_bytes']:,} bytes"):
         expect(word in text, f"inspect: '{word}' is missing")
     expect(ESCAPE not in text, "inspect: escape codes in a pipe")
@@ -156,6 +156,7 @@ def manners(folder, source, model):
     for command in COMMANDS:
         text = must(command, "--help")
         expect("Examples:\n  nsk " + command in text, f"nsk {command} --help: no example")
+        expect(f"Usage: nsk {command} " in text, f"nsk {command} --help: no usage line")
         expect(max(map(len, text.splitlines())) <= 130, f"nsk {command} --help: a line has {max(map(len, text.splitlines()))} characters")
     expect(re.fullmatch(r"nsk \d+\.\d+\.\d+\n", must("--version")), f"nsk --version says {must('--version')!r}")
     text = must("--help")

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -12,6 +13,7 @@
 #include "passes/compile.hpp"
 #include "report/graph_layout.hpp"
 #include "report/graph_svg.hpp"
+#include "report/labels.hpp"
 #include "report/svg.hpp"
 #include "report/text.hpp"
 #include "tools/graph_builder.hpp"
@@ -82,6 +84,42 @@ TEST_CASE("a table's columns are aligned and its lines fit") {
   text_style colour;
   colour.colour = true;
   CHECK(table.text(colour).find("\x1b[1m 12345  bcd   short\x1b[0m\n") != std::string::npos);
+}
+
+TEST_CASE("steps have short names that stay apart") {
+  const auto names = [](const std::vector<std::string>& given) {
+    nlohmann::json steps = nlohmann::json::array();
+    for (const std::string& name : given) steps.push_back({{"name", name}});
+    return short_names(steps);
+  };
+  CHECK(names({"/net/body.0/Conv+/net/Relu", "/net/Resize", "/net/Add_1"}) ==
+        std::vector<std::string>{"body.0", "Resize", "Add_1"});
+  CHECK(names({"/layer1/layer1.0/conv1/Conv", "/layer2/layer2.1/conv1/Conv"}) ==
+        std::vector<std::string>{"layer1.0/conv1", "layer2.1/conv1"});
+  CHECK(names({"", "x"}) == std::vector<std::string>{"", "x"});
+  CHECK(names({}).empty());
+}
+
+TEST_CASE("what a step does, in words") {
+  nlohmann::json s = {
+      {"operator", "Conv2D"}, {"algorithm", "winograd4"}, {"function", "clip"}, {"residual", true}, {"groups", 1}};
+  s["window"] = {{"kernel", {3, 3}}, {"stride", {2, 2}}, {"dilation", {1, 1}}};
+  CHECK(operation_text(s) == "conv 3x3 /2");
+  CHECK(details_text(s) == "winograd4 clip +add");
+  s["groups"] = 4;
+  s["algorithm"] = "direct";
+  CHECK(operation_text(s) == "conv 3x3 /2 in 4 groups");
+  CHECK(details_text(s) == "clip +add");
+  s["operator"] = "Pool2D";
+  s["algorithm"] = "max";
+  CHECK(operation_text(s) == "max pool 3x3 /2");
+  s["window"] = nullptr;
+  s["operator"] = "Resize2D";
+  CHECK(operation_text(s) == "resize");
+  s["operator"] = "PackPanels";
+  CHECK(operation_text(s) == "pack panels");
+  CHECK(size_text({1, 1, 56, 7}, "x") == "56x7");
+  CHECK(size_text({1, 1}, "x") == "1");
 }
 
 TEST_CASE("names in pictures are text, whatever they contain") {

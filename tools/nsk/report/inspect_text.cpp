@@ -10,7 +10,7 @@ namespace {
 using nlohmann::json;
 constexpr std::size_t heavy_steps = 5;
 constexpr double least_heavy_share = 0.02;
-constexpr std::size_t widest_operator = 26;
+constexpr std::size_t widest_operator = 29;
 
 std::string ports_text(const char* title, const json& ports) {
   std::string text;
@@ -43,50 +43,80 @@ double heavy_from(const json& steps, double total) {
 std::string share_text(double part, double whole) { return whole > 0 ? format_text("%.1f", 100 * part / whole) : ""; }
 
 struct sums {
-  double macs = 0, weight = 0, heavy = 0, activations = 0, weights = 0;
+  double macs = 0, weight = 0, heavy_from = 0, heavy = 0, activations = 0, weights = 0;
   std::uint64_t tiles = 0;
   int marked = 0;
 };
 
-std::string steps_text(const json& v, const text_style& style) {
-  const json& steps = v["steps"];
-  const bool timed = is_expected(v);
+/// Cells that hold bytes: of activations and of weights, or of both together where the line is long already.
+void add_bytes(std::vector<std::string>& row, double activations, double weights, bool together) {
+  const auto text = [](double bytes) { return bytes > 0 ? bytes_text(bytes) : std::string(); };
+  row.push_back(text(together ? activations + weights : activations));
+  if (!together) row.push_back(text(weights));
+}
+
+std::vector<std::string> headings_of(bool timed) {
   std::vector<std::string> headings{">step", "operator", "output", ">tiles", ">longest", ">MACs"};
   if (timed) headings.push_back(">expected");
-  for (const char* const heading : {">%", "", ">in + out", ">weights", "name"}) headings.push_back(heading);
-  text_table table(headings);
+  headings.push_back(">%  ");
+  if (timed) {
+    headings.push_back(">bytes");
+  } else {
+    headings.insert(headings.end(), {">in + out", ">weights"});
+  }
+  headings.push_back("name");
+  return headings;
+}
+
+std::vector<std::string> row_of(const json& s, bool timed, const std::string& share, const std::string& name) {
+  const std::string details = details_text(s);
+  const double tile_us = s["longest_tile_us"];
+  std::vector<std::string> row{s["index"].dump(),
+                               shortened(operation_text(s) + (details.empty() ? "" : " " + details), widest_operator),
+                               s["outputs"].empty() ? "" : size_text(s["outputs"][0]["shape"], "x"),
+                               s["tile"]["count"].dump(),
+                               tile_us > 0 ? time_text(tile_us) : "",
+                               s["macs"] > 0 ? count_text(s["macs"]) : ""};
+  if (timed) row.push_back(time_text(s["expected"]["us"]));
+  row.push_back(share);
+  add_bytes(row, s["bytes"], s["weight_bytes"], timed);
+  row.push_back(name);
+  return row;
+}
+
+sums sums_of(const json& steps) {
   sums sum;
   for (const json& s : steps) sum.weight += weight_of(s);
-  const double heavy = heavy_from(steps, sum.weight);
-  const std::vector<std::string> names = short_names(steps);
+  sum.heavy_from = std::max(heavy_from(steps, sum.weight), 1e-30);
   for (const json& s : steps) {
-    const bool is_heavy = weight_of(s) >= heavy && weight_of(s) > 0;
-    const std::string details = details_text(s);
-    const double tile_us = s["longest_tile_us"];
-    std::vector<std::string> row{s["index"].dump(),
-                                 shortened(operation_text(s) + (details.empty() ? "" : " " + details), widest_operator),
-                                 s["outputs"].empty() ? "" : size_text(s["outputs"][0]["shape"], "x"),
-                                 s["tile"]["count"].dump(),
-                                 tile_us > 0 ? time_text(tile_us) : "",
-                                 s["macs"] > 0 ? count_text(s["macs"]) : ""};
-    if (timed) row.push_back(time_text(s["expected"]["us"]));
-    row.insert(row.end(),
-               {share_text(weight_of(s), sum.weight), is_heavy ? "*" : "", bytes_text(s["bytes"]),
-                s["weight_bytes"] > 0 ? bytes_text(s["weight_bytes"]) : "", names[s["index"].get<std::size_t>()]});
-    table.add(std::move(row), is_heavy);
     sum.macs += s["macs"].get<double>();
     sum.activations += s["bytes"].get<double>();
     sum.weights += s["weight_bytes"].get<double>();
     sum.tiles += s["tile"]["count"].get<std::uint64_t>();
-    if (is_heavy) {
-      sum.heavy += weight_of(s);
-      ++sum.marked;
-    }
+    if (weight_of(s) < sum.heavy_from) continue;
+    sum.heavy += weight_of(s);
+    ++sum.marked;
+  }
+  return sum;
+}
+
+std::string steps_text(const json& v, const text_style& style) {
+  const json& steps = v["steps"];
+  const bool timed = is_expected(v);
+  text_table table(headings_of(timed));
+  const sums sum = sums_of(steps);
+  const std::vector<std::string> names = short_names(steps);
+  for (const json& s : steps) {
+    const bool heavy = weight_of(s) >= sum.heavy_from;
+    table.add(row_of(s, timed, share_text(weight_of(s), sum.weight) + (heavy ? " *" : "  "),
+                     names[s["index"].get<std::size_t>()]),
+              heavy);
   }
   table.add_rule();
   std::vector<std::string> last{"sum", "", "", std::to_string(sum.tiles), "", count_text(sum.macs)};
   if (timed) last.push_back(time_text(sum.weight));
-  last.insert(last.end(), {"", "", bytes_text(sum.activations), bytes_text(sum.weights)});
+  last.push_back("");
+  add_bytes(last, sum.activations, sum.weights, timed);
   table.add(std::move(last), true);
   std::string text = table.text(style);
   text += style.faint(
@@ -116,8 +146,8 @@ std::string memory_text(const json& arena) {
 }
 
 std::string layout_text(const json& v) {
-  std::string text = format_text("layout    %zu transposes left, %zu copies in all\n", v["transposes_left"].size(),
-                                 v["copies"].size());
+  std::string text =
+      format_text("layout    transposes left: %zu; copies: %zu\n", v["transposes_left"].size(), v["copies"].size());
   for (const json& reason : v["transposes_left"]) text += "          " + reason.get<std::string>() + "\n";
   return text;
 }

@@ -32,6 +32,27 @@ std::string words_of(std::string name) {
   return text;
 }
 
+/// "/layer1/layer1.0/conv1/Conv" -> "layer1.0/conv1": without parts that the next one repeats, and without the operator
+/// at the end.
+std::string short_path(const std::string& name) {
+  constexpr std::size_t deep = 3;  // "/network/Resize" keeps what says which one it is
+  std::vector<std::string> parts;
+  std::size_t begin = 0, depth = 0;
+  for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
+    end = name.find('/', begin);
+    const std::string part = name.substr(begin, end == std::string::npos ? end : end - begin);
+    if (part.empty()) continue;
+    ++depth;
+    const bool repeated = !parts.empty() && part.compare(0, parts.back().size() + 1, parts.back() + ".") == 0;
+    if (repeated) parts.pop_back();
+    parts.push_back(part);
+  }
+  if (depth >= deep && parts.size() > 1 && std::isupper(static_cast<unsigned char>(parts.back()[0]))) parts.pop_back();
+  std::string result;
+  for (const std::string& part : parts) result += (result.empty() ? "" : "/") + part;
+  return result;
+}
+
 }
 
 std::string shape_text(const json& shape) {
@@ -51,17 +72,17 @@ std::vector<std::string> short_names(const json& steps) {
   std::vector<std::string> names;
   for (const json& s : steps) {
     const std::string name = s["name"];
-    names.push_back(name.substr(0, name.find('+')));
+    names.push_back(short_path(name.substr(0, name.find('+'))));
   }
-  std::size_t shared = names.empty() ? 0 : names[0].size();
+  if (names.size() < 2) return names;
+  std::size_t shared = names[0].size();
   for (const std::string& name : names) {
     std::size_t same = 0;
     while (same < std::min(shared, name.size()) && name[same] == names[0][same]) ++same;
     shared = same;
   }
   while (shared > 0 && names[0][shared - 1] != '/' && names[0][shared - 1] != '.') --shared;
-  if (names.size() > 1)
-    for (std::string& name : names) name.erase(0, shared);
+  for (std::string& name : names) name.erase(0, shared);
   return names;
 }
 
@@ -81,7 +102,7 @@ std::string details_text(const json& step) {
   std::string text = op == "Conv2D" && algorithm != "direct" ? algorithm : "";
   const auto add = [&](const std::string& word) { text += (text.empty() ? "" : " ") + word; };
   if (op != "Unary" && function != "identity") add(function);
-  if (step["residual"].get<bool>()) add("+residual");
+  if (step["residual"].get<bool>()) add("+add");
   return text;
 }
 

@@ -13,7 +13,7 @@ std::string shape_text(const nlohmann::json& shape);
 std::string size_text(const nlohmann::json& shape, const char* times);
 /// "conv 3x3 /2", "max pool 3x3", "add": what a step does, without what follows it.
 std::string operation_text(const nlohmann::json& step);
-/// "winograd4 clip +residual": how it does it and what follows; may be empty.
+/// "winograd4 clip +add": how it does it and what follows; may be empty.
 std::string details_text(const nlohmann::json& step);
 /// Names of steps as short as they stay apart: the first of several fused nodes, without the path that all of them
 /// share.
