@@ -2,14 +2,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <nlohmann/json.hpp>
-#include <random>
 
 #include "cli/commands.hpp"
-#include "cli/layout.hpp"
+#include "cli/files.hpp"
 #include "cli/model_file.hpp"
+#include "cli/progress.hpp"
+#include "cli/terminal.hpp"
+#include "profile/measure.hpp"
 #include "report/text.hpp"
+#include "report/trace.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -25,45 +27,55 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-void fill_inputs(const model& m, runner& r) {
-  std::mt19937 generator(1);
-  std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
-  for (int i = 0; i < m.input_count(); ++i) {
-    const port_view port = m.input(i);
-    std::memset(r.input(i), 0, port.bytes());
-    if (port.type() != dtype::float32) continue;
-    float* const data = reinterpret_cast<float*>(r.input(i));
-    for (std::int64_t k = 0; k < port.elements(); ++k) data[k] = uniform(generator);
-  }
-}
-
 struct measured {
   std::vector<double> runs;                ///< milliseconds
   std::vector<std::vector<double>> steps;  ///< microseconds, by step
   double peak = 0;                         ///< GFLOP/s of one core
 };
 
-measured measure(const engine& e, runner& r, int steps, double seconds) {
+measured measure(const engine& e, runner& r, int steps, double seconds, progress_line& progress) {
   measured result;
   result.steps.resize(static_cast<std::size_t>(steps));
   result.peak = e.fma_peak();
   for (int i = 0; i < 3; ++i) r.run();
   const clock::time_point begin = clock::now();
+  const auto passed = [&] { return milliseconds_since(begin) / (seconds * 1000); };
   // Three quarters of the time for whole runs, the rest with a clock around each step.
   do {
+    progress.show("measuring", passed());
     const clock::time_point start = clock::now();
     r.run();
     result.runs.push_back(milliseconds_since(start));
-  } while (milliseconds_since(begin) < seconds * 750);
+  } while (passed() < 0.75);
   std::vector<step_event> events;
   do {
+    progress.show("measuring steps", passed());
     events.clear();
     r.run(events);
     for (const step_event& s : events)
       if (s.lane < 0) result.steps[static_cast<std::size_t>(s.step)].push_back(s.end_us - s.begin_us);
-  } while (milliseconds_since(begin) < seconds * 1000);
+  } while (passed() < 1);
   result.peak = std::max(result.peak, e.fma_peak());
   return result;
+}
+
+/// A few runs with a clock around every step, on one time line.
+std::string trace_of(const model& m, runner& r) {
+  constexpr int runs = 3;
+  stage_clock stages;
+  std::vector<step_event> all;
+  for (int i = 0; i < runs; ++i) {
+    std::vector<step_event> events;
+    const double start = stages.now();
+    r.run(events);
+    for (step_event e : events) {
+      e.begin_us += start;
+      e.end_us += start;
+      all.push_back(e);
+    }
+    stages.end("run " + std::to_string(i + 1));
+  }
+  return trace_json(m, all, 0, stages.events());
 }
 
 json report_of(const model& m, const measured& t, const engine& e, int lanes) {
@@ -96,17 +108,19 @@ json report_of(const model& m, const measured& t, const engine& e, int lanes) {
   return report;
 }
 
-std::string text_of(const json& r) {
-  std::string text = format_text("%s on %s, %d lane(s), %zu runs\nmedian %.3f ms, best %.3f ms\n", r["model"].get<std::string>().c_str(),
+std::string text_of(const json& r, const text_style& style) {
+  std::string text = format_text("%s on %s, %d lane(s), %zu runs\nmedian %s ms, best %.3f ms\n", r["model"].get<std::string>().c_str(),
                                  r["isa"].get<std::string>().c_str(), r["lanes"].get<int>(), r["runs"].get<std::size_t>(),
-                                 r["median_ms"].get<double>(), r["min_ms"].get<double>());
+                                 style.strong(format_text("%.3f", r["median_ms"].get<double>())).c_str(), r["min_ms"].get<double>());
   text += format_text("%s MACs, %.1f GFLOP/s, %.1f %% of the FMA peak (%.1f GFLOP/s)\n\n", count_text(r["macs"]).c_str(), r["gflops"].get<double>(),
                       r["percent_of_peak"].get<double>(), r["peak_gflops"].get<double>());
   text_table table({">step", "operator", ">us", ">% of time", ">MACs", ">GFLOP/s", ">% of peak", "name"});
+  constexpr double heavy_percent = 5;
   for (const json& s : r["steps"])
     table.add({s["index"].dump(), s["operator"], format_text("%.1f", s["median_us"].get<double>()), format_text("%.1f", s["percent_of_time"].get<double>()),
-               count_text(s["macs"]), format_text("%.1f", s["gflops"].get<double>()), format_text("%.1f", s["percent_of_peak"].get<double>()), s["name"]});
-  return text + table.text();
+               count_text(s["macs"]), format_text("%.1f", s["gflops"].get<double>()), format_text("%.1f", s["percent_of_peak"].get<double>()), s["name"]},
+              s["percent_of_time"].get<double>() >= heavy_percent);
+  return text + table.text(style);
 }
 
 }
@@ -115,9 +129,13 @@ exit_code bench(const bench_options& o) {
   const model_file file = open_model(o.model);
   const engine& e = choose_engine(o.isa);
   const auto runner = e.open(file.bytes.data(), file.bytes.size(), o.lanes, 0);
-  fill_inputs(file.view, *runner);
-  const json report = report_of(file.view, measure(e, *runner, file.view.variant().step_count(), o.seconds), e, o.lanes);
-  const std::string text = o.json ? report.dump(2) + "\n" : text_of(report);
+  fill_with_noise(file.view, *runner);
+  progress_line progress(o.quiet);
+  const measured times = measure(e, *runner, file.view.variant().step_count(), o.seconds, progress);
+  progress.clear();
+  const json report = report_of(file.view, times, e, o.lanes);
+  if (!o.trace.empty()) write_file(o.trace, trace_of(file.view, *runner));
+  const std::string text = o.json ? report.dump(2) + "\n" : text_of(report, style_of_output());
   std::fwrite(text.data(), 1, text.size(), stdout);
   return exit_code::good;
 }

@@ -10,6 +10,7 @@
 #include "cli/progress.hpp"
 #include "import/onnx.hpp"
 #include "io/npy.hpp"
+#include "report/check_report.hpp"
 #include "report/compare.hpp"
 
 namespace nsk::tool {
@@ -44,6 +45,17 @@ std::map<std::string, array> inputs_of(const model& m, const check_options& o, i
   return inputs;
 }
 
+check_report check_report_of(const model& m, const check_options& o, const comparison_report& comparison) {
+  check_report report{o.source, o.model, choose_engine(o.isa).name, comparison_json(comparison, o.tolerance), {}};
+  const auto given = named_values("--input", o.inputs, "NAME=FILE.npy");
+  for (int i = 0; i < m.input_count(); ++i) {
+    const std::string name = m.input(i).name();
+    const auto file = given.find(name);
+    report.inputs.push_back({name, file != given.end() ? "the file " + file->second : describe_random(o.seed)});
+  }
+  return report;
+}
+
 }
 
 exit_code check(const check_options& o) {
@@ -56,7 +68,8 @@ exit_code check(const check_options& o) {
   const comparison_report report =
       compare(g, file.view, *runner, inputs_of(file.view, o, variant), [&](const std::string& what) { progress.show(what); }, variant);
   progress.clear();
-  if (!o.report.empty()) write_file(o.report, comparison_json(report, o.tolerance).dump(2) + "\n");
+  if (!o.json.empty()) write_file(o.json, comparison_json(report, o.tolerance).dump(2) + "\n");
+  if (!o.report.empty()) write_check_report(o.report, check_report_of(file.view, o, report));
   const bool good = report.within(o.tolerance);
   const std::string text = comparison_text(report, o.tolerance, rows_shown);
   if (!o.quiet || !good) std::fwrite(text.data(), 1, text.size(), good ? stdout : stderr);

@@ -9,9 +9,10 @@
 namespace nsk::tool {
 
 struct convert_options {
-  std::string source, output, report;     ///< report: path of a JSON file, or empty
-  std::vector<std::string> inputs, sets;  ///< NAME=1x3x224x224, NAME=VALUE
-  std::vector<std::string> variants;      ///< NAME:INPUT=1x3x192x192,...
+  std::string source, output, json, report, profile;  ///< paths; empty: not wanted
+  std::vector<std::string> inputs, sets;              ///< NAME=1x3x224x224, NAME=VALUE
+  std::vector<std::string> variants;                  ///< NAME:INPUT=1x3x192x192,...
+  double max_tile_us = 100;
   bool check = false, quiet = false, winograd = true;
 };
 exit_code convert(const convert_options& o);
@@ -20,18 +21,18 @@ struct run_options {
   std::string model, variant, output_directory, isa, trace;
   std::vector<std::string> inputs;  ///< NAME=FILE.npy
   int lanes = 1;
-  bool nhwc = false;
+  bool nhwc = false, quiet = false;
 };
 exit_code run(const run_options& o);
 
 struct inspect_options {
-  std::string model;
+  std::string model, profile, svg, svg_graph;  ///< paths; empty: not wanted
   bool json = false, settings = false;
 };
 exit_code inspect(const inspect_options& o);
 
 struct check_options {
-  std::string source, model, variant, isa, report;
+  std::string source, model, variant, isa, json, report;
   std::vector<std::string> inputs, sets;  ///< NAME=FILE.npy, NAME=VALUE
   double tolerance = 1e-4;
   std::uint64_t seed = 1;
@@ -40,11 +41,18 @@ struct check_options {
 exit_code check(const check_options& o);
 
 struct bench_options {
-  std::string model, isa;
+  std::string model, isa, trace;
   int lanes = 1;
   double seconds = 2;
-  bool json = false;
+  bool json = false, quiet = false;
 };
 exit_code bench(const bench_options& o);
+
+struct profile_options {
+  std::string output, isa;
+  double seconds = 10;
+  bool quiet = false;
+};
+exit_code profile(const profile_options& o);
 
 }

@@ -8,9 +8,11 @@
 #include "cli/files.hpp"
 #include "cli/model_file.hpp"
 #include "cli/options.hpp"
+#include "cli/profile_file.hpp"
 #include "cli/progress.hpp"
 #include "import/onnx.hpp"
 #include "passes/compile.hpp"
+#include "report/check_report.hpp"
 #include "report/compare.hpp"
 #include "report/inspect.hpp"
 #include "report/text.hpp"
@@ -72,11 +74,15 @@ conversion convert_source(const convert_options& o, progress_line& progress) {
   compile_options options;
   options.metadata = recorded_options(o);
   options.winograd = o.winograd;
+  std::optional<device_profile> profile;
+  if (!o.profile.empty()) profile = open_profile(o.profile);
+  options.max_tile_macs = static_cast<std::int64_t>(o.max_tile_us * (profile ? macs_per_us(*profile) : usual_macs_per_us));
+  options.metadata[tile_limit_key] = format_text("%g", o.max_tile_us);
   conversion result;
   result.bytes = compile(variants, options);
 
   const model_file file = open_model(result.bytes, o.output);
-  result.report = inspect(file.view, file.bytes.size());
+  result.report = inspect(file.view, file.bytes.size(), profile ? &*profile : nullptr);
   result.report["source"] = o.source;
   if (o.check) {
     for (std::size_t i = 0; i < variants.size(); ++i) {
@@ -92,11 +98,22 @@ conversion convert_source(const convert_options& o, progress_line& progress) {
   return result;
 }
 
+check_report check_report_of(const convert_options& o, const conversion& c) {
+  check_report report{o.source, o.output, "", comparison_json(*c.comparison, tolerance), {}};
+  report.isa = choose_engine("").name;
+  for (const json& input : c.report["variants"][0]["inputs"]) report.inputs.push_back({input["name"], describe_random(1)});
+  return report;
+}
+
 std::string summary(const convert_options& o, const json& report) {
   const json& v = report["variants"][0];
   const json& arena = v["arena"];
-  std::string text = format_text("%s: %s, %zu steps, %s MACs, longest tile %s MACs\n", o.output.c_str(), bytes_text(report["file_bytes"]).c_str(),
-                                 v["steps"].size(), count_text(v["macs"]).c_str(), count_text(v["longest_tile"]["macs"]).c_str());
+  std::string text = format_text("%s: %s, %zu steps, %s MACs\n", o.output.c_str(), bytes_text(report["file_bytes"]).c_str(),
+                                 v["steps"].size(), count_text(v["macs"]).c_str());
+  text += "tiles:    " + longest_tile_text(v);
+  if (v.contains("expected"))
+    text += format_text("expected: %s on one lane of %s\n", time_text(v["expected"]["ms"].get<double>() * 1e3).c_str(),
+                        v["expected"]["device"].get<std::string>().c_str());
   text += format_text("arena: %llu bytes + %llu per lane; transposes left: %zu\n", arena["shared_bytes"].get<unsigned long long>(),
                       arena["lane_bytes"].get<unsigned long long>(), v["transposes_left"].size());
   for (const json& reason : v["transposes_left"]) text += "  " + reason.get<std::string>() + "\n";
@@ -108,9 +125,11 @@ std::string summary(const convert_options& o, const json& report) {
 exit_code convert(const convert_options& o) {
   std::error_code ignored;
   if (std::filesystem::equivalent(o.source, o.output, ignored)) misuse("the output would overwrite the source model; choose another name for -o.");
+  if (!o.report.empty() && !o.check) misuse("--report shows what --check finds; give both.");
   progress_line progress(o.quiet);
   const conversion result = convert_source(o, progress);
-  if (!o.report.empty()) write_file(o.report, result.report.dump(2) + "\n");
+  if (!o.json.empty()) write_file(o.json, result.report.dump(2) + "\n");
+  if (!o.report.empty()) write_check_report(o.report, check_report_of(o, result));
   if (result.comparison && !result.comparison->within(tolerance)) {
     const std::string text = comparison_text(*result.comparison, tolerance, rows_shown);
     std::fwrite(text.data(), 1, text.size(), stderr);

@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: MIT
+#include "report/inspect.hpp"
+
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/commands.hpp"
+#include "cli/files.hpp"
 #include "cli/model_file.hpp"
-#include "report/inspect.hpp"
+#include "cli/profile_file.hpp"
+#include "cli/terminal.hpp"
+#include "report/arena_svg.hpp"
+#include "report/graph_svg.hpp"
 
 namespace nsk::tool {
 
 exit_code inspect(const inspect_options& o) {
   const model_file file = open_model(o.model);
-  std::string text;
-  if (o.settings) {
-    text = settings_source(file.view);
-  } else {
-    const nlohmann::json report = inspect(file.view, file.bytes.size());
-    text = o.json ? report.dump(2) + "\n" : inspect_text(report);
-  }
+  std::optional<device_profile> profile;
+  if (!o.profile.empty()) profile = open_profile(o.profile);
+  const nlohmann::json report = inspect(file.view, file.bytes.size(), profile ? &*profile : nullptr);
+  if (!o.svg.empty()) write_file(o.svg, arena_svg(report));
+  if (!o.svg_graph.empty()) write_file(o.svg_graph, graph_svg(file.view, report));
+  const bool only_pictures = (!o.svg.empty() || !o.svg_graph.empty()) && !o.json && !o.settings;
+  if (only_pictures) return exit_code::good;
+  const std::string text = o.settings ? settings_source(file.view)
+                           : o.json   ? report.dump(2) + "\n"
+                                      : inspect_text(report, style_of_output());
   std::fwrite(text.data(), 1, text.size(), stdout);
   return exit_code::good;
 }

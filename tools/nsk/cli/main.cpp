@@ -12,92 +12,191 @@
 namespace {
 using namespace nsk::tool;
 
+constexpr int option_column = 34;
+
+/// A check that says something when it fails, but nothing in the help.
+CLI::Validator silent(CLI::Validator check) { return check.description(""); }
+
 void add_isa(CLI::App* command, std::string& isa) {
-  command->add_option("--isa", isa, "Instruction set: scalar or avx2; the fastest of this machine when left out");
+  command->add_option("--isa", isa, "Instruction set: scalar or avx2; the fastest of this machine when left out")
+      ->type_name("NAME");
 }
 void add_lanes(CLI::App* command, int& lanes) {
-  command->add_option("--lanes", lanes, "Threads, each with its own scratch memory")->check(CLI::Range(1, 256))->capture_default_str();
+  command->add_option("--lanes", lanes, "Threads, each with its own scratch memory")
+      ->type_name("N")
+      ->check(silent(CLI::Range(1, 256)))
+      ->capture_default_str();
+}
+void add_quiet(CLI::App* command, bool& quiet) {
+  command->add_flag("--quiet", quiet, "Say nothing unless something is wrong");
+}
+void add_seconds(CLI::App* command, double& seconds) {
+  command->add_option("--seconds", seconds, "How long to measure")
+      ->type_name("S")
+      ->check(silent(CLI::Range(0.01, 3600.0)))
+      ->capture_default_str();
+}
+
+CLI::App* add_command(CLI::App& app, const char* name, const char* what, const char* examples) {
+  CLI::App* command = app.add_subcommand(name, what);
+  command->footer(std::string("\nExamples:\n") + examples);
+  command->get_formatter()->column_width(option_column);
+  return command;
 }
 
 void add_variant(CLI::App* command, std::string& variant) {
-  command->add_option("--variant", variant, "Name of the variant; the first one where none is given");
+  command->add_option("--variant", variant, "Name of the variant; the first one where none is given")->type_name("NAME");
 }
 
 CLI::App* add_convert(CLI::App& app, convert_options& o) {
-  CLI::App* command = app.add_subcommand("convert", "Convert a model to .nsk");
-  command->add_option("source", o.source, "ONNX model")->required();
-  command->add_option("-o,--output", o.output, ".nsk file to write")->required();
-  command->add_option("--input", o.inputs, "Shape of an input, NAME=1x3x224x224, where the model leaves it open")->allow_extra_args(false);
-  command->add_option("--set", o.sets, "Make an input a constant, NAME=VALUE")->allow_extra_args(false);
-  command->add_option("--variant", o.variants, "One of several input shapes in one file, NAME:INPUT=1x3x192x192[,INPUT=...]; constants are shared")
+  CLI::App* command = add_command(app, "convert", "Convert a model to .nsk",
+                                  "  nsk convert model.onnx -o model.nsk --check\n"
+                                  "  nsk convert model.onnx -o model.nsk --input image=1x3x224x224 --set training=0\n"
+                                  "  nsk convert model.onnx -o model.nsk --max-tile-us 50 --profile console.json");
+  command->add_option("source", o.source, "ONNX model")->type_name("FILE")->required();
+  command->add_option("-o,--output", o.output, ".nsk file to write")->type_name("FILE")->required();
+  command->add_option("--input", o.inputs, "Shape of an input, 1x3x224x224, where the model leaves it open")
+      ->type_name("NAME=SHAPE")
+      ->allow_extra_args(false);
+  command->add_option("--set", o.sets, "Make an input a constant")->type_name("NAME=VALUE")->allow_extra_args(false);
+  command
+      ->add_option("--variant", o.variants,
+                   "One of several sets of input shapes in one file, which share its constants; may be given again")
+      ->type_name("NAME:INPUT=SHAPE,..")
       ->allow_extra_args(false);
   command->add_flag("--check", o.check, "Compare with the reference evaluator before writing");
-  command->add_flag("!--no-winograd", o.winograd, "Direct convolutions only: slower, smaller, and closer to exact arithmetic");
-  command->add_option("--json", o.report, "Write a report of the conversion");
-  command->add_flag("--quiet", o.quiet, "Say nothing unless something is wrong");
+  command
+      ->add_option("--report", o.report,
+                   "With --check: write the comparison as Markdown with a picture (FILE.md, FILE.svg)")
+      ->type_name("FILE.md");
+  command
+      ->add_option("--max-tile-us", o.max_tile_us,
+                   "Longest tile wanted, in microseconds: how soon an inference can be interrupted")
+      ->type_name("US")
+      ->check(silent(CLI::Range(1.0, 1e6)))
+      ->capture_default_str();
+  command
+      ->add_option("--profile", o.profile,
+                   "Device profile from which tile times are reckoned; 30 G MACs/s when left out")
+      ->type_name("FILE.json");
+  command->add_flag("!--no-winograd", o.winograd,
+                    "Direct convolutions only: slower, smaller, nearer to exact arithmetic");
+  command->add_option("--json", o.json, "Write a report of the conversion")->type_name("FILE.json");
+  add_quiet(command, o.quiet);
   return command;
 }
 
 CLI::App* add_run(CLI::App& app, run_options& o) {
-  CLI::App* command = app.add_subcommand("run", "Run a model on .npy files");
-  command->add_option("model", o.model, ".nsk file")->required();
-  command->add_option("--input", o.inputs, "Input, NAME=FILE.npy, in the source model's shape and layout")->allow_extra_args(false);
-  command->add_option("--output-dir", o.output_directory, "Directory for one .npy per output")->required();
+  CLI::App* command =
+      add_command(app, "run", "Run a model on .npy files",
+                  "  nsk run model.nsk --input image=picture.npy --output-dir out\n"
+                  "  nsk run model.nsk --input image=picture.npy --output-dir out --lanes 2 --trace trace.json");
+  command->add_option("model", o.model, ".nsk file")->type_name("FILE")->required();
+  command->add_option("--input", o.inputs, "Input, in the source model's shape and layout")
+      ->type_name("NAME=FILE.npy")
+      ->allow_extra_args(false);
+  command->add_option("--output-dir", o.output_directory, "Directory for one .npy per output")
+      ->type_name("DIRECTORY")
+      ->required();
   add_lanes(command, o.lanes);
   add_isa(command, o.isa);
   add_variant(command, o.variant);
-  command->add_option("--trace", o.trace, "Write a Chrome/Perfetto trace (JSON)");
+  command->add_option("--trace", o.trace, "Write a Chrome/Perfetto trace (JSON)")->type_name("FILE.json");
   command->add_flag("--nhwc", o.nhwc, "Inputs and outputs in the engine's own layout");
+  add_quiet(command, o.quiet);
   return command;
 }
 
 CLI::App* add_inspect(CLI::App& app, inspect_options& o) {
-  CLI::App* command = app.add_subcommand("inspect", "Show steps, shapes, work and memory of a model");
-  command->add_option("model", o.model, ".nsk file")->required();
+  CLI::App* command = add_command(app, "inspect", "Show steps, shapes, work and memory of a model",
+                                  "  nsk inspect model.nsk\n"
+                                  "  nsk inspect model.nsk --profile machine.json\n"
+                                  "  nsk inspect model.nsk --svg arena.svg --svg-graph graph.svg\n"
+                                  "  nsk inspect model.nsk --settings > model_settings.hpp");
+  command->add_option("model", o.model, ".nsk file")->type_name("FILE")->required();
   command->add_flag("--json", o.json, "As JSON");
   command->add_flag("--settings", o.settings, "Print the C++ settings type that the model needs");
+  command
+      ->add_option("--profile", o.profile,
+                   "Device profile (nsk profile): adds the time that every step is expected to take there")
+      ->type_name("FILE.json");
+  command->add_option("--svg", o.svg, "Draw the arena over time")->type_name("FILE.svg");
+  command->add_option("--svg-graph", o.svg_graph, "Draw the graph of steps")->type_name("FILE.svg");
   return command;
 }
 
 CLI::App* add_check(CLI::App& app, check_options& o) {
-  CLI::App* command = app.add_subcommand("check", "Compare a converted model with its source, step by step");
-  command->add_option("source", o.source, "ONNX model")->required();
-  command->add_option("model", o.model, ".nsk file made from it")->required();
-  command->add_option("--input", o.inputs, "Input, NAME=FILE.npy; random numbers where none is given")->allow_extra_args(false);
-  command->add_option("--set", o.sets, "As given to convert, NAME=VALUE")->allow_extra_args(false);
+  CLI::App* command = add_command(app, "check", "Compare a converted model with its source, step by step",
+                                  "  nsk check model.onnx model.nsk\n"
+                                  "  nsk check model.onnx model.nsk --input image=picture.npy --report check.md");
+  command->add_option("source", o.source, "ONNX model")->type_name("FILE")->required();
+  command->add_option("model", o.model, ".nsk file made from it")->type_name("FILE")->required();
+  command->add_option("--input", o.inputs, "Input; random numbers where none is given")
+      ->type_name("NAME=FILE.npy")
+      ->allow_extra_args(false);
+  command->add_option("--set", o.sets, "As given to convert")->type_name("NAME=VALUE")->allow_extra_args(false);
   add_variant(command, o.variant);
-  command->add_option("--tolerance", o.tolerance, "Largest error, as a share of a tensor's largest magnitude")->capture_default_str();
-  command->add_option("--seed", o.seed, "Seed of the random inputs")->capture_default_str();
-  command->add_option("--json", o.report, "Write the comparison as JSON");
+  command->add_option("--tolerance", o.tolerance, "Largest error, as a share of a tensor's largest magnitude")
+      ->type_name("X")
+      ->capture_default_str();
+  command->add_option("--seed", o.seed, "Seed of the random inputs")->type_name("N")->capture_default_str();
+  command->add_option("--json", o.json, "Write the comparison as JSON")->type_name("FILE.json");
+  command->add_option("--report", o.report, "Write the comparison as Markdown with a picture (FILE.md, FILE.svg)")
+      ->type_name("FILE.md");
   add_isa(command, o.isa);
-  command->add_flag("--quiet", o.quiet, "Say nothing unless something is wrong");
+  add_quiet(command, o.quiet);
   return command;
 }
 
 CLI::App* add_bench(CLI::App& app, bench_options& o) {
-  CLI::App* command = app.add_subcommand("bench", "Measure a model, whole and step by step");
-  command->add_option("model", o.model, ".nsk file")->required();
+  CLI::App* command = add_command(app, "bench", "Measure a model, whole and step by step",
+                                  "  nsk bench model.nsk\n"
+                                  "  nsk bench model.nsk --lanes 2 --seconds 5 --json > bench.json\n"
+                                  "  nsk bench model.nsk --trace trace.json");
+  command->add_option("model", o.model, ".nsk file")->type_name("FILE")->required();
   add_lanes(command, o.lanes);
   add_isa(command, o.isa);
-  command->add_option("--seconds", o.seconds, "How long to measure")->check(CLI::Range(0.01, 3600.0))->capture_default_str();
+  add_seconds(command, o.seconds);
   command->add_flag("--json", o.json, "As JSON on standard output");
+  command->add_option("--trace", o.trace, "Write a Chrome/Perfetto trace of the last runs (JSON)")
+      ->type_name("FILE.json");
+  command->add_flag("--quiet", o.quiet, "No progress on the terminal");
+  return command;
+}
+
+CLI::App* add_profile(CLI::App& app, profile_options& o) {
+  CLI::App* command = add_command(app, "profile", "Measure this machine once: peak, bandwidths, overheads, kernels",
+                                  "  nsk profile -o machine.json\n"
+                                  "  nsk inspect model.nsk --profile machine.json");
+  command->add_option("-o,--output", o.output, "Device profile to write (JSON)")->type_name("FILE")->required();
+  add_isa(command, o.isa);
+  add_seconds(command, o.seconds);
+  add_quiet(command, o.quiet);
   return command;
 }
 
 exit_code dispatch(int argc, char** argv) {
-  CLI::App app("nsk: converts neural networks for the netsuke engine, runs, inspects, checks and measures them.\n"
-               "Exit codes: 0 good, 1 usage, 2 input refused, 3 numeric check failed.");
-  app.set_version_flag("--version", NSK_VERSION_STRING);
+  CLI::App app("nsk: converts neural networks for the netsuke engine, runs, inspects, checks and measures them.",
+               "nsk");
+  app.footer(
+      "\nExample:\n"
+      "  nsk convert model.onnx -o model.nsk --check && nsk bench model.nsk\n\n"
+      "`nsk COMMAND --help` tells more. Results go to standard output, progress and errors to standard error.\n"
+      "Exit codes: 0 good, 1 usage, 2 input refused, 3 numeric check failed.");
+  app.get_formatter()->column_width(option_column);
+  app.set_version_flag("--version", "nsk " NSK_VERSION_STRING);
   app.require_subcommand(1);
   convert_options convert_with;
   run_options run_with;
   inspect_options inspect_with;
   check_options check_with;
   bench_options bench_with;
+  profile_options profile_with;
   const CLI::App* converting = add_convert(app, convert_with);
   const CLI::App* running = add_run(app, run_with);
   const CLI::App* inspecting = add_inspect(app, inspect_with);
   const CLI::App* checking = add_check(app, check_with);
+  const CLI::App* profiling = add_profile(app, profile_with);
   add_bench(app, bench_with);
   try {
     app.parse(argc, argv);
@@ -108,6 +207,7 @@ exit_code dispatch(int argc, char** argv) {
   if (running->parsed()) return run(run_with);
   if (inspecting->parsed()) return inspect(inspect_with);
   if (checking->parsed()) return check(check_with);
+  if (profiling->parsed()) return profile(profile_with);
   return bench(bench_with);
 }
 
@@ -124,7 +224,8 @@ int main(int argc, char** argv) {
 #endif
   try {
     const exit_code code = dispatch(argc, argv);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout)) return fail(exit_code::refused, "cannot write to standard output (is the disk full?).");
+    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+      return fail(exit_code::refused, "cannot write to standard output (is the disk full?).");
     return static_cast<int>(code);
   } catch (const error& e) {
     return fail(e.code, e.what());

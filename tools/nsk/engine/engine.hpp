@@ -39,6 +39,9 @@ struct engine {
   /// Refuses bad files; `file` must outlive the result.
   std::unique_ptr<runner> (*open)(const std::byte* file, std::size_t bytes, int lanes, int variant);
   double (*fma_peak)();                                                                        ///< GFLOP/s of one core, measured now
+  /// Reads a block, or copies its first half to the second, over and over for about `us` microseconds; returns the best GB/s of one
+  /// pass (a copy counts both ways). `bytes` is a multiple of 1024, the block 64-byte aligned.
+  double (*bandwidth)(std::byte* block, std::size_t bytes, bool copy, double us);
 };
 
 const engine& avx2_engine();

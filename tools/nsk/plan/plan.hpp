@@ -118,6 +118,11 @@ struct plan {
   const plan_tensor& tensor(int i) const { return tensors[static_cast<std::size_t>(i)]; }
 };
 
+/// Returns how many of the multiply-accumulates that a convolution counts pass in the time of one, compared with a direct convolution.
+constexpr std::int64_t algorithm_gain(conv_algorithm a) {
+  return a == conv_algorithm::winograd4 ? 3 : a == conv_algorithm::winograd2 ? 2 : 1;
+}
+
 /// Chooses the tile of every step: at most `max_macs` multiply-accumulates (or a comparable amount of memory traffic) each, cut so
 /// that rows and weights of a tile are read from the nearest caches. Sets scratch_bytes and plan::lane_bytes.
 void plan_tiles(plan& p, std::int64_t max_macs);

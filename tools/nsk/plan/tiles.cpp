@@ -79,7 +79,7 @@ tile_size conv_tile_size(const plan& p, const plan_step& s, std::int64_t max_mac
   const plan_tensor &x = p.tensor(s.inputs[0]), &y = p.tensor(s.outputs[0]);
   const tile_space space = space_of(y);
   const std::int64_t depth = static_cast<std::int64_t>(s.w.kernel_h) * s.w.kernel_w * (x.shape.back() / s.groups);
-  const std::int64_t gain = s.algorithm == conv_algorithm::winograd4 ? 3 : s.algorithm == conv_algorithm::winograd2 ? 2 : 1;
+  const std::int64_t gain = algorithm_gain(s.algorithm);
   const std::int64_t target = std::clamp(s.macs / wanted_tiles, least_macs, std::max(max_macs, least_macs)) * gain;
   if (s.algorithm == conv_algorithm::direct) {
     tile_size t = gemm_tile_size(space, depth, target);

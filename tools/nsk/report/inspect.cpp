@@ -2,9 +2,12 @@
 #include "report/inspect.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
+
+#include "plan/plan.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -56,19 +59,10 @@ std::string algorithm_of(const step_view& s) {
   return "";
 }
 
-/// MACs of the largest tile: its share of the output's elements.
-std::uint64_t longest_tile(const step_view& s) {
-  const tensor_info output = s.output();
-  const tile_space space = tile_space_of(output.shape().data(), output.rank());
-  const tile_grid grid = tile_grid_of(space, s.tile());
-  std::int64_t longest = 0;
-  for (std::int64_t i = 0; i < grid.count(); ++i) {
-    const tile_range r = range_of_tile(space, s.tile(), grid, i);
-    const std::int64_t pixels = std::int64_t{r.row_end - r.row_begin} * (r.pixel_end - r.pixel_begin);
-    longest = std::max(longest, pixels * (r.channel_end - r.channel_begin));
-  }
-  const double share = static_cast<double>(longest) / static_cast<double>(std::max<std::int64_t>(1, output.elements()));
-  return static_cast<std::uint64_t>(static_cast<double>(s.macs()) * share + 0.5);
+json window_of(const step_view& s) {
+  if (!s.window_table()) return nullptr;
+  const window w = s.window();
+  return {{"kernel", {w.kernel_h, w.kernel_w}}, {"stride", {w.stride_h, w.stride_w}}, {"dilation", {w.dilation_h, w.dilation_w}}};
 }
 
 json step(const step_view& s) {
@@ -87,6 +81,8 @@ json step(const step_view& s) {
   const tile_size tile = s.tile();
   json result = {{"index", s.index()}, {"name", s.name()}, {"operator", name_of(s.op())}, {"algorithm", algorithm_of(s)}};
   result["function"] = name_of(s.epilogue().fn);
+  result["window"] = window_of(s);
+  result["groups"] = s.groups();
   result["residual"] = s.epilogue().residual >= 0;
   result["inputs"] = inputs;
   result["outputs"] = outputs;
@@ -95,7 +91,9 @@ json step(const step_view& s) {
   result["bytes"] = bytes;
   result["weight_bytes"] = weight_bytes;
   result["scratch_bytes"] = s.scratch_bytes();
-  result["longest_tile_macs"] = longest_tile(s);
+  const double tile_macs = static_cast<double>(s.macs()) * describe_work(s).largest_tile;
+  result["longest_tile_macs"] = static_cast<std::uint64_t>(tile_macs + 0.5);
+  result["longest_tile_us"] = tile_macs / (usual_macs_per_us * static_cast<double>(algorithm_gain(s.algorithm())));
   return result;
 }
 
@@ -131,36 +129,69 @@ json transposes_left(const model& m) {
   return result;
 }
 
-json variant(const model& m, const variant_view& v) {
+/// Where the longest tile is, how long it takes, and what the model was converted for.
+json longest_tile(const model& m, const json& steps, const device_profile* profile) {
+  int longest = -1;
+  double longest_us = -1;
+  for (const json& s : steps) {
+    const double us = s["longest_tile_us"];
+    if (us <= longest_us) continue;
+    longest_us = us;
+    longest = s["index"];
+  }
+  double limit = usual_tile_us;
+  for (int i = 0; i < m.metadata_count(); ++i)
+    if (std::string(m.metadata_key(i)) == tile_limit_key) limit = std::atof(m.metadata_value(i));
+  json result = {{"step", longest}, {"macs", 0}, {"us", std::max(0.0, longest_us)}, {"limit_us", limit}};
+  if (longest < 0) return result;
+  const json& s = steps[static_cast<std::size_t>(longest)];
+  result["macs"] = s["longest_tile_macs"];
+  result["name"] = s["name"];
+  result["operator"] = s["operator"];
+  result["algorithm"] = s["algorithm"];
+  result["measured_on"] = profile ? profile->name : "";
+  return result;
+}
+
+/// Adds what the profile expects of every step, and the sum.
+void add_estimates(json& result, const model& m, const variant_view& v, const device_profile& profile) {
+  const std::vector<step_estimate> estimates = estimate(profile, m, v);
+  double total = 0;
+  for (std::size_t i = 0; i < estimates.size(); ++i) {
+    const step_estimate& e = estimates[i];
+    json& step = result["steps"][i];
+    step["expected"] = {{"us", e.total()}, {"compute_us", e.compute}, {"memory_us", e.memory}, {"overhead_us", e.overhead}};
+    step["longest_tile_us"] = e.largest_tile;
+    total += e.total();
+  }
+  result["expected"] = {{"ms", total * 1e-3}, {"device", profile.name}, {"isa", profile.isa}};
+}
+
+json variant(const model& m, const variant_view& v, const device_profile* profile) {
   json result = {{"name", v.name()}, {"profile", v.profile()}, {"inputs", json::array()}, {"outputs", json::array()}};
   for (int i = 0; i < v.input_count(); ++i) result["inputs"].push_back(port(v.input(i)));
   for (int i = 0; i < v.output_count(); ++i) result["outputs"].push_back(port(v.output(i)));
   result["arena"] = {{"shared_bytes", v.shared_bytes()}, {"lane_bytes", v.lane_bytes()}, {"bytes", v.arena_bytes()}, {"map", arena_map(v)}};
 
-  std::uint64_t macs = 0, longest = 0;
-  int longest_step = -1;
-  json steps = json::array(), copies = json::array();
+  std::uint64_t macs = 0;
+  result["steps"] = json::array();
+  result["copies"] = json::array();
   for (int i = 0; i < v.step_count(); ++i) {
     const step_view s = v.step(i);
-    steps.push_back(step(s));
+    result["steps"].push_back(step(s));
     macs += s.macs();
-    if (longest_tile(s) > longest || longest_step < 0) {
-      longest = longest_tile(s);
-      longest_step = i;
-    }
-    if (s.op() == op::copy) copies.push_back({{"step", i}, {"name", s.name()}, {"bytes", s.output().bytes()}});
+    if (s.op() == op::copy) result["copies"].push_back({{"step", i}, {"name", s.name()}, {"bytes", s.output().bytes()}});
   }
-  result["steps"] = steps;
+  if (profile) add_estimates(result, m, v, *profile);
   result["macs"] = macs;
-  result["longest_tile"] = {{"step", longest_step}, {"macs", longest}};
-  result["copies"] = copies;
+  result["longest_tile"] = longest_tile(m, result["steps"], profile);
   result["transposes_left"] = transposes_left(m);
   return result;
 }
 
 }
 
-json inspect(const model& m, std::size_t file_bytes) {
+json inspect(const model& m, std::size_t file_bytes, const device_profile* profile) {
   json result = {{"name", m.name()}, {"producer", m.producer()}, {"format_version", NSK_FORMAT_VERSION}, {"file_bytes", file_bytes}};
   result["weight_bytes"] = m.weights().size();
   char signature[17];
@@ -169,44 +200,8 @@ json inspect(const model& m, std::size_t file_bytes) {
   result["metadata"] = json::object();
   for (int i = 0; i < m.metadata_count(); ++i) result["metadata"][m.metadata_key(i)] = m.metadata_value(i);
   result["variants"] = json::array();
-  for (int i = 0; i < m.variant_count(); ++i) result["variants"].push_back(variant(m, m.variant(i)));
+  for (int i = 0; i < m.variant_count(); ++i) result["variants"].push_back(variant(m, m.variant(i), profile));
   return result;
-}
-
-std::string settings_source(const model& m) {
-  bool ops[op_count] = {}, functions[function_count] = {}, winograd = false;
-  functions[static_cast<int>(function::identity)] = true;
-  for (int v = 0; v < m.variant_count(); ++v) {
-    for (int i = 0; i < m.variant(v).step_count(); ++i) {
-      const step_view s = m.variant(v).step(i);
-      ops[static_cast<int>(s.op())] = true;
-      functions[static_cast<int>(s.epilogue().fn)] = true;
-      winograd = winograd || (s.op() == op::conv_2d && s.algorithm() != conv_algorithm::direct);
-    }
-  }
-  constexpr const char* op_names[op_count] = {"none", "conv_2d", "depthwise_conv_2d", "fully_connected", "pack_panels", "mat_mul", "pool_2d",
-                                              "unary", "binary", "copy", "fill", "resize_2d", "reduce", "softmax", "cast", "compare", "select",
-                                              "arithmetic", "gather", "gather_elements", "arg_reduce", "top_k", "non_max_suppression",
-                                              "layer_normalization", "local_response_normalization"};
-  auto join = [](const char* scope, const bool* wanted, int count, auto&& name) {
-    std::string text;
-    for (int i = 0; i < count; ++i)
-      if (wanted[i]) text += (text.empty() ? "" : ", ") + std::string(scope) + name(i);
-    return text;
-  };
-  std::string identifier = *m.name() ? m.name() : "model";
-  for (char& c : identifier)
-    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-  if (std::isdigit(static_cast<unsigned char>(identifier.front()))) identifier = "model_" + identifier;
-
-  std::string text = "// Printed by `nsk inspect --settings`: what '" + std::string(m.name()) + "' needs, and no more.\n";
-  text += "struct " + identifier + "_settings : nsk::default_settings {\n";
-  text += "  using ops = nsk::op_list<" + join("nsk::op::", ops, op_count, [&](int i) { return op_names[i]; }) + ">;\n";
-  text += "  using functions = nsk::function_list<" +
-          join("nsk::function::", functions, function_count, [](int i) { return name_of(static_cast<function>(i)); }) + ">;\n";
-  if (!winograd) text += "  static constexpr bool winograd = false;\n";
-  text += "};\n";
-  return text;
 }
 
 }

@@ -29,28 +29,68 @@ std::string format_text(const char* pattern, ...) {
 std::string bytes_text(double bytes) { return scaled(bytes, " B", {"kB", "MB", "GB", "TB"}); }
 std::string count_text(double count) { return scaled(count, "", {"k", "M", "G", "T"}); }
 
+std::string digits_text(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
+std::string time_text(double microseconds) {
+  if (microseconds < 1) return format_text("%.0f ns", microseconds * 1e3);
+  if (microseconds < 999.5) return format_text(microseconds < 99.5 ? "%.1f us" : "%.0f us", microseconds);
+  if (microseconds < 999.5e3)
+    return format_text("%.*f ms", microseconds < 9.995e3 ? 2 : microseconds < 99.95e3 ? 1 : 0, microseconds / 1e3);
+  return format_text("%.1f s", microseconds / 1e6);
+}
+
+std::string shortened(const std::string& text, std::size_t width) {
+  width = std::max<std::size_t>(width, 8);
+  if (text.size() <= width) return text;
+  const std::size_t head = (width - 3) / 2, tail = width - 3 - head;
+  return text.substr(0, head) + "..." + text.substr(text.size() - tail);
+}
+
 text_table::text_table(const std::vector<std::string>& headings) {
   std::vector<std::string> row;
   for (const std::string& heading : headings) {
     m_right.push_back(!heading.empty() && heading.front() == '>');
     row.push_back(m_right.back() ? heading.substr(1) : heading);
   }
-  m_rows.push_back(std::move(row));
+  add(std::move(row));
 }
 
-std::string text_table::text() const {
+std::string text_table::line_of(const std::vector<std::string>& row, const std::vector<std::size_t>& widths) const {
+  std::string line;
+  for (std::size_t i = 0; i < row.size() && i < widths.size(); ++i) {
+    const std::string cell = shortened(row[i], std::max<std::size_t>(widths[i], 8)),
+                      pad(widths[i] - std::min(widths[i], cell.size()), ' ');
+    line += (i ? "  " : "") + (m_right[i] ? pad + cell : cell + pad);
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
+std::string text_table::text(const text_style& style) const {
   std::vector<std::size_t> widths(m_right.size(), 0);
   for (const auto& row : m_rows)
     for (std::size_t i = 0; i < row.size() && i < widths.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  std::string result;
+  std::size_t before_last = 0, longest = 0;
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i) before_last += widths[i] + 2;
+  if (!widths.empty() && before_last + widths.back() > style.width && !m_right.back())
+    widths.back() = std::max<std::size_t>(style.width - std::min(style.width, before_last), 8);
+
+  std::vector<std::string> lines;
   for (const auto& row : m_rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size() && i < widths.size(); ++i) {
-      const std::string pad(widths[i] - row[i].size(), ' ');
-      line += (i ? "  " : "") + (m_right[i] ? pad + row[i] : row[i] + pad);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    result += line + "\n";
+    lines.push_back(line_of(row, widths));
+    longest = std::max(longest, lines.back().size());
+  }
+  std::string result;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (m_rows[i].empty()) lines[i] = std::string(longest, '-');
+    result += (i == 0 || m_rows[i].empty() ? style.faint(lines[i])
+               : m_strong[i]               ? style.strong(lines[i])
+                                           : lines[i]) +
+              "\n";
   }
   return result;
 }

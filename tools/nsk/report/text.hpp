@@ -11,24 +11,50 @@ namespace nsk::tool {
 #if defined(__GNUC__)
 __attribute__((format(printf, 1, 2)))
 #endif
-std::string format_text(const char* pattern, ...);
+std::string
+format_text(const char* pattern, ...);
 
 /// "13.4 MB", "512 B": powers of 1000.
 std::string bytes_text(double bytes);
 /// "301.3 M", "0.9 k".
 std::string count_text(double count);
+/// "6,712,320": every digit, in groups of three.
+std::string digits_text(std::uint64_t number);
+/// "850 ns", "93 us", "9.18 ms", "1.2 s".
+std::string time_text(double microseconds);
 
-/// A table with left-aligned text and right-aligned numbers; columns are as wide as they need.
+/// Returns `text` in at most `width` characters (at least 8): the middle gives way to "...".
+std::string shortened(const std::string& text, std::size_t width);
+
+/// How text is shown: escape codes for emphasis only where a person looks at a terminal.
+struct text_style {
+  bool colour = false;
+  std::size_t width = 120;  ///< of a line, in characters
+
+  std::string strong(const std::string& text) const { return colour ? "\x1b[1m" + text + "\x1b[0m" : text; }
+  std::string faint(const std::string& text) const { return colour ? "\x1b[2m" + text + "\x1b[0m" : text; }
+};
+
+/// A table with left-aligned text and right-aligned numbers. Columns are as wide as they need; the last one is
+/// shortened where a line would be longer than the style's width.
 class text_table {
  public:
   /// A heading that starts with '>' makes its column right-aligned.
   explicit text_table(const std::vector<std::string>& headings);
-  void add(std::vector<std::string> row) { m_rows.push_back(std::move(row)); }
-  std::string text() const;
+  /// Adds a row; a strong one is set off on terminals.
+  void add(std::vector<std::string> row, bool strong = false) {
+    m_rows.push_back(std::move(row));
+    m_strong.push_back(strong);
+  }
+  /// Adds a line across the table, to be followed by sums.
+  void add_rule() { add({}); }
+  std::string text(const text_style& style = {}) const;
 
  private:
+  std::string line_of(const std::vector<std::string>& row, const std::vector<std::size_t>& widths) const;
+
   std::vector<std::vector<std::string>> m_rows;
-  std::vector<bool> m_right;
+  std::vector<bool> m_right, m_strong;
 };
 
 }

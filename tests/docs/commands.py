@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs every command that the documentation shows.
+
+  commands.py [FILE.md ...]        README.md, docs/*.md and examples/README.md when none is given
+
+Blocks of ```sh are run with `bash -e`, those of one page in order in one scratch folder, in which what pages speak of exists: the tool and
+the examples on the path, model.onnx, model.nsk, examples/ and include/ of the checkout, arrays and pictures (see furnish). Programs of
+SYNTAX_ONLY, which install packages or take minutes, are tested elsewhere; here they must exist, be executable, and parse. Where a line must
+not run at all, write before its block, with a reason:
+
+  <!-- commands: not run, REASON -->
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+from models import REPOSITORY, TOOL  # noqa: E402
+
+SYNTAX_ONLY = {"./examples/quickstart.sh", "examples/quickstart.sh", "./tests/run.sh", "tests/run.sh", "examples/models/fetch_blazeface.sh",
+               "tools/install_dependencies.sh", "./tools/install_dependencies.sh"}
+BLOCK = re.compile(r"^(?P<mark><!-- commands: not run, (?P<reason>[^\n]+?) -->\n+)?```sh\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+TIME_LIMIT = 300
+
+
+def small_model(path):
+    """A network with a kernel of each usual kind; runs in microseconds. Input 'image' [1,3,32,32], output 'scores' [1,10]."""
+    import onnx
+    from onnx import TensorProto, helper
+    generator = np.random.default_rng(1)
+    weights = {"w1": (16, 3, 3, 3), "w2": (16, 16, 3, 3), "w3": (16, 1, 3, 3), "w4": (32, 16, 1, 1), "w5": (32, 10)}
+    initializers = [helper.make_tensor(n, TensorProto.FLOAT, s, (generator.standard_normal(s) * 0.2).astype(np.float32).ravel()) for n, s in weights.items()]
+    nodes = [helper.make_node("Conv", ["image", "w1"], ["a"], name="first", pads=[1] * 4, strides=[2, 2]), helper.make_node("Relu", ["a"], ["b"]),
+             helper.make_node("Conv", ["b", "w2"], ["c"], name="second", pads=[1] * 4), helper.make_node("Relu", ["c"], ["d"]),
+             helper.make_node("Conv", ["d", "w3"], ["e"], name="third", pads=[1] * 4, group=16), helper.make_node("Add", ["e", "b"], ["f"]),
+             helper.make_node("Conv", ["f", "w4"], ["g"], name="fourth"), helper.make_node("GlobalAveragePool", ["g"], ["h"]),
+             helper.make_node("Flatten", ["h"], ["i"]), helper.make_node("MatMul", ["i", "w5"], ["j"], name="last"),
+             helper.make_node("Softmax", ["j"], ["scores"], axis=-1)]
+    graph = helper.make_graph(nodes, "small", [helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, 32, 32])],
+                              [helper.make_tensor_value_info("scores", TensorProto.FLOAT, [1, 10])], initializers)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
+
+
+def furnish(folder):
+    """Everything that pages take for granted."""
+    programs = folder / ".path"
+    programs.mkdir()
+    (programs / "nsk").symlink_to(pathlib.Path(TOOL).resolve())
+    for example in (pathlib.Path(TOOL).resolve().parent / "examples").glob("*"):
+        if example.is_file() and os.access(example, os.X_OK):
+            (programs / example.name).symlink_to(example)
+    small_model(folder / "model.onnx")
+    subprocess.run([TOOL, "convert", folder / "model.onnx", "-o", folder / "model.nsk", "--quiet"], check=True)
+    for name in ("picture", "image", "in"):
+        np.save(folder / f"{name}.npy", np.random.default_rng(2).uniform(-1, 1, [1, 3, 32, 32]).astype(np.float32))
+    for name in ("examples", "include", "tests", "tools"):
+        (folder / name).symlink_to(REPOSITORY / name)
+    (folder / "netsuke").symlink_to(REPOSITORY)
+    (folder / "out").mkdir()
+    (folder / "my_network.cpp").write_text("#include <netsuke/netsuke.hpp>\n")
+
+
+def check_script(word):
+    path = REPOSITORY / word
+    if not (path.exists() and os.access(path, os.X_OK)):
+        return f"{word} does not exist or is not executable"
+    done = subprocess.run(["bash", "-n", path], capture_output=True, text=True)
+    return done.stderr if done.returncode else ""
+
+
+def run_block(body, folder):
+    """'' or what went wrong."""
+    lines, problems = [], []
+    for line in body.splitlines():
+        first = line.split()[0] if line.split() else ""
+        if first in SYNTAX_ONLY:
+            problems.append(check_script(first))
+        else:
+            lines.append(line)
+    environment = dict(os.environ, PATH=f"{folder / '.path'}{os.pathsep}{os.environ['PATH']}")
+    try:
+        done = subprocess.run(["bash", "-e", "-o", "pipefail"], input="\n".join(lines), cwd=folder, env=environment, capture_output=True, text=True,
+                              timeout=TIME_LIMIT)
+        if done.returncode:
+            problems.append(f"exit code {done.returncode}: {(done.stderr or done.stdout).strip()[-600:]}")
+    except subprocess.TimeoutExpired:
+        problems.append(f"took more than {TIME_LIMIT} s")
+    return "; ".join(p for p in problems if p)
+
+
+def run_page(page):
+    """Failures of one page, and how many blocks it has."""
+    failures, count = [], 0
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="nsk_docs_"))
+    try:
+        furnish(folder)
+        text = page.read_text()
+        for block in BLOCK.finditer(text):
+            line = text.count("\n", 0, block.start("body"))
+            if block.group("reason"):
+                print(f"{page.name}:{line}: not run, {block.group('reason')}")
+                continue
+            count += 1
+            problem = run_block(block.group("body"), folder)
+            if problem:
+                failures.append(f"{page.name}:{line}: {problem}\n    " + block.group("body").strip().replace("\n", "\n    "))
+    finally:
+        shutil.rmtree(folder)
+    return failures, count
+
+
+def main(arguments):
+    pages = [pathlib.Path(a) for a in arguments] or [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md")), REPOSITORY / "examples" / "README.md"]
+    failures, total = [], 0
+    for page in pages:
+        bad, count = run_page(page) if BLOCK.search(page.read_text()) else ([], 0)
+        failures, total = failures + bad, total + count
+    print("\n".join(failures + [f"{total} blocks of commands on {len(pages)} pages, {len(failures)} failed"]))
+    return 1 if failures or total == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

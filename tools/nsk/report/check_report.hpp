@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// A comparison as a page for people: Markdown and a picture of the error by depth.
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace nsk::tool {
+
+struct check_report {
+  std::string source, model, isa;
+  nlohmann::json comparison;                                ///< comparison_json's result
+  std::vector<std::pair<std::string, std::string>> inputs;  ///< name, how it was made
+};
+
+/// How random_inputs makes its numbers, in words.
+std::string describe_random(std::uint64_t seed);
+
+/// The page. `picture` is the file name of the picture, as the page refers to it.
+std::string check_markdown(const check_report& r, const std::string& picture);
+/// Error of every step over its place in the plan, on a logarithmic scale, with the tolerance as a line.
+std::string check_svg(const check_report& r);
+
+/// Writes both: `path` and beside it the picture, with .svg in place of the last extension.
+void write_check_report(const std::string& path, const check_report& r);
+
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "report/inspect.hpp"
+
+#include <cctype>
+
+namespace nsk::tool {
+
+std::string settings_source(const model& m) {
+  bool ops[op_count] = {}, functions[function_count] = {}, winograd = false;
+  functions[static_cast<int>(function::identity)] = true;
+  for (int v = 0; v < m.variant_count(); ++v) {
+    for (int i = 0; i < m.variant(v).step_count(); ++i) {
+      const step_view s = m.variant(v).step(i);
+      ops[static_cast<int>(s.op())] = true;
+      functions[static_cast<int>(s.epilogue().fn)] = true;
+      winograd = winograd || (s.op() == op::conv_2d && s.algorithm() != conv_algorithm::direct);
+    }
+  }
+  constexpr const char* op_names[op_count] = {"none",
+                                              "conv_2d",
+                                              "depthwise_conv_2d",
+                                              "fully_connected",
+                                              "pack_panels",
+                                              "mat_mul",
+                                              "pool_2d",
+                                              "unary",
+                                              "binary",
+                                              "copy",
+                                              "fill",
+                                              "resize_2d",
+                                              "reduce",
+                                              "softmax",
+                                              "cast",
+                                              "compare",
+                                              "select",
+                                              "arithmetic",
+                                              "gather",
+                                              "gather_elements",
+                                              "arg_reduce",
+                                              "top_k",
+                                              "non_max_suppression",
+                                              "layer_normalization",
+                                              "local_response_normalization"};
+  auto join = [](const char* scope, const bool* wanted, int count, auto&& name) {
+    std::string text;
+    for (int i = 0; i < count; ++i)
+      if (wanted[i]) text += (text.empty() ? "" : ", ") + std::string(scope) + name(i);
+    return text;
+  };
+  std::string identifier = *m.name() ? m.name() : "model";
+  for (char& c : identifier)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  if (std::isdigit(static_cast<unsigned char>(identifier.front()))) identifier = "model_" + identifier;
+
+  std::string text =
+      "// Printed by `nsk inspect --settings`: what '" + std::string(m.name()) + "' needs, and no more.\n";
+  text += "struct " + identifier + "_settings : nsk::default_settings {\n";
+  text += "  using ops = nsk::op_list<" + join("nsk::op::", ops, op_count, [&](int i) { return op_names[i]; }) + ">;\n";
+  text += "  using functions = nsk::function_list<" +
+          join("nsk::function::", functions, function_count, [](int i) { return name_of(static_cast<function>(i)); }) +
+          ">;\n";
+  if (!winograd) text += "  static constexpr bool winograd = false;\n";
+  text += "};\n";
+  return text;
+}
+
+}
