@@ -10,7 +10,7 @@
 NSK_BEGIN
 namespace image_impl {
 
-/// Sides and centres of regions, widths and heights of pictures; every sum of them is exact in a float or an int32_t.
+/// Limit of sides and centres of regions and of sides of pictures: places in them fit an int32_t, whole ones a float.
 inline constexpr double largest = 4194304;
 
 struct direction {
