@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <netsuke/core/packing.hpp>
 #include "profile/references.hpp"
 
 #include "graph/infer.hpp"
@@ -138,8 +139,10 @@ class layers {
       const auto length = static_cast<std::uint32_t>(layout.tensor(s.outputs[0]).shape.back());
       s.tile = {0, 0, channels, (length + channels - 1) / channels};
     }
-    plan_memory(layout);
-    return {name, write_model(layout, {})};
+    constant_pool pool;
+    plan_memory(layout, pool);
+    pool.bytes.resize(pool.bytes.size() + over_read);
+    return {name, write_model({{"default", layout}}, pool.bytes, {})};
   }
 
  private:
