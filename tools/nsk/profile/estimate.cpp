@@ -16,12 +16,17 @@ const memory_level* level_of(const device_profile& p, double bytes) {
 /// Microseconds for `bytes` at `gigabytes` per second; nothing where the bandwidth is not known.
 double microseconds(double bytes, double gigabytes) { return gigabytes > 0 ? bytes / gigabytes * 1e-3 : 0; }
 
-/// How far two shapes are apart, in doublings. Depth and columns decide how a kernel's inner loops run, rows matter
-/// less.
+double square(double x) { return x * x; }
+
+/// How far two shapes are apart, in doublings. Depth and columns decide how a kernel's inner loops run, bytes per work
+/// whether it waits for memory (a stride of 2 reads four times as much); rows matter less.
 double distance_squared(const step_work& a, const step_work& b) {
-  const double rows = std::log2(a.rows / b.rows), depth = std::log2(a.depth / b.depth),
-               columns = std::log2(a.columns / b.columns);
-  return 0.25 * rows * rows + depth * depth + columns * columns;
+  const double intensity =
+      a.activation_bytes > 0 && b.activation_bytes > 0
+          ? square(std::log2(a.activation_bytes / a.work()) - std::log2(b.activation_bytes / b.work()))
+          : 0;
+  return 0.25 * square(std::log2(a.rows / b.rows)) + square(std::log2(a.depth / b.depth)) +
+         square(std::log2(a.columns / b.columns)) + intensity;
 }
 
 /// The kind whose references stand in for a kind that a profile lacks.

@@ -21,6 +21,7 @@ json level_json(const memory_level& l) {
 json reference_json(const device_profile& p, const reference_step& r) {
   json result = {{"name", r.name}, {"rows", r.shape.rows}, {"depth", r.shape.depth}, {"columns", r.shape.columns}};
   result["macs"] = r.shape.macs;
+  result["activation_bytes"] = r.shape.activation_bytes;
   result["us"] = r.us;
   result["work_per_us"] = r.rate;
   result["efficiency"] = r.us > 0 && p.peak_gflops > 0 ? 2e-3 * r.shape.macs / r.us / p.peak_gflops : 0;
@@ -35,6 +36,7 @@ reference_step reference_from(const std::string& kind, const json& j) {
   r.shape.depth = j.at("depth");
   r.shape.columns = j.at("columns");
   r.shape.macs = j.at("macs");
+  r.shape.activation_bytes = j.at("activation_bytes");
   r.us = j.at("us");
   r.rate = j.at("work_per_us");
   const bool sensible = r.shape.rows > 0 && r.shape.depth > 0 && r.shape.columns > 0;

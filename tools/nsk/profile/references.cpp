@@ -183,8 +183,6 @@ reference_network convolutions() {
   layers l;
   l.first_conv(224, 3, 16, 3, 2);
   l.first_conv(224, 3, 64, 7, 2);
-  l.first_conv(28, 1, 8, 5, 1);
-  l.conv(14, 8, 16, 5);
   l.conv(112, 16, 32, 3, 2);
   l.conv(56, 24, 24, 5);
   l.conv(56, 64, 128, 3, 2);
@@ -244,11 +242,16 @@ void add_depthwise(std::vector<reference_network>& networks) {
   struct shape {
     std::int64_t size, channels, kernel, stride;
   };
-  constexpr shape shapes[] = {{112, 32, 3, 1}, {112, 96, 3, 2}, {56, 144, 3, 1}, {56, 24, 3, 1},
-                              {28, 192, 3, 1}, {28, 120, 5, 1}, {28, 240, 5, 2}, {14, 576, 3, 1},
+  constexpr shape shapes[] = {{112, 32, 3, 1}, {112, 96, 3, 2}, {56, 144, 3, 1}, {56, 24, 3, 1},  {128, 24, 3, 1},
+                              {32, 48, 3, 1},  {28, 192, 3, 1}, {28, 120, 5, 1}, {28, 240, 5, 2}, {14, 576, 3, 1},
                               {14, 480, 5, 1}, {7, 960, 3, 1},  {7, 1152, 5, 1}};
   for (const shape& s : shapes)
     add_alone(networks, [&](layers& l) { l.depthwise(s.size, s.channels, s.kernel, s.stride); });
+}
+
+void add_small_convolutions(std::vector<reference_network>& networks) {
+  add_alone(networks, [](layers& l) { l.first_conv(28, 1, 8, 5, 1); });
+  add_alone(networks, [](layers& l) { l.conv(14, 8, 16, 5); });
 }
 
 void add_windows(std::vector<reference_network>& networks) {
@@ -256,7 +259,7 @@ void add_windows(std::vector<reference_network>& networks) {
   add_alone(networks, [](layers& l) { l.pool("MaxPool", 28, 128, 3, 2); });
   add_alone(networks, [](layers& l) { l.pool("MaxPool", 14, 192, 3, 1); });
   add_alone(networks, [](layers& l) { l.pool("AveragePool", 28, 64, 3, 1); });
-  for (const std::int64_t size : {28, 64})
+  for (const std::int64_t size : {28, 64, 128})
     add_alone(networks, [&](layers& l) {
       l.plain("MaxPool", size, size / 3 / 8 * 8, {{"kernel_shape", lengths{2, 2}}, {"strides", lengths{2, 2}}});
     });
@@ -293,6 +296,7 @@ void add_elementwise(std::vector<reference_network>& networks) {
 
 std::vector<reference_network> make_reference_networks() {
   std::vector<reference_network> networks{convolutions(), winograd(), pointwise()};
+  add_small_convolutions(networks);
   add_depthwise(networks);
   add_windows(networks);
   add_dense(networks);
