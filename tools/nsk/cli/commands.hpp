@@ -31,6 +31,9 @@ struct inspect_options {
 };
 exit_code inspect(const inspect_options& o);
 
+/// Prints docs/operators.md.
+exit_code operators();
+
 struct check_options {
   std::string source, model, variant, isa, json, report;
   std::vector<std::string> inputs, sets;  ///< NAME=FILE.npy, NAME=VALUE

@@ -197,6 +197,7 @@ exit_code dispatch(int argc, char** argv) {
   const CLI::App* inspecting = add_inspect(app, inspect_with);
   const CLI::App* checking = add_check(app, check_with);
   const CLI::App* profiling = add_profile(app, profile_with);
+  const CLI::App* listing = add_command(app, "operators", "List the ONNX operators that import, as Markdown", "  nsk operators");
   add_bench(app, bench_with);
   try {
     app.parse(argc, argv);
@@ -207,6 +208,7 @@ exit_code dispatch(int argc, char** argv) {
   if (running->parsed()) return run(run_with);
   if (inspecting->parsed()) return inspect(inspect_with);
   if (checking->parsed()) return check(check_with);
+  if (listing->parsed()) return operators();
   if (profiling->parsed()) return profile(profile_with);
   return bench(bench_with);
 }

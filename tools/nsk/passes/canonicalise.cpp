@@ -48,6 +48,14 @@ const std::unordered_map<std::string, canonicaliser::rule>& canonicaliser::typed
   return table;
 }
 
+std::vector<std::string> canonicaliser::operators() {
+  std::vector<std::string> names;
+  for (const auto* table : {&rules(), &typed_rules()})
+    for (const auto& entry : *table) names.push_back(entry.first);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 program canonicaliser::run() {
   m_program.name = m_graph.name;
   m_map.assign(m_graph.values.size(), no_value);

@@ -11,6 +11,8 @@ class canonicaliser {
  public:
   explicit canonicaliser(const graph& g) : m_graph(g) {}
   program run();
+  /// Names of all operators that have a rule, sorted.
+  static std::vector<std::string> operators();
 
  private:
   using rule = void (canonicaliser::*)(const node&);

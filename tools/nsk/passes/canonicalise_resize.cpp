@@ -9,12 +9,15 @@ namespace {
 struct resampling {
   std::string mode, coordinates, nearest;
   double cubic = -0.75;
-  bool exclude_outside = false;
+  bool exclude_outside = false, antialias = false;
+  double start = 0, end = 1;  ///< region of tf_crop_and_resize along the axis at hand
+  bool crops() const { return coordinates == "tf_crop_and_resize"; }
 };
 
 /// Position in the input of output sample `i` (ONNX Resize, coordinate_transformation_mode).
 double source_position(const resampling& r, double i, double in, double out, double scale) {
   if (r.coordinates == "asymmetric") return i / scale;
+  if (r.crops()) return out == 1 ? 0.5 * (r.start + r.end) * (in - 1) : r.start * (in - 1) + i * (r.end - r.start) * (in - 1) / (out - 1);
   if (r.coordinates == "align_corners") return out == 1 ? 0 : i * (in - 1) / (out - 1);
   if (r.coordinates == "pytorch_half_pixel") return out > 1 ? (i + 0.5) / scale - 0.5 : 0;
   if (r.coordinates == "tf_half_pixel_for_nn") return (i + 0.5) / scale;
@@ -33,42 +36,56 @@ std::int64_t nearest_index(const std::string& mode, double x) {
   return static_cast<std::int64_t>(low) + (up ? 1 : 0);
 }
 
-/// Taps and weights of one output sample, before clamping of the indices.
-void sample(const resampling& r, double x, std::int64_t length, std::vector<std::int64_t>& index, std::vector<double>& weight) {
-  const auto base = static_cast<std::int64_t>(std::floor(x));
-  const double t = x - std::floor(x);
+/// Keys' cubic convolution at distance t (1981).
+double cubic_kernel(double a, double t) {
+  t = std::abs(t);
+  if (t <= 1) return ((a + 2) * t - (a + 3)) * t * t + 1;
+  return t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a : 0;
+}
+
+/// Taps and weights of one output sample, before clamping of the indices. With antialias a shrinking axis widens the kernel.
+void sample(const resampling& r, double x, std::int64_t length, double scale, std::vector<std::int64_t>& index, std::vector<double>& weight) {
+  index.clear();
+  weight.clear();
   if (r.mode == "nearest") {
     index = {nearest_index(r.nearest, x)};
     weight = {1};
-  } else if (r.mode == "linear") {
-    index = {base, base + 1};
-    weight = {1 - t, t};
-  } else {  // Keys' cubic convolution, 1981
-    const double a = r.cubic;
-    index = {base - 1, base, base + 1, base + 2};
-    weight = {((a * (t + 1) - 5 * a) * (t + 1) + 8 * a) * (t + 1) - 4 * a, ((a + 2) * t - (a + 3)) * t * t + 1,
-              ((a + 2) * (1 - t) - (a + 3)) * (1 - t) * (1 - t) + 1, ((a * (2 - t) - 5 * a) * (2 - t) + 8 * a) * (2 - t) - 4 * a};
+    return;
   }
-  if (!r.exclude_outside) return;
+  const bool linear = r.mode == "linear";
+  const double stretch = r.antialias && scale < 1 ? 1 / scale : 1, support = (linear ? 1 : 2) * stretch;
   double sum = 0;
-  for (std::size_t k = 0; k < index.size(); ++k) {
-    if (index[k] < 0 || index[k] >= length) weight[k] = 0;
-    sum += weight[k];
+  for (double at = std::floor(x - support) + 1; at < x + support; ++at) {
+    const double distance = (at - x) / stretch;
+    const bool outside = at < 0 || at >= static_cast<double>(length);
+    index.push_back(static_cast<std::int64_t>(at));
+    weight.push_back(r.exclude_outside && outside ? 0 : linear ? std::max(0.0, 1 - std::abs(distance)) : cubic_kernel(r.cubic, distance));
+    sum += weight.back();
   }
-  for (double& w : weight) w = sum != 0 ? w / sum : w;
+  if ((r.exclude_outside || r.antialias) && sum != 0)
+    for (double& w : weight) w /= sum;
 }
 
 resize_axis make_axis(const resampling& r, int axis, std::int64_t in, std::int64_t out, double scale) {
+  struct position { std::vector<std::int64_t> index; std::vector<double> weight; };
+  std::vector<position> positions(static_cast<std::size_t>(out));
+  std::size_t taps = 1;
+  for (std::int64_t i = 0; i < out; ++i) {
+    position& p = positions[static_cast<std::size_t>(i)];
+    const double x = source_position(r, static_cast<double>(i), static_cast<double>(in), static_cast<double>(out), scale);
+    sample(r, x, in, scale, p.index, p.weight);
+    if (r.crops() && (x < 0 || x > static_cast<double>(in - 1))) p.weight.assign(p.weight.size(), 0.0);  // extrapolated: 0
+    taps = std::max(taps, p.index.size());
+  }
   resize_axis result;
   result.axis = axis;
-  std::vector<std::int64_t> index;
-  std::vector<double> weight;
-  for (std::int64_t i = 0; i < out; ++i) {
-    sample(r, source_position(r, static_cast<double>(i), static_cast<double>(in), static_cast<double>(out), scale), in, index, weight);
-    result.taps = static_cast<int>(index.size());
-    for (std::size_t k = 0; k < index.size(); ++k) {
-      result.index.push_back(static_cast<std::int32_t>(std::clamp<std::int64_t>(index[k], 0, in - 1)));
-      result.weight.push_back(static_cast<float>(weight[k]));
+  result.taps = static_cast<int>(taps);
+  for (position& p : positions) {
+    p.index.resize(taps, p.index.back());
+    p.weight.resize(taps, 0.0);
+    for (std::size_t k = 0; k < taps; ++k) {
+      result.index.push_back(static_cast<std::int32_t>(std::clamp<std::int64_t>(p.index[k], 0, in - 1)));
+      result.weight.push_back(static_cast<float>(p.weight[k]));
     }
   }
   return result;
@@ -86,8 +103,12 @@ void canonicaliser::resize(const node& n) {
   r.nearest = old ? "floor" : n.text("nearest_mode", "round_prefer_floor");
   r.cubic = n.number("cubic_coeff_a", -0.75f);
   r.exclude_outside = n.integer("exclude_outside", 0) != 0;
-  if (n.integer("antialias", 0) != 0 && out != x) refuse_node(n, "antialias has no kernel; export with antialias=0 or resize before the model");
-  if (r.coordinates == "tf_crop_and_resize") refuse_node(n, "tf_crop_and_resize has no kernel; crop before the model and use half_pixel");
+  r.antialias = n.integer("antialias", 0) != 0;
+  std::vector<double> roi;
+  if (r.crops()) {
+    if (n.number("extrapolation_value", 0) != 0) refuse_node(n, "tf_crop_and_resize has a kernel for extrapolation_value 0");
+    roi = numbers(n, 1, "roi");
+  }
 
   std::vector<double> scales;
   if (n.op == "Upsample" && n.has("scales")) {
@@ -119,7 +140,12 @@ void canonicaliser::resize(const node& n) {
     } else if (common != 0 && touched) {
       scale = common;
     }
-    if (out[a] == x[a] && scale == 1) continue;
+    if (r.crops()) {
+      const std::size_t count = roi.size() / 2;
+      for (std::size_t i = 0; i < count; ++i)
+        if ((named.empty() ? static_cast<int>(i) : axis_of(named[i], x.size())) == static_cast<int>(a)) r.start = roi[i], r.end = roi[count + i];
+    }
+    if (out[a] == x[a] && scale == 1 && (!r.crops() || (r.start == 0 && r.end == 1))) continue;
     const bool fractional = std::abs(scale * static_cast<double>(x[a]) - static_cast<double>(out[a])) > 1e-3;
     if (r.coordinates == "align_corners" && fractional)
       refuse_node(n, "align_corners with a scale that does not give a whole length: ONNX's specification and ONNX Runtime disagree about "

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The table of operators tells what imports: no more, no less, and as docs/operators.md has it.
+#include <doctest/doctest.h>
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include "passes/canonicalise.hpp"
+#include "passes/support.hpp"
+
+using namespace nsk::tool;
+
+TEST_CASE("operators: every rule has one line in the table, and every line its rules") {
+  std::vector<std::string> told;
+  for (const operator_support& row : supported_operators()) told.insert(told.end(), row.operators.begin(), row.operators.end());
+  std::sort(told.begin(), told.end());
+  CHECK(told == canonicaliser::operators());
+}
+
+TEST_CASE("operators: docs/operators.md is what `nsk operators` prints") {
+  std::ifstream file(NSK_TEST_SOURCE_DIR "/docs/operators.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  CHECK_MESSAGE(text.str() == operators_page(), "write it again: nsk operators > docs/operators.md");
+}
