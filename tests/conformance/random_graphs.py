@@ -303,9 +303,88 @@ def attention(net):
     net.add("MatMul", [x, turned], (*lead, m, m))
 
 
+def conv_transpose(net):
+    x = net.pick(lambda s: rank4(s) and max(s[2:]) < 20)
+    if not x:
+        return
+    n, c, h, w = net.values[x]
+    k, stride, dilation = net.rng.choice([1, 2, 3, 4, 5]), net.rng.choice([1, 2, 2, 3, 5]), net.rng.choice([1, 1, 2])
+    extent = (k - 1) * dilation + 1
+    pad, extra = net.rng.randrange(0, min(extent, 3)), net.rng.randrange(0, max(1, min(stride, dilation)))
+    groups = net.rng.choice([1, 1, c] + [g for g in (2, 3) if c % g == 0])
+    out = net.rng.choice([1, 4, 7, 16])
+    size = [(d - 1) * stride + extra + extent - 2 * pad for d in (h, w)]
+    if min(size) < stride:
+        return
+    inputs = [x, net.weights(c, out, k, k)] + ([net.weights(out * groups)] if net.rng.random() < 0.6 else [])
+    net.add("ConvTranspose", inputs, (n, out * groups, *size), kernel_shape=[k, k], strides=[stride] * 2, dilations=[dilation] * 2,
+            pads=[pad] * 4, output_padding=[extra] * 2, group=groups)
+
+
+def layer_norm(net):
+    x = net.pick(lambda s: len(s) > 1 and s[-1] > 2)
+    if x:
+        axis = net.rng.choice([-1, -1, -2])
+        shape = net.values[x][axis:]
+        net.add("LayerNormalization", [x, net.weights(*shape), net.weights(*shape)], net.values[x], axis=axis, epsilon=1e-2)
+
+
+def instance_norm(net):
+    x = net.pick(lambda s: rank4(s) and s[2] * s[3] > 8)
+    if x:
+        c = net.values[x][1]
+        net.add("InstanceNormalization", [x, net.weights(c), net.weights(c)], net.values[x], epsilon=1e-2)
+
+
+def local_norm(net):
+    x = net.pick(rank4)
+    if x:
+        net.add("LRN", [x], net.values[x], size=net.rng.choice([1, 3, 5]), alpha=0.1)
+
+
+def gather(net):
+    x = net.pick(lambda s: len(s) > 0)
+    shape = net.values[x]
+    axis = net.rng.randrange(len(shape))
+    indices = net.numbers.integers(-shape[axis], shape[axis], net.rng.choice([(3,), (2, 2), (1,)])).astype(np.int64)
+    if len(shape) + indices.ndim - 1 <= 5:
+        net.add("Gather", [x, net.constant(indices)], (*shape[:axis], *indices.shape, *shape[axis + 1:]), axis=axis)
+
+
+def tile(net):
+    x = net.pick(lambda s: np.prod(s) < 2000)
+    if x:
+        repeats = [net.rng.choice([1, 1, 2, 3]) for _ in net.values[x]]
+        net.add("Tile", [x, net.constant(np.array(repeats, np.int64))], [d * r for d, r in zip(net.values[x], repeats)])
+
+
+def where(net):
+    """Continuous where the condition changes, so that rounding cannot show."""
+    x = net.pick()
+    condition = net.add("Greater", [x, net.constant(np.float32(0))], net.values[x])
+    if net.rng.random() < 0.5:
+        condition = net.add("Not", [net.add("Not", [condition], net.values[x])], net.values[x])
+    small = net.add("Mul", [x, net.constant(np.float32(0.25))], net.values[x])
+    net.add("Where", [condition, x, small], net.values[x])
+    for name in list(net.values):  # conditions are no numbers: nobody else may pick them
+        if name.endswith(("_Greater", "_Not")):
+            del net.values[name]
+
+
+def top_k(net):
+    x = net.pick(lambda s: len(s) > 0)
+    shape = list(net.values[x])
+    axis = net.rng.randrange(len(shape))
+    shape[axis] = net.rng.randrange(1, shape[axis] + 1)
+    name = f"v{len(net.nodes)}_TopK"
+    net.nodes.append(helper.make_node("TopK", [x, net.constant(np.array([shape[axis]], np.int64))], [name, name + "_at"], axis=axis, largest=net.rng.choice([0, 1])))
+    net.values[name] = tuple(shape)
+
+
 STEPS = [conv] * 6 + [activation, activation, clip, swish, same_shape_sum, same_shape_sum, same_shape_sum, broadcast, squeeze_excite, batch_norm,
                       prelu, pool, concat, concat, concat, slice_, split, transpose, reshape, channel_shuffle, depth_to_space, resize, pad,
-                      softmax, reduce, dense, flatten_dense, attention]
+                      softmax, reduce, dense, flatten_dense, attention, conv_transpose, conv_transpose, layer_norm, instance_norm, local_norm,
+                      gather, tile, where, top_k]
 
 
 def compose(seed):

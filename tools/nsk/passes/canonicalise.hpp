@@ -64,6 +64,7 @@ class canonicaliser {
   bool integer_arithmetic(const node&);
   // canonicalise_normalization.cpp
   void layer_normalization(const node&);
+  void layer_statistics(const node&, const std::vector<int>& axes);
   void instance_normalization(const node&);
   void group_normalization(const node&);
   void local_response_normalization(const node&);

@@ -80,6 +80,13 @@ void canonicaliser::conv_transpose(const node& n) {
     return dims == 2 ? shape_t{x[0], channels, h, v} : shape_t{x[0], channels, v};
   };
   const auto phases = axis[0].stride * axis[1].stride;
+  // every phase has as many rows and columns as the longest one; what is too much is cut off at the end
+  const std::int64_t height = (axis[0].output + axis[0].stride - 1) / axis[0].stride, width = (axis[1].output + axis[1].stride - 1) / axis[1].stride;
+  const shape_t whole = spatial_shape(out[1], height * axis[0].stride, width * axis[1].stride);
+  const int uncut = whole == out ? of(n.outputs[0]) : temporary(n, "uncut", whole);
+  const auto cut = [&] {
+    if (whole != out) emit(n, slice_parameters{std::vector<std::int64_t>(x.size(), 0), std::vector<std::int64_t>(x.size(), 1)}, {uncut});
+  };
 
   /// conv(crop(input)) to `result`: the crop where a phase reads nothing before some position.
   const auto convolve = [&](int input, conv_parameters c, std::int64_t first_row, std::int64_t first_column, int result) {
@@ -103,11 +110,9 @@ void canonicaliser::conv_transpose(const node& n) {
     std::vector<int> parts;
     for (std::int64_t r = 0; r < axis[0].stride; ++r)
       for (std::int64_t s = 0; s < axis[1].stride; ++s) {
-        const std::int64_t height = (axis[0].output - r + axis[0].stride - 1) / axis[0].stride, width = (axis[1].output - s + axis[1].stride - 1) / axis[1].stride;
-        if (height < 1 || width < 1) refuse_node(n, "the output is shorter than the stride");
         const phase_taps rows = taps_of(axis[0], r), columns = taps_of(axis[1], s);
         const shape_t shape = spatial_shape(out[1], height, width);
-        const int part = phases == 1 ? of(n.outputs[0]) : temporary(n, "phase" + std::to_string(parts.size()), shape);
+        const int part = phases == 1 ? uncut : temporary(n, "phase" + std::to_string(parts.size()), shape);
         parts.push_back(part);
         if (rows.tap.empty() || columns.tap.empty()) {  // nothing reaches these pixels but the bias
           shape_t column(x.size(), 1);
@@ -126,8 +131,8 @@ void canonicaliser::conv_transpose(const node& n) {
         c.bias = bias;
         convolve(in(n, 0), std::move(c), rows.first, columns.first, part);
       }
-    if (phases > 1) emit(n, interleave_parameters{static_cast<int>(axis[0].stride), static_cast<int>(axis[1].stride)}, parts);
-    return;
+    if (phases > 1) emit(n, interleave_parameters{static_cast<int>(axis[0].stride), static_cast<int>(axis[1].stride)}, parts, uncut);
+    return cut();
   }
 
   // one window that holds the taps of every phase; channels are (output, row phase, column phase)
@@ -163,19 +168,12 @@ void canonicaliser::conv_transpose(const node& n) {
                   w.at(o / w.outputs, i, o % w.outputs, rows.tap[a], columns.tap[b]);
             }
     }
-  const std::int64_t height = (axis[0].output + sh - 1) / sh, width = (axis[1].output + sw - 1) / sw;
   const int product = temporary(n, "phases", spatial_shape(out[1] * phases, height, width));
   convolve(in(n, 0), std::move(c), first[0], first[1], product);
   const int split = reshaped(n, product, {x[0], out[1], sh, sw, height, width}), turned = temporary(n, "turned", {x[0], out[1], height, sh, width, sw});
   emit(n, transpose_parameters{{0, 1, 4, 2, 5, 3}}, {split}, turned);
-  const shape_t whole = spatial_shape(out[1], height * sh, width * sw);
-  if (whole == out) {
-    emit(n, reshape_parameters{true}, {turned});
-    return;
-  }
-  const int uncut = temporary(n, "uncut", whole);
   emit(n, reshape_parameters{true}, {turned}, uncut);
-  emit(n, slice_parameters{std::vector<std::int64_t>(x.size(), 0), std::vector<std::int64_t>(x.size(), 1)}, {uncut});
+  cut();
 }
 
 }

@@ -20,12 +20,24 @@ int canonicaliser::standardised(const node& n, int x, const std::vector<int>& ax
   return combine(n, binary_kind::div, centred, deviation, "standard");
 }
 
+/// The other outputs of LayerNormalization: the mean, and one over the deviation.
+void canonicaliser::layer_statistics(const node& n, const std::vector<int>& axes) {
+  const auto wanted = [&](std::size_t i) { return i < n.outputs.size() && n.outputs[i] != no_value; };
+  if (!wanted(1) && !wanted(2)) return;
+  const int x = in(n, 0), mean = reduced(n, reduce_kind::mean, x, axes, "mean");
+  if (wanted(1)) emit(n, reshape_parameters{}, {mean}, of(n.outputs[1]));
+  if (!wanted(2)) return;
+  const int centred = combine(n, binary_kind::sub, x, mean, "centred");
+  const int variance = reduced(n, reduce_kind::mean, apply(n, centred, function::square, "squares"), axes, "variance");
+  const int padded = combine(n, binary_kind::add, variance, scalar(n, "epsilon", static_cast<double>(n.number("epsilon", 1e-5f))), "padded");
+  apply(n, apply(n, padded, function::sqrt, "deviation"), function::reciprocal, "", 0, 0, of(n.outputs[2]));
+}
+
 void canonicaliser::layer_normalization(const node& n) {
   const shape_t& x = in_shape(n, 0);
   const bool centre = n.op == "LayerNormalization";
-  for (std::size_t i = 1; i < n.outputs.size(); ++i)
-    if (n.outputs[i] != no_value) refuse_node(n, "only the first output has a kernel; the mean and the deviation do not leave it");
   const int axis = axis_of(n.integer("axis", -1), x.size());
+  layer_statistics(n, axes_from(axis, x.size()));
   const std::int64_t length = count_of({x.begin() + axis, x.end()});
   layer_normalization_parameters l;
   l.epsilon = n.number("epsilon", 1e-5f);

@@ -139,7 +139,8 @@ view lowerer::allocate(int v, axis_order order, bool fixed) {
   if (d.embed) {
     const embedding& e = *d.embed;
     const auto axis = static_cast<std::size_t>(e.axis);
-    const view parent = allocate(e.parent, identity_order(m_program.shape(e.parent).size()));
+    const std::size_t parent_rank = m_program.shape(e.parent).size();
+    const view parent = e.phase >= 0 ? allocate(e.parent, channels_last_order(parent_rank), true) : allocate(e.parent, identity_order(parent_rank));
     bind(e.parent, parent);
     if (e.phase >= 0) return phase_of(parent, e.phase, e.rows, e.columns, shape);
     view part = parent;

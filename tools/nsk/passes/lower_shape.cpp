@@ -119,7 +119,7 @@ void lowerer::lower_concat(const operation& o, const concat_parameters& c) {
 }
 
 void lowerer::lower_interleave(const operation& o, const interleave_parameters& i) {
-  const view y = allocate(o.output, channels_last_order(m_program.shape(o.output).size()));
+  const view y = allocate(o.output, channels_last_order(m_program.shape(o.output).size()), true);
   bind(o.output, y);
   ask_dense(y);
   for (std::size_t k = 0; k < o.inputs.size(); ++k) {

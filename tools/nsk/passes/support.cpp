@@ -26,7 +26,7 @@ const std::vector<operator_support>& supported_operators() {
       {{"Selu", "Celu", "Mish", "Swish", "Softsign"}, "Unary and Binary", "float32"},
       {{"ThresholdedRelu", "Shrink"}, "Compare and Select", "float32"},
       {{"Softmax", "LogSoftmax"}, "Softmax", "any axis, both opset meanings"},
-      {{"LayerNormalization", "RMSNormalization"}, "LayerNormalization", "constant scale and bias; the first output only"},
+      {{"LayerNormalization", "RMSNormalization"}, "LayerNormalization", "constant scale and bias"},
       {{"InstanceNormalization", "GroupNormalization", "MeanVarianceNormalization", "LpNormalization"}, "Reduce, Unary and Binary", "constant scale and bias; p 1 or 2"},
       {{"LRN"}, "LocalResponseNormalization", "any size"},
       {{"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}, "Compare", "any type but float16"},
