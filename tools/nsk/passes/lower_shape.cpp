@@ -98,7 +98,9 @@ void lowerer::lower_concat(const operation& o, const concat_parameters& c) {
       axis_order wide_part, wide_whole;
       for (int a : part_order) if (shape[static_cast<std::size_t>(a)] != 1) wide_part.push_back(a);
       for (int a : actual) if (shape[static_cast<std::size_t>(a)] != 1) wide_whole.push_back(a);
-      const bool same_order = wide_part == wide_whole;
+      // kernels write neighbours: what is innermost in the part must stay so, also where the concatenation runs along an axis of length 1
+      const auto stays = [&](int a) { return y.stride[static_cast<std::size_t>(a)] == x.stride[static_cast<std::size_t>(a)]; };
+      const bool same_order = wide_part == wide_whole && (wide_part.empty() || stays(wide_part.back()));
       if (same_order && outermost) {
         ask_dense(x);
         if (is_dense(x)) {
