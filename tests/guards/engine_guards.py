@@ -61,11 +61,14 @@ ISAS = ("avx2", "scalar", "avx512")
 
 def two_isa_objects(tree, folder, compiler, flags):
     """Object files of all builds, or a violation."""
-    objects = []
-    for isa in ISAS:
-        objects.append(pathlib.Path(folder) / f"{isa}.o")
-        said = compile_file(compiler, FOLDER / "two_isa.cpp", objects[-1], tree,
+    objects = [pathlib.Path(folder) / f"{isa}.o" for isa in ISAS]
+
+    def compiled(job):
+        isa, output = job
+        return compile_file(compiler, FOLDER / "two_isa.cpp", output, tree,
                             ["-std=c++17", *flags, f"-DNSK_ISA_{isa.upper()}", f"-DNSK_GUARD_FUNCTION=run_{isa}"])
+
+    for said in parallel(compiled, list(zip(ISAS, objects))):
         if said:
             return None, f"{compiler}: {first_lines(said)}"
     return objects, None

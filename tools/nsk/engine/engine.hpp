@@ -40,7 +40,8 @@ struct engine {
   double (*fma_peak)();                                                                        ///< GFLOP/s of one core, measured now
 };
 
-const engine& avx2_engine();
+/// AVX2 on x86-64, NEON on AArch64.
+const engine& vector_engine();
 const engine& scalar_engine();
 
 /// Returns the engine of that name, or the fastest that this machine supports when the name is empty. Misuse: an unknown name,
