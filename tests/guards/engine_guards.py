@@ -78,7 +78,7 @@ def shared_symbols(objects):
     """(Two instruction sets, symbols of the engine that both objects define) where there are any, or none at all in one object."""
     symbols = [set(re.findall(r"^\S+ [VWu] (.*nsk::.*)$", run(["nm", "-C", o]).stdout, re.MULTILINE)) for o in objects]
     return [(f"{ISAS[i]} and {ISAS[j]}", sorted(symbols[i] & symbols[j])) for i in range(len(ISAS)) for j in range(i)
-            if symbols[i] & symbols[j] or not symbols[i]]
+            if symbols[i] & symbols[j] or not symbols[i] or not symbols[j]]
 
 
 def two_isa(tree):
@@ -87,7 +87,7 @@ def two_isa(tree):
     for compiler in compilers():
         with scratch_folder() as folder:
             # Unoptimised, so that every inline function is a symbol.
-            objects, why = two_isa_objects(tree, folder, compiler, ["-O0"])
+            objects, why = two_isa_objects(tree, folder, compiler, ["-O0", "-DNSK_KEEP_USER_OPT"])
             if why:
                 return [why]
             shared = shared_symbols(objects)
