@@ -49,7 +49,7 @@ def fused_instructions(tree, folder, compiler, flags, tag):
     if said:
         return None, said
     tool = "aarch64-linux-gnu-objdump" if is_cross(compiler) else "objdump"
-    fused = re.findall(r"\b(?:vfn?m(?:add|sub)\w+|fn?m(?:la|ls|add|sub))\b.*", run([tool, "-d", output]).stdout)
+    fused = re.findall(r"\b(?:vfn?m(?:add|sub)\w*ps|fml[as])\b.*", run([tool, "-d", output]).stdout)
     return (None, f"fuses: {fused[0]}") if fused else ("", None)
 
 

@@ -156,7 +156,7 @@ def compile_file(compiler, source, output, tree, flags):
 
 
 def link(compiler, objects, output, flags=()):
-    linker = [AARCH64_GXX] if is_cross(compiler) else [compiler]
+    linker = [AARCH64_GXX] if is_cross(compiler) else shlex.split(compiler)
     done = run([*linker, *flags, *objects, "-o", output, "-pthread"])
     return "" if done.returncode == 0 else done.stderr
 

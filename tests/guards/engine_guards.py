@@ -61,11 +61,14 @@ ISAS = ("avx2", "scalar", "avx512")
 
 def two_isa_objects(tree, folder, compiler, flags):
     """Object files of all builds, or a violation."""
-    objects = []
-    for isa in ISAS:
-        objects.append(pathlib.Path(folder) / f"{isa}.o")
-        said = compile_file(compiler, FOLDER / "two_isa.cpp", objects[-1], tree,
+    objects = [pathlib.Path(folder) / f"{isa}.o" for isa in ISAS]
+
+    def compiled(job):
+        isa, output = job
+        return compile_file(compiler, FOLDER / "two_isa.cpp", output, tree,
                             ["-std=c++17", *flags, f"-DNSK_ISA_{isa.upper()}", f"-DNSK_GUARD_FUNCTION=run_{isa}"])
+
+    for said in parallel(compiled, list(zip(ISAS, objects))):
         if said:
             return None, f"{compiler}: {first_lines(said)}"
     return objects, None
@@ -75,7 +78,7 @@ def shared_symbols(objects):
     """(Two instruction sets, symbols of the engine that both objects define) where there are any, or none at all in one object."""
     symbols = [set(re.findall(r"^\S+ [VWu] (.*nsk::.*)$", run(["nm", "-C", o]).stdout, re.MULTILINE)) for o in objects]
     return [(f"{ISAS[i]} and {ISAS[j]}", sorted(symbols[i] & symbols[j])) for i in range(len(ISAS)) for j in range(i)
-            if symbols[i] & symbols[j] or not symbols[i]]
+            if symbols[i] & symbols[j] or not symbols[i] or not symbols[j]]
 
 
 def two_isa(tree):
@@ -84,7 +87,7 @@ def two_isa(tree):
     for compiler in compilers():
         with scratch_folder() as folder:
             # Unoptimised, so that every inline function is a symbol.
-            objects, why = two_isa_objects(tree, folder, compiler, ["-O0"])
+            objects, why = two_isa_objects(tree, folder, compiler, ["-O0", "-DNSK_KEEP_USER_OPT"])
             if why:
                 return [why]
             shared = shared_symbols(objects)

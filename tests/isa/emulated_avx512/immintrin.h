@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <cstring>
 
+/// Calls, because a kernel with all lanes of all its registers inlined takes minutes to compile.
+#define NSK_EMULATED_INLINE inline __attribute__((noinline))
+
 namespace emulated_avx512 {
 using mask16 = std::uint16_t;
 
@@ -25,7 +28,7 @@ inline R lanes(F f) {
   return r;
 }
 template <class F>
-inline mask16 mask_of(F f) {
+NSK_EMULATED_INLINE mask16 mask_of(F f) {
   unsigned m = 0;
   for (int i = 0; i < 16; ++i) m |= f(i) ? 1u << i : 0u;
   return static_cast<mask16>(m);
@@ -39,7 +42,7 @@ inline To cast(const From& x) {
 }
 /// Lanes whose bit is set; zero in the others.
 template <class R>
-inline R only(mask16 m, R x) {
+NSK_EMULATED_INLINE R only(mask16 m, R x) {
   for (int i = 0; i < 16; ++i)
     if (!(m >> i & 1)) x.at[i] = 0;
   return x;
@@ -47,39 +50,39 @@ inline R only(mask16 m, R x) {
 inline std::uint32_t word(std::int32_t x) { return static_cast<std::uint32_t>(x); }
 inline std::int32_t number(std::uint32_t x) { return cast<std::int32_t>(x); }
 
-inline floats set(float x) {
+NSK_EMULATED_INLINE floats set(float x) {
   return lanes<floats>([&](int) { return x; });
 }
-inline integers set(std::int32_t x) {
+NSK_EMULATED_INLINE integers set(std::int32_t x) {
   return lanes<integers>([&](int) { return x; });
 }
 /// Touches the lanes of the mask alone: memory behind the others may not exist.
-inline floats load(mask16 m, const float* p) {
+NSK_EMULATED_INLINE floats load(mask16 m, const float* p) {
   return lanes<floats>([&](int i) { return m >> i & 1 ? p[i] : 0.0f; });
 }
-inline void store(float* p, mask16 m, const floats& x) {
+NSK_EMULATED_INLINE void store(float* p, mask16 m, const floats& x) {
   for (int i = 0; i < 16; ++i)
     if (m >> i & 1) p[i] = x.at[i];
 }
 template <class F>
-inline floats two(const floats& a, const floats& b, F f) {
+NSK_EMULATED_INLINE floats two(const floats& a, const floats& b, F f) {
   return lanes<floats>([&](int i) { return f(a.at[i], b.at[i]); });
 }
 template <class F>
-inline integers two(const integers& a, const integers& b, F f) {
+NSK_EMULATED_INLINE integers two(const integers& a, const integers& b, F f) {
   return lanes<integers>([&](int i) { return number(f(word(a.at[i]), word(b.at[i]))); });
 }
-inline floats fused(const floats& a, const floats& b, const floats& c) {
+NSK_EMULATED_INLINE floats fused(const floats& a, const floats& b, const floats& c) {
   return lanes<floats>([&](int i) { return __builtin_fmaf(a.at[i], b.at[i], c.at[i]); });
 }
-inline floats sign_flipped(floats a) {
+NSK_EMULATED_INLINE floats sign_flipped(floats a) {
   for (float& x : a.at) x = -x;
   return a;
 }
-inline floats square_root(const floats& a) {
+NSK_EMULATED_INLINE floats square_root(const floats& a) {
   return lanes<floats>([&](int i) { return __builtin_sqrtf(a.at[i]); });
 }
-inline floats rounded(const floats& a, int mode) {
+NSK_EMULATED_INLINE floats rounded(const floats& a, int mode) {
   return lanes<floats>([&](int i) {
     switch (mode & 3) {
       case 0: return __builtin_rintf(a.at[i]);
@@ -89,32 +92,41 @@ inline floats rounded(const floats& a, int mode) {
     }
   });
 }
-inline integers converted(const floats& a) {
+NSK_EMULATED_INLINE integers converted(const floats& a) {
   return lanes<integers>([&](int i) { return _mm_cvtss_si32(_mm_set_ss(a.at[i])); });
 }
-inline floats converted(const integers& a) {
+NSK_EMULATED_INLINE floats converted(const integers& a) {
   return lanes<floats>([&](int i) { return static_cast<float>(a.at[i]); });
 }
-inline floats widened(const __m256i& h) {
+NSK_EMULATED_INLINE floats widened(const __m256i& h) {
   const auto half = [&](int i) { return reinterpret_cast<const std::uint16_t*>(&h)[i]; };
   return lanes<floats>([&](int i) { return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(half(i)))); });
 }
-inline __m256i narrowed(const floats& a) {
+NSK_EMULATED_INLINE __m256i narrowed(const floats& a) {
   std::uint16_t h[16];
   for (int i = 0; i < 16; ++i)
     h[i] = static_cast<std::uint16_t>(_mm_cvtsi128_si32(_mm_cvtps_ph(_mm_set_ss(a.at[i]), _MM_FROUND_TO_NEAREST_INT)));
   return cast<__m256i>(h);
 }
+/// Lanes of b where the mask is set, of a elsewhere.
+template <class R>
+NSK_EMULATED_INLINE R blended(mask16 m, const R& a, const R& b) {
+  return lanes<R>([&](int i) { return m >> i & 1 ? b.at[i] : a.at[i]; });
+}
+/// To the right, keeping the sign.
+NSK_EMULATED_INLINE integers shifted(const integers& a, int n) {
+  return lanes<integers>([&](int i) { return a.at[i] >> n; });
+}
 /// VSHUFF32X4: parts of four lanes, the first two of the result from a, the others from b.
-inline floats shuffled_parts(const floats& a, const floats& b, int control) {
+NSK_EMULATED_INLINE floats shuffled_parts(const floats& a, const floats& b, int control) {
   return lanes<floats>([&](int i) { return (i < 8 ? a : b).at[(control >> (i / 4 * 2) & 3) * 4 + i % 4]; });
 }
 /// VSHUFPS: within each part, the first two lanes from a, the others from b.
-inline floats shuffled(const floats& a, const floats& b, int control) {
+NSK_EMULATED_INLINE floats shuffled(const floats& a, const floats& b, int control) {
   return lanes<floats>([&](int i) { return (i % 4 < 2 ? a : b).at[i / 4 * 4 + (control >> (i % 4 * 2) & 3)]; });
 }
 /// VUNPCKLPS and VUNPCKHPS: lanes `first` and first + 1 of each part, of a and b in turn.
-inline floats unpacked(const floats& a, const floats& b, int first) {
+NSK_EMULATED_INLINE floats unpacked(const floats& a, const floats& b, int first) {
   return lanes<floats>([&](int i) { return (i % 2 == 0 ? a : b).at[i / 4 * 4 + first + i % 4 / 2]; });
 }
 }
@@ -160,10 +172,8 @@ inline floats unpacked(const floats& a, const floats& b, int first) {
   })
 #define _mm512_cmpeq_epi32_mask(a, b) NSK_EMULATED(mask_of)([&](int i) { return (a).at[i] == (b).at[i]; })
 #define _mm512_cmplt_epi32_mask(a, b) NSK_EMULATED(mask_of)([&](int i) { return (a).at[i] < (b).at[i]; })
-#define _mm512_mask_blend_ps(m, a, b) \
-  emulated_avx512::lanes<__m512>([&](int i) { return (m) >> i & 1 ? (b).at[i] : (a).at[i]; })
-#define _mm512_mask_blend_epi32(m, a, b) \
-  emulated_avx512::lanes<__m512i>([&](int i) { return (m) >> i & 1 ? (b).at[i] : (a).at[i]; })
+#define _mm512_mask_blend_ps(m, a, b) NSK_EMULATED(blended)(m, a, b)
+#define _mm512_mask_blend_epi32(m, a, b) NSK_EMULATED(blended)(m, a, b)
 #define NSK_EMULATED_WORDS(a, b, expression) \
   NSK_EMULATED(two)(a, b, [](std::uint32_t x, std::uint32_t y) -> std::uint32_t { return expression; })
 #define _mm512_add_epi32(a, b) NSK_EMULATED_WORDS(a, b, x + y)
@@ -173,8 +183,7 @@ inline floats unpacked(const floats& a, const floats& b, int first) {
 #define _mm512_xor_si512(a, b) NSK_EMULATED_WORDS(a, b, x ^ y)
 #define _mm512_maskz_slli_epi32(m, a, n) NSK_EMULATED(only)(m, NSK_EMULATED_WORDS(a, emulated_avx512::set(n), x << y))
 #define _mm512_maskz_srli_epi32(m, a, n) NSK_EMULATED(only)(m, NSK_EMULATED_WORDS(a, emulated_avx512::set(n), x >> y))
-#define _mm512_maskz_srai_epi32(m, a, n) \
-  NSK_EMULATED(only)(m, emulated_avx512::lanes<__m512i>([&](int i) { return (a).at[i] >> (n); }))
+#define _mm512_maskz_srai_epi32(m, a, n) NSK_EMULATED(only)(m, NSK_EMULATED(shifted)(a, n))
 #define _mm512_maskz_cvtepi32_ps(m, a) NSK_EMULATED(only)(m, NSK_EMULATED(converted)(a))
 #define _mm512_maskz_cvtps_epi32(m, a) NSK_EMULATED(only)(m, NSK_EMULATED(converted)(a))
 #define _mm512_maskz_shuffle_f32x4(m, a, b, c) NSK_EMULATED(only)(m, NSK_EMULATED(shuffled_parts)(a, b, c))

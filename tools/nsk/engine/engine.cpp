@@ -10,7 +10,7 @@
 namespace nsk::tool {
 namespace {
 constexpr std::size_t alignment = 64;
-const engine* const engines[] = {&avx2_engine(), &scalar_engine()};
+const engine* const engines[] = {&vector_engine(), &scalar_engine()};
 }
 
 const engine& choose_engine(const std::string& isa) {

@@ -44,7 +44,8 @@ struct engine {
   double (*bandwidth)(std::byte* block, std::size_t bytes, bool copy, double us);
 };
 
-const engine& avx2_engine();
+/// AVX2 on x86-64, NEON on AArch64.
+const engine& vector_engine();
 const engine& scalar_engine();
 
 /// Returns the engine of that name, or the fastest that this machine supports when the name is empty. Misuse: an unknown name,
