@@ -31,7 +31,7 @@ def converted(folder, model):
 def probe(tree, folder, compiler):
     """Output of same_bits on a small model, as {what: value}; or a violation."""
     model = converted(folder, OWN)
-    printed, why = build_and_run(tree, folder, PROBE, compiler, ["-O2", "-DNSK_ISA_AVX2"], pathlib.Path(compiler).name, arguments=[model])
+    printed, why = build_and_run(tree, folder, PROBE, compiler, ["-O0", "-DNSK_ISA_AVX2", "-DNSK_KEEP_USER_OPT"], pathlib.Path(compiler).name, arguments=[model])
     if why:
         return None, f"{compiler}: {first_lines(why)}"
     return dict(line.split()[1:3] for line in printed.splitlines()), None

@@ -279,5 +279,5 @@ TEST_CASE("math: the bits are the recorded ones, whatever the instruction set, c
   std::vector<float> exponents(x.rbegin(), x.rend());
   power(x.data(), exponents.data(), y.data(), x.size());
   mix();
-  CHECK(hash == 2406734280168336836u);
+  CHECK(hash == 9707300411396238788u);
 }

@@ -38,7 +38,7 @@ array noise(const shape_t& shape) {
 /// Edges of the plan of a graph, with the names of steps ("input" for inputs).
 std::set<std::pair<std::string, std::string>> flow(graph g) {
   resolve(g, {});
-  const model_file file = open_model(compile(g, {}).file, "test");
+  const model_file file = open_model(compile({{"default", g}}, {}), "test");
   const nsk::variant_view v = file.view.variant();
   std::set<std::pair<std::string, std::string>> result;
   for (const step_edge& e : flow_of(v))

@@ -11,12 +11,12 @@ endif()
 
 set(nsk_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/netsuke)
 install(EXPORT netsuke-targets NAMESPACE netsuke:: DESTINATION ${nsk_cmake_dir})
-configure_package_config_file(cmake/netsuke-config.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/netsuke-config.cmake"
+configure_package_config_file(tools/cmake/netsuke-config.cmake.in "${CMAKE_CURRENT_BINARY_DIR}/netsuke-config.cmake"
                               INSTALL_DESTINATION ${nsk_cmake_dir})
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/netsuke-config-version.cmake"
                                  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/netsuke-config.cmake" "${CMAKE_CURRENT_BINARY_DIR}/netsuke-config-version.cmake"
         DESTINATION ${nsk_cmake_dir})
 
-configure_file(cmake/netsuke.pc.in "${CMAKE_CURRENT_BINARY_DIR}/netsuke.pc" @ONLY)
+configure_file(tools/cmake/netsuke.pc.in "${CMAKE_CURRENT_BINARY_DIR}/netsuke.pc" @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/netsuke.pc" DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
