@@ -28,6 +28,7 @@ class canonicaliser {
   void global_pool(const node&);
   // canonicalise_conv_transpose.cpp
   void conv_transpose(const node&);
+  class transposition;
   // canonicalise_elementwise.cpp
   void unary(const node&);
   void clip(const node&);

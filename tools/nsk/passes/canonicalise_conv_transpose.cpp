@@ -54,126 +54,173 @@ std::vector<double> phase_weights(const transposed_weights& w, const phase_taps&
 
 }
 
-void canonicaliser::conv_transpose(const node& n) {
-  const shape_t x = in_shape(n, 0), weight_shape = in_shape(n, 1), out = out_shape(n);
-  if (x.size() != 3 && x.size() != 4) refuse_node(n, "transposed convolution has one or two spatial axes; 3-D has no kernel");
-  const std::size_t dims = x.size() - 2;
-  transposed_weights w{numbers(n, 1, "the weights"), 0, weight_shape[1], n.integer("group", 1), dims == 2 ? weight_shape[2] : 1, weight_shape.back()};
-  w.channels = x[1] / w.groups;
-  const std::vector<std::int64_t> strides = n.integers("strides", std::vector<std::int64_t>(dims, 1));
-  const std::vector<std::int64_t> dilations = n.integers("dilations", std::vector<std::int64_t>(dims, 1));
-  const std::vector<std::int64_t> pads = n.integers("pads", std::vector<std::int64_t>(2 * dims, 0));
-  const std::vector<std::int64_t> extra = n.integers("output_padding", std::vector<std::int64_t>(dims, 0));
-  const std::string auto_pad = n.text("auto_pad", "NOTSET");
-  const bool chosen = n.has("output_shape") || auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
-  axis_of_transpose axis[2];  // rows, columns
-  for (std::size_t d = 0; d < dims; ++d) {
-    axis_of_transpose& a = axis[2 - dims + d];
-    a = {x[d + 2], out[d + 2], weight_shape[d + 2], strides[d], dilations[d], auto_pad == "VALID" ? 0 : pads[d]};
-    if (a.kernel < 1 || a.stride < 1 || a.dilation < 1) refuse_node(n, "a kernel, stride or dilation is not positive");
-    if (!chosen) continue;
-    const std::int64_t total = std::max<std::int64_t>(0, (a.input - 1) * a.stride + extra[d] + (a.kernel - 1) * a.dilation + 1 - a.output);
-    a.pad = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+/// One ConvTranspose: its numbers, and the two ways to spell it.
+class canonicaliser::transposition {
+ public:
+  transposition(canonicaliser& c, const node& n) : m_c(c), m_node(n), m_x(c.in_shape(n, 0)), m_out(c.out_shape(n)), m_dims(m_x.size() - 2) {
+    const shape_t weight_shape = c.in_shape(n, 1);
+    m_weights = {c.numbers(n, 1, "the weights"), 0, weight_shape[1], n.integer("group", 1), m_dims == 2 ? weight_shape[2] : 1, weight_shape.back()};
+    m_weights.channels = m_x[1] / m_weights.groups;
+    m_bias = c.present(n, 2) ? c.numbers(n, 2, "the bias") : std::vector<double>(static_cast<std::size_t>(m_out[1]), 0.0);
+    read_axes(weight_shape);
+    for (int d = 0; d < 2; ++d) m_length[d] = (m_axis[d].output + m_axis[d].stride - 1) / m_axis[d].stride;
+    m_whole = spatial_shape(m_out[1], m_length[0] * m_axis[0].stride, m_length[1] * m_axis[1].stride);
+    m_uncut = m_whole == m_out ? c.of(n.outputs[0]) : c.temporary(n, "uncut", m_whole);
   }
-  const std::vector<double> bias = present(n, 2) ? numbers(n, 2, "the bias") : std::vector<double>(static_cast<std::size_t>(w.outputs * w.groups), 0.0);
-  const auto spatial_shape = [&](std::int64_t channels, std::int64_t h, std::int64_t v) {
-    return dims == 2 ? shape_t{x[0], channels, h, v} : shape_t{x[0], channels, v};
-  };
-  const auto phases = axis[0].stride * axis[1].stride;
-  // every phase has as many rows and columns as the longest one; what is too much is cut off at the end
-  const std::int64_t height = (axis[0].output + axis[0].stride - 1) / axis[0].stride, width = (axis[1].output + axis[1].stride - 1) / axis[1].stride;
-  const shape_t whole = spatial_shape(out[1], height * axis[0].stride, width * axis[1].stride);
-  const int uncut = whole == out ? of(n.outputs[0]) : temporary(n, "uncut", whole);
-  const auto cut = [&] {
-    if (whole != out) emit(n, slice_parameters{std::vector<std::int64_t>(x.size(), 0), std::vector<std::int64_t>(x.size(), 1)}, {uncut});
-  };
 
-  /// conv(crop(input)) to `result`: the crop where a phase reads nothing before some position.
-  const auto convolve = [&](int input, conv_parameters c, std::int64_t first_row, std::int64_t first_column, int result) {
-    c.w.pad_top = static_cast<int>(std::max<std::int64_t>(0, -first_row));
-    c.w.pad_left = static_cast<int>(std::max<std::int64_t>(0, -first_column));
-    if (c.w.pad_top > 65535 || c.w.pad_left > 65535 || c.w.kernel_h > 65535 || c.w.kernel_w > 65535) refuse_node(n, "a kernel or pad is above 65535");
+  std::int64_t phases() const { return m_axis[0].stride * m_axis[1].stride; }
+
+  /// A convolution per phase; an interleaving puts their pixels together.
+  void by_phases() {
+    std::vector<int> parts;
+    for (std::int64_t r = 0; r < m_axis[0].stride; ++r)
+      for (std::int64_t s = 0; s < m_axis[1].stride; ++s) {
+        const std::string number = std::to_string(parts.size());
+        parts.push_back(phases() == 1 ? m_uncut : m_c.temporary(m_node, "phase" + number, spatial_shape(m_out[1], m_length[0], m_length[1])));
+        emit_phase(taps_of(m_axis[0], r), taps_of(m_axis[1], s), number, parts.back());
+      }
+    if (phases() > 1)
+      m_c.emit(m_node, interleave_parameters{static_cast<int>(m_axis[0].stride), static_cast<int>(m_axis[1].stride)}, parts, m_uncut);
+    cut();
+  }
+
+  /// One convolution whose window holds the taps of every phase and whose channels are (output, row phase, column phase); they become pixels.
+  void by_channels() {
+    const reach_of_taps rows = reach_of(m_axis[0]), columns = reach_of(m_axis[1]);
+    conv_parameters c;
+    c.w.kernel_h = static_cast<int>(rows.last - rows.first + 1);
+    c.w.kernel_w = static_cast<int>(columns.last - columns.first + 1);
+    c.groups = static_cast<int>(m_weights.groups);
+    c.outputs = static_cast<int>(m_out[1] * phases());
+    c.weights = channel_weights(rows, columns);
+    for (std::int64_t i = 0; i < m_out[1] * phases(); ++i) c.bias.push_back(m_bias[static_cast<std::size_t>(i / phases())]);
+    const std::int64_t sh = m_axis[0].stride, sw = m_axis[1].stride, height = m_length[0], width = m_length[1];
+    const int product = m_c.temporary(m_node, "phases", spatial_shape(m_out[1] * phases(), height, width));
+    convolve(std::move(c), rows.first, columns.first, product);
+    const int split = m_c.reshaped(m_node, product, {m_x[0], m_out[1], sh, sw, height, width}),
+              turned = m_c.temporary(m_node, "turned", {m_x[0], m_out[1], height, sh, width, sw});
+    m_c.emit(m_node, transpose_parameters{{0, 1, 4, 2, 5, 3}}, {split}, turned);
+    m_c.emit(m_node, reshape_parameters{true}, {turned}, m_uncut);
+    cut();
+  }
+
+ private:
+  /// Input positions, relative to the output's, that any phase reads.
+  struct reach_of_taps { std::int64_t first, last; };
+
+  void read_axes(const shape_t& weight_shape) {
+    const std::vector<std::int64_t> ones(m_dims, 1), zeros(m_dims, 0), no_pads(2 * m_dims, 0);
+    const std::vector<std::int64_t> strides = m_node.integers("strides", ones), dilations = m_node.integers("dilations", ones);
+    const std::vector<std::int64_t> pads = m_node.integers("pads", no_pads), extra = m_node.integers("output_padding", zeros);
+    const std::string auto_pad = m_node.text("auto_pad", "NOTSET");
+    const bool chosen = m_node.has("output_shape") || auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+    for (std::size_t d = 0; d < m_dims; ++d) {
+      axis_of_transpose& a = m_axis[2 - m_dims + d];
+      a = {m_x[d + 2], m_out[d + 2], weight_shape[d + 2], strides[d], dilations[d], auto_pad == "VALID" ? 0 : pads[d]};
+      if (a.kernel < 1 || a.stride < 1 || a.dilation < 1) m_c.refuse_node(m_node, "a kernel, stride or dilation is not positive");
+      if (!chosen) continue;
+      const std::int64_t total = std::max<std::int64_t>(0, (a.input - 1) * a.stride + extra[d] + (a.kernel - 1) * a.dilation + 1 - a.output);
+      a.pad = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+    }
+  }
+
+  shape_t spatial_shape(std::int64_t channels, std::int64_t height, std::int64_t width) const {
+    return m_dims == 2 ? shape_t{m_x[0], channels, height, width} : shape_t{m_x[0], channels, width};
+  }
+  slice_parameters all() const { return {std::vector<std::int64_t>(m_x.size(), 0), std::vector<std::int64_t>(m_x.size(), 1)}; }
+
+  /// Phases have as many rows and columns as the longest one; what is too much is cut off.
+  void cut() {
+    if (m_whole != m_out) m_c.emit(m_node, all(), {m_uncut});
+  }
+
+  void emit_phase(const phase_taps& rows, const phase_taps& columns, const std::string& number, int part) {
+    if (rows.tap.empty() || columns.tap.empty()) {  // nothing reaches these pixels but the bias
+      shape_t column(m_x.size(), 1);
+      column[1] = m_out[1];
+      m_c.emit(m_node, expand_parameters{}, {m_c.constant(m_node, "bias" + number, column, m_bias)}, part);
+      return;
+    }
+    conv_parameters c;
+    c.w.kernel_h = static_cast<int>(rows.tap.size());
+    c.w.kernel_w = static_cast<int>(columns.tap.size());
+    c.w.dilation_h = static_cast<int>(rows.step);
+    c.w.dilation_w = static_cast<int>(columns.step);
+    c.groups = static_cast<int>(m_weights.groups);
+    c.outputs = static_cast<int>(m_out[1]);
+    c.weights = phase_weights(m_weights, rows, columns);
+    c.bias = m_bias;
+    convolve(std::move(c), rows.first, columns.first, part);
+  }
+
+  /// conv(input) to `result`, the first tap at (first_row, first_column); the input is cropped where that lies inside it.
+  void convolve(conv_parameters c, std::int64_t first_row, std::int64_t first_column, int result) {
+    const std::int64_t top = std::max<std::int64_t>(0, -first_row), left = std::max<std::int64_t>(0, -first_column);
     const std::int64_t skip_rows = std::max<std::int64_t>(0, first_row), skip_columns = std::max<std::int64_t>(0, first_column);
+    if (top > 65535 || left > 65535 || c.w.kernel_h > 65535 || c.w.kernel_w > 65535) m_c.refuse_node(m_node, "a kernel or pad is above 65535");
+    c.w.pad_top = static_cast<int>(top);
+    c.w.pad_left = static_cast<int>(left);
+    int input = m_c.in(m_node, 0);
     if (skip_rows > 0 || skip_columns > 0) {
-      if (skip_rows >= axis[0].input || skip_columns >= axis[1].input) refuse_node(n, "the padding leaves nothing of the input");
-      slice_parameters s{std::vector<std::int64_t>(x.size(), 0), std::vector<std::int64_t>(x.size(), 1)};
+      if (skip_rows >= m_axis[0].input || skip_columns >= m_axis[1].input) m_c.refuse_node(m_node, "the padding leaves nothing of the input");
+      slice_parameters s = all();
       s.starts.back() = skip_columns;
-      if (dims == 2) s.starts[2] = skip_rows;
-      const int part = temporary(n, "crop" + std::to_string(m_program.values.size()), spatial_shape(x[1], axis[0].input - skip_rows, axis[1].input - skip_columns));
-      emit(n, std::move(s), {input}, part);
+      if (m_dims == 2) s.starts[2] = skip_rows;
+      const int part = m_c.temporary(m_node, "crop" + std::to_string(m_c.m_program.values.size()),
+                                     spatial_shape(m_x[1], m_axis[0].input - skip_rows, m_axis[1].input - skip_columns));
+      m_c.emit(m_node, std::move(s), {input}, part);
       input = part;
     }
-    emit(n, std::move(c), {input}, result);
-  };
-
-  if (phases <= most_phases) {
-    std::vector<int> parts;
-    for (std::int64_t r = 0; r < axis[0].stride; ++r)
-      for (std::int64_t s = 0; s < axis[1].stride; ++s) {
-        const phase_taps rows = taps_of(axis[0], r), columns = taps_of(axis[1], s);
-        const shape_t shape = spatial_shape(out[1], height, width);
-        const int part = phases == 1 ? uncut : temporary(n, "phase" + std::to_string(parts.size()), shape);
-        parts.push_back(part);
-        if (rows.tap.empty() || columns.tap.empty()) {  // nothing reaches these pixels but the bias
-          shape_t column(x.size(), 1);
-          column[1] = out[1];
-          emit(n, expand_parameters{}, {constant(n, "bias" + std::to_string(parts.size()), column, bias)}, part);
-          continue;
-        }
-        conv_parameters c;
-        c.w.kernel_h = static_cast<int>(rows.tap.size());
-        c.w.kernel_w = static_cast<int>(columns.tap.size());
-        c.w.dilation_h = static_cast<int>(rows.step);
-        c.w.dilation_w = static_cast<int>(columns.step);
-        c.groups = static_cast<int>(w.groups);
-        c.outputs = static_cast<int>(out[1]);
-        c.weights = phase_weights(w, rows, columns);
-        c.bias = bias;
-        convolve(in(n, 0), std::move(c), rows.first, columns.first, part);
-      }
-    if (phases > 1) emit(n, interleave_parameters{static_cast<int>(axis[0].stride), static_cast<int>(axis[1].stride)}, parts, uncut);
-    return cut();
+    m_c.emit(m_node, std::move(c), {input}, result);
   }
 
-  // one window that holds the taps of every phase; channels are (output, row phase, column phase)
-  std::int64_t first[2], last[2];
-  for (int d = 0; d < 2; ++d) {
-    first[d] = std::numeric_limits<std::int64_t>::max();
-    last[d] = std::numeric_limits<std::int64_t>::min();
-    for (std::int64_t r = 0; r < axis[d].stride; ++r) {
-      const phase_taps t = taps_of(axis[d], r);
+  static reach_of_taps reach_of(const axis_of_transpose& a) {
+    reach_of_taps r{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
+    for (std::int64_t phase = 0; phase < a.stride; ++phase) {
+      const phase_taps t = taps_of(a, phase);
       if (t.tap.empty()) continue;
-      first[d] = std::min(first[d], t.first);
-      last[d] = std::max(last[d], t.first + (static_cast<std::int64_t>(t.tap.size()) - 1) * t.step);
+      r.first = std::min(r.first, t.first);
+      r.last = std::max(r.last, t.first + (static_cast<std::int64_t>(t.tap.size()) - 1) * t.step);
     }
+    return r;
   }
-  const std::int64_t sh = axis[0].stride, sw = axis[1].stride, kh = last[0] - first[0] + 1, kw = last[1] - first[1] + 1;
-  conv_parameters c;
-  c.w.kernel_h = static_cast<int>(kh);
-  c.w.kernel_w = static_cast<int>(kw);
-  c.groups = static_cast<int>(w.groups);
-  c.outputs = static_cast<int>(out[1] * phases);
-  c.weights.assign(static_cast<std::size_t>(out[1] * phases * w.channels * kh * kw), 0.0);
-  c.bias.resize(static_cast<std::size_t>(out[1] * phases));
-  for (std::size_t i = 0; i < c.bias.size(); ++i) c.bias[i] = bias[i / static_cast<std::size_t>(phases)];
-  for (std::int64_t r = 0; r < sh; ++r)
-    for (std::int64_t s = 0; s < sw; ++s) {
-      const phase_taps rows = taps_of(axis[0], r), columns = taps_of(axis[1], s);
-      for (std::int64_t o = 0; o < out[1]; ++o)
-        for (std::int64_t i = 0; i < w.channels; ++i)
-          for (std::size_t a = 0; a < rows.tap.size(); ++a)
-            for (std::size_t b = 0; b < columns.tap.size(); ++b) {
-              const std::int64_t y = rows.first - first[0] + static_cast<std::int64_t>(a) * rows.step, z = columns.first - first[1] + static_cast<std::int64_t>(b) * columns.step;
-              c.weights[static_cast<std::size_t>((((o * phases + r * sw + s) * w.channels + i) * kh + y) * kw + z)] =
-                  w.at(o / w.outputs, i, o % w.outputs, rows.tap[a], columns.tap[b]);
+
+  /// Weights of by_channels: zeros where a phase has no tap.
+  std::vector<double> channel_weights(const reach_of_taps& rows, const reach_of_taps& columns) const {
+    const std::int64_t kh = rows.last - rows.first + 1, kw = columns.last - columns.first + 1, depth = m_weights.channels;
+    std::vector<double> weights(static_cast<std::size_t>(m_out[1] * phases() * depth * kh * kw), 0.0);
+    for (std::int64_t phase = 0; phase < phases(); ++phase) {
+      const phase_taps y = taps_of(m_axis[0], phase / m_axis[1].stride), x = taps_of(m_axis[1], phase % m_axis[1].stride);
+      for (std::int64_t o = 0; o < m_out[1]; ++o)
+        for (std::int64_t i = 0; i < depth; ++i)
+          for (std::size_t a = 0; a < y.tap.size(); ++a)
+            for (std::size_t b = 0; b < x.tap.size(); ++b) {
+              const std::int64_t row = y.first - rows.first + static_cast<std::int64_t>(a) * y.step,
+                                 column = x.first - columns.first + static_cast<std::int64_t>(b) * x.step;
+              weights[static_cast<std::size_t>((((o * phases() + phase) * depth + i) * kh + row) * kw + column)] =
+                  m_weights.at(o / m_weights.outputs, i, o % m_weights.outputs, y.tap[a], x.tap[b]);
             }
     }
-  const int product = temporary(n, "phases", spatial_shape(out[1] * phases, height, width));
-  convolve(in(n, 0), std::move(c), first[0], first[1], product);
-  const int split = reshaped(n, product, {x[0], out[1], sh, sw, height, width}), turned = temporary(n, "turned", {x[0], out[1], height, sh, width, sw});
-  emit(n, transpose_parameters{{0, 1, 4, 2, 5, 3}}, {split}, turned);
-  emit(n, reshape_parameters{true}, {turned}, uncut);
-  cut();
+    return weights;
+  }
+
+  canonicaliser& m_c;
+  const node& m_node;
+  shape_t m_x, m_out, m_whole;
+  std::size_t m_dims;
+  axis_of_transpose m_axis[2];  ///< rows, columns
+  std::int64_t m_length[2];     ///< of a phase
+  transposed_weights m_weights;
+  std::vector<double> m_bias;
+  int m_uncut = no_value;       ///< the phases' pixels together
+};
+
+void canonicaliser::conv_transpose(const node& n) {
+  const std::size_t rank = in_shape(n, 0).size();
+  if (rank != 3 && rank != 4) refuse_node(n, "transposed convolution has one or two spatial axes; 3-D has no kernel");
+  transposition t(*this, n);
+  if (t.phases() <= most_phases) t.by_phases();
+  else t.by_channels();
 }
 
 }
