@@ -92,8 +92,7 @@ def two_isa(tree):
                 return [why]
             shared = shared_symbols(objects)
             if shared:
-                violations.append(f"{compiler}: {shared[0][0]} share {len(shared[0][1])} symbols, such as {shared[0][1][:1]}")
-                continue
+                return [f"{compiler}: {shared[0][0]} share {len(shared[0][1])} symbols, such as {shared[0][1][:1]}"]
             main, program = pathlib.Path(folder) / "main.o", pathlib.Path(folder) / "two_isa"
             why = compile_file(compiler, FOLDER / "two_isa_main.cpp", main, tree, ["-std=c++17"]) or link(compiler, [*objects, main], program)
             if why:
