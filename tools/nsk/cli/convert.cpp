@@ -90,7 +90,10 @@ conversion convert_source(const convert_options& o, progress_line& progress) {
       const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);
       comparison_report found = compare(variants[i].g, file.view, *runner, random_inputs(file.view, 1, variant),
                                         [&](const std::string& what) { progress.show(what); }, variant);
-      if (!result.comparison || found.worst() > result.comparison->worst()) result.comparison = std::move(found);
+      // what is kept is a variant that fails, if there is one, else the worst of those that pass
+      const bool fails = !found.within(tolerance), failed = result.comparison && !result.comparison->within(tolerance);
+      if (!result.comparison || (fails && !failed) || (fails == failed && found.worst() > result.comparison->worst()))
+        result.comparison = std::move(found);
     }
     result.report["check"] = comparison_json(*result.comparison, tolerance);
   }

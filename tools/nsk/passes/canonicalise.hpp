@@ -57,6 +57,8 @@ class canonicaliser {
   void where(const node&);
   void mod(const node&);
   void gather(const node&);
+  /// Refuses constant indices outside an axis of `length`.
+  void require_inside(const node&, std::size_t i, std::int64_t length) const;
   void gather_elements(const node&);
   void arg_reduce(const node&);
   void top_k(const node&);

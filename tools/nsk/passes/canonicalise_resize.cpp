@@ -141,6 +141,8 @@ void canonicaliser::resize(const node& n) {
       scale = common;
     }
     if (r.crops()) {
+      r.start = 0;
+      r.end = 1;
       const std::size_t count = roi.size() / 2;
       for (std::size_t i = 0; i < count; ++i)
         if ((named.empty() ? static_cast<int>(i) : axis_of(named[i], x.size())) == static_cast<int>(a)) r.start = roi[i], r.end = roi[count + i];

@@ -68,10 +68,20 @@ bool canonicaliser::integer_arithmetic(const node& n) {
   return true;
 }
 
+void canonicaliser::require_inside(const node& n, std::size_t i, std::int64_t length) const {
+  const value& index = m_graph.values[static_cast<std::size_t>(n.inputs[i])];
+  for (std::int64_t k = 0; index.constant && k < index.constant->count(); ++k) {
+    const std::int64_t at = index.constant->integer(k);
+    if (at < -length || at >= length)
+      refuse_node(n, "index " + std::to_string(at) + " lies outside an axis of length " + std::to_string(length));
+  }
+}
+
 void canonicaliser::gather(const node& n) {
   const shape_t &x = in_shape(n, 0), &indices = in_shape(n, 1);
   const int axis = axis_of(n.integer("axis", 0), x.size());
   const value& index = m_graph.values[static_cast<std::size_t>(n.inputs[1])];
+  require_inside(n, 1, x[static_cast<std::size_t>(axis)]);
   shape_t flat = x;
   flat[static_cast<std::size_t>(axis)] = count_of(indices);
   if (index.constant && flat[static_cast<std::size_t>(axis)] == 1) {  // one known position: a slice
@@ -94,7 +104,9 @@ void canonicaliser::gather(const node& n) {
 }
 
 void canonicaliser::gather_elements(const node& n) {
-  emit(n, gather_parameters{axis_of(n.integer("axis", 0), in_shape(n, 0).size()), true}, {in(n, 0), in(n, 1)});
+  const int axis = axis_of(n.integer("axis", 0), in_shape(n, 0).size());
+  require_inside(n, 1, in_shape(n, 0)[static_cast<std::size_t>(axis)]);
+  emit(n, gather_parameters{axis, true}, {in(n, 0), in(n, 1)});
 }
 
 void canonicaliser::arg_reduce(const node& n) {
