@@ -10,11 +10,6 @@
 namespace {
 using nsk::dtype;
 
-tail::layout typed(tail::random& r, std::size_t rank, dtype type) {
-  tail::layout l = tail::random_layout(r, rank, false);
-  l.type = type;
-  return l;
-}
 /// Few different values, so that many are equal.
 void fill_coarsely(tail::random& r, tail::tensor& t) {
   oracle::for_each_index(t.shape(),
@@ -34,9 +29,9 @@ TEST_CASE("gather: every axis; indices from the end, and outside") {
     for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis)
       for (const dtype index_type : {dtype::int32, dtype::int64}) {
         const int length = shape[static_cast<std::size_t>(axis)], count = 7;
-        tail::tensor data(shape, typed(r, shape.size(), dtype::float32)),
-            out(with(shape, axis, count), typed(r, shape.size(), dtype::float32)),
-            indices({count}, typed(r, 1, index_type));
+        tail::tensor data(shape, tail::typed_layout(r, shape.size(), dtype::float32)),
+            out(with(shape, axis, count), tail::typed_layout(r, shape.size(), dtype::float32)),
+            indices({count}, tail::typed_layout(r, 1, index_type));
         data.fill_random(r, 5);
         const bool outside = r.coin();
         std::vector<int> at;
@@ -68,8 +63,9 @@ TEST_CASE("gather_elements: every axis, indices shorter than the data") {
       for (int& d : size) d = r.between(1, d);
       size[static_cast<std::size_t>(axis)] = 6;
       const int length = shape[static_cast<std::size_t>(axis)];
-      tail::tensor data(shape, typed(r, shape.size(), dtype::float32)),
-          out(size, typed(r, size.size(), dtype::float32)), indices(size, typed(r, size.size(), dtype::int64));
+      tail::tensor data(shape, tail::typed_layout(r, shape.size(), dtype::float32)),
+          out(size, tail::typed_layout(r, size.size(), dtype::float32)),
+          indices(size, tail::typed_layout(r, size.size(), dtype::int64));
       data.fill_random(r, 5);
       oracle::for_each_index(
           size, [&](const std::vector<int>& i) { indices.at<std::int64_t>(i) = r.between(-length, length - 1); });
@@ -90,8 +86,8 @@ TEST_CASE("arg_reduce: first and last of equal ones") {
     for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis)
       for (const auto kind : {nsk::arg_reduce_kind::max, nsk::arg_reduce_kind::min})
         for (const bool last : {false, true}) {
-          tail::tensor in(shape, typed(r, shape.size(), dtype::float32)),
-              out(with(shape, axis, 1), typed(r, shape.size(), dtype::int64));
+          tail::tensor in(shape, tail::typed_layout(r, shape.size(), dtype::float32)),
+              out(with(shape, axis, 1), tail::typed_layout(r, shape.size(), dtype::int64));
           fill_coarsely(r, in);
           tail::run_checked(r, out, [&](const nsk::tile_range& t) {
             nsk::kernels::arg_reduce({in.view(), out.view(), axis, kind, last}, t, nullptr);
@@ -115,8 +111,8 @@ TEST_CASE("top_k: order, ties and every k") {
       for (const bool smallest : {false, true}) {
         const int length = shape[static_cast<std::size_t>(axis)], k = r.between(1, length),
                   rank = static_cast<int>(shape.size());
-        tail::tensor in(shape, typed(r, shape.size(), dtype::float32)),
-            out(with(shape, axis, k), typed(r, shape.size(), dtype::int64));
+        tail::tensor in(shape, tail::typed_layout(r, shape.size(), dtype::float32)),
+            out(with(shape, axis, k), tail::typed_layout(r, shape.size(), dtype::int64));
         fill_coarsely(r, in);
         int row_unit = 1;
         for (int d = axis; d < rank - 2; ++d) row_unit *= out.shape()[static_cast<std::size_t>(d)];
@@ -144,8 +140,9 @@ TEST_CASE("non_max_suppression: against brute force; truncated and padded output
   for (int round = 0; round < 60; ++round) {
     const int images = r.between(1, 2), classes = r.between(1, 3), boxes = r.between(1, 30), rows = r.between(1, 40);
     const bool centred = r.coin();
-    tail::tensor box({images, boxes, 4}, typed(r, 3, dtype::float32)),
-        score({images, classes, boxes}, typed(r, 3, dtype::float32)), out({rows, 3}, typed(r, 2, dtype::int64));
+    tail::tensor box({images, boxes, 4}, tail::typed_layout(r, 3, dtype::float32)),
+        score({images, classes, boxes}, tail::typed_layout(r, 3, dtype::float32)),
+        out({rows, 3}, tail::typed_layout(r, 2, dtype::int64));
     box.fill_random(r, 2);
     fill_coarsely(r, score);
     const float iou = 0.2f, least = -1;

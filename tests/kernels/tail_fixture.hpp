@@ -61,6 +61,13 @@ inline layout random_layout(random& r, std::size_t rank, bool image) {
   return l;
 }
 
+/// A random layout for elements of another type, its dimensions in any order.
+inline layout typed_layout(random& r, std::size_t rank, nsk::dtype type) {
+  layout l = random_layout(r, rank, false);
+  l.type = type;
+  return l;
+}
+
 class tensor {
  public:
   static constexpr unsigned char guard = 0xff;  // as floats: NaN, so that a value read by mistake shows

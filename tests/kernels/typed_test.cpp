@@ -9,12 +9,6 @@
 namespace {
 using nsk::dtype;
 
-tail::layout typed(tail::random& r, std::size_t rank, dtype type) {
-  tail::layout l = tail::random_layout(r, rank, false);
-  l.type = type;
-  return l;
-}
-
 /// The same elements, one of whose dimensions is read again and again.
 nsk::tensor_view repeated(const tail::tensor& t, int dimension, std::int32_t length) {
   nsk::tensor_view v = t.view();
@@ -32,14 +26,14 @@ TEST_CASE("cast: floats lose their fraction and saturate, integers wrap") {
                           128.0f,         -128.9f, -129.0f,  255.9f,   256.0f,    2147483520.0f, 2147483648.0f,
                           -2147483648.0f, 9.3e18f, -9.3e18f, infinity, -infinity, std::nanf("")};
   const int n = static_cast<int>(sizeof values / sizeof *values);
-  tail::tensor in({n}, typed(r, 1, dtype::float32));
+  tail::tensor in({n}, tail::typed_layout(r, 1, dtype::float32));
   for (int i = 0; i < n; ++i) in.at<float>({i}) = values[i];
   const auto wanted = [](double x, double low, double high) {
     return std::isnan(x) ? 0.0 : x <= low ? low : x >= high ? high : std::trunc(x);
   };
   const auto check = [&](dtype type, auto tag) {
     using T = decltype(tag);
-    tail::tensor out({n}, typed(r, 1, type));
+    tail::tensor out({n}, tail::typed_layout(r, 1, type));
     tail::run_checked(r, out, [&](const nsk::tile_range& t) {
       nsk::kernels::cast({in.view(), out.view()}, t, nullptr);
     });
@@ -60,8 +54,9 @@ TEST_CASE("cast: floats lose their fraction and saturate, integers wrap") {
   check(dtype::int32, std::int32_t{});
   check(dtype::int64, std::int64_t{});
 
-  tail::tensor wide({200}, typed(r, 1, dtype::int64)), narrow({200}, typed(r, 1, dtype::int8)),
-      real({200}, typed(r, 1, dtype::float32)), truth({200}, typed(r, 1, dtype::boolean));
+  tail::tensor wide({200}, tail::typed_layout(r, 1, dtype::int64)),
+      narrow({200}, tail::typed_layout(r, 1, dtype::int8)), real({200}, tail::typed_layout(r, 1, dtype::float32)),
+      truth({200}, tail::typed_layout(r, 1, dtype::boolean));
   for (int i = 0; i < 200; ++i)
     wide.at<std::int64_t>({i}) = i < 4 ? i - 1 : (std::int64_t{r.below(1 << 30)} << 32) + r.below(1 << 30);
   for (auto* out : {&narrow, &real, &truth})
@@ -80,8 +75,9 @@ TEST_CASE("compare: every relation, with broadcasts and NaN") {
   tail::random r(2);
   using kind = nsk::compare_kind;
   for (const kind k : {kind::equal, kind::not_equal, kind::less, kind::less_equal}) {
-    tail::tensor a({3, 5, 7}, typed(r, 3, dtype::float32)), b({3, 1, 7}, typed(r, 3, dtype::float32)),
-        out({3, 5, 7}, typed(r, 3, dtype::boolean));
+    tail::tensor a({3, 5, 7}, tail::typed_layout(r, 3, dtype::float32)),
+        b({3, 1, 7}, tail::typed_layout(r, 3, dtype::float32)),
+        out({3, 5, 7}, tail::typed_layout(r, 3, dtype::boolean));
     const auto value = [&] { return r.below(9) == 0 ? std::nanf("") : static_cast<float>(r.below(4)); };
     oracle::for_each_index({3, 5, 7}, [&](const std::vector<int>& i) { a.at<float>(i) = value(); });
     oracle::for_each_index({3, 1, 7}, [&](const std::vector<int>& i) { b.at<float>(i) = value(); });
@@ -98,8 +94,9 @@ TEST_CASE("compare: every relation, with broadcasts and NaN") {
 
 TEST_CASE("select: any type, a condition whose true is any byte but 0") {
   tail::random r(3);
-  tail::tensor condition({4, 9}, typed(r, 2, dtype::boolean)), a({4, 9}, typed(r, 2, dtype::int64)),
-      b({1, 9}, typed(r, 2, dtype::int64)), out({4, 9}, typed(r, 2, dtype::int64));
+  tail::tensor condition({4, 9}, tail::typed_layout(r, 2, dtype::boolean)),
+      a({4, 9}, tail::typed_layout(r, 2, dtype::int64)), b({1, 9}, tail::typed_layout(r, 2, dtype::int64)),
+      out({4, 9}, tail::typed_layout(r, 2, dtype::int64));
   oracle::for_each_index({4, 9}, [&](const std::vector<int>& i) {
     condition.at<std::uint8_t>(i) = static_cast<std::uint8_t>(r.coin() ? r.below(255) + 1 : 0);
     a.at<std::int64_t>(i) = r.below(1000);
@@ -122,8 +119,8 @@ TEST_CASE("arithmetic: integers wrap, remainders have their signs, division by z
   const std::int32_t edges[] = {lowest, lowest + 1, -7, -2, -1, 0, 1, 2, 5, highest - 1, highest};
   const int n = static_cast<int>(sizeof edges / sizeof *edges);
   for (int k = 0; k < 11; ++k) {
-    tail::tensor a({n, n}, typed(r, 2, dtype::int32)), b({n, n}, typed(r, 2, dtype::int32)),
-        out({n, n}, typed(r, 2, dtype::int32));
+    tail::tensor a({n, n}, tail::typed_layout(r, 2, dtype::int32)), b({n, n}, tail::typed_layout(r, 2, dtype::int32)),
+        out({n, n}, tail::typed_layout(r, 2, dtype::int32));
     oracle::for_each_index({n, n}, [&](const std::vector<int>& i) {
       a.at<std::int32_t>(i) = edges[i[0]], b.at<std::int32_t>(i) = edges[i[1]];
     });
