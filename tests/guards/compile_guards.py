@@ -11,7 +11,8 @@ REGION_FILES = ("netsuke/simd/begin.hpp", "netsuke/simd/end.hpp")
 # Written for one instruction set: compiled for that one only.
 ONE_ISA = {f"netsuke/simd/{name}.hpp": f"NSK_ISA_{name.upper()}" for name in ("scalar", "avx2", "avx512", "neon")}
 EMPTY = GUARDS_FOLDER / "empty.cpp"
-INCLUDE_LINES = 90000
+# Preprocessed lines of the umbrella. clang reads all of immintrin.h, in a third of the time that g++ would take.
+INCLUDE_LINES = {"g++": 60000, "clang++": 75000}
 
 
 def builds_of(name):
@@ -60,8 +61,9 @@ def weight(tree):
                 user, system = done.stderr.split()[-2:]
                 seconds.append(float(user) + float(system))
             print(f"  {compiler}: {lines} preprocessed lines, {min(seconds):.2f} s of processor time")
-            if lines > INCLUDE_LINES:
-                violations.append(f"{compiler}: the umbrella is {lines} preprocessed lines, at most {INCLUDE_LINES}")
+            most = INCLUDE_LINES["clang++" if "clang" in str(compiler) else "g++"]
+            if lines > most:
+                violations.append(f"{compiler}: the umbrella is {lines} preprocessed lines, at most {most}")
     return violations
 
 

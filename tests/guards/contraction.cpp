@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Prints a hash of products and sums written as separate operations of the vector vocabulary: it changes as soon as a compiler
-// fuses one product with one sum. Prints "unsupported" where cpu_supports() refuses this build.
+// Prints a hash of products and sums written as separate operations of the vector vocabulary: it changes as soon as a
+// compiler fuses one product with one sum. Prints "unsupported" where cpu_supports() refuses this build.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The smallest program that runs one model: NSK_SETTINGS_HEADER holds the type that `nsk inspect --settings` printed, NSK_SETTINGS names it.
+// The smallest program that runs one model: NSK_SETTINGS_HEADER holds the type that `nsk inspect --settings` printed,
+// NSK_SETTINGS names it.
 #include <cstdio>
 #include <cstdlib>
 #include <netsuke/netsuke.hpp>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// One build of the engine behind a C function; guards link several of them into one program (two_isa_main.cpp) and look at its symbols.
-// Defined from outside: NSK_ISA_*, and NSK_GUARD_FUNCTION, the function's name.
+// One build of the engine behind a C function; guards link several of them into one program (two_isa_main.cpp) and look
+// at its symbols. Defined from outside: NSK_ISA_*, and NSK_GUARD_FUNCTION, the function's name.
 #include <cstddef>
 #include <cstring>
 #include <netsuke/all_ops.hpp>
 
-extern "C" unsigned long long NSK_GUARD_FUNCTION(const void* file, std::size_t file_bytes, void* memory, std::size_t memory_bytes) {
+extern "C" unsigned long long NSK_GUARD_FUNCTION(const void* file, std::size_t file_bytes, void* memory,
+                                                 std::size_t memory_bytes) {
   nsk::model m;
   if (!nsk::cpu_supports()) return 1;
   if (!nsk::open({static_cast<const std::byte*>(file), file_bytes}, m)) return 2;

@@ -20,8 +20,7 @@ static void map(function f, float alpha, float beta, const float* from, float* t
   });
 }
 static void map_one_by_one(function f, float alpha, float beta, const float* from, float* to, std::size_t count) {
-  for (std::size_t i = 0; i < count; i += f32::lanes)
-    nsk::simd::store(to + i, nsk::math::apply(f, alpha, beta, nsk::simd::load(from + i)));
+  for (std::size_t i = 0; i < count; i += f32::lanes) map(f, alpha, beta, from + i, to + i, f32::lanes);
 }
 static void power(const float* x, const float* y, float* to, std::size_t count) {
   for (std::size_t i = 0; i < count; i += f32::lanes)
@@ -75,8 +74,8 @@ const bound bounds[] = {
     {function::exp, [](long double x) { return std::exp(x); }, 1.1, 0, true},
     {function::log, [](long double x) { return std::log(x); }, 1.0, 0, false},
     {function::tanh, [](long double x) { return std::tanh(x); }, 2.6, 0, false},
-    {function::sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, 2.6, 0, true},
-    {function::silu, [](long double x) { return x == -infinity ? -0.0L : x / (1 + std::exp(-x)); }, 2.9, 1e-35, false},
+    {function::sigmoid, [](long double x) { return 1 / (1 + std::exp(-x)); }, 2.5, 0, true},
+    {function::silu, [](long double x) { return x == -infinity ? -0.0L : x / (1 + std::exp(-x)); }, 2.5, 1e-35, false},
     {function::erf, [](long double x) { return std::erf(x); }, 1.4, 0, false},
     {function::softplus, [](long double x) { return x > 100 ? x : std::log1p(std::exp(x)); }, 1.9, 0, true},
     {function::elu, [](long double x) { return x > 0 ? x : std::expm1(x); }, 1.0, 0, false},
@@ -185,7 +184,7 @@ TEST_CASE("math: limits, zeros and NaN") {
   CHECK(std::isnan(nan));
 }
 
-TEST_CASE("math: visit and apply are the same function, for every number") {
+TEST_CASE("math: a vector alone has the same bits as among others, for every function") {
   std::vector<float> x, a(256), b(256);
   for (int i = -128; i < 128; ++i) x.push_back(static_cast<float>(i) * 0.0731f);
   for (int f = 0; f < nsk::function_count; ++f) {
@@ -279,5 +278,5 @@ TEST_CASE("math: the bits are the recorded ones, whatever the instruction set, c
   std::vector<float> exponents(x.rbegin(), x.rend());
   power(x.data(), exponents.data(), y.data(), x.size());
   mix();
-  CHECK(hash == 9707300411396238788u);
+  CHECK(hash == 9439189656996540272u);
 }

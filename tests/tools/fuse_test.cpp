@@ -8,7 +8,9 @@ using namespace nsk::tool;
 
 namespace {
 
-int data(program& p, const std::string& name, shape_t shape) { return p.add({name, element::f32, std::move(shape), nullptr}); }
+int data(program& p, const std::string& name, shape_t shape) {
+  return p.add({name, element::f32, std::move(shape), nullptr});
+}
 int constant(program& p, const std::string& name, shape_t shape, const std::vector<float>& values) {
   return p.add({name, element::f32, shape, std::make_shared<array>(make_floats(shape, values))});
 }
@@ -41,8 +43,8 @@ post_operation relu() {
 
 TEST_CASE("scale, offset and activation vanish in the convolution before them") {
   program p;
-  const int x = data(p, "x", {1, 2, 4, 4}), a = data(p, "a", {1, 2, 4, 4}), b = data(p, "b", {1, 2, 4, 4}), c = data(p, "c", {1, 2, 4, 4}),
-            y = data(p, "y", {1, 2, 4, 4});
+  const int x = data(p, "x", {1, 2, 4, 4}), a = data(p, "a", {1, 2, 4, 4}), b = data(p, "b", {1, 2, 4, 4}),
+            c = data(p, "c", {1, 2, 4, 4}), y = data(p, "y", {1, 2, 4, 4});
   p.inputs = {x};
   p.outputs = {y};
   add(p, conv(2, 2), {x}, a);
@@ -72,8 +74,8 @@ TEST_CASE("a value that is read twice or is an output is not folded away") {
 
 TEST_CASE("the residual goes into the later of two convolutions, then the activation behind it") {
   program p;
-  const int x = data(p, "x", {1, 2, 4, 4}), a = data(p, "a", {1, 2, 4, 4}), b = data(p, "b", {1, 2, 4, 4}), s = data(p, "s", {1, 2, 4, 4}),
-            y = data(p, "y", {1, 2, 4, 4});
+  const int x = data(p, "x", {1, 2, 4, 4}), a = data(p, "a", {1, 2, 4, 4}), b = data(p, "b", {1, 2, 4, 4}),
+            s = data(p, "s", {1, 2, 4, 4}), y = data(p, "y", {1, 2, 4, 4});
   p.inputs = {x};
   p.outputs = {y};
   add(p, conv(2, 2), {x}, a);
@@ -90,7 +92,8 @@ TEST_CASE("the residual goes into the later of two convolutions, then the activa
 
 TEST_CASE("an activation before the sum stays before the sum") {
   program p;
-  const int x = data(p, "x", {1, 2, 4, 4}), a = data(p, "a", {1, 2, 4, 4}), b = data(p, "b", {1, 2, 4, 4}), y = data(p, "y", {1, 2, 4, 4});
+  const int x = data(p, "x", {1, 2, 4, 4}), a = data(p, "a", {1, 2, 4, 4}), b = data(p, "b", {1, 2, 4, 4}),
+            y = data(p, "y", {1, 2, 4, 4});
   p.inputs = {x};
   p.outputs = {y};
   add(p, conv(2, 2), {x}, a);
@@ -104,7 +107,8 @@ TEST_CASE("an activation before the sum stays before the sum") {
 
 TEST_CASE("a dense layer on a picture becomes a convolution and nothing is transposed") {
   program p;
-  const int x = data(p, "x", {1, 3, 4, 5}), a = data(p, "a", {1, 2, 4, 5}), flat = data(p, "flat", {1, 40}), y = data(p, "y", {1, 7});
+  const int x = data(p, "x", {1, 3, 4, 5}), a = data(p, "a", {1, 2, 4, 5}), flat = data(p, "flat", {1, 40}),
+            y = data(p, "y", {1, 7});
   p.inputs = {x};
   p.outputs = {y};
   add(p, conv(3, 2, 3, 1), {x}, a);
@@ -124,8 +128,8 @@ TEST_CASE("a dense layer on a picture becomes a convolution and nothing is trans
 
 TEST_CASE("a concatenation along channels is written in place, with the border that its reader needs") {
   program p;
-  const int x = data(p, "x", {1, 3, 6, 6}), a = data(p, "a", {1, 8, 6, 6}), b = data(p, "b", {1, 16, 6, 6}), c = data(p, "c", {1, 24, 6, 6}),
-            y = data(p, "y", {1, 5, 6, 6});
+  const int x = data(p, "x", {1, 3, 6, 6}), a = data(p, "a", {1, 8, 6, 6}), b = data(p, "b", {1, 16, 6, 6}),
+            c = data(p, "c", {1, 24, 6, 6}), y = data(p, "y", {1, 5, 6, 6});
   p.inputs = {x};
   p.outputs = {y};
   add(p, conv(3, 8), {x}, a);
@@ -135,7 +139,8 @@ TEST_CASE("a concatenation along channels is written in place, with the border t
   fuse(p);
   const plan layout = lower(p, {});
   REQUIRE(layout.steps.size() == 3);
-  const plan_tensor &first = layout.tensor(layout.steps[0].outputs[0]), &second = layout.tensor(layout.steps[1].outputs[0]);
+  const plan_tensor &first = layout.tensor(layout.steps[0].outputs[0]),
+                    &second = layout.tensor(layout.steps[1].outputs[0]);
   CHECK(first.storage == second.storage);
   CHECK(second.offset - first.offset == 8);
   CHECK(first.strides[2] == 24);

@@ -48,8 +48,8 @@ void check_disjoint(const plan& p) {
 
 TEST_CASE("element-wise results take the place of operands that die") {
   plan p;
-  const int x = add_tensor(p, storage_kind::input, 100), a = add_tensor(p, storage_kind::arena, 100), b = add_tensor(p, storage_kind::arena, 100),
-            y = add_tensor(p, storage_kind::output, 100);
+  const int x = add_tensor(p, storage_kind::input, 100), a = add_tensor(p, storage_kind::arena, 100),
+            b = add_tensor(p, storage_kind::arena, 100), y = add_tensor(p, storage_kind::output, 100);
   add_step(p, nsk::op::copy, {x}, a);
   add_step(p, nsk::op::unary, {a}, b);
   add_step(p, nsk::op::copy, {b}, y);
@@ -62,8 +62,8 @@ TEST_CASE("element-wise results take the place of operands that die") {
 
 TEST_CASE("an operand that is read again keeps its place") {
   plan p;
-  const int x = add_tensor(p, storage_kind::input, 100), a = add_tensor(p, storage_kind::arena, 100), b = add_tensor(p, storage_kind::arena, 100),
-            y = add_tensor(p, storage_kind::output, 100);
+  const int x = add_tensor(p, storage_kind::input, 100), a = add_tensor(p, storage_kind::arena, 100),
+            b = add_tensor(p, storage_kind::arena, 100), y = add_tensor(p, storage_kind::output, 100);
   add_step(p, nsk::op::copy, {x}, a);
   add_step(p, nsk::op::unary, {a}, b);
   add_step(p, nsk::op::binary, {a, b}, y);

@@ -11,6 +11,7 @@
 #include "cli/progress.hpp"
 #include "graph/infer.hpp"
 #include "passes/compile.hpp"
+#include "report/compare.hpp"
 #include "report/graph_layout.hpp"
 #include "report/graph_svg.hpp"
 #include "report/labels.hpp"
@@ -196,4 +197,26 @@ TEST_CASE("the flow between steps is found through concatenations and slices in 
   CHECK(edges.count({"right", "after_part"}) == 1);
   CHECK(edges.count({"left", "after_part"}) == 0);
   CHECK(edges.count({"first", "whole"}) == 0);
+}
+
+TEST_CASE("a variant that fails stands for all variants, whatever the others' errors are") {
+  const auto report = [](double relative, double local) {
+    comparison output;
+    output.relative = relative;
+    output.local = local;
+    comparison_report r;
+    r.outputs.push_back(output);
+    r.steps.push_back(output);
+    return r;
+  };
+  const double tolerance = 1e-4;
+  const comparison_report good = report(1e-6, -1), better = report(1e-7, -1), amplified = report(1e-2, 1e-7),
+                          wrong = report(2e-4, 2e-4);
+  REQUIRE(amplified.within(tolerance));
+  REQUIRE_FALSE(wrong.within(tolerance));
+  CHECK(wrong.prevails_over(amplified, tolerance));
+  CHECK_FALSE(amplified.prevails_over(wrong, tolerance));
+  CHECK(amplified.prevails_over(good, tolerance));
+  CHECK(good.prevails_over(better, tolerance));
+  CHECK_FALSE(better.prevails_over(good, tolerance));
 }

@@ -11,7 +11,8 @@ using namespace nsk::tool;
 
 TEST_CASE("operators: every rule has one line in the table, and every line its rules") {
   std::vector<std::string> told;
-  for (const operator_support& row : supported_operators()) told.insert(told.end(), row.operators.begin(), row.operators.end());
+  for (const operator_support& row : supported_operators())
+    told.insert(told.end(), row.operators.begin(), row.operators.end());
   std::sort(told.begin(), told.end());
   CHECK(told == canonicaliser::operators());
 }

@@ -51,7 +51,8 @@ TEST_CASE("a reshape that strides cannot express is refused") {
 
 TEST_CASE("a reshape never changes the order of elements") {
   std::mt19937 random(7);
-  const std::vector<shape_t> shapes = {{24}, {2, 12}, {4, 6}, {6, 4}, {2, 3, 4}, {1, 2, 1, 12}, {2, 2, 2, 3}, {3, 8}, {1, 24, 1}};
+  const std::vector<shape_t> shapes = {{24},          {2, 12},      {4, 6}, {6, 4},    {2, 3, 4},
+                                       {1, 2, 1, 12}, {2, 2, 2, 3}, {3, 8}, {1, 24, 1}};
   int expressed = 0;
   for (int round = 0; round < 2000; ++round) {
     const shape_t &from = shapes[random() % shapes.size()], &to = shapes[random() % shapes.size()];
@@ -72,7 +73,8 @@ TEST_CASE("broadcasting repeats with stride 0") {
   const view v = broadcast(dense({3, 1}, identity_order(2)), {2, 3, 4});
   CHECK(v.stride[0] == 0);
   CHECK(v.stride[2] == 0);
-  CHECK(positions(v) == std::vector<std::int64_t>{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2});
+  CHECK(positions(v) ==
+        std::vector<std::int64_t>{0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2});
   CHECK_FALSE(is_dense(v));
 }
 

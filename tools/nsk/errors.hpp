@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// How the tool fails: one exception that carries a whole message and an exit code. Thrown deep, caught once in cli/main.cpp.
+/// How the tool fails: one exception that carries a whole message and an exit code. Thrown deep, caught once in
+/// cli/main.cpp.
 #include <stdexcept>
 #include <string>
 

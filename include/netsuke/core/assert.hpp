@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Asserts report mistakes of the caller (a wrong type asked of an input, run before bind). Bad files never assert: they give a status.
+/// Asserts report mistakes of the caller (a wrong type asked of an input, run before bind). Bad files never assert:
+/// they give a status.
 #include <netsuke/version.hpp>
 
 #if !defined(NSK_ASSERT)

@@ -63,6 +63,20 @@ enum class function : std::uint8_t {
 };
 inline constexpr int function_count = 24;
 
+/// A set of elementwise functions.
+template <function... Functions>
+struct function_list {
+  static constexpr bool has(function f) { return ((f == Functions) || ...); }
+};
+
+/// Every elementwise function of this version.
+using all_functions =
+    function_list<function::identity, function::clip, function::leaky_relu, function::prelu, function::sigmoid,
+                  function::hard_sigmoid, function::hard_swish, function::silu, function::tanh, function::exp,
+                  function::log, function::sqrt, function::reciprocal, function::neg, function::abs, function::floor,
+                  function::ceil, function::round, function::erf, function::gelu, function::elu, function::softplus,
+                  function::square, function::sign>;
+
 enum class conv_algorithm : std::uint8_t { direct, winograd4, winograd2 };
 enum class pool_kind : std::uint8_t { max, average };
 enum class binary_kind : std::uint8_t { add, sub, mul, div, min, max, pow, prelu };

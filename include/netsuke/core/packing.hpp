@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Sizes of packed weights and of lane scratch: one source for converter, verifier and kernels. docs/format.md draws the layouts.
+/// Sizes of packed weights and of lane scratch: one source for converter, verifier and kernels. docs/format.md draws
+/// the layouts.
 ///
-/// Output channels lie in panels of 16 (one AVX-512 register, two AVX2, four NEON). The last panel is 8 wide when there are at most
-/// 8 channels, 24 wide when 1 to 8 channels would remain after the full panels, 16 otherwise; missing channels are zeros. A panel is
-/// [bias W][depth][W] floats with W its width, so panel p starts at 16 * p * (depth + 1) floats.
+/// Output channels lie in panels of 16 (one AVX-512 register, two AVX2, four NEON). The last panel is 8 wide when there
+/// are at most 8 channels, 24 wide when 1 to 8 channels would remain after the full panels, 16 otherwise; missing
+/// channels are zeros. A panel is [bias W][depth][W] floats with W its width, so panel p starts at 16 * p * (depth + 1)
+/// floats.
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/op.hpp>
 
 NSK_BEGIN
 inline constexpr int panel_width = 16;
-/// Most rows that any instruction set's GEMM tile has: scratch that gathers rows is sized by it, so that it is the same everywhere.
+/// Most rows that any instruction set's GEMM tile has: scratch that gathers rows is sized by it, so that it is the same
+/// everywhere.
 inline constexpr int max_tile_rows = 16;
 /// Bytes that kernels may read past the end of a tensor; arena and weights section end with this pad.
 inline constexpr std::size_t over_read = 64;
@@ -29,7 +32,9 @@ constexpr std::int64_t width_of_panel(std::int64_t channels, std::int64_t panel)
   return panel + 1 < panel_count(channels) ? panel_width : padded_channels(channels) - panel * panel_width;
 }
 /// Floats of a matrix of `depth` rows and `channels` columns packed in panels, bias included.
-constexpr std::int64_t panel_floats(std::int64_t channels, std::int64_t depth) { return padded_channels(channels) * (depth + 1); }
+constexpr std::int64_t panel_floats(std::int64_t channels, std::int64_t depth) {
+  return padded_channels(channels) * (depth + 1);
+}
 
 /// Output rows and columns of one Winograd tile: 4 for F(4x4, 3x3), 2 for F(2x2, 3x3).
 constexpr int winograd_outputs(conv_algorithm a) { return a == conv_algorithm::winograd4 ? 4 : 2; }

@@ -19,26 +19,12 @@ struct op_list {
   static constexpr bool has(op o) { return ((o == Ops) || ...); }
 };
 
-/// A set of elementwise functions.
-template <function... Functions>
-struct function_list {
-  static constexpr bool has(function f) { return ((f == Functions) || ...); }
-};
-
 /// Every operator of this version.
 using all_ops =
     op_list<op::conv_2d, op::depthwise_conv_2d, op::fully_connected, op::pack_panels, op::mat_mul, op::pool_2d,
             op::unary, op::binary, op::copy, op::fill, op::resize_2d, op::reduce, op::softmax, op::cast, op::compare,
             op::select, op::arithmetic, op::gather, op::gather_elements, op::arg_reduce, op::top_k,
             op::non_max_suppression, op::layer_normalization, op::local_response_normalization>;
-
-/// Every elementwise function of this version.
-using all_functions =
-    function_list<function::identity, function::clip, function::leaky_relu, function::prelu, function::sigmoid,
-                  function::hard_sigmoid, function::hard_swish, function::silu, function::tanh, function::exp,
-                  function::log, function::sqrt, function::reciprocal, function::neg, function::abs, function::floor,
-                  function::ceil, function::round, function::erf, function::gelu, function::elu, function::softplus,
-                  function::square, function::sign>;
 
 /// Networks of float convolutions, dense layers and activations; all_settings in all_ops.hpp has the rest: integers,
 /// comparisons, indices, selection of boxes.

@@ -13,25 +13,42 @@ enum class dtype : std::uint8_t { float32, float16, int8, uint8, int16, int32, i
 
 /// Returns the bytes of one element.
 constexpr int size_of(dtype t) {
-  return t == dtype::float32 || t == dtype::int32 ? 4 : t == dtype::int64 ? 8 : t == dtype::float16 || t == dtype::int16 ? 2 : 1;
+  return t == dtype::float32 || t == dtype::int32   ? 4
+         : t == dtype::int64                        ? 8
+         : t == dtype::float16 || t == dtype::int16 ? 2
+                                                    : 1;
 }
 
 template <class T>
 constexpr dtype dtype_of();
 template <>
-constexpr dtype dtype_of<float>() { return dtype::float32; }
+constexpr dtype dtype_of<float>() {
+  return dtype::float32;
+}
 template <>
-constexpr dtype dtype_of<std::int8_t>() { return dtype::int8; }
+constexpr dtype dtype_of<std::int8_t>() {
+  return dtype::int8;
+}
 template <>
-constexpr dtype dtype_of<std::uint8_t>() { return dtype::uint8; }
+constexpr dtype dtype_of<std::uint8_t>() {
+  return dtype::uint8;
+}
 template <>
-constexpr dtype dtype_of<std::int16_t>() { return dtype::int16; }
+constexpr dtype dtype_of<std::int16_t>() {
+  return dtype::int16;
+}
 template <>
-constexpr dtype dtype_of<std::int32_t>() { return dtype::int32; }
+constexpr dtype dtype_of<std::int32_t>() {
+  return dtype::int32;
+}
 template <>
-constexpr dtype dtype_of<std::int64_t>() { return dtype::int64; }
+constexpr dtype dtype_of<std::int64_t>() {
+  return dtype::int64;
+}
 template <>
-constexpr dtype dtype_of<bool>() { return dtype::boolean; }
+constexpr dtype dtype_of<bool>() {
+  return dtype::boolean;
+}
 
 /// Border of pixels around a [..., H, W, C] tensor, inside its own memory.
 struct halo {
@@ -39,7 +56,8 @@ struct halo {
 };
 
 /// A strided view. Physical order, images are [N, H, W, C]; strides count elements. Element (i0, i1, ...) lies at
-/// data + (i0 * stride[0] + i1 * stride[1] + ...) * size_of(type); the border lies at negative and past-the-end indices of H and W.
+/// data + (i0 * stride[0] + i1 * stride[1] + ...) * size_of(type); the border lies at negative and past-the-end indices
+/// of H and W.
 struct tensor_view {
   std::byte* data = nullptr;
   dtype type = dtype::float32;
@@ -58,8 +76,9 @@ struct tensor_view {
   std::ptrdiff_t step(int from_last) const { return from_last < rank ? stride[rank - 1 - from_last] : 0; }
 };
 
-/// The part of an output that one tile computes. The output is seen as [rows, pixels, channels]: channels is its last dimension,
-/// pixels the one before, rows all others flattened. Border pixels are filled by the tile that computes the element next to them.
+/// The part of an output that one tile computes. The output is seen as [rows, pixels, channels]: channels is its last
+/// dimension, pixels the one before, rows all others flattened. Border pixels are filled by the tile that computes the
+/// element next to them.
 struct tile_range {
   std::int32_t row_begin, row_end, pixel_begin, pixel_end, channel_begin, channel_end;
 };

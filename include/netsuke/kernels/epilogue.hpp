@@ -2,13 +2,13 @@
 #pragma once
 /// What happens to results between the accumulators and memory: residual, function, store.
 ///
-/// Kernels hand over registers. Identity, clip, hard_swish and the two relus with a slope stay there, with or without
-/// residual; everything else goes through a small block on the stack and one compact loop per function, so that no
-/// kernel carries their code.
+/// A residual, and clip or hard_swish, are done in registers. Everything else goes through a block on the stack, as
+/// large as pays for one pass of a compact loop per function (impl/lines.hpp), so that no kernel carries the functions'
+/// code.
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/op.hpp>
-#include <netsuke/math/functions.hpp>
+#include <netsuke/kernels/impl/lines.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
 
@@ -22,22 +22,28 @@ struct tile_row {
   const float* residual;
 };
 
-/// An epilogue as inner loops want it.
+/// What a register tile does to its results before it stores them: adds a residual whose channels are contiguous, then
+/// clips to [low, high] or applies hard_swish.
+struct register_epilogue {
+  bool adds = false, clips = false, swishes = false;
+  float low = 0, high = 0;
+};
+
+/// An epilogue as inner loops want it. There is code for the functions of the list only.
+template <class Functions>
 struct tile_epilogue {
-  enum class place : std::uint8_t { store, clip, hard_swish, slope, block };
   const epilogue* e;
   std::ptrdiff_t residual_step;  ///< elements between channels of the residual
-  place where;                   ///< what is done in registers, or `block`
+  bool in_registers;             ///< whether `registers` is the whole epilogue; if not, it does nothing
+  register_epilogue registers;
 };
-inline tile_epilogue prepare(const epilogue& e, int rank) {
-  using place = tile_epilogue::place;
+template <class Functions>
+inline tile_epilogue<Functions> prepare(const epilogue& e, int rank) {
   const std::ptrdiff_t step = rank > 0 ? e.residual_stride[rank - 1] : 1;
-  place where = place::block;
-  if (e.fn == function::identity) where = place::store;
-  if (e.fn == function::clip) where = place::clip;
-  if (e.fn == function::hard_swish) where = place::hard_swish;
-  if (e.fn == function::leaky_relu || e.fn == function::prelu) where = place::slope;
-  return {&e, step, e.residual == nullptr || step == 1 ? where : place::block};
+  const bool adds = e.residual != nullptr, clips = e.fn == function::clip, swishes = e.fn == function::hard_swish;
+  const bool late = e.activation_first && e.fn != function::identity;
+  const bool simple = (clips || swishes || e.fn == function::identity) && (!adds || (step == 1 && !late));
+  return {&e, step, simple, simple ? register_epilogue{adds, clips, swishes, e.alpha, e.beta} : register_epilogue{}};
 }
 
 namespace impl {
@@ -51,138 +57,113 @@ NSK_INLINE void for_registers(int columns, F&& f) {
   if (c < columns) f(c, columns - c);
 }
 
-/// Adds a line of `columns` residuals to a line of a block.
-inline void add_residual(float* line, const float* residual, std::ptrdiff_t step, int columns) {
-  if (step == 1)
+/// Adds residuals to the first `columns` of `rows` lines of a block.
+NSK_ONE_COPY inline void add_residuals(float* block, int rows, int width, std::ptrdiff_t step, const tile_row* row,
+                                       int channel, int columns) {
+  for (int r = 0; r < rows; ++r) {
+    float* const line = block + r * width;
+    const float* const residual = row[r].residual + channel * step;
+    if (step == 1)
+      for_registers(columns, [&](int c, int n) NSK_INLINE_LAMBDA {
+        const f32 add = n == f32::lanes ? simd::load(residual + c) : simd::load_partial(residual + c, n);
+        simd::store(line + c, simd::add(simd::load(line + c), add));
+      });
+    else
+      for (int c = 0; c < columns; ++c) line[c] += residual[c * step];
+  }
+}
+/// prelu: x < 0 ? slope * x : x, for `rows` lines of whole registers. `slope` is that of the first column.
+NSK_ONE_COPY inline void apply_slopes(float* block, int rows, int width, const float* slope) {
+  for (int c = 0; c < width; c += f32::lanes) {
+    const f32 s = simd::load(slope + c);
+    for (int r = 0; r < rows; ++r) {
+      float* const x = block + r * width + c;
+      simd::store(x, math::leaky_relu(simd::load(x), s));
+    }
+  }
+}
+/// Returns how far apart the outputs of all rows are, in floats; 0 where they are not equally spaced.
+inline std::ptrdiff_t spacing(const tile_row* row, int rows) {
+  const std::ptrdiff_t step = rows > 1 ? row[1].output - row[0].output : 1;
+  for (int r = 2; r < rows; ++r)
+    if (row[r].output - row[r - 1].output != step) return 0;
+  return step;
+}
+/// Stores the first `columns` of `rows` lines of a block.
+NSK_ONE_COPY inline void store_block(const float* block, int rows, int width, const tile_row* row, int channel,
+                                     int columns) {
+  for (int r = 0; r < rows; ++r) {
+    const float* const from = block + r * width;
+    float* const to = row[r].output + channel;
     for_registers(columns, [&](int c, int n) NSK_INLINE_LAMBDA {
-      const simd::f32 r = n == simd::f32::lanes ? simd::load(residual + c) : simd::load_partial(residual + c, n);
-      simd::store(line + c, simd::add(simd::load(line + c), r));
+      n == f32::lanes ? simd::store(to + c, simd::load(from + c))
+                      : simd::store_partial(to + c, n, simd::load(from + c));
     });
-  else
-    for (int c = 0; c < columns; ++c) line[c] += residual[c * step];
+  }
 }
 
-/// prelu over one line of `count` channels, whole registers: x < 0 ? slope * x : x. Reads `count` slopes.
-NSK_INLINE void apply_slope(const float* slope, float* p, int count) {
-  using simd::f32;
-  for (int i = 0; i < count; i += f32::lanes) {
-    const f32 x = simd::load(p + i);
-    simd::store(p + i, simd::select(simd::less(x, simd::zero()), simd::mul(simd::load(slope + i), x), x));
-  }
 }
 
 /// Applies the epilogue to `rows` lines of `width` floats (whole registers) and stores their first `columns`. Row r
 /// goes to row[r].output + channel; its residual begins at row[r].residual, counted from channel 0. The block is used
 /// up.
-NSK_ONE_COPY inline void finish_block(float* block, int rows, int width, const tile_epilogue& t, const tile_row* row,
-                                      int channel, int columns) {
+template <class Functions>
+NSK_ONE_COPY inline void finish_block(float* block, int rows, int width, const tile_epilogue<Functions>& t,
+                                      const tile_row* row, int channel, int columns) {
   const epilogue& e = *t.e;
   const bool adds = e.residual != nullptr;
-  const std::ptrdiff_t first = channel * t.residual_step;
-  if (adds && !e.activation_first)
-    for (int r = 0; r < rows; ++r) add_residual(block + r * width, row[r].residual + first, t.residual_step, columns);
-  if (e.fn == function::prelu)
-    for (int r = 0; r < rows; ++r) apply_slope(e.slope + channel, block + r * width, width);
-  else if (e.fn != function::identity)
-    math::visit(e.fn, e.alpha, e.beta, [&](auto f) {
-      for (int i = 0; i < rows * width; i += simd::f32::lanes) simd::store(block + i, f(simd::load(block + i)));
-    });
-  if (adds && e.activation_first)
-    for (int r = 0; r < rows; ++r) add_residual(block + r * width, row[r].residual + first, t.residual_step, columns);
-  for (int r = 0; r < rows; ++r) {
-    const float* from = block + r * width;
-    float* to = row[r].output + channel;
-    for_registers(columns, [&](int c, int n) NSK_INLINE_LAMBDA {
-      n == simd::f32::lanes ? simd::store(to + c, simd::load(from + c))
-                            : simd::store_partial(to + c, n, simd::load(from + c));
-    });
+  if (adds && !e.activation_first) impl::add_residuals(block, rows, width, t.residual_step, row, channel, columns);
+  if (e.fn == function::prelu) {
+    if constexpr (Functions::has(function::prelu)) impl::apply_slopes(block, rows, width, e.slope + channel);
+  } else if (e.fn != function::identity) {
+    const std::ptrdiff_t step = impl::spacing(row, rows);
+    const bool direct = !(adds && e.activation_first) && step != 0;
+    const std::ptrdiff_t all = std::ptrdiff_t{rows} * width;
+    if (direct)
+      return impl::map_lines<Functions>(e, {block, width, false}, {row[0].output + channel, step}, {rows, columns});
+    impl::map_lines<Functions>(e, {block, all, false}, {block, all}, {1, all});
   }
-}
-
-/// Replaces every register (r, v) of a tile by f of it.
-template <int Rows, int Vectors, class F>
-NSK_INLINE void map_tile(simd::f32 (&sum)[Rows][Vectors], F&& f) {
-  simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-    simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = f(sum[r][v], v); });
-  });
-}
-template <int Rows, int Vectors>
-NSK_INLINE void add_residual(simd::f32 (&sum)[Rows][Vectors], const tile_row* row, int channel) {
-  simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-    simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
-      sum[r][v] = simd::add(sum[r][v], simd::load(row[r].residual + channel + v * simd::f32::lanes));
-    });
-  });
-}
-
+  if (adds && e.activation_first) impl::add_residuals(block, rows, width, t.residual_step, row, channel, columns);
+  impl::store_block(block, rows, width, row, channel, columns);
 }
 
 /// Whether a register that is partly stored costs no more than a whole one: sixteen lanes come with masks, and
 /// outnumber the channels of a last panel.
 inline constexpr bool stores_parts = simd::f32::lanes > 8;
 
-/// Stores a register tile: row r goes to row[r].output + channel, whole registers.
+/// Finishes a register tile and stores it: row r goes to row[r].output + channel. Columns lack less than a register.
 template <int Rows, int Vectors>
-NSK_INLINE void store_tile(const simd::f32 (&sum)[Rows][Vectors], const tile_row* row, int channel) {
-  simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-    simd::unroll<Vectors>(
-        [&](auto v) NSK_INLINE_LAMBDA { simd::store(row[r].output + channel + v * simd::f32::lanes, sum[r][v]); });
-  });
-}
-
-/// Stores the first `columns` of each row, which lack less than a register.
-template <int Rows, int Vectors>
-NSK_INLINE void store_tile_part(const simd::f32 (&sum)[Rows][Vectors], const tile_row* row, int channel, int columns) {
+NSK_INLINE void store_tile(simd::f32 (&sum)[Rows][Vectors], const register_epilogue& e, const tile_row* row,
+                           int channel, int columns) {
   using simd::f32;
-  constexpr int whole = (Vectors - 1) * f32::lanes;
-  simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-    float* const to = row[r].output + channel;
-    simd::unroll<Vectors - 1>([&](auto v) NSK_INLINE_LAMBDA { simd::store(to + v * f32::lanes, sum[r][v]); });
-    simd::store_partial(to + whole, columns - whole, sum[r][Vectors - 1]);
-  });
-}
-
-/// Finishes a register tile: row r, columns [0, columns) go to row[r].output + channel. Columns may be fewer than the
-/// registers hold; nothing is written outside.
-template <int Rows, int Vectors>
-NSK_INLINE void finish_tile(const simd::f32 (&accumulators)[Rows][Vectors], const tile_epilogue& t, const tile_row* row,
-                            int channel, int columns) {
-  using simd::f32;
-  // a copy: where a lambda below is left out of line, g++ would keep what it captures in memory, through the whole
-  // product before
-  f32 sum[Rows][Vectors];
-  simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-    simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = accumulators[r][v]; });
-  });
-  using place = tile_epilogue::place;
-  if (t.where != place::block && (stores_parts || columns == Vectors * f32::lanes)) {
-    const bool adds = t.e->residual != nullptr, late = t.e->activation_first;
-    const f32 alpha = simd::splat(t.e->alpha), beta = simd::splat(t.e->beta);
-    if (adds && !late) impl::add_residual(sum, row, channel);
-    if (t.where == place::clip) {
-      impl::map_tile(sum, [&](f32 x, int) NSK_INLINE_LAMBDA { return simd::clamp(x, alpha, beta); });
-    } else if (t.where == place::hard_swish) {
-      impl::map_tile(sum, [&](f32 x, int) NSK_INLINE_LAMBDA { return math::hard_swish(x); });
-    } else if (t.where == place::slope) {
-      f32 slope[Vectors];
-      simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
-        slope[v] = t.e->fn == function::prelu ? simd::load(t.e->slope + channel + v * f32::lanes) : alpha;
+  using simd::unroll;
+  if (e.adds)
+    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+      unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
+        sum[r][v] = simd::add(sum[r][v], simd::load(row[r].residual + channel + v * f32::lanes));
       });
-      impl::map_tile(sum, [&](f32 x, int v) NSK_INLINE_LAMBDA { return math::leaky_relu(x, slope[v]); });
-    }
-    if (adds && late) impl::add_residual(sum, row, channel);
-    if constexpr (stores_parts)
-      store_tile_part(sum, row, channel, columns);
-    else
-      store_tile(sum, row, channel);
-    return;
+    });
+  if (e.clips) {
+    const f32 low = simd::splat(e.low), high = simd::splat(e.high);
+    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+      unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::clamp(sum[r][v], low, high); });
+    });
+  } else if (e.swishes) {
+    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+      unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = math::hard_swish(sum[r][v]); });
+    });
   }
-  alignas(64) float block[Rows * Vectors * f32::lanes];
-  simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-    simd::unroll<Vectors>([&](auto v)
-                              NSK_INLINE_LAMBDA { simd::store(block + (r * Vectors + v) * f32::lanes, sum[r][v]); });
+  constexpr int whole = (Vectors - 1) * f32::lanes;
+  unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+    unroll<Vectors - 1>([&](auto v)
+                            NSK_INLINE_LAMBDA { simd::store(row[r].output + channel + v * f32::lanes, sum[r][v]); });
   });
-  impl::finish_block(block, Rows, Vectors * f32::lanes, t, row, channel, columns);
+  if (!stores_parts && columns == Vectors * f32::lanes)
+    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { simd::store(row[r].output + channel + whole, sum[r][Vectors - 1]); });
+  else
+    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+      simd::store_partial(row[r].output + channel + whole, columns - whole, sum[r][Vectors - 1]);
+    });
 }
 
 }

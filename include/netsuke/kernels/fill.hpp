@@ -4,7 +4,7 @@
 #include <cstring>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
-#include <netsuke/kernels/impl/copy_elements.hpp>
+#include <netsuke/kernels/impl/box.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
@@ -42,26 +42,28 @@ inline std::uint64_t element_bits(dtype type, float value) {
   return 0;
 }
 
-/// Fills one tile of `v`, without its border.
-template <class T>
-inline void fill_tile(const tensor_view& v, T value, const tile_range& t) {
-  const std::ptrdiff_t nowhere[max_rank] = {};
-  const std::ptrdiff_t* strides[copy_operands] = {v.stride, nowhere};
-  for_each_box(v.shape, v.rank, strides, t, [&](const copy_box& found) {
-    copy_box b = found;
-    T* to = v.as<T>() + b.offset[copy_to];
-    sort_by_output(b);
-    copy_box_elements(b, to, &value);
-  });
-}
+/// Fills one tile of `v`, without its border: runs from a pattern that repeats the element, others one by one.
 inline void fill_elements(const tensor_view& v, float value, const tile_range& t) {
+  constexpr std::size_t length = 64;
   const std::uint64_t bits = element_bits(v.type, value);
-  switch (size_of(v.type)) {
-    case 1: fill_tile(v, static_cast<std::uint8_t>(bits), t); break;
-    case 2: fill_tile(v, static_cast<std::uint16_t>(bits), t); break;
-    case 4: fill_tile(v, static_cast<std::uint32_t>(bits), t); break;
-    default: fill_tile(v, bits, t); break;
-  }
+  const auto size = static_cast<std::size_t>(size_of(v.type));
+  alignas(length) std::byte pattern[length];
+  for (std::size_t i = 0; i < length; i += size) std::memcpy(pattern + i, &bits, size);
+  const std::ptrdiff_t* strides[1] = {v.stride};
+  for_each_box(v.shape, v.rank, strides, t, [&](const box<1>& b) {
+    const std::ptrdiff_t each = static_cast<std::ptrdiff_t>(size), step = b.of[2].stride[0], count = b.of[2].length;
+    for (std::ptrdiff_t i = 0; i < b.of[0].length; ++i)
+      for (std::ptrdiff_t j = 0; j < b.of[1].length; ++j) {
+        std::byte* to = v.data + (b.offset[0] + i * b.of[0].stride[0] + j * b.of[1].stride[0]) * each;
+        if (step != 1) {
+          for (std::ptrdiff_t k = 0; k < count; ++k, to += step * each) std::memcpy(to, pattern, size);
+          continue;
+        }
+        std::size_t left = static_cast<std::size_t>(count) * size;
+        for (; left >= length; left -= length, to += length) std::memcpy(to, pattern, length);
+        std::memcpy(to, pattern, left);
+      }
+  });
 }
 
 /// Fills rows x pixels of one image's border, in the tile's channels; `y` and `x` may be negative.

@@ -28,19 +28,11 @@ inline gemm_panel panel_part(const gemm_weights& w, int index, int begin, int en
   return {panel + (first - left), panel + width + (first - left), width, first, last - first};
 }
 
-template <bool Far>
-inline void one_panel(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* rows,
-                      const tile_epilogue& e) {
-  if (p.columns > 16) return gemm_panel_rows<24, Far>(count, runs, p, rows, e);
-  if (p.columns > 8) return gemm_panel_rows<16, Far>(count, runs, p, rows, e);
-  gemm_panel_rows<8, Far>(count, runs, p, rows, e);
-}
-
 /// Whole panels of 16 from `index` on, as many as possible at once, for 1 to gemv_most_rows rows;
 /// returns the first panel left over.
-template <class = void>
+template <class Functions>
 inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights& w, int index, int begin, int end,
-                       const tile_row* rows, const tile_epilogue& e) {
+                       const tile_row* rows, const tile_epilogue<Functions>& e) {
   const int together = count == 1 ? 4 : 2;
   const std::ptrdiff_t floats = panel_width * (static_cast<std::ptrdiff_t>(w.depth) + 1);
   for (;; index += together) {
@@ -49,11 +41,8 @@ inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights& w, 
     if (index + together > panel_count(w.channels) || width_of_panel(w.channels, index + together - 1) != panel_width)
       return index;
     const gemm_panel p = panel_part(w, index, begin, end);
-    if (count == 1) gemv_tile<1, 4>(runs, p, floats, rows, e);
-    if (count == 2) gemv_tile<2, 2>(runs, p, floats, rows, e);
-    if constexpr (gemv_most_rows > 2) {
-      if (count == 3) gemv_tile<3, 2>(runs, p, floats, rows, e);
-    }
+    if (count == 1) gemv_panels_rows<1, 4>(runs, p, floats, rows, e);
+    if (count == 2) gemv_panels_rows<2, 2>(runs, p, floats, rows, e);
   }
 }
 
@@ -62,9 +51,9 @@ inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights& w, 
 /// Computes `count` rows times the columns that are output channels [begin, end), and stores them through the epilogue.
 /// All rows share `runs`. Panels outside, rows inside: call it with as many rows as stay in the second-level cache
 /// (gemm_block_rows).
-template <class = void>
+template <class Functions>
 NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weights& w, int begin, int end,
-                              const tile_row* rows, const tile_epilogue& e) {
+                              const tile_row* rows, const tile_epilogue<Functions>& e) {
   const int panels = static_cast<int>(panel_count(w.channels));
   int index = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
   if (index >= panels) index = panels - 1;
@@ -73,7 +62,7 @@ NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weigh
     if (index >= panels) return;
     const gemm_panel p = impl::panel_part(w, index, begin, end);
     if (p.columns <= 0) return;
-    impl::one_panel<false>(count, runs, p, rows, e);
+    impl::gemm_panel_rows<false>(count, runs, p, rows, e);
   }
 }
 
@@ -121,22 +110,23 @@ struct gemm_row_list {
 };
 
 /// Everything that stays the same while rows of one matrix are collected and multiplied.
+template <class Functions>
 struct gemm_job {
   gemm_runs runs;
   gemm_weights weights;
   int channel_begin, channel_end, block;
-  tile_epilogue e;
+  tile_epilogue<Functions> e;
 };
 
 /// Multiplies the rows of the list and empties it.
-template <class = void>
-NSK_ONE_COPY inline void gemm_flush(const gemm_job& job, gemm_row_list& list) {
+template <class Functions>
+NSK_ONE_COPY inline void gemm_flush(const gemm_job<Functions>& job, gemm_row_list& list) {
   if (list.count > 0) gemm(list.count, job.runs, job.weights, job.channel_begin, job.channel_end, list.row, job.e);
   list.count = 0;
 }
 /// Appends `n` rows, multiplying whenever a block is full.
-template <class = void>
-NSK_ONE_COPY inline void gemm_push(const gemm_job& job, gemm_row_list& list, const gemm_line& line, int n) {
+template <class Functions>
+NSK_ONE_COPY inline void gemm_push(const gemm_job<Functions>& job, gemm_row_list& list, const gemm_line& line, int n) {
   for (int i = 0; i < n;) {
     const int room = job.block - list.count, some = n - i < room ? n - i : room;
     list.push(line.from(i), some);

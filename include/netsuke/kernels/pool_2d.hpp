@@ -129,6 +129,13 @@ inline void pool_inside(const pool_row& r, std::int32_t begin, std::int32_t end)
     pool_pixel<Kind, Rows, Columns>(t, r.to + x * out, r.channel_begin, r.channel_end);
 }
 
+/// Pixels [begin, end) of a row, whatever taps they have.
+template <class Kind>
+NSK_ONE_COPY inline void pool_edge(const pool_row& r, std::int32_t begin, std::int32_t end) {
+  for (std::int32_t x = begin; x < end; ++x)
+    pool_pixel<Kind, 0, 0>(taps_of(r, x), r.to + x * r.a->output.stride[2], r.channel_begin, r.channel_end);
+}
+
 template <class Kind>
 inline void pool_pixels(const pool_row& r) {
   const pool_2d_args& a = *r.a;
@@ -138,18 +145,14 @@ inline void pool_pixels(const pool_row& r) {
       width + a.w.pad_left <= reach ? inner : (width - 1 - reach + a.w.pad_left) / stride + 1;  // past the last one
   inner = inner < r.pixel_begin ? r.pixel_begin : inner > r.pixel_end ? r.pixel_end : inner;
   outer = outer > r.pixel_end ? r.pixel_end : outer < inner ? inner : outer;
-  const auto edge = [&](std::int32_t begin, std::int32_t end) {
-    for (std::int32_t x = begin; x < end; ++x)
-      pool_pixel<Kind, 0, 0>(taps_of(r, x), r.to + x * a.output.stride[2], r.channel_begin, r.channel_end);
-  };
-  edge(r.pixel_begin, inner);
+  pool_edge<Kind>(r, r.pixel_begin, inner);
   if (r.y.count == 2 && a.w.kernel_w == 2)
     pool_inside<Kind, 2, 2>(r, inner, outer);
   else if (r.y.count == 3 && a.w.kernel_w == 3)
     pool_inside<Kind, 3, 3>(r, inner, outer);
   else
-    pool_inside<Kind, 0, 0>(r, inner, outer);
-  edge(outer, r.pixel_end);
+    pool_edge<Kind>(r, inner, outer);
+  pool_edge<Kind>(r, outer, r.pixel_end);
 }
 
 }

@@ -164,7 +164,7 @@ inline std::ptrdiff_t reduce_block(const reduce_loops& r, const float* p, std::p
   return outputs < f32::lanes ? outputs : f32::lanes;
 }
 
-template <class Kind>
+template <class Kind, class Functions>
 inline void reduce_tile(const reduce_args& a, const tile_range& t) {
   const reduce_loops r = loops_of(a);
   std::ptrdiff_t from[max_rank] = {}, slope[max_rank] = {};
@@ -185,10 +185,10 @@ inline void reduce_tile(const reduce_args& a, const tile_range& t) {
           };
           const std::ptrdiff_t count = reduce_block<Kind>(r, a.input.as<float>() + at(reduce_from),
                                                           inner.stride[reduce_from], inner.length - k, block);
-          finish_line(a.e, block, count, a.output.as<float>() + at(reduce_to),
-                      a.e.residual != nullptr ? a.e.residual + at(reduce_residual) : nullptr,
-                      a.e.fn == function::prelu ? a.e.slope + at(reduce_slope) : nullptr,
-                      {inner.stride[reduce_to], inner.stride[reduce_residual], inner.stride[reduce_slope]});
+          finish_line<Functions>(a.e, block, count, a.output.as<float>() + at(reduce_to),
+                                 a.e.residual != nullptr ? a.e.residual + at(reduce_residual) : nullptr,
+                                 a.e.fn == function::prelu ? a.e.slope + at(reduce_slope) : nullptr,
+                                 {inner.stride[reduce_to], inner.stride[reduce_residual], inner.stride[reduce_slope]});
           k += count;
         }
   });
@@ -198,14 +198,15 @@ inline void reduce_tile(const reduce_args& a, const tile_range& t) {
 
 /// Reduces one tile of outputs. Without any reduced dimension each element is reduced alone. The output must not be the
 /// input.
+template <class Functions = all_functions>
 inline void reduce(const reduce_args& a, const tile_range& t, std::byte*) {
   switch (a.kind) {
     case reduce_kind::mean:
-    case reduce_kind::sum: impl::reduce_tile<impl::reduce_sum>(a, t); break;
-    case reduce_kind::max: impl::reduce_tile<impl::reduce_max>(a, t); break;
-    case reduce_kind::min: impl::reduce_tile<impl::reduce_min>(a, t); break;
-    case reduce_kind::prod: impl::reduce_tile<impl::reduce_prod>(a, t); break;
-    case reduce_kind::sum_square: impl::reduce_tile<impl::reduce_sum_square>(a, t); break;
+    case reduce_kind::sum: impl::reduce_tile<impl::reduce_sum, Functions>(a, t); break;
+    case reduce_kind::max: impl::reduce_tile<impl::reduce_max, Functions>(a, t); break;
+    case reduce_kind::min: impl::reduce_tile<impl::reduce_min, Functions>(a, t); break;
+    case reduce_kind::prod: impl::reduce_tile<impl::reduce_prod, Functions>(a, t); break;
+    case reduce_kind::sum_square: impl::reduce_tile<impl::reduce_sum_square, Functions>(a, t); break;
   }
   fill_border(a.output, t);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// The elementwise functions of the format, by name in the headers included here and by number: `visit` chooses one
-/// outside a loop, `apply` computes one vector.
+/// outside a loop.
 #include <netsuke/core/op.hpp>
 #include <netsuke/math/error_function.hpp>
 #include <netsuke/math/exponential.hpp>
@@ -78,44 +78,45 @@ struct applied {
   }
 };
 
-/// Calls body(applied<f>) once, so that the body's loop knows the function.
-template <class Body>
+/// Calls body(applied<f>) once, so that the body's loop knows the function. There is no code for functions that are not
+/// in the list; prelu and functions outside the list give identity.
+template <class Functions = all_functions, class Body>
 inline void visit(function f, float alpha, float beta, Body&& body) {
   const f32 a = simd::splat(alpha), b = simd::splat(beta);
+#define NSK_CASE(name)                              \
+  case function::name:                              \
+    if constexpr (Functions::has(function::name)) { \
+      return body(applied<function::name>{a, b});   \
+    }                                               \
+    break;
   switch (f) {
-    case function::clip: return body(applied<function::clip>{a, b});
-    case function::leaky_relu: return body(applied<function::leaky_relu>{a, b});
-    case function::sigmoid: return body(applied<function::sigmoid>{a, b});
-    case function::hard_sigmoid: return body(applied<function::hard_sigmoid>{a, b});
-    case function::hard_swish: return body(applied<function::hard_swish>{a, b});
-    case function::silu: return body(applied<function::silu>{a, b});
-    case function::tanh: return body(applied<function::tanh>{a, b});
-    case function::exp: return body(applied<function::exp>{a, b});
-    case function::log: return body(applied<function::log>{a, b});
-    case function::sqrt: return body(applied<function::sqrt>{a, b});
-    case function::reciprocal: return body(applied<function::reciprocal>{a, b});
-    case function::neg: return body(applied<function::neg>{a, b});
-    case function::abs: return body(applied<function::abs>{a, b});
-    case function::floor: return body(applied<function::floor>{a, b});
-    case function::ceil: return body(applied<function::ceil>{a, b});
-    case function::round: return body(applied<function::round>{a, b});
-    case function::erf: return body(applied<function::erf>{a, b});
-    case function::gelu: return body(applied<function::gelu>{a, b});
-    case function::elu: return body(applied<function::elu>{a, b});
-    case function::softplus: return body(applied<function::softplus>{a, b});
-    case function::square: return body(applied<function::square>{a, b});
-    case function::sign: return body(applied<function::sign>{a, b});
+    NSK_CASE(clip)
+    NSK_CASE(leaky_relu)
+    NSK_CASE(sigmoid)
+    NSK_CASE(hard_sigmoid)
+    NSK_CASE(hard_swish)
+    NSK_CASE(silu)
+    NSK_CASE(tanh)
+    NSK_CASE(exp)
+    NSK_CASE(log)
+    NSK_CASE(sqrt)
+    NSK_CASE(reciprocal)
+    NSK_CASE(neg)
+    NSK_CASE(abs)
+    NSK_CASE(floor)
+    NSK_CASE(ceil)
+    NSK_CASE(round)
+    NSK_CASE(erf)
+    NSK_CASE(gelu)
+    NSK_CASE(elu)
+    NSK_CASE(softplus)
+    NSK_CASE(square)
+    NSK_CASE(sign)
     case function::identity:
     case function::prelu: break;
   }
+#undef NSK_CASE
   body(applied<function::identity>{a, b});
-}
-
-/// Returns f(x). Not inlined: loops over few vectors call it, loops over many use `visit`.
-NSK_NOINLINE inline f32 apply(function f, float alpha, float beta, f32 x) {
-  f32 y = x;
-  visit(f, alpha, beta, [&](auto op) { y = op(x); });
-  return y;
 }
 
 }

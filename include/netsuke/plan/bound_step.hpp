@@ -29,19 +29,21 @@
 #include <netsuke/plan/bind.hpp>
 
 /// X(operator): every operator with its kernel kernels::operator, arguments kernels::operator_args and
-/// plan::bind_operator. Convolutions have more than one kernel; the others are plain.
+/// plan::bind_operator. Some end with an elementwise function; convolutions have more than one kernel; the others are
+/// plain.
+#define NSK_EPILOGUE_KERNEL_LIST(X) \
+  X(depthwise_conv_2d)              \
+  X(fully_connected)                \
+  X(mat_mul)                        \
+  X(unary)                          \
+  X(binary)                         \
+  X(reduce)
 #define NSK_PLAIN_KERNEL_LIST(X) \
-  X(depthwise_conv_2d)           \
-  X(fully_connected)             \
   X(pack_panels)                 \
-  X(mat_mul)                     \
   X(pool_2d)                     \
-  X(unary)                       \
-  X(binary)                      \
   X(copy)                        \
   X(fill)                        \
   X(resize_2d)                   \
-  X(reduce)                      \
   X(softmax)                     \
   X(cast)                        \
   X(compare)                     \
@@ -54,7 +56,7 @@
   X(non_max_suppression)         \
   X(layer_normalization)         \
   X(local_response_normalization)
-#define NSK_KERNEL_LIST(X) X(conv_2d) NSK_PLAIN_KERNEL_LIST(X)
+#define NSK_KERNEL_LIST(X) X(conv_2d) NSK_EPILOGUE_KERNEL_LIST(X) NSK_PLAIN_KERNEL_LIST(X)
 
 NSK_BEGIN
 namespace plan {
@@ -87,17 +89,25 @@ class bound_step {
   std::int32_t tile_count() const { return static_cast<std::int32_t>(m_grid.count()); }
 
  private:
+  using functions = typename Settings::functions;
+
 #define NSK_OVERLOAD(name)                                                                             \
   static void run_kernel(const kernels::name##_args& a, const tile_range& range, std::byte* scratch) { \
     kernels::name(a, range, scratch);                                                                  \
   }
   NSK_PLAIN_KERNEL_LIST(NSK_OVERLOAD)
 #undef NSK_OVERLOAD
+#define NSK_OVERLOAD(name)                                                                             \
+  static void run_kernel(const kernels::name##_args& a, const tile_range& range, std::byte* scratch) { \
+    kernels::name<functions>(a, range, scratch);                                                       \
+  }
+  NSK_EPILOGUE_KERNEL_LIST(NSK_OVERLOAD)
+#undef NSK_OVERLOAD
   static void run_kernel(const kernels::conv_2d_args& a, const tile_range& range, std::byte* scratch) {
     if constexpr (Settings::winograd) {
-      kernels::conv_2d(a, range, scratch);
+      kernels::conv_2d<functions>(a, range, scratch);
     } else {
-      kernels::impl::direct_conv_2d(a, range, reinterpret_cast<float*>(scratch));
+      kernels::impl::direct_conv_2d<functions>(a, range, reinterpret_cast<float*>(scratch));
       kernels::fill_border(a.output, range);
     }
   }

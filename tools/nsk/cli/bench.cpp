@@ -18,7 +18,9 @@ namespace {
 using nlohmann::json;
 using clock = std::chrono::steady_clock;
 
-double milliseconds_since(clock::time_point begin) { return std::chrono::duration<double, std::milli>(clock::now() - begin).count(); }
+double milliseconds_since(clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(clock::now() - begin).count();
+}
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -87,7 +89,8 @@ json report_of(const model& m, const measured& t, const engine& e, int lanes) {
     macs += v.step(i).macs();
     step_sum += median(t.steps[static_cast<std::size_t>(i)]);
   }
-  json report = {{"model", m.name()}, {"isa", e.name}, {"lanes", lanes}, {"runs", t.runs.size()}, {"median_ms", middle}};
+  json report = {
+      {"model", m.name()}, {"isa", e.name}, {"lanes", lanes}, {"runs", t.runs.size()}, {"median_ms", middle}};
   report["min_ms"] = *std::min_element(t.runs.begin(), t.runs.end());
   report["macs"] = macs;
   report["gflops"] = 2e-6 * static_cast<double>(macs) / middle;
@@ -109,16 +112,20 @@ json report_of(const model& m, const measured& t, const engine& e, int lanes) {
 }
 
 std::string text_of(const json& r, const text_style& style) {
-  std::string text = format_text("%s on %s, %d lane(s), %zu runs\nmedian %s ms, best %.3f ms\n", r["model"].get<std::string>().c_str(),
-                                 r["isa"].get<std::string>().c_str(), r["lanes"].get<int>(), r["runs"].get<std::size_t>(),
-                                 style.strong(format_text("%.3f", r["median_ms"].get<double>())).c_str(), r["min_ms"].get<double>());
-  text += format_text("%s MACs, %.1f GFLOP/s, %.1f %% of the FMA peak (%.1f GFLOP/s)\n\n", count_text(r["macs"]).c_str(), r["gflops"].get<double>(),
-                      r["percent_of_peak"].get<double>(), r["peak_gflops"].get<double>());
+  std::string text =
+      format_text("%s on %s, %d lane(s), %zu runs\nmedian %s ms, best %.3f ms\n", r["model"].get<std::string>().c_str(),
+                  r["isa"].get<std::string>().c_str(), r["lanes"].get<int>(), r["runs"].get<std::size_t>(),
+                  style.strong(format_text("%.3f", r["median_ms"].get<double>())).c_str(), r["min_ms"].get<double>());
+  text +=
+      format_text("%s MACs, %.1f GFLOP/s, %.1f %% of the FMA peak (%.1f GFLOP/s)\n\n", count_text(r["macs"]).c_str(),
+                  r["gflops"].get<double>(), r["percent_of_peak"].get<double>(), r["peak_gflops"].get<double>());
   text_table table({">step", "operator", ">us", ">% of time", ">MACs", ">GFLOP/s", ">% of peak", "name"});
   constexpr double heavy_percent = 5;
   for (const json& s : r["steps"])
-    table.add({s["index"].dump(), s["operator"], format_text("%.1f", s["median_us"].get<double>()), format_text("%.1f", s["percent_of_time"].get<double>()),
-               count_text(s["macs"]), format_text("%.1f", s["gflops"].get<double>()), format_text("%.1f", s["percent_of_peak"].get<double>()), s["name"]},
+    table.add({s["index"].dump(), s["operator"], format_text("%.1f", s["median_us"].get<double>()),
+               format_text("%.1f", s["percent_of_time"].get<double>()), count_text(s["macs"]),
+               format_text("%.1f", s["gflops"].get<double>()), format_text("%.1f", s["percent_of_peak"].get<double>()),
+               s["name"]},
               s["percent_of_time"].get<double>() >= heavy_percent);
   return text + table.text(style);
 }

@@ -27,7 +27,8 @@ input_options options_of(const model& m, std::vector<std::string> sets, int vari
     sets.push_back(key.substr(prefix.size()) + "=" + m.metadata_value(i));
   }
   input_options result = parse_inputs({}, sets);
-  for (int i = 0; i < m.input_count(variant); ++i) result.shapes[m.input(i, variant).name()] = source_shape_of(m.input(i, variant));
+  for (int i = 0; i < m.input_count(variant); ++i)
+    result.shapes[m.input(i, variant).name()] = source_shape_of(m.input(i, variant));
   return result;
 }
 
@@ -38,8 +39,8 @@ std::map<std::string, array> inputs_of(const model& m, const check_options& o, i
     if (found == inputs.end()) misuse("--input: the model has no input '" + name + "'.");
     array given = read_npy(path);
     if (given.shape != found->second.shape || given.type != found->second.type)
-      refuse("input '" + name + "' is " + name_of(found->second.type) + " " + to_string(found->second.shape) + ", but '" + path + "' holds " +
-             name_of(given.type) + " " + to_string(given.shape) + ".");
+      refuse("input '" + name + "' is " + name_of(found->second.type) + " " + to_string(found->second.shape) +
+             ", but '" + path + "' holds " + name_of(given.type) + " " + to_string(given.shape) + ".");
     found->second = std::move(given);
   }
   return inputs;
@@ -65,8 +66,9 @@ exit_code check(const check_options& o) {
   const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1, variant);
   graph g = import_onnx(o.source);
   resolve(g, options_of(file.view, o.sets, variant));
-  const comparison_report report =
-      compare(g, file.view, *runner, inputs_of(file.view, o, variant), [&](const std::string& what) { progress.show(what); }, variant);
+  const comparison_report report = compare(
+      g, file.view, *runner, inputs_of(file.view, o, variant), [&](const std::string& what) { progress.show(what); },
+      variant);
   progress.clear();
   if (!o.json.empty()) write_file(o.json, comparison_json(report, o.tolerance).dump(2) + "\n");
   if (!o.report.empty()) write_check_report(o.report, check_report_of(file.view, o, report));

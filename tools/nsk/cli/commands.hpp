@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The commands of nsk. Each returns an exit code (errors.hpp) or throws tool::error; options are as main.cpp parsed them.
+/// The commands of nsk. Each returns an exit code (errors.hpp) or throws tool::error; options are as main.cpp parsed
+/// them.
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -40,7 +40,8 @@ std::map<std::string, std::string> recorded_options(const convert_options& o) {
 /// "small:image=1x3x192x192,mask=1x192x192" -> its name, and shapes on top of those of --input.
 std::pair<std::string, input_options> parse_variant(const convert_options& o, const std::string& text) {
   const std::size_t colon = text.find(':');
-  if (colon == std::string::npos || colon == 0) misuse("--variant " + text + ": write it as NAME:INPUT=1x3x192x192[,INPUT=...].");
+  if (colon == std::string::npos || colon == 0)
+    misuse("--variant " + text + ": write it as NAME:INPUT=1x3x192x192[,INPUT=...].");
   std::vector<std::string> shapes;
   for (std::size_t at = colon + 1; at <= text.size();) {
     const std::size_t comma = std::min(text.find(',', at), text.size());
@@ -76,7 +77,8 @@ conversion convert_source(const convert_options& o, progress_line& progress) {
   options.winograd = o.winograd;
   std::optional<device_profile> profile;
   if (!o.profile.empty()) profile = open_profile(o.profile);
-  options.max_tile_macs = static_cast<std::int64_t>(o.max_tile_us * (profile ? macs_per_us(*profile) : usual_macs_per_us));
+  options.max_tile_macs =
+      static_cast<std::int64_t>(o.max_tile_us * (profile ? macs_per_us(*profile) : usual_macs_per_us));
   options.metadata[tile_limit_key] = format_text("%g", o.max_tile_us);
   conversion result;
   result.bytes = compile(variants, options);
@@ -88,11 +90,10 @@ conversion convert_source(const convert_options& o, progress_line& progress) {
     for (std::size_t i = 0; i < variants.size(); ++i) {
       const int variant = static_cast<int>(i);
       const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);
-      comparison_report found = compare(variants[i].g, file.view, *runner, random_inputs(file.view, 1, variant),
-                                        [&](const std::string& what) { progress.show(what); }, variant);
-      // what is kept is a variant that fails, if there is one, else the worst of those that pass
-      const bool fails = !found.within(tolerance), failed = result.comparison && !result.comparison->within(tolerance);
-      if (!result.comparison || (fails && !failed) || (fails == failed && found.worst() > result.comparison->worst()))
+      comparison_report found = compare(
+          variants[i].g, file.view, *runner, random_inputs(file.view, 1, variant),
+          [&](const std::string& what) { progress.show(what); }, variant);
+      if (!result.comparison || found.prevails_over(*result.comparison, tolerance))
         result.comparison = std::move(found);
     }
     result.report["check"] = comparison_json(*result.comparison, tolerance);
@@ -104,21 +105,24 @@ conversion convert_source(const convert_options& o, progress_line& progress) {
 check_report check_report_of(const convert_options& o, const conversion& c) {
   check_report report{o.source, o.output, "", comparison_json(*c.comparison, tolerance), {}};
   report.isa = choose_engine("").name;
-  for (const json& input : c.report["variants"][0]["inputs"]) report.inputs.push_back({input["name"], describe_random(1)});
+  for (const json& input : c.report["variants"][0]["inputs"])
+    report.inputs.push_back({input["name"], describe_random(1)});
   return report;
 }
 
 std::string summary(const convert_options& o, const json& report) {
   const json& v = report["variants"][0];
   const json& arena = v["arena"];
-  std::string text = format_text("%s: %s, %zu steps, %s MACs\n", o.output.c_str(), bytes_text(report["file_bytes"]).c_str(),
-                                 v["steps"].size(), count_text(v["macs"]).c_str());
+  std::string text =
+      format_text("%s: %s, %zu steps, %s MACs\n", o.output.c_str(), bytes_text(report["file_bytes"]).c_str(),
+                  v["steps"].size(), count_text(v["macs"]).c_str());
   text += "tiles:    " + longest_tile_text(v);
   if (v.contains("expected"))
     text += format_text("expected: %s on one lane of %s\n", time_text(v["expected"]["ms"].get<double>() * 1e3).c_str(),
                         v["expected"]["device"].get<std::string>().c_str());
-  text += format_text("arena: %llu bytes + %llu per lane; transposes left: %zu\n", arena["shared_bytes"].get<unsigned long long>(),
-                      arena["lane_bytes"].get<unsigned long long>(), v["transposes_left"].size());
+  text += format_text("arena: %llu bytes + %llu per lane; transposes left: %zu\n",
+                      arena["shared_bytes"].get<unsigned long long>(), arena["lane_bytes"].get<unsigned long long>(),
+                      v["transposes_left"].size());
   for (const json& reason : v["transposes_left"]) text += "  " + reason.get<std::string>() + "\n";
   return text;
 }
@@ -127,7 +131,8 @@ std::string summary(const convert_options& o, const json& report) {
 
 exit_code convert(const convert_options& o) {
   std::error_code ignored;
-  if (std::filesystem::equivalent(o.source, o.output, ignored)) misuse("the output would overwrite the source model; choose another name for -o.");
+  if (std::filesystem::equivalent(o.source, o.output, ignored))
+    misuse("the output would overwrite the source model; choose another name for -o.");
   if (!o.report.empty() && !o.check) misuse("--report shows what --check finds; give both.");
   progress_line progress(o.quiet);
   const conversion result = convert_source(o, progress);
@@ -136,8 +141,8 @@ exit_code convert(const convert_options& o) {
   if (result.comparison && !result.comparison->within(tolerance)) {
     const std::string text = comparison_text(*result.comparison, tolerance, rows_shown);
     std::fwrite(text.data(), 1, text.size(), stderr);
-    throw error(exit_code::check_failed, "'" + o.output + "' was not written, because it would not compute what '" + o.source +
-                                             "' does. Please report this with the model.");
+    throw error(exit_code::check_failed, "'" + o.output + "' was not written, because it would not compute what '" +
+                                             o.source + "' does. Please report this with the model.");
   }
   write_file(o.output, result.bytes.data(), result.bytes.size());
   if (o.quiet) return exit_code::good;

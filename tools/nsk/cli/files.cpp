@@ -110,7 +110,8 @@ void make_directory(const std::string& path) {
 std::string file_name_of(const std::string& name) {
   std::string result = name;
   for (char& c : result) {
-    const bool kept = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
+    const bool kept =
+        (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';
     if (!kept) c = '_';
   }
   return result;

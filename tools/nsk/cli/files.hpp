@@ -8,11 +8,12 @@
 
 namespace nsk::tool {
 
-/// Returns the bytes of a file. Refuses what is missing, unreadable, or a directory. `what` names its role: "model", "input".
+/// Returns the bytes of a file. Refuses what is missing, unreadable, or a directory. `what` names its role: "model",
+/// "input".
 std::vector<std::byte> read_file(const std::string& path, std::string_view what);
 
-/// Writes a file in one piece: to a temporary file beside it, renamed when complete; on failure nothing is left behind and an older
-/// file is untouched. Devices and pipes are written directly.
+/// Writes a file in one piece: to a temporary file beside it, renamed when complete; on failure nothing is left behind
+/// and an older file is untouched. Devices and pipes are written directly.
 void write_file(const std::string& path, const void* data, std::size_t bytes);
 inline void write_file(const std::string& path, std::string_view text) { write_file(path, text.data(), text.size()); }
 

@@ -7,7 +7,8 @@ namespace nsk::tool {
 namespace {
 
 /// Copies elements of `size` bytes, in row-major order of `shape`, from where strides (in elements) say.
-void gather(const std::byte* from, const shape_t& shape, const std::vector<std::int64_t>& strides, std::size_t size, std::byte* to) {
+void gather(const std::byte* from, const shape_t& shape, const std::vector<std::int64_t>& strides, std::size_t size,
+            std::byte* to) {
   const std::int64_t total = count_of(shape);
   std::vector<std::int64_t> index(shape.size(), 0);
   std::int64_t at = 0;

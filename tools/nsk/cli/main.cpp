@@ -8,6 +8,7 @@
 #include <netsuke/version.hpp>
 
 #include "cli/commands.hpp"
+#include "engine/engine.hpp"
 
 namespace {
 using namespace nsk::tool;
@@ -18,7 +19,8 @@ constexpr int option_column = 34;
 CLI::Validator silent(CLI::Validator check) { return check.description(""); }
 
 void add_isa(CLI::App* command, std::string& isa) {
-  command->add_option("--isa", isa, "Instruction set: scalar or avx2; the fastest of this machine when left out")
+  command
+      ->add_option("--isa", isa, "Instruction set (" + engine_names() + "); the fastest of this machine when left out")
       ->type_name("NAME");
 }
 void add_lanes(CLI::App* command, int& lanes) {
@@ -45,7 +47,8 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* what, const c
 }
 
 void add_variant(CLI::App* command, std::string& variant) {
-  command->add_option("--variant", variant, "Name of the variant; the first one where none is given")->type_name("NAME");
+  command->add_option("--variant", variant, "Name of the variant; the first one where none is given")
+      ->type_name("NAME");
 }
 
 CLI::App* add_convert(CLI::App& app, convert_options& o) {
@@ -197,7 +200,8 @@ exit_code dispatch(int argc, char** argv) {
   const CLI::App* inspecting = add_inspect(app, inspect_with);
   const CLI::App* checking = add_check(app, check_with);
   const CLI::App* profiling = add_profile(app, profile_with);
-  const CLI::App* listing = add_command(app, "operators", "List the ONNX operators that import, as Markdown", "  nsk operators");
+  const CLI::App* listing =
+      add_command(app, "operators", "List the ONNX operators that import, as Markdown", "  nsk operators");
   add_bench(app, bench_with);
   try {
     app.parse(argc, argv);

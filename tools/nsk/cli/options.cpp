@@ -35,20 +35,24 @@ double parse_number(const std::string& name, const std::string& text) {
 
 }
 
-std::map<std::string, std::string> named_values(const std::string& option, const std::vector<std::string>& values, const char* form) {
+std::map<std::string, std::string> named_values(const std::string& option, const std::vector<std::string>& values,
+                                                const char* form) {
   std::map<std::string, std::string> result;
   for (const std::string& value : values) {
     const std::size_t at = value.rfind('=');
     if (at == std::string::npos || at == 0) misuse(option + " " + value + ": write it as " + form + ".");
-    if (!result.emplace(value.substr(0, at), value.substr(at + 1)).second) misuse(option + " " + value + ": this name was given twice.");
+    if (!result.emplace(value.substr(0, at), value.substr(at + 1)).second)
+      misuse(option + " " + value + ": this name was given twice.");
   }
   return result;
 }
 
 input_options parse_inputs(const std::vector<std::string>& inputs, const std::vector<std::string>& sets) {
   input_options result;
-  for (const auto& [name, text] : named_values("--input", inputs, "NAME=1x3x224x224")) result.shapes[name] = parse_shape(name, text);
-  for (const auto& [name, text] : named_values("--set", sets, "NAME=VALUE")) result.set[name] = parse_number(name, text);
+  for (const auto& [name, text] : named_values("--input", inputs, "NAME=1x3x224x224"))
+    result.shapes[name] = parse_shape(name, text);
+  for (const auto& [name, text] : named_values("--set", sets, "NAME=VALUE"))
+    result.set[name] = parse_number(name, text);
   return result;
 }
 

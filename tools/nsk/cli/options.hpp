@@ -8,8 +8,10 @@
 
 namespace nsk::tool {
 
-/// Splits "NAME=VALUE" at the last '='. Misuse (naming `option`) without one, with an empty name, or with a name given twice.
-std::map<std::string, std::string> named_values(const std::string& option, const std::vector<std::string>& values, const char* form);
+/// Splits "NAME=VALUE" at the last '='. Misuse (naming `option`) without one, with an empty name, or with a name given
+/// twice.
+std::map<std::string, std::string> named_values(const std::string& option, const std::vector<std::string>& values,
+                                                const char* form);
 
 /// --input NAME=1x3x224x224 and --set NAME=VALUE, for resolve().
 input_options parse_inputs(const std::vector<std::string>& inputs, const std::vector<std::string>& sets);

@@ -18,7 +18,8 @@ std::string describe_inputs(const model& m, int variant) {
   std::string text;
   for (int i = 0; i < m.input_count(variant); ++i) {
     const port_view port = m.input(i, variant);
-    text += (i ? ", '" : "'") + std::string(port.name()) + "' " + name_of(element_of(port.type())) + " " + to_string(source_shape_of(port));
+    text += (i ? ", '" : "'") + std::string(port.name()) + "' " + name_of(element_of(port.type())) + " " +
+            to_string(source_shape_of(port));
   }
   return text;
 }
@@ -30,10 +31,11 @@ array read_input(const port_view& port, const std::string& path, bool nhwc) {
   const shape_t shape = nhwc ? engine_shape_of(port) : source_shape_of(port);
   if (given.type != wanted || given.shape != shape) {
     const bool type_differs = given.type != wanted;
-    refuse("input '" + std::string(port.name()) + "' is " + name_of(wanted) + " " + to_string(shape) + ", but '" + path + "' holds " +
-           name_of(given.type) + " " + to_string(given.shape) + ". " +
+    refuse("input '" + std::string(port.name()) + "' is " + name_of(wanted) + " " + to_string(shape) + ", but '" +
+           path + "' holds " + name_of(given.type) + " " + to_string(given.shape) + ". " +
            (type_differs ? "Save it with array.astype(numpy." + std::string(name_of(wanted)) + ")."
-                         : "Give an array of that shape" + std::string(nhwc ? "" : " (the source model's axes; --nhwc takes the engine's)") +
+                         : "Give an array of that shape" +
+                               std::string(nhwc ? "" : " (the source model's axes; --nhwc takes the engine's)") +
                                ", or convert the model for another shape with --input."));
   }
   return nhwc ? given : to_engine(port, given);
@@ -66,13 +68,15 @@ exit_code run(const run_options& o) {
   for (int i = 0; i < m.input_count(variant); ++i) {
     const auto found = given.find(m.input(i, variant).name());
     if (found == given.end())
-      refuse("input '" + std::string(m.input(i, variant).name()) + "' is missing: give --input '" + m.input(i, variant).name() + "=FILE.npy'. The model has " +
-             describe_inputs(m, variant) + ".");
+      refuse("input '" + std::string(m.input(i, variant).name()) + "' is missing: give --input '" +
+             m.input(i, variant).name() + "=FILE.npy'. The model has " + describe_inputs(m, variant) + ".");
     const array data = read_input(m.input(i, variant), found->second, o.nhwc);
     std::memcpy(runner->input(i), data.data.data(), data.data.size());
     given.erase(found);
   }
-  if (!given.empty()) misuse("--input: the model has no input '" + given.begin()->first + "'. It has " + describe_inputs(m, variant) + ".");
+  if (!given.empty())
+    misuse("--input: the model has no input '" + given.begin()->first + "'. It has " + describe_inputs(m, variant) +
+           ".");
   make_directory(o.output_directory);
   stages.end("inputs");
 

@@ -10,19 +10,27 @@
 namespace nsk::tool {
 namespace {
 constexpr std::size_t alignment = 64;
+#if defined(__x86_64__) || defined(_M_X64)
+const engine* const engines[] = {&avx512_engine(), &vector_engine(), &scalar_engine()};
+#else
 const engine* const engines[] = {&vector_engine(), &scalar_engine()};
+#endif
+}
+
+std::string engine_names() {
+  std::string names;
+  for (const engine* candidate : engines) names += (names.empty() ? "" : ", ") + std::string(candidate->name);
+  return names;
 }
 
 const engine& choose_engine(const std::string& isa) {
-  std::string names;
   for (const engine* candidate : engines) {
-    if (isa.empty() ? candidate->supported() : isa == candidate->name) {
-      if (!candidate->supported()) misuse("--isa " + isa + ": this machine cannot run it. Leave the option out, or use --isa scalar.");
-      return *candidate;
-    }
-    names += (names.empty() ? "" : ", ") + std::string(candidate->name);
+    if (isa.empty() ? !candidate->supported() : isa != candidate->name) continue;
+    if (!candidate->supported())
+      misuse("--isa " + isa + ": this machine cannot run it. Leave the option out, or use --isa scalar.");
+    return *candidate;
   }
-  misuse("--isa " + isa + ": no such instruction set. This build has: " + names + ".");
+  misuse("--isa " + isa + ": no such instruction set. This build has: " + engine_names() + ".");
 }
 
 void aligned_bytes::release::operator()(std::byte* p) const { std::free(p); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The engine as the tool sees it. It is compiled once per instruction set (engine.inc in engine_*.cpp), each behind these plain
-/// types, and chosen at run time. Nothing here depends on an instruction set.
+/// The engine as the tool sees it. It is compiled once per instruction set (engine.inc in engine_*.cpp), each behind
+/// these plain types, and chosen at run time. Nothing here depends on an instruction set.
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -34,22 +34,25 @@ class runner {
 
 /// One build of the engine.
 struct engine {
-  const char* name;                                                                            ///< "avx2"
-  bool (*supported)();                                                                         ///< by this machine
+  const char* name;     ///< "avx2"
+  bool (*supported)();  ///< by this machine
   /// Refuses bad files; `file` must outlive the result.
   std::unique_ptr<runner> (*open)(const std::byte* file, std::size_t bytes, int lanes, int variant);
-  double (*fma_peak)();                                                                        ///< GFLOP/s of one core, measured now
-  /// Reads a block, or copies its first half to the second, over and over for about `us` microseconds; returns the best GB/s of one
-  /// pass (a copy counts both ways). `bytes` is a multiple of 1024, the block 64-byte aligned.
+  double (*fma_peak)();  ///< GFLOP/s of one core, measured now
+  /// Reads a block, or copies its first half to the second, over and over for about `us` microseconds; returns the best
+  /// GB/s of one pass (a copy counts both ways). `bytes` is a multiple of 1024, the block 64-byte aligned.
   double (*bandwidth)(std::byte* block, std::size_t bytes, bool copy, double us);
 };
 
 /// AVX2 on x86-64, NEON on AArch64.
 const engine& vector_engine();
+const engine& avx512_engine();  ///< on x86-64 only
 const engine& scalar_engine();
+/// Names of the instruction sets of this build, the fastest first: "avx512, avx2, scalar".
+std::string engine_names();
 
-/// Returns the engine of that name, or the fastest that this machine supports when the name is empty. Misuse: an unknown name,
-/// or an instruction set that the machine lacks.
+/// Returns the engine of that name, or the fastest that this machine supports when the name is empty. Misuse: an
+/// unknown name, or an instruction set that the machine lacks.
 const engine& choose_engine(const std::string& isa);
 
 /// A file's bytes at an address that the engine accepts.

@@ -22,7 +22,9 @@ job_pool::~job_pool() {
 }
 
 void job_pool::take_all(call function, void* context, int count) {
-  for (int i = m_next.fetch_add(1, std::memory_order_relaxed); i < count; i = m_next.fetch_add(1, std::memory_order_relaxed)) function(context, i);
+  for (int i = m_next.fetch_add(1, std::memory_order_relaxed); i < count;
+       i = m_next.fetch_add(1, std::memory_order_relaxed))
+    function(context, i);
 }
 
 void job_pool::run(int count, call function, void* context) {

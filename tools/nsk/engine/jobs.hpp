@@ -21,7 +21,9 @@ class job_pool {
   /// Calls f(i) once for each i in [0, count), on any thread, and returns when all have returned.
   template <class F>
   void parallel_for(int count, F&& f) {
-    run(count, [](void* context, int i) { (*static_cast<std::remove_reference_t<F>*>(context))(i); }, const_cast<void*>(static_cast<const void*>(&f)));
+    run(
+        count, [](void* context, int i) { (*static_cast<std::remove_reference_t<F>*>(context))(i); },
+        const_cast<void*>(static_cast<const void*>(&f)));
   }
 
  private:

@@ -17,9 +17,15 @@ enum class element : std::uint8_t { f32, f64, f16, i8, u8, i16, u16, i32, u32, i
 
 constexpr std::size_t size_of(element t) {
   switch (t) {
-    case element::f64: case element::i64: case element::u64: return 8;
-    case element::f32: case element::i32: case element::u32: return 4;
-    case element::f16: case element::i16: case element::u16: return 2;
+    case element::f64:
+    case element::i64:
+    case element::u64: return 8;
+    case element::f32:
+    case element::i32:
+    case element::u32: return 4;
+    case element::f16:
+    case element::i16:
+    case element::u16: return 2;
     default: return 1;
   }
 }
@@ -27,9 +33,12 @@ const char* name_of(element t);  ///< NumPy's spelling: "float32", "int64", "boo
 
 using shape_t = std::vector<std::int64_t>;
 /// Returns the number of elements; 1 for a scalar. The caller has checked that it does not overflow (checked_count).
-inline std::int64_t count_of(const shape_t& s) { return std::accumulate(s.begin(), s.end(), std::int64_t{1}, std::multiplies<>()); }
+inline std::int64_t count_of(const shape_t& s) {
+  return std::accumulate(s.begin(), s.end(), std::int64_t{1}, std::multiplies<>());
+}
 std::string to_string(const shape_t& s);  ///< "[1,3,224,224]"
-/// Returns the number of elements; refuses negative dimensions and more than 2^40 elements, with a message that begins with `what`.
+/// Returns the number of elements; refuses negative dimensions and more than 2^40 elements, with a message that begins
+/// with `what`.
 std::int64_t checked_count(const shape_t& s, const std::string& what);
 inline bool is_float(element t) { return t == element::f32 || t == element::f64 || t == element::f16; }
 inline bool is_integer(element t) { return t >= element::i8 && t <= element::u64; }
@@ -40,10 +49,17 @@ struct array {
   std::vector<std::byte> data;
 
   array() = default;
-  array(element t, shape_t s) : type(t), shape(std::move(s)), data(static_cast<std::size_t>(count_of(shape)) * size_of(t)) {}
+  array(element t, shape_t s)
+      : type(t), shape(std::move(s)), data(static_cast<std::size_t>(count_of(shape)) * size_of(t)) {}
   std::int64_t count() const { return count_of(shape); }
-  template <class T> T* as() { return reinterpret_cast<T*>(data.data()); }
-  template <class T> const T* as() const { return reinterpret_cast<const T*>(data.data()); }
+  template <class T>
+  T* as() {
+    return reinterpret_cast<T*>(data.data());
+  }
+  template <class T>
+  const T* as() const {
+    return reinterpret_cast<const T*>(data.data());
+  }
   /// Element `i` in row-major order, converted: floats to integers towards zero, integers wrap to narrower ones.
   double number(std::int64_t i) const;
   std::int64_t integer(std::int64_t i) const;
@@ -51,7 +67,8 @@ struct array {
   void set_integer(std::int64_t i, std::int64_t v);
 };
 
-/// Returns `v` rounded towards zero; 0 for NaN, the nearest representable value (as int64 or uint64 bits) beyond the range.
+/// Returns `v` rounded towards zero; 0 for NaN, the nearest representable value (as int64 or uint64 bits) beyond the
+/// range.
 std::int64_t integer_from(double v);
 
 /// Makes arrays of one type from values.

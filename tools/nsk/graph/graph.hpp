@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The source model as a typed graph: operators, attributes and axis order exactly as in the source (ONNX names, NCHW), with the
-/// source's own names kept. Import makes it, shape inference completes it, the reference evaluator runs it, the passes read it.
+/// The source model as a typed graph: operators, attributes and axis order exactly as in the source (ONNX names, NCHW),
+/// with the source's own names kept. Import makes it, shape inference completes it, the reference evaluator runs it,
+/// the passes read it.
 #include <map>
 #include <memory>
 #include <string>
@@ -12,22 +13,23 @@
 namespace nsk::tool {
 
 struct graph;
-using value_id = int;                   ///< index into graph::values
+using value_id = int;                     ///< index into graph::values
 inline constexpr value_id no_value = -1;  ///< an optional input that is absent
 
 using attribute = std::variant<std::int64_t, float, std::string, array, std::vector<std::int64_t>, std::vector<float>,
                                std::vector<std::string>, std::shared_ptr<graph>>;
 
-/// One tensor of the graph. Dimensions that are not known (yet) are -1; `known_rank` is false where not even the rank is.
+/// One tensor of the graph. Dimensions that are not known (yet) are -1; `known_rank` is false where not even the rank
+/// is.
 struct value {
   std::string name;
   element type = element::f32;
-  bool typed = false;                        ///< type is known
+  bool typed = false;  ///< type is known
   bool known_rank = false;
   shape_t shape;
-  std::vector<std::string> symbols;          ///< symbolic dimension names of inputs, "" where there is none; may be empty
-  std::shared_ptr<const array> constant;     ///< initializer, or the result of folding
-  bool is_static() const;                    ///< rank and all dimensions known
+  std::vector<std::string> symbols;       ///< symbolic dimension names of inputs, "" where there is none; may be empty
+  std::shared_ptr<const array> constant;  ///< initializer, or the result of folding
+  bool is_static() const;                 ///< rank and all dimensions known
 };
 
 struct node {
@@ -49,9 +51,10 @@ struct node {
 struct graph {
   std::string name, producer;
   std::vector<value> values;
-  std::vector<node> nodes;  ///< topological order
+  std::vector<node> nodes;                ///< topological order
   std::vector<value_id> inputs, outputs;  ///< inputs without initializers
-  std::vector<value_id> captures;         ///< of a subgraph: values that stand for those of the same names in the graphs around it
+  std::vector<value_id>
+      captures;  ///< of a subgraph: values that stand for those of the same names in the graphs around it
 
   value_id find(const std::string& value_name) const;  ///< no_value when absent
   value_id add(value v);

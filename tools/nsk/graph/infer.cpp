@@ -232,10 +232,12 @@ class resolver {
   void bound_suppression(node& n) {
     const value* most = n.inputs.size() > 2 && n.inputs[2] != no_value ? &at(n.inputs[2]) : nullptr;
     if (most != nullptr && !most->constant)
-      refuse(describe(m_graph, n) + ": max_output_boxes_per_class is computed at run time, but the size of the output is fixed at conversion");
+      refuse(describe(m_graph, n) +
+             ": max_output_boxes_per_class is computed at run time, but the size of the output is fixed at conversion");
     const shape_t scores = n.inputs.size() > 1 && n.inputs[1] != no_value ? at(n.inputs[1]).shape : shape_t();
     if (scores.size() != 3) return;  // inference says what is wrong
-    const std::int64_t per_class = most == nullptr ? 0 : std::clamp<std::int64_t>(most->constant->integer(0), 0, scores[2]);
+    const std::int64_t per_class =
+        most == nullptr ? 0 : std::clamp<std::int64_t>(most->constant->integer(0), 0, scores[2]);
     n.attributes[reference::suppression_bound] = scores[0] * scores[1] * per_class;
   }
 

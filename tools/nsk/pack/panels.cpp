@@ -4,8 +4,8 @@
 
 namespace nsk::tool {
 
-std::vector<float> pack_winograd(conv_algorithm algorithm, std::int64_t outputs, std::int64_t inputs, const std::vector<double>& weights,
-                                 const std::vector<double>& bias) {
+std::vector<float> pack_winograd(conv_algorithm algorithm, std::int64_t outputs, std::int64_t inputs,
+                                 const std::vector<double>& weights, const std::vector<double>& bias) {
   const auto points = static_cast<std::size_t>(winograd_points(algorithm));
   const auto o = static_cast<std::size_t>(outputs), in = static_cast<std::size_t>(inputs);
   std::vector<float> transformed(points * in * o);  // [point][input][output]

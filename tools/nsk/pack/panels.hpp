@@ -7,19 +7,22 @@
 
 namespace nsk::tool {
 
-/// weight(k, n) and bias(n) in double precision, rounded once to float32. Appends panel_floats(outputs, depth) floats to `packed`.
+/// weight(k, n) and bias(n) in double precision, rounded once to float32. Appends panel_floats(outputs, depth) floats
+/// to `packed`.
 template <class Weight, class Bias>
 void pack_panels(std::vector<float>& packed, std::int64_t outputs, std::int64_t depth, Weight&& weight, Bias&& bias) {
   for (std::int64_t p = 0; p < panel_count(outputs); ++p) {
     const std::int64_t width = width_of_panel(outputs, p), first = p * panel_width;
-    for (std::int64_t c = 0; c < width; ++c) packed.push_back(first + c < outputs ? static_cast<float>(bias(first + c)) : 0.0f);
+    for (std::int64_t c = 0; c < width; ++c)
+      packed.push_back(first + c < outputs ? static_cast<float>(bias(first + c)) : 0.0f);
     for (std::int64_t k = 0; k < depth; ++k)
-      for (std::int64_t c = 0; c < width; ++c) packed.push_back(first + c < outputs ? static_cast<float>(weight(k, first + c)) : 0.0f);
+      for (std::int64_t c = 0; c < width; ++c)
+        packed.push_back(first + c < outputs ? static_cast<float>(weight(k, first + c)) : 0.0f);
   }
 }
 
 /// weights [O][I][3][3] transformed for F(4x4, 3x3) or F(2x2, 3x3): winograd_floats(algorithm, outputs, inputs) floats.
-std::vector<float> pack_winograd(conv_algorithm algorithm, std::int64_t outputs, std::int64_t inputs, const std::vector<double>& weights,
-                                 const std::vector<double>& bias);
+std::vector<float> pack_winograd(conv_algorithm algorithm, std::int64_t outputs, std::int64_t inputs,
+                                 const std::vector<double>& weights, const std::vector<double>& bias);
 
 }

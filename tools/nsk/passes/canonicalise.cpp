@@ -9,25 +9,75 @@ program canonicalise(const graph& g) { return canonicaliser(g).run(); }
 const std::unordered_map<std::string, canonicaliser::rule>& canonicaliser::rules() {
   using c = canonicaliser;
   static const std::unordered_map<std::string, rule> table = {
-      {"Conv", &c::conv}, {"Gemm", &c::gemm}, {"MatMul", &c::mat_mul}, {"BatchNormalization", &c::batch_normalization},
-      {"MaxPool", &c::pool}, {"AveragePool", &c::pool}, {"GlobalAveragePool", &c::global_pool}, {"GlobalMaxPool", &c::global_pool},
-      {"Relu", &c::unary}, {"LeakyRelu", &c::unary}, {"Sigmoid", &c::unary}, {"HardSigmoid", &c::unary}, {"HardSwish", &c::unary},
-      {"Tanh", &c::unary}, {"Exp", &c::unary}, {"Log", &c::unary}, {"Sqrt", &c::unary}, {"Reciprocal", &c::unary}, {"Neg", &c::unary},
-      {"Abs", &c::unary}, {"Floor", &c::unary}, {"Ceil", &c::unary}, {"Round", &c::unary}, {"Erf", &c::unary}, {"Elu", &c::unary},
-      {"Softplus", &c::unary}, {"Gelu", &c::unary}, {"Sign", &c::unary}, {"Clip", &c::clip}, {"PRelu", &c::p_relu},
-      {"Selu", &c::selu}, {"Celu", &c::celu}, {"Mish", &c::mish}, {"Swish", &c::swish}, {"Softsign", &c::softsign},
-      {"ThresholdedRelu", &c::thresholded_relu}, {"Shrink", &c::shrink},
-      {"Add", &c::binary}, {"Sub", &c::binary}, {"Mul", &c::binary}, {"Div", &c::binary}, {"Pow", &c::pow},
-      {"Min", &c::variadic}, {"Max", &c::variadic}, {"Sum", &c::variadic}, {"Mean", &c::variadic},
-      {"Softmax", &c::softmax}, {"LogSoftmax", &c::softmax},
-      {"ReduceMean", &c::reduce}, {"ReduceSum", &c::reduce}, {"ReduceMax", &c::reduce}, {"ReduceMin", &c::reduce}, {"ReduceProd", &c::reduce},
-      {"ReduceSumSquare", &c::reduce}, {"ReduceL1", &c::reduce_of}, {"ReduceL2", &c::reduce_of}, {"ReduceLogSum", &c::reduce_of},
+      {"Conv", &c::conv},
+      {"Gemm", &c::gemm},
+      {"MatMul", &c::mat_mul},
+      {"BatchNormalization", &c::batch_normalization},
+      {"MaxPool", &c::pool},
+      {"AveragePool", &c::pool},
+      {"GlobalAveragePool", &c::global_pool},
+      {"GlobalMaxPool", &c::global_pool},
+      {"Relu", &c::unary},
+      {"LeakyRelu", &c::unary},
+      {"Sigmoid", &c::unary},
+      {"HardSigmoid", &c::unary},
+      {"HardSwish", &c::unary},
+      {"Tanh", &c::unary},
+      {"Exp", &c::unary},
+      {"Log", &c::unary},
+      {"Sqrt", &c::unary},
+      {"Reciprocal", &c::unary},
+      {"Neg", &c::unary},
+      {"Abs", &c::unary},
+      {"Floor", &c::unary},
+      {"Ceil", &c::unary},
+      {"Round", &c::unary},
+      {"Erf", &c::unary},
+      {"Elu", &c::unary},
+      {"Softplus", &c::unary},
+      {"Gelu", &c::unary},
+      {"Sign", &c::unary},
+      {"Clip", &c::clip},
+      {"PRelu", &c::p_relu},
+      {"Selu", &c::selu},
+      {"Celu", &c::celu},
+      {"Mish", &c::mish},
+      {"Swish", &c::swish},
+      {"Softsign", &c::softsign},
+      {"ThresholdedRelu", &c::thresholded_relu},
+      {"Shrink", &c::shrink},
+      {"Add", &c::binary},
+      {"Sub", &c::binary},
+      {"Mul", &c::binary},
+      {"Div", &c::binary},
+      {"Pow", &c::pow},
+      {"Min", &c::variadic},
+      {"Max", &c::variadic},
+      {"Sum", &c::variadic},
+      {"Mean", &c::variadic},
+      {"Softmax", &c::softmax},
+      {"LogSoftmax", &c::softmax},
+      {"ReduceMean", &c::reduce},
+      {"ReduceSum", &c::reduce},
+      {"ReduceMax", &c::reduce},
+      {"ReduceMin", &c::reduce},
+      {"ReduceProd", &c::reduce},
+      {"ReduceSumSquare", &c::reduce},
+      {"ReduceL1", &c::reduce_of},
+      {"ReduceL2", &c::reduce_of},
+      {"ReduceLogSum", &c::reduce_of},
       {"ReduceLogSumExp", &c::reduce_of},
-      {"LayerNormalization", &c::layer_normalization}, {"RMSNormalization", &c::layer_normalization},
-      {"InstanceNormalization", &c::instance_normalization}, {"GroupNormalization", &c::group_normalization},
-      {"LRN", &c::local_response_normalization}, {"LpNormalization", &c::lp_normalization},
-      {"MeanVarianceNormalization", &c::mean_variance_normalization}, {"ConvTranspose", &c::conv_transpose},
-      {"Pad", &c::pad}, {"Resize", &c::resize}, {"Upsample", &c::resize},
+      {"LayerNormalization", &c::layer_normalization},
+      {"RMSNormalization", &c::layer_normalization},
+      {"InstanceNormalization", &c::instance_normalization},
+      {"GroupNormalization", &c::group_normalization},
+      {"LRN", &c::local_response_normalization},
+      {"LpNormalization", &c::lp_normalization},
+      {"MeanVarianceNormalization", &c::mean_variance_normalization},
+      {"ConvTranspose", &c::conv_transpose},
+      {"Pad", &c::pad},
+      {"Resize", &c::resize},
+      {"Upsample", &c::resize},
   };
   return table;
 }
@@ -35,15 +85,43 @@ const std::unordered_map<std::string, canonicaliser::rule>& canonicaliser::rules
 const std::unordered_map<std::string, canonicaliser::rule>& canonicaliser::typed_rules() {
   using c = canonicaliser;
   static const std::unordered_map<std::string, rule> table = {
-      {"Identity", &c::identity}, {"Dropout", &c::identity}, {"Cast", &c::cast}, {"CastLike", &c::cast},
-      {"Reshape", &c::reshape}, {"Flatten", &c::reshape}, {"Squeeze", &c::reshape}, {"Unsqueeze", &c::reshape},
-      {"Transpose", &c::transpose}, {"Slice", &c::slice}, {"Split", &c::split}, {"Concat", &c::concat}, {"Expand", &c::expand},
-      {"Tile", &c::tile}, {"DepthToSpace", &c::depth_to_space}, {"SpaceToDepth", &c::space_to_depth},
-      {"Equal", &c::compare}, {"Greater", &c::compare}, {"GreaterOrEqual", &c::compare}, {"Less", &c::compare},
-      {"LessOrEqual", &c::compare}, {"And", &c::logical}, {"Or", &c::logical}, {"Xor", &c::logical}, {"Not", &c::logical_not},
-      {"BitwiseAnd", &c::logical}, {"BitwiseOr", &c::logical}, {"BitwiseXor", &c::logical}, {"Where", &c::where}, {"Mod", &c::mod},
-      {"Gather", &c::gather}, {"GatherElements", &c::gather_elements}, {"ArgMax", &c::arg_reduce}, {"ArgMin", &c::arg_reduce},
-      {"TopK", &c::top_k}, {"OneHot", &c::one_hot}, {"NonMaxSuppression", &c::non_max_suppression},
+      {"Identity", &c::identity},
+      {"Dropout", &c::identity},
+      {"Cast", &c::cast},
+      {"CastLike", &c::cast},
+      {"Reshape", &c::reshape},
+      {"Flatten", &c::reshape},
+      {"Squeeze", &c::reshape},
+      {"Unsqueeze", &c::reshape},
+      {"Transpose", &c::transpose},
+      {"Slice", &c::slice},
+      {"Split", &c::split},
+      {"Concat", &c::concat},
+      {"Expand", &c::expand},
+      {"Tile", &c::tile},
+      {"DepthToSpace", &c::depth_to_space},
+      {"SpaceToDepth", &c::space_to_depth},
+      {"Equal", &c::compare},
+      {"Greater", &c::compare},
+      {"GreaterOrEqual", &c::compare},
+      {"Less", &c::compare},
+      {"LessOrEqual", &c::compare},
+      {"And", &c::logical},
+      {"Or", &c::logical},
+      {"Xor", &c::logical},
+      {"Not", &c::logical_not},
+      {"BitwiseAnd", &c::logical},
+      {"BitwiseOr", &c::logical},
+      {"BitwiseXor", &c::logical},
+      {"Where", &c::where},
+      {"Mod", &c::mod},
+      {"Gather", &c::gather},
+      {"GatherElements", &c::gather_elements},
+      {"ArgMax", &c::arg_reduce},
+      {"ArgMin", &c::arg_reduce},
+      {"TopK", &c::top_k},
+      {"OneHot", &c::one_hot},
+      {"NonMaxSuppression", &c::non_max_suppression},
   };
   return table;
 }
@@ -65,14 +143,19 @@ program canonicaliser::run() {
     const auto typed = typed_rules().find(n.op), plain = rules().find(n.op);
     const bool any_type = standard && typed != typed_rules().end();
     if (!standard || (!any_type && plain == rules().end())) {
-      refuse_node(n, "the engine has no kernel for this operator. Replace it in the exporter by operators of docs/operators.md, or cut the "
-                     "graph before it and compute it in the game");
+      refuse_node(n,
+                  "the engine has no kernel for this operator. Replace it in the exporter by operators of "
+                  "docs/operators.md, or cut the "
+                  "graph before it and compute it in the game");
     }
     const value* odd = odd_input(n);
-    if (any_type) (this->*typed->second)(n);
-    else if (odd == nullptr) (this->*plain->second)(n);
+    if (any_type)
+      (this->*typed->second)(n);
+    else if (odd == nullptr)
+      (this->*plain->second)(n);
     else if (!integer_arithmetic(n))
-      refuse_node(n, "input '" + odd->name + "' is " + name_of(odd->type) + ", but this operator computes float32 only. Export the model in float32");
+      refuse_node(n, "input '" + odd->name + "' is " + name_of(odd->type) +
+                         ", but this operator computes float32 only. Export the model in float32");
   }
   for (value_id v : m_graph.outputs) m_program.outputs.push_back(of(v));
   return std::move(m_program);
@@ -85,7 +168,8 @@ const value* canonicaliser::odd_input(const node& n) const {
     const value& input = m_graph.values[static_cast<std::size_t>(v)];
     if (input.constant) continue;
     if (count_of(input.shape) == 0)
-      refuse_node(n, "input '" + input.name + "' has no elements; cut the graph so that empty tensors are not computed");
+      refuse_node(n,
+                  "input '" + input.name + "' has no elements; cut the graph so that empty tensors are not computed");
     if (input.type != element::f32 && odd == nullptr) odd = &input;
   }
   return odd;
@@ -104,7 +188,9 @@ int canonicaliser::in(const node& n, std::size_t i) { return present(n, i) ? of(
 
 std::vector<double> canonicaliser::numbers(const node& n, std::size_t i, const char* what) const {
   const value& v = m_graph.values[static_cast<std::size_t>(n.inputs[i])];
-  if (!v.constant) refuse_node(n, std::string(what) + " ('" + v.name + "') is computed at run time; it must be a constant of the model");
+  if (!v.constant)
+    refuse_node(n,
+                std::string(what) + " ('" + v.name + "') is computed at run time; it must be a constant of the model");
   std::vector<double> values(static_cast<std::size_t>(v.constant->count()));
   for (std::size_t k = 0; k < values.size(); ++k) values[k] = v.constant->number(static_cast<std::int64_t>(k));
   return values;
@@ -112,7 +198,9 @@ std::vector<double> canonicaliser::numbers(const node& n, std::size_t i, const c
 
 std::vector<std::int64_t> canonicaliser::integers(const node& n, std::size_t i, const char* what) const {
   const value& v = m_graph.values[static_cast<std::size_t>(n.inputs[i])];
-  if (!v.constant) refuse_node(n, std::string(what) + " ('" + v.name + "') is computed at run time; it must be a constant of the model");
+  if (!v.constant)
+    refuse_node(n,
+                std::string(what) + " ('" + v.name + "') is computed at run time; it must be a constant of the model");
   std::vector<std::int64_t> values(static_cast<std::size_t>(v.constant->count()));
   for (std::size_t k = 0; k < values.size(); ++k) values[k] = v.constant->integer(static_cast<std::int64_t>(k));
   return values;
@@ -133,13 +221,15 @@ int canonicaliser::temporary(const node& n, const std::string& suffix, shape_t s
   return m_program.add({n.name + "#" + suffix, type, std::move(shape), nullptr});
 }
 
-int canonicaliser::constant_integers(const node& n, const std::string& suffix, shape_t shape, element type, const std::vector<std::int64_t>& values) {
+int canonicaliser::constant_integers(const node& n, const std::string& suffix, shape_t shape, element type,
+                                     const std::vector<std::int64_t>& values) {
   auto data = std::make_shared<array>(type, shape);
   for (std::size_t i = 0; i < values.size(); ++i) data->set_integer(static_cast<std::int64_t>(i), values[i]);
   return m_program.add({n.name + "#" + suffix, type, std::move(shape), std::move(data)});
 }
 
-int canonicaliser::apply(const node& n, int x, function fn, const std::string& suffix, double alpha, double beta, int result) {
+int canonicaliser::apply(const node& n, int x, function fn, const std::string& suffix, double alpha, double beta,
+                         int result) {
   if (result == no_value) result = temporary(n, suffix, m_program.shape(x));
   post_operation post;
   post.fn = fn;
@@ -161,7 +251,8 @@ int canonicaliser::combine(const node& n, binary_kind kind, int a, int b, const 
   return result;
 }
 
-int canonicaliser::reduced(const node& n, reduce_kind kind, int x, const std::vector<int>& axes, const std::string& suffix) {
+int canonicaliser::reduced(const node& n, reduce_kind kind, int x, const std::vector<int>& axes,
+                           const std::string& suffix) {
   shape_t shape = m_program.shape(x);
   for (int a : axes) shape[static_cast<std::size_t>(a)] = 1;
   const int result = temporary(n, suffix, shape);
@@ -169,7 +260,8 @@ int canonicaliser::reduced(const node& n, reduce_kind kind, int x, const std::ve
   return result;
 }
 
-int canonicaliser::constant(const node& n, const std::string& suffix, shape_t shape, const std::vector<double>& values) {
+int canonicaliser::constant(const node& n, const std::string& suffix, shape_t shape,
+                            const std::vector<double>& values) {
   auto data = std::make_shared<array>(element::f32, shape);
   for (std::size_t i = 0; i < values.size(); ++i) data->set(static_cast<std::int64_t>(i), values[i]);
   return m_program.add({n.name + "#" + suffix, element::f32, std::move(shape), std::move(data)});
@@ -177,7 +269,8 @@ int canonicaliser::constant(const node& n, const std::string& suffix, shape_t sh
 
 int canonicaliser::reshaped(const node& n, int v, shape_t shape) {
   if (m_program.shape(v) == shape) return v;
-  const int result = temporary(n, "view" + std::to_string(m_program.values.size()), std::move(shape), m_program.values[static_cast<std::size_t>(v)].type);
+  const int result = temporary(n, "view" + std::to_string(m_program.values.size()), std::move(shape),
+                               m_program.values[static_cast<std::size_t>(v)].type);
   emit(n, reshape_parameters{}, {v}, result);
   return result;
 }

@@ -95,8 +95,12 @@ class canonicaliser {
   /// Program value of a source value; made at first use.
   int of(value_id v);
   /// Shape of input `i`, in the source.
-  const shape_t& in_shape(const node& n, std::size_t i) const { return m_graph.values[static_cast<std::size_t>(n.inputs[i])].shape; }
-  const shape_t& out_shape(const node& n, std::size_t i = 0) const { return m_graph.values[static_cast<std::size_t>(n.outputs[i])].shape; }
+  const shape_t& in_shape(const node& n, std::size_t i) const {
+    return m_graph.values[static_cast<std::size_t>(n.inputs[i])].shape;
+  }
+  const shape_t& out_shape(const node& n, std::size_t i = 0) const {
+    return m_graph.values[static_cast<std::size_t>(n.outputs[i])].shape;
+  }
   /// Constant input as doubles or integers; refuses inputs that are data.
   std::vector<double> numbers(const node& n, std::size_t i, const char* what) const;
   std::vector<std::int64_t> integers(const node& n, std::size_t i, const char* what) const;
@@ -104,21 +108,30 @@ class canonicaliser {
   operation& emit(const node& n, operation_parameters p, std::vector<int> inputs, int result = no_value);
   /// A value of the program's own, named after the node.
   int temporary(const node& n, const std::string& suffix, shape_t shape, element type = element::f32);
-  int constant_integers(const node& n, const std::string& suffix, shape_t shape, element type, const std::vector<std::int64_t>& values);
+  int constant_integers(const node& n, const std::string& suffix, shape_t shape, element type,
+                        const std::vector<std::int64_t>& values);
   int scalar(const node& n, const std::string& suffix, double value) { return constant(n, suffix, {1}, {value}); }
   /// f(x), and a kind b of the broadcast shape, as values of the program's own; `result` where given.
-  int apply(const node& n, int x, function fn, const std::string& suffix, double alpha = 0, double beta = 0, int result = no_value);
+  int apply(const node& n, int x, function fn, const std::string& suffix, double alpha = 0, double beta = 0,
+            int result = no_value);
   int combine(const node& n, binary_kind kind, int a, int b, const std::string& suffix, int result = no_value);
   /// Reduction over axes that keep length 1.
   int reduced(const node& n, reduce_kind kind, int x, const std::vector<int>& axes, const std::string& suffix);
   /// (x - mean) / sqrt(variance + epsilon) over axes.
   int standardised(const node& n, int x, const std::vector<int>& axes, double epsilon);
-  element in_type(const node& n, std::size_t i) const { return m_graph.values[static_cast<std::size_t>(n.inputs[i])].type; }
+  element in_type(const node& n, std::size_t i) const {
+    return m_graph.values[static_cast<std::size_t>(n.inputs[i])].type;
+  }
   int constant(const node& n, const std::string& suffix, shape_t shape, const std::vector<double>& values);
   /// Reshape of `v` to `shape`, as a value of the program's own.
   int reshaped(const node& n, int v, shape_t shape);
-  [[noreturn]] void refuse_node(const node& n, const std::string& why) const { refuse(describe(m_graph, n) + ": " + why); }
-  struct spatial { window w; int pad_bottom = 0, pad_right = 0; };
+  [[noreturn]] void refuse_node(const node& n, const std::string& why) const {
+    refuse(describe(m_graph, n) + ": " + why);
+  }
+  struct spatial {
+    window w;
+    int pad_bottom = 0, pad_right = 0;
+  };
   /// Kernel, strides, dilations, pads and auto_pad of convolution and pooling, for one or two spatial axes.
   spatial window_of(const node& n, const shape_t& input, std::vector<std::int64_t> kernel, const shape_t& output) const;
 
@@ -128,6 +141,8 @@ class canonicaliser {
 };
 
 /// Normalises a possibly negative axis.
-inline int axis_of(std::int64_t axis, std::size_t rank) { return static_cast<int>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis); }
+inline int axis_of(std::int64_t axis, std::size_t rank) {
+  return static_cast<int>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+}
 
 }

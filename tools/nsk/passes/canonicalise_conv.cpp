@@ -14,12 +14,15 @@ bool fits(std::int64_t v) { return v >= 0 && v <= 65535; }
 canonicaliser::spatial canonicaliser::window_of(const node& n, const shape_t& input, std::vector<std::int64_t> kernel,
                                                 const shape_t& output) const {
   const std::size_t dims = input.size() - 2;
-  if (kernel.size() != dims) refuse_node(n, "kernel_shape has " + std::to_string(kernel.size()) + " lengths for " + std::to_string(dims) + " spatial axes");
+  if (kernel.size() != dims)
+    refuse_node(n, "kernel_shape has " + std::to_string(kernel.size()) + " lengths for " + std::to_string(dims) +
+                       " spatial axes");
   std::vector<std::int64_t> strides = n.integers("strides", std::vector<std::int64_t>(dims, 1));
   std::vector<std::int64_t> dilations = n.integers("dilations", std::vector<std::int64_t>(dims, 1));
   std::vector<std::int64_t> pads = n.integers("pads", std::vector<std::int64_t>(2 * dims, 0));
   const std::string auto_pad = n.text("auto_pad", "NOTSET");
-  if (strides.size() != dims || dilations.size() != dims || pads.size() != 2 * dims) refuse_node(n, "strides, dilations or pads have the wrong length");
+  if (strides.size() != dims || dilations.size() != dims || pads.size() != 2 * dims)
+    refuse_node(n, "strides, dilations or pads have the wrong length");
   for (std::size_t d = 0; d < dims; ++d) {
     const std::int64_t extent = (kernel[d] - 1) * dilations[d] + 1;
     if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
@@ -29,7 +32,8 @@ canonicaliser::spatial canonicaliser::window_of(const node& n, const shape_t& in
     } else if (auto_pad == "VALID") {
       pads[d] = pads[d + dims] = 0;
     }
-    if (!fits(kernel[d]) || !fits(strides[d]) || !fits(dilations[d]) || !fits(pads[d]) || !fits(pads[d + dims]) || kernel[d] < 1 || strides[d] < 1 || dilations[d] < 1)
+    if (!fits(kernel[d]) || !fits(strides[d]) || !fits(dilations[d]) || !fits(pads[d]) || !fits(pads[d + dims]) ||
+        kernel[d] < 1 || strides[d] < 1 || dilations[d] < 1)
       refuse_node(n, "a kernel, stride, dilation or pad is negative, zero or above 65535");
   }
   spatial s;
@@ -50,18 +54,21 @@ canonicaliser::spatial canonicaliser::window_of(const node& n, const shape_t& in
 void canonicaliser::conv(const node& n) {
   const shape_t& x = in_shape(n, 0);
   const shape_t& weight_shape = in_shape(n, 1);
-  if (x.size() != 3 && x.size() != 4) refuse_node(n, "convolution has one or two spatial axes; 3-D convolution has no kernel");
+  if (x.size() != 3 && x.size() != 4)
+    refuse_node(n, "convolution has one or two spatial axes; 3-D convolution has no kernel");
   conv_parameters c;
   c.weights = numbers(n, 1, "the weights");
   c.outputs = static_cast<int>(weight_shape[0]);
   c.groups = static_cast<int>(n.integer("group", 1));
-  if (c.groups < 1 || x[1] != weight_shape[1] * c.groups || c.outputs % c.groups != 0) refuse_node(n, "channels, groups and weights disagree");
+  if (c.groups < 1 || x[1] != weight_shape[1] * c.groups || c.outputs % c.groups != 0)
+    refuse_node(n, "channels, groups and weights disagree");
   const spatial s = window_of(n, x, {weight_shape.begin() + 2, weight_shape.end()}, out_shape(n));
   c.w = s.w;
   c.pad_bottom = s.pad_bottom;
   c.pad_right = s.pad_right;
   c.bias = present(n, 2) ? numbers(n, 2, "the bias") : std::vector<double>(static_cast<std::size_t>(c.outputs), 0.0);
-  if (c.bias.size() != static_cast<std::size_t>(c.outputs)) refuse_node(n, "the bias has not one value per output channel");
+  if (c.bias.size() != static_cast<std::size_t>(c.outputs))
+    refuse_node(n, "the bias has not one value per output channel");
   emit(n, std::move(c), {in(n, 0)});
 }
 
@@ -76,9 +83,11 @@ void canonicaliser::gemm(const node& n) {
     emit(n, transpose_parameters{{1, 0}}, {x}, turned);
     x = turned;
   }
-  const auto depth = static_cast<std::size_t>(b[transpose_b ? 1 : 0]), outputs = static_cast<std::size_t>(b[transpose_b ? 0 : 1]);
+  const auto depth = static_cast<std::size_t>(b[transpose_b ? 1 : 0]),
+             outputs = static_cast<std::size_t>(b[transpose_b ? 0 : 1]);
   const bool constant_b = m_graph.values[static_cast<std::size_t>(n.inputs[1])].constant != nullptr;
-  const bool bias_per_column = present(n, 2) && m_graph.values[static_cast<std::size_t>(n.inputs[2])].constant != nullptr &&
+  const bool bias_per_column = present(n, 2) &&
+                               m_graph.values[static_cast<std::size_t>(n.inputs[2])].constant != nullptr &&
                                (in_shape(n, 2).empty() || in_shape(n, 2).back() == count_of(in_shape(n, 2)));
   int product = present(n, 2) && !bias_per_column ? temporary(n, "product", out) : of(n.outputs[0]);
   if (constant_b) {
@@ -88,7 +97,8 @@ void canonicaliser::gemm(const node& n) {
     d.outputs = static_cast<int>(outputs);
     d.weights.resize(depth * outputs);
     for (std::size_t k = 0; k < depth; ++k)
-      for (std::size_t o = 0; o < outputs; ++o) d.weights[k * outputs + o] = alpha * (transpose_b ? source[o * depth + k] : source[k * outputs + o]);
+      for (std::size_t o = 0; o < outputs; ++o)
+        d.weights[k * outputs + o] = alpha * (transpose_b ? source[o * depth + k] : source[k * outputs + o]);
     d.bias.assign(outputs, 0.0);
     if (bias_per_column) {
       const std::vector<double> c = numbers(n, 2, "C");
@@ -151,11 +161,13 @@ void canonicaliser::mat_mul(const node& n) {
 
 void canonicaliser::batch_normalization(const node& n) {
   if (n.integer("training_mode", 0) != 0) refuse_node(n, "training_mode is set; export the model in inference mode");
-  const std::vector<double> scale = numbers(n, 1, "scale"), bias = numbers(n, 2, "B"), mean = numbers(n, 3, "mean"), variance = numbers(n, 4, "var");
+  const std::vector<double> scale = numbers(n, 1, "scale"), bias = numbers(n, 2, "B"), mean = numbers(n, 3, "mean"),
+                            variance = numbers(n, 4, "var");
   const double epsilon = n.number("epsilon", 1e-5f);
   const shape_t& x = in_shape(n, 0);
   const std::size_t channels = scale.size();
-  if (bias.size() != channels || mean.size() != channels || variance.size() != channels) refuse_node(n, "scale, B, mean and var differ in length");
+  if (bias.size() != channels || mean.size() != channels || variance.size() != channels)
+    refuse_node(n, "scale, B, mean and var differ in length");
   std::vector<double> factor(channels), offset(channels);
   for (std::size_t c = 0; c < channels; ++c) {
     factor[c] = scale[c] / std::sqrt(variance[c] + epsilon);

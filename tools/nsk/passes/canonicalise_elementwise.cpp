@@ -7,21 +7,38 @@ namespace nsk::tool {
 
 void canonicaliser::unary(const node& n) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  struct entry { function fn; double alpha, beta; };
-  static const std::unordered_map<std::string, entry> table = {
-      {"Relu", {function::clip, 0, infinity}}, {"LeakyRelu", {function::leaky_relu, 0.01, 0}}, {"Sigmoid", {function::sigmoid, 0, 0}},
-      {"HardSigmoid", {function::hard_sigmoid, 0.2, 0.5}}, {"HardSwish", {function::hard_swish, 0, 0}}, {"Tanh", {function::tanh, 0, 0}},
-      {"Exp", {function::exp, 0, 0}}, {"Log", {function::log, 0, 0}}, {"Sqrt", {function::sqrt, 0, 0}}, {"Reciprocal", {function::reciprocal, 0, 0}},
-      {"Neg", {function::neg, 0, 0}}, {"Abs", {function::abs, 0, 0}}, {"Floor", {function::floor, 0, 0}}, {"Ceil", {function::ceil, 0, 0}},
-      {"Round", {function::round, 0, 0}}, {"Erf", {function::erf, 0, 0}}, {"Elu", {function::elu, 1, 0}}, {"Softplus", {function::softplus, 0, 0}},
-      {"Gelu", {function::gelu, 0, 0}}, {"Sign", {function::sign, 0, 0}}};
+  struct entry {
+    function fn;
+    double alpha, beta;
+  };
+  static const std::unordered_map<std::string, entry> table = {{"Relu", {function::clip, 0, infinity}},
+                                                               {"LeakyRelu", {function::leaky_relu, 0.01, 0}},
+                                                               {"Sigmoid", {function::sigmoid, 0, 0}},
+                                                               {"HardSigmoid", {function::hard_sigmoid, 0.2, 0.5}},
+                                                               {"HardSwish", {function::hard_swish, 0, 0}},
+                                                               {"Tanh", {function::tanh, 0, 0}},
+                                                               {"Exp", {function::exp, 0, 0}},
+                                                               {"Log", {function::log, 0, 0}},
+                                                               {"Sqrt", {function::sqrt, 0, 0}},
+                                                               {"Reciprocal", {function::reciprocal, 0, 0}},
+                                                               {"Neg", {function::neg, 0, 0}},
+                                                               {"Abs", {function::abs, 0, 0}},
+                                                               {"Floor", {function::floor, 0, 0}},
+                                                               {"Ceil", {function::ceil, 0, 0}},
+                                                               {"Round", {function::round, 0, 0}},
+                                                               {"Erf", {function::erf, 0, 0}},
+                                                               {"Elu", {function::elu, 1, 0}},
+                                                               {"Softplus", {function::softplus, 0, 0}},
+                                                               {"Gelu", {function::gelu, 0, 0}},
+                                                               {"Sign", {function::sign, 0, 0}}};
   const entry& e = table.at(n.op);
   if (n.op == "Gelu" && n.text("approximate", "none") != "none") return gelu_by_tanh(n);
   post_operation post;
   post.fn = e.fn;
   post.alpha = e.alpha;
   post.beta = e.beta;
-  if (n.op == "LeakyRelu" || n.op == "HardSigmoid" || n.op == "Elu") post.alpha = n.number("alpha", static_cast<float>(e.alpha));
+  if (n.op == "LeakyRelu" || n.op == "HardSigmoid" || n.op == "Elu")
+    post.alpha = n.number("alpha", static_cast<float>(e.alpha));
   if (n.op == "HardSigmoid") post.beta = n.number("beta", static_cast<float>(e.beta));
   emit(n, unary_parameters{}, {in(n, 0)}).post = post;
 }
@@ -79,7 +96,8 @@ void canonicaliser::variadic(const node& n) {
     emit(n, binary_parameters{kind}, {sum, in(n, i)}, result);
     sum = result;
   }
-  if (mean) emit(n, binary_parameters{binary_kind::div}, {sum, constant(n, "count", {1}, {static_cast<double>(count)})});
+  if (mean)
+    emit(n, binary_parameters{binary_kind::div}, {sum, constant(n, "count", {1}, {static_cast<double>(count)})});
 }
 
 void canonicaliser::softmax(const node& n) {
@@ -101,8 +119,9 @@ void canonicaliser::softmax(const node& n) {
 
 void canonicaliser::reduce(const node& n) {
   static const std::unordered_map<std::string, reduce_kind> table = {
-      {"ReduceMean", reduce_kind::mean}, {"ReduceSum", reduce_kind::sum}, {"ReduceMax", reduce_kind::max},
-      {"ReduceMin", reduce_kind::min}, {"ReduceProd", reduce_kind::prod}, {"ReduceSumSquare", reduce_kind::sum_square}};
+      {"ReduceMean", reduce_kind::mean}, {"ReduceSum", reduce_kind::sum},
+      {"ReduceMax", reduce_kind::max},   {"ReduceMin", reduce_kind::min},
+      {"ReduceProd", reduce_kind::prod}, {"ReduceSumSquare", reduce_kind::sum_square}};
   const shape_t& x = in_shape(n, 0);
   std::vector<std::int64_t> axes = present(n, 1) ? integers(n, 1, "axes") : n.integers("axes");
   if (axes.empty()) {
@@ -129,7 +148,8 @@ void canonicaliser::reduce(const node& n) {
 void canonicaliser::reduce_of(const node& n) {
   const shape_t& shape = in_shape(n, 0);
   std::vector<std::int64_t> given = present(n, 1) ? integers(n, 1, "axes") : n.integers("axes");
-  if (given.empty() && n.integer("noop_with_empty_axes", 0) != 0) refuse_node(n, "it reduces no axis; replace it by its elementwise part");
+  if (given.empty() && n.integer("noop_with_empty_axes", 0) != 0)
+    refuse_node(n, "it reduces no axis; replace it by its elementwise part");
   std::vector<int> axes;
   for (std::int64_t a : given) axes.push_back(axis_of(a, shape.size()));
   for (std::size_t a = 0; given.empty() && a < shape.size(); ++a) axes.push_back(static_cast<int>(a));

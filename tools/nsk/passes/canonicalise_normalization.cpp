@@ -16,7 +16,8 @@ std::vector<int> axes_from(int first, std::size_t rank) {
 int canonicaliser::standardised(const node& n, int x, const std::vector<int>& axes, double epsilon) {
   const int centred = combine(n, binary_kind::sub, x, reduced(n, reduce_kind::mean, x, axes, "mean"), "centred");
   const int variance = reduced(n, reduce_kind::mean, apply(n, centred, function::square, "squares"), axes, "variance");
-  const int deviation = apply(n, combine(n, binary_kind::add, variance, scalar(n, "epsilon", epsilon), "padded"), function::sqrt, "deviation");
+  const int deviation = apply(n, combine(n, binary_kind::add, variance, scalar(n, "epsilon", epsilon), "padded"),
+                              function::sqrt, "deviation");
   return combine(n, binary_kind::div, centred, deviation, "standard");
 }
 
@@ -29,7 +30,8 @@ void canonicaliser::layer_statistics(const node& n, const std::vector<int>& axes
   if (!wanted(2)) return;
   const int centred = combine(n, binary_kind::sub, x, mean, "centred");
   const int variance = reduced(n, reduce_kind::mean, apply(n, centred, function::square, "squares"), axes, "variance");
-  const int padded = combine(n, binary_kind::add, variance, scalar(n, "epsilon", static_cast<double>(n.number("epsilon", 1e-5f))), "padded");
+  const int padded = combine(n, binary_kind::add, variance,
+                             scalar(n, "epsilon", static_cast<double>(n.number("epsilon", 1e-5f))), "padded");
   apply(n, apply(n, padded, function::sqrt, "deviation"), function::reciprocal, "", 0, 0, of(n.outputs[2]));
 }
 
@@ -42,9 +44,11 @@ void canonicaliser::layer_normalization(const node& n) {
   layer_normalization_parameters l;
   l.epsilon = n.number("epsilon", 1e-5f);
   l.centre = centre;
-  const std::vector<double> scale = numbers(n, 1, "the scale"), bias = present(n, 2) ? numbers(n, 2, "the bias") : std::vector<double>{0.0};
+  const std::vector<double> scale = numbers(n, 1, "the scale"),
+                            bias = present(n, 2) ? numbers(n, 2, "the bias") : std::vector<double>{0.0};
   const auto spread = [&](const std::vector<double>& v, const char* what) {
-    if (v.size() != 1 && static_cast<std::int64_t>(v.size()) != length) refuse_node(n, std::string(what) + " must have one value, or one per normalised element");
+    if (v.size() != 1 && static_cast<std::int64_t>(v.size()) != length)
+      refuse_node(n, std::string(what) + " must have one value, or one per normalised element");
     std::vector<float> wide(static_cast<std::size_t>(length));
     for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = static_cast<float>(v[v.size() == 1 ? 0 : i]);
     return wide;
@@ -67,7 +71,8 @@ void canonicaliser::instance_normalization(const node& n) {
   shape_t per_channel(x.size(), 1);
   per_channel[1] = x[1];
   const int standard = standardised(n, in(n, 0), axes_from(2, x.size()), n.number("epsilon", 1e-5f));
-  const int scaled = combine(n, binary_kind::mul, standard, constant(n, "scale", per_channel, numbers(n, 1, "scale")), "scaled");
+  const int scaled =
+      combine(n, binary_kind::mul, standard, constant(n, "scale", per_channel, numbers(n, 1, "scale")), "scaled");
   combine(n, binary_kind::add, scaled, constant(n, "bias", per_channel, numbers(n, 2, "B")), "", of(n.outputs[0]));
 }
 
@@ -77,7 +82,8 @@ void canonicaliser::group_normalization(const node& n) {
   shape_t split = {x[0], groups, x[1] / groups}, per_channel(x.size(), 1);
   split.insert(split.end(), x.begin() + 2, x.end());
   per_channel[1] = x[1];
-  const int standard = standardised(n, reshaped(n, in(n, 0), split), axes_from(2, split.size()), n.number("epsilon", 1e-5f));
+  const int standard =
+      standardised(n, reshaped(n, in(n, 0), split), axes_from(2, split.size()), n.number("epsilon", 1e-5f));
   const auto spread = [&](std::size_t i, const char* what) {  // until opset 20 one number per group
     const std::vector<double> given = numbers(n, i, what);
     std::vector<double> wide(static_cast<std::size_t>(x[1]));
@@ -86,7 +92,8 @@ void canonicaliser::group_normalization(const node& n) {
     return wide;
   };
   const int whole = reshaped(n, standard, x);
-  const int scaled = combine(n, binary_kind::mul, whole, constant(n, "scale", per_channel, spread(1, "scale")), "scaled");
+  const int scaled =
+      combine(n, binary_kind::mul, whole, constant(n, "scale", per_channel, spread(1, "scale")), "scaled");
   combine(n, binary_kind::add, scaled, constant(n, "bias", per_channel, spread(2, "bias")), "", of(n.outputs[0]));
 }
 
@@ -110,16 +117,19 @@ void canonicaliser::lp_normalization(const node& n) {
   const int norm = p == 1 ? reduced(n, reduce_kind::sum, apply(n, x, function::abs, "abs"), axes, "norm")
                           : apply(n, reduced(n, reduce_kind::sum_square, x, axes, "squares"), function::sqrt, "norm");
   // a line of zeros stays zeros: the divisor is at least the smallest normal number
-  combine(n, binary_kind::div, x, combine(n, binary_kind::max, norm, scalar(n, "least", 1.17549435e-38), "divisor"), "", of(n.outputs[0]));
+  combine(n, binary_kind::div, x, combine(n, binary_kind::max, norm, scalar(n, "least", 1.17549435e-38), "divisor"), "",
+          of(n.outputs[0]));
 }
 
 void canonicaliser::mean_variance_normalization(const node& n) {
   std::vector<int> axes;
   for (std::int64_t a : n.integers("axes", {0, 2, 3})) axes.push_back(axis_of(a, in_shape(n, 0).size()));
-  const int x = in(n, 0), centred = combine(n, binary_kind::sub, x, reduced(n, reduce_kind::mean, x, axes, "mean"), "centred");
+  const int x = in(n, 0),
+            centred = combine(n, binary_kind::sub, x, reduced(n, reduce_kind::mean, x, axes, "mean"), "centred");
   const int variance = reduced(n, reduce_kind::mean, apply(n, centred, function::square, "squares"), axes, "variance");
   const int deviation = apply(n, variance, function::sqrt, "deviation");
-  combine(n, binary_kind::div, centred, combine(n, binary_kind::add, deviation, scalar(n, "epsilon", 1e-9), "divisor"), "", of(n.outputs[0]));
+  combine(n, binary_kind::div, centred, combine(n, binary_kind::add, deviation, scalar(n, "epsilon", 1e-9), "divisor"),
+          "", of(n.outputs[0]));
 }
 
 }

@@ -17,7 +17,9 @@ struct resampling {
 /// Position in the input of output sample `i` (ONNX Resize, coordinate_transformation_mode).
 double source_position(const resampling& r, double i, double in, double out, double scale) {
   if (r.coordinates == "asymmetric") return i / scale;
-  if (r.crops()) return out == 1 ? 0.5 * (r.start + r.end) * (in - 1) : r.start * (in - 1) + i * (r.end - r.start) * (in - 1) / (out - 1);
+  if (r.crops())
+    return out == 1 ? 0.5 * (r.start + r.end) * (in - 1)
+                    : r.start * (in - 1) + i * (r.end - r.start) * (in - 1) / (out - 1);
   if (r.coordinates == "align_corners") return out == 1 ? 0 : i * (in - 1) / (out - 1);
   if (r.coordinates == "pytorch_half_pixel") return out > 1 ? (i + 0.5) / scale - 0.5 : 0;
   if (r.coordinates == "tf_half_pixel_for_nn") return (i + 0.5) / scale;
@@ -43,8 +45,10 @@ double cubic_kernel(double a, double t) {
   return t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a : 0;
 }
 
-/// Taps and weights of one output sample, before clamping of the indices. With antialias a shrinking axis widens the kernel.
-void sample(const resampling& r, double x, std::int64_t length, double scale, std::vector<std::int64_t>& index, std::vector<double>& weight) {
+/// Taps and weights of one output sample, before clamping of the indices. With antialias a shrinking axis widens the
+/// kernel.
+void sample(const resampling& r, double x, std::int64_t length, double scale, std::vector<std::int64_t>& index,
+            std::vector<double>& weight) {
   index.clear();
   weight.clear();
   if (r.mode == "nearest") {
@@ -59,7 +63,9 @@ void sample(const resampling& r, double x, std::int64_t length, double scale, st
     const double distance = (at - x) / stretch;
     const bool outside = at < 0 || at >= static_cast<double>(length);
     index.push_back(static_cast<std::int64_t>(at));
-    weight.push_back(r.exclude_outside && outside ? 0 : linear ? std::max(0.0, 1 - std::abs(distance)) : cubic_kernel(r.cubic, distance));
+    weight.push_back(r.exclude_outside && outside ? 0
+                     : linear                     ? std::max(0.0, 1 - std::abs(distance))
+                                                  : cubic_kernel(r.cubic, distance));
     sum += weight.back();
   }
   if ((r.exclude_outside || r.antialias) && sum != 0)
@@ -67,14 +73,19 @@ void sample(const resampling& r, double x, std::int64_t length, double scale, st
 }
 
 resize_axis make_axis(const resampling& r, int axis, std::int64_t in, std::int64_t out, double scale) {
-  struct position { std::vector<std::int64_t> index; std::vector<double> weight; };
+  struct position {
+    std::vector<std::int64_t> index;
+    std::vector<double> weight;
+  };
   std::vector<position> positions(static_cast<std::size_t>(out));
   std::size_t taps = 1;
   for (std::int64_t i = 0; i < out; ++i) {
     position& p = positions[static_cast<std::size_t>(i)];
-    const double x = source_position(r, static_cast<double>(i), static_cast<double>(in), static_cast<double>(out), scale);
+    const double x =
+        source_position(r, static_cast<double>(i), static_cast<double>(in), static_cast<double>(out), scale);
     sample(r, x, in, scale, p.index, p.weight);
-    if (r.crops() && (x < 0 || x > static_cast<double>(in - 1))) p.weight.assign(p.weight.size(), 0.0);  // extrapolated: 0
+    if (r.crops() && (x < 0 || x > static_cast<double>(in - 1)))
+      p.weight.assign(p.weight.size(), 0.0);  // extrapolated: 0
     taps = std::max(taps, p.index.size());
   }
   resize_axis result;
@@ -106,7 +117,8 @@ void canonicaliser::resize(const node& n) {
   r.antialias = n.integer("antialias", 0) != 0;
   std::vector<double> roi;
   if (r.crops()) {
-    if (n.number("extrapolation_value", 0) != 0) refuse_node(n, "tf_crop_and_resize has a kernel for extrapolation_value 0");
+    if (n.number("extrapolation_value", 0) != 0)
+      refuse_node(n, "tf_crop_and_resize has a kernel for extrapolation_value 0");
     roi = numbers(n, 1, "roi");
   }
 
@@ -127,7 +139,9 @@ void canonicaliser::resize(const node& n) {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const auto a = named.empty() ? i : static_cast<std::size_t>(axis_of(named[i], x.size()));
       const double s = static_cast<double>(sizes[i]) / static_cast<double>(x[a]);
-      common = i == 0 ? s : n.text("keep_aspect_ratio_policy", "") == "not_larger" ? std::min(common, s) : std::max(common, s);
+      common = i == 0                                                   ? s
+               : n.text("keep_aspect_ratio_policy", "") == "not_larger" ? std::min(common, s)
+                                                                        : std::max(common, s);
     }
   }
   for (std::size_t a = 0; a < x.size(); ++a) {
@@ -136,7 +150,8 @@ void canonicaliser::resize(const node& n) {
     for (std::size_t i = 0; i < named.size(); ++i) touched |= axis_of(named[i], x.size()) == static_cast<int>(a);
     if (!scales.empty()) {
       for (std::size_t i = 0; i < scales.size(); ++i)
-        if ((named.empty() ? static_cast<int>(i) : axis_of(named[i], x.size())) == static_cast<int>(a)) scale = scales[i];
+        if ((named.empty() ? static_cast<int>(i) : axis_of(named[i], x.size())) == static_cast<int>(a))
+          scale = scales[i];
     } else if (common != 0 && touched) {
       scale = common;
     }
@@ -145,13 +160,16 @@ void canonicaliser::resize(const node& n) {
       r.end = 1;
       const std::size_t count = roi.size() / 2;
       for (std::size_t i = 0; i < count; ++i)
-        if ((named.empty() ? static_cast<int>(i) : axis_of(named[i], x.size())) == static_cast<int>(a)) r.start = roi[i], r.end = roi[count + i];
+        if ((named.empty() ? static_cast<int>(i) : axis_of(named[i], x.size())) == static_cast<int>(a))
+          r.start = roi[i], r.end = roi[count + i];
     }
     if (out[a] == x[a] && scale == 1 && (!r.crops() || (r.start == 0 && r.end == 1))) continue;
     const bool fractional = std::abs(scale * static_cast<double>(x[a]) - static_cast<double>(out[a])) > 1e-3;
     if (r.coordinates == "align_corners" && fractional)
-      refuse_node(n, "align_corners with a scale that does not give a whole length: ONNX's specification and ONNX Runtime disagree about "
-                     "it. Export with sizes instead of scales");
+      refuse_node(n,
+                  "align_corners with a scale that does not give a whole length: ONNX's specification and ONNX Runtime "
+                  "disagree about "
+                  "it. Export with sizes instead of scales");
     if (a < 2) refuse_node(n, "only spatial axes can be resized; batch and channels keep their length");
     p.axes.push_back(make_axis(r, static_cast<int>(a), x[a], out[a], scale));
   }

@@ -89,20 +89,26 @@ void canonicaliser::pad(const node& n) {
   if (present(n, 3)) axes = integers(n, 3, "axes");
   pad_parameters p;
   const std::string mode = n.text("mode", "constant");
-  p.mode = mode == "constant" ? pad_mode::constant : mode == "reflect" ? pad_mode::reflect : mode == "edge" ? pad_mode::edge : pad_mode::wrap;
+  p.mode = mode == "constant"  ? pad_mode::constant
+           : mode == "reflect" ? pad_mode::reflect
+           : mode == "edge"    ? pad_mode::edge
+                               : pad_mode::wrap;
   p.value = present(n, 2) ? numbers(n, 2, "constant_value").at(0) : n.number("value", 0);
   p.before.assign(rank, 0);
   p.after.assign(rank, 0);
   const std::size_t count = axes.empty() ? rank : axes.size();
-  if (pads.size() != 2 * count) refuse_node(n, "pads has " + std::to_string(pads.size()) + " values, expected " + std::to_string(2 * count));
+  if (pads.size() != 2 * count)
+    refuse_node(n, "pads has " + std::to_string(pads.size()) + " values, expected " + std::to_string(2 * count));
   for (std::size_t i = 0; i < count; ++i) {
     const auto a = static_cast<std::size_t>(axis_of(axes.empty() ? static_cast<std::int64_t>(i) : axes[i], rank));
     p.before[a] = pads[i];
     p.after[a] = pads[i + count];
     const std::int64_t reach = std::max(pads[i], pads[i + count]);
-    if (p.mode == pad_mode::reflect && reach >= x[a]) refuse_node(n, "reflection reaches further than the input is long");
+    if (p.mode == pad_mode::reflect && reach >= x[a])
+      refuse_node(n, "reflection reaches further than the input is long");
     if (p.mode == pad_mode::wrap && reach > x[a]) refuse_node(n, "wrapping reaches further than the input is long");
-    if (p.mode != pad_mode::constant && (pads[i] < 0 || pads[i + count] < 0)) refuse_node(n, "negative pads need mode constant");
+    if (p.mode != pad_mode::constant && (pads[i] < 0 || pads[i + count] < 0))
+      refuse_node(n, "negative pads need mode constant");
   }
   emit(n, std::move(p), {in(n, 0)});
 }
@@ -113,7 +119,8 @@ void canonicaliser::depth_to_space(const node& n) {
   const bool crd = n.text("mode", "DCR") == "CRD";
   const int split = reshaped(n, in(n, 0), crd ? shape_t{x[0], c, b, b, h, w} : shape_t{x[0], b, b, c, h, w});
   const int turned = temporary(n, "turned", {x[0], c, h, b, w, b}, in_type(n, 0));
-  emit(n, transpose_parameters{crd ? std::vector<int>{0, 1, 4, 2, 5, 3} : std::vector<int>{0, 3, 4, 1, 5, 2}}, {split}, turned);
+  emit(n, transpose_parameters{crd ? std::vector<int>{0, 1, 4, 2, 5, 3} : std::vector<int>{0, 3, 4, 1, 5, 2}}, {split},
+       turned);
   emit(n, reshape_parameters{true}, {turned});
 }
 
@@ -122,8 +129,10 @@ void canonicaliser::space_to_depth(const node& n) {
   const std::int64_t b = n.integer("blocksize", 1), c = x[1], h = x[2] / b, w = x[3] / b;
   const bool crd = n.text("mode", "DCR") == "CRD";
   const int split = reshaped(n, in(n, 0), {x[0], c, h, b, w, b});
-  const int turned = temporary(n, "turned", crd ? shape_t{x[0], c, b, b, h, w} : shape_t{x[0], b, b, c, h, w}, in_type(n, 0));
-  emit(n, transpose_parameters{crd ? std::vector<int>{0, 1, 3, 5, 2, 4} : std::vector<int>{0, 3, 5, 1, 2, 4}}, {split}, turned);
+  const int turned =
+      temporary(n, "turned", crd ? shape_t{x[0], c, b, b, h, w} : shape_t{x[0], b, b, c, h, w}, in_type(n, 0));
+  emit(n, transpose_parameters{crd ? std::vector<int>{0, 1, 3, 5, 2, 4} : std::vector<int>{0, 3, 5, 1, 2, 4}}, {split},
+       turned);
   emit(n, reshape_parameters{true}, {turned});
 }
 

@@ -20,7 +20,9 @@ void canonicaliser::cast(const node& n) {
 
 void canonicaliser::compare(const node& n) {
   const bool swaps = n.op.rfind("Greater", 0) == 0, or_equal = n.op.find("OrEqual") != std::string::npos;
-  const compare_kind kind = n.op == "Equal" ? compare_kind::equal : or_equal ? compare_kind::less_equal : compare_kind::less;
+  const compare_kind kind = n.op == "Equal" ? compare_kind::equal
+                            : or_equal      ? compare_kind::less_equal
+                                            : compare_kind::less;
   emit(n, compare_parameters{kind}, {in(n, swaps ? 1 : 0), in(n, swaps ? 0 : 1)});
 }
 
@@ -28,12 +30,14 @@ void canonicaliser::logical(const node& n) {
   const arithmetic_kind kind = n.op.find("And") != std::string::npos   ? arithmetic_kind::bit_and
                                : n.op.find("Xor") != std::string::npos ? arithmetic_kind::bit_xor
                                                                        : arithmetic_kind::bit_or;
-  if (in_type(n, 0) != element::boolean && !computes(in_type(n, 0))) refuse_node(n, "bit operations have kernels for bool, int32 and int64");
+  if (in_type(n, 0) != element::boolean && !computes(in_type(n, 0)))
+    refuse_node(n, "bit operations have kernels for bool, int32 and int64");
   emit(n, arithmetic_parameters{kind}, {in(n, 0), in(n, 1)});
 }
 
 void canonicaliser::logical_not(const node& n) {
-  emit(n, arithmetic_parameters{arithmetic_kind::bit_xor}, {in(n, 0), constant_integers(n, "true", {1}, element::boolean, {1})});
+  emit(n, arithmetic_parameters{arithmetic_kind::bit_xor},
+       {in(n, 0), constant_integers(n, "true", {1}, element::boolean, {1})});
 }
 
 void canonicaliser::where(const node& n) { emit(n, select_parameters{}, {in(n, 0), in(n, 1), in(n, 2)}); }
@@ -47,8 +51,9 @@ bool canonicaliser::integer_arithmetic(const node& n) {
   const element type = in_type(n, 0);
   if (!computes(type)) return false;
   static const std::unordered_map<std::string, arithmetic_kind> table = {
-      {"Add", arithmetic_kind::add}, {"Sub", arithmetic_kind::sub}, {"Mul", arithmetic_kind::mul}, {"Div", arithmetic_kind::div},
-      {"Min", arithmetic_kind::min}, {"Max", arithmetic_kind::max}, {"Mod", arithmetic_kind::mod}};
+      {"Add", arithmetic_kind::add}, {"Sub", arithmetic_kind::sub}, {"Mul", arithmetic_kind::mul},
+      {"Div", arithmetic_kind::div}, {"Min", arithmetic_kind::min}, {"Max", arithmetic_kind::max},
+      {"Mod", arithmetic_kind::mod}};
   const auto number = [&](const char* name, std::int64_t v) { return constant_integers(n, name, {1}, type, {v}); };
   const int x = in(n, 0);
   if (const auto found = table.find(n.op); found != table.end() && n.inputs.size() == 2) {
@@ -110,7 +115,8 @@ void canonicaliser::gather_elements(const node& n) {
 }
 
 void canonicaliser::arg_reduce(const node& n) {
-  if (in_type(n, 0) != element::f32 && !computes(in_type(n, 0))) refuse_node(n, "ArgMax and ArgMin have kernels for float32, int32 and int64");
+  if (in_type(n, 0) != element::f32 && !computes(in_type(n, 0)))
+    refuse_node(n, "ArgMax and ArgMin have kernels for float32, int32 and int64");
   arg_reduce_parameters a;
   a.axis = axis_of(n.integer("axis", 0), in_shape(n, 0).size());
   a.kind = n.op == "ArgMax" ? arg_reduce_kind::max : arg_reduce_kind::min;
@@ -127,7 +133,8 @@ void canonicaliser::arg_reduce(const node& n) {
 }
 
 void canonicaliser::top_k(const node& n) {
-  if (in_type(n, 0) != element::f32 && !computes(in_type(n, 0))) refuse_node(n, "TopK has kernels for float32, int32 and int64");
+  if (in_type(n, 0) != element::f32 && !computes(in_type(n, 0)))
+    refuse_node(n, "TopK has kernels for float32, int32 and int64");
   const int axis = axis_of(n.integer("axis", -1), in_shape(n, 0).size());
   const bool positions = n.outputs.size() > 1 && n.outputs[1] != no_value;
   const shape_t shape = n.outputs[0] != no_value ? out_shape(n, 0) : out_shape(n, 1);
@@ -153,10 +160,12 @@ void canonicaliser::one_hot(const node& n) {
   // negative indices count from the end; those outside match no position
   const int negative = temporary(n, "negative", wide, element::boolean), shifted = temporary(n, "shifted", wide, type);
   emit(n, compare_parameters{compare_kind::less}, {index, constant_integers(n, "zero", {1}, type, {0})}, negative);
-  emit(n, arithmetic_parameters{arithmetic_kind::add}, {index, constant_integers(n, "depth", {1}, type, {depth})}, shifted);
+  emit(n, arithmetic_parameters{arithmetic_kind::add}, {index, constant_integers(n, "depth", {1}, type, {depth})},
+       shifted);
   emit(n, select_parameters{}, {negative, shifted, index}, wrapped);
   const int hot = temporary(n, "hot", out, element::boolean);
-  emit(n, compare_parameters{compare_kind::equal}, {wrapped, constant_integers(n, "positions", column, type, positions)}, hot);
+  emit(n, compare_parameters{compare_kind::equal},
+       {wrapped, constant_integers(n, "positions", column, type, positions)}, hot);
   const auto value = [&](const char* name, std::int64_t i) {
     const int part = temporary(n, name, {1}, in_type(n, 2));
     emit(n, slice_parameters{{i}, {1}}, {in(n, 2)}, part);
@@ -167,8 +176,11 @@ void canonicaliser::one_hot(const node& n) {
 
 void canonicaliser::non_max_suppression(const node& n) {
   non_max_suppression_parameters p;
-  const auto given = [&](std::size_t i, const char* what, double fallback) { return present(n, i) ? numbers(n, i, what).at(0) : fallback; };
-  p.most_per_class = static_cast<std::uint32_t>(std::clamp<double>(given(2, "max_output_boxes_per_class", 0), 0, 2147483647.0));
+  const auto given = [&](std::size_t i, const char* what, double fallback) {
+    return present(n, i) ? numbers(n, i, what).at(0) : fallback;
+  };
+  p.most_per_class =
+      static_cast<std::uint32_t>(std::clamp<double>(given(2, "max_output_boxes_per_class", 0), 0, 2147483647.0));
   p.iou_threshold = static_cast<float>(given(3, "iou_threshold", 0));
   p.score_threshold = static_cast<float>(given(4, "score_threshold", -std::numeric_limits<double>::infinity()));
   p.center_point_box = n.integer("center_point_box", 0) != 0;

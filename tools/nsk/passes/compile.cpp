@@ -22,7 +22,8 @@ std::vector<std::byte> compile(const std::vector<variant_source>& variants, cons
     plan_memory(layout, pool);
     for (const plan_step& s : layout.steps)
       if (!s.layout_reason.empty())
-        metadata["transpose." + std::to_string(transposes++)] = (variants.size() > 1 ? v.name + ": " : "") + s.layout_reason;
+        metadata["transpose." + std::to_string(transposes++)] =
+            (variants.size() > 1 ? v.name + ": " : "") + s.layout_reason;
   }
   pool.bytes.resize(pool.bytes.size() + over_read);
   metadata["transposes"] = std::to_string(transposes);

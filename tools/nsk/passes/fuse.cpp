@@ -7,8 +7,8 @@
 namespace nsk::tool {
 namespace {
 
-/// One rewriting run over a program. Every rule looks at operation `i`, rewrites around it and says whether it changed anything;
-/// operations that lose their readers are swept at the end.
+/// One rewriting run over a program. Every rule looks at operation `i`, rewrites around it and says whether it changed
+/// anything; operations that lose their readers are swept at the end.
 class fuser {
  public:
   explicit fuser(program& p) : m_p(p) {}
@@ -70,11 +70,13 @@ class fuser {
     for (std::size_t d = 0; d < a.shape.size(); ++d)
       if (a.shape[d] != 1 && d + shape.size() - a.shape.size() != axis) return std::nullopt;
     std::vector<double> values(static_cast<std::size_t>(shape[axis]));
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = a.number(a.count() == 1 ? 0 : static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = a.number(a.count() == 1 ? 0 : static_cast<std::int64_t>(i));
     return values;
   }
   static bool has_post(const operation& o) {
-    return o.as<conv_parameters>() || o.as<dense_parameters>() || o.as<mat_mul_parameters>() || o.as<binary_parameters>() || o.as<reduce_parameters>();
+    return o.as<conv_parameters>() || o.as<dense_parameters>() || o.as<mat_mul_parameters>() ||
+           o.as<binary_parameters>() || o.as<reduce_parameters>();
   }
   /// Makes `o` produce `result` in place of operation `i`, at that place in the order.
   void take_over(operation* o, std::size_t i, int result) {
@@ -108,8 +110,8 @@ class fuser {
     return true;
   }
 
-  /// [N, C, H, W] -> [N, g, C / g, H, W] -> exchange of the two -> [N, C, H, W]: a channel shuffle moves channels in every layout, so its
-  /// copy is the model's own and may write pictures.
+  /// [N, C, H, W] -> [N, g, C / g, H, W] -> exchange of the two -> [N, C, H, W]: a channel shuffle moves channels in
+  /// every layout, so its copy is the model's own and may write pictures.
   bool recognise_shuffle(std::size_t i) {
     operation& o = at(i);
     auto* join = o.as<reshape_parameters>();
@@ -138,7 +140,8 @@ class fuser {
     const std::vector<int> readers = m_p.consumers(o.output);
     for (int r : readers) {
       const operation& reader = at(static_cast<std::size_t>(r));
-      if (!reader.as<conv_parameters>() || reader.inputs[0] != o.output || reader.post.residual == o.output) return false;
+      if (!reader.as<conv_parameters>() || reader.inputs[0] != o.output || reader.post.residual == o.output)
+        return false;
     }
     for (int r : readers) {
       operation& reader = at(static_cast<std::size_t>(r));
@@ -193,7 +196,9 @@ class fuser {
     const auto divisor = scalar(o.inputs[1]);
     if (!divisor || std::abs((b->kind == binary_kind::div ? 1 / *divisor : *divisor) - 1.0 / 6) > 1e-7) return false;
     operation* clip = sole_producer(o.inputs[0]);
-    if (!clip || !clip->as<unary_parameters>() || clip->post.fn != function::clip || clip->post.alpha != 0 || clip->post.beta != 6) return false;
+    if (!clip || !clip->as<unary_parameters>() || clip->post.fn != function::clip || clip->post.alpha != 0 ||
+        clip->post.beta != 6)
+      return false;
     operation* add = sole_producer(clip->inputs[0]);
     const auto* sum = add ? add->as<binary_parameters>() : nullptr;
     if (!sum || sum->kind != binary_kind::add) return false;
@@ -218,7 +223,8 @@ class fuser {
       const int x = o.inputs[side];
       operation* gate = sole_producer(o.inputs[1 - side]);
       if (!gate || !gate->as<unary_parameters>() || gate->inputs[0] != x) continue;
-      const bool swish = gate->post.fn == function::hard_sigmoid && std::abs(gate->post.alpha - 1.0 / 6) < 1e-7 && gate->post.beta == 0.5;
+      const bool swish = gate->post.fn == function::hard_sigmoid && std::abs(gate->post.alpha - 1.0 / 6) < 1e-7 &&
+                         gate->post.beta == 0.5;
       if (gate->post.fn != function::sigmoid && !swish) continue;
       o.p = unary_parameters{};
       o.inputs = {x};
@@ -229,7 +235,8 @@ class fuser {
     return false;
   }
 
-  /// dense(reshape(x [N, C, H, W] -> [N, C*H*W])): a convolution whose kernel is the whole picture, so that nothing is transposed.
+  /// dense(reshape(x [N, C, H, W] -> [N, C*H*W])): a convolution whose kernel is the whole picture, so that nothing is
+  /// transposed.
   bool dense_of_picture(std::size_t i) {
     operation& o = at(i);
     auto* d = o.as<dense_parameters>();
@@ -237,7 +244,9 @@ class fuser {
     const operation* view = producer(o.inputs[0]);
     if (!view || !view->as<reshape_parameters>()) return false;
     const shape_t x = m_p.shape(view->inputs[0]);
-    if (x.size() != 4 || x[0] != m_p.shape(o.inputs[0])[0] || x[2] * x[3] == 1 || x[1] == 1 || x[2] > 65535 || x[3] > 65535) return false;
+    if (x.size() != 4 || x[0] != m_p.shape(o.inputs[0])[0] || x[2] * x[3] == 1 || x[1] == 1 || x[2] > 65535 ||
+        x[3] > 65535)
+      return false;
     const int picture = view->inputs[0];
     conv_parameters c;
     c.w.kernel_h = static_cast<int>(x[2]);
@@ -308,7 +317,8 @@ class fuser {
       const int v = o.inputs[static_cast<std::size_t>(side)], other = o.inputs[static_cast<std::size_t>(1 - side)];
       operation* source = sole_producer(v);
       if (!source || source->post.residual != no_value || m_p.is_constant(other)) continue;
-      if (!source->as<conv_parameters>() && !source->as<dense_parameters>() && !source->as<mat_mul_parameters>()) continue;
+      if (!source->as<conv_parameters>() && !source->as<dense_parameters>() && !source->as<mat_mul_parameters>())
+        continue;
       if (m_p.shape(v) != m_p.shape(o.output) || m_p.shape(other) != m_p.shape(o.output)) continue;
       if (best < 0 || m_p.producer(v) > m_p.producer(o.inputs[static_cast<std::size_t>(best)])) best = side;
     }

@@ -6,12 +6,15 @@
 namespace nsk::tool {
 namespace {
 
-bool same(const nsk::halo& a, const nsk::halo& b) { return a.top == b.top && a.left == b.left && a.bottom == b.bottom && a.right == b.right; }
+bool same(const nsk::halo& a, const nsk::halo& b) {
+  return a.top == b.top && a.left == b.left && a.bottom == b.bottom && a.right == b.right;
+}
 
 bool same(const decision& a, const decision& b) {
   const bool embed = a.embed.has_value() == b.embed.has_value() &&
-                     (!a.embed || (a.embed->parent == b.embed->parent && a.embed->axis == b.embed->axis && a.embed->start == b.embed->start &&
-                                   a.embed->contiguous == b.embed->contiguous && a.embed->phase == b.embed->phase));
+                     (!a.embed || (a.embed->parent == b.embed->parent && a.embed->axis == b.embed->axis &&
+                                   a.embed->start == b.embed->start && a.embed->contiguous == b.embed->contiguous &&
+                                   a.embed->phase == b.embed->phase));
   return embed && a.order == b.order && same(a.border, b.border) && a.dense == b.dense && a.output == b.output &&
          a.never_output == b.never_output;
 }
@@ -38,7 +41,9 @@ dtype dtype_of_element(element t) {
     case element::i32: return dtype::int32;
     case element::i64: return dtype::int64;
     case element::boolean: return dtype::boolean;
-    default: refuse(std::string("the engine has no tensors of type ") + name_of(t) + "; export the model with float32, int64 or bool in its place");
+    default:
+      refuse(std::string("the engine has no tensors of type ") + name_of(t) +
+             "; export the model with float32, int64 or bool in its place");
   }
 }
 
@@ -62,23 +67,40 @@ plan lowerer::run() {
   m_plan.name = m_program.name;
   place_inputs();
   for (const operation& o : m_program.operations) {
-    if (const auto* c = o.as<conv_parameters>()) lower_conv(o, *c);
-    else if (const auto* d = o.as<dense_parameters>()) lower_dense(o, *d);
-    else if (o.as<mat_mul_parameters>()) lower_mat_mul(o);
-    else if (const auto* w = o.as<pool_parameters>()) lower_pool(o, *w);
-    else if (o.as<unary_parameters>()) lower_unary(o);
-    else if (const auto* b = o.as<binary_parameters>()) lower_binary(o, *b);
-    else if (const auto* s = o.as<resize_parameters>()) lower_resize(o, *s);
-    else if (const auto* r = o.as<reduce_parameters>()) lower_reduce(o, *r);
-    else if (const auto* f = o.as<softmax_parameters>()) lower_softmax(o, *f);
-    else if (const auto* t = o.as<transpose_parameters>()) bind(o.output, transposed(place_of(o.inputs[0]), t->permutation));
-    else if (const auto* h = o.as<reshape_parameters>()) lower_reshape(o, *h);
-    else if (const auto* i = o.as<slice_parameters>()) lower_slice(o, *i);
-    else if (const auto* k = o.as<concat_parameters>()) lower_concat(o, *k);
-    else if (o.as<expand_parameters>()) bind(o.output, broadcast(place_of(o.inputs[0]), m_program.shape(o.output)));
-    else if (const auto* q = o.as<pad_parameters>()) lower_pad(o, *q);
-    else if (const auto* z = o.as<interleave_parameters>()) lower_interleave(o, *z);
-    else lower_typed(o);
+    if (const auto* c = o.as<conv_parameters>())
+      lower_conv(o, *c);
+    else if (const auto* d = o.as<dense_parameters>())
+      lower_dense(o, *d);
+    else if (o.as<mat_mul_parameters>())
+      lower_mat_mul(o);
+    else if (const auto* w = o.as<pool_parameters>())
+      lower_pool(o, *w);
+    else if (o.as<unary_parameters>())
+      lower_unary(o);
+    else if (const auto* b = o.as<binary_parameters>())
+      lower_binary(o, *b);
+    else if (const auto* s = o.as<resize_parameters>())
+      lower_resize(o, *s);
+    else if (const auto* r = o.as<reduce_parameters>())
+      lower_reduce(o, *r);
+    else if (const auto* f = o.as<softmax_parameters>())
+      lower_softmax(o, *f);
+    else if (const auto* t = o.as<transpose_parameters>())
+      bind(o.output, transposed(place_of(o.inputs[0]), t->permutation));
+    else if (const auto* h = o.as<reshape_parameters>())
+      lower_reshape(o, *h);
+    else if (const auto* i = o.as<slice_parameters>())
+      lower_slice(o, *i);
+    else if (const auto* k = o.as<concat_parameters>())
+      lower_concat(o, *k);
+    else if (o.as<expand_parameters>())
+      bind(o.output, broadcast(place_of(o.inputs[0]), m_program.shape(o.output)));
+    else if (const auto* q = o.as<pad_parameters>())
+      lower_pad(o, *q);
+    else if (const auto* z = o.as<interleave_parameters>())
+      lower_interleave(o, *z);
+    else
+      lower_typed(o);
   }
   place_outputs();
   return std::move(m_plan);
@@ -90,8 +112,8 @@ const decision& lowerer::decided(int v) const {
   return found == m_decisions.end() ? nothing : found->second;
 }
 
-view lowerer::new_storage(int owner, const std::string& name, const shape_t& shape, const axis_order& order, const nsk::halo& border,
-                          storage_kind kind, dtype type) {
+view lowerer::new_storage(int owner, const std::string& name, const shape_t& shape, const axis_order& order,
+                          const nsk::halo& border, storage_kind kind, dtype type) {
   root r;
   r.owner = owner;
   const std::size_t rank = shape.size();
@@ -140,7 +162,8 @@ view lowerer::allocate(int v, axis_order order, bool fixed) {
     const embedding& e = *d.embed;
     const auto axis = static_cast<std::size_t>(e.axis);
     const std::size_t parent_rank = m_program.shape(e.parent).size();
-    const view parent = e.phase >= 0 ? allocate(e.parent, channels_last_order(parent_rank), true) : allocate(e.parent, identity_order(parent_rank));
+    const view parent = e.phase >= 0 ? allocate(e.parent, channels_last_order(parent_rank), true)
+                                     : allocate(e.parent, identity_order(parent_rank));
     bind(e.parent, parent);
     if (e.phase >= 0) return phase_of(parent, e.phase, e.rows, e.columns, shape);
     view part = parent;
@@ -174,7 +197,9 @@ void lowerer::place_outputs() {
   for (std::size_t i = 0; i < m_program.outputs.size(); ++i) {
     const int v = m_program.outputs[i], number = static_cast<int>(i);
     view where = place_of(v);
-    const auto storage = [&]() -> const plan_storage& { return m_plan.storages[static_cast<std::size_t>(where.storage)]; };
+    const auto storage = [&]() -> const plan_storage& {
+      return m_plan.storages[static_cast<std::size_t>(where.storage)];
+    };
     const bool mine = storage().kind == storage_kind::output && storage().index == number;
     if (!mine) {
       for (auto& [owner, d] : m_decisions)
@@ -183,17 +208,20 @@ void lowerer::place_outputs() {
           d.never_output = true;
         }
       const root& r = m_roots[where.storage];
-      const bool whole = storage().kind == storage_kind::arena && is_dense(where) && count_of(where.shape) == count_of(r.whole.shape) &&
-                         where.offset == r.whole.offset;
-      if (whole && !m_orders_only && r.owner >= 0 && decided(r.owner).output < 0 && !decided(r.owner).never_output) ask(r.owner).output = number;
+      const bool whole = storage().kind == storage_kind::arena && is_dense(where) &&
+                         count_of(where.shape) == count_of(r.whole.shape) && where.offset == r.whole.offset;
+      if (whole && !m_orders_only && r.owner >= 0 && decided(r.owner).output < 0 && !decided(r.owner).never_output)
+        ask(r.owner).output = number;
       const axis_order order = order_of(where);
-      const view target = new_storage(-1, name_of_value(v), where.shape, order, {}, storage_kind::output, type_of(where));
+      const view target =
+          new_storage(-1, name_of_value(v), where.shape, order, {}, storage_kind::output, type_of(where));
       m_plan.storages.back().index = number;
       copy_step(where, target, "output " + name_of_value(v), name_of_value(v));
       where = target;
     }
     const axis_order order = order_of(where);
-    m_plan.outputs.push_back({name_of_value(v), tensor(where, order, name_of_value(v), false), m_program.shape(v), order});
+    m_plan.outputs.push_back(
+        {name_of_value(v), tensor(where, order, name_of_value(v), false), m_program.shape(v), order});
   }
 }
 
@@ -205,7 +233,8 @@ view lowerer::place_of(int v) {
 
 view lowerer::constant_view(int v, const axis_order& order) {
   const program_value& value = m_program.values[static_cast<std::size_t>(v)];
-  if (!value.constant) refuse("value '" + value.name + "' is read before anything produces it; the model's nodes are not in order");
+  if (!value.constant)
+    refuse("value '" + value.name + "' is read before anything produces it; the model's nodes are not in order");
   const view result = new_storage(-1, value.name, value.shape, order, {}, storage_kind::constant, type_of(v));
   plan_storage& s = m_plan.storages.back();
   array laid(value.type, {s.elements});
@@ -214,8 +243,10 @@ view lowerer::constant_view(int v, const axis_order& order) {
   for (std::int64_t i = 0; i < s.elements; ++i) {
     std::int64_t at = 0;
     for (std::size_t d = 0; d < rank; ++d) at += position[d] * result.stride[d];
-    if (is_float(value.type)) laid.set(at, value.constant->number(i));
-    else laid.set_integer(at, value.constant->integer(i));
+    if (is_float(value.type))
+      laid.set(at, value.constant->number(i));
+    else
+      laid.set_integer(at, value.constant->integer(i));
     for (std::size_t d = rank; d-- > 0;) {
       if (++position[d] < value.shape[d]) break;
       position[d] = 0;
@@ -240,10 +271,12 @@ void lowerer::ask_innermost(const view& v, std::size_t axis) {
 
 void lowerer::ask_border(const view& v, int row_axis, int column_axis, const nsk::halo& border) {
   const root& r = m_roots[v.storage];
-  if (m_orders_only || r.owner < 0 || m_plan.storages[static_cast<std::size_t>(v.storage)].kind != storage_kind::arena) return;
+  if (m_orders_only || r.owner < 0 || m_plan.storages[static_cast<std::size_t>(v.storage)].kind != storage_kind::arena)
+    return;
   const auto matches = [&](int mine, int its) {
-    return mine < 0 || (its >= 0 && v.shape[static_cast<std::size_t>(mine)] == r.whole.shape[static_cast<std::size_t>(its)] &&
-                        v.stride[static_cast<std::size_t>(mine)] == r.whole.stride[static_cast<std::size_t>(its)]);
+    return mine < 0 ||
+           (its >= 0 && v.shape[static_cast<std::size_t>(mine)] == r.whole.shape[static_cast<std::size_t>(its)] &&
+            v.stride[static_cast<std::size_t>(mine)] == r.whole.stride[static_cast<std::size_t>(its)]);
   };
   if (!matches(row_axis, r.row_axis) || !matches(column_axis, r.column_axis)) return;
   nsk::halo& wanted = ask(r.owner).border;
@@ -269,9 +302,11 @@ view lowerer::with_innermost(const view& v, std::size_t axis, const operation& o
   return copied(v, order, o, "layout", "needs its axis " + std::to_string(axis) + " innermost");
 }
 
-view lowerer::copied(const view& v, const axis_order& order, const operation& o, const std::string& suffix, const std::string& reason) {
+view lowerer::copied(const view& v, const axis_order& order, const operation& o, const std::string& suffix,
+                     const std::string& reason) {
   const view to = new_storage(-1, o.name + "#" + suffix, v.shape, order, {}, storage_kind::arena, type_of(v));
-  copy_step(v, to, o.name + "#" + suffix, o.name + "#" + suffix, reason.empty() ? reason : "'" + o.name + "' " + reason);
+  copy_step(v, to, o.name + "#" + suffix, o.name + "#" + suffix,
+            reason.empty() ? reason : "'" + o.name + "' " + reason);
   return to;
 }
 

@@ -2,9 +2,10 @@
 #pragma once
 /// Program -> plan: gives every value a place and a memory layout, and every operation its steps.
 ///
-/// Layout is tracked by strides, not by inserted transpositions: a value is a view of a storage, and a transposition, slice, reshape
-/// or broadcast is another view. Operations that need channels last, a border of zeros or a place inside a concatenation say so in
-/// `decisions`; the program is lowered again until nobody asks for more. What strides cannot express becomes a Copy step with a reason.
+/// Layout is tracked by strides, not by inserted transpositions: a value is a view of a storage, and a transposition,
+/// slice, reshape or broadcast is another view. Operations that need channels last, a border of zeros or a place inside
+/// a concatenation say so in `decisions`; the program is lowered again until nobody asks for more. What strides cannot
+/// express becomes a Copy step with a reason.
 #include <map>
 #include <optional>
 #include <set>
@@ -26,11 +27,11 @@ dtype dtype_of_element(element t);
 
 /// Place of a value inside a concatenation or an interleaving.
 struct embedding {
-  int parent = no_value;   ///< value that the concatenation produces
+  int parent = no_value;  ///< value that the concatenation produces
   int axis = 0;
   std::int64_t start = 0;
-  bool contiguous = false; ///< the part is one dense block of the parent, laid out in the part's own axes
-  int phase = -1;          ///< of an interleaving: number of the part; `axis` and `start` mean nothing
+  bool contiguous = false;  ///< the part is one dense block of the parent, laid out in the part's own axes
+  int phase = -1;           ///< of an interleaving: number of the part; `axis` and `start` mean nothing
   int rows = 1, columns = 1;
 };
 
@@ -38,9 +39,9 @@ struct embedding {
 struct decision {
   std::optional<axis_order> order;
   nsk::halo border{};
-  bool dense = false;      ///< somebody needs it without a border
+  bool dense = false;  ///< somebody needs it without a border
   std::optional<embedding> embed;
-  int output = -1;         ///< it is the block of this model output
+  int output = -1;  ///< it is the block of this model output
   bool never_output = false;
 };
 
@@ -55,7 +56,13 @@ class lowerer {
 
  private:
   /// What a storage was made for. `fixed`: its order follows from the operation that writes it and cannot be asked for.
-  struct root { int owner = no_value; int row_axis = -1, column_axis = -1; nsk::halo border{}; view whole; bool fixed = false; };
+  struct root {
+    int owner = no_value;
+    int row_axis = -1, column_axis = -1;
+    nsk::halo border{};
+    view whole;
+    bool fixed = false;
+  };
 
   // lower.cpp: storages and views
   void place_inputs();
@@ -64,8 +71,8 @@ class lowerer {
   decision& ask(int v) { return m_decisions[v]; }
   /// Storage for the result `v`, in `order` unless decided otherwise.
   view allocate(int v, axis_order order, bool fixed = false);
-  view new_storage(int owner, const std::string& name, const shape_t& shape, const axis_order& order, const nsk::halo& border, storage_kind kind,
-                   dtype type = dtype::float32);
+  view new_storage(int owner, const std::string& name, const shape_t& shape, const axis_order& order,
+                   const nsk::halo& border, storage_kind kind, dtype type = dtype::float32);
   dtype type_of(int v) const { return dtype_of_element(m_program.values[static_cast<std::size_t>(v)].type); }
   dtype type_of(const view& v) const { return m_plan.storages[static_cast<std::size_t>(v.storage)].type; }
   view constant_view(int v, const axis_order& order);
@@ -76,19 +83,22 @@ class lowerer {
   void ask_dense(const view& v);
   /// The view, or a copy of it with `axis` innermost, every stride positive and nothing repeated.
   view with_innermost(const view& v, std::size_t axis, const operation& o);
-  view copied(const view& v, const axis_order& order, const operation& o, const std::string& suffix, const std::string& reason);
+  view copied(const view& v, const axis_order& order, const operation& o, const std::string& suffix,
+              const std::string& reason);
 
   // lower_emit.cpp: tensors and steps
   int constant_floats(const std::string& name, const std::vector<float>& values, int packing = 0);
   int constant_ints(const std::string& name, const std::vector<std::int32_t>& values);
   /// Tensor of a view whose physical dimensions are `axes` (-1: a dimension of length 1).
   int tensor(const view& v, const std::vector<int>& axes, const std::string& name, bool border = true);
-  /// Tensors of views of one shape with merged dimensions; first the output's, in the output's physical order. `barrier` is an axis
-  /// that is merged with no other; its position in the result is returned.
-  int joint_tensors(const std::vector<view>& views, const std::vector<std::string>& names, std::vector<int>& tensors, int barrier = -1);
+  /// Tensors of views of one shape with merged dimensions; first the output's, in the output's physical order.
+  /// `barrier` is an axis that is merged with no other; its position in the result is returned.
+  int joint_tensors(const std::vector<view>& views, const std::vector<std::string>& names, std::vector<int>& tensors,
+                    int barrier = -1);
   plan_step& step(op kind, const operation& o, std::vector<int> inputs, int output);
   nsk::halo border_of(const view& v, int row_axis, int column_axis) const;
-  void copy_step(const view& from, const view& to, const std::string& name, const std::string& result, const std::string& reason = {});
+  void copy_step(const view& from, const view& to, const std::string& name, const std::string& result,
+                 const std::string& reason = {});
   void fill_step(const view& to, float value, const std::string& name, const std::string& result);
 
   // lower_gemm.cpp

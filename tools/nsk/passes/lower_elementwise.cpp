@@ -20,7 +20,8 @@ void lowerer::lower_unary(const operation& o) {
   const view x = place_of(o.inputs[0]);
   const axis_order inherited = order_of(x);
   const view y = allocate(o.output, inherited);
-  if (decided(o.output).order && *decided(o.output).order != inherited) ask_innermost(x, static_cast<std::size_t>(decided(o.output).order->back()));
+  if (decided(o.output).order && *decided(o.output).order != inherited)
+    ask_innermost(x, static_cast<std::size_t>(decided(o.output).order->back()));
   std::vector<int> t;
   joint_tensors({y, x}, {name_of_value(o.output), name_of_value(o.inputs[0])}, t);
   step(op::unary, o, {t[1]}, t[0]);
@@ -28,7 +29,8 @@ void lowerer::lower_unary(const operation& o) {
   bind(o.output, y);
 }
 
-/// Result and operands of an elementwise operation, broadcast to the result's shape: tensors of the result, then of the operands.
+/// Result and operands of an elementwise operation, broadcast to the result's shape: tensors of the result, then of the
+/// operands.
 std::vector<int> lowerer::elementwise_tensors(const operation& o) {
   const shape_t& out = m_program.shape(o.output);
   // the result lies as the first operand of its full size does; constants are laid out to match it
@@ -39,7 +41,8 @@ std::vector<int> lowerer::elementwise_tensors(const operation& o) {
   if (model == no_value && out.size() != 4) order = identity_order(out.size());
   const view y = allocate(o.output, order);
   const axis_order actual = order_of(y);
-  if (model != no_value && actual != order) ask_innermost(broadcast(place_of(model), out), static_cast<std::size_t>(actual.back()));
+  if (model != no_value && actual != order)
+    ask_innermost(broadcast(place_of(model), out), static_cast<std::size_t>(actual.back()));
   const auto operand = [&](int v) {
     if (!m_program.is_constant(v)) return broadcast(place_of(v), out);
     const std::size_t rank = m_program.shape(v).size(), lead = out.size() - rank;
@@ -106,7 +109,8 @@ void lowerer::lower_reduce(const operation& o, const reduce_parameters& r) {
     in.shape = out.shape = {1};
     in.strides = out.strides = {1};
   }
-  if (in.shape.size() > static_cast<std::size_t>(max_rank)) refuse(o.source + ": the reduction has more than six dimensions after merging");
+  if (in.shape.size() > static_cast<std::size_t>(max_rank))
+    refuse(o.source + ": the reduction has more than six dimensions after merging");
   // a length of 1 may have any stride; give it the dense one
   std::int64_t dense = 1;
   for (std::size_t i = out.shape.size(); i-- > 0;) {

@@ -66,7 +66,8 @@ nsk::halo lowerer::border_of(const view& v, int row_axis, int column_axis) const
                          v.stride[static_cast<std::size_t>(mine)] == r.whole.stride[static_cast<std::size_t>(its)]));
   };
   if (!matches(row_axis, r.row_axis) || !matches(column_axis, r.column_axis)) return {};
-  const std::int64_t within = v.offset - r.whole.offset, pixel = r.whole.stride[static_cast<std::size_t>(r.column_axis)];
+  const std::int64_t within = v.offset - r.whole.offset,
+                     pixel = r.whole.stride[static_cast<std::size_t>(r.column_axis)];
   return within >= 0 && within < pixel ? r.border : nsk::halo{};
 }
 
@@ -97,7 +98,8 @@ int lowerer::tensor(const view& v, const std::vector<int>& axes, const std::stri
   return static_cast<int>(m_plan.tensors.size()) - 1;
 }
 
-int lowerer::joint_tensors(const std::vector<view>& views, const std::vector<std::string>& names, std::vector<int>& tensors, int barrier) {
+int lowerer::joint_tensors(const std::vector<view>& views, const std::vector<std::string>& names,
+                           std::vector<int>& tensors, int barrier) {
   const view& out = views[0];
   tensors.clear();
   const root& r = m_roots[out.storage];
@@ -113,7 +115,9 @@ int lowerer::joint_tensors(const std::vector<view>& views, const std::vector<std
   std::vector<joint_dimension> dims;
   for (int axis : order_of(out)) {
     const auto a = static_cast<std::size_t>(axis);
-    if (out.shape[a] == 1 && axis != barrier && std::all_of(views.begin(), views.end(), [&](const view& v) { return v.shape[a] == 1; })) continue;
+    if (out.shape[a] == 1 && axis != barrier &&
+        std::all_of(views.begin(), views.end(), [&](const view& v) { return v.shape[a] == 1; }))
+      continue;
     joint_dimension d;
     d.length = out.shape[a];
     d.barrier = axis == barrier;
@@ -126,7 +130,8 @@ int lowerer::joint_tensors(const std::vector<view>& views, const std::vector<std
   }
   if (dims.empty()) dims.push_back({1, std::vector<std::int64_t>(views.size(), 1), false});
   if (dims.size() > static_cast<std::size_t>(max_rank))
-    refuse("'" + names[0] + "' needs " + std::to_string(dims.size()) + " dimensions after merging, but the engine has " + std::to_string(max_rank) +
+    refuse("'" + names[0] + "' needs " + std::to_string(dims.size()) +
+           " dimensions after merging, but the engine has " + std::to_string(max_rank) +
            "; split the operator in the exporter");
   int position = 0;
   for (std::size_t i = 0; i < views.size(); ++i) {
@@ -156,7 +161,8 @@ plan_step& lowerer::step(op kind, const operation& o, std::vector<int> inputs, i
   return m_plan.steps.back();
 }
 
-void lowerer::copy_step(const view& from, const view& to, const std::string& name, const std::string& result, const std::string& reason) {
+void lowerer::copy_step(const view& from, const view& to, const std::string& name, const std::string& result,
+                        const std::string& reason) {
   std::vector<int> t;
   joint_tensors({to, from}, {result, name + "#from"}, t);
   plan_step s;

@@ -7,7 +7,9 @@
 namespace nsk::tool {
 namespace {
 
-std::uint16_t border_pixels(std::int64_t v) { return static_cast<std::uint16_t>(std::clamp<std::int64_t>(v, 0, 65535)); }
+std::uint16_t border_pixels(std::int64_t v) {
+  return static_cast<std::uint16_t>(std::clamp<std::int64_t>(v, 0, 65535));
+}
 
 /// Pixels that the window reaches beyond the last row or column of the input.
 std::int64_t overhang(std::int64_t outputs, std::int64_t inputs, int stride, int kernel, int dilation, int pad) {
@@ -17,7 +19,8 @@ std::int64_t overhang(std::int64_t outputs, std::int64_t inputs, int stride, int
 std::int64_t length(const view& v, int axis) { return axis < 0 ? 1 : v.shape[static_cast<std::size_t>(axis)]; }
 
 std::vector<float> pack_conv(const conv_parameters& c, std::int64_t depth_channels) {
-  const std::int64_t taps = c.w.kernel_h * c.w.kernel_w, per_group = c.outputs / c.groups, depth = taps * depth_channels;
+  const std::int64_t taps = c.w.kernel_h * c.w.kernel_w, per_group = c.outputs / c.groups,
+                     depth = taps * depth_channels;
   std::vector<float> packed;
   packed.reserve(static_cast<std::size_t>(c.groups * panel_floats(per_group, depth)));
   for (int g = 0; g < c.groups; ++g) {
@@ -37,13 +40,16 @@ std::vector<float> pack_conv(const conv_parameters& c, std::int64_t depth_channe
 
 conv_algorithm lowerer::choose_algorithm(const conv_parameters& c, const view& x, const view& y) const {
   const window& w = c.w;
-  const bool eligible = m_options.winograd && w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 && w.stride_w == 1 && w.dilation_h == 1 &&
-                        w.dilation_w == 1 && c.groups == 1 && x.shape[1] >= 16 && c.outputs >= 16;
+  const bool eligible = m_options.winograd && w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 &&
+                        w.stride_w == 1 && w.dilation_h == 1 && w.dilation_w == 1 && c.groups == 1 &&
+                        x.shape[1] >= 16 && c.outputs >= 16;
   if (!eligible) return conv_algorithm::direct;
   // F(4x4) pays from maps of three tiles on; its weights are 4 times a direct convolution's and must stay out of DRAM
   const std::int64_t weights = static_cast<std::int64_t>(c.weights.size()), rows = y.shape[2], columns = y.shape[3];
-  const double waste = static_cast<double>((rows + 3) / 4 * 4 * ((columns + 3) / 4 * 4)) / static_cast<double>(rows * columns);
-  if (weights * 4 * 4 <= (std::int64_t{16} << 20) && waste <= 1.4 && rows * columns >= 100) return conv_algorithm::winograd4;
+  const double waste =
+      static_cast<double>((rows + 3) / 4 * 4 * ((columns + 3) / 4 * 4)) / static_cast<double>(rows * columns);
+  if (weights * 4 * 4 <= (std::int64_t{16} << 20) && waste <= 1.4 && rows * columns >= 100)
+    return conv_algorithm::winograd4;
   if (rows * columns >= 36 && weights * 16 * 4 / 9 <= (std::int64_t{20} << 20)) return conv_algorithm::winograd2;
   return conv_algorithm::direct;
 }
@@ -61,15 +67,18 @@ void lowerer::lower_conv(const operation& o, const conv_parameters& c) {
   nsk::halo border;
   border.top = border_pixels(c.w.pad_top);
   border.left = border_pixels(c.w.pad_left);
-  border.bottom = border_pixels(overhang(length(y, row), length(x, row), c.w.stride_h, c.w.kernel_h, c.w.dilation_h, c.w.pad_top));
-  border.right = border_pixels(overhang(length(y, column), length(x, column), c.w.stride_w, c.w.kernel_w, c.w.dilation_w, c.w.pad_left));
+  border.bottom =
+      border_pixels(overhang(length(y, row), length(x, row), c.w.stride_h, c.w.kernel_h, c.w.dilation_h, c.w.pad_top));
+  border.right = border_pixels(
+      overhang(length(y, column), length(x, column), c.w.stride_w, c.w.kernel_w, c.w.dilation_w, c.w.pad_left));
   if (border.top || border.left || border.bottom || border.right) ask_border(x, row, column, border);
 
   std::vector<float> packed;
   if (depthwise) {
     const std::int64_t taps = c.w.kernel_h * c.w.kernel_w;
     pack_panels(
-        packed, channels, taps, [&](std::int64_t k, std::int64_t n) { return c.weights[static_cast<std::size_t>(n * taps + k)]; },
+        packed, channels, taps,
+        [&](std::int64_t k, std::int64_t n) { return c.weights[static_cast<std::size_t>(n * taps + k)]; },
         [&](std::int64_t n) { return c.bias[static_cast<std::size_t>(n)]; });
   } else if (algorithm != conv_algorithm::direct) {
     packed = pack_winograd(algorithm, c.outputs, channels, c.weights, c.bias);
@@ -77,8 +86,10 @@ void lowerer::lower_conv(const operation& o, const conv_parameters& c) {
     packed = pack_conv(c, channels / c.groups);
   }
   const int packing = algorithm == conv_algorithm::direct ? 1 : algorithm == conv_algorithm::winograd4 ? 2 : 3;
-  const int input = tensor(x, axes, name_of_value(o.inputs[0])), weights = constant_floats(o.name + "#weights", packed, packing);
-  plan_step& s = step(depthwise ? op::depthwise_conv_2d : op::conv_2d, o, {input, weights}, tensor(y, axes, name_of_value(o.output)));
+  const int input = tensor(x, axes, name_of_value(o.inputs[0])),
+            weights = constant_floats(o.name + "#weights", packed, packing);
+  plan_step& s = step(depthwise ? op::depthwise_conv_2d : op::conv_2d, o, {input, weights},
+                      tensor(y, axes, name_of_value(o.output)));
   s.w = c.w;
   s.groups = depthwise ? 1 : c.groups;
   s.algorithm = algorithm;
@@ -118,7 +129,8 @@ void lowerer::lower_dense(const operation& o, const dense_parameters& d) {
   }
   std::vector<float> packed;
   pack_panels(
-      packed, d.outputs, d.depth, [&](std::int64_t k, std::int64_t n) { return d.weights[static_cast<std::size_t>(k * d.outputs + n)]; },
+      packed, d.outputs, d.depth,
+      [&](std::int64_t k, std::int64_t n) { return d.weights[static_cast<std::size_t>(k * d.outputs + n)]; },
       [&](std::int64_t n) { return d.bias[static_cast<std::size_t>(n)]; });
   const int weights = constant_floats(o.name + "#weights", packed, 1);
   plan_step& s = step(op::fully_connected, o, {tensors[1], weights}, tensors[0]);
@@ -138,7 +150,8 @@ void lowerer::lower_mat_mul(const operation& o) {
   const shape_t batch(out.begin(), out.end() - 2);
   const std::int64_t matrices = count_of(batch);
   /// [batch..., a, b] of a view as [matrices, a, b], copied where its batch axes do not merge.
-  const auto flattened = [&](const view& v, std::int64_t matrix_count, std::int64_t a, std::int64_t b, const char* which) {
+  const auto flattened = [&](const view& v, std::int64_t matrix_count, std::int64_t a, std::int64_t b,
+                             const char* which) {
     shape_t full = matrix_count == 1 ? shape_t(rank - 2, 1) : batch;
     full.insert(full.end(), {a, b});
     const view wide = broadcast(v, full);
@@ -150,14 +163,17 @@ void lowerer::lower_mat_mul(const operation& o) {
   const bool shared = count_of({b.shape.begin(), b.shape.end() - 2}) == 1;
   const view left = flattened(with_innermost(place_of(o.inputs[0]), rank - 1, o), matrices, rows, depth, "left");
   const view right = flattened(b, shared ? 1 : matrices, depth, columns, "right");
-  const view panels = new_storage(-1, o.name + "#panels", {shared ? 1 : matrices, panel_floats(columns, depth)}, identity_order(2), {}, storage_kind::arena);
-  step(op::pack_panels, o, {tensor(right, {0, 1, 2}, name_of_value(o.inputs[1]), false)}, tensor(panels, {0, 1}, o.name + "#panels", false));
+  const view panels = new_storage(-1, o.name + "#panels", {shared ? 1 : matrices, panel_floats(columns, depth)},
+                                  identity_order(2), {}, storage_kind::arena);
+  step(op::pack_panels, o, {tensor(right, {0, 1, 2}, name_of_value(o.inputs[1]), false)},
+       tensor(panels, {0, 1}, o.name + "#panels", false));
 
   const view y = allocate(o.output, identity_order(rank), true);
   const auto direct = reshaped(y, {matrices, rows, columns});
-  const view target = direct && (columns == 1 || direct->stride[2] == 1)
-                          ? *direct
-                          : new_storage(-1, o.name + "#product", {matrices, rows, columns}, identity_order(3), {}, storage_kind::arena);
+  const view target =
+      direct && (columns == 1 || direct->stride[2] == 1)
+          ? *direct
+          : new_storage(-1, o.name + "#product", {matrices, rows, columns}, identity_order(3), {}, storage_kind::arena);
   const int panel_tensor = m_plan.steps.back().outputs[0];
   std::vector<int> inputs = {tensor(left, {0, 1, 2}, name_of_value(o.inputs[0]), false), panel_tensor};
   if (o.post.residual != no_value) {

@@ -45,7 +45,8 @@ plan_step& lowerer::lower_along(const operation& o, op kind, int axis) {
   const axis_order order = order_of(x);
   const view y = allocate(o.output, order);
   ask_dense(y);
-  const int input = tensor(x, order, name_of_value(o.inputs[0]), false), output = tensor(y, order, name_of_value(o.output), false);
+  const int input = tensor(x, order, name_of_value(o.inputs[0]), false),
+            output = tensor(y, order, name_of_value(o.output), false);
   plan_step& s = step(kind, o, {input}, output);
   for (std::size_t d = 0; d < order.size(); ++d)
     if (order[d] == axis) s.axis = static_cast<int>(d);
@@ -61,7 +62,8 @@ void lowerer::lower_gather(const operation& o, const gather_parameters& g) {
   ask_dense(y);
   const int data = tensor(x, order, name_of_value(o.inputs[0]), false);
   const int index = tensor(indices, g.elements ? order : axis_order{0}, name_of_value(o.inputs[1]), false);
-  plan_step& s = step(g.elements ? op::gather_elements : op::gather, o, {data, index}, tensor(y, order, name_of_value(o.output), false));
+  plan_step& s = step(g.elements ? op::gather_elements : op::gather, o, {data, index},
+                      tensor(y, order, name_of_value(o.output), false));
   for (std::size_t d = 0; d < order.size(); ++d)
     if (order[d] == g.axis) s.axis = static_cast<int>(d);
   bind(o.output, y);

@@ -10,7 +10,12 @@ void lowerer::lower_reshape(const operation& o, const reshape_parameters& r) {
   const view x = place_of(o.inputs[0]);
   const shape_t& shape = m_program.shape(o.output);
   // only axes of length 1 come or go: the storage keeps its border
-  const auto wide = [](const shape_t& s) { shape_t w; for (std::int64_t d : s) if (d != 1) w.push_back(d); return w; };
+  const auto wide = [](const shape_t& s) {
+    shape_t w;
+    for (std::int64_t d : s)
+      if (d != 1) w.push_back(d);
+    return w;
+  };
   const bool squeeze = wide(x.shape) == wide(shape);
   if (!squeeze) ask_dense(x);
   if (const auto v = reshaped(x, shape)) {
@@ -75,18 +80,21 @@ void lowerer::lower_concat(const operation& o, const concat_parameters& c) {
       const array& values = *m_program.values[static_cast<std::size_t>(v)].constant;
       bool equal = std::abs(values.number(0)) < 16777216;  // a fill's value is a float
       for (std::int64_t i = 1; i < values.count() && equal; ++i) equal = values.number(i) == values.number(0);
-      if (equal) fill_step(part, static_cast<float>(values.number(0)), o.name, name_of_value(o.output));
-      else copy_step(constant_view(v, actual), part, o.name, name_of_value(o.output));
+      if (equal)
+        fill_step(part, static_cast<float>(values.number(0)), o.name, name_of_value(o.output));
+      else
+        copy_step(constant_view(v, actual), part, o.name, name_of_value(o.output));
       continue;
     }
     const view x = place_of(v);
     const root& r = m_roots[x.storage];
     if (x.storage == y.storage && x.offset == part.offset) continue;
     // the part could have been written in place: ask for it, when nothing else lives in its storage
-    const bool whole = m_plan.storages[static_cast<std::size_t>(x.storage)].kind == storage_kind::arena && r.owner >= 0 && r.owner != o.output &&
-                       count_of(x.shape) == count_of(r.whole.shape) && x.offset == r.whole.offset && !decided(r.owner).embed &&
-                       std::count(o.inputs.begin(), o.inputs.end(), v) == 1 &&
-                       decided(r.owner).output < 0 && !m_program.is_output(r.owner);
+    const bool whole = m_plan.storages[static_cast<std::size_t>(x.storage)].kind == storage_kind::arena &&
+                       r.owner >= 0 && r.owner != o.output && count_of(x.shape) == count_of(r.whole.shape) &&
+                       x.offset == r.whole.offset && !decided(r.owner).embed &&
+                       std::count(o.inputs.begin(), o.inputs.end(), v) == 1 && decided(r.owner).output < 0 &&
+                       !m_program.is_output(r.owner);
     if (whole && !m_orders_only) {
       bool outermost = true;  // is the part one block of the result?
       for (int a : actual) {
@@ -96,10 +104,15 @@ void lowerer::lower_concat(const operation& o, const concat_parameters& c) {
       const bool own_axes = r.whole.shape == shape && r.whole.stride == x.stride;
       const axis_order part_order = order_of(x);
       axis_order wide_part, wide_whole;
-      for (int a : part_order) if (shape[static_cast<std::size_t>(a)] != 1) wide_part.push_back(a);
-      for (int a : actual) if (shape[static_cast<std::size_t>(a)] != 1) wide_whole.push_back(a);
-      // kernels write neighbours: what is innermost in the part must stay so, also where the concatenation runs along an axis of length 1
-      const auto stays = [&](int a) { return y.stride[static_cast<std::size_t>(a)] == x.stride[static_cast<std::size_t>(a)]; };
+      for (int a : part_order)
+        if (shape[static_cast<std::size_t>(a)] != 1) wide_part.push_back(a);
+      for (int a : actual)
+        if (shape[static_cast<std::size_t>(a)] != 1) wide_whole.push_back(a);
+      // kernels write neighbours: what is innermost in the part must stay so, also where the concatenation runs along
+      // an axis of length 1
+      const auto stays = [&](int a) {
+        return y.stride[static_cast<std::size_t>(a)] == x.stride[static_cast<std::size_t>(a)];
+      };
       const bool same_order = wide_part == wide_whole && (wide_part.empty() || stays(wide_part.back()));
       if (same_order && outermost) {
         ask_dense(x);

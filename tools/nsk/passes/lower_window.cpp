@@ -36,9 +36,10 @@ void lowerer::lower_resize(const operation& o, const resize_parameters& r) {
     return same;
   };
   const resize_axis rows = table(axes[1]), columns = table(axes[2]);
-  const std::vector<int> inputs = {tensor(x, axes, name_of_value(o.inputs[0])), constant_ints(o.name + "#rows", rows.index),
-                                   constant_floats(o.name + "#row_weights", rows.weight), constant_ints(o.name + "#columns", columns.index),
-                                   constant_floats(o.name + "#column_weights", columns.weight)};
+  const std::vector<int> inputs = {
+      tensor(x, axes, name_of_value(o.inputs[0])), constant_ints(o.name + "#rows", rows.index),
+      constant_floats(o.name + "#row_weights", rows.weight), constant_ints(o.name + "#columns", columns.index),
+      constant_floats(o.name + "#column_weights", columns.weight)};
   plan_step& s = step(op::resize_2d, o, inputs, tensor(y, axes, name_of_value(o.output)));
   s.row_taps = rows.taps;
   s.column_taps = columns.taps;
@@ -80,7 +81,8 @@ void lowerer::lower_pad(const operation& o, const pad_parameters& p) {
     wider[a] += lead + tail;
     const bool last = i + 1 == padded.size();
     const view y = last ? allocate(o.output, order_of(x))
-                        : new_storage(-1, o.name + "#axis" + std::to_string(a), wider, order_of(x), {}, storage_kind::arena, type_of(x));
+                        : new_storage(-1, o.name + "#axis" + std::to_string(a), wider, order_of(x), {},
+                                      storage_kind::arena, type_of(x));
     ask_dense(y);
     const std::string result = last ? name_of_value(o.output) : o.name + "#axis" + std::to_string(a);
     copy_step(x, part(y, a, lead, length), o.name, result);

@@ -10,7 +10,8 @@ std::vector<int> program::consumers(int v) const {
   std::vector<int> found;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const operation& o = operations[i];
-    if (o.post.residual == v || std::find(o.inputs.begin(), o.inputs.end(), v) != o.inputs.end()) found.push_back(static_cast<int>(i));
+    if (o.post.residual == v || std::find(o.inputs.begin(), o.inputs.end(), v) != o.inputs.end())
+      found.push_back(static_cast<int>(i));
   }
   return found;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The network between the source model and the plan: one way to say each thing. Axis order is still the source's (NCHW); weights are
-/// constants in double precision; BatchNormalization, Clip, Squeeze and their like are gone. `canonicalise` makes it, `fuse` shrinks
-/// it, `lower` gives it memory layouts and turns it into steps.
+/// The network between the source model and the plan: one way to say each thing. Axis order is still the source's
+/// (NCHW); weights are constants in double precision; BatchNormalization, Clip, Squeeze and their like are gone.
+/// `canonicalise` makes it, `fuse` shrinks it, `lower` gives it memory layouts and turns it into steps.
 #include <limits>
 #include <memory>
 #include <string>
@@ -18,12 +18,13 @@ struct post_operation {
   function fn = function::identity;
   double alpha = 0, beta = 0;
   bool activation_first = false;
-  int residual = no_value;      ///< value of the output's shape, or broadcastable to it by size-1 axes
-  std::vector<double> slope;    ///< prelu: one per output channel
+  int residual = no_value;    ///< value of the output's shape, or broadcastable to it by size-1 axes
+  std::vector<double> slope;  ///< prelu: one per output channel
   bool empty() const { return fn == function::identity && residual == no_value; }
 };
 
-/// Convolution of [N, C, spatial...] with one or two spatial axes. weights: [O][C / groups][kernel_h][kernel_w]; bias: [O].
+/// Convolution of [N, C, spatial...] with one or two spatial axes. weights: [O][C / groups][kernel_h][kernel_w]; bias:
+/// [O].
 struct conv_parameters {
   window w;
   int pad_bottom = 0, pad_right = 0, groups = 1, outputs = 0;
@@ -43,54 +44,101 @@ struct pool_parameters {
 };
 /// The function stands in the operation's post.
 struct unary_parameters {};
-struct binary_parameters { binary_kind kind = binary_kind::add; };
+struct binary_parameters {
+  binary_kind kind = binary_kind::add;
+};
 /// Per resampled axis: taps, and for each output position `taps` source positions with their weights.
 struct resize_axis {
   int axis = 0, taps = 1;
   std::vector<std::int32_t> index;
   std::vector<float> weight;
 };
-struct resize_parameters { std::vector<resize_axis> axes; };
+struct resize_parameters {
+  std::vector<resize_axis> axes;
+};
 /// Keeps the reduced axes with length 1.
-struct reduce_parameters { reduce_kind kind = reduce_kind::mean; std::vector<int> axes; };
-struct softmax_parameters { int axis = 0; bool log = false; };
-struct transpose_parameters { std::vector<int> permutation; };
+struct reduce_parameters {
+  reduce_kind kind = reduce_kind::mean;
+  std::vector<int> axes;
+};
+struct softmax_parameters {
+  int axis = 0;
+  bool log = false;
+};
+struct transpose_parameters {
+  std::vector<int> permutation;
+};
 /// To the output's shape, row-major. `channels_last` hints that a rank-4 result is a picture.
-struct reshape_parameters { bool channels_last = false; };
-struct slice_parameters { std::vector<std::int64_t> starts, steps; };
-struct concat_parameters { int axis = 0; };
+struct reshape_parameters {
+  bool channels_last = false;
+};
+struct slice_parameters {
+  std::vector<std::int64_t> starts, steps;
+};
+struct concat_parameters {
+  int axis = 0;
+};
 struct expand_parameters {};
-/// Interleaves one value per phase of the output: input (i * columns + j) holds rows i, i + rows, ... and columns j, j + columns, ...
-struct interleave_parameters { int rows = 1, columns = 1; };
+/// Interleaves one value per phase of the output: input (i * columns + j) holds rows i, i + rows, ... and columns j, j
+/// + columns, ...
+struct interleave_parameters {
+  int rows = 1, columns = 1;
+};
 /// To the output's element type.
 struct cast_parameters {};
-struct compare_parameters { compare_kind kind = compare_kind::equal; };
+struct compare_parameters {
+  compare_kind kind = compare_kind::equal;
+};
 struct select_parameters {};
 /// On int32, int64 and boolean values.
-struct arithmetic_parameters { arithmetic_kind kind = arithmetic_kind::add; };
+struct arithmetic_parameters {
+  arithmetic_kind kind = arithmetic_kind::add;
+};
 /// Indices are one-dimensional, or with `elements` of the output's shape.
-struct gather_parameters { int axis = 0; bool elements = false; };
+struct gather_parameters {
+  int axis = 0;
+  bool elements = false;
+};
 /// Keeps the axis with length 1.
-struct arg_reduce_parameters { int axis = 0; arg_reduce_kind kind = arg_reduce_kind::max; bool last = false; };
+struct arg_reduce_parameters {
+  int axis = 0;
+  arg_reduce_kind kind = arg_reduce_kind::max;
+  bool last = false;
+};
 /// Positions only; gather the values with them.
-struct top_k_parameters { int axis = 0; bool smallest = false; };
+struct top_k_parameters {
+  int axis = 0;
+  bool smallest = false;
+};
 struct non_max_suppression_parameters {
   std::uint32_t most_per_class = 0;
   float iou_threshold = 0, score_threshold = 0;
   bool center_point_box = false;
 };
 /// Along the last axis.
-struct layer_normalization_parameters { float epsilon = 1e-5f; bool centre = true; std::vector<float> scale, bias; };
+struct layer_normalization_parameters {
+  float epsilon = 1e-5f;
+  bool centre = true;
+  std::vector<float> scale, bias;
+};
 /// Along axis 1.
-struct local_response_normalization_parameters { int size = 1; float alpha = 0, beta = 0, bias = 0; };
+struct local_response_normalization_parameters {
+  int size = 1;
+  float alpha = 0, beta = 0, bias = 0;
+};
 enum class pad_mode { constant, reflect, edge, wrap };
-struct pad_parameters { pad_mode mode = pad_mode::constant; double value = 0; std::vector<std::int64_t> before, after; };
+struct pad_parameters {
+  pad_mode mode = pad_mode::constant;
+  double value = 0;
+  std::vector<std::int64_t> before, after;
+};
 
 using operation_parameters =
-    std::variant<conv_parameters, dense_parameters, mat_mul_parameters, pool_parameters, unary_parameters, binary_parameters, resize_parameters,
-                 reduce_parameters, softmax_parameters, transpose_parameters, reshape_parameters, slice_parameters, concat_parameters,
-                 expand_parameters, pad_parameters, interleave_parameters, cast_parameters, compare_parameters, select_parameters,
-                 arithmetic_parameters, gather_parameters, arg_reduce_parameters, top_k_parameters, non_max_suppression_parameters,
+    std::variant<conv_parameters, dense_parameters, mat_mul_parameters, pool_parameters, unary_parameters,
+                 binary_parameters, resize_parameters, reduce_parameters, softmax_parameters, transpose_parameters,
+                 reshape_parameters, slice_parameters, concat_parameters, expand_parameters, pad_parameters,
+                 interleave_parameters, cast_parameters, compare_parameters, select_parameters, arithmetic_parameters,
+                 gather_parameters, arg_reduce_parameters, top_k_parameters, non_max_suppression_parameters,
                  layer_normalization_parameters, local_response_normalization_parameters>;
 
 struct operation {
@@ -101,8 +149,14 @@ struct operation {
   operation_parameters p;
   post_operation post;
 
-  template <class P> P* as() { return std::get_if<P>(&p); }
-  template <class P> const P* as() const { return std::get_if<P>(&p); }
+  template <class P>
+  P* as() {
+    return std::get_if<P>(&p);
+  }
+  template <class P>
+  const P* as() const {
+    return std::get_if<P>(&p);
+  }
 };
 
 struct program_value {
@@ -135,8 +189,8 @@ struct program {
 /// naming node, operator, opset and shapes.
 program canonicalise(const graph& g);
 
-/// Folds batch normalisation and constant scales into weights, merges activations, residual additions and padding into the
-/// operations before them, recognises hard-swish and SiLU, and removes what nobody reads.
+/// Folds batch normalisation and constant scales into weights, merges activations, residual additions and padding into
+/// the operations before them, recognises hard-swish and SiLU, and removes what nobody reads.
 void fuse(program& p);
 
 }

@@ -8,40 +8,71 @@ namespace nsk::tool {
 
 const std::vector<operator_support>& supported_operators() {
   static const std::vector<operator_support> table = {
-      {{"Conv"}, "Conv2D, DepthwiseConv2D", "one or two spatial axes; any kernel, stride, dilation, group, padding, auto_pad; constant weights"},
-      {{"ConvTranspose"}, "one Conv2D per phase of the stride, each writing its own pixels", "one or two spatial axes; any stride, dilation, group, output_padding, output_shape; constant weights"},
-      {{"Gemm", "MatMul"}, "FullyConnected; PackPanels and MatMul for two computed sides; Conv2D on pictures", "any rank, broadcasting"},
+      {{"Conv"},
+       "Conv2D, DepthwiseConv2D",
+       "one or two spatial axes; any kernel, stride, dilation, group, padding, auto_pad; constant weights"},
+      {{"ConvTranspose"},
+       "one Conv2D per phase of the stride, each writing its own pixels",
+       "one or two spatial axes; any stride, dilation, group, output_padding, output_shape; constant weights"},
+      {{"Gemm", "MatMul"},
+       "FullyConnected; PackPanels and MatMul for two computed sides; Conv2D on pictures",
+       "any rank, broadcasting"},
       {{"BatchNormalization"}, "folded into the layer before, else Mul and Add", "inference mode, constant statistics"},
-      {{"MaxPool", "AveragePool"}, "Pool2D", "one or two spatial axes, ceil_mode, count_include_pad, dilations, auto_pad; no indices"},
-      {{"GlobalAveragePool", "GlobalMaxPool", "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSumSquare"}, "Reduce", "constant axes, float32"},
+      {{"MaxPool", "AveragePool"},
+       "Pool2D",
+       "one or two spatial axes, ceil_mode, count_include_pad, dilations, auto_pad; no indices"},
+      {{"GlobalAveragePool", "GlobalMaxPool", "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd",
+        "ReduceSumSquare"},
+       "Reduce",
+       "constant axes, float32"},
       {{"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"}, "Reduce and Unary", "constant axes, float32"},
       {{"ArgMax", "ArgMin"}, "ArgReduce", "float32, int32, int64; select_last_index"},
       {{"TopK"}, "TopK, GatherElements", "float32, int32, int64; constant k; results are always sorted"},
-      {{"Add", "Sub", "Mul", "Div", "Min", "Max"}, "Binary, or the epilogue of the layer before; Arithmetic on int32 and int64", "full broadcasting; integers wrap, division by zero gives 0 and raises a flag"},
+      {{"Add", "Sub", "Mul", "Div", "Min", "Max"},
+       "Binary, or the epilogue of the layer before; Arithmetic on int32 and int64",
+       "full broadcasting; integers wrap, division by zero gives 0 and raises a flag"},
       {{"Sum", "Mean", "Pow", "PRelu"}, "Binary, or the epilogue of the layer before", "full broadcasting, float32"},
       {{"Mod"}, "Arithmetic", "int32, int64"},
-      {{"Relu", "Clip", "LeakyRelu", "Elu", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "Softplus", "Gelu", "Erf", "Exp", "Log", "Sqrt", "Reciprocal", "Floor", "Ceil", "Round"},
-       "Unary, or the epilogue of the layer before", "constant bounds; x Sigmoid(x) and x HardSigmoid(x) are recognised"},
+      {{"Relu", "Clip", "LeakyRelu", "Elu", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "Softplus", "Gelu", "Erf",
+        "Exp", "Log", "Sqrt", "Reciprocal", "Floor", "Ceil", "Round"},
+       "Unary, or the epilogue of the layer before",
+       "constant bounds; x Sigmoid(x) and x HardSigmoid(x) are recognised"},
       {{"Neg", "Abs", "Sign"}, "Unary; Arithmetic on int32 and int64", ""},
       {{"Selu", "Celu", "Mish", "Swish", "Softsign"}, "Unary and Binary", "float32"},
       {{"ThresholdedRelu", "Shrink"}, "Compare and Select", "float32"},
       {{"Softmax", "LogSoftmax"}, "Softmax", "any axis, both opset meanings"},
       {{"LayerNormalization", "RMSNormalization"}, "LayerNormalization", "constant scale and bias"},
-      {{"InstanceNormalization", "GroupNormalization", "MeanVarianceNormalization", "LpNormalization"}, "Reduce, Unary and Binary", "constant scale and bias; p 1 or 2"},
+      {{"InstanceNormalization", "GroupNormalization", "MeanVarianceNormalization", "LpNormalization"},
+       "Reduce, Unary and Binary",
+       "constant scale and bias; p 1 or 2"},
       {{"LRN"}, "LocalResponseNormalization", "any size"},
       {{"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}, "Compare", "any type but float16"},
       {{"And", "Or", "Xor", "Not", "BitwiseAnd", "BitwiseOr", "BitwiseXor"}, "Arithmetic", "bool, int32, int64"},
       {{"Where"}, "Select", "any type"},
-      {{"Cast", "CastLike"}, "Cast", "float32, bool and integers up to int64; floats lose their fraction and saturate; no float16, no narrow integers"},
-      {{"Gather", "GatherElements"}, "Gather, GatherElements; a slice where the index is one constant", "any type; indices outside are clamped and raise a flag"},
+      {{"Cast", "CastLike"},
+       "Cast",
+       "float32, bool and integers up to int64; floats lose their fraction and saturate; no float16, no narrow "
+       "integers"},
+      {{"Gather", "GatherElements"},
+       "Gather, GatherElements; a slice where the index is one constant",
+       "any type; indices outside are clamped and raise a flag"},
       {{"OneHot"}, "Compare and Select", "int32 and int64 indices, constant depth"},
-      {{"NonMaxSuppression"}, "NonMaxSuppression", "any number of images and classes; constant limits; the output has as many rows as can be kept at most, those not needed are -1"},
+      {{"NonMaxSuppression"},
+       "NonMaxSuppression",
+       "any number of images and classes; constant limits; the output has as many rows as can be kept at most, those "
+       "not needed are -1"},
       {{"Concat", "Split", "Slice"}, "views; Copy where a view cannot be", "any type; negative steps too"},
-      {{"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand", "Identity", "Dropout"}, "views; Copy where strides cannot express it", "any type"},
+      {{"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Expand", "Identity", "Dropout"},
+       "views; Copy where strides cannot express it",
+       "any type"},
       {{"Tile"}, "Copy", "any type, constant repeats"},
       {{"DepthToSpace", "SpaceToDepth"}, "Copy", "DCR and CRD"},
-      {{"Pad"}, "into the convolution after it; else Copy and Fill", "float32; constant, reflect, edge, wrap; negative pads crop"},
-      {{"Resize", "Upsample"}, "Resize2D", "nearest, linear, cubic, antialias; every coordinate and nearest mode; spatial axes"},
+      {{"Pad"},
+       "into the convolution after it; else Copy and Fill",
+       "float32; constant, reflect, edge, wrap; negative pads crop"},
+      {{"Resize", "Upsample"},
+       "Resize2D",
+       "nearest, linear, cubic, antialias; every coordinate and nearest mode; spatial axes"},
   };
   return table;
 }
@@ -65,14 +96,20 @@ std::string operators_page() {
   };
   std::string page =
       "# Operators that import\n\n"
-      "Written by `nsk operators`; a test compares. ONNX, default domain, opset 7 and newer. Everything that depends on constants and shapes\n"
-      "only is folded at conversion by the reference evaluator and needs no kernel; `If` with a known condition disappears; functions of the\n"
+      "Written by `nsk operators`; a test compares. ONNX, default domain, opset 7 and newer. Everything that depends "
+      "on constants and shapes\n"
+      "only is folded at conversion by the reference evaluator and needs no kernel; `If` with a known condition "
+      "disappears; functions of the\n"
       "model are inlined.\n\n"
       "| ONNX operator | becomes | what there is, and limits |\n| --- | --- | --- |\n";
-  for (const operator_support& row : supported_operators()) page += "| " + list(row.operators) + " | " + row.becomes + " | " + row.limits + " |\n";
-  page += "\n## Folded only\nThese are known to the reference evaluator and disappear where their inputs are constants or shapes; on data they are refused:\n" +
-          list(folded_operators()) + ".\n\n"
-          "Anything else is refused at conversion with the node's name, operator, opset and shapes, and what would help.\n";
+  for (const operator_support& row : supported_operators())
+    page += "| " + list(row.operators) + " | " + row.becomes + " | " + row.limits + " |\n";
+  page +=
+      "\n## Folded only\nThese are known to the reference evaluator and disappear where their inputs are constants or "
+      "shapes; on data they are refused:\n" +
+      list(folded_operators()) +
+      ".\n\n"
+      "Anything else is refused at conversion with the node's name, operator, opset and shapes, and what would help.\n";
   return page;
 }
 

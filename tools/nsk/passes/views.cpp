@@ -26,7 +26,8 @@ axis_order order_of(const view& v) {
   std::stable_sort(wide.begin(), wide.end(), [&](int a, int b) {
     return std::abs(v.stride[static_cast<std::size_t>(a)]) > std::abs(v.stride[static_cast<std::size_t>(b)]);
   });
-  // axes of length 1 stand right before the next wider source axis, which keeps [N,C,1,1] and [N,1,H,W] in natural orders
+  // axes of length 1 stand right before the next wider source axis, which keeps [N,C,1,1] and [N,1,H,W] in natural
+  // orders
   axis_order order;
   std::vector<char> placed(v.rank(), 0);
   for (int a : wide) {

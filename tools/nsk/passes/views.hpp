@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Views: where the elements of a source tensor lie. Axes are the source's; their strides tell the physical order, so that a
-/// transposition, a slice or a broadcast changes numbers here and moves nothing.
+/// Views: where the elements of a source tensor lie. Axes are the source's; their strides tell the physical order, so
+/// that a transposition, a slice or a broadcast changes numbers here and moves nothing.
 #include <optional>
 #include <vector>
 #include "graph/array.hpp"
@@ -33,7 +33,8 @@ bool is_dense(const view& v);
 view transposed(const view& v, const std::vector<int>& permutation);
 /// Broadcasts to `shape` (NumPy's rules) by strides of 0.
 view broadcast(const view& v, const shape_t& shape);
-/// Every `rows`-th row and `columns`-th column of a [N, C, H, W] or [N, C, W] view: those of phase (phase / columns, phase % columns).
+/// Every `rows`-th row and `columns`-th column of a [N, C, H, W] or [N, C, W] view: those of phase (phase / columns,
+/// phase % columns).
 view phase_of(const view& v, int phase, int rows, int columns, const shape_t& shape);
 /// The same elements in row-major order under another shape, or nothing when no strides express that.
 std::optional<view> reshaped(const view& v, const shape_t& shape);

@@ -30,12 +30,13 @@ void find_lifetimes(plan& p) {
 }
 
 bool same_place(const plan_tensor& a, const plan_tensor& b) {
-  return a.type == b.type && a.shape == b.shape && a.strides == b.strides && a.offset == b.offset && a.border.top == b.border.top &&
-         a.border.left == b.border.left && a.border.bottom == b.border.bottom && a.border.right == b.border.right;
+  return a.type == b.type && a.shape == b.shape && a.strides == b.strides && a.offset == b.offset &&
+         a.border.top == b.border.top && a.border.left == b.border.left && a.border.bottom == b.border.bottom &&
+         a.border.right == b.border.right;
 }
 
-/// Lets element-wise results and sums with a residual take the place of an operand that dies in the same step: both are whole
-/// storages of one layout, so each element is read right before it is overwritten.
+/// Lets element-wise results and sums with a residual take the place of an operand that dies in the same step: both are
+/// whole storages of one layout, so each element is read right before it is overwritten.
 void share_in_place(plan& p, std::vector<int>& shared_with) {
   std::vector<int> writers(p.storages.size(), 0);
   for (const plan_step& s : p.steps)
@@ -48,13 +49,18 @@ void share_in_place(plan& p, std::vector<int>& shared_with) {
     std::vector<int> candidates;
     if (s.kind == op::unary || s.kind == op::binary || s.kind == op::softmax || s.kind == op::layer_normalization)
       candidates = s.inputs;
-    else if (s.e.residual >= 0) candidates = {s.inputs[static_cast<std::size_t>(s.e.residual)]};
+    else if (s.e.residual >= 0)
+      candidates = {s.inputs[static_cast<std::size_t>(s.e.residual)]};
     for (int t : candidates) {
       const plan_tensor& x = p.tensor(t);
       const auto source = static_cast<std::size_t>(x.storage);
-      const bool elsewhere = std::count_if(s.inputs.begin(), s.inputs.end(), [&](int other) { return p.tensor(other).storage == x.storage; }) != 1;
-      if (source == target || elsewhere || p.storages[source].kind != storage_kind::arena || writers[source] != 1) continue;
-      if (p.storages[source].elements != p.storages[target].elements || p.storages[source].last_step != static_cast<int>(i)) continue;
+      const bool elsewhere = std::count_if(s.inputs.begin(), s.inputs.end(),
+                                           [&](int other) { return p.tensor(other).storage == x.storage; }) != 1;
+      if (source == target || elsewhere || p.storages[source].kind != storage_kind::arena || writers[source] != 1)
+        continue;
+      if (p.storages[source].elements != p.storages[target].elements ||
+          p.storages[source].last_step != static_cast<int>(i))
+        continue;
       if (!same_place(x, y)) continue;
       shared_with[target] = static_cast<int>(source);
       break;
@@ -75,7 +81,9 @@ void place_constants(plan& p, constant_pool& pool) {
     }
     const auto [buffer, first] = buffers.emplace(found->second, static_cast<int>(p.buffers.size()));
     s.buffer = buffer->second;
-    if (first) p.buffers.push_back({storage_kind::constant, 0, found->second, static_cast<std::int64_t>(key.size()), 0, static_cast<int>(p.steps.size())});
+    if (first)
+      p.buffers.push_back({storage_kind::constant, 0, found->second, static_cast<std::int64_t>(key.size()), 0,
+                           static_cast<int>(p.steps.size())});
   }
 }
 
@@ -91,7 +99,8 @@ std::int64_t place_buffers(std::vector<plan_buffer>& buffers, std::vector<int> o
     std::vector<std::pair<std::int64_t, std::int64_t>> taken;
     for (int j : placed) {
       const plan_buffer& o = buffers[static_cast<std::size_t>(j)];
-      if (b.first_step <= o.last_step && o.first_step <= b.last_step) taken.emplace_back(o.offset, o.offset + lines(o.bytes));
+      if (b.first_step <= o.last_step && o.first_step <= b.last_step)
+        taken.emplace_back(o.offset, o.offset + lines(o.bytes));
     }
     std::sort(taken.begin(), taken.end());
     b.offset = 0;
@@ -120,7 +129,8 @@ void plan_memory(plan& p, constant_pool& pool) {
   // buffers by first step: the engine's check for overlaps is linear then
   std::vector<std::size_t> by_start(p.storages.size());
   for (std::size_t i = 0; i < by_start.size(); ++i) by_start[i] = i;
-  std::stable_sort(by_start.begin(), by_start.end(), [&](std::size_t a, std::size_t b) { return p.storages[a].first_step < p.storages[b].first_step; });
+  std::stable_sort(by_start.begin(), by_start.end(),
+                   [&](std::size_t a, std::size_t b) { return p.storages[a].first_step < p.storages[b].first_step; });
   std::vector<int> order;
   for (std::size_t i : by_start) {
     plan_storage& s = p.storages[i];
@@ -129,7 +139,8 @@ void plan_memory(plan& p, constant_pool& pool) {
     order.push_back(s.buffer);
     p.buffers.push_back({s.kind, s.index, 0, s.elements * size_of(s.type), s.first_step, s.last_step});
   }
-  for (std::size_t i = 0; i < p.storages.size(); ++i) {  // storages are in the order of their steps, so chains resolve front to back
+  for (std::size_t i = 0; i < p.storages.size();
+       ++i) {  // storages are in the order of their steps, so chains resolve front to back
     std::size_t root = i;
     while (shared_with[root] >= 0) root = static_cast<std::size_t>(shared_with[root]);
     if (root == i) continue;

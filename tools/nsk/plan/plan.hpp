@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The plan as the file stores it, before it is bytes: storages (buffers), tensors that view them, and steps. `lower` makes it,
-/// `plan_tiles` and `plan_memory` complete it, `write_model` writes it. Field meanings are those of schema/netsuke.fbs.
+/// The plan as the file stores it, before it is bytes: storages (buffers), tensors that view them, and steps. `lower`
+/// makes it, `plan_tiles` and `plan_memory` complete it, `write_model` writes it. Field meanings are those of
+/// schema/netsuke.fbs.
 #include <map>
 #include <memory>
 #include <string>
@@ -20,10 +21,10 @@ struct plan_storage {
   dtype type = dtype::float32;
   std::string name;
   std::int64_t elements = 0;
-  int index = 0;                          ///< number of the model input or output
+  int index = 0;                                 ///< number of the model input or output
   std::shared_ptr<std::vector<std::byte>> data;  ///< constants
-  int first_step = -1, last_step = -1;    ///< first writer, last reader
-  int buffer = -1;                        ///< set by plan_memory: storages that share memory share a buffer
+  int first_step = -1, last_step = -1;           ///< first writer, last reader
+  int buffer = -1;                               ///< set by plan_memory: storages that share memory share a buffer
 };
 
 struct plan_tensor {
@@ -32,9 +33,9 @@ struct plan_tensor {
   std::vector<std::int32_t> shape;
   std::vector<std::int64_t> strides;  ///< elements
   int storage = 0;
-  std::int64_t offset = 0;            ///< elements from the storage's start to index 0
+  std::int64_t offset = 0;  ///< elements from the storage's start to index 0
   nsk::halo border{};
-  int packing = 0;                    ///< nsk::format::Packing
+  int packing = 0;  ///< nsk::format::Packing
   std::int64_t count() const {
     std::int64_t n = 1;
     for (std::int32_t d : shape) n *= d;
@@ -49,7 +50,9 @@ struct plan_epilogue {
   int residual = -1, slope = -1;  ///< positions in plan_step::inputs
 };
 
-struct plan_tile { std::uint32_t rows = 0, pixels = 0, channels = 0, count = 1; };
+struct plan_tile {
+  std::uint32_t rows = 0, pixels = 0, channels = 0, count = 1;
+};
 
 /// One step; of the parameters only those of its operator mean anything.
 struct plan_step {
@@ -73,11 +76,11 @@ struct plan_step {
   compare_kind compare = compare_kind::equal;
   arithmetic_kind arithmetic = arithmetic_kind::add;
   arg_reduce_kind arg_reduce = arg_reduce_kind::max;
-  bool last = false, smallest = false;                                 ///< arg_reduce, top_k
-  std::uint32_t most_per_class = 0;                                    ///< non_max_suppression
+  bool last = false, smallest = false;  ///< arg_reduce, top_k
+  std::uint32_t most_per_class = 0;     ///< non_max_suppression
   float iou_threshold = 0, score_threshold = 0;
   bool center_point_box = false, centre = true;
-  float epsilon = 0, alpha = 0, beta = 0, bias = 0;                    ///< normalisations
+  float epsilon = 0, alpha = 0, beta = 0, bias = 0;  ///< normalisations
   int size = 1;
   plan_tile tile;
   std::int64_t macs = 0, scratch_bytes = 0;
@@ -118,17 +121,19 @@ struct plan {
   const plan_tensor& tensor(int i) const { return tensors[static_cast<std::size_t>(i)]; }
 };
 
-/// Returns how many of the multiply-accumulates that a convolution counts pass in the time of one, compared with a direct convolution.
+/// Returns how many of the multiply-accumulates that a convolution counts pass in the time of one, compared with a
+/// direct convolution.
 constexpr std::int64_t algorithm_gain(conv_algorithm a) {
   return a == conv_algorithm::winograd4 ? 3 : a == conv_algorithm::winograd2 ? 2 : 1;
 }
 
-/// Chooses the tile of every step: at most `max_macs` multiply-accumulates (or a comparable amount of memory traffic) each, cut so
-/// that rows and weights of a tile are read from the nearest caches. Sets scratch_bytes and plan::lane_bytes.
+/// Chooses the tile of every step: at most `max_macs` multiply-accumulates (or a comparable amount of memory traffic)
+/// each, cut so that rows and weights of a tile are read from the nearest caches. Sets scratch_bytes and
+/// plan::lane_bytes.
 void plan_tiles(plan& p, std::int64_t max_macs);
 
-/// Gives every storage its buffer and offset: element-wise results in the place of operands that die, then lifetimes packed
-/// greedily by size. Fills plan::buffers and plan::arena_bytes, and adds constants that are not in `pool` yet.
+/// Gives every storage its buffer and offset: element-wise results in the place of operands that die, then lifetimes
+/// packed greedily by size. Fills plan::buffers and plan::arena_bytes, and adds constants that are not in `pool` yet.
 void plan_memory(plan& p, constant_pool& pool);
 
 }

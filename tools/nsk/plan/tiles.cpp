@@ -16,16 +16,27 @@ constexpr std::int64_t gemv_weights = 131072;      ///< floats of weights that o
 
 tile_space space_of(const plan_tensor& t) { return tile_space_of(t.shape.data(), static_cast<int>(t.shape.size())); }
 
-std::uint32_t whole_or(std::int64_t size, std::int64_t all) { return size >= all ? 0 : static_cast<std::uint32_t>(std::max<std::int64_t>(size, 1)); }
+std::uint32_t whole_or(std::int64_t size, std::int64_t all) {
+  return size >= all ? 0 : static_cast<std::uint32_t>(std::max<std::int64_t>(size, 1));
+}
 
-/// Cuts a matrix product of `depth` so that a tile's rows and columns are about as many: that reads least per multiplication.
+/// Cuts a matrix product of `depth` so that a tile's rows and columns are about as many: that reads least per
+/// multiplication.
 tile_size gemm_tile_size(const tile_space& s, std::int64_t depth, std::int64_t target) {
-  const std::int64_t m = s.rows * s.pixels, area = std::max<std::int64_t>(target / std::max<std::int64_t>(depth, 1), 96);
-  if (m < 4) return {0, 0, whole_or(std::max<std::int64_t>(gemv_weights / std::max<std::int64_t>(depth, 1) / 64 * 64, 64), s.channels)};
+  const std::int64_t m = s.rows * s.pixels,
+                     area = std::max<std::int64_t>(target / std::max<std::int64_t>(depth, 1), 96);
+  if (m < 4)
+    return {
+        0, 0,
+        whole_or(std::max<std::int64_t>(gemv_weights / std::max<std::int64_t>(depth, 1) / 64 * 64, 64), s.channels)};
   std::int64_t columns = (static_cast<std::int64_t>(std::sqrt(static_cast<double>(area))) + 15) / 16 * 16;
   columns = std::max({columns, area / m / 16 * 16, std::int64_t{32}});
-  if (columns * 4 >= s.channels * 3) columns = s.channels;
-  else columns = ((s.channels + columns - 1) / columns > 0 ? (s.channels / ((s.channels + columns - 1) / columns) + 15) / 16 * 16 : columns);
+  if (columns * 4 >= s.channels * 3)
+    columns = s.channels;
+  else
+    columns =
+        ((s.channels + columns - 1) / columns > 0 ? (s.channels / ((s.channels + columns - 1) / columns) + 15) / 16 * 16
+                                                  : columns);
   const std::int64_t wanted = std::max<std::int64_t>(area / columns, 24);
   tile_size t{0, 0, whole_or(columns, s.channels)};
   if (wanted >= s.pixels) {
@@ -39,29 +50,35 @@ tile_size gemm_tile_size(const tile_space& s, std::int64_t depth, std::int64_t t
 }
 
 /// Cuts a memory-bound output into about `elements` elements a tile; dimensions that must stay whole are given.
-tile_size stream_tile_size(const tile_space& s, std::int64_t elements, bool whole_channels = false, bool whole_pixels = false, bool whole_rows = false) {
+tile_size stream_tile_size(const tile_space& s, std::int64_t elements, bool whole_channels = false,
+                           bool whole_pixels = false, bool whole_rows = false) {
   tile_size t;
   const std::int64_t row = s.pixels * s.channels;
   if (row <= elements || (whole_pixels && whole_channels)) {
     t.rows = whole_or(std::max<std::int64_t>(elements / std::max<std::int64_t>(row, 1), 1), s.rows);
   } else {
     t.rows = whole_or(1, s.rows);
-    if (!whole_pixels && (s.channels <= elements || whole_channels)) t.pixels = whole_or(elements / s.channels, s.pixels);
+    if (!whole_pixels && (s.channels <= elements || whole_channels))
+      t.pixels = whole_or(elements / s.channels, s.pixels);
     else {
       if (!whole_pixels) t.pixels = whole_or(1, s.pixels);
-      if (!whole_channels) t.channels = whole_or(std::max<std::int64_t>(elements / (whole_pixels ? s.pixels : 1) / 16 * 16, 16), s.channels);
+      if (!whole_channels)
+        t.channels =
+            whole_or(std::max<std::int64_t>(elements / (whole_pixels ? s.pixels : 1) / 16 * 16, 16), s.channels);
     }
   }
   if (whole_rows) t.rows = 0;
   return t;
 }
 
-/// Whole rows of Winograd cells, at least `least_cells` of them: every tile reads all transformed weights of its channels, so few cells
-/// a tile are bound by memory. Tiles that are still too long split channels, which repeats the transform of the input.
-tile_size winograd_tile_size(const tile_space& s, std::int64_t height, std::int64_t images, conv_algorithm algorithm, std::int64_t depth,
-                             std::int64_t most, std::int64_t wanted) {
-  constexpr std::int64_t least_cells = 16, channel_step = 64;
-  const std::int64_t step = winograd_outputs(algorithm), cells_per_strip = (s.pixels + step - 1) / step, per_row = depth * s.pixels * s.channels;
+/// Whole rows of Winograd cells, at least `least_cells` of them: every tile reads all transformed weights of its
+/// channels, so few cells a tile are bound by memory. Tiles that are still too long split channels, which repeats the
+/// transform of the input.
+tile_size winograd_tile_size(const tile_space& s, std::int64_t height, std::int64_t images, conv_algorithm algorithm,
+                             std::int64_t depth, std::int64_t most, std::int64_t wanted) {
+  constexpr std::int64_t least_cells = 14, channel_step = 64;
+  const std::int64_t step = winograd_outputs(algorithm), cells_per_strip = (s.pixels + step - 1) / step,
+                     per_row = depth * s.pixels * s.channels;
   const std::int64_t least_rows = (least_cells + cells_per_strip - 1) / cells_per_strip * step;
   std::int64_t rows = std::max(wanted / std::max<std::int64_t>(per_row, 1) / step * step, least_rows);
   if (rows * 4 > height * 3 || (images > 1 && height % step != 0)) rows = height;
@@ -69,7 +86,8 @@ tile_size winograd_tile_size(const tile_space& s, std::int64_t height, std::int6
   t.rows = whole_or(rows, s.rows);
   const std::int64_t macs = per_row * rows;
   if (macs > most * 2) {
-    const std::int64_t pieces = std::clamp<std::int64_t>(macs / most, 1, std::max<std::int64_t>(s.channels / channel_step, 1));
+    const std::int64_t pieces =
+        std::clamp<std::int64_t>(macs / most, 1, std::max<std::int64_t>(s.channels / channel_step, 1));
     t.channels = whole_or((s.channels / pieces + channel_step - 1) / channel_step * channel_step, s.channels);
   }
   return t;
@@ -97,21 +115,29 @@ tile_size size_of_tiles(const plan& p, const plan_step& s, std::int64_t max_macs
     case op::conv_2d: return conv_tile_size(p, s, max_macs);
     case op::fully_connected:
     case op::mat_mul:
-      return gemm_tile_size(space, p.tensor(s.inputs[0]).shape.back(), std::clamp(s.macs / wanted_tiles, least_macs, std::max(max_macs, least_macs)));
+      return gemm_tile_size(space, p.tensor(s.inputs[0]).shape.back(),
+                            std::clamp(s.macs / wanted_tiles, least_macs, std::max(max_macs, least_macs)));
     case op::depthwise_conv_2d: {
       const std::int64_t taps = static_cast<std::int64_t>(s.w.kernel_h) * s.w.kernel_w;
-      return stream_tile_size(space, std::clamp(s.macs / wanted_tiles, least_macs / 2, std::max(max_macs, least_macs) / 2) / taps);
+      return stream_tile_size(
+          space, std::clamp(s.macs / wanted_tiles, least_macs / 2, std::max(max_macs, least_macs) / 2) / taps);
     }
     case op::pack_panels: return {0, 1, 0};
-    case op::pool_2d: return stream_tile_size(space, std::max<std::int64_t>(4 * streamed_elements / (s.w.kernel_h * s.w.kernel_w), 1024));
+    case op::pool_2d:
+      return stream_tile_size(space,
+                              std::max<std::int64_t>(4 * streamed_elements / (s.w.kernel_h * s.w.kernel_w), 1024));
     case op::reduce: {
-      const std::int64_t ratio = std::max<std::int64_t>(p.tensor(s.inputs[0]).count() / std::max<std::int64_t>(y.count(), 1), 1);
+      const std::int64_t ratio =
+          std::max<std::int64_t>(p.tensor(s.inputs[0]).count() / std::max<std::int64_t>(y.count(), 1), 1);
       return stream_tile_size(space, std::max<std::int64_t>(streamed_elements / ratio, 256));
     }
-    case op::softmax: return stream_tile_size(space, streamed_elements / 4, s.axis == rank - 1, s.axis == rank - 2, s.axis < rank - 2);
+    case op::softmax:
+      return stream_tile_size(space, streamed_elements / 4, s.axis == rank - 1, s.axis == rank - 2, s.axis < rank - 2);
     case op::top_k: return stream_tile_size(space, 1024, s.axis == rank - 1, s.axis == rank - 2, s.axis < rank - 2);
     case op::arg_reduce:
-      return stream_tile_size(space, std::max<std::int64_t>(streamed_elements / p.tensor(s.inputs[0]).shape[static_cast<std::size_t>(s.axis)], 64));
+      return stream_tile_size(
+          space, std::max<std::int64_t>(
+                     streamed_elements / p.tensor(s.inputs[0]).shape[static_cast<std::size_t>(s.axis)], 64));
     case op::non_max_suppression: return {};
     case op::layer_normalization:
     case op::local_response_normalization: return stream_tile_size(space, streamed_elements / 4, true);
@@ -121,7 +147,8 @@ tile_size size_of_tiles(const plan& p, const plan_step& s, std::int64_t max_macs
 
 std::int64_t scratch_of(const plan& p, const plan_step& s) {
   if (s.kind == op::resize_2d) return kernels::resize_2d_scratch_bytes(s.row_taps);
-  if (s.kind == op::non_max_suppression) return kernels::non_max_suppression_scratch_bytes(p.tensor(s.inputs[0]).shape[1]);
+  if (s.kind == op::non_max_suppression)
+    return kernels::non_max_suppression_scratch_bytes(p.tensor(s.inputs[0]).shape[1]);
   if (s.kind != op::conv_2d) return 0;
   const plan_tensor &x = p.tensor(s.inputs[0]), &y = p.tensor(s.outputs[0]);
   kernels::conv_2d_shape c{};
@@ -144,7 +171,8 @@ std::int64_t scratch_of(const plan& p, const plan_step& s) {
 void plan_tiles(plan& p, std::int64_t max_macs) {
   for (plan_step& s : p.steps) {
     const tile_size t = size_of_tiles(p, s, max_macs);
-    s.tile = {t.rows, t.pixels, t.channels, static_cast<std::uint32_t>(tile_grid_of(space_of(p.tensor(s.outputs[0])), t).count())};
+    s.tile = {t.rows, t.pixels, t.channels,
+              static_cast<std::uint32_t>(tile_grid_of(space_of(p.tensor(s.outputs[0])), t).count())};
     s.scratch_bytes = scratch_of(p, s);
     p.lane_bytes = std::max(p.lane_bytes, (s.scratch_bytes + 63) / 64 * 64);
   }

@@ -28,7 +28,8 @@ double difference(double got, double wanted) {
 
 double ulp_of(double x) {
   const float magnitude = static_cast<float>(std::fabs(x));
-  return static_cast<double>(std::nextafter(magnitude, std::numeric_limits<float>::infinity())) - static_cast<double>(magnitude);
+  return static_cast<double>(std::nextafter(magnitude, std::numeric_limits<float>::infinity())) -
+         static_cast<double>(magnitude);
 }
 
 /// Element by element, in row-major order; the shapes need not agree, the counts do.
@@ -51,7 +52,8 @@ comparison measure(const array& got, const array& wanted) {
   return c;
 }
 
-/// Compares a step's result with the reference, whose axes may lie in another order in memory; `found` becomes that order.
+/// Compares a step's result with the reference, whose axes may lie in another order in memory; `found` becomes that
+/// order.
 comparison measure_in_any_order(const array& got, const array& wanted, double tolerance, std::vector<int>& found) {
   std::vector<int> order(wanted.shape.size());
   std::iota(order.begin(), order.end(), 0);
@@ -91,8 +93,10 @@ array in_source_order(array got, const shape_t& shape, const std::vector<int>& o
   return permuted(got, inverse);
 }
 
-/// Evaluates the source again, each value from the engine's earlier ones, and notes how far each of the engine's is from it.
-void measure_locally(const graph& g, const std::map<std::string, array>& inputs, const engine_values& engine, comparison_report& report) {
+/// Evaluates the source again, each value from the engine's earlier ones, and notes how far each of the engine's is
+/// from it.
+void measure_locally(const graph& g, const std::map<std::string, array>& inputs, const engine_values& engine,
+                     comparison_report& report) {
   std::map<std::string, double> local;
   evaluator(g).run(inputs, false, [&](const std::string& name, array& value) {
     const auto found = engine.find(name);
@@ -108,7 +112,8 @@ void measure_locally(const graph& g, const std::map<std::string, array>& inputs,
 }
 
 void sort_worst_first(std::vector<comparison>& rows) {
-  std::stable_sort(rows.begin(), rows.end(), [](const comparison& a, const comparison& b) { return a.relative > b.relative; });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const comparison& a, const comparison& b) { return a.relative > b.relative; });
 }
 
 /// The last step that writes a tensor of each name: only then is its value complete.

@@ -13,9 +13,10 @@
 
 namespace nsk::tool {
 
-/// One tensor. `relative` is max_error as a share of the reference's largest magnitude, the figure that tolerances speak of;
-/// `local` is the same figure where the reference continued from the engine's own earlier values, -1 where that was not measured;
-/// `ulp` the largest distance in units in the last place of float32 among values above a thousandth of that magnitude.
+/// One tensor. `relative` is max_error as a share of the reference's largest magnitude, the figure that tolerances
+/// speak of; `local` is the same figure where the reference continued from the engine's own earlier values, -1 where
+/// that was not measured; `ulp` the largest distance in units in the last place of float32 among values above a
+/// thousandth of that magnitude.
 struct comparison {
   std::string name, step_name;
   int step = -1;  ///< -1: a model output
@@ -28,16 +29,23 @@ struct comparison_report {
   double worst() const;
   /// The largest `local`; infinite where it was not measured for every output.
   double worst_local() const;
-  /// Whether the engine computes what the source does. A network may amplify the rounding of any float32 computation, or jump where
-  /// two numbers are nearly equal; then every step must be right to a fifth of the tolerance on its own inputs.
+  /// Whether the engine computes what the source does. A network may amplify the rounding of any float32 computation,
+  /// or jump where two numbers are nearly equal; then every step must be right to a fifth of the tolerance on its own
+  /// inputs.
   bool within(double tolerance) const { return worst() <= tolerance || worst_local() <= tolerance / 5; }
+  /// Whether this one of several variants stands for all of them: one that fails prevails, then the larger error.
+  bool prevails_over(const comparison_report& other, double tolerance) const {
+    const bool passes = within(tolerance);
+    return passes == other.within(tolerance) ? worst() > other.worst() : !passes;
+  }
 };
 
 /// Random inputs for every input of the model, in the source's names and axes.
 std::map<std::string, array> random_inputs(const model& m, std::uint64_t seed, int variant = 0);
 
-/// Runs both on the same inputs. `g` is the source, resolved for the model's input shapes; `progress` is told what is happening.
-/// Where an error exceeds 1e-4 the reference is evaluated once more, step by step from the engine's values, to fill in `local`.
+/// Runs both on the same inputs. `g` is the source, resolved for the model's input shapes; `progress` is told what is
+/// happening. Where an error exceeds 1e-4 the reference is evaluated once more, step by step from the engine's values,
+/// to fill in `local`.
 comparison_report compare(const graph& g, const model& m, runner& r, const std::map<std::string, array>& inputs,
                           const std::function<void(const std::string&)>& progress, int variant = 0);
 

@@ -9,13 +9,14 @@ namespace {
 using nlohmann::json;
 
 void add_row(text_table& table, const comparison& c, double tolerance) {
-  table.add({c.step < 0 ? "output" : std::to_string(c.step), format_text("%.2e", c.relative), format_text("%.2e", c.max_error),
-             format_text("%.2e", c.mean_error), format_text("%.3g", c.largest), format_text("%.0f", c.ulp),
-             c.name + (c.relative > tolerance ? "  <- past the tolerance" : "")});
+  table.add({c.step < 0 ? "output" : std::to_string(c.step), format_text("%.2e", c.relative),
+             format_text("%.2e", c.max_error), format_text("%.2e", c.mean_error), format_text("%.3g", c.largest),
+             format_text("%.0f", c.ulp), c.name + (c.relative > tolerance ? "  <- past the tolerance" : "")});
 }
 
 json row(const comparison& c) {
-  json result = {{"name", c.name}, {"max_error", c.max_error}, {"mean_error", c.mean_error}, {"largest_magnitude", c.largest}};
+  json result = {
+      {"name", c.name}, {"max_error", c.max_error}, {"mean_error", c.mean_error}, {"largest_magnitude", c.largest}};
   result["relative_error"] = c.relative;
   result["max_ulp"] = c.ulp;
   if (c.local >= 0) result["local_relative_error"] = c.local;
@@ -33,20 +34,26 @@ std::string comparison_text(const comparison_report& report, double tolerance, s
   for (const comparison& c : report.outputs) add_row(table, c, tolerance);
   for (std::size_t i = 0; i < report.steps.size() && i < rows; ++i) add_row(table, report.steps[i], tolerance);
   std::string text = table.text();
-  if (rows > 0 && report.steps.size() > rows) text += format_text("(the worst %zu of %zu steps)\n", rows, report.steps.size());
+  if (rows > 0 && report.steps.size() > rows)
+    text += format_text("(the worst %zu of %zu steps)\n", rows, report.steps.size());
   if (rows > 0 && report.steps_without_counterpart > 0)
     text += format_text("(%d steps compute values that the source does not name)\n", report.steps_without_counterpart);
   if (report.within(tolerance) && report.worst() > tolerance)
-    text += format_text("every step is right to %.1e on its own inputs: the model itself amplifies the rounding of float32, or jumps where two "
-                        "numbers are nearly equal\n",
-                        report.worst_local());
-  text += format_text("check %s: %zu outputs and %zu steps, worst error %.2e of the largest magnitude, tolerance %.0e\n",
-                      report.within(tolerance) ? "passed" : "FAILED", report.outputs.size(), report.steps.size(), report.worst(), tolerance);
+    text += format_text(
+        "every step is right to %.1e on its own inputs: the model itself amplifies the rounding of float32, or jumps "
+        "where two "
+        "numbers are nearly equal\n",
+        report.worst_local());
+  text +=
+      format_text("check %s: %zu outputs and %zu steps, worst error %.2e of the largest magnitude, tolerance %.0e\n",
+                  report.within(tolerance) ? "passed" : "FAILED", report.outputs.size(), report.steps.size(),
+                  report.worst(), tolerance);
   return text;
 }
 
 json comparison_json(const comparison_report& report, double tolerance) {
-  json result = {{"passed", report.within(tolerance)}, {"tolerance", tolerance}, {"worst_relative_error", report.worst()}};
+  json result = {
+      {"passed", report.within(tolerance)}, {"tolerance", tolerance}, {"worst_relative_error", report.worst()}};
   result["steps_without_counterpart"] = report.steps_without_counterpart;
   result["outputs"] = json::array();
   result["steps"] = json::array();

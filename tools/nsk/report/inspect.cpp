@@ -39,7 +39,8 @@ const char* name_of_storage(storage s) {
 }
 
 json port(const port_view& p) {
-  json result = {{"name", p.name()}, {"type", name_of_type(p.type())}, {"shape", list(p.shape())}, {"bytes", p.bytes()}};
+  json result = {
+      {"name", p.name()}, {"type", name_of_type(p.type())}, {"shape", list(p.shape())}, {"bytes", p.bytes()}};
   result["source_shape"] = list(p.source_shape());
   result["source_axes"] = list(p.source_axes());
   return result;
@@ -62,7 +63,9 @@ std::string algorithm_of(const step_view& s) {
 json window_of(const step_view& s) {
   if (!s.window_table()) return nullptr;
   const window w = s.window();
-  return {{"kernel", {w.kernel_h, w.kernel_w}}, {"stride", {w.stride_h, w.stride_w}}, {"dilation", {w.dilation_h, w.dilation_w}}};
+  return {{"kernel", {w.kernel_h, w.kernel_w}},
+          {"stride", {w.stride_h, w.stride_w}},
+          {"dilation", {w.dilation_h, w.dilation_w}}};
 }
 
 json step(const step_view& s) {
@@ -79,14 +82,16 @@ json step(const step_view& s) {
     outputs.push_back({{"name", s.output(i).name()}, {"shape", list(s.output(i).shape())}});
   }
   const tile_size tile = s.tile();
-  json result = {{"index", s.index()}, {"name", s.name()}, {"operator", name_of(s.op())}, {"algorithm", algorithm_of(s)}};
+  json result = {
+      {"index", s.index()}, {"name", s.name()}, {"operator", name_of(s.op())}, {"algorithm", algorithm_of(s)}};
   result["function"] = name_of(s.epilogue().fn);
   result["window"] = window_of(s);
   result["groups"] = s.groups();
   result["residual"] = s.epilogue().residual >= 0;
   result["inputs"] = inputs;
   result["outputs"] = outputs;
-  result["tile"] = {{"rows", tile.rows}, {"pixels", tile.pixels}, {"channels", tile.channels}, {"count", s.tile_count()}};
+  result["tile"] = {
+      {"rows", tile.rows}, {"pixels", tile.pixels}, {"channels", tile.channels}, {"count", s.tile_count()}};
   result["macs"] = s.macs();
   result["bytes"] = bytes;
   result["weight_bytes"] = weight_bytes;
@@ -116,11 +121,13 @@ json arena_map(const variant_view& v) {
   }
   json result = json::array();
   for (auto& [index, buffer] : buffers) result.push_back(buffer);
-  std::stable_sort(result.begin(), result.end(), [](const json& a, const json& b) { return a["offset"] < b["offset"]; });
+  std::stable_sort(result.begin(), result.end(),
+                   [](const json& a, const json& b) { return a["offset"] < b["offset"]; });
   return result;
 }
 
-/// Why each copy that changes nothing but the layout is there: the converter's words, under metadata keys "transpose.0" and on.
+/// Why each copy that changes nothing but the layout is there: the converter's words, under metadata keys "transpose.0"
+/// and on.
 json transposes_left(const model& m) {
   const std::string prefix = "transpose.";
   json result = json::array();
@@ -160,7 +167,8 @@ void add_estimates(json& result, const model& m, const variant_view& v, const de
   for (std::size_t i = 0; i < estimates.size(); ++i) {
     const step_estimate& e = estimates[i];
     json& step = result["steps"][i];
-    step["expected"] = {{"us", e.total()}, {"compute_us", e.compute}, {"memory_us", e.memory}, {"overhead_us", e.overhead}};
+    step["expected"] = {
+        {"us", e.total()}, {"compute_us", e.compute}, {"memory_us", e.memory}, {"overhead_us", e.overhead}};
     step["longest_tile_us"] = e.largest_tile;
     total += e.total();
   }
@@ -171,7 +179,10 @@ json variant(const model& m, const variant_view& v, const device_profile* profil
   json result = {{"name", v.name()}, {"profile", v.profile()}, {"inputs", json::array()}, {"outputs", json::array()}};
   for (int i = 0; i < v.input_count(); ++i) result["inputs"].push_back(port(v.input(i)));
   for (int i = 0; i < v.output_count(); ++i) result["outputs"].push_back(port(v.output(i)));
-  result["arena"] = {{"shared_bytes", v.shared_bytes()}, {"lane_bytes", v.lane_bytes()}, {"bytes", v.arena_bytes()}, {"map", arena_map(v)}};
+  result["arena"] = {{"shared_bytes", v.shared_bytes()},
+                     {"lane_bytes", v.lane_bytes()},
+                     {"bytes", v.arena_bytes()},
+                     {"map", arena_map(v)}};
 
   std::uint64_t macs = 0;
   result["steps"] = json::array();
@@ -180,7 +191,8 @@ json variant(const model& m, const variant_view& v, const device_profile* profil
     const step_view s = v.step(i);
     result["steps"].push_back(step(s));
     macs += s.macs();
-    if (s.op() == op::copy) result["copies"].push_back({{"step", i}, {"name", s.name()}, {"bytes", s.output().bytes()}});
+    if (s.op() == op::copy)
+      result["copies"].push_back({{"step", i}, {"name", s.name()}, {"bytes", s.output().bytes()}});
   }
   if (profile) add_estimates(result, m, v, *profile);
   result["macs"] = macs;
@@ -192,7 +204,10 @@ json variant(const model& m, const variant_view& v, const device_profile* profil
 }
 
 json inspect(const model& m, std::size_t file_bytes, const device_profile* profile) {
-  json result = {{"name", m.name()}, {"producer", m.producer()}, {"format_version", NSK_FORMAT_VERSION}, {"file_bytes", file_bytes}};
+  json result = {{"name", m.name()},
+                 {"producer", m.producer()},
+                 {"format_version", NSK_FORMAT_VERSION},
+                 {"file_bytes", file_bytes}};
   result["weight_bytes"] = m.weights().size();
   char signature[17];
   std::snprintf(signature, sizeof signature, "%016llx", static_cast<unsigned long long>(m.signature()));

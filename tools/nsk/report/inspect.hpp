@@ -10,17 +10,18 @@
 
 namespace nsk::tool {
 
-/// Multiply-accumulates per microsecond on which tile times rest where no device profile is given: a console core reaches them. A Winograd
-/// convolution counts for as many more as plan_tiles takes it to (algorithm_gain).
+/// Multiply-accumulates per microsecond on which tile times rest where no device profile is given: a console core
+/// reaches them. A Winograd convolution counts for as many more as plan_tiles takes it to (algorithm_gain).
 inline constexpr double usual_macs_per_us = 30'000;
 /// Metadata key under which convert records the limit that it cut tiles for, in microseconds, and its default.
 inline constexpr const char* tile_limit_key = "max_tile_us";
 inline constexpr double usual_tile_us = 100;
 
-/// Returns everything that a person asks of a plan: ports, memory, steps with operator, algorithm, shapes, tiles, MACs and bytes, the
-/// arena map, the longest tile, and the copies that remain with the converter's reason for each. Sizes are bytes, MACs are counts, times
-/// microseconds. With a profile every step has the time that it is expected to take on that device, and the longest tile is the one
-/// that takes longest there; without, the one that takes longest at usual_macs_per_us.
+/// Returns everything that a person asks of a plan: ports, memory, steps with operator, algorithm, shapes, tiles, MACs
+/// and bytes, the arena map, the longest tile, and the copies that remain with the converter's reason for each. Sizes
+/// are bytes, MACs are counts, times microseconds. With a profile every step has the time that it is expected to take
+/// on that device, and the longest tile is the one that takes longest there; without, the one that takes longest at
+/// usual_macs_per_us.
 nlohmann::json inspect(const model& m, std::size_t file_bytes, const device_profile* profile = nullptr);
 
 /// The same as text for a terminal or a file.

@@ -35,8 +35,9 @@ class stage_clock {
   std::vector<stage_event> m_events;
 };
 
-/// Returns the trace event format: stages, steps with their operator, MACs and bytes, and lanes on their own tracks. `start_us`
-/// is the moment from which the steps' times count.
-std::string trace_json(const model& m, const std::vector<step_event>& steps, double start_us, const std::vector<stage_event>& stages);
+/// Returns the trace event format: stages, steps with their operator, MACs and bytes, and lanes on their own tracks.
+/// `start_us` is the moment from which the steps' times count.
+std::string trace_json(const model& m, const std::vector<step_event>& steps, double start_us,
+                       const std::vector<stage_event>& stages);
 
 }

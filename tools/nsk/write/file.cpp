@@ -13,12 +13,14 @@ namespace fb = flatbuffers;
 using builder = fb::FlatBufferBuilder;
 
 fb::Offset<format::Epilogue> write_epilogue(builder& b, const plan_epilogue& e) {
-  return format::CreateEpilogue(b, static_cast<format::Function>(e.fn), e.alpha, e.beta, e.activation_first, e.residual, e.slope);
+  return format::CreateEpilogue(b, static_cast<format::Function>(e.fn), e.alpha, e.beta, e.activation_first, e.residual,
+                                e.slope);
 }
 
 format::Window window_of(const window& w) {
   const auto u = [](std::int32_t v) { return static_cast<std::uint16_t>(v); };
-  return {u(w.kernel_h), u(w.kernel_w), u(w.stride_h), u(w.stride_w), u(w.dilation_h), u(w.dilation_w), u(w.pad_top), u(w.pad_left)};
+  return {u(w.kernel_h),   u(w.kernel_w),   u(w.stride_h), u(w.stride_w),
+          u(w.dilation_h), u(w.dilation_w), u(w.pad_top),  u(w.pad_left)};
 }
 
 fb::Offset<void> write_operator(builder& b, const plan_step& s) {
@@ -26,19 +28,25 @@ fb::Offset<void> write_operator(builder& b, const plan_step& s) {
   const auto u = [](int v) { return static_cast<std::uint16_t>(v); };
   switch (s.kind) {
     case op::conv_2d:
-      return format::CreateConv2D(b, &w, static_cast<std::uint32_t>(s.groups), static_cast<format::ConvAlgorithm>(s.algorithm), write_epilogue(b, s.e)).Union();
+      return format::CreateConv2D(b, &w, static_cast<std::uint32_t>(s.groups),
+                                  static_cast<format::ConvAlgorithm>(s.algorithm), write_epilogue(b, s.e))
+          .Union();
     case op::depthwise_conv_2d: return format::CreateDepthwiseConv2D(b, &w, write_epilogue(b, s.e)).Union();
     case op::fully_connected: return format::CreateFullyConnected(b, write_epilogue(b, s.e)).Union();
     case op::pack_panels: return format::CreatePackPanels(b).Union();
     case op::mat_mul: return format::CreateMatMul(b, write_epilogue(b, s.e), s.shared_right).Union();
     case op::pool_2d:
-      return format::CreatePool2D(b, static_cast<format::PoolKind>(s.pool), &w, s.count_include_pad, u(s.pad_bottom), u(s.pad_right)).Union();
+      return format::CreatePool2D(b, static_cast<format::PoolKind>(s.pool), &w, s.count_include_pad, u(s.pad_bottom),
+                                  u(s.pad_right))
+          .Union();
     case op::unary: return format::CreateUnary(b, write_epilogue(b, s.e)).Union();
-    case op::binary: return format::CreateBinary(b, static_cast<format::BinaryKind>(s.binary), write_epilogue(b, s.e)).Union();
+    case op::binary:
+      return format::CreateBinary(b, static_cast<format::BinaryKind>(s.binary), write_epilogue(b, s.e)).Union();
     case op::copy: return format::CreateCopy(b).Union();
     case op::fill: return format::CreateFill(b, s.value).Union();
     case op::resize_2d: return format::CreateResize2D(b, u(s.row_taps), u(s.column_taps)).Union();
-    case op::reduce: return format::CreateReduce(b, static_cast<format::ReduceKind>(s.reduce), write_epilogue(b, s.e)).Union();
+    case op::reduce:
+      return format::CreateReduce(b, static_cast<format::ReduceKind>(s.reduce), write_epilogue(b, s.e)).Union();
     case op::softmax: return format::CreateSoftmax(b, static_cast<std::uint8_t>(s.axis), s.log).Union();
     case op::cast: return format::CreateCast(b).Union();
     case op::compare: return format::CreateCompare(b, static_cast<format::CompareKind>(s.compare)).Union();
@@ -47,13 +55,18 @@ fb::Offset<void> write_operator(builder& b, const plan_step& s) {
     case op::gather: return format::CreateGather(b, static_cast<std::uint8_t>(s.axis)).Union();
     case op::gather_elements: return format::CreateGatherElements(b, static_cast<std::uint8_t>(s.axis)).Union();
     case op::arg_reduce:
-      return format::CreateArgReduce(b, static_cast<std::uint8_t>(s.axis), static_cast<format::ArgReduceKind>(s.arg_reduce), s.last).Union();
+      return format::CreateArgReduce(b, static_cast<std::uint8_t>(s.axis),
+                                     static_cast<format::ArgReduceKind>(s.arg_reduce), s.last)
+          .Union();
     case op::top_k: return format::CreateTopK(b, static_cast<std::uint8_t>(s.axis), s.smallest).Union();
     case op::non_max_suppression:
-      return format::CreateNonMaxSuppression(b, s.most_per_class, s.iou_threshold, s.score_threshold, s.center_point_box).Union();
+      return format::CreateNonMaxSuppression(b, s.most_per_class, s.iou_threshold, s.score_threshold,
+                                             s.center_point_box)
+          .Union();
     case op::layer_normalization: return format::CreateLayerNormalization(b, s.epsilon, s.centre).Union();
     case op::local_response_normalization:
-      return format::CreateLocalResponseNormalization(b, static_cast<std::uint32_t>(s.size), s.alpha, s.beta, s.bias).Union();
+      return format::CreateLocalResponseNormalization(b, static_cast<std::uint32_t>(s.size), s.alpha, s.beta, s.bias)
+          .Union();
     case op::none: break;
   }
   return {};
@@ -65,8 +78,8 @@ fb::Offset<format::Step> write_step(builder& b, const plan_step& s) {
   const auto name = b.CreateString(s.name);
   const auto inputs = b.CreateVector(unsigned_of(s.inputs)), outputs = b.CreateVector(unsigned_of(s.outputs));
   const format::Tile tile(s.tile.rows, s.tile.pixels, s.tile.channels, s.tile.count);
-  return format::CreateStep(b, name, static_cast<format::Operator>(s.kind), parameters, inputs, outputs, &tile, static_cast<std::uint64_t>(s.macs),
-                            static_cast<std::uint64_t>(s.scratch_bytes));
+  return format::CreateStep(b, name, static_cast<format::Operator>(s.kind), parameters, inputs, outputs, &tile,
+                            static_cast<std::uint64_t>(s.macs), static_cast<std::uint64_t>(s.scratch_bytes));
 }
 
 fb::Offset<format::Tensor> write_tensor(builder& b, const plan& p, const plan_tensor& t) {
@@ -76,8 +89,8 @@ fb::Offset<format::Tensor> write_tensor(builder& b, const plan& p, const plan_te
   const format::Halo halo(t.border.top, t.border.left, t.border.bottom, t.border.right);
   const auto buffer = static_cast<std::uint32_t>(p.storages[static_cast<std::size_t>(t.storage)].buffer);
   return format::CreateTensor(b, name, static_cast<format::DataType>(t.type), shape, strides, buffer,
-                              static_cast<std::uint64_t>(t.offset) * static_cast<std::uint64_t>(size_of(t.type)), &halo, 0.0f,
-                              static_cast<format::Packing>(t.packing));
+                              static_cast<std::uint64_t>(t.offset) * static_cast<std::uint64_t>(size_of(t.type)), &halo,
+                              0.0f, static_cast<format::Packing>(t.packing));
 }
 
 fb::Offset<format::Port> write_port(builder& b, const plan_port& port) {
@@ -116,15 +129,17 @@ auto write_all(builder& b, const std::vector<T>& items, Write write) {
 
 fb::Offset<format::Variant> write_variant(builder& b, const std::string& variant_name, const plan& p) {
   const auto buffers = write_all(b, p.buffers, [&](const plan_buffer& x) {
-    return format::CreateBuffer(b, static_cast<format::Storage>(x.kind), static_cast<std::uint32_t>(x.index), static_cast<std::uint64_t>(x.offset),
-                                static_cast<std::uint64_t>(x.bytes), static_cast<std::uint32_t>(x.first_step), static_cast<std::uint32_t>(x.last_step));
+    return format::CreateBuffer(b, static_cast<format::Storage>(x.kind), static_cast<std::uint32_t>(x.index),
+                                static_cast<std::uint64_t>(x.offset), static_cast<std::uint64_t>(x.bytes),
+                                static_cast<std::uint32_t>(x.first_step), static_cast<std::uint32_t>(x.last_step));
   });
   const auto tensors = write_all(b, p.tensors, [&](const plan_tensor& t) { return write_tensor(b, p, t); });
   const auto steps = write_all(b, p.steps, [&](const plan_step& s) { return write_step(b, s); });
   const auto inputs = write_all(b, p.inputs, [&](const plan_port& x) { return write_port(b, x); });
   const auto outputs = write_all(b, p.outputs, [&](const plan_port& x) { return write_port(b, x); });
   const auto name = b.CreateString(variant_name), profile = b.CreateString("");
-  return format::CreateVariant(b, name, profile, buffers, tensors, steps, inputs, outputs, 0, static_cast<std::uint64_t>(p.arena_bytes + 63) / 64 * 64,
+  return format::CreateVariant(b, name, profile, buffers, tensors, steps, inputs, outputs, 0,
+                               static_cast<std::uint64_t>(p.arena_bytes + 63) / 64 * 64,
                                static_cast<std::uint64_t>(p.lane_bytes));
 }
 
@@ -135,7 +150,8 @@ std::vector<std::byte> write_model(const std::vector<named_plan>& plans, const s
   builder b(1 << 16);
   const auto variants = write_all(b, plans, [&](const named_plan& v) { return write_variant(b, v.name, v.layout); });
   std::vector<std::pair<std::string, std::string>> pairs(metadata.begin(), metadata.end());
-  const auto keys = write_all(b, pairs, [&](const auto& kv) { return format::CreateKeyValueDirect(b, kv.first.c_str(), kv.second.c_str()); });
+  const auto keys = write_all(
+      b, pairs, [&](const auto& kv) { return format::CreateKeyValueDirect(b, kv.first.c_str(), kv.second.c_str()); });
   const auto producer = b.CreateString("nsk " NSK_VERSION_STRING), name = b.CreateString(plans.front().layout.name);
   b.Finish(format::CreateModel(b, producer, name, signature_of(plans), variants, keys));
 

@@ -14,8 +14,8 @@ struct named_plan {
   plan layout;
 };
 
-/// Returns the bytes of the file. The variants share `weights`; `metadata` are keys and values for people and tools, which the engine
-/// ignores.
+/// Returns the bytes of the file. The variants share `weights`; `metadata` are keys and values for people and tools,
+/// which the engine ignores.
 std::vector<std::byte> write_model(const std::vector<named_plan>& variants, const std::vector<std::byte>& weights,
                                    const std::map<std::string, std::string>& metadata);
 

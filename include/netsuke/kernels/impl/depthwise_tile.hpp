@@ -15,20 +15,31 @@ NSK_BEGIN
 namespace kernels {
 namespace impl {
 
-/// Constants of one call. Strides in floats.
+/// Constants of one call. Strides in floats. Rows of outputs begin at channel `origin`; with `whole` their last
+/// register is stored whole.
 struct depthwise_call {
   const depthwise_conv_2d_args* a;
-  tile_epilogue e;
-  int channel_begin, channel_end, channels, taps;
+  register_epilogue e;
+  int channel_begin, channel_end, channels, taps, origin;
   std::ptrdiff_t row, pixel;     ///< of the input
   int top, left, bottom, right;  ///< pixels that can be read
+  bool whole;
 };
 
-/// Outputs of one register tile.
-template <int Count>
-struct tile_outputs {
-  tile_row row[Count];
+/// One image: its element at pixel (0, 0) in input, output and residual.
+struct depthwise_image {
+  const float* input;
+  float* output;
+  const float* residual;
 };
+/// Most outputs of one register tile.
+inline constexpr int depthwise_most_outputs = 8;
+
+/// First tap of the window of output pixel (y, x).
+NSK_INLINE const float* first_tap(const depthwise_call& d, const depthwise_image& m, int y, int x) {
+  const window& w = d.a->w;
+  return m.input + (y * w.stride_h - w.pad_top) * d.row + (x * w.stride_w - w.pad_left) * d.pixel;
+}
 
 /// Calls f(weights of the first channel, floats between taps, channel, columns) for vectors of channels. Weights point
 /// at the bias.
@@ -41,7 +52,7 @@ NSK_INLINE void for_channels(const depthwise_call& d, F&& f) {
               end = left + width < d.channel_end ? left + width : d.channel_end;
     const float* weights = d.a->weights + std::ptrdiff_t{left} * (d.taps + 1) - left;
     for (; c < end; c += simd::f32::lanes)
-      f(weights + c, width, c, end - c < simd::f32::lanes ? end - c : simd::f32::lanes);
+      f(weights + c, width, c, d.whole || end - c >= simd::f32::lanes ? simd::f32::lanes : end - c);
     c = end;
   }
 }
@@ -63,12 +74,14 @@ NSK_INLINE void depthwise_row(simd::f32 (*sum)[1], const float* line, std::ptrdi
   });
 }
 
-/// Rows x Pixels outputs of a square window without dilation. `x` is the first tap of the first output, channel 0.
+/// Rows x Pixels outputs of a square window without dilation, the first at that pixel.
 template <int Kernel, int Stride, int Rows, int Pixels>
-NSK_ONE_COPY inline void depthwise_tile(const depthwise_call& d, const float* x,
-                                        const tile_outputs<Rows * Pixels>& to) {
+NSK_ONE_COPY inline void depthwise_tile(const depthwise_call& d, const depthwise_image& m, int first_y, int first_x,
+                                        const tile_row* to) {
+  static_assert(Rows * Pixels <= depthwise_most_outputs, "the block of an epilogue holds so many");
   using simd::f32;
   using simd::unroll;
+  const float* const x = first_tap(d, m, first_y, first_x);
   for_channels(d, [&](const float* weights, std::ptrdiff_t panel_step, int channel, int columns) NSK_INLINE_LAMBDA {
     const std::ptrdiff_t row = simd::opaque(d.row), pixel = simd::opaque(d.pixel), step = simd::opaque(panel_step);
     f32 sum[Rows * Pixels][1];
@@ -83,15 +96,17 @@ NSK_ONE_COPY inline void depthwise_tile(const depthwise_call& d, const float* x,
         depthwise_row<Kernel, Stride, Pixels>(sum + oy * Pixels, line + oy * Stride * row, pixel, tap);
       });
     }
-    finish_tile(sum, d.e, to.row, channel, columns);
+    store_tile(sum, d.e, to, channel - d.origin, columns);
   });
 }
 
 /// Four outputs of one row under any window, all taps inside.
 template <class = void>
-NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call& d, const float* x, const tile_outputs<4>& to) {
+NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call& d, const depthwise_image& m, int oy, int ox,
+                                         const tile_row* to) {
   using simd::f32;
   using simd::unroll;
+  const float* const x = first_tap(d, m, oy, ox);
   const window& k = d.a->w;
   for_channels(d, [&](const float* weights, std::ptrdiff_t step, int channel, int columns) NSK_INLINE_LAMBDA {
     f32 sum[4][1];
@@ -106,16 +121,17 @@ NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call& d, const float* x
         });
       }
     }
-    finish_tile(sum, d.e, to.row, channel, columns);
+    store_tile(sum, d.e, to, channel - d.origin, columns);
   });
 }
 
-/// One output under any window; `image` is the element at pixel (0, 0), (y, x) the first tap. Taps outside read zeros.
+/// One output under any window. Taps outside read zeros.
 template <class = void>
-NSK_ONE_COPY inline void depthwise_any_1(const depthwise_call& d, const float* image, int y, int x,
-                                         const tile_outputs<1>& to) {
+NSK_ONE_COPY inline void depthwise_any_1(const depthwise_call& d, const depthwise_image& m, int oy, int ox,
+                                         const tile_row* to) {
   using simd::f32;
   const window& k = d.a->w;
+  const int y = oy * k.stride_h - k.pad_top, x = ox * k.stride_w - k.pad_left;
   for_channels(d, [&](const float* weights, std::ptrdiff_t step, int channel, int columns) NSK_INLINE_LAMBDA {
     f32 sum[1][1] = {{simd::load(weights)}};
     const float* w = weights + step;
@@ -125,11 +141,11 @@ NSK_ONE_COPY inline void depthwise_any_1(const depthwise_call& d, const float* i
       for (int kx = 0; kx < k.kernel_w; ++kx, w += step) {
         const int ix = x + kx * k.dilation_w;
         const bool inside = row_inside && ix >= d.left && ix < d.right;
-        const f32 v = inside ? simd::load(image + iy * d.row + ix * d.pixel + channel) : simd::zero();
+        const f32 v = inside ? simd::load(m.input + iy * d.row + ix * d.pixel + channel) : simd::zero();
         sum[0][0] = simd::fma(v, simd::load(w), sum[0][0]);
       }
     }
-    finish_tile(sum, d.e, to.row, channel, columns);
+    store_tile(sum, d.e, to, channel - d.origin, columns);
   });
 }
 

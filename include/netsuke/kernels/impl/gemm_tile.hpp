@@ -40,8 +40,17 @@ constexpr int gemm_tile_rows() {
   constexpr int most = Width == 8 ? 8 : f32::lanes == 16 ? 10 : max_tile_rows;
   return rows < 1 ? 1 : rows > most ? most : rows;
 }
-/// Most rows that gemv_tile takes: three rows of two NEON panels would not fit the registers.
-inline constexpr int gemv_most_rows = simd::f32::lanes == 4 ? 2 : 3;
+/// Fewest rows of a register tile: fewer would take as long (a core waits for about eight chains), and any number of
+/// rows can be cut into tiles between these two.
+template <int Width>
+constexpr int gemm_least_rows() {
+  constexpr int most = gemm_tile_rows<Width>(), vectors = (Width + simd::f32::lanes - 1) / simd::f32::lanes;
+  constexpr int two_thirds = (2 * most + 2) / 3, chains = (8 + vectors - 1) / vectors;
+  constexpr int busy = chains < most ? chains : most;
+  return two_thirds < busy ? busy : two_thirds;
+}
+/// Most rows that gemv_tile takes.
+inline constexpr int gemv_most_rows = 2;
 
 namespace impl {
 
@@ -50,8 +59,7 @@ namespace impl {
 inline constexpr int weights_ahead = 2048;
 
 /// Adds the products of one tile to its sums. All rows share runs, panel and step. With Far the weights are prefetched:
-/// worth it where they come from the last-level cache and only a few rows share them. (Far tiles have no epilogue and
-/// store whole registers.)
+/// worth it where they come from the last-level cache and only a few rows share them.
 template <bool Far, int Rows, int Vectors>
 NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& runs, const gemm_panel& p,
                            const tile_row* rows) {
@@ -81,56 +89,102 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
   }
 }
 
-/// `tiles` tiles of Rows rows, one below the other, by one panel of at most Width columns.
+/// `tiles` tiles of Rows rows, one below the other, by one panel of at most Width columns; all of them where registers
+/// are not stored in part.
 template <int Rows, int Width, bool Far>
 NSK_ONE_COPY inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm_panel& panel, const tile_row* row,
-                                    const tile_epilogue& e) {
+                                    const register_epilogue& e) {
   using simd::f32;
   constexpr int vectors = (Width + f32::lanes - 1) / f32::lanes;
   const gemm_panel p = panel;
-  const bool adds = !Far && e.e->residual != nullptr;
   for (; tiles > 0; --tiles, row += Rows) {
-    if (adds)
-      simd::unroll<Rows>([&](auto r)
-                             NSK_INLINE_LAMBDA { simd::prefetch(row[r].residual + p.channel * e.residual_step); });
+    if (e.adds) simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { simd::prefetch(row[r].residual + p.channel); });
     f32 sum[Rows][vectors];
     simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
       const f32 bias = simd::load(p.bias + v * f32::lanes);
       simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
     });
     accumulate<Far>(sum, runs, p, row);
-    if constexpr (Far)
-      store_tile(sum, row, p.channel);
-    else
-      finish_tile(sum, e, row, p.channel, p.columns);
+    store_tile(sum, e, row, p.channel, stores_parts ? p.columns : vectors * f32::lanes);
   }
 }
 
-/// Calls gemm_tiles for tiles of exactly `height` rows, 1 <= height <= Rows.
+/// Calls gemm_tiles for tiles of exactly `height` rows, gemm_least_rows <= height <= Rows.
 template <int Rows, int Width, bool Far>
 NSK_INLINE void gemm_tiles_of(int height, int tiles, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
-                              const tile_epilogue& e) {
-  if constexpr (Rows > 1) {
+                              const register_epilogue& e) {
+  if constexpr (Rows > gemm_least_rows<Width>()) {
     if (height < Rows) return gemm_tiles_of<Rows - 1, Width, Far>(height, tiles, runs, p, row, e);
   }
   gemm_tiles<Rows, Width, Far>(tiles, runs, p, row, e);
 }
 
-/// All rows of one panel of at most Width columns, in tiles of equal height as far as possible (49 rows are 4 x 6 + 5 x
-/// 5).
+/// `count` rows in tiles of equal height as far as possible (49 rows are 4 x 6 + 5 x 5); tile_heights::cover(count) is
+/// count.
 template <int Width, bool Far>
-NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
-                                         const tile_epilogue& e) {
+inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
+                             const register_epilogue& e) {
   constexpr int most = gemm_tile_rows<Width>();
   const int tiles = (count + most - 1) / most, height = count / tiles, higher = count % tiles;
   if (higher > 0) gemm_tiles_of<most, Width, Far>(height + 1, higher, runs, p, row, e);
   gemm_tiles_of<most, Width, Far>(height, tiles - higher, runs, p, row + higher * (height + 1), e);
 }
+template <bool Far>
+NSK_ONE_COPY inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
+                                          const register_epilogue& e) {
+  if (p.columns > 16) return gemm_equal_tiles<24, Far>(count, runs, p, row, e);
+  if (p.columns > 8) return gemm_equal_tiles<16, Far>(count, runs, p, row, e);
+  gemm_equal_tiles<8, Far>(count, runs, p, row, e);
+}
 
-/// One, two or three rows by several neighbouring panels of 16 at once: as many chains as hide the latency.
+/// Heights of the tiles for panels of so many columns.
+struct tile_heights {
+  int least, most;
+
+  static constexpr tile_heights of(int columns) {
+    if (columns > 16) return {gemm_least_rows<24>(), gemm_tile_rows<24>()};
+    if (columns > 8) return {gemm_least_rows<16>(), gemm_tile_rows<16>()};
+    return {gemm_least_rows<8>(), gemm_tile_rows<8>()};
+  }
+  /// Least number of rows from `count` on that tiles cover.
+  constexpr int cover(int count) const {
+    const int tiles = (count + most - 1) / most;
+    return count < tiles * least ? tiles * least : count;
+  }
+};
+
+/// Rows, and columns in whole registers, whose results wait in a block for an epilogue that is not done in registers.
+inline constexpr int block_rows = 48, block_columns = simd::f32::lanes > 8 ? 32 : 24;
+
+/// All rows of one panel.
+template <bool Far, class Functions>
+NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
+                                         const tile_epilogue<Functions>& e) {
+  using simd::f32;
+  const int width = p.columns > 16 ? 24 : p.columns > 8 ? 16 : 8;
+  if (e.in_registers && (stores_parts || p.columns == width) && tile_heights::of(p.columns).cover(count) == count)
+    return gemm_equal_tiles<Far>(count, runs, p, row, e.registers);
+  alignas(64) float block[block_rows * block_columns];
+  tile_row line[block_rows];
+  const int columns = (width + f32::lanes - 1) / f32::lanes * f32::lanes;
+  const tile_heights heights = tile_heights::of(columns);
+  gemm_panel all = p;
+  all.channel = 0;
+  all.columns = columns;
+  for (int parts = (count + block_rows - 1) / block_rows; parts > 0; --parts) {
+    const int some = (count + parts - 1) / parts, padded = heights.cover(some);
+    for (int i = 0; i < padded; ++i) line[i] = {row[i < some ? i : some - 1].input, block + i * columns, nullptr};
+    gemm_equal_tiles<Far>(padded, runs, all, line, {});
+    finish_block(block, some, columns, e, row, p.channel, p.columns);
+    row += some;
+    count -= some;
+  }
+}
+
+/// One or two rows by several neighbouring panels of 16 at once: as many chains as hide the latency.
 template <int Rows, int Panels>
 NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel& p, std::ptrdiff_t panel_floats,
-                                   const tile_row* row, const tile_epilogue& e) {
+                                   const tile_row* row, const register_epilogue& e) {
   using simd::f32;
   using simd::unroll;
   constexpr int each = panel_width / f32::lanes, vectors = each * Panels;
@@ -153,7 +207,22 @@ NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel& p, s
       }
     }
   }
-  finish_tile(sum, e, row, p.channel, Panels * panel_width);
+  store_tile(sum, e, row, p.channel, Panels * panel_width);
+}
+
+/// The same under any epilogue.
+template <int Rows, int Panels, class Functions>
+NSK_ONE_COPY inline void gemv_panels_rows(const gemm_runs& runs, const gemm_panel& p, std::ptrdiff_t panel_floats,
+                                          const tile_row* row, const tile_epilogue<Functions>& e) {
+  if (e.in_registers) return gemv_tile<Rows, Panels>(runs, p, panel_floats, row, e.registers);
+  constexpr int columns = Panels * panel_width;
+  alignas(64) float block[Rows * columns];
+  tile_row line[Rows];
+  for (int r = 0; r < Rows; ++r) line[r] = {row[r].input, block + r * columns, nullptr};
+  gemm_panel all = p;
+  all.channel = 0;
+  gemv_tile<Rows, Panels>(runs, all, panel_floats, line, {});
+  finish_block(block, Rows, columns, e, row, p.channel, columns);
 }
 
 }

@@ -3,65 +3,14 @@
 /// Loops over lines of floats that unary, binary and reduce share: f(x), a op b, and the whole epilogue.
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/impl/box.hpp>
-#include <netsuke/math/functions.hpp>
+#include <netsuke/kernels/impl/lines.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
 namespace kernels {
 namespace impl {
-using simd::f32;
-
-/// Calls body(first element, elements) for vectors of a line: full ones with the constant f32::lanes, then what is
-/// left.
-template <class Whole, class Part>
-NSK_INLINE void for_vectors(std::ptrdiff_t count, Whole whole, Part part) {
-  std::ptrdiff_t i = 0;
-  for (; i + 2 * f32::lanes <= count; i += 2 * f32::lanes) {
-    whole(i);
-    whole(i + f32::lanes);
-  }
-  if (i + f32::lanes <= count) {
-    whole(i);
-    i += f32::lanes;
-  }
-  if (i < count) part(i, static_cast<int>(count - i));
-}
-
-/// Rows of floats, `next` apart; or with `repeated` one float per row.
-struct lines {
-  const float* data;
-  std::ptrdiff_t next;
-  bool repeated;
-};
-/// Where rows of results go.
-struct target {
-  float* data;
-  std::ptrdiff_t next;
-};
-/// How many rows, and floats in each.
-struct extent {
-  std::ptrdiff_t rows, count;
-};
-
-/// to[i] = f(from[i]); `to` may be `from`.
-template <class F>
-NSK_INLINE void map_line(F f, const float* from, float* to, std::ptrdiff_t count) {
-  for_vectors(
-      count, [&](std::ptrdiff_t i) { simd::store(to + i, f(simd::load(from + i))); },
-      [&](std::ptrdiff_t i, int n) { simd::store_partial(to + i, n, f(simd::load_partial(from + i, n))); });
-}
-
-/// to = fn(from), row by row. prelu passes x through.
-NSK_NOINLINE inline void map_lines(const epilogue& e, const lines& from, const target& to, const extent& size) {
-  math::visit(e.fn, e.alpha, e.beta, [&](auto f) {
-    for (std::ptrdiff_t r = 0; r < size.rows; ++r)
-      map_line(f, from.data + r * from.next, to.data + r * to.next, size.count);
-  });
-}
-
 template <class Op>
 NSK_INLINE void combine_rows(Op op, const lines& a, const lines& b, const target& to, const extent& size) {
   for (std::ptrdiff_t r = 0; r < size.rows; ++r) {
@@ -151,6 +100,7 @@ class line_reader {
 struct line_steps {
   std::ptrdiff_t output, residual, slope;
 };
+template <class Functions>
 inline void finish_line(const epilogue& e, float* block, std::ptrdiff_t count, float* output, const float* residual,
                         const float* slope, const line_steps& step) {
   const auto add_residual = [&] {
@@ -160,7 +110,7 @@ inline void finish_line(const epilogue& e, float* block, std::ptrdiff_t count, f
   if (e.fn == function::prelu) {
     for (std::ptrdiff_t i = 0; i < count; ++i) block[i] = block[i] < 0 ? block[i] * slope[i * step.slope] : block[i];
   } else if (e.fn != function::identity) {
-    map_lines(e, {block, count, false}, {block, count}, {1, count});
+    map_lines<Functions>(e, {block, count, false}, {block, count}, {1, count});
   }
   if (e.residual != nullptr && e.activation_first) add_residual();
   for (std::ptrdiff_t i = 0; i < count; ++i) output[i * step.output] = block[i];
@@ -180,6 +130,7 @@ enum pointwise_operand : int { to_output, from_a, from_b, from_residual, from_sl
 
 /// A pointwise operation on boxes: rows in place where all operands have stride 1 or 0 along them, else dense blocks on
 /// the stack.
+template <class Functions>
 class pointwise_runner {
  public:
   using pointwise_box = box<pointwise_operands>;
@@ -258,7 +209,7 @@ class pointwise_runner {
     if (m_slopes)
       combine_lines(binary_kind::prelu, a, read(m_slope, e.slope, b, from_slope, index, size), to, shape, nullptr);
     else if (e.fn != function::identity || a.data != to.data)
-      map_lines(e, a, to, shape);
+      map_lines<Functions>(e, a, to, shape);
     if (m_adds && m_late) add_residual(b, index, size, {to.data, to.next, false}, to);
     if (in_place) return;
     for (std::ptrdiff_t r = 0; r < size.rows; ++r)
@@ -278,6 +229,7 @@ class pointwise_runner {
   alignas(64) float m_result[block_floats];
 };
 
+template <class Functions>
 inline void run_pointwise(const pointwise& p, const tile_range& t) {
   std::ptrdiff_t slope[max_rank] = {};
   slope[p.output.rank - 1] = 1;
@@ -286,7 +238,7 @@ inline void run_pointwise(const pointwise& p, const tile_range& t) {
   const std::ptrdiff_t* strides[pointwise_operands] = {own, p.a_stride, p.b != nullptr ? p.b_stride : own,
                                                        p.e.residual != nullptr ? p.e.residual_stride : own,
                                                        p.e.fn == function::prelu ? slope : own};
-  pointwise_runner runner(p);
+  pointwise_runner<Functions> runner(p);
   for_each_box(p.output.shape, p.output.rank, strides, t, [&](const box<pointwise_operands>& b) { runner.run(b); });
 }
 

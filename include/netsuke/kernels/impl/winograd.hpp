@@ -23,9 +23,10 @@ struct winograd_cell {
 inline constexpr int winograd_most_cells = 48;
 
 /// Constants of one call, for one group. Sizes and strides in floats.
+template <class Functions>
 struct winograd_call {
   const conv_2d_args* a;
-  tile_epilogue e;
+  tile_epilogue<Functions> e;
   gemm_weights weights;
   int depth, input_channel, channel_begin, channel_end;
   int top, left, bottom, right;  ///< pixels that can be read
@@ -35,8 +36,8 @@ struct winograd_call {
 };
 
 /// Transforms the input of one cell.
-template <int Outputs>
-NSK_ONE_COPY inline void winograd_cell_input(const winograd_call& w, const winograd_cell& cell, float* to) {
+template <int Outputs, class Functions>
+NSK_ONE_COPY inline void winograd_cell_input(const winograd_call<Functions>& w, const winograd_cell& cell, float* to) {
   constexpr int side = Outputs + 2;
   const tensor_view& in = w.a->input;
   const int y = cell.y - w.a->w.pad_top, x = cell.x - w.a->w.pad_left;
@@ -56,9 +57,9 @@ NSK_ONE_COPY inline void winograd_cell_input(const winograd_call& w, const winog
 }
 
 /// Transforms the products of one cell, finishes them and stores those that belong to the tile.
-template <int Outputs>
-NSK_ONE_COPY inline void winograd_cell_output(const winograd_call& w, const winograd_cell& cell, const float* from,
-                                              int step, const gemm_panel& p) {
+template <int Outputs, class Functions>
+NSK_ONE_COPY inline void winograd_cell_output(const winograd_call<Functions>& w, const winograd_cell& cell,
+                                              const float* from, int step, const gemm_panel& p) {
   using simd::f32;
   const tensor_view& out = w.a->output;
   const epilogue& e = w.a->e;
@@ -75,39 +76,42 @@ NSK_ONE_COPY inline void winograd_cell_output(const winograd_call& w, const wino
                                                       y * e.residual_stride[1] + x * e.residual_stride[2];
     ++count;
   }
+  const bool whole = count == Outputs * Outputs && w.e.in_registers;
+  const int width = (p.columns + f32::lanes - 1) / f32::lanes * f32::lanes;
+  alignas(64) float block[Outputs * Outputs * block_columns];
   for (int c = 0; c < p.columns; c += f32::lanes) {
     const int columns = p.columns - c < f32::lanes ? p.columns - c : f32::lanes;
     f32 y[Outputs * Outputs][1];
     winograd_transform_output<Outputs>(from + c, step, p.bias + c, y);
-    if (count == Outputs * Outputs) {
-      finish_tile(y, w.e, row, p.channel + c, columns);
+    if (whole) {
+      store_tile(y, w.e.registers, row, p.channel + c, columns);
       continue;
     }
-    alignas(64) float block[Outputs * Outputs * f32::lanes];
     for (int i = 0, n = 0; i < Outputs * Outputs; ++i)
-      if (mine[i]) simd::store(block + n++ * f32::lanes, y[i][0]);
-    finish_block(block, count, f32::lanes, w.e, row, p.channel + c, columns);
+      if (mine[i]) simd::store(block + n++ * width + c, y[i][0]);
   }
+  if (!whole) finish_block(block, count, width, w.e, row, p.channel, p.columns);
 }
 
 /// Products of all points with one panel: point by point a small matrix product, from zero.
-template <class = void>
-NSK_ONE_COPY inline void winograd_multiply(const winograd_call& w, int points, int count, const gemm_panel& p,
-                                           int step) {
+template <class Functions>
+NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Functions>& w, int points, int count,
+                                           const gemm_panel& p, int step) {
   static constexpr float zeros[32] = {};
-  const tile_epilogue none{};
+  const epilogue nothing;
+  const auto none = prepare<function_list<>>(nothing, 0);
   const gemm_runs runs{1, 1, w.depth};
   gemm_panel point{zeros, p.weights, p.step, 0, step};
   tile_row row[winograd_most_cells];
   for (int i = 0; i < points; ++i, point.weights += std::ptrdiff_t{w.depth} * p.step) {
     for (int t = 0; t < count; ++t)
       row[t] = {w.transformed + i * w.plane + t * w.line, w.products + (t * points + i) * step, nullptr};
-    one_panel<true>(count, runs, point, row, none);
+    gemm_panel_rows<true>(count, runs, point, row, none);
   }
 }
 
-template <int Outputs>
-inline void winograd_batch_of_cells(const winograd_call& w, const winograd_cell* cell, int count) {
+template <int Outputs, class Functions>
+inline void winograd_batch_of_cells(const winograd_call<Functions>& w, const winograd_cell* cell, int count) {
   constexpr int points = (Outputs + 2) * (Outputs + 2);
   for (int t = 0; t < count; ++t) winograd_cell_input<Outputs>(w, cell[t], w.transformed + t * w.line);
   for (int index = 0; index < panel_count(w.weights.channels); ++index) {
@@ -121,8 +125,8 @@ inline void winograd_batch_of_cells(const winograd_call& w, const winograd_cell*
 }
 
 /// Cells that touch rows [begin, end) of all images and the tile's pixels, in batches of nearly equal size.
-template <int Outputs>
-NSK_ONE_COPY inline void winograd_cells(const winograd_call& w, const tile_range& t, int most) {
+template <int Outputs, class Functions>
+NSK_ONE_COPY inline void winograd_cells(const winograd_call<Functions>& w, const tile_range& t, int most) {
   const auto cells = [](int begin, int end) NSK_INLINE_LAMBDA { return (end - 1) / Outputs - begin / Outputs + 1; };
   const int height = w.a->output.shape[1], first_image = t.row_begin / height, last_image = (t.row_end - 1) / height;
   int total = 0;
@@ -147,27 +151,27 @@ NSK_ONE_COPY inline void winograd_cells(const winograd_call& w, const tile_range
   if (count > 0) winograd_batch_of_cells<Outputs>(w, cell, count);
 }
 
-template <class = void>
+template <class Functions = all_functions>
 NSK_ONE_COPY inline void winograd_conv_2d(const conv_2d_args& a, const tile_range& t, float* scratch) {
   const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups;
   const int points = winograd_points(a.algorithm), most = winograd_batch(a.algorithm, depth);
   const std::ptrdiff_t line = static_cast<std::ptrdiff_t>(padded_channels(depth)), plane = most * line + 16;
   const halo border = a.input.fill == 0 ? a.input.border : halo{};
-  winograd_call w{&a,
-                  prepare(a.e, a.output.rank),
-                  {},
-                  depth,
-                  0,
-                  0,
-                  0,
-                  -border.top,
-                  -border.left,
-                  a.input.shape[1] + border.bottom,
-                  a.input.shape[2] + border.right,
-                  scratch,
-                  scratch + points * plane,
-                  line,
-                  plane};
+  winograd_call<Functions> w{&a,
+                             prepare<Functions>(a.e, a.output.rank),
+                             {},
+                             depth,
+                             0,
+                             0,
+                             0,
+                             -border.top,
+                             -border.left,
+                             a.input.shape[1] + border.bottom,
+                             a.input.shape[2] + border.right,
+                             scratch,
+                             scratch + points * plane,
+                             line,
+                             plane};
   for (int g = t.channel_begin / channels; g * channels < t.channel_end; ++g) {
     const int first = g * channels;
     w.weights = {a.weights + g * winograd_floats(a.algorithm, channels, depth), channels, std::int64_t{points} * depth,

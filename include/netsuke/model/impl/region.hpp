@@ -96,8 +96,8 @@ inline region region_of(const tensor_view& t, std::int64_t offset, bool& repeats
   return r;
 }
 
-/// Returns a region that contains `r` and whose strides nest: a stride that does not divide the next outer one (a slice that takes
-/// every second of three channels) is refined to the common divisor, gaps included.
+/// Returns a region that contains `r` and whose strides nest: a stride that does not divide the next outer one (a slice
+/// that takes every second of three channels) is refined to the common divisor, gaps included.
 inline region nested(region r) {
   for (int i = 1; i < r.dims; ++i) {
     std::int64_t divisor = r.stride[i], rest = r.stride[i - 1] % divisor;
