@@ -7,8 +7,8 @@ set -euo pipefail
 
 packages=(g++ clang cmake ninja-build meson ccache pkg-config libflatbuffers-dev flatbuffers-compiler libprotozero-dev libcli11-dev
           nlohmann-json3-dev libstb-dev libtbb-dev doctest-dev python3 python3-venv binutils ca-certificates)
-# Tests of the NEON build run on an emulator; without these they are skipped, and say so.
-optional_packages=(g++-aarch64-linux-gnu qemu-user)
+# The NEON build is tested on an emulator, layout by the version that wrote it; what is not there is skipped, and says so.
+optional_packages=(g++-aarch64-linux-gnu qemu-user clang-format-14)
 python_packages=(numpy onnx onnxruntime pillow)
 python_modules="numpy, onnx, onnxruntime, PIL"
 
@@ -48,8 +48,10 @@ install_optional_packages() {
   say "Installing, where it can be: ${missing[*]}"
   if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then say "not root: left out"; return 0; fi
   as_root apt-get update -qq >&2 || true
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2 ||
-    say "not installed: tests of the NEON build will be skipped"
+  for package in "${missing[@]}"; do
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" >&2 ||
+      say "not installed: $package; the tests that need it will be skipped"
+  done
 }
 
 # Prints an interpreter with the modules: $NSK_PYTHON, the environment made earlier, the system's, or a new environment.

@@ -10,11 +10,11 @@
 namespace nsk::tool {
 
 struct convert_options {
-  std::string source, output, json, report, profile;  ///< paths; empty: not wanted
-  std::vector<std::string> inputs, sets;              ///< NAME=1x3x224x224, NAME=VALUE
-  std::vector<std::string> variants;                  ///< NAME:INPUT=1x3x192x192,...
+  std::string source, output, json, report, profile, overrides;  ///< paths; empty: not wanted
+  std::vector<std::string> inputs, sets;                         ///< NAME=1x3x224x224, NAME=VALUE
+  std::vector<std::string> variants;                             ///< NAME:INPUT=1x3x192x192,...
   double max_tile_us = 100;
-  bool check = false, quiet = false, winograd = true;
+  bool check = false, embed_check = false, quiet = false, winograd = true;
 };
 exit_code convert(const convert_options& o);
 
@@ -35,6 +35,21 @@ exit_code inspect(const inspect_options& o);
 /// Prints docs/operators.md.
 exit_code operators();
 
+struct json_options {
+  std::string model, output;
+};
+/// Writes the table as FILE.json and the weights section as FILE.weights.
+exit_code to_json(const json_options& o);
+
+struct from_json_options {
+  std::string source, output;
+  std::vector<std::string> replacements, names;  ///< NAME=FILE.npy, OLD=NEW
+  std::string cut;
+  bool quiet = false;
+};
+/// Writes the .nsk file that FILE.json and FILE.weights describe, edited.
+exit_code from_json(const from_json_options& o);
+
 struct check_options {
   std::string source, model, variant, isa, json, report;
   std::vector<std::string> inputs, sets;  ///< NAME=FILE.npy, NAME=VALUE
@@ -43,6 +58,13 @@ struct check_options {
   bool quiet = false;
 };
 exit_code check(const check_options& o);
+
+struct selftest_options {
+  std::string model, isa;
+  bool quiet = false;
+};
+/// Replays what convert --embed-check recorded, in every variant; exit code 3 where this machine computes other bits.
+exit_code selftest(const selftest_options& o);
 
 struct bench_options {
   std::string model, isa, trace;

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
+#include "cli/layout.hpp"
 #include "cli/model_file.hpp"
 #include "cli/options.hpp"
 #include "cli/profile_file.hpp"
 #include "cli/progress.hpp"
+#include "edit/parts.hpp"
 #include "import/onnx.hpp"
 #include "passes/compile.hpp"
 #include "report/check_report.hpp"
@@ -68,6 +71,51 @@ std::vector<variant_source> read_variants(const convert_options& o) {
   return variants;
 }
 
+/// Reads --override.
+std::map<std::string, conv_algorithm> read_overrides(const std::string& path) {
+  const std::map<std::string, conv_algorithm> algorithms = {{"direct", conv_algorithm::direct},
+                                                            {"winograd2", conv_algorithm::winograd2},
+                                                            {"winograd4", conv_algorithm::winograd4}};
+  std::map<std::string, conv_algorithm> wanted;
+  if (path.empty()) return wanted;
+  const std::vector<std::byte> text = read_file(path, "overrides");
+  const auto* first = reinterpret_cast<const char*>(text.data());
+  const json given = json::parse(first, first + text.size(), nullptr, false);
+  const std::string form = " Write {\"NAME\": {\"algorithm\": \"direct\"}}; winograd2 and winograd4 are the others.";
+  if (!given.is_object()) refuse("'" + path + "' is not a JSON object." + form);
+  for (const auto& [name, choices] : given.items()) {
+    const auto choice = choices.is_object() && choices.size() == 1 ? choices.find("algorithm") : choices.end();
+    const auto found =
+        choice != choices.end() && choice->is_string() ? algorithms.find(choice->get<std::string>()) : algorithms.end();
+    if (found == algorithms.end()) refuse("'" + path + "': '" + name + "' has " + choices.dump() + "." + form);
+    wanted[name] = found->second;
+  }
+  return wanted;
+}
+
+/// Records one run of every variant on random inputs.
+std::vector<std::byte> with_check_vectors(const model_file& file) {
+  model_parts parts = take_apart(file.bytes.data());
+  for (int variant = 0; variant < file.view.variant_count(); ++variant) {
+    const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);
+    const std::map<std::string, array> inputs = random_inputs(file.view, 1, variant);
+    check_vector recorded;
+    for (int i = 0; i < file.view.input_count(variant); ++i) {
+      const port_view port = file.view.input(i, variant);
+      recorded.inputs.push_back(to_engine(port, inputs.at(port.name())).data);
+      std::memcpy(runner->input(i), recorded.inputs.back().data(), recorded.inputs.back().size());
+    }
+    runner->run();
+    for (int i = 0; i < file.view.output_count(variant); ++i) {
+      const port_view port = file.view.output(i, variant);
+      const array shape(element_of(port.type()), engine_shape_of(port));
+      recorded.outputs.emplace_back(runner->output(i), runner->output(i) + shape.data.size());
+    }
+    embed_check(parts, variant, recorded);
+  }
+  return put_together(parts);
+}
+
 conversion convert_source(const convert_options& o, progress_line& progress) {
   progress.show("reading " + o.source);
   const std::vector<variant_source> variants = read_variants(o);
@@ -75,6 +123,7 @@ conversion convert_source(const convert_options& o, progress_line& progress) {
   compile_options options;
   options.metadata = recorded_options(o);
   options.winograd = o.winograd;
+  options.algorithms = read_overrides(o.overrides);
   std::optional<device_profile> profile;
   if (!o.profile.empty()) profile = open_profile(o.profile);
   options.max_tile_macs =
@@ -97,6 +146,10 @@ conversion convert_source(const convert_options& o, progress_line& progress) {
         result.comparison = std::move(found);
     }
     result.report["check"] = comparison_json(*result.comparison, tolerance);
+  }
+  if (o.embed_check) {
+    result.bytes = with_check_vectors(file);
+    open_model(result.bytes, o.output);
   }
   progress.clear();
   return result;

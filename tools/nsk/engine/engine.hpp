@@ -28,6 +28,8 @@ class runner {
   virtual void run() = 0;
   /// The same, and records when each step ran.
   virtual void run(std::vector<step_event>& events) = 0;
+  /// Replays the check vectors of the file; returns what is wrong, nothing when all outputs are met.
+  virtual std::string selftest() = 0;
   /// Runs on one lane and calls `after` behind each step.
   virtual void run_steps(const std::function<void(int step)>& after) = 0;
 };

@@ -17,6 +17,7 @@ namespace nsk::tool {
 
 struct lower_options {
   bool winograd = true;  ///< allow F(4x4, 3x3) and F(2x2, 3x3), whose rounding differs from a direct convolution's
+  std::map<std::string, conv_algorithm> algorithms;  ///< wanted for convolutions of that name
 };
 
 /// Lowers a fused program. Refuses what has no layout (more than six axes after merging).
@@ -105,7 +106,7 @@ class lowerer {
   void lower_conv(const operation& o, const conv_parameters& c);
   void lower_dense(const operation& o, const dense_parameters& d);
   void lower_mat_mul(const operation& o);
-  conv_algorithm choose_algorithm(const conv_parameters& c, const view& x, const view& y) const;
+  conv_algorithm choose_algorithm(const operation& o, const conv_parameters& c, const view& x, const view& y) const;
   // lower_window.cpp
   void lower_pool(const operation& o, const pool_parameters& p);
   void lower_resize(const operation& o, const resize_parameters& r);
