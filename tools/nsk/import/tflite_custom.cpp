@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Rules for MediaPipe's custom operators on landmarks, in the second version of each: a transform that makes a crop
 /// upright, and its use on landmarks and on pictures. All are spelled out in simpler operators.
-// Numbers in texts are never read, so that no library needs to be linked for them.
-#define FLATBUFFERS_LOCALE_INDEPENDENT 0
-#include <flatbuffers/flexbuffers.h>
+#include "import/tflite_options.hpp"
 
 #include <cmath>
 #include <numeric>
@@ -14,47 +12,6 @@ namespace nsk::tool {
 namespace {
 
 using list = std::vector<std::int64_t>;
-
-/// Options of a custom operator as a map of names.
-class named_options {
- public:
-  explicit named_options(const flatbuffers::Vector<std::uint8_t>* bytes) {
-    if (bytes == nullptr || bytes->size() < 3 || !flexbuffers::VerifyBuffer(bytes->data(), bytes->size()))
-      refuse("its options are missing or damaged");
-    const flexbuffers::Reference root = flexbuffers::GetRoot(bytes->data(), bytes->size());
-    if (!root.IsMap()) refuse("its options are no map of names. The file is damaged");
-    m_map = root.AsMap();
-  }
-  /// A whole number of at least `least`.
-  std::int64_t integer(const char* name, std::int64_t least) const {
-    const flexbuffers::Reference r = m_map[name];
-    if (!r.IsIntOrUint() || r.AsInt64() < least || r.AsInt64() > 65535)
-      refuse(std::string("its option '") + name + "' is missing or out of range");
-    return r.AsInt64();
-  }
-  double number(const char* name, double fallback) const {
-    const flexbuffers::Reference r = m_map[name];
-    if (r.IsNull()) return fallback;
-    if (!r.IsNumeric() || !std::isfinite(r.AsDouble())) refuse(std::string("its option '") + name + "' is no number");
-    return static_cast<double>(r.AsFloat());
-  }
-  list integers(const char* name) const {
-    const flexbuffers::Reference r = m_map[name];
-    if (!r.IsTypedVector() && !r.IsUntypedVector()) refuse(std::string("its option '") + name + "' is missing");
-    list result;
-    if (r.IsTypedVector()) {
-      const auto v = r.AsTypedVector();
-      for (std::size_t i = 0; i < v.size(); ++i) result.push_back(v[i].AsInt64());
-    } else {
-      const auto v = r.AsVector();
-      for (std::size_t i = 0; i < v.size(); ++i) result.push_back(v[i].AsInt64());
-    }
-    return result;
-  }
-
- private:
-  flexbuffers::Map m_map = flexbuffers::Map::EmptyMap();
-};
 
 }
 

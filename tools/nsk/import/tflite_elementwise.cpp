@@ -127,7 +127,7 @@ void tflite_importer::select() {
   const int condition = input(0), x = input(1), y = input(2);
   if (m_op->name == "SELECT" && shape(condition) != shape(x)) {
     // the first version picks whole slices along the first axis, where NumPy's broadcasting begins at the last
-    require(rank(condition) <= 1 && shape(x) == shape(y),
+    require(rank(condition) <= 1 && rank(x) >= 1 && shape(x) == shape(y),
             "the condition has neither the shape of the values nor one dimension");
     shape_t wide(rank(x), 1);
     if (rank(condition) == 1) wide[0] = shape(condition)[0];

@@ -26,7 +26,10 @@ shape_t in_order(const shape_t& shape, const std::vector<std::int64_t>& order) {
 
 tflite_importer::tflite_importer(const tflite_file& file, const tflite_options& options)
     : m_file(file), m_options(options), m_forms(file.tensors.size()) {
-  for (const tflite_tensor& t : file.tensors) m_value_names.insert(t.name);
+  for (const tflite_tensor& t : file.tensors) {
+    m_value_names.insert(t.name);
+    m_shapes.push_back(t.shape);
+  }
 }
 
 graph tflite_importer::run() {
@@ -288,6 +291,9 @@ value_id tflite_importer::reshaped(value_id v, const shape_t& to) {
 }
 
 void tflite_importer::bind(int t, value_id v, bool pictures) {
+  if (m_op->custom && rank(t) == 0)
+    m_shapes[static_cast<std::size_t>(t)] = pictures ? in_order(at(v).shape, channels_to_back) : at(v).shape;
+  if (pictures && rank(t) != 4) fail("its result '" + tensor(t).name + "' must be a picture of four dimensions");
   const shape_t wanted = pictures ? in_order(shape(t), channels_to_front) : shape(t);
   if (at(v).shape != wanted || at(v).type != type_of(t))
     fail("it gives " + std::string(name_of(at(v).type)) + " " + to_string(at(v).shape) + ", but the file says that '" +
@@ -314,8 +320,8 @@ value_id tflite_importer::activated(value_id v, tfl::Activation a, double low, d
     case tfl::Activation::RELU: low = std::max(low, 0.0); break;
     case tfl::Activation::RELU_N1_TO_1: low = std::max(low, -1.0), high = std::min(high, 1.0); break;
     case tfl::Activation::RELU6: low = std::max(low, 0.0), high = std::min(high, 6.0); break;
-    case tfl::Activation::TANH: v = emit("Tanh", {v}); break;
-    default: fail("its fused activation " + std::to_string(static_cast<int>(a)) + " is not supported");
+    default:  // runtimes ignore a fused Tanh, or apply it
+      fail("its fused activation " + std::to_string(static_cast<int>(a)) + " is not supported. Export it as an operator");
   }
   if (low == -infinity && high == infinity) return v;
   if (at(v).type != element::f32) fail("an activation after integers is not supported");

@@ -30,7 +30,6 @@ class tflite_importer {
   void convolution();
   void depthwise_convolution();
   void transposed_convolution();
-  void transposed_convolution_with_bias();
   void pool();
   void resize_bilinear();
   void resize_nearest();
@@ -88,6 +87,15 @@ class tflite_importer {
   void one_hot();
   void cumulative_sum();
   void embedding_lookup();
+  // tflite_custom_windows.cpp
+  void transposed_convolution_with_bias();
+  void pool_with_places();
+  void unpool();
+  // tflite_detection.cpp
+  void detection_post_process();
+  value_id decoded_boxes(const double (&scale)[4]);
+  value_id kept_rows(value_id boxes, value_id scores, std::int64_t most, float overlap, float least);
+  void suppress();
   // tflite_custom.cpp
   void landmarks_to_matrix();
   void transform_landmarks();
@@ -107,7 +115,7 @@ class tflite_importer {
   int input(std::size_t i) const;
   int output(std::size_t i = 0) const { return m_op->outputs[i]; }
   const tflite_tensor& tensor(int t) const { return m_file.tensors[static_cast<std::size_t>(t)]; }
-  const shape_t& shape(int t) const { return tensor(t).shape; }
+  const shape_t& shape(int t) const { return m_shapes[static_cast<std::size_t>(t)]; }
   std::size_t rank(int t) const { return shape(t).size(); }
   /// The operator's options; refuses operators that lack them.
   template <class Options>
@@ -184,6 +192,7 @@ class tflite_importer {
   const tflite_file& m_file;
   tflite_options m_options;
   graph m_graph;
+  std::vector<shape_t> m_shapes;  ///< by tensor; custom operators may leave theirs to the reader
   std::vector<forms> m_forms;
   std::unordered_set<value_id> m_bound;  ///< values that carry a tensor's name
   std::unordered_set<std::string> m_value_names, m_node_names;

@@ -113,7 +113,9 @@ const std::unordered_map<std::string, tflite_importer::rule>& tflite_importer::b
       {"RANGE", &i::range},
       {"REVERSE_SEQUENCE", &i::reverse_sequence},
       {"ONE_HOT", &i::one_hot},
-      {"CUMSUM", &i::cumulative_sum}};
+      {"CUMSUM", &i::cumulative_sum},
+      {"NON_MAX_SUPPRESSION_V4", &i::suppress},
+      {"NON_MAX_SUPPRESSION_V5", &i::suppress}};
   return table;
 }
 
@@ -122,6 +124,9 @@ const std::unordered_map<std::string, tflite_importer::rule>& tflite_importer::c
   static const std::unordered_map<std::string, rule> table = {
       {"Convolution2DTransposeBias", &i::transposed_convolution_with_bias},
       {"Landmarks2TransformMatrix", &i::landmarks_to_matrix},
+      {"MaxPoolingWithArgmax2D", &i::pool_with_places},
+      {"MaxUnpooling2D", &i::unpool},
+      {"TFLite_Detection_PostProcess", &i::detection_post_process},
       {"TransformLandmarks", &i::transform_landmarks},
       {"TransformTensorBilinear", &i::transform_picture}};
   return table;

@@ -68,7 +68,7 @@ void tflite_importer::concatenate() {
   require_operands(1, 1 << 16);
   const auto& o = options<tfl::ConcatenationOptions>();
   const bool pictures = prefer_pictures(m_op->inputs);
-  const std::size_t axis = axis_of(o.axis(), rank(output()));
+  const std::size_t axis = axis_of(o.axis(), rank(input(0)));
   values inputs;
   for (std::size_t i = 0; i < m_op->inputs.size(); ++i) inputs.push_back(in_form(input(i), pictures));
   const value_id y =

@@ -96,28 +96,6 @@ void tflite_importer::transposed_convolution() {
   finish_transposed_convolution(x, w, 3, stride, before, after, o.fused_activation_function());
 }
 
-/// The custom operator: padding (1 same, 2 valid), stride_w and stride_h as packed 32-bit integers.
-void tflite_importer::transposed_convolution_with_bias() {
-  require_operands(3, 3);
-  const auto* packed = m_op->data->custom_options();
-  require(packed != nullptr && packed->size() >= 12, "its options are shorter than 12 bytes. The file is damaged");
-  std::int32_t packed_values[3];
-  std::memcpy(packed_values, packed->data(), sizeof packed_values);
-  require(packed_values[0] == 1 || packed_values[0] == 2, "its padding is neither 1 (same) nor 2 (valid). The file is damaged");
-  require_stride(packed_values[2], packed_values[1]);
-  const int x = input(0), w = input(1);
-  require(rank(x) == 4 && rank(w) == 4, "input and weights must have four dimensions");
-  const list stride = {packed_values[2], packed_values[1]};
-  list before(2, 0), after(2, 0);
-  for (std::size_t d = 0; d < 2; ++d) {
-    const std::int64_t in = shape(x)[d + 1], kernel = shape(w)[d + 1];
-    const std::int64_t total = packed_values[0] == 1 ? std::max<std::int64_t>(0, kernel - (in - 1) % stride[d] - 1) : 0;
-    before[d] = total / 2;
-    after[d] = total - before[d];
-  }
-  finish_transposed_convolution(x, w, 2, stride, before, after, tfl::Activation::NONE);
-}
-
 void tflite_importer::pool() {
   require_operands(1, 1);
   const auto& o = options<tfl::Pool2DOptions>();
