@@ -8,7 +8,7 @@
 #include "cli/model_file.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
-#include "import/onnx.hpp"
+#include "import/import.hpp"
 #include "io/npy.hpp"
 #include "report/check_report.hpp"
 #include "report/compare.hpp"
@@ -30,6 +30,12 @@ input_options options_of(const model& m, std::vector<std::string> sets, int vari
   for (int i = 0; i < m.input_count(variant); ++i)
     result.shapes[m.input(i, variant).name()] = source_shape_of(m.input(i, variant));
   return result;
+}
+
+bool was_dequantized(const model& m) {
+  for (int i = 0; i < m.metadata_count(); ++i)
+    if (std::string(m.metadata_key(i)) == dequantize_key) return true;
+  return false;
 }
 
 std::map<std::string, array> inputs_of(const model& m, const check_options& o, int variant) {
@@ -64,7 +70,7 @@ exit_code check(const check_options& o) {
   const model_file file = open_model(o.model);
   const int variant = variant_of(file.view, o.variant);
   const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1, variant);
-  graph g = import_onnx(o.source);
+  graph g = import_model(o.source, {was_dequantized(file.view)});
   resolve(g, options_of(file.view, o.sets, variant));
   const comparison_report report = compare(
       g, file.view, *runner, inputs_of(file.view, o, variant), [&](const std::string& what) { progress.show(what); },

@@ -14,7 +14,7 @@ struct convert_options {
   std::vector<std::string> inputs, sets;                         ///< NAME=1x3x224x224, NAME=VALUE
   std::vector<std::string> variants;                             ///< NAME:INPUT=1x3x192x192,...
   double max_tile_us = 100;
-  bool check = false, embed_check = false, quiet = false, winograd = true;
+  bool check = false, embed_check = false, quiet = false, winograd = true, dequantize = false;
 };
 exit_code convert(const convert_options& o);
 

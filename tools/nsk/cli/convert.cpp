@@ -13,7 +13,7 @@
 #include "cli/profile_file.hpp"
 #include "cli/progress.hpp"
 #include "edit/parts.hpp"
-#include "import/onnx.hpp"
+#include "import/import.hpp"
 #include "passes/compile.hpp"
 #include "report/check_report.hpp"
 #include "report/compare.hpp"
@@ -37,6 +37,7 @@ struct conversion {
 std::map<std::string, std::string> recorded_options(const convert_options& o) {
   std::map<std::string, std::string> metadata;
   for (const auto& [name, value] : named_values("--set", o.sets, "NAME=VALUE")) metadata[set_key(name)] = value;
+  if (o.dequantize) metadata[dequantize_key] = "1";
   return metadata;
 }
 
@@ -65,7 +66,7 @@ std::vector<variant_source> read_variants(const convert_options& o) {
   for (const auto& [name, inputs] : wanted) {
     for (const variant_source& other : variants)
       if (other.name == name) misuse("--variant " + name + ": this name was given twice.");
-    variants.push_back({name, import_onnx(o.source)});
+    variants.push_back({name, import_model(o.source, {o.dequantize})});
     resolve(variants.back().g, inputs);
   }
   return variants;

@@ -54,9 +54,10 @@ void add_variant(CLI::App* command, std::string& variant) {
 CLI::App* add_convert(CLI::App& app, convert_options& o) {
   CLI::App* command = add_command(app, "convert", "Convert a model to .nsk",
                                   "  nsk convert model.onnx -o model.nsk --check\n"
+                                  "  nsk convert model.tflite -o model.nsk --check\n"
                                   "  nsk convert model.onnx -o model.nsk --input image=1x3x224x224 --set training=0\n"
                                   "  nsk convert model.onnx -o model.nsk --max-tile-us 50 --profile console.json");
-  command->add_option("source", o.source, "ONNX model")->type_name("FILE")->required();
+  command->add_option("source", o.source, "ONNX or TensorFlow Lite model")->type_name("FILE")->required();
   command->add_option("-o,--output", o.output, ".nsk file to write")->type_name("FILE")->required();
   command->add_option("--input", o.inputs, "Shape of an input, 1x3x224x224, where the model leaves it open")
       ->type_name("NAME=SHAPE")
@@ -67,6 +68,8 @@ CLI::App* add_convert(CLI::App& app, convert_options& o) {
                    "One of several sets of input shapes in one file, which share its constants; may be given again")
       ->type_name("NAME:INPUT=SHAPE,..")
       ->allow_extra_args(false);
+  command->add_flag("--dequantize", o.dequantize,
+                    "Make a quantised TensorFlow Lite model a float32 one; its inputs and outputs too");
   command->add_flag("--check", o.check, "Compare with the reference evaluator before writing");
   command->add_flag("--embed-check", o.embed_check,
                     "Record inputs and outputs in the file, which nsk::selftest replays on the player's machine");
@@ -168,7 +171,7 @@ CLI::App* add_check(CLI::App& app, check_options& o) {
   CLI::App* command = add_command(app, "check", "Compare a converted model with its source, step by step",
                                   "  nsk check model.onnx model.nsk\n"
                                   "  nsk check model.onnx model.nsk --input image=picture.npy --report check.md");
-  command->add_option("source", o.source, "ONNX model")->type_name("FILE")->required();
+  command->add_option("source", o.source, "ONNX or TensorFlow Lite model")->type_name("FILE")->required();
   command->add_option("model", o.model, ".nsk file made from it")->type_name("FILE")->required();
   command->add_option("--input", o.inputs, "Input; random numbers where none is given")
       ->type_name("NAME=FILE.npy")

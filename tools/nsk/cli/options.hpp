@@ -18,5 +18,7 @@ input_options parse_inputs(const std::vector<std::string>& inputs, const std::ve
 
 /// Metadata key under which convert records --set NAME=VALUE, so that check can resolve the source in the same way.
 inline std::string set_key(const std::string& name) { return "set." + name; }
+/// Metadata key under which it records --dequantize.
+inline constexpr const char* dequantize_key = "dequantize";
 
 }
