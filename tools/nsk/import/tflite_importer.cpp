@@ -321,7 +321,8 @@ value_id tflite_importer::activated(value_id v, tfl::Activation a, double low, d
     case tfl::Activation::RELU_N1_TO_1: low = std::max(low, -1.0), high = std::min(high, 1.0); break;
     case tfl::Activation::RELU6: low = std::max(low, 0.0), high = std::min(high, 6.0); break;
     default:  // runtimes ignore a fused Tanh, or apply it
-      fail("its fused activation " + std::to_string(static_cast<int>(a)) + " is not supported. Export it as an operator");
+      fail("its fused activation " + std::to_string(static_cast<int>(a)) +
+           " is not supported. Export it as an operator");
   }
   if (low == -infinity && high == infinity) return v;
   if (at(v).type != element::f32) fail("an activation after integers is not supported");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Options of custom operators in TensorFlow Lite files: maps of names, or packed 32-bit integers. Include it before any
-/// other header of FlatBuffers.
+/// Options of custom operators in TensorFlow Lite files: maps of names, or packed 32-bit integers. Include it before
+/// any other header of FlatBuffers.
 // Numbers in texts are never read, so that no library needs to be linked for them.
 #define FLATBUFFERS_LOCALE_INDEPENDENT 0
 #include <flatbuffers/flexbuffers.h>

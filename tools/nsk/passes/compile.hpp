@@ -15,8 +15,8 @@ struct compile_options {
   bool winograd = true;
   /// Longest tile in multiply-accumulates: 100 microseconds at 30 G/s, which a console core reaches.
   std::int64_t max_tile_macs = 3'000'000;
-  /// Algorithms of single convolutions, by the name that their steps have. Refused where there is no such step, or where
-  /// the algorithm does not fit.
+  /// Algorithms of single convolutions, by the name that their steps have. Refused where there is no such step, or
+  /// where the algorithm does not fit.
   std::map<std::string, conv_algorithm> algorithms;
   std::map<std::string, std::string> metadata;
 };

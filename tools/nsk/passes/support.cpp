@@ -92,8 +92,9 @@ const std::vector<operator_support>& supported_tflite_operators() {
       {{"PAD", "PADV2", "MIRROR_PAD"}, "Pad, Gather", "constant paddings"},
       {{"DEPTH_TO_SPACE", "SPACE_TO_DEPTH"}, "DepthToSpace, SpaceToDepth", ""},
       {{"SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND"}, "Pad, Reshape, Transpose, Slice", "constant blocks"},
-      {{"RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1", "LEAKY_RELU", "PRELU", "ELU", "GELU", "LOGISTIC", "TANH",
-        "HARD_SWISH", "EXP", "LOG", "SQRT", "RSQRT", "SQUARE", "FLOOR", "CEIL", "ROUND", "NEG", "ABS", "SIGN"},
+      {{"RELU",     "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1", "LEAKY_RELU", "PRELU", "ELU",   "GELU",
+        "LOGISTIC", "TANH",  "HARD_SWISH",   "EXP",         "LOG",        "SQRT",  "RSQRT", "SQUARE",
+        "FLOOR",    "CEIL",  "ROUND",        "NEG",         "ABS",        "SIGN"},
        "the operators of that name, Sqrt and Reciprocal, Mul, Clip",
        ""},
       {{"ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE", "FLOOR_DIV", "FLOOR_MOD",
@@ -163,9 +164,11 @@ std::string operators_page() {
       "shapes; on data they are refused:\n" +
       list(folded_operators()) +
       ".\n\n"
-      "Anything else is refused at conversion with the node's name, operator, opset and shapes, and what would help.\n\n"
+      "Anything else is refused at conversion with the node's name, operator, opset and shapes, and what would "
+      "help.\n\n"
       "## TensorFlow Lite\nThe first subgraph of a .tflite file. Operators become those of the table above, with its "
-      "limits. Float16 and sparse constants are widened\nat conversion, quantised models need `--dequantize`; variables "
+      "limits. Float16 and sparse constants are widened\nat conversion, quantised models need `--dequantize`; "
+      "variables "
       "and control flow are refused.\n\n"
       "| TensorFlow Lite operator | becomes | what there is, and limits |\n| --- | --- | --- |\n";
   for (const operator_support& row : supported_tflite_operators())
