@@ -23,6 +23,16 @@ format::Window window_of(const window& w) {
           u(w.dilation_h), u(w.dilation_w), u(w.pad_top),  u(w.pad_left)};
 }
 
+fb::Offset<void> write_recurrent(builder& b, const plan_recurrent& r) {
+  std::vector<std::uint8_t> functions;
+  for (const recurrent_function f : r.functions) functions.push_back(static_cast<std::uint8_t>(f));
+  const auto list = b.CreateVector(functions);
+  const auto parameters = b.CreateVector(r.parameters);
+  return format::CreateRecurrent(b, static_cast<format::RecurrentKind>(r.kind), static_cast<std::uint8_t>(r.reverse),
+                                 r.peephole, r.lengths, r.input_forget, r.linear_before_reset, r.clip, list, parameters)
+      .Union();
+}
+
 fb::Offset<void> write_operator(builder& b, const plan_step& s) {
   const format::Window w = window_of(s.w);
   const auto u = [](int v) { return static_cast<std::uint16_t>(v); };
@@ -67,6 +77,7 @@ fb::Offset<void> write_operator(builder& b, const plan_step& s) {
     case op::local_response_normalization:
       return format::CreateLocalResponseNormalization(b, static_cast<std::uint32_t>(s.size), s.alpha, s.beta, s.bias)
           .Union();
+    case op::recurrent: return write_recurrent(b, s.recurrent);
     case op::none: break;
   }
   return {};
@@ -100,7 +111,7 @@ fb::Offset<format::Port> write_port(builder& b, const plan_port& port) {
   return format::CreatePort(b, name, static_cast<std::uint32_t>(port.tensor), shape, axes);
 }
 
-/// What a variant looks like from outside: names, types and shapes of its ports.
+/// What a variant looks like from outside: names, types and shapes of its ports and states.
 std::string face_of(const plan& p) {
   std::string text;
   for (const auto* ports : {&p.inputs, &p.outputs})
@@ -110,6 +121,12 @@ std::string face_of(const plan& p) {
       for (std::int32_t d : t.shape) text += ',' + std::to_string(d);
       text += ports == &p.inputs ? '<' : '>';
     }
+  for (const plan_state& state : p.states) {
+    const plan_tensor& t = p.tensor(state.tensor);
+    text += state.name + '\0' + std::to_string(static_cast<int>(t.type));
+    for (std::int32_t d : t.shape) text += ',' + std::to_string(d);
+    text += '=';
+  }
   return text;
 }
 
@@ -137,8 +154,12 @@ fb::Offset<format::Variant> write_variant(builder& b, const std::string& variant
   const auto steps = write_all(b, p.steps, [&](const plan_step& s) { return write_step(b, s); });
   const auto inputs = write_all(b, p.inputs, [&](const plan_port& x) { return write_port(b, x); });
   const auto outputs = write_all(b, p.outputs, [&](const plan_port& x) { return write_port(b, x); });
+  const auto states = write_all(b, p.states, [&](const plan_state& s) {
+    const auto state_name = b.CreateString(s.name);
+    return format::CreateState(b, state_name, static_cast<std::uint32_t>(s.tensor), static_cast<std::uint32_t>(s.next));
+  });
   const auto name = b.CreateString(variant_name), profile = b.CreateString("");
-  return format::CreateVariant(b, name, profile, buffers, tensors, steps, inputs, outputs, 0,
+  return format::CreateVariant(b, name, profile, buffers, tensors, steps, inputs, outputs, states,
                                static_cast<std::uint64_t>(p.arena_bytes + 63) / 64 * 64,
                                static_cast<std::uint64_t>(p.lane_bytes));
 }
