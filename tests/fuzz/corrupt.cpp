@@ -6,6 +6,7 @@
 // the sample plans before they are written, so that they are well formed.
 #include "bend_plan.hpp"
 #include "exercise.hpp"
+#include "../model/recurrent_plan.hpp"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -73,7 +74,8 @@ bytes to_bytes(const test::plan_spec& plan) {
 }
 
 std::vector<test::plan_spec> samples() {
-  return {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true), test::make_indices()};
+  return {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true), test::make_indices(),
+          test::make_lstm()};
 }
 
 int write_seeds(const std::string& folder) {

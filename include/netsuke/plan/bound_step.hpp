@@ -20,6 +20,7 @@
 #include <netsuke/kernels/non_max_suppression.hpp>
 #include <netsuke/kernels/pack_panels.hpp>
 #include <netsuke/kernels/pool_2d.hpp>
+#include <netsuke/kernels/recurrent.hpp>
 #include <netsuke/kernels/reduce.hpp>
 #include <netsuke/kernels/resize_2d.hpp>
 #include <netsuke/kernels/select.hpp>
@@ -38,24 +39,25 @@
   X(unary)                          \
   X(binary)                         \
   X(reduce)
-#define NSK_PLAIN_KERNEL_LIST(X) \
-  X(pack_panels)                 \
-  X(pool_2d)                     \
-  X(copy)                        \
-  X(fill)                        \
-  X(resize_2d)                   \
-  X(softmax)                     \
-  X(cast)                        \
-  X(compare)                     \
-  X(select)                      \
-  X(arithmetic)                  \
-  X(gather)                      \
-  X(gather_elements)             \
-  X(arg_reduce)                  \
-  X(top_k)                       \
-  X(non_max_suppression)         \
-  X(layer_normalization)         \
-  X(local_response_normalization)
+#define NSK_PLAIN_KERNEL_LIST(X)  \
+  X(pack_panels)                  \
+  X(pool_2d)                      \
+  X(copy)                         \
+  X(fill)                         \
+  X(resize_2d)                    \
+  X(softmax)                      \
+  X(cast)                         \
+  X(compare)                      \
+  X(select)                       \
+  X(arithmetic)                   \
+  X(gather)                       \
+  X(gather_elements)              \
+  X(arg_reduce)                   \
+  X(top_k)                        \
+  X(non_max_suppression)          \
+  X(layer_normalization)          \
+  X(local_response_normalization) \
+  X(recurrent)
 #define NSK_KERNEL_LIST(X) X(conv_2d) NSK_EPILOGUE_KERNEL_LIST(X) NSK_PLAIN_KERNEL_LIST(X)
 
 NSK_BEGIN

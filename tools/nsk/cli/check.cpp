@@ -29,6 +29,10 @@ input_options options_of(const model& m, std::vector<std::string> sets, int vari
   input_options result = parse_inputs({}, sets);
   for (int i = 0; i < m.input_count(variant); ++i)
     result.shapes[m.input(i, variant).name()] = source_shape_of(m.input(i, variant));
+  for (int i = 0; i < m.variant(variant).state_count(); ++i) {
+    const auto lengths = m.variant(variant).state(i).tensor().shape();
+    result.shapes[m.variant(variant).state(i).name()] = shape_t(lengths.begin(), lengths.end());
+  }
   return result;
 }
 

@@ -13,8 +13,10 @@ struct convert_options {
   std::string source, output, json, report, profile, overrides;  ///< paths; empty: not wanted
   std::vector<std::string> inputs, sets;                         ///< NAME=1x3x224x224, NAME=VALUE
   std::vector<std::string> variants;                             ///< NAME:INPUT=1x3x192x192,...
+  std::vector<std::string> states;                               ///< INPUT=OUTPUT
   double max_tile_us = 100;
   bool check = false, embed_check = false, quiet = false, winograd = true, dequantize = false;
+  bool find_states = true;
 };
 exit_code convert(const convert_options& o);
 
@@ -22,6 +24,7 @@ struct run_options {
   std::string model, variant, output_directory, isa, trace;
   std::vector<std::string> inputs;  ///< NAME=FILE.npy
   int lanes = 1;
+  int steps = 1;  ///< inferences, one after the other
   bool nhwc = false, quiet = false;
 };
 exit_code run(const run_options& o);

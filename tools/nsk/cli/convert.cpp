@@ -62,12 +62,14 @@ std::vector<variant_source> read_variants(const convert_options& o) {
   std::vector<std::pair<std::string, input_options>> wanted;
   for (const std::string& text : o.variants) wanted.push_back(parse_variant(o, text));
   if (wanted.empty()) wanted.emplace_back("default", parse_inputs(o.inputs, o.sets));
+  const state_options states{named_values("--state", o.states, "INPUT=OUTPUT"), o.find_states};
   std::vector<variant_source> variants;
   for (const auto& [name, inputs] : wanted) {
     for (const variant_source& other : variants)
       if (other.name == name) misuse("--variant " + name + ": this name was given twice.");
-    variants.push_back({name, import_model(o.source, {o.dequantize})});
+    variants.push_back({name, import_model(o.source, {o.dequantize}), {}});
     resolve(variants.back().g, inputs);
+    variants.back().states = states_of(variants.back().g, states);
   }
   return variants;
 }
@@ -161,6 +163,8 @@ check_report check_report_of(const convert_options& o, const conversion& c) {
   report.isa = choose_engine("").name;
   for (const json& input : c.report["variants"][0]["inputs"])
     report.inputs.push_back({input["name"], describe_random(1)});
+  for (const json& state : c.report["variants"][0]["states"])
+    report.inputs.push_back({state["name"], describe_random(1)});
   return report;
 }
 
@@ -178,7 +182,7 @@ std::string summary(const convert_options& o, const json& report) {
                       arena["shared_bytes"].get<unsigned long long>(), arena["lane_bytes"].get<unsigned long long>(),
                       v["transposes_left"].size());
   for (const json& reason : v["transposes_left"]) text += "  " + reason.get<std::string>() + "\n";
-  return text;
+  return text + states_text(v);
 }
 
 }

@@ -56,6 +56,7 @@ CLI::App* add_convert(CLI::App& app, convert_options& o) {
                                   "  nsk convert model.onnx -o model.nsk --check\n"
                                   "  nsk convert model.tflite -o model.nsk --check\n"
                                   "  nsk convert model.onnx -o model.nsk --input image=1x3x224x224 --set training=0\n"
+                                  "  nsk convert voice.onnx -o voice.nsk --set rate=16000 --state memory=memory_out\n"
                                   "  nsk convert model.onnx -o model.nsk --max-tile-us 50 --profile console.json");
   command->add_option("source", o.source, "ONNX or TensorFlow Lite model")->type_name("FILE")->required();
   command->add_option("-o,--output", o.output, ".nsk file to write")->type_name("FILE")->required();
@@ -70,6 +71,12 @@ CLI::App* add_convert(CLI::App& app, convert_options& o) {
       ->allow_extra_args(false);
   command->add_flag("--dequantize", o.dequantize,
                     "Make a quantised TensorFlow Lite model a float32 one; its inputs and outputs too");
+  command
+      ->add_option("--state", o.states,
+                   "Make an input a state: in the next run it has what the output has now; both leave the ports")
+      ->type_name("INPUT=OUTPUT")
+      ->allow_extra_args(false);
+  command->add_flag("!--no-states", o.find_states, "No states but those given, however plain their names");
   command->add_flag("--check", o.check, "Compare with the reference evaluator before writing");
   command->add_flag("--embed-check", o.embed_check,
                     "Record inputs and outputs in the file, which nsk::selftest replays on the player's machine");
@@ -102,11 +109,19 @@ CLI::App* add_run(CLI::App& app, run_options& o) {
   CLI::App* command =
       add_command(app, "run", "Run a model on .npy files",
                   "  nsk run model.nsk --input image=picture.npy --output-dir out\n"
+                  "  nsk run voice.nsk --input audio=chunks.npy --steps 50 --output-dir out\n"
                   "  nsk run model.nsk --input image=picture.npy --output-dir out --lanes 2 --trace trace.json");
   command->add_option("model", o.model, ".nsk file")->type_name("FILE")->required();
   command->add_option("--input", o.inputs, "Input, in the source model's shape and layout")
       ->type_name("NAME=FILE.npy")
       ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--steps", o.steps,
+          "Runs one after the other, with states from each to the next; inputs and outputs have a leading axis "
+          "of time, or an input is the same in all")
+      ->type_name("N")
+      ->check(silent(CLI::Range(1, 1'000'000)));
   command->add_option("--output-dir", o.output_directory, "Directory for one .npy per output")
       ->type_name("DIRECTORY")
       ->required();

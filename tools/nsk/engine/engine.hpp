@@ -22,6 +22,10 @@ class runner {
   virtual ~runner() = default;
   virtual std::byte* input(int port) = 0;
   virtual const std::byte* output(int port) = 0;
+  /// State `index`, dense: what the next run reads.
+  virtual std::byte* state(int index) = 0;
+  /// Gives every state its initial value.
+  virtual void reset() = 0;
   /// Element at index 0 of a tensor of the first variant; valid while the step that wrote it is the last one that ran.
   virtual const std::byte* tensor(int index) = 0;
   /// Runs a whole inference with as many lanes as the runner was made for.

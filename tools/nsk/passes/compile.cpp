@@ -31,7 +31,7 @@ std::vector<std::byte> compile(const std::vector<variant_source>& variants, cons
   std::map<std::string, std::string> metadata = options.metadata;
   int transposes = 0;
   for (const variant_source& v : variants) {
-    program p = canonicalise(v.g);
+    program p = canonicalise(v.g, v.states);
     fuse(p);
     plans.push_back({v.name, lower(p, lowering)});
     plan& layout = plans.back().layout;

@@ -68,6 +68,7 @@ class lowerer {
   // lower.cpp: storages and views
   void place_inputs();
   void place_outputs();
+  void place_states();
   const decision& decided(int v) const;
   decision& ask(int v) { return m_decisions[v]; }
   /// Storage for the result `v`, in `order` unless decided otherwise.
@@ -130,6 +131,9 @@ class lowerer {
   void lower_suppression(const operation& o, const non_max_suppression_parameters& s);
   void lower_layer_normalization(const operation& o, const layer_normalization_parameters& l);
   void lower_local_response_normalization(const operation& o, const local_response_normalization_parameters& l);
+
+  // lower_recurrent.cpp
+  void lower_recurrent(const operation& o, const recurrent_parameters& r);
 
   void bind(int v, view where) { m_views[v] = std::move(where); }
   const std::string& name_of_value(int v) const { return m_program.values[static_cast<std::size_t>(v)].name; }

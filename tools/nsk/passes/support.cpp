@@ -46,6 +46,10 @@ const std::vector<operator_support>& supported_operators() {
        "Reduce, Unary and Binary",
        "constant scale and bias; p 1 or 2"},
       {{"LRN"}, "LocalResponseNormalization", "any size"},
+      {{"LSTM", "GRU", "RNN"},
+       "FullyConnected and Recurrent",
+       "all attributes, clip of gates alone as in ONNX Runtime; constant weights; sequence_lens may be data: lengths outside "
+       "are clamped and raise a flag"},
       {{"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}, "Compare", "any type but float16"},
       {{"And", "Or", "Xor", "Not", "BitwiseAnd", "BitwiseOr", "BitwiseXor"}, "Arithmetic", "bool, int32, int64"},
       {{"Where"}, "Select", "any type"},
@@ -154,7 +158,8 @@ std::string operators_page() {
       "Written by `nsk operators`; a test compares. ONNX, default domain, opset 7 and newer. Everything that depends "
       "on constants and shapes\n"
       "only is folded at conversion by the reference evaluator and needs no kernel; `If` with a known condition "
-      "disappears; functions of the\n"
+      "disappears, with another one\n"
+      "both branches are computed; `Loop` and `Scan` with a known number of iterations are unrolled; functions of the "
       "model are inlined.\n\n"
       "| ONNX operator | becomes | what there is, and limits |\n| --- | --- | --- |\n";
   for (const operator_support& row : supported_operators())

@@ -118,6 +118,14 @@ tile_size conv_tile_size(const plan& p, const plan_step& s, std::int64_t max_mac
   return winograd_tile_size(space, y.shape[1], y.shape[0], s.algorithm, depth, max_macs * gain, target);
 }
 
+/// Some rows of the batch with all their instants: enough to share each weight, and to leave something for all lanes.
+tile_size recurrent_tile_size(const plan& p, const plan_step& s) {
+  constexpr std::int64_t least_rows = 6;
+  const std::vector<std::int32_t>& y = p.tensor(s.outputs[0]).shape;
+  const std::int64_t rows = std::max((std::int64_t{y[0]} * y[2] + wanted_tiles - 1) / wanted_tiles, least_rows);
+  return {whole_or(rows * y[1], std::int64_t{y[0]} * y[1]), whole_or(1, y[2]), 0};
+}
+
 tile_size size_of_tiles(const plan& p, const plan_step& s, std::int64_t max_macs) {
   const plan_tensor& y = p.tensor(s.outputs[0]);
   const tile_space space = space_of(y);
@@ -150,6 +158,7 @@ tile_size size_of_tiles(const plan& p, const plan_step& s, std::int64_t max_macs
           space, std::max<std::int64_t>(
                      streamed_elements / p.tensor(s.inputs[0]).shape[static_cast<std::size_t>(s.axis)], 64));
     case op::non_max_suppression: return {};
+    case op::recurrent: return recurrent_tile_size(p, s);
     case op::layer_normalization:
     case op::local_response_normalization: return stream_tile_size(space, streamed_elements / 4, true);
     default: return stream_tile_size(space, streamed_elements);
@@ -160,6 +169,10 @@ std::int64_t scratch_of(const plan& p, const plan_step& s) {
   if (s.kind == op::resize_2d) return kernels::resize_2d_scratch_bytes(s.row_taps);
   if (s.kind == op::non_max_suppression)
     return kernels::non_max_suppression_scratch_bytes(p.tensor(s.inputs[0]).shape[1]);
+  if (s.kind == op::recurrent) {
+    const std::vector<std::int32_t>& y_shape = p.tensor(s.outputs[0]).shape;
+    return kernels::recurrent_scratch_bytes(s.recurrent.kind, y_shape[0], y_shape[3]);
+  }
   if (s.kind != op::conv_2d) return 0;
   const plan_tensor &x = p.tensor(s.inputs[0]), &y = p.tensor(s.outputs[0]);
   kernels::conv_2d_shape c{};

@@ -114,6 +114,7 @@ void add_constant(table& t);
 void add_selection(table& t);
 void add_reduction(table& t);
 void add_resize(table& t);
+void add_recurrent(table& t);
 
 /// Calls f with a pointer to the elements' type: f(double*), f(std::int64_t*) or f(std::uint8_t*), all null.
 template <class F>

@@ -40,7 +40,8 @@ std::string settings_source(const model& m) {
                                               "top_k",
                                               "non_max_suppression",
                                               "layer_normalization",
-                                              "local_response_normalization"};
+                                              "local_response_normalization",
+                                              "recurrent"};
   auto join = [](const char* scope, const bool* wanted, int count, auto&& name) {
     std::string text;
     for (int i = 0; i < count; ++i)

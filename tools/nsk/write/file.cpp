@@ -25,6 +25,16 @@ format::Window window_of(const window& w) {
           u(w.dilation_h), u(w.dilation_w), u(w.pad_top),  u(w.pad_left)};
 }
 
+fb::Offset<void> write_recurrent(builder& b, const plan_recurrent& r) {
+  std::vector<std::uint8_t> functions;
+  for (const recurrent_function f : r.functions) functions.push_back(static_cast<std::uint8_t>(f));
+  const auto list = b.CreateVector(functions);
+  const auto parameters = b.CreateVector(r.parameters);
+  return format::CreateRecurrent(b, static_cast<format::RecurrentKind>(r.kind), static_cast<std::uint8_t>(r.reverse),
+                                 r.peephole, r.lengths, r.input_forget, r.linear_before_reset, r.clip, list, parameters)
+      .Union();
+}
+
 fb::Offset<void> write_operator(builder& b, const plan_step& s) {
   const format::Window w = window_of(s.w);
   const auto u = [](int v) { return static_cast<std::uint16_t>(v); };
@@ -69,6 +79,7 @@ fb::Offset<void> write_operator(builder& b, const plan_step& s) {
     case op::local_response_normalization:
       return format::CreateLocalResponseNormalization(b, static_cast<std::uint32_t>(s.size), s.alpha, s.beta, s.bias)
           .Union();
+    case op::recurrent: return write_recurrent(b, s.recurrent);
     case op::none: break;
   }
   return {};
@@ -102,12 +113,12 @@ fb::Offset<format::Port> write_port(builder& b, const plan_port& port) {
   return format::CreatePort(b, name, static_cast<std::uint32_t>(port.tensor), shape, axes);
 }
 
-/// What a variant looks like from outside: names, types and shapes of its ports.
+/// What a variant looks like from outside: names, types and shapes of its ports and states.
 std::string face_of(const format::Variant& v) {
   std::string text;
-  const auto add = [&](const fb::Vector<fb::Offset<format::Port>>* ports, char end) {
+  const auto add = [&](const auto* ports, char end) {
     if (ports == nullptr || v.tensors() == nullptr) return;
-    for (const format::Port* port : *ports) {
+    for (const auto* port : *ports) {
       if (port->tensor() >= v.tensors()->size()) continue;  // nsk::open refuses it
       const format::Tensor* t = v.tensors()->Get(port->tensor());
       text += (port->name() != nullptr ? port->name()->str() : "") + '\0' + std::to_string(static_cast<int>(t->type()));
@@ -118,6 +129,7 @@ std::string face_of(const format::Variant& v) {
   };
   add(v.inputs(), '<');
   add(v.outputs(), '>');
+  add(v.states(), '=');
   return text;
 }
 
@@ -147,8 +159,12 @@ fb::Offset<format::Variant> write_variant(builder& b, const std::string& variant
   const auto steps = write_all(b, p.steps, [&](const plan_step& s) { return write_step(b, s); });
   const auto inputs = write_all(b, p.inputs, [&](const plan_port& x) { return write_port(b, x); });
   const auto outputs = write_all(b, p.outputs, [&](const plan_port& x) { return write_port(b, x); });
+  const auto states = write_all(b, p.states, [&](const plan_state& s) {
+    const auto state_name = b.CreateString(s.name);
+    return format::CreateState(b, state_name, static_cast<std::uint32_t>(s.tensor), static_cast<std::uint32_t>(s.next));
+  });
   const auto name = b.CreateString(variant_name), profile = b.CreateString("");
-  return format::CreateVariant(b, name, profile, buffers, tensors, steps, inputs, outputs, 0,
+  return format::CreateVariant(b, name, profile, buffers, tensors, steps, inputs, outputs, states,
                                static_cast<std::uint64_t>(p.arena_bytes + 63) / 64 * 64,
                                static_cast<std::uint64_t>(p.lane_bytes));
 }
