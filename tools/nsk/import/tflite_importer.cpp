@@ -14,6 +14,7 @@ namespace {
 constexpr int onnx_opset = 22;  // whose meaning the emitted nodes have
 constexpr std::int64_t most_folded = std::int64_t{1} << 28;
 constexpr std::int64_t most_looked_at = std::int64_t{1} << 16;  // elements of a constant that inference may need
+constexpr std::int64_t far_away = std::int64_t{1} << 40;        // beyond every axis
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 shape_t in_order(const shape_t& shape, const std::vector<std::int64_t>& order) {
@@ -115,7 +116,7 @@ std::vector<std::int64_t> tflite_importer::integers(int t, const char* what) {
   const array& a = *at(plain(t)).constant;
   if (!is_integer(a.type)) fail(std::string(what) + " ('" + tensor(t).name + "') holds no integers");
   std::vector<std::int64_t> result;
-  for (std::int64_t i = 0; i < a.count(); ++i) result.push_back(a.integer(i));
+  for (std::int64_t i = 0; i < a.count(); ++i) result.push_back(std::clamp(a.integer(i), -far_away, far_away));
   return result;
 }
 
@@ -321,7 +322,8 @@ value_id tflite_importer::activated(value_id v, tfl::Activation a, double low, d
     case tfl::Activation::RELU_N1_TO_1: low = std::max(low, -1.0), high = std::min(high, 1.0); break;
     case tfl::Activation::RELU6: low = std::max(low, 0.0), high = std::min(high, 6.0); break;
     default:  // runtimes ignore a fused Tanh, or apply it
-      fail("its fused activation " + std::to_string(static_cast<int>(a)) + " is not supported. Export it as an operator");
+      fail("its fused activation " + std::to_string(static_cast<int>(a)) +
+           " is not supported. Export it as an operator");
   }
   if (low == -infinity && high == infinity) return v;
   if (at(v).type != element::f32) fail("an activation after integers is not supported");
