@@ -16,7 +16,7 @@ import tempfile
 import numpy as np
 
 from against_litert import TOLERANCE, run_nsk
-from models import SAID_SKIPPED, SHARED, error_of, file_name, must
+from models import SAID_SKIPPED, SHARED, error_of, must
 
 MODELS = {"selfie_segmentation": "face/selfie_segmentation.tflite", "face_attention": "face/face_landmark_with_attention.tflite"}
 RUNS = 2
@@ -154,22 +154,21 @@ def compare(cut, model, folder, seed):
         t = cut.graph.tensors[tensor]
         values[int(tensor)] = inputs[t.name.decode()] = generator.uniform(0, 1, t.shape).astype(np.float32)
     wanted = cut.run(values)
-    run_nsk(model, folder, inputs)
+    outputs = run_nsk(model, folder, inputs)
     worst = 0.0
     for tensor, reference in zip(cut.graph.outputs, wanted):
         name = cut.graph.tensors[tensor].name.decode()
-        error = error_of(np.load(folder / "out" / file_name(name)), reference)
+        error = error_of(outputs[name], reference)
         print(f"{name}: {error:.1e}")
         worst = max(worst, error)
     return worst
 
 
 def run_small(folder, content, inputs):
-    """Outputs of a small model by name."""
+    """Outputs of a small model by the source's names."""
     (folder / "m.tflite").write_bytes(content)
     must("convert", folder / "m.tflite", "-o", folder / "m.nsk", "--check", "--quiet")
-    run_nsk(folder / "m.nsk", folder, inputs)
-    return {path.stem: np.load(path) for path in (folder / "out").glob("*.npy")}
+    return run_nsk(folder / "m.nsk", folder, inputs)
 
 
 def detection(folder):

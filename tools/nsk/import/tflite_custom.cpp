@@ -125,8 +125,10 @@ void tflite_importer::transform_picture() {
   const named_options o(m_op->data->custom_options());
   const shape_t x = shape(input(0));
   require(x.size() == 4 && x[0] == 1 && count_of(x) > 0, "the input must be one picture");
+  require(x[1] * x[2] <= 1 << 24, "the input has more than 2^24 pixels");
   const std::int64_t rows = o.integer("output_height", 1), columns = o.integer("output_width", 1),
                      count = rows * columns;
+  require(count <= 1 << 24, "the result has more than 2^24 pixels");
   std::vector<float> across(static_cast<std::size_t>(count)), down(across.size());
   for (std::int64_t i = 0; i < count; ++i) {
     across[static_cast<std::size_t>(i)] = static_cast<float>(i % columns) + 0.5f;

@@ -83,6 +83,40 @@ void tflite_importer::suppress() {
   bind(output(fifth ? 2 : 1), cast(count, 6), false);
 }
 
+/// What is kept, best first: indices of boxes and classes (int64), scores, and whether there is a detection at all.
+struct tflite_importer::detections {
+  value_id box, category, score, valid;
+};
+
+/// Suppression within each class, then the best of all classes.
+tflite_importer::detections tflite_importer::best_of_each_class(value_id corners, value_id scores, std::int64_t most,
+                                                                std::int64_t per_class, float overlap, float least) {
+  const std::int64_t boxes = at(scores).shape[0], classes = at(scores).shape[1];
+  const value_id by_class = reshaped(transposed(scores, {1, 0}), {1, classes, boxes});
+  const value_id rows = kept_rows(corners, by_class, per_class, overlap, least), zero = constant(make_ints({}, {0}));
+  const value_id valid = emit("GreaterOrEqual", {flattened(gathered(rows, 1, {2})), zero});
+  const value_id box = emit("Max", {flattened(gathered(rows, 1, {2})), zero});
+  const value_id category = emit("Max", {flattened(gathered(rows, 1, {1})), zero});
+  const value_id place = emit("Add", {emit("Mul", {box, constant(make_ints({}, {classes}))}), category});
+  const value_id score =
+      emit("Where", {valid, rows_at(flattened(scores), place), constant_number(-std::numeric_limits<float>::max())});
+  const std::int64_t room = std::min(most, at(score).shape[0]);
+  const values best = emit_many("TopK", {score, constant_integers({room})}, {{"axis", std::int64_t{0}}}, 2);
+  return {rows_at(box, best[1]), rows_at(category, best[1]), best[0], rows_at(valid, best[1])};
+}
+
+/// Suppression of boxes by their best class.
+tflite_importer::detections tflite_importer::best_of_all(value_id corners, value_id scores, std::int64_t most,
+                                                         float overlap, float least) {
+  const std::int64_t boxes = at(scores).shape[0];
+  const value_id top = emit("ReduceMax", {scores, constant_integers({1})}, {{"keepdims", std::int64_t{0}}});
+  const value_id best = emit("ArgMax", {scores}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
+  const value_id rows = kept_rows(corners, reshaped(top, {1, 1, boxes}), most, overlap, least);
+  const value_id zero = constant(make_ints({}, {0})), kept = flattened(gathered(rows, 1, {2}));
+  const value_id box = emit("Max", {kept, zero});
+  return {box, rows_at(best, box), rows_at(top, box), emit("GreaterOrEqual", {kept, zero})};
+}
+
 void tflite_importer::detection_post_process() {
   require_operands(3, 3, 4);
   const named_options o(m_op->data->custom_options());
@@ -95,12 +129,10 @@ void tflite_importer::detection_post_process() {
   const std::int64_t background = predictions[2] - classes;
   require(background == 0 || background == 1, "the scores have neither as many classes as num_classes, nor one more");
   require(o.integer("max_classes_per_detection", 1) == 1, "more than one class per detection is not supported");
-  const bool by_class = o.flag("use_regular_nms", false);
   const std::int64_t per_class =
       o.has("detections_per_class") ? o.integer("detections_per_class", 1) : usual_detections_per_class;
   const auto overlap = static_cast<float>(o.number("nms_iou_threshold", 0));
-  const float least =
-      just_below(static_cast<float>(o.number("nms_score_threshold", 0)));  // scores equal to it are kept
+  const float least = just_below(static_cast<float>(o.number("nms_score_threshold", 0)));  // equal scores are kept
   const double scale[4] = {o.number("y_scale", 0), o.number("x_scale", 0), o.number("h_scale", 0),
                            o.number("w_scale", 0)};
   require(overlap > 0 && overlap <= 1, "its nms_iou_threshold is not in (0, 1]");
@@ -109,44 +141,22 @@ void tflite_importer::detection_post_process() {
   const value_id corners = decoded_boxes(scale);
   const value_id scores =
       reshaped(sliced(plain(input(1)), false, {0, 0, background}, predictions, {1, 1, 1}), {boxes, classes});
-  const auto flat = [&](value_id v) { return reshaped(v, {count_of(at(v).shape)}); };
-  const auto pick = [&](value_id from, value_id which) {
-    return emit("Gather", {from, which}, {{"axis", std::int64_t{0}}});
-  };
-  const value_id zero = constant(make_ints({}, {0}));
-  value_id box, category, score, valid;
-  if (by_class) {
-    const value_id rows =
-        kept_rows(corners, reshaped(transposed(scores, {1, 0}), {1, classes, boxes}), per_class, overlap, least);
-    valid = emit("GreaterOrEqual", {flat(gathered(rows, 1, {2})), zero});
-    box = emit("Max", {flat(gathered(rows, 1, {2})), zero});
-    category = emit("Max", {flat(gathered(rows, 1, {1})), zero});
-    const value_id place = emit("Add", {emit("Mul", {box, constant(make_ints({}, {classes}))}), category});
-    score = emit("Where", {valid, pick(flat(scores), place), constant_number(-std::numeric_limits<float>::max())});
-    const std::int64_t room = std::min(most, at(score).shape[0]);
-    const values best = emit_many("TopK", {score, constant_integers({room})}, {{"axis", std::int64_t{0}}}, 2);
-    score = best[0];
-    for (value_id* v : {&box, &category, &valid}) *v = pick(*v, best[1]);
-  } else {
-    const value_id top = emit("ReduceMax", {scores, constant_integers({1})}, {{"keepdims", std::int64_t{0}}});
-    const value_id best = emit("ArgMax", {scores}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
-    const value_id rows = kept_rows(corners, reshaped(top, {1, 1, boxes}), most, overlap, least);
-    valid = emit("GreaterOrEqual", {flat(gathered(rows, 1, {2})), zero});
-    box = emit("Max", {flat(gathered(rows, 1, {2})), zero});
-    category = pick(best, box);
-    score = pick(top, box);
-  }
-  const std::int64_t room = at(score).shape[0];
+  const detections d = o.flag("use_regular_nms", false)
+                           ? best_of_each_class(corners, scores, most, per_class, overlap, least)
+                           : best_of_all(corners, scores, most, overlap, least);
+  const std::int64_t room = at(d.score).shape[0];
   const auto padded = [&](value_id v, std::int64_t width) {  // zeros where there is no detection
-    const value_id known = emit("Where", {reshaped(valid, {room, 1}), reshaped(v, {room, width}), constant_number(0)});
+    const value_id known =
+        emit("Where", {reshaped(d.valid, {room, 1}), reshaped(v, {room, width}), constant_number(0)});
     if (room == most) return known;
     return emit("Pad", {known, constant_integers({0, 0, most - room, 0})}, {{"mode", std::string("constant")}});
   };
   const auto as_float = [&](value_id v) { return emit("Cast", {v}, {{"to", std::int64_t{1}}}); };
-  bind(output(0), reshaped(padded(pick(corners, box), 4), {1, most, 4}), false);
-  bind(output(1), reshaped(padded(as_float(category), 1), {1, most}), false);
-  bind(output(2), reshaped(padded(score, 1), {1, most}), false);
-  bind(output(3), emit("ReduceSum", {as_float(valid), constant_integers({0})}, {{"keepdims", std::int64_t{1}}}), false);
+  bind(output(0), reshaped(padded(rows_at(corners, d.box), 4), {1, most, 4}), false);
+  bind(output(1), reshaped(padded(as_float(d.category), 1), {1, most}), false);
+  bind(output(2), reshaped(padded(d.score, 1), {1, most}), false);
+  bind(output(3), emit("ReduceSum", {as_float(d.valid), constant_integers({0})}, {{"keepdims", std::int64_t{1}}}),
+       false);
 }
 
 }

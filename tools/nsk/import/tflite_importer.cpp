@@ -14,6 +14,7 @@ namespace {
 constexpr int onnx_opset = 22;  // whose meaning the emitted nodes have
 constexpr std::int64_t most_folded = std::int64_t{1} << 28;
 constexpr std::int64_t most_looked_at = std::int64_t{1} << 16;  // elements of a constant that inference may need
+constexpr std::int64_t far_away = std::int64_t{1} << 40;        // beyond every axis
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 shape_t in_order(const shape_t& shape, const std::vector<std::int64_t>& order) {
@@ -115,7 +116,7 @@ std::vector<std::int64_t> tflite_importer::integers(int t, const char* what) {
   const array& a = *at(plain(t)).constant;
   if (!is_integer(a.type)) fail(std::string(what) + " ('" + tensor(t).name + "') holds no integers");
   std::vector<std::int64_t> result;
-  for (std::int64_t i = 0; i < a.count(); ++i) result.push_back(a.integer(i));
+  for (std::int64_t i = 0; i < a.count(); ++i) result.push_back(std::clamp(a.integer(i), -far_away, far_away));
   return result;
 }
 

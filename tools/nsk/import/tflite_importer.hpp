@@ -62,6 +62,9 @@ class tflite_importer {
   void split();
   void slice();
   void strided_slice();
+  struct slice_range;
+  slice_range range_of(std::int64_t begin, std::int64_t end, std::int64_t step, std::int64_t length, bool from_edge,
+                       bool to_edge) const;
   void pack();
   void unpack();
   void tile();
@@ -93,6 +96,12 @@ class tflite_importer {
   void unpool();
   // tflite_detection.cpp
   void detection_post_process();
+  struct detections;
+  detections best_of_each_class(value_id corners, value_id scores, std::int64_t most, std::int64_t per_class,
+                                float overlap, float least);
+  detections best_of_all(value_id corners, value_id scores, std::int64_t most, float overlap, float least);
+  value_id flattened(value_id v) { return reshaped(v, {count_of(at(v).shape)}); }
+  value_id rows_at(value_id from, value_id which) { return emit("Gather", {from, which}, {{"axis", std::int64_t{0}}}); }
   value_id decoded_boxes(const double (&scale)[4]);
   value_id kept_rows(value_id boxes, value_id scores, std::int64_t most, float overlap, float least);
   void suppress();
@@ -129,7 +138,8 @@ class tflite_importer {
   const Options* optional_options() const {
     return m_op->data->builtin_options_as<Options>();
   }
-  /// Values of a constant tensor; refuses computed ones, calling them `what`.
+  /// Values of a constant tensor, limited to +-2^40 (further than any axis reaches); refuses computed ones, calling
+  /// them `what`.
   std::vector<std::int64_t> integers(int t, const char* what);
   double number(int t, const char* what);
   std::size_t axis_of(std::int64_t axis, std::size_t rank) const;

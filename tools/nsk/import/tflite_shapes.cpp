@@ -123,12 +123,31 @@ void tflite_importer::slice() {
   bind(output(), sliced(in_form(input(0), pictures), pictures, starts, stops, list(x.size(), 1)), pictures);
 }
 
+/// Positions first, first + step, ... before last; `count` of them.
+struct tflite_importer::slice_range {
+  std::int64_t first, last, count;
+};
+
+tflite_importer::slice_range tflite_importer::range_of(std::int64_t begin, std::int64_t end, std::int64_t step,
+                                                       std::int64_t length, bool from_edge, bool to_edge) const {
+  require(step != 0, "a stride is zero");
+  const bool up = step > 0;
+  const auto clamped = [&](std::int64_t p) {
+    return std::clamp<std::int64_t>(p < 0 ? p + length : p, up ? 0 : -1, up ? length : length - 1);
+  };
+  const std::int64_t first = from_edge ? (up ? 0 : length - 1) : clamped(begin);
+  const std::int64_t last = to_edge ? (up ? length : -1) : clamped(end);
+  const std::int64_t distance = up ? last - first : first - last, stride = up ? step : -step;
+  const std::int64_t count = distance > 0 ? (distance + stride - 1) / stride : 0;
+  return count > 0 ? slice_range{first, last, count} : slice_range{0, 0, 0};
+}
+
 void tflite_importer::strided_slice() {
   require_operands(4, 4);
   const auto& o = options<tfl::StridedSliceOptions>();
   const shape_t& x = shape(input(0));
-  const list begin = integers(input(1), "the begin"), end = integers(input(2), "the end"),
-             step = integers(input(3), "the strides");
+  const list begin = integers(input(1), "the begin"), end = integers(input(2), "the end");
+  const list step = integers(input(3), "the strides");
   const std::size_t given = begin.size();
   require(given <= 31 && end.size() == given && step.size() == given, "begin, end and strides differ in length");
   require(!o.offset(), "an end that counts from the begin is not supported");
@@ -150,23 +169,18 @@ void tflite_importer::strided_slice() {
       to.push_back(1);
       continue;
     }
-    const std::int64_t length = x[axis], s = step[i];
-    require(s != 0, "a stride is zero");
-    const auto from_start = [&](std::int64_t p) { return p < 0 ? p + length : p; };
-    std::int64_t first = from_start(begin[i]), last = from_start(end[i]);
     if (bit(o.shrink_axis_mask(), i)) {
-      require(first >= 0 && first < length, "an index lies outside its axis");
-      starts[axis] = first;
-      stops[axis++] = first + 1;
-      continue;
+      starts[axis] = begin[i] < 0 ? begin[i] + x[axis] : begin[i];
+      require(starts[axis] >= 0 && starts[axis] < x[axis], "an index lies outside its axis");
+      stops[axis] = starts[axis] + 1;
+    } else {
+      const slice_range r = range_of(begin[i], end[i], step[i], x[axis], bit(o.begin_mask(), i), bit(o.end_mask(), i));
+      starts[axis] = r.first;
+      stops[axis] = r.last;
+      steps[axis] = r.count > 0 ? step[i] : 1;
+      to.push_back(r.count);
     }
-    const std::int64_t low = s > 0 ? 0 : -1, high = s > 0 ? length : length - 1;
-    first = bit(o.begin_mask(), i) ? (s > 0 ? 0 : length - 1) : std::clamp(first, low, high);
-    last = bit(o.end_mask(), i) ? (s > 0 ? length : -1) : std::clamp(last, low, high);
-    starts[axis] = std::max<std::int64_t>(first, 0);
-    stops[axis] = first < 0 ? starts[axis] : last;
-    steps[axis++] = s;
-    to.push_back(std::max<std::int64_t>(0, s > 0 ? (last - first + s - 1) / s : (first - last - s - 1) / -s));
+    ++axis;
   }
   while (axis < x.size()) to.push_back(x[axis++]);
   const bool pictures = prefer_pictures({input(0)}) && o.new_axis_mask() == 0 && o.shrink_axis_mask() == 0;
@@ -256,7 +270,7 @@ void tflite_importer::space_to_batch() {
   require(m + 1 <= axes && pairs.size() == 2 * m, "block shape, paddings and input disagree");
   list pads(2 * axes, 0), split = {x[0]}, order, to = {x[0]};
   for (std::size_t i = 0; i < m; ++i) {
-    require(block[i] > 0 && pairs[2 * i] >= 0 && pairs[2 * i + 1] >= 0,
+    require(block[i] > 0 && block[i] <= 65535 && pairs[2 * i] >= 0 && pairs[2 * i + 1] >= 0,
             "a block is not positive, or a padding negative");
     pads[i + 1] = pairs[2 * i];
     pads[axes + i + 1] = pairs[2 * i + 1];

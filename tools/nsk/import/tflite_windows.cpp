@@ -9,6 +9,7 @@ namespace nsk::tool {
 namespace {
 
 using list = std::vector<std::int64_t>;
+constexpr std::int64_t most_padding = 1 << 24;
 
 std::string auto_pad(tfl::Padding p) { return p == tfl::Padding::SAME ? "SAME_UPPER" : "VALID"; }
 
@@ -115,7 +116,8 @@ void tflite_importer::pool() {
 list tflite_importer::resized_lengths() {
   require_operands(2, 2);
   const list to = integers(input(1), "the new size");
-  require(to.size() == 2 && to[0] > 0 && to[1] > 0, "the new size must be two positive lengths");
+  require(to.size() == 2 && to[0] > 0 && to[1] > 0 && to[0] <= 65535 && to[1] <= 65535,
+          "the new size must be two lengths from 1 to 65535");
   require(rank(input(0)) == 4, "the input must have four dimensions");
   return to;
 }
@@ -182,7 +184,9 @@ list tflite_importer::per_axis_pads(int t) {
   require(pairs.size() == 2 * axes, "the paddings must have two values per dimension");
   list pads(2 * axes);
   for (std::size_t a = 0; a < axes; ++a) {
-    require(pairs[2 * a] >= 0 && pairs[2 * a + 1] >= 0, "a padding is negative");
+    require(
+        pairs[2 * a] >= 0 && pairs[2 * a + 1] >= 0 && pairs[2 * a] <= most_padding && pairs[2 * a + 1] <= most_padding,
+        "a padding is negative or longer than 2^24");
     pads[a] = pairs[2 * a];
     pads[a + axes] = pairs[2 * a + 1];
   }
