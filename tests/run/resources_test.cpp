@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <netsuke/image.hpp>
 #include "../resources.hpp"
+#include "../model/recurrent_plan.hpp"
 #include "support.hpp"
 
 namespace {
@@ -12,7 +13,7 @@ using test::opened;
 struct index_settings : nsk::default_settings {
   using ops = nsk::op_list<nsk::op::cast, nsk::op::compare, nsk::op::select, nsk::op::arithmetic, nsk::op::gather,
                            nsk::op::gather_elements, nsk::op::arg_reduce, nsk::op::top_k, nsk::op::non_max_suppression,
-                           nsk::op::layer_normalization, nsk::op::local_response_normalization>;
+                           nsk::op::layer_normalization, nsk::op::local_response_normalization, nsk::op::recurrent>;
 };
 
 /// Everything from the bytes to the second result.
@@ -62,8 +63,8 @@ TEST_CASE("resources: not one heap call from open to the end of the last run") {
   char* volatile block = new char[100];
   delete[] block;
   REQUIRE(test::heap_calls > before);  // the hook works
-  for (const test::plan_spec& plan :
-       {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true), test::make_indices()}) {
+  for (const test::plan_spec& plan : {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true),
+                                      test::make_indices(), test::make_lstm()}) {
     opened o(plan);
     REQUIRE(o.status);
     float result = -1;
@@ -98,7 +99,8 @@ void* run_painted(void* argument) {
 }
 
 TEST_CASE("resources: at most 32 KiB of stack from open to the end of the last run") {
-  for (const test::plan_spec& plan : {test::make_cnn().plan, test::make_mixed(), test::make_indices()}) {
+  for (const test::plan_spec& plan :
+       {test::make_cnn().plan, test::make_mixed(), test::make_indices(), test::make_lstm()}) {
     opened o(plan);
     painted_run p{&o, -1};
     const std::size_t stack = test::own_stack_of(run_painted, &p);

@@ -71,9 +71,7 @@ CLI::App* add_convert(CLI::App& app, convert_options& o) {
       ->allow_extra_args(false);
   command->add_flag("--dequantize", o.dequantize,
                     "Make a quantised TensorFlow Lite model a float32 one; its inputs and outputs too");
-  command
-      ->add_option("--state", o.states,
-                   "Make an input a state: in the next run it has what the output has now; both leave the ports")
+  command->add_option("--state", o.states, "Make an input a state: it has what the output had in the run before")
       ->type_name("INPUT=OUTPUT")
       ->allow_extra_args(false);
   command->add_flag("!--no-states", o.find_states, "No states but those given, however plain their names");
@@ -116,10 +114,7 @@ CLI::App* add_run(CLI::App& app, run_options& o) {
       ->type_name("NAME=FILE.npy")
       ->allow_extra_args(false);
   command
-      ->add_option(
-          "--steps", o.steps,
-          "Runs one after the other, with states from each to the next; inputs and outputs have a leading axis "
-          "of time, or an input is the same in all")
+      ->add_option("--steps", o.steps, "Runs in a row, states kept; arrays have an axis of time in front, or serve all")
       ->type_name("N")
       ->check(silent(CLI::Range(1, 1'000'000)));
   command->add_option("--output-dir", o.output_directory, "Directory for one .npy per output")

@@ -25,7 +25,7 @@ struct compile_options {
 struct variant_source {
   std::string name;
   graph g;
-  std::vector<state_link> states;
+  std::vector<state_link> states = {};
 };
 
 /// Canonicalises, fuses, lowers, tiles, plans memory and writes every variant; constants are shared between them.
