@@ -48,7 +48,8 @@ const std::vector<operator_support>& supported_operators() {
       {{"LRN"}, "LocalResponseNormalization", "any size"},
       {{"LSTM", "GRU", "RNN"},
        "FullyConnected and Recurrent",
-       "all attributes, clip of gates alone as in ONNX Runtime; constant weights; sequence_lens may be data: lengths outside "
+       "all attributes, clip of gates alone as in ONNX Runtime; constant weights; sequence_lens may be data: lengths "
+       "outside "
        "are clamped and raise a flag"},
       {{"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}, "Compare", "any type but float16"},
       {{"And", "Or", "Xor", "Not", "BitwiseAnd", "BitwiseOr", "BitwiseXor"}, "Arithmetic", "bool, int32, int64"},

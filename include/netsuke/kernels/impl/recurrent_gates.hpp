@@ -3,8 +3,8 @@
 /// Gates of recurrent layers, one row of one instant at a time: what stands between two products with the recurrent
 /// weights. Formulas are those of ONNX's LSTM, GRU and RNN.
 ///
-/// Order of operations: a gate's argument is input + product, then with a peephole fma(p, c, .), then clipped; h(c) is not. lstm: c
-/// = fma(f, c, i * g), h = o * h(c). gru: h = fma(z, h, (1 - z) * g).
+/// Order of operations: a gate's argument is input + product, then with a peephole fma(p, c, .), then clipped; h(c) is
+/// not. lstm: c = fma(f, c, i * g), h = o * h(c). gru: h = fma(z, h, (1 - z) * g).
 #include <netsuke/core/packing.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/math/functions.hpp>
