@@ -92,6 +92,8 @@ TEST_CASE("tflite: what cannot be computed is refused with its operator, tensors
   for (const char* part : {"operator 0 (CONV_2D", "'y'", "[1,1,3,2]", "[1,1,2,2]", "damaged"})
     CHECK(contains(wrong_shape, part));
 
+  CHECK(contains(refusal(small_convolution(tfl::Activation::NONE, {4})), "four dimensions"));
+
   tflite_writer w;
   const int x = w.floats("x", {2}), y = w.floats("y", {2});
   w.node(op::WHILE, {x}, {y});
