@@ -3,7 +3,7 @@
 """The engine's tests on an instruction set that this processor may lack.
 
   run_engine.py neon       compiles tests/simd, math, kernels, plan and run for AArch64 and runs them, on an emulator where it must be
-  run_engine.py avx512     compiles the whole engine strictly with every compiler; runs the same tests where the processor has AVX-512,
+  run_engine.py avx512     compiles the whole engine strictly with clang (g++ does in the tool); runs the same tests where the processor has AVX-512,
                            and elsewhere most of them on intrinsics written out in emulated_avx512/
 """
 import os
@@ -76,7 +76,7 @@ def avx512():
     if on_aarch64():
         print("SKIPPED: AVX-512 needs x86-64")
         return 0
-    violations = [v for v in parallel(lambda c: compile_engine(c, "NSK_ISA_AVX512"), compilers()) if v]
+    violations = [v for v in parallel(lambda c: compile_engine(c, "NSK_ISA_AVX512"), compilers()[-1:]) if v]
     print("\n".join(violations))
     if has_avx512():
         failed = run_tests("AVX-512", compilers()[0], ["-O1", "-DNSK_ISA_AVX512"])
