@@ -31,9 +31,11 @@ enum class op : std::uint8_t {
   top_k,
   non_max_suppression,
   layer_normalization,
-  local_response_normalization
+  local_response_normalization,
+  random,
+  tree_ensemble
 };
-inline constexpr int op_count = 25;
+inline constexpr int op_count = 27;
 
 enum class function : std::uint8_t {
   identity,
@@ -84,6 +86,8 @@ enum class reduce_kind : std::uint8_t { mean, sum, max, min, prod, sum_square };
 enum class compare_kind : std::uint8_t { equal, not_equal, less, less_equal };
 enum class arithmetic_kind : std::uint8_t { add, sub, mul, div, mod, fmod, min, max, bit_and, bit_or, bit_xor };
 enum class arg_reduce_kind : std::uint8_t { max, min };
+enum class random_kind : std::uint8_t { uniform, normal, gumbel };
+enum class tree_aggregate : std::uint8_t { sum, average, min, max };
 
 /// Window of a convolution or pooling, in input pixels.
 struct window {

@@ -20,11 +20,13 @@
 #include <netsuke/kernels/non_max_suppression.hpp>
 #include <netsuke/kernels/pack_panels.hpp>
 #include <netsuke/kernels/pool_2d.hpp>
+#include <netsuke/kernels/random.hpp>
 #include <netsuke/kernels/reduce.hpp>
 #include <netsuke/kernels/resize_2d.hpp>
 #include <netsuke/kernels/select.hpp>
 #include <netsuke/kernels/softmax.hpp>
 #include <netsuke/kernels/top_k.hpp>
+#include <netsuke/kernels/tree_ensemble.hpp>
 #include <netsuke/kernels/unary.hpp>
 #include <netsuke/plan/bind.hpp>
 
@@ -38,24 +40,26 @@
   X(unary)                          \
   X(binary)                         \
   X(reduce)
-#define NSK_PLAIN_KERNEL_LIST(X) \
-  X(pack_panels)                 \
-  X(pool_2d)                     \
-  X(copy)                        \
-  X(fill)                        \
-  X(resize_2d)                   \
-  X(softmax)                     \
-  X(cast)                        \
-  X(compare)                     \
-  X(select)                      \
-  X(arithmetic)                  \
-  X(gather)                      \
-  X(gather_elements)             \
-  X(arg_reduce)                  \
-  X(top_k)                       \
-  X(non_max_suppression)         \
-  X(layer_normalization)         \
-  X(local_response_normalization)
+#define NSK_PLAIN_KERNEL_LIST(X)  \
+  X(pack_panels)                  \
+  X(pool_2d)                      \
+  X(copy)                         \
+  X(fill)                         \
+  X(resize_2d)                    \
+  X(softmax)                      \
+  X(cast)                         \
+  X(compare)                      \
+  X(select)                       \
+  X(arithmetic)                   \
+  X(gather)                       \
+  X(gather_elements)              \
+  X(arg_reduce)                   \
+  X(top_k)                        \
+  X(non_max_suppression)          \
+  X(layer_normalization)          \
+  X(local_response_normalization) \
+  X(random)                       \
+  X(tree_ensemble)
 #define NSK_KERNEL_LIST(X) X(conv_2d) NSK_EPILOGUE_KERNEL_LIST(X) NSK_PLAIN_KERNEL_LIST(X)
 
 NSK_BEGIN
@@ -67,8 +71,7 @@ class bound_step {
  public:
   bound_step(const memory_map& memory, const step_view& step)
       : m_args(bind(memory, step)), m_op(step.op()), m_tile(step.tile()) {
-    const tensor_info output = step.output();
-    m_space = tile_space_of(output.shape().data(), output.rank());
+    m_space = step.space(memory.rows);
     m_grid = tile_grid_of(m_space, m_tile);
   }
 

@@ -13,7 +13,9 @@ struct convert_options {
   std::string source, output, json, report, profile;  ///< paths; empty: not wanted
   std::vector<std::string> inputs, sets;              ///< NAME=1x3x224x224, NAME=VALUE
   std::vector<std::string> variants;                  ///< NAME:INPUT=1x3x192x192,...
+  std::vector<std::string> outputs;                   ///< names; empty: all
   double max_tile_us = 100;
+  int batch = 0;  ///< most rows; 0: fixed shapes
   bool check = false, quiet = false, winograd = true;
 };
 exit_code convert(const convert_options& o);
@@ -21,7 +23,8 @@ exit_code convert(const convert_options& o);
 struct run_options {
   std::string model, variant, output_directory, isa, trace;
   std::vector<std::string> inputs;  ///< NAME=FILE.npy
-  int lanes = 1;
+  int lanes = 1, batch = 0;         ///< rows of a batch; 0: all
+  std::uint64_t seed = 0;           ///< of random steps
   bool nhwc = false, quiet = false;
 };
 exit_code run(const run_options& o);

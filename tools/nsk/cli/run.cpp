@@ -77,6 +77,8 @@ exit_code run(const run_options& o) {
   if (!given.empty())
     misuse("--input: the model has no input '" + given.begin()->first + "'. It has " + describe_inputs(m, variant) +
            ".");
+  runner->seed(o.seed);
+  if (o.batch != 0) runner->set_batch(o.batch);
   make_directory(o.output_directory);
   stages.end("inputs");
 

@@ -95,6 +95,7 @@ class resolver {
   resolver(graph& g, const input_options& options) : m_graph(g), m_options(options) {}
 
   void run() {
+    choose_outputs();
     bind_inputs();
     remove_dead_nodes(m_graph);
     for (std::size_t i = 0; i < m_graph.values.size(); ++i)
@@ -117,7 +118,26 @@ class resolver {
  private:
   value& at(value_id v) { return m_graph.values[static_cast<std::size_t>(v)]; }
 
-  // Inputs.
+  // Outputs and inputs.
+
+  void choose_outputs() {
+    if (m_options.outputs.empty()) return;
+    std::vector<value_id> chosen;
+    for (const std::string& name : m_options.outputs) {
+      std::string known;
+      value_id found = no_value;
+      for (value_id v : m_graph.outputs) {
+        known += (known.empty() ? "'" : ", '") + at(v).name + "'";
+        if (at(v).name == name) found = v;
+      }
+      if (found == no_value)
+        misuse("--output-value names '" + name + "', which is no output of the model. Its outputs: " + known);
+      if (std::find(chosen.begin(), chosen.end(), found) != chosen.end())
+        misuse("--output-value names '" + name + "' twice");
+      chosen.push_back(found);
+    }
+    m_graph.outputs = std::move(chosen);
+  }
 
   void check_name(const std::string& name, const char* option) const {
     std::string known;
@@ -202,6 +222,10 @@ class resolver {
     for (value_id v : n.inputs) all_constant = all_constant && (v == no_value || at(v).constant);
     all_constant = all_constant || (n.domain.empty() && (n.op == "Shape" || n.op == "Size"));  // these read no elements
 
+    if (reference::draws_numbers(n)) {
+      all_constant = false;
+      n.attributes[reference::random_stream] = m_streams++;
+    }
     if (n.op == "NonMaxSuppression" && n.domain.empty() && !all_constant) bound_suppression(n);
     reference::call c = reference::make_call(m_graph, n);
     std::vector<reference::typed_array> held(n.inputs.size());
@@ -340,6 +364,7 @@ class resolver {
   std::vector<node> m_waiting;  ///< last first
   std::unordered_map<std::string, value_id> m_ids;
   std::set<std::string> m_node_names;
+  std::int64_t m_streams = 0;  ///< nodes so far that draw random numbers
 };
 
 }

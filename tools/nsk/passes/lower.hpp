@@ -129,6 +129,8 @@ class lowerer {
   void lower_suppression(const operation& o, const non_max_suppression_parameters& s);
   void lower_layer_normalization(const operation& o, const layer_normalization_parameters& l);
   void lower_local_response_normalization(const operation& o, const local_response_normalization_parameters& l);
+  void lower_random(const operation& o, const random_parameters& r);
+  void lower_trees(const operation& o, const tree_parameters& t);
 
   void bind(int v, view where) { m_views[v] = std::move(where); }
   const std::string& name_of_value(int v) const { return m_program.values[static_cast<std::size_t>(v)].name; }

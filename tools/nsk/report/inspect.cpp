@@ -57,6 +57,7 @@ std::string algorithm_of(const step_view& s) {
   if (s.op() == op::compare) return format::EnumNameCompareKind(s.compare()->kind());
   if (s.op() == op::arithmetic) return format::EnumNameArithmeticKind(s.arithmetic()->kind());
   if (s.op() == op::arg_reduce) return format::EnumNameArgReduceKind(s.arg_reduce()->kind());
+  if (s.op() == op::random) return format::EnumNameRandomKind(s.random()->kind());
   return "";
 }
 
@@ -179,6 +180,7 @@ json variant(const model& m, const variant_view& v, const device_profile* profil
   json result = {{"name", v.name()}, {"profile", v.profile()}, {"inputs", json::array()}, {"outputs", json::array()}};
   for (int i = 0; i < v.input_count(); ++i) result["inputs"].push_back(port(v.input(i)));
   for (int i = 0; i < v.output_count(); ++i) result["outputs"].push_back(port(v.output(i)));
+  result["batch"] = v.batch();
   result["arena"] = {{"shared_bytes", v.shared_bytes()},
                      {"lane_bytes", v.lane_bytes()},
                      {"bytes", v.arena_bytes()},

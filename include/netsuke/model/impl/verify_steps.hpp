@@ -23,8 +23,10 @@ inline std::uint32_t own_inputs(op o) {
     case op::non_max_suppression: return 2;
     case op::select:
     case op::layer_normalization: return 3;
-    case op::fill: return 0;
+    case op::fill:
+    case op::random: return 0;
     case op::resize_2d: return 5;
+    case op::tree_ensemble: return 7;
     default: return 1;
   }
 }
@@ -77,6 +79,7 @@ inline bool fills_border(op o) {
     case op::arithmetic:
     case op::arg_reduce:
     case op::top_k:
+    case op::tree_ensemble:
     case op::non_max_suppression: return false;
     default: return true;
   }
@@ -110,6 +113,7 @@ inline bool tiles_agree(const step_view& s) {
     case op::pack_panels: return grid.channels == 1;
     case op::non_max_suppression: return grid.count() == 1;
     case op::layer_normalization:
+    case op::tree_ensemble:
     case op::local_response_normalization: return grid.channels == 1;
     case op::softmax:
     case op::top_k: {
