@@ -1,38 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Lies about decision trees, each refused for its own reason.
 #include <doctest/doctest.h>
-#include "sample_plans.hpp"
+#include "forest_plan.hpp"
 #include <netsuke/model/open.hpp>
 
 namespace {
 using nsk::status_code;
 using test::plan_spec;
 namespace format = nsk::format;
+using test::forest;
 
 enum part : std::size_t { x, roots, nodes, thresholds, targets, weights, base };
-
-/// Two trees on three features: a test with two leaves, and a leaf alone.
-struct forest {
-  std::vector<std::int32_t> roots{0, 3}, nodes{2, 1, 1, 2, 0, 0, 0, 1, 0, 0, 1, 3, 0, 0, 3, 4}, targets{0, 1, 0, 1};
-  std::vector<float> thresholds{0.5f, 0, 0, 0}, weights{1, 2, 3, 4}, base{0, 0.5f};
-  std::size_t features = 3;
-
-  plan_spec plan() const {
-    using format::DataType;
-    plan_spec p;
-    const std::uint32_t in = p.add_input("x", {4, static_cast<std::int32_t>(features)}, 1);
-    const std::uint32_t out = p.add_output("y", {4, 2}, 0, 1);
-    const std::vector<std::uint32_t> inputs = {in,
-                                               p.add_constant("roots", roots, DataType::int32),
-                                               p.add_constant("nodes", nodes, DataType::int32),
-                                               p.add_constant("thresholds", thresholds),
-                                               p.add_constant("targets", targets, DataType::int32),
-                                               p.add_constant("weights", weights),
-                                               p.add_constant("base", base)};
-    p.add_step(format::Operator::TreeEnsemble, inputs, out, "trees");
-    return p;
-  }
-};
 
 nsk::status open_plan(const plan_spec& p) {
   const test::aligned_bytes file = p.write();
@@ -85,7 +63,9 @@ TEST_CASE("open: every lie about decision trees is refused") {
         status_code::bad_step);
   CHECK(bent([](plan_spec& p) { p.tensors[p.steps[0].inputs[x]].type = format::DataType::int32; }) ==
         status_code::bad_step);
-  CHECK(bent([](plan_spec& p) { p.tensors[p.steps[0].inputs[x]].shape[0] = 3; }) == status_code::bad_step);
+  CHECK(bent([](plan_spec& p) {
+          p.steps[0].inputs[x] = test::add_view(p, p.steps[0].inputs[x], {3, 3}, {3, 1});
+        }) == status_code::bad_step);
   CHECK(bent([](plan_spec& p) { p.tensors[p.steps[0].inputs[roots]].type = format::DataType::float32; }) ==
         status_code::bad_weights);
   CHECK(bent([](plan_spec& p) { p.steps[0].inputs[base] = p.steps[0].inputs[x]; }) == status_code::bad_weights);
