@@ -190,6 +190,34 @@ def check_refusals(folder):
         raise SystemExit(f"a batch of {MOST + 1} rows: exit code {done.returncode}, {done.stderr}")
 
 
+def check_operators(folder):
+    """Every random operator, its attributes, types and ranks, against the same numbers in NumPy."""
+    x = np.random.default_rng(3).uniform(-2, 2, (3, 5)).astype(np.float32)
+    p = (1 / (1 + np.exp(-x.astype(np.float64))))
+    best = lambda stream, draws: (x[:, None, :] + philox.gumbel((3, draws, 5), stream, SEED)).argmax(-1)
+    wanted = [2 + 0.5 * philox.normal((3, 4, 5), 0, SEED), -2 + 5 * philox.uniform((7,), 1, SEED), 1 + 3 * philox.uniform((3, 5), 2, SEED),
+              philox.normal((3, 5), 3, SEED), best(4, 6).astype(np.int64), best(5, 1).astype(np.int32),
+              (philox.uniform((3, 5), 6, SEED) < p).astype(np.float32), philox.uniform((3, 5), 7, SEED) < p, philox.normal((2, 3, 4, 5), 8, SEED)]
+    nodes = [helper.make_node("RandomNormal", [], ["y0"], mean=2.0, scale=0.5, shape=[3, 4, 5], seed=1.0),
+             helper.make_node("RandomUniform", [], ["y1"], low=-2.0, high=3.0, shape=[7]),
+             helper.make_node("RandomUniformLike", ["x"], ["y2"], low=1.0, high=4.0), helper.make_node("RandomNormalLike", ["x"], ["y3"]),
+             helper.make_node("Multinomial", ["x"], ["y4"], sample_size=6, dtype=TensorProto.INT64), helper.make_node("Multinomial", ["x"], ["y5"]),
+             helper.make_node("Sigmoid", ["x"], ["p"]), helper.make_node("Bernoulli", ["p"], ["y6"]),
+             helper.make_node("Bernoulli", ["p"], ["y7"], dtype=TensorProto.BOOL), helper.make_node("RandomNormal", [], ["y8"], shape=[2, 3, 4, 5])]
+    kinds = {np.dtype(np.int64): TensorProto.INT64, np.dtype(np.int32): TensorProto.INT32, np.dtype(bool): TensorProto.BOOL}
+    outputs = [helper.make_tensor_value_info(f"y{i}", kinds.get(w.dtype, TensorProto.FLOAT), list(w.shape)) for i, w in enumerate(wanted)]
+    graph = helper.make_graph(nodes, "drawn", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, 5])], outputs)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), folder / "drawn.onnx")
+    must("convert", folder / "drawn.onnx", "-o", folder / "drawn.nsk", "--check")
+    run_nsk(folder / "drawn.nsk", {"x": x}, folder, "--lanes", 2)
+    for i, want in enumerate(wanted):
+        got = np.load(folder / "out" / f"y{i}.npy")
+        if kinds.get(want.dtype) is None:
+            want = want.astype(np.float32)
+        if error_of(got, want) > 1e-6:
+            raise SystemExit(f"y{i}: {error_of(got, want):.1e} from the numbers that NumPy draws")
+
+
 def check_chosen_outputs(folder):
     """Only the outputs that are named are left, and with them the random steps."""
     model = folder / "sure.nsk"
@@ -198,6 +226,9 @@ def check_chosen_outputs(folder):
     seen = json.loads(must("inspect", model, "--json"))["variants"][0]
     if [o["name"] for o in seen["outputs"]] != ["deterministic_continuous_actions"] or any(s["operator"] == "Random" for s in seen["steps"]):
         raise SystemExit(f"outputs {seen['outputs']}, steps {[s['operator'] for s in seen['steps']]}")
+    must("convert", AGENTS[0], "-o", model, "--input", "obs_0=1x13")
+    if "nsk::op::random" not in must("inspect", model, "--settings"):
+        raise SystemExit("the settings that are printed lack the operator random")
     if nsk("convert", AGENTS[0], "-o", model, "--batch-max", MOST, "--output-value", "nothing").returncode != 1:
         raise SystemExit("an output that there is not was accepted")
 
@@ -206,6 +237,7 @@ def main(folder):
     philox.check_known_answers()
     with tempfile.TemporaryDirectory(prefix="nsk_agents_") as work:
         check_refusals(pathlib.Path(work))
+        check_operators(pathlib.Path(work))
         check_chosen_outputs(pathlib.Path(work))
     files = AGENTS + sorted(pathlib.Path(folder).glob("*.onnx"))
     if files == AGENTS:
