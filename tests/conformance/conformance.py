@@ -155,7 +155,7 @@ def run_nsk(program, model, inputs, folder):
         files = save_inputs(variant, live, folder)
         shapes = [f"{name}={'x'.join(map(str, np.load(file).shape))}" for name, file in files if np.load(file).ndim]
         try:
-            call([program, "convert", str(folder / "model.onnx"), "-o", str(folder / "model.nsk")] + [w for s in shapes for w in ("--input", s)])
+            call([program, "convert", str(folder / "model.onnx"), "-o", str(folder / "model.nsk"), "--no-states"] + [w for s in shapes for w in ("--input", s)])
         except Refused as e:
             refusal = e
             if "this operator is not supported" in str(e):

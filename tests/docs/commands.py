@@ -5,12 +5,13 @@
   commands.py [FILE.md ...]        README.md, docs/*.md and examples/README.md when none is given
 
 Blocks of ```sh are run with `bash -e`, those of one page in order in one scratch folder, in which what pages speak of exists: the tool and
-the examples on the path, model.onnx, model.nsk, examples/ and include/ of the checkout, arrays and pictures (see furnish). Programs of
+the examples on the path, model.onnx, model.nsk, model.tflite, quantised.tflite, examples/ and include/ of the checkout, arrays and pictures (see furnish). Programs of
 SYNTAX_ONLY, which install packages or take minutes, are tested elsewhere; here they must exist, be executable, and parse. Where a line must
 not run at all, write before its block, with a reason:
 
   <!-- commands: not run, REASON -->
 """
+import json
 import os
 import pathlib
 import re
@@ -48,6 +49,27 @@ def small_model(path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
 
 
+def small_tflite(path, quantised):
+    """One convolution; flatc turns its description into a TensorFlow Lite model."""
+    shapes = {"image": [1, 8, 8, 3], "kernel": [4, 3, 3, 3], "y": [1, 8, 8, 4]}
+    kernel = np.random.default_rng(3).integers(-9, 9, shapes["kernel"])
+    data = kernel.astype(np.int8) if quantised else kernel.astype(np.float32)
+    tensors = [{"name": name, "shape": shape, "type": "INT8" if quantised else "FLOAT32", "buffer": 1 if name == "kernel" else 0} for name, shape in shapes.items()]
+    if quantised:
+        for tensor, scale in zip(tensors, (0.1, 0.01, 0.2)):
+            tensor["quantization"] = {"scale": [scale], "zero_point": [0]}
+    options = {"padding": "SAME", "stride_w": 1, "stride_h": 1, "fused_activation_function": "RELU"}
+    operator = {"inputs": [0, 1], "outputs": [2], "builtin_options_type": "Conv2DOptions", "builtin_options": options}
+    model = {"version": 3, "operator_codes": [{"builtin_code": "CONV_2D", "deprecated_builtin_code": 3}],
+             "subgraphs": [{"tensors": tensors, "inputs": [0], "outputs": [2], "operators": [operator]}],
+             "buffers": [{}, {"data": list(data.tobytes())}]}
+    text = path.with_suffix(".json")
+    text.write_text(json.dumps(model))
+    subprocess.run(["flatc", "-b", "-o", path.parent, REPOSITORY / "schema/tflite.fbs", text], check=True)
+    path.with_suffix(".bin").rename(path)
+    text.unlink()
+
+
 def furnish(folder):
     """Everything that pages take for granted."""
     programs = folder / ".path"
@@ -58,6 +80,8 @@ def furnish(folder):
             (programs / example.name).symlink_to(example)
     small_model(folder / "model.onnx")
     subprocess.run([TOOL, "convert", folder / "model.onnx", "-o", folder / "model.nsk", "--quiet"], check=True)
+    small_tflite(folder / "model.tflite", False)
+    small_tflite(folder / "quantised.tflite", True)
     for name in ("picture", "image", "in"):
         np.save(folder / f"{name}.npy", np.random.default_rng(2).uniform(-1, 1, [1, 3, 32, 32]).astype(np.float32))
     for name in ("examples", "include", "tests", "tools"):

@@ -43,13 +43,19 @@ def look_at(path):
 
 
 def main():
+    if shutil.which("git") is None:
+        print("SKIPPED: there is no git, a fresh clone cannot be made")
+        return 0
     if not (REPOSITORY / ".git").exists():
         print(f"SKIPPED: {REPOSITORY} is no git checkout, there is nothing to clone")
         return 0
     folder = pathlib.Path(tempfile.mkdtemp(prefix="nsk_newcomer_"))
     try:
         clone = folder / "netsuke"
-        run("clone", ["git", "clone", "--quiet", "--no-hardlinks", REPOSITORY, clone], folder)
+        cloned = subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(REPOSITORY), str(clone)], capture_output=True, text=True)
+        if cloned.returncode:
+            print(f"SKIPPED: git cannot clone {REPOSITORY}: {cloned.stderr.strip()}")
+            return 0
         readme = (clone / "README.md").read_text()
         for command in ("./examples/quickstart.sh", "./tests/run.sh"):
             if command not in readme:

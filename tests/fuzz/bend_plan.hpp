@@ -106,12 +106,27 @@ inline void bend_window(generator& random, test::step_spec& s) {
   s.window = nsk::format::Window(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]);
 }
 
+inline void bend_recurrent(generator& random, test::recurrent_spec& r) {
+  switch (random.below(8)) {
+    case 0: r.kind = static_cast<nsk::format::RecurrentKind>(random.below(4)); break;
+    case 1: bend(random, r.reverse); break;
+    case 2: r.peephole = !r.peephole; break;
+    case 3: r.lengths = !r.lengths; break;
+    case 4: r.input_forget = !r.input_forget; break;
+    case 5: r.linear_before_reset = !r.linear_before_reset; break;
+    case 6:
+      if (!r.functions.empty()) bend(random, any_of(random, r.functions));
+      break;
+    default: random.one_in(2) ? r.functions.resize(random.below(8)) : r.parameters.resize(random.below(16)); break;
+  }
+}
+
 inline void bend_step(generator& random, test::plan_spec& p) {
   test::step_spec &s = any_of(random, p.steps), &other = any_of(random, p.steps);
   const auto any_tensor = [&] {
     return static_cast<std::uint32_t>(random.below(p.tensors.size() + (random.one_in(20) ? 1 : 0)));
   };
-  switch (random.below(23)) {
+  switch (random.below(24)) {
     case 0: s.op = static_cast<nsk::format::Operator>(random.below(nsk::op_count + 1)); break;
     case 1:
     case 2:
@@ -152,6 +167,7 @@ inline void bend_step(generator& random, test::plan_spec& p) {
       s.arg_reduce = static_cast<nsk::format::ArgReduceKind>(random.below(3));
       break;
     case 20: bend(random, random.one_in(2) ? s.most_per_class : s.size); break;
+    case 22: bend_recurrent(random, s.recurrent); break;
     case 21: s.center_point_box = !s.center_point_box, s.smallest = !s.smallest, s.centre = !s.centre; break;
     default: std::swap(s, other); break;
   }

@@ -8,6 +8,7 @@
 #include "../model/policy_plan.hpp"
 #include "bend_plan.hpp"
 #include "exercise.hpp"
+#include "../model/recurrent_plan.hpp"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -75,12 +76,13 @@ bytes to_bytes(const test::plan_spec& plan) {
 }
 
 std::vector<test::plan_spec> samples() {
-  return {test::make_cnn().plan, test::make_mixed(),  test::make_recurrent(false, true),
-          test::make_indices(),  test::make_policy(), test::make_forest()};
+  return {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true),
+          test::make_indices(),  test::make_lstm(),  test::make_policy(),
+          test::make_forest()};
 }
 
 int write_seeds(const std::string& folder) {
-  static const char* const names[] = {"convolutions", "mixed", "recurrent", "indices", "policy", "forest"};
+  static const char* const names[] = {"convolutions", "mixed", "recurrent", "indices", "lstm", "policy", "forest"};
   for (std::size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     const bytes file = to_bytes(samples()[i]);
     std::ofstream(folder + "/" + names[i], std::ios::binary)

@@ -20,6 +20,10 @@ GUARDS = pathlib.Path(__file__).resolve().parent
 STRICT = ["-std=c++17", "-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 
 
+class Skipped(Exception):
+    """A guard cannot look, for the reason given."""
+
+
 class Tree:
     """A checkout, or a copy of its include/ folder with something planted in it. `changed` restricts slow guards to those files."""
 

@@ -10,7 +10,7 @@ import binary_guards
 import compile_guards
 import engine_guards
 import source_guards
-from common import REPOSITORY, Tree, copy_tree, scratch_folder
+from common import REPOSITORY, Skipped, Tree, copy_tree, scratch_folder
 
 GUARDS = {**source_guards.GUARDS, **compile_guards.GUARDS, **binary_guards.GUARDS, **engine_guards.GUARDS}
 
@@ -46,7 +46,11 @@ def main(arguments):
     if not arguments or arguments[0] not in GUARDS or arguments[1:] not in ([], ["--seeded"]):
         print(__doc__)
         return 2
-    return check_seeds(arguments[0]) if arguments[1:] else check_tree(arguments[0])
+    try:
+        return check_seeds(arguments[0]) if arguments[1:] else check_tree(arguments[0])
+    except Skipped as reason:
+        print(f"SKIPPED: {reason}")
+        return 0
 
 
 if __name__ == "__main__":

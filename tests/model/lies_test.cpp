@@ -99,7 +99,7 @@ const lie lies[] = {
     {"check vector without inputs", status_code::bad_check, [](cnn_sample& s) { s.plan.checks.push_back({}); }},
     // Steps: structure.
     {"no operator", status_code::unknown_op, [](cnn_sample& s) { s.plan.steps[stem].op = format::Operator::NONE; }},
-    {"operator of the future", status_code::unknown_op, [](cnn_sample& s) { s.plan.steps[stem].op = static_cast<format::Operator>(nsk::op_count); }},
+    {"operator of the future", status_code::unknown_op, [](cnn_sample& s) { s.plan.steps[stem].op = static_cast<format::Operator>(static_cast<int>(format::Operator::MAX) + 1); }},
     {"operator without table", status_code::unknown_op, [](cnn_sample& s) { s.plan.steps[stem].has_op = false; }},
     {"tensor index", status_code::bad_index, [](cnn_sample& s) { s.plan.steps[deep].inputs[0] = 1000; }},
     {"output index", status_code::bad_index, [](cnn_sample& s) { s.plan.steps[deep].outputs[0] = ~0u; }},

@@ -67,6 +67,16 @@ struct epilogue_spec {
   std::int32_t residual = -1, slope = -1;
 };
 
+/// Parameters of a Recurrent step.
+struct recurrent_spec {
+  format::RecurrentKind kind = format::RecurrentKind::lstm;
+  std::uint8_t reverse = 0;
+  bool peephole = false, lengths = false, input_forget = false, linear_before_reset = false;
+  float clip = 0;
+  std::vector<std::uint8_t> functions;
+  std::vector<float> parameters;
+};
+
 struct step_spec {
   std::string name;
   format::Operator op = format::Operator::NONE;
@@ -91,6 +101,7 @@ struct step_spec {
   bool last = false, smallest = false, center_point_box = false, centre = true;
   std::uint32_t most_per_class = 0, size = 1;
   float iou_threshold = 0, score_threshold = 0, epsilon = 0, alpha = 0, beta = 0, bias = 0;
+  recurrent_spec recurrent{};
   format::RandomKind random = format::RandomKind::uniform;
   std::uint32_t stream = 0;
   format::TreeAggregate aggregate = format::TreeAggregate::sum;
@@ -279,6 +290,12 @@ inline flatbuffers::Offset<void> write_op(flatbuffers::FlatBufferBuilder& b, con
     case Operator::LayerNormalization: return CreateLayerNormalization(b, s.epsilon, s.centre).Union();
     case Operator::LocalResponseNormalization:
       return CreateLocalResponseNormalization(b, s.size, s.alpha, s.beta, s.bias).Union();
+    case Operator::Recurrent: {
+      const recurrent_spec& r = s.recurrent;
+      return CreateRecurrentDirect(b, r.kind, r.reverse, r.peephole, r.lengths, r.input_forget, r.linear_before_reset,
+                                   r.clip, &r.functions, &r.parameters)
+          .Union();
+    }
     case Operator::Random: return CreateRandom(b, s.random, 1, 0, s.stream).Union();
     case Operator::TreeEnsemble: return CreateTreeEnsemble(b, s.aggregate).Union();
     default: return 0;

@@ -176,6 +176,8 @@ def check_refusals(folder):
                                   {"b": np.array([-1]), "e": np.array([-100]), "a": np.array([0]), "s": np.array([-1])}),
         "a constant for each row": ([helper.make_node("Add", ["x", "c"], ["y"])], ["batch", 4], {"c": np.arange(MOST * 4, dtype=np.float32).reshape(MOST, 4)}),
         "rows that become columns": ([helper.make_node("Reshape", ["x", "r"], ["y"])], ["batch", 4], {"r": np.array([4, MOST])}),
+        "a recurrent layer": ([helper.make_node("Unsqueeze", ["x", "a"], ["s"]), helper.make_node("RNN", ["s", "w", "r"], ["y"], hidden_size=3)], ["batch", 4],
+                              {"a": np.array([0]), "w": np.ones((1, 3, 4), np.float32), "r": np.ones((1, 3, 3), np.float32)}),
         "no open batch": ([helper.make_node("Relu", ["x"], ["y"])], [2, 4], {}),
     }
     for name, (nodes, shape, constants) in cases.items():
@@ -188,6 +190,23 @@ def check_refusals(folder):
     done = nsk("run", folder / "rows.nsk", "--input", f"x={folder / 'x.npy'}", "--output-dir", folder, "--batch", MOST + 1)
     if done.returncode != 2:
         raise SystemExit(f"a batch of {MOST + 1} rows: exit code {done.returncode}, {done.stderr}")
+
+
+def check_states(folder):
+    """States belong to a session, not to rows: in a batch they are refused, and work as inputs and outputs."""
+    rows = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", 4])
+    nodes = [helper.make_node("Add", ["x", "h_in"], ["h_out"]), helper.make_node("Relu", ["h_out"], ["y"])]
+    source, model = folder / "memory.onnx", folder / "memory.nsk"
+    graph = helper.make_graph(nodes, "memory", [rows("x"), rows("h_in")], [rows("y"), rows("h_out")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), source)
+    done = nsk("convert", source, "-o", model, "--batch-max", MOST)
+    if done.returncode != 2 or "state 'h_in'" not in done.stderr:
+        raise SystemExit(f"a state with rows: exit code {done.returncode}, {done.stderr}")
+    must("convert", source, "-o", model, "--batch-max", MOST, "--no-states", "--check")
+    must("convert", source, "-o", model, "--input", "x=2x4", "--input", "h_in=2x4", "--output-value", "y", "--output-value", "h_out")
+    if [s["name"] for s in json.loads(must("inspect", model, "--json"))["variants"][0]["states"]] != ["h_in"]:
+        raise SystemExit("a state whose output was named is no state")
+    must("check", source, model)
 
 
 def check_operators(folder):
@@ -237,6 +256,7 @@ def main(folder):
     philox.check_known_answers()
     with tempfile.TemporaryDirectory(prefix="nsk_agents_") as work:
         check_refusals(pathlib.Path(work))
+        check_states(pathlib.Path(work))
         check_operators(pathlib.Path(work))
         check_chosen_outputs(pathlib.Path(work))
     files = AGENTS + sorted(pathlib.Path(folder).glob("*.onnx"))

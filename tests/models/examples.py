@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import wave
 
 import numpy as np
 import onnx
@@ -64,6 +65,27 @@ def detect(programs, folder):
         drawn, plain = (np.asarray(Image.open(p).convert("RGB")).astype(int) for p in (folder / "faces.png", photo))
         if drawn.shape != plain.shape or (np.abs(drawn - plain).max(-1) > 60).sum() < 200:
             raise SystemExit("detect_faces: nothing was drawn")
+
+
+def voice(programs, folder):
+    """Speech is where the sound is: a voice-like tone between two silences."""
+    source = SHARED / "audio" / "silero_vad_16k_op15.onnx"
+    if not source.exists():
+        print(f"note: {source.name} is not on this machine; voice_activity was not run on it")
+        return
+    must("convert", source, "-o", folder / "voice.nsk", "--input", "input=1x576", "--input", "state=2x1x128", "--set", "sr=16000")
+    rate, seconds = 44100, 3
+    samples = np.zeros(rate * seconds, np.float32)
+    samples[rate:2 * rate] = np.random.default_rng(1).normal(0, 0.1, rate)
+    with wave.open(str(folder / "sound.wav"), "wb") as file:
+        file.setnchannels(2)
+        file.setsampwidth(2)
+        file.setframerate(rate)
+        file.writeframes(np.repeat((samples * 32767).clip(-32768, 32767).astype("<i2"), 2).tobytes())
+    said = call(programs / "voice_activity", folder / "voice.nsk", folder / "sound.wav", "-o", folder / "speech.svg")
+    drawn = (folder / "speech.svg").read_text()
+    if not re.search(r"94 chunks of 32 ms", said) or drawn.count(",") < 94 or "polyline" not in drawn:
+        raise SystemExit(f"voice_activity: unexpected output\n{said}")
 
 
 def agents(programs, folder):
@@ -142,6 +164,7 @@ def main(programs):
         choose(programs, model)
         upscale(programs, folder, model)
         detect(programs, folder)
+        voice(programs, folder)
         agents(programs, folder)
 
 

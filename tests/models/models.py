@@ -31,12 +31,14 @@ MODELS = {
     "line_detector": "detect/mlsd_320x320_tiny.onnx",
     "text_detector": "detect/ch_PP-OCRv4_det_infer.onnx",
     "text_classifier": "detect/ch_ppocr_mobile_v2.0_cls_infer.onnx",
+    "lstm": "bench/lstm.onnx",
+    "gru": "bench/gru.onnx",
 }
 # What differs from the usual: shapes of open inputs, the range of the numbers in them, networks that are no CNNs (where a leftover
 # transposition has to be named, not absent).
 SHAPES = {"text_detector": {"x": [1, 3, 320, 320]}, "text_classifier": {"x": [1, 3, 48, 192]}}
 RANGES = {"line_detector": (0, 255)}
-NOT_CONVOLUTIONAL = {"transformer_enc"}
+NOT_CONVOLUTIONAL = {"transformer_enc", "lstm", "gru"}
 AGENTS = sorted((REPOSITORY / "examples" / "models").glob("*_agent.onnx"))  # agents.py: their outputs are random
 OWN = sorted(set((REPOSITORY / "examples" / "models").glob("*.onnx")) - set(AGENTS))
 for own in OWN:

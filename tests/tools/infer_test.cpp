@@ -5,6 +5,7 @@
 
 #include "errors.hpp"
 #include "graph_builder.hpp"
+#include "reference/evaluator.hpp"
 
 namespace {
 
@@ -121,7 +122,113 @@ TEST_CASE("an If with a known condition becomes its branch, names kept unique") 
     for (const value& v : g.values) CHECK(++names[v.name] == 1);
     for (const value& v : g.values) CHECK((v.typed && v.is_static()));
   }
-  CHECK(contains(refusal(b.g), "its condition is computed at run time"));
+}
+
+/// The values of a graph without constants, resolved and evaluated.
+std::map<std::string, array> evaluated(graph g, const std::map<std::string, array>& inputs) {
+  resolve(g, {});
+  return evaluator(g).run(inputs);
+}
+
+TEST_CASE("an If whose condition is data computes both branches and takes one") {
+  const auto branch = [](const std::string& op, bool passes) {
+    graph_builder b;
+    const value_id x = b.capture("x");
+    b.output(b.node_of(op, {x}, "t"));
+    b.output(passes ? x : b.node_of("Neg", {x}, "u"));
+    return std::make_shared<graph>(b.g);
+  };
+  for (const shape_t& shape : {shape_t{}, shape_t{1}}) {
+    graph_builder b;
+    const value_id x = b.input("x", {3}), c = b.input("c", shape, element::boolean);
+    const std::vector<value_id> results = b.nodes(
+        "If", {c}, {"first", "second"}, {{"then_branch", branch("Relu", true)}, {"else_branch", branch("Abs", false)}});
+    for (const value_id v : results) b.output(v);
+    (void)x;
+    for (const bool condition : {false, true}) {
+      array taken(element::boolean, shape);
+      taken.set_integer(0, condition);
+      const auto y = evaluated(b.g, {{"x", make_floats({3}, {-1, 0, 2})}, {"c", taken}});
+      CHECK(y.at("first").shape == shape_t{3});
+      CHECK(y.at("first").number(0) == (condition ? 0 : 1));
+      CHECK(y.at("second").number(0) == (condition ? -1 : 1));
+      CHECK(y.at("second").number(2) == (condition ? 2 : -2));
+    }
+  }
+}
+
+TEST_CASE("an If whose branches differ in shape needs a known condition") {
+  const auto branch = [](const std::string& op, std::map<std::string, attribute> attributes) {
+    graph_builder b;
+    b.output(b.node_of(op, {b.capture("x")}, "t", std::move(attributes)));
+    return std::make_shared<graph>(b.g);
+  };
+  graph_builder b;
+  b.input("x", {1, 3});
+  b.output(b.node_of("If", {b.input("c", {}, element::boolean)}, "y",
+                     {{"then_branch", branch("Relu", {})}, {"else_branch", branch("Squeeze", {})}}));
+  CHECK(contains(refusal(b.g), "different shapes"));
+}
+
+/// x -> x * 2 + i, and x * x collected, `trips` times.
+graph loop_of(std::int64_t trips, bool condition_is_data = false) {
+  graph_builder body;
+  const value_id i = body.input("i", {}, element::i64), c = body.input("c", {}, element::boolean),
+                 x = body.input("x", {2});
+  const value_id same = body.node_of("Identity", {c}, "c_out");
+  const value_id number = body.node_of("Cast", {i}, "number", {{"to", std::int64_t{1}}});
+  const value_id doubled = body.node_of("Add", {x, x}, "doubled");
+  const value_id next = body.node_of("Add", {doubled, number}, "next");
+  body.output(same);
+  body.output(next);
+  body.output(body.node_of("Mul", {x, x}, "square"));
+  graph_builder b;
+  const value_id start = b.input("start", {2});
+  const value_id count = b.constant("count", make_ints({}, {trips}));
+  const value_id goes = condition_is_data ? b.input("goes", {}, element::boolean) : no_value;
+  for (const value_id v :
+       b.nodes("Loop", {count, goes, start}, {"last", "squares"}, {{"body", std::make_shared<graph>(body.g)}}))
+    b.output(v);
+  return b.g;
+}
+
+TEST_CASE("a Loop with a known number of iterations is unrolled") {
+  const auto y = evaluated(loop_of(3), {{"start", make_floats({2}, {1, -1})}});
+  CHECK(y.at("last").number(0) == 12);  // 1 -> 2 -> 5 -> 12
+  CHECK(y.at("last").number(1) == -4);  // -1 -> -2 -> -3 -> -4
+  REQUIRE(y.at("squares").shape == shape_t{3, 2});
+  CHECK(y.at("squares").number(4) == 25);
+  CHECK(contains(refusal(loop_of(3, true)), "whether it goes on is computed at run time"));
+  CHECK(contains(refusal(loop_of(5000)), "1024 iterations"));
+  CHECK(contains(refusal(loop_of(0)), "no iteration"));
+}
+
+TEST_CASE("a Scan is unrolled along any axis, in both directions") {
+  graph_builder body;
+  const value_id sum = body.input("sum", {2}), x = body.input("x", {2});
+  const value_id next = body.node_of("Add", {sum, x}, "next");
+  body.output(next);
+  body.output(body.node_of("Identity", {next}, "so_far"));
+  for (const std::int64_t backwards : {0, 1}) {
+    graph_builder b;
+    const value_id start = b.input("start", {2}), line = b.input("line", {2, 3});
+    for (const value_id v : b.nodes("Scan", {start, line}, {"total", "sums"},
+                                    {{"body", std::make_shared<graph>(body.g)},
+                                     {"num_scan_inputs", std::int64_t{1}},
+                                     {"scan_input_axes", std::vector<std::int64_t>{1}},
+                                     {"scan_input_directions", std::vector<std::int64_t>{backwards}},
+                                     {"scan_output_directions", std::vector<std::int64_t>{backwards}},
+                                     {"scan_output_axes", std::vector<std::int64_t>{1}}}))
+      b.output(v);
+    const auto y =
+        evaluated(b.g, {{"start", make_floats({2}, {10, 20})}, {"line", make_floats({2, 3}, {1, 2, 4, -1, -2, -4})}});
+    CHECK(y.at("total").number(0) == 17);
+    CHECK(y.at("total").number(1) == 13);
+    REQUIRE(y.at("sums").shape == shape_t{2, 3});
+    CHECK(y.at("sums").number(0) == (backwards ? 17 : 11));
+    CHECK(y.at("sums").number(1) == (backwards ? 16 : 13));
+    CHECK(y.at("sums").number(2) == (backwards ? 14 : 17));
+  }
 }
 
 TEST_CASE("a branch may return what it captures") {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <sstream>
+#include "import/tflite.hpp"
 #include "passes/canonicalise.hpp"
 #include "passes/support.hpp"
 
@@ -15,6 +16,14 @@ TEST_CASE("operators: every rule has one line in the table, and every line its r
     told.insert(told.end(), row.operators.begin(), row.operators.end());
   std::sort(told.begin(), told.end());
   CHECK(told == canonicaliser::operators());
+}
+
+TEST_CASE("operators: the same for TensorFlow Lite") {
+  std::vector<std::string> told;
+  for (const operator_support& row : supported_tflite_operators())
+    told.insert(told.end(), row.operators.begin(), row.operators.end());
+  std::sort(told.begin(), told.end());
+  CHECK(told == tflite_operators());
 }
 
 TEST_CASE("operators: docs/operators.md is what `nsk operators` prints") {

@@ -12,7 +12,7 @@ NSK_BEGIN
 /// Hands out 0, 1, 2, ... to any number of threads, each number once. Alone on its cache lines.
 class alignas(128) tile_counter {
  public:
-  explicit tile_counter(std::int32_t first) : m_next(first) {}
+  explicit tile_counter(std::int32_t first = 0) : m_next(first) {}
   /// Returns the next number. Relaxed: what orders the results is the end of the caller's parallel_for.
   std::int32_t take() {
 #if defined(_MSC_VER) && !defined(__clang__)

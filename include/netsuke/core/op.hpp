@@ -32,10 +32,11 @@ enum class op : std::uint8_t {
   non_max_suppression,
   layer_normalization,
   local_response_normalization,
+  recurrent,
   random,
   tree_ensemble
 };
-inline constexpr int op_count = 27;
+inline constexpr int op_count = 28;
 
 enum class function : std::uint8_t {
   identity,
@@ -86,6 +87,20 @@ enum class reduce_kind : std::uint8_t { mean, sum, max, min, prod, sum_square };
 enum class compare_kind : std::uint8_t { equal, not_equal, less, less_equal };
 enum class arithmetic_kind : std::uint8_t { add, sub, mul, div, mod, fmod, min, max, bit_and, bit_or, bit_xor };
 enum class arg_reduce_kind : std::uint8_t { max, min };
+enum class recurrent_kind : std::uint8_t { rnn, gru, lstm };
+enum class recurrent_function : std::uint8_t {
+  sigmoid,
+  tanh,
+  relu,
+  affine,
+  leaky_relu,
+  thresholded_relu,
+  scaled_tanh,
+  hard_sigmoid,
+  elu,
+  softsign,
+  softplus
+};
 enum class random_kind : std::uint8_t { uniform, normal, gumbel };
 enum class tree_aggregate : std::uint8_t { sum, average, min, max };
 

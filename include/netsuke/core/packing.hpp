@@ -36,6 +36,19 @@ constexpr std::int64_t panel_floats(std::int64_t channels, std::int64_t depth) {
   return padded_channels(channels) * (depth + 1);
 }
 
+/// Gates of a recurrent layer, the functions they have, and the rows behind its instants: the last h, and c.
+constexpr int recurrent_gates(recurrent_kind k) {
+  return k == recurrent_kind::rnn ? 1 : k == recurrent_kind::gru ? 3 : 4;
+}
+constexpr int recurrent_functions(recurrent_kind k) { return static_cast<int>(k) + 1; }
+constexpr int recurrent_final_rows(recurrent_kind k) { return k == recurrent_kind::lstm ? 2 : 1; }
+/// Floats of the recurrent weights of one direction. The hidden gate of a gru stands alone where it is given r * h.
+constexpr std::int64_t recurrent_weight_floats(recurrent_kind k, bool linear_before_reset, std::int64_t hidden) {
+  if (k == recurrent_kind::gru && !linear_before_reset)
+    return panel_floats(2 * hidden, hidden) + panel_floats(hidden, hidden);
+  return panel_floats(recurrent_gates(k) * hidden, hidden);
+}
+
 /// Output rows and columns of one Winograd tile: 4 for F(4x4, 3x3), 2 for F(2x2, 3x3).
 constexpr int winograd_outputs(conv_algorithm a) { return a == conv_algorithm::winograd4 ? 4 : 2; }
 /// Transformed points per tile: 36 or 16.

@@ -192,6 +192,29 @@ struct local_response_normalization_args {
   float alpha, beta, bias;
 };
 
+/// Function of a gate, with its parameters.
+struct recurrent_gate {
+  recurrent_function fn;
+  float alpha, beta;
+};
+
+/// The recurrence of a layer over time: kernels/recurrent.hpp. Last dimensions have stride 1.
+struct recurrent_args {
+  tensor_view input;      ///< [B, T, D, gates * H]: products of the layer's inputs, and biases
+  tensor_view initial_h;  ///< [B, D, H]
+  tensor_view initial_c;  ///< [B, D, H], lstm only
+  tensor_view lengths;    ///< int32 [B]; null data where every row has T instants
+  tensor_view output;     ///< [B, T + final rows, D, H]
+  const float* weights;   ///< recurrent_weight_floats per direction
+  const float* peephole;  ///< [D, 3, H]: input, output, forget; null where there is none
+  recurrent_kind kind;
+  std::uint32_t reverse;  ///< bit d: direction d runs backwards
+  bool input_forget, linear_before_reset;
+  float clip;  ///< 0: no clipping
+  recurrent_gate gate[2][3];
+  std::uint32_t* flags;
+};
+
 /// output = offset + scale * z, z random: kernels/random.hpp. Rows are indices of dimension 0; float32.
 struct random_args {
   tensor_view output;

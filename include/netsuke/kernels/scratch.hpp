@@ -53,5 +53,13 @@ constexpr std::int64_t conv_2d_scratch_bytes(const conv_2d_shape& s) {
 /// Scratch of non_max_suppression: two lists of box numbers.
 constexpr std::int64_t non_max_suppression_scratch_bytes(std::int64_t boxes) { return whole_lines(8 * boxes); }
 
+/// Most rows of a batch whose products with the recurrent weights are computed at once.
+inline constexpr int recurrent_block_rows = 24;
+/// Scratch of recurrent: the gates of one block of rows, and a register beyond.
+constexpr std::int64_t recurrent_scratch_bytes(recurrent_kind k, std::int64_t batch, std::int64_t hidden) {
+  const std::int64_t rows = batch < recurrent_block_rows ? batch : recurrent_block_rows;
+  return whole_lines(4 * rows * padded_channels(recurrent_gates(k) * hidden) + 64);
+}
+
 }
 NSK_END

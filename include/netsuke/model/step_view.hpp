@@ -14,6 +14,19 @@ struct epilogue_info {
   std::int32_t residual = -1, slope = -1;
 };
 
+/// Positions of the inputs of a recurrent step that it may lack, -1 where it does, and how many inputs it has.
+struct recurrent_inputs {
+  std::int32_t initial_c = -1, peephole = -1, lengths = -1, count = 3;
+
+  static recurrent_inputs of(const format::Recurrent* r) {
+    recurrent_inputs i;
+    if (r->kind() == format::RecurrentKind::lstm) i.initial_c = i.count++;
+    if (r->peephole()) i.peephole = i.count++;
+    if (r->lengths()) i.lengths = i.count++;
+    return i;
+  }
+};
+
 /// One step of a verified variant. A view: valid as long as the file's bytes.
 class step_view {
  public:
@@ -87,8 +100,9 @@ class step_view {
   const format::LocalResponseNormalization* local_response_normalization() const {
     return m_step->op_as_LocalResponseNormalization();
   }
-  const format::TreeEnsemble* tree_ensemble() const { return m_step->op_as_TreeEnsemble(); }
+  const format::Recurrent* recurrent() const { return m_step->op_as_Recurrent(); }
   const format::Random* random() const { return m_step->op_as_Random(); }
+  const format::TreeEnsemble* tree_ensemble() const { return m_step->op_as_TreeEnsemble(); }
   /// Dimension along which the step works; -1 for operators that have none.
   int axis() const {
     switch (op()) {

@@ -154,6 +154,29 @@ inline kernels::local_response_normalization_args bind_local_response_normalizat
   return {m.view(s.input(0)), m.view(s.output()), static_cast<std::int32_t>(l->size()),
           l->alpha(),         l->beta(),          l->bias()};
 }
+inline kernels::recurrent_args bind_recurrent(const memory_map& m, const step_view& s) {
+  const format::Recurrent* r = s.recurrent();
+  const recurrent_inputs in = recurrent_inputs::of(r);
+  kernels::recurrent_args a{};
+  a.input = m.view(s.input(0));
+  a.weights = m.constant<float>(s.input(1));
+  a.initial_h = m.view(s.input(2));
+  if (in.initial_c >= 0) a.initial_c = m.view(s.input(in.initial_c));
+  if (in.peephole >= 0) a.peephole = m.constant<float>(s.input(in.peephole));
+  if (in.lengths >= 0) a.lengths = m.view(s.input(in.lengths));
+  a.output = m.view(s.output());
+  a.kind = static_cast<recurrent_kind>(r->kind());
+  a.reverse = r->reverse();
+  a.input_forget = r->input_forget();
+  a.linear_before_reset = r->linear_before_reset();
+  a.clip = r->clip();
+  const std::uint32_t functions = static_cast<std::uint32_t>(recurrent_functions(a.kind));
+  for (std::uint32_t i = 0; i < impl::count_of(r->functions()); ++i)
+    a.gate[i / functions][i % functions] = {static_cast<recurrent_function>(r->functions()->Get(i)),
+                                            r->parameters()->Get(2 * i), r->parameters()->Get(2 * i + 1)};
+  a.flags = m.flags;
+  return a;
+}
 inline kernels::random_args bind_random(const memory_map& m, const step_view& s) {
   const format::Random* r = s.random();
   return {m.view(s.output()), static_cast<random_kind>(r->kind()), r->scale(), r->offset(), r->stream(), m.random};

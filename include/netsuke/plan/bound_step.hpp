@@ -21,6 +21,7 @@
 #include <netsuke/kernels/pack_panels.hpp>
 #include <netsuke/kernels/pool_2d.hpp>
 #include <netsuke/kernels/random.hpp>
+#include <netsuke/kernels/recurrent.hpp>
 #include <netsuke/kernels/reduce.hpp>
 #include <netsuke/kernels/resize_2d.hpp>
 #include <netsuke/kernels/select.hpp>
@@ -58,6 +59,7 @@
   X(non_max_suppression)          \
   X(layer_normalization)          \
   X(local_response_normalization) \
+  X(recurrent)                    \
   X(random)                       \
   X(tree_ensemble)
 #define NSK_KERNEL_LIST(X) X(conv_2d) NSK_EPILOGUE_KERNEL_LIST(X) NSK_PLAIN_KERNEL_LIST(X)

@@ -22,6 +22,7 @@ inline std::uint64_t taps_of(const step_view& s) {
     case op::depthwise_conv_2d:
     case op::pool_2d: return area;
     case op::fully_connected:
+    case op::recurrent:
     case op::mat_mul: return last_length(s.input(0));
     case op::resize_2d: return std::uint64_t{s.resize_2d()->row_taps()} * s.resize_2d()->column_taps();
     case op::reduce:

@@ -17,5 +17,47 @@ struct shared_tiles {
   }
 };
 
+/// Tiles [begin, end) of a step, dealt to lanes in runs of neighbours: a lane that works on the same part of every step
+/// finds in its own caches what it wrote in the step before.
+class dealt_tiles {
+ public:
+  static constexpr int most_runs = 16;
+
+  dealt_tiles(std::int32_t begin, std::int32_t end, int lanes)
+      : m_begin(begin), m_tiles(end - begin), m_runs(lanes < most_runs ? lanes : most_runs), m_lanes(lanes) {
+    for (int i = 0; i < m_runs; ++i) m_next[i] = tile_counter(first_of(i));
+  }
+  int runs() const { return m_runs; }
+  int run_of_lane(int lane) const { return static_cast<int>(std::int64_t{lane} * m_runs / m_lanes); }
+  /// Returns a tile of that run, -1 when there is none left.
+  std::int32_t take(int run) {
+    const std::int32_t tile = m_next[run].take();
+    return tile < first_of(run + 1) ? tile : -1;
+  }
+
+ private:
+  std::int32_t first_of(int run) const {
+    return m_begin + static_cast<std::int32_t>(std::int64_t{m_tiles} * run / m_runs);
+  }
+
+  std::int32_t m_begin, m_tiles;
+  int m_runs, m_lanes;
+  tile_counter m_next[most_runs];
+};
+
+/// What one lane takes: its own run, then what other lanes have not come to.
+struct lane_tiles {
+  dealt_tiles* all;
+  int run, runs_left;
+  lane_tiles(dealt_tiles& tiles, int lane) : all(&tiles), run(tiles.run_of_lane(lane)), runs_left(tiles.runs()) {}
+  std::int32_t take() {
+    for (; runs_left > 0; --runs_left, run = run + 1 < all->runs() ? run + 1 : 0) {
+      const std::int32_t tile = all->take(run);
+      if (tile >= 0) return tile;
+    }
+    return -1;
+  }
+};
+
 }
 NSK_END

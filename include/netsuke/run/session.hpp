@@ -328,10 +328,16 @@ class session {
     return lane_count > 0 && lane_count < m_lanes ? lane_count : m_lanes;
   }
 
+  /// As many lanes as there are tiles for.
+  int lanes_for(int lane_count, std::int32_t tiles) const {
+    const int usable_lanes = usable(lane_count), count = usable_lanes < tiles ? usable_lanes : tiles;
+    return count > 1 ? count : 1;
+  }
+
   /// Calls lane(i) for as many lanes as there are tiles for; a single one on this thread.
   template <class Jobs, class Lane>
   void on_lanes(Jobs& jobs, int lane_count, std::int32_t tiles, const Lane& lane) {
-    const int usable_lanes = usable(lane_count), count = usable_lanes < tiles ? usable_lanes : tiles;
+    const int count = lanes_for(lane_count, tiles);
     if (count > 1) {
       jobs.parallel_for(count, lane);
     } else {
@@ -342,9 +348,9 @@ class session {
   /// Runs the tiles [begin, end) of a step on lanes.
   template <class Jobs>
   void share(Jobs& jobs, int lane_count, const step_view& s, std::int32_t begin, std::int32_t end) {
-    tile_counter counter(begin);
+    run_impl::dealt_tiles dealt(begin, end, lanes_for(lane_count, end - begin));
     on_lanes(jobs, lane_count, end - begin, [&](int i) {
-      run_impl::shared_tiles tiles{&counter, end};
+      run_impl::lane_tiles tiles(dealt, i);
       run_impl::run_lane<Settings>(memory(), s, scratch(i), tiles);
     });
   }

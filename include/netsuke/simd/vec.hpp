@@ -4,19 +4,17 @@
 /// are written in, with the same names and the same bits on every instruction set.
 ///
 /// - Every operation rounds once, to nearest even. `fma(a, b, c)` is a * b + c and `neg_fma(a, b, c)` is c - a * b,
-/// rounded once;
-///   nothing else fuses.
+///   rounded once; nothing else fuses.
 /// - `max(a, b)` is `a > b ? a : b` and `min(a, b)` is `a < b ? a : b`: with a NaN, or with zeros of both signs, the
-/// result is b.
+///   result is b.
 /// - `round_even`, `floor`, `ceil`, `trunc` keep the sign of zero. `to_i32` clamps to [-2^31, 2147483520] (NaN gives
-/// -2^31), then
-///   rounds half to even.
-/// - `load` and `store` need no alignment; `load_partial(p, n)` touches n elements and gives 0 in the other lanes, 0 <=
-/// n <= lanes.
+///   -2^31), then rounds half to even.
+/// - `load` and `store` need no alignment; `load_partial(p, n)` touches n elements and gives 0 in the other lanes,
+///   0 <= n <= lanes.
 /// - `shift_right` keeps the sign, `shift_right_logical` fills with zeros; `as_i32` and `as_f32` reinterpret bits.
 /// - `less`, `less_equal`, `equal` are false on NaN; `select(m, a, b)` is m ? a : b.
 /// - `reduce_*` fold the lanes by halves; the result of whole reductions is independent of the width only through
-/// generic.hpp.
+///   generic.hpp.
 #include <netsuke/simd/isa.hpp>
 #if defined(NSK_ISA_AVX2)
 #include <netsuke/simd/avx2.hpp>

@@ -8,7 +8,7 @@
 #include "cli/model_file.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
-#include "import/onnx.hpp"
+#include "import/import.hpp"
 #include "io/npy.hpp"
 #include "report/check_report.hpp"
 #include "report/compare.hpp"
@@ -32,7 +32,19 @@ input_options options_of(const model& m, std::vector<std::string> sets, int vari
   for (int i = 0; i < m.input_count(variant); ++i)
     result.shapes[m.input(i, variant).name()] = source_shape_of(m.input(i, variant));
   for (int i = 0; chosen && i < m.output_count(variant); ++i) result.outputs.push_back(m.output(i, variant).name());
+  for (int i = 0; i < m.variant(variant).state_count(); ++i) {
+    const state_view state = m.variant(variant).state(i);
+    const auto lengths = state.tensor().shape();
+    result.shapes[state.name()] = shape_t(lengths.begin(), lengths.end());
+    if (chosen) result.outputs.push_back(state.next().name());
+  }
   return result;
+}
+
+bool was_dequantized(const model& m) {
+  for (int i = 0; i < m.metadata_count(); ++i)
+    if (std::string(m.metadata_key(i)) == dequantize_key) return true;
+  return false;
 }
 
 std::map<std::string, array> inputs_of(const model& m, const check_options& o, int variant) {
@@ -67,7 +79,7 @@ exit_code check(const check_options& o) {
   const model_file file = open_model(o.model);
   const int variant = variant_of(file.view, o.variant);
   const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1, variant);
-  graph g = import_onnx(o.source);
+  graph g = import_model(o.source, {was_dequantized(file.view)});
   resolve(g, options_of(file.view, o.sets, variant));
   const comparison_report report = compare(
       g, file.view, *runner, inputs_of(file.view, o, variant), [&](const std::string& what) { progress.show(what); },

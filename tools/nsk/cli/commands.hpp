@@ -10,21 +10,25 @@
 namespace nsk::tool {
 
 struct convert_options {
-  std::string source, output, json, report, profile;  ///< paths; empty: not wanted
-  std::vector<std::string> inputs, sets;              ///< NAME=1x3x224x224, NAME=VALUE
-  std::vector<std::string> variants;                  ///< NAME:INPUT=1x3x192x192,...
-  std::vector<std::string> outputs;                   ///< names; empty: all
+  std::string source, output, json, report, profile, overrides;  ///< paths; empty: not wanted
+  std::vector<std::string> inputs, sets;                         ///< NAME=1x3x224x224, NAME=VALUE
+  std::vector<std::string> variants;                             ///< NAME:INPUT=1x3x192x192,...
+  std::vector<std::string> states;                               ///< INPUT=OUTPUT
+  std::vector<std::string> outputs;                              ///< names; empty: all
   double max_tile_us = 100;
   int batch = 0;  ///< most rows; 0: fixed shapes
-  bool check = false, quiet = false, winograd = true;
+  bool check = false, embed_check = false, quiet = false, winograd = true, dequantize = false;
+  bool find_states = true;
 };
 exit_code convert(const convert_options& o);
 
 struct run_options {
   std::string model, variant, output_directory, isa, trace;
   std::vector<std::string> inputs;  ///< NAME=FILE.npy
-  int lanes = 1, batch = 0;         ///< rows of a batch; 0: all
-  std::uint64_t seed = 0;           ///< of random steps
+  int lanes = 1;
+  int steps = 1;           ///< inferences, one after the other
+  int batch = 0;           ///< rows of a batch; 0: all
+  std::uint64_t seed = 0;  ///< of random steps
   bool nhwc = false, quiet = false;
 };
 exit_code run(const run_options& o);
@@ -38,6 +42,21 @@ exit_code inspect(const inspect_options& o);
 /// Prints docs/operators.md.
 exit_code operators();
 
+struct json_options {
+  std::string model, output;
+};
+/// Writes the table as FILE.json and the weights section as FILE.weights.
+exit_code to_json(const json_options& o);
+
+struct from_json_options {
+  std::string source, output;
+  std::vector<std::string> replacements, names;  ///< NAME=FILE.npy, OLD=NEW
+  std::string cut;
+  bool quiet = false;
+};
+/// Writes the .nsk file that FILE.json and FILE.weights describe, edited.
+exit_code from_json(const from_json_options& o);
+
 struct check_options {
   std::string source, model, variant, isa, json, report;
   std::vector<std::string> inputs, sets;  ///< NAME=FILE.npy, NAME=VALUE
@@ -46,6 +65,13 @@ struct check_options {
   bool quiet = false;
 };
 exit_code check(const check_options& o);
+
+struct selftest_options {
+  std::string model, isa;
+  bool quiet = false;
+};
+/// Replays what convert --embed-check recorded, in every variant; exit code 3 where this machine computes other bits.
+exit_code selftest(const selftest_options& o);
 
 struct bench_options {
   std::string model, isa, trace;

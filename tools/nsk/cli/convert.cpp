@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/commands.hpp"
 #include "cli/files.hpp"
+#include "cli/layout.hpp"
 #include "cli/model_file.hpp"
 #include "cli/options.hpp"
 #include "cli/profile_file.hpp"
 #include "cli/progress.hpp"
-#include "import/onnx.hpp"
+#include "edit/parts.hpp"
+#include "import/import.hpp"
 #include "passes/compile.hpp"
 #include "report/check_report.hpp"
 #include "report/compare.hpp"
@@ -35,6 +38,7 @@ struct conversion {
 std::map<std::string, std::string> recorded_options(const convert_options& o) {
   std::map<std::string, std::string> metadata;
   for (const auto& [name, value] : named_values("--set", o.sets, "NAME=VALUE")) metadata[set_key(name)] = value;
+  if (o.dequantize) metadata[dequantize_key] = "1";
   if (!o.outputs.empty()) metadata[chosen_outputs_key] = std::to_string(o.outputs.size());
   return metadata;
 }
@@ -81,18 +85,65 @@ std::vector<variant_source> read_variants(const convert_options& o) {
   std::vector<std::pair<std::string, input_options>> wanted;
   for (const std::string& text : o.variants) wanted.push_back(parse_variant(o, text));
   if (wanted.empty()) wanted.emplace_back("default", parse_inputs(o.inputs, o.sets));
+  const state_options states{named_values("--state", o.states, "INPUT=OUTPUT"), o.find_states};
   std::vector<variant_source> variants;
   for (const auto& [name, inputs] : wanted) {
     for (const variant_source& other : variants)
       if (other.name == name) misuse("--variant " + name + ": this name was given twice.");
-    variants.push_back({name, import_onnx(o.source)});
+    variants.push_back({name, import_model(o.source, {o.dequantize}), {}});
     variant_source& v = variants.back();
     input_options complete = inputs;
     complete.outputs = o.outputs;
     if (o.batch != 0) bind_open_batch(v, complete, o.batch);
     resolve(v.g, complete);
+    v.states = states_of(v.g, states);
   }
   return variants;
+}
+
+/// Reads --override.
+std::map<std::string, conv_algorithm> read_overrides(const std::string& path) {
+  const std::map<std::string, conv_algorithm> algorithms = {{"direct", conv_algorithm::direct},
+                                                            {"winograd2", conv_algorithm::winograd2},
+                                                            {"winograd4", conv_algorithm::winograd4}};
+  std::map<std::string, conv_algorithm> wanted;
+  if (path.empty()) return wanted;
+  const std::vector<std::byte> text = read_file(path, "overrides");
+  const auto* first = reinterpret_cast<const char*>(text.data());
+  const json given = json::parse(first, first + text.size(), nullptr, false);
+  const std::string form = " Write {\"NAME\": {\"algorithm\": \"direct\"}}; winograd2 and winograd4 are the others.";
+  if (!given.is_object()) refuse("'" + path + "' is not a JSON object." + form);
+  for (const auto& [name, choices] : given.items()) {
+    const auto choice = choices.is_object() && choices.size() == 1 ? choices.find("algorithm") : choices.end();
+    const auto found =
+        choice != choices.end() && choice->is_string() ? algorithms.find(choice->get<std::string>()) : algorithms.end();
+    if (found == algorithms.end()) refuse("'" + path + "': '" + name + "' has " + choices.dump() + "." + form);
+    wanted[name] = found->second;
+  }
+  return wanted;
+}
+
+/// Records one run of every variant on random inputs.
+std::vector<std::byte> with_check_vectors(const model_file& file) {
+  model_parts parts = take_apart(file.bytes.data());
+  for (int variant = 0; variant < file.view.variant_count(); ++variant) {
+    const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);
+    const std::map<std::string, array> inputs = random_inputs(file.view, 1, variant);
+    check_vector recorded;
+    for (int i = 0; i < file.view.input_count(variant); ++i) {
+      const port_view port = file.view.input(i, variant);
+      recorded.inputs.push_back(to_engine(port, inputs.at(port.name())).data);
+      std::memcpy(runner->input(i), recorded.inputs.back().data(), recorded.inputs.back().size());
+    }
+    runner->run();
+    for (int i = 0; i < file.view.output_count(variant); ++i) {
+      const port_view port = file.view.output(i, variant);
+      const array shape(element_of(port.type()), engine_shape_of(port));
+      recorded.outputs.emplace_back(runner->output(i), runner->output(i) + shape.data.size());
+    }
+    embed_check(parts, variant, recorded);
+  }
+  return put_together(parts);
 }
 
 conversion convert_source(const convert_options& o, progress_line& progress) {
@@ -102,6 +153,7 @@ conversion convert_source(const convert_options& o, progress_line& progress) {
   compile_options options;
   options.metadata = recorded_options(o);
   options.winograd = o.winograd;
+  options.algorithms = read_overrides(o.overrides);
   std::optional<device_profile> profile;
   if (!o.profile.empty()) profile = open_profile(o.profile);
   options.max_tile_macs =
@@ -125,6 +177,10 @@ conversion convert_source(const convert_options& o, progress_line& progress) {
     }
     result.report["check"] = comparison_json(*result.comparison, tolerance);
   }
+  if (o.embed_check) {
+    result.bytes = with_check_vectors(file);
+    open_model(result.bytes, o.output);
+  }
   progress.clear();
   return result;
 }
@@ -134,6 +190,8 @@ check_report check_report_of(const convert_options& o, const conversion& c) {
   report.isa = choose_engine("").name;
   for (const json& input : c.report["variants"][0]["inputs"])
     report.inputs.push_back({input["name"], describe_random(1)});
+  for (const json& state : c.report["variants"][0]["states"])
+    report.inputs.push_back({state["name"], describe_random(1)});
   return report;
 }
 
@@ -151,7 +209,7 @@ std::string summary(const convert_options& o, const json& report) {
                       arena["shared_bytes"].get<unsigned long long>(), arena["lane_bytes"].get<unsigned long long>(),
                       v["transposes_left"].size());
   for (const json& reason : v["transposes_left"]) text += "  " + reason.get<std::string>() + "\n";
-  return text;
+  return text + states_text(v);
 }
 
 }

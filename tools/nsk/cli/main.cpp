@@ -54,9 +54,11 @@ void add_variant(CLI::App* command, std::string& variant) {
 CLI::App* add_convert(CLI::App& app, convert_options& o) {
   CLI::App* command = add_command(app, "convert", "Convert a model to .nsk",
                                   "  nsk convert model.onnx -o model.nsk --check\n"
+                                  "  nsk convert model.tflite -o model.nsk --check\n"
                                   "  nsk convert model.onnx -o model.nsk --input image=1x3x224x224 --set training=0\n"
+                                  "  nsk convert voice.onnx -o voice.nsk --set rate=16000 --state memory=memory_out\n"
                                   "  nsk convert model.onnx -o model.nsk --max-tile-us 50 --profile console.json");
-  command->add_option("source", o.source, "ONNX model")->type_name("FILE")->required();
+  command->add_option("source", o.source, "ONNX or TensorFlow Lite model")->type_name("FILE")->required();
   command->add_option("-o,--output", o.output, ".nsk file to write")->type_name("FILE")->required();
   command->add_option("--input", o.inputs, "Shape of an input, 1x3x224x224, where the model leaves it open")
       ->type_name("NAME=SHAPE")
@@ -67,6 +69,12 @@ CLI::App* add_convert(CLI::App& app, convert_options& o) {
                    "One of several sets of input shapes in one file, which share its constants; may be given again")
       ->type_name("NAME:INPUT=SHAPE,..")
       ->allow_extra_args(false);
+  command->add_flag("--dequantize", o.dequantize,
+                    "Make a quantised TensorFlow Lite model a float32 one; its inputs and outputs too");
+  command->add_option("--state", o.states, "Make an input a state: it has what the output had in the run before")
+      ->type_name("INPUT=OUTPUT")
+      ->allow_extra_args(false);
+  command->add_flag("!--no-states", o.find_states, "No states but those given, however plain their names");
   command
       ->add_option("--output-value", o.outputs,
                    "Keep this output of the model and drop those not named, with all that only they need; may be given "
@@ -79,6 +87,12 @@ CLI::App* add_convert(CLI::App& app, convert_options& o) {
       ->type_name("N")
       ->check(silent(CLI::Range(2, 65536)));
   command->add_flag("--check", o.check, "Compare with the reference evaluator before writing");
+  command->add_flag("--embed-check", o.embed_check,
+                    "Record inputs and outputs in the file, which nsk::selftest replays on the player's machine");
+  command
+      ->add_option("--override", o.overrides,
+                   "Choices for single nodes: {\"NAME\": {\"algorithm\": \"direct\"}}; also winograd2, winograd4")
+      ->type_name("FILE.json");
   command
       ->add_option("--report", o.report,
                    "With --check: write the comparison as Markdown with a picture (FILE.md, FILE.svg)")
@@ -104,11 +118,16 @@ CLI::App* add_run(CLI::App& app, run_options& o) {
   CLI::App* command =
       add_command(app, "run", "Run a model on .npy files",
                   "  nsk run model.nsk --input image=picture.npy --output-dir out\n"
+                  "  nsk run voice.nsk --input audio=chunks.npy --steps 50 --output-dir out\n"
                   "  nsk run model.nsk --input image=picture.npy --output-dir out --lanes 2 --trace trace.json");
   command->add_option("model", o.model, ".nsk file")->type_name("FILE")->required();
   command->add_option("--input", o.inputs, "Input, in the source model's shape and layout")
       ->type_name("NAME=FILE.npy")
       ->allow_extra_args(false);
+  command
+      ->add_option("--steps", o.steps, "Runs in a row, states kept; arrays have an axis of time in front, or serve all")
+      ->type_name("N")
+      ->check(silent(CLI::Range(1, 1'000'000)));
   command->add_option("--output-dir", o.output_directory, "Directory for one .npy per output")
       ->type_name("DIRECTORY")
       ->required();
@@ -143,11 +162,41 @@ CLI::App* add_inspect(CLI::App& app, inspect_options& o) {
   return command;
 }
 
+CLI::App* add_json(CLI::App& app, json_options& o) {
+  CLI::App* command = add_command(app, "json", "Write a model as text: its table as JSON, its weights beside it",
+                                  "  nsk json model.nsk -o model.json\n"
+                                  "  nsk json model.nsk -o model.json && nsk from-json model.json -o same.nsk");
+  command->add_option("model", o.model, ".nsk file")->type_name("FILE")->required();
+  command->add_option("-o,--output", o.output, "JSON file to write; FILE.weights gets the weights section")
+      ->type_name("FILE.json")
+      ->required();
+  return command;
+}
+
+CLI::App* add_from_json(CLI::App& app, from_json_options& o) {
+  CLI::App* command = add_command(app, "from-json", "Make a model of what nsk json wrote, edited",
+                                  "  nsk from-json model.json -o edited.nsk\n"
+                                  "  nsk from-json model.json -o edited.nsk --rename scores=probabilities");
+  command->add_option("source", o.source, "JSON file, its .weights beside it")->type_name("FILE.json")->required();
+  command->add_option("-o,--output", o.output, ".nsk file to write")->type_name("FILE")->required();
+  command
+      ->add_option("--replace", o.replacements,
+                   "Other values for a constant tensor; NAME.bias are the biases of packed weights")
+      ->type_name("NAME=FILE.npy")
+      ->allow_extra_args(false);
+  command->add_option("--rename", o.names, "Another name for a tensor, step or port")
+      ->type_name("OLD=NEW")
+      ->allow_extra_args(false);
+  command->add_option("--cut", o.cut, "End the model at this tensor, which becomes its only output")->type_name("NAME");
+  add_quiet(command, o.quiet);
+  return command;
+}
+
 CLI::App* add_check(CLI::App& app, check_options& o) {
   CLI::App* command = add_command(app, "check", "Compare a converted model with its source, step by step",
                                   "  nsk check model.onnx model.nsk\n"
                                   "  nsk check model.onnx model.nsk --input image=picture.npy --report check.md");
-  command->add_option("source", o.source, "ONNX model")->type_name("FILE")->required();
+  command->add_option("source", o.source, "ONNX or TensorFlow Lite model")->type_name("FILE")->required();
   command->add_option("model", o.model, ".nsk file made from it")->type_name("FILE")->required();
   command->add_option("--input", o.inputs, "Input; random numbers where none is given")
       ->type_name("NAME=FILE.npy")
@@ -161,6 +210,15 @@ CLI::App* add_check(CLI::App& app, check_options& o) {
   command->add_option("--json", o.json, "Write the comparison as JSON")->type_name("FILE.json");
   command->add_option("--report", o.report, "Write the comparison as Markdown with a picture (FILE.md, FILE.svg)")
       ->type_name("FILE.md");
+  add_isa(command, o.isa);
+  add_quiet(command, o.quiet);
+  return command;
+}
+
+CLI::App* add_selftest(CLI::App& app, selftest_options& o) {
+  CLI::App* command = add_command(app, "selftest", "Replay the inputs and outputs that convert --embed-check recorded",
+                                  "  nsk convert model.onnx -o model.nsk --embed-check && nsk selftest model.nsk");
+  command->add_option("model", o.model, ".nsk file")->type_name("FILE")->required();
   add_isa(command, o.isa);
   add_quiet(command, o.quiet);
   return command;
@@ -210,11 +268,17 @@ exit_code dispatch(int argc, char** argv) {
   check_options check_with;
   bench_options bench_with;
   profile_options profile_with;
+  selftest_options selftest_with;
+  json_options json_with;
+  from_json_options from_json_with;
   const CLI::App* converting = add_convert(app, convert_with);
   const CLI::App* running = add_run(app, run_with);
   const CLI::App* inspecting = add_inspect(app, inspect_with);
   const CLI::App* checking = add_check(app, check_with);
   const CLI::App* profiling = add_profile(app, profile_with);
+  const CLI::App* replaying = add_selftest(app, selftest_with);
+  const CLI::App* writing_json = add_json(app, json_with);
+  const CLI::App* reading_json = add_from_json(app, from_json_with);
   const CLI::App* listing =
       add_command(app, "operators", "List the ONNX operators that import, as Markdown", "  nsk operators");
   add_bench(app, bench_with);
@@ -229,6 +293,9 @@ exit_code dispatch(int argc, char** argv) {
   if (checking->parsed()) return check(check_with);
   if (listing->parsed()) return operators();
   if (profiling->parsed()) return profile(profile_with);
+  if (replaying->parsed()) return selftest(selftest_with);
+  if (writing_json->parsed()) return to_json(json_with);
+  if (reading_json->parsed()) return from_json(from_json_with);
   return bench(bench_with);
 }
 

@@ -21,5 +21,7 @@ inline constexpr char chosen_outputs_key[] = "outputs";
 
 /// Metadata key under which convert records --set NAME=VALUE, so that check can resolve the source in the same way.
 inline std::string set_key(const std::string& name) { return "set." + name; }
+/// Metadata key under which it records --dequantize.
+inline constexpr const char* dequantize_key = "dequantize";
 
 }

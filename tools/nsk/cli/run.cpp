@@ -24,21 +24,87 @@ std::string describe_inputs(const model& m, int variant) {
   return text;
 }
 
-/// Reads one input file into the layout that the engine wants.
-array read_input(const port_view& port, const std::string& path, bool nhwc) {
-  const array given = read_npy(path);
-  const element wanted = element_of(port.type());
-  const shape_t shape = nhwc ? engine_shape_of(port) : source_shape_of(port);
-  if (given.type != wanted || given.shape != shape) {
-    const bool type_differs = given.type != wanted;
-    refuse("input '" + std::string(port.name()) + "' is " + name_of(wanted) + " " + to_string(shape) + ", but '" +
-           path + "' holds " + name_of(given.type) + " " + to_string(given.shape) + ". " +
+shape_t with_time(const shape_t& shape, int steps) {
+  shape_t result = {steps};
+  result.insert(result.end(), shape.begin(), shape.end());
+  return result;
+}
+
+/// What an input holds in every run: a file with one array for all, or with as many as there are runs.
+class input_sequence {
+ public:
+  input_sequence(const port_view& port, const std::string& path, const run_options& o)
+      : m_port(port), m_nhwc(o.nhwc), m_given(read_npy(path)) {
+    const element wanted = element_of(port.type());
+    const shape_t shape = shape_of_one();
+    m_changes = o.steps > 1 && m_given.shape == with_time(shape, o.steps);
+    if (m_given.type == wanted && (m_changes || m_given.shape == shape)) return;
+    const bool type_differs = m_given.type != wanted;
+    const std::string times = o.steps > 1 ? " or, for every run, " + to_string(with_time(shape, o.steps)) : "";
+    refuse("input '" + std::string(port.name()) + "' is " + name_of(wanted) + " " + to_string(shape) + times +
+           ", but '" + path + "' holds " + name_of(m_given.type) + " " + to_string(m_given.shape) + ". " +
            (type_differs ? "Save it with array.astype(numpy." + std::string(name_of(wanted)) + ")."
                          : "Give an array of that shape" +
-                               std::string(nhwc ? "" : " (the source model's axes; --nhwc takes the engine's)") +
+                               std::string(m_nhwc ? "" : " (the source model's axes; --nhwc takes the engine's)") +
                                ", or convert the model for another shape with --input."));
   }
-  return nhwc ? given : to_engine(port, given);
+  bool changes() const { return m_changes; }
+  /// Writes what run `step` reads, in the engine's layout.
+  void write(int step, std::byte* to) const {
+    array one(m_given.type, shape_of_one());
+    const std::size_t bytes = one.data.size();
+    std::memcpy(one.data.data(), m_given.data.data() + (m_changes ? static_cast<std::size_t>(step) * bytes : 0), bytes);
+    const array laid = m_nhwc ? one : to_engine(m_port, one);
+    std::memcpy(to, laid.data.data(), bytes);
+  }
+
+ private:
+  shape_t shape_of_one() const { return m_nhwc ? engine_shape_of(m_port) : source_shape_of(m_port); }
+  port_view m_port;
+  bool m_nhwc;
+  array m_given;
+  bool m_changes = false;
+};
+
+/// Collects what every run leaves in an output.
+class output_sequence {
+ public:
+  output_sequence(const port_view& port, const run_options& o)
+      : m_port(port),
+        m_nhwc(o.nhwc),
+        m_one(element_of(port.type()), engine_shape_of(port)),
+        m_all(m_one.type, o.steps > 1 ? with_time(shape_of_one(), o.steps) : shape_of_one()) {}
+  void read(int step, const std::byte* from) {
+    const std::size_t bytes = m_one.data.size();
+    std::memcpy(m_one.data.data(), from, bytes);
+    const array laid = m_nhwc ? m_one : to_source(m_port, m_one);
+    std::memcpy(m_all.data.data() + static_cast<std::size_t>(step) * bytes, laid.data.data(), bytes);
+  }
+  const array& all() const { return m_all; }
+
+ private:
+  shape_t shape_of_one() const { return m_nhwc ? engine_shape_of(m_port) : source_shape_of(m_port); }
+  port_view m_port;
+  bool m_nhwc;
+  array m_one, m_all;
+};
+
+std::vector<input_sequence> read_inputs(const model& m, int variant, const run_options& o) {
+  auto given = named_values("--input", o.inputs, "NAME=FILE.npy");
+  std::vector<input_sequence> inputs;
+  for (int i = 0; i < m.input_count(variant); ++i) {
+    const port_view port = m.input(i, variant);
+    const auto found = given.find(port.name());
+    if (found == given.end())
+      refuse("input '" + std::string(port.name()) + "' is missing: give --input '" + port.name() +
+             "=FILE.npy'. The model has " + describe_inputs(m, variant) + ".");
+    inputs.emplace_back(port, found->second, o);
+    given.erase(found);
+  }
+  if (!given.empty())
+    misuse("--input: the model has no input '" + given.begin()->first + "'. It has " + describe_inputs(m, variant) +
+           ".");
+  return inputs;
 }
 
 /// File names of the outputs; names that become equal get a number.
@@ -64,19 +130,10 @@ exit_code run(const run_options& o) {
   const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), o.lanes, variant);
   stages.end("open");
 
-  auto given = named_values("--input", o.inputs, "NAME=FILE.npy");
-  for (int i = 0; i < m.input_count(variant); ++i) {
-    const auto found = given.find(m.input(i, variant).name());
-    if (found == given.end())
-      refuse("input '" + std::string(m.input(i, variant).name()) + "' is missing: give --input '" +
-             m.input(i, variant).name() + "=FILE.npy'. The model has " + describe_inputs(m, variant) + ".");
-    const array data = read_input(m.input(i, variant), found->second, o.nhwc);
-    std::memcpy(runner->input(i), data.data.data(), data.data.size());
-    given.erase(found);
-  }
-  if (!given.empty())
-    misuse("--input: the model has no input '" + given.begin()->first + "'. It has " + describe_inputs(m, variant) +
-           ".");
+  const std::vector<input_sequence> inputs = read_inputs(m, variant, o);
+  std::vector<output_sequence> outputs;
+  for (int i = 0; i < m.output_count(variant); ++i) outputs.emplace_back(m.output(i, variant), o);
+  for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].write(0, runner->input(static_cast<int>(i)));
   runner->seed(o.seed);
   if (o.batch != 0) runner->set_batch(o.batch);
   make_directory(o.output_directory);
@@ -84,20 +141,21 @@ exit_code run(const run_options& o) {
 
   std::vector<step_event> events;
   const double start = stages.now();
-  if (o.trace.empty()) {
-    runner->run();
-  } else {
-    runner->run(events);
+  for (int step = 0; step < o.steps; ++step) {
+    for (std::size_t i = 0; step > 0 && i < inputs.size(); ++i)
+      if (inputs[i].changes()) inputs[i].write(step, runner->input(static_cast<int>(i)));
+    if (o.trace.empty()) {
+      runner->run();
+    } else {
+      events.clear();
+      runner->run(events);
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i].read(step, runner->output(static_cast<int>(i)));
   }
   stages.end("inference");
 
   const std::vector<std::string> files = output_files(m, variant, o.output_directory);
-  for (int i = 0; i < m.output_count(variant); ++i) {
-    const port_view port = m.output(i, variant);
-    array data(element_of(port.type()), engine_shape_of(port));
-    std::memcpy(data.data.data(), runner->output(i), data.data.size());
-    write_npy(files[static_cast<std::size_t>(i)], o.nhwc ? data : to_source(port, data));
-  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) write_npy(files[i], outputs[i].all());
   stages.end("outputs");
   if (!o.trace.empty()) write_file(o.trace, trace_json(m, events, start, stages.events()));
   return exit_code::good;

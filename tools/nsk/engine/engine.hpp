@@ -23,6 +23,10 @@ class runner {
   virtual ~runner() = default;
   virtual std::byte* input(int port) = 0;
   virtual const std::byte* output(int port) = 0;
+  /// State `index`, dense: what the next run reads.
+  virtual std::byte* state(int index) = 0;
+  /// Gives every state its initial value.
+  virtual void reset() = 0;
   /// Element at index 0 of a tensor of the first variant; valid while the step that wrote it is the last one that ran.
   virtual const std::byte* tensor(int index) = 0;
   /// Chooses the numbers of random steps, as session::seed does.
@@ -33,6 +37,8 @@ class runner {
   virtual void run() = 0;
   /// The same, and records when each step ran.
   virtual void run(std::vector<step_event>& events) = 0;
+  /// Replays the check vectors of the file; returns what is wrong, nothing when all outputs are met.
+  virtual std::string selftest() = 0;
   /// Runs on one lane and calls `after` behind each step.
   virtual void run_steps(const std::function<void(int step)>& after) = 0;
 };

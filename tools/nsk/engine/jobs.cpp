@@ -3,12 +3,22 @@
 
 namespace nsk::tool {
 namespace {
-/// Polls before a worker sleeps: steps follow each other within microseconds.
-constexpr int polls = 4000;
+/// Looks before a worker gives its core away, and before it sleeps: steps follow each other within microseconds.
+constexpr int spins = 2000, yields = 2000;
+
+void relax(int look) {
+  if (look >= spins) return std::this_thread::yield();
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
 }
 
 job_pool::job_pool(int threads) {
-  for (int i = 1; i < threads; ++i) m_threads.emplace_back([this] { work(); });
+  m_threads.reserve(static_cast<std::size_t>(threads > 1 ? threads - 1 : 0));
+  for (int i = 1; i < threads; ++i) m_threads.emplace_back([this, i] { work(i); });
 }
 
 job_pool::~job_pool() {
@@ -21,10 +31,9 @@ job_pool::~job_pool() {
   for (std::thread& thread : m_threads) thread.join();
 }
 
-void job_pool::take_all(call function, void* context, int count) {
-  for (int i = m_next.fetch_add(1, std::memory_order_relaxed); i < count;
-       i = m_next.fetch_add(1, std::memory_order_relaxed))
-    function(context, i);
+void job_pool::take_share(int thread) {
+  const int threads = static_cast<int>(m_threads.size()) + 1;
+  for (int i = thread; i < m_count; i += threads) m_function(m_context, i);
 }
 
 void job_pool::run(int count, call function, void* context) {
@@ -32,37 +41,35 @@ void job_pool::run(int count, call function, void* context) {
     for (int i = 0; i < count; ++i) function(context, i);
     return;
   }
-  {
+  m_function = function;
+  m_context = context;
+  m_count = count;
+  m_running.store(static_cast<int>(m_threads.size()), std::memory_order_relaxed);
+  m_generation.fetch_add(1, std::memory_order_seq_cst);
+  if (m_sleeping.load(std::memory_order_seq_cst) > 0) {
     const std::lock_guard lock(m_mutex);
-    m_function = function;
-    m_context = context;
-    m_count = count;
-    m_next.store(0, std::memory_order_relaxed);
-    m_running.store(static_cast<int>(m_threads.size()), std::memory_order_relaxed);
-    m_generation.fetch_add(1, std::memory_order_release);
+    m_wake.notify_all();
   }
-  m_wake.notify_all();
-  take_all(function, context, count);
-  while (m_running.load(std::memory_order_acquire) != 0) std::this_thread::yield();
+  take_share(0);
+  for (int i = 0; m_running.load(std::memory_order_acquire) != 0; ++i) relax(i);
 }
 
-void job_pool::work() {
-  unsigned seen = 0;
-  for (;;) {
-    for (int i = 0; i < polls && m_generation.load(std::memory_order_acquire) == seen; ++i) std::this_thread::yield();
-    call function;
-    void* context;
-    int count;
-    {
-      std::unique_lock lock(m_mutex);
-      m_wake.wait(lock, [&] { return m_generation.load(std::memory_order_relaxed) != seen; });
-      seen = m_generation.load(std::memory_order_relaxed);
-      if (m_stop) return;
-      function = m_function;
-      context = m_context;
-      count = m_count;
-    }
-    take_all(function, context, count);
+void job_pool::wait_for_work(unsigned seen) {
+  for (int i = 0; i < spins + yields; ++i) {
+    if (m_generation.load(std::memory_order_acquire) != seen) return;
+    relax(i);
+  }
+  std::unique_lock lock(m_mutex);
+  m_sleeping.fetch_add(1, std::memory_order_seq_cst);
+  m_wake.wait(lock, [&] { return m_generation.load(std::memory_order_seq_cst) != seen; });
+  m_sleeping.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void job_pool::work(int thread) {
+  for (unsigned seen = 0;; ++seen) {
+    wait_for_work(seen);
+    if (m_stop) return;
+    take_share(thread);
     m_running.fetch_sub(1, std::memory_order_release);
   }
 }

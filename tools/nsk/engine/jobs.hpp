@@ -29,14 +29,16 @@ class job_pool {
  private:
   using call = void (*)(void* context, int i);
   void run(int count, call function, void* context);
-  void work();
-  void take_all(call function, void* context, int count);
+  void work(int thread);
+  void wait_for_work(unsigned seen);
+  /// Numbers thread, thread + threads, ...: the same thread has the same number in every call.
+  void take_share(int thread);
 
   std::vector<std::thread> m_threads;
   std::mutex m_mutex;
   std::condition_variable m_wake;
   std::atomic<unsigned> m_generation{0};
-  std::atomic<int> m_next{0}, m_running{0};
+  std::atomic<int> m_running{0}, m_sleeping{0};
   call m_function = nullptr;
   void* m_context = nullptr;
   int m_count = 0;

@@ -2,10 +2,10 @@
 #include "graph/infer.hpp"
 
 #include <algorithm>
-#include <set>
 #include <unordered_map>
 
 #include "errors.hpp"
+#include "graph/resolver.hpp"
 #include "reference/evaluator.hpp"
 #include "reference/operators.hpp"
 #include "reference/run_node.hpp"
@@ -90,283 +90,181 @@ void remove_dead_values(graph& g) {
   renumber(g.outputs);
 }
 
-class resolver {
- public:
-  resolver(graph& g, const input_options& options) : m_graph(g), m_options(options) {}
+}
 
-  void run() {
-    choose_outputs();
-    bind_inputs();
-    remove_dead_nodes(m_graph);
-    for (std::size_t i = 0; i < m_graph.values.size(); ++i)
-      m_ids.emplace(m_graph.values[i].name, static_cast<value_id>(i));
-    for (const node& n : m_graph.nodes) m_node_names.insert(n.name);
-    m_waiting.assign(std::make_move_iterator(m_graph.nodes.rbegin()), std::make_move_iterator(m_graph.nodes.rend()));
-    m_graph.nodes.clear();
-    while (!m_waiting.empty()) {
-      node n = std::move(m_waiting.back());
-      m_waiting.pop_back();
-      if (n.op == "If" && n.domain.empty())
-        inline_branch(n);
-      else
-        infer(std::move(n));
-    }
-    remove_dead_nodes(m_graph);
-    remove_dead_values(m_graph);
-  }
-
- private:
-  value& at(value_id v) { return m_graph.values[static_cast<std::size_t>(v)]; }
-
-  // Outputs and inputs.
-
-  void choose_outputs() {
-    if (m_options.outputs.empty()) return;
-    std::vector<value_id> chosen;
-    for (const std::string& name : m_options.outputs) {
-      std::string known;
-      value_id found = no_value;
-      for (value_id v : m_graph.outputs) {
-        known += (known.empty() ? "'" : ", '") + at(v).name + "'";
-        if (at(v).name == name) found = v;
-      }
-      if (found == no_value)
-        misuse("--output-value names '" + name + "', which is no output of the model. Its outputs: " + known);
-      if (std::find(chosen.begin(), chosen.end(), found) != chosen.end())
-        misuse("--output-value names '" + name + "' twice");
-      chosen.push_back(found);
-    }
-    m_graph.outputs = std::move(chosen);
-  }
-
-  void check_name(const std::string& name, const char* option) const {
-    std::string known;
-    for (value_id v : m_graph.inputs) {
-      const std::string& input = m_graph.values[static_cast<std::size_t>(v)].name;
-      if (input == name) return;
-      known += (known.empty() ? "'" : ", '") + input + "'";
-    }
-    misuse(std::string(option) + " names '" + name +
-           "', which is no input of the model. Its inputs: " + (known.empty() ? "none" : known));
-  }
-
-  void bind_inputs() {
-    for (const auto& [name, shape] : m_options.shapes) check_name(name, "--input");
-    for (const auto& [name, number] : m_options.set) check_name(name, "--set");
-    std::vector<value_id> kept;
-    for (value_id id : m_graph.inputs) {
-      value& v = at(id);
-      const auto shape = m_options.shapes.find(v.name);
-      if (shape != m_options.shapes.end()) bind_shape(v, shape->second);
-      const auto number = m_options.set.find(v.name);
-      if (number != m_options.set.end()) {
-        set_constant(v, number->second);
-        continue;
-      }
-      if (!v.is_static()) refuse_dynamic(v);
-      checked_count(v.shape, "input '" + v.name + "'");
-      kept.push_back(id);
-    }
-    m_graph.inputs = std::move(kept);
-  }
-
-  void bind_shape(value& v, const shape_t& shape) {
-    bool fits = !v.known_rank || v.shape.size() == shape.size();
-    for (std::size_t d = 0; fits && v.known_rank && d < shape.size(); ++d)
-      fits = v.shape[d] < 0 || v.shape[d] == shape[d];
-    if (!fits)
-      misuse("--input " + v.name + ": shape " + to_string(shape) + " contradicts the model, whose input has shape " +
-             shape_text(v));
-    checked_count(shape, "--input " + v.name);
-    v.shape = shape;
-    v.known_rank = true;
-  }
-
-  static void set_constant(value& v, double number) {
-    shape_t shape = v.known_rank ? v.shape : shape_t();
-    for (std::int64_t& d : shape) d = d < 0 ? 1 : d;
-    if (checked_count(shape, "--set " + v.name) > most_folded)
-      misuse("--set " + v.name + ": the input has too many elements to be a constant");
-    array a(v.type, shape);
-    for (std::int64_t i = 0; i < a.count(); ++i) a.set(i, number);
-    v.shape = shape;
-    v.known_rank = true;
-    v.constant = std::make_shared<const array>(std::move(a));
-  }
-
-  [[noreturn]] static void refuse_dynamic(const value& v) {
-    if (!v.known_rank)
-      refuse("input '" + v.name + "' has no shape in the model. Give one, for example: --input " + v.name +
-             "=1x3x224x224");
-    std::string dynamic, option;
-    int count = 0;
-    for (std::size_t d = 0; d < v.shape.size(); ++d) {
-      if (d != 0) option += 'x';
-      option += v.shape[d] < 0 ? "1" : std::to_string(v.shape[d]);
-      if (v.shape[d] >= 0) continue;
-      ++count;
-      const std::string symbol = dimension_text(v, d);
-      dynamic +=
-          (dynamic.empty() ? "" : ", ") + (symbol == "?" ? "dimension " + std::to_string(d) : "'" + symbol + "'");
-    }
-    refuse("input '" + v.name + "' has the shape " + shape_text(v) + ", in which " + dynamic +
-           (count == 1 ? " is" : " are") + " dynamic. Shapes are fixed at conversion: add --input " + v.name + "=" +
-           option + ", with the size that you need in place of 1");
-  }
-
-  // Nodes.
-
-  void infer(node n) {
-    reference::require_known(m_graph, n);
-    bool all_constant = true;
-    for (value_id v : n.inputs) all_constant = all_constant && (v == no_value || at(v).constant);
-    all_constant = all_constant || (n.domain.empty() && (n.op == "Shape" || n.op == "Size"));  // these read no elements
-
-    if (reference::draws_numbers(n)) {
-      all_constant = false;
-      n.attributes[reference::random_stream] = m_streams++;
-    }
-    if (n.op == "NonMaxSuppression" && n.domain.empty() && !all_constant) bound_suppression(n);
-    reference::call c = reference::make_call(m_graph, n);
-    std::vector<reference::typed_array> held(n.inputs.size());
-    for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-      if (n.inputs[i] == no_value) continue;
-      const value& v = at(n.inputs[i]);
-      if (!v.typed || v.type == element::string)
-        refuse(describe(m_graph, n) + ": input '" + v.name + "' is no tensor of numbers");
-      const bool needed = v.constant && (all_constant || v.constant->count() <= most_looked_at);
-      if (needed) held[i] = reference::hold(*v.constant);
-      c.input(i) = {true, v.type, v.shape, needed ? &held[i].data : nullptr};
-    }
-    reference::infer_node(c);
-    for (std::size_t i = 0; i < n.outputs.size(); ++i) {
-      if (n.outputs[i] == no_value) continue;
-      value& v = at(n.outputs[i]);
-      v.type = c.output(i).type;
-      v.shape = c.out_shape(i);
-      v.typed = v.known_rank = true;
-    }
-    if (all_constant)
-      fold(n, c);
+void resolver::run() {
+  choose_outputs();
+  bind_inputs();
+  remove_dead_nodes(m_graph);
+  for (std::size_t i = 0; i < m_graph.values.size(); ++i)
+    m_ids.emplace(m_graph.values[i].name, static_cast<value_id>(i));
+  for (const node& n : m_graph.nodes) m_node_names.insert(n.name);
+  m_waiting.assign(std::make_move_iterator(m_graph.nodes.rbegin()), std::make_move_iterator(m_graph.nodes.rend()));
+  m_graph.nodes.clear();
+  while (!m_waiting.empty()) {
+    node n = std::move(m_waiting.back());
+    m_waiting.pop_back();
+    if (is_control_flow(n))
+      inline_body(n);
     else
-      m_graph.nodes.push_back(std::move(n));
+      infer(std::move(n));
   }
+  remove_dead_nodes(m_graph);
+  remove_dead_values(m_graph);
+}
 
-  /// How many boxes a NonMaxSuppression keeps depends on data; its output gets as many rows as it can keep at most.
-  void bound_suppression(node& n) {
-    const value* most = n.inputs.size() > 2 && n.inputs[2] != no_value ? &at(n.inputs[2]) : nullptr;
-    if (most != nullptr && !most->constant)
-      refuse(describe(m_graph, n) +
-             ": max_output_boxes_per_class is computed at run time, but the size of the output is fixed at conversion");
-    const shape_t scores = n.inputs.size() > 1 && n.inputs[1] != no_value ? at(n.inputs[1]).shape : shape_t();
-    if (scores.size() != 3) return;  // inference says what is wrong
-    const std::int64_t per_class =
-        most == nullptr ? 0 : std::clamp<std::int64_t>(most->constant->integer(0), 0, scores[2]);
-    n.attributes[reference::suppression_bound] = scores[0] * scores[1] * per_class;
-  }
-
-  void fold(const node& n, reference::call& c) {
-    for (std::size_t i = 0; i < n.outputs.size(); ++i)
-      if (c.wants(i) && count_of(c.out_shape(i)) > most_folded)
-        refuse(describe(m_graph, n) + ": it would make a constant of shape " + to_string(c.out_shape(i)) +
-               ", larger than 2^28 elements");
-    std::vector<reference::typed_array> results = reference::evaluate_call(c);
-    for (std::size_t i = 0; i < n.outputs.size(); ++i)
-      if (n.outputs[i] != no_value)
-        at(n.outputs[i]).constant = std::make_shared<const array>(converted(results[i].data, results[i].type));
-  }
-
-  // If with a known condition: the branch's nodes take the node's place.
-
-  void inline_branch(const node& n) {
-    const value_id condition = n.inputs.empty() ? no_value : n.inputs[0];
-    if (condition == no_value) refuse(describe(m_graph, n) + ": the condition is missing. The file is damaged");
-    if (!at(condition).constant)
-      refuse(describe(m_graph, n) +
-             ": its condition is computed at run time, but one branch must be chosen at conversion. If it follows from "
-             "an input, fix that one with --set");
-    const graph& branch = *reference::branch_of(m_graph, n, *at(condition).constant);
-
-    std::vector<value_id> ids(branch.values.size(), no_value);
-    std::map<std::string, std::string> renamed;
-    for (value_id v : branch.captures) {
-      const std::string& name = branch.values[static_cast<std::size_t>(v)].name;
-      const auto found = m_ids.find(name);
-      if (found == m_ids.end())
-        refuse(describe(m_graph, n) + ": a branch reads '" + name + "', which nothing produces");
-      ids[static_cast<std::size_t>(v)] = found->second;
+void resolver::choose_outputs() {
+  if (m_options.outputs.empty()) return;
+  std::vector<value_id> chosen;
+  for (const std::string& name : m_options.outputs) {
+    std::string known;
+    value_id found = no_value;
+    for (value_id v : m_graph.outputs) {
+      known += (known.empty() ? "'" : ", '") + at(v).name + "'";
+      if (at(v).name == name) found = v;
     }
-    std::set<value_id> produced;
-    for (const node& inner : branch.nodes) produced.insert(inner.outputs.begin(), inner.outputs.end());
-    std::vector<node> identities;
-    for (std::size_t i = 0; i < n.outputs.size(); ++i) {
-      if (n.outputs[i] == no_value) continue;
-      value_id& id = ids[static_cast<std::size_t>(branch.outputs[i])];
-      if (id == no_value && produced.count(branch.outputs[i]) != 0) {
-        id = n.outputs[i];
-        renamed[branch.values[static_cast<std::size_t>(branch.outputs[i])].name] = at(id).name;
-        continue;
-      }
-      node identity;
-      identity.op = "Identity";
-      identity.name = n.name + "/output_" + std::to_string(i);
-      identity.version = n.version;
-      identity.inputs = {branch.outputs[i]};
-      identity.outputs = {n.outputs[i]};
-      identities.push_back(std::move(identity));
+    if (found == no_value)
+      misuse("--output-value names '" + name + "', which is no output of the model. Its outputs: " + known);
+    if (std::find(chosen.begin(), chosen.end(), found) != chosen.end())
+      misuse("--output-value names '" + name + "' twice");
+    chosen.push_back(found);
+  }
+  m_graph.outputs = std::move(chosen);
+}
+
+void resolver::check_name(const std::string& name, const char* option) const {
+  std::string known;
+  for (value_id v : m_graph.inputs) {
+    const std::string& input = m_graph.values[static_cast<std::size_t>(v)].name;
+    if (input == name) return;
+    known += (known.empty() ? "'" : ", '") + input + "'";
+  }
+  misuse(std::string(option) + " names '" + name +
+         "', which is no input of the model. Its inputs: " + (known.empty() ? "none" : known));
+}
+
+void resolver::bind_inputs() {
+  for (const auto& [name, shape] : m_options.shapes) check_name(name, "--input");
+  for (const auto& [name, number] : m_options.set) check_name(name, "--set");
+  std::vector<value_id> kept;
+  for (value_id id : m_graph.inputs) {
+    value& v = at(id);
+    const auto shape = m_options.shapes.find(v.name);
+    if (shape != m_options.shapes.end()) bind_shape(v, shape->second);
+    const auto number = m_options.set.find(v.name);
+    if (number != m_options.set.end()) {
+      set_constant(v, number->second);
+      continue;
     }
-    for (std::size_t v = 0; v < branch.values.size(); ++v)
-      if (ids[v] == no_value) ids[v] = adopt(branch.values[v], n.name, renamed);
-
-    for (node& identity : identities) identity.inputs[0] = ids[static_cast<std::size_t>(identity.inputs[0])];
-    m_waiting.insert(m_waiting.end(), std::make_move_iterator(identities.begin()),
-                     std::make_move_iterator(identities.end()));
-    for (std::size_t i = branch.nodes.size(); i-- > 0;)
-      m_waiting.push_back(adopt(branch.nodes[i], n.name, ids, renamed));
+    if (!v.is_static()) refuse_dynamic(v);
+    checked_count(v.shape, "input '" + v.name + "'");
+    kept.push_back(id);
   }
+  m_graph.inputs = std::move(kept);
+}
 
-  value_id adopt(const value& v, const std::string& prefix, std::map<std::string, std::string>& renamed) {
-    value copy = v;
-    while (m_ids.count(copy.name) != 0) copy.name = prefix + "/" + copy.name;
-    if (copy.name != v.name) renamed[v.name] = copy.name;
-    const std::string name = copy.name;
-    return m_ids[name] = m_graph.add(std::move(copy));
+void resolver::bind_shape(value& v, const shape_t& shape) {
+  bool fits = !v.known_rank || v.shape.size() == shape.size();
+  for (std::size_t d = 0; fits && v.known_rank && d < shape.size(); ++d)
+    fits = v.shape[d] < 0 || v.shape[d] == shape[d];
+  if (!fits)
+    misuse("--input " + v.name + ": shape " + to_string(shape) + " contradicts the model, whose input has shape " +
+           shape_text(v));
+  checked_count(shape, "--input " + v.name);
+  v.shape = shape;
+  v.known_rank = true;
+}
+
+void resolver::set_constant(value& v, double number) {
+  shape_t shape = v.known_rank ? v.shape : shape_t();
+  for (std::int64_t& d : shape) d = d < 0 ? 1 : d;
+  if (checked_count(shape, "--set " + v.name) > most_folded)
+    misuse("--set " + v.name + ": the input has too many elements to be a constant");
+  array a(v.type, shape);
+  for (std::int64_t i = 0; i < a.count(); ++i) a.set(i, number);
+  v.shape = shape;
+  v.known_rank = true;
+  v.constant = std::make_shared<const array>(std::move(a));
+}
+
+void resolver::refuse_dynamic(const value& v) {
+  if (!v.known_rank)
+    refuse("input '" + v.name + "' has no shape in the model. Give one, for example: --input " + v.name +
+           "=1x3x224x224");
+  std::string dynamic, option;
+  int count = 0;
+  for (std::size_t d = 0; d < v.shape.size(); ++d) {
+    if (d != 0) option += 'x';
+    option += v.shape[d] < 0 ? "1" : std::to_string(v.shape[d]);
+    if (v.shape[d] >= 0) continue;
+    ++count;
+    const std::string symbol = dimension_text(v, d);
+    dynamic += (dynamic.empty() ? "" : ", ") + (symbol == "?" ? "dimension " + std::to_string(d) : "'" + symbol + "'");
   }
+  refuse("input '" + v.name + "' has the shape " + shape_text(v) + ", in which " + dynamic +
+         (count == 1 ? " is" : " are") + " dynamic. Shapes are fixed at conversion: add --input " + v.name + "=" +
+         option + ", with the size that you need in place of 1");
+}
 
-  node adopt(const node& n, const std::string& prefix, const std::vector<value_id>& ids,
-             const std::map<std::string, std::string>& renamed) {
-    node copy = n;
-    while (!m_node_names.insert(copy.name).second) copy.name = prefix + "/" + copy.name;
-    for (std::vector<value_id>* list : {&copy.inputs, &copy.outputs})
-      for (value_id& v : *list)
-        if (v != no_value) v = ids[static_cast<std::size_t>(v)];
-    rename_captures(copy, renamed);
-    return copy;
+void resolver::infer(node n) {
+  reference::require_known(m_graph, n);
+  require_same_shapes(n);
+  bool all_constant = true;
+  for (value_id v : n.inputs) all_constant = all_constant && (v == no_value || at(v).constant);
+  all_constant = all_constant || (n.domain.empty() && (n.op == "Shape" || n.op == "Size"));  // these read no elements
+
+  if (reference::draws_numbers(n)) {
+    all_constant = false;
+    n.attributes[reference::random_stream] = m_streams++;
   }
-
-  static void rename_captures(node& n, const std::map<std::string, std::string>& renamed) {
-    for (auto& [key, a] : n.attributes) {
-      auto* sub = std::get_if<std::shared_ptr<graph>>(&a);
-      if (sub == nullptr) continue;
-      auto copy = std::make_shared<graph>(**sub);
-      for (value_id v : copy->captures) {
-        std::string& name = copy->values[static_cast<std::size_t>(v)].name;
-        const auto found = renamed.find(name);
-        if (found != renamed.end()) name = found->second;
-      }
-      for (node& inner : copy->nodes) rename_captures(inner, renamed);
-      *sub = std::move(copy);
-    }
+  if (n.op == "NonMaxSuppression" && n.domain.empty() && !all_constant) bound_suppression(n);
+  reference::call c = reference::make_call(m_graph, n);
+  std::vector<reference::typed_array> held(n.inputs.size());
+  for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+    if (n.inputs[i] == no_value) continue;
+    const value& v = at(n.inputs[i]);
+    if (!v.typed || v.type == element::string)
+      refuse(describe(m_graph, n) + ": input '" + v.name + "' is no tensor of numbers");
+    const bool needed = v.constant && (all_constant || v.constant->count() <= most_looked_at);
+    if (needed) held[i] = reference::hold(*v.constant);
+    c.input(i) = {true, v.type, v.shape, needed ? &held[i].data : nullptr};
   }
+  reference::infer_node(c);
+  for (std::size_t i = 0; i < n.outputs.size(); ++i) {
+    if (n.outputs[i] == no_value) continue;
+    value& v = at(n.outputs[i]);
+    v.type = c.output(i).type;
+    v.shape = c.out_shape(i);
+    v.typed = v.known_rank = true;
+  }
+  if (all_constant)
+    fold(n, c);
+  else
+    m_graph.nodes.push_back(std::move(n));
+}
 
-  graph& m_graph;
-  const input_options& m_options;
-  std::vector<node> m_waiting;  ///< last first
-  std::unordered_map<std::string, value_id> m_ids;
-  std::set<std::string> m_node_names;
-  std::int64_t m_streams = 0;  ///< nodes so far that draw random numbers
-};
+/// How many boxes a NonMaxSuppression keeps depends on data; its output gets as many rows as it can keep at most.
+void resolver::bound_suppression(node& n) {
+  const value* most = n.inputs.size() > 2 && n.inputs[2] != no_value ? &at(n.inputs[2]) : nullptr;
+  if (most != nullptr && !most->constant)
+    refuse(describe(m_graph, n) +
+           ": max_output_boxes_per_class is computed at run time, but the size of the output is fixed at conversion");
+  const shape_t scores = n.inputs.size() > 1 && n.inputs[1] != no_value ? at(n.inputs[1]).shape : shape_t();
+  if (scores.size() != 3) return;  // inference says what is wrong
+  const std::int64_t per_class =
+      most == nullptr ? 0 : std::clamp<std::int64_t>(most->constant->integer(0), 0, scores[2]);
+  n.attributes[reference::suppression_bound] = scores[0] * scores[1] * per_class;
+}
 
+void resolver::fold(const node& n, reference::call& c) {
+  for (std::size_t i = 0; i < n.outputs.size(); ++i)
+    if (c.wants(i) && count_of(c.out_shape(i)) > most_folded)
+      refuse(describe(m_graph, n) + ": it would make a constant of shape " + to_string(c.out_shape(i)) +
+             ", larger than 2^28 elements");
+  std::vector<reference::typed_array> results = reference::evaluate_call(c);
+  for (std::size_t i = 0; i < n.outputs.size(); ++i)
+    if (n.outputs[i] != no_value)
+      at(n.outputs[i]).constant = std::make_shared<const array>(converted(results[i].data, results[i].type));
 }
 
 void resolve(graph& g, const input_options& options) { resolver(g, options).run(); }

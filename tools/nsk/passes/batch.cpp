@@ -22,7 +22,11 @@ class batch_binder {
     m_plan.batch = m_rows;
     for (const plan_port& port : m_plan.inputs)
       if (inputs.count(port.name) != 0) m_batched[storage_of(port.tensor)] = true;
+    for (const plan_state& s : m_plan.states)
+      if (inputs.count(s.name) != 0) m_batched[storage_of(s.tensor)] = true;
     while (spread()) continue;
+    for (const plan_state& s : m_plan.states)
+      if (m_batched[storage_of(s.tensor)] || m_batched[storage_of(s.next)]) refuse_state(s.name);
     for (const plan_step& s : m_plan.steps)
       if (m_batched[storage_of(s.outputs[0])]) check(s);
     for (const auto* ports : {&m_plan.inputs, &m_plan.outputs})
@@ -50,6 +54,12 @@ class batch_binder {
     refuse("--batch-max " + std::to_string(m_rows) + ": " + what + " " + why +
            ", so that rows of a batch cannot be computed alone. Convert without --batch-max and give the batch with "
            "--input, or change the model so that its first axis stays the batch");
+  }
+
+  [[noreturn]] void refuse_state(const std::string& name) const {
+    refuse("--batch-max " + std::to_string(m_rows) + ": state '" + name +
+           "' would have a part for each row, and a run of fewer rows would leave the others behind. Keep it an input "
+           "and an output with --no-states and without a --state for it, or convert without --batch-max");
   }
 
   /// Rows of a tensor with a storage of rows: equal parts of the first dimension longer than 1, each inside its own

@@ -4,7 +4,7 @@
 
 namespace nsk::tool {
 
-program canonicalise(const graph& g) { return canonicaliser(g).run(); }
+program canonicalise(const graph& g, const std::vector<state_link>& states) { return canonicaliser(g, states).run(); }
 
 const std::unordered_map<std::string, canonicaliser::rule>& canonicaliser::rules() {
   using c = canonicaliser;
@@ -122,6 +122,9 @@ const std::unordered_map<std::string, canonicaliser::rule>& canonicaliser::typed
       {"TopK", &c::top_k},
       {"OneHot", &c::one_hot},
       {"NonMaxSuppression", &c::non_max_suppression},
+      {"RNN", &c::recurrent},
+      {"GRU", &c::recurrent},
+      {"LSTM", &c::recurrent},
       {"RandomNormal", &c::random},
       {"RandomNormalLike", &c::random},
       {"RandomUniform", &c::random},
@@ -165,7 +168,23 @@ program canonicaliser::run() {
                          ", but this operator computes float32 only. Export the model in float32");
   }
   for (value_id v : m_graph.outputs) m_program.outputs.push_back(of(v));
+  separate_states();
   return std::move(m_program);
+}
+
+void canonicaliser::separate_states() {
+  const auto take = [&](std::vector<int>& ports, const std::string& name) {
+    const auto found = std::find_if(ports.begin(), ports.end(),
+                                    [&](int v) { return m_program.values[static_cast<std::size_t>(v)].name == name; });
+    if (found == ports.end()) refuse("'" + name + "' is no port of the model, so it cannot be a state");
+    const int v = *found;
+    ports.erase(found);
+    return v;
+  };
+  for (const state_link& s : m_states) {
+    const int input = take(m_program.inputs, s.input);
+    m_program.states.push_back({input, take(m_program.outputs, s.output)});
+  }
 }
 
 const value* canonicaliser::odd_input(const node& n) const {

@@ -3,19 +3,22 @@
 /// Private to the canonicalisation: state shared by the rules, one rule per source operator family.
 #include <unordered_map>
 #include "errors.hpp"
+#include "graph/recurrent.hpp"
 #include "passes/program.hpp"
 
 namespace nsk::tool {
 
 class canonicaliser {
  public:
-  explicit canonicaliser(const graph& g) : m_graph(g) {}
+  canonicaliser(const graph& g, const std::vector<state_link>& states) : m_graph(g), m_states(states) {}
   program run();
   /// Names of all operators that have a rule, sorted.
   static std::vector<std::string> operators();
 
  private:
   using rule = void (canonicaliser::*)(const node&);
+  /// Takes the ports that are states out of the program's inputs and outputs.
+  void separate_states();
   static const std::unordered_map<std::string, rule>& rules();        ///< float32 activations
   static const std::unordered_map<std::string, rule>& typed_rules();  ///< any element type; "domain.Operator"
 
@@ -94,6 +97,15 @@ class canonicaliser {
   int tree_input(const node&);
   // canonicalise_resize.cpp
   void resize(const node&);
+  // canonicalise_recurrent.cpp
+  void recurrent(const node&);
+  int recurrent_projection(const node& n, const recurrent_attributes& a, recurrent_parameters& r);
+  int recurrent_state(const node& n, std::size_t i, const recurrent_attributes& a, const shape_t& shape);
+  int recurrent_lengths(const node& n, std::int64_t instants);
+  void recurrent_outputs(const node& n, const recurrent_attributes& a, int states, std::int64_t instants);
+  /// Transposition of `v`, as a value of the program's own or `result`.
+  int turned(const node& n, int v, const std::vector<int>& permutation, const std::string& suffix,
+             int result = no_value);
 
   /// First input of a node that is data and not float32, or null; refuses empty ones.
   const value* odd_input(const node& n) const;
@@ -144,6 +156,7 @@ class canonicaliser {
   spatial window_of(const node& n, const shape_t& input, std::vector<std::int64_t> kernel, const shape_t& output) const;
 
   const graph& m_graph;
+  const std::vector<state_link>& m_states;
   program m_program;
   std::vector<int> m_map;
 };

@@ -333,6 +333,7 @@ class fuser {
   void remove_dead() {
     std::vector<char> live(m_p.values.size(), 0);
     for (int v : m_p.outputs) live[static_cast<std::size_t>(v)] = 1;
+    for (const program_state& s : m_p.states) live[static_cast<std::size_t>(s.output)] = 1;
     std::vector<operation> kept;
     for (std::size_t i = m_p.operations.size(); i-- > 0;) {
       operation& o = m_p.operations[i];

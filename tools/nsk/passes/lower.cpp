@@ -103,6 +103,7 @@ plan lowerer::run() {
       lower_typed(o);
   }
   place_outputs();
+  place_states();
   return std::move(m_plan);
 }
 
@@ -190,6 +191,36 @@ void lowerer::place_inputs() {
     m_plan.storages.back().index = static_cast<int>(i);
     bind(v, placed);
     m_plan.inputs.push_back({name_of_value(v), tensor(placed, order, name_of_value(v), false), shape, order});
+  }
+  for (std::size_t i = 0; i < m_program.states.size(); ++i) {
+    const int v = m_program.states[i].input;
+    const axis_order order = identity_order(m_program.shape(v).size());
+    const view placed = new_storage(v, name_of_value(v), m_program.shape(v), order, {}, storage_kind::state);
+    m_plan.storages.back().index = static_cast<int>(i);
+    m_roots[placed.storage].fixed = true;
+    bind(v, placed);
+    m_plan.states.push_back({name_of_value(v), tensor(placed, order, name_of_value(v), false), 0});
+  }
+}
+
+/// What the next run reads: the block that a step wrote where it is whole and in the source's order, else a copy.
+void lowerer::place_states() {
+  for (std::size_t i = 0; i < m_program.states.size(); ++i) {
+    const int v = m_program.states[i].output;
+    const axis_order order = identity_order(m_program.shape(v).size());
+    view where = place_of(v);
+    const root& r = m_roots[where.storage];
+    const bool whole = m_plan.storages[static_cast<std::size_t>(where.storage)].kind == storage_kind::arena &&
+                       is_dense(where) && count_of(where.shape) == count_of(r.whole.shape) &&
+                       where.stride == dense_strides(where.shape, order) && where.offset == 0;
+    if (!whole) {
+      const view target =
+          new_storage(-1, name_of_value(v), where.shape, order, {}, storage_kind::arena, type_of(where));
+      copy_step(where, target, "state " + name_of_value(v), name_of_value(v));
+      where = target;
+    }
+    m_plan.storages[static_cast<std::size_t>(where.storage)].lasts = true;
+    m_plan.states[i].next = tensor(where, order, name_of_value(v), false);
   }
 }
 

@@ -17,6 +17,7 @@ namespace nsk::tool {
 
 struct lower_options {
   bool winograd = true;  ///< allow F(4x4, 3x3) and F(2x2, 3x3), whose rounding differs from a direct convolution's
+  std::map<std::string, conv_algorithm> algorithms;  ///< wanted for convolutions of that name
 };
 
 /// Lowers a fused program. Refuses what has no layout (more than six axes after merging).
@@ -67,6 +68,7 @@ class lowerer {
   // lower.cpp: storages and views
   void place_inputs();
   void place_outputs();
+  void place_states();
   const decision& decided(int v) const;
   decision& ask(int v) { return m_decisions[v]; }
   /// Storage for the result `v`, in `order` unless decided otherwise.
@@ -105,7 +107,7 @@ class lowerer {
   void lower_conv(const operation& o, const conv_parameters& c);
   void lower_dense(const operation& o, const dense_parameters& d);
   void lower_mat_mul(const operation& o);
-  conv_algorithm choose_algorithm(const conv_parameters& c, const view& x, const view& y) const;
+  conv_algorithm choose_algorithm(const operation& o, const conv_parameters& c, const view& x, const view& y) const;
   // lower_window.cpp
   void lower_pool(const operation& o, const pool_parameters& p);
   void lower_resize(const operation& o, const resize_parameters& r);
@@ -131,6 +133,9 @@ class lowerer {
   void lower_local_response_normalization(const operation& o, const local_response_normalization_parameters& l);
   void lower_random(const operation& o, const random_parameters& r);
   void lower_trees(const operation& o, const tree_parameters& t);
+
+  // lower_recurrent.cpp
+  void lower_recurrent(const operation& o, const recurrent_parameters& r);
 
   void bind(int v, view where) { m_views[v] = std::move(where); }
   const std::string& name_of_value(int v) const { return m_program.values[static_cast<std::size_t>(v)].name; }

@@ -38,12 +38,19 @@ std::vector<float> pack_conv(const conv_parameters& c, std::int64_t depth_channe
 
 }
 
-conv_algorithm lowerer::choose_algorithm(const conv_parameters& c, const view& x, const view& y) const {
+conv_algorithm lowerer::choose_algorithm(const operation& o, const conv_parameters& c, const view& x,
+                                         const view& y) const {
   const window& w = c.w;
-  const bool eligible = m_options.winograd && w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 &&
-                        w.stride_w == 1 && w.dilation_h == 1 && w.dilation_w == 1 && c.groups == 1 &&
-                        x.shape[1] >= 16 && c.outputs >= 16;
-  if (!eligible) return conv_algorithm::direct;
+  const bool fits = w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 && w.stride_w == 1 && w.dilation_h == 1 &&
+                    w.dilation_w == 1 && c.groups == 1;
+  if (const auto wanted = m_options.algorithms.find(o.name); wanted != m_options.algorithms.end()) {
+    if (!fits && wanted->second != conv_algorithm::direct)
+      refuse("--override: '" + o.name +
+             "' cannot be computed by Winograd's algorithms, which are for 3x3 kernels with stride 1, without "
+             "dilation and groups.");
+    return wanted->second;
+  }
+  if (!fits || !m_options.winograd || x.shape[1] < 16 || c.outputs < 16) return conv_algorithm::direct;
   // F(4x4) pays from maps of three tiles on; its weights are 4 times a direct convolution's and must stay out of DRAM
   const std::int64_t weights = static_cast<std::int64_t>(c.weights.size()), rows = y.shape[2], columns = y.shape[3];
   const double waste =
@@ -62,7 +69,7 @@ void lowerer::lower_conv(const operation& o, const conv_parameters& c) {
   const view y = allocate(o.output, channels_last_order(x.rank()), true);
   const std::int64_t channels = x.shape[1];
   const bool depthwise = c.groups > 1 && c.groups == channels && c.outputs == c.groups;
-  const conv_algorithm algorithm = depthwise || flat ? conv_algorithm::direct : choose_algorithm(c, x, y);
+  const conv_algorithm algorithm = depthwise || flat ? conv_algorithm::direct : choose_algorithm(o, c, x, y);
 
   nsk::halo border;
   border.top = border_pixels(c.w.pad_top);

@@ -32,6 +32,8 @@ bool lowerer::lower_typed(const operation& o) {
     lower_layer_normalization(o, *l);
   } else if (const auto* p = o.as<local_response_normalization_parameters>()) {
     lower_local_response_normalization(o, *p);
+  } else if (const auto* q = o.as<recurrent_parameters>()) {
+    lower_recurrent(o, *q);
   } else if (const auto* d = o.as<random_parameters>()) {
     lower_random(o, *d);
   } else if (const auto* e = o.as<tree_parameters>()) {

@@ -4,7 +4,10 @@
 
 namespace nsk::tool {
 
-bool program::is_output(int v) const { return std::find(outputs.begin(), outputs.end(), v) != outputs.end(); }
+bool program::is_output(int v) const {
+  return std::find(outputs.begin(), outputs.end(), v) != outputs.end() ||
+         std::any_of(states.begin(), states.end(), [&](const program_state& s) { return s.output == v; });
+}
 
 std::vector<int> program::consumers(int v) const {
   std::vector<int> found;

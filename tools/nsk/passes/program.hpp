@@ -10,6 +10,7 @@
 #include <vector>
 #include <netsuke/core/op.hpp>
 #include "graph/graph.hpp"
+#include "graph/states.hpp"
 
 namespace nsk::tool {
 
@@ -126,6 +127,23 @@ struct local_response_normalization_parameters {
   int size = 1;
   float alpha = 0, beta = 0, bias = 0;
 };
+/// A gate's function and its parameters.
+struct recurrent_gate_parameters {
+  recurrent_function fn = recurrent_function::tanh;
+  float alpha = 0, beta = 0;
+};
+/// The recurrence of a layer. Inputs: products with the layer's inputs [batch, instants, directions, gates * hidden],
+/// initial h [batch, directions, hidden], initial c (lstm), lengths. Output [batch, instants + final rows, directions,
+/// hidden].
+struct recurrent_parameters {
+  recurrent_kind kind = recurrent_kind::lstm;
+  int hidden = 0, directions = 1, reverse = 0;  ///< reverse: bit d for direction d
+  bool lengths = false, input_forget = false, linear_before_reset = false;
+  float clip = 0;
+  std::vector<recurrent_gate_parameters> gates;  ///< per direction
+  std::vector<double> weights, bias;             ///< R [directions][gates * hidden][hidden]; bias of the product with h
+  std::vector<float> peephole;                   ///< [directions][3 * hidden], or nothing
+};
 /// offset + scale * z; the schema says what z is.
 struct random_parameters {
   random_kind kind = random_kind::uniform;
@@ -151,8 +169,8 @@ using operation_parameters =
                  reshape_parameters, slice_parameters, concat_parameters, expand_parameters, pad_parameters,
                  interleave_parameters, cast_parameters, compare_parameters, select_parameters, arithmetic_parameters,
                  gather_parameters, arg_reduce_parameters, top_k_parameters, non_max_suppression_parameters,
-                 layer_normalization_parameters, local_response_normalization_parameters, random_parameters,
-                 tree_parameters>;
+                 layer_normalization_parameters, local_response_normalization_parameters, recurrent_parameters,
+                 random_parameters, tree_parameters>;
 
 struct operation {
   std::string name;         ///< source node(s)
@@ -179,11 +197,17 @@ struct program_value {
   std::shared_ptr<const array> constant;
 };
 
+/// A value that the next run reads as `input`.
+struct program_state {
+  int input = no_value, output = no_value;
+};
+
 struct program {
   std::string name;
   std::vector<program_value> values;
   std::vector<operation> operations;  ///< topological order
   std::vector<int> inputs, outputs;
+  std::vector<program_state> states;  ///< neither inputs nor outputs
 
   int add(program_value v) {
     values.push_back(std::move(v));
@@ -191,6 +215,7 @@ struct program {
   }
   const shape_t& shape(int v) const { return values[static_cast<std::size_t>(v)].shape; }
   bool is_constant(int v) const { return v >= 0 && values[static_cast<std::size_t>(v)].constant != nullptr; }
+  /// Whether somebody outside reads `v`: the caller, or the next run.
   bool is_output(int v) const;
   /// Operations that read `v`, as input or residual.
   std::vector<int> consumers(int v) const;
@@ -200,7 +225,8 @@ struct program {
 
 /// Rewrites a resolved graph (infer.hpp) in canonical operations. Refuses operators that the engine has no kernel for,
 /// naming node, operator, opset and shapes.
-program canonicalise(const graph& g);
+/// Inputs and outputs that `states` names become states of the program.
+program canonicalise(const graph& g, const std::vector<state_link>& states = {});
 
 /// Folds batch normalisation and constant scales into weights, merges activations, residual additions and padding into
 /// the operations before them, recognises hard-swish and SiLU, and removes what nobody reads.

@@ -46,6 +46,11 @@ const std::vector<operator_support>& supported_operators() {
        "Reduce, Unary and Binary",
        "constant scale and bias; p 1 or 2"},
       {{"LRN"}, "LocalResponseNormalization", "any size"},
+      {{"LSTM", "GRU", "RNN"},
+       "FullyConnected and Recurrent",
+       "all attributes, clip of gates alone as in ONNX Runtime; constant weights; sequence_lens may be data: lengths "
+       "outside "
+       "are clamped and raise a flag"},
       {{"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}, "Compare", "any type but float16"},
       {{"And", "Or", "Xor", "Not", "BitwiseAnd", "BitwiseOr", "BitwiseXor"}, "Arithmetic", "bool, int32, int64"},
       {{"Where"}, "Select", "any type"},
@@ -86,6 +91,61 @@ const std::vector<operator_support>& supported_operators() {
   return table;
 }
 
+const std::vector<operator_support>& supported_tflite_operators() {
+  static const std::vector<operator_support> table = {
+      {{"CONV_2D", "DEPTHWISE_CONV_2D"}, "Conv", "any stride, dilation, depth multiplier, padding; groups"},
+      {{"TRANSPOSE_CONV", "Convolution2DTransposeBias"}, "ConvTranspose", "constant output shape"},
+      {{"FULLY_CONNECTED", "BATCH_MATMUL"}, "Gemm, MatMul", "keep_num_dims; no shuffled weights"},
+      {{"AVERAGE_POOL_2D", "MAX_POOL_2D"}, "AveragePool, MaxPool", ""},
+      {{"MaxPoolingWithArgmax2D", "MaxUnpooling2D"},
+       "ReduceMax and ArgMax; Equal and Where",
+       "windows that tile the picture"},
+      {{"RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"},
+       "Resize, or Gather where single precision picks other pixels",
+       "align_corners, half_pixel_centers; constant size"},
+      {{"PAD", "PADV2", "MIRROR_PAD"}, "Pad, Gather", "constant paddings"},
+      {{"DEPTH_TO_SPACE", "SPACE_TO_DEPTH"}, "DepthToSpace, SpaceToDepth", ""},
+      {{"SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND"}, "Pad, Reshape, Transpose, Slice", "constant blocks"},
+      {{"RELU",     "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1", "LEAKY_RELU", "PRELU", "ELU",   "GELU",
+        "LOGISTIC", "TANH",  "HARD_SWISH",   "EXP",         "LOG",        "SQRT",  "RSQRT", "SQUARE",
+        "FLOOR",    "CEIL",  "ROUND",        "NEG",         "ABS",        "SIGN"},
+       "the operators of that name, Sqrt and Reciprocal, Mul, Clip",
+       ""},
+      {{"ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE", "FLOOR_DIV", "FLOOR_MOD",
+        "ADD_N"},
+       "the operators of that name",
+       "fused activations; FLOOR_DIV of floats, FLOOR_MOD of integers"},
+      {{"EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "LOGICAL_AND", "LOGICAL_OR",
+        "LOGICAL_NOT", "SELECT", "SELECT_V2"},
+       "comparisons, logic, Where",
+       ""},
+      {{"SOFTMAX", "LOG_SOFTMAX", "L2_NORMALIZATION", "LOCAL_RESPONSE_NORMALIZATION"},
+       "Softmax, LogSoftmax, ReduceL2 and Div, LRN",
+       ""},
+      {{"MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "REDUCE_ANY", "REDUCE_ALL", "ARG_MAX", "ARG_MIN",
+        "TOPK_V2"},
+       "reductions, ArgMax, ArgMin, TopK",
+       "constant axes and k"},
+      {{"RESHAPE", "SQUEEZE", "EXPAND_DIMS", "TRANSPOSE", "CONCATENATION", "SPLIT", "SPLIT_V", "SLICE", "STRIDED_SLICE",
+        "PACK", "UNPACK", "TILE", "BROADCAST_TO", "REVERSE_V2"},
+       "the operators of that name",
+       "constant shapes, axes and positions"},
+      {{"GATHER", "EMBEDDING_LOOKUP", "ONE_HOT", "CAST"}, "Gather, OneHot, Cast", "no batch_dims"},
+      {{"QUANTIZE", "DEQUANTIZE", "DENSIFY"},
+       "nothing: constants are widened and spread at conversion",
+       "quantised activations need --dequantize"},
+      {{"SHAPE", "RANK", "RANGE", "FILL", "ZEROS_LIKE"}, "constants", "constant inputs"},
+      {{"SIN", "COS", "CUMSUM", "GATHER_ND", "REVERSE_SEQUENCE"}, "folded only", "constant inputs"},
+      {{"Landmarks2TransformMatrix", "TransformLandmarks", "TransformTensorBilinear"},
+       "arithmetic, Gather",
+       "their version 2"},
+      {{"NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5"}, "NonMaxSuppression", "constant limits; not softened"},
+      {{"TFLite_Detection_PostProcess"},
+       "NonMaxSuppression, Gather, TopK",
+       "one class per detection; both kinds of suppression"}};
+  return table;
+}
+
 std::vector<std::string> folded_operators() {
   const std::vector<std::string> imported = canonicaliser::operators();
   std::vector<std::string> names;
@@ -108,7 +168,8 @@ std::string operators_page() {
       "Written by `nsk operators`; a test compares. ONNX, default domain, opset 7 and newer. Everything that depends "
       "on constants and shapes\n"
       "only is folded at conversion by the reference evaluator and needs no kernel; `If` with a known condition "
-      "disappears; functions of the\n"
+      "disappears, with another one\n"
+      "both branches are computed; `Loop` and `Scan` with a known number of iterations are unrolled; functions of the "
       "model are inlined.\n\n"
       "| ONNX operator | becomes | what there is, and limits |\n| --- | --- | --- |\n";
   for (const operator_support& row : supported_operators())
@@ -118,7 +179,15 @@ std::string operators_page() {
       "shapes; on data they are refused:\n" +
       list(folded_operators()) +
       ".\n\n"
-      "Anything else is refused at conversion with the node's name, operator, opset and shapes, and what would help.\n";
+      "Anything else is refused at conversion with the node's name, operator, opset and shapes, and what would "
+      "help.\n\n"
+      "## TensorFlow Lite\nThe first subgraph of a .tflite file. Operators become those of the table above, with its "
+      "limits. Float16 and sparse constants are widened\nat conversion, quantised models need `--dequantize`; "
+      "variables "
+      "and control flow are refused.\n\n"
+      "| TensorFlow Lite operator | becomes | what there is, and limits |\n| --- | --- | --- |\n";
+  for (const operator_support& row : supported_tflite_operators())
+    page += "| " + list(row.operators) + " | " + row.becomes + " | " + row.limits + " |\n";
   return page;
 }
 

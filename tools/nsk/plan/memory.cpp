@@ -24,8 +24,9 @@ void find_lifetimes(plan& p) {
     for (int t : s.outputs) touch(t, i);
   }
   for (plan_storage& s : p.storages) {
-    if (s.kind == storage_kind::input || s.kind == storage_kind::constant) s.first_step = 0;
-    if (s.kind != storage_kind::arena) s.last_step = count;
+    if (s.kind == storage_kind::input || s.kind == storage_kind::constant || s.kind == storage_kind::state)
+      s.first_step = 0;
+    if (s.kind != storage_kind::arena || s.lasts) s.last_step = count;
   }
 }
 

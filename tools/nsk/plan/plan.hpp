@@ -13,7 +13,7 @@
 
 namespace nsk::tool {
 
-enum class storage_kind { constant, arena, input, output };
+enum class storage_kind { constant, arena, input, output, state };
 
 /// One block of memory. Lengths are in elements of `type` until plan_memory gives bytes and offsets.
 struct plan_storage {
@@ -21,7 +21,8 @@ struct plan_storage {
   dtype type = dtype::float32;
   std::string name;
   std::int64_t elements = 0;
-  int index = 0;                                 ///< number of the model input or output
+  int index = 0;                                 ///< number of the model input, output or state
+  bool lasts = false;                            ///< an arena block that is read behind the last step
   std::shared_ptr<std::vector<std::byte>> data;  ///< constants
   int first_step = -1, last_step = -1;           ///< first writer, last reader
   int buffer = -1;                               ///< set by plan_memory: storages that share memory share a buffer
@@ -55,6 +56,16 @@ struct plan_tile {
   std::uint32_t rows = 0, pixels = 0, channels = 0, count = 1;
 };
 
+/// Parameters of a recurrent step, as schema/netsuke.fbs names them.
+struct plan_recurrent {
+  recurrent_kind kind = recurrent_kind::lstm;
+  int reverse = 0;
+  bool peephole = false, lengths = false, input_forget = false, linear_before_reset = false;
+  float clip = 0;
+  std::vector<recurrent_function> functions;
+  std::vector<float> parameters;
+};
+
 /// One step; of the parameters only those of its operator mean anything.
 struct plan_step {
   op kind = op::none;
@@ -83,6 +94,7 @@ struct plan_step {
   bool center_point_box = false, centre = true;
   float epsilon = 0, alpha = 0, beta = 0, bias = 0;  ///< normalisations
   int size = 1;
+  plan_recurrent recurrent;
   random_kind random = random_kind::uniform;
   float scale = 1, offset = 0;
   std::uint32_t stream = 0;
@@ -97,6 +109,12 @@ struct plan_port {
   int tensor = 0;
   shape_t source_shape;
   std::vector<int> source_axes;  ///< source axis of each physical dimension
+};
+
+/// Memory that lasts from run to run: what `next` holds at the end of a run, `tensor` holds in the next one.
+struct plan_state {
+  std::string name;
+  int tensor = 0, next = 0;
 };
 
 /// A block of the arena or of the weights section with a lifetime in steps.
@@ -119,6 +137,7 @@ struct plan {
   std::vector<plan_tensor> tensors;
   std::vector<plan_step> steps;
   std::vector<plan_port> inputs, outputs;
+  std::vector<plan_state> states;
   std::vector<plan_buffer> buffers;
   std::int64_t arena_bytes = 0, lane_bytes = 0;
   int batch = 0;  ///< most rows of a batch; 0: fixed shapes

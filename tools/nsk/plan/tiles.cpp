@@ -11,13 +11,23 @@ namespace {
 
 constexpr std::int64_t least_macs = 400'000;       ///< below this a tile costs more to hand out than it computes
 constexpr std::int64_t wanted_tiles = 8;           ///< per step, so that a few lanes share it evenly
-constexpr std::int64_t streamed_elements = 65536;  ///< of a memory-bound tile
+constexpr std::int64_t streamed_elements = 16384;  ///< of a memory-bound tile
 constexpr std::int64_t gemv_weights = 131072;      ///< floats of weights that one tile of a matrix-vector product reads
 
 tile_space space_of(const plan_tensor& t) { return tile_space_of(t.shape.data(), static_cast<int>(t.shape.size())); }
 
 std::uint32_t whole_or(std::int64_t size, std::int64_t all) {
   return size >= all ? 0 : static_cast<std::uint32_t>(std::max<std::int64_t>(size, 1));
+}
+
+/// Pieces of about `size`, nearly equal; a few pieces become an even number, so that two or four lanes share them.
+/// Pieces are multiples of `step`.
+std::int64_t balanced(std::int64_t all, std::int64_t size, std::int64_t step = 1) {
+  if (size >= all) return all;
+  const std::int64_t units = (all + step - 1) / step, most = std::max<std::int64_t>(size / step, 1);
+  std::int64_t pieces = (units + most - 1) / most;
+  if (pieces % 2 != 0 && pieces < 16 && pieces < units) ++pieces;
+  return (units + pieces - 1) / pieces * step;
 }
 
 /// Cuts a matrix product of `depth` so that a tile's rows and columns are about as many: that reads least per
@@ -40,7 +50,7 @@ tile_size gemm_tile_size(const tile_space& s, std::int64_t depth, std::int64_t t
   const std::int64_t wanted = std::max<std::int64_t>(area / columns, 24);
   tile_size t{0, 0, whole_or(columns, s.channels)};
   if (wanted >= s.pixels) {
-    t.rows = whole_or(wanted / s.pixels, s.rows);
+    t.rows = whole_or(balanced(s.rows, wanted / s.pixels), s.rows);
   } else {
     t.rows = whole_or(1, s.rows);
     const std::int64_t pieces = (s.pixels + wanted - 1) / wanted;
@@ -54,8 +64,9 @@ tile_size stream_tile_size(const tile_space& s, std::int64_t elements, bool whol
                            bool whole_pixels = false, bool whole_rows = false) {
   tile_size t;
   const std::int64_t row = s.pixels * s.channels;
-  if (row <= elements || (whole_pixels && whole_channels)) {
-    t.rows = whole_or(std::max<std::int64_t>(elements / std::max<std::int64_t>(row, 1), 1), s.rows);
+  if (2 * row <= 3 * elements || (whole_pixels && whole_channels)) {
+    const std::int64_t rows = std::max<std::int64_t>(elements / std::max<std::int64_t>(row, 1), 1);
+    t.rows = whole_or(balanced(s.rows, rows), s.rows);
   } else {
     t.rows = whole_or(1, s.rows);
     if (!whole_pixels && (s.channels <= elements || whole_channels))
@@ -81,7 +92,7 @@ tile_size winograd_tile_size(const tile_space& s, std::int64_t height, std::int6
                      per_row = depth * s.pixels * s.channels;
   const std::int64_t least_rows = (least_cells + cells_per_strip - 1) / cells_per_strip * step;
   std::int64_t rows = std::max(wanted / std::max<std::int64_t>(per_row, 1) / step * step, least_rows);
-  if (rows * 4 > height * 3 || (images > 1 && height % step != 0)) rows = height;
+  rows = rows * 4 > height * 3 || (images > 1 && height % step != 0) ? height : balanced(height, rows, step);
   tile_size t;
   t.rows = whole_or(rows, s.rows);
   const std::int64_t macs = per_row * rows;
@@ -105,6 +116,14 @@ tile_size conv_tile_size(const plan& p, const plan_step& s, std::int64_t max_mac
     return t;
   }
   return winograd_tile_size(space, y.shape[1], y.shape[0], s.algorithm, depth, max_macs * gain, target);
+}
+
+/// Some rows of the batch with all their instants: enough to share each weight, and to leave something for all lanes.
+tile_size recurrent_tile_size(const plan& p, const plan_step& s) {
+  constexpr std::int64_t least_rows = 6;
+  const std::vector<std::int32_t>& y = p.tensor(s.outputs[0]).shape;
+  const std::int64_t rows = std::max((std::int64_t{y[0]} * y[2] + wanted_tiles - 1) / wanted_tiles, least_rows);
+  return {whole_or(rows * y[1], std::int64_t{y[0]} * y[1]), whole_or(1, y[2]), 0};
 }
 
 tile_size size_of_tiles(const plan& p, const plan_step& s, std::int64_t max_macs) {
@@ -139,6 +158,7 @@ tile_size size_of_tiles(const plan& p, const plan_step& s, std::int64_t max_macs
           space, std::max<std::int64_t>(
                      streamed_elements / p.tensor(s.inputs[0]).shape[static_cast<std::size_t>(s.axis)], 64));
     case op::non_max_suppression: return {};
+    case op::recurrent: return recurrent_tile_size(p, s);
     case op::tree_ensemble:
       return stream_tile_size(space, std::max<std::int64_t>(streamed_elements / p.tensor(s.inputs[1]).count(), 1),
                               true);
@@ -153,6 +173,10 @@ std::int64_t scratch_of(const plan& p, const plan_step& s) {
   if (s.kind == op::resize_2d) return kernels::resize_2d_scratch_bytes(s.row_taps);
   if (s.kind == op::non_max_suppression)
     return kernels::non_max_suppression_scratch_bytes(p.tensor(s.inputs[0]).shape[1]);
+  if (s.kind == op::recurrent) {
+    const std::vector<std::int32_t>& y_shape = p.tensor(s.outputs[0]).shape;
+    return kernels::recurrent_scratch_bytes(s.recurrent.kind, y_shape[0], y_shape[3]);
+  }
   if (s.kind != op::conv_2d) return 0;
   const plan_tensor &x = p.tensor(s.inputs[0]), &y = p.tensor(s.outputs[0]);
   kernels::conv_2d_shape c{};

@@ -125,7 +125,7 @@ class layers {
   reference_network done(const std::string& name) {
     m_graph.name = name;
     resolve(m_graph, {});
-    return {name, compile({{"default", m_graph}}, {})};
+    return {name, compile({{"default", m_graph, {}}}, {})};
   }
   /// The same with every step cut into blocks of `channels` elements of its last dimension.
   reference_network done_in_tiles(const std::string& name, std::uint32_t channels) {

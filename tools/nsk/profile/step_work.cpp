@@ -50,6 +50,7 @@ std::string kind_of(const step_view& s, const tile_space& space) {
     case op::conv_2d:
     case op::fully_connected:
     case op::mat_mul: return kind_of_product(s, space);
+    case op::recurrent: return s.output().shape()[0] < gemv_rows ? "gemv" : "pointwise";
     case op::depthwise_conv_2d: return "depthwise";
     case op::pool_2d: return "pool";
     case op::reduce: return "reduce";

@@ -112,6 +112,7 @@ const table& operators() {
     add_selection(t);
     add_reduction(t);
     add_resize(t);
+    add_recurrent(t);
     add_random(t);
     add_trees(t);
     return t;

@@ -119,6 +119,7 @@ void add_constant(table& t);
 void add_selection(table& t);
 void add_reduction(table& t);
 void add_resize(table& t);
+void add_recurrent(table& t);
 void add_random(table& t);
 void add_trees(table& t);
 

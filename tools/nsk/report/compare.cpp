@@ -79,6 +79,8 @@ comparison measure_in_any_order(const array& got, const array& wanted, double to
   return best;
 }
 
+shape_t shape_of(const tensor_info& t) { return {t.shape().begin(), t.shape().end()}; }
+
 using engine_values = std::map<std::string, array>;  ///< by source name, in the source's axes
 
 /// The engine's dense result, whose axis d is the source's axis order[d], in the source's own axes.
@@ -142,15 +144,21 @@ double comparison_report::worst() const {
 std::map<std::string, array> random_inputs(const model& m, std::uint64_t seed, int variant) {
   std::mt19937_64 generator(seed);
   std::map<std::string, array> inputs;
-  for (int i = 0; i < m.input_count(variant); ++i) {
-    const port_view port = m.input(i, variant);
-    array a(element_of(port.type()), source_shape_of(port));
+  const auto add = [&](const char* name, array a) {
     const bool real = a.type == element::f32;
     for (std::int64_t k = 0; k < a.count(); ++k) {
       const double unit = static_cast<double>(generator() >> 11) * 0x1p-53;
       a.set(k, real ? 2 * unit - 1 : std::floor(2 * unit));
     }
-    inputs.emplace(port.name(), std::move(a));
+    inputs.emplace(name, std::move(a));
+  };
+  for (int i = 0; i < m.input_count(variant); ++i) {
+    const port_view port = m.input(i, variant);
+    add(port.name(), array(element_of(port.type()), source_shape_of(port)));
+  }
+  for (int i = 0; i < m.variant(variant).state_count(); ++i) {
+    const state_view state = m.variant(variant).state(i);
+    add(state.name(), array(element_of(state.tensor().type()), shape_of(state.tensor())));
   }
   return inputs;
 }
@@ -165,6 +173,10 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
   for (int i = 0; i < v.input_count(); ++i) {
     const array data = to_engine(v.input(i), inputs.at(v.input(i).name()));
     std::memcpy(r.input(i), data.data.data(), data.data.size());
+  }
+  for (int i = 0; i < v.state_count(); ++i) {
+    const array& before = inputs.at(v.state(i).name());
+    std::memcpy(r.state(i), before.data.data(), before.data.size());
   }
   constexpr double plainly_equal = 1e-5, suspicious = 1e-4;
   comparison_report report;
@@ -188,23 +200,31 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
     report.steps.push_back(std::move(c));
   });
 
-  for (int i = 0; i < v.output_count(); ++i) {
-    const port_view port = v.output(i);
-    array got(element_of(port.type()), engine_shape_of(port));
-    std::memcpy(got.data.data(), r.output(i), got.data.size());
-    const array source = to_source(port, got);
-    const auto reference = expected.find(port.name());
-    const value_id constant = g.find(port.name());
+  const auto compare_output = [&](const std::string& name, const array& source) {
+    const auto reference = expected.find(name);
+    const value_id constant = g.find(name);
     const array* wanted = reference != expected.end() ? &reference->second
                           : constant != no_value      ? g.values[static_cast<std::size_t>(constant)].constant.get()
                                                       : nullptr;
     if (wanted == nullptr || wanted->count() != source.count())
-      refuse("the source model has no output '" + std::string(port.name()) + "' of shape " + to_string(source.shape) +
+      refuse("the source model has no output '" + name + "' of shape " + to_string(source.shape) +
              ": the .nsk file was made from another model, or with other --input or --set options.");
     comparison c = measure(source, *wanted);
-    c.name = port.name();
+    c.name = name;
     report.outputs.push_back(std::move(c));
-    engine[port.name()] = source;
+    engine[name] = source;
+  };
+  for (int i = 0; i < v.output_count(); ++i) {
+    const port_view port = v.output(i);
+    array got(element_of(port.type()), engine_shape_of(port));
+    std::memcpy(got.data.data(), r.output(i), got.data.size());
+    compare_output(port.name(), to_source(port, got));
+  }
+  for (int i = 0; i < v.state_count(); ++i) {
+    const tensor_info t = v.state(i).tensor();
+    array got(element_of(t.type()), shape_of(t));
+    std::memcpy(got.data.data(), r.state(i), got.data.size());
+    compare_output(v.state(i).next().name(), got);
   }
   if (report.worst() > suspicious) {
     progress("evaluating every step on its own inputs");

@@ -40,7 +40,7 @@ struct comparison_report {
   }
 };
 
-/// Random inputs for every input of the model, in the source's names and axes.
+/// Random values for every input and every state of the model, in the source's names and axes.
 std::map<std::string, array> random_inputs(const model& m, std::uint64_t seed, int variant = 0);
 
 /// Runs both on the same inputs. `g` is the source, resolved for the model's input shapes; `progress` is told what is

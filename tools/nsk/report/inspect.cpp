@@ -56,6 +56,7 @@ std::string algorithm_of(const step_view& s) {
   if (s.op() == op::reduce) return format::EnumNameReduceKind(s.reduce()->kind());
   if (s.op() == op::compare) return format::EnumNameCompareKind(s.compare()->kind());
   if (s.op() == op::arithmetic) return format::EnumNameArithmeticKind(s.arithmetic()->kind());
+  if (s.op() == op::recurrent) return format::EnumNameRecurrentKind(s.recurrent()->kind());
   if (s.op() == op::arg_reduce) return format::EnumNameArgReduceKind(s.arg_reduce()->kind());
   if (s.op() == op::random) return format::EnumNameRandomKind(s.random()->kind());
   return "";
@@ -180,6 +181,14 @@ json variant(const model& m, const variant_view& v, const device_profile* profil
   json result = {{"name", v.name()}, {"profile", v.profile()}, {"inputs", json::array()}, {"outputs", json::array()}};
   for (int i = 0; i < v.input_count(); ++i) result["inputs"].push_back(port(v.input(i)));
   for (int i = 0; i < v.output_count(); ++i) result["outputs"].push_back(port(v.output(i)));
+  result["states"] = json::array();
+  for (int i = 0; i < v.state_count(); ++i) {
+    const state_view s = v.state(i);
+    result["states"].push_back({{"name", s.name()},
+                                {"next", s.next().name()},
+                                {"type", name_of_type(s.tensor().type())},
+                                {"shape", list(s.tensor().shape())}});
+  }
   result["batch"] = v.batch();
   result["arena"] = {{"shared_bytes", v.shared_bytes()},
                      {"lane_bytes", v.lane_bytes()},

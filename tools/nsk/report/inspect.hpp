@@ -30,6 +30,9 @@ std::string inspect_text(const nlohmann::json& report, const text_style& style =
 /// One line about a variant's longest tile; two where it is longer than the model was converted for, naming the step.
 std::string longest_tile_text(const nlohmann::json& variant);
 
+/// One line per state of a variant: what it is fed by.
+std::string states_text(const nlohmann::json& variant);
+
 /// Returns C++ source: the settings type that lists exactly the operators and functions that the model needs.
 std::string settings_source(const model& m);
 

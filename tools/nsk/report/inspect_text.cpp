@@ -155,7 +155,8 @@ std::string layout_text(const json& v) {
 std::string variant_text(const json& v, const text_style& style) {
   const int batch = v.value("batch", 0);
   std::string text = batch > 0 ? format_text("batch     up to %d rows\n", batch) : "";
-  text += ports_text("input", v["inputs"]) + ports_text("output", v["outputs"]) + memory_text(v["arena"]);
+  text +=
+      ports_text("input", v["inputs"]) + ports_text("output", v["outputs"]) + states_text(v) + memory_text(v["arena"]);
   text += format_text("work      %zu steps, %s MACs\n", v["steps"].size(), count_text(v["macs"]).c_str());
   if (is_expected(v)) {
     const double ms = v["expected"]["ms"];
@@ -169,6 +170,15 @@ std::string variant_text(const json& v, const text_style& style) {
          arena_text(v["arena"]["map"], style);
 }
 
+}
+
+std::string states_text(const json& v) {
+  std::string text;
+  for (const json& s : v["states"])
+    text += format_text("state     %s %s %s, from %s\n", s["name"].get<std::string>().c_str(),
+                        s["type"].get<std::string>().c_str(), size_text(s["shape"], "x").c_str(),
+                        s["next"].get<std::string>().c_str());
+  return text;
 }
 
 std::string longest_tile_text(const json& v) {

@@ -41,6 +41,7 @@ std::string settings_source(const model& m) {
                                       "non_max_suppression",
                                       "layer_normalization",
                                       "local_response_normalization",
+                                      "recurrent",
                                       "random",
                                       "tree_ensemble"};
   static_assert(sizeof op_names / sizeof *op_names == op_count, "every operator has a name");

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <netsuke/model/file_header.hpp>
 #include <netsuke/model/impl/netsuke_generated.hpp>
+#include "edit/table_json.hpp"
+#include "errors.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -21,6 +23,16 @@ format::Window window_of(const window& w) {
   const auto u = [](std::int32_t v) { return static_cast<std::uint16_t>(v); };
   return {u(w.kernel_h),   u(w.kernel_w),   u(w.stride_h), u(w.stride_w),
           u(w.dilation_h), u(w.dilation_w), u(w.pad_top),  u(w.pad_left)};
+}
+
+fb::Offset<void> write_recurrent(builder& b, const plan_recurrent& r) {
+  std::vector<std::uint8_t> functions;
+  for (const recurrent_function f : r.functions) functions.push_back(static_cast<std::uint8_t>(f));
+  const auto list = b.CreateVector(functions);
+  const auto parameters = b.CreateVector(r.parameters);
+  return format::CreateRecurrent(b, static_cast<format::RecurrentKind>(r.kind), static_cast<std::uint8_t>(r.reverse),
+                                 r.peephole, r.lengths, r.input_forget, r.linear_before_reset, r.clip, list, parameters)
+      .Union();
 }
 
 fb::Offset<void> write_operator(builder& b, const plan_step& s) {
@@ -67,6 +79,7 @@ fb::Offset<void> write_operator(builder& b, const plan_step& s) {
     case op::local_response_normalization:
       return format::CreateLocalResponseNormalization(b, static_cast<std::uint32_t>(s.size), s.alpha, s.beta, s.bias)
           .Union();
+    case op::recurrent: return write_recurrent(b, s.recurrent);
     case op::random:
       return format::CreateRandom(b, static_cast<format::RandomKind>(s.random), s.scale, s.offset, s.stream).Union();
     case op::tree_ensemble:
@@ -104,23 +117,32 @@ fb::Offset<format::Port> write_port(builder& b, const plan_port& port) {
   return format::CreatePort(b, name, static_cast<std::uint32_t>(port.tensor), shape, axes);
 }
 
-/// What a variant looks like from outside: names, types and shapes of its ports.
-std::string face_of(const plan& p) {
+/// What a variant looks like from outside: names, types and shapes of its ports and states.
+std::string face_of(const format::Variant& v) {
   std::string text;
-  for (const auto* ports : {&p.inputs, &p.outputs})
-    for (const plan_port& port : *ports) {
-      const plan_tensor& t = p.tensor(port.tensor);
-      text += port.name + '\0' + std::to_string(static_cast<int>(t.type));
-      for (std::int32_t d : t.shape) text += ',' + std::to_string(d);
-      text += ports == &p.inputs ? '<' : '>';
+  const auto add = [&](const auto* ports, char end) {
+    if (ports == nullptr || v.tensors() == nullptr) return;
+    for (const auto* port : *ports) {
+      if (port->tensor() >= v.tensors()->size()) continue;  // nsk::open refuses it
+      const format::Tensor* t = v.tensors()->Get(port->tensor());
+      text += (port->name() != nullptr ? port->name()->str() : "") + '\0' + std::to_string(static_cast<int>(t->type()));
+      if (t->shape() == nullptr) continue;
+      for (std::int32_t d : *t->shape()) text += ',' + std::to_string(d);
+      text += end;
     }
+  };
+  add(v.inputs(), '<');
+  add(v.outputs(), '>');
+  add(v.states(), '=');
   return text;
 }
 
 /// Hash of all variants' faces: models of one signature can replace each other while a game runs.
-std::uint64_t signature_of(const std::vector<named_plan>& variants) {
+std::uint64_t signature_of(const format::Model& m) {
   std::string text;
-  for (const named_plan& v : variants) text += (variants.size() > 1 ? v.name + '|' : "") + face_of(v.layout);
+  if (m.variants() == nullptr) return 0;
+  for (const format::Variant* v : *m.variants())
+    text += (m.variants()->size() > 1 && v->name() != nullptr ? v->name()->str() + '|' : "") + face_of(*v);
   return content_hash({reinterpret_cast<const std::byte*>(text.data()), text.size()});
 }
 
@@ -141,12 +163,38 @@ fb::Offset<format::Variant> write_variant(builder& b, const std::string& variant
   const auto steps = write_all(b, p.steps, [&](const plan_step& s) { return write_step(b, s); });
   const auto inputs = write_all(b, p.inputs, [&](const plan_port& x) { return write_port(b, x); });
   const auto outputs = write_all(b, p.outputs, [&](const plan_port& x) { return write_port(b, x); });
+  const auto states = write_all(b, p.states, [&](const plan_state& s) {
+    const auto state_name = b.CreateString(s.name);
+    return format::CreateState(b, state_name, static_cast<std::uint32_t>(s.tensor), static_cast<std::uint32_t>(s.next));
+  });
   const auto name = b.CreateString(variant_name), profile = b.CreateString("");
-  return format::CreateVariant(b, name, profile, buffers, tensors, steps, inputs, outputs, 0,
+  return format::CreateVariant(b, name, profile, buffers, tensors, steps, inputs, outputs, states,
                                static_cast<std::uint64_t>(p.arena_bytes + 63) / 64 * 64,
                                static_cast<std::uint64_t>(p.lane_bytes), 0, static_cast<std::uint32_t>(p.batch));
 }
 
+}
+
+std::vector<std::byte> assemble_file(std::vector<std::uint8_t> table, const std::vector<std::byte>& weights) {
+  auto* model = fb::GetMutableRoot<fb::Table>(table.data());
+  const std::uint64_t signature = signature_of(*fb::GetRoot<format::Model>(table.data()));
+  if (!model->SetField<std::uint64_t>(format::Model::VT_SIGNATURE, signature, 0))
+    refuse("the table has no field 'signature'; give it any number.");
+  const auto aligned = [](std::uint64_t v) { return (v + file_alignment - 1) / file_alignment * file_alignment; };
+  file_header h{};
+  std::memcpy(h.magic, file_magic, sizeof h.magic);
+  h.format_version = NSK_FORMAT_VERSION;
+  h.table_offset = sizeof h;
+  h.table_bytes = table.size();
+  h.weights_offset = aligned(h.table_offset + h.table_bytes);
+  h.weights_bytes = weights.size();
+  h.file_bytes = h.weights_offset + h.weights_bytes;
+  std::vector<std::byte> file(static_cast<std::size_t>(h.file_bytes));
+  std::memcpy(file.data() + h.table_offset, table.data(), table.size());
+  if (!weights.empty()) std::memcpy(file.data() + h.weights_offset, weights.data(), weights.size());
+  h.content_hash = content_hash({file.data() + sizeof h, file.size() - sizeof h});
+  std::memcpy(file.data(), &h, sizeof h);
+  return file;
 }
 
 std::vector<std::byte> write_model(const std::vector<named_plan>& plans, const std::vector<std::byte>& weights,
@@ -157,23 +205,9 @@ std::vector<std::byte> write_model(const std::vector<named_plan>& plans, const s
   const auto keys = write_all(
       b, pairs, [&](const auto& kv) { return format::CreateKeyValueDirect(b, kv.first.c_str(), kv.second.c_str()); });
   const auto producer = b.CreateString("nsk " NSK_VERSION_STRING), name = b.CreateString(plans.front().layout.name);
-  b.Finish(format::CreateModel(b, producer, name, signature_of(plans), variants, keys));
-
-  const auto aligned = [](std::uint64_t v) { return (v + file_alignment - 1) / file_alignment * file_alignment; };
-  file_header h{};
-  std::memcpy(h.magic, file_magic, sizeof h.magic);
-  h.format_version = NSK_FORMAT_VERSION;
-  h.table_offset = sizeof h;
-  h.table_bytes = b.GetSize();
-  h.weights_offset = aligned(h.table_offset + h.table_bytes);
-  h.weights_bytes = weights.size();
-  h.file_bytes = h.weights_offset + h.weights_bytes;
-  std::vector<std::byte> file(static_cast<std::size_t>(h.file_bytes));
-  std::memcpy(file.data() + h.table_offset, b.GetBufferPointer(), b.GetSize());
-  std::memcpy(file.data() + h.weights_offset, weights.data(), weights.size());
-  h.content_hash = content_hash({file.data() + sizeof h, file.size() - sizeof h});
-  std::memcpy(file.data(), &h, sizeof h);
-  return file;
+  constexpr std::uint64_t signature_to_come = 1;
+  b.Finish(format::CreateModel(b, producer, name, signature_to_come, variants, keys));
+  return assemble_file(canonical_table(reinterpret_cast<const std::byte*>(b.GetBufferPointer())), weights);
 }
 
 }

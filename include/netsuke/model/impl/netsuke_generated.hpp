@@ -104,6 +104,9 @@ struct LayerNormalizationBuilder;
 struct LocalResponseNormalization;
 struct LocalResponseNormalizationBuilder;
 
+struct Recurrent;
+struct RecurrentBuilder;
+
 struct Random;
 struct RandomBuilder;
 
@@ -636,6 +639,97 @@ inline const char *EnumNameArgReduceKind(ArgReduceKind e) {
   return EnumNamesArgReduceKind()[index];
 }
 
+enum class RecurrentKind : uint8_t {
+  rnn = 0,
+  gru = 1,
+  lstm = 2,
+  MIN = rnn,
+  MAX = lstm
+};
+
+inline const RecurrentKind (&EnumValuesRecurrentKind())[3] {
+  static const RecurrentKind values[] = {
+    RecurrentKind::rnn,
+    RecurrentKind::gru,
+    RecurrentKind::lstm
+  };
+  return values;
+}
+
+inline const char * const *EnumNamesRecurrentKind() {
+  static const char * const names[4] = {
+    "rnn",
+    "gru",
+    "lstm",
+    nullptr
+  };
+  return names;
+}
+
+inline const char *EnumNameRecurrentKind(RecurrentKind e) {
+  if (flatbuffers::IsOutRange(e, RecurrentKind::rnn, RecurrentKind::lstm)) return "";
+  const size_t index = static_cast<size_t>(e);
+  return EnumNamesRecurrentKind()[index];
+}
+
+/// Functions of gates, of one number x and their parameters a and b. Same values as nsk::recurrent_function.
+enum class RecurrentFunction : uint8_t {
+  sigmoid = 0,
+  tanh = 1,
+  relu = 2,
+  affine = 3,
+  leaky_relu = 4,
+  thresholded_relu = 5,
+  scaled_tanh = 6,
+  hard_sigmoid = 7,
+  elu = 8,
+  softsign = 9,
+  softplus = 10,
+  MIN = sigmoid,
+  MAX = softplus
+};
+
+inline const RecurrentFunction (&EnumValuesRecurrentFunction())[11] {
+  static const RecurrentFunction values[] = {
+    RecurrentFunction::sigmoid,
+    RecurrentFunction::tanh,
+    RecurrentFunction::relu,
+    RecurrentFunction::affine,
+    RecurrentFunction::leaky_relu,
+    RecurrentFunction::thresholded_relu,
+    RecurrentFunction::scaled_tanh,
+    RecurrentFunction::hard_sigmoid,
+    RecurrentFunction::elu,
+    RecurrentFunction::softsign,
+    RecurrentFunction::softplus
+  };
+  return values;
+}
+
+inline const char * const *EnumNamesRecurrentFunction() {
+  static const char * const names[12] = {
+    "sigmoid",
+    "tanh",
+    "relu",
+    "affine",
+    "leaky_relu",
+    "thresholded_relu",
+    "scaled_tanh",
+    "hard_sigmoid",
+    "elu",
+    "softsign",
+    "softplus",
+    nullptr
+  };
+  return names;
+}
+
+inline const char *EnumNameRecurrentFunction(RecurrentFunction e) {
+  if (flatbuffers::IsOutRange(e, RecurrentFunction::sigmoid, RecurrentFunction::softplus)) return "";
+  const size_t index = static_cast<size_t>(e);
+  return EnumNamesRecurrentFunction()[index];
+}
+
 enum class RandomKind : uint8_t {
   uniform = 0,
   normal = 1,
@@ -732,13 +826,14 @@ enum class Operator : uint8_t {
   NonMaxSuppression = 22,
   LayerNormalization = 23,
   LocalResponseNormalization = 24,
-  Random = 25,
-  TreeEnsemble = 26,
+  Recurrent = 25,
+  Random = 26,
+  TreeEnsemble = 27,
   MIN = NONE,
   MAX = TreeEnsemble
 };
 
-inline const Operator (&EnumValuesOperator())[27] {
+inline const Operator (&EnumValuesOperator())[28] {
   static const Operator values[] = {
     Operator::NONE,
     Operator::Conv2D,
@@ -765,6 +860,7 @@ inline const Operator (&EnumValuesOperator())[27] {
     Operator::NonMaxSuppression,
     Operator::LayerNormalization,
     Operator::LocalResponseNormalization,
+    Operator::Recurrent,
     Operator::Random,
     Operator::TreeEnsemble
   };
@@ -772,7 +868,7 @@ inline const Operator (&EnumValuesOperator())[27] {
 }
 
 inline const char * const *EnumNamesOperator() {
-  static const char * const names[28] = {
+  static const char * const names[29] = {
     "NONE",
     "Conv2D",
     "DepthwiseConv2D",
@@ -798,6 +894,7 @@ inline const char * const *EnumNamesOperator() {
     "NonMaxSuppression",
     "LayerNormalization",
     "LocalResponseNormalization",
+    "Recurrent",
     "Random",
     "TreeEnsemble",
     nullptr
@@ -909,6 +1006,10 @@ template<> struct OperatorTraits<nsk::format::LayerNormalization> {
 
 template<> struct OperatorTraits<nsk::format::LocalResponseNormalization> {
   static const Operator enum_value = Operator::LocalResponseNormalization;
+};
+
+template<> struct OperatorTraits<nsk::format::Recurrent> {
+  static const Operator enum_value = Operator::Recurrent;
 };
 
 template<> struct OperatorTraits<nsk::format::Random> {
@@ -2755,6 +2856,164 @@ inline flatbuffers::Offset<LocalResponseNormalization> CreateLocalResponseNormal
 }
 #endif
 
+/// The recurrence of an RNN, GRU or LSTM layer over time, in one or two directions D. ONNX's formulas and orders of gates: lstm input,
+/// output, forget, cell; gru update, reset, hidden. G gates (1, 3, 4), H hidden elements, S final rows (1, 1, 2), T instants.
+/// Step.inputs = x W + biases [B, T, D, G H], recurrent weights, initial h [B, D, H]; then initial c [B, D, H] (lstm), peepholes (constant
+/// [D 3 H]: input, output, forget) and lengths (int32 [B], 0 to T), where they are there.
+/// Weights: per direction panels of G H channels with depth H; for gru without linear_before_reset those of 2 H (update, reset), then those
+/// of H (hidden). Their bias is added to the product with h: what linear_before_reset multiplies by the reset gate.
+/// Output [B, T + S, D, H]: h at every instant (0 from the row's length on), then the last h, and for lstm the last c.
+struct Recurrent FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef RecurrentBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_KIND = 4,
+    VT_REVERSE = 6,
+    VT_PEEPHOLE = 8,
+    VT_LENGTHS = 10,
+    VT_INPUT_FORGET = 12,
+    VT_LINEAR_BEFORE_RESET = 14,
+    VT_CLIP = 16,
+    VT_FUNCTIONS = 18,
+    VT_PARAMETERS = 20
+  };
+  nsk::format::RecurrentKind kind() const {
+    return static_cast<nsk::format::RecurrentKind>(GetField<uint8_t>(VT_KIND, 0));
+  }
+  uint8_t reverse() const {
+    return GetField<uint8_t>(VT_REVERSE, 0);
+  }
+  bool peephole() const {
+    return GetField<uint8_t>(VT_PEEPHOLE, 0) != 0;
+  }
+  bool lengths() const {
+    return GetField<uint8_t>(VT_LENGTHS, 0) != 0;
+  }
+  bool input_forget() const {
+    return GetField<uint8_t>(VT_INPUT_FORGET, 0) != 0;
+  }
+  bool linear_before_reset() const {
+    return GetField<uint8_t>(VT_LINEAR_BEFORE_RESET, 0) != 0;
+  }
+  float clip() const {
+    return GetField<float>(VT_CLIP, 0.0f);
+  }
+  const flatbuffers::Vector<uint8_t> *functions() const {
+    return GetPointer<const flatbuffers::Vector<uint8_t> *>(VT_FUNCTIONS);
+  }
+  const flatbuffers::Vector<float> *parameters() const {
+    return GetPointer<const flatbuffers::Vector<float> *>(VT_PARAMETERS);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint8_t>(verifier, VT_KIND, 1) &&
+           VerifyField<uint8_t>(verifier, VT_REVERSE, 1) &&
+           VerifyField<uint8_t>(verifier, VT_PEEPHOLE, 1) &&
+           VerifyField<uint8_t>(verifier, VT_LENGTHS, 1) &&
+           VerifyField<uint8_t>(verifier, VT_INPUT_FORGET, 1) &&
+           VerifyField<uint8_t>(verifier, VT_LINEAR_BEFORE_RESET, 1) &&
+           VerifyField<float>(verifier, VT_CLIP, 4) &&
+           VerifyOffset(verifier, VT_FUNCTIONS) &&
+           verifier.VerifyVector(functions()) &&
+           VerifyOffset(verifier, VT_PARAMETERS) &&
+           verifier.VerifyVector(parameters()) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_FORMAT_BUILDERS)
+struct RecurrentBuilder {
+  typedef Recurrent Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_kind(nsk::format::RecurrentKind kind) {
+    fbb_.AddElement<uint8_t>(Recurrent::VT_KIND, static_cast<uint8_t>(kind), 0);
+  }
+  void add_reverse(uint8_t reverse) {
+    fbb_.AddElement<uint8_t>(Recurrent::VT_REVERSE, reverse, 0);
+  }
+  void add_peephole(bool peephole) {
+    fbb_.AddElement<uint8_t>(Recurrent::VT_PEEPHOLE, static_cast<uint8_t>(peephole), 0);
+  }
+  void add_lengths(bool lengths) {
+    fbb_.AddElement<uint8_t>(Recurrent::VT_LENGTHS, static_cast<uint8_t>(lengths), 0);
+  }
+  void add_input_forget(bool input_forget) {
+    fbb_.AddElement<uint8_t>(Recurrent::VT_INPUT_FORGET, static_cast<uint8_t>(input_forget), 0);
+  }
+  void add_linear_before_reset(bool linear_before_reset) {
+    fbb_.AddElement<uint8_t>(Recurrent::VT_LINEAR_BEFORE_RESET, static_cast<uint8_t>(linear_before_reset), 0);
+  }
+  void add_clip(float clip) {
+    fbb_.AddElement<float>(Recurrent::VT_CLIP, clip, 0.0f);
+  }
+  void add_functions(flatbuffers::Offset<flatbuffers::Vector<uint8_t>> functions) {
+    fbb_.AddOffset(Recurrent::VT_FUNCTIONS, functions);
+  }
+  void add_parameters(flatbuffers::Offset<flatbuffers::Vector<float>> parameters) {
+    fbb_.AddOffset(Recurrent::VT_PARAMETERS, parameters);
+  }
+  explicit RecurrentBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<Recurrent> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Recurrent>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Recurrent> CreateRecurrent(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    nsk::format::RecurrentKind kind = nsk::format::RecurrentKind::rnn,
+    uint8_t reverse = 0,
+    bool peephole = false,
+    bool lengths = false,
+    bool input_forget = false,
+    bool linear_before_reset = false,
+    float clip = 0.0f,
+    flatbuffers::Offset<flatbuffers::Vector<uint8_t>> functions = 0,
+    flatbuffers::Offset<flatbuffers::Vector<float>> parameters = 0) {
+  RecurrentBuilder builder_(_fbb);
+  builder_.add_parameters(parameters);
+  builder_.add_functions(functions);
+  builder_.add_clip(clip);
+  builder_.add_linear_before_reset(linear_before_reset);
+  builder_.add_input_forget(input_forget);
+  builder_.add_lengths(lengths);
+  builder_.add_peephole(peephole);
+  builder_.add_reverse(reverse);
+  builder_.add_kind(kind);
+  return builder_.Finish();
+}
+
+inline flatbuffers::Offset<Recurrent> CreateRecurrentDirect(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    nsk::format::RecurrentKind kind = nsk::format::RecurrentKind::rnn,
+    uint8_t reverse = 0,
+    bool peephole = false,
+    bool lengths = false,
+    bool input_forget = false,
+    bool linear_before_reset = false,
+    float clip = 0.0f,
+    const std::vector<uint8_t> *functions = nullptr,
+    const std::vector<float> *parameters = nullptr) {
+  auto functions__ = functions ? _fbb.CreateVector<uint8_t>(*functions) : 0;
+  auto parameters__ = parameters ? _fbb.CreateVector<float>(*parameters) : 0;
+  return nsk::format::CreateRecurrent(
+      _fbb,
+      kind,
+      reverse,
+      peephole,
+      lengths,
+      input_forget,
+      linear_before_reset,
+      clip,
+      functions__,
+      parameters__);
+}
+#endif
+
 /// output = offset + scale * z, one random number z per element. Numbers come from Philox 4x32-10 (Salmon et al., 2011): the key is the
 /// session's seed; the counter is (element of the row / 4, row, stream, number of the run), where a row is one index of the first dimension.
 struct Random FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
@@ -2974,6 +3233,9 @@ struct Step FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const nsk::format::LocalResponseNormalization *op_as_LocalResponseNormalization() const {
     return op_type() == nsk::format::Operator::LocalResponseNormalization ? static_cast<const nsk::format::LocalResponseNormalization *>(op()) : nullptr;
   }
+  const nsk::format::Recurrent *op_as_Recurrent() const {
+    return op_type() == nsk::format::Operator::Recurrent ? static_cast<const nsk::format::Recurrent *>(op()) : nullptr;
+  }
   const nsk::format::Random *op_as_Random() const {
     return op_type() == nsk::format::Operator::Random ? static_cast<const nsk::format::Random *>(op()) : nullptr;
   }
@@ -3107,6 +3369,10 @@ template<> inline const nsk::format::LayerNormalization *Step::op_as<nsk::format
 
 template<> inline const nsk::format::LocalResponseNormalization *Step::op_as<nsk::format::LocalResponseNormalization>() const {
   return op_as_LocalResponseNormalization();
+}
+
+template<> inline const nsk::format::Recurrent *Step::op_as<nsk::format::Recurrent>() const {
+  return op_as_Recurrent();
 }
 
 template<> inline const nsk::format::Random *Step::op_as<nsk::format::Random>() const {
@@ -4065,6 +4331,10 @@ inline bool VerifyOperator(flatbuffers::Verifier &verifier, const void *obj, Ope
     }
     case Operator::LocalResponseNormalization: {
       auto ptr = reinterpret_cast<const nsk::format::LocalResponseNormalization *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case Operator::Recurrent: {
+      auto ptr = reinterpret_cast<const nsk::format::Recurrent *>(obj);
       return verifier.VerifyTable(ptr);
     }
     case Operator::Random: {

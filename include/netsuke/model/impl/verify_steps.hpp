@@ -9,8 +9,8 @@ NSK_BEGIN
 namespace impl {
 
 /// Number of inputs without those that the epilogue names.
-inline std::uint32_t own_inputs(op o) {
-  switch (o) {
+inline std::uint32_t own_inputs(const format::Step& s) {
+  switch (static_cast<op>(s.op_type())) {
     case op::conv_2d:
     case op::depthwise_conv_2d:
     case op::fully_connected:
@@ -26,6 +26,7 @@ inline std::uint32_t own_inputs(op o) {
     case op::fill:
     case op::random: return 0;
     case op::resize_2d: return 5;
+    case op::recurrent: return static_cast<std::uint32_t>(recurrent_inputs::of(s.op_as_Recurrent()).count);
     case op::tree_ensemble: return 7;
     default: return 1;
   }
@@ -34,7 +35,7 @@ inline std::uint32_t own_inputs(op o) {
 /// Tensors exist, and their number is that of the operator and the epilogue.
 inline status_code verify_arity(const verify_context& c, const format::Step& table, const epilogue_info& e) {
   if (count_of(table.outputs()) != 1) return status_code::bad_arity;
-  const std::uint32_t own = own_inputs(static_cast<op>(table.op_type())), count = count_of(table.inputs());
+  const std::uint32_t own = own_inputs(table), count = count_of(table.inputs());
   const std::uint32_t named = (e.residual >= 0 ? 1u : 0u) + (e.slope >= 0 ? 1u : 0u);
   if (count != own + named) return status_code::bad_arity;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -79,8 +80,9 @@ inline bool fills_border(op o) {
     case op::arithmetic:
     case op::arg_reduce:
     case op::top_k:
-    case op::tree_ensemble:
-    case op::non_max_suppression: return false;
+    case op::non_max_suppression:
+    case op::recurrent:
+    case op::tree_ensemble: return false;
     default: return true;
   }
 }
@@ -115,6 +117,7 @@ inline bool tiles_agree(const step_view& s) {
     case op::layer_normalization:
     case op::tree_ensemble:
     case op::local_response_normalization: return grid.channels == 1;
+    case op::recurrent: return recurrent_tiles_agree(s, t, grid);
     case op::softmax:
     case op::top_k: {
       const int from_last = output.rank() - 1 - s.axis();
@@ -131,6 +134,7 @@ inline bool scratch_agrees(const verify_context& c, const step_view& s) {
     case op::conv_2d: return kernels::conv_2d_scratch_bytes(conv_shape_of(s)) <= given;
     case op::resize_2d: return kernels::resize_2d_scratch_bytes(s.resize_2d()->row_taps()) <= given;
     case op::non_max_suppression: return kernels::non_max_suppression_scratch_bytes(s.input(0).shape()[1]) <= given;
+    case op::recurrent: return recurrent_scratch_agrees(s, given);
     default: return true;
   }
 }

@@ -1,0 +1,309 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Every builtin operator that imports, one small model per variant of its options, against LiteRT.
+
+  tflite_operators.py [PART-OF-A-NAME]
+Each case with float pictures runs twice: on the model's input as it is, and behind a pooling of one pixel, which changes nothing but makes
+the converter hold the picture with channels first. Floats must be within 1e-5 of the largest magnitude, everything else equal.
+"""
+import dataclasses
+import pathlib
+import sys
+import tempfile
+
+import numpy as np
+
+from models import SAID_SKIPPED, file_name, nsk
+from tflite_writer import Writer
+
+TOLERANCE = 1e-5
+POOL = ("Pool2DOptions", {"padding": 1, "strideW": 1, "strideH": 1, "filterWidth": 1, "filterHeight": 1})
+
+
+@dataclasses.dataclass
+class In:
+    """An input of the model: random numbers in [low, high]."""
+    shape: list
+    dtype: type = np.float32
+    low: float = -2
+    high: float = 2
+
+    def random(self, generator):
+        if self.dtype == np.bool_:
+            return generator.integers(0, 2, self.shape).astype(np.bool_)
+        if np.issubdtype(self.dtype, np.integer):
+            return generator.integers(self.low, self.high, self.shape, endpoint=True).astype(self.dtype)
+        return generator.uniform(self.low, self.high, self.shape).astype(self.dtype)
+
+
+def i32(*values):
+    return np.array(values, np.int32)
+
+
+def weights(*shape):
+    return np.random.default_rng(int(np.prod(shape))).uniform(-1, 1, shape).astype(np.float32)
+
+
+PICTURE, VECTORS, CUBE = In([1, 7, 6, 5]), In([3, 8]), In([2, 3, 4])
+
+
+def windows():
+    for padding in (0, 1):
+        for stride in (1, 2, 3):
+            for activation in ((0, 1, 2, 3) if stride == 1 else (0,)):
+                fused = {"padding": padding, "strideW": stride, "strideH": stride, "fusedActivationFunction": activation}
+                name = f"p{padding}s{stride}a{activation}"
+                yield f"conv {name}", "CONV_2D", [PICTURE, weights(4, 3, 2, 5), weights(4)], ("Conv2DOptions", {**fused, "dilationWFactor": 1, "dilationHFactor": 1})
+                yield f"depthwise {name}", "DEPTHWISE_CONV_2D", [PICTURE, weights(1, 3, 3, 10), weights(10)], (
+                    "DepthwiseConv2DOptions", {**fused, "depthMultiplier": 2, "dilationWFactor": 1, "dilationHFactor": 1})
+                pool = {**fused, "filterWidth": 2, "filterHeight": 3}
+                yield f"average pool {name}", "AVERAGE_POOL_2D", [PICTURE], ("Pool2DOptions", pool)
+                yield f"max pool {name}", "MAX_POOL_2D", [PICTURE], ("Pool2DOptions", pool)
+        dilated = {"padding": padding, "strideW": 1, "strideH": 1, "dilationWFactor": 2, "dilationHFactor": 3}
+        yield f"dilated conv p{padding}", "CONV_2D", [PICTURE, weights(4, 3, 2, 5), weights(4)], ("Conv2DOptions", dilated)
+        yield f"dilated depthwise p{padding}", "DEPTHWISE_CONV_2D", [PICTURE, weights(1, 3, 2, 5), weights(5)], ("DepthwiseConv2DOptions", {**dilated, "depthMultiplier": 1})
+    for padding, stride, kernel, size in ((0, 2, 3, (14, 12)), (0, 2, 3, (13, 11)), (0, 2, 2, (14, 12)), (1, 2, 3, (15, 13)), (1, 1, 3, (9, 8)), (0, 3, 2, (21, 18)), (1, 2, 2, (14, 12))):
+        yield f"transpose conv p{padding}s{stride}k{kernel} {size}", "TRANSPOSE_CONV", [i32(1, *size, 4), weights(4, kernel, kernel, 5), PICTURE], (
+            "TransposeConvOptions", {"padding": padding, "strideW": stride, "strideH": stride})
+    for name, op, table in (("bilinear", "RESIZE_BILINEAR", "ResizeBilinearOptions"), ("nearest", "RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighborOptions")):
+        for corners, half in ((False, False), (True, False), (False, True)):
+            for size in ((14, 12), (3, 3), (10, 4), (1, 1), (21, 17)):
+                yield f"{name} corners {corners} half {half} to {size}", op, [PICTURE, i32(*size)], (table, {"alignCorners": corners, "halfPixelCenters": half})
+    yield "pad", "PAD", [PICTURE, i32([0, 0], [1, 2], [3, 0], [0, 2])], ("PadOptions", {})
+    yield "pad of three dimensions", "PAD", [CUBE, i32([0, 1], [1, 2], [3, 0])], ("PadOptions", {})
+    yield "padv2", "PADV2", [PICTURE, i32([0, 0], [1, 2], [3, 0], [0, 2]), np.float32(1.5)], ("PadV2Options", {})
+    for mode in (0, 1):
+        yield f"mirror pad {mode}", "MIRROR_PAD", [PICTURE, i32([0, 0], [1, 2], [3, 0], [0, 2])], ("MirrorPadOptions", {"mode": mode})
+    yield "depth to space", "DEPTH_TO_SPACE", [In([1, 3, 4, 8])], ("DepthToSpaceOptions", {"blockSize": 2})
+    yield "space to depth", "SPACE_TO_DEPTH", [In([1, 6, 4, 3])], ("SpaceToDepthOptions", {"blockSize": 2})
+    yield "space to batch", "SPACE_TO_BATCH_ND", [In([1, 5, 4, 3]), i32(2, 3), i32([1, 0], [0, 2])], ("SpaceToBatchNDOptions", {})
+    yield "batch to space", "BATCH_TO_SPACE_ND", [In([6, 3, 2, 3]), i32(2, 3), i32([1, 0], [0, 2])], ("BatchToSpaceNDOptions", {})
+    yield "local response", "LOCAL_RESPONSE_NORMALIZATION", [PICTURE], ("LocalResponseNormalizationOptions", {"radius": 2, "bias": 1.0, "alpha": 0.5, "beta": 0.75})
+
+
+def elementwise():
+    for op in ("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1", "LOGISTIC", "TANH", "HARD_SWISH", "ELU", "EXP", "FLOOR", "CEIL", "ROUND", "NEG", "ABS", "SQUARE", "SIGN"):
+        yield op, op, [In([1, 4, 3, 5], low=-8, high=8)], None
+    for op in ("LOG", "SQRT", "RSQRT"):
+        yield op, op, [In([1, 4, 3, 5], low=0.1, high=8)], None
+    yield "leaky relu", "LEAKY_RELU", [PICTURE], ("LeakyReluOptions", {"alpha": 0.3})
+    yield "prelu", "PRELU", [PICTURE, weights(1, 1, 5)], None
+    for how in (False, True):
+        yield f"gelu {how}", "GELU", [PICTURE], ("GeluOptions", {"approximate": how})
+    for op, table in (("ADD", "AddOptions"), ("SUB", "SubOptions"), ("MUL", "MulOptions"), ("DIV", "DivOptions")):
+        for activation in (0, 1, 2, 3):
+            yield f"{op} a{activation}", op, [PICTURE, In([1, 7, 6, 5], low=0.5, high=3)], (table, {"fusedActivationFunction": activation})
+        yield f"{op} with one per channel", op, [PICTURE, np.abs(weights(5)) + 1], (table, {})
+        yield f"{op} of one per pixel", op, [In([1, 7, 6, 1]), In([1, 1, 1, 5], low=0.5, high=3)], (table, {})
+        yield f"{op} with a computed vector", op, [PICTURE, In([6, 5], low=0.5, high=3)], (table, {})
+        yield f"{op} with a scalar", op, [PICTURE, np.float32(1.7)], (table, {})
+    for op in ("MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"):
+        yield op, op, [PICTURE, In([1, 7, 6, 5])], None
+        yield f"{op} with one per channel", op, [PICTURE, weights(5)], None
+    yield "POW", "POW", [In([1, 7, 6, 5], low=0.1, high=3), In([1, 7, 6, 5])], None
+    yield "FLOOR_DIV", "FLOOR_DIV", [In([3, 4], low=-9, high=9), In([3, 4], low=1, high=3)], None
+    yield "FLOOR_MOD", "FLOOR_MOD", [In([3, 4], np.int32, -9, 9), i32(1, -2, 3, -4)], None
+    for op in ("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"):
+        yield op, op, [In([3, 40], np.int32, -2, 2), In([3, 40], np.int32, -2, 2)], None
+        yield f"{op} of pictures", op, [PICTURE, In([1, 7, 6, 5])], None
+    for op in ("LOGICAL_AND", "LOGICAL_OR"):
+        yield op, op, [In([3, 4], np.bool_), In([3, 4], np.bool_)], None
+    yield "LOGICAL_NOT", "LOGICAL_NOT", [In([3, 4], np.bool_)], None
+    yield "ADD_N", "ADD_N", [PICTURE, PICTURE, PICTURE], None
+    yield "SELECT", "SELECT", [In([1, 7, 6, 5], np.bool_), PICTURE, PICTURE], None
+    yield "SELECT by rows", "SELECT", [In([3], np.bool_), VECTORS, VECTORS], None
+    yield "SELECT_V2", "SELECT_V2", [In([6, 1], np.bool_), PICTURE, In([5])], None
+    for to in (np.int32, np.int64, np.bool_):
+        yield f"CAST to {np.dtype(to)}", "CAST", [In([3, 40], low=-9, high=9)], ("CastOptions", {}), [to]
+    yield "CAST from int32", "CAST", [In([3, 40], np.int32, -9, 9)], ("CastOptions", {}), [np.float32]
+
+
+def shapes():
+    yield "RESHAPE", "RESHAPE", [PICTURE, i32(1, -1, 10)], ("ReshapeOptions", {"newShape": [1, -1, 10]})
+    yield "SQUEEZE", "SQUEEZE", [In([1, 1, 4, 5])], ("SqueezeOptions", {"squeezeDims": [1]})
+    yield "SQUEEZE of all", "SQUEEZE", [In([1, 1, 4, 5])], ("SqueezeOptions", {})
+    yield "EXPAND_DIMS", "EXPAND_DIMS", [CUBE, np.int32(-2)], None
+    yield "TRANSPOSE", "TRANSPOSE", [PICTURE, i32(0, 3, 1, 2)], None
+    yield "TRANSPOSE of three dimensions", "TRANSPOSE", [CUBE, i32(2, 0, 1)], None
+    for axis in (1, 2, 3, -1):
+        yield f"CONCATENATION {axis}", "CONCATENATION", [PICTURE, PICTURE], ("ConcatenationOptions", {"axis": axis})
+    yield "CONCATENATION with a constant", "CONCATENATION", [PICTURE, weights(1, 7, 6, 2)], ("ConcatenationOptions", {"axis": 3})
+    yield "SPLIT", "SPLIT", [np.int32(3), In([1, 7, 6, 6])], ("SplitOptions", {"numSplits": 3}), [np.float32] * 3
+    yield "SPLIT_V", "SPLIT_V", [In([1, 7, 6, 6]), i32(1, -1, 2), np.int32(3)], ("SplitVOptions", {"numSplits": 3}), [np.float32] * 3
+    yield "SLICE", "SLICE", [PICTURE, i32(0, 1, 2, 0), i32(1, 3, -1, 2)], None
+    masks = {"beginMask": 0, "endMask": 0, "ellipsisMask": 0, "newAxisMask": 0, "shrinkAxisMask": 0}
+    for name, begin, end, step, changes in (
+            ("plain", (0, 1, 0, 1), (1, 6, 6, 4), (1, 2, 1, 1), {}), ("masks", (0, 1, 0, 1), (1, 6, 6, 4), (1, 1, 1, 1), {"beginMask": 2, "endMask": 4}),
+            ("backwards", (0, 5, -1, 4), (1, 1, -9, 0), (1, -2, -1, -1), {}), ("backwards to the start", (0, 5, 5, 4), (1, 0, 0, 0), (1, -1, -1, -1), {"endMask": 6}),
+            ("one position", (0, 2, -1, 0), (1, 3, 0, 5), (1, 1, 1, 1), {"shrinkAxisMask": 6}), ("ellipsis", (0, 0, 1), (1, 0, 3), (1, 1, 1), {"ellipsisMask": 2}),
+            ("new axis", (0, 0, 1), (1, 0, 5), (1, 1, 2), {"newAxisMask": 2}), ("fewer axes", (0, 1), (1, 4), (1, 2), {}), ("beyond the end", (0, -99, 2, 1), (1, 99, 99, 4), (1, 1, 1, 1), {})):
+        if name == "new axis":
+            yield f"STRIDED_SLICE {name}", "STRIDED_SLICE", [CUBE, i32(*begin), i32(*end), i32(*step)], ("StridedSliceOptions", {**masks, **changes})
+        else:
+            yield f"STRIDED_SLICE {name}", "STRIDED_SLICE", [PICTURE, i32(*begin), i32(*end), i32(*step)], ("StridedSliceOptions", {**masks, **changes})
+    for axis in (0, 1, -1):
+        yield f"PACK {axis}", "PACK", [VECTORS, VECTORS], ("PackOptions", {"valuesCount": 2, "axis": axis})
+    yield "UNPACK", "UNPACK", [In([2, 3, 4])], ("UnpackOptions", {"num": 3, "axis": 1}), [np.float32] * 3
+    yield "TILE", "TILE", [In([2, 3]), i32(2, 3)], None
+    yield "BROADCAST_TO", "BROADCAST_TO", [In([3, 1]), i32(2, 3, 4)], None
+    yield "REVERSE_V2", "REVERSE_V2", [PICTURE, i32(2)], None
+
+
+def matrices():
+    for activation in (0, 1, 3):
+        yield f"FULLY_CONNECTED a{activation}", "FULLY_CONNECTED", [VECTORS, weights(5, 8), weights(5)], ("FullyConnectedOptions", {"fusedActivationFunction": activation})
+    yield "FULLY_CONNECTED without bias", "FULLY_CONNECTED", [VECTORS, weights(5, 8)], ("FullyConnectedOptions", {})
+    yield "FULLY_CONNECTED on a picture", "FULLY_CONNECTED", [In([1, 3, 4, 2]), weights(5, 24), weights(5)], ("FullyConnectedOptions", {})
+    yield "FULLY_CONNECTED with dimensions", "FULLY_CONNECTED", [CUBE, weights(5, 4), weights(5)], ("FullyConnectedOptions", {"keepNumDims": True})
+    for x, y in ((False, False), (True, False), (False, True)):
+        a, b = In([2, 4, 3] if x else [2, 3, 4]), In([2, 5, 4] if y else [2, 4, 5])
+        yield f"BATCH_MATMUL {x} {y}", "BATCH_MATMUL", [a, b], ("BatchMatMulOptions", {"adjX": x, "adjY": y})
+    for beta in (1.0, 0.5):
+        yield f"SOFTMAX {beta}", "SOFTMAX", [VECTORS], ("SoftmaxOptions", {"beta": beta})
+        yield f"SOFTMAX of a picture {beta}", "SOFTMAX", [PICTURE], ("SoftmaxOptions", {"beta": beta})
+    yield "LOG_SOFTMAX", "LOG_SOFTMAX", [VECTORS], None
+    yield "L2_NORMALIZATION", "L2_NORMALIZATION", [PICTURE], ("L2NormOptions", {})
+    for op in ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD"):
+        for axes in ((1, 2), (3,), (-1,), (2, 3), (0, 1, 2, 3), (1,)):
+            if op == "REDUCE_PROD" and len(axes) > 2:  # too small for a float
+                continue
+            for keep in (False, True):
+                yield f"{op} {axes} {keep}", op, [PICTURE, i32(*axes)], ("ReducerOptions", {"keepDims": keep})
+    for op in ("REDUCE_ANY", "REDUCE_ALL"):
+        yield op, op, [In([3, 4], np.bool_), i32(1)], ("ReducerOptions", {"keepDims": False})
+    for op, table in (("ARG_MAX", "ArgMaxOptions"), ("ARG_MIN", "ArgMinOptions")):
+        for axis in (3, 1, -1):
+            yield f"{op} {axis}", op, [PICTURE, np.int32(axis)], (table, {"outputType": 2}), [np.int32]
+        yield f"{op} of vectors", op, [VECTORS, np.int32(1)], (table, {"outputType": 4}), [np.int64]
+    yield "TOPK_V2", "TOPK_V2", [VECTORS, np.int32(3)], None, [np.float32, np.int32]
+    for axis in (0, 1):
+        yield f"GATHER {axis}", "GATHER", [VECTORS, i32(2, 0, 1, 1)], ("GatherOptions", {"axis": axis, "batchDims": 0})
+    yield "GATHER with computed indices", "GATHER", [weights(7, 3), In([4], np.int32, 0, 6)], ("GatherOptions", {"axis": 0, "batchDims": 0})
+    yield "EMBEDDING_LOOKUP", "EMBEDDING_LOOKUP", [In([4], np.int32, 0, 6), weights(7, 3)], None
+    yield "ONE_HOT", "ONE_HOT", [In([4], np.int32, -1, 6), np.int32(5), np.float32(3), np.float32(-1)], ("OneHotOptions", {"axis": -1})
+    yield "ONE_HOT in front", "ONE_HOT", [In([4], np.int32, 0, 6), np.int32(5), np.float32(3), np.float32(-1)], ("OneHotOptions", {"axis": 0})
+    for most, least in ((5, 0.2), (30, 0.5), (5, 3.0)):
+        limits = [np.int32(most), np.float32(0.3), np.float32(least)]
+        boxes, scores = In([20, 4], low=0, high=1), In([20], low=0, high=1)
+        yield f"NON_MAX_SUPPRESSION_V4 {most} {least}", "NON_MAX_SUPPRESSION_V4", [boxes, scores, *limits], None, [np.int32, np.int32]
+        yield f"NON_MAX_SUPPRESSION_V5 {most} {least}", "NON_MAX_SUPPRESSION_V5", [boxes, scores, *limits, np.float32(0)], None, [np.int32, np.float32, np.int32]
+    yield "float16 constant", "DEQUANTIZE", [np.array([1.5, -2.25, 65504, 6e-8], np.float16)], None, [np.float32]
+
+
+def cases():
+    for group in (windows, elementwise, shapes, matrices):
+        for case in group():
+            yield (*case, [None]) if len(case) == 4 else case
+
+
+def build(op, operands, options, results, output_shapes, behind_pool):
+    """The model's bytes and its inputs; results of unknown type have that of the first float operand."""
+    w = Writer()
+    inputs, arguments = [], []
+    for number, operand in enumerate(operands):
+        if isinstance(operand, In):
+            index = w.tensor(f"in{number}", operand.shape, operand.dtype)
+            inputs.append((index, operand))
+            if behind_pool and len(operand.shape) == 4 and operand.dtype == np.float32:
+                pooled = w.tensor(f"pooled{number}", operand.shape, operand.dtype)
+                w.operator("MAX_POOL_2D", [index], [pooled], POOL)
+                index = pooled
+        else:
+            data = np.asarray(operand)
+            index = w.tensor(f"constant{number}", data.shape, data.dtype, data)
+        arguments.append(index)
+    outputs = [w.tensor(f"out{k}", shape, dtype) for k, (shape, dtype) in enumerate(zip(output_shapes, results))]
+    w.operator(op, arguments, outputs, options)
+    if op == "DEQUANTIZE":  # of a constant: something must be left to compute
+        x = w.tensor("x", output_shapes[0], np.float32)
+        inputs.append((x, In(list(output_shapes[0]))))
+        total = w.tensor("total", output_shapes[0], np.float32)
+        w.operator("ADD", [x, outputs[0]], [total], ("AddOptions", {}))
+        outputs = [total]
+    return w.finish([i for i, _ in inputs], outputs), [operand for _, operand in inputs]
+
+
+def interpreter_of(content):
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+    interpreter = Interpreter(model_content=content, num_threads=1, experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def result_types(op, operands, results):
+    if results != [None]:
+        return results
+    if op in ("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"):
+        return [np.bool_]
+    typed = [o.dtype if isinstance(o, In) else np.asarray(o).dtype for o in operands]
+    return [np.float32 if np.float32 in typed else typed[0]]
+
+
+def compare(case, folder, behind_pool):
+    """None where the results agree, else what is wrong."""
+    name, op, operands, options, results = case
+    results = result_types(op, operands, results)
+    shape = [1, 3, 4, 2] if op == "SLICE" else np.asarray(operands[0]).shape if op == "DEQUANTIZE" else [1]
+    known = [shape] * len(results)
+    probe = interpreter_of(build(op, operands, options, results, known, behind_pool)[0])
+    generator = np.random.default_rng(len(name))
+    given = [detail for detail in probe.get_input_details()]
+    content, inputs = build(op, operands, options, results, known, behind_pool)
+    data = [operand.random(generator) for operand in inputs]
+    for detail, values in zip(given, data):
+        probe.set_tensor(detail["index"], values)
+    probe.invoke()
+    wanted = [probe.get_tensor(detail["index"]) for detail in probe.get_output_details()]
+    content, _ = build(op, operands, options, results, [w.shape for w in wanted], behind_pool)
+    (folder / "m.tflite").write_bytes(content)
+    done = nsk("convert", folder / "m.tflite", "-o", folder / "m.nsk", "--check", "--quiet")
+    if done.returncode != 0:
+        return done.stderr.strip()
+    arguments = []
+    for detail, values in zip(given, data):
+        np.save(folder / f"{detail['name']}.npy", values)
+        arguments += ["--input", f"{detail['name']}={folder / detail['name']}.npy"]
+    done = nsk("run", folder / "m.nsk", *arguments, "--output-dir", folder / "out")
+    if done.returncode != 0:
+        return done.stderr.strip()
+    for detail, reference in zip(probe.get_output_details(), wanted):
+        got = np.load(folder / "out" / file_name(detail["name"]))
+        if got.shape != reference.shape or got.dtype != reference.dtype:
+            return f"{got.dtype}{got.shape} for {reference.dtype}{reference.shape}"
+        if reference.dtype != np.float32:
+            if not np.array_equal(got, reference):
+                return f"{np.mean(got != reference):.0%} of the elements differ"
+            continue
+        worst = np.max(np.abs(got.astype(np.float64) - reference)) / max(1e-30, np.max(np.abs(reference)))
+        if not worst <= TOLERANCE:
+            return f"off by {worst:.1e}"
+    return None
+
+
+def main(part):
+    try:
+        import ai_edge_litert.interpreter  # noqa: F401
+        import flatbuffers  # noqa: F401
+    except ImportError:
+        print(f"{SAID_SKIPPED} the Python packages ai-edge-litert and flatbuffers are not installed")
+        return 0
+    count, wrong = 0, []
+    with tempfile.TemporaryDirectory(prefix="nsk_tflite_") as folder:
+        for case in cases():
+            if part not in case[0]:
+                continue
+            pictures = any(isinstance(o, In) and len(o.shape) == 4 and o.dtype == np.float32 for o in case[2])
+            for behind_pool in (False, True) if pictures else (False,):
+                count += 1
+                try:
+                    failure = compare(case, pathlib.Path(folder), behind_pool)
+                except (RuntimeError, ValueError) as refused:
+                    failure = f"LiteRT: {refused}"
+                if failure:
+                    wrong.append(f"{case[0]}{' behind a pool' if behind_pool else ''}: {failure}")
+    print("\n".join(wrong + [f"{count} models, {len(wrong)} wrong"]))
+    return 1 if wrong or count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else ""))

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// A .nsk file taken apart and put together again: its table as JSON, its weights section as bytes.
+#include <string>
+#include <vector>
+#include <netsuke/model/model.hpp>
+#include "edit/table_json.hpp"
+#include "graph/array.hpp"
+
+namespace nsk::tool {
+
+struct model_parts {
+  table_json table;
+  std::vector<std::byte> weights;
+};
+
+/// Returns the parts of a verified file (cli/model_file.hpp).
+model_parts take_apart(const std::byte* file);
+
+/// Returns the file: a file taken apart comes back byte for byte. Signature and content hash are computed; whether the
+/// parts make sense is for nsk::open to say.
+std::vector<std::byte> put_together(const model_parts& parts);
+
+/// Inputs and outputs of one run, dense in the engine's axes, in the order of the ports.
+struct check_vector {
+  std::vector<std::vector<std::byte>> inputs, outputs;
+};
+/// Adds a run to what nsk::selftest replays, to be met bit by bit.
+void embed_check(model_parts& parts, int variant, const check_vector& recorded);
+
+/// Renames tensors, steps, inputs, outputs and states of that name, in every variant. Refuses a name that is not there,
+/// or one that another port has.
+void rename(model_parts& parts, const std::string& from, const std::string& to);
+
+/// Replaces the constant tensor `name` in every variant that has it. `m` is the model before any edit.
+///
+/// Constants that lie plainly take an array of their own type and shape. Packed weights take float32 in the order that
+/// docs/format.md gives: convolutions [outputs, kernel_h, kernel_w, inputs per group], depthwise convolutions
+/// [channels, kernel_h, kernel_w], dense layers [outputs, depth]; "NAME.bias" takes their biases [outputs].
+/// Refuses names that are not there, other types and shapes, naming what is wanted.
+void replace_constant(model_parts& parts, const model& m, const std::string& name, const array& values);
+
+/// Ends every variant at the tensor of that name, which becomes its only output, in the engine's own axes: steps behind
+/// it go, and what only they needed. Refuses a tensor that no step computes, and models with states.
+void cut(model_parts& parts, const std::string& name);
+
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Private to infer.cpp and unroll.cpp: the state of one resolution (infer.hpp).
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+#include "graph/infer.hpp"
+#include "reference/run_node.hpp"
+
+namespace nsk::tool {
+
+class resolver {
+ public:
+  resolver(graph& g, const input_options& options) : m_graph(g), m_options(options) {}
+  void run();
+
+ private:
+  value& at(value_id v) { return m_graph.values[static_cast<std::size_t>(v)]; }
+
+  // infer.cpp: outputs and inputs, then nodes in order
+  void choose_outputs();
+  void check_name(const std::string& name, const char* option) const;
+  void bind_inputs();
+  void bind_shape(value& v, const shape_t& shape);
+  static void set_constant(value& v, double number);
+  [[noreturn]] static void refuse_dynamic(const value& v);
+  void infer(node n);
+  void bound_suppression(node& n);
+  void fold(const node& n, reference::call& c);
+
+  // unroll.cpp: nodes with graphs inside, whose nodes take their place
+  using names = std::map<std::string, std::string>;
+
+  /// A loop that is being unrolled, iteration by iteration.
+  struct unrolling {
+    struct slice {
+      value_id from = no_value;
+      std::size_t axis = 0;
+      bool backwards = false;
+    };
+    struct collected {
+      std::vector<value_id> parts;
+      std::size_t axis = 0;
+      bool backwards = false;
+    };
+    node n;
+    std::shared_ptr<graph> body;
+    std::int64_t iteration = 0, count = 0;
+    bool counts = false;  ///< the body begins with the number of the iteration and the condition (Loop)
+    value_id condition = no_value;
+    std::vector<value_id> carried;
+    std::vector<slice> slices;
+    std::vector<collected> results;
+  };
+
+  static bool is_control_flow(const node& n);
+  void inline_body(const node& n);
+  void inline_branch(const node& n);
+  void select_branch(const node& n);
+  void require_same_shapes(node& n);
+  unrolling begin_loop(const node& n);
+  unrolling begin_scan(const node& n);
+  /// Places the next iteration, or the results behind the last one.
+  void continue_loop(const std::string& name);
+  bool goes_on(const unrolling& u);
+  void place_iteration(unrolling& u);
+  void place_results(const unrolling& u);
+  void place_collection(const unrolling& u, const unrolling::collected& c, const std::string& name, value_id output);
+
+  /// Puts the nodes of a graph in the place of `n`: its inputs are the values given, its outputs become `outputs`.
+  void place_graph(const node& n, const graph& inner, const std::vector<value_id>& inputs,
+                   const std::vector<value_id>& outputs, const std::string& prefix);
+  value_id adopt(const value& v, const std::string& prefix, names& renamed);
+  node adopt(const node& n, const std::string& prefix, const std::vector<value_id>& ids, const names& renamed);
+  /// A node of our own in the place of `n`.
+  static node helper(const node& n, const char* op, const std::string& suffix, std::vector<value_id> inputs,
+                     value_id output);
+  value_id new_value(const node& n, const std::string& suffix);
+  value_id new_constant(const node& n, const std::string& suffix, array a);
+
+  graph& m_graph;
+  const input_options& m_options;
+  std::vector<node> m_waiting;  ///< last first
+  std::unordered_map<std::string, value_id> m_ids;
+  std::set<std::string> m_node_names;
+  std::map<std::string, unrolling> m_unrolling;  ///< by name of the node
+  std::int64_t m_streams = 0;                    ///< nodes so far that draw random numbers
+};
+
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Recurrent states of a network: inputs that are fed by an output of the run before.
+#include <map>
+#include <string>
+#include <vector>
+#include "graph/graph.hpp"
+
+namespace nsk::tool {
+
+/// An input and the output whose value it has in the next run, by the source's names.
+struct state_link {
+  std::string input, output;
+};
+
+/// What the command line says about states.
+struct state_options {
+  std::map<std::string, std::string> given;  ///< --state INPUT=OUTPUT
+  bool find = true;                          ///< also those that names make plain; --no-states
+};
+
+/// Returns the states of a resolved graph (infer.hpp), in the order of its inputs: those given, and those that names
+/// and shapes make plain. Plain is a float input and an output of one shape, called as a state is ("state", "hidden",
+/// "cell", "memory", "h", "c" and their like), whose names differ as before and after do: state and stateN, h0 and hn,
+/// hidden_in and hidden_out, past_state and present_state. Nothing is found where no input or no output would be left.
+/// Misuse: names that are no input or output, or were used twice, and shapes or types that differ.
+std::vector<state_link> states_of(const graph& g, const state_options& options);
+
+}

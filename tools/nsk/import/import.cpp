@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#include "import/import.hpp"
+
+#include "cli/files.hpp"
+#include "errors.hpp"
+#include "import/onnx.hpp"
+
+namespace nsk::tool {
+
+graph import_model(const std::filesystem::path& file, const tflite_options& options) {
+  const std::vector<std::byte> bytes = read_file(file.string(), "model");
+  if (is_tflite(bytes.data(), bytes.size())) return import_tflite(bytes.data(), bytes.size(), file.string(), options);
+  if (options.dequantize) misuse("--dequantize is for TensorFlow Lite models; '" + file.string() + "' is none.");
+  return import_onnx(bytes.data(), bytes.size(), file.parent_path(), file.string());
+}
+
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Any source model -> graph.
+#include <filesystem>
+#include "graph/graph.hpp"
+#include "import/tflite.hpp"
+
+namespace nsk::tool {
+
+/// Reads a model whose bytes say what it is: a TensorFlow Lite model by its identifier, everything else as ONNX.
+/// Refuses what the importers refuse (onnx.hpp, tflite.hpp), and options that the model's format does not have.
+graph import_model(const std::filesystem::path& file, const tflite_options& options);
+
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+/// Rules for operators that work element by element.
+#include <cmath>
+
+#include "import/tflite_constants.hpp"
+#include "import/tflite_importer.hpp"
+
+namespace nsk::tool {
+
+void tflite_importer::unary() {
+  static const std::unordered_map<std::string, const char*> names = {
+      {"RELU", "Relu"},      {"LOGISTIC", "Sigmoid"}, {"TANH", "Tanh"},   {"HARD_SWISH", "HardSwish"},
+      {"ELU", "Elu"},        {"EXP", "Exp"},          {"LOG", "Log"},     {"SQRT", "Sqrt"},
+      {"FLOOR", "Floor"},    {"CEIL", "Ceil"},        {"ROUND", "Round"}, {"NEG", "Neg"},
+      {"ABS", "Abs"},        {"SIGN", "Sign"},        {"SIN", "Sin"},     {"COS", "Cos"},
+      {"LOGICAL_NOT", "Not"}};
+  require_operands(1, 1);
+  const bool pictures = prefer_pictures({input(0)});
+  finish(output(), emit(names.at(m_op->name), {in_form(input(0), pictures)}), pictures);
+}
+
+void tflite_importer::reciprocal_root() {
+  require_operands(1, 1);
+  const bool pictures = prefer_pictures({input(0)});
+  finish(output(), emit("Reciprocal", {emit("Sqrt", {in_form(input(0), pictures)})}), pictures);
+}
+
+void tflite_importer::square() {
+  require_operands(1, 1);
+  const bool pictures = prefer_pictures({input(0)});
+  const value_id x = in_form(input(0), pictures);
+  finish(output(), emit("Mul", {x, x}), pictures);
+}
+
+void tflite_importer::bounded_relu() {
+  require_operands(1, 1);
+  const bool pictures = prefer_pictures({input(0)});
+  const value_id x = in_form(input(0), pictures);
+  if (m_op->name == "RELU_0_TO_1")
+    return finish(output(), emit("Clip", {x, constant_number(0), constant_number(1)}), pictures);
+  finish(output(), x, pictures, m_op->name == "RELU6" ? tfl::Activation::RELU6 : tfl::Activation::RELU_N1_TO_1);
+}
+
+void tflite_importer::leaky_relu() {
+  require_operands(1, 1);
+  const bool pictures = prefer_pictures({input(0)});
+  finish(output(),
+         emit("LeakyRelu", {in_form(input(0), pictures)}, {{"alpha", options<tfl::LeakyReluOptions>().alpha()}}),
+         pictures);
+}
+
+void tflite_importer::gelu() {
+  require_operands(1, 1);
+  const auto* o = optional_options<tfl::GeluOptions>();
+  const std::string how = o != nullptr && o->approximate() ? "tanh" : "none";
+  const bool pictures = prefer_pictures({input(0)});
+  finish(output(), emit("Gelu", {in_form(input(0), pictures)}, {{"approximate", how}}), pictures);
+}
+
+void tflite_importer::parametric_relu() {
+  require_operands(2, 2);
+  const int x = input(0), slope = input(1);
+  const bool pictures = prefer_pictures({x, slope});
+  finish(output(), emit("PRelu", {operand(x, pictures), operand(slope, pictures)}), pictures);
+}
+
+void tflite_importer::binary() {
+  static const std::unordered_map<std::string, const char*> names = {
+      {"ADD", "Add"},         {"SUB", "Sub"},
+      {"MUL", "Mul"},         {"DIV", "Div"},
+      {"MAXIMUM", "Max"},     {"MINIMUM", "Min"},
+      {"POW", "Pow"},         {"EQUAL", "Equal"},
+      {"GREATER", "Greater"}, {"GREATER_EQUAL", "GreaterOrEqual"},
+      {"LESS", "Less"},       {"LESS_EQUAL", "LessOrEqual"},
+      {"LOGICAL_AND", "And"}, {"LOGICAL_OR", "Or"},
+      {"FLOOR_MOD", "Mod"}};
+  require_operands(2, 2);
+  if (m_op->name == "FLOOR_MOD" && !is_integer(type_of(input(0))))
+    fail("the floored remainder of floats has no kernel. Compute it as x - floor(x / y) * y in the model");
+  const bool pictures = prefer_pictures({input(0), input(1)});
+  const value_id y = emit(names.at(m_op->name), {operand(input(0), pictures), operand(input(1), pictures)});
+  tfl::Activation a = tfl::Activation::NONE;
+  if (const auto* add = optional_options<tfl::AddOptions>()) a = add->fused_activation_function();
+  if (const auto* sub = optional_options<tfl::SubOptions>()) a = sub->fused_activation_function();
+  if (const auto* mul = optional_options<tfl::MulOptions>()) a = mul->fused_activation_function();
+  if (const auto* div = optional_options<tfl::DivOptions>()) a = div->fused_activation_function();
+  finish(output(), y, pictures, a);
+}
+
+void tflite_importer::squared_difference() {
+  require_operands(2, 2);
+  const bool pictures = prefer_pictures({input(0), input(1)});
+  const value_id d = emit("Sub", {operand(input(0), pictures), operand(input(1), pictures)});
+  finish(output(), emit("Mul", {d, d}), pictures);
+}
+
+void tflite_importer::floor_divide() {
+  require_operands(2, 2);
+  const bool constants = is_constant(input(0)) && is_constant(input(1));
+  if (type_of(input(0)) != element::f32 && !constants)
+    fail("the floored quotient of integers has no kernel. Compute it in float32");
+  const bool pictures = prefer_pictures({input(0), input(1)});
+  value_id a = operand(input(0), pictures), b = operand(input(1), pictures);
+  if (type_of(input(0)) == element::f32) return finish(output(), emit("Floor", {emit("Div", {a, b})}), pictures);
+  // constants: through double precision, which holds 32-bit quotients
+  if (size_of(type_of(input(0))) > 4) fail("the floored quotient of 64-bit integers is not supported");
+  const auto to = [&](value_id v, std::int64_t type) { return emit("Cast", {v}, {{"to", type}}); };
+  bind(output(), to(emit("Floor", {emit("Div", {to(a, 11), to(b, 11)})}), 6), pictures);
+}
+
+void tflite_importer::not_equal() {
+  require_operands(2, 2);
+  const bool pictures = prefer_pictures({input(0), input(1)});
+  bind(output(), emit("Not", {emit("Equal", {operand(input(0), pictures), operand(input(1), pictures)})}), pictures);
+}
+
+void tflite_importer::add_all() {
+  require_operands(1, 1024);
+  const bool pictures = prefer_pictures(m_op->inputs);
+  values inputs;
+  for (std::size_t i = 0; i < m_op->inputs.size(); ++i) inputs.push_back(operand(input(i), pictures));
+  finish(output(), inputs.size() == 1 ? inputs[0] : emit("Sum", inputs), pictures);
+}
+
+void tflite_importer::select() {
+  require_operands(3, 3);
+  const int condition = input(0), x = input(1), y = input(2);
+  if (m_op->name == "SELECT" && shape(condition) != shape(x)) {
+    // the first version picks whole slices along the first axis, where NumPy's broadcasting begins at the last
+    require(rank(condition) <= 1 && rank(x) >= 1 && shape(x) == shape(y),
+            "the condition has neither the shape of the values nor one dimension");
+    shape_t wide(rank(x), 1);
+    if (rank(condition) == 1) wide[0] = shape(condition)[0];
+    return bind(output(), emit("Where", {reshaped(plain(condition), wide), plain(x), plain(y)}), false);
+  }
+  const bool pictures = prefer_pictures({condition, x, y});
+  finish(output(), emit("Where", {operand(condition, pictures), operand(x, pictures), operand(y, pictures)}), pictures);
+}
+
+void tflite_importer::cast() {
+  static const std::unordered_map<int, std::int64_t> types = {
+      {static_cast<int>(element::f32), 1},  {static_cast<int>(element::u8), 2},
+      {static_cast<int>(element::i8), 3},   {static_cast<int>(element::u16), 4},
+      {static_cast<int>(element::i16), 5},  {static_cast<int>(element::i32), 6},
+      {static_cast<int>(element::i64), 7},  {static_cast<int>(element::boolean), 9},
+      {static_cast<int>(element::f64), 11}, {static_cast<int>(element::u32), 12}};
+  require_operands(1, 1);
+  for (const int t : {input(0), output()})
+    if (is_quantized(tensor(t)))
+      fail("it reads the stored integers of a quantised tensor, which a float32 model does not have");
+  const bool pictures = prefer_pictures({input(0)});
+  const auto to = types.find(static_cast<int>(type_of(output())));
+  require(to != types.end(), "its element type is not supported");
+  bind(output(), emit("Cast", {in_form(input(0), pictures)}, {{"to", to->second}}), pictures);
+}
+
+/// QUANTIZE, DEQUANTIZE, DENSIFY and their like: the same numbers, within what the result can hold.
+void tflite_importer::requantize() {
+  require_operands(1, 1);
+  if (type_of(input(0)) != type_of(output()))
+    fail("it turns " + name_of(tensor(input(0)).data->type()) + " without a scale into " +
+         name_of(tensor(output()).data->type()));
+  const bool pictures = prefer_pictures({input(0)});
+  const value_id x = in_form(input(0), pictures);
+  if (m_op->name == "QUANTIZE") return finish(output(), x, pictures);
+  bind(output(), x, pictures);
+}
+
+}

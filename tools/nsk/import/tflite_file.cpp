@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "import/tflite_file.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "errors.hpp"
+#include "import/tflite.hpp"
+#include "io/looks_like.hpp"
+
+namespace nsk::tool {
+namespace {
+
+constexpr std::size_t most_dimensions = 8;
+constexpr flatbuffers::uoffset_t most_tables = 1 << 24;
+
+/// Reads one subgraph of a verified table.
+class reader {
+ public:
+  reader(const tfl::Model& m, const std::byte* bytes, std::size_t size, const std::string& name)
+      : m_model(m), m_bytes(bytes), m_size(size), m_name(name) {}
+
+  tflite_file run() {
+    if (m_model.version() != 3)
+      fail("it has version " + std::to_string(m_model.version()) + " of the format; only 3 is known");
+    if (m_model.subgraphs() == nullptr || m_model.subgraphs()->size() == 0) fail("it holds no subgraph");
+    const tfl::SubGraph* g = m_model.subgraphs()->Get(0);
+    if (g == nullptr || g->tensors() == nullptr) fail("its first subgraph has no tensors");
+    m_file.name = text(g->name());
+    m_file.producer = text(m_model.description());
+    for (const tfl::Tensor* t : *g->tensors()) add_tensor(t);
+    m_file.inputs = indices(g->inputs(), "the list of inputs", false);
+    m_file.outputs = indices(g->outputs(), "the list of outputs", false);
+    if (m_file.outputs.empty()) fail("it has no outputs");
+    if (g->operators() != nullptr)
+      for (const tfl::Operator* o : *g->operators()) add_operator(o);
+    check_order();
+    return std::move(m_file);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& why) const {
+    refuse(m_name + ": not a TensorFlow Lite model that can be read: " + why + ". Export it again");
+  }
+  static std::string text(const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); }
+
+  std::vector<int> indices(const flatbuffers::Vector<std::int32_t>* list, const std::string& who, bool optional) const {
+    std::vector<int> result;
+    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+      const std::int32_t t = list->Get(static_cast<flatbuffers::uoffset_t>(i));
+      if (t < (optional ? -1 : 0) || t >= static_cast<std::int32_t>(m_file.tensors.size()))
+        fail(who + " names tensor " + std::to_string(t) + ", but there are " + std::to_string(m_file.tensors.size()));
+      result.push_back(t);
+    }
+    return result;
+  }
+
+  void add_tensor(const tfl::Tensor* data) {
+    const std::string number = std::to_string(m_file.tensors.size());
+    if (data == nullptr) fail("tensor " + number + " is missing");
+    tflite_tensor t;
+    t.data = data;
+    t.name = text(data->name());
+    if (t.name.empty()) t.name = "tensor_" + number;
+    while (!m_names.insert(t.name).second) t.name += "_" + number;
+    const std::string what = "tensor " + number + " ('" + t.name + "')";
+    if (data->shape() != nullptr) t.shape.assign(data->shape()->begin(), data->shape()->end());
+    if (t.shape.size() > most_dimensions) fail(what + " has " + std::to_string(t.shape.size()) + " dimensions");
+    checked_count(t.shape, m_name + ": " + what);
+    if (data->is_variable())
+      refuse(m_name + ": " + what +
+             " is a variable, which keeps its value from run to run; that is not supported. Export the model with its "
+             "state as inputs and outputs");
+    find_bytes(t, what);
+    m_file.tensors.push_back(std::move(t));
+  }
+
+  void find_bytes(tflite_tensor& t, const std::string& what) const {
+    const std::uint32_t number = t.data->buffer();
+    if (number == 0) return;
+    if (m_model.buffers() == nullptr || number >= m_model.buffers()->size())
+      fail(what + " names buffer " + std::to_string(number) + ", which does not exist");
+    const tfl::Buffer* b = m_model.buffers()->Get(number);
+    if (b == nullptr) fail("buffer " + std::to_string(number) + " is missing");
+    if (b->data() != nullptr && b->data()->size() > 0) {
+      t.bytes = reinterpret_cast<const std::byte*>(b->data()->data());
+      t.size = b->data()->size();
+    } else if (b->offset() > 1) {
+      if (b->offset() > m_size || b->size() > m_size - b->offset())
+        fail(what + " lies outside the file, which may be truncated");
+      t.bytes = m_bytes + b->offset();
+      t.size = static_cast<std::size_t>(b->size());
+    }
+  }
+
+  void add_operator(const tfl::Operator* data) {
+    tflite_operator o;
+    o.index = static_cast<int>(m_file.operators.size());
+    const std::string number = "operator " + std::to_string(o.index);
+    if (data == nullptr) fail(number + " is missing");
+    o.data = data;
+    const auto* codes = m_model.operator_codes();
+    if (codes == nullptr || data->opcode_index() >= codes->size() || codes->Get(data->opcode_index()) == nullptr)
+      fail(number + " names operator code " + std::to_string(data->opcode_index()) + ", which does not exist");
+    const tfl::OperatorCode& code = *codes->Get(data->opcode_index());
+    const int builtin =
+        std::max(static_cast<int>(code.deprecated_builtin_code()), static_cast<int>(code.builtin_code()));
+    o.custom = builtin == static_cast<int>(tfl::BuiltinOperator::CUSTOM);
+    const char* known = tfl::EnumNameBuiltinOperator(static_cast<tfl::BuiltinOperator>(builtin));
+    o.version = code.version();
+    o.name = o.custom ? text(code.custom_code()) : *known != '\0' ? known : "BUILTIN_" + std::to_string(builtin);
+    if (o.name.empty()) fail(number + " is a custom operator without a name");
+    o.inputs = indices(data->inputs(), number + " (" + o.name + ")", true);
+    o.outputs = indices(data->outputs(), number + " (" + o.name + ")", false);
+    m_file.operators.push_back(std::move(o));
+  }
+
+  void check_order() const {
+    std::vector<char> known(m_file.tensors.size(), 0);
+    for (std::size_t t = 0; t < known.size(); ++t)
+      known[t] = m_file.tensors[t].bytes != nullptr || count_of(m_file.tensors[t].shape) == 0;
+    const auto define = [&](int t, const std::string& who) {
+      if (m_file.tensors[static_cast<std::size_t>(t)].bytes != nullptr || known[static_cast<std::size_t>(t)] == 2)
+        fail(who + " produces tensor " + std::to_string(t) + " ('" + m_file.tensors[static_cast<std::size_t>(t)].name +
+             "'), which exists already");
+      known[static_cast<std::size_t>(t)] = 2;
+    };
+    const auto need = [&](int t, const std::string& who) {
+      if (t >= 0 && known[static_cast<std::size_t>(t)] == 0)
+        fail(who + " reads tensor " + std::to_string(t) + " ('" + m_file.tensors[static_cast<std::size_t>(t)].name +
+             "'), which nothing has produced by then");
+    };
+    for (int t : m_file.inputs) define(t, "the list of inputs");
+    for (const tflite_operator& o : m_file.operators) {
+      const std::string who = "operator " + std::to_string(o.index) + " (" + o.name + ")";
+      for (int t : o.inputs) need(t, who);
+      for (int t : o.outputs) define(t, who);
+    }
+    for (int t : m_file.outputs) need(t, "the list of outputs");
+  }
+
+  const tfl::Model& m_model;
+  const std::byte* m_bytes;
+  std::size_t m_size;
+  const std::string& m_name;
+  tflite_file m_file;
+  std::unordered_set<std::string> m_names;
+};
+
+}
+
+bool is_tflite(const std::byte* bytes, std::size_t size) {
+  return size >= 8 && std::memcmp(bytes + 4, tfl::ModelIdentifier(), 4) == 0;
+}
+
+std::string name_of(tfl::TensorType type) {
+  const char* known = tfl::EnumNameTensorType(type);
+  return *known != '\0' ? known : "element type " + std::to_string(static_cast<int>(type));
+}
+
+tflite_file read_tflite(const std::byte* bytes, std::size_t size, const std::string& name) {
+  if (!is_tflite(bytes, size)) refuse(name + ": not a TensorFlow Lite model; " + looks_like(bytes, size));
+  flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(bytes), size, 64, most_tables);
+  if (!tfl::VerifyModelBuffer(verifier))
+    refuse(name +
+           ": a damaged TensorFlow Lite model: its tables point outside the file. It may be truncated; get it again");
+  return reader(*tfl::GetModel(bytes), bytes, size, name).run();
+}
+
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+#include "import/tflite_importer.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "import/tflite_constants.hpp"
+#include "reference/evaluator.hpp"
+#include "reference/run_node.hpp"
+
+namespace nsk::tool {
+namespace {
+
+constexpr int onnx_opset = 22;  // whose meaning the emitted nodes have
+constexpr std::int64_t most_folded = std::int64_t{1} << 28;
+constexpr std::int64_t most_looked_at = std::int64_t{1} << 16;  // elements of a constant that inference may need
+constexpr std::int64_t far_away = std::int64_t{1} << 40;        // beyond every axis
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+shape_t in_order(const shape_t& shape, const std::vector<std::int64_t>& order) {
+  shape_t result;
+  for (const std::int64_t a : order) result.push_back(shape[static_cast<std::size_t>(a)]);
+  return result;
+}
+
+}
+
+tflite_importer::tflite_importer(const tflite_file& file, const tflite_options& options)
+    : m_file(file), m_options(options), m_forms(file.tensors.size()) {
+  for (const tflite_tensor& t : file.tensors) {
+    m_value_names.insert(t.name);
+    m_shapes.push_back(t.shape);
+  }
+}
+
+graph tflite_importer::run() {
+  m_graph.name = m_file.name;
+  m_graph.producer = m_file.producer;
+  check_quantization();
+  for (const int t : m_file.inputs) {
+    value v;
+    v.name = tensor(t).name;
+    v.type = type_of(t);
+    v.shape = shape(t);
+    v.typed = v.known_rank = true;
+    const value_id id = m_graph.add(std::move(v));
+    m_graph.inputs.push_back(id);
+    m_forms[static_cast<std::size_t>(t)].plain = id;
+    m_bound.insert(id);
+  }
+  for (const tflite_operator& o : m_file.operators) translate(o);
+  m_op = nullptr;
+  for (const int t : m_file.outputs) m_graph.outputs.push_back(plain(t));
+  return std::move(m_graph);
+}
+
+void tflite_importer::translate(const tflite_operator& o) {
+  m_op = &o;
+  try {
+    const auto& rules = o.custom ? custom_rules() : builtin_rules();
+    const auto found = rules.find(o.name);
+    if (found == rules.end())
+      fail(std::string("this ") + (o.custom ? "custom " : "") +
+           "operator is not supported. Replace it in the exporter by operators of docs/operators.md, or cut the graph "
+           "before it and compute it in the game");
+    require(!o.outputs.empty(), "it has no outputs. The file is damaged");
+    (this->*found->second)();
+  } catch (const error& e) {
+    throw error(e.code, describe_operator() + ": " + e.what());
+  }
+}
+
+std::string tflite_importer::describe_operator() const {
+  std::string text = "operator " + std::to_string(m_op->index) + " (" + m_op->name;
+  for (std::size_t i = 0; i < m_op->inputs.size(); ++i) {
+    const int t = m_op->inputs[i];
+    text += t < 0 ? ", input absent"
+                  : ", input '" + tensor(t).name + "' " + to_string(shape(t)) + " " + name_of(tensor(t).data->type());
+  }
+  if (!m_op->outputs.empty()) text += ", output '" + tensor(output()).name + "' " + to_string(shape(output()));
+  return text + ")";
+}
+
+void tflite_importer::check_quantization() const {
+  if (m_options.dequantize) return;
+  for (const tflite_operator& o : m_file.operators) {
+    const bool widens =
+        o.name == "DEQUANTIZE" && o.inputs.size() == 1 && o.inputs[0] >= 0 && tensor(o.inputs[0]).bytes != nullptr;
+    for (const auto* list : {&o.inputs, &o.outputs})
+      for (const int t : *list) {
+        if (widens || t < 0 || !is_quantized(tensor(t))) continue;
+        refuse("operator " + std::to_string(o.index) + " (" + o.name + ") works on quantised numbers: tensor '" +
+               tensor(t).name + "' is " + name_of(tensor(t).data->type()) +
+               " with a scale. There are no kernels for these yet: --dequantize makes the model a float32 one");
+      }
+  }
+}
+
+void tflite_importer::require_operands(std::size_t least, std::size_t most, std::size_t results) const {
+  const std::size_t inputs = m_op->inputs.size();
+  if (inputs < least || inputs > most)
+    fail("it has " + std::to_string(inputs) + " inputs, expected " + std::to_string(least) +
+         (most > least ? " to " + std::to_string(most) : ""));
+  if (m_op->outputs.size() != results)
+    fail("it has " + std::to_string(m_op->outputs.size()) + " outputs, expected " + std::to_string(results));
+}
+
+int tflite_importer::input(std::size_t i) const {
+  if (!has(i)) fail("input " + std::to_string(i) + " is absent");
+  return m_op->inputs[i];
+}
+
+std::vector<std::int64_t> tflite_importer::integers(int t, const char* what) {
+  if (!is_constant(t))
+    fail(std::string(what) + " ('" + tensor(t).name + "') is computed at run time; it must be a constant of the model");
+  const array& a = *at(plain(t)).constant;
+  if (!is_integer(a.type)) fail(std::string(what) + " ('" + tensor(t).name + "') holds no integers");
+  std::vector<std::int64_t> result;
+  for (std::int64_t i = 0; i < a.count(); ++i) result.push_back(std::clamp(a.integer(i), -far_away, far_away));
+  return result;
+}
+
+double tflite_importer::number(int t, const char* what) {
+  if (!is_constant(t) || at(plain(t)).constant->count() != 1)
+    fail(std::string(what) + " ('" + tensor(t).name + "') must be one constant number");
+  return at(plain(t)).constant->number(0);
+}
+
+std::size_t tflite_importer::axis_of(std::int64_t axis, std::size_t rank) const {
+  const auto length = static_cast<std::int64_t>(rank);
+  if (axis < -length || axis >= length)
+    fail("axis " + std::to_string(axis) + " is outside a tensor of " + std::to_string(rank) + " dimensions");
+  return static_cast<std::size_t>(axis < 0 ? axis + length : axis);
+}
+
+element tflite_importer::type_of(int t) const {
+  if (is_quantized(tensor(t))) return element::f32;
+  const tfl::TensorType type = tensor(t).data->type();
+  const auto known = element_of_tflite(type);
+  if (!known) refuse("tensor '" + tensor(t).name + "' is " + name_of(type) + ", which is not supported");
+  if (type == tfl::TensorType::FLOAT16 && tensor(t).bytes == nullptr)
+    refuse("tensor '" + tensor(t).name +
+           "' is computed in float16, which is not supported. Export the model in float32");
+  return *known;
+}
+
+bool tflite_importer::is_output(int t) const {
+  return std::find(m_file.outputs.begin(), m_file.outputs.end(), t) != m_file.outputs.end();
+}
+
+bool tflite_importer::is_constant(int t) {
+  load(t);
+  const forms& f = m_forms[static_cast<std::size_t>(t)];
+  return at(f.plain != no_value ? f.plain : f.picture).constant != nullptr;
+}
+
+bool tflite_importer::is_picture(int t) const { return m_forms[static_cast<std::size_t>(t)].made_as_picture; }
+
+/// Gives constants of the file a value at first use.
+void tflite_importer::load(int t) {
+  forms& f = m_forms[static_cast<std::size_t>(t)];
+  if (f.plain != no_value || f.picture != no_value) return;
+  value v;
+  v.name = tensor(t).name;
+  v.constant = std::make_shared<const array>(decode_tflite(tensor(t), true));
+  v.type = v.constant->type;
+  v.shape = v.constant->shape;
+  v.typed = v.known_rank = true;
+  f.plain = m_graph.add(std::move(v));
+  m_bound.insert(f.plain);
+}
+
+value_id tflite_importer::plain(int t) {
+  load(t);
+  forms& f = m_forms[static_cast<std::size_t>(t)];
+  if (f.plain == no_value) {
+    f.plain = transposed(f.picture, channels_to_back);
+    value& v = m_graph.values[static_cast<std::size_t>(f.plain)];
+    v.name = is_output(t) ? tensor(t).name : unique(m_value_names, tensor(t).name + ":channels_last");
+    m_bound.insert(f.plain);
+  }
+  return f.plain;
+}
+
+value_id tflite_importer::picture(int t) {
+  load(t);
+  forms& f = m_forms[static_cast<std::size_t>(t)];
+  if (f.picture == no_value) {
+    if (rank(t) != 4) fail("'" + tensor(t).name + "' must be a picture of four dimensions");
+    f.picture = transposed(f.plain, channels_to_front);
+    m_graph.values[static_cast<std::size_t>(f.picture)].name =
+        unique(m_value_names, tensor(t).name + ":channels_first");
+    m_bound.insert(f.picture);
+  }
+  return f.picture;
+}
+
+bool tflite_importer::prefer_pictures(const std::vector<int>& tensors) const {
+  const auto fits = [&](int t) { return rank(t) <= 4; };
+  return std::all_of(tensors.begin(), tensors.end(), fits) &&
+         std::any_of(tensors.begin(), tensors.end(), [&](int t) { return is_picture(t); });
+}
+
+value_id tflite_importer::operand(int t, bool pictures) {
+  if (!pictures || rank(t) == 0) return plain(t);
+  if (rank(t) == 4) return picture(t);
+  shape_t wide(4 - rank(t), 1);
+  wide.insert(wide.end(), shape(t).begin(), shape(t).end());
+  return transposed(reshaped(plain(t), wide), channels_to_front);
+}
+
+value_id tflite_importer::constant(array a) {
+  value v;
+  v.name = unique(
+      m_value_names,
+      (m_op == nullptr ? std::string("constant") : m_op->name + "_" + std::to_string(m_op->index)) + "/constant");
+  v.type = a.type;
+  v.shape = a.shape;
+  v.typed = v.known_rank = true;
+  v.constant = std::make_shared<const array>(std::move(a));
+  return m_graph.add(std::move(v));
+}
+
+value_id tflite_importer::constant_integers(const std::vector<std::int64_t>& list) {
+  return constant(make_ints({static_cast<std::int64_t>(list.size())}, list));
+}
+
+value_id tflite_importer::constant_number(double v) { return constant(make_floats({}, {static_cast<float>(v)})); }
+
+std::string tflite_importer::unique(std::unordered_set<std::string>& among, std::string name) {
+  const std::string base = name;
+  for (int i = 2; !among.insert(name).second; ++i) name = base + "_" + std::to_string(i);
+  return name;
+}
+
+value_id tflite_importer::emit(const std::string& op, values inputs, attributes a) {
+  return emit_many(op, std::move(inputs), std::move(a), 1)[0];
+}
+
+tflite_importer::values tflite_importer::emit_many(const std::string& op, values inputs, attributes a,
+                                                   std::size_t results) {
+  node n;
+  n.op = op;
+  const std::string owner = m_op == nullptr ? std::string("outputs") : m_op->name + "_" + std::to_string(m_op->index);
+  n.name = m_node_names.count(owner) == 0 ? owner : owner + "/" + op;
+  n.version = onnx_opset;
+  n.inputs = std::move(inputs);
+  n.attributes = std::move(a);
+  for (std::size_t i = 0; i < results; ++i) {
+    value v;
+    v.name = unique(m_value_names, n.name + "/" + op + "/result");
+    n.outputs.push_back(m_graph.add(std::move(v)));
+  }
+  reference::require_known(m_graph, n);
+  reference::call c = reference::make_call(m_graph, n);
+  std::vector<reference::typed_array> held(n.inputs.size());
+  const bool folds =
+      std::all_of(n.inputs.begin(), n.inputs.end(), [&](value_id v) { return v == no_value || at(v).constant; });
+  for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+    if (n.inputs[i] == no_value) continue;
+    const value& v = at(n.inputs[i]);
+    const bool needed = v.constant && (folds || v.constant->count() <= most_looked_at);
+    if (needed) held[i] = reference::hold(*v.constant);
+    c.input(i) = {true, v.type, v.shape, needed ? &held[i].data : nullptr};
+  }
+  reference::infer_node(c);
+  for (std::size_t i = 0; i < results; ++i) {
+    value& v = m_graph.values[static_cast<std::size_t>(n.outputs[i])];
+    v.type = c.output(i).type;
+    v.shape = c.out_shape(i);
+    v.typed = v.known_rank = true;
+    if (folds && count_of(v.shape) > most_folded) fail("it would make a constant of more than 2^28 elements");
+  }
+  if (folds) {
+    const std::vector<reference::typed_array> made = reference::evaluate_call(c);
+    for (std::size_t i = 0; i < results; ++i)
+      m_graph.values[static_cast<std::size_t>(n.outputs[i])].constant =
+          std::make_shared<const array>(converted(made[i].data, made[i].type));
+    return n.outputs;
+  }
+  n.name = unique(m_node_names, n.name);
+  m_graph.nodes.push_back(n);
+  return n.outputs;
+}
+
+value_id tflite_importer::transposed(value_id v, const std::vector<std::int64_t>& order) {
+  return emit("Transpose", {v}, {{"perm", order}});
+}
+
+value_id tflite_importer::reshaped(value_id v, const shape_t& to) {
+  return at(v).shape == to ? v : emit("Reshape", {v, constant_integers(to)}, {{"allowzero", std::int64_t{1}}});
+}
+
+void tflite_importer::bind(int t, value_id v, bool pictures) {
+  if (m_op->custom && rank(t) == 0)
+    m_shapes[static_cast<std::size_t>(t)] = pictures ? in_order(at(v).shape, channels_to_back) : at(v).shape;
+  if (pictures && rank(t) != 4) fail("its result '" + tensor(t).name + "' must be a picture of four dimensions");
+  const shape_t wanted = pictures ? in_order(shape(t), channels_to_front) : shape(t);
+  if (at(v).shape != wanted || at(v).type != type_of(t))
+    fail("it gives " + std::string(name_of(at(v).type)) + " " + to_string(at(v).shape) + ", but the file says that '" +
+         tensor(t).name + "' is " + name_of(type_of(t)) + " " + to_string(wanted) +
+         (pictures ? " (with channels first)" : "") + ". The file is damaged, or was made for another size");
+  const bool exact_name = is_output(t) && !pictures;
+  if (exact_name && at(v).constant) {
+    value copy = at(v);
+    v = m_graph.add(std::move(copy));
+  } else if (exact_name && m_bound.count(v) != 0) {
+    v = emit("Identity", {v});
+  }
+  if (m_bound.insert(v).second)
+    m_graph.values[static_cast<std::size_t>(v)].name =
+        is_output(t) && pictures ? unique(m_value_names, tensor(t).name + ":channels_first") : tensor(t).name;
+  forms& f = m_forms[static_cast<std::size_t>(t)];
+  (pictures ? f.picture : f.plain) = v;
+  f.made_as_picture = pictures;
+}
+
+value_id tflite_importer::activated(value_id v, tfl::Activation a, double low, double high) {
+  switch (a) {
+    case tfl::Activation::NONE: break;
+    case tfl::Activation::RELU: low = std::max(low, 0.0); break;
+    case tfl::Activation::RELU_N1_TO_1: low = std::max(low, -1.0), high = std::min(high, 1.0); break;
+    case tfl::Activation::RELU6: low = std::max(low, 0.0), high = std::min(high, 6.0); break;
+    default:  // runtimes ignore a fused Tanh, or apply it
+      fail("its fused activation " + std::to_string(static_cast<int>(a)) +
+           " is not supported. Export it as an operator");
+  }
+  if (low == -infinity && high == infinity) return v;
+  if (at(v).type != element::f32) fail("an activation after integers is not supported");
+  if (low == 0 && high == infinity) return emit("Relu", {v});
+  return emit("Clip", {v, constant_number(low), constant_number(high)});
+}
+
+void tflite_importer::finish(int t, value_id v, bool pictures, tfl::Activation a) {
+  double low = -infinity, high = infinity;
+  if (is_quantized(tensor(t))) std::tie(low, high) = quantized_range(tensor(t));
+  bind(t, activated(v, a, low, high), pictures);
+}
+
+graph import_tflite(const std::byte* bytes, std::size_t size, const std::string& name, const tflite_options& options) {
+  const tflite_file file = read_tflite(bytes, size, name);
+  return tflite_importer(file, options).run();
+}
+
+std::vector<std::string> tflite_operators() { return tflite_importer::operators(); }
+
+}
