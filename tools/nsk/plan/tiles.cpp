@@ -162,7 +162,7 @@ tile_size size_of_tiles(const plan& p, const plan_step& s, std::int64_t max_macs
     case op::tree_ensemble:
       return stream_tile_size(space, std::max<std::int64_t>(streamed_elements / p.tensor(s.inputs[1]).count(), 1),
                               true);
-    case op::random: return stream_tile_size(space, streamed_elements / 16);
+    case op::random: return stream_tile_size(space, streamed_elements / 4);
     case op::layer_normalization:
     case op::local_response_normalization: return stream_tile_size(space, streamed_elements / 4, true);
     default: return stream_tile_size(space, streamed_elements);
