@@ -161,6 +161,9 @@ def nonsense(folder):
             ("a port without a tensor", ["cannot open"], ["outputs", 0, "tensor"], 4000),
             ("an arena that is too small", ["cannot open"], ["arena_bytes"], 64)):
         refused(what, words, "from-json", edited(folder, change(path, value)), "-o", folder / "no.nsk")
+    whole = json.loads((folder / "m.json").read_text())
+    (folder / "text.json").write_text(json.dumps({**whole, "weights": "../m.weights"}))
+    refused("weights elsewhere", ["plain name"], "from-json", folder / "text.json", "-o", folder / "no.nsk")
     (folder / "text.json").write_text("{ not json")
     refused("no JSON", ["is not JSON"], "from-json", folder / "text.json", "-o", folder / "no.nsk")
     (folder / "text.json").write_text("{}")
@@ -177,6 +180,10 @@ def self_tests(folder):
         bent[at + 3] ^= 0x01
     (folder / "bent.nsk").write_bytes(bent)
     expect("a damaged weight is found", nsk("selftest", folder / "bent.nsk").returncode == 3)
+    must("json", folder / "checked.nsk", "-o", folder / "checked.json")
+    np.save(folder / "zeros.npy", np.zeros(10, np.float32))
+    must("from-json", folder / "checked.json", "-o", folder / "fresh.nsk", "--replace", f"{tensor_reading(folder, 'dense', 1)}.bias={folder / 'zeros.npy'}")
+    expect("vectors of other constants are gone", nsk("selftest", folder / "fresh.nsk").returncode == 2)
     expect("a file without vectors is refused", nsk("selftest", folder / "m.nsk").returncode == 2)
 
 

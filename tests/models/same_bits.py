@@ -3,7 +3,8 @@
 """The same bits everywhere: builds same_bits.cpp with g++ and clang, -O0 and -O2, scalar and AVX2, and with g++ for AVX-512
 (where the processor has it) and NEON (where a cross compiler and an emulator are installed), runs it, compares all hashes.
 
-  same_bits.py [--all]         --all: every model that is not too slow for a build (a minute each); otherwise the small ones
+  same_bits.py [--all] [MODEL ...]    --all: every build, and every model that is not too slow for it (a minute each), or the named ones;
+                                      otherwise half of the builds and the small models
 
 Ways compared within one build: one thread, 2 and 7 lanes on threads, lanes in a shuffled order, tiles backwards, budgets of one tile, of a
 million MACs and of time, and a caller with flush-to-zero and upward rounding. Heap calls (none), stack at -O2 (32 KiB) and the exactness of the
@@ -139,12 +140,13 @@ def compare_batch(name, source, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("models", nargs="*", choices=[[], *MODELS])
     options = parser.parse_args()
     jobs = builds(not options.all)
     with tempfile.TemporaryDirectory(prefix="nsk_same_bits_") as folder:
         folder = pathlib.Path(folder)
         programs = dict(zip(jobs, parallel(lambda job: build(folder, job), jobs)))
-        sources = {name: path_of(name) for name in (MODELS if options.all else SMALL)}
+        sources = {name: path_of(name) for name in (options.models or (MODELS if options.all else SMALL))}
         sources = {name: source for name, source in sources.items() if source}
         models = {}
         for name, source in sources.items():

@@ -50,10 +50,10 @@
     "the block has the wrong size: ask port_view::bytes(); blocks that are read need over_read bytes more")         \
   X(not_bindable,                                                                                                   \
     "only the first settings::bindable_ports inputs and outputs can be bound: copy through input() or output()")    \
-  X(no_check_vectors, "the file carries no check vectors: convert it with --check")                                 \
+  X(no_check_vectors, "the file carries no check vectors: convert it with --embed-check")                           \
   X(check_failed,                                                                                                   \
     "an output differs from the recorded one: this build or machine does not compute what the converter did")       \
-  X(other_ports, "inputs, outputs or states differ from those of the model to be replaced: make a new session")     \
+  X(other_ports, "inputs, outputs or states differ from those of the model to be replaced: open another session")   \
   X(bad_batch, "a batch has no rows, more than the variant has, or a step in which rows are not kept apart")
 
 NSK_BEGIN

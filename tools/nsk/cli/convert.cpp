@@ -161,6 +161,7 @@ conversion convert_source(const convert_options& o, progress_line& progress) {
   options.metadata[tile_limit_key] = format_text("%g", o.max_tile_us);
   conversion result;
   result.bytes = compile(variants, options);
+  if (o.embed_check) result.bytes = with_check_vectors(open_model(result.bytes, o.output));
 
   const model_file file = open_model(result.bytes, o.output);
   result.report = inspect(file.view, file.bytes.size(), profile ? &*profile : nullptr);
@@ -176,10 +177,6 @@ conversion convert_source(const convert_options& o, progress_line& progress) {
         result.comparison = std::move(found);
     }
     result.report["check"] = comparison_json(*result.comparison, tolerance);
-  }
-  if (o.embed_check) {
-    result.bytes = with_check_vectors(file);
-    open_model(result.bytes, o.output);
   }
   progress.clear();
   return result;

@@ -29,8 +29,10 @@ model_parts read_parts(const std::string& path) {
   if (json[version_key] != NSK_FORMAT_VERSION)
     refuse("'" + path + "' describes format version " + json[version_key].dump() + ", this tool writes " +
            std::to_string(NSK_FORMAT_VERSION) + ".");
-  const std::filesystem::path weights =
-      std::filesystem::path(path).parent_path() / json[weights_key].get<std::string>();
+  const std::string name = json[weights_key].get<std::string>();
+  if (name.find_first_of("/\\") != std::string::npos)
+    refuse("'" + path + "' wants its weights from '" + name + "'; they must lie beside it, under a plain name.");
+  const std::filesystem::path weights = std::filesystem::path(path).parent_path() / name;
   return {json[table_key], read_file(weights.string(), "weights")};
 }
 

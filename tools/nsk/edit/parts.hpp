@@ -37,7 +37,8 @@ void rename(model_parts& parts, const std::string& from, const std::string& to);
 /// Constants that lie plainly take an array of their own type and shape. Packed weights take float32 in the order that
 /// docs/format.md gives: convolutions [outputs, kernel_h, kernel_w, inputs per group], depthwise convolutions
 /// [channels, kernel_h, kernel_w], dense layers [outputs, depth]; "NAME.bias" takes their biases [outputs].
-/// Refuses names that are not there, other types and shapes, naming what is wanted.
+/// Recorded check vectors go, because they belong to the constants before. Refuses names that are not there, other
+/// types and shapes, naming what is wanted.
 void replace_constant(model_parts& parts, const model& m, const std::string& name, const array& values);
 
 /// Ends every variant at the tensor of that name, which becomes its only output, in the engine's own axes: steps behind

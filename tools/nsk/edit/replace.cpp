@@ -184,6 +184,7 @@ void replace_constant(model_parts& parts, const model& m, const std::string& nam
       ++found;
     }
   }
+  for (table_json& variant : parts.table["variants"]) variant.erase("checks");  // recorded with other constants
   if (found == 0) refuse("there is no constant named '" + name + "'; nsk json lists them among the tensors.");
 }
 

@@ -12,7 +12,7 @@ namespace {
 constexpr char same_shape_mark[] = "nsk_same_shape";   // attribute of a Where between the results of two branches
 constexpr char continuation[] = "nsk_next_iteration";  // operator behind the nodes of an iteration
 constexpr std::int64_t most_iterations = 1024;
-constexpr std::size_t most_nodes = 200'000;
+constexpr std::size_t most_nodes = 20'000;
 
 std::shared_ptr<graph> body_of(const graph& g, const node& n) {
   const auto found = n.attributes.find("body");
