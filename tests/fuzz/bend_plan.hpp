@@ -3,6 +3,7 @@
 /// Random lies: well-formed plans with one or a few fields changed. They reach the verifier's last rules, where damaged
 /// bytes seldom do.
 #include "../model/sample_plans.hpp"
+#include <netsuke/core/op.hpp>
 #include <utility>
 
 namespace fuzz {
@@ -71,7 +72,9 @@ inline void bend_buffer(generator& random, test::plan_spec& p) {
 
 inline void bend_tensor(generator& random, test::plan_spec& p) {
   test::tensor_spec &t = any_of(random, p.tensors), &other = any_of(random, p.tensors);
-  switch (random.below(14)) {
+  switch (random.below(16)) {
+    case 13: bend(random, t.batch); break;
+    case 14: t.batch = other.batch; break;
     case 0: t.type = static_cast<nsk::format::DataType>(random.below(9)); break;
     case 1:
     case 2:
@@ -171,7 +174,8 @@ inline void bend_step(generator& random, test::plan_spec& p) {
 }
 
 inline void bend_rest(generator& random, test::plan_spec& p) {
-  switch (random.below(9)) {
+  switch (random.below(10)) {
+    case 8: bend(random, p.batch); break;
     case 0: bend(random, p.arena_bytes); break;
     case 1: bend(random, p.lane_bytes); break;
     case 2: bend(random, any_of(random, p.inputs).tensor); break;

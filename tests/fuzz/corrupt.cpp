@@ -4,6 +4,8 @@
 // --count damages bytes of the files, or without FILE of the sample plans of tests/model. --truncations tries every
 // length of every file. --write-seeds stores the sample plans as a start for the corpus and ends. --plans tells lies in
 // the sample plans before they are written, so that they are well formed.
+#include "../model/forest_plan.hpp"
+#include "../model/policy_plan.hpp"
 #include "bend_plan.hpp"
 #include "exercise.hpp"
 #include "../model/recurrent_plan.hpp"
@@ -74,13 +76,14 @@ bytes to_bytes(const test::plan_spec& plan) {
 }
 
 std::vector<test::plan_spec> samples() {
-  return {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true), test::make_indices(),
-          test::make_lstm()};
+  return {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true),
+          test::make_indices(),  test::make_lstm(),  test::make_policy(),
+          test::make_forest()};
 }
 
 int write_seeds(const std::string& folder) {
-  static const char* const names[] = {"convolutions", "mixed", "recurrent", "indices"};
-  for (std::size_t i = 0; i < 4; ++i) {
+  static const char* const names[] = {"convolutions", "mixed", "recurrent", "indices", "lstm", "policy", "forest"};
+  for (std::size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     const bytes file = to_bytes(samples()[i]);
     std::ofstream(folder + "/" + names[i], std::ios::binary)
         .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));

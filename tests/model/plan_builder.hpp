@@ -57,6 +57,7 @@ struct tensor_spec {
   nsk::halo border{};
   float fill = 0;
   format::Packing packing = format::Packing::plain;
+  std::uint32_t batch = 0;
 };
 
 struct epilogue_spec {
@@ -101,6 +102,9 @@ struct step_spec {
   std::uint32_t most_per_class = 0, size = 1;
   float iou_threshold = 0, score_threshold = 0, epsilon = 0, alpha = 0, beta = 0, bias = 0;
   recurrent_spec recurrent{};
+  format::RandomKind random = format::RandomKind::uniform;
+  std::uint32_t stream = 0;
+  format::TreeAggregate aggregate = format::TreeAggregate::sum;
   nsk::tile_size tile{};
   std::int64_t tile_count = -1;  ///< -1: what the tile gives
   std::uint64_t macs = 0, scratch_bytes = 0;
@@ -136,6 +140,7 @@ struct plan_spec {
   std::uint64_t arena_bytes = 64, lane_bytes = 0;
   std::vector<std::byte> weights;
   int variants = 1;  ///< the same plan several times
+  std::uint32_t batch = 0;
 
   std::uint32_t add_buffer(format::Storage storage, std::uint64_t bytes, std::uint32_t first, std::uint32_t last,
                            std::uint32_t index = 0) {
@@ -291,6 +296,8 @@ inline flatbuffers::Offset<void> write_op(flatbuffers::FlatBufferBuilder& b, con
                                    r.clip, &r.functions, &r.parameters)
           .Union();
     }
+    case Operator::Random: return CreateRandom(b, s.random, 1, 0, s.stream).Union();
+    case Operator::TreeEnsemble: return CreateTreeEnsemble(b, s.aggregate).Union();
     default: return 0;
   }
 }
@@ -337,7 +344,7 @@ inline flatbuffers::Offset<format::Variant> write_variant(flatbuffers::FlatBuffe
   for (const tensor_spec& t : p.tensors) {
     const Halo halo(t.border.top, t.border.left, t.border.bottom, t.border.right);
     tensors.push_back(CreateTensorDirect(b, t.name.c_str(), t.type, &t.shape, &t.strides, t.buffer, t.offset, &halo,
-                                         t.fill, t.packing));
+                                         t.fill, t.packing, 0, t.batch));
   }
   for (const step_spec& s : p.steps) steps.push_back(write_step(b, p, s));
   for (const port_spec& i : p.inputs) inputs.push_back(write_port(b, i));
@@ -346,7 +353,7 @@ inline flatbuffers::Offset<format::Variant> write_variant(flatbuffers::FlatBuffe
     states.push_back(CreateStateDirect(b, s.name.c_str(), s.tensor, s.next, s.initial));
   for (const check_spec& c : p.checks) checks.push_back(write_check(b, c));
   return CreateVariantDirect(b, "only", "any", &buffers, &tensors, &steps, &inputs, &outputs, &states, p.arena_bytes,
-                             p.lane_bytes, &checks);
+                             p.lane_bytes, &checks, p.batch);
 }
 
 /// Puts a header before a table and weights; the weights get their pad.

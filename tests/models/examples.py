@@ -88,6 +88,20 @@ def voice(programs, folder):
         raise SystemExit(f"voice_activity: unexpected output\n{said}")
 
 
+def agents(programs, folder):
+    """A hundred agents reach goals, one by one and in pictures; the same seeds give the same run."""
+    model = folder / "agent.nsk"
+    must("convert", REPOSITORY / "examples" / "models" / "yard_agent.onnx", "-o", model, "--batch-max", 128)
+    (folder / "frames").mkdir()
+    said = [call(programs / "agents", model, "-o", folder / "frames", "--steps", 200, "--frames", 100, *more) for more in ([], ["--stochastic"], ["--stochastic"])]
+    goals = [int(re.search(r"(\d+) goals reached", s).group(1)) for s in said]
+    if min(goals) < 50 or goals[1] != goals[2] or goals[0] == goals[1]:
+        raise SystemExit(f"agents: {goals} goals")
+    frame = np.asarray(Image.open(folder / "frames" / "agents_0001.png").convert("RGB"))
+    if frame.shape != (720, 720, 3) or len(np.unique(frame.reshape(-1, 3), axis=0)) < 8:
+        raise SystemExit("agents: the frame is empty")
+
+
 def jobs(programs, model):
     """Lanes, fibers and job graphs compute the bits of one thread; the programs compare, and answer 2 where they differ."""
     for name, says in {"job_pool": r"control: [\d.]+ times", "job_fibers": r"5 characters on 2 threads, up to [2-5] thinking at once",
@@ -151,6 +165,7 @@ def main(programs):
         upscale(programs, folder, model)
         detect(programs, folder)
         voice(programs, folder)
+        agents(programs, folder)
 
 
 if __name__ == "__main__":

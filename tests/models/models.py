@@ -39,7 +39,8 @@ MODELS = {
 SHAPES = {"text_detector": {"x": [1, 3, 320, 320]}, "text_classifier": {"x": [1, 3, 48, 192]}}
 RANGES = {"line_detector": (0, 255)}
 NOT_CONVOLUTIONAL = {"transformer_enc", "lstm", "gru"}
-OWN = sorted((REPOSITORY / "examples" / "models").glob("*.onnx"))
+AGENTS = sorted((REPOSITORY / "examples" / "models").glob("*_agent.onnx"))  # agents.py: their outputs are random
+OWN = sorted(set((REPOSITORY / "examples" / "models").glob("*.onnx")) - set(AGENTS))
 for own in OWN:
     MODELS[own.stem] = str(own)
 SAID_SKIPPED = "SKIPPED:"

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <netsuke/image.hpp>
 #include "../resources.hpp"
+#include "../model/forest_plan.hpp"
+#include "../model/policy_plan.hpp"
 #include "../model/recurrent_plan.hpp"
 #include "support.hpp"
 
@@ -14,6 +16,11 @@ struct index_settings : nsk::default_settings {
   using ops = nsk::op_list<nsk::op::cast, nsk::op::compare, nsk::op::select, nsk::op::arithmetic, nsk::op::gather,
                            nsk::op::gather_elements, nsk::op::arg_reduce, nsk::op::top_k, nsk::op::non_max_suppression,
                            nsk::op::layer_normalization, nsk::op::local_response_normalization, nsk::op::recurrent>;
+};
+/// Those of a policy and of trees.
+struct agent_settings : nsk::default_settings {
+  using ops = nsk::op_list<nsk::op::fully_connected, nsk::op::random, nsk::op::binary, nsk::op::softmax,
+                           nsk::op::reduce, nsk::op::arg_reduce, nsk::op::gather, nsk::op::tree_ensemble>;
 };
 
 /// Everything from the bytes to the second result.
@@ -39,6 +46,7 @@ void use_with(test::opened& o, float* result) {
 void use(test::opened& o, float* result) {
   use_with<nsk::default_settings>(o, result);
   if (*result == -1) use_with<index_settings>(o, result);
+  if (*result == -1) use_with<agent_settings>(o, result);
 }
 
 /// A picture into a tensor, upright and slanted, and back.
@@ -63,8 +71,9 @@ TEST_CASE("resources: not one heap call from open to the end of the last run") {
   char* volatile block = new char[100];
   delete[] block;
   REQUIRE(test::heap_calls > before);  // the hook works
-  for (const test::plan_spec& plan : {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true),
-                                      test::make_indices(), test::make_lstm()}) {
+  for (const test::plan_spec& plan :
+       {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true), test::make_indices(),
+        test::make_lstm(), test::make_policy(), test::make_forest()}) {
     opened o(plan);
     REQUIRE(o.status);
     float result = -1;
@@ -99,8 +108,8 @@ void* run_painted(void* argument) {
 }
 
 TEST_CASE("resources: at most 32 KiB of stack from open to the end of the last run") {
-  for (const test::plan_spec& plan :
-       {test::make_cnn().plan, test::make_mixed(), test::make_indices(), test::make_lstm()}) {
+  for (const test::plan_spec& plan : {test::make_cnn().plan, test::make_mixed(), test::make_indices(),
+                                      test::make_lstm(), test::make_policy(), test::make_forest()}) {
     opened o(plan);
     painted_run p{&o, -1};
     const std::size_t stack = test::own_stack_of(run_painted, &p);

@@ -32,9 +32,11 @@ enum class op : std::uint8_t {
   non_max_suppression,
   layer_normalization,
   local_response_normalization,
-  recurrent
+  recurrent,
+  random,
+  tree_ensemble
 };
-inline constexpr int op_count = 26;
+inline constexpr int op_count = 28;
 
 enum class function : std::uint8_t {
   identity,
@@ -99,6 +101,8 @@ enum class recurrent_function : std::uint8_t {
   softsign,
   softplus
 };
+enum class random_kind : std::uint8_t { uniform, normal, gumbel };
+enum class tree_aggregate : std::uint8_t { sum, average, min, max };
 
 /// Window of a convolution or pooling, in input pixels.
 struct window {

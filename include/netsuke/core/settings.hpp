@@ -20,11 +20,11 @@ struct op_list {
 };
 
 /// Every operator of this version.
-using all_ops =
-    op_list<op::conv_2d, op::depthwise_conv_2d, op::fully_connected, op::pack_panels, op::mat_mul, op::pool_2d,
-            op::unary, op::binary, op::copy, op::fill, op::resize_2d, op::reduce, op::softmax, op::cast, op::compare,
-            op::select, op::arithmetic, op::gather, op::gather_elements, op::arg_reduce, op::top_k,
-            op::non_max_suppression, op::layer_normalization, op::local_response_normalization, op::recurrent>;
+using all_ops = op_list<op::conv_2d, op::depthwise_conv_2d, op::fully_connected, op::pack_panels, op::mat_mul,
+                        op::pool_2d, op::unary, op::binary, op::copy, op::fill, op::resize_2d, op::reduce, op::softmax,
+                        op::cast, op::compare, op::select, op::arithmetic, op::gather, op::gather_elements,
+                        op::arg_reduce, op::top_k, op::non_max_suppression, op::layer_normalization,
+                        op::local_response_normalization, op::recurrent, op::random, op::tree_ensemble>;
 
 /// Networks of float convolutions, dense layers and activations; all_settings in all_ops.hpp has the rest: integers,
 /// comparisons, indices, selection of boxes.

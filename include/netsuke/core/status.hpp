@@ -53,7 +53,8 @@
   X(no_check_vectors, "the file carries no check vectors: convert it with --embed-check")                           \
   X(check_failed,                                                                                                   \
     "an output differs from the recorded one: this build or machine does not compute what the converter did")       \
-  X(other_ports, "inputs, outputs or states differ from those of the model to be replaced: open another session")
+  X(other_ports, "inputs, outputs or states differ from those of the model to be replaced: open another session")   \
+  X(bad_batch, "a batch has no rows, more than the variant has, or a step in which rows are not kept apart")
 
 NSK_BEGIN
 enum class status_code : std::uint8_t {

@@ -13,6 +13,7 @@
 /// - tiles write disjoint elements, in any order and from any thread, with the same bits;
 /// - `scratch` is 64-byte aligned and has at least the bytes that `*_scratch_bytes` in kernels/scratch.hpp returns.
 #include <netsuke/core/op.hpp>
+#include <netsuke/core/random.hpp>
 #include <netsuke/core/tensor.hpp>
 
 NSK_BEGIN
@@ -212,6 +213,26 @@ struct recurrent_args {
   float clip;  ///< 0: no clipping
   recurrent_gate gate[2][3];
   std::uint32_t* flags;
+};
+
+/// output = offset + scale * z, z random: kernels/random.hpp. Rows are indices of dimension 0; float32.
+struct random_args {
+  tensor_view output;
+  random_kind kind;
+  float scale, offset;
+  std::uint32_t stream;
+  random_source source;
+};
+
+/// Decision trees: kernels/tree_ensemble.hpp. x [rows, features], output [rows, targets].
+struct tree_ensemble_args {
+  tensor_view input, output;
+  const std::int32_t *roots, *nodes;
+  const float* thresholds;
+  const std::int32_t* targets;
+  const float *weights, *base;
+  std::int32_t trees;
+  tree_aggregate aggregate;
 };
 
 }

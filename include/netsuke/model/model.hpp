@@ -31,6 +31,9 @@ class variant_view {
   int find_input(const char* name) const { return m_table ? find(m_table->inputs(), name) : -1; }
   int find_output(const char* name) const { return m_table ? find(m_table->outputs(), name) : -1; }
 
+  /// Most rows of a batch; 0 where the variant computes one fixed shape.
+  int batch() const { return m_table ? static_cast<int>(m_table->batch()) : 0; }
+
   int state_count() const { return static_cast<int>((m_table ? impl::count_of(m_table->states()) : 0)); }
   state_view state(int i) const { return {m_table, m_table->states()->Get(static_cast<std::uint32_t>(i))}; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Opening a model: from bytes that may be anything to a model whose every number can be trusted, or a reason why not.
+#include <netsuke/model/impl/verify_batch.hpp>
 #include <netsuke/model/impl/verify_flow.hpp>
 #include <netsuke/model/impl/verify_ports.hpp>
 #include <netsuke/model/impl/verify_steps.hpp>
@@ -27,6 +28,7 @@ inline status verify_variant(const format::Variant& table, span<const std::byte>
   if (s) s = verify_owners(c);
   if (s) s = verify_checks(c);
   if (s) s = verify_steps(c);
+  if (s) s = verify_batch(c);
   if (s) s = verify_disjoint_buffers(c);
   if (s) s = verify_flow(c);
   comparisons_left = c.comparisons_left;

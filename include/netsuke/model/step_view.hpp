@@ -52,6 +52,14 @@ class step_view {
   }
   /// Number of tiles; 1 where the file describes none.
   int tile_count() const { return m_step->tile() ? static_cast<int>(m_step->tile()->count()) : 1; }
+  /// The output as tiles see it, with no more than `rows` of the batch where `rows` is not 0; and its number of tiles.
+  tile_space space(int rows) const {
+    const tensor_view y = output().view(nullptr, rows);
+    return tile_space_of(y.shape, y.rank);
+  }
+  int tile_count(int rows) const {
+    return rows == 0 ? tile_count() : static_cast<int>(tile_grid_of(space(rows), tile()).count());
+  }
 
   /// Window of a convolution or pooling; all ones for other operators.
   nsk::window window() const {
@@ -93,6 +101,8 @@ class step_view {
     return m_step->op_as_LocalResponseNormalization();
   }
   const format::Recurrent* recurrent() const { return m_step->op_as_Recurrent(); }
+  const format::Random* random() const { return m_step->op_as_Random(); }
+  const format::TreeEnsemble* tree_ensemble() const { return m_step->op_as_TreeEnsemble(); }
   /// Dimension along which the step works; -1 for operators that have none.
   int axis() const {
     switch (op()) {

@@ -65,9 +65,19 @@ class tensor_info {
   /// Bytes of the elements alone, without border and gaps.
   std::size_t bytes() const { return static_cast<std::size_t>(elements()) * static_cast<std::size_t>(size_of(type())); }
 
+  /// How much of batch_dimension() belongs to one row of the batch; 0 where the tensor has no rows.
+  int batch() const { return static_cast<int>(m_tensor->batch()); }
+  /// The first dimension longer than 1, in which rows lie; -1 when there is none.
+  int batch_dimension() const {
+    for (int d = 0; d < rank(); ++d) {
+      if (shape()[static_cast<std::size_t>(d)] > 1) return d;
+    }
+    return -1;
+  }
+
   /// Returns the tensor as kernels see it; `buffer_start` is where its buffer lies, null to get shape and strides
-  /// alone.
-  tensor_view view(std::byte* buffer_start) const {
+  /// alone. With `rows`, of the batch no more than so many.
+  tensor_view view(std::byte* buffer_start, int rows = 0) const {
     tensor_view v;
     v.data = buffer_start ? buffer_start + m_tensor->offset() : nullptr;
     v.type = type();
@@ -80,6 +90,7 @@ class tensor_info {
       v.shape[d] = lengths[d];
       v.stride[d] = static_cast<std::ptrdiff_t>(steps[d]);
     }
+    if (rows > 0 && batch() > 0) v.shape[batch_dimension()] = rows * batch();
     return v;
   }
   const format::Tensor* table() const { return m_tensor; }

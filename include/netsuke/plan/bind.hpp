@@ -18,6 +18,8 @@ struct memory_map {
   std::byte* const* bound_outputs = nullptr;
   int bindable = 0;
   std::uint32_t* flags = nullptr;  ///< of the running inference (core/flags.hpp)
+  random_source random{};          ///< of the running inference
+  int rows = 0;                    ///< of the batch that it computes; 0 = all
 
   /// Returns the start of the buffer in which a tensor lies. Constants are read-only in spite of the type.
   std::byte* buffer_of(const tensor_info& t) const {
@@ -27,7 +29,7 @@ struct memory_map {
     if (where == storage::output && t.port() < bindable && bound_outputs[t.port()]) return bound_outputs[t.port()];
     return arena + t.buffer_offset();
   }
-  tensor_view view(const tensor_info& t) const { return t.view(buffer_of(t)); }
+  tensor_view view(const tensor_info& t) const { return t.view(buffer_of(t), rows); }
   /// Returns where the element at index 0 lies.
   std::byte* data(const tensor_info& t) const { return buffer_of(t) + t.offset(); }
   template <class T>
@@ -174,6 +176,22 @@ inline kernels::recurrent_args bind_recurrent(const memory_map& m, const step_vi
                                             r->parameters()->Get(2 * i), r->parameters()->Get(2 * i + 1)};
   a.flags = m.flags;
   return a;
+}
+inline kernels::random_args bind_random(const memory_map& m, const step_view& s) {
+  const format::Random* r = s.random();
+  return {m.view(s.output()), static_cast<random_kind>(r->kind()), r->scale(), r->offset(), r->stream(), m.random};
+}
+inline kernels::tree_ensemble_args bind_tree_ensemble(const memory_map& m, const step_view& s) {
+  return {m.view(s.input(0)),
+          m.view(s.output()),
+          m.constant<std::int32_t>(s.input(1)),
+          m.constant<std::int32_t>(s.input(2)),
+          m.constant<float>(s.input(3)),
+          m.constant<std::int32_t>(s.input(4)),
+          m.constant<float>(s.input(5)),
+          m.constant<float>(s.input(6)),
+          static_cast<std::int32_t>(s.input(1).elements()),
+          static_cast<tree_aggregate>(s.tree_ensemble()->aggregate())};
 }
 
 }

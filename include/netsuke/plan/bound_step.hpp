@@ -20,12 +20,14 @@
 #include <netsuke/kernels/non_max_suppression.hpp>
 #include <netsuke/kernels/pack_panels.hpp>
 #include <netsuke/kernels/pool_2d.hpp>
+#include <netsuke/kernels/random.hpp>
 #include <netsuke/kernels/recurrent.hpp>
 #include <netsuke/kernels/reduce.hpp>
 #include <netsuke/kernels/resize_2d.hpp>
 #include <netsuke/kernels/select.hpp>
 #include <netsuke/kernels/softmax.hpp>
 #include <netsuke/kernels/top_k.hpp>
+#include <netsuke/kernels/tree_ensemble.hpp>
 #include <netsuke/kernels/unary.hpp>
 #include <netsuke/plan/bind.hpp>
 
@@ -57,7 +59,9 @@
   X(non_max_suppression)          \
   X(layer_normalization)          \
   X(local_response_normalization) \
-  X(recurrent)
+  X(recurrent)                    \
+  X(random)                       \
+  X(tree_ensemble)
 #define NSK_KERNEL_LIST(X) X(conv_2d) NSK_EPILOGUE_KERNEL_LIST(X) NSK_PLAIN_KERNEL_LIST(X)
 
 NSK_BEGIN
@@ -69,8 +73,7 @@ class bound_step {
  public:
   bound_step(const memory_map& memory, const step_view& step)
       : m_args(bind(memory, step)), m_op(step.op()), m_tile(step.tile()) {
-    const tensor_info output = step.output();
-    m_space = tile_space_of(output.shape().data(), output.rank());
+    m_space = step.space(memory.rows);
     m_grid = tile_grid_of(m_space, m_tile);
   }
 

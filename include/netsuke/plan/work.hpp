@@ -30,6 +30,7 @@ inline std::uint64_t taps_of(const step_view& s) {
     case op::arg_reduce:
     case op::top_k: return static_cast<std::uint64_t>(s.input(0).shape()[static_cast<std::size_t>(s.axis())]);
     case op::local_response_normalization: return s.local_response_normalization()->size();
+    case op::tree_ensemble: return static_cast<std::uint64_t>(s.input(1).elements());
     case op::non_max_suppression: return static_cast<std::uint64_t>(s.input(0).elements());
     default: return 1;
   }

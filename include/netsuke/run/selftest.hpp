@@ -24,8 +24,8 @@ inline bool outputs_agree(span<const std::byte> actual, const flatbuffers::Vecto
 }
 
 /// Runs every check vector of the session's variant and compares: bit by bit where the vector's tolerance is 0.
-/// Overwrites inputs and outputs in the arena and resets the states; inputs and outputs must not be bound. The status
-/// names the output that differs.
+/// Overwrites inputs and outputs in the arena, resets the states, seeds with 0 and goes back to whole batches; inputs
+/// and outputs must not be bound. The status names the output that differs.
 template <class Settings>
 [[nodiscard]] status selftest(session<Settings>& net) {
   if (!net.status()) return net.status();
@@ -39,6 +39,8 @@ template <class Settings>
       std::memcpy(input.data(), check->inputs()->Get(static_cast<std::uint32_t>(k))->data()->Data(), input.size());
     }
     net.reset();
+    net.seed(0);
+    if (v.batch() != 0) static_cast<void>(net.set_batch(v.batch()));
     net.run();
     for (int k = 0; k < net.output_count(); ++k) {
       const auto* expected = check->outputs()->Get(static_cast<std::uint32_t>(k))->data();

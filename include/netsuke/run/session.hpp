@@ -16,25 +16,9 @@
 #include <netsuke/run/lane.hpp>
 #include <netsuke/run/serial.hpp>
 #include <netsuke/run/states.hpp>
+#include <netsuke/run/supported.hpp>
 
 NSK_BEGIN
-namespace run_impl {
-/// Most lanes that a session counts: its memory has scratch for each.
-inline constexpr int max_lanes = 1024;
-
-/// Returns whether the settings list all that the variant needs.
-template <class Settings>
-status supported(const variant_view& variant) {
-  for (int i = 0; i < variant.step_count(); ++i) {
-    const step_view step = variant.step(i);
-    if (!Settings::ops::has(step.op())) return {status_code::unsupported_op, i};
-    if (!Settings::winograd && step.algorithm() != conv_algorithm::direct) return {status_code::unsupported_op, i};
-    if (!Settings::functions::has(step.epilogue().fn)) return {status_code::unsupported_function, i};
-  }
-  return {};
-}
-}  // namespace run_impl
-
 template <class Settings = default_settings>
 class session {
  public:
@@ -138,13 +122,22 @@ class session {
   /// Whether a step reads output `i`, so that a block bound to it needs over_read bytes more.
   bool output_is_read(int i) const { return run_impl::output_is_read(m_variant, i); }
 
+  /// Lets runs compute the first `rows` rows of a batch, 1 to variant().batch(), each with the bits that it has alone;
+  /// a new session computes all. Later rows of inputs do not matter. Abandons an inference that step() has begun.
+  nsk::status set_batch(int rows) {
+    if (rows < 1 || rows > m_variant.batch()) return {status_code::bad_batch, rows};
+    restart();
+    m_rows = rows;
+    return {};
+  }
+
   // --- running ---
   /// Runs a whole inference on this thread, from the start.
   void run() {
     restart();
     while (m_step < step_count()) {
       const step_view s = m_variant.step(m_step);
-      run_impl::serial_tiles tiles{0, s.tile_count()};
+      run_impl::serial_tiles tiles{0, tiles_of(s)};
       traced([&] { run_impl::run_lane<Settings>(memory(), s, scratch(0), tiles); });
       ++m_step;
     }
@@ -158,7 +151,7 @@ class session {
     restart();
     while (m_step < step_count()) {
       const step_view s = m_variant.step(m_step);
-      traced([&] { share(jobs, lane_count, s, 0, s.tile_count()); });
+      traced([&] { share(jobs, lane_count, s, 0, tiles_of(s)); });
       ++m_step;
     }
     finish();
@@ -175,11 +168,11 @@ class session {
     bool any = false;
     while (m_step < step_count()) {
       const step_view s = m_variant.step(m_step);
-      source tiles{{m_tile, s.tile_count()}, limit, any};
+      source tiles{{m_tile, tiles_of(s)}, limit, any};
       traced([&] { run_impl::run_lane<Settings>(memory(), s, scratch(0), tiles); });
       limit = tiles.limit;
       any = any || tiles.started;
-      if (!advance(tiles.source.next, s.tile_count())) return false;
+      if (!advance(tiles.source.next, tiles_of(s))) return false;
     }
     finish();
     return true;
@@ -196,12 +189,12 @@ class session {
       tile_counter counter(m_tile);
       const auto lane = [&](int i) {
         const std::int64_t left = end - run_impl::read(clock);
-        source tiles{{&counter, s.tile_count()}, {clock, {left}}, false};
+        source tiles{{&counter, tiles_of(s)}, {clock, {left}}, false};
         run_impl::run_lane<Settings>(memory(), s, scratch(i), tiles);
       };
-      traced([&] { on_lanes(jobs, lane_count, s.tile_count() - m_tile, lane); });
-      const std::int32_t done = counter.value() < s.tile_count() ? counter.value() : s.tile_count();
-      if (!advance(done, s.tile_count())) return false;
+      traced([&] { on_lanes(jobs, lane_count, tiles_of(s) - m_tile, lane); });
+      const std::int32_t done = counter.value() < tiles_of(s) ? counter.value() : tiles_of(s);
+      if (!advance(done, tiles_of(s))) return false;
       if (m_step < step_count() && run_impl::read(clock) >= end) return false;
     }
     finish();
@@ -236,7 +229,7 @@ class session {
 
   // --- for job graphs that drive tiles themselves ---
   int step_count() const { return m_variant.step_count(); }
-  int tile_count(int step_index) const { return m_variant.step(step_index).tile_count(); }
+  int tile_count(int step_index) const { return tiles_of(m_variant.step(step_index)); }
   step_view step_info(int step_index) const { return m_variant.step(step_index); }
   /// Computes one tile with the scratch of `lane`. All tiles of a step may run at once, on different lanes; all of them
   /// must be complete before the first tile of the next step. Call finish() after the last.
@@ -247,9 +240,10 @@ class session {
     run_impl::serial_tiles tiles{tile, tile + 1};
     run_impl::run_lane<Settings>(memory(), m_variant.step(step_index), scratch(lane), tiles);
   }
-  /// Ends an inference whose tiles the caller has run: makes the new states current.
+  /// Ends an inference whose tiles the caller has run: makes the new states current, and the next random numbers.
   void finish() {
     run_impl::commit_states(memory());
+    ++m_random.run;
     m_step = 0;
     m_tile = 0;
   }
@@ -276,6 +270,12 @@ class session {
     run_impl::load_states(memory(), from.data());
     return {};
   }
+  /// Chooses what random steps draw. Each complete inference goes on to other numbers; seeding begins anew. Row r of a
+  /// batch draws what row 0 would with first_row + r. Abandons an inference that step() has begun.
+  void seed(std::uint64_t key, std::uint32_t first_row = 0) {
+    restart();
+    m_random = {key, 0, first_row};
+  }
   /// What the data of this inference made necessary, as bits of run_flag (core/flags.hpp): 0 when nothing. Valid when
   /// complete.
   std::uint32_t flags() const { return m_flags; }
@@ -291,9 +291,7 @@ class session {
     if (reinterpret_cast<std::uintptr_t>(memory_block.data()) % arena_alignment != 0)
       return status_code::misaligned_memory;
     if (memory_block.size() < v.arena_bytes(1)) return status_code::too_little_memory;
-    const std::size_t rest = memory_block.size() - v.shared_bytes(), per_lane = v.lane_bytes();
-    const std::size_t lanes = per_lane == 0 ? run_impl::max_lanes : rest / per_lane;
-    m_lanes = lanes < run_impl::max_lanes ? static_cast<int>(lanes) : run_impl::max_lanes;
+    m_lanes = run_impl::lanes_in(v, memory_block.size());
     m_variant = v;
     m_weights = m.weights().data();
     m_arena = memory_block.data();
@@ -302,7 +300,8 @@ class session {
   }
 
   plan::memory_map memory() const {
-    return {m_variant, m_weights, m_arena, m_inputs.table(), m_outputs.table(), Settings::bindable_ports, &m_flags};
+    return {m_variant, m_weights, m_arena, m_inputs.table(), m_outputs.table(), Settings::bindable_ports,
+            &m_flags,  m_random,  m_rows};
   }
   std::byte* scratch(int lane) const {
     return m_arena + m_variant.shared_bytes() + static_cast<std::size_t>(lane) * m_variant.lane_bytes();
@@ -314,6 +313,8 @@ class session {
     elements = {reinterpret_cast<T*>(memory().data(port.tensor())), static_cast<std::size_t>(port.elements())};
     return {};
   }
+
+  std::int32_t tiles_of(const step_view& s) const { return s.tile_count(m_rows); }
 
   template <class F>
   void traced(F&& f) {
@@ -360,8 +361,9 @@ class session {
     std::uint64_t left = amount.macs;
     for (bool any = false; m_step < step_count(); any = true) {
       const step_view s = m_variant.step(m_step);
-      const std::int32_t count = s.tile_count();
-      const std::uint64_t total = plan::work_of(s) / static_cast<std::uint64_t>(count), cost = total == 0 ? 1 : total;
+      const std::int32_t count = tiles_of(s);
+      const std::uint64_t total = plan::work_of(s) / static_cast<std::uint64_t>(s.tile_count()),
+                          cost = total == 0 ? 1 : total;
       std::uint64_t fit = left / cost;
       if (fit == 0 && !any) fit = 1;
       if (fit == 0) return false;
@@ -395,6 +397,8 @@ class session {
   int m_lanes = 0, m_step = 0;
   std::int32_t m_tile = 0;
   mutable std::uint32_t m_flags = 0;  ///< written by lanes through memory()
+  random_source m_random;
+  int m_rows = 0;  ///< of the batch; 0 = all
   nsk::status m_status = status_code::not_open;
   profiler_type m_profiler{};
   run_impl::bindings<Settings::bindable_ports> m_inputs, m_outputs;

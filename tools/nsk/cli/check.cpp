@@ -21,17 +21,22 @@ constexpr std::size_t rows_shown = 12;
 input_options options_of(const model& m, std::vector<std::string> sets, int variant) {
   const auto given = named_values("--set", sets, "NAME=VALUE");
   const std::string prefix = set_key("");
+  bool chosen = false;
   for (int i = 0; i < m.metadata_count(); ++i) {
     const std::string key = m.metadata_key(i);
+    chosen = chosen || key == chosen_outputs_key;
     if (key.compare(0, prefix.size(), prefix) != 0 || given.count(key.substr(prefix.size())) != 0) continue;
     sets.push_back(key.substr(prefix.size()) + "=" + m.metadata_value(i));
   }
   input_options result = parse_inputs({}, sets);
   for (int i = 0; i < m.input_count(variant); ++i)
     result.shapes[m.input(i, variant).name()] = source_shape_of(m.input(i, variant));
+  for (int i = 0; chosen && i < m.output_count(variant); ++i) result.outputs.push_back(m.output(i, variant).name());
   for (int i = 0; i < m.variant(variant).state_count(); ++i) {
-    const auto lengths = m.variant(variant).state(i).tensor().shape();
-    result.shapes[m.variant(variant).state(i).name()] = shape_t(lengths.begin(), lengths.end());
+    const state_view state = m.variant(variant).state(i);
+    const auto lengths = state.tensor().shape();
+    result.shapes[state.name()] = shape_t(lengths.begin(), lengths.end());
+    if (chosen) result.outputs.push_back(state.next().name());
   }
   return result;
 }

@@ -14,7 +14,9 @@ struct convert_options {
   std::vector<std::string> inputs, sets;                         ///< NAME=1x3x224x224, NAME=VALUE
   std::vector<std::string> variants;                             ///< NAME:INPUT=1x3x192x192,...
   std::vector<std::string> states;                               ///< INPUT=OUTPUT
+  std::vector<std::string> outputs;                              ///< names; empty: all
   double max_tile_us = 100;
+  int batch = 0;  ///< most rows; 0: fixed shapes
   bool check = false, embed_check = false, quiet = false, winograd = true, dequantize = false;
   bool find_states = true;
 };
@@ -24,7 +26,9 @@ struct run_options {
   std::string model, variant, output_directory, isa, trace;
   std::vector<std::string> inputs;  ///< NAME=FILE.npy
   int lanes = 1;
-  int steps = 1;  ///< inferences, one after the other
+  int steps = 1;           ///< inferences, one after the other
+  int batch = 0;           ///< rows of a batch; 0: all
+  std::uint64_t seed = 0;  ///< of random steps
   bool nhwc = false, quiet = false;
 };
 exit_code run(const run_options& o);

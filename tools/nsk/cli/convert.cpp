@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -38,6 +39,7 @@ std::map<std::string, std::string> recorded_options(const convert_options& o) {
   std::map<std::string, std::string> metadata;
   for (const auto& [name, value] : named_values("--set", o.sets, "NAME=VALUE")) metadata[set_key(name)] = value;
   if (o.dequantize) metadata[dequantize_key] = "1";
+  if (!o.outputs.empty()) metadata[chosen_outputs_key] = std::to_string(o.outputs.size());
   return metadata;
 }
 
@@ -57,6 +59,27 @@ std::pair<std::string, input_options> parse_variant(const convert_options& o, co
   return {text.substr(0, colon), inputs};
 }
 
+/// Gives every open first axis `rows` rows, where no option says otherwise, and notes which inputs have them.
+void bind_open_batch(variant_source& v, input_options& inputs, int rows) {
+  v.batch = rows;
+  for (value_id id : v.g.inputs) {
+    const value& x = v.g.values[static_cast<std::size_t>(id)];
+    if (x.shape.empty() || x.shape[0] >= 0 || inputs.set.count(x.name) != 0) continue;
+    const auto [given, added] = inputs.shapes.emplace(x.name, x.shape);
+    if (added) given->second[0] = rows;
+    if (given->second.empty() || given->second[0] != rows) continue;
+    if (std::any_of(given->second.begin(), given->second.end(), [](std::int64_t n) { return n < 0; })) {
+      inputs.shapes.erase(given);  // inference asks for the other lengths
+      continue;
+    }
+    v.batched_inputs.insert(x.name);
+  }
+  if (v.batched_inputs.empty())
+    refuse("--batch-max " + std::to_string(rows) +
+           ": no input of the model has an open first axis with that many rows. Export the model with a dynamic batch "
+           "axis");
+}
+
 /// The source, resolved once per variant; one named "default" where none is asked for.
 std::vector<variant_source> read_variants(const convert_options& o) {
   std::vector<std::pair<std::string, input_options>> wanted;
@@ -68,8 +91,12 @@ std::vector<variant_source> read_variants(const convert_options& o) {
     for (const variant_source& other : variants)
       if (other.name == name) misuse("--variant " + name + ": this name was given twice.");
     variants.push_back({name, import_model(o.source, {o.dequantize}), {}});
-    resolve(variants.back().g, inputs);
-    variants.back().states = states_of(variants.back().g, states);
+    variant_source& v = variants.back();
+    input_options complete = inputs;
+    complete.outputs = o.outputs;
+    if (o.batch != 0) bind_open_batch(v, complete, o.batch);
+    resolve(v.g, complete);
+    v.states = states_of(v.g, states);
   }
   return variants;
 }

@@ -75,6 +75,17 @@ CLI::App* add_convert(CLI::App& app, convert_options& o) {
       ->type_name("INPUT=OUTPUT")
       ->allow_extra_args(false);
   command->add_flag("!--no-states", o.find_states, "No states but those given, however plain their names");
+  command
+      ->add_option("--output-value", o.outputs,
+                   "Keep this output of the model and drop those not named, with all that only they need; may be given "
+                   "again")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--batch-max", o.batch,
+                   "Bind open first axes of inputs to a batch of at most N rows; a run computes as many as it needs")
+      ->type_name("N")
+      ->check(silent(CLI::Range(2, 65536)));
   command->add_flag("--check", o.check, "Compare with the reference evaluator before writing");
   command->add_flag("--embed-check", o.embed_check,
                     "Record inputs and outputs in the file, which nsk::selftest replays on the player's machine");
@@ -123,6 +134,10 @@ CLI::App* add_run(CLI::App& app, run_options& o) {
   add_lanes(command, o.lanes);
   add_isa(command, o.isa);
   add_variant(command, o.variant);
+  command->add_option("--batch", o.batch, "Compute the first rows only (models converted with --batch-max)")
+      ->type_name("N")
+      ->check(silent(CLI::PositiveNumber));
+  command->add_option("--seed", o.seed, "Key of the model's random numbers")->type_name("N")->capture_default_str();
   command->add_option("--trace", o.trace, "Write a Chrome/Perfetto trace (JSON)")->type_name("FILE.json");
   command->add_flag("--nhwc", o.nhwc, "Inputs and outputs in the engine's own layout");
   add_quiet(command, o.quiet);

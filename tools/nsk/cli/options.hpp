@@ -16,6 +16,9 @@ std::map<std::string, std::string> named_values(const std::string& option, const
 /// --input NAME=1x3x224x224 and --set NAME=VALUE, for resolve().
 input_options parse_inputs(const std::vector<std::string>& inputs, const std::vector<std::string>& sets);
 
+/// Metadata key under which convert records that the model has not all outputs of its source: how many.
+inline constexpr char chosen_outputs_key[] = "outputs";
+
 /// Metadata key under which convert records --set NAME=VALUE, so that check can resolve the source in the same way.
 inline std::string set_key(const std::string& name) { return "set." + name; }
 /// Metadata key under which it records --dequantize.

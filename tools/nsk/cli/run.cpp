@@ -134,6 +134,8 @@ exit_code run(const run_options& o) {
   std::vector<output_sequence> outputs;
   for (int i = 0; i < m.output_count(variant); ++i) outputs.emplace_back(m.output(i, variant), o);
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].write(0, runner->input(static_cast<int>(i)));
+  runner->seed(o.seed);
+  if (o.batch != 0) runner->set_batch(o.batch);
   make_directory(o.output_directory);
   stages.end("inputs");
 

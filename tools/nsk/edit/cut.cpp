@@ -82,6 +82,7 @@ void add_output(table_json& variant, const place& at, const std::string& name) {
   if (source.count("type") != 0) tensor["type"] = source["type"];
   tensor["shape"] = shape;
   tensor["strides"] = strides;
+  if (source.count("batch") != 0) tensor["batch"] = source["batch"];
   tensor["buffer"] = variant["buffers"].size();
   variant["buffers"].push_back({{"storage", "output"},
                                 {"index", 0u},

@@ -3,6 +3,7 @@
 /// The engine as the tool sees it. It is compiled once per instruction set (engine.inc in engine_*.cpp), each behind
 /// these plain types, and chosen at run time. Nothing here depends on an instruction set.
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -28,6 +29,10 @@ class runner {
   virtual void reset() = 0;
   /// Element at index 0 of a tensor of the first variant; valid while the step that wrote it is the last one that ran.
   virtual const std::byte* tensor(int index) = 0;
+  /// Chooses the numbers of random steps, as session::seed does.
+  virtual void seed(std::uint64_t key) = 0;
+  /// Computes the first rows of a batch only, as session::set_batch does. Refuses more than the model has.
+  virtual void set_batch(int rows) = 0;
   /// Runs a whole inference with as many lanes as the runner was made for.
   virtual void run() = 0;
   /// The same, and records when each step ran.

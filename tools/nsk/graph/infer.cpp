@@ -93,6 +93,7 @@ void remove_dead_values(graph& g) {
 }
 
 void resolver::run() {
+  choose_outputs();
   bind_inputs();
   remove_dead_nodes(m_graph);
   for (std::size_t i = 0; i < m_graph.values.size(); ++i)
@@ -110,6 +111,25 @@ void resolver::run() {
   }
   remove_dead_nodes(m_graph);
   remove_dead_values(m_graph);
+}
+
+void resolver::choose_outputs() {
+  if (m_options.outputs.empty()) return;
+  std::vector<value_id> chosen;
+  for (const std::string& name : m_options.outputs) {
+    std::string known;
+    value_id found = no_value;
+    for (value_id v : m_graph.outputs) {
+      known += (known.empty() ? "'" : ", '") + at(v).name + "'";
+      if (at(v).name == name) found = v;
+    }
+    if (found == no_value)
+      misuse("--output-value names '" + name + "', which is no output of the model. Its outputs: " + known);
+    if (std::find(chosen.begin(), chosen.end(), found) != chosen.end())
+      misuse("--output-value names '" + name + "' twice");
+    chosen.push_back(found);
+  }
+  m_graph.outputs = std::move(chosen);
 }
 
 void resolver::check_name(const std::string& name, const char* option) const {
@@ -193,6 +213,10 @@ void resolver::infer(node n) {
   for (value_id v : n.inputs) all_constant = all_constant && (v == no_value || at(v).constant);
   all_constant = all_constant || (n.domain.empty() && (n.op == "Shape" || n.op == "Size"));  // these read no elements
 
+  if (reference::draws_numbers(n)) {
+    all_constant = false;
+    n.attributes[reference::random_stream] = m_streams++;
+  }
   if (n.op == "NonMaxSuppression" && n.domain.empty() && !all_constant) bound_suppression(n);
   reference::call c = reference::make_call(m_graph, n);
   std::vector<reference::typed_array> held(n.inputs.size());

@@ -4,6 +4,7 @@
 /// uses.
 #include <map>
 #include <string>
+#include <vector>
 #include "graph/graph.hpp"
 
 namespace nsk::tool {
@@ -12,6 +13,7 @@ namespace nsk::tool {
 struct input_options {
   std::map<std::string, shape_t> shapes;  ///< --input NAME=1x3x224x224
   std::map<std::string, double> set;      ///< --set NAME=VALUE: the input becomes a constant filled with the value
+  std::vector<std::string> outputs{};     ///< the outputs to keep, in this order; empty: all
 };
 
 /// Binds input shapes, replaces set inputs by constants, infers the type and shape of every value, evaluates nodes

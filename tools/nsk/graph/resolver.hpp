@@ -19,7 +19,8 @@ class resolver {
  private:
   value& at(value_id v) { return m_graph.values[static_cast<std::size_t>(v)]; }
 
-  // infer.cpp: inputs, then nodes in order
+  // infer.cpp: outputs and inputs, then nodes in order
+  void choose_outputs();
   void check_name(const std::string& name, const char* option) const;
   void bind_inputs();
   void bind_shape(value& v, const shape_t& shape);
@@ -85,6 +86,7 @@ class resolver {
   std::unordered_map<std::string, value_id> m_ids;
   std::set<std::string> m_node_names;
   std::map<std::string, unrolling> m_unrolling;  ///< by name of the node
+  std::int64_t m_streams = 0;                    ///< nodes so far that draw random numbers
 };
 
 }

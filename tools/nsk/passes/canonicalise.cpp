@@ -125,6 +125,13 @@ const std::unordered_map<std::string, canonicaliser::rule>& canonicaliser::typed
       {"RNN", &c::recurrent},
       {"GRU", &c::recurrent},
       {"LSTM", &c::recurrent},
+      {"RandomNormal", &c::random},
+      {"RandomNormalLike", &c::random},
+      {"RandomUniform", &c::random},
+      {"RandomUniformLike", &c::random},
+      {"Multinomial", &c::multinomial},
+      {"Bernoulli", &c::bernoulli},
+      {"ai.onnx.ml.TreeEnsembleRegressor", &c::tree_regressor},
   };
   return table;
 }
@@ -143,9 +150,9 @@ program canonicaliser::run() {
   for (value_id v : m_graph.inputs) m_program.inputs.push_back(of(v));
   for (const node& n : m_graph.nodes) {
     const bool standard = n.domain.empty() || n.domain == "ai.onnx";
-    const auto typed = typed_rules().find(n.op), plain = rules().find(n.op);
-    const bool any_type = standard && typed != typed_rules().end();
-    if (!standard || (!any_type && plain == rules().end())) {
+    const auto typed = typed_rules().find(standard ? n.op : n.domain + "." + n.op), plain = rules().find(n.op);
+    const bool any_type = typed != typed_rules().end();
+    if (!any_type && (!standard || plain == rules().end())) {
       refuse_node(n,
                   "the engine has no kernel for this operator. Replace it in the exporter by operators of "
                   "docs/operators.md, or cut the "

@@ -20,7 +20,7 @@ class canonicaliser {
   /// Takes the ports that are states out of the program's inputs and outputs.
   void separate_states();
   static const std::unordered_map<std::string, rule>& rules();        ///< float32 activations
-  static const std::unordered_map<std::string, rule>& typed_rules();  ///< any element type
+  static const std::unordered_map<std::string, rule>& typed_rules();  ///< any element type; "domain.Operator"
 
   // canonicalise_conv.cpp
   void conv(const node&);
@@ -87,6 +87,14 @@ class canonicaliser {
   void pad(const node&);
   void depth_to_space(const node&);
   void space_to_depth(const node&);
+  // canonicalise_random.cpp
+  void random(const node&);
+  void multinomial(const node&);
+  void bernoulli(const node&);
+  int drawn(const node&, random_kind kind, shape_t shape, const std::string& suffix);
+  // canonicalise_trees.cpp
+  void tree_regressor(const node&);
+  int tree_input(const node&);
   // canonicalise_resize.cpp
   void resize(const node&);
   // canonicalise_recurrent.cpp

@@ -2,6 +2,7 @@
 #include "passes/compile.hpp"
 #include <netsuke/core/packing.hpp>
 #include "errors.hpp"
+#include "passes/batch.hpp"
 #include "passes/program.hpp"
 #include "write/file.hpp"
 
@@ -35,6 +36,7 @@ std::vector<std::byte> compile(const std::vector<variant_source>& variants, cons
     fuse(p);
     plans.push_back({v.name, lower(p, lowering)});
     plan& layout = plans.back().layout;
+    if (v.batch != 0) bind_batch(layout, v.batch, v.batched_inputs);
     plan_tiles(layout, options.max_tile_macs);
     plan_memory(layout, pool);
     for (const plan_step& s : layout.steps)

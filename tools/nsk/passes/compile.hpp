@@ -3,6 +3,7 @@
 /// The converter's middle: resolved graphs in, the bytes of a .nsk file out.
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 #include "graph/graph.hpp"
@@ -26,6 +27,8 @@ struct variant_source {
   std::string name;
   graph g;
   std::vector<state_link> states = {};
+  int batch = 0;                              ///< most rows of a batch; 0: fixed shapes
+  std::set<std::string> batched_inputs = {};  ///< inputs whose first axis is the batch
 };
 
 /// Canonicalises, fuses, lowers, tiles, plans memory and writes every variant; constants are shared between them.

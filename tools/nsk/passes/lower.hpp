@@ -131,6 +131,8 @@ class lowerer {
   void lower_suppression(const operation& o, const non_max_suppression_parameters& s);
   void lower_layer_normalization(const operation& o, const layer_normalization_parameters& l);
   void lower_local_response_normalization(const operation& o, const local_response_normalization_parameters& l);
+  void lower_random(const operation& o, const random_parameters& r);
+  void lower_trees(const operation& o, const tree_parameters& t);
 
   // lower_recurrent.cpp
   void lower_recurrent(const operation& o, const recurrent_parameters& r);

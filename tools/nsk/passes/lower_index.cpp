@@ -34,6 +34,10 @@ bool lowerer::lower_typed(const operation& o) {
     lower_local_response_normalization(o, *p);
   } else if (const auto* q = o.as<recurrent_parameters>()) {
     lower_recurrent(o, *q);
+  } else if (const auto* d = o.as<random_parameters>()) {
+    lower_random(o, *d);
+  } else if (const auto* e = o.as<tree_parameters>()) {
+    lower_trees(o, *e);
   } else {
     return false;
   }
@@ -110,6 +114,37 @@ void lowerer::lower_layer_normalization(const operation& o, const layer_normaliz
   plan_step& s = step(op::layer_normalization, o, {t[1], scale, bias}, t[0]);
   s.epsilon = l.epsilon;
   s.centre = l.centre;
+  bind(o.output, y);
+}
+
+/// Numbers belong to elements in the source's order, so its axes are kept as they are.
+void lowerer::lower_random(const operation& o, const random_parameters& r) {
+  const std::size_t rank = m_program.shape(o.output).size();
+  if (rank > static_cast<std::size_t>(max_rank)) refuse(o.source + ": it has more than six dimensions");
+  const axis_order order = identity_order(rank);
+  const view y = allocate(o.output, order, true);
+  ask_dense(y);
+  plan_step& s = step(op::random, o, {}, tensor(y, order, name_of_value(o.output), false));
+  s.random = r.kind;
+  s.scale = static_cast<float>(r.scale);
+  s.offset = static_cast<float>(r.offset);
+  s.stream = r.stream;
+  bind(o.output, y);
+}
+
+void lowerer::lower_trees(const operation& o, const tree_parameters& t) {
+  const view x = place_of(o.inputs[0]), y = allocate(o.output, identity_order(2), true);
+  ask_dense(y);
+  const int input = tensor(x, {0, 1}, name_of_value(o.inputs[0]), false),
+            output = tensor(y, {0, 1}, name_of_value(o.output), false);
+  const std::vector<int> inputs = {input,
+                                   constant_ints(o.name + "#roots", t.roots),
+                                   constant_ints(o.name + "#nodes", t.nodes),
+                                   constant_floats(o.name + "#thresholds", t.thresholds),
+                                   constant_ints(o.name + "#targets", t.targets),
+                                   constant_floats(o.name + "#weights", t.weights),
+                                   constant_floats(o.name + "#base", t.base)};
+  step(op::tree_ensemble, o, inputs, output).aggregate = t.aggregate;
   bind(o.output, y);
 }
 

@@ -144,6 +144,18 @@ struct recurrent_parameters {
   std::vector<double> weights, bias;             ///< R [directions][gates * hidden][hidden]; bias of the product with h
   std::vector<float> peephole;                   ///< [directions][3 * hidden], or nothing
 };
+/// offset + scale * z; the schema says what z is.
+struct random_parameters {
+  random_kind kind = random_kind::uniform;
+  double scale = 1, offset = 0;
+  std::uint32_t stream = 0;
+};
+/// Rows of x through trees; arrays as the schema describes them.
+struct tree_parameters {
+  tree_aggregate aggregate = tree_aggregate::sum;
+  std::vector<std::int32_t> roots, nodes, targets;
+  std::vector<float> thresholds, weights, base;
+};
 enum class pad_mode { constant, reflect, edge, wrap };
 struct pad_parameters {
   pad_mode mode = pad_mode::constant;
@@ -157,7 +169,8 @@ using operation_parameters =
                  reshape_parameters, slice_parameters, concat_parameters, expand_parameters, pad_parameters,
                  interleave_parameters, cast_parameters, compare_parameters, select_parameters, arithmetic_parameters,
                  gather_parameters, arg_reduce_parameters, top_k_parameters, non_max_suppression_parameters,
-                 layer_normalization_parameters, local_response_normalization_parameters, recurrent_parameters>;
+                 layer_normalization_parameters, local_response_normalization_parameters, recurrent_parameters,
+                 random_parameters, tree_parameters>;
 
 struct operation {
   std::string name;         ///< source node(s)

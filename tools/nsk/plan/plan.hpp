@@ -37,6 +37,7 @@ struct plan_tensor {
   std::int64_t offset = 0;  ///< elements from the storage's start to index 0
   nsk::halo border{};
   int packing = 0;  ///< nsk::format::Packing
+  int batch = 0;    ///< part of the first dimension longer than 1 that one row of a batch has; 0: no rows
   std::int64_t count() const {
     std::int64_t n = 1;
     for (std::int32_t d : shape) n *= d;
@@ -94,6 +95,10 @@ struct plan_step {
   float epsilon = 0, alpha = 0, beta = 0, bias = 0;  ///< normalisations
   int size = 1;
   plan_recurrent recurrent;
+  random_kind random = random_kind::uniform;
+  float scale = 1, offset = 0;
+  std::uint32_t stream = 0;
+  tree_aggregate aggregate = tree_aggregate::sum;
   plan_tile tile;
   std::int64_t macs = 0, scratch_bytes = 0;
   std::string layout_reason;  ///< why a copy that only changes the layout is there; empty for every other step
@@ -135,6 +140,7 @@ struct plan {
   std::vector<plan_state> states;
   std::vector<plan_buffer> buffers;
   std::int64_t arena_bytes = 0, lane_bytes = 0;
+  int batch = 0;  ///< most rows of a batch; 0: fixed shapes
 
   plan_tensor& tensor(int i) { return tensors[static_cast<std::size_t>(i)]; }
   const plan_tensor& tensor(int i) const { return tensors[static_cast<std::size_t>(i)]; }

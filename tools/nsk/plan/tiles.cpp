@@ -179,6 +179,10 @@ tile_size size_of_tiles(const plan& p, const plan_step& s, std::int64_t max_macs
                      streamed_elements / p.tensor(s.inputs[0]).shape[static_cast<std::size_t>(s.axis)], 64));
     case op::non_max_suppression: return {};
     case op::recurrent: return recurrent_tile_size(p, s);
+    case op::tree_ensemble:
+      return stream_tile_size(space, std::max<std::int64_t>(streamed_elements / p.tensor(s.inputs[1]).count(), 1),
+                              true);
+    case op::random: return stream_tile_size(space, streamed_elements / 4);
     case op::layer_normalization:
     case op::local_response_normalization: return stream_tile_size(space, streamed_elements / 2, true);
     default: return stream_tile_size(space, streamed_elements);

@@ -113,6 +113,8 @@ const table& operators() {
     add_reduction(t);
     add_resize(t);
     add_recurrent(t);
+    add_random(t);
+    add_trees(t);
     return t;
   }();
   return all;

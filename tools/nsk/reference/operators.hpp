@@ -90,6 +90,11 @@ class call {
 /// Attribute of a NonMaxSuppression whose number of results is bounded at conversion: rows of its output.
 inline constexpr char suppression_bound[] = "nsk_bound";
 
+/// Whether a node draws random numbers: it is never a constant, and the resolved graph numbers it in the attribute
+/// below.
+bool draws_numbers(const node& n);
+inline constexpr char random_stream[] = "nsk_stream";
+
 struct definition {
   void (*infer)(call&);
   void (*evaluate)(call&);
@@ -115,6 +120,8 @@ void add_selection(table& t);
 void add_reduction(table& t);
 void add_resize(table& t);
 void add_recurrent(table& t);
+void add_random(table& t);
+void add_trees(table& t);
 
 /// Calls f with a pointer to the elements' type: f(double*), f(std::int64_t*) or f(std::uint8_t*), all null.
 template <class F>

@@ -58,6 +58,7 @@ std::string algorithm_of(const step_view& s) {
   if (s.op() == op::arithmetic) return format::EnumNameArithmeticKind(s.arithmetic()->kind());
   if (s.op() == op::recurrent) return format::EnumNameRecurrentKind(s.recurrent()->kind());
   if (s.op() == op::arg_reduce) return format::EnumNameArgReduceKind(s.arg_reduce()->kind());
+  if (s.op() == op::random) return format::EnumNameRandomKind(s.random()->kind());
   return "";
 }
 
@@ -188,6 +189,7 @@ json variant(const model& m, const variant_view& v, const device_profile* profil
                                 {"type", name_of_type(s.tensor().type())},
                                 {"shape", list(s.tensor().shape())}});
   }
+  result["batch"] = v.batch();
   result["arena"] = {{"shared_bytes", v.shared_bytes()},
                      {"lane_bytes", v.lane_bytes()},
                      {"bytes", v.arena_bytes()},

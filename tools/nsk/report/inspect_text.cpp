@@ -153,7 +153,9 @@ std::string layout_text(const json& v) {
 }
 
 std::string variant_text(const json& v, const text_style& style) {
-  std::string text =
+  const int batch = v.value("batch", 0);
+  std::string text = batch > 0 ? format_text("batch     up to %d rows\n", batch) : "";
+  text +=
       ports_text("input", v["inputs"]) + ports_text("output", v["outputs"]) + states_text(v) + memory_text(v["arena"]);
   text += format_text("work      %zu steps, %s MACs\n", v["steps"].size(), count_text(v["macs"]).c_str());
   if (is_expected(v)) {

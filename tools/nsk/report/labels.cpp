@@ -94,6 +94,7 @@ std::string operation_text(const json& step) {
   if (op == "Pool2D") return algorithm + " pool" + window;
   if (op == "Unary") return step["function"];
   if (op == "Binary" || op == "Reduce" || op == "Recurrent") return algorithm;
+  if (op == "Random") return algorithm + " random";
   return words_of(op);
 }
 

@@ -80,6 +80,10 @@ fb::Offset<void> write_operator(builder& b, const plan_step& s) {
       return format::CreateLocalResponseNormalization(b, static_cast<std::uint32_t>(s.size), s.alpha, s.beta, s.bias)
           .Union();
     case op::recurrent: return write_recurrent(b, s.recurrent);
+    case op::random:
+      return format::CreateRandom(b, static_cast<format::RandomKind>(s.random), s.scale, s.offset, s.stream).Union();
+    case op::tree_ensemble:
+      return format::CreateTreeEnsemble(b, static_cast<format::TreeAggregate>(s.aggregate)).Union();
     case op::none: break;
   }
   return {};
@@ -103,7 +107,7 @@ fb::Offset<format::Tensor> write_tensor(builder& b, const plan& p, const plan_te
   const auto buffer = static_cast<std::uint32_t>(p.storages[static_cast<std::size_t>(t.storage)].buffer);
   return format::CreateTensor(b, name, static_cast<format::DataType>(t.type), shape, strides, buffer,
                               static_cast<std::uint64_t>(t.offset) * static_cast<std::uint64_t>(size_of(t.type)), &halo,
-                              0.0f, static_cast<format::Packing>(t.packing));
+                              0.0f, static_cast<format::Packing>(t.packing), 0, static_cast<std::uint32_t>(t.batch));
 }
 
 fb::Offset<format::Port> write_port(builder& b, const plan_port& port) {
@@ -166,7 +170,7 @@ fb::Offset<format::Variant> write_variant(builder& b, const std::string& variant
   const auto name = b.CreateString(variant_name), profile = b.CreateString("");
   return format::CreateVariant(b, name, profile, buffers, tensors, steps, inputs, outputs, states,
                                static_cast<std::uint64_t>(p.arena_bytes + 63) / 64 * 64,
-                               static_cast<std::uint64_t>(p.lane_bytes));
+                               static_cast<std::uint64_t>(p.lane_bytes), 0, static_cast<std::uint32_t>(p.batch));
 }
 
 }

@@ -107,6 +107,12 @@ struct LocalResponseNormalizationBuilder;
 struct Recurrent;
 struct RecurrentBuilder;
 
+struct Random;
+struct RandomBuilder;
+
+struct TreeEnsemble;
+struct TreeEnsembleBuilder;
+
 struct Tile;
 
 struct Step;
@@ -724,6 +730,75 @@ inline const char *EnumNameRecurrentFunction(RecurrentFunction e) {
   return EnumNamesRecurrentFunction()[index];
 }
 
+enum class RandomKind : uint8_t {
+  uniform = 0,
+  normal = 1,
+  gumbel = 2,
+  MIN = uniform,
+  MAX = gumbel
+};
+
+inline const RandomKind (&EnumValuesRandomKind())[3] {
+  static const RandomKind values[] = {
+    RandomKind::uniform,
+    RandomKind::normal,
+    RandomKind::gumbel
+  };
+  return values;
+}
+
+inline const char * const *EnumNamesRandomKind() {
+  static const char * const names[4] = {
+    "uniform",
+    "normal",
+    "gumbel",
+    nullptr
+  };
+  return names;
+}
+
+inline const char *EnumNameRandomKind(RandomKind e) {
+  if (flatbuffers::IsOutRange(e, RandomKind::uniform, RandomKind::gumbel)) return "";
+  const size_t index = static_cast<size_t>(e);
+  return EnumNamesRandomKind()[index];
+}
+
+enum class TreeAggregate : uint8_t {
+  sum = 0,
+  average = 1,
+  min = 2,
+  max = 3,
+  MIN = sum,
+  MAX = max
+};
+
+inline const TreeAggregate (&EnumValuesTreeAggregate())[4] {
+  static const TreeAggregate values[] = {
+    TreeAggregate::sum,
+    TreeAggregate::average,
+    TreeAggregate::min,
+    TreeAggregate::max
+  };
+  return values;
+}
+
+inline const char * const *EnumNamesTreeAggregate() {
+  static const char * const names[5] = {
+    "sum",
+    "average",
+    "min",
+    "max",
+    nullptr
+  };
+  return names;
+}
+
+inline const char *EnumNameTreeAggregate(TreeAggregate e) {
+  if (flatbuffers::IsOutRange(e, TreeAggregate::sum, TreeAggregate::max)) return "";
+  const size_t index = static_cast<size_t>(e);
+  return EnumNamesTreeAggregate()[index];
+}
+
 /// Append-only. The order gives nsk::op its values.
 enum class Operator : uint8_t {
   NONE = 0,
@@ -752,11 +827,13 @@ enum class Operator : uint8_t {
   LayerNormalization = 23,
   LocalResponseNormalization = 24,
   Recurrent = 25,
+  Random = 26,
+  TreeEnsemble = 27,
   MIN = NONE,
-  MAX = Recurrent
+  MAX = TreeEnsemble
 };
 
-inline const Operator (&EnumValuesOperator())[26] {
+inline const Operator (&EnumValuesOperator())[28] {
   static const Operator values[] = {
     Operator::NONE,
     Operator::Conv2D,
@@ -783,13 +860,15 @@ inline const Operator (&EnumValuesOperator())[26] {
     Operator::NonMaxSuppression,
     Operator::LayerNormalization,
     Operator::LocalResponseNormalization,
-    Operator::Recurrent
+    Operator::Recurrent,
+    Operator::Random,
+    Operator::TreeEnsemble
   };
   return values;
 }
 
 inline const char * const *EnumNamesOperator() {
-  static const char * const names[27] = {
+  static const char * const names[29] = {
     "NONE",
     "Conv2D",
     "DepthwiseConv2D",
@@ -816,13 +895,15 @@ inline const char * const *EnumNamesOperator() {
     "LayerNormalization",
     "LocalResponseNormalization",
     "Recurrent",
+    "Random",
+    "TreeEnsemble",
     nullptr
   };
   return names;
 }
 
 inline const char *EnumNameOperator(Operator e) {
-  if (flatbuffers::IsOutRange(e, Operator::NONE, Operator::Recurrent)) return "";
+  if (flatbuffers::IsOutRange(e, Operator::NONE, Operator::TreeEnsemble)) return "";
   const size_t index = static_cast<size_t>(e);
   return EnumNamesOperator()[index];
 }
@@ -929,6 +1010,14 @@ template<> struct OperatorTraits<nsk::format::LocalResponseNormalization> {
 
 template<> struct OperatorTraits<nsk::format::Recurrent> {
   static const Operator enum_value = Operator::Recurrent;
+};
+
+template<> struct OperatorTraits<nsk::format::Random> {
+  static const Operator enum_value = Operator::Random;
+};
+
+template<> struct OperatorTraits<nsk::format::TreeEnsemble> {
+  static const Operator enum_value = Operator::TreeEnsemble;
 };
 
 bool VerifyOperator(flatbuffers::Verifier &verifier, const void *obj, Operator type);
@@ -1253,7 +1342,8 @@ struct Tensor FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_HALO = 16,
     VT_FILL = 18,
     VT_PACKING = 20,
-    VT_QUANTIZATION = 22
+    VT_QUANTIZATION = 22,
+    VT_BATCH = 24
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -1285,6 +1375,9 @@ struct Tensor FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const nsk::format::Quantization *quantization() const {
     return GetPointer<const nsk::format::Quantization *>(VT_QUANTIZATION);
   }
+  uint32_t batch() const {
+    return GetField<uint32_t>(VT_BATCH, 0);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffset(verifier, VT_NAME) &&
@@ -1301,6 +1394,7 @@ struct Tensor FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyField<uint8_t>(verifier, VT_PACKING, 1) &&
            VerifyOffset(verifier, VT_QUANTIZATION) &&
            verifier.VerifyTable(quantization()) &&
+           VerifyField<uint32_t>(verifier, VT_BATCH, 4) &&
            verifier.EndTable();
   }
 };
@@ -1340,6 +1434,9 @@ struct TensorBuilder {
   void add_quantization(flatbuffers::Offset<nsk::format::Quantization> quantization) {
     fbb_.AddOffset(Tensor::VT_QUANTIZATION, quantization);
   }
+  void add_batch(uint32_t batch) {
+    fbb_.AddElement<uint32_t>(Tensor::VT_BATCH, batch, 0);
+  }
   explicit TensorBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -1362,9 +1459,11 @@ inline flatbuffers::Offset<Tensor> CreateTensor(
     const nsk::format::Halo *halo = nullptr,
     float fill = 0.0f,
     nsk::format::Packing packing = nsk::format::Packing::plain,
-    flatbuffers::Offset<nsk::format::Quantization> quantization = 0) {
+    flatbuffers::Offset<nsk::format::Quantization> quantization = 0,
+    uint32_t batch = 0) {
   TensorBuilder builder_(_fbb);
   builder_.add_offset(offset);
+  builder_.add_batch(batch);
   builder_.add_quantization(quantization);
   builder_.add_fill(fill);
   builder_.add_halo(halo);
@@ -1388,7 +1487,8 @@ inline flatbuffers::Offset<Tensor> CreateTensorDirect(
     const nsk::format::Halo *halo = nullptr,
     float fill = 0.0f,
     nsk::format::Packing packing = nsk::format::Packing::plain,
-    flatbuffers::Offset<nsk::format::Quantization> quantization = 0) {
+    flatbuffers::Offset<nsk::format::Quantization> quantization = 0,
+    uint32_t batch = 0) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto shape__ = shape ? _fbb.CreateVector<int32_t>(*shape) : 0;
   auto strides__ = strides ? _fbb.CreateVector<int64_t>(*strides) : 0;
@@ -1403,7 +1503,8 @@ inline flatbuffers::Offset<Tensor> CreateTensorDirect(
       halo,
       fill,
       packing,
-      quantization);
+      quantization,
+      batch);
 }
 #endif
 
@@ -2913,6 +3014,130 @@ inline flatbuffers::Offset<Recurrent> CreateRecurrentDirect(
 }
 #endif
 
+/// output = offset + scale * z, one random number z per element. Numbers come from Philox 4x32-10 (Salmon et al., 2011): the key is the
+/// session's seed; the counter is (element of the row / 4, row, stream, number of the run), where a row is one index of the first dimension.
+struct Random FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef RandomBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_KIND = 4,
+    VT_SCALE = 6,
+    VT_OFFSET = 8,
+    VT_STREAM = 10
+  };
+  nsk::format::RandomKind kind() const {
+    return static_cast<nsk::format::RandomKind>(GetField<uint8_t>(VT_KIND, 0));
+  }
+  float scale() const {
+    return GetField<float>(VT_SCALE, 1.0f);
+  }
+  float offset() const {
+    return GetField<float>(VT_OFFSET, 0.0f);
+  }
+  uint32_t stream() const {
+    return GetField<uint32_t>(VT_STREAM, 0);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint8_t>(verifier, VT_KIND, 1) &&
+           VerifyField<float>(verifier, VT_SCALE, 4) &&
+           VerifyField<float>(verifier, VT_OFFSET, 4) &&
+           VerifyField<uint32_t>(verifier, VT_STREAM, 4) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_FORMAT_BUILDERS)
+struct RandomBuilder {
+  typedef Random Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_kind(nsk::format::RandomKind kind) {
+    fbb_.AddElement<uint8_t>(Random::VT_KIND, static_cast<uint8_t>(kind), 0);
+  }
+  void add_scale(float scale) {
+    fbb_.AddElement<float>(Random::VT_SCALE, scale, 1.0f);
+  }
+  void add_offset(float offset) {
+    fbb_.AddElement<float>(Random::VT_OFFSET, offset, 0.0f);
+  }
+  void add_stream(uint32_t stream) {
+    fbb_.AddElement<uint32_t>(Random::VT_STREAM, stream, 0);
+  }
+  explicit RandomBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<Random> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Random>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Random> CreateRandom(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    nsk::format::RandomKind kind = nsk::format::RandomKind::uniform,
+    float scale = 1.0f,
+    float offset = 0.0f,
+    uint32_t stream = 0) {
+  RandomBuilder builder_(_fbb);
+  builder_.add_stream(stream);
+  builder_.add_offset(offset);
+  builder_.add_scale(scale);
+  builder_.add_kind(kind);
+  return builder_.Finish();
+}
+#endif
+
+/// Decision trees: output [rows, targets] from x [rows, features]. Step.inputs = x, then constants: roots (int32, one node per tree), nodes
+/// (int32, four per node: feature, kind, next, other), thresholds (float32, one per node), targets (int32, one per entry), weights (float32,
+/// one per entry), base (float32, one per target). Kind 0 is a leaf, whose entries are [next, other); kinds 1 to 6 go on at `next` where
+/// x[feature] <=, <, >=, >, ==, != threshold and at `other` elsewhere; 8 more where NaN goes to `next`. Both lie behind the node.
+/// Entries are added up (or averaged over trees, or their least or greatest taken; 0 where there is none) per target in the order of trees,
+/// then base is added.
+struct TreeEnsemble FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef TreeEnsembleBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_AGGREGATE = 4
+  };
+  nsk::format::TreeAggregate aggregate() const {
+    return static_cast<nsk::format::TreeAggregate>(GetField<uint8_t>(VT_AGGREGATE, 0));
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint8_t>(verifier, VT_AGGREGATE, 1) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_FORMAT_BUILDERS)
+struct TreeEnsembleBuilder {
+  typedef TreeEnsemble Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_aggregate(nsk::format::TreeAggregate aggregate) {
+    fbb_.AddElement<uint8_t>(TreeEnsemble::VT_AGGREGATE, static_cast<uint8_t>(aggregate), 0);
+  }
+  explicit TreeEnsembleBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<TreeEnsemble> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<TreeEnsemble>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<TreeEnsemble> CreateTreeEnsemble(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    nsk::format::TreeAggregate aggregate = nsk::format::TreeAggregate::sum) {
+  TreeEnsembleBuilder builder_(_fbb);
+  builder_.add_aggregate(aggregate);
+  return builder_.Finish();
+}
+#endif
+
 /// A number of independent tiles, each computed by one call of a kernel.
 struct Step FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef StepBuilder Builder;
@@ -3010,6 +3235,12 @@ struct Step FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
   const nsk::format::Recurrent *op_as_Recurrent() const {
     return op_type() == nsk::format::Operator::Recurrent ? static_cast<const nsk::format::Recurrent *>(op()) : nullptr;
+  }
+  const nsk::format::Random *op_as_Random() const {
+    return op_type() == nsk::format::Operator::Random ? static_cast<const nsk::format::Random *>(op()) : nullptr;
+  }
+  const nsk::format::TreeEnsemble *op_as_TreeEnsemble() const {
+    return op_type() == nsk::format::Operator::TreeEnsemble ? static_cast<const nsk::format::TreeEnsemble *>(op()) : nullptr;
   }
   const flatbuffers::Vector<uint32_t> *inputs() const {
     return GetPointer<const flatbuffers::Vector<uint32_t> *>(VT_INPUTS);
@@ -3142,6 +3373,14 @@ template<> inline const nsk::format::LocalResponseNormalization *Step::op_as<nsk
 
 template<> inline const nsk::format::Recurrent *Step::op_as<nsk::format::Recurrent>() const {
   return op_as_Recurrent();
+}
+
+template<> inline const nsk::format::Random *Step::op_as<nsk::format::Random>() const {
+  return op_as_Random();
+}
+
+template<> inline const nsk::format::TreeEnsemble *Step::op_as<nsk::format::TreeEnsemble>() const {
+  return op_as_TreeEnsemble();
 }
 
 #if defined(NSK_FORMAT_BUILDERS)
@@ -3622,7 +3861,8 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_STATES = 18,
     VT_ARENA_BYTES = 20,
     VT_LANE_BYTES = 22,
-    VT_CHECKS = 24
+    VT_CHECKS = 24,
+    VT_BATCH = 26
   };
   const flatbuffers::String *name() const {
     return GetPointer<const flatbuffers::String *>(VT_NAME);
@@ -3657,6 +3897,9 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<flatbuffers::Offset<nsk::format::CheckVector>> *checks() const {
     return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<nsk::format::CheckVector>> *>(VT_CHECKS);
   }
+  uint32_t batch() const {
+    return GetField<uint32_t>(VT_BATCH, 0);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyOffset(verifier, VT_NAME) &&
@@ -3686,6 +3929,7 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffset(verifier, VT_CHECKS) &&
            verifier.VerifyVector(checks()) &&
            verifier.VerifyVectorOfTables(checks()) &&
+           VerifyField<uint32_t>(verifier, VT_BATCH, 4) &&
            verifier.EndTable();
   }
 };
@@ -3728,6 +3972,9 @@ struct VariantBuilder {
   void add_checks(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<nsk::format::CheckVector>>> checks) {
     fbb_.AddOffset(Variant::VT_CHECKS, checks);
   }
+  void add_batch(uint32_t batch) {
+    fbb_.AddElement<uint32_t>(Variant::VT_BATCH, batch, 0);
+  }
   explicit VariantBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -3751,10 +3998,12 @@ inline flatbuffers::Offset<Variant> CreateVariant(
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<nsk::format::State>>> states = 0,
     uint64_t arena_bytes = 0,
     uint64_t lane_bytes = 0,
-    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<nsk::format::CheckVector>>> checks = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<nsk::format::CheckVector>>> checks = 0,
+    uint32_t batch = 0) {
   VariantBuilder builder_(_fbb);
   builder_.add_lane_bytes(lane_bytes);
   builder_.add_arena_bytes(arena_bytes);
+  builder_.add_batch(batch);
   builder_.add_checks(checks);
   builder_.add_states(states);
   builder_.add_outputs(outputs);
@@ -3779,7 +4028,8 @@ inline flatbuffers::Offset<Variant> CreateVariantDirect(
     const std::vector<flatbuffers::Offset<nsk::format::State>> *states = nullptr,
     uint64_t arena_bytes = 0,
     uint64_t lane_bytes = 0,
-    const std::vector<flatbuffers::Offset<nsk::format::CheckVector>> *checks = nullptr) {
+    const std::vector<flatbuffers::Offset<nsk::format::CheckVector>> *checks = nullptr,
+    uint32_t batch = 0) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto profile__ = profile ? _fbb.CreateString(profile) : 0;
   auto buffers__ = buffers ? _fbb.CreateVector<flatbuffers::Offset<nsk::format::Buffer>>(*buffers) : 0;
@@ -3801,7 +4051,8 @@ inline flatbuffers::Offset<Variant> CreateVariantDirect(
       states__,
       arena_bytes,
       lane_bytes,
-      checks__);
+      checks__,
+      batch);
 }
 #endif
 
@@ -4084,6 +4335,14 @@ inline bool VerifyOperator(flatbuffers::Verifier &verifier, const void *obj, Ope
     }
     case Operator::Recurrent: {
       auto ptr = reinterpret_cast<const nsk::format::Recurrent *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case Operator::Random: {
+      auto ptr = reinterpret_cast<const nsk::format::Random *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case Operator::TreeEnsemble: {
+      auto ptr = reinterpret_cast<const nsk::format::TreeEnsemble *>(obj);
       return verifier.VerifyTable(ptr);
     }
     default: return true;

@@ -108,6 +108,10 @@ inline status_code verify_local_response_normalization(const step_view& s) {
   return accepted(is_float_lines(x) && is_float_lines(y) && same_shapes(x, y) && size >= 1 && size <= 0xffff);
 }
 
+inline status_code verify_random(const step_view& s) {
+  return accepted(is_float(s.output()) && s.random()->kind() <= format::RandomKind::MAX);
+}
+
 inline status_code verify_index_op(const step_view& s) {
   switch (s.op()) {
     case op::cast: return verify_cast(s);
@@ -121,6 +125,7 @@ inline status_code verify_index_op(const step_view& s) {
     case op::non_max_suppression: return verify_non_max_suppression(s);
     case op::layer_normalization: return verify_layer_normalization(s);
     case op::local_response_normalization: return verify_local_response_normalization(s);
+    case op::random: return verify_random(s);
     default: return status_code::unknown_op;
   }
 }

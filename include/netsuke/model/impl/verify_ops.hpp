@@ -7,6 +7,7 @@
 #include <netsuke/model/impl/verify_context.hpp>
 #include <netsuke/model/impl/verify_index_ops.hpp>
 #include <netsuke/model/impl/verify_recurrent.hpp>
+#include <netsuke/model/impl/verify_trees.hpp>
 
 NSK_BEGIN
 namespace impl {
@@ -208,6 +209,7 @@ inline status_code verify_op(verify_context& c, const step_view& s) {
       return s.softmax()->axis() < s.output().rank() ? code : status_code::bad_step;
     }
     case op::recurrent: return verify_recurrent(s);
+    case op::tree_ensemble: return verify_tree_ensemble(c, s);
     default: return verify_index_op(s);
   }
 }

@@ -23,9 +23,11 @@ inline std::uint32_t own_inputs(const format::Step& s) {
     case op::non_max_suppression: return 2;
     case op::select:
     case op::layer_normalization: return 3;
-    case op::fill: return 0;
+    case op::fill:
+    case op::random: return 0;
     case op::resize_2d: return 5;
     case op::recurrent: return static_cast<std::uint32_t>(recurrent_inputs::of(s.op_as_Recurrent()).count);
+    case op::tree_ensemble: return 7;
     default: return 1;
   }
 }
@@ -79,7 +81,8 @@ inline bool fills_border(op o) {
     case op::arg_reduce:
     case op::top_k:
     case op::non_max_suppression:
-    case op::recurrent: return false;
+    case op::recurrent:
+    case op::tree_ensemble: return false;
     default: return true;
   }
 }
@@ -112,6 +115,7 @@ inline bool tiles_agree(const step_view& s) {
     case op::pack_panels: return grid.channels == 1;
     case op::non_max_suppression: return grid.count() == 1;
     case op::layer_normalization:
+    case op::tree_ensemble:
     case op::local_response_normalization: return grid.channels == 1;
     case op::recurrent: return recurrent_tiles_agree(s, t, grid);
     case op::softmax:

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What a session of a settings type can run.
+#include <netsuke/core/settings.hpp>
+#include <netsuke/core/status.hpp>
+#include <netsuke/model/model.hpp>
+
+NSK_BEGIN
+namespace run_impl {
+/// Most lanes that a session counts: its memory has scratch for each.
+inline constexpr int max_lanes = 1024;
+
+/// Returns how many lanes a block of memory has scratch for, at least one being there.
+inline int lanes_in(const variant_view& v, std::size_t bytes) {
+  const std::size_t per_lane = v.lane_bytes(), most = static_cast<std::size_t>(max_lanes);
+  const std::size_t lanes = per_lane == 0 ? most : (bytes - v.shared_bytes()) / per_lane;
+  return static_cast<int>(lanes < most ? lanes : most);
+}
+
+/// Returns whether the settings list all that the variant needs.
+template <class Settings>
+status supported(const variant_view& variant) {
+  for (int i = 0; i < variant.step_count(); ++i) {
+    const step_view step = variant.step(i);
+    if (!Settings::ops::has(step.op())) return {status_code::unsupported_op, i};
+    if (!Settings::winograd && step.algorithm() != conv_algorithm::direct) return {status_code::unsupported_op, i};
+    if (!Settings::functions::has(step.epilogue().fn)) return {status_code::unsupported_function, i};
+  }
+  return {};
+}
+
+}
+NSK_END
