@@ -5,6 +5,7 @@
 /// tensors_to_face_landmarks_with_attention.pbtxt.
 #include <cstddef>
 #include <cstdint>
+#include "support/face_net.hpp"
 #include "support/marks.hpp"
 
 namespace example {
@@ -31,7 +32,6 @@ inline constexpr mesh_index k_irises[2][4] = {{469, 470, 471, 472}, {474, 475, 4
 // Open lines.
 inline constexpr mesh_index k_brows[4][5] = {
     {276, 283, 282, 295, 285}, {300, 293, 334, 296, 336}, {46, 53, 52, 65, 55}, {70, 63, 105, 66, 107}};
-inline constexpr mesh_index k_nose[] = {168, 6, 197, 195, 5, 4, 1};
 
 // Where the points of the parts that the model with attention looks at twice belong in the mesh; of the eyes the right
 // one first, as of the irises.
@@ -59,21 +59,20 @@ void draw_path(picture& p, const std::vector<landmark>& points, const mesh_index
     draw_line(p, flat(points[path[i == 0 ? N - 1 : i - 1]]), flat(points[path[i]]), width, c);
 }
 
-/// Draws every point, and lines along what a face has; sizes are shares of the face's width.
+/// Draws the net between all points, and over it what a face has.
 inline void draw_face(picture& p, const std::vector<landmark>& points) {
   const double unit = std::hypot(points[454].x - points[234].x, points[454].y - points[234].y);
-  const double thin = std::max(1.0, unit / 130);
-  for (std::size_t i = 0; i < k_mesh_points; ++i)
-    draw_dot(p, flat(points[i]), std::max(0.6, unit / 320), {235, 245, 255}, 0.75);
-  draw_path(p, points, k_oval, true, thin, {235, 235, 235});
-  draw_path(p, points, k_nose, false, thin, {235, 235, 235});
-  for (const auto& brow : k_brows) draw_path(p, points, brow, false, thin, {255, 190, 60});
-  draw_path(p, points, k_left_eye, true, thin, {70, 230, 110});
-  draw_path(p, points, k_right_eye, true, thin, {70, 230, 110});
-  draw_path(p, points, k_outer_lips, true, thin, {255, 80, 90});
-  draw_path(p, points, k_inner_lips, true, thin, {255, 80, 90});
+  const double fine = std::max(0.5, unit / 260), thick = std::max(1.0, unit / 130);
+  for (std::size_t i = 0; i < k_net_lines; ++i)
+    draw_line(p, flat(points[k_net[2 * i]]), flat(points[k_net[2 * i + 1]]), fine, {225, 240, 255}, 0.5);
+  draw_path(p, points, k_oval, true, thick, {235, 235, 235});
+  for (const auto& brow : k_brows) draw_path(p, points, brow, false, thick, {255, 190, 60});
+  draw_path(p, points, k_left_eye, true, thick, {70, 230, 110});
+  draw_path(p, points, k_right_eye, true, thick, {70, 230, 110});
+  draw_path(p, points, k_outer_lips, true, thick, {255, 80, 90});
+  draw_path(p, points, k_inner_lips, true, thick, {255, 80, 90});
   if (points.size() < k_mesh_points + 2 * k_iris_points) return;
-  for (const auto& iris : k_irises) draw_path(p, points, iris, true, thin, {80, 200, 255});
+  for (const auto& iris : k_irises) draw_path(p, points, iris, true, thick, {80, 200, 255});
 }
 
 }  // namespace example

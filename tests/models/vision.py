@@ -21,7 +21,7 @@ import numpy as np
 from PIL import Image
 
 import mediapipe_oracle as oracle
-from hand_picture import hand_picture
+import drawn_people
 from models import REPOSITORY, SAID_SKIPPED, SHARED, must
 
 MODEL_PLACES = [pathlib.Path(os.environ.get("NSK_MEDIAPIPE", REPOSITORY / "out" / "models")), REPOSITORY / "out" / "models", SHARED / "face", SHARED / "pose"]
@@ -56,9 +56,12 @@ class Case:
             must("convert", path, "-o", target, "--quiet")
         return target, oracle.Litert(path)
 
-    def pictures(self, *names, least=1):
-        """Path and pixels of those pictures that are there, as PNG: decoders of JPEG differ."""
+    def pictures(self, *names, drawn=None):
+        """Path and pixels of the drawn picture and of those pictures that are there, as PNG: decoders of JPEG differ."""
         found = []
+        if drawn is not None:
+            found.append((self.folder / "drawn.png", drawn))
+            Image.fromarray(drawn).save(found[0][0])
         for name in names:
             path = find(PICTURE_PLACES, name)
             if path is None:
@@ -67,12 +70,12 @@ class Case:
             picture = Image.open(path).convert("RGB")
             picture.save(self.folder / f"{path.stem}.png")
             found.append((self.folder / f"{path.stem}.png", np.asarray(picture)))
-        if len(found) < least:
+        if not found:
             raise Skipped(f"none of the pictures {', '.join(names)} is on this machine")
         return found
 
     def call(self, name, *arguments):
-        done = subprocess.run([self.programs / name, *map(str, arguments), "-o", self.folder / "drawn.png"], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([self.programs / name, *map(str, arguments), "-o", self.folder / "out.png"], capture_output=True, text=True, timeout=120)
         if done.returncode != 0:
             raise SystemExit(f"{name}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
         return done.stdout
@@ -86,7 +89,7 @@ class Case:
         return said, {key: np.array(value) for key, value in table.items()}
 
     def drawn_on(self, plain, least):
-        drawn = np.asarray(Image.open(self.folder / "drawn.png").convert("RGB")).astype(int)
+        drawn = np.asarray(Image.open(self.folder / "out.png").convert("RGB")).astype(int)
         if drawn.shape != plain.shape or (np.abs(drawn - plain).max(-1) > 40).sum() < least:
             raise SystemExit(f"less than {least} pixels were drawn")
 
@@ -170,23 +173,23 @@ def tracking(case):
 
 def hands(case):
     (detector, finder), (landmarks, net) = case.model("palm_detection_full", "palm_detection_lite"), case.model("hand_landmark_full", "hand_landmark_lite")
-    drawn = hand_picture(720, 480, [(200, 420, 330, 8, False), (540, 400, 300, -18, True)])
-    Image.fromarray(drawn).save(case.folder / "drawn_hands.png")
-    for path, picture in [(case.folder / "drawn_hands.png", drawn), *case.pictures("hands.jpg", least=0)]:
+    for path, picture in case.pictures("hands.jpg", drawn=drawn_people.hands_picture()):
         said, table = case.points("hands", detector, landmarks, path)
         print(said.strip())
         compare(path.name, list(table.values()), oracle.hands(finder, net, picture, 2))
-        if picture is drawn and not {"left", "right"} <= set(re.findall(r"^(\w+) hand", said, re.MULTILINE)):
+        if path.name == "drawn.png" and not {"left", "right"} <= set(re.findall(r"^(\w+) hand", said, re.MULTILINE)):
             raise SystemExit("the drawn hands are a left and a right one")
         case.drawn_on(picture, 300)
 
 
 def body(case):
     (detector, finder), (landmarks, net) = case.model("pose_detection"), case.model("pose_landmark_full", "pose_landmark_lite")
-    for path, picture in case.pictures("astronaut.png", "camera.png", "face.jpg"):
+    for path, picture in case.pictures("astronaut.png", "camera.png", "face.jpg", drawn=drawn_people.figure_picture()):
         said, table = case.points("body", detector, landmarks, path, "--mask", case.folder / "mask.png")
         print(said.strip())
         points, mask = oracle.body(finder, net, picture)
+        if path.name == "drawn.png" and "33 of 33 joints in sight" not in said:
+            raise SystemExit("all of the drawn figure is in sight")
         compare(path.name, list(table.values()), [] if points is None else [points])
         case.mask(mask)
         case.drawn_on(picture, 300)
