@@ -132,7 +132,7 @@ def weighted_suppression(scores, boxes, keypoints, threshold=0.3):
     return found
 
 
-def detect(model, picture, strides, symmetric):
+def detect(model, picture, strides, symmetric, least=0.5):
     """Detections best first: score, box (left, top, right, bottom) and keypoints in [0, 1] over the picture."""
     size = model.width
     matrix, shown = letterbox(picture, size)
@@ -143,7 +143,7 @@ def detect(model, picture, strides, symmetric):
     anchors = ssd_anchors(size, strides)
     if len(anchors) != len(scores):
         raise SystemExit(f"{len(anchors)} anchors for {len(scores)} scores")
-    keep = scores >= 0.5
+    keep = scores >= least
     boxes, scores, anchors = boxes[keep], scores[keep], anchors[keep] * size
     extent = (picture.shape[1], picture.shape[0])
     centre, half = boxes[:, :2] + anchors, boxes[:, 2:4] / 2

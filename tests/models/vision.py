@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The examples that look at people, against an oracle in NumPy and LiteRT (mediapipe_oracle.py).
 
-  vision.py CASE DIRECTORY-OF-EXAMPLES      (cases: face, attention, tracking, hands, body, selfie)
+  vision.py CASE DIRECTORY-OF-EXAMPLES      (cases: detection, face, attention, tracking, hands, body, selfie)
 Landmarks must lie within 0.1 pixels, masks within 0.2 % on average. Models are looked for in NSK_MEDIAPIPE, out/models
 (examples/models/fetch_mediapipe.sh) and the folder of models beside the checkout; pictures in out/pictures
 (examples/models/fetch_pictures.sh) and beside the checkout. What is not there is left out with a note; a case without
@@ -28,6 +28,7 @@ MODEL_PLACES = [pathlib.Path(os.environ.get("NSK_MEDIAPIPE", REPOSITORY / "out" 
 PICTURE_PLACES = [REPOSITORY / "out" / "pictures", SHARED.parent / "images"]
 PIXELS, MASK = 0.1, 0.002
 FRAMES, TURN, MOVE = 8, 4, 9  # degrees and pixels per frame
+STRIDES = [8, 16, 16, 16]     # of the face detector
 
 
 class Skipped(Exception):
@@ -122,6 +123,18 @@ def face(case, mesh="face_landmark", points=468):
                 raise SystemExit(f"not {points} points")
 
 
+def detection(case):
+    """Boxes and keypoints down to scores at which many candidates overlap a little."""
+    detector, finder = case.model("face_detection_short_range")
+    for path, picture in case.pictures("face.jpg", "astronaut.png"):
+        for least in (0.5, 0.02):
+            said = case.call("detect_faces", detector, path, "--score", least)
+            got = [np.array(re.findall(r"\((-?[\d.]+), (-?[\d.]+)\)", line), float) for line in said.splitlines() if line.startswith("face")]
+            extent = (picture.shape[1], picture.shape[0])
+            wanted = [np.concatenate([box.reshape(2, 2), keypoints]) * extent for _, box, keypoints in oracle.detect(finder, picture, STRIDES, True, least)]
+            compare(f"{path.name}, scores from {least}", got, wanted)
+
+
 def attention(case):
     face(case, "face_landmark_with_attention", 478)
 
@@ -159,7 +172,7 @@ def tracking(case):
             rect = None
             continue
         if rect is None:
-            rect = oracle.face_rect(pixels, oracle.detect(finder, pixels, [8, 16, 16, 16], True)[0])
+            rect = oracle.face_rect(pixels, oracle.detect(finder, pixels, STRIDES, True)[0])
         score, points = oracle.face_points(net, pixels, rect)
         compare(f"frame {i + 1}, score {score:.3f}", [table[(i, 0)]], [points])
         rect = oracle.face_rect_from_points(pixels, points)
@@ -173,7 +186,7 @@ def tracking(case):
 
 def hands(case):
     (detector, finder), (landmarks, net) = case.model("palm_detection_full", "palm_detection_lite"), case.model("hand_landmark_full", "hand_landmark_lite")
-    for path, picture in case.pictures("hands.jpg", drawn=drawn_people.hands_picture()):
+    for path, picture in case.pictures(drawn=drawn_people.hands_picture()):
         said, table = case.points("hands", detector, landmarks, path)
         print(said.strip())
         compare(path.name, list(table.values()), oracle.hands(finder, net, picture, 2))
@@ -203,7 +216,7 @@ def selfie(case):
         case.drawn_on(picture, 1000)
 
 
-CASES = {f.__name__: f for f in (face, attention, tracking, hands, body, selfie)}
+CASES = {f.__name__: f for f in (detection, face, attention, tracking, hands, body, selfie)}
 
 
 def main(name, programs):
