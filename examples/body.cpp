@@ -27,8 +27,8 @@ constexpr bone k_right[] = {{12, 14}, {14, 16}, {16, 18}, {16, 20}, {16, 22}, {1
 /// cells around it; not where no cell is warmer than one half. (RefineLandmarksFromHeatmap.)
 static point refined(point p, nsk::span<const float> heat, std::size_t index, int size) {
   const float cells = static_cast<float>(k_heat) / static_cast<float>(size);
+  if (!(p.x * cells > -1 && p.y * cells > -1 && p.x * cells < k_heat && p.y * cells < k_heat)) return p;
   const int column = static_cast<int>(p.x * cells), row = static_cast<int>(p.y * cells);
-  if (p.x * cells <= -1 || p.y * cells <= -1 || column >= k_heat || row >= k_heat) return p;
   float sum = 0, x = 0, y = 0, warmest = 0;
   for (int r = std::max(0, row - 3); r < std::min(k_heat, row + 4); ++r)
     for (int c = std::max(0, column - 3); c < std::min(k_heat, column + 4); ++c) {
@@ -40,6 +40,36 @@ static point refined(point p, nsk::span<const float> heat, std::size_t index, in
     }
   if (warmest < 0.5F) return p;
   return {x / sum / cells, y / sum / cells};
+}
+
+struct pose {
+  std::vector<landmark> joints;
+  std::vector<bool> in_sight;
+};
+
+/// The body that the network has just looked at.
+static pose pose_of(const vision_network& net) {
+  pose p{net.points(0, k_joints, k_numbers), {}};
+  const float* raw = net.output(0).data();
+  for (std::size_t i = 0; i < k_joints; ++i, raw += k_numbers) {
+    const point in_input = refined({raw[0], raw[1]}, net.output(3), i, net.width());
+    const point on_photo = net.map().to_image(in_input.x, in_input.y);
+    p.joints[i] = {on_photo.x, on_photo.y, p.joints[i].z};
+    p.in_sight.push_back(sigmoid(raw[3]) >= 0.5F);
+  }
+  return p;
+}
+
+static void draw_pose(picture& to, const pose& p) {
+  const box around = box_around(p.joints);
+  const double thick = std::max(1.5, std::max(around.right - around.left, around.bottom - around.top) / 170.0);
+  const auto in_sight = [&](std::size_t i) { return p.in_sight[i]; };
+  draw_bones(to, p.joints, k_head, 0.6 * thick, {240, 240, 240}, in_sight);
+  draw_bones(to, p.joints, k_trunk, thick, {240, 240, 240}, in_sight);
+  draw_bones(to, p.joints, k_left, thick, {255, 165, 60}, in_sight);
+  draw_bones(to, p.joints, k_right, thick, {70, 190, 255}, in_sight);
+  for (std::size_t i = 11; i < k_joints; ++i)
+    if (in_sight(i)) draw_dot(to, flat(p.joints[i]), 1.3 * thick, {255, 255, 255});
 }
 
 /// Darkens the photo where the mask says that there is no body.
@@ -74,35 +104,20 @@ int main(int argc, char** argv) {
     return 0;
   }
 
-  const nsk::span<const float> raw = net.output(0);
-  std::vector<landmark> joints = net.points(0, k_joints, k_numbers);
-  std::vector<float> seen;
-  for (std::size_t i = 0; i < k_joints; ++i) {
-    const point p = refined({raw[i * k_numbers], raw[i * k_numbers + 1]}, net.output(3), i, net.width());
-    const point on_photo = net.map().to_image(p.x, p.y);
-    joints[i] = {on_photo.x, on_photo.y, joints[i].z};
-    seen.push_back(sigmoid(raw[i * k_numbers + 3]));
-  }
+  const pose person = pose_of(net);
+  const std::vector<landmark>& joints = person.joints;
   table.add(0, 0, joints);
 
   const mask body = net.mask_of(2, sigmoid);
   picture drawn = darkened(photo.photo(), body);
-  const box around = box_around(joints);
-  const double thick = std::max(1.5, std::max(around.right - around.left, around.bottom - around.top) / 170.0);
-  const auto in_sight = [&](std::size_t i) { return seen[i] >= 0.5F; };
-  draw_bones(drawn, joints, k_head, 0.6 * thick, {240, 240, 240}, in_sight);
-  draw_bones(drawn, joints, k_trunk, thick, {240, 240, 240}, in_sight);
-  draw_bones(drawn, joints, k_left, thick, {255, 165, 60}, in_sight);
-  draw_bones(drawn, joints, k_right, thick, {70, 190, 255}, in_sight);
-  for (std::size_t i = 11; i < k_joints; ++i)
-    if (in_sight(i)) draw_dot(drawn, flat(joints[i]), 1.3 * thick, {255, 255, 255});
+  draw_pose(drawn, person);
   save_png(out, drawn);
   if (const std::string path = given.value("--mask", ""); !path.empty())
     save_png(path, drawn_mask(body, photo.photo()));
-  const auto visible = std::count_if(seen.begin(), seen.end(), [](float s) { return s >= 0.5F; });
   std::printf(
       "body %.3f (detector %.3f), %d of %zu joints in sight: nose at (%.1f, %.1f), wrists at (%.1f, %.1f) and "
       "(%.1f, %.1f); %s\n",
-      net.output(1)[0], found[0].score, static_cast<int>(visible), k_joints, joints[0].x, joints[0].y, joints[15].x,
-      joints[15].y, joints[16].x, joints[16].y, out.c_str());
+      net.output(1)[0], found[0].score,
+      static_cast<int>(std::count(person.in_sight.begin(), person.in_sight.end(), true)), k_joints, joints[0].x,
+      joints[0].y, joints[15].x, joints[15].y, joints[16].x, joints[16].y, out.c_str());
 }

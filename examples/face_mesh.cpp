@@ -53,7 +53,7 @@ static nsk::image_region region_of(const std::vector<landmark>& points) {
 static void detect(detector& finder, const pyramid& frame, std::size_t wanted, std::vector<face>& faces) {
   for (const detection& d : finder.find(frame)) {
     const bool known = std::any_of(faces.begin(), faces.end(), [&](const face& f) {
-      return f.points.empty() ? false : overlap(box_around(f.points), d.around) > 0.3F;
+      return !f.points.empty() && overlap(box_around(f.points), d.around) > 0.3F;
     });
     if (!known && faces.size() < wanted) faces.push_back({region_of(d), 0, {}});
   }

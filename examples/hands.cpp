@@ -61,7 +61,8 @@ int main(int argc, char** argv) {
     // The network was trained on mirrored pictures, as a front camera shows them: in others left and right change
     // places.
     const char* side = mirrored_left > 0.5F ? "right" : "left";
-    const std::vector<landmark> joints = net.points(0, k_joints, 3);
+    std::vector<landmark> joints = net.points(0, k_joints, 3);
+    for (landmark& joint : joints) joint.z /= 0.4F;  // the network's depths are flat (normalize_z)
     std::printf("%s hand %.3f (palm %.3f): wrist at (%.1f, %.1f), tip of the index finger at (%.1f, %.1f)\n", side,
                 score, palm.score, joints[0].x, joints[0].y, joints[8].x, joints[8].y);
     draw_hand(drawn, joints);

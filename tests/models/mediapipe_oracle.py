@@ -97,8 +97,12 @@ def sample(picture, matrix, width, height, shown=None):
     return result
 
 
-def project(matrix, points):
-    return points @ matrix[:, :2].T + matrix[:, 2]
+def project(matrix, points, flatness=1.0):
+    """Points of a network's input in the picture; z, where there is one, grows as x does (LandmarkProjectionCalculator)."""
+    projected = points[:, :2] @ matrix[:, :2].T + matrix[:, 2]
+    if points.shape[1] == 2:
+        return projected
+    return np.column_stack([projected, points[:, 2] * np.hypot(*matrix[:, 0]) / flatness])
 
 
 def ssd_anchors(size, strides):
@@ -189,16 +193,17 @@ EYES = [[33, 7, 163, 144, 145, 153, 154, 155, 133, 246, 161, 160, 159, 158, 157,
 
 
 def face_points(model, picture, rect):
-    """Score and points (x, y in pixels) of a face in a region."""
+    """Score and points (x, y, z in pixels) of a face in a region."""
     outputs, matrix = look(model, picture, rect)
     flat = [o.astype(np.float64).ravel() for o in outputs]
-    points = flat[0].reshape(468, 3)[:, :2].copy()
+    points = flat[0].reshape(468, 3).copy()
     if len(flat) == 7:
-        points = np.concatenate([points, np.zeros([10, 2])])
-        points[LIPS] = flat[1].reshape(-1, 2)
+        points = np.concatenate([points, np.zeros([10, 3])])
+        points[LIPS, :2] = flat[1].reshape(-1, 2)
         for eye in range(2):
-            points[EYES[eye]] = flat[2 + eye].reshape(-1, 2)
-            points[468 + 5 * eye:473 + 5 * eye] = flat[4 + eye].reshape(-1, 2)
+            points[EYES[eye], :2] = flat[2 + eye].reshape(-1, 2)
+            points[468 + 5 * eye:473 + 5 * eye, :2] = flat[4 + eye].reshape(-1, 2)
+            points[468 + 5 * eye:473 + 5 * eye, 2] = points[EYES[eye][:16], 2].mean()
     return float(sigmoid(flat[-1][0])), project(matrix, points)
 
 
@@ -208,7 +213,7 @@ def face_rect(picture, detection):
 
 
 def face_rect_from_points(picture, points):
-    extent = (picture.shape[1], picture.shape[0])
+    extent, points = (picture.shape[1], picture.shape[0]), points[:, :2]
     box = np.concatenate([points.min(0) / extent, points.max(0) / extent])
     return rect_of_box(picture, box, points[33] / extent, points[263] / extent, 0).transformed(picture, 1.5)
 
@@ -224,7 +229,7 @@ def hands(detector, model, picture, most):
         rect = rect_of_box(picture, box, keypoints[0], keypoints[2], 90).transformed(picture, 2.6, -0.5)
         outputs, matrix = look(model, picture, rect)
         if outputs[1].ravel()[0] >= 0.5 and len(found) < most:
-            found.append(project(matrix, outputs[0].reshape(21, 3)[:, :2].astype(np.float64)))
+            found.append(project(matrix, outputs[0].reshape(21, 3).astype(np.float64), 0.4))
     return found
 
 
@@ -237,16 +242,16 @@ def body(detector, model, picture):
     outputs, matrix = look(model, picture, rect)
     if outputs[1].ravel()[0] < 0.5:
         return None, None
-    points = outputs[0].reshape(39, 5)[:33, :2].astype(np.float64)
+    points = outputs[0].reshape(39, 5)[:33, :3].astype(np.float64)
     heat = sigmoid(outputs[3][0])
-    for i, (x, y) in enumerate(points / model.width * 64):
+    for i, (x, y) in enumerate(points[:, :2] / model.width * 64):
         column, row = int(x), int(y)
         if not (0 <= column < 64 and 0 <= row < 64):
             continue
         rows, columns = np.mgrid[max(0, row - 3):min(64, row + 4), max(0, column - 3):min(64, column + 4)]
         window = heat[rows, columns, i]
         if window.max() >= 0.5:
-            points[i] = np.array([(window * columns).sum(), (window * rows).sum()]) / window.sum() * model.width / 64
+            points[i, :2] = np.array([(window * columns).sum(), (window * rows).sum()]) / window.sum() * model.width / 64
     return project(matrix, points), over_picture(sigmoid(outputs[2][0, ..., 0]), matrix, picture)
 
 

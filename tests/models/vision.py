@@ -82,11 +82,11 @@ class Case:
         return done.stdout
 
     def points(self, name, *arguments):
-        """What the program says, and its points as {(picture, object): [n, 2]}."""
+        """What the program says, and its points as {(picture, object): [n, 3]}."""
         said = self.call(name, *arguments, "--points", self.folder / "points.csv")
         table = {}
         for row in csv.DictReader((self.folder / "points.csv").open()):
-            table.setdefault((int(row["picture"]), int(row["object"])), []).append((float(row["x"]), float(row["y"])))
+            table.setdefault((int(row["picture"]), int(row["object"])), []).append([float(row[axis]) for axis in "xyz"])
         return said, {key: np.array(value) for key, value in table.items()}
 
     def drawn_on(self, plain, least):
@@ -103,10 +103,10 @@ class Case:
 
 
 def compare(name, got, wanted):
-    """Both: lists of [n, 2]."""
+    """Both: lists of [n, 2] or [n, 3]."""
     if len(got) != len(wanted) or not wanted:
         raise SystemExit(f"{name}: {len(got)} found, {len(wanted)} by the oracle")
-    worst = max(np.hypot(*(g - w).T).max() for g, w in zip(got, wanted))
+    worst = max(np.linalg.norm(g - w, axis=1).max() for g, w in zip(got, wanted))
     print(f"{name}: {len(wanted)} found, points off by {worst:.4f} pixels at most")
     if not worst <= PIXELS:
         raise SystemExit(f"{name}: more than {PIXELS} pixels")
@@ -176,7 +176,8 @@ def tracking(case):
         score, points = oracle.face_points(net, pixels, rect)
         compare(f"frame {i + 1}, score {score:.3f}", [table[(i, 0)]], [points])
         rect = oracle.face_rect_from_points(pixels, points)
-        still.append(oracle.project(forward, still[0]) - points if still else points)
+        flat = points[:, :2]
+        still.append(oracle.project(forward, still[0]) - flat if still else flat)
     # Turned back, the mesh hardly changes: what the network says of a face does not depend on its angle.
     drift = max(np.hypot(*d.T).mean() for d in still[1:])
     print(f"points of later frames lie {drift:.2f} pixels from the first frame's, turned and moved, on average of the worst frame")
