@@ -240,9 +240,8 @@ TEST_CASE("tflite: a bias without a scale in a quantised layer is refused") {
 namespace {
 
 /// A sparse constant: rows are dense, columns compressed.
-std::vector<std::byte> sparse_sum(std::vector<std::int32_t> segments, std::vector<std::uint8_t> columns,
-                                  std::vector<float> values) {
-  tflite_writer w;
+flatbuffers::Offset<tfl::SparsityParameters> sparse_rows(tflite_writer& w, std::vector<std::int32_t> segments,
+                                                         std::vector<std::uint8_t> columns) {
   const std::vector<std::int32_t> order = {0, 1};
   const auto rows = tfl::CreateDimensionMetadata(w.b, tfl::DimensionType::DENSE, 2);
   const auto starts = tfl::CreateInt32VectorDirect(w.b, &segments).Union();
@@ -251,8 +250,14 @@ std::vector<std::byte> sparse_sum(std::vector<std::int32_t> segments, std::vecto
       tfl::CreateDimensionMetadata(w.b, tfl::DimensionType::SPARSE_CSR, 0, tfl::SparseIndexVector::Int32Vector, starts,
                                    tfl::SparseIndexVector::Uint8Vector, places);
   const std::vector<flatbuffers::Offset<tfl::DimensionMetadata>> levels = {rows, compressed};
+  return tfl::CreateSparsityParametersDirect(w.b, &order, nullptr, &levels);
+}
+
+std::vector<std::byte> sparse_sum(std::vector<std::int32_t> segments, std::vector<std::uint8_t> columns,
+                                  std::vector<float> values) {
+  tflite_writer w;
   nsk::test::tflite_tensor_text t{"c", {2, 3}, type::FLOAT32, bytes_of(values)};
-  t.sparsity = tfl::CreateSparsityParametersDirect(w.b, &order, nullptr, &levels);
+  t.sparsity = sparse_rows(w, segments, columns);
   const int x = w.floats("x", {2, 3}), c = w.tensor(t), d = w.floats("d", {2, 3}), y = w.floats("y", {2, 3});
   w.node(op::DENSIFY, {c}, {d});
   w.node(op::ADD, {x, d}, {y});
@@ -270,6 +275,26 @@ TEST_CASE("tflite: sparse constants are spread, and their lies refused") {
   CHECK(contains(refusal(sparse_sum({0, 1, 9}, {1, 0, 2}, {5, 6, 7})), "segments"));
   CHECK(contains(refusal(sparse_sum({0, 1}, {1, 0, 2}, {5, 6, 7})), "segments"));
   CHECK(contains(refusal(sparse_sum({0, 1, 3}, {1, 0, 2}, {5, 6})), "needs 12"));
+}
+
+TEST_CASE("tflite: sparse constants in float16 are spread and widened; what is computed in float16 is refused") {
+  const auto model = [](bool computed) {
+    tflite_writer w;
+    const std::vector<std::uint16_t> halves = {0x4500, 0x4600, 0xc700};
+    nsk::test::tflite_tensor_text sparse{"c", {2, 3}, type::FLOAT16, bytes_of(halves)};
+    sparse.sparsity = sparse_rows(w, {0, 1, 3}, {1, 0, 2});
+    const int x = w.floats("x", {2, 3}), c = w.tensor(sparse), dense = w.tensor({"dense", {2, 3}, type::FLOAT16});
+    const int sum = w.tensor({"sum", {2, 3}, type::FLOAT16}), wide = w.floats("wide", {2, 3}),
+              y = w.floats("y", {2, 3});
+    w.node(op::DENSIFY, {c}, {dense});
+    if (computed) w.node(op::ADD, {dense, dense}, {sum});
+    w.node(op::DEQUANTIZE, {computed ? sum : dense}, {wide});
+    w.node(op::ADD, {x, wide}, {y});
+    return w.finish({x}, {y});
+  };
+  check_numbers(evaluate(import_bytes(model(false)), {{"x", make_floats({2, 3}, {0, 0, 0, 1, 1, 1})}}),
+                {0, 5, 0, 7, 1, -6});
+  CHECK(contains(refusal(model(true)), "computed in float16"));
 }
 
 TEST_CASE("tflite: what follows from constants and shapes alone is folded") {

@@ -138,7 +138,7 @@ element tflite_importer::type_of(int t) const {
   const tfl::TensorType type = tensor(t).data->type();
   const auto known = element_of_tflite(type);
   if (!known) refuse("tensor '" + tensor(t).name + "' is " + name_of(type) + ", which is not supported");
-  if (type == tfl::TensorType::FLOAT16 && tensor(t).bytes == nullptr)
+  if (type == tfl::TensorType::FLOAT16 && tensor(t).bytes == nullptr && m_spread.count(t) == 0)
     refuse("tensor '" + tensor(t).name +
            "' is computed in float16, which is not supported. Export the model in float32");
   return *known;

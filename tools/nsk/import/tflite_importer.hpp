@@ -204,6 +204,7 @@ class tflite_importer {
   graph m_graph;
   std::vector<shape_t> m_shapes;  ///< by tensor; custom operators may leave theirs to the reader
   std::vector<forms> m_forms;
+  std::unordered_set<int> m_spread;      ///< sparse constants made dense: known at conversion, whatever their type
   std::unordered_set<value_id> m_bound;  ///< values that carry a tensor's name
   std::unordered_set<std::string> m_value_names, m_node_names;
   const tflite_operator* m_op = nullptr;

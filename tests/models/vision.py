@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The examples that look at people, against an oracle in NumPy and LiteRT (mediapipe_oracle.py).
+
+  vision.py CASE DIRECTORY-OF-EXAMPLES      (cases: detection, face, attention, tracking, hands, body, selfie)
+Landmarks must lie within 0.1 pixels, masks within 0.2 % on average. Models are looked for in NSK_MEDIAPIPE, out/models
+(examples/models/fetch_mediapipe.sh) and the folder of models beside the checkout; pictures in out/pictures
+(examples/models/fetch_pictures.sh) and beside the checkout. What is not there is left out with a note; a case without
+anything to compare is skipped.
+"""
+import csv
+import math
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+from PIL import Image
+
+import mediapipe_oracle as oracle
+import drawn_people
+from models import REPOSITORY, SAID_SKIPPED, SHARED, must
+
+MODEL_PLACES = [pathlib.Path(os.environ.get("NSK_MEDIAPIPE", REPOSITORY / "out" / "models")), REPOSITORY / "out" / "models", SHARED / "face", SHARED / "pose"]
+PICTURE_PLACES = [REPOSITORY / "out" / "pictures", SHARED.parent / "images"]
+PIXELS, MASK = 0.1, 0.002
+FRAMES, TURN, MOVE = 8, 4, 9  # degrees and pixels per frame
+STRIDES = [8, 16, 16, 16]     # of the face detector
+
+
+class Skipped(Exception):
+    pass
+
+
+def find(places, *names):
+    for name in names:
+        for place in places:
+            if (place / name).exists():
+                return place / name
+    return None
+
+
+class Case:
+    def __init__(self, programs, folder):
+        self.programs, self.folder = programs, folder
+
+    def model(self, *names):
+        """A model for both sides: converted, and in LiteRT; the first of these names that is there."""
+        path = find(MODEL_PLACES, *(f"{n}.tflite" for n in names))
+        if path is None:
+            raise Skipped(f"{names[0]}.tflite is not on this machine; examples/models/fetch_mediapipe.sh fetches it")
+        target = self.folder / f"{path.stem}.nsk"
+        if not target.exists():
+            must("convert", path, "-o", target, "--quiet")
+        return target, oracle.Litert(path)
+
+    def pictures(self, *names, drawn=None):
+        """Path and pixels of the drawn picture and of those pictures that are there, as PNG: decoders of JPEG differ."""
+        found = []
+        if drawn is not None:
+            found.append((self.folder / "drawn.png", drawn))
+            Image.fromarray(drawn).save(found[0][0])
+        for name in names:
+            path = find(PICTURE_PLACES, name)
+            if path is None:
+                print(f"note: {name} is not on this machine")
+                continue
+            picture = Image.open(path).convert("RGB")
+            picture.save(self.folder / f"{path.stem}.png")
+            found.append((self.folder / f"{path.stem}.png", np.asarray(picture)))
+        if not found:
+            raise Skipped(f"none of the pictures {', '.join(names)} is on this machine")
+        return found
+
+    def call(self, name, *arguments):
+        done = subprocess.run([self.programs / name, *map(str, arguments), "-o", self.folder / "out.png"], capture_output=True, text=True, timeout=120)
+        if done.returncode != 0:
+            raise SystemExit(f"{name}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def points(self, name, *arguments):
+        """What the program says, and its points as {(picture, object): [n, 3]}."""
+        said = self.call(name, *arguments, "--points", self.folder / "points.csv")
+        table = {}
+        for row in csv.DictReader((self.folder / "points.csv").open()):
+            table.setdefault((int(row["picture"]), int(row["object"])), []).append([float(row[axis]) for axis in "xyz"])
+        return said, {key: np.array(value) for key, value in table.items()}
+
+    def drawn_on(self, plain, least):
+        drawn = np.asarray(Image.open(self.folder / "out.png").convert("RGB")).astype(int)
+        if drawn.shape != plain.shape or (np.abs(drawn - plain).max(-1) > 40).sum() < least:
+            raise SystemExit(f"less than {least} pixels were drawn")
+
+    def mask(self, wanted):
+        got = np.asarray(Image.open(self.folder / "mask.png").convert("L")) / 255
+        error = np.abs(got - wanted).mean()
+        print(f"  mask: {error:.5f} off on average, {np.abs(got - wanted).max():.4f} at most; {wanted.mean():.1%} of the picture")
+        if error > MASK or not 0.02 < wanted.mean() < 0.98:
+            raise SystemExit("the mask differs, or shows nothing")
+
+
+def compare(name, got, wanted):
+    """Both: lists of [n, 2] or [n, 3]."""
+    if len(got) != len(wanted) or not wanted:
+        raise SystemExit(f"{name}: {len(got)} found, {len(wanted)} by the oracle")
+    worst = max(np.linalg.norm(g - w, axis=1).max() for g, w in zip(got, wanted))
+    print(f"{name}: {len(wanted)} found, points off by {worst:.4f} pixels at most")
+    if not worst <= PIXELS:
+        raise SystemExit(f"{name}: more than {PIXELS} pixels")
+
+
+def face(case, mesh="face_landmark", points=468):
+    (detector, finder), (landmarks, net) = case.model("face_detection_short_range"), case.model(mesh)
+    for path, picture in case.pictures("face.jpg", "astronaut.png"):
+        for most in (1, 2):
+            _, table = case.points("face_mesh", detector, landmarks, path, "--faces", most)
+            compare(f"{path.name}, {mesh}", [p for p in table.values()], oracle.faces(finder, net, picture, most))
+            case.drawn_on(picture, 300)
+            if any(len(p) != points for p in table.values()):
+                raise SystemExit(f"not {points} points")
+
+
+def detection(case):
+    """Boxes and keypoints down to scores at which many candidates overlap a little."""
+    detector, finder = case.model("face_detection_short_range")
+    for path, picture in case.pictures("face.jpg", "astronaut.png"):
+        for least in (0.5, 0.02):
+            said = case.call("detect_faces", detector, path, "--score", least)
+            got = [np.array(re.findall(r"\((-?[\d.]+), (-?[\d.]+)\)", line), float) for line in said.splitlines() if line.startswith("face")]
+            extent = (picture.shape[1], picture.shape[0])
+            wanted = [np.concatenate([box.reshape(2, 2), keypoints]) * extent for _, box, keypoints in oracle.detect(finder, picture, STRIDES, True, least)]
+            compare(f"{path.name}, scores from {least}", got, wanted)
+
+
+def attention(case):
+    face(case, "face_landmark_with_attention", 478)
+
+
+def turned(picture, degrees, move):
+    """The picture turned clockwise about its middle and moved, and the matrix from the old to the new one."""
+    rows, columns = picture.shape[:2]
+    c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    forward = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]])
+    middle = np.array([[1, 0, columns / 2], [0, 1, rows / 2], [0, 0, 1.0]])
+    forward = np.array([[1, 0, move], [0, 1, move / 3], [0, 0, 1.0]]) @ middle @ forward @ np.linalg.inv(middle)
+    inverse = np.linalg.inv(forward)[:2]
+    return oracle.sample(picture, inverse, columns, rows).round().astype(np.uint8), forward[:2]
+
+
+def tracking(case):
+    """A face that moves and turns is followed without the detector; one that vanishes is looked for, and found again."""
+    (detector, finder), (landmarks, net) = case.model("face_detection_short_range"), case.model("face_landmark")
+    (_, picture), *_ = case.pictures("face.jpg", "astronaut.png")
+    frames = [turned(picture, TURN * i, MOVE * i) for i in range(FRAMES)]
+    frames += [(np.full_like(picture, 90), None)] * 2 + frames[:2]
+    paths = [case.folder / f"frame{i}.png" for i in range(len(frames))]
+    for path, (pixels, _) in zip(paths, frames):
+        Image.fromarray(pixels).save(path)
+    said, table = case.points("face_mesh", detector, landmarks, *paths)
+    print(said.strip())
+    ran = re.findall(r"detector (ran|rested), (\d)", said)
+    # The frame in which the face is gone still looks where it was; the next one runs the detector.
+    wanted = [("ran", "1")] + [("rested", "1")] * (FRAMES - 1) + [("rested", "0"), ("ran", "0"), ("ran", "1"), ("rested", "1")]
+    if ran != wanted:
+        raise SystemExit(f"the detector should have {wanted}")
+    rect, still = None, []
+    for i, (pixels, forward) in enumerate(frames):
+        if forward is None:
+            rect = None
+            continue
+        if rect is None:
+            rect = oracle.face_rect(pixels, oracle.detect(finder, pixels, STRIDES, True)[0])
+        score, points = oracle.face_points(net, pixels, rect)
+        compare(f"frame {i + 1}, score {score:.3f}", [table[(i, 0)]], [points])
+        rect = oracle.face_rect_from_points(pixels, points)
+        flat = points[:, :2]
+        still.append(oracle.project(forward, still[0]) - flat if still else flat)
+    # Turned back, the mesh hardly changes: what the network says of a face does not depend on its angle.
+    drift = max(np.hypot(*d.T).mean() for d in still[1:])
+    print(f"points of later frames lie {drift:.2f} pixels from the first frame's, turned and moved, on average of the worst frame")
+    if drift > 4:
+        raise SystemExit("the mesh does not follow the face")
+
+
+def hands(case):
+    (detector, finder), (landmarks, net) = case.model("palm_detection_full", "palm_detection_lite"), case.model("hand_landmark_full", "hand_landmark_lite")
+    for path, picture in case.pictures(drawn=drawn_people.hands_picture()):
+        said, table = case.points("hands", detector, landmarks, path)
+        print(said.strip())
+        compare(path.name, list(table.values()), oracle.hands(finder, net, picture, 2))
+        if path.name == "drawn.png" and not {"left", "right"} <= set(re.findall(r"^(\w+) hand", said, re.MULTILINE)):
+            raise SystemExit("the drawn hands are a left and a right one")
+        case.drawn_on(picture, 300)
+
+
+def body(case):
+    (detector, finder), (landmarks, net) = case.model("pose_detection"), case.model("pose_landmark_full", "pose_landmark_lite")
+    for path, picture in case.pictures("astronaut.png", "camera.png", "face.jpg", drawn=drawn_people.figure_picture()):
+        said, table = case.points("body", detector, landmarks, path, "--mask", case.folder / "mask.png")
+        print(said.strip())
+        points, mask = oracle.body(finder, net, picture)
+        if path.name == "drawn.png" and "33 of 33 joints in sight" not in said:
+            raise SystemExit("all of the drawn figure is in sight")
+        compare(path.name, list(table.values()), [] if points is None else [points])
+        case.mask(mask)
+        case.drawn_on(picture, 300)
+
+
+def selfie(case):
+    model, net = case.model("selfie_segmentation")
+    for path, picture in case.pictures("face.jpg", "astronaut.png"):
+        print(case.call("selfie", model, path, "--mask", case.folder / "mask.png").strip())
+        case.mask(oracle.selfie(net, picture))
+        case.drawn_on(picture, 1000)
+
+
+CASES = {f.__name__: f for f in (detection, face, attention, tracking, hands, body, selfie)}
+
+
+def main(name, programs):
+    try:
+        import ai_edge_litert.interpreter  # noqa: F401
+        import flatbuffers  # noqa: F401
+    except ImportError:
+        print(f"{SAID_SKIPPED} the Python packages ai-edge-litert and flatbuffers are not installed")
+        return 0
+    with tempfile.TemporaryDirectory(prefix="nsk_vision_") as folder:
+        try:
+            CASES[name](Case(pathlib.Path(programs), pathlib.Path(folder)))
+        except Skipped as reason:
+            print(f"{SAID_SKIPPED} {reason}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
