@@ -279,10 +279,32 @@ TEST_CASE("endless constants are refused before they are made") {
   graph_builder b;
   const value_id big = b.node_of("ConstantOfShape", {b.ints("s", {1 << 20, 1 << 15})}, "big");
   b.output(b.node_of("Add", {b.input("x", {1}), big}, "y"));
-  CHECK(contains(refusal(b.g), "larger than 2^28"));
+  CHECK(contains(refusal(b.g), "may make 16777232"));  // 2^24, and 8 for each of the two elements that it holds
   graph_builder c;
   c.output(c.node_of("ConstantOfShape", {c.ints("s", {std::int64_t{1} << 40, std::int64_t{1} << 40})}, "y"));
   CHECK(contains(refusal(c.g), "larger than 2^40"));
+}
+
+TEST_CASE("what folding makes and computes is limited in all, by what the model holds") {
+  const auto chain = [](int length, const std::vector<std::int64_t>& shape) {
+    graph_builder b;
+    value_id v = b.node_of("ConstantOfShape", {b.ints("s", shape)}, "k0");
+    for (int i = 1; i <= length; ++i) v = b.node_of("Neg", {v}, "k" + std::to_string(i));
+    b.output(b.node_of("Add", {b.input("x", {1}), v}, "y"));
+    return b;
+  };
+  CHECK(refusal(chain(3, {1 << 20}).g).empty());
+  CHECK(contains(refusal(chain(40, {1 << 20}).g), "computed at conversion"));
+  graph_builder b;
+  const value_id square = b.node_of("ConstantOfShape", {b.ints("s", {1200, 1200})}, "a");
+  b.output(b.node_of("Add", {b.input("x", {1}), b.node_of("MatMul", {square, square}, "m")}, "y"));
+  CHECK(contains(refusal(b.g), "multiply-adds"));
+}
+
+TEST_CASE("tensors have at most 64 dimensions on the way") {
+  graph_builder b;
+  b.output(b.node_of("Reshape", {b.input("x", {1}), b.ints("s", std::vector<std::int64_t>(65, 1))}, "y"));
+  CHECK(contains(refusal(b.g), "65 dimensions"));
 }
 
 TEST_CASE("operators get the operands that they take, or say which they got") {

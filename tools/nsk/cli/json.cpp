@@ -17,21 +17,39 @@ constexpr const char* version_key = "netsuke_format";
 constexpr const char* weights_key = "weights";
 constexpr const char* table_key = "table";
 
-model_parts read_parts(const std::string& path) {
-  const std::vector<std::byte> text = read_file(path, "JSON");
+/// Parses JSON as nsk json writes it: shallow, with few keys in an object (looking for one takes as long as there are).
+table_json parse(const std::vector<std::byte>& text, const std::string& path) {
+  constexpr int deepest = 32;
+  constexpr std::size_t most_keys = 256;
+  std::vector<std::size_t> keys(deepest + 2, 0);  // of the object that is open, by depth
+  const auto look = [&](int depth, table_json::parse_event_t event, const table_json&) {
+    if (depth > deepest)
+      refuse("'" + path + "' nests deeper than " + std::to_string(deepest) + ": it was not written by nsk json.");
+    std::size_t& count = keys[static_cast<std::size_t>(depth)];
+    if (event == table_json::parse_event_t::key && ++count > most_keys)
+      refuse("'" + path + "' has an object of more than " + std::to_string(most_keys) +
+             " keys: it was not written by nsk json.");
+    if (event == table_json::parse_event_t::object_start) keys[static_cast<std::size_t>(depth) + 1] = 0;
+    return true;
+  };
   const auto* first = reinterpret_cast<const char*>(text.data());
-  const table_json json = table_json::parse(first, first + text.size(), nullptr, false);
+  return table_json::parse(first, first + text.size(), look, false);
+}
+
+model_parts read_parts(const std::string& path) {
+  const table_json json = parse(read_file(path, "JSON"), path);
   if (json.is_discarded()) refuse("'" + path + "' is not JSON. Check it with python3 -m json.tool.");
   if (!json.is_object() || json.count(version_key) == 0 || json.count(weights_key) == 0 || json.count(table_key) == 0 ||
       !json[weights_key].is_string())
     refuse("'" + path + "' lacks '" + std::string(version_key) + "', '" + weights_key + "' or '" + table_key +
            "': it was not written by nsk json.");
   if (json[version_key] != NSK_FORMAT_VERSION)
-    refuse("'" + path + "' describes format version " + json[version_key].dump() + ", this tool writes " +
+    refuse("'" + path + "' describes format version " +
+           (json[version_key].is_number() ? json[version_key].dump() : "of no number") + ", this tool writes " +
            std::to_string(NSK_FORMAT_VERSION) + ".");
   const std::string name = json[weights_key].get<std::string>();
-  if (name.find_first_of("/\\") != std::string::npos)
-    refuse("'" + path + "' wants its weights from '" + name + "'; they must lie beside it, under a plain name.");
+  if (name.find_first_of(std::string("/\\\0", 3)) != std::string::npos)
+    refuse("'" + path + "' wants its weights from another folder; they must lie beside it, under a plain name.");
   const std::filesystem::path weights = std::filesystem::path(path).parent_path() / name;
   return {json[table_key], read_file(weights.string(), "weights")};
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <flatbuffers/flatbuffers.h>
 #include <flatbuffers/reflection_generated.h>
 #include "edit/schema_bytes.hpp"
@@ -18,9 +19,13 @@ using reflection::BaseType;
 const reflection::Schema& schema() { return *reflection::GetSchema(schema_bytes); }
 
 /// Fields in the order of their numbers, which is the order in which they are written.
-std::vector<const reflection::Field*> fields_of(const reflection::Object& object) {
-  std::vector<const reflection::Field*> fields(object.fields()->begin(), object.fields()->end());
-  std::sort(fields.begin(), fields.end(), [](const auto* a, const auto* b) { return a->id() < b->id(); });
+const std::vector<const reflection::Field*>& fields_of(const reflection::Object& object) {
+  static std::map<const reflection::Object*, std::vector<const reflection::Field*>> known;
+  std::vector<const reflection::Field*>& fields = known[&object];
+  if (fields.empty()) {
+    fields.assign(object.fields()->begin(), object.fields()->end());
+    std::sort(fields.begin(), fields.end(), [](const auto* a, const auto* b) { return a->id() < b->id(); });
+  }
   return fields;
 }
 
@@ -143,6 +148,27 @@ table_json json_of_object(const reflection::Object& object, const fb::Table& tab
 
 [[noreturn]] void refuse_at(const std::string& path, const std::string& what) { refuse("JSON: " + path + " " + what); }
 
+constexpr std::size_t most_shown = 40;
+
+std::string shortened(const std::string& text) {
+  return text.size() > most_shown ? text.substr(0, most_shown) + "..." : text;
+}
+
+/// The value in a message: short, however long or deep it is.
+std::string shown(const table_json& json) {
+  if (json.is_object()) return "an object";
+  if (json.is_array()) return "a list of " + std::to_string(json.size());
+  return shortened(json.dump());
+}
+
+/// A text of the table; the engine reads it up to its first zero.
+std::string text_of(const table_json& json, const std::string& path) {
+  if (!json.is_string()) refuse_at(path, "is " + shown(json) + ", but a text is wanted.");
+  const std::string text = json.get<std::string>();
+  if (text.find('\0') != std::string::npos) refuse_at(path, "holds the character zero, which ends a text in the file.");
+  return text;
+}
+
 float float_of(const table_json& json, const std::string& path) {
   if (json.is_number()) return json.get<float>();
   const std::string text = json.is_string() ? json.get<std::string>() : "";
@@ -154,7 +180,7 @@ float float_of(const table_json& json, const std::string& path) {
     std::memcpy(&x, &bits, sizeof x);
     return x;
   }
-  refuse_at(path, "is " + json.dump() + ", but a number is wanted (or \"inf\", \"-inf\").");
+  refuse_at(path, "is " + shown(json) + ", but a number is wanted (or \"inf\", \"-inf\").");
 }
 
 std::int64_t enumerator_of(const reflection::Enum& e, const table_json& json, const std::string& path) {
@@ -163,7 +189,7 @@ std::int64_t enumerator_of(const reflection::Enum& e, const table_json& json, co
     if (v->name()->str() == json.get<std::string>()) return v->value();
     names += (names.empty() ? "" : ", ") + v->name()->str();
   }
-  refuse_at(path, "is " + json.dump() + ", but it can be: " + names + ".");
+  refuse_at(path, "is " + shown(json) + ", but it can be: " + names + ".");
 }
 
 template <class T>
@@ -171,12 +197,12 @@ T integer_of(const table_json& json, std::int32_t enumeration, const std::string
   if (json.is_boolean()) return static_cast<T>(json.get<bool>());
   if (const reflection::Enum* e = enum_at(enumeration); e != nullptr && json.is_string())
     return static_cast<T>(enumerator_of(*e, json, path));
-  if (!json.is_number_integer()) refuse_at(path, "is " + json.dump() + ", but an integer is wanted.");
+  if (!json.is_number_integer()) refuse_at(path, "is " + shown(json) + ", but an integer is wanted.");
   const bool negative = json.is_number_integer() && !json.is_number_unsigned() && json.get<std::int64_t>() < 0;
   const bool fits = negative ? std::is_signed_v<T> &&
                                    json.get<std::int64_t>() >= static_cast<std::int64_t>(std::numeric_limits<T>::min())
                              : json.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<T>::max());
-  if (!fits) refuse_at(path, "is " + json.dump() + ", which its field cannot hold.");
+  if (!fits) refuse_at(path, "is " + shown(json) + ", which its field cannot hold.");
   return static_cast<T>(negative ? json.get<std::int64_t>() : static_cast<std::int64_t>(json.get<std::uint64_t>()));
 }
 
@@ -206,18 +232,18 @@ class table_writer {
 };
 
 void check_keys(const reflection::Object& object, const table_json& json, const std::string& path) {
-  if (!json.is_object()) refuse_at(path, "is " + json.dump().substr(0, 40) + ", but an object is wanted.");
+  if (!json.is_object()) refuse_at(path, "is " + shown(json) + ", but an object is wanted.");
   for (const auto& item : json.items()) {
     if (object.fields()->LookupByKey(item.key().c_str()) != nullptr) continue;
     std::string names;
     for (const reflection::Field* f : fields_of(object)) names += (names.empty() ? "" : ", ") + f->name()->str();
-    refuse_at(path, "has no field '" + item.key() + "'. There are: " + names + ".");
+    refuse_at(path, "has no field '" + shortened(item.key()) + "'. There are: " + names + ".");
   }
 }
 
 fb::Offset<void> table_writer::write_vector(const reflection::Type& type, const table_json& json,
                                             const std::string& path) {
-  if (!json.is_array()) refuse_at(path, "is " + json.dump().substr(0, 40) + ", but a list is wanted.");
+  if (!json.is_array()) refuse_at(path, "is " + shown(json) + ", but a list is wanted.");
   const auto at = [&](std::size_t i) { return path + "[" + std::to_string(i) + "]"; };
   if (type.element() == reflection::Obj || type.element() == reflection::String) {
     std::vector<fb::Offset<void>> offsets;
@@ -225,8 +251,7 @@ fb::Offset<void> table_writer::write_vector(const reflection::Type& type, const 
       if (type.element() == reflection::Obj) {
         offsets.push_back(write(object_at(type.index()), json[i], at(i)));
       } else {
-        if (!json[i].is_string()) refuse_at(at(i), "is " + json[i].dump() + ", but a text is wanted.");
-        offsets.push_back(m_builder.CreateString(json[i].get<std::string>()).Union());
+        offsets.push_back(m_builder.CreateString(text_of(json[i], at(i))).Union());
       }
     }
     return m_builder.CreateVector(offsets).Union();
@@ -244,9 +269,7 @@ fb::Offset<void> table_writer::write_child(const reflection::Object& parent, con
                                            const table_json& json, const table_json& siblings,
                                            const std::string& path) {
   switch (f.type()->base_type()) {
-    case reflection::String:
-      if (!json.is_string()) refuse_at(path, "is " + json.dump().substr(0, 40) + ", but a text is wanted.");
-      return m_builder.CreateString(json.get<std::string>()).Union();
+    case reflection::String: return m_builder.CreateString(text_of(json, path)).Union();
     case reflection::Vector: return write_vector(*f.type(), json, path);
     case reflection::Obj: return write(object_at(f.type()->index()), json, path);
     default: break;
@@ -282,7 +305,7 @@ void table_writer::add_struct(const reflection::Field& f, const table_json& json
 fb::Offset<void> table_writer::write(const reflection::Object& object, const table_json& json,
                                      const std::string& path) {
   check_keys(object, json, path);
-  const std::vector<const reflection::Field*> fields = fields_of(object);
+  const std::vector<const reflection::Field*>& fields = fields_of(object);
   const auto is_struct = [](const reflection::Field& f) {
     return f.type()->base_type() == reflection::Obj && object_at(f.type()->index()).is_struct();
   };

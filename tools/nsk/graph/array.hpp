@@ -37,8 +37,10 @@ inline std::int64_t count_of(const shape_t& s) {
   return std::accumulate(s.begin(), s.end(), std::int64_t{1}, std::multiplies<>());
 }
 std::string to_string(const shape_t& s);  ///< "[1,3,224,224]"
-/// Returns the number of elements; refuses negative dimensions and more than 2^40 elements, with a message that begins
-/// with `what`.
+/// Dimensions of any tensor on the way; the engine has fewer (nsk::max_rank).
+inline constexpr std::size_t most_axes = 64;
+/// Returns the number of elements; refuses more dimensions than most_axes, negative ones and more than 2^40
+/// elements, with a message that begins with `what`.
 std::int64_t checked_count(const shape_t& s, const std::string& what);
 inline bool is_float(element t) { return t == element::f32 || t == element::f64 || t == element::f16; }
 inline bool is_integer(element t) { return t >= element::i8 && t <= element::u64; }

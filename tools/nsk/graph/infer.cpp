@@ -6,16 +6,10 @@
 
 #include "errors.hpp"
 #include "graph/resolver.hpp"
-#include "reference/evaluator.hpp"
 #include "reference/operators.hpp"
-#include "reference/run_node.hpp"
 
 namespace nsk::tool {
 namespace {
-
-constexpr std::int64_t most_folded = std::int64_t{1} << 28;  // elements of a constant that folding may make
-constexpr std::int64_t most_looked_at = std::int64_t{1}
-                                        << 16;  // elements of a constant that inference may need: shapes, not weights
 
 std::string dimension_text(const value& v, std::size_t d) {
   if (v.shape[d] >= 0) return std::to_string(v.shape[d]);
@@ -111,6 +105,18 @@ void resolver::run() {
   }
   remove_dead_nodes(m_graph);
   remove_dead_values(m_graph);
+  check_size();
+}
+
+void resolver::check_size() const {
+  const auto check = [](std::size_t count, std::size_t most, const char* what) {
+    if (count > most)
+      refuse("the model has " + std::to_string(count) + " " + what + ", more than " + std::to_string(most) +
+             ". Convert it in parts");
+  };
+  check(m_graph.nodes.size(), most_nodes, "nodes after folding");
+  check(m_graph.inputs.size(), most_ports, "inputs");
+  check(m_graph.outputs.size(), most_ports, "outputs");
 }
 
 void resolver::choose_outputs() {
@@ -178,8 +184,7 @@ void resolver::bind_shape(value& v, const shape_t& shape) {
 void resolver::set_constant(value& v, double number) {
   shape_t shape = v.known_rank ? v.shape : shape_t();
   for (std::int64_t& d : shape) d = d < 0 ? 1 : d;
-  if (checked_count(shape, "--set " + v.name) > most_folded)
-    misuse("--set " + v.name + ": the input has too many elements to be a constant");
+  m_folder.make(checked_count(shape, "--set " + v.name), "--set " + v.name);
   array a(v.type, shape);
   for (std::int64_t i = 0; i < a.count(); ++i) a.set(i, number);
   v.shape = shape;
@@ -207,40 +212,10 @@ void resolver::refuse_dynamic(const value& v) {
 }
 
 void resolver::infer(node n) {
-  reference::require_known(m_graph, n);
   require_same_shapes(n);
-  bool all_constant = true;
-  for (value_id v : n.inputs) all_constant = all_constant && (v == no_value || at(v).constant);
-  all_constant = all_constant || (n.domain.empty() && (n.op == "Shape" || n.op == "Size"));  // these read no elements
-
-  if (reference::draws_numbers(n)) {
-    all_constant = false;
-    n.attributes[reference::random_stream] = m_streams++;
-  }
-  if (n.op == "NonMaxSuppression" && n.domain.empty() && !all_constant) bound_suppression(n);
-  reference::call c = reference::make_call(m_graph, n);
-  std::vector<reference::typed_array> held(n.inputs.size());
-  for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-    if (n.inputs[i] == no_value) continue;
-    const value& v = at(n.inputs[i]);
-    if (!v.typed || v.type == element::string)
-      refuse(describe(m_graph, n) + ": input '" + v.name + "' is no tensor of numbers");
-    const bool needed = v.constant && (all_constant || v.constant->count() <= most_looked_at);
-    if (needed) held[i] = reference::hold(*v.constant);
-    c.input(i) = {true, v.type, v.shape, needed ? &held[i].data : nullptr};
-  }
-  reference::infer_node(c);
-  for (std::size_t i = 0; i < n.outputs.size(); ++i) {
-    if (n.outputs[i] == no_value) continue;
-    value& v = at(n.outputs[i]);
-    v.type = c.output(i).type;
-    v.shape = c.out_shape(i);
-    v.typed = v.known_rank = true;
-  }
-  if (all_constant)
-    fold(n, c);
-  else
-    m_graph.nodes.push_back(std::move(n));
+  if (reference::draws_numbers(n)) n.attributes[reference::random_stream] = m_streams++;
+  if (n.op == "NonMaxSuppression" && n.domain.empty() && !m_folder.folds(n)) bound_suppression(n);
+  if (!m_folder.run(n)) m_graph.nodes.push_back(std::move(n));
 }
 
 /// How many boxes a NonMaxSuppression keeps depends on data; its output gets as many rows as it can keep at most.
@@ -249,22 +224,13 @@ void resolver::bound_suppression(node& n) {
   if (most != nullptr && !most->constant)
     refuse(describe(m_graph, n) +
            ": max_output_boxes_per_class is computed at run time, but the size of the output is fixed at conversion");
+  if (most != nullptr && most->constant->count() != 1)
+    refuse(describe(m_graph, n) + ": max_output_boxes_per_class must be one number. The file is damaged");
   const shape_t scores = n.inputs.size() > 1 && n.inputs[1] != no_value ? at(n.inputs[1]).shape : shape_t();
   if (scores.size() != 3) return;  // inference says what is wrong
   const std::int64_t per_class =
       most == nullptr ? 0 : std::clamp<std::int64_t>(most->constant->integer(0), 0, scores[2]);
   n.attributes[reference::suppression_bound] = scores[0] * scores[1] * per_class;
-}
-
-void resolver::fold(const node& n, reference::call& c) {
-  for (std::size_t i = 0; i < n.outputs.size(); ++i)
-    if (c.wants(i) && count_of(c.out_shape(i)) > most_folded)
-      refuse(describe(m_graph, n) + ": it would make a constant of shape " + to_string(c.out_shape(i)) +
-             ", larger than 2^28 elements");
-  std::vector<reference::typed_array> results = reference::evaluate_call(c);
-  for (std::size_t i = 0; i < n.outputs.size(); ++i)
-    if (n.outputs[i] != no_value)
-      at(n.outputs[i]).constant = std::make_shared<const array>(converted(results[i].data, results[i].type));
 }
 
 void resolve(graph& g, const input_options& options) { resolver(g, options).run(); }

@@ -6,14 +6,19 @@
 #include <string>
 #include <unordered_map>
 #include <vector>
+#include "graph/folder.hpp"
 #include "graph/infer.hpp"
 #include "reference/run_node.hpp"
 
 namespace nsk::tool {
 
+/// Nodes of a resolved graph, and its inputs or outputs: the passes look at pairs of them.
+inline constexpr std::size_t most_nodes = 20'000, most_ports = 1024;
+
 class resolver {
  public:
-  resolver(graph& g, const input_options& options) : m_graph(g), m_options(options) {}
+  resolver(graph& g, const input_options& options)
+      : m_graph(g), m_options(options), m_folder(g, constant_elements(g)) {}
   void run();
 
  private:
@@ -23,12 +28,12 @@ class resolver {
   void choose_outputs();
   void check_name(const std::string& name, const char* option) const;
   void bind_inputs();
+  void check_size() const;
   void bind_shape(value& v, const shape_t& shape);
-  static void set_constant(value& v, double number);
+  void set_constant(value& v, double number);
   [[noreturn]] static void refuse_dynamic(const value& v);
   void infer(node n);
   void bound_suppression(node& n);
-  void fold(const node& n, reference::call& c);
 
   // unroll.cpp: nodes with graphs inside, whose nodes take their place
   using names = std::map<std::string, std::string>;
@@ -72,6 +77,8 @@ class resolver {
   /// Puts the nodes of a graph in the place of `n`: its inputs are the values given, its outputs become `outputs`.
   void place_graph(const node& n, const graph& inner, const std::vector<value_id>& inputs,
                    const std::vector<value_id>& outputs, const std::string& prefix);
+  /// Counts what takes the place of nodes; refuses more than 64 MiB.
+  void charge(std::size_t bytes, const std::string& name);
   value_id adopt(const value& v, const std::string& prefix, names& renamed);
   node adopt(const node& n, const std::string& prefix, const std::vector<value_id>& ids, const names& renamed);
   /// A node of our own in the place of `n`.
@@ -82,6 +89,8 @@ class resolver {
 
   graph& m_graph;
   const input_options& m_options;
+  folder m_folder;
+  std::size_t m_placed = 0;     ///< bytes, about, of what took the place of nodes with graphs inside
   std::vector<node> m_waiting;  ///< last first
   std::unordered_map<std::string, value_id> m_ids;
   std::set<std::string> m_node_names;

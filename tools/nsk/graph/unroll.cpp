@@ -12,7 +12,7 @@ namespace {
 constexpr char same_shape_mark[] = "nsk_same_shape";   // attribute of a Where between the results of two branches
 constexpr char continuation[] = "nsk_next_iteration";  // operator behind the nodes of an iteration
 constexpr std::int64_t most_iterations = 1024;
-constexpr std::size_t most_nodes = 20'000;
+constexpr std::size_t most_placed = std::size_t{64} << 20;  // bytes of values and nodes that take the place of others
 
 std::shared_ptr<graph> body_of(const graph& g, const node& n) {
   const auto found = n.attributes.find("body");
@@ -92,6 +92,8 @@ resolver::unrolling resolver::begin_loop(const node& n) {
         describe(m_graph, n) +
         ": its number of iterations is computed at run time; loops are unrolled at conversion. If it follows from an "
         "input, fix that one with --set");
+  if (trips != no_value && (at(trips).constant->count() != 1 || at(trips).type != element::i64))
+    refuse(describe(m_graph, n) + ": its number of iterations must be one int64. The file is damaged");
   u.count = trips == no_value ? most_iterations + 1 : at(trips).constant->integer(0);
   u.condition = n.inputs.size() > 1 ? n.inputs[1] : no_value;
   if (n.inputs.size() > 2) u.carried.assign(n.inputs.begin() + 2, n.inputs.end());
@@ -116,27 +118,29 @@ resolver::unrolling resolver::begin_scan(const node& n) {
     refuse(describe(m_graph, n) + ": its body has other inputs or outputs than the scan. The file is damaged");
   u.carried.assign(n.inputs.begin(), n.inputs.begin() + static_cast<std::ptrdiff_t>(carried));
   u.results.resize(u.body->outputs.size() - carried);
-  const auto entry = [&](const char* key, std::size_t i) {
-    const std::vector<std::int64_t> list = n.integers(key);
-    return i < list.size() ? list[i] : 0;
-  };
+  const auto entry = [](const std::vector<std::int64_t>& list, std::size_t i) { return i < list.size() ? list[i] : 0; };
+  const std::vector<std::int64_t> input_axes = n.integers("scan_input_axes"),
+                                  input_directions = n.integers("scan_input_directions"),
+                                  output_axes = n.integers("scan_output_axes"),
+                                  output_directions = n.integers("scan_output_directions");
   u.count = -1;
   for (std::size_t i = carried; i < n.inputs.size(); ++i) {
+    if (n.inputs[i] == no_value) refuse(describe(m_graph, n) + ": an input is missing. The file is damaged");
     const shape_t& shape = at(n.inputs[i]).shape;
     const auto rank = static_cast<std::int64_t>(shape.size());
-    std::int64_t axis = entry("scan_input_axes", i - carried);
+    std::int64_t axis = entry(input_axes, i - carried);
     if (axis < 0) axis += rank;
     if (axis < 0 || axis >= rank) refuse(describe(m_graph, n) + ": scan_input_axes names an axis that does not exist");
     const std::int64_t length = shape[static_cast<std::size_t>(axis)];
     if (u.count >= 0 && u.count != length) refuse(describe(m_graph, n) + ": its inputs have different lengths");
     u.count = length;
-    u.slices.push_back({n.inputs[i], static_cast<std::size_t>(axis), entry("scan_input_directions", i - carried) != 0});
+    u.slices.push_back({n.inputs[i], static_cast<std::size_t>(axis), entry(input_directions, i - carried) != 0});
   }
   for (std::size_t i = 0; i < u.results.size(); ++i) {
-    if (entry("scan_output_axes", i) < 0)
+    if (entry(output_axes, i) < 0)
       refuse(describe(m_graph, n) + ": negative scan_output_axes are not supported; count them from the front");
-    u.results[i].axis = static_cast<std::size_t>(entry("scan_output_axes", i));
-    u.results[i].backwards = entry("scan_output_directions", i) != 0;
+    u.results[i].axis = static_cast<std::size_t>(entry(output_axes, i));
+    u.results[i].backwards = entry(output_directions, i) != 0;
   }
   return u;
 }
@@ -158,6 +162,8 @@ bool resolver::goes_on(const unrolling& u) {
       refuse(describe(m_graph, u.n) +
              ": whether it goes on is computed at run time; loops are unrolled at conversion. Export it with a fixed "
              "number of iterations");
+    if (at(u.condition).constant->count() != 1)
+      refuse(describe(m_graph, u.n) + ": its condition must be one boolean. The file is damaged");
     if (at(u.condition).constant->integer(0) == 0) return false;
   }
   if (u.iteration >= most_iterations || m_graph.nodes.size() > most_nodes)
@@ -280,7 +286,17 @@ void resolver::place_graph(const node& n, const graph& inner, const std::vector<
   for (std::size_t i = inner.nodes.size(); i-- > 0;) m_waiting.push_back(adopt(inner.nodes[i], prefix, ids, renamed));
 }
 
+void resolver::charge(std::size_t bytes, const std::string& name) {
+  m_placed += bytes;
+  if (m_placed > most_placed)
+    refuse("'" + name + "': the graphs inside loops and conditions would take more than " +
+           std::to_string(most_placed >> 20) +
+           " MiB when they are unrolled; run the body of the loop as a model of its own, with its values as states "
+           "(--state)");
+}
+
 value_id resolver::adopt(const value& v, const std::string& prefix, names& renamed) {
+  charge(sizeof(value) + 64 + v.name.size() + prefix.size(), v.name);
   value copy = v;
   while (m_ids.count(copy.name) != 0) copy.name = prefix + "/" + copy.name;
   if (copy.name != v.name) renamed[v.name] = copy.name;
@@ -289,6 +305,15 @@ value_id resolver::adopt(const value& v, const std::string& prefix, names& renam
 }
 
 namespace {
+
+/// Nodes in the graphs inside `n`, all of which are copied with it.
+std::size_t nodes_inside(const node& n) {
+  std::size_t count = 0;
+  for (const auto& [key, a] : n.attributes)
+    if (const auto* sub = std::get_if<std::shared_ptr<graph>>(&a))
+      for (const node& inner : (*sub)->nodes) count += 1 + nodes_inside(inner);
+  return count;
+}
 
 void rename_captures(node& n, const std::map<std::string, std::string>& renamed) {
   for (auto& [key, a] : n.attributes) {
@@ -308,6 +333,9 @@ void rename_captures(node& n, const std::map<std::string, std::string>& renamed)
 }
 
 node resolver::adopt(const node& n, const std::string& prefix, const std::vector<value_id>& ids, const names& renamed) {
+  charge((sizeof(node) + 512) * (1 + nodes_inside(n)) + n.name.size() + prefix.size() +
+             sizeof(value_id) * (n.inputs.size() + n.outputs.size()),
+         n.name);
   node copy = n;
   while (!m_node_names.insert(copy.name).second) copy.name = prefix + "/" + copy.name;
   for (std::vector<value_id>* list : {&copy.inputs, &copy.outputs})

@@ -11,6 +11,7 @@
 
 #include "cli/files.hpp"
 #include "errors.hpp"
+#include "import/names.hpp"
 #include "import/onnx_functions.hpp"
 #include "import/onnx_types.hpp"
 #include "io/looks_like.hpp"
@@ -18,7 +19,12 @@
 namespace nsk::tool {
 namespace {
 
+constexpr int deepest_nesting = 32;
+
 std::string normal_domain(const std::string& domain) { return domain == "ai.onnx" ? std::string() : domain; }
+
+/// Operators and attributes that the converter uses for itself begin so.
+bool is_reserved(const std::string& name) { return name.rfind("nsk_", 0) == 0; }
 
 /// Names that a graph and its subgraphs read from the graphs around it.
 void collect_free_names(const wire::graph& g, std::set<std::string>& to) {
@@ -83,7 +89,7 @@ class importer {
   importer(const wire::model& m, std::filesystem::path folder) : m_model(m), m_folder(std::move(folder)) {}
 
   graph run() {
-    graph g = build(*m_model.main, nullptr);
+    graph g = build(*m_model.main, nullptr, 0);
     g.producer = m_model.producer;
     return g;
   }
@@ -97,9 +103,14 @@ class importer {
     }
   };
 
-  graph build(const wire::graph& w, const scope* outer) {
+  graph build(const wire::graph& w, const scope* outer, int depth) {
+    if (depth > deepest_nesting)
+      refuse("the model nests graphs more than " + std::to_string(deepest_nesting) +
+             " deep, functions included. Export it without control flow");
     graph g;
+    require_name(w.name, "the name of the graph");
     g.name = w.name;
+    m_depth = depth;
     scope s;
     s.outer = outer;
     if (!w.sparse_initializers.empty())
@@ -107,9 +118,13 @@ class importer {
              "' is sparse, which is not supported. Save the model with dense weights");
     add_initializers(g, w, s);
     add_inputs(g, w, s);
-    for (const wire::node& n : w.nodes)
+    for (const wire::node& n : w.nodes) {
+      require_name(n.name, "the name of node " + std::to_string(&n - w.nodes.data()));
+      require_name(n.op, "the operator of node " + std::to_string(&n - w.nodes.data()));
+      const std::string who = "node '" + n.name + "' (" + n.op + ")";
       for (const std::string& name : n.outputs)
-        if (!name.empty()) define(g, s, name, "node '" + n.name + "' (" + n.op + ")");
+        if (!name.empty()) define(g, s, name, who);
+    }
     std::set<std::string> node_names;
     for (std::size_t i : topological_order(w)) add_node(g, w.nodes[i], i, s, node_names);
     for (const wire::value_info& v : w.outputs) {
@@ -120,6 +135,7 @@ class importer {
   }
 
   value_id define(graph& g, scope& s, const std::string& name, const std::string& who) {
+    require_name(name, "the name of a value");
     const auto [at, is_new] = s.ids.emplace(name, static_cast<value_id>(g.values.size()));
     if (!is_new) refuse(who + " produces '" + name + "', which exists already. Names of values must be unique");
     value v;
@@ -142,6 +158,7 @@ class importer {
     for (const wire::tensor& t : w.initializers) {
       const std::string what = "initializer '" + t.name + "'";
       if (t.name.empty()) refuse("an initializer has no name");
+      require_name(t.name, "the name of an initializer");
       const value_id id = define(g, s, t.name, what);
       set_constant(g.values[static_cast<std::size_t>(id)], decode_tensor(t, {m_folder, what}));
     }
@@ -174,14 +191,21 @@ class importer {
                                : "is not a tensor (a sequence, map or optional)") +
                ", which is not supported. Export the model with float32 tensors");
       v.known_rank = info.has_shape;
+      if (info.shape.size() > most_axes)
+        refuse("input '" + info.name + "' has " + std::to_string(info.shape.size()) + " dimensions, more than " +
+               std::to_string(most_axes));
       for (const wire::value_info::dimension& d : info.shape) {
         v.shape.push_back(std::max<std::int64_t>(d.size, -1));
+        require_name(d.symbol, "the name of a dimension of input '" + info.name + "'");
         v.symbols.push_back(d.symbol);
       }
     }
   }
 
   void add_node(graph& g, const wire::node& w, std::size_t index, scope& s, std::set<std::string>& node_names) {
+    const std::string number = "node " + std::to_string(index);
+    require_name(w.domain, "the domain of " + number);
+    if (is_reserved(w.op)) refuse(number + ": the operator '" + w.op + "' is the converter's own. Rename it");
     node n;
     n.op = w.op;
     n.domain = normal_domain(w.domain);
@@ -205,7 +229,9 @@ class importer {
   }
 
   attribute convert(const wire::attribute& a, graph& g, scope& s, const std::string& who) {
+    require_name(a.name, who + ": the name of an attribute");
     const std::string what = who + ": attribute '" + a.name + "'";
+    if (is_reserved(a.name)) refuse(what + " is the converter's own. Rename it");
     if (!a.reference.empty()) refuse(what + " refers to a function's attribute outside a function");
     switch (type_of(a)) {
       case 1:
@@ -244,13 +270,16 @@ class importer {
   }
 
   std::shared_ptr<graph> subgraph(const wire::graph& w, graph& g, scope& s, const std::string& who) {
-    auto result = std::make_shared<graph>(build(w, &s));
+    const int outside = m_depth;
+    auto result = std::make_shared<graph>(build(w, &s, outside + 1));
+    m_depth = outside;
     for (value_id id : result->captures) lookup(g, s, result->values[static_cast<std::size_t>(id)].name, who);
     return result;
   }
 
   const wire::model& m_model;
   std::filesystem::path m_folder;
+  int m_depth = 0;  ///< graphs around the one that is being built
 };
 
 void check_opsets(const wire::model& m, const std::string& name) {

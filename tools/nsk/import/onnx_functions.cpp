@@ -10,7 +10,7 @@ namespace nsk::tool {
 namespace {
 
 constexpr int deepest_call = 32;
-constexpr std::size_t most_nodes = 1'000'000;
+constexpr std::size_t most_bytes = std::size_t{64} << 20;  // of copies, about
 
 using names = std::map<std::string, std::string>;
 using attribute_values = std::map<std::string, wire::attribute>;
@@ -62,6 +62,37 @@ struct renamer {
   }
 };
 
+// About how many bytes a copy takes.
+std::size_t bytes_of(const wire::graph& g);
+
+std::size_t bytes_of(const std::vector<std::string>& list) {
+  std::size_t sum = 0;
+  for (const std::string& s : list) sum += sizeof s + s.size();
+  return sum;
+}
+
+std::size_t bytes_of(const wire::attribute& a) {
+  return sizeof a + a.name.size() + a.reference.size() + (a.s ? a.s->size() : 0) + bytes_of(a.strings) +
+         4 * a.floats.size() + 8 * a.ints.size() + (a.g ? bytes_of(*a.g) : 0);
+}
+
+std::size_t bytes_of(const wire::node& n) {
+  std::size_t sum = sizeof n + n.name.size() + n.op.size() + bytes_of(n.inputs) + bytes_of(n.outputs);
+  for (const wire::attribute& a : n.attributes) sum += bytes_of(a);
+  return sum;
+}
+
+std::size_t bytes_of(const wire::graph& g) {
+  std::size_t sum = sizeof g + bytes_of(g.sparse_initializers);
+  for (const wire::node& n : g.nodes) sum += bytes_of(n);
+  for (const wire::tensor& t : g.initializers)
+    sum += sizeof t + t.name.size() + 8 * (t.dims.size() + t.doubles.size() + t.integers.size()) + 4 * t.floats.size();
+  for (const auto* list : {&g.inputs, &g.outputs})
+    for (const wire::value_info& v : *list)
+      sum += sizeof v + v.name.size() + sizeof(wire::value_info::dimension) * v.shape.size();
+  return sum;
+}
+
 class inliner {
  public:
   explicit inliner(const wire::model& m) {
@@ -80,7 +111,6 @@ class inliner {
   std::vector<wire::node> expand(std::vector<wire::node> nodes, int depth) {
     std::vector<wire::node> result;
     for (wire::node& n : nodes) {
-      if (++m_count > most_nodes) refuse("the model's functions expand to more than a million nodes");
       for (wire::attribute& a : n.attributes)
         if (a.g) a.g->nodes = expand(std::move(a.g->nodes), depth);
       const wire::function* f = find(n);
@@ -90,7 +120,7 @@ class inliner {
       }
       if (depth == deepest_call)
         refuse("function '" + f->name + "' calls itself, or functions nest deeper than " +
-               std::to_string(deepest_call));
+               std::to_string(deepest_call) + ". Export the model with its functions inlined");
       for (wire::node& inner : expand(body(*f, n), depth + 1)) result.push_back(std::move(inner));
     }
     return result;
@@ -110,16 +140,27 @@ class inliner {
       if (!is_new) forwards.push_back(identity(at->second, call.outputs[i]));  // an output that is an input too
     }
     attribute_values values;
-    for (const wire::attribute& a : f.defaults) values[a.name] = a;
+    for (const wire::attribute& a : f.defaults) {
+      charge(bytes_of(a), f);
+      values[a.name] = a;
+    }
     for (const wire::attribute& a : call.attributes) values[a.name] = a;
     for (wire::node n : f.nodes) {
       rename.apply(n, values);
+      charge(bytes_of(n), f);
       const auto opset = f.opsets.find(n.domain == "ai.onnx" ? std::string() : n.domain);
       if (opset != f.opsets.end()) n.version = opset->second;
       result.push_back(std::move(n));
     }
     for (wire::node& n : forwards) result.push_back(std::move(n));
     return result;
+  }
+
+  void charge(std::size_t bytes, const wire::function& f) {
+    m_bytes += bytes;
+    if (m_bytes > most_bytes)
+      refuse("function '" + f.name + "' and its like expand to more than " + std::to_string(most_bytes >> 20) +
+             " MiB of nodes. Export the model with its functions inlined, or in parts");
   }
 
   static wire::node identity(const std::string& from, const std::string& to) {
@@ -131,7 +172,7 @@ class inliner {
   }
 
   std::map<std::tuple<std::string, std::string, std::string>, const wire::function*> m_functions;
-  std::size_t m_count = 0, m_calls = 0;
+  std::size_t m_bytes = 0, m_calls = 0;
 };
 
 }

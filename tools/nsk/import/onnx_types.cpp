@@ -7,6 +7,7 @@
 
 #include "errors.hpp"
 #include "graph/float16.hpp"
+#include "import/names.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -61,7 +62,8 @@ std::string read_external(const wire::tensor& t, const tensor_source& source, st
     return found == t.external.end() ? std::string() : found->second;
   };
   const fs::path location = fs::u8path(entry("location"));
-  if (location.empty()) refuse(source.what + ": external data without a location");
+  if (location.empty()) refuse(source.what + ": external data without a location. The file is damaged");
+  require_name(entry("location"), source.what + ": the name of the file with its data");
   std::error_code failed;
   const fs::path folder = fs::weakly_canonical(source.folder.empty() ? fs::path(".") : source.folder, failed);
   const fs::path file = fs::weakly_canonical(folder / location, failed);

@@ -11,7 +11,7 @@ namespace {
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
 constexpr int deepest_nesting = 32;
-constexpr std::int64_t most_messages = 4'000'000;
+constexpr std::int64_t most_messages = 1'000'000;
 
 /// What keeps hostile files from costing much more than their size: an empty message takes two bytes there and hundreds
 /// here.
@@ -19,7 +19,8 @@ struct limits {
   std::int64_t messages = 0;
   int depth = 0;
   void count() {
-    if (++messages > most_messages) refuse("the model holds more than 4 million nodes, attributes and tensors");
+    if (++messages > most_messages)
+      refuse("the model holds more than a million nodes, attributes and tensors. Export it in parts");
   }
 };
 
@@ -240,7 +241,8 @@ value_info read_value_info(reader in, limits& l) {
 graph read_graph(reader in, limits& l) {
   l.count();
   if (++l.depth > deepest_nesting)
-    refuse("the model nests subgraphs more than " + std::to_string(deepest_nesting) + " deep");
+    refuse("the model nests subgraphs more than " + std::to_string(deepest_nesting) +
+           " deep. Export it without control flow");
   graph g;
   while (in.next()) {
     switch (in.tag()) {
@@ -297,18 +299,20 @@ function read_function(reader in, limits& l) {
 model read_model(std::string_view bytes) {
   model m;
   limits l;
+  std::string producer, version;
   reader in(bytes);
   while (in.next()) {
     switch (in.tag()) {
       case 1: m.ir_version = in.int64(); break;
-      case 2: m.producer = in.text() + m.producer; break;
-      case 3: m.producer += " " + in.text(); break;
+      case 2: producer = in.text(); break;
+      case 3: version = " " + in.text(); break;
       case 7: m.main = read_graph(in.message(), l); break;
       case 8: read_opset(m.opsets, in.message()); break;
       case 25: m.functions.push_back(read_function(in.message(), l)); break;
       default: in.skip();
     }
   }
+  m.producer = producer + version;
   return m;
 }
 

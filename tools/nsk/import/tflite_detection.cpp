@@ -54,10 +54,12 @@ void tflite_importer::suppress() {
   const shape_t& boxes = shape(input(0));
   require(boxes.size() == 2 && boxes[0] > 0 && boxes[1] == 4 && shape(input(1)) == shape_t{boxes[0]},
           "boxes must have the shape [n,4], scores [n]");
-  const auto most = static_cast<std::int64_t>(number(input(2), "the number of boxes"));
+  const double asked = number(input(2), "the number of boxes");
+  require(asked >= 1 && asked < 2147483648.0, "the number of boxes must be positive");
+  const auto most = static_cast<std::int64_t>(asked);
   const auto overlap = static_cast<float>(number(input(3), "the overlap")),
              least = static_cast<float>(number(input(4), "the score"));
-  require(most > 0 && overlap > 0 && overlap <= 1, "the number of boxes must be positive, the overlap in (0, 1]");
+  require(overlap > 0 && overlap <= 1, "the overlap must be in (0, 1]");
   require(!fifth || number(input(5), "sigma") == 0, "softened suppression (sigma above 0) is not supported");
   const value_id scores = plain(input(1));
   // The source drops boxes that share exactly the limit.

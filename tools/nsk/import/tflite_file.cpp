@@ -5,13 +5,15 @@
 #include <unordered_set>
 
 #include "errors.hpp"
+#include "import/names.hpp"
 #include "import/tflite.hpp"
 #include "io/looks_like.hpp"
 
 namespace nsk::tool {
 namespace {
 
-constexpr std::size_t most_dimensions = 8;
+constexpr std::size_t most_dimensions_of_tensor = 8;
+constexpr std::size_t room_for_all = std::size_t{64} << 20;
 constexpr flatbuffers::uoffset_t most_tables = 1 << 24;
 
 /// Reads one subgraph of a verified table.
@@ -26,6 +28,8 @@ class reader {
     if (m_model.subgraphs() == nullptr || m_model.subgraphs()->size() == 0) fail("it holds no subgraph");
     const tfl::SubGraph* g = m_model.subgraphs()->Get(0);
     if (g == nullptr || g->tensors() == nullptr) fail("its first subgraph has no tensors");
+    m_file.size = m_size;
+    m_room += 16 * m_size;
     m_file.name = text(g->name());
     m_file.producer = text(m_model.description());
     for (const tfl::Tensor* t : *g->tensors()) add_tensor(t);
@@ -43,9 +47,15 @@ class reader {
     refuse(m_name + ": not a TensorFlow Lite model that can be read: " + why + ". Export it again");
   }
   static std::string text(const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); }
+  /// Counts bytes that are copied: offsets may lead to one table again and again.
+  void charge(std::size_t bytes) {
+    if (bytes > m_room) fail("its tables are used so often that they would take far more memory than the file");
+    m_room -= bytes;
+  }
 
-  std::vector<int> indices(const flatbuffers::Vector<std::int32_t>* list, const std::string& who, bool optional) const {
+  std::vector<int> indices(const flatbuffers::Vector<std::int32_t>* list, const std::string& who, bool optional) {
     std::vector<int> result;
+    charge(list == nullptr ? 0 : list->size() * sizeof(int));
     for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
       const std::int32_t t = list->Get(static_cast<flatbuffers::uoffset_t>(i));
       if (t < (optional ? -1 : 0) || t >= static_cast<std::int32_t>(m_file.tensors.size()))
@@ -58,14 +68,17 @@ class reader {
   void add_tensor(const tfl::Tensor* data) {
     const std::string number = std::to_string(m_file.tensors.size());
     if (data == nullptr) fail("tensor " + number + " is missing");
+    charge(sizeof(tflite_tensor) + 3 * (data->name() == nullptr ? 0 : data->name()->size()));
     tflite_tensor t;
     t.data = data;
     t.name = text(data->name());
     if (t.name.empty()) t.name = "tensor_" + number;
+    require_name(t.name, "the name of tensor " + number);
     while (!m_names.insert(t.name).second) t.name += "_" + number;
     const std::string what = "tensor " + number + " ('" + t.name + "')";
+    if (data->shape() != nullptr && data->shape()->size() > most_dimensions_of_tensor)
+      fail(what + " has " + std::to_string(data->shape()->size()) + " dimensions");
     if (data->shape() != nullptr) t.shape.assign(data->shape()->begin(), data->shape()->end());
-    if (t.shape.size() > most_dimensions) fail(what + " has " + std::to_string(t.shape.size()) + " dimensions");
     checked_count(t.shape, m_name + ": " + what);
     if (data->is_variable())
       refuse(m_name + ": " + what +
@@ -98,6 +111,7 @@ class reader {
     o.index = static_cast<int>(m_file.operators.size());
     const std::string number = "operator " + std::to_string(o.index);
     if (data == nullptr) fail(number + " is missing");
+    charge(sizeof(tflite_operator));
     o.data = data;
     const auto* codes = m_model.operator_codes();
     if (codes == nullptr || data->opcode_index() >= codes->size() || codes->Get(data->opcode_index()) == nullptr)
@@ -110,6 +124,8 @@ class reader {
     o.version = code.version();
     o.name = o.custom ? text(code.custom_code()) : *known != '\0' ? known : "BUILTIN_" + std::to_string(builtin);
     if (o.name.empty()) fail(number + " is a custom operator without a name");
+    require_name(o.name, "the name of " + number);
+    charge(o.name.size());
     o.inputs = indices(data->inputs(), number + " (" + o.name + ")", true);
     o.outputs = indices(data->outputs(), number + " (" + o.name + ")", false);
     m_file.operators.push_back(std::move(o));
@@ -145,6 +161,7 @@ class reader {
   const std::string& m_name;
   tflite_file m_file;
   std::unordered_set<std::string> m_names;
+  std::size_t m_room = room_for_all;
 };
 
 }

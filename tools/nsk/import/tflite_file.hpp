@@ -31,11 +31,12 @@ struct tflite_file {
   std::vector<tflite_tensor> tensors;
   std::vector<tflite_operator> operators;  ///< in an order in which they can run
   std::vector<int> inputs, outputs;
+  std::size_t size = 0;  ///< bytes of the file
 };
 
 /// Verifies and reads the first subgraph. Refuses, naming the culprit: bytes that are no model, offsets and indices
-/// that point outside, negative lengths, tensors that are read before they are produced or produced twice, variables.
-/// The result points into the bytes.
+/// that point outside, negative lengths, tables that are shared until they cost far more than the file, tensors that
+/// are read before they are produced or produced twice, variables. The result points into the bytes.
 tflite_file read_tflite(const std::byte* bytes, std::size_t size, const std::string& name);
 
 /// "FLOAT32"; "element type 99" for unknown ones.

@@ -5,16 +5,11 @@
 #include <limits>
 
 #include "import/tflite_constants.hpp"
-#include "reference/evaluator.hpp"
-#include "reference/run_node.hpp"
 
 namespace nsk::tool {
 namespace {
 
 constexpr int onnx_opset = 22;  // whose meaning the emitted nodes have
-constexpr std::int64_t most_folded = std::int64_t{1} << 28;
-constexpr std::int64_t most_looked_at = std::int64_t{1} << 16;  // elements of a constant that inference may need
-constexpr std::int64_t far_away = std::int64_t{1} << 40;        // beyond every axis
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 shape_t in_order(const shape_t& shape, const std::vector<std::int64_t>& order) {
@@ -26,7 +21,10 @@ shape_t in_order(const shape_t& shape, const std::vector<std::int64_t>& order) {
 }
 
 tflite_importer::tflite_importer(const tflite_file& file, const tflite_options& options)
-    : m_file(file), m_options(options), m_forms(file.tensors.size()) {
+    : m_file(file),
+      m_options(options),
+      m_folder(m_graph, static_cast<std::int64_t>(file.size)),
+      m_forms(file.tensors.size()) {
   for (const tflite_tensor& t : file.tensors) {
     m_value_names.insert(t.name);
     m_shapes.push_back(t.shape);
@@ -72,8 +70,13 @@ void tflite_importer::translate(const tflite_operator& o) {
 
 std::string tflite_importer::describe_operator() const {
   std::string text = "operator " + std::to_string(m_op->index) + " (" + m_op->name;
+  constexpr std::size_t most_named = 8;
   for (std::size_t i = 0; i < m_op->inputs.size(); ++i) {
     const int t = m_op->inputs[i];
+    if (i == most_named) {
+      text += ", and " + std::to_string(m_op->inputs.size() - i) + " more";
+      break;
+    }
     text += t < 0 ? ", input absent"
                   : ", input '" + tensor(t).name + "' " + to_string(shape(t)) + " " + name_of(tensor(t).data->type());
   }
@@ -162,7 +165,11 @@ void tflite_importer::load(int t) {
   if (f.plain != no_value || f.picture != no_value) return;
   value v;
   v.name = tensor(t).name;
+  const std::string who = "tensor '" + tensor(t).name + "'";
+  const bool sparse = tensor(t).data->sparsity() != nullptr;
+  if (sparse) m_folder.make(count_of(tensor(t).shape), who);
   v.constant = std::make_shared<const array>(decode_tflite(tensor(t), true));
+  if (!sparse) m_folder.make(v.constant->count(), who);  // tensors may share a buffer
   v.type = v.constant->type;
   v.shape = v.constant->shape;
   v.typed = v.known_rank = true;
@@ -251,33 +258,7 @@ tflite_importer::values tflite_importer::emit_many(const std::string& op, values
     v.name = unique(m_value_names, n.name + "/" + op + "/result");
     n.outputs.push_back(m_graph.add(std::move(v)));
   }
-  reference::require_known(m_graph, n);
-  reference::call c = reference::make_call(m_graph, n);
-  std::vector<reference::typed_array> held(n.inputs.size());
-  const bool folds =
-      std::all_of(n.inputs.begin(), n.inputs.end(), [&](value_id v) { return v == no_value || at(v).constant; });
-  for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-    if (n.inputs[i] == no_value) continue;
-    const value& v = at(n.inputs[i]);
-    const bool needed = v.constant && (folds || v.constant->count() <= most_looked_at);
-    if (needed) held[i] = reference::hold(*v.constant);
-    c.input(i) = {true, v.type, v.shape, needed ? &held[i].data : nullptr};
-  }
-  reference::infer_node(c);
-  for (std::size_t i = 0; i < results; ++i) {
-    value& v = m_graph.values[static_cast<std::size_t>(n.outputs[i])];
-    v.type = c.output(i).type;
-    v.shape = c.out_shape(i);
-    v.typed = v.known_rank = true;
-    if (folds && count_of(v.shape) > most_folded) fail("it would make a constant of more than 2^28 elements");
-  }
-  if (folds) {
-    const std::vector<reference::typed_array> made = reference::evaluate_call(c);
-    for (std::size_t i = 0; i < results; ++i)
-      m_graph.values[static_cast<std::size_t>(n.outputs[i])].constant =
-          std::make_shared<const array>(converted(made[i].data, made[i].type));
-    return n.outputs;
-  }
+  if (m_folder.run(n)) return n.outputs;
   n.name = unique(m_node_names, n.name);
   m_graph.nodes.push_back(n);
   return n.outputs;

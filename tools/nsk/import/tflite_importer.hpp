@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 #include "errors.hpp"
+#include "graph/folder.hpp"
 #include "import/tflite.hpp"
 #include "import/tflite_file.hpp"
 
@@ -202,6 +203,7 @@ class tflite_importer {
   const tflite_file& m_file;
   tflite_options m_options;
   graph m_graph;
+  folder m_folder;
   std::vector<shape_t> m_shapes;  ///< by tensor; custom operators may leave theirs to the reader
   std::vector<forms> m_forms;
   std::unordered_set<int> m_spread;      ///< sparse constants made dense: known at conversion, whatever their type
@@ -210,6 +212,8 @@ class tflite_importer {
   const tflite_operator* m_op = nullptr;
 };
 
+/// Beyond every axis.
+inline constexpr std::int64_t far_away = std::int64_t{1} << 40;
 /// Permutations of a picture's axes.
 inline const std::vector<std::int64_t> channels_to_front = {0, 3, 1, 2}, channels_to_back = {0, 2, 3, 1};
 /// Where an axis of [N, H, W, C] lies in [N, C, H, W].

@@ -254,6 +254,7 @@ void tflite_importer::shape_of() {
 void tflite_importer::fill() {
   if (m_op->name == "ZEROS_LIKE") {
     require_operands(1, 1);
+    m_folder.make(count_of(shape(input(0))), "its result");
     return bind(output(), constant(array(type_of(input(0)), shape(input(0)))), false);
   }
   require_operands(2, 2);
@@ -278,6 +279,7 @@ void tflite_importer::space_to_batch() {
     require(length % block[i] == 0, "the padded input is no multiple of the blocks");
     split.insert(split.end(), {length / block[i], block[i]});
     order.push_back(static_cast<std::int64_t>(2 * i + 2));
+    require(to[0] <= far_away / block[i], "the blocks are too many");
     to[0] *= block[i];
     to.push_back(length / block[i]);
   }

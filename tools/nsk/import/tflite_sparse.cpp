@@ -6,8 +6,6 @@
 namespace nsk::tool {
 namespace {
 
-constexpr std::int64_t most_spread = std::int64_t{1} << 28;  // elements
-
 template <class V>
 std::vector<std::int64_t> values_of(const V* table) {
   if (table == nullptr || table->values() == nullptr) return {};
@@ -42,7 +40,7 @@ sparse_layout::sparse_layout(const tflite_tensor& t) : m_shape(t.shape), m_what(
   const auto require = [&](bool good) {
     if (!good) refuse(damaged);
   };
-  if (count_of(m_shape) > most_spread) refuse(m_what + " has more than 2^28 elements");
+  m_most = 2 * t.size;  // the narrowest take four bits
   require(s.traversal_order() != nullptr && s.dim_metadata() != nullptr && rank > 0);
   require(s.traversal_order()->size() == rank + blocks && s.dim_metadata()->size() == rank + blocks);
   std::vector<char> seen(rank + blocks, 0);
@@ -80,11 +78,12 @@ sparse_layout::sparse_layout(const tflite_tensor& t) : m_shape(t.shape), m_what(
     }
   }
   shape_t position(rank, 0);
-  walk(0, 0, position);
+  if (count_of(m_shape) > 0) walk(0, 0, position);
 }
 
 void sparse_layout::walk(std::size_t depth, std::int64_t parent, shape_t& position) {
   if (depth == m_levels.size()) {
+    if (m_positions.size() >= m_most) refuse(m_what + ": its levels name more elements than it has bytes for");
     std::int64_t at = 0;
     for (std::size_t d = 0; d < m_shape.size(); ++d) at = at * m_shape[d] + position[d];
     m_positions.push_back(at);

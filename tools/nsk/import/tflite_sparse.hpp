@@ -10,7 +10,7 @@ namespace nsk::tool {
 
 class sparse_layout {
  public:
-  /// Reads the levels; refuses those that contradict the tensor's shape or each other.
+  /// Reads the levels; refuses those that contradict the tensor's shape, its bytes or each other.
   explicit sparse_layout(const tflite_tensor& t);
   /// Number of elements that are stored.
   std::int64_t stored() const { return static_cast<std::int64_t>(m_positions.size()); }
@@ -30,6 +30,7 @@ class sparse_layout {
 
   shape_t m_shape;
   std::string m_what;
+  std::size_t m_most = 0;  ///< elements that the tensor's bytes can hold
   std::vector<level> m_levels;
   std::vector<std::int64_t> m_positions;  ///< row-major positions of the stored elements, in their order
 };

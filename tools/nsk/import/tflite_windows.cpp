@@ -118,7 +118,7 @@ list tflite_importer::resized_lengths() {
   const list to = integers(input(1), "the new size");
   require(to.size() == 2 && to[0] > 0 && to[1] > 0 && to[0] <= 65535 && to[1] <= 65535,
           "the new size must be two lengths from 1 to 65535");
-  require(rank(input(0)) == 4, "the input must have four dimensions");
+  require(rank(input(0)) == 4 && count_of(shape(input(0))) > 0, "the input must have four dimensions, none empty");
   return to;
 }
 
@@ -224,6 +224,7 @@ void tflite_importer::mirror_pad() {
     const std::int64_t length = shape(input(0))[a], before = pads[a], after = pads[a + axes];
     if (before == 0 && after == 0) continue;
     require(std::max(before, after) <= length - edge, "the mirrored part is longer than the input");
+    m_folder.make(before + length + after, "its padding");
     list positions;
     for (std::int64_t i = -before; i < length + after; ++i)
       positions.push_back(i < 0 ? -i - 1 + edge : i >= length ? 2 * length - i - 1 - edge : i);

@@ -1,8 +1,32 @@
 // SPDX-License-Identifier: MIT
 #include "passes/canonicalise.hpp"
 #include <algorithm>
+#include "graph/folder.hpp"
 
 namespace nsk::tool {
+
+namespace {
+
+constexpr double numbers_for_all = 1 << 25, numbers_per_held = 4;
+
+}
+
+canonicaliser::canonicaliser(const graph& g, const std::vector<state_link>& states)
+    : m_graph(g),
+      m_states(states),
+      m_room(numbers_for_all + numbers_per_held * static_cast<double>(constant_elements(g))) {}
+
+void canonicaliser::require_elements(value_id v, const std::string& what) const {
+  if (v == no_value) return;
+  const value& x = m_graph.values[static_cast<std::size_t>(v)];
+  const std::int64_t count = count_of(x.shape);
+  if (count > std::numeric_limits<std::int32_t>::max())
+    refuse(what + ": '" + x.name + "' has the shape " + to_string(x.shape) +
+           ", but a tensor of the engine has at most 2^31 - 1 elements. Export the model for smaller inputs");
+  if (count == 0)
+    refuse(what + ": '" + x.name + "' has the shape " + to_string(x.shape) +
+           " and no elements; cut the graph so that empty tensors are not computed");
+}
 
 program canonicalise(const graph& g, const std::vector<state_link>& states) { return canonicaliser(g, states).run(); }
 
@@ -147,8 +171,12 @@ std::vector<std::string> canonicaliser::operators() {
 program canonicaliser::run() {
   m_program.name = m_graph.name;
   m_map.assign(m_graph.values.size(), no_value);
-  for (value_id v : m_graph.inputs) m_program.inputs.push_back(of(v));
+  for (value_id v : m_graph.inputs) {
+    require_elements(v, "the model's inputs");
+    m_program.inputs.push_back(of(v));
+  }
   for (const node& n : m_graph.nodes) {
+    for (value_id v : n.outputs) require_elements(v, "node '" + n.name + "' (" + n.op + ")");
     const bool standard = n.domain.empty() || n.domain == "ai.onnx";
     const auto typed = typed_rules().find(standard ? n.op : n.domain + "." + n.op), plain = rules().find(n.op);
     const bool any_type = typed != typed_rules().end();
@@ -167,7 +195,10 @@ program canonicaliser::run() {
       refuse_node(n, "input '" + odd->name + "' is " + name_of(odd->type) +
                          ", but this operator computes float32 only. Export the model in float32");
   }
-  for (value_id v : m_graph.outputs) m_program.outputs.push_back(of(v));
+  for (value_id v : m_graph.outputs) {
+    require_elements(v, "the model's outputs");
+    m_program.outputs.push_back(of(v));
+  }
   separate_states();
   return std::move(m_program);
 }
@@ -212,21 +243,45 @@ int canonicaliser::of(value_id v) {
 
 int canonicaliser::in(const node& n, std::size_t i) { return present(n, i) ? of(n.inputs[i]) : no_value; }
 
-std::vector<double> canonicaliser::numbers(const node& n, std::size_t i, const char* what) const {
+void canonicaliser::charge(const node& n, double count) {
+  m_room -= count;
+  if (m_room < 0)
+    refuse_node(n,
+                "its weights and tables, with those of the nodes before it, have more numbers than a model with so few "
+                "constants may make (2^25, and 4 for each that it holds). Use fewer copies of one constant, or smaller "
+                "sizes");
+}
+
+std::vector<double> canonicaliser::weights(const node& n, std::size_t i, const char* what) {
+  constexpr double packed = 2;  // times as many floats, in the plan and in the file
+  charge(n, packed * static_cast<double>(count_of(in_shape(n, i))));
+  return numbers(n, i, what);
+}
+
+double canonicaliser::number(const node& n, std::size_t i, const char* what) {
+  const std::vector<double> values = numbers(n, i, what);
+  if (values.size() != 1)
+    refuse_node(n, std::string(what) + " must be one number, not " + std::to_string(values.size()));
+  return values[0];
+}
+
+std::vector<double> canonicaliser::numbers(const node& n, std::size_t i, const char* what) {
   const value& v = m_graph.values[static_cast<std::size_t>(n.inputs[i])];
   if (!v.constant)
     refuse_node(n,
                 std::string(what) + " ('" + v.name + "') is computed at run time; it must be a constant of the model");
+  charge(n, static_cast<double>(v.constant->count()));
   std::vector<double> values(static_cast<std::size_t>(v.constant->count()));
   for (std::size_t k = 0; k < values.size(); ++k) values[k] = v.constant->number(static_cast<std::int64_t>(k));
   return values;
 }
 
-std::vector<std::int64_t> canonicaliser::integers(const node& n, std::size_t i, const char* what) const {
+std::vector<std::int64_t> canonicaliser::integers(const node& n, std::size_t i, const char* what) {
   const value& v = m_graph.values[static_cast<std::size_t>(n.inputs[i])];
   if (!v.constant)
     refuse_node(n,
                 std::string(what) + " ('" + v.name + "') is computed at run time; it must be a constant of the model");
+  charge(n, static_cast<double>(v.constant->count()));
   std::vector<std::int64_t> values(static_cast<std::size_t>(v.constant->count()));
   for (std::size_t k = 0; k < values.size(); ++k) values[k] = v.constant->integer(static_cast<std::int64_t>(k));
   return values;
@@ -244,6 +299,11 @@ operation& canonicaliser::emit(const node& n, operation_parameters p, std::vecto
 }
 
 int canonicaliser::temporary(const node& n, const std::string& suffix, shape_t shape, element type) {
+  double count = 1;
+  for (const std::int64_t d : shape) count *= static_cast<double>(d);
+  if (count > std::numeric_limits<std::int32_t>::max())
+    refuse_node(n, "it needs a tensor of the shape " + to_string(shape) +
+                       ", but those of the engine have at most 2^31 - 1 elements. Export the model for smaller inputs");
   return m_program.add({n.name + "#" + suffix, type, std::move(shape), nullptr});
 }
 

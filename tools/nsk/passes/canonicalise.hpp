@@ -10,7 +10,7 @@ namespace nsk::tool {
 
 class canonicaliser {
  public:
-  canonicaliser(const graph& g, const std::vector<state_link>& states) : m_graph(g), m_states(states) {}
+  canonicaliser(const graph& g, const std::vector<state_link>& states);
   program run();
   /// Names of all operators that have a rule, sorted.
   static std::vector<std::string> operators();
@@ -107,6 +107,8 @@ class canonicaliser {
   int turned(const node& n, int v, const std::vector<int>& permutation, const std::string& suffix,
              int result = no_value);
 
+  /// Refuses values with more elements than a tensor of the engine has, and those without any.
+  void require_elements(value_id v, const std::string& what) const;
   /// First input of a node that is data and not float32, or null; refuses empty ones.
   const value* odd_input(const node& n) const;
   /// Program value of input `i` of a node; no_value when absent.
@@ -122,8 +124,15 @@ class canonicaliser {
     return m_graph.values[static_cast<std::size_t>(n.outputs[i])].shape;
   }
   /// Constant input as doubles or integers; refuses inputs that are data.
-  std::vector<double> numbers(const node& n, std::size_t i, const char* what) const;
-  std::vector<std::int64_t> integers(const node& n, std::size_t i, const char* what) const;
+  std::vector<double> numbers(const node& n, std::size_t i, const char* what);
+  std::vector<std::int64_t> integers(const node& n, std::size_t i, const char* what);
+  /// The same for weights, which are packed in the end.
+  std::vector<double> weights(const node& n, std::size_t i, const char* what);
+  /// The only number of a constant input; refuses others.
+  double number(const node& n, std::size_t i, const char* what);
+  /// Counts numbers of weights and tables that are made for a node. Refuses more than 2^25 in all and 4 for each
+  /// element of the model's constants, before they are made.
+  void charge(const node& n, double count);
   /// Adds an operation that produces output `output` of the node (or `result` when given).
   operation& emit(const node& n, operation_parameters p, std::vector<int> inputs, int result = no_value);
   /// A value of the program's own, named after the node.
@@ -159,6 +168,7 @@ class canonicaliser {
   const std::vector<state_link>& m_states;
   program m_program;
   std::vector<int> m_map;
+  double m_room;  ///< numbers that weights and tables may still have
 };
 
 /// Normalises a possibly negative axis.

@@ -57,7 +57,7 @@ void canonicaliser::conv(const node& n) {
   if (x.size() != 3 && x.size() != 4)
     refuse_node(n, "convolution has one or two spatial axes; 3-D convolution has no kernel");
   conv_parameters c;
-  c.weights = numbers(n, 1, "the weights");
+  c.weights = weights(n, 1, "the weights");
   c.outputs = static_cast<int>(weight_shape[0]);
   c.groups = static_cast<int>(n.integer("group", 1));
   if (c.groups < 1 || x[1] != weight_shape[1] * c.groups || c.outputs % c.groups != 0)
@@ -91,7 +91,7 @@ void canonicaliser::gemm(const node& n) {
                                (in_shape(n, 2).empty() || in_shape(n, 2).back() == count_of(in_shape(n, 2)));
   int product = present(n, 2) && !bias_per_column ? temporary(n, "product", out) : of(n.outputs[0]);
   if (constant_b) {
-    const std::vector<double> source = numbers(n, 1, "B");
+    const std::vector<double> source = weights(n, 1, "B");
     dense_parameters d;
     d.depth = static_cast<int>(depth);
     d.outputs = static_cast<int>(outputs);
@@ -132,7 +132,7 @@ void canonicaliser::mat_mul(const node& n) {
   const bool constant_b = m_graph.values[static_cast<std::size_t>(n.inputs[1])].constant != nullptr;
   if (constant_b && b.size() == 2 && !a.empty()) {
     dense_parameters d;
-    d.weights = numbers(n, 1, "B");
+    d.weights = weights(n, 1, "B");
     d.depth = static_cast<int>(b[0]);
     d.outputs = static_cast<int>(b[1]);
     d.bias.assign(static_cast<std::size_t>(d.outputs), 0.0);

@@ -62,7 +62,7 @@ class canonicaliser::transposition {
   transposition(canonicaliser& c, const node& n)
       : m_c(c), m_node(n), m_x(c.in_shape(n, 0)), m_out(c.out_shape(n)), m_dims(m_x.size() - 2) {
     const shape_t weight_shape = c.in_shape(n, 1);
-    m_weights = {c.numbers(n, 1, "the weights"),
+    m_weights = {c.weights(n, 1, "the weights"),
                  0,
                  weight_shape[1],
                  n.integer("group", 1),
@@ -99,6 +99,8 @@ class canonicaliser::transposition {
   /// One convolution whose window holds the taps of every phase and whose channels are (output, row phase, column
   /// phase); they become pixels.
   void by_channels() {
+    m_c.charge(m_node,
+               static_cast<double>(phases()) * static_cast<double>(m_out[1] + m_axis[0].kernel + m_axis[1].kernel));
     const reach_of_taps rows = reach_of(m_axis[0]), columns = reach_of(m_axis[1]);
     conv_parameters c;
     c.w.kernel_h = static_cast<int>(rows.last - rows.first + 1);
@@ -216,6 +218,7 @@ class canonicaliser::transposition {
   std::vector<double> channel_weights(const reach_of_taps& rows, const reach_of_taps& columns) const {
     const std::int64_t kh = rows.last - rows.first + 1, kw = columns.last - columns.first + 1,
                        depth = m_weights.channels;
+    m_c.charge(m_node, static_cast<double>(m_out[1] * phases()) * static_cast<double>(depth * kh * kw));
     std::vector<double> weights(static_cast<std::size_t>(m_out[1] * phases() * depth * kh * kw), 0.0);
     for (std::int64_t phase = 0; phase < phases(); ++phase) {
       const phase_taps y = taps_of(m_axis[0], phase / m_axis[1].stride),

@@ -50,8 +50,8 @@ void canonicaliser::clip(const node& n) {
   post.beta = std::numeric_limits<double>::infinity();
   if (n.has("min")) post.alpha = n.number("min", 0);
   if (n.has("max")) post.beta = n.number("max", 0);
-  if (present(n, 1)) post.alpha = numbers(n, 1, "min").at(0);
-  if (present(n, 2)) post.beta = numbers(n, 2, "max").at(0);
+  if (present(n, 1)) post.alpha = number(n, 1, "min");
+  if (present(n, 2)) post.beta = number(n, 2, "max");
   emit(n, unary_parameters{}, {in(n, 0)}).post = post;
 }
 
@@ -103,10 +103,11 @@ void canonicaliser::variadic(const node& n) {
 void canonicaliser::softmax(const node& n) {
   const shape_t x = in_shape(n, 0);
   const bool flattens = n.version < 13;  // until opset 13 all axes from `axis` on were one
-  const int axis = axis_of(n.integer("axis", flattens ? 1 : -1), x.size());
+  const int axis = x.empty() ? 0 : axis_of(n.integer("axis", flattens ? 1 : -1), x.size());
   softmax_parameters s{axis, n.op == "LogSoftmax"};
-  const bool one_axis = std::all_of(x.begin() + axis + 1, x.end(), [](std::int64_t d) { return d == 1; });
-  if (!flattens || one_axis) {
+  const bool inside = axis < static_cast<int>(x.size());  // else a line of one element
+  const bool one_axis = inside && std::all_of(x.begin() + axis + 1, x.end(), [](std::int64_t d) { return d == 1; });
+  if (inside && (!flattens || one_axis)) {
     emit(n, s, {in(n, 0)});
     return;
   }
@@ -125,6 +126,8 @@ void canonicaliser::reduce(const node& n) {
   const shape_t& x = in_shape(n, 0);
   std::vector<std::int64_t> axes = present(n, 1) ? integers(n, 1, "axes") : n.integers("axes");
   if (axes.empty()) {
+    if (n.integer("noop_with_empty_axes", 0) != 0 && n.op == "ReduceSumSquare")
+      refuse_node(n, "it reduces no axis; replace it by its elementwise part");
     if (n.integer("noop_with_empty_axes", 0) != 0) return identity(n);
     for (std::size_t a = 0; a < x.size(); ++a) axes.push_back(static_cast<std::int64_t>(a));
   }

@@ -46,15 +46,21 @@ void canonicaliser::layer_normalization(const node& n) {
   l.centre = centre;
   const std::vector<double> scale = numbers(n, 1, "the scale"),
                             bias = present(n, 2) ? numbers(n, 2, "the bias") : std::vector<double>{0.0};
-  const auto spread = [&](const std::vector<double>& v, const char* what) {
-    if (v.size() != 1 && static_cast<std::int64_t>(v.size()) != length)
-      refuse_node(n, std::string(what) + " must have one value, or one per normalised element");
+  charge(n, 2 * static_cast<double>(length));
+  const auto spread = [&](const std::vector<double>& v, std::size_t i, const char* what) {
+    bool fits = v.size() == 1 || static_cast<std::int64_t>(v.size()) == length;
+    if (v.size() != 1) {  // what varies along other axes may be as many
+      const shape_t& shape = in_shape(n, i);
+      for (std::size_t d = 0; d + x.size() < shape.size() + static_cast<std::size_t>(axis); ++d)
+        fits = fits && shape[d] == 1;
+    }
+    if (!fits) refuse_node(n, std::string(what) + " must have one value, or one per normalised element");
     std::vector<float> wide(static_cast<std::size_t>(length));
     for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = static_cast<float>(v[v.size() == 1 ? 0 : i]);
     return wide;
   };
-  l.scale = spread(scale, "the scale");
-  l.bias = spread(bias, "the bias");
+  l.scale = spread(scale, 1, "the scale");
+  l.bias = spread(bias, 2, "the bias");
   shape_t flat(x.begin(), x.begin() + axis);
   flat.push_back(length);
   if (flat == x) {

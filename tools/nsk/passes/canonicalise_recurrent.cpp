@@ -16,7 +16,7 @@ enum input : std::size_t { of_x, of_w, of_r, of_b, of_lengths, of_h, of_c, of_p 
 /// where linear_before_reset multiplies one by the reset gate.
 int canonicaliser::recurrent_projection(const node& n, const recurrent_attributes& a, recurrent_parameters& r) {
   const shape_t& x = in_shape(n, of_x);
-  const std::vector<double> w = numbers(n, of_w, "W");
+  const std::vector<double> w = weights(n, of_w, "W");
   const std::int64_t rows = a.gates() * r.hidden, outputs = a.directions * rows, depth = x[2];
   dense_parameters d;
   d.depth = static_cast<int>(depth);
@@ -93,7 +93,7 @@ void canonicaliser::recurrent(const node& n) {
   r.clip = static_cast<float>(a.clip);
   for (const recurrent_activation& f : a.activations)
     r.gates.push_back({f.fn, static_cast<float>(f.alpha), static_cast<float>(f.beta)});
-  r.weights = numbers(n, of_r, "R");
+  r.weights = weights(n, of_r, "R");
   const bool is_lstm = a.kind == recurrent_kind::lstm;
   if (is_lstm && present(n, of_p))
     for (double p : numbers(n, of_p, "P")) r.peephole.push_back(static_cast<float>(p));

@@ -163,6 +163,8 @@ void canonicaliser::resize(const node& n) {
         if ((named.empty() ? static_cast<int>(i) : axis_of(named[i], x.size())) == static_cast<int>(a))
           r.start = roi[i], r.end = roi[count + i];
     }
+    const double taps = r.mode == "nearest" ? 1 : 4 * (r.antialias && scale < 1 ? 1 / scale : 1);
+    if (a >= 2) charge(n, static_cast<double>(out[a]) * (4 + 2 * taps));  // before tables of that size are made
     if (out[a] == x[a] && scale == 1 && (!r.crops() || (r.start == 0 && r.end == 1))) continue;
     const bool fractional = std::abs(scale * static_cast<double>(x[a]) - static_cast<double>(out[a])) > 1e-3;
     if (r.coordinates == "align_corners" && fractional)
@@ -172,6 +174,7 @@ void canonicaliser::resize(const node& n) {
                   "it. Export with sizes instead of scales");
     if (a < 2) refuse_node(n, "only spatial axes can be resized; batch and channels keep their length");
     p.axes.push_back(make_axis(r, static_cast<int>(a), x[a], out[a], scale));
+    if (p.axes.back().taps > 65535) refuse_node(n, "one pixel of the result depends on more than 65535 in a row");
   }
   if (p.axes.empty()) return identity(n);
   if (p.axes.size() > 2 || x.size() > 4) refuse_node(n, "resizing has kernels for one and two spatial axes");

@@ -11,7 +11,9 @@ void canonicaliser::transpose(const node& n) {
   std::vector<std::int64_t> permutation = n.integers("perm");
   if (permutation.empty())
     for (std::size_t i = rank; i-- > 0;) permutation.push_back(static_cast<std::int64_t>(i));
-  emit(n, transpose_parameters{{permutation.begin(), permutation.end()}}, {in(n, 0)});
+  transpose_parameters t;
+  for (const std::int64_t a : permutation) t.permutation.push_back(axis_of(a, rank));
+  emit(n, std::move(t), {in(n, 0)});
 }
 
 void canonicaliser::slice(const node& n) {
@@ -32,7 +34,7 @@ void canonicaliser::slice(const node& n) {
     std::int64_t start = starts[i] < 0 ? starts[i] + length : starts[i];
     start = std::clamp<std::int64_t>(start, 0, step > 0 ? length : length - 1);
     s.starts[a] = start;
-    s.steps[a] = step;
+    s.steps[a] = out_shape(n)[a] > 1 ? step : 1;  // however far a step reaches from the only element
   }
   emit(n, std::move(s), {in(n, 0)});
 }
@@ -93,7 +95,7 @@ void canonicaliser::pad(const node& n) {
            : mode == "reflect" ? pad_mode::reflect
            : mode == "edge"    ? pad_mode::edge
                                : pad_mode::wrap;
-  p.value = present(n, 2) ? numbers(n, 2, "constant_value").at(0) : n.number("value", 0);
+  p.value = present(n, 2) ? number(n, 2, "constant_value") : n.number("value", 0);
   p.before.assign(rank, 0);
   p.after.assign(rank, 0);
   const std::size_t count = axes.empty() ? rank : axes.size();

@@ -153,6 +153,7 @@ void canonicaliser::one_hot(const node& n) {
   shape_t column(out.size(), 1), wide = indices;
   column[axis] = depth;
   wide.insert(wide.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+  charge(n, static_cast<double>(depth));
   std::vector<std::int64_t> positions;
   for (std::int64_t i = 0; i < depth; ++i) positions.push_back(i);
   const element type = in_type(n, 0);
@@ -177,7 +178,7 @@ void canonicaliser::one_hot(const node& n) {
 void canonicaliser::non_max_suppression(const node& n) {
   non_max_suppression_parameters p;
   const auto given = [&](std::size_t i, const char* what, double fallback) {
-    return present(n, i) ? numbers(n, i, what).at(0) : fallback;
+    return present(n, i) ? number(n, i, what) : fallback;
   };
   p.most_per_class =
       static_cast<std::uint32_t>(std::clamp<double>(given(2, "max_output_boxes_per_class", 0), 0, 2147483647.0));

@@ -7,6 +7,8 @@
 namespace nsk::tool {
 namespace {
 
+constexpr std::int64_t most_pad = 65535;  // pads have 16 bits in the file
+
 /// One rewriting run over a program. Every rule looks at operation `i`, rewrites around it and says whether it changed
 /// anything; operations that lose their readers are swept at the end.
 class fuser {
@@ -38,7 +40,7 @@ class fuser {
   bool sweep(rule r) {
     bool any = false;
     for (std::size_t i = 0; i < m_p.operations.size(); ++i)
-      if (at(i).output != no_value) any = (this->*r)(i) || any;
+      if (at(i).output != no_value && (this->*r)(i)) any = m_stale = true;
     remove_dead();
     return any;
   }
@@ -46,13 +48,31 @@ class fuser {
   operation& at(std::size_t i) { return m_p.operations[i]; }
   /// Producer of `v` if its result is read by exactly one operation and is no model output; nullptr otherwise.
   operation* sole_producer(int v) {
-    if (v == no_value || m_p.is_output(v) || m_p.consumers(v).size() != 1) return nullptr;
-    const int i = m_p.producer(v);
-    return i < 0 ? nullptr : &at(static_cast<std::size_t>(i));
+    operation* const found = producer(v);
+    return found == nullptr || m_uses[static_cast<std::size_t>(v)].readers != 1 || m_p.is_output(v) ? nullptr : found;
   }
   operation* producer(int v) {
-    const int i = v == no_value ? -1 : m_p.producer(v);
+    const int i = producer_index(v);
     return i < 0 ? nullptr : &at(static_cast<std::size_t>(i));
+  }
+  int producer_index(int v) {
+    if (m_stale) count_uses();
+    return v == no_value ? -1 : m_uses[static_cast<std::size_t>(v)].producer;
+  }
+  void count_uses() {
+    m_uses.assign(m_p.values.size(), {});
+    for (std::size_t i = 0; i < m_p.operations.size(); ++i) {
+      const operation& o = at(i);
+      if (o.output != no_value) m_uses[static_cast<std::size_t>(o.output)].producer = static_cast<int>(i);
+      const auto read = [&](int v) {
+        use& u = m_uses[static_cast<std::size_t>(v)];
+        if (u.last_reader != static_cast<int>(i)) ++u.readers;  // one that reads it twice is one
+        u.last_reader = static_cast<int>(i);
+      };
+      for (int v : o.inputs) read(v);
+      if (o.post.residual != no_value) read(o.post.residual);
+    }
+    m_stale = false;
   }
   /// The one value of a constant with equal elements.
   std::optional<double> scalar(int v) const {
@@ -140,7 +160,11 @@ class fuser {
     const std::vector<int> readers = m_p.consumers(o.output);
     for (int r : readers) {
       const operation& reader = at(static_cast<std::size_t>(r));
-      if (!reader.as<conv_parameters>() || reader.inputs[0] != o.output || reader.post.residual == o.output)
+      const auto* c = reader.as<conv_parameters>();
+      if (!c || reader.inputs[0] != o.output || reader.post.residual == o.output) return false;
+      if (c->w.pad_left + pad->before[rank - 1] > most_pad || c->pad_right + pad->after[rank - 1] > most_pad)
+        return false;
+      if (rank == 4 && (c->w.pad_top + pad->before[2] > most_pad || c->pad_bottom + pad->after[2] > most_pad))
         return false;
     }
     for (int r : readers) {
@@ -320,7 +344,7 @@ class fuser {
       if (!source->as<conv_parameters>() && !source->as<dense_parameters>() && !source->as<mat_mul_parameters>())
         continue;
       if (m_p.shape(v) != m_p.shape(o.output) || m_p.shape(other) != m_p.shape(o.output)) continue;
-      if (best < 0 || m_p.producer(v) > m_p.producer(o.inputs[static_cast<std::size_t>(best)])) best = side;
+      if (best < 0 || producer_index(v) > producer_index(o.inputs[static_cast<std::size_t>(best)])) best = side;
     }
     if (best < 0) return false;
     operation* source = producer(o.inputs[static_cast<std::size_t>(best)]);
@@ -344,10 +368,17 @@ class fuser {
     }
     std::reverse(kept.begin(), kept.end());
     m_p.operations = std::move(kept);
+    m_stale = true;
   }
 
   program& m_p;
   bool m_into_binary = false;
+  /// Who makes and reads a value, as of the last count.
+  struct use {
+    int producer = -1, readers = 0, last_reader = -1;
+  };
+  std::vector<use> m_uses;
+  bool m_stale = true;
 };
 
 }

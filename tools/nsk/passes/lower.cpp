@@ -268,6 +268,11 @@ view lowerer::constant_view(int v, const axis_order& order) {
     refuse("value '" + value.name + "' is read before anything produces it; the model's nodes are not in order");
   const view result = new_storage(-1, value.name, value.shape, order, {}, storage_kind::constant, type_of(v));
   plan_storage& s = m_plan.storages.back();
+  std::shared_ptr<std::vector<std::byte>>& data = m_laid[{v, order}];
+  if (data) {
+    s.data = data;
+    return result;
+  }
   array laid(value.type, {s.elements});
   const std::size_t rank = value.shape.size();
   std::vector<std::int64_t> position(rank, 0);
@@ -283,7 +288,7 @@ view lowerer::constant_view(int v, const axis_order& order) {
       position[d] = 0;
     }
   }
-  s.data = std::make_shared<std::vector<std::byte>>(std::move(laid.data));
+  s.data = data = std::make_shared<std::vector<std::byte>>(std::move(laid.data));
   return result;
 }
 

@@ -147,6 +147,8 @@ class lowerer {
   plan m_plan;
   std::map<int, view> m_views;
   std::map<int, root> m_roots;  ///< by storage
+  /// Constants that were laid out, by value and order: however many steps read one, it is there once.
+  std::map<std::pair<int, axis_order>, std::shared_ptr<std::vector<std::byte>>> m_laid;
 };
 
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include "errors.hpp"
 #include "passes/lower.hpp"
 
@@ -12,6 +13,14 @@ std::shared_ptr<std::vector<std::byte>> bytes_of(const std::vector<T>& values) {
   auto data = std::make_shared<std::vector<std::byte>>(values.size() * sizeof(T));
   if (!values.empty()) std::memcpy(data->data(), values.data(), data->size());
   return data;
+}
+
+/// A length as the file holds it.
+std::int32_t length_of(std::int64_t length, const std::string& name) {
+  if (length > std::numeric_limits<std::int32_t>::max())
+    refuse("'" + name + "' would have a dimension of " + std::to_string(length) +
+           ", but those of the engine are below 2^31. Export the model for smaller inputs");
+  return static_cast<std::int32_t>(length);
 }
 
 /// One dimension of several tensors at once.
@@ -86,7 +95,7 @@ int lowerer::tensor(const view& v, const std::vector<int>& axes, const std::stri
   for (std::size_t i = rank; i-- > 0;) {
     const std::int64_t length = axes[i] < 0 ? 1 : v.shape[static_cast<std::size_t>(axes[i])];
     const bool keep = length != 1 || (bordered && axes[i] >= 0 && i + 1 != rank);
-    t.shape[i] = static_cast<std::int32_t>(length);
+    t.shape[i] = length_of(length, name);
     t.strides[i] = keep ? v.stride[static_cast<std::size_t>(axes[i])] : step;
     step = t.strides[i] * length;
   }
@@ -141,7 +150,7 @@ int lowerer::joint_tensors(const std::vector<view>& views, const std::vector<std
     t.storage = views[i].storage;
     t.offset = views[i].offset;
     for (std::size_t d = 0; d < dims.size(); ++d) {
-      t.shape.push_back(static_cast<std::int32_t>(dims[d].length));
+      t.shape.push_back(length_of(dims[d].length, names[i]));
       t.strides.push_back(dims[d].stride[i]);
       if (dims[d].barrier) position = static_cast<int>(d);
     }

@@ -19,10 +19,4 @@ std::vector<int> program::consumers(int v) const {
   return found;
 }
 
-int program::producer(int v) const {
-  for (std::size_t i = 0; i < operations.size(); ++i)
-    if (operations[i].output == v) return static_cast<int>(i);
-  return -1;
-}
-
 }

@@ -219,8 +219,6 @@ struct program {
   bool is_output(int v) const;
   /// Operations that read `v`, as input or residual.
   std::vector<int> consumers(int v) const;
-  /// Index of the operation that produces `v`, or -1.
-  int producer(int v) const;
 };
 
 /// Rewrites a resolved graph (infer.hpp) in canonical operations. Refuses operators that the engine has no kernel for,

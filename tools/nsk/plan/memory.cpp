@@ -72,8 +72,13 @@ void share_in_place(plan& p, std::vector<int>& shared_with) {
 /// Identical constants are stored once: one buffer in this plan, one place in the pool.
 void place_constants(plan& p, constant_pool& pool) {
   std::map<std::int64_t, int> buffers;  // offset -> buffer
+  std::map<const std::vector<std::byte>*, int> seen;
   for (plan_storage& s : p.storages) {
     if (s.kind != storage_kind::constant) continue;
+    if (const auto known = seen.find(s.data.get()); known != seen.end()) {
+      s.buffer = known->second;
+      continue;
+    }
     const std::string key(reinterpret_cast<const char*>(s.data->data()), s.data->size());
     const auto [found, fresh] = pool.known.emplace(key, static_cast<std::int64_t>(pool.bytes.size()));
     if (fresh) {
@@ -81,7 +86,7 @@ void place_constants(plan& p, constant_pool& pool) {
       pool.bytes.resize(static_cast<std::size_t>(lines(static_cast<std::int64_t>(pool.bytes.size()))));
     }
     const auto [buffer, first] = buffers.emplace(found->second, static_cast<int>(p.buffers.size()));
-    s.buffer = buffer->second;
+    s.buffer = seen[s.data.get()] = buffer->second;
     if (first)
       p.buffers.push_back({storage_kind::constant, 0, found->second, static_cast<std::int64_t>(key.size()), 0,
                            static_cast<int>(p.steps.size())});

@@ -52,8 +52,17 @@ class call {
   std::size_t rank(std::size_t i) const { return required(i).shape.size(); }
   /// Values of an input; refuses unknown ones, because then the output's shape depends on data.
   const array& data(std::size_t i) const;
-  const double* floats(std::size_t i) const { return data(i).as<double>(); }
-  const std::int64_t* integers(std::size_t i) const { return data(i).as<std::int64_t>(); }
+  /// The same as numbers of one type; refuses inputs of another.
+  const double* floats(std::size_t i) const {
+    const array& a = data(i);
+    if (a.type != element::f64) fail("input " + std::to_string(i) + " must be of a float type");
+    return a.as<double>();
+  }
+  const std::int64_t* integers(std::size_t i) const {
+    const array& a = data(i);
+    if (a.type != element::i64) fail("input " + std::to_string(i) + " must be of an integer type");
+    return a.as<std::int64_t>();
+  }
   std::vector<std::int64_t> integer_list(std::size_t i) const;
   std::vector<double> number_list(std::size_t i) const;
   /// The only element of an input; refuses longer ones.
@@ -64,8 +73,15 @@ class call {
   void declare(std::size_t i, element type, shape_t shape);
   array& out(std::size_t i) { return m_outputs[i].data; }
   const shape_t& out_shape(std::size_t i) const { return m_outputs[i].shape; }
-  double* out_floats(std::size_t i = 0) { return out(i).as<double>(); }
-  std::int64_t* out_integers(std::size_t i = 0) { return out(i).as<std::int64_t>(); }
+  /// Elements of an output; refuses outputs of another type.
+  double* out_floats(std::size_t i = 0) {
+    if (out(i).type != element::f64) fail("its result must be of a float type");
+    return out(i).as<double>();
+  }
+  std::int64_t* out_integers(std::size_t i = 0) {
+    if (out(i).type != element::i64) fail("its result must be of an integer type");
+    return out(i).as<std::int64_t>();
+  }
 
   /// Refuses the node: names it with operator, opset and shapes, then says why.
   [[noreturn]] void fail(const std::string& why) const;
@@ -99,6 +115,8 @@ struct definition {
   void (*infer)(call&);
   void (*evaluate)(call&);
   int since = 1;  ///< oldest opset of its domain that has the operator
+  /// Multiply-adds of an evaluation, about, where they are more than a few per element read and made; after infer.
+  double (*work)(call&) = nullptr;
 };
 
 /// "Conv" for the default domain, "com.microsoft.Gelu" for others.
@@ -170,6 +188,8 @@ shape_t strides_of(const shape_t& shape);
 shape_t broadcast_strides(const shape_t& from, const shape_t& to);
 /// NumPy's broadcasting of two shapes.
 shape_t broadcast(const call& c, const shape_t& a, const shape_t& b);
+/// A number of elements or multiply-adds, as the sums of `definition::work` have them.
+inline double as_work(std::int64_t count) { return static_cast<double>(count); }
 /// Product of the dimensions [first, last).
 std::int64_t count_between(const shape_t& s, std::size_t first, std::size_t last);
 

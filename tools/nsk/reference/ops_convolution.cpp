@@ -19,6 +19,7 @@ void require_conv_inputs(call& c) {
 
 /// Positions that are worked on together: patches of about a megabyte.
 std::int64_t block_of(std::int64_t depth) {
+  if (depth > 131072) return 1;
   return std::clamp<std::int64_t>((131072 / std::max<std::int64_t>(depth, 1)) & ~std::int64_t{7}, 8, 512);
 }
 
@@ -27,11 +28,13 @@ struct conv_sizes {
   window w;
 };
 
+constexpr std::int64_t largest = std::int64_t{1} << 31;  // of lengths that are multiplied with others
+
 conv_sizes conv_of(call& c) {
   const shape_t &x = c.shape(0), &weights = c.shape(1);
   conv_sizes s;
   s.groups = c.op().integer("group", 1);
-  if (s.groups < 1 || x[1] % s.groups != 0 || weights[0] % s.groups != 0)
+  if (s.groups < 1 || s.groups > largest || x[1] % s.groups != 0 || weights[0] % s.groups != 0)
     c.fail("the channels cannot be divided into " + std::to_string(s.groups) + " groups");
   s.batch = x[0];
   s.channels = x[1] / s.groups;
@@ -90,13 +93,20 @@ void evaluate_conv(call& c) {
   }
 }
 
+double work_of_conv(call& c) {
+  const conv_sizes s = conv_of(c);
+  const double patches = as_work(s.batch) * as_work(s.groups) * as_work(s.positions);
+  return patches * as_work(s.channels) * as_work(s.taps) * (as_work(s.outputs) + 4) +
+         8 * patches * as_work(s.taps) * as_work(static_cast<std::int64_t>(s.w.axes()));
+}
+
 // ConvTranspose is Conv's adjoint: `w` describes the convolution that leads from the output back to the input.
 
 conv_sizes conv_transpose_of(call& c) {
   const shape_t &x = c.shape(0), &weights = c.shape(1);
   conv_sizes s;
   s.groups = c.op().integer("group", 1);
-  if (s.groups < 1 || x[1] % s.groups != 0)
+  if (s.groups < 1 || s.groups > largest || x[1] % s.groups != 0)
     c.fail("the channels cannot be divided into " + std::to_string(s.groups) + " groups");
   if (weights[0] != x[1])
     c.fail("the weights are for " + std::to_string(weights[0]) + " input channels, the input has " +
@@ -111,7 +121,10 @@ conv_sizes conv_transpose_of(call& c) {
             "output_padding or output_shape has a wrong length");
   const std::string auto_pad = c.op().text("auto_pad", "NOTSET");
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+  for (std::int64_t v : wanted) c.require(v >= 0 && v <= largest, "attribute 'output_shape' has an impossible value");
   for (std::size_t d = 0; d < axes; ++d) {
+    c.require(w.input[d] <= largest && extra[d] >= 0 && extra[d] <= largest,
+              "the input or attribute 'output_padding' is too long");
     if (auto_pad == "VALID") w.pad_begin[d] = w.pad_end[d] = 0;
     const std::int64_t full = (w.input[d] - 1) * w.stride[d] + extra[d] + w.reach(d);
     std::int64_t length = full - w.pad_begin[d] - w.pad_end[d];
@@ -167,11 +180,18 @@ void evaluate_conv_transpose(call& c) {
   }
 }
 
+double work_of_conv_transpose(call& c) {
+  const conv_sizes s = conv_transpose_of(c);
+  const double images = as_work(s.batch) * as_work(s.groups), width = as_work(s.outputs) * as_work(s.taps);
+  return images * width * (as_work(s.channels) * (as_work(s.positions) + 4) + 4 * as_work(s.positions)) +
+         8 * images * as_work(s.positions) * as_work(s.taps) * as_work(static_cast<std::int64_t>(s.w.axes()));
+}
+
 }
 
 void add_convolution(table& t) {
-  t["Conv"] = {infer_conv, evaluate_conv};
-  t["ConvTranspose"] = {infer_conv_transpose, evaluate_conv_transpose};
+  t["Conv"] = {infer_conv, evaluate_conv, 1, work_of_conv};
+  t["ConvTranspose"] = {infer_conv_transpose, evaluate_conv_transpose, 1, work_of_conv_transpose};
 }
 
 }

@@ -18,6 +18,7 @@ using i64 = std::int64_t;
 /// y[i] = f(a, b) with both operands broadcast.
 template <class In, class Out, class F>
 void zip(call& c, F f) {
+  c.require(c.data(0).type != element::boolean && c.data(1).type != element::boolean, "the inputs must be numbers");
   const In* a = c.data(0).as<In>();
   const In* b = c.data(1).as<In>();
   Out* y = c.out(0).as<Out>();

@@ -53,6 +53,11 @@ void evaluate_gemm(call& c) {
                   [&](std::int64_t i, std::int64_t at) { y[i] += beta * c.floats(2)[at]; });
 }
 
+double work_of_gemm(call& c) {
+  const matrix_sizes s = gemm_sizes(c);
+  return as_work(s.m) * as_work(s.n) * as_work(s.k);
+}
+
 /// NumPy's matmul: vectors gain an axis that the result loses, leading axes are broadcast.
 struct mat_mul_shapes {
   shape_t a, b, batch, result;
@@ -72,6 +77,7 @@ struct mat_mul_shapes {
 void infer_mat_mul(call& c) {
   c.require_inputs(2, 2);
   c.require(c.type(0) == c.type(1), "both inputs must have the same type");
+  c.require(c.type(0) != element::boolean, "the inputs must be numbers");
   c.declare(0, c.type(0), mat_mul_shapes(c).result);
 }
 
@@ -98,11 +104,16 @@ void evaluate_mat_mul(call& c) {
   });
 }
 
+double work_of_mat_mul(call& c) {
+  const mat_mul_shapes s(c);
+  return as_work(count_of(s.result)) * as_work(s.a.back());
+}
+
 }
 
 void add_matrix(table& t) {
-  t["Gemm"] = {infer_gemm, evaluate_gemm, 7};
-  t["MatMul"] = {infer_mat_mul, evaluate_mat_mul};
+  t["Gemm"] = {infer_gemm, evaluate_gemm, 7, work_of_gemm};
+  t["MatMul"] = {infer_mat_mul, evaluate_mat_mul, 1, work_of_mat_mul};
 }
 
 }

@@ -169,6 +169,10 @@ void evaluate_lrn(call& c) {
   }
 }
 
+double work_of_lrn(call& c) {
+  return 2 * as_work(count_of(c.shape(0))) * as_work(std::min(c.op().integer("size", 1), c.shape(0)[1]));
+}
+
 /// Calls f(first, stride, length) for every line along `axis`.
 template <class F>
 void for_each_line(const shape_t& shape, std::size_t axis, F f) {
@@ -199,12 +203,19 @@ void evaluate_lp_normalization(call& c) {
                 });
 }
 
+/// Before opset 13 rows may begin behind the last axis; counted from the end, axes are those that exist.
+std::size_t softmax_axis(const call& c) {
+  const bool old = c.version() < 13;
+  const std::int64_t axis = c.op().integer("axis", old ? 1 : -1);
+  return c.rank(0) == 0 ? 0 : c.axis(axis, c.rank(0) + (old && axis >= 0 ? 1 : 0));
+}
+
 /// Before opset 13 the input is seen as a matrix whose rows begin at `axis` (default 1); since, only `axis` (default
 /// -1) counts.
 void softmax(call& c, void (*finish)(double* y, std::int64_t stride, std::int64_t length, double highest, double sum,
                                      const double* x)) {
   const bool old = c.version() < 13;
-  const std::size_t axis = c.rank(0) == 0 ? 0 : c.axis(c.op().integer("axis", old ? 1 : -1), c.rank(0) + (old ? 1 : 0));
+  const std::size_t axis = softmax_axis(c);
   shape_t shape = c.shape(0);
   std::size_t along = axis;
   if (old || shape.empty()) {
@@ -222,7 +233,7 @@ void softmax(call& c, void (*finish)(double* y, std::int64_t stride, std::int64_
 
 void infer_softmax(call& c) {
   infer_float(c);
-  if (c.version() >= 13 && c.rank(0) > 0) c.axis(c.op().integer("axis", -1), c.rank(0));
+  softmax_axis(c);
 }
 
 void evaluate_softmax(call& c) {
@@ -281,7 +292,7 @@ void add_normalization(table& t) {
   t["LayerNormalization"] = {infer_layer_normalization, evaluate_layer_normalization, 17};
   t["RMSNormalization"] = {infer_rms_normalization, evaluate_rms_normalization, 23};
   t["MeanVarianceNormalization"] = {infer_mean_variance, evaluate_mean_variance, 9};
-  t["LRN"] = {infer_lrn, evaluate_lrn};
+  t["LRN"] = {infer_lrn, evaluate_lrn, 1, work_of_lrn};
   t["LpNormalization"] = {infer_axis, evaluate_lp_normalization};
   t["Softmax"] = {infer_softmax, evaluate_softmax};
   t["LogSoftmax"] = {infer_softmax, evaluate_log_softmax};

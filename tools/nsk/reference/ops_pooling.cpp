@@ -110,6 +110,12 @@ void evaluate_lp_pool(call& c) {
   });
 }
 
+double work_of_pool(call& c) {
+  const window w = pool_window(c);
+  return as_work(count_of(w.output)) * as_work(count_of(w.kernel)) *
+         (4 * as_work(c.shape(0)[0]) * as_work(c.shape(0)[1]) + 8 * as_work(static_cast<std::int64_t>(w.axes())));
+}
+
 void infer_global(call& c) {
   c.require_inputs(1, 1);
   c.require_float(0);
@@ -149,9 +155,9 @@ void evaluate_global_lp(call& c) {
 }
 
 void add_pooling(table& t) {
-  t["MaxPool"] = {infer_pool, evaluate_max_pool};
-  t["AveragePool"] = {infer_average_pool, evaluate_average_pool};
-  t["LpPool"] = {infer_average_pool, evaluate_lp_pool};
+  t["MaxPool"] = {infer_pool, evaluate_max_pool, 1, work_of_pool};
+  t["AveragePool"] = {infer_average_pool, evaluate_average_pool, 1, work_of_pool};
+  t["LpPool"] = {infer_average_pool, evaluate_lp_pool, 1, work_of_pool};
   t["GlobalAveragePool"] = {infer_global, evaluate_global_average};
   t["GlobalMaxPool"] = {infer_global, evaluate_global_max};
   t["GlobalLpPool"] = {infer_global, evaluate_global_lp};

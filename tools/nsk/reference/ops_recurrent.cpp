@@ -32,6 +32,9 @@ struct layer {
     c.require(instants > 0 && batch > 0 && hidden > 0, "it has no elements");
     c.require(c.op().integer("hidden_size", hidden) == hidden, "hidden_size is not that of R");
     const std::int64_t d = a.directions, rows = a.gates() * hidden;
+    for (const std::size_t i : {3, 5, 6, 7})
+      if (c.has(i)) c.require_float(i);
+    if (c.has(4)) c.require(is_integer(c.type(4)), "sequence_lens must be integers");
     require_shape(c, 1, {d, rows, inputs}, "W");
     require_shape(c, 2, {d, rows, hidden}, "R");
     require_shape(c, 3, {d, 2 * rows}, "B");
@@ -183,6 +186,12 @@ class sequence {
   std::vector<double> m_h, m_c;
 };
 
+double work_of_layer(call& c) {
+  const layer l(c);
+  return 2 * as_work(l.instants) * as_work(l.batch) * l.a.directions * l.a.gates() * as_work(l.hidden) *
+         (as_work(l.inputs) + as_work(l.hidden) + 8);
+}
+
 void evaluate_layer(call& c) {
   const layer l(c);
   const auto store = [&](std::size_t output, std::int64_t at, const std::vector<double>& v) {
@@ -205,9 +214,9 @@ void evaluate_layer(call& c) {
 }
 
 void add_recurrent(table& t) {
-  t["RNN"] = {infer_layer, evaluate_layer, 7};
-  t["GRU"] = {infer_layer, evaluate_layer, 7};
-  t["LSTM"] = {infer_layer, evaluate_layer, 7};
+  t["RNN"] = {infer_layer, evaluate_layer, 7, work_of_layer};
+  t["GRU"] = {infer_layer, evaluate_layer, 7, work_of_layer};
+  t["LSTM"] = {infer_layer, evaluate_layer, 7, work_of_layer};
 }
 
 }

@@ -85,6 +85,7 @@ void read_axes(const call& c, resampling& r) {
   if (r.coordinates == "tf_crop_and_resize") {
     const std::vector<double> roi = c.number_list(1);
     c.require(roi.size() == 2 * axes.size(), "roi must have a start and an end per axis");
+    for (const double v : roi) c.require(std::fabs(v) <= 65536, "roi is not finite, or too far away");
     for (std::size_t i = 0; i < axes.size(); ++i) {
       r.axes[axes[i]].roi_start = roi[i];
       r.axes[axes[i]].roi_end = roi[axes.size() + i];
@@ -217,11 +218,25 @@ void evaluate_resize(call& c) {
   for (i64 i = 0; i < c.out(0).count(); ++i) c.out(0).set(i, x[static_cast<std::size_t>(i)]);
 }
 
+/// What lies between two axes may be larger than input and output: its elements weigh as much as those that are kept.
+double work_of_resize(call& c) {
+  constexpr double per_element = 64, per_tap = 2;
+  const resampling r = read_resampling(c);
+  double work = 0, elements = as_work(count_of(c.shape(0)));
+  for (const axis_plan& a : r.axes) {
+    if (a.in == 0) return 0;
+    const double taps = r.mode == "nearest" ? 1 : 4 / (r.antialias ? std::min(a.scale, 1.0) : 1.0);
+    elements = elements / as_work(a.in) * as_work(a.out);
+    work += elements * (per_element + per_tap * taps) + per_element * as_work(a.out) * taps;
+  }
+  return work;
+}
+
 }
 
 void add_resize(table& t) {
-  t["Resize"] = {infer_resize, evaluate_resize, 10};
-  t["Upsample"] = {infer_resize, evaluate_resize, 7};
+  t["Resize"] = {infer_resize, evaluate_resize, 10, work_of_resize};
+  t["Upsample"] = {infer_resize, evaluate_resize, 7, work_of_resize};
 }
 
 }

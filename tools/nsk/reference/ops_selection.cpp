@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Operators that pick elements by index or by rank: gathering, scattering, TopK, NonMaxSuppression and their like.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "reference/operators.hpp"
@@ -228,6 +229,11 @@ void evaluate_top_k(call& c) {
   });
 }
 
+double work_of_top_k(call& c) {
+  const auto length = static_cast<double>(c.shape(0)[c.axis(c.op().integer("axis", -1), c.rank(0))]);
+  return 8 * as_work(count_of(c.shape(0))) * std::log2(length + 2);
+}
+
 // NonMaxSuppression.
 
 struct box {
@@ -278,6 +284,11 @@ std::vector<i64> suppress(const call& c) {
   return selected;
 }
 
+double work_of_suppression(call& c) {
+  const double boxes = as_work(c.shape(1)[2]), kept = c.has(2) ? std::clamp(c.scalar(2), 0.0, boxes) : 0;
+  return 8 * as_work(c.shape(1)[0]) * as_work(c.shape(1)[1]) * boxes * (std::log2(boxes + 2) + kept);
+}
+
 void infer_suppression(call& c) {
   c.require_inputs(2, 5);
   c.require(is_float(c.type(0)) && is_float(c.type(1)), "boxes and scores must be floats");
@@ -288,6 +299,8 @@ void infer_suppression(call& c) {
   const i64 bound = c.op().integer(suppression_bound, -1);
   if (bound >= 0) return c.declare(0, element::i64, {bound, 3});
   c.data(0);
+  c.data(1);
+  c.require(work_of_suppression(c) < 1 << 28, "there are too many boxes for a result that must be known at conversion");
   c.declare(0, element::i64, {static_cast<i64>(suppress(c).size() / 3), 3});
 }
 
@@ -343,6 +356,7 @@ void evaluate_one_hot(call& c) {
 void infer_compress(call& c) {
   c.require_inputs(2, 2);
   c.require_rank(1, 1, 1);
+  c.require(c.type(1) == element::boolean, "the condition must be bool");
   const bool flat = !c.op().has("axis");
   const std::size_t axis = flat ? 0 : c.axis(c.op().integer("axis", 0), c.rank(0));
   shape_t shape = flat ? shape_t{count_of(c.shape(0))} : c.shape(0);
@@ -392,6 +406,7 @@ void infer_reverse_sequence(call& c) {
   const std::size_t batch = c.axis(c.op().integer("batch_axis", 1), c.rank(0)),
                     time = c.axis(c.op().integer("time_axis", 0), c.rank(0));
   c.require(batch + time == 1, "batch_axis and time_axis must be 0 and 1");
+  require_indices(c, 1);
   c.require(c.shape(1) == shape_t{c.shape(0)[batch]}, "there must be one length per sequence");
   c.declare(0, c.type(0), c.shape(0));
 }
@@ -418,8 +433,8 @@ void add_selection(table& t) {
   t["Scatter"] = {infer_scatter_elements, evaluate_scatter_elements, 9};
   t["ScatterElements"] = {infer_scatter_elements, evaluate_scatter_elements, 11};
   t["ScatterND"] = {infer_scatter_nd, evaluate_scatter_nd, 11};
-  t["TopK"] = {infer_top_k, evaluate_top_k};
-  t["NonMaxSuppression"] = {infer_suppression, evaluate_suppression, 10};
+  t["TopK"] = {infer_top_k, evaluate_top_k, 1, work_of_top_k};
+  t["NonMaxSuppression"] = {infer_suppression, evaluate_suppression, 10, work_of_suppression};
   t["NonZero"] = {infer_non_zero, evaluate_non_zero, 9};
   t["OneHot"] = {infer_one_hot, evaluate_one_hot, 9};
   t["Compress"] = {infer_compress, evaluate_compress, 9};

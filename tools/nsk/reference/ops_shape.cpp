@@ -69,6 +69,7 @@ void infer_squeeze(call& c) {
 void infer_unsqueeze(call& c) {
   c.require_inputs(1, 2);
   const std::size_t added = c.has(1) ? static_cast<std::size_t>(c.data(1).count()) : c.op().integers("axes").size();
+  c.require(added <= most_axes, "it adds more axes than a tensor can have");
   const std::vector<std::size_t> axes = axes_of(c, 1, c.rank(0) + added);
   shape_t shape;
   std::size_t from = 0;
@@ -171,7 +172,7 @@ i64 block_size(const call& c) {
   c.require_inputs(1, 1);
   c.require_rank(0, 4, 4);
   const i64 b = c.op().integer("blocksize", 0);
-  c.require(b >= 1 && b <= (i64{1} << 16), "attribute 'blocksize' must be positive");
+  c.require(b >= 1 && b <= 1024, "attribute 'blocksize' must be between 1 and 1024");
   return b;
 }
 
@@ -227,8 +228,7 @@ void evaluate_space_to_depth(call& c) {
 void infer_dropout(call& c) {
   c.require_inputs(1, 3);
   if (c.has(2))
-    c.require(c.data(2).integer(0) == 0,
-              "training_mode is not supported. Export the model in inference mode (model.eval())");
+    c.require(c.scalar(2) == 0, "training_mode is not supported. Export the model in inference mode (model.eval())");
   c.declare(0, c.type(0), c.shape(0));
   c.declare(1, element::boolean, c.shape(0));
 }

@@ -22,6 +22,8 @@ void require_known(const graph& g, const node& n);
 call make_call(const graph& g, const node& n);
 /// Sets type and shape of the outputs; refuses shapes that are negative or too large.
 void infer_node(call& c);
+/// About how many multiply-adds evaluating an inferred call takes, beyond reading its inputs and writing its outputs.
+double work_of(call& c);
 /// Evaluates an inferred call whose inputs all have data.
 std::vector<typed_array> evaluate_call(call& c);
 /// Infers and evaluates; absent inputs are null.

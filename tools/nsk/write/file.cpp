@@ -19,8 +19,16 @@ fb::Offset<format::Epilogue> write_epilogue(builder& b, const plan_epilogue& e) 
                                 e.slope);
 }
 
+/// A number that has 16 bits in the file.
+std::uint16_t short_of(std::int64_t v) {
+  if (v < 0 || v > 65535)
+    refuse("a kernel, stride, dilation, pad or number of taps is " + std::to_string(v) +
+           ", but files hold 0 to 65535. Export the model with smaller windows");
+  return static_cast<std::uint16_t>(v);
+}
+
 format::Window window_of(const window& w) {
-  const auto u = [](std::int32_t v) { return static_cast<std::uint16_t>(v); };
+  const auto u = short_of;
   return {u(w.kernel_h),   u(w.kernel_w),   u(w.stride_h), u(w.stride_w),
           u(w.dilation_h), u(w.dilation_w), u(w.pad_top),  u(w.pad_left)};
 }
@@ -37,7 +45,7 @@ fb::Offset<void> write_recurrent(builder& b, const plan_recurrent& r) {
 
 fb::Offset<void> write_operator(builder& b, const plan_step& s) {
   const format::Window w = window_of(s.w);
-  const auto u = [](int v) { return static_cast<std::uint16_t>(v); };
+  const auto u = short_of;
   switch (s.kind) {
     case op::conv_2d:
       return format::CreateConv2D(b, &w, static_cast<std::uint32_t>(s.groups),

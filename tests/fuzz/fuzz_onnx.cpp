@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// ONNX files through the converter; with libFuzzer: fuzz_onnx -rss_limit_mb=2048 corpus
+#include "convert.hpp"
+#include "mutate_onnx.hpp"
+#include "mutator.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz::convert(data, size, fuzz::source::onnx);
+  return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed) {
+  return fuzz::mutate_in_place(data, size, most, seed, fuzz::mutate_onnx);
+}

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Hostile models: every one is refused by exit code 2 and a message that names the culprit, at once, in bounded memory, and leaves no
+file behind. What only looks hostile converts, and computes what the reference does.
+
+  hostile_models.py onnx|tflite|json [WORDS OF A NAME]
+"""
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+import hostile_onnx
+from models import TOOL, must
+
+MEMORY = 1 << 30  # address space
+REFUSED = 2
+failures = []
+slowest = (0.0, "nothing")
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def timed(*arguments):
+    """Runs nsk within the limits: exit code, its words, processor seconds."""
+    with tempfile.TemporaryFile() as words:
+        child = subprocess.Popen([TOOL, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=words, preexec_fn=limited)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        words.seek(0)
+        return child.returncode, words.read().decode(errors="backslashreplace"), usage.ru_utime + usage.ru_stime
+
+
+def expect_refusal(what, words, seconds, arguments, out):
+    """Checks exit code, words, length and characters of the message, time, and that nothing was written."""
+    global slowest
+    code, said, took = timed(*arguments)
+    problems = [] if code == REFUSED else [f"exit code {code}"]
+    problems += [f"the message lacks '{w}'" for w in words if w.lower() not in said.lower()]
+    problems += [f"the message has {len(said)} characters"] if len(said) > 4000 else []
+    problems += ["the message holds control characters"] if any(ord(c) < 32 and c != "\n" for c in said) or said.count("\n") > 1 else []
+    problems += [f"it took {took:.2f} s"] if took > seconds else []
+    problems += [f"{p.name} was left behind" for p in out.parent.glob(out.name + "*")]
+    for path in out.parent.glob(out.name + "*"):
+        path.unlink()
+    slowest = max(slowest, (took, what))
+    if problems:
+        failures.append(f"{what}: {'; '.join(problems)}\n    {said.strip()[:300]}")
+
+
+def convert_all(folder, suffix, groups, chosen, *options):
+    """`groups`: (what, how long a refusal may take, cases)."""
+    count = 0
+    for title, seconds, cases in groups:
+        for name, content, words in cases:
+            what = f"{title}: {name}"
+            if any(w not in what for w in chosen):
+                continue
+            data = content if isinstance(content, bytes) else content.SerializeToString()
+            source, out = folder / f"m{suffix}", folder / "out" / "m.nsk"
+            out.parent.mkdir(exist_ok=True)
+            source.write_bytes(data)
+            expect_refusal(f"{what} ({len(data)} bytes)", words, seconds, ["convert", source, "-o", out, *options], out)
+            count += 1
+    return count
+
+
+def onnx_models(folder, chosen):
+    (folder / "inside").mkdir()
+    here = folder / "inside"
+    groups = [("contradictions", 0.5, hostile_onnx.contradictions()), ("names", 0.5, hostile_onnx.names()), ("claims", 0.5, hostile_onnx.claims()),
+              ("without end", 1, hostile_onnx.endless()), ("explosions", 1, hostile_onnx.explosions()), ("programs", 1, hostile_onnx.large_programs())]
+    count = convert_all(here, ".onnx", groups, chosen) + files_outside(folder, chosen)
+    for name, m in hostile_onnx.good():
+        if any(w not in name for w in chosen):
+            continue
+        source = here / "good.onnx"
+        source.write_bytes(m.SerializeToString())
+        code, said, took = timed("convert", source, "-o", here / "good.nsk", "--check")
+        count += 1
+        if code != 0:
+            failures.append(f"{name}: exit code {code}\n    {said.strip()[:300]}")
+    return count
+
+
+def files_outside(folder, chosen):
+    place = folder / "files"
+    place.mkdir()
+    return convert_all(place / "inside", ".onnx", [("files", 0.5, hostile_onnx.files(place))], chosen)
+
+
+def tflite_models(folder, chosen):
+    import hostile_tflite as h
+    groups = [("contradictions", 0.5, h.contradictions()), ("quantisation", 0.5, h.quantisation()), ("sparse", 0.5, h.sparse()), ("options", 0.5, h.options()),
+              ("explosions", 1, h.explosions()), ("damage", 0.5, h.damage())]
+    return convert_all(folder, ".tflite", groups, chosen, "--dequantize")
+
+
+def json_texts(whole):
+    """name -> (text, words of the refusal)."""
+    text = json.dumps(whole)
+
+    def changed(change):
+        other = json.loads(text)
+        change(other)
+        return json.dumps(other)
+
+    def at(*path):
+        def put(value):
+            def apply(w):
+                for key in path[:-1]:
+                    w = w[key]
+                w[path[-1]] = value
+            return changed(apply)
+        return put
+
+    variant, step, tensor = ("table", "variants", 0), ("table", "variants", 0, "steps", 0), ("table", "variants", 0, "tensors", 0)
+    for cut in (0, 1, len(text) // 4, len(text) // 2, len(text) - 1):
+        yield f"cut after {cut}", text[:cut], ["is not JSON"]
+    yield "a list", "[]", ["nsk json"]
+    yield "a number", "7", ["nsk json"]
+    yield "lists a million deep", "[" * 1000000, ["deeper than 32"]
+    yield "lists a million deep, closed", "[" * 1000000 + "]" * 1000000, ["deeper than 32"]
+    yield "objects a million deep", '{"a":' * 1000000, ["deeper than 32"]
+    yield "a version a million deep", '{"netsuke_format":' + "[" * 1000000 + "]" * 1000000 + "}", ["deeper than 32"]
+    yield "a million keys", "{" + ",".join(f'"k{i}":0' for i in range(1000000)) + "}", ["256"]
+    yield "another version", at("netsuke_format")(99), ["version 99"]
+    yield "a version that is a list", at("netsuke_format")([1]), ["version"]
+    yield "weights that are a number", at("weights")(5), ["weights"]
+    yield "weights elsewhere", at("weights")("../m.weights"), ["plain name"]
+    yield "weights with a zero in their name", at("weights")("m.weights\0x"), ["plain name"]
+    yield "weights that are not there", at("weights")("nowhere"), ["nowhere"]
+    yield "weights that are a folder", at("weights")("."), ["directory"]
+    yield "no weights", at("weights")("empty.weights"), ["cannot open"]
+    yield "a table that is a list", at("table")([]), ["object"]
+    yield "no variants", at("table", "variants")([]), ["cannot open"]
+    yield "variants that are a number", at("table", "variants")(3), ["variants", "list"]
+    yield "a step that is a text", at(*step)("conv"), ["steps[0]", "object"]
+    yield "a length of 2^70", at(*tensor, "shape")([1 << 70]), ["shape[0]"]
+    yield "a length of 2^40", at(*tensor, "shape")([1 << 40]), ["shape[0]", "cannot hold"]
+    yield "a length of 1e300", text.replace('"shape": [', '"shape": [1e300, ', 1), ["JSON"]
+    yield "a length of 1e30", text.replace('"shape": [', '"shape": [1e30, ', 1), ["shape[0]"]
+    yield "a negative length", at(*tensor, "shape")([-1]), ["cannot open"]
+    yield "an arena of 2^64 - 1 bytes", at(*variant, "arena_bytes")((1 << 64) - 1), ["cannot open"]
+    yield "a name with a zero", at(*tensor, "name")("a\0b"), ["name", "zero"]
+    yield "half of a surrogate", text.replace('"name": "', '"name": "\\ud800', 1), ["is not JSON"]
+    yield "a list of a hundred thousand steps", at(*variant, "steps")([{}] * 100000), ["cannot open"]
+    yield "a very long text for a number", at(*step, "macs")("9" * 1000000), ["macs"]
+    yield "a field nobody knows", at(*step, "n" * 100000)(1), ["no field", "There are"]
+
+
+def json_inputs(folder, chosen):
+    source = folder / "m.onnx"
+    _, first = next(iter(hostile_onnx.good()))
+    source.write_bytes(first.SerializeToString())
+    must("convert", source, "-o", folder / "m.nsk", "--quiet")
+    must("json", folder / "m.nsk", "-o", folder / "m.json")
+    (folder / "empty.weights").write_bytes(b"")
+    out, count = folder / "out.nsk", 0
+    for name, text, words in json_texts(json.loads((folder / "m.json").read_text())):
+        if any(w not in name for w in chosen):
+            continue
+        (folder / "bad.json").write_text(text)
+        expect_refusal(f"JSON: {name}", words, 1, ["from-json", folder / "bad.json", "-o", out], out)
+        count += 1
+    return count
+
+
+def main():
+    groups = {"onnx": onnx_models, "tflite": tflite_models, "json": json_inputs}
+    if len(sys.argv) < 2 or sys.argv[1] not in groups:
+        raise SystemExit(__doc__)
+    with tempfile.TemporaryDirectory(prefix="nsk_hostile_") as folder:
+        count = groups[sys.argv[1]](pathlib.Path(folder), sys.argv[2:])
+    print("\n".join(failures + [f"{count} hostile inputs, {len(failures)} handled badly; the longest took {slowest[0]:.2f} s ({slowest[1]})"]))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "import/names.hpp"
+
+#include <cstdint>
+
+#include "errors.hpp"
+
+namespace nsk::tool {
+namespace {
+
+constexpr std::size_t longest_name = 16384, most_shown = 32;
+
+/// Length of the UTF-8 character at `i`; 0 where there is none (RFC 3629).
+std::size_t character_at(const std::string& s, std::size_t i) {
+  const auto byte = [&](std::size_t k) -> unsigned { return k < s.size() ? static_cast<std::uint8_t>(s[k]) : 0u; };
+  const unsigned first = byte(i);
+  if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  for (std::size_t k = 1; k < length; ++k)
+    if ((byte(i + k) & 0xc0) != 0x80) return 0;
+  const unsigned second = byte(i + 1);
+  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+  const bool outside = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
+  const bool control = first == 0xc2 && second < 0xa0;
+  return overlong || outside || control ? 0 : length;
+}
+
+/// The beginning of a name, with "?" for what does not belong there.
+std::string shown(const std::string& name) {
+  std::string text;
+  for (std::size_t i = 0; i < name.size() && i < most_shown; ++i)
+    text += name[i] >= 0x20 && name[i] < 0x7f ? name[i] : '?';
+  return text + (name.size() > most_shown ? "..." : "");
+}
+
+}
+
+void require_name(const std::string& name, const std::string& what) {
+  if (name.size() > longest_name)
+    refuse(what + " ('" + shown(name) + "') has " + std::to_string(name.size()) + " bytes, more than " +
+           std::to_string(longest_name) + ". Rename it in the exporter");
+  for (std::size_t i = 0; i < name.size();) {
+    const std::size_t length = character_at(name, i);
+    if (length == 0)
+      refuse(what + " ('" + shown(name) + "') holds byte " +
+             std::to_string(static_cast<int>(static_cast<std::uint8_t>(name[i]))) + " at position " +
+             std::to_string(i) + ", which is a control character or no UTF-8. Rename it in the exporter");
+    i += length;
+  }
+}
+
+}
