@@ -151,7 +151,7 @@ def json_texts(whole):
     yield "an arena of 2^64 - 1 bytes", at(*variant, "arena_bytes")((1 << 64) - 1), ["cannot open"]
     yield "a name with a zero", at(*tensor, "name")("a\0b"), ["name", "zero"]
     yield "half of a surrogate", text.replace('"name": "', '"name": "\\ud800', 1), ["is not JSON"]
-    yield "a list of a hundred thousand steps", at(*variant, "steps")([{}] * 100000), ["cannot open"]
+    yield "a list of ten thousand steps", at(*variant, "steps")([{}] * 10000), ["cannot open"]
     yield "a very long text for a number", at(*step, "macs")("9" * 1000000), ["macs"]
     yield "a field nobody knows", at(*step, "n" * 100000)(1), ["no field", "There are"]
 

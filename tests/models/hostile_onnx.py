@@ -251,6 +251,11 @@ def large_programs():
     yield "a pad that no tensor holds", model([node("Pad", ["x", "p"], ["y"])], [X], {"p": ints(0, 0, 1 << 33, 0)}), ["2^31 - 1"]
     yield "thirty thousand nodes", model([node("Neg", [f"a{i}" if i else "x"], [f"a{i + 1}" if i < 29999 else "y"]) for i in range(30000)], [X]), ["30000 nodes", "20000"]
     yield "two thousand outputs", model([node("Neg", ["x"], [f"y{i}"]) for i in range(2000)], [X], outputs=[f"y{i}" for i in range(2000)]), ["2000 outputs", "1024"]
+    yield "a result beyond the engine's addresses", model([node("Conv", ["x", "w"], ["y"], pads=[129, 65535, 1, 1])], [value("x", [1, 16, 14, 14])],
+                                                          {"w": np.ones([16, 16, 3, 3], np.float32)}), ["'y'", "larger than", "smaller"]
+    yield "a window in the padding alone", model([node("MaxPool", ["x"], ["y"], kernel_shape=[3, 3], pads=[1, 5, 0, 0], strides=[2, 2], name="pool")], [value("x", [1, 4, 6, 6])]), \
+        ["pool", "padding alone"]
+    yield "indices of sixteen bits", model([node("Gather", ["x", "i"], ["y"], name="pick")], [X, value("i", [2], TensorProto.INT16)]), ["pick", "int32 or int64"]
     yield "a kernel of 2^17", model([node("MaxPool", ["x"], ["y"], kernel_shape=[1 << 17])], [value("x", [1, 1, 1 << 18])]), ["65535"]
 
 

@@ -10,10 +10,17 @@ namespace nsk::tool {
 /// Exit codes of every nsk command.
 enum class exit_code : int { good = 0, usage = 1, refused = 2, check_failed = 3 };
 
+/// A message without control characters, which names from a file may hold and terminals would obey.
+inline std::string printable(std::string message) {
+  for (char& c : message)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  return message;
+}
+
 /// One clear message: what, where, why, what to do.
 struct error : std::runtime_error {
   exit_code code;
-  error(exit_code c, const std::string& message) : std::runtime_error(message), code(c) {}
+  error(exit_code c, const std::string& message) : std::runtime_error(printable(message)), code(c) {}
 };
 
 /// Throws error{refused, message}.

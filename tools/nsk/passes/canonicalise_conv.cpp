@@ -185,6 +185,8 @@ void canonicaliser::pool(const node& n) {
   if (x.size() != 3 && x.size() != 4) refuse_node(n, "pooling has one or two spatial axes; 3-D pooling has no kernel");
   if (n.outputs.size() > 1 && n.outputs[1] != no_value) refuse_node(n, "the Indices output of MaxPool has no kernel");
   const spatial s = window_of(n, x, n.integers("kernel_shape"), out_shape(n));
+  if (s.w.pad_top > (s.w.kernel_h - 1) * s.w.dilation_h || s.w.pad_left > (s.w.kernel_w - 1) * s.w.dilation_w)
+    refuse_node(n, "its first windows lie in the padding alone; make the pads smaller than the kernel");
   pool_parameters p;
   p.kind = n.op == "MaxPool" ? pool_kind::max : pool_kind::average;
   p.w = s.w;

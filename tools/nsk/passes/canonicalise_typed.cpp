@@ -75,6 +75,7 @@ bool canonicaliser::integer_arithmetic(const node& n) {
 
 void canonicaliser::require_inside(const node& n, std::size_t i, std::int64_t length) const {
   const value& index = m_graph.values[static_cast<std::size_t>(n.inputs[i])];
+  if (!computes(index.type)) refuse_node(n, "indices must be int32 or int64; add a Cast in the exporter");
   for (std::int64_t k = 0; index.constant && k < index.constant->count(); ++k) {
     const std::int64_t at = index.constant->integer(k);
     if (at < -length || at >= length)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "passes/compile.hpp"
 #include <netsuke/core/packing.hpp>
+#include <netsuke/model/open.hpp>
 #include "errors.hpp"
 #include "passes/batch.hpp"
 #include "passes/program.hpp"
@@ -19,6 +20,22 @@ void check_choices(const std::map<std::string, conv_algorithm>& wanted, const st
     if (!found)
       refuse("--override: there is no convolution named '" + choice.first + "'; nsk inspect lists the names of steps.");
   }
+}
+
+/// Refuses a file that the engine would not open, naming the step or the tensor that it would complain of.
+void require_opens(const std::vector<std::byte>& file, const std::vector<named_plan>& plans) {
+  model opened;
+  const status s = open({file.data(), file.size()}, opened);
+  if (s) return;
+  const plan& first = plans.front().layout;
+  const auto where = static_cast<std::size_t>(s.where() < 0 ? 0 : s.where());
+  std::string culprit = "the model";
+  if (plans.size() == 1 && s.code() == status_code::bad_tensor && where < first.tensors.size())
+    culprit = "tensor '" + first.tensors[where].name + "'";
+  else if (plans.size() == 1 && s.code() == status_code::bad_step && where < first.steps.size())
+    culprit = "step '" + first.steps[where].name + "'";
+  refuse(culprit + " cannot be run by the engine (" + s.name() + ": " + s.message() +
+         "). Change its shapes, types or attributes in the exporter, and please report this with the model");
 }
 
 }
@@ -47,7 +64,9 @@ std::vector<std::byte> compile(const std::vector<variant_source>& variants, cons
   check_choices(options.algorithms, plans);
   pool.bytes.resize(pool.bytes.size() + over_read);
   metadata["transposes"] = std::to_string(transposes);
-  return write_model(plans, pool.bytes, metadata);
+  std::vector<std::byte> file = write_model(plans, pool.bytes, metadata);
+  require_opens(file, plans);
+  return file;
 }
 
 }

@@ -81,6 +81,9 @@ nsk::halo lowerer::border_of(const view& v, int row_axis, int column_axis) const
 }
 
 int lowerer::tensor(const view& v, const std::vector<int>& axes, const std::string& name, bool border) {
+  if (axes.size() > static_cast<std::size_t>(max_rank))
+    refuse("'" + name + "' has " + std::to_string(axes.size()) + " dimensions, but the engine has " +
+           std::to_string(max_rank) + "; join some of them in the exporter");
   plan_tensor t;
   t.name = name;
   t.type = m_plan.storages[static_cast<std::size_t>(v.storage)].type;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #define NSK_FORMAT_BUILDERS
 #include "write/file.hpp"
+#include <cstdlib>
 #include <cstring>
 #include <netsuke/model/file_header.hpp>
 #include <netsuke/model/impl/netsuke_generated.hpp>
+#include <netsuke/model/impl/verify_context.hpp>
 #include "edit/table_json.hpp"
 #include "errors.hpp"
 
@@ -107,7 +109,24 @@ fb::Offset<format::Step> write_step(builder& b, const plan_step& s) {
                             static_cast<std::uint64_t>(s.macs), static_cast<std::uint64_t>(s.scratch_bytes));
 }
 
+/// Refuses what nsk::open would: tensors so large that the arithmetic of their indices comes near to overflow.
+void require_size(const plan_tensor& t) {
+  constexpr std::int64_t widest_border = 2 * 65535, most = impl::max_elements;
+  std::int64_t elements = 1;
+  for (std::size_t d = 0; d < t.shape.size(); ++d) {
+    const std::int64_t length = t.shape[d];
+    if (length >= 1 && elements <= most / length &&
+        std::abs(t.strides[d]) <= impl::max_extent / (length + widest_border)) {
+      elements *= length;
+      continue;
+    }
+    refuse("'" + t.name + "' of shape " + to_string(shape_t(t.shape.begin(), t.shape.end())) +
+           " is larger than a tensor of the engine can be. Export the model for smaller inputs");
+  }
+}
+
 fb::Offset<format::Tensor> write_tensor(builder& b, const plan& p, const plan_tensor& t) {
+  require_size(t);
   const auto name = b.CreateString(t.name);
   const auto shape = b.CreateVector(t.shape);
   const auto strides = b.CreateVector(t.strides);
@@ -207,6 +226,10 @@ std::vector<std::byte> assemble_file(std::vector<std::uint8_t> table, const std:
 
 std::vector<std::byte> write_model(const std::vector<named_plan>& plans, const std::vector<std::byte>& weights,
                                    const std::map<std::string, std::string>& metadata) {
+  for (const named_plan& v : plans)
+    if (v.layout.arena_bytes > impl::max_extent)
+      refuse("the model needs " + std::to_string(v.layout.arena_bytes >> 30) +
+             " GiB of memory to run. Export it for smaller inputs");
   builder b(1 << 16);
   const auto variants = write_all(b, plans, [&](const named_plan& v) { return write_variant(b, v.name, v.layout); });
   std::vector<std::pair<std::string, std::string>> pairs(metadata.begin(), metadata.end());
