@@ -13,6 +13,8 @@ python_packages=(numpy onnx onnxruntime pillow)
 python_modules="numpy, onnx, onnxruntime, PIL"
 # Tests of TensorFlow Lite models compare with these; without them they are skipped, and say so.
 optional_python_packages=(ai-edge-litert flatbuffers)
+# Tests of decision trees train and export with these; the same holds for them.
+tree_python_packages=(lightgbm onnxmltools)
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -58,9 +60,12 @@ install_optional_packages() {
 
 # Gives an interpreter the optional packages where it can take them.
 install_optional_python() {
-  "$1" -c "import ai_edge_litert, flatbuffers" 2>/dev/null && return 0
-  "$1" -m pip install --quiet --disable-pip-version-check "${optional_python_packages[@]}" >&2 2>/dev/null ||
+  "$1" -c "import ai_edge_litert, flatbuffers" 2>/dev/null ||
+    "$1" -m pip install --quiet --disable-pip-version-check "${optional_python_packages[@]}" >&2 2>/dev/null ||
     say "not installed: ${optional_python_packages[*]}; tests of TensorFlow Lite models will be skipped"
+  "$1" -c "import lightgbm, onnxmltools" 2>/dev/null ||
+    "$1" -m pip install --quiet --disable-pip-version-check "${tree_python_packages[@]}" >&2 2>/dev/null ||
+    say "not installed: ${tree_python_packages[*]}; tests of trees that LightGBM trains will be skipped"
 }
 
 # Prints an interpreter with the modules: $NSK_PYTHON, the environment made earlier, the system's, or a new environment.

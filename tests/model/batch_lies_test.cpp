@@ -2,6 +2,7 @@
 // Lies about batches and random steps, each refused for its own reason.
 #include <doctest/doctest.h>
 #include "policy_plan.hpp"
+#include "recurrent_plan.hpp"
 #include <netsuke/model/open.hpp>
 
 namespace {
@@ -61,5 +62,20 @@ TEST_CASE("open: every lie about batches and random numbers is refused for its o
     const nsk::status status = open_plan(p);
     CHECK_MESSAGE(status.code() == l.code, std::string(l.name) << ": " << status.name() << " at " << status.where());
   }
+}
+
+TEST_CASE("open: a recurrence whose gates, states or lengths lack the rows of its result is refused") {
+  enum input : std::size_t { gates, weights, initial_h, initial_c, peephole, lengths };
+  const auto open_without = [](int odd) {
+    plan_spec p = test::make_lstm_batch();
+    if (odd >= 0) p.tensors[p.steps[0].inputs[static_cast<std::size_t>(odd)]].batch = 0;
+    const test::aligned_bytes file = p.write();
+    nsk::model m;
+    return nsk::open({file.data(), file.size()}, m);
+  };
+  const nsk::status honest = open_without(-1);
+  REQUIRE_MESSAGE(honest, honest.name() << " at " << honest.where());
+  for (const int odd : {gates, initial_h, initial_c, lengths})
+    CHECK(open_without(odd).code() == status_code::bad_batch);
 }
 }

@@ -35,4 +35,13 @@ inline plan_spec make_lstm() {
   return p;
 }
 
+/// The same for a batch of at most three rows.
+inline plan_spec make_lstm_batch() {
+  plan_spec p = make_lstm();
+  for (const std::size_t i : {0, 2, 3, 5}) p.tensors[p.steps[0].inputs[i]].batch = 1;
+  p.tensors[p.steps[0].outputs[0]].batch = 1;
+  p.batch = 3;
+  return p;
+}
+
 }

@@ -2,6 +2,7 @@
 // Batches and seeds: each row has the bits that it has alone, in every way of running.
 #include <doctest/doctest.h>
 #include "../model/policy_plan.hpp"
+#include "../model/recurrent_plan.hpp"
 #include "support.hpp"
 #include <limits>
 #include <netsuke/all_ops.hpp>
@@ -89,6 +90,27 @@ TEST_CASE("batch: fewer rows are fewer tiles, and what lies behind is left alone
   CHECK(net.tile_count(test::noise_step) == 2);
   net.run();
   CHECK(row_of(net, policy_rows - 1) == last);
+}
+
+TEST_CASE("batch: rows of a recurrence have the same bits in a smaller batch") {
+  const auto outputs = [](int rows) {
+    opened o(test::make_lstm_batch());
+    REQUIRE_MESSAGE(o.status, o.status.name() << " at " << o.status.where());
+    session net(o.model, o.memory.span());
+    for (int i = 0; i < 3; ++i) {
+      const std::vector<float> values = test::noise(static_cast<std::uint32_t>(i)).many(net.input<float>(i).size());
+      std::memcpy(net.input<float>(i).data(), values.data(), values.size() * sizeof(float));
+    }
+    REQUIRE(net.set_batch(rows));
+    CHECK(net.tile_count(0) == 2 * rows);
+    net.run();
+    std::vector<std::uint32_t> all = test::bits_of(net.output<float>(0));
+    all.resize(static_cast<std::size_t>(rows) * 60);
+    return all;
+  };
+  const std::vector<std::uint32_t> all = outputs(3);
+  for (int rows = 1; rows < 3; ++rows)
+    CHECK(outputs(rows) == std::vector<std::uint32_t>(all.begin(), all.begin() + rows * 60));
 }
 
 TEST_CASE("batch: sizes that there are not") {

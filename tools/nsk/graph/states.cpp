@@ -34,7 +34,7 @@ std::string lower_case(std::string text) {
 /// Whether a state may be called so, before and after alike.
 bool names_a_state(const std::string& stem) {
   if (stem == "h" || stem == "c" || stem == "hx" || stem == "cx") return true;
-  for (const char* word : {"state", "hidden", "cell", "memory"})
+  for (const char* word : {"state", "hidden", "cell", "memory", "recurrent"})
     if (stem.find(word) != std::string::npos) return true;
   return false;
 }

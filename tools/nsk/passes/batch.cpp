@@ -117,6 +117,14 @@ class batch_binder {
     return true;
   }
 
+  /// Inputs of a recurrence that have rows: gates, initial states, lengths.
+  static std::vector<int> recurrent_rows(const plan_step& s) {
+    std::vector<int> rows = {0, 2};
+    if (s.recurrent.kind == recurrent_kind::lstm) rows.push_back(3);
+    if (s.recurrent.lengths) rows.push_back(static_cast<int>(s.inputs.size()) - 1);
+    return rows;
+  }
+
   /// Positions of the inputs whose rows belong to those of the output, whose batch dimension is `d`; nothing where the
   /// operator is not known to keep rows apart.
   std::optional<std::vector<int>> row_inputs(const plan_step& s, int d) const {
@@ -146,6 +154,7 @@ class batch_binder {
       case op::top_k: return first_if(d != s.axis);
       case op::gather: return std::vector<int>{d == s.axis ? 1 : 0};
       case op::gather_elements: return d == s.axis ? std::nullopt : std::optional(std::vector<int>{0, 1});
+      case op::recurrent: return d == 0 ? std::optional(recurrent_rows(s)) : std::nullopt;
       case op::fill: return std::vector<int>{};
       case op::random:
         return d == 0 && m_plan.tensor(s.outputs[0]).shape[0] == m_rows ? std::optional(std::vector<int>{})

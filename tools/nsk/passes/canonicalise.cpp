@@ -156,6 +156,12 @@ const std::unordered_map<std::string, canonicaliser::rule>& canonicaliser::typed
       {"Multinomial", &c::multinomial},
       {"Bernoulli", &c::bernoulli},
       {"ai.onnx.ml.TreeEnsembleRegressor", &c::tree_regressor},
+      {"ai.onnx.ml.TreeEnsembleClassifier", &c::tree_classifier},
+      {"ai.onnx.ml.TreeEnsemble", &c::tree_ensemble},
+      {"ai.onnx.ml.LinearRegressor", &c::linear_regressor},
+      {"ai.onnx.ml.LinearClassifier", &c::linear_classifier},
+      {"ai.onnx.ml.Scaler", &c::scaler},
+      {"ai.onnx.ml.Normalizer", &c::normalizer},
   };
   return table;
 }

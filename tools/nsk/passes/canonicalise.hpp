@@ -94,7 +94,28 @@ class canonicaliser {
   int drawn(const node&, random_kind kind, shape_t shape, const std::string& suffix);
   // canonicalise_trees.cpp
   void tree_regressor(const node&);
-  int tree_input(const node&);
+  void tree_classifier(const node&);
+  void tree_ensemble(const node&);
+  /// One number per target, from none, one or as many.
+  std::vector<float> tree_base(const node& n, std::int64_t targets) const;
+  // canonicalise_linear.cpp
+  void linear_regressor(const node&);
+  void linear_classifier(const node&);
+  void scaler(const node&);
+  void normalizer(const node&);
+  void linear(const node& n, std::int64_t outputs, int result);
+  /// Attribute that is a list of numbers; empty where there is none.
+  std::vector<double> number_list(const node& n, const std::string& key) const;
+  /// Input 0 as float32.
+  int float_input(const node&);
+  std::int64_t class_count(const node&) const;
+  /// Labels of a classifier; refuses texts.
+  std::vector<std::int64_t> read_labels(const node&) const;
+  /// Output 0, where somebody reads it: labels of the largest scores [rows, classes], or of the second of two classes
+  /// where its scores [rows, 1] are above a threshold.
+  void label_largest(const node& n, int scores);
+  void label_above(const node& n, int score, double threshold);
+  void transform_scores(const node& n, int scores, const std::string& transform, int result);
   // canonicalise_resize.cpp
   void resize(const node&);
   // canonicalise_recurrent.cpp

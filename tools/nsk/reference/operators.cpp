@@ -115,6 +115,8 @@ const table& operators() {
     add_recurrent(t);
     add_random(t);
     add_trees(t);
+    add_tree_ensemble(t);
+    add_linear(t);
     return t;
   }();
   return all;

@@ -140,6 +140,8 @@ void add_resize(table& t);
 void add_recurrent(table& t);
 void add_random(table& t);
 void add_trees(table& t);
+void add_tree_ensemble(table& t);
+void add_linear(table& t);
 
 /// Calls f with a pointer to the elements' type: f(double*), f(std::int64_t*) or f(std::uint8_t*), all null.
 template <class F>

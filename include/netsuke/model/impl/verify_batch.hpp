@@ -30,6 +30,15 @@ inline bool gather_keeps_rows(const step_view& s) {
   return data.batch() == 0 && indices.batch() == y.batch();
 }
 
+/// Gates, initial states and lengths have the rows of the result.
+inline bool recurrence_keeps_rows(const step_view& s) {
+  const recurrent_inputs in = recurrent_inputs::of(s.recurrent());
+  const tensor_info y = s.output();
+  if (in.initial_c >= 0 && !same_rows(s.input(in.initial_c), y)) return false;
+  if (in.lengths >= 0 && !same_rows(s.input(in.lengths), y)) return false;
+  return same_rows(s.input(0), y) && same_rows(s.input(2), y) && y.batch_dimension() == 0;
+}
+
 /// Whether the rows of the output are functions of the same rows of the inputs. Inputs that kernels see as pointers to
 /// constants need no rule.
 inline bool keeps_rows_apart(const step_view& s) {
@@ -66,6 +75,7 @@ inline bool keeps_rows_apart(const step_view& s) {
     case op::top_k: return alike(1) && d != s.axis();
     case op::gather: return gather_keeps_rows(s);
     case op::gather_elements: return alike(2) && d != s.axis();
+    case op::recurrent: return recurrence_keeps_rows(s);
     case op::fill: return true;
     case op::random: return d == 0;
     default: return false;
