@@ -108,7 +108,7 @@ def run_block(body, folder):
             problems.append(check_script(first))
         else:
             lines.append(line)
-    environment = dict(os.environ, PATH=f"{folder / '.path'}{os.pathsep}{os.environ['PATH']}")
+    environment = dict(os.environ, PATH=f"{folder / '.path'}{os.pathsep}{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     try:
         done = subprocess.run(["bash", "-e", "-o", "pipefail"], input="\n".join(lines), cwd=folder, env=environment, capture_output=True, text=True,
                               timeout=TIME_LIMIT)

@@ -19,6 +19,7 @@ from common import (STRICT, Tree, aarch64_compilers, compile_file, compilers, fi
 FOLDERS = ("simd", "math", "kernels", "plan", "run")
 # Optimised just enough to run fast: kernels at their own level would take minutes to compile.
 FLAGS = ["-std=c++17", "-Itests", "-DNSK_KEEP_USER_OPT", '-DNSK_TEST_SOURCE_DIR="."', '-DNSK_TEST_BINARY_DIR="."']
+EMPTY = "tests/guards/empty.cpp"
 HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -27,20 +28,32 @@ def doctest_flags():
     return ["-isystem", path] if path and path not in ("/usr/include", "/usr/local/include") else []
 
 
+def units(folders):
+    """Lists of sources that are compiled together: a folder's, but for those that choose an instruction set of their own."""
+    found = [["tests/doctest_main.cpp"]]
+    for folder in folders:
+        sources = [s.relative_to(REPOSITORY).as_posix() for s in sorted((REPOSITORY / "tests" / folder).glob("*.cpp"))]
+        alone = [s for s in sources if "/equal_bits" in s]
+        found += [[s] for s in alone] + [[s for s in sources if s not in alone]]
+    return sorted(found, key=len, reverse=True)
+
+
 def build(folder, compiler, flags, folders):
     """Compiles and links the engine's tests. Returns the program."""
     tree = Tree(REPOSITORY)
-    sources = [REPOSITORY / "tests" / "doctest_main.cpp"] + [s for f in folders for s in sorted((REPOSITORY / "tests" / f).glob("*.cpp"))]
+    jobs = list(enumerate(units(folders)))
 
-    def compiled(source):
-        output = pathlib.Path(folder) / f"{source.parent.name}.{source.stem}.o"
-        said = compile_file(compiler, source.relative_to(REPOSITORY), output, tree, FLAGS + doctest_flags() + flags)
+    def compiled(job):
+        number, sources = job
+        output = pathlib.Path(folder) / f"{number}.o"
+        together = [flag for source in sources for flag in ("-include", source)]
+        said = compile_file(compiler, EMPTY, output, tree, FLAGS + doctest_flags() + flags + together)
         if said:
-            raise SystemExit(f"{compiler} {source}: {first_lines(said)}")
+            raise SystemExit(f"{compiler} {' '.join(sources)}: {first_lines(said)}")
         return output
 
     program = pathlib.Path(folder) / "test_engine"
-    said = link(compiler, parallel(compiled, sources), program)
+    said = link(compiler, parallel(compiled, jobs), program)
     if said:
         raise SystemExit(f"{compiler}: {first_lines(said)}")
     return program

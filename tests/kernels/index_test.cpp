@@ -19,13 +19,13 @@ std::vector<int> with(std::vector<int> index, int axis, int value) {
   index[static_cast<std::size_t>(axis)] = value;
   return index;
 }
-const std::vector<std::vector<int>> shapes = {{9}, {5, 6}, {4, 3, 8}, {2, 3, 4, 5}, {2, 1, 3, 2, 4}};
+const std::vector<std::vector<int>> index_shapes = {{9}, {5, 6}, {4, 3, 8}, {2, 3, 4, 5}, {2, 1, 3, 2, 4}};
 
 }  // namespace
 
 TEST_CASE("gather: every axis; indices from the end, and outside") {
   tail::random r(11);
-  for (const std::vector<int>& shape : shapes)
+  for (const std::vector<int>& shape : index_shapes)
     for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis)
       for (const dtype index_type : {dtype::int32, dtype::int64}) {
         const int length = shape[static_cast<std::size_t>(axis)], count = 7;
@@ -57,7 +57,7 @@ TEST_CASE("gather: every axis; indices from the end, and outside") {
 
 TEST_CASE("gather_elements: every axis, indices shorter than the data") {
   tail::random r(12);
-  for (const std::vector<int>& shape : shapes)
+  for (const std::vector<int>& shape : index_shapes)
     for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis) {
       std::vector<int> size = shape;
       for (int& d : size) d = r.between(1, d);
@@ -82,7 +82,7 @@ TEST_CASE("gather_elements: every axis, indices shorter than the data") {
 
 TEST_CASE("arg_reduce: first and last of equal ones") {
   tail::random r(13);
-  for (const std::vector<int>& shape : shapes)
+  for (const std::vector<int>& shape : index_shapes)
     for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis)
       for (const auto kind : {nsk::arg_reduce_kind::max, nsk::arg_reduce_kind::min})
         for (const bool last : {false, true}) {
@@ -106,7 +106,7 @@ TEST_CASE("arg_reduce: first and last of equal ones") {
 
 TEST_CASE("top_k: order, ties and every k") {
   tail::random r(14);
-  for (const std::vector<int>& shape : shapes)
+  for (const std::vector<int>& shape : index_shapes)
     for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis)
       for (const bool smallest : {false, true}) {
         const int length = shape[static_cast<std::size_t>(axis)], k = r.between(1, length),

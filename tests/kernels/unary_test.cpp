@@ -5,7 +5,7 @@
 
 namespace {
 
-const std::vector<std::vector<int>> shapes = {{1},
+const std::vector<std::vector<int>> unary_shapes = {{1},
                                               {7},
                                               {16},
                                               {300},
@@ -29,7 +29,7 @@ TEST_CASE("unary: every function over random layouts and tiles") {
   tail::random r(1);
   tail::digest hash;
   for (int f = 0; f < nsk::function_count; ++f)
-    for (const std::vector<int>& shape : shapes) {
+    for (const std::vector<int>& shape : unary_shapes) {
       CAPTURE(f);
       CAPTURE(shape.size());
       const bool image = shape.size() >= 3 && r.coin();
@@ -72,7 +72,7 @@ TEST_CASE("unary: every function over random layouts and tiles") {
 
 TEST_CASE("unary: in place, and with the residual in place") {
   tail::random r(2);
-  for (const std::vector<int>& shape : shapes) {
+  for (const std::vector<int>& shape : unary_shapes) {
     tail::tensor in(shape, tail::random_layout(r, shape.size(), false)),
         other(shape, tail::random_layout(r, shape.size(), false));
     in.fill_random(r, 3);

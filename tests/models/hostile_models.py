@@ -17,6 +17,7 @@ import hostile_onnx
 from models import TOOL, must
 
 MEMORY = 1 << 30  # address space
+SLACK = 5         # limits of time are those of a quiet machine; what runs away takes hundreds of times as long
 REFUSED = 2
 failures = []
 slowest = (0.0, "nothing")
@@ -24,7 +25,7 @@ slowest = (0.0, "nothing")
 
 def limited():
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+    resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
@@ -46,7 +47,7 @@ def expect_refusal(what, words, seconds, arguments, out):
     problems += [f"the message lacks '{w}'" for w in words if w.lower() not in said.lower()]
     problems += [f"the message has {len(said)} characters"] if len(said) > 4000 else []
     problems += ["the message holds control characters"] if any(ord(c) < 32 and c != "\n" for c in said) or said.count("\n") > 1 else []
-    problems += [f"it took {took:.2f} s"] if took > seconds else []
+    problems += [f"it took {took:.2f} s"] if took > SLACK * seconds else []
     problems += [f"{p.name} was left behind" for p in out.parent.glob(out.name + "*")]
     for path in out.parent.glob(out.name + "*"):
         path.unlink()
