@@ -20,7 +20,7 @@ struct spot {
 /// Finds the numbers of a model whose tables have been verified.
 class walker {
  public:
-  explicit walker(const std::vector<std::uint8_t>& model) : m_first(model.data()) {
+  explicit walker(const std::vector<std::uint8_t>& model) : m_first(model.data()), m_size(model.size()) {
     const tfl::Model* m = tfl::GetModel(model.data());
     fields(m, {1, 2, 3, 4, 6});
     for (const auto* code : list(m->operator_codes())) fields(code, {1});
@@ -47,6 +47,21 @@ class walker {
   std::size_t place(const void* p) const {
     return static_cast<std::size_t>(static_cast<const std::uint8_t*>(p) - m_first);
   }
+  /// Whether a table lies inside the file: options of an unknown kind have not been verified.
+  bool is_table(const void* p) const {
+    const std::size_t at = place(p);
+    if (at + 4 > m_size) return false;
+    const std::int64_t vtable =
+        static_cast<std::int64_t>(at) - flatbuffers::ReadScalar<flatbuffers::soffset_t>(m_first + at);
+    if (vtable < 0 || static_cast<std::size_t>(vtable) + 4 > m_size) return false;
+    const std::uint8_t* v = m_first + vtable;
+    const std::size_t size = flatbuffers::ReadScalar<voffset_t>(v), end = flatbuffers::ReadScalar<voffset_t>(v + 2);
+    if (size < 4 || static_cast<std::size_t>(vtable) + size > m_size || at + end > m_size) return false;
+    for (std::size_t f = 4; f + 2 <= size; f += 2)
+      if (flatbuffers::ReadScalar<voffset_t>(v + f) >= end && flatbuffers::ReadScalar<voffset_t>(v + f) != 0)
+        return false;
+    return true;
+  }
   template <class V>
   void length(const V* v) {
     spots.push_back({place(v->Data()) - 4, 4});
@@ -67,16 +82,16 @@ class walker {
   }
   /// Fields that a table stores; those of `offsets` lead elsewhere, and may lead where another table's do.
   void fields(const void* p, std::initializer_list<int> offsets = {}) {
-    if (p == nullptr) return;
+    if (p == nullptr || !is_table(p)) return;
     const auto* table = static_cast<const flatbuffers::Table*>(p);
     const std::uint8_t* vtable = table->GetVTable();
     const auto size = flatbuffers::ReadScalar<voffset_t>(vtable);
     const auto end = flatbuffers::ReadScalar<voffset_t>(vtable + 2);
     std::vector<voffset_t> starts = {end};
-    for (voffset_t f = 4; f < size; f = static_cast<voffset_t>(f + 2))
+    for (voffset_t f = 4; f + 1 < size; f = static_cast<voffset_t>(f + 2))
       if (const auto at = flatbuffers::ReadScalar<voffset_t>(vtable + f)) starts.push_back(at);
     std::sort(starts.begin(), starts.end());
-    for (voffset_t f = 4; f < size; f = static_cast<voffset_t>(f + 2)) {
+    for (voffset_t f = 4; f + 1 < size; f = static_cast<voffset_t>(f + 2)) {
       const auto at = flatbuffers::ReadScalar<voffset_t>(vtable + f);
       if (at == 0) continue;
       const std::size_t room = *std::upper_bound(starts.begin(), starts.end() - 1, at) - at;
@@ -130,10 +145,12 @@ class walker {
   }
 
   const std::uint8_t* m_first;
+  std::size_t m_size;
 };
 
 std::uint64_t read(const std::vector<std::uint8_t>& model, const spot& s) {
   std::uint64_t v = 0;
+  if (s.at + s.width > model.size()) return 0;
   std::memcpy(&v, &model[s.at], s.width);
   return v;
 }
@@ -155,7 +172,7 @@ void change(generator& random, std::vector<std::uint8_t>& model, const std::vect
   } else {
     bend(random, v);
   }
-  std::memcpy(&model[s.at], &v, s.width);
+  if (s.at + s.width <= model.size()) std::memcpy(&model[s.at], &v, s.width);
 }
 
 }
