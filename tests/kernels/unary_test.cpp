@@ -6,18 +6,18 @@
 namespace {
 
 const std::vector<std::vector<int>> unary_shapes = {{1},
-                                              {7},
-                                              {16},
-                                              {300},
-                                              {5, 3},
-                                              {4, 33},
-                                              {2, 3, 5, 8},
-                                              {1, 4, 6, 3},
-                                              {2, 5, 7, 13},
-                                              {3, 2, 3, 4, 17},
-                                              {2, 3, 2, 3, 2, 5},
-                                              {1, 1, 9, 64},
-                                              {1, 30, 40, 2}};
+                                                    {7},
+                                                    {16},
+                                                    {300},
+                                                    {5, 3},
+                                                    {4, 33},
+                                                    {2, 3, 5, 8},
+                                                    {1, 4, 6, 3},
+                                                    {2, 5, 7, 13},
+                                                    {3, 2, 3, 4, 17},
+                                                    {2, 3, 2, 3, 2, 5},
+                                                    {1, 1, 9, 64},
+                                                    {1, 30, 40, 2}};
 
 double magnitude_of(nsk::function f) {
   return f == nsk::function::gelu ? 4 : f == nsk::function::hard_sigmoid || f == nsk::function::hard_swish ? 1 : 0.0;

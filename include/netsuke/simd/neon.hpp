@@ -83,11 +83,17 @@ NSK_INLINE i32 shift_left(i32 a) {
 }
 template <int N>
 NSK_INLINE i32 shift_right(i32 a) {
-  return {vshrq_n_s32(a.v, N)};
+  if constexpr (N == 0)  // the instruction has no shift of 0
+    return a;
+  else
+    return {vshrq_n_s32(a.v, N)};
 }
 template <int N>
 NSK_INLINE i32 shift_right_logical(i32 a) {
-  return {vreinterpretq_s32_u32(vshrq_n_u32(vreinterpretq_u32_s32(a.v), N))};
+  if constexpr (N == 0)
+    return a;
+  else
+    return {vreinterpretq_s32_u32(vshrq_n_u32(vreinterpretq_u32_s32(a.v), N))};
 }
 NSK_INLINE i32 as_i32(f32 a) { return {vreinterpretq_s32_f32(a.v)}; }
 NSK_INLINE f32 as_f32(i32 a) { return {vreinterpretq_f32_s32(a.v)}; }
