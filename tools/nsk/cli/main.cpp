@@ -77,8 +77,7 @@ CLI::App* add_convert(CLI::App& app, convert_options& o) {
   command->add_flag("!--no-states", o.find_states, "No states but those given, however plain their names");
   command
       ->add_option("--output-value", o.outputs,
-                   "Keep this output of the model and drop those not named, with all that only they need; may be given "
-                   "again")
+                   "Keep this output of the model and drop those not named; may be given again")
       ->type_name("NAME")
       ->allow_extra_args(false);
   command
