@@ -6,6 +6,7 @@
 set -euo pipefail
 package="mediapipe==0.10.14"
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+. "$root/examples/models/fetch_support.sh"
 target=${1:-"$root/out/models"}
 files=(face_detection/face_detection_short_range face_landmark/face_landmark face_landmark/face_landmark_with_attention
        palm_detection/palm_detection_lite palm_detection/palm_detection_full hand_landmark/hand_landmark_lite hand_landmark/hand_landmark_full
@@ -14,13 +15,11 @@ files=(face_detection/face_detection_short_range face_landmark/face_landmark fac
 have=0
 for file in "${files[@]}"; do if [ -s "$target/${file#*/}.tflite" ]; then have=$((have + 1)); fi; done
 if [ "$have" -ne ${#files[@]} ]; then
-  python3 -m pip --version >/dev/null || { echo "pip is missing: install it (Debian: apt-get install python3-pip), then run this again" >&2; exit 1; }
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
-  # The models are the same in the packages of all systems: any one will do.
-  python3 -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 --platform manylinux_2_17_x86_64 --dest "$work" "$package"
+  wheel=$(fetch_wheel "$package" "$work")
   mkdir -p "$target"
-  python3 - "$work"/mediapipe-*.whl "$target" "${files[@]}" <<'END'
+  python3 - "$wheel" "$target" "${files[@]}" <<'END'
 import os, pathlib, sys, zipfile
 wheel, target, *files = sys.argv[1:]
 with zipfile.ZipFile(wheel) as archive:

@@ -6,17 +6,17 @@
 set -euo pipefail
 package="scikit-image==0.24.0"
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+. "$root/examples/models/fetch_support.sh"
 target=${1:-"$root/out/pictures"}
 files=(astronaut.png camera.png)
 
 have=0
 for file in "${files[@]}"; do if [ -s "$target/$file" ]; then have=$((have + 1)); fi; done
 if [ "$have" -ne ${#files[@]} ]; then
-  python3 -m pip --version >/dev/null || { echo "pip is missing: install it (Debian: apt-get install python3-pip), then run this again" >&2; exit 1; }
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
-  python3 -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 --platform manylinux_2_17_x86_64 --dest "$work" "$package"
-  python3 -m zipfile -e "$work"/scikit_image-*.whl "$work/package"
+  wheel=$(fetch_wheel "$package" "$work")
+  python3 -m zipfile -e "$wheel" "$work/package"
   mkdir -p "$target"
   for file in "${files[@]}"; do
     cp "$work/package/skimage/data/$file" "$target/$file.part"

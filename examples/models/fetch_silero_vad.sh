@@ -5,15 +5,15 @@
 set -euo pipefail
 package="silero-vad==6.0.0"
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+. "$root/examples/models/fetch_support.sh"
 target=${1:-"$root/out/models"}
 file=silero_vad_16k_op15.onnx
 
 if [ ! -s "$target/$file" ]; then
-  python3 -m pip --version >/dev/null || { echo "pip is missing: install it (Debian: apt-get install python3-pip), then run this again" >&2; exit 1; }
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
-  python3 -m pip download --quiet --no-deps --dest "$work" "$package"
-  python3 -m zipfile -e "$work"/silero_vad-*.whl "$work/package"
+  wheel=$(fetch_wheel "$package" "$work")
+  python3 -m zipfile -e "$wheel" "$work/package"
   found=$(find "$work/package" -name "$file" -print -quit)
   [ -n "$found" ] || { echo "$package does not hold $file" >&2; exit 1; }
   mkdir -p "$target"

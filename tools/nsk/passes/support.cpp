@@ -172,6 +172,12 @@ std::string operators_page() {
     for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
     return text;
   };
+  const auto table = [&](const std::vector<operator_support>& rows) {
+    std::string text;
+    for (const operator_support& row : rows)
+      text += "| " + list(row.operators) + " | " + row.becomes + " | " + row.limits + " |\n";
+    return text;
+  };
   std::string page =
       "# Operators that import\n\n"
       "Written by `nsk operators`; a test compares. ONNX, default domain, opset 7 and newer. Everything that depends "
@@ -181,8 +187,7 @@ std::string operators_page() {
       "both branches are computed; `Loop` and `Scan` with a known number of iterations are unrolled; functions of the "
       "model are inlined.\n\n"
       "| ONNX operator | becomes | what there is, and limits |\n| --- | --- | --- |\n";
-  for (const operator_support& row : supported_operators())
-    page += "| " + list(row.operators) + " | " + row.becomes + " | " + row.limits + " |\n";
+  page += table(supported_operators());
   page +=
       "\n## Folded only\nThese are known to the reference evaluator and disappear where their inputs are constants or "
       "shapes; on data they are refused:\n" +
@@ -195,8 +200,7 @@ std::string operators_page() {
       "variables "
       "and control flow are refused.\n\n"
       "| TensorFlow Lite operator | becomes | what there is, and limits |\n| --- | --- | --- |\n";
-  for (const operator_support& row : supported_tflite_operators())
-    page += "| " + list(row.operators) + " | " + row.becomes + " | " + row.limits + " |\n";
+  page += table(supported_tflite_operators());
   return page;
 }
 

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+# What the scripts that fetch from PyPI share; they source it.
+
+# Downloads the wheel of a package into a directory, and prints its path. What is fetched is data, the same in
+# the wheels of all systems: any one will do.
+#   fetch_wheel NAME==VERSION DIRECTORY
+fetch_wheel() {
+  python3 -m pip --version >/dev/null || { echo "pip is missing: install it (Debian: apt-get install python3-pip), then run this again" >&2; return 1; }
+  python3 -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 --platform manylinux_2_17_x86_64 --dest "$2" "$1" >&2
+  echo "$2"/*.whl
+}
