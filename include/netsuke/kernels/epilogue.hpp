@@ -2,9 +2,9 @@
 #pragma once
 /// What happens to results between the accumulators and memory: residual, function, store.
 ///
-/// A residual, and clip or hard_swish, are done in registers. Everything else goes through a block on the stack, as
-/// large as pays for one pass of a compact loop per function (impl/lines.hpp), so that no kernel carries the functions'
-/// code.
+/// A residual, and clip, hard_swish, prelu or leaky_relu, are done in registers. Everything else goes through a block
+/// on the stack, as large as pays for one pass of a compact loop per function (impl/lines.hpp), so that no kernel
+/// carries the functions' code.
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/op.hpp>
@@ -23,27 +23,34 @@ struct tile_row {
 };
 
 /// What a register tile does to its results before it stores them: adds a residual whose channels are contiguous, then
-/// clips to [low, high] or applies hard_swish.
+/// applies one of clip to [low, high], hard_swish, and prelu: negative ones times slopes[channel], or times `low` where
+/// there are no slopes. There is code for the functions of the list only.
+template <class Functions>
 struct register_epilogue {
-  bool adds = false, clips = false, swishes = false;
+  bool adds = false, clips = false, swishes = false, leaks = false;
   float low = 0, high = 0;
+  const float* slopes = nullptr;
 };
 
-/// An epilogue as inner loops want it. There is code for the functions of the list only.
+/// An epilogue as inner loops want it.
 template <class Functions>
 struct tile_epilogue {
   const epilogue* e;
   std::ptrdiff_t residual_step;  ///< elements between channels of the residual
   bool in_registers;             ///< whether `registers` is the whole epilogue; if not, it does nothing
-  register_epilogue registers;
+  register_epilogue<Functions> registers;
 };
 template <class Functions>
 inline tile_epilogue<Functions> prepare(const epilogue& e, int rank) {
   const std::ptrdiff_t step = rank > 0 ? e.residual_stride[rank - 1] : 1;
   const bool adds = e.residual != nullptr, clips = e.fn == function::clip, swishes = e.fn == function::hard_swish;
+  const bool leaks = e.fn == function::prelu || e.fn == function::leaky_relu;
   const bool late = e.activation_first && e.fn != function::identity;
-  const bool simple = (clips || swishes || e.fn == function::identity) && (!adds || (step == 1 && !late));
-  return {&e, step, simple, simple ? register_epilogue{adds, clips, swishes, e.alpha, e.beta} : register_epilogue{}};
+  const bool fast = clips || swishes || leaks || e.fn == function::identity;
+  tile_epilogue<Functions> t{&e, step, fast && (!adds || (step == 1 && !late)), {}};
+  if (t.in_registers)
+    t.registers = {adds, clips, swishes, leaks, e.alpha, e.beta, e.fn == function::prelu ? e.slope : nullptr};
+  return t;
 }
 
 namespace impl {
@@ -131,9 +138,36 @@ NSK_ONE_COPY inline void finish_block(float* block, int rows, int width, const t
 /// outnumber the channels of a last panel.
 inline constexpr bool stores_parts = simd::f32::lanes > 8;
 
+/// Applies the function of a register tile.
+template <class Functions, int Rows, int Vectors>
+NSK_INLINE void apply_in_registers(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Functions>& e,
+                                   int channel) {
+  using simd::f32;
+  using simd::unroll;
+  const auto each = [&](auto f) NSK_INLINE_LAMBDA {
+    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+      unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = f(sum[r][v]); });
+    });
+  };
+  if constexpr (Functions::has(function::clip)) {
+    const f32 low = simd::splat(e.low), high = simd::splat(e.high);
+    if (e.clips) return each([&](f32 x) NSK_INLINE_LAMBDA { return simd::clamp(x, low, high); });
+  }
+  if constexpr (Functions::has(function::hard_swish)) {
+    if (e.swishes) return each([](f32 x) NSK_INLINE_LAMBDA { return math::hard_swish(x); });
+  }
+  if constexpr (Functions::has(function::prelu) || Functions::has(function::leaky_relu)) {
+    if (!e.leaks) return;
+    unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
+      const f32 slope = e.slopes == nullptr ? simd::splat(e.low) : simd::load(e.slopes + channel + v * f32::lanes);
+      unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = math::leaky_relu(sum[r][v], slope); });
+    });
+  }
+}
+
 /// Finishes a register tile and stores it: row r goes to row[r].output + channel. Columns lack less than a register.
-template <int Rows, int Vectors>
-NSK_INLINE void store_tile(simd::f32 (&sum)[Rows][Vectors], const register_epilogue& e, const tile_row* row,
+template <class Functions, int Rows, int Vectors>
+NSK_INLINE void store_tile(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Functions>& e, const tile_row* row,
                            int channel, int columns) {
   using simd::f32;
   using simd::unroll;
@@ -143,16 +177,7 @@ NSK_INLINE void store_tile(simd::f32 (&sum)[Rows][Vectors], const register_epilo
         sum[r][v] = simd::add(sum[r][v], simd::load(row[r].residual + channel + v * f32::lanes));
       });
     });
-  if (e.clips) {
-    const f32 low = simd::splat(e.low), high = simd::splat(e.high);
-    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-      unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::clamp(sum[r][v], low, high); });
-    });
-  } else if (e.swishes) {
-    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-      unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = math::hard_swish(sum[r][v]); });
-    });
-  }
+  apply_in_registers(sum, e, channel);
   constexpr int whole = (Vectors - 1) * f32::lanes;
   unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
     unroll<Vectors - 1>([&](auto v)

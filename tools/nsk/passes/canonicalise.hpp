@@ -85,6 +85,7 @@ class canonicaliser {
   void expand(const node&);
   void tile(const node&);
   void pad(const node&);
+  bool padded_channels(const node&, const pad_parameters&);
   void depth_to_space(const node&);
   void space_to_depth(const node&);
   // canonicalise_random.cpp

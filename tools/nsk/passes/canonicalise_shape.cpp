@@ -112,7 +112,30 @@ void canonicaliser::pad(const node& n) {
     if (p.mode != pad_mode::constant && (pads[i] < 0 || pads[i + count] < 0))
       refuse_node(n, "negative pads need mode constant");
   }
-  emit(n, std::move(p), {in(n, 0)});
+  if (!padded_channels(n, p)) emit(n, std::move(p), {in(n, 0)});
+}
+
+/// Appended channels are a concatenation with constants, into which the other part can be written at once.
+bool canonicaliser::padded_channels(const node& n, const pad_parameters& p) {
+  const shape_t& x = in_shape(n, 0);
+  for (std::size_t a = 0; a < x.size(); ++a)
+    if (p.before[a] < 0 || p.after[a] < 0 || (a != 1 && (p.before[a] > 0 || p.after[a] > 0))) return false;
+  constexpr std::int64_t most = std::int64_t{1} << 20;
+  if (x.size() < 3 || p.mode != pad_mode::constant || in_type(n, 0) != element::f32 ||
+      count_of(out_shape(n)) - count_of(x) > most || count_of(out_shape(n)) == count_of(x))
+    return false;
+  std::vector<int> parts;
+  const auto strip = [&](const char* suffix, std::int64_t length) {
+    shape_t shape = x;
+    shape[1] = length;
+    const auto count = static_cast<std::size_t>(count_of(shape));
+    if (count > 0) parts.push_back(constant(n, suffix, shape, std::vector<double>(count, p.value)));
+  };
+  strip("before", p.before[1]);
+  parts.push_back(in(n, 0));
+  strip("after", p.after[1]);
+  emit(n, concat_parameters{1}, std::move(parts));
+  return true;
 }
 
 void canonicaliser::depth_to_space(const node& n) {

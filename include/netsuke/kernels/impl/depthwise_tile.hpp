@@ -17,9 +17,10 @@ namespace impl {
 
 /// Constants of one call. Strides in floats. Rows of outputs begin at channel `origin`; with `whole` their last
 /// register is stored whole.
+template <class Functions>
 struct depthwise_call {
   const depthwise_conv_2d_args* a;
-  register_epilogue e;
+  register_epilogue<Functions> e;
   int channel_begin, channel_end, channels, taps, origin;
   std::ptrdiff_t row, pixel;     ///< of the input
   int top, left, bottom, right;  ///< pixels that can be read
@@ -36,15 +37,16 @@ struct depthwise_image {
 inline constexpr int depthwise_most_outputs = 8;
 
 /// First tap of the window of output pixel (y, x).
-NSK_INLINE const float* first_tap(const depthwise_call& d, const depthwise_image& m, int y, int x) {
+template <class Functions>
+NSK_INLINE const float* first_tap(const depthwise_call<Functions>& d, const depthwise_image& m, int y, int x) {
   const window& w = d.a->w;
   return m.input + (y * w.stride_h - w.pad_top) * d.row + (x * w.stride_w - w.pad_left) * d.pixel;
 }
 
 /// Calls f(weights of the first channel, floats between taps, channel, columns) for vectors of channels. Weights point
 /// at the bias.
-template <class F>
-NSK_INLINE void for_channels(const depthwise_call& d, F&& f) {
+template <class Functions, class F>
+NSK_INLINE void for_channels(const depthwise_call<Functions>& d, F&& f) {
   const int last = static_cast<int>(panel_count(d.channels)) - 1;
   for (int c = d.channel_begin; c < d.channel_end;) {
     const int panel = c / panel_width < last ? c / panel_width : last, left = panel * panel_width;
@@ -75,9 +77,9 @@ NSK_INLINE void depthwise_row(simd::f32 (*sum)[1], const float* line, std::ptrdi
 }
 
 /// Rows x Pixels outputs of a square window without dilation, the first at that pixel.
-template <int Kernel, int Stride, int Rows, int Pixels>
-NSK_ONE_COPY inline void depthwise_tile(const depthwise_call& d, const depthwise_image& m, int first_y, int first_x,
-                                        const tile_row* to) {
+template <int Kernel, int Stride, int Rows, int Pixels, class Functions>
+NSK_ONE_COPY inline void depthwise_tile(const depthwise_call<Functions>& d, const depthwise_image& m, int first_y,
+                                        int first_x, const tile_row* to) {
   static_assert(Rows * Pixels <= depthwise_most_outputs, "the block of an epilogue holds so many");
   using simd::f32;
   using simd::unroll;
@@ -101,8 +103,8 @@ NSK_ONE_COPY inline void depthwise_tile(const depthwise_call& d, const depthwise
 }
 
 /// Four outputs of one row under any window, all taps inside.
-template <class = void>
-NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call& d, const depthwise_image& m, int oy, int ox,
+template <class Functions>
+NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call<Functions>& d, const depthwise_image& m, int oy, int ox,
                                          const tile_row* to) {
   using simd::f32;
   using simd::unroll;
@@ -126,8 +128,8 @@ NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call& d, const depthwis
 }
 
 /// One output under any window. Taps outside read zeros.
-template <class = void>
-NSK_ONE_COPY inline void depthwise_any_1(const depthwise_call& d, const depthwise_image& m, int oy, int ox,
+template <class Functions>
+NSK_ONE_COPY inline void depthwise_any_1(const depthwise_call<Functions>& d, const depthwise_image& m, int oy, int ox,
                                          const tile_row* to) {
   using simd::f32;
   const window& k = d.a->w;

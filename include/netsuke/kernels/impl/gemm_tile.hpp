@@ -91,9 +91,9 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
 
 /// `tiles` tiles of Rows rows, one below the other, by one panel of at most Width columns; all of them where registers
 /// are not stored in part.
-template <int Rows, int Width, bool Far>
+template <int Rows, int Width, bool Far, class Functions>
 NSK_ONE_COPY inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm_panel& panel, const tile_row* row,
-                                    const register_epilogue& e) {
+                                    const register_epilogue<Functions>& e) {
   using simd::f32;
   constexpr int vectors = (Width + f32::lanes - 1) / f32::lanes;
   const gemm_panel p = panel;
@@ -110,9 +110,9 @@ NSK_ONE_COPY inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm
 }
 
 /// Calls gemm_tiles for tiles of exactly `height` rows, gemm_least_rows <= height <= Rows.
-template <int Rows, int Width, bool Far>
+template <int Rows, int Width, bool Far, class Functions>
 NSK_INLINE void gemm_tiles_of(int height, int tiles, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
-                              const register_epilogue& e) {
+                              const register_epilogue<Functions>& e) {
   if constexpr (Rows > gemm_least_rows<Width>()) {
     if (height < Rows) return gemm_tiles_of<Rows - 1, Width, Far>(height, tiles, runs, p, row, e);
   }
@@ -121,17 +121,17 @@ NSK_INLINE void gemm_tiles_of(int height, int tiles, const gemm_runs& runs, cons
 
 /// `count` rows in tiles of equal height as far as possible (49 rows are 4 x 6 + 5 x 5); tile_heights::cover(count) is
 /// count.
-template <int Width, bool Far>
+template <int Width, bool Far, class Functions>
 inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
-                             const register_epilogue& e) {
+                             const register_epilogue<Functions>& e) {
   constexpr int most = gemm_tile_rows<Width>();
   const int tiles = (count + most - 1) / most, height = count / tiles, higher = count % tiles;
   if (higher > 0) gemm_tiles_of<most, Width, Far>(height + 1, higher, runs, p, row, e);
   gemm_tiles_of<most, Width, Far>(height, tiles - higher, runs, p, row + higher * (height + 1), e);
 }
-template <bool Far>
+template <bool Far, class Functions>
 NSK_ONE_COPY inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
-                                          const register_epilogue& e) {
+                                          const register_epilogue<Functions>& e) {
   if (p.columns > 16) return gemm_equal_tiles<24, Far>(count, runs, p, row, e);
   if (p.columns > 8) return gemm_equal_tiles<16, Far>(count, runs, p, row, e);
   gemm_equal_tiles<8, Far>(count, runs, p, row, e);
@@ -174,7 +174,7 @@ NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const
   for (int parts = (count + block_rows - 1) / block_rows; parts > 0; --parts) {
     const int some = (count + parts - 1) / parts, padded = heights.cover(some);
     for (int i = 0; i < padded; ++i) line[i] = {row[i < some ? i : some - 1].input, block + i * columns, nullptr};
-    gemm_equal_tiles<Far>(padded, runs, all, line, {});
+    gemm_equal_tiles<Far>(padded, runs, all, line, register_epilogue<Functions>{});
     finish_block(block, some, columns, e, row, p.channel, p.columns);
     row += some;
     count -= some;
@@ -182,9 +182,9 @@ NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const
 }
 
 /// One or two rows by several neighbouring panels of 16 at once: as many chains as hide the latency.
-template <int Rows, int Panels>
+template <int Rows, int Panels, class Functions>
 NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel& p, std::ptrdiff_t panel_floats,
-                                   const tile_row* row, const register_epilogue& e) {
+                                   const tile_row* row, const register_epilogue<Functions>& e) {
   using simd::f32;
   using simd::unroll;
   constexpr int each = panel_width / f32::lanes, vectors = each * Panels;
@@ -221,7 +221,7 @@ NSK_ONE_COPY inline void gemv_panels_rows(const gemm_runs& runs, const gemm_pane
   for (int r = 0; r < Rows; ++r) line[r] = {row[r].input, block + r * columns, nullptr};
   gemm_panel all = p;
   all.channel = 0;
-  gemv_tile<Rows, Panels>(runs, all, panel_floats, line, {});
+  gemv_tile<Rows, Panels>(runs, all, panel_floats, line, register_epilogue<Functions>{});
   finish_block(block, Rows, columns, e, row, p.channel, columns);
 }
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include <doctest/doctest.h>
+#include "cli/model_file.hpp"
+#include "graph/infer.hpp"
+#include "passes/compile.hpp"
+#include "tools/graph_builder.hpp"
+
+using namespace nsk::tool;
+
+namespace {
+
+/// Number of steps with this operator in the plan of a graph.
+int steps_with(nsk::op wanted, graph g) {
+  resolve(g, {});
+  const model_file file = open_model(compile({{"default", g}}, {}), "test");
+  const nsk::variant_view v = file.view.variant();
+  int count = 0;
+  for (int i = 0; i < v.step_count(); ++i) count += v.step(i).op() == wanted ? 1 : 0;
+  return count;
+}
+
+/// A pool, and behind it a Pad by these numbers.
+graph pooled_and_padded(const std::vector<std::int64_t>& pads) {
+  nsk::test::graph_builder b;
+  const value_id x = b.input("x", {1, 16, 8, 8});
+  const std::vector<std::int64_t> halves{2, 2};
+  const value_id pooled = b.node_of("MaxPool", {x}, "pooled", {{"kernel_shape", halves}, {"strides", halves}});
+  b.output(b.node_of("Pad", {pooled, b.ints("pads", pads)}, "y"));
+  return b.g;
+}
+
+}
+
+TEST_CASE("a pool writes straight between appended channels; along two axes it is copied") {
+  const graph channels = pooled_and_padded({0, 3, 0, 0, 0, 13, 0, 0});
+  CHECK(steps_with(nsk::op::copy, channels) == 0);
+  CHECK(steps_with(nsk::op::fill, channels) == 2);
+  CHECK(steps_with(nsk::op::copy, pooled_and_padded({0, 0, 0, 0, 0, 16, 0, 1})) > 0);
+}
