@@ -64,6 +64,14 @@ TEST_CASE("a dynamic dimension is refused with the option that binds it") {
   CHECK(contains(refusal(b.g), "--input x=1x3x224x224"));
 }
 
+TEST_CASE("one message names the options of all inputs that have no shape yet") {
+  graph_builder b;
+  const value_id x = b.input("x", {-1, 3}), y = b.input("y", {2, 3}), z = b.input("z", {-1, 3});
+  b.output(b.node_of("Sum", {x, y, z}, "sum"));
+  CHECK(contains(refusal(b.g), "add --input x=1x3 --input z=1x3, with"));
+  CHECK(contains(refusal(b.g, {{{"x", {1, 3}}}, {}}), "add --input z=1x3, with"));
+}
+
 TEST_CASE("options that contradict the model are misuse") {
   CHECK(contains(refusal(flattening(), {{{"x", {2, 5, 4}}}, {}}, exit_code::usage),
                  "[2,5,4] contradicts the model, whose input has shape [N,3,4]"));

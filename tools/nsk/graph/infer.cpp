@@ -192,23 +192,35 @@ void resolver::set_constant(value& v, double number) {
   v.constant = std::make_shared<const array>(std::move(a));
 }
 
-void resolver::refuse_dynamic(const value& v) {
+void resolver::refuse_dynamic(const value& v) const {
   if (!v.known_rank)
     refuse("input '" + v.name + "' has no shape in the model. Give one, for example: --input " + v.name +
            "=1x3x224x224");
-  std::string dynamic, option;
+  std::string dynamic;
   int count = 0;
   for (std::size_t d = 0; d < v.shape.size(); ++d) {
-    if (d != 0) option += 'x';
-    option += v.shape[d] < 0 ? "1" : std::to_string(v.shape[d]);
     if (v.shape[d] >= 0) continue;
     ++count;
     const std::string symbol = dimension_text(v, d);
     dynamic += (dynamic.empty() ? "" : ", ") + (symbol == "?" ? "dimension " + std::to_string(d) : "'" + symbol + "'");
   }
   refuse("input '" + v.name + "' has the shape " + shape_text(v) + ", in which " + dynamic +
-         (count == 1 ? " is" : " are") + " dynamic. Shapes are fixed at conversion: add --input " + v.name + "=" +
-         option + ", with the size that you need in place of 1");
+         (count == 1 ? " is" : " are") + " dynamic. Shapes are fixed at conversion: add" + missing_shapes() +
+         ", with the size that you need in place of 1");
+}
+
+/// The options that give every input a shape that has none yet.
+std::string resolver::missing_shapes() const {
+  std::string options;
+  for (value_id id : m_graph.inputs) {
+    const value& v = m_graph.values[static_cast<std::size_t>(id)];
+    if (!v.known_rank || v.is_static() || m_options.shapes.count(v.name) != 0 || m_options.set.count(v.name) != 0)
+      continue;
+    options += " --input " + v.name + "=";
+    for (std::size_t d = 0; d < v.shape.size(); ++d)
+      options += (d == 0 ? "" : "x") + std::to_string(v.shape[d] < 0 ? 1 : v.shape[d]);
+  }
+  return options;
 }
 
 void resolver::infer(node n) {

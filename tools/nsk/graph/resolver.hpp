@@ -31,7 +31,8 @@ class resolver {
   void check_size() const;
   void bind_shape(value& v, const shape_t& shape);
   void set_constant(value& v, double number);
-  [[noreturn]] static void refuse_dynamic(const value& v);
+  [[noreturn]] void refuse_dynamic(const value& v) const;
+  std::string missing_shapes() const;
   void infer(node n);
   void bound_suppression(node& n);
 
