@@ -37,3 +37,27 @@ TEST_CASE("a pool writes straight between appended channels; along two axes it i
   CHECK(steps_with(nsk::op::fill, channels) == 2);
   CHECK(steps_with(nsk::op::copy, pooled_and_padded({0, 0, 0, 0, 0, 16, 0, 1})) > 0);
 }
+
+TEST_CASE("operators that are composed of others take a single number without axes") {
+  for (const std::string op : {"Celu", "Gelu", "Mish", "Selu", "Shrink", "Softsign", "Swish", "ThresholdedRelu"}) {
+    CAPTURE(op);
+    nsk::test::graph_builder b(24);
+    std::map<std::string, attribute> attributes;
+    if (op == "Gelu") attributes["approximate"] = std::string("tanh");
+    b.output(b.node_of(op, {b.input("x", {})}, "y", attributes));
+    resolve(b.g, {});
+    const model_file file = open_model(compile({{"default", b.g}}, {}), "test");
+    CHECK(file.view.variant().output(0).source_shape().empty());
+  }
+}
+
+TEST_CASE("one line many times over is a broadcast, and a list of pictures is a concatenation") {
+  const auto repeated = [](shape_t shape, std::int64_t axis) {
+    nsk::test::graph_builder b;
+    const value_id x = b.input("x", std::move(shape));
+    b.output(b.node_of("Concat", {x, x, x, x}, "y", {{"axis", axis}}));
+    return steps_with(nsk::op::copy, b.g);
+  };
+  CHECK(repeated({1, 8}, 0) == 1);
+  CHECK(repeated({2, 8}, 0) == 4);
+}

@@ -161,7 +161,7 @@ class canonicaliser {
   int temporary(const node& n, const std::string& suffix, shape_t shape, element type = element::f32);
   int constant_integers(const node& n, const std::string& suffix, shape_t shape, element type,
                         const std::vector<std::int64_t>& values);
-  int scalar(const node& n, const std::string& suffix, double value) { return constant(n, suffix, {1}, {value}); }
+  int scalar(const node& n, const std::string& suffix, double value) { return constant(n, suffix, {}, {value}); }
   /// f(x), and a kind b of the broadcast shape, as values of the program's own; `result` where given.
   int apply(const node& n, int x, function fn, const std::string& suffix, double alpha = 0, double beta = 0,
             int result = no_value);

@@ -60,7 +60,13 @@ void canonicaliser::concat(const node& n) {
     emit(n, reshape_parameters{}, std::move(inputs));
     return;
   }
-  emit(n, concat_parameters{axis_of(n.integer("axis", 1), out_shape(n).size())}, std::move(inputs));
+  const int axis = axis_of(n.integer("axis", 1), out_shape(n).size());
+  const bool repeats = !inputs.empty() && std::count(inputs.begin(), inputs.end(), inputs[0]) ==
+                                              static_cast<std::ptrdiff_t>(inputs.size());
+  if (repeats && m_program.shape(inputs[0])[static_cast<std::size_t>(axis)] == 1)
+    emit(n, expand_parameters{}, {inputs[0]});
+  else
+    emit(n, concat_parameters{axis}, std::move(inputs));
 }
 
 void canonicaliser::expand(const node& n) { emit(n, expand_parameters{}, {in(n, 0)}); }
