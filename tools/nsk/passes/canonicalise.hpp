@@ -72,6 +72,9 @@ class canonicaliser {
   void layer_normalization(const node&);
   void layer_statistics(const node&, const std::vector<int>& axes);
   void instance_normalization(const node&);
+  int grouped_input(const node&);
+  int standardised_groups(const node& n, int x, std::int64_t groups);
+  void scale_channels(const node& n, int x, const std::vector<double>& scale, const std::vector<double>& bias);
   void group_normalization(const node&);
   void local_response_normalization(const node&);
   void lp_normalization(const node&);

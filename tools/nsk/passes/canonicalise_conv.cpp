@@ -160,11 +160,18 @@ void canonicaliser::mat_mul(const node& n) {
 }
 
 void canonicaliser::batch_normalization(const node& n) {
-  if (n.integer("training_mode", 0) != 0) refuse_node(n, "training_mode is set; export the model in inference mode");
-  const std::vector<double> scale = numbers(n, 1, "scale"), bias = numbers(n, 2, "B"), mean = numbers(n, 3, "mean"),
-                            variance = numbers(n, 4, "var");
   const double epsilon = n.number("epsilon", 1e-5f);
   const shape_t& x = in_shape(n, 0);
+  if (n.integer("training_mode", 0) != 0) {  // the statistics are the input's own
+    for (std::size_t i = 1; i < n.outputs.size(); ++i)
+      if (n.outputs[i] != no_value) refuse_node(n, "its running statistics have no kernel; read the first output only");
+    std::vector<int> axes;
+    for (int a = 0; a < static_cast<int>(x.size()); ++a)
+      if (a != 1) axes.push_back(a);
+    return scale_channels(n, standardised(n, in(n, 0), axes, epsilon), numbers(n, 1, "scale"), numbers(n, 2, "B"));
+  }
+  const std::vector<double> scale = numbers(n, 1, "scale"), bias = numbers(n, 2, "B"), mean = numbers(n, 3, "mean"),
+                            variance = numbers(n, 4, "var");
   const std::size_t channels = scale.size();
   if (bias.size() != channels || mean.size() != channels || variance.size() != channels)
     refuse_node(n, "scale, B, mean and var differ in length");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Normalisations. Those along the last axis have a kernel; the others are reductions and arithmetic.
+#include <algorithm>
+#include <netsuke/core/tensor.hpp>
 #include "passes/canonicalise.hpp"
 
 namespace nsk::tool {
@@ -72,35 +74,77 @@ void canonicaliser::layer_normalization(const node& n) {
   emit(n, reshape_parameters{}, {result});
 }
 
-void canonicaliser::instance_normalization(const node& n) {
+/// x * scale + bias along axis 1, as output 0.
+void canonicaliser::scale_channels(const node& n, int x, const std::vector<double>& scale,
+                                   const std::vector<double>& bias) {
+  shape_t per_channel(m_program.shape(x).size(), 1);
+  if (per_channel.size() > 1) per_channel[1] = static_cast<std::int64_t>(scale.size());
+  const auto all = [](const std::vector<double>& v, double number) {
+    return std::all_of(v.begin(), v.end(), [&](double d) { return d == number; });
+  };
+  if (!all(scale, 1)) x = combine(n, binary_kind::mul, x, constant(n, "scale", per_channel, scale), "scaled");
+  if (!all(bias, 0)) x = combine(n, binary_kind::add, x, constant(n, "bias", per_channel, bias), "shifted");
+  emit(n, reshape_parameters{}, {x});
+}
+
+/// x [N, C, ...] standardised over each of `groups` groups of channels. Numbers per group become numbers per channel
+/// before they meet the picture.
+int canonicaliser::standardised_groups(const node& n, int x, std::int64_t groups) {
+  const shape_t whole = m_program.shape(x);
+  shape_t split = {whole[0], groups, whole[1] / groups}, per_channel(whole.size(), 1);
+  split.insert(split.end(), whole.begin() + 2, whole.end());
+  per_channel[0] = whole[0];
+  per_channel[1] = whole[1];
+  const std::vector<int> axes = axes_from(2, split.size());
+  charge(n, static_cast<double>(whole[1]));
+  std::vector<std::int64_t> group_of;
+  for (std::int64_t c = 0; c < whole[1]; ++c) group_of.push_back(c / split[2]);
+  const int index = constant_integers(n, "group", {whole[1]}, element::i64, group_of);
+  const auto spread = [&](int v, const char* suffix) {
+    if (groups == whole[1]) return reshaped(n, v, per_channel);
+    const int picked = temporary(n, suffix, {whole[0], whole[1]});
+    emit(n, gather_parameters{1, false}, {reshaped(n, v, {whole[0], groups}), index}, picked);
+    return reshaped(n, picked, per_channel);
+  };
+  const int mean = reduced(n, reduce_kind::mean, reshaped(n, x, split), axes, "mean");
+  const int centred = combine(n, binary_kind::sub, x, spread(mean, "means"), "centred");
+  const int squares = reduced(n, reduce_kind::sum_square, reshaped(n, centred, split), axes, "squares");
+  const double share = 1 / static_cast<double>(count_of({split.begin() + 2, split.end()}));
+  const int variance = combine(n, binary_kind::mul, squares, scalar(n, "share", share), "variance");
+  const int padded = combine(n, binary_kind::add, variance,
+                             scalar(n, "epsilon", static_cast<double>(n.number("epsilon", 1e-5f))), "padded");
+  const int inverse = apply(n, apply(n, padded, function::sqrt, "deviation"), function::reciprocal, "inverse");
+  return combine(n, binary_kind::mul, centred, spread(inverse, "inverses"), "standard");
+}
+
+/// Input 0 before it was reshaped to [N, groups, the rest]; itself where it was not. Exporters write the normalisation
+/// of groups as one of instances between two reshapes, which would transpose pictures.
+int canonicaliser::grouped_input(const node& n) {
   const shape_t& x = in_shape(n, 0);
-  shape_t per_channel(x.size(), 1);
-  per_channel[1] = x[1];
-  const int standard = standardised(n, in(n, 0), axes_from(2, x.size()), n.number("epsilon", 1e-5f));
-  const int scaled =
-      combine(n, binary_kind::mul, standard, constant(n, "scale", per_channel, numbers(n, 1, "scale")), "scaled");
-  combine(n, binary_kind::add, scaled, constant(n, "bias", per_channel, numbers(n, 2, "B")), "", of(n.outputs[0]));
+  for (const node& from : m_graph.nodes) {
+    if (from.op != "Reshape" || from.outputs[0] != n.inputs[0] || x.size() != 3) continue;
+    const shape_t& whole = in_shape(from, 0);
+    const bool fits = whole.size() >= 3 && whole.size() < max_rank && whole[0] == x[0] && whole[1] % x[1] == 0;
+    if (fits) return in(from, 0);
+  }
+  return in(n, 0);
+}
+
+void canonicaliser::instance_normalization(const node& n) {
+  const int standard = standardised_groups(n, grouped_input(n), in_shape(n, 0)[1]);
+  scale_channels(n, reshaped(n, standard, in_shape(n, 0)), numbers(n, 1, "scale"), numbers(n, 2, "B"));
 }
 
 void canonicaliser::group_normalization(const node& n) {
-  const shape_t& x = in_shape(n, 0);
-  const std::int64_t groups = n.integer("num_groups", 1);
-  shape_t split = {x[0], groups, x[1] / groups}, per_channel(x.size(), 1);
-  split.insert(split.end(), x.begin() + 2, x.end());
-  per_channel[1] = x[1];
-  const int standard =
-      standardised(n, reshaped(n, in(n, 0), split), axes_from(2, split.size()), n.number("epsilon", 1e-5f));
   const auto spread = [&](std::size_t i, const char* what) {  // until opset 20 one number per group
     const std::vector<double> given = numbers(n, i, what);
-    std::vector<double> wide(static_cast<std::size_t>(x[1]));
+    std::vector<double> wide(static_cast<std::size_t>(in_shape(n, 0)[1]));
     const std::size_t share = wide.size() / given.size();
     for (std::size_t c = 0; c < wide.size(); ++c) wide[c] = given[c / share];
     return wide;
   };
-  const int whole = reshaped(n, standard, x);
-  const int scaled =
-      combine(n, binary_kind::mul, whole, constant(n, "scale", per_channel, spread(1, "scale")), "scaled");
-  combine(n, binary_kind::add, scaled, constant(n, "bias", per_channel, spread(2, "bias")), "", of(n.outputs[0]));
+  const int standard = standardised_groups(n, in(n, 0), n.integer("num_groups", 1));
+  scale_channels(n, standard, spread(1, "scale"), spread(2, "bias"));
 }
 
 void canonicaliser::local_response_normalization(const node& n) {

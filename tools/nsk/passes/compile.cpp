@@ -50,6 +50,7 @@ std::vector<std::byte> compile(const std::vector<variant_source>& variants, cons
   int transposes = 0;
   for (const variant_source& v : variants) {
     program p = canonicalise(v.g, v.states);
+    recognise(p);
     fuse(p);
     plans.push_back({v.name, lower(p, lowering)});
     plan& layout = plans.back().layout;

@@ -16,6 +16,7 @@ class fuser {
   explicit fuser(program& p) : m_p(p) {}
 
   void run() {
+    sweep(&fuser::join_reshapes);
     sweep(&fuser::drop_identity);
     sweep(&fuser::recognise_shuffle);
     sweep(&fuser::absorb_padding);
@@ -107,6 +108,16 @@ class fuser {
     moved.name += "+" + at(i).name;
     moved.output = result;
     at(i) = std::move(moved);
+  }
+
+  /// A reshape of a reshape reads what the first one does.
+  bool join_reshapes(std::size_t i) {
+    operation& o = at(i);
+    if (!o.as<reshape_parameters>() || o.inputs.empty()) return false;
+    const operation* before = producer(o.inputs[0]);
+    if (!before || !before->as<reshape_parameters>()) return false;
+    o.inputs[0] = before->inputs[0];
+    return true;
   }
 
   bool drop_identity(std::size_t i) {

@@ -226,6 +226,10 @@ struct program {
 /// Inputs and outputs that `states` names become states of the program.
 program canonicalise(const graph& g, const std::vector<state_link>& states = {});
 
+/// Puts one operation in the place of several that compute the same: normalisation along one axis with its scale and
+/// bias, GELU.
+void recognise(program& p);
+
 /// Folds batch normalisation and constant scales into weights, merges activations, residual additions and padding into
 /// the operations before them, recognises hard-swish and SiLU, and removes what nobody reads.
 void fuse(program& p);

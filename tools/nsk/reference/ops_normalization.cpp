@@ -9,26 +9,51 @@
 namespace nsk::tool::reference {
 namespace {
 
+/// Whether mean and variance are those of the input itself.
+bool trains(const call& c) { return c.op().integer("training_mode", 0) != 0; }
+
 void infer_batch_normalization(call& c) {
   c.require_inputs(5, 5);
   c.require_float(0);
   c.require_rank(0, 1, 8);
-  c.require(c.op().integer("training_mode", 0) == 0 && !c.wants(1),
-            "training mode is not supported. Export the model in inference mode (model.eval())");
+  c.require(!trains(c) || c.version() >= 14,
+            "training mode is not supported before opset 14. Export the model in inference mode (model.eval())");
+  c.require(!c.wants(3) && (trains(c) || !c.wants(1)),
+            "its statistics are not supported. Export the model in inference mode (model.eval())");
   c.require(c.op().integer("spatial", 1) == 1, "spatial = 0 is not supported");
   const std::int64_t channels = c.rank(0) > 1 ? c.shape(0)[1] : 1;
   for (std::size_t i = 1; i < 5; ++i)
     c.require(c.shape(i) == shape_t{channels}, "scale, bias, mean and variance must have one value per channel");
   c.declare(0, c.type(0), c.shape(0));
+  c.declare(1, c.type(3), c.shape(3));
+  c.declare(2, c.type(4), c.shape(4));
 }
 
 void evaluate_batch_normalization(call& c) {
   const double epsilon = c.op().number("epsilon", 1e-5f);
-  const std::int64_t channels = c.rank(0) > 1 ? c.shape(0)[1] : 1, plane = count_between(c.shape(0), 2, c.rank(0));
-  for (std::int64_t i = 0; i < c.out(0).count(); ++i) {
-    const std::int64_t k = i / plane % channels;
-    c.out_floats()[i] =
-        c.floats(1)[k] * (c.floats(0)[i] - c.floats(3)[k]) / std::sqrt(c.floats(4)[k] + epsilon) + c.floats(2)[k];
+  const std::int64_t channels = c.rank(0) > 1 ? c.shape(0)[1] : 1, plane = count_between(c.shape(0), 2, c.rank(0)),
+                     count = c.out(0).count();
+  const auto channel_of = [&](std::int64_t i) { return static_cast<std::size_t>(i / plane % channels); };
+  std::vector<double> mean = c.number_list(3), variance = c.number_list(4);
+  if (trains(c)) {
+    const double share = static_cast<double>(channels) / static_cast<double>(count);
+    std::fill(mean.begin(), mean.end(), 0);
+    std::fill(variance.begin(), variance.end(), 0);
+    for (std::int64_t i = 0; i < count; ++i) mean[channel_of(i)] += c.floats(0)[i] * share;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double d = c.floats(0)[i] - mean[channel_of(i)];
+      variance[channel_of(i)] += d * d * share;
+    }
+    const double momentum = c.op().number("momentum", 0.9f);
+    for (std::size_t k = 0; k < mean.size(); ++k) {
+      const auto at = static_cast<std::int64_t>(k);
+      if (c.wants(1)) c.out_floats(1)[k] = momentum * c.floats(3)[at] + (1 - momentum) * mean[k];
+      if (c.wants(2)) c.out_floats(2)[k] = momentum * c.floats(4)[at] + (1 - momentum) * variance[k];
+    }
+  }
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::size_t k = channel_of(i);
+    c.out_floats()[i] = c.floats(1)[k] * (c.floats(0)[i] - mean[k]) / std::sqrt(variance[k] + epsilon) + c.floats(2)[k];
   }
 }
 

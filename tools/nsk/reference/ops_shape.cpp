@@ -223,12 +223,14 @@ void evaluate_space_to_depth(call& c) {
                  {x[1] * plane, x[3], 1, plane, x[3] * b, b}, 0);
 }
 
-// Dropout as it is at inference.
+// Dropout as it is at inference, or where it drops nothing.
 
 void infer_dropout(call& c) {
   c.require_inputs(1, 3);
+  const auto drops = [&] { return !c.has(1) || c.scalar(1) != 0; };
   if (c.has(2))
-    c.require(c.scalar(2) == 0, "training_mode is not supported. Export the model in inference mode (model.eval())");
+    c.require(c.scalar(2) == 0 || !drops(),
+              "training_mode is not supported. Export the model in inference mode (model.eval())");
   c.declare(0, c.type(0), c.shape(0));
   c.declare(1, element::boolean, c.shape(0));
 }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "cli/layout.hpp"
 #include "errors.hpp"
@@ -16,8 +17,12 @@ namespace nsk::tool {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-/// Axis orders of a tensor inside the plan are not recorded; beyond the two usual ones all are tried, up to this rank.
-constexpr std::size_t most_permuted_axes = 4;
+/// Axis orders of a tensor inside the plan are not recorded. All are tried on so many elements, spread over the tensor,
+/// and the best ones on all elements.
+constexpr std::int64_t probed_elements = 61;
+constexpr std::size_t probed_orders = 3;
+/// What float32 may lose in a sum, as a share of its operands.
+constexpr double rounding = 4 * static_cast<double>(std::numeric_limits<float>::epsilon());
 
 double difference(double got, double wanted) {
   if (std::isnan(got) && std::isnan(wanted)) return 0;
@@ -32,51 +37,115 @@ double ulp_of(double x) {
          static_cast<double>(magnitude);
 }
 
-/// Element by element, in row-major order; the shapes need not agree, the counts do.
-comparison measure(const array& got, const array& wanted) {
+/// Element `i` as the engine's type would have it: what lies beyond the numbers of float32 is infinite.
+double representable(const array& a, std::int64_t i, element type) {
+  const double x = a.number(i);
+  const bool overflows = type == element::f32 && std::fabs(x) > static_cast<double>(std::numeric_limits<float>::max());
+  return overflows ? std::copysign(infinite, x) : x;
+}
+
+double largest_of(const array& a, element type) {
+  double largest = 0;
+  for (std::int64_t i = 0; i < a.count(); ++i) {
+    const double x = representable(a, i, type);
+    if (std::isfinite(x)) largest = std::max(largest, std::fabs(x));
+  }
+  return largest;
+}
+
+/// Element by element, in row-major order; the shapes need not agree, the counts do. `operands` is the largest
+/// magnitude of what was added up: where the sum is small beside them, its rounding is a share of theirs.
+comparison measure(const array& got, const array& wanted, double operands = 0) {
   comparison c;
   const std::int64_t count = got.count();
-  for (std::int64_t i = 0; i < count; ++i) {
-    const double w = wanted.number(i);
-    if (std::isfinite(w)) c.largest = std::max(c.largest, std::fabs(w));
-  }
+  c.largest = largest_of(wanted, got.type);
   double sum = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    const double w = wanted.number(i), d = difference(got.number(i), w);
+    const double w = representable(wanted, i, got.type), d = difference(got.number(i), w);
     c.max_error = std::max(c.max_error, d);
     sum += d;
     if (std::isfinite(w) && std::fabs(w) > 1e-3 * c.largest) c.ulp = std::max(c.ulp, d / ulp_of(w));
   }
   c.mean_error = count > 0 ? sum / static_cast<double>(count) : 0;
-  c.relative = c.largest > 0 ? c.max_error / c.largest : c.max_error;
+  const double share = std::max(c.largest, c.max_error <= rounding * operands ? operands : 0.0);
+  c.relative = share > 0 ? c.max_error / share : c.max_error;
   return c;
+}
+
+/// Every axis order of `wanted`, those that explain a sample of `got` best first. Without a sample that any order
+/// explains, the usual one, channels last, goes first.
+std::vector<std::vector<int>> likely_orders(const array& got, const array& wanted) {
+  const std::size_t rank = wanted.shape.size();
+  std::vector<int> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<std::int64_t> stride(rank, 1), step(rank);
+  for (std::size_t d = rank - 1; d-- > 0;) stride[d] = stride[d + 1] * wanted.shape[d + 1];
+  const std::int64_t count = got.count(), hop = std::max<std::int64_t>(1, count / probed_elements);
+  std::vector<std::pair<double, std::vector<int>>> rated;
+  const auto rate = [&] {
+    double sum = 0;
+    for (std::int64_t i = 0; i < count; i += hop) {
+      std::int64_t rest = i, at = 0;
+      for (std::size_t d = rank; d-- > 0;) {
+        const auto axis = static_cast<std::size_t>(order[d]);
+        at += rest % wanted.shape[axis] * stride[axis];
+        rest /= wanted.shape[axis];
+      }
+      sum += difference(got.number(i), representable(wanted, at, got.type));
+    }
+    rated.emplace_back(sum, order);
+  };
+  std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  rate();
+  std::sort(order.begin(), order.end());
+  while (std::next_permutation(order.begin(), order.end())) rate();
+  std::stable_sort(rated.begin(), rated.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::vector<int>> orders;
+  for (auto& r : rated) orders.push_back(std::move(r.second));
+  return orders;
 }
 
 /// Compares a step's result with the reference, whose axes may lie in another order in memory; `found` becomes that
 /// order.
-comparison measure_in_any_order(const array& got, const array& wanted, double tolerance, std::vector<int>& found) {
-  std::vector<int> order(wanted.shape.size());
-  std::iota(order.begin(), order.end(), 0);
-  found = order;
-  comparison best = measure(got, wanted);
-  if (best.relative <= tolerance || order.size() < 2) return best;
-  auto attempt = [&](const std::vector<int>& candidate) {
-    const comparison c = measure(got, permuted(wanted, candidate));
+comparison measure_in_any_order(const array& got, const array& wanted, double operands, double tolerance,
+                                std::vector<int>& found) {
+  found.resize(wanted.shape.size());
+  std::iota(found.begin(), found.end(), 0);
+  comparison best = measure(got, wanted, operands);
+  if (best.relative <= tolerance || found.size() < 2 || found.size() > static_cast<std::size_t>(max_rank)) return best;
+  const std::vector<std::vector<int>> orders = likely_orders(got, wanted);
+  for (std::size_t i = 0; i < std::min(orders.size(), probed_orders) && best.relative > tolerance; ++i) {
+    const comparison c = measure(got, permuted(wanted, orders[i]), operands);
     if (c.mean_error < best.mean_error) {
       best = c;
-      found = candidate;
+      found = orders[i];
     }
-    return best.relative <= tolerance;
-  };
-  if (order.size() > 2) {
-    std::vector<int> channels_last = order;
-    std::rotate(channels_last.begin() + 1, channels_last.begin() + 2, channels_last.end());
-    if (attempt(channels_last)) return best;
   }
-  if (order.size() > most_permuted_axes) return best;
-  while (std::next_permutation(order.begin(), order.end()))
-    if (attempt(order)) return best;
   return best;
+}
+
+/// Largest magnitudes of what the sums and means of a graph add up, by the name of the result.
+std::map<std::string, double> operands_of_sums(const graph& g, const std::map<std::string, array>& values) {
+  static const std::set<std::string> sums = {"Add",        "Sub", "Sum", "Mean", "ReduceMean", "GlobalAveragePool",
+                                             "AveragePool"};
+  std::map<std::string, double> result;
+  for (const node& n : g.nodes) {
+    if (sums.count(n.op) == 0 || n.outputs.empty() || n.outputs[0] == no_value) continue;
+    double& largest = result[g.values[static_cast<std::size_t>(n.outputs[0])].name];
+    for (const value_id v : n.inputs) {
+      if (v == no_value) continue;
+      const value& input = g.values[static_cast<std::size_t>(v)];
+      const auto found = values.find(input.name);
+      const array* a = found != values.end() ? &found->second : input.constant.get();
+      if (a != nullptr && is_float(a->type)) largest = std::max(largest, largest_of(*a, element::f32));
+    }
+  }
+  return result;
+}
+
+double operands_of(const std::map<std::string, double>& operands, const std::string& name) {
+  const auto found = operands.find(name);
+  return found != operands.end() ? found->second : 0;
 }
 
 shape_t shape_of(const tensor_info& t) { return {t.shape().begin(), t.shape().end()}; }
@@ -98,12 +167,12 @@ array in_source_order(array got, const shape_t& shape, const std::vector<int>& o
 /// Evaluates the source again, each value from the engine's earlier ones, and notes how far each of the engine's is
 /// from it.
 void measure_locally(const graph& g, const std::map<std::string, array>& inputs, const engine_values& engine,
-                     comparison_report& report) {
+                     const std::map<std::string, double>& operands, comparison_report& report) {
   std::map<std::string, double> local;
   evaluator(g).run(inputs, false, [&](const std::string& name, array& value) {
     const auto found = engine.find(name);
     if (found == engine.end() || found->second.count() != value.count()) return;
-    local[name] = measure(found->second, value).relative;
+    local[name] = measure(found->second, value, operands_of(operands, name)).relative;
     value = converted(found->second, value.type);
   });
   for (auto* rows : {&report.outputs, &report.steps})
@@ -181,6 +250,7 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
   constexpr double plainly_equal = 1e-5, suspicious = 1e-4;
   comparison_report report;
   engine_values engine;
+  const std::map<std::string, double> operands = operands_of_sums(g, expected);
   const std::map<std::string, int> last = last_writers(v);
   r.run_steps([&](int index) {
     const tensor_info t = v.step(index).output();
@@ -192,7 +262,7 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
     }
     array got = dense(t, r.tensor(t.index()));
     std::vector<int> order;
-    comparison c = measure_in_any_order(got, reference->second, plainly_equal, order);
+    comparison c = measure_in_any_order(got, reference->second, operands_of(operands, t.name()), plainly_equal, order);
     engine[t.name()] = in_source_order(std::move(got), reference->second.shape, order);
     c.name = t.name();
     c.step = index;
@@ -209,7 +279,7 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
     if (wanted == nullptr || wanted->count() != source.count())
       refuse("the source model has no output '" + name + "' of shape " + to_string(source.shape) +
              ": the .nsk file was made from another model, or with other --input or --set options.");
-    comparison c = measure(source, *wanted);
+    comparison c = measure(source, *wanted, operands_of(operands, name));
     c.name = name;
     report.outputs.push_back(std::move(c));
     engine[name] = source;
@@ -228,7 +298,7 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
   }
   if (report.worst() > suspicious) {
     progress("evaluating every step on its own inputs");
-    measure_locally(g, inputs, engine, report);
+    measure_locally(g, inputs, engine, operands, report);
   }
   sort_worst_first(report.outputs);
   sort_worst_first(report.steps);

@@ -14,7 +14,8 @@
 namespace nsk::tool {
 
 /// One tensor. `relative` is max_error as a share of the reference's largest magnitude, the figure that tolerances
-/// speak of; `local` is the same figure where the reference continued from the engine's own earlier values, -1 where
+/// speak of; of the largest operand's magnitude where a sum or mean is as near as float32 can add such operands.
+/// `local` is the same figure where the reference continued from the engine's own earlier values, -1 where
 /// that was not measured; `ulp` the largest distance in units in the last place of float32 among values above a
 /// thousandth of that magnitude.
 struct comparison {

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Small graphs in the forms that exporters write, through the command line: convert --check, run, compare with ONNX Runtime.
+
+  exported_forms.py [PATTERN]
+
+A case is a graph in ONNX's text form, its constants, and what the plan must look like: the operators of its steps where they matter,
+and no transposition. Inputs are random; integer inputs are given with the case.
+"""
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnx.parser
+from onnx import numpy_helper
+
+from models import error_of, file_name, must, onnx_session
+
+TOLERANCE = 2e-5
+RANDOM = np.random.default_rng(11)
+CASES = {}
+
+
+def floats(*shape, low=-1.0, high=1.0):
+    return RANDOM.uniform(low, high, shape).astype(np.float32)
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+def case(name, signature, body, constants=None, inputs=None, steps=None, opset=17, transposes=0):
+    """`steps`: {operator: how many of it the plan has}; `inputs`: those that are not random floats."""
+    CASES[name] = {"text": f'<ir_version: 8, opset_import: ["" : {opset}]> g {signature} {{ {body} }}', "constants": constants or {},
+                   "inputs": inputs or {}, "steps": steps or {}, "transposes": transposes}
+
+
+def build(spec):
+    model = onnx.parser.parse_model(spec["text"])
+    for name, value in spec["constants"].items():
+        model.graph.initializer.append(numpy_helper.from_array(np.asarray(value), name))
+    onnx.checker.check_model(model)
+    return model
+
+
+def shape_of(value_info):
+    return [d.dim_value for d in value_info.type.tensor_type.shape.dim]
+
+
+def run(name, spec):
+    model = build(spec)
+    with tempfile.TemporaryDirectory(prefix="nsk_forms_") as folder:
+        folder = pathlib.Path(folder)
+        source, target = folder / "model.onnx", folder / "model.nsk"
+        onnx.save(model, source)
+        must("convert", source, "-o", target, "--check", "--no-states", "--quiet", "--json", folder / "report.json")
+        plan = json.loads((folder / "report.json").read_text())["variants"][0]
+        operators = [s["operator"] for s in plan["steps"]]
+        for operator, wanted in spec["steps"].items():
+            if operators.count(operator) != wanted:
+                raise SystemExit(f"{name}: {wanted} steps {operator} expected, the plan has {operators}")
+        if len(plan["transposes_left"]) > spec["transposes"]:
+            raise SystemExit(f"{name}: transpositions are left: {plan['transposes_left']}")
+        inputs = {i.name: spec["inputs"].get(i.name, floats(*shape_of(i))) for i in model.graph.input}
+        arguments = []
+        for index, (key, value) in enumerate(inputs.items()):
+            np.save(folder / f"in{index}.npy", value)
+            arguments += ["--input", f"{key}={folder / f'in{index}.npy'}"]
+        must("run", target, *arguments, "--output-dir", folder / "out")
+        session = onnx_session(source)
+        worst = 0.0
+        for output, wanted in zip(session.get_outputs(), session.run(None, inputs)):
+            worst = max(worst, error_of(np.load(folder / "out" / file_name(output.name)), wanted))
+    if not worst <= TOLERANCE:
+        raise SystemExit(f"{name}: differs from ONNX Runtime by {worst:.1e} of the largest magnitude")
+    return worst
+
+
+def moments(x, axis):
+    return (f"m = ReduceMean<axes=[{axis}]>({x}) d = Sub({x}, m) two = Constant<value_float=2.0>() q = Pow(d, two)"
+            f" v = ReduceMean<axes=[{axis}]>(q) e = Constant<value_float=0.00001>() p = Add(v, e) s = Sqrt(p)")
+
+
+case("layer_norm_spelled_out", "(float[2,5,24] x) => (float[2,5,24] y)", moments("x", -1) + " n = Div(d, s) g = Mul(n, scale) y = Add(g, bias)",
+     {"scale": floats(24), "bias": floats(24)}, steps={"LayerNormalization": 1, "Binary": 0, "Reduce": 0})
+case("layer_norm_of_channels", "(float[1,12,6,7] x) => (float[1,12,6,7] y)", moments("x", 1) + " n = Div(d, s) g = Mul(n, scale) y = Add(g, bias)",
+     {"scale": floats(12, 1, 1), "bias": floats(12, 1, 1)}, steps={"LayerNormalization": 1, "Binary": 0, "Reduce": 0})
+case("layer_norm_two_centres", "(float[3,16] x) => (float[3,16] y)",
+     "m = ReduceMean<axes=[-1]>(x) c = Sub(x, m) d = Sub(x, m) q = Mul(d, d) v = ReduceMean<axes=[-1]>(q) p = Add(v, eps) s = Sqrt(p) y = Div(c, s)",
+     {"eps": np.float32(1e-6)}, steps={"LayerNormalization": 1, "Binary": 0})
+case("rms_norm_by_reciprocal", "(float[2,5,24] x) => (float[2,5,24] y)",
+     "two = Constant<value_float=2.0>() q = Pow(x, two) v = ReduceMean<axes=[-1]>(q) p = Add(v, eps) s = Sqrt(p) r = Reciprocal(s) n = Mul(x, r)"
+     " y = Mul(scale, n)", {"eps": np.float32(1e-6), "scale": floats(24)}, steps={"LayerNormalization": 1, "Binary": 0})
+case("rms_norm_by_quotient", "(float[2,5,24] x) => (float[2,5,24] y)",
+     "q = Mul(x, x) v = ReduceMean<axes=[-1]>(q) p = Add(v, eps) s = Sqrt(p) r = Div(one, s) n = Mul(r, x) y = Mul(scale, n)",
+     {"eps": np.float32(1e-6), "scale": floats(24), "one": np.float32(1)}, steps={"LayerNormalization": 1, "Binary": 0})
+case("variance_about_another_mean", "(float[2,5,24] x, float[2,5,1] m) => (float[2,5,24] y)",
+     "d = Sub(x, m) q = Mul(d, d) v = ReduceMean<axes=[-1]>(q) p = Add(v, eps) s = Sqrt(p) y = Div(d, s)", {"eps": np.float32(1e-3)})
+case("normal_with_another_variance", "(float[2,5,24] x, float[2,5,24] z) => (float[2,5,24] y)",
+     "m = ReduceMean<axes=[-1]>(x) d = Sub(x, m) q = Mul(z, z) v = ReduceMean<axes=[-1]>(q) p = Add(v, eps) s = Sqrt(p) y = Div(d, s)",
+     {"eps": np.float32(1e-3)}, steps={"LayerNormalization": 0})
+case("layer_norm_with_visible_mean", "(float[2,5,24] x) => (float[2,5,24] y, float[2,5,1] s)", moments("x", -1) + " y = Div(d, s)",
+     steps={"LayerNormalization": 0})
+case("gelu_by_erf", "(float[4,20] x) => (float[4,20] y)", "a = Div(x, root) b = Erf(a) c = Add(b, one) d = Mul(x, c) y = Mul(d, half)",
+     {"root": np.float32(2 ** 0.5), "one": np.float32(1), "half": np.float32(0.5)}, steps={"Unary": 1, "Binary": 0})
+case("gelu_by_erf_halved_first", "(float[4,20] x) => (float[4,20] y)", "h = Mul(half, x) a = Mul(x, root) b = Erf(a) c = Add(one, b) y = Mul(h, c)",
+     {"root": np.float32(0.5 ** 0.5), "one": np.float32(1), "half": np.float32(0.5)}, steps={"Unary": 1, "Binary": 0})
+case("no_gelu_with_another_root", "(float[4,20] x) => (float[4,20] y)", "a = Div(x, root) b = Erf(a) c = Add(b, one) d = Mul(x, c) y = Mul(d, half)",
+     {"root": np.float32(1.5), "one": np.float32(1), "half": np.float32(0.5)})
+case("group_norm_as_instances", "(float[2,12,6,7] x) => (float[2,12,6,7] y)",
+     "r = Reshape(x, flat) n = InstanceNormalization(r, ones, zeros) b = Reshape(n, whole) g = Mul(b, scale) y = Add(g, bias)",
+     {"flat": ints(0, 3, -1), "whole": ints(2, 12, 6, 7), "ones": np.ones(3, np.float32), "zeros": np.zeros(3, np.float32),
+      "scale": floats(12, 1, 1), "bias": floats(12, 1, 1)})
+case("group_norm_of_one_group", "(float[1,16,40] x) => (float[1,16,40] y)",
+     "w = Identity(x) r = Reshape(w, flat) n = InstanceNormalization(r, one, zero) y = Reshape(n, whole)",
+     {"flat": ints(0, 1, -1), "whole": ints(1, 16, 40), "one": floats(1), "zero": floats(1)})
+case("instances_of_lines", "(float[2,3,40] x) => (float[2,3,40] y)", "y = InstanceNormalization(x, scale, bias)",
+     {"scale": floats(3), "bias": floats(3)})
+case("group_norm_operator", "(float[2,12,6,7] x) => (float[2,12,6,7] y)", "y = GroupNormalization<num_groups=4>(x, scale, bias)",
+     {"scale": floats(12), "bias": floats(12)}, opset=21)
+case("dropout_of_nothing", "(float[4,20] x) => (float[4,20] y)", "d = Dropout(x, ratio, training) y = Relu(d)",
+     {"ratio": np.float32(0), "training": np.array(True)})
+case("batch_norm_of_weights", "(float[1,3,9,9] x) => (float[1,8,7,7] y)",
+     "f, rm, rv = BatchNormalization<training_mode=1, epsilon=0.00001>(flat, one, zero, zero, one) w = Reshape(f, kernel) y = Conv(x, w)",
+     {"flat": floats(1, 8, 27), "one": np.ones(8, np.float32), "zero": np.zeros(8, np.float32), "kernel": ints(8, 3, 3, 3)}, steps={"Conv2D": 1})
+case("batch_norm_of_batch", "(float[3,8,5,5] x) => (float[3,8,5,5] y)", "y, rm, rv = BatchNormalization<training_mode=1>(x, scale, bias, zero, one)",
+     {"scale": floats(8), "bias": floats(8), "one": np.ones(8, np.float32), "zero": np.zeros(8, np.float32)})
+# What the check once took for errors: sums that cancel, numbers beyond float32, axis orders of five dimensions.
+case("mean_that_cancels", "(float[4,64] x) => (float[4,64] y)", "m = ReduceMean<axes=[-1]>(x) c = Sub(x, m) z = ReduceMean<axes=[-1]>(c) y = Add(c, z)")
+case("mask_beyond_float", "(float[4,6] x) => (float[4,6] y)", "a = Add(least, mask) b = Add(x, a) y = Softmax(b)",
+     {"least": np.full((4, 6), -3e38, np.float32) * np.eye(4, 6, dtype=np.float32), "mask": np.full((4, 6), -3e38, np.float32) * np.eye(4, 6, dtype=np.float32)})
+case("anchors_of_five_axes", "(float[1,12,4,4] x) => (float[1,48,4] y)",
+     "r = Reshape(x, five) t = Transpose<perm=[0,1,3,4,2]>(r) s = Sigmoid(t) a, b = Split<axis=4>(s, halves) c = Mul(a, grid) d = Pow(b, two)"
+     " j = Concat<axis=4>(c, d) y = Reshape(j, flat)",
+     {"five": ints(1, 3, 4, 4, 4), "halves": ints(2, 2), "grid": floats(1, 1, 4, 4, 2), "two": np.float32(2), "flat": ints(1, 48, 4)}, transposes=9)
+
+
+def main():
+    pattern = sys.argv[1] if len(sys.argv) > 1 else ".*"
+    chosen = [name for name in CASES if re.fullmatch(pattern, name)]
+    for name in chosen:
+        print(f"{name}: {run(name, CASES[name]):.1e}", flush=True)
+    print(f"{len(chosen)} forms agree with ONNX Runtime")
+
+
+if __name__ == "__main__":
+    main()
