@@ -329,3 +329,10 @@ TEST_CASE("operators get the operands that they take, or say which they got") {
   d.output(d.node_of("Gelu", {d.input("a", {2})}, "y"));
   CHECK(contains(refusal(d.g), "Gelu, opset 13"));  // came with opset 20
 }
+
+TEST_CASE("a node with more outputs than its operator gives is refused") {
+  graph_builder b;
+  const value_id x = b.input("x", {2, 3});
+  b.output(b.nodes("Mean", {x, x}, {"unused", "y"})[1]);
+  CHECK(contains(refusal(b.g), "it has 2 outputs, more than the operator gives"));
+}

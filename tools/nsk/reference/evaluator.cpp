@@ -128,6 +128,9 @@ void infer_node(call& c) {
   find_operator(c.op())->infer(c);
   for (std::size_t i = 0; i < c.output_count(); ++i) {
     if (!c.wants(i)) continue;
+    if (!c.output(i).declared)
+      c.fail("it has " + std::to_string(c.output_count()) +
+             " outputs, more than the operator gives. The file is damaged");
     try {
       checked_count(c.out_shape(i), "output " + std::to_string(i));
     } catch (const error& e) {

@@ -54,6 +54,7 @@ std::int64_t call::integer_scalar(std::size_t i) const {
 
 void call::declare(std::size_t i, element type, shape_t shape) {
   if (!wants(i)) return;
+  m_outputs[i].declared = true;
   m_outputs[i].type = type;
   m_outputs[i].shape = std::move(shape);
 }

@@ -25,7 +25,8 @@ struct operand {
 
 /// An output of a call: declared type and shape come from infer; `data` is allocated before evaluate.
 struct result {
-  bool wanted = false;  ///< somebody may read it; the first output always counts as wanted
+  bool wanted = false;    ///< somebody may read it; the first output always counts as wanted
+  bool declared = false;  ///< by infer
   element type = element::f32;
   shape_t shape;
   array data;
