@@ -129,6 +129,32 @@ case("batch_norm_of_weights", "(float[1,3,9,9] x) => (float[1,8,7,7] y)",
      {"flat": floats(1, 8, 27), "one": np.ones(8, np.float32), "zero": np.zeros(8, np.float32), "kernel": ints(8, 3, 3, 3)}, steps={"Conv2D": 1})
 case("batch_norm_of_batch", "(float[3,8,5,5] x) => (float[3,8,5,5] y)", "y, rm, rv = BatchNormalization<training_mode=1>(x, scale, bias, zero, one)",
      {"scale": floats(8), "bias": floats(8), "one": np.ones(8, np.float32), "zero": np.zeros(8, np.float32)})
+LSTM_CELL = ("{p}a = Gemm<transB=1>({x}, w, wb) {p}b = Gemm<transB=1>({h}, r, rb) {p}s = Add({p}a, {p}b) {p}i, {p}f, {p}g, {p}o = Split<axis=1>({p}s, parts)"
+             " {p}si = Sigmoid({p}i) {p}sf = Sigmoid({p}f) {p}tg = Tanh({p}g) {p}so = Sigmoid({p}o) {p}k = Mul({p}sf, {c}) {p}n = Mul({p}si, {p}tg)"
+             " {c2} = Add({p}k, {p}n) {p}t = Tanh({c2}) {h2} = Mul({p}so, {p}t) ")
+GRU_CELL = ("a = Gemm<transB=1>(x, w, wb) b = Gemm<transB=1>(h, r, rb) ar, az, an = Split<axis=1>(a, parts) br, bz, bn = Split<axis=1>(b, parts)"
+            " rs = Add(ar, br) rr = Sigmoid(rs) zs = Add(bz, az) z = Sigmoid(zs) gated = Mul(bn, rr) inner = Add(an, gated) n = Tanh(inner) ")
+LSTM_WEIGHTS = {"w": floats(32, 6), "wb": floats(32), "r": floats(32, 8), "rb": floats(32), "parts": ints(8, 8, 8, 8)}
+GRU_WEIGHTS = {"w": floats(24, 6), "wb": floats(24), "r": floats(24, 8), "rb": floats(24), "parts": ints(8, 8, 8)}
+case("lstm_cell", "(float[2,6] x, float[2,8] h, float[2,8] c) => (float[2,8] h2, float[2,8] c2)",
+     LSTM_CELL.format(p="p", x="x", h="h", c="c", h2="h2", c2="c2"), LSTM_WEIGHTS, steps={"Recurrent": 1, "Unary": 0, "Binary": 0})
+case("lstm_cell_unrolled", "(float[1,6] x, float[1,6] y, float[1,8] h, float[1,8] c) => (float[1,8] h3, float[1,8] c3)",
+     LSTM_CELL.format(p="p", x="x", h="h", c="c", h2="h2", c2="c2") + LSTM_CELL.format(p="q", x="y", h="h2", c="c2", h2="h3", c2="c3"),
+     LSTM_WEIGHTS, steps={"Recurrent": 2, "Unary": 0, "Binary": 0})
+case("lstm_cell_of_its_own_width", "(float[1,8] x, float[1,8] h, float[1,8] c) => (float[1,8] h2, float[1,8] c2)",
+     LSTM_CELL.format(p="p", x="x", h="h", c="c", h2="h2", c2="c2"), {**LSTM_WEIGHTS, "w": floats(32, 8)}, steps={"Recurrent": 1})
+case("no_lstm_with_one_gate_for_two", "(float[2,6] x, float[2,8] h, float[2,8] c) => (float[2,8] h2, float[2,8] c2)",
+     LSTM_CELL.format(p="p", x="x", h="h", c="c", h2="h2", c2="c2").replace("Mul(psf, c)", "Mul(psi, c)"), LSTM_WEIGHTS, steps={"Recurrent": 0})
+case("no_lstm_without_its_last_tanh", "(float[2,6] x, float[2,8] h, float[2,8] c) => (float[2,8] h2, float[2,8] c2)",
+     LSTM_CELL.format(p="p", x="x", h="h", c="c", h2="h2", c2="c2").replace("Tanh(c2)", "Sigmoid(c2)"), LSTM_WEIGHTS, steps={"Recurrent": 0})
+case("gru_cell", "(float[2,6] x, float[2,8] h) => (float[2,8] h2)", GRU_CELL + "d = Sub(h, n) m = Mul(d, z) h2 = Add(m, n)", GRU_WEIGHTS,
+     steps={"Recurrent": 1, "Unary": 0, "Binary": 0})
+case("gru_cell_by_rest", "(float[2,6] x, float[2,8] h) => (float[2,8] h2)",
+     GRU_CELL + "one = Constant<value_float=1.0>() u = Sub(one, z) e = Mul(u, n) m = Mul(z, h) h2 = Add(e, m)", GRU_WEIGHTS, steps={"Recurrent": 1, "Binary": 0})
+case("no_gru_with_another_state", "(float[2,6] x, float[2,8] h, float[2,8] g) => (float[2,8] h2)",
+     GRU_CELL + "d = Sub(g, n) m = Mul(d, z) h2 = Add(m, n)", GRU_WEIGHTS, steps={"Recurrent": 0})
+case("no_gru_by_another_rest", "(float[2,6] x, float[2,8] h) => (float[2,8] h2)",
+     GRU_CELL + "one = Constant<value_float=2.0>() u = Sub(one, z) e = Mul(u, n) m = Mul(z, h) h2 = Add(e, m)", GRU_WEIGHTS, steps={"Recurrent": 0})
 # What the check once took for errors: sums that cancel, numbers beyond float32, axis orders of five dimensions.
 case("mean_that_cancels", "(float[4,64] x) => (float[4,64] y)", "m = ReduceMean<axes=[-1]>(x) c = Sub(x, m) z = ReduceMean<axes=[-1]>(c) y = Add(c, z)")
 case("mask_beyond_float", "(float[4,6] x) => (float[4,6] y)", "a = Add(least, mask) b = Add(x, a) y = Softmax(b)",

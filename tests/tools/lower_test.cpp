@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
-#include "cli/model_file.hpp"
+#include "io/model_file.hpp"
 #include "graph/infer.hpp"
 #include "passes/compile.hpp"
 #include "tools/graph_builder.hpp"

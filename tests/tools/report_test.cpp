@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "cli/model_file.hpp"
+#include "io/model_file.hpp"
 #include "cli/progress.hpp"
 #include "graph/infer.hpp"
 #include "passes/compile.hpp"

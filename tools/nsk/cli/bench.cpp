@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/files.hpp"
-#include "cli/model_file.hpp"
+#include "io/files.hpp"
+#include "io/model_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
 #include "profile/measure.hpp"

@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/files.hpp"
-#include "cli/layout.hpp"
-#include "cli/model_file.hpp"
+#include "io/files.hpp"
+#include "io/layout.hpp"
+#include "io/model_file.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "import/import.hpp"

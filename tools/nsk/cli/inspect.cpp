@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "cli/commands.hpp"
-#include "cli/files.hpp"
-#include "cli/model_file.hpp"
+#include "io/files.hpp"
+#include "io/model_file.hpp"
 #include "cli/profile_file.hpp"
 #include "cli/terminal.hpp"
 #include "report/arena_svg.hpp"

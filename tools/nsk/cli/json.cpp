@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "cli/commands.hpp"
-#include "cli/files.hpp"
-#include "cli/model_file.hpp"
+#include "io/files.hpp"
+#include "io/model_file.hpp"
 #include "cli/options.hpp"
 #include "edit/parts.hpp"
 #include "io/npy.hpp"

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/files.hpp"
+#include "io/files.hpp"
 #include "cli/profile_file.hpp"
 #include "cli/progress.hpp"
 #include "profile/measure.hpp"

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "cli/commands.hpp"
-#include "cli/files.hpp"
-#include "cli/layout.hpp"
-#include "cli/model_file.hpp"
+#include "io/files.hpp"
+#include "io/layout.hpp"
+#include "io/model_file.hpp"
 #include "cli/options.hpp"
 #include "io/npy.hpp"
 #include "report/trace.hpp"

@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "cli/commands.hpp"
-#include "cli/model_file.hpp"
+#include "io/model_file.hpp"
 
 namespace nsk::tool {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Constants replaced in place: the weights section keeps its layout.
 #include <cstring>
-#include "cli/layout.hpp"
+#include "io/layout.hpp"
 #include "edit/parts.hpp"
 #include "errors.hpp"
 #include "pack/panels.hpp"

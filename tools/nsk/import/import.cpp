@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "import/import.hpp"
 
-#include "cli/files.hpp"
+#include "io/files.hpp"
 #include "errors.hpp"
 #include "import/onnx.hpp"
 

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "cli/files.hpp"
+#include "io/files.hpp"
 #include "errors.hpp"
 #include "import/names.hpp"
 #include "import/onnx_functions.hpp"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <limits>
 
-#include "cli/files.hpp"
+#include "io/files.hpp"
 #include "errors.hpp"
 #include "graph/float16.hpp"
 #include "io/looks_like.hpp"

@@ -51,6 +51,7 @@ std::vector<std::byte> compile(const std::vector<variant_source>& variants, cons
   for (const variant_source& v : variants) {
     program p = canonicalise(v.g, v.states);
     recognise(p);
+    recognise_cells(p);
     fuse(p);
     plans.push_back({v.name, lower(p, lowering)});
     plan& layout = plans.back().layout;

@@ -229,6 +229,8 @@ program canonicalise(const graph& g, const std::vector<state_link>& states = {})
 /// Puts one operation in the place of several that compute the same: normalisation along one axis with its scale and
 /// bias, GELU.
 void recognise(program& p);
+/// Finds the cells of LSTM and GRU layers whose gates were spelled out.
+void recognise_cells(program& p);
 
 /// Folds batch normalisation and constant scales into weights, merges activations, residual additions and padding into
 /// the operations before them, recognises hard-swish and SiLU, and removes what nobody reads.

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "cli/files.hpp"
+#include "io/files.hpp"
 #include "errors.hpp"
 #include "report/svg.hpp"
 #include "report/text.hpp"

@@ -9,7 +9,7 @@
 #include <random>
 #include <set>
 
-#include "cli/layout.hpp"
+#include "io/layout.hpp"
 #include "errors.hpp"
 #include "reference/evaluator.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "cli/model_file.hpp"
+#include "io/model_file.hpp"
 
 #include <netsuke/model/open.hpp>
 
-#include "cli/files.hpp"
+#include "io/files.hpp"
 #include "errors.hpp"
 #include "io/looks_like.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/files.hpp"
+#include "io/files.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/layout.hpp"
+#include "io/layout.hpp"
 
 #include <cstring>
 
