@@ -155,6 +155,9 @@ case("no_gru_with_another_state", "(float[2,6] x, float[2,8] h, float[2,8] g) =>
      GRU_CELL + "d = Sub(g, n) m = Mul(d, z) h2 = Add(m, n)", GRU_WEIGHTS, steps={"Recurrent": 0})
 case("no_gru_by_another_rest", "(float[2,6] x, float[2,8] h) => (float[2,8] h2)",
      GRU_CELL + "one = Constant<value_float=2.0>() u = Sub(one, z) e = Mul(u, n) m = Mul(z, h) h2 = Add(e, m)", GRU_WEIGHTS, steps={"Recurrent": 0})
+case("split_with_a_part_that_nobody_reads", "(float[2,12,5] x) => (float[2,5,5] y)",
+     "a, b, c = Split<axis=1>(x, parts) d, e, f = Split<axis=1>(x) g = Add(d, f) h, i, j = Split<axis=1>(c, rest) y = Concat<axis=1>(a, h, i)",
+     {"parts": ints(3, 2, 7), "rest": ints(1, 1, 5)})
 # What the check once took for errors: sums that cancel, numbers beyond float32, axis orders of five dimensions.
 case("mean_that_cancels", "(float[4,64] x) => (float[4,64] y)", "m = ReduceMean<axes=[-1]>(x) c = Sub(x, m) z = ReduceMean<axes=[-1]>(c) y = Add(c, z)")
 case("mask_beyond_float", "(float[4,6] x) => (float[4,6] y)", "a = Add(least, mask) b = Add(x, a) y = Softmax(b)",

@@ -39,12 +39,14 @@ TEST_CASE("a pool writes straight between appended channels; along two axes it i
 }
 
 TEST_CASE("operators that are composed of others take a single number without axes") {
-  for (const std::string op : {"Celu", "Gelu", "Mish", "Selu", "Shrink", "Softsign", "Swish", "ThresholdedRelu"}) {
+  for (const std::string op :
+       {"Celu", "Gelu", "Mish", "Selu", "Shrink", "Softsign", "Swish", "ThresholdedRelu", "Not"}) {
     CAPTURE(op);
     nsk::test::graph_builder b(24);
     std::map<std::string, attribute> attributes;
     if (op == "Gelu") attributes["approximate"] = std::string("tanh");
-    b.output(b.node_of(op, {b.input("x", {})}, "y", attributes));
+    const value_id x = b.input("x", {}, op == "Not" ? element::boolean : element::f32);
+    b.output(b.node_of(op, {x}, "y", attributes));
     resolve(b.g, {});
     const model_file file = open_model(compile({{"default", b.g}}, {}), "test");
     CHECK(file.view.variant().output(0).source_shape().empty());

@@ -119,7 +119,7 @@ void canonicaliser::gemm(const node& n) {
   if (product != of(n.outputs[0])) {
     if (beta != 1) {
       const int scaled = temporary(n, "beta", in_shape(n, 2));
-      emit(n, binary_parameters{binary_kind::mul}, {in(n, 2), constant(n, "beta_value", {1}, {beta})}, scaled);
+      emit(n, binary_parameters{binary_kind::mul}, {in(n, 2), constant(n, "beta_value", {}, {beta})}, scaled);
       emit(n, binary_parameters{binary_kind::add}, {product, scaled});
     } else {
       emit(n, binary_parameters{binary_kind::add}, {product, in(n, 2)});

@@ -96,8 +96,7 @@ void canonicaliser::variadic(const node& n) {
     emit(n, binary_parameters{kind}, {sum, in(n, i)}, result);
     sum = result;
   }
-  if (mean)
-    emit(n, binary_parameters{binary_kind::div}, {sum, constant(n, "count", {1}, {static_cast<double>(count)})});
+  if (mean) emit(n, binary_parameters{binary_kind::div}, {sum, constant(n, "count", {}, {static_cast<double>(count)})});
 }
 
 void canonicaliser::softmax(const node& n) {

@@ -37,7 +37,7 @@ void canonicaliser::logical(const node& n) {
 
 void canonicaliser::logical_not(const node& n) {
   emit(n, arithmetic_parameters{arithmetic_kind::bit_xor},
-       {in(n, 0), constant_integers(n, "true", {1}, element::boolean, {1})});
+       {in(n, 0), constant_integers(n, "true", {}, element::boolean, {1})});
 }
 
 void canonicaliser::where(const node& n) { emit(n, select_parameters{}, {in(n, 0), in(n, 1), in(n, 2)}); }
@@ -54,7 +54,7 @@ bool canonicaliser::integer_arithmetic(const node& n) {
       {"Add", arithmetic_kind::add}, {"Sub", arithmetic_kind::sub}, {"Mul", arithmetic_kind::mul},
       {"Div", arithmetic_kind::div}, {"Min", arithmetic_kind::min}, {"Max", arithmetic_kind::max},
       {"Mod", arithmetic_kind::mod}};
-  const auto number = [&](const char* name, std::int64_t v) { return constant_integers(n, name, {1}, type, {v}); };
+  const auto number = [&](const char* name, std::int64_t v) { return constant_integers(n, name, {}, type, {v}); };
   const int x = in(n, 0);
   if (const auto found = table.find(n.op); found != table.end() && n.inputs.size() == 2) {
     const bool truncates = n.op == "Mod" && n.integer("fmod", 0) != 0;
@@ -161,8 +161,8 @@ void canonicaliser::one_hot(const node& n) {
   const int wrapped = temporary(n, "wrapped", wide, type), index = reshaped(n, in(n, 0), wide);
   // negative indices count from the end; those outside match no position
   const int negative = temporary(n, "negative", wide, element::boolean), shifted = temporary(n, "shifted", wide, type);
-  emit(n, compare_parameters{compare_kind::less}, {index, constant_integers(n, "zero", {1}, type, {0})}, negative);
-  emit(n, arithmetic_parameters{arithmetic_kind::add}, {index, constant_integers(n, "depth", {1}, type, {depth})},
+  emit(n, compare_parameters{compare_kind::less}, {index, constant_integers(n, "zero", {}, type, {0})}, negative);
+  emit(n, arithmetic_parameters{arithmetic_kind::add}, {index, constant_integers(n, "depth", {}, type, {depth})},
        shifted);
   emit(n, select_parameters{}, {negative, shifted, index}, wrapped);
   const int hot = temporary(n, "hot", out, element::boolean);
