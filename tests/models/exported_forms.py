@@ -168,6 +168,65 @@ case("anchors_of_five_axes", "(float[1,12,4,4] x) => (float[1,48,4] y)",
      {"five": ints(1, 3, 4, 4, 4), "halves": ints(2, 2), "grid": floats(1, 1, 4, 4, 2), "two": np.float32(2), "flat": ints(1, 48, 4)}, transposes=9)
 
 
+# Products in index notation, with two computed operands and with constant ones.
+for index, (equation, *shapes) in enumerate([
+        ("bihd,bjhd->bhij", (2, 5, 3, 4), (2, 6, 3, 4)), ("bhij,bjhd->bihd", (2, 3, 5, 6), (2, 6, 3, 4)), ("ij,jk", (3, 4), (4, 5)),
+        ("bi,bkij->bkj", (2, 3), (2, 4, 3, 5)), ("...ij,...jk->...ik", (2, 3, 4, 5), (2, 3, 5, 6)), ("abc,cd->adb", (2, 3, 4), (4, 5)),
+        ("i,j->ji", (4,), (5,)), ("bij,bij->b", (2, 3, 4), (2, 3, 4)), ("bchw,bkhw->bkc", (1, 3, 4, 5), (1, 2, 4, 5)),
+        ("be,eio->bio", (2, 4), (4, 3, 5)), ("bij,kj->bki", (2, 3, 4), (5, 4)), ("nct,ncp->ntp", (2, 3, 4), (2, 3, 5)),
+        ("bsd,dhk->bhsk", (2, 3, 4), (4, 2, 5)), ("ab,cb->ca", (3, 1), (4, 5))]):
+    outputs = len(equation.split("->")[1].replace("...", "xy")) if "->" in equation else 2
+    names = ["float[" + ",".join(map(str, shape)) + "]" for shape in shapes]
+    result = "float[" + ",".join("d" * outputs) + "] y"
+    product = f'y = Einsum<equation="{equation}">(a, b)'
+    case(f"einsum_{index}", f"({names[0]} a, {names[1]} b) => ({result})", product, transposes=9)
+    case(f"einsum_{index}_constant", f"({names[0]} a) => ({result})", product, {"b": floats(*shapes[1])}, transposes=9)
+    case(f"einsum_{index}_constant_first", f"({names[1]} b) => ({result})", product, {"a": floats(*shapes[0])}, transposes=9)
+case("einsum_alone", "(float[2,3,4] a) => (float[4,2] y)", 'y = Einsum<equation="abc->ca">(a)', transposes=9)
+# Weights of a layer in index notation are packed like those of any dense layer.
+case("einsum_as_layer", "(float[2,3,16] a) => (float[2,3,4,8] y)", 'y = Einsum<equation="bsd,dhk->bshk">(a, w)', {"w": floats(16, 4, 8)},
+     steps={"FullyConnected": 1})
+
+for mode in ("linear", "nearest", "cubic"):
+    for padding in ("zeros", "border", "reflection"):
+        for aligned in (0, 1):
+            case(f"grid_sample_{mode}_{padding}_{aligned}", "(float[2,3,5,7] x, float[2,4,6,2] grid) => (float[2,3,4,6] y)",
+                 f'y = GridSample<mode="{mode}", padding_mode="{padding}", align_corners={aligned}>(x, grid)', opset=20,
+                 inputs={"grid": floats(2, 4, 6, 2, low=-2.2, high=2.2)}, transposes=2)
+case("grid_sample_far_outside", "(float[1,3,5,7] x, float[1,1,6,2] grid) => (float[1,3,1,6] y)", "y = GridSample(x, grid)", opset=16,
+     inputs={"grid": np.array([[[[1e9, 0], [0, -1e9], [-1, -1], [1, 1], [1e7, 1e8], [0.1, -0.3]]]], np.float32)})
+case("warp_by_flow", "(float[1,4,12,16] x, float[1,2,12,16] flow) => (float[1,4,12,16] y)",
+     "g = Add(base, flow) t = Transpose<perm=[0,2,3,1]>(g) s = GridSample<padding_mode=\"border\", align_corners=1>(x, t) y = Relu(s)",
+     {"base": floats(1, 2, 12, 16)}, opset=16)
+
+for kind, x in (("float", floats(2, 13, 3)), ("int64", RANDOM.integers(-9, 9, (2, 13, 3))), ("int32", RANDOM.integers(-9, 9, (2, 13, 3)).astype(np.int32))):
+    for exclusive in (0, 1):
+        for reverse in (0, 1):
+            case(f"running_sum_{kind}_{exclusive}{reverse}", f"({kind}[2,13,3] x) => ({kind}[2,13,3] y)",
+                 f"y = CumSum<exclusive={exclusive}, reverse={reverse}>(x, axis)", {"axis": np.array(-2)}, {"x": x})
+case("positions_from_mask", "(int64[1,6] mask) => (int64[1,6] y)", "c = CumSum(mask, axis) m = Mul(c, mask) y = Add(m, two)",
+     {"axis": np.array(1), "two": np.array(2)}, {"mask": np.array([[1, 1, 1, 0, 1, 0]])})
+
+case("rows_assigned", "(float[4,3,5] x, float[2,5] v) => (float[4,3,5] y)", "y = ScatterND(x, at, v)", {"at": np.array([[0, 1], [-1, 2]])})
+case("slices_assigned_to_zeros", "(float[2,3,5] v) => (float[4,3,5] y)", "y = ScatterND(zeros, at, v)",
+     {"at": np.array([[3], [1]]), "zeros": np.zeros((4, 3, 5), np.float32)})
+case("integers_assigned", "(int64[4,3] x) => (int64[4,3] y)", "y = ScatterND(x, at, v)", {"at": np.array([[0, 1], [2, 2]]), "v": np.array([70, 80])},
+     {"x": RANDOM.integers(0, 9, (4, 3))})
+for reduction in ("add", "mul", "max", "min"):
+    case(f"rows_combined_{reduction}", "(float[4,3,5] x, float[2,3,5] v) => (float[4,3,5] y)", f'y = ScatterND<reduction="{reduction}">(x, at, v)',
+         {"at": np.array([[3], [1]])}, opset=18)
+case("elements_assigned", "(float[4,3] x, float[2,3] v) => (float[4,3] y)", "y = ScatterElements<axis=0>(x, at, v)", {"at": np.array([[0, 1, -1], [2, 3, 0]])})
+case("elements_assigned_along_last", "(float[4,3] x, float[2,2] v) => (float[4,3] y)", "y = ScatterElements<axis=1>(x, at, v)", {"at": np.array([[0, 2], [1, 0]])})
+case("rows_by_coordinates", "(float[4,3,5] x, int64[2,6,2] at) => (float[2,6,5] y)", "y = GatherND(x, at)",
+     inputs={"at": np.stack([RANDOM.integers(-4, 4, (2, 6)), RANDOM.integers(-3, 3, (2, 6))], -1)})
+case("upper_triangle", "(float[2,4,5] x) => (float[2,4,5] y)", "y = Trilu(x, k)", {"k": np.array(1)})
+case("lower_triangle", "(float[2,4,5] x) => (float[2,4,5] y)", "y = Trilu<upper=0>(x)")
+strange = np.array([[1, np.nan, np.inf, -np.inf, 0, -2]], np.float32)
+case("not_a_number_replaced", "(float[1,6] x) => (float[1,6] y)", "n = IsNaN(x) y0 = Where(n, zero, x) w = Cast<to=11>(y0) i = IsInf(w) y = Where(i, zero, y0)",
+     {"zero": np.float32(0)}, {"x": strange}, opset=13)
+case("only_positive_infinity", "(float[1,6] x) => (bool[1,6] y)", "y = IsInf<detect_negative=0>(x)", inputs={"x": strange})
+
+
 def main():
     pattern = sys.argv[1] if len(sys.argv) > 1 else ".*"
     chosen = [name for name in CASES if re.fullmatch(pattern, name)]

@@ -102,6 +102,8 @@ const std::unordered_map<std::string, canonicaliser::rule>& canonicaliser::rules
       {"Pad", &c::pad},
       {"Resize", &c::resize},
       {"Upsample", &c::resize},
+      {"Einsum", &c::einsum},
+      {"GridSample", &c::grid_sample},
   };
   return table;
 }
@@ -144,6 +146,14 @@ const std::unordered_map<std::string, canonicaliser::rule>& canonicaliser::typed
       {"ArgMax", &c::arg_reduce},
       {"ArgMin", &c::arg_reduce},
       {"TopK", &c::top_k},
+      {"IsNaN", &c::is_nan},
+      {"IsInf", &c::is_inf},
+      {"CumSum", &c::cum_sum},
+      {"Scatter", &c::scatter_elements},
+      {"ScatterElements", &c::scatter_elements},
+      {"ScatterND", &c::scatter_nd},
+      {"GatherND", &c::gather_nd},
+      {"Trilu", &c::trilu},
       {"OneHot", &c::one_hot},
       {"NonMaxSuppression", &c::non_max_suppression},
       {"RNN", &c::recurrent},

@@ -32,6 +32,9 @@ class canonicaliser {
   // canonicalise_conv_transpose.cpp
   void conv_transpose(const node&);
   class transposition;
+  // canonicalise_einsum.cpp
+  void einsum(const node&);
+  class contraction;
   // canonicalise_elementwise.cpp
   void unary(const node&);
   void clip(const node&);
@@ -68,6 +71,24 @@ class canonicaliser {
   void one_hot(const node&);
   void non_max_suppression(const node&);
   bool integer_arithmetic(const node&);
+  // canonicalise_scatter.cpp
+  void cum_sum(const node&);
+  void scatter_nd(const node&);
+  void scatter_elements(const node&);
+  void gather_nd(const node&);
+  void trilu(const node&);
+  void is_nan(const node&);
+  void is_inf(const node&);
+  int before_widening(const node&);
+  void write_rows(const node& n, std::int64_t width, const std::vector<std::int64_t>& places);
+  /// x[from, from + length) along an axis.
+  int part(const node& n, int x, std::size_t axis, std::int64_t from, std::int64_t length, const std::string& suffix);
+  /// a, then b, along an axis.
+  int appended(const node& n, std::size_t axis, int a, int b, const std::string& suffix);
+  int integer_sum(const node& n, int a, int b, const std::string& suffix);
+  // canonicalise_sample.cpp
+  void grid_sample(const node&);
+  class sampling;
   // canonicalise_normalization.cpp
   void layer_normalization(const node&);
   void layer_statistics(const node&, const std::vector<int>& axes);

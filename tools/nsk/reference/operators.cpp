@@ -59,7 +59,7 @@ void call::declare(std::size_t i, element type, shape_t shape) {
   m_outputs[i].shape = std::move(shape);
 }
 
-void call::fail(const std::string& why) const {
+std::string call::who() const {
   // Shapes as this call sees them: the graph may not know them yet.
   graph shown;
   node n = m_node;
@@ -71,8 +71,10 @@ void call::fail(const std::string& why) const {
     v.typed = v.known_rank = true;
     n.inputs[i] = shown.add(std::move(v));
   }
-  refuse(describe(shown, n) + ": " + why);
+  return describe(shown, n);
 }
+
+void call::fail(const std::string& why) const { refuse(who() + ": " + why); }
 
 void call::require_inputs(std::size_t least, std::size_t most) const {
   if (m_inputs.size() > most)
@@ -118,6 +120,8 @@ const table& operators() {
     add_trees(t);
     add_tree_ensemble(t);
     add_linear(t);
+    add_einsum(t);
+    add_sample(t);
     return t;
   }();
   return all;

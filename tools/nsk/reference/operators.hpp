@@ -84,6 +84,8 @@ class call {
     return out(i).as<std::int64_t>();
   }
 
+  /// Names the node with operator, opset and shapes: how messages begin.
+  std::string who() const;
   /// Refuses the node: names it with operator, opset and shapes, then says why.
   [[noreturn]] void fail(const std::string& why) const;
   void require(bool condition, const char* why) const {
@@ -143,6 +145,8 @@ void add_random(table& t);
 void add_trees(table& t);
 void add_tree_ensemble(table& t);
 void add_linear(table& t);
+void add_einsum(table& t);
+void add_sample(table& t);
 
 /// Calls f with a pointer to the elements' type: f(double*), f(std::int64_t*) or f(std::uint8_t*), all null.
 template <class F>
