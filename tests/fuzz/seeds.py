@@ -12,6 +12,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+import tflite_flow  # noqa: E402
+import tflite_layers  # noqa: E402
 from tflite_writer import Writer  # noqa: E402
 
 F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
@@ -256,6 +258,11 @@ def tflite_models():
     yield "chain", tflite(chain)
     yield "detections", detections()
     yield "suppression", suppression()
+    for make in tflite_layers.LAYERS:
+        for seed in (0, 5):
+            yield f"{make.__name__}{seed}", make(seed)[1]
+    for make in tflite_flow.MODELS:
+        yield make.__name__, make()
 
 
 def unpooled(w, x, packed):

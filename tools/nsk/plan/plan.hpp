@@ -111,10 +111,11 @@ struct plan_port {
   std::vector<int> source_axes;  ///< source axis of each physical dimension
 };
 
-/// Memory that lasts from run to run: what `next` holds at the end of a run, `tensor` holds in the next one.
+/// Memory that lasts from run to run: what `next` holds at the end of a run, `tensor` holds in the next one; in the
+/// first one it holds `initial`, a constant, or zeros (-1).
 struct plan_state {
   std::string name;
-  int tensor = 0, next = 0;
+  int tensor = 0, next = 0, initial = -1;
 };
 
 /// A block of the arena or of the weights section with a lifetime in steps.

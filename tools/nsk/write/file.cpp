@@ -192,7 +192,8 @@ fb::Offset<format::Variant> write_variant(builder& b, const std::string& variant
   const auto outputs = write_all(b, p.outputs, [&](const plan_port& x) { return write_port(b, x); });
   const auto states = write_all(b, p.states, [&](const plan_state& s) {
     const auto state_name = b.CreateString(s.name);
-    return format::CreateState(b, state_name, static_cast<std::uint32_t>(s.tensor), static_cast<std::uint32_t>(s.next));
+    return format::CreateState(b, state_name, static_cast<std::uint32_t>(s.tensor), static_cast<std::uint32_t>(s.next),
+                               s.initial);
   });
   const auto name = b.CreateString(variant_name), profile = b.CreateString("");
   return format::CreateVariant(b, name, profile, buffers, tensors, steps, inputs, outputs, states,
