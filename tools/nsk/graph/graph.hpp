@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 #include "graph/array.hpp"
+#include "graph/facts.hpp"
 
 namespace nsk::tool {
 
@@ -60,6 +61,7 @@ struct graph {
   std::vector<node> nodes;                ///< topological order
   std::vector<value_id> inputs, outputs;  ///< inputs without initializers
   std::vector<state_link> states;         ///< inputs and outputs that the source itself keeps from run to run
+  model_facts facts;
   std::vector<value_id>
       captures;  ///< of a subgraph: values that stand for those of the same names in the graphs around it
 

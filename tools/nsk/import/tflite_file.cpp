@@ -27,6 +27,7 @@ class reader {
       fail("it has version " + std::to_string(m_model.version()) + " of the format; only 3 is known");
     if (m_model.subgraphs() == nullptr || m_model.subgraphs()->size() == 0) fail("it holds no subgraph");
     m_file.size = m_size;
+    m_file.model = &m_model;
     m_room += 16 * m_size;
     m_file.producer = text(m_model.description());
     std::vector<int> waiting = {0};

@@ -38,6 +38,7 @@ struct tflite_file {
   std::string name, producer;
   std::map<int, tflite_subgraph> subgraphs;  ///< the first one, 0, and those that its operators name, and so on
   std::size_t size = 0;                      ///< bytes of the file
+  const tfl::Model* model = nullptr;
 
   const tflite_subgraph& main() const { return subgraphs.at(0); }
 };

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "import/tflite_constants.hpp"
+#include "import/tflite_metadata.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -343,7 +344,9 @@ void tflite_importer::finish(int t, value_id v, bool pictures, tfl::Activation a
 
 graph import_tflite(const std::byte* bytes, std::size_t size, const std::string& name, const tflite_options& options) {
   const tflite_file file = read_tflite(bytes, size, name);
-  return tflite_importer(file, options).run();
+  graph g = tflite_importer(file, options).run();
+  g.facts = tflite_facts(file, bytes);
+  return g;
 }
 
 std::vector<std::string> tflite_operators() { return tflite_importer::operators(); }

@@ -225,7 +225,7 @@ void tflite_importer::bidirectional_sequence_lstm() {
   require(crossed == has(places[1].auxiliary + output_gate), "only one of its directions has auxiliary weights");
   require(!crossed || has(auxiliary), "it has auxiliary weights, but no auxiliary input");
   value_id y[2];
-  for (const std::size_t d : {0, 1}) {
+  for (std::size_t d = 0; d < 2; ++d) {
     sequence s = sequence_of(input(d == 1 && !crossed && has(auxiliary) ? auxiliary : 0), o.time_major());
     s.backwards = d == 1;
     const std::int64_t inputs = s.inputs;

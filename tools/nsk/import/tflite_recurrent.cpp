@@ -188,7 +188,7 @@ void tflite_importer::bidirectional_recurrent_layer() {
       "its backward direction has an input of its own, which runtimes read only where time is the first axis. Export "
       "it with time_major");
   value_id y[2];
-  for (const std::size_t d : {0, 1}) {
+  for (std::size_t d = 0; d < 2; ++d) {
     sequence s = sequence_of(input(d == 1 && !crossed && has(auxiliary) ? auxiliary : 0), o.time_major());
     s.backwards = d == 1;
     rnn_layer r{};
