@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Writes the accessors of the FlatBuffers schemas: of the engine's own files (schema/netsuke.fbs) and of the TensorFlow Lite
-models that the converter reads (schema/tflite.fbs).
+models that the converter reads (schema/tflite.fbs, schema/tflite_metadata.fbs).
 
 flatc's own output asserts one exact FlatBuffers version and includes the whole library. This script removes the assertion,
 includes only what reading needs, moves the engine's code into the library's inline namespace, and puts the builders (which only
@@ -42,6 +42,8 @@ SCHEMAS = [
            "#include <netsuke/version.hpp>\n"),
     Schema("schema/tflite.fbs", "tools/nsk/import/tflite_generated.hpp", "Accessors of a TensorFlow Lite model.",
            "NSK_TFLITE_BUILDERS", ["nsk", "tool", "tfl"], "namespace nsk::tool::tfl {\n", "}\n"),
+    Schema("schema/tflite_metadata.fbs", "tools/nsk/import/tflite_metadata_generated.hpp", "Accessors of what a TensorFlow Lite model says of itself.",
+           "NSK_TFLITE_METADATA_BUILDERS", ["nsk", "tool", "tfm"], "namespace nsk::tool::tfm {\n", "}\n"),
 ]
 
 PREAMBLE = """// SPDX-License-Identifier: MIT

@@ -12,6 +12,9 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+import tflite_flow  # noqa: E402
+import tflite_layers  # noqa: E402
+import tflite_metadata  # noqa: E402
 from tflite_writer import Writer  # noqa: E402
 
 F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
@@ -256,6 +259,12 @@ def tflite_models():
     yield "chain", tflite(chain)
     yield "detections", detections()
     yield "suppression", suppression()
+    yield "described", tflite_metadata.model(tflite_metadata.table_of(tflite_metadata.described()), tflite_metadata.archive(tflite_metadata.PACKED))
+    for make in tflite_layers.LAYERS:
+        for seed in (0, 5):
+            yield f"{make.__name__}{seed}", make(seed)[1]
+    for make in tflite_flow.MODELS:
+        yield make.__name__, make()
 
 
 def unpooled(w, x, packed):

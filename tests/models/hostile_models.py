@@ -100,7 +100,7 @@ def files_outside(folder, chosen):
 def tflite_models(folder, chosen):
     import hostile_tflite as h
     groups = [("contradictions", 0.5, h.contradictions()), ("quantisation", 0.5, h.quantisation()), ("sparse", 0.5, h.sparse()), ("options", 0.5, h.options()),
-              ("explosions", 1, h.explosions()), ("damage", 0.5, h.damage())]
+              ("layers", 1, h.layers()), ("explosions", 1, h.explosions()), ("damage", 0.5, h.damage())]
     return convert_all(folder, ".tflite", groups, chosen, "--dequantize")
 
 

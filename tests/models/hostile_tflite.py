@@ -160,6 +160,43 @@ def options():
     yield "a custom operator nobody knows", custom("Evil", b""), ["operator 0", "Evil", "not supported"]
 
 
+def layers():
+    """Layers with a memory whose operands contradict each other."""
+    def rnn(name="RNN", state=(1, 3), variable=True, weights=(3, 4), recurrent=(3, 3), table="RNNOptions", shape=(1, 4), result=(1, 3), **opts):
+        m = Model(shape)
+        operands = [m.x, *(m.constant(np.zeros(s), F) for s in (weights, recurrent, (3,)))]
+        operands.append(m.w.tensor("memory", state, F, variable=variable))
+        if not variable:
+            m.w.operator("NEG", [m.constant(np.zeros(state), F)], [operands[-1]])
+        return m.run(name, operands, result, (table, opts))
+
+    yield "a state of another size", rnn(state=(1, 5)), ["operator 0", "'memory'", "[1,3]"]
+    yield "a state that is no variable", rnn(variable=False), ["operator 1", "'memory'", "no variable"]
+    yield "weights of another depth", rnn(weights=(3, 9)), ["operator 0", "[3,4]"]
+    yield "recurrent weights of one dimension", rnn(recurrent=(9,)), ["operator 0", "two dimensions"]
+    yield "a layer over time without time", rnn("UNIDIRECTIONAL_SEQUENCE_RNN", table="SequenceRNNOptions"), ["operator 0", "three dimensions"]
+    yield "a rank that divides nothing", svdf(2), ["operator 0", "rank"]
+    yield "a rank of zero", svdf(0), ["operator 0", "rank"]
+    yield "a negative limit", lstm(cellClip=-1.0), ["operator 0", "negative"]
+    yield "a thousand instants", lstm([1, 1000, 2], cellClip=1.0), ["operator 0", "1000 instants", "256"]
+    yield "an activation that nobody defines", lstm(fusedActivationFunction=0), ["operator 0", "activation is none"]
+    yield "no states", lstm(states=False), ["operator 0", "input 18"]
+
+
+def svdf(rank):
+    m = Model([1, 4])
+    operands = [m.x, m.constant(np.zeros((3, 4)), F), m.constant(np.zeros((3, 5)), F), -1, m.w.tensor("memory", [1, 15], F, variable=True)]
+    return m.run("SVDF", operands, [1, 3], ("SVDFOptions", {"rank": rank}))
+
+
+def lstm(shape=(1, 2, 2), states=True, **opts):
+    m = Model(shape)
+    square = [m.constant(np.zeros((2, 2)), F) for _ in range(8)]
+    operands = [m.x, *square, -1, -1, -1, *(m.constant(np.zeros(2), F) for _ in range(4)), -1, -1]
+    operands += [m.w.tensor(n, [1, 2], F, variable=True) for n in "hc"] if states else [-1, -1]
+    return m.run("UNIDIRECTIONAL_SEQUENCE_LSTM", operands, shape, ("UnidirectionalSequenceLSTMOptions", {"fusedActivationFunction": 4, **opts}))
+
+
 def custom(name, bytes_of_options):
     m = Model()
     y = m.w.tensor("y", SHAPE, F)

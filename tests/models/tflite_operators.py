@@ -178,6 +178,10 @@ def matrices():
     yield "TOPK_V2", "TOPK_V2", [VECTORS, np.int32(3)], None, [np.float32, np.int32]
     for axis in (0, 1):
         yield f"GATHER {axis}", "GATHER", [VECTORS, i32(2, 0, 1, 1)], ("GatherOptions", {"axis": axis, "batchDims": 0})
+    for axis, rows, indices in ((1, 1, [2, 4]), (2, 1, [2, 4]), (2, 2, [2, 3, 5]), (1, -1, [2, 3]), (3, 1, [2, 1, 2])):
+        data = [2, 3, 4, 5]
+        yield f"GATHER {axis} in rows {rows}", "GATHER", [In(data), In(indices, np.int32, 0, data[axis] - 1)], ("GatherOptions", {"axis": axis, "batchDims": rows})
+    yield "GATHER of constants in rows", "GATHER", [In([2, 6]), i32([5, 0, 3], [1, 1, 2])], ("GatherOptions", {"axis": 1, "batchDims": 1})
     yield "GATHER with computed indices", "GATHER", [weights(7, 3), In([4], np.int32, 0, 6)], ("GatherOptions", {"axis": 0, "batchDims": 0})
     yield "EMBEDDING_LOOKUP", "EMBEDDING_LOOKUP", [In([4], np.int32, 0, 6), weights(7, 3)], None
     yield "ONE_HOT", "ONE_HOT", [In([4], np.int32, -1, 6), np.int32(5), np.float32(3), np.float32(-1)], ("OneHotOptions", {"axis": -1})

@@ -15,14 +15,27 @@ class Writer:
         self.model = schema.ModelT()
         self.model.version = 3
         self.model.operatorCodes, self.model.buffers = [], [schema.BufferT()]
-        self.graph = schema.SubGraphT()
-        self.graph.tensors, self.graph.operators, self.graph.inputs, self.graph.outputs = [], [], [], []
-        self.model.subgraphs = [self.graph]
+        self.model.subgraphs = []
+        self.begin_graph()
 
-    def tensor(self, name, shape, dtype, data=None):
+    def begin_graph(self, name=""):
+        """What follows belongs to another subgraph; returns its number."""
+        self.graph = self.schema.SubGraphT()
+        self.graph.name = name.encode()
+        self.graph.tensors, self.graph.operators, self.graph.inputs, self.graph.outputs = [], [], [], []
+        self.model.subgraphs.append(self.graph)
+        return len(self.model.subgraphs) - 1
+
+    def end_graph(self, inputs, outputs):
+        """Ends a subgraph that is not the first one, which goes on."""
+        self.graph.inputs, self.graph.outputs = list(inputs), list(outputs)
+        self.graph = self.model.subgraphs[0]
+
+    def tensor(self, name, shape, dtype, data=None, variable=False):
+        """`dtype` None: the name of a resource."""
         t = self.schema.TensorT()
-        t.name, t.shape, t.buffer = name.encode(), list(shape), 0
-        t.type = getattr(self.schema.TensorType, TYPES[np.dtype(dtype)])
+        t.name, t.shape, t.buffer, t.isVariable = name.encode(), list(shape), 0, variable
+        t.type = self.schema.TensorType.RESOURCE if dtype is None else getattr(self.schema.TensorType, TYPES[np.dtype(dtype)])
         if data is not None:
             buffer = self.schema.BufferT()
             buffer.data = np.frombuffer(np.ascontiguousarray(data, dtype).tobytes(), np.uint8)

@@ -96,9 +96,9 @@ TEST_CASE("tflite: what cannot be computed is refused with its operator, tensors
 
   tflite_writer w;
   const int x = w.floats("x", {2}), y = w.floats("y", {2});
-  w.node(op::WHILE, {x}, {y});
+  w.node(op::UNIQUE, {x}, {y});
   const std::string unknown = refusal(w.finish({x}, {y}));
-  for (const char* part : {"operator 0 (WHILE", "'x' [2]", "docs/operators.md"}) CHECK(contains(unknown, part));
+  for (const char* part : {"operator 0 (UNIQUE", "'x' [2]", "docs/operators.md"}) CHECK(contains(unknown, part));
 
   tflite_writer custom;
   const int a = custom.floats("a", {2}), c = custom.floats("c", {2});
@@ -163,11 +163,18 @@ TEST_CASE("tflite: order, producers, variables and versions") {
   twice.node(op::TANH, {a}, {b});
   CHECK(contains(refusal(twice.finish({a}, {b})), "exists already"));
 
-  tflite_writer variable;
-  nsk::test::tflite_tensor_text t{"state", {2}};
-  t.variable = true;
-  variable.tensor(t);
-  CHECK(contains(refusal(variable.finish({0}, {0})), "variable"));
+  nsk::test::tflite_tensor_text state{"state", {2}};
+  state.variable = true;
+  for (const std::vector<std::int32_t>& inputs : {std::vector<std::int32_t>{0}, std::vector<std::int32_t>{}}) {
+    tflite_writer variable;
+    variable.tensor(state);
+    CHECK(contains(refusal(variable.finish(inputs, {0})), "variable"));
+  }
+  tflite_writer constant;
+  state.data = bytes_of(std::vector<float>{1, 2});
+  const int held = constant.tensor(state), result = constant.floats("y", {2});
+  constant.node(op::RELU, {held}, {result});
+  CHECK(contains(refusal(constant.finish({}, {result})), "no runtime reads"));
 
   tflite_writer old;
   const int p = old.floats("p", {2}), q = old.floats("q", {2});
@@ -324,4 +331,39 @@ TEST_CASE("tflite: tensors without a name or with another's get one of their own
   const graph g = import_bytes(w.finish({x}, {z}));
   CHECK(g.values[static_cast<std::size_t>(g.inputs[0])].name == "tensor_0");
   CHECK(g.values[static_cast<std::size_t>(g.outputs[0])].name == "y_2");
+}
+
+TEST_CASE("tflite: CALL becomes the graph that it names; its constants and names stay apart from the caller's") {
+  tflite_writer w;
+  const int x = w.floats("x", {2}), a = w.floats("a", {2}), y = w.floats("y", {2});
+  const auto call = [&] { return tfl::CreateCallOptions(w.b, 1); };
+  w.node(op::CALL, {x}, {a}, tfl::BuiltinOptions::CallOptions, call());
+  w.node(op::CALL, {a}, {y}, tfl::BuiltinOptions::CallOptions, call());
+  w.end_graph({x}, {y});
+  const int given = w.floats("x", {2}), two = w.floats("two", {2}, {2, 3}), product = w.floats("y", {2});
+  w.node(op::MUL, {given, two}, {product});
+  const std::vector<std::byte> model = w.finish({given}, {product});
+  check_numbers(evaluate(import_bytes(model), {{"x", make_floats({2}, {1, -1})}}), {4, -9});
+
+  tflite_writer wrong;
+  const int p = wrong.floats("p", {2}), q = wrong.floats("q", {2});
+  wrong.node(op::CALL, {p, p}, {q}, tfl::BuiltinOptions::CallOptions, tfl::CreateCallOptions(wrong.b, 1));
+  wrong.end_graph({p}, {q});
+  const int r = wrong.floats("r", {3}), s = wrong.floats("s", {3});
+  wrong.node(op::NEG, {r}, {s});
+  CHECK(contains(refusal(wrong.finish({r}, {s})), "takes 1 values, but is given 2"));
+}
+
+TEST_CASE("tflite: a variable that no operator writes stays a state of zeros") {
+  tflite_writer w;
+  nsk::test::tflite_tensor_text state{"memory", {2}};
+  state.variable = true;
+  const int x = w.floats("x", {2}), m = w.tensor(state), y = w.floats("y", {2});
+  w.node(op::ADD, {x, m}, {y});
+  const graph g = import_bytes(w.finish({x}, {y}));
+  REQUIRE(g.states.size() == 1);
+  CHECK(g.states[0].input == "memory");
+  CHECK(g.states[0].output == "memory:next");
+  CHECK(!g.states[0].initial);
+  CHECK(g.outputs.size() == 2);
 }

@@ -74,16 +74,23 @@ class tflite_writer {
                                                     custom_options.empty() ? nullptr : &custom_options));
   }
 
+  /// Ends a subgraph; what follows belongs to the next one.
+  void end_graph(const std::vector<std::int32_t>& inputs, const std::vector<std::int32_t>& outputs) {
+    m_graphs.push_back(tfl::CreateSubGraphDirect(b, &m_tensors, &inputs, &outputs, &m_operators, "main"));
+    m_tensors.clear();
+    m_operators.clear();
+  }
+
   std::vector<std::byte> finish(const std::vector<std::int32_t>& inputs, const std::vector<std::int32_t>& outputs,
                                 std::uint32_t version = 3) {
-    const auto graph = tfl::CreateSubGraphDirect(b, &m_tensors, &inputs, &outputs, &m_operators, "main");
-    const std::vector<flatbuffers::Offset<tfl::SubGraph>> graphs = {graph};
-    tfl::FinishModelBuffer(b, tfl::CreateModelDirect(b, version, &m_codes, &graphs, "test", &m_buffers));
+    end_graph(inputs, outputs);
+    tfl::FinishModelBuffer(b, tfl::CreateModelDirect(b, version, &m_codes, &m_graphs, "test", &m_buffers));
     const auto* begin = reinterpret_cast<const std::byte*>(b.GetBufferPointer());
     return {begin, begin + b.GetSize()};
   }
 
  private:
+  std::vector<flatbuffers::Offset<tfl::SubGraph>> m_graphs;
   std::vector<flatbuffers::Offset<tfl::Tensor>> m_tensors;
   std::vector<flatbuffers::Offset<tfl::Buffer>> m_buffers;
   std::vector<flatbuffers::Offset<tfl::OperatorCode>> m_codes;

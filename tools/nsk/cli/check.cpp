@@ -17,8 +17,8 @@ namespace nsk::tool {
 namespace {
 constexpr std::size_t rows_shown = 12;
 
-/// The options that the model was converted with, by the source's names; `sets` prevails.
-input_options options_of(const model& m, std::vector<std::string> sets, int variant) {
+/// The options that the model was converted with, by the names of the source, which is `g`; `sets` prevails.
+input_options options_of(const graph& g, const model& m, std::vector<std::string> sets, int variant) {
   const auto given = named_values("--set", sets, "NAME=VALUE");
   const std::string prefix = set_key("");
   bool chosen = false;
@@ -35,7 +35,9 @@ input_options options_of(const model& m, std::vector<std::string> sets, int vari
   for (int i = 0; i < m.variant(variant).state_count(); ++i) {
     const state_view state = m.variant(variant).state(i);
     const auto lengths = state.tensor().shape();
-    result.shapes[state.name()] = shape_t(lengths.begin(), lengths.end());
+    const value_id input = g.find(state.name());
+    if (input == no_value || !g.values[static_cast<std::size_t>(input)].is_static())
+      result.shapes[state.name()] = shape_t(lengths.begin(), lengths.end());
     if (chosen) result.outputs.push_back(state.next().name());
   }
   return result;
@@ -80,7 +82,7 @@ exit_code check(const check_options& o) {
   const int variant = variant_of(file.view, o.variant);
   const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1, variant);
   graph g = import_model(o.source, {was_dequantized(file.view)});
-  resolve(g, options_of(file.view, o.sets, variant));
+  resolve(g, options_of(g, file.view, o.sets, variant));
   const comparison_report report = compare(
       g, file.view, *runner, inputs_of(file.view, o, variant), [&](const std::string& what) { progress.show(what); },
       variant);

@@ -166,6 +166,7 @@ conversion convert_source(const convert_options& o, progress_line& progress) {
   const model_file file = open_model(result.bytes, o.output);
   result.report = inspect(file.view, file.bytes.size(), profile ? &*profile : nullptr);
   result.report["source"] = o.source;
+  result.report["warnings"] = variants.front().g.facts.warnings;
   if (o.check) {
     for (std::size_t i = 0; i < variants.size(); ++i) {
       const int variant = static_cast<int>(i);
@@ -206,6 +207,7 @@ std::string summary(const convert_options& o, const json& report) {
                       arena["shared_bytes"].get<unsigned long long>(), arena["lane_bytes"].get<unsigned long long>(),
                       v["transposes_left"].size());
   for (const json& reason : v["transposes_left"]) text += "  " + reason.get<std::string>() + "\n";
+  for (const json& warning : report["warnings"]) text += "warning: " + warning.get<std::string>() + "\n";
   return text + states_text(v);
 }
 

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 #include "graph/array.hpp"
+#include "graph/facts.hpp"
 
 namespace nsk::tool {
 
@@ -48,11 +49,19 @@ struct node {
   std::vector<std::int64_t> integers(const std::string& key, const std::vector<std::int64_t>& fallback = {}) const;
 };
 
+/// An input and the output whose value it has in the next run, by the source's names.
+struct state_link {
+  std::string input, output;
+  std::shared_ptr<const array> initial = nullptr;  ///< value in the first run; zeros where there is none
+};
+
 struct graph {
   std::string name, producer;
   std::vector<value> values;
   std::vector<node> nodes;                ///< topological order
   std::vector<value_id> inputs, outputs;  ///< inputs without initializers
+  std::vector<state_link> states;         ///< inputs and outputs that the source itself keeps from run to run
+  model_facts facts;
   std::vector<value_id>
       captures;  ///< of a subgraph: values that stand for those of the same names in the graphs around it
 

@@ -135,6 +135,9 @@ void resolver::choose_outputs() {
       misuse("--output-value names '" + name + "' twice");
     chosen.push_back(found);
   }
+  for (const state_link& own : m_graph.states)
+    if (const value_id v = m_graph.find(own.output); std::find(chosen.begin(), chosen.end(), v) == chosen.end())
+      chosen.push_back(v);
   m_graph.outputs = std::move(chosen);
 }
 
@@ -152,6 +155,9 @@ void resolver::check_name(const std::string& name, const char* option) const {
 void resolver::bind_inputs() {
   for (const auto& [name, shape] : m_options.shapes) check_name(name, "--input");
   for (const auto& [name, number] : m_options.set) check_name(name, "--set");
+  for (const state_link& own : m_graph.states)
+    if (m_options.set.count(own.input) != 0)
+      misuse("--set " + own.input + ": this is a state of the model, whose value changes from run to run.");
   std::vector<value_id> kept;
   for (value_id id : m_graph.inputs) {
     value& v = at(id);

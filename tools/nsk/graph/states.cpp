@@ -56,6 +56,19 @@ const value* find_port(const graph& g, const std::vector<value_id>& ports, const
   return nullptr;
 }
 
+/// Adds the states that the source itself keeps; without `find` they are ports like all others.
+void add_own(const graph& g, bool find, std::map<std::string, state_link>& links, std::set<std::string>& taken) {
+  for (const state_link& own : g.states) {
+    if (!find && own.initial)
+      refuse("the state '" + own.input +
+             "' begins with numbers of the model's own, which an input would lose. Convert it without --no-states");
+    if (!find) continue;
+    if (links.count(own.input) != 0 || !taken.insert(own.output).second)
+      misuse("--state: '" + own.input + "' is a state of the model already, fed by '" + own.output + "'.");
+    links[own.input] = own;
+  }
+}
+
 std::string described(const value& v) { return std::string(name_of(v.type)) + " " + to_string(v.shape); }
 
 void check_given(const graph& g, const std::string& input, const std::string& output) {
@@ -72,13 +85,14 @@ void check_given(const graph& g, const std::string& input, const std::string& ou
 
 std::vector<state_link> states_of(const graph& g, const state_options& options) {
   std::set<std::string> taken;
-  std::map<std::string, std::string> links;
+  std::map<std::string, state_link> links;
   for (const auto& [input, output] : options.given) {
     check_given(g, input, output);
     if (!taken.insert(output).second) misuse("--state: output '" + output + "' feeds two inputs.");
-    links[input] = output;
+    links[input] = {input, output};
   }
-  std::map<std::string, std::string> found;
+  add_own(g, options.find, links, taken);
+  std::map<std::string, state_link> found;
   for (const value_id i : g.inputs) {
     const value& before = g.values[static_cast<std::size_t>(i)];
     if (!options.find || links.count(before.name) != 0 || before.type != element::f32) continue;
@@ -86,7 +100,7 @@ std::vector<state_link> states_of(const graph& g, const state_options& options) 
       const value& after = g.values[static_cast<std::size_t>(o)];
       if (after.type != before.type || after.shape != before.shape || !is_plain_pair(before.name, after.name)) continue;
       if (!taken.insert(after.name).second) continue;
-      found[before.name] = after.name;
+      found[before.name] = {before.name, after.name};
       break;
     }
   }
@@ -95,7 +109,7 @@ std::vector<state_link> states_of(const graph& g, const state_options& options) 
   std::vector<state_link> result;
   for (const value_id i : g.inputs) {
     const auto link = links.find(g.values[static_cast<std::size_t>(i)].name);
-    if (link != links.end()) result.push_back({link->first, link->second});
+    if (link != links.end()) result.push_back(link->second);
   }
   return result;
 }

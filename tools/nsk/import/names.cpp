@@ -36,6 +36,15 @@ std::string shown(const std::string& name) {
 
 }
 
+bool is_plain_text(const std::string& text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = character_at(text, i);
+    if (length == 0) return false;
+    i += length;
+  }
+  return true;
+}
+
 void require_name(const std::string& name, const std::string& what) {
   if (name.size() > longest_name)
     refuse(what + " ('" + shown(name) + "') has " + std::to_string(name.size()) + " bytes, more than " +

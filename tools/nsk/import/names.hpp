@@ -9,4 +9,7 @@ namespace nsk::tool {
 /// to their first zero, and terminals obey the rest. `what` begins the message: "the name of node 3".
 void require_name(const std::string& name, const std::string& what);
 
+/// Whether a text is UTF-8 without control characters.
+bool is_plain_text(const std::string& text);
+
 }

@@ -157,7 +157,7 @@ void tflite_importer::cast() {
 /// QUANTIZE, DEQUANTIZE, DENSIFY and their like: the same numbers, within what the result can hold.
 void tflite_importer::requantize() {
   require_operands(1, 1);
-  if (m_op->name == "DENSIFY" && is_constant(input(0))) m_spread.insert(output());
+  if (m_op->name == "DENSIFY" && is_constant(input(0))) m_scope.spread.insert(output());
   if (type_of(input(0)) != type_of(output()))
     fail("it turns " + name_of(tensor(input(0)).data->type()) + " without a scale into " +
          name_of(tensor(output()).data->type()));

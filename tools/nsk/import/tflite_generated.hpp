@@ -128,6 +128,42 @@ struct ReverseSequenceOptionsBuilder;
 struct CumsumOptions;
 struct CumsumOptionsBuilder;
 
+struct LSTMOptions;
+struct LSTMOptionsBuilder;
+
+struct UnidirectionalSequenceLSTMOptions;
+struct UnidirectionalSequenceLSTMOptionsBuilder;
+
+struct BidirectionalSequenceLSTMOptions;
+struct BidirectionalSequenceLSTMOptionsBuilder;
+
+struct RNNOptions;
+struct RNNOptionsBuilder;
+
+struct SequenceRNNOptions;
+struct SequenceRNNOptionsBuilder;
+
+struct BidirectionalSequenceRNNOptions;
+struct BidirectionalSequenceRNNOptionsBuilder;
+
+struct SVDFOptions;
+struct SVDFOptionsBuilder;
+
+struct CallOptions;
+struct CallOptionsBuilder;
+
+struct CallOnceOptions;
+struct CallOnceOptionsBuilder;
+
+struct IfOptions;
+struct IfOptionsBuilder;
+
+struct WhileOptions;
+struct WhileOptionsBuilder;
+
+struct VarHandleOptions;
+struct VarHandleOptionsBuilder;
+
 struct OperatorCode;
 struct OperatorCodeBuilder;
 
@@ -1117,19 +1153,53 @@ template<> struct SparseIndexVectorTraits<nsk::tool::tfl::Uint8Vector> {
 bool VerifySparseIndexVector(flatbuffers::Verifier &verifier, const void *obj, SparseIndexVector type);
 bool VerifySparseIndexVectorVector(flatbuffers::Verifier &verifier, const flatbuffers::Vector<flatbuffers::Offset<void>> *values, const flatbuffers::Vector<SparseIndexVector> *types);
 
+enum class LstmKernel : int8_t {
+  FULL = 0,
+  BASIC = 1,
+  MIN = FULL,
+  MAX = BASIC
+};
+
+inline const LstmKernel (&EnumValuesLstmKernel())[2] {
+  static const LstmKernel values[] = {
+    LstmKernel::FULL,
+    LstmKernel::BASIC
+  };
+  return values;
+}
+
+inline const char * const *EnumNamesLstmKernel() {
+  static const char * const names[3] = {
+    "FULL",
+    "BASIC",
+    nullptr
+  };
+  return names;
+}
+
+inline const char *EnumNameLstmKernel(LstmKernel e) {
+  if (flatbuffers::IsOutRange(e, LstmKernel::FULL, LstmKernel::BASIC)) return "";
+  const size_t index = static_cast<size_t>(e);
+  return EnumNamesLstmKernel()[index];
+}
+
 /// Options of the builtin operators that have any that matter.
 enum class BuiltinOptions : uint8_t {
   NONE = 0,
   Conv2DOptions = 1,
   DepthwiseConv2DOptions = 2,
   Pool2DOptions = 5,
+  SVDFOptions = 6,
+  RNNOptions = 7,
   FullyConnectedOptions = 8,
   SoftmaxOptions = 9,
   ConcatenationOptions = 10,
   AddOptions = 11,
   L2NormOptions = 12,
   LocalResponseNormalizationOptions = 13,
+  LSTMOptions = 14,
   ResizeBilinearOptions = 15,
+  CallOptions = 16,
   ReshapeOptions = 17,
   SpaceToDepthOptions = 19,
   MulOptions = 21,
@@ -1138,36 +1208,48 @@ enum class BuiltinOptions : uint8_t {
   SubOptions = 28,
   DivOptions = 29,
   SqueezeOptions = 30,
+  SequenceRNNOptions = 31,
   StridedSliceOptions = 32,
   TransposeConvOptions = 49,
   PackOptions = 59,
   OneHotOptions = 61,
   UnpackOptions = 64,
+  BidirectionalSequenceLSTMOptions = 69,
+  BidirectionalSequenceRNNOptions = 70,
+  UnidirectionalSequenceLSTMOptions = 71,
   ResizeNearestNeighborOptions = 74,
   LeakyReluOptions = 75,
   MirrorPadOptions = 77,
   ReverseSequenceOptions = 87,
+  IfOptions = 92,
+  WhileOptions = 93,
   DepthToSpaceOptions = 94,
   BatchMatMulOptions = 101,
   CumsumOptions = 102,
+  CallOnceOptions = 103,
+  VarHandleOptions = 111,
   GeluOptions = 116,
   MIN = NONE,
   MAX = GeluOptions
 };
 
-inline const BuiltinOptions (&EnumValuesBuiltinOptions())[32] {
+inline const BuiltinOptions (&EnumValuesBuiltinOptions())[44] {
   static const BuiltinOptions values[] = {
     BuiltinOptions::NONE,
     BuiltinOptions::Conv2DOptions,
     BuiltinOptions::DepthwiseConv2DOptions,
     BuiltinOptions::Pool2DOptions,
+    BuiltinOptions::SVDFOptions,
+    BuiltinOptions::RNNOptions,
     BuiltinOptions::FullyConnectedOptions,
     BuiltinOptions::SoftmaxOptions,
     BuiltinOptions::ConcatenationOptions,
     BuiltinOptions::AddOptions,
     BuiltinOptions::L2NormOptions,
     BuiltinOptions::LocalResponseNormalizationOptions,
+    BuiltinOptions::LSTMOptions,
     BuiltinOptions::ResizeBilinearOptions,
+    BuiltinOptions::CallOptions,
     BuiltinOptions::ReshapeOptions,
     BuiltinOptions::SpaceToDepthOptions,
     BuiltinOptions::MulOptions,
@@ -1176,18 +1258,26 @@ inline const BuiltinOptions (&EnumValuesBuiltinOptions())[32] {
     BuiltinOptions::SubOptions,
     BuiltinOptions::DivOptions,
     BuiltinOptions::SqueezeOptions,
+    BuiltinOptions::SequenceRNNOptions,
     BuiltinOptions::StridedSliceOptions,
     BuiltinOptions::TransposeConvOptions,
     BuiltinOptions::PackOptions,
     BuiltinOptions::OneHotOptions,
     BuiltinOptions::UnpackOptions,
+    BuiltinOptions::BidirectionalSequenceLSTMOptions,
+    BuiltinOptions::BidirectionalSequenceRNNOptions,
+    BuiltinOptions::UnidirectionalSequenceLSTMOptions,
     BuiltinOptions::ResizeNearestNeighborOptions,
     BuiltinOptions::LeakyReluOptions,
     BuiltinOptions::MirrorPadOptions,
     BuiltinOptions::ReverseSequenceOptions,
+    BuiltinOptions::IfOptions,
+    BuiltinOptions::WhileOptions,
     BuiltinOptions::DepthToSpaceOptions,
     BuiltinOptions::BatchMatMulOptions,
     BuiltinOptions::CumsumOptions,
+    BuiltinOptions::CallOnceOptions,
+    BuiltinOptions::VarHandleOptions,
     BuiltinOptions::GeluOptions
   };
   return values;
@@ -1201,17 +1291,17 @@ inline const char * const *EnumNamesBuiltinOptions() {
     "",
     "",
     "Pool2DOptions",
-    "",
-    "",
+    "SVDFOptions",
+    "RNNOptions",
     "FullyConnectedOptions",
     "SoftmaxOptions",
     "ConcatenationOptions",
     "AddOptions",
     "L2NormOptions",
     "LocalResponseNormalizationOptions",
-    "",
+    "LSTMOptions",
     "ResizeBilinearOptions",
-    "",
+    "CallOptions",
     "ReshapeOptions",
     "",
     "SpaceToDepthOptions",
@@ -1226,7 +1316,7 @@ inline const char * const *EnumNamesBuiltinOptions() {
     "SubOptions",
     "DivOptions",
     "SqueezeOptions",
-    "",
+    "SequenceRNNOptions",
     "StridedSliceOptions",
     "",
     "",
@@ -1264,9 +1354,9 @@ inline const char * const *EnumNamesBuiltinOptions() {
     "",
     "",
     "",
-    "",
-    "",
-    "",
+    "BidirectionalSequenceLSTMOptions",
+    "BidirectionalSequenceRNNOptions",
+    "UnidirectionalSequenceLSTMOptions",
     "",
     "",
     "ResizeNearestNeighborOptions",
@@ -1287,8 +1377,8 @@ inline const char * const *EnumNamesBuiltinOptions() {
     "",
     "",
     "",
-    "",
-    "",
+    "IfOptions",
+    "WhileOptions",
     "DepthToSpaceOptions",
     "",
     "",
@@ -1298,6 +1388,7 @@ inline const char * const *EnumNamesBuiltinOptions() {
     "",
     "BatchMatMulOptions",
     "CumsumOptions",
+    "CallOnceOptions",
     "",
     "",
     "",
@@ -1305,8 +1396,7 @@ inline const char * const *EnumNamesBuiltinOptions() {
     "",
     "",
     "",
-    "",
-    "",
+    "VarHandleOptions",
     "",
     "",
     "",
@@ -1339,6 +1429,14 @@ template<> struct BuiltinOptionsTraits<nsk::tool::tfl::Pool2DOptions> {
   static const BuiltinOptions enum_value = BuiltinOptions::Pool2DOptions;
 };
 
+template<> struct BuiltinOptionsTraits<nsk::tool::tfl::SVDFOptions> {
+  static const BuiltinOptions enum_value = BuiltinOptions::SVDFOptions;
+};
+
+template<> struct BuiltinOptionsTraits<nsk::tool::tfl::RNNOptions> {
+  static const BuiltinOptions enum_value = BuiltinOptions::RNNOptions;
+};
+
 template<> struct BuiltinOptionsTraits<nsk::tool::tfl::FullyConnectedOptions> {
   static const BuiltinOptions enum_value = BuiltinOptions::FullyConnectedOptions;
 };
@@ -1363,8 +1461,16 @@ template<> struct BuiltinOptionsTraits<nsk::tool::tfl::LocalResponseNormalizatio
   static const BuiltinOptions enum_value = BuiltinOptions::LocalResponseNormalizationOptions;
 };
 
+template<> struct BuiltinOptionsTraits<nsk::tool::tfl::LSTMOptions> {
+  static const BuiltinOptions enum_value = BuiltinOptions::LSTMOptions;
+};
+
 template<> struct BuiltinOptionsTraits<nsk::tool::tfl::ResizeBilinearOptions> {
   static const BuiltinOptions enum_value = BuiltinOptions::ResizeBilinearOptions;
+};
+
+template<> struct BuiltinOptionsTraits<nsk::tool::tfl::CallOptions> {
+  static const BuiltinOptions enum_value = BuiltinOptions::CallOptions;
 };
 
 template<> struct BuiltinOptionsTraits<nsk::tool::tfl::ReshapeOptions> {
@@ -1399,6 +1505,10 @@ template<> struct BuiltinOptionsTraits<nsk::tool::tfl::SqueezeOptions> {
   static const BuiltinOptions enum_value = BuiltinOptions::SqueezeOptions;
 };
 
+template<> struct BuiltinOptionsTraits<nsk::tool::tfl::SequenceRNNOptions> {
+  static const BuiltinOptions enum_value = BuiltinOptions::SequenceRNNOptions;
+};
+
 template<> struct BuiltinOptionsTraits<nsk::tool::tfl::StridedSliceOptions> {
   static const BuiltinOptions enum_value = BuiltinOptions::StridedSliceOptions;
 };
@@ -1419,6 +1529,18 @@ template<> struct BuiltinOptionsTraits<nsk::tool::tfl::UnpackOptions> {
   static const BuiltinOptions enum_value = BuiltinOptions::UnpackOptions;
 };
 
+template<> struct BuiltinOptionsTraits<nsk::tool::tfl::BidirectionalSequenceLSTMOptions> {
+  static const BuiltinOptions enum_value = BuiltinOptions::BidirectionalSequenceLSTMOptions;
+};
+
+template<> struct BuiltinOptionsTraits<nsk::tool::tfl::BidirectionalSequenceRNNOptions> {
+  static const BuiltinOptions enum_value = BuiltinOptions::BidirectionalSequenceRNNOptions;
+};
+
+template<> struct BuiltinOptionsTraits<nsk::tool::tfl::UnidirectionalSequenceLSTMOptions> {
+  static const BuiltinOptions enum_value = BuiltinOptions::UnidirectionalSequenceLSTMOptions;
+};
+
 template<> struct BuiltinOptionsTraits<nsk::tool::tfl::ResizeNearestNeighborOptions> {
   static const BuiltinOptions enum_value = BuiltinOptions::ResizeNearestNeighborOptions;
 };
@@ -1435,6 +1557,14 @@ template<> struct BuiltinOptionsTraits<nsk::tool::tfl::ReverseSequenceOptions> {
   static const BuiltinOptions enum_value = BuiltinOptions::ReverseSequenceOptions;
 };
 
+template<> struct BuiltinOptionsTraits<nsk::tool::tfl::IfOptions> {
+  static const BuiltinOptions enum_value = BuiltinOptions::IfOptions;
+};
+
+template<> struct BuiltinOptionsTraits<nsk::tool::tfl::WhileOptions> {
+  static const BuiltinOptions enum_value = BuiltinOptions::WhileOptions;
+};
+
 template<> struct BuiltinOptionsTraits<nsk::tool::tfl::DepthToSpaceOptions> {
   static const BuiltinOptions enum_value = BuiltinOptions::DepthToSpaceOptions;
 };
@@ -1445,6 +1575,14 @@ template<> struct BuiltinOptionsTraits<nsk::tool::tfl::BatchMatMulOptions> {
 
 template<> struct BuiltinOptionsTraits<nsk::tool::tfl::CumsumOptions> {
   static const BuiltinOptions enum_value = BuiltinOptions::CumsumOptions;
+};
+
+template<> struct BuiltinOptionsTraits<nsk::tool::tfl::CallOnceOptions> {
+  static const BuiltinOptions enum_value = BuiltinOptions::CallOnceOptions;
+};
+
+template<> struct BuiltinOptionsTraits<nsk::tool::tfl::VarHandleOptions> {
+  static const BuiltinOptions enum_value = BuiltinOptions::VarHandleOptions;
 };
 
 template<> struct BuiltinOptionsTraits<nsk::tool::tfl::GeluOptions> {
@@ -3804,6 +3942,786 @@ inline flatbuffers::Offset<CumsumOptions> CreateCumsumOptions(
 }
 #endif
 
+struct LSTMOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef LSTMOptionsBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_FUSED_ACTIVATION_FUNCTION = 4,
+    VT_CELL_CLIP = 6,
+    VT_PROJ_CLIP = 8,
+    VT_KERNEL_TYPE = 10,
+    VT_ASYMMETRIC_QUANTIZE_INPUTS = 12
+  };
+  nsk::tool::tfl::Activation fused_activation_function() const {
+    return static_cast<nsk::tool::tfl::Activation>(GetField<int8_t>(VT_FUSED_ACTIVATION_FUNCTION, 0));
+  }
+  float cell_clip() const {
+    return GetField<float>(VT_CELL_CLIP, 0.0f);
+  }
+  float proj_clip() const {
+    return GetField<float>(VT_PROJ_CLIP, 0.0f);
+  }
+  nsk::tool::tfl::LstmKernel kernel_type() const {
+    return static_cast<nsk::tool::tfl::LstmKernel>(GetField<int8_t>(VT_KERNEL_TYPE, 0));
+  }
+  bool asymmetric_quantize_inputs() const {
+    return GetField<uint8_t>(VT_ASYMMETRIC_QUANTIZE_INPUTS, 0) != 0;
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<int8_t>(verifier, VT_FUSED_ACTIVATION_FUNCTION, 1) &&
+           VerifyField<float>(verifier, VT_CELL_CLIP, 4) &&
+           VerifyField<float>(verifier, VT_PROJ_CLIP, 4) &&
+           VerifyField<int8_t>(verifier, VT_KERNEL_TYPE, 1) &&
+           VerifyField<uint8_t>(verifier, VT_ASYMMETRIC_QUANTIZE_INPUTS, 1) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_TFLITE_BUILDERS)
+struct LSTMOptionsBuilder {
+  typedef LSTMOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_fused_activation_function(nsk::tool::tfl::Activation fused_activation_function) {
+    fbb_.AddElement<int8_t>(LSTMOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  }
+  void add_cell_clip(float cell_clip) {
+    fbb_.AddElement<float>(LSTMOptions::VT_CELL_CLIP, cell_clip, 0.0f);
+  }
+  void add_proj_clip(float proj_clip) {
+    fbb_.AddElement<float>(LSTMOptions::VT_PROJ_CLIP, proj_clip, 0.0f);
+  }
+  void add_kernel_type(nsk::tool::tfl::LstmKernel kernel_type) {
+    fbb_.AddElement<int8_t>(LSTMOptions::VT_KERNEL_TYPE, static_cast<int8_t>(kernel_type), 0);
+  }
+  void add_asymmetric_quantize_inputs(bool asymmetric_quantize_inputs) {
+    fbb_.AddElement<uint8_t>(LSTMOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
+  }
+  explicit LSTMOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<LSTMOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<LSTMOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<LSTMOptions> CreateLSTMOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    nsk::tool::tfl::Activation fused_activation_function = nsk::tool::tfl::Activation::NONE,
+    float cell_clip = 0.0f,
+    float proj_clip = 0.0f,
+    nsk::tool::tfl::LstmKernel kernel_type = nsk::tool::tfl::LstmKernel::FULL,
+    bool asymmetric_quantize_inputs = false) {
+  LSTMOptionsBuilder builder_(_fbb);
+  builder_.add_proj_clip(proj_clip);
+  builder_.add_cell_clip(cell_clip);
+  builder_.add_asymmetric_quantize_inputs(asymmetric_quantize_inputs);
+  builder_.add_kernel_type(kernel_type);
+  builder_.add_fused_activation_function(fused_activation_function);
+  return builder_.Finish();
+}
+#endif
+
+struct UnidirectionalSequenceLSTMOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef UnidirectionalSequenceLSTMOptionsBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_FUSED_ACTIVATION_FUNCTION = 4,
+    VT_CELL_CLIP = 6,
+    VT_PROJ_CLIP = 8,
+    VT_TIME_MAJOR = 10,
+    VT_ASYMMETRIC_QUANTIZE_INPUTS = 12,
+    VT_DIAGONAL_RECURRENT_TENSORS = 14
+  };
+  nsk::tool::tfl::Activation fused_activation_function() const {
+    return static_cast<nsk::tool::tfl::Activation>(GetField<int8_t>(VT_FUSED_ACTIVATION_FUNCTION, 0));
+  }
+  float cell_clip() const {
+    return GetField<float>(VT_CELL_CLIP, 0.0f);
+  }
+  float proj_clip() const {
+    return GetField<float>(VT_PROJ_CLIP, 0.0f);
+  }
+  bool time_major() const {
+    return GetField<uint8_t>(VT_TIME_MAJOR, 0) != 0;
+  }
+  bool asymmetric_quantize_inputs() const {
+    return GetField<uint8_t>(VT_ASYMMETRIC_QUANTIZE_INPUTS, 0) != 0;
+  }
+  bool diagonal_recurrent_tensors() const {
+    return GetField<uint8_t>(VT_DIAGONAL_RECURRENT_TENSORS, 0) != 0;
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<int8_t>(verifier, VT_FUSED_ACTIVATION_FUNCTION, 1) &&
+           VerifyField<float>(verifier, VT_CELL_CLIP, 4) &&
+           VerifyField<float>(verifier, VT_PROJ_CLIP, 4) &&
+           VerifyField<uint8_t>(verifier, VT_TIME_MAJOR, 1) &&
+           VerifyField<uint8_t>(verifier, VT_ASYMMETRIC_QUANTIZE_INPUTS, 1) &&
+           VerifyField<uint8_t>(verifier, VT_DIAGONAL_RECURRENT_TENSORS, 1) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_TFLITE_BUILDERS)
+struct UnidirectionalSequenceLSTMOptionsBuilder {
+  typedef UnidirectionalSequenceLSTMOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_fused_activation_function(nsk::tool::tfl::Activation fused_activation_function) {
+    fbb_.AddElement<int8_t>(UnidirectionalSequenceLSTMOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  }
+  void add_cell_clip(float cell_clip) {
+    fbb_.AddElement<float>(UnidirectionalSequenceLSTMOptions::VT_CELL_CLIP, cell_clip, 0.0f);
+  }
+  void add_proj_clip(float proj_clip) {
+    fbb_.AddElement<float>(UnidirectionalSequenceLSTMOptions::VT_PROJ_CLIP, proj_clip, 0.0f);
+  }
+  void add_time_major(bool time_major) {
+    fbb_.AddElement<uint8_t>(UnidirectionalSequenceLSTMOptions::VT_TIME_MAJOR, static_cast<uint8_t>(time_major), 0);
+  }
+  void add_asymmetric_quantize_inputs(bool asymmetric_quantize_inputs) {
+    fbb_.AddElement<uint8_t>(UnidirectionalSequenceLSTMOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
+  }
+  void add_diagonal_recurrent_tensors(bool diagonal_recurrent_tensors) {
+    fbb_.AddElement<uint8_t>(UnidirectionalSequenceLSTMOptions::VT_DIAGONAL_RECURRENT_TENSORS, static_cast<uint8_t>(diagonal_recurrent_tensors), 0);
+  }
+  explicit UnidirectionalSequenceLSTMOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<UnidirectionalSequenceLSTMOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<UnidirectionalSequenceLSTMOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<UnidirectionalSequenceLSTMOptions> CreateUnidirectionalSequenceLSTMOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    nsk::tool::tfl::Activation fused_activation_function = nsk::tool::tfl::Activation::NONE,
+    float cell_clip = 0.0f,
+    float proj_clip = 0.0f,
+    bool time_major = false,
+    bool asymmetric_quantize_inputs = false,
+    bool diagonal_recurrent_tensors = false) {
+  UnidirectionalSequenceLSTMOptionsBuilder builder_(_fbb);
+  builder_.add_proj_clip(proj_clip);
+  builder_.add_cell_clip(cell_clip);
+  builder_.add_diagonal_recurrent_tensors(diagonal_recurrent_tensors);
+  builder_.add_asymmetric_quantize_inputs(asymmetric_quantize_inputs);
+  builder_.add_time_major(time_major);
+  builder_.add_fused_activation_function(fused_activation_function);
+  return builder_.Finish();
+}
+#endif
+
+struct BidirectionalSequenceLSTMOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef BidirectionalSequenceLSTMOptionsBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_FUSED_ACTIVATION_FUNCTION = 4,
+    VT_CELL_CLIP = 6,
+    VT_PROJ_CLIP = 8,
+    VT_MERGE_OUTPUTS = 10,
+    VT_TIME_MAJOR = 12,
+    VT_ASYMMETRIC_QUANTIZE_INPUTS = 14
+  };
+  nsk::tool::tfl::Activation fused_activation_function() const {
+    return static_cast<nsk::tool::tfl::Activation>(GetField<int8_t>(VT_FUSED_ACTIVATION_FUNCTION, 0));
+  }
+  float cell_clip() const {
+    return GetField<float>(VT_CELL_CLIP, 0.0f);
+  }
+  float proj_clip() const {
+    return GetField<float>(VT_PROJ_CLIP, 0.0f);
+  }
+  bool merge_outputs() const {
+    return GetField<uint8_t>(VT_MERGE_OUTPUTS, 0) != 0;
+  }
+  bool time_major() const {
+    return GetField<uint8_t>(VT_TIME_MAJOR, 1) != 0;
+  }
+  bool asymmetric_quantize_inputs() const {
+    return GetField<uint8_t>(VT_ASYMMETRIC_QUANTIZE_INPUTS, 0) != 0;
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<int8_t>(verifier, VT_FUSED_ACTIVATION_FUNCTION, 1) &&
+           VerifyField<float>(verifier, VT_CELL_CLIP, 4) &&
+           VerifyField<float>(verifier, VT_PROJ_CLIP, 4) &&
+           VerifyField<uint8_t>(verifier, VT_MERGE_OUTPUTS, 1) &&
+           VerifyField<uint8_t>(verifier, VT_TIME_MAJOR, 1) &&
+           VerifyField<uint8_t>(verifier, VT_ASYMMETRIC_QUANTIZE_INPUTS, 1) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_TFLITE_BUILDERS)
+struct BidirectionalSequenceLSTMOptionsBuilder {
+  typedef BidirectionalSequenceLSTMOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_fused_activation_function(nsk::tool::tfl::Activation fused_activation_function) {
+    fbb_.AddElement<int8_t>(BidirectionalSequenceLSTMOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  }
+  void add_cell_clip(float cell_clip) {
+    fbb_.AddElement<float>(BidirectionalSequenceLSTMOptions::VT_CELL_CLIP, cell_clip, 0.0f);
+  }
+  void add_proj_clip(float proj_clip) {
+    fbb_.AddElement<float>(BidirectionalSequenceLSTMOptions::VT_PROJ_CLIP, proj_clip, 0.0f);
+  }
+  void add_merge_outputs(bool merge_outputs) {
+    fbb_.AddElement<uint8_t>(BidirectionalSequenceLSTMOptions::VT_MERGE_OUTPUTS, static_cast<uint8_t>(merge_outputs), 0);
+  }
+  void add_time_major(bool time_major) {
+    fbb_.AddElement<uint8_t>(BidirectionalSequenceLSTMOptions::VT_TIME_MAJOR, static_cast<uint8_t>(time_major), 1);
+  }
+  void add_asymmetric_quantize_inputs(bool asymmetric_quantize_inputs) {
+    fbb_.AddElement<uint8_t>(BidirectionalSequenceLSTMOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
+  }
+  explicit BidirectionalSequenceLSTMOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<BidirectionalSequenceLSTMOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<BidirectionalSequenceLSTMOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<BidirectionalSequenceLSTMOptions> CreateBidirectionalSequenceLSTMOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    nsk::tool::tfl::Activation fused_activation_function = nsk::tool::tfl::Activation::NONE,
+    float cell_clip = 0.0f,
+    float proj_clip = 0.0f,
+    bool merge_outputs = false,
+    bool time_major = true,
+    bool asymmetric_quantize_inputs = false) {
+  BidirectionalSequenceLSTMOptionsBuilder builder_(_fbb);
+  builder_.add_proj_clip(proj_clip);
+  builder_.add_cell_clip(cell_clip);
+  builder_.add_asymmetric_quantize_inputs(asymmetric_quantize_inputs);
+  builder_.add_time_major(time_major);
+  builder_.add_merge_outputs(merge_outputs);
+  builder_.add_fused_activation_function(fused_activation_function);
+  return builder_.Finish();
+}
+#endif
+
+struct RNNOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef RNNOptionsBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_FUSED_ACTIVATION_FUNCTION = 4,
+    VT_ASYMMETRIC_QUANTIZE_INPUTS = 6
+  };
+  nsk::tool::tfl::Activation fused_activation_function() const {
+    return static_cast<nsk::tool::tfl::Activation>(GetField<int8_t>(VT_FUSED_ACTIVATION_FUNCTION, 0));
+  }
+  bool asymmetric_quantize_inputs() const {
+    return GetField<uint8_t>(VT_ASYMMETRIC_QUANTIZE_INPUTS, 0) != 0;
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<int8_t>(verifier, VT_FUSED_ACTIVATION_FUNCTION, 1) &&
+           VerifyField<uint8_t>(verifier, VT_ASYMMETRIC_QUANTIZE_INPUTS, 1) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_TFLITE_BUILDERS)
+struct RNNOptionsBuilder {
+  typedef RNNOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_fused_activation_function(nsk::tool::tfl::Activation fused_activation_function) {
+    fbb_.AddElement<int8_t>(RNNOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  }
+  void add_asymmetric_quantize_inputs(bool asymmetric_quantize_inputs) {
+    fbb_.AddElement<uint8_t>(RNNOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
+  }
+  explicit RNNOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<RNNOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<RNNOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<RNNOptions> CreateRNNOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    nsk::tool::tfl::Activation fused_activation_function = nsk::tool::tfl::Activation::NONE,
+    bool asymmetric_quantize_inputs = false) {
+  RNNOptionsBuilder builder_(_fbb);
+  builder_.add_asymmetric_quantize_inputs(asymmetric_quantize_inputs);
+  builder_.add_fused_activation_function(fused_activation_function);
+  return builder_.Finish();
+}
+#endif
+
+struct SequenceRNNOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef SequenceRNNOptionsBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_TIME_MAJOR = 4,
+    VT_FUSED_ACTIVATION_FUNCTION = 6,
+    VT_ASYMMETRIC_QUANTIZE_INPUTS = 8
+  };
+  bool time_major() const {
+    return GetField<uint8_t>(VT_TIME_MAJOR, 0) != 0;
+  }
+  nsk::tool::tfl::Activation fused_activation_function() const {
+    return static_cast<nsk::tool::tfl::Activation>(GetField<int8_t>(VT_FUSED_ACTIVATION_FUNCTION, 0));
+  }
+  bool asymmetric_quantize_inputs() const {
+    return GetField<uint8_t>(VT_ASYMMETRIC_QUANTIZE_INPUTS, 0) != 0;
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint8_t>(verifier, VT_TIME_MAJOR, 1) &&
+           VerifyField<int8_t>(verifier, VT_FUSED_ACTIVATION_FUNCTION, 1) &&
+           VerifyField<uint8_t>(verifier, VT_ASYMMETRIC_QUANTIZE_INPUTS, 1) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_TFLITE_BUILDERS)
+struct SequenceRNNOptionsBuilder {
+  typedef SequenceRNNOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_time_major(bool time_major) {
+    fbb_.AddElement<uint8_t>(SequenceRNNOptions::VT_TIME_MAJOR, static_cast<uint8_t>(time_major), 0);
+  }
+  void add_fused_activation_function(nsk::tool::tfl::Activation fused_activation_function) {
+    fbb_.AddElement<int8_t>(SequenceRNNOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  }
+  void add_asymmetric_quantize_inputs(bool asymmetric_quantize_inputs) {
+    fbb_.AddElement<uint8_t>(SequenceRNNOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
+  }
+  explicit SequenceRNNOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<SequenceRNNOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<SequenceRNNOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<SequenceRNNOptions> CreateSequenceRNNOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    bool time_major = false,
+    nsk::tool::tfl::Activation fused_activation_function = nsk::tool::tfl::Activation::NONE,
+    bool asymmetric_quantize_inputs = false) {
+  SequenceRNNOptionsBuilder builder_(_fbb);
+  builder_.add_asymmetric_quantize_inputs(asymmetric_quantize_inputs);
+  builder_.add_fused_activation_function(fused_activation_function);
+  builder_.add_time_major(time_major);
+  return builder_.Finish();
+}
+#endif
+
+struct BidirectionalSequenceRNNOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef BidirectionalSequenceRNNOptionsBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_TIME_MAJOR = 4,
+    VT_FUSED_ACTIVATION_FUNCTION = 6,
+    VT_MERGE_OUTPUTS = 8,
+    VT_ASYMMETRIC_QUANTIZE_INPUTS = 10
+  };
+  bool time_major() const {
+    return GetField<uint8_t>(VT_TIME_MAJOR, 0) != 0;
+  }
+  nsk::tool::tfl::Activation fused_activation_function() const {
+    return static_cast<nsk::tool::tfl::Activation>(GetField<int8_t>(VT_FUSED_ACTIVATION_FUNCTION, 0));
+  }
+  bool merge_outputs() const {
+    return GetField<uint8_t>(VT_MERGE_OUTPUTS, 0) != 0;
+  }
+  bool asymmetric_quantize_inputs() const {
+    return GetField<uint8_t>(VT_ASYMMETRIC_QUANTIZE_INPUTS, 0) != 0;
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint8_t>(verifier, VT_TIME_MAJOR, 1) &&
+           VerifyField<int8_t>(verifier, VT_FUSED_ACTIVATION_FUNCTION, 1) &&
+           VerifyField<uint8_t>(verifier, VT_MERGE_OUTPUTS, 1) &&
+           VerifyField<uint8_t>(verifier, VT_ASYMMETRIC_QUANTIZE_INPUTS, 1) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_TFLITE_BUILDERS)
+struct BidirectionalSequenceRNNOptionsBuilder {
+  typedef BidirectionalSequenceRNNOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_time_major(bool time_major) {
+    fbb_.AddElement<uint8_t>(BidirectionalSequenceRNNOptions::VT_TIME_MAJOR, static_cast<uint8_t>(time_major), 0);
+  }
+  void add_fused_activation_function(nsk::tool::tfl::Activation fused_activation_function) {
+    fbb_.AddElement<int8_t>(BidirectionalSequenceRNNOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  }
+  void add_merge_outputs(bool merge_outputs) {
+    fbb_.AddElement<uint8_t>(BidirectionalSequenceRNNOptions::VT_MERGE_OUTPUTS, static_cast<uint8_t>(merge_outputs), 0);
+  }
+  void add_asymmetric_quantize_inputs(bool asymmetric_quantize_inputs) {
+    fbb_.AddElement<uint8_t>(BidirectionalSequenceRNNOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
+  }
+  explicit BidirectionalSequenceRNNOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<BidirectionalSequenceRNNOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<BidirectionalSequenceRNNOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<BidirectionalSequenceRNNOptions> CreateBidirectionalSequenceRNNOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    bool time_major = false,
+    nsk::tool::tfl::Activation fused_activation_function = nsk::tool::tfl::Activation::NONE,
+    bool merge_outputs = false,
+    bool asymmetric_quantize_inputs = false) {
+  BidirectionalSequenceRNNOptionsBuilder builder_(_fbb);
+  builder_.add_asymmetric_quantize_inputs(asymmetric_quantize_inputs);
+  builder_.add_merge_outputs(merge_outputs);
+  builder_.add_fused_activation_function(fused_activation_function);
+  builder_.add_time_major(time_major);
+  return builder_.Finish();
+}
+#endif
+
+struct SVDFOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef SVDFOptionsBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_RANK = 4,
+    VT_FUSED_ACTIVATION_FUNCTION = 6,
+    VT_ASYMMETRIC_QUANTIZE_INPUTS = 8
+  };
+  int32_t rank() const {
+    return GetField<int32_t>(VT_RANK, 0);
+  }
+  nsk::tool::tfl::Activation fused_activation_function() const {
+    return static_cast<nsk::tool::tfl::Activation>(GetField<int8_t>(VT_FUSED_ACTIVATION_FUNCTION, 0));
+  }
+  bool asymmetric_quantize_inputs() const {
+    return GetField<uint8_t>(VT_ASYMMETRIC_QUANTIZE_INPUTS, 0) != 0;
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<int32_t>(verifier, VT_RANK, 4) &&
+           VerifyField<int8_t>(verifier, VT_FUSED_ACTIVATION_FUNCTION, 1) &&
+           VerifyField<uint8_t>(verifier, VT_ASYMMETRIC_QUANTIZE_INPUTS, 1) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_TFLITE_BUILDERS)
+struct SVDFOptionsBuilder {
+  typedef SVDFOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_rank(int32_t rank) {
+    fbb_.AddElement<int32_t>(SVDFOptions::VT_RANK, rank, 0);
+  }
+  void add_fused_activation_function(nsk::tool::tfl::Activation fused_activation_function) {
+    fbb_.AddElement<int8_t>(SVDFOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  }
+  void add_asymmetric_quantize_inputs(bool asymmetric_quantize_inputs) {
+    fbb_.AddElement<uint8_t>(SVDFOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
+  }
+  explicit SVDFOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<SVDFOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<SVDFOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<SVDFOptions> CreateSVDFOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    int32_t rank = 0,
+    nsk::tool::tfl::Activation fused_activation_function = nsk::tool::tfl::Activation::NONE,
+    bool asymmetric_quantize_inputs = false) {
+  SVDFOptionsBuilder builder_(_fbb);
+  builder_.add_rank(rank);
+  builder_.add_asymmetric_quantize_inputs(asymmetric_quantize_inputs);
+  builder_.add_fused_activation_function(fused_activation_function);
+  return builder_.Finish();
+}
+#endif
+
+struct CallOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef CallOptionsBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_SUBGRAPH = 4
+  };
+  uint32_t subgraph() const {
+    return GetField<uint32_t>(VT_SUBGRAPH, 0);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<uint32_t>(verifier, VT_SUBGRAPH, 4) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_TFLITE_BUILDERS)
+struct CallOptionsBuilder {
+  typedef CallOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_subgraph(uint32_t subgraph) {
+    fbb_.AddElement<uint32_t>(CallOptions::VT_SUBGRAPH, subgraph, 0);
+  }
+  explicit CallOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<CallOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<CallOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<CallOptions> CreateCallOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    uint32_t subgraph = 0) {
+  CallOptionsBuilder builder_(_fbb);
+  builder_.add_subgraph(subgraph);
+  return builder_.Finish();
+}
+#endif
+
+struct CallOnceOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef CallOnceOptionsBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_INIT_SUBGRAPH_INDEX = 4
+  };
+  int32_t init_subgraph_index() const {
+    return GetField<int32_t>(VT_INIT_SUBGRAPH_INDEX, 0);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<int32_t>(verifier, VT_INIT_SUBGRAPH_INDEX, 4) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_TFLITE_BUILDERS)
+struct CallOnceOptionsBuilder {
+  typedef CallOnceOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_init_subgraph_index(int32_t init_subgraph_index) {
+    fbb_.AddElement<int32_t>(CallOnceOptions::VT_INIT_SUBGRAPH_INDEX, init_subgraph_index, 0);
+  }
+  explicit CallOnceOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<CallOnceOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<CallOnceOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<CallOnceOptions> CreateCallOnceOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    int32_t init_subgraph_index = 0) {
+  CallOnceOptionsBuilder builder_(_fbb);
+  builder_.add_init_subgraph_index(init_subgraph_index);
+  return builder_.Finish();
+}
+#endif
+
+struct IfOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef IfOptionsBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_THEN_SUBGRAPH_INDEX = 4,
+    VT_ELSE_SUBGRAPH_INDEX = 6
+  };
+  int32_t then_subgraph_index() const {
+    return GetField<int32_t>(VT_THEN_SUBGRAPH_INDEX, 0);
+  }
+  int32_t else_subgraph_index() const {
+    return GetField<int32_t>(VT_ELSE_SUBGRAPH_INDEX, 0);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<int32_t>(verifier, VT_THEN_SUBGRAPH_INDEX, 4) &&
+           VerifyField<int32_t>(verifier, VT_ELSE_SUBGRAPH_INDEX, 4) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_TFLITE_BUILDERS)
+struct IfOptionsBuilder {
+  typedef IfOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_then_subgraph_index(int32_t then_subgraph_index) {
+    fbb_.AddElement<int32_t>(IfOptions::VT_THEN_SUBGRAPH_INDEX, then_subgraph_index, 0);
+  }
+  void add_else_subgraph_index(int32_t else_subgraph_index) {
+    fbb_.AddElement<int32_t>(IfOptions::VT_ELSE_SUBGRAPH_INDEX, else_subgraph_index, 0);
+  }
+  explicit IfOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<IfOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<IfOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<IfOptions> CreateIfOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    int32_t then_subgraph_index = 0,
+    int32_t else_subgraph_index = 0) {
+  IfOptionsBuilder builder_(_fbb);
+  builder_.add_else_subgraph_index(else_subgraph_index);
+  builder_.add_then_subgraph_index(then_subgraph_index);
+  return builder_.Finish();
+}
+#endif
+
+struct WhileOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef WhileOptionsBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_COND_SUBGRAPH_INDEX = 4,
+    VT_BODY_SUBGRAPH_INDEX = 6
+  };
+  int32_t cond_subgraph_index() const {
+    return GetField<int32_t>(VT_COND_SUBGRAPH_INDEX, 0);
+  }
+  int32_t body_subgraph_index() const {
+    return GetField<int32_t>(VT_BODY_SUBGRAPH_INDEX, 0);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<int32_t>(verifier, VT_COND_SUBGRAPH_INDEX, 4) &&
+           VerifyField<int32_t>(verifier, VT_BODY_SUBGRAPH_INDEX, 4) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_TFLITE_BUILDERS)
+struct WhileOptionsBuilder {
+  typedef WhileOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_cond_subgraph_index(int32_t cond_subgraph_index) {
+    fbb_.AddElement<int32_t>(WhileOptions::VT_COND_SUBGRAPH_INDEX, cond_subgraph_index, 0);
+  }
+  void add_body_subgraph_index(int32_t body_subgraph_index) {
+    fbb_.AddElement<int32_t>(WhileOptions::VT_BODY_SUBGRAPH_INDEX, body_subgraph_index, 0);
+  }
+  explicit WhileOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<WhileOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<WhileOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<WhileOptions> CreateWhileOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    int32_t cond_subgraph_index = 0,
+    int32_t body_subgraph_index = 0) {
+  WhileOptionsBuilder builder_(_fbb);
+  builder_.add_body_subgraph_index(body_subgraph_index);
+  builder_.add_cond_subgraph_index(cond_subgraph_index);
+  return builder_.Finish();
+}
+#endif
+
+struct VarHandleOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  typedef VarHandleOptionsBuilder Builder;
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_CONTAINER = 4,
+    VT_SHARED_NAME = 6
+  };
+  const flatbuffers::String *container() const {
+    return GetPointer<const flatbuffers::String *>(VT_CONTAINER);
+  }
+  const flatbuffers::String *shared_name() const {
+    return GetPointer<const flatbuffers::String *>(VT_SHARED_NAME);
+  }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyOffset(verifier, VT_CONTAINER) &&
+           verifier.VerifyString(container()) &&
+           VerifyOffset(verifier, VT_SHARED_NAME) &&
+           verifier.VerifyString(shared_name()) &&
+           verifier.EndTable();
+  }
+};
+
+#if defined(NSK_TFLITE_BUILDERS)
+struct VarHandleOptionsBuilder {
+  typedef VarHandleOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_container(flatbuffers::Offset<flatbuffers::String> container) {
+    fbb_.AddOffset(VarHandleOptions::VT_CONTAINER, container);
+  }
+  void add_shared_name(flatbuffers::Offset<flatbuffers::String> shared_name) {
+    fbb_.AddOffset(VarHandleOptions::VT_SHARED_NAME, shared_name);
+  }
+  explicit VarHandleOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) {
+    start_ = fbb_.StartTable();
+  }
+  flatbuffers::Offset<VarHandleOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<VarHandleOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<VarHandleOptions> CreateVarHandleOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::String> container = 0,
+    flatbuffers::Offset<flatbuffers::String> shared_name = 0) {
+  VarHandleOptionsBuilder builder_(_fbb);
+  builder_.add_shared_name(shared_name);
+  builder_.add_container(container);
+  return builder_.Finish();
+}
+
+inline flatbuffers::Offset<VarHandleOptions> CreateVarHandleOptionsDirect(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    const char *container = nullptr,
+    const char *shared_name = nullptr) {
+  auto container__ = container ? _fbb.CreateString(container) : 0;
+  auto shared_name__ = shared_name ? _fbb.CreateString(shared_name) : 0;
+  return nsk::tool::tfl::CreateVarHandleOptions(
+      _fbb,
+      container__,
+      shared_name__);
+}
+#endif
+
 struct OperatorCode FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef OperatorCodeBuilder Builder;
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
@@ -3928,6 +4846,12 @@ struct Operator FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const nsk::tool::tfl::Pool2DOptions *builtin_options_as_Pool2DOptions() const {
     return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::Pool2DOptions ? static_cast<const nsk::tool::tfl::Pool2DOptions *>(builtin_options()) : nullptr;
   }
+  const nsk::tool::tfl::SVDFOptions *builtin_options_as_SVDFOptions() const {
+    return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::SVDFOptions ? static_cast<const nsk::tool::tfl::SVDFOptions *>(builtin_options()) : nullptr;
+  }
+  const nsk::tool::tfl::RNNOptions *builtin_options_as_RNNOptions() const {
+    return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::RNNOptions ? static_cast<const nsk::tool::tfl::RNNOptions *>(builtin_options()) : nullptr;
+  }
   const nsk::tool::tfl::FullyConnectedOptions *builtin_options_as_FullyConnectedOptions() const {
     return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::FullyConnectedOptions ? static_cast<const nsk::tool::tfl::FullyConnectedOptions *>(builtin_options()) : nullptr;
   }
@@ -3946,8 +4870,14 @@ struct Operator FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const nsk::tool::tfl::LocalResponseNormalizationOptions *builtin_options_as_LocalResponseNormalizationOptions() const {
     return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::LocalResponseNormalizationOptions ? static_cast<const nsk::tool::tfl::LocalResponseNormalizationOptions *>(builtin_options()) : nullptr;
   }
+  const nsk::tool::tfl::LSTMOptions *builtin_options_as_LSTMOptions() const {
+    return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::LSTMOptions ? static_cast<const nsk::tool::tfl::LSTMOptions *>(builtin_options()) : nullptr;
+  }
   const nsk::tool::tfl::ResizeBilinearOptions *builtin_options_as_ResizeBilinearOptions() const {
     return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::ResizeBilinearOptions ? static_cast<const nsk::tool::tfl::ResizeBilinearOptions *>(builtin_options()) : nullptr;
+  }
+  const nsk::tool::tfl::CallOptions *builtin_options_as_CallOptions() const {
+    return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::CallOptions ? static_cast<const nsk::tool::tfl::CallOptions *>(builtin_options()) : nullptr;
   }
   const nsk::tool::tfl::ReshapeOptions *builtin_options_as_ReshapeOptions() const {
     return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::ReshapeOptions ? static_cast<const nsk::tool::tfl::ReshapeOptions *>(builtin_options()) : nullptr;
@@ -3973,6 +4903,9 @@ struct Operator FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const nsk::tool::tfl::SqueezeOptions *builtin_options_as_SqueezeOptions() const {
     return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::SqueezeOptions ? static_cast<const nsk::tool::tfl::SqueezeOptions *>(builtin_options()) : nullptr;
   }
+  const nsk::tool::tfl::SequenceRNNOptions *builtin_options_as_SequenceRNNOptions() const {
+    return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::SequenceRNNOptions ? static_cast<const nsk::tool::tfl::SequenceRNNOptions *>(builtin_options()) : nullptr;
+  }
   const nsk::tool::tfl::StridedSliceOptions *builtin_options_as_StridedSliceOptions() const {
     return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::StridedSliceOptions ? static_cast<const nsk::tool::tfl::StridedSliceOptions *>(builtin_options()) : nullptr;
   }
@@ -3988,6 +4921,15 @@ struct Operator FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const nsk::tool::tfl::UnpackOptions *builtin_options_as_UnpackOptions() const {
     return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::UnpackOptions ? static_cast<const nsk::tool::tfl::UnpackOptions *>(builtin_options()) : nullptr;
   }
+  const nsk::tool::tfl::BidirectionalSequenceLSTMOptions *builtin_options_as_BidirectionalSequenceLSTMOptions() const {
+    return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::BidirectionalSequenceLSTMOptions ? static_cast<const nsk::tool::tfl::BidirectionalSequenceLSTMOptions *>(builtin_options()) : nullptr;
+  }
+  const nsk::tool::tfl::BidirectionalSequenceRNNOptions *builtin_options_as_BidirectionalSequenceRNNOptions() const {
+    return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::BidirectionalSequenceRNNOptions ? static_cast<const nsk::tool::tfl::BidirectionalSequenceRNNOptions *>(builtin_options()) : nullptr;
+  }
+  const nsk::tool::tfl::UnidirectionalSequenceLSTMOptions *builtin_options_as_UnidirectionalSequenceLSTMOptions() const {
+    return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::UnidirectionalSequenceLSTMOptions ? static_cast<const nsk::tool::tfl::UnidirectionalSequenceLSTMOptions *>(builtin_options()) : nullptr;
+  }
   const nsk::tool::tfl::ResizeNearestNeighborOptions *builtin_options_as_ResizeNearestNeighborOptions() const {
     return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::ResizeNearestNeighborOptions ? static_cast<const nsk::tool::tfl::ResizeNearestNeighborOptions *>(builtin_options()) : nullptr;
   }
@@ -4000,6 +4942,12 @@ struct Operator FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const nsk::tool::tfl::ReverseSequenceOptions *builtin_options_as_ReverseSequenceOptions() const {
     return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::ReverseSequenceOptions ? static_cast<const nsk::tool::tfl::ReverseSequenceOptions *>(builtin_options()) : nullptr;
   }
+  const nsk::tool::tfl::IfOptions *builtin_options_as_IfOptions() const {
+    return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::IfOptions ? static_cast<const nsk::tool::tfl::IfOptions *>(builtin_options()) : nullptr;
+  }
+  const nsk::tool::tfl::WhileOptions *builtin_options_as_WhileOptions() const {
+    return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::WhileOptions ? static_cast<const nsk::tool::tfl::WhileOptions *>(builtin_options()) : nullptr;
+  }
   const nsk::tool::tfl::DepthToSpaceOptions *builtin_options_as_DepthToSpaceOptions() const {
     return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::DepthToSpaceOptions ? static_cast<const nsk::tool::tfl::DepthToSpaceOptions *>(builtin_options()) : nullptr;
   }
@@ -4008,6 +4956,12 @@ struct Operator FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
   const nsk::tool::tfl::CumsumOptions *builtin_options_as_CumsumOptions() const {
     return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::CumsumOptions ? static_cast<const nsk::tool::tfl::CumsumOptions *>(builtin_options()) : nullptr;
+  }
+  const nsk::tool::tfl::CallOnceOptions *builtin_options_as_CallOnceOptions() const {
+    return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::CallOnceOptions ? static_cast<const nsk::tool::tfl::CallOnceOptions *>(builtin_options()) : nullptr;
+  }
+  const nsk::tool::tfl::VarHandleOptions *builtin_options_as_VarHandleOptions() const {
+    return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::VarHandleOptions ? static_cast<const nsk::tool::tfl::VarHandleOptions *>(builtin_options()) : nullptr;
   }
   const nsk::tool::tfl::GeluOptions *builtin_options_as_GeluOptions() const {
     return builtin_options_type() == nsk::tool::tfl::BuiltinOptions::GeluOptions ? static_cast<const nsk::tool::tfl::GeluOptions *>(builtin_options()) : nullptr;
@@ -4043,6 +4997,14 @@ template<> inline const nsk::tool::tfl::Pool2DOptions *Operator::builtin_options
   return builtin_options_as_Pool2DOptions();
 }
 
+template<> inline const nsk::tool::tfl::SVDFOptions *Operator::builtin_options_as<nsk::tool::tfl::SVDFOptions>() const {
+  return builtin_options_as_SVDFOptions();
+}
+
+template<> inline const nsk::tool::tfl::RNNOptions *Operator::builtin_options_as<nsk::tool::tfl::RNNOptions>() const {
+  return builtin_options_as_RNNOptions();
+}
+
 template<> inline const nsk::tool::tfl::FullyConnectedOptions *Operator::builtin_options_as<nsk::tool::tfl::FullyConnectedOptions>() const {
   return builtin_options_as_FullyConnectedOptions();
 }
@@ -4067,8 +5029,16 @@ template<> inline const nsk::tool::tfl::LocalResponseNormalizationOptions *Opera
   return builtin_options_as_LocalResponseNormalizationOptions();
 }
 
+template<> inline const nsk::tool::tfl::LSTMOptions *Operator::builtin_options_as<nsk::tool::tfl::LSTMOptions>() const {
+  return builtin_options_as_LSTMOptions();
+}
+
 template<> inline const nsk::tool::tfl::ResizeBilinearOptions *Operator::builtin_options_as<nsk::tool::tfl::ResizeBilinearOptions>() const {
   return builtin_options_as_ResizeBilinearOptions();
+}
+
+template<> inline const nsk::tool::tfl::CallOptions *Operator::builtin_options_as<nsk::tool::tfl::CallOptions>() const {
+  return builtin_options_as_CallOptions();
 }
 
 template<> inline const nsk::tool::tfl::ReshapeOptions *Operator::builtin_options_as<nsk::tool::tfl::ReshapeOptions>() const {
@@ -4103,6 +5073,10 @@ template<> inline const nsk::tool::tfl::SqueezeOptions *Operator::builtin_option
   return builtin_options_as_SqueezeOptions();
 }
 
+template<> inline const nsk::tool::tfl::SequenceRNNOptions *Operator::builtin_options_as<nsk::tool::tfl::SequenceRNNOptions>() const {
+  return builtin_options_as_SequenceRNNOptions();
+}
+
 template<> inline const nsk::tool::tfl::StridedSliceOptions *Operator::builtin_options_as<nsk::tool::tfl::StridedSliceOptions>() const {
   return builtin_options_as_StridedSliceOptions();
 }
@@ -4123,6 +5097,18 @@ template<> inline const nsk::tool::tfl::UnpackOptions *Operator::builtin_options
   return builtin_options_as_UnpackOptions();
 }
 
+template<> inline const nsk::tool::tfl::BidirectionalSequenceLSTMOptions *Operator::builtin_options_as<nsk::tool::tfl::BidirectionalSequenceLSTMOptions>() const {
+  return builtin_options_as_BidirectionalSequenceLSTMOptions();
+}
+
+template<> inline const nsk::tool::tfl::BidirectionalSequenceRNNOptions *Operator::builtin_options_as<nsk::tool::tfl::BidirectionalSequenceRNNOptions>() const {
+  return builtin_options_as_BidirectionalSequenceRNNOptions();
+}
+
+template<> inline const nsk::tool::tfl::UnidirectionalSequenceLSTMOptions *Operator::builtin_options_as<nsk::tool::tfl::UnidirectionalSequenceLSTMOptions>() const {
+  return builtin_options_as_UnidirectionalSequenceLSTMOptions();
+}
+
 template<> inline const nsk::tool::tfl::ResizeNearestNeighborOptions *Operator::builtin_options_as<nsk::tool::tfl::ResizeNearestNeighborOptions>() const {
   return builtin_options_as_ResizeNearestNeighborOptions();
 }
@@ -4139,6 +5125,14 @@ template<> inline const nsk::tool::tfl::ReverseSequenceOptions *Operator::builti
   return builtin_options_as_ReverseSequenceOptions();
 }
 
+template<> inline const nsk::tool::tfl::IfOptions *Operator::builtin_options_as<nsk::tool::tfl::IfOptions>() const {
+  return builtin_options_as_IfOptions();
+}
+
+template<> inline const nsk::tool::tfl::WhileOptions *Operator::builtin_options_as<nsk::tool::tfl::WhileOptions>() const {
+  return builtin_options_as_WhileOptions();
+}
+
 template<> inline const nsk::tool::tfl::DepthToSpaceOptions *Operator::builtin_options_as<nsk::tool::tfl::DepthToSpaceOptions>() const {
   return builtin_options_as_DepthToSpaceOptions();
 }
@@ -4149,6 +5143,14 @@ template<> inline const nsk::tool::tfl::BatchMatMulOptions *Operator::builtin_op
 
 template<> inline const nsk::tool::tfl::CumsumOptions *Operator::builtin_options_as<nsk::tool::tfl::CumsumOptions>() const {
   return builtin_options_as_CumsumOptions();
+}
+
+template<> inline const nsk::tool::tfl::CallOnceOptions *Operator::builtin_options_as<nsk::tool::tfl::CallOnceOptions>() const {
+  return builtin_options_as_CallOnceOptions();
+}
+
+template<> inline const nsk::tool::tfl::VarHandleOptions *Operator::builtin_options_as<nsk::tool::tfl::VarHandleOptions>() const {
+  return builtin_options_as_VarHandleOptions();
 }
 
 template<> inline const nsk::tool::tfl::GeluOptions *Operator::builtin_options_as<nsk::tool::tfl::GeluOptions>() const {
@@ -4658,6 +5660,14 @@ inline bool VerifyBuiltinOptions(flatbuffers::Verifier &verifier, const void *ob
       auto ptr = reinterpret_cast<const nsk::tool::tfl::Pool2DOptions *>(obj);
       return verifier.VerifyTable(ptr);
     }
+    case BuiltinOptions::SVDFOptions: {
+      auto ptr = reinterpret_cast<const nsk::tool::tfl::SVDFOptions *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case BuiltinOptions::RNNOptions: {
+      auto ptr = reinterpret_cast<const nsk::tool::tfl::RNNOptions *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
     case BuiltinOptions::FullyConnectedOptions: {
       auto ptr = reinterpret_cast<const nsk::tool::tfl::FullyConnectedOptions *>(obj);
       return verifier.VerifyTable(ptr);
@@ -4682,8 +5692,16 @@ inline bool VerifyBuiltinOptions(flatbuffers::Verifier &verifier, const void *ob
       auto ptr = reinterpret_cast<const nsk::tool::tfl::LocalResponseNormalizationOptions *>(obj);
       return verifier.VerifyTable(ptr);
     }
+    case BuiltinOptions::LSTMOptions: {
+      auto ptr = reinterpret_cast<const nsk::tool::tfl::LSTMOptions *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
     case BuiltinOptions::ResizeBilinearOptions: {
       auto ptr = reinterpret_cast<const nsk::tool::tfl::ResizeBilinearOptions *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case BuiltinOptions::CallOptions: {
+      auto ptr = reinterpret_cast<const nsk::tool::tfl::CallOptions *>(obj);
       return verifier.VerifyTable(ptr);
     }
     case BuiltinOptions::ReshapeOptions: {
@@ -4718,6 +5736,10 @@ inline bool VerifyBuiltinOptions(flatbuffers::Verifier &verifier, const void *ob
       auto ptr = reinterpret_cast<const nsk::tool::tfl::SqueezeOptions *>(obj);
       return verifier.VerifyTable(ptr);
     }
+    case BuiltinOptions::SequenceRNNOptions: {
+      auto ptr = reinterpret_cast<const nsk::tool::tfl::SequenceRNNOptions *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
     case BuiltinOptions::StridedSliceOptions: {
       auto ptr = reinterpret_cast<const nsk::tool::tfl::StridedSliceOptions *>(obj);
       return verifier.VerifyTable(ptr);
@@ -4738,6 +5760,18 @@ inline bool VerifyBuiltinOptions(flatbuffers::Verifier &verifier, const void *ob
       auto ptr = reinterpret_cast<const nsk::tool::tfl::UnpackOptions *>(obj);
       return verifier.VerifyTable(ptr);
     }
+    case BuiltinOptions::BidirectionalSequenceLSTMOptions: {
+      auto ptr = reinterpret_cast<const nsk::tool::tfl::BidirectionalSequenceLSTMOptions *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case BuiltinOptions::BidirectionalSequenceRNNOptions: {
+      auto ptr = reinterpret_cast<const nsk::tool::tfl::BidirectionalSequenceRNNOptions *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case BuiltinOptions::UnidirectionalSequenceLSTMOptions: {
+      auto ptr = reinterpret_cast<const nsk::tool::tfl::UnidirectionalSequenceLSTMOptions *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
     case BuiltinOptions::ResizeNearestNeighborOptions: {
       auto ptr = reinterpret_cast<const nsk::tool::tfl::ResizeNearestNeighborOptions *>(obj);
       return verifier.VerifyTable(ptr);
@@ -4754,6 +5788,14 @@ inline bool VerifyBuiltinOptions(flatbuffers::Verifier &verifier, const void *ob
       auto ptr = reinterpret_cast<const nsk::tool::tfl::ReverseSequenceOptions *>(obj);
       return verifier.VerifyTable(ptr);
     }
+    case BuiltinOptions::IfOptions: {
+      auto ptr = reinterpret_cast<const nsk::tool::tfl::IfOptions *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case BuiltinOptions::WhileOptions: {
+      auto ptr = reinterpret_cast<const nsk::tool::tfl::WhileOptions *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
     case BuiltinOptions::DepthToSpaceOptions: {
       auto ptr = reinterpret_cast<const nsk::tool::tfl::DepthToSpaceOptions *>(obj);
       return verifier.VerifyTable(ptr);
@@ -4764,6 +5806,14 @@ inline bool VerifyBuiltinOptions(flatbuffers::Verifier &verifier, const void *ob
     }
     case BuiltinOptions::CumsumOptions: {
       auto ptr = reinterpret_cast<const nsk::tool::tfl::CumsumOptions *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case BuiltinOptions::CallOnceOptions: {
+      auto ptr = reinterpret_cast<const nsk::tool::tfl::CallOnceOptions *>(obj);
+      return verifier.VerifyTable(ptr);
+    }
+    case BuiltinOptions::VarHandleOptions: {
+      auto ptr = reinterpret_cast<const nsk::tool::tfl::VarHandleOptions *>(obj);
       return verifier.VerifyTable(ptr);
     }
     case BuiltinOptions::GeluOptions: {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "import/tflite_constants.hpp"
+#include "import/tflite_metadata.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -24,18 +25,20 @@ tflite_importer::tflite_importer(const tflite_file& file, const tflite_options& 
     : m_file(file),
       m_options(options),
       m_folder(m_graph, static_cast<std::int64_t>(file.size)),
-      m_forms(file.tensors.size()) {
-  for (const tflite_tensor& t : file.tensors) {
-    m_value_names.insert(t.name);
-    m_shapes.push_back(t.shape);
-  }
+      m_scope(0, file.main(), "") {
+  for (const tflite_tensor& t : file.main().tensors) m_value_names.insert(t.name);
+}
+
+tflite_importer::scope::scope(int n, const tflite_subgraph& g, std::string names)
+    : number(n), source(&g), prefix(std::move(names)), forms_of(g.tensors.size()) {
+  for (const tflite_tensor& t : g.tensors) shapes.push_back(t.shape);
 }
 
 graph tflite_importer::run() {
   m_graph.name = m_file.name;
   m_graph.producer = m_file.producer;
   check_quantization();
-  for (const int t : m_file.inputs) {
+  for (const int t : m_file.main().inputs) {
     value v;
     v.name = tensor(t).name;
     v.type = type_of(t);
@@ -43,13 +46,19 @@ graph tflite_importer::run() {
     v.typed = v.known_rank = true;
     const value_id id = m_graph.add(std::move(v));
     m_graph.inputs.push_back(id);
-    m_forms[static_cast<std::size_t>(t)].plain = id;
+    m_scope.forms_of[static_cast<std::size_t>(t)].plain = id;
     m_bound.insert(id);
   }
-  for (const tflite_operator& o : m_file.operators) translate(o);
+  for (const tflite_operator& o : m_file.main().operators) translate(o);
   m_op = nullptr;
-  for (const int t : m_file.outputs) m_graph.outputs.push_back(plain(t));
+  for (const int t : m_file.main().outputs) m_graph.outputs.push_back(plain(t));
+  finish_memories();
   return std::move(m_graph);
+}
+
+/// Operators that may have effects alone.
+bool tflite_importer::acts_without_results(const tflite_operator& o) {
+  return o.name == "ASSIGN_VARIABLE" || o.name == "CALL_ONCE" || !subgraphs_of(o).empty();
 }
 
 void tflite_importer::translate(const tflite_operator& o) {
@@ -61,7 +70,7 @@ void tflite_importer::translate(const tflite_operator& o) {
       fail(std::string("this ") + (o.custom ? "custom " : "") +
            "operator is not supported. Replace it in the exporter by operators of docs/operators.md, or cut the graph "
            "before it and compute it in the game");
-    require(!o.outputs.empty(), "it has no outputs. The file is damaged");
+    require(!o.outputs.empty() || acts_without_results(o), "it has no outputs. The file is damaged");
     (this->*found->second)();
   } catch (const error& e) {
     throw error(e.code, describe_operator() + ": " + e.what());
@@ -86,16 +95,19 @@ std::string tflite_importer::describe_operator() const {
 
 void tflite_importer::check_quantization() const {
   if (m_options.dequantize) return;
-  for (const tflite_operator& o : m_file.operators) {
-    const bool widens =
-        o.name == "DEQUANTIZE" && o.inputs.size() == 1 && o.inputs[0] >= 0 && tensor(o.inputs[0]).bytes != nullptr;
-    for (const auto* list : {&o.inputs, &o.outputs})
-      for (const int t : *list) {
-        if (widens || t < 0 || !is_quantized(tensor(t))) continue;
-        refuse("operator " + std::to_string(o.index) + " (" + o.name + ") works on quantised numbers: tensor '" +
-               tensor(t).name + "' is " + name_of(tensor(t).data->type()) +
-               " with a scale. There are no kernels for these yet: --dequantize makes the model a float32 one");
-      }
+  for (const auto& [number, g] : m_file.subgraphs) {
+    const auto at = [&g = g](int t) -> const tflite_tensor& { return g.tensors[static_cast<std::size_t>(t)]; };
+    for (const tflite_operator& o : g.operators) {
+      const bool widens =
+          o.name == "DEQUANTIZE" && o.inputs.size() == 1 && o.inputs[0] >= 0 && at(o.inputs[0]).bytes != nullptr;
+      for (const auto* list : {&o.inputs, &o.outputs})
+        for (const int t : *list) {
+          if (widens || t < 0 || !is_quantized(at(t))) continue;
+          refuse("operator " + std::to_string(o.index) + " (" + o.name + ") works on quantised numbers: tensor '" +
+                 at(t).name + "' is " + name_of(at(t).data->type()) +
+                 " with a scale. There are no kernels for these yet: --dequantize makes the model a float32 one");
+        }
+    }
   }
 }
 
@@ -141,30 +153,44 @@ element tflite_importer::type_of(int t) const {
   const tfl::TensorType type = tensor(t).data->type();
   const auto known = element_of_tflite(type);
   if (!known) refuse("tensor '" + tensor(t).name + "' is " + name_of(type) + ", which is not supported");
-  if (type == tfl::TensorType::FLOAT16 && tensor(t).bytes == nullptr && m_spread.count(t) == 0)
+  if (type == tfl::TensorType::FLOAT16 && tensor(t).bytes == nullptr && m_scope.spread.count(t) == 0)
     refuse("tensor '" + tensor(t).name +
            "' is computed in float16, which is not supported. Export the model in float32");
   return *known;
 }
 
 bool tflite_importer::is_output(int t) const {
-  return std::find(m_file.outputs.begin(), m_file.outputs.end(), t) != m_file.outputs.end();
+  const std::vector<int>& outputs = m_file.main().outputs;
+  return m_scope.number == 0 && std::find(outputs.begin(), outputs.end(), t) != outputs.end();
 }
 
 bool tflite_importer::is_constant(int t) {
   load(t);
-  const forms& f = m_forms[static_cast<std::size_t>(t)];
+  const forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
   return at(f.plain != no_value ? f.plain : f.picture).constant != nullptr;
 }
 
-bool tflite_importer::is_picture(int t) const { return m_forms[static_cast<std::size_t>(t)].made_as_picture; }
+bool tflite_importer::is_picture(int t) const { return m_scope.forms_of[static_cast<std::size_t>(t)].made_as_picture; }
 
-/// Gives constants of the file a value at first use.
+std::string tflite_importer::value_name(int t) {
+  return m_scope.number == 0 ? tensor(t).name : unique(m_value_names, m_scope.prefix + tensor(t).name);
+}
+
+/// Gives constants and variables of the file a value at first use.
 void tflite_importer::load(int t) {
-  forms& f = m_forms[static_cast<std::size_t>(t)];
+  forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
   if (f.plain != no_value || f.picture != no_value) return;
+  if (tensor(t).data->is_variable()) {
+    f.plain = current(memory_of(t));
+    return;
+  }
+  const auto [loaded, is_new] = m_loaded.try_emplace({m_scope.number, t}, no_value);
+  if (!is_new) {
+    f.plain = loaded->second;
+    return;
+  }
   value v;
-  v.name = tensor(t).name;
+  v.name = value_name(t);
   const std::string who = "tensor '" + tensor(t).name + "'";
   const bool sparse = tensor(t).data->sparsity() != nullptr;
   if (sparse) m_folder.make(count_of(tensor(t).shape), who);
@@ -173,17 +199,17 @@ void tflite_importer::load(int t) {
   v.type = v.constant->type;
   v.shape = v.constant->shape;
   v.typed = v.known_rank = true;
-  f.plain = m_graph.add(std::move(v));
+  f.plain = loaded->second = m_graph.add(std::move(v));
   m_bound.insert(f.plain);
 }
 
 value_id tflite_importer::plain(int t) {
   load(t);
-  forms& f = m_forms[static_cast<std::size_t>(t)];
+  forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
   if (f.plain == no_value) {
     f.plain = transposed(f.picture, channels_to_back);
     value& v = m_graph.values[static_cast<std::size_t>(f.plain)];
-    v.name = is_output(t) ? tensor(t).name : unique(m_value_names, tensor(t).name + ":channels_last");
+    v.name = is_output(t) ? tensor(t).name : unique(m_value_names, m_scope.prefix + tensor(t).name + ":channels_last");
     m_bound.insert(f.plain);
   }
   return f.plain;
@@ -191,12 +217,12 @@ value_id tflite_importer::plain(int t) {
 
 value_id tflite_importer::picture(int t) {
   load(t);
-  forms& f = m_forms[static_cast<std::size_t>(t)];
+  forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
   if (f.picture == no_value) {
     if (rank(t) != 4) fail("'" + tensor(t).name + "' must be a picture of four dimensions");
     f.picture = transposed(f.plain, channels_to_front);
     m_graph.values[static_cast<std::size_t>(f.picture)].name =
-        unique(m_value_names, tensor(t).name + ":channels_first");
+        unique(m_value_names, m_scope.prefix + tensor(t).name + ":channels_first");
     m_bound.insert(f.picture);
   }
   return f.picture;
@@ -218,9 +244,7 @@ value_id tflite_importer::operand(int t, bool pictures) {
 
 value_id tflite_importer::constant(array a) {
   value v;
-  v.name = unique(
-      m_value_names,
-      (m_op == nullptr ? std::string("constant") : m_op->name + "_" + std::to_string(m_op->index)) + "/constant");
+  v.name = unique(m_value_names, (m_op == nullptr ? std::string("constant") : operator_name(*m_op)) + "/constant");
   v.type = a.type;
   v.shape = a.shape;
   v.typed = v.known_rank = true;
@@ -248,7 +272,7 @@ tflite_importer::values tflite_importer::emit_many(const std::string& op, values
                                                    std::size_t results) {
   node n;
   n.op = op;
-  const std::string owner = m_op == nullptr ? std::string("outputs") : m_op->name + "_" + std::to_string(m_op->index);
+  const std::string owner = m_op == nullptr ? std::string("outputs") : operator_name(*m_op);
   n.name = m_node_names.count(owner) == 0 ? owner : owner + "/" + op;
   n.version = onnx_opset;
   n.inputs = std::move(inputs);
@@ -274,7 +298,7 @@ value_id tflite_importer::reshaped(value_id v, const shape_t& to) {
 
 void tflite_importer::bind(int t, value_id v, bool pictures) {
   if (m_op->custom && rank(t) == 0)
-    m_shapes[static_cast<std::size_t>(t)] = pictures ? in_order(at(v).shape, channels_to_back) : at(v).shape;
+    m_scope.shapes[static_cast<std::size_t>(t)] = pictures ? in_order(at(v).shape, channels_to_back) : at(v).shape;
   if (pictures && rank(t) != 4) fail("its result '" + tensor(t).name + "' must be a picture of four dimensions");
   const shape_t wanted = pictures ? in_order(shape(t), channels_to_front) : shape(t);
   if (at(v).shape != wanted || at(v).type != type_of(t))
@@ -290,8 +314,8 @@ void tflite_importer::bind(int t, value_id v, bool pictures) {
   }
   if (m_bound.insert(v).second)
     m_graph.values[static_cast<std::size_t>(v)].name =
-        is_output(t) && pictures ? unique(m_value_names, tensor(t).name + ":channels_first") : tensor(t).name;
-  forms& f = m_forms[static_cast<std::size_t>(t)];
+        is_output(t) && pictures ? unique(m_value_names, tensor(t).name + ":channels_first") : value_name(t);
+  forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
   (pictures ? f.picture : f.plain) = v;
   f.made_as_picture = pictures;
 }
@@ -320,7 +344,9 @@ void tflite_importer::finish(int t, value_id v, bool pictures, tfl::Activation a
 
 graph import_tflite(const std::byte* bytes, std::size_t size, const std::string& name, const tflite_options& options) {
   const tflite_file file = read_tflite(bytes, size, name);
-  return tflite_importer(file, options).run();
+  graph g = tflite_importer(file, options).run();
+  g.facts = tflite_facts(file, bytes);
+  return g;
 }
 
 std::vector<std::string> tflite_operators() { return tflite_importer::operators(); }

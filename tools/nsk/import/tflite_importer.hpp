@@ -5,6 +5,7 @@
 /// A tensor has up to two graph values: in the source's axes ("plain") and, for rank 4, with channels first
 /// ("picture"). A rule makes the one that suits it; the other is made by a Transpose when somebody reads it.
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include "errors.hpp"
@@ -91,6 +92,48 @@ class tflite_importer {
   void one_hot();
   void cumulative_sum();
   void embedding_lookup();
+  value_id gathered_by_rows(std::size_t axis, std::size_t rows);
+  // tflite_recurrent.cpp
+  void recurrent_layer();
+  void bidirectional_recurrent_layer();
+  void filter_over_time();
+  struct sequence;
+  struct rnn_layer;
+  sequence sequence_of(int x, bool time_major);
+  sequence with_auxiliary(const sequence& s, int auxiliary);
+  value_id weights_of(std::size_t i, const shape_t& wanted);
+  value_id joined(const values& parts, std::int64_t axis);
+  value_id at_instant(const sequence& s, value_id v, std::int64_t t);
+  value_id over_time(const sequence& s, values steps);
+  value_id recurrence(const sequence& s, const rnn_layer& r);
+  void read_layer(rnn_layer& r, const sequence& s, std::size_t first, std::size_t state);
+  sequence instant_of(int x);
+  int state_at(std::size_t i, const shape_t& wanted);
+  void require_unrollable(const sequence& s, const char* why) const;
+  value_id layer_activated(value_id v, tfl::Activation a);
+  void bind_directions(bool merged, value_id forwards, value_id backwards);
+  // tflite_lstm.cpp
+  void lstm();
+  void lstm_cell();
+  void sequence_lstm();
+  void bidirectional_sequence_lstm();
+  struct lstm_places;
+  struct lstm_layer;
+  lstm_layer lstm_at(const lstm_places& p, const sequence& s, std::int64_t auxiliary);
+  template <class Options>
+  void set_lstm_options(lstm_layer& l, const Options& o) const;
+  value_id run_lstm(const sequence& s, const lstm_layer& l);
+  value_id fused_lstm(const sequence& s, const lstm_layer& l);
+  value_id unrolled_lstm(const sequence& s, const lstm_layer& l);
+  // tflite_memory.cpp
+  void variable_handle();
+  void read_variable();
+  void assign_variable();
+  void call_once();
+  // tflite_flow.cpp
+  void call();
+  void branch();
+  void loop();
   // tflite_custom_windows.cpp
   void transposed_convolution_with_bias();
   void pool_with_places();
@@ -124,8 +167,8 @@ class tflite_importer {
   bool has(std::size_t i) const { return i < m_op->inputs.size() && m_op->inputs[i] >= 0; }
   int input(std::size_t i) const;
   int output(std::size_t i = 0) const { return m_op->outputs[i]; }
-  const tflite_tensor& tensor(int t) const { return m_file.tensors[static_cast<std::size_t>(t)]; }
-  const shape_t& shape(int t) const { return m_shapes[static_cast<std::size_t>(t)]; }
+  const tflite_tensor& tensor(int t) const { return m_scope.source->tensors[static_cast<std::size_t>(t)]; }
+  const shape_t& shape(int t) const { return m_scope.shapes[static_cast<std::size_t>(t)]; }
   std::size_t rank(int t) const { return shape(t).size(); }
   /// The operator's options; refuses operators that lack them.
   template <class Options>
@@ -178,7 +221,13 @@ class tflite_importer {
   void check_quantization() const;
   bool is_output(int t) const;
   static std::string unique(std::unordered_set<std::string>& among, std::string name);
+  /// The name of a tensor's value: the tensor's, and in other graphs than the first one with what makes it unique.
+  std::string value_name(int t);
+  std::string operator_name(const tflite_operator& o) const {
+    return m_scope.prefix + o.name + "_" + std::to_string(o.index);
+  }
   std::string describe_operator() const;
+  static bool acts_without_results(const tflite_operator& o);
   void translate(const tflite_operator& o);
   /// Constant height and width that a resize asks for.
   std::vector<std::int64_t> resized_lengths();
@@ -200,13 +249,71 @@ class tflite_importer {
     bool made_as_picture = false;
   };
 
+  /// What lasts from run to run: a variable tensor, or a resource.
+  struct memory {
+    std::string name;
+    value_id first = no_value;  ///< what a run begins with: an input of the graph, made when read
+    value_id now = no_value;    ///< what it holds after the operators so far
+    bool resource = false;
+    std::shared_ptr<const array> initial = nullptr;  ///< of a resource; a variable tensor begins with zeros
+  };
+  using memory_id = std::size_t;
+  static constexpr memory_id no_memory = static_cast<memory_id>(-1);
+
+  /// A graph of the file that is being translated; those inside others take the place of the operator that runs them.
+  struct scope {
+    int number;
+    const tflite_subgraph* source;
+    std::string prefix;           ///< of names; nothing in the first graph
+    std::vector<shape_t> shapes;  ///< by tensor; custom operators may leave theirs to the reader
+    std::vector<forms> forms_of;
+    std::unordered_set<int> spread;  ///< sparse constants made dense: known at conversion, whatever their type
+    std::unordered_map<int, memory_id> handles;  ///< tensors that name resources
+    scope(int n, const tflite_subgraph& g, std::string names);
+  };
+
+  /// What a graph inside is given and gives back: a value, or the name of a resource.
+  struct argument {
+    value_id v = no_value;
+    memory_id resource = no_memory;
+  };
+  using arguments = std::vector<argument>;
+
+  // tflite_memory.cpp
+  memory_id memory_of(int t);  ///< of a variable tensor
+  memory_id resource_of(int t) const;
+  /// The value of a memory; the graph gets an input for it where no operator has written it yet.
+  value_id current(memory_id m);
+  void write(memory_id m, value_id v);
+  void write_variable(int t, value_id v);
+  /// Makes every memory that was read an output and a state of the graph.
+  void finish_memories();
+  // tflite_flow.cpp
+  argument argument_of(int t);
+  void give(int t, const argument& a);
+  /// Translates another graph of the file in the place of the operator at hand.
+  arguments run_graph(int number, const arguments& given, const std::string& what, const std::string& label);
+  arguments operands_from(std::size_t first);
+  value_id scalar_condition(value_id v);
+  void require_same(const value_id a, const value_id b, const char* why) const;
+  std::vector<value_id> memories_now() const;
+  void restore_memories(const std::vector<value_id>& before);
+  void select_memories(value_id condition, const std::vector<value_id>& taken);
+
   const tflite_file& m_file;
   tflite_options m_options;
   graph m_graph;
   folder m_folder;
-  std::vector<shape_t> m_shapes;  ///< by tensor; custom operators may leave theirs to the reader
-  std::vector<forms> m_forms;
-  std::unordered_set<int> m_spread;      ///< sparse constants made dense: known at conversion, whatever their type
+  scope m_scope;
+  std::map<std::pair<int, int>, value_id> m_loaded;  ///< constants, by graph and tensor
+  std::vector<memory> m_memories;
+  std::map<std::pair<int, int>, memory_id> m_variables;  ///< by graph and tensor
+  std::map<std::string, memory_id> m_resources;          ///< by name
+  std::set<int> m_called_once;
+  bool m_initialising = false;           ///< inside CALL_ONCE
+  int m_conditional = 0;                 ///< branches on data around the operator at hand
+  std::set<int> m_active;                ///< graphs around the operator at hand, but the first one
+  std::size_t m_placed = 0;              ///< bytes, about, of the operators of graphs inside so far
   std::unordered_set<value_id> m_bound;  ///< values that carry a tensor's name
   std::unordered_set<std::string> m_value_names, m_node_names;
   const tflite_operator* m_op = nullptr;

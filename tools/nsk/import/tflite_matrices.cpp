@@ -126,11 +126,36 @@ void tflite_importer::top_k() {
   bind(output(1), type_of(output(1)) == element::i32 ? emit("Cast", {y[1]}, {{"to", std::int64_t{6}}}) : y[1], false);
 }
 
+/// The leading `rows` axes of data and indices are the same: every row has indices of its own. data as [rows, outer,
+/// axis, inner], indices as [rows, places] in each of outer and inner.
+value_id tflite_importer::gathered_by_rows(std::size_t axis, std::size_t rows) {
+  const shape_t &x = shape(input(0)), &i = shape(input(1));
+  const auto at_axis = static_cast<std::ptrdiff_t>(axis), behind_rows = static_cast<std::ptrdiff_t>(rows);
+  require(std::equal(x.begin(), x.begin() + behind_rows, i.begin()),
+          "data and indices differ in the axes that batch_dims counts");
+  const std::int64_t count = count_of({x.begin(), x.begin() + behind_rows}),
+                     outer = count_of({x.begin() + behind_rows, x.begin() + at_axis}),
+                     inner = count_of({x.begin() + at_axis + 1, x.end()}),
+                     places = count_of({i.begin() + behind_rows, i.end()});
+  const value_id data = reshaped(plain(input(0)), {count, outer, x[axis], inner});
+  const value_id which = emit(
+      "Expand", {reshaped(plain(input(1)), {count, 1, places, 1}), constant_integers({count, outer, places, inner})});
+  shape_t to(x.begin(), x.begin() + at_axis);
+  to.insert(to.end(), i.begin() + behind_rows, i.end());
+  to.insert(to.end(), x.begin() + at_axis + 1, x.end());
+  return reshaped(emit("GatherElements", {data, which}, {{"axis", std::int64_t{2}}}), to);
+}
+
 void tflite_importer::gather() {
   require_operands(2, 2);
   const auto* o = optional_options<tfl::GatherOptions>();
-  require(o == nullptr || o->batch_dims() == 0, "batch_dims other than 0 are not supported");
   const auto axis = static_cast<std::int64_t>(axis_of(o == nullptr ? 0 : o->axis(), rank(input(0))));
+  std::int64_t rows = o == nullptr ? 0 : o->batch_dims();
+  if (rows < 0) rows += static_cast<std::int64_t>(rank(input(1)));
+  require(rows >= 0 && rows <= axis && rows <= static_cast<std::int64_t>(rank(input(1))),
+          "batch_dims is beyond its axis or its indices");
+  if (rows > 0)
+    return bind(output(), gathered_by_rows(static_cast<std::size_t>(axis), static_cast<std::size_t>(rows)), false);
   bind(output(), emit("Gather", {plain(input(0)), plain(input(1))}, {{"axis", axis}}), false);
 }
 

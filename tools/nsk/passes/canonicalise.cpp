@@ -230,7 +230,10 @@ void canonicaliser::separate_states() {
   };
   for (const state_link& s : m_states) {
     const int input = take(m_program.inputs, s.input);
-    m_program.states.push_back({input, take(m_program.outputs, s.output)});
+    const int output = take(m_program.outputs, s.output);
+    int initial = no_value;
+    if (s.initial) initial = m_program.add({s.input + "#initial", s.initial->type, s.initial->shape, s.initial});
+    m_program.states.push_back({input, output, initial});
   }
 }
 

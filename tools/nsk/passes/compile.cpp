@@ -22,6 +22,28 @@ void check_choices(const std::map<std::string, conv_algorithm>& wanted, const st
   }
 }
 
+/// What the source says of inputs and outputs, where it fits them: a mean per channel needs channels innermost.
+void add_facts(plan& p, const model_facts& facts) {
+  for (auto* ports : {&p.inputs, &p.outputs})
+    for (plan_port& port : *ports) {
+      const auto found = facts.ports.find(port.name);
+      if (found == facts.ports.end()) continue;
+      port.facts = found->second;
+      const plan_tensor& t = p.tensor(port.tensor);
+      const auto channels = static_cast<std::size_t>(t.shape.back());
+      if (t.type == dtype::float32 && (port.facts.mean.size() <= 1 || port.facts.mean.size() == channels)) continue;
+      port.facts.mean.clear();
+      port.facts.deviation.clear();
+    }
+}
+
+/// The same as text for people, in the file's metadata.
+void describe_facts(const model_facts& facts, std::map<std::string, std::string>& metadata) {
+  for (const auto& [key, text] : facts.about) metadata["about." + key] = text;
+  for (const auto& [name, port] : facts.ports)
+    if (!port.description.empty()) metadata["about.port." + name] = port.description;
+}
+
 /// Refuses a file that the engine would not open, naming the step or the tensor that it would complain of.
 void require_opens(const std::vector<std::byte>& file, const std::vector<named_plan>& plans) {
   model opened;
@@ -58,6 +80,7 @@ std::vector<std::byte> compile(const std::vector<variant_source>& variants, cons
     if (v.batch != 0) bind_batch(layout, v.batch, v.batched_inputs);
     plan_tiles(layout, options.max_tile_macs);
     plan_memory(layout, pool);
+    add_facts(layout, v.g.facts);
     for (const plan_step& s : layout.steps)
       if (!s.layout_reason.empty())
         metadata["transpose." + std::to_string(transposes++)] =
@@ -65,6 +88,7 @@ std::vector<std::byte> compile(const std::vector<variant_source>& variants, cons
   }
   check_choices(options.algorithms, plans);
   pool.bytes.resize(pool.bytes.size() + over_read);
+  describe_facts(variants.front().g.facts, metadata);
   metadata["transposes"] = std::to_string(transposes);
   std::vector<std::byte> file = write_model(plans, pool.bytes, metadata);
   require_opens(file, plans);

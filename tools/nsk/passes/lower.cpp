@@ -199,7 +199,10 @@ void lowerer::place_inputs() {
     m_plan.storages.back().index = static_cast<int>(i);
     m_roots[placed.storage].fixed = true;
     bind(v, placed);
-    m_plan.states.push_back({name_of_value(v), tensor(placed, order, name_of_value(v), false), 0});
+    plan_state s{name_of_value(v), tensor(placed, order, name_of_value(v), false)};
+    if (const int first = m_program.states[i].initial; first != no_value)
+      s.initial = tensor(constant_view(first, order), order, name_of_value(first), false);
+    m_plan.states.push_back(std::move(s));
   }
 }
 

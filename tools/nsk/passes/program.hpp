@@ -197,9 +197,9 @@ struct program_value {
   std::shared_ptr<const array> constant;
 };
 
-/// A value that the next run reads as `input`.
+/// A value that the next run reads as `input`; the first run reads `initial`, a constant, or zeros.
 struct program_state {
-  int input = no_value, output = no_value;
+  int input = no_value, output = no_value, initial = no_value;
 };
 
 struct program {

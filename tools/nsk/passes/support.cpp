@@ -156,7 +156,7 @@ const std::vector<operator_support>& supported_tflite_operators() {
         "PACK", "UNPACK", "TILE", "BROADCAST_TO", "REVERSE_V2"},
        "the operators of that name",
        "constant shapes, axes and positions"},
-      {{"GATHER", "EMBEDDING_LOOKUP", "ONE_HOT", "CAST"}, "Gather, OneHot, Cast", "no batch_dims"},
+      {{"GATHER", "EMBEDDING_LOOKUP", "ONE_HOT", "CAST"}, "Gather, GatherElements, OneHot, Cast", "batch_dims"},
       {{"QUANTIZE", "DEQUANTIZE", "DENSIFY"},
        "nothing: constants are widened and spread at conversion",
        "quantised activations need --dequantize"},
@@ -168,7 +168,19 @@ const std::vector<operator_support>& supported_tflite_operators() {
       {{"NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5"}, "NonMaxSuppression", "constant limits; not softened"},
       {{"TFLite_Detection_PostProcess"},
        "NonMaxSuppression, Gather, TopK",
-       "one class per detection; both kinds of suppression"}};
+       "one class per detection; both kinds of suppression"},
+      {{"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM"},
+       "LSTM and a state; instant by instant with a projection, normalised gates, a limited cell or RELU6",
+       "float32; peepholes, coupled gates, auxiliary inputs, both kernels; 256 instants where they are spelled out"},
+      {{"RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN"},
+       "RNN and a state; instant by instant with RELU6 or RELU_N1_TO_1",
+       "float32; an auxiliary input of the input's size"},
+      {{"SVDF"}, "MatMul, Mul, ReduceSum and a state", "float32"},
+      {{"VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE"},
+       "states, with the initial values that CALL_ONCE gives",
+       "types and shapes that stay"},
+      {{"IF", "CALL"}, "the branch, or both and Where; the graph", ""},
+      {{"WHILE"}, "its bodies, one after the other", "1024 iterations, whose number is known at conversion"}};
   return table;
 }
 
@@ -213,9 +225,8 @@ std::string operators_page() {
       "Anything else is refused at conversion with the node's name, operator, opset and shapes, and what would "
       "help.\n\n"
       "## TensorFlow Lite\nThe first subgraph of a .tflite file. Operators become those of the table above, with its "
-      "limits. Float16 and sparse constants are widened\nat conversion, quantised models need `--dequantize`; "
-      "variables "
-      "and control flow are refused.\n\n"
+      "limits. Float16 and sparse constants are widened\nat conversion, quantised models need `--dequantize`; what "
+      "lasts from run to run becomes states.\n\n"
       "| TensorFlow Lite operator | becomes | what there is, and limits |\n| --- | --- | --- |\n";
   page += table(supported_tflite_operators());
   return page;

@@ -10,6 +10,7 @@
 #include <netsuke/core/op.hpp>
 #include <netsuke/core/tensor.hpp>
 #include "graph/array.hpp"
+#include "graph/facts.hpp"
 
 namespace nsk::tool {
 
@@ -109,12 +110,14 @@ struct plan_port {
   int tensor = 0;
   shape_t source_shape;
   std::vector<int> source_axes;  ///< source axis of each physical dimension
+  port_facts facts = {};
 };
 
-/// Memory that lasts from run to run: what `next` holds at the end of a run, `tensor` holds in the next one.
+/// Memory that lasts from run to run: what `next` holds at the end of a run, `tensor` holds in the next one; in the
+/// first one it holds `initial`, a constant, or zeros (-1).
 struct plan_state {
   std::string name;
-  int tensor = 0, next = 0;
+  int tensor = 0, next = 0, initial = -1;
 };
 
 /// A block of the arena or of the weights section with a lifetime in steps.

@@ -187,6 +187,16 @@ void sort_worst_first(std::vector<comparison>& rows) {
                    [](const comparison& a, const comparison& b) { return a.relative > b.relative; });
 }
 
+/// The same arrays in the shapes of the source's inputs: a state without dimensions has one in the engine.
+std::map<std::string, array> in_source_shapes(const graph& g, std::map<std::string, array> inputs) {
+  for (const value_id v : g.inputs) {
+    const value& x = g.values[static_cast<std::size_t>(v)];
+    const auto found = inputs.find(x.name);
+    if (found != inputs.end() && found->second.count() == count_of(x.shape)) found->second.shape = x.shape;
+  }
+  return inputs;
+}
+
 /// The last step that writes a tensor of each name: only then is its value complete.
 std::map<std::string, int> last_writers(const variant_view& v) {
   std::map<std::string, int> result;
@@ -232,8 +242,9 @@ std::map<std::string, array> random_inputs(const model& m, std::uint64_t seed, i
   return inputs;
 }
 
-comparison_report compare(const graph& g, const model& m, runner& r, const std::map<std::string, array>& inputs,
+comparison_report compare(const graph& g, const model& m, runner& r, const std::map<std::string, array>& given,
                           const std::function<void(const std::string&)>& progress, int variant) {
+  const std::map<std::string, array> inputs = in_source_shapes(g, given);
   progress("evaluating the source model in double precision");
   const std::map<std::string, array> expected = evaluator(g).run(inputs, true);
   progress("running the converted model");

@@ -43,6 +43,11 @@ json port(const port_view& p) {
       {"name", p.name()}, {"type", name_of_type(p.type())}, {"shape", list(p.shape())}, {"bytes", p.bytes()}};
   result["source_shape"] = list(p.source_shape());
   result["source_axes"] = list(p.source_axes());
+  if (!p.mean().empty()) result["mean"] = list(p.mean());
+  if (!p.deviation().empty()) result["deviation"] = list(p.deviation());
+  if (p.color()[0] != '\0') result["color"] = p.color();
+  if (p.label_count() > 0) result["labels"] = json::array();
+  for (int i = 0; i < p.label_count(); ++i) result["labels"].push_back(p.label(i));
   return result;
 }
 
@@ -186,6 +191,7 @@ json variant(const model& m, const variant_view& v, const device_profile* profil
     const state_view s = v.state(i);
     result["states"].push_back({{"name", s.name()},
                                 {"next", s.next().name()},
+                                {"initial", s.has_initial() ? "constant" : "zeros"},
                                 {"type", name_of_type(s.tensor().type())},
                                 {"shape", list(s.tensor().shape())}});
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "errors.hpp"
 #include "report/inspect.hpp"
 #include "report/labels.hpp"
 
@@ -12,6 +13,23 @@ constexpr std::size_t heavy_steps = 5;
 constexpr double least_heavy_share = 0.02;
 constexpr std::size_t widest_operator = 29;
 
+/// What the source model said of a port: colours and levels of pictures, labels.
+std::string hints_text(const json& p) {
+  std::string text;
+  const auto numbers = [](const json& list) {
+    std::string all;
+    for (const json& x : list) all += (all.empty() ? "" : ", ") + format_text("%g", x.get<double>());
+    return list.size() == 1 ? all : "(" + all + ")";
+  };
+  if (p.contains("color")) text += ", " + p["color"].get<std::string>();
+  if (p.contains("mean")) text += ", x = (level - " + numbers(p["mean"]) + ") / " + numbers(p["deviation"]);
+  if (!p.contains("labels")) return printable(text);
+  const json& labels = p["labels"];
+  text += format_text(", %zu labels from '%s' to '%s'", labels.size(), shortened(labels.front(), 24).c_str(),
+                      shortened(labels.back(), 24).c_str());
+  return printable(text);
+}
+
 std::string ports_text(const char* title, const json& ports) {
   std::string text;
   for (const json& p : ports) {
@@ -19,7 +37,7 @@ std::string ports_text(const char* title, const json& ports) {
                         p["type"].get<std::string>().c_str(), shape_text(p["shape"]).c_str());
     if (p["source_shape"] != p["shape"] && !p["source_shape"].empty())
       text += "  (in the source model " + shape_text(p["source_shape"]) + ")";
-    text += "\n";
+    text += hints_text(p) + "\n";
   }
   return text;
 }
@@ -175,9 +193,10 @@ std::string variant_text(const json& v, const text_style& style) {
 std::string states_text(const json& v) {
   std::string text;
   for (const json& s : v["states"])
-    text += format_text("state     %s %s %s, from %s\n", s["name"].get<std::string>().c_str(),
+    text += format_text("state     %s %s %s, from %s", s["name"].get<std::string>().c_str(),
                         s["type"].get<std::string>().c_str(), size_text(s["shape"], "x").c_str(),
-                        s["next"].get<std::string>().c_str());
+                        s["next"].get<std::string>().c_str()) +
+            (s["initial"] == "zeros" ? "\n" : "; begins with a constant\n");
   return text;
 }
 
@@ -204,6 +223,10 @@ std::string inspect_text(const json& report, const text_style& style) {
                                  report["signature"].get<std::string>().c_str());
   text += format_text("made by   %s, format version %d\n", report["producer"].get<std::string>().c_str(),
                       report["format_version"].get<int>());
+  const std::string about = "about.";
+  for (const auto& [key, value] : report["metadata"].items())
+    if (key.compare(0, about.size(), about) == 0)
+      text += printable("about     " + key.substr(about.size()) + ": " + value.get<std::string>()) + "\n";
   for (const json& v : report["variants"]) {
     if (report["variants"].size() > 1) text += "\nvariant '" + v["name"].get<std::string>() + "'\n";
     text += variant_text(v, style);

@@ -141,7 +141,13 @@ fb::Offset<format::Port> write_port(builder& b, const plan_port& port) {
   const auto name = b.CreateString(port.name);
   const auto shape = b.CreateVector(port.source_shape);
   const auto axes = b.CreateVector(std::vector<std::uint8_t>(port.source_axes.begin(), port.source_axes.end()));
-  return format::CreatePort(b, name, static_cast<std::uint32_t>(port.tensor), shape, axes);
+  const port_facts& f = port.facts;
+  const auto mean = f.mean.empty() ? 0 : b.CreateVector(f.mean);
+  const auto deviation = f.deviation.empty() ? 0 : b.CreateVector(f.deviation);
+  const auto color = f.color.empty() ? 0 : b.CreateString(f.color);
+  const auto labels = f.labels.empty() ? 0 : b.CreateVectorOfStrings(f.labels);
+  return format::CreatePort(b, name, static_cast<std::uint32_t>(port.tensor), shape, axes, mean, deviation, color,
+                            labels);
 }
 
 /// What a variant looks like from outside: names, types and shapes of its ports and states.
@@ -192,7 +198,8 @@ fb::Offset<format::Variant> write_variant(builder& b, const std::string& variant
   const auto outputs = write_all(b, p.outputs, [&](const plan_port& x) { return write_port(b, x); });
   const auto states = write_all(b, p.states, [&](const plan_state& s) {
     const auto state_name = b.CreateString(s.name);
-    return format::CreateState(b, state_name, static_cast<std::uint32_t>(s.tensor), static_cast<std::uint32_t>(s.next));
+    return format::CreateState(b, state_name, static_cast<std::uint32_t>(s.tensor), static_cast<std::uint32_t>(s.next),
+                               s.initial);
   });
   const auto name = b.CreateString(variant_name), profile = b.CreateString("");
   return format::CreateVariant(b, name, profile, buffers, tensors, steps, inputs, outputs, states,

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What a source model says of itself beside its network: texts for people, labels, how pictures become numbers.
+#include <map>
+#include <string>
+#include <vector>
+
+namespace nsk::tool {
+
+/// Of an input or output. Texts are UTF-8 without control characters.
+struct port_facts {
+  std::string description;
+  std::string color;                   ///< of a picture: "rgb", "grey" or nothing
+  std::vector<float> mean, deviation;  ///< of a picture: x = (level - mean) / deviation; one, or one per channel
+  std::vector<std::string> labels;     ///< of an output's classes
+};
+
+struct model_facts {
+  std::map<std::string, std::string> about;  ///< "name", "description", "version", "author", "license"
+  std::map<std::string, port_facts> ports;   ///< by the source's names
+  std::vector<std::string> warnings;         ///< what was left out, and why
+};
+
+}
