@@ -129,6 +129,28 @@ case("batch_norm_of_weights", "(float[1,3,9,9] x) => (float[1,8,7,7] y)",
      {"flat": floats(1, 8, 27), "one": np.ones(8, np.float32), "zero": np.zeros(8, np.float32), "kernel": ints(8, 3, 3, 3)}, steps={"Conv2D": 1})
 case("batch_norm_of_batch", "(float[3,8,5,5] x) => (float[3,8,5,5] y)", "y, rm, rv = BatchNormalization<training_mode=1>(x, scale, bias, zero, one)",
      {"scale": floats(8), "bias": floats(8), "one": np.ones(8, np.float32), "zero": np.zeros(8, np.float32)})
+HARD_SWISH = "t = Add(c, three) k = Clip(t, zero, six) m = Mul({order}) h = Div(m, six) "
+CONVOLVED = {"w": floats(8, 3, 3, 3), "v": floats(5, 8, 1, 1), "d": floats(8, 1, 3, 3), "three": np.float32(3), "zero": np.float32(0), "six": np.float32(6),
+             "scale": np.float32(0.4), "shift": floats(1), "scales": floats(8, 1, 1), "shifts": floats(8, 1, 1), "zeros": np.zeros((8, 1, 1), np.float32)}
+case("hard_swish_divided_last", "(float[1,3,9,9] x) => (float[1,8,7,7] h)", "c = Conv(x, w) " + HARD_SWISH.format(order="c, k"), CONVOLVED,
+     steps={"Conv2D": 1, "Binary": 0})
+case("hard_swish_by_a_sixth", "(float[1,3,9,9] x) => (float[1,8,7,7] h)", "c = Conv(x, w) " + HARD_SWISH.format(order="k, c").replace("Div(m, six)", "Mul(m, sixth)"),
+     {**CONVOLVED, "sixth": np.float32(1 / 6)}, steps={"Conv2D": 1, "Binary": 0})
+case("no_hard_swish_of_something_else", "(float[1,3,9,9] x) => (float[1,8,7,7] h)", "c = Conv(x, w) o = Abs(c) " + HARD_SWISH.format(order="o, k"), CONVOLVED,
+     steps={"Conv2D": 1, "Binary": 3})
+case("scaled_before_a_convolution", "(float[1,3,9,9] x) => (float[1,5,7,7] y)",
+     "c = Conv(x, w) " + HARD_SWISH.format(order="c, k") + "s = Mul(scale, h) q = Add(s, shift) y = Conv(q, v)", CONVOLVED, steps={"Conv2D": 2, "Binary": 0})
+case("scaled_before_a_padded_convolution", "(float[1,3,9,9] x) => (float[1,8,7,7] y)",
+     "c = Conv(x, w) " + HARD_SWISH.format(order="c, k") + "s = Mul(h, scale) q = Add(shift, s) y = Conv<group=8, pads=[1,1,1,1]>(q, d)", CONVOLVED,
+     steps={"Conv2D": 1, "DepthwiseConv2D": 1, "Binary": 1})
+case("channels_scaled_before_a_convolution", "(float[1,8,9,9] x) => (float[1,8,7,7] y)", "s = Mul(x, scales) q = Sub(s, shifts) y = Conv<group=8>(q, d)", CONVOLVED,
+     steps={"DepthwiseConv2D": 1, "Binary": 0})
+case("divided_before_a_dense_layer", "(float[4,6] x) => (float[4,5] y)", "q = Sub(x, mean) s = Div(q, deviation) y = Gemm(s, m)",
+     {"mean": floats(6), "deviation": floats(6, low=0.5, high=2.0), "m": floats(6, 5)}, steps={"FullyConnected": 1, "Binary": 0})
+case("divided_by_zero_before_a_convolution", "(float[1,8,9,9] x) => (float[1,5,9,9] y)", "a = Abs(x) s = Div(a, zeros) r = Min(s, six) y = Conv(r, v)",
+     CONVOLVED, steps={"Conv2D": 1, "Binary": 2})
+case("scaled_and_read_twice", "(float[1,8,9,9] x) => (float[1,5,9,9] y, float[1,8,9,9] z)", "s = Mul(x, scales) y = Conv(s, v) z = Neg(s)", CONVOLVED,
+     steps={"Conv2D": 1, "Binary": 1})
 LSTM_CELL = ("{p}a = Gemm<transB=1>({x}, w, wb) {p}b = Gemm<transB=1>({h}, r, rb) {p}s = Add({p}a, {p}b) {p}i, {p}f, {p}g, {p}o = Split<axis=1>({p}s, parts)"
              " {p}si = Sigmoid({p}i) {p}sf = Sigmoid({p}f) {p}tg = Tanh({p}g) {p}so = Sigmoid({p}o) {p}k = Mul({p}sf, {c}) {p}n = Mul({p}si, {p}tg)"
              " {c2} = Add({p}k, {p}n) {p}t = Tanh({c2}) {h2} = Mul({p}so, {p}t) ")

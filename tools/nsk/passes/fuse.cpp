@@ -3,28 +3,30 @@
 #include <cmath>
 #include <optional>
 #include "passes/program.hpp"
+#include "passes/rewriter.hpp"
 
 namespace nsk::tool {
 namespace {
 
 constexpr std::int64_t most_pad = 65535;  // pads have 16 bits in the file
 
-/// One rewriting run over a program. Every rule looks at operation `i`, rewrites around it and says whether it changed
-/// anything; operations that lose their readers are swept at the end.
-class fuser {
+class fuser : rewriter {
  public:
-  explicit fuser(program& p) : m_p(p) {}
+  using rewriter::rewriter;
 
   void run() {
     sweep(&fuser::join_reshapes);
     sweep(&fuser::drop_identity);
     sweep(&fuser::recognise_shuffle);
     sweep(&fuser::absorb_padding);
-    sweep(&fuser::fold_constant);
+    fold_into_producers(m_p);
+    look_again();
     sweep(&fuser::recognise_hard_sigmoid);
     sweep(&fuser::recognise_gate);
     sweep(&fuser::dense_of_picture);
-    sweep(&fuser::fold_constant);
+    fold_into_producers(m_p);
+    fold_into_readers(m_p);
+    look_again();
     for (bool changed = true; changed;) {
       changed = sweep(&fuser::merge_residual);
       changed = sweep(&fuser::merge_activation) || changed;
@@ -36,78 +38,11 @@ class fuser {
   }
 
  private:
-  using rule = bool (fuser::*)(std::size_t);
+  friend class rewriter;
 
-  bool sweep(rule r) {
-    bool any = false;
-    for (std::size_t i = 0; i < m_p.operations.size(); ++i)
-      if (at(i).output != no_value && (this->*r)(i)) any = m_stale = true;
-    remove_dead();
-    return any;
-  }
-
-  operation& at(std::size_t i) { return m_p.operations[i]; }
-  /// Producer of `v` if its result is read by exactly one operation and is no model output; nullptr otherwise.
-  operation* sole_producer(int v) {
-    operation* const found = producer(v);
-    return found == nullptr || m_uses[static_cast<std::size_t>(v)].readers != 1 || m_p.is_output(v) ? nullptr : found;
-  }
-  operation* producer(int v) {
-    const int i = producer_index(v);
-    return i < 0 ? nullptr : &at(static_cast<std::size_t>(i));
-  }
-  int producer_index(int v) {
-    if (m_stale) count_uses();
-    return v == no_value ? -1 : m_uses[static_cast<std::size_t>(v)].producer;
-  }
-  void count_uses() {
-    m_uses.assign(m_p.values.size(), {});
-    for (std::size_t i = 0; i < m_p.operations.size(); ++i) {
-      const operation& o = at(i);
-      if (o.output != no_value) m_uses[static_cast<std::size_t>(o.output)].producer = static_cast<int>(i);
-      const auto read = [&](int v) {
-        use& u = m_uses[static_cast<std::size_t>(v)];
-        if (u.last_reader != static_cast<int>(i)) ++u.readers;  // one that reads it twice is one
-        u.last_reader = static_cast<int>(i);
-      };
-      for (int v : o.inputs) read(v);
-      if (o.post.residual != no_value) read(o.post.residual);
-    }
-    m_stale = false;
-  }
-  /// The one value of a constant with equal elements.
-  std::optional<double> scalar(int v) const {
-    if (!m_p.is_constant(v)) return std::nullopt;
-    const array& a = *m_p.values[static_cast<std::size_t>(v)].constant;
-    for (std::int64_t i = 1; i < a.count(); ++i)
-      if (a.number(i) != a.number(0)) return std::nullopt;
-    return a.count() > 0 ? std::optional<double>(a.number(0)) : std::nullopt;
-  }
-  /// A constant that varies only along `axis` of a result of shape `shape`, as one number per position of that axis.
-  std::optional<std::vector<double>> per_channel(int v, const shape_t& shape, std::size_t axis) const {
-    if (!m_p.is_constant(v)) return std::nullopt;
-    const array& a = *m_p.values[static_cast<std::size_t>(v)].constant;
-    if (a.shape.size() > shape.size()) return std::nullopt;
-    for (std::size_t d = 0; d < a.shape.size(); ++d)
-      if (a.shape[d] != 1 && d + shape.size() - a.shape.size() != axis) return std::nullopt;
-    std::vector<double> values(static_cast<std::size_t>(shape[axis]));
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = a.number(a.count() == 1 ? 0 : static_cast<std::int64_t>(i));
-    return values;
-  }
   static bool has_post(const operation& o) {
     return o.as<conv_parameters>() || o.as<dense_parameters>() || o.as<mat_mul_parameters>() ||
            o.as<binary_parameters>() || o.as<reduce_parameters>();
-  }
-  /// Makes `o` produce `result` in place of operation `i`, at that place in the order.
-  void take_over(operation* o, std::size_t i, int result) {
-    operation moved = std::move(*o);
-    o->inputs.clear();
-    o->output = no_value;
-    o->post = {};
-    moved.name += "+" + at(i).name;
-    moved.output = result;
-    at(i) = std::move(moved);
   }
 
   /// A reshape of a reshape reads what the first one does.
@@ -192,60 +127,42 @@ class fuser {
     return true;
   }
 
-  /// conv(x) * c, / c, + c, - c with one c per channel: into weights and bias.
-  bool fold_constant(std::size_t i) {
-    operation& o = at(i);
-    const auto* b = o.as<binary_parameters>();
-    if (!b || o.inputs.size() != 2 || b->kind > binary_kind::div) return false;
-    const bool swaps = (b->kind == binary_kind::add || b->kind == binary_kind::mul) && m_p.is_constant(o.inputs[0]);
-    const int data = o.inputs[swaps ? 1 : 0], factor = o.inputs[swaps ? 0 : 1];
-    operation* source = sole_producer(data);
-    if (!source || !source->post.empty() || m_p.shape(data) != m_p.shape(o.output)) return false;
-    auto* c = source->as<conv_parameters>();
-    auto* d = source->as<dense_parameters>();
-    if (!c && !d) return false;
-    const shape_t& shape = m_p.shape(o.output);
-    const auto values = per_channel(factor, shape, c ? 1 : shape.size() - 1);
-    if (!values) return false;
-    const auto outputs = static_cast<std::size_t>(c ? c->outputs : d->outputs);
-    std::vector<double>& bias = c ? c->bias : d->bias;
-    std::vector<double>& weights = c ? c->weights : d->weights;
-    const std::size_t depth = weights.size() / outputs;
-    for (std::size_t n = 0; n < outputs; ++n) {
-      const double v = (*values)[n];
-      const double scale = b->kind == binary_kind::mul ? v : b->kind == binary_kind::div ? 1 / v : 1;
-      const double offset = b->kind == binary_kind::add ? v : b->kind == binary_kind::sub ? -v : 0;
-      bias[n] = bias[n] * scale + offset;
-      if (scale != 1)
-        for (std::size_t k = 0; k < depth; ++k) weights[c ? n * depth + k : k * outputs + n] *= scale;
-    }
-    take_over(source, i, o.output);
-    return true;
-  }
-
-  /// clip(x + 3, 0, 6) / 6 and clip(x + 3, 0, 6) * (1/6): hard-sigmoid with alpha 1/6, beta 0.5.
-  bool recognise_hard_sigmoid(std::size_t i) {
-    operation& o = at(i);
+  /// Whether an operation divides by 6, or multiplies by a sixth.
+  bool divides_by_six(const operation& o) const {
     const auto* b = o.as<binary_parameters>();
     if (!b || (b->kind != binary_kind::div && b->kind != binary_kind::mul)) return false;
     const auto divisor = scalar(o.inputs[1]);
-    if (!divisor || std::abs((b->kind == binary_kind::div ? 1 / *divisor : *divisor) - 1.0 / 6) > 1e-7) return false;
-    operation* clip = sole_producer(o.inputs[0]);
+    return divisor && std::abs((b->kind == binary_kind::div ? 1 / *divisor : *divisor) - 1.0 / 6) <= 1e-7;
+  }
+  /// x where v is clip(x + 3, 0, 6) and nobody else reads what lies between.
+  int clipped_sum(int v) {
+    const operation* clip = sole_producer(v);
     if (!clip || !clip->as<unary_parameters>() || clip->post.fn != function::clip || clip->post.alpha != 0 ||
         clip->post.beta != 6)
-      return false;
-    operation* add = sole_producer(clip->inputs[0]);
+      return no_value;
+    const operation* add = sole_producer(clip->inputs[0]);
     const auto* sum = add ? add->as<binary_parameters>() : nullptr;
-    if (!sum || sum->kind != binary_kind::add) return false;
+    if (!sum || sum->kind != binary_kind::add) return no_value;
     const bool left = scalar(add->inputs[0]) == 3.0;
-    if (!left && scalar(add->inputs[1]) != 3.0) return false;
-    const int x = add->inputs[left ? 1 : 0];
-    if (m_p.shape(x) != m_p.shape(o.output)) return false;
+    return left || scalar(add->inputs[1]) == 3.0 ? add->inputs[left ? 1 : 0] : no_value;
+  }
+
+  /// clip(x + 3, 0, 6) / 6: hard-sigmoid with alpha 1/6, beta 0.5. x * clip(x + 3, 0, 6) / 6: hard-swish.
+  bool recognise_hard_sigmoid(std::size_t i) {
+    operation& o = at(i);
+    if (!divides_by_six(o)) return false;
+    int x = clipped_sum(o.inputs[0]);
+    const bool gate = x != no_value;
+    const operation* product = gate ? nullptr : sole_producer(o.inputs[0]);
+    const auto* b = product ? product->as<binary_parameters>() : nullptr;
+    for (std::size_t side = 0; side < 2 && b && b->kind == binary_kind::mul && product->post.empty(); ++side)
+      if (x == no_value && clipped_sum(product->inputs[1 - side]) == product->inputs[side]) x = product->inputs[side];
+    if (x == no_value || m_p.shape(x) != m_p.shape(o.output)) return false;
     o.p = unary_parameters{};
     o.inputs = {x};
-    o.post.fn = function::hard_sigmoid;
-    o.post.alpha = 1.0 / 6;
-    o.post.beta = 0.5;
+    o.post.fn = gate ? function::hard_sigmoid : function::hard_swish;
+    o.post.alpha = gate ? 1.0 / 6 : 0;
+    o.post.beta = gate ? 0.5 : 0;
     return true;
   }
 
@@ -365,31 +282,7 @@ class fuser {
     return true;
   }
 
-  void remove_dead() {
-    std::vector<char> live(m_p.values.size(), 0);
-    for (int v : m_p.outputs) live[static_cast<std::size_t>(v)] = 1;
-    for (const program_state& s : m_p.states) live[static_cast<std::size_t>(s.output)] = 1;
-    std::vector<operation> kept;
-    for (std::size_t i = m_p.operations.size(); i-- > 0;) {
-      operation& o = m_p.operations[i];
-      if (o.output == no_value || !live[static_cast<std::size_t>(o.output)]) continue;
-      for (int v : o.inputs) live[static_cast<std::size_t>(v)] = 1;
-      if (o.post.residual != no_value) live[static_cast<std::size_t>(o.post.residual)] = 1;
-      kept.push_back(std::move(o));
-    }
-    std::reverse(kept.begin(), kept.end());
-    m_p.operations = std::move(kept);
-    m_stale = true;
-  }
-
-  program& m_p;
   bool m_into_binary = false;
-  /// Who makes and reads a value, as of the last count.
-  struct use {
-    int producer = -1, readers = 0, last_reader = -1;
-  };
-  std::vector<use> m_uses;
-  bool m_stale = true;
 };
 
 }

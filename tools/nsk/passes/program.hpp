@@ -232,6 +232,11 @@ void recognise(program& p);
 /// Finds the cells of LSTM and GRU layers whose gates were spelled out.
 void recognise_cells(program& p);
 
+/// Folds factors and offsets per channel into the weights before them (convolutions and dense layers whose result is
+/// scaled or shifted), or behind them (where nothing but one such layer reads the result). Parts of fuse.
+void fold_into_producers(program& p);
+void fold_into_readers(program& p);
+
 /// Folds batch normalisation and constant scales into weights, merges activations, residual additions and padding into
 /// the operations before them, recognises hard-swish and SiLU, and removes what nobody reads.
 void fuse(program& p);

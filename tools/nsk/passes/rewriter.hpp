@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <optional>
+#include <vector>
+#include "passes/program.hpp"
+
+namespace nsk::tool {
+
+/// A run of rules over a program. Every rule looks at operation `i`, rewrites around it and says whether it changed
+/// anything; operations that lose their readers are swept at the end of each sweep.
+class rewriter {
+ public:
+  explicit rewriter(program& p) : m_p(p) {}
+
+ protected:
+  template <class Pass>
+  bool sweep(bool (Pass::*rule)(std::size_t)) {
+    bool any = false;
+    for (std::size_t i = 0; i < m_p.operations.size(); ++i)
+      if (at(i).output != no_value && (static_cast<Pass*>(this)->*rule)(i)) any = m_stale = true;
+    remove_dead();
+    return any;
+  }
+
+  operation& at(std::size_t i) { return m_p.operations[i]; }
+  /// Producer of `v` if its result is read by exactly one operation and is no model output; nullptr otherwise.
+  operation* sole_producer(int v);
+  operation* producer(int v);
+  int producer_index(int v);
+  /// The one value of a constant with equal elements.
+  std::optional<double> scalar(int v) const;
+  /// A constant that varies only along `axis` of a result of shape `shape`, as one number per position of that axis.
+  std::optional<std::vector<double>> per_channel(int v, const shape_t& shape, std::size_t axis) const;
+  /// Makes `o` produce `result` in place of operation `i`, at that place in the order.
+  void take_over(operation* o, std::size_t i, int result);
+  void remove_dead();
+  /// To be said when another pass has changed the program.
+  void look_again() { m_stale = true; }
+
+  program& m_p;
+
+ private:
+  void count_uses();
+
+  /// Who makes and reads a value, as of the last count.
+  struct use {
+    int producer = -1, readers = 0, last_reader = -1;
+  };
+  std::vector<use> m_uses;
+  bool m_stale = true;
+};
+
+}
