@@ -52,6 +52,7 @@ std::vector<std::byte> compile(const std::vector<variant_source>& variants, cons
     program p = canonicalise(v.g, v.states);
     recognise(p);
     fuse(p);
+    crop_windows(p);
     plans.push_back({v.name, lower(p, lowering)});
     plan& layout = plans.back().layout;
     if (v.batch != 0) bind_batch(layout, v.batch, v.batched_inputs);
