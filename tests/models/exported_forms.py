@@ -260,6 +260,21 @@ REFUSED = {
 }
 
 
+def check_trust():
+    """Constants that are far larger than the file are made for those who say that the model is their own."""
+    model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]> g (float[1,5000] x) => (float[1,5000] y) { w = ConstantOfShape(size) y = MatMul(x, w) }')
+    model.graph.initializer.append(numpy_helper.from_array(ints(5000, 5000), "size"))
+    with tempfile.TemporaryDirectory(prefix="nsk_forms_") as folder:
+        source = pathlib.Path(folder) / "model.onnx"
+        source.write_bytes(model.SerializeToString())
+        arguments = ["convert", source, "-o", source.with_suffix(".nsk"), "--quiet"]
+        done = nsk(*arguments)
+        if done.returncode != 2 or "--trust" not in done.stderr:
+            raise SystemExit(f"a refusal that names --trust expected, exit code {done.returncode}: {done.stderr}")
+        must(*arguments, "--trust")
+        must("check", source, source.with_suffix(".nsk"), "--trust")
+
+
 def check_refusal(name, signature, body, constants, pattern):
     model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> g {signature} {{ {body} }}')
     for key, value in constants.items():
@@ -280,6 +295,7 @@ def main():
     print(f"{len(chosen)} forms agree with ONNX Runtime")
     for name, refused in REFUSED.items():
         check_refusal(name, *refused)
+    check_trust()
     print(f"{len(REFUSED)} forms are refused with a reason")
 
 
