@@ -71,6 +71,27 @@ TEST_CASE("cast: floats lose their fraction and saturate, integers wrap") {
   }
 }
 
+TEST_CASE("cast: narrow integers that lie together become floats, whatever the count") {
+  tail::random r(12);
+  const auto check = [&](nsk::dtype type, auto zero) {
+    using T = decltype(zero);
+    for (int count : {1, 7, 8, 15, 63, 64, 65, 200}) {
+      tail::tensor in({count}, tail::typed_layout(r, 1, type)), out({count}, tail::typed_layout(r, 1, dtype::float32));
+      for (int i = 0; i < count; ++i)
+        in.at<T>({i}) = i < 2 ? (i == 0 ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max())
+                              : static_cast<T>(r.below(1 << 30));
+      tail::run_checked(r, out, [&](const nsk::tile_range& t) {
+        nsk::kernels::cast({in.view(), out.view()}, t, nullptr);
+      });
+      for (int i = 0; i < count; ++i) CHECK(out.at<float>({i}) == static_cast<float>(in.at<T>({i})));
+    }
+  };
+  check(dtype::uint8, std::uint8_t{});
+  check(dtype::int8, std::int8_t{});
+  check(dtype::int16, std::int16_t{});
+  check(dtype::int32, std::int32_t{});
+}
+
 TEST_CASE("compare: every relation, with broadcasts and NaN") {
   tail::random r(2);
   using kind = nsk::compare_kind;

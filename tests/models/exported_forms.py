@@ -16,9 +16,10 @@ import tempfile
 import numpy as np
 import onnx
 import onnx.parser
+import onnxruntime
 from onnx import numpy_helper
 
-from models import error_of, file_name, must, onnx_session
+from models import error_of, file_name, must, nsk
 
 TOLERANCE = 2e-5
 RANDOM = np.random.default_rng(11)
@@ -33,10 +34,10 @@ def ints(*values):
     return np.array(values, np.int64)
 
 
-def case(name, signature, body, constants=None, inputs=None, steps=None, opset=17, transposes=0):
-    """`steps`: {operator: how many of it the plan has}; `inputs`: those that are not random floats."""
+def case(name, signature, body, constants=None, inputs=None, steps=None, opset=17, transposes=0, macs=None):
+    """`steps`: {operator: how many of it the plan has}; `macs`: its multiply-adds; `inputs`: those that are not random floats."""
     CASES[name] = {"text": f'<ir_version: 8, opset_import: ["" : {opset}]> g {signature} {{ {body} }}', "constants": constants or {},
-                   "inputs": inputs or {}, "steps": steps or {}, "transposes": transposes}
+                   "inputs": inputs or {}, "steps": steps or {}, "transposes": transposes, "macs": macs}
 
 
 def build(spec):
@@ -45,6 +46,14 @@ def build(spec):
         model.graph.initializer.append(numpy_helper.from_array(np.asarray(value), name))
     onnx.checker.check_model(model)
     return model
+
+
+def plain_session(path):
+    """Without optimisations: those compute quantised weights in 8-bit arithmetic."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def shape_of(value_info):
@@ -63,6 +72,8 @@ def run(name, spec):
         for operator, wanted in spec["steps"].items():
             if operators.count(operator) != wanted:
                 raise SystemExit(f"{name}: {wanted} steps {operator} expected, the plan has {operators}")
+        if spec["macs"] is not None and plan["macs"] != spec["macs"]:
+            raise SystemExit(f"{name}: {plan['macs']} multiply-adds, {spec['macs']} expected")
         if len(plan["transposes_left"]) > spec["transposes"]:
             raise SystemExit(f"{name}: transpositions are left: {plan['transposes_left']}")
         inputs = {i.name: spec["inputs"].get(i.name, floats(*shape_of(i))) for i in model.graph.input}
@@ -71,7 +82,7 @@ def run(name, spec):
             np.save(folder / f"in{index}.npy", value)
             arguments += ["--input", f"{key}={folder / f'in{index}.npy'}"]
         must("run", target, *arguments, "--output-dir", folder / "out")
-        session = onnx_session(source)
+        session = plain_session(source)
         worst = 0.0
         for output, wanted in zip(session.get_outputs(), session.run(None, inputs)):
             worst = max(worst, error_of(np.load(folder / "out" / file_name(output.name)), wanted))
@@ -125,10 +136,11 @@ case("group_norm_operator", "(float[2,12,6,7] x) => (float[2,12,6,7] y)", "y = G
 case("dropout_of_nothing", "(float[4,20] x) => (float[4,20] y)", "d = Dropout(x, ratio, training) y = Relu(d)",
      {"ratio": np.float32(0), "training": np.array(True)})
 case("batch_norm_of_weights", "(float[1,3,9,9] x) => (float[1,8,7,7] y)",
-     "f, rm, rv = BatchNormalization<training_mode=1, epsilon=0.00001>(flat, one, zero, zero, one) w = Reshape(f, kernel) y = Conv(x, w)",
-     {"flat": floats(1, 8, 27), "one": np.ones(8, np.float32), "zero": np.zeros(8, np.float32), "kernel": ints(8, 3, 3, 3)}, steps={"Conv2D": 1})
-case("batch_norm_of_batch", "(float[3,8,5,5] x) => (float[3,8,5,5] y)", "y, rm, rv = BatchNormalization<training_mode=1>(x, scale, bias, zero, one)",
-     {"scale": floats(8), "bias": floats(8), "one": np.ones(8, np.float32), "zero": np.zeros(8, np.float32)})
+     "f, rm, rv = BatchNormalization<training_mode=1, epsilon=0.00001>(flat, one, zero, mean, var) w = Reshape(f, kernel) y = Conv(x, w)",
+     {"flat": floats(1, 8, 27), "one": np.ones(8, np.float32), "zero": np.zeros(8, np.float32),
+      "mean": floats(8), "var": floats(8, low=1, high=2), "kernel": ints(8, 3, 3, 3)}, steps={"Conv2D": 1})
+case("batch_norm_of_batch", "(float[3,8,5,5] x) => (float[3,8,5,5] y)", "y, rm, rv = BatchNormalization<training_mode=1>(x, scale, bias, mean, var)",
+     {"scale": floats(8), "bias": floats(8), "mean": floats(8), "var": floats(8, low=1, high=2)})
 HARD_SWISH = "t = Add(c, three) k = Clip(t, zero, six) m = Mul({order}) h = Div(m, six) "
 CONVOLVED = {"w": floats(8, 3, 3, 3), "v": floats(5, 8, 1, 1), "d": floats(8, 1, 3, 3), "three": np.float32(3), "zero": np.float32(0), "six": np.float32(6),
              "scale": np.float32(0.4), "shift": floats(1), "scales": floats(8, 1, 1), "shifts": floats(8, 1, 1), "zeros": np.zeros((8, 1, 1), np.float32)}
@@ -249,12 +261,93 @@ case("not_a_number_replaced", "(float[1,6] x) => (float[1,6] y)", "n = IsNaN(x) 
 case("only_positive_infinity", "(float[1,6] x) => (bool[1,6] y)", "y = IsInf<detect_negative=0>(x)", inputs={"x": strange})
 
 
+for op in ("Sin", "Cos", "Tan"):
+    case(f"angles_{op}", "(float[5,33] x) => (float[5,33] y)", f"y = {op}(x)", inputs={"x": floats(5, 33, low=-40, high=40)})
+case("position_encoding", "(float[7,3] x) => (float[7,18] y)",
+     "a = Mul(x, two) b = Mul(x, four) s = Sin(x) c = Cos(x) t = Sin(a) d = Cos(a) u = Sin(b) e = Cos(b) y = Concat<axis=1>(s, c, t, d, u, e)",
+     {"two": np.float32(2), "four": np.float32(4)})
+# Pictures over time, and other volumes.
+case("conv_of_volume", "(float[1,3,6,8,9] x) => (float[1,5,6,8,9] y)", "y = Conv<pads=[1,1,1,1,1,1]>(x, w, b)", {"w": floats(5, 3, 3, 3, 3), "b": floats(5)})
+case("conv_of_volumes_strided", "(float[2,4,7,8,9] x) => (float[2,6,3,8,4] y)",
+     "c = Conv<strides=[2,1,2], dilations=[2,1,1], pads=[1,1,0,2,1,0], group=2>(x, w) y = Relu(c)", {"w": floats(6, 2, 3, 3, 3)}, transposes=3)
+case("conv_of_volume_same", "(float[1,2,5,6,7] x) => (float[1,3,3,3,4] y)", 'y = Conv<strides=[2,2,2], auto_pad="SAME_UPPER">(x, w)', {"w": floats(3, 2, 2, 3, 3)})
+case("max_of_volume", "(float[1,3,6,8,9] x) => (float[1,3,3,4,9] y)", "y = MaxPool<kernel_shape=[2,2,1], strides=[2,2,1]>(x)", transposes=2)
+case("mean_of_volume", "(float[1,3,6,8,9] x) => (float[1,3,4,4,9] y)", "y = AveragePool<kernel_shape=[3,2,3], strides=[2,2,1], pads=[1,0,1,1,0,1], ceil_mode=1>(x)",
+     transposes=2)
+case("mean_of_padded_volume", "(float[2,3,6,8,9] x) => (float[2,3,3,8,5] y)",
+     "y = AveragePool<kernel_shape=[3,3,3], strides=[2,1,2], pads=[1,1,1,1,1,1], count_include_pad=1>(x)", transposes=2)
+case("reversed_sequence", "(float[5,1,4] x) => (float[5,1,4] y)", "y = ReverseSequence(x, n)", {"n": ints(5)})
+case("reversed_start", "(float[2,6,4] x) => (float[2,6,4] y)", "y = ReverseSequence<batch_axis=0, time_axis=1>(x, n)", {"n": ints(4, 4)})
+# Windows that reach beyond the picture: only what can meet pixels is computed.
+case("dilated_beyond_picture", "(float[1,4,8,9] x) => (float[1,6,8,9] y)", "y = Conv<dilations=[12,12], pads=[12,12,12,12]>(x, w)",
+     {"w": floats(6, 4, 3, 3)}, macs=8 * 9 * 6 * 4)
+case("dilated_beyond_one_side", "(float[1,4,8,9] x) => (float[1,6,8,1] y)", "y = Conv<dilations=[5,8], pads=[5,0,5,8]>(x, w)",
+     {"w": floats(6, 4, 3, 3)}, macs=8 * 1 * 6 * 4 * 3 * 2)
+case("strided_beyond_picture", "(float[1,4,7] x) => (float[1,6,3] y)", "y = Conv<dilations=[9], strides=[3], pads=[10,10]>(x, w)",
+     {"w": floats(6, 4, 3)})
+case("depthwise_beyond_picture", "(float[1,6,5,5] x) => (float[1,6,5,5] y)", "y = Conv<dilations=[6,1], pads=[6,1,6,1], group=6>(x, w)",
+     {"w": floats(6, 1, 3, 3)})
+# Constants that are stored as integers.
+case("dequantised_weights", "(float[1,4,6,6] x) => (float[1,6,4,4] y)", "w = DequantizeLinear<axis=0>(q, scale, zero) y = Conv(x, w)",
+     {"q": RANDOM.integers(-128, 128, (6, 4, 3, 3)).astype(np.int8), "scale": floats(6, low=0.001, high=0.02), "zero": RANDOM.integers(-9, 9, 6).astype(np.int8)},
+     steps={"Conv2D": 1})
+case("dequantised_bias", "(float[3,4] x) => (float[3,5] y)", "w = DequantizeLinear(q, scale, zero) b = DequantizeLinear(r, fine) y = Gemm(x, w, b)",
+     {"q": RANDOM.integers(0, 256, (4, 5)).astype(np.uint8), "scale": np.float32(0.01), "zero": np.uint8(128),
+      "r": RANDOM.integers(-999, 999, 5).astype(np.int32), "fine": np.float32(1e-4)})
+case("dequantised_in_blocks", "(float[3,8] x) => (float[3,5] y)", "w = DequantizeLinear<axis=0, block_size=4>(q, scale, zero) y = MatMul(x, w)",
+     {"q": RANDOM.integers(-128, 128, (8, 5)).astype(np.int8), "scale": floats(2, 5, low=0.001, high=0.02), "zero": RANDOM.integers(-9, 9, (2, 5)).astype(np.int8)},
+     opset=21)
+
+# What is refused, and what the message must say.
+REFUSED = {
+    "quantised": ("(float[1,4] x) => (float[1,4] y)", "q = QuantizeLinear(x, s, z) y = DequantizeLinear(q, s, z)", {"s": np.float32(1), "z": np.int8(0)},
+                  "8-bit integers.*Convert the float32 model"),
+    "diagonal": ("(float[3,3] x) => (float[3] y)", 'y = Einsum<equation="ii->i">(x)', {}, "a label stands twice"),
+    "label_lengths": ("(float[3,4] x, float[5,6] z) => (float[3,6] y)", 'y = Einsum<equation="ij,jk->ik">(x, z)', {}, "axes of different lengths"),
+    "computed_places": ("(float[4] x, int64[2,1] at, float[2] v) => (float[4] y)", "y = ScatterND(x, at, v)", {}, "must be a constant"),
+    "sum_at_one_place": ("(float[4] x, float[2] v) => (float[4] y)", 'y = ScatterND<reduction="add">(x, at, v)', {"at": np.array([[1], [1]])},
+                         "two updates of one element"),
+    "place_outside": ("(float[4] x, float[1] v) => (float[4] y)", "y = ScatterND(x, at, v)", {"at": np.array([[4]])}, "outside its axis"),
+}
+
+
+def check_trust():
+    """Constants that are far larger than the file are made for those who say that the model is their own."""
+    model = onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 13]> g (float[1,5000] x) => (float[1,5000] y) { w = ConstantOfShape(size) y = MatMul(x, w) }')
+    model.graph.initializer.append(numpy_helper.from_array(ints(5000, 5000), "size"))
+    with tempfile.TemporaryDirectory(prefix="nsk_forms_") as folder:
+        source = pathlib.Path(folder) / "model.onnx"
+        source.write_bytes(model.SerializeToString())
+        arguments = ["convert", source, "-o", source.with_suffix(".nsk"), "--quiet"]
+        done = nsk(*arguments)
+        if done.returncode != 2 or "--trust" not in done.stderr:
+            raise SystemExit(f"a refusal that names --trust expected, exit code {done.returncode}: {done.stderr}")
+        must(*arguments, "--trust")
+        must("check", source, source.with_suffix(".nsk"), "--trust")
+
+
+def check_refusal(name, signature, body, constants, pattern):
+    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> g {signature} {{ {body} }}')
+    for key, value in constants.items():
+        model.graph.initializer.append(numpy_helper.from_array(np.asarray(value), key))
+    with tempfile.TemporaryDirectory(prefix="nsk_forms_") as folder:
+        source = pathlib.Path(folder) / "model.onnx"
+        source.write_bytes(model.SerializeToString())
+        done = nsk("convert", source, "-o", source.with_suffix(".nsk"), "--quiet")
+    if done.returncode != 2 or not re.search(pattern, done.stderr):
+        raise SystemExit(f"{name}: a refusal with '{pattern}' expected, exit code {done.returncode}: {done.stderr}")
+
+
 def main():
     pattern = sys.argv[1] if len(sys.argv) > 1 else ".*"
     chosen = [name for name in CASES if re.fullmatch(pattern, name)]
     for name in chosen:
         print(f"{name}: {run(name, CASES[name]):.1e}", flush=True)
     print(f"{len(chosen)} forms agree with ONNX Runtime")
+    for name, refused in REFUSED.items():
+        check_refusal(name, *refused)
+    check_trust()
+    print(f"{len(REFUSED)} forms are refused with a reason")
 
 
 if __name__ == "__main__":

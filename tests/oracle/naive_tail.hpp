@@ -77,6 +77,8 @@ inline double apply(nsk::function f, double alpha, double beta, double x) {
     case function::softplus: return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
     case function::square: return x * x;
     case function::sign: return x > 0 ? 1 : x < 0 ? -1 : x;
+    case function::sin: return std::sin(x);
+    case function::cos: return std::cos(x);
   }
   return std::numeric_limits<double>::quiet_NaN();
 }

@@ -62,9 +62,11 @@ enum class function : std::uint8_t {
   elu,
   softplus,
   square,
-  sign
+  sign,
+  sin,
+  cos
 };
-inline constexpr int function_count = 24;
+inline constexpr int function_count = 26;
 
 /// A set of elementwise functions.
 template <function... Functions>
@@ -78,7 +80,7 @@ using all_functions =
                   function::hard_sigmoid, function::hard_swish, function::silu, function::tanh, function::exp,
                   function::log, function::sqrt, function::reciprocal, function::neg, function::abs, function::floor,
                   function::ceil, function::round, function::erf, function::gelu, function::elu, function::softplus,
-                  function::square, function::sign>;
+                  function::square, function::sign, function::sin, function::cos>;
 
 enum class conv_algorithm : std::uint8_t { direct, winograd4, winograd2 };
 enum class pool_kind : std::uint8_t { max, average };

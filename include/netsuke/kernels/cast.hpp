@@ -6,6 +6,7 @@
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/fill.hpp>
 #include <netsuke/kernels/impl/element_lines.hpp>
+#include <netsuke/simd/vec.hpp>
 #define NSK_REGION_COMPACT
 #include <netsuke/simd/begin.hpp>
 
@@ -47,6 +48,34 @@ NSK_ONE_COPY inline void write_block(const tensor_view& output, std::ptrdiff_t a
   });
 }
 
+/// Integers of at most 32 bits, and booleans, next to each other as floats next to each other: what pictures are.
+template <class From>
+inline void cast_narrow_line(const cast_args& a, const element_line<2>& l) {
+  std::int32_t block[cast_block];
+  for (std::ptrdiff_t i = 0; i < l.count; i += cast_block) {
+    const std::ptrdiff_t n = l.count - i < cast_block ? l.count - i : cast_block;
+    read_block<std::int32_t, From>(a.input.data, l.at[1] + i, 1, n, block);
+    float* const to = a.output.as<float>() + l.at[0] + i;
+    std::ptrdiff_t k = 0;
+    for (; k + simd::f32::lanes <= n; k += simd::f32::lanes)
+      simd::store(to + k, simd::to_f32(simd::load_i32(block + k)));
+    for (; k < n; ++k) to[k] = static_cast<float>(block[k]);
+  }
+}
+/// Whether `line` was one of those and is done.
+inline bool cast_to_floats(const cast_args& a, const element_line<2>& l) {
+  if (a.output.type != dtype::float32 || l.step[0] != 1 || l.step[1] != 1) return false;
+  bool done = false;
+  visit_type(a.input.type, [&](auto from) {
+    using type = decltype(from);
+    if constexpr (!std::is_same_v<type, float> && sizeof(type) <= sizeof(std::int32_t)) {
+      cast_narrow_line<type>(a, l);
+      done = true;
+    }
+  });
+  return done;
+}
+
 template <class Wide>
 inline void cast_line(const cast_args& a, const element_line<2>& l) {
   Wide block[cast_block];
@@ -72,7 +101,7 @@ inline void cast(const cast_args& a, const tile_range& t, std::byte*) {
   impl::for_each_line(a.output, strides, t, [&](const impl::element_line<2>& l) {
     if (a.input.type == dtype::float32)
       impl::cast_line<float>(a, l);
-    else
+    else if (!impl::cast_to_floats(a, l))
       impl::cast_line<std::int64_t>(a, l);
   });
   impl::fill_typed_border(a.output, t);

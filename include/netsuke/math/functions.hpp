@@ -6,6 +6,7 @@
 #include <netsuke/math/error_function.hpp>
 #include <netsuke/math/exponential.hpp>
 #include <netsuke/math/pow.hpp>
+#include <netsuke/math/trigonometry.hpp>
 #include <netsuke/simd/begin.hpp>
 NSK_BEGIN
 namespace math {
@@ -73,6 +74,10 @@ struct applied {
       return simd::mul(x, x);
     else if constexpr (F == function::sign)
       return sign(x);
+    else if constexpr (F == function::sin)
+      return sin(x);
+    else if constexpr (F == function::cos)
+      return cos(x);
     else
       return x;
   }
@@ -112,6 +117,8 @@ inline void visit(function f, float alpha, float beta, Body&& body) {
     NSK_CASE(softplus)
     NSK_CASE(square)
     NSK_CASE(sign)
+    NSK_CASE(sin)
+    NSK_CASE(cos)
     case function::identity:
     case function::prelu: break;
   }

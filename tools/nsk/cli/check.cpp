@@ -82,7 +82,9 @@ exit_code check(const check_options& o) {
   const int variant = variant_of(file.view, o.variant);
   const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1, variant);
   graph g = import_model(o.source, {was_dequantized(file.view)});
-  resolve(g, options_of(g, file.view, o.sets, variant));
+  input_options inputs = options_of(g, file.view, o.sets, variant);
+  inputs.trusted = o.trusted;
+  resolve(g, inputs);
   const comparison_report report = compare(
       g, file.view, *runner, inputs_of(file.view, o, variant), [&](const std::string& what) { progress.show(what); },
       variant);

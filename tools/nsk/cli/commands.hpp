@@ -17,7 +17,7 @@ struct convert_options {
   std::vector<std::string> outputs;                              ///< names; empty: all
   double max_tile_us = 100;
   int batch = 0;  ///< most rows; 0: fixed shapes
-  bool check = false, embed_check = false, quiet = false, winograd = true, dequantize = false;
+  bool check = false, embed_check = false, quiet = false, winograd = true, dequantize = false, trusted = false;
   bool find_states = true;
 };
 exit_code convert(const convert_options& o);
@@ -62,7 +62,7 @@ struct check_options {
   std::vector<std::string> inputs, sets;  ///< NAME=FILE.npy, NAME=VALUE
   double tolerance = 1e-4;
   std::uint64_t seed = 1;
-  bool quiet = false;
+  bool quiet = false, trusted = false;
 };
 exit_code check(const check_options& o);
 

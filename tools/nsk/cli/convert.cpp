@@ -94,6 +94,7 @@ std::vector<variant_source> read_variants(const convert_options& o) {
     variant_source& v = variants.back();
     input_options complete = inputs;
     complete.outputs = o.outputs;
+    complete.trusted = o.trusted;
     if (o.batch != 0) bind_open_batch(v, complete, o.batch);
     resolve(v.g, complete);
     v.states = states_of(v.g, states);

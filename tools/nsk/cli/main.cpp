@@ -85,6 +85,8 @@ CLI::App* add_convert(CLI::App& app, convert_options& o) {
                    "Bind open first axes of inputs to a batch of at most N rows; a run computes as many as it needs")
       ->type_name("N")
       ->check(silent(CLI::Range(2, 65536)));
+  command->add_flag("--trust", o.trusted,
+                    "The model is your own: constants that it computes may be far larger than its file");
   command->add_flag("--check", o.check, "Compare with the reference evaluator before writing");
   command->add_flag("--embed-check", o.embed_check,
                     "Record inputs and outputs in the file, which nsk::selftest replays on the player's machine");
@@ -202,6 +204,7 @@ CLI::App* add_check(CLI::App& app, check_options& o) {
       ->allow_extra_args(false);
   command->add_option("--set", o.sets, "As given to convert")->type_name("NAME=VALUE")->allow_extra_args(false);
   add_variant(command, o.variant);
+  command->add_flag("--trust", o.trusted, "The source is your own: its constants may be far larger than its file");
   command->add_option("--tolerance", o.tolerance, "Largest error, as a share of a tensor's largest magnitude")
       ->type_name("X")
       ->capture_default_str();

@@ -2,6 +2,7 @@
 #include "graph/folder.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "errors.hpp"
 #include "reference/evaluator.hpp"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr double elements_for_all = 1 << 24, elements_per_held = 8;
 constexpr double work_for_all = 1 << 30, work_per_held = 4096;
+constexpr double no_limit = std::numeric_limits<double>::infinity();
 constexpr double work_per_element = 20;           // that is read or made, in multiply-adds
 constexpr std::int64_t most_looked_at = 1 << 16;  // elements of a constant that inference may need: shapes, no weights
 
@@ -31,10 +33,10 @@ std::int64_t constant_elements(const graph& g) {
   return sum;
 }
 
-folder::folder(graph& g, std::int64_t held)
+folder::folder(graph& g, std::int64_t held, bool trusted)
     : m_graph(g),
-      m_most_elements(elements_for_all + elements_per_held * static_cast<double>(held)),
-      m_most_work(work_for_all + work_per_held * static_cast<double>(held)) {}
+      m_most_elements(trusted ? no_limit : elements_for_all + elements_per_held * static_cast<double>(held)),
+      m_most_work(trusted ? no_limit : work_for_all + work_per_held * static_cast<double>(held)) {}
 
 bool folder::folds(const node& n) const {
   if (reference::draws_numbers(n)) return false;
@@ -46,9 +48,11 @@ bool folder::folds(const node& n) const {
 void folder::make(std::int64_t elements, const std::string& who) {
   m_elements += static_cast<double>(elements);
   if (m_elements > m_most_elements)
-    refuse(who + ": with it, the constants that are computed at conversion would have " + number_text(m_elements) +
-           " elements; a model whose file holds as few as this one may make " + number_text(m_most_elements) +
-           " (2^24, and 8 for each that it holds). Compute it in the game, or make one of its operands an input");
+    refuse(
+        who + ": with it, the constants that are computed at conversion would have " + number_text(m_elements) +
+        " elements; a model whose file holds as few as this one may make " + number_text(m_most_elements) +
+        " (2^24, and 8 for each that it holds). Add --trust if the model is your own, or make one of its operands an "
+        "input");
 }
 
 bool folder::run(const node& n) {
@@ -88,7 +92,9 @@ bool folder::run(const node& n) {
   if (m_work > m_most_work)
     refuse(describe(m_graph, n) + ": with it, what is computed at conversion would take " + number_text(m_work) +
            " multiply-adds; a model whose file holds as few numbers as this one may take " + number_text(m_most_work) +
-           " (2^30, and 4096 for each that it holds). Compute it in the game, or make one of its operands an input");
+           " (2^30, and 4096 for each that it holds). Add --trust if the model is your own, or make one of its "
+           "operands an "
+           "input");
   if (!known) return false;
   std::vector<reference::typed_array> results = reference::evaluate_call(c);
   for (std::size_t i = 0; i < n.outputs.size(); ++i)

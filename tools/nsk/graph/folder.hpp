@@ -13,8 +13,9 @@ std::int64_t constant_elements(const graph& g);
 class folder {
  public:
   /// Works on `g`, whose file holds `held` elements of constants. They set the limits: all that is made from them may
-  /// have 2^24 elements and 8 for each that is held, and take 2^30 multiply-adds and 4096 for each.
-  folder(graph& g, std::int64_t held);
+  /// have 2^24 elements and 8 for each that is held, and take 2^30 multiply-adds and 4096 for each. A trusted file may
+  /// cost what it likes.
+  folder(graph& g, std::int64_t held, bool trusted = false);
 
   /// Whether all that `n` reads is known: constants, or nothing but shapes.
   bool folds(const node& n) const;

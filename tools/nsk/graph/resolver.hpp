@@ -18,7 +18,7 @@ inline constexpr std::size_t most_nodes = 20'000, most_ports = 1024;
 class resolver {
  public:
   resolver(graph& g, const input_options& options)
-      : m_graph(g), m_options(options), m_folder(g, constant_elements(g)) {}
+      : m_graph(g), m_options(options), m_folder(g, constant_elements(g), options.trusted) {}
   void run();
 
  private:

@@ -29,6 +29,10 @@ class canonicaliser {
   void batch_normalization(const node&);
   void pool(const node&);
   void global_pool(const node&);
+  // canonicalise_volume.cpp
+  void conv_of_volume(const node&);
+  void pool_of_volume(const node&);
+  int exchanged(const node& n, int x, const std::string& suffix);
   // canonicalise_conv_transpose.cpp
   void conv_transpose(const node&);
   class transposition;
@@ -53,6 +57,7 @@ class canonicaliser {
   void mish(const node&);
   void swish(const node&);
   void softsign(const node&);
+  void tangent(const node&);
   void thresholded_relu(const node&);
   void shrink(const node&);
   // canonicalise_typed.cpp: any element type, comparisons, indices
@@ -77,6 +82,7 @@ class canonicaliser {
   void scatter_elements(const node&);
   void gather_nd(const node&);
   void trilu(const node&);
+  void reverse_sequence(const node&);
   void is_nan(const node&);
   void is_inf(const node&);
   int before_widening(const node&);

@@ -57,6 +57,12 @@ void canonicaliser::softsign(const node& n) {
   combine(n, binary_kind::div, x, divisor, "", of(n.outputs[0]));
 }
 
+/// sin(x) / cos(x).
+void canonicaliser::tangent(const node& n) {
+  const int x = in(n, 0), sine = apply(n, x, function::sin, "sine"), cosine = apply(n, x, function::cos, "cosine");
+  combine(n, binary_kind::div, sine, cosine, "", of(n.outputs[0]));
+}
+
 /// x where it is above alpha, else 0.
 void canonicaliser::thresholded_relu(const node& n) {
   const shape_t& shape = in_shape(n, 0);

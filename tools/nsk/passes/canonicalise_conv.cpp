@@ -54,8 +54,8 @@ canonicaliser::spatial canonicaliser::window_of(const node& n, const shape_t& in
 void canonicaliser::conv(const node& n) {
   const shape_t& x = in_shape(n, 0);
   const shape_t& weight_shape = in_shape(n, 1);
-  if (x.size() != 3 && x.size() != 4)
-    refuse_node(n, "convolution has one or two spatial axes; 3-D convolution has no kernel");
+  if (x.size() == 5) return conv_of_volume(n);
+  if (x.size() != 3 && x.size() != 4) refuse_node(n, "convolution has one, two or three spatial axes");
   conv_parameters c;
   c.weights = weights(n, 1, "the weights");
   c.outputs = static_cast<int>(weight_shape[0]);
@@ -189,8 +189,9 @@ void canonicaliser::batch_normalization(const node& n) {
 
 void canonicaliser::pool(const node& n) {
   const shape_t& x = in_shape(n, 0);
-  if (x.size() != 3 && x.size() != 4) refuse_node(n, "pooling has one or two spatial axes; 3-D pooling has no kernel");
   if (n.outputs.size() > 1 && n.outputs[1] != no_value) refuse_node(n, "the Indices output of MaxPool has no kernel");
+  if (x.size() == 5) return pool_of_volume(n);
+  if (x.size() != 3 && x.size() != 4) refuse_node(n, "pooling has one, two or three spatial axes");
   const spatial s = window_of(n, x, n.integers("kernel_shape"), out_shape(n));
   if (s.w.pad_top > (s.w.kernel_h - 1) * s.w.dilation_h || s.w.pad_left > (s.w.kernel_w - 1) * s.w.dilation_w)
     refuse_node(n, "its first windows lie in the padding alone; make the pads smaller than the kernel");

@@ -30,7 +30,9 @@ void canonicaliser::unary(const node& n) {
                                                                {"Elu", {function::elu, 1, 0}},
                                                                {"Softplus", {function::softplus, 0, 0}},
                                                                {"Gelu", {function::gelu, 0, 0}},
-                                                               {"Sign", {function::sign, 0, 0}}};
+                                                               {"Sign", {function::sign, 0, 0}},
+                                                               {"Sin", {function::sin, 0, 0}},
+                                                               {"Cos", {function::cos, 0, 0}}};
   const entry& e = table.at(n.op);
   if (n.op == "Gelu" && n.text("approximate", "none") != "none") return gelu_by_tanh(n);
   post_operation post;

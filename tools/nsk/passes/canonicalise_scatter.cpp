@@ -191,6 +191,26 @@ void canonicaliser::trilu(const node& n) {
   emit(n, select_parameters{}, {mask, in(n, 0), zero});
 }
 
+/// The first positions backwards, the rest as it is; equal lengths for the whole batch.
+void canonicaliser::reverse_sequence(const node& n) {
+  const shape_t& x = in_shape(n, 0);
+  const auto axis = static_cast<std::size_t>(axis_of(n.integer("time_axis", 0), x.size()));
+  const std::vector<std::int64_t> lengths = integers(n, 1, "the lengths");
+  for (std::int64_t l : lengths)
+    if (l != lengths[0]) refuse_node(n, "lengths that differ within the batch have no kernel");
+  const std::int64_t length = lengths[0];
+  slice_parameters s{std::vector<std::int64_t>(x.size(), 0), std::vector<std::int64_t>(x.size(), 1)};
+  s.starts[axis] = length - 1;
+  s.steps[axis] = length > 1 ? -1 : 1;
+  shape_t shape = x;
+  shape[axis] = length;
+  int backwards = temporary(n, "backwards", shape, in_type(n, 0));
+  emit(n, std::move(s), {in(n, 0)}, backwards);
+  if (length < x[axis])
+    backwards = appended(n, axis, backwards, part(n, in(n, 0), axis, length, x[axis] - length, "rest"), "all");
+  emit(n, reshape_parameters{}, {backwards});
+}
+
 /// Input 0, or the float32 that it was before a cast to float64, which some exporters put before tests of floats.
 int canonicaliser::before_widening(const node& n) {
   if (in_type(n, 0) == element::f32) return in(n, 0);

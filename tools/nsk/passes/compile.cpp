@@ -75,6 +75,7 @@ std::vector<std::byte> compile(const std::vector<variant_source>& variants, cons
     recognise(p);
     recognise_cells(p);
     fuse(p);
+    crop_windows(p);
     plans.push_back({v.name, lower(p, lowering)});
     plan& layout = plans.back().layout;
     if (v.batch != 0) bind_batch(layout, v.batch, v.batched_inputs);

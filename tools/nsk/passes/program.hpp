@@ -241,4 +241,7 @@ void fold_into_readers(program& p);
 /// the operations before them, recognises hard-swish and SiLU, and removes what nobody reads.
 void fuse(program& p);
 
+/// Cuts rows and columns of kernels that meet nothing but padding.
+void crop_windows(program& p);
+
 }

@@ -21,7 +21,9 @@ bool is_costly(function f) {
     case function::erf:
     case function::gelu:
     case function::elu:
-    case function::softplus: return true;
+    case function::softplus:
+    case function::sin:
+    case function::cos: return true;
     default: return false;
   }
 }

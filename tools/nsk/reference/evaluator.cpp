@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "reference/evaluator.hpp"
 
+#include <set>
+
 #include "errors.hpp"
 #include "reference/operators.hpp"
 #include "reference/run_node.hpp"
@@ -119,6 +121,14 @@ const graph* branch_of(const graph& g, const node& n, const array& condition) {
 
 void require_known(const graph& g, const node& n) {
   if (is_known_operator(n)) return;
+  static const std::set<std::string> quantised = {
+      "QuantizeLinear", "DynamicQuantizeLinear", "QLinearConv",      "QLinearMatMul",
+      "ConvInteger",    "MatMulInteger",         "QLinearAdd",       "QLinearMul",
+      "QLinearConcat",  "QLinearSigmoid",        "QLinearLeakyRelu", "QLinearGlobalAveragePool"};
+  if (quantised.count(n.op) != 0)
+    refuse(describe(g, n) +
+           ": the model computes in 8-bit integers, for which the engine has no kernels yet. Convert the float32 model "
+           "that it was made from (8-bit constants with DequantizeLinear alone are welcome)");
   refuse(describe(g, n) +
          ": this operator is not supported. Replace it in the exporter by operators of docs/operators.md, or cut the "
          "graph before it");

@@ -291,11 +291,13 @@ enum class Function : uint8_t {
   softplus = 21,
   square = 22,
   sign = 23,
+  sin = 24,
+  cos = 25,
   MIN = identity,
-  MAX = sign
+  MAX = cos
 };
 
-inline const Function (&EnumValuesFunction())[24] {
+inline const Function (&EnumValuesFunction())[26] {
   static const Function values[] = {
     Function::identity,
     Function::clip,
@@ -320,13 +322,15 @@ inline const Function (&EnumValuesFunction())[24] {
     Function::elu,
     Function::softplus,
     Function::square,
-    Function::sign
+    Function::sign,
+    Function::sin,
+    Function::cos
   };
   return values;
 }
 
 inline const char * const *EnumNamesFunction() {
-  static const char * const names[25] = {
+  static const char * const names[27] = {
     "identity",
     "clip",
     "leaky_relu",
@@ -351,13 +355,15 @@ inline const char * const *EnumNamesFunction() {
     "softplus",
     "square",
     "sign",
+    "sin",
+    "cos",
     nullptr
   };
   return names;
 }
 
 inline const char *EnumNameFunction(Function e) {
-  if (flatbuffers::IsOutRange(e, Function::identity, Function::sign)) return "";
+  if (flatbuffers::IsOutRange(e, Function::identity, Function::cos)) return "";
   const size_t index = static_cast<size_t>(e);
   return EnumNamesFunction()[index];
 }
