@@ -312,6 +312,7 @@ class tflite_importer {
   std::set<int> m_called_once;
   bool m_initialising = false;           ///< inside CALL_ONCE
   int m_conditional = 0;                 ///< branches on data around the operator at hand
+  int m_loops = 0;                       ///< loops around it
   std::set<int> m_active;                ///< graphs around the operator at hand, but the first one
   std::size_t m_placed = 0;              ///< bytes, about, of the operators of graphs inside so far
   std::unordered_set<value_id> m_bound;  ///< values that carry a tensor's name

@@ -12,6 +12,9 @@ tflite_importer::memory_id tflite_importer::memory_of(int t) {
   const auto [found, is_new] = m_variables.try_emplace({m_scope.number, t}, m_memories.size());
   if (is_new) m_memories.push_back({m_scope.number == 0 ? tensor(t).name : unique(m_value_names, tensor(t).name)});
   require(!m_initialising, "it uses a variable tensor inside an initialiser");
+  require(m_loops == 0,
+          "its state is a variable tensor inside a loop, which runtimes do not keep. Export the loop's state as values "
+          "that the loop carries, or as a variable that it reads and assigns");
   memory& m = m_memories[found->second];
   if (m.now != no_value) return found->second;
   if (is_quantized(tensor(t)))
