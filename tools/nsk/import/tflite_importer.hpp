@@ -108,7 +108,8 @@ class tflite_importer {
   value_id recurrence(const sequence& s, const rnn_layer& r);
   void read_layer(rnn_layer& r, const sequence& s, std::size_t first, std::size_t state);
   sequence instant_of(int x);
-  int state_at(std::size_t i, const shape_t& wanted);
+  int state_at(std::size_t i, const shape_t& wanted, bool quantized_too = false);
+  value_id saturated(value_id v, int t);
   void require_unrollable(const sequence& s, const char* why) const;
   value_id layer_activated(value_id v, tfl::Activation a);
   void bind_directions(bool merged, value_id forwards, value_id backwards);
@@ -119,7 +120,7 @@ class tflite_importer {
   void bidirectional_sequence_lstm();
   struct lstm_places;
   struct lstm_layer;
-  lstm_layer lstm_at(const lstm_places& p, const sequence& s, std::int64_t auxiliary);
+  lstm_layer lstm_at(const lstm_places& p, const sequence& s, std::int64_t auxiliary, bool quantized_too);
   template <class Options>
   void set_lstm_options(lstm_layer& l, const Options& o) const;
   value_id run_lstm(const sequence& s, const lstm_layer& l);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "import/names.hpp"
-#include "import/tflite_constants.hpp"
 #include "import/tflite_importer.hpp"
 
 namespace nsk::tool {
@@ -17,8 +16,6 @@ tflite_importer::memory_id tflite_importer::memory_of(int t) {
           "that the loop carries, or as a variable that it reads and assigns");
   memory& m = m_memories[found->second];
   if (m.now != no_value) return found->second;
-  if (is_quantized(tensor(t)))
-    fail("its state '" + tensor(t).name + "' is quantised, and rounds in every run. Export the layer in float32");
   value v;
   v.name = m.name;
   v.type = type_of(t);
