@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-/// Rules for LSTM layers. What ONNX's LSTM says becomes one; projections, normalised gates, limits of the cell,
-/// clipped activations and quantised states, which saturate, are spelled out instant by instant. Gates are in the
-/// file's order: input, forget, cell, output.
+/// Rules for LSTM layers. What ONNX's LSTM says becomes one, with a limit of the cell beside it; projections,
+/// normalised gates, clipped activations and quantised states, which saturate, are spelled out instant by instant.
+/// Gates are in the file's order: input, forget, cell, output.
 #include <algorithm>
 
+#include "graph/recurrent.hpp"
 #include "import/tflite_constants.hpp"
 #include "import/tflite_recurrent.hpp"
 
@@ -93,8 +94,8 @@ void tflite_importer::set_lstm_options(lstm_layer& l, const Options& o) const {
 
 value_id tflite_importer::run_lstm(const sequence& s, const lstm_layer& l) {
   const bool plain_function = l.a == tfl::Activation::TANH || l.a == tfl::Activation::RELU;
-  const bool limited = l.cell_clip > 0 || is_quantized(tensor(l.h));
-  if (plain_function && l.projection == no_value && !l.normalised && !limited) return fused_lstm(s, l);
+  if (plain_function && l.projection == no_value && !l.normalised && !is_quantized(tensor(l.h)))
+    return fused_lstm(s, l);
   return unrolled_lstm(s, l);
 }
 
@@ -119,20 +120,20 @@ value_id tflite_importer::fused_lstm(const sequence& s, const lstm_layer& l) {
     inputs.push_back(reshaped(joined({of_input(l.from_cell), l.from_cell[output_gate], l.from_cell[forget_gate]}, 0),
                               {1, 3 * l.cells}));
   const std::string function = l.a == tfl::Activation::RELU ? "Relu" : "Tanh";
-  const values y = emit_many("LSTM", std::move(inputs),
-                             {{"hidden_size", l.cells},
-                              {"direction", std::string(s.backwards ? "reverse" : "forward")},
-                              {"layout", std::int64_t{!s.time_major}},
-                              {"input_forget", std::int64_t{l.coupled}},
-                              {"activations", std::vector<std::string>{"Sigmoid", function, function}}},
-                             3);
+  attributes a = {{"hidden_size", l.cells},
+                  {"direction", std::string(s.backwards ? "reverse" : "forward")},
+                  {"layout", std::int64_t{!s.time_major}},
+                  {"input_forget", std::int64_t{l.coupled}},
+                  {"activations", std::vector<std::string>{"Sigmoid", function, function}}};
+  if (l.cell_clip > 0) a[cell_clip_attribute] = static_cast<float>(l.cell_clip);
+  const values y = emit_many("LSTM", std::move(inputs), std::move(a), 3);
   write_variable(l.h, reshaped(y[1], {s.batch, l.cells}));
   write_variable(l.c, reshaped(y[2], {s.batch, l.cells}));
   return reshaped(y[0], s.whole(l.cells));
 }
 
 value_id tflite_importer::unrolled_lstm(const sequence& s, const lstm_layer& l) {
-  require_unrollable(s, "a projection, normalised gates, a limited cell or this activation");
+  require_unrollable(s, "a projection, normalised gates, quantised states or this activation");
   const std::size_t first = l.coupled ? 1 : 0;
   const auto all = [&](const values& group) {
     return joined({group.begin() + static_cast<std::ptrdiff_t>(first), group.end()}, 0);
