@@ -31,7 +31,7 @@ struct sample {
   recurrent_kind kind = recurrent_kind::lstm;
   int batch = 1, instants = 1, directions = 1, hidden = 1;
   bool peephole = false, input_forget = false, linear_before_reset = false;
-  float clip = 0;
+  float clip = 0, cell_clip = 0;
   std::uint32_t reverse = 0;
   std::vector<int> lengths;
   std::vector<nsk::kernels::recurrent_gate> functions;
@@ -82,6 +82,7 @@ class fixture {
     m_args.input_forget = s.input_forget;
     m_args.linear_before_reset = s.linear_before_reset;
     m_args.clip = s.clip;
+    m_args.cell_clip = s.cell_clip;
     const auto each = static_cast<std::size_t>(nsk::recurrent_functions(s.kind));
     for (std::size_t i = 0; i < s.functions.size(); ++i) m_args.gate[i / each][i % each] = s.functions[i];
     m_args.flags = &m_flags;
@@ -126,6 +127,7 @@ class fixture {
     l.linear_before_reset = m_s.linear_before_reset;
     l.reverse = (m_s.reverse >> d & 1u) != 0;
     l.clip = static_cast<double>(m_s.clip);
+    l.cell_clip = static_cast<double>(m_s.cell_clip);
     const auto each = static_cast<std::size_t>(nsk::recurrent_functions(m_s.kind));
     l.f = oracle_of(m_s.functions[static_cast<std::size_t>(d) * each]);
     if (each > 1) l.g = oracle_of(m_s.functions[static_cast<std::size_t>(d) * each + 1]);
@@ -222,6 +224,21 @@ TEST_CASE("recurrent: peepholes, coupled gates, clipping and lengths, in every c
       CHECK(f.flags() == 0);
     }
   CHECK(hash.value() == 2814527735758391940u);
+}
+
+TEST_CASE("recurrent: a limit of the cell, with the usual functions and with others") {
+  tail::random r(34);
+  tail::digest hash;
+  for (int options = 0; options < 16; ++options) {
+    sample s = usual(recurrent_kind::lstm, 3, 6, 2, 19);
+    s.cell_clip = 0.2f;
+    s.peephole = (options & 1) != 0;
+    s.input_forget = (options & 2) != 0;
+    if ((options & 4) != 0) s.clip = 0.4f;
+    if ((options & 8) != 0) s.functions[2] = {recurrent_function::relu, 0, 0};
+    fixture(s, r).check(hash, 24);
+  }
+  CHECK(hash.value() == 432599417312591200u);
 }
 
 TEST_CASE("recurrent: every function in every gate") {

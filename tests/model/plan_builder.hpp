@@ -72,7 +72,7 @@ struct recurrent_spec {
   format::RecurrentKind kind = format::RecurrentKind::lstm;
   std::uint8_t reverse = 0;
   bool peephole = false, lengths = false, input_forget = false, linear_before_reset = false;
-  float clip = 0;
+  float clip = 0, cell_clip = 0;
   std::vector<std::uint8_t> functions;
   std::vector<float> parameters;
 };
@@ -293,7 +293,7 @@ inline flatbuffers::Offset<void> write_op(flatbuffers::FlatBufferBuilder& b, con
     case Operator::Recurrent: {
       const recurrent_spec& r = s.recurrent;
       return CreateRecurrentDirect(b, r.kind, r.reverse, r.peephole, r.lengths, r.input_forget, r.linear_before_reset,
-                                   r.clip, &r.functions, &r.parameters)
+                                   r.clip, &r.functions, &r.parameters, r.cell_clip)
           .Union();
     }
     case Operator::Random: return CreateRandom(b, s.random, 1, 0, s.stream).Union();

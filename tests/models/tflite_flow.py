@@ -205,9 +205,37 @@ def a_loop_that_assigns():
     return m.finish(run_loop(m, 3, step))
 
 
+def layer_over(m, x, memory):
+    """A plain recurrent layer of three units on the rows of x."""
+    weights = [m.constant(np.linspace(-0.7, 0.9, n).reshape(s)) for n, s in ((9, (3, 3)), (9, (3, 3)), (3, (3,)))]
+    return m.do("RNN", [x, *weights, memory], options=("RNNOptions", {"fusedActivationFunction": 4}))
+
+
+def two_layers_on_one_memory():
+    m = Model()
+    memory = m.w.tensor("memory", SHAPE, F, variable=True)
+    first = layer_over(m, m.ports["x"], memory)
+    return m.finish(layer_over(m, first, memory), m.do("NEG", [memory]))
+
+
+def a_layer_in_a_branch():
+    m = Model()
+    c = m.port("c", [1], np.bool_)
+    remembers = m.graph([(SHAPE, F)], lambda x: [layer_over(m, x, m.w.tensor("memory", SHAPE, F, variable=True))])
+    options = {"thenSubgraphIndex": remembers, "elseSubgraphIndex": m.graph([(SHAPE, F)], lambda x: [m.do("NEG", [x])])}
+    return m.finish(m.do("IF", [c, m.ports["x"]], options=("IfOptions", options)))
+
+
 MODELS = [a_running_total, a_variable_that_begins_with_numbers, a_variable_written_twice_and_read_between, a_counter_of_integers,
           two_variables_that_change_places, a_variable_that_is_only_assigned_first, a_branch_on_data, a_branch_that_is_known,
-          a_branch_that_assigns, a_loop_of_seven, a_loop_of_none, a_branch_inside_a_loop, a_loop_that_assigns]
+          a_branch_that_assigns, a_loop_of_seven, a_loop_of_none, a_branch_inside_a_loop, a_loop_that_assigns,
+          two_layers_on_one_memory, a_layer_in_a_branch]
+
+
+def a_layer_in_a_loop():
+    m = Model()
+    y = run_loop(m, 3, lambda i, s: layer_over(m, s, m.w.tensor("memory", SHAPE, F, variable=True)))
+    return m.finish(y), ["WHILE", "RNN", "inside a loop"]
 
 
 def unknown_number_of_iterations():
@@ -290,7 +318,7 @@ def an_initialiser_behind_the_first_use():
 
 
 REFUSED = [unknown_number_of_iterations, a_loop_without_end, a_graph_that_runs_itself, a_graph_that_is_not_there, graphs_that_double,
-           branches_of_two_shapes, a_variable_without_a_value, a_variable_that_grows, an_initialiser_behind_the_first_use]
+           branches_of_two_shapes, a_layer_in_a_loop, a_variable_without_a_value, a_variable_that_grows, an_initialiser_behind_the_first_use]
 
 
 def inputs_of(content):

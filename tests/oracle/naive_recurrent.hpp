@@ -18,7 +18,7 @@ struct recurrent_layer {
   std::vector<double> bias;      ///< [gates * hidden], of the product with h
   std::vector<double> peephole;  ///< [3][hidden]: input, output, forget; may be empty
   bool input_forget = false, linear_before_reset = false, reverse = false;
-  double clip = 0;
+  double clip = 0, cell_clip = 0;
   number_function f, g, h;
 
   int gates() const { return kind == rnn ? 1 : kind == gru ? 3 : 4; }
@@ -55,6 +55,7 @@ struct recurrent_layer {
         const double in = through(f, at(0, j) + product(0, j, before) + peek(0, j) * c[i]);
         const double forget = input_forget ? 1 - in : through(f, at(2, j) + product(2, j, before) + peek(2, j) * c[i]);
         c[i] = forget * c[i] + in * through(g, at(3, j) + product(3, j, before));
+        if (cell_clip > 0) c[i] = std::max(-cell_clip, std::min(cell_clip, c[i]));
         s[i] = through(f, at(1, j) + product(1, j, before) + peek(1, j) * c[i]) * h(c[i]);
       }
     }

@@ -210,7 +210,7 @@ struct recurrent_args {
   recurrent_kind kind;
   std::uint32_t reverse;  ///< bit d: direction d runs backwards
   bool input_forget, linear_before_reset;
-  float clip;  ///< 0: no clipping
+  float clip, cell_clip;  ///< of the arguments of f and g, and of c (lstm); 0: no clipping
   recurrent_gate gate[2][3];
   std::uint32_t* flags;
 };

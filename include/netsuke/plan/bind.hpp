@@ -170,6 +170,7 @@ inline kernels::recurrent_args bind_recurrent(const memory_map& m, const step_vi
   a.input_forget = r->input_forget();
   a.linear_before_reset = r->linear_before_reset();
   a.clip = r->clip();
+  a.cell_clip = r->cell_clip();
   const std::uint32_t functions = static_cast<std::uint32_t>(recurrent_functions(a.kind));
   for (std::uint32_t i = 0; i < impl::count_of(r->functions()); ++i)
     a.gate[i / functions][i % functions] = {static_cast<recurrent_function>(r->functions()->Get(i)),

@@ -119,6 +119,11 @@ recurrent_attributes recurrent_attributes_of(const node& n, const std::string& w
     if (!(r.clip > 0)) refuse(who + ": clip must be positive");
     if (std::isinf(r.clip)) r.clip = 0;
   }
+  if (n.has(cell_clip_attribute)) {
+    r.cell_clip = static_cast<double>(n.number(cell_clip_attribute, 0));
+    if (r.kind != recurrent_kind::lstm || !(r.cell_clip > 0) || std::isinf(r.cell_clip))
+      refuse(who + ": the limit of its cell must be positive");
+  }
   r.activations = activations_of(n, r, who);
   return r;
 }

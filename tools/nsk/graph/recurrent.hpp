@@ -18,13 +18,16 @@ struct recurrent_attributes {
   int directions = 1;
   bool reverse = false;  ///< the only direction runs backwards
   bool batch_first = false, input_forget = false, linear_before_reset = false;
-  double clip = 0;                                ///< 0: none
+  double clip = 0, cell_clip = 0;                 ///< 0: none
   std::vector<recurrent_activation> activations;  ///< per direction f; f, g (GRU); f, g, h (LSTM)
 
   bool is_backward(int direction) const { return direction == 1 || reverse; }
   int functions() const { return static_cast<int>(kind) + 1; }
   int gates() const { return kind == recurrent_kind::rnn ? 1 : kind == recurrent_kind::gru ? 3 : 4; }
 };
+
+/// Attribute of an LSTM whose cell is clipped at every instant, which ONNX has no word for.
+inline constexpr char cell_clip_attribute[] = "nsk_cell_clip";
 
 /// Reads them. Refuses directions, activations, clips and layouts that ONNX does not define, and lists of the wrong
 /// length; messages begin with `who`, the description of the node.

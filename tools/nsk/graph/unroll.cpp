@@ -112,7 +112,7 @@ resolver::unrolling resolver::begin_scan(const node& n) {
   u.body = body_of(m_graph, n);
   const std::int64_t scanned = n.integer("num_scan_inputs", 0);
   const auto inputs = static_cast<std::int64_t>(n.inputs.size());
-  const auto carried = static_cast<std::size_t>(std::clamp<std::int64_t>(inputs - scanned, 0, inputs));
+  const auto carried = static_cast<std::size_t>(inputs - std::clamp<std::int64_t>(scanned, 0, inputs));
   if (scanned < 1 || scanned > inputs || u.body->inputs.size() != n.inputs.size() || u.body->outputs.size() < carried ||
       n.outputs.size() > u.body->outputs.size())
     refuse(describe(m_graph, n) + ": its body has other inputs or outputs than the scan. The file is damaged");

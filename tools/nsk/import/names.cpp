@@ -59,4 +59,12 @@ void require_name(const std::string& name, const std::string& what) {
   }
 }
 
+std::string name_pool::unique(const std::string& name) {
+  if (m_next.try_emplace(name, 2).second) return name;
+  for (;;) {
+    const std::string longer = name + "_" + std::to_string(m_next[name]++);
+    if (m_next.try_emplace(longer, 2).second) return longer;
+  }
+}
+
 }

@@ -2,6 +2,7 @@
 #pragma once
 /// Names of source models, which become names of the file and parts of messages.
 #include <string>
+#include <unordered_map>
 
 namespace nsk::tool {
 
@@ -11,5 +12,17 @@ void require_name(const std::string& name, const std::string& what);
 
 /// Whether a text is UTF-8 without control characters.
 bool is_plain_text(const std::string& text);
+
+/// Names that are taken.
+class name_pool {
+ public:
+  void take(const std::string& name) { m_next.try_emplace(name, 2); }
+  bool has(const std::string& name) const { return m_next.count(name) != 0; }
+  /// Returns `name`, or the first of name_2, name_3 ... that is free, and takes it.
+  std::string unique(const std::string& name);
+
+ private:
+  std::unordered_map<std::string, int> m_next;  ///< the suffix to be tried next
+};
 
 }

@@ -173,6 +173,7 @@ void tflite_importer::loop() {
   const auto& o = options<tfl::WhileOptions>();
   arguments held = operands_from(0);
   require(held.size() == m_op->outputs.size(), "it has another number of inputs than of outputs. The file is damaged");
+  ++m_loops;
   for (int iteration = 0;; ++iteration) {
     const arguments goes_on =
         run_graph(o.cond_subgraph_index(), held, "its condition", "condition_" + std::to_string(iteration));
@@ -190,6 +191,7 @@ void tflite_importer::loop() {
     held = run_graph(o.body_subgraph_index(), held, "its body", "body_" + std::to_string(iteration));
     require(held.size() == m_op->outputs.size(), "its body has another number of outputs. The file is damaged");
   }
+  --m_loops;
   for (std::size_t i = 0; i < held.size(); ++i) give(output(i), held[i]);
 }
 

@@ -26,7 +26,7 @@ tflite_importer::tflite_importer(const tflite_file& file, const tflite_options& 
       m_options(options),
       m_folder(m_graph, static_cast<std::int64_t>(file.size)),
       m_scope(0, file.main(), "") {
-  for (const tflite_tensor& t : file.main().tensors) m_value_names.insert(t.name);
+  for (const tflite_tensor& t : file.main().tensors) m_value_names.take(t.name);
 }
 
 tflite_importer::scope::scope(int n, const tflite_subgraph& g, std::string names)
@@ -173,7 +173,7 @@ bool tflite_importer::is_constant(int t) {
 bool tflite_importer::is_picture(int t) const { return m_scope.forms_of[static_cast<std::size_t>(t)].made_as_picture; }
 
 std::string tflite_importer::value_name(int t) {
-  return m_scope.number == 0 ? tensor(t).name : unique(m_value_names, m_scope.prefix + tensor(t).name);
+  return m_scope.number == 0 ? tensor(t).name : m_value_names.unique(m_scope.prefix + tensor(t).name);
 }
 
 /// Gives constants and variables of the file a value at first use.
@@ -209,7 +209,7 @@ value_id tflite_importer::plain(int t) {
   if (f.plain == no_value) {
     f.plain = transposed(f.picture, channels_to_back);
     value& v = m_graph.values[static_cast<std::size_t>(f.plain)];
-    v.name = is_output(t) ? tensor(t).name : unique(m_value_names, m_scope.prefix + tensor(t).name + ":channels_last");
+    v.name = is_output(t) ? tensor(t).name : m_value_names.unique(m_scope.prefix + tensor(t).name + ":channels_last");
     m_bound.insert(f.plain);
   }
   return f.plain;
@@ -222,7 +222,7 @@ value_id tflite_importer::picture(int t) {
     if (rank(t) != 4) fail("'" + tensor(t).name + "' must be a picture of four dimensions");
     f.picture = transposed(f.plain, channels_to_front);
     m_graph.values[static_cast<std::size_t>(f.picture)].name =
-        unique(m_value_names, m_scope.prefix + tensor(t).name + ":channels_first");
+        m_value_names.unique(m_scope.prefix + tensor(t).name + ":channels_first");
     m_bound.insert(f.picture);
   }
   return f.picture;
@@ -244,7 +244,7 @@ value_id tflite_importer::operand(int t, bool pictures) {
 
 value_id tflite_importer::constant(array a) {
   value v;
-  v.name = unique(m_value_names, (m_op == nullptr ? std::string("constant") : operator_name(*m_op)) + "/constant");
+  v.name = m_value_names.unique((m_op == nullptr ? std::string("constant") : operator_name(*m_op)) + "/constant");
   v.type = a.type;
   v.shape = a.shape;
   v.typed = v.known_rank = true;
@@ -258,12 +258,6 @@ value_id tflite_importer::constant_integers(const std::vector<std::int64_t>& lis
 
 value_id tflite_importer::constant_number(double v) { return constant(make_floats({}, {static_cast<float>(v)})); }
 
-std::string tflite_importer::unique(std::unordered_set<std::string>& among, std::string name) {
-  const std::string base = name;
-  for (int i = 2; !among.insert(name).second; ++i) name = base + "_" + std::to_string(i);
-  return name;
-}
-
 value_id tflite_importer::emit(const std::string& op, values inputs, attributes a) {
   return emit_many(op, std::move(inputs), std::move(a), 1)[0];
 }
@@ -273,17 +267,17 @@ tflite_importer::values tflite_importer::emit_many(const std::string& op, values
   node n;
   n.op = op;
   const std::string owner = m_op == nullptr ? std::string("outputs") : operator_name(*m_op);
-  n.name = m_node_names.count(owner) == 0 ? owner : owner + "/" + op;
+  n.name = !m_node_names.has(owner) ? owner : owner + "/" + op;
   n.version = onnx_opset;
   n.inputs = std::move(inputs);
   n.attributes = std::move(a);
   for (std::size_t i = 0; i < results; ++i) {
     value v;
-    v.name = unique(m_value_names, n.name + "/" + op + "/result");
+    v.name = m_value_names.unique(n.name + "/" + op + "/result");
     n.outputs.push_back(m_graph.add(std::move(v)));
   }
   if (m_folder.run(n)) return n.outputs;
-  n.name = unique(m_node_names, n.name);
+  n.name = m_node_names.unique(n.name);
   m_graph.nodes.push_back(n);
   return n.outputs;
 }
@@ -314,7 +308,7 @@ void tflite_importer::bind(int t, value_id v, bool pictures) {
   }
   if (m_bound.insert(v).second)
     m_graph.values[static_cast<std::size_t>(v)].name =
-        is_output(t) && pictures ? unique(m_value_names, tensor(t).name + ":channels_first") : value_name(t);
+        is_output(t) && pictures ? m_value_names.unique(tensor(t).name + ":channels_first") : value_name(t);
   forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
   (pictures ? f.picture : f.plain) = v;
   f.made_as_picture = pictures;

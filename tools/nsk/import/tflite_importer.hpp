@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include "errors.hpp"
 #include "graph/folder.hpp"
+#include "import/names.hpp"
 #include "import/tflite.hpp"
 #include "import/tflite_file.hpp"
 
@@ -108,7 +109,8 @@ class tflite_importer {
   value_id recurrence(const sequence& s, const rnn_layer& r);
   void read_layer(rnn_layer& r, const sequence& s, std::size_t first, std::size_t state);
   sequence instant_of(int x);
-  int state_at(std::size_t i, const shape_t& wanted);
+  int state_at(std::size_t i, const shape_t& wanted, bool quantized_too = false);
+  value_id saturated(value_id v, int t);
   void require_unrollable(const sequence& s, const char* why) const;
   value_id layer_activated(value_id v, tfl::Activation a);
   void bind_directions(bool merged, value_id forwards, value_id backwards);
@@ -119,7 +121,7 @@ class tflite_importer {
   void bidirectional_sequence_lstm();
   struct lstm_places;
   struct lstm_layer;
-  lstm_layer lstm_at(const lstm_places& p, const sequence& s, std::int64_t auxiliary);
+  lstm_layer lstm_at(const lstm_places& p, const sequence& s, std::int64_t auxiliary, bool quantized_too);
   template <class Options>
   void set_lstm_options(lstm_layer& l, const Options& o) const;
   value_id run_lstm(const sequence& s, const lstm_layer& l);
@@ -220,7 +222,6 @@ class tflite_importer {
   void load(int t);
   void check_quantization() const;
   bool is_output(int t) const;
-  static std::string unique(std::unordered_set<std::string>& among, std::string name);
   /// The name of a tensor's value: the tensor's, and in other graphs than the first one with what makes it unique.
   std::string value_name(int t);
   std::string operator_name(const tflite_operator& o) const {
@@ -312,10 +313,11 @@ class tflite_importer {
   std::set<int> m_called_once;
   bool m_initialising = false;           ///< inside CALL_ONCE
   int m_conditional = 0;                 ///< branches on data around the operator at hand
+  int m_loops = 0;                       ///< loops around it
   std::set<int> m_active;                ///< graphs around the operator at hand, but the first one
   std::size_t m_placed = 0;              ///< bytes, about, of the operators of graphs inside so far
   std::unordered_set<value_id> m_bound;  ///< values that carry a tensor's name
-  std::unordered_set<std::string> m_value_names, m_node_names;
+  name_pool m_value_names, m_node_names;
   const tflite_operator* m_op = nullptr;
 };
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// Rules for LSTM layers. What ONNX's LSTM says becomes one; projections, normalised gates, limits of the cell and
-/// clipped activations are spelled out instant by instant. Gates are in the file's order: input, forget, cell, output.
-#include <cmath>
+/// Rules for LSTM layers. What ONNX's LSTM says becomes one, with a limit of the cell beside it; projections,
+/// normalised gates, clipped activations and quantised states, which saturate, are spelled out instant by instant.
+/// Gates are in the file's order: input, forget, cell, output.
+#include <algorithm>
 
+#include "graph/recurrent.hpp"
+#include "import/tflite_constants.hpp"
 #include "import/tflite_recurrent.hpp"
 
 namespace nsk::tool {
@@ -32,7 +35,8 @@ struct tflite_importer::lstm_layer {
   double cell_clip = 0, projection_clip = 0;
 };
 
-tflite_importer::lstm_layer tflite_importer::lstm_at(const lstm_places& p, const sequence& s, std::int64_t auxiliary) {
+tflite_importer::lstm_layer tflite_importer::lstm_at(const lstm_places& p, const sequence& s, std::int64_t auxiliary,
+                                                     bool quantized_too) {
   lstm_layer l;
   const auto given = [&](std::size_t group, std::size_t g) { return group != absent && has(group + g); };
   require(rank(input(p.from_h + output_gate)) == 2, "its recurrent weights must have two dimensions");
@@ -69,8 +73,8 @@ tflite_importer::lstm_layer tflite_importer::lstm_at(const lstm_places& p, const
   if (has(p.projection + 1)) l.projection_bias = weights_of(p.projection + 1, {l.outputs});
   require(l.projection != no_value || (l.outputs == l.cells && l.projection_bias == no_value),
           "it has no projection, but another number of outputs than of cells, or a projection's bias");
-  l.h = state_at(p.h, {s.batch, l.outputs});
-  l.c = state_at(p.c, {s.batch, l.cells});
+  l.h = state_at(p.h, {s.batch, l.outputs}, quantized_too);
+  l.c = state_at(p.c, {s.batch, l.cells}, quantized_too);
   require(l.h != l.c, "its two states are one tensor");
   return l;
 }
@@ -81,12 +85,17 @@ void tflite_importer::set_lstm_options(lstm_layer& l, const Options& o) const {
   l.cell_clip = static_cast<double>(o.cell_clip());
   l.projection_clip = static_cast<double>(o.proj_clip());
   require(l.cell_clip >= 0 && l.projection_clip >= 0, "its limits of the cell or the projection are negative");
+  if (is_quantized(tensor(l.c))) {
+    const double most = quantized_range(tensor(l.c)).second;
+    l.cell_clip = l.cell_clip > 0 ? std::min(l.cell_clip, most) : most;
+  }
   require(l.a != tfl::Activation::NONE, "its activation is none, for which runtimes give numbers that are not defined");
 }
 
 value_id tflite_importer::run_lstm(const sequence& s, const lstm_layer& l) {
   const bool plain_function = l.a == tfl::Activation::TANH || l.a == tfl::Activation::RELU;
-  if (plain_function && l.projection == no_value && !l.normalised && l.cell_clip == 0) return fused_lstm(s, l);
+  if (plain_function && l.projection == no_value && !l.normalised && !is_quantized(tensor(l.h)))
+    return fused_lstm(s, l);
   return unrolled_lstm(s, l);
 }
 
@@ -111,20 +120,20 @@ value_id tflite_importer::fused_lstm(const sequence& s, const lstm_layer& l) {
     inputs.push_back(reshaped(joined({of_input(l.from_cell), l.from_cell[output_gate], l.from_cell[forget_gate]}, 0),
                               {1, 3 * l.cells}));
   const std::string function = l.a == tfl::Activation::RELU ? "Relu" : "Tanh";
-  const values y = emit_many("LSTM", std::move(inputs),
-                             {{"hidden_size", l.cells},
-                              {"direction", std::string(s.backwards ? "reverse" : "forward")},
-                              {"layout", std::int64_t{!s.time_major}},
-                              {"input_forget", std::int64_t{l.coupled}},
-                              {"activations", std::vector<std::string>{"Sigmoid", function, function}}},
-                             3);
+  attributes a = {{"hidden_size", l.cells},
+                  {"direction", std::string(s.backwards ? "reverse" : "forward")},
+                  {"layout", std::int64_t{!s.time_major}},
+                  {"input_forget", std::int64_t{l.coupled}},
+                  {"activations", std::vector<std::string>{"Sigmoid", function, function}}};
+  if (l.cell_clip > 0) a[cell_clip_attribute] = static_cast<float>(l.cell_clip);
+  const values y = emit_many("LSTM", std::move(inputs), std::move(a), 3);
   write_variable(l.h, reshaped(y[1], {s.batch, l.cells}));
   write_variable(l.c, reshaped(y[2], {s.batch, l.cells}));
   return reshaped(y[0], s.whole(l.cells));
 }
 
 value_id tflite_importer::unrolled_lstm(const sequence& s, const lstm_layer& l) {
-  require_unrollable(s, "a projection, normalised gates, a limited cell or this activation");
+  require_unrollable(s, "a projection, normalised gates, quantised states or this activation");
   const std::size_t first = l.coupled ? 1 : 0;
   const auto all = [&](const values& group) {
     return joined({group.begin() + static_cast<std::ptrdiff_t>(first), group.end()}, 0);
@@ -159,7 +168,7 @@ value_id tflite_importer::unrolled_lstm(const sequence& s, const lstm_layer& l) 
       if (l.projection_bias != no_value) h = emit("Add", {h, l.projection_bias});
       h = clipped(h, l.projection_clip);
     }
-    steps.push_back(h);
+    steps.push_back(h = saturated(h, l.h));
   }
   write_variable(l.h, h);
   write_variable(l.c, c);
@@ -171,9 +180,9 @@ void tflite_importer::sequence_lstm() {
   const auto& o = options<tfl::UnidirectionalSequenceLSTMOptions>();
   require(!o.diagonal_recurrent_tensors(), "diagonal recurrent weights are not supported. Export them as matrices");
   const sequence s = sequence_of(input(0), o.time_major());
-  lstm_layer l = lstm_at({1, 5, 9, 12, 16, 18, 19, m_op->inputs.size() == 24 ? std::size_t{20} : absent}, s, 0);
+  lstm_layer l = lstm_at({1, 5, 9, 12, 16, 18, 19, m_op->inputs.size() == 24 ? std::size_t{20} : absent}, s, 0, true);
   set_lstm_options(l, o);
-  bind(output(), run_lstm(s, l), false);
+  finish(output(), run_lstm(s, l), false);
 }
 
 /// One instant: the same operands without time, or a small form of its own.
@@ -182,9 +191,9 @@ void tflite_importer::lstm() {
   if (o.kernel_type() == tfl::LstmKernel::BASIC) return lstm_cell();
   require_operands(20, 24);
   const sequence s = instant_of(input(0));
-  lstm_layer l = lstm_at({1, 5, 9, 12, 16, 18, 19, m_op->inputs.size() == 24 ? std::size_t{20} : absent}, s, 0);
+  lstm_layer l = lstm_at({1, 5, 9, 12, 16, 18, 19, m_op->inputs.size() == 24 ? std::size_t{20} : absent}, s, 0, true);
   set_lstm_options(l, o);
-  bind(output(), reshaped(run_lstm(s, l), {s.batch, l.outputs}), false);
+  finish(output(), reshaped(run_lstm(s, l), {s.batch, l.outputs}), false);
 }
 
 /// The small form: input, h, weights [4 cells, inputs + cells], bias, c; h and c as outputs, and what lies between
@@ -230,7 +239,7 @@ void tflite_importer::bidirectional_sequence_lstm() {
     s.backwards = d == 1;
     const std::int64_t inputs = s.inputs;
     if (crossed) s = with_auxiliary(s, input(auxiliary));
-    lstm_layer l = lstm_at(places[d], s, s.inputs - inputs);
+    lstm_layer l = lstm_at(places[d], s, s.inputs - inputs, false);
     set_lstm_options(l, o);
     y[d] = run_lstm(s, l);
   }

@@ -3,19 +3,19 @@
 #include <algorithm>
 
 #include "import/names.hpp"
-#include "import/tflite_constants.hpp"
 #include "import/tflite_importer.hpp"
 
 namespace nsk::tool {
 
 tflite_importer::memory_id tflite_importer::memory_of(int t) {
   const auto [found, is_new] = m_variables.try_emplace({m_scope.number, t}, m_memories.size());
-  if (is_new) m_memories.push_back({m_scope.number == 0 ? tensor(t).name : unique(m_value_names, tensor(t).name)});
+  if (is_new) m_memories.push_back({m_scope.number == 0 ? tensor(t).name : m_value_names.unique(tensor(t).name)});
   require(!m_initialising, "it uses a variable tensor inside an initialiser");
+  require(m_loops == 0,
+          "its state is a variable tensor inside a loop, which runtimes do not keep. Export the loop's state as values "
+          "that the loop carries, or as a variable that it reads and assigns");
   memory& m = m_memories[found->second];
   if (m.now != no_value) return found->second;
-  if (is_quantized(tensor(t)))
-    fail("its state '" + tensor(t).name + "' is quantised, and rounds in every run. Export the layer in float32");
   value v;
   v.name = m.name;
   v.type = type_of(t);
@@ -35,7 +35,7 @@ value_id tflite_importer::current(memory_id id) {
          "' is read before anything has given it a value. Export the model with the variable's initialiser");
   if (m_initialising) return constant(*m.initial);
   value v;
-  v.name = m.name = unique(m_value_names, m.name);
+  v.name = m.name = m_value_names.unique(m.name);
   v.type = m.initial->type;
   v.shape = m.initial->shape;
   v.typed = v.known_rank = true;
@@ -71,7 +71,7 @@ void tflite_importer::finish_memories() {
     if (m_bound.count(next) != 0 || at(next).constant) next = emit("Identity", {next});
     m_bound.insert(next);
     value& v = m_graph.values[static_cast<std::size_t>(next)];
-    v.name = unique(m_value_names, m.name + ":next");
+    v.name = m_value_names.unique(m.name + ":next");
     m_graph.outputs.push_back(next);
     m_graph.states.push_back(
         {at(m.first).name, v.name, m.initial && !begins_with_zeros(*m.initial) ? m.initial : nullptr});

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "import/tflite_constants.hpp"
+
 namespace nsk::tool {
 namespace {
 
@@ -62,12 +64,22 @@ value_id tflite_importer::weights_of(std::size_t i, const shape_t& wanted) {
   return plain(t);
 }
 
-/// A variable tensor of the given shape.
-int tflite_importer::state_at(std::size_t i, const shape_t& wanted) {
+/// A variable tensor of the given shape. Quantised ones, whose rounding a float32 layer does not have, where the layer
+/// saturates as they do.
+int tflite_importer::state_at(std::size_t i, const shape_t& wanted, bool quantized_too) {
   weights_of(i, wanted);
   if (!tensor(input(i)).data->is_variable())
     fail("its state '" + tensor(input(i)).name + "' is no variable, so it would be lost from run to run");
+  if (is_quantized(tensor(input(i))) && !quantized_too)
+    fail("its state '" + tensor(input(i)).name + "' is quantised, which is not supported here. Export it in float32");
   return input(i);
+}
+
+/// The value within what the quantised tensor `t` can hold.
+value_id tflite_importer::saturated(value_id v, int t) {
+  if (!is_quantized(tensor(t))) return v;
+  const auto [low, high] = quantized_range(tensor(t));
+  return emit("Clip", {v, constant_number(low), constant_number(high)});
 }
 
 value_id tflite_importer::joined(const values& parts, std::int64_t axis) {
@@ -217,9 +229,10 @@ void tflite_importer::filter_over_time() {
           "its rank does not divide its filters");
   const std::int64_t outputs = filters / per_output;
   const value_id over_input = weights_of(1, {filters, s.inputs}), through_time = weights_of(2, {filters, length});
-  const int state = state_at(4, {s.batch, filters * length});
+  const int state = state_at(4, {s.batch, filters * length}, true);
   const value_id x = reshaped(s.x, {s.batch, s.inputs});
-  value_id held = reshaped(emit("MatMul", {x, transposed(over_input, {1, 0})}), {s.batch, filters, 1});
+  value_id held = saturated(emit("MatMul", {x, transposed(over_input, {1, 0})}), state);
+  held = reshaped(held, {s.batch, filters, 1});
   if (length > 1) {
     const value_id before = reshaped(plain(state), {s.batch, filters, length});
     const value_id kept =
@@ -232,7 +245,7 @@ void tflite_importer::filter_over_time() {
       emit("Mul", {reshaped(held, grouped), reshaped(through_time, {1, outputs, per_output * length})});
   value_id y = emit("ReduceSum", {weighted, constant_integers({2})}, {{"keepdims", std::int64_t{0}}});
   if (has(3)) y = emit("Add", {y, weights_of(3, {outputs})});
-  bind(output(), layer_activated(y, o.fused_activation_function()), false);
+  finish(output(), layer_activated(y, o.fused_activation_function()), false);
 }
 
 }

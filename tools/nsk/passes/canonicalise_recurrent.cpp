@@ -91,6 +91,7 @@ void canonicaliser::recurrent(const node& n) {
   r.input_forget = a.input_forget;
   r.linear_before_reset = a.linear_before_reset;
   r.clip = static_cast<float>(a.clip);
+  r.cell_clip = static_cast<float>(a.cell_clip);
   for (const recurrent_activation& f : a.activations)
     r.gates.push_back({f.fn, static_cast<float>(f.alpha), static_cast<float>(f.beta)});
   r.weights = weights(n, of_r, "R");

@@ -56,6 +56,7 @@ void lowerer::lower_recurrent(const operation& o, const recurrent_parameters& r)
   s.recurrent.input_forget = r.input_forget;
   s.recurrent.linear_before_reset = r.linear_before_reset;
   s.recurrent.clip = r.clip;
+  s.recurrent.cell_clip = r.cell_clip;
   for (const recurrent_gate_parameters& g : r.gates) {
     s.recurrent.functions.push_back(g.fn);
     s.recurrent.parameters.insert(s.recurrent.parameters.end(), {g.alpha, g.beta});

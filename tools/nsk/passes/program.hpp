@@ -139,7 +139,7 @@ struct recurrent_parameters {
   recurrent_kind kind = recurrent_kind::lstm;
   int hidden = 0, directions = 1, reverse = 0;  ///< reverse: bit d for direction d
   bool lengths = false, input_forget = false, linear_before_reset = false;
-  float clip = 0;
+  float clip = 0, cell_clip = 0;
   std::vector<recurrent_gate_parameters> gates;  ///< per direction
   std::vector<double> weights, bias;             ///< R [directions][gates * hidden][hidden]; bias of the product with h
   std::vector<float> peephole;                   ///< [directions][3 * hidden], or nothing

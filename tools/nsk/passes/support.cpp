@@ -173,8 +173,9 @@ const std::vector<operator_support>& supported_tflite_operators() {
        "NonMaxSuppression, Gather, TopK",
        "one class per detection; both kinds of suppression"},
       {{"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM"},
-       "LSTM and a state; instant by instant with a projection, normalised gates, a limited cell or RELU6",
-       "float32; peepholes, coupled gates, auxiliary inputs, both kernels; 256 instants where they are spelled out"},
+       "LSTM and a state; instant by instant with a projection, normalised gates, quantised states or RELU6",
+       "peepholes, coupled gates, limits, auxiliary inputs, both kernels; one direction quantised; 256 instants where "
+       "they are spelled out"},
       {{"RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN"},
        "RNN and a state; instant by instant with RELU6 or RELU_N1_TO_1",
        "float32; an auxiliary input of the input's size"},

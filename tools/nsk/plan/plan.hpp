@@ -62,7 +62,7 @@ struct plan_recurrent {
   recurrent_kind kind = recurrent_kind::lstm;
   int reverse = 0;
   bool peephole = false, lengths = false, input_forget = false, linear_before_reset = false;
-  float clip = 0;
+  float clip = 0, cell_clip = 0;
   std::vector<recurrent_function> functions;
   std::vector<float> parameters;
 };

@@ -163,6 +163,8 @@ class sequence {
     const double i = f(0, argument(0) + peephole(0, j, cell));
     const double forget = m_layer.a.input_forget ? 1 - i : f(0, argument(2) + peephole(2, j, cell));
     cell = forget * cell + i * f(1, argument(3));
+    const double most = m_layer.a.cell_clip;
+    if (most > 0) cell = cell > most ? most : cell < -most ? -most : cell;
     h(j) = f(0, argument(1) + peephole(1, j, cell)) * apply(activation(2), cell);
   }
   void gru(const double* x, const std::vector<double>& before) {

@@ -41,7 +41,8 @@ fb::Offset<void> write_recurrent(builder& b, const plan_recurrent& r) {
   const auto list = b.CreateVector(functions);
   const auto parameters = b.CreateVector(r.parameters);
   return format::CreateRecurrent(b, static_cast<format::RecurrentKind>(r.kind), static_cast<std::uint8_t>(r.reverse),
-                                 r.peephole, r.lengths, r.input_forget, r.linear_before_reset, r.clip, list, parameters)
+                                 r.peephole, r.lengths, r.input_forget, r.linear_before_reset, r.clip, list, parameters,
+                                 r.cell_clip)
       .Union();
 }
 

@@ -4,7 +4,7 @@
 /// weights. Formulas are those of ONNX's LSTM, GRU and RNN.
 ///
 /// Order of operations: a gate's argument is input + product, then with a peephole fma(p, c, .), then clipped; h(c) is
-/// not. lstm: c = fma(f, c, i * g), h = o * h(c). gru: h = fma(z, h, (1 - z) * g).
+/// not. lstm: c = fma(f, c, i * g), clipped by a limit of its own, h = o * h(c). gru: h = fma(z, h, (1 - z) * g).
 #include <netsuke/core/packing.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/math/functions.hpp>
@@ -42,6 +42,9 @@ class gate_functions {
     const float most = a.clip > 0 ? a.clip : math::impl::infinity;
     m_high = simd::splat(most);
     m_low = simd::splat(-most);
+    const float most_cell = a.cell_clip > 0 ? a.cell_clip : math::impl::infinity;
+    m_cell_high = simd::splat(most_cell);
+    m_cell_low = simd::splat(-most_cell);
   }
   NSK_INLINE f32 f(f32 x) const {
     if constexpr (Usual) return math::sigmoid(x);
@@ -55,11 +58,13 @@ class gate_functions {
     if constexpr (Usual) return math::tanh(x);
     return unusual_gate(m_gate[2], x);
   }
+  /// c within its limit; NaN stays.
+  NSK_INLINE f32 limited_cell(f32 c) const { return simd::min(m_cell_high, simd::max(m_cell_low, c)); }
 
  private:
   NSK_INLINE f32 clipped(f32 x) const { return simd::min(m_high, simd::max(m_low, x)); }  // NaN stays
   const recurrent_gate* m_gate;
-  f32 m_low, m_high;
+  f32 m_low, m_high, m_cell_low, m_cell_high;
 };
 
 /// Whether a direction has the usual functions of its kind.
@@ -101,7 +106,7 @@ NSK_ONE_COPY inline void lstm_row(const gate_row& r, const gate_functions<Usual>
     const f32 before = load_up_to(r.c + j, n - j);
     const f32 in = of.f(seen(0, sum(0), before));
     const f32 forget = input_forget ? simd::sub(simd::splat(1), in) : of.f(seen(2, sum(2), before));
-    const f32 cell = simd::fma(forget, before, simd::mul(in, of.g(sum(3))));
+    const f32 cell = of.limited_cell(simd::fma(forget, before, simd::mul(in, of.g(sum(3)))));
     store_up_to(r.to_c + j, n - j, cell);
     store_up_to(r.to_h + j, n - j, simd::mul(of.f(seen(1, sum(1), cell)), of.h(cell)));
   }

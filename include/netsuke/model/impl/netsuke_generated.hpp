@@ -2880,7 +2880,8 @@ struct Recurrent FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_LINEAR_BEFORE_RESET = 14,
     VT_CLIP = 16,
     VT_FUNCTIONS = 18,
-    VT_PARAMETERS = 20
+    VT_PARAMETERS = 20,
+    VT_CELL_CLIP = 22
   };
   nsk::format::RecurrentKind kind() const {
     return static_cast<nsk::format::RecurrentKind>(GetField<uint8_t>(VT_KIND, 0));
@@ -2909,6 +2910,9 @@ struct Recurrent FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<float> *parameters() const {
     return GetPointer<const flatbuffers::Vector<float> *>(VT_PARAMETERS);
   }
+  float cell_clip() const {
+    return GetField<float>(VT_CELL_CLIP, 0.0f);
+  }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyField<uint8_t>(verifier, VT_KIND, 1) &&
@@ -2922,6 +2926,7 @@ struct Recurrent FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyVector(functions()) &&
            VerifyOffset(verifier, VT_PARAMETERS) &&
            verifier.VerifyVector(parameters()) &&
+           VerifyField<float>(verifier, VT_CELL_CLIP, 4) &&
            verifier.EndTable();
   }
 };
@@ -2958,6 +2963,9 @@ struct RecurrentBuilder {
   void add_parameters(flatbuffers::Offset<flatbuffers::Vector<float>> parameters) {
     fbb_.AddOffset(Recurrent::VT_PARAMETERS, parameters);
   }
+  void add_cell_clip(float cell_clip) {
+    fbb_.AddElement<float>(Recurrent::VT_CELL_CLIP, cell_clip, 0.0f);
+  }
   explicit RecurrentBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) {
     start_ = fbb_.StartTable();
@@ -2979,8 +2987,10 @@ inline flatbuffers::Offset<Recurrent> CreateRecurrent(
     bool linear_before_reset = false,
     float clip = 0.0f,
     flatbuffers::Offset<flatbuffers::Vector<uint8_t>> functions = 0,
-    flatbuffers::Offset<flatbuffers::Vector<float>> parameters = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<float>> parameters = 0,
+    float cell_clip = 0.0f) {
   RecurrentBuilder builder_(_fbb);
+  builder_.add_cell_clip(cell_clip);
   builder_.add_parameters(parameters);
   builder_.add_functions(functions);
   builder_.add_clip(clip);
@@ -3003,7 +3013,8 @@ inline flatbuffers::Offset<Recurrent> CreateRecurrentDirect(
     bool linear_before_reset = false,
     float clip = 0.0f,
     const std::vector<uint8_t> *functions = nullptr,
-    const std::vector<float> *parameters = nullptr) {
+    const std::vector<float> *parameters = nullptr,
+    float cell_clip = 0.0f) {
   auto functions__ = functions ? _fbb.CreateVector<uint8_t>(*functions) : 0;
   auto parameters__ = parameters ? _fbb.CreateVector<float>(*parameters) : 0;
   return nsk::format::CreateRecurrent(
@@ -3016,7 +3027,8 @@ inline flatbuffers::Offset<Recurrent> CreateRecurrentDirect(
       linear_before_reset,
       clip,
       functions__,
-      parameters__);
+      parameters__,
+      cell_clip);
 }
 #endif
 

@@ -26,7 +26,7 @@ inline bool recurrent_functions_agree(const format::Recurrent* r, const recurren
   for (std::uint32_t i = 0; i < wanted; ++i) {
     if (r->functions()->Get(i) > static_cast<std::uint8_t>(format::RecurrentFunction::MAX)) return false;
   }
-  return r->reverse() < 1u << shape.directions && r->clip() >= 0;
+  return r->reverse() < 1u << shape.directions && r->clip() >= 0 && r->cell_clip() >= 0;
 }
 
 /// A float tensor [batch, directions, hidden].
@@ -40,7 +40,7 @@ inline bool recurrent_options_agree(const step_view& s, const recurrent_shape& s
   const format::Recurrent* r = s.recurrent();
   const recurrent_inputs in = recurrent_inputs::of(r);
   const bool is_lstm = shape.kind == recurrent_kind::lstm;
-  if ((r->peephole() || r->input_forget()) && !is_lstm) return false;
+  if ((r->peephole() || r->input_forget() || r->cell_clip() > 0) && !is_lstm) return false;
   if (r->linear_before_reset() && shape.kind != recurrent_kind::gru) return false;
   if (in.initial_c >= 0 && !is_recurrent_state(s.input(in.initial_c), shape)) return false;
   if (in.peephole >= 0) {
