@@ -42,13 +42,15 @@ void canonicaliser::slice(const node& n) {
 void canonicaliser::split(const node& n) {
   const shape_t& x = in_shape(n, 0);
   const auto axis = static_cast<std::size_t>(axis_of(n.integer("axis", 0), x.size()));
+  const std::vector<std::int64_t> lengths = present(n, 1) ? integers(n, 1, "split") : n.integers("split");
+  const auto parts = static_cast<std::int64_t>(n.outputs.size());
+  const std::int64_t even = (x[axis] + parts - 1) / parts;
   std::int64_t start = 0;
   for (std::size_t i = 0; i < n.outputs.size(); ++i) {
-    if (n.outputs[i] == no_value) refuse_node(n, "an output of Split has no name, so its length is unknown");
     slice_parameters s{std::vector<std::int64_t>(x.size(), 0), std::vector<std::int64_t>(x.size(), 1)};
     s.starts[axis] = start;
-    start += out_shape(n, i)[axis];
-    emit(n, std::move(s), {in(n, 0)}, of(n.outputs[i]));
+    start += lengths.empty() ? even : lengths[i];
+    if (n.outputs[i] != no_value) emit(n, std::move(s), {in(n, 0)}, of(n.outputs[i]));
   }
 }
 
