@@ -19,7 +19,8 @@ void infer_batch_normalization(call& c) {
   c.require(!trains(c) || c.version() >= 14,
             "training mode is not supported before opset 14. Export the model in inference mode (model.eval())");
   c.require(!c.wants(3) && (trains(c) || !c.wants(1)),
-            "its statistics are not supported. Export the model in inference mode (model.eval())");
+            "its statistics are not supported: before opset 14 they mean training mode. Export the model in inference "
+            "mode (model.eval()), or with opset 14 or newer");
   c.require(c.op().integer("spatial", 1) == 1, "spatial = 0 is not supported");
   const std::int64_t channels = c.rank(0) > 1 ? c.shape(0)[1] : 1;
   for (std::size_t i = 1; i < 5; ++i)
