@@ -367,3 +367,25 @@ TEST_CASE("tflite: a variable that no operator writes stays a state of zeros") {
   CHECK(!g.states[0].initial);
   CHECK(g.outputs.size() == 2);
 }
+
+TEST_CASE("tflite: a quantised state saturates where its numbers end, or is refused") {
+  nsk::test::tflite_tensor_text state{"memory", {1, 1}, type::INT16};
+  state.variable = true;
+  state.scale = {0.01f};
+  tflite_writer w;
+  const int x = w.floats("x", {1, 1}), once = w.floats("once", {1, 1}, {1}), twice = w.floats("twice", {1, 1}, {2}),
+            m = w.tensor(state), y = w.floats("y", {1, 1});
+  w.node(op::SVDF, {x, once, twice, -1, m}, {y}, tfl::BuiltinOptions::SVDFOptions, tfl::CreateSVDFOptions(w.b, 1));
+  const std::vector<std::byte> model = w.finish({x}, {y});
+  CHECK(contains(refusal(model), "--dequantize"));
+  const array nothing = make_floats({1, 1}, {0});
+  check_numbers(evaluate(import_bytes(model, true), {{"x", make_floats({1, 1}, {1000})}, {"memory", nothing}}),
+                {655.34});
+  check_numbers(evaluate(import_bytes(model, true), {{"x", make_floats({1, 1}, {-3})}, {"memory", nothing}}), {-6});
+
+  tflite_writer layer;
+  const int a = layer.floats("a", {1, 1}), v = layer.floats("v", {1, 1}, {1}), r = layer.floats("r", {1, 1}, {1}),
+            bias = layer.floats("bias", {1}, {0}), h = layer.tensor(state), b = layer.floats("b", {1, 1});
+  layer.node(op::RNN, {a, v, r, bias, h}, {b}, tfl::BuiltinOptions::RNNOptions, tfl::CreateRNNOptions(layer.b));
+  CHECK(contains(refusal(layer.finish({a}, {b}), true), "'memory' is quantised"));
+}
