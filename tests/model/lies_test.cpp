@@ -122,7 +122,7 @@ const lie lies[] = {
        s.plan.steps[deep].epilogue.function = format::Function::prelu;
        s.plan.steps[deep].epilogue.slope = 2;
      }},
-    {"function of the future", status_code::bad_step, [](cnn_sample& s) { s.plan.steps[deep].epilogue.function = static_cast<format::Function>(24); }},
+    {"function of the future", status_code::bad_step, [](cnn_sample& s) { s.plan.steps[deep].epilogue.function = static_cast<format::Function>(nsk::function_count); }},
     {"convolution without window", status_code::bad_step, [](cnn_sample& s) { s.plan.steps[stem].has_window = false; }},
     {"kernel 0", status_code::bad_step, [](cnn_sample& s) { s.plan.steps[stem].window = format::Window(0, 3, 1, 1, 1, 1, 1, 1); }},
     {"stride 0", status_code::bad_step, [](cnn_sample& s) { s.plan.steps[stem].window = format::Window(3, 3, 0, 1, 1, 1, 1, 1); }},
