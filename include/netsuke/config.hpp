@@ -43,11 +43,13 @@
 #if defined(_MSC_VER) && !defined(__clang__)
 #define NSK_INLINE __forceinline
 #define NSK_NOINLINE __declspec(noinline)
+#define NSK_COLD
 #define NSK_RESTRICT __restrict
 #define NSK_FLATTEN
 #else
 #define NSK_INLINE inline __attribute__((always_inline))
 #define NSK_NOINLINE __attribute__((noinline))
+#define NSK_COLD __attribute__((cold))  // compiled for size, which takes a compiler less time
 #define NSK_RESTRICT __restrict__
 #define NSK_FLATTEN __attribute__((flatten))  // inlines all that the function calls, lambdas first of all
 #endif

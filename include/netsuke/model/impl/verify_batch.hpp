@@ -11,7 +11,7 @@ NSK_BEGIN
 namespace impl {
 
 /// Rows of equal length fill the first dimension longer than 1.
-inline bool rows_fit(const tensor_info& t, int rows) {
+NSK_COLD inline bool rows_fit(const tensor_info& t, int rows) {
   if (t.table()->batch() == 0) return true;
   const int d = t.batch_dimension();
   if (rows == 0 || d < 0 || t.arrangement() != packing::plain) return false;
@@ -19,19 +19,19 @@ inline bool rows_fit(const tensor_info& t, int rows) {
          static_cast<std::uint64_t>(t.shape()[static_cast<std::size_t>(d)]);
 }
 
-inline bool same_rows(const tensor_info& a, const tensor_info& b) {
+NSK_COLD inline bool same_rows(const tensor_info& a, const tensor_info& b) {
   return a.batch() == b.batch() && (a.batch() == 0 || a.batch_dimension() == b.batch_dimension());
 }
 
 /// output[.., i, ..] = data[.., indices[i], ..]: either the data or the indices have rows.
-inline bool gather_keeps_rows(const step_view& s) {
+NSK_COLD inline bool gather_keeps_rows(const step_view& s) {
   const tensor_info data = s.input(0), indices = s.input(1), y = s.output();
   if (s.axis() != y.batch_dimension()) return same_rows(data, y) && indices.batch() == 0;
   return data.batch() == 0 && indices.batch() == y.batch();
 }
 
 /// Gates, initial states and lengths have the rows of the result.
-inline bool recurrence_keeps_rows(const step_view& s) {
+NSK_COLD inline bool recurrence_keeps_rows(const step_view& s) {
   const recurrent_inputs in = recurrent_inputs::of(s.recurrent());
   const tensor_info y = s.output();
   if (in.initial_c >= 0 && !same_rows(s.input(in.initial_c), y)) return false;
@@ -41,7 +41,7 @@ inline bool recurrence_keeps_rows(const step_view& s) {
 
 /// Whether the rows of the output are functions of the same rows of the inputs. Inputs that kernels see as pointers to
 /// constants need no rule.
-inline bool keeps_rows_apart(const step_view& s) {
+NSK_COLD inline bool keeps_rows_apart(const step_view& s) {
   const tensor_info y = s.output();
   const int d = y.batch_dimension(), last = y.rank() - 1, residual = s.epilogue().residual;
   if (residual >= 0 && !same_rows(s.input(residual), y)) return false;
@@ -82,14 +82,14 @@ inline bool keeps_rows_apart(const step_view& s) {
   }
 }
 
-inline bool has_rows(const step_view& s) {
+NSK_COLD inline bool has_rows(const step_view& s) {
   for (int i = 0; i < s.input_count(); ++i) {
     if (s.input(i).batch() != 0) return true;
   }
   return s.output().batch() != 0;
 }
 
-inline status verify_batch(const verify_context& c) {
+NSK_COLD inline status verify_batch(const verify_context& c) {
   const std::uint32_t rows = c.variant.table()->batch();
   if (rows == 1 || rows > std::uint32_t{max_elements}) return status_code::bad_batch;
   for (int i = 0; i < c.variant.tensor_count(); ++i) {

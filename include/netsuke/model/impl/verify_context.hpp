@@ -30,7 +30,7 @@ struct verify_context {
 };
 
 /// Returns whether the elements lie one behind the other in index order, without border.
-inline bool is_dense(const tensor_view& v) {
+NSK_COLD inline bool is_dense(const tensor_view& v) {
   std::ptrdiff_t expected = 1;
   for (int d = v.rank; d-- > 0;) {
     if (v.shape[d] != 1 && v.stride[d] != expected) return false;
@@ -39,7 +39,7 @@ inline bool is_dense(const tensor_view& v) {
   return (v.border.top | v.border.left | v.border.bottom | v.border.right) == 0;
 }
 
-inline bool same_shape(const tensor_view& a, const tensor_view& b) {
+NSK_COLD inline bool same_shape(const tensor_view& a, const tensor_view& b) {
   if (a.rank != b.rank) return false;
   for (int d = 0; d < a.rank; ++d) {
     if (a.shape[d] != b.shape[d]) return false;
@@ -47,16 +47,18 @@ inline bool same_shape(const tensor_view& a, const tensor_view& b) {
   return true;
 }
 
-inline bool is_float(const tensor_info& t) { return t.type() == dtype::float32 && t.arrangement() == packing::plain; }
+NSK_COLD inline bool is_float(const tensor_info& t) {
+  return t.type() == dtype::float32 && t.arrangement() == packing::plain;
+}
 
 /// A float tensor whose last dimension has stride 1.
-inline bool is_float_lines(const tensor_info& t) {
+NSK_COLD inline bool is_float_lines(const tensor_info& t) {
   const span<const std::int64_t> strides = t.strides();
   return is_float(t) && strides[strides.size() - 1] == 1;
 }
-inline bool is_image(const tensor_info& t) { return t.rank() == 4 && is_float_lines(t); }
+NSK_COLD inline bool is_image(const tensor_info& t) { return t.rank() == 4 && is_float_lines(t); }
 
-inline bool is_aligned(const void* p, std::uintptr_t alignment) {
+NSK_COLD inline bool is_aligned(const void* p, std::uintptr_t alignment) {
   return reinterpret_cast<std::uintptr_t>(p) % alignment == 0;
 }
 

@@ -24,12 +24,12 @@ inline region region_of(const tensor_info& t) {
   return region_of(t.view(nullptr), static_cast<std::int64_t>(t.offset()), repeats);
 }
 
-inline bool is_alive(const tensor_info& t, std::int32_t step) {
+NSK_COLD inline bool is_alive(const tensor_info& t, std::int32_t step) {
   return t.where() == storage::constant || (t.first_step() <= step && step <= t.last_step());
 }
 
 /// The same elements in the same places.
-inline bool same_view(const tensor_info& a, const tensor_info& b) {
+NSK_COLD inline bool same_view(const tensor_info& a, const tensor_info& b) {
   if (a.buffer() != b.buffer() || a.offset() != b.offset() || a.type() != b.type()) return false;
   const tensor_view p = a.view(nullptr), q = b.view(nullptr);
   if (!same_shape(p, q)) return false;
@@ -39,7 +39,7 @@ inline bool same_view(const tensor_info& a, const tensor_info& b) {
   return true;
 }
 
-inline bool may_work_in_place(const step_view& s, int input) {
+NSK_COLD inline bool may_work_in_place(const step_view& s, int input) {
   const op o = s.op();
   return s.epilogue().residual == input ||
          ((o == op::unary || o == op::softmax || o == op::layer_normalization) && input == 0) ||
@@ -47,7 +47,7 @@ inline bool may_work_in_place(const step_view& s, int input) {
 }
 
 /// Whether a step's output replaces one of its inputs.
-inline bool works_in_place(const step_view& s) {
+NSK_COLD inline bool works_in_place(const step_view& s) {
   const tensor_info output = s.output();
   for (int i = 0; i < s.input_count(); ++i) {
     if (may_work_in_place(s, i) && same_view(s.input(i), output)) return true;
@@ -56,7 +56,7 @@ inline bool works_in_place(const step_view& s) {
 }
 
 /// Whether steps before `end` have written all of a region of the buffer of `t`.
-inline bool is_covered(verify_context& c, const tensor_info& t, const region& wanted, std::int32_t end) {
+NSK_COLD inline bool is_covered(verify_context& c, const tensor_info& t, const region& wanted, std::int32_t end) {
   std::int64_t missing = wanted.bytes();
   for (std::int32_t s = t.first_step(); s < end && c.spend(); ++s) {
     const step_view writer = c.variant.step(s);
@@ -73,7 +73,7 @@ inline bool is_covered(verify_context& c, const tensor_info& t, const region& wa
 /// Whether steps before `end` have written all of a tensor. Where that cannot be proven for its elements alone, because
 /// it skips some that its writers count, they must have written all between its first and its last, or the whole
 /// buffer.
-inline status verify_written(verify_context& c, const tensor_info& t, std::int32_t end) {
+NSK_COLD inline status verify_written(verify_context& c, const tensor_info& t, std::int32_t end) {
   if (t.where() != storage::arena && t.where() != storage::output) return {};
   const region elements = region_of(t);
   if (is_covered(c, t, nested(elements), end) || is_covered(c, t, hull(elements), end)) return {};
@@ -84,7 +84,7 @@ inline status verify_written(verify_context& c, const tensor_info& t, std::int32
 }
 
 /// Whether no step before `step` has written any of what it writes.
-inline status verify_fresh(verify_context& c, const tensor_info& output, std::int32_t step) {
+NSK_COLD inline status verify_fresh(verify_context& c, const tensor_info& output, std::int32_t step) {
   const region mine = region_of(output);
   for (std::int32_t s = output.first_step(); s < step; ++s) {
     if (!c.spend()) return status_code::too_complex;
@@ -96,7 +96,7 @@ inline status verify_fresh(verify_context& c, const tensor_info& output, std::in
   return {};
 }
 
-inline status verify_step_flow(verify_context& c, std::int32_t index) {
+NSK_COLD inline status verify_step_flow(verify_context& c, std::int32_t index) {
   const step_view s = c.variant.step(index);
   const tensor_info output = s.output();
   if (output.where() == storage::constant || output.where() == storage::input) return {status_code::read_only, index};
@@ -118,7 +118,7 @@ inline status verify_step_flow(verify_context& c, std::int32_t index) {
   return in_place || output.where() == storage::state ? status() : verify_fresh(c, output, index);
 }
 
-inline status verify_flow(verify_context& c) {
+NSK_COLD inline status verify_flow(verify_context& c) {
   for (std::int32_t i = 0; i < c.variant.step_count(); ++i) {
     const status s = verify_step_flow(c, i);
     if (!s) return s;

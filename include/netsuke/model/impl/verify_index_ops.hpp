@@ -6,15 +6,15 @@
 NSK_BEGIN
 namespace impl {
 
-inline bool is_plain(const tensor_info& t) { return t.arrangement() == packing::plain; }
+NSK_COLD inline bool is_plain(const tensor_info& t) { return t.arrangement() == packing::plain; }
 /// A tensor that generic kernels can read: any type but float16.
-inline bool is_readable(const tensor_info& t) { return is_plain(t) && t.type() != dtype::float16; }
-inline bool is_index(const tensor_info& t) {
+NSK_COLD inline bool is_readable(const tensor_info& t) { return is_plain(t) && t.type() != dtype::float16; }
+NSK_COLD inline bool is_index(const tensor_info& t) {
   return is_plain(t) && (t.type() == dtype::int32 || t.type() == dtype::int64);
 }
 /// What arg_reduce and top_k can order.
-inline bool is_ordered(const tensor_info& t) { return is_float(t) || is_index(t); }
-inline bool same_shapes(const tensor_info& a, const tensor_info& b) {
+NSK_COLD inline bool is_ordered(const tensor_info& t) { return is_float(t) || is_index(t); }
+NSK_COLD inline bool same_shapes(const tensor_info& a, const tensor_info& b) {
   return same_shape(a.view(nullptr), b.view(nullptr));
 }
 inline status_code accepted(bool good) { return good ? status_code::ok : status_code::bad_step; }
@@ -48,7 +48,7 @@ inline status_code verify_arithmetic(const step_view& s) {
 
 /// Two tensors of one rank whose lengths agree in every dimension but `axis`; in the others `b` may be shorter where
 /// `shorter` is set.
-inline bool agree_except(const tensor_info& a, const tensor_info& b, int axis, bool shorter = false) {
+NSK_COLD inline bool agree_except(const tensor_info& a, const tensor_info& b, int axis, bool shorter = false) {
   if (a.rank() != b.rank() || axis < 0 || axis >= a.rank()) return false;
   for (int d = 0; d < a.rank(); ++d) {
     const auto i = static_cast<std::size_t>(d);
@@ -91,7 +91,7 @@ inline status_code verify_non_max_suppression(const step_view& s) {
 }
 
 /// A dense constant with one float per element of the last dimension of `y`.
-inline bool is_per_channel(const tensor_info& t, const tensor_info& y) {
+NSK_COLD inline bool is_per_channel(const tensor_info& t, const tensor_info& y) {
   return t.where() == storage::constant && is_float(t) && t.rank() == 1 && is_dense(t.view(nullptr)) &&
          t.shape()[0] == y.shape()[y.shape().size() - 1];
 }

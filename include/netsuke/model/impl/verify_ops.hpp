@@ -16,7 +16,7 @@ namespace impl {
 inline constexpr std::int64_t max_position = 1 << 30;
 
 /// Whether a constant holds at least `floats` floats in this arrangement.
-inline bool holds(const tensor_info& t, packing arrangement, std::int64_t floats) {
+NSK_COLD inline bool holds(const tensor_info& t, packing arrangement, std::int64_t floats) {
   return t.where() == storage::constant && t.type() == dtype::float32 && t.arrangement() == arrangement &&
          t.elements() >= floats;
 }
@@ -29,13 +29,13 @@ inline status_code holds_groups(const tensor_info& t, packing arrangement, std::
 
 /// One dimension of a window: all its positions can be counted, and padding after the end is as bounded as padding
 /// before it.
-inline bool window_fits(std::int64_t input, std::int64_t output, std::int64_t kernel, std::int64_t stride,
-                        std::int64_t dilation, std::int64_t pad) {
+NSK_COLD inline bool window_fits(std::int64_t input, std::int64_t output, std::int64_t kernel, std::int64_t stride,
+                                 std::int64_t dilation, std::int64_t pad) {
   if (kernel < 1 || stride < 1 || dilation < 1) return false;
   const std::int64_t reach = (kernel - 1) * dilation, last = (output - 1) * stride;
   return reach < max_position && last < max_position && last + reach - pad - input < 0xffff;
 }
-inline bool windows_fit(const window& w, const tensor_info& x, const tensor_info& y) {
+NSK_COLD inline bool windows_fit(const window& w, const tensor_info& x, const tensor_info& y) {
   const span<const std::int32_t> in = x.shape(), out = y.shape();
   return std::int64_t{w.kernel_h} * w.kernel_w <= max_elements && in[0] == out[0] &&
          window_fits(in[1], out[1], w.kernel_h, w.stride_h, w.dilation_h, w.pad_top) &&
@@ -114,8 +114,8 @@ inline status_code verify_mat_mul(const step_view& s) {
 }
 
 /// Each window touches the input: it starts before the input's end, and padding is smaller than the window.
-inline bool pool_fits(std::int64_t input, std::int64_t output, std::int64_t kernel, std::int64_t stride,
-                      std::int64_t dilation, std::int64_t pad) {
+NSK_COLD inline bool pool_fits(std::int64_t input, std::int64_t output, std::int64_t kernel, std::int64_t stride,
+                               std::int64_t dilation, std::int64_t pad) {
   return window_fits(input, output, kernel, stride, dilation, pad) && pad <= (kernel - 1) * dilation &&
          (output - 1) * stride - pad < input;
 }

@@ -7,14 +7,14 @@ NSK_BEGIN
 namespace impl {
 
 /// A tensor that fills a buffer of its own kind and number: what binding memory of the caller relies on.
-inline bool owns_buffer(const tensor_info& t, storage where, std::uint32_t number) {
+NSK_COLD inline bool owns_buffer(const tensor_info& t, storage where, std::uint32_t number) {
   return t.where() == where && t.port() == static_cast<int>(number) && t.offset() == 0 &&
          t.buffer_bytes() == t.bytes() && t.arrangement() == packing::plain && is_dense(t.view(nullptr));
 }
 
 /// Source axes are a permutation that takes the source shape to the physical one; without axes only the element counts
 /// must agree.
-inline bool axes_agree(const port_view& p) {
+NSK_COLD inline bool axes_agree(const port_view& p) {
   const span<const std::int32_t> shape = p.shape();
   const span<const std::int64_t> source = p.source_shape();
   const span<const std::uint8_t> axes = p.source_axes();
@@ -34,13 +34,13 @@ inline bool axes_agree(const port_view& p) {
   return true;
 }
 
-inline bool hints_agree(const port_view& p) {
+NSK_COLD inline bool hints_agree(const port_view& p) {
   const std::size_t hints = p.mean().size();
   const auto channels = static_cast<std::size_t>(p.shape()[p.shape().size() - 1]);
   return hints == p.deviation().size() && (hints <= 1 || hints == channels);
 }
 
-inline status verify_ports(const verify_context& c) {
+NSK_COLD inline status verify_ports(const verify_context& c) {
   const format::Variant& v = *c.variant.table();
   for (const bool is_input : {true, false}) {
     const auto* ports = is_input ? v.inputs() : v.outputs();
@@ -58,7 +58,7 @@ inline status verify_ports(const verify_context& c) {
   return {};
 }
 
-inline status verify_states(const verify_context& c) {
+NSK_COLD inline status verify_states(const verify_context& c) {
   const format::Variant& v = *c.variant.table();
   const int end = c.variant.step_count();
   for (std::uint32_t i = 0; i < count_of(v.states()); ++i) {
@@ -86,7 +86,7 @@ inline status verify_states(const verify_context& c) {
 }
 
 /// Every buffer of an input, output or state belongs to the one that it names.
-inline status verify_owners(const verify_context& c) {
+NSK_COLD inline status verify_owners(const verify_context& c) {
   const format::Variant& v = *c.variant.table();
   for (std::uint32_t i = 0; i < v.buffers()->size(); ++i) {
     const format::Buffer* b = v.buffers()->Get(i);
@@ -106,7 +106,7 @@ inline status verify_owners(const verify_context& c) {
   return {};
 }
 
-inline status verify_checks(const verify_context& c) {
+NSK_COLD inline status verify_checks(const verify_context& c) {
   const format::Variant& v = *c.variant.table();
   for (std::uint32_t i = 0; i < count_of(v.checks()); ++i) {
     const status bad{status_code::bad_check, static_cast<std::int32_t>(i)};

@@ -20,7 +20,7 @@ struct recurrent_shape {
 };
 
 /// Functions of gates and their parameters: as many as the kind and the directions need.
-inline bool recurrent_functions_agree(const format::Recurrent* r, const recurrent_shape& shape) {
+NSK_COLD inline bool recurrent_functions_agree(const format::Recurrent* r, const recurrent_shape& shape) {
   const auto wanted = static_cast<std::uint32_t>(shape.directions * recurrent_functions(shape.kind));
   if (count_of(r->functions()) != wanted || count_of(r->parameters()) != 2 * wanted) return false;
   for (std::uint32_t i = 0; i < wanted; ++i) {
@@ -30,13 +30,13 @@ inline bool recurrent_functions_agree(const format::Recurrent* r, const recurren
 }
 
 /// A float tensor [batch, directions, hidden].
-inline bool is_recurrent_state(const tensor_info& t, const recurrent_shape& shape) {
+NSK_COLD inline bool is_recurrent_state(const tensor_info& t, const recurrent_shape& shape) {
   const span<const std::int32_t> x = t.shape();
   return is_float_lines(t) && x.size() == 3 && x[0] == shape.batch && x[1] == shape.directions && x[2] == shape.hidden;
 }
 
 /// What options name is there, and as long as the layer.
-inline bool recurrent_options_agree(const step_view& s, const recurrent_shape& shape) {
+NSK_COLD inline bool recurrent_options_agree(const step_view& s, const recurrent_shape& shape) {
   const format::Recurrent* r = s.recurrent();
   const recurrent_inputs in = recurrent_inputs::of(r);
   const bool is_lstm = shape.kind == recurrent_kind::lstm;
@@ -74,11 +74,11 @@ inline status_code verify_recurrent(const step_view& s) {
 }
 
 /// A tile has whole rows of the batch: all their instants and final rows, and all hidden elements.
-inline bool recurrent_tiles_agree(const step_view& s, const tile_size& t, const tile_grid& grid) {
+NSK_COLD inline bool recurrent_tiles_agree(const step_view& s, const tile_size& t, const tile_grid& grid) {
   return grid.channels == 1 && (grid.rows == 1 || t.rows % static_cast<std::uint32_t>(s.output().shape()[1]) == 0);
 }
 
-inline bool recurrent_scratch_agrees(const step_view& s, std::int64_t given) {
+NSK_COLD inline bool recurrent_scratch_agrees(const step_view& s, std::int64_t given) {
   const recurrent_shape shape = recurrent_shape::of(s);
   return kernels::recurrent_scratch_bytes(shape.kind, shape.batch, shape.hidden) <= given;
 }

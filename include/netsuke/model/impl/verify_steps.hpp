@@ -9,7 +9,7 @@ NSK_BEGIN
 namespace impl {
 
 /// Number of inputs without those that the epilogue names.
-inline std::uint32_t own_inputs(const format::Step& s) {
+NSK_COLD inline std::uint32_t own_inputs(const format::Step& s) {
   switch (static_cast<op>(s.op_type())) {
     case op::conv_2d:
     case op::depthwise_conv_2d:
@@ -51,7 +51,7 @@ inline status_code verify_arity(const verify_context& c, const format::Step& tab
 }
 
 /// The residual has the output's shape; the slope is a constant with one float per channel.
-inline bool epilogue_agrees(const step_view& s, const epilogue_info& e) {
+NSK_COLD inline bool epilogue_agrees(const step_view& s, const epilogue_info& e) {
   if (static_cast<int>(e.fn) >= function_count || (e.fn == function::prelu) != (e.slope >= 0)) return false;
   const tensor_info output = s.output();
   if (e.residual >= 0) {
@@ -72,7 +72,7 @@ inline bool epilogue_agrees(const step_view& s, const epilogue_info& e) {
 }
 
 /// Whether the kernel of an operator fills the border of its output.
-inline bool fills_border(op o) {
+NSK_COLD inline bool fills_border(op o) {
   switch (o) {
     case op::mat_mul:
     case op::pack_panels:
@@ -88,7 +88,7 @@ inline bool fills_border(op o) {
 }
 
 /// What a kernel writes: each element once, and a border only where its kernel fills one.
-inline bool output_is_writable(const step_view& s) {
+NSK_COLD inline bool output_is_writable(const step_view& s) {
   const tensor_info output = s.output();
   if (output.arrangement() != packing::plain) return false;
   bool repeats;
@@ -100,7 +100,7 @@ inline bool output_is_writable(const step_view& s) {
 }
 
 /// The cut is the one of plan/tiles.hpp, and does not separate what the operator's kernel needs together.
-inline bool tiles_agree(const step_view& s) {
+NSK_COLD inline bool tiles_agree(const step_view& s) {
   const tensor_info output = s.output();
   const tile_size t = s.tile();
   const tile_space space = tile_space_of(output.shape().data(), output.rank());
@@ -127,7 +127,7 @@ inline bool tiles_agree(const step_view& s) {
   }
 }
 
-inline bool scratch_agrees(const verify_context& c, const step_view& s) {
+NSK_COLD inline bool scratch_agrees(const verify_context& c, const step_view& s) {
   if (s.scratch_bytes() > c.variant.lane_bytes()) return false;
   const auto given = static_cast<std::int64_t>(s.scratch_bytes());
   switch (s.op()) {
@@ -151,7 +151,7 @@ inline status_code verify_step(verify_context& c, std::uint32_t index) {
   return scratch_agrees(c, s) ? status_code::ok : status_code::bad_scratch;
 }
 
-inline status verify_steps(verify_context& c) {
+NSK_COLD inline status verify_steps(verify_context& c) {
   for (std::uint32_t i = 0; i < c.steps(); ++i) {
     const status_code code = verify_step(c, i);
     if (code != status_code::ok) return {code, static_cast<std::int32_t>(i)};

@@ -12,7 +12,7 @@ struct file_sections {
   span<const std::byte> table, weights;
 };
 
-inline status read_header(span<const std::byte> bytes, bool check_hash, file_sections& sections) {
+NSK_COLD inline status read_header(span<const std::byte> bytes, bool check_hash, file_sections& sections) {
   file_header h;
   if (bytes.size() < sizeof h) {
     const bool begins =
@@ -41,7 +41,7 @@ inline status read_header(span<const std::byte> bytes, bool check_hash, file_sec
 
 /// Offsets, vectors, strings and nesting of the table. Tables cannot be shared so often that walking takes long: each
 /// one of an honest file takes at least eight bytes (its vtable offset, and the reference to it).
-inline status verify_table(span<const std::byte> table, const format::Model*& root) {
+NSK_COLD inline status verify_table(span<const std::byte> table, const format::Model*& root) {
   flatbuffers::Verifier::Options limits;
   limits.max_depth = 8;
   limits.max_tables = static_cast<flatbuffers::uoffset_t>(table.size() / 8 + 8);
@@ -53,7 +53,7 @@ inline status verify_table(span<const std::byte> table, const format::Model*& ro
 }
 
 /// Fields without which nothing can be read: present, and aligned for their elements.
-inline status verify_fields(const format::Variant& v) {
+NSK_COLD inline status verify_fields(const format::Variant& v) {
   if (!v.buffers() || !v.tensors() || !v.steps()) return status_code::bad_structure;
   for (std::uint32_t i = 0; i < v.tensors()->size(); ++i) {
     const format::Tensor* t = v.tensors()->Get(i);

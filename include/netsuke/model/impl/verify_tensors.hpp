@@ -9,12 +9,12 @@ NSK_BEGIN
 namespace impl {
 
 /// Returns whether [offset, offset + bytes) lies in memory of `available` bytes, the pad of which is not counted.
-inline bool fits(std::uint64_t offset, std::uint64_t bytes, std::uint64_t available) {
+NSK_COLD inline bool fits(std::uint64_t offset, std::uint64_t bytes, std::uint64_t available) {
   const std::uint64_t usable = available - over_read;
   return offset <= usable && bytes <= usable - offset;
 }
 
-inline status verify_memory(const verify_context& c) {
+NSK_COLD inline status verify_memory(const verify_context& c) {
   const format::Variant& v = *c.variant.table();
   const auto sane = [](std::uint64_t bytes) {
     return bytes % arena_alignment == 0 && bytes <= std::uint64_t{max_extent};
@@ -32,7 +32,7 @@ inline status verify_memory(const verify_context& c) {
 }
 
 /// Buffers that live at the same time do not overlap. Linear where buffers are sorted by first_step and live shortly.
-inline status verify_disjoint_buffers(verify_context& c) {
+NSK_COLD inline status verify_disjoint_buffers(verify_context& c) {
   const auto& buffers = *c.variant.table()->buffers();
   const auto in_arena = [](const format::Buffer* b) {
     return b->storage() != format::Storage::constant && b->bytes() != 0;
@@ -67,7 +67,7 @@ inline status verify_disjoint_buffers(verify_context& c) {
 }
 
 /// Shape, strides and border are such that all index arithmetic stays far from overflow.
-inline bool is_possible(const format::Tensor& t) {
+NSK_COLD inline bool is_possible(const format::Tensor& t) {
   const std::uint32_t rank = t.shape()->size();
   if (rank < 1 || rank > max_rank || t.strides()->size() != rank) return false;
   if (t.type() > format::DataType::MAX || t.packing() > format::Packing::MAX) return false;
@@ -86,7 +86,7 @@ inline bool is_possible(const format::Tensor& t) {
   return true;
 }
 
-inline status verify_tensors(const verify_context& c) {
+NSK_COLD inline status verify_tensors(const verify_context& c) {
   const format::Variant& v = *c.variant.table();
   for (std::uint32_t i = 0; i < v.tensors()->size(); ++i) {
     const format::Tensor& table = *v.tensors()->Get(i);

@@ -17,14 +17,15 @@ const T* constant_line(const verify_context& c, const tensor_info& t) {
 }
 
 /// Whether all `count` numbers are in [0, limit).
-inline bool all_below(const std::int32_t* numbers, std::int64_t count, std::int64_t limit) {
+NSK_COLD inline bool all_below(const std::int32_t* numbers, std::int64_t count, std::int64_t limit) {
   for (std::int64_t i = 0; i < count; ++i) {
     if (numbers[i] < 0 || numbers[i] >= limit) return false;
   }
   return true;
 }
 
-inline bool nodes_agree(const std::int32_t* nodes, std::int64_t count, std::int64_t features, std::int64_t entries) {
+NSK_COLD inline bool nodes_agree(const std::int32_t* nodes, std::int64_t count, std::int64_t features,
+                                 std::int64_t entries) {
   for (std::int64_t i = 0; i < count; ++i) {
     const kernels::impl::tree_node n = kernels::impl::node_at(nodes, static_cast<std::ptrdiff_t>(i));
     if (n.kind < 0 || n.kind > 15 || (n.kind & 7) == 7) return false;
