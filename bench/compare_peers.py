@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """netsuke against other engines: same models, same core, one thread, measured in turns, answers compared.
 
-  bench/compare_peers.py [MODEL ...] [--peers onnxruntime litert openvino tract] [--rounds 5] [--seconds 0.6] [--core N] [--json FILE]
+  bench/compare_peers.py [MODEL ...] [--peers onnxruntime litert openvino tract] [--rounds 5] [--seconds 0.6] [--core N] [--isa NAME]
+                   [--json FILE]
 
 MODEL is a name of tests/models/models.py, an ONNX or a TensorFlow Lite file; all known models when none is given. Each peer has a column
 with its best run and the ratio of medians of the rounds: above 1 means that netsuke is faster. Peers that are not installed, or that refuse
@@ -37,13 +38,13 @@ def time_peer(run, seconds):
     return times
 
 
-def error_against(peer, plan, inputs, model, folder):
+def error_against(peer, plan, inputs, model, folder, isa):
     """Largest error of any output as a share of its largest magnitude. Outputs that differ between two runs of the peer are random: left out."""
     arguments = []
     for index, port in enumerate(plan["inputs"]):
         np.save(folder / f"in{index}.npy", inputs[port["name"]])
         arguments += ["--input", f"{port['name']}={folder / f'in{index}.npy'}"]
-    must("run", model, *arguments, "--output-dir", folder)
+    must("run", model, *arguments, "--output-dir", folder, *isa)
     run, read = peer
     names, first, second = [port["name"] for port in plan["outputs"]], read(run()), read(run())
     return max((error_of(np.load(folder / file_name(name)), a) for name, a, b in zip(names, first, second)
@@ -64,9 +65,9 @@ def compare(name, source, options):
             inputs[state].fill(0)  # what netsuke keeps itself begins at zero
         peers = {peer: found for peer in options.peers for found in [load(peer, source, inputs)] if found}
         theirs = {peer: [] for peer in peers}
-        errors = {peer: error_against(callables, plan, inputs, model, folder) for peer, callables in peers.items()}
+        errors = {peer: error_against(callables, plan, inputs, model, folder, options.isa) for peer, callables in peers.items()}
         for _ in range(options.rounds):
-            measured = json.loads(must("bench", model, "--seconds", options.seconds, "--json"))
+            measured = json.loads(must("bench", model, "--seconds", options.seconds, "--json", *options.isa))
             ours.append(measured["median_ms"])
             our_best.append(measured["min_ms"])
             peak.append(measured["peak_gflops"])
@@ -96,6 +97,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.6)
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
+    parser.add_argument("--isa", type=lambda name: ["--isa", name], default=[], help="netsuke's instruction set; the fastest of this machine when left out")
     parser.add_argument("--json")
     options = parser.parse_args()
     os.sched_setaffinity(0, {options.core})  # child processes inherit it
