@@ -302,6 +302,14 @@ case("dequantised_in_blocks", "(float[3,8] x) => (float[3,5] y)", "w = Dequantiz
      {"q": RANDOM.integers(-128, 128, (8, 5)).astype(np.int8), "scale": floats(2, 5, low=0.001, high=0.02), "zero": RANDOM.integers(-9, 9, (2, 5)).astype(np.int8)},
      opset=21)
 
+# Large pictures are reduced in runs of rows, then those (a form of one op each: kinds of the two steps differ); a border of the producer stays out.
+for op in ("Mean", "Sum", "Max", "Min", "SumSquare", "L1", "L2"):
+    case(f"large_picture_{op}", "(float[1,20,60,61] x) => (float[1,20,1,1] y)", f"p = MaxPool<kernel_shape=[3,3], pads=[1,1,1,1]>(x) y = Reduce{op}<axes=[2,3]>(p)", steps={"Reduce": 2}, opset=12)
+case("large_product", "(float[1,3,160,150] x) => (float[1,3,1,1] y)", "p = MaxPool<kernel_shape=[3,3], pads=[1,1,1,1]>(x) s = Mul(p, small) z = Exp(s) y = ReduceProd<axes=[2,3]>(z)",
+     {"small": np.float32(1e-3)}, steps={"Reduce": 2}, opset=12)
+case("large_bordered_mean", "(float[1,8,90,92] x) => (float[1,8,1,1] m, float[1,8,90,92] y)",
+     "r = AveragePool<kernel_shape=[3,3], pads=[1,1,1,1]>(x) m = GlobalAveragePool(r) y = Conv<kernel_shape=[3,3], pads=[1,1,1,1]>(r, w)", {"w": floats(8, 8, 3, 3)}, steps={"Reduce": 2})
+
 # What is refused, and what the message must say.
 REFUSED = {
     "quantised": ("(float[1,4] x) => (float[1,4] y)", "q = QuantizeLinear(x, s, z) y = DequantizeLinear(q, s, z)", {"s": np.float32(1), "z": np.int8(0)},

@@ -38,6 +38,20 @@ TEST_CASE("a pool writes straight between appended channels; along two axes it i
   CHECK(steps_with(nsk::op::copy, pooled_and_padded({0, 0, 0, 0, 0, 16, 0, 1})) > 0);
 }
 
+TEST_CASE("the mean of a large picture is taken of runs of its rows first, which are the lanes' own") {
+  const auto reductions = [](shape_t shape, std::vector<std::int64_t> axes) {
+    nsk::test::graph_builder b;
+    const value_id x = b.node_of("LRN", {b.input("x", std::move(shape))}, "channels_last", {{"size", std::int64_t{3}}});
+    b.output(b.node_of("ReduceMean", {x}, "y", {{"axes", std::move(axes)}}));
+    return steps_with(nsk::op::reduce, b.g);
+  };
+  CHECK(reductions({1, 64, 56, 56}, {2, 3}) == 2);
+  CHECK(reductions({1, 64, 37, 56}, {2, 3}) == 1);  // 37 rows have no runs of one length
+  CHECK(reductions({1, 64, 7, 7}, {2, 3}) == 1);
+  CHECK(reductions({4, 64, 56, 56}, {2, 3}) == 1);  // pictures are the lanes' own
+  CHECK(reductions({1, 64, 56, 56}, {1}) == 1);
+}
+
 TEST_CASE("operators that are composed of others take a single number without axes") {
   for (const std::string op :
        {"Celu", "Gelu", "Mish", "Selu", "Shrink", "Softsign", "Swish", "ThresholdedRelu", "Not"}) {

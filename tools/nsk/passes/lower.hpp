@@ -6,6 +6,7 @@
 /// slice, reshape or broadcast is another view. Operations that need channels last, a border of zeros or a place inside
 /// a concatenation say so in `decisions`; the program is lowered again until nobody asks for more. What strides cannot
 /// express becomes a Copy step with a reason.
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -117,6 +118,9 @@ class lowerer {
   void lower_binary(const operation& o, const binary_parameters& b);
   std::vector<int> elementwise_tensors(const operation& o);
   void lower_reduce(const operation& o, const reduce_parameters& r);
+  /// One step: y, of the rank of x, where `reduced` axes have the length 1. `names` are those of x and y.
+  void reduce_step(const operation& o, reduce_kind kind, const view& x, const view& y, const std::vector<char>& reduced,
+                   const std::array<std::string, 2>& names);
   void lower_softmax(const operation& o, const softmax_parameters& s);
   void set_epilogue(plan_step& s, const post_operation& post);
   // lower_shape.cpp

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <array>
+#include <optional>
 #include "errors.hpp"
 #include "passes/lower.hpp"
 
@@ -69,28 +71,82 @@ void lowerer::lower_binary(const operation& o, const binary_parameters& b) {
   set_epilogue(m_plan.steps.back(), o.post);
 }
 
+namespace {
+
+/// A reduction in two steps: of runs of the outermost physical axis, then of their results.
+struct reduction_by_runs {
+  std::size_t axis;
+  std::int64_t runs;
+};
+
+/// Finds the runs of a large tensor whose outermost axis is reduced. Without them tiles are channels, and every lane
+/// reads what all others wrote in the step before; runs of rows are its own.
+std::optional<reduction_by_runs> runs_of(const view& x, const std::vector<char>& reduced) {
+  constexpr std::int64_t least_elements = 32768, least_runs = 8, most_runs = 32;
+  std::vector<std::size_t> axes;
+  for (int a : order_of(x))
+    if (x.shape[static_cast<std::size_t>(a)] > 1) axes.push_back(static_cast<std::size_t>(a));
+  if (count_of(x.shape) < least_elements || !reduced[axes.front()] || reduced[axes.back()]) return std::nullopt;
+  const std::int64_t length = x.shape[axes.front()];
+  for (std::int64_t runs = least_runs; runs <= std::min(most_runs, length); ++runs)
+    if (length % runs == 0) return reduction_by_runs{axes.front(), runs};
+  return std::nullopt;
+}
+
+}
+
 void lowerer::lower_reduce(const operation& o, const reduce_parameters& r) {
-  const view x = place_of(o.inputs[0]);
-  const axis_order order = order_of(x);
-  const view y = allocate(o.output, order);
+  view x = place_of(o.inputs[0]);
+  const view y = allocate(o.output, order_of(x));
   ask_dense(y);
   std::vector<char> reduced(x.rank(), 0);
   for (int a : r.axes) reduced[static_cast<std::size_t>(a)] = 1;
+  std::string name = name_of_value(o.inputs[0]);
+  reduce_kind kind = r.kind;
+  if (const auto by = runs_of(x, reduced)) {
+    const auto at = static_cast<std::ptrdiff_t>(by->axis);
+    view rows = x;
+    rows.shape[by->axis] = by->runs;
+    rows.shape.insert(rows.shape.begin() + at + 1, x.shape[by->axis] / by->runs);
+    rows.stride[by->axis] *= x.shape[by->axis] / by->runs;
+    rows.stride.insert(rows.stride.begin() + at + 1, x.stride[by->axis]);
+    std::vector<char> inner = reduced;
+    inner[by->axis] = 0;
+    inner.insert(inner.begin() + at + 1, 1);
+    shape_t shape = rows.shape;
+    for (std::size_t a = 0; a < shape.size(); ++a)
+      if (inner[a]) shape[a] = 1;
+    const std::string result = o.name + "#runs";
+    view partial = new_storage(-1, result, shape, order_of(rows), {}, storage_kind::arena);
+    reduce_step(o, kind, rows, partial, inner, {name, result});
+    partial.shape.erase(partial.shape.begin() + at + 1);
+    partial.stride.erase(partial.stride.begin() + at + 1);
+    x = std::move(partial);
+    name = result;
+    if (kind == reduce_kind::sum_square) kind = reduce_kind::sum;
+  }
+  reduce_step(o, kind, x, y, reduced, {name, name_of_value(o.output)});
+  set_epilogue(m_plan.steps.back(), o.post);
+  bind(o.output, y);
+}
+
+void lowerer::reduce_step(const operation& o, reduce_kind kind, const view& x, const view& y,
+                          const std::vector<char>& reduced, const std::array<std::string, 2>& names) {
   // physical dimensions of both sides; neighbours merge when both are reduced or both are kept
   plan_tensor in, out;
-  in.name = name_of_value(o.inputs[0]);
-  out.name = name_of_value(o.output);
+  in.name = names[0];
+  out.name = names[1];
   in.storage = x.storage;
   in.offset = x.offset;
   out.storage = y.storage;
   out.offset = y.offset;
-  std::vector<char> kind;
-  for (int axis : order) {
+  std::vector<char> kept;
+  for (int axis : order_of(x)) {
     const auto a = static_cast<std::size_t>(axis);
     if (x.shape[a] == 1) continue;
     const auto length = static_cast<std::int32_t>(x.shape[a]);
     const bool gone = reduced[a] != 0;
-    const bool merges = !kind.empty() && (kind.back() != 0) == gone && in.strides.back() == x.stride[a] * length &&
+    const bool merges = !kept.empty() && (kept.back() == 0) == gone && in.strides.back() == x.stride[a] * length &&
                         (gone || out.strides.back() == y.stride[a] * length);
     if (merges) {
       in.shape.back() *= length;
@@ -99,7 +155,7 @@ void lowerer::lower_reduce(const operation& o, const reduce_parameters& r) {
       out.strides.back() = gone ? 0 : y.stride[a];
       continue;
     }
-    kind.push_back(gone ? 1 : 0);
+    kept.push_back(gone ? 0 : 1);
     in.shape.push_back(length);
     in.strides.push_back(x.stride[a]);
     out.shape.push_back(gone ? 1 : length);
@@ -120,9 +176,7 @@ void lowerer::lower_reduce(const operation& o, const reduce_parameters& r) {
   m_plan.tensors.push_back(std::move(in));
   m_plan.tensors.push_back(std::move(out));
   const int last = static_cast<int>(m_plan.tensors.size()) - 1;
-  step(op::reduce, o, {last - 1}, last).reduce = r.kind;
-  set_epilogue(m_plan.steps.back(), o.post);
-  bind(o.output, y);
+  step(op::reduce, o, {last - 1}, last).reduce = kind;
 }
 
 void lowerer::lower_softmax(const operation& o, const softmax_parameters& s) {

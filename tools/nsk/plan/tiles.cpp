@@ -92,9 +92,10 @@ tile_size stream_tile_size(const tile_space& s, std::int64_t elements, bool whol
       t.pixels = whole_or(balanced(s.pixels, pixels, pixels + pixels / 2), s.pixels);
     } else {
       if (!whole_pixels) t.pixels = whole_or(1, s.pixels);
-      const std::int64_t channels = std::max<std::int64_t>(elements / (whole_pixels ? s.pixels : 1), 16);
+      const std::int64_t channels = std::max<std::int64_t>(elements / (whole_pixels ? s.pixels : 1), 16),
+                         copies = s.rows * (whole_pixels ? 1 : s.pixels);
       if (!whole_channels)
-        t.channels = whole_or(balanced(s.channels, channels, channels + channels / 2, 16), s.channels);
+        t.channels = whole_or(balanced(s.channels, channels, channels + channels / 2, 16, copies), s.channels);
     }
   }
   if (whole_rows) t.rows = 0;
