@@ -21,7 +21,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SCHEMA_BYTES = ROOT / "tools/nsk/edit/schema_bytes.hpp"
+SCHEMA_BYTES = ROOT / "tools/nsk/write/schema_bytes.hpp"
 
 
 @dataclasses.dataclass

@@ -17,6 +17,7 @@ import tempfile
 
 import numpy as np
 
+from litert import interpreter_of
 from models import SAID_SKIPPED, SHARED, error_of, file_name, must
 
 TFLITE = {
@@ -100,17 +101,6 @@ def dequantised(content):
     builder = flatbuffers.Builder(1 << 20)
     builder.Finish(model.Pack(builder), b"TFL3")
     return bytes(builder.Output())
-
-
-def interpreter_of(content, kernels="BUILTIN_WITHOUT_DEFAULT_DELEGATES"):
-    """LiteRT with one set of kernels; None where it is not installed."""
-    try:
-        from ai_edge_litert.interpreter import Interpreter, OpResolverType
-    except ImportError:
-        return None
-    interpreter = Interpreter(model_content=content, num_threads=1, experimental_op_resolver_type=getattr(OpResolverType, kernels))
-    interpreter.allocate_tensors()
-    return interpreter
 
 
 def spread(content, inputs, wanted, index):

@@ -10,8 +10,8 @@ import tempfile
 
 import numpy as np
 
+from litert import compare_runs, have_litert, interpreter_of
 from models import must, nsk
-from tflite_layers import compare_runs, have_litert
 from tflite_writer import Writer
 
 F, I = np.float32, np.int32
@@ -322,7 +322,6 @@ REFUSED = [unknown_number_of_iterations, a_loop_without_end, a_graph_that_runs_i
 
 
 def inputs_of(content):
-    from tflite_operators import interpreter_of
     numbers = np.random.default_rng(1)
     given = {}
     for detail in interpreter_of(content).get_input_details():

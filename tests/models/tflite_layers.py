@@ -13,11 +13,9 @@ import tempfile
 
 import numpy as np
 
-from models import SAID_SKIPPED, file_name, nsk
-from tflite_operators import interpreter_of
+from litert import compare_runs, have_litert
 from tflite_writer import Writer
 
-TOLERANCE = 1e-5
 RUNS = 4
 VARIANTS = 24  # of each kind
 F = np.float32
@@ -180,50 +178,6 @@ def svdf(seed):
 LAYERS = [lstm, bidirectional_lstm, lstm_of_one_matrix, rnn, bidirectional_rnn, svdf]
 
 
-def compare_runs(folder, content, given, runs=RUNS):
-    """None where all runs agree with LiteRT's, else what is wrong. `given`: per input, an array with an axis of runs in front."""
-    interpreter = interpreter_of(content)
-    wanted = []
-    for run in range(runs):
-        for detail in interpreter.get_input_details():
-            interpreter.set_tensor(detail["index"], given[detail["name"]][run])
-        interpreter.invoke()
-        wanted.append([interpreter.get_tensor(detail["index"]).copy() for detail in interpreter.get_output_details()])
-    (folder / "m.tflite").write_bytes(content)
-    done = nsk("convert", folder / "m.tflite", "-o", folder / "m.nsk", "--check", "--quiet")
-    if done.returncode != 0:
-        return done.stderr.strip()
-    arguments = ["--steps", runs]
-    for name, values in given.items():
-        np.save(folder / f"{name}.npy", values)
-        arguments += ["--input", f"{name}={folder / name}.npy"]
-    done = nsk("run", folder / "m.nsk", *arguments, "--output-dir", folder / "out")
-    if done.returncode != 0:
-        return done.stderr.strip()
-    for number, detail in enumerate(interpreter.get_output_details()):
-        got, reference = np.load(folder / "out" / file_name(detail["name"])), np.stack([run[number] for run in wanted])
-        if got.shape != reference.shape or got.dtype != reference.dtype:
-            return f"{got.dtype}{got.shape} for {reference.dtype}{reference.shape}"
-        if reference.dtype != np.float32:
-            if not np.array_equal(got, reference):
-                return f"{np.mean(got != reference):.0%} of the elements of {detail['name']} differ"
-            continue
-        error = np.max(np.abs(got.astype(np.float64) - reference)) / max(1e-30, np.max(np.abs(reference)))
-        if not error <= TOLERANCE:
-            return f"{detail['name']} is off by {error:.1e}"
-    return None
-
-
-def have_litert():
-    try:
-        import ai_edge_litert.interpreter  # noqa: F401
-        import flatbuffers  # noqa: F401
-        return True
-    except ImportError:
-        print(f"{SAID_SKIPPED} the Python packages ai-edge-litert and flatbuffers are not installed")
-        return False
-
-
 def main(part):
     if not have_litert():
         return 0
@@ -236,7 +190,7 @@ def main(part):
                 count += 1
                 layer, content = make(seed)
                 try:
-                    failure = compare_runs(pathlib.Path(folder), content, layer.draw())
+                    failure = compare_runs(pathlib.Path(folder), content, layer.draw(), RUNS)
                 except (RuntimeError, ValueError) as refused:
                     failure = f"LiteRT: {refused}"
                 if failure:

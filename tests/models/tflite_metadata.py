@@ -13,8 +13,8 @@ import zipfile
 
 import numpy as np
 
+from litert import have_litert
 from models import SHARED, must, nsk
-from tflite_layers import have_litert
 from tflite_writer import Writer
 
 F = np.float32

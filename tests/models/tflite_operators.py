@@ -13,10 +13,9 @@ import tempfile
 
 import numpy as np
 
-from models import SAID_SKIPPED, file_name, nsk
+from litert import answers, compare_runs, have_litert, interpreter_of
 from tflite_writer import Writer
 
-TOLERANCE = 1e-5
 POOL = ("Pool2DOptions", {"padding": 1, "strideW": 1, "strideH": 1, "filterWidth": 1, "filterHeight": 1})
 
 
@@ -227,13 +226,6 @@ def build(op, operands, options, results, output_shapes, behind_pool):
     return w.finish([i for i, _ in inputs], outputs), [operand for _, operand in inputs]
 
 
-def interpreter_of(content):
-    from ai_edge_litert.interpreter import Interpreter, OpResolverType
-    interpreter = Interpreter(model_content=content, num_threads=1, experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
-    interpreter.allocate_tensors()
-    return interpreter
-
-
 def result_types(op, operands, results):
     if results != [None]:
         return results
@@ -248,48 +240,16 @@ def compare(case, folder, behind_pool):
     name, op, operands, options, results = case
     results = result_types(op, operands, results)
     shape = [1, 3, 4, 2] if op == "SLICE" else np.asarray(operands[0]).shape if op == "DEQUANTIZE" else [1]
-    known = [shape] * len(results)
-    probe = interpreter_of(build(op, operands, options, results, known, behind_pool)[0])
+    content, inputs = build(op, operands, options, results, [shape] * len(results), behind_pool)
     generator = np.random.default_rng(len(name))
-    given = [detail for detail in probe.get_input_details()]
-    content, inputs = build(op, operands, options, results, known, behind_pool)
-    data = [operand.random(generator) for operand in inputs]
-    for detail, values in zip(given, data):
-        probe.set_tensor(detail["index"], values)
-    probe.invoke()
-    wanted = [probe.get_tensor(detail["index"]) for detail in probe.get_output_details()]
-    content, _ = build(op, operands, options, results, [w.shape for w in wanted], behind_pool)
-    (folder / "m.tflite").write_bytes(content)
-    done = nsk("convert", folder / "m.tflite", "-o", folder / "m.nsk", "--check", "--quiet")
-    if done.returncode != 0:
-        return done.stderr.strip()
-    arguments = []
-    for detail, values in zip(given, data):
-        np.save(folder / f"{detail['name']}.npy", values)
-        arguments += ["--input", f"{detail['name']}={folder / detail['name']}.npy"]
-    done = nsk("run", folder / "m.nsk", *arguments, "--output-dir", folder / "out")
-    if done.returncode != 0:
-        return done.stderr.strip()
-    for detail, reference in zip(probe.get_output_details(), wanted):
-        got = np.load(folder / "out" / file_name(detail["name"]))
-        if got.shape != reference.shape or got.dtype != reference.dtype:
-            return f"{got.dtype}{got.shape} for {reference.dtype}{reference.shape}"
-        if reference.dtype != np.float32:
-            if not np.array_equal(got, reference):
-                return f"{np.mean(got != reference):.0%} of the elements differ"
-            continue
-        worst = np.max(np.abs(got.astype(np.float64) - reference)) / max(1e-30, np.max(np.abs(reference)))
-        if not worst <= TOLERANCE:
-            return f"off by {worst:.1e}"
-    return None
+    names = [detail["name"] for detail in interpreter_of(content).get_input_details()]
+    given = dict(zip(names, [operand.random(generator) for operand in inputs]))
+    shapes = [values.shape for values in answers(content, given, 1).values()]
+    return compare_runs(folder, build(op, operands, options, results, shapes, behind_pool)[0], given)
 
 
 def main(part):
-    try:
-        import ai_edge_litert.interpreter  # noqa: F401
-        import flatbuffers  # noqa: F401
-    except ImportError:
-        print(f"{SAID_SKIPPED} the Python packages ai-edge-litert and flatbuffers are not installed")
+    if not have_litert():
         return 0
     count, wrong = 0, []
     with tempfile.TemporaryDirectory(prefix="nsk_tflite_") as folder:

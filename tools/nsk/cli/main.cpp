@@ -4,6 +4,8 @@
 #include <csignal>
 #include <cstdio>
 #include <new>
+#include <string>
+#include <vector>
 
 #include <netsuke/version.hpp>
 
@@ -46,6 +48,15 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* what, const c
   return command;
 }
 
+/// A file that must be given.
+void add_file(CLI::App* command, const char* name, std::string& path, const char* what) {
+  command->add_option(name, path, what)->type_name("FILE")->required();
+}
+/// An option that takes one value each time it is given.
+void add_repeated(CLI::App* command, const char* name, std::vector<std::string>& values, const char* form,
+                  const char* what) {
+  command->add_option(name, values, what)->type_name(form)->allow_extra_args(false);
+}
 void add_variant(CLI::App* command, std::string& variant) {
   command->add_option("--variant", variant, "Name of the variant; the first one where none is given")
       ->type_name("NAME");
@@ -58,28 +69,20 @@ CLI::App* add_convert(CLI::App& app, convert_options& o) {
                                   "  nsk convert model.onnx -o model.nsk --input image=1x3x224x224 --set training=0\n"
                                   "  nsk convert voice.onnx -o voice.nsk --set rate=16000 --state memory=memory_out\n"
                                   "  nsk convert model.onnx -o model.nsk --max-tile-us 50 --profile console.json");
-  command->add_option("source", o.source, "ONNX or TensorFlow Lite model")->type_name("FILE")->required();
-  command->add_option("-o,--output", o.output, ".nsk file to write")->type_name("FILE")->required();
-  command->add_option("--input", o.inputs, "Shape of an input, 1x3x224x224, where the model leaves it open")
-      ->type_name("NAME=SHAPE")
-      ->allow_extra_args(false);
-  command->add_option("--set", o.sets, "Make an input a constant")->type_name("NAME=VALUE")->allow_extra_args(false);
-  command
-      ->add_option("--variant", o.variants,
-                   "One of several sets of input shapes in one file, which share its constants; may be given again")
-      ->type_name("NAME:INPUT=SHAPE,..")
-      ->allow_extra_args(false);
+  add_file(command, "source", o.source, "ONNX or TensorFlow Lite model");
+  add_file(command, "-o,--output", o.output, ".nsk file to write");
+  add_repeated(command, "--input", o.inputs, "NAME=SHAPE",
+               "Shape of an input, 1x3x224x224, where the model leaves it open");
+  add_repeated(command, "--set", o.sets, "NAME=VALUE", "Make an input a constant");
+  add_repeated(command, "--variant", o.variants, "NAME:INPUT=SHAPE,..",
+               "One of several sets of input shapes in one file, which share its constants; may be given again");
   command->add_flag("--dequantize", o.dequantize,
                     "Make a quantised TensorFlow Lite model a float32 one; its inputs and outputs too");
-  command->add_option("--state", o.states, "Make an input a state: it has what the output had in the run before")
-      ->type_name("INPUT=OUTPUT")
-      ->allow_extra_args(false);
+  add_repeated(command, "--state", o.states, "INPUT=OUTPUT",
+               "Make an input a state: it has what the output had in the run before");
   command->add_flag("!--no-states", o.find_states, "No states but those given, however plain their names");
-  command
-      ->add_option("--output-value", o.outputs,
-                   "Keep this output of the model and drop those not named; may be given again")
-      ->type_name("NAME")
-      ->allow_extra_args(false);
+  add_repeated(command, "--output-value", o.outputs, "NAME",
+               "Keep this output of the model and drop those not named; may be given again");
   command
       ->add_option("--batch-max", o.batch,
                    "Bind open first axes of inputs to a batch of at most N rows; a run computes as many as it needs")
@@ -121,10 +124,8 @@ CLI::App* add_run(CLI::App& app, run_options& o) {
                   "  nsk run model.nsk --input image=picture.npy --output-dir out\n"
                   "  nsk run voice.nsk --input audio=chunks.npy --steps 50 --output-dir out\n"
                   "  nsk run model.nsk --input image=picture.npy --output-dir out --lanes 2 --trace trace.json");
-  command->add_option("model", o.model, ".nsk file")->type_name("FILE")->required();
-  command->add_option("--input", o.inputs, "Input, in the source model's shape and layout")
-      ->type_name("NAME=FILE.npy")
-      ->allow_extra_args(false);
+  add_file(command, "model", o.model, ".nsk file");
+  add_repeated(command, "--input", o.inputs, "NAME=FILE.npy", "Input, in the source model's shape and layout");
   command
       ->add_option("--steps", o.steps, "Runs in a row, states kept; arrays have an axis of time in front, or serve all")
       ->type_name("N")
@@ -151,7 +152,7 @@ CLI::App* add_inspect(CLI::App& app, inspect_options& o) {
                                   "  nsk inspect model.nsk --profile machine.json\n"
                                   "  nsk inspect model.nsk --svg arena.svg --svg-graph graph.svg\n"
                                   "  nsk inspect model.nsk --settings > model_settings.hpp");
-  command->add_option("model", o.model, ".nsk file")->type_name("FILE")->required();
+  add_file(command, "model", o.model, ".nsk file");
   command->add_flag("--json", o.json, "As JSON");
   command->add_flag("--settings", o.settings, "Print the C++ settings type that the model needs");
   command
@@ -167,7 +168,7 @@ CLI::App* add_json(CLI::App& app, json_options& o) {
   CLI::App* command = add_command(app, "json", "Write a model as text: its table as JSON, its weights beside it",
                                   "  nsk json model.nsk -o model.json\n"
                                   "  nsk json model.nsk -o model.json && nsk from-json model.json -o same.nsk");
-  command->add_option("model", o.model, ".nsk file")->type_name("FILE")->required();
+  add_file(command, "model", o.model, ".nsk file");
   command->add_option("-o,--output", o.output, "JSON file to write; FILE.weights gets the weights section")
       ->type_name("FILE.json")
       ->required();
@@ -179,15 +180,10 @@ CLI::App* add_from_json(CLI::App& app, from_json_options& o) {
                                   "  nsk from-json model.json -o edited.nsk\n"
                                   "  nsk from-json model.json -o edited.nsk --rename scores=probabilities");
   command->add_option("source", o.source, "JSON file, its .weights beside it")->type_name("FILE.json")->required();
-  command->add_option("-o,--output", o.output, ".nsk file to write")->type_name("FILE")->required();
-  command
-      ->add_option("--replace", o.replacements,
-                   "Other values for a constant tensor; NAME.bias are the biases of packed weights")
-      ->type_name("NAME=FILE.npy")
-      ->allow_extra_args(false);
-  command->add_option("--rename", o.names, "Another name for a tensor, step or port")
-      ->type_name("OLD=NEW")
-      ->allow_extra_args(false);
+  add_file(command, "-o,--output", o.output, ".nsk file to write");
+  add_repeated(command, "--replace", o.replacements, "NAME=FILE.npy",
+               "Other values for a constant tensor; NAME.bias are the biases of packed weights");
+  add_repeated(command, "--rename", o.names, "OLD=NEW", "Another name for a tensor, step or port");
   command->add_option("--cut", o.cut, "End the model at this tensor, which becomes its only output")->type_name("NAME");
   add_quiet(command, o.quiet);
   return command;
@@ -197,12 +193,10 @@ CLI::App* add_check(CLI::App& app, check_options& o) {
   CLI::App* command = add_command(app, "check", "Compare a converted model with its source, step by step",
                                   "  nsk check model.onnx model.nsk\n"
                                   "  nsk check model.onnx model.nsk --input image=picture.npy --report check.md");
-  command->add_option("source", o.source, "ONNX or TensorFlow Lite model")->type_name("FILE")->required();
-  command->add_option("model", o.model, ".nsk file made from it")->type_name("FILE")->required();
-  command->add_option("--input", o.inputs, "Input; random numbers where none is given")
-      ->type_name("NAME=FILE.npy")
-      ->allow_extra_args(false);
-  command->add_option("--set", o.sets, "As given to convert")->type_name("NAME=VALUE")->allow_extra_args(false);
+  add_file(command, "source", o.source, "ONNX or TensorFlow Lite model");
+  add_file(command, "model", o.model, ".nsk file made from it");
+  add_repeated(command, "--input", o.inputs, "NAME=FILE.npy", "Input; random numbers where none is given");
+  add_repeated(command, "--set", o.sets, "NAME=VALUE", "As given to convert");
   add_variant(command, o.variant);
   command->add_flag("--trust", o.trusted, "The source is your own: its constants may be far larger than its file");
   command->add_option("--tolerance", o.tolerance, "Largest error, as a share of a tensor's largest magnitude")
@@ -220,7 +214,7 @@ CLI::App* add_check(CLI::App& app, check_options& o) {
 CLI::App* add_selftest(CLI::App& app, selftest_options& o) {
   CLI::App* command = add_command(app, "selftest", "Replay the inputs and outputs that convert --embed-check recorded",
                                   "  nsk convert model.onnx -o model.nsk --embed-check && nsk selftest model.nsk");
-  command->add_option("model", o.model, ".nsk file")->type_name("FILE")->required();
+  add_file(command, "model", o.model, ".nsk file");
   add_isa(command, o.isa);
   add_quiet(command, o.quiet);
   return command;
@@ -231,7 +225,7 @@ CLI::App* add_bench(CLI::App& app, bench_options& o) {
                                   "  nsk bench model.nsk\n"
                                   "  nsk bench model.nsk --lanes 2 --seconds 5 --json > bench.json\n"
                                   "  nsk bench model.nsk --trace trace.json");
-  command->add_option("model", o.model, ".nsk file")->type_name("FILE")->required();
+  add_file(command, "model", o.model, ".nsk file");
   add_lanes(command, o.lanes);
   add_isa(command, o.isa);
   add_seconds(command, o.seconds);
@@ -246,7 +240,7 @@ CLI::App* add_profile(CLI::App& app, profile_options& o) {
   CLI::App* command = add_command(app, "profile", "Measure this machine once: peak, bandwidths, overheads, kernels",
                                   "  nsk profile -o machine.json\n"
                                   "  nsk inspect model.nsk --profile machine.json");
-  command->add_option("-o,--output", o.output, "Device profile to write (JSON)")->type_name("FILE")->required();
+  add_file(command, "-o,--output", o.output, "Device profile to write (JSON)");
   add_isa(command, o.isa);
   add_seconds(command, o.seconds);
   add_quiet(command, o.quiet);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 #include <netsuke/model/model.hpp>
-#include "edit/table_json.hpp"
+#include "write/table_json.hpp"
 #include "graph/array.hpp"
 
 namespace nsk::tool {

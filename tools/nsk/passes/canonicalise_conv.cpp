@@ -187,12 +187,7 @@ void canonicaliser::batch_normalization(const node& n) {
   emit(n, binary_parameters{binary_kind::add}, {scaled, constant(n, "offset", per_channel, offset)});
 }
 
-void canonicaliser::pool(const node& n) {
-  const shape_t& x = in_shape(n, 0);
-  if (n.outputs.size() > 1 && n.outputs[1] != no_value) refuse_node(n, "the Indices output of MaxPool has no kernel");
-  if (x.size() == 5) return pool_of_volume(n);
-  if (x.size() != 3 && x.size() != 4) refuse_node(n, "pooling has one, two or three spatial axes");
-  const spatial s = window_of(n, x, n.integers("kernel_shape"), out_shape(n));
+pool_parameters canonicaliser::pool_of(const node& n, const spatial& s) const {
   if (s.w.pad_top > (s.w.kernel_h - 1) * s.w.dilation_h || s.w.pad_left > (s.w.kernel_w - 1) * s.w.dilation_w)
     refuse_node(n, "its first windows lie in the padding alone; make the pads smaller than the kernel");
   pool_parameters p;
@@ -201,7 +196,15 @@ void canonicaliser::pool(const node& n) {
   p.pad_bottom = s.pad_bottom;
   p.pad_right = s.pad_right;
   p.count_include_pad = n.integer("count_include_pad", 0) != 0;
-  emit(n, p, {in(n, 0)});
+  return p;
+}
+
+void canonicaliser::pool(const node& n) {
+  const shape_t& x = in_shape(n, 0);
+  if (n.outputs.size() > 1 && n.outputs[1] != no_value) refuse_node(n, "the Indices output of MaxPool has no kernel");
+  if (x.size() == 5) return pool_of_volume(n);
+  if (x.size() != 3 && x.size() != 4) refuse_node(n, "pooling has one, two or three spatial axes");
+  emit(n, pool_of(n, window_of(n, x, n.integers("kernel_shape"), out_shape(n))), {in(n, 0)});
 }
 
 void canonicaliser::global_pool(const node& n) {

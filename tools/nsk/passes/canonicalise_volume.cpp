@@ -88,23 +88,15 @@ void canonicaliser::pool_of_volume(const node& n) {
   const shape_t &x = in_shape(n, 0), &y = out_shape(n);
   const std::vector<std::int64_t> kernel = n.integers("kernel_shape");
   if (kernel.size() != 3) refuse_node(n, "kernel_shape has not one length per spatial axis");
-  const auto pool_of = [&](const spatial& s, int from, shape_t shape, const std::string& suffix) {
-    pool_parameters p;
-    p.kind = n.op == "MaxPool" ? pool_kind::max : pool_kind::average;
-    p.w = s.w;
-    p.pad_bottom = s.pad_bottom;
-    p.pad_right = s.pad_right;
-    p.count_include_pad = n.integer("count_include_pad", 0) != 0;
-    if (s.w.pad_top > (s.w.kernel_h - 1) * s.w.dilation_h || s.w.pad_left > (s.w.kernel_w - 1) * s.w.dilation_w)
-      refuse_node(n, "its first windows lie in the padding alone; make the pads smaller than the kernel");
+  const auto pooled = [&](const spatial& s, int from, shape_t shape, const std::string& suffix) {
     const int result = temporary(n, suffix, std::move(shape));
-    emit(n, p, {from}, result);
+    emit(n, pool_of(n, s), {from}, result);
     return result;
   };
   const spatial flat =
       window_of(with_axes(n, 1, 2), {x[0], x[1], x[3], x[4]}, {kernel[1], kernel[2]}, {y[0], y[1], y[3], y[4]});
   const int pictures = reshaped(n, exchanged(n, in(n, 0), "pictures"), {x[0] * x[2], x[1], x[3], x[4]});
-  const int small = pool_of(flat, pictures, {x[0] * x[2], x[1], y[3], y[4]}, "small");
+  const int small = pooled(flat, pictures, {x[0] * x[2], x[1], y[3], y[4]}, "small");
   spatial deep = window_of(with_axes(n, 0, 1), {x[0], x[1], x[2]}, {kernel[0]}, {y[0], y[1], y[2]});
   // the only axis of a line becomes the first of two
   std::swap(deep.w.kernel_h, deep.w.kernel_w);
@@ -113,7 +105,7 @@ void canonicaliser::pool_of_volume(const node& n) {
   std::swap(deep.w.pad_top, deep.w.pad_left);
   std::swap(deep.pad_bottom, deep.pad_right);
   const int lines = exchanged(n, reshaped(n, small, {x[0], x[2], x[1], y[3] * y[4]}), "lines");
-  const int result = pool_of(deep, lines, {x[0], x[1], y[2], y[3] * y[4]}, "result");
+  const int result = pooled(deep, lines, {x[0], x[1], y[2], y[3] * y[4]}, "result");
   emit(n, reshape_parameters{}, {result});
 }
 

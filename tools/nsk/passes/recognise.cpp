@@ -4,62 +4,30 @@
 #include <cmath>
 #include <optional>
 #include "passes/program.hpp"
+#include "passes/rewriter.hpp"
 
 namespace nsk::tool {
 namespace {
 
-/// Looks at a program from results towards inputs. Operations are replaced in place; those whose results nobody reads
-/// any more are left to the fusion.
-class recogniser {
+/// Looks at a program from results towards inputs.
+class recogniser : rewriter {
  public:
-  explicit recogniser(program& p) : m_p(p) {}
+  using rewriter::rewriter;
 
   void run() {
-    look_again();
-    for (std::size_t i = 0; i < m_p.operations.size(); ++i)
-      if (normalization(i) || gelu(i)) look_again();
-    for (std::size_t i = 0; i < m_p.operations.size();) {
-      if (scaled_normalization(i))
-        look_again();
-      else
-        ++i;
-    }
+    sweep(&recogniser::normalization);
+    sweep(&recogniser::gelu);
+    sweep(&recogniser::scaled_normalization);
   }
 
  private:
-  void look_again() {
-    m_producer.assign(m_p.values.size(), -1);
-    m_readers.assign(m_p.values.size(), 0);
-    for (std::size_t i = 0; i < m_p.operations.size(); ++i) {
-      const operation& o = m_p.operations[i];
-      m_producer[static_cast<std::size_t>(o.output)] = static_cast<int>(i);
-      for (int v : o.inputs) ++m_readers[static_cast<std::size_t>(v)];
-    }
-  }
-  const operation* producer(int v) const {
-    const int i = m_producer[static_cast<std::size_t>(v)];
-    return i < 0 ? nullptr : &m_p.operations[static_cast<std::size_t>(i)];
-  }
-  /// Whether `v` is read so many times and is nobody's result outside.
-  bool inner(int v, int readers) const {
-    return m_readers[static_cast<std::size_t>(v)] == readers && !m_p.is_output(v);
-  }
-  const operation* binary(int v, binary_kind kind) const {
-    const operation* o = producer(v);
-    const auto* b = o ? o->as<binary_parameters>() : nullptr;
-    return b && b->kind == kind && o->post.empty() ? o : nullptr;
-  }
-  const operation* unary(int v, function fn) const {
-    const operation* o = producer(v);
-    return o && o->as<unary_parameters>() && o->post.fn == fn && o->post.residual == no_value ? o : nullptr;
-  }
-  std::optional<double> scalar(int v) const {
-    if (!m_p.is_constant(v) || count_of(m_p.shape(v)) != 1) return std::nullopt;
-    return m_p.values[static_cast<std::size_t>(v)].constant->number(0);
-  }
+  friend class rewriter;
+
+  /// Whether one operation alone reads `v`, and another one makes it.
+  bool inner(int v) { return sole_producer(v) != nullptr; }
   static bool near(std::optional<double> v, double wanted) { return v && std::abs(*v / wanted - 1) < 1e-6; }
   /// The operand of a commutative operation beside one that is a constant number; the number goes to `number`.
-  int beside_number(const operation& o, std::optional<double>& number) const {
+  int beside_number(const operation& o, std::optional<double>& number) {
     for (std::size_t side = 0; side < 2; ++side) {
       number = scalar(o.inputs[side]);
       if (number && m_p.shape(o.inputs[1 - side]) == m_p.shape(o.output)) return o.inputs[1 - side];
@@ -69,38 +37,38 @@ class recogniser {
   }
 
   /// The only axis of a mean, and what it is the mean of.
-  int mean_of(int v, int& x) const {
+  int mean_of(int v, int& x) {
     const operation* o = producer(v);
     const auto* r = o ? o->as<reduce_parameters>() : nullptr;
     if (!r || r->kind != reduce_kind::mean || r->axes.size() != 1 || !o->post.empty()) return -1;
     x = o->inputs[0];
     return r->axes[0];
   }
-  int squared(int v) const {
+  int squared(int v) {
     if (const operation* s = unary(v, function::square)) return s->inputs[0];
     const operation* m = binary(v, binary_kind::mul);
     return m && m->inputs[0] == m->inputs[1] ? m->inputs[0] : no_value;
   }
   /// x of x - mean(x) along `axis`.
-  int centred(int v, int axis) const {
+  int centred(int v, int axis) {
     const operation* o = binary(v, binary_kind::sub);
     int x = no_value;
     return o && mean_of(o->inputs[1], x) == axis && x == o->inputs[0] ? x : no_value;
   }
   /// Deviation of a division by it or a multiplication by its inverse; the other operand goes to `x`.
-  int deviation(const operation& o, int& x) const {
+  int deviation(const operation& o, int& x) {
     const auto* b = o.as<binary_parameters>();
     if (!b || !o.post.empty()) return no_value;
     x = o.inputs[0];
-    if (b->kind == binary_kind::div) return inner(o.inputs[1], 1) ? o.inputs[1] : no_value;
+    if (b->kind == binary_kind::div) return inner(o.inputs[1]) ? o.inputs[1] : no_value;
     if (b->kind != binary_kind::mul) return no_value;
     for (std::size_t side = 0; side < 2; ++side) {
       const operation* inverse = unary(o.inputs[side], function::reciprocal);
       x = o.inputs[1 - side];
-      if (inverse && inner(inverse->output, 1) && inner(inverse->inputs[0], 1)) return inverse->inputs[0];
+      if (inverse && inner(inverse->output) && inner(inverse->inputs[0])) return inverse->inputs[0];
       const operation* quotient = binary(o.inputs[side], binary_kind::div);
-      const bool inverts = quotient && inner(quotient->output, 1) && near(scalar(quotient->inputs[0]), 1);
-      if (inverts && inner(quotient->inputs[1], 1)) return quotient->inputs[1];
+      const bool inverts = quotient && inner(quotient->output) && near(scalar(quotient->inputs[0]), 1);
+      if (inverts && inner(quotient->inputs[1])) return quotient->inputs[1];
     }
     return no_value;
   }
@@ -112,12 +80,12 @@ class recogniser {
     const int dev = deviation(o, left);
     if (dev == no_value || m_p.shape(left) != m_p.shape(o.output)) return false;
     const operation* root = unary(dev, function::sqrt);
-    const operation* padded = root && inner(root->inputs[0], 1) ? binary(root->inputs[0], binary_kind::add) : nullptr;
+    const operation* padded = root && inner(root->inputs[0]) ? binary(root->inputs[0], binary_kind::add) : nullptr;
     std::optional<double> epsilon;
     const int variance = padded ? beside_number(*padded, epsilon) : no_value;
-    if (variance == no_value || !inner(variance, 1) || !(*epsilon > 0)) return false;
+    if (variance == no_value || !inner(variance) || !(*epsilon > 0)) return false;
     const int axis = mean_of(variance, squares);
-    const int term = axis < 0 || !inner(squares, 1) ? no_value : squared(squares);
+    const int term = axis < 0 || !inner(squares) ? no_value : squared(squares);
     if (term == no_value) return false;
     layer_normalization_parameters l;
     l.epsilon = static_cast<float>(*epsilon);
@@ -167,19 +135,14 @@ class recogniser {
 
   /// The normalisation behind `v`, through the transposition that follows it; its channels lie along `axis` of `v`.
   operation* normalization_of(int v, std::size_t& axis) {
-    if (!inner(v, 1)) return nullptr;
-    int at = m_producer[static_cast<std::size_t>(v)];
+    operation* o = sole_producer(v);
     axis = m_p.shape(v).size() - 1;
-    if (at < 0) return nullptr;
-    operation* o = &m_p.operations[static_cast<std::size_t>(at)];
-    if (const auto* t = o->as<transpose_parameters>()) {
-      at = inner(o->inputs[0], 1) ? m_producer[static_cast<std::size_t>(o->inputs[0])] : -1;
-      if (at < 0) return nullptr;
+    if (const auto* t = o ? o->as<transpose_parameters>() : nullptr) {
       const auto place = std::find(t->permutation.begin(), t->permutation.end(), static_cast<int>(axis));
       axis = static_cast<std::size_t>(place - t->permutation.begin());
-      o = &m_p.operations[static_cast<std::size_t>(at)];
+      o = sole_producer(o->inputs[0]);
     }
-    return o->as<layer_normalization_parameters>() && o->post.empty() ? o : nullptr;
+    return o && o->as<layer_normalization_parameters>() && o->post.empty() ? o : nullptr;
   }
   /// A constant that varies along `axis` of `shape` alone.
   const array* along(int v, const shape_t& shape, std::size_t axis) const {
@@ -214,31 +177,26 @@ class recogniser {
           l->bias[k] = static_cast<float>(static_cast<double>(l->bias[k]) + c);
         }
       }
-      // what made `v` makes the result instead
-      const int before = m_producer[static_cast<std::size_t>(v)];
-      operation moved = std::move(m_p.operations[static_cast<std::size_t>(before)]);
-      moved.output = o.output;
-      m_p.operations[i] = std::move(moved);
-      m_p.operations.erase(m_p.operations.begin() + before);
+      take_over(producer(v), i, o.output);
       return true;
     }
     return false;
   }
 
   /// Factors of a product, through products that nobody else reads.
-  void collect_factors(int v, int depth, std::vector<int>& factors) const {
-    const operation* o = depth > 0 && inner(v, 1) ? binary(v, binary_kind::mul) : nullptr;
+  void collect_factors(int v, int depth, std::vector<int>& factors) {
+    const operation* o = depth > 0 && inner(v) ? binary(v, binary_kind::mul) : nullptr;
     if (!o || m_p.shape(v) != m_p.shape(o->output)) return factors.push_back(v);
     for (int side : o->inputs) collect_factors(side, depth - 1, factors);
   }
   /// x of 1 + erf(x / sqrt(2)).
-  int gate_of_gelu(int v) const {
+  int gate_of_gelu(int v) {
     std::optional<double> one, root;
-    const operation* sum = inner(v, 1) ? binary(v, binary_kind::add) : nullptr;
+    const operation* sum = inner(v) ? binary(v, binary_kind::add) : nullptr;
     const int error = sum ? beside_number(*sum, one) : no_value;
-    if (error == no_value || !near(one, 1) || !inner(error, 1)) return no_value;
+    if (error == no_value || !near(one, 1) || !inner(error)) return no_value;
     const operation* erf = unary(error, function::erf);
-    if (!erf || !inner(erf->inputs[0], 1)) return no_value;
+    if (!erf || !inner(erf->inputs[0])) return no_value;
     if (const operation* q = binary(erf->inputs[0], binary_kind::div))
       return near(scalar(q->inputs[1]), std::sqrt(2.0)) ? q->inputs[0] : no_value;
     const operation* m = binary(erf->inputs[0], binary_kind::mul);
@@ -267,9 +225,6 @@ class recogniser {
     }
     return false;
   }
-
-  program& m_p;
-  std::vector<int> m_producer, m_readers;
 };
 
 }

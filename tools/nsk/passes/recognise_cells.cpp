@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include "passes/program.hpp"
+#include "passes/rewriter.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -21,48 +22,33 @@ struct cell {
   gate_places place{};
 };
 
-class cell_finder {
+class cell_finder : rewriter {
  public:
-  explicit cell_finder(program& p) : m_p(p) {}
+  using rewriter::rewriter;
 
-  void run() {
-    for (bool found = true; found;) {
-      count();
-      found = false;
-      for (std::size_t i = 0; i < m_p.operations.size() && !found; ++i)
-        for (const auto& candidate : {lstm(m_p.operations[i]), gru(m_p.operations[i])})
-          if (candidate && !found) found = replace(*candidate, i);
-    }
-  }
+  void run() { sweep(&cell_finder::cell_at); }
 
  private:
+  friend class rewriter;
+
+  bool cell_at(std::size_t i) {
+    for (const auto& candidate : {lstm(at(i)), gru(at(i))})
+      if (candidate) return replace(*candidate, i);
+    return false;
+  }
+
   static std::size_t index(int v) { return static_cast<std::size_t>(v); }
-  void count() {
-    m_producer.assign(m_p.values.size(), -1);
-    m_readers.assign(m_p.values.size(), 0);
-    for (std::size_t i = 0; i < m_p.operations.size(); ++i) {
-      m_producer[index(m_p.operations[i].output)] = static_cast<int>(i);
-      for (int v : m_p.operations[i].inputs) ++m_readers[index(v)];
-    }
-  }
-  const operation* producer(int v) const {
-    const int i = v == no_value ? -1 : m_producer[index(v)];
-    return i < 0 ? nullptr : &m_p.operations[index(i)];
-  }
   /// Operands of a product or sum; none where something else makes `v`.
-  std::array<int, 2> operands(int v, binary_kind kind) const {
-    const operation* o = producer(v);
-    const auto* b = o ? o->as<binary_parameters>() : nullptr;
-    return b && b->kind == kind && o->post.empty() ? std::array<int, 2>{o->inputs[0], o->inputs[1]}
-                                                   : std::array<int, 2>{no_value, no_value};
+  std::array<int, 2> operands(int v, binary_kind kind) {
+    const operation* o = binary(v, kind);
+    return o ? std::array<int, 2>{o->inputs[0], o->inputs[1]} : std::array<int, 2>{no_value, no_value};
   }
-  int argument(int v, function fn) const {
-    const operation* o = producer(v);
-    const bool applied = o && o->as<unary_parameters>() && o->post.fn == fn && o->post.residual == no_value;
-    return applied && m_readers[index(v)] <= most_reads_of_gate ? o->inputs[0] : no_value;
+  int argument(int v, function fn) {
+    const operation* o = unary(v, fn);
+    return o && readers(v) <= most_reads_of_gate ? o->inputs[0] : no_value;
   }
   /// Which of the equal parts of the last axis `v` is; `whole` is what was cut.
-  int part(int v, int& whole) const {
+  int part(int v, int& whole) {
     const operation* o = producer(v);
     const auto* s = o ? o->as<slice_parameters>() : nullptr;
     if (!s) return -1;
@@ -74,7 +60,7 @@ class cell_finder {
     return static_cast<int>(s->starts[1] / to[1]);
   }
   /// The part of the same values that another function was applied to: -1 where it was not.
-  int gate(int v, function fn, int& whole) const {
+  int gate(int v, function fn, int& whole) {
     int of = no_value;
     const int place = part(argument(v, fn), of);
     if (place < 0 || (whole != no_value && of != whole)) return -1;
@@ -82,7 +68,7 @@ class cell_finder {
     return place;
   }
   /// A product with constant weights, of rows.
-  const operation* dense(int v, std::int64_t columns) const {
+  const operation* dense(int v, std::int64_t columns) {
     const operation* o = producer(v);
     const auto* d = o ? o->as<dense_parameters>() : nullptr;
     return d && o->post.empty() && m_p.shape(v).size() == 2 && d->outputs == columns && !m_p.is_output(v) ? o : nullptr;
@@ -97,7 +83,7 @@ class cell_finder {
   }
 
   /// h' = o * tanh(c'), c' = f * c + i * g.
-  std::optional<cell> lstm(const operation& last) const {
+  std::optional<cell> lstm(const operation& last) {
     for (std::size_t side = 0; side < 2; ++side) {
       if (!last.as<binary_parameters>()) break;
       const auto product = operands(last.output, binary_kind::mul);
@@ -113,7 +99,7 @@ class cell_finder {
     return std::nullopt;
   }
   /// i * g, and f * c.
-  bool lstm_terms(int fresh, int kept, int sum, int output, cell& k) const {
+  bool lstm_terms(int fresh, int kept, int sum, int output, cell& k) {
     const auto a = operands(fresh, binary_kind::mul), b = operands(kept, binary_kind::mul);
     for (std::size_t i = 0; i < 2 && a[0] != no_value && b[0] != no_value; ++i)
       for (std::size_t j = 0; j < 2; ++j) {
@@ -127,7 +113,7 @@ class cell_finder {
     return false;
   }
   /// The two products whose sum the gates cut: of x, and of h, which is the one that is as wide as the state.
-  bool products(cell& k, int sum, std::int64_t gates) const {
+  bool products(cell& k, int sum, std::int64_t gates) {
     const std::int64_t hidden = m_p.shape(k.next_h)[1];
     const auto terms = operands(sum, binary_kind::add);
     if (terms[0] == no_value || m_p.shape(sum)[1] != gates * hidden) return false;
@@ -147,7 +133,7 @@ class cell_finder {
 
   /// h' = n + z * (h - n) or (1 - z) * n + z * h, r and z from the sums of both products, n = tanh(x part + r * h
   /// part).
-  std::optional<cell> gru(const operation& last) const {
+  std::optional<cell> gru(const operation& last) {
     cell k;
     k.kind = recurrent_kind::gru;
     k.next_h = last.output;
@@ -168,13 +154,13 @@ class cell_finder {
     return std::nullopt;
   }
   /// Whether v is 1 - z.
-  bool is_rest(int v, int z) const {
+  bool is_rest(int v, int z) {
     const auto difference = operands(v, binary_kind::sub);
     if (difference[1] != z || !m_p.is_constant(difference[0])) return false;
     const array& one = *m_p.values[index(difference[0])].constant;
     return one.count() == 1 && one.number(0) == 1;
   }
-  bool gru_gates(int value, int update, cell& k) const {
+  bool gru_gates(int value, int update, cell& k) {
     const auto inner = operands(argument(value, function::tanh), binary_kind::add);
     for (std::size_t side = 0; side < 2 && inner[0] != no_value; ++side) {
       const auto gated = operands(inner[1 - side], binary_kind::mul);
@@ -190,7 +176,7 @@ class cell_finder {
     return false;
   }
   /// Place of sigmoid(x part + h part).
-  int summed_gate(int v, const cell& k) const {
+  int summed_gate(int v, const cell& k) {
     const auto terms = operands(argument(v, function::sigmoid), binary_kind::add);
     for (std::size_t side = 0; side < 2 && terms[0] != no_value; ++side) {
       int of_x = no_value, of_h = no_value;
@@ -199,7 +185,7 @@ class cell_finder {
     }
     return -1;
   }
-  bool gru_products(const cell& k) const {
+  bool gru_products(const cell& k) {
     const std::int64_t columns = 3 * m_p.shape(k.next_h)[1];
     const operation* of_h = k.of_x == no_value || k.of_h == no_value ? nullptr : dense(k.of_h, columns);
     return of_h && dense(k.of_x, columns) && of_h->inputs[0] == k.h && m_p.shape(k.h) == m_p.shape(k.next_h);
@@ -236,7 +222,7 @@ class cell_finder {
     };
     row(0, "next_h", k.next_h);
     if (is_lstm) row(2, "next_c", k.next_c);
-    const std::size_t first = is_lstm ? index(m_producer[index(k.next_c)]) : last;
+    const std::size_t first = is_lstm ? index(producer_index(k.next_c)) : last;
     auto& all = m_p.operations;
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(last));
     if (is_lstm) all.erase(all.begin() + static_cast<std::ptrdiff_t>(first));
@@ -245,7 +231,7 @@ class cell_finder {
     return true;
   }
   /// The recurrence with the weights of h, gates in its order.
-  recurrent_parameters recurrence(const cell& k, std::int64_t hidden) const {
+  recurrent_parameters recurrence(const cell& k, std::int64_t hidden) {
     const auto& d = *producer(k.of_h)->as<dense_parameters>();
     recurrent_parameters r;
     r.kind = k.kind;
@@ -270,7 +256,7 @@ class cell_finder {
   }
   /// The product of x with gates in the recurrence's order. It takes the biases of h too, but for the gate that GRU
   /// resets.
-  dense_parameters reordered(const cell& k, recurrent_parameters& r) const {
+  dense_parameters reordered(const cell& k, recurrent_parameters& r) {
     const auto& d = *producer(k.of_x)->as<dense_parameters>();
     dense_parameters own = d;
     const auto columns = static_cast<std::size_t>(d.outputs), depth = static_cast<std::size_t>(d.depth);
@@ -285,8 +271,6 @@ class cell_finder {
   }
 
   static constexpr int most_reads_of_gate = 2;  // GRU reads its candidate twice
-  program& m_p;
-  std::vector<int> m_producer, m_readers;
 };
 
 }

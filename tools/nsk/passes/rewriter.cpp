@@ -19,6 +19,22 @@ int rewriter::producer_index(int v) {
   return v == no_value ? -1 : m_uses[static_cast<std::size_t>(v)].producer;
 }
 
+int rewriter::readers(int v) {
+  if (m_stale) count_uses();
+  return m_uses[static_cast<std::size_t>(v)].readers;
+}
+
+const operation* rewriter::binary(int v, binary_kind kind) {
+  const operation* o = producer(v);
+  const auto* b = o ? o->as<binary_parameters>() : nullptr;
+  return b && b->kind == kind && o->post.empty() ? o : nullptr;
+}
+
+const operation* rewriter::unary(int v, function fn) {
+  const operation* o = producer(v);
+  return o && o->as<unary_parameters>() && o->post.fn == fn && o->post.residual == no_value ? o : nullptr;
+}
+
 void rewriter::count_uses() {
   m_uses.assign(m_p.values.size(), {});
   for (std::size_t i = 0; i < m_p.operations.size(); ++i) {

@@ -27,6 +27,11 @@ class rewriter {
   operation* sole_producer(int v);
   operation* producer(int v);
   int producer_index(int v);
+  /// How many operations read `v`.
+  int readers(int v);
+  /// Producer of `v` where it is this operation of two operands, or this function, and nothing else; nullptr otherwise.
+  const operation* binary(int v, binary_kind kind);
+  const operation* unary(int v, function fn);
   /// The one value of a constant with equal elements.
   std::optional<double> scalar(int v) const;
   /// A constant that varies only along `axis` of a result of shape `shape`, as one number per position of that axis.

@@ -6,7 +6,7 @@
 #include <netsuke/model/file_header.hpp>
 #include <netsuke/model/impl/netsuke_generated.hpp>
 #include <netsuke/model/impl/verify_context.hpp>
-#include "edit/table_json.hpp"
+#include "write/table_json.hpp"
 #include "errors.hpp"
 
 namespace nsk::tool {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "edit/table_json.hpp"
+#include "write/table_json.hpp"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include <map>
 #include <flatbuffers/flatbuffers.h>
 #include <flatbuffers/reflection_generated.h>
-#include "edit/schema_bytes.hpp"
+#include "write/schema_bytes.hpp"
 #include "errors.hpp"
 
 namespace nsk::tool {
