@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <map>
+#include <utility>
 #include <netsuke/core/packing.hpp>
 #include "plan/plan.hpp"
 
@@ -93,31 +95,97 @@ void place_constants(plan& p, constant_pool& pool) {
   }
 }
 
-/// Greedy by size: large buffers first, each at the lowest offset that no buffer with a meeting lifetime holds.
+/// Part of the arena that nobody holds while a buffer lives.
+struct gap {
+  std::int64_t begin, end;
+};
+
+bool meet(const plan_buffer& a, const plan_buffer& b) {
+  return a.first_step <= b.last_step && b.first_step <= a.last_step;
+}
+
+/// The gaps between `placed` buffers that live together with `b`, where it fits; the last one has no end.
+std::vector<gap> gaps_for(const plan_buffer& b, const std::vector<const plan_buffer*>& placed) {
+  std::vector<gap> taken, gaps;
+  for (const plan_buffer* o : placed)
+    if (meet(b, *o)) taken.push_back({o->offset, o->offset + lines(o->bytes)});
+  std::sort(taken.begin(), taken.end(),
+            [](const gap& x, const gap& y) { return std::pair(x.begin, x.end) < std::pair(y.begin, y.end); });
+  std::int64_t at = 0;
+  for (const gap& t : taken) {
+    if (t.begin - at >= lines(b.bytes)) gaps.push_back({at, t.begin});
+    at = std::max(at, t.end);
+  }
+  gaps.push_back({at, std::numeric_limits<std::int64_t>::max()});
+  return gaps;
+}
+
+std::int64_t middle(const plan_buffer& b, std::int64_t offset) { return offset + lines(b.bytes) / 2; }
+
+/// Bytes that two lanes, which share every buffer half and half, hand over to each other when one buffer takes the
+/// place of the other: soon after each other they weigh most.
+double handed_over(const plan_buffer& b, std::int64_t offset, const std::vector<const plan_buffer*>& placed) {
+  double bytes = 0;
+  for (const plan_buffer* o : placed) {
+    const std::int64_t own = middle(b, offset), other = middle(*o, o->offset),
+                       first = std::max({std::min(own, other), offset, o->offset}),
+                       last = std::min({std::max(own, other), offset + b.bytes, o->offset + o->bytes});
+    const int distance = b.first_step > o->last_step ? b.first_step - o->last_step : o->first_step - b.last_step;
+    if (last > first && distance > 0) bytes += static_cast<double>(last - first) / distance;
+  }
+  return bytes;
+}
+
+/// The offset in `gaps`, no later than what ends at `end`, where the least is handed over: at the start of a gap, or
+/// with the middle where a buffer before it has its own.
+std::int64_t quietest_offset(const plan_buffer& b, const std::vector<gap>& gaps, std::int64_t end,
+                             const std::vector<const plan_buffer*>& placed) {
+  std::int64_t best = gaps.front().begin;
+  double least = handed_over(b, best, placed);
+  const auto consider = [&](std::int64_t offset) {
+    const double bytes = handed_over(b, offset, placed);
+    if (bytes >= least) return;
+    least = bytes;
+    best = offset;
+  };
+  for (const gap& g : gaps) {
+    const std::int64_t last = std::min(g.end, end) - lines(b.bytes);
+    if (last < g.begin) continue;
+    consider(g.begin);
+    for (const plan_buffer* o : placed)
+      consider(std::clamp(lines(middle(*o, o->offset) - lines(b.bytes) / 2), g.begin, last));
+  }
+  return best;
+}
+
+/// Greedy by size: large buffers first, each at the lowest offset that no buffer with a meeting lifetime holds; with
+/// `quiet`, large ones where lanes hand over least, without a larger arena.
+std::int64_t place_buffers(std::vector<plan_buffer>& buffers, const std::vector<int>& by_size, bool quiet) {
+  constexpr std::int64_t large = 64 << 10;
+  constexpr std::size_t most_compared = 256;
+  std::vector<const plan_buffer*> placed;
+  std::int64_t end = 0;
+  for (int i : by_size) {
+    plan_buffer& b = buffers[static_cast<std::size_t>(i)];
+    const std::vector<gap> gaps = gaps_for(b, placed);
+    b.offset = gaps.front().begin;
+    end = std::max(end, b.offset + lines(b.bytes));
+    if (quiet && b.bytes >= large && placed.size() <= most_compared) b.offset = quietest_offset(b, gaps, end, placed);
+    placed.push_back(&b);
+  }
+  return end;
+}
+
+/// Places buffers in as small an arena as the greedy order finds; returns its bytes.
 std::int64_t place_buffers(std::vector<plan_buffer>& buffers, std::vector<int> order) {
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
     return buffers[static_cast<std::size_t>(a)].bytes > buffers[static_cast<std::size_t>(b)].bytes;
   });
-  std::vector<int> placed;
-  std::int64_t end = 0;
-  for (int i : order) {
-    plan_buffer& b = buffers[static_cast<std::size_t>(i)];
-    std::vector<std::pair<std::int64_t, std::int64_t>> taken;
-    for (int j : placed) {
-      const plan_buffer& o = buffers[static_cast<std::size_t>(j)];
-      if (b.first_step <= o.last_step && o.first_step <= b.last_step)
-        taken.emplace_back(o.offset, o.offset + lines(o.bytes));
-    }
-    std::sort(taken.begin(), taken.end());
-    b.offset = 0;
-    for (const auto& [first, last] : taken) {
-      if (first - b.offset >= lines(b.bytes)) break;
-      b.offset = std::max(b.offset, last);
-    }
-    end = std::max(end, b.offset + lines(b.bytes));
-    placed.push_back(i);
-  }
-  return end;
+  std::vector<plan_buffer> tight = buffers;
+  const std::int64_t least = place_buffers(tight, order, false), quiet = place_buffers(buffers, order, true);
+  if (quiet <= least) return quiet;
+  buffers = std::move(tight);
+  return least;
 }
 
 }

@@ -161,7 +161,9 @@ constexpr std::int64_t algorithm_gain(conv_algorithm a) {
 void plan_tiles(plan& p, std::int64_t max_macs);
 
 /// Gives every storage its buffer and offset: element-wise results in the place of operands that die, then lifetimes
-/// packed greedily by size. Fills plan::buffers and plan::arena_bytes, and adds constants that are not in `pool` yet.
+/// packed greedily by size. Large ones lie, where that costs no byte, such that lanes which share every buffer half and
+/// half find their own halves in their own caches. Fills plan::buffers and plan::arena_bytes, and adds constants that
+/// are not in `pool` yet.
 void plan_memory(plan& p, constant_pool& pool);
 
 }
