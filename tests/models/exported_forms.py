@@ -319,6 +319,7 @@ REFUSED = {
     "computed_places": ("(float[4] x, int64[2,1] at, float[2] v) => (float[4] y)", "y = ScatterND(x, at, v)", {}, "must be a constant"),
     "sum_at_one_place": ("(float[4] x, float[2] v) => (float[4] y)", 'y = ScatterND<reduction="add">(x, at, v)', {"at": np.array([[1], [1]])},
                          "two updates of one element"),
+    "sums_along_no_axis": ("(float[3,4] x) => (float[3,4] y)", "y = CumSum(x, axis)", {"axis": np.int64(7)}, "outside the 2 dimensions"),
     "place_outside": ("(float[4] x, float[1] v) => (float[4] y)", "y = ScatterND(x, at, v)", {"at": np.array([[4]])}, "outside its axis"),
 }
 

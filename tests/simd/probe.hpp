@@ -105,6 +105,9 @@ inline std::uint16_t encode(float x) {
 }
 inline void partial(const float* from, float* to, int n) { store_partial(to, n, load_partial(from, n)); }
 inline void partial_whole(const float* from, float* to, int n) { store(to, load_partial(from, n)); }
+inline void low_products(const float* a, const float* b, const float* c, float* to) {
+  store(to, fma_low(load_low(a), load_low(b), load_low(c)));
+}
 inline void reductions(const float* p, float* out) {
   const f32x16 x = load16(p);
   out[0] = sum16(x);

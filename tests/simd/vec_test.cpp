@@ -272,6 +272,17 @@ TEST_CASE("simd: partial loads and stores touch n elements") {
   }
 }
 
+TEST_CASE("simd: the first eight lanes alone multiply and add like all of them") {
+  float a[8], b[8], c[8], to[16];
+  for (int i = 0; i < 8; ++i) {
+    a[i] = 1 + 0x1p-13f * static_cast<float>(i);
+    b[i] = 1 - 0x1p-12f * static_cast<float>(i);
+    c[i] = -1 + 0x1p-3f * static_cast<float>(i % 2);
+  }
+  probe::low_products(a, b, c, to);
+  for (int i = 0; i < 8 && i < simd::f32::lanes; ++i) CHECK(to[i] == std::fma(a[i], b[i], c[i]));
+}
+
 TEST_CASE("simd: reductions of sixteen are one fixed tree") {
   random_bits next;
   for (int round = 0; round < 1000; ++round) {

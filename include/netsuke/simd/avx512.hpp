@@ -27,6 +27,8 @@ namespace impl {
 inline constexpr __mmask16 all = 0xffff;
 /// The first n lanes, 0 <= n <= 16.
 NSK_INLINE __mmask16 first(int n) { return static_cast<__mmask16>((1u << n) - 1u); }
+/// The first 8 lanes.
+NSK_INLINE __m256 low(f32 a) { return _mm512_maskz_extractf32x8_ps(0xff, a.v, 0); }
 }
 
 NSK_INLINE f32 load(const float* p) { return {_mm512_loadu_ps(p)}; }
@@ -49,6 +51,10 @@ NSK_INLINE f32 mul(f32 a, f32 b) { return {_mm512_mul_ps(a.v, b.v)}; }
 NSK_INLINE f32 div(f32 a, f32 b) { return {_mm512_div_ps(a.v, b.v)}; }
 NSK_INLINE f32 fma(f32 a, f32 b, f32 c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
 NSK_INLINE f32 neg_fma(f32 a, f32 b, f32 c) { return {_mm512_fnmadd_ps(a.v, b.v, c.v)}; }
+NSK_INLINE f32 load_low(const float* p) { return {_mm512_castps256_ps512(_mm256_loadu_ps(p))}; }
+NSK_INLINE f32 fma_low(f32 a, f32 b, f32 c) {
+  return {_mm512_castps256_ps512(_mm256_fmadd_ps(impl::low(a), impl::low(b), impl::low(c)))};
+}
 NSK_INLINE f32 max(f32 a, f32 b) { return {_mm512_maskz_max_ps(impl::all, a.v, b.v)}; }
 NSK_INLINE f32 min(f32 a, f32 b) { return {_mm512_maskz_min_ps(impl::all, a.v, b.v)}; }
 NSK_INLINE f32 neg(f32 a) { return {_mm512_xor_ps(a.v, _mm512_set1_ps(-0.0f))}; }

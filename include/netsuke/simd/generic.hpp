@@ -23,6 +23,11 @@ NSK_INLINE f32 copy_sign(f32 magnitude, f32 sign) {
 /// Integer part of x towards minus infinity, as an integer; x within [-2^31, 2147483520].
 NSK_INLINE i32 floor_to_i32(f32 x) { return to_i32(floor(x)); }
 
+#if !defined(NSK_ISA_AVX512)
+NSK_INLINE f32 load_low(const float* p) { return load(p); }
+NSK_INLINE f32 fma_low(f32 a, f32 b, f32 c) { return fma(a, b, c); }
+#endif
+
 /// Returns x, and hides from the compiler that it knows it: addresses computed from it stay in the loop instead of
 /// being kept, by the dozen, on the stack.
 NSK_INLINE std::ptrdiff_t opaque(std::ptrdiff_t x) {

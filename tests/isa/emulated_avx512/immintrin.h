@@ -75,6 +75,12 @@ NSK_EMULATED_INLINE integers two(const integers& a, const integers& b, F f) {
 NSK_EMULATED_INLINE floats fused(const floats& a, const floats& b, const floats& c) {
   return lanes<floats>([&](int i) { return __builtin_fmaf(a.at[i], b.at[i], c.at[i]); });
 }
+NSK_EMULATED_INLINE __m256 low_half(const floats& a) { return _mm256_loadu_ps(a.at); }
+NSK_EMULATED_INLINE floats from_half(__m256 a) {
+  floats r = set(0.0f);
+  _mm256_storeu_ps(r.at, a);
+  return r;
+}
 NSK_EMULATED_INLINE floats sign_flipped(floats a) {
   for (float& x : a.at) x = -x;
   return a;
@@ -149,6 +155,8 @@ NSK_EMULATED_INLINE floats unpacked(const floats& a, const floats& b, int first)
 #define _mm512_sub_ps(a, b) NSK_EMULATED(two)(a, b, [](float x, float y) { return x - y; })
 #define _mm512_mul_ps(a, b) NSK_EMULATED(two)(a, b, [](float x, float y) { return x * y; })
 #define _mm512_div_ps(a, b) NSK_EMULATED(two)(a, b, [](float x, float y) { return x / y; })
+#define _mm512_maskz_extractf32x8_ps(mask, a, part) NSK_EMULATED(low_half)(a)
+#define _mm512_castps256_ps512(a) NSK_EMULATED(from_half)(a)
 #define _mm512_fmadd_ps(a, b, c) NSK_EMULATED(fused)(a, b, c)
 #define _mm512_fnmadd_ps(a, b, c) NSK_EMULATED(fused)(NSK_EMULATED(sign_flipped)(a), b, c)
 #define _mm512_maskz_max_ps(m, a, b) \

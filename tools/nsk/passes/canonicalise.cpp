@@ -28,6 +28,13 @@ void canonicaliser::require_elements(value_id v, const std::string& what) const 
            " and no elements; cut the graph so that empty tensors are not computed");
 }
 
+int canonicaliser::axis_of(const node& n, std::int64_t axis, std::size_t rank) const {
+  const auto dims = static_cast<std::int64_t>(rank);
+  if (axis < -dims || axis >= dims)
+    refuse_node(n, "its axis " + std::to_string(axis) + " is outside the " + std::to_string(rank) + " dimensions");
+  return static_cast<int>(axis < 0 ? axis + dims : axis);
+}
+
 program canonicalise(const graph& g, const std::vector<state_link>& states) { return canonicaliser(g, states).run(); }
 
 const std::unordered_map<std::string, canonicaliser::rule>& canonicaliser::rules() {

@@ -209,6 +209,8 @@ class canonicaliser {
   [[noreturn]] void refuse_node(const node& n, const std::string& why) const {
     refuse(describe(m_graph, n) + ": " + why);
   }
+  /// Normalises a possibly negative axis; refuses one that the rank does not have.
+  int axis_of(const node& n, std::int64_t axis, std::size_t rank) const;
   struct spatial {
     window w;
     int pad_bottom = 0, pad_right = 0;
@@ -224,10 +226,5 @@ class canonicaliser {
   std::vector<int> m_map;
   double m_room;  ///< numbers that weights and tables may still have
 };
-
-/// Normalises a possibly negative axis.
-inline int axis_of(std::int64_t axis, std::size_t rank) {
-  return static_cast<int>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
-}
 
 }

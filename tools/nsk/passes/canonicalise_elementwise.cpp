@@ -104,7 +104,7 @@ void canonicaliser::variadic(const node& n) {
 void canonicaliser::softmax(const node& n) {
   const shape_t x = in_shape(n, 0);
   const bool flattens = n.version < 13;  // until opset 13 all axes from `axis` on were one
-  const int axis = x.empty() ? 0 : axis_of(n.integer("axis", flattens ? 1 : -1), x.size());
+  const int axis = x.empty() ? 0 : axis_of(n, n.integer("axis", flattens ? 1 : -1), x.size());
   softmax_parameters s{axis, n.op == "LogSoftmax"};
   const bool inside = axis < static_cast<int>(x.size());  // else a line of one element
   const bool one_axis = inside && std::all_of(x.begin() + axis + 1, x.end(), [](std::int64_t d) { return d == 1; });
@@ -136,7 +136,7 @@ void canonicaliser::reduce(const node& n) {
   r.kind = table.at(n.op);
   shape_t kept = x;
   for (std::int64_t a : axes) {
-    r.axes.push_back(axis_of(a, x.size()));
+    r.axes.push_back(axis_of(n, a, x.size()));
     kept[static_cast<std::size_t>(r.axes.back())] = 1;
   }
   if (kept == out_shape(n)) {
@@ -155,7 +155,7 @@ void canonicaliser::reduce_of(const node& n) {
   if (given.empty() && n.integer("noop_with_empty_axes", 0) != 0)
     refuse_node(n, "it reduces no axis; replace it by its elementwise part");
   std::vector<int> axes;
-  for (std::int64_t a : given) axes.push_back(axis_of(a, shape.size()));
+  for (std::int64_t a : given) axes.push_back(axis_of(n, a, shape.size()));
   for (std::size_t a = 0; given.empty() && a < shape.size(); ++a) axes.push_back(static_cast<int>(a));
   int x = in(n, 0);
   if (n.op == "ReduceL1") x = reduced(n, reduce_kind::sum, apply(n, x, function::abs, "abs"), axes, "sum");

@@ -40,7 +40,7 @@ void canonicaliser::layer_statistics(const node& n, const std::vector<int>& axes
 void canonicaliser::layer_normalization(const node& n) {
   const shape_t& x = in_shape(n, 0);
   const bool centre = n.op == "LayerNormalization";
-  const int axis = axis_of(n.integer("axis", -1), x.size());
+  const int axis = axis_of(n, n.integer("axis", -1), x.size());
   layer_statistics(n, axes_from(axis, x.size()));
   const std::int64_t length = count_of({x.begin() + axis, x.end()});
   layer_normalization_parameters l;
@@ -162,7 +162,7 @@ void canonicaliser::local_response_normalization(const node& n) {
 void canonicaliser::lp_normalization(const node& n) {
   const std::int64_t p = n.integer("p", 2);
   if (p != 1 && p != 2) refuse_node(n, "LpNormalization has p = 1 and p = 2");
-  const std::vector<int> axes = {axis_of(n.integer("axis", -1), in_shape(n, 0).size())};
+  const std::vector<int> axes = {axis_of(n, n.integer("axis", -1), in_shape(n, 0).size())};
   const int x = in(n, 0);
   const int norm = p == 1 ? reduced(n, reduce_kind::sum, apply(n, x, function::abs, "abs"), axes, "norm")
                           : apply(n, reduced(n, reduce_kind::sum_square, x, axes, "squares"), function::sqrt, "norm");
@@ -173,7 +173,7 @@ void canonicaliser::lp_normalization(const node& n) {
 
 void canonicaliser::mean_variance_normalization(const node& n) {
   std::vector<int> axes;
-  for (std::int64_t a : n.integers("axes", {0, 2, 3})) axes.push_back(axis_of(a, in_shape(n, 0).size()));
+  for (std::int64_t a : n.integers("axes", {0, 2, 3})) axes.push_back(axis_of(n, a, in_shape(n, 0).size()));
   const int x = in(n, 0),
             centred = combine(n, binary_kind::sub, x, reduced(n, reduce_kind::mean, x, axes, "mean"), "centred");
   const int variance = reduced(n, reduce_kind::mean, apply(n, centred, function::square, "squares"), axes, "variance");

@@ -137,7 +137,7 @@ void canonicaliser::resize(const node& n) {
   if (policy && scales.empty()) {  // one scale for all axes: the smallest or the largest of the sizes asked for
     const std::vector<std::int64_t> sizes = integers(n, 3, "sizes");
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const auto a = named.empty() ? i : static_cast<std::size_t>(axis_of(named[i], x.size()));
+      const auto a = named.empty() ? i : static_cast<std::size_t>(axis_of(n, named[i], x.size()));
       const double s = static_cast<double>(sizes[i]) / static_cast<double>(x[a]);
       common = i == 0                                                   ? s
                : n.text("keep_aspect_ratio_policy", "") == "not_larger" ? std::min(common, s)
@@ -147,10 +147,10 @@ void canonicaliser::resize(const node& n) {
   for (std::size_t a = 0; a < x.size(); ++a) {
     double scale = static_cast<double>(out[a]) / static_cast<double>(x[a]);
     bool touched = named.empty();
-    for (std::size_t i = 0; i < named.size(); ++i) touched |= axis_of(named[i], x.size()) == static_cast<int>(a);
+    for (std::size_t i = 0; i < named.size(); ++i) touched |= axis_of(n, named[i], x.size()) == static_cast<int>(a);
     if (!scales.empty()) {
       for (std::size_t i = 0; i < scales.size(); ++i)
-        if ((named.empty() ? static_cast<int>(i) : axis_of(named[i], x.size())) == static_cast<int>(a))
+        if ((named.empty() ? static_cast<int>(i) : axis_of(n, named[i], x.size())) == static_cast<int>(a))
           scale = scales[i];
     } else if (common != 0 && touched) {
       scale = common;
@@ -160,7 +160,7 @@ void canonicaliser::resize(const node& n) {
       r.end = 1;
       const std::size_t count = roi.size() / 2;
       for (std::size_t i = 0; i < count; ++i)
-        if ((named.empty() ? static_cast<int>(i) : axis_of(named[i], x.size())) == static_cast<int>(a))
+        if ((named.empty() ? static_cast<int>(i) : axis_of(n, named[i], x.size())) == static_cast<int>(a))
           r.start = roi[i], r.end = roi[count + i];
     }
     const double taps = r.mode == "nearest" ? 1 : 4 * (r.antialias && scale < 1 ? 1 / scale : 1);

@@ -49,7 +49,7 @@ void canonicaliser::cum_sum(const node& n) {
     refuse_node(n, "CumSum has kernels for float32, int32 and int64");
   const std::vector<std::int64_t> given = integers(n, 1, "the axis");
   const shape_t shape = in_shape(n, 0);
-  const auto axis = static_cast<std::size_t>(axis_of(given[0], shape.size()));
+  const auto axis = static_cast<std::size_t>(axis_of(n, given[0], shape.size()));
   const std::int64_t length = shape[axis];
   const bool backwards = n.integer("reverse", 0) != 0;
   int x = in(n, 0);
@@ -134,7 +134,7 @@ void canonicaliser::scatter_nd(const node& n) {
 void canonicaliser::scatter_elements(const node& n) {
   const shape_t &x = in_shape(n, 0), &k = in_shape(n, 1);
   const std::vector<std::int64_t> index = integers(n, 1, "the indices");
-  const auto axis = static_cast<std::size_t>(axis_of(n.integer("axis", 0), x.size()));
+  const auto axis = static_cast<std::size_t>(axis_of(n, n.integer("axis", 0), x.size()));
   const shape_t stride = strides_of_rows(x), own = strides_of_rows(k);
   std::vector<std::int64_t> places;
   for (std::size_t i = 0; i < index.size(); ++i) {
@@ -194,7 +194,7 @@ void canonicaliser::trilu(const node& n) {
 /// The first positions backwards, the rest as it is; equal lengths for the whole batch.
 void canonicaliser::reverse_sequence(const node& n) {
   const shape_t& x = in_shape(n, 0);
-  const auto axis = static_cast<std::size_t>(axis_of(n.integer("time_axis", 0), x.size()));
+  const auto axis = static_cast<std::size_t>(axis_of(n, n.integer("time_axis", 0), x.size()));
   const std::vector<std::int64_t> lengths = integers(n, 1, "the lengths");
   for (std::int64_t l : lengths)
     if (l != lengths[0]) refuse_node(n, "lengths that differ within the batch have no kernel");

@@ -12,7 +12,7 @@ void canonicaliser::transpose(const node& n) {
   if (permutation.empty())
     for (std::size_t i = rank; i-- > 0;) permutation.push_back(static_cast<std::int64_t>(i));
   transpose_parameters t;
-  for (const std::int64_t a : permutation) t.permutation.push_back(axis_of(a, rank));
+  for (const std::int64_t a : permutation) t.permutation.push_back(axis_of(n, a, rank));
   emit(n, std::move(t), {in(n, 0)});
 }
 
@@ -29,7 +29,8 @@ void canonicaliser::slice(const node& n) {
   }
   slice_parameters s{std::vector<std::int64_t>(x.size(), 0), std::vector<std::int64_t>(x.size(), 1)};
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    const auto a = static_cast<std::size_t>(axis_of(axes.empty() ? static_cast<std::int64_t>(i) : axes[i], x.size()));
+    const auto a =
+        static_cast<std::size_t>(axis_of(n, axes.empty() ? static_cast<std::int64_t>(i) : axes[i], x.size()));
     const std::int64_t step = steps.empty() ? 1 : steps[i], length = x[a];
     std::int64_t start = starts[i] < 0 ? starts[i] + length : starts[i];
     start = std::clamp<std::int64_t>(start, 0, step > 0 ? length : length - 1);
@@ -41,7 +42,7 @@ void canonicaliser::slice(const node& n) {
 
 void canonicaliser::split(const node& n) {
   const shape_t& x = in_shape(n, 0);
-  const auto axis = static_cast<std::size_t>(axis_of(n.integer("axis", 0), x.size()));
+  const auto axis = static_cast<std::size_t>(axis_of(n, n.integer("axis", 0), x.size()));
   const std::vector<std::int64_t> lengths = present(n, 1) ? integers(n, 1, "split") : n.integers("split");
   const auto parts = static_cast<std::int64_t>(n.outputs.size());
   const std::int64_t even = (x[axis] + parts - 1) / parts;
@@ -62,7 +63,7 @@ void canonicaliser::concat(const node& n) {
     emit(n, reshape_parameters{}, std::move(inputs));
     return;
   }
-  const int axis = axis_of(n.integer("axis", 1), out_shape(n).size());
+  const int axis = axis_of(n, n.integer("axis", 1), out_shape(n).size());
   const bool repeats = !inputs.empty() && std::count(inputs.begin(), inputs.end(), inputs[0]) ==
                                               static_cast<std::ptrdiff_t>(inputs.size());
   if (repeats && m_program.shape(inputs[0])[static_cast<std::size_t>(axis)] == 1)
@@ -110,7 +111,7 @@ void canonicaliser::pad(const node& n) {
   if (pads.size() != 2 * count)
     refuse_node(n, "pads has " + std::to_string(pads.size()) + " values, expected " + std::to_string(2 * count));
   for (std::size_t i = 0; i < count; ++i) {
-    const auto a = static_cast<std::size_t>(axis_of(axes.empty() ? static_cast<std::int64_t>(i) : axes[i], rank));
+    const auto a = static_cast<std::size_t>(axis_of(n, axes.empty() ? static_cast<std::int64_t>(i) : axes[i], rank));
     p.before[a] = pads[i];
     p.after[a] = pads[i + count];
     const std::int64_t reach = std::max(pads[i], pads[i + count]);

@@ -85,7 +85,7 @@ void canonicaliser::require_inside(const node& n, std::size_t i, std::int64_t le
 
 void canonicaliser::gather(const node& n) {
   const shape_t &x = in_shape(n, 0), &indices = in_shape(n, 1);
-  const int axis = axis_of(n.integer("axis", 0), x.size());
+  const int axis = axis_of(n, n.integer("axis", 0), x.size());
   const value& index = m_graph.values[static_cast<std::size_t>(n.inputs[1])];
   require_inside(n, 1, x[static_cast<std::size_t>(axis)]);
   shape_t flat = x;
@@ -110,7 +110,7 @@ void canonicaliser::gather(const node& n) {
 }
 
 void canonicaliser::gather_elements(const node& n) {
-  const int axis = axis_of(n.integer("axis", 0), in_shape(n, 0).size());
+  const int axis = axis_of(n, n.integer("axis", 0), in_shape(n, 0).size());
   require_inside(n, 1, in_shape(n, 0)[static_cast<std::size_t>(axis)]);
   emit(n, gather_parameters{axis, true}, {in(n, 0), in(n, 1)});
 }
@@ -119,7 +119,7 @@ void canonicaliser::arg_reduce(const node& n) {
   if (in_type(n, 0) != element::f32 && !computes(in_type(n, 0)))
     refuse_node(n, "ArgMax and ArgMin have kernels for float32, int32 and int64");
   arg_reduce_parameters a;
-  a.axis = axis_of(n.integer("axis", 0), in_shape(n, 0).size());
+  a.axis = axis_of(n, n.integer("axis", 0), in_shape(n, 0).size());
   a.kind = n.op == "ArgMax" ? arg_reduce_kind::max : arg_reduce_kind::min;
   a.last = n.integer("select_last_index", 0) != 0;
   shape_t kept = in_shape(n, 0);
@@ -136,7 +136,7 @@ void canonicaliser::arg_reduce(const node& n) {
 void canonicaliser::top_k(const node& n) {
   if (in_type(n, 0) != element::f32 && !computes(in_type(n, 0)))
     refuse_node(n, "TopK has kernels for float32, int32 and int64");
-  const int axis = axis_of(n.integer("axis", -1), in_shape(n, 0).size());
+  const int axis = axis_of(n, n.integer("axis", -1), in_shape(n, 0).size());
   const bool positions = n.outputs.size() > 1 && n.outputs[1] != no_value;
   const shape_t shape = n.outputs[0] != no_value ? out_shape(n, 0) : out_shape(n, 1);
   const int indices = positions ? of(n.outputs[1]) : temporary(n, "positions", shape, element::i64);
@@ -149,7 +149,7 @@ void canonicaliser::one_hot(const node& n) {
   const shape_t& indices = in_shape(n, 0);
   const shape_t& out = out_shape(n);
   if (!computes(in_type(n, 0))) refuse_node(n, "OneHot has kernels for int32 and int64 indices");
-  const auto axis = static_cast<std::size_t>(axis_of(n.integer("axis", -1), out.size()));
+  const auto axis = static_cast<std::size_t>(axis_of(n, n.integer("axis", -1), out.size()));
   const std::int64_t depth = out[axis];
   shape_t column(out.size(), 1), wide = indices;
   column[axis] = depth;

@@ -59,12 +59,14 @@ namespace impl {
 inline constexpr int weights_ahead = 2048;
 
 /// Adds the products of one tile to its sums. All rows share runs, panel and step. With Far the weights are prefetched:
-/// worth it where they come from the last-level cache and only a few rows share them.
-template <bool Far, int Rows, int Vectors>
+/// worth it where they come from the last-level cache and only a few rows share them. With Low the last vector has 8
+/// columns: some processors with registers of 16 take half the time for them.
+template <bool Far, bool Low, int Rows, int Vectors>
 NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& runs, const gemm_panel& p,
                            const tile_row* rows) {
   using simd::f32;
   using simd::unroll;
+  constexpr int whole = Low ? Vectors - 1 : Vectors;
   const float* row[Rows];
   unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { row[r] = rows[r].input; });
   const float* weights = p.weights;
@@ -78,10 +80,12 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
       do {
         if constexpr (Far) simd::prefetch(weights + weights_ahead);
         f32 w[Vectors];
-        unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { w[v] = simd::load(weights + v * f32::lanes); });
+        unroll<whole>([&](auto v) NSK_INLINE_LAMBDA { w[v] = simd::load(weights + v * f32::lanes); });
+        if constexpr (Low) w[whole] = simd::load_low(weights + whole * f32::lanes);
         unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
           const f32 a = simd::broadcast(row[r] + k);
-          unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::fma(a, w[v], sum[r][v]); });
+          unroll<whole>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::fma(a, w[v], sum[r][v]); });
+          if constexpr (Low) sum[r][whole] = simd::fma_low(a, w[whole], sum[r][whole]);
         });
         weights += step;
       } while (++k < end);
@@ -104,7 +108,7 @@ NSK_ONE_COPY inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm
       const f32 bias = simd::load(p.bias + v * f32::lanes);
       simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
     });
-    accumulate<Far>(sum, runs, p, row);
+    accumulate<Far, (vectors * f32::lanes > Width)>(sum, runs, p, row);
     store_tile(sum, e, row, p.channel, stores_parts ? p.columns : vectors * f32::lanes);
   }
 }
