@@ -50,10 +50,21 @@ NSK_INLINE void map_line(F f, const float* from, float* to, std::ptrdiff_t count
       [&](std::ptrdiff_t i, int n) { simd::store_partial(to + i, n, f(simd::load_partial(from + i, n))); });
 }
 
+/// The same for rows of sixteen, the width of most panels: without the tests of shorter rows SiLU takes a tenth less.
+template <class F>
+NSK_INLINE void map_sixteens(F f, const lines& from, const target& to, std::ptrdiff_t rows) {
+  const float* line = from.data;
+  float* out = to.data;
+  for (; rows > 0; --rows, line += from.next, out += to.next)
+    simd::unroll<16 / f32::lanes>(
+        [&](auto v) NSK_INLINE_LAMBDA { simd::store(out + v * f32::lanes, f(simd::load(line + v * f32::lanes))); });
+}
+
 /// to = fn(from), row by row. prelu passes x through.
 template <class Functions>
 NSK_ONE_COPY inline void map_lines(const epilogue& e, const lines& from, const target& to, const extent& size) {
   math::visit<Functions>(e.fn, e.alpha, e.beta, [&](auto f) {
+    if (size.count == 16) return map_sixteens(f, from, to, size.rows);
     for (std::ptrdiff_t r = 0; r < size.rows; ++r)
       map_line(f, from.data + r * from.next, to.data + r * to.next, size.count);
   });
