@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT
 """netsuke against other engines: same models, same core, one thread, measured in turns, answers compared.
 
-  bench/compare_peers.py [MODEL ...] [--peers onnxruntime litert openvino tract] [--rounds 5] [--seconds 0.6] [--core N] [--isa NAME]
-                   [--json FILE]
+  bench/compare_peers.py [MODEL ...] [--peers onnxruntime litert openvino tract] [--isa NAME ...] [--rounds 5] [--seconds 0.6] [--core N]
+                         [--json FILE]
 
-MODEL is a name of tests/models/models.py, an ONNX or a TensorFlow Lite file; all known models when none is given. Each peer has a column
-with its best run and the ratio of medians of the rounds: above 1 means that netsuke is faster. Peers that are not installed, or that refuse
+MODEL is a name of tests/models/models.py, an ONNX or a TensorFlow Lite file; all known models when none is given. Each of netsuke's
+instruction sets has a line; each peer has a column with its best run and the ratios of medians of the rounds and of best runs: above 1 means
+that netsuke is faster. Peers that are not installed, or that refuse
 a model, say so (pip install onnxruntime ai-edge-litert openvino tract). Needs the nsk binary (NSK_TOOL, default build/nsk).
 """
 import argparse
@@ -24,6 +25,10 @@ from peers import PEERS, inputs_of, load
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "models"))
 from models import MODELS, OPEN_DIMENSIONS, RANGES, SHAPES, error_of, file_name, must, path_of  # noqa: E402
+
+
+def isa_option(isa):
+    return ["--isa", isa] if isa else []
 
 
 def time_peer(run, seconds):
@@ -44,7 +49,7 @@ def error_against(peer, plan, inputs, model, folder, isa):
     for index, port in enumerate(plan["inputs"]):
         np.save(folder / f"in{index}.npy", inputs[port["name"]])
         arguments += ["--input", f"{port['name']}={folder / f'in{index}.npy'}"]
-    must("run", model, *arguments, "--output-dir", folder, *isa)
+    must("run", model, *arguments, "--output-dir", folder, *isa_option(isa))
     run, read = peer
     names, first, second = [port["name"] for port in plan["outputs"]], read(run()), read(run())
     return max((error_of(np.load(folder / file_name(name)), a) for name, a, b in zip(names, first, second)
@@ -54,7 +59,6 @@ def error_against(peer, plan, inputs, model, folder, isa):
 def compare(name, source, options):
     low, high = RANGES.get(name, (-1, 1))
     inputs = inputs_of(source, 0, low, high, SHAPES.get(name, {}), OPEN_DIMENSIONS)
-    ours, our_best, peak = [], [], []
     with tempfile.TemporaryDirectory(prefix="nsk_bench_") as folder:
         folder = pathlib.Path(folder)
         model = folder / "model.nsk"
@@ -64,26 +68,30 @@ def compare(name, source, options):
         for state in set(inputs) - {port["name"] for port in plan["inputs"]}:
             inputs[state].fill(0)  # what netsuke keeps itself begins at zero
         peers = {peer: found for peer in options.peers for found in [load(peer, source, inputs)] if found}
-        theirs = {peer: [] for peer in peers}
-        errors = {peer: error_against(callables, plan, inputs, model, folder, options.isa) for peer, callables in peers.items()}
+        ours, theirs = {isa: [] for isa in options.isa}, {peer: [] for peer in peers}
+        errors = {(isa, peer): error_against(callables, plan, inputs, model, folder, isa) for isa in ours for peer, callables in peers.items()}
         for _ in range(options.rounds):
-            measured = json.loads(must("bench", model, "--seconds", options.seconds, "--json", *options.isa))
-            ours.append(measured["median_ms"])
-            our_best.append(measured["min_ms"])
-            peak.append(measured["peak_gflops"])
+            for isa, rounds in ours.items():
+                rounds.append(json.loads(must("bench", model, "--seconds", options.seconds, "--json", *isa_option(isa))))
             for peer, (run, _) in peers.items():
                 theirs[peer].append(time_peer(run, options.seconds))
-    row = {"model": name, "median_ms": statistics.median(ours), "best_ms": min(our_best),
-           "percent_of_peak": 2e-4 * measured["macs"] / min(our_best) / max(peak), "peers": {}}
+    return [row_of(name, rounds, theirs, {peer: errors[isa, peer] for peer in peers}) for isa, rounds in ours.items()]
+
+
+def row_of(name, ours, theirs, errors):
+    """Figures of one instruction set beside those of the peers; `ours` and `theirs`: measurements of every round."""
+    best = min(r["min_ms"] for r in ours)
+    row = {"model": name, "isa": ours[0]["isa"], "median_ms": statistics.median(r["median_ms"] for r in ours), "best_ms": best,
+           "percent_of_peak": 2e-4 * ours[0]["macs"] / best / max(r["peak_gflops"] for r in ours), "peers": {}}
     for peer, rounds in theirs.items():
-        medians, best = [statistics.median(times) for times in rounds], min(min(times) for times in rounds)
-        row["peers"][peer] = {"median_ms": statistics.median(medians), "best_ms": best, "relative_error": errors[peer],
-                              "ratio": statistics.median(t / o for t, o in zip(medians, ours)), "best_ratio": best / min(our_best)}
+        medians, least = [statistics.median(times) for times in rounds], min(min(times) for times in rounds)
+        row["peers"][peer] = {"median_ms": statistics.median(medians), "best_ms": least, "relative_error": errors[peer],
+                              "ratio": statistics.median(t / o["median_ms"] for t, o in zip(medians, ours)), "best_ratio": least / best}
     return row
 
 
 def line_of(row, peers):
-    cells = [f"{row['model'][-22:]:22} {row['median_ms']:9.3f} {row['best_ms']:9.3f} {row['percent_of_peak']:6.1f}"]
+    cells = [f"{row['model'][-22:]:22} {row['isa']:6} {row['median_ms']:9.3f} {row['best_ms']:9.3f} {row['percent_of_peak']:6.1f}"]
     for peer in peers:
         found = row["peers"].get(peer)
         cells.append(f"{found['best_ms']:9.3f} {found['ratio']:5.2f} {found['best_ratio']:5.2f} {found['relative_error']:7.1e}" if found else f"{'-':>29}")
@@ -97,19 +105,20 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.6)
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
-    parser.add_argument("--isa", type=lambda name: ["--isa", name], default=[], help="netsuke's instruction set; the fastest of this machine when left out")
+    parser.add_argument("--isa", nargs="+", default=[None], help="netsuke's instruction sets; the fastest of this machine when left out")
     parser.add_argument("--json")
     options = parser.parse_args()
     os.sched_setaffinity(0, {options.core})  # child processes inherit it
 
     rows = []
-    print(" | ".join([f"{'model':22} {'median ms':>9} {'best':>9} {'% peak':>6}"] + [f"{peer[:9]:>9} {'ratio':>5} {'best':>5} {'error':>7}" for peer in options.peers]))
+    print(" | ".join([f"{'model':22} {'isa':6} {'median ms':>9} {'best':>9} {'% peak':>6}"] + [f"{peer[:9]:>9} {'ratio':>5} {'best':>5} {'error':>7}" for peer in options.peers]))
     for name in options.models or MODELS:
         source = path_of(name) if name in MODELS else pathlib.Path(name)
         if source is None:
             continue
-        rows.append(compare(name, source, options))
-        print(line_of(rows[-1], options.peers), flush=True)
+        for row in compare(name, source, options):
+            rows.append(row)
+            print(line_of(row, options.peers), flush=True)
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(rows, indent=2) + "\n")
     # Peers round too: tests/models holds all against double precision, here only another network shall be noticed.
