@@ -35,6 +35,7 @@ class resolver {
   std::string missing_shapes() const;
   void infer(node n);
   void bound_suppression(node& n);
+  void narrow_doubles();
 
   // unroll.cpp: nodes with graphs inside, whose nodes take their place
   using names = std::map<std::string, std::string>;

@@ -218,6 +218,13 @@ class tflite_importer {
   value_id activated(value_id v, tfl::Activation a, double low, double high);
 
   static constexpr bool k_picture = true;
+  /// The shape of an input of the model: the file's, or the one that is asked for.
+  shape_t input_shape(int t);
+  /// Whether lengths of a tensor are known only from what is computed, and whether `found` can be its shape then.
+  bool is_open(int t) const;
+  bool fits(int t, const shape_t& found) const;
+  /// The option that gives an input other lengths, where the file leaves more than the first one open and nobody has.
+  std::string open_inputs() const;
   element type_of(int t) const;
   void load(int t);
   void check_quantization() const;
@@ -310,6 +317,7 @@ class tflite_importer {
   std::vector<memory> m_memories;
   std::map<std::pair<int, int>, memory_id> m_variables;  ///< by graph and tensor
   std::map<std::string, memory_id> m_resources;          ///< by name
+  bool m_resized = false;  ///< inputs have other shapes than in the file, so everything may
   std::set<int> m_called_once;
   bool m_initialising = false;           ///< inside CALL_ONCE
   int m_conditional = 0;                 ///< branches on data around the operator at hand

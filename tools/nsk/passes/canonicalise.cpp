@@ -114,6 +114,8 @@ const std::unordered_map<std::string, canonicaliser::rule>& canonicaliser::rules
       {"Upsample", &c::resize},
       {"Einsum", &c::einsum},
       {"GridSample", &c::grid_sample},
+      {"DFT", &c::dft},
+      {"STFT", &c::stft},
   };
   return table;
 }
