@@ -79,7 +79,7 @@ shape_t tflite_importer::input_shape(int t) {
   for (std::size_t d = 0; agrees && d < fixed.size(); ++d) agrees = fixed[d] < 0 || fixed[d] == lengths[d];
   if (!agrees)
     misuse("--input " + tensor(t).name + ": shape " + to_string(lengths) +
-           " contradicts the model, whose input has shape " + to_string(fixed) + " (-1: open)");
+           " contradicts the model, whose input has shape " + to_string(fixed));
   checked_count(lengths, "--input " + tensor(t).name);
   m_resized = true;
   return m_scope.shapes[static_cast<std::size_t>(t)] = lengths;
@@ -126,7 +126,10 @@ void tflite_importer::translate(const tflite_operator& o) {
            "operator is not supported. Replace it in the exporter by operators of docs/operators.md, or cut the graph "
            "before it and compute it in the game");
     require(!o.outputs.empty() || acts_without_results(o), "it has no outputs. The file is damaged");
-    (this->*found->second)();
+    if (reads_complex(o) && found->second != &tflite_importer::part_of_complex && o.name != "CAST")
+      each_part(found->second);
+    else
+      (this->*found->second)();
   } catch (const error& e) {
     const std::string open = m_op == &o ? open_inputs() : "";
     throw error(e.code, describe_operator() + ": " + e.what() +
@@ -210,6 +213,7 @@ std::size_t tflite_importer::axis_of(std::int64_t axis, std::size_t rank) const 
 element tflite_importer::type_of(int t) const {
   if (is_quantized(tensor(t))) return element::f32;
   const tfl::TensorType type = tensor(t).data->type();
+  if (type == tfl::TensorType::COMPLEX64 && m_in_part) return element::f32;
   const auto known = element_of_tflite(type);
   if (!known) refuse("tensor '" + tensor(t).name + "' is " + name_of(type) + ", which is not supported");
   if (type == tfl::TensorType::FLOAT16 && tensor(t).bytes == nullptr && m_scope.spread.count(t) == 0)
