@@ -52,6 +52,7 @@ def plain_session(path):
     """Without optimisations: those compute quantised weights in 8-bit arithmetic."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
+    options.log_severity_level = 3
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
@@ -314,7 +315,7 @@ case("large_bordered_mean", "(float[1,8,90,92] x) => (float[1,8,1,1] m, float[1,
 # What is refused, and what the message must say.
 REFUSED = {
     "quantised": ("(float[1,4] x) => (float[1,4] y)", "q = QuantizeLinear(x, s, z) y = DequantizeLinear(q, s, z)", {"s": np.float32(1), "z": np.int8(0)},
-                  "8-bit integers.*Convert the float32 model"),
+                  "8-bit integers.*Convert the float32 model.*--dequantize"),
     "diagonal": ("(float[3,3] x) => (float[3] y)", 'y = Einsum<equation="ii->i">(x)', {}, "a label stands twice"),
     "label_lengths": ("(float[3,4] x, float[5,6] z) => (float[3,6] y)", 'y = Einsum<equation="ij,jk->ik">(x, z)', {}, "axes of different lengths"),
     "computed_places": ("(float[4] x, int64[2,1] at, float[2] v) => (float[4] y)", "y = ScatterND(x, at, v)", {}, "must be a constant"),

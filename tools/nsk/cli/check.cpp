@@ -84,8 +84,10 @@ exit_code check(const check_options& o) {
   const model_file file = open_model(o.model);
   const int variant = variant_of(file.view, o.variant);
   const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1, variant);
-  graph g = import_model(o.source, import_options_of(file.view, variant));
+  const tflite_options importing = import_options_of(file.view, variant);
+  graph g = import_model(o.source, importing);
   input_options inputs = options_of(g, file.view, o.sets, variant);
+  inputs.dequantize = importing.dequantize;
   inputs.trusted = o.trusted;
   resolve(g, inputs);
   const comparison_report report = compare(

@@ -95,6 +95,7 @@ std::vector<variant_source> read_variants(const convert_options& o) {
     input_options complete = inputs;
     complete.outputs = o.outputs;
     complete.trusted = o.trusted;
+    complete.dequantize = o.dequantize;
     if (o.batch != 0) bind_open_batch(v, complete, o.batch);
     resolve(v.g, complete);
     v.states = states_of(v.g, states);

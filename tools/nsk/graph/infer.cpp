@@ -255,6 +255,7 @@ std::string resolver::missing_shapes() const {
 
 void resolver::infer(node n) {
   require_same_shapes(n);
+  if (dequantize(n)) return;
   if (reference::draws_numbers(n)) n.attributes[reference::random_stream] = m_streams++;
   if (n.op == "NonMaxSuppression" && n.domain.empty() && !m_folder.folds(n)) bound_suppression(n);
   if (!m_folder.run(n)) m_graph.nodes.push_back(std::move(n));

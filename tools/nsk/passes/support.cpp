@@ -232,6 +232,10 @@ std::string operators_page() {
       "shapes; on data they are refused:\n" +
       list(folded_operators()) +
       ".\n\n"
+      "With `--dequantize` QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear, MatMulInteger, ConvInteger, "
+      "QLinearMatMul and QLinearConv\nbecome Clip, MatMul and Conv in float32; scales and zero points are constants, "
+      "one "
+      "or one per position of an axis.\n\n"
       "Anything else is refused at conversion with the node's name, operator, opset and shapes, and what would "
       "help.\n\n"
       "## TensorFlow Lite\nThe first subgraph of a .tflite file. Operators become those of the table above, with its "
