@@ -185,6 +185,8 @@ class canonicaliser {
   std::vector<std::int64_t> integers(const node& n, std::size_t i, const char* what);
   /// The same for weights, which are packed in the end.
   std::vector<double> weights(const node& n, std::size_t i, const char* what);
+  void require_constant(const node& n, std::size_t i, const char* what) const;
+  std::string options_that_set(value_id v) const;
   /// The only number of a constant input; refuses others.
   double number(const node& n, std::size_t i, const char* what);
   /// Counts numbers of weights and tables that are made for a node. Refuses more than 2^25 in all and 4 for each
