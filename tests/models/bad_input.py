@@ -73,7 +73,6 @@ def bad_sources(folder):
     expect("shape of an input that does not exist", USAGE, ["nope"], "convert", folder / "good.onnx", "-o", out, "--input", "nope=1x3", absent=[out])
     expect("shape that contradicts the model", USAGE, ["x"], "convert", folder / "good.onnx", "-o", out, "--input", "x=1x4x8x8", absent=[out])
     expect("shape that is none", USAGE, ["x=1xfoo"], "convert", folder / "good.onnx", "-o", out, "--input", "x=1xfoo", absent=[out])
-    expect("dequantize an ONNX model", USAGE, ["--dequantize", "TensorFlow Lite"], "convert", folder / "good.onnx", "-o", out, "--dequantize", absent=[out])
     expect("set without a number", USAGE, ["number"], "convert", folder / "good.onnx", "-o", out, "--set", "x=abc", absent=[out])
     expect("option without a name", USAGE, ["--input"], "convert", folder / "good.onnx", "-o", out, "--input", "1x3x8x8", absent=[out])
     expect("output over the source", USAGE, ["overwrite"], "convert", folder / "good.onnx", "-o", folder / "good.onnx")

@@ -3,7 +3,8 @@
 import numpy as np
 
 TYPES = {np.dtype(np.float32): "FLOAT32", np.dtype(np.float16): "FLOAT16", np.dtype(np.int32): "INT32", np.dtype(np.int64): "INT64",
-         np.dtype(np.uint8): "UINT8", np.dtype(np.int8): "INT8", np.dtype(np.int16): "INT16", np.dtype(np.bool_): "BOOL"}
+         np.dtype(np.uint8): "UINT8", np.dtype(np.int8): "INT8", np.dtype(np.int16): "INT16", np.dtype(np.bool_): "BOOL",
+         np.dtype(np.complex64): "COMPLEX64"}
 
 VERSIONS = {"BROADCAST_TO": 2}  # the oldest that LiteRT has, where it is not the first
 

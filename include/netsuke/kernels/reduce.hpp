@@ -2,10 +2,11 @@
 #pragma once
 /// Reductions over any set of dimensions.
 ///
-/// The order of operations depends on shapes alone. Where the last dimension longer than 1 is kept, each output is one
-/// chain in row-major order of what is reduced. Where it is reduced, position i along it belongs to partial result i
-/// mod 16, lines follow in row-major order, and the partials are folded as simd/generic.hpp says. A mean is the sum
-/// divided by the number of elements.
+/// The order of operations depends on shapes alone. Where the last dimension longer than 1 is kept, each output is made
+/// of chains of 64 elements in row-major order of what is reduced, joined in that order: one chain would lose the last
+/// digits of a large picture's mean. Where it is reduced, position i along it belongs to partial result i mod 16, lines
+/// follow in row-major order, chains are 64 sixteens, and the partials are folded as simd/generic.hpp says. A mean is
+/// the sum divided by the number of elements.
 #include <limits>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
@@ -20,6 +21,7 @@ namespace impl {
 struct reduce_sum {
   static constexpr float start = 0;
   static NSK_INLINE f32 combine(f32 sum, f32 x) { return simd::add(sum, x); }
+  static NSK_INLINE f32 join(f32 sum, f32 chain) { return simd::add(sum, chain); }
   static NSK_INLINE float fold(const simd::f32x16& x) { return simd::sum16(x); }
 };
 struct reduce_sum_square : reduce_sum {
@@ -28,16 +30,19 @@ struct reduce_sum_square : reduce_sum {
 struct reduce_prod {
   static constexpr float start = 1;
   static NSK_INLINE f32 combine(f32 product, f32 x) { return simd::mul(product, x); }
+  static NSK_INLINE f32 join(f32 product, f32 chain) { return simd::mul(product, chain); }
   static NSK_INLINE float fold(const simd::f32x16& x) { return simd::product16(x); }
 };
 struct reduce_max {
   static constexpr float start = -std::numeric_limits<float>::infinity();
   static NSK_INLINE f32 combine(f32 most, f32 x) { return simd::max(x, most); }
+  static NSK_INLINE f32 join(f32 most, f32 chain) { return combine(most, chain); }
   static NSK_INLINE float fold(const simd::f32x16& x) { return simd::max16(x); }
 };
 struct reduce_min {
   static constexpr float start = std::numeric_limits<float>::infinity();
   static NSK_INLINE f32 combine(f32 least, f32 x) { return simd::min(x, least); }
+  static NSK_INLINE f32 join(f32 least, f32 chain) { return combine(least, chain); }
   static NSK_INLINE float fold(const simd::f32x16& x) { return simd::min16(x); }
 };
 
@@ -92,49 +97,92 @@ NSK_INLINE void for_each_reduced_line(const reduce_loops& r, const float* p, F f
   }
 }
 
+inline constexpr std::ptrdiff_t chain_length = 64;
+
+/// Calls f(element) for what is reduced, in row-major order, and join() after every chain but the last.
+template <class F, class J>
+NSK_INLINE void for_each_chain(const reduce_loops& r, const float* p, F f, J join) {
+  const loop<1>& inner = r.of[r.count - 1];
+  std::ptrdiff_t left = chain_length;
+  for_each_reduced_line(r, p, [&](const float* line) {
+    for (std::ptrdiff_t i = 0; i < inner.length;) {
+      if (left == 0) {
+        join();
+        left = chain_length;
+      }
+      const std::ptrdiff_t stop = inner.length - i < left ? inner.length : i + left;
+      left -= stop - i;
+      for (; i < stop; ++i, line += inner.stride[0]) f(line);
+    }
+  });
+}
+
 /// `Vectors` vectors of outputs, contiguous in the input. Whole vectors are read: see over_read.
 template <class Kind, int Vectors>
 inline void reduce_across(const reduce_loops& r, const float* p, float* to) {
-  f32 sum[Vectors];
-  simd::unroll<Vectors>([&](auto v) { sum[v] = simd::splat(Kind::start); });
-  const loop<1>& inner = r.of[r.count - 1];
-  for_each_reduced_line(r, p, [&](const float* line) {
-    for (std::ptrdiff_t i = 0; i < inner.length; ++i, line += inner.stride[0])
-      simd::unroll<Vectors>([&](auto v) { sum[v] = Kind::combine(sum[v], simd::load(line + v * f32::lanes)); });
-  });
+  f32 chain[Vectors], all[Vectors];
+  simd::unroll<Vectors>([&](auto v) { chain[v] = all[v] = simd::splat(Kind::start); });
+  const auto join = [&] {
+    simd::unroll<Vectors>([&](auto v) {
+      all[v] = Kind::join(all[v], chain[v]);
+      chain[v] = simd::splat(Kind::start);
+    });
+  };
+  for_each_chain(
+      r, p,
+      [&](const float* at) {
+        simd::unroll<Vectors>([&](auto v) { chain[v] = Kind::combine(chain[v], simd::load(at + v * f32::lanes)); });
+      },
+      join);
+  join();
   const f32 divisor = simd::splat(r.divisor);
-  simd::unroll<Vectors>([&](auto v) { simd::store(to + v * f32::lanes, simd::div(sum[v], divisor)); });
+  simd::unroll<Vectors>([&](auto v) { simd::store(to + v * f32::lanes, simd::div(all[v], divisor)); });
 }
 /// Up to one vector of outputs that lie `step` apart in the input.
 template <class Kind>
 inline void reduce_across_strided(const reduce_loops& r, const float* p, std::ptrdiff_t step, std::ptrdiff_t outputs,
                                   float* to) {
-  f32 sum = simd::splat(Kind::start);
-  const loop<1>& inner = r.of[r.count - 1];
-  for_each_reduced_line(r, p, [&](const float* line) {
-    for (std::ptrdiff_t i = 0; i < inner.length; ++i, line += inner.stride[0])
-      sum = Kind::combine(sum, load_lanes(line, step, outputs));
-  });
-  simd::store(to, simd::div(sum, simd::splat(r.divisor)));
+  f32 chain = simd::splat(Kind::start), all = chain;
+  const auto join = [&] {
+    all = Kind::join(all, chain);
+    chain = simd::splat(Kind::start);
+  };
+  for_each_chain(
+      r, p, [&](const float* at) { chain = Kind::combine(chain, load_lanes(at, step, outputs)); }, join);
+  join();
+  simd::store(to, simd::div(all, simd::splat(r.divisor)));
 }
 /// One output: lanes along the last loop.
 template <class Kind>
 inline float reduce_along(const reduce_loops& r, const float* p) {
-  simd::f32x16 sum = simd::splat16(Kind::start);
+  simd::f32x16 chain = simd::splat16(Kind::start), all = chain;
   const loop<1>& inner = r.of[r.count - 1];
   const std::ptrdiff_t step = inner.stride[0];
   const auto combine = [](f32 a, f32 b) { return Kind::combine(a, b); };
+  const auto join = [&] {
+    all = map_sixteen(all, chain, [](f32 a, f32 b) { return Kind::join(a, b); });
+    chain = simd::splat16(Kind::start);
+  };
   const bool neutral_is_zero = Kind::start == 0;
+  std::ptrdiff_t left = chain_length;  // sixteens
   for_each_reduced_line(r, p, [&](const float* line) {
-    std::ptrdiff_t i = 0;
-    if (step == 1)
-      for (; i + 16 <= inner.length; i += 16) sum = map_sixteen(sum, simd::load16(line + i), combine);
-    for (; i < inner.length; i += 16) {
-      const float rest = neutral_is_zero ? 0.0f : Kind::start;
-      sum = map_sixteen(sum, load_sixteen(line + i * step, step, inner.length - i, rest), combine);
+    for (std::ptrdiff_t i = 0; i < inner.length;) {
+      if (left == 0) {
+        join();
+        left = chain_length;
+      }
+      const std::ptrdiff_t stop = inner.length - i < 16 * left ? inner.length : i + 16 * left;
+      left -= (stop - i + 15) / 16;
+      if (step == 1)
+        for (; i + 16 <= stop; i += 16) chain = map_sixteen(chain, simd::load16(line + i), combine);
+      for (; i < stop; i += 16) {
+        const float rest = neutral_is_zero ? 0.0f : Kind::start;
+        chain = map_sixteen(chain, load_sixteen(line + i * step, step, inner.length - i, rest), combine);
+      }
     }
   });
-  return Kind::fold(sum) / r.divisor;
+  join();
+  return Kind::fold(all) / r.divisor;
 }
 
 enum reduce_operand : int { reduce_to, reduce_from, reduce_residual, reduce_slope, reduce_operands };

@@ -43,10 +43,13 @@ input_options options_of(const graph& g, const model& m, std::vector<std::string
   return result;
 }
 
-bool was_dequantized(const model& m) {
+tflite_options import_options_of(const model& m, int variant) {
+  tflite_options result;
   for (int i = 0; i < m.metadata_count(); ++i)
-    if (std::string(m.metadata_key(i)) == dequantize_key) return true;
-  return false;
+    result.dequantize = result.dequantize || std::string(m.metadata_key(i)) == dequantize_key;
+  for (int i = 0; i < m.input_count(variant); ++i)
+    result.shapes[m.input(i, variant).name()] = source_shape_of(m.input(i, variant));
+  return result;
 }
 
 std::map<std::string, array> inputs_of(const model& m, const check_options& o, int variant) {
@@ -81,8 +84,10 @@ exit_code check(const check_options& o) {
   const model_file file = open_model(o.model);
   const int variant = variant_of(file.view, o.variant);
   const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1, variant);
-  graph g = import_model(o.source, {was_dequantized(file.view)});
+  const tflite_options importing = import_options_of(file.view, variant);
+  graph g = import_model(o.source, importing);
   input_options inputs = options_of(g, file.view, o.sets, variant);
+  inputs.dequantize = importing.dequantize;
   inputs.trusted = o.trusted;
   resolve(g, inputs);
   const comparison_report report = compare(

@@ -90,11 +90,12 @@ std::vector<variant_source> read_variants(const convert_options& o) {
   for (const auto& [name, inputs] : wanted) {
     for (const variant_source& other : variants)
       if (other.name == name) misuse("--variant " + name + ": this name was given twice.");
-    variants.push_back({name, import_model(o.source, {o.dequantize}), {}});
+    variants.push_back({name, import_model(o.source, {o.dequantize, inputs.shapes}), {}});
     variant_source& v = variants.back();
     input_options complete = inputs;
     complete.outputs = o.outputs;
     complete.trusted = o.trusted;
+    complete.dequantize = o.dequantize;
     if (o.batch != 0) bind_open_batch(v, complete, o.batch);
     resolve(v.g, complete);
     v.states = states_of(v.g, states);

@@ -76,8 +76,7 @@ CLI::App* add_convert(CLI::App& app, convert_options& o) {
   add_repeated(command, "--set", o.sets, "NAME=VALUE", "Make an input a constant");
   add_repeated(command, "--variant", o.variants, "NAME:INPUT=SHAPE,..",
                "One of several sets of input shapes in one file, which share its constants; may be given again");
-  command->add_flag("--dequantize", o.dequantize,
-                    "Make a quantised TensorFlow Lite model a float32 one; its inputs and outputs too");
+  command->add_flag("--dequantize", o.dequantize, "Make a quantised model a float32 one; its inputs and outputs too");
   add_repeated(command, "--state", o.states, "INPUT=OUTPUT",
                "Make an input a state: it has what the output had in the run before");
   command->add_flag("!--no-states", o.find_states, "No states but those given, however plain their names");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_set>
 
 #include "errors.hpp"
 #include "reference/evaluator.hpp"
@@ -23,8 +24,9 @@ std::string number_text(double v) { return std::to_string(static_cast<std::int64
 
 std::int64_t constant_elements(const graph& g) {
   std::int64_t sum = 0;
+  std::unordered_set<const array*> counted;  // several values may share one
   for (const value& v : g.values)
-    if (v.constant) sum += v.constant->count();
+    if (v.constant && counted.insert(v.constant.get()).second) sum += v.constant->count();
   for (const node& n : g.nodes)
     for (const auto& [key, a] : n.attributes) {
       if (const auto* constant = std::get_if<array>(&a)) sum += constant->count();
@@ -55,8 +57,23 @@ void folder::make(std::int64_t elements, const std::string& who) {
         "input");
 }
 
+/// The result of an Identity is its operand, not another constant.
+bool folder::pass_on(const node& n) {
+  if (n.op != "Identity" || !n.domain.empty() || n.inputs.size() != 1 || n.outputs.size() != 1) return false;
+  if (n.inputs[0] == no_value || n.outputs[0] == no_value) return false;
+  const value& from = m_graph.values[static_cast<std::size_t>(n.inputs[0])];
+  value& to = m_graph.values[static_cast<std::size_t>(n.outputs[0])];
+  if (!from.constant || !from.typed || from.type == element::string) return false;
+  to.type = from.type;
+  to.shape = from.shape;
+  to.constant = from.constant;
+  to.typed = to.known_rank = true;
+  return true;
+}
+
 bool folder::run(const node& n) {
   reference::require_known(m_graph, n);
+  if (pass_on(n)) return true;
   reference::call c = reference::make_call(m_graph, n);
   const bool known = folds(n);
   std::map<value_id, reference::typed_array> held;  // by value: a node may read one many times

@@ -26,6 +26,8 @@ class folder {
   void make(std::int64_t elements, const std::string& who);
 
  private:
+  bool pass_on(const node& n);
+
   graph& m_graph;
   const double m_most_elements, m_most_work;
   double m_elements = 0, m_work = 0;

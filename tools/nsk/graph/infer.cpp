@@ -6,6 +6,7 @@
 
 #include "errors.hpp"
 #include "graph/resolver.hpp"
+#include "reference/evaluator.hpp"
 #include "reference/operators.hpp"
 
 namespace nsk::tool {
@@ -105,7 +106,30 @@ void resolver::run() {
   }
   remove_dead_nodes(m_graph);
   remove_dead_values(m_graph);
+  narrow_doubles();
   check_size();
+}
+
+/// What the model computes in float64 becomes float32, but for its inputs. The reference goes on in double precision
+/// either way, so a check tells where that matters.
+void resolver::narrow_doubles() {
+  const auto is_input = [&](value_id v) {
+    return std::find(m_graph.inputs.begin(), m_graph.inputs.end(), v) != m_graph.inputs.end();
+  };
+  std::string first;
+  for (std::size_t i = 0; i < m_graph.values.size(); ++i) {
+    value& v = m_graph.values[i];
+    if (v.type != element::f64 || is_input(static_cast<value_id>(i))) continue;
+    v.type = element::f32;
+    if (v.constant) v.constant = std::make_shared<const array>(converted(*v.constant, element::f32));
+    if (!v.constant && first.empty()) first = v.name;
+  }
+  constexpr std::int64_t float32_of_onnx = 1, float64_of_onnx = 11;
+  for (node& n : m_graph.nodes)
+    if (n.op == "Cast" && n.integer("to", 0) == float64_of_onnx) n.attributes["to"] = float32_of_onnx;
+  if (!first.empty())
+    m_graph.facts.warnings.push_back("'" + first +
+                                     "', and what is computed from it, is float64 in the model and float32 here");
 }
 
 void resolver::check_size() const {
@@ -231,6 +255,7 @@ std::string resolver::missing_shapes() const {
 
 void resolver::infer(node n) {
   require_same_shapes(n);
+  if (dequantize(n)) return;
   if (reference::draws_numbers(n)) n.attributes[reference::random_stream] = m_streams++;
   if (n.op == "NonMaxSuppression" && n.domain.empty() && !m_folder.folds(n)) bound_suppression(n);
   if (!m_folder.run(n)) m_graph.nodes.push_back(std::move(n));

@@ -35,6 +35,26 @@ class resolver {
   std::string missing_shapes() const;
   void infer(node n);
   void bound_suppression(node& n);
+  void narrow_doubles();
+
+  // dequantize.cpp: numbers that the source stores as integers
+  struct stored_numbers {
+    value_id from = no_value;  ///< the real numbers, where they are known
+    value_id scale = no_value, zero = no_value;
+    double low = 0, high = 0;
+  };
+  /// Puts operators on floats in the place of `n`, where it is one on stored integers. Returns whether it was.
+  bool dequantize(const node& n);
+  void dequantize_product(const node& n);
+  void follow_stored(const node& n);
+  value_id stored(const node& n, value_id x, std::size_t scale, std::size_t zero, value_id result);
+  value_id real(const node& n, std::size_t i, std::size_t scale, std::size_t zero, std::int64_t axis);
+  value_id quantisation(const node& n, std::size_t i, std::size_t rank, std::int64_t axis, double otherwise);
+  value_id number(const node& n, const char* suffix, double v);
+  value_id placed(const node& n, const char* op, const std::string& suffix, std::vector<value_id> inputs,
+                  const std::map<std::string, attribute>& attributes = {});
+  /// Makes `v` output `i` of the node.
+  void give(const node& n, std::size_t i, value_id v);
 
   // unroll.cpp: nodes with graphs inside, whose nodes take their place
   using names = std::map<std::string, std::string>;
@@ -96,7 +116,9 @@ class resolver {
   std::unordered_map<std::string, value_id> m_ids;
   std::set<std::string> m_node_names;
   std::map<std::string, unrolling> m_unrolling;  ///< by name of the node
-  std::int64_t m_streams = 0;                    ///< nodes so far that draw random numbers
+  std::map<value_id, stored_numbers> m_stored;
+  bool m_own_arithmetic = false;  ///< nodes that stand in the place of one on stored integers
+  std::int64_t m_streams = 0;     ///< nodes so far that draw random numbers
 };
 
 }

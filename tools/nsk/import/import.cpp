@@ -10,7 +10,6 @@ namespace nsk::tool {
 graph import_model(const std::filesystem::path& file, const tflite_options& options) {
   const std::vector<std::byte> bytes = read_file(file.string(), "model");
   if (is_tflite(bytes.data(), bytes.size())) return import_tflite(bytes.data(), bytes.size(), file.string(), options);
-  if (options.dequantize) misuse("--dequantize is for TensorFlow Lite models; '" + file.string() + "' is none.");
   return import_onnx(bytes.data(), bytes.size(), file.parent_path(), file.string());
 }
 

@@ -8,7 +8,7 @@
 namespace nsk::tool {
 
 /// Reads a model whose bytes say what it is: a TensorFlow Lite model by its identifier, everything else as ONNX.
-/// Refuses what the importers refuse (onnx.hpp, tflite.hpp), and options that the model's format does not have.
+/// Refuses what the importers refuse (onnx.hpp, tflite.hpp). An ONNX model is dequantised where it is resolved.
 graph import_model(const std::filesystem::path& file, const tflite_options& options);
 
 }

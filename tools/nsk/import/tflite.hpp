@@ -7,6 +7,7 @@
 /// operator reads it in the other order, and the layout by strides makes those transpositions free. Inputs and outputs
 /// keep the source's names, shapes and axes; what the model says of them becomes graph::facts.
 #include <cstddef>
+#include <map>
 #include <string>
 #include "graph/graph.hpp"
 
@@ -14,20 +15,23 @@ namespace nsk::tool {
 
 struct tflite_options {
   bool dequantize = false;  ///< quantised models become float32 ones; refused otherwise
+  /// Shapes of inputs, by name: they count where the file leaves lengths open and agree with those that it fixes.
+  std::map<std::string, shape_t> shapes = {};
 };
 
 /// Whether these bytes carry the identifier of a TensorFlow Lite model.
 bool is_tflite(const std::byte* bytes, std::size_t size);
 
-/// Reads the first subgraph of a model; those that its operators run take their places. Constants become f32, integers
-/// or bool (float16 and sparse ones are widened and spread, quantised ones become scale * (stored - zero_point)); every
-/// value is typed and static, and what follows from constants alone is folded. Nodes are named "<OPERATOR>_<index>",
-/// values after their tensors. With `dequantize`, quantised activations become float32 values that saturate where the
-/// source's would; Quantize and Dequantize disappear. Variable tensors and resources become inputs, outputs and
-/// graph::states; branches on data are computed both, loops are unrolled. Refuses, naming operator, index and tensor:
-/// damaged or contradictory files (every index, shape and length is checked), operators and options that are not known,
-/// shapes that the operators do not give, loops whose end depends on data, quantised states, and quantised models
-/// without `dequantize`. `name` is what messages call the model.
+/// Reads the first subgraph of a model; those that its operators run take their places. Lengths that the file leaves
+/// open (its shape signatures) follow from the inputs' shapes, which are those of the file or of `options`. Constants
+/// become f32, integers or bool (float16 and sparse ones are widened and spread, quantised ones become scale * (stored
+/// - zero_point)); every value is typed and static, and what follows from constants alone is folded. Nodes are named
+/// "<OPERATOR>_<index>", values after their tensors. With `dequantize`, quantised activations become float32 values
+/// that saturate where the source's would; Quantize and Dequantize disappear. Variable tensors and resources become
+/// inputs, outputs and graph::states; branches on data are computed both, loops are unrolled. Refuses, naming operator,
+/// index and tensor: damaged or contradictory files (every index, shape and length is checked), operators and options
+/// that are not known, shapes that the operators do not give, loops whose end depends on data, quantised states, and
+/// quantised models without `dequantize`. `name` is what messages call the model.
 graph import_tflite(const std::byte* bytes, std::size_t size, const std::string& name, const tflite_options& options);
 
 /// Names of the builtin and custom operators that import, sorted.

@@ -145,6 +145,7 @@ void tflite_importer::cast() {
       {static_cast<int>(element::i64), 7},  {static_cast<int>(element::boolean), 9},
       {static_cast<int>(element::f64), 11}, {static_cast<int>(element::u32), 12}};
   require_operands(1, 1);
+  if (reads_complex(*m_op)) return part_of_complex();
   for (const int t : {input(0), output()})
     if (is_quantized(tensor(t)))
       fail("it reads the stored integers of a quantised tensor, which a float32 model does not have");

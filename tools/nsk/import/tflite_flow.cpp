@@ -70,6 +70,7 @@ tflite_importer::arguments tflite_importer::run_graph(int number, const argument
         continue;
       }
       const value& v = at(given[i].v);
+      if (is_open(t) && fits(t, v.shape)) m_scope.shapes[static_cast<std::size_t>(t)] = v.shape;
       if (v.shape != shape(t) || v.type != type_of(t))
         refuse(what + " (subgraph " + std::to_string(number) + ") takes '" + tensor(t).name + "' as " +
                name_of(type_of(t)) + " " + to_string(shape(t)) + ", but is given " + name_of(v.type) + " " +

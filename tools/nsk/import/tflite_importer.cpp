@@ -42,7 +42,7 @@ graph tflite_importer::run() {
     value v;
     v.name = tensor(t).name;
     v.type = type_of(t);
-    v.shape = shape(t);
+    v.shape = input_shape(t);
     v.typed = v.known_rank = true;
     const value_id id = m_graph.add(std::move(v));
     m_graph.inputs.push_back(id);
@@ -53,7 +53,62 @@ graph tflite_importer::run() {
   m_op = nullptr;
   for (const int t : m_file.main().outputs) m_graph.outputs.push_back(plain(t));
   finish_memories();
+  const std::string open = open_inputs();
+  if (!open.empty())
+    m_graph.facts.warnings.push_back("the file leaves lengths of its inputs open and has 1 in their place; add" + open +
+                                     " with the lengths that you need");
   return std::move(m_graph);
+}
+
+namespace {
+
+/// Lengths that the file fixes; -1 where it leaves them open.
+shape_t fixed_lengths(const tflite_tensor& t) {
+  const auto* signature = t.data->shape_signature();
+  if (signature == nullptr || signature->size() != t.shape.size()) return t.shape;
+  return {signature->begin(), signature->end()};
+}
+
+}
+
+shape_t tflite_importer::input_shape(int t) {
+  const auto wanted = m_options.shapes.find(tensor(t).name);
+  if (wanted == m_options.shapes.end() || wanted->second == shape(t)) return shape(t);
+  const shape_t fixed = fixed_lengths(tensor(t)), &lengths = wanted->second;
+  bool agrees = fixed.size() == lengths.size();
+  for (std::size_t d = 0; agrees && d < fixed.size(); ++d) agrees = fixed[d] < 0 || fixed[d] == lengths[d];
+  if (!agrees)
+    misuse("--input " + tensor(t).name + ": shape " + to_string(lengths) +
+           " contradicts the model, whose input has shape " + to_string(fixed));
+  checked_count(lengths, "--input " + tensor(t).name);
+  m_resized = true;
+  return m_scope.shapes[static_cast<std::size_t>(t)] = lengths;
+}
+
+bool tflite_importer::is_open(int t) const {
+  const shape_t fixed = fixed_lengths(tensor(t));
+  return m_resized || std::any_of(fixed.begin(), fixed.end(), [](std::int64_t d) { return d < 0; });
+}
+
+bool tflite_importer::fits(int t, const shape_t& found) const {
+  const shape_t fixed = fixed_lengths(tensor(t));
+  if (fixed.size() != found.size()) return false;
+  for (std::size_t d = 0; !m_resized && d < fixed.size(); ++d)
+    if (fixed[d] >= 0 && fixed[d] != found[d]) return false;
+  return true;
+}
+
+std::string tflite_importer::open_inputs() const {
+  std::string options;
+  for (const int t : m_file.main().inputs) {
+    const tflite_tensor& x = m_file.main().tensors[static_cast<std::size_t>(t)];
+    const shape_t fixed = fixed_lengths(x);
+    const bool open = std::any_of(fixed.begin() + !fixed.empty(), fixed.end(), [](std::int64_t d) { return d < 0; });
+    if (!open || m_options.shapes.count(x.name) != 0) continue;
+    options += " --input " + x.name + "=";
+    for (std::size_t d = 0; d < x.shape.size(); ++d) options += (d == 0 ? "" : "x") + std::to_string(x.shape[d]);
+  }
+  return options;
 }
 
 /// Operators that may have effects alone.
@@ -71,9 +126,16 @@ void tflite_importer::translate(const tflite_operator& o) {
            "operator is not supported. Replace it in the exporter by operators of docs/operators.md, or cut the graph "
            "before it and compute it in the game");
     require(!o.outputs.empty() || acts_without_results(o), "it has no outputs. The file is damaged");
-    (this->*found->second)();
+    if (reads_complex(o) && found->second != &tflite_importer::part_of_complex && o.name != "CAST")
+      each_part(found->second);
+    else
+      (this->*found->second)();
   } catch (const error& e) {
-    throw error(e.code, describe_operator() + ": " + e.what());
+    const std::string open = m_op == &o ? open_inputs() : "";
+    throw error(e.code, describe_operator() + ": " + e.what() +
+                            (open.empty() ? ""
+                                          : ". The file leaves lengths of its inputs open: try" + open +
+                                                " with the lengths that you need"));
   }
 }
 
@@ -151,6 +213,7 @@ std::size_t tflite_importer::axis_of(std::int64_t axis, std::size_t rank) const 
 element tflite_importer::type_of(int t) const {
   if (is_quantized(tensor(t))) return element::f32;
   const tfl::TensorType type = tensor(t).data->type();
+  if (type == tfl::TensorType::COMPLEX64 && m_in_part) return element::f32;
   const auto known = element_of_tflite(type);
   if (!known) refuse("tensor '" + tensor(t).name + "' is " + name_of(type) + ", which is not supported");
   if (type == tfl::TensorType::FLOAT16 && tensor(t).bytes == nullptr && m_scope.spread.count(t) == 0)
@@ -291,8 +354,9 @@ value_id tflite_importer::reshaped(value_id v, const shape_t& to) {
 }
 
 void tflite_importer::bind(int t, value_id v, bool pictures) {
-  if (m_op->custom && rank(t) == 0)
-    m_scope.shapes[static_cast<std::size_t>(t)] = pictures ? in_order(at(v).shape, channels_to_back) : at(v).shape;
+  const shape_t found = pictures ? in_order(at(v).shape, channels_to_back) : at(v).shape;
+  if ((m_op->custom && rank(t) == 0) || (is_open(t) && fits(t, found)))
+    m_scope.shapes[static_cast<std::size_t>(t)] = found;
   if (pictures && rank(t) != 4) fail("its result '" + tensor(t).name + "' must be a picture of four dimensions");
   const shape_t wanted = pictures ? in_order(shape(t), channels_to_front) : shape(t);
   if (at(v).shape != wanted || at(v).type != type_of(t))
@@ -339,7 +403,9 @@ void tflite_importer::finish(int t, value_id v, bool pictures, tfl::Activation a
 graph import_tflite(const std::byte* bytes, std::size_t size, const std::string& name, const tflite_options& options) {
   const tflite_file file = read_tflite(bytes, size, name);
   graph g = tflite_importer(file, options).run();
+  std::vector<std::string> warnings = std::move(g.facts.warnings);
   g.facts = tflite_facts(file, bytes);
+  g.facts.warnings.insert(g.facts.warnings.end(), warnings.begin(), warnings.end());
   return g;
 }
 

@@ -94,6 +94,17 @@ class tflite_importer {
   void cumulative_sum();
   void embedding_lookup();
   value_id gathered_by_rows(std::size_t axis, std::size_t rows);
+  // tflite_spectra.cpp
+  struct parts {
+    value_id real = no_value, imaginary = no_value;
+  };
+  void real_spectrum();
+  void part_of_complex();
+  bool reads_complex(const tflite_operator& o) const;
+  const parts& parts_of(int t) const;
+  value_id taken_part(int t, const char* part);
+  /// Runs the rule of the operator at hand on real parts, then on imaginary ones.
+  void each_part(rule r);
   // tflite_recurrent.cpp
   void recurrent_layer();
   void bidirectional_recurrent_layer();
@@ -218,6 +229,13 @@ class tflite_importer {
   value_id activated(value_id v, tfl::Activation a, double low, double high);
 
   static constexpr bool k_picture = true;
+  /// The shape of an input of the model: the file's, or the one that is asked for.
+  shape_t input_shape(int t);
+  /// Whether lengths of a tensor are known only from what is computed, and whether `found` can be its shape then.
+  bool is_open(int t) const;
+  bool fits(int t, const shape_t& found) const;
+  /// The option that gives an input other lengths, where the file leaves more than the first one open and nobody has.
+  std::string open_inputs() const;
   element type_of(int t) const;
   void load(int t);
   void check_quantization() const;
@@ -270,6 +288,7 @@ class tflite_importer {
     std::vector<forms> forms_of;
     std::unordered_set<int> spread;  ///< sparse constants made dense: known at conversion, whatever their type
     std::unordered_map<int, memory_id> handles;  ///< tensors that name resources
+    std::unordered_map<int, parts> parts_of;     ///< of complex tensors
     scope(int n, const tflite_subgraph& g, std::string names);
   };
 
@@ -310,6 +329,8 @@ class tflite_importer {
   std::vector<memory> m_memories;
   std::map<std::pair<int, int>, memory_id> m_variables;  ///< by graph and tensor
   std::map<std::string, memory_id> m_resources;          ///< by name
+  bool m_in_part = false;                                ///< a complex tensor stands for one of its parts
+  bool m_resized = false;  ///< inputs have other shapes than in the file, so everything may
   std::set<int> m_called_once;
   bool m_initialising = false;           ///< inside CALL_ONCE
   int m_conditional = 0;                 ///< branches on data around the operator at hand

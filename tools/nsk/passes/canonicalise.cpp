@@ -114,6 +114,8 @@ const std::unordered_map<std::string, canonicaliser::rule>& canonicaliser::rules
       {"Upsample", &c::resize},
       {"Einsum", &c::einsum},
       {"GridSample", &c::grid_sample},
+      {"DFT", &c::dft},
+      {"STFT", &c::stft},
   };
   return table;
 }
@@ -295,11 +297,40 @@ double canonicaliser::number(const node& n, std::size_t i, const char* what) {
   return values[0];
 }
 
+/// The options that make a computed value a constant, where it follows from small inputs alone.
+std::string canonicaliser::options_that_set(value_id v) const {
+  constexpr std::int64_t small = 16;
+  std::vector<char> needed(m_graph.values.size(), 0);
+  needed[static_cast<std::size_t>(v)] = 1;
+  for (std::size_t k = m_graph.nodes.size(); k-- > 0;) {
+    const node& n = m_graph.nodes[k];
+    const auto is_needed = [&](value_id o) { return o != no_value && needed[static_cast<std::size_t>(o)] != 0; };
+    if (std::none_of(n.outputs.begin(), n.outputs.end(), is_needed)) continue;
+    for (const value_id from : n.inputs)
+      if (from != no_value) needed[static_cast<std::size_t>(from)] = 1;
+  }
+  std::string options;
+  for (const value_id from : m_graph.inputs) {
+    if (needed[static_cast<std::size_t>(from)] == 0) continue;
+    const value& x = m_graph.values[static_cast<std::size_t>(from)];
+    if (count_of(x.shape) > small) return "";
+    options += " --set " + x.name + "=VALUE";
+  }
+  return options;
+}
+
+void canonicaliser::require_constant(const node& n, std::size_t i, const char* what) const {
+  const value& v = m_graph.values[static_cast<std::size_t>(n.inputs[i])];
+  if (v.constant) return;
+  const std::string options = options_that_set(n.inputs[i]);
+  refuse_node(n, std::string(what) + " ('" + v.name +
+                     "'): computed at run time, but it must be a constant of the model" +
+                     (options.empty() ? "" : ". It follows from small inputs alone: try" + options));
+}
+
 std::vector<double> canonicaliser::numbers(const node& n, std::size_t i, const char* what) {
   const value& v = m_graph.values[static_cast<std::size_t>(n.inputs[i])];
-  if (!v.constant)
-    refuse_node(n,
-                std::string(what) + " ('" + v.name + "') is computed at run time; it must be a constant of the model");
+  require_constant(n, i, what);
   charge(n, static_cast<double>(v.constant->count()));
   std::vector<double> values(static_cast<std::size_t>(v.constant->count()));
   for (std::size_t k = 0; k < values.size(); ++k) values[k] = v.constant->number(static_cast<std::int64_t>(k));
@@ -308,9 +339,7 @@ std::vector<double> canonicaliser::numbers(const node& n, std::size_t i, const c
 
 std::vector<std::int64_t> canonicaliser::integers(const node& n, std::size_t i, const char* what) {
   const value& v = m_graph.values[static_cast<std::size_t>(n.inputs[i])];
-  if (!v.constant)
-    refuse_node(n,
-                std::string(what) + " ('" + v.name + "') is computed at run time; it must be a constant of the model");
+  require_constant(n, i, what);
   charge(n, static_cast<double>(v.constant->count()));
   std::vector<std::int64_t> values(static_cast<std::size_t>(v.constant->count()));
   for (std::size_t k = 0; k < values.size(); ++k) values[k] = v.constant->integer(static_cast<std::int64_t>(k));

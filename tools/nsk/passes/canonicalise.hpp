@@ -27,6 +27,7 @@ class canonicaliser {
   void gemm(const node&);
   void mat_mul(const node&);
   void batch_normalization(const node&);
+  void computed_normalization(const node& n, double epsilon);
   void pool(const node&);
   void global_pool(const node&);
   // canonicalise_volume.cpp
@@ -85,7 +86,8 @@ class canonicaliser {
   void reverse_sequence(const node&);
   void is_nan(const node&);
   void is_inf(const node&);
-  int before_widening(const node&);
+  /// Input 0; refuses other types than float32.
+  int float_tested(const node&);
   void write_rows(const node& n, std::int64_t width, const std::vector<std::int64_t>& places);
   /// x[from, from + length) along an axis.
   int part(const node& n, int x, std::size_t axis, std::int64_t from, std::int64_t length, const std::string& suffix);
@@ -95,6 +97,9 @@ class canonicaliser {
   // canonicalise_sample.cpp
   void grid_sample(const node&);
   class sampling;
+  // canonicalise_signal.cpp
+  void dft(const node&);
+  void stft(const node&);
   // canonicalise_normalization.cpp
   void layer_normalization(const node&);
   void layer_statistics(const node&, const std::vector<int>& axes);
@@ -180,6 +185,8 @@ class canonicaliser {
   std::vector<std::int64_t> integers(const node& n, std::size_t i, const char* what);
   /// The same for weights, which are packed in the end.
   std::vector<double> weights(const node& n, std::size_t i, const char* what);
+  void require_constant(const node& n, std::size_t i, const char* what) const;
+  std::string options_that_set(value_id v) const;
   /// The only number of a constant input; refuses others.
   double number(const node& n, std::size_t i, const char* what);
   /// Counts numbers of weights and tables that are made for a node. Refuses more than 2^25 in all and 4 for each

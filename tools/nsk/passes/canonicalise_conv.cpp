@@ -170,6 +170,9 @@ void canonicaliser::batch_normalization(const node& n) {
       if (a != 1) axes.push_back(a);
     return scale_channels(n, standardised(n, in(n, 0), axes, epsilon), numbers(n, 1, "scale"), numbers(n, 2, "B"));
   }
+  for (std::size_t i = 1; i < 5; ++i)
+    if (m_graph.values[static_cast<std::size_t>(n.inputs[i])].constant == nullptr)
+      return computed_normalization(n, epsilon);
   const std::vector<double> scale = numbers(n, 1, "scale"), bias = numbers(n, 2, "B"), mean = numbers(n, 3, "mean"),
                             variance = numbers(n, 4, "var");
   const std::size_t channels = scale.size();
@@ -185,6 +188,23 @@ void canonicaliser::batch_normalization(const node& n) {
   const int scaled = temporary(n, "scaled", x);
   emit(n, binary_parameters{binary_kind::mul}, {in(n, 0), constant(n, "factor", per_channel, factor)}, scaled);
   emit(n, binary_parameters{binary_kind::add}, {scaled, constant(n, "offset", per_channel, offset)});
+}
+
+/// (x - mean) / sqrt(var + epsilon) * scale + B, where some of them are computed: exporters write normalisations of
+/// other axes so.
+void canonicaliser::computed_normalization(const node& n, double epsilon) {
+  const shape_t& x = in_shape(n, 0);
+  const auto per_channel = [&](std::size_t i) {
+    shape_t shape(x.size(), 1);
+    if (x.size() > 1) shape[1] = count_of(in_shape(n, i));
+    return reshaped(n, in(n, i), shape);
+  };
+  const int padded = combine(n, binary_kind::add, per_channel(4), scalar(n, "epsilon", epsilon), "padded");
+  const int factor =
+      combine(n, binary_kind::div, per_channel(1), apply(n, padded, function::sqrt, "deviation"), "factor");
+  const int centred = combine(n, binary_kind::sub, in(n, 0), per_channel(3), "centred");
+  const int scaled = combine(n, binary_kind::mul, centred, factor, "scaled");
+  emit(n, binary_parameters{binary_kind::add}, {scaled, per_channel(2)});
 }
 
 pool_parameters canonicaliser::pool_of(const node& n, const spatial& s) const {

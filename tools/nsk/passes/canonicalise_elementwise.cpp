@@ -46,6 +46,16 @@ void canonicaliser::unary(const node& n) {
 }
 
 void canonicaliser::clip(const node& n) {
+  const auto is_data = [&](std::size_t i) {
+    return present(n, i) && m_graph.values[static_cast<std::size_t>(n.inputs[i])].constant == nullptr;
+  };
+  if (is_data(1) || is_data(2)) {
+    int x = in(n, 0);
+    if (present(n, 1)) x = combine(n, binary_kind::max, x, in(n, 1), "above");
+    if (present(n, 2)) x = combine(n, binary_kind::min, x, in(n, 2), "below");
+    emit(n, reshape_parameters{}, {x});
+    return;
+  }
   post_operation post;
   post.fn = function::clip;
   post.alpha = -std::numeric_limits<double>::infinity();

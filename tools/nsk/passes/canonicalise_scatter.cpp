@@ -211,17 +211,14 @@ void canonicaliser::reverse_sequence(const node& n) {
   emit(n, reshape_parameters{}, {backwards});
 }
 
-/// Input 0, or the float32 that it was before a cast to float64, which some exporters put before tests of floats.
-int canonicaliser::before_widening(const node& n) {
-  if (in_type(n, 0) == element::f32) return in(n, 0);
-  for (const node& from : m_graph.nodes)
-    if (from.op == "Cast" && from.outputs[0] == n.inputs[0] && in_type(from, 0) == element::f32) return in(from, 0);
-  refuse_node(n, "it has a kernel for float32. Export the model in float32");
+int canonicaliser::float_tested(const node& n) {
+  if (in_type(n, 0) != element::f32) refuse_node(n, "it has a kernel for float32. Export the model in float32");
+  return in(n, 0);
 }
 
 /// What differs from itself.
 void canonicaliser::is_nan(const node& n) {
-  const int same = temporary(n, "same", in_shape(n, 0), element::boolean), x = before_widening(n);
+  const int same = temporary(n, "same", in_shape(n, 0), element::boolean), x = float_tested(n);
   emit(n, compare_parameters{compare_kind::equal}, {x, x}, same);
   emit(n, arithmetic_parameters{arithmetic_kind::bit_xor},
        {same, constant_integers(n, "true", {1}, element::boolean, {1})});
@@ -230,7 +227,7 @@ void canonicaliser::is_nan(const node& n) {
 void canonicaliser::is_inf(const node& n) {
   const bool negative = n.integer("detect_negative", 1) != 0, positive = n.integer("detect_positive", 1) != 0;
   if (!negative && !positive) refuse_node(n, "it detects nothing; replace it by a constant");
-  int x = before_widening(n);
+  int x = float_tested(n);
   if (negative && positive) x = apply(n, x, function::abs, "abs");
   const double limit = std::numeric_limits<double>::infinity();
   emit(n, compare_parameters{compare_kind::equal}, {x, scalar(n, "limit", positive ? limit : -limit)});

@@ -115,13 +115,22 @@ void canonicaliser::pad(const node& n) {
     p.before[a] = pads[i];
     p.after[a] = pads[i + count];
     const std::int64_t reach = std::max(pads[i], pads[i + count]);
-    if (p.mode == pad_mode::reflect && reach >= x[a])
+    const std::int64_t kept = x[a] + std::min<std::int64_t>(pads[i], 0) + std::min<std::int64_t>(pads[i + count], 0);
+    if (p.mode == pad_mode::reflect && reach >= kept)
       refuse_node(n, "reflection reaches further than the input is long");
     if (p.mode == pad_mode::wrap && reach > x[a]) refuse_node(n, "wrapping reaches further than the input is long");
-    if (p.mode != pad_mode::constant && (pads[i] < 0 || pads[i + count] < 0))
-      refuse_node(n, "negative pads need mode constant");
+    if ((p.mode == pad_mode::wrap && kept < x[a]) || (p.mode == pad_mode::edge && kept < 1))
+      refuse_node(n, "negative pads take away what is repeated; write them as a Slice behind it");
   }
-  if (!padded_channels(n, p)) emit(n, std::move(p), {in(n, 0)});
+  int from = in(n, 0);
+  for (std::size_t a = 0; p.mode != pad_mode::constant && a < rank; ++a) {  // cut first, then repeat
+    const std::int64_t cut = std::max<std::int64_t>(0, -p.before[a]),
+                       cut_after = std::max<std::int64_t>(0, -p.after[a]);
+    from = part(n, from, a, cut, x[a] - cut - cut_after, "cut" + std::to_string(a));
+    p.before[a] += cut;
+    p.after[a] += cut_after;
+  }
+  if (!padded_channels(n, p)) emit(n, std::move(p), {from});
 }
 
 /// Appended channels are a concatenation with constants, into which the other part can be written at once.

@@ -46,7 +46,7 @@ void canonicaliser::mod(const node& n) {
   if (!integer_arithmetic(n)) refuse_node(n, "Mod has kernels for int32 and int64");
 }
 
-/// Add, Sub, Mul, Div, Min, Max, Mod, Neg, Abs and Sign of integers; false for everything else.
+/// Add, Sub, Mul, Div, Min, Max, Mod, Neg, Abs, Sign and Clip of integers; false for everything else.
 bool canonicaliser::integer_arithmetic(const node& n) {
   const element type = in_type(n, 0);
   if (!computes(type)) return false;
@@ -67,6 +67,15 @@ bool canonicaliser::integer_arithmetic(const node& n) {
     const int raised = temporary(n, "raised", in_shape(n, 0), type);
     emit(n, arithmetic_parameters{arithmetic_kind::max}, {x, number("least", -1)}, raised);
     emit(n, arithmetic_parameters{arithmetic_kind::min}, {raised, number("most", 1)});
+  } else if (n.op == "Clip") {
+    int y = x;
+    for (const std::size_t i : {1, 2}) {
+      if (!present(n, i)) continue;
+      const int clipped = temporary(n, i == 1 ? "above" : "below", in_shape(n, 0), type);
+      emit(n, arithmetic_parameters{i == 1 ? arithmetic_kind::max : arithmetic_kind::min}, {y, in(n, i)}, clipped);
+      y = clipped;
+    }
+    emit(n, reshape_parameters{}, {y});
   } else {
     return false;
   }

@@ -22,7 +22,7 @@ const std::vector<operator_support>& supported_operators() {
        "one or two inputs, ellipses, float32; no diagonals"},
       {{"BatchNormalization"},
        "folded into the layer before, else Mul and Add",
-       "constant statistics, or those of its input (training_mode)"},
+       "constant or computed statistics, or those of its input (training_mode)"},
       {{"MaxPool", "AveragePool"},
        "Pool2D",
        "one to three spatial axes, ceil_mode, count_include_pad, dilations, auto_pad; no indices"},
@@ -41,7 +41,7 @@ const std::vector<operator_support>& supported_operators() {
       {{"Relu", "Clip", "LeakyRelu", "Elu",  "Sigmoid",    "HardSigmoid", "HardSwish", "Tanh",  "Softplus", "Gelu",
         "Erf",  "Exp",  "Log",       "Sqrt", "Reciprocal", "Floor",       "Ceil",      "Round", "Sin",      "Cos"},
        "Unary, or the epilogue of the layer before",
-       "constant bounds; x Sigmoid(x), x HardSigmoid(x) and x / 2 (1 + Erf(x / sqrt 2)) are recognised"},
+       "x Sigmoid(x), x HardSigmoid(x) and x / 2 (1 + Erf(x / sqrt 2)) are recognised"},
       {{"Neg", "Abs", "Sign"}, "Unary; Arithmetic on int32 and int64", ""},
       {{"Selu", "Celu", "Mish", "Swish", "Softsign", "Tan"}, "Unary and Binary", "float32"},
       {{"ThresholdedRelu", "Shrink"}, "Compare and Select", "float32"},
@@ -79,6 +79,9 @@ const std::vector<operator_support>& supported_operators() {
       {{"GridSample"},
        "Gather, Unary and Binary",
        "pictures; nearest, linear, cubic; every padding; at most 2^24 pixels"},
+      {{"DFT", "STFT"},
+       "FullyConnected, Conv2D",
+       "a constant window and lengths; real and complex numbers; frames up to 65535"},
       {{"OneHot"}, "Compare and Select", "int32 and int64 indices, constant depth"},
       {{"NonMaxSuppression"},
        "NonMaxSuppression",
@@ -162,6 +165,9 @@ const std::vector<operator_support>& supported_tflite_operators() {
        "nothing: constants are widened and spread at conversion",
        "quantised activations need --dequantize"},
       {{"SHAPE", "RANK", "RANGE", "FILL", "ZEROS_LIKE"}, "constants", "constant inputs"},
+      {{"RFFT2D", "COMPLEX_ABS", "REAL", "IMAG"},
+       "DFT, Mul, Add, Sqrt",
+       "constant lengths; complex numbers are moved and taken apart, not computed with"},
       {{"SIN", "COS", "CUMSUM", "GATHER_ND", "REVERSE_SEQUENCE"},
        "the operators of that name",
        "constant lengths, equal for the whole batch"},
@@ -226,6 +232,10 @@ std::string operators_page() {
       "shapes; on data they are refused:\n" +
       list(folded_operators()) +
       ".\n\n"
+      "With `--dequantize` QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear, MatMulInteger, ConvInteger, "
+      "QLinearMatMul and QLinearConv\nbecome Clip, MatMul and Conv in float32; scales and zero points are constants, "
+      "one "
+      "or one per position of an axis.\n\n"
       "Anything else is refused at conversion with the node's name, operator, opset and shapes, and what would "
       "help.\n\n"
       "## TensorFlow Lite\nThe first subgraph of a .tflite file. Operators become those of the table above, with its "

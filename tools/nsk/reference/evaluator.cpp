@@ -126,9 +126,11 @@ void require_known(const graph& g, const node& n) {
       "ConvInteger",    "MatMulInteger",         "QLinearAdd",       "QLinearMul",
       "QLinearConcat",  "QLinearSigmoid",        "QLinearLeakyRelu", "QLinearGlobalAveragePool"};
   if (quantised.count(n.op) != 0)
-    refuse(describe(g, n) +
-           ": the model computes in 8-bit integers, for which the engine has no kernels yet. Convert the float32 model "
-           "that it was made from (8-bit constants with DequantizeLinear alone are welcome)");
+    refuse(
+        describe(g, n) +
+        ": the model computes in 8-bit integers, for which the engine has no kernels yet. Convert the float32 model "
+        "that it was made from, or add --dequantize, which computes the same numbers in float32 (8-bit constants with "
+        "DequantizeLinear alone need nothing)");
   refuse(describe(g, n) +
          ": this operator is not supported. Replace it in the exporter by operators of docs/operators.md, or cut the "
          "graph before it");

@@ -122,6 +122,7 @@ const table& operators() {
     add_linear(t);
     add_einsum(t);
     add_sample(t);
+    add_signal(t);
     add_dequantize(t);
     return t;
   }();

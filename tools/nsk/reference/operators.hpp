@@ -147,6 +147,7 @@ void add_tree_ensemble(table& t);
 void add_linear(table& t);
 void add_einsum(table& t);
 void add_sample(table& t);
+void add_signal(table& t);
 void add_dequantize(table& t);
 
 /// Calls f with a pointer to the elements' type: f(double*), f(std::int64_t*) or f(std::uint8_t*), all null.

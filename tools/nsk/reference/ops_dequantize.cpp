@@ -11,7 +11,8 @@ void infer_dequantize(call& c) {
   c.require(is_integer(c.type(0)), "it has a kernel for integers");
   c.require_float(1);
   const shape_t &x = c.shape(0), &scale = c.shape(1);
-  if (c.has(2)) c.require(c.shape(2) == scale && c.type(2) == c.type(0), "the zero point must be like the scale and x");
+  const bool like_scale = !c.has(2) || c.shape(2) == scale || (count_of(scale) == 1 && count_of(c.shape(2)) == 1);
+  c.require(like_scale && (!c.has(2) || c.type(2) == c.type(0)), "the zero point must be like the scale and x");
   if (count_of(scale) != 1 || scale.size() > 1) {
     const std::size_t axis = c.axis(c.op().integer("axis", 1), x.size());
     const std::int64_t block = c.op().integer("block_size", 0);

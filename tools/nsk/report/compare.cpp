@@ -124,24 +124,40 @@ comparison measure_in_any_order(const array& got, const array& wanted, double op
   return best;
 }
 
-/// Largest magnitudes of what the sums and means of a graph add up, by the name of the result.
-std::map<std::string, double> operands_of_sums(const graph& g, const std::map<std::string, array>& values) {
-  static const std::set<std::string> sums = {"Add",        "Sub", "Sum", "Mean", "ReduceMean", "GlobalAveragePool",
-                                             "AveragePool"};
-  std::map<std::string, double> result;
-  for (const node& n : g.nodes) {
-    if (sums.count(n.op) == 0 || n.outputs.empty() || n.outputs[0] == no_value) continue;
-    double& largest = result[g.values[static_cast<std::size_t>(n.outputs[0])].name];
-    for (const value_id v : n.inputs) {
-      if (v == no_value) continue;
-      const value& input = g.values[static_cast<std::size_t>(v)];
-      const auto found = values.find(input.name);
-      const array* a = found != values.end() ? &found->second : input.constant.get();
-      if (a != nullptr && is_float(a->type)) largest = std::max(largest, largest_of(*a, element::f32));
+/// Largest magnitudes of what the sums and means of a graph add up, by the name of the result; told of values in the
+/// order in which they are computed.
+class operands_of_sums {
+ public:
+  operands_of_sums(const graph& g, const std::map<std::string, array>& inputs) : m_graph(g) {
+    static const std::set<std::string> sums = {"Add",        "Sub", "Sum", "Mean", "ReduceMean", "GlobalAveragePool",
+                                               "AveragePool"};
+    for (const node& n : g.nodes) {
+      if (sums.count(n.op) == 0 || n.outputs.empty() || n.outputs[0] == no_value) continue;
+      m_sums[at(n.outputs[0]).name] = &n;
+      for (const value_id v : n.inputs)
+        if (v != no_value) m_magnitude.emplace(at(v).name, at(v).constant ? of(*at(v).constant) : 0);
     }
+    for (const auto& [name, a] : inputs) see(name, a);
   }
-  return result;
-}
+  void see(const std::string& name, const array& a) {
+    const auto operand = m_magnitude.find(name);
+    if (operand != m_magnitude.end()) operand->second = of(a);
+    const auto sum = m_sums.find(name);
+    if (sum == m_sums.end()) return;
+    double& largest = m_largest[name];
+    for (const value_id v : sum->second->inputs)
+      if (v != no_value) largest = std::max(largest, m_magnitude.at(at(v).name));
+  }
+  const std::map<std::string, double>& largest() const { return m_largest; }
+
+ private:
+  const value& at(value_id v) const { return m_graph.values[static_cast<std::size_t>(v)]; }
+  static double of(const array& a) { return is_float(a.type) ? largest_of(a, element::f32) : 0; }
+
+  const graph& m_graph;
+  std::map<std::string, const node*> m_sums;
+  std::map<std::string, double> m_magnitude, m_largest;
+};
 
 double operands_of(const std::map<std::string, double>& operands, const std::string& name) {
   const auto found = operands.find(name);
@@ -204,6 +220,44 @@ std::map<std::string, int> last_writers(const variant_view& v) {
   return result;
 }
 
+struct step_result {
+  int step = 0;
+  array got;
+};
+
+/// The engine's results by the source's names, as they lie in memory: complete, and with as many elements as the source
+/// has. The others are counted.
+std::map<std::string, step_result> run_engine(const graph& g, const variant_view& v, runner& r,
+                                              const std::map<std::string, array>& inputs, int& without_counterpart) {
+  for (int i = 0; i < v.input_count(); ++i) {
+    const array data = to_engine(v.input(i), inputs.at(v.input(i).name()));
+    std::memcpy(r.input(i), data.data.data(), data.data.size());
+  }
+  for (int i = 0; i < v.state_count(); ++i) {
+    const array& before = inputs.at(v.state(i).name());
+    std::memcpy(r.state(i), before.data.data(), before.data.size());
+  }
+  std::map<std::string, std::int64_t> computed;
+  for (const node& n : g.nodes)
+    for (const value_id id : n.outputs)
+      if (id != no_value) {
+        const value& x = g.values[static_cast<std::size_t>(id)];
+        computed[x.name] = count_of(x.shape);
+      }
+  std::map<std::string, step_result> results;
+  const std::map<std::string, int> last = last_writers(v);
+  r.run_steps([&](int index) {
+    const tensor_info t = v.step(index).output();
+    if (last.at(t.name()) != index) return;
+    const auto source = computed.find(t.name());
+    if (source == computed.end() || source->second != t.elements())
+      ++without_counterpart;
+    else
+      results[t.name()] = {index, dense(t, r.tensor(t.index()))};
+  });
+  return results;
+}
+
 }
 
 double comparison_report::worst_local() const {
@@ -245,41 +299,32 @@ std::map<std::string, array> random_inputs(const model& m, std::uint64_t seed, i
 comparison_report compare(const graph& g, const model& m, runner& r, const std::map<std::string, array>& given,
                           const std::function<void(const std::string&)>& progress, int variant) {
   const std::map<std::string, array> inputs = in_source_shapes(g, given);
-  progress("evaluating the source model in double precision");
-  const std::map<std::string, array> expected = evaluator(g).run(inputs, true);
-  progress("running the converted model");
-
   const variant_view v = m.variant(variant);
-  for (int i = 0; i < v.input_count(); ++i) {
-    const array data = to_engine(v.input(i), inputs.at(v.input(i).name()));
-    std::memcpy(r.input(i), data.data.data(), data.data.size());
-  }
-  for (int i = 0; i < v.state_count(); ++i) {
-    const array& before = inputs.at(v.state(i).name());
-    std::memcpy(r.state(i), before.data.data(), before.data.size());
-  }
   constexpr double plainly_equal = 1e-5, suspicious = 1e-4;
   comparison_report report;
+  progress("running the converted model");
+  std::map<std::string, step_result> results = run_engine(g, v, r, inputs, report.steps_without_counterpart);
+
+  progress("evaluating the source model in double precision");
   engine_values engine;
-  const std::map<std::string, double> operands = operands_of_sums(g, expected);
-  const std::map<std::string, int> last = last_writers(v);
-  r.run_steps([&](int index) {
-    const tensor_info t = v.step(index).output();
-    const auto reference = expected.find(t.name());
-    if (last.at(t.name()) != index) return;
-    if (reference == expected.end() || reference->second.count() != t.elements()) {
-      ++report.steps_without_counterpart;
-      return;
-    }
-    array got = dense(t, r.tensor(t.index()));
+  operands_of_sums operands(g, inputs);
+  // Values are compared as they are computed: all of them at once would not fit into memory.
+  const std::map<std::string, array> expected = evaluator(g).run(inputs, false, [&](const std::string& name, array& a) {
+    operands.see(name, a);
+    const auto found = results.find(name);
+    if (found == results.end()) return;
     std::vector<int> order;
-    comparison c = measure_in_any_order(got, reference->second, operands_of(operands, t.name()), plainly_equal, order);
-    engine[t.name()] = in_source_order(std::move(got), reference->second.shape, order);
-    c.name = t.name();
-    c.step = index;
-    c.step_name = v.step(index).name();
+    const double summed = operands_of(operands.largest(), name);
+    comparison c = measure_in_any_order(found->second.got, a, summed, plainly_equal, order);
+    engine[name] = in_source_order(std::move(found->second.got), a.shape, order);
+    c.name = name;
+    c.step = found->second.step;
+    c.step_name = v.step(c.step).name();
     report.steps.push_back(std::move(c));
+    results.erase(found);
   });
+  std::sort(report.steps.begin(), report.steps.end(),
+            [](const comparison& a, const comparison& b) { return a.step < b.step; });
 
   const auto compare_output = [&](const std::string& name, const array& source) {
     const auto reference = expected.find(name);
@@ -290,7 +335,7 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
     if (wanted == nullptr || wanted->count() != source.count())
       refuse("the source model has no output '" + name + "' of shape " + to_string(source.shape) +
              ": the .nsk file was made from another model, or with other --input or --set options.");
-    comparison c = measure(source, *wanted, operands_of(operands, name));
+    comparison c = measure(source, *wanted, operands_of(operands.largest(), name));
     c.name = name;
     report.outputs.push_back(std::move(c));
     engine[name] = source;
@@ -309,7 +354,7 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
   }
   if (report.worst() > suspicious) {
     progress("evaluating every step on its own inputs");
-    measure_locally(g, inputs, engine, operands, report);
+    measure_locally(g, inputs, engine, operands.largest(), report);
   }
   sort_worst_first(report.outputs);
   sort_worst_first(report.steps);
