@@ -264,6 +264,12 @@ const value* canonicaliser::odd_input(const node& n) const {
   return odd;
 }
 
+value_id canonicaliser::output_of(const node& n, std::size_t i) const {
+  if (i >= n.outputs.size() || n.outputs[i] == no_value)
+    refuse_node(n, "its output " + std::to_string(i) + " has no name, though it is what the operator computes");
+  return n.outputs[i];
+}
+
 int canonicaliser::of(value_id v) {
   int& slot = m_map[static_cast<std::size_t>(v)];
   if (slot == no_value) {
@@ -351,7 +357,7 @@ operation& canonicaliser::emit(const node& n, operation_parameters p, std::vecto
   o.name = n.name;
   o.source = describe(m_graph, n);
   o.inputs = std::move(inputs);
-  o.output = result == no_value ? of(n.outputs[0]) : result;
+  o.output = result == no_value ? of(output_of(n)) : result;
   o.p = std::move(p);
   m_program.operations.push_back(std::move(o));
   return m_program.operations.back();

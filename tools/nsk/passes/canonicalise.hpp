@@ -177,8 +177,10 @@ class canonicaliser {
   const shape_t& in_shape(const node& n, std::size_t i) const {
     return m_graph.values[static_cast<std::size_t>(n.inputs[i])].shape;
   }
+  /// Output `i`, which this operator cannot leave out; refuses where it is.
+  value_id output_of(const node& n, std::size_t i = 0) const;
   const shape_t& out_shape(const node& n, std::size_t i = 0) const {
-    return m_graph.values[static_cast<std::size_t>(n.outputs[i])].shape;
+    return m_graph.values[static_cast<std::size_t>(output_of(n, i))].shape;
   }
   /// Constant input as doubles or integers; refuses inputs that are data.
   std::vector<double> numbers(const node& n, std::size_t i, const char* what);

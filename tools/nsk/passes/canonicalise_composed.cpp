@@ -16,7 +16,7 @@ void canonicaliser::gelu_by_tanh(const node& n) {
   const int gate =
       combine(n, binary_kind::add, apply(n, inner, function::tanh, "tanh"), scalar(n, "one_more", 1), "gate");
   combine(n, binary_kind::mul, combine(n, binary_kind::mul, x, scalar(n, "half", 0.5), "halved"), gate, "",
-          of(n.outputs[0]));
+          of(output_of(n)));
 }
 
 /// gamma * elu(x, alpha).
@@ -24,7 +24,7 @@ void canonicaliser::selu(const node& n) {
   const double alpha = n.number("alpha", 1.67326319217681884765625f),
                gamma = n.number("gamma", 1.05070102214813232421875f);
   combine(n, binary_kind::mul, apply(n, in(n, 0), function::elu, "elu", alpha), scalar(n, "gamma", gamma), "",
-          of(n.outputs[0]));
+          of(output_of(n)));
 }
 
 /// alpha * elu(x / alpha, 1).
@@ -32,14 +32,14 @@ void canonicaliser::celu(const node& n) {
   const double alpha = n.number("alpha", 1);
   const int scaled = combine(n, binary_kind::div, in(n, 0), scalar(n, "divisor", alpha), "scaled");
   combine(n, binary_kind::mul, apply(n, scaled, function::elu, "elu", 1), scalar(n, "alpha", alpha), "",
-          of(n.outputs[0]));
+          of(output_of(n)));
 }
 
 /// x * tanh(softplus(x)).
 void canonicaliser::mish(const node& n) {
   const int x = in(n, 0);
   combine(n, binary_kind::mul, x, apply(n, apply(n, x, function::softplus, "softplus"), function::tanh, "tanh"), "",
-          of(n.outputs[0]));
+          of(output_of(n)));
 }
 
 /// x * sigmoid(alpha * x).
@@ -47,20 +47,20 @@ void canonicaliser::swish(const node& n) {
   const double alpha = n.number("alpha", 1);
   const int x = in(n, 0),
             scaled = alpha == 1 ? x : combine(n, binary_kind::mul, x, scalar(n, "alpha", alpha), "scaled");
-  combine(n, binary_kind::mul, x, apply(n, scaled, function::sigmoid, "sigmoid"), "", of(n.outputs[0]));
+  combine(n, binary_kind::mul, x, apply(n, scaled, function::sigmoid, "sigmoid"), "", of(output_of(n)));
 }
 
 /// x / (1 + |x|).
 void canonicaliser::softsign(const node& n) {
   const int x = in(n, 0),
             divisor = combine(n, binary_kind::add, apply(n, x, function::abs, "abs"), scalar(n, "one", 1), "divisor");
-  combine(n, binary_kind::div, x, divisor, "", of(n.outputs[0]));
+  combine(n, binary_kind::div, x, divisor, "", of(output_of(n)));
 }
 
 /// sin(x) / cos(x).
 void canonicaliser::tangent(const node& n) {
   const int x = in(n, 0), sine = apply(n, x, function::sin, "sine"), cosine = apply(n, x, function::cos, "cosine");
-  combine(n, binary_kind::div, sine, cosine, "", of(n.outputs[0]));
+  combine(n, binary_kind::div, sine, cosine, "", of(output_of(n)));
 }
 
 /// x where it is above alpha, else 0.

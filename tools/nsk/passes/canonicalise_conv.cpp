@@ -89,7 +89,7 @@ void canonicaliser::gemm(const node& n) {
   const bool bias_per_column = present(n, 2) &&
                                m_graph.values[static_cast<std::size_t>(n.inputs[2])].constant != nullptr &&
                                (in_shape(n, 2).empty() || in_shape(n, 2).back() == count_of(in_shape(n, 2)));
-  int product = present(n, 2) && !bias_per_column ? temporary(n, "product", out) : of(n.outputs[0]);
+  int product = present(n, 2) && !bias_per_column ? temporary(n, "product", out) : of(output_of(n));
   if (constant_b) {
     const std::vector<double> source = weights(n, 1, "B");
     dense_parameters d;
@@ -116,7 +116,7 @@ void canonicaliser::gemm(const node& n) {
     if (bias_per_column) product = temporary(n, "product", out);
     emit(n, mat_mul_parameters{}, {x, right}, product);
   }
-  if (product != of(n.outputs[0])) {
+  if (product != of(output_of(n))) {
     if (beta != 1) {
       const int scaled = temporary(n, "beta", in_shape(n, 2));
       emit(n, binary_parameters{binary_kind::mul}, {in(n, 2), constant(n, "beta_value", {}, {beta})}, scaled);

@@ -74,7 +74,7 @@ class canonicaliser::transposition {
     read_axes(weight_shape);
     for (int d = 0; d < 2; ++d) m_length[d] = (m_axis[d].output + m_axis[d].stride - 1) / m_axis[d].stride;
     m_whole = spatial_shape(m_out[1], m_length[0] * m_axis[0].stride, m_length[1] * m_axis[1].stride);
-    m_uncut = m_whole == m_out ? c.of(n.outputs[0]) : c.temporary(n, "uncut", m_whole);
+    m_uncut = m_whole == m_out ? c.of(c.output_of(n)) : c.temporary(n, "uncut", m_whole);
   }
 
   std::int64_t phases() const { return m_axis[0].stride * m_axis[1].stride; }

@@ -104,7 +104,7 @@ void canonicaliser::variadic(const node& n) {
       auto& length = shape[shape.size() - other.size() + d];
       length = length == 1 ? other[d] : length;
     }
-    const int result = last ? of(n.outputs[0]) : temporary(n, "partial" + std::to_string(i), shape);
+    const int result = last ? of(output_of(n)) : temporary(n, "partial" + std::to_string(i), shape);
     emit(n, binary_parameters{kind}, {sum, in(n, i)}, result);
     sum = result;
   }

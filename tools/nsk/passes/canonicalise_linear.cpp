@@ -88,7 +88,7 @@ void canonicaliser::linear(const node& n, std::int64_t outputs, int result) {
   emit(n, std::move(d), {float_input(n)}, result);
 }
 
-void canonicaliser::linear_regressor(const node& n) { linear(n, out_shape(n)[1], of(n.outputs[0])); }
+void canonicaliser::linear_regressor(const node& n) { linear(n, out_shape(n)[1], of(output_of(n))); }
 
 void canonicaliser::linear_classifier(const node& n) {
   const std::int64_t classes = class_count(n);
@@ -104,7 +104,7 @@ void canonicaliser::scaler(const node& n) {
   const std::vector<double> offset = number_list(n, "offset"), scale = number_list(n, "scale");
   const shape_t shape = {static_cast<std::int64_t>(scale.size())};
   const int shifted = combine(n, binary_kind::sub, float_input(n), constant(n, "offset", shape, offset), "shifted");
-  combine(n, binary_kind::mul, shifted, constant(n, "scale", shape, scale), "", of(n.outputs[0]));
+  combine(n, binary_kind::mul, shifted, constant(n, "scale", shape, scale), "", of(output_of(n)));
 }
 
 /// x over its largest element, the sum of its magnitudes, or its length; over 1 where that is 0.
@@ -120,7 +120,7 @@ void canonicaliser::normalizer(const node& n) {
   const int empty = temporary(n, "empty", shape, element::boolean), safe = temporary(n, "safe", shape);
   emit(n, compare_parameters{compare_kind::equal}, {divisor, scalar(n, "zero", 0)}, empty);
   emit(n, select_parameters{}, {empty, scalar(n, "one", 1), divisor}, safe);
-  combine(n, binary_kind::div, x, safe, "", of(n.outputs[0]));
+  combine(n, binary_kind::div, x, safe, "", of(output_of(n)));
 }
 
 }

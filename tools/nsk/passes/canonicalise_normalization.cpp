@@ -168,7 +168,7 @@ void canonicaliser::lp_normalization(const node& n) {
                           : apply(n, reduced(n, reduce_kind::sum_square, x, axes, "squares"), function::sqrt, "norm");
   // a line of zeros stays zeros: the divisor is at least the smallest normal number
   combine(n, binary_kind::div, x, combine(n, binary_kind::max, norm, scalar(n, "least", 1.17549435e-38), "divisor"), "",
-          of(n.outputs[0]));
+          of(output_of(n)));
 }
 
 void canonicaliser::mean_variance_normalization(const node& n) {
@@ -179,7 +179,7 @@ void canonicaliser::mean_variance_normalization(const node& n) {
   const int variance = reduced(n, reduce_kind::mean, apply(n, centred, function::square, "squares"), axes, "variance");
   const int deviation = apply(n, variance, function::sqrt, "deviation");
   combine(n, binary_kind::div, centred, combine(n, binary_kind::add, deviation, scalar(n, "epsilon", 1e-9), "divisor"),
-          "", of(n.outputs[0]));
+          "", of(output_of(n)));
 }
 
 }

@@ -122,8 +122,8 @@ void canonicaliser::recurrent_outputs(const node& n, const recurrent_attributes&
   };
   const auto wanted = [&](std::size_t i) { return i < n.outputs.size() && n.outputs[i] != no_value; };
   if (wanted(0)) {
-    const int y = rows(0, instants, "sequence", a.batch_first ? of(n.outputs[0]) : no_value);
-    if (!a.batch_first) turned(n, y, {1, 2, 0, 3}, "", of(n.outputs[0]));
+    const int y = rows(0, instants, "sequence", a.batch_first ? of(output_of(n)) : no_value);
+    if (!a.batch_first) turned(n, y, {1, 2, 0, 3}, "", of(output_of(n)));
   }
   for (std::size_t i = 1; i < 3; ++i) {
     if (!wanted(i)) continue;

@@ -60,7 +60,7 @@ bool canonicaliser::integer_arithmetic(const node& n) {
     const bool truncates = n.op == "Mod" && n.integer("fmod", 0) != 0;
     emit(n, arithmetic_parameters{truncates ? arithmetic_kind::fmod : found->second}, {x, in(n, 1)});
   } else if (n.op == "Neg" || n.op == "Abs") {
-    const int negative = n.op == "Neg" ? of(n.outputs[0]) : temporary(n, "negative", in_shape(n, 0), type);
+    const int negative = n.op == "Neg" ? of(output_of(n)) : temporary(n, "negative", in_shape(n, 0), type);
     emit(n, arithmetic_parameters{arithmetic_kind::sub}, {number("zero", 0), x}, negative);
     if (n.op == "Abs") emit(n, arithmetic_parameters{arithmetic_kind::max}, {x, negative});
   } else if (n.op == "Sign") {
