@@ -73,7 +73,7 @@ REFUSED = {
     "scatter_to_places_from_data": ("(float[1,90] x) => (float[1,90] y)", "i = ArgMax<axis=1>(x) y = ScatterElements<axis=1>(x, i, u)",
                                     {"u": floats(1, 1)}, "must be a constant of the model$"),
     "pad_that_cuts_what_it_wraps": ("(float[1,3,9] x) => (float[1,3,8] y)", 'y = Pad<mode="wrap">(x, pads)', {"pads": ints(0, 0, 1, 0, 0, -2)}, "Slice"),
-    "clip_to_a_tensor": ("(float[1,2] x, float[7,3] low) => (float[1,2] y)", "y = Clip(x, low)", {}, "bounds must be single numbers"),
+    "clip_to_a_tensor": ("(float[1,2] x, float[7,3] low) => (float[1,2] y)", "y = Clip(x, low)", {}, "min must be one number"),
     "float64_at_the_beginning": ("(double[3,5] x) => (double[3,5] y)", "y = Softmax(x)", {}, "'x' is float64.*float32"),
 }
 

@@ -114,7 +114,9 @@ void canonicaliser::variadic(const node& n) {
 void canonicaliser::softmax(const node& n) {
   const shape_t x = in_shape(n, 0);
   const bool flattens = n.version < 13;  // until opset 13 all axes from `axis` on were one
-  const int axis = x.empty() ? 0 : axis_of(n, n.integer("axis", flattens ? 1 : -1), x.size());
+  const std::int64_t wanted = n.integer("axis", flattens ? 1 : -1), rank = static_cast<std::int64_t>(x.size());
+  const bool behind = x.empty() || (flattens && wanted == rank);
+  const int axis = behind ? static_cast<int>(rank) : axis_of(n, wanted, x.size());
   softmax_parameters s{axis, n.op == "LogSoftmax"};
   const bool inside = axis < static_cast<int>(x.size());  // else a line of one element
   const bool one_axis = inside && std::all_of(x.begin() + axis + 1, x.end(), [](std::int64_t d) { return d == 1; });

@@ -279,7 +279,7 @@ void evaluate_where(call& c) {
 void infer_clip(call& c) {
   c.require_inputs(1, c.version() < 11 ? 1 : 3);
   for (const std::size_t i : {1, 2})
-    if (c.has(i)) c.require(count_of(c.shape(i)) == 1, "bounds must be single numbers");
+    if (c.has(i)) c.require(count_of(c.shape(i)) == 1, i == 1 ? "min must be one number" : "max must be one number");
   c.declare(0, c.type(0), c.shape(0));
 }
 
