@@ -57,8 +57,8 @@ void canonicaliser::label_above(const node& n, int score, double threshold) {
             label = temporary(n, "label", column, element::i64);
   emit(n, compare_parameters{compare_kind::less}, {scalar(n, "threshold", threshold), score}, above);
   emit(n, select_parameters{},
-       {above, constant_integers(n, "second_label", {1}, element::i64, {labels[1]}),
-        constant_integers(n, "first_label", {1}, element::i64, {labels[0]})},
+       {above, constant_integers(n, "second_label", {}, element::i64, {labels[1]}),
+        constant_integers(n, "first_label", {}, element::i64, {labels[0]})},
        label);
   emit(n, reshape_parameters{}, {label});
 }

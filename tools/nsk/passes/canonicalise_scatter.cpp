@@ -187,7 +187,7 @@ void canonicaliser::trilu(const node& n) {
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t c = 0; c < columns; ++c) keeps.push_back(upper ? c - r >= shift : c - r <= shift);
   const int mask = constant_integers(n, "side", {rows, columns}, element::boolean, keeps),
-            zero = constant_integers(n, "zero", {1}, in_type(n, 0), {0});
+            zero = constant_integers(n, "zero", {}, in_type(n, 0), {0});
   emit(n, select_parameters{}, {mask, in(n, 0), zero});
 }
 
@@ -221,7 +221,7 @@ void canonicaliser::is_nan(const node& n) {
   const int same = temporary(n, "same", in_shape(n, 0), element::boolean), x = float_tested(n);
   emit(n, compare_parameters{compare_kind::equal}, {x, x}, same);
   emit(n, arithmetic_parameters{arithmetic_kind::bit_xor},
-       {same, constant_integers(n, "true", {1}, element::boolean, {1})});
+       {same, constant_integers(n, "true", {}, element::boolean, {1})});
 }
 
 void canonicaliser::is_inf(const node& n) {

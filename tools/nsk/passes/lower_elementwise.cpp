@@ -47,7 +47,11 @@ std::vector<int> lowerer::elementwise_tensors(const operation& o) {
     ask_innermost(broadcast(place_of(model), out), static_cast<std::size_t>(actual.back()));
   const auto operand = [&](int v) {
     if (!m_program.is_constant(v)) return broadcast(place_of(v), out);
-    const std::size_t rank = m_program.shape(v).size(), lead = out.size() - rank;
+    const std::size_t rank = m_program.shape(v).size();
+    if (rank > out.size())
+      refuse(o.source + ": its constant operand has " + std::to_string(rank) + " dimensions, its result " +
+             std::to_string(out.size()));
+    const std::size_t lead = out.size() - rank;
     axis_order mine;
     for (int axis : actual)
       if (axis >= static_cast<int>(lead)) mine.push_back(axis - static_cast<int>(lead));
@@ -79,14 +83,20 @@ struct reduction_by_runs {
   std::int64_t runs;
 };
 
-/// Finds the runs of a large tensor whose outermost axis is reduced. Without them tiles are channels, and every lane
-/// reads what all others wrote in the step before; runs of rows are its own.
+/// Finds the runs of large pictures whose outermost axis is reduced. Without them tiles are channels, and every lane
+/// reads what all others wrote in the step before; runs of rows are its own. How many pictures there are changes
+/// nothing, so that each has the bits that it has alone.
 std::optional<reduction_by_runs> runs_of(const view& x, const std::vector<char>& reduced) {
   constexpr std::int64_t least_elements = 32768, least_runs = 8, most_runs = 32;
-  std::vector<std::size_t> axes;
-  for (int a : order_of(x))
-    if (x.shape[static_cast<std::size_t>(a)] > 1) axes.push_back(static_cast<std::size_t>(a));
-  if (count_of(x.shape) < least_elements || !reduced[axes.front()] || reduced[axes.back()]) return std::nullopt;
+  std::vector<std::size_t> axes;  // of one picture, longer than 1
+  std::int64_t elements = 1;
+  for (int a : order_of(x)) {
+    const auto axis = static_cast<std::size_t>(a);
+    if (x.shape[axis] == 1 || (axes.empty() && !reduced[axis])) continue;
+    axes.push_back(axis);
+    elements *= x.shape[axis];
+  }
+  if (elements < least_elements || reduced[axes.back()]) return std::nullopt;
   const std::int64_t length = x.shape[axes.front()];
   for (std::int64_t runs = least_runs; runs <= std::min(most_runs, length); ++runs)
     if (length % runs == 0) return reduction_by_runs{axes.front(), runs};
