@@ -341,14 +341,14 @@ def check_trust():
         must("check", source, source.with_suffix(".nsk"), "--trust")
 
 
-def check_refusal(name, signature, body, constants, pattern):
+def check_refusal(name, signature, body, constants, pattern, *options):
     model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> g {signature} {{ {body} }}')
     for key, value in constants.items():
         model.graph.initializer.append(numpy_helper.from_array(np.asarray(value), key))
     with tempfile.TemporaryDirectory(prefix="nsk_forms_") as folder:
         source = pathlib.Path(folder) / "model.onnx"
         source.write_bytes(model.SerializeToString())
-        done = nsk("convert", source, "-o", source.with_suffix(".nsk"), "--quiet")
+        done = nsk("convert", source, "-o", source.with_suffix(".nsk"), "--quiet", *options)
     if done.returncode != 2 or not re.search(pattern, done.stderr):
         raise SystemExit(f"{name}: a refusal with '{pattern}' expected, exit code {done.returncode}: {done.stderr}")
 

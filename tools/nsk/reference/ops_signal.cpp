@@ -196,8 +196,9 @@ void evaluate_mel_weights(call& c) {
   std::vector<i64> corners;
   for (i64 i = 0; i < bands + 2; ++i) {
     const double hertz = 700 * (std::pow(10, (static_cast<double>(i) * step + low) / 2595) - 1);
-    corners.push_back(static_cast<i64>(std::floor(static_cast<double>(length + 1) * hertz / c.scalar(2))));
-    c.require(corners.back() >= 0 && corners.back() < terms, "its frequencies lie outside the spectrum");
+    const double corner = std::floor(static_cast<double>(length + 1) * hertz / c.scalar(2));
+    c.require(corner >= 0 && corner < static_cast<double>(terms), "its frequencies lie outside the spectrum");
+    corners.push_back(static_cast<i64>(corner));
   }
   for (i64 band = 0; band < bands; ++band) {
     const i64* at = corners.data() + band;
