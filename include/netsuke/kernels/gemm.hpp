@@ -28,22 +28,26 @@ inline gemm_panel panel_part(const gemm_weights& w, int index, int begin, int en
   return {panel + (first - left), panel + width + (first - left), width, first, last - first};
 }
 
-/// Whole panels of 16 from `index` on, as many as possible at once, for 1 to gemv_most_rows rows;
-/// returns the first panel left over.
+/// Whole panels of 16 from `index` on, several at once, for 1 to gemv_most_rows rows; returns the first panel left
+/// over.
 template <class Functions>
 inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights& w, int index, int begin, int end,
                        const tile_row* rows, const tile_epilogue<Functions>& e) {
-  const int together = count == 1 ? 4 : 2;
   const std::ptrdiff_t floats = panel_width * (static_cast<std::ptrdiff_t>(w.depth) + 1);
-  for (;; index += together) {
-    const int left = w.first_channel + index * panel_width;
-    if (begin > left || left + together * panel_width > end) return index;
-    if (index + together > panel_count(w.channels) || width_of_panel(w.channels, index + together - 1) != panel_width)
-      return index;
+  int whole = static_cast<int>(panel_count(w.channels));
+  if (width_of_panel(w.channels, whole - 1) != panel_width) --whole;
+  const int first = w.first_channel + index * panel_width, inside = (end - first) / panel_width;
+  if (begin > first) return index;
+  if (inside < whole - index) whole = index + inside;
+  while (index + 1 < whole) {
     const gemm_panel p = panel_part(w, index, begin, end);
-    if (count == 1) gemv_panels_rows<1, 4>(runs, p, floats, rows, e);
+    const bool four = count == 1 && index + 4 <= whole;
+    if (four) gemv_panels_rows<1, 4>(runs, p, floats, rows, e);
+    if (!four && count == 1) gemv_panels_rows<1, 2>(runs, p, floats, rows, e);
     if (count == 2) gemv_panels_rows<2, 2>(runs, p, floats, rows, e);
+    index += four ? 4 : 2;
   }
+  return index;
 }
 
 }

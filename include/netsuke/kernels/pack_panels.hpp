@@ -5,20 +5,65 @@
 #include <cstdint>
 #include <netsuke/core/packing.hpp>
 #include <netsuke/kernels/args.hpp>
+#include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
 namespace kernels {
 namespace impl {
 
-/// Writes one panel: zero bias, then `depth` lines of `width` columns, of which `columns` exist.
-inline void pack_panel(float* to, const float* from, std::ptrdiff_t row, std::ptrdiff_t column, int depth, int width,
-                       int columns) {
+/// Columns of a matrix, `column` floats apart, whose elements are `row` floats apart.
+struct column_block {
+  const float* from;
+  std::ptrdiff_t row, column;
+  int depth;
+};
+
+/// The first n lanes, 0 to all of them; zeros in the others.
+NSK_INLINE simd::f32 load_lanes_of(const float* p, int n) {
+  return n == simd::f32::lanes ? simd::load(p) : n == 0 ? simd::zero() : simd::load_partial(p, n);
+}
+NSK_INLINE void store_lanes_of(float* p, int n, simd::f32 x) {
+  n == simd::f32::lanes ? simd::store(p, x) : simd::store_partial(p, n, x);
+}
+
+/// Writes `width` floats, a register's or fewer, to each of the lines, which are `line` floats apart: `columns` of them
+/// from the block, then zeros.
+inline void pack_contiguous(float* to, int line, const column_block& b, int width, int columns) {
+  for (int k = 0; k < b.depth; ++k)
+    store_lanes_of(to + std::ptrdiff_t{k} * line, width, load_lanes_of(b.from + k * b.row, columns));
+}
+inline void pack_transposed(float* to, int line, const column_block& b, int width, int columns) {
+  constexpr int lanes = simd::f32::lanes;
+  for (int k = 0; k < b.depth; k += lanes) {
+    const int rows = b.depth - k < lanes ? b.depth - k : lanes;
+    simd::f32 x[lanes];
+    for (int i = 0; i < lanes; ++i) x[i] = load_lanes_of(b.from + k + i * b.column, i < columns ? rows : 0);
+    simd::transpose(x);
+    for (int i = 0; i < rows; ++i) store_lanes_of(to + std::ptrdiff_t{k + i} * line, width, x[i]);
+  }
+}
+inline void pack_strided(float* to, int line, const column_block& b, int width, int columns) {
+  for (int k = 0; k < b.depth; ++k)
+    for (int c = 0; c < width; ++c)
+      to[std::ptrdiff_t{k} * line + c] = c < columns ? b.from[k * b.row + c * b.column] : 0;
+}
+
+/// Writes one panel: zero bias, then lines of `width` columns, of which `columns` exist.
+inline void pack_panel(float* to, column_block b, int width, int columns) {
+  constexpr int lanes = simd::f32::lanes;
   for (int c = 0; c < width; ++c) to[c] = 0;
   to += width;
-  for (int k = 0; k < depth; ++k, to += width, from += row) {
-    for (int c = 0; c < columns; ++c) to[c] = from[c * column];
-    for (int c = columns; c < width; ++c) to[c] = 0;
+  for (int c = 0; c < width; c += lanes, to += lanes, b.from += lanes * b.column) {
+    const int some = width - c < lanes ? width - c : lanes, exist = columns <= c         ? 0
+                                                                    : columns - c < some ? columns - c
+                                                                                         : some;
+    if (b.column == 1)
+      pack_contiguous(to, width, b, some, exist);
+    else if (b.row == 1)
+      pack_transposed(to, width, b, some, exist);
+    else
+      pack_strided(to, width, b, some, exist);
   }
 }
 
@@ -34,8 +79,9 @@ inline void pack_panels(const pack_panels_args& a, const tile_range& t, std::byt
     const float* from = in.as<float>() + b * in.step(2);
     for (int p = 0; p < panel_count(channels); ++p) {
       const int width = static_cast<int>(width_of_panel(channels, p)), left = p * panel_width;
-      impl::pack_panel(to + std::int64_t{panel_width} * p * (depth + 1), from + left * in.step(0), in.step(1),
-                       in.step(0), depth, width, channels - left < width ? channels - left : width);
+      impl::pack_panel(to + std::int64_t{panel_width} * p * (depth + 1),
+                       {from + left * in.step(0), in.step(1), in.step(0), depth}, width,
+                       channels - left < width ? channels - left : width);
     }
   }
 }

@@ -25,6 +25,9 @@ struct softmax_line {
   bool log;
 };
 
+/// Lines along the axis that are computed at once.
+inline constexpr int softmax_lines = 4;
+
 /// Calls whole(i) for every whole block of 16 positions, then rest(i, n) for n remaining ones.
 template <class Whole, class Rest>
 NSK_INLINE void for_sixteens(std::ptrdiff_t count, Whole whole, Rest rest) {
@@ -33,60 +36,69 @@ NSK_INLINE void for_sixteens(std::ptrdiff_t count, Whole whole, Rest rest) {
   if (i < count) rest(i, count - i);
 }
 
-/// Position i along the axis in lane i mod 16. Step is 1, or 0 for any steps.
-template <int Step>
-inline void softmax_along(const softmax_line& l) {
+/// Position i along the axis in lane i mod 16. Step is 1, or 0 for any steps. `Lines` lines at once, whose chains of
+/// operations hide each other's latency; from_next and to_next are their distances.
+template <int Step, int Lines>
+inline void softmax_along(const softmax_line& l, std::ptrdiff_t from_next, std::ptrdiff_t to_next) {
   using simd::f32;
   using simd::f32x16;
   constexpr float lowest = -std::numeric_limits<float>::infinity();
   const std::ptrdiff_t from_step = Step == 1 ? 1 : l.from_step, to_step = Step == 1 ? 1 : l.to_step;
-  const auto input = [&](std::ptrdiff_t i, std::ptrdiff_t n) {
-    return load_sixteen(l.from + i * from_step, from_step, n, lowest);
+  const auto input = [&](int line, std::ptrdiff_t i, std::ptrdiff_t n) {
+    return load_sixteen(l.from + line * from_next + i * from_step, from_step, n, lowest);
   };
-  const auto output = [&](std::ptrdiff_t i, std::ptrdiff_t n, const f32x16& x) {
-    store_sixteen(l.to + i * to_step, to_step, n, x);
+  const auto output = [&](int line, std::ptrdiff_t i, std::ptrdiff_t n, const f32x16& x) {
+    store_sixteen(l.to + line * to_next + i * to_step, to_step, n, x);
+  };
+  /// Calls f(line, i, n) for the blocks of up to 16 positions of all lines.
+  const auto each = [&](auto f) {
+    for_sixteens(
+        l.count, [&](std::ptrdiff_t i) { simd::unroll<Lines>([&](auto line) { f(line, i, 16); }); },
+        [&](std::ptrdiff_t i, std::ptrdiff_t n) { simd::unroll<Lines>([&](auto line) { f(line, i, n); }); });
   };
 
-  f32x16 most = simd::splat16(lowest), sum = simd::splat16(0);
-  const auto raise = [&](const f32x16& x) {
-    most = map_sixteen(x, most, [](f32 a, f32 m) { return simd::max(a, m); });
-  };
-  for_sixteens(
-      l.count, [&](std::ptrdiff_t i) { raise(input(i, 16)); },
-      [&](std::ptrdiff_t i, std::ptrdiff_t n) { raise(input(i, n)); });
-  const f32 top = simd::splat(simd::max16(most));
+  f32x16 most[Lines], sum[Lines];
+  simd::unroll<Lines>([&](auto line) {
+    most[line] = simd::splat16(lowest);
+    sum[line] = simd::splat16(0);
+  });
+  each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) {
+    most[line] = map_sixteen(input(line, i, n), most[line], [](f32 a, f32 m) { return simd::max(a, m); });
+  });
+  f32 top[Lines];
+  simd::unroll<Lines>([&](auto line) { top[line] = simd::splat(simd::max16(most[line])); });
 
-  const auto power = [&](const f32x16& x) {
-    const f32x16 e = map_sixteen(x, [&](f32 a) { return math::exp(simd::sub(a, top)); });
-    sum = map_sixteen(sum, e, [](f32 s, f32 a) { return simd::add(s, a); });
+  const auto power = [&](int line, const f32x16& x) {
+    const f32x16 e = map_sixteen(x, [&](f32 a) { return math::exp(simd::sub(a, top[line])); });
+    sum[line] = map_sixteen(sum[line], e, [](f32 s, f32 a) { return simd::add(s, a); });
     return e;
   };
   if (l.log) {
-    for_sixteens(
-        l.count, [&](std::ptrdiff_t i) { power(input(i, 16)); },
-        [&](std::ptrdiff_t i, std::ptrdiff_t n) { power(input(i, n)); });
-    const f32 logarithm = math::log(simd::splat(simd::sum16(sum)));
-    const auto result = [&](const f32x16& x) {
-      return map_sixteen(x, [&](f32 a) { return simd::sub(simd::sub(a, top), logarithm); });
-    };
-    for_sixteens(
-        l.count, [&](std::ptrdiff_t i) { output(i, 16, result(input(i, 16))); },
-        [&](std::ptrdiff_t i, std::ptrdiff_t n) { output(i, n, result(input(i, n))); });
+    each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) { power(line, input(line, i, n)); });
+    f32 logarithm[Lines];
+    simd::unroll<Lines>([&](auto line) { logarithm[line] = math::log(simd::splat(simd::sum16(sum[line]))); });
+    each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) {
+      const auto result = [&](f32 a) { return simd::sub(simd::sub(a, top[line]), logarithm[line]); };
+      output(line, i, n, map_sixteen(input(line, i, n), result));
+    });
     return;
   }
-  f32x16 last{};  // a line of up to 16 never leaves the registers
-  for_sixteens(
-      l.count, [&](std::ptrdiff_t i) { output(i, 16, last = power(input(i, 16))); },
-      [&](std::ptrdiff_t i, std::ptrdiff_t n) {
-        last = power(input(i, n));
-        if (i > 0) output(i, n, last);
-      });
-  const f32 scale = simd::div(simd::splat(1), simd::splat(simd::sum16(sum)));
-  const auto scaled = [&](const f32x16& e) { return map_sixteen(e, [&](f32 a) { return simd::mul(a, scale); }); };
-  if (l.count <= 16) return output(0, l.count, scaled(last));
-  for_sixteens(
-      l.count, [&](std::ptrdiff_t i) { output(i, 16, scaled(load_sixteen(l.to + i * to_step, to_step, 16, 0))); },
-      [&](std::ptrdiff_t i, std::ptrdiff_t n) { output(i, n, scaled(last)); });
+  f32x16 last[Lines];  // lines of up to 16 never leave the registers
+  each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) {
+    last[line] = power(line, input(line, i, n));
+    if (n == 16) output(line, i, n, last[line]);
+  });
+  f32 scale[Lines];
+  simd::unroll<Lines>([&](auto line) { scale[line] = simd::div(simd::splat(1), simd::splat(simd::sum16(sum[line]))); });
+  each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) {
+    const f32x16 e = n == 16 ? load_sixteen(l.to + line * to_next + i * to_step, to_step, 16, 0) : last[line];
+    output(line, i, n, map_sixteen(e, [&](f32 a) { return simd::mul(a, scale[line]); }));
+  });
+}
+template <int Lines>
+inline void softmax_along(const softmax_line& l, std::ptrdiff_t from_next, std::ptrdiff_t to_next) {
+  if (l.from_step == 1 && l.to_step == 1) return softmax_along<1, Lines>(l, from_next, to_next);
+  softmax_along<0, Lines>(l, from_next, to_next);
 }
 
 /// `Vectors` vectors of lines side by side, or `lines` of them where Vectors is 1; from_next and to_next are the
@@ -170,11 +182,10 @@ inline void softmax(const softmax_args& a, const tile_range& t, std::byte*) {
           const impl::softmax_line l{a.input.as<float>() + at(1), a.output.as<float>() + at(0), a.output.shape[a.axis],
                                      a.input.stride[a.axis],      a.output.stride[a.axis],      a.log};
           if (along) {
-            if (l.from_step == 1 && l.to_step == 1)
-              impl::softmax_along<1>(l);
-            else
-              impl::softmax_along<0>(l);
-            ++k;
+            const bool several = inner.length - k >= impl::softmax_lines;
+            several ? impl::softmax_along<impl::softmax_lines>(l, inner.stride[1], inner.stride[0])
+                    : impl::softmax_along<1>(l, 0, 0);
+            k += several ? impl::softmax_lines : 1;
           } else if (inner.stride[0] == 1 && inner.stride[1] == 1 && inner.length - k >= 4 * f32::lanes) {
             impl::softmax_across<4>(l, 4 * f32::lanes, 1, 1);
             k += 4 * f32::lanes;

@@ -40,8 +40,8 @@ constexpr int gemm_tile_rows() {
   constexpr int most = Width == 8 ? 8 : f32::lanes == 16 ? 10 : max_tile_rows;
   return rows < 1 ? 1 : rows > most ? most : rows;
 }
-/// Fewest rows of a register tile: fewer would take as long (a core waits for about eight chains), and any number of
-/// rows can be cut into tiles between these two.
+/// Fewest rows of a register tile, but for a single row: fewer would take as long (a core waits for about eight
+/// chains), and any number of rows can be cut into tiles between these two.
 template <int Width>
 constexpr int gemm_least_rows() {
   constexpr int most = gemm_tile_rows<Width>(), vectors = (Width + simd::f32::lanes - 1) / simd::f32::lanes;
@@ -128,6 +128,7 @@ NSK_INLINE void gemm_tiles_of(int height, int tiles, const gemm_runs& runs, cons
 template <int Width, bool Far, class Functions>
 inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
                              const register_epilogue<Functions>& e) {
+  if (count == 1) return gemm_tiles<1, Width, Far>(1, runs, p, row, e);
   constexpr int most = gemm_tile_rows<Width>();
   const int tiles = (count + most - 1) / most, height = count / tiles, higher = count % tiles;
   if (higher > 0) gemm_tiles_of<most, Width, Far>(height + 1, higher, runs, p, row, e);
@@ -152,6 +153,7 @@ struct tile_heights {
   }
   /// Least number of rows from `count` on that tiles cover.
   constexpr int cover(int count) const {
+    if (count == 1) return 1;
     const int tiles = (count + most - 1) / most;
     return count < tiles * least ? tiles * least : count;
   }
