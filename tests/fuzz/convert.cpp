@@ -54,7 +54,9 @@ bool convert(const std::uint8_t* data, std::size_t size, source from) {
   try {
     std::vector<nsk::tool::variant_source> variants;
     variants.push_back({"default", import(bytes.data(), size, from), {}});
-    nsk::tool::resolve(variants[0].g, {});
+    nsk::tool::input_options given;
+    given.dequantize = size % 8 != 0;  // without it most quantised models are refused where they begin
+    nsk::tool::resolve(variants[0].g, given);
     variants[0].states = nsk::tool::states_of(variants[0].g, {});
     file = nsk::tool::compile(variants, {});
   } catch (const nsk::tool::error& e) {

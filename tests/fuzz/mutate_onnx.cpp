@@ -218,14 +218,28 @@ const char* const attribute_names[] = {"axis",
                                        "value_ints",
                                        "value_float",
                                        "min",
-                                       "max"};
+                                       "max",
+                                       "onesided",
+                                       "inverse",
+                                       "periodic",
+                                       "equation",
+                                       "block_size",
+                                       "sample_size",
+                                       "dtype",
+                                       "seed",
+                                       "norm",
+                                       "post_transform",
+                                       "aggregate_function",
+                                       "n_targets",
+                                       "base_values",
+                                       "nodes_missing_value_tracks_true"};
 const char* const texts[] = {"",           "x",          "nsk_bound",     "ai.onnx",    "SAME_UPPER",
                              "SAME_LOWER", "VALID",      "NOTSET",        "linear",     "cubic",
                              "nearest",    "reflect",    "edge",          "wrap",       "constant",
                              "DCR",        "CRD",        "bidirectional", "reverse",    "forward",
                              "Tanh",       "Affine",     "align_corners", "asymmetric", "tf_crop_and_resize",
                              "half_pixel", "not_larger", "add",           "LEFT",       "../x",
-                             "location"};
+                             "location",   "ij,jk->ki",  "SOFTMAX",       "AVERAGE",    "LEAF"};
 
 template <std::size_t N>
 std::string any_text(generator& random, const char* const (&list)[N]) {
