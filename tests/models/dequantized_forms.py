@@ -60,6 +60,8 @@ case("two_scales", "(float[4,6] x) => (float[4,6] y)", "q = QuantizeLinear(x, sx
      "d = Clip(x, xl, xh) y = Mul(d, five)", X, {**LIMITS, "five": scalar(5)}, {"x": floats(4, 6, low=-2, high=2)})
 case("moved_between_a_pair", "(float[4,6] x) => (float[6,4] y)", "q = QuantizeLinear(x, sx, zx) t = Transpose(q) y = DequantizeLinear(t, sx, zx)",
      "d = Clip(x, xl, xh) y = Transpose(d)", X, LIMITS, {"x": floats(4, 6, low=-2, high=2)})
+case("a_named_type", "(float[4,6] x) => (float[4,6] y)", "q = QuantizeLinear<output_dtype=3>(x, sx) y = DequantizeLinear(q, sx)",
+     "y = Clip(x, xl, xh)", {"sx": X["sx"]}, LIMITS, {"x": floats(4, 6, low=-2, high=2)}, opset=21)
 B = bytes_of(12, 5)
 case("dynamic_product", "(float[3,12] x) => (float[3,5] y)",
      "q, s, z = DynamicQuantizeLinear(x) i = MatMulInteger(q, b, z, zb) f = Cast<to=1>(i) u = Mul(s, sb) y = Mul(f, u)",

@@ -341,8 +341,8 @@ def check_trust():
         must("check", source, source.with_suffix(".nsk"), "--trust")
 
 
-def check_refusal(name, signature, body, constants, pattern, *options):
-    model = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> g {signature} {{ {body} }}')
+def check_refusal(name, signature, body, constants, pattern, *options, opset=21):
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : {opset}]> g {signature} {{ {body} }}')
     for key, value in constants.items():
         model.graph.initializer.append(numpy_helper.from_array(np.asarray(value), key))
     with tempfile.TemporaryDirectory(prefix="nsk_forms_") as folder:

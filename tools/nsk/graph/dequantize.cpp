@@ -8,6 +8,7 @@
 
 #include "errors.hpp"
 #include "graph/resolver.hpp"
+#include "import/onnx_types.hpp"
 #include "reference/evaluator.hpp"
 
 namespace nsk::tool {
@@ -50,9 +51,10 @@ value_id resolver::placed(const node& n, const char* op, const std::string& suff
   return result;
 }
 
-/// Constant input `i` in float32, with as many axes as a tensor of `rank` where it has one number per position of
+/// Constant input `i` in float32, with as many axes as a tensor of `shape` where it has one number per position of
 /// `axis`; `otherwise` where it is absent.
-value_id resolver::quantisation(const node& n, std::size_t i, std::size_t rank, std::int64_t axis, double otherwise) {
+value_id resolver::quantisation(const node& n, std::size_t i, const shape_t& shape, std::int64_t axis,
+                                double otherwise) {
   const std::string suffix = "input" + std::to_string(i);
   if (i >= n.inputs.size() || n.inputs[i] == no_value)
     return new_constant(n, suffix, make_floats({}, {static_cast<float>(otherwise)}));
@@ -60,11 +62,12 @@ value_id resolver::quantisation(const node& n, std::size_t i, std::size_t rank, 
   if (!v.constant) refuse(describe(m_graph, n) + ": '" + v.name + "' is computed at run time; scales are constants");
   m_folder.make(v.constant->count(), describe(m_graph, n));
   array a = converted(*v.constant, element::f32);
+  const std::size_t rank = shape.size();
   const auto position = static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
-  if (a.shape.size() > 1 || (a.count() != 1 && position >= rank))
+  const std::int64_t count = a.count();
+  if (a.shape.size() > 1 || (count != 1 && (position >= rank || shape[position] != count)))
     refuse(describe(m_graph, n) + ": '" + v.name + "' has the shape " + to_string(a.shape) +
            "; one number is supported, or one per position of an axis");
-  const std::int64_t count = a.count();
   a.shape = count == 1 ? shape_t{} : shape_t(rank, 1);
   if (count != 1) a.shape[position] = count;
   return new_constant(n, suffix, std::move(a));
@@ -73,12 +76,16 @@ value_id resolver::quantisation(const node& n, std::size_t i, std::size_t rank, 
 /// x as it would be stored.
 value_id resolver::stored(const node& n, value_id x, std::size_t scale, std::size_t zero, value_id result) {
   if (!is_float(at(x).type)) refuse(describe(m_graph, n) + ": it stores what is no float");
-  const std::size_t rank = at(x).shape.size();
+  const shape_t shape = at(x).shape;
   const std::int64_t axis = n.op == "QuantizeLinear" ? n.integer("axis", 1) : 1;
   if (n.integer("block_size", 0) != 0) refuse(describe(m_graph, n) + ": blocks of a scale are not supported");
   const bool typed = zero < n.inputs.size() && n.inputs[zero] != no_value;
-  const auto [low, high] = range_of(typed ? at(n.inputs[zero]).type : element::u8, describe(m_graph, n));
-  stored_numbers s{x, quantisation(n, scale, rank, axis, 1), quantisation(n, zero, rank, axis, 0), low, high};
+  const std::int64_t named = n.integer("output_dtype", 0);
+  const element of_name = named == 0         ? element::u8
+                          : is_narrow(named) ? element::string
+                                             : element_of_onnx(named).value_or(element::string);
+  const auto [low, high] = range_of(typed ? at(n.inputs[zero]).type : of_name, describe(m_graph, n));
+  stored_numbers s{x, quantisation(n, scale, shape, axis, 1), quantisation(n, zero, shape, axis, 0), low, high};
   const value_id shifted = placed(n, "Add", "shifted", {placed(n, "Div", "scaled", {x, s.scale}), s.zero});
   node clip = helper(n, "Clip", "stored", {shifted, number(n, "least", low), number(n, "most", high)}, result);
   clip.version = std::max(clip.version, 13);
@@ -97,11 +104,11 @@ value_id resolver::number(const node& n, const char* suffix, double v) {
 value_id resolver::real(const node& n, std::size_t i, std::size_t scale, std::size_t zero, std::int64_t axis) {
   const value& x = at(n.inputs[i]);
   const value_id id = n.inputs[i];
-  const std::size_t rank = x.shape.size();
+  const shape_t shape = x.shape;
   if (!is_float(x.type) && !x.constant)
     refuse(describe(m_graph, n) + ": '" + x.name + "' is " + name_of(x.type) +
            " and no result of this model; export it with float32 inputs");
-  const value_id s = quantisation(n, scale, rank, axis, 1), z = quantisation(n, zero, rank, axis, 0);
+  const value_id s = quantisation(n, scale, shape, axis, 1), z = quantisation(n, zero, shape, axis, 0);
   const std::string suffix = "real" + std::to_string(i);
   const auto found = m_stored.find(id);
   if (found != m_stored.end() && found->second.from != no_value &&
@@ -129,13 +136,17 @@ void resolver::dequantize_product(const node& n) {
   const bool conv = n.op == "ConvInteger" || n.op == "QLinearConv", stores = n.op.rfind("QLinear", 0) == 0;
   const char* op = conv ? "Conv" : "MatMul";
   std::vector<value_id> inputs;
+  for (const std::size_t i : {1, 2})
+    if (stores && n.inputs[i] != no_value && count_of(at(n.inputs[i]).shape) != 1)
+      refuse(describe(m_graph, n) + ": a scale or zero point for each row of its first input is not supported");
   if (stores)
     inputs = {real(n, 0, 1, 2, 1), real(n, 3, 4, 5, conv ? 0 : -1)};
   else
     inputs = {real(n, 0, none, 2, -2), real(n, 1, none, 3, conv ? 0 : -1)};
   if (conv && n.inputs.size() > 8 && n.inputs[8] != no_value) {  // of int32, in units of both scales
-    const value_id unit = placed(n, "Mul", "unit", {quantisation(n, 1, 1, 0, 1), quantisation(n, 4, 1, 0, 1)});
-    inputs.push_back(placed(n, "Mul", "bias", {quantisation(n, 8, 1, 0, 0), unit}));
+    const shape_t shape = at(n.inputs[8]).shape;
+    const value_id unit = placed(n, "Mul", "unit", {quantisation(n, 1, {}, 0, 1), quantisation(n, 4, shape, 0, 1)});
+    inputs.push_back(placed(n, "Mul", "bias", {quantisation(n, 8, shape, 0, 0), unit}));
   }
   const value_id product = placed(n, op, "product", inputs, conv ? n.attributes : std::map<std::string, attribute>());
   if (stores)
@@ -184,7 +195,9 @@ void resolver::follow_stored(const node& n) {
   static const std::set<std::string> movers = {
       "Identity", "Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze",    "Slice",        "Split", "Concat",
       "MaxPool",  "Gather",  "Expand",    "Tile",    "Pad",     "DepthToSpace", "SpaceToDepth", "Relu"};
-  if (n.op == "Cast" && is_float(at(n.inputs[0]).type) && (n.integer("to", 0) == 1 || n.integer("to", 0) == 10)) return;
+  if (n.op == "Cast" && n.inputs[0] != no_value && is_float(at(n.inputs[0]).type) &&
+      (n.integer("to", 0) == 1 || n.integer("to", 0) == 10))
+    return;
   if (movers.count(n.op) == 0)
     refuse(
         describe(m_graph, n) +

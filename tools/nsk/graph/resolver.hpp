@@ -49,7 +49,7 @@ class resolver {
   void follow_stored(const node& n);
   value_id stored(const node& n, value_id x, std::size_t scale, std::size_t zero, value_id result);
   value_id real(const node& n, std::size_t i, std::size_t scale, std::size_t zero, std::int64_t axis);
-  value_id quantisation(const node& n, std::size_t i, std::size_t rank, std::int64_t axis, double otherwise);
+  value_id quantisation(const node& n, std::size_t i, const shape_t& shape, std::int64_t axis, double otherwise);
   value_id number(const node& n, const char* suffix, double v);
   value_id placed(const node& n, const char* op, const std::string& suffix, std::vector<value_id> inputs,
                   const std::map<std::string, attribute>& attributes = {});

@@ -161,6 +161,7 @@ class importer {
       require_name(t.name, "the name of an initializer");
       const value_id id = define(g, s, t.name, what);
       set_constant(g.values[static_cast<std::size_t>(id)], decode_tensor(t, {m_folder, what}));
+      if (is_narrow(t.type)) m_narrow.insert(t.name);
     }
   }
 
@@ -184,8 +185,7 @@ class importer {
       v.typed = type.has_value();
       if (type) v.type = *type;
       // Narrow integers become int8 and uint8, which would change what operators do with them at run time.
-      const bool narrow = info.type >= static_cast<std::int32_t>(wire::data_type::uint4);
-      if (s.outer == nullptr && (!type || *type == element::string || narrow))
+      if (s.outer == nullptr && (!type || *type == element::string || is_narrow(info.type)))
         refuse("input '" + info.name + "' " +
                (info.is_tensor ? "has elements of type " + onnx_type_name(info.type)
                                : "is not a tensor (a sequence, map or optional)") +
@@ -214,12 +214,27 @@ class importer {
     n.version = version_of(w, n.domain);
     const std::string who = "node '" + n.name + "' (" + n.op + ")";
     if (n.op.empty()) refuse("node '" + n.name + "' has no operator. The file is damaged");
+    require_wide(w, who);
     for (const std::string& name : w.inputs) n.inputs.push_back(name.empty() ? no_value : lookup(g, s, name, who));
     for (const std::string& name : w.outputs) n.outputs.push_back(name.empty() ? no_value : s.ids.at(name));
     for (const wire::attribute& a : w.attributes)
       if (!n.attributes.emplace(a.name, convert(a, g, s, who)).second)
         refuse(who + ": attribute '" + a.name + "' is given twice");
     g.nodes.push_back(std::move(n));
+  }
+
+  /// Narrow integers become 8-bit ones, which other operators would take for their range.
+  void require_wide(const wire::node& w, const std::string& who) {
+    for (const wire::attribute& a : w.attributes)
+      if (w.op == "Constant" && a.t && is_narrow(a.t->type)) m_narrow.insert(w.outputs.begin(), w.outputs.end());
+    if (w.op == "Identity" && !w.inputs.empty() && m_narrow.count(w.inputs[0]) != 0)
+      m_narrow.insert(w.outputs.begin(), w.outputs.end());
+    if (w.op == "DequantizeLinear" || w.op == "Cast" || w.op == "Identity") return;
+    const std::size_t first = w.op == "CastLike" ? 1 : 0;  // what it converts may be narrow, what it becomes may not
+    for (std::size_t i = first; i < w.inputs.size(); ++i)
+      if (m_narrow.count(w.inputs[i]) != 0)
+        refuse(who + " reads '" + w.inputs[i] +
+               "', which holds 4- or 2-bit integers; DequantizeLinear and Cast alone may. Export the model in float32");
   }
 
   int version_of(const wire::node& w, const std::string& domain) const {
@@ -279,7 +294,8 @@ class importer {
 
   const wire::model& m_model;
   std::filesystem::path m_folder;
-  int m_depth = 0;  ///< graphs around the one that is being built
+  std::set<std::string> m_narrow;  ///< constants of 4- and 2-bit integers
+  int m_depth = 0;                 ///< graphs around the one that is being built
 };
 
 void check_opsets(const wire::model& m, const std::string& name) {

@@ -151,6 +151,11 @@ void decode_typed(array& a, data_type t, const wire::tensor& w) {
 
 }
 
+bool is_narrow(std::int64_t type) {
+  const auto t = static_cast<data_type>(type);
+  return t == data_type::uint4 || t == data_type::int4 || t == data_type::uint2 || t == data_type::int2;
+}
+
 std::optional<element> element_of_onnx(std::int64_t type) {
   switch (static_cast<data_type>(type)) {
     case data_type::float32:

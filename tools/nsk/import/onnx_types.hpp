@@ -8,6 +8,8 @@
 
 namespace nsk::tool {
 
+/// Whether a TensorProto.DataType is a 4- or 2-bit integer: stored numbers, with which nothing can compute.
+bool is_narrow(std::int64_t type);
 /// Returns the graph's type for a TensorProto.DataType: narrow floats become f32, 4- and 2-bit integers 8-bit ones.
 /// Nothing for types that the graph cannot hold (complex numbers, 8-bit floats and below, undefined).
 std::optional<element> element_of_onnx(std::int64_t data_type);

@@ -274,6 +274,8 @@ int canonicaliser::of(value_id v) {
   int& slot = m_map[static_cast<std::size_t>(v)];
   if (slot == no_value) {
     const value& source = m_graph.values[static_cast<std::size_t>(v)];
+    if (source.constant && source.constant->count() == 0)
+      refuse("constant '" + source.name + "' has no elements; cut the graph so that empty tensors are not computed");
     slot = m_program.add({source.name, source.type, source.shape, source.constant});
   }
   return slot;
@@ -350,6 +352,12 @@ std::vector<std::int64_t> canonicaliser::integers(const node& n, std::size_t i, 
   std::vector<std::int64_t> values(static_cast<std::size_t>(v.constant->count()));
   for (std::size_t k = 0; k < values.size(); ++k) values[k] = v.constant->integer(static_cast<std::int64_t>(k));
   return values;
+}
+
+std::int64_t canonicaliser::integer(const node& n, std::size_t i, const char* what) {
+  const std::vector<std::int64_t> given = integers(n, i, what);
+  if (given.size() != 1) refuse_node(n, std::string(what) + " must be one number, not " + std::to_string(given.size()));
+  return given[0];
 }
 
 operation& canonicaliser::emit(const node& n, operation_parameters p, std::vector<int> inputs, int result) {

@@ -133,7 +133,7 @@ class canonicaliser {
   void tree_classifier(const node&);
   void tree_ensemble(const node&);
   /// One number per target, from none, one or as many.
-  std::vector<float> tree_base(const node& n, std::int64_t targets) const;
+  std::vector<float> tree_base(const node& n, std::int64_t targets);
   // canonicalise_linear.cpp
   void linear_regressor(const node&);
   void linear_classifier(const node&);
@@ -185,6 +185,8 @@ class canonicaliser {
   /// Constant input as doubles or integers; refuses inputs that are data.
   std::vector<double> numbers(const node& n, std::size_t i, const char* what);
   std::vector<std::int64_t> integers(const node& n, std::size_t i, const char* what);
+  /// Constant input that holds one number; refuses others.
+  std::int64_t integer(const node& n, std::size_t i, const char* what);
   /// The same for weights, which are packed in the end.
   std::vector<double> weights(const node& n, std::size_t i, const char* what);
   void require_constant(const node& n, std::size_t i, const char* what) const;

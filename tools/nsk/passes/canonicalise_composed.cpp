@@ -30,6 +30,7 @@ void canonicaliser::selu(const node& n) {
 /// alpha * elu(x / alpha, 1).
 void canonicaliser::celu(const node& n) {
   const double alpha = n.number("alpha", 1);
+  if (!(alpha > 0)) refuse_node(n, "it has a kernel for positive alpha");
   const int scaled = combine(n, binary_kind::div, in(n, 0), scalar(n, "divisor", alpha), "scaled");
   combine(n, binary_kind::mul, apply(n, scaled, function::elu, "elu", 1), scalar(n, "alpha", alpha), "",
           of(output_of(n)));

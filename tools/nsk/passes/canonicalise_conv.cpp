@@ -75,6 +75,7 @@ void canonicaliser::conv(const node& n) {
 void canonicaliser::gemm(const node& n) {
   const double alpha = n.number("alpha", 1), beta = n.number("beta", 1);
   const bool transpose_a = n.integer("transA", 0) != 0, transpose_b = n.integer("transB", 0) != 0;
+  const bool adds = present(n, 2) && beta != 0;
   const shape_t& b = in_shape(n, 1);
   const shape_t& out = out_shape(n);
   int x = in(n, 0);
@@ -86,10 +87,9 @@ void canonicaliser::gemm(const node& n) {
   const auto depth = static_cast<std::size_t>(b[transpose_b ? 1 : 0]),
              outputs = static_cast<std::size_t>(b[transpose_b ? 0 : 1]);
   const bool constant_b = m_graph.values[static_cast<std::size_t>(n.inputs[1])].constant != nullptr;
-  const bool bias_per_column = present(n, 2) &&
-                               m_graph.values[static_cast<std::size_t>(n.inputs[2])].constant != nullptr &&
+  const bool bias_per_column = adds && m_graph.values[static_cast<std::size_t>(n.inputs[2])].constant != nullptr &&
                                (in_shape(n, 2).empty() || in_shape(n, 2).back() == count_of(in_shape(n, 2)));
-  int product = present(n, 2) && !bias_per_column ? temporary(n, "product", out) : of(output_of(n));
+  int product = adds && !bias_per_column ? temporary(n, "product", out) : of(output_of(n));
   if (constant_b) {
     const std::vector<double> source = weights(n, 1, "B");
     dense_parameters d;

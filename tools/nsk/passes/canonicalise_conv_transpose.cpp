@@ -133,7 +133,8 @@ class canonicaliser::transposition {
     const std::vector<std::int64_t> pads = m_node.integers("pads", no_pads),
                                     extra = m_node.integers("output_padding", zeros);
     const std::string auto_pad = m_node.text("auto_pad", "NOTSET");
-    const bool chosen = m_node.has("output_shape") || auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+    const bool chosen =
+        !m_node.integers("output_shape").empty() || auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
     for (std::size_t d = 0; d < m_dims; ++d) {
       axis_of_transpose& a = m_axis[2 - m_dims + d];
       a = {m_x[d + 2], m_out[d + 2], weight_shape[d + 2], strides[d], dilations[d], auto_pad == "VALID" ? 0 : pads[d]};

@@ -34,7 +34,9 @@ void canonicaliser::unary(const node& n) {
                                                                {"Sin", {function::sin, 0, 0}},
                                                                {"Cos", {function::cos, 0, 0}}};
   const entry& e = table.at(n.op);
-  if (n.op == "Gelu" && n.text("approximate", "none") != "none") return gelu_by_tanh(n);
+  const std::string approximate = n.op == "Gelu" ? n.text("approximate", "none") : "none";
+  if (approximate == "tanh") return gelu_by_tanh(n);
+  if (approximate != "none") refuse_node(n, "attribute 'approximate' must be none or tanh");
   post_operation post;
   post.fn = e.fn;
   post.alpha = e.alpha;
@@ -60,10 +62,12 @@ void canonicaliser::clip(const node& n) {
   post.fn = function::clip;
   post.alpha = -std::numeric_limits<double>::infinity();
   post.beta = std::numeric_limits<double>::infinity();
-  if (n.has("min")) post.alpha = n.number("min", 0);
-  if (n.has("max")) post.beta = n.number("max", 0);
-  if (present(n, 1)) post.alpha = number(n, 1, "min");
-  if (present(n, 2)) post.beta = number(n, 2, "max");
+  const bool old = n.version < 11;
+  if (old && n.has("min")) post.alpha = n.number("min", 0);
+  if (old && n.has("max")) post.beta = n.number("max", 0);
+  if (!old && present(n, 1)) post.alpha = number(n, 1, "min");
+  if (!old && present(n, 2)) post.beta = number(n, 2, "max");
+  if (std::isnan(post.alpha) || std::isnan(post.beta)) refuse_node(n, "one of its bounds is not a number");
   emit(n, unary_parameters{}, {in(n, 0)}).post = post;
 }
 

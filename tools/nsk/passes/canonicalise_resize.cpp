@@ -166,12 +166,6 @@ void canonicaliser::resize(const node& n) {
     const double taps = r.mode == "nearest" ? 1 : 4 * (r.antialias && scale < 1 ? 1 / scale : 1);
     if (a >= 2) charge(n, static_cast<double>(out[a]) * (4 + 2 * taps));  // before tables of that size are made
     if (out[a] == x[a] && scale == 1 && (!r.crops() || (r.start == 0 && r.end == 1))) continue;
-    const bool fractional = std::abs(scale * static_cast<double>(x[a]) - static_cast<double>(out[a])) > 1e-3;
-    if (r.coordinates == "align_corners" && fractional)
-      refuse_node(n,
-                  "align_corners with a scale that does not give a whole length: ONNX's specification and ONNX Runtime "
-                  "disagree about "
-                  "it. Export with sizes instead of scales");
     if (a < 2) refuse_node(n, "only spatial axes can be resized; batch and channels keep their length");
     p.axes.push_back(make_axis(r, static_cast<int>(a), x[a], out[a], scale));
     if (p.axes.back().taps > 65535) refuse_node(n, "one pixel of the result depends on more than 65535 in a row");

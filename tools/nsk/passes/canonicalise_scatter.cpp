@@ -47,9 +47,8 @@ void canonicaliser::cum_sum(const node& n) {
   const element type = in_type(n, 0);
   if (type != element::f32 && type != element::i32 && type != element::i64)
     refuse_node(n, "CumSum has kernels for float32, int32 and int64");
-  const std::vector<std::int64_t> given = integers(n, 1, "the axis");
   const shape_t shape = in_shape(n, 0);
-  const auto axis = static_cast<std::size_t>(axis_of(n, given[0], shape.size()));
+  const auto axis = static_cast<std::size_t>(axis_of(n, integer(n, 1, "the axis"), shape.size()));
   const std::int64_t length = shape[axis];
   const bool backwards = n.integer("reverse", 0) != 0;
   int x = in(n, 0);
@@ -80,6 +79,10 @@ void canonicaliser::cum_sum(const node& n) {
 /// Rows [rows, width] of `data`, where those that `places` names have been replaced by rows of `updates`, or combined
 /// with them. Of two updates of one place the later one counts.
 void canonicaliser::write_rows(const node& n, std::int64_t width, const std::vector<std::int64_t>& places) {
+  if (places.empty()) {
+    emit(n, reshape_parameters{}, {in(n, 0)});
+    return;
+  }
   const std::string reduction = n.text("reduction", "none");
   const std::int64_t rows = count_of(in_shape(n, 0)) / width, count = static_cast<std::int64_t>(places.size());
   const bool replaces = reduction == "none";
@@ -180,7 +183,7 @@ void canonicaliser::gather_nd(const node& n) {
 void canonicaliser::trilu(const node& n) {
   const shape_t& x = in_shape(n, 0);
   const std::int64_t rows = x[x.size() - 2], columns = x[x.size() - 1];
-  const std::int64_t shift = present(n, 1) ? integers(n, 1, "k")[0] : 0;
+  const std::int64_t shift = present(n, 1) ? integer(n, 1, "k") : 0;
   const bool upper = n.integer("upper", 1) != 0;
   charge(n, static_cast<double>(rows) * static_cast<double>(columns));
   std::vector<std::int64_t> keeps;
@@ -196,9 +199,12 @@ void canonicaliser::reverse_sequence(const node& n) {
   const shape_t& x = in_shape(n, 0);
   const auto axis = static_cast<std::size_t>(axis_of(n, n.integer("time_axis", 0), x.size()));
   const std::vector<std::int64_t> lengths = integers(n, 1, "the lengths");
+  if (lengths.empty()) refuse_node(n, "a batch of no sequences");
   for (std::int64_t l : lengths)
     if (l != lengths[0]) refuse_node(n, "lengths that differ within the batch have no kernel");
-  const std::int64_t length = lengths[0];
+  if (lengths[0] < 0 || lengths[0] > x[axis])
+    refuse_node(n, "a length of " + std::to_string(lengths[0]) + " in sequences of " + std::to_string(x[axis]));
+  const std::int64_t length = std::max<std::int64_t>(lengths[0], 1);
   slice_parameters s{std::vector<std::int64_t>(x.size(), 0), std::vector<std::int64_t>(x.size(), 1)};
   s.starts[axis] = length - 1;
   s.steps[axis] = length > 1 ? -1 : 1;

@@ -95,7 +95,8 @@ void canonicaliser::tile(const node& n) {
 void canonicaliser::pad(const node& n) {
   const shape_t& x = in_shape(n, 0);
   const std::size_t rank = x.size();
-  std::vector<std::int64_t> pads = present(n, 1) ? integers(n, 1, "pads") : n.integers("pads");
+  const bool old = n.version < 11;
+  std::vector<std::int64_t> pads = old ? n.integers("pads") : integers(n, 1, "pads");
   std::vector<std::int64_t> axes;
   if (present(n, 3)) axes = integers(n, 3, "axes");
   pad_parameters p;
@@ -104,7 +105,7 @@ void canonicaliser::pad(const node& n) {
            : mode == "reflect" ? pad_mode::reflect
            : mode == "edge"    ? pad_mode::edge
                                : pad_mode::wrap;
-  p.value = present(n, 2) ? number(n, 2, "constant_value") : n.number("value", 0);
+  p.value = old ? n.number("value", 0) : present(n, 2) ? number(n, 2, "constant_value") : 0;
   p.before.assign(rank, 0);
   p.after.assign(rank, 0);
   const std::size_t count = axes.empty() ? rank : axes.size();

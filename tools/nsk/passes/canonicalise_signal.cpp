@@ -21,11 +21,10 @@ double share_in_term(std::int64_t t, int from, std::int64_t k, int to, std::int6
 void canonicaliser::dft(const node& n) {
   const shape_t &x = in_shape(n, 0), &y = out_shape(n);
   const bool axis_is_input = n.version >= 20;
-  const std::int64_t given = !axis_is_input ? n.integer("axis", 1) : present(n, 2) ? integers(n, 2, "the axis")[0] : -2;
+  const std::int64_t given = !axis_is_input ? n.integer("axis", 1) : present(n, 2) ? integer(n, 2, "the axis") : -2;
   const auto axis = static_cast<std::size_t>(axis_of(n, given, x.size()));
   const std::int64_t parts = x.back(), terms = y[axis];
-  const std::int64_t length = present(n, 1) ? integers(n, 1, "the length")[0] : x[axis],
-                     used = std::min(length, x[axis]);
+  const std::int64_t length = present(n, 1) ? integer(n, 1, "the length") : x[axis], used = std::min(length, x[axis]);
   transpose_parameters to_end, back;
   shape_t rows;
   for (std::size_t d = 0; d + 1 < x.size(); ++d)
@@ -65,8 +64,8 @@ void canonicaliser::stft(const node& n) {
   const std::int64_t parts = x.size() == 3 ? x[2] : 1, frames = y[1], terms = y[2];
   const std::vector<double> window = present(n, 2) ? numbers(n, 2, "the window") : std::vector<double>();
   const std::int64_t length =
-      present(n, 3) ? integers(n, 3, "the length of a frame")[0] : static_cast<std::int64_t>(window.size());
-  const std::int64_t step = integers(n, 1, "the step between frames")[0];
+      present(n, 3) ? integer(n, 3, "the length of a frame") : static_cast<std::int64_t>(window.size());
+  const std::int64_t step = integer(n, 1, "the step between frames");
   if (length > 65535 || step > 65535) refuse_node(n, "a frame, or the step to the next one, is longer than 65535");
   conv_parameters c;
   c.w.kernel_w = static_cast<int>(length);

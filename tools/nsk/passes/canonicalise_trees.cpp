@@ -8,7 +8,8 @@
 
 namespace nsk::tool {
 
-std::vector<float> canonicaliser::tree_base(const node& n, std::int64_t targets) const {
+std::vector<float> canonicaliser::tree_base(const node& n, std::int64_t targets) {
+  charge(n, static_cast<double>(targets));
   const std::vector<double> given = number_list(n, "base_values");
   std::vector<float> base;
   for (std::size_t t = 0; t < static_cast<std::size_t>(targets); ++t)

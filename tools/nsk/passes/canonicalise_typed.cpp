@@ -72,7 +72,8 @@ bool canonicaliser::integer_arithmetic(const node& n) {
     for (const std::size_t i : {1, 2}) {
       if (!present(n, i)) continue;
       const int clipped = temporary(n, i == 1 ? "above" : "below", in_shape(n, 0), type);
-      emit(n, arithmetic_parameters{i == 1 ? arithmetic_kind::max : arithmetic_kind::min}, {y, in(n, i)}, clipped);
+      emit(n, arithmetic_parameters{i == 1 ? arithmetic_kind::max : arithmetic_kind::min},
+           {y, reshaped(n, in(n, i), {})}, clipped);
       y = clipped;
     }
     emit(n, reshape_parameters{}, {y});

@@ -32,6 +32,9 @@ int canonicaliser::exchanged(const node& n, int x, const std::string& suffix) {
   return result;
 }
 
+/// Most pictures in the depth of a kernel: each becomes a convolution of its own.
+constexpr std::size_t deepest_kernel = 256;
+
 /// The sum over the kernel's depth of convolutions of pictures.
 void canonicaliser::conv_of_volume(const node& n) {
   const shape_t &x = in_shape(n, 0), &w = in_shape(n, 1), &y = out_shape(n);
@@ -54,6 +57,9 @@ void canonicaliser::conv_of_volume(const node& n) {
   }
   volume = exchanged(n, volume, "pictures");
   const auto plane = static_cast<std::size_t>(w[3] * w[4]), depth = static_cast<std::size_t>(w[2]);
+  if (depth > deepest_kernel)
+    refuse_node(n, "its kernel is " + std::to_string(depth) + " deep; kernels of volumes may be " +
+                       std::to_string(deepest_kernel) + " deep at most");
   int sum = no_value;
   for (std::size_t k = 0; k < depth; ++k) {
     const std::string tap = std::to_string(k);
@@ -63,10 +69,9 @@ void canonicaliser::conv_of_volume(const node& n) {
     c.pad_right = flat.pad_right;
     c.groups = groups;
     c.outputs = static_cast<int>(w[0]);
-    for (std::size_t i = 0; i < all.size() / plane; ++i)
-      if (i % depth == k)
-        c.weights.insert(c.weights.end(), all.begin() + static_cast<std::ptrdiff_t>(i * plane),
-                         all.begin() + static_cast<std::ptrdiff_t>((i + 1) * plane));
+    for (std::size_t i = k; i < all.size() / plane; i += depth)
+      c.weights.insert(c.weights.end(), all.begin() + static_cast<std::ptrdiff_t>(i * plane),
+                       all.begin() + static_cast<std::ptrdiff_t>((i + 1) * plane));
     c.bias.assign(static_cast<std::size_t>(w[0]), 0.0);
     if (k == 0 && present(n, 2)) c.bias = numbers(n, 2, "the bias");
     if (c.bias.size() != static_cast<std::size_t>(w[0]))

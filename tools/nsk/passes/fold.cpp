@@ -2,12 +2,19 @@
 /// Constants that scale or shift channels, into the weights beside them.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include "passes/program.hpp"
 #include "passes/rewriter.hpp"
 
 namespace nsk::tool {
 namespace {
+
+/// Whether all numbers are finite in float32: folded ones that are not would turn finite results into others.
+bool fits(const std::vector<double>& numbers) {
+  return std::all_of(numbers.begin(), numbers.end(),
+                     [](double v) { return std::abs(v) <= std::numeric_limits<float>::max(); });
+}
 
 class constant_folder : rewriter {
  public:
@@ -40,8 +47,7 @@ class constant_folder : rewriter {
     const auto values = per_channel(factor, shape, c ? 1 : shape.size() - 1);
     if (!values) return false;
     const auto outputs = static_cast<std::size_t>(c ? c->outputs : d->outputs);
-    std::vector<double>& bias = c ? c->bias : d->bias;
-    std::vector<double>& weights = c ? c->weights : d->weights;
+    std::vector<double> bias = c ? c->bias : d->bias, weights = c ? c->weights : d->weights;
     const std::size_t depth = weights.size() / outputs;
     for (std::size_t n = 0; n < outputs; ++n) {
       const double v = (*values)[n];
@@ -51,6 +57,9 @@ class constant_folder : rewriter {
       if (scale != 1)
         for (std::size_t k = 0; k < depth; ++k) weights[c ? n * depth + k : k * outputs + n] *= scale;
     }
+    if (!fits(bias) || !fits(weights)) return false;
+    (c ? c->bias : d->bias) = std::move(bias);
+    (c ? c->weights : d->weights) = std::move(weights);
     take_over(source, i, o.output);
     return true;
   }
@@ -100,9 +109,8 @@ class constant_folder : rewriter {
     if (m_p.is_constant(x) || m_p.shape(x) != shape) return false;
     if (adds && c && (c->w.pad_top != 0 || c->w.pad_left != 0 || c->pad_bottom != 0 || c->pad_right != 0)) return false;
     const auto values = per_channel(source->inputs[swaps ? 0 : 1], shape, c ? 1 : shape.size() - 1);
-    const auto folds = [&](double v) { return std::isfinite(v) && (b->kind != binary_kind::div || v != 0); };
-    if (!values || !std::all_of(values->begin(), values->end(), folds)) return false;
-    std::vector<double>&weights = c ? c->weights : d->weights, &bias = c ? c->bias : d->bias;
+    if (!values) return false;
+    std::vector<double> weights = c ? c->weights : d->weights, bias = c ? c->bias : d->bias;
     const std::size_t outputs = bias.size(), depth = weights.size() / outputs;
     const std::size_t taps = c ? static_cast<std::size_t>(c->w.kernel_h) * static_cast<std::size_t>(c->w.kernel_w) : 1;
     for (std::size_t n = 0; n < outputs; ++n) {
@@ -116,6 +124,9 @@ class constant_folder : rewriter {
           weight = b->kind == binary_kind::mul ? weight * v : weight / v;
       }
     }
+    if (!fits(bias) || !fits(weights)) return false;
+    (c ? c->bias : d->bias) = std::move(bias);
+    (c ? c->weights : d->weights) = std::move(weights);
     o.inputs[0] = x;
     return true;
   }

@@ -191,7 +191,11 @@ forest forest_of_positions(const graph& g, const node& n) {
   }
   for (std::size_t i = 0; i < targets.size(); ++i)
     f.nodes[count + i].scores.emplace_back(static_cast<std::int32_t>(targets[i]), weights[i]);
-  for (const std::int64_t root : r.integers("tree_roots")) f.roots.push_back(static_cast<std::size_t>(root));
+  std::set<std::int64_t> known;
+  for (const std::int64_t root : r.integers("tree_roots")) {
+    if (!known.insert(root).second) r.fail("tree_roots names a tree twice");
+    f.roots.push_back(static_cast<std::size_t>(root));
+  }
   return f;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "passes/views.hpp"
 #include <algorithm>
+#include <string>
+#include "errors.hpp"
 
 namespace nsk::tool {
 
@@ -72,6 +74,7 @@ view transposed(const view& v, const std::vector<int>& permutation) {
 }
 
 view broadcast(const view& v, const shape_t& shape) {
+  if (v.rank() > shape.size()) refuse("a tensor of " + std::to_string(v.rank()) + " axes is broadcast to fewer");
   view result = v;
   result.shape.insert(result.shape.begin(), shape.size() - v.rank(), 1);
   result.stride.insert(result.stride.begin(), shape.size() - v.rank(), 0);

@@ -121,6 +121,8 @@ conv_sizes conv_transpose_of(call& c) {
             "output_padding or output_shape has a wrong length");
   const std::string auto_pad = c.op().text("auto_pad", "NOTSET");
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+  c.require(same || auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad.empty(),
+            "attribute 'auto_pad' must be NOTSET, VALID, SAME_UPPER or SAME_LOWER");
   for (std::int64_t v : wanted) c.require(v >= 0 && v <= largest, "attribute 'output_shape' has an impossible value");
   for (std::size_t d = 0; d < axes; ++d) {
     c.require(w.input[d] <= largest && extra[d] >= 0 && extra[d] <= largest,

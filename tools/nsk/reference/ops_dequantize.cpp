@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// DequantizeLinear: scale * (stored - zero point), with one scale, one per position of an axis, or one per block of
 /// it.
+#include <limits>
 #include "reference/operators.hpp"
 
 namespace nsk::tool::reference {
@@ -17,8 +18,9 @@ void infer_dequantize(call& c) {
     const std::size_t axis = c.axis(c.op().integer("axis", 1), x.size());
     const std::int64_t block = c.op().integer("block_size", 0);
     shape_t blocks = x;
+    c.require(block >= 0 && block <= std::numeric_limits<std::int32_t>::max(), "block_size is out of range");
     if (block > 0) blocks[axis] = (x[axis] + block - 1) / block;
-    c.require(block >= 0 && scale == (block > 0 ? blocks : shape_t{x[axis]}), "the scale has a wrong shape");
+    c.require(scale == (block > 0 ? blocks : shape_t{x[axis]}), "the scale has a wrong shape");
   }
   c.declare(0, c.type(1), x);
 }

@@ -314,8 +314,7 @@ void infer_cast(call& c) {
   const i64 to = c.op().integer("to", 0);
   const std::optional<element> target = element_of_onnx(to);
   // Narrow integers and narrow floats have no type of their own here, so a Cast cannot round to them.
-  const bool narrow_integer = to >= 21;
-  if (!target || *target == element::string || narrow_integer)
+  if (!target || *target == element::string || is_narrow(to))
     c.fail("a cast to " + onnx_type_name(to) + " is not supported");
   c.declare(0, *target, c.shape(0));
 }

@@ -33,7 +33,7 @@ void require_coefficients(const call& c, i64 outputs) {
   require_numbers(c);
   c.require_rank(0, 2, 2);
   const auto coefficients = static_cast<i64>(numbers_of(c, "coefficients").size());
-  if (outputs < 1 || coefficients != outputs * c.shape(0)[1])
+  if (outputs < 1 || outputs > coefficients || coefficients != outputs * c.shape(0)[1])
     c.fail("coefficients has " + std::to_string(coefficients) + " numbers for " + std::to_string(outputs) +
            " outputs of " + std::to_string(c.shape(0)[1]) + " features");
 }

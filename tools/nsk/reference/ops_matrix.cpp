@@ -48,7 +48,7 @@ void evaluate_gemm(call& c) {
   double* y = c.out_floats();
   gemm(s.m, s.n, s.k, a, s.k, b, s.n, y, s.n);
   for (std::int64_t i = 0; i < s.m * s.n; ++i) y[i] *= alpha;
-  if (!c.has(2)) return;
+  if (!c.has(2) || beta == 0) return;
   for_each_offset(c.out_shape(0), broadcast_strides(c.shape(2), c.out_shape(0)),
                   [&](std::int64_t i, std::int64_t at) { y[i] += beta * c.floats(2)[at]; });
 }

@@ -150,6 +150,7 @@ void evaluate_layer_normalization(call& c) {
 
 void infer_rms_normalization(call& c) {
   c.require_inputs(2, 2);
+  c.require(c.output_count() == 1, "it has one output");
   infer_layer_normalization(c);
 }
 

@@ -48,6 +48,7 @@ void keep_aspect_ratio(const call& c, resampling& r, const std::vector<std::size
   for (std::size_t a : axes)
     scale = policy == "not_larger" ? std::min(scale, r.axes[a].scale) : std::max(scale, r.axes[a].scale);
   for (std::size_t a : axes) {
+    c.require(scale * static_cast<double>(r.axes[a].in) < 2147483648.0, "a length of its result is 2^31 or more");
     r.axes[a].scale = scale;
     r.axes[a].out = static_cast<i64>(scale * static_cast<double>(r.axes[a].in) + 0.5);
   }
@@ -82,6 +83,11 @@ void read_axes(const call& c, resampling& r) {
     }
   }
   if (scales.empty()) keep_aspect_ratio(c, r, axes);
+  for (const axis_plan& a : r.axes)
+    c.require(r.coordinates != "align_corners" ||
+                  std::abs(a.scale * static_cast<double>(a.in) - static_cast<double>(a.out)) <= 1e-3,
+              "align_corners with a scale that does not give a whole length: ONNX's specification and ONNX Runtime "
+              "disagree about it. Export with sizes instead of scales");
   if (r.coordinates == "tf_crop_and_resize") {
     const std::vector<double> roi = c.number_list(1);
     c.require(roi.size() == 2 * axes.size(), "roi must have a start and an end per axis");
@@ -126,15 +132,15 @@ void infer_resize(call& c) {
   c.declare(0, c.type(0), shape);
 }
 
-/// Where output position `i` lies in the input.
+/// Where output position `i` lies in the input. Where a scale gives no whole length, half_pixel_symmetric alone sees
+/// the length before it was rounded, as in ONNX Runtime.
 double source_position(const resampling& r, const axis_plan& a, double i) {
-  const double in = static_cast<double>(a.in), out = a.scale * in;  // the resized length before it was rounded
+  const double in = static_cast<double>(a.in), out = static_cast<double>(a.out);
   if (r.coordinates == "asymmetric") return i / a.scale;
   if (r.coordinates == "align_corners") return out == 1 ? 0 : i * (in - 1) / (out - 1);
   if (r.coordinates == "pytorch_half_pixel") return out > 1 ? (i + 0.5) / a.scale - 0.5 : 0;
   if (r.coordinates == "tf_half_pixel_for_nn") return (i + 0.5) / a.scale;
-  if (r.coordinates == "half_pixel_symmetric")
-    return in / 2 * (1 - static_cast<double>(a.out) / out) + (i + 0.5) / a.scale - 0.5;
+  if (r.coordinates == "half_pixel_symmetric") return in / 2 * (1 - out / (a.scale * in)) + (i + 0.5) / a.scale - 0.5;
   if (r.coordinates == "tf_crop_and_resize") {
     if (out == 1) return 0.5 * (a.roi_start + a.roi_end) * (in - 1);
     return a.roi_start * (in - 1) + i * (a.roi_end - a.roi_start) * (in - 1) / (out - 1);

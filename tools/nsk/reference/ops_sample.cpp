@@ -73,6 +73,7 @@ void infer_grid_sample(call& c) {
             "its mode is none that ONNX defines");
   c.require(padding == "zeros" || padding == "border" || padding == "reflection",
             "its padding_mode is none that ONNX defines");
+  c.require(x[2] > 0 && x[3] > 0, "there is no picture to sample");
   c.declare(0, c.type(0), {x[0], x[1], grid[1], grid[2]});
 }
 

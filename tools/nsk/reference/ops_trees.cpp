@@ -199,11 +199,10 @@ bool every_class_scores(const call& c, const votes& v) {
   for (const place& where : raised) ++raises[where.first];
   std::set<i64> always;
   bool raises_always = false;
-  for (const auto& [tree, total] : leaves) {
-    raises_always = raises_always || raises[tree] == total;
-    for (i64 k = 0; k < v.classes; ++k)
-      if (count[{tree, k}] == total) always.insert(k);
-  }
+  for (const auto& [tree, total] : leaves) raises_always = raises_always || raises[tree] == total;
+  for (const auto& [where, votes_there] : count)
+    if (const auto tree = leaves.find(where.first); tree != leaves.end() && tree->second == votes_there)
+      always.insert(where.second);
   return static_cast<i64>(always.size()) == v.classes || (v.non_negative && raises_always);
 }
 

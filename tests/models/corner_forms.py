@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Corners of the operators' definitions: nothing to do, factors that overflow, numbers that are none, lengths that are not whole.
+
+  corner_forms.py [PATTERN]
+"""
+import re
+import sys
+
+import numpy as np
+
+from exported_forms import case, check_refusal, floats, ints, run
+
+CASES = {}
+
+
+def form(name, *arguments, **options):
+    case(name, *arguments, cases=CASES, **options)
+
+
+NONE = {"i": np.zeros((0, 1), np.int64), "u": floats(0, 3)}
+ALONG = {"i": np.zeros((0, 3), np.int64), "u": floats(0, 3)}
+form("scatter_nd_of_nothing", "(float[4,3] x) => (float[4,3] y)", "s = ScatterND(x, i, u) y = Relu(s)", NONE)
+form("scatter_nd_of_nothing_added", "(float[4,3] x) => (float[4,3] y)", 's = ScatterND<reduction="add">(x, i, u) y = Relu(s)', NONE)
+form("scatter_elements_of_nothing", "(float[4,3] x) => (float[4,3] y)", "s = ScatterElements(x, i, u) y = Relu(s)", ALONG)
+form("reverse_sequences_of_one", "(float[5,2,3] x) => (float[5,2,3] y)", "y = ReverseSequence(x, lengths)", {"lengths": ints(1, 1)})
+
+form("gemm_without_its_bias", "(float[3,4] x) => (float[3,5] y)", "y = Gemm<beta=0.0>(x, b, c)", {"b": floats(4, 5), "c": np.full(5, np.nan, np.float32)})
+form("gemm_without_its_computed_bias", "(float[3,4] x, float[3,5] c) => (float[3,5] y)", "y = Gemm<beta=0.0>(x, b, c)", {"b": floats(4, 5)},
+     inputs={"c": np.full((3, 5), np.inf, np.float32)})
+WEIGHTS = {"w": floats(2, 2, 1, 1)}
+form("convolution_divided_by_zero", "(float[1,2,3,3] x) => (float[1,2,3,3] y)", "t = Conv(x, w) d = Div(t, zero) y = Sigmoid(d)",
+     {**WEIGHTS, "zero": np.zeros((1, 2, 1, 1), np.float32)})
+LARGE = {"w": floats(2, 2, 1, 1) * np.float32(1e19), "f": np.full((1, 2, 1, 1), 1e25, np.float32)}
+SMALL = {"x": floats(1, 2, 3, 3) * np.float32(1e-25)}
+form("factor_behind_a_convolution", "(float[1,2,3,3] x) => (float[1,2,3,3] y)", "t = Conv(x, w) y = Mul(t, f)", LARGE, inputs=SMALL)
+form("factor_before_a_convolution", "(float[1,2,3,3] x) => (float[1,2,3,3] y)", "t = Mul(x, f) y = Conv(t, w)", LARGE, inputs=SMALL)
+
+SCALES = np.float32([1, 1, 1.7, 1.7])
+form("resized_constant_cropped", "(float[1,1,6,6] x) => (float[1,1,6,6] y)",
+     't = Resize<coordinate_transformation_mode="tf_crop_and_resize", mode="linear">(c, r, s) y = Add(t, x)',
+     {"c": floats(1, 1, 4, 4), "r": np.float32([0, 0, 0.1, 0.2, 1, 1, 0.9, 0.8]), "s": SCALES})
+form("resized_constant_of_one_pixel", "(float[1,1,1,1] x) => (float[1,1,1,1] y)",
+     't = Resize<coordinate_transformation_mode="pytorch_half_pixel", mode="linear">(c, , s) y = Add(t, x)',
+     {"c": floats(1, 1, 4, 4), "s": np.float32([1, 1, 0.4, 0.4])})
+form("resized_to_no_whole_length", "(float[1,2,4,4] x) => (float[1,2,2,1] y)",
+     'y = Resize<coordinate_transformation_mode="pytorch_half_pixel", mode="linear">(x, , s)', {"s": np.float32([1, 1, 0.6, 0.4])})
+
+REFUSED = {
+    "celu_of_negative_alpha": ("(float[4] x) => (float[4] y)", "y = Celu<alpha=-1.0>(x)", {}, "positive alpha"),
+    "clip_to_no_number": ("(float[4] x) => (float[4] y)", "y = Clip(x, low)", {"low": np.float32(np.nan)}, "not a number"),
+    "gelu_of_another_kind": ("(float[4] x) => (float[4] y)", 'y = Gelu<approximate="foo">(x)', {}, "none or tanh"),
+    "resized_constant_between_corners": ("(float[1,1,6,6] x) => (float[1,1,6,6] y)",
+                                         't = Resize<coordinate_transformation_mode="align_corners", mode="linear">(c, , s) y = Add(t, x)',
+                                         {"c": floats(1, 1, 4, 4), "s": SCALES}, "disagree about it"),
+    "kernel_of_a_deep_volume": ("(float[1,1,300,2,2] x) => (float[1,1,1,2,2] y)", "y = Conv(x, w)", {"w": floats(1, 1, 300, 1, 1)}, "256 deep at most"),
+    "cumulative_sum_along_nothing": ("(float[4,3] x) => (float[4,3] y)", "y = CumSum(x, axis)", {"axis": ints()}, "one number"),
+    "sequences_beyond_their_length": ("(float[5,2,3] x) => (float[5,2,3] y)", "y = ReverseSequence(x, lengths)", {"lengths": ints(6, 6)}, "length of 6"),
+    "an_empty_picture_sampled": ("(float[1,2,2,2] g) => (float[1,1,2,2] y)", 'y = GridSample<padding_mode="border">(c, g)', {"c": floats(1, 1, 0, 3)}, "no picture"),
+    "scales_for_rows": ("(float[3,4] x) => (float[3,5] y)", "q = QuantizeLinear(x, s, z) p = QLinearMatMul(q, v, zs, b, s, z, s, z) y = DequantizeLinear(p, s, z)",
+                        {"s": np.float32(0.1), "z": np.uint8(3), "v": floats(3, low=0.1), "zs": np.zeros(3, np.uint8), "b": np.zeros((4, 5), np.uint8)}, "each row"),
+}
+DEQUANTIZED = {"scales_for_rows", "stored_in_four_bits", "stored_in_named_four_bits"}
+REFUSED["stored_in_four_bits"] = ("(float[4] x) => (float[4] y)", "z = Constant<value=int4 {1}>() q = QuantizeLinear(x, s, z) y = DequantizeLinear(q, s, z)",
+                                  {"s": np.float32(0.1)}, "4- or 2-bit integers")
+REFUSED["stored_in_named_four_bits"] = ("(float[4] x) => (float[4] y)", "q = QuantizeLinear<output_dtype=22>(x, s) y = DequantizeLinear(q, s)",
+                                        {"s": np.float32(0.1)}, "does not know")
+
+
+def main():
+    pattern = sys.argv[1] if len(sys.argv) > 1 else ".*"
+    chosen = [name for name in CASES if re.fullmatch(pattern, name)]
+    for name in chosen:
+        print(f"{name}: {run(name, CASES[name]):.1e}", flush=True)
+    for name, refused in REFUSED.items():
+        check_refusal(name, *refused, *(["--dequantize"] if name in DEQUANTIZED else []))
+    print(f"{len(chosen)} forms agree with ONNX Runtime, {len(REFUSED)} are refused with a reason")
+
+
+if __name__ == "__main__":
+    main()
