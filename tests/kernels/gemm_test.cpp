@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <utility>
 #include <doctest/doctest.h>
 #include <netsuke/kernels/fully_connected.hpp>
 #include <netsuke/kernels/mat_mul.hpp>
@@ -82,6 +83,30 @@ TEST_CASE("fully_connected: vectors, and many leading dimensions with strides") 
   for (int i = 0; i < 30; ++i) a.insert(a.end(), input.data() + i * 2 * k, input.data() + i * 2 * k + k);
   expected = oracle::multiply(a, b, bias, 30, k, n);
   CHECK(oracle::error_units({output.data(), output.data() + output.size()}, expected.value, expected.magnitude) < 5);
+}
+
+TEST_CASE("pack_panels: lines, columns and neither contiguous, any number of either") {
+  for (int n : {1, 3, 8, 15, 16, 17, 20, 24, 25, 50})
+    for (int k : {1, 2, 7, 16, 21, 40})
+      for (const auto& [row, column] : {std::pair{n, 1}, {1, k}, {2 * n, 2}}) {
+        CAPTURE(n);
+        CAPTURE(k);
+        CAPTURE(row);
+        random_floats next(static_cast<std::uint32_t>(n * 100 + k));
+        std::vector<float> b = next.many(2 * static_cast<std::size_t>(n) * k), dense;
+        for (int i = 0; i < k; ++i)
+          for (int j = 0; j < n; ++j) dense.push_back(b[static_cast<std::size_t>(i * row + j * column)]);
+        const std::size_t floats = static_cast<std::size_t>(nsk::panel_floats(n, k));
+        aligned_floats got(floats), expected(floats);
+        std::fill(got.data(), got.data() + floats, -7.0f);
+        pack(transposed(dense, k, n).data(), std::vector<float>(n, 0.0f).data(), n, k, expected.data());
+        nsk::tensor_view right = view_of(b.data(), {1, k, n}),
+                         packed = view_of(got.data(), {1, static_cast<int>(floats)});
+        right.stride[1] = row;
+        right.stride[2] = column;
+        nsk::kernels::pack_panels({right, packed}, {0, 1, 0, 1, 0, packed.shape[1]}, nullptr);
+        CHECK(std::equal(got.data(), got.data() + floats, expected.data()));
+      }
 }
 
 TEST_CASE("pack_panels and mat_mul: batches, transposed right sides, a shared right side") {

@@ -9,7 +9,8 @@
 #include <random>
 
 #include "errors.hpp"
-#include "import/onnx_types.hpp"
+#include "graph/onnx_type.hpp"
+#include "import/onnx_tensor.hpp"
 #include "import/onnx_wire.hpp"
 #include "onnx_writer.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "errors.hpp"
 #include "graph/resolver.hpp"
-#include "import/onnx_types.hpp"
+#include "graph/onnx_type.hpp"
 #include "reference/evaluator.hpp"
 
 namespace nsk::tool {

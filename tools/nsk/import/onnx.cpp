@@ -11,9 +11,10 @@
 
 #include "io/files.hpp"
 #include "errors.hpp"
+#include "graph/onnx_type.hpp"
 #include "import/names.hpp"
 #include "import/onnx_functions.hpp"
-#include "import/onnx_types.hpp"
+#include "import/onnx_tensor.hpp"
 #include "io/looks_like.hpp"
 
 namespace nsk::tool {

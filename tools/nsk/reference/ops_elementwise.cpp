@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "import/onnx_types.hpp"
+#include "graph/onnx_type.hpp"
 #include "reference/operators.hpp"
 
 namespace nsk::tool::reference {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "import/onnx_types.hpp"
+#include "import/onnx_tensor.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -7,12 +7,13 @@
 
 #include "errors.hpp"
 #include "graph/float16.hpp"
+#include "graph/onnx_type.hpp"
 #include "import/names.hpp"
 
 namespace nsk::tool {
 namespace {
 
-using wire::data_type;
+using data_type = onnx_type;
 namespace fs = std::filesystem;
 
 /// Bits of one element in raw_data; 0 for what is not decoded.
@@ -149,46 +150,6 @@ void decode_typed(array& a, data_type t, const wire::tensor& w) {
   }
 }
 
-}
-
-bool is_narrow(std::int64_t type) {
-  const auto t = static_cast<data_type>(type);
-  return t == data_type::uint4 || t == data_type::int4 || t == data_type::uint2 || t == data_type::int2;
-}
-
-std::optional<element> element_of_onnx(std::int64_t type) {
-  switch (static_cast<data_type>(type)) {
-    case data_type::float32:
-    case data_type::float16:
-    case data_type::bfloat16: return element::f32;
-    case data_type::float64: return element::f64;
-    case data_type::int8:
-    case data_type::int4:
-    case data_type::int2: return element::i8;
-    case data_type::uint8:
-    case data_type::uint4:
-    case data_type::uint2: return element::u8;
-    case data_type::int16: return element::i16;
-    case data_type::uint16: return element::u16;
-    case data_type::int32: return element::i32;
-    case data_type::uint32: return element::u32;
-    case data_type::int64: return element::i64;
-    case data_type::uint64: return element::u64;
-    case data_type::boolean: return element::boolean;
-    case data_type::string: return element::string;
-    default: return std::nullopt;
-  }
-}
-
-std::string onnx_type_name(std::int64_t type) {
-  static const char* const names[] = {"UNDEFINED",      "FLOAT",    "UINT8",        "INT8",           "UINT16",
-                                      "INT16",          "INT32",    "INT64",        "STRING",         "BOOL",
-                                      "FLOAT16",        "DOUBLE",   "UINT32",       "UINT64",         "COMPLEX64",
-                                      "COMPLEX128",     "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2",
-                                      "FLOAT8E5M2FNUZ", "UINT4",    "INT4",         "FLOAT4E2M1",     "FLOAT8E8M0",
-                                      "UINT2",          "INT2",     "FLOAT6E2M3",   "FLOAT6E3M2"};
-  constexpr std::int64_t count = sizeof names / sizeof names[0];
-  return type >= 0 && type < count ? names[type] : "element type " + std::to_string(type);
 }
 
 array decode_tensor(const wire::tensor& t, const tensor_source& source) {

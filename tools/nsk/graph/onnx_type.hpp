@@ -1,12 +1,43 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// ONNX's element types and tensors as the graph's.
-#include <filesystem>
+/// ONNX's element types as the graph's.
+#include <cstdint>
 #include <optional>
+#include <string>
 #include "graph/array.hpp"
-#include "import/onnx_wire.hpp"
 
 namespace nsk::tool {
+
+/// TensorProto.DataType.
+enum class onnx_type : std::int32_t {
+  undefined = 0,
+  float32 = 1,
+  uint8 = 2,
+  int8 = 3,
+  uint16 = 4,
+  int16 = 5,
+  int32 = 6,
+  int64 = 7,
+  string = 8,
+  boolean = 9,
+  float16 = 10,
+  float64 = 11,
+  uint32 = 12,
+  uint64 = 13,
+  complex64 = 14,
+  complex128 = 15,
+  bfloat16 = 16,
+  float8e4m3fn = 17,
+  float8e4m3fnuz = 18,
+  float8e5m2 = 19,
+  float8e5m2fnuz = 20,
+  uint4 = 21,
+  int4 = 22,
+  float4e2m1 = 23,
+  float8e8m0 = 24,
+  uint2 = 25,
+  int2 = 26
+};
 
 /// Whether a TensorProto.DataType is a 4- or 2-bit integer: stored numbers, with which nothing can compute.
 bool is_narrow(std::int64_t type);
@@ -16,15 +47,5 @@ std::optional<element> element_of_onnx(std::int64_t data_type);
 
 /// Returns ONNX's spelling, "FLOAT16"; "element type 99" for unknown ones.
 std::string onnx_type_name(std::int64_t data_type);
-
-/// Where external data may lie, and how messages begin.
-struct tensor_source {
-  std::filesystem::path folder;
-  std::string what;  ///< "initializer 'w'"
-};
-
-/// Decodes a tensor. Refuses types that the graph cannot hold, strings, negative or huge dimensions, bytes that
-/// disagree with the shape, and external files that are missing, too short or outside `source.folder`.
-array decode_tensor(const wire::tensor& t, const tensor_source& source);
 
 }
