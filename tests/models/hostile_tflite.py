@@ -121,6 +121,7 @@ def sparse():
     yield "fewer rows than there are", matrix(lambda m, s, r, c: assign(c.arraySegments, values=[0, 1])), ["'k'", "row segments"]
     yield "a level twice", matrix(lambda m, s, r, c: assign(s, traversalOrder=[0, 0])), ["'k'", "levels"]
     yield "a level that is not there", matrix(lambda m, s, r, c: assign(s, traversalOrder=[0, 7])), ["'k'", "levels"]
+    yield "blocks of one dimension twice", matrix(lambda m, s, r, c: assign(s, blockMap=[1, 1], traversalOrder=[0, 1, 2, 3], dimMetadata=[r, c, r, r])), ["'k'", "levels"]
     yield "a level without lists", matrix(lambda m, s, r, c: assign(c, arraySegmentsType=0, arraySegments=None)), ["'k'"]
     yield "more elements than bytes", matrix(lambda m, s, r, c: assign(c, format=0, denseSize=4)), ["'k'"]
 
@@ -156,8 +157,24 @@ def options():
     yield "a block of 2^30", run("SPACE_TO_DEPTH", [], [1, 1, 1, 4], ("SpaceToDepthOptions", {"blockSize": 1 << 30})), ["operator 0", "blocksize"]
     yield "an index outside", run("GATHER", [[99]], [1, 6, 6, 1], ("GatherOptions", {"axis": 3})), ["GATHER", "index 99"]
     yield "the end of a slice before its begin", run("SLICE", [[0, 4, 0, 0], [1, -3, 6, 4]]), ["operator 0", "SLICE"]
+    m = Model()
+    yield "floored quotients that may be off by one", m.run("FLOOR_DIV", [m.x, m.constant([0.1], F)], SHAPE), ["FLOOR_DIV", "power of two"]
+    cut = {"beginMask": 8, "endMask": 0, "ellipsisMask": 0, "newAxisMask": 0, "shrinkAxisMask": 8}
+    yield "a masked begin of one element", run("STRIDED_SLICE", [[0, 0, 0, 2], [1, 6, 6, 3], [1, 1, 1, 1]], [1, 6, 6], ("StridedSliceOptions", cut)), ["runtimes differ"]
+    yield "numbers that change their scale unread", pooled_between_scales(), ["MAX_POOL_2D", "different scales"]
     yield "flexbuffers that are none", custom("TFLite_Detection_PostProcess", b"\xff" * 40), ["TFLite_Detection_PostProcess"]
     yield "a custom operator nobody knows", custom("Evil", b""), ["operator 0", "Evil", "not supported"]
+
+
+def pooled_between_scales():
+    m = Model(SHAPE, np.int8)
+    y = m.w.tensor("y", SHAPE, np.int8)
+    for tensor, scale in ((m.x, 0.5), (y, 0.25)):
+        q = m.schema.QuantizationParametersT()
+        assign(q, scale=[scale], zeroPoint=[0])
+        m.tensors[tensor].quantization = q
+    m.w.operator("MAX_POOL_2D", [m.x], [y], ("Pool2DOptions", {"strideW": 1, "strideH": 1, "filterWidth": 1, "filterHeight": 1}))
+    return m.finish(y)
 
 
 def layers():

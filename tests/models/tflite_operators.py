@@ -100,7 +100,8 @@ def elementwise():
         yield op, op, [PICTURE, In([1, 7, 6, 5])], None
         yield f"{op} with one per channel", op, [PICTURE, weights(5)], None
     yield "POW", "POW", [In([1, 7, 6, 5], low=0.1, high=3), In([1, 7, 6, 5])], None
-    yield "FLOOR_DIV", "FLOOR_DIV", [In([3, 4], low=-9, high=9), In([3, 4], low=1, high=3)], None
+    yield "FLOOR_DIV", "FLOOR_DIV", [In([3, 4], low=-9, high=9), np.float32([2, -0.5, 1, 4])], None
+    yield "FLOOR_DIV of constants", "FLOOR_DIV", [np.float32([1, 1, 7]), np.float32([0.1, 0.2, -3])], None
     yield "FLOOR_MOD", "FLOOR_MOD", [In([3, 4], np.int32, -9, 9), i32(1, -2, 3, -4)], None
     for op in ("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"):
         yield op, op, [In([3, 40], np.int32, -2, 2), In([3, 40], np.int32, -2, 2)], None
@@ -184,6 +185,7 @@ def matrices():
     yield "GATHER with computed indices", "GATHER", [weights(7, 3), In([4], np.int32, 0, 6)], ("GatherOptions", {"axis": 0, "batchDims": 0})
     yield "EMBEDDING_LOOKUP", "EMBEDDING_LOOKUP", [In([4], np.int32, 0, 6), weights(7, 3)], None
     yield "ONE_HOT", "ONE_HOT", [In([4], np.int32, -1, 6), np.int32(5), np.float32(3), np.float32(-1)], ("OneHotOptions", {"axis": -1})
+    yield "ONE_HOT of negative numbers", "ONE_HOT", [In([6], np.int32, -4, 0), np.int32(5), np.float32(3), np.float32(-1)], ("OneHotOptions", {"axis": -1})
     yield "ONE_HOT in front", "ONE_HOT", [In([4], np.int32, 0, 6), np.int32(5), np.float32(3), np.float32(-1)], ("OneHotOptions", {"axis": 0})
     for most, least in ((5, 0.2), (30, 0.5), (5, 3.0)):
         limits = [np.int32(most), np.float32(0.3), np.float32(least)]

@@ -27,11 +27,12 @@ bool is_tflite(const std::byte* bytes, std::size_t size);
 /// become f32, integers or bool (float16 and sparse ones are widened and spread, quantised ones become scale * (stored
 /// - zero_point)); every value is typed and static, and what follows from constants alone is folded. Nodes are named
 /// "<OPERATOR>_<index>", values after their tensors. With `dequantize`, quantised activations become float32 values
-/// that saturate where the source's would; Quantize and Dequantize disappear. Variable tensors and resources become
-/// inputs, outputs and graph::states; branches on data are computed both, loops are unrolled. Refuses, naming operator,
-/// index and tensor: damaged or contradictory files (every index, shape and length is checked), operators and options
-/// that are not known, shapes that the operators do not give, loops whose end depends on data, quantised states, and
-/// quantised models without `dequantize`. `name` is what messages call the model.
+/// that saturate where the source's would, but for the probabilities of SOFTMAX; Quantize and Dequantize disappear.
+/// Variable tensors and resources become inputs, outputs and graph::states; branches on data are computed both, loops
+/// are unrolled. Refuses, naming operator, index and tensor: damaged or contradictory files (every index, shape and
+/// length is checked), operators and options that are not known, shapes that the operators do not give, loops whose end
+/// depends on data, quantised states, and quantised models without `dequantize`. `name` is what messages call the
+/// model.
 graph import_tflite(const std::byte* bytes, std::size_t size, const std::string& name, const tflite_options& options);
 
 /// Names of the builtin and custom operators that import, sorted.

@@ -120,6 +120,11 @@ bool is_quantized(const tflite_tensor& t) {
   }
 }
 
+bool stored_alike(const tflite_tensor& a, const tflite_tensor& b) {
+  const affine of_a = affine_of(a), of_b = affine_of(b);
+  return of_a.scale == of_b.scale && of_a.zero == of_b.zero;
+}
+
 std::pair<double, double> quantized_range(const tflite_tensor& t) {
   const affine a = affine_of(t);
   if (a.scale.size() != 1) refuse(what(t) + " is an activation with a scale per channel. The file is damaged");

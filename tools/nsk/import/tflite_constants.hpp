@@ -16,6 +16,9 @@ std::optional<element> element_of_tflite(tfl::TensorType type);
 /// a scale, and wider ones that are constant.
 bool is_quantized(const tflite_tensor& t);
 
+/// Whether two quantised tensors give stored numbers the same meaning.
+bool stored_alike(const tflite_tensor& a, const tflite_tensor& b);
+
 /// Smallest and largest real number that a quantised tensor with one scale can hold.
 std::pair<double, double> quantized_range(const tflite_tensor& t);
 

@@ -79,12 +79,17 @@ void tflite_importer::binary() {
     fail("the floored remainder of floats has no kernel. Compute it as x - floor(x / y) * y in the model");
   const bool pictures = prefer_pictures({input(0), input(1)});
   const value_id y = emit(names.at(m_op->name), {operand(input(0), pictures), operand(input(1), pictures)});
-  tfl::Activation a = tfl::Activation::NONE;
-  if (const auto* add = optional_options<tfl::AddOptions>()) a = add->fused_activation_function();
-  if (const auto* sub = optional_options<tfl::SubOptions>()) a = sub->fused_activation_function();
-  if (const auto* mul = optional_options<tfl::MulOptions>()) a = mul->fused_activation_function();
-  if (const auto* div = optional_options<tfl::DivOptions>()) a = div->fused_activation_function();
-  finish(output(), y, pictures, a);
+  finish(output(), y, pictures, fused_activation());
+}
+
+/// The function behind a sum, difference, product or quotient; tables of other operators say nothing.
+tfl::Activation tflite_importer::fused_activation() const {
+  const auto of = [](const auto* o) { return o == nullptr ? tfl::Activation::NONE : o->fused_activation_function(); };
+  if (m_op->name == "ADD") return of(optional_options<tfl::AddOptions>());
+  if (m_op->name == "SUB") return of(optional_options<tfl::SubOptions>());
+  if (m_op->name == "MUL") return of(optional_options<tfl::MulOptions>());
+  if (m_op->name == "DIV") return of(optional_options<tfl::DivOptions>());
+  return tfl::Activation::NONE;
 }
 
 void tflite_importer::squared_difference() {
@@ -94,6 +99,8 @@ void tflite_importer::squared_difference() {
   finish(output(), emit("Mul", {d, d}), pictures);
 }
 
+/// Quotients are rounded once, in double precision: in single precision a quotient just below a whole number can become
+/// it. Powers of two divide exactly.
 void tflite_importer::floor_divide() {
   require_operands(2, 2);
   const bool constants = is_constant(input(0)) && is_constant(input(1));
@@ -101,11 +108,21 @@ void tflite_importer::floor_divide() {
     fail("the floored quotient of integers has no kernel. Compute it in float32");
   const bool pictures = prefer_pictures({input(0), input(1)});
   value_id a = operand(input(0), pictures), b = operand(input(1), pictures);
-  if (type_of(input(0)) == element::f32) return finish(output(), emit("Floor", {emit("Div", {a, b})}), pictures);
-  // constants: through double precision, which holds 32-bit quotients
+  if (type_of(input(0)) == element::f32 && !constants) {
+    const value& divisor = at(b);
+    for (std::int64_t i = 0; i < (divisor.constant ? divisor.constant->count() : 1); ++i) {
+      int exponent = 0;
+      if (!divisor.constant || std::abs(std::frexp(divisor.constant->number(i), &exponent)) != 0.5)
+        fail(
+            "floored quotients of floats need a constant divisor, a power of two: others may be off by one in single "
+            "precision. Compute floor(x / y) in the model where that does not matter");
+    }
+    return finish(output(), emit("Floor", {emit("Div", {a, b})}), pictures);
+  }
   if (size_of(type_of(input(0))) > 4) fail("the floored quotient of 64-bit integers is not supported");
   const auto to = [&](value_id v, std::int64_t type) { return emit("Cast", {v}, {{"to", type}}); };
-  bind(output(), to(emit("Floor", {emit("Div", {to(a, 11), to(b, 11)})}), 6), pictures);
+  const std::int64_t result = type_of(input(0)) == element::f32 ? 1 : 6;
+  bind(output(), to(emit("Floor", {emit("Div", {to(a, 11), to(b, 11)})}), result), pictures);
 }
 
 void tflite_importer::not_equal() {

@@ -126,6 +126,7 @@ void tflite_importer::translate(const tflite_operator& o) {
            "operator is not supported. Replace it in the exporter by operators of docs/operators.md, or cut the graph "
            "before it and compute it in the game");
     require(!o.outputs.empty() || acts_without_results(o), "it has no outputs. The file is damaged");
+    require_stored_alike();
     if (reads_complex(o) && found->second != &tflite_importer::part_of_complex && o.name != "CAST")
       each_part(found->second);
     else
@@ -306,6 +307,7 @@ value_id tflite_importer::operand(int t, bool pictures) {
 }
 
 value_id tflite_importer::constant(array a) {
+  m_folder.make(a.count(), "its tables");
   value v;
   v.name = m_value_names.unique((m_op == nullptr ? std::string("constant") : operator_name(*m_op)) + "/constant");
   v.type = a.type;

@@ -49,6 +49,7 @@ class tflite_importer {
   void gelu();
   void bounded_relu();
   void binary();
+  tfl::Activation fused_activation() const;
   void squared_difference();
   void floor_divide();
   void not_equal();
@@ -245,6 +246,7 @@ class tflite_importer {
   std::string operator_name(const tflite_operator& o) const {
     return m_scope.prefix + o.name + "_" + std::to_string(o.index);
   }
+  void require_stored_alike() const;
   std::string describe_operator() const;
   static bool acts_without_results(const tflite_operator& o);
   void translate(const tflite_operator& o);

@@ -58,7 +58,8 @@ void tflite_importer::softmax() {
     const float beta = options<tfl::SoftmaxOptions>().beta();
     if (beta != 1.0f) x = emit("Mul", {x, constant_number(static_cast<double>(beta))});
   }
-  bind(output(), emit(log ? "LogSoftmax" : "Softmax", {x}, {{"axis", std::int64_t{pictures ? 1 : -1}}}), pictures);
+  const value_id y = emit(log ? "LogSoftmax" : "Softmax", {x}, {{"axis", std::int64_t{pictures ? 1 : -1}}});
+  log ? finish(output(), y, pictures) : bind(output(), y, pictures);
 }
 
 void tflite_importer::l2_normalize() {
@@ -195,9 +196,12 @@ void tflite_importer::one_hot() {
   require_operands(4, 4);
   const value_id on = reshaped(plain(input(2)), {1}), off = reshaped(plain(input(3)), {1});
   const value_id levels = emit("Concat", {off, on}, {{"axis", std::int64_t{0}}});
-  const value_id depth = reshaped(plain(input(1)), {1});
-  bind(output(),
-       emit("OneHot", {plain(input(0)), depth, levels}, {{"axis", std::int64_t{options<tfl::OneHotOptions>().axis()}}}),
+  const value_id depth = reshaped(plain(input(1)), {1}), index = plain(input(0));
+  // ONNX counts negative indices from the end; here they are no position, as the depth itself is none.
+  const value_id zero = constant(array(type_of(input(0)), {}));
+  const value_id beyond = emit("CastLike", {depth, index}),
+                 given = emit("Where", {emit("Less", {index, zero}), beyond, index});
+  bind(output(), emit("OneHot", {given, depth, levels}, {{"axis", std::int64_t{options<tfl::OneHotOptions>().axis()}}}),
        false);
 }
 

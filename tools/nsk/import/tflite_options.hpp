@@ -19,7 +19,8 @@ namespace nsk::tool {
 class named_options {
  public:
   explicit named_options(const flatbuffers::Vector<std::uint8_t>* bytes) {
-    if (bytes == nullptr || bytes->size() < 3 || !flexbuffers::VerifyBuffer(bytes->data(), bytes->size()))
+    std::vector<std::uint8_t> visited;  // without it, shared vectors are verified again and again
+    if (bytes == nullptr || bytes->size() < 3 || !flexbuffers::VerifyBuffer(bytes->data(), bytes->size(), &visited))
       refuse("its options are missing or damaged");
     const flexbuffers::Reference root = flexbuffers::GetRoot(bytes->data(), bytes->size());
     if (!root.IsMap()) refuse("its options are no map of names. The file is damaged");

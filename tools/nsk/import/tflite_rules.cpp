@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// Which rule translates which operator.
 #include <algorithm>
+#include <set>
 
+#include "import/tflite_constants.hpp"
 #include "import/tflite_importer.hpp"
 
 namespace nsk::tool {
@@ -135,6 +137,42 @@ const std::unordered_map<std::string, tflite_importer::rule>& tflite_importer::b
       {"NON_MAX_SUPPRESSION_V4", &i::suppress},
       {"NON_MAX_SUPPRESSION_V5", &i::suppress}};
   return table;
+}
+
+/// Operators that only move stored numbers would read them by another scale where their output has one of its own.
+void tflite_importer::require_stored_alike() const {
+  static const std::set<std::string> movers = {"RESHAPE",
+                                               "SQUEEZE",
+                                               "EXPAND_DIMS",
+                                               "TRANSPOSE",
+                                               "SPLIT",
+                                               "SPLIT_V",
+                                               "SLICE",
+                                               "STRIDED_SLICE",
+                                               "UNPACK",
+                                               "PACK",
+                                               "TILE",
+                                               "BROADCAST_TO",
+                                               "REVERSE_V2",
+                                               "GATHER",
+                                               "GATHER_ND",
+                                               "MAX_POOL_2D",
+                                               "RESIZE_BILINEAR",
+                                               "RESIZE_NEAREST_NEIGHBOR",
+                                               "PAD",
+                                               "PADV2",
+                                               "MIRROR_PAD",
+                                               "SPACE_TO_BATCH_ND",
+                                               "BATCH_TO_SPACE_ND",
+                                               "DEPTH_TO_SPACE",
+                                               "SPACE_TO_DEPTH"};
+  if (m_op->custom || movers.count(m_op->name) == 0) return;
+  for (const int x : m_op->inputs)
+    for (const int y : m_op->outputs)
+      if (x >= 0 && y >= 0 && is_quantized(tensor(x)) && is_quantized(tensor(y)) && !stored_alike(tensor(x), tensor(y)))
+        fail("'" + tensor(x).name + "' and '" + tensor(y).name +
+             "' are stored with different scales or zero points, though it only moves numbers. Quantise the model "
+             "again");
 }
 
 const std::unordered_map<std::string, tflite_importer::rule>& tflite_importer::custom_rules() {

@@ -73,7 +73,7 @@ void tflite_importer::concatenate() {
   for (std::size_t i = 0; i < m_op->inputs.size(); ++i) inputs.push_back(in_form(input(i), pictures));
   const value_id y =
       emit("Concat", inputs, {{"axis", pictures ? picture_axis(axis) : static_cast<std::int64_t>(axis)}});
-  bind(output(), activated(y, o.fused_activation_function(), -HUGE_VAL, HUGE_VAL), pictures);
+  finish(output(), y, pictures, o.fused_activation_function());
 }
 
 value_id tflite_importer::sliced(value_id v, bool pictures, const list& starts, const list& stops, const list& steps) {
@@ -170,6 +170,9 @@ void tflite_importer::strided_slice() {
       continue;
     }
     if (bit(o.shrink_axis_mask(), i)) {
+      require(step[i] > 0 && !bit(o.begin_mask(), i),
+              "an axis that is cut to one element needs a positive stride, and a begin that is not masked: runtimes "
+              "differ about others");
       starts[axis] = begin[i] < 0 ? begin[i] + x[axis] : begin[i];
       require(starts[axis] >= 0 && starts[axis] < x[axis], "an index lies outside its axis");
       stops[axis] = starts[axis] + 1;

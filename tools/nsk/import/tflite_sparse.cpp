@@ -40,7 +40,10 @@ sparse_layout::sparse_layout(const tflite_tensor& t) : m_shape(t.shape), m_what(
   const auto require = [&](bool good) {
     if (!good) refuse(damaged);
   };
-  m_most = 2 * t.size;  // the narrowest take four bits
+  m_most = 2 * t.size;                      // the narrowest take four bits
+  for (std::size_t b = 1; b < blocks; ++b)  // in order, and so no more than there are dimensions
+    require(s.block_map()->Get(static_cast<flatbuffers::uoffset_t>(b - 1)) <
+            s.block_map()->Get(static_cast<flatbuffers::uoffset_t>(b)));
   require(s.traversal_order() != nullptr && s.dim_metadata() != nullptr && rank > 0);
   require(s.traversal_order()->size() == rank + blocks && s.dim_metadata()->size() == rank + blocks);
   std::vector<char> seen(rank + blocks, 0);

@@ -140,9 +140,9 @@ conv_sizes conv_transpose_of(call& c) {
     w.output[d] = w.input[d];
     w.input[d] = length;
   }
-  s.taps = count_of(w.kernel);
-  s.positions = count_of(w.output);
-  s.plane = count_of(w.input);
+  s.taps = checked_count(w.kernel, c.who());
+  s.positions = checked_count(w.output, c.who());
+  s.plane = checked_count(w.input, c.who());
   return s;
 }
 
