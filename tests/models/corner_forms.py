@@ -4,12 +4,9 @@
 
   corner_forms.py [PATTERN]
 """
-import re
-import sys
-
 import numpy as np
 
-from exported_forms import case, check_refusal, floats, ints, run
+from exported_forms import case, floats, ints, run_forms
 
 CASES = {}
 
@@ -67,15 +64,5 @@ REFUSED["stored_in_named_four_bits"] = ("(float[4] x) => (float[4] y)", "q = Qua
                                         {"s": np.float32(0.1)}, "does not know")
 
 
-def main():
-    pattern = sys.argv[1] if len(sys.argv) > 1 else ".*"
-    chosen = [name for name in CASES if re.fullmatch(pattern, name)]
-    for name in chosen:
-        print(f"{name}: {run(name, CASES[name]):.1e}", flush=True)
-    for name, refused in REFUSED.items():
-        check_refusal(name, *refused, *(["--dequantize"] if name in DEQUANTIZED else []))
-    print(f"{len(chosen)} forms agree with ONNX Runtime, {len(REFUSED)} are refused with a reason")
-
-
 if __name__ == "__main__":
-    main()
+    run_forms(CASES, REFUSED, DEQUANTIZED)

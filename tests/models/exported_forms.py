@@ -353,17 +353,17 @@ def check_refusal(name, signature, body, constants, pattern, *options, opset=21)
         raise SystemExit(f"{name}: a refusal with '{pattern}' expected, exit code {done.returncode}: {done.stderr}")
 
 
-def main():
+def run_forms(cases, refused, dequantized=()):
+    """Runs the forms whose names match the argument, and all refusals; `dequantized`: refusals in spite of --dequantize."""
     pattern = sys.argv[1] if len(sys.argv) > 1 else ".*"
-    chosen = [name for name in CASES if re.fullmatch(pattern, name)]
+    chosen = [name for name in cases if re.fullmatch(pattern, name)]
     for name in chosen:
-        print(f"{name}: {run(name, CASES[name]):.1e}", flush=True)
-    print(f"{len(chosen)} forms agree with ONNX Runtime")
-    for name, refused in REFUSED.items():
-        check_refusal(name, *refused)
-    check_trust()
-    print(f"{len(REFUSED)} forms are refused with a reason")
+        print(f"{name}: {run(name, cases[name]):.1e}", flush=True)
+    for name, form in refused.items():
+        check_refusal(name, *form, *(["--dequantize"] if name in dequantized else []))
+    print(f"{len(chosen)} forms agree with ONNX Runtime, {len(refused)} are refused with a reason")
 
 
 if __name__ == "__main__":
-    main()
+    run_forms(CASES, REFUSED)
+    check_trust()

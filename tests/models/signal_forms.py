@@ -4,12 +4,9 @@
 
   signal_forms.py [PATTERN]
 """
-import re
-import sys
-
 import numpy as np
 
-from exported_forms import case, check_refusal, floats, ints, run
+from exported_forms import case, floats, ints, run_forms
 
 CASES = {}
 
@@ -78,15 +75,5 @@ REFUSED = {
 }
 
 
-def main():
-    pattern = sys.argv[1] if len(sys.argv) > 1 else ".*"
-    chosen = [name for name in CASES if re.fullmatch(pattern, name)]
-    for name in chosen:
-        print(f"{name}: {run(name, CASES[name]):.1e}", flush=True)
-    for name, refused in REFUSED.items():
-        check_refusal(name, *refused)
-    print(f"{len(chosen)} forms agree with ONNX Runtime, {len(REFUSED)} are refused with a reason")
-
-
 if __name__ == "__main__":
-    main()
+    run_forms(CASES, REFUSED)

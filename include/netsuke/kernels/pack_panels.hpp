@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <netsuke/core/packing.hpp>
 #include <netsuke/kernels/args.hpp>
-#include <netsuke/simd/vec.hpp>
+#include <netsuke/kernels/impl/lanes.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
@@ -19,28 +19,20 @@ struct column_block {
   int depth;
 };
 
-/// The first n lanes, 0 to all of them; zeros in the others.
-NSK_INLINE simd::f32 load_lanes_of(const float* p, int n) {
-  return n == simd::f32::lanes ? simd::load(p) : n == 0 ? simd::zero() : simd::load_partial(p, n);
-}
-NSK_INLINE void store_lanes_of(float* p, int n, simd::f32 x) {
-  n == simd::f32::lanes ? simd::store(p, x) : simd::store_partial(p, n, x);
-}
-
 /// Writes `width` floats, a register's or fewer, to each of the lines, which are `line` floats apart: `columns` of them
 /// from the block, then zeros.
 inline void pack_contiguous(float* to, int line, const column_block& b, int width, int columns) {
   for (int k = 0; k < b.depth; ++k)
-    store_lanes_of(to + std::ptrdiff_t{k} * line, width, load_lanes_of(b.from + k * b.row, columns));
+    store_lanes(to + std::ptrdiff_t{k} * line, 1, width, load_lanes(b.from + k * b.row, 1, columns));
 }
 inline void pack_transposed(float* to, int line, const column_block& b, int width, int columns) {
   constexpr int lanes = simd::f32::lanes;
   for (int k = 0; k < b.depth; k += lanes) {
     const int rows = b.depth - k < lanes ? b.depth - k : lanes;
     simd::f32 x[lanes];
-    for (int i = 0; i < lanes; ++i) x[i] = load_lanes_of(b.from + k + i * b.column, i < columns ? rows : 0);
+    for (int i = 0; i < lanes; ++i) x[i] = load_lanes(b.from + k + i * b.column, 1, i < columns ? rows : 0);
     simd::transpose(x);
-    for (int i = 0; i < rows; ++i) store_lanes_of(to + std::ptrdiff_t{k + i} * line, width, x[i]);
+    for (int i = 0; i < rows; ++i) store_lanes(to + std::ptrdiff_t{k + i} * line, 1, width, x[i]);
   }
 }
 inline void pack_strided(float* to, int line, const column_block& b, int width, int columns) {
@@ -54,10 +46,8 @@ inline void pack_panel(float* to, column_block b, int width, int columns) {
   constexpr int lanes = simd::f32::lanes;
   for (int c = 0; c < width; ++c) to[c] = 0;
   to += width;
-  for (int c = 0; c < width; c += lanes, to += lanes, b.from += lanes * b.column) {
-    const int some = width - c < lanes ? width - c : lanes, exist = columns <= c         ? 0
-                                                                    : columns - c < some ? columns - c
-                                                                                         : some;
+  for (int part = 0; part * lanes < width; ++part, to += lanes, b.from += lanes * b.column) {
+    const int some = part_length(width, part), exist = part_length(columns, part);
     if (b.column == 1)
       pack_contiguous(to, width, b, some, exist);
     else if (b.row == 1)

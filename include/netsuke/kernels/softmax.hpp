@@ -50,7 +50,7 @@ inline void softmax_along(const softmax_line& l, std::ptrdiff_t from_next, std::
   const auto output = [&](int line, std::ptrdiff_t i, std::ptrdiff_t n, const f32x16& x) {
     store_sixteen(l.to + line * to_next + i * to_step, to_step, n, x);
   };
-  /// Calls f(line, i, n) for the blocks of up to 16 positions of all lines.
+  // Calls f(line, i, n) for the blocks of up to 16 positions of all lines.
   const auto each = [&](auto f) {
     for_sixteens(
         l.count, [&](std::ptrdiff_t i) { simd::unroll<Lines>([&](auto line) { f(line, i, 16); }); },
@@ -83,7 +83,7 @@ inline void softmax_along(const softmax_line& l, std::ptrdiff_t from_next, std::
     });
     return;
   }
-  f32x16 last[Lines];  // lines of up to 16 never leave the registers
+  f32x16 last[Lines];  // what fills no block of 16 stays in registers
   each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) {
     last[line] = power(line, input(line, i, n));
     if (n == 16) output(line, i, n, last[line]);

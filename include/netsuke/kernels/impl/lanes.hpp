@@ -21,7 +21,7 @@ NSK_INLINE simd::f32 load_lanes(const float* p, std::ptrdiff_t step, std::ptrdif
 /// Stores the first n lanes, `step` apart.
 NSK_INLINE void store_lanes(float* p, std::ptrdiff_t step, std::ptrdiff_t n, simd::f32 x) {
   using simd::f32;
-  if (step == 1 && n >= f32::lanes) return simd::store(p, x);
+  if (step == 1) return n >= f32::lanes ? simd::store(p, x) : simd::store_partial(p, static_cast<int>(n), x);
   float block[f32::lanes];
   simd::store(block, x);
   for (std::ptrdiff_t i = 0; i < n && i < f32::lanes; ++i) p[i * step] = block[i];
@@ -29,7 +29,7 @@ NSK_INLINE void store_lanes(float* p, std::ptrdiff_t step, std::ptrdiff_t n, sim
 
 alignas(64) inline constexpr std::int32_t lane_number[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
 
-/// How many of n elements fall into part i of sixteen.
+/// How many of n elements fall into part i, a register long.
 NSK_INLINE int part_length(std::ptrdiff_t n, int i) {
   const std::ptrdiff_t left = n - i * simd::f32::lanes;
   return left <= 0 ? 0 : left >= simd::f32::lanes ? simd::f32::lanes : static_cast<int>(left);
