@@ -163,12 +163,51 @@ void compare_bits(const run_results& first, const run_results& other, const std:
 
 /// Results that are rounded by nothing: they are exact wherever their operands are.
 bool is_exact(const std::string& op) {
-  static const std::set<std::string> exact = {
-      "Relu",      "Max",      "Min",     "Neg",       "Abs",         "Identity", "Transpose",    "Reshape",   "Squeeze",
-      "Unsqueeze", "Flatten",  "Concat",  "Split",     "Slice",       "Gather",   "GatherND",     "Expand",    "Tile",
-      "Pad",       "Where",    "Floor",   "Ceil",      "Round",       "Sign",     "Clip",         "MaxPool",   "ReduceMax",
-      "ReduceMin", "Cast",     "Equal",   "Less",      "Greater",     "And",      "Or",           "Not",       "Xor",
-      "ArgMax",    "ArgMin",   "TopK",    "ScatterND", "GatherElements", "ScatterElements", "DepthToSpace", "SpaceToDepth", "Shape"};
+  static const std::set<std::string> exact = {"Relu",
+                                              "Max",
+                                              "Min",
+                                              "Neg",
+                                              "Abs",
+                                              "Identity",
+                                              "Transpose",
+                                              "Reshape",
+                                              "Squeeze",
+                                              "Unsqueeze",
+                                              "Flatten",
+                                              "Concat",
+                                              "Split",
+                                              "Slice",
+                                              "Gather",
+                                              "GatherND",
+                                              "Expand",
+                                              "Tile",
+                                              "Pad",
+                                              "Where",
+                                              "Floor",
+                                              "Ceil",
+                                              "Round",
+                                              "Sign",
+                                              "Clip",
+                                              "MaxPool",
+                                              "ReduceMax",
+                                              "ReduceMin",
+                                              "Cast",
+                                              "Equal",
+                                              "Less",
+                                              "Greater",
+                                              "And",
+                                              "Or",
+                                              "Not",
+                                              "Xor",
+                                              "ArgMax",
+                                              "ArgMin",
+                                              "TopK",
+                                              "ScatterND",
+                                              "GatherElements",
+                                              "ScatterElements",
+                                              "DepthToSpace",
+                                              "SpaceToDepth",
+                                              "Shape"};
   return exact.count(op) != 0;
 }
 
@@ -185,7 +224,8 @@ class oracle {
     resolved = inputs.dequantize || !inputs.set.empty() || !is_evaluated(imported);
     if (!resolved) return;
     for (const auto& [name, a] : read_inputs(request, 1).front()) inputs.shapes[name] = a.shape;
-    for (int i = 0; i < m_file.view.variant(0).state_count(); ++i) inputs.shapes.erase(m_file.view.variant(0).state(i).name());
+    for (int i = 0; i < m_file.view.variant(0).state_count(); ++i)
+      inputs.shapes.erase(m_file.view.variant(0).state(i).name());
     for (auto it = inputs.shapes.begin(); it != inputs.shapes.end();)
       it = m_graph.find(it->first) == no_value ? inputs.shapes.erase(it) : std::next(it);
     resolve(m_graph, inputs);
@@ -305,8 +345,8 @@ void evaluate(const json& request, const model_file& file, const std::vector<arr
     answer["reference_resolved"] = source.resolved;
     answer["reference"] = numbers.add(source.run(inputs, names, 0, 0), names);
     for (int i = 0; i < request.value("disturbed", 0); ++i)
-      answer["disturbed"].push_back(
-          numbers.add(source.run(inputs, names, request.value("noise", 4.0), static_cast<std::uint64_t>(i) + 1), names));
+      answer["disturbed"].push_back(numbers.add(
+          source.run(inputs, names, request.value("noise", 4.0), static_cast<std::uint64_t>(i) + 1), names));
   } catch (const error& e) {
     answer["reference_refused"] = e.what();
   }
@@ -336,7 +376,8 @@ json serve(const json& request) {
   }
   answer["engine"] = numbers.add(first, names);
   evaluate(request, file, inputs, names, numbers, answer);
-  for (int i = 0; i < file.view.variant(0).step_count(); ++i) answer["steps"].push_back(nsk::name_of(file.view.variant(0).step(i).op()));
+  for (int i = 0; i < file.view.variant(0).step_count(); ++i)
+    answer["steps"].push_back(nsk::name_of(file.view.variant(0).step(i).op()));
   numbers.write(request.at("result").get<std::string>());
   return answer;
 }
