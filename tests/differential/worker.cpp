@@ -223,7 +223,8 @@ class oracle {
     const graph imported = m_graph;
     resolved = inputs.dequantize || !inputs.set.empty() || !is_evaluated(imported);
     if (!resolved) return;
-    for (const auto& [name, a] : read_inputs(request, 1).front()) inputs.shapes[name] = a.shape;
+    const std::vector<arrays> given = read_inputs(request, 1);
+    for (const auto& [name, a] : given.front()) inputs.shapes[name] = a.shape;
     for (int i = 0; i < m_file.view.variant(0).state_count(); ++i)
       inputs.shapes.erase(m_file.view.variant(0).state(i).name());
     for (auto it = inputs.shapes.begin(); it != inputs.shapes.end();)
