@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""From a seed to a case, and cases as folders."""
+import json
+import random
+
+import numpy as np
+import onnx
+
+import elementwise
+import flow
+import known
+import matrices
+import moves
+import normalizations
+import patterns
+import recurrent
+import reductions
+import resizing
+import windows
+from examine import Case
+from net import Net, Unfit
+
+MODULES = [elementwise, windows, reductions, moves, matrices, resizing, normalizations, patterns, recurrent, flow]
+FAMILIES = {f"{m.__name__}.{name}": made for m in MODULES for name, made in m.FAMILIES.items()}
+ATTEMPTS = 60
+
+
+def draw(seed, wanted=()):
+    """The model of a seed: deterministic, whatever was drawn before. `wanted`: parts of names of families; empty: all."""
+    names = [n for n in FAMILIES if not wanted or any(w in n for w in wanted)]
+    for attempt in range(ATTEMPTS):
+        rng = random.Random(f"{seed} {attempt}")
+        family = rng.choices(names, [FAMILIES[n][0] for n in names])[0]
+        net = Net(rng.randrange(1 << 60), runs=rng.choice([1, 1, 2]))
+        try:
+            FAMILIES[family][1](net)
+            return case_of(net, family)
+        except Unfit:
+            continue
+    raise RuntimeError(f"no model of seed {seed} fits")
+
+
+def case_of(net, family):
+    request = {"runs": net.runs, **net.request}
+    model = net.model()
+    special = net.special
+    if special and len(net.nodes) > 1 and not known.CLAMPS.isdisjoint(n.op_type for n in net.nodes):
+        special = False
+        net.feeds = {n: [tamed(a) for a in runs] for n, runs in net.feeds.items()}
+    return Case(model, net.feeds, request, family, net.tolerance or 0, net.peer, special, net.state_shapes, net.sets)
+
+
+def tamed(array):
+    """Without what a clamp makes another number of, and without what overflows on the way there."""
+    if array.dtype != np.float32:
+        return array
+    return np.where(np.isfinite(array) & (np.abs(array) < 1e4), array, np.float32(0.5)).astype(np.float32)
+
+
+def save(case, verdict, folder):
+    """Writes the model, the inputs and what is wrong; read again by load."""
+    folder.mkdir(parents=True, exist_ok=True)
+    onnx.save(case.model, folder / "model.onnx")
+    (folder / "model.txt").write_text(onnx.printer.to_text(case.model))
+    for index, (name, runs) in enumerate(case.feeds.items()):
+        np.save(folder / f"in{index}.npy", np.stack(runs))
+    sets = {n: [v, list(s), np.dtype(d).name] for n, (v, s, d) in case.sets.items()}
+    text = {"request": case.request, "feeds": list(case.feeds), "family": case.family, "share": case.share, "peer": case.peer, "special": case.special,
+            "state_shapes": {n: list(s) for n, s in case.state_shapes.items()}, "sets": sets, "kind": verdict.kind, "text": verdict.text}
+    (folder / "case.json").write_text(json.dumps(text, indent=1) + "\n")
+
+
+def load(folder):
+    text = json.loads((folder / "case.json").read_text())
+    feeds = {name: list(np.load(folder / f"in{index}.npy")) for index, name in enumerate(text["feeds"])}
+    sets = {n: (v, s, np.dtype(d)) for n, (v, s, d) in text["sets"].items()}
+    return Case(onnx.load(folder / "model.onnx"), feeds, text["request"], text["family"], text["share"], text["peer"], text["special"], text["state_shapes"], sets)

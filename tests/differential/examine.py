@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""One model, examined: converted, run in every way, compared with the evaluator, ONNX Runtime and, where those differ, the reference
+implementation of the onnx package."""
+import dataclasses
+import re
+
+import numpy as np
+import onnx
+
+import compare
+import known
+import peers
+from worker import Crashed
+
+LOSSY = 1e-4
+
+
+@dataclasses.dataclass
+class Case:
+    """A model, what its inputs hold in every run, and the options of the request."""
+    model: onnx.ModelProto
+    feeds: dict
+    request: dict = dataclasses.field(default_factory=dict)
+    family: str = ""
+    share: float = 0  # of a lossy conversion against another runtime, of the largest magnitude; 0: single precision's own
+    peer: bool = True
+    special: bool = False  # inputs hold infinities, NaN or numbers whose squares overflow
+    state_shapes: dict = dataclasses.field(default_factory=dict)
+    sets: dict = dataclasses.field(default_factory=dict)
+
+    @property
+    def runs(self):
+        return len(next(iter(self.feeds.values()))) if self.feeds else self.request.get("runs", 1)
+
+    @property
+    def outputs(self):
+        return [o.name for o in self.model.graph.output]
+
+    @property
+    def operators(self):
+        return operators_of(self.model.graph) + [o for f in self.model.functions for o in operators_of(f)]
+
+
+def operators_of(graph):
+    result = []
+    for node in graph.node:
+        if node.op_type != "Constant":
+            result.append(node.op_type)
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                result += operators_of(attribute.g)
+    return result
+
+
+@dataclasses.dataclass
+class Verdict:
+    """`kind`: good, refused, both refuse, known, peer alone, or a finding: wrong, disagree, apart, crashed, failed, accepted."""
+    kind: str
+    text: str = ""
+
+    @property
+    def found(self):
+        return self.kind in ("wrong", "disagree", "apart", "crashed", "failed")
+
+
+def reason_of(message):
+    """A refusal without names and numbers, for counting."""
+    operator = re.search(r"\(([A-Z]\w+)[,)]", message)
+    text = re.sub(r"^.*?\): ", "", message, count=1) if message.startswith(("node ", "operator ")) else message
+    text = re.sub(r"'[^']*'", "'..'", text)
+    text = re.sub(r"\[[-\d,. ]*\]", "[..]", text)
+    return (operator[1] + ": " if operator else "") + re.sub(r"-?\d+", "N", text)[:150]
+
+
+def first_difference(case, got, want, disturbed, share, names=None):
+    excused = not known.CLAMPS.isdisjoint(case.operators)
+    for name in names or got:
+        if name not in want:
+            continue
+        for run, (g, w) in enumerate(zip(got[name], want[name])):
+            text = compare.difference(g, w, [d[name][run] for d in disturbed], share, case.request.get("rows", 0), excused)
+            if text:
+                return f"'{name}'" + (f" in run {run}" if run else "") + f": {text}"
+    return None
+
+
+def float32_of(results):
+    return {n: [a.astype(np.float32) if a.dtype == np.float64 else a for a in runs] for n, runs in results.items()}
+
+
+def judge(worker, case, answer, other, declined):
+    """Compares the answer with its reference and with the other runtime's results (None where it declined)."""
+    engine, reference, disturbed = answer["engine"], answer.get("reference"), answer.get("disturbed", [])
+    again = not disturbed
+    if reference is not None:
+        text = first_difference(case, engine, reference, disturbed, compare.NEAR)
+        if text and again:
+            return None
+        if text:
+            agrees = other is not None and not first_difference(case, engine, float32_of(other), disturbed, case.share or compare.NEAR, case.outputs)
+            if agrees and case.special:
+                return Verdict("known", "the evaluator computes in double precision, where nothing overflows")
+            return Verdict("wrong", ("(as ONNX Runtime) " if agrees else "") + "evaluator: " + text)
+    if other is None:
+        return Verdict("good" if reference is not None else "refused", "" if reference is not None else "nothing to compare with: " + declined)
+    other = float32_of(other)
+    share = case.share or compare.NEAR
+    text = first_difference(case, engine, other, disturbed, share, case.outputs)
+    if not text:
+        return Verdict("good")
+    if again:
+        return None
+    if case.share or reference is None:
+        return Verdict("wrong", "ONNX Runtime: " + text)
+    reason = known.reason(case, text)
+    if reason:
+        return Verdict("known", reason)
+    try:
+        third = float32_of(peers.onnx_reference(case))
+        against = first_difference(case, engine, third, disturbed, share, case.outputs)
+        if not against:
+            return Verdict("peer alone", text)
+        text += "; onnx: " + against
+    except peers.Declined as e:
+        text += f"; onnx declines: {e}"
+    return Verdict("disagree", "ONNX Runtime: " + text)
+
+
+def examine(worker, case):
+    """Returns a Verdict; never raises for what a model does."""
+    other, declined = None, ""
+    if case.peer:
+        try:
+            other = peers.onnx_runtime(case)
+        except peers.Declined as e:
+            declined = str(e)
+    model = case.model.SerializeToString()
+    request = {"find_states": False, **{k: v for k, v in case.request.items() if k != "open"}}
+    try:
+        for disturbed in (0, 5):
+            answer = worker.ask(model, case.feeds, {**request, "disturbed": disturbed})
+            if answer["status"] == "refused" and "cannot be run by the engine" in answer["message"]:
+                return Verdict("failed", answer["message"])
+            if answer["status"] == "refused":
+                return Verdict("refused" if other is not None or not case.peer else "both refuse", answer["message"])
+            if answer["status"] == "failed":
+                return Verdict("failed", answer["message"])
+            if answer["apart"]:
+                return Verdict("apart", "; ".join(answer["apart"][:3]))
+            verdict = judge(worker, case, answer, other, declined)
+            if verdict is not None:
+                return verdict
+    except Crashed as e:
+        return Verdict("crashed", str(e))
+    return Verdict("failed", "no verdict")
