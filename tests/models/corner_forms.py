@@ -43,6 +43,12 @@ form("resized_constant_of_one_pixel", "(float[1,1,1,1] x) => (float[1,1,1,1] y)"
 form("resized_to_no_whole_length", "(float[1,2,4,4] x) => (float[1,2,2,1] y)",
      'y = Resize<coordinate_transformation_mode="pytorch_half_pixel", mode="linear">(x, , s)', {"s": np.float32([1, 1, 0.6, 0.4])})
 
+form("parts_inside_parts", "(float[2,1,33,1] a, float[2,1,2,1] b, float[2,1,1,1] c, float[1,1,33,1] u) => (float[2,1,36,1] y)",
+     "t = Concat<axis=2>(a, b, c) y = ScatterElements<axis=3>(t, i, u)", {"i": np.zeros((1, 1, 33, 1), np.int64)})
+form("branches_before_where", "(float[2,3] x) => (float[2,3] y)",
+     "s = ReduceSum<keepdims=0>(x) c = Greater(s, zero) y = If(c) <then_branch = t () => (float[2,3] p) { p = Relu(x) },"
+     " else_branch = e () => (float[2,3] q) { q = Neg(x) }>", {"zero": np.float32(0)}, opset=8)
+
 REFUSED = {
     "celu_of_negative_alpha": ("(float[4] x) => (float[4] y)", "y = Celu<alpha=-1.0>(x)", {}, "positive alpha"),
     "clip_to_no_number": ("(float[4] x) => (float[4] y)", "y = Clip(x, low)", {"low": np.float32(np.nan)}, "not a number"),

@@ -61,6 +61,7 @@ void resolver::select_branch(const node& n) {
     m_waiting.push_back(
         helper(n, "Where", "output_" + number, {scalar, results[0].back(), results[1].back()}, n.outputs[i]));
     m_waiting.back().attributes[same_shape_mark] = std::int64_t{1};
+    m_waiting.back().version = std::max(n.version, 9);  // older opsets have If, but no Where
   }
   for (const std::size_t side : {1, 0}) {
     array taken(element::boolean, {1});

@@ -44,30 +44,36 @@ void describe_facts(const model_facts& facts, std::map<std::string, std::string>
     if (!port.description.empty()) metadata["about.port." + name] = port.description;
 }
 
+/// A file and the plans that it was written from.
+struct compiled {
+  std::vector<named_plan> plans;
+  std::vector<std::byte> file;
+  status opens() const {
+    model opened;
+    return open({file.data(), file.size()}, opened);
+  }
+};
+
 /// Refuses a file that the engine would not open, naming the step or the tensor that it would complain of.
-void require_opens(const std::vector<std::byte>& file, const std::vector<named_plan>& plans) {
-  model opened;
-  const status s = open({file.data(), file.size()}, opened);
+void require_opens(const compiled& c) {
+  const status s = c.opens();
   if (s) return;
-  const plan& first = plans.front().layout;
+  const plan& first = c.plans.front().layout;
   const auto where = static_cast<std::size_t>(s.where() < 0 ? 0 : s.where());
   std::string culprit = "the model";
-  if (plans.size() == 1 && s.code() == status_code::bad_tensor && where < first.tensors.size())
+  if (c.plans.size() == 1 && s.code() == status_code::bad_tensor && where < first.tensors.size())
     culprit = "tensor '" + first.tensors[where].name + "'";
-  else if (plans.size() == 1 && s.code() == status_code::bad_step && where < first.steps.size())
+  else if (c.plans.size() == 1 && s.code() == status_code::bad_step && where < first.steps.size())
     culprit = "step '" + first.steps[where].name + "'";
   refuse(culprit + " cannot be run by the engine (" + s.name() + ": " + s.message() +
          "). Change its shapes, types or attributes in the exporter, and please report this with the model");
 }
 
-}
-
-std::vector<std::byte> compile(const std::vector<variant_source>& variants, const compile_options& options) {
-  lower_options lowering;
-  lowering.winograd = options.winograd;
-  lowering.algorithms = options.algorithms;
+compiled compile_with(const lower_options& lowering, const std::vector<variant_source>& variants,
+                      const compile_options& options) {
   constant_pool pool;
-  std::vector<named_plan> plans;
+  compiled result;
+  std::vector<named_plan>& plans = result.plans;
   std::map<std::string, std::string> metadata = options.metadata;
   int transposes = 0;
   for (const variant_source& v : variants) {
@@ -91,9 +97,25 @@ std::vector<std::byte> compile(const std::vector<variant_source>& variants, cons
   pool.bytes.resize(pool.bytes.size() + over_read);
   describe_facts(variants.front().g.facts, metadata);
   metadata["transposes"] = std::to_string(transposes);
-  std::vector<std::byte> file = write_model(plans, pool.bytes, metadata);
-  require_opens(file, plans);
-  return file;
+  result.file = write_model(plans, pool.bytes, metadata);
+  return result;
+}
+
+}
+
+std::vector<std::byte> compile(const std::vector<variant_source>& variants, const compile_options& options) {
+  lower_options lowering;
+  lowering.winograd = options.winograd;
+  lowering.algorithms = options.algorithms;
+  compiled result = compile_with(lowering, variants, options);
+  const status_code code = result.opens().code();
+  if (code == status_code::read_before_write || code == status_code::bad_overlap) {
+    // parts of concatenations inside others may be read in blocks that `open` cannot prove complete
+    lowering.joins_in_place = false;
+    result = compile_with(lowering, variants, options);
+  }
+  require_opens(result);
+  return std::move(result.file);
 }
 
 }

@@ -19,6 +19,7 @@ namespace nsk::tool {
 struct lower_options {
   bool winograd = true;  ///< allow F(4x4, 3x3) and F(2x2, 3x3), whose rounding differs from a direct convolution's
   std::map<std::string, conv_algorithm> algorithms;  ///< wanted for convolutions of that name
+  bool joins_in_place = true;                        ///< parts of a concatenation are written where it lies
 };
 
 /// Lowers a fused program. Refuses what has no layout (more than six axes after merging).

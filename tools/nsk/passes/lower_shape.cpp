@@ -95,7 +95,7 @@ void lowerer::lower_concat(const operation& o, const concat_parameters& c) {
                        x.offset == r.whole.offset && !decided(r.owner).embed &&
                        std::count(o.inputs.begin(), o.inputs.end(), v) == 1 && decided(r.owner).output < 0 &&
                        !m_program.is_output(r.owner);
-    if (whole && !m_orders_only) {
+    if (whole && !m_orders_only && m_options.joins_in_place) {
       bool outermost = true;  // is the part one block of the result?
       for (int a : actual) {
         if (a == c.axis) break;
