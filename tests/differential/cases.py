@@ -11,8 +11,10 @@ import flow
 import known
 import matrices
 import moves
+import networks
 import normalizations
 import patterns
+import quantised
 import recurrent
 import reductions
 import resizing
@@ -20,7 +22,7 @@ import windows
 from examine import Case
 from net import Net, Unfit
 
-MODULES = [elementwise, windows, reductions, moves, matrices, resizing, normalizations, patterns, recurrent, flow]
+MODULES = [elementwise, windows, reductions, moves, matrices, resizing, normalizations, patterns, recurrent, flow, quantised, networks]
 FAMILIES = {f"{m.__name__}.{name}": made for m in MODULES for name, made in m.FAMILIES.items()}
 ATTEMPTS = 60
 
@@ -34,10 +36,43 @@ def draw(seed, wanted=()):
         net = Net(rng.randrange(1 << 60), runs=rng.choice([1, 1, 2]))
         try:
             FAMILIES[family][1](net)
+            vary_request(net)
             return case_of(net, family)
-        except Unfit:
+        except (Unfit, IndexError, ValueError):  # the last two: what a family draws of a shape that has no axes or elements
             continue
     raise RuntimeError(f"no model of seed {seed} fits")
+
+
+def vary_request(net):
+    """Options of the conversion that change the plan, and nothing that is computed."""
+    net.request["max_tile_us"] = net.choice([100.0, 100.0, 5.0, 0.05])
+    net.request["winograd"] = net.chance(0.85)
+    if net.chance(0.04):
+        bind_input(net)
+    elif net.chance(0.12):
+        open_batch(net)
+
+
+def bind_input(net):
+    """--set: an input becomes a constant of one number."""
+    candidates = [n for n, runs in net.feeds.items() if runs[0].dtype == np.float32]
+    if len(net.feeds) > 1 and candidates and net.twin is None:
+        name = net.choice(candidates)
+        value = net.choice([0.0, 1.0, 0.5, -2.0])
+        net.sets[name] = (value, net.shapes[name], np.float32)
+        net.request["sets"] = [f"{name}={value}"]
+        del net.feeds[name]
+
+
+def open_batch(net):
+    """--batch-max: the first axis of every input is open, and a run computes some of its rows."""
+    lengths = {runs[0].shape[:1] for runs in net.feeds.values()}
+    if len(lengths) != 1 or () in lengths or net.state_inputs or net.twin or min(lengths) < (2,):
+        return
+    rows = lengths.pop()[0]
+    net.request["batch"] = rows
+    net.request["rows"] = net.rng.randrange(1, rows + 1)
+    net.request["open"] = [[name, 0] for name in net.feeds]
 
 
 def case_of(net, family):
@@ -47,7 +82,7 @@ def case_of(net, family):
     if special and len(net.nodes) > 1 and not known.CLAMPS.isdisjoint(n.op_type for n in net.nodes):
         special = False
         net.feeds = {n: [tamed(a) for a in runs] for n, runs in net.feeds.items()}
-    return Case(model, net.feeds, request, family, net.tolerance or 0, net.peer, special, net.state_shapes, net.sets)
+    return Case(model, net.feeds, request, family, net.twin.model() if net.twin else None, special, net.state_shapes, net.sets)
 
 
 def tamed(array):
@@ -61,17 +96,20 @@ def save(case, verdict, folder):
     """Writes the model, the inputs and what is wrong; read again by load."""
     folder.mkdir(parents=True, exist_ok=True)
     onnx.save(case.model, folder / "model.onnx")
+    if case.twin:
+        onnx.save(case.twin, folder / "twin.onnx")
     (folder / "model.txt").write_text(onnx.printer.to_text(case.model))
     for index, (name, runs) in enumerate(case.feeds.items()):
         np.save(folder / f"in{index}.npy", np.stack(runs))
     sets = {n: [v, list(s), np.dtype(d).name] for n, (v, s, d) in case.sets.items()}
-    text = {"request": case.request, "feeds": list(case.feeds), "family": case.family, "share": case.share, "peer": case.peer, "special": case.special,
+    text = {"request": case.request, "feeds": list(case.feeds), "family": case.family, "special": case.special,
             "state_shapes": {n: list(s) for n, s in case.state_shapes.items()}, "sets": sets, "kind": verdict.kind, "text": verdict.text}
     (folder / "case.json").write_text(json.dumps(text, indent=1) + "\n")
 
 
 def load(folder):
+    twin = folder / "twin.onnx"
     text = json.loads((folder / "case.json").read_text())
     feeds = {name: list(np.load(folder / f"in{index}.npy")) for index, name in enumerate(text["feeds"])}
     sets = {n: (v, s, np.dtype(d)) for n, (v, s, d) in text["sets"].items()}
-    return Case(onnx.load(folder / "model.onnx"), feeds, text["request"], text["family"], text["share"], text["peer"], text["special"], text["state_shapes"], sets)
+    return Case(onnx.load(folder / "model.onnx"), feeds, text["request"], text["family"], onnx.load(twin) if twin.exists() else None, text["special"], text["state_shapes"], sets)

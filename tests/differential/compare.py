@@ -61,14 +61,13 @@ def explained(got, want, disturbed):
         return unsure | ((g >= low - room) & (g <= high + room))
 
 
-def difference(got, want, disturbed=(), share=NEAR, rows=0, excused=False):
-    """What is wrong with `got`, or None. `excused`: where `want` is not a number, anything goes."""
-    if rows:
-        got, want = got[:rows], want[:rows]
-        disturbed = [d[:rows] for d in disturbed]
+def difference(got, want, disturbed=(), share=NEAR, rows=None, excused=False):
+    """What is wrong with `got`, or None. `rows`: a mask of the elements that count; `excused`: where `want` is not a number, anything goes."""
     if got.shape != want.shape:
         return f"shape {got.shape}, not {want.shape}"
     apart = differing(got, want, share)
+    if rows is not None:
+        apart &= rows
     if excused and want.dtype.kind == "f":
         apart &= ~np.isnan(want)
     if apart.any():

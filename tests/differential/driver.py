@@ -38,7 +38,7 @@ def run_shard(arguments):
             line = {"seed": seed, "family": case.family, "kind": verdict.kind, "text": verdict.text, "operators": sorted(set(case.operators))}
             if verdict.found and arguments.keep:
                 cases.save(case, verdict, arguments.keep / f"{case.family}_{seed}" / "whole")
-                if not arguments.whole:
+                if not arguments.whole and not case.twin:
                     small = minimise(worker, examine, case, verdict.kind)
                     again = examine(worker, small)
                     cases.save(small, again, arguments.keep / f"{case.family}_{seed}")

@@ -12,8 +12,6 @@ import known
 import peers
 from worker import Crashed
 
-LOSSY = 1e-4
-
 
 @dataclasses.dataclass
 class Case:
@@ -22,8 +20,7 @@ class Case:
     feeds: dict
     request: dict = dataclasses.field(default_factory=dict)
     family: str = ""
-    share: float = 0  # of a lossy conversion against another runtime, of the largest magnitude; 0: single precision's own
-    peer: bool = True
+    twin: onnx.ModelProto = None  # what other runtimes compute in place of the model, with outputs in the same order
     special: bool = False  # inputs hold infinities, NaN or numbers whose squares overflow
     state_shapes: dict = dataclasses.field(default_factory=dict)
     sets: dict = dataclasses.field(default_factory=dict)
@@ -35,6 +32,10 @@ class Case:
     @property
     def outputs(self):
         return [o.name for o in self.model.graph.output]
+
+    @property
+    def peer_model(self):
+        return self.twin or self.model
 
     @property
     def operators(self):
@@ -72,13 +73,13 @@ def reason_of(message):
     return (operator[1] + ": " if operator else "") + re.sub(r"-?\d+", "N", text)[:150]
 
 
-def first_difference(case, got, want, disturbed, share, names=None):
+def first_difference(case, got, want, disturbed, share, names=None, rows=None):
     excused = not known.CLAMPS.isdisjoint(case.operators)
     for name in names or got:
         if name not in want:
             continue
         for run, (g, w) in enumerate(zip(got[name], want[name])):
-            text = compare.difference(g, w, [d[name][run] for d in disturbed], share, case.request.get("rows", 0), excused)
+            text = compare.difference(g, w, [d[name][run] for d in disturbed], share, (rows or {}).get(name, [None])[0], excused)
             if text:
                 return f"'{name}'" + (f" in run {run}" if run else "") + f": {text}"
     return None
@@ -90,34 +91,36 @@ def float32_of(results):
 
 def judge(worker, case, answer, other, declined):
     """Compares the answer with its reference and with the other runtime's results (None where it declined)."""
-    engine, reference, disturbed = answer["engine"], answer.get("reference"), answer.get("disturbed", [])
+    engine, reference, disturbed, rows = answer["engine"], answer.get("reference"), answer.get("disturbed", []), answer.get("rows")
     again = not disturbed
     if reference is not None:
-        text = first_difference(case, engine, reference, disturbed, compare.NEAR)
+        text = first_difference(case, engine, reference, disturbed, compare.NEAR, None, rows)
         if text and again:
             return None
         if text:
-            agrees = other is not None and not first_difference(case, engine, float32_of(other), disturbed, case.share or compare.NEAR, case.outputs)
+            agrees = other is not None and not first_difference(case, engine, float32_of(other), disturbed, compare.NEAR, case.outputs, rows)
             if agrees and case.special:
                 return Verdict("known", "the evaluator computes in double precision, where nothing overflows")
+            reason = known.reason(case, text)
+            if reason:
+                return Verdict("known", reason)
             return Verdict("wrong", ("(as ONNX Runtime) " if agrees else "") + "evaluator: " + text)
     if other is None:
         return Verdict("good" if reference is not None else "refused", "" if reference is not None else "nothing to compare with: " + declined)
     other = float32_of(other)
-    share = case.share or compare.NEAR
-    text = first_difference(case, engine, other, disturbed, share, case.outputs)
+    text = first_difference(case, engine, other, disturbed, compare.NEAR, case.outputs, rows)
     if not text:
         return Verdict("good")
     if again:
         return None
-    if case.share or reference is None:
+    if reference is None:
         return Verdict("wrong", "ONNX Runtime: " + text)
     reason = known.reason(case, text)
     if reason:
         return Verdict("known", reason)
     try:
         third = float32_of(peers.onnx_reference(case))
-        against = first_difference(case, engine, third, disturbed, share, case.outputs)
+        against = first_difference(case, engine, third, disturbed, compare.NEAR, case.outputs, rows)
         if not against:
             return Verdict("peer alone", text)
         text += "; onnx: " + against
@@ -129,11 +132,10 @@ def judge(worker, case, answer, other, declined):
 def examine(worker, case):
     """Returns a Verdict; never raises for what a model does."""
     other, declined = None, ""
-    if case.peer:
-        try:
-            other = peers.onnx_runtime(case)
-        except peers.Declined as e:
-            declined = str(e)
+    try:
+        other = peers.onnx_runtime(case)
+    except peers.Declined as e:
+        declined = str(e)
     model = case.model.SerializeToString()
     request = {"find_states": False, **{k: v for k, v in case.request.items() if k != "open"}}
     try:
@@ -142,7 +144,7 @@ def examine(worker, case):
             if answer["status"] == "refused" and "cannot be run by the engine" in answer["message"]:
                 return Verdict("failed", answer["message"])
             if answer["status"] == "refused":
-                return Verdict("refused" if other is not None or not case.peer else "both refuse", answer["message"])
+                return Verdict("refused" if other is not None else "both refuse", answer["message"])
             if answer["status"] == "failed":
                 return Verdict("failed", answer["message"])
             if answer["apart"]:

@@ -12,10 +12,6 @@ from net import PROTO
 
 
 def fails_alike(worker, examine, case, kind):
-    try:
-        onnx.checker.check_model(case.model)
-    except Exception:  # the checker's own, or protobuf's
-        return False
     return examine(worker, case).kind == kind
 
 

@@ -105,7 +105,7 @@ def transposed(net, x):
 def folded(net, x):
     """Reshaped and back."""
     shape = net.shape(x)
-    if 0 in shape:
+    if 0 in shape or not shape:
         return x
     y = net.reshape(x, [shape[0], -1])
     if net.chance(0.5):

@@ -30,8 +30,7 @@ class Net:
         self.nodes, self.constants, self.feeds, self.outputs = [], {}, {}, []
         self.shapes, self.types = {}, {}
         self.request = {}    # options of the worker's request
-        self.tolerance = None  # of a lossy conversion, as a share of the largest magnitude; None: single precision's
-        self.peer = True     # whether another runtime computes the same
+        self.twin = None     # a net that other runtimes compute in place of this one, its outputs in the same order
         self.special = False
         self.domains = {}
         self.state_inputs, self.state_shapes = {}, {}
@@ -167,7 +166,7 @@ class Net:
     def model(self, outputs=None, checked=True):
         outputs = self.outputs if outputs is None else outputs
         info = helper.make_tensor_value_info
-        open_axis = self.request.get("open", {})
+        open_axis = {(name, axis): "N" for name, axis in self.request.get("open", [])}
         inputs = [info(n, PROTO[self.types[n]], [open_axis.get((n, i), d) for i, d in enumerate(self.shapes[n])])
                   for n in [*self.feeds, *self.state_inputs, *self.sets]]
         tensors = [numpy_helper.from_array(np.asarray(a, order="C"), n) for n, a in self.constants.items()]

@@ -142,6 +142,26 @@ run_results run_engine(const model_file& file, const way& w, const std::vector<a
   return results;
 }
 
+/// Per output the elements that belong to the first rows of a batch; states have no rows.
+std::vector<array> elements_of_rows(const nsk::variant_view& v, int rows) {
+  std::vector<array> masks;
+  for (int i = 0; i < v.output_count(); ++i) {
+    array kept(element::boolean, engine_shape_of(v.output(i)));
+    const std::int64_t row = kept.count() / v.batch();  // rows lie one behind the other
+    for (std::int64_t k = 0; k < kept.count(); ++k) kept.set_integer(k, k < row * rows);
+    masks.push_back(to_source(v.output(i), kept));
+  }
+  return masks;
+}
+
+/// Sets to 0 what lies outside the masks.
+void cover(run_results& results, const std::vector<array>& masks) {
+  for (std::vector<array>& run : results)
+    for (std::size_t i = 0; i < masks.size(); ++i)
+      for (std::int64_t k = 0; k < run[i].count(); ++k)
+        if (masks[i].integer(k) == 0) run[i].set(k, 0);
+}
+
 /// Whether two results have the same bits; what is not a number may have any.
 bool same_bits(const array& a, const array& b) {
   if (a.data == b.data) return true;
@@ -374,14 +394,19 @@ json serve(const json& request) {
   json answer = {{"status", "converted"}, {"apart", json::array()}};
   blob numbers;
   run_results first;
+  const int rows = request.value("rows", 0);
+  const std::vector<array> masks = rows != 0 ? elements_of_rows(file.view.variant(0), rows) : std::vector<array>{};
   for (const way& w : ways) {
-    run_results results = run_engine(file, w, inputs, request.value("rows", 0));
+    run_results results = run_engine(file, w, inputs, rows);
+    cover(results, masks);
     if (first.empty())
       first = std::move(results);
     else
       compare_bits(first, results, w.text(), names, answer["apart"]);
   }
   answer["engine"] = numbers.add(first, names);
+  if (rows != 0)
+    answer["rows"] = numbers.add({masks}, {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(masks.size())});
   evaluate(request, file, inputs, names, numbers, answer);
   for (int i = 0; i < file.view.variant(0).step_count(); ++i)
     answer["steps"].push_back(nsk::name_of(file.view.variant(0).step(i).op()));

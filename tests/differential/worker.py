@@ -58,7 +58,7 @@ class Worker:
         answer = self._exchange({**request, **paths, "model": str(source), "arrays": arrays, "runs": runs})
         if answer["status"] == "converted":
             numbers = pathlib.Path(paths["result"]).read_bytes()
-            for key in ("engine", "reference"):
+            for key in ("engine", "reference", "rows"):
                 if key in answer:
                     answer[key] = _arrays(answer[key], numbers)
             answer["disturbed"] = [_arrays(d, numbers) for d in answer.get("disturbed", [])]

@@ -392,6 +392,13 @@ TEST_CASE("matrices") {
 }
 
 TEST_CASE("casts, constants, predicates") {
+  constexpr float infinite = std::numeric_limits<float>::infinity();
+  check("Cast", {make_floats({3}, {infinite, -infinite, 3e9f})}, {{"to", std::int64_t{6}}}, {3},
+        {2147483647.0, -2147483648.0, 2147483647.0});
+  for (const char* op : {"Sign", "Celu", "HardSigmoid", "Relu", "HardSwish", "Elu", "Selu"}) {
+    INFO(op);
+    CHECK(std::isnan(one_node(op, {make_floats({1}, {std::numeric_limits<float>::quiet_NaN()})}, {}, 14)[0].number(0)));
+  }
   const array cast = one_node("Cast", {make_floats({3}, {-1.9f, 1.9f, 300})}, {{"to", std::int64_t{6}}})[0];
   CHECK(cast.type == element::i32);
   check(cast, {3}, {-1, 1, 300});

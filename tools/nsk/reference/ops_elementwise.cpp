@@ -324,14 +324,18 @@ void infer_cast_like(call& c) {
   c.declare(0, c.type(1), c.shape(0));
 }
 
+/// What int32 holds of a float: saturated as in the engine, and as in int64.
+double saturated(double x) { return std::isnan(x) ? x : std::clamp(std::trunc(x), -0x1p31, 0x1p31 - 1); }
+
 void evaluate_cast(call& c) {
   const array& x = c.data(0);
   array& y = c.out(0);
+  const bool saturates = c.output(0).type == element::i32 && x.type == element::f64;
   for (i64 i = 0; i < y.count(); ++i) {
     if (y.type == element::i64 && x.type != element::f64)
       y.set_integer(i, x.integer(i));
     else
-      y.set(i, x.number(i));
+      y.set(i, saturates ? saturated(x.number(i)) : x.number(i));
   }
 }
 

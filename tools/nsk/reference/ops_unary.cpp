@@ -49,7 +49,7 @@ void evaluate_sign(call& c) {
     using T = pointee<decltype(tag)>;
     for (std::int64_t i = 0; i < c.out(0).count(); ++i) {
       const T x = c.data(0).as<T>()[i];
-      c.out(0).as<T>()[i] = static_cast<T>((x > T{}) - (x < T{}));
+      c.out(0).as<T>()[i] = x == x ? static_cast<T>((x > T{}) - (x < T{})) : x;  // NaN stays NaN
     }
   });
 }
@@ -112,7 +112,7 @@ void evaluate_leaky_relu(call& c) {
 
 void evaluate_hard_sigmoid(call& c) {
   const double alpha = c.op().number("alpha", 0.2f), beta = c.op().number("beta", 0.5f);
-  map_floats(c, [=](double x) { return std::fmax(0.0, std::fmin(1.0, alpha * x + beta)); });
+  map_floats(c, [=](double x) { return std::isnan(x) ? x : std::fmax(0.0, std::fmin(1.0, alpha * x + beta)); });
 }
 
 void evaluate_elu(call& c) {
@@ -122,7 +122,9 @@ void evaluate_elu(call& c) {
 
 void evaluate_celu(call& c) {
   const double alpha = c.op().number("alpha", 1.0f);
-  map_floats(c, [=](double x) { return std::fmax(0.0, x) + std::fmin(0.0, alpha * std::expm1(x / alpha)); });
+  map_floats(c, [=](double x) {
+    return std::isnan(x) ? x : std::fmax(0.0, x) + std::fmin(0.0, alpha * std::expm1(x / alpha));
+  });
 }
 
 void evaluate_selu(call& c) {

@@ -1,29 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""The operators of random networks: each function appends one to a growing graph, where a value fits."""
+"""Random networks of many layers: each function appends one to a growing graph, where a value fits. Layouts, views, borders,
+concatenations in place and fusions meet here in combinations that no model has."""
 import numpy as np
-from onnx import helper, numpy_helper
+from onnx import helper
+
+from net import OPSETS, Unfit
 
 
 class Network:
     """A growing graph; every value has a known shape."""
 
-    def __init__(self, rng):
-        self.rng, self.nodes, self.constants, self.values = rng, [], [], {}
-        self.numbers = np.random.default_rng(rng.randrange(1 << 30))
+    def __init__(self, net):
+        self.net, self.rng, self.numbers, self.values = net, net.rng, net.numbers, {}
+        self.nodes = net.nodes
 
     def constant(self, array):
-        name = f"c{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(array, name))
-        return name
+        return self.net.constant(array)
 
     def weights(self, *shape):
         fan_in = max(1, int(np.prod(shape[1:])))
         return self.constant((self.numbers.standard_normal(shape) / np.sqrt(fan_in)).astype(np.float32))
 
     def add(self, op, inputs, shape, **attributes):
-        name = f"v{len(self.nodes)}_{op}"
-        self.nodes.append(helper.make_node(op, inputs, [name], name=f"n{len(self.nodes)}_{op}", **attributes))
-        self.values[name] = tuple(shape)
+        name = self.net.add(op, inputs, shape=shape, **attributes)
+        self.values[name] = tuple(int(d) for d in shape)
         return name
 
     def pick(self, test=lambda shape: True):
@@ -349,9 +349,9 @@ def where(net):
         condition = net.add("Not", [net.add("Not", [condition], net.values[x])], net.values[x])
     small = net.add("Mul", [x, net.constant(np.float32(0.25))], net.values[x])
     net.add("Where", [condition, x, small], net.values[x])
-    for name in list(net.values):  # conditions are no numbers: nobody else may pick them
-        if name.endswith(("_Greater", "_Not")):
-            del net.values[name]
+    for node in net.nodes:  # conditions are no numbers: nobody else may pick them
+        if node.op_type in ("Greater", "Not"):
+            net.values.pop(node.output[0], None)
 
 
 def top_k(net):
@@ -368,3 +368,24 @@ STEPS = [conv] * 6 + [activation, activation, clip, swish, same_shape_sum, same_
                       prelu, pool, concat, concat, concat, slice_, split, transpose, reshape, channel_shuffle, depth_to_space, resize, pad,
                       softmax, reduce, dense, flatten_dense, attention, conv_transpose, conv_transpose, layer_norm, instance_norm, local_norm,
                       gather, tile, where, top_k]
+
+
+def compose(net):
+    net.opset = net.choice([o for o in OPSETS if o >= 18])
+    network = Network(net)
+    shape = (net.choice([1, 1, 2]), net.choice([1, 3, 4, 8, 12]), net.rng.randrange(3, 15), net.rng.randrange(3, 15))
+    network.values[net.input(shape, values=lambda: net.floats(shape))] = shape
+    for _ in range(net.rng.randrange(3, 22)):
+        net.choice(STEPS)(network)
+        if max(np.prod(s) for s in network.values.values()) > 100000:
+            break
+    used = {i for n in net.nodes for i in n.input}
+    for name in network.values:
+        if name not in net.feeds and (name not in used or net.chance(0.1)):
+            net.types.setdefault(name, np.dtype(np.float32))
+            net.output(name)
+    if not net.outputs:
+        raise Unfit("no output")
+
+
+FAMILIES = {"networks": (5, compose)}
