@@ -101,6 +101,9 @@ def run_all(arguments):
                 if "kind" in line:
                     seed = line["seed"] + 1
                     tally.add(line)
+                    if arguments.first and tally.findings:
+                        shard.kill()
+                        return 1
                     if arguments.progress and seed % 1000 == 0:
                         print(f"... {seed - arguments.seed} models, {time.monotonic() - tally.started:.0f} s", flush=True)
         if shard.returncode == 1:
@@ -129,6 +132,7 @@ def main():
     parser.add_argument("--family", nargs="+", default=[], help="only families whose name contains one of these")
     parser.add_argument("--keep", type=pathlib.Path, help="folder for what fails")
     parser.add_argument("--whole", action="store_true", help="do not reduce what fails")
+    parser.add_argument("--first", action="store_true", help="stop at the first finding")
     parser.add_argument("--rows", type=int, default=40, help="of the tables")
     parser.add_argument("--progress", action="store_true")
     parser.add_argument("--replay", type=pathlib.Path, help="examine one kept folder again")
