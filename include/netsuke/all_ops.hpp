@@ -2,6 +2,7 @@
 #pragma once
 /// Settings with every operator and function of this version: for tools and tests. Games list theirs
 /// (core/settings.hpp).
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/netsuke.hpp>
 
 NSK_BEGIN
@@ -10,3 +11,4 @@ struct all_settings : default_settings {
   using functions = all_functions;
 };
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -16,6 +16,7 @@
 /// Sampling is bilinear between the four nearest pixel centres, edges repeated; tensor pixel i takes the value at
 /// (i + 0.5) * scale - 0.5. Nothing is averaged beyond that: where a picture shrinks to less than half, fine
 /// patterns alias. The results have the same bits on every instruction set, however the rows are shared out.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/picture.hpp>
@@ -84,3 +85,4 @@ inline void tensor_to_image(span<const float> from, const tensor_settings& how, 
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -29,6 +29,7 @@
 /// of lanes or the slices of time. Nothing allocates, locks or throws. Errors are `nsk::status`; mistakes of the caller
 /// reach NSK_ASSERT. Macros that change the build are listed in config.hpp. docs/embedding.md is the long form of this
 /// comment.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/config.hpp>
 #include <netsuke/version.hpp>
 #include <netsuke/core/bytes.hpp>
@@ -44,3 +45,4 @@
 #include <netsuke/run/session.hpp>
 #include <netsuke/run/rebind.hpp>
 #include <netsuke/run/selftest.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -17,6 +17,7 @@ import tempfile
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 GUARDS = pathlib.Path(__file__).resolve().parent
+STRANGERS = GUARDS / "strangers.hpp"  # a program's macros
 STRICT = ["-std=c++17", "-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 
 

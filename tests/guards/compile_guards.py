@@ -4,10 +4,10 @@ import pathlib
 import re
 
 from common import GUARDS as GUARDS_FOLDER
-from common import (REPOSITORY, STRICT, aarch64_compilers, compile_file, compilers, first_lines, library_flags, on_aarch64, parallel, run,
-                    scratch_folder)
+from common import (REPOSITORY, STRANGERS, STRICT, aarch64_compilers, compile_file, compilers, first_lines, library_flags, on_aarch64,
+                    parallel, run, scratch_folder)
 
-REGION_FILES = ("netsuke/simd/begin.hpp", "netsuke/simd/end.hpp")
+REGION_FILES = ("netsuke/simd/begin.hpp", "netsuke/simd/end.hpp", "netsuke/core/hide_macros.hpp", "netsuke/core/restore_macros.hpp")
 # Written for one instruction set: compiled for that one only.
 ONE_ISA = {f"netsuke/simd/{name}.hpp": f"NSK_ISA_{name.upper()}" for name in ("scalar", "avx2", "avx512", "neon")}
 # They include nearly all others.
@@ -31,7 +31,8 @@ def builds_of(name):
 
 
 def headers(tree):
-    """Every header compiles alone, and all of them together, strictly, with g++ and clang++, for each instruction set."""
+    """Every header compiles alone, behind a program's macros, and all of them together, strictly, with g++ and clang++, for each
+    instruction set."""
     with scratch_folder() as folder:
         names = [name for name in map(tree.name, tree.headers()) if name not in REGION_FILES]
         jobs = [(f"{name} alone", [name], *build) for name in names for build in builds_of(name)]
@@ -43,7 +44,8 @@ def headers(tree):
             what, included, compiler, isa = job
             output = pathlib.Path(folder) / f"{jobs.index(job)}.o"
             # Twice, for the include guard; on the command line, so that the cache sees one source wherever the folder is.
-            twice = [flag for name in included * 2 for flag in ("-include", name)]
+            before = [STRANGERS] if what.endswith("alone") else []
+            twice = [flag for name in before + included * 2 for flag in ("-include", name)]
             said = compile_file(compiler, EMPTY, output, tree, STRICT + ["-O0", f"-D{isa}", *twice])
             return f"{what}, {compiler} {isa}:\n      {first_lines(said)}" if said else None
 

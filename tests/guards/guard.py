@@ -9,10 +9,12 @@ import sys
 import binary_guards
 import compile_guards
 import engine_guards
+import macro_guards
 import source_guards
 from common import REPOSITORY, Skipped, Tree, copy_tree, scratch_folder
 
-GUARDS = {**source_guards.GUARDS, **compile_guards.GUARDS, **binary_guards.GUARDS, **engine_guards.GUARDS}
+GUARDS = {**source_guards.GUARDS, **compile_guards.GUARDS, **binary_guards.GUARDS, **engine_guards.GUARDS,
+          **macro_guards.GUARDS}
 
 
 def check_tree(name):

@@ -2,6 +2,7 @@
 #pragma once
 /// Asserts report mistakes of the caller (a wrong type asked of an input, run before bind). Bad files never assert:
 /// they give a status.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/version.hpp>
 
 #if !defined(NSK_ASSERT)
@@ -13,3 +14,4 @@
 #define NSK_ASSERT(condition, text) ((condition) ? (void)0 : __builtin_trap())
 #endif
 #endif
+#include <netsuke/core/restore_macros.hpp>

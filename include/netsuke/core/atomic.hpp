@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// The one shared variable of the engine: the number of the next tile.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
@@ -33,3 +34,4 @@ class alignas(128) tile_counter {
 #endif
 };
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Elements as bytes, for the calls that take blocks of any type.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/span.hpp>
 
 NSK_BEGIN
@@ -15,3 +16,4 @@ span<std::byte> as_writable_bytes(Range&& range) {
   return {reinterpret_cast<std::byte*>(range.data()), range.size() * sizeof(*range.data())};
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// What the data of an inference can make necessary: recorded in session::flags(), never silent, never undefined.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/core/atomic.hpp>
 
@@ -21,3 +22,4 @@ inline void raise(std::uint32_t* flags, run_flag flag) {
 #endif
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 /// The operators that a step can have, and their parameters as plain structs. schema/netsuke.fbs documents what each
 /// one computes; enumerators have the values of the file format and are append-only.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
 
@@ -123,3 +124,4 @@ struct epilogue {
   std::ptrdiff_t residual_stride[6] = {};  ///< elements, same dimensions as the output
 };
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

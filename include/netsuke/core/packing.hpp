@@ -7,6 +7,7 @@
 /// are at most 8 channels, 24 wide when 1 to 8 channels would remain after the full panels, 16 otherwise; missing
 /// channels are zeros. A panel is [bias W][depth][W] floats with W its width, so panel p starts at 16 * p * (depth + 1)
 /// floats.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/op.hpp>
@@ -58,3 +59,4 @@ constexpr std::int64_t winograd_floats(conv_algorithm a, std::int64_t channels, 
   return padded_channels(channels) * (winograd_points(a) * depth + 1);
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

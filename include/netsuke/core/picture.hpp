@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Pictures, what to take of them, and how their levels become a tensor's numbers: the vocabulary of image.hpp.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
@@ -114,3 +115,4 @@ struct tensor_settings {
 };
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 /// The trace hook: a type with begin(step) and end(step), named by a settings type as `profiler`. A session holds one
 /// object of it.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/assert.hpp>
 
 NSK_BEGIN
@@ -12,3 +13,4 @@ struct no_profiler {
   static void end(int /*step*/) {}
 };
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

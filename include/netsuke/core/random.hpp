@@ -2,6 +2,7 @@
 #pragma once
 /// Where random steps take their numbers from: a key and a place in its sequence, nothing that changes while a run
 /// goes.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
 
@@ -13,3 +14,4 @@ struct random_source {
   std::uint32_t first_row = 0;  ///< number of the first row: row r draws what row 0 would with first_row + r
 };
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

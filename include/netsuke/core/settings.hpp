@@ -9,6 +9,7 @@
 ///     nsk::session<face_settings> net(model, memory);
 ///
 /// `nsk inspect --settings model.nsk` prints the type that a model needs.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/op.hpp>
 #include <netsuke/core/profile.hpp>
 
@@ -42,3 +43,4 @@ struct default_settings {
   static constexpr int bindable_ports = 16;
 };
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// A range that somebody else owns.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <type_traits>
 #include <netsuke/core/assert.hpp>
@@ -32,3 +33,4 @@ class span {
   std::size_t m_size = 0;
 };
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// How functions report: a code, where it happened, and a text that says cause and cure. No function throws.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
 
@@ -99,3 +100,4 @@ class [[nodiscard]] status {
   std::int32_t m_where = -1;
 };
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Element types, and a tensor as kernels see it: a strided view with an optional border of pixels.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
@@ -83,3 +84,4 @@ struct tile_range {
   std::int32_t row_begin, row_end, pixel_begin, pixel_end, channel_begin, channel_end;
 };
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

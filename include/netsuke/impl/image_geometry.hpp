@@ -2,6 +2,7 @@
 #pragma once
 /// The geometry of image_to_tensor: from settings to an affine map and the part of the tensor that shows the region.
 /// Computed in double precision, once per call.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/core/picture.hpp>
 #include <netsuke/simd/vec.hpp>
@@ -129,3 +130,4 @@ inline range shown(range all, double low, double high, double step, double start
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

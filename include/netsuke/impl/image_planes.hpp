@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// What both directions between pictures and tensors share: pieces of rows with a plane per channel.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/core/picture.hpp>
 #include <netsuke/simd/float_env.hpp>
@@ -78,3 +79,4 @@ inline std::int32_t rows_in(std::size_t size, std::int32_t rows, std::ptrdiff_t 
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Bilinear sampling of a piece of a row: where its pixels lie, the four neighbours of each, and their blend.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <cstring>
 #include <netsuke/impl/image_planes.hpp>
@@ -99,11 +100,11 @@ inline void blend(const corners& at, const float* across, const float* down, std
     const f32 x = simd::load(across + i), y = simd::load(down + i);
     const simd::i32 a = simd::load_i32(at.word[0] + i), b = simd::load_i32(at.word[1] + i),
                     c = simd::load_i32(at.word[2] + i), d = simd::load_i32(at.word[3] + i);
-    simd::unroll<Planes>([&](auto byte) NSK_INLINE_LAMBDA {
-      const f32 left = level_of<byte>(a), lower_left = level_of<byte>(c);
-      const f32 upper = fma(x, simd::sub(level_of<byte>(b), left), left);
-      const f32 lower = fma(x, simd::sub(level_of<byte>(d), lower_left), lower_left);
-      simd::store(to.level[byte] + i, fma(y, simd::sub(lower, upper), upper));
+    simd::unroll<Planes>([&](auto plane) NSK_INLINE_LAMBDA {
+      const f32 left = level_of<plane>(a), lower_left = level_of<plane>(c);
+      const f32 upper = fma(x, simd::sub(level_of<plane>(b), left), left);
+      const f32 lower = fma(x, simd::sub(level_of<plane>(d), lower_left), lower_left);
+      simd::store(to.level[plane] + i, fma(y, simd::sub(lower, upper), upper));
     });
   }
 }
@@ -166,3 +167,4 @@ class slanted_axis {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

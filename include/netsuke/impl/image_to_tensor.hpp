@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// The body of image_to_tensor: the fill around, and pieces of rows inside, upright or slanted.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/impl/image_geometry.hpp>
 #include <netsuke/impl/image_sample.hpp>
@@ -130,3 +131,4 @@ inline void run(const job& j, const geometry& p, range all) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

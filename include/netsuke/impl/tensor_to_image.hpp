@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// The body of tensor_to_image: pieces of rows become words of bytes, words become pixels.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <cstring>
 #include <netsuke/impl/image_planes.hpp>
@@ -74,3 +75,4 @@ inline void write_row(const float* from, const tensor_settings& how, const writa
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

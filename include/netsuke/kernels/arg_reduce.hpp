@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Position of the largest or smallest element along one dimension.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/impl/element_lines.hpp>
 #define NSK_REGION_COMPACT
@@ -57,3 +58,4 @@ inline void arg_reduce(const arg_reduce_args& a, const tile_range& t, std::byte*
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

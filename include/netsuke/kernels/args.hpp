@@ -12,6 +12,7 @@
 /// - an output may be an input or the residual only where each element is read before it is written by the same tile;
 /// - tiles write disjoint elements, in any order and from any thread, with the same bits;
 /// - `scratch` is 64-byte aligned and has at least the bytes that `*_scratch_bytes` in kernels/scratch.hpp returns.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/op.hpp>
 #include <netsuke/core/random.hpp>
 #include <netsuke/core/tensor.hpp>
@@ -237,3 +238,4 @@ struct tree_ensemble_args {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Arithmetic on integers and booleans.
+#include <netsuke/core/hide_macros.hpp>
 #include <limits>
 #include <type_traits>
 #include <netsuke/core/flags.hpp>
@@ -80,3 +81,4 @@ inline void arithmetic(const arithmetic_args& a, const tile_range& t, std::byte*
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// The border of a tile: pixels outside [..., H, W, C] that lie next to its elements.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/tensor.hpp>
@@ -58,3 +59,4 @@ NSK_ONE_COPY inline void fill_border(const tensor_view& output, const tile_range
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Conversion between element types.
+#include <netsuke/core/hide_macros.hpp>
 #include <limits>
 #include <type_traits>
 #include <netsuke/kernels/args.hpp>
@@ -110,3 +111,4 @@ inline void cast(const cast_args& a, const tile_range& t, std::byte*) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Comparison of two tensors of one type.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/impl/element_lines.hpp>
 #define NSK_REGION_COMPACT
@@ -47,3 +48,4 @@ inline void compare(const compare_args& a, const tile_range& t, std::byte*) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 /// 2-D convolution. Direct: windows are rows of a matrix that is never built; the taps of one kernel row are one
 /// contiguous run. Winograd: impl/winograd.hpp.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -182,3 +183,4 @@ inline void conv_2d(const conv_2d_args& a, const tile_range& t, std::byte* scrat
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

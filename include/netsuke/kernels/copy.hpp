@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Copies between strides: transposition, slice, concatenation, expansion, padding, depth to space.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/fill.hpp>
 #include <netsuke/kernels/impl/copy_elements.hpp>
@@ -39,3 +40,4 @@ inline void copy(const copy_args& a, const tile_range& t, std::byte*) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

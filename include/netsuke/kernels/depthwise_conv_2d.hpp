@@ -2,6 +2,7 @@
 #pragma once
 /// Depthwise convolution. 3x3 and 5x5 windows with stride 1 or 2 have tiles of 2 x 4 and 1 x 7 pixels; other windows
 /// have tiles of four pixels; windows that reach outside the input and its border go one pixel at a time.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
@@ -173,3 +174,4 @@ inline void depthwise_conv_2d(const depthwise_conv_2d_args& a, const tile_range&
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

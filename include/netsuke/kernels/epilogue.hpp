@@ -5,6 +5,7 @@
 /// A residual, and clip, hard_swish, prelu or leaky_relu, are done in registers. Everything else goes through a block
 /// on the stack, as large as pays for one pass of a compact loop per function (impl/lines.hpp), so that no kernel
 /// carries the functions' code.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/op.hpp>
@@ -194,3 +195,4 @@ NSK_INLINE void store_tile(simd::f32 (&sum)[Rows][Vectors], const register_epilo
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Rows of any tensor times one packed matrix.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
@@ -47,3 +48,4 @@ inline void fully_connected(const fully_connected_args& a, const tile_range& t, 
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

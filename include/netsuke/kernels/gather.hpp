@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Elements picked by indices that are data.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/flags.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/fill.hpp>
@@ -55,3 +56,4 @@ inline void gather_elements(const gather_elements_args& a, const tile_range& t, 
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Rows times packed weights: the driver that convolution, fully connected layers and matrix products share.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/packing.hpp>
@@ -142,3 +143,4 @@ NSK_ONE_COPY inline void gemm_push(const gemm_job<Functions>& job, gemm_row_list
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

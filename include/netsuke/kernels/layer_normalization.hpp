@@ -5,6 +5,7 @@
 /// Order of operations: the sum over 16 partials (simd/generic.hpp) divided by the length is the mean m; the sum of the
 /// squares of x - m likewise the variance v; f = 1 / sqrt(v + epsilon); y = ((x - m) * f) * scale + bias, the last two
 /// fused.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
 #include <netsuke/kernels/impl/element_lines.hpp>
@@ -80,3 +81,4 @@ inline void layer_normalization(const layer_normalization_args& a, const tile_ra
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

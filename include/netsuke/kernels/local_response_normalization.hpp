@@ -4,6 +4,7 @@
 ///
 /// Order of operations: squares are summed in ascending order, the first a product, the others fused; s = bias +
 /// (alpha / size) * sum, fused; y = x / s^beta with math::pow.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
 #include <netsuke/kernels/impl/element_lines.hpp>
@@ -63,3 +64,4 @@ inline void local_response_normalization(const local_response_normalization_args
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

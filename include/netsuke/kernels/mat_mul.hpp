@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Products of matrices that are both computed at run time; the right one was packed by pack_panels.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <netsuke/core/packing.hpp>
 #include <netsuke/kernels/args.hpp>
@@ -25,3 +26,4 @@ inline void mat_mul(const mat_mul_args& a, const tile_range& t, std::byte*) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

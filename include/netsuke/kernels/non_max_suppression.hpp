@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Selection of boxes: the best ones that do not overlap better ones too much.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/flags.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/impl/element_lines.hpp>
@@ -136,3 +137,4 @@ inline void non_max_suppression(const non_max_suppression_args& a, const tile_ra
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Matrices laid out as the GEMM tile reads them.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/packing.hpp>
@@ -79,3 +80,4 @@ inline void pack_panels(const pack_panels_args& a, const tile_range& t, std::byt
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

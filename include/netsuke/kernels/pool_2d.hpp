@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Maximum and average pooling: lanes over channels, taps in row-major order.
+#include <netsuke/core/hide_macros.hpp>
 #include <limits>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
@@ -183,3 +184,4 @@ inline void pool_2d(const pool_2d_args& a, const tile_range& t, std::byte*) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

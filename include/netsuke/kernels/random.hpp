@@ -2,6 +2,7 @@
 #pragma once
 /// Random numbers: each element's own function of seed, run, stream, row and place in the row, so that neither tiles
 /// nor lanes nor the size of a batch change it.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/fill.hpp>
 #include <netsuke/kernels/impl/element_lines.hpp>
@@ -132,3 +133,4 @@ inline void random(const random_args& a, const tile_range& t, std::byte*) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

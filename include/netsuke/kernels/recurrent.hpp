@@ -2,6 +2,7 @@
 #pragma once
 /// Recurrence of LSTM, GRU and RNN layers: the part of a layer that goes from one instant to the next. The products
 /// with the layer's inputs are a fully connected step before it.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstring>
 #include <netsuke/core/flags.hpp>
 #include <netsuke/kernels/gemm.hpp>
@@ -168,3 +169,4 @@ inline void recurrent(const recurrent_args& a, const tile_range& t, std::byte* s
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

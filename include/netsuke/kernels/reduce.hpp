@@ -7,6 +7,7 @@
 /// digits of a large picture's mean. Where it is reduced, position i along it belongs to partial result i mod 16, lines
 /// follow in row-major order, chains are 64 sixteens, and the partials are folded as simd/generic.hpp says. A mean is
 /// the sum divided by the number of elements.
+#include <netsuke/core/hide_macros.hpp>
 #include <limits>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
@@ -262,3 +263,4 @@ inline void reduce(const reduce_args& a, const tile_range& t, std::byte*) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

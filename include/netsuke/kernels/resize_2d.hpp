@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Separable resampling: rows of a window are resampled across once, kept in lane scratch, and blended down.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
 #include <netsuke/kernels/impl/resize_scratch.hpp>
@@ -229,3 +230,4 @@ inline void resize_2d(const resize_2d_args& a, const tile_range& t, std::byte* s
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

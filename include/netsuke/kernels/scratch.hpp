@@ -3,6 +3,7 @@
 /// Bytes of lane scratch that a kernel needs, from plain numbers: converter, verifier and kernels agree because they
 /// call the same functions. Results are multiples of 64. They depend neither on the instruction set nor on the tile.
 /// resize_2d has its own function in kernels/impl/resize_scratch.hpp; every other kernel needs 0.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/core/op.hpp>
 #include <netsuke/core/packing.hpp>
@@ -63,3 +64,4 @@ constexpr std::int64_t recurrent_scratch_bytes(recurrent_kind k, std::int64_t ba
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Choice between two tensors, element by element.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/fill.hpp>
 #include <netsuke/kernels/impl/element_lines.hpp>
@@ -31,3 +32,4 @@ inline void select(const select_args& a, const tile_range& t, std::byte*) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -5,6 +5,7 @@
 /// Order of operations: e = exp(x - max), s = sum of e, y = e * (1 / s); the logarithm is (x - max) - log(s). Where no
 /// dimension after the axis is longer than 1, position i belongs to partial maximum and sum i mod 16
 /// (simd/generic.hpp); else both are one chain.
+#include <netsuke/core/hide_macros.hpp>
 #include <limits>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
@@ -201,3 +202,4 @@ inline void softmax(const softmax_args& a, const tile_range& t, std::byte*) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

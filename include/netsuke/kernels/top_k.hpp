@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Positions of the k best elements along one dimension, best first.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/impl/element_lines.hpp>
 #define NSK_REGION_COMPACT
@@ -98,3 +99,4 @@ inline void top_k(const top_k_args& a, const tile_range& t, std::byte*) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Decision trees, one row after the other.
+#include <netsuke/core/hide_macros.hpp>
 #include <limits>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/impl/tree_node.hpp>
@@ -77,3 +78,4 @@ inline void tree_ensemble(const tree_ensemble_args& a, const tile_range& t, std:
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

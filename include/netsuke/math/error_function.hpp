@@ -5,6 +5,7 @@
 /// Largest errors, measured over every 7th float: erf 1.4 ULP; gelu 1.2e-7 * max(1, |x|) absolute, and 6e-6 relative.
 /// Method: erf(x) = x (1 + P(x^2)) near 0, elsewhere 1 - e^(-t Q(t)), where t Q(t) approximates -log erfc(t) (the form
 /// is N. Juffa's, the coefficients are our own fits).
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/math/exponential.hpp>
 #include <netsuke/simd/begin.hpp>
 NSK_BEGIN
@@ -39,3 +40,4 @@ NSK_INLINE f32 gelu(f32 x) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -16,6 +16,7 @@
 /// Infinities give limits, NaN stays NaN, zeros keep their sign where the function is odd. Method: x = n ln 2 + r with
 /// |r| <= ln 2 / 2 (Cody and Waite, "Software Manual for the Elementary Functions", 1980) and minimax polynomials of
 /// our own.
+#include <netsuke/core/hide_macros.hpp>
 #include <limits>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
@@ -160,3 +161,4 @@ NSK_INLINE f32 softplus(f32 x) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 /// The elementwise functions of the format, by name in the headers included here and by number: `visit` chooses one
 /// outside a loop.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/op.hpp>
 #include <netsuke/math/error_function.hpp>
 #include <netsuke/math/exponential.hpp>
@@ -129,3 +130,4 @@ inline void visit(function f, float alpha, float beta, Body&& body) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

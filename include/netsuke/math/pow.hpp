@@ -6,6 +6,7 @@
 /// Largest error measured: 1.0 ULP; a power that a float can hold is exact. Results below 2^-125.5 are exactly 0.
 /// Method: log2 of the mantissa by its odd series in s = (m - 1) / (m + 1), carried as an unevaluated sum of two floats
 /// (Dekker, "A floating-point technique for extending the available precision", 1971), times y, and 2 to that power.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/math/exponential.hpp>
 #include <netsuke/simd/begin.hpp>
 NSK_BEGIN
@@ -95,3 +96,4 @@ inline f32 pow(f32 x, f32 y) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

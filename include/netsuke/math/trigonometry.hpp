@@ -7,6 +7,7 @@
 /// polynomials of our own. r is made of pi/2 in three parts below 2^17 (Cody and Waite, "Software Manual for the
 /// Elementary Functions", 1980), beyond of the bits of 2/pi that matter (Payne and Hanek, "Radian reduction for
 /// trigonometric functions", 1983), number by number.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <cstring>
 #include <netsuke/math/exponential.hpp>
@@ -97,3 +98,4 @@ NSK_INLINE f32 cos(f32 x) { return impl::sine_of<1>(impl::reduce_turn(x)); }
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -4,6 +4,7 @@
 /// little endian.
 ///
 /// [header 64][table, 64-byte aligned][weights section, 64-byte aligned, its last over_read bytes are zeros]
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -64,3 +65,4 @@ inline std::uint64_t content_hash(span<const std::byte> bytes) {
   return hash ^ (hash >> 32);
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// A model: verified bytes, seen through names and numbers. Opening is model/open.hpp.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstring>
 #include <netsuke/core/packing.hpp>
 #include <netsuke/model/port_view.hpp>
@@ -112,3 +113,4 @@ class model {
   span<const std::byte> m_weights;
 };
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Opening a model: from bytes that may be anything to a model whose every number can be trusted, or a reason why not.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/model/impl/verify_batch.hpp>
 #include <netsuke/model/impl/verify_flow.hpp>
 #include <netsuke/model/impl/verify_ports.hpp>
@@ -60,3 +61,4 @@ inline status verify_variant(const format::Variant& table, span<const std::byte>
   return {};
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Inputs, outputs and states of a model as the game sees them.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/model/tensor_info.hpp>
 
 NSK_BEGIN
@@ -52,3 +53,4 @@ class state_view {
   const format::State* m_state;
 };
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// A step of a model's plan, as the file describes it.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/op.hpp>
 #include <netsuke/model/tensor_info.hpp>
 #include <netsuke/plan/tiles.hpp>
@@ -148,3 +149,4 @@ inline const char* name_of(op o) { return format::EnumNameOperator(static_cast<f
 /// Returns the name of an elementwise function as the schema spells it: "leaky_relu".
 inline const char* name_of(function f) { return format::EnumNameFunction(static_cast<format::Function>(f)); }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// A tensor of a model's plan, as the file describes it: what tools print and what binding turns into a tensor_view.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/span.hpp>
@@ -101,3 +102,4 @@ class tensor_info {
   std::uint32_t m_index;
 };
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 /// File step -> kernel arguments: the same description with pointers instead of numbers. Nothing is checked here;
 /// nsk::open did.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/model/model.hpp>
 
@@ -197,3 +198,4 @@ inline kernels::tree_ensemble_args bind_tree_ensemble(const memory_map& m, const
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 /// A step that is ready to run: kernel arguments with pointers, and the cut into tiles. Lives on the stack of whoever
 /// drives the step.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/settings.hpp>
 #include <netsuke/kernels/arg_reduce.hpp>
 #include <netsuke/kernels/arithmetic.hpp>
@@ -148,3 +149,4 @@ class bound_step {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

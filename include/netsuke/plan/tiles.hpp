@@ -7,6 +7,7 @@
 /// others together. A tile has `rows` x `pixels` x `channels` elements, 0 meaning all; channels are a multiple of 16,
 /// and where 1 to 8 channels would remain at the end, they belong to the last tile (so that panels of weights are never
 /// split). Tiles are numbered with channels fastest, then pixels, then rows.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/core/packing.hpp>
 #include <netsuke/core/tensor.hpp>
@@ -59,3 +60,4 @@ constexpr tile_range range_of_tile(const tile_space& s, const tile_size& t, cons
           begin(channel, t.channels), end(channel, t.channels, g.channels, s.channels)};
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

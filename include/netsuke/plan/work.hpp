@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// How much a step computes, from its shapes: the unit in which session::step(work) counts, equal on every machine.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/model/model.hpp>
 
 NSK_BEGIN
@@ -44,3 +45,4 @@ inline std::uint64_t work_of(const step_view& s) {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Blocks of the caller that stand in for inputs and outputs.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/bytes.hpp>
 #include <netsuke/core/packing.hpp>
 #include <netsuke/core/status.hpp>
@@ -46,3 +47,4 @@ inline bool output_is_read(const variant_view& v, int i) {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

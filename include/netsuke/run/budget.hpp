@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Budgets of one call: time for feel, work for the same cut on every machine.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <type_traits>
 #include <netsuke/core/assert.hpp>
@@ -60,3 +61,4 @@ struct tiles_until {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

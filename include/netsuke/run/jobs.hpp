@@ -2,6 +2,7 @@
 #pragma once
 /// Tiles for the game's job system: any object with `parallel_for(count, f)`, which calls f(i) once for each i in [0,
 /// count), on any threads, in any order or one after the other, and returns when all have returned.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/atomic.hpp>
 
 NSK_BEGIN
@@ -61,3 +62,4 @@ struct lane_tiles {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

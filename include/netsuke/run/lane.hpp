@@ -2,6 +2,7 @@
 #pragma once
 /// The loop of one lane over the tiles of one step. Where tiles come from decides who else works: run/serial.hpp,
 /// jobs.hpp, budget.hpp.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/plan/bound_step.hpp>
 #include <netsuke/simd/float_env.hpp>
 
@@ -19,3 +20,4 @@ NSK_NOINLINE void run_lane(const plan::memory_map& memory, const step_view& step
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

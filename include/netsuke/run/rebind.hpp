@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Hot reload: another model takes the place of a session's, and the states go on.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstring>
 #include <utility>
 #include <netsuke/run/session.hpp>
@@ -63,3 +64,4 @@ template <class Settings>
   return {};
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

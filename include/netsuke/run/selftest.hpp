@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Replays the inputs and outputs that the converter recorded in the file.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/run/session.hpp>
 
 NSK_BEGIN
@@ -53,3 +54,4 @@ template <class Settings>
   return {};
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

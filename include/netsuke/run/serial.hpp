@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Tiles for one thread.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
 
@@ -15,3 +16,4 @@ struct serial_tiles {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

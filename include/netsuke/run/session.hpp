@@ -5,6 +5,7 @@
 /// Every way of running computes the same bits. A session belongs to one thread at a time; lanes that the caller's jobs
 /// run are the exception. It allocates nothing and starts no thread. It can be moved, not copied (two would share one
 /// arena); a moved-from session may only be destroyed or assigned to. The model's bytes and the memory must outlive it.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstring>
 #include <utility>
 #include <netsuke/core/settings.hpp>
@@ -404,3 +405,4 @@ class session {
   run_impl::bindings<Settings::bindable_ports> m_inputs, m_outputs;
 };
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Recurrent state: dense blocks in the arena that survive from run to run, and snapshots of them.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstring>
 #include <netsuke/plan/bind.hpp>
 
@@ -54,3 +55,4 @@ inline void load_states(const plan::memory_map& m, const std::byte* from) {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

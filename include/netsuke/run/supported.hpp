@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// What a session of a settings type can run.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/settings.hpp>
 #include <netsuke/core/status.hpp>
 #include <netsuke/model/model.hpp>
@@ -31,3 +32,4 @@ status supported(const variant_view& variant) {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

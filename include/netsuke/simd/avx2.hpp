@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// The vocabulary of vec.hpp on AVX2 with FMA and F16C.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/simd/isa.hpp>
 #include <netsuke/simd/begin.hpp>
@@ -139,3 +140,4 @@ NSK_INLINE void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 /// The vocabulary of vec.hpp on AVX-512 (F, VL, BW, DQ): every server and client processor that has AVX-512 at all has
 /// these four, except Xeon Phi.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/simd/isa.hpp>
 #include <netsuke/simd/begin.hpp>
@@ -169,3 +170,4 @@ NSK_INLINE void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

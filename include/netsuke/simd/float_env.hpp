@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// The floating-point mode that equal bits need, for as long as an object lives.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
 #if defined(__x86_64__) || defined(_M_X64)
@@ -62,3 +63,4 @@ class float_environment {
   word m_found;
 };
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// What follows from the vocabulary alone, whatever the instruction set: included by vec.hpp.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -98,3 +99,4 @@ NSK_INLINE float min16(const f32x16& a) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

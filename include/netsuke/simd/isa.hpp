@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Brings in the intrinsics of the instruction set that config.hpp chose, and answers whether this machine has it.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
 
@@ -119,3 +120,4 @@ inline bool cpu_supports() {
   return simd::impl::rounds_products();
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

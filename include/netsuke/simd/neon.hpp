@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// The vocabulary of vec.hpp on AArch64's Advanced SIMD: every ARMv8-A processor has it.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/simd/isa.hpp>
 #include <netsuke/simd/begin.hpp>
@@ -145,3 +146,4 @@ NSK_INLINE void prefetch(const void* p) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

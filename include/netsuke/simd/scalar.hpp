@@ -2,6 +2,7 @@
 #pragma once
 /// The vocabulary of vec.hpp in portable C++, one lane, bit for bit what the hardware versions compute. Needs IEEE 754
 /// float and double without excess precision.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <cstring>
 #include <netsuke/simd/isa.hpp>
@@ -209,3 +210,4 @@ NSK_INLINE void prefetch(const void*) {}
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

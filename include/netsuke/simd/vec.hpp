@@ -16,6 +16,7 @@
 /// - `less`, `less_equal`, `equal` are false on NaN; `select(m, a, b)` is m ? a : b.
 /// - `reduce_*` fold the lanes by halves; the result of whole reductions is independent of the width only through
 ///   generic.hpp.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/simd/isa.hpp>
 #if defined(NSK_ISA_AVX2)
 #include <netsuke/simd/avx2.hpp>
@@ -27,3 +28,4 @@
 #include <netsuke/simd/scalar.hpp>
 #endif
 #include <netsuke/simd/generic.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 /// Cuts a tile of any rank into boxes of three loops that several strided operands share, with as few and as long loops
 /// as the strides allow.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/tensor.hpp>
@@ -101,3 +102,4 @@ inline void for_each_box(const std::int32_t* shape, int rank, const std::ptrdiff
 }
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Moves boxes of elements of any size: runs, splats, transposes, and whatever remains.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -244,3 +245,4 @@ inline void copy_box_elements(const copy_box& b, T* to, const T* from) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

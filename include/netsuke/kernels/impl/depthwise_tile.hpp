@@ -4,6 +4,7 @@
 ///
 /// Each output is one chain of fused multiply-adds: bias, then taps by kernel row and column. Taps outside the input
 /// multiply zeros.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <netsuke/core/packing.hpp>
 #include <netsuke/kernels/args.hpp>
@@ -155,3 +156,4 @@ NSK_ONE_COPY inline void depthwise_any_1(const depthwise_call<Functions>& d, con
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

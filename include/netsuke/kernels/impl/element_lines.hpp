@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// The loop that the operators on any element type share: lines of a tile, with what each operand does along them.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstring>
 #include <type_traits>
 #include <netsuke/kernels/impl/box.hpp>
@@ -91,3 +92,4 @@ inline std::ptrdiff_t position_of(std::int64_t index, std::int64_t length, bool&
 }
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

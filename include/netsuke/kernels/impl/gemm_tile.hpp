@@ -4,6 +4,7 @@
 ///
 /// Each output is one chain of fused multiply-adds that starts with the bias and takes k in ascending order, so its
 /// bits depend neither on the tile's size nor on the width of the registers.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <netsuke/core/packing.hpp>
 #include <netsuke/kernels/epilogue.hpp>
@@ -235,3 +236,4 @@ NSK_ONE_COPY inline void gemv_panels_rows(const gemm_runs& runs, const gemm_pane
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Vectors and blocks of sixteen from strided memory, for kernels that reduce.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/simd/vec.hpp>
@@ -88,3 +89,4 @@ NSK_INLINE simd::f32x16 map_sixteen(const simd::f32x16& a, const simd::f32x16& b
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

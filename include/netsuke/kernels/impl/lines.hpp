@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Functions along lines of floats: the one place where code of the elementwise functions stands.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <netsuke/math/functions.hpp>
 #include <netsuke/simd/begin.hpp>
@@ -74,3 +75,4 @@ NSK_ONE_COPY inline void map_lines(const epilogue& e, const lines& from, const t
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

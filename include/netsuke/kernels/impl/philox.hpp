@@ -2,6 +2,7 @@
 #pragma once
 /// Philox 4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as
 /// 1, 2, 3" (2011). Integers only, so every machine computes the same.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
 
@@ -32,3 +33,4 @@ inline philox_block philox(philox_block counter, std::uint64_t key) {
 }
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

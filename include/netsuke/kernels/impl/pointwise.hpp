@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Loops over lines of floats that unary, binary and reduce share: f(x), a op b, and the whole epilogue.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/kernels/args.hpp>
@@ -246,3 +247,4 @@ inline void run_pointwise(const pointwise& p, const tile_range& t) {
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

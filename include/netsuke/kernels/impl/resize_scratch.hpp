@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Bytes of lane scratch of resize_2d, for scratch.hpp and the converter.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
 
@@ -21,3 +22,4 @@ constexpr std::int64_t resize_2d_scratch_bytes(std::int32_t row_taps) {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Outputs seen as [rows, pixels, channels]: where a row begins.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/tensor.hpp>
@@ -37,3 +38,4 @@ inline void cut_inside(int& begin, int& end, int stride, int pad, int reach, int
 }
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

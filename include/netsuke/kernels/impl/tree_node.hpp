@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// A node of a decision tree as files have it: four integers, read by the kernel and by the verifier.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
 
@@ -24,3 +25,4 @@ inline tree_node node_at(const std::int32_t* nodes, std::ptrdiff_t i) {
 }
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -3,6 +3,7 @@
 /// 3x3 convolution with stride 1 by Winograd's transforms. Outputs are cut in cells of m x m that begin at pixel (0, 0)
 /// of every image, whatever the tile: a tile that cuts a cell computes it whole and stores its own part, so every split
 /// gives the same bits.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/gemm.hpp>
@@ -190,3 +191,4 @@ NSK_ONE_COPY inline void winograd_conv_2d(const conv_2d_args& a, const tile_rang
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

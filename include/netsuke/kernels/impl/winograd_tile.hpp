@@ -19,6 +19,7 @@
 ///                  |0  4  0 -5  0  1|       |  0     0     1  |
 ///
 /// The converter computes G g G' in double precision; point (i, j) of the result is number i * (m + 2) + j.
+#include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <netsuke/kernels/epilogue.hpp>
 #include <netsuke/simd/vec.hpp>
@@ -111,3 +112,4 @@ NSK_INLINE void winograd_transform_output(const float* from, std::ptrdiff_t step
 }
 NSK_END
 #include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

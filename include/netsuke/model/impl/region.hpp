@@ -7,6 +7,7 @@
 /// bytes of an element; neighbours that continue each other are merged. Two regions are compared as boxes: the strides
 /// of both, where each is a multiple of the next, are the digits of a mixed-radix number, and a region is one interval
 /// per digit. Where that fails nothing is claimed, and the verifier refuses: it errs on the safe side.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/tensor.hpp>
 
 NSK_BEGIN
@@ -192,3 +193,4 @@ inline std::int64_t shared_bytes(const region& a, const region& b) {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -5,6 +5,7 @@
 /// Such a run shortens the batch dimension of every tensor that has rows. The rules here make sure that all tensors of
 /// a step are shortened alike, so that what was proven of the whole shapes holds for the shorter ones, and that no step
 /// takes rows together.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/model/impl/verify_context.hpp>
 
 NSK_BEGIN
@@ -108,3 +109,4 @@ NSK_COLD inline status verify_batch(const verify_context& c) {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// What all parts of the verifier share.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/status.hpp>
 #include <netsuke/model/file_header.hpp>
 #include <netsuke/model/model.hpp>
@@ -64,3 +65,4 @@ NSK_COLD inline bool is_aligned(const void* p, std::uintptr_t alignment) {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -10,6 +10,7 @@
 ///   place;
 /// - a step that does not work in place writes elements that no earlier step has written (states excepted): slices of
 ///   one buffer by different steps are provably disjoint.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/model/impl/region.hpp>
 #include <netsuke/model/impl/verify_context.hpp>
 
@@ -137,3 +138,4 @@ NSK_COLD inline status verify_flow(verify_context& c) {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Rules of the operators on any element type, of those that compute or follow indices, and of normalisations.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/model/impl/verify_context.hpp>
 
 NSK_BEGIN
@@ -132,3 +133,4 @@ inline status_code verify_index_op(const step_view& s) {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -2,6 +2,7 @@
 #pragma once
 /// Rules of single operators: shapes, types, parameters and packed weights, as kernels/args.hpp promises them to
 /// kernels.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/impl/resize_scratch.hpp>
 #include <netsuke/kernels/scratch.hpp>
 #include <netsuke/model/impl/verify_context.hpp>
@@ -216,3 +217,4 @@ inline status_code verify_op(verify_context& c, const step_view& s) {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Third part of the verifier: inputs, outputs, states and check vectors.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/model/impl/verify_context.hpp>
 
 NSK_BEGIN
@@ -126,3 +127,4 @@ NSK_COLD inline status verify_checks(const verify_context& c) {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

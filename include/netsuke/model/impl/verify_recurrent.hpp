@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Rules of the recurrence of a layer over time.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/scratch.hpp>
 #include <netsuke/model/impl/verify_context.hpp>
 
@@ -85,3 +86,4 @@ NSK_COLD inline bool recurrent_scratch_agrees(const step_view& s, std::int64_t g
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

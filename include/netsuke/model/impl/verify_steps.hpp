@@ -2,6 +2,7 @@
 #pragma once
 /// Fourth part of the verifier: every step has what its operator needs, and tiles and scratch are as the format says.
 /// The rules of single operators are in verify_ops.hpp.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/model/impl/region.hpp>
 #include <netsuke/model/impl/verify_ops.hpp>
 
@@ -161,3 +162,4 @@ NSK_COLD inline status verify_steps(verify_context& c) {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

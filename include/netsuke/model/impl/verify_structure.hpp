@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// First part of the verifier: the header, and that the table can be walked without leaving it.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/model/file_header.hpp>
 #include <netsuke/model/impl/verify_context.hpp>
 
@@ -79,3 +80,4 @@ NSK_COLD inline status verify_fields(const format::Variant& v) {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

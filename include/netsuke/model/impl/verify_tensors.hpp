@@ -2,6 +2,7 @@
 #pragma once
 /// Second part of the verifier: buffers inside their memory, disjoint while they live, and tensors inside their
 /// buffers.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/model/impl/region.hpp>
 #include <netsuke/model/impl/verify_context.hpp>
 
@@ -111,3 +112,4 @@ NSK_COLD inline status verify_tensors(const verify_context& c) {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>

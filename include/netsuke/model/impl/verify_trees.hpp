@@ -2,6 +2,7 @@
 #pragma once
 /// Rules of decision trees. Their arrays are constants, so that every node is looked at here and never again: children
 /// lie behind their parents, so there is no cycle.
+#include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/impl/tree_node.hpp>
 #include <netsuke/model/impl/verify_context.hpp>
 
@@ -61,3 +62,4 @@ inline status_code verify_tree_ensemble(verify_context& c, const step_view& s) {
 
 }
 NSK_END
+#include <netsuke/core/restore_macros.hpp>
