@@ -71,6 +71,9 @@ def windows():
     yield "pad", "PAD", [PICTURE, i32([0, 0], [1, 2], [3, 0], [0, 2])], ("PadOptions", {})
     yield "pad of three dimensions", "PAD", [CUBE, i32([0, 1], [1, 2], [3, 0])], ("PadOptions", {})
     yield "padv2", "PADV2", [PICTURE, i32([0, 0], [1, 2], [3, 0], [0, 2]), np.float32(1.5)], ("PadV2Options", {})
+    for dtype in (np.int32, np.int64):
+        yield f"pad of {np.dtype(dtype)}", "PAD", [In([2, 3, 4], dtype, -9, 9), i32([0, 1], [1, 2], [3, 0])], ("PadOptions", {})
+        yield f"padv2 of {np.dtype(dtype)}", "PADV2", [In([1, 3, 4, 2], dtype, -9, 9), i32([0, 0], [1, 2], [0, 3], [1, 0]), dtype(7)], ("PadV2Options", {})
     for mode in (0, 1):
         yield f"mirror pad {mode}", "MIRROR_PAD", [PICTURE, i32([0, 0], [1, 2], [3, 0], [0, 2])], ("MirrorPadOptions", {"mode": mode})
     yield "depth to space", "DEPTH_TO_SPACE", [In([1, 3, 4, 8])], ("DepthToSpaceOptions", {"blockSize": 2})
@@ -96,12 +99,16 @@ def elementwise():
         yield f"{op} of one per pixel", op, [In([1, 7, 6, 1]), In([1, 1, 1, 5], low=0.5, high=3)], (table, {})
         yield f"{op} with a computed vector", op, [PICTURE, In([6, 5], low=0.5, high=3)], (table, {})
         yield f"{op} with a scalar", op, [PICTURE, np.float32(1.7)], (table, {})
+    for op, table in (("ADD", "AddOptions"), ("SUB", "SubOptions"), ("MUL", "MulOptions")):
+        for activation in (1, 2, 3):
+            yield f"{op} a{activation} of integers", op, [In([3, 40], np.int32, -9, 9), In([40], np.int32, -9, 9)], (table, {"fusedActivationFunction": activation})
     for op in ("MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"):
         yield op, op, [PICTURE, In([1, 7, 6, 5])], None
         yield f"{op} with one per channel", op, [PICTURE, weights(5)], None
     yield "POW", "POW", [In([1, 7, 6, 5], low=0.1, high=3), In([1, 7, 6, 5])], None
     yield "FLOOR_DIV", "FLOOR_DIV", [In([3, 4], low=-9, high=9), np.float32([2, -0.5, 1, 4])], None
     yield "FLOOR_DIV of constants", "FLOOR_DIV", [np.float32([1, 1, 7]), np.float32([0.1, 0.2, -3])], None
+    yield "FLOOR_MOD of floats", "FLOOR_MOD", [In([3, 4], low=-9, high=9), np.float32([2, -0.5, 1, -4])], None
     yield "FLOOR_MOD", "FLOOR_MOD", [In([3, 4], np.int32, -9, 9), i32(1, -2, 3, -4)], None
     for op in ("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"):
         yield op, op, [In([3, 40], np.int32, -2, 2), In([3, 40], np.int32, -2, 2)], None
@@ -110,6 +117,7 @@ def elementwise():
         yield op, op, [In([3, 4], np.bool_), In([3, 4], np.bool_)], None
     yield "LOGICAL_NOT", "LOGICAL_NOT", [In([3, 4], np.bool_)], None
     yield "ADD_N", "ADD_N", [PICTURE, PICTURE, PICTURE], None
+    yield "ADD_N of integers", "ADD_N", [In([3, 4], np.int32, -9, 9)] * 3, None
     yield "SELECT", "SELECT", [In([1, 7, 6, 5], np.bool_), PICTURE, PICTURE], None
     yield "SELECT by rows", "SELECT", [In([3], np.bool_), VECTORS, VECTORS], None
     yield "SELECT_V2", "SELECT_V2", [In([6, 1], np.bool_), PICTURE, In([5])], None
@@ -147,6 +155,9 @@ def shapes():
     yield "TILE", "TILE", [In([2, 3]), i32(2, 3)], None
     yield "BROADCAST_TO", "BROADCAST_TO", [In([3, 1]), i32(2, 3, 4)], None
     yield "REVERSE_V2", "REVERSE_V2", [PICTURE, i32(2)], None
+    for rows, time in ((0, 1), (1, 0), (2, 1), (0, 3)):
+        yield f"REVERSE_SEQUENCE {rows} {time}", "REVERSE_SEQUENCE", [PICTURE, np.full(PICTURE.shape[rows], 1 if time == 0 else 3, np.int32)], (
+            "ReverseSequenceOptions", {"batchDim": rows, "seqDim": time})
 
 
 def matrices():
@@ -187,6 +198,7 @@ def matrices():
     yield "ONE_HOT", "ONE_HOT", [In([4], np.int32, -1, 6), np.int32(5), np.float32(3), np.float32(-1)], ("OneHotOptions", {"axis": -1})
     yield "ONE_HOT of negative numbers", "ONE_HOT", [In([6], np.int32, -4, 0), np.int32(5), np.float32(3), np.float32(-1)], ("OneHotOptions", {"axis": -1})
     yield "ONE_HOT in front", "ONE_HOT", [In([4], np.int32, 0, 6), np.int32(5), np.float32(3), np.float32(-1)], ("OneHotOptions", {"axis": 0})
+    yield "ONE_HOT of one index", "ONE_HOT", [In([], np.int32, 0, 6), np.int32(5), np.float32(3), np.float32(-1)], ("OneHotOptions", {"axis": -1})
     for most, least in ((5, 0.2), (30, 0.5), (5, 3.0)):
         limits = [np.int32(most), np.float32(0.3), np.float32(least)]
         boxes, scores = In([20, 4], low=0, high=1), In([20], low=0, high=1)

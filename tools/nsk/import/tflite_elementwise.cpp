@@ -75,8 +75,7 @@ void tflite_importer::binary() {
       {"LOGICAL_AND", "And"}, {"LOGICAL_OR", "Or"},
       {"FLOOR_MOD", "Mod"}};
   require_operands(2, 2);
-  if (m_op->name == "FLOOR_MOD" && !is_integer(type_of(input(0))))
-    fail("the floored remainder of floats has no kernel. Compute it as x - floor(x / y) * y in the model");
+  if (m_op->name == "FLOOR_MOD" && !is_integer(type_of(input(0)))) return floored_remainder();
   const bool pictures = prefer_pictures({input(0), input(1)});
   const value_id y = emit(names.at(m_op->name), {operand(input(0), pictures), operand(input(1), pictures)});
   finish(output(), y, pictures, fused_activation());
@@ -99,6 +98,28 @@ void tflite_importer::squared_difference() {
   finish(output(), emit("Mul", {d, d}), pictures);
 }
 
+/// Whether quotients by `divisor` are exact: constant powers of two.
+bool tflite_importer::divides_exactly(value_id divisor) const {
+  const std::shared_ptr<const array>& numbers = at(divisor).constant;
+  if (!numbers) return false;
+  int exponent = 0;
+  for (std::int64_t i = 0; i < numbers->count(); ++i)
+    if (std::abs(std::frexp(numbers->number(i), &exponent)) != 0.5) return false;
+  return true;
+}
+
+/// x - floor(x / y) * y of floats, which nothing rounds where y is a power of two.
+void tflite_importer::floored_remainder() {
+  const bool pictures = prefer_pictures({input(0), input(1)});
+  const value_id x = operand(input(0), pictures), y = operand(input(1), pictures);
+  if (!divides_exactly(y))
+    fail(
+        "floored remainders of floats need a constant divisor, a power of two: others are rounded differently in "
+        "single "
+        "precision. Compute x - floor(x / y) * y in the model where that does not matter");
+  finish(output(), emit("Sub", {x, emit("Mul", {emit("Floor", {emit("Div", {x, y})}), y})}), pictures);
+}
+
 /// Quotients are rounded once, in double precision: in single precision a quotient just below a whole number can become
 /// it. Powers of two divide exactly.
 void tflite_importer::floor_divide() {
@@ -109,14 +130,10 @@ void tflite_importer::floor_divide() {
   const bool pictures = prefer_pictures({input(0), input(1)});
   value_id a = operand(input(0), pictures), b = operand(input(1), pictures);
   if (type_of(input(0)) == element::f32 && !constants) {
-    const value& divisor = at(b);
-    for (std::int64_t i = 0; i < (divisor.constant ? divisor.constant->count() : 1); ++i) {
-      int exponent = 0;
-      if (!divisor.constant || std::abs(std::frexp(divisor.constant->number(i), &exponent)) != 0.5)
-        fail(
-            "floored quotients of floats need a constant divisor, a power of two: others may be off by one in single "
-            "precision. Compute floor(x / y) in the model where that does not matter");
-    }
+    if (!divides_exactly(b))
+      fail(
+          "floored quotients of floats need a constant divisor, a power of two: others may be off by one in single "
+          "precision. Compute floor(x / y) in the model where that does not matter");
     return finish(output(), emit("Floor", {emit("Div", {a, b})}), pictures);
   }
   if (size_of(type_of(input(0))) > 4) fail("the floored quotient of 64-bit integers is not supported");
@@ -136,7 +153,12 @@ void tflite_importer::add_all() {
   const bool pictures = prefer_pictures(m_op->inputs);
   values inputs;
   for (std::size_t i = 0; i < m_op->inputs.size(); ++i) inputs.push_back(operand(input(i), pictures));
-  finish(output(), inputs.size() == 1 ? inputs[0] : emit("Sum", inputs), pictures);
+  value_id sum = inputs[0];
+  if (at(sum).type == element::f32 && inputs.size() > 1)
+    sum = emit("Sum", inputs);
+  else
+    for (std::size_t i = 1; i < inputs.size(); ++i) sum = emit("Add", {sum, inputs[i]});
+  finish(output(), sum, pictures);
 }
 
 void tflite_importer::select() {

@@ -391,9 +391,21 @@ value_id tflite_importer::activated(value_id v, tfl::Activation a, double low, d
            " is not supported. Export it as an operator");
   }
   if (low == -infinity && high == infinity) return v;
-  if (at(v).type != element::f32) fail("an activation after integers is not supported");
+  if (is_integer(at(v).type)) return limited(v, low, high);
   if (low == 0 && high == infinity) return emit("Relu", {v});
   return emit("Clip", {v, constant_number(low), constant_number(high)});
+}
+
+/// Integers between two limits, each of which may be infinite.
+value_id tflite_importer::limited(value_id v, double low, double high) {
+  const auto limit = [&](double l) {
+    array a(at(v).type, {});
+    a.set_integer(0, static_cast<std::int64_t>(l));
+    return constant(std::move(a));
+  };
+  if (low != -infinity) v = emit("Max", {v, limit(low)});
+  if (high != infinity) v = emit("Min", {v, limit(high)});
+  return v;
 }
 
 void tflite_importer::finish(int t, value_id v, bool pictures, tfl::Activation a) {

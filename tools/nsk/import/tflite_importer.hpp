@@ -52,6 +52,8 @@ class tflite_importer {
   tfl::Activation fused_activation() const;
   void squared_difference();
   void floor_divide();
+  void floored_remainder();
+  bool divides_exactly(value_id divisor) const;
   void not_equal();
   void add_all();
   void select();
@@ -228,6 +230,7 @@ class tflite_importer {
   /// The same after an activation, and after the limits of what a quantised result can hold.
   void finish(int t, value_id v, bool pictures, tfl::Activation a = tfl::Activation::NONE);
   value_id activated(value_id v, tfl::Activation a, double low, double high);
+  value_id limited(value_id v, double low, double high);
 
   static constexpr bool k_picture = true;
   /// The shape of an input of the model: the file's, or the one that is asked for.
@@ -259,6 +262,7 @@ class tflite_importer {
                   const std::vector<std::int64_t>& stops, const std::vector<std::int64_t>& steps);
   void require_stride(std::int64_t h, std::int64_t w) const;
   std::vector<std::int64_t> per_axis_pads(int t);
+  value_id padded_by_blocks(value_id v, const std::vector<std::int64_t>& pads, value_id fill);
   value_id bias_of(std::size_t i);
   /// ConvTranspose with `before` and `after` cut off the full result (an `after` below 0 adds rows of the bias).
   void finish_transposed_convolution(int x, int weights, std::size_t bias, const std::vector<std::int64_t>& stride,

@@ -185,11 +185,21 @@ void tflite_importer::range() {
 void tflite_importer::reverse_sequence() {
   require_operands(2, 2);
   const auto& o = options<tfl::ReverseSequenceOptions>();
-  const value_id lengths = emit("Cast", {plain(input(1))}, {{"to", std::int64_t{7}}});
-  bind(output(),
-       emit("ReverseSequence", {plain(input(0)), lengths},
-            {{"batch_axis", std::int64_t{o.batch_dim()}}, {"time_axis", std::int64_t{o.seq_dim()}}}),
-       false);
+  const shape_t& x = shape(input(0));
+  const std::size_t rows = axis_of(o.batch_dim(), x.size()), time = axis_of(o.seq_dim(), x.size());
+  const list lengths = integers(input(1), "the lengths");
+  require(rows != time, "rows and instants are the same axis");
+  require(static_cast<std::int64_t>(lengths.size()) == x[rows], "there must be one length per row");
+  require(std::equal(lengths.begin() + !lengths.empty(), lengths.end(), lengths.begin()),
+          "the lengths of its rows differ. Split the batch in the exporter");
+  const std::int64_t count = lengths.empty() ? 0 : lengths[0];
+  require(count >= 0 && count <= x[time], "a length is outside its axis");
+  const bool pictures = prefer_pictures({input(0)});
+  list positions(static_cast<std::size_t>(x[time]));
+  std::iota(positions.begin(), positions.end(), 0);
+  std::reverse(positions.begin(), positions.begin() + static_cast<std::ptrdiff_t>(count));
+  const std::int64_t axis = pictures ? picture_axis(time) : static_cast<std::int64_t>(time);
+  bind(output(), gathered(in_form(input(0), pictures), axis, positions), pictures);
 }
 
 void tflite_importer::one_hot() {
@@ -199,7 +209,7 @@ void tflite_importer::one_hot() {
   const value_id depth = reshaped(plain(input(1)), {1}), index = plain(input(0));
   // ONNX counts negative indices from the end; here they are no position, as the depth itself is none.
   const value_id zero = constant(array(type_of(input(0)), {}));
-  const value_id beyond = emit("CastLike", {depth, index}),
+  const value_id beyond = emit("CastLike", {reshaped(depth, {}), index}),
                  given = emit("Where", {emit("Less", {index, zero}), beyond, index});
   bind(output(), emit("OneHot", {given, depth, levels}, {{"axis", std::int64_t{options<tfl::OneHotOptions>().axis()}}}),
        false);

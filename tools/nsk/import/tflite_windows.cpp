@@ -206,9 +206,28 @@ void tflite_importer::pad() {
       pads[place + 4] = source[a + 4];
     }
   }
-  values inputs = {in_form(input(0), pictures), constant_integers(pads)};
-  if (with_value) inputs.push_back(reshaped(plain(input(2)), {}));
-  bind(output(), emit("Pad", inputs, {{"mode", std::string("constant")}}), pictures);
+  const value_id x = in_form(input(0), pictures),
+                 fill = with_value ? reshaped(plain(input(2)), {}) : constant(array(at(x).type, {}));
+  if (at(x).type != element::f32) return bind(output(), padded_by_blocks(x, pads, fill), pictures);
+  bind(output(), emit("Pad", {x, constant_integers(pads), fill}, {{"mode", std::string("constant")}}), pictures);
+}
+
+/// Types that Pad has no kernel for: the numbers between blocks of the fill, axis by axis.
+value_id tflite_importer::padded_by_blocks(value_id v, const list& pads, value_id fill) {
+  const std::size_t axes = at(v).shape.size();
+  for (std::size_t a = 0; a < axes; ++a) {
+    const auto block = [&](std::int64_t length) {
+      shape_t lengths = at(v).shape;
+      lengths[a] = length;
+      return emit("Expand", {fill, constant_integers(lengths)});
+    };
+    values parts;
+    if (pads[a] > 0) parts.push_back(block(pads[a]));
+    parts.push_back(v);
+    if (pads[a + axes] > 0) parts.push_back(block(pads[a + axes]));
+    if (parts.size() > 1) v = emit("Concat", parts, {{"axis", static_cast<std::int64_t>(a)}});
+  }
+  return v;
 }
 
 void tflite_importer::mirror_pad() {

@@ -144,7 +144,7 @@ const std::vector<operator_support>& supported_tflite_operators() {
       {{"ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE", "FLOOR_DIV", "FLOOR_MOD",
         "ADD_N"},
        "the operators of that name",
-       "fused activations; FLOOR_DIV of floats by constant powers of two, FLOOR_MOD of integers"},
+       "fused activations; FLOOR_DIV and FLOOR_MOD of floats by constant powers of two, FLOOR_MOD of integers"},
       {{"EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "LOGICAL_AND", "LOGICAL_OR",
         "LOGICAL_NOT", "SELECT", "SELECT_V2"},
        "comparisons, logic, Where",
