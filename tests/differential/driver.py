@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Random ONNX models against the evaluator and ONNX Runtime, on every instruction set and 1 to 3 lanes.
+"""Random models against the evaluator and ONNX Runtime, or LiteRT (--tflite), on every instruction set and 1 to 3 lanes.
 
     driver.py build/tests/differential/differential_worker --count 100000 --seed 1 --keep failures
     driver.py build/tests/differential/differential_worker --replay failures/windows.transposed_123
+    driver.py build/tests/differential/differential_worker --tflite --count 20000 --seed 1 --keep failures
 
 Every model follows from its seed and family. What fails is reduced and kept as a folder with the model, its inputs and what is wrong.
 Ends with a table of what was refused, and 'N models: ...'. Exit code 1 where anything was found.
@@ -17,18 +18,30 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-import cases  # noqa: E402
-from examine import examine, reason_of  # noqa: E402
-from minimise import minimise  # noqa: E402
+from examine import reason_of  # noqa: E402
 from worker import Worker  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 SHARD = 5000  # models of a process of the peers
 
 
+def tools_for(arguments):
+    """(cases, examine, minimise) of the kind of models that is asked for."""
+    if arguments.tflite:
+        import tflite_cases
+        import tflite_examine
+        import tflite_minimise
+        return tflite_cases, tflite_examine.examine, tflite_minimise.minimise
+    import cases
+    import examine
+    import minimise
+    return cases, examine.examine, minimise.minimise
+
+
 def run_shard(arguments):
     """Examines the models of some seeds; a JSON object per line tells what became of each."""
     first, count = arguments.shard
+    cases, examine, minimise = tools_for(arguments)
     end = time.monotonic() + arguments.seconds
     with Worker(arguments.worker) as worker:
         for seed in range(first, first + count):
@@ -73,7 +86,7 @@ class Tally:
         print("\nrefused by the converter alone:")
         for text, count in self.refusals.most_common(arguments.rows):
             print(f"{count:7} {text}")
-        print("where ONNX Runtime stands alone:")
+        print("where the other runtime stands alone:")
         for (kind, operators, text), count in self.peers.most_common(arguments.rows):
             print(f"{count:7} {kind}: {text or ' '.join(operators)}")
         print("families: " + ", ".join(f"{f} {k} {n}" for (f, k), n in sorted(self.families.items())))
@@ -91,7 +104,7 @@ def run_all(arguments):
     deadline = time.monotonic() + arguments.seconds
     while seed < end and time.monotonic() < deadline:
         command = [sys.executable, __file__, str(arguments.worker), "--shard", str(seed), str(min(SHARD, end - seed)), "--seconds", str(deadline - time.monotonic())]
-        command += ["--keep", str(arguments.keep)] * bool(arguments.keep) + ["--whole"] * arguments.whole
+        command += ["--keep", str(arguments.keep)] * bool(arguments.keep) + ["--whole"] * arguments.whole + ["--tflite"] * arguments.tflite
         command += ["--family", *arguments.family] if arguments.family else []
         begun = seed
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as shard:
@@ -109,7 +122,7 @@ def run_all(arguments):
         if shard.returncode == 1:
             raise SystemExit(f"the driver failed at seed {begun}")
         if shard.returncode != 0 and seed <= begun:
-            print(f"seed {begun}: ONNX Runtime or the onnx package ended with code {shard.returncode}", flush=True)
+            print(f"seed {begun}: the other runtime ended with code {shard.returncode}", flush=True)
             tally.kinds["peer crashed"] += 1
             seed = begun + 1
     arguments.count = seed - arguments.seed
@@ -117,6 +130,7 @@ def run_all(arguments):
 
 
 def replay(arguments):
+    cases, examine, _ = tools_for(arguments)
     with Worker(arguments.worker) as worker:
         verdict = examine(worker, cases.load(arguments.replay))
     print(f"{verdict.kind}: {verdict.text}")
@@ -126,6 +140,7 @@ def replay(arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("worker", type=pathlib.Path, help="differential_worker")
+    parser.add_argument("--tflite", action="store_true", help="TensorFlow Lite models, against LiteRT")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after that time")
@@ -138,6 +153,11 @@ def main():
     parser.add_argument("--replay", type=pathlib.Path, help="examine one kept folder again")
     parser.add_argument("--shard", type=int, nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.tflite:
+        sys.path.append(str(HERE.parent / "models"))
+        from litert import have_litert
+        if not have_litert():
+            return 0
     if arguments.replay:
         return replay(arguments)
     if arguments.shard:

@@ -261,7 +261,8 @@ class oracle {
     for (const node& n : m_graph.nodes)
       for (const value_id v : n.outputs)
         if (v != no_value && !is_exact(n.op)) rounded.insert(m_graph.values[static_cast<std::size_t>(v)].name);
-    const evaluator e(m_graph);
+    const graph source = with_errors(noise);
+    const evaluator e(source);
     arrays states = initial_states();
     run_results results;
     for (const arrays& given : inputs) {
@@ -292,6 +293,24 @@ class oracle {
     } catch (const error&) {
       return false;
     }
+  }
+  /// The source with relative errors in weights, which make those of products that meet in one sum.
+  graph with_errors(double noise) const {
+    static const std::set<std::string> sums = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+    graph g = m_graph;
+    if (noise == 0) return g;
+    std::set<value_id> weights;
+    for (const node& n : g.nodes)
+      if (sums.count(n.op) != 0) weights.insert(n.inputs.begin(), n.inputs.end());
+    weights.erase(no_value);
+    for (const value_id v : weights) {
+      std::shared_ptr<const array>& constant = g.values[static_cast<std::size_t>(v)].constant;
+      if (!constant || !is_float(constant->type)) continue;
+      array a = *constant;
+      disturb(a, noise);
+      constant = std::make_shared<const array>(std::move(a));
+    }
+    return g;
   }
   array value_of(const std::string& name, const arrays& outputs) const {
     const auto found = outputs.find(name);
