@@ -20,9 +20,11 @@
 #include "errors.hpp"
 #include "graph/infer.hpp"
 #include "import/import.hpp"
+#include "io/command_files.hpp"
 #include "io/files.hpp"
 #include "io/layout.hpp"
 #include "io/model_file.hpp"
+#include "io/new_files.hpp"
 #include "reference/evaluator.hpp"
 
 namespace {
@@ -80,7 +82,7 @@ element element_named(const std::string& name) {
 /// The inputs of every run, read from the request's file of numbers: each array lies there once per run.
 std::vector<arrays> read_inputs(const json& request, int runs) {
   std::vector<arrays> result(static_cast<std::size_t>(runs));
-  const std::vector<std::byte> bytes = read_file(request.at("data").get<std::string>(), "inputs");
+  const std::vector<std::byte> bytes = read_file(request.at("data").get<std::string>(), "inputs", most_array_bytes);
   std::size_t at = 0;
   for (const json& port : request.at("arrays")) {
     const element type = element_named(port.at("type").get<std::string>());
@@ -378,7 +380,11 @@ class blob {
       }
     return described;
   }
-  void write(const std::string& path) const { write_file(path, m_bytes.data(), m_bytes.size()); }
+  void write(const std::string& path) const {
+    new_files file;
+    file.add(path, m_bytes.data(), m_bytes.size());
+    file.commit();
+  }
 
  private:
   std::vector<std::byte> m_bytes;
@@ -402,7 +408,10 @@ json serve(const json& request) {
   static const std::vector<way> ways = every_way();
   const convert_options options = options_of(request);
   try {
-    convert(options);
+    command_files files;
+    files.add_input("source", options.source);
+    files.add_output("--output", options.output);
+    convert(options, files);
   } catch (const error& e) {
     return {{"status", "refused"}, {"code", static_cast<int>(e.code)}, {"message", e.what()}};
   }

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "io/files.hpp"
 #include "io/model_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
@@ -132,7 +131,7 @@ std::string text_of(const json& r, const text_style& style) {
 
 }
 
-exit_code bench(const bench_options& o) {
+exit_code bench(const bench_options& o, command_files& files) {
   const model_file file = open_model(o.model);
   const engine& e = choose_engine(o.isa);
   const auto runner = e.open(file.bytes.data(), file.bytes.size(), o.lanes, 0);
@@ -141,7 +140,8 @@ exit_code bench(const bench_options& o) {
   const measured times = measure(e, *runner, file.view.variant().step_count(), o.seconds, progress);
   progress.clear();
   const json report = report_of(file.view, times, e, o.lanes);
-  if (!o.trace.empty()) write_file(o.trace, trace_of(file.view, *runner));
+  if (!o.trace.empty()) files.write(o.trace, trace_of(file.view, *runner));
+  files.commit();
   const std::string text = o.json ? report.dump(2) + "\n" : text_of(report, style_of_output());
   std::fwrite(text.data(), 1, text.size(), stdout);
   return exit_code::good;

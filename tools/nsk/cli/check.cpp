@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "io/files.hpp"
 #include "io/layout.hpp"
 #include "io/model_file.hpp"
 #include "cli/options.hpp"
@@ -79,13 +78,14 @@ check_report check_report_of(const model& m, const check_options& o, const compa
 
 }
 
-exit_code check(const check_options& o) {
+exit_code check(const check_options& o, command_files& files) {
   progress_line progress(o.quiet);
   const model_file file = open_model(o.model);
   const int variant = variant_of(file.view, o.variant);
   const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1, variant);
   const tflite_options importing = import_options_of(file.view, variant);
   graph g = import_model(o.source, importing);
+  for (const std::string& data : g.facts.files) files.add_input("external data of the source", data);
   input_options inputs = options_of(g, file.view, o.sets, variant);
   inputs.dequantize = importing.dequantize;
   inputs.trusted = o.trusted;
@@ -94,8 +94,9 @@ exit_code check(const check_options& o) {
       g, file.view, *runner, inputs_of(file.view, o, variant), [&](const std::string& what) { progress.show(what); },
       variant);
   progress.clear();
-  if (!o.json.empty()) write_file(o.json, comparison_json(report, o.tolerance).dump(2) + "\n");
-  if (!o.report.empty()) write_check_report(o.report, check_report_of(file.view, o, report));
+  if (!o.json.empty()) files.write(o.json, comparison_json(report, o.tolerance).dump(2) + "\n");
+  if (!o.report.empty()) write_check_report(files, o.report, check_report_of(file.view, o, report));
+  files.commit();
   const bool good = report.within(o.tolerance);
   const std::string text = comparison_text(report, o.tolerance, rows_shown);
   if (!o.quiet || !good) std::fwrite(text.data(), 1, text.size(), good ? stdout : stderr);

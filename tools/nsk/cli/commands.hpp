@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// The commands of nsk. Each returns an exit code (errors.hpp) or throws tool::error; options are as main.cpp parsed
-/// them.
+/// them. What the options name is declared already; what a command finds out later, it declares itself.
 #include <cstdint>
 #include <string>
 #include <vector>
 #include "errors.hpp"
+#include "io/command_files.hpp"
 
 namespace nsk::tool {
 
@@ -20,7 +21,7 @@ struct convert_options {
   bool check = false, embed_check = false, quiet = false, winograd = true, dequantize = false, trusted = false;
   bool find_states = true;
 };
-exit_code convert(const convert_options& o);
+exit_code convert(const convert_options& o, command_files& files);
 
 struct run_options {
   std::string model, variant, output_directory, isa, trace;
@@ -31,13 +32,13 @@ struct run_options {
   std::uint64_t seed = 0;  ///< of random steps
   bool nhwc = false, quiet = false;
 };
-exit_code run(const run_options& o);
+exit_code run(const run_options& o, command_files& files);
 
 struct inspect_options {
   std::string model, profile, svg, svg_graph;  ///< paths; empty: not wanted
   bool json = false, settings = false;
 };
-exit_code inspect(const inspect_options& o);
+exit_code inspect(const inspect_options& o, command_files& files);
 
 /// Prints docs/operators.md.
 exit_code operators();
@@ -46,7 +47,7 @@ struct json_options {
   std::string model, output;
 };
 /// Writes the table as FILE.json and the weights section as FILE.weights.
-exit_code to_json(const json_options& o);
+exit_code to_json(const json_options& o, command_files& files);
 
 struct from_json_options {
   std::string source, output;
@@ -55,7 +56,7 @@ struct from_json_options {
   bool quiet = false;
 };
 /// Writes the .nsk file that FILE.json and FILE.weights describe, edited.
-exit_code from_json(const from_json_options& o);
+exit_code from_json(const from_json_options& o, command_files& files);
 
 struct check_options {
   std::string source, model, variant, isa, json, report;
@@ -64,7 +65,7 @@ struct check_options {
   std::uint64_t seed = 1;
   bool quiet = false, trusted = false;
 };
-exit_code check(const check_options& o);
+exit_code check(const check_options& o, command_files& files);
 
 struct selftest_options {
   std::string model, isa;
@@ -79,13 +80,13 @@ struct bench_options {
   double seconds = 2;
   bool json = false, quiet = false;
 };
-exit_code bench(const bench_options& o);
+exit_code bench(const bench_options& o, command_files& files);
 
 struct profile_options {
   std::string output, isa;
   double seconds = 10;
   bool quiet = false;
 };
-exit_code profile(const profile_options& o);
+exit_code profile(const profile_options& o, command_files& files);
 
 }

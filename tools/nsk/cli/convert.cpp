@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "io/files.hpp"
+#include "io/json_file.hpp"
 #include "io/layout.hpp"
 #include "io/model_file.hpp"
 #include "cli/options.hpp"
@@ -81,7 +82,7 @@ void bind_open_batch(variant_source& v, input_options& inputs, int rows) {
 }
 
 /// The source, resolved once per variant; one named "default" where none is asked for.
-std::vector<variant_source> read_variants(const convert_options& o) {
+std::vector<variant_source> read_variants(const convert_options& o, command_files& files) {
   std::vector<std::pair<std::string, input_options>> wanted;
   for (const std::string& text : o.variants) wanted.push_back(parse_variant(o, text));
   if (wanted.empty()) wanted.emplace_back("default", parse_inputs(o.inputs, o.sets));
@@ -92,6 +93,7 @@ std::vector<variant_source> read_variants(const convert_options& o) {
       if (other.name == name) misuse("--variant " + name + ": this name was given twice.");
     variants.push_back({name, import_model(o.source, {o.dequantize, inputs.shapes}), {}});
     variant_source& v = variants.back();
+    for (const std::string& data : v.g.facts.files) files.add_input("external data of the source", data);
     input_options complete = inputs;
     complete.outputs = o.outputs;
     complete.trusted = o.trusted;
@@ -110,16 +112,16 @@ std::map<std::string, conv_algorithm> read_overrides(const std::string& path) {
                                                             {"winograd4", conv_algorithm::winograd4}};
   std::map<std::string, conv_algorithm> wanted;
   if (path.empty()) return wanted;
-  const std::vector<std::byte> text = read_file(path, "overrides");
-  const auto* first = reinterpret_cast<const char*>(text.data());
-  const json given = json::parse(first, first + text.size(), nullptr, false);
+  const json given = parse_json<json>(text_of(read_file(path, "overrides", option_limits.bytes)), path, option_limits,
+                                      "too much for choices of single nodes.");
   const std::string form = " Write {\"NAME\": {\"algorithm\": \"direct\"}}; winograd2 and winograd4 are the others.";
   if (!given.is_object()) refuse("'" + path + "' is not a JSON object." + form);
   for (const auto& [name, choices] : given.items()) {
     const auto choice = choices.is_object() && choices.size() == 1 ? choices.find("algorithm") : choices.end();
     const auto found =
         choice != choices.end() && choice->is_string() ? algorithms.find(choice->get<std::string>()) : algorithms.end();
-    if (found == algorithms.end()) refuse("'" + path + "': '" + name + "' has " + choices.dump() + "." + form);
+    if (found == algorithms.end())
+      refuse("'" + path + "': '" + shortened(name, 60) + "' has " + shortened(choices.dump(), 60) + "." + form);
     wanted[name] = found->second;
   }
   return wanted;
@@ -148,9 +150,9 @@ std::vector<std::byte> with_check_vectors(const model_file& file) {
   return put_together(parts);
 }
 
-conversion convert_source(const convert_options& o, progress_line& progress) {
+conversion convert_source(const convert_options& o, command_files& files, progress_line& progress) {
   progress.show("reading " + o.source);
-  const std::vector<variant_source> variants = read_variants(o);
+  const std::vector<variant_source> variants = read_variants(o, files);
   progress.show("compiling");
   compile_options options;
   options.metadata = recorded_options(o);
@@ -215,22 +217,21 @@ std::string summary(const convert_options& o, const json& report) {
 
 }
 
-exit_code convert(const convert_options& o) {
-  std::error_code ignored;
-  if (std::filesystem::equivalent(o.source, o.output, ignored))
-    misuse("the output would overwrite the source model; choose another name for -o.");
+exit_code convert(const convert_options& o, command_files& files) {
   if (!o.report.empty() && !o.check) misuse("--report shows what --check finds; give both.");
   progress_line progress(o.quiet);
-  const conversion result = convert_source(o, progress);
-  if (!o.json.empty()) write_file(o.json, result.report.dump(2) + "\n");
-  if (!o.report.empty()) write_check_report(o.report, check_report_of(o, result));
-  if (result.comparison && !result.comparison->within(tolerance)) {
+  const conversion result = convert_source(o, files, progress);
+  if (!o.json.empty()) files.write(o.json, result.report.dump(2) + "\n");
+  if (!o.report.empty()) write_check_report(files, o.report, check_report_of(o, result));
+  const bool good = !result.comparison || result.comparison->within(tolerance);
+  if (good) files.write(o.output, result.bytes.data(), result.bytes.size());
+  files.commit();
+  if (!good) {
     const std::string text = comparison_text(*result.comparison, tolerance, rows_shown);
     std::fwrite(text.data(), 1, text.size(), stderr);
     throw error(exit_code::check_failed, "'" + o.output + "' was not written, because it would not compute what '" +
                                              o.source + "' does. Please report this with the model.");
   }
-  write_file(o.output, result.bytes.data(), result.bytes.size());
   if (o.quiet) return exit_code::good;
   std::string text = summary(o, result.report);
   if (result.comparison) text += comparison_text(*result.comparison, tolerance, 0);

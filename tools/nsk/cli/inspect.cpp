@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "cli/commands.hpp"
-#include "io/files.hpp"
 #include "io/model_file.hpp"
 #include "cli/profile_file.hpp"
 #include "cli/terminal.hpp"
@@ -15,13 +14,14 @@
 
 namespace nsk::tool {
 
-exit_code inspect(const inspect_options& o) {
+exit_code inspect(const inspect_options& o, command_files& files) {
   const model_file file = open_model(o.model);
   std::optional<device_profile> profile;
   if (!o.profile.empty()) profile = open_profile(o.profile);
   const nlohmann::json report = inspect(file.view, file.bytes.size(), profile ? &*profile : nullptr);
-  if (!o.svg.empty()) write_file(o.svg, arena_svg(report));
-  if (!o.svg_graph.empty()) write_file(o.svg_graph, graph_svg(file.view, report));
+  if (!o.svg.empty()) files.write(o.svg, arena_svg(report));
+  if (!o.svg_graph.empty()) files.write(o.svg_graph, graph_svg(file.view, report));
+  files.commit();
   const bool only_pictures = (!o.svg.empty() || !o.svg_graph.empty()) && !o.json && !o.settings;
   if (only_pictures) return exit_code::good;
   const std::string text = o.settings ? settings_source(file.view)

@@ -4,6 +4,7 @@
 
 #include "cli/commands.hpp"
 #include "io/files.hpp"
+#include "io/json_file.hpp"
 #include "io/model_file.hpp"
 #include "cli/options.hpp"
 #include "edit/parts.hpp"
@@ -17,28 +18,9 @@ constexpr const char* version_key = "netsuke_format";
 constexpr const char* weights_key = "weights";
 constexpr const char* table_key = "table";
 
-/// Parses JSON as nsk json writes it: shallow, with few keys in an object (looking for one takes as long as there are).
-table_json parse(const std::vector<std::byte>& text, const std::string& path) {
-  constexpr int deepest = 32;
-  constexpr std::size_t most_keys = 256;
-  std::vector<std::size_t> keys(deepest + 2, 0);  // of the object that is open, by depth
-  const auto look = [&](int depth, table_json::parse_event_t event, const table_json&) {
-    if (depth > deepest)
-      refuse("'" + path + "' nests deeper than " + std::to_string(deepest) + ": it was not written by nsk json.");
-    std::size_t& count = keys[static_cast<std::size_t>(depth)];
-    if (event == table_json::parse_event_t::key && ++count > most_keys)
-      refuse("'" + path + "' has an object of more than " + std::to_string(most_keys) +
-             " keys: it was not written by nsk json.");
-    if (event == table_json::parse_event_t::object_start) keys[static_cast<std::size_t>(depth) + 1] = 0;
-    return true;
-  };
-  const auto* first = reinterpret_cast<const char*>(text.data());
-  return table_json::parse(first, first + text.size(), look, false);
-}
-
-model_parts read_parts(const std::string& path) {
-  const table_json json = parse(read_file(path, "JSON"), path);
-  if (json.is_discarded()) refuse("'" + path + "' is not JSON. Check it with python3 -m json.tool.");
+model_parts read_parts(const std::string& path, command_files& files) {
+  const table_json json = parse_json<table_json>(text_of(read_file(path, "JSON", table_limits.bytes)), path,
+                                                 table_limits, "it was not written by nsk json.");
   if (!json.is_object() || json.count(version_key) == 0 || json.count(weights_key) == 0 || json.count(table_key) == 0 ||
       !json[weights_key].is_string())
     refuse("'" + path + "' lacks '" + std::string(version_key) + "', '" + weights_key + "' or '" + table_key +
@@ -51,7 +33,8 @@ model_parts read_parts(const std::string& path) {
   if (name.find_first_of(std::string("/\\\0", 3)) != std::string::npos)
     refuse("'" + path + "' wants its weights from another folder; they must lie beside it, under a plain name.");
   const std::filesystem::path weights = std::filesystem::path(path).parent_path() / name;
-  return {json[table_key], read_file(weights.string(), "weights")};
+  files.add_input("the weights of the source", weights.string());
+  return {json[table_key], read_file(weights.string(), "weights", most_model_bytes)};
 }
 
 /// Applies the edits of the command line. Edits of the JSON were made before; both must give a model that opens.
@@ -69,24 +52,24 @@ std::vector<std::byte> edited(model_parts parts, const from_json_options& o) {
 
 }
 
-exit_code to_json(const json_options& o) {
+exit_code to_json(const json_options& o, command_files& files) {
   const model_file file = open_model(o.model);
   const model_parts parts = take_apart(file.bytes.data());
-  const std::filesystem::path weights = std::filesystem::path(o.output).replace_extension(".weights");
-  if (weights == std::filesystem::path(o.output))
-    misuse("-o: the weights are written beside the JSON as .weights; choose another name.");
+  const std::string weights = beside(o.output, ".weights");
   table_json json;
   json[version_key] = NSK_FORMAT_VERSION;
-  json[weights_key] = weights.filename().string();
+  json[weights_key] = std::filesystem::path(weights).filename().string();
   json[table_key] = parts.table;
-  write_file(weights.string(), parts.weights.data(), parts.weights.size());
-  write_file(o.output, json.dump(1) + "\n");
+  files.write(weights, parts.weights.data(), parts.weights.size());
+  files.write(o.output, json.dump(1) + "\n");
+  files.commit();
   return exit_code::good;
 }
 
-exit_code from_json(const from_json_options& o) {
-  const std::vector<std::byte> bytes = edited(read_parts(o.source), o);
-  write_file(o.output, bytes.data(), bytes.size());
+exit_code from_json(const from_json_options& o, command_files& files) {
+  const std::vector<std::byte> bytes = edited(read_parts(o.source, files), o);
+  files.write(o.output, bytes.data(), bytes.size());
+  files.commit();
   if (!o.quiet) std::printf("%s: %s\n", o.output.c_str(), bytes_text(bytes.size()).c_str());
   return exit_code::good;
 }

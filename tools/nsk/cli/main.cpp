@@ -10,6 +10,7 @@
 #include <netsuke/version.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/file_options.hpp"
 #include "engine/engine.hpp"
 
 namespace {
@@ -48,10 +49,6 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* what, const c
   return command;
 }
 
-/// A file that must be given.
-void add_file(CLI::App* command, const char* name, std::string& path, const char* what) {
-  command->add_option(name, path, what)->type_name("FILE")->required();
-}
 /// An option that takes one value each time it is given.
 void add_repeated(CLI::App* command, const char* name, std::vector<std::string>& values, const char* form,
                   const char* what) {
@@ -62,15 +59,16 @@ void add_variant(CLI::App* command, std::string& variant) {
       ->type_name("NAME");
 }
 
-CLI::App* add_convert(CLI::App& app, convert_options& o) {
+CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
   CLI::App* command = add_command(app, "convert", "Convert a model to .nsk",
                                   "  nsk convert model.onnx -o model.nsk --check\n"
                                   "  nsk convert model.tflite -o model.nsk --check\n"
                                   "  nsk convert model.onnx -o model.nsk --input image=1x3x224x224 --set training=0\n"
                                   "  nsk convert voice.onnx -o voice.nsk --set rate=16000 --state memory=memory_out\n"
                                   "  nsk convert model.onnx -o model.nsk --max-tile-us 50 --profile console.json");
-  add_file(command, "source", o.source, "ONNX or TensorFlow Lite model");
-  add_file(command, "-o,--output", o.output, ".nsk file to write");
+  files.reads(command, "source", o.source, "FILE", "ONNX or TensorFlow Lite model", "and its external data")
+      ->required();
+  files.writes(command, "-o,--output", o.output, "FILE", ".nsk file to write")->required();
   add_repeated(command, "--input", o.inputs, "NAME=SHAPE",
                "Shape of an input, 1x3x224x224, where the model leaves it open");
   add_repeated(command, "--set", o.sets, "NAME=VALUE", "Make an input a constant");
@@ -92,45 +90,38 @@ CLI::App* add_convert(CLI::App& app, convert_options& o) {
   command->add_flag("--check", o.check, "Compare with the reference evaluator before writing");
   command->add_flag("--embed-check", o.embed_check,
                     "Record inputs and outputs in the file, which nsk::selftest replays on the player's machine");
-  command
-      ->add_option("--override", o.overrides,
-                   "Choices for single nodes: {\"NAME\": {\"algorithm\": \"direct\"}}; also winograd2, winograd4")
-      ->type_name("FILE.json");
-  command
-      ->add_option("--report", o.report,
-                   "With --check: write the comparison as Markdown with a picture (FILE.md, FILE.svg)")
-      ->type_name("FILE.md");
+  files.reads(command, "--override", o.overrides, "FILE.json",
+              "Choices for single nodes: {\"NAME\": {\"algorithm\": \"direct\"}}; also winograd2, winograd4");
+  files.writes(command, "--report", o.report, "FILE.md",
+               "With --check: write the comparison as Markdown with a picture (FILE.md, FILE.svg)", ".svg");
   command
       ->add_option("--max-tile-us", o.max_tile_us,
                    "Longest tile wanted, in microseconds: how soon an inference can be interrupted")
       ->type_name("US")
       ->check(silent(CLI::Range(1.0, 1e6)))
       ->capture_default_str();
-  command
-      ->add_option("--profile", o.profile,
-                   "Device profile from which tile times are reckoned; 30 G MACs/s when left out")
-      ->type_name("FILE.json");
+  files.reads(command, "--profile", o.profile, "FILE.json",
+              "Device profile from which tile times are reckoned; 30 G MACs/s when left out");
   command->add_flag("!--no-winograd", o.winograd,
                     "Direct convolutions only: slower, smaller, nearer to exact arithmetic");
-  command->add_option("--json", o.json, "Write a report of the conversion")->type_name("FILE.json");
+  files.writes(command, "--json", o.json, "FILE.json", "Write a report of the conversion");
   add_quiet(command, o.quiet);
   return command;
 }
 
-CLI::App* add_run(CLI::App& app, run_options& o) {
+CLI::App* add_run(CLI::App& app, file_options& files, run_options& o) {
   CLI::App* command =
       add_command(app, "run", "Run a model on .npy files",
                   "  nsk run model.nsk --input image=picture.npy --output-dir out\n"
                   "  nsk run voice.nsk --input audio=chunks.npy --steps 50 --output-dir out\n"
                   "  nsk run model.nsk --input image=picture.npy --output-dir out --lanes 2 --trace trace.json");
-  add_file(command, "model", o.model, ".nsk file");
-  add_repeated(command, "--input", o.inputs, "NAME=FILE.npy", "Input, in the source model's shape and layout");
+  files.reads(command, "model", o.model, "FILE", ".nsk file")->required();
+  files.reads(command, "--input", o.inputs, "NAME=FILE.npy", "Input, in the source model's shape and layout");
   command
       ->add_option("--steps", o.steps, "Runs in a row, states kept; arrays have an axis of time in front, or serve all")
       ->type_name("N")
       ->check(silent(CLI::Range(1, 1'000'000)));
-  command->add_option("--output-dir", o.output_directory, "Directory for one .npy per output")
-      ->type_name("DIRECTORY")
+  files.writes_into(command, "--output-dir", o.output_directory, "DIRECTORY", "Directory for one .npy per output")
       ->required();
   add_lanes(command, o.lanes);
   add_isa(command, o.isa);
@@ -139,62 +130,65 @@ CLI::App* add_run(CLI::App& app, run_options& o) {
       ->type_name("N")
       ->check(silent(CLI::PositiveNumber));
   command->add_option("--seed", o.seed, "Key of the model's random numbers")->type_name("N")->capture_default_str();
-  command->add_option("--trace", o.trace, "Write a Chrome/Perfetto trace (JSON)")->type_name("FILE.json");
+  files.writes(command, "--trace", o.trace, "FILE.json", "Write a Chrome/Perfetto trace (JSON)");
   command->add_flag("--nhwc", o.nhwc, "Inputs and outputs in the engine's own layout");
   add_quiet(command, o.quiet);
   return command;
 }
 
-CLI::App* add_inspect(CLI::App& app, inspect_options& o) {
+CLI::App* add_inspect(CLI::App& app, file_options& files, inspect_options& o) {
   CLI::App* command = add_command(app, "inspect", "Show steps, shapes, work and memory of a model",
                                   "  nsk inspect model.nsk\n"
                                   "  nsk inspect model.nsk --profile machine.json\n"
                                   "  nsk inspect model.nsk --svg arena.svg --svg-graph graph.svg\n"
                                   "  nsk inspect model.nsk --settings > model_settings.hpp");
-  add_file(command, "model", o.model, ".nsk file");
+  files.reads(command, "model", o.model, "FILE", ".nsk file")->required();
   command->add_flag("--json", o.json, "As JSON");
   command->add_flag("--settings", o.settings, "Print the C++ settings type that the model needs");
-  command
-      ->add_option("--profile", o.profile,
-                   "Device profile (nsk profile): adds the time that every step is expected to take there")
-      ->type_name("FILE.json");
-  command->add_option("--svg", o.svg, "Draw the arena over time")->type_name("FILE.svg");
-  command->add_option("--svg-graph", o.svg_graph, "Draw the graph of steps")->type_name("FILE.svg");
+  files.reads(command, "--profile", o.profile, "FILE.json",
+              "Device profile (nsk profile): adds the time that every step is expected to take there");
+  files.writes(command, "--svg", o.svg, "FILE.svg", "Draw the arena over time");
+  files.writes(command, "--svg-graph", o.svg_graph, "FILE.svg", "Draw the graph of steps");
   return command;
 }
 
-CLI::App* add_json(CLI::App& app, json_options& o) {
+CLI::App* add_json(CLI::App& app, file_options& files, json_options& o) {
   CLI::App* command = add_command(app, "json", "Write a model as text: its table as JSON, its weights beside it",
                                   "  nsk json model.nsk -o model.json\n"
                                   "  nsk json model.nsk -o model.json && nsk from-json model.json -o same.nsk");
-  add_file(command, "model", o.model, ".nsk file");
-  command->add_option("-o,--output", o.output, "JSON file to write; FILE.weights gets the weights section")
-      ->type_name("FILE.json")
+  files.reads(command, "model", o.model, "FILE", ".nsk file")->required();
+  files
+      .writes(command, "-o,--output", o.output, "FILE.json",
+              "JSON file to write; FILE.weights gets the weights section", ".weights")
       ->required();
   return command;
 }
 
-CLI::App* add_from_json(CLI::App& app, from_json_options& o) {
+CLI::App* add_from_json(CLI::App& app, file_options& files, from_json_options& o) {
   CLI::App* command = add_command(app, "from-json", "Make a model of what nsk json wrote, edited",
                                   "  nsk from-json model.json -o edited.nsk\n"
                                   "  nsk from-json model.json -o edited.nsk --rename scores=probabilities");
-  command->add_option("source", o.source, "JSON file, its .weights beside it")->type_name("FILE.json")->required();
-  add_file(command, "-o,--output", o.output, ".nsk file to write");
-  add_repeated(command, "--replace", o.replacements, "NAME=FILE.npy",
-               "Other values for a constant tensor; NAME.bias are the biases of packed weights");
+  files
+      .reads(command, "source", o.source, "FILE.json", "JSON file, its .weights beside it",
+             "and the .weights that it names")
+      ->required();
+  files.writes(command, "-o,--output", o.output, "FILE", ".nsk file to write")->required();
+  files.reads(command, "--replace", o.replacements, "NAME=FILE.npy",
+              "Other values for a constant tensor; NAME.bias are the biases of packed weights");
   add_repeated(command, "--rename", o.names, "OLD=NEW", "Another name for a tensor, step or port");
   command->add_option("--cut", o.cut, "End the model at this tensor, which becomes its only output")->type_name("NAME");
   add_quiet(command, o.quiet);
   return command;
 }
 
-CLI::App* add_check(CLI::App& app, check_options& o) {
+CLI::App* add_check(CLI::App& app, file_options& files, check_options& o) {
   CLI::App* command = add_command(app, "check", "Compare a converted model with its source, step by step",
                                   "  nsk check model.onnx model.nsk\n"
                                   "  nsk check model.onnx model.nsk --input image=picture.npy --report check.md");
-  add_file(command, "source", o.source, "ONNX or TensorFlow Lite model");
-  add_file(command, "model", o.model, ".nsk file made from it");
-  add_repeated(command, "--input", o.inputs, "NAME=FILE.npy", "Input; random numbers where none is given");
+  files.reads(command, "source", o.source, "FILE", "ONNX or TensorFlow Lite model", "and its external data")
+      ->required();
+  files.reads(command, "model", o.model, "FILE", ".nsk file made from it")->required();
+  files.reads(command, "--input", o.inputs, "NAME=FILE.npy", "Input; random numbers where none is given");
   add_repeated(command, "--set", o.sets, "NAME=VALUE", "As given to convert");
   add_variant(command, o.variant);
   command->add_flag("--trust", o.trusted, "The source is your own: its constants may be far larger than its file");
@@ -202,44 +196,43 @@ CLI::App* add_check(CLI::App& app, check_options& o) {
       ->type_name("X")
       ->capture_default_str();
   command->add_option("--seed", o.seed, "Seed of the random inputs")->type_name("N")->capture_default_str();
-  command->add_option("--json", o.json, "Write the comparison as JSON")->type_name("FILE.json");
-  command->add_option("--report", o.report, "Write the comparison as Markdown with a picture (FILE.md, FILE.svg)")
-      ->type_name("FILE.md");
+  files.writes(command, "--json", o.json, "FILE.json", "Write the comparison as JSON");
+  files.writes(command, "--report", o.report, "FILE.md",
+               "Write the comparison as Markdown with a picture (FILE.md, FILE.svg)", ".svg");
   add_isa(command, o.isa);
   add_quiet(command, o.quiet);
   return command;
 }
 
-CLI::App* add_selftest(CLI::App& app, selftest_options& o) {
+CLI::App* add_selftest(CLI::App& app, file_options& files, selftest_options& o) {
   CLI::App* command = add_command(app, "selftest", "Replay the inputs and outputs that convert --embed-check recorded",
                                   "  nsk convert model.onnx -o model.nsk --embed-check && nsk selftest model.nsk");
-  add_file(command, "model", o.model, ".nsk file");
+  files.reads(command, "model", o.model, "FILE", ".nsk file")->required();
   add_isa(command, o.isa);
   add_quiet(command, o.quiet);
   return command;
 }
 
-CLI::App* add_bench(CLI::App& app, bench_options& o) {
+CLI::App* add_bench(CLI::App& app, file_options& files, bench_options& o) {
   CLI::App* command = add_command(app, "bench", "Measure a model, whole and step by step",
                                   "  nsk bench model.nsk\n"
                                   "  nsk bench model.nsk --lanes 2 --seconds 5 --json > bench.json\n"
                                   "  nsk bench model.nsk --trace trace.json");
-  add_file(command, "model", o.model, ".nsk file");
+  files.reads(command, "model", o.model, "FILE", ".nsk file")->required();
   add_lanes(command, o.lanes);
   add_isa(command, o.isa);
   add_seconds(command, o.seconds);
   command->add_flag("--json", o.json, "As JSON on standard output");
-  command->add_option("--trace", o.trace, "Write a Chrome/Perfetto trace of the last runs (JSON)")
-      ->type_name("FILE.json");
+  files.writes(command, "--trace", o.trace, "FILE.json", "Write a Chrome/Perfetto trace of the last runs (JSON)");
   command->add_flag("--quiet", o.quiet, "No progress on the terminal");
   return command;
 }
 
-CLI::App* add_profile(CLI::App& app, profile_options& o) {
+CLI::App* add_profile(CLI::App& app, file_options& files, profile_options& o) {
   CLI::App* command = add_command(app, "profile", "Measure this machine once: peak, bandwidths, overheads, kernels",
                                   "  nsk profile -o machine.json\n"
                                   "  nsk inspect model.nsk --profile machine.json");
-  add_file(command, "-o,--output", o.output, "Device profile to write (JSON)");
+  files.writes(command, "-o,--output", o.output, "FILE", "Device profile to write (JSON)")->required();
   add_isa(command, o.isa);
   add_seconds(command, o.seconds);
   add_quiet(command, o.quiet);
@@ -247,6 +240,7 @@ CLI::App* add_profile(CLI::App& app, profile_options& o) {
 }
 
 exit_code dispatch(int argc, char** argv) {
+  file_options files;
   CLI::App app("nsk: converts neural networks for the netsuke engine, runs, inspects, checks and measures them.",
                "nsk");
   app.footer(
@@ -266,32 +260,35 @@ exit_code dispatch(int argc, char** argv) {
   selftest_options selftest_with;
   json_options json_with;
   from_json_options from_json_with;
-  const CLI::App* converting = add_convert(app, convert_with);
-  const CLI::App* running = add_run(app, run_with);
-  const CLI::App* inspecting = add_inspect(app, inspect_with);
-  const CLI::App* checking = add_check(app, check_with);
-  const CLI::App* profiling = add_profile(app, profile_with);
-  const CLI::App* replaying = add_selftest(app, selftest_with);
-  const CLI::App* writing_json = add_json(app, json_with);
-  const CLI::App* reading_json = add_from_json(app, from_json_with);
+  const CLI::App* converting = add_convert(app, files, convert_with);
+  const CLI::App* running = add_run(app, files, run_with);
+  const CLI::App* inspecting = add_inspect(app, files, inspect_with);
+  const CLI::App* checking = add_check(app, files, check_with);
+  const CLI::App* profiling = add_profile(app, files, profile_with);
+  const CLI::App* replaying = add_selftest(app, files, selftest_with);
+  const CLI::App* writing_json = add_json(app, files, json_with);
+  const CLI::App* reading_json = add_from_json(app, files, from_json_with);
   const CLI::App* listing =
       add_command(app, "operators", "List the ONNX operators that import, as Markdown", "  nsk operators");
-  add_bench(app, bench_with);
+  add_bench(app, files, bench_with);
+  for (CLI::App* command : app.get_subcommands(nullptr)) files.explain(command);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? exit_code::good : exit_code::usage;
   }
-  if (converting->parsed()) return convert(convert_with);
-  if (running->parsed()) return run(run_with);
-  if (inspecting->parsed()) return inspect(inspect_with);
-  if (checking->parsed()) return check(check_with);
+  command_files declared;
+  files.declare(app.get_subcommands().front(), declared);
+  if (converting->parsed()) return convert(convert_with, declared);
+  if (running->parsed()) return run(run_with, declared);
+  if (inspecting->parsed()) return inspect(inspect_with, declared);
+  if (checking->parsed()) return check(check_with, declared);
   if (listing->parsed()) return operators();
-  if (profiling->parsed()) return profile(profile_with);
+  if (profiling->parsed()) return profile(profile_with, declared);
   if (replaying->parsed()) return selftest(selftest_with);
-  if (writing_json->parsed()) return to_json(json_with);
-  if (reading_json->parsed()) return from_json(from_json_with);
-  return bench(bench_with);
+  if (writing_json->parsed()) return to_json(json_with, declared);
+  if (reading_json->parsed()) return from_json(from_json_with, declared);
+  return bench(bench_with, declared);
 }
 
 int fail(exit_code code, const char* message) {

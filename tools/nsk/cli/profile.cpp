@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "io/files.hpp"
+#include "io/json_file.hpp"
 #include "cli/profile_file.hpp"
 #include "cli/progress.hpp"
 #include "profile/measure.hpp"
@@ -40,13 +41,14 @@ std::string summary(const std::string& path, const json& p) {
 
 }
 
-exit_code profile(const profile_options& o) {
+exit_code profile(const profile_options& o, command_files& files) {
   progress_line progress(o.quiet);
   const device_profile measured = measure_device(
       choose_engine(o.isa), o.seconds, [&](const std::string& what, double share) { progress.show(what, share); });
   progress.clear();
   const json result = profile_json(measured);
-  write_file(o.output, result.dump(2) + "\n");
+  files.write(o.output, result.dump(2) + "\n");
+  files.commit();
   if (o.quiet) return exit_code::good;
   const std::string text = summary(o.output, result);
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -54,8 +56,7 @@ exit_code profile(const profile_options& o) {
 }
 
 device_profile open_profile(const std::string& path) {
-  const std::vector<std::byte> bytes = read_file(path, "profile");
-  return profile_from({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
+  return profile_from(std::string(text_of(read_file(path, "profile", option_limits.bytes))), path);
 }
 
 }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "io/signals.hpp"
 #include "report/text.hpp"
 
 namespace nsk::tool {
@@ -24,7 +25,9 @@ std::string progress_text(const std::string& what, double share, double seconds)
 }
 
 progress_line::progress_line(bool quiet) {
-  if (!quiet && ::isatty(STDERR_FILENO) != 0) m_painter = std::thread([this] { draw_from_time_to_time(); });
+  if (quiet || ::isatty(STDERR_FILENO) == 0) return;
+  const signal_hold by_this_thread;  // not by the painter
+  m_painter = std::thread([this] { draw_from_time_to_time(); });
 }
 
 progress_line::~progress_line() { clear(); }

@@ -122,7 +122,7 @@ std::vector<std::string> output_files(const model& m, int variant, const std::st
 
 }
 
-exit_code run(const run_options& o) {
+exit_code run(const run_options& o, command_files& files) {
   stage_clock stages;
   const model_file file = open_model(o.model);
   const model& m = file.view;
@@ -130,13 +130,14 @@ exit_code run(const run_options& o) {
   const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), o.lanes, variant);
   stages.end("open");
 
+  const std::vector<std::string> paths = output_files(m, variant, o.output_directory);
+  for (const std::string& path : paths) files.add_output("a file of --output-dir", path);
   const std::vector<input_sequence> inputs = read_inputs(m, variant, o);
   std::vector<output_sequence> outputs;
   for (int i = 0; i < m.output_count(variant); ++i) outputs.emplace_back(m.output(i, variant), o);
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].write(0, runner->input(static_cast<int>(i)));
   runner->seed(o.seed);
   if (o.batch != 0) runner->set_batch(o.batch);
-  make_directory(o.output_directory);
   stages.end("inputs");
 
   std::vector<step_event> events;
@@ -154,10 +155,10 @@ exit_code run(const run_options& o) {
   }
   stages.end("inference");
 
-  const std::vector<std::string> files = output_files(m, variant, o.output_directory);
-  for (std::size_t i = 0; i < outputs.size(); ++i) write_npy(files[i], outputs[i].all());
+  for (std::size_t i = 0; i < outputs.size(); ++i) files.write(paths[i], npy_bytes(paths[i], outputs[i].all()));
   stages.end("outputs");
-  if (!o.trace.empty()) write_file(o.trace, trace_json(m, events, start, stages.events()));
+  if (!o.trace.empty()) files.write(o.trace, trace_json(m, events, start, stages.events()));
+  files.commit();
   return exit_code::good;
 }
 

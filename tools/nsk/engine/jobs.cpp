@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "engine/jobs.hpp"
 
+#include "io/signals.hpp"
+
 namespace nsk::tool {
 namespace {
 /// Looks before a worker gives its core away, and before it sleeps: steps follow each other within microseconds.
@@ -18,6 +20,7 @@ void relax(int look) {
 
 job_pool::job_pool(int threads) {
   m_threads.reserve(static_cast<std::size_t>(threads > 1 ? threads - 1 : 0));
+  const signal_hold by_the_caller;  // not by the workers
   for (int i = 1; i < threads; ++i) m_threads.emplace_back([this, i] { work(i); });
 }
 

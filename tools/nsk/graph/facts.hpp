@@ -2,6 +2,7 @@
 #pragma once
 /// What a source model says of itself beside its network: texts for people, labels, how pictures become numbers.
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct model_facts {
   std::map<std::string, std::string> about;  ///< "name", "description", "version", "author", "license"
   std::map<std::string, port_facts> ports;   ///< by the source's names
   std::vector<std::string> warnings;         ///< what was left out, and why
+  std::set<std::string> files;               ///< paths of the files beside the model that hold some of its data
 };
 
 }

@@ -92,6 +92,7 @@ class importer {
   graph run() {
     graph g = build(*m_model.main, nullptr, 0);
     g.producer = m_model.producer;
+    g.facts.files = m_files;
     return g;
   }
 
@@ -161,7 +162,7 @@ class importer {
       if (t.name.empty()) refuse("an initializer has no name");
       require_name(t.name, "the name of an initializer");
       const value_id id = define(g, s, t.name, what);
-      set_constant(g.values[static_cast<std::size_t>(id)], decode_tensor(t, {m_folder, what}));
+      set_constant(g.values[static_cast<std::size_t>(id)], decode_tensor(t, {m_folder, what, &m_files}));
       if (is_narrow(t.type)) m_narrow.insert(t.name);
     }
   }
@@ -256,7 +257,7 @@ class importer {
       case 2: return a.i.value_or(0);
       case 3: return a.s.value_or(std::string());
       case 4:
-        if (a.t) return decode_tensor(*a.t, {m_folder, what});
+        if (a.t) return decode_tensor(*a.t, {m_folder, what, &m_files});
         break;
       case 5:
         if (a.g) return subgraph(*a.g, g, s, who);
@@ -295,6 +296,7 @@ class importer {
 
   const wire::model& m_model;
   std::filesystem::path m_folder;
+  std::set<std::string> m_files;   ///< with external data
   std::set<std::string> m_narrow;  ///< constants of 4- and 2-bit integers
   int m_depth = 0;                 ///< graphs around the one that is being built
 };
@@ -336,7 +338,7 @@ graph import_onnx(const std::byte* bytes, std::size_t size, const std::filesyste
 }
 
 graph import_onnx(const std::filesystem::path& file) {
-  const std::vector<std::byte> bytes = read_file(file.string(), "model");
+  const std::vector<std::byte> bytes = read_file(file.string(), "model", most_model_bytes);
   return import_onnx(bytes.data(), bytes.size(), file.parent_path(), file.string());
 }
 

@@ -85,6 +85,7 @@ std::string read_external(const wire::tensor& t, const tensor_source& source, st
   if (failed || offset > size || length > size - offset)
     refuse(source.what + ": external data file '" + location.string() + "' is truncated: it has " +
            std::to_string(size) + " bytes, the tensor ends at " + std::to_string(offset + length));
+  if (source.files != nullptr) source.files->insert(file.string());
   std::ifstream in(file, std::ios::binary);
   std::string bytes(expected, '\0');
   in.seekg(offset);

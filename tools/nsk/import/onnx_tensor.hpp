@@ -2,6 +2,7 @@
 #pragma once
 /// ONNX's tensors as the graph's.
 #include <filesystem>
+#include <set>
 #include <string>
 #include "graph/array.hpp"
 #include "import/onnx_wire.hpp"
@@ -11,7 +12,8 @@ namespace nsk::tool {
 /// Where external data may lie, and how messages begin.
 struct tensor_source {
   std::filesystem::path folder;
-  std::string what;  ///< "initializer 'w'"
+  std::string what;              ///< "initializer 'w'"
+  std::set<std::string>* files;  ///< gets the paths of external files; may be null
 };
 
 /// Decodes a tensor. Refuses types that the graph cannot hold, strings, negative or huge dimensions, bytes that

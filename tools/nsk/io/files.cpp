@@ -2,109 +2,68 @@
 #include "io/files.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
+#include <poll.h>
+#include <sys/stat.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <system_error>
+#include <algorithm>
 
 #include "errors.hpp"
+#include "io/descriptor.hpp"
 
 namespace nsk::tool {
 namespace {
-namespace fs = std::filesystem;
 
-std::string reason(int code) { return std::generic_category().message(code); }
+constexpr int patience = 10'000;  ///< milliseconds that a pipe may give nothing
+constexpr std::size_t read_size = std::size_t{1} << 20;
 
-/// A file descriptor that closes itself.
-struct descriptor {
-  int fd;
-  explicit descriptor(int f) : fd(f) {}
-  ~descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-  descriptor(const descriptor&) = delete;
-  descriptor& operator=(const descriptor&) = delete;
-  /// Returns 0 or the error that closing reported: some file systems say only here that the disk is full.
-  int close() {
-    const int result = ::close(fd) == 0 ? 0 : errno;
-    fd = -1;
-    return result;
-  }
-};
-
-int write_all(int fd, const char* data, std::size_t bytes) {
-  while (bytes > 0) {
-    const ssize_t n = ::write(fd, data, bytes);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno;
-    data += n;
-    bytes -= static_cast<std::size_t>(n);
-  }
-  return 0;
+std::string bytes_of(std::uint64_t bytes) {
+  constexpr std::uint64_t mebi = std::uint64_t{1} << 20;
+  return std::to_string(bytes / mebi) + " MiB";
 }
 
-[[noreturn]] void refuse_write(const std::string& path, int code) {
-  const char* cure = code == ENOSPC || code == EFBIG || code == EDQUOT ? "free some space or write elsewhere"
-                     : code == ENOENT                                  ? "make its directory first"
-                                                                       : "choose a place that you may write to";
-  refuse("cannot write '" + path + "': " + reason(code) + ". Nothing was left behind; " + cure + ".");
-}
-
-void write_directly(const std::string& path, const void* data, std::size_t bytes) {
-  descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (file.fd < 0) refuse_write(path, errno);
-  if (const int code = write_all(file.fd, static_cast<const char*>(data), bytes)) refuse_write(path, code);
-  if (const int code = file.close()) refuse_write(path, code);
+/// Waits until a pipe has bytes or has ended.
+void await(int fd, const std::string& subject) {
+  pollfd waiting = {fd, POLLIN, 0};
+  int ready;
+  do ready = ::poll(&waiting, 1, patience);
+  while (ready < 0 && errno == EINTR);
+  if (ready == 0)
+    refuse(subject + " is a pipe that gave nothing for " + std::to_string(patience / 1000) +
+           " seconds. Write it to a file first.");
 }
 
 }
 
-std::vector<std::byte> read_file(const std::string& path, std::string_view what) {
+std::vector<std::byte> read_file(const std::string& path, std::string_view what, std::uint64_t most) {
   const std::string subject = std::string(what) + " '" + path + "'";
-  std::error_code error;
-  if (fs::is_directory(path, error)) refuse(subject + " is a directory; give a file.");
-  descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.fd < 0) refuse("cannot read " + subject + ": " + reason(errno) + ". Check the path.");
-  std::vector<std::byte> bytes;
-  const auto expected = fs::file_size(path, error);
-  if (!error) bytes.reserve(static_cast<std::size_t>(expected));
-  std::vector<std::byte> chunk(std::size_t{1} << 20);
-  for (;;) {
-    const ssize_t n = ::read(file.fd, chunk.data(), chunk.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) refuse("cannot read " + subject + ": " + reason(errno) + ".");
-    if (n == 0) return bytes;
-    bytes.insert(bytes.end(), chunk.begin(), chunk.begin() + n);
+  const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat found;
+  if (file.get() < 0 || ::fstat(file.get(), &found) != 0)
+    refuse("cannot read " + subject + ": " + reason_of(errno) + ". Check the path.");
+  if (S_ISDIR(found.st_mode)) refuse(subject + " is a directory; give a file.");
+  if (S_ISCHR(found.st_mode) || S_ISBLK(found.st_mode)) refuse(subject + " is a device; give a file.");
+  const bool is_file = S_ISREG(found.st_mode);
+  if (!is_file) most = std::min(most, most_pipe_bytes);
+  const auto too_large = [&] {
+    refuse(subject + " has more than " + bytes_of(most) +
+           (is_file ? ", the most that such a file may have."
+                    : ", the most that a pipe may give. Write it to a file first."));
+  };
+  if (is_file && static_cast<std::uint64_t>(found.st_size) > most) too_large();
+  std::vector<std::byte> bytes(is_file ? static_cast<std::size_t>(found.st_size) + 1 : 0);  // one more than it should
+  for (std::size_t size = 0;;) {
+    if (!is_file) await(file.get(), subject);
+    if (size == bytes.size()) bytes.resize(size + read_size);
+    const ssize_t n = ::read(file.get(), bytes.data() + size, bytes.size() - size);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (n < 0) refuse("cannot read " + subject + ": " + reason_of(errno) + ".");
+    if (n == 0) {
+      bytes.resize(size);
+      return bytes;
+    }
+    size += static_cast<std::size_t>(n);
+    if (size > most) too_large();
   }
-}
-
-void write_file(const std::string& path, const void* data, std::size_t bytes) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) refuse("cannot write '" + path + "': it is a directory; give a file name.");
-  const fs::file_status status = fs::status(path, error);
-  if (fs::exists(status) && !fs::is_regular_file(status)) return write_directly(path, data, bytes);
-
-  const std::string target = fs::exists(status) ? fs::canonical(path).string() : path;
-  const std::string temporary = target + ".tmp" + std::to_string(::getpid());
-  descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.fd < 0) refuse_write(path, errno);
-  int code = write_all(file.fd, static_cast<const char*>(data), bytes);
-  const int closed = file.close();
-  if (code == 0) code = closed;
-  if (code == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) code = errno;
-  if (code != 0) {
-    ::unlink(temporary.c_str());
-    refuse_write(path, code);
-  }
-}
-
-void make_directory(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error || !fs::is_directory(path))
-    refuse("cannot make the directory '" + path + "': " + (error ? error.message() : "a file has that name") + ".");
 }
 
 std::string file_name_of(const std::string& name) {

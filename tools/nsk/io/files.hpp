@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Whole files in and out. Every failure is a tool error that names the file, the reason and the cure.
+/// Whole files in. Every failure is a tool error that names the file, the reason and the cure. new_files.hpp writes.
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace nsk::tool {
 
-/// Returns the bytes of a file. Refuses what is missing, unreadable, or a directory. `what` names its role: "model",
-/// "input".
-std::vector<std::byte> read_file(const std::string& path, std::string_view what);
+/// Bytes of the largest files that are read, by what they are.
+inline constexpr std::uint64_t most_model_bytes = std::uint64_t{1} << 33, most_array_bytes = std::uint64_t{1} << 33,
+                               most_pipe_bytes = std::uint64_t{1} << 28;
 
-/// Writes a file in one piece: to a temporary file beside it, renamed when complete; on failure nothing is left behind
-/// and an older file is untouched. Devices and pipes are written directly.
-void write_file(const std::string& path, const void* data, std::size_t bytes);
-inline void write_file(const std::string& path, std::string_view text) { write_file(path, text.data(), text.size()); }
-
-/// Makes the directory, and those above it, unless it exists.
-void make_directory(const std::string& path);
+/// Returns the bytes of a file. Refuses what is missing, unreadable, a directory, a device, larger than `most` bytes,
+/// or a pipe that gives more than most_pipe_bytes or nothing for ten seconds. `what` names its role: "model", "input".
+std::vector<std::byte> read_file(const std::string& path, std::string_view what, std::uint64_t most);
 
 /// Returns `name` with every character outside A-Za-z0-9_.- replaced by '_'.
 std::string file_name_of(const std::string& name);

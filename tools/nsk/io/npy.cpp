@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "io/files.hpp"
+#include "io/new_files.hpp"
 #include "errors.hpp"
 #include "graph/float16.hpp"
 #include "io/looks_like.hpp"
@@ -154,7 +155,7 @@ array from_fortran(const array& a) {
 
 array read_npy(const std::filesystem::path& path) {
   const std::string file = path.string();
-  const std::vector<std::byte> bytes = read_file(file, "input");
+  const std::vector<std::byte> bytes = read_file(file, "input", most_array_bytes);
   const auto at = [&](std::size_t i) { return static_cast<std::size_t>(std::to_integer<std::uint8_t>(bytes[i])); };
   if (bytes.size() < magic_size || std::memcmp(bytes.data(), magic, magic_size) != 0)
     refuse(file + ": not a .npy file (" + looks_like(bytes.data(), bytes.size()) + "). Save inputs with numpy.save");
@@ -187,7 +188,7 @@ array read_npy(const std::filesystem::path& path) {
   return wide;
 }
 
-void write_npy(const std::filesystem::path& path, const array& a) {
+std::string npy_bytes(const std::filesystem::path& path, const array& a) {
   const char* descr = nullptr;
   for (const named_type& t : types)
     if (t.type == a.type) descr = t.descr;
@@ -202,7 +203,13 @@ void write_npy(const std::filesystem::path& path, const array& a) {
   bytes += {'\x01', '\x00', static_cast<char>(header.size() & 255), static_cast<char>(header.size() >> 8)};
   bytes += header;
   bytes.append(reinterpret_cast<const char*>(a.data.data()), static_cast<std::size_t>(a.count()) * size_of(a.type));
-  write_file(path.string(), bytes);
+  return bytes;
+}
+
+void write_npy(const std::filesystem::path& path, const array& a) {
+  new_files file;
+  file.add(path.string(), npy_bytes(path, a));
+  file.commit();
 }
 
 }

@@ -12,8 +12,9 @@ namespace nsk::tool {
 /// surplus bytes.
 array read_npy(const std::filesystem::path& file);
 
-/// Writes version 1.0 in C order to a temporary file beside `file`, then renames it: `file` appears whole or not at
-/// all. Refuses when the disk is full or the folder cannot be written, leaving nothing behind.
+/// Returns the bytes of a file of version 1.0 in C order; `file` is what messages call it.
+std::string npy_bytes(const std::filesystem::path& file, const array& a);
+/// Writes it: `file` appears whole or not at all (new_files.hpp).
 void write_npy(const std::filesystem::path& file, const array& a);
 
 }

@@ -8,6 +8,7 @@
 #include <netsuke/version.hpp>
 
 #include "errors.hpp"
+#include "io/json_file.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -86,12 +87,13 @@ json profile_json(const device_profile& p) {
 }
 
 device_profile profile_from(const std::string& text, const std::string& path) {
-  const json j = json::parse(text, nullptr, false);
+  const json j = parse_json<json>(text, path, option_limits, "it was not written by nsk profile.");
   if (!j.is_object() || !j.contains("profile_version"))
     refuse("'" + path +
            "' is not a device profile. Make one with `nsk profile -o PROFILE.json` on the machine in question.");
   if (j["profile_version"] != profile_version)
-    refuse("the device profile '" + path + "' has version " + j["profile_version"].dump() + ", this nsk reads " +
+    refuse("the device profile '" + path + "' has version " +
+           (j["profile_version"].is_number() ? j["profile_version"].dump() : "of no number") + ", this nsk reads " +
            std::to_string(profile_version) + ". Measure again with `nsk profile -o PROFILE.json`.");
   try {
     return read_profile(j);

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <filesystem>
 
-#include "io/files.hpp"
-#include "errors.hpp"
 #include "report/svg.hpp"
 #include "report/text.hpp"
 
@@ -134,12 +132,10 @@ std::string check_svg(const check_report& r) {
   return page.done(left + width + right, base + bottom);
 }
 
-void write_check_report(const std::string& path, const check_report& r) {
-  const std::filesystem::path picture = std::filesystem::path(path).replace_extension(".svg");
-  if (picture == std::filesystem::path(path))
-    misuse("--report " + path + ": give a name that ends in .md; the picture is the .svg beside it.");
-  write_file(picture.string(), check_svg(r));
-  write_file(path, check_markdown(r, picture.filename().string()));
+void write_check_report(command_files& files, const std::string& path, const check_report& r) {
+  const std::string picture = beside(path, ".svg");
+  files.write(picture, check_svg(r));
+  files.write(path, check_markdown(r, std::filesystem::path(picture).filename().string()));
 }
 
 }

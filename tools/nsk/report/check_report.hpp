@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "io/command_files.hpp"
+
 namespace nsk::tool {
 
 struct check_report {
@@ -24,6 +26,6 @@ std::string check_markdown(const check_report& r, const std::string& picture);
 std::string check_svg(const check_report& r);
 
 /// Writes both: `path` and beside it the picture, with .svg in place of the last extension.
-void write_check_report(const std::string& path, const check_report& r);
+void write_check_report(command_files& files, const std::string& path, const check_report& r);
 
 }
