@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Inputs without end or beyond all measure are refused in bounded time and memory: devices, pipes that say nothing or never stop, files
-of a terabyte, JSON that explodes; every input of every command (command_files.py)."""
+of a terabyte, JSON that explodes; every input of every command (command_files.py). --embed-check records a bounded amount."""
 import json
 import os
 import pathlib
@@ -12,8 +12,11 @@ import tempfile
 import threading
 import time
 
+import onnx
+from onnx import TensorProto, helper
+
 from command_files import Scene, difference, make_stock, read_commands, snapshot
-from models import TOOL
+from models import TOOL, must, nsk
 
 REFUSED = 2
 MEMORY = 1 << 30   # bytes
@@ -123,14 +126,39 @@ def exploding_json(folder, stock):
             expect(f"{' '.join(arguments)}: {what}", problems + [f"{p} was written" for p in ("out.nsk",) if (folder / p).exists()], done.stderr)
 
 
+def recorded(folder):
+    """A file of 150 bytes can describe inputs of any size."""
+    def model(length):
+        values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, length]) for n in "xy"]
+        graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "recorded", values[:1], values[1:])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(folder / "r.onnx"))
+        start = os.times()
+        done = nsk("convert", folder / "r.onnx", "-o", folder / "r.nsk", "--embed-check", preexec_fn=limited)
+        end = os.times()
+        return done, end.children_user + end.children_system - start.children_user - start.children_system
+
+    most = (1 << 24) // 8
+    for length in (most + 1, 10 * most, 40 * most):
+        done, took = model(length)
+        expect(f"--embed-check of {8 * length} bytes", ([] if done.returncode == REFUSED else [f"exit code {done.returncode}"]) +
+               [f"the message lacks '{w}'" for w in ("--embed-check", "16.8 MB") if w not in done.stderr] + (["it was written"] if (folder / "r.nsk").exists() else []), done.stderr)
+    done, took = model(most)
+    print(f"--embed-check of {8 * most} bytes: {took:.1f} s")
+    expect("--embed-check of the most bytes", [] if done.returncode == 0 and nsk("selftest", folder / "r.nsk").returncode == 0 else [f"exit code {done.returncode}"], done.stderr)
+    must("json", folder / "r.nsk", "-o", folder / "r.json")
+    must("from-json", folder / "r.json", "-o", folder / "again.nsk", "--quiet")
+    expect("the most bytes as JSON and back", [] if (folder / "r.nsk").read_bytes() == (folder / "again.nsk").read_bytes() else ["other bytes"])
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="nsk_limits_") as folder:
         folder = pathlib.Path(folder)
-        for name in ("stock", "scenes", "json"):
+        for name in ("stock", "scenes", "json", "recorded"):
             (folder / name).mkdir()
         stock = make_stock(folder / "stock")
         every_input(folder / "scenes", stock)
         exploding_json(folder / "json", stock)
+        recorded(folder / "recorded")
     print("\n".join(failures + [f"{count} inputs, {len(failures)} handled badly"]))
     return 1 if failures else 0
 

@@ -127,8 +127,22 @@ std::map<std::string, conv_algorithm> read_overrides(const std::string& path) {
   return wanted;
 }
 
+/// Refuses to record more than a file may hold.
+void require_recordable(const model& m) {
+  std::size_t bytes = 0;
+  for (int variant = 0; variant < m.variant_count(); ++variant) {
+    for (int i = 0; i < m.input_count(variant); ++i) bytes += m.input(i, variant).bytes();
+    for (int i = 0; i < m.output_count(variant); ++i) bytes += m.output(i, variant).bytes();
+  }
+  if (bytes > most_recorded_bytes)
+    refuse("--embed-check would record " + bytes_text(static_cast<double>(bytes)) +
+           " of inputs and outputs in the file, at most " + bytes_text(static_cast<double>(most_recorded_bytes)) +
+           " are possible. Record a variant with smaller shapes, or leave it to nsk check.");
+}
+
 /// Records one run of every variant on random inputs.
 std::vector<std::byte> with_check_vectors(const model_file& file) {
+  require_recordable(file.view);
   model_parts parts = take_apart(file.bytes.data());
   for (int variant = 0; variant < file.view.variant_count(); ++variant) {
     const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);

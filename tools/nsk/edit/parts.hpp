@@ -25,6 +25,9 @@ std::vector<std::byte> put_together(const model_parts& parts);
 struct check_vector {
   std::vector<std::vector<std::byte>> inputs, outputs;
 };
+/// Bytes that the recorded runs of a file may have: a file of a few bytes can describe inputs of gigabytes, and tools
+/// keep a byte of the table as a number of JSON.
+inline constexpr std::size_t most_recorded_bytes = std::size_t{1} << 24;
 /// Adds a run to what nsk::selftest replays, to be met bit by bit.
 void embed_check(model_parts& parts, int variant, const check_vector& recorded);
 

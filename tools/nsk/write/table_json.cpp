@@ -206,6 +206,16 @@ T integer_of(const table_json& json, std::int32_t enumeration, const std::string
   return static_cast<T>(negative ? json.get<std::int64_t>() : static_cast<std::int64_t>(json.get<std::uint64_t>()));
 }
 
+/// Whether it is a number that a field of type T holds as it is, which long lists consist of.
+template <class T>
+bool is_plain(const table_json& json) {
+  if constexpr (std::is_same_v<T, float>)
+    return false;
+  else
+    return json.is_number_unsigned() &&
+           json.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+}
+
 template <class T>
 T scalar_of(const table_json& json, std::int32_t enumeration, const std::string& path) {
   if constexpr (std::is_same_v<T, float>)
@@ -258,8 +268,11 @@ fb::Offset<void> table_writer::write_vector(const reflection::Type& type, const 
   }
   return visit_scalar(type.element(), [&](auto zero) {
     std::vector<decltype(zero)> values;
+    values.reserve(json.size());
     for (std::size_t i = 0; i < json.size(); ++i)
-      values.push_back(scalar_of<decltype(zero)>(json[i], type.index(), at(i)));
+      values.push_back(is_plain<decltype(zero)>(json[i])
+                           ? static_cast<decltype(zero)>(json[i].template get<std::uint64_t>())
+                           : scalar_of<decltype(zero)>(json[i], type.index(), at(i)));
     return fb::Offset<void>(m_builder.CreateVector(values).Union());
   });
 }
