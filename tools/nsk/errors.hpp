@@ -23,6 +23,12 @@ struct error : std::runtime_error {
   error(exit_code c, const std::string& message) : std::runtime_error(printable(message)), code(c) {}
 };
 
+/// The source has no result for these inputs: an integer divided by zero, an index outside its axis. Other inputs may
+/// have one.
+struct undefined_result : error {
+  explicit undefined_result(const std::string& message) : error(exit_code::refused, message) {}
+};
+
 /// Throws error{refused, message}.
 [[noreturn]] inline void refuse(const std::string& message) { throw error(exit_code::refused, message); }
 [[noreturn]] inline void misuse(const std::string& message) { throw error(exit_code::usage, message); }

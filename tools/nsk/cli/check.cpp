@@ -11,6 +11,7 @@
 #include "io/npy.hpp"
 #include "report/check_report.hpp"
 #include "report/compare.hpp"
+#include "report/random_inputs.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -51,16 +52,17 @@ tflite_options import_options_of(const model& m, int variant) {
   return result;
 }
 
-std::map<std::string, array> inputs_of(const model& m, const check_options& o, int variant) {
-  std::map<std::string, array> inputs = random_inputs(m, o.seed, variant);
+/// The inputs and states that --input gives.
+std::map<std::string, array> inputs_of(const graph& g, const model& m, const check_options& o, int variant) {
+  std::map<std::string, array> inputs, wanted = random_inputs(g, m, o.seed, variant);
   for (const auto& [name, path] : named_values("--input", o.inputs, "NAME=FILE.npy")) {
-    const auto found = inputs.find(name);
-    if (found == inputs.end()) misuse("--input: the model has no input '" + name + "'.");
+    const auto found = wanted.find(name);
+    if (found == wanted.end()) misuse("--input: the model has no input '" + name + "'.");
     array given = read_npy(path);
     if (given.shape != found->second.shape || given.type != found->second.type)
       refuse("input '" + name + "' is " + name_of(found->second.type) + " " + to_string(found->second.shape) +
              ", but '" + path + "' holds " + name_of(given.type) + " " + to_string(given.shape) + ".");
-    found->second = std::move(given);
+    inputs[name] = std::move(given);
   }
   return inputs;
 }
@@ -90,9 +92,9 @@ exit_code check(const check_options& o, command_files& files) {
   inputs.dequantize = importing.dequantize;
   inputs.trusted = o.trusted;
   resolve(g, inputs);
-  const comparison_report report = compare(
-      g, file.view, *runner, inputs_of(file.view, o, variant), [&](const std::string& what) { progress.show(what); },
-      variant);
+  const comparison_report report = compare_on_random(
+      g, file.view, *runner, o.seed, inputs_of(g, file.view, o, variant),
+      [&](const std::string& what) { progress.show(what); }, variant);
   progress.clear();
   if (!o.json.empty()) files.write(o.json, comparison_json(report, o.tolerance).dump(2) + "\n");
   if (!o.report.empty()) write_check_report(files, o.report, check_report_of(file.view, o, report));

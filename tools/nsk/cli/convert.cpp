@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -19,6 +20,7 @@
 #include "passes/compile.hpp"
 #include "report/check_report.hpp"
 #include "report/compare.hpp"
+#include "report/random_inputs.hpp"
 #include "report/inspect.hpp"
 #include "report/text.hpp"
 
@@ -33,6 +35,8 @@ struct conversion {
   std::vector<std::byte> bytes;
   json report;
   std::optional<comparison_report> comparison;
+  std::string check_declined;  ///< why there is no comparison
+  double check_seconds = 0;
 };
 
 /// What `nsk check` needs to resolve the source in the same way.
@@ -141,12 +145,13 @@ void require_recordable(const model& m) {
 }
 
 /// Records one run of every variant on random inputs.
-std::vector<std::byte> with_check_vectors(const model_file& file) {
+std::vector<std::byte> with_check_vectors(const model_file& file, const std::vector<variant_source>& variants) {
   require_recordable(file.view);
   model_parts parts = take_apart(file.bytes.data());
   for (int variant = 0; variant < file.view.variant_count(); ++variant) {
     const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);
-    const std::map<std::string, array> inputs = random_inputs(file.view, 1, variant);
+    const std::map<std::string, array> inputs =
+        random_inputs(variants[static_cast<std::size_t>(variant)].g, file.view, 1, variant);
     check_vector recorded;
     for (int i = 0; i < file.view.input_count(variant); ++i) {
       const port_view port = file.view.input(i, variant);
@@ -164,6 +169,48 @@ std::vector<std::byte> with_check_vectors(const model_file& file) {
   return put_together(parts);
 }
 
+/// Why the file is not compared with its source; empty where it is. Without --check, what takes long is left out: a
+/// minute of evaluation, or gigabytes.
+std::string check_declined(const convert_options& o, const model& m) {
+  constexpr std::uint64_t max_macs = std::uint64_t{1} << 34;
+  constexpr std::int64_t max_elements = std::int64_t{1} << 27;
+  if (o.skips_check) return "--no-check";
+  if (o.check) return "";
+  std::uint64_t macs = 0;
+  std::int64_t elements = 0;
+  for (int i = 0; i < m.variant_count(); ++i)
+    for (int s = 0; s < m.variant(i).step_count(); ++s) {
+      macs += m.variant(i).step(s).macs();
+      elements += m.variant(i).step(s).output().elements();
+    }
+  if (macs <= max_macs && elements <= max_elements) return "";
+  return "the model is large; --check compares it all the same, which may take minutes and gigabytes";
+}
+
+/// Compares every variant with its source on random inputs.
+void check_conversion(const convert_options& o, const std::vector<variant_source>& variants, const model_file& file,
+                      progress_line& progress, conversion& result) {
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    for (std::size_t i = 0; i < variants.size(); ++i) {
+      const int variant = static_cast<int>(i);
+      const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);
+      comparison_report found = compare_on_random(
+          variants[i].g, file.view, *runner, 1, {}, [&](const std::string& what) { progress.show(what); }, variant);
+      if (!result.comparison || found.prevails_over(*result.comparison, tolerance))
+        result.comparison = std::move(found);
+    }
+  } catch (const undefined_result& e) {
+    if (o.check) throw;
+    result.comparison.reset();
+    result.check_declined = e.what();
+    return;
+  }
+  result.check_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.report["check"] = comparison_json(*result.comparison, tolerance);
+  result.report["check"]["seconds"] = result.check_seconds;
+}
+
 conversion convert_source(const convert_options& o, command_files& files, progress_line& progress) {
   progress.show("reading " + o.source);
   const std::vector<variant_source> variants = read_variants(o, files);
@@ -179,24 +226,14 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   options.metadata[tile_limit_key] = format_text("%g", o.max_tile_us);
   conversion result;
   result.bytes = compile(variants, options);
-  if (o.embed_check) result.bytes = with_check_vectors(open_model(result.bytes, o.output));
+  if (o.embed_check) result.bytes = with_check_vectors(open_model(result.bytes, o.output), variants);
 
   const model_file file = open_model(result.bytes, o.output);
   result.report = inspect(file.view, file.bytes.size(), profile ? &*profile : nullptr);
   result.report["source"] = o.source;
   result.report["warnings"] = variants.front().g.facts.warnings;
-  if (o.check) {
-    for (std::size_t i = 0; i < variants.size(); ++i) {
-      const int variant = static_cast<int>(i);
-      const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);
-      comparison_report found = compare(
-          variants[i].g, file.view, *runner, random_inputs(file.view, 1, variant),
-          [&](const std::string& what) { progress.show(what); }, variant);
-      if (!result.comparison || found.prevails_over(*result.comparison, tolerance))
-        result.comparison = std::move(found);
-    }
-    result.report["check"] = comparison_json(*result.comparison, tolerance);
-  }
+  result.check_declined = check_declined(o, file.view);
+  if (result.check_declined.empty()) check_conversion(o, variants, file, progress, result);
   progress.clear();
   return result;
 }
@@ -229,6 +266,15 @@ std::string summary(const convert_options& o, const json& report) {
   return text + states_text(v);
 }
 
+/// What the comparison found, or why there was none.
+std::string check_text(const convert_options& o, const conversion& c) {
+  if (!c.comparison) return "not checked: " + c.check_declined + "\n";
+  if (o.check) return comparison_text(*c.comparison, tolerance, 0);
+  return format_text(
+      "checked against the evaluator: worst error %.1e of the largest magnitude (%s; --no-check skips it)\n",
+      c.comparison->worst(), time_text(c.check_seconds * 1e6).c_str());
+}
+
 }
 
 exit_code convert(const convert_options& o, command_files& files) {
@@ -247,8 +293,7 @@ exit_code convert(const convert_options& o, command_files& files) {
                                              o.source + "' does. Please report this with the model.");
   }
   if (o.quiet) return exit_code::good;
-  std::string text = summary(o, result.report);
-  if (result.comparison) text += comparison_text(*result.comparison, tolerance, 0);
+  const std::string text = summary(o, result.report) + check_text(o, result);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return exit_code::good;
 }

@@ -87,7 +87,10 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
       ->check(silent(CLI::Range(2, 65536)));
   command->add_flag("--trust", o.trusted,
                     "The model is your own: constants that it computes may be far larger than its file");
-  command->add_flag("--check", o.check, "Compare with the reference evaluator before writing");
+  CLI::Option* check = command->add_flag(
+      "--check", o.check, "Check the largest models too, and show how every output compares with the evaluator's");
+  command->add_flag("--no-check", o.skips_check, "Write the file without comparing it with the reference evaluator")
+      ->excludes(check);
   command->add_flag("--embed-check", o.embed_check,
                     "Record inputs and outputs in the file, which nsk::selftest replays on the player's machine");
   files.reads(command, "--override", o.overrides, "FILE.json",

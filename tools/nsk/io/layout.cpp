@@ -6,15 +6,37 @@
 namespace nsk::tool {
 namespace {
 
-/// Copies elements of `size` bytes, in row-major order of `shape`, from where strides (in elements) say.
+/// Copies `count` elements, `stride` apart, to consecutive ones.
+template <class T>
+void gather_line(const std::byte* from, std::int64_t stride, std::int64_t count, std::byte* to) {
+  for (std::int64_t i = 0; i < count; ++i)
+    std::memcpy(to + i * std::int64_t{sizeof(T)}, from + i * stride * std::int64_t{sizeof(T)}, sizeof(T));
+}
+void gather_line(const std::byte* from, std::int64_t stride, std::int64_t count, std::size_t size, std::byte* to) {
+  if (stride == 1)
+    std::memcpy(to, from, static_cast<std::size_t>(count) * size);
+  else if (size == 8)
+    gather_line<std::uint64_t>(from, stride, count, to);
+  else if (size == 4)
+    gather_line<std::uint32_t>(from, stride, count, to);
+  else if (size == 2)
+    gather_line<std::uint16_t>(from, stride, count, to);
+  else
+    gather_line<std::uint8_t>(from, stride, count, to);
+}
+
+/// Copies elements of `size` bytes (1, 2, 4 or 8), in row-major order of `shape`, from where strides (in elements) say.
 void gather(const std::byte* from, const shape_t& shape, const std::vector<std::int64_t>& strides, std::size_t size,
             std::byte* to) {
   const std::int64_t total = count_of(shape);
+  if (total == 0) return;
+  const std::int64_t length = shape.empty() ? 1 : shape.back(), step = shape.empty() ? 1 : strides.back();
   std::vector<std::int64_t> index(shape.size(), 0);
   std::int64_t at = 0;
-  for (std::int64_t i = 0; i < total; ++i) {
-    std::memcpy(to + static_cast<std::size_t>(i) * size, from + at * static_cast<std::int64_t>(size), size);
-    for (std::size_t d = shape.size(); d-- > 0;) {
+  for (std::int64_t i = 0; i < total; i += length) {
+    gather_line(from + at * static_cast<std::int64_t>(size), step, length, size,
+                to + static_cast<std::size_t>(i) * size);
+    for (std::size_t d = shape.empty() ? 0 : shape.size() - 1; d-- > 0;) {
       at += strides[d];
       if (++index[d] < shape[d]) break;
       at -= strides[d] * shape[d];

@@ -76,6 +76,8 @@ std::string call::who() const {
 
 void call::fail(const std::string& why) const { refuse(who() + ": " + why); }
 
+void call::fail_on_data(const std::string& why) const { throw undefined_result(who() + ": " + why); }
+
 void call::require_inputs(std::size_t least, std::size_t most) const {
   if (m_inputs.size() > most)
     fail("it has " + std::to_string(m_inputs.size()) + " inputs, at most " + std::to_string(most) + " are defined");

@@ -88,6 +88,8 @@ class call {
   std::string who() const;
   /// Refuses the node: names it with operator, opset and shapes, then says why.
   [[noreturn]] void fail(const std::string& why) const;
+  /// Refuses the values of the inputs, for which the operator has no result: throws undefined_result.
+  [[noreturn]] void fail_on_data(const std::string& why) const;
   void require(bool condition, const char* why) const {
     if (!condition) fail(why);
   }

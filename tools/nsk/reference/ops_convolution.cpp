@@ -67,28 +67,65 @@ void fill_bias(call& c, std::int64_t batch, std::int64_t outputs, std::int64_t p
     std::fill_n(c.out_floats() + i * positions, positions, c.floats(2)[i % outputs]);
 }
 
+/// A tap of the output position `position`, counted from the first of its block.
+struct placed_tap {
+  std::int64_t position, index, offset;
+};
+
+/// All taps inside the input of output positions [first, last).
+std::vector<placed_tap> taps_of_block(const window& w, std::int64_t first, std::int64_t last) {
+  std::vector<placed_tap> placed;
+  std::vector<tap> taps;
+  for_each_position(w, first, last, [&](std::int64_t i, const shape_t& at) {
+    find_taps(w, at, taps);
+    for (const tap& t : taps) placed.push_back({i - first, t.index, t.offset});
+  });
+  return placed;
+}
+
+/// Whether output position i reads input position i and nothing else: the input is its own matrix of patches.
+bool is_pointwise(const conv_sizes& s) {
+  bool in_place = s.taps == 1 && s.w.output == s.w.input;
+  for (std::size_t d = 0; d < s.w.axes(); ++d) in_place = in_place && s.w.stride[d] == 1 && s.w.pad_begin[d] == 0;
+  return in_place;
+}
+
+/// y[outputs][positions of a block] += weights times the patches that `taps` name. `patches` is scratch whose entries
+/// without a tap are 0.
+void multiply_block(const conv_sizes& s, const double* x, const double* weights, const std::vector<placed_tap>& taps,
+                    std::int64_t positions, std::int64_t block, std::vector<double>& patches, double* y) {
+  if (s.channels == 1 && s.outputs == 1) {
+    for (const placed_tap& t : taps) y[t.position] += weights[t.index] * x[t.offset];
+    return;
+  }
+  for (std::int64_t channel = 0; channel < s.channels; ++channel) {
+    double* rows = patches.data() + channel * s.taps * block;
+    for (const placed_tap& t : taps) rows[t.index * block + t.position] = x[channel * s.plane + t.offset];
+  }
+  const std::int64_t depth = s.channels * s.taps;
+  gemm(s.outputs, positions, depth, weights, depth, patches.data(), block, y, s.positions);
+}
+
 void evaluate_conv(call& c) {
   const conv_sizes s = conv_of(c);
   fill_bias(c, s.batch, s.outputs * s.groups, s.positions);
   const std::int64_t depth = s.channels * s.taps, block = block_of(depth);
-  std::vector<double> patches(static_cast<std::size_t>(depth * block));  // [channel][tap][position]
-  std::vector<tap> taps;
-  for (std::int64_t image = 0; image < s.batch * s.groups; ++image) {
-    const std::int64_t group = image % s.groups;
-    const double* x = c.floats(0) + image * s.channels * s.plane;
-    const double* weights = c.floats(1) + group * s.outputs * depth;
-    double* y = c.out_floats() + image * s.outputs * s.positions;
-    for (std::int64_t first = 0; first < s.positions; first += block) {
-      const std::int64_t last = std::min(first + block, s.positions);
-      std::fill(patches.begin(), patches.end(), 0.0);
-      for_each_position(s.w, first, last, [&](std::int64_t i, const shape_t& at) {
-        find_taps(s.w, at, taps);
-        for (std::int64_t channel = 0; channel < s.channels; ++channel)
-          for (const tap& t : taps)
-            patches[static_cast<std::size_t>((channel * s.taps + t.index) * block + i - first)] =
-                x[channel * s.plane + t.offset];
-      });
-      gemm(s.outputs, last - first, depth, weights, depth, patches.data(), block, y + first, s.positions);
+  const bool pointwise = is_pointwise(s), lone = s.channels == 1 && s.outputs == 1;
+  std::vector<double> patches(pointwise || lone ? 0
+                                                : static_cast<std::size_t>(depth * block));  // [channel][tap][position]
+  const std::int64_t step = pointwise ? std::max<std::int64_t>(s.positions, 1) : block;
+  for (std::int64_t first = 0; first < s.positions; first += step) {
+    const std::int64_t last = std::min(first + step, s.positions);
+    const std::vector<placed_tap> taps = pointwise ? std::vector<placed_tap>() : taps_of_block(s.w, first, last);
+    std::fill(patches.begin(), patches.end(), 0.0);
+    for (std::int64_t image = 0; image < s.batch * s.groups; ++image) {
+      const double* x = c.floats(0) + image * s.channels * s.plane;
+      const double* weights = c.floats(1) + image % s.groups * s.outputs * depth;
+      double* y = c.out_floats() + image * s.outputs * s.positions + first;
+      if (pointwise)
+        gemm(s.outputs, s.positions, depth, weights, depth, x, s.plane, y, s.positions);
+      else
+        multiply_block(s, x, weights, taps, last - first, block, patches, y);
     }
   }
 }

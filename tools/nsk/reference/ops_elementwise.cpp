@@ -24,7 +24,7 @@ void zip(call& c, F f) {
   Out* y = c.out(0).as<Out>();
   const shape_t& shape = c.out_shape(0);
   if (c.shape(0) == shape && c.shape(1) == shape) {
-    for (std::int64_t i = 0; i < c.out(0).count(); ++i) y[i] = static_cast<Out>(f(a[i], b[i]));
+    for (std::int64_t i = 0, count = c.out(0).count(); i < count; ++i) y[i] = static_cast<Out>(f(a[i], b[i]));
     return;
   }
   const shape_t a_stride = broadcast_strides(c.shape(0), shape), b_stride = broadcast_strides(c.shape(1), shape);
@@ -64,7 +64,7 @@ void evaluate_div(call& c) {
   arithmetic(
       c, [](double a, double b) { return a / b; },
       [&](i64 a, i64 b) {
-        if (b == 0) c.fail("integer division by zero");
+        if (b == 0) c.fail_on_data("integer division by zero");
         if (is_unsigned) return static_cast<i64>(static_cast<u64>(a) / static_cast<u64>(b));
         return b == -1 ? minus(i64{0}, a) : a / b;
       });
@@ -80,7 +80,7 @@ void evaluate_mod(call& c) {
         return !fmod && r != 0 && (r < 0) != (b < 0) ? r + b : r;
       },
       [&](i64 a, i64 b) {
-        if (b == 0) c.fail("integer division by zero");
+        if (b == 0) c.fail_on_data("integer division by zero");
         if (is_unsigned) return static_cast<i64>(static_cast<u64>(a) % static_cast<u64>(b));
         const i64 r = b == -1 ? 0 : a % b;
         return !fmod && r != 0 && (r < 0) != (b < 0) ? r + b : r;
@@ -302,9 +302,11 @@ void evaluate_clip(call& c) {
     };
     bound(1, low);
     bound(2, high);
-    for (i64 i = 0; i < c.out(0).count(); ++i) {
-      const T x = c.data(0).as<T>()[i], raised = x < low ? low : x;
-      c.out(0).as<T>()[i] = raised > high ? high : raised;
+    const T* x = c.data(0).as<T>();
+    T* y = c.out(0).as<T>();
+    for (i64 i = 0, count = c.out(0).count(); i < count; ++i) {
+      const T raised = x[i] < low ? low : x[i];
+      y[i] = raised > high ? high : raised;
     }
   });
 }

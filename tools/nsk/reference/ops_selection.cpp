@@ -14,7 +14,7 @@ using i64 = std::int64_t;
 /// An index into an axis of `length`, counted from the end where negative; refuses others.
 i64 checked_index(const call& c, i64 index, i64 length) {
   if (index < -length || index >= length)
-    c.fail("index " + std::to_string(index) + " lies outside an axis of length " + std::to_string(length));
+    c.fail_on_data("index " + std::to_string(index) + " lies outside an axis of length " + std::to_string(length));
   return index < 0 ? index + length : index;
 }
 

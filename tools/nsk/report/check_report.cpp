@@ -52,11 +52,6 @@ double number_of(const json& j) { return j.is_number() ? j.get<double>() : INFIN
 
 }
 
-std::string describe_random(std::uint64_t seed) {
-  return format_text("uniform random numbers in [-1, 1), integers 0 or 1; seed %llu",
-                     static_cast<unsigned long long>(seed));
-}
-
 std::string check_markdown(const check_report& r, const std::string& picture) {
   const json& c = r.comparison;
   const double tolerance = c["tolerance"], worst = number_of(c["worst_relative_error"]);

@@ -17,9 +17,6 @@ struct check_report {
   std::vector<std::pair<std::string, std::string>> inputs;  ///< name, how it was made
 };
 
-/// How random_inputs makes its numbers, in words.
-std::string describe_random(std::uint64_t seed);
-
 /// The page. `picture` is the file name of the picture, as the page refers to it.
 std::string check_markdown(const check_report& r, const std::string& picture);
 /// Error of every step over its place in the plan, on a logarithmic scale, with the tolerance as a line.

@@ -8,21 +8,11 @@
 #include <vector>
 #include "engine/engine.hpp"
 #include "graph/graph.hpp"
+#include "report/measure.hpp"
 
 #include <netsuke/model/model.hpp>
 
 namespace nsk::tool {
-
-/// One tensor. `relative` is max_error as a share of the reference's largest magnitude, the figure that tolerances
-/// speak of; of the largest operand's magnitude where a sum or mean is as near as float32 can add such operands.
-/// `local` is the same figure where the reference continued from the engine's own earlier values, -1 where
-/// that was not measured; `ulp` the largest distance in units in the last place of float32 among values above a
-/// thousandth of that magnitude.
-struct comparison {
-  std::string name, step_name;
-  int step = -1;  ///< -1: a model output
-  double max_error = 0, mean_error = 0, largest = 0, relative = 0, local = -1, ulp = 0;
-};
 
 struct comparison_report {
   std::vector<comparison> outputs, steps;  ///< worst first
@@ -41,14 +31,17 @@ struct comparison_report {
   }
 };
 
-/// Random values for every input and every state of the model, in the source's names and axes.
-std::map<std::string, array> random_inputs(const model& m, std::uint64_t seed, int variant = 0);
-
 /// Runs both on the same inputs. `g` is the source, resolved for the model's input shapes; `progress` is told what is
 /// happening. Where an error exceeds 1e-4 the reference is evaluated once more, step by step from the engine's values,
 /// to fill in `local`.
 comparison_report compare(const graph& g, const model& m, runner& r, const std::map<std::string, array>& inputs,
                           const std::function<void(const std::string&)>& progress, int variant = 0);
+
+/// The same on random inputs (random_inputs.hpp) but for those in `given`. Where the source has no result on them
+/// (undefined_result), others are drawn, eight times in all.
+comparison_report compare_on_random(const graph& g, const model& m, runner& r, std::uint64_t seed,
+                                    const std::map<std::string, array>& given,
+                                    const std::function<void(const std::string&)>& progress, int variant = 0);
 
 /// A table, worst first, at most `rows` steps.
 std::string comparison_text(const comparison_report& report, double tolerance, std::size_t rows);

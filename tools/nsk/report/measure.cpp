@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include "report/measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include <netsuke/core/tensor.hpp>
+
+namespace nsk::tool {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double largest_float = static_cast<double>(std::numeric_limits<float>::max());
+/// Elements, spread over the tensor, on which every axis order is tried; then the best few orders on all elements.
+constexpr std::int64_t probed_elements = 61;
+constexpr std::size_t probed_orders = 3;
+/// What float32 may lose in a sum, as a share of its operands.
+constexpr double rounding = 4 * static_cast<double>(std::numeric_limits<float>::epsilon());
+
+double difference(double got, double wanted) {
+  if (std::isnan(got) && std::isnan(wanted)) return 0;
+  if (got == wanted) return 0;
+  const double d = std::fabs(got - wanted);
+  return std::isnan(d) ? infinite : d;
+}
+
+double ulp_of(double x) {
+  const float magnitude = static_cast<float>(std::fabs(x));
+  return static_cast<double>(std::nextafter(magnitude, std::numeric_limits<float>::infinity())) -
+         static_cast<double>(magnitude);
+}
+
+/// A number as the engine's type would have it: what lies beyond the numbers of float32 is infinite.
+double representable(double x, element type) {
+  return type == element::f32 && std::fabs(x) > largest_float ? std::copysign(infinite, x) : x;
+}
+
+/// Reads elements as double: a plain load for the types that tensors mostly have.
+struct any_number {
+  const array& a;
+  double operator()(std::int64_t i) const { return a.number(i); }
+};
+template <class T>
+struct number_of {
+  const T* data;
+  double operator()(std::int64_t i) const { return static_cast<double>(data[i]); }
+};
+template <class F>
+auto with_numbers(const array& a, F f) {
+  if (a.type == element::f32) return f(number_of<float>{a.as<float>()});
+  if (a.type == element::f64) return f(number_of<double>{a.as<double>()});
+  return f(any_number{a});
+}
+
+/// Elements `at`, `at + stride`, ... of the reference beside consecutive ones of the engine.
+struct run_of_elements {
+  std::int64_t first, count, at, stride;
+};
+
+/// Visits `wanted` in the order of its axes as they lie in the engine's tensor.
+template <class F>
+void for_each_run(const shape_t& shape, const std::vector<int>& order, F f) {
+  const std::size_t rank = shape.size();
+  if (rank == 0) return f(run_of_elements{0, 1, 0, 1});
+  std::vector<std::int64_t> stride(rank, 1), lengths, steps;
+  for (std::size_t d = rank - 1; d-- > 0;) stride[d] = stride[d + 1] * shape[d + 1];
+  for (int axis : order) {
+    lengths.push_back(shape[static_cast<std::size_t>(axis)]);
+    steps.push_back(stride[static_cast<std::size_t>(axis)]);
+  }
+  const std::int64_t total = count_of(shape), length = lengths.back();
+  std::vector<std::int64_t> index(rank, 0);
+  for (std::int64_t first = 0, at = 0; first < total; first += length) {
+    f(run_of_elements{first, length, at, steps.back()});
+    for (std::size_t d = rank - 1; d-- > 0;) {
+      at += steps[d];
+      if (++index[d] < lengths[d]) break;
+      at -= steps[d] * lengths[d];
+      index[d] = 0;
+    }
+  }
+}
+
+std::vector<int> same_order(std::size_t rank) {
+  std::vector<int> order(rank);
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+comparison measure_ordered(const array& got, const array& wanted, const std::vector<int>& order, double operands) {
+  comparison c;
+  c.largest = largest_of(wanted, got.type);
+  const double counts_as_large = 1e-3 * c.largest;
+  double sum = 0;
+  with_numbers(got, [&](auto g) {
+    with_numbers(wanted, [&](auto w) {
+      for_each_run(wanted.shape, order, [&](const run_of_elements& r) {
+        for (std::int64_t i = 0, at = r.at; i < r.count; ++i, at += r.stride) {
+          const double reference = representable(w(at), got.type), d = difference(g(r.first + i), reference);
+          sum += d;
+          if (d > c.max_error) c.max_error = d;
+          // an ULP is at least 2^-24 of the number: most elements need no more than this look
+          if (d * 0x1p24 <= c.ulp * std::fabs(reference)) continue;
+          if (std::isfinite(reference) && std::fabs(reference) > counts_as_large)
+            c.ulp = std::max(c.ulp, d / ulp_of(reference));
+        }
+      });
+    });
+  });
+  const std::int64_t count = got.count();
+  c.mean_error = count > 0 ? sum / static_cast<double>(count) : 0;
+  const double share = std::max(c.largest, c.max_error <= rounding * operands ? operands : 0.0);
+  c.relative = share > 0 ? c.max_error / share : c.max_error;
+  return c;
+}
+
+/// Every axis order of `wanted`, those that explain a sample of `got` best first. Without a sample that any order
+/// explains, the orders of the source and then channels last go first.
+std::vector<std::vector<int>> likely_orders(const array& got, const array& wanted) {
+  const std::size_t rank = wanted.shape.size();
+  std::vector<int> order = same_order(rank);
+  std::vector<std::int64_t> stride(rank, 1);
+  for (std::size_t d = rank - 1; d-- > 0;) stride[d] = stride[d + 1] * wanted.shape[d + 1];
+  const std::int64_t count = got.count(), hop = std::max<std::int64_t>(1, count / probed_elements);
+  std::vector<std::pair<double, std::vector<int>>> rated;
+  const auto rate = [&] {
+    double sum = 0;
+    for (std::int64_t i = 0; i < count; i += hop) {
+      std::int64_t rest = i, at = 0;
+      for (std::size_t d = rank; d-- > 0;) {
+        const auto axis = static_cast<std::size_t>(order[d]);
+        at += rest % wanted.shape[axis] * stride[axis];
+        rest /= wanted.shape[axis];
+      }
+      sum += difference(got.number(i), representable(wanted.number(at), got.type));
+    }
+    rated.emplace_back(sum, order);
+  };
+  rate();
+  std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  rate();
+  std::sort(order.begin(), order.end());
+  while (std::next_permutation(order.begin(), order.end())) rate();
+  std::stable_sort(rated.begin(), rated.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::vector<int>> orders;
+  for (auto& r : rated) orders.push_back(std::move(r.second));
+  return orders;
+}
+
+}
+
+double largest_of(const array& a, element type) {
+  double largest = 0;
+  const std::int64_t count = a.count();
+  with_numbers(a, [&](auto number) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double x = std::fabs(representable(number(i), type));
+      if (x > largest && x < infinite) largest = x;
+    }
+  });
+  return largest;
+}
+
+comparison measure(const array& got, const array& wanted, double operands) {
+  return measure_ordered(got, wanted, same_order(wanted.shape.size()), operands);
+}
+
+comparison measure_in_any_order(const array& got, const array& wanted, double operands, double tolerance,
+                                std::vector<int>& order) {
+  const std::size_t rank = wanted.shape.size();
+  order = same_order(rank);
+  if (rank < 2 || rank > static_cast<std::size_t>(max_rank)) return measure(got, wanted, operands);
+  const std::vector<std::vector<int>> orders = likely_orders(got, wanted);
+  comparison best;
+  for (std::size_t i = 0; i < std::min(orders.size(), probed_orders); ++i) {
+    const comparison c = measure_ordered(got, wanted, orders[i], operands);
+    if (i > 0 && !(c.mean_error < best.mean_error)) continue;
+    best = c;
+    order = orders[i];
+    if (best.relative <= tolerance) break;
+  }
+  return best;
+}
+
+}

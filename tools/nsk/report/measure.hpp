@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Distances between a tensor of the engine and the reference's.
+#include <string>
+#include <vector>
+#include "graph/array.hpp"
+
+namespace nsk::tool {
+
+/// One tensor. `relative` is max_error as a share of the reference's largest magnitude, the figure that tolerances
+/// speak of; of the largest operand's magnitude where a sum or mean is as near as float32 can add such operands.
+/// `local` is the same figure where the reference continued from the engine's own earlier values, -1 where
+/// that was not measured; `ulp` the largest distance in units in the last place of float32 among values above a
+/// thousandth of that magnitude.
+struct comparison {
+  std::string name, step_name;
+  int step = -1;  ///< -1: a model output
+  double max_error = 0, mean_error = 0, largest = 0, relative = 0, local = -1, ulp = 0;
+};
+
+/// Returns the largest finite magnitude; beyond the numbers of `type`, float32 or wider, values count as infinite.
+double largest_of(const array& a, element type);
+
+/// Compares element by element, in row-major order; the shapes need not agree, the counts do. `operands` is the largest
+/// magnitude of what was added up: where the sum is small beside them, its rounding is a share of theirs.
+comparison measure(const array& got, const array& wanted, double operands = 0);
+
+/// Compares a tensor of the engine, whose axes may lie in another order in memory, with the reference's. Axis orders
+/// inside the plan are not recorded: all are tried on some elements, the most likely ones on all, until one agrees to
+/// `tolerance`. `order` becomes the best one: axis d of `got` is axis order[d] of `wanted`.
+comparison measure_in_any_order(const array& got, const array& wanted, double operands, double tolerance,
+                                std::vector<int>& order);
+
+}

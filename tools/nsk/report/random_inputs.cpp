@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#include "report/random_inputs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "io/layout.hpp"
+#include "report/text.hpp"
+
+namespace nsk::tool {
+namespace {
+
+/// What the readers of an integer ask of it.
+struct demand {
+  bool bounded = false, nonzero = false;
+  std::int64_t low = 0, high = 0;  ///< where bounded
+
+  void stay_within(std::int64_t least, std::int64_t greatest) {
+    low = bounded ? std::max(low, least) : least;
+    high = bounded ? std::min(high, greatest) : greatest;
+    bounded = true;
+  }
+  void join(const demand& d) {
+    if (d.bounded) stay_within(d.low, d.high);
+    nonzero = nonzero || d.nonzero;
+  }
+};
+
+/// Follows a resolved graph from its results to its inputs.
+class integer_demands {
+ public:
+  explicit integer_demands(const graph& g) : m_graph(g), m_demands(g.values.size()), m_leads(g.values.size(), 0) {
+    for (std::size_t i = g.nodes.size(); i-- > 0;) {
+      const node& n = g.nodes[i];
+      pass_back(n);
+      ask(n);
+      if (std::any_of(n.outputs.begin(), n.outputs.end(), [&](value_id v) { return v != no_value && leads(v); }))
+        for (value_id v : n.inputs) lead(v);
+    }
+  }
+  demand of(const std::string& name) const {
+    const value_id v = m_graph.find(name);
+    return v == no_value ? demand() : m_demands[static_cast<std::size_t>(v)];
+  }
+  /// Whether an index or a length is computed from the value.
+  bool leads_to_index(const std::string& name) const {
+    const value_id v = m_graph.find(name);
+    return v != no_value && leads(v);
+  }
+
+ private:
+  bool leads(value_id v) const { return m_leads[static_cast<std::size_t>(v)] != 0; }
+  void lead(value_id v) {
+    if (v != no_value) m_leads[static_cast<std::size_t>(v)] = 1;
+  }
+  const value& at(value_id v) const { return m_graph.values[static_cast<std::size_t>(v)]; }
+  demand* operand(const node& n, std::size_t i) {
+    return i < n.inputs.size() && n.inputs[i] != no_value ? &m_demands[static_cast<std::size_t>(n.inputs[i])] : nullptr;
+  }
+  std::int64_t length(const node& n, std::size_t i, std::int64_t axis) const {
+    const shape_t& shape = at(n.inputs[i]).shape;
+    const auto rank = static_cast<std::int64_t>(shape.size());
+    return axis >= -rank && axis < rank ? shape[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] : 1;
+  }
+
+  void index_into(const node& n, std::size_t i, std::int64_t least, std::int64_t greatest) {
+    if (demand* d = operand(n, i)) {
+      d->stay_within(least, greatest);
+      lead(n.inputs[i]);
+    }
+  }
+
+  /// What the operator itself asks of its operands.
+  void ask(const node& n) {
+    static const std::set<std::string> by_axis = {"Gather", "GatherElements", "ScatterElements", "Scatter"};
+    if (n.op == "Div" || n.op == "Mod") {
+      if (demand* d = operand(n, 1)) d->nonzero = true;
+    } else if (by_axis.count(n.op) != 0) {
+      index_into(n, 1, 0, length(n, 0, n.integer("axis", 0)) - 1);
+    } else if (n.op == "GatherND" || n.op == "ScatterND") {
+      const std::int64_t first = n.integer("batch_dims", 0), count = length(n, 1, -1);
+      for (std::int64_t d = first; d < first + count; ++d) index_into(n, 1, 0, length(n, 0, d) - 1);
+    } else if (n.op == "LSTM" || n.op == "GRU" || n.op == "RNN") {
+      index_into(n, 4, 1, length(n, 0, n.integer("layout", 0)));
+    } else if (n.op == "ReverseSequence") {
+      index_into(n, 1, 1, length(n, 0, n.integer("time_axis", 0)));
+    } else if (n.op == "BitShift") {
+      index_into(n, 1, 0, 7);
+    }
+  }
+
+  /// Operators whose results are elements of their operands: what is asked of the one is asked of the other.
+  void pass_back(const node& n) {
+    static const std::set<std::string> of_first = {
+        "Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten",        "Cast",     "Slice",          "Transpose",
+        "Expand",   "Tile",    "Split",   "Gather",    "GatherElements", "GatherND", "ReverseSequence"};
+    static const std::set<std::string> of_all = {"Concat", "Max", "Min", "Where"};
+    const std::size_t count = of_first.count(n.op) != 0 ? 1 : of_all.count(n.op) != 0 ? n.inputs.size() : 0;
+    for (value_id v : n.outputs)
+      for (std::size_t i = 0; v != no_value && i < std::min(count, n.inputs.size()); ++i)
+        if (demand* d = operand(n, i); d && is_integer(at(n.inputs[i]).type))
+          d->join(m_demands[static_cast<std::size_t>(v)]);
+  }
+
+  const graph& m_graph;
+  std::vector<demand> m_demands;
+  std::vector<char> m_leads;
+};
+
+/// The integers that an input may be drawn from.
+demand range_of(element type, const std::string& name, const integer_demands& demands) {
+  demand d = demands.of(name);
+  if (type == element::boolean) {
+    d.low = 0;
+    d.high = 1;
+  } else if (!d.bounded) {
+    const bool leads = demands.leads_to_index(name);
+    d.low = leads ? (d.nonzero ? 1 : 0) : type == element::i8 ? -128 : type == element::u8 ? 0 : -4;
+    d.high = leads ? 1 : type == element::i8 ? 127 : type == element::u8 ? 255 : 4;
+  }
+  d.high = std::max(d.low, d.high);
+  return d;
+}
+
+}
+
+std::map<std::string, array> random_inputs(const graph& g, const model& m, std::uint64_t seed, int variant,
+                                           int attempt) {
+  const integer_demands demands(g);
+  std::mt19937_64 generator(seed + static_cast<std::uint64_t>(attempt));
+  const double scale = std::ldexp(1.0, attempt);
+  std::map<std::string, array> inputs;
+  const auto add = [&](const std::string& name, array a) {
+    const bool real = is_float(a.type);
+    const demand range = real ? demand() : range_of(a.type, name, demands);
+    const double count = static_cast<double>(range.high - range.low + 1);
+    for (std::int64_t k = 0; k < a.count(); ++k) {
+      const double unit = static_cast<double>(generator() >> 11) * 0x1p-53;
+      double x = real ? (2 * unit - 1) * scale : static_cast<double>(range.low) + std::floor(unit * count);
+      if (!real && range.nonzero && x == 0) x = range.high > 0 ? 1 : -1;
+      a.set(k, x);
+    }
+    inputs.emplace(name, std::move(a));
+  };
+  for (int i = 0; i < m.input_count(variant); ++i) {
+    const port_view port = m.input(i, variant);
+    add(port.name(), array(element_of(port.type()), source_shape_of(port)));
+  }
+  for (int i = 0; i < m.variant(variant).state_count(); ++i) {
+    const state_view state = m.variant(variant).state(i);
+    const auto lengths = state.tensor().shape();
+    add(state.name(), array(element_of(state.tensor().type()), shape_t(lengths.begin(), lengths.end())));
+  }
+  return inputs;
+}
+
+std::string describe_random(std::uint64_t seed) {
+  return format_text(
+      "uniform random numbers in [-1, 1), integers that the model accepts as indices, lengths and divisors; seed %llu",
+      static_cast<unsigned long long>(seed));
+}
+
+}

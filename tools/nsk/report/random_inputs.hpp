@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Random inputs for a check: the source must be defined on them.
+#include <cstdint>
+#include <map>
+#include <string>
+#include "graph/graph.hpp"
+
+#include <netsuke/model/model.hpp>
+
+namespace nsk::tool {
+
+/// Returns values for every input and state of a variant, in the source's names and axes. Floats are uniform in
+/// [-1, 1), a power of two wider for each attempt after the first (0). What the source `g` reads as an index lies
+/// inside its axis, a divisor is not 0, a length is at least 1; integers that lead to indices by computation are 0 or
+/// 1, others are between -4 and 4 (8-bit ones use their whole range). The same arguments give the same values on every
+/// machine.
+std::map<std::string, array> random_inputs(const graph& g, const model& m, std::uint64_t seed, int variant = 0,
+                                           int attempt = 0);
+
+/// How random_inputs makes its numbers, in words.
+std::string describe_random(std::uint64_t seed);
+
+}
