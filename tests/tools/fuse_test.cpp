@@ -26,7 +26,7 @@ operation& add(program& p, operation_parameters parameters, std::vector<int> inp
 conv_parameters conv(int inputs, int outputs, int kernel = 1, int pad = 0) {
   conv_parameters c;
   c.w.kernel_h = c.w.kernel_w = kernel;
-  c.w.pad_top = c.w.pad_left = c.pad_bottom = c.pad_right = pad;
+  c.w.pad_top = c.w.pad_left = pad;
   c.outputs = outputs;
   c.weights.assign(static_cast<std::size_t>(inputs * outputs * kernel * kernel), 2.0);
   c.bias.assign(static_cast<std::size_t>(outputs), 1.0);

@@ -228,8 +228,8 @@ class canonicaliser {
   };
   /// Kernel, strides, dilations, pads and auto_pad of convolution and pooling, for one or two spatial axes.
   spatial window_of(const node& n, const shape_t& input, std::vector<std::int64_t> kernel, const shape_t& output) const;
-  /// A pool of these windows; refuses windows that see nothing but padding.
-  pool_parameters pool_of(const node& n, const spatial& s) const;
+  /// Pools `from` into `result`; refuses windows that see nothing but padding.
+  void emit_pool(const node& n, const spatial& s, int from, int result);
 
   const graph& m_graph;
   const std::vector<state_link>& m_states;

@@ -64,8 +64,6 @@ void canonicaliser::conv(const node& n) {
     refuse_node(n, "channels, groups and weights disagree");
   const spatial s = window_of(n, x, {weight_shape.begin() + 2, weight_shape.end()}, out_shape(n));
   c.w = s.w;
-  c.pad_bottom = s.pad_bottom;
-  c.pad_right = s.pad_right;
   c.bias = present(n, 2) ? numbers(n, 2, "the bias") : std::vector<double>(static_cast<std::size_t>(c.outputs), 0.0);
   if (c.bias.size() != static_cast<std::size_t>(c.outputs))
     refuse_node(n, "the bias has not one value per output channel");
@@ -207,16 +205,19 @@ void canonicaliser::computed_normalization(const node& n, double epsilon) {
   emit(n, binary_parameters{binary_kind::add}, {scaled, per_channel(2)});
 }
 
-pool_parameters canonicaliser::pool_of(const node& n, const spatial& s) const {
-  if (s.w.pad_top > (s.w.kernel_h - 1) * s.w.dilation_h || s.w.pad_left > (s.w.kernel_w - 1) * s.w.dilation_w)
-    refuse_node(n, "its first windows lie in the padding alone; make the pads smaller than the kernel");
+void canonicaliser::emit_pool(const node& n, const spatial& s, int from, int result) {
+  const overhang around = window_overhang(s.w, m_program.shape(from), m_program.shape(result));
+  const std::int64_t reach_h = std::int64_t{s.w.kernel_h - 1} * s.w.dilation_h,
+                     reach_w = std::int64_t{s.w.kernel_w - 1} * s.w.dilation_w;
+  if (around.top > reach_h || around.left > reach_w || around.bottom > reach_h || around.right > reach_w)
+    refuse_node(n, "its first or last windows lie in the padding alone; make the pads smaller than the kernel");
   pool_parameters p;
   p.kind = n.op == "MaxPool" ? pool_kind::max : pool_kind::average;
   p.w = s.w;
   p.pad_bottom = s.pad_bottom;
   p.pad_right = s.pad_right;
   p.count_include_pad = n.integer("count_include_pad", 0) != 0;
-  return p;
+  emit(n, std::move(p), {from}, result);
 }
 
 void canonicaliser::pool(const node& n) {
@@ -224,7 +225,7 @@ void canonicaliser::pool(const node& n) {
   if (n.outputs.size() > 1 && n.outputs[1] != no_value) refuse_node(n, "the Indices output of MaxPool has no kernel");
   if (x.size() == 5) return pool_of_volume(n);
   if (x.size() != 3 && x.size() != 4) refuse_node(n, "pooling has one, two or three spatial axes");
-  emit(n, pool_of(n, window_of(n, x, n.integers("kernel_shape"), out_shape(n))), {in(n, 0)});
+  emit_pool(n, window_of(n, x, n.integers("kernel_shape"), out_shape(n)), in(n, 0), of(output_of(n)));
 }
 
 void canonicaliser::global_pool(const node& n) {

@@ -88,7 +88,7 @@ class canonicaliser::transposition {
         parts.push_back(
             phases() == 1 ? m_uncut
                           : m_c.temporary(m_node, "phase" + number, spatial_shape(m_out[1], m_length[0], m_length[1])));
-        emit_phase(taps_of(m_axis[0], r), taps_of(m_axis[1], s), number, parts.back());
+        emit_phase(taps_of(m_axis[0], r), taps_of(m_axis[1], s), parts.back());
       }
     if (phases() > 1)
       m_c.emit(m_node, interleave_parameters{static_cast<int>(m_axis[0].stride), static_cast<int>(m_axis[1].stride)},
@@ -159,13 +159,16 @@ class canonicaliser::transposition {
     if (m_whole != m_out) m_c.emit(m_node, all(), {m_uncut});
   }
 
-  void emit_phase(const phase_taps& rows, const phase_taps& columns, const std::string& number, int part) {
-    if (rows.tap.empty() || columns.tap.empty()) {  // nothing reaches these pixels but the bias
-      shape_t column(m_x.size(), 1);
-      column[1] = m_out[1];
-      m_c.emit(m_node, expand_parameters{}, {m_c.constant(m_node, "bias" + number, column, m_bias)}, part);
-      return;
-    }
+  /// Pixels that no tap reaches.
+  void emit_bias(const std::vector<double>& bias, int result) {
+    shape_t column(m_x.size(), 1);
+    column[1] = static_cast<std::int64_t>(bias.size());
+    const std::string name = "bias" + std::to_string(m_c.m_program.values.size());
+    m_c.emit(m_node, expand_parameters{}, {m_c.constant(m_node, name, column, bias)}, result);
+  }
+
+  void emit_phase(const phase_taps& rows, const phase_taps& columns, int part) {
+    if (rows.tap.empty() || columns.tap.empty()) return emit_bias(m_bias, part);
     conv_parameters c;
     c.w.kernel_h = static_cast<int>(rows.tap.size());
     c.w.kernel_w = static_cast<int>(columns.tap.size());
@@ -190,8 +193,7 @@ class canonicaliser::transposition {
     c.w.pad_left = static_cast<int>(left);
     int input = m_c.in(m_node, 0);
     if (skip_rows > 0 || skip_columns > 0) {
-      if (skip_rows >= m_axis[0].input || skip_columns >= m_axis[1].input)
-        m_c.refuse_node(m_node, "the padding leaves nothing of the input");
+      if (skip_rows >= m_axis[0].input || skip_columns >= m_axis[1].input) return emit_bias(c.bias, result);
       slice_parameters s = all();
       s.starts.back() = skip_columns;
       if (m_dims == 2) s.starts[2] = skip_rows;

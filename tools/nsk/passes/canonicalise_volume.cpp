@@ -65,8 +65,6 @@ void canonicaliser::conv_of_volume(const node& n) {
     const std::string tap = std::to_string(k);
     conv_parameters c;
     c.w = flat.w;
-    c.pad_bottom = flat.pad_bottom;
-    c.pad_right = flat.pad_right;
     c.groups = groups;
     c.outputs = static_cast<int>(w[0]);
     for (std::size_t i = k; i < all.size() / plane; i += depth)
@@ -95,7 +93,7 @@ void canonicaliser::pool_of_volume(const node& n) {
   if (kernel.size() != 3) refuse_node(n, "kernel_shape has not one length per spatial axis");
   const auto pooled = [&](const spatial& s, int from, shape_t shape, const std::string& suffix) {
     const int result = temporary(n, suffix, std::move(shape));
-    emit(n, pool_of(n, s), {from}, result);
+    emit_pool(n, s, from, result);
     return result;
   };
   const spatial flat =

@@ -8,7 +8,7 @@ namespace {
 
 /// One spatial axis of a convolution.
 struct window_axis {
-  int &kernel, &dilation, &pad_before, &pad_after;
+  int &kernel, &dilation, &pad_before;
   int stride;
   std::int64_t input, output;
 
@@ -35,11 +35,10 @@ void crop_axis(window_axis a, std::size_t inner, std::vector<double>& weights) {
   const int length = a.kernel;
   int first = 0, last = length - 1;
   while (first < last && a.pad_before >= (first + 1) * a.dilation && a.is_idle(first)) ++first;
-  while (last > first && a.pad_after >= (length - last) * a.dilation && a.is_idle(last)) --last;
+  while (last > first && a.is_idle(last)) --last;
   a.kernel = last - first + 1;
   if (a.kernel == length) return;
   a.pad_before -= first * a.dilation;
-  a.pad_after -= (length - 1 - last) * a.dilation;
   if (a.kernel == 1) a.dilation = 1;
   weights = cut(weights, static_cast<std::size_t>(length), inner, static_cast<std::size_t>(first),
                 static_cast<std::size_t>(a.kernel));
@@ -57,10 +56,8 @@ void crop_windows(program& p) {
     const std::size_t rows = 2, columns = flat ? 2 : 3;
     const auto across = static_cast<std::size_t>(c->w.kernel_w);
     if (!flat)
-      crop_axis({c->w.kernel_h, c->w.dilation_h, c->w.pad_top, c->pad_bottom, c->w.stride_h, x[rows], y[rows]}, across,
-                c->weights);
-    crop_axis({c->w.kernel_w, c->w.dilation_w, c->w.pad_left, c->pad_right, c->w.stride_w, x[columns], y[columns]}, 1,
-              c->weights);
+      crop_axis({c->w.kernel_h, c->w.dilation_h, c->w.pad_top, c->w.stride_h, x[rows], y[rows]}, across, c->weights);
+    crop_axis({c->w.kernel_w, c->w.dilation_w, c->w.pad_left, c->w.stride_w, x[columns], y[columns]}, 1, c->weights);
   }
 }
 

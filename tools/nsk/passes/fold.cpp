@@ -107,7 +107,7 @@ class constant_folder : rewriter {
     const int x = source->inputs[swaps ? 1 : 0];
     const shape_t& shape = m_p.shape(o.inputs[0]);
     if (m_p.is_constant(x) || m_p.shape(x) != shape) return false;
-    if (adds && c && (c->w.pad_top != 0 || c->w.pad_left != 0 || c->pad_bottom != 0 || c->pad_right != 0)) return false;
+    if (adds && c && window_overhang(c->w, shape, m_p.shape(o.output)).any()) return false;
     const auto values = per_channel(source->inputs[swaps ? 0 : 1], shape, c ? 1 : shape.size() - 1);
     if (!values) return false;
     std::vector<double> weights = c ? c->weights : d->weights, bias = c ? c->bias : d->bias;

@@ -8,7 +8,7 @@
 namespace nsk::tool {
 namespace {
 
-constexpr std::int64_t most_pad = 65535;  // pads have 16 bits in the file
+constexpr std::int64_t max_pad = 65535;  // pads have 16 bits in the file
 
 class fuser : rewriter {
  public:
@@ -95,6 +95,15 @@ class fuser : rewriter {
     return true;
   }
 
+  /// Windows that read the padding themselves. A sum of pads beyond int is beyond max_pad too.
+  static window padded(window w, const pad_parameters& pad) {
+    const std::size_t rank = pad.before.size();
+    const auto sum = [](int a, std::int64_t b) { return static_cast<int>(std::min(a + b, max_pad + 1)); };
+    if (rank == 4) w.pad_top = sum(w.pad_top, pad.before[2]);
+    w.pad_left = sum(w.pad_left, pad.before[rank - 1]);
+    return w;
+  }
+
   bool absorb_padding(std::size_t i) {
     operation& o = at(i);
     const auto* pad = o.as<pad_parameters>();
@@ -108,20 +117,13 @@ class fuser : rewriter {
       const operation& reader = at(static_cast<std::size_t>(r));
       const auto* c = reader.as<conv_parameters>();
       if (!c || reader.inputs[0] != o.output || reader.post.residual == o.output) return false;
-      if (c->w.pad_left + pad->before[rank - 1] > most_pad || c->pad_right + pad->after[rank - 1] > most_pad)
-        return false;
-      if (rank == 4 && (c->w.pad_top + pad->before[2] > most_pad || c->pad_bottom + pad->after[2] > most_pad))
-        return false;
+      const overhang around = window_overhang(padded(c->w, *pad), m_p.shape(o.inputs[0]), m_p.shape(reader.output));
+      if (std::max({around.top, around.left, around.bottom, around.right}) > max_pad) return false;
     }
     for (int r : readers) {
       operation& reader = at(static_cast<std::size_t>(r));
       auto* c = reader.as<conv_parameters>();
-      if (rank == 4) {
-        c->w.pad_top += static_cast<int>(pad->before[2]);
-        c->pad_bottom += static_cast<int>(pad->after[2]);
-      }
-      c->w.pad_left += static_cast<int>(pad->before[rank - 1]);
-      c->pad_right += static_cast<int>(pad->after[rank - 1]);
+      c->w = padded(c->w, *pad);
       reader.inputs[0] = o.inputs[0];
     }
     return true;

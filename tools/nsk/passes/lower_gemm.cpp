@@ -7,16 +7,15 @@
 namespace nsk::tool {
 namespace {
 
-std::uint16_t border_pixels(std::int64_t v) {
-  return static_cast<std::uint16_t>(std::clamp<std::int64_t>(v, 0, 65535));
+halo halo_of(const overhang& around) {
+  const auto pixels = [](std::int64_t v) { return static_cast<std::uint16_t>(std::clamp<std::int64_t>(v, 0, 65535)); };
+  halo border;
+  border.top = pixels(around.top);
+  border.left = pixels(around.left);
+  border.bottom = pixels(around.bottom);
+  border.right = pixels(around.right);
+  return border;
 }
-
-/// Pixels that the window reaches beyond the last row or column of the input.
-std::int64_t overhang(std::int64_t outputs, std::int64_t inputs, int stride, int kernel, int dilation, int pad) {
-  return (outputs - 1) * stride + (kernel - 1) * dilation - pad - (inputs - 1);
-}
-
-std::int64_t length(const view& v, int axis) { return axis < 0 ? 1 : v.shape[static_cast<std::size_t>(axis)]; }
 
 std::vector<float> pack_conv(const conv_parameters& c, std::int64_t depth_channels) {
   const std::int64_t taps = c.w.kernel_h * c.w.kernel_w, per_group = c.outputs / c.groups,
@@ -71,14 +70,8 @@ void lowerer::lower_conv(const operation& o, const conv_parameters& c) {
   const bool depthwise = c.groups > 1 && c.groups == channels && c.outputs == c.groups;
   const conv_algorithm algorithm = depthwise || flat ? conv_algorithm::direct : choose_algorithm(o, c, x, y);
 
-  nsk::halo border;
-  border.top = border_pixels(c.w.pad_top);
-  border.left = border_pixels(c.w.pad_left);
-  border.bottom =
-      border_pixels(overhang(length(y, row), length(x, row), c.w.stride_h, c.w.kernel_h, c.w.dilation_h, c.w.pad_top));
-  border.right = border_pixels(
-      overhang(length(y, column), length(x, column), c.w.stride_w, c.w.kernel_w, c.w.dilation_w, c.w.pad_left));
-  if (border.top || border.left || border.bottom || border.right) ask_border(x, row, column, border);
+  if (const overhang around = window_overhang(c.w, x.shape, y.shape); around.any())
+    ask_border(x, row, column, halo_of(around));
 
   std::vector<float> packed;
   if (depthwise) {

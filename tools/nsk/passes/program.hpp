@@ -25,10 +25,10 @@ struct post_operation {
 };
 
 /// Convolution of [N, C, spatial...] with one or two spatial axes. weights: [O][C / groups][kernel_h][kernel_w]; bias:
-/// [O].
+/// [O]. What its windows read behind the input follows from the shapes: window_overhang.
 struct conv_parameters {
   window w;
-  int pad_bottom = 0, pad_right = 0, groups = 1, outputs = 0;
+  int groups = 1, outputs = 0;
   std::vector<double> weights, bias;
 };
 /// x [..., K] times weights [K][N] plus bias [N].
@@ -220,6 +220,18 @@ struct program {
   /// Operations that read `v`, as input or residual.
   std::vector<int> consumers(int v) const;
 };
+
+/// Rows and columns of zeros that the windows of a convolution read around its input; all 0 where every tap of every
+/// window lies inside.
+struct overhang {
+  std::int64_t top = 0, left = 0, bottom = 0, right = 0;
+  bool any() const { return top > 0 || left > 0 || bottom > 0 || right > 0; }
+};
+
+/// Returns how far windows `w` reach out of an input of shape `x` [N, C, spatial...], one or two spatial axes, when
+/// they make an output of shape `y`. The shapes alone decide: pads that a model declares may never be read, and a
+/// window may reach out where none is declared (a transposed convolution that is cut).
+overhang window_overhang(const window& w, const shape_t& x, const shape_t& y);
 
 /// Rewrites a resolved graph (infer.hpp) in canonical operations. Refuses operators that the engine has no kernel for,
 /// naming node, operator, opset and shapes.
