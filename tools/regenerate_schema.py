@@ -36,7 +36,8 @@ class Schema:
     include: str          # lines that bring what reading needs
 
 
-READING = "".join(f"#include <flatbuffers/{name}.h>\n" for name in ("base", "buffer", "string", "table", "vector", "verifier"))
+READING = "#include <netsuke/model/impl/flatbuffers_assert.hpp>\n" + "".join(
+    f"#include <flatbuffers/{name}.h>\n" for name in ("base", "buffer", "string", "table", "vector", "verifier"))
 SCHEMAS = [
     Schema("schema/netsuke.fbs", "include/netsuke/model/impl/netsuke_generated.hpp", "Accessors of the table in a .nsk file.",
            "NSK_FORMAT_BUILDERS", ["nsk", "format"], "NSK_BEGIN\nnamespace format {\n",

@@ -7,7 +7,7 @@
 ///     nsk::model model;
 ///     if (nsk::status s = nsk::open(bytes, model); !s) { log(s.message()); return; }       // a view; copies nothing
 ///     std::byte* memory = my_aligned_alloc(nsk::arena_alignment, model.arena_bytes());      // or static storage
-///     nsk::session<> net(model, {memory, model.arena_bytes()});
+///     nsk::session<nsk::all_settings> net(model, {memory, model.arena_bytes()});            // netsuke/all_ops.hpp
 ///     if (!net) { log(net.status().message()); return; }
 ///     std::copy(pixels, pixels_end, net.input<float>("image").begin());
 ///     net.run();
@@ -22,7 +22,8 @@
 /// - *No copies*: `bind_input`, `bind_output`.
 /// - *Recurrent networks*: `reset()`, `save(bytes)`, `load(bytes)`.
 /// - *Hot reload*: `rebind(net, next_model, memory, snapshot)`.
-/// - *Smaller programs*: `nsk::session<my_settings>`, with the type that `nsk inspect --settings model.nsk` prints; put
+/// - *Smaller programs*: `nsk::session<>` has the operators of float networks of convolutions and dense layers;
+///   `nsk::session<my_settings>`, with the type that `nsk inspect --settings model.nsk` prints, those of one model. Put
 ///   it into one .cpp.
 ///
 /// The bits of the results depend on the file and the inputs alone: not on the machine, the instruction set, the number

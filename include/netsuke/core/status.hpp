@@ -38,11 +38,11 @@
   X(bad_overlap, "a step writes elements that belong to another tensor, or that it still reads")                    \
   X(read_only, "a step writes a constant or a model input")                                                         \
   X(unsupported_op,                                                                                                 \
-    "the settings type does not list an operator that the model has: print the right one with `nsk inspect "        \
-    "--settings`")                                                                                                  \
+    "the settings type does not list an operator that the model has: use nsk::all_settings (netsuke/all_ops.hpp), " \
+    "or the type that `nsk inspect --settings` prints")                                                             \
   X(unsupported_function,                                                                                           \
-    "the settings type does not list an activation that the model has: print the right one with `nsk inspect "      \
-    "--settings`")                                                                                                  \
+    "the settings type does not list an activation that the model has: use nsk::all_settings "                      \
+    "(netsuke/all_ops.hpp), or the type that `nsk inspect --settings` prints")                                      \
   X(misaligned_memory, "the session's memory must start at a multiple of nsk::arena_alignment")                     \
   X(too_little_memory, "the session's memory is smaller than model.arena_bytes()")                                  \
   X(no_such_port, "the model has no input or output of that name or number")                                        \

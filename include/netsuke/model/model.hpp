@@ -39,8 +39,8 @@ class variant_view {
   state_view state(int i) const { return {m_table, m_table->states()->Get(static_cast<std::uint32_t>(i))}; }
 
   /// A: bytes that all lanes share; S: scratch bytes of one lane.
-  std::size_t shared_bytes() const { return static_cast<std::size_t>(m_table->arena_bytes()); }
-  std::size_t lane_bytes() const { return static_cast<std::size_t>(m_table->lane_bytes()); }
+  std::size_t shared_bytes() const { return m_table ? static_cast<std::size_t>(m_table->arena_bytes()) : 0; }
+  std::size_t lane_bytes() const { return m_table ? static_cast<std::size_t>(m_table->lane_bytes()) : 0; }
   /// Bytes of memory that a session with this many lanes needs: A + lanes * S.
   std::size_t arena_bytes(int lanes = 1) const {
     return shared_bytes() + static_cast<std::size_t>(lanes) * lane_bytes();
@@ -70,10 +70,13 @@ class model {
   /// other.
   std::uint64_t signature() const { return m_table->signature(); }
 
-  int variant_count() const { return static_cast<int>(impl::count_of(m_table->variants())); }
+  /// 0 before a file is open.
+  int variant_count() const { return static_cast<int>(m_table ? impl::count_of(m_table->variants()) : 0); }
+  /// A number that is none of them, and a model that is not open, assert and give a variant that has nothing.
   variant_view variant(int i = 0) const {
-    NSK_ASSERT(i >= 0 && i < variant_count(), "model::variant: no such variant");
-    return variant_view(m_table->variants()->Get(static_cast<std::uint32_t>(i)));
+    const bool exists = i >= 0 && i < variant_count();
+    NSK_ASSERT(exists, "model::variant: no such variant, or the model is not open: check what nsk::open returned");
+    return exists ? variant_view(m_table->variants()->Get(static_cast<std::uint32_t>(i))) : variant_view();
   }
   /// Number of the variant of this name, -1 when there is none.
   int find_variant(const char* variant_name) const {

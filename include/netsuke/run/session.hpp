@@ -56,7 +56,7 @@ class session {
   span<T> input(int i = 0) {
     span<T> elements;
     const nsk::status s = input(i, elements);
-    NSK_ASSERT(s, "session::input: no such input, another type, or bound");
+    NSK_ASSERT(s, "session::input: no such input, another type, or bound; or the session cannot run: ask status()");
     static_cast<void>(s);
     return elements;
   }
@@ -81,7 +81,7 @@ class session {
   span<const T> output(int i = 0) const {
     span<const T> elements;
     const nsk::status s = output(i, elements);
-    NSK_ASSERT(s, "session::output: no such output, or another type");
+    NSK_ASSERT(s, "session::output: no such output, or another type; or the session cannot run: ask status()");
     static_cast<void>(s);
     return elements;
   }
@@ -135,6 +135,7 @@ class session {
   // --- running ---
   /// Runs a whole inference on this thread, from the start.
   void run() {
+    require_ready();
     restart();
     while (m_step < step_count()) {
       const step_view s = m_variant.step(m_step);
@@ -149,6 +150,7 @@ class session {
   /// jobs.parallel_for(lane_count, f) per step that has several tiles (run/jobs.hpp).
   template <class Jobs>
   void run(Jobs&& jobs, int lane_count = 0) {
+    require_ready();
     restart();
     while (m_step < step_count()) {
       const step_view s = m_variant.step(m_step);
@@ -315,6 +317,8 @@ class session {
     return {};
   }
 
+  void require_ready() const { NSK_ASSERT(m_status, "session: it cannot run: ask status() after making it"); }
+
   std::int32_t tiles_of(const step_view& s) const { return s.tile_count(m_rows); }
 
   template <class F>
@@ -381,6 +385,7 @@ class session {
 
   /// A new inference clears what the last one reported.
   void begin_slice() {
+    require_ready();
     if (m_step == 0 && m_tile == 0) m_flags = 0;
   }
   /// Returns whether the current step is complete, and goes on to the next one then.

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <netsuke/model/impl/flatbuffers_assert.hpp>
 #include <flatbuffers/flatbuffers.h>
 #include <flatbuffers/reflection_generated.h>
 #include "write/schema_bytes.hpp"

@@ -3,6 +3,7 @@
 /// What reading needs of FlatBuffers: versions 2.0.8 (the first one with these headers and Verifier::Options) to
 /// 25.12.19 are tested, newer ones accepted.
 #include <netsuke/core/hide_macros.hpp>
+#include <netsuke/model/impl/flatbuffers_assert.hpp>
 #include <flatbuffers/base.h>
 #if FLATBUFFERS_VERSION_MAJOR < 2 || \
     (FLATBUFFERS_VERSION_MAJOR == 2 && FLATBUFFERS_VERSION_MINOR == 0 && FLATBUFFERS_VERSION_REVISION < 8)

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// Makes the mistake whose number is on the command line; without an assertion it ends well.
+#if defined(BEFORE)
+#include BEFORE
+#endif
+#include <netsuke/model/model.hpp>
+#if defined(AFTER)
+#include AFTER
+#endif
+
+namespace {
+
+int past_the_end(std::size_t i) {
+  int numbers[4] = {};
+  const nsk::span<int> three(numbers, 3);
+  return three[i];
+}
+
+std::size_t bytes_of_no_model() { return nsk::model().arena_bytes(); }
+
+/// A vector of FlatBuffers that says it has two elements, of four bytes that are there.
+int past_the_end_of_a_vector(std::uint32_t i) {
+  alignas(4) static const std::uint8_t bytes[] = {2, 0, 0, 0, 0, 0, 0, 0};
+  return reinterpret_cast<const flatbuffers::Vector<std::uint8_t>*>(bytes)->Get(i);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  switch (argc > 1 ? argv[1][0] : '0') {
+    case '1': return past_the_end(3);
+    case '2': return static_cast<int>(bytes_of_no_model());
+    case '3': return past_the_end_of_a_vector(2);
+    default: return past_the_end(2);
+  }
+}
