@@ -25,7 +25,7 @@ static void update_world(double milliseconds) {
 }
 
 int main(int argc, char** argv) {
-  if (argc < 2) fail("usage: frame_budget MODEL.nsk [BUDGET_MICROSECONDS]", 1);
+  if (argc < 2) fail("usage: frame_budget MODEL.nsk [BUDGET_MICROSECONDS]");
   const int budget = argc > 2 ? std::max(1, std::atoi(argv[2])) : 500;
   const memory_block file = read_file(argv[1]);
   nsk::model model;
@@ -33,7 +33,9 @@ int main(int argc, char** argv) {
   const memory_block memory(model.arena_bytes());
   nsk::session<> net(model, memory);
   if (!net.status()) fail(net.status().message());
-  for (float& x : net.input<float>(0)) x = 0.5F;
+  nsk::span<float> input;
+  if (nsk::status s = net.input(0, input); !s) fail(s.message());
+  for (float& x : input) x = 0.5F;
 
   const game_clock::time_point whole = game_clock::now();
   net.run();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // hello MODEL.nsk: runs a network once on zeros and prints the first numbers of its first output.
-#include <netsuke/netsuke.hpp>
+#include <algorithm>
+#include <cstring>
+#include <netsuke/all_ops.hpp>
 #include "support/file.hpp"
 
 int main(int argc, char** argv) {
@@ -8,8 +10,12 @@ int main(int argc, char** argv) {
   nsk::model model;
   if (nsk::status s = nsk::open(file, model); !s) example::fail(s.message());
   const example::memory_block memory(model.arena_bytes());
-  nsk::session<> net(model, memory);
-  for (float& x : net.input<float>(0)) x = 0;
+  nsk::session<nsk::all_settings> net(model, memory);
+  if (!net) example::fail(net.status().message());
+  for (int i = 0; i < net.input_count(); ++i) std::memset(net.input_bytes(i).data(), 0, net.input_bytes(i).size());
   net.run();
-  for (int i = 0; i < 4; ++i) std::printf("%g\n", net.output<float>(0)[i]);
+  nsk::span<const float> numbers;
+  if (nsk::status s = net.output(0, numbers); !s) example::fail(s.message());
+  for (std::size_t i = 0; i < std::min<std::size_t>(4, numbers.size()); ++i)
+    std::printf("%g\n", static_cast<double>(numbers[i]));
 }

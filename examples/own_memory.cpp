@@ -20,7 +20,7 @@ alignas(nsk::arena_alignment) std::byte s_arena[k_arena_bytes];
 /// Ends the program with a reason.
 [[noreturn]] void stop(const char* reason) {
   std::fprintf(stderr, "own_memory: %s\n", reason);
-  std::exit(2);
+  std::exit(1);
 }
 
 }  // namespace
@@ -47,11 +47,14 @@ int main(int argc, char** argv) {
 
   static nsk::session<> net(model, {s_arena, model.arena_bytes()});
   if (!net.status()) stop(net.status().message());
-  const nsk::span<float> input = net.input<float>(0);
+  nsk::span<float> input;
+  nsk::span<const float> output;
+  if (nsk::status s = net.input(0, input); !s) stop(s.message());
+  if (nsk::status s = net.output(0, output); !s) stop(s.message());
   for (std::size_t i = 0; i < input.size(); ++i) input[i] = static_cast<float>(i % 256) / 255;
   net.run();
   double sum = 0;
-  for (const float y : net.output<float>(0)) sum += static_cast<double>(y);
+  for (const float y : output) sum += static_cast<double>(y);
   std::printf("ran %d steps, mean of the output %.6f\n", model.variant().step_count(),
-              sum / static_cast<double>(net.output<float>(0).size()));
+              sum / static_cast<double>(output.size()));
 }

@@ -33,15 +33,16 @@ static options read_options(int argc, char** argv) {
     else if (value == nullptr && o.frame.empty())
       o.frame = word;
     else
-      fail("upscale: what is '" + word + "'?", 1);
+      fail("upscale: what is '" + word + "'?");
   }
-  if (o.frame.empty())
-    fail("usage: upscale MODEL.nsk FRAME.png [-o OUT.png] [--truth FULL.png] [--frame NETWORK.png]", 1);
+  if (o.frame.empty()) fail("usage: upscale MODEL.nsk FRAME.png [-o OUT.png] [--truth FULL.png] [--frame NETWORK.png]");
   return o;
 }
 
 /// Runs the network on a frame; the best of three runs' time goes to `milliseconds`.
 static picture enlarge(const nsk::model& model, const picture& frame, double& milliseconds) {
+  if (model.input_count() != 1 || model.output_count() != 1)
+    fail("upscale: the model is not one RGB picture in, one RGB picture out");
   const nsk::port_view in = model.input(0);
   const nsk::port_view out = model.output(0);
   const auto is_picture = [](const nsk::port_view& p) {

@@ -90,13 +90,14 @@ int main(int argc, char** argv) {
     else
       wave_path = word;
   }
-  if (wave_path.empty()) fail("usage: voice_activity MODEL.nsk SPEECH.wav [-o OUT.svg] [--threshold 0.5]", 1);
+  if (wave_path.empty()) fail("usage: voice_activity MODEL.nsk SPEECH.wav [-o OUT.svg] [--threshold 0.5]");
 
   const memory_block file = read_file(model_path);
   nsk::model model;
   if (nsk::status s = nsk::open(file, model); !s) fail(model_path + ": " + s.message());
   if (model.input_count() != 1 || model.output_count() != 1 || model.variant().state_count() < 1 ||
-      model.input(0).elements() <= k_context || model.output(0).elements() != 1)
+      model.input(0).elements() <= k_context || model.output(0).elements() != 1 ||
+      model.input(0).type() != nsk::dtype::float32 || model.output(0).type() != nsk::dtype::float32)
     fail(model_path + " is not Silero VAD with its memory as a state; examples/models/fetch_silero_vad.sh converts it");
   const memory_block memory(model.arena_bytes());
   nsk::session<nsk::all_settings> net(model, memory);

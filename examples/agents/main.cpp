@@ -65,7 +65,7 @@ static options parse(int argc, char** argv) {
       o.model = word;
   }
   if (o.model.empty() || o.agents < 1)
-    fail("usage: agents MODEL.nsk [-o FOLDER] [--steps 300] [--agents 100] [--frames 5] [--stochastic]", 1);
+    fail("usage: agents MODEL.nsk [-o FOLDER] [--steps 300] [--agents 100] [--frames 5] [--stochastic]");
   return o;
 }
 

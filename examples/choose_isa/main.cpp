@@ -32,12 +32,15 @@ const network& choose(const char* name) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) example::fail("choose_isa MODEL.nsk [scalar|avx2|avx512|neon]");
+  if (argc < 2) example::fail("usage: choose_isa MODEL.nsk [scalar|avx2|avx512|neon]");
   const network& n = choose(argc > 2 ? argv[2] : nullptr);
-  const example::memory_block file = example::read_file(argv[1]), memory(n.memory_bytes(file.data(), file.size()));
+  const example::memory_block file = example::read_file(argv[1]);
+  std::size_t bytes = 0, count = 4;
+  if (const char* problem = n.ask_memory(file.data(), file.size(), bytes)) example::fail(problem);
+  const example::memory_block memory(bytes);
   float result[4];
-  const std::size_t count = n.run(file.data(), file.size(), memory.data(), memory.size(), 0.5f, result, 4);
-  if (count == 0) example::fail("the model was refused");
+  if (const char* problem = n.run(file.data(), file.size(), memory.data(), memory.size(), 0.5f, result, count))
+    example::fail(problem);
   std::printf("%s\n", n.name);
   for (std::size_t i = 0; i < count; ++i) std::printf("%a\n", static_cast<double>(result[i]));
 }

@@ -11,12 +11,13 @@ struct network {
   const char* name;
   /// Returns whether this machine can run it. Ask before anything else.
   bool (*usable)();
-  /// Bytes of memory that `run` needs for the model in `file`; 0 where the file is refused.
-  std::size_t (*memory_bytes)(const std::byte* file, std::size_t size);
-  /// Fills the first input with `value`, runs once in `memory` (aligned to 64 bytes) and copies up to `most` numbers of
-  /// the first output to `result`. Returns how many, 0 where model or memory are refused.
-  std::size_t (*run)(const std::byte* file, std::size_t size, std::byte* memory, std::size_t memory_size, float value,
-                     float* result, std::size_t most);
+  /// Tells how many bytes of memory `run` needs for the model in `file`. Returns null, or why the file is refused.
+  const char* (*ask_memory)(const std::byte* file, std::size_t size, std::size_t& bytes);
+  /// Fills the first input with `value`, runs once in `memory` (aligned to 64 bytes) and copies the first numbers of
+  /// the first output to `result`, `count` at most; `count` becomes how many. Returns null, or why model or memory are
+  /// refused.
+  const char* (*run)(const std::byte* file, std::size_t size, std::byte* memory, std::size_t memory_size, float value,
+                     float* result, std::size_t& count);
 };
 
 extern const network scalar_network;

@@ -39,7 +39,7 @@ static std::filesystem::file_time_type time_of(const std::string& path) {
 }
 
 int main(int argc, char** argv) {
-  if (argc < 2) fail("usage: hot_reload MODEL.nsk [CHANGES]", 1);
+  if (argc < 2) fail("usage: hot_reload MODEL.nsk [CHANGES]");
   const std::string path = argv[1];
   const int changes = argc > 2 ? std::max(0, std::atoi(argv[2])) : 1;
   auto seen = time_of(path);

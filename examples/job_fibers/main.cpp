@@ -21,7 +21,7 @@ struct fiber_jobs {
 };
 
 int main(int argc, char** argv) {
-  if (argc < 2) fail("usage: job_fibers MODEL.nsk [CHARACTERS] [THREADS]", 1);
+  if (argc < 2) fail("usage: job_fibers MODEL.nsk [CHARACTERS] [THREADS]");
   const int characters = argc > 2 ? std::clamp(std::atoi(argv[2]), 1, 100) : 5;
   const int threads = argc > 3 ? std::clamp(std::atoi(argv[3]), 1, 8) : 2;
   const network n(argv[1]);

@@ -20,7 +20,7 @@ struct tbb_jobs {
 };
 
 int main(int argc, char** argv) {
-  if (argc < 2) fail("usage: job_tbb MODEL.nsk [LANES]", 1);
+  if (argc < 2) fail("usage: job_tbb MODEL.nsk [LANES]");
   const int lanes = argc > 2 ? std::clamp(std::atoi(argv[2]), 1, 64) : 2;
   const network n(argv[1], lanes);
   nsk::session<> net(n.model, n.memory);

@@ -20,12 +20,12 @@ class command_line {
       if (word.size() < 2 || word[0] != '-') {
         m_words.push_back(word);
       } else if (std::find(options.begin(), options.end(), word) == options.end() || i + 1 == argc) {
-        fail("what is '" + word + "'?\nusage: " + usage, 1);
+        fail("what is '" + word + "'?\nusage: " + usage);
       } else {
         m_options.emplace_back(word, argv[++i]);
       }
     }
-    if (m_words.size() < least || m_words.size() > most) fail("usage: " + usage, 1);
+    if (m_words.size() < least || m_words.size() > most) fail("usage: " + usage);
   }
 
   const std::vector<std::string>& words() const { return m_words; }

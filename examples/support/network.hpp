@@ -25,9 +25,11 @@ struct network {
   }
 };
 
-/// Writes numbers in [0, 1) into the first input, others for each `seed`.
+/// Writes numbers in [0, 1) into the first input, others for each `seed`. Ends the program where that takes no floats.
 inline void fill_input(nsk::session<>& net, unsigned seed = 1) {
-  for (float& x : net.input<float>(0)) {
+  nsk::span<float> input;
+  must(net.input(0, input));
+  for (float& x : input) {
     seed = seed * 1664525U + 1013904223U;
     x = static_cast<float>(seed >> 8) / 16777216.0F;
   }

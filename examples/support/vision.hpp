@@ -69,10 +69,13 @@ inline picture drawn_mask(const mask& m, const picture& photo) {
 class vision_network {
  public:
   explicit vision_network(const std::string& path) : m_network(path) {
-    const nsk::port_view in = m_network.model.input(0);
-    if (m_network.model.input_count() != 1 || in.shape().size() != 4 || in.shape()[0] != 1 || in.shape()[3] != 3 ||
+    const bool one_input = m_network.model.input_count() == 1;
+    const nsk::port_view in = one_input ? m_network.model.input(0) : m_network.model.output(0);
+    if (!one_input || in.shape().size() != 4 || in.shape()[0] != 1 || in.shape()[3] != 3 ||
         in.type() != nsk::dtype::float32)
       fail(path + " should take one RGB picture as [1, height, width, 3]");
+    for (int i = 0; i < m_network.model.output_count(); ++i)
+      if (m_network.model.output(i).type() != nsk::dtype::float32) fail(path + " should give float32 numbers only");
     m_height = in.shape()[1];
     m_width = in.shape()[2];
     m_session = nsk::session<vision_settings>(m_network.model, m_network.memory);

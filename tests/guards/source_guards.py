@@ -155,6 +155,37 @@ def version(tree):
     return [f"version.hpp: numbers {numbers}, text {written.group(1) if written else None}"]
 
 
+def shown_programs(tree):
+    """(where, text) of the C++ that users copy: blocks of the documents, and the examples."""
+    for document in [tree.root / "README.md", *sorted((tree.root / "docs").glob("*.md"))]:
+        blocks = re.findall(r"^```cpp\n(.*?)^```$", document.read_text(), re.MULTILINE | re.DOTALL) if document.exists() else []
+        yield from ((f"{document.name}, block {i}", block) for i, block in enumerate(blocks, 1))
+    for path in sorted((tree.root / "examples").rglob("*")):
+        if path.suffix in (".cpp", ".hpp", ".inc"):
+            yield path.relative_to(tree.root).as_posix(), path.read_text()
+
+
+def asked(tree):
+    """Where a session is made in what users copy, it is asked whether it can run, as the model is whether it opened."""
+    violations = []
+    for where, text in shown_programs(tree):
+        for made in re.finditer(r"\bnsk::session<[^;()]*> (\w+)\(|\b(\w+) = nsk::session<[^;()]*>\(", text):
+            name = made.group(1) or made.group(2)
+            if not re.search(rf"!{name}\b|\b{name}\.status\(\)", text[made.end():]):
+                violations.append(f"{where}: the session '{name}' is not asked whether it can run")
+        for line in re.findall(r"^.*\bnsk::open\(.*$", text, re.MULTILINE):
+            if not re.search(r"\bif \(|\bmust\(|\bs(tatus)? = ", line):
+                violations.append(f"{where}: what open returns is ignored: {line.strip()}")
+    return violations
+
+
+def plant_example(text):
+    def plant(tree):
+        (tree.root / "examples").mkdir(exist_ok=True)
+        (tree.root / "examples" / "seeded.cpp").write_text(text)
+    return plant
+
+
 def word_seed(line):
     return (line, lambda tree: tree.plant("seeded.hpp", line + "\n"))
 
@@ -186,5 +217,10 @@ GUARDS = {
         ("no #pragma once", lambda t: (t.include / "netsuke" / "seeded.hpp").write_text("// SPDX-License-Identifier: MIT\n")),
     ]),
     "layout": (layout, [("a line out of place", lambda t: t.plant("seeded.hpp", "inline int  f( ) {return 1 ;}\n"))]),
+    "asked": (asked, [
+        ("a session that is not asked", plant_example("nsk::session<> net(model, memory);\nnet.run();\n")),
+        ("a session of a member that is not asked", plant_example("m_net = nsk::session<my_settings>(model, memory);\n")),
+        ("a model that is not asked", plant_example("static_cast<void>(nsk::open(file, model));\n")),
+    ]),
     "version": (version, [("a text that disagrees", lambda t: t.replace("version.hpp", r'(NSK_VERSION_STRING) ".*"', r'\1 "9.9.9"'))]),
 }
