@@ -94,9 +94,10 @@ def model(table, behind=b""):
 def converted(folder, content):
     """(report of the conversion, what inspect prints)."""
     (folder / "m.tflite").write_bytes(content)
-    said = must("convert", folder / "m.tflite", "-o", folder / "m.nsk", "--json", folder / "r.json", "--check")
+    done = nsk("convert", folder / "m.tflite", "-o", folder / "m.nsk", "--json", folder / "r.json", "--check")
+    assert done.returncode == 0, done.stderr
     report = json.loads((folder / "r.json").read_text())
-    assert all(warning in said for warning in report["warnings"])
+    assert all(f"nsk: warning: {warning}" in done.stderr for warning in report["warnings"])
     return report, must("inspect", folder / "m.nsk")
 
 

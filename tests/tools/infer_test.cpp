@@ -54,22 +54,65 @@ TEST_CASE("shape arithmetic folds away once the input is bound") {
 }
 
 TEST_CASE("a dynamic dimension is refused with the option that binds it") {
-  const std::string message = refusal(flattening());
-  CHECK(contains(message, "input 'x' has the shape [N,3,4]"));
-  CHECK(contains(message, "'N' is dynamic"));
-  CHECK(contains(message, "--input x=1x3x4"));
   graph_builder b;
-  b.output(b.node_of("Relu", {b.input("x", {})}, "y"));
+  b.output(b.node_of("Relu", {b.input("x", {3, -1, 4})}, "y"));
+  const std::string message = refusal(b.g);
+  CHECK(contains(message, "input 'x' has the shape [3,N,4]"));
+  CHECK(contains(message, "'N' is dynamic"));
+  CHECK(contains(message, "--input x=3x1x4"));
   b.g.values[0].known_rank = false;
   CHECK(contains(refusal(b.g), "--input x=1x3x224x224"));
 }
 
 TEST_CASE("one message names the options of all inputs that have no shape yet") {
   graph_builder b;
-  const value_id x = b.input("x", {-1, 3}), y = b.input("y", {2, 3}), z = b.input("z", {-1, 3});
+  const value_id x = b.input("x", {-1, -1}), y = b.input("y", {2, 3}), z = b.input("z", {2, -1});
   b.output(b.node_of("Sum", {x, y, z}, "sum"));
-  CHECK(contains(refusal(b.g), "add --input x=1x3 --input z=1x3, with"));
-  CHECK(contains(refusal(b.g, {{{"x", {1, 3}}}, {}}), "add --input z=1x3, with"));
+  CHECK(contains(refusal(b.g), "add --input x=1x1 --input z=2x1, with"));
+  CHECK(contains(refusal(b.g, {{{"x", {1, 3}}}, {}}), "add --input z=2x1, with"));
+}
+
+TEST_CASE("a dynamic first axis is one row, with a note") {
+  graph g = flattening();
+  resolve(g, {});
+  CHECK(named(g, "y").shape == shape_t{1, 12});
+  REQUIRE(g.facts.notes.size() == 1);
+  CHECK(contains(g.facts.notes[0], "input 'x' has the open shape [N,3,4] and is [1,3,4] here; --input x=Nx3x4"));
+  graph bound = flattening();
+  resolve(bound, {{{"x", {2, 3, 4}}}, {}});
+  CHECK(bound.facts.notes.empty());
+}
+
+TEST_CASE("a symbol has one length in all inputs") {
+  graph_builder b;
+  const value_id x = b.input("x", {1, -1, 4}), y = b.input("y", {-1, 4});
+  b.output(b.node_of("Sum", {x, y}, "sum"));
+  graph one = b.g, three = b.g, other = b.g;
+  resolve(one, {});
+  CHECK(named(one, "x").shape == shape_t{1, 1, 4});
+  resolve(three, {{{"y", {3, 4}}}, {}});
+  CHECK(named(three, "x").shape == shape_t{1, 3, 4});
+  other.values[static_cast<std::size_t>(x)].symbols[1] = "M";
+  CHECK(contains(refusal(other), "'M' is dynamic"));
+  graph rows = b.g;
+  rows.values[static_cast<std::size_t>(x)].shape = {-1, 1, 4};
+  rows.values[static_cast<std::size_t>(x)].symbols = {"M", "", ""};
+  CHECK(contains(refusal(rows, {{{"y", {3, 4}}}, {}}), "'M' is dynamic"));
+}
+
+TEST_CASE("outputs that nothing produces are left out where others remain") {
+  graph g = flattening();
+  g.missing_outputs = {"version", "size"};
+  graph chosen = g, wanted = g, none = g;
+  resolve(g, {});
+  CHECK(g.outputs.size() == 1);
+  REQUIRE(g.facts.warnings.size() == 2);
+  CHECK(contains(g.facts.warnings[0], "output 'version' is left out"));
+  resolve(chosen, {{}, {}, {"y"}});
+  CHECK(chosen.facts.warnings.empty());
+  CHECK(contains(refusal(wanted, {{}, {}, {"size"}}), "'size', which the model lists as an output but nothing in it"));
+  none.outputs.clear();
+  CHECK(contains(refusal(none), "names 'version', 'size', which nothing produces"));
 }
 
 TEST_CASE("options that contradict the model are misuse") {

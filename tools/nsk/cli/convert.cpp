@@ -211,6 +211,15 @@ void check_conversion(const convert_options& o, const std::vector<variant_source
   result.report["check"]["seconds"] = result.check_seconds;
 }
 
+/// What the source's reader says in any variant, each text once.
+json said_of(const std::vector<variant_source>& variants, std::vector<std::string> model_facts::*texts) {
+  std::vector<std::string> said;
+  for (const variant_source& v : variants)
+    for (const std::string& text : v.g.facts.*texts)
+      if (std::find(said.begin(), said.end(), text) == said.end()) said.push_back(text);
+  return said;
+}
+
 conversion convert_source(const convert_options& o, command_files& files, progress_line& progress) {
   progress.show("reading " + o.source);
   const std::vector<variant_source> variants = read_variants(o, files);
@@ -231,7 +240,8 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   const model_file file = open_model(result.bytes, o.output);
   result.report = inspect(file.view, file.bytes.size(), profile ? &*profile : nullptr);
   result.report["source"] = o.source;
-  result.report["warnings"] = variants.front().g.facts.warnings;
+  result.report["warnings"] = said_of(variants, &model_facts::warnings);
+  result.report["notes"] = said_of(variants, &model_facts::notes);
   result.check_declined = check_declined(o, file.view);
   if (result.check_declined.empty()) check_conversion(o, variants, file, progress, result);
   progress.clear();
@@ -262,7 +272,7 @@ std::string summary(const convert_options& o, const json& report) {
                       arena["shared_bytes"].get<unsigned long long>(), arena["lane_bytes"].get<unsigned long long>(),
                       v["transposes_left"].size());
   for (const json& reason : v["transposes_left"]) text += "  " + reason.get<std::string>() + "\n";
-  for (const json& warning : report["warnings"]) text += "warning: " + warning.get<std::string>() + "\n";
+  for (const json& note : report["notes"]) text += "note:     " + printable(note.get<std::string>()) + "\n";
   return text + states_text(v);
 }
 
@@ -288,11 +298,13 @@ exit_code convert(const convert_options& o, command_files& files) {
   files.commit();
   if (!good) {
     const std::string text = comparison_text(*result.comparison, tolerance, rows_shown);
-    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fwrite(text.data(), 1, text.size(), stdout);
     throw error(exit_code::check_failed, "'" + o.output + "' was not written, because it would not compute what '" +
                                              o.source + "' does. Please report this with the model.");
   }
   if (o.quiet) return exit_code::good;
+  for (const json& warning : result.report["warnings"])
+    std::fprintf(stderr, "nsk: warning: %s.\n", printable(warning.get<std::string>()).c_str());
   const std::string text = summary(o, result.report) + check_text(o, result);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return exit_code::good;

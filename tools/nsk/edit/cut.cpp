@@ -4,6 +4,7 @@
 #include <map>
 #include "edit/parts.hpp"
 #include "errors.hpp"
+#include "suggest.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -25,7 +26,12 @@ place find_producer(const table_json& variant, const std::string& name) {
   for (std::size_t i = 0; i < variant["steps"].size(); ++i)
     for (const table_json& output : variant["steps"][i]["outputs"])
       if (variant["tensors"][output.get<std::size_t>()]["name"] == name) return {output.get<std::size_t>(), i};
-  refuse("no step computes a tensor named '" + name + "'; nsk json lists tensors and the steps that write them.");
+  std::vector<std::string> known;
+  for (const table_json& step : variant["steps"])
+    for (const table_json& output : step["outputs"])
+      known.push_back(variant["tensors"][output.get<std::size_t>()]["name"]);
+  refuse("no step computes a tensor named '" + name + "'; nsk json lists tensors and the steps that write them." +
+         did_you_mean(name, known));
 }
 
 /// Keeps the items that `used` marks and returns their new numbers.

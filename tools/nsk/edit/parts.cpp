@@ -3,6 +3,7 @@
 #include <cstring>
 #include <netsuke/model/file_header.hpp>
 #include "errors.hpp"
+#include "suggest.hpp"
 #include "write/file.hpp"
 
 namespace nsk::tool {
@@ -35,12 +36,14 @@ void embed_check(model_parts& parts, int variant, const check_vector& recorded) 
 
 void rename(model_parts& parts, const std::string& from, const std::string& to) {
   int found = 0;
+  std::vector<std::string> known;
   for (table_json& variant : parts.table["variants"])
     for (const char* list : {"tensors", "steps", "inputs", "outputs", "states"}) {
       if (variant.count(list) == 0) continue;
       const bool unique = std::strcmp(list, "inputs") == 0 || std::strcmp(list, "outputs") == 0;
       for (table_json& item : variant[list]) {
         if (item.count("name") == 0) continue;
+        known.push_back(item["name"]);
         if (unique && item["name"] == to)
           refuse("'" + from + "' cannot be renamed: there is a port named '" + to + "'.");
         if (item["name"] != from) continue;
@@ -48,7 +51,7 @@ void rename(model_parts& parts, const std::string& from, const std::string& to) 
         ++found;
       }
     }
-  if (found == 0) refuse("there is nothing named '" + from + "'; nsk inspect lists names.");
+  if (found == 0) refuse("there is nothing named '" + from + "'; nsk inspect lists names." + did_you_mean(from, known));
 }
 
 }

@@ -4,6 +4,7 @@
 #include "io/layout.hpp"
 #include "edit/parts.hpp"
 #include "errors.hpp"
+#include "suggest.hpp"
 #include "pack/panels.hpp"
 
 namespace nsk::tool {
@@ -166,12 +167,14 @@ void replace_plain(std::byte* first, const tensor_info& t, const std::string& na
 
 void replace_constant(model_parts& parts, const model& m, const std::string& name, const array& values) {
   int found = 0;
+  std::vector<std::string> known;
   for (int i = 0; i < m.variant_count(); ++i) {
     const variant_view v = m.variant(i);
     for (int t = 0; t < v.tensor_count(); ++t) {
       const tensor_info info = v.tensor(t);
       if (info.where() != storage::constant) continue;
       const std::string own = info.name();
+      known.push_back(own);
       const bool packed = info.arrangement() != packing::plain;
       if (own != name && !(packed && own + bias_suffix == name)) continue;
       const std::size_t offset =
@@ -185,7 +188,9 @@ void replace_constant(model_parts& parts, const model& m, const std::string& nam
     }
   }
   for (table_json& variant : parts.table["variants"]) variant.erase("checks");  // recorded with other constants
-  if (found == 0) refuse("there is no constant named '" + name + "'; nsk json lists them among the tensors.");
+  if (found == 0)
+    refuse("there is no constant named '" + name + "'; nsk json lists them among the tensors." +
+           did_you_mean(name, known));
 }
 
 }

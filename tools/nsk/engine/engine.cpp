@@ -6,6 +6,7 @@
 #include <new>
 
 #include "errors.hpp"
+#include "suggest.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -30,7 +31,10 @@ const engine& choose_engine(const std::string& isa) {
       misuse("--isa " + isa + ": this machine cannot run it. Leave the option out, or use --isa scalar.");
     return *candidate;
   }
-  misuse("--isa " + isa + ": no such instruction set. This build has: " + engine_names() + ".");
+  std::vector<std::string> known;
+  for (const engine* candidate : engines) known.push_back(candidate->name);
+  misuse("--isa " + isa + ": no such instruction set. This build has: " + engine_names() + "." +
+         did_you_mean(isa, known));
 }
 
 void aligned_bytes::release::operator()(std::byte* p) const { std::free(p); }

@@ -58,9 +58,10 @@ struct state_link {
 struct graph {
   std::string name, producer;
   std::vector<value> values;
-  std::vector<node> nodes;                ///< topological order
-  std::vector<value_id> inputs, outputs;  ///< inputs without initializers
-  std::vector<state_link> states;         ///< inputs and outputs that the source itself keeps from run to run
+  std::vector<node> nodes;                   ///< topological order
+  std::vector<value_id> inputs, outputs;     ///< inputs without initializers
+  std::vector<std::string> missing_outputs;  ///< that the source lists and nothing produces
+  std::vector<state_link> states;            ///< inputs and outputs that the source itself keeps from run to run
   model_facts facts;
   std::vector<value_id>
       captures;  ///< of a subgraph: values that stand for those of the same names in the graphs around it

@@ -8,20 +8,10 @@
 #include "graph/resolver.hpp"
 #include "reference/evaluator.hpp"
 #include "reference/operators.hpp"
+#include "suggest.hpp"
 
 namespace nsk::tool {
 namespace {
-
-std::string dimension_text(const value& v, std::size_t d) {
-  if (v.shape[d] >= 0) return std::to_string(v.shape[d]);
-  return d < v.symbols.size() && !v.symbols[d].empty() ? v.symbols[d] : "?";
-}
-
-std::string shape_text(const value& v) {
-  std::string text = "[";
-  for (std::size_t d = 0; d < v.shape.size(); ++d) text += (d == 0 ? "" : ",") + dimension_text(v, d);
-  return text + "]";
-}
 
 /// Which nodes lead to an output: values are live when an output or a live node reads them.
 class liveness {
@@ -144,17 +134,23 @@ void resolver::check_size() const {
 }
 
 void resolver::choose_outputs() {
-  if (m_options.outputs.empty()) return;
+  if (m_options.outputs.empty()) return drop_missing_outputs();
   std::vector<value_id> chosen;
   for (const std::string& name : m_options.outputs) {
-    std::string known;
+    std::vector<std::string> known;
     value_id found = no_value;
     for (value_id v : m_graph.outputs) {
-      known += (known.empty() ? "'" : ", '") + at(v).name + "'";
+      known.push_back(at(v).name);
       if (at(v).name == name) found = v;
     }
+    const std::vector<std::string>& missing = m_graph.missing_outputs;
+    if (found == no_value && std::find(missing.begin(), missing.end(), name) != missing.end())
+      refuse("--output-value names '" + name +
+             "', which the model lists as an output but nothing in it produces. Its other outputs: " + quoted(known) +
+             ". Export the model again, or choose one of those");
     if (found == no_value)
-      misuse("--output-value names '" + name + "', which is no output of the model. Its outputs: " + known);
+      misuse("--output-value names '" + name + "', which is no output of the model." + did_you_mean(name, known) +
+             " Its outputs: " + quoted(known));
     if (std::find(chosen.begin(), chosen.end(), found) != chosen.end())
       misuse("--output-value names '" + name + "' twice");
     chosen.push_back(found);
@@ -165,15 +161,24 @@ void resolver::choose_outputs() {
   m_graph.outputs = std::move(chosen);
 }
 
+/// Outputs that the source lists and nothing produces are left out where there are others.
+void resolver::drop_missing_outputs() {
+  const std::vector<std::string>& missing = m_graph.missing_outputs;
+  if (missing.empty()) return;
+  if (m_graph.outputs.empty())
+    refuse("the list of outputs names " + quoted(missing) +
+           ", which nothing produces, and no other output. The file is damaged or was cut by hand");
+  for (const std::string& name : missing)
+    m_graph.facts.warnings.push_back("output '" + name +
+                                     "' is left out: the model lists it, but nothing in it produces it");
+}
+
 void resolver::check_name(const std::string& name, const char* option) const {
-  std::string known;
-  for (value_id v : m_graph.inputs) {
-    const std::string& input = m_graph.values[static_cast<std::size_t>(v)].name;
-    if (input == name) return;
-    known += (known.empty() ? "'" : ", '") + input + "'";
-  }
-  misuse(std::string(option) + " names '" + name +
-         "', which is no input of the model. Its inputs: " + (known.empty() ? "none" : known));
+  std::vector<std::string> known;
+  for (value_id v : m_graph.inputs) known.push_back(m_graph.values[static_cast<std::size_t>(v)].name);
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  misuse(std::string(option) + " names '" + name + "', which is no input of the model." + did_you_mean(name, known) +
+         " Its inputs: " + (known.empty() ? "none" : quoted(known)));
 }
 
 void resolver::bind_inputs() {
@@ -182,6 +187,7 @@ void resolver::bind_inputs() {
   for (const state_link& own : m_graph.states)
     if (m_options.set.count(own.input) != 0)
       misuse("--set " + own.input + ": this is a state of the model, whose value changes from run to run.");
+  bind_open_lengths();
   std::vector<value_id> kept;
   for (value_id id : m_graph.inputs) {
     value& v = at(id);
@@ -205,7 +211,7 @@ void resolver::bind_shape(value& v, const shape_t& shape) {
     fits = v.shape[d] < 0 || v.shape[d] == shape[d];
   if (!fits)
     misuse("--input " + v.name + ": shape " + to_string(shape) + " contradicts the model, whose input has shape " +
-           shape_text(v));
+           source_shape_text(v));
   checked_count(shape, "--input " + v.name);
   v.shape = shape;
   v.known_rank = true;
@@ -220,37 +226,6 @@ void resolver::set_constant(value& v, double number) {
   v.shape = shape;
   v.known_rank = true;
   v.constant = std::make_shared<const array>(std::move(a));
-}
-
-void resolver::refuse_dynamic(const value& v) const {
-  if (!v.known_rank)
-    refuse("input '" + v.name + "' has no shape in the model. Give one, for example: --input " + v.name +
-           "=1x3x224x224");
-  std::string dynamic;
-  int count = 0;
-  for (std::size_t d = 0; d < v.shape.size(); ++d) {
-    if (v.shape[d] >= 0) continue;
-    ++count;
-    const std::string symbol = dimension_text(v, d);
-    dynamic += (dynamic.empty() ? "" : ", ") + (symbol == "?" ? "dimension " + std::to_string(d) : "'" + symbol + "'");
-  }
-  refuse("input '" + v.name + "' has the shape " + shape_text(v) + ", in which " + dynamic +
-         (count == 1 ? " is" : " are") + " dynamic. Shapes are fixed at conversion: add" + missing_shapes() +
-         ", with the size that you need in place of 1");
-}
-
-/// The options that give every input a shape that has none yet.
-std::string resolver::missing_shapes() const {
-  std::string options;
-  for (value_id id : m_graph.inputs) {
-    const value& v = m_graph.values[static_cast<std::size_t>(id)];
-    if (!v.known_rank || v.is_static() || m_options.shapes.count(v.name) != 0 || m_options.set.count(v.name) != 0)
-      continue;
-    options += " --input " + v.name + "=";
-    for (std::size_t d = 0; d < v.shape.size(); ++d)
-      options += (d == 0 ? "" : "x") + std::to_string(v.shape[d] < 0 ? 1 : v.shape[d]);
-  }
-  return options;
 }
 
 void resolver::infer(node n) {

@@ -18,13 +18,15 @@ struct input_options {
   bool trusted = false;                   ///< --trust: what folding may cost does not depend on the file's size
 };
 
-/// Binds input shapes, replaces set inputs by constants, infers the type and shape of every value, evaluates nodes
-/// whose inputs are constant (the results take the value's own type, floats are rounded to float32), inlines `If` whose
-/// condition is known and removes dead nodes and values. Afterwards every value is typed and static, no node has only
-/// constant inputs, and every node has an operator that the reference evaluator knows. Refuses: unknown input names;
-/// shapes that contradict the model; an input dimension that nobody bound (naming its symbol and the option to add);
-/// operators that are unknown or get operands that they do not take; shapes that depend on data; what would cost far
-/// more than the model's size (folder.hpp); more than 20000 nodes, 1024 inputs or 1024 outputs.
+/// Binds input shapes (open lengths take what their symbol is elsewhere, the open first axis of a batch 1, with a
+/// note), leaves out outputs that nothing produces (with a warning, where others remain), replaces set inputs by
+/// constants, infers the type and shape of every value, evaluates nodes whose inputs are constant (the results take the
+/// value's own type, floats are rounded to float32), inlines `If` whose condition is known and removes dead nodes and
+/// values. Afterwards every value is typed and static, no node has only constant inputs, and every node has an operator
+/// that the reference evaluator knows. Refuses: unknown input names; shapes that contradict the model; an input
+/// dimension that nothing binds (naming its symbol and the option to add); models all of whose outputs are missing, or
+/// one that is asked for; operators that are unknown or get operands that they do not take; shapes that depend on data;
+/// what would cost far more than the model's size (folder.hpp); more than 20000 nodes, 1024 inputs or 1024 outputs.
 void resolve(graph& g, const input_options& options);
 
 }

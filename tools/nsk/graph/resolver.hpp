@@ -15,6 +15,9 @@ namespace nsk::tool {
 /// Nodes of a resolved graph, and its inputs or outputs: the passes look at pairs of them.
 inline constexpr std::size_t most_nodes = 20'000, most_ports = 1024;
 
+/// The shape as the source gives it, symbols included: "[batch,3,?,?]".
+std::string source_shape_text(const value& v);
+
 class resolver {
  public:
   resolver(graph& g, const input_options& options)
@@ -26,16 +29,22 @@ class resolver {
 
   // infer.cpp: outputs and inputs, then nodes in order
   void choose_outputs();
+  void drop_missing_outputs();
   void check_name(const std::string& name, const char* option) const;
   void bind_inputs();
   void check_size() const;
   void bind_shape(value& v, const shape_t& shape);
   void set_constant(value& v, double number);
-  [[noreturn]] void refuse_dynamic(const value& v) const;
-  std::string missing_shapes() const;
   void infer(node n);
   void bound_suppression(node& n);
   void narrow_doubles();
+
+  // open_lengths.cpp: lengths of inputs that the source leaves open
+  void bind_open_lengths();
+  template <class LengthOf>
+  void choose_shape(value& v, LengthOf length_of);
+  [[noreturn]] void refuse_dynamic(const value& v) const;
+  std::string missing_shapes() const;
 
   // dequantize.cpp: numbers that the source stores as integers
   struct stored_numbers {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "errors.hpp"
+#include "suggest.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -69,13 +70,20 @@ void add_own(const graph& g, bool find, std::map<std::string, state_link>& links
   }
 }
 
+/// " Did you mean 'x'? It has 'x', 'y'."
+std::string instead_of(const std::string& name, const graph& g, const std::vector<value_id>& ports) {
+  std::vector<std::string> known;
+  for (const value_id v : ports) known.push_back(g.values[static_cast<std::size_t>(v)].name);
+  return did_you_mean(name, known) + " It has " + (known.empty() ? "none" : quoted(known)) + ".";
+}
+
 std::string described(const value& v) { return std::string(name_of(v.type)) + " " + to_string(v.shape); }
 
 void check_given(const graph& g, const std::string& input, const std::string& output) {
   const std::string option = "--state " + input + "=" + output + ": ";
   const value *before = find_port(g, g.inputs, input), *after = find_port(g, g.outputs, output);
-  if (before == nullptr) misuse(option + "the model has no input '" + input + "'.");
-  if (after == nullptr) misuse(option + "the model has no output '" + output + "'.");
+  if (before == nullptr) misuse(option + "the model has no input '" + input + "'." + instead_of(input, g, g.inputs));
+  if (after == nullptr) misuse(option + "the model has no output '" + output + "'." + instead_of(output, g, g.outputs));
   if (before->type != after->type || before->shape != after->shape)
     misuse(option + "the input is " + described(*before) + ", but the output is " + described(*after) +
            "; a state must keep its type and shape.");

@@ -131,7 +131,10 @@ class importer {
     for (std::size_t i : topological_order(w)) add_node(g, w.nodes[i], i, s, node_names);
     for (const wire::value_info& v : w.outputs) {
       if (v.name.empty()) refuse("an output of graph '" + w.name + "' has no name");
-      g.outputs.push_back(lookup(g, s, v.name, "the list of outputs"));
+      if (s.outer == nullptr && !s.knows(v.name))
+        g.missing_outputs.push_back(v.name);
+      else
+        g.outputs.push_back(lookup(g, s, v.name, "the list of outputs"));
     }
     return g;
   }

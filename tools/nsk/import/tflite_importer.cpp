@@ -53,6 +53,7 @@ graph tflite_importer::run() {
   m_op = nullptr;
   for (const int t : m_file.main().outputs) m_graph.outputs.push_back(plain(t));
   finish_memories();
+  note_open_rows();
   const std::string open = open_inputs();
   if (!open.empty())
     m_graph.facts.warnings.push_back("the file leaves lengths of its inputs open and has 1 in their place; add" + open +
@@ -109,6 +110,17 @@ std::string tflite_importer::open_inputs() const {
     for (std::size_t d = 0; d < x.shape.size(); ++d) options += (d == 0 ? "" : "x") + std::to_string(x.shape[d]);
   }
   return options;
+}
+
+/// Notes inputs whose first length the file leaves open, and no option gives.
+void tflite_importer::note_open_rows() {
+  for (const int t : m_file.main().inputs) {
+    const tflite_tensor& x = m_file.main().tensors[static_cast<std::size_t>(t)];
+    const shape_t fixed = fixed_lengths(x);
+    if (fixed.empty() || fixed[0] >= 0 || m_options.shapes.count(x.name) != 0) continue;
+    m_graph.facts.notes.push_back("input '" + x.name + "' has an open first length and is " + to_string(x.shape) +
+                                  " here; --input gives another shape");
+  }
 }
 
 /// Operators that may have effects alone.
@@ -417,8 +429,9 @@ void tflite_importer::finish(int t, value_id v, bool pictures, tfl::Activation a
 graph import_tflite(const std::byte* bytes, std::size_t size, const std::string& name, const tflite_options& options) {
   const tflite_file file = read_tflite(bytes, size, name);
   graph g = tflite_importer(file, options).run();
-  std::vector<std::string> warnings = std::move(g.facts.warnings);
+  const std::vector<std::string> warnings = std::move(g.facts.warnings), notes = std::move(g.facts.notes);
   g.facts = tflite_facts(file, bytes);
+  g.facts.notes = notes;
   g.facts.warnings.insert(g.facts.warnings.end(), warnings.begin(), warnings.end());
   return g;
 }

@@ -240,6 +240,7 @@ class tflite_importer {
   bool fits(int t, const shape_t& found) const;
   /// The option that gives an input other lengths, where the file leaves more than the first one open and nobody has.
   std::string open_inputs() const;
+  void note_open_rows();
   element type_of(int t) const;
   void load(int t);
   void check_quantization() const;

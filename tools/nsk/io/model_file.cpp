@@ -6,6 +6,7 @@
 #include "io/files.hpp"
 #include "errors.hpp"
 #include "io/looks_like.hpp"
+#include "suggest.hpp"
 
 namespace nsk::tool {
 
@@ -26,9 +27,9 @@ int variant_of(const model& m, const std::string& name) {
   if (name.empty()) return 0;
   const int found = m.find_variant(name.c_str());
   if (found >= 0) return found;
-  std::string known;
-  for (int i = 0; i < m.variant_count(); ++i) known += (i == 0 ? "'" : ", '") + std::string(m.variant(i).name()) + "'";
-  misuse("--variant " + name + ": the model has " + known + ".");
+  std::vector<std::string> known;
+  for (int i = 0; i < m.variant_count(); ++i) known.push_back(m.variant(i).name());
+  misuse("--variant " + name + ": the model has " + quoted(known) + "." + did_you_mean(name, known));
 }
 
 }

@@ -5,6 +5,7 @@
 #include "errors.hpp"
 #include "passes/batch.hpp"
 #include "passes/program.hpp"
+#include "suggest.hpp"
 #include "write/file.hpp"
 
 namespace nsk::tool {
@@ -14,11 +15,13 @@ namespace {
 /// Every choice must have met a convolution of some variant.
 void check_choices(const std::map<std::string, conv_algorithm>& wanted, const std::vector<named_plan>& plans) {
   for (const auto& choice : wanted) {
-    bool found = false;
+    std::vector<std::string> known;
     for (const named_plan& v : plans)
-      for (const plan_step& s : v.layout.steps) found = found || (s.kind == op::conv_2d && s.name == choice.first);
-    if (!found)
-      refuse("--override: there is no convolution named '" + choice.first + "'; nsk inspect lists the names of steps.");
+      for (const plan_step& s : v.layout.steps)
+        if (s.kind == op::conv_2d) known.push_back(s.name);
+    if (std::find(known.begin(), known.end(), choice.first) == known.end())
+      refuse("--override: there is no convolution named '" + choice.first + "'; nsk inspect lists the names of steps." +
+             did_you_mean(choice.first, known));
   }
 }
 
