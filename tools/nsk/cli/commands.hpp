@@ -38,6 +38,7 @@ exit_code run(const run_options& o, command_files& files);
 
 struct inspect_options {
   std::string model, profile, svg, svg_graph;  ///< paths; empty: not wanted
+  std::string name;                            ///< of the settings type; empty: the model file's
   bool json = false, settings = false;
 };
 exit_code inspect(const inspect_options& o, command_files& files);

@@ -33,7 +33,11 @@ std::string longest_tile_text(const nlohmann::json& variant);
 /// One line per state of a variant: what it is fed by.
 std::string states_text(const nlohmann::json& variant);
 
-/// Returns C++ source: the settings type that lists exactly the operators and functions that the model needs.
-std::string settings_source(const model& m);
+/// Returns C++ source, a header that stands alone: the settings type that lists exactly the operators and functions
+/// that the model needs. The type is called NAME_settings after `name` (a file's, or what the user wants), in letters,
+/// digits and single underscores; types of different models must have different names in one program.
+std::string settings_source(const model& m, const std::string& name);
+/// The type's name.
+std::string settings_name(const std::string& name);
 
 }

@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include "report/inspect.hpp"
 
-#include <cctype>
+#include "errors.hpp"
 
 namespace nsk::tool {
 
-std::string settings_source(const model& m) {
+std::string settings_name(const std::string& name) {
+  const std::string suffix = "_settings";
+  std::string identifier;
+  for (const char c : name) {
+    const bool allowed = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (allowed || (!identifier.empty() && identifier.back() != '_')) identifier += allowed ? c : '_';
+  }
+  while (!identifier.empty() && identifier.back() == '_') identifier.pop_back();
+  if (identifier.empty()) identifier = "model";
+  if (identifier.front() >= '0' && identifier.front() <= '9') identifier = "model_" + identifier;
+  const bool has_suffix = identifier.size() > suffix.size() &&
+                          identifier.compare(identifier.size() - suffix.size(), suffix.size(), suffix) == 0;
+  return has_suffix ? identifier : identifier + suffix;
+}
+
+std::string settings_source(const model& m, const std::string& name) {
   bool ops[op_count] = {}, functions[function_count] = {}, winograd = false;
   functions[static_cast<int>(function::identity)] = true;
   for (int v = 0; v < m.variant_count(); ++v) {
@@ -51,20 +66,16 @@ std::string settings_source(const model& m) {
       if (wanted[i]) text += (text.empty() ? "" : ", ") + std::string(scope) + name(i);
     return text;
   };
-  std::string identifier = *m.name() ? m.name() : "model";
-  for (char& c : identifier)
-    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-  if (std::isdigit(static_cast<unsigned char>(identifier.front()))) identifier = "model_" + identifier;
-
-  std::string text =
-      "// Printed by `nsk inspect --settings`: what '" + std::string(m.name()) + "' needs, and no more.\n";
-  text += "struct " + identifier + "_settings : nsk::default_settings {\n";
+  const std::string type = settings_name(name);
+  std::string text = "// Printed by `nsk inspect --settings`: what '" + printable(name) + "' needs, and no more.\n";
+  text += "#if !defined(NSK_HAS_" + type + ")\n#define NSK_HAS_" + type + "\n#include <netsuke/netsuke.hpp>\n\n";
+  text += "struct " + type + " : nsk::default_settings {\n";
   text += "  using ops = nsk::op_list<" + join("nsk::op::", ops, op_count, [&](int i) { return op_names[i]; }) + ">;\n";
   text += "  using functions = nsk::function_list<" +
           join("nsk::function::", functions, function_count, [](int i) { return name_of(static_cast<function>(i)); }) +
           ">;\n";
   if (!winograd) text += "  static constexpr bool winograd = false;\n";
-  text += "};\n";
+  text += "};\n#endif\n";
   return text;
 }
 
