@@ -23,7 +23,7 @@ def expect(what, code, words, *arguments, absent=(), **options):
     checks += 1
     done = nsk(*arguments, **options)
     problems = [] if done.returncode == code else [f"exit code {done.returncode} instead of {code}"]
-    said = done.stderr + (done.stdout if code == USAGE else "")
+    said = done.stderr + (done.stdout if code == CHECK_FAILED else "")
     problems += [f"the message lacks '{w}'" for w in words if w.lower() not in said.lower()]
     problems += [f"{path} was left behind" for path in absent if pathlib.Path(path).exists()]
     for path in absent:
@@ -81,10 +81,10 @@ def bad_sources(folder):
 
 def bad_usage(folder):
     vector = "neon" if platform.machine() in ("aarch64", "arm64") else "avx2"
-    expect("no command", USAGE, ["subcommand"])
-    expect("unknown command", USAGE, [], "paint")
+    expect("no command", USAGE, ["command"])
+    expect("unknown command", USAGE, ["paint"], "paint")
     expect("missing option", USAGE, ["--output"], "convert", folder / "good.onnx")
-    expect("unknown option", USAGE, [], "inspect", folder / "good.nsk", "--sideways")
+    expect("unknown option", USAGE, ["--sideways"], "inspect", folder / "good.nsk", "--sideways")
     expect("unknown instruction set", USAGE, ["sse9", vector, "scalar"], "bench", folder / "good.nsk", "--isa", "sse9")
     expect("lanes out of range", USAGE, ["lanes"], "bench", folder / "good.nsk", "--lanes", "0")
     expect("help", 0, [], "--help")

@@ -152,6 +152,37 @@ def hot_reload(programs, folder, model):
     print(f"hot_reload: {last.strip()}")
 
 
+def lstm(path):
+    """A recurrent layer, which the operators of default_settings do not have."""
+    def tensor(name, shape):
+        return onnx.numpy_helper.from_array(np.random.default_rng(5).normal(0, 0.1, shape).astype(np.float32), name)
+
+    node = onnx.helper.make_node("LSTM", ["x", "w", "r"], ["y"], hidden_size=8)
+    graph = onnx.helper.make_graph([node], "recurrent", [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [3, 1, 4])],
+                                   [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)],
+                                   [tensor("w", [1, 32, 4]), tensor("r", [1, 32, 8])])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8), path)
+
+
+def refusals(programs, folder, model):
+    """Every example, given a model that is damaged, missing, or not for it: a message and exit code 1, never a signal."""
+    lstm(folder / "lstm.onnx")
+    must("convert", folder / "lstm.onnx", "-o", folder / "lstm.nsk")
+    (folder / "damaged.nsk").write_bytes(model.read_bytes()[:500] + bytes(200) + model.read_bytes()[700:])
+    picture(folder / "photo.png", 64, 64)
+    behind = {"upscale": ["photo.png"], "detect_faces": ["photo.png"], "selfie": ["photo.png"], "face_mesh": ["MODEL", "photo.png"],
+              "hands": ["MODEL", "photo.png"], "body": ["MODEL", "photo.png"], "voice_activity": ["sound.wav"]}
+    found = sorted(p for p in programs.iterdir() if p.is_file() and os.access(p, os.X_OK))
+    for program in found:
+        for name in ("damaged.nsk", "nowhere.nsk", "lstm.nsk", "."):
+            arguments = [name, *(name if word == "MODEL" else word for word in behind.get(program.name, []))]
+            done = subprocess.run([program, *arguments], cwd=folder, capture_output=True, text=True, timeout=120)
+            runs = name == "lstm.nsk" and program.name == "hello"
+            if (done.returncode, bool(done.stderr.strip())) != ((0, False) if runs else (1, True)):
+                raise SystemExit(f"{program.name} {' '.join(arguments)}: exit code {done.returncode}, says {done.stderr.strip()!r}")
+    print(f"{len(found)} examples refuse what they cannot run, with a message")
+
+
 def main(programs):
     with tempfile.TemporaryDirectory(prefix="nsk_examples_") as folder:
         folder = pathlib.Path(folder)
@@ -159,6 +190,7 @@ def main(programs):
         must("convert", OWN, "-o", model, "--input", "frame=1x3x90x160")
         for name in ("hello", "own_memory", "frame_budget"):
             call(programs / name, model)
+        refusals(programs, folder, model)
         jobs(programs, model)
         hot_reload(programs, folder, model)
         choose(programs, model)

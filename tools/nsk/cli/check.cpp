@@ -12,6 +12,8 @@
 #include "report/check_report.hpp"
 #include "report/compare.hpp"
 #include "report/random_inputs.hpp"
+#include "report/text.hpp"
+#include "suggest.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -57,7 +59,12 @@ std::map<std::string, array> inputs_of(const graph& g, const model& m, const che
   std::map<std::string, array> inputs, wanted = random_inputs(g, m, o.seed, variant);
   for (const auto& [name, path] : named_values("--input", o.inputs, "NAME=FILE.npy")) {
     const auto found = wanted.find(name);
-    if (found == wanted.end()) misuse("--input: the model has no input '" + name + "'.");
+    if (found == wanted.end()) {
+      std::vector<std::string> known;
+      for (const auto& [input, values] : wanted) known.push_back(input);
+      misuse("--input: the model has no input '" + name + "'." + did_you_mean(name, known) + " It has " +
+             (known.empty() ? "none" : quoted(known)) + ".");
+    }
     array given = read_npy(path);
     if (given.shape != found->second.shape || given.type != found->second.type)
       refuse("input '" + name + "' is " + name_of(found->second.type) + " " + to_string(found->second.shape) +
@@ -101,8 +108,12 @@ exit_code check(const check_options& o, command_files& files) {
   files.commit();
   const bool good = report.within(o.tolerance);
   const std::string text = comparison_text(report, o.tolerance, rows_shown);
-  if (!o.quiet || !good) std::fwrite(text.data(), 1, text.size(), good ? stdout : stderr);
-  return good ? exit_code::good : exit_code::check_failed;
+  if (!o.quiet || !good) std::fwrite(text.data(), 1, text.size(), stdout);
+  if (!good)
+    throw error(exit_code::check_failed, "check FAILED: '" + o.model + "' does not compute what '" + o.source +
+                                             "' does; the worst error is " + format_text("%.2e", report.worst()) +
+                                             " of the largest magnitude. Is it the source of this model?");
+  return exit_code::good;
 }
 
 }

@@ -11,6 +11,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/file_options.hpp"
+#include "cli/usage.hpp"
 #include "engine/engine.hpp"
 
 namespace {
@@ -147,7 +148,8 @@ CLI::App* add_inspect(CLI::App& app, file_options& files, inspect_options& o) {
                                   "  nsk inspect model.nsk --settings > model_settings.hpp");
   files.reads(command, "model", o.model, "FILE", ".nsk file")->required();
   command->add_flag("--json", o.json, "As JSON");
-  command->add_flag("--settings", o.settings, "Print the C++ settings type that the model needs");
+  command->add_flag("--settings", o.settings, "Print the C++ settings type that the model needs, called FILE_settings");
+  command->add_option("--name", o.name, "With --settings: call the type NAME_settings instead")->type_name("NAME");
   files.reads(command, "--profile", o.profile, "FILE.json",
               "Device profile (nsk profile): adds the time that every step is expected to take there");
   files.writes(command, "--svg", o.svg, "FILE.svg", "Draw the arena over time");
@@ -278,7 +280,8 @@ exit_code dispatch(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? exit_code::good : exit_code::usage;
+    if (e.get_exit_code() == 0) return app.exit(e) == 0 ? exit_code::good : exit_code::usage;  // help and version
+    misuse(usage_message(app, e, argc > 1 ? argv[1] : nullptr));
   }
   command_files declared;
   files.declare(app.get_subcommands().front(), declared);

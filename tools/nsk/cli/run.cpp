@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <set>
@@ -10,6 +11,7 @@
 #include "cli/options.hpp"
 #include "io/npy.hpp"
 #include "report/trace.hpp"
+#include "suggest.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -90,7 +92,13 @@ class output_sequence {
 };
 
 std::vector<input_sequence> read_inputs(const model& m, int variant, const run_options& o) {
-  auto given = named_values("--input", o.inputs, "NAME=FILE.npy");
+  const auto given = named_values("--input", o.inputs, "NAME=FILE.npy");
+  std::vector<std::string> known;
+  for (int i = 0; i < m.input_count(variant); ++i) known.push_back(m.input(i, variant).name());
+  for (const auto& [name, path] : given)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      misuse("--input: the model has no input '" + name + "'." + did_you_mean(name, known) + " It has " +
+             (known.empty() ? "none" : describe_inputs(m, variant)) + ".");
   std::vector<input_sequence> inputs;
   for (int i = 0; i < m.input_count(variant); ++i) {
     const port_view port = m.input(i, variant);
@@ -99,11 +107,7 @@ std::vector<input_sequence> read_inputs(const model& m, int variant, const run_o
       refuse("input '" + std::string(port.name()) + "' is missing: give --input '" + port.name() +
              "=FILE.npy'. The model has " + describe_inputs(m, variant) + ".");
     inputs.emplace_back(port, found->second, o);
-    given.erase(found);
   }
-  if (!given.empty())
-    misuse("--input: the model has no input '" + given.begin()->first + "'. It has " + describe_inputs(m, variant) +
-           ".");
   return inputs;
 }
 
