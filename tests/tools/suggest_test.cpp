@@ -22,6 +22,8 @@ TEST_CASE("the nearest name is named, where one is near") {
   CHECK(nearest("obs", {"obs_0", "masks"}) == "obs_0");
   CHECK(did_you_mean("masc", {"obs_0", "mask"}) == " Did you mean 'mask'?");
   CHECK(did_you_mean("x", {}) == "");
+  CHECK(nearest("z", {"x", "y"}) == "");
+  CHECK(nearest("--see", {"--set", "--seed"}) == "--seed");
   CHECK(nearest(std::string(5000, 'a'), {std::string(5000, 'b')}) == "");
 }
 

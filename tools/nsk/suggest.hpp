@@ -39,7 +39,8 @@ inline std::string nearest(const std::string& wrong, const std::vector<std::stri
     const std::size_t distance = edit_distance(wrong, name), shorter = std::min(wrong.size(), name.size());
     const bool is_part =
         shorter >= shortest_part && (name.find(wrong) != std::string::npos || wrong.find(name) != std::string::npos);
-    if (!is_part && distance > std::max<std::size_t>(1, std::max(wrong.size(), name.size()) / 3)) continue;
+    const std::size_t longer = std::max(wrong.size(), name.size());
+    if (!is_part && (distance > std::max<std::size_t>(1, longer / 3) || distance == longer)) continue;
     const std::size_t rank = 2 * distance + (is_part ? 0 : 1);
     if (!best.empty() && rank >= least) continue;
     best = name;

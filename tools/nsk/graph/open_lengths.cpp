@@ -61,8 +61,8 @@ void resolver::choose_shape(value& v, LengthOf length_of) {
   for (std::size_t d = 0; d < shape.size(); ++d)
     option += (d == 0 ? "" : "x") + (v.shape[d] < 0 ? "N" : std::to_string(shape[d]));
   m_graph.facts.notes.push_back("input '" + v.name + "' has the open shape " + source_shape_text(v) + " and is " +
-                                to_string(shape) + " here;" + option + " gives another length" +
-                                (v.shape[0] < 0 ? ", --batch-max N rows by the run" : ""));
+                                to_string(shape) + " here;" + option + " fixes another length" +
+                                (v.shape[0] < 0 ? ", --batch-max N leaves up to N rows to the run" : ""));
   v.shape = shape;
 }
 
