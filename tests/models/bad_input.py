@@ -27,7 +27,7 @@ def expect(what, code, words, *arguments, absent=(), **options):
     problems += [f"the message lacks '{w}'" for w in words if w.lower() not in said.lower()]
     problems += [f"{path} was left behind" for path in absent if pathlib.Path(path).exists()]
     for path in absent:
-        problems += [f"{p} was left behind" for p in pathlib.Path(path).parent.glob(pathlib.Path(path).name + ".tmp*")]
+        problems += [f"{p} was left behind" for p in pathlib.Path(path).parent.glob(".nsk-*")]
     if problems:
         failures.append(f"{what}: {'; '.join(problems)}\n    {said.strip()[:400]}")
 

@@ -48,7 +48,7 @@ def expect_refusal(what, words, seconds, arguments, out):
     problems += [f"the message has {len(said)} characters"] if len(said) > 4000 else []
     problems += ["the message holds control characters"] if any(ord(c) < 32 and c != "\n" for c in said) or said.count("\n") > 1 else []
     problems += [f"it took {took:.2f} s"] if took > SLACK * seconds else []
-    problems += [f"{p.name} was left behind" for p in out.parent.glob(out.name + "*")]
+    problems += [f"{p.name} was left behind" for pattern in (out.name + "*", ".nsk-*") for p in out.parent.glob(pattern)]
     for path in out.parent.glob(out.name + "*"):
         path.unlink()
     slowest = max(slowest, (took, what))
