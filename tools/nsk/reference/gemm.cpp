@@ -3,11 +3,10 @@
 
 #include <algorithm>
 
-// A wider clone is chosen at start-up where the machine has it. AVX2 without FMA: a product is rounded before it is
-// added.
+// A wider clone is chosen at start-up where the machine has it; with FMA a product is not rounded before it is added.
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__)
-#define NSK_REFERENCE_CLONES __attribute__((target_clones("avx2", "default")))
+#define NSK_REFERENCE_CLONES __attribute__((target_clones("arch=haswell", "default")))
 #else
 #define NSK_REFERENCE_CLONES
 #endif

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reference/gemm.hpp"
+#include "reference/parallel.hpp"
 #include "reference/window.hpp"
 
 namespace nsk::tool::reference {
@@ -67,20 +68,35 @@ void fill_bias(call& c, std::int64_t batch, std::int64_t outputs, std::int64_t p
     std::fill_n(c.out_floats() + i * positions, positions, c.floats(2)[i % outputs]);
 }
 
-/// A tap of the output position `position`, counted from the first of its block.
-struct placed_tap {
-  std::int64_t position, index, offset;
+/// One tap of the kernel at `count` consecutive output positions of a block, the first of them `position`: it reads
+/// `offset`, `offset + step`, ...
+struct tap_run {
+  std::int64_t index, position, count, offset, step;
 };
 
-/// All taps inside the input of output positions [first, last).
-std::vector<placed_tap> taps_of_block(const window& w, std::int64_t first, std::int64_t last) {
-  std::vector<placed_tap> placed;
+/// All taps inside the input of output positions [first, last), in the kernel's order.
+std::vector<tap_run> taps_of_block(const window& w, std::int64_t first, std::int64_t last) {
+  std::vector<std::vector<tap_run>> runs(static_cast<std::size_t>(count_of(w.kernel)));
   std::vector<tap> taps;
   for_each_position(w, first, last, [&](std::int64_t i, const shape_t& at) {
     find_taps(w, at, taps);
-    for (const tap& t : taps) placed.push_back({i - first, t.index, t.offset});
+    for (const tap& t : taps) {
+      std::vector<tap_run>& of_tap = runs[static_cast<std::size_t>(t.index)];
+      if (!of_tap.empty()) {
+        tap_run& r = of_tap.back();
+        const std::int64_t step = t.offset - (r.offset + (r.count - 1) * r.step);
+        if (r.position + r.count == i - first && (r.count == 1 || step == r.step)) {
+          r.step = step;
+          ++r.count;
+          continue;
+        }
+      }
+      of_tap.push_back({t.index, i - first, 1, t.offset, 0});
+    }
   });
-  return placed;
+  std::vector<tap_run> all;
+  for (const std::vector<tap_run>& of_tap : runs) all.insert(all.end(), of_tap.begin(), of_tap.end());
+  return all;
 }
 
 /// Whether output position i reads input position i and nothing else: the input is its own matrix of patches.
@@ -90,44 +106,27 @@ bool is_pointwise(const conv_sizes& s) {
   return in_place;
 }
 
-/// y[outputs][positions of a block] += weights times the patches that `taps` name. `patches` is scratch whose entries
-/// without a tap are 0.
-void multiply_block(const conv_sizes& s, const double* x, const double* weights, const std::vector<placed_tap>& taps,
-                    std::int64_t positions, std::int64_t block, std::vector<double>& patches, double* y) {
-  if (s.channels == 1 && s.outputs == 1) {
-    for (const placed_tap& t : taps) y[t.position] += weights[t.index] * x[t.offset];
-    return;
+/// y[positions of a block] += weights times what the taps read of one channel.
+void add_channel(const double* x, const double* weights, const std::vector<tap_run>& taps, double* y) {
+  for (const tap_run& r : taps) {
+    const double weight = weights[r.index];
+    for (std::int64_t i = 0; i < r.count; ++i) y[r.position + i] += weight * x[r.offset + i * r.step];
   }
-  for (std::int64_t channel = 0; channel < s.channels; ++channel) {
-    double* rows = patches.data() + channel * s.taps * block;
-    for (const placed_tap& t : taps) rows[t.index * block + t.position] = x[channel * s.plane + t.offset];
-  }
-  const std::int64_t depth = s.channels * s.taps;
-  gemm(s.outputs, positions, depth, weights, depth, patches.data(), block, y, s.positions);
 }
 
-void evaluate_conv(call& c) {
-  const conv_sizes s = conv_of(c);
-  fill_bias(c, s.batch, s.outputs * s.groups, s.positions);
-  const std::int64_t depth = s.channels * s.taps, block = block_of(depth);
-  const bool pointwise = is_pointwise(s), lone = s.channels == 1 && s.outputs == 1;
-  std::vector<double> patches(pointwise || lone ? 0
-                                                : static_cast<std::size_t>(depth * block));  // [channel][tap][position]
-  const std::int64_t step = pointwise ? std::max<std::int64_t>(s.positions, 1) : block;
-  for (std::int64_t first = 0; first < s.positions; first += step) {
-    const std::int64_t last = std::min(first + step, s.positions);
-    const std::vector<placed_tap> taps = pointwise ? std::vector<placed_tap>() : taps_of_block(s.w, first, last);
-    std::fill(patches.begin(), patches.end(), 0.0);
-    for (std::int64_t image = 0; image < s.batch * s.groups; ++image) {
-      const double* x = c.floats(0) + image * s.channels * s.plane;
-      const double* weights = c.floats(1) + image % s.groups * s.outputs * depth;
-      double* y = c.out_floats() + image * s.outputs * s.positions + first;
-      if (pointwise)
-        gemm(s.outputs, s.positions, depth, weights, depth, x, s.plane, y, s.positions);
-      else
-        multiply_block(s, x, weights, taps, last - first, block, patches, y);
-    }
+/// y[outputs][positions of a block] += weights times the patches that the taps read. `patches` is scratch whose entries
+/// without a tap are 0.
+void multiply_block(const conv_sizes& s, const double* x, const double* weights, const std::vector<tap_run>& taps,
+                    std::int64_t positions, std::vector<double>& patches, double* y) {
+  for (std::int64_t channel = 0; channel < s.channels; ++channel) {
+    double* rows = patches.data() + channel * s.taps * positions;
+    const double* plane = x + channel * s.plane;
+    for (const tap_run& r : taps)
+      for (std::int64_t i = 0; i < r.count; ++i)
+        rows[r.index * positions + r.position + i] = plane[r.offset + i * r.step];
   }
+  const std::int64_t depth = s.channels * s.taps;
+  gemm(s.outputs, positions, depth, weights, depth, patches.data(), positions, y, s.positions);
 }
 
 double work_of_conv(call& c) {
@@ -135,6 +134,33 @@ double work_of_conv(call& c) {
   const double patches = as_work(s.batch) * as_work(s.groups) * as_work(s.positions);
   return patches * as_work(s.channels) * as_work(s.taps) * (as_work(s.outputs) + 4) +
          8 * patches * as_work(s.taps) * as_work(static_cast<std::int64_t>(s.w.axes()));
+}
+
+/// Output positions [first, last) of every image and group.
+void convolve_block(call& c, const conv_sizes& s, std::int64_t first, std::int64_t last) {
+  const std::int64_t depth = s.channels * s.taps, positions = last - first;
+  const bool pointwise = is_pointwise(s), lone = s.channels == 1 && s.outputs == 1;
+  const std::vector<tap_run> taps = pointwise ? std::vector<tap_run>() : taps_of_block(s.w, first, last);
+  std::vector<double> patches(pointwise || lone ? 0 : static_cast<std::size_t>(depth * positions), 0.0);
+  for (std::int64_t image = 0; image < s.batch * s.groups; ++image) {
+    const double* x = c.floats(0) + image * s.channels * s.plane;
+    const double* weights = c.floats(1) + image % s.groups * s.outputs * depth;
+    double* y = c.out_floats() + image * s.outputs * s.positions + first;
+    if (pointwise)
+      gemm(s.outputs, positions, depth, weights, depth, x + first, s.plane, y, s.positions);
+    else if (lone)
+      add_channel(x, weights, taps, y);
+    else
+      multiply_block(s, x, weights, taps, positions, patches, y);
+  }
+}
+
+void evaluate_conv(call& c) {
+  const conv_sizes s = conv_of(c);
+  fill_bias(c, s.batch, s.outputs * s.groups, s.positions);
+  const std::int64_t block = block_of(s.channels * s.taps), blocks = (s.positions + block - 1) / block;
+  parallel_for(blocks, work_of_conv(c),
+               [&](std::int64_t i) { convolve_block(c, s, i * block, std::min((i + 1) * block, s.positions)); });
 }
 
 // ConvTranspose is Conv's adjoint: `w` describes the convolution that leads from the output back to the input.
