@@ -6,6 +6,9 @@
 #include <new>
 #include <string>
 #include <vector>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include <netsuke/version.hpp>
 
@@ -305,6 +308,11 @@ int fail(exit_code code, const char* message) {
 }
 
 int main(int argc, char** argv) {
+#if defined(__GLIBC__)
+  // Arrays of megabytes come and go: keeping their pages is faster than giving them back and clearing new ones.
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
 #if defined(SIGXFSZ)
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit becomes an error of the write, with a message
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Packs weights into the panels that the kernels read (netsuke/core/packing.hpp; docs/format.md draws them).
-#include <functional>
+#include <algorithm>
 #include <vector>
 #include <netsuke/core/packing.hpp>
 
@@ -11,13 +11,16 @@ namespace nsk::tool {
 /// to `packed`.
 template <class Weight, class Bias>
 void pack_panels(std::vector<float>& packed, std::int64_t outputs, std::int64_t depth, Weight&& weight, Bias&& bias) {
+  const std::size_t begin = packed.size();
+  packed.resize(begin + static_cast<std::size_t>(panel_floats(outputs, depth)), 0.0f);
+  float* row = packed.data() + begin;
   for (std::int64_t p = 0; p < panel_count(outputs); ++p) {
-    const std::int64_t width = width_of_panel(outputs, p), first = p * panel_width;
-    for (std::int64_t c = 0; c < width; ++c)
-      packed.push_back(first + c < outputs ? static_cast<float>(bias(first + c)) : 0.0f);
-    for (std::int64_t k = 0; k < depth; ++k)
-      for (std::int64_t c = 0; c < width; ++c)
-        packed.push_back(first + c < outputs ? static_cast<float>(weight(k, first + c)) : 0.0f);
+    const std::int64_t width = width_of_panel(outputs, p), first = p * panel_width,
+                       used = std::min(width, outputs - first);
+    for (std::int64_t c = 0; c < used; ++c) row[c] = static_cast<float>(bias(first + c));
+    row += width;
+    for (std::int64_t k = 0; k < depth; ++k, row += width)
+      for (std::int64_t c = 0; c < used; ++c) row[c] = static_cast<float>(weight(k, first + c));
   }
 }
 

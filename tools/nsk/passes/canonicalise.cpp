@@ -341,7 +341,10 @@ std::vector<double> canonicaliser::numbers(const node& n, std::size_t i, const c
   require_constant(n, i, what);
   charge(n, static_cast<double>(v.constant->count()));
   std::vector<double> values(static_cast<std::size_t>(v.constant->count()));
-  for (std::size_t k = 0; k < values.size(); ++k) values[k] = v.constant->number(static_cast<std::int64_t>(k));
+  if (v.constant->type == element::f32)
+    std::copy_n(v.constant->as<float>(), values.size(), values.begin());
+  else
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = v.constant->number(static_cast<std::int64_t>(k));
   return values;
 }
 

@@ -50,9 +50,10 @@ dtype dtype_of_element(element t) {
 plan lower(const program& p, const lower_options& options) {
   // orders first, until nobody asks for another; then places and borders, which depend on them
   std::map<int, decision> decisions;
+  packed_weights packed;
   for (const bool orders_only : {true, false}) {
     for (int round = 0;; ++round) {
-      lowerer l(p, options, decisions, orders_only);
+      lowerer l(p, options, decisions, orders_only, packed);
       plan result = l.run();
       const bool settled = same(l.decisions(), decisions) || round == 16;
       if (settled && !orders_only) return result;

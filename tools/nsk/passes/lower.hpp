@@ -49,15 +49,26 @@ struct decision {
 };
 
 /// One lowering of a program under given decisions. Private to lower*.cpp.
+/// Weights as the kernels read them, by operation: packed once for all rounds of lowering.
+using packed_weights = std::map<const operation*, std::vector<float>>;
+
 class lowerer {
  public:
   /// With `orders_only` nobody is granted a border or a place in another block: orders are still being found.
-  lowerer(const program& p, const lower_options& o, std::map<int, decision> d, bool orders_only)
-      : m_program(p), m_options(o), m_orders_only(orders_only), m_decisions(std::move(d)) {}
+  lowerer(const program& p, const lower_options& o, std::map<int, decision> d, bool orders_only, packed_weights& packed)
+      : m_program(p), m_options(o), m_orders_only(orders_only), m_decisions(std::move(d)), m_packed(packed) {}
   plan run();
   const std::map<int, decision>& decisions() const { return m_decisions; }
 
  private:
+  /// The packed weights of `o`, which pack() makes in the first round.
+  template <class Pack>
+  const std::vector<float>& packed_once(const operation& o, Pack&& pack) {
+    const auto [at, is_new] = m_packed.try_emplace(&o);
+    if (is_new) at->second = pack();
+    return at->second;
+  }
+
   /// What a storage was made for. `fixed`: its order follows from the operation that writes it and cannot be asked for.
   struct root {
     int owner = no_value;
@@ -149,6 +160,7 @@ class lowerer {
   lower_options m_options;
   bool m_orders_only;
   std::map<int, decision> m_decisions;
+  packed_weights& m_packed;
   plan m_plan;
   std::map<int, view> m_views;
   std::map<int, root> m_roots;  ///< by storage

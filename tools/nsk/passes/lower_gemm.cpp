@@ -17,21 +17,36 @@ halo halo_of(const overhang& around) {
   return border;
 }
 
-std::vector<float> pack_conv(const conv_parameters& c, std::int64_t depth_channels) {
+std::vector<float> pack_direct(const conv_parameters& c, std::int64_t depth_channels) {
   const std::int64_t taps = c.w.kernel_h * c.w.kernel_w, per_group = c.outputs / c.groups,
                      depth = taps * depth_channels;
+  std::vector<std::int64_t> place;  // of k = (kernel row, kernel column, channel) in [I][kh][kw]
+  for (std::int64_t k = 0; k < depth; ++k) place.push_back(k % depth_channels * taps + k / depth_channels);
   std::vector<float> packed;
-  packed.reserve(static_cast<std::size_t>(c.groups * panel_floats(per_group, depth)));
   for (int g = 0; g < c.groups; ++g) {
-    const std::int64_t first = g * per_group;
+    const double *weights = c.weights.data() + g * per_group * depth, *bias = c.bias.data() + g * per_group;
     pack_panels(
         packed, per_group, depth,
-        [&](std::int64_t k, std::int64_t n) {  // k = (kernel row, kernel column, channel); source [O][I][kh][kw]
-          const std::int64_t tap = k / depth_channels, channel = k % depth_channels;
-          return c.weights[static_cast<std::size_t>(((first + n) * depth_channels + channel) * taps + tap)];
-        },
-        [&](std::int64_t n) { return c.bias[static_cast<std::size_t>(first + n)]; });
+        [&](std::int64_t k, std::int64_t n) { return weights[n * depth + place[static_cast<std::size_t>(k)]]; },
+        [&](std::int64_t n) { return bias[n]; });
   }
+  return packed;
+}
+
+std::vector<float> pack_depthwise(const conv_parameters& c) {
+  const std::int64_t taps = c.w.kernel_h * c.w.kernel_w;
+  std::vector<float> packed;
+  pack_panels(
+      packed, c.outputs, taps, [&](std::int64_t k, std::int64_t n) { return c.weights.data()[n * taps + k]; },
+      [&](std::int64_t n) { return c.bias.data()[n]; });
+  return packed;
+}
+
+std::vector<float> pack_dense(const dense_parameters& d) {
+  std::vector<float> packed;
+  pack_panels(
+      packed, d.outputs, d.depth, [&](std::int64_t k, std::int64_t n) { return d.weights.data()[k * d.outputs + n]; },
+      [&](std::int64_t n) { return d.bias.data()[n]; });
   return packed;
 }
 
@@ -73,18 +88,11 @@ void lowerer::lower_conv(const operation& o, const conv_parameters& c) {
   if (const overhang around = window_overhang(c.w, x.shape, y.shape); around.any())
     ask_border(x, row, column, halo_of(around));
 
-  std::vector<float> packed;
-  if (depthwise) {
-    const std::int64_t taps = c.w.kernel_h * c.w.kernel_w;
-    pack_panels(
-        packed, channels, taps,
-        [&](std::int64_t k, std::int64_t n) { return c.weights[static_cast<std::size_t>(n * taps + k)]; },
-        [&](std::int64_t n) { return c.bias[static_cast<std::size_t>(n)]; });
-  } else if (algorithm != conv_algorithm::direct) {
-    packed = pack_winograd(algorithm, c.outputs, channels, c.weights, c.bias);
-  } else {
-    packed = pack_conv(c, channels / c.groups);
-  }
+  const std::vector<float>& packed = packed_once(o, [&] {
+    return depthwise                             ? pack_depthwise(c)
+           : algorithm == conv_algorithm::direct ? pack_direct(c, channels / c.groups)
+                                                 : pack_winograd(algorithm, c.outputs, channels, c.weights, c.bias);
+  });
   const int packing = algorithm == conv_algorithm::direct ? 1 : algorithm == conv_algorithm::winograd4 ? 2 : 3;
   const int input = tensor(x, axes, name_of_value(o.inputs[0])),
             weights = constant_floats(o.name + "#weights", packed, packing);
@@ -127,12 +135,7 @@ void lowerer::lower_dense(const operation& o, const dense_parameters& d) {
     t.shape.push_back(i == 1 ? d.depth : d.outputs);
     t.strides.push_back(1);
   }
-  std::vector<float> packed;
-  pack_panels(
-      packed, d.outputs, d.depth,
-      [&](std::int64_t k, std::int64_t n) { return d.weights[static_cast<std::size_t>(k * d.outputs + n)]; },
-      [&](std::int64_t n) { return d.bias[static_cast<std::size_t>(n)]; });
-  const int weights = constant_floats(o.name + "#weights", packed, 1);
+  const int weights = constant_floats(o.name + "#weights", packed_once(o, [&] { return pack_dense(d); }), 1);
   plan_step& s = step(op::fully_connected, o, {tensors[1], weights}, tensors[0]);
   s.macs = count_of(y.shape) * d.depth;
   if (o.post.residual != no_value) {

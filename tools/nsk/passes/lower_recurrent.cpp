@@ -43,7 +43,9 @@ void lowerer::lower_recurrent(const operation& o, const recurrent_parameters& r)
   };
   const view x = lines(0), h = lines(1);
   const bool is_lstm = r.kind == recurrent_kind::lstm;
-  std::vector<int> inputs = {plain(x, 0), constant_floats(o.name + "#weights", pack_recurrent(r), 1), plain(h, 1)};
+  std::vector<int> inputs = {plain(x, 0),
+                             constant_floats(o.name + "#weights", packed_once(o, [&] { return pack_recurrent(r); }), 1),
+                             plain(h, 1)};
   if (is_lstm) inputs.push_back(plain(lines(2), 2));
   if (!r.peephole.empty()) inputs.push_back(constant_floats(o.name + "#peephole", r.peephole));
   if (r.lengths) inputs.push_back(plain(place_of(o.inputs.back()), o.inputs.size() - 1));
