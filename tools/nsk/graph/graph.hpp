@@ -61,6 +61,7 @@ struct graph {
   std::vector<node> nodes;                   ///< topological order
   std::vector<value_id> inputs, outputs;     ///< inputs without initializers
   std::vector<std::string> missing_outputs;  ///< that the source lists and nothing produces
+  std::map<std::string, shape_t> declared;   ///< shapes that the source states of its outputs; -1 where open
   std::vector<state_link> states;            ///< inputs and outputs that the source itself keeps from run to run
   model_facts facts;
   std::vector<value_id>

@@ -98,6 +98,23 @@ void resolver::run() {
   remove_dead_values(m_graph);
   narrow_doubles();
   check_size();
+  compare_declared();
+}
+
+/// The shapes that operators and inputs lead to hold. Where the model says something else of an output, both are named:
+/// its exporter, or an edit, went wrong somewhere.
+void resolver::compare_declared() {
+  for (value_id id : m_graph.outputs) {
+    const value& v = at(id);
+    const auto found = m_graph.declared.find(v.name);
+    if (found == m_graph.declared.end()) continue;
+    const shape_t& stated = found->second;
+    bool agrees = stated.size() == v.shape.size();
+    for (std::size_t d = 0; agrees && d < v.shape.size(); ++d) agrees = stated[d] < 0 || stated[d] == v.shape[d];
+    if (!agrees)
+      m_graph.facts.warnings.push_back("output '" + v.name + "' is declared as " + to_string(stated) +
+                                       ", but its operators make " + to_string(v.shape) + "; the latter holds");
+  }
 }
 
 /// What the model computes in float64 becomes float32, but for its inputs. The reference goes on in double precision

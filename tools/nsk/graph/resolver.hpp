@@ -33,6 +33,7 @@ class resolver {
   void check_name(const std::string& name, const char* option) const;
   void bind_inputs();
   void check_size() const;
+  void compare_declared();
   void bind_shape(value& v, const shape_t& shape);
   void set_constant(value& v, double number);
   void infer(node n);

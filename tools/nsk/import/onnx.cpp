@@ -135,6 +135,9 @@ class importer {
         g.missing_outputs.push_back(v.name);
       else
         g.outputs.push_back(lookup(g, s, v.name, "the list of outputs"));
+      if (!v.has_shape) continue;
+      shape_t& declared = g.declared[v.name];
+      for (const wire::value_info::dimension& d : v.shape) declared.push_back(std::max<std::int64_t>(d.size, -1));
     }
     return g;
   }

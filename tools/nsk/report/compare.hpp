@@ -33,15 +33,18 @@ struct comparison_report {
 
 /// Runs both on the same inputs. `g` is the source, resolved for the model's input shapes; `progress` is told what is
 /// happening. Where an error exceeds 1e-4 the reference is evaluated once more, step by step from the engine's values,
-/// to fill in `local`.
+/// to fill in `local`. Outputs and states are compared whole, of the steps' results about `sampled` elements each, and
+/// all of them once one is wrong.
 comparison_report compare(const graph& g, const model& m, runner& r, const std::map<std::string, array>& inputs,
-                          const std::function<void(const std::string&)>& progress, int variant = 0);
+                          const std::function<void(const std::string&)>& progress, int variant = 0,
+                          std::int64_t sampled = all_elements);
 
 /// The same on random inputs (random_inputs.hpp) but for those in `given`. Where the source has no result on them
 /// (undefined_result), others are drawn, eight times in all.
 comparison_report compare_on_random(const graph& g, const model& m, runner& r, std::uint64_t seed,
                                     const std::map<std::string, array>& given,
-                                    const std::function<void(const std::string&)>& progress, int variant = 0);
+                                    const std::function<void(const std::string&)>& progress, int variant = 0,
+                                    std::int64_t sampled = all_elements);
 
 /// A table, worst first, at most `rows` steps.
 std::string comparison_text(const comparison_report& report, double tolerance, std::size_t rows);

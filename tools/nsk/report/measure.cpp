@@ -60,9 +60,20 @@ struct run_of_elements {
   std::int64_t first, count, at, stride;
 };
 
-/// Visits `wanted` in the order of its axes as they lie in the engine's tensor.
+/// Every how-manieth run is looked at where `sampled` elements are enough: a number that shares no factor with a
+/// length, so that rows, columns and images take turns.
+std::int64_t hop_of(const std::vector<std::int64_t>& lengths, std::int64_t sampled) {
+  const std::int64_t total = count_of(lengths);
+  std::int64_t hop = std::max<std::int64_t>(1, total / std::max<std::int64_t>(sampled, 1));
+  const auto shares = [&](std::int64_t length) { return std::gcd(hop, length) > 1; };
+  while (hop > 1 && std::any_of(lengths.begin(), lengths.end() - 1, shares)) ++hop;
+  return hop;
+}
+
+/// Visits `wanted` in the order of its axes as they lie in the engine's tensor; about `sampled` elements of it where it
+/// has more, the first and the last run always.
 template <class F>
-void for_each_run(const shape_t& shape, const std::vector<int>& order, F f) {
+void for_each_run(const shape_t& shape, const std::vector<int>& order, std::int64_t sampled, F f) {
   const std::size_t rank = shape.size();
   if (rank == 0) return f(run_of_elements{0, 1, 0, 1});
   std::vector<std::int64_t> stride(rank, 1), lengths, steps;
@@ -72,15 +83,12 @@ void for_each_run(const shape_t& shape, const std::vector<int>& order, F f) {
     steps.push_back(stride[static_cast<std::size_t>(axis)]);
   }
   const std::int64_t total = count_of(shape), length = lengths.back();
-  std::vector<std::int64_t> index(rank, 0);
-  for (std::int64_t first = 0, at = 0; first < total; first += length) {
-    f(run_of_elements{first, length, at, steps.back()});
-    for (std::size_t d = rank - 1; d-- > 0;) {
-      at += steps[d];
-      if (++index[d] < lengths[d]) break;
-      at -= steps[d] * lengths[d];
-      index[d] = 0;
-    }
+  if (total == 0) return;
+  const std::int64_t runs = total / length, hop = hop_of(lengths, sampled);
+  for (std::int64_t run = 0; run < runs; run = run == runs - 1 ? runs : std::min(run + hop, runs - 1)) {
+    std::int64_t at = 0, rest = run;
+    for (std::size_t d = rank - 1; d-- > 0; rest /= lengths[d]) at += rest % lengths[d] * steps[d];
+    f(run_of_elements{run * length, length, at, steps.back()});
   }
 }
 
@@ -90,14 +98,22 @@ std::vector<int> same_order(std::size_t rank) {
   return order;
 }
 
-comparison measure_ordered(const array& got, const array& wanted, const std::vector<int>& order, double operands) {
+comparison measure_ordered(const array& got, const array& wanted, const std::vector<int>& order, double operands,
+                           std::int64_t sampled) {
   comparison c;
-  c.largest = largest_of(wanted, got.type);
-  const double counts_as_large = 1e-3 * c.largest;
   double sum = 0;
+  std::int64_t count = 0;
   with_numbers(got, [&](auto g) {
     with_numbers(wanted, [&](auto w) {
-      for_each_run(wanted.shape, order, [&](const run_of_elements& r) {
+      for_each_run(wanted.shape, order, sampled, [&](const run_of_elements& r) {
+        for (std::int64_t i = 0, at = r.at; i < r.count; ++i, at += r.stride) {
+          const double magnitude = std::fabs(representable(w(at), got.type));
+          if (magnitude > c.largest && magnitude < infinite) c.largest = magnitude;
+        }
+      });
+      const double counts_as_large = 1e-3 * c.largest;
+      for_each_run(wanted.shape, order, sampled, [&](const run_of_elements& r) {
+        count += r.count;
         for (std::int64_t i = 0, at = r.at; i < r.count; ++i, at += r.stride) {
           const double reference = representable(w(at), got.type), d = difference(g(r.first + i), reference);
           sum += d;
@@ -110,7 +126,6 @@ comparison measure_ordered(const array& got, const array& wanted, const std::vec
       });
     });
   });
-  const std::int64_t count = got.count();
   c.mean_error = count > 0 ? sum / static_cast<double>(count) : 0;
   const double share = std::max(c.largest, c.max_error <= rounding * operands ? operands : 0.0);
   c.relative = share > 0 ? c.max_error / share : c.max_error;
@@ -164,19 +179,19 @@ double largest_of(const array& a, element type) {
   return largest;
 }
 
-comparison measure(const array& got, const array& wanted, double operands) {
-  return measure_ordered(got, wanted, same_order(wanted.shape.size()), operands);
+comparison measure(const array& got, const array& wanted, double operands, std::int64_t sampled) {
+  return measure_ordered(got, wanted, same_order(wanted.shape.size()), operands, sampled);
 }
 
 comparison measure_in_any_order(const array& got, const array& wanted, double operands, double tolerance,
-                                std::vector<int>& order) {
+                                std::vector<int>& order, std::int64_t sampled) {
   const std::size_t rank = wanted.shape.size();
   order = same_order(rank);
-  if (rank < 2 || rank > static_cast<std::size_t>(max_rank)) return measure(got, wanted, operands);
+  if (rank < 2 || rank > static_cast<std::size_t>(max_rank)) return measure(got, wanted, operands, sampled);
   const std::vector<std::vector<int>> orders = likely_orders(got, wanted);
   comparison best;
   for (std::size_t i = 0; i < std::min(orders.size(), probed_orders); ++i) {
-    const comparison c = measure_ordered(got, wanted, orders[i], operands);
+    const comparison c = measure_ordered(got, wanted, orders[i], operands, sampled);
     if (i > 0 && !(c.mean_error < best.mean_error)) continue;
     best = c;
     order = orders[i];

@@ -18,17 +18,20 @@ struct comparison {
   double max_error = 0, mean_error = 0, largest = 0, relative = 0, local = -1, ulp = 0;
 };
 
+inline constexpr std::int64_t all_elements = std::int64_t{1} << 62;
+
 /// Returns the largest finite magnitude; beyond the numbers of `type`, float32 or wider, values count as infinite.
 double largest_of(const array& a, element type);
 
 /// Compares element by element, in row-major order; the shapes need not agree, the counts do. `operands` is the largest
-/// magnitude of what was added up: where the sum is small beside them, its rounding is a share of theirs.
-comparison measure(const array& got, const array& wanted, double operands = 0);
+/// magnitude of what was added up: where the sum is small beside them, its rounding is a share of theirs. Of tensors
+/// with more than `sampled` elements about as many are compared, whole rows of the last axis, spread over the tensor.
+comparison measure(const array& got, const array& wanted, double operands = 0, std::int64_t sampled = all_elements);
 
 /// Compares a tensor of the engine, whose axes may lie in another order in memory, with the reference's. Axis orders
 /// inside the plan are not recorded: all are tried on some elements, the most likely ones on all, until one agrees to
 /// `tolerance`. `order` becomes the best one: axis d of `got` is axis order[d] of `wanted`.
 comparison measure_in_any_order(const array& got, const array& wanted, double operands, double tolerance,
-                                std::vector<int>& order);
+                                std::vector<int>& order, std::int64_t sampled = all_elements);
 
 }
