@@ -56,6 +56,8 @@ REFUSED = {
     "resized_constant_between_corners": ("(float[1,1,6,6] x) => (float[1,1,6,6] y)",
                                          't = Resize<coordinate_transformation_mode="align_corners", mode="linear">(c, , s) y = Add(t, x)',
                                          {"c": floats(1, 1, 4, 4), "s": SCALES}, "disagree about it"),
+    "region_of_a_kept_length": ("(float[1,1,6,6] x) => (float[1,1,6,9] y)", 'y = Resize<coordinate_transformation_mode="tf_crop_and_resize", mode="linear">(x, r, , z)',
+                                {"r": np.float32([0, 0, 0.1, 0.2, 1, 1, 0.9, 0.8]), "z": ints(1, 1, 6, 9)}, "keeps its length"),
     "kernel_of_a_deep_volume": ("(float[1,1,300,2,2] x) => (float[1,1,1,2,2] y)", "y = Conv(x, w)", {"w": floats(1, 1, 300, 1, 1)}, "256 deep at most"),
     "cumulative_sum_along_nothing": ("(float[4,3] x) => (float[4,3] y)", "y = CumSum(x, axis)", {"axis": ints()}, "one number"),
     "sequences_beyond_their_length": ("(float[5,2,3] x) => (float[5,2,3] y)", "y = ReverseSequence(x, lengths)", {"lengths": ints(6, 6)}, "length of 6"),

@@ -369,6 +369,17 @@ TEST_CASE("resize: coordinates, rounding, kernels") {
   check_resize(sizes2, resize("linear", "pytorch_half_pixel"), {1.5, 3.5});
   attributes antialias = resize("linear", "half_pixel");
   antialias["antialias"] = std::int64_t{1};
+  const array ten = range({1, 1, 1, 10}, 0);
+  const auto check_pixels = [&](float scale, const attributes& a, const std::vector<double>& values, int opset = 13) {
+    const array scales = make_floats({4}, {1, 1, 1, scale});
+    const std::vector<array> inputs =
+        opset < 11 ? std::vector<array>{ten, scales} : std::vector<array>{ten, absent(), scales};
+    check("Resize", inputs, a, {1, 1, 1, static_cast<std::int64_t>(values.size())}, values, opset);
+  };
+  check_pixels(0.4f, resize("nearest", "asymmetric", "floor"), {0, 2, 5, 7});  // 2 / 0.4f is 5 in single precision
+  check_pixels(0.3f, resize("nearest", "half_pixel", "round_prefer_ceil"), {1, 5, 8});
+  check_pixels(0.4f, {{"mode", std::string("nearest")}}, {0, 3, 5, 8}, 10);  // opset 10 rounds up where it shrinks
+  check_pixels(1.05f, resize("nearest", "half_pixel", "floor"), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});  // the same length
   // A triangle of half-width 2 at 0.5: weights 1/4, 3/4, 3/4, 1/4 for -1..2, the first on the repeated edge.
   check("Resize", {x, absent(), absent(), sizes2}, antialias, {1, 1, 1, 2},
         {(0.25 * 1 + 0.75 * 1 + 0.75 * 2 + 0.25 * 3) / 2, (0.25 * 2 + 0.75 * 3 + 0.75 * 4 + 0.25 * 4) / 2}, 18);

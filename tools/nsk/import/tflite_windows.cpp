@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/nearest_pixel.hpp"
 #include "import/tflite_importer.hpp"
 
 namespace nsk::tool {
@@ -134,37 +135,34 @@ void tflite_importer::resize_bilinear() {
   bind(output(), y, k_picture);
 }
 
-/// The source reckons positions in single precision, which near whole numbers is not what other definitions give: its
-/// positions are taken from its own formula, and become a Resize where they are those of one.
+/// The source and ONNX's runtimes reckon positions in single precision, but not in the same order of operations:
+/// positions are taken from the source's own formula, and become a Resize where that picks the same.
 void tflite_importer::resize_nearest() {
   const auto& o = options<tfl::ResizeNearestNeighborOptions>();
   const list to = resized_lengths();
   const shape_t from = shape(input(0));
+  const std::string mode = o.align_corners() ? "align_corners" : o.half_pixel_centers() ? "half_pixel" : "asymmetric";
+  const std::string rounding = o.align_corners() || o.half_pixel_centers() ? "round_prefer_ceil" : "floor";
   value_id y = picture(input(0));
   list sizes = at(y).shape;
   list gathers[2];
-  bool usual = !(o.align_corners() && o.half_pixel_centers());
+  bool usual = true;
   for (std::size_t d = 0; d < 2; ++d) {
     const auto in = static_cast<float>(from[d + 1]), out = static_cast<float>(to[d]);
     const bool corners = o.align_corners() && to[d] > 1;
     const float scale = corners ? (in - 1) / (out - 1) : in / out, offset = o.half_pixel_centers() ? 0.5f : 0.0f;
+    const resized_axis same{from[d + 1], to[d], out / in};
     for (std::int64_t i = 0; i < to[d]; ++i) {
       const float position = (static_cast<float>(i) + offset) * scale;
       const auto picked = static_cast<std::int64_t>(o.align_corners() ? std::round(position) : std::floor(position));
       gathers[d].push_back(std::clamp<std::int64_t>(picked, 0, from[d + 1] - 1));
-      // The same position in whole numbers: i * in / out, with half pixels (2 i + 1) in / (2 out), rounded half up with
-      // aligned corners.
-      const std::int64_t above = corners                  ? 2 * i * (from[d + 1] - 1) + (to[d] - 1)
-                                 : o.half_pixel_centers() ? (2 * i + 1) * from[d + 1]
-                                                          : 2 * i * from[d + 1];
-      const std::int64_t exact = above / (2 * (corners ? to[d] - 1 : to[d]));
-      usual = usual && gathers[d].back() == std::min(exact, from[d + 1] - 1);
+      const std::int64_t wanted =
+          from[d + 1] == to[d] ? i : nearest_pixel(rounding, same, nearest_position(mode, same, i));
+      usual = usual && gathers[d].back() == wanted;
     }
     sizes[d + 2] = to[d];
   }
   if (usual) {
-    const std::string mode = o.align_corners() ? "align_corners" : o.half_pixel_centers() ? "half_pixel" : "asymmetric";
-    const std::string rounding = o.align_corners() || o.half_pixel_centers() ? "round_prefer_ceil" : "floor";
     y = emit("Resize", {y, no_value, no_value, constant_integers(sizes)},
              {{"mode", std::string("nearest")}, {"coordinate_transformation_mode", mode}, {"nearest_mode", rounding}});
   } else {

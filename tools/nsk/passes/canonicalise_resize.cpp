@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>
+#include "graph/nearest_pixel.hpp"
 #include "passes/canonicalise.hpp"
 
 namespace nsk::tool {
@@ -30,14 +31,6 @@ double source_position(const resampling& r, double i, double in, double out, dou
   return (i + 0.5) / scale - 0.5;
 }
 
-std::int64_t nearest_index(const std::string& mode, double x) {
-  const double low = std::floor(x);
-  if (mode == "floor") return static_cast<std::int64_t>(low);
-  if (mode == "ceil") return static_cast<std::int64_t>(std::ceil(x));
-  const bool up = mode == "round_prefer_ceil" ? x - low >= 0.5 : x - low > 0.5;
-  return static_cast<std::int64_t>(low) + (up ? 1 : 0);
-}
-
 /// Keys' cubic convolution at distance t (1981).
 double cubic_kernel(double a, double t) {
   t = std::abs(t);
@@ -51,11 +44,6 @@ void sample(const resampling& r, double x, std::int64_t length, double scale, st
             std::vector<double>& weight) {
   index.clear();
   weight.clear();
-  if (r.mode == "nearest") {
-    index = {nearest_index(r.nearest, x)};
-    weight = {1};
-    return;
-  }
   const bool linear = r.mode == "linear";
   const double stretch = r.antialias && scale < 1 ? 1 / scale : 1, support = (linear ? 1 : 2) * stretch;
   double sum = 0;
@@ -72,26 +60,32 @@ void sample(const resampling& r, double x, std::int64_t length, double scale, st
     for (double& w : weight) w /= sum;
 }
 
+/// Taps and weights of one output position.
+struct tap_list {
+  std::vector<std::int64_t> index;
+  std::vector<double> weight;
+};
+
 resize_axis make_axis(const resampling& r, int axis, std::int64_t in, std::int64_t out, double scale) {
-  struct position {
-    std::vector<std::int64_t> index;
-    std::vector<double> weight;
-  };
-  std::vector<position> positions(static_cast<std::size_t>(out));
+  const resized_axis single{in, out, static_cast<float>(scale), static_cast<float>(r.start), static_cast<float>(r.end)};
+  std::vector<tap_list> positions(static_cast<std::size_t>(out));
   std::size_t taps = 1;
   for (std::int64_t i = 0; i < out; ++i) {
-    position& p = positions[static_cast<std::size_t>(i)];
-    const double x =
-        source_position(r, static_cast<double>(i), static_cast<double>(in), static_cast<double>(out), scale);
-    sample(r, x, in, scale, p.index, p.weight);
-    if (r.crops() && (x < 0 || x > static_cast<double>(in - 1)))
+    tap_list& p = positions[static_cast<std::size_t>(i)];
+    const float nearest = nearest_position(r.coordinates, single, i);
+    if (r.mode == "nearest")
+      p = {{nearest_pixel(r.nearest, single, nearest)}, {1.0}};
+    else
+      sample(r, source_position(r, static_cast<double>(i), static_cast<double>(in), static_cast<double>(out), scale),
+             in, scale, p.index, p.weight);
+    if (r.crops() && (nearest < 0 || nearest > static_cast<float>(in - 1)))
       p.weight.assign(p.weight.size(), 0.0);  // extrapolated: 0
     taps = std::max(taps, p.index.size());
   }
   resize_axis result;
   result.axis = axis;
   result.taps = static_cast<int>(taps);
-  for (position& p : positions) {
+  for (tap_list& p : positions) {
     p.index.resize(taps, p.index.back());
     p.weight.resize(taps, 0.0);
     for (std::size_t k = 0; k < taps; ++k) {
@@ -106,12 +100,13 @@ resize_axis make_axis(const resampling& r, int axis, std::int64_t in, std::int64
 
 void canonicaliser::resize(const node& n) {
   const shape_t &x = in_shape(n, 0), &out = out_shape(n);
+  if (x == out) return identity(n);  // whatever its scales are, as in ONNX Runtime and OpenVINO
   const bool old = n.op == "Upsample" || n.version < 11;
   resampling r;
   r.mode = n.text("mode", "nearest");
   if (r.mode == "bilinear") r.mode = "linear";
   r.coordinates = old ? "asymmetric" : n.text("coordinate_transformation_mode", "half_pixel");
-  r.nearest = old ? "floor" : n.text("nearest_mode", "round_prefer_floor");
+  r.nearest = old ? "simple" : n.text("nearest_mode", "round_prefer_floor");
   r.cubic = n.number("cubic_coeff_a", -0.75f);
   r.exclude_outside = n.integer("exclude_outside", 0) != 0;
   r.antialias = n.integer("antialias", 0) != 0;
@@ -165,7 +160,7 @@ void canonicaliser::resize(const node& n) {
     }
     const double taps = r.mode == "nearest" ? 1 : 4 * (r.antialias && scale < 1 ? 1 / scale : 1);
     if (a >= 2) charge(n, static_cast<double>(out[a]) * (4 + 2 * taps));  // before tables of that size are made
-    if (out[a] == x[a] && scale == 1 && (!r.crops() || (r.start == 0 && r.end == 1))) continue;
+    if (scale == 1) continue;
     if (a < 2) refuse_node(n, "only spatial axes can be resized; batch and channels keep their length");
     p.axes.push_back(make_axis(r, static_cast<int>(a), x[a], out[a], scale));
     if (p.axes.back().taps > 65535) refuse_node(n, "one pixel of the result depends on more than 65535 in a row");

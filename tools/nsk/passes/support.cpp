@@ -116,7 +116,8 @@ const std::vector<operator_support>& supported_operators() {
        "float32; constant, reflect, edge, wrap; negative pads crop"},
       {{"Resize", "Upsample"},
        "Resize2D",
-       "nearest, linear, cubic, antialias; every coordinate and nearest mode; spatial axes"},
+       "nearest, linear, cubic, antialias; every coordinate and nearest mode, with the pixels that ONNX Runtime picks; "
+       "spatial axes"},
   };
   return table;
 }

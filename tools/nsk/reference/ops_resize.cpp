@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Resize and Upsample. Resampling is separable: each axis has, for every output position, a few input positions with
-/// weights.
+/// weights. Where a pixel is chosen by a position, ONNX's real numbers leave open what runtimes do: their choice is
+/// that of ONNX Runtime, whose single precision is followed operation by operation.
 #include <algorithm>
 #include <cmath>
 
@@ -50,7 +51,7 @@ void keep_aspect_ratio(const call& c, resampling& r, const std::vector<std::size
   for (std::size_t a : axes) {
     c.require(scale * static_cast<double>(r.axes[a].in) < 2147483648.0, "a length of its result is 2^31 or more");
     r.axes[a].scale = scale;
-    r.axes[a].out = static_cast<i64>(scale * static_cast<double>(r.axes[a].in) + 0.5);
+    r.axes[a].out = static_cast<i64>(std::round(static_cast<float>(scale) * static_cast<float>(r.axes[a].in)));
   }
 }
 
@@ -96,6 +97,11 @@ void read_axes(const call& c, resampling& r) {
       r.axes[axes[i]].roi_start = roi[i];
       r.axes[axes[i]].roi_end = roi[axes.size() + i];
     }
+    const bool resized = std::any_of(r.axes.begin(), r.axes.end(), [](const axis_plan& a) { return a.in != a.out; });
+    for (const axis_plan& a : r.axes)
+      c.require((resized && a.scale != 1) || (a.roi_start == 0 && a.roi_end == 1),
+                "tf_crop_and_resize of a region along an axis that keeps its length: ONNX's specification crops, ONNX "
+                "Runtime does not. Cut the region out with Slice");
   }
 }
 
@@ -107,7 +113,7 @@ resampling read_resampling(const call& c) {
   c.require(r.mode == "nearest" || r.mode == "linear" || r.mode == "cubic",
             "attribute 'mode' must be nearest, linear or cubic");
   r.coordinates = old ? "asymmetric" : c.op().text("coordinate_transformation_mode", "half_pixel");
-  r.nearest = old ? "floor" : c.op().text("nearest_mode", "round_prefer_floor");
+  r.nearest = c.op().text("nearest_mode", "round_prefer_floor");
   r.cubic = c.op().number("cubic_coeff_a", -0.75f);
   r.extrapolation = c.op().number("extrapolation_value", 0);
   r.exclude_outside = c.op().integer("exclude_outside", 0) != 0;
@@ -121,6 +127,7 @@ resampling read_resampling(const call& c) {
     c.require(*known != '\0', "attribute 'nearest_mode' has an unknown value");
     if (r.nearest == known) break;
   }
+  if (old) r.nearest = "simple";
   read_axes(c, r);
   return r;
 }
@@ -148,10 +155,35 @@ double source_position(const resampling& r, const axis_plan& a, double i) {
   return (i + 0.5) / a.scale - 0.5;
 }
 
-double nearest_position(const std::string& mode, double x) {
-  if (mode == "floor") return std::floor(x);
-  if (mode == "ceil") return std::ceil(x);
-  return mode == "round_prefer_ceil" ? std::floor(x + 0.5) : std::ceil(x - 0.5);
+/// source_position() as ONNX Runtime computes it in single precision: what decides between pixels.
+float single_position(const resampling& r, const axis_plan& a, i64 index) {
+  const float in = static_cast<float>(a.in), out = static_cast<float>(a.out), i = static_cast<float>(index),
+              scale = static_cast<float>(a.scale);
+  if (r.coordinates == "asymmetric") return i / scale;
+  if (r.coordinates == "align_corners") return a.out == 1 ? 0.0f : i * (in - 1.0f) / (out - 1.0f);
+  if (r.coordinates == "tf_half_pixel_for_nn") return (i + 0.5f) / scale;
+  if (r.coordinates == "pytorch_half_pixel" && a.out <= 1) return 0.0f;
+  if (r.coordinates == "half_pixel_symmetric") {
+    const float adjustment = out / (scale * in), offset = in / 2.0f * (1.0f - adjustment);
+    return static_cast<float>(offset + (index + 0.5) / scale - 0.5);
+  }
+  if (r.coordinates == "tf_crop_and_resize") {
+    const float start = static_cast<float>(a.roi_start), end = static_cast<float>(a.roi_end);
+    if (a.out <= 1) return static_cast<float>(0.5 * (start + end) * (in - 1.0f));
+    const volatile float first = start * (in - 1.0f);  // rounded before it is added to
+    return first + (i * (end - start) * (in - 1.0f)) / (out - 1.0f);
+  }
+  return (i + 0.5f) / scale - 0.5f;
+}
+
+/// The whole number that `x` becomes; ONNX Runtime takes for a half what is within 1e-6 of it.
+float rounded(const resampling& r, const axis_plan& a, float x) {
+  if (r.nearest == "simple") return a.scale < 1 ? std::ceil(x) : std::floor(x);
+  if (r.nearest == "floor") return std::floor(x);
+  if (r.nearest == "ceil") return std::ceil(x);
+  if (std::fabs(x - std::floor(x) - 0.5f) <= 1e-6f)
+    return r.nearest == "round_prefer_ceil" ? std::ceil(x) : std::floor(x);
+  return std::round(x);
 }
 
 /// The interpolating kernels at distance t: a triangle, and Keys' cubic convolution (1981).
@@ -169,9 +201,10 @@ struct weighted {
 };
 
 /// What one output position reads. With antialias a shrinking axis stretches the kernel by 1 / scale.
-std::vector<weighted> sample(const resampling& r, const axis_plan& a, double x) {
+std::vector<weighted> sample(const resampling& r, const axis_plan& a, i64 index) {
   const auto clamped = [&](double at) { return static_cast<i64>(std::clamp(at, 0.0, static_cast<double>(a.in - 1))); };
-  if (r.mode == "nearest") return {{clamped(nearest_position(r.nearest, x)), 1}};
+  if (r.mode == "nearest") return {{clamped(rounded(r, a, single_position(r, a, index))), 1}};
+  const double x = source_position(r, a, static_cast<double>(index));
   const double shrink = r.antialias ? std::min(a.scale, 1.0) : 1, support = (r.mode == "linear" ? 1 : 2) / shrink;
   std::vector<weighted> taps;
   double sum = 0;
@@ -193,10 +226,10 @@ std::vector<double> resample(const resampling& r, const std::vector<double>& x, 
   const i64 outer = count_between(shape, 0, axis), inner = count_between(shape, axis + 1, shape.size());
   std::vector<double> y(static_cast<std::size_t>(outer * a.out * inner), 0.0);
   for (i64 i = 0; i < a.out; ++i) {
-    const double position = source_position(r, a, static_cast<double>(i));
+    const float position = single_position(r, a, i);
     const bool extrapolated =
-        r.coordinates == "tf_crop_and_resize" && (position < 0 || position > static_cast<double>(a.in - 1));
-    const std::vector<weighted> taps = sample(r, a, position);
+        r.coordinates == "tf_crop_and_resize" && (position < 0 || position > static_cast<float>(a.in - 1));
+    const std::vector<weighted> taps = sample(r, a, i);
     for (i64 o = 0; o < outer; ++o) {
       double* to = &y[static_cast<std::size_t>((o * a.out + i) * inner)];
       for (const weighted& t : taps) {
@@ -214,10 +247,10 @@ void evaluate_resize(call& c) {
   const resampling r = read_resampling(c);
   std::vector<double> x = c.number_list(0);
   shape_t shape = c.shape(0);
-  for (std::size_t d = 0; d < shape.size(); ++d) {
+  const bool resized = c.shape(0) != c.out(0).shape;  // else nothing moves, whatever the scales are
+  for (std::size_t d = 0; resized && d < shape.size(); ++d) {
     const axis_plan& a = r.axes[d];
-    const bool untouched = a.out == a.in && a.scale == 1 && a.roi_start == 0 && a.roi_end == 1;
-    if (untouched) continue;
+    if (a.scale == 1) continue;
     x = resample(r, x, shape, d);
     shape[d] = a.out;
   }

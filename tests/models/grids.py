@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Many small nodes in one model, so that a grid of cases costs one conversion and one run."""
+import pathlib
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from exported_forms import plain_session
+from models import file_name, must
+
+
+class Grid:
+    """A model whose nodes all read the inputs; each case has outputs of its own."""
+
+    def __init__(self, opset, **inputs):
+        self.opset, self.inputs = opset, inputs
+        self.nodes, self.constants, self.cases = [], {}, []
+
+    def constant(self, values):
+        values = np.asarray(values)
+        name = f"c{len(self.constants)}"
+        for known, tensor in self.constants.items():
+            if tensor.dtype == values.dtype and tensor.shape == values.shape and tensor.tobytes() == values.tobytes():
+                return known
+        self.constants[name] = values
+        return name
+
+    def add(self, what, op, inputs, outputs=1, domain="", **attributes):
+        """Adds a case named `what`; inputs are names, arrays become constants."""
+        inputs = [i if isinstance(i, str) else self.constant(i) for i in inputs]
+        names = [f"y{len(self.cases)}_{i}" for i in range(outputs)]
+        self.nodes.append(helper.make_node(op, inputs, names, domain=domain, **attributes))
+        self.cases.append((what, names))
+
+    def model(self):
+        kind = lambda x: helper.np_dtype_to_tensor_dtype(x.dtype)
+        inputs = [helper.make_tensor_value_info(name, kind(x), x.shape) for name, x in self.inputs.items()]
+        outputs = [onnx.ValueInfoProto(name=name) for _, names in self.cases for name in names]
+        graph = helper.make_graph(self.nodes, "g", inputs, outputs, [numpy_helper.from_array(x, name) for name, x in self.constants.items()])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+        types = {v.name: v for v in onnx.shape_inference.infer_shapes(model).graph.output}
+        for output in graph.output:  # runtimes want an element type; the shape is theirs to find
+            output.type.tensor_type.elem_type = types[output.name].type.tensor_type.elem_type or TensorProto.FLOAT
+        del model.graph.output[:]
+        model.graph.output.extend(graph.output)
+        return model
+
+    def results(self, check=True, isa=()):
+        """(what, netsuke's output, ONNX Runtime's output) of every output; --check compares the evaluator as well."""
+        with tempfile.TemporaryDirectory(prefix="nsk_grid_") as folder:
+            folder = pathlib.Path(folder)
+            onnx.save(self.model(), folder / "m.onnx")
+            arguments = []
+            for name, x in self.inputs.items():
+                np.save(folder / f"{name}.npy", x)
+                arguments += ["--input", f"{name}={folder / name}.npy"]
+            must("convert", folder / "m.onnx", "-o", folder / "m.nsk", "--no-states", "--quiet", "--check" if check else "--no-check")
+            must("run", folder / "m.nsk", *arguments, *isa, "--output-dir", folder / "out")
+            session = plain_session(folder / "m.onnx")
+            expected = dict(zip((o.name for o in session.get_outputs()), session.run(None, self.inputs)))
+            return [(what, np.load(folder / "out" / file_name(name)), expected[name]) for what, names in self.cases for name in names]
+
+    def wrong(self, tolerance):
+        """What is further from ONNX Runtime than `tolerance`, in units of the inputs."""
+        return [what for what, got, expected in (self.results() if self.cases else [])
+                if got.shape != expected.shape or np.max(np.abs(got - expected), initial=0) > tolerance]
