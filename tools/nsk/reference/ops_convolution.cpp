@@ -194,7 +194,8 @@ conv_sizes conv_transpose_of(call& c) {
     const std::int64_t full = (w.input[d] - 1) * w.stride[d] + extra[d] + w.reach(d);
     std::int64_t length = full - w.pad_begin[d] - w.pad_end[d];
     if (!wanted.empty() || same) {
-      length = wanted.empty() ? w.input[d] * w.stride[d] : wanted[wanted.size() - axes + d];
+      // SAME cuts to input * stride what is longer; what a large stride leaves shorter stays so, as in the runtimes
+      length = wanted.empty() ? std::min(full, w.input[d] * w.stride[d]) : wanted[wanted.size() - axes + d];
       const std::int64_t total = std::max<std::int64_t>(0, full - length);
       w.pad_begin[d] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
       w.pad_end[d] = total - w.pad_begin[d];

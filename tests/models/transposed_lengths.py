@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""ConvTranspose whose length follows from auto_pad or output_shape, strides beyond the kernel's reach included, against ONNX Runtime."""
+import itertools
+import sys
+
+import numpy as np
+
+from grids import Grid
+
+RANDOM = np.random.default_rng(5)
+TOLERANCE = 2e-5  # sums of a few products of numbers below 1
+
+
+def floats(*shape):
+    return RANDOM.uniform(-1, 1, shape).astype(np.float32)
+
+
+def grid_of(spatial):
+    """Every kernel, stride, dilation, output_padding and way to choose the length, for an image or a line of these lengths."""
+    axes, grid = len(spatial), Grid(13, x=floats(1, 2, *spatial))
+    for kernel, stride, dilation, extra in itertools.product((1, 2, 3, 4), (1, 2, 3, 5, 9), (1, 2), (0, 1, 2)):
+        if extra >= stride:  # ONNX Runtime refuses them
+            continue
+        attributes = {"strides": [stride] * axes, "dilations": [dilation] * axes, "output_padding": [extra] * axes}
+        weights = [floats(2, 3, *[kernel] * axes), floats(3)]
+        for auto_pad in ("SAME_UPPER", "SAME_LOWER", "VALID"):
+            grid.add(f"{spatial} kernel {kernel} {auto_pad} {attributes}", "ConvTranspose", ["x", *weights], auto_pad=auto_pad, **attributes)
+        for shorter in (0, 3):
+            length = max(1, (spatial[-1] - 1) * stride + (kernel - 1) * dilation + 1 + extra - shorter)
+            grid.add(f"{spatial} kernel {kernel} length {length} {attributes}", "ConvTranspose", ["x", *weights], output_shape=[length] * axes, **attributes)
+    return grid
+
+
+if __name__ == "__main__":
+    grids = [grid_of(spatial) for spatial in ((4,), (3, 3), (5, 2))]
+    wrong = [what for grid in grids for what in grid.wrong(TOLERANCE)]
+    for what in wrong[:20]:
+        print(f"differs from ONNX Runtime: {what}")
+    print(f"{sum(len(g.cases) for g in grids)} transposed convolutions, {len(wrong)} differ")
+    sys.exit(bool(wrong))
