@@ -120,26 +120,34 @@ void tflite_importer::floored_remainder() {
   finish(output(), emit("Sub", {x, emit("Mul", {emit("Floor", {emit("Div", {x, y})}), y})}), pictures);
 }
 
-/// Quotients are rounded once, in double precision: in single precision a quotient just below a whole number can become
-/// it. Powers of two divide exactly.
+/// Quotients of floats are rounded once, in double precision: in single precision a quotient just below a whole number
+/// can become it. Powers of two divide exactly.
 void tflite_importer::floor_divide() {
   require_operands(2, 2);
+  const element type = type_of(input(0));
   const bool constants = is_constant(input(0)) && is_constant(input(1));
-  if (type_of(input(0)) != element::f32 && !constants)
-    fail("the floored quotient of integers has no kernel. Compute it in float32");
   const bool pictures = prefer_pictures({input(0), input(1)});
-  value_id a = operand(input(0), pictures), b = operand(input(1), pictures);
-  if (type_of(input(0)) == element::f32 && !constants) {
-    if (!divides_exactly(b))
-      fail(
-          "floored quotients of floats need a constant divisor, a power of two: others may be off by one in single "
-          "precision. Compute floor(x / y) in the model where that does not matter");
-    return finish(output(), emit("Floor", {emit("Div", {a, b})}), pictures);
+  const value_id a = operand(input(0), pictures), b = operand(input(1), pictures);
+  if (type == element::i32 || type == element::i64) return bind(output(), floored_quotient(a, b), pictures);
+  if (type != element::f32)
+    fail("the floored quotient has kernels for int32, int64 and float32. Compute it in one of these in the model");
+  if (constants) {
+    const auto to = [&](value_id v, std::int64_t of) { return emit("Cast", {v}, {{"to", of}}); };
+    return bind(output(), to(emit("Floor", {emit("Div", {to(a, 11), to(b, 11)})}), 1), pictures);
   }
-  if (size_of(type_of(input(0))) > 4) fail("the floored quotient of 64-bit integers is not supported");
-  const auto to = [&](value_id v, std::int64_t type) { return emit("Cast", {v}, {{"to", type}}); };
-  const std::int64_t result = type_of(input(0)) == element::f32 ? 1 : 6;
-  bind(output(), to(emit("Floor", {emit("Div", {to(a, 11), to(b, 11)})}), result), pictures);
+  if (!divides_exactly(b))
+    fail(
+        "floored quotients of floats need a constant divisor, a power of two: others may be off by one in single "
+        "precision. Compute floor(x / y) in the model where that does not matter");
+  finish(output(), emit("Floor", {emit("Div", {a, b})}), pictures);
+}
+
+/// floor(a / b) of integers: the quotient towards zero, less 1 where the remainder of that and the floored one differ.
+value_id tflite_importer::floored_quotient(value_id a, value_id b) {
+  const value_id floored = emit("Mod", {a, b}), truncated = emit("Mod", {a, b}, {{"fmod", std::int64_t{1}}});
+  const value_id above = emit("Not", {emit("Equal", {floored, truncated})}), quotient = emit("Div", {a, b});
+  const std::int64_t type = at(a).type == element::i64 ? 7 : 6;
+  return emit("Sub", {quotient, emit("Cast", {above}, {{"to", type}})});
 }
 
 void tflite_importer::not_equal() {

@@ -54,6 +54,7 @@ class tflite_importer {
   void floor_divide();
   void floored_remainder();
   bool divides_exactly(value_id divisor) const;
+  value_id floored_quotient(value_id a, value_id b);
   void not_equal();
   void add_all();
   void select();

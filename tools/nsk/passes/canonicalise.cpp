@@ -85,8 +85,6 @@ const std::unordered_map<std::string, canonicaliser::rule>& canonicaliser::rules
       {"Mul", &c::binary},
       {"Div", &c::binary},
       {"Pow", &c::pow},
-      {"Min", &c::variadic},
-      {"Max", &c::variadic},
       {"Sum", &c::variadic},
       {"Mean", &c::variadic},
       {"Softmax", &c::softmax},
@@ -153,6 +151,8 @@ const std::unordered_map<std::string, canonicaliser::rule>& canonicaliser::typed
       {"BitwiseXor", &c::logical},
       {"Where", &c::where},
       {"Mod", &c::mod},
+      {"Min", &c::extreme},
+      {"Max", &c::extreme},
       {"Gather", &c::gather},
       {"GatherElements", &c::gather_elements},
       {"ArgMax", &c::arg_reduce},
@@ -401,14 +401,18 @@ int canonicaliser::apply(const node& n, int x, function fn, const std::string& s
   return result;
 }
 
-int canonicaliser::combine(const node& n, binary_kind kind, int a, int b, const std::string& suffix, int result) {
+shape_t canonicaliser::broadcast_shape(int a, int b) const {
   shape_t shape = m_program.shape(a), other = m_program.shape(b);
   if (shape.size() < other.size()) std::swap(shape, other);
   for (std::size_t d = 0; d < other.size(); ++d) {
     std::int64_t& length = shape[shape.size() - other.size() + d];
     length = std::max(length, other[d]);
   }
-  if (result == no_value) result = temporary(n, suffix, shape);
+  return shape;
+}
+
+int canonicaliser::combine(const node& n, binary_kind kind, int a, int b, const std::string& suffix, int result) {
+  if (result == no_value) result = temporary(n, suffix, broadcast_shape(a, b));
   emit(n, binary_parameters{kind}, {a, b}, result);
   return result;
 }

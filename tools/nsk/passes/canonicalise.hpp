@@ -46,6 +46,8 @@ class canonicaliser {
   void p_relu(const node&);
   void binary(const node&);
   void variadic(const node&);
+  /// The shape of two values that are broadcast against each other.
+  shape_t broadcast_shape(int a, int b) const;
   void pow(const node&);
   void softmax(const node&);
   void reduce(const node&);
@@ -68,6 +70,7 @@ class canonicaliser {
   void logical_not(const node&);
   void where(const node&);
   void mod(const node&);
+  void extreme(const node&);
   void gather(const node&);
   /// Refuses constant indices outside an axis of `length`.
   void require_inside(const node&, std::size_t i, std::int64_t length) const;

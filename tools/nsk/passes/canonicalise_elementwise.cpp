@@ -101,16 +101,7 @@ void canonicaliser::variadic(const node& n) {
   int sum = in(n, 0);
   for (std::size_t i = 1; i < count; ++i) {
     const bool last = i + 1 == count && !mean;
-    shape_t shape = m_program.shape(sum);
-    const shape_t& other = in_shape(n, i);
-    if (shape.size() < other.size()) shape.insert(shape.begin(), other.size() - shape.size(), 1);
-    for (std::size_t d = 0; d < other.size(); ++d) {
-      auto& length = shape[shape.size() - other.size() + d];
-      length = length == 1 ? other[d] : length;
-    }
-    const int result = last ? of(output_of(n)) : temporary(n, "partial" + std::to_string(i), shape);
-    emit(n, binary_parameters{kind}, {sum, in(n, i)}, result);
-    sum = result;
+    sum = combine(n, kind, sum, in(n, i), "partial" + std::to_string(i), last ? of(output_of(n)) : no_value);
   }
   if (mean) emit(n, binary_parameters{binary_kind::div}, {sum, constant(n, "count", {}, {static_cast<double>(count)})});
 }

@@ -46,14 +46,38 @@ void canonicaliser::mod(const node& n) {
   if (!integer_arithmetic(n)) refuse_node(n, "Mod has kernels for int32 and int64");
 }
 
-/// Add, Sub, Mul, Div, Min, Max, Mod, Neg, Abs, Sign and Clip of integers; false for everything else.
+/// Max and Min of any number of inputs. What the engine cannot compute in, it compares and selects.
+void canonicaliser::extreme(const node& n) {
+  const element type = in_type(n, 0);
+  if (type == element::f32) return variadic(n);
+  if (n.inputs.size() == 1) return identity(n);
+  const bool largest = n.op == "Max";
+  int best = in(n, 0);
+  for (std::size_t i = 1; i < n.inputs.size(); ++i) {
+    const int next = in(n, i);
+    const shape_t shape = broadcast_shape(best, next);
+    const std::string number = std::to_string(i);
+    const int result = i + 1 == n.inputs.size() ? of(output_of(n)) : temporary(n, "partial" + number, shape, type);
+    if (computes(type)) {
+      emit(n, arithmetic_parameters{largest ? arithmetic_kind::max : arithmetic_kind::min}, {best, next}, result);
+    } else {
+      const int less = temporary(n, "less" + number, shape, element::boolean);
+      emit(n, compare_parameters{compare_kind::less}, {best, next}, less);
+      emit(n, select_parameters{}, {less, largest ? next : best, largest ? best : next}, result);
+    }
+    best = result;
+  }
+}
+
+/// Add, Sub, Mul, Div, Mod, Neg, Abs, Sign and Clip of integers; false for everything else.
 bool canonicaliser::integer_arithmetic(const node& n) {
   const element type = in_type(n, 0);
   if (!computes(type)) return false;
-  static const std::unordered_map<std::string, arithmetic_kind> table = {
-      {"Add", arithmetic_kind::add}, {"Sub", arithmetic_kind::sub}, {"Mul", arithmetic_kind::mul},
-      {"Div", arithmetic_kind::div}, {"Min", arithmetic_kind::min}, {"Max", arithmetic_kind::max},
-      {"Mod", arithmetic_kind::mod}};
+  static const std::unordered_map<std::string, arithmetic_kind> table = {{"Add", arithmetic_kind::add},
+                                                                         {"Sub", arithmetic_kind::sub},
+                                                                         {"Mul", arithmetic_kind::mul},
+                                                                         {"Div", arithmetic_kind::div},
+                                                                         {"Mod", arithmetic_kind::mod}};
   const auto number = [&](const char* name, std::int64_t v) { return constant_integers(n, name, {}, type, {v}); };
   const int x = in(n, 0);
   if (const auto found = table.find(n.op); found != table.end() && n.inputs.size() == 2) {
