@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Operators that compute or follow indices: every axis, every layout, ties, NaN, indices outside, boxes by brute force.
+#include <cmath>
+#include <limits>
 #include <netsuke/kernels/arg_reduce.hpp>
 #include <netsuke/kernels/gather.hpp>
 #include <netsuke/kernels/non_max_suppression.hpp>
@@ -15,6 +17,12 @@ void fill_coarsely(tail::random& r, tail::tensor& t) {
   oracle::for_each_index(t.shape(),
                          [&](const std::vector<int>& i) { t.at<float>(i) = static_cast<float>(r.below(7)) - 3; });
 }
+void sprinkle_nan(tail::random& r, tail::tensor& t) {
+  oracle::for_each_index(t.shape(), [&](const std::vector<int>& i) {
+    if (r.below(3) == 0) t.at<float>(i) = std::numeric_limits<float>::quiet_NaN();
+  });
+}
+bool below(float x, float y) { return std::isnan(y) ? !std::isnan(x) : x < y; }
 std::vector<int> with(std::vector<int> index, int axis, int value) {
   index[static_cast<std::size_t>(axis)] = value;
   return index;
@@ -104,7 +112,7 @@ TEST_CASE("arg_reduce: first and last of equal ones") {
         }
 }
 
-TEST_CASE("top_k: order, ties and every k") {
+TEST_CASE("top_k: order, ties, NaN above all numbers, and every k") {
   tail::random r(14);
   for (const std::vector<int>& shape : index_shapes)
     for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis)
@@ -114,6 +122,7 @@ TEST_CASE("top_k: order, ties and every k") {
         tail::tensor in(shape, tail::typed_layout(r, shape.size(), dtype::float32)),
             out(with(shape, axis, k), tail::typed_layout(r, shape.size(), dtype::int64));
         fill_coarsely(r, in);
+        if (r.coin()) sprinkle_nan(r, in);
         int row_unit = 1;
         for (int d = axis; d < rank - 2; ++d) row_unit *= out.shape()[static_cast<std::size_t>(d)];
         tail::run_checked(
@@ -127,7 +136,7 @@ TEST_CASE("top_k: order, ties and every k") {
           for (int n = 0; n < length; ++n) order.push_back(n);
           std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
             const float x = in.at<float>(with(i, axis, a)), y = in.at<float>(with(i, axis, b));
-            return smallest ? x < y : x > y;
+            return smallest ? below(x, y) : below(y, x);
           });
           for (int n = 0; n < k; ++n)
             CHECK(out.at<std::int64_t>(with(i, axis, n)) == order[static_cast<std::size_t>(n)]);

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "errors.hpp"
@@ -322,6 +323,9 @@ TEST_CASE("picking elements") {
   const one_node top("TopK", {make_floats({4}, {1, 3, 3, 2}), make_ints({1}, {3})}, {}, 13, 2);
   check(top[0], {3}, {3, 3, 2});
   check(top[1], {3}, {1, 2, 3});
+  const one_node special(
+      "TopK", {make_floats({4}, {1, std::numeric_limits<float>::quiet_NaN(), 3, 2}), make_ints({1}, {4})}, {}, 13, 2);
+  check(special[1], {4}, {1, 2, 3, 0});  // NaN is the largest
   check("ArgMax", {make_floats({1, 3}, {1, 5, 5})}, {{"axis", std::int64_t{1}}}, {1, 1}, {1});
   check("ArgMin", {make_floats({1, 3}, {1, 5, 1})},
         {{"axis", std::int64_t{1}}, {"select_last_index", std::int64_t{1}}, {"keepdims", std::int64_t{0}}}, {1}, {2});
@@ -346,6 +350,9 @@ TEST_CASE("reductions: axes as attribute and as input, empty axes") {
   check("ReduceL1", {make_floats({2}, {3, -4})}, {}, {1}, {7});
   check("ReduceSumSquare", {make_floats({2}, {3, -4})}, {}, {1}, {25});
   check("ReduceLogSumExp", {make_floats({2}, {1000, 1000})}, {}, {1}, {1000 + std::log(2.0)});
+  const float infinity = std::numeric_limits<float>::infinity();
+  CHECK(one_node("ReduceLogSumExp", {make_floats({3}, {1, infinity, -infinity})}, {})[0].number(0) == infinity);
+  CHECK(one_node("ReduceLogSumExp", {make_floats({2}, {-infinity, -infinity})}, {})[0].number(0) == -infinity);
 }
 
 TEST_CASE("resize: coordinates, rounding, kernels") {
@@ -362,13 +369,6 @@ TEST_CASE("resize: coordinates, rounding, kernels") {
   check_resize(sizes8, resize("nearest", "asymmetric", "ceil"), {1, 2, 2, 3, 3, 4, 4, 4});
   check_resize(sizes2, resize("nearest", "half_pixel"), {1, 3});  // positions 0.5 and 2.5: halves go down,
   check_resize(sizes2, resize("nearest", "half_pixel", "round_prefer_ceil"), {2, 4});  // or up
-  check_resize(sizes8, resize("linear", "half_pixel"), {1, 1.25, 1.75, 2.25, 2.75, 3.25, 3.75, 4});
-  check_resize(sizes8, resize("linear", "align_corners"),
-               {1, 1 + 3.0 / 7, 1 + 6.0 / 7, 1 + 9.0 / 7, 1 + 12.0 / 7, 1 + 15.0 / 7, 1 + 18.0 / 7, 4});
-  check_resize(sizes8, resize("linear", "asymmetric"), {1, 1.5, 2, 2.5, 3, 3.5, 4, 4});
-  check_resize(sizes2, resize("linear", "pytorch_half_pixel"), {1.5, 3.5});
-  attributes antialias = resize("linear", "half_pixel");
-  antialias["antialias"] = std::int64_t{1};
   const array ten = range({1, 1, 1, 10}, 0);
   const auto check_pixels = [&](float scale, const attributes& a, const std::vector<double>& values, int opset = 13) {
     const array scales = make_floats({4}, {1, 1, 1, scale});
@@ -380,6 +380,13 @@ TEST_CASE("resize: coordinates, rounding, kernels") {
   check_pixels(0.3f, resize("nearest", "half_pixel", "round_prefer_ceil"), {1, 5, 8});
   check_pixels(0.4f, {{"mode", std::string("nearest")}}, {0, 3, 5, 8}, 10);  // opset 10 rounds up where it shrinks
   check_pixels(1.05f, resize("nearest", "half_pixel", "floor"), {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});  // the same length
+  check_resize(sizes8, resize("linear", "half_pixel"), {1, 1.25, 1.75, 2.25, 2.75, 3.25, 3.75, 4});
+  check_resize(sizes8, resize("linear", "align_corners"),
+               {1, 1 + 3.0 / 7, 1 + 6.0 / 7, 1 + 9.0 / 7, 1 + 12.0 / 7, 1 + 15.0 / 7, 1 + 18.0 / 7, 4});
+  check_resize(sizes8, resize("linear", "asymmetric"), {1, 1.5, 2, 2.5, 3, 3.5, 4, 4});
+  check_resize(sizes2, resize("linear", "pytorch_half_pixel"), {1.5, 3.5});
+  attributes antialias = resize("linear", "half_pixel");
+  antialias["antialias"] = std::int64_t{1};
   // A triangle of half-width 2 at 0.5: weights 1/4, 3/4, 3/4, 1/4 for -1..2, the first on the repeated edge.
   check("Resize", {x, absent(), absent(), sizes2}, antialias, {1, 1, 1, 2},
         {(0.25 * 1 + 0.75 * 1 + 0.75 * 2 + 0.25 * 3) / 2, (0.25 * 2 + 0.75 * 3 + 0.75 * 4 + 0.25 * 4) / 2}, 18);

@@ -12,7 +12,7 @@ namespace kernels {
 namespace impl {
 
 /// A line of the input and the line of positions that becomes a heap with the worst of the kept at its root, then
-/// sorted. Of two that are equal, or where one is NaN, the first position counts as better.
+/// sorted. The order is total: NaN lies above every number, and of two equal ones the first position counts as better.
 template <class T>
 class top_k_line {
  public:
@@ -51,9 +51,10 @@ class top_k_line {
   bool better(std::int64_t i, std::int64_t j) const {
     const T x = element<T>(m_a.input.data, m_from + i * m_a.input.stride[m_a.axis]),
             y = element<T>(m_a.input.data, m_from + j * m_a.input.stride[m_a.axis]);
-    if (m_a.smallest ? x < y : y < x) return true;
-    return !(m_a.smallest ? y < x : x < y) && i < j;
+    if (m_a.smallest ? below(x, y) : below(y, x)) return true;
+    return !(m_a.smallest ? below(y, x) : below(x, y)) && i < j;
   }
+  static bool below(T x, T y) { return x < y || (x == x && y != y); }
   /// Moves the root of a heap of `size` down to where it belongs.
   void sink(std::int64_t size) {
     for (std::int64_t parent = 0;;) {

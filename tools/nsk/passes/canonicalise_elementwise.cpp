@@ -169,7 +169,9 @@ void canonicaliser::reduce_of(const node& n) {
   if (n.op == "ReduceL2") x = apply(n, reduced(n, reduce_kind::sum_square, x, axes, "squares"), function::sqrt, "root");
   if (n.op == "ReduceLogSum") x = apply(n, reduced(n, reduce_kind::sum, x, axes, "sum"), function::log, "log");
   if (n.op == "ReduceLogSumExp") {
-    const int top = reduced(n, reduce_kind::max, x, axes, "max");
+    // what is subtracted is finite, so that infinities neither cancel nor become NaN
+    constexpr double most = std::numeric_limits<float>::max();
+    const int top = apply(n, reduced(n, reduce_kind::max, x, axes, "max"), function::clip, "finite", -most, most);
     const int powers = apply(n, combine(n, binary_kind::sub, x, top, "shifted"), function::exp, "exp");
     const int log = apply(n, reduced(n, reduce_kind::sum, powers, axes, "sum"), function::log, "log");
     x = combine(n, binary_kind::add, log, top, "unshifted");

@@ -166,9 +166,10 @@ void canonicaliser::lp_normalization(const node& n) {
   const int x = in(n, 0);
   const int norm = p == 1 ? reduced(n, reduce_kind::sum, apply(n, x, function::abs, "abs"), axes, "norm")
                           : apply(n, reduced(n, reduce_kind::sum_square, x, axes, "squares"), function::sqrt, "norm");
-  // a line of zeros stays zeros: the divisor is at least the smallest normal number
-  combine(n, binary_kind::div, x, combine(n, binary_kind::max, norm, scalar(n, "least", 1.17549435e-38), "divisor"), "",
-          of(output_of(n)));
+  // a line of zeros stays zeros: the divisor is at least the smallest normal number, or the second operand where it is
+  // NaN
+  const int divisor = combine(n, binary_kind::max, scalar(n, "least", 1.17549435e-38), norm, "divisor");
+  combine(n, binary_kind::div, x, divisor, "", of(output_of(n)));
 }
 
 void canonicaliser::mean_variance_normalization(const node& n) {

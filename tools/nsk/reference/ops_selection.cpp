@@ -205,7 +205,8 @@ void infer_top_k(call& c) {
   c.declare(1, element::i64, shape);
 }
 
-/// Sorted by value; of equal values the one with the lower index comes first.
+/// Sorted by value, NaN above all numbers, as in ONNX Runtime; of equal values the one with the lower index comes
+/// first.
 void evaluate_top_k(call& c) {
   const std::size_t axis = c.axis(c.op().integer("axis", -1), c.rank(0));
   const i64 length = c.shape(0)[axis], stride = count_between(c.shape(0), axis + 1, c.rank(0)),
@@ -217,8 +218,9 @@ void evaluate_top_k(call& c) {
     for (i64 line = 0; line < outer * stride; ++line) {
       const T* x = c.data(0).as<T>() + line / stride * length * stride + line % stride;
       for (i64 i = 0; i < length; ++i) order[static_cast<std::size_t>(i)] = i;
+      const auto less = [](T a, T b) { return b != b ? a == a : a < b; };
       std::stable_sort(order.begin(), order.end(), [&](i64 a, i64 b) {
-        return largest ? x[a * stride] > x[b * stride] : x[a * stride] < x[b * stride];
+        return largest ? less(x[b * stride], x[a * stride]) : less(x[a * stride], x[b * stride]);
       });
       for (i64 i = 0; i < k; ++i) {
         const i64 at = (line / stride * k + i) * stride + line % stride, from = order[static_cast<std::size_t>(i)];
