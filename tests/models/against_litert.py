@@ -35,6 +35,7 @@ TFLITE = {
     "tflite_mobilenet_v2_uint8": "quantized/mobilenet_v2_1.0_224_quant.tflite",
     "tflite_resnet_int8": "quantized/pretrainedResnet_quant.tflite",
     "tflite_wake_words_int8": "quantized/vww_96_int8.tflite",
+    "tflite_movenet_int8": "quantized/movenet_single_pose_lightning_ptq.tflite",  # of github.com/google-coral/test_data
 }
 QUANTISED = {name for name in TFLITE if name.endswith("int8")} | {"tflite_keywords"}  # of the last one, the weights alone
 TOLERANCE = 1e-4
@@ -84,9 +85,14 @@ def dequantised(content):
         codes[name] = len(model.operatorCodes)
         model.operatorCodes.append(code)
     operators, graph.operators = graph.operators, []
-    unclamped = (schema.BuiltinOperator.SOFTMAX, schema.BuiltinOperator.RESHAPE)
+    unclamped = (schema.BuiltinOperator.SOFTMAX, schema.BuiltinOperator.RESHAPE, schema.BuiltinOperator.UNPACK)
+    conversions = (schema.BuiltinOperator.QUANTIZE, schema.BuiltinOperator.DEQUANTIZE)
+    largest = tensor(b"largest", b"", [], constant(np.finfo(np.float32).max))
     for operator in operators:
         graph.operators.append(operator)
+        if model.operatorCodes[operator.opcodeIndex].builtinCode in conversions:  # of float32, they change nothing
+            operator.opcodeIndex, operator.inputs = codes["MINIMUM"], [operator.inputs[0], largest]
+            operator.builtinOptions, operator.builtinOptionsType = None, schema.BuiltinOptions.NONE
         model.operatorCodes[operator.opcodeIndex].version = 1
         result = int(operator.outputs[0])
         if result not in ranges or model.operatorCodes[operator.opcodeIndex].deprecatedBuiltinCode in unclamped:
@@ -155,7 +161,7 @@ def random_input(detail, generator):
 
 def real(detail, stored):
     scale, zero = detail["quantization"]
-    return stored if detail["dtype"] == np.float32 else (scale * (stored.astype(np.float64) - zero)).astype(np.float32)
+    return stored if detail["dtype"] == np.float32 or scale == 0 else (scale * (stored.astype(np.float64) - zero)).astype(np.float32)
 
 
 def evaluate(interpreter, inputs):
