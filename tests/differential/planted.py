@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Plants an error in every rule that folds, fuses, crops or recognises, one at a time, and expects that random models show it.
+"""Plants an error in every rule that folds, fuses, crops or recognises, or in the import of TensorFlow Lite files (--tflite), one at a time,
+and expects that random models show it.
 
-    planted.py WORK_FOLDER [--count 1500] [--only PATTERN] [-- CMAKE_OPTION...]
+    planted.py WORK_FOLDER [--tflite] [--count 1500] [--only PATTERN] [-- CMAKE_OPTION...]
 
 Copies the sources to WORK_FOLDER, builds the worker there, and for each error builds it again and runs the driver. Prints a table of
 the first seed that showed each error; exit code 1 where one was not shown, or where a rule's text changed so that nothing was planted.
@@ -14,13 +15,15 @@ import shutil
 import subprocess
 import sys
 
+import tflite_errors
+
 HERE = pathlib.Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
-PASSES = "tools/nsk/passes/"
+PASSES = "passes/"
 LAYERS = ["windows", "matrices", "patterns", "normalizations", "networks"]
 CELLS = ["gru_cell", "lstm_cell"]
 # (file, what is right, what is wrong, families that should show it)
-ERRORS = [
+ERRORS = [(PASSES + file, right, wrong, families) for file, right, wrong, families in (
     ("fold.cpp", "bias[n] = bias[n] * scale + offset;", "bias[n] = bias[n] + offset;", LAYERS),
     ("fold.cpp", "b->kind == binary_kind::sub ? -v : 0;", "b->kind == binary_kind::sub ? v : 0;", LAYERS),
     ("fold.cpp", "b->kind == binary_kind::div ? 1 / v : 1;", "b->kind == binary_kind::div ? v : 1;", LAYERS),
@@ -81,7 +84,7 @@ ERRORS = [
     ("recognise_cells.cpp", "&& of_h->inputs[0] == k.h &&", "&&", CELLS),
     ("recognise_cells.cpp", "(reset ? 0 : r.bias[n]);", "r.bias[n];", CELLS),
     ("recognise_cells.cpp", "if (own >= 0 && own == recurrent &&", "if (own >= 0 &&", CELLS),
-]
+)]
 
 
 def copy_sources(folder):
@@ -97,9 +100,9 @@ def build(folder):
     return None if done.returncode == 0 else (done.stdout + done.stderr)[-600:]
 
 
-def first_sign(folder, families, count):
+def first_sign(folder, families, options):
     """The first line of the driver that tells of a finding, or None."""
-    command = [sys.executable, HERE / "driver.py", folder / "build/tests/differential/differential_worker", "--count", str(count), "--seed", "1", "--first", "--family", *families]
+    command = [sys.executable, HERE / "driver.py", folder / "build/tests/differential/differential_worker", *options, "--seed", "1", "--first", "--family", *families]
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     return next((line for line in done.stdout.splitlines() if re.match(r"(wrong|disagree|apart|crashed|failed): seed", line)), None)
 
@@ -107,21 +110,23 @@ def first_sign(folder, families, count):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--tflite", action="store_true")
     parser.add_argument("--count", type=int, default=1500)
     parser.add_argument("--only", default="", help="errors whose file or text matches")
     parser.add_argument("cmake", nargs="*", help="options of cmake, behind --")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     copy_sources(arguments.folder)
-    options = ["-G", "Ninja", "-DNSK_BUILD_EXAMPLES=OFF", "-DNSK_BUILD_BENCH=OFF", *arguments.cmake]
-    subprocess.run(["cmake", "-S", arguments.folder, "-B", arguments.folder / "build", *options], check=True, stdout=subprocess.DEVNULL)
+    build_options = ["-G", "Ninja", "-DNSK_BUILD_EXAMPLES=OFF", "-DNSK_BUILD_BENCH=OFF", *arguments.cmake]
+    subprocess.run(["cmake", "-S", arguments.folder, "-B", arguments.folder / "build", *build_options], check=True, stdout=subprocess.DEVNULL)
     if said := build(arguments.folder):
         raise SystemExit(said)
     missed = shown = 0
-    for file, right, wrong, families in ERRORS:
+    options = ["--count", str(arguments.count)] + ["--tflite"] * arguments.tflite
+    for file, right, wrong, families in tflite_errors.ERRORS if arguments.tflite else ERRORS:
         if not re.search(arguments.only, file + " " + right):
             continue
-        path = arguments.folder / PASSES / file
+        path = arguments.folder / "tools" / "nsk" / file
         text = path.read_text()
         if text.count(right) != 1:
             print(f"NOT PLANTED: {file}: {right!r} stands there {text.count(right)} times", flush=True)
@@ -129,9 +134,9 @@ def main():
             continue
         path.write_text(text.replace(right, wrong))
         said = build(arguments.folder)
-        sign = None if said else first_sign(arguments.folder, families, arguments.count)
+        sign = None if said else first_sign(arguments.folder, families, options)
         path.write_text(text)
-        print(f"{file:20} {right.strip()[:70]!r:74} {'does not compile: ' + said if said else sign[:110] if sign else 'NOT SHOWN'}", flush=True)
+        print(f"{pathlib.Path(file).name:24} {right.strip()[:70]!r:74} {'does not compile: ' + said if said else sign[:110] if sign else 'NOT SHOWN'}", flush=True)
         shown, missed = shown + bool(sign), missed + (not sign)
     print(f"{shown} errors shown, {missed} not")
     return 1 if missed else 0

@@ -8,6 +8,7 @@ import numpy as np
 import tflite_elementwise
 import tflite_movement
 import tflite_quantised
+import tflite_quantised_layers
 import tflite_states
 import tflite_windows
 from tflite_graph import Case, Graph, Rejected
@@ -68,7 +69,8 @@ def images(seed):
     return g.case()
 
 
-FAMILIES = {"operator": (6, one_operator), "graph": (6, several), "image": (4, images), "open": (2, open_lengths), **tflite_quantised.FAMILIES, **tflite_states.FAMILIES}
+FAMILIES = {"operator": (6, one_operator), "graph": (6, several), "image": (4, images), "open": (2, open_lengths), **tflite_quantised.FAMILIES, **tflite_quantised_layers.FAMILIES,
+            **tflite_states.FAMILIES}
 ATTEMPTS = 40
 
 

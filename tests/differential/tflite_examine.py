@@ -10,9 +10,7 @@ from worker import Crashed
 def beyond_bound(case, got, answer):
     """What is wrong with the results of a quantised model, or None."""
     for name, want in answer.results.items():
-        bound = case.bounds.get(name)
-        if bound is None:
-            continue
+        bound = case.bounds[name]
         distance = np.abs(np.stack(got[name]).astype(np.float64) - want)
         if not np.all(distance <= bound + 1e-6 * np.max(np.abs(want), initial=0)):
             step = answer.steps.get(name, 1.0)

@@ -330,7 +330,7 @@ class Graph:
             shapes = {t.name: t.shape for t in inputs if t.shape}
         content = self.write(inputs, outputs, shapes)
         request = {"dequantize": dequantize, "winograd": self.some(0.8), "max_tile_us": self.choose.choice([100.0, 100.0, 1.0])}
-        return Case(content, given, request, shapes, {t.name for t in self.tensors if t.exact}, {t.name: t.error for t in self.tensors if t.scale is not None},
+        return Case(content, given, request, shapes, {t.name for t in self.tensors if t.exact}, {t.name: t.error for t in self.tensors} if dequantize else {},
                     [o[0] for o in self.operators])
 
     def again(self, t):

@@ -7,12 +7,17 @@ in the maximum norm. Every tensor carries the sum as `error`.
 """
 import numpy as np
 
+import tflite_movement
+import tflite_windows
 from tflite_elementwise import ACTIVATIONS
 from tflite_graph import F, I, L, Graph, Rejected, Tensor
 from tflite_movement import axis_of, integers, signed
-from tflite_windows import axes, dilations, strides, window
+from tflite_windows import arg_reduce, axes, dilations, strides, window
 
 STEPS = 2
+MOVED = {op: rule for table, names in ((tflite_movement.RULES, "SQUEEZE EXPAND_DIMS SPLIT SPLIT_V SLICE STRIDED_SLICE UNPACK TILE BROADCAST_TO REVERSE_V2 GATHER GATHER_ND RESHAPE TRANSPOSE"),
+                                       (tflite_windows.RULES, "DEPTH_TO_SPACE SPACE_TO_DEPTH SPACE_TO_BATCH_ND BATCH_TO_SPACE_ND PAD MIRROR_PAD TOPK_V2"))
+         for op, rule in table.items() if op in names.split()}
 FIXED = {  # scale and zero point of results that the operator fixes, for int8, uint8 and int16
     "LOGISTIC": [(1 / 256, -128), (1 / 256, 0), (1 / 32768, 0)], "SOFTMAX": [(1 / 256, -128), (1 / 256, 0), (1 / 32768, 0)],
     "TANH": [(1 / 128, 0), (1 / 128, 128), (1 / 32768, 0)], "LOG_SOFTMAX": [(16 / 256, 127), (16 / 256, 255), None],
@@ -66,6 +71,26 @@ class Quantised(Graph):
         zero, far = int(t.zero[0]), 60 if self.dtype != np.int16 else 8000
         t.value = np.maximum(t.value, self.dtype(zero + far)) if zero < far else np.minimum(t.value, self.dtype(zero - far))
         return t
+
+    # Rules of real numbers that only move them work on stored integers as well.
+    def pick(self, dtype=F, rank=None, where=lambda t: True, **_):
+        return self.take(rank, where)
+
+    def pick_exact(self, rank=None, where=lambda t: True, **_):
+        return self.take(rank, where, exact=True)
+
+    def fresh(self, shape, dtype=F, *limits, **more):
+        return self.stored(shape) if dtype == F else super().fresh(shape, dtype, *limits, **more)
+
+    def do_many(self, op, inputs, types, options=None, exact=False, custom=None, quantised=None, shape=None):
+        if op not in MOVED or quantised is not None:
+            return super().do_many(op, inputs, types, options, exact, custom, quantised, shape)
+        x = next(t for t in inputs if isinstance(t, Tensor) and t.scale is not None)
+        types = [self.dtype if t == F else t for t in types]
+        made = super().do_many(op, inputs, types, options, exact, custom, [same_scale(x) if t == self.dtype else None for t in types], shape)
+        for t in made:
+            t.error = x.error
+        return made
 
     def alike(self, x):
         """Another operand with the scale of x."""
@@ -125,6 +150,8 @@ def reach(w, axis):
 
 
 def convolution(g, op):
+    if g.dtype == np.int8 and op == "CONV_2D" and g.some(0.2):
+        return mixed(g, op)
     x = g.take(4)
     options = {"padding": g.choose.choice([0, 1]), "fusedActivationFunction": g.choose.choice(ACTIVATIONS), **strides(g), **dilations(g)}
     if op == "CONV_2D":
@@ -148,11 +175,28 @@ def transposed(g, op):
 
 
 def fully_connected(g, op):
+    if g.dtype == np.int8 and g.some(0.2):
+        return mixed(g, op)
     x = g.take(range(1, 4))
     count = g.choose.choice([1, 2, 5, 16])
     w = g.weights_for([count, x.shape[-1]], 0, g.some(0.4))
     options = {"fusedActivationFunction": g.choose.choice(ACTIVATIONS), "keepNumDims": g.some(0.3)}
     g.run(op, [x, w, g.bias_for(x, w, count)], reach(w, 0) * x.error, ("FullyConnectedOptions", options))
+
+
+def mixed(g, op):
+    """Real numbers and 8-bit weights: LiteRT takes the real numbers to 8 bits as well, by the largest of each row."""
+    count, dense = g.choose.choice([1, 2, 5, 16]), op == "FULLY_CONNECTED"
+    shape = [g.choose.randint(1, 4), g.choose.randint(1, 16)] if dense else [1, g.choose.randint(3, 6), g.choose.randint(3, 6), g.choose.choice([1, 3, 8])]
+    x = g.input(g.numbers.uniform(-3, 3, shape).astype(F))
+    w_shape = [count, shape[-1]] if dense else [count, window(g), window(g), shape[-1]]
+    value = g.numbers.integers(-127, 127, w_shape, endpoint=True).astype(np.int8)
+    scales = 1 if dense else count
+    w = g.add("c", value, "constant", scale=g.numbers.uniform(0.002, 0.02, scales).astype(F), zero=np.zeros(scales, L))
+    options = {"fusedActivationFunction": g.choose.choice(ACTIVATIONS), "asymmetricQuantizeInputs": g.some(0.5)} if dense else {
+        "padding": 0, "strideH": 1, "strideW": 1, "dilationHFactor": 1, "dilationWFactor": 1}
+    y = g.do(op, [x, w, g.constant(g.numbers.uniform(-2, 2, count).astype(F))], [F], ("FullyConnectedOptions" if dense else "Conv2DOptions", options))
+    y.error = 0.6 * 3 / 127 * reach(w, 0) + 1e-5
 
 
 def batch_mat_mul(g, op):
@@ -258,31 +302,21 @@ def concatenation(g, op):
     g.integers(op, [x, y] if g.some(0.5) else [y, x], x.error, ("ConcatenationOptions", {"axis": signed(g, axis, x.rank)}), same_scale(x))
 
 
-def movement(g, op):
-    x = g.take(4 if op in ("PAD", "MIRROR_PAD") else range(1, 5))
-    options, operands = None, [x]
-    if op == "RESHAPE":
-        operands.append(integers(g, [x.value.size, 1]))
-    elif op == "TRANSPOSE":
-        operands.append(integers(g, g.choose.sample(range(x.rank), x.rank)))
-    elif op == "PAD":
-        operands.append(integers(g, [[g.choose.randint(0, 2), g.choose.randint(0, 2)] if a in (1, 2) else [0, 0] for a in range(4)]))
-    elif op == "MIRROR_PAD":
-        operands.append(integers(g, [[g.choose.randint(0, min(2, n - 1)), 0] for n in x.shape]))
-        options = ("MirrorPadOptions", {"mode": g.choose.choice([0, 1])})
-    elif op == "STRIDED_SLICE":
-        masks = {"beginMask": 0, "endMask": 0, "ellipsisMask": 0, "newAxisMask": 0, "shrinkAxisMask": 0}
-        operands += [integers(g, [n // 2 if g.some(0.4) else 0 for n in x.shape]), integers(g, x.shape), integers(g, [g.choose.choice([1, 1, 2]) for _ in x.shape])]
-        options = ("StridedSliceOptions", masks)
-    elif op == "TILE":
-        operands.append(integers(g, [g.choose.choice([1, 2]) for _ in x.shape]))
-    elif op == "GATHER":
-        operands.append(integers(g, g.numbers.integers(0, x.shape[0], 3)))
-        options = ("GatherOptions", {"axis": 0, "batchDims": 0})
-    elif op == "PACK":
-        operands.append(g.alike(x))
-        options = ("PackOptions", {"valuesCount": 2, "axis": 0})
-    g.integers(op, operands, x.error, options, same_scale(x), steps=0)
+def pack(g, op):
+    x = g.take(range(4))
+    g.integers(op, [x, g.alike(x)], x.error, ("PackOptions", {"valuesCount": 2, "axis": g.choose.randint(-1, x.rank)}), same_scale(x), steps=0)
+
+
+def pad_with(g, op):
+    x = g.take(range(1, 5))
+    fill = g.add("c", np.array(g.numbers.integers(g.limits.min, g.limits.max), g.dtype), "constant", scale=x.scale, zero=x.zero)
+    g.integers(op, [x, integers(g, tflite_windows.paddings(g, x, 2)), fill], x.error, ("PadV2Options", {}), same_scale(x), steps=0)
+
+
+def select(g, op):
+    x = g.take(range(5))
+    condition = g.input(g.draw(g.broadcast(x.shape, 0), np.bool_))
+    g.do_many(op, [condition, x, g.alike(x)], [g.dtype], None, quantised=[same_scale(x)], shape=x.shape)[0].error = x.error
 
 
 def requantise(g, op):
@@ -301,7 +335,7 @@ RULES = {"CONV_2D": convolution, "DEPTHWISE_CONV_2D": convolution, "TRANSPOSE_CO
          **{op: function for op in (*FUNCTIONS, *EXACT_FUNCTIONS)}, **{op: softmax for op in ("SOFTMAX", "LOG_SOFTMAX", "L2_NORMALIZATION")},
          "AVERAGE_POOL_2D": pool, "MAX_POOL_2D": pool, "RESIZE_BILINEAR": resize, "RESIZE_NEAREST_NEIGHBOR": resize,
          **{op: reduce for op in ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN")}, "CONCATENATION": concatenation,
-         **{op: movement for op in ("RESHAPE", "TRANSPOSE", "PAD", "MIRROR_PAD", "STRIDED_SLICE", "TILE", "GATHER", "PACK")}, "QUANTIZE": requantise, "DEQUANTIZE": requantise}
+         **MOVED, "PACK": pack, "PADV2": pad_with, "SELECT_V2": select, "ARG_MAX": arg_reduce, "ARG_MIN": arg_reduce, "QUANTIZE": requantise, "DEQUANTIZE": requantise}
 NAMES = sorted(RULES)
 
 
