@@ -34,6 +34,7 @@ class Schema:
     opening: str          # what the header opens in their place
     closing: str
     include: str          # lines that bring what reading needs
+    verifier: str = ""    # class that takes the place of FlatBuffers' verifier
 
 
 READING = "#include <netsuke/model/impl/flatbuffers_assert.hpp>\n" + "".join(
@@ -42,7 +43,8 @@ SCHEMAS = [
     Schema("schema/netsuke.fbs", "include/netsuke/model/impl/netsuke_generated.hpp", "Accessors of the table in a .nsk file.",
            "NSK_FORMAT_BUILDERS", ["nsk", "format"], "NSK_BEGIN\nnamespace format {\n",
            "}\nNSK_END\n#include <netsuke/core/restore_macros.hpp>\n",
-           "#include <netsuke/core/hide_macros.hpp>\n#include <netsuke/version.hpp>\n#include <netsuke/model/impl/flatbuffers.hpp>\n"),
+           "#include <netsuke/core/hide_macros.hpp>\n#include <netsuke/version.hpp>\n#include <netsuke/model/impl/flatbuffers.hpp>\n"
+           "#include <netsuke/model/impl/table_verifier.hpp>\n", "impl::table_verifier"),
     Schema("schema/tflite.fbs", "tools/nsk/import/tflite_generated.hpp", "Accessors of a TensorFlow Lite model.",
            "NSK_TFLITE_BUILDERS", ["nsk", "tool", "tfl"], "namespace nsk::tool::tfl {\n", "}\n", READING),
     Schema("schema/tflite_metadata.fbs", "tools/nsk/import/tflite_metadata_generated.hpp", "Accessors of what a TensorFlow Lite model says of itself.",
@@ -102,9 +104,18 @@ def transform(text, schema):
     text = "\n".join(out)
     text = re.sub(r"FLATBUFFERS_MANUALLY_ALIGNED_STRUCT\((\d+)\)", r"struct alignas(\1)", text)
     text = re.sub(r"FLATBUFFERS_STRUCT_END\((\w+), (\d+)\)", r'static_assert(sizeof(\1) == \2, "padding")', text)
+    if schema.verifier:
+        text = replace_verifier(text, schema.verifier)
     lines = re.sub(r"\n{3,}", "\n\n", text).strip("\n")
     lines = re.sub(r"\n\n#endif\n", "\n#endif\n\n", lines)
     return PREAMBLE.format(**vars(schema)) + "\n" + lines.rstrip() + "\n\n" + schema.closing
+
+
+def replace_verifier(text, verifier):
+    """Lets tables verify themselves with another verifier, whose bounds() is FlatBuffers' own: that one looks at single fields."""
+    text = re.sub(r"inline bool Verify\w*Buffer\(\n    flatbuffers::Verifier &verifier\) \{\n.*\n\}\n\n", "", text)
+    text = text.replace("flatbuffers::Verifier &verifier", f"{verifier} &verifier")
+    return re.sub(r"(Verify(?:TableStart|Field<[\w:]+>|FieldRequired<[\w:]+>|Offset|OffsetRequired)\(verifier)\b", r"\1.bounds()", text)
 
 
 def schema_bytes(flatc):

@@ -17,7 +17,9 @@
   X(bad_header, "the file header contradicts itself: the file is damaged, convert the model again")                 \
   X(wrong_hash, "the content does not match its hash: the file is damaged, copy or convert it again")               \
   X(bad_structure, "the table is not well formed: the file is damaged, convert the model again")                    \
-  X(too_complex, "the table is too large or too entangled to be verified in bounded time: split the model")         \
+  X(too_complex,                                                                                                    \
+    "verifying the file takes longer than its size allows, because its tables share lists or its steps are "        \
+    "entangled: convert the model again, or split it")                                                              \
   X(bad_variant, "the model has no such variant: use a number below variant_count()")                               \
   X(bad_buffer, "a buffer lies outside its memory, is misaligned, or has an impossible lifetime")                   \
   X(bad_tensor, "a tensor's rank, type, shape, strides or border are impossible")                                   \

@@ -18,10 +18,9 @@ struct open_options {
 
 namespace impl {
 
-inline status verify_variant(const format::Variant& table, span<const std::byte> weights,
-                             std::uint64_t& comparisons_left) {
+inline status verify_variant(const format::Variant& table, span<const std::byte> weights, work_budget& work) {
   status s = verify_fields(table);
-  verify_context c{variant_view(&table), weights, comparisons_left};
+  verify_context c{variant_view(&table), weights, work, {}};
   if (s) s = verify_memory(c);
   if (s) s = verify_tensors(c);
   if (s) s = verify_ports(c);
@@ -32,31 +31,37 @@ inline status verify_variant(const format::Variant& table, span<const std::byte>
   if (s) s = verify_batch(c);
   if (s) s = verify_disjoint_buffers(c);
   if (s) s = verify_flow(c);
-  comparisons_left = c.comparisons_left;
   return s;
+}
+
+/// Verifies all that is behind the header, as long as there is work left.
+inline status verify_sections(const file_sections& sections, work_budget& work, const format::Model*& root) {
+  status s = verify_table(sections.table, work, root);
+  if (!s) return s;
+  const std::uint32_t variants = count_of(root->variants());
+  if (variants == 0) return status_code::bad_structure;
+  for (std::uint32_t i = 0; i < variants; ++i) {
+    s = verify_variant(*root->variants()->Get(i), sections.weights, work);
+    if (!s) return s;
+  }
+  return {};
 }
 
 }
 
 /// Verifies a file and makes `out` a view of it: nothing is copied or allocated, so the bytes must stay where they are,
 /// unchanged. They start at a multiple of 16 (64 is fastest) and may be longer than the file. After success no run can
-/// read or write outside its memory, whatever the weights and inputs are. Takes some microseconds per step; its time is
-/// bounded for hostile files too. On failure `out` is unchanged, and the status names the step, tensor, buffer or port
-/// at fault.
+/// read or write outside its memory, whatever the weights and inputs are. Takes some microseconds per step; hostile
+/// files too take at most a time that is linear in their bytes. On failure `out` is unchanged, and the status names the
+/// step, tensor, buffer or port at fault.
 [[nodiscard]] inline status open(span<const std::byte> bytes, model& out, open_options options = {}) {
   impl::file_sections sections;
   status s = impl::read_header(bytes, options.check_hash, sections);
   if (!s) return s;
+  impl::work_budget work = impl::work_budget::of_file(sections.table.size(), sections.weights.size());
   const format::Model* root = nullptr;
-  s = impl::verify_table(sections.table, root);
+  s = impl::verify_sections(sections, work, root);
   if (!s) return s;
-  const std::uint32_t variants = impl::count_of(root->variants());
-  if (variants == 0) return status_code::bad_structure;
-  std::uint64_t comparisons_left = impl::max_comparisons;
-  for (std::uint32_t i = 0; i < variants; ++i) {
-    s = impl::verify_variant(*root->variants()->Get(i), sections.weights, comparisons_left);
-    if (!s) return s;
-  }
   out = model(root, sections.weights);
   return {};
 }

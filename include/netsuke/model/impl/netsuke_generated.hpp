@@ -5,6 +5,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/version.hpp>
 #include <netsuke/model/impl/flatbuffers.hpp>
+#include <netsuke/model/impl/table_verifier.hpp>
 #if defined(NSK_FORMAT_BUILDERS)
 #include <flatbuffers/flatbuffer_builder.h>
 #endif
@@ -1022,8 +1023,8 @@ template<> struct OperatorTraits<nsk::format::TreeEnsemble> {
   static const Operator enum_value = Operator::TreeEnsemble;
 };
 
-bool VerifyOperator(flatbuffers::Verifier &verifier, const void *obj, Operator type);
-bool VerifyOperatorVector(flatbuffers::Verifier &verifier, const flatbuffers::Vector<flatbuffers::Offset<void>> *values, const flatbuffers::Vector<Operator> *types);
+bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Operator type);
+bool VerifyOperatorVector(impl::table_verifier &verifier, const flatbuffers::Vector<flatbuffers::Offset<void>> *values, const flatbuffers::Vector<Operator> *types);
 
 /// Border of pixels around rows and columns of a [..., H, W, C] tensor, inside its buffer, filled by the step that produces the tensor.
 struct alignas(2) Halo FLATBUFFERS_FINAL_CLASS {
@@ -1186,14 +1187,14 @@ struct Buffer FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint32_t last_step() const {
     return GetField<uint32_t>(VT_LAST_STEP, 0);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint8_t>(verifier, VT_STORAGE, 1) &&
-           VerifyField<uint32_t>(verifier, VT_INDEX, 4) &&
-           VerifyField<uint64_t>(verifier, VT_OFFSET, 8) &&
-           VerifyField<uint64_t>(verifier, VT_BYTES, 8) &&
-           VerifyField<uint32_t>(verifier, VT_FIRST_STEP, 4) &&
-           VerifyField<uint32_t>(verifier, VT_LAST_STEP, 4) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_STORAGE, 1) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_INDEX, 4) &&
+           VerifyField<uint64_t>(verifier.bounds(), VT_OFFSET, 8) &&
+           VerifyField<uint64_t>(verifier.bounds(), VT_BYTES, 8) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_FIRST_STEP, 4) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_LAST_STEP, 4) &&
            verifier.EndTable();
   }
 };
@@ -1268,13 +1269,13 @@ struct Quantization FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   int32_t axis() const {
     return GetField<int32_t>(VT_AXIS, -1);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyOffset(verifier, VT_SCALE) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyOffset(verifier.bounds(), VT_SCALE) &&
            verifier.VerifyVector(scale()) &&
-           VerifyOffset(verifier, VT_ZERO_POINT) &&
+           VerifyOffset(verifier.bounds(), VT_ZERO_POINT) &&
            verifier.VerifyVector(zero_point()) &&
-           VerifyField<int32_t>(verifier, VT_AXIS, 4) &&
+           VerifyField<int32_t>(verifier.bounds(), VT_AXIS, 4) &&
            verifier.EndTable();
   }
 };
@@ -1380,23 +1381,23 @@ struct Tensor FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint32_t batch() const {
     return GetField<uint32_t>(VT_BATCH, 0);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyOffset(verifier, VT_NAME) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyOffset(verifier.bounds(), VT_NAME) &&
            verifier.VerifyString(name()) &&
-           VerifyField<uint8_t>(verifier, VT_TYPE, 1) &&
-           VerifyOffset(verifier, VT_SHAPE) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_TYPE, 1) &&
+           VerifyOffset(verifier.bounds(), VT_SHAPE) &&
            verifier.VerifyVector(shape()) &&
-           VerifyOffset(verifier, VT_STRIDES) &&
+           VerifyOffset(verifier.bounds(), VT_STRIDES) &&
            verifier.VerifyVector(strides()) &&
-           VerifyField<uint32_t>(verifier, VT_BUFFER, 4) &&
-           VerifyField<uint64_t>(verifier, VT_OFFSET, 8) &&
-           VerifyField<nsk::format::Halo>(verifier, VT_HALO, 2) &&
-           VerifyField<float>(verifier, VT_FILL, 4) &&
-           VerifyField<uint8_t>(verifier, VT_PACKING, 1) &&
-           VerifyOffset(verifier, VT_QUANTIZATION) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_BUFFER, 4) &&
+           VerifyField<uint64_t>(verifier.bounds(), VT_OFFSET, 8) &&
+           VerifyField<nsk::format::Halo>(verifier.bounds(), VT_HALO, 2) &&
+           VerifyField<float>(verifier.bounds(), VT_FILL, 4) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_PACKING, 1) &&
+           VerifyOffset(verifier.bounds(), VT_QUANTIZATION) &&
            verifier.VerifyTable(quantization()) &&
-           VerifyField<uint32_t>(verifier, VT_BATCH, 4) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_BATCH, 4) &&
            verifier.EndTable();
   }
 };
@@ -1540,14 +1541,14 @@ struct Epilogue FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   int32_t slope() const {
     return GetField<int32_t>(VT_SLOPE, -1);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint8_t>(verifier, VT_FUNCTION, 1) &&
-           VerifyField<float>(verifier, VT_ALPHA, 4) &&
-           VerifyField<float>(verifier, VT_BETA, 4) &&
-           VerifyField<uint8_t>(verifier, VT_ACTIVATION_FIRST, 1) &&
-           VerifyField<int32_t>(verifier, VT_RESIDUAL, 4) &&
-           VerifyField<int32_t>(verifier, VT_SLOPE, 4) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_FUNCTION, 1) &&
+           VerifyField<float>(verifier.bounds(), VT_ALPHA, 4) &&
+           VerifyField<float>(verifier.bounds(), VT_BETA, 4) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_ACTIVATION_FIRST, 1) &&
+           VerifyField<int32_t>(verifier.bounds(), VT_RESIDUAL, 4) &&
+           VerifyField<int32_t>(verifier.bounds(), VT_SLOPE, 4) &&
            verifier.EndTable();
   }
 };
@@ -1626,12 +1627,12 @@ struct Conv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const nsk::format::Epilogue *epilogue() const {
     return GetPointer<const nsk::format::Epilogue *>(VT_EPILOGUE);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<nsk::format::Window>(verifier, VT_WINDOW, 2) &&
-           VerifyField<uint32_t>(verifier, VT_GROUPS, 4) &&
-           VerifyField<uint8_t>(verifier, VT_ALGORITHM, 1) &&
-           VerifyOffset(verifier, VT_EPILOGUE) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<nsk::format::Window>(verifier.bounds(), VT_WINDOW, 2) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_GROUPS, 4) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_ALGORITHM, 1) &&
+           VerifyOffset(verifier.bounds(), VT_EPILOGUE) &&
            verifier.VerifyTable(epilogue()) &&
            verifier.EndTable();
   }
@@ -1693,10 +1694,10 @@ struct DepthwiseConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const nsk::format::Epilogue *epilogue() const {
     return GetPointer<const nsk::format::Epilogue *>(VT_EPILOGUE);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<nsk::format::Window>(verifier, VT_WINDOW, 2) &&
-           VerifyOffset(verifier, VT_EPILOGUE) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<nsk::format::Window>(verifier.bounds(), VT_WINDOW, 2) &&
+           VerifyOffset(verifier.bounds(), VT_EPILOGUE) &&
            verifier.VerifyTable(epilogue()) &&
            verifier.EndTable();
   }
@@ -1744,9 +1745,9 @@ struct FullyConnected FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const nsk::format::Epilogue *epilogue() const {
     return GetPointer<const nsk::format::Epilogue *>(VT_EPILOGUE);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyOffset(verifier, VT_EPILOGUE) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyOffset(verifier.bounds(), VT_EPILOGUE) &&
            verifier.VerifyTable(epilogue()) &&
            verifier.EndTable();
   }
@@ -1783,8 +1784,8 @@ inline flatbuffers::Offset<FullyConnected> CreateFullyConnected(
 /// Rearranges a matrix [B, K, N] (any strides) into panels with zero bias in an arena tensor, as the right side of MatMul.
 struct PackPanels FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef PackPanelsBuilder Builder;
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
            verifier.EndTable();
   }
 };
@@ -1825,11 +1826,11 @@ struct MatMul FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   bool shared_right() const {
     return GetField<uint8_t>(VT_SHARED_RIGHT, 0) != 0;
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyOffset(verifier, VT_EPILOGUE) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyOffset(verifier.bounds(), VT_EPILOGUE) &&
            verifier.VerifyTable(epilogue()) &&
-           VerifyField<uint8_t>(verifier, VT_SHARED_RIGHT, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_SHARED_RIGHT, 1) &&
            verifier.EndTable();
   }
 };
@@ -1893,13 +1894,13 @@ struct Pool2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint16_t pad_right() const {
     return GetField<uint16_t>(VT_PAD_RIGHT, 0);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint8_t>(verifier, VT_KIND, 1) &&
-           VerifyField<nsk::format::Window>(verifier, VT_WINDOW, 2) &&
-           VerifyField<uint8_t>(verifier, VT_COUNT_INCLUDE_PAD, 1) &&
-           VerifyField<uint16_t>(verifier, VT_PAD_BOTTOM, 2) &&
-           VerifyField<uint16_t>(verifier, VT_PAD_RIGHT, 2) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_KIND, 1) &&
+           VerifyField<nsk::format::Window>(verifier.bounds(), VT_WINDOW, 2) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_COUNT_INCLUDE_PAD, 1) &&
+           VerifyField<uint16_t>(verifier.bounds(), VT_PAD_BOTTOM, 2) &&
+           VerifyField<uint16_t>(verifier.bounds(), VT_PAD_RIGHT, 2) &&
            verifier.EndTable();
   }
 };
@@ -1961,9 +1962,9 @@ struct Unary FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const nsk::format::Epilogue *epilogue() const {
     return GetPointer<const nsk::format::Epilogue *>(VT_EPILOGUE);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyOffset(verifier, VT_EPILOGUE) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyOffset(verifier.bounds(), VT_EPILOGUE) &&
            verifier.VerifyTable(epilogue()) &&
            verifier.EndTable();
   }
@@ -2010,10 +2011,10 @@ struct Binary FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const nsk::format::Epilogue *epilogue() const {
     return GetPointer<const nsk::format::Epilogue *>(VT_EPILOGUE);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint8_t>(verifier, VT_KIND, 1) &&
-           VerifyOffset(verifier, VT_EPILOGUE) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_KIND, 1) &&
+           VerifyOffset(verifier.bounds(), VT_EPILOGUE) &&
            verifier.VerifyTable(epilogue()) &&
            verifier.EndTable();
   }
@@ -2055,8 +2056,8 @@ inline flatbuffers::Offset<Binary> CreateBinary(
 /// Output = input, element by element: transposition, slices, concatenation, expansion, depth-to-space are strides.
 struct Copy FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef CopyBuilder Builder;
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
            verifier.EndTable();
   }
 };
@@ -2093,9 +2094,9 @@ struct Fill FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   float value() const {
     return GetField<float>(VT_VALUE, 0.0f);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<float>(verifier, VT_VALUE, 4) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<float>(verifier.bounds(), VT_VALUE, 4) &&
            verifier.EndTable();
   }
 };
@@ -2142,10 +2143,10 @@ struct Resize2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint16_t column_taps() const {
     return GetField<uint16_t>(VT_COLUMN_TAPS, 1);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint16_t>(verifier, VT_ROW_TAPS, 2) &&
-           VerifyField<uint16_t>(verifier, VT_COLUMN_TAPS, 2) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint16_t>(verifier.bounds(), VT_ROW_TAPS, 2) &&
+           VerifyField<uint16_t>(verifier.bounds(), VT_COLUMN_TAPS, 2) &&
            verifier.EndTable();
   }
 };
@@ -2196,10 +2197,10 @@ struct Reduce FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const nsk::format::Epilogue *epilogue() const {
     return GetPointer<const nsk::format::Epilogue *>(VT_EPILOGUE);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint8_t>(verifier, VT_KIND, 1) &&
-           VerifyOffset(verifier, VT_EPILOGUE) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_KIND, 1) &&
+           VerifyOffset(verifier.bounds(), VT_EPILOGUE) &&
            verifier.VerifyTable(epilogue()) &&
            verifier.EndTable();
   }
@@ -2251,10 +2252,10 @@ struct Softmax FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   bool log() const {
     return GetField<uint8_t>(VT_LOG, 0) != 0;
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint8_t>(verifier, VT_AXIS, 1) &&
-           VerifyField<uint8_t>(verifier, VT_LOG, 1) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_AXIS, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_LOG, 1) &&
            verifier.EndTable();
   }
 };
@@ -2296,8 +2297,8 @@ inline flatbuffers::Offset<Softmax> CreateSoftmax(
 /// boolean is x != 0.
 struct Cast FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef CastBuilder Builder;
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
            verifier.EndTable();
   }
 };
@@ -2334,9 +2335,9 @@ struct Compare FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   nsk::format::CompareKind kind() const {
     return static_cast<nsk::format::CompareKind>(GetField<uint8_t>(VT_KIND, 0));
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint8_t>(verifier, VT_KIND, 1) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_KIND, 1) &&
            verifier.EndTable();
   }
 };
@@ -2372,8 +2373,8 @@ inline flatbuffers::Offset<Compare> CreateCompare(
 /// Output = condition ? a : b, all of the output's shape; the condition is boolean, a and b have the output's type.
 struct Select FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   typedef SelectBuilder Builder;
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
            verifier.EndTable();
   }
 };
@@ -2410,9 +2411,9 @@ struct Arithmetic FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   nsk::format::ArithmeticKind kind() const {
     return static_cast<nsk::format::ArithmeticKind>(GetField<uint8_t>(VT_KIND, 0));
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint8_t>(verifier, VT_KIND, 1) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_KIND, 1) &&
            verifier.EndTable();
   }
 };
@@ -2455,9 +2456,9 @@ struct Gather FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint8_t axis() const {
     return GetField<uint8_t>(VT_AXIS, 0);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint8_t>(verifier, VT_AXIS, 1) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_AXIS, 1) &&
            verifier.EndTable();
   }
 };
@@ -2499,9 +2500,9 @@ struct GatherElements FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint8_t axis() const {
     return GetField<uint8_t>(VT_AXIS, 0);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint8_t>(verifier, VT_AXIS, 1) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_AXIS, 1) &&
            verifier.EndTable();
   }
 };
@@ -2551,11 +2552,11 @@ struct ArgReduce FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   bool last() const {
     return GetField<uint8_t>(VT_LAST, 0) != 0;
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint8_t>(verifier, VT_AXIS, 1) &&
-           VerifyField<uint8_t>(verifier, VT_KIND, 1) &&
-           VerifyField<uint8_t>(verifier, VT_LAST, 1) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_AXIS, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_KIND, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_LAST, 1) &&
            verifier.EndTable();
   }
 };
@@ -2611,10 +2612,10 @@ struct TopK FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   bool smallest() const {
     return GetField<uint8_t>(VT_SMALLEST, 0) != 0;
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint8_t>(verifier, VT_AXIS, 1) &&
-           VerifyField<uint8_t>(verifier, VT_SMALLEST, 1) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_AXIS, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_SMALLEST, 1) &&
            verifier.EndTable();
   }
 };
@@ -2676,12 +2677,12 @@ struct NonMaxSuppression FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   bool center_point_box() const {
     return GetField<uint8_t>(VT_CENTER_POINT_BOX, 0) != 0;
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint32_t>(verifier, VT_MOST_PER_CLASS, 4) &&
-           VerifyField<float>(verifier, VT_IOU_THRESHOLD, 4) &&
-           VerifyField<float>(verifier, VT_SCORE_THRESHOLD, 4) &&
-           VerifyField<uint8_t>(verifier, VT_CENTER_POINT_BOX, 1) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_MOST_PER_CLASS, 4) &&
+           VerifyField<float>(verifier.bounds(), VT_IOU_THRESHOLD, 4) &&
+           VerifyField<float>(verifier.bounds(), VT_SCORE_THRESHOLD, 4) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_CENTER_POINT_BOX, 1) &&
            verifier.EndTable();
   }
 };
@@ -2743,10 +2744,10 @@ struct LayerNormalization FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   bool centre() const {
     return GetField<uint8_t>(VT_CENTRE, 1) != 0;
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<float>(verifier, VT_EPSILON, 4) &&
-           VerifyField<uint8_t>(verifier, VT_CENTRE, 1) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<float>(verifier.bounds(), VT_EPSILON, 4) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_CENTRE, 1) &&
            verifier.EndTable();
   }
 };
@@ -2805,12 +2806,12 @@ struct LocalResponseNormalization FLATBUFFERS_FINAL_CLASS : private flatbuffers:
   float bias() const {
     return GetField<float>(VT_BIAS, 0.0f);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint32_t>(verifier, VT_SIZE, 4) &&
-           VerifyField<float>(verifier, VT_ALPHA, 4) &&
-           VerifyField<float>(verifier, VT_BETA, 4) &&
-           VerifyField<float>(verifier, VT_BIAS, 4) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_SIZE, 4) &&
+           VerifyField<float>(verifier.bounds(), VT_ALPHA, 4) &&
+           VerifyField<float>(verifier.bounds(), VT_BETA, 4) &&
+           VerifyField<float>(verifier.bounds(), VT_BIAS, 4) &&
            verifier.EndTable();
   }
 };
@@ -2909,20 +2910,20 @@ struct Recurrent FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   float cell_clip() const {
     return GetField<float>(VT_CELL_CLIP, 0.0f);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint8_t>(verifier, VT_KIND, 1) &&
-           VerifyField<uint8_t>(verifier, VT_REVERSE, 1) &&
-           VerifyField<uint8_t>(verifier, VT_PEEPHOLE, 1) &&
-           VerifyField<uint8_t>(verifier, VT_LENGTHS, 1) &&
-           VerifyField<uint8_t>(verifier, VT_INPUT_FORGET, 1) &&
-           VerifyField<uint8_t>(verifier, VT_LINEAR_BEFORE_RESET, 1) &&
-           VerifyField<float>(verifier, VT_CLIP, 4) &&
-           VerifyOffset(verifier, VT_FUNCTIONS) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_KIND, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_REVERSE, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_PEEPHOLE, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_LENGTHS, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_INPUT_FORGET, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_LINEAR_BEFORE_RESET, 1) &&
+           VerifyField<float>(verifier.bounds(), VT_CLIP, 4) &&
+           VerifyOffset(verifier.bounds(), VT_FUNCTIONS) &&
            verifier.VerifyVector(functions()) &&
-           VerifyOffset(verifier, VT_PARAMETERS) &&
+           VerifyOffset(verifier.bounds(), VT_PARAMETERS) &&
            verifier.VerifyVector(parameters()) &&
-           VerifyField<float>(verifier, VT_CELL_CLIP, 4) &&
+           VerifyField<float>(verifier.bounds(), VT_CELL_CLIP, 4) &&
            verifier.EndTable();
   }
 };
@@ -3050,12 +3051,12 @@ struct Random FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint32_t stream() const {
     return GetField<uint32_t>(VT_STREAM, 0);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint8_t>(verifier, VT_KIND, 1) &&
-           VerifyField<float>(verifier, VT_SCALE, 4) &&
-           VerifyField<float>(verifier, VT_OFFSET, 4) &&
-           VerifyField<uint32_t>(verifier, VT_STREAM, 4) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_KIND, 1) &&
+           VerifyField<float>(verifier.bounds(), VT_SCALE, 4) &&
+           VerifyField<float>(verifier.bounds(), VT_OFFSET, 4) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_STREAM, 4) &&
            verifier.EndTable();
   }
 };
@@ -3117,9 +3118,9 @@ struct TreeEnsemble FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   nsk::format::TreeAggregate aggregate() const {
     return static_cast<nsk::format::TreeAggregate>(GetField<uint8_t>(VT_AGGREGATE, 0));
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyField<uint8_t>(verifier, VT_AGGREGATE, 1) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_AGGREGATE, 1) &&
            verifier.EndTable();
   }
 };
@@ -3271,20 +3272,20 @@ struct Step FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint64_t scratch_bytes() const {
     return GetField<uint64_t>(VT_SCRATCH_BYTES, 0);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyOffset(verifier, VT_NAME) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyOffset(verifier.bounds(), VT_NAME) &&
            verifier.VerifyString(name()) &&
-           VerifyField<uint8_t>(verifier, VT_OP_TYPE, 1) &&
-           VerifyOffset(verifier, VT_OP) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_OP_TYPE, 1) &&
+           VerifyOffset(verifier.bounds(), VT_OP) &&
            VerifyOperator(verifier, op(), op_type()) &&
-           VerifyOffset(verifier, VT_INPUTS) &&
+           VerifyOffset(verifier.bounds(), VT_INPUTS) &&
            verifier.VerifyVector(inputs()) &&
-           VerifyOffset(verifier, VT_OUTPUTS) &&
+           VerifyOffset(verifier.bounds(), VT_OUTPUTS) &&
            verifier.VerifyVector(outputs()) &&
-           VerifyField<nsk::format::Tile>(verifier, VT_TILE, 4) &&
-           VerifyField<uint64_t>(verifier, VT_MACS, 8) &&
-           VerifyField<uint64_t>(verifier, VT_SCRATCH_BYTES, 8) &&
+           VerifyField<nsk::format::Tile>(verifier.bounds(), VT_TILE, 4) &&
+           VerifyField<uint64_t>(verifier.bounds(), VT_MACS, 8) &&
+           VerifyField<uint64_t>(verifier.bounds(), VT_SCRATCH_BYTES, 8) &&
            verifier.EndTable();
   }
 };
@@ -3522,22 +3523,22 @@ struct Port FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *labels() const {
     return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *>(VT_LABELS);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyOffset(verifier, VT_NAME) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyOffset(verifier.bounds(), VT_NAME) &&
            verifier.VerifyString(name()) &&
-           VerifyField<uint32_t>(verifier, VT_TENSOR, 4) &&
-           VerifyOffset(verifier, VT_SOURCE_SHAPE) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_TENSOR, 4) &&
+           VerifyOffset(verifier.bounds(), VT_SOURCE_SHAPE) &&
            verifier.VerifyVector(source_shape()) &&
-           VerifyOffset(verifier, VT_SOURCE_AXES) &&
+           VerifyOffset(verifier.bounds(), VT_SOURCE_AXES) &&
            verifier.VerifyVector(source_axes()) &&
-           VerifyOffset(verifier, VT_MEAN) &&
+           VerifyOffset(verifier.bounds(), VT_MEAN) &&
            verifier.VerifyVector(mean()) &&
-           VerifyOffset(verifier, VT_DEVIATION) &&
+           VerifyOffset(verifier.bounds(), VT_DEVIATION) &&
            verifier.VerifyVector(deviation()) &&
-           VerifyOffset(verifier, VT_COLOR) &&
+           VerifyOffset(verifier.bounds(), VT_COLOR) &&
            verifier.VerifyString(color()) &&
-           VerifyOffset(verifier, VT_LABELS) &&
+           VerifyOffset(verifier.bounds(), VT_LABELS) &&
            verifier.VerifyVector(labels()) &&
            verifier.VerifyVectorOfStrings(labels()) &&
            verifier.EndTable();
@@ -3657,13 +3658,13 @@ struct State FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   int32_t initial() const {
     return GetField<int32_t>(VT_INITIAL, -1);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyOffset(verifier, VT_NAME) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyOffset(verifier.bounds(), VT_NAME) &&
            verifier.VerifyString(name()) &&
-           VerifyField<uint32_t>(verifier, VT_TENSOR, 4) &&
-           VerifyField<uint32_t>(verifier, VT_NEXT, 4) &&
-           VerifyField<int32_t>(verifier, VT_INITIAL, 4) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_TENSOR, 4) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_NEXT, 4) &&
+           VerifyField<int32_t>(verifier.bounds(), VT_INITIAL, 4) &&
            verifier.EndTable();
   }
 };
@@ -3735,9 +3736,9 @@ struct Block FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<uint8_t> *data() const {
     return GetPointer<const flatbuffers::Vector<uint8_t> *>(VT_DATA);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyOffset(verifier, VT_DATA) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyOffset(verifier.bounds(), VT_DATA) &&
            verifier.VerifyVector(data()) &&
            verifier.EndTable();
   }
@@ -3796,15 +3797,15 @@ struct CheckVector FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   float tolerance() const {
     return GetField<float>(VT_TOLERANCE, 0.0f);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyOffset(verifier, VT_INPUTS) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyOffset(verifier.bounds(), VT_INPUTS) &&
            verifier.VerifyVector(inputs()) &&
            verifier.VerifyVectorOfTables(inputs()) &&
-           VerifyOffset(verifier, VT_OUTPUTS) &&
+           VerifyOffset(verifier.bounds(), VT_OUTPUTS) &&
            verifier.VerifyVector(outputs()) &&
            verifier.VerifyVectorOfTables(outputs()) &&
-           VerifyField<float>(verifier, VT_TOLERANCE, 4) &&
+           VerifyField<float>(verifier.bounds(), VT_TOLERANCE, 4) &&
            verifier.EndTable();
   }
 };
@@ -3914,36 +3915,36 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint32_t batch() const {
     return GetField<uint32_t>(VT_BATCH, 0);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyOffset(verifier, VT_NAME) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyOffset(verifier.bounds(), VT_NAME) &&
            verifier.VerifyString(name()) &&
-           VerifyOffset(verifier, VT_PROFILE) &&
+           VerifyOffset(verifier.bounds(), VT_PROFILE) &&
            verifier.VerifyString(profile()) &&
-           VerifyOffset(verifier, VT_BUFFERS) &&
+           VerifyOffset(verifier.bounds(), VT_BUFFERS) &&
            verifier.VerifyVector(buffers()) &&
            verifier.VerifyVectorOfTables(buffers()) &&
-           VerifyOffset(verifier, VT_TENSORS) &&
+           VerifyOffset(verifier.bounds(), VT_TENSORS) &&
            verifier.VerifyVector(tensors()) &&
            verifier.VerifyVectorOfTables(tensors()) &&
-           VerifyOffset(verifier, VT_STEPS) &&
+           VerifyOffset(verifier.bounds(), VT_STEPS) &&
            verifier.VerifyVector(steps()) &&
            verifier.VerifyVectorOfTables(steps()) &&
-           VerifyOffset(verifier, VT_INPUTS) &&
+           VerifyOffset(verifier.bounds(), VT_INPUTS) &&
            verifier.VerifyVector(inputs()) &&
            verifier.VerifyVectorOfTables(inputs()) &&
-           VerifyOffset(verifier, VT_OUTPUTS) &&
+           VerifyOffset(verifier.bounds(), VT_OUTPUTS) &&
            verifier.VerifyVector(outputs()) &&
            verifier.VerifyVectorOfTables(outputs()) &&
-           VerifyOffset(verifier, VT_STATES) &&
+           VerifyOffset(verifier.bounds(), VT_STATES) &&
            verifier.VerifyVector(states()) &&
            verifier.VerifyVectorOfTables(states()) &&
-           VerifyField<uint64_t>(verifier, VT_ARENA_BYTES, 8) &&
-           VerifyField<uint64_t>(verifier, VT_LANE_BYTES, 8) &&
-           VerifyOffset(verifier, VT_CHECKS) &&
+           VerifyField<uint64_t>(verifier.bounds(), VT_ARENA_BYTES, 8) &&
+           VerifyField<uint64_t>(verifier.bounds(), VT_LANE_BYTES, 8) &&
+           VerifyOffset(verifier.bounds(), VT_CHECKS) &&
            verifier.VerifyVector(checks()) &&
            verifier.VerifyVectorOfTables(checks()) &&
-           VerifyField<uint32_t>(verifier, VT_BATCH, 4) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_BATCH, 4) &&
            verifier.EndTable();
   }
 };
@@ -4082,11 +4083,11 @@ struct KeyValue FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::String *value() const {
     return GetPointer<const flatbuffers::String *>(VT_VALUE);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyOffset(verifier, VT_KEY) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyOffset(verifier.bounds(), VT_KEY) &&
            verifier.VerifyString(key()) &&
-           VerifyOffset(verifier, VT_VALUE) &&
+           VerifyOffset(verifier.bounds(), VT_VALUE) &&
            verifier.VerifyString(value()) &&
            verifier.EndTable();
   }
@@ -4161,17 +4162,17 @@ struct Model FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::Vector<flatbuffers::Offset<nsk::format::KeyValue>> *metadata() const {
     return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<nsk::format::KeyValue>> *>(VT_METADATA);
   }
-  bool Verify(flatbuffers::Verifier &verifier) const {
-    return VerifyTableStart(verifier) &&
-           VerifyOffset(verifier, VT_PRODUCER) &&
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyOffset(verifier.bounds(), VT_PRODUCER) &&
            verifier.VerifyString(producer()) &&
-           VerifyOffset(verifier, VT_NAME) &&
+           VerifyOffset(verifier.bounds(), VT_NAME) &&
            verifier.VerifyString(name()) &&
-           VerifyField<uint64_t>(verifier, VT_SIGNATURE, 8) &&
-           VerifyOffset(verifier, VT_VARIANTS) &&
+           VerifyField<uint64_t>(verifier.bounds(), VT_SIGNATURE, 8) &&
+           VerifyOffset(verifier.bounds(), VT_VARIANTS) &&
            verifier.VerifyVector(variants()) &&
            verifier.VerifyVectorOfTables(variants()) &&
-           VerifyOffset(verifier, VT_METADATA) &&
+           VerifyOffset(verifier.bounds(), VT_METADATA) &&
            verifier.VerifyVector(metadata()) &&
            verifier.VerifyVectorOfTables(metadata()) &&
            verifier.EndTable();
@@ -4246,7 +4247,7 @@ inline flatbuffers::Offset<Model> CreateModelDirect(
 }
 #endif
 
-inline bool VerifyOperator(flatbuffers::Verifier &verifier, const void *obj, Operator type) {
+inline bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Operator type) {
   switch (type) {
     case Operator::NONE: {
       return true;
@@ -4363,7 +4364,7 @@ inline bool VerifyOperator(flatbuffers::Verifier &verifier, const void *obj, Ope
   }
 }
 
-inline bool VerifyOperatorVector(flatbuffers::Verifier &verifier, const flatbuffers::Vector<flatbuffers::Offset<void>> *values, const flatbuffers::Vector<Operator> *types) {
+inline bool VerifyOperatorVector(impl::table_verifier &verifier, const flatbuffers::Vector<flatbuffers::Offset<void>> *values, const flatbuffers::Vector<Operator> *types) {
   if (!values || !types) return !values && !types;
   if (values->size() != types->size()) return false;
   for (flatbuffers::uoffset_t i = 0; i < values->size(); ++i) {
@@ -4381,16 +4382,6 @@ inline const nsk::format::Model *GetModel(const void *buf) {
 
 inline const nsk::format::Model *GetSizePrefixedModel(const void *buf) {
   return flatbuffers::GetSizePrefixedRoot<nsk::format::Model>(buf);
-}
-
-inline bool VerifyModelBuffer(
-    flatbuffers::Verifier &verifier) {
-  return verifier.VerifyBuffer<nsk::format::Model>(nullptr);
-}
-
-inline bool VerifySizePrefixedModelBuffer(
-    flatbuffers::Verifier &verifier) {
-  return verifier.VerifySizePrefixedBuffer<nsk::format::Model>(nullptr);
 }
 
 inline const char *ModelExtension() {

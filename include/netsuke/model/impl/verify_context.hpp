@@ -4,6 +4,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/status.hpp>
 #include <netsuke/model/file_header.hpp>
+#include <netsuke/model/impl/work_budget.hpp>
 #include <netsuke/model/model.hpp>
 
 NSK_BEGIN
@@ -12,20 +13,30 @@ namespace impl {
 /// Limits that keep sums of sizes far from overflow, whatever the file says.
 inline constexpr std::int64_t max_elements = 0x7fffffff;
 inline constexpr std::int64_t max_extent = std::int64_t{1} << 44;
-/// Comparisons of one open: a bound on its time. A model of 5000 steps needs some millions.
-inline constexpr std::uint64_t max_comparisons = std::uint64_t{1} << 26;
+
+/// What the steps before `next` have written of a buffer: between `begin` and `end`, so many bytes.
+struct written_part {
+  std::int32_t buffer = -1, next = 0;
+  std::int64_t begin = 0, end = 0, bytes = 0;
+
+  /// Adds bytes between two places, none of which had been written.
+  void add(std::int64_t from, std::int64_t to, std::int64_t more) {
+    if (begin == end) begin = from, end = to;
+    if (from < begin) begin = from;
+    if (to > end) end = to;
+    bytes += more;
+  }
+  bool has_all(std::int64_t from, std::int64_t to) const { return bytes == end - begin && begin <= from && to <= end; }
+  bool has_none(std::int64_t from, std::int64_t to) const { return begin == end || to <= begin || end <= from; }
+};
 
 struct verify_context {
   variant_view variant;
   span<const std::byte> weights;
-  std::uint64_t comparisons_left = max_comparisons;
+  work_budget& work;
+  static constexpr unsigned parts = 8;
+  written_part written[parts];  ///< of the buffers looked at last, by number modulo `parts`
 
-  /// False when the file asks for more comparisons than any sane one.
-  bool spend(std::uint64_t comparisons = 1) {
-    if (comparisons > comparisons_left) return false;
-    comparisons_left -= comparisons;
-    return true;
-  }
   std::uint32_t tensors() const { return static_cast<std::uint32_t>(variant.tensor_count()); }
   std::uint32_t steps() const { return static_cast<std::uint32_t>(variant.step_count()); }
 };

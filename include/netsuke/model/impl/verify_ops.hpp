@@ -159,7 +159,7 @@ inline status_code verify_resize_table(verify_context& c, const tensor_info& ind
            t.elements() == count && is_dense(t.view(nullptr));
   };
   if (!is_table(index, dtype::int32) || !is_table(weight, dtype::float32)) return status_code::bad_step;
-  if (!c.spend(static_cast<std::uint64_t>(count))) return status_code::too_complex;
+  if (!c.work.spend(number_work * static_cast<std::uint64_t>(count))) return status_code::too_complex;
   const std::byte* data = c.weights.data() + index.buffer_offset() + index.offset();
   for (std::int64_t i = 0; i < count; ++i) {
     std::int32_t value;

@@ -19,13 +19,14 @@ NSK_COLD inline bool axes_agree(const port_view& p) {
   const span<const std::int32_t> shape = p.shape();
   const span<const std::int64_t> source = p.source_shape();
   const span<const std::uint8_t> axes = p.source_axes();
+  if (source.size() > 64) return false;
   std::int64_t left = p.elements();
   for (const std::int64_t length : source) {
     if (length < 1 || left % length != 0) return false;
     left /= length;
   }
   if (!source.empty() && left != 1) return false;
-  if (axes.empty()) return source.size() <= 64;
+  if (axes.empty()) return true;
   if (axes.size() != shape.size() || source.size() != shape.size()) return false;
   unsigned seen = 0;
   for (std::size_t d = 0; d < axes.size(); ++d) {

@@ -154,6 +154,7 @@ inline status_code verify_step(verify_context& c, std::uint32_t index) {
 
 NSK_COLD inline status verify_steps(verify_context& c) {
   for (std::uint32_t i = 0; i < c.steps(); ++i) {
+    if (!c.work.spend(step_work)) return status_code::too_complex;
     const status_code code = verify_step(c, i);
     if (code != status_code::ok) return {code, static_cast<std::int32_t>(i)};
   }

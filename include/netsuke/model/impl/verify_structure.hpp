@@ -40,17 +40,12 @@ NSK_COLD inline status read_header(span<const std::byte> bytes, bool check_hash,
   return {};
 }
 
-/// Offsets, vectors, strings and nesting of the table. Tables cannot be shared so often that walking takes long: each
-/// one of an honest file takes at least eight bytes (its vtable offset, and the reference to it).
-NSK_COLD inline status verify_table(span<const std::byte> table, const format::Model*& root) {
-  flatbuffers::Verifier::Options limits;
-  limits.max_depth = 8;
-  limits.max_tables = static_cast<flatbuffers::uoffset_t>(table.size() / 8 + 8);
-  const auto* data = reinterpret_cast<const std::uint8_t*>(table.data());
-  flatbuffers::Verifier verifier(data, table.size(), limits);
-  if (!verifier.VerifyBuffer<format::Model>(nullptr)) return status_code::bad_structure;
-  root = flatbuffers::GetRoot<format::Model>(data);
-  return {};
+/// Offsets, vectors, strings and nesting of the table, and that its lists are not shared so often that going through
+/// them takes long.
+NSK_COLD inline status verify_table(span<const std::byte> table, work_budget& work, const format::Model*& root) {
+  root = table_verifier(table, work).root<format::Model>();
+  if (root) return {};
+  return work.left() == 0 ? status_code::too_complex : status_code::bad_structure;
 }
 
 /// Fields without which nothing can be read: present, and aligned for their elements.

@@ -32,37 +32,70 @@ NSK_COLD inline status verify_memory(const verify_context& c) {
   return {};
 }
 
+/// Where a buffer of the arena lies, and when.
+struct placed_buffer {
+  std::uint64_t begin = 0, end = 0;
+  std::uint32_t first = 0, last = 0;
+
+  static placed_buffer of(const format::Buffer* b) {
+    return {b->offset(), b->offset() + b->bytes(), b->first_step(), b->last_step()};
+  }
+  bool meets(const placed_buffer& o) const {
+    return begin < o.end && o.begin < end && first <= o.last && o.first <= last;
+  }
+};
+
+/// Some buffers of the arena, read once for many comparisons.
+struct buffer_group {
+  static constexpr int capacity = 32;
+  placed_buffer buffers[capacity];
+  int count = 0;
+  std::uint32_t last = 0;  ///< last step of any
+
+  void add(const placed_buffer& b) {
+    buffers[count++] = b;
+    if (b.last > last) last = b.last;
+  }
+  bool meets(const placed_buffer& b) const {
+    bool any = false;
+    for (int i = 0; i < count; ++i) any |= buffers[i].meets(b);
+    return any;
+  }
+};
+
+NSK_COLD inline bool in_arena(const format::Buffer* b) {
+  return b->storage() != format::Storage::constant && b->bytes() != 0;
+}
+
+/// Whether buffers come in the order of their first steps.
+NSK_COLD inline bool sorted_by_first_step(const flatbuffers::Vector<flatbuffers::Offset<format::Buffer>>& buffers) {
+  std::uint32_t last_first = 0;
+  for (std::uint32_t i = 0; i < buffers.size(); ++i) {
+    if (!in_arena(buffers.Get(i))) continue;
+    if (buffers.Get(i)->first_step() < last_first) return false;
+    last_first = buffers.Get(i)->first_step();
+  }
+  return true;
+}
+
 /// Buffers that live at the same time do not overlap. Linear where buffers are sorted by first_step and live shortly.
 NSK_COLD inline status verify_disjoint_buffers(verify_context& c) {
   const auto& buffers = *c.variant.table()->buffers();
-  const auto in_arena = [](const format::Buffer* b) {
-    return b->storage() != format::Storage::constant && b->bytes() != 0;
-  };
-  bool sorted = true;
-  std::uint32_t last_first = 0;
-  for (std::uint32_t i = 0; i < buffers.size(); ++i) {
-    const format::Buffer* b = buffers.Get(i);
-    if (!in_arena(b)) continue;
-    if (b->first_step() < last_first) sorted = false;
-    last_first = b->first_step();
-  }
-  for (std::uint32_t i = 0; i < buffers.size(); ++i) {
-    const format::Buffer* a = buffers.Get(i);
-    if (!in_arena(a)) continue;
-    const std::uint64_t a_begin = a->offset(), a_end = a_begin + a->bytes();
-    const std::uint32_t a_first = a->first_step(), a_last = a->last_step();
-    for (std::uint32_t k = i + 1; k < buffers.size(); ++k) {
-      if (!c.spend()) return status_code::too_complex;
-      const format::Buffer* b = buffers.Get(k);
-      if (!in_arena(b)) continue;
-      if (b->first_step() > a_last) {
-        if (sorted) break;
-        continue;
-      }
-      if (b->last_step() < a_first) continue;
-      if (a_begin < b->offset() + b->bytes() && b->offset() < a_end)
-        return {status_code::buffers_overlap, static_cast<std::int32_t>(k)};
+  const bool sorted = sorted_by_first_step(buffers);
+  for (std::uint32_t next = 0; next < buffers.size();) {
+    buffer_group group;
+    for (std::uint32_t i = next; i < buffers.size(); ++i) {
+      if (!c.work.spend(search_work)) return status_code::too_complex;
+      if (!in_arena(buffers.Get(i))) continue;
+      const placed_buffer b = placed_buffer::of(buffers.Get(i));
+      if (sorted && group.count == buffer_group::capacity && b.first > group.last) break;
+      if (!c.work.spend(buffer_work * static_cast<std::uint64_t>(group.count))) return status_code::too_complex;
+      if (group.meets(b)) return {status_code::buffers_overlap, static_cast<std::int32_t>(i)};
+      if (group.count == buffer_group::capacity) continue;
+      group.add(b);
+      next = i + 1;
     }
+    if (group.count < buffer_group::capacity) break;
   }
   return {};
 }
@@ -90,6 +123,7 @@ NSK_COLD inline bool is_possible(const format::Tensor& t) {
 NSK_COLD inline status verify_tensors(const verify_context& c) {
   const format::Variant& v = *c.variant.table();
   for (std::uint32_t i = 0; i < v.tensors()->size(); ++i) {
+    if (!c.work.spend(tensor_work)) return status_code::too_complex;
     const format::Tensor& table = *v.tensors()->Get(i);
     const auto where = static_cast<std::int32_t>(i);
     if (table.buffer() >= v.buffers()->size() || !is_possible(table)) return {status_code::bad_tensor, where};

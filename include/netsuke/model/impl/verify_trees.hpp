@@ -54,7 +54,8 @@ inline status_code verify_tree_ensemble(verify_context& c, const step_view& s) {
   const std::int64_t count = s.input(3).elements(), entries = s.input(5).elements();
   if (s.input(2).elements() != 4 * count || s.input(4).elements() != entries || s.input(6).elements() != y.shape()[1])
     return status_code::bad_weights;
-  if (!c.spend(static_cast<std::uint64_t>(count + entries + s.input(1).elements()))) return status_code::too_complex;
+  const std::int64_t numbers = 4 * count + entries + s.input(1).elements();
+  if (!c.work.spend(number_work * static_cast<std::uint64_t>(numbers))) return status_code::too_complex;
   const bool good = all_below(roots, s.input(1).elements(), count) && all_below(targets, entries, y.shape()[1]) &&
                     nodes_agree(nodes, count, x.shape()[1], entries);
   return good ? status_code::ok : status_code::bad_weights;

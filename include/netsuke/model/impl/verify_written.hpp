@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Part of the verifier: which bytes of a buffer the steps have written.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/model/impl/region.hpp>
+#include <netsuke/model/impl/verify_context.hpp>
+
+NSK_BEGIN
+namespace impl {
+
+inline region region_of(const tensor_info& t) {
+  bool repeats;
+  return region_of(t.view(nullptr), static_cast<std::int64_t>(t.offset()), repeats);
+}
+
+/// The same elements in the same places.
+NSK_COLD inline bool same_view(const tensor_info& a, const tensor_info& b) {
+  if (a.buffer() != b.buffer() || a.offset() != b.offset() || a.type() != b.type()) return false;
+  const tensor_view p = a.view(nullptr), q = b.view(nullptr);
+  if (!same_shape(p, q)) return false;
+  for (int d = 0; d < p.rank; ++d) {
+    if (p.shape[d] != 1 && p.stride[d] != q.stride[d]) return false;
+  }
+  return true;
+}
+
+NSK_COLD inline bool may_work_in_place(const step_view& s, int input) {
+  const op o = s.op();
+  return s.epilogue().residual == input ||
+         ((o == op::unary || o == op::softmax || o == op::layer_normalization) && input == 0) ||
+         (o == op::binary && input < 2);
+}
+
+/// Whether a step's output replaces one of its inputs.
+NSK_COLD inline bool works_in_place(const step_view& s) {
+  const tensor_info output = s.output();
+  for (int i = 0; i < s.input_count(); ++i) {
+    if (may_work_in_place(s, i) && same_view(s.input(i), output)) return true;
+  }
+  return false;
+}
+
+/// Returns what the steps before `step` have written of the buffer of `t`, null where there is too much to look at.
+/// Each of them has been verified, so that those which do not work in place have written different bytes.
+NSK_COLD inline const written_part* written_before(verify_context& c, const tensor_info& t, std::int32_t step) {
+  written_part& part = c.written[static_cast<unsigned>(t.buffer()) % verify_context::parts];
+  if (part.buffer != t.buffer() || part.next > step) part = {t.buffer(), t.first_step(), 0, 0, 0};
+  for (; part.next < step; ++part.next) {
+    if (!c.work.spend(search_work)) return nullptr;
+    const step_view writer = c.variant.step(part.next);
+    const tensor_info output = writer.output();
+    if (output.buffer() != t.buffer()) continue;
+    if (!c.work.spend(region_work)) return nullptr;
+    const region r = region_of(output);
+    part.add(r.base, r.end(), works_in_place(writer) ? 0 : r.bytes());
+  }
+  return &part;
+}
+
+/// Whether steps before `end` have written all of a region of the buffer of `t`, found by looking at no more than
+/// `most` of them: the first and the last ones in turn.
+NSK_COLD inline bool is_covered(verify_context& c, const tensor_info& t, const region& wanted, std::int32_t end,
+                                std::int32_t most) {
+  std::int64_t missing = wanted.bytes();
+  std::int32_t first = t.first_step(), last = end - 1;
+  for (std::int32_t looks = 0; first <= last && looks < most; ++looks) {
+    if (!c.work.spend(search_work)) return false;
+    const step_view writer = c.variant.step(looks % 2 == 0 ? first++ : last--);
+    const tensor_info output = writer.output();
+    if (output.buffer() != t.buffer()) continue;
+    if (!c.work.spend(region_work)) return false;
+    if (works_in_place(writer)) continue;
+    const std::int64_t shared = shared_bytes(wanted, region_of(output));
+    if (shared > 0) missing -= shared;
+    if (missing == 0) return true;
+  }
+  return false;
+}
+
+/// Whether steps before `end` have written all of a tensor. Most tensors have been written by one step, or lie in a
+/// buffer without gaps. Where it cannot be proven for the elements alone, because they skip some that their writers
+/// count, all between the first and the last must have been written, or the whole buffer.
+NSK_COLD inline status verify_written(verify_context& c, const tensor_info& t, std::int32_t end) {
+  if (t.where() != storage::arena && t.where() != storage::output) return {};
+  const region elements = region_of(t), wanted = nested(elements);
+  if (is_covered(c, t, wanted, end, 2)) return {};
+  const written_part* part = written_before(c, t, end);
+  if (!part) return status_code::too_complex;
+  if (part->has_all(elements.base, elements.end())) return {};
+  if (is_covered(c, t, wanted, end, end) || is_covered(c, t, hull(elements), end, end)) return {};
+  region whole;
+  whole.insert(1, static_cast<std::int64_t>(t.buffer_bytes()));
+  if (is_covered(c, t, whole, end, end)) return {};
+  return {c.work.left() != 0 ? status_code::read_before_write : status_code::too_complex, end};
+}
+
+/// Whether no step before `step` has written any of what it writes.
+NSK_COLD inline status verify_fresh(verify_context& c, const tensor_info& output, std::int32_t step) {
+  if (output.first_step() == step) return {};
+  const region mine = region_of(output);
+  const written_part* part = written_before(c, output, step);
+  if (!part) return status_code::too_complex;
+  if (part->has_none(mine.base, mine.end())) return {};
+  for (std::int32_t s = output.first_step(); s < step; ++s) {
+    if (!c.work.spend(search_work)) return status_code::too_complex;
+    const tensor_info other = c.variant.step(s).output();
+    if (other.buffer() != output.buffer()) continue;
+    if (!c.work.spend(region_work)) return status_code::too_complex;
+    if (shared_bytes(mine, region_of(other)) != 0) return {status_code::bad_overlap, step};
+  }
+  return {};
+}
+
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>
