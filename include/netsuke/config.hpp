@@ -41,6 +41,12 @@
 // clang-format on
 #endif
 
+#if defined(__clang__) && (defined(__x86_64__) || defined(__i386__) || (defined(__aarch64__) && __clang_major__ >= 15))
+// clang can restore the rounding rules that it found. Elsewhere contraction stays off from the first header to the end
+// of the file.
+#define NSK_IMPL_FLOAT_STACK
+#endif
+
 #if defined(_MSC_VER) && !defined(__clang__)
 #define NSK_INLINE __forceinline
 #define NSK_NOINLINE __declspec(noinline)

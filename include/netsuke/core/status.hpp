@@ -57,7 +57,9 @@
   X(check_failed,                                                                                                   \
     "an output differs from the recorded one: this build or machine does not compute what the converter did")       \
   X(other_ports, "inputs, outputs or states differ from those of the model to be replaced: open another session")   \
-  X(bad_batch, "a batch has no rows, more than the variant has, or a step in which rows are not kept apart")
+  X(bad_batch, "a batch has no rows, more than the variant has, or a step in which rows are not kept apart")        \
+  X(memory_unreachable,                                                                                             \
+    "the model needs more memory than 32-bit pointers leave room for: convert it for a smaller input or batch")
 
 NSK_BEGIN
 enum class status_code : std::uint8_t {

@@ -18,7 +18,7 @@ inline std::int64_t best_position(const std::byte* data, std::ptrdiff_t at, std:
   std::int64_t best = 0;
   T most = element<T>(data, at);
   for (std::int64_t i = 1; i < length; ++i) {
-    const T x = element<T>(data, at + i * step);
+    const T x = element<T>(data, at + static_cast<std::ptrdiff_t>(i) * step);
     if (!better(x, most)) continue;
     most = x;
     best = i;

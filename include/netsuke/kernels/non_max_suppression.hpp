@@ -17,7 +17,7 @@ struct corners {
   float top, left, bottom, right;
 };
 
-inline corners corners_of(const non_max_suppression_args& a, std::int64_t image, std::int64_t box) {
+inline corners corners_of(const non_max_suppression_args& a, std::ptrdiff_t image, std::ptrdiff_t box) {
   const std::ptrdiff_t at = image * a.boxes.stride[0] + box * a.boxes.stride[1], step = a.boxes.stride[2];
   float v[4];
   for (int i = 0; i < 4; ++i) v[i] = element<float>(a.boxes.data, at + i * step);
@@ -48,7 +48,7 @@ inline bool overlaps(const corners& p, const corners& q, float threshold) {
 /// numbers.
 class suppression {
  public:
-  suppression(const non_max_suppression_args& a, std::int64_t image, std::int64_t category, std::int32_t* scratch)
+  suppression(const non_max_suppression_args& a, std::ptrdiff_t image, std::ptrdiff_t category, std::int32_t* scratch)
       : m_a(a), m_image(image), m_heap(scratch), m_kept(scratch + a.boxes.shape[1]) {
     m_scores = image * a.scores.stride[0] + category * a.scores.stride[1];
     for (std::int32_t i = 0; i < a.boxes.shape[1]; ++i) {
@@ -100,7 +100,7 @@ class suppression {
   }
 
   const non_max_suppression_args& m_a;
-  std::int64_t m_image;
+  std::ptrdiff_t m_image;
   std::ptrdiff_t m_scores = 0;
   std::int32_t *m_heap, *m_kept;
   std::int32_t m_size = 0, m_count = 0;
@@ -114,7 +114,7 @@ class suppression {
 template <class = void>
 inline void non_max_suppression(const non_max_suppression_args& a, const tile_range&, std::byte* scratch) {
   const std::int64_t most = a.output.shape[0];
-  std::int64_t row = 0;
+  std::ptrdiff_t row = 0;
   const auto write = [&](std::int64_t image, std::int64_t category, std::int64_t box) {
     const std::int64_t values[3] = {image, category, box};
     for (int i = 0; i < 3; ++i)

@@ -37,11 +37,12 @@ class top_k_line {
   }
 
  private:
-  std::int64_t at(std::int64_t i) const {
-    return element<std::int64_t>(m_a.output.data, m_to + i * m_a.output.stride[m_a.axis]);
+  std::ptrdiff_t index(const tensor_view& t, std::ptrdiff_t first, std::int64_t i) const {
+    return first + static_cast<std::ptrdiff_t>(i) * t.stride[m_a.axis];
   }
+  std::int64_t at(std::int64_t i) const { return element<std::int64_t>(m_a.output.data, index(m_a.output, m_to, i)); }
   void put(std::int64_t i, std::int64_t position) {
-    put_element(m_a.output.data, m_to + i * m_a.output.stride[m_a.axis], position);
+    put_element(m_a.output.data, index(m_a.output, m_to, i), position);
   }
   void swap(std::int64_t i, std::int64_t j) {
     const std::int64_t first = at(i);
@@ -49,8 +50,8 @@ class top_k_line {
     put(j, first);
   }
   bool better(std::int64_t i, std::int64_t j) const {
-    const T x = element<T>(m_a.input.data, m_from + i * m_a.input.stride[m_a.axis]),
-            y = element<T>(m_a.input.data, m_from + j * m_a.input.stride[m_a.axis]);
+    const T x = element<T>(m_a.input.data, index(m_a.input, m_from, i)),
+            y = element<T>(m_a.input.data, index(m_a.input, m_from, j));
     if (m_a.smallest ? below(x, y) : below(y, x)) return true;
     return !(m_a.smallest ? below(y, x) : below(x, y)) && i < j;
   }

@@ -14,9 +14,8 @@
 #pragma clang attribute push(__attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,f16c"))), \
                              apply_to = function)
 #endif
-#if !defined(__aarch64__) || __clang_major__ >= 15
-#pragma float_control( \
-    push)  // older compilers for AArch64 have no such stack: there, contraction stays off after the region
+#if defined(NSK_IMPL_FLOAT_STACK)
+#pragma float_control(push)
 #endif
 #pragma clang fp contract(off)
 #elif defined(__GNUC__)

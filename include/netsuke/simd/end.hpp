@@ -6,7 +6,7 @@
 #undef NSK_IN_REGION
 #undef NSK_REGION_COMPACT
 #if defined(__clang__)
-#if !defined(__aarch64__) || __clang_major__ >= 15
+#if defined(NSK_IMPL_FLOAT_STACK)
 #pragma float_control(pop)
 #endif
 #if defined(NSK_ISA_AVX2) || defined(NSK_ISA_AVX512)

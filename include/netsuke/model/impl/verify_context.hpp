@@ -13,6 +13,8 @@ namespace impl {
 /// Limits that keep sums of sizes far from overflow, whatever the file says.
 inline constexpr std::int64_t max_elements = 0x7fffffff;
 inline constexpr std::int64_t max_extent = std::int64_t{1} << 44;
+/// Most bytes of an arena, and of a lane: both together are addressed by a pointer.
+inline constexpr std::int64_t max_memory = sizeof(void*) >= 8 ? max_extent : std::int64_t{1} << 30;
 
 /// What the steps before `next` have written of a buffer: between `begin` and `end`, so many bytes.
 struct written_part {

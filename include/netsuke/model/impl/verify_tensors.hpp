@@ -21,6 +21,8 @@ NSK_COLD inline status verify_memory(const verify_context& c) {
     return bytes % arena_alignment == 0 && bytes <= std::uint64_t{max_extent};
   };
   if (!sane(v.arena_bytes()) || v.arena_bytes() < over_read || !sane(v.lane_bytes())) return status_code::bad_buffer;
+  if (v.arena_bytes() > std::uint64_t{max_memory} || v.lane_bytes() > std::uint64_t{max_memory})
+    return status_code::memory_unreachable;
   for (std::uint32_t i = 0; i < v.buffers()->size(); ++i) {
     const format::Buffer* b = v.buffers()->Get(i);
     const status bad{status_code::bad_buffer, static_cast<std::int32_t>(i)};
@@ -112,6 +114,7 @@ NSK_COLD inline bool is_possible(const format::Tensor& t) {
     elements *= length;
     constexpr std::int64_t widest_border = 2 * 0xffff;
     if (stride > max_extent / (length + widest_border) || stride < -max_extent / (length + widest_border)) return false;
+    if (stride > PTRDIFF_MAX || stride < PTRDIFF_MIN) return false;
   }
   const format::Halo* h = t.halo();
   const bool bordered = h && (h->top() | h->left() | h->bottom() | h->right()) != 0;
