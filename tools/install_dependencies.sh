@@ -8,13 +8,16 @@ set -euo pipefail
 packages=(g++ clang cmake ninja-build meson ccache pkg-config libflatbuffers-dev flatbuffers-compiler libprotozero-dev libcli11-dev
           nlohmann-json3-dev libstb-dev libtbb-dev doctest-dev python3 python3-venv binutils ca-certificates)
 # The NEON build is tested on an emulator, layout by the version that wrote it; what is not there is skipped, and says so.
-optional_packages=(g++-aarch64-linux-gnu qemu-user clang-format-14)
+# Headers and programs of machines with 32-bit pointers and of Windows are tested with the other two compilers and zig.
+optional_packages=(g++-aarch64-linux-gnu qemu-user clang-format-14 g++-arm-linux-gnueabihf g++-mingw-w64-x86-64-posix)
 python_packages=(numpy onnx onnxruntime pillow)
 python_modules="numpy, onnx, onnxruntime, PIL"
 # Tests of TensorFlow Lite models compare with these; without them they are skipped, and say so.
 optional_python_packages=(ai-edge-litert flatbuffers)
 # Tests of decision trees train and export with these; the same holds for them.
 tree_python_packages=(lightgbm onnxmltools)
+# The newest FlatBuffers whose headers are tested, and the Rust package that carries them.
+newest_flatbuffers_crate=flatc-fork newest_flatbuffers_version=0.5.0+25.12.19
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -66,6 +69,28 @@ install_optional_python() {
   "$1" -c "import lightgbm, onnxmltools" 2>/dev/null ||
     "$1" -m pip install --quiet --disable-pip-version-check "${tree_python_packages[@]}" >&2 2>/dev/null ||
     say "not installed: ${tree_python_packages[*]}; tests of trees that LightGBM trains will be skipped"
+  "$1" -c "import ziglang" 2>/dev/null ||
+    "$1" -m pip install --quiet --disable-pip-version-check ziglang >&2 2>/dev/null ||
+    say "not installed: ziglang; nothing will be compiled for WebAssembly and macOS"
+}
+
+# Puts the headers of the newest FlatBuffers into the folder given, where cargo can fetch them. The tests use them, nothing else does.
+install_newest_flatbuffers() {
+  [ ! -d "$1/flatbuffers" ] || return 0
+  command -v cargo >/dev/null || { say "no cargo: the newest FlatBuffers will not be tested"; return 0; }
+  local project
+  project=$(mktemp -d)
+  mkdir "$project/src"
+  touch "$project/src/lib.rs"
+  printf '[package]\nname = "headers"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\n%s = "=%s"\n' \
+    "$newest_flatbuffers_crate" "$newest_flatbuffers_version" > "$project/Cargo.toml"
+  if (cd "$project" && cargo vendor --quiet vendor >/dev/null 2>&1); then
+    mkdir -p "$1"
+    cp -r "$project/vendor/$newest_flatbuffers_crate/flatbuffers/include/flatbuffers" "$1/"
+  else
+    say "not fetched: $newest_flatbuffers_crate; the newest FlatBuffers will not be tested"
+  fi
+  rm -rf "$project"
 }
 
 # Prints an interpreter with the modules: $NSK_PYTHON, the environment made earlier, the system's, or a new environment.
@@ -89,4 +114,7 @@ find_python() {
 
 install_packages
 install_optional_packages
-if [ "${1:-}" = "--python" ]; then find_python "${2:?--python needs a directory}"; fi
+if [ "${1:-}" = "--python" ]; then
+  install_newest_flatbuffers "$(dirname "${2:?--python needs a directory}")/flatbuffers_newest"
+  find_python "$2"
+fi
