@@ -3,7 +3,7 @@
 """Plants an error in every rule that folds, fuses, crops or recognises, or in the import of TensorFlow Lite files (--tflite), one at a time,
 and expects that random models show it.
 
-    planted.py WORK_FOLDER [--tflite] [--count 1500] [--only PATTERN] [-- CMAKE_OPTION...]
+    planted.py [--tflite] [--count 1500] [--only PATTERN] WORK_FOLDER [-- CMAKE_OPTION...]
 
 Copies the sources to WORK_FOLDER, builds the worker there, and for each error builds it again and runs the driver. Prints a table of
 the first seed that showed each error; exit code 1 where one was not shown, or where a rule's text changed so that nothing was planted.

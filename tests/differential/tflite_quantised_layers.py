@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random quantised layers with a memory: LSTM with 8-bit weights, outputs and hidden states and a 16-bit cell, over several runs.
+"""Random quantised layers with a memory, over several runs: LSTM with 8-bit weights, outputs and hidden states and a 16-bit cell; SVDF.
 
 The weights of states are so small that what a state is off by shrinks from instant to instant, faster than rounding adds to it.
 """
@@ -64,4 +64,22 @@ def lstm(seed):
     return Case(content, {"x": given}, {"dequantize": True}, bounds={"y": STEPS * h_scale}, operators=["UNIDIRECTIONAL_SEQUENCE_LSTM"])
 
 
-FAMILIES = {"quantised_layer": (1, lstm)}
+def svdf(seed):
+    """The state holds 16 bits; what it is off by meets the weights over time."""
+    l = Layer(seed)
+    batch, inputs, rank, units, length = l.choose.choice([1, 3]), l.choose.randint(1, 9), l.choose.choice([1, 2, 3]), l.choose.choice([1, 4, 7]), l.choose.choice([1, 3, 10])
+    filters, w_scale, state_scale, time_scale, y_scale = rank * units, 0.004, 3 / 32767, 1 / 32767, 0.02
+    x_zero, y_zero = l.choose.choice([0, 3, -20]), -128  # LiteRT wants a RELU and leaves it to the zero point
+    x = l.tensor("x", np.zeros([batch, inputs], np.int8), 2 / 127, x_zero, constant=False)
+    operands = [x, l.weights("w", [filters, inputs], scale=w_scale), l.weights("t", [filters, length], np.int16, time_scale, 32767),
+                l.weights("b", [units], I, state_scale * time_scale, 10 ** 7) if l.some(0.7) else -1,
+                l.tensor("state", np.zeros([batch, length * filters], np.int16), state_scale, 0, False, True)]
+    y = l.tensor("y", np.zeros([batch, units], np.int8), y_scale, y_zero, constant=False)
+    o = l.w.operator("SVDF", operands, [y], ("SVDFOptions", {"rank": rank, "fusedActivationFunction": 1}))
+    o.mutatingVariableInputs = [i >= 0 and bool(l.w.graph.tensors[i].isVariable) for i in operands]
+    given = l.numbers.integers(-128, 127, [2 * RUNS, batch, inputs], endpoint=True).astype(np.int8)
+    bound = STEPS * y_scale + rank * length * state_scale
+    return Case(l.w.finish([x], [y]), {"x": given}, {"dequantize": True}, bounds={"y": bound}, operators=["SVDF"])
+
+
+FAMILIES = {"quantised_layer": (1, lstm), "quantised_filter": (1, svdf)}
