@@ -65,7 +65,7 @@ def types_of(text):
         option = re.match(r"^  (?:(?:-\w,)?(--[\w-]+)|(\w+))(?: (\S+))?", line)
         if option and (option[1] or (option[3] or "").startswith("FILE")):
             form = re.sub(r"=[-\d.e+]+$", "", option[3] or "")  # without the value when left out
-            found[option[1] or option[2]] = form if re.fullmatch(r"[A-Z].*", form) else ""
+            found[option[1] or option[2]] = form if re.fullmatch(r"[A-Z].*[^:]|[A-Z]", form) else ""  # not "Excludes:"
     return found
 
 
