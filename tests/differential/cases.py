@@ -13,6 +13,7 @@ import matrices
 import moves
 import networks
 import normalizations
+import others
 import patterns
 import quantised
 import recurrent
@@ -22,7 +23,7 @@ import windows
 from examine import Case
 from net import Net, Unfit
 
-MODULES = [elementwise, windows, reductions, moves, matrices, resizing, normalizations, patterns, recurrent, flow, quantised, networks]
+MODULES = [elementwise, windows, reductions, moves, matrices, resizing, normalizations, patterns, recurrent, flow, quantised, networks, others]
 FAMILIES = {f"{m.__name__}.{name}": made for m in MODULES for name, made in m.FAMILIES.items()}
 ATTEMPTS = 60
 
@@ -82,7 +83,7 @@ def case_of(net, family):
     if special and len(net.nodes) > 1 and not known.CLAMPS.isdisjoint(n.op_type for n in net.nodes):
         special = False
         net.feeds = {n: [tamed(a) for a in runs] for n, runs in net.feeds.items()}
-    return Case(model, net.feeds, request, family, net.twin.model() if net.twin else None, special, net.state_shapes, net.sets)
+    return Case(model, net.feeds, request, family, net.twin.model() if net.twin else None, special, net.state_shapes, net.sets, net.bounded)
 
 
 def tamed(array):
@@ -102,7 +103,7 @@ def save(case, verdict, folder):
     for index, (name, runs) in enumerate(case.feeds.items()):
         np.save(folder / f"in{index}.npy", np.stack(runs))
     sets = {n: [v, list(s), np.dtype(d).name] for n, (v, s, d) in case.sets.items()}
-    text = {"request": case.request, "feeds": list(case.feeds), "family": case.family, "special": case.special,
+    text = {"request": case.request, "feeds": list(case.feeds), "family": case.family, "special": case.special, "bounded": case.bounded,
             "state_shapes": {n: list(s) for n, s in case.state_shapes.items()}, "sets": sets, "kind": verdict.kind, "text": verdict.text}
     (folder / "case.json").write_text(json.dumps(text, indent=1) + "\n")
 
@@ -112,4 +113,4 @@ def load(folder):
     text = json.loads((folder / "case.json").read_text())
     feeds = {name: list(np.load(folder / f"in{index}.npy")) for index, name in enumerate(text["feeds"])}
     sets = {n: (v, s, np.dtype(d)) for n, (v, s, d) in text["sets"].items()}
-    return Case(onnx.load(folder / "model.onnx"), feeds, text["request"], text["family"], onnx.load(twin) if twin.exists() else None, text["special"], text["state_shapes"], sets)
+    return Case(onnx.load(folder / "model.onnx"), feeds, text["request"], text["family"], onnx.load(twin) if twin.exists() else None, text["special"], text["state_shapes"], sets, text.get("bounded", False))

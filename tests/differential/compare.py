@@ -8,6 +8,7 @@ where they do not even agree on what it is (a number, an infinity, none; one int
 import numpy as np
 
 NEAR = 2e-6
+WINOGRAD = 3e-5  # of the largest magnitude
 TINY = 2.0 ** -125   # results below are 0 (docs/conventions.md)
 LARGEST = float(np.finfo(np.float32).max)
 SPREAD = 16
@@ -46,7 +47,7 @@ def differing(got, want, share=NEAR):
     return ~(same | overflow)
 
 
-def explained(got, want, disturbed):
+def explained(got, want, disturbed, share):
     """A mask of the elements that rounding explains."""
     if not disturbed or any(d.shape != got.shape for d in disturbed):
         return np.zeros(got.shape, bool)
@@ -57,7 +58,7 @@ def explained(got, want, disturbed):
     g = widened(got)
     with np.errstate(all="ignore"):
         low, high = every.min(axis=0), every.max(axis=0)
-        room = SPREAD * (high - low) + margin(every[0], NEAR)
+        room = SPREAD * (high - low) + margin(every[0], share)
         return unsure | ((g >= low - room) & (g <= high + room))
 
 
@@ -71,7 +72,7 @@ def difference(got, want, disturbed=(), share=NEAR, rows=None, excused=False):
     if excused and want.dtype.kind == "f":
         apart &= ~np.isnan(want)
     if apart.any():
-        apart &= ~explained(got, want, disturbed)
+        apart &= ~explained(got, want, disturbed, share)
     if not apart.any():
         return None
     at = tuple(int(i) for i in np.argwhere(apart)[0])

@@ -7,10 +7,10 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 F, I = np.float32, np.int64
-NEWEST_OPSET = 25  # of the ONNX Runtime that the tests install; the converter knows newer ones, which change no operator that it has
-OPSETS = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25]
+OPSETS = list(range(7, 29))  # to the newest that the converter knows
 PROTO = {np.dtype(F): TensorProto.FLOAT, np.dtype(I): TensorProto.INT64, np.dtype(np.int32): TensorProto.INT32, np.dtype(bool): TensorProto.BOOL,
-         np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int8): TensorProto.INT8, np.dtype(np.float64): TensorProto.DOUBLE}
+         np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int8): TensorProto.INT8, np.dtype(np.float64): TensorProto.DOUBLE,
+         np.dtype(np.float16): TensorProto.FLOAT16}
 SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-45, -1e-40, 1.1754944e-38, 3.4028235e38, -3.4028235e38, 1e30, -1e20, 1e-20, 2147483648.0,
                     -2147483648.0, 9.3e18, 0.5, -0.5, 1.5, 2.5, 87.5, -87.5, 100.0, -104.0, 16777217.0], F)
 
@@ -36,6 +36,7 @@ class Net:
         self.state_inputs, self.state_shapes = {}, {}
         self.sets = {}       # inputs that --set makes constants: {name: (value, shape, type)}
         self.functions = []
+        self.bounded = False # the engine gives as many rows as there can be, and -1 in those that are not needed
 
     # Random choices.
     def chance(self, p):

@@ -92,7 +92,7 @@ def copy_sources(folder):
         source, target = REPOSITORY / name, folder / name
         if target.exists():
             shutil.rmtree(target) if target.is_dir() else target.unlink()
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns("corpus", "__pycache__")) if source.is_dir() else shutil.copy2(source, target)
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns("corpus", "__pycache__"), copy_function=shutil.copy) if source.is_dir() else shutil.copy(source, target)
 
 
 def build(folder):
@@ -102,8 +102,11 @@ def build(folder):
 
 def first_sign(folder, families, options):
     """The first line of the driver that tells of a finding, or None."""
-    command = [sys.executable, HERE / "driver.py", folder / "build/tests/differential/differential_worker", *options, "--seed", "1", "--first", "--family", *families]
+    command = [sys.executable, folder / "tests/differential/driver.py", folder / "build/tests/differential/differential_worker", *options, "--seed", "1", "--first",
+               "--family", *families]
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    if "families:" not in done.stdout and "seed" not in done.stdout:
+        raise SystemExit(f"the driver failed: {done.stderr[-600:]}")
     return next((line for line in done.stdout.splitlines() if re.match(r"(wrong|disagree|apart|crashed|failed): seed", line)), None)
 
 

@@ -436,8 +436,12 @@ json serve(const json& request) {
   if (rows != 0)
     answer["rows"] = numbers.add({masks}, {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(masks.size())});
   evaluate(request, file, inputs, names, numbers, answer);
-  for (int i = 0; i < file.view.variant(0).step_count(); ++i)
-    answer["steps"].push_back(nsk::name_of(file.view.variant(0).step(i).op()));
+  answer["winograd"] = false;
+  for (int i = 0; i < file.view.variant(0).step_count(); ++i) {
+    const nsk::step_view step = file.view.variant(0).step(i);
+    answer["steps"].push_back(nsk::name_of(step.op()));
+    if (step.algorithm() != nsk::conv_algorithm::direct) answer["winograd"] = true;
+  }
   numbers.write(request.at("result").get<std::string>());
   return answer;
 }
