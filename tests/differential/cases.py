@@ -48,6 +48,7 @@ def vary_request(net):
     """Options of the conversion that change the plan, and nothing that is computed."""
     net.request["max_tile_us"] = net.choice([100.0, 100.0, 5.0, 0.05])
     net.request["winograd"] = net.chance(0.85)
+    net.request["check"] = net.chance(0.3)
     if net.chance(0.04):
         bind_input(net)
     elif net.chance(0.12):

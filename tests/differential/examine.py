@@ -166,6 +166,9 @@ def examine(worker, case):
     try:
         for disturbed in (0, 5):
             answer = worker.ask(model, case.feeds, {**request, "disturbed": disturbed})
+            if answer["status"] == "refused" and answer["code"] == 3:
+                verdict = examine(worker, dataclasses.replace(case, request={**case.request, "check": False}))
+                return Verdict("refused", "the check refuses what is right") if verdict.kind in ("good", "known", "peer alone") else verdict
             if answer["status"] == "refused" and "cannot be run by the engine" in answer["message"]:
                 return Verdict("failed", answer["message"])
             if answer["status"] == "refused":

@@ -69,6 +69,7 @@ convert_options options_of(const json& request) {
   o.winograd = request.value("winograd", true);
   o.find_states = request.value("find_states", true);
   o.max_tile_us = request.value("max_tile_us", 100.0);
+  o.skips_check = !request.value("check", false);
   o.quiet = true;
   return o;
 }
