@@ -98,6 +98,15 @@ def first_difference(case, got, want, disturbed, share, names=None, rows=None):
     return None
 
 
+def overflows(results):
+    return any(np.any(np.abs(a[np.isfinite(a)]) > compare.LARGEST) for runs in results.values() for a in runs if a.dtype.kind == "f")
+
+
+def nearly_equal(engine, reference):
+    with np.errstate(all="ignore"):
+        return all(np.nanmax(np.abs(g - w), initial=0) <= 1e-6 for n in engine for g, w in zip(engine[n], reference[n]) if g.dtype.kind == "f")
+
+
 def padded(array, shape):
     result = np.full(shape, -1, array.dtype)
     result[:len(array)] = array
@@ -120,10 +129,12 @@ def judge(worker, case, answer, other, declined):
             return None
         if text:
             agrees = other is not None and not first_difference(case, engine, float32_of(other), disturbed, share, case.outputs, rows)
-            if agrees and (case.special or case.is_huge):
+            if agrees and (case.special or case.is_huge or overflows(reference)):
                 return Verdict("known", "the evaluator computes in double precision, where nothing overflows")
             if agrees and not first_difference(case, engine, reference, disturbed, ROUNDING, None, rows):
                 return Verdict("known", "the evaluator does not lose what single precision loses inside a node")
+            if agrees and nearly_equal(engine, reference):
+                return Verdict("known", "a function whose error is bounded absolutely (docs/conventions.md)")
             reason = known.reason(case, text)
             if reason:
                 return Verdict("known", reason)

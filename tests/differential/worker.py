@@ -74,6 +74,8 @@ class Worker:
                 self.stop()
                 raise Crashed(f"no answer within {self.seconds} s")
             line = self.process.stdout.readline()
+            while line and not line.startswith("{"):  # the command's own tables
+                line = self.process.stdout.readline()
         except BrokenPipeError:
             line = ""
         if not line:
