@@ -53,6 +53,8 @@ def vary_request(net):
         bind_input(net)
     elif net.chance(0.12):
         open_batch(net)
+    elif net.chance(0.08):
+        open_axes(net)
 
 
 def bind_input(net):
@@ -64,6 +66,15 @@ def bind_input(net):
         net.sets[name] = (value, net.shapes[name], np.float32)
         net.request["sets"] = [f"{name}={value}"]
         del net.feeds[name]
+
+
+def open_axes(net):
+    """--input: any axes of the inputs are open, and bound at conversion."""
+    inputs = {name: runs[0].shape for name, runs in net.feeds.items() if runs[0].ndim}
+    if net.twin or net.state_inputs or any(d == 0 for shape in inputs.values() for d in shape):
+        return
+    net.request["open"] = [[name, axis] for name, shape in inputs.items() for axis in range(len(shape)) if net.chance(0.5)]
+    net.request["inputs"] = [name + "=" + "x".join(map(str, shape)) for name, shape in inputs.items()]
 
 
 def open_batch(net):

@@ -167,7 +167,7 @@ class Net:
     def model(self, outputs=None, checked=True):
         outputs = self.outputs if outputs is None else outputs
         info = helper.make_tensor_value_info
-        open_axis = {(name, axis): "N" for name, axis in self.request.get("open", [])}
+        open_axis = {(name, axis): "N" if self.request.get("batch") else f"{name}_{axis}" for name, axis in self.request.get("open", [])}
         inputs = [info(n, PROTO[self.types[n]], [open_axis.get((n, i), d) for i, d in enumerate(self.shapes[n])])
                   for n in [*self.feeds, *self.state_inputs, *self.sets]]
         tensors = [numpy_helper.from_array(np.asarray(a, order="C"), n) for n, a in self.constants.items()]

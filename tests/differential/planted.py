@@ -3,7 +3,7 @@
 """Plants an error in every rule that folds, fuses, crops or recognises, or in the import of TensorFlow Lite files (--tflite), one at a time,
 and expects that random models show it.
 
-    planted.py [--tflite] [--count 1500] [--only PATTERN] WORK_FOLDER [-- CMAKE_OPTION...]
+    planted.py [--tflite] [--count 1500] [--only PATTERN] WORK_FOLDER [--cmake OPTION...]
 
 Copies the sources to WORK_FOLDER, builds the worker there, and for each error builds it again and runs the driver. Prints a table of
 the first seed that showed each error; exit code 1 where one was not shown, or where a rule's text changed so that nothing was planted.
@@ -116,7 +116,7 @@ def main():
     parser.add_argument("--tflite", action="store_true")
     parser.add_argument("--count", type=int, default=1500)
     parser.add_argument("--only", default="", help="errors whose file or text matches")
-    parser.add_argument("cmake", nargs="*", help="options of cmake, behind --")
+    parser.add_argument("--cmake", nargs=argparse.REMAINDER, default=[], help="options of cmake: the last of all")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     copy_sources(arguments.folder)

@@ -43,6 +43,8 @@ form("resized_constant_of_one_pixel", "(float[1,1,1,1] x) => (float[1,1,1,1] y)"
 form("resized_to_no_whole_length", "(float[1,2,4,4] x) => (float[1,2,2,1] y)",
      'y = Resize<coordinate_transformation_mode="pytorch_half_pixel", mode="linear">(x, , s)', {"s": np.float32([1, 1, 0.6, 0.4])})
 
+form("gemm_of_computed_matrices", "(float[4,3] x, float[5,4] b, float[3,5] c) => (float[3,5] y)", "y = Gemm<transA=1, transB=1, alpha=0.5, beta=-2.0>(x, b, c)")
+form("gemm_of_computed_matrices_and_a_bias", "(float[3,4] x, float[4,5] b) => (float[3,5] y)", "y = Gemm<alpha=-1.5, beta=0.25>(x, b, c)", {"c": floats(5)})
 form("parts_inside_parts", "(float[2,1,33,1] a, float[2,1,2,1] b, float[2,1,1,1] c, float[1,1,33,1] u) => (float[2,1,36,1] y)",
      "t = Concat<axis=2>(a, b, c) y = ScatterElements<axis=3>(t, i, u)", {"i": np.zeros((1, 1, 33, 1), np.int64)})
 form("branches_before_where", "(float[2,3] x) => (float[2,3] y)",

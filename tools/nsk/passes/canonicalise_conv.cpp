@@ -104,7 +104,6 @@ void canonicaliser::gemm(const node& n) {
     }
     emit(n, std::move(d), {x}, product);
   } else {
-    if (alpha != 1 || (bias_per_column && beta != 1)) refuse_node(n, "alpha and beta other than 1 need a constant B");
     int right = in(n, 1);
     if (transpose_b) {
       const int turned = temporary(n, "transB", {b[1], b[0]});
@@ -112,7 +111,9 @@ void canonicaliser::gemm(const node& n) {
       right = turned;
     }
     if (bias_per_column) product = temporary(n, "product", out);
-    emit(n, mat_mul_parameters{}, {x, right}, product);
+    const int plain = alpha == 1 ? product : temporary(n, "plain", out);
+    emit(n, mat_mul_parameters{}, {x, right}, plain);
+    if (alpha != 1) combine(n, binary_kind::mul, plain, scalar(n, "alpha", alpha), "", product);
   }
   if (product != of(output_of(n))) {
     if (beta != 1) {
