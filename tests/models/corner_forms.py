@@ -51,6 +51,10 @@ form("branches_before_where", "(float[2,3] x) => (float[2,3] y)",
      "s = ReduceSum<keepdims=0>(x) c = Greater(s, zero) y = If(c) <then_branch = t () => (float[2,3] p) { p = Relu(x) },"
      " else_branch = e () => (float[2,3] q) { q = Neg(x) }>", {"zero": np.float32(0)}, opset=8)
 
+# Random inputs of the converter's check are negative, too; ours are not.
+for name, op in (("logarithm", "Log"), ("root", "Sqrt")):
+    form(f"{name}_before_a_clamp", "(float[4,8] x) => (float[4,8] y)", f"t = {op}(x) y = Relu(t)", inputs={"x": np.abs(floats(4, 8)) + np.float32(0.5)})
+
 REFUSED = {
     "celu_of_negative_alpha": ("(float[4] x) => (float[4] y)", "y = Celu<alpha=-1.0>(x)", {}, "positive alpha"),
     "clip_to_no_number": ("(float[4] x) => (float[4] y)", "y = Clip(x, low)", {"low": np.float32(np.nan)}, "not a number"),

@@ -2,6 +2,7 @@
 #include "report/compare.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <set>
@@ -78,6 +79,14 @@ array in_source_order(array got, const shape_t& shape, const std::vector<int>& o
   return permuted(got, inverse);
 }
 
+/// Takes over the engine's numbers where the source's result is not a number: clamps make a limit of it there
+/// (docs/conventions.md).
+void take_over_limits(const array& got, array& wanted) {
+  if (!is_float(wanted.type)) return;
+  for (std::int64_t i = 0; i < wanted.count(); ++i)
+    if (std::isnan(wanted.number(i))) wanted.set(i, got.number(i));
+}
+
 /// Evaluates the source again, each value from the engine's earlier ones, and notes how far each of the engine's is
 /// from it.
 void measure_locally(const graph& g, const std::map<std::string, array>& inputs, const engine_values& engine,
@@ -88,6 +97,7 @@ void measure_locally(const graph& g, const std::map<std::string, array>& inputs,
     if (found == engine.end() || found->second.got.count() != value.count()) return;
     const engine_value& e = found->second;
     const array ordered = e.order.empty() ? e.got : in_source_order(e.got, value.shape, e.order);
+    take_over_limits(ordered, value);
     local[name] = measure(ordered, value, operands_of(operands, name)).relative;
     value = converted(ordered, value.type);
   });
