@@ -3,7 +3,7 @@
 #if defined(BEFORE)
 #include BEFORE
 #endif
-#include <netsuke/model/model.hpp>
+#include <netsuke/netsuke.hpp>
 #if defined(AFTER)
 #include AFTER
 #endif
@@ -24,6 +24,17 @@ int past_the_end_of_a_vector(std::uint32_t i) {
   return reinterpret_cast<const flatbuffers::Vector<std::uint8_t>*>(bytes)->Get(i);
 }
 
+struct no_operators : nsk::default_settings {
+  using ops = nsk::op_list<>;
+};
+
+/// A session that has no model does nothing.
+int runs_without_a_model() {
+  nsk::session<no_operators> net;
+  net.run();
+  return net.step(nsk::work{1}) ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -31,6 +42,7 @@ int main(int argc, char** argv) {
     case '1': return past_the_end(3);
     case '2': return static_cast<int>(bytes_of_no_model());
     case '3': return past_the_end_of_a_vector(2);
+    case '4': return runs_without_a_model();
     default: return past_the_end(2);
   }
 }

@@ -232,7 +232,7 @@ GUARDS = {
     ]),
     "flatbuffers": (flatbuffers, [
         ("a name that the oldest version lacks", lambda t: t.replace(
-            "model/impl/verify_structure.hpp", "Verifier::Options limits", "SizeVerifier::Options limits")),
+            "model/impl/table_verifier.hpp", "Verifier::Options limits", "SizeVerifier::Options limits")),
         ("an old version that is let in", lambda t: t.replace("model/impl/flatbuffers.hpp", "^#error.*$", "")),
     ]),
 }
