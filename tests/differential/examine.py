@@ -14,6 +14,7 @@ import peers
 from worker import Crashed
 
 
+BROKEN = ("cannot be run by the engine", "before anything produces it")  # refusals that no valid model should meet
 ROUNDING = 1e-3  # of the largest magnitude: what sums that cancel inside a node may lose, where ONNX Runtime loses as much
 
 
@@ -180,7 +181,7 @@ def examine(worker, case):
             if answer["status"] == "refused" and answer["code"] == 3:
                 verdict = examine(worker, dataclasses.replace(case, request={**case.request, "check": False}))
                 return Verdict("refused", "the check refuses what is right") if verdict.kind in ("good", "known", "peer alone") else verdict
-            if answer["status"] == "refused" and "cannot be run by the engine" in answer["message"]:
+            if answer["status"] == "refused" and any(text in answer["message"] for text in BROKEN):
                 return Verdict("failed", answer["message"])
             if answer["status"] == "refused":
                 return Verdict("refused" if other is not None else "both refuse", answer["message"])
