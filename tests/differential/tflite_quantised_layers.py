@@ -68,11 +68,12 @@ def svdf(seed):
     """The state holds 16 bits; what it is off by meets the weights over time."""
     l = Layer(seed)
     batch, inputs, rank, units, length = l.choose.choice([1, 3]), l.choose.randint(1, 9), l.choose.choice([1, 2, 3]), l.choose.choice([1, 4, 7]), l.choose.choice([1, 3, 10])
-    filters, w_scale, state_scale, time_scale, y_scale = rank * units, 0.004, 3 / 32767, 1 / 32767, 0.02
+    most = 32767 // (rank * length)  # LiteRT adds up 16-bit products in 32 bits
+    filters, w_scale, state_scale, time_scale, y_scale = rank * units, 0.004, 3 / 32767, 1 / most, 0.02
     x_zero, y_zero = l.choose.choice([0, 3, -20]), -128  # LiteRT wants a RELU and leaves it to the zero point
     x = l.tensor("x", np.zeros([batch, inputs], np.int8), 2 / 127, x_zero, constant=False)
-    operands = [x, l.weights("w", [filters, inputs], scale=w_scale), l.weights("t", [filters, length], np.int16, time_scale, 32767),
-                l.weights("b", [units], I, state_scale * time_scale, 10 ** 7) if l.some(0.7) else -1,
+    operands = [x, l.weights("w", [filters, inputs], scale=w_scale), l.weights("t", [filters, length], np.int16, time_scale, most),
+                l.weights("b", [units], I, state_scale * time_scale, 10 ** 6) if l.some(0.7) else -1,
                 l.tensor("state", np.zeros([batch, length * filters], np.int16), state_scale, 0, False, True)]
     y = l.tensor("y", np.zeros([batch, units], np.int8), y_scale, y_zero, constant=False)
     o = l.w.operator("SVDF", operands, [y], ("SVDFOptions", {"rank": rank, "fusedActivationFunction": 1}))
