@@ -9,6 +9,7 @@
 
 #include "io/model_file.hpp"
 #include "cli/progress.hpp"
+#include "errors.hpp"
 #include "graph/infer.hpp"
 #include "passes/compile.hpp"
 #include "report/compare.hpp"
@@ -159,6 +160,20 @@ TEST_CASE("a graph is laid out in layers, boxes apart, lines from box to box") {
   CHECK(g.height / g.width < 2.8);
   CHECK_FALSE(g.bridges.empty());
   CHECK(lay_out({}).boxes.empty());
+}
+
+TEST_CASE("a graph with too many lines is not laid out") {
+  layout_request all_to_all, long_way;
+  const int boxes = 400;
+  for (int i = 0; i < 2 * boxes; ++i) {
+    all_to_all.widths.push_back(80);
+    for (int k = 0; i >= boxes && k < boxes; ++k) all_to_all.edges.push_back({k, i});
+    long_way.widths.push_back(80);
+    if (i > 0) long_way.edges.push_back({i - 1, i});
+    if (i > 0) long_way.edges.push_back({0, i});
+  }
+  CHECK_THROWS_WITH_AS(lay_out(all_to_all), doctest::Contains("too many to draw"), nsk::tool::error);
+  CHECK_THROWS_WITH_AS(lay_out(long_way), doctest::Contains("too many to draw"), nsk::tool::error);
 }
 
 TEST_CASE("a chain without branches is straight") {

@@ -65,16 +65,18 @@ std::string kind_of(const step_view& s, const tile_space& space) {
   }
 }
 
-/// Share of the output that the largest tile computes.
+/// Share of the output that the largest tile computes. Along each dimension all tiles but the last are as long as the
+/// first.
 double largest_tile_share(const step_view& s, const tile_space& space) {
   const tile_grid grid = tile_grid_of(space, s.tile());
-  std::int64_t largest = 0;
-  for (std::int64_t i = 0; i < grid.count(); ++i) {
+  std::int64_t rows = 0, pixels = 0, channels = 0;
+  for (const std::int64_t i : {std::int64_t{0}, grid.count() - 1}) {
     const tile_range r = range_of_tile(space, s.tile(), grid, i);
-    const std::int64_t pixels = std::int64_t{r.row_end - r.row_begin} * (r.pixel_end - r.pixel_begin);
-    largest = std::max(largest, pixels * (r.channel_end - r.channel_begin));
+    rows = std::max<std::int64_t>(rows, r.row_end - r.row_begin);
+    pixels = std::max<std::int64_t>(pixels, r.pixel_end - r.pixel_begin);
+    channels = std::max<std::int64_t>(channels, r.channel_end - r.channel_begin);
   }
-  return static_cast<double>(largest) /
+  return static_cast<double>(rows * pixels * channels) /
          static_cast<double>(std::max<std::int64_t>(1, space.rows * space.pixels * space.channels));
 }
 

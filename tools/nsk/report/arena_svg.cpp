@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <vector>
 
 #include "report/labels.hpp"
@@ -105,9 +106,12 @@ void draw_blocks(svg_page& page, const scale& s, const std::vector<block>& block
 
 /// Marks the top of the arena and the step at which most bytes are alive.
 void draw_peak(svg_page& page, const scale& s, const std::vector<block>& blocks, int steps, double arena) {
-  std::vector<double> alive(static_cast<std::size_t>(steps), 0);
-  for (const block& b : blocks)
-    for (int step = b.first; step <= b.last; ++step) alive[static_cast<std::size_t>(step)] += b.bytes;
+  std::vector<double> alive(static_cast<std::size_t>(steps) + 1, 0);  // first what changes with each step
+  for (const block& b : blocks) {
+    alive[static_cast<std::size_t>(b.first)] += b.bytes;
+    alive[static_cast<std::size_t>(b.last) + 1] -= b.bytes;
+  }
+  std::partial_sum(alive.begin(), alive.end(), alive.begin());
   const auto most = std::max_element(alive.begin(), alive.end());
   const int step = static_cast<int>(most - alive.begin());
   page.line(left, s.y(arena), left + steps * s.step_width, s.y(arena), "class=\"peak\"");

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "report/graph_layout.hpp"
 #include "report/graph_svg.hpp"
 
 namespace nsk::tool {
@@ -74,6 +75,7 @@ std::vector<step_edge> flow_of(const variant_view& v) {
       }
       if (!found && t.where() == storage::input) sources.insert(-1 - t.port());
     }
+    if (edges.size() + sources.size() > most_lines) refuse_to_draw();
     for (const int from : sources) edges.push_back({from, i});
     for (int k = 0; k < s.output_count(); ++k) writes[s.output(k).buffer()].push_back({i, extent_of(s.output(k))});
   }

@@ -6,6 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "errors.hpp"
+
 namespace nsk::tool {
 namespace {
 
@@ -72,17 +74,19 @@ void layering::assign_layers() {
 
 /// The knot through which lines from `box` pass `layer`; all edges of a box share one line until they part.
 int layering::knot_of(int box, int layer, std::map<std::pair<int, int>, int>& passing) {
-  if (layer == m_layer_of[static_cast<std::size_t>(box)]) return box;
-  const auto found = passing.find({box, layer});
-  if (found != passing.end()) return found->second;
-  const int above = knot_of(box, layer - 1, passing), made = static_cast<int>(m_knots.size());
-  knot k;
-  k.layer = layer;
-  k.above = {above};
-  m_knots.push_back(k);
-  at(above).below.push_back(made);
-  passing[{box, layer}] = made;
-  return made;
+  int last = box;
+  for (int passed = m_layer_of[static_cast<std::size_t>(box)] + 1; passed <= layer; ++passed) {
+    const auto [found, is_new] = passing.emplace(std::make_pair(box, passed), static_cast<int>(m_knots.size()));
+    if (is_new) {
+      knot k;
+      k.layer = passed;
+      k.above = {last};
+      m_knots.push_back(k);
+      at(last).below.push_back(found->second);
+    }
+    last = found->second;
+  }
+  return last;
 }
 
 void layering::add_knots() {
@@ -94,7 +98,11 @@ void layering::add_knots() {
     m_knots.push_back(k);
   }
   std::map<std::pair<int, int>, int> passing;
+  std::size_t passed = m_request.edges.size();
   for (const auto& [from, to] : m_request.edges) {
+    passed +=
+        static_cast<std::size_t>(m_layer_of[static_cast<std::size_t>(to)] - m_layer_of[static_cast<std::size_t>(from)]);
+    if (passed > most_lines) refuse_to_draw();
     const int last = knot_of(from, m_layer_of[static_cast<std::size_t>(to)] - 1, passing);
     at(last).below.push_back(to);
     at(to).above.push_back(last);
@@ -259,6 +267,11 @@ graph_layout layering::fold() const {
   return result;
 }
 
+}
+
+void refuse_to_draw() {
+  refuse("the graph has more than " + std::to_string(most_lines) +
+         " lines from step to step, too many to draw. nsk inspect --json lists the steps with what they read");
 }
 
 graph_layout lay_out(const layout_request& r) {

@@ -2,6 +2,7 @@
 #pragma once
 /// Layered layout of a directed acyclic graph, top to bottom, folded into columns like a newspaper where it is much
 /// taller than wide.
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,12 @@ struct graph_layout {
   double width = 0, height = 0;
 };
 
+/// Most lines from layer to layer; beyond, nobody could read the graph, and a layout would take minutes.
+inline constexpr std::size_t most_lines = 100000;
+/// Throws that the graph has more lines than that.
+[[noreturn]] void refuse_to_draw();
+
+/// Refuses graphs of more than most_lines lines.
 graph_layout lay_out(const layout_request& r);
 
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "report/graph_layout.hpp"
 #include "report/labels.hpp"
@@ -170,10 +171,11 @@ std::string graph_svg(const model& m, const json& report) {
   const double legend = draw_legend(page, p);
   for (const auto& line : layout.bridges) page.path(polyline(line), "class=\"bridge\"");
   for (const auto& line : layout.lines) page.path(curve(line), "class=\"line\"");
+  std::set<std::pair<double, double>> tops;
+  for (const point& box : layout.boxes) tops.emplace(box.x, box.y);
   for (const auto* lines : {&layout.lines, &layout.bridges})
     for (const auto& line : *lines)
-      for (const point& box : layout.boxes)
-        if (line.back().x == box.x && line.back().y == box.y) draw_arrow(page, line.back());
+      if (tops.count({line.back().x, line.back().y}) != 0) draw_arrow(page, line.back());
   draw_boxes(page, p, layout);
   return page.done(std::max(layout.width + 2 * margin, legend + margin), layout.height + head + margin);
 }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -112,6 +113,7 @@ json step(const step_view& s) {
 /// Arena blocks by address, each with its lifetime and the tensors that lie in it.
 json arena_map(const variant_view& v) {
   std::map<int, json> buffers;
+  std::set<std::pair<int, std::string>> named;
   for (int i = 0; i < v.tensor_count(); ++i) {
     const tensor_info t = v.tensor(i);
     if (t.where() == storage::constant) continue;
@@ -123,8 +125,7 @@ json arena_map(const variant_view& v) {
       buffer["last_step"] = t.last_step();
       buffer["tensors"] = json::array();
     }
-    json& names = buffer["tensors"];
-    if (std::find(names.begin(), names.end(), json(t.name())) == names.end()) names.push_back(t.name());
+    if (named.emplace(t.buffer(), t.name()).second) buffer["tensors"].push_back(t.name());
   }
   json result = json::array();
   for (auto& [index, buffer] : buffers) result.push_back(buffer);
@@ -133,18 +134,34 @@ json arena_map(const variant_view& v) {
   return result;
 }
 
-/// Why each copy that changes nothing but the layout is there: the converter's words, under metadata keys "transpose.0"
-/// and on.
-json transposes_left(const model& m) {
-  const std::string prefix = "transpose.";
-  json result = json::array();
-  for (int i = 0; i < m.metadata_count(); ++i)
-    if (std::string(m.metadata_key(i)).compare(0, prefix.size(), prefix) == 0) result.push_back(m.metadata_value(i));
-  return result;
-}
+/// What the converter noted in the metadata of a file: its limit for tiles, and why each copy that changes nothing but
+/// the layout is there (keys "transpose.0" and on), by variant; several variants are named before the reason.
+struct converter_notes {
+  double tile_limit_us = usual_tile_us;
+  std::map<std::string, json> transposes;
+
+  explicit converter_notes(const model& m) {
+    const std::string prefix = "transpose.";
+    for (int i = 0; i < m.metadata_count(); ++i) {
+      const std::string key = m.metadata_key(i), value = m.metadata_value(i);
+      if (key == tile_limit_key) tile_limit_us = std::atof(value.c_str());
+      if (key.compare(0, prefix.size(), prefix) != 0) continue;
+      const std::string variant = m.variant_count() > 1 ? value.substr(0, value.find(": ")) : "";
+      transposes.emplace(variant, json::array()).first->second.push_back(value);
+    }
+  }
+  /// Returns the reasons of a variant, once.
+  json take_transposes(const std::string& variant) {
+    const auto found = transposes.find(variant);
+    if (found == transposes.end()) return json::array();
+    json reasons = std::move(found->second);
+    transposes.erase(found);
+    return reasons;
+  }
+};
 
 /// Where the longest tile is, how long it takes, and what the model was converted for.
-json longest_tile(const model& m, const json& steps, const device_profile* profile) {
+json longest_tile(double limit, const json& steps, const device_profile* profile) {
   int longest = -1;
   double longest_us = -1;
   for (const json& s : steps) {
@@ -153,9 +170,6 @@ json longest_tile(const model& m, const json& steps, const device_profile* profi
     longest_us = us;
     longest = s["index"];
   }
-  double limit = usual_tile_us;
-  for (int i = 0; i < m.metadata_count(); ++i)
-    if (std::string(m.metadata_key(i)) == tile_limit_key) limit = std::atof(m.metadata_value(i));
   json result = {{"step", longest}, {"macs", 0}, {"us", std::max(0.0, longest_us)}, {"limit_us", limit}};
   if (longest < 0) return result;
   const json& s = steps[static_cast<std::size_t>(longest)];
@@ -182,7 +196,7 @@ void add_estimates(json& result, const model& m, const variant_view& v, const de
   result["expected"] = {{"ms", total * 1e-3}, {"device", profile.name}, {"isa", profile.isa}};
 }
 
-json variant(const model& m, const variant_view& v, const device_profile* profile) {
+json variant(const model& m, const variant_view& v, converter_notes& notes, const device_profile* profile) {
   json result = {{"name", v.name()}, {"profile", v.profile()}, {"inputs", json::array()}, {"outputs", json::array()}};
   for (int i = 0; i < v.input_count(); ++i) result["inputs"].push_back(port(v.input(i)));
   for (int i = 0; i < v.output_count(); ++i) result["outputs"].push_back(port(v.output(i)));
@@ -213,8 +227,8 @@ json variant(const model& m, const variant_view& v, const device_profile* profil
   }
   if (profile) add_estimates(result, m, v, *profile);
   result["macs"] = macs;
-  result["longest_tile"] = longest_tile(m, result["steps"], profile);
-  result["transposes_left"] = transposes_left(m);
+  result["longest_tile"] = longest_tile(notes.tile_limit_us, result["steps"], profile);
+  result["transposes_left"] = notes.take_transposes(m.variant_count() > 1 ? v.name() : "");
   return result;
 }
 
@@ -232,7 +246,8 @@ json inspect(const model& m, std::size_t file_bytes, const device_profile* profi
   result["metadata"] = json::object();
   for (int i = 0; i < m.metadata_count(); ++i) result["metadata"][m.metadata_key(i)] = m.metadata_value(i);
   result["variants"] = json::array();
-  for (int i = 0; i < m.variant_count(); ++i) result["variants"].push_back(variant(m, m.variant(i), profile));
+  converter_notes notes(m);
+  for (int i = 0; i < m.variant_count(); ++i) result["variants"].push_back(variant(m, m.variant(i), notes, profile));
   return result;
 }
 
