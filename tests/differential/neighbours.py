@@ -12,7 +12,7 @@ def spread(net, shape):
     rank = len(shape)
     if rank < 2:
         return [net.choice([1] + list(shape))] if rank else []
-    channels = shape[1]
+    channels = net.choice([3, 8]) if shape[1] == 1 and net.chance(0.25) else shape[1]  # what broadcasts the value itself
     per_channel = [1, channels] + [1] * (rank - 2)
     roll = net.rng.random()
     if roll < 0.45:

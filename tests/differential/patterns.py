@@ -110,12 +110,15 @@ def scaled(net):
     """x * a + b before a convolution, and around activations."""
     c = net.choice([1, 3, 8])
     shape = [net.choice([1, 2]), c, net.rng.randrange(2, 8), net.rng.randrange(2, 8)]
-    x = net.input(shape)
+    widens = c > 1 and net.chance(0.15)  # the constants broadcast a single channel
+    x = net.input([shape[0], 1, *shape[2:]] if widens else shape)
     if net.chance(0.3):
         x = activation(net, x, {"Relu", "Sigmoid", "Tanh"})
     number = lambda: np.asarray(net.rng.uniform(0.2, 2) * net.choice([1, -1]), F) if net.chance(0.7) else np.asarray(net.floats([c, 1, 1]), F)
     if net.chance(0.05):
         number = lambda: np.asarray(net.choice([0.0, 1e-7, 1e7]), F)
+    if widens:
+        number = lambda: np.full([c, 1, 1], net.rng.uniform(0.2, 2), F)
     p = net.add("Mul", either(net, x, net.constant(number())))
     s = net.add(net.choice(["Add", "Add", "Sub"]), either(net, p, net.constant(number())))
     if net.chance(0.1):

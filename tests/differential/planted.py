@@ -43,7 +43,7 @@ ERRORS = [(PASSES + file, right, wrong, families) for file, right, wrong, famili
     ("fuse.cpp", "m_p.shape(o.inputs[0]) != m_p.shape(o.output)) return false;\n    const int from", "false) return false;\n    const int from", ["moves", "networks"]),
     ("fuse.cpp", "|| pad->value != 0 ||", "||", ["windows"]),
     ("fuse.cpp", "|| (a < 2 && (pad->before[a] || pad->after[a]))) return false;", ") return false;", ["windows"]),
-    ("fuse.cpp", "c->w.pad_top += static_cast<int>(pad->before[2]);", "c->w.pad_top += static_cast<int>(pad->after[2]);", ["windows"]),
+    ("fuse.cpp", "w.pad_top = sum(w.pad_top, pad.before[2]);", "w.pad_top = sum(w.pad_top, pad.after[2]);", ["windows"]),
     ("fuse.cpp", "- 1.0 / 6) <= 1e-7;", "- 1.0 / 6) <= 0.05;", ["patterns"]),
     ("fuse.cpp", "clip->post.fn != function::clip || clip->post.alpha != 0 ||", "clip->post.fn != function::clip ||", ["patterns.hard_swish"]),
     ("fuse.cpp", "clip->post.beta != 6)", "false)", ["patterns.hard_swish"]),
