@@ -309,9 +309,10 @@ int fail(exit_code code, const char* message) {
 
 int main(int argc, char** argv) {
 #if defined(__GLIBC__)
-  // Arrays of megabytes come and go: keeping their pages is faster than giving them back and clearing new ones.
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  // Arrays of megabytes come and go: keeping their pages is faster than giving them back and clearing new ones. Larger
+  // ones are given back: what grows by doubling would leave a gigabyte of holes.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
 #endif
 #if defined(SIGXFSZ)
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit becomes an error of the write, with a message
