@@ -136,6 +136,23 @@ def scaled(net):
     finish(net, x, y, [p, s])
 
 
+def widened(net):
+    """A single channel, or column, that a constant of several broadcasts, behind and before a layer."""
+    c, k = net.choice([2, 3, 8]), net.choice([1, 3])
+    flat = net.chance(0.3)
+    inner = net.choice([1, 3])
+    x = net.input([net.choice([1, 2]), inner] + ([] if flat else [4, 5]))
+    if net.chance(0.7):
+        w = weights(net, [inner, 1] if flat else [1, inner, k, k])
+        x = net.add("MatMul" if flat else "Conv", [x, w], pads=None if flat else [k // 2] * 4)
+    numbers = net.floats([c] if flat else [c, 1, 1])
+    y = net.add(net.choice(["Add", "Mul", "Sub", "Div"]), either(net, x, net.constant(np.where(np.abs(numbers) < 0.1, F(0.3), numbers))))
+    if net.chance(0.5):
+        width = net.shape(y)[1]
+        y = net.add("MatMul" if flat else "Conv", [y, weights(net, [width, 4] if flat else [4, width, k, k])])
+    finish(net, x, y, [])
+
+
 def residual_order(net):
     """Sums of layers: which of them takes the other as its residual, and in what order activations come."""
     c = net.choice([3, 8, 16])
@@ -196,5 +213,5 @@ def cut_windows(net):
     net.output(neighbours.behind(net, y, 2))
 
 
-FAMILIES = {"hard_swish": (1, hard_swish), "gated": (0.8, gated), "gelu": (1, gelu), "gelu_tanh": (0.4, gelu_tanh), "scaled": (1.5, scaled),
+FAMILIES = {"hard_swish": (1, hard_swish), "gated": (0.8, gated), "gelu": (1, gelu), "gelu_tanh": (0.4, gelu_tanh), "scaled": (1.5, scaled), "widened": (0.5, widened),
             "residual_order": (1.5, residual_order), "chains_of_constants": (0.6, chains_of_constants), "cut_windows": (1, cut_windows)}
