@@ -56,6 +56,9 @@ def dense_of_picture(net):
     if net.chance(0.3):
         x = net.add("Transpose", [x], perm=[0, 2, 3, 1])
     flat = net.add("Flatten", [x]) if net.chance(0.5) else net.reshape(x, net.choice([[shape[0], -1], [-1, width], [0, width]]))
+    if width % 2 == 0 and net.chance(0.1):  # rows that are parts of images
+        flat, width = net.reshape(x, [2 * shape[0], width // 2]), width // 2
+        shape = (2 * shape[0], *shape[1:])
     flat = neighbours.before(net, flat, 1)
     if list(net.shape(flat)) != [shape[0], width]:
         raise Unfit("the neighbours changed the shape")

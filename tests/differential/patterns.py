@@ -82,7 +82,7 @@ def gelu(net):
     inner = net.add("Div", [x, near(net, np.sqrt(2))]) if net.chance(0.6) else net.add("Mul", either(net, x, near(net, np.sqrt(0.5))))
     e = net.add("Erf", [inner])
     s = net.add("Add", either(net, e, near(net, 1.0)))
-    other = x if net.chance(0.93) else inner
+    other = x if net.chance(0.9) else net.choice([inner, net.add("Abs", [x])])
     form = net.choice([0, 1, 2])
     if form == 0:
         m = net.add("Mul", either(net, other, near(net, 0.5)))

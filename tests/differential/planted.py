@@ -55,7 +55,6 @@ ERRORS = [(PASSES + file, right, wrong, families) for file, right, wrong, famili
     ("fuse.cpp", "c.weights[n * depth + k] = d->weights[k * outputs + n];", "c.weights[n * depth + k] = d->weights[(depth - 1 - k) * outputs + n];", ["matrices"]),
     ("fuse.cpp", "x[0] != m_p.shape(o.inputs[0])[0] ||", "", ["matrices", "networks"]),
     ("fuse.cpp", "|| source->post.fn != function::identity || source->post.activation_first) return false;", "|| source->post.activation_first) return false;", LAYERS),
-    ("fuse.cpp", "|| source->post.activation_first) return false;", ") return false;", LAYERS),
     ("fuse.cpp", "source->as<conv_parameters>() ? 1 : shape.size() - 1);\n    if (!slopes)", "shape.size() - 1);\n    if (!slopes)", LAYERS),
     ("fuse.cpp", "if (const auto slope = scalar(o.inputs[1]); slope) {", "if (const auto slope = scalar(o.inputs[1]); true) {", LAYERS),
     ("fuse.cpp", "b->kind != binary_kind::add || !o.post.empty() || o.inputs[0] == o.inputs[1]", "b->kind > binary_kind::sub || !o.post.empty() || o.inputs[0] == o.inputs[1]", LAYERS),
