@@ -173,7 +173,7 @@ class Scene:
         return words + [word for option, path in self.given.items() for word in (option, path)]
 
     def run(self, **options):
-        options = {"stdout": subprocess.PIPE, "timeout": 60, **options}
+        options = {"stdout": subprocess.PIPE, "timeout": 600, **options}
         return subprocess.run([TOOL, *self.arguments()], cwd=self.folder, stderr=subprocess.PIPE, text=True, **options)
 
 
