@@ -38,7 +38,9 @@ std::string comparison_text(const comparison_report& report, double tolerance, s
     text += format_text("(the worst %zu of %zu steps)\n", rows, report.steps.size());
   if (rows > 0 && report.steps_without_counterpart > 0)
     text += format_text("(%d steps compute values that the source does not name)\n", report.steps_without_counterpart);
-  if (report.within(tolerance) && report.worst() > tolerance)
+  if (report.worst() > tolerance && report.worst_local() > tolerance / 5 && report.explained_by_rounding(tolerance))
+    text += "what is past the tolerance moves as far when its operands are rounded: the model amplifies it there\n";
+  else if (report.within(tolerance) && report.worst() > tolerance)
     text += format_text(
         "every step is right to %.1e on its own inputs: the model itself amplifies the rounding of float32, or jumps "
         "where two "

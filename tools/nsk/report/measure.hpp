@@ -10,12 +10,13 @@ namespace nsk::tool {
 /// One tensor. `relative` is max_error as a share of the reference's largest magnitude, the figure that tolerances
 /// speak of; of the largest operand's magnitude where a sum or mean is as near as float32 can add such operands.
 /// `local` is the same figure where the reference continued from the engine's own earlier values, -1 where
-/// that was not measured; `ulp` the largest distance in units in the last place of float32 among values above a
-/// thousandth of that magnitude.
+/// that was not measured; `rounding` how far, in the same measure, the reference moves when every value is off by what
+/// float32 rounds, -1 where not measured; `ulp` the largest distance in units in the last place of float32 among values
+/// above a thousandth of that magnitude.
 struct comparison {
   std::string name, step_name;
   int step = -1;  ///< -1: a model output
-  double max_error = 0, mean_error = 0, largest = 0, relative = 0, local = -1, ulp = 0;
+  double max_error = 0, mean_error = 0, largest = 0, relative = 0, local = -1, rounding = -1, ulp = 0;
 };
 
 inline constexpr std::int64_t all_elements = std::int64_t{1} << 62;
