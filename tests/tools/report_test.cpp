@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -234,4 +235,21 @@ TEST_CASE("a variant that fails stands for all variants, whatever the others' er
   CHECK(amplified.prevails_over(good, tolerance));
   CHECK(good.prevails_over(better, tolerance));
   CHECK_FALSE(better.prevails_over(good, tolerance));
+}
+
+TEST_CASE("rounding explains small errors, and none that a wrong result may have") {
+  const auto explains = [](double error, double rounding) {
+    comparison_report r;
+    r.outputs.emplace_back();
+    r.outputs[0].relative = error;
+    r.outputs[0].rounding = rounding;
+    return r.explained_by_rounding(1e-4);
+  };
+  CHECK(explains(1e-5, -1));
+  CHECK(explains(7e-4, 1e-4));
+  CHECK_FALSE(explains(9e-4, 1e-4));
+  CHECK_FALSE(explains(2e-4, -1));
+  CHECK_FALSE(explains(2e-2, 1));
+  CHECK_FALSE(explains(2e-2, std::numeric_limits<double>::infinity()));
+  CHECK_FALSE(explains(std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()));
 }

@@ -55,8 +55,10 @@ tflite_options import_options_of(const model& m, int variant) {
 }
 
 /// The inputs and states that --input gives.
-std::map<std::string, array> inputs_of(const graph& g, const model& m, const check_options& o, int variant) {
-  std::map<std::string, array> inputs, wanted = random_inputs(g, m, o.seed, variant);
+std::map<std::string, array> inputs_of(const model& m, const check_options& o, int variant) {
+  const auto blank = blank_inputs(m, variant);
+  const std::map<std::string, array> wanted(blank.begin(), blank.end());
+  std::map<std::string, array> inputs;
   for (const auto& [name, path] : named_values("--input", o.inputs, "NAME=FILE.npy")) {
     const auto found = wanted.find(name);
     if (found == wanted.end()) {
@@ -100,7 +102,7 @@ exit_code check(const check_options& o, command_files& files) {
   inputs.trusted = o.trusted;
   resolve(g, inputs);
   const comparison_report report = compare_on_random(
-      g, file.view, *runner, o.seed, inputs_of(g, file.view, o, variant),
+      g, file.view, *runner, o.seed, inputs_of(file.view, o, variant),
       [&](const std::string& what) { progress.show(what); }, variant);
   progress.clear();
   if (!o.json.empty()) files.write(o.json, comparison_json(report, o.tolerance).dump(2) + "\n");

@@ -22,7 +22,8 @@ struct comparison_report {
   double worst_local() const;
   /// Whether the engine computes what the source does. A network may amplify the rounding of any float32 computation,
   /// or jump where two numbers are nearly equal; then every step must be right to a fifth of the tolerance on its own
-  /// inputs, or nothing may be further off than eight times what rounding alone does to the reference.
+  /// inputs, or nothing may be further off than eight times what rounding alone does to the reference, a hundredth of
+  /// the largest magnitude at most.
   bool within(double tolerance) const {
     return worst() <= tolerance || worst_local() <= tolerance / 5 || explained_by_rounding(tolerance);
   }

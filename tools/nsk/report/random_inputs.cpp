@@ -127,13 +127,28 @@ demand range_of(element type, const std::string& name, const integer_demands& de
 
 }
 
+std::vector<std::pair<std::string, array>> blank_inputs(const model& m, int variant) {
+  std::vector<std::pair<std::string, array>> inputs;
+  for (int i = 0; i < m.input_count(variant); ++i) {
+    const port_view port = m.input(i, variant);
+    inputs.emplace_back(port.name(), array(element_of(port.type()), source_shape_of(port)));
+  }
+  for (int i = 0; i < m.variant(variant).state_count(); ++i) {
+    const state_view state = m.variant(variant).state(i);
+    const auto lengths = state.tensor().shape();
+    inputs.emplace_back(state.name(),
+                        array(element_of(state.tensor().type()), shape_t(lengths.begin(), lengths.end())));
+  }
+  return inputs;
+}
+
 std::map<std::string, array> random_inputs(const graph& g, const model& m, std::uint64_t seed, int variant,
                                            int attempt) {
   const integer_demands demands(g);
   std::mt19937_64 generator(seed + static_cast<std::uint64_t>(attempt));
   const double scale = std::ldexp(1.0, attempt);
   std::map<std::string, array> inputs;
-  const auto add = [&](const std::string& name, array a) {
+  for (auto& [name, a] : blank_inputs(m, variant)) {
     const bool real = is_float(a.type);
     const demand range = real ? demand() : range_of(a.type, name, demands);
     const double count = static_cast<double>(range.high - range.low + 1);
@@ -144,15 +159,6 @@ std::map<std::string, array> random_inputs(const graph& g, const model& m, std::
       a.set(k, x);
     }
     inputs.emplace(name, std::move(a));
-  };
-  for (int i = 0; i < m.input_count(variant); ++i) {
-    const port_view port = m.input(i, variant);
-    add(port.name(), array(element_of(port.type()), source_shape_of(port)));
-  }
-  for (int i = 0; i < m.variant(variant).state_count(); ++i) {
-    const state_view state = m.variant(variant).state(i);
-    const auto lengths = state.tensor().shape();
-    add(state.name(), array(element_of(state.tensor().type()), shape_t(lengths.begin(), lengths.end())));
   }
   return inputs;
 }

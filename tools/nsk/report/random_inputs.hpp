@@ -4,11 +4,16 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 #include "graph/graph.hpp"
 
 #include <netsuke/model/model.hpp>
 
 namespace nsk::tool {
+
+/// Returns zeros for every input and then every state of a variant, by the source's names and in its axes.
+std::vector<std::pair<std::string, array>> blank_inputs(const model& m, int variant = 0);
 
 /// Returns values for every input and state of a variant, in the source's names and axes. Floats are uniform in
 /// [-1, 1), a power of two wider for each attempt after the first (0). What the source `g` reads as an index lies
