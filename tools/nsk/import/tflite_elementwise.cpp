@@ -115,8 +115,7 @@ void tflite_importer::floored_remainder() {
   if (!divides_exactly(y))
     fail(
         "floored remainders of floats need a constant divisor, a power of two: others are rounded differently in "
-        "single "
-        "precision. Compute x - floor(x / y) * y in the model where that does not matter");
+        "single precision. Compute x - floor(x / y) * y in the model where that does not matter");
   finish(output(), emit("Sub", {x, emit("Mul", {emit("Floor", {emit("Div", {x, y})}), y})}), pictures);
 }
 

@@ -58,8 +58,7 @@ struct compiled {
 };
 
 /// Refuses a file that the engine would not open, naming the step or the tensor that it would complain of.
-void require_opens(const compiled& c) {
-  const status s = c.opens();
+void require_opened(const status& s, const compiled& c) {
   if (s) return;
   const plan& first = c.plans.front().layout;
   const auto where = static_cast<std::size_t>(s.where() < 0 ? 0 : s.where());
@@ -111,13 +110,14 @@ std::vector<std::byte> compile(const std::vector<variant_source>& variants, cons
   lowering.winograd = options.winograd;
   lowering.algorithms = options.algorithms;
   compiled result = compile_with(lowering, variants, options);
-  const status_code code = result.opens().code();
-  if (code == status_code::read_before_write || code == status_code::bad_overlap) {
+  status opened = result.opens();
+  if (opened.code() == status_code::read_before_write || opened.code() == status_code::bad_overlap) {
     // parts of concatenations inside others may be read in blocks that `open` cannot prove complete
     lowering.joins_in_place = false;
     result = compile_with(lowering, variants, options);
+    opened = result.opens();
   }
-  require_opens(result);
+  require_opened(opened, result);
   return std::move(result.file);
 }
 
