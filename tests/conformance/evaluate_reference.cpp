@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "graph/infer.hpp"
-#include "import/onnx.hpp"
+#include "import/onnx/import.hpp"
 #include "io/npy.hpp"
 #include "errors.hpp"
 #include "reference/evaluator.hpp"

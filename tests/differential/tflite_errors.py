@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Errors that planted.py plants in the import of TensorFlow Lite files: (file, what is right, what is wrong, families that should show it)."""
-IMPORT = "import/tflite_"
+IMPORT = "import/tflite/"
 SMALL, LARGE = ["operator", "graph", "image"], ["image", "graph", "operator"]
 ERRORS = [(IMPORT + file, right, wrong, families) for file, right, wrong, families in (
     ("windows.cpp", "* stride[d] + kernel - out) / 2;", "* stride[d] + kernel - out);", LARGE),

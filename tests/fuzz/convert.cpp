@@ -9,8 +9,8 @@
 #include "errors.hpp"
 #include "graph/infer.hpp"
 #include "graph/states.hpp"
-#include "import/onnx.hpp"
-#include "import/tflite.hpp"
+#include "import/onnx/import.hpp"
+#include "import/tflite/import.hpp"
 #include "passes/compile.hpp"
 #include "write/file.hpp"
 

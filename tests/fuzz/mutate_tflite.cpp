@@ -2,7 +2,7 @@
 #include "mutate_tflite.hpp"
 #include <algorithm>
 #include <cstring>
-#include "import/tflite_generated.hpp"
+#include "import/tflite/generated/model.hpp"
 
 namespace fuzz {
 namespace {
@@ -135,12 +135,12 @@ class walker {
     numbers(s->block_map());
     for (const auto* d : list(s->dim_metadata())) {
       fields(d, {3, 5});
-      numbers_in(d->array_segments_as_Int32Vector());
-      numbers_in(d->array_segments_as_Uint16Vector());
-      numbers_in(d->array_segments_as_Uint8Vector());
-      numbers_in(d->array_indices_as_Int32Vector());
-      numbers_in(d->array_indices_as_Uint16Vector());
-      numbers_in(d->array_indices_as_Uint8Vector());
+      numbers_in(d->array_segments_as<tfl::Int32Vector>());
+      numbers_in(d->array_segments_as<tfl::Uint16Vector>());
+      numbers_in(d->array_segments_as<tfl::Uint8Vector>());
+      numbers_in(d->array_indices_as<tfl::Int32Vector>());
+      numbers_in(d->array_indices_as<tfl::Uint16Vector>());
+      numbers_in(d->array_indices_as<tfl::Uint8Vector>());
     }
   }
 

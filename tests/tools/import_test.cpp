@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "import/onnx.hpp"
+#include "import/onnx/import.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,8 @@
 
 #include "errors.hpp"
 #include "graph/onnx_type.hpp"
-#include "import/onnx_tensor.hpp"
-#include "import/onnx_wire.hpp"
+#include "import/onnx/tensor.hpp"
+#include "import/onnx/wire.hpp"
 #include "onnx_writer.hpp"
 
 namespace {

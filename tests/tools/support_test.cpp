@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <sstream>
-#include "import/tflite.hpp"
+#include "import/tflite/import.hpp"
 #include "passes/canonicalise.hpp"
 #include "passes/support.hpp"
 

@@ -7,8 +7,8 @@
 
 #include "errors.hpp"
 #include "graph/infer.hpp"
-#include "import/tflite.hpp"
-#include "import/tflite_constants.hpp"
+#include "import/tflite/import.hpp"
+#include "import/tflite/constants.hpp"
 #include "passes/compile.hpp"
 #include "reference/evaluator.hpp"
 

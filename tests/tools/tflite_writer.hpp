@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Writes TensorFlow Lite models of a few operators, for tests of the importer. Include it before any other header of
-/// the importer.
-#define NSK_TFLITE_BUILDERS
-#include "import/tflite_generated.hpp"
-
+/// Writes TensorFlow Lite models of a few operators, for tests of the importer.
 #include <cstring>
 #include <string>
 #include <vector>
+#include "generated/tflite_builders.hpp"
 
 namespace nsk::test {
 

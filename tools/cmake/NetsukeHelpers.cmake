@@ -16,11 +16,11 @@ endif()
 # What the headers promise to compile with.
 set(NSK_STRICT_FLAGS -fno-exceptions -fno-rtti -Wall -Wextra -Wconversion -Wshadow -Werror)
 
-# nsk_sources(<variable> <folder>...): every .cpp of the folders, in a stable order; folders may be absent.
+# nsk_sources(<variable> <folder>...): every .cpp of the folders and of those inside them, in a stable order; folders may be absent.
 function(nsk_sources variable)
   set(found "")
   foreach(folder IN LISTS ARGN)
-    file(GLOB files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp")
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp")
     list(APPEND found ${files})
   endforeach()
   list(SORT found)

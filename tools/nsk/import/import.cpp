@@ -3,7 +3,7 @@
 
 #include "io/files.hpp"
 #include "errors.hpp"
-#include "import/onnx.hpp"
+#include "import/onnx/import.hpp"
 
 namespace nsk::tool {
 

@@ -3,7 +3,7 @@
 /// Any source model -> graph.
 #include <filesystem>
 #include "graph/graph.hpp"
-#include "import/tflite.hpp"
+#include "import/tflite/import.hpp"
 
 namespace nsk::tool {
 

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+#include "import/onnx/import.hpp"
+
+#include <protozero/exception.hpp>
+
+#include <algorithm>
+#include <queue>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "io/files.hpp"
+#include "errors.hpp"
+#include "graph/onnx_type.hpp"
+#include "import/names.hpp"
+#include "import/onnx/functions.hpp"
+#include "import/onnx/tensor.hpp"
+#include "io/looks_like.hpp"
+
+namespace nsk::tool {
+namespace {
+
+constexpr int deepest_nesting = 32;
+
+std::string normal_domain(const std::string& domain) { return domain == "ai.onnx" ? std::string() : domain; }
+
+/// Operators and attributes that the converter uses for itself begin so.
+bool is_reserved(const std::string& name) { return name.rfind("nsk_", 0) == 0; }
+
+/// Names that a graph and its subgraphs read from the graphs around it.
+void collect_free_names(const wire::graph& g, std::set<std::string>& to) {
+  std::unordered_set<std::string> defined;
+  for (const wire::value_info& v : g.inputs) defined.insert(v.name);
+  for (const wire::tensor& t : g.initializers) defined.insert(t.name);
+  for (const wire::node& n : g.nodes) defined.insert(n.outputs.begin(), n.outputs.end());
+  std::set<std::string> used;
+  for (const wire::value_info& v : g.outputs) used.insert(v.name);
+  for (const wire::node& n : g.nodes) {
+    used.insert(n.inputs.begin(), n.inputs.end());
+    for (const wire::attribute& a : n.attributes)
+      if (a.g) collect_free_names(*a.g, used);
+  }
+  for (const std::string& name : used)
+    if (!name.empty() && defined.count(name) == 0) to.insert(name);
+}
+
+/// Returns the order in which nodes can run: the file's own where that works, else the nearest one.
+std::vector<std::size_t> topological_order(const wire::graph& g) {
+  std::unordered_map<std::string, std::size_t> producer;
+  for (std::size_t i = 0; i < g.nodes.size(); ++i)
+    for (const std::string& name : g.nodes[i].outputs)
+      if (!name.empty()) producer.emplace(name, i);
+  std::vector<std::vector<std::size_t>> consumers(g.nodes.size());
+  std::vector<std::size_t> waiting(g.nodes.size(), 0);
+  for (std::size_t i = 0; i < g.nodes.size(); ++i) {
+    std::set<std::string> names(g.nodes[i].inputs.begin(), g.nodes[i].inputs.end());
+    for (const wire::attribute& a : g.nodes[i].attributes)
+      if (a.g) collect_free_names(*a.g, names);
+    for (const std::string& name : names) {
+      const auto found = producer.find(name);
+      if (found == producer.end()) continue;
+      consumers[found->second].push_back(i);
+      ++waiting[i];
+    }
+  }
+  std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
+  for (std::size_t i = 0; i < g.nodes.size(); ++i)
+    if (waiting[i] == 0) ready.push(i);
+  std::vector<std::size_t> order;
+  while (!ready.empty()) {
+    const std::size_t i = ready.top();
+    ready.pop();
+    order.push_back(i);
+    for (std::size_t c : consumers[i])
+      if (--waiting[c] == 0) ready.push(c);
+  }
+  if (order.size() != g.nodes.size()) {
+    const auto stuck = static_cast<std::size_t>(
+        std::find_if(waiting.begin(), waiting.end(), [](std::size_t w) { return w != 0; }) - waiting.begin());
+    const wire::node& n = g.nodes[stuck];
+    refuse("the graph has a cycle: node '" + n.name + "' (" + n.op + ") needs, directly or not, a value of its own" +
+           (n.outputs.empty() ? "" : " ('" + n.outputs[0] + "')"));
+  }
+  return order;
+}
+
+/// Turns wire structs into graphs; one scope per graph.
+class importer {
+ public:
+  importer(const wire::model& m, std::filesystem::path folder) : m_model(m), m_folder(std::move(folder)) {}
+
+  graph run() {
+    graph g = build(*m_model.main, nullptr, 0);
+    g.producer = m_model.producer;
+    g.facts.files = m_files;
+    return g;
+  }
+
+ private:
+  struct scope {
+    const scope* outer = nullptr;
+    std::unordered_map<std::string, value_id> ids;
+    bool knows(const std::string& name) const {
+      return ids.count(name) != 0 || (outer != nullptr && outer->knows(name));
+    }
+  };
+
+  graph build(const wire::graph& w, const scope* outer, int depth) {
+    if (depth > deepest_nesting)
+      refuse("the model nests graphs more than " + std::to_string(deepest_nesting) +
+             " deep, functions included. Export it without control flow");
+    graph g;
+    require_name(w.name, "the name of the graph");
+    g.name = w.name;
+    m_depth = depth;
+    scope s;
+    s.outer = outer;
+    if (!w.sparse_initializers.empty())
+      refuse("initializer '" + w.sparse_initializers[0] +
+             "' is sparse, which is not supported. Save the model with dense weights");
+    add_initializers(g, w, s);
+    add_inputs(g, w, s);
+    for (const wire::node& n : w.nodes) {
+      require_name(n.name, "the name of node " + std::to_string(&n - w.nodes.data()));
+      require_name(n.op, "the operator of node " + std::to_string(&n - w.nodes.data()));
+      const std::string who = "node '" + n.name + "' (" + n.op + ")";
+      for (const std::string& name : n.outputs)
+        if (!name.empty()) define(g, s, name, who);
+    }
+    std::set<std::string> node_names;
+    for (std::size_t i : topological_order(w)) add_node(g, w.nodes[i], i, s, node_names);
+    for (const wire::value_info& v : w.outputs) {
+      if (v.name.empty()) refuse("an output of graph '" + w.name + "' has no name");
+      if (s.outer == nullptr && !s.knows(v.name))
+        g.missing_outputs.push_back(v.name);
+      else
+        g.outputs.push_back(lookup(g, s, v.name, "the list of outputs"));
+      if (!v.has_shape) continue;
+      shape_t& declared = g.declared[v.name];
+      for (const wire::value_info::dimension& d : v.shape) declared.push_back(std::max<std::int64_t>(d.size, -1));
+    }
+    return g;
+  }
+
+  value_id define(graph& g, scope& s, const std::string& name, const std::string& who) {
+    require_name(name, "the name of a value");
+    const auto [at, is_new] = s.ids.emplace(name, static_cast<value_id>(g.values.size()));
+    if (!is_new) refuse(who + " produces '" + name + "', which exists already. Names of values must be unique");
+    value v;
+    v.name = name;
+    return at->second = g.add(std::move(v));
+  }
+
+  /// Id of a name that somebody reads; values of the graphs around become captures.
+  value_id lookup(graph& g, scope& s, const std::string& name, const std::string& who) {
+    const auto found = s.ids.find(name);
+    if (found != s.ids.end()) return found->second;
+    if (s.outer == nullptr || !s.outer->knows(name))
+      refuse(who + " reads '" + name + "', which nothing produces. The file is damaged or was cut by hand");
+    const value_id id = define(g, s, name, who);
+    g.captures.push_back(id);
+    return id;
+  }
+
+  void add_initializers(graph& g, const wire::graph& w, scope& s) {
+    for (const wire::tensor& t : w.initializers) {
+      const std::string what = "initializer '" + t.name + "'";
+      if (t.name.empty()) refuse("an initializer has no name");
+      require_name(t.name, "the name of an initializer");
+      const value_id id = define(g, s, t.name, what);
+      set_constant(g.values[static_cast<std::size_t>(id)], decode_tensor(t, {m_folder, what, &m_files}));
+      if (is_narrow(t.type)) m_narrow.insert(t.name);
+    }
+  }
+
+  static void set_constant(value& v, array a) {
+    v.type = a.type;
+    v.shape = a.shape;
+    v.typed = v.known_rank = true;
+    v.constant = std::make_shared<const array>(std::move(a));
+  }
+
+  void add_inputs(graph& g, const wire::graph& w, scope& s) {
+    for (const wire::value_info& info : w.inputs) {
+      if (info.name.empty()) refuse("an input of graph '" + w.name + "' has no name");
+      const auto found = s.ids.find(info.name);
+      if (found != s.ids.end() && g.values[static_cast<std::size_t>(found->second)].constant)
+        continue;  // an initializer's default
+      const value_id id = define(g, s, info.name, "the list of inputs");
+      g.inputs.push_back(id);
+      value& v = g.values[static_cast<std::size_t>(id)];
+      const std::optional<element> type = info.is_tensor ? element_of_onnx(info.type) : std::nullopt;
+      v.typed = type.has_value();
+      if (type) v.type = *type;
+      // Narrow integers become int8 and uint8, which would change what operators do with them at run time.
+      if (s.outer == nullptr && (!type || *type == element::string || is_narrow(info.type)))
+        refuse("input '" + info.name + "' " +
+               (info.is_tensor ? "has elements of type " + onnx_type_name(info.type)
+                               : "is not a tensor (a sequence, map or optional)") +
+               ", which is not supported. Export the model with float32 tensors");
+      v.known_rank = info.has_shape;
+      if (info.shape.size() > most_axes)
+        refuse("input '" + info.name + "' has " + std::to_string(info.shape.size()) + " dimensions, more than " +
+               std::to_string(most_axes));
+      for (const wire::value_info::dimension& d : info.shape) {
+        v.shape.push_back(std::max<std::int64_t>(d.size, -1));
+        require_name(d.symbol, "the name of a dimension of input '" + info.name + "'");
+        v.symbols.push_back(d.symbol);
+      }
+    }
+  }
+
+  void add_node(graph& g, const wire::node& w, std::size_t index, scope& s, std::set<std::string>& node_names) {
+    const std::string number = "node " + std::to_string(index);
+    require_name(w.domain, "the domain of " + number);
+    if (is_reserved(w.op)) refuse(number + ": the operator '" + w.op + "' is the converter's own. Rename it");
+    node n;
+    n.op = w.op;
+    n.domain = normal_domain(w.domain);
+    n.name = w.name.empty() ? w.op + "_" + std::to_string(index) : w.name;
+    while (!node_names.insert(n.name).second) n.name += "_" + std::to_string(index);
+    n.version = version_of(w, n.domain);
+    const std::string who = "node '" + n.name + "' (" + n.op + ")";
+    if (n.op.empty()) refuse("node '" + n.name + "' has no operator. The file is damaged");
+    require_wide(w, who);
+    for (const std::string& name : w.inputs) n.inputs.push_back(name.empty() ? no_value : lookup(g, s, name, who));
+    for (const std::string& name : w.outputs) n.outputs.push_back(name.empty() ? no_value : s.ids.at(name));
+    for (const wire::attribute& a : w.attributes)
+      if (!n.attributes.emplace(a.name, convert(a, g, s, who)).second)
+        refuse(who + ": attribute '" + a.name + "' is given twice");
+    g.nodes.push_back(std::move(n));
+  }
+
+  /// Narrow integers become 8-bit ones, which other operators would take for their range.
+  void require_wide(const wire::node& w, const std::string& who) {
+    for (const wire::attribute& a : w.attributes)
+      if (w.op == "Constant" && a.t && is_narrow(a.t->type)) m_narrow.insert(w.outputs.begin(), w.outputs.end());
+    if (w.op == "Identity" && !w.inputs.empty() && m_narrow.count(w.inputs[0]) != 0)
+      m_narrow.insert(w.outputs.begin(), w.outputs.end());
+    if (w.op == "DequantizeLinear" || w.op == "Cast" || w.op == "Identity") return;
+    const std::size_t first = w.op == "CastLike" ? 1 : 0;  // what it converts may be narrow, what it becomes may not
+    for (std::size_t i = first; i < w.inputs.size(); ++i)
+      if (m_narrow.count(w.inputs[i]) != 0)
+        refuse(who + " reads '" + w.inputs[i] +
+               "', which holds 4- or 2-bit integers; DequantizeLinear and Cast alone may. Export the model in float32");
+  }
+
+  int version_of(const wire::node& w, const std::string& domain) const {
+    if (w.version > 0) return static_cast<int>(std::min<std::int64_t>(w.version, 1 << 20));
+    const auto found = m_model.opsets.find(domain);
+    return found == m_model.opsets.end() ? 0 : static_cast<int>(std::clamp<std::int64_t>(found->second, 0, 1 << 20));
+  }
+
+  attribute convert(const wire::attribute& a, graph& g, scope& s, const std::string& who) {
+    require_name(a.name, who + ": the name of an attribute");
+    const std::string what = who + ": attribute '" + a.name + "'";
+    if (is_reserved(a.name)) refuse(what + " is the converter's own. Rename it");
+    if (!a.reference.empty()) refuse(what + " refers to a function's attribute outside a function");
+    switch (type_of(a)) {
+      case 1:
+        if (a.f) return *a.f;
+        break;
+      case 2: return a.i.value_or(0);
+      case 3: return a.s.value_or(std::string());
+      case 4:
+        if (a.t) return decode_tensor(*a.t, {m_folder, what, &m_files});
+        break;
+      case 5:
+        if (a.g) return subgraph(*a.g, g, s, who);
+        break;
+      case 6: return a.floats;
+      case 7: return a.ints;
+      case 8: return a.strings;
+      default: break;
+    }
+    refuse(what +
+           " has a type that is not supported (sparse tensor, type, or a list of tensors or graphs), or no value");
+  }
+
+  /// Old files do not say an attribute's type: it is the one that has a value.
+  static std::int32_t type_of(const wire::attribute& a) {
+    if (a.type != 0) return a.type;
+    return a.f                  ? 1
+           : a.i                ? 2
+           : a.s                ? 3
+           : a.t                ? 4
+           : a.g                ? 5
+           : !a.floats.empty()  ? 6
+           : !a.ints.empty()    ? 7
+           : !a.strings.empty() ? 8
+           : a.has_other        ? 0
+                                : 7;
+  }
+
+  std::shared_ptr<graph> subgraph(const wire::graph& w, graph& g, scope& s, const std::string& who) {
+    const int outside = m_depth;
+    auto result = std::make_shared<graph>(build(w, &s, outside + 1));
+    m_depth = outside;
+    for (value_id id : result->captures) lookup(g, s, result->values[static_cast<std::size_t>(id)].name, who);
+    return result;
+  }
+
+  const wire::model& m_model;
+  std::filesystem::path m_folder;
+  std::set<std::string> m_files;   ///< with external data
+  std::set<std::string> m_narrow;  ///< constants of 4- and 2-bit integers
+  int m_depth = 0;                 ///< graphs around the one that is being built
+};
+
+void check_opsets(const wire::model& m, const std::string& name) {
+  const auto found = m.opsets.find("");
+  if (found == m.opsets.end()) {
+    if (m.opsets.empty())
+      refuse(name + ": the model names no opset. Convert it with onnx.version_converter, to opset 13 for example");
+    return;
+  }
+  const std::string opset = std::to_string(found->second);
+  if (found->second < oldest_onnx_opset)
+    refuse(name + ": opset " + opset + " is older than the oldest supported (" + std::to_string(oldest_onnx_opset) +
+           "). Convert the model with onnx.version_converter");
+  if (found->second > newest_onnx_opset)
+    refuse(name + ": opset " + opset + " is newer than the newest supported (" + std::to_string(newest_onnx_opset) +
+           "). Export the model with an older opset");
+}
+
+}
+
+graph import_onnx(const std::byte* bytes, std::size_t size, const std::filesystem::path& folder,
+                  const std::string& name) {
+  const auto no_model = [&](const std::string& why) {
+    refuse(name + ": not an ONNX model, or a damaged one: " + why + "; " + looks_like(bytes, size));
+  };
+  wire::model m;
+  try {
+    m = wire::read_model({reinterpret_cast<const char*>(bytes), size});
+  } catch (const protozero::exception& e) {
+    no_model(std::string("its protobuf encoding is broken or truncated (") + e.what() + ")");
+  }
+  if (!m.main) no_model("it holds no graph");
+  if (m.main->nodes.empty() && m.main->outputs.empty()) no_model("its graph is empty");
+  check_opsets(m, name);
+  inline_functions(m);
+  return importer(m, folder).run();
+}
+
+graph import_onnx(const std::filesystem::path& file) {
+  const std::vector<std::byte> bytes = read_file(file.string(), "model", most_model_bytes);
+  return import_onnx(bytes.data(), bytes.size(), file.parent_path(), file.string());
+}
+
+}
