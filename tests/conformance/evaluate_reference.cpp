@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "graph/infer.hpp"
+#include "resolve/infer.hpp"
 #include "import/onnx/import.hpp"
 #include "io/npy.hpp"
 #include "errors.hpp"

@@ -7,11 +7,11 @@
 #include <vector>
 #include <netsuke/model/open.hpp>
 #include "errors.hpp"
-#include "graph/infer.hpp"
-#include "graph/states.hpp"
+#include "resolve/infer.hpp"
+#include "resolve/states.hpp"
 #include "import/onnx/import.hpp"
 #include "import/tflite/import.hpp"
-#include "passes/compile.hpp"
+#include "compile/compile.hpp"
 #include "write/file.hpp"
 
 namespace fuzz {

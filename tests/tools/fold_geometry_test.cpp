@@ -12,11 +12,11 @@
 
 #include "engine/engine.hpp"
 #include "errors.hpp"
-#include "graph/infer.hpp"
+#include "resolve/infer.hpp"
 #include "graph_builder.hpp"
 #include "io/layout.hpp"
-#include "io/model_file.hpp"
-#include "passes/compile.hpp"
+#include "engine/model_file.hpp"
+#include "compile/compile.hpp"
 #include "reference/evaluator.hpp"
 #include "report/random_inputs.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 #include <limits>
-#include "passes/lower.hpp"
-#include "passes/program.hpp"
+#include "passes/fuse/fuse.hpp"
+#include "passes/lower/lower.hpp"
 
 using namespace nsk::tool;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "graph/infer.hpp"
+#include "resolve/infer.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
-#include "io/model_file.hpp"
-#include "graph/infer.hpp"
-#include "passes/compile.hpp"
+#include "engine/model_file.hpp"
+#include "resolve/infer.hpp"
+#include "compile/compile.hpp"
 #include "tools/graph_builder.hpp"
 
 using namespace nsk::tool;

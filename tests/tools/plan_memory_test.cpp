@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 #include <random>
-#include "plan/plan.hpp"
+#include "planner/planner.hpp"
 
 using namespace nsk::tool;
 

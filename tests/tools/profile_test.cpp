@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "io/model_file.hpp"
+#include "engine/model_file.hpp"
 #include "errors.hpp"
 #include "profile/profile.hpp"
 #include "profile/references.hpp"

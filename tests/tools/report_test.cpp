@@ -8,11 +8,11 @@
 #include <set>
 #include <sstream>
 
-#include "io/model_file.hpp"
+#include "engine/model_file.hpp"
 #include "cli/progress.hpp"
 #include "errors.hpp"
-#include "graph/infer.hpp"
-#include "passes/compile.hpp"
+#include "resolve/infer.hpp"
+#include "compile/compile.hpp"
 #include "report/compare.hpp"
 #include "report/graph_layout.hpp"
 #include "report/graph_svg.hpp"

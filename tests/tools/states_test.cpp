@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // States from the source model to the session: found, asked for, refused; saved, loaded and replayed.
-#include "graph/states.hpp"
+#include "resolve/states.hpp"
 
 #include <cstring>
 #include <doctest/doctest.h>
@@ -9,9 +9,9 @@
 
 #include "engine/engine.hpp"
 #include "errors.hpp"
-#include "graph/infer.hpp"
+#include "resolve/infer.hpp"
 #include "graph_builder.hpp"
-#include "passes/compile.hpp"
+#include "compile/compile.hpp"
 
 namespace {
 

@@ -6,10 +6,10 @@
 #include <random>
 
 #include "errors.hpp"
-#include "graph/infer.hpp"
+#include "resolve/infer.hpp"
 #include "import/tflite/import.hpp"
 #include "import/tflite/constants.hpp"
-#include "passes/compile.hpp"
+#include "compile/compile.hpp"
 #include "reference/evaluator.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <doctest/doctest.h>
 #include <random>
-#include "passes/views.hpp"
+#include "passes/lower/views.hpp"
 
 using namespace nsk::tool;
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Prints the .cpp files of folders and of those inside them, one per line, in a stable order: what nsk_sources() finds, for Meson."""
+"""Prints the .cpp files of folders, one per line, in a stable order: what CMake's glob sees, for Meson. "tools/**" takes the folders inside too."""
 import pathlib
 import sys
 
 root = pathlib.Path(sys.argv[1])
 for folder in sys.argv[2:]:
-    for file in sorted((root / folder).rglob("*.cpp")):
+    for file in sorted(root.glob(folder + "/*.cpp")):
         print(file.relative_to(root).as_posix())

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "io/model_file.hpp"
+#include "engine/model_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
 #include "profile/measure.hpp"

@@ -4,7 +4,7 @@
 
 #include "cli/commands.hpp"
 #include "io/layout.hpp"
-#include "io/model_file.hpp"
+#include "engine/model_file.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "import/import.hpp"

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "cli/commands.hpp"
-#include "io/model_file.hpp"
+#include "engine/model_file.hpp"
 #include "cli/profile_file.hpp"
 #include "cli/terminal.hpp"
 #include "report/arena_svg.hpp"

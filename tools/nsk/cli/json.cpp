@@ -5,7 +5,7 @@
 #include "cli/commands.hpp"
 #include "io/files.hpp"
 #include "io/json_file.hpp"
-#include "io/model_file.hpp"
+#include "engine/model_file.hpp"
 #include "cli/options.hpp"
 #include "edit/parts.hpp"
 #include "io/npy.hpp"

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 #include <vector>
-#include "graph/infer.hpp"
+#include "resolve/infer.hpp"
 
 namespace nsk::tool {
 

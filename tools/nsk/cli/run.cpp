@@ -7,7 +7,7 @@
 #include "cli/commands.hpp"
 #include "io/files.hpp"
 #include "io/layout.hpp"
-#include "io/model_file.hpp"
+#include "engine/model_file.hpp"
 #include "cli/options.hpp"
 #include "io/npy.hpp"
 #include "report/trace.hpp"

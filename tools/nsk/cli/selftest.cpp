@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "cli/commands.hpp"
-#include "io/model_file.hpp"
+#include "engine/model_file.hpp"
 
 namespace nsk::tool {
 

@@ -14,7 +14,7 @@ struct model_parts {
   std::vector<std::byte> weights;
 };
 
-/// Returns the parts of a verified file (io/model_file.hpp).
+/// Returns the parts of a verified file (engine/model_file.hpp).
 model_parts take_apart(const std::byte* file);
 
 /// Returns the file: a file taken apart comes back byte for byte. Signature and content hash are computed; whether the

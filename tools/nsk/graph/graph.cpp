@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "graph/graph.hpp"
 
+#include <unordered_set>
+
 #include "errors.hpp"
 
 namespace nsk::tool {
@@ -60,6 +62,19 @@ value_id graph::find(const std::string& value_name) const {
 value_id graph::add(value v) {
   values.push_back(std::move(v));
   return static_cast<value_id>(values.size() - 1);
+}
+
+std::int64_t constant_elements(const graph& g) {
+  std::int64_t sum = 0;
+  std::unordered_set<const array*> counted;  // several values may share one
+  for (const value& v : g.values)
+    if (v.constant && counted.insert(v.constant.get()).second) sum += v.constant->count();
+  for (const node& n : g.nodes)
+    for (const auto& [key, a] : n.attributes) {
+      if (const auto* constant = std::get_if<array>(&a)) sum += constant->count();
+      if (const auto* inner = std::get_if<std::shared_ptr<graph>>(&a)) sum += constant_elements(**inner);
+    }
+  return sum;
 }
 
 std::string describe(const graph& g, const node& n) {

@@ -71,6 +71,9 @@ struct graph {
   value_id add(value v);
 };
 
+/// Elements of all constants that a graph holds: values, attributes and graphs inside.
+std::int64_t constant_elements(const graph& g);
+
 /// "node 'conv1' (Conv, opset 13, input [1,3,224,224] float32, ...)": how every message names a node.
 std::string describe(const graph& g, const node& n);
 

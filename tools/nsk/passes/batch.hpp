@@ -3,7 +3,7 @@
 /// A batch bound: which tensors of a plan have rows, and the proof that no step takes rows together.
 #include <set>
 #include <string>
-#include "plan/plan.hpp"
+#include "program/plan.hpp"
 
 namespace nsk::tool {
 

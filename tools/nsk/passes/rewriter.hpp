@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 #include <vector>
-#include "passes/program.hpp"
+#include "program/program.hpp"
 
 namespace nsk::tool {
 

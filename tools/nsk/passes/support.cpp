@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "passes/support.hpp"
 #include <algorithm>
-#include "passes/canonicalise.hpp"
+#include "passes/canonicalise/canonicalise.hpp"
 #include "reference/operators.hpp"
 
 namespace nsk::tool {
@@ -200,7 +200,7 @@ const std::vector<operator_support>& supported_tflite_operators() {
 }
 
 std::vector<std::string> folded_operators() {
-  const std::vector<std::string> imported = canonicaliser::operators();
+  const std::vector<std::string> imported = operators_with_rules();
   std::vector<std::string> names;
   for (const auto& entry : reference::operators()) {
     const bool standard = entry.first.find('.') == std::string::npos;

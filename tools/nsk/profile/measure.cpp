@@ -9,7 +9,7 @@
 #include <random>
 #include <thread>
 
-#include "io/model_file.hpp"
+#include "engine/model_file.hpp"
 #include "profile/references.hpp"
 
 namespace nsk::tool {

@@ -2,9 +2,12 @@
 #include <netsuke/core/packing.hpp>
 #include "profile/references.hpp"
 
-#include "graph/infer.hpp"
-#include "passes/compile.hpp"
-#include "passes/program.hpp"
+#include "resolve/infer.hpp"
+#include "compile/compile.hpp"
+#include "passes/canonicalise/canonicalise.hpp"
+#include "passes/fuse/fuse.hpp"
+#include "passes/lower/lower.hpp"
+#include "planner/planner.hpp"
 #include "write/file.hpp"
 
 namespace nsk::tool {

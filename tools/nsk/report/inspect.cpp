@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "plan/plan.hpp"
+#include "program/plan.hpp"
 
 namespace nsk::tool {
 namespace {

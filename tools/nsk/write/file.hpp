@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 #include <vector>
-#include "plan/plan.hpp"
+#include "program/plan.hpp"
 
 namespace nsk::tool {
 

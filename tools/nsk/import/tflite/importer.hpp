@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 #include "errors.hpp"
-#include "graph/folder.hpp"
+#include "resolve/folder.hpp"
 #include "import/names.hpp"
 #include "import/tflite/import.hpp"
 #include "import/tflite/file.hpp"

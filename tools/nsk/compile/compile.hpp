@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The converter's middle: resolved graphs in, the bytes of a .nsk file out.
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+#include "graph/graph.hpp"
+#include "program/plan.hpp"
+
+namespace nsk::tool {
+
+struct compile_options {
+  bool winograd = true;
+  /// Longest tile in multiply-accumulates: 100 microseconds at 30 G/s, which a console core reaches.
+  std::int64_t max_tile_macs = 3'000'000;
+  /// Algorithms of single convolutions, by the name that their steps have. Refused where there is no such step, or
+  /// where the algorithm does not fit.
+  std::map<std::string, conv_algorithm> algorithms;
+  std::map<std::string, std::string> metadata;
+};
+
+/// One model resolved (resolve/infer.hpp) for the input shapes of a variant.
+struct variant_source {
+  std::string name;
+  graph g;
+  std::vector<state_link> states = {};
+  int batch = 0;                              ///< most rows of a batch; 0: fixed shapes
+  std::set<std::string> batched_inputs = {};  ///< inputs whose first axis is the batch
+};
+
+/// Canonicalises, fuses, lowers, tiles, plans memory and writes every variant; constants are shared between them.
+/// Refuses what has no kernel; the message names the node.
+std::vector<std::byte> compile(const std::vector<variant_source>& variants, const compile_options& options);
+
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "engine/model_file.hpp"
+
+#include <netsuke/model/open.hpp>
+
+#include "io/files.hpp"
+#include "errors.hpp"
+#include "io/looks_like.hpp"
+#include "suggest.hpp"
+
+namespace nsk::tool {
+
+model_file open_model(const std::vector<std::byte>& bytes, const std::string& name) {
+  model_file file{aligned_bytes(bytes), {}};
+  const status s = open({file.bytes.data(), file.bytes.size()}, file.view);
+  if (!s) {
+    std::string where = s.where() < 0 ? std::string() : ", at " + std::to_string(s.where());
+    if (s.code() == status_code::bad_magic || bytes.empty()) where += "; " + looks_like(bytes.data(), bytes.size());
+    refuse("cannot open '" + name + "' (" + s.name() + where + "): " + s.message() + ".");
+  }
+  return file;
+}
+
+model_file open_model(const std::string& path) { return open_model(read_file(path, "model", most_model_bytes), path); }
+
+int variant_of(const model& m, const std::string& name) {
+  if (name.empty()) return 0;
+  const int found = m.find_variant(name.c_str());
+  if (found >= 0) return found;
+  std::vector<std::string> known;
+  for (int i = 0; i < m.variant_count(); ++i) known.push_back(m.variant(i).name());
+  misuse("--variant " + name + ": the model has " + quoted(known) + "." + did_you_mean(name, known));
+}
+
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+/// Transposed convolution as plain convolutions. Along one axis, output o = stride * q + r of phase r is the sum over
+/// the taps k whose r + pad - k * dilation is a multiple of the stride, of weight k times input q + (r + pad - k *
+/// dilation) / stride: a convolution with stride 1. Few phases are convolutions that write every stride-th pixel; many
+/// are one convolution whose channels become pixels.
+#include <algorithm>
+#include <numeric>
+#include "passes/canonicalise/canonicaliser.hpp"
+
+namespace nsk::tool {
+namespace {
+
+constexpr std::int64_t most_phases = 16;
+
+/// One spatial axis.
+struct axis_of_transpose {
+  std::int64_t input = 1, output = 1, kernel = 1, stride = 1, dilation = 1, pad = 0;
+};
+
+/// The taps of one phase by rising input position: tap i reads input q + first + i * step.
+struct phase_taps {
+  std::vector<std::int64_t> tap;
+  std::int64_t first = 0, step = 1;
+};
+
+phase_taps taps_of(const axis_of_transpose& a, std::int64_t phase) {
+  phase_taps t;
+  for (std::int64_t k = a.kernel; k-- > 0;)
+    if ((phase + a.pad - k * a.dilation) % a.stride == 0) t.tap.push_back(k);
+  if (t.tap.empty()) return t;
+  t.first = (phase + a.pad - t.tap.front() * a.dilation) / a.stride;
+  t.step = a.dilation / std::gcd(a.dilation, a.stride);
+  return t;
+}
+
+struct transposed_weights {
+  std::vector<double> values;                                  ///< [C][O / groups][kernel_h][kernel_w]
+  std::int64_t channels, outputs, groups, kernel_h, kernel_w;  ///< channels and outputs are per group
+
+  double at(std::int64_t group, std::int64_t channel, std::int64_t output, std::int64_t y, std::int64_t x) const {
+    return values[static_cast<std::size_t>(
+        (((group * channels + channel) * outputs + output) * kernel_h + y) * kernel_w + x)];
+  }
+};
+
+/// Weights [O][C / groups][taps] of a phase's convolution.
+std::vector<double> phase_weights(const transposed_weights& w, const phase_taps& rows, const phase_taps& columns) {
+  std::vector<double> result;
+  for (std::int64_t g = 0; g < w.groups; ++g)
+    for (std::int64_t o = 0; o < w.outputs; ++o)
+      for (std::int64_t c = 0; c < w.channels; ++c)
+        for (std::int64_t y : rows.tap)
+          for (std::int64_t x : columns.tap) result.push_back(w.at(g, c, o, y, x));
+  return result;
+}
+
+}
+
+/// One ConvTranspose: its numbers, and the two ways to spell it.
+class canonicaliser::transposition {
+ public:
+  transposition(canonicaliser& c, const node& n)
+      : m_c(c), m_node(n), m_x(c.in_shape(n, 0)), m_out(c.out_shape(n)), m_dims(m_x.size() - 2) {
+    const shape_t weight_shape = c.in_shape(n, 1);
+    m_weights = {c.weights(n, 1, "the weights"),
+                 0,
+                 weight_shape[1],
+                 n.integer("group", 1),
+                 m_dims == 2 ? weight_shape[2] : 1,
+                 weight_shape.back()};
+    m_weights.channels = m_x[1] / m_weights.groups;
+    m_bias =
+        c.present(n, 2) ? c.numbers(n, 2, "the bias") : std::vector<double>(static_cast<std::size_t>(m_out[1]), 0.0);
+    read_axes(weight_shape);
+    for (int d = 0; d < 2; ++d) m_length[d] = (m_axis[d].output + m_axis[d].stride - 1) / m_axis[d].stride;
+    m_whole = spatial_shape(m_out[1], m_length[0] * m_axis[0].stride, m_length[1] * m_axis[1].stride);
+    m_uncut = m_whole == m_out ? c.of(c.output_of(n)) : c.temporary(n, "uncut", m_whole);
+  }
+
+  std::int64_t phases() const { return m_axis[0].stride * m_axis[1].stride; }
+
+  /// A convolution per phase; an interleaving puts their pixels together.
+  void by_phases() {
+    std::vector<int> parts;
+    for (std::int64_t r = 0; r < m_axis[0].stride; ++r)
+      for (std::int64_t s = 0; s < m_axis[1].stride; ++s) {
+        const std::string number = std::to_string(parts.size());
+        parts.push_back(
+            phases() == 1 ? m_uncut
+                          : m_c.temporary(m_node, "phase" + number, spatial_shape(m_out[1], m_length[0], m_length[1])));
+        emit_phase(taps_of(m_axis[0], r), taps_of(m_axis[1], s), parts.back());
+      }
+    if (phases() > 1)
+      m_c.emit(m_node, interleave_parameters{static_cast<int>(m_axis[0].stride), static_cast<int>(m_axis[1].stride)},
+               parts, m_uncut);
+    cut();
+  }
+
+  /// One convolution whose window holds the taps of every phase and whose channels are (output, row phase, column
+  /// phase); they become pixels.
+  void by_channels() {
+    m_c.charge(m_node,
+               static_cast<double>(phases()) * static_cast<double>(m_out[1] + m_axis[0].kernel + m_axis[1].kernel));
+    const reach_of_taps rows = reach_of(m_axis[0]), columns = reach_of(m_axis[1]);
+    conv_parameters c;
+    c.w.kernel_h = static_cast<int>(rows.last - rows.first + 1);
+    c.w.kernel_w = static_cast<int>(columns.last - columns.first + 1);
+    c.groups = static_cast<int>(m_weights.groups);
+    c.outputs = static_cast<int>(m_out[1] * phases());
+    c.weights = channel_weights(rows, columns);
+    for (std::int64_t i = 0; i < m_out[1] * phases(); ++i)
+      c.bias.push_back(m_bias[static_cast<std::size_t>(i / phases())]);
+    const std::int64_t sh = m_axis[0].stride, sw = m_axis[1].stride, height = m_length[0], width = m_length[1];
+    const int product = m_c.temporary(m_node, "phases", spatial_shape(m_out[1] * phases(), height, width));
+    convolve(std::move(c), rows.first, columns.first, product);
+    const int split = m_c.reshaped(m_node, product, {m_x[0], m_out[1], sh, sw, height, width}),
+              turned = m_c.temporary(m_node, "turned", {m_x[0], m_out[1], height, sh, width, sw});
+    m_c.emit(m_node, transpose_parameters{{0, 1, 4, 2, 5, 3}}, {split}, turned);
+    m_c.emit(m_node, reshape_parameters{true}, {turned}, m_uncut);
+    cut();
+  }
+
+ private:
+  /// Input positions, relative to the output's, that any phase reads.
+  struct reach_of_taps {
+    std::int64_t first, last;
+  };
+
+  void read_axes(const shape_t& weight_shape) {
+    const std::vector<std::int64_t> ones(m_dims, 1), zeros(m_dims, 0), no_pads(2 * m_dims, 0);
+    const std::vector<std::int64_t> strides = m_node.integers("strides", ones),
+                                    dilations = m_node.integers("dilations", ones);
+    const std::vector<std::int64_t> pads = m_node.integers("pads", no_pads),
+                                    extra = m_node.integers("output_padding", zeros);
+    const std::string auto_pad = m_node.text("auto_pad", "NOTSET");
+    const bool chosen =
+        !m_node.integers("output_shape").empty() || auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+    for (std::size_t d = 0; d < m_dims; ++d) {
+      axis_of_transpose& a = m_axis[2 - m_dims + d];
+      a = {m_x[d + 2], m_out[d + 2], weight_shape[d + 2], strides[d], dilations[d], auto_pad == "VALID" ? 0 : pads[d]};
+      if (a.kernel < 1 || a.stride < 1 || a.dilation < 1)
+        m_c.refuse_node(m_node, "a kernel, stride or dilation is not positive");
+      if (!chosen) continue;
+      const std::int64_t total =
+          std::max<std::int64_t>(0, (a.input - 1) * a.stride + extra[d] + (a.kernel - 1) * a.dilation + 1 - a.output);
+      a.pad = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+    }
+  }
+
+  shape_t spatial_shape(std::int64_t channels, std::int64_t height, std::int64_t width) const {
+    return m_dims == 2 ? shape_t{m_x[0], channels, height, width} : shape_t{m_x[0], channels, width};
+  }
+  slice_parameters all() const {
+    return {std::vector<std::int64_t>(m_x.size(), 0), std::vector<std::int64_t>(m_x.size(), 1)};
+  }
+
+  /// Phases have as many rows and columns as the longest one; what is too much is cut off.
+  void cut() {
+    if (m_whole != m_out) m_c.emit(m_node, all(), {m_uncut});
+  }
+
+  /// Pixels that no tap reaches.
+  void emit_bias(const std::vector<double>& bias, int result) {
+    shape_t column(m_x.size(), 1);
+    column[1] = static_cast<std::int64_t>(bias.size());
+    const std::string name = "bias" + std::to_string(m_c.m_program.values.size());
+    m_c.emit(m_node, expand_parameters{}, {m_c.constant(m_node, name, column, bias)}, result);
+  }
+
+  void emit_phase(const phase_taps& rows, const phase_taps& columns, int part) {
+    if (rows.tap.empty() || columns.tap.empty()) return emit_bias(m_bias, part);
+    conv_parameters c;
+    c.w.kernel_h = static_cast<int>(rows.tap.size());
+    c.w.kernel_w = static_cast<int>(columns.tap.size());
+    c.w.dilation_h = static_cast<int>(rows.step);
+    c.w.dilation_w = static_cast<int>(columns.step);
+    c.groups = static_cast<int>(m_weights.groups);
+    c.outputs = static_cast<int>(m_out[1]);
+    c.weights = phase_weights(m_weights, rows, columns);
+    c.bias = m_bias;
+    convolve(std::move(c), rows.first, columns.first, part);
+  }
+
+  /// conv(input) to `result`, the first tap at (first_row, first_column); the input is cropped where that lies inside
+  /// it.
+  void convolve(conv_parameters c, std::int64_t first_row, std::int64_t first_column, int result) {
+    const std::int64_t top = std::max<std::int64_t>(0, -first_row), left = std::max<std::int64_t>(0, -first_column);
+    const std::int64_t skip_rows = std::max<std::int64_t>(0, first_row),
+                       skip_columns = std::max<std::int64_t>(0, first_column);
+    if (top > 65535 || left > 65535 || c.w.kernel_h > 65535 || c.w.kernel_w > 65535)
+      m_c.refuse_node(m_node, "a kernel or pad is above 65535");
+    c.w.pad_top = static_cast<int>(top);
+    c.w.pad_left = static_cast<int>(left);
+    int input = m_c.in(m_node, 0);
+    if (skip_rows > 0 || skip_columns > 0) {
+      if (skip_rows >= m_axis[0].input || skip_columns >= m_axis[1].input) return emit_bias(c.bias, result);
+      slice_parameters s = all();
+      s.starts.back() = skip_columns;
+      if (m_dims == 2) s.starts[2] = skip_rows;
+      const int part =
+          m_c.temporary(m_node, "crop" + std::to_string(m_c.m_program.values.size()),
+                        spatial_shape(m_x[1], m_axis[0].input - skip_rows, m_axis[1].input - skip_columns));
+      m_c.emit(m_node, std::move(s), {input}, part);
+      input = part;
+    }
+    m_c.emit(m_node, std::move(c), {input}, result);
+  }
+
+  static reach_of_taps reach_of(const axis_of_transpose& a) {
+    reach_of_taps r{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
+    for (std::int64_t phase = 0; phase < a.stride; ++phase) {
+      const phase_taps t = taps_of(a, phase);
+      if (t.tap.empty()) continue;
+      r.first = std::min(r.first, t.first);
+      r.last = std::max(r.last, t.first + (static_cast<std::int64_t>(t.tap.size()) - 1) * t.step);
+    }
+    return r;
+  }
+
+  /// Weights of by_channels: zeros where a phase has no tap.
+  std::vector<double> channel_weights(const reach_of_taps& rows, const reach_of_taps& columns) const {
+    const std::int64_t kh = rows.last - rows.first + 1, kw = columns.last - columns.first + 1,
+                       depth = m_weights.channels;
+    m_c.charge(m_node, static_cast<double>(m_out[1] * phases()) * static_cast<double>(depth * kh * kw));
+    std::vector<double> weights(static_cast<std::size_t>(m_out[1] * phases() * depth * kh * kw), 0.0);
+    for (std::int64_t phase = 0; phase < phases(); ++phase) {
+      const phase_taps y = taps_of(m_axis[0], phase / m_axis[1].stride),
+                       x = taps_of(m_axis[1], phase % m_axis[1].stride);
+      for (std::int64_t o = 0; o < m_out[1]; ++o)
+        for (std::int64_t i = 0; i < depth; ++i)
+          for (std::size_t a = 0; a < y.tap.size(); ++a)
+            for (std::size_t b = 0; b < x.tap.size(); ++b) {
+              const std::int64_t row = y.first - rows.first + static_cast<std::int64_t>(a) * y.step,
+                                 column = x.first - columns.first + static_cast<std::int64_t>(b) * x.step;
+              weights[static_cast<std::size_t>((((o * phases() + phase) * depth + i) * kh + row) * kw + column)] =
+                  m_weights.at(o / m_weights.outputs, i, o % m_weights.outputs, y.tap[a], x.tap[b]);
+            }
+    }
+    return weights;
+  }
+
+  canonicaliser& m_c;
+  const node& m_node;
+  shape_t m_x, m_out, m_whole;
+  std::size_t m_dims;
+  axis_of_transpose m_axis[2];  ///< rows, columns
+  std::int64_t m_length[2];     ///< of a phase
+  transposed_weights m_weights;
+  std::vector<double> m_bias;
+  int m_uncut = no_value;  ///< the phases' pixels together
+};
+
+void canonicaliser::conv_transpose(const node& n) {
+  const std::size_t rank = in_shape(n, 0).size();
+  if (rank != 3 && rank != 4) refuse_node(n, "transposed convolution has one or two spatial axes; 3-D has no kernel");
+  transposition t(*this, n);
+  if (t.phases() <= most_phases)
+    t.by_phases();
+  else
+    t.by_channels();
+}
+
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Operations that become part of those before or behind them.
+#include "program/program.hpp"
+
+namespace nsk::tool {
+
+/// Folds factors and offsets per channel into the weights before them (convolutions and dense layers whose result is
+/// scaled or shifted), or behind them (where nothing but one such layer reads the result). Parts of fuse.
+void fold_into_producers(program& p);
+void fold_into_readers(program& p);
+
+/// Folds batch normalisation and constant scales into weights, merges activations, residual additions and padding into
+/// the operations before them, recognises hard-swish and SiLU, and removes what nobody reads.
+void fuse(program& p);
+
+/// Cuts rows and columns of kernels that meet nothing but padding.
+void crop_windows(program& p);
+
+}

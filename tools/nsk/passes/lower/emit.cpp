@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include "errors.hpp"
+#include "passes/lower/lowerer.hpp"
+
+namespace nsk::tool {
+namespace {
+
+template <class T>
+std::shared_ptr<std::vector<std::byte>> bytes_of(const std::vector<T>& values) {
+  auto data = std::make_shared<std::vector<std::byte>>(values.size() * sizeof(T));
+  if (!values.empty()) std::memcpy(data->data(), values.data(), data->size());
+  return data;
+}
+
+/// A length as the file holds it.
+std::int32_t length_of(std::int64_t length, const std::string& name) {
+  if (length > std::numeric_limits<std::int32_t>::max())
+    refuse("'" + name + "' would have a dimension of " + std::to_string(length) +
+           ", but those of the engine are below 2^31. Export the model for smaller inputs");
+  return static_cast<std::int32_t>(length);
+}
+
+/// One dimension of several tensors at once.
+struct joint_dimension {
+  std::int64_t length = 1;
+  std::vector<std::int64_t> stride;
+  bool barrier = false;
+};
+
+bool mergeable(const joint_dimension& outer, const joint_dimension& inner) {
+  if (outer.barrier || inner.barrier) return false;
+  for (std::size_t v = 0; v < outer.stride.size(); ++v)
+    if (outer.stride[v] != inner.stride[v] * inner.length) return false;
+  return true;
+}
+
+}
+
+int lowerer::constant_floats(const std::string& name, const std::vector<float>& values, int packing) {
+  plan_storage s;
+  s.kind = storage_kind::constant;
+  s.name = name;
+  s.elements = static_cast<std::int64_t>(values.size());
+  s.data = bytes_of(values);
+  m_plan.storages.push_back(std::move(s));
+  plan_tensor t;
+  t.name = name;
+  t.shape = {static_cast<std::int32_t>(values.size())};
+  t.strides = {1};
+  t.storage = static_cast<int>(m_plan.storages.size()) - 1;
+  t.packing = packing;
+  m_plan.tensors.push_back(std::move(t));
+  return static_cast<int>(m_plan.tensors.size()) - 1;
+}
+
+int lowerer::constant_ints(const std::string& name, const std::vector<std::int32_t>& values) {
+  const int t = constant_floats(name, std::vector<float>(values.size()));
+  plan_storage& s = m_plan.storages.back();
+  s.type = dtype::int32;
+  s.data = bytes_of(values);
+  m_plan.tensor(t).type = dtype::int32;
+  return t;
+}
+
+nsk::halo lowerer::border_of(const view& v, int row_axis, int column_axis) const {
+  const auto found = m_roots.find(v.storage);
+  if (found == m_roots.end() || column_axis < 0) return {};
+  const root& r = found->second;
+  const auto matches = [&](int mine, int its) {
+    return (mine < 0) == (its < 0) &&
+           (mine < 0 || (v.shape[static_cast<std::size_t>(mine)] == r.whole.shape[static_cast<std::size_t>(its)] &&
+                         v.stride[static_cast<std::size_t>(mine)] == r.whole.stride[static_cast<std::size_t>(its)]));
+  };
+  if (!matches(row_axis, r.row_axis) || !matches(column_axis, r.column_axis)) return {};
+  const std::int64_t within = v.offset - r.whole.offset,
+                     pixel = r.whole.stride[static_cast<std::size_t>(r.column_axis)];
+  return within >= 0 && within < pixel ? r.border : nsk::halo{};
+}
+
+int lowerer::tensor(const view& v, const std::vector<int>& axes, const std::string& name, bool border) {
+  if (axes.size() > static_cast<std::size_t>(max_rank))
+    refuse("'" + name + "' has " + std::to_string(axes.size()) + " dimensions, but the engine has " +
+           std::to_string(max_rank) + "; join some of them in the exporter");
+  plan_tensor t;
+  t.name = name;
+  t.type = m_plan.storages[static_cast<std::size_t>(v.storage)].type;
+  t.storage = v.storage;
+  t.offset = v.offset;
+  const std::size_t rank = axes.size();
+  if (border && rank >= 3) t.border = border_of(v, axes[rank - 3], axes[rank - 2]);
+  const bool bordered = t.border.top || t.border.left || t.border.bottom || t.border.right;
+  t.shape.resize(rank);
+  t.strides.resize(rank);
+  std::int64_t step = 1;
+  for (std::size_t i = rank; i-- > 0;) {
+    const std::int64_t length = axes[i] < 0 ? 1 : v.shape[static_cast<std::size_t>(axes[i])];
+    const bool keep = length != 1 || (bordered && axes[i] >= 0 && i + 1 != rank);
+    t.shape[i] = length_of(length, name);
+    t.strides[i] = keep ? v.stride[static_cast<std::size_t>(axes[i])] : step;
+    step = t.strides[i] * length;
+  }
+  if (t.shape.empty()) {
+    t.shape = {1};
+    t.strides = {1};
+  }
+  m_plan.tensors.push_back(std::move(t));
+  return static_cast<int>(m_plan.tensors.size()) - 1;
+}
+
+int lowerer::joint_tensors(const std::vector<view>& views, const std::vector<std::string>& names,
+                           std::vector<int>& tensors, int barrier) {
+  const view& out = views[0];
+  tensors.clear();
+  const root& r = m_roots[out.storage];
+  const bool picture = out.rank() == r.whole.rank() && (out.rank() == 3 || out.rank() == 4);
+  if (picture) {
+    const nsk::halo b = border_of(out, r.row_axis, r.column_axis);
+    if (b.top || b.left || b.bottom || b.right) {
+      const std::vector<int> axes = out.rank() == 4 ? std::vector<int>{0, 2, 3, 1} : std::vector<int>{0, -1, 2, 1};
+      for (std::size_t i = 0; i < views.size(); ++i) tensors.push_back(tensor(views[i], axes, names[i], i == 0));
+      return static_cast<int>(std::find(axes.begin(), axes.end(), barrier) - axes.begin());
+    }
+  }
+  std::vector<joint_dimension> dims;
+  for (int axis : order_of(out)) {
+    const auto a = static_cast<std::size_t>(axis);
+    if (out.shape[a] == 1 && axis != barrier &&
+        std::all_of(views.begin(), views.end(), [&](const view& v) { return v.shape[a] == 1; }))
+      continue;
+    joint_dimension d;
+    d.length = out.shape[a];
+    d.barrier = axis == barrier;
+    for (const view& v : views) d.stride.push_back(v.shape[a] == 1 ? 0 : v.stride[a]);
+    if (!dims.empty() && mergeable(dims.back(), d)) {
+      d.length *= dims.back().length;
+      dims.pop_back();
+    }
+    dims.push_back(std::move(d));
+  }
+  if (dims.empty()) dims.push_back({1, std::vector<std::int64_t>(views.size(), 1), false});
+  if (dims.size() > static_cast<std::size_t>(max_rank))
+    refuse("'" + names[0] + "' needs " + std::to_string(dims.size()) +
+           " dimensions after merging, but the engine has " + std::to_string(max_rank) +
+           "; split the operator in the exporter");
+  int position = 0;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    plan_tensor t;
+    t.name = names[i];
+    t.type = m_plan.storages[static_cast<std::size_t>(views[i].storage)].type;
+    t.storage = views[i].storage;
+    t.offset = views[i].offset;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      t.shape.push_back(length_of(dims[d].length, names[i]));
+      t.strides.push_back(dims[d].stride[i]);
+      if (dims[d].barrier) position = static_cast<int>(d);
+    }
+    m_plan.tensors.push_back(std::move(t));
+    tensors.push_back(static_cast<int>(m_plan.tensors.size()) - 1);
+  }
+  return position;
+}
+
+plan_step& lowerer::step(op kind, const operation& o, std::vector<int> inputs, int output) {
+  plan_step s;
+  s.kind = kind;
+  s.name = o.name;
+  s.inputs = std::move(inputs);
+  s.outputs = {output};
+  m_plan.steps.push_back(std::move(s));
+  return m_plan.steps.back();
+}
+
+void lowerer::copy_step(const view& from, const view& to, const std::string& name, const std::string& result,
+                        const std::string& reason) {
+  std::vector<int> t;
+  joint_tensors({to, from}, {result, name + "#from"}, t);
+  plan_step s;
+  s.kind = op::copy;
+  s.name = name;
+  s.inputs = {t[1]};
+  s.outputs = {t[0]};
+  s.layout_reason = reason;
+  m_plan.steps.push_back(std::move(s));
+}
+
+void lowerer::fill_step(const view& to, float value, const std::string& name, const std::string& result) {
+  std::vector<int> t;
+  joint_tensors({to}, {result}, t);
+  plan_step s;
+  s.kind = op::fill;
+  s.name = name;
+  s.value = value;
+  s.outputs = {t[0]};
+  m_plan.steps.push_back(std::move(s));
+}
+
+}

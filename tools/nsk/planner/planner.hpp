@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What a lowered plan lacks: tiles of its steps, and addresses of its storages.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+#include "program/plan.hpp"
+
+namespace nsk::tool {
+
+/// Chooses the tile of every step: at most `max_macs` multiply-accumulates (or a comparable amount of memory traffic)
+/// each, cut so that rows and weights of a tile are read from the nearest caches. Sets scratch_bytes and
+/// plan::lane_bytes.
+void plan_tiles(plan& p, std::int64_t max_macs);
+
+/// The weights section: constants of all variants of a model, identical ones once.
+struct constant_pool {
+  std::vector<std::byte> bytes;
+  std::map<std::string, std::int64_t> known;  ///< content -> offset
+};
+
+/// Gives every storage its buffer and offset: element-wise results in the place of operands that die, then lifetimes
+/// packed greedily by size. Large ones lie, where that costs no byte, such that lanes which share every buffer half and
+/// half find their own halves in their own caches. Fills plan::buffers and plan::arena_bytes, and adds constants that
+/// are not in `pool` yet.
+void plan_memory(plan& p, constant_pool& pool);
+
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The network between the source model and the plan: one way to say each thing. Axis order is still the source's
+/// (NCHW); weights are constants in double precision; BatchNormalization, Clip, Squeeze and their like are gone.
+/// `canonicalise` makes it, `fuse` shrinks it, `lower` gives it memory layouts and turns it into steps.
+#include <limits>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+#include <netsuke/core/op.hpp>
+#include "graph/graph.hpp"
+
+namespace nsk::tool {
+
+/// What follows an operation's own result: y = f(x + residual) or, with activation_first, y = f(x) + residual.
+struct post_operation {
+  function fn = function::identity;
+  double alpha = 0, beta = 0;
+  bool activation_first = false;
+  int residual = no_value;    ///< value of the output's shape, or broadcastable to it by size-1 axes
+  std::vector<double> slope;  ///< prelu: one per output channel
+  bool empty() const { return fn == function::identity && residual == no_value; }
+};
+
+/// Convolution of [N, C, spatial...] with one or two spatial axes. weights: [O][C / groups][kernel_h][kernel_w]; bias:
+/// [O]. What its windows read behind the input follows from the shapes: window_overhang.
+struct conv_parameters {
+  window w;
+  int groups = 1, outputs = 0;
+  std::vector<double> weights, bias;
+};
+/// x [..., K] times weights [K][N] plus bias [N].
+struct dense_parameters {
+  int depth = 0, outputs = 0;
+  std::vector<double> weights, bias;
+};
+struct mat_mul_parameters {};
+struct pool_parameters {
+  pool_kind kind = pool_kind::max;
+  window w;
+  int pad_bottom = 0, pad_right = 0;
+  bool count_include_pad = false;
+};
+/// The function stands in the operation's post.
+struct unary_parameters {};
+struct binary_parameters {
+  binary_kind kind = binary_kind::add;
+};
+/// Per resampled axis: taps, and for each output position `taps` source positions with their weights.
+struct resize_axis {
+  int axis = 0, taps = 1;
+  std::vector<std::int32_t> index;
+  std::vector<float> weight;
+};
+struct resize_parameters {
+  std::vector<resize_axis> axes;
+};
+/// Keeps the reduced axes with length 1.
+struct reduce_parameters {
+  reduce_kind kind = reduce_kind::mean;
+  std::vector<int> axes;
+};
+struct softmax_parameters {
+  int axis = 0;
+  bool log = false;
+};
+struct transpose_parameters {
+  std::vector<int> permutation;
+};
+/// To the output's shape, row-major. `channels_last` hints that a rank-4 result is a picture.
+struct reshape_parameters {
+  bool channels_last = false;
+};
+struct slice_parameters {
+  std::vector<std::int64_t> starts, steps;
+};
+struct concat_parameters {
+  int axis = 0;
+};
+struct expand_parameters {};
+/// Interleaves one value per phase of the output: input (i * columns + j) holds rows i, i + rows, ... and columns j, j
+/// + columns, ...
+struct interleave_parameters {
+  int rows = 1, columns = 1;
+};
+/// To the output's element type.
+struct cast_parameters {};
+struct compare_parameters {
+  compare_kind kind = compare_kind::equal;
+};
+struct select_parameters {};
+/// On int32, int64 and boolean values.
+struct arithmetic_parameters {
+  arithmetic_kind kind = arithmetic_kind::add;
+};
+/// Indices are one-dimensional, or with `elements` of the output's shape.
+struct gather_parameters {
+  int axis = 0;
+  bool elements = false;
+};
+/// Keeps the axis with length 1.
+struct arg_reduce_parameters {
+  int axis = 0;
+  arg_reduce_kind kind = arg_reduce_kind::max;
+  bool last = false;
+};
+/// Positions only; gather the values with them.
+struct top_k_parameters {
+  int axis = 0;
+  bool smallest = false;
+};
+struct non_max_suppression_parameters {
+  std::uint32_t most_per_class = 0;
+  float iou_threshold = 0, score_threshold = 0;
+  bool center_point_box = false;
+};
+/// Along the last axis.
+struct layer_normalization_parameters {
+  float epsilon = 1e-5f;
+  bool centre = true;
+  std::vector<float> scale, bias;
+};
+/// Along axis 1.
+struct local_response_normalization_parameters {
+  int size = 1;
+  float alpha = 0, beta = 0, bias = 0;
+};
+/// A gate's function and its parameters.
+struct recurrent_gate_parameters {
+  recurrent_function fn = recurrent_function::tanh;
+  float alpha = 0, beta = 0;
+};
+/// The recurrence of a layer. Inputs: products with the layer's inputs [batch, instants, directions, gates * hidden],
+/// initial h [batch, directions, hidden], initial c (lstm), lengths. Output [batch, instants + final rows, directions,
+/// hidden].
+struct recurrent_parameters {
+  recurrent_kind kind = recurrent_kind::lstm;
+  int hidden = 0, directions = 1, reverse = 0;  ///< reverse: bit d for direction d
+  bool lengths = false, input_forget = false, linear_before_reset = false;
+  float clip = 0, cell_clip = 0;
+  std::vector<recurrent_gate_parameters> gates;  ///< per direction
+  std::vector<double> weights, bias;             ///< R [directions][gates * hidden][hidden]; bias of the product with h
+  std::vector<float> peephole;                   ///< [directions][3 * hidden], or nothing
+};
+/// offset + scale * z; the schema says what z is.
+struct random_parameters {
+  random_kind kind = random_kind::uniform;
+  double scale = 1, offset = 0;
+  std::uint32_t stream = 0;
+};
+/// Rows of x through trees; arrays as the schema describes them.
+struct tree_parameters {
+  tree_aggregate aggregate = tree_aggregate::sum;
+  std::vector<std::int32_t> roots, nodes, targets;
+  std::vector<float> thresholds, weights, base;
+};
+enum class pad_mode { constant, reflect, edge, wrap };
+struct pad_parameters {
+  pad_mode mode = pad_mode::constant;
+  double value = 0;
+  std::vector<std::int64_t> before, after;
+};
+
+using operation_parameters =
+    std::variant<conv_parameters, dense_parameters, mat_mul_parameters, pool_parameters, unary_parameters,
+                 binary_parameters, resize_parameters, reduce_parameters, softmax_parameters, transpose_parameters,
+                 reshape_parameters, slice_parameters, concat_parameters, expand_parameters, pad_parameters,
+                 interleave_parameters, cast_parameters, compare_parameters, select_parameters, arithmetic_parameters,
+                 gather_parameters, arg_reduce_parameters, top_k_parameters, non_max_suppression_parameters,
+                 layer_normalization_parameters, local_response_normalization_parameters, recurrent_parameters,
+                 random_parameters, tree_parameters>;
+
+struct operation {
+  std::string name;         ///< source node(s)
+  std::string source;       ///< description of the source node for messages
+  std::vector<int> inputs;  ///< values
+  int output = no_value;
+  operation_parameters p;
+  post_operation post;
+
+  template <class P>
+  P* as() {
+    return std::get_if<P>(&p);
+  }
+  template <class P>
+  const P* as() const {
+    return std::get_if<P>(&p);
+  }
+};
+
+struct program_value {
+  std::string name;
+  element type = element::f32;
+  shape_t shape;
+  std::shared_ptr<const array> constant;
+};
+
+/// A value that the next run reads as `input`; the first run reads `initial`, a constant, or zeros.
+struct program_state {
+  int input = no_value, output = no_value, initial = no_value;
+};
+
+struct program {
+  std::string name;
+  std::vector<program_value> values;
+  std::vector<operation> operations;  ///< topological order
+  std::vector<int> inputs, outputs;
+  std::vector<program_state> states;  ///< neither inputs nor outputs
+
+  int add(program_value v) {
+    values.push_back(std::move(v));
+    return static_cast<int>(values.size()) - 1;
+  }
+  const shape_t& shape(int v) const { return values[static_cast<std::size_t>(v)].shape; }
+  bool is_constant(int v) const { return v >= 0 && values[static_cast<std::size_t>(v)].constant != nullptr; }
+  /// Whether somebody outside reads `v`: the caller, or the next run.
+  bool is_output(int v) const;
+  /// Operations that read `v`, as input or residual.
+  std::vector<int> consumers(int v) const;
+};
+
+/// Rows and columns of zeros that the windows of a convolution read around its input; all 0 where every tap of every
+/// window lies inside.
+struct overhang {
+  std::int64_t top = 0, left = 0, bottom = 0, right = 0;
+  bool any() const { return top > 0 || left > 0 || bottom > 0 || right > 0; }
+};
+
+/// Returns how far windows `w` reach out of an input of shape `x` [N, C, spatial...], one or two spatial axes, when
+/// they make an output of shape `y`. The shapes alone decide: pads that a model declares may never be read, and a
+/// window may reach out where none is declared (a transposed convolution that is cut).
+overhang window_overhang(const window& w, const shape_t& x, const shape_t& y);
+
+}

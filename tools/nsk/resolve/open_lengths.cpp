@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Lengths of inputs that the source leaves open.
+#include <algorithm>
+
+#include "errors.hpp"
+#include "resolve/resolver.hpp"
+
+namespace nsk::tool {
+namespace {
+
+std::string dimension_text(const value& v, std::size_t d) {
+  if (v.shape[d] >= 0) return std::to_string(v.shape[d]);
+  return d < v.symbols.size() && !v.symbols[d].empty() ? v.symbols[d] : "?";
+}
+
+bool is_only_first_open(const value& v) {
+  return v.shape[0] < 0 && std::count_if(v.shape.begin(), v.shape.end(), [](std::int64_t n) { return n < 0; }) == 1;
+}
+
+/// What a symbol's length is, where that is known.
+class symbol_lengths {
+ public:
+  void learn(const value& v, std::size_t d, std::int64_t length) {
+    if (!is_name(v, d)) return;
+    std::int64_t& known = m_lengths.emplace(v.symbols[d], length).first->second;
+    if (known != length) known = -1;  // it means several
+  }
+  /// Returns -1 where it is not known.
+  std::int64_t of(const value& v, std::size_t d) const {
+    const auto found = is_name(v, d) ? m_lengths.find(v.symbols[d]) : m_lengths.end();
+    return found == m_lengths.end() ? -1 : found->second;
+  }
+
+ private:
+  /// Whether the symbol means the same length wherever it stands: some exporters write one text for every open length.
+  static bool is_name(const value& v, std::size_t d) {
+    if (d >= v.symbols.size()) return false;
+    const std::string& symbol = v.symbols[d];
+    return !symbol.empty() && symbol != "?" && symbol != "-1" && symbol != "None" && symbol != "unk" &&
+           std::count(v.symbols.begin(), v.symbols.end(), symbol) == 1;
+  }
+  std::map<std::string, std::int64_t> m_lengths;
+};
+
+}
+
+std::string source_shape_text(const value& v) {
+  std::string text = "[";
+  for (std::size_t d = 0; d < v.shape.size(); ++d) text += (d == 0 ? "" : ",") + dimension_text(v, d);
+  return text + "]";
+}
+
+/// Gives an input the lengths that length_of(axis) knows for its open axes, and notes it; changes nothing where one is
+/// not known (below 0).
+template <class LengthOf>
+void resolver::choose_shape(value& v, LengthOf length_of) {
+  shape_t shape = v.shape;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] < 0 && (shape[d] = length_of(d)) < 0) return;
+  std::string option = " --input " + v.name + "=";
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    option += (d == 0 ? "" : "x") + (v.shape[d] < 0 ? "N" : std::to_string(shape[d]));
+  m_graph.facts.notes.push_back("input '" + v.name + "' has the open shape " + source_shape_text(v) + " and is " +
+                                to_string(shape) + " here;" + option + " fixes another length" +
+                                (v.shape[0] < 0 ? ", --batch-max N leaves up to N rows to the run" : ""));
+  v.shape = shape;
+}
+
+/// Gives open lengths that no option speaks of: what their symbol is elsewhere, and 1 for the rows of a batch, which is
+/// the first axis of an input where no other is open. Where options give rows to other inputs, it would be a guess.
+void resolver::bind_open_lengths() {
+  symbol_lengths lengths;
+  bool rows_are_given = false;
+  std::vector<value_id> open;
+  for (const value_id id : m_graph.inputs) {
+    const value& v = at(id);
+    const auto given = m_options.shapes.find(v.name);
+    if (given == m_options.shapes.end()) {
+      if (v.known_rank && !v.is_static() && m_options.set.count(v.name) == 0) open.push_back(id);
+      continue;
+    }
+    for (std::size_t d = 0; v.known_rank && d < v.shape.size() && d < given->second.size(); ++d) {
+      if (v.shape[d] >= 0) continue;
+      lengths.learn(v, d, given->second[d]);
+      rows_are_given = rows_are_given || (d == 0 && given->second[d] != 1);
+    }
+  }
+  for (const value_id id : open) {
+    if (rows_are_given || !is_only_first_open(at(id)) || lengths.of(at(id), 0) >= 0) continue;
+    lengths.learn(at(id), 0, 1);
+    choose_shape(at(id), [](std::size_t) { return std::int64_t{1}; });
+  }
+  for (const value_id id : open)
+    if (!at(id).is_static()) choose_shape(at(id), [&](std::size_t d) { return lengths.of(at(id), d); });
+}
+
+void resolver::refuse_dynamic(const value& v) const {
+  if (!v.known_rank)
+    refuse("input '" + v.name + "' has no shape in the model. Give one, for example: --input " + v.name +
+           "=1x3x224x224");
+  std::string dynamic;
+  int count = 0;
+  for (std::size_t d = 0; d < v.shape.size(); ++d) {
+    if (v.shape[d] >= 0) continue;
+    ++count;
+    const std::string symbol = dimension_text(v, d);
+    dynamic += (dynamic.empty() ? "" : ", ") + (symbol == "?" ? "dimension " + std::to_string(d) : "'" + symbol + "'");
+  }
+  refuse("input '" + v.name + "' has the shape " + source_shape_text(v) + ", in which " + dynamic +
+         (count == 1 ? " is" : " are") + " dynamic. Shapes are fixed at conversion: add" + missing_shapes() +
+         ", with the size that you need in place of 1");
+}
+
+/// The options that give every input a shape that has none yet.
+std::string resolver::missing_shapes() const {
+  std::string options;
+  for (value_id id : m_graph.inputs) {
+    const value& v = m_graph.values[static_cast<std::size_t>(id)];
+    if (!v.known_rank || v.is_static() || m_options.shapes.count(v.name) != 0 || m_options.set.count(v.name) != 0)
+      continue;
+    options += " --input " + v.name + "=";
+    for (std::size_t d = 0; d < v.shape.size(); ++d)
+      options += (d == 0 ? "" : "x") + std::to_string(v.shape[d] < 0 ? 1 : v.shape[d]);
+  }
+  return options;
+}
+
+}
