@@ -3,6 +3,7 @@
 /// Settings with every operator and function of this version: where to begin, and for tools and tests. A game that
 /// wants to be small lists its own (core/settings.hpp).
 #include <netsuke/core/hide_macros.hpp>
+#include <netsuke/run/session.hpp>
 #include <netsuke/netsuke.hpp>
 
 NSK_BEGIN

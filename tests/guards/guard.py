@@ -12,13 +12,14 @@ import compile_guards
 import configure_guards
 import engine_guards
 import macro_guards
+import sentence_guards
 import source_guards
 import target_guards
 from common import REPOSITORY, Skipped, Tree, copy_tree, scratch_folder
 
 GUARDS = {**source_guards.GUARDS, **assert_guards.GUARDS, **compile_guards.GUARDS, **configure_guards.GUARDS,
           **binary_guards.GUARDS, **engine_guards.GUARDS, **macro_guards.GUARDS,
-          **target_guards.GUARDS}
+          **target_guards.GUARDS, **sentence_guards.GUARDS}
 
 
 def check_tree(name):

@@ -4,6 +4,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <netsuke/core/assert.hpp>
 
 NSK_BEGIN
@@ -20,35 +21,40 @@ constexpr int size_of(dtype t) {
                                                     : 1;
 }
 
+namespace impl {
+/// The value of the element type that T stands for, -1 where there is none.
 template <class T>
-constexpr dtype dtype_of();
+inline constexpr int dtype_value = -1;
 template <>
-constexpr dtype dtype_of<float>() {
-  return dtype::float32;
+inline constexpr int dtype_value<float> = static_cast<int>(dtype::float32);
+template <>
+inline constexpr int dtype_value<std::int8_t> = static_cast<int>(dtype::int8);
+template <>
+inline constexpr int dtype_value<std::uint8_t> = static_cast<int>(dtype::uint8);
+template <>
+inline constexpr int dtype_value<std::int16_t> = static_cast<int>(dtype::int16);
+template <>
+inline constexpr int dtype_value<std::int32_t> = static_cast<int>(dtype::int32);
+template <>
+inline constexpr int dtype_value<std::int64_t> = static_cast<int>(dtype::int64);
+template <>
+inline constexpr int dtype_value<bool> = static_cast<int>(dtype::boolean);
 }
-template <>
-constexpr dtype dtype_of<std::int8_t>() {
-  return dtype::int8;
-}
-template <>
-constexpr dtype dtype_of<std::uint8_t>() {
-  return dtype::uint8;
-}
-template <>
-constexpr dtype dtype_of<std::int16_t>() {
-  return dtype::int16;
-}
-template <>
-constexpr dtype dtype_of<std::int32_t>() {
-  return dtype::int32;
-}
-template <>
-constexpr dtype dtype_of<std::int64_t>() {
-  return dtype::int64;
-}
-template <>
-constexpr dtype dtype_of<bool>() {
-  return dtype::boolean;
+
+/// Whether tensors have elements of type T, const or not. float16 has no type in C++.
+template <class T>
+inline constexpr bool is_element_type = impl::dtype_value<std::remove_const_t<T>> >= 0;
+
+/// The sentence about a type that has none, a macro because static_assert takes nothing but literals.
+#define NSK_IMPL_ELEMENT                                                                     \
+  "netsuke: no tensor has elements of this type: ask for float, std::int8_t, std::uint8_t, " \
+  "std::int16_t, std::int32_t, std::int64_t or bool, as port_view::type() says, or for input_bytes(i)"
+
+/// Returns the element type that T stands for.
+template <class T>
+constexpr dtype dtype_of() {
+  static_assert(impl::dtype_value<T> >= 0, NSK_IMPL_ELEMENT);
+  return static_cast<dtype>(impl::dtype_value<T>);
 }
 
 /// Border of pixels around a [..., H, W, C] tensor, inside its own memory.

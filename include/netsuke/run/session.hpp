@@ -13,6 +13,7 @@
 #include <netsuke/plan/work.hpp>
 #include <netsuke/run/bindings.hpp>
 #include <netsuke/run/budget.hpp>
+#include <netsuke/run/impl/requirements.hpp>
 #include <netsuke/run/jobs.hpp>
 #include <netsuke/run/lane.hpp>
 #include <netsuke/run/serial.hpp>
@@ -22,9 +23,18 @@
 NSK_BEGIN
 template <class Settings = default_settings>
 class session {
+  using fault = run_impl::settings_fault;
+  static constexpr fault fault_of_settings = run_impl::settings_fault_of<Settings>();
+  static_assert(fault_of_settings != fault::no_class, NSK_IMPL_SETTINGS_CLASS);
+  static_assert(fault_of_settings != fault::ops, NSK_IMPL_SETTINGS_OPS);
+  static_assert(fault_of_settings != fault::functions, NSK_IMPL_SETTINGS_FUNCTIONS);
+  static_assert(fault_of_settings != fault::winograd, NSK_IMPL_SETTINGS_WINOGRAD);
+  static_assert(fault_of_settings != fault::bindable_ports, NSK_IMPL_SETTINGS_PORTS);
+  static_assert(fault_of_settings != fault::profiler, NSK_IMPL_SETTINGS_PROFILER);
+
  public:
-  using settings = Settings;
-  using profiler_type = typename Settings::profiler;
+  using settings = run_impl::settings_or_default<Settings>;
+  using profiler_type = typename settings::profiler;
 
   session() = default;
   /// Prepares `memory` for running a variant of `m` and resets its states. `memory` starts at a multiple of
@@ -54,49 +64,46 @@ class session {
   /// empty span.
   template <class T>
   span<T> input(int i = 0) {
-    span<T> elements;
-    const nsk::status s = input(i, elements);
-    NSK_ASSERT(s, "session::input: no such input, another type, or bound; or the session cannot run: ask status()");
-    static_cast<void>(s);
-    return elements;
+    static_assert(is_element_type<T>, NSK_IMPL_ELEMENT);
+    return expected_input<T>(i);
   }
   template <class T>
   span<T> input(const char* name) {
-    return input<T>(m_variant.find_input(name));
+    static_assert(is_element_type<T>, NSK_IMPL_ELEMENT);
+    return expected_input<T>(m_variant.find_input(name));
   }
   /// The same with a status instead of an assertion.
   template <class T>
   nsk::status input(int i, span<T>& elements) {
-    if (i < 0 || i >= input_count()) return {status_code::no_such_port, i};
-    if (m_inputs.is_bound(i)) return {status_code::not_bindable, i};
-    return elements_of(input_info(i), i, elements);
+    static_assert(is_element_type<T>, NSK_IMPL_ELEMENT);
+    return elements_of_input(i, elements);
   }
   template <class T>
   nsk::status input(const char* name, span<T>& elements) {
-    return input(m_variant.find_input(name), elements);
+    static_assert(is_element_type<T>, NSK_IMPL_ELEMENT);
+    return elements_of_input(m_variant.find_input(name), elements);
   }
 
   /// Returns the elements of an output, valid from the end of a run until the next one starts.
   template <class T>
   span<const T> output(int i = 0) const {
-    span<const T> elements;
-    const nsk::status s = output(i, elements);
-    NSK_ASSERT(s, "session::output: no such output, or another type; or the session cannot run: ask status()");
-    static_cast<void>(s);
-    return elements;
+    static_assert(is_element_type<T>, NSK_IMPL_ELEMENT);
+    return expected_output<T>(i);
   }
   template <class T>
   span<const T> output(const char* name) const {
-    return output<T>(m_variant.find_output(name));
+    static_assert(is_element_type<T>, NSK_IMPL_ELEMENT);
+    return expected_output<T>(m_variant.find_output(name));
   }
   template <class T>
   nsk::status output(int i, span<const T>& elements) const {
-    if (i < 0 || i >= output_count()) return {status_code::no_such_port, i};
-    return elements_of(output_info(i), i, elements);
+    static_assert(is_element_type<T>, NSK_IMPL_ELEMENT);
+    return elements_of_output(i, elements);
   }
   template <class T>
   nsk::status output(const char* name, span<const T>& elements) const {
-    return output(m_variant.find_output(name), elements);
+    static_assert(is_element_type<T>, NSK_IMPL_ELEMENT);
+    return elements_of_output(m_variant.find_output(name), elements);
   }
   /// The bytes of a port, whatever its type; empty for a bound input.
   span<std::byte> input_bytes(int i) {
@@ -140,7 +147,7 @@ class session {
     while (m_step < step_count()) {
       const step_view s = m_variant.step(m_step);
       run_impl::serial_tiles tiles{0, tiles_of(s)};
-      traced([&] { run_impl::run_lane<Settings>(memory(), s, scratch(0), tiles); });
+      traced([&] { run_impl::run_lane<settings>(memory(), s, scratch(0), tiles); });
       ++m_step;
     }
     finish();
@@ -150,6 +157,7 @@ class session {
   /// jobs.parallel_for(lane_count, f) per step that has several tiles (run/jobs.hpp).
   template <class Jobs>
   void run(Jobs&& jobs, int lane_count = 0) {
+    static_assert(run_impl::is_job_system<Jobs>, NSK_IMPL_JOBS);
     require_ready();
     restart();
     while (m_step < step_count()) {
@@ -165,6 +173,7 @@ class session {
   /// start and completion.
   template <class Clock>
   bool step(microseconds budget, Clock&& clock) {
+    static_assert(run_impl::is_clock<Clock>, NSK_IMPL_CLOCK);
     using source = run_impl::tiles_until<run_impl::serial_tiles, std::remove_reference_t<Clock>>;
     begin_slice();
     run_impl::deadline<std::remove_reference_t<Clock>> limit(clock, budget);
@@ -172,7 +181,7 @@ class session {
     while (m_step < step_count()) {
       const step_view s = m_variant.step(m_step);
       source tiles{{m_tile, tiles_of(s)}, limit, any};
-      traced([&] { run_impl::run_lane<Settings>(memory(), s, scratch(0), tiles); });
+      traced([&] { run_impl::run_lane<settings>(memory(), s, scratch(0), tiles); });
       limit = tiles.limit;
       any = any || tiles.started;
       if (!advance(tiles.source.next, tiles_of(s))) return false;
@@ -184,6 +193,8 @@ class session {
   /// The same with lanes. Each lane takes at least one tile per step and slice.
   template <class Clock, class Jobs>
   bool step(microseconds budget, Clock&& clock, Jobs&& jobs, int lane_count = 0) {
+    static_assert(run_impl::is_clock<Clock>, NSK_IMPL_CLOCK);
+    static_assert(run_impl::is_job_system<Jobs>, NSK_IMPL_JOBS);
     using source = run_impl::tiles_until<run_impl::shared_tiles, std::remove_reference_t<Clock>>;
     begin_slice();
     const std::int64_t end = run_impl::read(clock) + budget.count;
@@ -193,7 +204,7 @@ class session {
       const auto lane = [&](int i) {
         const std::int64_t left = end - run_impl::read(clock);
         source tiles{{&counter, tiles_of(s)}, {clock, {left}}, false};
-        run_impl::run_lane<Settings>(memory(), s, scratch(i), tiles);
+        run_impl::run_lane<settings>(memory(), s, scratch(i), tiles);
       };
       traced([&] { on_lanes(jobs, lane_count, tiles_of(s) - m_tile, lane); });
       const std::int32_t done = counter.value() < tiles_of(s) ? counter.value() : tiles_of(s);
@@ -209,12 +220,13 @@ class session {
   bool step(work amount) {
     return step_work(amount, [this](const step_view& s, std::int32_t begin, std::int32_t end) {
       run_impl::serial_tiles tiles{begin, end};
-      run_impl::run_lane<Settings>(memory(), s, scratch(0), tiles);
+      run_impl::run_lane<settings>(memory(), s, scratch(0), tiles);
     });
   }
   /// The same with lanes, and the same cut.
   template <class Jobs>
   bool step(work amount, Jobs&& jobs, int lane_count = 0) {
+    static_assert(run_impl::is_job_system<Jobs>, NSK_IMPL_JOBS);
     return step_work(amount, [&](const step_view& s, std::int32_t begin, std::int32_t end) {
       share(jobs, lane_count, s, begin, end);
     });
@@ -241,7 +253,7 @@ class session {
                    lane >= 0 && lane < m_lanes,
                "session::run_tile: no such step, tile or lane");
     run_impl::serial_tiles tiles{tile, tile + 1};
-    run_impl::run_lane<Settings>(memory(), m_variant.step(step_index), scratch(lane), tiles);
+    run_impl::run_lane<settings>(memory(), m_variant.step(step_index), scratch(lane), tiles);
   }
   /// Ends an inference whose tiles the caller has run: makes the new states current, and the next random numbers.
   void finish() {
@@ -289,7 +301,7 @@ class session {
     if (!m.is_open()) return status_code::not_open;
     if (variant_index < 0 || variant_index >= m.variant_count()) return {status_code::bad_variant, variant_index};
     const variant_view v = m.variant(variant_index);
-    const nsk::status s = run_impl::supported<Settings>(v);
+    const nsk::status s = run_impl::supported<settings>(v);
     if (!s) return s;
     if (reinterpret_cast<std::uintptr_t>(memory_block.data()) % arena_alignment != 0)
       return status_code::misaligned_memory;
@@ -303,7 +315,7 @@ class session {
   }
 
   plan::memory_map memory() const {
-    return {m_variant, m_weights, m_arena, m_inputs.table(), m_outputs.table(), Settings::bindable_ports,
+    return {m_variant, m_weights, m_arena, m_inputs.table(), m_outputs.table(), settings::bindable_ports,
             &m_flags,  m_random,  m_rows};
   }
   std::byte* scratch(int lane) const {
@@ -311,8 +323,37 @@ class session {
   }
 
   template <class T>
+  span<T> expected_input(int i) {
+    span<T> elements;
+    const nsk::status s = elements_of_input(i, elements);
+    NSK_ASSERT(s, "session::input: no such input, another type, or bound; or the session cannot run: ask status()");
+    static_cast<void>(s);
+    return elements;
+  }
+  template <class T>
+  span<const T> expected_output(int i) const {
+    span<const T> elements;
+    const nsk::status s = elements_of_output(i, elements);
+    NSK_ASSERT(s, "session::output: no such output, or another type; or the session cannot run: ask status()");
+    static_cast<void>(s);
+    return elements;
+  }
+  template <class T>
+  nsk::status elements_of_input(int i, span<T>& elements) const {
+    if (i < 0 || i >= input_count()) return {status_code::no_such_port, i};
+    if (m_inputs.is_bound(i)) return {status_code::not_bindable, i};
+    return elements_of(input_info(i), i, elements);
+  }
+  template <class T>
+  nsk::status elements_of_output(int i, span<const T>& elements) const {
+    if (i < 0 || i >= output_count()) return {status_code::no_such_port, i};
+    return elements_of(output_info(i), i, elements);
+  }
+  template <class T>
   nsk::status elements_of(const port_view& port, int i, span<T>& elements) const {
-    if (port.type() != dtype_of<std::remove_const_t<T>>()) return {status_code::wrong_type, i};
+    if constexpr (is_element_type<T>) {
+      if (port.type() != dtype_of<std::remove_const_t<T>>()) return {status_code::wrong_type, i};
+    }
     elements = {reinterpret_cast<T*>(memory().data(port.tensor())), static_cast<std::size_t>(port.elements())};
     return {};
   }
@@ -343,11 +384,8 @@ class session {
   template <class Jobs, class Lane>
   void on_lanes(Jobs& jobs, int lane_count, std::int32_t tiles, const Lane& lane) {
     const int count = lanes_for(lane_count, tiles);
-    if (count > 1) {
-      jobs.parallel_for(count, lane);
-    } else {
-      lane(0);
-    }
+    if (count <= 1) return lane(0);
+    if constexpr (run_impl::is_job_system<Jobs>) jobs.parallel_for(count, lane);
   }
 
   /// Runs the tiles [begin, end) of a step on lanes.
@@ -356,26 +394,20 @@ class session {
     run_impl::dealt_tiles dealt(begin, end, lanes_for(lane_count, end - begin));
     on_lanes(jobs, lane_count, end - begin, [&](int i) {
       run_impl::lane_tiles tiles(dealt, i);
-      run_impl::run_lane<Settings>(memory(), s, scratch(i), tiles);
+      run_impl::run_lane<settings>(memory(), s, scratch(i), tiles);
     });
   }
 
   template <class RunTiles>
   bool step_work(work amount, RunTiles run_tiles) {
     begin_slice();
-    std::uint64_t left = amount.macs;
+    run_impl::work_left left{amount.macs};
     for (bool any = false; m_step < step_count(); any = true) {
       const step_view s = m_variant.step(m_step);
-      const std::int32_t count = tiles_of(s);
-      const std::uint64_t total = plan::work_of(s) / static_cast<std::uint64_t>(s.tile_count()),
-                          cost = total == 0 ? 1 : total;
-      std::uint64_t fit = left / cost;
-      if (fit == 0 && !any) fit = 1;
-      if (fit == 0) return false;
-      const auto rest = static_cast<std::uint64_t>(count - m_tile);
-      const std::int32_t end = fit < rest ? m_tile + static_cast<std::int32_t>(fit) : count;
-      const std::uint64_t used = static_cast<std::uint64_t>(end - m_tile) * cost;
-      left = used < left ? left - used : 0;
+      const std::uint64_t of_tile = plan::work_of(s) / static_cast<std::uint64_t>(s.tile_count());
+      const std::int32_t count = tiles_of(s), taken = left.take(of_tile, count - m_tile, !any);
+      if (taken == 0) return false;
+      const std::int32_t end = m_tile + taken;
       traced([&] { run_tiles(s, m_tile, end); });
       if (!advance(end, count)) return false;
     }
@@ -407,7 +439,7 @@ class session {
   int m_rows = 0;  ///< of the batch; 0 = all
   nsk::status m_status = status_code::not_open;
   profiler_type m_profiler{};
-  run_impl::bindings<Settings::bindable_ports> m_inputs, m_outputs;
+  run_impl::bindings<settings::bindable_ports> m_inputs, m_outputs;
 };
 NSK_END
 #include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Programs that hand a wrong type to the library: the compiler says one sentence, which names the cure, and little else."""
+import itertools
+import pathlib
+import re
+
+from common import REPOSITORY, compilers, is_clang, library_flags, parallel, run, scratch_folder
+
+MOST_LINES = 6
+# What compilers quote of the sources is not counted: it repeats what the message says.
+NO_QUOTES = {True: ["-fno-caret-diagnostics"], False: ["-fno-diagnostics-show-caret"]}
+
+ELEMENT = r"ask for float, std::int8_t, .*input_bytes"
+SETTINGS = "derive it from nsk::default_settings, or add "
+OPS, FUNCTIONS = SETTINGS + r"using ops = nsk::op_list<", SETTINGS + "using functions = nsk::function_list<"
+WINOGRAD, PORTS = SETTINGS + "static constexpr bool winograd", SETTINGS + "static constexpr int bindable_ports"
+CLASS = r"write struct my_settings : nsk::default_settings"
+PROFILER = r"add using profiler = nsk::no_profiler; or a class that .* begin\(int step\) and void end\(int step\)"
+JOBS = r"pass an object, not a pointer, with public template <class F> void parallel_for\(int count, const F& f\)"
+CLOCK = r"returns nsk::microseconds or a number of microseconds, such as \[\]"
+
+NET = "nsk::session<nsk::all_settings>& net"
+# (what is wrong, program, what the sentences of its errors say). tests/run/requirements_test.cpp has the other ways to be wrong.
+PROGRAMS = [
+    ("input<double>()", f"void use({NET}) {{ net.input<double>(); }}", [ELEMENT]),
+    ("a settings type with nothing in it", "struct mine {};\nnsk::session<mine> net;\nvoid use() { net.run(); }", [OPS]),
+    ("a settings type that is not there", "struct mine;\nnsk::session<mine> net;", [CLASS]),
+    ("a job system without parallel_for", f"struct pool {{}};\nvoid use({NET}, pool& p) {{ net.run(p, 2); }}", [JOBS]),
+    ("a clock of time points",
+     f"struct moment {{ long t; }};\nvoid use({NET}) {{ while (!net.step(nsk::microseconds{{1}}, [] {{ return moment{{1}}; }})) {{}} }}", [CLOCK]),
+    ("a profiler without end", """struct tracer { void begin(int) {} };
+struct mine : nsk::default_settings { using profiler = tracer; };
+nsk::session<mine> net;
+void use() { net.run(); }""", [PROFILER]),
+]
+# Every other function that asserts, together: as many errors as mistakes.
+TOGETHER = [
+    ("elements of other types", f"""nsk::dtype type() {{ return nsk::dtype_of<double>(); }}
+void use({NET}, nsk::span<double> in, nsk::span<const double> out) {{
+  net.input<unsigned>("image");
+  net.output<unsigned>();
+  net.output<unsigned>("scores");
+  if (!net.input(0, in) || !net.input("image", in) || !net.output(0, out) || !net.output("scores", out)) return;
+}}""", [ELEMENT] * 8),
+    ("job systems and clocks", f"""struct pool {{}};
+void use({NET}, pool& p) {{
+  net.step(nsk::work{{1}}, p);
+  net.step(nsk::microseconds{{1}}, [] {{ return 1; }}, p);
+  net.step(nsk::microseconds{{1}}, 5, p);
+}}""", [JOBS, JOBS, CLOCK, JOBS]),
+    ("settings that lack one part", """struct a : nsk::default_settings { using functions = nsk::all_ops; };
+struct b : nsk::default_settings { static constexpr int winograd = 1; };
+struct c : nsk::default_settings { static constexpr int bindable_ports = 0; };
+nsk::session<a> net_a;
+nsk::session<b> net_b;
+nsk::session<c> net_c;""", [FUNCTIONS, WINOGRAD, PORTS]),
+]
+
+
+def command(compiler, tree, source, flags):
+    """Compiles and does not link: nothing is left for the linker to find."""
+    return run([compiler, "-std=c++17", f"-I{tree.include}", *library_flags(compiler), *flags, "-c", source, "-o", f"{source}.o"])
+
+
+def fault_of(said, cures):
+    """Why the output of a compiler is not one sentence per mistake with its cure; '' where it is."""
+    lines = [line for line in said.splitlines() if line.strip()]
+    errors = [line for line in lines if re.search(r"\berror:", line)]
+    if len(errors) != len(cures):
+        others = [e for e in errors if not any(re.search(cure, e) for cure in cures)]
+        return f"{len(errors)} errors, not {len(cures)}{': ' + others[0][:200] if others else ''}"
+    for error in errors:
+        cure = next((cure for cure in cures if re.search(cure, error)), None)
+        if cure is None:
+            return f"an error does not name the cure: {error[:200]}"
+        cures = [*cures[:cures.index(cure)], *cures[cures.index(cure) + 1:]]
+    return f"{len(lines)} lines, at most {MOST_LINES}" if len(errors) == 1 and len(lines) > MOST_LINES else ""
+
+
+def attempt(tree, compiler, program):
+    """A violation, or None."""
+    what, text, cures = program
+    with scratch_folder() as folder:
+        source = pathlib.Path(folder) / "wrong.cpp"
+        source.write_text(f"#include <netsuke/all_ops.hpp>\n{text}\n")
+        fault = fault_of(command(compiler, tree, source, NO_QUOTES[is_clang(compiler)]).stderr, cures)
+    return f"{compiler}, {what}: {fault}" if fault else None
+
+
+def sentences(tree):
+    """Each wrong program is answered with one sentence that names the cure, in at most six lines, by g++ and clang++."""
+    if tree.root == REPOSITORY:
+        jobs = [(compiler, program) for compiler in compilers() for program in PROGRAMS + TOGETHER]
+        return [v for v in parallel(lambda job: attempt(tree, *job), jobs) if v]
+    # A planted violation needs the compiler that goes on furthest behind an error, and the first program that shows it.
+    found = (attempt(tree, compilers()[-1], program) for program in PROGRAMS)
+    return list(itertools.islice(filter(None, found), 1))
+
+
+def unasserted(sentence):
+    """Plants a session that does not assert what `sentence` says."""
+    return lambda tree: tree.replace("run/session.hpp", rf"^ *static_assert\([^;]*{sentence}\);$", "")
+
+
+def repeated(tree):
+    """Plants a clock that is read although it is none."""
+    tree.replace("run/budget.hpp", r"if constexpr \(!is_clock<Clock>\)", "if constexpr (false)")
+
+
+GUARDS = {
+    "sentences": (sentences, [
+        ("no sentence about elements", unasserted("NSK_IMPL_ELEMENT")),
+        ("no sentence about operators", unasserted("NSK_IMPL_SETTINGS_OPS")),
+        ("no sentence about jobs", unasserted("NSK_IMPL_JOBS")),
+        ("a sentence without its cure", lambda t: t.replace("run/impl/requirements.hpp", r"that is called as clock\(\) and returns", "")),
+        ("a second error behind the sentence", repeated),
+    ]),
+}
