@@ -10,6 +10,7 @@ import assert_guards
 import binary_guards
 import compile_guards
 import configure_guards
+import debugger_guards
 import engine_guards
 import macro_guards
 import sentence_guards
@@ -18,7 +19,7 @@ import target_guards
 from common import REPOSITORY, Skipped, Tree, copy_tree, scratch_folder
 
 GUARDS = {**source_guards.GUARDS, **assert_guards.GUARDS, **compile_guards.GUARDS, **configure_guards.GUARDS,
-          **binary_guards.GUARDS, **engine_guards.GUARDS, **macro_guards.GUARDS,
+          **binary_guards.GUARDS, **debugger_guards.GUARDS, **engine_guards.GUARDS, **macro_guards.GUARDS,
           **target_guards.GUARDS, **sentence_guards.GUARDS}
 
 

@@ -4,6 +4,7 @@ include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/netsuke DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 install(FILES schema/netsuke.fbs DESTINATION ${CMAKE_INSTALL_DATADIR}/netsuke)
+install(FILES tools/debug/netsuke.natvis tools/debug/netsuke_gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/netsuke/debug)
 install(TARGETS netsuke netsuke_flatbuffers EXPORT netsuke-targets)
 if(TARGET nsk)
   install(TARGETS nsk RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
