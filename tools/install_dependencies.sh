@@ -69,6 +69,9 @@ install_optional_python() {
   "$1" -c "import lightgbm, onnxmltools" 2>/dev/null ||
     "$1" -m pip install --quiet --disable-pip-version-check "${tree_python_packages[@]}" >&2 2>/dev/null ||
     say "not installed: ${tree_python_packages[*]}; tests of trees that LightGBM trains will be skipped"
+  "$1" -c "import yaml" 2>/dev/null ||
+    "$1" -m pip install --quiet --disable-pip-version-check pyyaml >&2 2>/dev/null ||
+    say "not installed: pyyaml; the workflow of continuous integration will not be read"
   "$1" -c "import ziglang" 2>/dev/null ||
     "$1" -m pip install --quiet --disable-pip-version-check ziglang >&2 2>/dev/null ||
     say "not installed: ziglang; nothing will be compiled for WebAssembly and macOS"
