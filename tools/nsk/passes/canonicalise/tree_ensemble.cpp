@@ -5,7 +5,7 @@
 #include <set>
 #include "errors.hpp"
 
-namespace nsk::tool {
+namespace nsk::tool::canonical {
 namespace {
 
 constexpr std::int32_t nan_holds = 8, equality = 5;
@@ -47,13 +47,13 @@ class reader {
 
 using place = std::pair<std::int64_t, std::int64_t>;  // tree, node
 
-/// The arrays of one forest after the other tree; see arrays_of.
+/// The arrays of one tree after the other; see arrays_of.
 class numbering {
  public:
-  numbering(const forest& f, const reader& r) : m_forest(f), m_reader(r) {}
+  numbering(const tree_ensemble& e, const reader& r) : m_ensemble(e), m_reader(r) {}
 
   tree_parameters run() {
-    for (const std::size_t root : m_forest.roots) {
+    for (const std::size_t root : m_ensemble.roots) {
       m_result.roots.push_back(m_next);
       add_tree(root);
     }
@@ -64,12 +64,12 @@ class numbering {
  private:
   /// Gives a node the next free numbers: one per threshold, one for a leaf.
   std::int32_t place(std::size_t i) {
-    const forest_node& n = m_forest.nodes[i];
+    const ensemble_node& n = m_ensemble.nodes[i];
     const bool branches = n.kind != 0;
     if (branches && !m_seen.insert(i).second) m_reader.fail("two ways lead to one node: it is no tree");
     const std::int32_t number = m_next;
     const std::size_t width = branches ? n.thresholds.size() : 1;
-    if (width > static_cast<std::size_t>(most_nodes - m_next)) m_reader.fail("the trees have more than 2^28 nodes");
+    if (width > static_cast<std::size_t>(max_nodes - m_next)) m_reader.fail("the trees have more than 2^28 nodes");
     m_next += static_cast<std::int32_t>(width);
     m_waiting.push_back(i);
     return number;
@@ -81,13 +81,13 @@ class numbering {
     m_seen.clear();
     place(root);
     for (std::size_t k = 0; k < m_waiting.size(); ++k) {
-      const forest_node& n = m_forest.nodes[m_waiting[k]];
+      const ensemble_node& n = m_ensemble.nodes[m_waiting[k]];
       n.kind == 0 ? add_leaf(n) : add_branch(n);
     }
   }
 
   /// A set becomes a chain of tests for equality, each of which goes on at the same node.
-  void add_branch(const forest_node& n) {
+  void add_branch(const ensemble_node& n) {
     const std::int32_t yes = place(n.yes), no = place(n.no);
     auto own = static_cast<std::int32_t>(m_result.thresholds.size());
     for (std::size_t i = 0; i < n.thresholds.size(); ++i) {
@@ -98,7 +98,7 @@ class numbering {
     }
   }
 
-  void add_leaf(const forest_node& n) {
+  void add_leaf(const ensemble_node& n) {
     const auto begin = static_cast<std::int32_t>(m_result.targets.size());
     for (const auto& [target, weight] : n.scores) {
       if (!std::isfinite(weight)) m_reader.fail("the weight of a leaf is not finite");
@@ -109,8 +109,8 @@ class numbering {
     m_result.nodes.insert(m_result.nodes.end(), {0, 0, begin, static_cast<std::int32_t>(m_result.targets.size())});
   }
 
-  static constexpr std::int32_t most_nodes = 1 << 28;
-  const forest& m_forest;
+  static constexpr std::int32_t max_nodes = 1 << 28;
+  const tree_ensemble& m_ensemble;
   const reader& m_reader;
   tree_parameters m_result;
   std::int32_t m_next = 0;             ///< the first number that no node has
@@ -120,7 +120,7 @@ class numbering {
 
 }
 
-forest forest_of_names(const graph& g, const node& n, const std::string& prefix) {
+tree_ensemble ensemble_of_names(const graph& g, const node& n, const std::string& prefix) {
   static const std::map<std::string, std::int32_t> kinds = {{"LEAF", 0},       {"BRANCH_LEQ", 1}, {"BRANCH_LT", 2},
                                                             {"BRANCH_GTE", 3}, {"BRANCH_GT", 4},  {"BRANCH_EQ", 5},
                                                             {"BRANCH_NEQ", 6}};
@@ -130,15 +130,15 @@ forest forest_of_names(const graph& g, const node& n, const std::string& prefix)
                                   no = r.integers("nodes_falsenodeids");
   const std::vector<std::string> modes = r.list<std::string>("nodes_modes");
   const std::vector<float> values = r.list<float>("nodes_values");
-  forest f;
-  f.nodes.resize(trees.size());
+  tree_ensemble result;
+  result.nodes.resize(trees.size());
   std::map<place, std::size_t> index;
   std::map<std::int64_t, std::size_t> roots;  // trees in the order of their numbers, as the reference adds them
   for (std::size_t i = 0; i < trees.size(); ++i) {
     if (!index.emplace(place(trees[i], names[i]), i).second) r.fail("two nodes of a tree have one number");
     roots.emplace(trees[i], i);
   }
-  for (const auto& [tree, root] : roots) f.roots.push_back(root);
+  for (const auto& [tree, root] : roots) result.roots.push_back(root);
   const auto at = [&](std::int64_t tree, std::int64_t name) {
     const auto found = index.find({tree, name});
     if (found == index.end())
@@ -146,7 +146,7 @@ forest forest_of_names(const graph& g, const node& n, const std::string& prefix)
     return found->second;
   };
   for (std::size_t i = 0; i < trees.size(); ++i) {
-    forest_node& to = f.nodes[i];
+    ensemble_node& to = result.nodes[i];
     to.kind = kinds.at(modes[i]);
     if (to.kind == 0) continue;
     to.kind += r.missing(i);
@@ -160,11 +160,11 @@ forest forest_of_names(const graph& g, const node& n, const std::string& prefix)
   const std::vector<float> weights = r.list<float>(prefix + "_weights");
   for (std::size_t e = 0; e < targets.size(); ++e)
     if (const auto found = index.find({leaf_trees[e], leaf_names[e]}); found != index.end())
-      f.nodes[found->second].scores.emplace_back(static_cast<std::int32_t>(targets[e]), weights[e]);
-  return f;
+      result.nodes[found->second].scores.emplace_back(static_cast<std::int32_t>(targets[e]), weights[e]);
+  return result;
 }
 
-forest forest_of_positions(const graph& g, const node& n) {
+tree_ensemble ensemble_of_positions(const graph& g, const node& n) {
   const reader r(g, n);
   const std::vector<float> modes = r.tensor("nodes_modes"), splits = r.tensor("nodes_splits"),
                            weights = r.tensor("leaf_weights"), members = r.tensor("membership_values");
@@ -175,11 +175,11 @@ forest forest_of_positions(const graph& g, const node& n) {
   const auto at = [&](std::int64_t leaf, std::int64_t position) {
     return static_cast<std::size_t>(position) + (leaf != 0 ? count : 0);
   };
-  forest f;
-  f.nodes.resize(count + targets.size());
+  tree_ensemble result;
+  result.nodes.resize(count + targets.size());
   std::size_t member = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    forest_node& to = f.nodes[i];
+    ensemble_node& to = result.nodes[i];
     const bool set = modes[i] == 6;
     to.kind = (set ? equality : static_cast<std::int32_t>(modes[i]) + 1) + r.missing(i);
     to.feature = static_cast<std::int32_t>(features[i]);
@@ -190,18 +190,18 @@ forest forest_of_positions(const graph& g, const node& n) {
     to.no = at(no_leaf[i], no[i]);
   }
   for (std::size_t i = 0; i < targets.size(); ++i)
-    f.nodes[count + i].scores.emplace_back(static_cast<std::int32_t>(targets[i]), weights[i]);
+    result.nodes[count + i].scores.emplace_back(static_cast<std::int32_t>(targets[i]), weights[i]);
   std::set<std::int64_t> known;
   for (const std::int64_t root : r.integers("tree_roots")) {
     if (!known.insert(root).second) r.fail("tree_roots names a tree twice");
-    f.roots.push_back(static_cast<std::size_t>(root));
+    result.roots.push_back(static_cast<std::size_t>(root));
   }
-  return f;
+  return result;
 }
 
-tree_parameters arrays_of(const forest& f, const graph& g, const node& n) {
+tree_parameters arrays_of(const tree_ensemble& e, const graph& g, const node& n) {
   const reader r(g, n);
-  return numbering(f, r).run();
+  return numbering(e, r).run();
 }
 
 }

@@ -3,9 +3,9 @@
 /// Decision trees of ai.onnx.ml in one form, whichever operator they come from, and the engine's arrays made of them.
 #include "program/program.hpp"
 
-namespace nsk::tool {
+namespace nsk::tool::canonical {
 
-struct forest_node {
+struct ensemble_node {
   std::int32_t kind = 0;  ///< as the schema has it; 0 is a leaf
   std::int32_t feature = 0;
   std::vector<float> thresholds;  ///< more than one where the node tests for equality with any of them
@@ -13,18 +13,18 @@ struct forest_node {
   std::vector<std::pair<std::int32_t, float>> scores;  ///< of a leaf: target, weight
 };
 
-struct forest {
-  std::vector<forest_node> nodes;
+struct tree_ensemble {
+  std::vector<ensemble_node> nodes;
   std::vector<std::size_t> roots;  ///< in the order in which trees are added up
 };
 
 /// Trees of a TreeEnsembleRegressor ("target") or TreeEnsembleClassifier ("class"), whose nodes have names.
-forest forest_of_names(const graph& g, const node& n, const std::string& prefix);
+tree_ensemble ensemble_of_names(const graph& g, const node& n, const std::string& prefix);
 /// Trees of a TreeEnsemble, whose nodes and leaves have positions.
-forest forest_of_positions(const graph& g, const node& n);
+tree_ensemble ensemble_of_positions(const graph& g, const node& n);
 
 /// Roots, nodes, thresholds, targets and weights, children behind their parents. Refuses what is no tree, thresholds
 /// that are not numbers and weights that are not finite.
-tree_parameters arrays_of(const forest& f, const graph& g, const node& n);
+tree_parameters arrays_of(const tree_ensemble& e, const graph& g, const node& n);
 
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
+/// Resize and Upsample: taps and weights per output position of each axis.
 #include <algorithm>
 #include <cmath>
 #include "graph/nearest_pixel.hpp"
-#include "passes/canonicalise/canonicaliser.hpp"
+#include "passes/canonicalise/constants.hpp"
+#include "passes/canonicalise/moves.hpp"
+#include "passes/canonicalise/rules.hpp"
 
-namespace nsk::tool {
+namespace nsk::tool::canonical {
 namespace {
 
 struct resampling {
@@ -96,12 +99,21 @@ resize_axis make_axis(const resampling& r, int axis, std::int64_t in, std::int64
   return result;
 }
 
-}
+/// What a node asks for. Its lists (scales, sizes, roi) hold one number per axis that they name.
+struct resize_request {
+  resampling r;
+  std::vector<int> axes;  ///< of the lists, in their order
+  std::vector<double> scales, roi;
+  double common = 0;  ///< one scale for all axes of the lists; 0: each has its own
 
-void canonicaliser::resize(const node& n) {
-  const shape_t &x = in_shape(n, 0), &out = out_shape(n);
-  if (x == out) return identity(n);  // whatever its scales are, as in ONNX Runtime and OpenVINO
-  const bool old = n.op == "Upsample" || n.version < 11;
+  /// Place of an axis in lists of `length`; no_value where they do not name it.
+  int place_of(std::size_t axis, std::size_t length) const {
+    const auto at = std::find(axes.begin(), axes.end(), static_cast<int>(axis)) - axes.begin();
+    return static_cast<std::size_t>(at) < std::min(axes.size(), length) ? static_cast<int>(at) : no_value;
+  }
+};
+
+resampling read_resampling(const node& n, bool old) {
   resampling r;
   r.mode = n.text("mode", "nearest");
   if (r.mode == "bilinear") r.mode = "linear";
@@ -110,64 +122,92 @@ void canonicaliser::resize(const node& n) {
   r.cubic = n.number("cubic_coeff_a", -0.75f);
   r.exclude_outside = n.integer("exclude_outside", 0) != 0;
   r.antialias = n.integer("antialias", 0) != 0;
-  std::vector<double> roi;
-  if (r.crops()) {
-    if (n.number("extrapolation_value", 0) != 0)
-      refuse_node(n, "tf_crop_and_resize has a kernel for extrapolation_value 0");
-    roi = numbers(n, 1, "roi");
-  }
+  return r;
+}
 
-  std::vector<double> scales;
+std::vector<double> read_scales(context& c, bool old) {
+  const node& n = c.op();
   if (n.op == "Upsample" && n.has("scales")) {
     const auto* given = std::get_if<std::vector<float>>(&n.attributes.at("scales"));
-    if (given) scales.assign(given->begin(), given->end());
-  } else {
-    const std::size_t at = old ? 1 : 2;
-    if (present(n, at)) scales = numbers(n, at, "scales");
+    return given == nullptr ? std::vector<double>() : std::vector<double>(given->begin(), given->end());
   }
-  const std::vector<std::int64_t> named = n.integers("axes");
-  const bool policy = n.text("keep_aspect_ratio_policy", "stretch") != "stretch";
-  resize_parameters p;
+  const std::size_t at = old ? 1 : 2;
+  return c.has(at) ? numbers(c, at, "scales") : std::vector<double>();
+}
+
+/// The smallest or the largest of the scales that the sizes ask for.
+double common_scale(context& c, const resize_request& q) {
+  const std::vector<std::int64_t> sizes = integers(c, 3, "sizes");
+  const bool smallest = c.op().text("keep_aspect_ratio_policy", "") == "not_larger";
   double common = 0;
-  if (policy && scales.empty()) {  // one scale for all axes: the smallest or the largest of the sizes asked for
-    const std::vector<std::int64_t> sizes = integers(n, 3, "sizes");
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      const auto a = named.empty() ? i : static_cast<std::size_t>(axis_of(n, named[i], x.size()));
-      const double s = static_cast<double>(sizes[i]) / static_cast<double>(x[a]);
-      common = i == 0                                                   ? s
-               : n.text("keep_aspect_ratio_policy", "") == "not_larger" ? std::min(common, s)
-                                                                        : std::max(common, s);
-    }
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::int64_t length = c.in_shape(0)[static_cast<std::size_t>(q.axes[i])];
+    const double scale = static_cast<double>(sizes[i]) / static_cast<double>(length);
+    common = i == 0 ? scale : smallest ? std::min(common, scale) : std::max(common, scale);
   }
+  return common;
+}
+
+resize_request read_request(context& c) {
+  const node& n = c.op();
+  const std::size_t rank = c.in_shape(0).size();
+  const bool old = n.op == "Upsample" || n.version < 11;
+  resize_request q;
+  q.r = read_resampling(n, old);
+  if (q.r.crops()) {
+    if (n.number("extrapolation_value", 0) != 0) c.refuse("tf_crop_and_resize has a kernel for extrapolation_value 0");
+    q.roi = numbers(c, 1, "roi");
+  }
+  q.scales = read_scales(c, old);
+  const std::vector<std::int64_t> named = n.integers("axes");
+  for (std::size_t i = 0; i < (named.empty() ? rank : named.size()); ++i)
+    q.axes.push_back(named.empty() ? static_cast<int>(i) : c.axis(named[i], rank));
+  if (q.scales.empty() && n.text("keep_aspect_ratio_policy", "stretch") != "stretch") q.common = common_scale(c, q);
+  return q;
+}
+
+double scale_of(const context& c, const resize_request& q, std::size_t axis) {
+  const double own = static_cast<double>(c.out_shape()[axis]) / static_cast<double>(c.in_shape(0)[axis]);
+  if (q.scales.empty()) return q.common != 0 && q.place_of(axis, q.axes.size()) != no_value ? q.common : own;
+  const int at = q.place_of(axis, q.scales.size());
+  return at == no_value ? own : q.scales[static_cast<std::size_t>(at)];
+}
+
+/// The sampling along one axis: the region of tf_crop_and_resize differs between axes.
+resampling sampling_of(const resize_request& q, std::size_t axis) {
+  resampling r = q.r;
+  const std::size_t count = q.roi.size() / 2;
+  if (const int at = q.place_of(axis, count); at != no_value) {
+    r.start = q.roi[static_cast<std::size_t>(at)];
+    r.end = q.roi[count + static_cast<std::size_t>(at)];
+  }
+  return r;
+}
+
+void resize(context& c) {
+  const shape_t &x = c.in_shape(0), &out = c.out_shape();
+  if (x == out) return identity(c);  // whatever its scales are, as in ONNX Runtime and OpenVINO
+  const resize_request q = read_request(c);
+  resize_parameters p;
   for (std::size_t a = 0; a < x.size(); ++a) {
-    double scale = static_cast<double>(out[a]) / static_cast<double>(x[a]);
-    bool touched = named.empty();
-    for (std::size_t i = 0; i < named.size(); ++i) touched |= axis_of(n, named[i], x.size()) == static_cast<int>(a);
-    if (!scales.empty()) {
-      for (std::size_t i = 0; i < scales.size(); ++i)
-        if ((named.empty() ? static_cast<int>(i) : axis_of(n, named[i], x.size())) == static_cast<int>(a))
-          scale = scales[i];
-    } else if (common != 0 && touched) {
-      scale = common;
-    }
-    if (r.crops()) {
-      r.start = 0;
-      r.end = 1;
-      const std::size_t count = roi.size() / 2;
-      for (std::size_t i = 0; i < count; ++i)
-        if ((named.empty() ? static_cast<int>(i) : axis_of(n, named[i], x.size())) == static_cast<int>(a))
-          r.start = roi[i], r.end = roi[count + i];
-    }
-    const double taps = r.mode == "nearest" ? 1 : 4 * (r.antialias && scale < 1 ? 1 / scale : 1);
-    if (a >= 2) charge(n, static_cast<double>(out[a]) * (4 + 2 * taps));  // before tables of that size are made
+    const double scale = scale_of(c, q, a);
+    const double taps = q.r.mode == "nearest" ? 1 : 4 * (q.r.antialias && scale < 1 ? 1 / scale : 1);
+    if (a >= 2) c.charge(static_cast<double>(out[a]) * (4 + 2 * taps));  // before tables of that size are made
     if (scale == 1) continue;
-    if (a < 2) refuse_node(n, "only spatial axes can be resized; batch and channels keep their length");
-    p.axes.push_back(make_axis(r, static_cast<int>(a), x[a], out[a], scale));
-    if (p.axes.back().taps > 65535) refuse_node(n, "one pixel of the result depends on more than 65535 in a row");
+    if (a < 2) c.refuse("only spatial axes can be resized; batch and channels keep their length");
+    p.axes.push_back(make_axis(sampling_of(q, a), static_cast<int>(a), x[a], out[a], scale));
+    if (p.axes.back().taps > 65535) c.refuse("one pixel of the result depends on more than 65535 in a row");
   }
-  if (p.axes.empty()) return identity(n);
-  if (p.axes.size() > 2 || x.size() > 4) refuse_node(n, "resizing has kernels for one and two spatial axes");
-  emit(n, std::move(p), {in(n, 0)});
+  if (p.axes.empty()) return identity(c);
+  if (p.axes.size() > 2 || x.size() > 4) c.refuse("resizing has kernels for one and two spatial axes");
+  c.emit(std::move(p), {c.in(0)});
+}
+
+}
+
+void add_resize(rule_table& t) {
+  t["Resize"] = {resize};
+  t["Upsample"] = {resize};
 }
 
 }

@@ -2,10 +2,12 @@
 /// Einsum as transpositions, a matrix product and sums.
 #include <algorithm>
 #include "graph/einsum.hpp"
-#include "passes/canonicalise/canonicaliser.hpp"
+#include "passes/canonicalise/arithmetic.hpp"
+#include "passes/canonicalise/constants.hpp"
+#include "passes/canonicalise/moves.hpp"
+#include "passes/canonicalise/rules.hpp"
 
-namespace nsk::tool {
-
+namespace nsk::tool::canonical {
 namespace {
 
 bool has(const axis_labels& labels, int label) { return std::count(labels.begin(), labels.end(), label) != 0; }
@@ -15,24 +17,23 @@ axis_labels joined(axis_labels a, const axis_labels& b) {
   return a;
 }
 
-}
-
 /// One Einsum with one or two operands on its way to canonical operations. Labels sort into those of both operands and
 /// the output (batch), of both but not the output (depth), and of one and the output (left, right); what one operand
 /// has for itself is summed at once.
-class canonicaliser::contraction {
+class contraction {
  public:
-  contraction(canonicaliser& c, const node& n) : m_c(c), m_n(n) {
-    for (std::size_t i = 0; i < n.inputs.size(); ++i) m_shapes.push_back(c.in_shape(n, i));
-    m_e = einsum_equation_of(n, m_shapes, describe(c.m_graph, n));
+  explicit contraction(context& c) : m_c(c) {
+    const node& n = c.op();
+    for (std::size_t i = 0; i < n.inputs.size(); ++i) m_shapes.push_back(c.in_shape(i));
+    m_e = einsum_equation_of(n, m_shapes, describe(c.source(), n));
   }
 
   void run() {
     for (const axis_labels& term : m_e.inputs)
       for (int label : term)
         if (std::count(term.begin(), term.end(), label) != 1)
-          m_c.refuse_node(m_n, "diagonals have no kernel: a label stands twice in one term of the equation");
-    if (m_e.inputs.size() > 2) m_c.refuse_node(m_n, "Einsum has one or two inputs; split it in the exporter");
+          m_c.refuse("diagonals have no kernel: a label stands twice in one term of the equation");
+    if (m_e.inputs.size() > 2) m_c.refuse("Einsum has one or two inputs; split it in the exporter");
     sort_labels();
     if (m_e.inputs.size() == 1)
       finish(arranged(0, m_left), m_left);
@@ -47,9 +48,7 @@ class canonicaliser::contraction {
   }
 
  private:
-  bool is_constant(std::size_t i) const {
-    return m_c.m_graph.values[static_cast<std::size_t>(m_n.inputs[i])].constant != nullptr;
-  }
+  bool is_constant(std::size_t i) const { return m_c.input(i).constant != nullptr; }
   /// Whether operand `i` varies along a label; what has one element there only repeats.
   bool varies(std::size_t i, int label) const {
     const axis_labels& term = m_e.inputs[i];
@@ -76,7 +75,7 @@ class canonicaliser::contraction {
   int arranged(std::size_t i, const axis_labels& order) {
     const axis_labels& term = m_e.inputs[i];
     const std::string suffix = std::to_string(i);
-    int x = m_c.in(m_n, i);
+    int x = m_c.in(i);
     std::vector<int> axes;
     axis_labels kept;
     for (std::size_t d = 0; d < term.size(); ++d) {
@@ -85,22 +84,20 @@ class canonicaliser::contraction {
       else if (m_shapes[i][d] != 1)
         axes.push_back(static_cast<int>(d));
     }
-    if (!axes.empty()) x = m_c.reduced(m_n, reduce_kind::sum, x, axes, "sum" + suffix);
-    return turned(m_c.reshaped(m_n, x, lengths(kept)), kept, order, "turned" + suffix);
+    if (!axes.empty()) x = reduced(m_c, reduce_kind::sum, x, axes, "sum" + suffix);
+    return permuted(reshaped(m_c, x, lengths(kept)), kept, order, "turned" + suffix);
   }
   /// x [from...] as [to...].
-  int turned(int x, const axis_labels& from, const axis_labels& to, const std::string& suffix) {
+  int permuted(int x, const axis_labels& from, const axis_labels& to, const std::string& suffix) {
     if (from == to) return x;
-    transpose_parameters t;
+    std::vector<int> permutation;
     for (int label : to)
-      t.permutation.push_back(static_cast<int>(std::find(from.begin(), from.end(), label) - from.begin()));
-    const int result = m_c.temporary(m_n, suffix, lengths(to));
-    m_c.emit(m_n, std::move(t), {x}, result);
-    return result;
+      permutation.push_back(static_cast<int>(std::find(from.begin(), from.end(), label) - from.begin()));
+    return transposed(m_c, x, permutation, suffix);
   }
   void finish(int x, const axis_labels& labels) {
-    const int result = turned(x, labels, m_e.output, "result");
-    m_c.emit(m_n, reshape_parameters{}, {result});
+    const int result = permuted(x, labels, m_e.output, "result");
+    m_c.emit(reshape_parameters{}, {result});
   }
 
   /// Multiplies element by element, and sums over the depth.
@@ -114,14 +111,14 @@ class canonicaliser::contraction {
         if (here) own.push_back(label);
         shape.push_back(here ? length(label) : 1);
       }
-      return m_c.reshaped(m_n, arranged(i, own), shape);
+      return reshaped(m_c, arranged(i, own), shape);
     };
-    int x = m_c.combine(m_n, binary_kind::mul, spread(0), spread(1), "products");
+    int x = combine(m_c, binary_kind::mul, spread(0), spread(1), "products");
     std::vector<int> axes;
     for (std::size_t d = all.size() - m_depth.size(); d < all.size(); ++d) axes.push_back(static_cast<int>(d));
-    if (!axes.empty()) x = m_c.reduced(m_n, reduce_kind::sum, x, axes, "total");
+    if (!axes.empty()) x = reduced(m_c, reduce_kind::sum, x, axes, "total");
     const axis_labels kept(all.begin(), all.end() - static_cast<std::ptrdiff_t>(m_depth.size()));
-    finish(m_c.reshaped(m_n, x, lengths(kept)), kept);
+    finish(reshaped(m_c, x, lengths(kept)), kept);
   }
 
   /// [batch..., rows, depth] times [batch..., depth, columns].
@@ -132,16 +129,16 @@ class canonicaliser::contraction {
     const auto shaped = [&](int x, std::int64_t first, std::int64_t second) {
       shape_t shape = batch;
       shape.insert(shape.end(), {first, second});
-      return m_c.reshaped(m_n, x, shape);
+      return reshaped(m_c, x, shape);
     };
     const int a = shaped(arranged(0, joined(joined(m_batch, m_left), m_depth)), rows, depth),
               b = shaped(arranged(1, joined(joined(m_batch, m_depth), m_right)), depth, columns);
     shape_t shape = batch;
     shape.insert(shape.end(), {rows, columns});
-    const int x = m_c.temporary(m_n, "product", shape);
-    m_c.emit(m_n, mat_mul_parameters{}, {a, b}, x);
+    const int x = m_c.temporary("product", shape);
+    m_c.emit(mat_mul_parameters{}, {a, b}, x);
     const axis_labels all = joined(joined(m_batch, m_left), m_right);
-    finish(m_c.reshaped(m_n, x, lengths(all)), all);
+    finish(reshaped(m_c, x, lengths(all)), all);
   }
 
   /// Data [left..., depth] times constant weights.
@@ -157,15 +154,15 @@ class canonicaliser::contraction {
       shape.push_back(last);
       return shape;
     };
-    const int x = m_c.reshaped(m_n, arranged(data, joined(left, m_depth)), with(depth)),
-              y = m_c.temporary(m_n, "product", with(outputs));
-    m_c.emit(m_n, std::move(d), {x}, y);
+    const int x = reshaped(m_c, arranged(data, joined(left, m_depth)), with(depth)),
+              y = m_c.temporary("product", with(outputs));
+    m_c.emit(std::move(d), {x}, y);
     const axis_labels all = joined(left, right);
-    finish(m_c.reshaped(m_n, y, lengths(all)), all);
+    finish(reshaped(m_c, y, lengths(all)), all);
   }
   /// Constant operand `i` in the order of `labels`, summed over what it has besides.
   std::vector<double> weights(std::size_t i, const axis_labels& labels) {
-    const std::vector<double> source = m_c.weights(m_n, i, "the constant operand");
+    const std::vector<double> source = canonical::weights(m_c, i, "the constant operand");
     const axis_labels& term = m_e.inputs[i];
     std::vector<double> result(static_cast<std::size_t>(count_of(lengths(labels))), 0.0);
     for (std::size_t k = 0; k < source.size(); ++k) {
@@ -185,13 +182,16 @@ class canonicaliser::contraction {
     return result;
   }
 
-  canonicaliser& m_c;
-  const node& m_n;
+  context& m_c;
   std::vector<shape_t> m_shapes;
   einsum_equation m_e;
   axis_labels m_batch, m_left, m_right, m_depth;
 };
 
-void canonicaliser::einsum(const node& n) { contraction(*this, n).run(); }
+void einsum(context& c) { contraction(c).run(); }
+
+}
+
+void add_einsum(rule_table& t) { t["Einsum"] = {einsum}; }
 
 }

@@ -4,13 +4,16 @@
 /// dilation) / stride: a convolution with stride 1. Few phases are convolutions that write every stride-th pixel; many
 /// are one convolution whose channels become pixels.
 #include <algorithm>
+#include <limits>
 #include <numeric>
-#include "passes/canonicalise/canonicaliser.hpp"
+#include "passes/canonicalise/constants.hpp"
+#include "passes/canonicalise/moves.hpp"
+#include "passes/canonicalise/rules.hpp"
 
-namespace nsk::tool {
+namespace nsk::tool::canonical {
 namespace {
 
-constexpr std::int64_t most_phases = 16;
+constexpr std::int64_t max_phases = 16;
 
 /// One spatial axis.
 struct axis_of_transpose {
@@ -54,27 +57,20 @@ std::vector<double> phase_weights(const transposed_weights& w, const phase_taps&
   return result;
 }
 
-}
-
-/// One ConvTranspose: its numbers, and the two ways to spell it.
-class canonicaliser::transposition {
+/// One ConvTranspose: its numbers, and the two ways to write it.
+class transposition {
  public:
-  transposition(canonicaliser& c, const node& n)
-      : m_c(c), m_node(n), m_x(c.in_shape(n, 0)), m_out(c.out_shape(n)), m_dims(m_x.size() - 2) {
-    const shape_t weight_shape = c.in_shape(n, 1);
-    m_weights = {c.weights(n, 1, "the weights"),
-                 0,
-                 weight_shape[1],
-                 n.integer("group", 1),
-                 m_dims == 2 ? weight_shape[2] : 1,
-                 weight_shape.back()};
+  explicit transposition(context& c) : m_c(c), m_x(c.in_shape(0)), m_out(c.out_shape()), m_dims(m_x.size() - 2) {
+    const shape_t weight_shape = c.in_shape(1);
+    m_weights = {
+        weights(c, 1, "the weights"), 0, weight_shape[1], c.op().integer("group", 1), m_dims == 2 ? weight_shape[2] : 1,
+        weight_shape.back()};
     m_weights.channels = m_x[1] / m_weights.groups;
-    m_bias =
-        c.present(n, 2) ? c.numbers(n, 2, "the bias") : std::vector<double>(static_cast<std::size_t>(m_out[1]), 0.0);
+    m_bias = c.has(2) ? numbers(c, 2, "the bias") : std::vector<double>(static_cast<std::size_t>(m_out[1]), 0.0);
     read_axes(weight_shape);
     for (int d = 0; d < 2; ++d) m_length[d] = (m_axis[d].output + m_axis[d].stride - 1) / m_axis[d].stride;
     m_whole = spatial_shape(m_out[1], m_length[0] * m_axis[0].stride, m_length[1] * m_axis[1].stride);
-    m_uncut = m_whole == m_out ? c.of(c.output_of(n)) : c.temporary(n, "uncut", m_whole);
+    m_uncut = m_whole == m_out ? c.out() : c.temporary("uncut", m_whole);
   }
 
   std::int64_t phases() const { return m_axis[0].stride * m_axis[1].stride; }
@@ -85,22 +81,21 @@ class canonicaliser::transposition {
     for (std::int64_t r = 0; r < m_axis[0].stride; ++r)
       for (std::int64_t s = 0; s < m_axis[1].stride; ++s) {
         const std::string number = std::to_string(parts.size());
-        parts.push_back(
-            phases() == 1 ? m_uncut
-                          : m_c.temporary(m_node, "phase" + number, spatial_shape(m_out[1], m_length[0], m_length[1])));
+        parts.push_back(phases() == 1
+                            ? m_uncut
+                            : m_c.temporary("phase" + number, spatial_shape(m_out[1], m_length[0], m_length[1])));
         emit_phase(taps_of(m_axis[0], r), taps_of(m_axis[1], s), parts.back());
       }
     if (phases() > 1)
-      m_c.emit(m_node, interleave_parameters{static_cast<int>(m_axis[0].stride), static_cast<int>(m_axis[1].stride)},
-               parts, m_uncut);
+      m_c.emit(interleave_parameters{static_cast<int>(m_axis[0].stride), static_cast<int>(m_axis[1].stride)}, parts,
+               m_uncut);
     cut();
   }
 
   /// One convolution whose window holds the taps of every phase and whose channels are (output, row phase, column
   /// phase); they become pixels.
   void by_channels() {
-    m_c.charge(m_node,
-               static_cast<double>(phases()) * static_cast<double>(m_out[1] + m_axis[0].kernel + m_axis[1].kernel));
+    m_c.charge(static_cast<double>(phases()) * static_cast<double>(m_out[1] + m_axis[0].kernel + m_axis[1].kernel));
     const reach_of_taps rows = reach_of(m_axis[0]), columns = reach_of(m_axis[1]);
     conv_parameters c;
     c.w.kernel_h = static_cast<int>(rows.last - rows.first + 1);
@@ -111,12 +106,11 @@ class canonicaliser::transposition {
     for (std::int64_t i = 0; i < m_out[1] * phases(); ++i)
       c.bias.push_back(m_bias[static_cast<std::size_t>(i / phases())]);
     const std::int64_t sh = m_axis[0].stride, sw = m_axis[1].stride, height = m_length[0], width = m_length[1];
-    const int product = m_c.temporary(m_node, "phases", spatial_shape(m_out[1] * phases(), height, width));
+    const int product = m_c.temporary("phases", spatial_shape(m_out[1] * phases(), height, width));
     convolve(std::move(c), rows.first, columns.first, product);
-    const int split = m_c.reshaped(m_node, product, {m_x[0], m_out[1], sh, sw, height, width}),
-              turned = m_c.temporary(m_node, "turned", {m_x[0], m_out[1], height, sh, width, sw});
-    m_c.emit(m_node, transpose_parameters{{0, 1, 4, 2, 5, 3}}, {split}, turned);
-    m_c.emit(m_node, reshape_parameters{true}, {turned}, m_uncut);
+    const int split = reshaped(m_c, product, {m_x[0], m_out[1], sh, sw, height, width}),
+              pixels = transposed(m_c, split, {0, 1, 4, 2, 5, 3}, "turned");
+    m_c.emit(reshape_parameters{true}, {pixels}, m_uncut);
     cut();
   }
 
@@ -127,19 +121,16 @@ class canonicaliser::transposition {
   };
 
   void read_axes(const shape_t& weight_shape) {
+    const node& n = m_c.op();
     const std::vector<std::int64_t> ones(m_dims, 1), zeros(m_dims, 0), no_pads(2 * m_dims, 0);
-    const std::vector<std::int64_t> strides = m_node.integers("strides", ones),
-                                    dilations = m_node.integers("dilations", ones);
-    const std::vector<std::int64_t> pads = m_node.integers("pads", no_pads),
-                                    extra = m_node.integers("output_padding", zeros);
-    const std::string auto_pad = m_node.text("auto_pad", "NOTSET");
-    const bool chosen =
-        !m_node.integers("output_shape").empty() || auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+    const std::vector<std::int64_t> strides = n.integers("strides", ones), dilations = n.integers("dilations", ones);
+    const std::vector<std::int64_t> pads = n.integers("pads", no_pads), extra = n.integers("output_padding", zeros);
+    const std::string auto_pad = n.text("auto_pad", "NOTSET");
+    const bool chosen = !n.integers("output_shape").empty() || auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
     for (std::size_t d = 0; d < m_dims; ++d) {
       axis_of_transpose& a = m_axis[2 - m_dims + d];
       a = {m_x[d + 2], m_out[d + 2], weight_shape[d + 2], strides[d], dilations[d], auto_pad == "VALID" ? 0 : pads[d]};
-      if (a.kernel < 1 || a.stride < 1 || a.dilation < 1)
-        m_c.refuse_node(m_node, "a kernel, stride or dilation is not positive");
+      if (a.kernel < 1 || a.stride < 1 || a.dilation < 1) m_c.refuse("a kernel, stride or dilation is not positive");
       if (!chosen) continue;
       const std::int64_t total =
           std::max<std::int64_t>(0, (a.input - 1) * a.stride + extra[d] + (a.kernel - 1) * a.dilation + 1 - a.output);
@@ -150,21 +141,18 @@ class canonicaliser::transposition {
   shape_t spatial_shape(std::int64_t channels, std::int64_t height, std::int64_t width) const {
     return m_dims == 2 ? shape_t{m_x[0], channels, height, width} : shape_t{m_x[0], channels, width};
   }
-  slice_parameters all() const {
-    return {std::vector<std::int64_t>(m_x.size(), 0), std::vector<std::int64_t>(m_x.size(), 1)};
-  }
 
   /// Phases have as many rows and columns as the longest one; what is too much is cut off.
   void cut() {
-    if (m_whole != m_out) m_c.emit(m_node, all(), {m_uncut});
+    if (m_whole != m_out) m_c.emit(whole_slice(m_x.size()), {m_uncut});
   }
 
   /// Pixels that no tap reaches.
   void emit_bias(const std::vector<double>& bias, int result) {
     shape_t column(m_x.size(), 1);
     column[1] = static_cast<std::int64_t>(bias.size());
-    const std::string name = "bias" + std::to_string(m_c.m_program.values.size());
-    m_c.emit(m_node, expand_parameters{}, {m_c.constant(m_node, name, column, bias)}, result);
+    const std::string name = "bias" + std::to_string(m_c.made().values.size());
+    m_c.emit(expand_parameters{}, {constant(m_c, name, column, bias)}, result);
   }
 
   void emit_phase(const phase_taps& rows, const phase_taps& columns, int part) {
@@ -188,22 +176,22 @@ class canonicaliser::transposition {
     const std::int64_t skip_rows = std::max<std::int64_t>(0, first_row),
                        skip_columns = std::max<std::int64_t>(0, first_column);
     if (top > 65535 || left > 65535 || c.w.kernel_h > 65535 || c.w.kernel_w > 65535)
-      m_c.refuse_node(m_node, "a kernel or pad is above 65535");
+      m_c.refuse("a kernel or pad is above 65535");
     c.w.pad_top = static_cast<int>(top);
     c.w.pad_left = static_cast<int>(left);
-    int input = m_c.in(m_node, 0);
+    int input = m_c.in(0);
     if (skip_rows > 0 || skip_columns > 0) {
       if (skip_rows >= m_axis[0].input || skip_columns >= m_axis[1].input) return emit_bias(c.bias, result);
-      slice_parameters s = all();
+      slice_parameters s = whole_slice(m_x.size());
       s.starts.back() = skip_columns;
       if (m_dims == 2) s.starts[2] = skip_rows;
       const int part =
-          m_c.temporary(m_node, "crop" + std::to_string(m_c.m_program.values.size()),
+          m_c.temporary("crop" + std::to_string(m_c.made().values.size()),
                         spatial_shape(m_x[1], m_axis[0].input - skip_rows, m_axis[1].input - skip_columns));
-      m_c.emit(m_node, std::move(s), {input}, part);
+      m_c.emit(std::move(s), {input}, part);
       input = part;
     }
-    m_c.emit(m_node, std::move(c), {input}, result);
+    m_c.emit(std::move(c), {input}, result);
   }
 
   static reach_of_taps reach_of(const axis_of_transpose& a) {
@@ -221,7 +209,7 @@ class canonicaliser::transposition {
   std::vector<double> channel_weights(const reach_of_taps& rows, const reach_of_taps& columns) const {
     const std::int64_t kh = rows.last - rows.first + 1, kw = columns.last - columns.first + 1,
                        depth = m_weights.channels;
-    m_c.charge(m_node, static_cast<double>(m_out[1] * phases()) * static_cast<double>(depth * kh * kw));
+    m_c.charge(static_cast<double>(m_out[1] * phases()) * static_cast<double>(depth * kh * kw));
     std::vector<double> weights(static_cast<std::size_t>(m_out[1] * phases() * depth * kh * kw), 0.0);
     for (std::int64_t phase = 0; phase < phases(); ++phase) {
       const phase_taps y = taps_of(m_axis[0], phase / m_axis[1].stride),
@@ -239,8 +227,7 @@ class canonicaliser::transposition {
     return weights;
   }
 
-  canonicaliser& m_c;
-  const node& m_node;
+  context& m_c;
   shape_t m_x, m_out, m_whole;
   std::size_t m_dims;
   axis_of_transpose m_axis[2];  ///< rows, columns
@@ -250,14 +237,18 @@ class canonicaliser::transposition {
   int m_uncut = no_value;  ///< the phases' pixels together
 };
 
-void canonicaliser::conv_transpose(const node& n) {
-  const std::size_t rank = in_shape(n, 0).size();
-  if (rank != 3 && rank != 4) refuse_node(n, "transposed convolution has one or two spatial axes; 3-D has no kernel");
-  transposition t(*this, n);
-  if (t.phases() <= most_phases)
+void conv_transpose(context& c) {
+  const std::size_t rank = c.in_shape(0).size();
+  if (rank != 3 && rank != 4) c.refuse("transposed convolution has one or two spatial axes; 3-D has no kernel");
+  transposition t(c);
+  if (t.phases() <= max_phases)
     t.by_phases();
   else
     t.by_channels();
 }
+
+}
+
+void add_conv_transpose(rule_table& t) { t["ConvTranspose"] = {conv_transpose}; }
 
 }

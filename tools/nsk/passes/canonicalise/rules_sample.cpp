@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: MIT
 /// GridSample: pixels at computed places, as gathers of whole pixels and arithmetic on their weights.
-#include "passes/canonicalise/canonicaliser.hpp"
+#include "passes/canonicalise/arithmetic.hpp"
+#include "passes/canonicalise/constants.hpp"
+#include "passes/canonicalise/moves.hpp"
+#include "passes/canonicalise/rules.hpp"
 
-namespace nsk::tool {
+namespace nsk::tool::canonical {
+namespace {
 
-/// One GridSample on its way to canonical operations. The picture becomes rows of channels; zeros around it are a ring
+/// One GridSample on its way to canonical operations. The image becomes rows of channels; zeros around it are a ring
 /// of one pixel, to which every tap outside is moved. Values that belong to places have the shape [N, places].
-class canonicaliser::sampling {
+class sampling {
  public:
-  sampling(canonicaliser& c, const node& n) : m_c(c), m_n(n), m_x(c.in_shape(n, 0)), m_grid(c.in_shape(n, 1)) {
-    if (m_x.size() != 4) m_c.refuse_node(n, "GridSample has a kernel for pictures [N, C, H, W]");
+  explicit sampling(context& c) : m_c(c), m_x(c.in_shape(0)), m_grid(c.in_shape(1)) {
+    const node& n = c.op();
+    if (m_x.size() != 4) c.refuse("GridSample has a kernel for pictures [N, C, H, W]");
     m_mode = n.text("mode", "linear");
     m_padding = n.text("padding_mode", "zeros");
     m_aligned = n.integer("align_corners", 0) != 0;
     m_ring = m_padding == "zeros" ? 1 : 0;
     m_places = m_grid[1] * m_grid[2];
     if (m_x[0] * (m_x[2] + 2) * (m_x[3] + 2) > std::int64_t{1} << 24)
-      m_c.refuse_node(n, "the picture has more than 2^24 pixels; sample smaller ones");
+      c.refuse("the picture has more than 2^24 pixels; sample smaller ones");
   }
 
   void run() {
-    const int rows = picture_rows();
+    const int rows = image_rows();
     const axis across = place_along(1, m_x[3], "x"), down = place_along(0, m_x[2], "y");
     int sum = no_value;
     for (std::size_t i = 0; i < down.taps.size(); ++i) {
@@ -31,9 +36,9 @@ class canonicaliser::sampling {
       }
       sum = weighted_sum(sum, line, down.weights, i, "down" + std::to_string(i));
     }
-    const int result = m_c.temporary(m_n, "result", {m_x[0], m_grid[1], m_grid[2], m_x[1]});
-    m_c.emit(m_n, reshape_parameters{true}, {sum}, result);
-    m_c.emit(m_n, transpose_parameters{{0, 3, 1, 2}}, {result});
+    const int result = m_c.temporary("result", {m_x[0], m_grid[1], m_grid[2], m_x[1]});
+    m_c.emit(reshape_parameters{true}, {sum}, result);
+    m_c.emit(transpose_parameters{{0, 3, 1, 2}}, {result});
   }
 
  private:
@@ -42,33 +47,31 @@ class canonicaliser::sampling {
     std::vector<int> taps, weights;
   };
 
-  int scalar(double v) { return m_c.scalar(m_n, "number" + std::to_string(m_count++), v); }
+  int scalar(double v) { return canonical::scalar(m_c, "number" + std::to_string(m_count++), v); }
   int combine(binary_kind kind, int a, int b) {
-    return m_c.combine(m_n, kind, a, b, "value" + std::to_string(m_count++));
+    return canonical::combine(m_c, kind, a, b, "value" + std::to_string(m_count++));
   }
   int add(int a, double b) { return combine(binary_kind::add, a, scalar(b)); }
   int times(int a, double b) { return combine(binary_kind::mul, a, scalar(b)); }
   int apply(function fn, int x, double alpha = 0, double beta = 0) {
-    return m_c.apply(m_n, x, fn, "value" + std::to_string(m_count++), alpha, beta);
+    return canonical::apply(m_c, x, fn, "value" + std::to_string(m_count++), alpha, beta);
   }
   int clipped(int x, double low, double high) { return apply(function::clip, x, low, high); }
 
-  /// The picture as [N * H * W, C], with its ring.
-  int picture_rows() {
-    int x = m_c.in(m_n, 0);
+  /// The image as [N * H * W, C], with its ring.
+  int image_rows() {
+    int x = m_c.in(0);
     shape_t shape = m_x;
     if (m_ring != 0) {
       pad_parameters p;
       p.before = p.after = {0, 0, m_ring, m_ring};
       shape[2] += 2;
       shape[3] += 2;
-      const int ringed = m_c.temporary(m_n, "ringed", shape);
-      m_c.emit(m_n, std::move(p), {x}, ringed);
+      const int ringed = m_c.temporary("ringed", shape);
+      m_c.emit(std::move(p), {x}, ringed);
       x = ringed;
     }
-    const int turned = m_c.temporary(m_n, "turned", {shape[0], shape[2], shape[3], shape[1]});
-    m_c.emit(m_n, transpose_parameters{{0, 2, 3, 1}}, {x}, turned);
-    return m_c.reshaped(m_n, turned, {shape[0] * shape[2] * shape[3], shape[1]});
+    return reshaped(m_c, transposed(m_c, x, {0, 2, 3, 1}, "turned"), {shape[0] * shape[2] * shape[3], shape[1]});
   }
 
   /// x between two mirrors, of which one lies at `low` and `span` is their distance.
@@ -88,16 +91,15 @@ class canonicaliser::sampling {
   /// changes nothing any more.
   int position(std::int64_t coordinate, std::int64_t length, const std::string& name) {
     const auto l = static_cast<double>(length);
-    const int grid = m_c.in(m_n, 1);
-    const int one =
-        m_c.reshaped(m_n, m_c.part(m_n, grid, 3, coordinate == 1 ? 0 : 1, 1, "grid_" + name), {m_x[0], m_places});
+    const int grid = m_c.in(1);
+    const int one = reshaped(m_c, part(m_c, grid, 3, coordinate == 1 ? 0 : 1, 1, "grid_" + name), {m_x[0], m_places});
     int x = times(add(one, 1), m_aligned ? (l - 1) / 2 : l / 2);
     if (!m_aligned) x = add(x, -0.5);
     if (m_mode == "nearest") x = apply(function::round, x);
     if (m_padding == "reflection") return mirrored(x, length);
     return clipped(x, -3, l + 2);
   }
-  /// A tap as a position of the picture, the ring's included.
+  /// A tap as a position of the image, the ring's included.
   int inside(int tap, std::int64_t length) {
     const auto l = static_cast<double>(length);
     if (m_padding == "reflection") tap = mirrored(tap, length);
@@ -134,31 +136,30 @@ class canonicaliser::sampling {
     return times(combine(binary_kind::mul, t, combine(binary_kind::mul, rest, rest)), -0.75);
   }
 
-  /// Pixels [N * places, C] at rows and columns of the picture.
+  /// Pixels [N * places, C] at rows and columns of the image.
   int picked(int rows, int row, int column, const std::string& name) {
     const std::int64_t height = m_x[2] + 2 * m_ring, width = m_x[3] + 2 * m_ring;
     int at = combine(binary_kind::add, times(row, static_cast<double>(width)), column);
     if (m_x[0] > 1) {
       std::vector<double> first;
       for (std::int64_t i = 0; i < m_x[0]; ++i) first.push_back(static_cast<double>(i * height * width));
-      at = combine(binary_kind::add, at, m_c.constant(m_n, "pictures" + std::to_string(m_count++), {m_x[0], 1}, first));
+      at = combine(binary_kind::add, at, constant(m_c, "pictures" + std::to_string(m_count++), {m_x[0], 1}, first));
     }
-    const int index = m_c.temporary(m_n, "index_" + name, m_c.m_program.shape(at), element::i32);
-    m_c.emit(m_n, cast_parameters{}, {at}, index);
-    const int result = m_c.temporary(m_n, name, {m_x[0] * m_places, m_x[1]});
-    m_c.emit(m_n, gather_parameters{0, false}, {rows, m_c.reshaped(m_n, index, {m_x[0] * m_places})}, result);
+    const int index = m_c.temporary("index_" + name, m_c.shape(at), element::i32);
+    m_c.emit(cast_parameters{}, {at}, index);
+    const int result = m_c.temporary(name, {m_x[0] * m_places, m_x[1]});
+    m_c.emit(gather_parameters{0, false}, {rows, reshaped(m_c, index, {m_x[0] * m_places})}, result);
     return result;
   }
   /// sum + weight * x, rows of channels; x alone where there are no weights.
   int weighted_sum(int sum, int x, const std::vector<int>& weights, std::size_t tap, const std::string& name) {
     if (weights.empty()) return x;
-    const int weight = m_c.reshaped(m_n, weights[tap], {m_x[0] * m_places, 1});
-    const int product = m_c.combine(m_n, binary_kind::mul, x, weight, name + "_product");
-    return sum == no_value ? product : m_c.combine(m_n, binary_kind::add, sum, product, name);
+    const int weight = reshaped(m_c, weights[tap], {m_x[0] * m_places, 1});
+    const int product = canonical::combine(m_c, binary_kind::mul, x, weight, name + "_product");
+    return sum == no_value ? product : canonical::combine(m_c, binary_kind::add, sum, product, name);
   }
 
-  canonicaliser& m_c;
-  const node& m_n;
+  context& m_c;
   const shape_t &m_x, &m_grid;
   std::string m_mode, m_padding;
   bool m_aligned = false;
@@ -166,6 +167,10 @@ class canonicaliser::sampling {
   int m_count = 0;
 };
 
-void canonicaliser::grid_sample(const node& n) { sampling(*this, n).run(); }
+void grid_sample(context& c) { sampling(c).run(); }
+
+}
+
+void add_sample(rule_table& t) { t["GridSample"] = {grid_sample}; }
 
 }

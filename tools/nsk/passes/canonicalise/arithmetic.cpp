@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "passes/canonicalise/arithmetic.hpp"
+#include <algorithm>
+#include <utility>
+
+namespace nsk::tool::canonical {
+
+shape_t broadcast_shape(const context& c, int a, int b) {
+  shape_t shape = c.shape(a), other = c.shape(b);
+  if (shape.size() < other.size()) std::swap(shape, other);
+  for (std::size_t d = 0; d < other.size(); ++d) {
+    std::int64_t& length = shape[shape.size() - other.size() + d];
+    length = std::max(length, other[d]);
+  }
+  return shape;
+}
+
+int apply(context& c, int x, function fn, const std::string& suffix, double alpha, double beta, int result) {
+  if (result == no_value) result = c.temporary(suffix, c.shape(x));
+  post_operation post;
+  post.fn = fn;
+  post.alpha = alpha;
+  post.beta = beta;
+  c.emit(unary_parameters{}, {x}, result).post = post;
+  return result;
+}
+
+int combine(context& c, binary_kind kind, int a, int b, const std::string& suffix, int result) {
+  if (result == no_value) result = c.temporary(suffix, broadcast_shape(c, a, b));
+  c.emit(binary_parameters{kind}, {a, b}, result);
+  return result;
+}
+
+int reduced(context& c, reduce_kind kind, int x, const std::vector<int>& axes, const std::string& suffix) {
+  shape_t shape = c.shape(x);
+  for (int a : axes) shape[static_cast<std::size_t>(a)] = 1;
+  const int result = c.temporary(suffix, shape);
+  c.emit(reduce_parameters{kind, axes}, {x}, result);
+  return result;
+}
+
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+/// Functions of one element, arithmetic of two, minimum and maximum.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+#include "passes/canonicalise/arithmetic.hpp"
+#include "passes/canonicalise/constants.hpp"
+#include "passes/canonicalise/moves.hpp"
+#include "passes/canonicalise/rules.hpp"
+
+namespace nsk::tool::canonical {
+namespace {
+
+void unary(context& c) {
+  const node& n = c.op();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  struct entry {
+    function fn;
+    double alpha, beta;
+  };
+  static const std::unordered_map<std::string, entry> table = {{"Relu", {function::clip, 0, infinity}},
+                                                               {"LeakyRelu", {function::leaky_relu, 0.01, 0}},
+                                                               {"Sigmoid", {function::sigmoid, 0, 0}},
+                                                               {"HardSigmoid", {function::hard_sigmoid, 0.2, 0.5}},
+                                                               {"HardSwish", {function::hard_swish, 0, 0}},
+                                                               {"Tanh", {function::tanh, 0, 0}},
+                                                               {"Exp", {function::exp, 0, 0}},
+                                                               {"Log", {function::log, 0, 0}},
+                                                               {"Sqrt", {function::sqrt, 0, 0}},
+                                                               {"Reciprocal", {function::reciprocal, 0, 0}},
+                                                               {"Neg", {function::neg, 0, 0}},
+                                                               {"Abs", {function::abs, 0, 0}},
+                                                               {"Floor", {function::floor, 0, 0}},
+                                                               {"Ceil", {function::ceil, 0, 0}},
+                                                               {"Round", {function::round, 0, 0}},
+                                                               {"Erf", {function::erf, 0, 0}},
+                                                               {"Elu", {function::elu, 1, 0}},
+                                                               {"Softplus", {function::softplus, 0, 0}},
+                                                               {"Sign", {function::sign, 0, 0}},
+                                                               {"Sin", {function::sin, 0, 0}},
+                                                               {"Cos", {function::cos, 0, 0}}};
+  const entry& e = table.at(n.op);
+  post_operation post;
+  post.fn = e.fn;
+  post.alpha = e.alpha;
+  post.beta = e.beta;
+  if (n.op == "LeakyRelu" || n.op == "HardSigmoid" || n.op == "Elu")
+    post.alpha = n.number("alpha", static_cast<float>(e.alpha));
+  if (n.op == "HardSigmoid") post.beta = n.number("beta", static_cast<float>(e.beta));
+  c.emit(unary_parameters{}, {c.in(0)}).post = post;
+}
+
+void clip(context& c) {
+  const node& n = c.op();
+  const auto is_data = [&](std::size_t i) { return c.has(i) && c.input(i).constant == nullptr; };
+  if (is_data(1) || is_data(2)) {
+    int x = c.in(0);
+    if (c.has(1)) x = combine(c, binary_kind::max, x, c.in(1), "above");
+    if (c.has(2)) x = combine(c, binary_kind::min, x, c.in(2), "below");
+    c.emit(reshape_parameters{}, {x});
+    return;
+  }
+  post_operation post;
+  post.fn = function::clip;
+  post.alpha = -std::numeric_limits<double>::infinity();
+  post.beta = std::numeric_limits<double>::infinity();
+  const bool old = n.version < 11;
+  if (old && n.has("min")) post.alpha = n.number("min", 0);
+  if (old && n.has("max")) post.beta = n.number("max", 0);
+  if (!old && c.has(1)) post.alpha = number(c, 1, "min");
+  if (!old && c.has(2)) post.beta = number(c, 2, "max");
+  if (std::isnan(post.alpha) || std::isnan(post.beta)) c.refuse("one of its bounds is not a number");
+  c.emit(unary_parameters{}, {c.in(0)}).post = post;
+}
+
+void p_relu(context& c) { c.emit(binary_parameters{binary_kind::prelu}, {c.in(0), c.in(1)}); }
+
+void binary(context& c) {
+  const node& n = c.op();
+  static const std::unordered_map<std::string, binary_kind> table = {
+      {"Add", binary_kind::add}, {"Sub", binary_kind::sub}, {"Mul", binary_kind::mul}, {"Div", binary_kind::div}};
+  c.emit(binary_parameters{table.at(n.op)}, {c.in(0), c.in(1)});
+}
+
+void pow(context& c) {
+  const value& exponent = c.input(1);
+  const double e = exponent.constant && exponent.constant->count() == 1 ? exponent.constant->number(0) : 0;
+  const bool same_shape = c.in_shape(0) == c.out_shape();
+  if (same_shape && (e == 2 || e == 0.5)) {
+    c.emit(unary_parameters{}, {c.in(0)}).post.fn = e == 2 ? function::square : function::sqrt;
+    return;
+  }
+  int right = c.in(1);
+  if (exponent.constant && exponent.type != element::f32)
+    right = constant(c, "exponent", exponent.shape, numbers(c, 1, "the exponent"));
+  c.emit(binary_parameters{binary_kind::pow}, {c.in(0), right});
+}
+
+void variadic(context& c) {
+  const node& n = c.op();
+  const binary_kind kind = n.op == "Min" ? binary_kind::min : n.op == "Max" ? binary_kind::max : binary_kind::add;
+  const std::size_t count = n.inputs.size();
+  const bool mean = n.op == "Mean" && count > 1;
+  if (count == 1) return identity(c);
+  int sum = c.in(0);
+  for (std::size_t i = 1; i < count; ++i) {
+    const bool last = i + 1 == count && !mean;
+    sum = combine(c, kind, sum, c.in(i), "partial" + std::to_string(i), last ? c.out() : no_value);
+  }
+  if (mean) c.emit(binary_parameters{binary_kind::div}, {sum, constant(c, "count", {}, {static_cast<double>(count)})});
+}
+
+/// Max and Min of any number of inputs. What the engine cannot compute in, it compares and selects.
+void extreme(context& c) {
+  const node& n = c.op();
+  const element type = c.in_type(0);
+  if (type == element::f32) return variadic(c);
+  if (n.inputs.size() == 1) return identity(c);
+  const bool largest = n.op == "Max";
+  int best = c.in(0);
+  for (std::size_t i = 1; i < n.inputs.size(); ++i) {
+    const int next = c.in(i);
+    const shape_t shape = broadcast_shape(c, best, next);
+    const std::string number = std::to_string(i);
+    const int result = i + 1 == n.inputs.size() ? c.out() : c.temporary("partial" + number, shape, type);
+    if (is_computed_integer(type)) {
+      c.emit(arithmetic_parameters{largest ? arithmetic_kind::max : arithmetic_kind::min}, {best, next}, result);
+    } else {
+      const int less = c.temporary("less" + number, shape, element::boolean);
+      c.emit(compare_parameters{compare_kind::less}, {best, next}, less);
+      c.emit(select_parameters{}, {less, largest ? next : best, largest ? best : next}, result);
+    }
+    best = result;
+  }
+}
+
+/// Add, Sub, Mul, Div and Mod of integers.
+void integer_binary(context& c) {
+  static const std::unordered_map<std::string, arithmetic_kind> table = {{"Add", arithmetic_kind::add},
+                                                                         {"Sub", arithmetic_kind::sub},
+                                                                         {"Mul", arithmetic_kind::mul},
+                                                                         {"Div", arithmetic_kind::div},
+                                                                         {"Mod", arithmetic_kind::mod}};
+  const bool truncates = c.op().op == "Mod" && c.op().integer("fmod", 0) != 0;
+  c.emit(arithmetic_parameters{truncates ? arithmetic_kind::fmod : table.at(c.op().op)}, {c.in(0), c.in(1)});
+}
+
+/// 0 - x, as `result`.
+void subtract_from_zero(context& c, int x, int result) {
+  const int zero = constant_integers(c, "zero", {}, c.in_type(0), {0});
+  c.emit(arithmetic_parameters{arithmetic_kind::sub}, {zero, x}, result);
+}
+
+void integer_negative(context& c) {
+  const int x = c.in(0);
+  subtract_from_zero(c, x, c.out());
+}
+
+void integer_magnitude(context& c) {
+  const int x = c.in(0), negative = c.temporary("negative", c.in_shape(0), c.in_type(0));
+  subtract_from_zero(c, x, negative);
+  c.emit(arithmetic_parameters{arithmetic_kind::max}, {x, negative});
+}
+
+void integer_sign(context& c) {
+  const element type = c.in_type(0);
+  const int x = c.in(0), raised = c.temporary("raised", c.in_shape(0), type);
+  c.emit(arithmetic_parameters{arithmetic_kind::max}, {x, constant_integers(c, "least", {}, type, {-1})}, raised);
+  c.emit(arithmetic_parameters{arithmetic_kind::min}, {raised, constant_integers(c, "most", {}, type, {1})});
+}
+
+void integer_clip(context& c) {
+  int x = c.in(0);
+  for (const std::size_t i : {1, 2}) {
+    if (!c.has(i)) continue;
+    const int clipped = c.temporary(i == 1 ? "above" : "below", c.in_shape(0), c.in_type(0));
+    c.emit(arithmetic_parameters{i == 1 ? arithmetic_kind::max : arithmetic_kind::min}, {x, reshaped(c, c.in(i), {})},
+           clipped);
+    x = clipped;
+  }
+  c.emit(reshape_parameters{}, {x});
+}
+
+void mod(context& c) {
+  if (!is_computed_integer(c.in_type(0))) c.refuse("Mod has kernels for int32 and int64");
+  integer_binary(c);
+}
+
+}
+
+void add_elementwise(rule_table& t) {
+  t["Relu"] = {unary};
+  t["LeakyRelu"] = {unary};
+  t["Sigmoid"] = {unary};
+  t["HardSigmoid"] = {unary};
+  t["HardSwish"] = {unary};
+  t["Tanh"] = {unary};
+  t["Exp"] = {unary};
+  t["Log"] = {unary};
+  t["Sqrt"] = {unary};
+  t["Reciprocal"] = {unary};
+  t["Neg"] = {unary, element_types::float32, integer_negative};
+  t["Abs"] = {unary, element_types::float32, integer_magnitude};
+  t["Floor"] = {unary};
+  t["Ceil"] = {unary};
+  t["Round"] = {unary};
+  t["Erf"] = {unary};
+  t["Elu"] = {unary};
+  t["Softplus"] = {unary};
+  t["Sign"] = {unary, element_types::float32, integer_sign};
+  t["Sin"] = {unary};
+  t["Cos"] = {unary};
+  t["Clip"] = {clip, element_types::float32, integer_clip};
+  t["PRelu"] = {p_relu};
+  t["Add"] = {binary, element_types::float32, integer_binary};
+  t["Sub"] = {binary, element_types::float32, integer_binary};
+  t["Mul"] = {binary, element_types::float32, integer_binary};
+  t["Div"] = {binary, element_types::float32, integer_binary};
+  t["Mod"] = {mod, element_types::any};
+  t["Pow"] = {pow};
+  t["Sum"] = {variadic};
+  t["Mean"] = {variadic};
+  t["Min"] = {extreme, element_types::any};
+  t["Max"] = {extreme, element_types::any};
+}
+
+}

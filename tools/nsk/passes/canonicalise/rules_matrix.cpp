@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+/// Products of matrices.
+#include <algorithm>
+#include "passes/canonicalise/arithmetic.hpp"
+#include "passes/canonicalise/constants.hpp"
+#include "passes/canonicalise/moves.hpp"
+#include "passes/canonicalise/rules.hpp"
+
+namespace nsk::tool::canonical {
+namespace {
+
+void gemm(context& c) {
+  const node& n = c.op();
+  const double alpha = n.number("alpha", 1), beta = n.number("beta", 1);
+  const bool transpose_a = n.integer("transA", 0) != 0, transpose_b = n.integer("transB", 0) != 0;
+  const bool adds = c.has(2) && beta != 0;
+  const shape_t& b = c.in_shape(1);
+  const shape_t& out = c.out_shape();
+  int x = c.in(0);
+  if (transpose_a) x = transposed(c, x, {1, 0}, "transA");
+  const auto depth = static_cast<std::size_t>(b[transpose_b ? 1 : 0]),
+             outputs = static_cast<std::size_t>(b[transpose_b ? 0 : 1]);
+  const bool constant_b = c.input(1).constant != nullptr;
+  const bool bias_per_column = adds && c.input(2).constant != nullptr &&
+                               (c.in_shape(2).empty() || c.in_shape(2).back() == count_of(c.in_shape(2)));
+  int product = adds && !bias_per_column ? c.temporary("product", out) : c.out();
+  if (constant_b) {
+    const std::vector<double> source = weights(c, 1, "B");
+    dense_parameters d;
+    d.depth = static_cast<int>(depth);
+    d.outputs = static_cast<int>(outputs);
+    d.weights.resize(depth * outputs);
+    for (std::size_t k = 0; k < depth; ++k)
+      for (std::size_t o = 0; o < outputs; ++o)
+        d.weights[k * outputs + o] = alpha * (transpose_b ? source[o * depth + k] : source[k * outputs + o]);
+    d.bias.assign(outputs, 0.0);
+    if (bias_per_column) {
+      const std::vector<double> bias = numbers(c, 2, "C");
+      for (std::size_t o = 0; o < outputs; ++o) d.bias[o] = beta * bias[bias.size() == 1 ? 0 : o];
+    }
+    c.emit(std::move(d), {x}, product);
+  } else {
+    int right = c.in(1);
+    if (transpose_b) right = transposed(c, right, {1, 0}, "transB");
+    if (bias_per_column) product = c.temporary("product", out);
+    const int plain = alpha == 1 ? product : c.temporary("plain", out);
+    c.emit(mat_mul_parameters{}, {x, right}, plain);
+    if (alpha != 1) combine(c, binary_kind::mul, plain, scalar(c, "alpha", alpha), "", product);
+  }
+  if (product != c.out()) {
+    if (beta != 1) {
+      const int scaled = c.temporary("beta", c.in_shape(2));
+      c.emit(binary_parameters{binary_kind::mul}, {c.in(2), constant(c, "beta_value", {}, {beta})}, scaled);
+      c.emit(binary_parameters{binary_kind::add}, {product, scaled});
+    } else {
+      c.emit(binary_parameters{binary_kind::add}, {product, c.in(2)});
+    }
+  }
+}
+
+void mat_mul(context& c) {
+  const shape_t &a = c.in_shape(0), &b = c.in_shape(1), &out = c.out_shape();
+  const bool constant_b = c.input(1).constant != nullptr;
+  if (constant_b && b.size() == 2 && !a.empty()) {
+    dense_parameters d;
+    d.weights = weights(c, 1, "B");
+    d.depth = static_cast<int>(b[0]);
+    d.outputs = static_cast<int>(b[1]);
+    d.bias.assign(static_cast<std::size_t>(d.outputs), 0.0);
+    c.emit(std::move(d), {c.in(0)});
+    return;
+  }
+  if (a.empty() || b.empty()) c.refuse("MatMul of a scalar");
+  // numpy's promotion of vectors, then both sides with equal numbers of batch axes
+  shape_t full_a = a.size() == 1 ? shape_t{1, a[0]} : a, full_b = b.size() == 1 ? shape_t{b[0], 1} : b;
+  const std::size_t rank = std::max(full_a.size(), full_b.size());
+  full_a.insert(full_a.begin(), rank - full_a.size(), 1);
+  full_b.insert(full_b.begin(), rank - full_b.size(), 1);
+  shape_t full(rank);
+  for (std::size_t i = 0; i + 2 < rank; ++i) full[i] = std::max(full_a[i], full_b[i]);
+  full[rank - 2] = full_a[rank - 2];
+  full[rank - 1] = full_b[rank - 1];
+  const int left = reshaped(c, c.in(0), full_a), right = reshaped(c, c.in(1), full_b);
+  if (full == out) {
+    c.emit(mat_mul_parameters{}, {left, right});
+    return;
+  }
+  const int product = c.temporary("product", full);
+  c.emit(mat_mul_parameters{}, {left, right}, product);
+  c.emit(reshape_parameters{}, {product});
+}
+
+}
+
+void add_matrix(rule_table& t) {
+  t["Gemm"] = {gemm};
+  t["MatMul"] = {mat_mul};
+}
+
+}

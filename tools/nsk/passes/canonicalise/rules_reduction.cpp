@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+/// Softmax and reductions along axes.
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+#include "passes/canonicalise/arithmetic.hpp"
+#include "passes/canonicalise/constants.hpp"
+#include "passes/canonicalise/moves.hpp"
+#include "passes/canonicalise/rules.hpp"
+
+namespace nsk::tool::canonical {
+namespace {
+
+void softmax(context& c) {
+  const node& n = c.op();
+  const shape_t x = c.in_shape(0);
+  const bool flattens = n.version < 13;  // until opset 13 all axes from `axis` on were one
+  const std::int64_t wanted = n.integer("axis", flattens ? 1 : -1), rank = static_cast<std::int64_t>(x.size());
+  const bool behind = x.empty() || (flattens && wanted == rank);
+  const int axis = behind ? static_cast<int>(rank) : c.axis(wanted, x.size());
+  softmax_parameters s{axis, n.op == "LogSoftmax"};
+  const bool inside = axis < static_cast<int>(x.size());  // else a line of one element
+  const bool one_axis = inside && std::all_of(x.begin() + axis + 1, x.end(), [](std::int64_t d) { return d == 1; });
+  if (inside && (!flattens || one_axis)) {
+    c.emit(s, {c.in(0)});
+    return;
+  }
+  const shape_t flat = {count_of({x.begin(), x.begin() + axis}), count_of({x.begin() + axis, x.end()})};
+  const int view = reshaped(c, c.in(0), flat), result = c.temporary("flat", flat);
+  s.axis = 1;
+  c.emit(s, {view}, result);
+  c.emit(reshape_parameters{}, {result});
+}
+
+void reduce(context& c) {
+  const node& n = c.op();
+  static const std::unordered_map<std::string, reduce_kind> table = {
+      {"ReduceMean", reduce_kind::mean}, {"ReduceSum", reduce_kind::sum},
+      {"ReduceMax", reduce_kind::max},   {"ReduceMin", reduce_kind::min},
+      {"ReduceProd", reduce_kind::prod}, {"ReduceSumSquare", reduce_kind::sum_square}};
+  const shape_t& x = c.in_shape(0);
+  std::vector<std::int64_t> axes = c.has(1) ? integers(c, 1, "axes") : n.integers("axes");
+  if (axes.empty()) {
+    if (n.integer("noop_with_empty_axes", 0) != 0 && n.op == "ReduceSumSquare")
+      c.refuse("it reduces no axis; replace it by its elementwise part");
+    if (n.integer("noop_with_empty_axes", 0) != 0) return identity(c);
+    for (std::size_t a = 0; a < x.size(); ++a) axes.push_back(static_cast<std::int64_t>(a));
+  }
+  reduce_parameters r;
+  r.kind = table.at(n.op);
+  shape_t kept = x;
+  for (std::int64_t a : axes) {
+    r.axes.push_back(c.axis(a, x.size()));
+    kept[static_cast<std::size_t>(r.axes.back())] = 1;
+  }
+  if (kept == c.out_shape()) {
+    c.emit(std::move(r), {c.in(0)});
+    return;
+  }
+  const int result = c.temporary("kept", kept);
+  c.emit(std::move(r), {c.in(0)}, result);
+  c.emit(reshape_parameters{}, {result});
+}
+
+/// ReduceL1, ReduceL2, ReduceLogSum and ReduceLogSumExp.
+void reduce_of(context& c) {
+  const node& n = c.op();
+  const shape_t& shape = c.in_shape(0);
+  std::vector<std::int64_t> given = c.has(1) ? integers(c, 1, "axes") : n.integers("axes");
+  if (given.empty() && n.integer("noop_with_empty_axes", 0) != 0)
+    c.refuse("it reduces no axis; replace it by its elementwise part");
+  std::vector<int> axes;
+  for (std::int64_t a : given) axes.push_back(c.axis(a, shape.size()));
+  for (std::size_t a = 0; given.empty() && a < shape.size(); ++a) axes.push_back(static_cast<int>(a));
+  int x = c.in(0);
+  if (n.op == "ReduceL1") x = reduced(c, reduce_kind::sum, apply(c, x, function::abs, "abs"), axes, "sum");
+  if (n.op == "ReduceL2") x = apply(c, reduced(c, reduce_kind::sum_square, x, axes, "squares"), function::sqrt, "root");
+  if (n.op == "ReduceLogSum") x = apply(c, reduced(c, reduce_kind::sum, x, axes, "sum"), function::log, "log");
+  if (n.op == "ReduceLogSumExp") {
+    // what is subtracted is finite, so that infinities neither cancel nor become NaN
+    constexpr double max_float = std::numeric_limits<float>::max();
+    const int top =
+        apply(c, reduced(c, reduce_kind::max, x, axes, "max"), function::clip, "finite", -max_float, max_float);
+    const int powers = apply(c, combine(c, binary_kind::sub, x, top, "shifted"), function::exp, "exp");
+    const int log = apply(c, reduced(c, reduce_kind::sum, powers, axes, "sum"), function::log, "log");
+    x = combine(c, binary_kind::add, log, top, "unshifted");
+  }
+  c.emit(reshape_parameters{}, {x});
+}
+
+void arg_reduce(context& c) {
+  const node& n = c.op();
+  if (c.in_type(0) != element::f32 && !is_computed_integer(c.in_type(0)))
+    c.refuse("ArgMax and ArgMin have kernels for float32, int32 and int64");
+  arg_reduce_parameters a;
+  a.axis = c.axis(n.integer("axis", 0), c.in_shape(0).size());
+  a.kind = n.op == "ArgMax" ? arg_reduce_kind::max : arg_reduce_kind::min;
+  a.last = n.integer("select_last_index", 0) != 0;
+  shape_t kept = c.in_shape(0);
+  kept[static_cast<std::size_t>(a.axis)] = 1;
+  if (kept == c.out_shape()) {
+    c.emit(a, {c.in(0)});
+    return;
+  }
+  const int result = c.temporary("kept", kept, element::i64);
+  c.emit(a, {c.in(0)}, result);
+  c.emit(reshape_parameters{}, {result});
+}
+
+}
+
+void add_reduction(rule_table& t) {
+  t["Softmax"] = {softmax};
+  t["LogSoftmax"] = {softmax};
+  t["ReduceMean"] = {reduce};
+  t["ReduceSum"] = {reduce};
+  t["ReduceMax"] = {reduce};
+  t["ReduceMin"] = {reduce};
+  t["ReduceProd"] = {reduce};
+  t["ReduceSumSquare"] = {reduce};
+  t["ReduceL1"] = {reduce_of};
+  t["ReduceL2"] = {reduce_of};
+  t["ReduceLogSum"] = {reduce_of};
+  t["ReduceLogSumExp"] = {reduce_of};
+  t["ArgMax"] = {arg_reduce, element_types::any};
+  t["ArgMin"] = {arg_reduce, element_types::any};
+}
+
+}
