@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Guards that build small programs and look at what they do: contraction."""
+"""Guards that build small programs and look at what they do, or at what is in them: contraction, symbols."""
+import os
 import pathlib
 import re
 
@@ -85,7 +86,67 @@ def contraction(tree):
         return violations
 
 
+LONGEST_SYMBOL = 512
+TOOL = pathlib.Path(os.environ.get("NSK_TOOL", REPOSITORY / "build" / "nsk"))
+
+
+def long_symbols(what, path):
+    """A violation where the file has symbols that linkers, debuggers and profilers choke on."""
+    names = {line.split()[-1] for line in run(["nm", path]).stdout.splitlines() if line.strip()}
+    long_names = sorted((n for n in names if len(n) > LONGEST_SYMBOL), key=len)
+    print(f"  {what}: the longest of {len(names)} symbols has {max(map(len, names), default=0)} characters")
+    if not names:
+        return [f"{what}: no symbols"]
+    return [f"{what}: {len(long_names)} symbols over {LONGEST_SYMBOL} characters, up to {len(long_names[-1])}: "
+            f"{long_names[-1][:200]}"] if long_names else []
+
+
+def engine_symbols(tree):
+    """Of a program with a session of every operator. Unoptimised, every inline function is a symbol; optimised, clones have longer names."""
+    builds = [(compiler, flags) for compiler in compilers() for flags in (["-O0", "-DNSK_KEEP_USER_OPT"], ["-O2"])]
+    violations = []
+    with scratch_folder() as folder:
+        # Optimised names of the second compiler are its unoptimised ones; a planted violation is seen in the first build.
+        for compiler, flags in builds[:3] if tree.root == REPOSITORY else builds[:1]:
+            output = pathlib.Path(folder) / "engine.o"
+            strict = ["-fno-exceptions", "-fno-rtti"] if flags == ["-O2"] else []  # as other guards compile it: once for all
+            said = compile_file(compiler, FOLDER / "two_isa.cpp", output, tree,
+                                ["-std=c++17", *flags, *strict, "-DNSK_ISA_AVX2", "-DNSK_GUARD_FUNCTION=run_avx2"])
+            violations += [f"{compiler}: {first_lines(said)}"] if said else long_symbols(f"{compiler} {flags[0]}", output)
+    return violations
+
+
+def symbols(tree):
+    """No symbol of the engine or of the converter is longer than 512 characters."""
+    planted = tree.root / "seeded.o"
+    if planted.exists():
+        return long_symbols("a planted file", planted)
+    violations = engine_symbols(tree)
+    built = [f for f in (TOOL, TOOL.parent / "tools/nsk/libnsk_tool.a") if f.exists()] if tree.root == REPOSITORY else []
+    for path in built:
+        violations += long_symbols(path.name, path)
+    return violations
+
+
+def plant_variant(tree):
+    """An object file with a std::variant of thirty types, as a program's operations once were."""
+    source, types = tree.root / "seeded.cpp", [f"parameters_of_operation_{i}" for i in range(30)]
+    source.write_text("#include <string>\n#include <variant>\n" + "".join(f"struct {t} {{ std::string s; }};\n" for t in types) +
+                      f"using all = std::variant<{', '.join(types)}>;\nall copy(const all& a) {{ return a; }}\n")
+    said = run([compilers()[0], "-std=c++17", "-c", source, "-o", tree.root / "seeded.o"])
+    if said.returncode != 0:
+        raise RuntimeError(f"seed: {said.stderr}")
+
+
+def plant_long_name(tree):
+    name = "x" * 520
+    tree.replace("run/session.hpp", r"^template <class Settings = default_settings>$",
+                 f"inline void {name}() {{}}\ntemplate <class Settings = default_settings>")
+    tree.replace("run/session.hpp", r"^  void run\(\) \{$", f"  void run() {{\n    {name}();")
+
+
 GUARDS = {
+    "symbols": (symbols, [("a function with a long name", plant_long_name), ("a variant of thirty types", plant_variant)]),
     "contraction": (contraction, [
         ("no optimize pragma in regions (g++)", lambda t: t.replace("simd/begin.hpp", r"^#pragma GCC optimize.*$", "")),
         ("fp-contract=off forgotten (g++)", lambda t: t.replace("simd/begin.hpp", r', "fp-contract=off"', "")),

@@ -3,10 +3,12 @@
 /// The network between the source model and the plan: one way to say each thing. Axis order is still the source's
 /// (NCHW); weights are constants in double precision; BatchNormalization, Clip, Squeeze and their like are gone.
 /// `canonicalise` makes it, `fuse` shrinks it, `lower` gives it memory layouts and turns it into steps.
+#include <any>
 #include <limits>
 #include <memory>
 #include <string>
-#include <variant>
+#include <type_traits>
+#include <utility>
 #include <vector>
 #include <netsuke/core/op.hpp>
 #include "graph/graph.hpp"
@@ -162,14 +164,51 @@ struct pad_parameters {
   std::vector<std::int64_t> before, after;
 };
 
-using operation_parameters =
-    std::variant<conv_parameters, dense_parameters, mat_mul_parameters, pool_parameters, unary_parameters,
-                 binary_parameters, resize_parameters, reduce_parameters, softmax_parameters, transpose_parameters,
-                 reshape_parameters, slice_parameters, concat_parameters, expand_parameters, pad_parameters,
-                 interleave_parameters, cast_parameters, compare_parameters, select_parameters, arithmetic_parameters,
-                 gather_parameters, arg_reduce_parameters, top_k_parameters, non_max_suppression_parameters,
-                 layer_normalization_parameters, local_response_normalization_parameters, recurrent_parameters,
-                 random_parameters, tree_parameters>;
+/// X(kind): the operations of a program; kind_parameters holds what each one needs to know.
+// clang-format off
+#define NSK_OPERATION_LIST(X) \
+  X(conv) X(dense) X(mat_mul) X(pool) X(unary) X(binary) X(resize) X(reduce) X(softmax) X(transpose) X(reshape) X(slice) \
+  X(concat) X(expand) X(pad) X(interleave) X(cast) X(compare) X(select) X(arithmetic) X(gather) X(arg_reduce) X(top_k) \
+  X(non_max_suppression) X(layer_normalization) X(local_response_normalization) X(recurrent) X(random) X(tree)
+// clang-format on
+
+enum class operation_kind {
+#define NSK_OPERATION_KIND(kind) kind,
+  NSK_OPERATION_LIST(NSK_OPERATION_KIND)
+#undef NSK_OPERATION_KIND
+};
+
+/// The kind whose parameters a type holds; no other type has one.
+template <class P>
+struct operation_kind_of;
+#define NSK_OPERATION_KIND_OF(kind) \
+  template <>                       \
+  struct operation_kind_of<kind##_parameters> : std::integral_constant<operation_kind, operation_kind::kind> {};
+NSK_OPERATION_LIST(NSK_OPERATION_KIND_OF)
+#undef NSK_OPERATION_KIND_OF
+
+/// The parameters of one operation of any kind. (A std::variant of all of them has symbols of a thousand characters.)
+class operation_parameters {
+ public:
+  operation_parameters() : operation_parameters(unary_parameters{}) {}
+  template <class P, operation_kind Kind = operation_kind_of<P>::value>
+  operation_parameters(P p) : m_kind(Kind), m_value(std::move(p)) {}
+
+  operation_kind kind() const { return m_kind; }
+  /// Returns the parameters, null where the operation is of another kind than P's.
+  template <class P>
+  P* get() {
+    return m_kind == operation_kind_of<P>::value ? std::any_cast<P>(&m_value) : nullptr;
+  }
+  template <class P>
+  const P* get() const {
+    return m_kind == operation_kind_of<P>::value ? std::any_cast<P>(&m_value) : nullptr;
+  }
+
+ private:
+  operation_kind m_kind;
+  std::any m_value;
+};
 
 struct operation {
   std::string name;         ///< source node(s)
@@ -181,11 +220,11 @@ struct operation {
 
   template <class P>
   P* as() {
-    return std::get_if<P>(&p);
+    return p.get<P>();
   }
   template <class P>
   const P* as() const {
-    return std::get_if<P>(&p);
+    return p.get<P>();
   }
 };
 
