@@ -195,7 +195,7 @@ def layers():
     yield "a rank that divides nothing", svdf(2), ["operator 0", "rank"]
     yield "a rank of zero", svdf(0), ["operator 0", "rank"]
     yield "a negative limit", lstm(cellClip=-1.0), ["operator 0", "negative"]
-    yield "a thousand instants", lstm([1, 1000, 2], fusedActivationFunction=3), ["operator 0", "1000 instants", "256"]
+    yield "a thousand time steps", lstm([1, 1000, 2], fusedActivationFunction=3), ["operator 0", "1000 time steps", "256"]
     yield "an activation that nobody defines", lstm(fusedActivationFunction=0), ["operator 0", "activation is none"]
     yield "no states", lstm(states=False), ["operator 0", "input 18"]
 

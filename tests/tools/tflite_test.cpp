@@ -113,6 +113,17 @@ TEST_CASE("tflite: options that are missing are refused") {
   CHECK(contains(refusal(w.finish({x}, {y})), "options are missing"));
 }
 
+TEST_CASE("tflite: an operator without outputs is refused, whatever options it has") {
+  tflite_writer w;
+  const int axis = w.integers("axis", {}, {0}), x = w.floats("x", {2});
+  w.node(op::SPLIT, {axis, x}, {}, tfl::BuiltinOptions::CallOptions, tfl::CreateCallOptions(w.b, 1));
+  w.end_graph({x}, {x});
+  const int inside = w.floats("inside", {2}), y = w.floats("y", {2});
+  w.node(op::NEG, {inside}, {y});
+  const std::string message = refusal(w.finish({inside}, {y}));
+  for (const char* part : {"operator 0 (SPLIT", "no outputs. The file is damaged"}) CHECK(contains(message, part));
+}
+
 TEST_CASE("tflite: every truncation is refused") {
   const std::vector<std::byte> whole = small_convolution();
   for (std::size_t size = 0; size < whole.size(); ++size)

@@ -8,7 +8,7 @@
 namespace nsk::tool {
 namespace {
 
-constexpr std::size_t longest_name = 16384, most_shown = 32;
+constexpr std::size_t max_name_bytes = 16384, max_shown = 32;
 
 /// Length of the UTF-8 character at `i`; 0 where there is none (RFC 3629).
 std::size_t character_at(const std::string& s, std::size_t i) {
@@ -29,9 +29,9 @@ std::size_t character_at(const std::string& s, std::size_t i) {
 /// The beginning of a name, with "?" for what does not belong there.
 std::string shown(const std::string& name) {
   std::string text;
-  for (std::size_t i = 0; i < name.size() && i < most_shown; ++i)
+  for (std::size_t i = 0; i < name.size() && i < max_shown; ++i)
     text += name[i] >= 0x20 && name[i] < 0x7f ? name[i] : '?';
-  return text + (name.size() > most_shown ? "..." : "");
+  return text + (name.size() > max_shown ? "..." : "");
 }
 
 }
@@ -46,9 +46,9 @@ bool is_plain_text(const std::string& text) {
 }
 
 void require_name(const std::string& name, const std::string& what) {
-  if (name.size() > longest_name)
+  if (name.size() > max_name_bytes)
     refuse(what + " ('" + shown(name) + "') has " + std::to_string(name.size()) + " bytes, more than " +
-           std::to_string(longest_name) + ". Rename it in the exporter");
+           std::to_string(max_name_bytes) + ". Rename it in the exporter");
   for (std::size_t i = 0; i < name.size();) {
     const std::size_t length = character_at(name, i);
     if (length == 0)

@@ -9,8 +9,8 @@
 namespace nsk::tool {
 namespace {
 
-constexpr int deepest_call = 32;
-constexpr std::size_t most_bytes = std::size_t{64} << 20;  // of copies, about
+constexpr int max_call_depth = 32;
+constexpr std::size_t max_bytes = std::size_t{64} << 20;  // of copies, about
 
 using names = std::map<std::string, std::string>;
 using attribute_values = std::map<std::string, wire::attribute>;
@@ -118,9 +118,9 @@ class inliner {
         result.push_back(std::move(n));
         continue;
       }
-      if (depth == deepest_call)
+      if (depth == max_call_depth)
         refuse("function '" + f->name + "' calls itself, or functions nest deeper than " +
-               std::to_string(deepest_call) + ". Export the model with its functions inlined");
+               std::to_string(max_call_depth) + ". Export the model with its functions inlined");
       for (wire::node& inner : expand(body(*f, n), depth + 1)) result.push_back(std::move(inner));
     }
     return result;
@@ -158,8 +158,8 @@ class inliner {
 
   void charge(std::size_t bytes, const wire::function& f) {
     m_bytes += bytes;
-    if (m_bytes > most_bytes)
-      refuse("function '" + f.name + "' and its like expand to more than " + std::to_string(most_bytes >> 20) +
+    if (m_bytes > max_bytes)
+      refuse("function '" + f.name + "' and its like expand to more than " + std::to_string(max_bytes >> 20) +
              " MiB of nodes. Export the model with its functions inlined, or in parts");
   }
 

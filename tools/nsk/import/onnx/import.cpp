@@ -20,7 +20,7 @@
 namespace nsk::tool {
 namespace {
 
-constexpr int deepest_nesting = 32;
+constexpr int max_nesting = 32;
 
 std::string normal_domain(const std::string& domain) { return domain == "ai.onnx" ? std::string() : domain; }
 
@@ -106,8 +106,8 @@ class importer {
   };
 
   graph build(const wire::graph& w, const scope* outer, int depth) {
-    if (depth > deepest_nesting)
-      refuse("the model nests graphs more than " + std::to_string(deepest_nesting) +
+    if (depth > max_nesting)
+      refuse("the model nests graphs more than " + std::to_string(max_nesting) +
              " deep, functions included. Export it without control flow");
     graph g;
     require_name(w.name, "the name of the graph");

@@ -20,7 +20,7 @@ inline constexpr int newest_onnx_opset =
 /// producer or with two.
 graph import_onnx(const std::filesystem::path& file);
 
-/// The same from bytes; `folder` is where external data lies, `name` is what messages call the model.
+/// The same from bytes; `folder` is where external data is, `name` is what messages call the model.
 graph import_onnx(const std::byte* bytes, std::size_t size, const std::filesystem::path& folder,
                   const std::string& name);
 

@@ -56,7 +56,7 @@ std::int64_t parse_number(const std::string& text, const std::string& what) {
   return v;
 }
 
-/// Reads `expected` bytes of a tensor that lies in a file of its own.
+/// Reads `expected` bytes of a tensor that is in a file of its own.
 std::string read_external(const wire::tensor& t, const tensor_source& source, std::size_t expected) {
   const auto entry = [&](const char* key) {
     const auto found = t.external.find(key);
@@ -71,7 +71,7 @@ std::string read_external(const wire::tensor& t, const tensor_source& source, st
   const bool inside = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
   if (location.is_absolute() || !inside)
     refuse(source.what + ": external data '" + location.string() +
-           "' lies outside the model's folder. Put the file beside the model and save the model again");
+           "' is outside the model's folder. Put the file beside the model and save the model again");
   if (!fs::is_regular_file(file, failed))
     refuse(source.what + ": external data file '" + location.string() + "' is missing. Put it beside the model, in " +
            folder.string());

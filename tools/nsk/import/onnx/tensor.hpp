@@ -9,7 +9,7 @@
 
 namespace nsk::tool {
 
-/// Where external data may lie, and how messages begin.
+/// Where external data may be, and how messages begin.
 struct tensor_source {
   std::filesystem::path folder;
   std::string what;              ///< "initializer 'w'"

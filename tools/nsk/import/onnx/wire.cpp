@@ -10,8 +10,8 @@ namespace {
 
 using protozero::pbf_reader;
 using protozero::pbf_wire_type;
-constexpr int deepest_nesting = 32;
-constexpr std::int64_t most_messages = 1'000'000;
+constexpr int max_nesting = 32;
+constexpr std::int64_t max_messages = 1'000'000;
 
 /// What keeps hostile files from costing much more than their size: an empty message takes two bytes there and hundreds
 /// here.
@@ -19,7 +19,7 @@ struct limits {
   std::int64_t messages = 0;
   int depth = 0;
   void count() {
-    if (++messages > most_messages)
+    if (++messages > max_messages)
       refuse("the model holds more than a million nodes, attributes and tensors. Export it in parts");
   }
 };
@@ -240,8 +240,8 @@ value_info read_value_info(reader in, limits& l) {
 
 graph read_graph(reader in, limits& l) {
   l.count();
-  if (++l.depth > deepest_nesting)
-    refuse("the model nests subgraphs more than " + std::to_string(deepest_nesting) +
+  if (++l.depth > max_nesting)
+    refuse("the model nests subgraphs more than " + std::to_string(max_nesting) +
            " deep. Export it without control flow");
   graph g;
   while (in.next()) {

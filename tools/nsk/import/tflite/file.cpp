@@ -12,9 +12,9 @@
 namespace nsk::tool {
 namespace {
 
-constexpr std::size_t most_dimensions_of_tensor = 8;
-constexpr std::size_t room_for_all = std::size_t{64} << 20;
-constexpr flatbuffers::uoffset_t most_tables = 1 << 24;
+constexpr std::size_t max_dimensions = 8;
+constexpr std::size_t max_decoded_bytes = std::size_t{64} << 20;
+constexpr flatbuffers::uoffset_t max_tables = 1 << 24;
 
 /// Reads subgraphs of a verified table.
 class reader {
@@ -28,7 +28,7 @@ class reader {
     if (m_model.subgraphs() == nullptr || m_model.subgraphs()->size() == 0) fail("it holds no subgraph");
     m_file.size = m_size;
     m_file.model = &m_model;
-    m_room += 16 * m_size;
+    m_budget += 16 * m_size;
     m_file.producer = text(m_model.description());
     std::vector<int> waiting = {0};
     while (!waiting.empty()) {
@@ -50,8 +50,8 @@ class reader {
   static std::string text(const flatbuffers::String* s) { return s == nullptr ? std::string() : s->str(); }
   /// Counts bytes that are copied: offsets may lead to one table again and again.
   void charge(std::size_t bytes) {
-    if (bytes > m_room) fail("its tables are used so often that they would take far more memory than the file");
-    m_room -= bytes;
+    if (bytes > m_budget) fail("its tables are used so often that they would take far more memory than the file");
+    m_budget -= bytes;
   }
 
   int checked_subgraph(const tflite_operator& o, std::int64_t number) const {
@@ -104,7 +104,7 @@ class reader {
     require_name(t.name, "the name of tensor " + number);
     while (!m_names.insert(t.name).second) t.name += "_" + number;
     const std::string what = m_where + "tensor " + number + " ('" + t.name + "')";
-    if (data->shape() != nullptr && data->shape()->size() > most_dimensions_of_tensor)
+    if (data->shape() != nullptr && data->shape()->size() > max_dimensions)
       fail(what + " has " + std::to_string(data->shape()->size()) + " dimensions");
     if (data->shape() != nullptr) t.shape.assign(data->shape()->begin(), data->shape()->end());
     checked_count(t.shape, m_name + ": " + what);
@@ -127,7 +127,7 @@ class reader {
       t.size = b->data()->size();
     } else if (b->offset() > 1) {
       if (b->offset() > m_size || b->size() > m_size - b->offset())
-        fail(what + " lies outside the file, which may be truncated");
+        fail(what + " is outside the file, which may be truncated");
       t.bytes = m_bytes + b->offset();
       t.size = static_cast<std::size_t>(b->size());
     }
@@ -200,7 +200,7 @@ class reader {
   tflite_subgraph m_graph;  ///< at hand
   std::string m_where;      ///< "in subgraph 2, ", or nothing for the first one
   std::unordered_set<std::string> m_names;
-  std::size_t m_room = room_for_all;
+  std::size_t m_budget = max_decoded_bytes;
 };
 
 }
@@ -226,7 +226,7 @@ std::string name_of(tfl::TensorType type) {
 
 tflite_file read_tflite(const std::byte* bytes, std::size_t size, const std::string& name) {
   if (!is_tflite(bytes, size)) refuse(name + ": not a TensorFlow Lite model; " + looks_like(bytes, size));
-  flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(bytes), size, 64, most_tables);
+  flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(bytes), size, 64, max_tables);
   if (!tfl::VerifyModelBuffer(verifier))
     refuse(name +
            ": a damaged TensorFlow Lite model: its tables point outside the file. It may be truncated; get it again");

@@ -14,9 +14,8 @@ namespace nsk::tool {
 namespace {
 
 constexpr char entry_name[] = "TFLITE_METADATA";
-constexpr std::size_t longest_text = 4096, most_label_bytes = std::size_t{16} << 20,
-                      most_metadata = std::size_t{16} << 20;
-constexpr std::size_t most_listed = 64;  // files and process units of a tensor that are looked at
+constexpr std::size_t max_text = 4096, max_label_bytes = std::size_t{16} << 20, max_metadata = std::size_t{16} << 20;
+constexpr std::size_t max_listed = 64;  // files and process units of a tensor that are looked at
 
 template <class T>
 using list_of = flatbuffers::Vector<flatbuffers::Offset<T>>;
@@ -51,8 +50,8 @@ class reader {
   /// A text in one line; nothing, with a warning, where it is none.
   std::string text(const flatbuffers::String* s, const std::string& what) {
     if (s == nullptr) return {};
-    if (s->size() > longest_text) {
-      warn(what + " is longer than " + std::to_string(longest_text) + " bytes, and was left out");
+    if (s->size() > max_text) {
+      warn(what + " is longer than " + std::to_string(max_text) + " bytes, and was left out");
       return {};
     }
     std::string line = s->str();
@@ -98,7 +97,7 @@ class reader {
 
   void normalization(const tfm::TensorMetadata& t, const place& p, const std::string& what, port_facts& facts) {
     const auto* units = t.process_units();
-    for (std::size_t i = 0; units != nullptr && i < std::min<std::size_t>(units->size(), most_listed); ++i) {
+    for (std::size_t i = 0; units != nullptr && i < std::min<std::size_t>(units->size(), max_listed); ++i) {
       const auto* n = units->Get(static_cast<flatbuffers::uoffset_t>(i))->options_as<tfm::NormalizationOptions>();
       if (n == nullptr || n->mean() == nullptr || n->std() == nullptr) continue;
       const std::size_t means = n->mean()->size(), deviations = n->std()->size(), count = std::max(means, deviations);
@@ -128,7 +127,7 @@ class reader {
   void labels(const tfm::TensorMetadata& t, const place& p, const std::string& what, port_facts& facts) {
     const tfm::AssociatedFile* best = nullptr;
     const auto* files = t.associated_files();
-    for (std::size_t i = 0; files != nullptr && i < std::min<std::size_t>(files->size(), most_listed); ++i) {
+    for (std::size_t i = 0; files != nullptr && i < std::min<std::size_t>(files->size(), max_listed); ++i) {
       const tfm::AssociatedFile* f = files->Get(static_cast<flatbuffers::uoffset_t>(i));
       const bool labels = f->type() == tfm::AssociatedFileType::TENSOR_AXIS_LABELS ||
                           f->type() == tfm::AssociatedFileType::TENSOR_VALUE_LABELS;
@@ -144,7 +143,7 @@ class reader {
     std::string why;
     const std::string_view content = m_packed.find(name, why);
     if (!why.empty()) return warn(what + "its file of labels '" + name + "' " + why);
-    if (content.size() > most_label_bytes - m_label_bytes)
+    if (content.size() > max_label_bytes - m_label_bytes)
       return warn(what + "its labels, with those before them, take more than 16 MiB, and were left out");
     m_label_bytes += content.size();
     std::vector<std::string> list = lines_of(content);
@@ -185,7 +184,7 @@ std::vector<std::uint8_t> table_of(const tfl::Model& m) {
     if (e->name() == nullptr || e->name()->str() != entry_name) continue;
     if (m.buffers() == nullptr || e->buffer() >= m.buffers()->size()) return {};
     const auto* data = m.buffers()->Get(e->buffer())->data();
-    if (data == nullptr || data->size() > most_metadata) return {};
+    if (data == nullptr || data->size() > max_metadata) return {};
     return {data->begin(), data->end()};
   }
   return {};

@@ -27,10 +27,10 @@ class named_options {
     if (!root.IsMap()) refuse("its options are no map of names. The file is damaged");
     m_map = root.AsMap();
   }
-  /// A whole number of at least `least`.
-  std::int64_t integer(const char* name, std::int64_t least) const {
+  /// A whole number of at least `min`.
+  std::int64_t integer(const char* name, std::int64_t min) const {
     const flexbuffers::Reference r = m_map[name];
-    if (!r.IsIntOrUint() || r.AsInt64() < least || r.AsInt64() > 65535)
+    if (!r.IsIntOrUint() || r.AsInt64() < min || r.AsInt64() > 65535)
       refuse(std::string("its option '") + name + "' is missing or out of range");
     return r.AsInt64();
   }

@@ -7,7 +7,7 @@
 namespace nsk::tool {
 namespace {
 
-constexpr std::int64_t file_header_bytes = 30, directory_entry_bytes = 46, end_bytes = 22, longest_comment = 65535;
+constexpr std::int64_t file_header_bytes = 30, directory_entry_bytes = 46, end_bytes = 22, max_comment = 65535;
 constexpr std::int64_t file_signature = 0x04034b50, directory_signature = 0x02014b50, end_signature = 0x06054b50;
 
 /// CRC-32 of ISO 3309.
@@ -27,7 +27,7 @@ std::uint32_t checksum_of(std::string_view text) {
 
 }
 
-/// The little-endian number of `width` bytes at `at`, which must lie inside.
+/// The little-endian number of `width` bytes at `at`, which must be inside.
 std::int64_t packed_files::number(std::int64_t at, int width) const {
   std::int64_t value = 0;
   for (int i = width; i-- > 0;) value = value << 8 | std::to_integer<std::int64_t>(m_bytes[at + i]);
@@ -36,7 +36,7 @@ std::int64_t packed_files::number(std::int64_t at, int width) const {
 
 packed_files::packed_files(const std::byte* bytes, std::size_t size)
     : m_bytes(bytes), m_size(static_cast<std::int64_t>(size)) {
-  const std::int64_t last = m_size - end_bytes, first = std::max<std::int64_t>(0, last - longest_comment);
+  const std::int64_t last = m_size - end_bytes, first = std::max<std::int64_t>(0, last - max_comment);
   std::int64_t at = last;
   while (at >= first && number(at, 4) != end_signature) --at;
   if (at >= first) read_directory(at);

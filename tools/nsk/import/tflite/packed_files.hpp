@@ -16,7 +16,7 @@ class packed_files {
   packed_files(const std::byte* bytes, std::size_t size);
 
   /// Content of the file `name`. Where it cannot be had, returns nothing and says in `why`: it is not there, compressed
-  /// or encrypted, lies outside, or has another checksum.
+  /// or encrypted, is outside, or has another checksum.
   std::string_view find(const std::string& name, std::string& why) const;
 
  private:

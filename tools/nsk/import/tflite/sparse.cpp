@@ -40,7 +40,7 @@ sparse_layout::sparse_layout(const tflite_tensor& t) : m_shape(t.shape), m_what(
   const auto require = [&](bool good) {
     if (!good) refuse(damaged);
   };
-  m_most = 2 * t.size;                      // the narrowest take four bits
+  m_max_elements = 2 * t.size;              // the narrowest take four bits
   for (std::size_t b = 1; b < blocks; ++b)  // in order, and so no more than there are dimensions
     require(s.block_map()->Get(static_cast<flatbuffers::uoffset_t>(b - 1)) <
             s.block_map()->Get(static_cast<flatbuffers::uoffset_t>(b)));
@@ -86,7 +86,7 @@ sparse_layout::sparse_layout(const tflite_tensor& t) : m_shape(t.shape), m_what(
 
 void sparse_layout::walk(std::size_t depth, std::int64_t parent, shape_t& position) {
   if (depth == m_levels.size()) {
-    if (m_positions.size() >= m_most) refuse(m_what + ": its levels name more elements than it has bytes for");
+    if (m_positions.size() >= m_max_elements) refuse(m_what + ": its levels name more elements than it has bytes for");
     std::int64_t at = 0;
     for (std::size_t d = 0; d < m_shape.size(); ++d) at = at * m_shape[d] + position[d];
     m_positions.push_back(at);

@@ -30,7 +30,7 @@ class sparse_layout {
 
   shape_t m_shape;
   std::string m_what;
-  std::size_t m_most = 0;  ///< elements that the tensor's bytes can hold
+  std::size_t m_max_elements = 0;  ///< elements that the tensor's bytes can hold
   std::vector<level> m_levels;
   std::vector<std::int64_t> m_positions;  ///< row-major positions of the stored elements, in their order
 };

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "import/tflite/emitter.hpp"
+
+#include <memory>
+
+namespace nsk::tool::tflite {
+namespace {
+
+constexpr int onnx_opset = 22;  // whose meaning the emitted nodes have
+
+value typed_value(const std::string& name, element type, const shape_t& shape) {
+  value v;
+  v.name = name;
+  v.type = type;
+  v.shape = shape;
+  v.typed = v.known_rank = true;
+  return v;
+}
+
+}
+
+value_id emitter::add_input(const std::string& name, element type, const shape_t& shape) {
+  const value_id id = m_graph.add(typed_value(name, type, shape));
+  m_graph.inputs.push_back(id);
+  m_named.insert(id);
+  return id;
+}
+
+value_id emitter::add_constant(const std::string& name, array a) {
+  value v = typed_value(name, a.type, a.shape);
+  v.constant = std::make_shared<const array>(std::move(a));
+  return m_graph.add(std::move(v));
+}
+
+value_id emitter::constant(array a) {
+  m_folder.make(a.count(), "its tables");
+  return add_constant(m_value_names.unique((m_owner.empty() ? "constant" : m_owner) + "/constant"), std::move(a));
+}
+
+values emitter::emit(const std::string& op, values inputs, attributes a, std::size_t results) {
+  node n;
+  n.op = op;
+  const std::string owner = m_owner.empty() ? "outputs" : m_owner;
+  n.name = !m_node_names.has(owner) ? owner : owner + "/" + op;
+  n.version = onnx_opset;
+  n.inputs = std::move(inputs);
+  n.attributes = std::move(a);
+  for (std::size_t i = 0; i < results; ++i) {
+    value v;
+    v.name = m_value_names.unique(n.name + "/" + op + "/result");
+    n.outputs.push_back(m_graph.add(std::move(v)));
+  }
+  if (m_folder.run(n)) return n.outputs;
+  n.name = m_node_names.unique(n.name);
+  m_graph.nodes.push_back(n);
+  return n.outputs;
+}
+
+void emitter::set_name(value_id v, const std::string& name) {
+  m_named.insert(v);
+  m_graph.values[static_cast<std::size_t>(v)].name = name;
+}
+
+}

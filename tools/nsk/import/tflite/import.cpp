@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "import/tflite/import.hpp"
+
+#include "import/tflite/constants.hpp"
+#include "import/tflite/metadata.hpp"
+#include "import/tflite/rules.hpp"
+
+namespace nsk::tool {
+namespace {
+
+/// Refuses quantised numbers, but for constants that DEQUANTIZE widens.
+void refuse_quantized(const tflite_file& file) {
+  for (const auto& [number, g] : file.subgraphs) {
+    const auto at = [&g = g](int t) -> const tflite_tensor& { return g.tensors[static_cast<std::size_t>(t)]; };
+    for (const tflite_operator& o : g.operators) {
+      const bool widens =
+          o.name == "DEQUANTIZE" && o.inputs.size() == 1 && o.inputs[0] >= 0 && at(o.inputs[0]).bytes != nullptr;
+      for (const auto* list : {&o.inputs, &o.outputs})
+        for (const int t : *list) {
+          if (widens || t < 0 || !is_quantized(at(t))) continue;
+          refuse("operator " + std::to_string(o.index) + " (" + o.name + ") works on quantised numbers: tensor '" +
+                 at(t).name + "' is " + name_of(at(t).data->type()) +
+                 " with a scale. There are no kernels for these yet: --dequantize makes the model a float32 one");
+        }
+    }
+  }
+}
+
+/// Notes inputs whose first length the file leaves open, and no option gives; warns of other open lengths.
+void report_open_lengths(const tflite::context& k, model_facts& facts) {
+  for (const int t : k.file.main().inputs) {
+    const tflite_tensor& x = k.file.main().tensors[static_cast<std::size_t>(t)];
+    const shape_t fixed = tflite::fixed_lengths(x);
+    if (fixed.empty() || fixed[0] >= 0 || k.options.shapes.count(x.name) != 0) continue;
+    facts.notes.push_back("input '" + x.name + "' has an open first length and is " + to_string(x.shape) +
+                          " here; --input gives another shape");
+  }
+  const std::string open = tflite::open_inputs(k);
+  if (!open.empty())
+    facts.warnings.push_back("the file leaves lengths of its inputs open and has 1 in their place; add" + open +
+                             " with the lengths that you need");
+}
+
+graph translated(const tflite_file& file, const tflite_options& options) {
+  tflite::context k(file, options);
+  graph& g = k.made.result();
+  g.name = file.name;
+  g.producer = file.producer;
+  if (!options.dequantize) refuse_quantized(file);
+  for (const int t : file.main().inputs) k.known.add_input(t);
+  for (const tflite_operator& o : file.main().operators) tflite::translate(k, o);
+  k.made.set_owner("");
+  for (const int t : file.main().outputs) g.outputs.push_back(k.known.plain(t));
+  k.states.finish();
+  report_open_lengths(k, g.facts);
+  return std::move(g);
+}
+
+}
+
+graph import_tflite(const std::byte* bytes, std::size_t size, const std::string& name, const tflite_options& options) {
+  const tflite_file file = read_tflite(bytes, size, name);
+  graph g = translated(file, options);
+  const std::vector<std::string> warnings = std::move(g.facts.warnings), notes = std::move(g.facts.notes);
+  g.facts = tflite_facts(file, bytes);
+  g.facts.notes = notes;
+  g.facts.warnings.insert(g.facts.warnings.end(), warnings.begin(), warnings.end());
+  return g;
+}
+
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "import/tflite/operands.hpp"
+
+#include <algorithm>
+
+#include "import/tflite/nodes.hpp"
+
+namespace nsk::tool::tflite {
+
+std::vector<std::int64_t> integers(call& c, int t, const char* what) {
+  const auto who = [&] { return std::string(what) + " ('" + c.tensor(t).name + "')"; };
+  if (!c.is_constant(t)) c.fail(who() + " is computed at run time; it must be a constant of the model");
+  const array& a = *c.at(c.plain(t)).constant;
+  if (!is_integer(a.type)) c.fail(who() + " holds no integers");
+  std::vector<std::int64_t> result;
+  for (std::int64_t i = 0; i < a.count(); ++i) result.push_back(std::clamp(a.integer(i), -far_away, far_away));
+  return result;
+}
+
+std::int64_t integer(call& c, int t, const char* what) {
+  const std::vector<std::int64_t> given = integers(c, t, what);
+  if (given.size() != 1) c.fail(std::string(what) + " must be one number");
+  return given[0];
+}
+
+double number(call& c, int t, const char* what) {
+  if (!c.is_constant(t) || c.at(c.plain(t)).constant->count() != 1)
+    c.fail(std::string(what) + " ('" + c.tensor(t).name + "') must be one constant number");
+  return c.at(c.plain(t)).constant->number(0);
+}
+
+std::size_t axis_of(const call& c, std::int64_t axis, std::size_t rank) {
+  const auto length = static_cast<std::int64_t>(rank);
+  if (axis < -length || axis >= length)
+    c.fail("axis " + std::to_string(axis) + " is outside a tensor of " + std::to_string(rank) + " dimensions");
+  return static_cast<std::size_t>(axis < 0 ? axis + length : axis);
+}
+
+std::int64_t image_axis(std::size_t axis) {
+  constexpr std::int64_t place[] = {0, 2, 3, 1};
+  return place[axis];
+}
+
+bool prefer_images(const call& c, const std::vector<int>& tensors) {
+  return std::all_of(tensors.begin(), tensors.end(), [&](int t) { return c.rank(t) <= 4; }) &&
+         std::any_of(tensors.begin(), tensors.end(), [&](int t) { return c.is_image(t); });
+}
+
+value_id operand(call& c, int t, bool images) {
+  if (!images || c.rank(t) == 0) return c.plain(t);
+  if (c.rank(t) == 4) return c.image(t);
+  shape_t wide(4 - c.rank(t), 1);
+  wide.insert(wide.end(), c.shape(t).begin(), c.shape(t).end());
+  return transposed(c, reshaped(c, c.plain(t), wide), channels_to_front);
+}
+
+value_id bias_of(call& c, std::size_t i) {
+  if (!c.has(i)) return no_value;
+  const int t = c.input(i);
+  if (c.type(t) != element::f32)
+    c.fail("the bias '" + c.tensor(t).name + "' is " + name_of(c.tensor(t).data->type()) +
+           " without a scale. The file is damaged");
+  return c.plain(t);
+}
+
+}

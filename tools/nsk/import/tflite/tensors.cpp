@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#include "import/tflite/tensors.hpp"
+
+#include <algorithm>
+
+#include "errors.hpp"
+#include "import/tflite/constants.hpp"
+
+namespace nsk::tool::tflite {
+namespace {
+
+shape_t in_order(const shape_t& shape, const std::vector<std::int64_t>& order) {
+  shape_t result;
+  for (const std::int64_t a : order) result.push_back(shape[static_cast<std::size_t>(a)]);
+  return result;
+}
+
+}
+
+shape_t fixed_lengths(const tflite_tensor& t) {
+  const auto* signature = t.data->shape_signature();
+  if (signature == nullptr || signature->size() != t.shape.size()) return t.shape;
+  return {signature->begin(), signature->end()};
+}
+
+scope::scope(int n, const tflite_subgraph& g, std::string names)
+    : number(n), source(&g), prefix(std::move(names)), forms_of(g.tensors.size()) {
+  for (const tflite_tensor& t : g.tensors) shapes.push_back(t.shape);
+}
+
+tensors::tensors(const tflite_file& file, const tflite_options& options, emitter& e, memories& m)
+    : m_file(file), m_options(options), m_emitter(e), m_memories(m), m_scope(0, file.main(), "") {
+  for (const tflite_tensor& t : file.main().tensors) m_emitter.names().take(t.name);
+}
+
+element tensors::type(int t) const {
+  if (is_quantized(tensor(t))) return element::f32;
+  const tfl::TensorType type = tensor(t).data->type();
+  if (type == tfl::TensorType::COMPLEX64 && m_scope.in_part) return element::f32;
+  const auto known = element_of_tflite(type);
+  if (!known) refuse("tensor '" + tensor(t).name + "' is " + name_of(type) + ", which is not supported");
+  if (type == tfl::TensorType::FLOAT16 && tensor(t).bytes == nullptr && m_scope.spread.count(t) == 0)
+    refuse("tensor '" + tensor(t).name +
+           "' is computed in float16, which is not supported. Export the model in float32");
+  return *known;
+}
+
+bool tensors::is_constant(int t) {
+  const forms& f = load(t);
+  return m_emitter.at(f.plain != no_value ? f.plain : f.image).constant != nullptr;
+}
+
+bool tensors::is_output(int t) const {
+  const std::vector<int>& outputs = m_file.main().outputs;
+  return m_scope.number == 0 && std::find(outputs.begin(), outputs.end(), t) != outputs.end();
+}
+
+/// The name of a tensor's value: the tensor's, and in other graphs than the first one with what makes it unique.
+std::string tensors::value_name(int t) {
+  return m_scope.number == 0 ? tensor(t).name : m_emitter.names().unique(m_scope.prefix + tensor(t).name);
+}
+
+memory_id tensors::memory_of(int t) {
+  return m_memories.of_variable(m_scope.number, t, tensor(t).name, type(t), shape(t));
+}
+
+/// Gives constants and variables of the file a value at first use.
+forms& tensors::load(int t) {
+  forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
+  if (f.plain != no_value || f.image != no_value) return f;
+  if (tensor(t).data->is_variable()) {
+    f.plain = m_memories.current(memory_of(t));
+    return f;
+  }
+  const auto [loaded, is_new] = m_loaded.try_emplace({m_scope.number, t}, no_value);
+  if (is_new) {
+    const std::string name = value_name(t), who = "tensor '" + tensor(t).name + "'";
+    const bool sparse = tensor(t).data->sparsity() != nullptr;
+    folder& limits = m_emitter.limits();
+    if (sparse) limits.make(count_of(tensor(t).shape), who);
+    array a = decode_tflite(tensor(t), true);
+    if (!sparse) limits.make(a.count(), who);  // tensors may share a buffer
+    loaded->second = m_emitter.add_constant(name, std::move(a));
+    m_emitter.set_name(loaded->second, name);
+  }
+  f.plain = loaded->second;
+  return f;
+}
+
+value_id tensors::plain(int t) {
+  forms& f = load(t);
+  if (f.plain == no_value) {
+    f.plain = m_emitter.emit("Transpose", {f.image}, {{"perm", channels_to_back}}, 1)[0];
+    const std::string prefixed = m_scope.prefix + tensor(t).name;
+    m_emitter.set_name(f.plain, is_output(t) ? tensor(t).name : m_emitter.names().unique(prefixed + ":channels_last"));
+  }
+  return f.plain;
+}
+
+value_id tensors::image(int t) {
+  forms& f = load(t);
+  if (f.image == no_value) {
+    if (rank(t) != 4) refuse("'" + tensor(t).name + "' must be an image of four dimensions");
+    f.image = m_emitter.emit("Transpose", {f.plain}, {{"perm", channels_to_front}}, 1)[0];
+    m_emitter.set_name(f.image, m_emitter.names().unique(m_scope.prefix + tensor(t).name + ":channels_first"));
+  }
+  return f.image;
+}
+
+value_id tensors::add_input(int t) {
+  const element element_type = type(t);
+  const auto wanted = m_options.shapes.find(tensor(t).name);
+  if (wanted != m_options.shapes.end() && wanted->second != shape(t)) {
+    const shape_t fixed = fixed_lengths(tensor(t)), &lengths = wanted->second;
+    bool agrees = fixed.size() == lengths.size();
+    for (std::size_t d = 0; agrees && d < fixed.size(); ++d) agrees = fixed[d] < 0 || fixed[d] == lengths[d];
+    if (!agrees)
+      misuse("--input " + tensor(t).name + ": shape " + to_string(lengths) +
+             " contradicts the model, whose input has shape " + to_string(fixed));
+    checked_count(lengths, "--input " + tensor(t).name);
+    m_resized = true;
+    m_scope.shapes[static_cast<std::size_t>(t)] = lengths;
+  }
+  return m_scope.forms_of[static_cast<std::size_t>(t)].plain =
+             m_emitter.add_input(tensor(t).name, element_type, shape(t));
+}
+
+void tensors::accept(int t, const shape_t& found) {
+  const shape_t fixed = fixed_lengths(tensor(t));
+  const bool open = m_resized || std::any_of(fixed.begin(), fixed.end(), [](std::int64_t d) { return d < 0; });
+  if (!open || fixed.size() != found.size()) return;
+  for (std::size_t d = 0; !m_resized && d < fixed.size(); ++d)
+    if (fixed[d] >= 0 && fixed[d] != found[d]) return;
+  m_scope.shapes[static_cast<std::size_t>(t)] = found;
+}
+
+void tensors::bind(int t, value_id v, bool image, bool any_shape) {
+  const value& made = m_emitter.at(v);
+  const shape_t found = image ? in_order(made.shape, channels_to_back) : made.shape;
+  any_shape ? void(m_scope.shapes[static_cast<std::size_t>(t)] = found) : accept(t, found);
+  if (image && rank(t) != 4) refuse("its result '" + tensor(t).name + "' must be an image of four dimensions");
+  const shape_t wanted = image ? in_order(shape(t), channels_to_front) : shape(t);
+  if (made.shape != wanted || made.type != type(t))
+    refuse("it gives " + std::string(name_of(made.type)) + " " + to_string(made.shape) + ", but the file says that '" +
+           tensor(t).name + "' is " + name_of(type(t)) + " " + to_string(wanted) +
+           (image ? " (with channels first)" : "") + ". The file is damaged, or was made for another size");
+  const bool exact_name = is_output(t) && !image;
+  if (exact_name && made.constant) {
+    value copy = made;
+    v = m_emitter.result().add(std::move(copy));
+  } else if (exact_name && m_emitter.is_named(v)) {
+    v = m_emitter.emit("Identity", {v}, {}, 1)[0];
+  }
+  if (!m_emitter.is_named(v))
+    m_emitter.set_name(
+        v, is_output(t) && image ? m_emitter.names().unique(tensor(t).name + ":channels_first") : value_name(t));
+  forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
+  (image ? f.image : f.plain) = v;
+  f.made_as_image = image;
+}
+
+void tensors::write_variable(int t, value_id v) {
+  m_memories.write(memory_of(t), v);
+  m_scope.forms_of[static_cast<std::size_t>(t)] = {v, no_value, false};
+}
+
+}
