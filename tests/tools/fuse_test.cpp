@@ -126,6 +126,20 @@ TEST_CASE("a dense layer on a picture becomes a convolution and nothing is trans
   CHECK(layout.inputs[0].source_axes == std::vector<int>{0, 2, 3, 1});
 }
 
+TEST_CASE("a layout that does not settle is refused, and the value named") {
+  program p;
+  const int x = data(p, "x", {1, 3, 6, 6}), a = data(p, "a", {1, 8, 6, 6}), y = data(p, "y", {1, 5, 6, 6});
+  p.inputs = {x};
+  p.outputs = {y};
+  add(p, conv(3, 8), {x}, a);
+  add(p, conv(8, 5, 3, 1), {a}, y);
+  lower_options options;
+  CHECK(lower(p, options).steps.size() == 2);
+  options.max_rounds = 0;
+  CHECK_THROWS_WITH(static_cast<void>(lower(p, options)),
+                    doctest::Contains("memory layout of 'x' did not settle in 0 rounds"));
+}
+
 TEST_CASE("a concatenation along channels is written in place, with the border that its reader needs") {
   program p;
   const int x = data(p, "x", {1, 3, 6, 6}), a = data(p, "a", {1, 8, 6, 6}), b = data(p, "b", {1, 16, 6, 6}),

@@ -13,13 +13,21 @@ class rewriter {
   explicit rewriter(program& p) : m_p(p) {}
 
  protected:
+  /// Applies a rule to every operation. Returns whether it changed anything, so that the caller goes on until it does
+  /// not.
   template <class Pass>
-  bool sweep(bool (Pass::*rule)(std::size_t)) {
+  [[nodiscard]] bool sweep(bool (Pass::*rule)(std::size_t)) {
     bool any = false;
     for (std::size_t i = 0; i < m_p.operations.size(); ++i)
       if (at(i).output != no_value && (static_cast<Pass*>(this)->*rule)(i)) any = m_stale = true;
     remove_dead();
     return any;
+  }
+
+  /// The same for a rule that leaves nothing to itself: what it makes, it does not match again.
+  template <class Pass>
+  void sweep_once(bool (Pass::*rule)(std::size_t)) {
+    static_cast<void>(sweep(rule));
   }
 
   operation& at(std::size_t i) { return m_p.operations[i]; }

@@ -20,10 +20,10 @@ class constant_folder : rewriter {
  public:
   using rewriter::rewriter;
 
-  void into_producers() { sweep(&constant_folder::fold_into_producer); }
+  void into_producers() { sweep_once(&constant_folder::fold_into_producer); }
   void into_readers() {
     for (bool folds = true; folds;) {
-      sweep(&constant_folder::scale_last);
+      sweep_once(&constant_folder::scale_last);
       folds = sweep(&constant_folder::fold_into_reader);
     }
   }

@@ -15,15 +15,15 @@ class fuser : rewriter {
   using rewriter::rewriter;
 
   void run() {
-    sweep(&fuser::join_reshapes);
-    sweep(&fuser::drop_identity);
-    sweep(&fuser::recognise_shuffle);
-    sweep(&fuser::absorb_padding);
+    sweep_once(&fuser::join_reshapes);
+    sweep_once(&fuser::drop_identity);
+    sweep_once(&fuser::recognise_shuffle);
+    sweep_once(&fuser::absorb_padding);
     fold_into_producers(m_p);
     look_again();
-    sweep(&fuser::recognise_hard_sigmoid);
-    sweep(&fuser::recognise_gate);
-    sweep(&fuser::dense_of_picture);
+    sweep_once(&fuser::recognise_hard_sigmoid);
+    sweep_once(&fuser::recognise_gate);
+    sweep_once(&fuser::dense_of_picture);
     fold_into_producers(m_p);
     fold_into_readers(m_p);
     look_again();
@@ -33,7 +33,7 @@ class fuser : rewriter {
       changed = sweep(&fuser::merge_prelu) || changed;
     }
     m_into_binary = true;  // only now, so that a sum finds its convolution first
-    sweep(&fuser::merge_activation);
+    sweep_once(&fuser::merge_activation);
     remove_dead();
   }
 

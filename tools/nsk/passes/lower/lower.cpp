@@ -20,15 +20,35 @@ bool same(const decision& a, const decision& b) {
          a.never_output == b.never_output;
 }
 
-bool same(const std::map<int, decision>& a, const std::map<int, decision>& b) {
+/// A value of which two rounds decided differently; no_value where there is none.
+int difference(const std::map<int, decision>& a, const std::map<int, decision>& b) {
   static const decision nothing;
-  const auto covers = [](const std::map<int, decision>& x, const std::map<int, decision>& y) {
-    return std::all_of(x.begin(), x.end(), [&](const auto& e) {
+  const auto uncovered = [](const std::map<int, decision>& x, const std::map<int, decision>& y) {
+    const auto at = std::find_if(x.begin(), x.end(), [&](const auto& e) {
       const auto found = y.find(e.first);
-      return same(e.second, found == y.end() ? nothing : found->second);
+      return !same(e.second, found == y.end() ? nothing : found->second);
     });
+    return at == x.end() ? no_value : at->first;
   };
-  return covers(a, b) && covers(b, a);
+  const int first = uncovered(a, b);
+  return first == no_value ? uncovered(b, a) : first;
+}
+
+/// Lowers until a round decides what the round before decided, and leaves that in `decisions`.
+plan settled(const program& p, const lower_options& options, bool orders_only, std::map<int, decision>& decisions,
+             packed_weights& packed) {
+  for (int round = 0;; ++round) {
+    lowerer l(p, options, decisions, orders_only, packed);
+    plan result = l.run();
+    const int open = difference(l.decisions(), decisions);
+    if (open == no_value) return result;
+    if (round == options.max_rounds)
+      refuse("the memory layout of '" + p.values[static_cast<std::size_t>(open)].name + "' did not settle in " +
+             std::to_string(round) +
+             " rounds: operations that read it ask for another one in each. Convert the model in two parts that are "
+             "cut there, and please report this with the model");
+    decisions = l.decisions();
+  }
 }
 
 }
@@ -52,17 +72,8 @@ plan lower(const program& p, const lower_options& options) {
   // orders first, until nobody asks for another; then places and borders, which depend on them
   std::map<int, decision> decisions;
   packed_weights packed;
-  for (const bool orders_only : {true, false}) {
-    for (int round = 0;; ++round) {
-      lowerer l(p, options, decisions, orders_only, packed);
-      plan result = l.run();
-      const bool settled = same(l.decisions(), decisions) || round == 16;
-      if (settled && !orders_only) return result;
-      if (settled) break;
-      decisions = l.decisions();
-    }
-  }
-  return {};
+  static_cast<void>(settled(p, options, true, decisions, packed));  // only what it decides counts
+  return settled(p, options, false, decisions, packed);
 }
 
 plan lowerer::run() {
@@ -101,8 +112,8 @@ plan lowerer::run() {
       lower_pad(o, *q);
     else if (const auto* z = o.as<interleave_parameters>())
       lower_interleave(o, *z);
-    else
-      lower_typed(o);
+    else if (!lower_typed(o))
+      refuse(o.source + ": nothing lowers this operation, which is an error of the converter; please report it");
   }
   place_outputs();
   place_states();

@@ -128,7 +128,8 @@ class lowerer {
   void lower_concat(const operation& o, const concat_parameters& c);
   void lower_interleave(const operation& o, const interleave_parameters& i);
   // index.cpp
-  bool lower_typed(const operation& o);
+  /// Returns whether `o` is one of them.
+  [[nodiscard]] bool lower_typed(const operation& o);
   plan_step& lower_along(const operation& o, op kind, int axis);
   void lower_gather(const operation& o, const gather_parameters& g);
   void lower_suppression(const operation& o, const non_max_suppression_parameters& s);

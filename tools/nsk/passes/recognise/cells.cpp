@@ -26,7 +26,7 @@ class cell_finder : rewriter {
  public:
   using rewriter::rewriter;
 
-  void run() { sweep(&cell_finder::cell_at); }
+  void run() { sweep_once(&cell_finder::cell_at); }
 
  private:
   friend class rewriter;

@@ -15,9 +15,9 @@ class recogniser : rewriter {
   using rewriter::rewriter;
 
   void run() {
-    sweep(&recogniser::normalization);
-    sweep(&recogniser::gelu);
-    sweep(&recogniser::scaled_normalization);
+    sweep_once(&recogniser::normalization);
+    sweep_once(&recogniser::gelu);
+    sweep_once(&recogniser::scaled_normalization);
   }
 
  private:
