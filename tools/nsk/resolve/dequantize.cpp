@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// Quantised ONNX models as float32 ones (--dequantize). What the source stores as integers becomes the same numbers in
-/// float32 that are not rounded, but saturate; operators on them become those on floats. Where numbers are stored and
-/// widened again by the same scale, nothing is left but the saturation.
+#include "resolve/dequantize.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "errors.hpp"
-#include "resolve/resolver.hpp"
 #include "graph/onnx_type.hpp"
 #include "reference/evaluator.hpp"
 
@@ -38,29 +36,33 @@ bool holds_only(const array& a, double number) {
 
 }
 
-value_id resolver::placed(const node& n, const char* op, const std::string& suffix, std::vector<value_id> inputs,
-                          const std::map<std::string, attribute>& attributes) {
-  const value_id result = new_value(n, suffix);
-  node h = helper(n, op, suffix, std::move(inputs), result);
+void dequantizer::infer_own(node n) {
+  const bool outside = std::exchange(m_own_arithmetic, true);
+  m_infer(std::move(n));
+  m_own_arithmetic = outside;
+}
+
+value_id dequantizer::placed(const node& n, const char* op, const std::string& suffix, std::vector<value_id> inputs,
+                             const std::map<std::string, attribute>& attributes) {
+  const value_id result = m_placer.new_value(n, suffix);
+  node h = m_placer.helper(n, op, suffix, std::move(inputs), result);
   h.name = at(result).name;
   h.version = std::max(h.version, 13);
   h.attributes = attributes;
-  const bool outside = std::exchange(m_own_arithmetic, true);
-  infer(std::move(h));
-  m_own_arithmetic = outside;
+  infer_own(std::move(h));
   return result;
 }
 
 /// Constant input `i` in float32, with as many axes as a tensor of `shape` where it has one number per position of
 /// `axis`; `otherwise` where it is absent.
-value_id resolver::quantisation(const node& n, std::size_t i, const shape_t& shape, std::int64_t axis,
-                                double otherwise) {
+value_id dequantizer::quantisation(const node& n, std::size_t i, const shape_t& shape, std::int64_t axis,
+                                   double otherwise) {
   const std::string suffix = "input" + std::to_string(i);
   if (i >= n.inputs.size() || n.inputs[i] == no_value)
-    return new_constant(n, suffix, make_floats({}, {static_cast<float>(otherwise)}));
+    return m_placer.new_constant(n, suffix, make_floats({}, {static_cast<float>(otherwise)}));
   const value& v = at(n.inputs[i]);
   if (!v.constant) refuse(describe(m_graph, n) + ": '" + v.name + "' is computed at run time; scales are constants");
-  m_folder.make(v.constant->count(), describe(m_graph, n));
+  m_folds.make(v.constant->count(), describe(m_graph, n));
   array a = converted(*v.constant, element::f32);
   const std::size_t rank = shape.size();
   const auto position = static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
@@ -70,11 +72,11 @@ value_id resolver::quantisation(const node& n, std::size_t i, const shape_t& sha
            "; one number is supported, or one per position of an axis");
   a.shape = count == 1 ? shape_t{} : shape_t(rank, 1);
   if (count != 1) a.shape[position] = count;
-  return new_constant(n, suffix, std::move(a));
+  return m_placer.new_constant(n, suffix, std::move(a));
 }
 
 /// x as it would be stored.
-value_id resolver::stored(const node& n, value_id x, std::size_t scale, std::size_t zero, value_id result) {
+value_id dequantizer::stored(const node& n, value_id x, std::size_t scale, std::size_t zero, value_id result) {
   if (!is_float(at(x).type)) refuse(describe(m_graph, n) + ": it stores what is no float");
   const shape_t shape = at(x).shape;
   const std::int64_t axis = n.op == "QuantizeLinear" ? n.integer("axis", 1) : 1;
@@ -87,21 +89,19 @@ value_id resolver::stored(const node& n, value_id x, std::size_t scale, std::siz
   const auto [low, high] = range_of(typed ? at(n.inputs[zero]).type : of_name, describe(m_graph, n));
   stored_numbers s{x, quantisation(n, scale, shape, axis, 1), quantisation(n, zero, shape, axis, 0), low, high};
   const value_id shifted = placed(n, "Add", "shifted", {placed(n, "Div", "scaled", {x, s.scale}), s.zero});
-  node clip = helper(n, "Clip", "stored", {shifted, number(n, "least", low), number(n, "most", high)}, result);
+  node clip = m_placer.helper(n, "Clip", "stored", {shifted, number(n, "least", low), number(n, "most", high)}, result);
   clip.version = std::max(clip.version, 13);
-  const bool outside = std::exchange(m_own_arithmetic, true);
-  infer(std::move(clip));
-  m_own_arithmetic = outside;
+  infer_own(std::move(clip));
   m_stored.emplace(result, s);
   return result;
 }
 
-value_id resolver::number(const node& n, const char* suffix, double v) {
-  return new_constant(n, suffix, make_floats({}, {static_cast<float>(v)}));
+value_id dequantizer::number(const node& n, const char* suffix, double v) {
+  return m_placer.new_constant(n, suffix, make_floats({}, {static_cast<float>(v)}));
 }
 
 /// Input `i` as the real numbers that it stands for.
-value_id resolver::real(const node& n, std::size_t i, std::size_t scale, std::size_t zero, std::int64_t axis) {
+value_id dequantizer::real(const node& n, std::size_t i, std::size_t scale, std::size_t zero, std::int64_t axis) {
   const value& x = at(n.inputs[i]);
   const value_id id = n.inputs[i];
   const shape_t shape = x.shape;
@@ -119,19 +119,20 @@ value_id resolver::real(const node& n, std::size_t i, std::size_t scale, std::si
                   {found->second.from, number(n, "lowest", (found->second.low - shift) * unit),
                    number(n, "highest", (found->second.high - shift) * unit)});
   }
-  if (!is_float(at(id).type)) m_folder.make(at(id).constant->count(), describe(m_graph, n));
-  value_id y =
-      is_float(at(id).type) ? id : new_constant(n, suffix + "_wide", converted(*at(id).constant, element::f32));
+  if (!is_float(at(id).type)) m_folds.make(at(id).constant->count(), describe(m_graph, n));
+  value_id y = is_float(at(id).type)
+                   ? id
+                   : m_placer.new_constant(n, suffix + "_wide", converted(*at(id).constant, element::f32));
   if (!holds_only(*at(z).constant, 0)) y = placed(n, "Sub", suffix + "_shifted", {y, z});
   return holds_only(*at(s).constant, 1) ? y : placed(n, "Mul", suffix, {y, s});
 }
 
-void resolver::give(const node& n, std::size_t i, value_id v) {
+void dequantizer::give(const node& n, std::size_t i, value_id v) {
   if (i < n.outputs.size() && n.outputs[i] != no_value)
-    infer(helper(n, "Identity", "output" + std::to_string(i), {v}, n.outputs[i]));
+    m_infer(m_placer.helper(n, "Identity", "output" + std::to_string(i), {v}, n.outputs[i]));
 }
 
-void resolver::dequantize_product(const node& n) {
+void dequantizer::dequantize_product(const node& n) {
   constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
   const bool conv = n.op == "ConvInteger" || n.op == "QLinearConv", stores = n.op.rfind("QLinear", 0) == 0;
   const char* op = conv ? "Conv" : "MatMul";
@@ -156,9 +157,8 @@ void resolver::dequantize_product(const node& n) {
   m_stored.emplace(n.outputs[0], stored_numbers{});
 }
 
-bool resolver::dequantize(const node& n) {
-  if (!m_options.dequantize || m_own_arithmetic || !n.domain.empty() || n.outputs.empty() || n.outputs[0] == no_value)
-    return false;
+bool dequantizer::replace(const node& n) {
+  if (m_own_arithmetic || !n.domain.empty() || n.outputs.empty() || n.outputs[0] == no_value) return false;
   for (const value_id v : n.inputs)
     if (v != no_value && !at(v).typed) return false;
   const auto takes = [&](std::size_t count) {
@@ -176,7 +176,8 @@ bool resolver::dequantize(const node& n) {
     takes(1);
     give(n, 0, n.inputs[0]);
     give(n, 1, number(n, "scale", 1));
-    if (n.outputs.size() > 2 && n.outputs[2] != no_value) give(n, 2, new_constant(n, "zero", array(element::u8, {})));
+    if (n.outputs.size() > 2 && n.outputs[2] != no_value)
+      give(n, 2, m_placer.new_constant(n, "zero", array(element::u8, {})));
     m_stored.emplace(n.outputs[0], stored_numbers{});
   } else if (n.op == "MatMulInteger" || n.op == "ConvInteger" || n.op == "QLinearMatMul" || n.op == "QLinearConv") {
     takes(n.op.rfind("QLinear", 0) == 0 ? 8 : 2);
@@ -189,7 +190,7 @@ bool resolver::dequantize(const node& n) {
 }
 
 /// What only moves stored numbers gives stored numbers; what computes with them would see that they are not rounded.
-void resolver::follow_stored(const node& n) {
+void dequantizer::follow_stored(const node& n) {
   const auto is_stored = [&](value_id v) { return v != no_value && m_stored.count(v) != 0; };
   if (std::none_of(n.inputs.begin(), n.inputs.end(), is_stored)) return;
   static const std::set<std::string> movers = {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Lengths of inputs that the source leaves open.
+#include "resolve/open_lengths.hpp"
+
 #include <algorithm>
 
 #include "errors.hpp"
-#include "resolve/resolver.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -42,6 +42,35 @@ class symbol_lengths {
   std::map<std::string, std::int64_t> m_lengths;
 };
 
+/// Gives an input the lengths that length_of(axis) knows for its open axes, and notes it; changes nothing where one is
+/// not known (below 0).
+template <class LengthOf>
+void choose_shape(graph& g, value& v, LengthOf length_of) {
+  shape_t shape = v.shape;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] < 0 && (shape[d] = length_of(d)) < 0) return;
+  std::string option = " --input " + v.name + "=";
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    option += (d == 0 ? "" : "x") + (v.shape[d] < 0 ? "N" : std::to_string(shape[d]));
+  g.facts.notes.push_back("input '" + v.name + "' has the open shape " + source_shape_text(v) + " and is " +
+                          to_string(shape) + " here;" + option + " fixes another length" +
+                          (v.shape[0] < 0 ? ", --batch-max N leaves up to N rows to the run" : ""));
+  v.shape = shape;
+}
+
+/// The options that give every input a shape that has none yet.
+std::string missing_shapes(const graph& g, const input_options& options) {
+  std::string missing;
+  for (value_id id : g.inputs) {
+    const value& v = g.values[static_cast<std::size_t>(id)];
+    if (!v.known_rank || v.is_static() || options.shapes.count(v.name) != 0 || options.set.count(v.name) != 0) continue;
+    missing += " --input " + v.name + "=";
+    for (std::size_t d = 0; d < v.shape.size(); ++d)
+      missing += (d == 0 ? "" : "x") + std::to_string(v.shape[d] < 0 ? 1 : v.shape[d]);
+  }
+  return missing;
+}
+
 }
 
 std::string source_shape_text(const value& v) {
@@ -50,33 +79,15 @@ std::string source_shape_text(const value& v) {
   return text + "]";
 }
 
-/// Gives an input the lengths that length_of(axis) knows for its open axes, and notes it; changes nothing where one is
-/// not known (below 0).
-template <class LengthOf>
-void resolver::choose_shape(value& v, LengthOf length_of) {
-  shape_t shape = v.shape;
-  for (std::size_t d = 0; d < shape.size(); ++d)
-    if (shape[d] < 0 && (shape[d] = length_of(d)) < 0) return;
-  std::string option = " --input " + v.name + "=";
-  for (std::size_t d = 0; d < shape.size(); ++d)
-    option += (d == 0 ? "" : "x") + (v.shape[d] < 0 ? "N" : std::to_string(shape[d]));
-  m_graph.facts.notes.push_back("input '" + v.name + "' has the open shape " + source_shape_text(v) + " and is " +
-                                to_string(shape) + " here;" + option + " fixes another length" +
-                                (v.shape[0] < 0 ? ", --batch-max N leaves up to N rows to the run" : ""));
-  v.shape = shape;
-}
-
-/// Gives open lengths that no option speaks of: what their symbol is elsewhere, and 1 for the rows of a batch, which is
-/// the first axis of an input where no other is open. Where options give rows to other inputs, it would be a guess.
-void resolver::bind_open_lengths() {
+void bind_open_lengths(graph& g, const input_options& options) {
   symbol_lengths lengths;
   bool rows_are_given = false;
-  std::vector<value_id> open;
-  for (const value_id id : m_graph.inputs) {
-    const value& v = at(id);
-    const auto given = m_options.shapes.find(v.name);
-    if (given == m_options.shapes.end()) {
-      if (v.known_rank && !v.is_static() && m_options.set.count(v.name) == 0) open.push_back(id);
+  std::vector<value*> open;
+  for (const value_id id : g.inputs) {
+    value& v = g.values[static_cast<std::size_t>(id)];
+    const auto given = options.shapes.find(v.name);
+    if (given == options.shapes.end()) {
+      if (v.known_rank && !v.is_static() && options.set.count(v.name) == 0) open.push_back(&v);
       continue;
     }
     for (std::size_t d = 0; v.known_rank && d < v.shape.size() && d < given->second.size(); ++d) {
@@ -85,16 +96,16 @@ void resolver::bind_open_lengths() {
       rows_are_given = rows_are_given || (d == 0 && given->second[d] != 1);
     }
   }
-  for (const value_id id : open) {
-    if (rows_are_given || !is_only_first_open(at(id)) || lengths.of(at(id), 0) >= 0) continue;
-    lengths.learn(at(id), 0, 1);
-    choose_shape(at(id), [](std::size_t) { return std::int64_t{1}; });
+  for (value* const v : open) {
+    if (rows_are_given || !is_only_first_open(*v) || lengths.of(*v, 0) >= 0) continue;
+    lengths.learn(*v, 0, 1);
+    choose_shape(g, *v, [](std::size_t) { return std::int64_t{1}; });
   }
-  for (const value_id id : open)
-    if (!at(id).is_static()) choose_shape(at(id), [&](std::size_t d) { return lengths.of(at(id), d); });
+  for (value* const v : open)
+    if (!v->is_static()) choose_shape(g, *v, [&](std::size_t d) { return lengths.of(*v, d); });
 }
 
-void resolver::refuse_dynamic(const value& v) const {
+void refuse_dynamic(const graph& g, const input_options& options, const value& v) {
   if (!v.known_rank)
     refuse("input '" + v.name + "' has no shape in the model. Give one, for example: --input " + v.name +
            "=1x3x224x224");
@@ -107,22 +118,8 @@ void resolver::refuse_dynamic(const value& v) const {
     dynamic += (dynamic.empty() ? "" : ", ") + (symbol == "?" ? "dimension " + std::to_string(d) : "'" + symbol + "'");
   }
   refuse("input '" + v.name + "' has the shape " + source_shape_text(v) + ", in which " + dynamic +
-         (count == 1 ? " is" : " are") + " dynamic. Shapes are fixed at conversion: add" + missing_shapes() +
+         (count == 1 ? " is" : " are") + " dynamic. Shapes are fixed at conversion: add" + missing_shapes(g, options) +
          ", with the size that you need in place of 1");
-}
-
-/// The options that give every input a shape that has none yet.
-std::string resolver::missing_shapes() const {
-  std::string options;
-  for (value_id id : m_graph.inputs) {
-    const value& v = m_graph.values[static_cast<std::size_t>(id)];
-    if (!v.known_rank || v.is_static() || m_options.shapes.count(v.name) != 0 || m_options.set.count(v.name) != 0)
-      continue;
-    options += " --input " + v.name + "=";
-    for (std::size_t d = 0; d < v.shape.size(); ++d)
-      options += (d == 0 ? "" : "x") + std::to_string(v.shape[d] < 0 ? 1 : v.shape[d]);
-  }
-  return options;
 }
 
 }

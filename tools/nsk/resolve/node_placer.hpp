@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The nodes of a graph that is being resolved (infer.hpp), of which some give place to others.
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace nsk::tool {
+
+/// Holds the nodes that are still to be looked at, in order, and the names that are taken.
+class node_placer {
+ public:
+  /// Takes the nodes of `g`.
+  explicit node_placer(graph& g);
+
+  value& at(value_id v) { return m_graph.values[static_cast<std::size_t>(v)]; }
+  bool empty() const { return m_waiting.empty(); }
+  /// The next node.
+  node take();
+  /// Puts a node before those that wait.
+  void place(node n) { m_waiting.push_back(std::move(n)); }
+  /// The same for several, the last one first.
+  void place(std::vector<node> nodes);
+  /// Puts the nodes of a graph in the place of `n`: its inputs are the values given, its outputs become `outputs`.
+  /// Refuses more than 64 MiB of nodes and values in all.
+  void place_graph(const node& n, const graph& inner, const std::vector<value_id>& inputs,
+                   const std::vector<value_id>& outputs, const std::string& prefix);
+
+  /// A node that stands in the place of `n`.
+  static node helper(const node& n, const char* op, const std::string& suffix, std::vector<value_id> inputs,
+                     value_id output);
+  /// Values named after `n`.
+  value_id new_value(const node& n, const std::string& suffix);
+  value_id new_constant(const node& n, const std::string& suffix, array a);
+
+ private:
+  using names = std::map<std::string, std::string>;
+
+  /// Counts what takes the place of nodes.
+  void charge(std::size_t bytes, const std::string& name);
+  value_id adopt(const value& v, const std::string& prefix, names& renamed);
+  node adopt(const node& n, const std::string& prefix, const std::vector<value_id>& ids, const names& renamed);
+
+  graph& m_graph;
+  std::size_t m_placed = 0;     ///< bytes, about, of what took the place of nodes with graphs inside
+  std::vector<node> m_waiting;  ///< last first
+  std::unordered_map<std::string, value_id> m_ids;
+  std::set<std::string> m_node_names;
+};
+
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Inputs and outputs of a graph that is being resolved (infer.hpp).
+#include "resolve/folder.hpp"
+#include "resolve/infer.hpp"
+
+namespace nsk::tool {
+
+/// Keeps the outputs that the options ask for, and those of states. Without such options it leaves out outputs that
+/// nothing produces, with a warning.
+void choose_outputs(graph& g, const input_options& options);
+/// Gives every input a static shape; inputs that the options set become constants. Refuses inputs that stay open.
+void bind_inputs(graph& g, const input_options& options, folder& folds);
+/// Warns of outputs whose operators make another shape than the source states: its exporter, or an edit, went wrong
+/// somewhere.
+void compare_declared(graph& g);
+
+}
