@@ -12,7 +12,7 @@
 #include "io/files.hpp"
 #include "errors.hpp"
 #include "graph/onnx_type.hpp"
-#include "import/names.hpp"
+#include "graph/names.hpp"
 #include "import/onnx/functions.hpp"
 #include "import/onnx/tensor.hpp"
 #include "io/looks_like.hpp"

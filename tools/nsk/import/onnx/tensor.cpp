@@ -8,7 +8,7 @@
 #include "errors.hpp"
 #include "graph/float16.hpp"
 #include "graph/onnx_type.hpp"
-#include "import/names.hpp"
+#include "graph/names.hpp"
 
 namespace nsk::tool {
 namespace {

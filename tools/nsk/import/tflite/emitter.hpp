@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 #include "resolve/folder.hpp"
-#include "import/names.hpp"
+#include "graph/names.hpp"
 
 namespace nsk::tool::tflite {
 

@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "errors.hpp"
-#include "import/names.hpp"
+#include "graph/names.hpp"
 #include "import/tflite/import.hpp"
 #include "io/looks_like.hpp"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "import/names.hpp"
+#include "graph/names.hpp"
 #include "import/tflite/packed_files.hpp"
 
 namespace nsk::tool {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// Rules for variables: resources that operators name, read, assign and initialise.
-#include "import/names.hpp"
+#include "graph/names.hpp"
 #include "import/tflite/rules.hpp"
 #include "import/tflite/subgraphs.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "import/names.hpp"
+#include "graph/names.hpp"
 
 #include <cstdint>
 
