@@ -211,9 +211,9 @@ outcome run_shape(const shape& s, double seconds) {
   std::byte* lane = reinterpret_cast<std::byte*>(scratch.data());
   const nsk::tile_range all{0, oh, 0, ow, 0, s.channels};
   const auto run = [&] {
-    if (s.what == kind::conv) nsk::kernels::conv_2d({input, output, packed.data(), w, 1, s.algorithm, {}}, all, lane);
+    if (s.what == kind::conv) nsk::kernels::conv_2d({{w, 1, s.algorithm}, input, output, packed.data(), {}}, all, lane);
     if (s.what == kind::dense) nsk::kernels::fully_connected({input, output, packed.data(), {}}, all, lane);
-    if (depthwise) nsk::kernels::depthwise_conv_2d({input, output, packed.data(), w, {}}, all, lane);
+    if (depthwise) nsk::kernels::depthwise_conv_2d({{w}, input, output, packed.data(), {}}, all, lane);
   };
   run();
   outcome r{1e9, 0, 1.0 * oh * ow * s.channels * depth, measure_peak(),

@@ -208,7 +208,7 @@ void pointwise(bench& run) {
       std::snprintf(name, sizeof name, "%s %dx%dx%d", what, s[1], s[2], s[3]);
       return name;
     };
-    nsk::kernels::binary_args args{a.view(), b.view(), out.view(), nsk::binary_kind::add, {}};
+    nsk::kernels::binary_args args{{nsk::binary_kind::add}, a.view(), b.view(), out.view(), {}};
     run(
         label("add"), out, 3 * out.bytes(), [&] { nsk::kernels::binary(args, whole(out.view()), nullptr); },
         [&](int n, int y, int x, int c) {
@@ -243,7 +243,7 @@ void pointwise(bench& run) {
   }
   const image rgb({1, 360, 640, 3}), mean({1, 1, 1, 3});
   image out({1, 360, 640, 3});
-  nsk::kernels::binary_args args{rgb.view(), mean.view(), out.view(), nsk::binary_kind::sub, {}};
+  nsk::kernels::binary_args args{{nsk::binary_kind::sub}, rgb.view(), mean.view(), out.view(), {}};
   args.b.stride[0] = args.b.stride[1] = args.b.stride[2] = 0;
   run(
       "sub per channel 360x640x3", out, 2 * out.bytes(),
@@ -294,9 +294,10 @@ void pools(bench& run) {
     const int size = (l.size + 2 * l.pad - l.kernel) / l.stride + 1;
     const image in({1, l.size, l.size, l.channels});
     image out({1, size, size, l.channels});
-    nsk::kernels::pool_2d_args a{in.view(), out.view(), {l.kernel, l.kernel, l.stride, l.stride, 1, 1, l.pad, l.pad},
-                                 l.kind,    false,      l.pad,
-                                 l.pad};
+    nsk::kernels::pool_2d_args a{
+        {l.kind, {l.kernel, l.kernel, l.stride, l.stride, 1, 1, l.pad, l.pad}, false, l.pad, l.pad},
+        in.view(),
+        out.view()};
     run(
         l.name, out, in.bytes() + out.bytes(), [&] { nsk::kernels::pool_2d(a, whole(out.view()), nullptr); },
         [&](int n, int y, int x, int c) {
@@ -341,8 +342,8 @@ void resizes(bench& run) {
     }
     std::vector<std::byte> scratch(static_cast<std::size_t>(nsk::kernels::resize_2d_scratch_bytes(l.taps)) + 64);
     std::byte* lane = scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64);
-    nsk::kernels::resize_2d_args a{in.view(),       out.view(),       l.taps,          l.taps,
-                                   index[0].data(), weight[0].data(), index[1].data(), weight[1].data()};
+    nsk::kernels::resize_2d_args a{{l.taps, l.taps}, in.view(),       out.view(),      index[0].data(),
+                                   weight[0].data(), index[1].data(), weight[1].data()};
     run(
         l.name, out, in.bytes() + out.bytes(), [&] { nsk::kernels::resize_2d(a, whole(out.view()), lane); },
         [&](int n, int y, int x, int c) {
@@ -370,7 +371,7 @@ void reductions(bench& run) {
   for (const auto& l : list) {
     const image in(l.in);
     image out(l.out);
-    nsk::kernels::reduce_args a{in.view(), out.view(), nsk::reduce_kind::mean, {}};
+    nsk::kernels::reduce_args a{{nsk::reduce_kind::mean}, in.view(), out.view(), {}};
     run(
         l.name, out, in.bytes(), [&] { nsk::kernels::reduce(a, whole(out.view()), nullptr); },
         [&](int n, int y, int x, int c) {
@@ -393,7 +394,7 @@ void softmaxes(bench& run) {
     image out(s);
     char name[80];
     std::snprintf(name, sizeof name, "softmax %dx%d", s[1] * s[2], s[3]);
-    nsk::kernels::softmax_args a{in.view(), out.view(), 3, false};
+    nsk::kernels::softmax_args a{{3, false}, in.view(), out.view()};
     run(
         name, out, 2 * out.bytes(), [&] { nsk::kernels::softmax(a, whole(out.view()), nullptr); },
         [&](int n, int y, int x, int c) {
@@ -405,7 +406,7 @@ void softmaxes(bench& run) {
   }
   const image in({1, 16, 64, 64});
   image out({1, 16, 64, 64});
-  nsk::kernels::softmax_args a{in.view(), out.view(), 1, false};
+  nsk::kernels::softmax_args a{{1, false}, in.view(), out.view()};
   run(
       "softmax across 16 rows of 64x64", out, 2 * out.bytes(),
       [&] { nsk::kernels::softmax(a, whole(out.view()), nullptr); },

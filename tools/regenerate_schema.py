@@ -4,10 +4,10 @@
 models that the converter reads (schema/tflite.fbs, schema/tflite_metadata.fbs).
 
 flatc's own output asserts one exact FlatBuffers version and includes the whole library. This script removes the assertion,
-includes only what reading needs, and moves the engine's code into the library's inline namespace. Builders of the engine's files
-(which only the converter and tests need) stand behind a macro; those of TensorFlow Lite models, which only tests write, in a
-header of the tests. The headers of TensorFlow Lite leave out what nobody calls: lists of enumerators, most of their names, one
-cast per member of a union (one template takes their place), and all about size prefixes.
+includes only what reading needs, and moves the engine's code into the library's inline namespace. Builders have headers of their
+own: those of the engine's files beside the converter's writer, those of TensorFlow Lite models, which only tests write, among the
+tests. Headers for reading leave out what nobody calls: lists of enumerators, most of their names, one cast per member of a union
+(one template takes their place), and all about size prefixes.
 
 schema_bytes.hpp is the engine's schema itself as flatc's binary, by which `nsk json` reads and writes tables.
 
@@ -23,7 +23,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SCHEMA_BYTES = ROOT / "tools/nsk/write/schema_bytes.hpp"
+SCHEMA_BYTES = ROOT / "tools/nsk/write/generated/schema_bytes.hpp"
 
 
 @dataclasses.dataclass
@@ -36,19 +36,20 @@ class Schema:
     closing: str
     include: str             # lines that bring what reading needs
     verifier: str = ""       # class that takes the place of FlatBuffers' verifier
-    macro: str = ""          # adds the builders to the header; without it the header is for reading only
-    builders: str = ""       # header of the builders, where they have their own
+    builders: str = ""       # header of the builders, where somebody writes
+    limits: bool = False     # whether enumerations keep MIN and MAX
     enum_names: tuple = ()   # enumerations whose names the program prints
 
 
-READING = "#include <netsuke/model/impl/flatbuffers_assert.hpp>\n" + "".join(
+READING = "#include <netsuke/format/impl/flatbuffers_assert.hpp>\n" + "".join(
     f"#include <flatbuffers/{name}.h>\n" for name in ("base", "buffer", "string", "table", "vector", "verifier"))
 SCHEMAS = [
-    Schema("schema/netsuke.fbs", "include/netsuke/model/impl/netsuke_generated.hpp", "Accessors of the table in a .nsk file.",
+    Schema("schema/netsuke.fbs", "include/netsuke/format/generated/netsuke.hpp", "Accessors of the table in a .nsk file.",
            ["nsk", "format"], "NSK_BEGIN\nnamespace format {\n",
            "}\nNSK_END\n#include <netsuke/core/restore_macros.hpp>\n",
-           "#include <netsuke/core/hide_macros.hpp>\n#include <netsuke/version.hpp>\n#include <netsuke/model/impl/flatbuffers.hpp>\n"
-           "#include <netsuke/model/impl/table_verifier.hpp>\n", "impl::table_verifier", "NSK_FORMAT_BUILDERS"),
+           "#include <netsuke/core/hide_macros.hpp>\n#include <netsuke/version.hpp>\n#include <netsuke/format/impl/flatbuffers.hpp>\n"
+           "#include <netsuke/format/impl/table_verifier.hpp>\n", "impl::table_verifier",
+           builders="tools/nsk/write/generated/netsuke_builders.hpp", limits=True),
     Schema("schema/tflite.fbs", "tools/nsk/import/tflite/generated/model.hpp", "Accessors of a TensorFlow Lite model.",
            ["nsk", "tool", "tfl"], "namespace nsk::tool::tfl {\n", "}\n", READING, builders="tests/tools/generated/tflite_builders.hpp",
            enum_names=("BuiltinOperator", "TensorType")),
@@ -62,8 +63,6 @@ PREAMBLE = """// SPDX-License-Identifier: MIT
 {include}
 {opening}
 """
-MACRO_NOTE = "/// Define {macro} before the first include to get the builders as well.\n"
-MACRO_INCLUDE = "#if defined({macro})\n#include <flatbuffers/flatbuffer_builder.h>\n#endif\n"
 
 # Top-level definitions that need flatbuffer_builder.h: "struct XBuilder {", "CreateX(", "FinishXBuffer(".
 BUILDER_START = re.compile(
@@ -108,26 +107,6 @@ def header(schema, about, include, text):
     return PREAMBLE.format(about=about, source=schema.source, include=include, opening=schema.opening) + text + "\n\n" + schema.closing
 
 
-def with_macro(body, schema):
-    """One header, in which the builders stand behind a macro."""
-    out, inside = [], False
-    for block in definitions(body.split("\n")):
-        starts = bool(BUILDER_START.match(block[0]))
-        if starts and not inside:
-            out.append(f"#if defined({schema.macro})")
-        if not starts and inside and block != [""]:
-            out.append("#endif")
-            inside = False
-        inside = inside or starts
-        out += block
-    if inside:
-        out.append("#endif")
-    text = re.sub(r"\n{3,}", "\n\n", "\n".join(out).strip("\n"))
-    text = re.sub(r"\n\n#endif\n", "\n#endif\n\n", text)
-    made = header(schema, schema.about, schema.include + MACRO_INCLUDE.format(macro=schema.macro), text)
-    return made.replace(": do not edit.\n", ": do not edit.\n" + MACRO_NOTE.format(macro=schema.macro), 1)
-
-
 def short(text, schema):
     """Without the namespaces that the header opens; a body of one statement stands on the line of its head."""
     text = text.replace("::".join(schema.namespaces) + "::", "")
@@ -143,7 +122,8 @@ def without_unused(text, schema):
                         rf"inline {UNION_VECTOR}|inline .*SizePrefixed|inline bool \w+BufferHasIdentifier|"
                         r"template<> inline const \w+ \*\w+::\w+_as<")
     text = "\n".join("\n".join(block) for block in definitions(text.split("\n")) if not unused.match(block[0]))
-    text = re.sub(r",\n  MIN = \w+,\n  MAX = \w+\n", "\n", text)
+    if not schema.limits:
+        text = re.sub(r",\n  MIN = \w+,\n  MAX = \w+\n", "\n", text)
     text = re.sub(rf"^(struct \w+Builder;|  typedef \w+Builder Builder;|{UNION_VECTOR}.*;)\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"^  const \w+ \*\w+_as_\w+\(\) const \{.*\}\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"(template<typename T> struct \w+Traits) \{.*\};\n\n", r"\1;\n", text)
@@ -167,7 +147,10 @@ def parts(body, schema):
     for block in definitions(body.split("\n")):
         (writing if BUILDER_START.match(block[0]) else reading).append("\n".join(block) + "\n")
     reader = header(schema, schema.about, schema.include, without_unused(short("\n".join(reading), schema), schema))
-    include = f'#include <flatbuffers/flatbuffer_builder.h>\n#include "{schema.header.removeprefix("tools/nsk/")}"\n'
+    own = schema.header.removeprefix("tools/nsk/")
+    engine = own.removeprefix("include/")
+    include = f'#include "{own}"\n' if engine == own else f"#include <{engine}>\n#include <netsuke/core/hide_macros.hpp>\n"
+    include = "#include <flatbuffers/flatbuffer_builder.h>\n" + include
     without_prefix = [block for block in writing if not block.startswith("inline void FinishSizePrefixed")]
     builder = header(schema, schema.about.replace("Accessors", "Builders"), include, short("\n".join(without_prefix), schema))
     return {schema.header: reader, **({schema.builders: builder} if schema.builders else {})}
@@ -175,8 +158,7 @@ def parts(body, schema):
 
 def headers_of(schema, flatc):
     """Path and text of every header of a schema."""
-    body = body_of(flatc_output(flatc, schema), schema)
-    return {schema.header: with_macro(body, schema)} if schema.macro else parts(body, schema)
+    return parts(body_of(flatc_output(flatc, schema), schema), schema)
 
 
 def replace_verifier(text, verifier):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Settings with every operator and function of this version: where to begin, and for tools and tests. A game that
-/// wants to be small lists its own (core/settings.hpp).
+/// wants to be small lists its own (run/settings.hpp).
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/run/session.hpp>
 #include <netsuke/netsuke.hpp>

@@ -19,10 +19,10 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <netsuke/core/picture.hpp>
+#include <netsuke/image/types.hpp>
 #include <netsuke/core/span.hpp>
-#include <netsuke/impl/image_to_tensor.hpp>
-#include <netsuke/impl/tensor_to_image.hpp>
+#include <netsuke/image/impl/image_to_tensor.hpp>
+#include <netsuke/image/impl/tensor_to_image.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN

@@ -34,10 +34,10 @@
 #include <netsuke/config.hpp>
 #include <netsuke/version.hpp>
 #include <netsuke/core/bytes.hpp>
-#include <netsuke/core/op.hpp>
-#include <netsuke/core/packing.hpp>
+#include <netsuke/format/op.hpp>
+#include <netsuke/format/packing.hpp>
 #include <netsuke/core/profile.hpp>
-#include <netsuke/core/settings.hpp>
+#include <netsuke/run/settings.hpp>
 #include <netsuke/core/span.hpp>
 #include <netsuke/core/status.hpp>
 #include <netsuke/core/tensor.hpp>

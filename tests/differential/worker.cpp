@@ -402,7 +402,7 @@ json serve(const json& request) {
   for (int i = 0; i < file.view.variant(0).step_count(); ++i) {
     const nsk::step_view step = file.view.variant(0).step(i);
     answer["steps"].push_back(nsk::name_of(step.op()));
-    if (step.algorithm() != nsk::conv_algorithm::direct) answer["winograd"] = true;
+    if (nsk::tool::algorithm_of(step) != nsk::conv_algorithm::direct) answer["winograd"] = true;
   }
   numbers.write(request.at("result").get<std::string>());
   return answer;

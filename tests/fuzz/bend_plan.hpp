@@ -3,7 +3,7 @@
 /// Random lies: well-formed plans with one or a few fields changed. They reach the verifier's last rules, where damaged
 /// bytes seldom do.
 #include "../model/sample_plans.hpp"
-#include <netsuke/core/op.hpp>
+#include <netsuke/format/params.hpp>
 #include "random.hpp"
 #include <utility>
 

@@ -34,20 +34,26 @@ struct backwards_jobs {
   }
 };
 
+/// Rows and columns of a step's window.
+std::uint64_t edges_of(const nsk::step_view& s) {
+  nsk::window w;
+  if (s.op() == nsk::op::conv_2d) w = s.params<nsk::op::conv_2d>().w;
+  if (s.op() == nsk::op::depthwise_conv_2d) w = s.params<nsk::op::depthwise_conv_2d>().w;
+  if (s.op() == nsk::op::pool_2d) w = s.params<nsk::op::pool_2d>().w;
+  return static_cast<std::uint64_t>(w.kernel_h) + static_cast<std::uint64_t>(w.kernel_w);
+}
+
 /// An upper bound on what a run computes; hostile files may ask for days.
 std::uint64_t cost_of(const nsk::variant_view& v) {
   std::uint64_t sum = 0;
   for (int i = 0; i < v.step_count(); ++i) {
     const nsk::step_view s = v.step(i);
-    std::uint64_t cost = nsk::plan::work_of(s);
+    std::uint64_t cost = nsk::impl::work_of(s);
     if (s.op() == nsk::op::resize_2d) {
-      const std::uint64_t taps = s.resize_2d()->row_taps();
-      cost = nsk::plan::saturating_multiply(cost, 1 + taps);
+      const auto taps = static_cast<std::uint64_t>(s.params<nsk::op::resize_2d>().row_taps);
+      cost = nsk::impl::saturating_multiply(cost, 1 + taps);
     }
-    const nsk::window w = s.window();
-    cost +=
-        nsk::plan::saturating_multiply(static_cast<std::uint64_t>(s.output().elements()),
-                                       static_cast<std::uint64_t>(w.kernel_h) + static_cast<std::uint64_t>(w.kernel_w));
+    cost += nsk::impl::saturating_multiply(static_cast<std::uint64_t>(s.output().elements()), edges_of(s));
     const std::uint64_t total = sum + cost + static_cast<std::uint64_t>(s.tile_count());
     if (total < sum) return ~std::uint64_t{0};
     sum = total;

@@ -83,7 +83,7 @@ GUARDS = {
     "asserts": (asserts, [
         ("an assertion that prints nothing", lambda t: t.replace("core/assert.hpp", r"^\s*message\.print\(\);$", "")),
         ("an assertion that forgets its text", lambda t: t.replace("core/assert.hpp", r"^\s*message\.add\(text\);$", "static_cast<void>(text);")),
-        ("FlatBuffers' assertions left alone", lambda t: t.replace("model/impl/flatbuffers_assert.hpp", r"^#define FLATBUFFERS_ASSERT.*$",
+        ("FlatBuffers' assertions left alone", lambda t: t.replace("format/impl/flatbuffers_assert.hpp", r"^#define FLATBUFFERS_ASSERT.*$",
                                                                    "#include <cassert>\n#define FLATBUFFERS_ASSERT assert")),
         ("assertions that stay with NDEBUG", lambda t: t.replace("core/assert.hpp", r"#if defined\(NDEBUG\)", "#if 0")),
     ]),

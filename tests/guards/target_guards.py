@@ -188,7 +188,7 @@ def flatbuffers(tree):
     with scratch_folder() as folder:
         folder = pathlib.Path(folder)
         source, old = folder / "program.cpp", folder / "old" / "flatbuffers"
-        source.write_text("#define NSK_FORMAT_BUILDERS\n" + SESSION)
+        source.write_text(f'#include "{tree}/tools/nsk/write/generated/netsuke_builders.hpp"\n' + SESSION)
         old.mkdir(parents=True)
         (old / "base.h").write_text("".join(f"#define FLATBUFFERS_VERSION_{part} {n}\n" for part, n in zip(VERSION_PARTS, (2, 0, 7))))
         for number, headers in enumerate((FLATBUFFERS, NEWEST_FLATBUFFERS, old)):
@@ -206,12 +206,12 @@ def flatbuffers(tree):
                 if said:
                     violations.append(f"{compiler}, FlatBuffers {written(version)}: {first_lines(said)}")
     print("  " + ", ".join(map(written, seen)))
-    stated = (tree.include / "netsuke/model/impl/flatbuffers.hpp").read_text()
+    stated = (tree.include / "netsuke/format/impl/flatbuffers.hpp").read_text()
     for end in (OLDEST, NEWEST):
         if end not in seen:
             note(f"FlatBuffers {written(end)} is not here: this end of the range is not tested")
         if written(end) not in stated:
-            violations.append(f"model/impl/flatbuffers.hpp does not state {written(end)}")
+            violations.append(f"format/impl/flatbuffers.hpp does not state {written(end)}")
     return violations
 
 
@@ -232,7 +232,7 @@ GUARDS = {
     ]),
     "flatbuffers": (flatbuffers, [
         ("a name that the oldest version lacks", lambda t: t.replace(
-            "model/impl/table_verifier.hpp", "Verifier::Options limits", "SizeVerifier::Options limits")),
-        ("an old version that is let in", lambda t: t.replace("model/impl/flatbuffers.hpp", "^#error.*$", "")),
+            "format/impl/table_verifier.hpp", "Verifier::Options limits", "SizeVerifier::Options limits")),
+        ("an old version that is let in", lambda t: t.replace("format/impl/flatbuffers.hpp", "^#error.*$", "")),
     ]),
 }

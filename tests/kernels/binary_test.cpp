@@ -43,7 +43,7 @@ TEST_CASE("binary: operations, broadcasts, layouts and tiles") {
           b.at<float>(i) = kind == static_cast<int>(nsk::binary_kind::div) ? r.real() + 1.5f : r.real(4);
         });
         residual.fill_random(r, 2);
-        nsk::kernels::binary_args args{a.view(), b.view(), out.view(), static_cast<nsk::binary_kind>(kind), {}};
+        nsk::kernels::binary_args args{{static_cast<nsk::binary_kind>(kind)}, a.view(), b.view(), out.view(), {}};
         const unsigned all = (1u << shape.size()) - 1;
         if (round > 0) args.a = broadcast(args.a, r.coin() ? r.bits() & all : 0u);
         if (round > 0) args.b = broadcast(args.b, r.coin() ? r.bits() & all : r.coin() ? all : all >> 1);
@@ -86,11 +86,11 @@ TEST_CASE("binary: the output may be either operand") {
     b.fill_random(r, 2);
     const oracle::array x = a.read(), y = b.read();
     oracle::array want(shape);
-    nsk::kernels::binary_args args{a.view(), b.view(), a.view(), nsk::binary_kind::sub, {}};
+    nsk::kernels::binary_args args{{nsk::binary_kind::sub}, a.view(), b.view(), a.view(), {}};
     nsk::kernels::binary(args, tail::whole(a.view()), nullptr);
     for (std::size_t i = 0; i < want.data.size(); ++i) want.data[i] = x.data[i] - y.data[i];
     tail::check_close(a, want, 1, 2);
-    args = {a.view(), b.view(), b.view(), nsk::binary_kind::mul, {}};
+    args = {{nsk::binary_kind::mul}, a.view(), b.view(), b.view(), {}};
     nsk::kernels::binary(args, tail::whole(a.view()), nullptr);
     for (std::size_t i = 0; i < want.data.size(); ++i) want.data[i] *= y.data[i];
     tail::check_close(b, want, 2, 4);
@@ -106,7 +106,7 @@ TEST_CASE("binary: zeros and NaN follow one rule") {
     b.at<float>({0, i}) = right[i];
   }
   for (nsk::binary_kind k : {nsk::binary_kind::max, nsk::binary_kind::min}) {
-    nsk::kernels::binary({a.view(), b.view(), out.view(), k, {}}, tail::whole(out.view()), nullptr);
+    nsk::kernels::binary({{k}, a.view(), b.view(), out.view(), {}}, tail::whole(out.view()), nullptr);
     CHECK(out.at<float>({0, 0}) == 1);
     CHECK(std::isnan(out.at<float>({0, 1})));
     CHECK(std::signbit(out.at<float>({0, 2})));

@@ -53,7 +53,7 @@ struct prepared_conv {
   nsk::kernels::conv_2d_args args(placed& output, const nsk::epilogue& e = {}) {
     const nsk::window w{k.p.kernel_h,   k.p.kernel_w,   k.p.stride_h, k.p.stride_w,
                         k.p.dilation_h, k.p.dilation_w, k.p.pad_top,  k.p.pad_left};
-    return {input.view(), output.view(), packed.data(), w, k.p.groups, nsk::conv_algorithm::direct, e};
+    return {{w, k.p.groups, nsk::conv_algorithm::direct}, input.view(), output.view(), packed.data(), e};
   }
   placed make_output() const { return placed(k.n, expected.value.h, expected.value.w, k.channels, k.output); }
 

@@ -43,7 +43,7 @@ struct prepared_depthwise {
       for (int x0 = 0; x0 < pixels; x0 += tw)
         for (int c = 0; c < k.c; c += tc)
           nsk::kernels::depthwise_conv_2d(
-              {input.view(), output.view(), packed.data(), w, e},
+              {{w}, input.view(), output.view(), packed.data(), e},
               {r, std::min(rows, r + th), x0, std::min(pixels, x0 + tw), c, std::min(k.c, c + tc)}, nullptr);
   }
 };

@@ -16,7 +16,7 @@ void check_fill(nsk::dtype type, float value, T want) {
       l.type = type;
       l.fill = type == nsk::dtype::boolean ? 1.0f : 5.0f;
       tail::tensor out(shape, l);
-      nsk::kernels::fill_args a{out.view(), value};
+      nsk::kernels::fill_args a{{value}, out.view()};
       tail::run_checked(r, out, [&](const nsk::tile_range& t) { nsk::kernels::fill(a, t, nullptr); });
       int wrong = 0;
       oracle::for_each_index(

@@ -135,7 +135,7 @@ TEST_CASE("pack_panels and mat_mul: batches, transposed right sides, a shared ri
         for (int i = rights - 1; i >= 0; --i)
           nsk::kernels::pack_panels({right, packed}, {0, 1, i, i + 1, 0, packed.shape[1]}, nullptr);
         nsk::tensor_view left = view_of(a.data(), {batch, m, k}), out = view_of(output.data(), {batch, m, n});
-        nsk::kernels::mat_mul({left, out, panels.data(), shared, {}}, {0, batch, 0, m, 0, n}, nullptr);
+        nsk::kernels::mat_mul({{shared}, left, out, panels.data(), {}}, {0, batch, 0, m, 0, n}, nullptr);
         for (int i = 0; i < batch; ++i) {
           const int r = shared ? 0 : i;
           const oracle::result expected = oracle::multiply({a.begin() + i * m * k, a.begin() + (i + 1) * m * k},

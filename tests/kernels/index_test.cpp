@@ -5,7 +5,7 @@
 #include <netsuke/kernels/arg_reduce.hpp>
 #include <netsuke/kernels/gather.hpp>
 #include <netsuke/kernels/non_max_suppression.hpp>
-#include <netsuke/kernels/scratch.hpp>
+#include <netsuke/format/scratch.hpp>
 #include <netsuke/kernels/top_k.hpp>
 #include "tail_fixture.hpp"
 
@@ -53,7 +53,7 @@ TEST_CASE("gather: every axis; indices from the end, and outside") {
         }
         std::uint32_t flags = 0;
         tail::run_checked(r, out, [&](const nsk::tile_range& t) {
-          nsk::kernels::gather({data.view(), indices.view(), out.view(), axis, &flags}, t, nullptr);
+          nsk::kernels::gather({{axis}, data.view(), indices.view(), out.view(), &flags}, t, nullptr);
         });
         CHECK(flags == (outside ? nsk::index_clamped : 0u));
         oracle::for_each_index(out.shape(), [&](const std::vector<int>& i) {
@@ -78,7 +78,7 @@ TEST_CASE("gather_elements: every axis, indices shorter than the data") {
       oracle::for_each_index(
           size, [&](const std::vector<int>& i) { indices.at<std::int64_t>(i) = r.between(-length, length - 1); });
       std::uint32_t flags = 0;
-      nsk::kernels::gather_elements_args a{{data.view(), indices.view(), out.view(), axis, &flags}};
+      nsk::kernels::gather_elements_args a{{{axis}, data.view(), indices.view(), out.view(), &flags}};
       tail::run_checked(r, out, [&](const nsk::tile_range& t) { nsk::kernels::gather_elements(a, t, nullptr); });
       CHECK(flags == 0);
       oracle::for_each_index(size, [&](const std::vector<int>& i) {
@@ -98,7 +98,7 @@ TEST_CASE("arg_reduce: first and last of equal ones") {
               out(with(shape, axis, 1), tail::typed_layout(r, shape.size(), dtype::int64));
           fill_coarsely(r, in);
           tail::run_checked(r, out, [&](const nsk::tile_range& t) {
-            nsk::kernels::arg_reduce({in.view(), out.view(), axis, kind, last}, t, nullptr);
+            nsk::kernels::arg_reduce({{axis, kind, last}, in.view(), out.view()}, t, nullptr);
           });
           oracle::for_each_index(out.shape(), [&](const std::vector<int>& i) {
             int want = 0;
@@ -128,7 +128,7 @@ TEST_CASE("top_k: order, ties, NaN above all numbers, and every k") {
         tail::run_checked(
             r, out,
             [&](const nsk::tile_range& t) {
-              nsk::kernels::top_k({in.view(), out.view(), axis, smallest}, t, nullptr);
+              nsk::kernels::top_k({{axis, smallest}, in.view(), out.view()}, t, nullptr);
             },
             axis < rank - 2 ? 1 << 20 : row_unit, axis == rank - 2 ? k : 1, axis == rank - 1 ? k : 1);
         oracle::for_each_index(with(shape, axis, 1), [&](const std::vector<int>& i) {
@@ -194,7 +194,7 @@ TEST_CASE("non_max_suppression: against brute force; truncated and padded output
     std::byte* aligned = scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64;
     std::uint32_t flags = 0;
     nsk::kernels::non_max_suppression(
-        {box.view(), score.view(), out.view(), static_cast<std::uint32_t>(most), iou, least, centred, &flags},
+        {{static_cast<std::uint32_t>(most), iou, least, centred}, box.view(), score.view(), out.view(), &flags},
         tail::whole(out.view()), aligned);
     const bool truncated = static_cast<int>(want.size()) > 3 * rows;
     CHECK(flags == (truncated ? nsk::output_truncated : 0u));

@@ -15,7 +15,7 @@ TEST_CASE("layer_normalization: lengths around sixteen, layouts, without centre,
       std::vector<float> scale, bias;
       for (int i = 0; i < n; ++i) scale.push_back(r.real(2)), bias.push_back(r.real());
       const float epsilon = 1e-3f;
-      nsk::kernels::layer_normalization_args a{in.view(), out.view(), scale.data(), bias.data(), epsilon, centre};
+      nsk::kernels::layer_normalization_args a{{epsilon, centre}, in.view(), out.view(), scale.data(), bias.data()};
       tail::run_checked(
           r, out, [&](const nsk::tile_range& t) { nsk::kernels::layer_normalization(a, t, nullptr); }, 1, 1, n);
       const oracle::array x = in.read();
@@ -33,7 +33,7 @@ TEST_CASE("layer_normalization: lengths around sixteen, layouts, without centre,
       hash.add(out);
       tail::tensor same(shape, {});
       oracle::for_each_index(shape, [&](const std::vector<int>& i) { same.at<float>(i) = in.at<float>(i); });
-      nsk::kernels::layer_normalization({same.view(), same.view(), scale.data(), bias.data(), epsilon, centre},
+      nsk::kernels::layer_normalization({{epsilon, centre}, same.view(), same.view(), scale.data(), bias.data()},
                                         tail::whole(same.view()), nullptr);
       bool equal = true;
       oracle::for_each_index(
@@ -51,7 +51,7 @@ TEST_CASE("local_response_normalization: windows at both edges, odd and even, lo
       const std::vector<int> shape = {1, 2, 3, n};
       tail::tensor in(shape, tail::random_layout(r, 4, true)), out(shape, tail::random_layout(r, 4, true));
       in.fill_random(r, 3);
-      nsk::kernels::local_response_normalization_args a{in.view(), out.view(), size, 0.3f, 0.75f, 1.5f};
+      nsk::kernels::local_response_normalization_args a{{size, 0.3f, 0.75f, 1.5f}, in.view(), out.view()};
       tail::run_checked(
           r, out, [&](const nsk::tile_range& t) { nsk::kernels::local_response_normalization(a, t, nullptr); }, 1, 1,
           n);

@@ -24,7 +24,7 @@ void check(tail::random& r, const setup& s, nsk::pool_kind kind, bool count_pad,
   tail::tensor in({s.n, s.h, s.w, s.c}, tail::random_layout(r, 4, true)),
       out({s.n, oh, ow, s.c}, tail::random_layout(r, 4, true));
   in.fill_random(r, 4);
-  nsk::kernels::pool_2d_args a{in.view(), out.view(), s.window, kind, count_pad, s.end_h, s.end_w};
+  nsk::kernels::pool_2d_args a{{kind, s.window, count_pad, s.end_h, s.end_w}, in.view(), out.view()};
   tail::run_checked(r, out, [&](const nsk::tile_range& t) { nsk::kernels::pool_2d(a, t, nullptr); });
   const oracle::array want = oracle::pool_2d(in.read(), s.window, kind, count_pad, s.end_h, s.end_w, oh, ow);
   tail::check_close(out, want, kind == nsk::pool_kind::max ? 0 : 0.5 * s.window.kernel_h * s.window.kernel_w + 1,

@@ -10,7 +10,7 @@ using nsk::random_kind;
 using nsk::kernels::impl::philox;
 
 nsk::kernels::random_args args_of(tail::tensor& out, random_kind kind, nsk::random_source source = {}) {
-  return {out.view(), kind, 1, 0, 5, source};
+  return {{kind, 1, 0, 5}, out.view(), source};
 }
 
 void draw(tail::tensor& out, random_kind kind, nsk::random_source source = {}) {

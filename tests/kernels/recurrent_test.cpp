@@ -8,7 +8,7 @@ namespace {
 using nsk::recurrent_function;
 using nsk::recurrent_kind;
 
-oracle::number_function oracle_of(const nsk::kernels::recurrent_gate& gate) {
+oracle::number_function oracle_of(const nsk::recurrent_gate& gate) {
   const double a = static_cast<double>(gate.alpha), b = static_cast<double>(gate.beta);
   switch (gate.fn) {
     case recurrent_function::sigmoid: return [](double x) { return 1 / (1 + std::exp(-x)); };
@@ -34,7 +34,7 @@ struct sample {
   float clip = 0, cell_clip = 0;
   std::uint32_t reverse = 0;
   std::vector<int> lengths;
-  std::vector<nsk::kernels::recurrent_gate> functions;
+  std::vector<nsk::recurrent_gate> functions;
 
   int gates() const { return nsk::recurrent_gates(kind); }
   int positions() const { return instants + nsk::recurrent_final_rows(kind); }

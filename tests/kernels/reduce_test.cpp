@@ -21,7 +21,7 @@ void check(tail::random& r, const std::vector<int>& shape, unsigned axes, nsk::r
   oracle::for_each_index(
       shape, [&](const std::vector<int>& i) { in.at<float>(i) = prod ? 1.0f + r.real() * 0.1f : r.real(2); });
   residual.fill_random(r, 1);
-  nsk::kernels::reduce_args a{in.view(), out.view(), kind, {}};
+  nsk::kernels::reduce_args a{{kind}, in.view(), out.view(), {}};
   oracle::finish finish;
   const nsk::function fns[] = {nsk::function::identity, nsk::function::identity, nsk::function::clip,
                                nsk::function::prelu, nsk::function::sigmoid};
@@ -92,7 +92,7 @@ TEST_CASE("reduce: the mean of many equal numbers keeps its digits") {
     const float x = 2.924812f;
     oracle::for_each_index(shape, [&](const std::vector<int>& i) { in.at<float>(i) = x; });
     tail::random r(52);
-    nsk::kernels::reduce_args a{in.view(), out.view(), nsk::reduce_kind::mean, {}};
+    nsk::kernels::reduce_args a{{nsk::reduce_kind::mean}, in.view(), out.view(), {}};
     tail::run_checked(r, out, [&](const nsk::tile_range& t) { nsk::kernels::reduce(a, t, nullptr); });
     oracle::for_each_index(small, [&](const std::vector<int>& i) {
       CHECK(std::fabs(static_cast<double>(out.at<float>(i)) - static_cast<double>(x)) < 1e-5);

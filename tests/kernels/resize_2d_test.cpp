@@ -28,13 +28,8 @@ void check(tail::random& r, const std::vector<int>& in_shape, int oh, int ow, in
   in.fill_random(r, 2);
   const axis rows = random_axis(r, in_shape[1], oh, row_taps, wild),
              columns = random_axis(r, in_shape[2], ow, column_taps, wild);
-  nsk::kernels::resize_2d_args a{in.view(),
-                                 out.view(),
-                                 row_taps,
-                                 column_taps,
-                                 rows.index.data(),
-                                 rows.weight.data(),
-                                 columns.index.data(),
+  nsk::kernels::resize_2d_args a{{row_taps, column_taps}, in.view(),          out.view(),
+                                 rows.index.data(),       rows.weight.data(), columns.index.data(),
                                  columns.weight.data()};
   const std::size_t bytes = static_cast<std::size_t>(nsk::kernels::resize_2d_scratch_bytes(row_taps));
   CHECK(bytes % 64 == 0);

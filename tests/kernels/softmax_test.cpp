@@ -10,7 +10,7 @@ void check(tail::random& r, const std::vector<int>& shape, int axis, bool log, f
   const tail::layout lay = tail::random_layout(r, shape.size(), image);
   tail::tensor in(shape, tail::random_layout(r, shape.size(), image)), out(shape, lay);
   in.fill_random(r, scale);
-  nsk::kernels::softmax_args a{in.view(), out.view(), axis, log};
+  nsk::kernels::softmax_args a{{axis, log}, in.view(), out.view()};
   const int rank = static_cast<int>(shape.size());
   int row_unit = 1;
   for (int d = axis; d < rank - 2; ++d) row_unit *= shape[static_cast<std::size_t>(d)];
@@ -68,13 +68,13 @@ TEST_CASE("softmax: in place, and masked entries") {
       tail::tensor x({3, 20, 37}, {});
       x.fill_random(r, 3);
       const oracle::array want = oracle::softmax(x.read(), axis, log);
-      nsk::kernels::softmax({x.view(), x.view(), axis, log}, tail::whole(x.view()), nullptr);
+      nsk::kernels::softmax({{axis, log}, x.view(), x.view()}, tail::whole(x.view()), nullptr);
       tail::check_close(x, want, 12, log ? 6 : 0.5);
     }
   tail::tensor x({1, 5}, {}), y({1, 5}, {});
   const float infinity = std::numeric_limits<float>::infinity(), values[] = {1, -infinity, 1, -1000, -infinity};
   for (int i = 0; i < 5; ++i) x.at<float>({0, i}) = values[i];
-  nsk::kernels::softmax({x.view(), y.view(), 1, false}, tail::whole(x.view()), nullptr);
+  nsk::kernels::softmax({{1, false}, x.view(), y.view()}, tail::whole(x.view()), nullptr);
   const float want[] = {0.5f, 0, 0.5f, 0, 0};
   for (int i = 0; i < 5; ++i) CHECK(y.at<float>({0, i}) == want[i]);
 }

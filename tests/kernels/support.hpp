@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 #include <vector>
-#include <netsuke/core/packing.hpp>
+#include <netsuke/format/packing.hpp>
 #include <netsuke/core/tensor.hpp>
 #include "../oracle/naive.hpp"
 

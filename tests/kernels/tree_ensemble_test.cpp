@@ -102,7 +102,8 @@ TEST_CASE("tree_ensemble: every test and aggregate, NaN, layouts, tiles") {
       in.at<float>(i) =
           r.below(8) == 0 ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(r.between(-4, 4)) / 2;
     });
-    const nsk::kernels::tree_ensemble_args a{in.view(),
+    const nsk::kernels::tree_ensemble_args a{{how},
+                                             in.view(),
                                              out.view(),
                                              f.roots.data(),
                                              f.nodes.data(),
@@ -110,8 +111,7 @@ TEST_CASE("tree_ensemble: every test and aggregate, NaN, layouts, tiles") {
                                              f.targets.data(),
                                              f.weights.data(),
                                              f.base.data(),
-                                             static_cast<std::int32_t>(f.roots.size()),
-                                             how};
+                                             static_cast<std::int32_t>(f.roots.size())};
     tail::run_checked(
         r, out, [&](const nsk::tile_range& t) { nsk::kernels::tree_ensemble(a, t, nullptr); }, 1, 1, targets);
     oracle::array want({rows, targets});

@@ -103,7 +103,7 @@ TEST_CASE("compare: every relation, with broadcasts and NaN") {
     oracle::for_each_index({3, 5, 7}, [&](const std::vector<int>& i) { a.at<float>(i) = value(); });
     oracle::for_each_index({3, 1, 7}, [&](const std::vector<int>& i) { b.at<float>(i) = value(); });
     tail::run_checked(r, out, [&](const nsk::tile_range& t) {
-      nsk::kernels::compare({a.view(), repeated(b, 1, 5), out.view(), k}, t, nullptr);
+      nsk::kernels::compare({{k}, a.view(), repeated(b, 1, 5), out.view()}, t, nullptr);
     });
     oracle::for_each_index({3, 5, 7}, [&](const std::vector<int>& i) {
       const float x = a.at<float>(i), y = b.at<float>({i[0], 0, i[2]});
@@ -147,7 +147,7 @@ TEST_CASE("arithmetic: integers wrap, remainders have their signs, division by z
     });
     std::uint32_t flags = 0;
     tail::run_checked(r, out, [&](const nsk::tile_range& t) {
-      nsk::kernels::arithmetic({a.view(), b.view(), out.view(), static_cast<kind>(k), &flags}, t, nullptr);
+      nsk::kernels::arithmetic({{static_cast<kind>(k)}, a.view(), b.view(), out.view(), &flags}, t, nullptr);
     });
     const bool divides = k >= 3 && k <= 5;
     CHECK(flags == (divides ? nsk::division_by_zero : 0u));

@@ -78,7 +78,7 @@ struct prepared_winograd {
       for (int x0 = 0; x0 < ow; x0 += tw)
         for (int c = 0; c < k.channels; c += tc)
           nsk::kernels::conv_2d(
-              {input.view(), output.view(), packed.data(), w, k.groups, k.algorithm, e},
+              {{w, k.groups, k.algorithm}, input.view(), output.view(), packed.data(), e},
               {r, std::min(k.n * oh, r + th), x0, std::min(ow, x0 + tw), c, std::min(k.channels, c + tc)},
               reinterpret_cast<std::byte*>(scratch.data()));
   }

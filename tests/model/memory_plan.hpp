@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// An agent with a memory: the recurrence of an LSTM whose h and c are states, and an output with random noise.
-#include <netsuke/kernels/scratch.hpp>
+#include <netsuke/format/scratch.hpp>
 #include "sample_plans.hpp"
 
 namespace test {

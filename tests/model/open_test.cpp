@@ -37,7 +37,7 @@ TEST_CASE("open: a valid file is seen as it was written") {
   CHECK(stem.op() == nsk::op::conv_2d);
   CHECK(stem.tile_count() == 3);
   CHECK(stem.macs() == 8 * 8 * 16 * 27);
-  CHECK(stem.window().pad_left == 1);
+  CHECK(stem.params<nsk::op::conv_2d>().w.pad_left == 1);
   CHECK(stem.epilogue().beta == 6.0f);
   CHECK(stem.output().border().top == 1);
   CHECK(std::string(nsk::name_of(stem.op())) == "Conv2D");

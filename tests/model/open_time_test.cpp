@@ -44,8 +44,8 @@ std::uint64_t work_of(const test::aligned_bytes& file, std::uint64_t most) {
   nsk::impl::file_sections sections;
   REQUIRE(nsk::impl::read_header({file.data(), file.size()}, false, sections));
   nsk::impl::work_budget work(most);
-  const nsk::format::Model* root = nullptr;
-  static_cast<void>(nsk::impl::verify_sections(sections, work, root));
+  nsk::model_view view;
+  static_cast<void>(nsk::impl::verify_sections<nsk::all_ops>(sections, work, view));
   return most - work.left();
 }
 

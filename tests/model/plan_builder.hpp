@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Makes .nsk files by hand: a plan as plain vectors that a test can bend, and the bytes that they give.
-#if !defined(NSK_FORMAT_BUILDERS)
-#define NSK_FORMAT_BUILDERS
-#endif
 #include <cstring>
 #include <string>
 #include <vector>
-#include <netsuke/core/packing.hpp>
+#include <netsuke/format/packing.hpp>
 #include <netsuke/core/tensor.hpp>
-#include <netsuke/model/file_header.hpp>
-#include <netsuke/model/impl/netsuke_generated.hpp>
-#include <netsuke/plan/tiles.hpp>
+#include <netsuke/format/file_header.hpp>
+#include <netsuke/format/tiles.hpp>
+#include "../../tools/nsk/write/generated/netsuke_builders.hpp"
 
 namespace test {
 namespace format = nsk::format;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// A plan with the recurrence of an LSTM in both directions, with peepholes and lengths.
-#include <netsuke/kernels/scratch.hpp>
+#include <netsuke/format/scratch.hpp>
 #include "sample_plans.hpp"
 
 namespace test {

@@ -2,8 +2,8 @@
 #pragma once
 /// Small valid plans, as starting points for lies and as networks to run.
 #include "plan_builder.hpp"
-#include <netsuke/kernels/impl/resize_scratch.hpp>
-#include <netsuke/kernels/scratch.hpp>
+#include <netsuke/format/scratch.hpp>
+#include <netsuke/format/scratch.hpp>
 
 namespace test {
 

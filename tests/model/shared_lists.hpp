@@ -5,7 +5,7 @@
 #include "plan_builder.hpp"
 #include <flatbuffers/flatbuffers.h>
 #include <flatbuffers/reflection_generated.h>
-#include "../../tools/nsk/write/schema_bytes.hpp"
+#include "../../tools/nsk/write/generated/schema_bytes.hpp"
 
 namespace test {
 

@@ -9,7 +9,7 @@
 #include <functional>
 #include <limits>
 #include <vector>
-#include <netsuke/core/op.hpp>
+#include <netsuke/format/params.hpp>
 
 namespace oracle {
 

@@ -2,7 +2,7 @@
 // Tiles cut an output into disjoint ranges that cover it and do not split panels.
 #include <doctest/doctest.h>
 #include <vector>
-#include <netsuke/plan/tiles.hpp>
+#include <netsuke/format/tiles.hpp>
 
 namespace {
 

@@ -266,7 +266,7 @@ TEST_CASE("same bits: slices of work cut at the same place with and without lane
   nsk::session<> net(o.model, o.memory.span());
   set_input(net);
   std::uint64_t whole = 0;
-  for (int s = 0; s < net.step_count(); ++s) whole += nsk::plan::work_of(net.step_info(s));
+  for (int s = 0; s < net.step_count(); ++s) whole += nsk::impl::work_of(net.step_info(s));
   for (const std::uint64_t amount :
        {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{3000}, std::uint64_t{20000}, whole, ~std::uint64_t{0}}) {
     std::vector<int> places, places_with_jobs;

@@ -8,7 +8,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <netsuke/core/op.hpp>
+#include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/impl/lines.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>

@@ -4,14 +4,14 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <netsuke/core/packing.hpp>
+#include <netsuke/format/packing.hpp>
 #include <netsuke/kernels/impl/gemm_tile.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
 namespace kernels {
 
-/// A packed matrix: `channels` columns in panels of depth `depth` from `data` on (core/packing.hpp); column 0 is
+/// A packed matrix: `channels` columns in panels of depth `depth` from `data` on (format/packing.hpp); column 0 is
 /// channel `first_channel` of the output.
 struct gemm_weights {
   const float* data;

@@ -3,7 +3,7 @@
 /// Products of matrices that are both computed at run time; the right one was packed by pack_panels.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
-#include <netsuke/core/packing.hpp>
+#include <netsuke/format/packing.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/fully_connected.hpp>
 #include <netsuke/simd/begin.hpp>

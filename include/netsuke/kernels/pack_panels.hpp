@@ -4,7 +4,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <netsuke/core/packing.hpp>
+#include <netsuke/format/packing.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/impl/lanes.hpp>
 #include <netsuke/simd/begin.hpp>

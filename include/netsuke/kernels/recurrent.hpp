@@ -7,7 +7,7 @@
 #include <netsuke/core/flags.hpp>
 #include <netsuke/kernels/gemm.hpp>
 #include <netsuke/kernels/impl/recurrent_gates.hpp>
-#include <netsuke/kernels/scratch.hpp>
+#include <netsuke/format/scratch.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN

@@ -4,7 +4,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
-#include <netsuke/kernels/impl/resize_scratch.hpp>
+#include <netsuke/format/scratch.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN

@@ -3,7 +3,7 @@
 /// The elementwise functions of the format, by name in the headers included here and by number: `visit` chooses one
 /// outside a loop.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/core/op.hpp>
+#include <netsuke/format/op.hpp>
 #include <netsuke/math/error_function.hpp>
 #include <netsuke/math/exponential.hpp>
 #include <netsuke/math/pow.hpp>

@@ -2,11 +2,11 @@
 #pragma once
 /// Opening a model: from bytes that may be anything to a model whose every number can be trusted, or a reason why not.
 #include <netsuke/core/hide_macros.hpp>
+#include <netsuke/format/impl/read_file.hpp>
 #include <netsuke/model/impl/verify_batch.hpp>
 #include <netsuke/model/impl/verify_flow.hpp>
 #include <netsuke/model/impl/verify_ports.hpp>
 #include <netsuke/model/impl/verify_steps.hpp>
-#include <netsuke/model/impl/verify_structure.hpp>
 #include <netsuke/model/impl/verify_tensors.hpp>
 #include <netsuke/model/model.hpp>
 
@@ -18,33 +18,42 @@ struct open_options {
 
 namespace impl {
 
-inline status verify_variant(const format::Variant& table, span<const std::byte> weights, work_budget& work) {
-  status s = verify_fields(table);
-  verify_context c{variant_view(&table), weights, work, {}};
-  if (s) s = verify_memory(c);
+template <class Ops>
+status verify_variant(const variant_view& variant, span<const std::byte> weights, work_budget& work) {
+  verify_context c{variant, weights, work, {}};
+  status s = verify_memory(c);
   if (s) s = verify_tensors(c);
   if (s) s = verify_ports(c);
   if (s) s = verify_states(c);
   if (s) s = verify_owners(c);
   if (s) s = verify_checks(c);
-  if (s) s = verify_steps(c);
-  if (s) s = verify_batch(c);
+  if (s) s = verify_steps<Ops>(c);
+  if (s) s = verify_batch<Ops>(c);
   if (s) s = verify_disjoint_buffers(c);
   if (s) s = verify_flow(c);
   return s;
 }
 
 /// Verifies all that is behind the header, as long as there is work left.
-inline status verify_sections(const file_sections& sections, work_budget& work, const format::Model*& root) {
-  status s = verify_table(sections.table, work, root);
-  if (!s) return s;
-  const std::uint32_t variants = count_of(root->variants());
-  if (variants == 0) return status_code::bad_structure;
-  for (std::uint32_t i = 0; i < variants; ++i) {
-    s = verify_variant(*root->variants()->Get(i), sections.weights, work);
-    if (!s) return s;
+template <class Ops>
+status verify_sections(const file_sections& sections, work_budget& work, model_view& view) {
+  status s = read_table(sections.table, work, view);
+  for (int i = 0; s && i < view.variant_count(); ++i) {
+    s = verify_variant<Ops>(view.variant(i), sections.weights, work);
   }
-  return {};
+  return s;
+}
+
+template <class Ops>
+status open_as(span<const std::byte> bytes, model& out, open_options options) {
+  file_sections sections;
+  status s = read_header(bytes, options.check_hash, sections);
+  if (!s) return s;
+  work_budget work = work_budget::of_file(sections.table.size(), sections.weights.size());
+  model_view view;
+  s = verify_sections<Ops>(sections, work, view);
+  if (s) out = model(view, sections.weights);
+  return s;
 }
 
 }
@@ -55,15 +64,13 @@ inline status verify_sections(const file_sections& sections, work_budget& work, 
 /// files too take at most a time that is linear in their bytes. On failure `out` is unchanged, and the status names the
 /// step, tensor, buffer or port at fault.
 [[nodiscard]] inline status open(span<const std::byte> bytes, model& out, open_options options = {}) {
-  impl::file_sections sections;
-  status s = impl::read_header(bytes, options.check_hash, sections);
-  if (!s) return s;
-  impl::work_budget work = impl::work_budget::of_file(sections.table.size(), sections.weights.size());
-  const format::Model* root = nullptr;
-  s = impl::verify_sections(sections, work, root);
-  if (!s) return s;
-  out = model(root, sections.weights);
-  return {};
+  return impl::open_as<all_ops>(bytes, out, options);
+}
+/// The same for sessions of one settings type: the program has no code for other operators than `Settings::ops`, and
+/// files with others are refused with unsupported_op.
+template <class Settings>
+[[nodiscard]] status open(span<const std::byte> bytes, model& out, open_options options = {}) {
+  return impl::open_as<typename Settings::ops>(bytes, out, options);
 }
 NSK_END
 #include <netsuke/core/restore_macros.hpp>

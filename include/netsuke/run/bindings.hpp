@@ -3,7 +3,7 @@
 /// Blocks of the caller that stand in for inputs and outputs.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/bytes.hpp>
-#include <netsuke/core/packing.hpp>
+#include <netsuke/format/packing.hpp>
 #include <netsuke/core/status.hpp>
 #include <netsuke/model/model.hpp>
 

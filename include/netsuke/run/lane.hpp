@@ -3,7 +3,7 @@
 /// The loop of one lane over the tiles of one step. Where tiles come from decides who else works: run/serial.hpp,
 /// jobs.hpp, budget.hpp.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/plan/bound_step.hpp>
+#include <netsuke/run/bound_step.hpp>
 #include <netsuke/simd/float_env.hpp>
 
 NSK_BEGIN
@@ -12,9 +12,9 @@ namespace run_impl {
 /// Runs tiles until `tiles.take()` answers -1. Sets the floating-point mode that equal bits need and restores the
 /// caller's.
 template <class Settings, class Tiles>
-NSK_NOINLINE void run_lane(const plan::memory_map& memory, const step_view& step, std::byte* scratch, Tiles& tiles) {
+NSK_NOINLINE void run_lane(const impl::memory_map& memory, const step_view& step, std::byte* scratch, Tiles& tiles) {
   const float_environment mode;
-  const plan::bound_step<Settings> bound(memory, step);
+  const impl::bound_step<Settings> bound(memory, step);
   for (std::int32_t tile = tiles.take(); tile >= 0; tile = tiles.take()) bound.run(tile, scratch);
 }
 

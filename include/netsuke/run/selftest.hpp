@@ -8,14 +8,14 @@ NSK_BEGIN
 namespace run_impl {
 
 /// Equal bits, or for floats a difference of at most `tolerance`.
-inline bool outputs_agree(span<const std::byte> actual, const flatbuffers::Vector<std::uint8_t>& expected, dtype type,
+inline bool outputs_agree(span<const std::byte> actual, span<const std::uint8_t> expected, dtype type,
                           float tolerance) {
-  if (std::memcmp(actual.data(), expected.Data(), actual.size()) == 0) return true;
+  if (std::memcmp(actual.data(), expected.data(), actual.size()) == 0) return true;
   if (type != dtype::float32 || !(tolerance > 0)) return false;
   for (std::size_t i = 0; i < actual.size(); i += sizeof(float)) {
     float a, b;
     std::memcpy(&a, actual.data() + i, sizeof a);
-    std::memcpy(&b, expected.Data() + i, sizeof b);
+    std::memcpy(&b, expected.data() + i, sizeof b);
     const float difference = a > b ? a - b : b - a;
     if (!(difference <= tolerance) && std::memcmp(&a, &b, sizeof a) != 0) return false;
   }
@@ -33,19 +33,19 @@ template <class Settings>
   const variant_view v = net.variant();
   if (v.check_count() == 0) return status_code::no_check_vectors;
   for (int i = 0; i < v.check_count(); ++i) {
-    const format::CheckVector* check = v.table()->checks()->Get(static_cast<std::uint32_t>(i));
+    const check_view check = v.check(i);
     for (int k = 0; k < net.input_count(); ++k) {
       const span<std::byte> input = net.input_bytes(k);
       if (input.empty()) return {status_code::not_bindable, k};
-      std::memcpy(input.data(), check->inputs()->Get(static_cast<std::uint32_t>(k))->data()->Data(), input.size());
+      std::memcpy(input.data(), check.input(k).data(), input.size());
     }
     net.reset();
     net.seed(0);
     if (v.batch() != 0) static_cast<void>(net.set_batch(v.batch()));
     net.run();
     for (int k = 0; k < net.output_count(); ++k) {
-      const auto* expected = check->outputs()->Get(static_cast<std::uint32_t>(k))->data();
-      if (!run_impl::outputs_agree(net.output_bytes(k), *expected, net.output_info(k).type(), check->tolerance())) {
+      if (!run_impl::outputs_agree(net.output_bytes(k), check.output(k), net.output_info(k).type(),
+                                   check.tolerance())) {
         return {status_code::check_failed, k};
       }
     }

@@ -8,9 +8,9 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <cstring>
 #include <utility>
-#include <netsuke/core/settings.hpp>
+#include <netsuke/run/settings.hpp>
 #include <netsuke/core/status.hpp>
-#include <netsuke/plan/work.hpp>
+#include <netsuke/ops/every_op.hpp>
 #include <netsuke/run/bindings.hpp>
 #include <netsuke/run/budget.hpp>
 #include <netsuke/run/impl/requirements.hpp>
@@ -314,7 +314,7 @@ class session {
     return {};
   }
 
-  plan::memory_map memory() const {
+  impl::memory_map memory() const {
     return {m_variant, m_weights, m_arena, m_inputs.table(), m_outputs.table(), settings::bindable_ports,
             &m_flags,  m_random,  m_rows};
   }
@@ -404,7 +404,7 @@ class session {
     run_impl::work_left left{amount.macs};
     for (bool any = false; m_step < step_count(); any = true) {
       const step_view s = m_variant.step(m_step);
-      const std::uint64_t of_tile = plan::work_of(s) / static_cast<std::uint64_t>(s.tile_count());
+      const std::uint64_t of_tile = impl::work_of(s) / static_cast<std::uint64_t>(s.tile_count());
       const std::int32_t count = tiles_of(s), taken = left.take(of_tile, count - m_tile, !any);
       if (taken == 0) return false;
       const std::int32_t end = m_tile + taken;

@@ -3,7 +3,7 @@
 /// Recurrent state: dense blocks in the arena that survive from run to run, and snapshots of them.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstring>
-#include <netsuke/plan/bind.hpp>
+#include <netsuke/ops/impl/memory_map.hpp>
 
 NSK_BEGIN
 namespace run_impl {
@@ -16,7 +16,7 @@ inline std::size_t state_bytes(const variant_view& v) {
 }
 
 /// Gives every state its initial value: the file's constant, or zeros.
-inline void reset_states(const plan::memory_map& m) {
+inline void reset_states(const impl::memory_map& m) {
   for (int i = 0; i < m.variant.state_count(); ++i) {
     const state_view state = m.variant.state(i);
     if (state.has_initial()) {
@@ -28,7 +28,7 @@ inline void reset_states(const plan::memory_map& m) {
 }
 
 /// Makes what the run wrote the states of the next one.
-inline void commit_states(const plan::memory_map& m) {
+inline void commit_states(const impl::memory_map& m) {
   for (int i = 0; i < m.variant.state_count(); ++i) {
     const state_view state = m.variant.state(i);
     std::byte* const target = m.data(state.tensor());
@@ -37,7 +37,7 @@ inline void commit_states(const plan::memory_map& m) {
   }
 }
 
-inline void save_states(const plan::memory_map& m, std::byte* to) {
+inline void save_states(const impl::memory_map& m, std::byte* to) {
   for (int i = 0; i < m.variant.state_count(); ++i) {
     const tensor_info t = m.variant.state(i).tensor();
     std::memcpy(to, m.data(t), t.bytes());
@@ -45,7 +45,7 @@ inline void save_states(const plan::memory_map& m, std::byte* to) {
   }
 }
 
-inline void load_states(const plan::memory_map& m, const std::byte* from) {
+inline void load_states(const impl::memory_map& m, const std::byte* from) {
   for (int i = 0; i < m.variant.state_count(); ++i) {
     const tensor_info t = m.variant.state(i).tensor();
     std::memcpy(m.data(t), from, t.bytes());

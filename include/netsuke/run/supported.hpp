@@ -2,7 +2,7 @@
 #pragma once
 /// What a session of a settings type can run.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/core/settings.hpp>
+#include <netsuke/run/settings.hpp>
 #include <netsuke/core/status.hpp>
 #include <netsuke/model/model.hpp>
 
@@ -18,13 +18,17 @@ inline int lanes_in(const variant_view& v, std::size_t bytes) {
   return static_cast<int>(lanes < most ? lanes : most);
 }
 
+inline bool uses_winograd(const step_view& s) {
+  return s.op() == op::conv_2d && s.params<op::conv_2d>().algorithm != conv_algorithm::direct;
+}
+
 /// Returns whether the settings list all that the variant needs.
 template <class Settings>
 status supported(const variant_view& variant) {
   for (int i = 0; i < variant.step_count(); ++i) {
     const step_view step = variant.step(i);
     if (!Settings::ops::has(step.op())) return {status_code::unsupported_op, i};
-    if (!Settings::winograd && step.algorithm() != conv_algorithm::direct) return {status_code::unsupported_op, i};
+    if (!Settings::winograd && uses_winograd(step)) return {status_code::unsupported_op, i};
     if (!Settings::functions::has(step.epilogue().fn)) return {status_code::unsupported_function, i};
   }
   return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "compile/compile.hpp"
-#include <netsuke/core/packing.hpp>
+#include <netsuke/format/packing.hpp>
 #include <netsuke/model/open.hpp>
 #include "errors.hpp"
 #include "passes/batch.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "edit/parts.hpp"
 #include <cstring>
-#include <netsuke/model/file_header.hpp>
+#include <netsuke/format/file_header.hpp>
 #include "errors.hpp"
 #include "suggest.hpp"
 #include "write/file.hpp"

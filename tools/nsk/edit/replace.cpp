@@ -24,26 +24,24 @@ packed_constant describe(const step_view& s) {
   packed_constant c;
   c.outputs = y.shape()[y.shape().size() - 1];
   const std::int64_t inputs = x.shape()[x.shape().size() - 1];
-  switch (s.op()) {
-    case op::conv_2d: {
-      const window w = s.window();
-      c.algorithm = s.algorithm();
-      c.groups = static_cast<std::int64_t>(s.groups());
-      c.shape = {c.outputs, w.kernel_h, w.kernel_w, inputs / c.groups};
-      c.depth = w.kernel_h * w.kernel_w * (inputs / c.groups);
-      c.outputs /= c.groups;
-      return c;
-    }
-    case op::depthwise_conv_2d:
-      c.shape = {c.outputs, s.window().kernel_h, s.window().kernel_w};
-      c.depth = s.window().kernel_h * s.window().kernel_w;
-      return c;
-    case op::fully_connected:
-      c.shape = {c.outputs, inputs};
-      c.depth = inputs;
-      return c;
-    default: refuse("these packed weights belong to a step that cannot take others.");
+  if (s.op() == op::conv_2d) {
+    const conv_2d_params p = s.params<op::conv_2d>();
+    c.algorithm = p.algorithm;
+    c.groups = p.groups;
+    c.shape = {c.outputs, p.w.kernel_h, p.w.kernel_w, inputs / c.groups};
+    c.depth = p.w.kernel_h * p.w.kernel_w * (inputs / c.groups);
+    c.outputs /= c.groups;
+  } else if (s.op() == op::depthwise_conv_2d) {
+    const window w = s.params<op::depthwise_conv_2d>().w;
+    c.shape = {c.outputs, w.kernel_h, w.kernel_w};
+    c.depth = w.kernel_h * w.kernel_w;
+  } else if (s.op() == op::fully_connected) {
+    c.shape = {c.outputs, inputs};
+    c.depth = inputs;
+  } else {
+    refuse("these packed weights belong to a step that cannot take others.");
   }
+  return c;
 }
 
 std::int64_t floats_of(const packed_constant& c) {
@@ -99,8 +97,8 @@ void expect(const std::string& name, const array& values, element type, const sh
 /// The step that reads tensor `t` as packed weights.
 step_view reader_of(const variant_view& v, int t) {
   for (int i = 0; i < v.step_count(); ++i)
-    for (const std::uint32_t input : *v.table()->steps()->Get(static_cast<std::uint32_t>(i))->inputs())
-      if (input == static_cast<std::uint32_t>(t)) return v.step(i);
+    for (int k = 0; k < v.step(i).input_count(); ++k)
+      if (v.step(i).input_index(k) == static_cast<std::uint32_t>(t)) return v.step(i);
   refuse("no step reads these weights.");
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 /// Attributes of ONNX's RNN, GRU and LSTM, read once for the reference evaluator and the canonicalisation.
 #include <vector>
-#include <netsuke/core/op.hpp>
+#include <netsuke/format/params.hpp>
 #include "graph/graph.hpp"
 
 namespace nsk::tool {

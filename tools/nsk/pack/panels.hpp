@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Packs weights into the panels that the kernels read (netsuke/core/packing.hpp; docs/format.md draws them).
+/// Packs weights into the panels that the kernels read (netsuke/format/packing.hpp; docs/format.md draws them).
 #include <algorithm>
 #include <vector>
-#include <netsuke/core/packing.hpp>
+#include <netsuke/format/packing.hpp>
 
 namespace nsk::tool {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Winograd's transform of convolution weights.
-#include <netsuke/core/op.hpp>
+#include <netsuke/format/params.hpp>
 
 namespace nsk::tool {
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>
-#include <netsuke/kernels/impl/resize_scratch.hpp>
-#include <netsuke/kernels/scratch.hpp>
-#include <netsuke/plan/tiles.hpp>
+#include <netsuke/format/scratch.hpp>
+#include <netsuke/format/tiles.hpp>
 #include "planner/planner.hpp"
 
 namespace nsk::tool {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 #include <utility>
-#include <netsuke/core/packing.hpp>
+#include <netsuke/format/packing.hpp>
 #include "planner/planner.hpp"
 
 namespace nsk::tool {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include <netsuke/core/packing.hpp>
+#include <netsuke/format/packing.hpp>
 #include "profile/references.hpp"
 
 #include "resolve/infer.hpp"

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include <netsuke/plan/work.hpp>
+#include <netsuke/ops/every_op.hpp>
+#include "ops/step_facts.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -29,12 +30,11 @@ bool is_costly(function f) {
 }
 
 std::string kind_of_product(const step_view& s, const tile_space& space) {
-  if (s.op() == op::conv_2d && s.algorithm() == conv_algorithm::winograd4) return "winograd4";
-  if (s.op() == op::conv_2d && s.algorithm() == conv_algorithm::winograd2) return "winograd2";
-  if (s.op() == op::conv_2d && s.groups() > 1) return "grouped";
+  if (algorithm_of(s) != conv_algorithm::direct) return variety_of(s);
+  if (groups_of(s) > 1) return "grouped";
   if (space.rows * space.pixels < gemv_rows) return "gemv";
-  const window w = s.window();
-  return w.kernel_h * w.kernel_w > 1 ? "conv" : "pointwise";
+  const std::optional<window> w = window_of(s);
+  return w && w->kernel_h * w->kernel_w > 1 ? "conv" : "pointwise";
 }
 
 /// Whether neighbours of the result are no neighbours in what a copy reads, or hardly any: then it moves element by
@@ -59,8 +59,7 @@ std::string kind_of(const step_view& s, const tile_space& space) {
     case op::resize_2d: return "resize";
     case op::softmax: return "softmax";
     case op::unary: return is_costly(s.epilogue().fn) ? "function" : "elementwise";
-    case op::binary:
-      return static_cast<binary_kind>(s.binary()->kind()) == binary_kind::pow ? "function" : "elementwise";
+    case op::binary: return s.params<op::binary>().kind == binary_kind::pow ? "function" : "elementwise";
     default: return moves_single_elements(s) ? "shuffle" : "copy";
   }
 }
@@ -87,7 +86,7 @@ step_work describe_work(const step_view& s) {
   const tile_space space = tile_space_of(output.shape().data(), output.rank());
   step_work w;
   w.kind = kind_of(s, space);
-  w.depth = static_cast<double>(nsk::plan::taps_of(s));
+  w.depth = static_cast<double>(nsk::impl::taps_of(s));
   w.rows = static_cast<double>(space.rows * space.pixels);
   w.columns = static_cast<double>(s.macs() > 0 ? (space.channels + 7) / 8 * 8 : space.channels);
   if (w.kind == "elementwise" || w.kind == "function" || w.kind == "copy" || w.kind == "shuffle") {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 #include <vector>
-#include <netsuke/core/op.hpp>
+#include <netsuke/format/params.hpp>
 #include <netsuke/core/tensor.hpp>
 #include "graph/array.hpp"
 #include "graph/facts.hpp"

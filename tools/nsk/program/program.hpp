@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-#include <netsuke/core/op.hpp>
+#include <netsuke/format/params.hpp>
 #include "graph/graph.hpp"
 
 namespace nsk::tool {

@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "ops/step_facts.hpp"
 #include "program/plan.hpp"
 
 namespace nsk::tool {
@@ -52,28 +53,12 @@ json port(const port_view& p) {
   return result;
 }
 
-std::string algorithm_of(const step_view& s) {
-  if (s.op() == op::conv_2d) {
-    constexpr const char* names[] = {"direct", "winograd4", "winograd2"};
-    return names[static_cast<std::size_t>(s.algorithm())];
-  }
-  if (s.op() == op::pool_2d) return format::EnumNamePoolKind(s.pool_2d()->kind());
-  if (s.op() == op::binary) return format::EnumNameBinaryKind(s.binary()->kind());
-  if (s.op() == op::reduce) return format::EnumNameReduceKind(s.reduce()->kind());
-  if (s.op() == op::compare) return format::EnumNameCompareKind(s.compare()->kind());
-  if (s.op() == op::arithmetic) return format::EnumNameArithmeticKind(s.arithmetic()->kind());
-  if (s.op() == op::recurrent) return format::EnumNameRecurrentKind(s.recurrent()->kind());
-  if (s.op() == op::arg_reduce) return format::EnumNameArgReduceKind(s.arg_reduce()->kind());
-  if (s.op() == op::random) return format::EnumNameRandomKind(s.random()->kind());
-  return "";
-}
-
-json window_of(const step_view& s) {
-  if (!s.window_table()) return nullptr;
-  const window w = s.window();
-  return {{"kernel", {w.kernel_h, w.kernel_w}},
-          {"stride", {w.stride_h, w.stride_w}},
-          {"dilation", {w.dilation_h, w.dilation_w}}};
+json describe_window(const step_view& s) {
+  const std::optional<window> w = window_of(s);
+  if (!w) return nullptr;
+  return {{"kernel", {w->kernel_h, w->kernel_w}},
+          {"stride", {w->stride_h, w->stride_w}},
+          {"dilation", {w->dilation_h, w->dilation_w}}};
 }
 
 json step(const step_view& s) {
@@ -90,11 +75,10 @@ json step(const step_view& s) {
     outputs.push_back({{"name", s.output(i).name()}, {"shape", list(s.output(i).shape())}});
   }
   const tile_size tile = s.tile();
-  json result = {
-      {"index", s.index()}, {"name", s.name()}, {"operator", name_of(s.op())}, {"algorithm", algorithm_of(s)}};
+  json result = {{"index", s.index()}, {"name", s.name()}, {"operator", name_of(s.op())}, {"algorithm", variety_of(s)}};
   result["function"] = name_of(s.epilogue().fn);
-  result["window"] = window_of(s);
-  result["groups"] = s.groups();
+  result["window"] = describe_window(s);
+  result["groups"] = groups_of(s);
   result["residual"] = s.epilogue().residual >= 0;
   result["inputs"] = inputs;
   result["outputs"] = outputs;
@@ -106,7 +90,7 @@ json step(const step_view& s) {
   result["scratch_bytes"] = s.scratch_bytes();
   const double tile_macs = static_cast<double>(s.macs()) * describe_work(s).largest_tile;
   result["longest_tile_macs"] = static_cast<std::uint64_t>(tile_macs + 0.5);
-  result["longest_tile_us"] = tile_macs / (usual_macs_per_us * static_cast<double>(algorithm_gain(s.algorithm())));
+  result["longest_tile_us"] = tile_macs / (usual_macs_per_us * static_cast<double>(algorithm_gain(algorithm_of(s))));
   return result;
 }
 

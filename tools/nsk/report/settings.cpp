@@ -2,6 +2,7 @@
 #include "report/inspect.hpp"
 
 #include "errors.hpp"
+#include "ops/step_facts.hpp"
 
 namespace nsk::tool {
 
@@ -28,38 +29,12 @@ std::string settings_source(const model& m, const std::string& name) {
       const step_view s = m.variant(v).step(i);
       ops[static_cast<int>(s.op())] = true;
       functions[static_cast<int>(s.epilogue().fn)] = true;
-      winograd = winograd || (s.op() == op::conv_2d && s.algorithm() != conv_algorithm::direct);
+      winograd = winograd || (algorithm_of(s) != conv_algorithm::direct);
     }
   }
-  constexpr const char* op_names[] = {"none",
-                                      "conv_2d",
-                                      "depthwise_conv_2d",
-                                      "fully_connected",
-                                      "pack_panels",
-                                      "mat_mul",
-                                      "pool_2d",
-                                      "unary",
-                                      "binary",
-                                      "copy",
-                                      "fill",
-                                      "resize_2d",
-                                      "reduce",
-                                      "softmax",
-                                      "cast",
-                                      "compare",
-                                      "select",
-                                      "arithmetic",
-                                      "gather",
-                                      "gather_elements",
-                                      "arg_reduce",
-                                      "top_k",
-                                      "non_max_suppression",
-                                      "layer_normalization",
-                                      "local_response_normalization",
-                                      "recurrent",
-                                      "random",
-                                      "tree_ensemble"};
-  static_assert(sizeof op_names / sizeof *op_names == op_count, "every operator has a name");
+#define NSK_IDENTIFIER(name, Table) #name,
+  constexpr const char* op_names[] = {"none", NSK_OP_LIST(NSK_IDENTIFIER)};
+#undef NSK_IDENTIFIER
   auto join = [](const char* scope, const bool* wanted, int count, auto&& name) {
     std::string text;
     for (int i = 0; i < count; ++i)

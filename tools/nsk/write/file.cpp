@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#define NSK_FORMAT_BUILDERS
 #include "write/file.hpp"
 #include <cstdlib>
 #include <cstring>
-#include <netsuke/model/file_header.hpp>
-#include <netsuke/model/impl/netsuke_generated.hpp>
-#include <netsuke/model/impl/verify_context.hpp>
+#include <netsuke/format/file_header.hpp>
+#include <netsuke/format/limits.hpp>
+#include <netsuke/format/packing.hpp>
+#include "write/generated/netsuke_builders.hpp"
 #include "write/table_json.hpp"
 #include "errors.hpp"
 

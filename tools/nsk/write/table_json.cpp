@@ -5,10 +5,10 @@
 #include <cstring>
 #include <limits>
 #include <map>
-#include <netsuke/model/impl/flatbuffers_assert.hpp>
+#include <netsuke/format/impl/flatbuffers_assert.hpp>
 #include <flatbuffers/flatbuffers.h>
 #include <flatbuffers/reflection_generated.h>
-#include "write/schema_bytes.hpp"
+#include "write/generated/schema_bytes.hpp"
 #include "errors.hpp"
 
 namespace nsk::tool {

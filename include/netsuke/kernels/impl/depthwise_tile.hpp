@@ -6,7 +6,7 @@
 /// multiply zeros.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
-#include <netsuke/core/packing.hpp>
+#include <netsuke/format/packing.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/epilogue.hpp>
 #include <netsuke/simd/vec.hpp>

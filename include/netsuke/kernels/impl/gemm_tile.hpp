@@ -6,7 +6,7 @@
 /// bits depend neither on the tile's size nor on the width of the registers.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
-#include <netsuke/core/packing.hpp>
+#include <netsuke/format/packing.hpp>
 #include <netsuke/kernels/epilogue.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>

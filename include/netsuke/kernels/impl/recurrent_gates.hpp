@@ -6,7 +6,7 @@
 /// Order of operations: a gate's argument is input + product, then with a peephole fma(p, c, .), then clipped; h(c) is
 /// not. lstm: c = fma(f, c, i * g), clipped by a limit of its own, h = o * h(c). gru: h = fma(z, h, (1 - z) * g).
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/core/packing.hpp>
+#include <netsuke/format/packing.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/math/functions.hpp>
 #include <netsuke/simd/begin.hpp>

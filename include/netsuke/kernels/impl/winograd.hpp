@@ -8,7 +8,7 @@
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/gemm.hpp>
 #include <netsuke/kernels/impl/winograd_tile.hpp>
-#include <netsuke/kernels/scratch.hpp>
+#include <netsuke/format/scratch.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN

@@ -8,9 +8,9 @@ NSK_BEGIN
 namespace impl {
 
 /// A tensor that fills a buffer of its own kind and number: what binding memory of the caller relies on.
-NSK_COLD inline bool owns_buffer(const tensor_info& t, storage where, std::uint32_t number) {
-  return t.where() == where && t.port() == static_cast<int>(number) && t.offset() == 0 &&
-         t.buffer_bytes() == t.bytes() && t.arrangement() == packing::plain && is_dense(t.view(nullptr));
+NSK_COLD inline bool owns_buffer(const tensor_info& t, storage where, int number) {
+  return t.where() == where && t.port() == number && t.offset() == 0 && t.buffer_bytes() == t.bytes() && is_plain(t) &&
+         is_dense(t);
 }
 
 /// Source axes are a permutation that takes the source shape to the physical one; without axes only the element counts
@@ -43,84 +43,85 @@ NSK_COLD inline bool hints_agree(const port_view& p) {
 }
 
 NSK_COLD inline status verify_ports(const verify_context& c) {
-  const format::Variant& v = *c.variant.table();
+  const variant_view& v = c.variant;
   for (const bool is_input : {true, false}) {
-    const auto* ports = is_input ? v.inputs() : v.outputs();
-    for (std::uint32_t i = 0; i < count_of(ports); ++i) {
-      const status bad{status_code::bad_port, static_cast<std::int32_t>(i)};
-      if (ports->Get(i)->tensor() >= c.tensors()) return bad;
-      const port_view p(&v, ports->Get(i));
+    const int count = is_input ? v.input_count() : v.output_count();
+    for (int i = 0; i < count; ++i) {
+      const status bad{status_code::bad_port, i};
+      const port_view p = is_input ? v.input(i) : v.output(i);
+      if (p.tensor_index() >= c.tensors()) return bad;
       const tensor_info t = p.tensor();
       if (!owns_buffer(t, is_input ? storage::input : storage::output, i) || !axes_agree(p) || !hints_agree(p))
         return bad;
-      const bool lives = is_input ? t.first_step() == 0 : t.last_step() == c.variant.step_count();
+      const bool lives = is_input ? t.first_step() == 0 : t.last_step() == v.step_count();
       if (!lives) return bad;
     }
   }
   return {};
 }
 
+/// Whether `t` can be what a run leaves behind for `state`.
+NSK_COLD inline bool can_be_next(const tensor_info& t, const tensor_info& state, int end) {
+  if (t.buffer() != state.buffer() &&
+      (t.where() == storage::constant || t.where() == storage::state || t.last_step() != end))
+    return false;
+  return t.type() == state.type() && same_shape(t, state) && is_dense(t) && is_plain(t);
+}
+
 NSK_COLD inline status verify_states(const verify_context& c) {
-  const format::Variant& v = *c.variant.table();
   const int end = c.variant.step_count();
-  for (std::uint32_t i = 0; i < count_of(v.states()); ++i) {
-    const status bad{status_code::bad_state, static_cast<std::int32_t>(i)};
-    const format::State* s = v.states()->Get(i);
-    if (s->tensor() >= c.tensors() || s->next() >= c.tensors()) return bad;
-    const tensor_info t(&v, s->tensor()), next(&v, s->next());
+  for (int i = 0; i < c.variant.state_count(); ++i) {
+    const status bad{status_code::bad_state, i};
+    const state_view s = c.variant.state(i);
+    if (s.tensor_index() >= c.tensors() || s.next_index() >= c.tensors()) return bad;
+    const tensor_info t = s.tensor();
     if (!owns_buffer(t, storage::state, i) || t.first_step() != 0 || t.last_step() != end) return bad;
-    const bool same_place = next.buffer() == t.buffer();
-    if (!same_place && (next.where() == storage::constant || next.where() == storage::state || next.last_step() != end))
-      return bad;
-    if (next.type() != t.type() || !same_shape(next.view(nullptr), t.view(nullptr)) || !is_dense(next.view(nullptr)))
-      return bad;
-    if (next.arrangement() != packing::plain) return bad;
-    if (s->initial() < -1) return bad;
-    if (s->initial() < 0) continue;
-    const auto initial_index = static_cast<std::uint32_t>(s->initial());
-    if (initial_index >= c.tensors()) return bad;
-    const tensor_info initial(&v, initial_index);
-    if (initial.where() != storage::constant || initial.type() != t.type() || initial.arrangement() != packing::plain)
-      return bad;
-    if (!same_shape(initial.view(nullptr), t.view(nullptr)) || !is_dense(initial.view(nullptr))) return bad;
+    if (!can_be_next(s.next(), t, end) || s.initial_index() < -1) return bad;
+    if (!s.has_initial()) continue;
+    if (static_cast<std::uint32_t>(s.initial_index()) >= c.tensors()) return bad;
+    const tensor_info initial = s.initial();
+    if (initial.where() != storage::constant || initial.type() != t.type() || !is_plain(initial)) return bad;
+    if (!same_shape(initial, t) || !is_dense(initial)) return bad;
   }
   return {};
 }
 
+/// Number of the buffer that belongs to port or state `index`, -1 where there are only `count`.
+template <class Port>
+std::int64_t owned_buffer(std::uint32_t index, int count, const Port& port) {
+  return index < static_cast<std::uint32_t>(count) ? std::int64_t{port(static_cast<int>(index)).tensor().buffer()} : -1;
+}
+
 /// Every buffer of an input, output or state belongs to the one that it names.
 NSK_COLD inline status verify_owners(const verify_context& c) {
-  const format::Variant& v = *c.variant.table();
-  for (std::uint32_t i = 0; i < v.buffers()->size(); ++i) {
-    const format::Buffer* b = v.buffers()->Get(i);
+  const variant_view& v = c.variant;
+  for (int i = 0; i < v.buffer_count(); ++i) {
+    const buffer_view b = v.buffer(i);
     std::int64_t owner = i;
-    const auto port_owner = [&](const auto* ports) -> std::int64_t {
-      return b->index() < count_of(ports) ? std::int64_t{v.tensors()->Get(ports->Get(b->index())->tensor())->buffer()}
-                                          : -1;
-    };
-    switch (b->storage()) {
-      case format::Storage::input: owner = port_owner(v.inputs()); break;
-      case format::Storage::output: owner = port_owner(v.outputs()); break;
-      case format::Storage::state: owner = port_owner(v.states()); break;
-      default: break;
+    switch (b.where()) {
+      case storage::input: owner = owned_buffer(b.port(), v.input_count(), [&](int k) { return v.input(k); }); break;
+      case storage::output: owner = owned_buffer(b.port(), v.output_count(), [&](int k) { return v.output(k); }); break;
+      case storage::state: owner = owned_buffer(b.port(), v.state_count(), [&](int k) { return v.state(k); }); break;
+      case storage::constant:
+      case storage::arena: break;
     }
-    if (owner != i) return {status_code::bad_buffer, static_cast<std::int32_t>(i)};
+    if (owner != i) return {status_code::bad_buffer, i};
   }
   return {};
 }
 
 NSK_COLD inline status verify_checks(const verify_context& c) {
-  const format::Variant& v = *c.variant.table();
-  for (std::uint32_t i = 0; i < count_of(v.checks()); ++i) {
-    const status bad{status_code::bad_check, static_cast<std::int32_t>(i)};
-    const format::CheckVector* check = v.checks()->Get(i);
-    if (count_of(check->inputs()) != count_of(v.inputs()) || count_of(check->outputs()) != count_of(v.outputs()))
-      return bad;
-    if (!(check->tolerance() >= 0)) return bad;
-    for (std::uint32_t k = 0; k < count_of(check->inputs()); ++k) {
-      if (count_of(check->inputs()->Get(k)->data()) != c.variant.input(static_cast<int>(k)).bytes()) return bad;
+  const variant_view& v = c.variant;
+  for (int i = 0; i < v.check_count(); ++i) {
+    const status bad{status_code::bad_check, i};
+    const check_view check = v.check(i);
+    if (check.input_count() != v.input_count() || check.output_count() != v.output_count()) return bad;
+    if (!(check.tolerance() >= 0)) return bad;
+    for (int k = 0; k < v.input_count(); ++k) {
+      if (check.input(k).size() != v.input(k).bytes()) return bad;
     }
-    for (std::uint32_t k = 0; k < count_of(check->outputs()); ++k) {
-      if (count_of(check->outputs()->Get(k)->data()) != c.variant.output(static_cast<int>(k)).bytes()) return bad;
+    for (int k = 0; k < v.output_count(); ++k) {
+      if (check.output(k).size() != v.output(k).bytes()) return bad;
     }
   }
   return {};

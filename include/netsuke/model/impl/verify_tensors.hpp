@@ -3,6 +3,7 @@
 /// Second part of the verifier: buffers inside their memory, disjoint while they live, and tensors inside their
 /// buffers.
 #include <netsuke/core/hide_macros.hpp>
+#include <netsuke/format/file_header.hpp>
 #include <netsuke/model/impl/region.hpp>
 #include <netsuke/model/impl/verify_context.hpp>
 
@@ -16,20 +17,20 @@ NSK_COLD inline bool fits(std::uint64_t offset, std::uint64_t bytes, std::uint64
 }
 
 NSK_COLD inline status verify_memory(const verify_context& c) {
-  const format::Variant& v = *c.variant.table();
+  const std::uint64_t shared = c.variant.stored_shared_bytes(), lane = c.variant.stored_lane_bytes();
   const auto sane = [](std::uint64_t bytes) {
     return bytes % arena_alignment == 0 && bytes <= std::uint64_t{max_extent};
   };
-  if (!sane(v.arena_bytes()) || v.arena_bytes() < over_read || !sane(v.lane_bytes())) return status_code::bad_buffer;
-  if (v.arena_bytes() > std::uint64_t{max_memory} || v.lane_bytes() > std::uint64_t{max_memory})
-    return status_code::memory_unreachable;
-  for (std::uint32_t i = 0; i < v.buffers()->size(); ++i) {
-    const format::Buffer* b = v.buffers()->Get(i);
-    const status bad{status_code::bad_buffer, static_cast<std::int32_t>(i)};
-    if (b->storage() > format::Storage::MAX || b->offset() % arena_alignment != 0) return bad;
-    const bool constant = b->storage() == format::Storage::constant;
-    if (!fits(b->offset(), b->bytes(), constant ? c.weights.size() : v.arena_bytes())) return bad;
-    if (!constant && (b->first_step() > b->last_step() || b->last_step() > c.steps())) return bad;
+  if (!sane(shared) || shared < over_read || !sane(lane)) return status_code::bad_buffer;
+  if (shared > std::uint64_t{max_memory} || lane > std::uint64_t{max_memory}) return status_code::memory_unreachable;
+  const auto steps = static_cast<std::uint32_t>(c.variant.step_count());
+  for (int i = 0; i < c.variant.buffer_count(); ++i) {
+    const buffer_view b = c.variant.buffer(i);
+    const status bad{status_code::bad_buffer, i};
+    if (!is_known(b.where()) || b.offset() % arena_alignment != 0) return bad;
+    const bool constant = b.where() == storage::constant;
+    if (!fits(b.offset(), b.bytes(), constant ? c.weights.size() : shared)) return bad;
+    if (!constant && (b.first_step() > b.last_step() || b.last_step() > steps)) return bad;
   }
   return {};
 }
@@ -39,8 +40,8 @@ struct placed_buffer {
   std::uint64_t begin = 0, end = 0;
   std::uint32_t first = 0, last = 0;
 
-  static placed_buffer of(const format::Buffer* b) {
-    return {b->offset(), b->offset() + b->bytes(), b->first_step(), b->last_step()};
+  static placed_buffer of(const buffer_view& b) {
+    return {b.offset(), b.offset() + b.bytes(), b.first_step(), b.last_step()};
   }
   bool meets(const placed_buffer& o) const {
     return begin < o.end && o.begin < end && first <= o.last && o.first <= last;
@@ -65,34 +66,34 @@ struct buffer_group {
   }
 };
 
-NSK_COLD inline bool in_arena(const format::Buffer* b) {
-  return b->storage() != format::Storage::constant && b->bytes() != 0;
-}
+NSK_COLD inline bool in_arena(const buffer_view& b) { return b.where() != storage::constant && b.bytes() != 0; }
 
 /// Whether buffers come in the order of their first steps.
-NSK_COLD inline bool sorted_by_first_step(const flatbuffers::Vector<flatbuffers::Offset<format::Buffer>>& buffers) {
+NSK_COLD inline bool sorted_by_first_step(const variant_view& v) {
   std::uint32_t last_first = 0;
-  for (std::uint32_t i = 0; i < buffers.size(); ++i) {
-    if (!in_arena(buffers.Get(i))) continue;
-    if (buffers.Get(i)->first_step() < last_first) return false;
-    last_first = buffers.Get(i)->first_step();
+  for (int i = 0; i < v.buffer_count(); ++i) {
+    const buffer_view b = v.buffer(i);
+    if (!in_arena(b)) continue;
+    if (b.first_step() < last_first) return false;
+    last_first = b.first_step();
   }
   return true;
 }
 
 /// Buffers that live at the same time do not overlap. Linear where buffers are sorted by first_step and live shortly.
 NSK_COLD inline status verify_disjoint_buffers(verify_context& c) {
-  const auto& buffers = *c.variant.table()->buffers();
-  const bool sorted = sorted_by_first_step(buffers);
-  for (std::uint32_t next = 0; next < buffers.size();) {
+  const int buffers = c.variant.buffer_count();
+  const bool sorted = sorted_by_first_step(c.variant);
+  for (int next = 0; next < buffers;) {
     buffer_group group;
-    for (std::uint32_t i = next; i < buffers.size(); ++i) {
+    for (int i = next; i < buffers; ++i) {
       if (!c.work.spend(search_work)) return status_code::too_complex;
-      if (!in_arena(buffers.Get(i))) continue;
-      const placed_buffer b = placed_buffer::of(buffers.Get(i));
+      const buffer_view stored = c.variant.buffer(i);
+      if (!in_arena(stored)) continue;
+      const placed_buffer b = placed_buffer::of(stored);
       if (sorted && group.count == buffer_group::capacity && b.first > group.last) break;
       if (!c.work.spend(buffer_work * static_cast<std::uint64_t>(group.count))) return status_code::too_complex;
-      if (group.meets(b)) return {status_code::buffers_overlap, static_cast<std::int32_t>(i)};
+      if (group.meets(b)) return {status_code::buffers_overlap, i};
       if (group.count == buffer_group::capacity) continue;
       group.add(b);
       next = i + 1;
@@ -103,46 +104,43 @@ NSK_COLD inline status verify_disjoint_buffers(verify_context& c) {
 }
 
 /// Shape, strides and border are such that all index arithmetic stays far from overflow.
-NSK_COLD inline bool is_possible(const format::Tensor& t) {
-  const std::uint32_t rank = t.shape()->size();
-  if (rank < 1 || rank > max_rank || t.strides()->size() != rank) return false;
-  if (t.type() > format::DataType::MAX || t.packing() > format::Packing::MAX) return false;
+NSK_COLD inline bool is_possible(const tensor_info& t) {
+  const span<const std::int32_t> shape = t.shape();
+  const span<const std::int64_t> strides = t.strides();
+  if (shape.size() < 1 || shape.size() > max_rank || strides.size() != shape.size()) return false;
+  if (!is_known(t.type()) || !is_known(t.arrangement())) return false;
   std::int64_t elements = 1;
-  for (std::uint32_t d = 0; d < rank; ++d) {
-    const std::int64_t length = t.shape()->Get(d), stride = t.strides()->Get(d);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const std::int64_t length = shape[d], stride = strides[d];
     if (length < 1 || elements > max_elements / length) return false;
     elements *= length;
-    constexpr std::int64_t widest_border = 2 * 0xffff;
-    if (stride > max_extent / (length + widest_border) || stride < -max_extent / (length + widest_border)) return false;
-    if (stride > PTRDIFF_MAX || stride < PTRDIFF_MIN) return false;
+    const std::int64_t most = max_extent / (length + 2 * max_border);
+    if (stride > most || stride < -most || stride > PTRDIFF_MAX || stride < PTRDIFF_MIN) return false;
   }
-  const format::Halo* h = t.halo();
-  const bool bordered = h && (h->top() | h->left() | h->bottom() | h->right()) != 0;
-  if (bordered && (rank < 3 || t.packing() != format::Packing::plain || t.type() != format::DataType::float32))
-    return false;
-  return true;
+  const halo h = t.border();
+  const bool bordered = (h.top | h.left | h.bottom | h.right) != 0;
+  return !bordered || (shape.size() >= 3 && is_float(t));
 }
 
 NSK_COLD inline status verify_tensors(const verify_context& c) {
-  const format::Variant& v = *c.variant.table();
-  for (std::uint32_t i = 0; i < v.tensors()->size(); ++i) {
+  const auto buffers = static_cast<std::uint32_t>(c.variant.buffer_count());
+  for (int i = 0; i < c.variant.tensor_count(); ++i) {
     if (!c.work.spend(tensor_work)) return status_code::too_complex;
-    const format::Tensor& table = *v.tensors()->Get(i);
-    const auto where = static_cast<std::int32_t>(i);
-    if (table.buffer() >= v.buffers()->size() || !is_possible(table)) return {status_code::bad_tensor, where};
-    const tensor_info t(&v, i);
-    if (t.offset() % static_cast<unsigned>(size_of(t.type())) != 0) return {status_code::bad_tensor, where};
-    if (t.offset() > std::uint64_t{max_extent}) return {status_code::tensor_outside_buffer, where};
+    if (c.variant.buffer_of_tensor(i) >= buffers) return {status_code::bad_tensor, i};
+    const tensor_info t = c.variant.tensor(i);
+    if (!is_possible(t) || t.offset() % static_cast<unsigned>(size_of(t.type())) != 0)
+      return {status_code::bad_tensor, i};
+    if (t.offset() > std::uint64_t{max_extent}) return {status_code::tensor_outside_buffer, i};
     const tensor_view view = t.view(nullptr);
-    if (t.arrangement() != packing::plain) {
+    if (!is_plain(t)) {
       const bool legal = t.where() == storage::constant && t.type() == dtype::float32 && is_dense(view) &&
                          t.offset() % file_alignment == 0;
-      if (!legal) return {status_code::bad_weights, where};
+      if (!legal) return {status_code::bad_weights, i};
     }
     bool repeats;
     const region r = region_of(view, static_cast<std::int64_t>(t.offset()), repeats);
     if (r.base < 0 || r.end() > static_cast<std::int64_t>(t.buffer_bytes()))
-      return {status_code::tensor_outside_buffer, where};
+      return {status_code::tensor_outside_buffer, i};
   }
   return {};
 }

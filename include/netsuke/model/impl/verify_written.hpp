@@ -4,6 +4,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/model/impl/region.hpp>
 #include <netsuke/model/impl/verify_context.hpp>
+#include <netsuke/ops/every_op.hpp>
 
 NSK_BEGIN
 namespace impl {
@@ -16,8 +17,8 @@ inline region region_of(const tensor_info& t) {
 /// The same elements in the same places.
 NSK_COLD inline bool same_view(const tensor_info& a, const tensor_info& b) {
   if (a.buffer() != b.buffer() || a.offset() != b.offset() || a.type() != b.type()) return false;
+  if (!same_shape(a, b)) return false;
   const tensor_view p = a.view(nullptr), q = b.view(nullptr);
-  if (!same_shape(p, q)) return false;
   for (int d = 0; d < p.rank; ++d) {
     if (p.shape[d] != 1 && p.stride[d] != q.stride[d]) return false;
   }
@@ -25,10 +26,7 @@ NSK_COLD inline bool same_view(const tensor_info& a, const tensor_info& b) {
 }
 
 NSK_COLD inline bool may_work_in_place(const step_view& s, int input) {
-  const op o = s.op();
-  return s.epilogue().residual == input ||
-         ((o == op::unary || o == op::softmax || o == op::layer_normalization) && input == 0) ||
-         (o == op::binary && input < 2);
+  return works_in_place(s.op(), input) || s.epilogue().residual == input;
 }
 
 /// Whether a step's output replaces one of its inputs.

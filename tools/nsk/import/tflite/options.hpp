@@ -4,7 +4,7 @@
 /// any other header of FlatBuffers.
 // Numbers in texts are never read, so that no library needs to be linked for them.
 #define FLATBUFFERS_LOCALE_INDEPENDENT 0
-#include <netsuke/model/impl/flatbuffers_assert.hpp>
+#include <netsuke/format/impl/flatbuffers_assert.hpp>
 #include <flatbuffers/flexbuffers.h>
 #include <flatbuffers/vector.h>
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Limits that keep sums of sizes far from overflow, whatever a file says: nsk::open refuses what is past them, and the
+/// converter does not write it.
+#include <netsuke/core/hide_macros.hpp>
+#include <cstdint>
+#include <netsuke/version.hpp>
+
+NSK_BEGIN
+namespace impl {
+
+/// Elements of a tensor.
+inline constexpr std::int64_t max_elements = 0x7fffffff;
+/// Elements or bytes between any two places of a buffer.
+inline constexpr std::int64_t max_extent = std::int64_t{1} << 44;
+/// Bytes of an arena, and of the scratch of a lane: both together are addressed by a pointer.
+inline constexpr std::int64_t max_memory = sizeof(void*) >= 8 ? max_extent : std::int64_t{1} << 30;
+/// Positions of a window, in pixels, so that kernels may count them in 32 bits.
+inline constexpr std::int64_t max_position = 1 << 30;
+/// Pixels of a border at one side, and of padding behind the end of an input.
+inline constexpr std::int64_t max_border = 0xffff;
+
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

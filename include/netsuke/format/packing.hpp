@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Sizes of packed weights and of lane scratch: one source for converter, verifier and kernels. docs/format.md draws
+/// the layouts.
+///
+/// Output channels lie in panels of 16 (one AVX-512 register, two AVX2, four NEON). The last panel is 8 wide when there
+/// are at most 8 channels, 24 wide when 1 to 8 channels would remain after the full panels, 16 otherwise; missing
+/// channels are zeros. A panel is [bias W][depth][W] floats with W its width, so panel p starts at 16 * p * (depth + 1)
+/// floats.
+#include <netsuke/core/hide_macros.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <netsuke/format/params.hpp>
+
+NSK_BEGIN
+/// How the elements of a constant are arranged. Values are part of the file format.
+enum class packing : std::uint8_t { plain, panels, winograd4, winograd2 };
+constexpr bool is_known(packing p) { return p <= packing::winograd2; }
+
+inline constexpr int panel_width = 16;
+/// Most rows that any instruction set's GEMM tile has: scratch that gathers rows is sized by it, so that it is the same
+/// everywhere.
+inline constexpr int max_tile_rows = 16;
+/// Bytes that kernels may read past the end of a tensor; arena and weights section end with this pad.
+inline constexpr std::size_t over_read = 64;
+inline constexpr std::size_t arena_alignment = 64;
+
+constexpr std::int64_t padded_channels(std::int64_t channels) { return (channels + 7) / 8 * 8; }
+
+/// Number of panels that hold `channels` output channels.
+constexpr std::int64_t panel_count(std::int64_t channels) {
+  const std::int64_t padded = padded_channels(channels);
+  return padded <= panel_width ? 1 : padded / panel_width;
+}
+/// Width of panel `panel`: 16, except for the last one (8, 16 or 24).
+constexpr std::int64_t width_of_panel(std::int64_t channels, std::int64_t panel) {
+  return panel + 1 < panel_count(channels) ? panel_width : padded_channels(channels) - panel * panel_width;
+}
+/// Floats of a matrix of `depth` rows and `channels` columns packed in panels, bias included.
+constexpr std::int64_t panel_floats(std::int64_t channels, std::int64_t depth) {
+  return padded_channels(channels) * (depth + 1);
+}
+
+/// Gates of a recurrent layer, the functions they have, and the rows behind its instants: the last h, and c.
+constexpr int recurrent_gates(recurrent_kind k) {
+  return k == recurrent_kind::rnn ? 1 : k == recurrent_kind::gru ? 3 : 4;
+}
+constexpr int recurrent_functions(recurrent_kind k) { return static_cast<int>(k) + 1; }
+constexpr int recurrent_final_rows(recurrent_kind k) { return k == recurrent_kind::lstm ? 2 : 1; }
+/// Floats of the recurrent weights of one direction. The hidden gate of a gru stands alone where it is given r * h.
+constexpr std::int64_t recurrent_weight_floats(recurrent_kind k, bool linear_before_reset, std::int64_t hidden) {
+  if (k == recurrent_kind::gru && !linear_before_reset)
+    return panel_floats(2 * hidden, hidden) + panel_floats(hidden, hidden);
+  return panel_floats(recurrent_gates(k) * hidden, hidden);
+}
+
+/// Output rows and columns of one Winograd tile: 4 for F(4x4, 3x3), 2 for F(2x2, 3x3).
+constexpr int winograd_outputs(conv_algorithm a) { return a == conv_algorithm::winograd4 ? 4 : 2; }
+/// Transformed points per tile: 36 or 16.
+constexpr int winograd_points(conv_algorithm a) { return (winograd_outputs(a) + 2) * (winograd_outputs(a) + 2); }
+/// Floats of Winograd weights: per panel [bias W][points][depth][W].
+constexpr std::int64_t winograd_floats(conv_algorithm a, std::int64_t channels, std::int64_t depth) {
+  return padded_channels(channels) * (winograd_points(a) * depth + 1);
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The parameters of every operator: one plain struct each, for whoever reads, writes, plans or computes a step.
+/// schema/netsuke.fbs says what each field means; what the fields are called there they are called here.
+#include <netsuke/core/hide_macros.hpp>
+#include <cstdint>
+#include <netsuke/format/op.hpp>
+
+NSK_BEGIN
+enum class conv_algorithm : std::uint8_t { direct, winograd4, winograd2 };
+enum class pool_kind : std::uint8_t { max, average };
+enum class binary_kind : std::uint8_t { add, sub, mul, div, min, max, pow, prelu };
+enum class reduce_kind : std::uint8_t { mean, sum, max, min, prod, sum_square };
+enum class compare_kind : std::uint8_t { equal, not_equal, less, less_equal };
+enum class arithmetic_kind : std::uint8_t { add, sub, mul, div, mod, fmod, min, max, bit_and, bit_or, bit_xor };
+enum class arg_reduce_kind : std::uint8_t { max, min };
+enum class recurrent_kind : std::uint8_t { rnn, gru, lstm };
+enum class recurrent_function : std::uint8_t {
+  sigmoid,
+  tanh,
+  relu,
+  affine,
+  leaky_relu,
+  thresholded_relu,
+  scaled_tanh,
+  hard_sigmoid,
+  elu,
+  softsign,
+  softplus
+};
+enum class random_kind : std::uint8_t { uniform, normal, gumbel };
+enum class tree_aggregate : std::uint8_t { sum, average, min, max };
+
+/// Whether a number that a file holds is one of the enumerators.
+constexpr bool is_known(conv_algorithm a) { return a <= conv_algorithm::winograd2; }
+constexpr bool is_known(pool_kind k) { return k <= pool_kind::average; }
+constexpr bool is_known(binary_kind k) { return k <= binary_kind::prelu; }
+constexpr bool is_known(reduce_kind k) { return k <= reduce_kind::sum_square; }
+constexpr bool is_known(compare_kind k) { return k <= compare_kind::less_equal; }
+constexpr bool is_known(arithmetic_kind k) { return k <= arithmetic_kind::bit_xor; }
+constexpr bool is_known(arg_reduce_kind k) { return k <= arg_reduce_kind::min; }
+constexpr bool is_known(recurrent_kind k) { return k <= recurrent_kind::lstm; }
+constexpr bool is_known(recurrent_function f) { return f <= recurrent_function::softplus; }
+constexpr bool is_known(random_kind k) { return k <= random_kind::gumbel; }
+constexpr bool is_known(tree_aggregate a) { return a <= tree_aggregate::max; }
+constexpr bool is_known(function f) { return static_cast<int>(f) < function_count; }
+
+/// Window of a convolution or pooling, in input pixels.
+struct window {
+  std::int32_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, pad_top = 0,
+               pad_left = 0;
+};
+
+/// What happens to a result before it is stored: y = f(x + residual), or with activation_first y = f(x) + residual.
+/// Tensors are positions among the step's inputs, -1 where there is none.
+struct epilogue_params {
+  function fn = function::identity;
+  bool activation_first = false;
+  float alpha = 0, beta = 0;
+  std::int32_t residual = -1, slope = -1;
+};
+
+struct conv_2d_params {
+  window w{};
+  std::int32_t groups = 1;
+  conv_algorithm algorithm = conv_algorithm::direct;
+};
+struct depthwise_conv_2d_params {
+  window w{};
+};
+struct fully_connected_params {};
+struct pack_panels_params {};
+struct mat_mul_params {
+  bool shared_right = false;  ///< one right matrix for every left one
+};
+struct pool_2d_params {
+  pool_kind kind = pool_kind::max;
+  window w{};
+  bool count_include_pad = false;
+  std::int32_t pad_bottom = 0, pad_right = 0;
+};
+struct unary_params {};
+struct binary_params {
+  binary_kind kind = binary_kind::add;
+};
+struct copy_params {};
+struct fill_params {
+  float value = 0;
+};
+struct resize_2d_params {
+  std::int32_t row_taps = 1, column_taps = 1;
+};
+struct reduce_params {
+  reduce_kind kind = reduce_kind::mean;
+};
+struct softmax_params {
+  std::int32_t axis = 0;
+  bool log = false;
+};
+struct cast_params {};
+struct compare_params {
+  compare_kind kind = compare_kind::equal;
+};
+struct select_params {};
+struct arithmetic_params {
+  arithmetic_kind kind = arithmetic_kind::add;
+};
+struct gather_params {
+  std::int32_t axis = 0;
+};
+struct gather_elements_params : gather_params {};
+struct arg_reduce_params {
+  std::int32_t axis = 0;
+  arg_reduce_kind kind = arg_reduce_kind::max;
+  bool last = false;
+};
+struct top_k_params {
+  std::int32_t axis = 0;
+  bool smallest = false;
+};
+struct non_max_suppression_params {
+  std::uint32_t most_per_class = 0;
+  float iou_threshold = 0, score_threshold = 0;
+  bool center_point_box = false;
+};
+struct layer_normalization_params {
+  float epsilon = 0;
+  bool centre = true;
+};
+struct local_response_normalization_params {
+  std::int32_t size = 1;
+  float alpha = 0, beta = 0, bias = 0;
+};
+
+/// Function of a gate, with its parameters.
+struct recurrent_gate {
+  recurrent_function fn = recurrent_function::sigmoid;
+  float alpha = 0, beta = 0;
+};
+struct recurrent_params {
+  recurrent_kind kind = recurrent_kind::rnn;
+  std::uint32_t reverse = 0;  ///< bit d: direction d runs backwards
+  bool has_peephole = false, has_lengths = false, input_forget = false, linear_before_reset = false;
+  float clip = 0, cell_clip = 0;   ///< of the arguments of f and g, and of c (lstm); 0: no clipping
+  std::int32_t gate_count = 0;     ///< of all directions; -1 where the file's lists do not agree, or are too long
+  recurrent_gate gate[2][3] = {};  ///< by direction
+};
+
+struct random_params {
+  random_kind kind = random_kind::uniform;
+  float scale = 1, offset = 0;
+  std::uint32_t stream = 0;
+};
+struct tree_ensemble_params {
+  tree_aggregate aggregate = tree_aggregate::sum;
+};
+
+/// The struct of an operator's parameters.
+template <op>
+struct params_type;
+#define NSK_PARAMS_TYPE(name, Table) \
+  template <>                        \
+  struct params_type<op::name> {     \
+    using type = name##_params;      \
+  };
+NSK_OP_LIST(NSK_PARAMS_TYPE)
+#undef NSK_PARAMS_TYPE
+template <op O>
+using params_of = typename params_type<O>::type;
+
+/// Positions of the inputs of a recurrent step that it may lack, -1 where it does, and how many inputs it has.
+struct recurrent_inputs {
+  std::int32_t initial_c = -1, peephole = -1, lengths = -1, count = 3;
+
+  static constexpr recurrent_inputs of(const recurrent_params& p) {
+    recurrent_inputs i;
+    if (p.kind == recurrent_kind::lstm) i.initial_c = i.count++;
+    if (p.has_peephole) i.peephole = i.count++;
+    if (p.has_lengths) i.lengths = i.count++;
+    return i;
+  }
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// One plan of a model: input shapes, device profile, steps, and all that they name.
+#include <netsuke/core/hide_macros.hpp>
+#include <cstring>
+#include <netsuke/format/port_view.hpp>
+#include <netsuke/format/step_view.hpp>
+
+NSK_BEGIN
+/// A view of one variant: valid as long as the file's bytes.
+class variant_view {
+ public:
+  /// Without a table it has nothing: no steps, no inputs.
+  variant_view() = default;
+  explicit variant_view(const format::Variant* table) : m_table(table) {}
+
+  const char* name() const { return impl::text(m_table->name()); }
+  const char* profile() const { return impl::text(m_table->profile()); }
+
+  int step_count() const { return m_table ? count(m_table->steps()) : 0; }
+  step_view step(int i) const { return {m_table, static_cast<std::uint32_t>(i)}; }
+  int tensor_count() const { return m_table ? count(m_table->tensors()) : 0; }
+  tensor_info tensor(int i) const { return {m_table, static_cast<std::uint32_t>(i)}; }
+  /// Number of the buffer that a tensor names, which the file may not have.
+  std::uint32_t buffer_of_tensor(int i) const {
+    return m_table->tensors()->Get(static_cast<std::uint32_t>(i))->buffer();
+  }
+  int buffer_count() const { return m_table ? count(m_table->buffers()) : 0; }
+  buffer_view buffer(int i) const { return buffer_view(m_table->buffers()->Get(static_cast<std::uint32_t>(i))); }
+
+  int input_count() const { return m_table ? count(m_table->inputs()) : 0; }
+  int output_count() const { return m_table ? count(m_table->outputs()) : 0; }
+  port_view input(int i) const { return {m_table, m_table->inputs()->Get(static_cast<std::uint32_t>(i))}; }
+  port_view output(int i) const { return {m_table, m_table->outputs()->Get(static_cast<std::uint32_t>(i))}; }
+  /// Number of the input or output of this name, -1 when there is none.
+  int find_input(const char* name) const { return m_table ? find(m_table->inputs(), name) : -1; }
+  int find_output(const char* name) const { return m_table ? find(m_table->outputs(), name) : -1; }
+
+  /// Largest number of rows of a batch; 0 where the variant computes one fixed shape.
+  int batch() const { return m_table ? static_cast<int>(m_table->batch()) : 0; }
+
+  int state_count() const { return m_table ? count(m_table->states()) : 0; }
+  state_view state(int i) const { return {m_table, m_table->states()->Get(static_cast<std::uint32_t>(i))}; }
+
+  /// A: bytes that all lanes share; S: scratch bytes of one lane.
+  std::size_t shared_bytes() const { return m_table ? static_cast<std::size_t>(m_table->arena_bytes()) : 0; }
+  std::size_t lane_bytes() const { return m_table ? static_cast<std::size_t>(m_table->lane_bytes()) : 0; }
+  /// Bytes of memory that a session with this many lanes needs: A + lanes * S.
+  std::size_t arena_bytes(int lanes = 1) const {
+    return shared_bytes() + static_cast<std::size_t>(lanes) * lane_bytes();
+  }
+  /// A and S as the file has them, which may be more than a pointer can address.
+  std::uint64_t stored_shared_bytes() const { return m_table->arena_bytes(); }
+  std::uint64_t stored_lane_bytes() const { return m_table->lane_bytes(); }
+
+  int check_count() const { return m_table ? count(m_table->checks()) : 0; }
+  check_view check(int i) const { return check_view(m_table->checks()->Get(static_cast<std::uint32_t>(i))); }
+
+ private:
+  template <class T>
+  static int count(const flatbuffers::Vector<T>* v) {
+    return static_cast<int>(impl::count_of(v));
+  }
+  static int find(const flatbuffers::Vector<flatbuffers::Offset<format::Port>>* ports, const char* name) {
+    for (std::uint32_t i = 0; i < impl::count_of(ports); ++i) {
+      if (std::strcmp(impl::text(ports->Get(i)->name()), name) == 0) return static_cast<int>(i);
+    }
+    return -1;
+  }
+  const format::Variant* m_table = nullptr;
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

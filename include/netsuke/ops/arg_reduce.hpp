@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Position of the largest or smallest element along an axis.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/kernels/arg_reduce.hpp>
+#include <netsuke/ops/op_traits.hpp>
+
+NSK_BEGIN
+template <>
+struct op_traits<op::arg_reduce> : impl::inputs<1>,
+                                   impl::never_in_place,
+                                   impl::without_border,
+                                   impl::nothing_whole,
+                                   impl::rows_beside_axis<1>,
+                                   impl::without_scratch {
+  using params = arg_reduce_params;
+  using args = kernels::arg_reduce_args;
+
+  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+    const tensor_info x = s.input(0), y = s.output();
+    return impl::accepted(is_known(p.kind) && impl::is_ordered(x) && y.type() == dtype::int64 &&
+                          impl::agree_except(x, y, p.axis) && y.shape()[static_cast<std::size_t>(p.axis)] == 1);
+  }
+
+  static std::uint64_t taps(const step_view& s, const params& p) {
+    return static_cast<std::uint64_t>(s.input(0).shape()[static_cast<std::size_t>(p.axis)]);
+  }
+  static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
+    return {p, m.view(s.input(0)), m.view(s.output())};
+  }
+
+  template <class Settings>
+  static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    kernels::arg_reduce(a, range, scratch);
+  }
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Comparison of two tensors of one type.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/kernels/compare.hpp>
+#include <netsuke/ops/op_traits.hpp>
+
+NSK_BEGIN
+template <>
+struct op_traits<op::compare> : impl::inputs<2>,
+                                impl::never_in_place,
+                                impl::without_border,
+                                impl::nothing_whole,
+                                impl::rows_of_inputs<2>,
+                                impl::without_scratch,
+                                impl::one_tap {
+  using params = compare_params;
+  using args = kernels::compare_args;
+
+  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+    const tensor_info a = s.input(0), b = s.input(1), y = s.output();
+    return impl::accepted(is_known(p.kind) && impl::is_readable(a) && impl::is_readable(b) && a.type() == b.type() &&
+                          y.type() == dtype::boolean && impl::same_shape(a, y) && impl::same_shape(b, y));
+  }
+  static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
+    return {p, m.view(s.input(0)), m.view(s.input(1)), m.view(s.output())};
+  }
+
+  template <class Settings>
+  static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    kernels::compare(a, range, scratch);
+  }
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// 2-D convolution by packed weights: directly, or by Winograd's algorithms.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/kernels/conv_2d.hpp>
+#include <netsuke/ops/op_traits.hpp>
+
+NSK_BEGIN
+template <>
+struct op_traits<op::conv_2d> : impl::inputs<2>, impl::never_in_place, impl::with_border, impl::rows_of_images {
+  using params = conv_2d_params;
+  using args = kernels::conv_2d_args;
+
+  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+    const tensor_info x = s.input(0), y = s.output();
+    if (!impl::is_image(x) || !impl::is_image(y)) return status_code::bad_step;
+    const std::int64_t groups = p.groups, in = x.shape()[3], out = y.shape()[3];
+    if (groups < 1 || in % groups != 0 || out % groups != 0 || !impl::windows_fit(p.w, x, y))
+      return status_code::bad_step;
+    const std::int64_t area = std::int64_t{p.w.kernel_h} * p.w.kernel_w, group_in = in / groups;
+    if (area > impl::max_elements / group_in) return status_code::bad_step;
+    return verify_weights(s.input(1), p, area * group_in, group_in, out / groups);
+  }
+
+  static constexpr impl::whole_axes whole(const params&, int) { return {}; }
+  /// Groups are cut only between panels, and panels only between groups.
+  NSK_COLD static bool accepts_tiles(const params& p, const step_view& s, const tile_size& t, const tile_grid& grid) {
+    const std::int64_t group = s.space().channels / p.groups;
+    return p.groups == 1 || grid.channels == 1 || t.channels % group == 0 || group % panel_width == 0;
+  }
+  static constexpr std::int64_t scratch_bytes(const params& p, const tensor_view& x, const tensor_view& y) {
+    return kernels::conv_2d_scratch_bytes({x.shape[1], x.shape[2], x.shape[3], y.shape[1], y.shape[2], y.shape[3],
+                                           p.groups, x.border, x.fill, p.w, p.algorithm});
+  }
+  static std::uint64_t taps(const step_view& s, const params& p) {
+    return impl::saturating_multiply(impl::taps_of(p.w), static_cast<std::uint64_t>(s.input(0).shape()[3] / p.groups));
+  }
+  static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
+    return {p, m.view(s.input(0)), m.view(s.output()), m.constant<float>(s.input(1)), impl::bind_epilogue(m, s)};
+  }
+
+  template <class Settings>
+  static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    if constexpr (Settings::winograd) {
+      kernels::conv_2d<typename Settings::functions>(a, range, scratch);
+    } else {
+      kernels::impl::direct_conv_2d<typename Settings::functions>(a, range, reinterpret_cast<float*>(scratch));
+      kernels::fill_border(a.output, range);
+    }
+  }
+
+ private:
+  NSK_COLD static status_code verify_weights(const tensor_info& weights, const params& p, std::int64_t depth,
+                                             std::int64_t group_in, std::int64_t group_out) {
+    switch (p.algorithm) {
+      case conv_algorithm::direct:
+        return impl::holds_groups(weights, packing::panels, p.groups, panel_floats(group_out, depth));
+      case conv_algorithm::winograd4:
+      case conv_algorithm::winograd2: {
+        const window& w = p.w;
+        const bool legal = w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 && w.stride_w == 1 &&
+                           w.dilation_h == 1 && w.dilation_w == 1;
+        const packing arrangement = p.algorithm == conv_algorithm::winograd4 ? packing::winograd4 : packing::winograd2;
+        if (!legal) return status_code::bad_step;
+        return impl::holds_groups(weights, arrangement, p.groups, winograd_floats(p.algorithm, group_out, group_in));
+      }
+    }
+    return status_code::bad_step;
+  }
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

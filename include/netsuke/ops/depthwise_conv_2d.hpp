@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Depthwise convolution: each output channel from the input channel of its number.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/kernels/depthwise_conv_2d.hpp>
+#include <netsuke/ops/op_traits.hpp>
+
+NSK_BEGIN
+template <>
+struct op_traits<op::depthwise_conv_2d> : impl::inputs<2>,
+                                          impl::never_in_place,
+                                          impl::with_border,
+                                          impl::nothing_whole,
+                                          impl::rows_of_images,
+                                          impl::without_scratch {
+  using params = depthwise_conv_2d_params;
+  using args = kernels::depthwise_conv_2d_args;
+
+  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+    const tensor_info x = s.input(0), y = s.output();
+    if (!impl::is_image(x) || !impl::is_image(y) || x.shape()[3] != y.shape()[3] || !impl::windows_fit(p.w, x, y))
+      return status_code::bad_step;
+    const std::int64_t floats = panel_floats(y.shape()[3], std::int64_t{p.w.kernel_h} * p.w.kernel_w);
+    return impl::holds(s.input(1), packing::panels, floats) ? status_code::ok : status_code::bad_weights;
+  }
+
+  static std::uint64_t taps(const step_view&, const params& p) { return impl::taps_of(p.w); }
+  static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
+    return {p, m.view(s.input(0)), m.view(s.output()), m.constant<float>(s.input(1)), impl::bind_epilogue(m, s)};
+  }
+
+  template <class Settings>
+  static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    kernels::depthwise_conv_2d<typename Settings::functions>(a, range, scratch);
+  }
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Every operator's room, and the questions that can be asked of a step without knowing its operator.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/ops/arg_reduce.hpp>
+#include <netsuke/ops/arithmetic.hpp>
+#include <netsuke/ops/binary.hpp>
+#include <netsuke/ops/cast.hpp>
+#include <netsuke/ops/compare.hpp>
+#include <netsuke/ops/conv_2d.hpp>
+#include <netsuke/ops/copy.hpp>
+#include <netsuke/ops/depthwise_conv_2d.hpp>
+#include <netsuke/ops/fill.hpp>
+#include <netsuke/ops/fully_connected.hpp>
+#include <netsuke/ops/gather.hpp>
+#include <netsuke/ops/gather_elements.hpp>
+#include <netsuke/ops/layer_normalization.hpp>
+#include <netsuke/ops/local_response_normalization.hpp>
+#include <netsuke/ops/mat_mul.hpp>
+#include <netsuke/ops/non_max_suppression.hpp>
+#include <netsuke/ops/pack_panels.hpp>
+#include <netsuke/ops/pool_2d.hpp>
+#include <netsuke/ops/random.hpp>
+#include <netsuke/ops/recurrent.hpp>
+#include <netsuke/ops/reduce.hpp>
+#include <netsuke/ops/resize_2d.hpp>
+#include <netsuke/ops/select.hpp>
+#include <netsuke/ops/softmax.hpp>
+#include <netsuke/ops/top_k.hpp>
+#include <netsuke/ops/tree_ensemble.hpp>
+#include <netsuke/ops/unary.hpp>
+#include <netsuke/ops/op_traits.hpp>
+
+NSK_BEGIN
+namespace impl {
+
+/// Whether the operator reads each element of an input before it writes the element of the output in its place. The
+/// residual is not asked for here: it may always be the output.
+constexpr bool works_in_place(op o, int input) {
+  switch (o) {
+#define NSK_IN_PLACE(name, Table) \
+  case op::name: return op_traits<op::name>::works_in_place(input);
+    NSK_OP_LIST(NSK_IN_PLACE)
+#undef NSK_IN_PLACE
+    case op::none: break;
+  }
+  return false;
+}
+
+/// Returns what rows of a batch along dimension `d` of the output, which has `rank` dimensions, mean for the inputs.
+/// Operators that are not in `Ops` have no code here, and no rows.
+template <class Ops>
+row_rule rows_of(const step_view& s, int d, int rank) {
+  switch (s.op()) {
+#define NSK_ROWS(name, Table)                                                                          \
+  case op::name:                                                                                       \
+    if constexpr (Ops::has(op::name)) return op_traits<op::name>::rows(s.params<op::name>(), d, rank); \
+    break;
+    NSK_OP_LIST(NSK_ROWS)
+#undef NSK_ROWS
+    case op::none: break;
+  }
+  return {};
+}
+
+/// Returns how many elements of the inputs enter one element of the output.
+NSK_COLD inline std::uint64_t taps_of(const step_view& s) {
+  switch (s.op()) {
+#define NSK_TAPS(name, Table) \
+  case op::name: return op_traits<op::name>::taps(s, s.params<op::name>());
+    NSK_OP_LIST(NSK_TAPS)
+#undef NSK_TAPS
+    case op::none: break;
+  }
+  return 1;
+}
+
+/// Returns the work of a whole step: its multiply-accumulates, or elements touched where it multiplies nothing. At
+/// least 1. The unit in which session::step(work) counts, equal on every machine.
+inline std::uint64_t work_of(const step_view& s) {
+  return saturating_multiply(static_cast<std::uint64_t>(s.output().elements()), taps_of(s));
+}
+
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

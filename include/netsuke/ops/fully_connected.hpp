@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// A dense layer: rows of the input times packed weights.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/kernels/fully_connected.hpp>
+#include <netsuke/ops/op_traits.hpp>
+
+NSK_BEGIN
+template <>
+struct op_traits<op::fully_connected> : impl::inputs<2>,
+                                        impl::never_in_place,
+                                        impl::with_border,
+                                        impl::nothing_whole,
+                                        impl::rows_of_lines,
+                                        impl::without_scratch {
+  using params = fully_connected_params;
+  using args = kernels::fully_connected_args;
+
+  /// Same leading dimensions; the last ones are the depth and the channels of the weights.
+  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params&) {
+    const tensor_info x = s.input(0), y = s.output();
+    if (!impl::is_float_lines(x) || !impl::is_float_lines(y) || !impl::agree_except(x, y, x.rank() - 1))
+      return status_code::bad_step;
+    const std::int64_t floats = panel_floats(impl::last_length(y), impl::last_length(x));
+    return impl::holds(s.input(1), packing::panels, floats) ? status_code::ok : status_code::bad_weights;
+  }
+
+  static std::uint64_t taps(const step_view& s, const params&) {
+    return static_cast<std::uint64_t>(impl::last_length(s.input(0)));
+  }
+  static args bind(const impl::memory_map& m, const step_view& s, const params&) {
+    return {m.view(s.input(0)), m.view(s.output()), m.constant<float>(s.input(1)), impl::bind_epilogue(m, s)};
+  }
+
+  template <class Settings>
+  static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    kernels::fully_connected<typename Settings::functions>(a, range, scratch);
+  }
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Elements of the data, each at the position along an axis that its index names.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/kernels/gather.hpp>
+#include <netsuke/ops/op_traits.hpp>
+
+NSK_BEGIN
+template <>
+struct op_traits<op::gather_elements> : impl::inputs<2>,
+                                        impl::never_in_place,
+                                        impl::with_border,
+                                        impl::nothing_whole,
+                                        impl::rows_beside_axis<2>,
+                                        impl::without_scratch,
+                                        impl::one_tap {
+  using params = gather_elements_params;
+  using args = kernels::gather_elements_args;
+
+  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+    const tensor_info data = s.input(0), indices = s.input(1), y = s.output();
+    return impl::accepted(impl::is_plain(data) && impl::is_index(indices) && data.type() == y.type() &&
+                          impl::agree_except(data, y, p.axis, true) && impl::same_shape(indices, y));
+  }
+  static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
+    return {{p, m.view(s.input(0)), m.view(s.input(1)), m.view(s.output()), m.flags}};
+  }
+
+  template <class Settings>
+  static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    kernels::gather_elements(a, range, scratch);
+  }
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

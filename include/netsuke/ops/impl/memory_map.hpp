@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// From numbers to pointers: where the tensors of a variant lie during an inference.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/format/variant_view.hpp>
+#include <netsuke/kernels/args.hpp>
+
+NSK_BEGIN
+namespace impl {
+
+/// Where the buffers of a variant lie, and what an inference has besides.
+struct memory_map {
+  variant_view variant;
+  const std::byte* weights = nullptr;
+  std::byte* arena = nullptr;
+  /// Blocks that the caller bound to inputs and outputs, null where none is; ports from `bindable` on lie in the arena.
+  std::byte* const* bound_inputs = nullptr;
+  std::byte* const* bound_outputs = nullptr;
+  int bindable = 0;
+  std::uint32_t* flags = nullptr;  ///< of the running inference (core/flags.hpp)
+  random_source random{};          ///< of the running inference
+  int rows = 0;                    ///< of the batch that it computes; 0 = all
+
+  /// Returns the start of the buffer in which a tensor lies. Constants are read-only in spite of the type.
+  std::byte* buffer_of(const tensor_info& t) const {
+    const storage where = t.where();
+    if (where == storage::constant) return const_cast<std::byte*>(weights) + t.buffer_offset();
+    if (where == storage::input && t.port() < bindable && bound_inputs[t.port()]) return bound_inputs[t.port()];
+    if (where == storage::output && t.port() < bindable && bound_outputs[t.port()]) return bound_outputs[t.port()];
+    return arena + t.buffer_offset();
+  }
+  tensor_view view(const tensor_info& t) const { return t.view(buffer_of(t), rows); }
+  /// Returns where the element at index 0 lies.
+  std::byte* data(const tensor_info& t) const { return buffer_of(t) + t.offset(); }
+  template <class T>
+  const T* constant(const tensor_info& t) const {
+    return reinterpret_cast<const T*>(data(t));
+  }
+};
+
+/// The epilogue of a step, its positions replaced by pointers.
+inline epilogue bind_epilogue(const memory_map& m, const step_view& s, const epilogue_params& p) {
+  epilogue e;
+  e.fn = p.fn;
+  e.activation_first = p.activation_first;
+  e.alpha = p.alpha;
+  e.beta = p.beta;
+  if (p.slope >= 0) e.slope = m.constant<float>(s.input(p.slope));
+  if (p.residual >= 0) {
+    const tensor_info residual = s.input(p.residual);
+    e.residual = m.constant<float>(residual);
+    const span<const std::int64_t> strides = residual.strides();
+    for (std::size_t d = 0; d < strides.size(); ++d) e.residual_stride[d] = static_cast<std::ptrdiff_t>(strides[d]);
+  }
+  return e;
+}
+inline epilogue bind_epilogue(const memory_map& m, const step_view& s) { return bind_epilogue(m, s, s.epilogue()); }
+
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What the rules of operators have in common: questions about single tensors of a file, and about pairs of them. Their
+/// buffers, shapes and strides have been verified.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/core/status.hpp>
+#include <netsuke/format/impl/work_budget.hpp>
+#include <netsuke/format/limits.hpp>
+#include <netsuke/format/step_view.hpp>
+
+NSK_BEGIN
+namespace impl {
+
+inline status_code accepted(bool good) { return good ? status_code::ok : status_code::bad_step; }
+
+/// Returns whether the elements lie one behind the other in index order, without border.
+NSK_COLD inline bool is_dense(const tensor_view& v) {
+  std::ptrdiff_t expected = 1;
+  for (int d = v.rank; d-- > 0;) {
+    if (v.shape[d] != 1 && v.stride[d] != expected) return false;
+    expected *= v.shape[d];
+  }
+  return (v.border.top | v.border.left | v.border.bottom | v.border.right) == 0;
+}
+NSK_COLD inline bool is_dense(const tensor_info& t) { return is_dense(t.view(nullptr)); }
+
+NSK_COLD inline bool same_shape(const tensor_info& a, const tensor_info& b) {
+  const span<const std::int32_t> x = a.shape(), y = b.shape();
+  if (x.size() != y.size()) return false;
+  for (std::size_t d = 0; d < x.size(); ++d) {
+    if (x[d] != y[d]) return false;
+  }
+  return true;
+}
+/// Two tensors of one rank whose lengths agree in every dimension but `axis`; in the others `b` may be shorter where
+/// `shorter` is set.
+NSK_COLD inline bool agree_except(const tensor_info& a, const tensor_info& b, int axis, bool shorter = false) {
+  if (a.rank() != b.rank() || axis < 0 || axis >= a.rank()) return false;
+  for (int d = 0; d < a.rank(); ++d) {
+    const auto i = static_cast<std::size_t>(d);
+    if (d != axis && a.shape()[i] != b.shape()[i] && !(shorter && b.shape()[i] < a.shape()[i])) return false;
+  }
+  return true;
+}
+
+NSK_COLD inline bool is_plain(const tensor_info& t) { return t.arrangement() == packing::plain; }
+NSK_COLD inline bool is_float(const tensor_info& t) { return t.type() == dtype::float32 && is_plain(t); }
+/// A float tensor whose last dimension has stride 1.
+NSK_COLD inline bool is_float_lines(const tensor_info& t) {
+  const span<const std::int64_t> strides = t.strides();
+  return is_float(t) && strides[strides.size() - 1] == 1;
+}
+NSK_COLD inline bool is_image(const tensor_info& t) { return t.rank() == 4 && is_float_lines(t); }
+/// A tensor that generic kernels can read: any type but float16.
+NSK_COLD inline bool is_readable(const tensor_info& t) { return is_plain(t) && t.type() != dtype::float16; }
+NSK_COLD inline bool is_index(const tensor_info& t) {
+  return is_plain(t) && (t.type() == dtype::int32 || t.type() == dtype::int64);
+}
+/// What arg_reduce and top_k can order.
+NSK_COLD inline bool is_ordered(const tensor_info& t) { return is_float(t) || is_index(t); }
+
+NSK_COLD inline std::int32_t last_length(const tensor_info& t) { return t.shape()[t.shape().size() - 1]; }
+
+/// Whether a constant holds at least `floats` floats in this arrangement.
+NSK_COLD inline bool holds(const tensor_info& t, packing arrangement, std::int64_t floats) {
+  return t.where() == storage::constant && t.type() == dtype::float32 && t.arrangement() == arrangement &&
+         t.elements() >= floats;
+}
+/// The same for `groups` blocks of `floats` each.
+inline status_code holds_groups(const tensor_info& t, packing arrangement, std::int64_t groups, std::int64_t floats) {
+  return floats <= max_elements / groups && holds(t, arrangement, floats * groups) ? status_code::ok
+                                                                                   : status_code::bad_weights;
+}
+/// A dense constant with `count` floats in one dimension.
+NSK_COLD inline bool is_constant_line(const tensor_info& t, std::int64_t count) {
+  return t.where() == storage::constant && is_float(t) && t.rank() == 1 && is_dense(t) && t.elements() == count;
+}
+
+/// Float inputs of the output's shape.
+NSK_COLD inline bool is_pointwise(const step_view& s, int inputs) {
+  const tensor_info y = s.output();
+  if (!is_float(y)) return false;
+  for (int i = 0; i < inputs; ++i) {
+    const tensor_info x = s.input(i);
+    if (!is_float(x) || !same_shape(x, y)) return false;
+  }
+  return true;
+}
+
+/// One dimension of a window: all its positions can be counted, and padding after the end is as bounded as padding
+/// before it.
+NSK_COLD inline bool window_fits(std::int64_t input, std::int64_t output, std::int64_t kernel, std::int64_t stride,
+                                 std::int64_t dilation, std::int64_t pad) {
+  if (kernel < 1 || stride < 1 || dilation < 1) return false;
+  const std::int64_t reach = (kernel - 1) * dilation, last = (output - 1) * stride;
+  return reach < max_position && last < max_position && last + reach - pad - input < max_border;
+}
+NSK_COLD inline bool windows_fit(const window& w, const tensor_info& x, const tensor_info& y) {
+  const span<const std::int32_t> in = x.shape(), out = y.shape();
+  return std::int64_t{w.kernel_h} * w.kernel_w <= max_elements && in[0] == out[0] &&
+         window_fits(in[1], out[1], w.kernel_h, w.stride_h, w.dilation_h, w.pad_top) &&
+         window_fits(in[2], out[2], w.kernel_w, w.stride_w, w.dilation_w, w.pad_left);
+}
+
+/// Taps of one window.
+constexpr std::uint64_t taps_of(const window& w) {
+  return static_cast<std::uint64_t>(w.kernel_h) * static_cast<std::uint64_t>(w.kernel_w);
+}
+
+/// Constants that decide where a kernel reads: their numbers are verified one by one, each at its price.
+class constant_reader {
+ public:
+  constant_reader(span<const std::byte> weights, work_budget& work) : m_weights(weights), m_work(work) {}
+
+  /// A dense line of constants, null where `t` is none.
+  template <class T>
+  const T* line(const tensor_info& t) const {
+    const bool good =
+        t.where() == storage::constant && t.type() == dtype_of<T>() && is_plain(t) && t.rank() == 1 && is_dense(t);
+    return good ? reinterpret_cast<const T*>(m_weights.data() + t.buffer_offset() + t.offset()) : nullptr;
+  }
+  /// Takes the work of looking at so many numbers.
+  bool afford(std::int64_t numbers) { return m_work.spend(number_work * static_cast<std::uint64_t>(numbers)); }
+
+ private:
+  span<const std::byte> m_weights;
+  work_budget& m_work;
+};
+
+/// Whether all `count` numbers are in [0, limit).
+NSK_COLD inline bool all_below(const std::int32_t* numbers, std::int64_t count, std::int64_t limit) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (numbers[i] < 0 || numbers[i] >= limit) return false;
+  }
+  return true;
+}
+
+inline std::uint64_t saturating_multiply(std::uint64_t a, std::uint64_t b) {
+  return b != 0 && a > ~std::uint64_t{0} / b ? ~std::uint64_t{0} : a * b;
+}
+
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

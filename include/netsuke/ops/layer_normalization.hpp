@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Normalisation along the last dimension, with a scale and a bias per element.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/kernels/layer_normalization.hpp>
+#include <netsuke/ops/op_traits.hpp>
+
+NSK_BEGIN
+template <>
+struct op_traits<op::layer_normalization> : impl::inputs<3>,
+                                            impl::in_place_of<1>,
+                                            impl::with_border,
+                                            impl::whole_channels,
+                                            impl::rows_of_lines,
+                                            impl::without_scratch,
+                                            impl::one_tap {
+  using params = layer_normalization_params;
+  using args = kernels::layer_normalization_args;
+
+  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params&) {
+    const tensor_info x = s.input(0), y = s.output();
+    if (!impl::is_float(x) || !impl::is_float(y) || !impl::same_shape(x, y)) return status_code::bad_step;
+    const std::int32_t channels = impl::last_length(y);
+    const bool good = impl::is_constant_line(s.input(1), channels) && impl::is_constant_line(s.input(2), channels);
+    return good ? status_code::ok : status_code::bad_weights;
+  }
+  static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
+    return {p, m.view(s.input(0)), m.view(s.output()), m.constant<float>(s.input(1)), m.constant<float>(s.input(2))};
+  }
+
+  template <class Settings>
+  static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    kernels::layer_normalization(a, range, scratch);
+  }
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Products of matrices, the right ones packed by pack_panels or by the converter.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/kernels/mat_mul.hpp>
+#include <netsuke/ops/op_traits.hpp>
+
+NSK_BEGIN
+template <>
+struct op_traits<op::mat_mul>
+    : impl::inputs<2>, impl::never_in_place, impl::without_border, impl::nothing_whole, impl::without_scratch {
+  using params = mat_mul_params;
+  using args = kernels::mat_mul_args;
+
+  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+    const tensor_info a = s.input(0), panels = s.input(1), y = s.output();
+    if (!impl::is_float_lines(a) || !impl::is_float_lines(y) || a.rank() != 3 || y.rank() != 3)
+      return status_code::bad_step;
+    const span<const std::int32_t> in = a.shape(), out = y.shape();
+    if (in[0] != out[0] || in[1] != out[1]) return status_code::bad_step;
+    const std::int64_t matrices = p.shared_right ? 1 : in[0], floats = panel_floats(out[2], in[2]);
+    if (floats > impl::max_elements / matrices || panels.elements() < floats * matrices)
+      return status_code::bad_weights;
+    const bool good = panels.where() == storage::constant ? impl::holds(panels, packing::panels, floats * matrices)
+                                                          : impl::is_float(panels) && impl::is_dense(panels);
+    return good ? status_code::ok : status_code::bad_weights;
+  }
+
+  /// Each row has its own right matrix, or all share one that has no rows.
+  static constexpr impl::row_rule rows(const params& p, int d, int rank) {
+    return {d < rank - 1 && (p.shared_right || d == 0), 1, 0, p.shared_right ? 0u : 2u};
+  }
+  static std::uint64_t taps(const step_view& s, const params&) {
+    return static_cast<std::uint64_t>(impl::last_length(s.input(0)));
+  }
+  static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
+    return {p, m.view(s.input(0)), m.view(s.output()), m.constant<float>(s.input(1)), impl::bind_epilogue(m, s)};
+  }
+
+  template <class Settings>
+  static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    kernels::mat_mul<typename Settings::functions>(a, range, scratch);
+  }
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Elements of one tensor or another, as a condition says.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/kernels/select.hpp>
+#include <netsuke/ops/op_traits.hpp>
+
+NSK_BEGIN
+template <>
+struct op_traits<op::select> : impl::inputs<3>,
+                               impl::never_in_place,
+                               impl::with_border,
+                               impl::nothing_whole,
+                               impl::rows_of_inputs<3>,
+                               impl::without_scratch,
+                               impl::one_tap {
+  using params = select_params;
+  using args = kernels::select_args;
+
+  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params&) {
+    const tensor_info condition = s.input(0), y = s.output();
+    if (!impl::is_plain(condition) || condition.type() != dtype::boolean || !impl::same_shape(condition, y))
+      return status_code::bad_step;
+    for (const int i : {1, 2}) {
+      const tensor_info x = s.input(i);
+      if (!impl::is_plain(x) || x.type() != y.type() || !impl::same_shape(x, y)) return status_code::bad_step;
+    }
+    return status_code::ok;
+  }
+  static args bind(const impl::memory_map& m, const step_view& s, const params&) {
+    return {m.view(s.input(0)), m.view(s.input(1)), m.view(s.input(2)), m.view(s.output())};
+  }
+
+  template <class Settings>
+  static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    kernels::select(a, range, scratch);
+  }
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

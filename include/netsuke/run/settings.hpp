@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Settings as a type: what a session is able to run. Code of operators that are not listed is not instantiated, so it
+/// is not linked.
+///
+///     struct face_settings : nsk::default_settings {
+///       using ops = nsk::op_list<nsk::op::conv_2d, nsk::op::depthwise_conv_2d, nsk::op::pool_2d, nsk::op::copy>;
+///     };
+///     nsk::session<face_settings> net(model, memory);
+///
+/// `nsk inspect --settings model.nsk` prints the type that a model needs.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/format/op.hpp>
+#include <netsuke/core/profile.hpp>
+
+NSK_BEGIN
+/// Networks of float convolutions, dense layers and activations; all_settings in all_ops.hpp has the rest: integers,
+/// comparisons, indices, selection of boxes.
+struct default_settings {
+  using ops = op_list<op::conv_2d, op::depthwise_conv_2d, op::fully_connected, op::pack_panels, op::mat_mul,
+                      op::pool_2d, op::unary, op::binary, op::copy, op::fill, op::resize_2d, op::reduce, op::softmax,
+                      op::layer_normalization>;
+  using functions = all_functions;
+  /// Whether convolutions may use Winograd's algorithms; without them a program is some 50 KiB smaller.
+  static constexpr bool winograd = true;
+  /// Called around steps: core/profile.hpp.
+  using profiler = no_profiler;
+  /// Inputs and outputs with a number below this can be bound to memory of the caller; each costs one pointer in the
+  /// session.
+  static constexpr int bindable_ports = 16;
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#include "ops/step_facts.hpp"
+#include "write/schema.hpp"
+
+namespace nsk::tool {
+namespace {
+
+/// The enumeration of the schema that a field of parameters has the values of.
+const char* enumeration(conv_algorithm) { return "ConvAlgorithm"; }
+const char* enumeration(pool_kind) { return "PoolKind"; }
+const char* enumeration(binary_kind) { return "BinaryKind"; }
+const char* enumeration(reduce_kind) { return "ReduceKind"; }
+const char* enumeration(compare_kind) { return "CompareKind"; }
+const char* enumeration(arithmetic_kind) { return "ArithmeticKind"; }
+const char* enumeration(arg_reduce_kind) { return "ArgReduceKind"; }
+const char* enumeration(recurrent_kind) { return "RecurrentKind"; }
+const char* enumeration(random_kind) { return "RandomKind"; }
+
+template <class Kind>
+std::string name_of_kind(Kind kind) {
+  return enumerator_name(enumeration(kind), static_cast<int>(kind));
+}
+
+// Each fact of parameters that have it; the second overload is for those that have not.
+template <class Params>
+auto window_in(const Params& p, int) -> decltype(std::optional<window>(p.w)) {
+  return p.w;
+}
+template <class Params>
+std::optional<window> window_in(const Params&, long) {
+  return std::nullopt;
+}
+template <class Params>
+auto variety_in(const Params& p, int) -> decltype(name_of_kind(p.kind)) {
+  return name_of_kind(p.kind);
+}
+std::string variety_in(const conv_2d_params& p, int) { return name_of_kind(p.algorithm); }
+template <class Params>
+std::string variety_in(const Params&, long) {
+  return "";
+}
+
+}
+
+std::optional<window> window_of(const step_view& s) {
+  switch (s.op()) {
+#define NSK_WINDOW(name, Table) \
+  case op::name: return window_in(s.params<op::name>(), 0);
+    NSK_OP_LIST(NSK_WINDOW)
+#undef NSK_WINDOW
+    case op::none: break;
+  }
+  return std::nullopt;
+}
+
+std::string variety_of(const step_view& s) {
+  switch (s.op()) {
+#define NSK_VARIETY(name, Table) \
+  case op::name: return variety_in(s.params<op::name>(), 0);
+    NSK_OP_LIST(NSK_VARIETY)
+#undef NSK_VARIETY
+    case op::none: break;
+  }
+  return "";
+}
+
+conv_algorithm algorithm_of(const step_view& s) {
+  return s.op() == op::conv_2d ? s.params<op::conv_2d>().algorithm : conv_algorithm::direct;
+}
+
+int groups_of(const step_view& s) { return s.op() == op::conv_2d ? s.params<op::conv_2d>().groups : 1; }
+
+}
