@@ -3,10 +3,10 @@
 #include <thread>
 #include <vector>
 #include <doctest/doctest.h>
-#include <netsuke/run/jobs.hpp>
+#include <netsuke/run/impl/jobs.hpp>
 
-using nsk::run_impl::dealt_tiles;
-using nsk::run_impl::lane_tiles;
+using nsk::impl::dealt_tiles;
+using nsk::impl::lane_tiles;
 
 namespace {
 

@@ -6,10 +6,10 @@
 
 namespace {
 using nsk::default_settings;
-using nsk::run_impl::is_clock;
-using nsk::run_impl::is_job_system;
-using nsk::run_impl::settings_fault;
-using nsk::run_impl::settings_fault_of;
+using nsk::impl::is_clock;
+using nsk::impl::is_job_system;
+using nsk::impl::settings_fault;
+using nsk::impl::settings_fault_of;
 
 struct never_defined;
 struct empty {};

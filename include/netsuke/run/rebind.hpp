@@ -7,7 +7,7 @@
 #include <netsuke/run/session.hpp>
 
 NSK_BEGIN
-namespace run_impl {
+namespace impl {
 
 inline bool same_tensor(const tensor_info& a, const tensor_info& b) {
   const span<const std::int32_t> x = a.shape(), y = b.shape();
@@ -54,7 +54,7 @@ template <class Settings>
   if (!net.status()) return net.status();
   if (!next.is_open()) return status_code::not_open;
   if (variant < 0 || variant >= next.variant_count()) return {status_code::bad_variant, variant};
-  if (const status s = run_impl::same_ports(net.variant(), next.variant(variant)); !s) return s;
+  if (const status s = impl::same_ports(net.variant(), next.variant(variant)); !s) return s;
   if (const status s = net.save(snapshot); !s) return s;
   session<Settings> fresh(next, memory, variant);
   if (!fresh) return fresh.status();

@@ -5,7 +5,7 @@
 #include <netsuke/run/session.hpp>
 
 NSK_BEGIN
-namespace run_impl {
+namespace impl {
 
 /// Equal bits, or for floats a difference of at most `tolerance`.
 inline bool outputs_agree(span<const std::byte> actual, span<const std::uint8_t> expected, dtype type,
@@ -44,8 +44,7 @@ template <class Settings>
     if (v.batch() != 0) static_cast<void>(net.set_batch(v.batch()));
     net.run();
     for (int k = 0; k < net.output_count(); ++k) {
-      if (!run_impl::outputs_agree(net.output_bytes(k), check.output(k), net.output_info(k).type(),
-                                   check.tolerance())) {
+      if (!impl::outputs_agree(net.output_bytes(k), check.output(k), net.output_info(k).type(), check.tolerance())) {
         return {status_code::check_failed, k};
       }
     }

@@ -11,20 +11,21 @@
 #include <netsuke/run/settings.hpp>
 #include <netsuke/core/status.hpp>
 #include <netsuke/ops/every_op.hpp>
-#include <netsuke/run/bindings.hpp>
+#include <netsuke/run/impl/bindings.hpp>
 #include <netsuke/run/budget.hpp>
 #include <netsuke/run/impl/requirements.hpp>
-#include <netsuke/run/jobs.hpp>
-#include <netsuke/run/lane.hpp>
-#include <netsuke/run/serial.hpp>
-#include <netsuke/run/states.hpp>
-#include <netsuke/run/supported.hpp>
+#include <netsuke/run/impl/jobs.hpp>
+#include <netsuke/run/impl/lane.hpp>
+#include <netsuke/run/impl/serial.hpp>
+#include <netsuke/run/impl/slices.hpp>
+#include <netsuke/run/impl/states.hpp>
+#include <netsuke/run/impl/supported.hpp>
 
 NSK_BEGIN
 template <class Settings = default_settings>
 class session {
-  using fault = run_impl::settings_fault;
-  static constexpr fault fault_of_settings = run_impl::settings_fault_of<Settings>();
+  using fault = impl::settings_fault;
+  static constexpr fault fault_of_settings = impl::settings_fault_of<Settings>();
   static_assert(fault_of_settings != fault::no_class, NSK_IMPL_SETTINGS_CLASS);
   static_assert(fault_of_settings != fault::ops, NSK_IMPL_SETTINGS_OPS);
   static_assert(fault_of_settings != fault::functions, NSK_IMPL_SETTINGS_FUNCTIONS);
@@ -33,7 +34,7 @@ class session {
   static_assert(fault_of_settings != fault::profiler, NSK_IMPL_SETTINGS_PROFILER);
 
  public:
-  using settings = run_impl::settings_or_default<Settings>;
+  using settings = impl::settings_or_default<Settings>;
   using profiler_type = typename settings::profiler;
 
   session() = default;
@@ -128,7 +129,7 @@ class session {
     return m_outputs.bind(i, output_info(i), block.data(), block.size(), output_is_read(i) ? over_read : 0);
   }
   /// Whether a step reads output `i`, so that a block bound to it needs over_read bytes more.
-  bool output_is_read(int i) const { return run_impl::output_is_read(m_variant, i); }
+  bool output_is_read(int i) const { return impl::output_is_read(m_variant, i); }
 
   /// Lets runs compute the first `rows` rows of a batch, 1 to variant().batch(), each with the bits that it has alone;
   /// a new session computes all. Later rows of inputs do not matter. Abandons an inference that step() has begun.
@@ -146,18 +147,18 @@ class session {
     restart();
     while (m_step < step_count()) {
       const step_view s = m_variant.step(m_step);
-      run_impl::serial_tiles tiles{0, tiles_of(s)};
-      traced([&] { run_impl::run_lane<settings>(memory(), s, scratch(0), tiles); });
+      impl::serial_tiles tiles{0, tiles_of(s)};
+      traced([&] { impl::run_lane<settings>(memory(), s, scratch(0), tiles); });
       ++m_step;
     }
     finish();
   }
 
   /// Runs a whole inference with `lane_count` lanes (0 = all that the memory has scratch for): one
-  /// jobs.parallel_for(lane_count, f) per step that has several tiles (run/jobs.hpp).
+  /// jobs.parallel_for(lane_count, f) per step that has several tiles (run/impl/jobs.hpp).
   template <class Jobs>
   void run(Jobs&& jobs, int lane_count = 0) {
-    static_assert(run_impl::is_job_system<Jobs>, NSK_IMPL_JOBS);
+    static_assert(impl::is_job_system<Jobs>, NSK_IMPL_JOBS);
     require_ready();
     restart();
     while (m_step < step_count()) {
@@ -173,15 +174,15 @@ class session {
   /// start and completion.
   template <class Clock>
   bool step(microseconds budget, Clock&& clock) {
-    static_assert(run_impl::is_clock<Clock>, NSK_IMPL_CLOCK);
-    using source = run_impl::tiles_until<run_impl::serial_tiles, std::remove_reference_t<Clock>>;
+    static_assert(impl::is_clock<Clock>, NSK_IMPL_CLOCK);
+    using source = impl::tiles_until<impl::serial_tiles, std::remove_reference_t<Clock>>;
     begin_slice();
-    run_impl::deadline<std::remove_reference_t<Clock>> limit(clock, budget);
+    impl::deadline<std::remove_reference_t<Clock>> limit(clock, budget);
     bool any = false;
     while (m_step < step_count()) {
       const step_view s = m_variant.step(m_step);
       source tiles{{m_tile, tiles_of(s)}, limit, any};
-      traced([&] { run_impl::run_lane<settings>(memory(), s, scratch(0), tiles); });
+      traced([&] { impl::run_lane<settings>(memory(), s, scratch(0), tiles); });
       limit = tiles.limit;
       any = any || tiles.started;
       if (!advance(tiles.source.next, tiles_of(s))) return false;
@@ -193,23 +194,23 @@ class session {
   /// The same with lanes. Each lane takes at least one tile per step and slice.
   template <class Clock, class Jobs>
   bool step(microseconds budget, Clock&& clock, Jobs&& jobs, int lane_count = 0) {
-    static_assert(run_impl::is_clock<Clock>, NSK_IMPL_CLOCK);
-    static_assert(run_impl::is_job_system<Jobs>, NSK_IMPL_JOBS);
-    using source = run_impl::tiles_until<run_impl::shared_tiles, std::remove_reference_t<Clock>>;
+    static_assert(impl::is_clock<Clock>, NSK_IMPL_CLOCK);
+    static_assert(impl::is_job_system<Jobs>, NSK_IMPL_JOBS);
+    using source = impl::tiles_until<impl::shared_tiles, std::remove_reference_t<Clock>>;
     begin_slice();
-    const std::int64_t end = run_impl::read(clock) + budget.count;
+    const std::int64_t end = impl::read(clock) + budget.count;
     while (m_step < step_count()) {
       const step_view s = m_variant.step(m_step);
       tile_counter counter(m_tile);
       const auto lane = [&](int i) {
-        const std::int64_t left = end - run_impl::read(clock);
+        const std::int64_t left = end - impl::read(clock);
         source tiles{{&counter, tiles_of(s)}, {clock, {left}}, false};
-        run_impl::run_lane<settings>(memory(), s, scratch(i), tiles);
+        impl::run_lane<settings>(memory(), s, scratch(i), tiles);
       };
       traced([&] { on_lanes(jobs, lane_count, tiles_of(s) - m_tile, lane); });
       const std::int32_t done = counter.value() < tiles_of(s) ? counter.value() : tiles_of(s);
       if (!advance(done, tiles_of(s))) return false;
-      if (m_step < step_count() && run_impl::read(clock) >= end) return false;
+      if (m_step < step_count() && impl::read(clock) >= end) return false;
     }
     finish();
     return true;
@@ -219,14 +220,14 @@ class session {
   /// inference is complete; the next call starts a new one.
   bool step(work amount) {
     return step_work(amount, [this](const step_view& s, std::int32_t begin, std::int32_t end) {
-      run_impl::serial_tiles tiles{begin, end};
-      run_impl::run_lane<settings>(memory(), s, scratch(0), tiles);
+      impl::serial_tiles tiles{begin, end};
+      impl::run_lane<settings>(memory(), s, scratch(0), tiles);
     });
   }
   /// The same with lanes, and the same cut.
   template <class Jobs>
   bool step(work amount, Jobs&& jobs, int lane_count = 0) {
-    static_assert(run_impl::is_job_system<Jobs>, NSK_IMPL_JOBS);
+    static_assert(impl::is_job_system<Jobs>, NSK_IMPL_JOBS);
     return step_work(amount, [&](const step_view& s, std::int32_t begin, std::int32_t end) {
       share(jobs, lane_count, s, begin, end);
     });
@@ -252,12 +253,12 @@ class session {
     NSK_ASSERT(step_index >= 0 && step_index < step_count() && tile >= 0 && tile < tile_count(step_index) &&
                    lane >= 0 && lane < m_lanes,
                "session::run_tile: no such step, tile or lane");
-    run_impl::serial_tiles tiles{tile, tile + 1};
-    run_impl::run_lane<settings>(memory(), m_variant.step(step_index), scratch(lane), tiles);
+    impl::serial_tiles tiles{tile, tile + 1};
+    impl::run_lane<settings>(memory(), m_variant.step(step_index), scratch(lane), tiles);
   }
   /// Ends an inference whose tiles the caller has run: makes the new states current, and the next random numbers.
   void finish() {
-    run_impl::commit_states(memory());
+    impl::commit_states(memory());
     ++m_random.run;
     m_step = 0;
     m_tile = 0;
@@ -265,24 +266,24 @@ class session {
 
   // --- states, flags, trace ---
   /// Bytes of a snapshot of all states.
-  std::size_t state_bytes() const { return run_impl::state_bytes(m_variant); }
+  std::size_t state_bytes() const { return impl::state_bytes(m_variant); }
   /// Gives every state its initial value, and abandons an inference that step() has begun.
   void reset() {
     restart();
-    run_impl::reset_states(memory());
+    impl::reset_states(memory());
   }
   /// Copies the states, as the last complete inference left them, to `to` (state_bytes() bytes); call between
   /// inferences.
   nsk::status save(span<std::byte> to) const {
     if (to.size() < state_bytes()) return status_code::wrong_size;
-    run_impl::save_states(memory(), to.data());
+    impl::save_states(memory(), to.data());
     return {};
   }
   /// Puts a snapshot back, and abandons an inference that step() has begun.
   nsk::status load(span<const std::byte> from) {
     if (from.size() < state_bytes()) return status_code::wrong_size;
     restart();
-    run_impl::load_states(memory(), from.data());
+    impl::load_states(memory(), from.data());
     return {};
   }
   /// Chooses what random steps draw. Each complete inference goes on to other numbers; seeding begins anew. Row r of a
@@ -301,12 +302,12 @@ class session {
     if (!m.is_open()) return status_code::not_open;
     if (variant_index < 0 || variant_index >= m.variant_count()) return {status_code::bad_variant, variant_index};
     const variant_view v = m.variant(variant_index);
-    const nsk::status s = run_impl::supported<settings>(v);
+    const nsk::status s = impl::supported<settings>(v);
     if (!s) return s;
     if (reinterpret_cast<std::uintptr_t>(memory_block.data()) % arena_alignment != 0)
       return status_code::misaligned_memory;
     if (memory_block.size() < v.arena_bytes(1)) return status_code::too_little_memory;
-    m_lanes = run_impl::lanes_in(v, memory_block.size());
+    m_lanes = impl::lanes_in(v, memory_block.size());
     m_variant = v;
     m_weights = m.weights().data();
     m_arena = memory_block.data();
@@ -385,23 +386,23 @@ class session {
   void on_lanes(Jobs& jobs, int lane_count, std::int32_t tiles, const Lane& lane) {
     const int count = lanes_for(lane_count, tiles);
     if (count <= 1) return lane(0);
-    if constexpr (run_impl::is_job_system<Jobs>) jobs.parallel_for(count, lane);
+    if constexpr (impl::is_job_system<Jobs>) jobs.parallel_for(count, lane);
   }
 
   /// Runs the tiles [begin, end) of a step on lanes.
   template <class Jobs>
   void share(Jobs& jobs, int lane_count, const step_view& s, std::int32_t begin, std::int32_t end) {
-    run_impl::dealt_tiles dealt(begin, end, lanes_for(lane_count, end - begin));
+    impl::dealt_tiles dealt(begin, end, lanes_for(lane_count, end - begin));
     on_lanes(jobs, lane_count, end - begin, [&](int i) {
-      run_impl::lane_tiles tiles(dealt, i);
-      run_impl::run_lane<settings>(memory(), s, scratch(i), tiles);
+      impl::lane_tiles tiles(dealt, i);
+      impl::run_lane<settings>(memory(), s, scratch(i), tiles);
     });
   }
 
   template <class RunTiles>
   bool step_work(work amount, RunTiles run_tiles) {
     begin_slice();
-    run_impl::work_left left{amount.macs};
+    impl::work_left left{amount.macs};
     for (bool any = false; m_step < step_count(); any = true) {
       const step_view s = m_variant.step(m_step);
       const std::uint64_t of_tile = impl::work_of(s) / static_cast<std::uint64_t>(s.tile_count());
@@ -439,7 +440,7 @@ class session {
   int m_rows = 0;  ///< of the batch; 0 = all
   nsk::status m_status = status_code::not_open;
   profiler_type m_profiler{};
-  run_impl::bindings<settings::bindable_ports> m_inputs, m_outputs;
+  impl::bindings<settings::bindable_ports> m_inputs, m_outputs;
 };
 NSK_END
 #include <netsuke/core/restore_macros.hpp>

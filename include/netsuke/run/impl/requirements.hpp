@@ -8,7 +8,8 @@
 #include <limits>
 #include <type_traits>
 #include <utility>
-#include <netsuke/core/settings.hpp>
+#include <netsuke/run/budget.hpp>
+#include <netsuke/run/settings.hpp>
 
 /// The texts are macros because C++17 takes nothing but literals.
 #define NSK_IMPL_SETTINGS_CLASS                                                                           \
@@ -37,9 +38,7 @@
   "nsk::microseconds or a number of microseconds, such as [] { return nsk::microseconds{my_time()}; }"
 
 NSK_BEGIN
-struct microseconds;
-
-namespace run_impl {
+namespace impl {
 
 template <class T>
 struct is_op_list : std::false_type {};
@@ -53,9 +52,9 @@ struct is_function_list<function_list<Functions...>> : std::true_type {};
 
 /// Whether the type `Query<T>` exists and is a true constant.
 template <template <class> class Query, class T, class = void>
-struct holds : std::false_type {};
+struct meets : std::false_type {};
 template <template <class> class Query, class T>
-struct holds<Query, T, std::void_t<Query<T>>> : Query<T> {};
+struct meets<Query, T, std::void_t<Query<T>>> : Query<T> {};
 /// `Value`, where all of `Expressions` exist.
 template <class Value, class... Expressions>
 using where_valid = Value;
@@ -88,14 +87,14 @@ using has_profiler = is_profiler<typename S::profiler>;
 enum class settings_fault { none, no_class, ops, functions, winograd, bindable_ports, profiler };
 template <class S>
 constexpr settings_fault settings_fault_of() {
-  if constexpr (!holds<is_defined_class, S>::value) {
+  if constexpr (!meets<is_defined_class, S>::value) {
     return settings_fault::no_class;
   } else {
-    return !holds<has_ops, S>::value         ? settings_fault::ops
-           : !holds<has_functions, S>::value ? settings_fault::functions
-           : !holds<has_winograd, S>::value  ? settings_fault::winograd
-           : !holds<has_ports, S>::value     ? settings_fault::bindable_ports
-           : !holds<has_profiler, S>::value  ? settings_fault::profiler
+    return !meets<has_ops, S>::value         ? settings_fault::ops
+           : !meets<has_functions, S>::value ? settings_fault::functions
+           : !meets<has_winograd, S>::value  ? settings_fault::winograd
+           : !meets<has_ports, S>::value     ? settings_fault::bindable_ports
+           : !meets<has_profiler, S>::value  ? settings_fault::profiler
                                              : settings_fault::none;
   }
 }
@@ -111,7 +110,7 @@ template <class Jobs>
 using runs_lanes = where_valid<std::true_type, decltype(std::declval<Jobs&>().parallel_for(
                                                    std::declval<const int&>(), std::declval<const example_lane&>()))>;
 template <class Jobs>
-inline constexpr bool is_job_system = holds<runs_lanes, std::remove_reference_t<Jobs>>::value;
+inline constexpr bool is_job_system = meets<runs_lanes, std::remove_reference_t<Jobs>>::value;
 
 template <class Time>
 using is_time = std::bool_constant<std::is_same_v<Time, microseconds> ||
@@ -119,7 +118,7 @@ using is_time = std::bool_constant<std::is_same_v<Time, microseconds> ||
 template <class Clock>
 using tells_time = is_time<std::decay_t<decltype(std::declval<Clock&>()())>>;
 template <class Clock>
-inline constexpr bool is_clock = holds<tells_time, std::remove_reference_t<Clock>>::value;
+inline constexpr bool is_clock = meets<tells_time, std::remove_reference_t<Clock>>::value;
 
 }
 NSK_END

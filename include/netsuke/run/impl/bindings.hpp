@@ -8,7 +8,7 @@
 #include <netsuke/model/model.hpp>
 
 NSK_BEGIN
-namespace run_impl {
+namespace impl {
 
 /// Pointers of the first `Count` ports of one direction; null where nothing is bound.
 template <int Count>

@@ -6,7 +6,7 @@
 #include <netsuke/core/assert.hpp>
 
 NSK_BEGIN
-namespace run_impl {
+namespace impl {
 
 /// The tiles [next, end), in order.
 struct serial_tiles {

@@ -7,7 +7,7 @@
 #include <netsuke/model/model.hpp>
 
 NSK_BEGIN
-namespace run_impl {
+namespace impl {
 /// Most lanes that a session counts: its memory has scratch for each.
 inline constexpr int max_lanes = 1024;
 

@@ -6,7 +6,7 @@
 #include <netsuke/ops/impl/memory_map.hpp>
 
 NSK_BEGIN
-namespace run_impl {
+namespace impl {
 
 /// Returns the bytes of all states, in the order of the file.
 inline std::size_t state_bytes(const variant_view& v) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The loop of one lane over the tiles of one step. Where tiles come from decides who else works: run/serial.hpp,
+/// The loop of one lane over the tiles of one step. Where tiles come from decides who else works: run/impl/serial.hpp,
 /// jobs.hpp, budget.hpp.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/run/bound_step.hpp>
+#include <netsuke/run/impl/bound_step.hpp>
 #include <netsuke/simd/float_env.hpp>
 
 NSK_BEGIN
-namespace run_impl {
+namespace impl {
 
 /// Runs tiles until `tiles.take()` answers -1. Sets the floating-point mode that equal bits need and restores the
 /// caller's.

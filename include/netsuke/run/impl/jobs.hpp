@@ -6,7 +6,7 @@
 #include <netsuke/core/atomic.hpp>
 
 NSK_BEGIN
-namespace run_impl {
+namespace impl {
 
 /// A share of the tiles [.., end) that several lanes take from one counter.
 struct shared_tiles {
