@@ -1,71 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The operators that a step can have, and the elementwise functions: one list each. Enumerators, counts, names and
-/// the checks against the schema follow from the lists. schema/netsuke.fbs documents what each one computes;
+/// The operators that a step can have, and the elementwise functions. Both lists are those of schema/netsuke.fbs, which
+/// documents what each one computes and is append-only; enumerators, counts and names follow from them.
 /// format/params.hpp has the parameters, ops/ what is true of each operator.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <utility>
 #include <netsuke/core/assert.hpp>
-
-/// X(name, Table): every operator, and its table in the schema. Append-only: the order gives the values in files.
-#define NSK_OP_LIST(X)                                        \
-  X(conv_2d, Conv2D)                                          \
-  X(depthwise_conv_2d, DepthwiseConv2D)                       \
-  X(fully_connected, FullyConnected)                          \
-  X(pack_panels, PackPanels)                                  \
-  X(mat_mul, MatMul)                                          \
-  X(pool_2d, Pool2D)                                          \
-  X(unary, Unary)                                             \
-  X(binary, Binary)                                           \
-  X(copy, Copy)                                               \
-  X(fill, Fill)                                               \
-  X(resize_2d, Resize2D)                                      \
-  X(reduce, Reduce)                                           \
-  X(softmax, Softmax)                                         \
-  X(cast, Cast)                                               \
-  X(compare, Compare)                                         \
-  X(select, Select)                                           \
-  X(arithmetic, Arithmetic)                                   \
-  X(gather, Gather)                                           \
-  X(gather_elements, GatherElements)                          \
-  X(arg_reduce, ArgReduce)                                    \
-  X(top_k, TopK)                                              \
-  X(non_max_suppression, NonMaxSuppression)                   \
-  X(layer_normalization, LayerNormalization)                  \
-  X(local_response_normalization, LocalResponseNormalization) \
-  X(recurrent, Recurrent)                                     \
-  X(random, Random)                                           \
-  X(tree_ensemble, TreeEnsemble)
-
-/// X(name): every elementwise function, as the schema names it. Append-only.
-#define NSK_FUNCTION_LIST(X) \
-  X(identity)                \
-  X(clip)                    \
-  X(leaky_relu)              \
-  X(prelu)                   \
-  X(sigmoid)                 \
-  X(hard_sigmoid)            \
-  X(hard_swish)              \
-  X(silu)                    \
-  X(tanh)                    \
-  X(exp)                     \
-  X(log)                     \
-  X(sqrt)                    \
-  X(reciprocal)              \
-  X(neg)                     \
-  X(abs)                     \
-  X(floor)                   \
-  X(ceil)                    \
-  X(round)                   \
-  X(erf)                     \
-  X(gelu)                    \
-  X(elu)                     \
-  X(softplus)                \
-  X(square)                  \
-  X(sign)                    \
-  X(sin)                     \
-  X(cos)
+#include <netsuke/format/generated/lists.hpp>
 
 NSK_BEGIN
 #define NSK_OP_ENUMERATOR(name, Table) name,

@@ -41,12 +41,6 @@ constexpr std::int64_t panel_floats(std::int64_t channels, std::int64_t depth) {
   return padded_channels(channels) * (depth + 1);
 }
 
-/// Gates of a recurrent layer, the functions they have, and the rows behind its instants: the last h, and c.
-constexpr int recurrent_gates(recurrent_kind k) {
-  return k == recurrent_kind::rnn ? 1 : k == recurrent_kind::gru ? 3 : 4;
-}
-constexpr int recurrent_functions(recurrent_kind k) { return static_cast<int>(k) + 1; }
-constexpr int recurrent_final_rows(recurrent_kind k) { return k == recurrent_kind::lstm ? 2 : 1; }
 /// Floats of the recurrent weights of one direction. The hidden gate of a gru stands alone where it is given r * h.
 constexpr std::int64_t recurrent_weight_floats(recurrent_kind k, bool linear_before_reset, std::int64_t hidden) {
   if (k == recurrent_kind::gru && !linear_before_reset)

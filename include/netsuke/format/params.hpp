@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// The parameters of every operator: one plain struct each, for whoever reads, writes, plans or computes a step.
-/// schema/netsuke.fbs says what each field means; what the fields are called there they are called here.
+/// schema/netsuke.fbs says what each field means; what the fields are called there they are called here. `of` copies
+/// them from a table of a file as they are; nothing is checked.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/format/op.hpp>
@@ -49,6 +50,14 @@ constexpr bool is_known(function f) { return static_cast<int>(f) < function_coun
 struct window {
   std::int32_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, pad_top = 0,
                pad_left = 0;
+
+  /// A window that is not there has a kernel of 0.
+  template <class Table>
+  static window of(const Table* t) {
+    if (!t) return {0};
+    return {t->kernel_h(),   t->kernel_w(),   t->stride_h(), t->stride_w(),
+            t->dilation_h(), t->dilation_w(), t->pad_top(),  t->pad_left()};
+  }
 };
 
 /// What happens to a result before it is stored: y = f(x + residual), or with activation_first y = f(x) + residual.
@@ -58,79 +67,164 @@ struct epilogue_params {
   bool activation_first = false;
   float alpha = 0, beta = 0;
   std::int32_t residual = -1, slope = -1;
+
+  template <class Table>
+  static epilogue_params of(const Table& t) {
+    return {static_cast<function>(t.function()), t.activation_first(), t.alpha(), t.beta(), t.residual(), t.slope()};
+  }
 };
 
 struct conv_2d_params {
   window w{};
   std::int32_t groups = 1;
   conv_algorithm algorithm = conv_algorithm::direct;
+  template <class Table>
+  static conv_2d_params of(const Table& t) {
+    return {window::of(t.window()), static_cast<std::int32_t>(t.groups()), static_cast<conv_algorithm>(t.algorithm())};
+  }
 };
 struct depthwise_conv_2d_params {
   window w{};
+  template <class Table>
+  static depthwise_conv_2d_params of(const Table& t) {
+    return {window::of(t.window())};
+  }
 };
 struct fully_connected_params {};
 struct pack_panels_params {};
 struct mat_mul_params {
   bool shared_right = false;  ///< one right matrix for every left one
+  template <class Table>
+  static mat_mul_params of(const Table& t) {
+    return {t.shared_right()};
+  }
 };
 struct pool_2d_params {
   pool_kind kind = pool_kind::max;
   window w{};
   bool count_include_pad = false;
   std::int32_t pad_bottom = 0, pad_right = 0;
+  template <class Table>
+  static pool_2d_params of(const Table& t) {
+    return {static_cast<pool_kind>(t.kind()), window::of(t.window()), t.count_include_pad(), t.pad_bottom(), t.pad_right()};
+  }
 };
 struct unary_params {};
 struct binary_params {
   binary_kind kind = binary_kind::add;
+  template <class Table>
+  static binary_params of(const Table& t) {
+    return {static_cast<binary_kind>(t.kind())};
+  }
 };
 struct copy_params {};
 struct fill_params {
   float value = 0;
+  template <class Table>
+  static fill_params of(const Table& t) {
+    return {t.value()};
+  }
 };
 struct resize_2d_params {
   std::int32_t row_taps = 1, column_taps = 1;
+  template <class Table>
+  static resize_2d_params of(const Table& t) {
+    return {t.row_taps(), t.column_taps()};
+  }
 };
 struct reduce_params {
   reduce_kind kind = reduce_kind::mean;
+  template <class Table>
+  static reduce_params of(const Table& t) {
+    return {static_cast<reduce_kind>(t.kind())};
+  }
 };
 struct softmax_params {
   std::int32_t axis = 0;
   bool log = false;
+  template <class Table>
+  static softmax_params of(const Table& t) {
+    return {t.axis(), t.log()};
+  }
 };
 struct cast_params {};
 struct compare_params {
   compare_kind kind = compare_kind::equal;
+  template <class Table>
+  static compare_params of(const Table& t) {
+    return {static_cast<compare_kind>(t.kind())};
+  }
 };
 struct select_params {};
 struct arithmetic_params {
   arithmetic_kind kind = arithmetic_kind::add;
+  template <class Table>
+  static arithmetic_params of(const Table& t) {
+    return {static_cast<arithmetic_kind>(t.kind())};
+  }
 };
 struct gather_params {
   std::int32_t axis = 0;
+  template <class Table>
+  static gather_params of(const Table& t) {
+    return {t.axis()};
+  }
 };
-struct gather_elements_params : gather_params {};
+struct gather_elements_params : gather_params {
+  template <class Table>
+  static gather_elements_params of(const Table& t) {
+    return {gather_params::of(t)};
+  }
+};
 struct arg_reduce_params {
   std::int32_t axis = 0;
   arg_reduce_kind kind = arg_reduce_kind::max;
   bool last = false;
+  template <class Table>
+  static arg_reduce_params of(const Table& t) {
+    return {t.axis(), static_cast<arg_reduce_kind>(t.kind()), t.last()};
+  }
 };
 struct top_k_params {
   std::int32_t axis = 0;
   bool smallest = false;
+  template <class Table>
+  static top_k_params of(const Table& t) {
+    return {t.axis(), t.smallest()};
+  }
 };
 struct non_max_suppression_params {
   std::uint32_t most_per_class = 0;
   float iou_threshold = 0, score_threshold = 0;
   bool center_point_box = false;
+  template <class Table>
+  static non_max_suppression_params of(const Table& t) {
+    return {t.most_per_class(), t.iou_threshold(), t.score_threshold(), t.center_point_box()};
+  }
 };
 struct layer_normalization_params {
   float epsilon = 0;
   bool centre = true;
+  template <class Table>
+  static layer_normalization_params of(const Table& t) {
+    return {t.epsilon(), t.centre()};
+  }
 };
 struct local_response_normalization_params {
   std::int32_t size = 1;
   float alpha = 0, beta = 0, bias = 0;
+  template <class Table>
+  static local_response_normalization_params of(const Table& t) {
+    return {static_cast<std::int32_t>(t.size()), t.alpha(), t.beta(), t.bias()};
+  }
 };
+
+/// Gates of a recurrent layer, the functions that they have, and the rows behind its time steps: the last h, and c.
+constexpr int recurrent_gates(recurrent_kind k) {
+  return k == recurrent_kind::rnn ? 1 : k == recurrent_kind::gru ? 3 : 4;
+}
+constexpr int recurrent_functions(recurrent_kind k) { return static_cast<int>(k) + 1; }
+constexpr int recurrent_final_rows(recurrent_kind k) { return k == recurrent_kind::lstm ? 2 : 1; }
 
 /// Function of a gate, with its parameters.
 struct recurrent_gate {
@@ -144,15 +238,44 @@ struct recurrent_params {
   float clip = 0, cell_clip = 0;   ///< of the arguments of f and g, and of c (lstm); 0: no clipping
   std::int32_t gate_count = 0;     ///< of all directions; -1 where the file's lists do not agree, or are too long
   recurrent_gate gate[2][3] = {};  ///< by direction
+  template <class Table>
+  static recurrent_params of(const Table& t) {
+    recurrent_params p;
+    p.kind = static_cast<recurrent_kind>(t.kind());
+    p.reverse = t.reverse();
+    p.has_peephole = t.peephole();
+    p.has_lengths = t.lengths();
+    p.input_forget = t.input_forget();
+    p.linear_before_reset = t.linear_before_reset();
+    p.clip = t.clip();
+    p.cell_clip = t.cell_clip();
+    const std::uint32_t gates = t.functions() ? t.functions()->size() : 0,
+                        numbers = t.parameters() ? t.parameters()->size() : 0,
+                        per_direction = static_cast<std::uint32_t>(recurrent_functions(p.kind));
+    const bool fits = is_known(p.kind) && gates <= 2 * per_direction && numbers == 2 * gates;
+    p.gate_count = fits ? static_cast<std::int32_t>(gates) : -1;
+    for (std::uint32_t i = 0; fits && i < gates; ++i)
+      p.gate[i / per_direction][i % per_direction] = {static_cast<recurrent_function>(t.functions()->Get(i)),
+                                                      t.parameters()->Get(2 * i), t.parameters()->Get(2 * i + 1)};
+    return p;
+  }
 };
 
 struct random_params {
   random_kind kind = random_kind::uniform;
   float scale = 1, offset = 0;
   std::uint32_t stream = 0;
+  template <class Table>
+  static random_params of(const Table& t) {
+    return {static_cast<random_kind>(t.kind()), t.scale(), t.offset(), t.stream()};
+  }
 };
 struct tree_ensemble_params {
   tree_aggregate aggregate = tree_aggregate::sum;
+  template <class Table>
+  static tree_ensemble_params of(const Table& t) {
+    return {static_cast<tree_aggregate>(t.aggregate())};
+  }
 };
 
 /// The struct of an operator's parameters.

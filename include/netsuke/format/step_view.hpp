@@ -46,21 +46,25 @@ class step_view {
   /// Returns the parameters of the step's operator, which must be `O`.
   template <nsk::op O>
   params_of<O> params() const {
-    return impl::read(*impl::table_of<O>(m_step));
+    return impl::read_params<O>(m_step);
   }
   /// Returns what happens to its result: nothing, where its operator has no epilogue.
   epilogue_params epilogue() const {
+    const format::Epilogue* e = epilogue_table();
+    return e ? epilogue_params::of(*e) : epilogue_params();
+  }
+
+ private:
+  const format::Epilogue* epilogue_table() const {
     switch (op()) {
 #define NSK_EPILOGUE_OF(name, Table) \
-  case nsk::op::name: return impl::read_epilogue(impl::epilogue_of(*impl::table_of<nsk::op::name>(m_step), 0));
+  case nsk::op::name: return impl::epilogue_of(*impl::table_of<nsk::op::name>(m_step), 0);
       NSK_OP_LIST(NSK_EPILOGUE_OF)
 #undef NSK_EPILOGUE_OF
       case nsk::op::none: break;
     }
-    return {};
+    return nullptr;
   }
-
- private:
   const format::Variant* m_variant;
   const format::Step* m_step;
   std::uint32_t m_index;

@@ -9,6 +9,12 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// Position of the best element along `axis`; the last one of equal ones where `last` is set.
+struct arg_reduce_args : arg_reduce_params {
+  tensor_view input, output;
+};
+
 namespace impl {
 
 /// Position of the best of `length` elements; NaN is never better than anything.

@@ -12,6 +12,13 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// output = a kind b for int32, int64 and boolean.
+struct arithmetic_args : arithmetic_params {
+  tensor_view a, b, output;
+  std::uint32_t* flags;
+};
+
 namespace impl {
 
 /// x / y towards zero, modulo 2^bits (the lowest number divided by -1 is itself); y is not 0.

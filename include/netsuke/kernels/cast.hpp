@@ -13,6 +13,12 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// output = input, converted to the output's type.
+struct cast_args {
+  tensor_view input, output;
+};
+
 namespace impl {
 
 /// Floats lose their fraction and saturate, NaN gives 0; integers wrap; boolean is x != 0.

@@ -9,6 +9,12 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// output (boolean) = a kind b; a and b of one type.
+struct compare_args : compare_params {
+  tensor_view a, b, output;
+};
+
 namespace impl {
 
 /// What makes a comparison true; "other" is greater, or not comparable because of a NaN.

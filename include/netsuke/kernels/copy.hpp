@@ -9,6 +9,12 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// output = input, same shape, any strides (negative and 0 too on the input), any element type.
+struct copy_args {
+  tensor_view input, output;
+};
+
 namespace impl {
 
 template <class T>

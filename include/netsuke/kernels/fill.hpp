@@ -10,6 +10,12 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// output = value everywhere, converted to the output's type.
+struct fill_args : fill_params {
+  tensor_view output;
+};
+
 namespace impl {
 
 /// Clamps to [low, high], then rounds half to even; NaN gives low. high is at most 2^53.

@@ -11,6 +11,15 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// output[..., n] = sum over k of input[..., k] * weights[k][n] + bias[n]. Rows are all leading dimensions of the
+/// output.
+struct fully_connected_args {
+  tensor_view input, output;
+  const float* weights;
+  epilogue e;
+};
+
 namespace impl {
 
 /// Multiplies the tile's rows and pixels of `input` (shaped as the output but for the last dimension) by one packed

@@ -11,6 +11,15 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// output[.., i, ..] = data[.., indices[i], ..] along `axis`.
+struct gather_args : gather_params {
+  tensor_view data, indices, output;
+  std::uint32_t* flags;
+};
+/// output[p] = data[p with indices[p] along axis].
+struct gather_elements_args : gather_args {};
+
 namespace impl {
 
 /// Moves one tile; `index_stride` are the strides of the indices in the output's dimensions.

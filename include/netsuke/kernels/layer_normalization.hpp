@@ -14,6 +14,13 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// y = (x - mean) / sqrt(variance + epsilon) * scale + bias along the last dimension.
+struct layer_normalization_args : layer_normalization_params {
+  tensor_view input, output;
+  const float *scale, *bias;  ///< one per element of the last dimension
+};
+
 namespace impl {
 
 /// A line of `count` floats, `step` apart.

@@ -14,6 +14,12 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// y = x / (bias + alpha / size * sum of squares of `size` neighbours in the last dimension)^beta.
+struct local_response_normalization_args : local_response_normalization_params {
+  tensor_view input, output;
+};
+
 namespace impl {
 
 /// Up to one vector of results from element `i` on of a line of `count` floats at x.

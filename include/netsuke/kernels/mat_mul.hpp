@@ -11,6 +11,14 @@
 NSK_BEGIN
 namespace kernels {
 
+/// output[b] = a[b] * right[b], right packed by pack_panels; with shared_right one matrix for every b.
+/// a [B, M, K] with stride 1 in K; output [B, M, N].
+struct mat_mul_args : mat_mul_params {
+  tensor_view input, output;
+  const float* panels;
+  epilogue e;
+};
+
 /// Computes one tile of output[b] = input[b] * right[b]: rows of the tile are matrices b, pixels their rows. Strides of
 /// the last dimension of input and output are 1.
 template <class Functions = all_functions>

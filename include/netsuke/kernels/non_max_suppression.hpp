@@ -10,6 +10,13 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// Boxes that are kept: kernels/non_max_suppression.hpp.
+struct non_max_suppression_args : non_max_suppression_params {
+  tensor_view boxes, scores, output;
+  std::uint32_t* flags;
+};
+
 namespace impl {
 
 /// Corners of a box.

@@ -11,6 +11,13 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// Writes input [B, K, N] (any strides) as panels with zero bias, matrix after matrix. `output` is [B, panel_floats(N,
+/// K)]. Tile space: pixels = B is dimension 0 of output seen as [1, B, floats]; a tile packs whole matrices.
+struct pack_panels_args {
+  tensor_view input, output;
+};
+
 namespace impl {
 
 /// Columns of a matrix, `column` floats apart, whose elements are `row` floats apart.

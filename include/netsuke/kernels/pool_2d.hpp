@@ -9,6 +9,13 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// Maximum or average over a window. Taps outside the input are skipped; the average divides by the taps inside, or
+/// with count_include_pad by the taps inside the input padded by w.pad_top, w.pad_left, pad_bottom, pad_right.
+struct pool_2d_args : pool_2d_params {
+  tensor_view input, output;
+};
+
 namespace impl {
 
 /// Taps of one output pixel: `rows` x `columns` of them from `from` on, strides in floats.

@@ -13,6 +13,13 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// output = offset + scale * z, z random: kernels/random.hpp. Rows are indices of dimension 0; float32.
+struct random_args : random_params {
+  tensor_view output;
+  random_source source;
+};
+
 namespace impl {
 
 /// Elements that are drawn together.

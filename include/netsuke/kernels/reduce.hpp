@@ -17,6 +17,13 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// Reduction over the axes in which the output's length is 1 and the input's is not. Equal rank.
+struct reduce_args : reduce_params {
+  tensor_view input, output;
+  epilogue e;
+};
+
 namespace impl {
 
 struct reduce_sum {

@@ -9,6 +9,17 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// Separable resampling of [N, H, W, C]; tables as in schema/netsuke.fbs. Row order of operations: for each row tap the
+/// weighted sum of column taps in ascending order (first tap a product, the others fused), then rows likewise.
+struct resize_2d_args : resize_2d_params {
+  tensor_view input, output;
+  const std::int32_t* row_index;
+  const float* row_weight;
+  const std::int32_t* column_index;
+  const float* column_weight;
+};
+
 namespace impl {
 
 /// A piece of output columns and channels; its rows are computed one after the other.

@@ -11,6 +11,11 @@
 NSK_BEGIN
 namespace kernels {
 
+/// output = condition (boolean) ? a : b.
+struct select_args {
+  tensor_view condition, a, b, output;
+};
+
 /// output = condition ? a : b, any element type, equal shapes, any strides, 0 where an operand is broadcast.
 template <class = void>
 inline void select(const select_args& a, const tile_range& t, std::byte*) {

@@ -16,6 +16,12 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// exp(x - max) / sum, or its logarithm, along dimension `axis`. A tile holds whole lines along the axis.
+struct softmax_args : softmax_params {
+  tensor_view input, output;
+};
+
 namespace impl {
 
 /// A line along the axis, or as many neighbouring lines as there are lanes.

@@ -9,6 +9,12 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// Positions of the best elements along `axis`.
+struct top_k_args : top_k_params {
+  tensor_view input, output;
+};
+
 namespace impl {
 
 /// A line of the input and the line of positions that becomes a heap with the worst of the kept at its root, then

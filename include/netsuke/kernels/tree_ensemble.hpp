@@ -10,6 +10,17 @@
 
 NSK_BEGIN
 namespace kernels {
+
+/// Decision trees: kernels/tree_ensemble.hpp. x [rows, features], output [rows, targets].
+struct tree_ensemble_args : tree_ensemble_params {
+  tensor_view input, output;
+  const std::int32_t *roots, *nodes;
+  const float* thresholds;
+  const std::int32_t* targets;
+  const float *weights, *base;
+  std::int32_t trees;
+};
+
 namespace impl {
 
 /// Whether a row goes on at `next`. Comparisons with NaN are false, but for !=.

@@ -2,33 +2,7 @@
 #pragma once
 /// Every operator's room, and the questions that can be asked of a step without knowing its operator.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/ops/arg_reduce.hpp>
-#include <netsuke/ops/arithmetic.hpp>
-#include <netsuke/ops/binary.hpp>
-#include <netsuke/ops/cast.hpp>
-#include <netsuke/ops/compare.hpp>
-#include <netsuke/ops/conv_2d.hpp>
-#include <netsuke/ops/copy.hpp>
-#include <netsuke/ops/depthwise_conv_2d.hpp>
-#include <netsuke/ops/fill.hpp>
-#include <netsuke/ops/fully_connected.hpp>
-#include <netsuke/ops/gather.hpp>
-#include <netsuke/ops/gather_elements.hpp>
-#include <netsuke/ops/layer_normalization.hpp>
-#include <netsuke/ops/local_response_normalization.hpp>
-#include <netsuke/ops/mat_mul.hpp>
-#include <netsuke/ops/non_max_suppression.hpp>
-#include <netsuke/ops/pack_panels.hpp>
-#include <netsuke/ops/pool_2d.hpp>
-#include <netsuke/ops/random.hpp>
-#include <netsuke/ops/recurrent.hpp>
-#include <netsuke/ops/reduce.hpp>
-#include <netsuke/ops/resize_2d.hpp>
-#include <netsuke/ops/select.hpp>
-#include <netsuke/ops/softmax.hpp>
-#include <netsuke/ops/top_k.hpp>
-#include <netsuke/ops/tree_ensemble.hpp>
-#include <netsuke/ops/unary.hpp>
+#include <netsuke/ops/generated/every_room.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

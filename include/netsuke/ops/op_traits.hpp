@@ -4,20 +4,19 @@
 /// are no defaults; what is missing does not compile. A duty whose answer several operators share is stated by naming
 /// it as a base (below).
 ///
-///     using params, args;                                    the operator's structs: format/params.hpp,
-///     kernels/args.hpp int input_count(params)                                own inputs, without those that the
-///     epilogue names status_code verify(constant_reader&, step, params)     shapes, types, parameters, weights: what
-///     kernels rely on bool works_in_place(input)                             whether each element of that input is
-///     read before the
-///                                                            element of the output in its place is written
-///     bool fills_border                                      whether the kernel fills the border of its output
-///     whole_axes whole(params, rank)                         what tiles must not cut
-///     bool accepts_tiles(step, params, tile, grid)           what else the kernel wants of tiles
-///     row_rule rows(params, d, rank)                         what a batch along dimension d of the output means
-///     std::int64_t scratch_bytes(params, x, y)               lane scratch, from the views of input 0 and the output
-///     std::uint64_t taps(step, params)                       elements of inputs that enter one element of the output
-///     args bind(memory, step, params)                        kernel arguments
-///     void run<Settings>(args, range, scratch)               computes one tile
+/// - `params`, `args`: the operator's structs, of format/params.hpp and of its kernel
+/// - `int input_count(params)`: own inputs, without those that the epilogue names
+/// - `status_code verify(constant_reader&, step, params)`: shapes, types, parameters, weights, as the kernel wants them
+/// - `bool works_in_place(input)`: whether each element of that input is read before the element of the output in its
+///   place is written
+/// - `bool fills_border`: whether the kernel fills the border of its output
+/// - `whole_axes whole(params, rank)`: what tiles must not cut
+/// - `bool accepts_tiles(params, step, tile, grid)`: what else the kernel wants of tiles
+/// - `row_rule rows(params, d, rank)`: what a batch along dimension d of the output means for the inputs
+/// - `std::int64_t scratch_bytes(params, x, y)`: lane scratch, from the views of input 0 and of the output
+/// - `std::uint64_t taps(step, params)`: elements of inputs that enter one element of the output
+/// - `args bind(memory, step, params)`: kernel arguments
+/// - `void run<Settings>(args, range, scratch)`: computes one tile
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/format/scratch.hpp>
 #include <netsuke/kernels/args.hpp>

@@ -198,19 +198,19 @@ class session {
     static_assert(impl::is_job_system<Jobs>, NSK_IMPL_JOBS);
     using source = impl::tiles_until<impl::shared_tiles, std::remove_reference_t<Clock>>;
     begin_slice();
-    const std::int64_t end = impl::read(clock) + budget.count;
+    const std::int64_t end = impl::read_clock(clock) + budget.count;
     while (m_step < step_count()) {
       const step_view s = m_variant.step(m_step);
       tile_counter counter(m_tile);
       const auto lane = [&](int i) {
-        const std::int64_t left = end - impl::read(clock);
+        const std::int64_t left = end - impl::read_clock(clock);
         source tiles{{&counter, tiles_of(s)}, {clock, {left}}, false};
         impl::run_lane<settings>(memory(), s, scratch(i), tiles);
       };
       traced([&] { on_lanes(jobs, lane_count, tiles_of(s) - m_tile, lane); });
       const std::int32_t done = counter.value() < tiles_of(s) ? counter.value() : tiles_of(s);
       if (!advance(done, tiles_of(s))) return false;
-      if (m_step < step_count() && impl::read(clock) >= end) return false;
+      if (m_step < step_count() && impl::read_clock(clock) >= end) return false;
     }
     finish();
     return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// From the tables of a file to the structs of format/params.hpp. Nothing is checked: numbers are as the file has them,
-/// and a window that is not there has a kernel of 0.
+/// From the tables of a file to the structs of format/params.hpp, and the proof that both have the same numbers.
 #include <netsuke/core/hide_macros.hpp>
+#include <type_traits>
 #include <netsuke/core/span.hpp>
 #include <netsuke/core/tensor.hpp>
 #include <netsuke/format/generated/netsuke.hpp>
@@ -23,16 +23,6 @@ std::uint32_t count_of(const flatbuffers::Vector<T>* v) {
   return v ? v->size() : 0;
 }
 
-inline window read_window(const format::Window* w) {
-  if (!w) return {0};
-  return {w->kernel_h(),   w->kernel_w(),   w->stride_h(), w->stride_w(),
-          w->dilation_h(), w->dilation_w(), w->pad_top(),  w->pad_left()};
-}
-inline epilogue_params read_epilogue(const format::Epilogue* e) {
-  if (!e) return {};
-  return {
-      static_cast<function>(e->function()), e->activation_first(), e->alpha(), e->beta(), e->residual(), e->slope()};
-}
 /// The table of a step's operator, which must be `O`.
 template <op O>
 struct table_type;
@@ -58,64 +48,15 @@ const format::Epilogue* epilogue_of(const Table&, long) {
   return nullptr;
 }
 
-inline conv_2d_params read(const format::Conv2D& t) {
-  return {read_window(t.window()), static_cast<std::int32_t>(t.groups()), static_cast<conv_algorithm>(t.algorithm())};
+/// The parameters of a step's operator, which must be `O`.
+template <op O>
+params_of<O> read_params(const format::Step* s) {
+  if constexpr (std::is_empty<params_of<O>>::value) {
+    return {};
+  } else {
+    return params_of<O>::of(*table_of<O>(s));
+  }
 }
-inline depthwise_conv_2d_params read(const format::DepthwiseConv2D& t) { return {read_window(t.window())}; }
-inline fully_connected_params read(const format::FullyConnected&) { return {}; }
-inline pack_panels_params read(const format::PackPanels&) { return {}; }
-inline mat_mul_params read(const format::MatMul& t) { return {t.shared_right()}; }
-inline pool_2d_params read(const format::Pool2D& t) {
-  return {static_cast<pool_kind>(t.kind()), read_window(t.window()), t.count_include_pad(), t.pad_bottom(),
-          t.pad_right()};
-}
-inline unary_params read(const format::Unary&) { return {}; }
-inline binary_params read(const format::Binary& t) { return {static_cast<binary_kind>(t.kind())}; }
-inline copy_params read(const format::Copy&) { return {}; }
-inline fill_params read(const format::Fill& t) { return {t.value()}; }
-inline resize_2d_params read(const format::Resize2D& t) { return {t.row_taps(), t.column_taps()}; }
-inline reduce_params read(const format::Reduce& t) { return {static_cast<reduce_kind>(t.kind())}; }
-inline softmax_params read(const format::Softmax& t) { return {t.axis(), t.log()}; }
-inline cast_params read(const format::Cast&) { return {}; }
-inline compare_params read(const format::Compare& t) { return {static_cast<compare_kind>(t.kind())}; }
-inline select_params read(const format::Select&) { return {}; }
-inline arithmetic_params read(const format::Arithmetic& t) { return {static_cast<arithmetic_kind>(t.kind())}; }
-inline gather_params read(const format::Gather& t) { return {t.axis()}; }
-inline gather_elements_params read(const format::GatherElements& t) { return {{t.axis()}}; }
-inline arg_reduce_params read(const format::ArgReduce& t) {
-  return {t.axis(), static_cast<arg_reduce_kind>(t.kind()), t.last()};
-}
-inline top_k_params read(const format::TopK& t) { return {t.axis(), t.smallest()}; }
-inline non_max_suppression_params read(const format::NonMaxSuppression& t) {
-  return {t.most_per_class(), t.iou_threshold(), t.score_threshold(), t.center_point_box()};
-}
-inline layer_normalization_params read(const format::LayerNormalization& t) { return {t.epsilon(), t.centre()}; }
-inline local_response_normalization_params read(const format::LocalResponseNormalization& t) {
-  return {static_cast<std::int32_t>(t.size()), t.alpha(), t.beta(), t.bias()};
-}
-inline recurrent_params read(const format::Recurrent& t) {
-  recurrent_params p;
-  p.kind = static_cast<recurrent_kind>(t.kind());
-  p.reverse = t.reverse();
-  p.has_peephole = t.peephole();
-  p.has_lengths = t.lengths();
-  p.input_forget = t.input_forget();
-  p.linear_before_reset = t.linear_before_reset();
-  p.clip = t.clip();
-  p.cell_clip = t.cell_clip();
-  const std::uint32_t gates = count_of(t.functions()),
-                      per_direction = static_cast<std::uint32_t>(recurrent_functions(p.kind));
-  const bool fits = is_known(p.kind) && gates <= 2 * per_direction && count_of(t.parameters()) == 2 * gates;
-  p.gate_count = fits ? static_cast<std::int32_t>(gates) : -1;
-  for (std::uint32_t i = 0; fits && i < gates; ++i)
-    p.gate[i / per_direction][i % per_direction] = {static_cast<recurrent_function>(t.functions()->Get(i)),
-                                                    t.parameters()->Get(2 * i), t.parameters()->Get(2 * i + 1)};
-  return p;
-}
-inline random_params read(const format::Random& t) {
-  return {static_cast<random_kind>(t.kind()), t.scale(), t.offset(), t.stream()};
-}
-inline tree_ensemble_params read(const format::TreeEnsemble& t) { return {static_cast<tree_aggregate>(t.aggregate())}; }
 
 /// The schema's numbers are those of the enumerations.
 #define NSK_SAME_NUMBER(name, Table)                                                     \
