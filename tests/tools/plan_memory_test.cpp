@@ -21,9 +21,10 @@ int add_tensor(plan& p, storage_kind kind, std::int32_t elements, int index = 0)
   return static_cast<int>(p.tensors.size()) - 1;
 }
 
-void add_step(plan& p, nsk::op kind, std::vector<int> inputs, int output) {
+template <nsk::op O>
+void add_step(plan& p, std::vector<int> inputs, int output) {
   plan_step s;
-  s.kind = kind;
+  s.p.make<O>();
   s.inputs = std::move(inputs);
   s.outputs = {output};
   p.steps.push_back(s);
@@ -50,9 +51,9 @@ TEST_CASE("element-wise results take the place of operands that die") {
   plan p;
   const int x = add_tensor(p, storage_kind::input, 100), a = add_tensor(p, storage_kind::arena, 100),
             b = add_tensor(p, storage_kind::arena, 100), y = add_tensor(p, storage_kind::output, 100);
-  add_step(p, nsk::op::copy, {x}, a);
-  add_step(p, nsk::op::unary, {a}, b);
-  add_step(p, nsk::op::copy, {b}, y);
+  add_step<nsk::op::copy>(p, {x}, a);
+  add_step<nsk::op::unary>(p, {a}, b);
+  add_step<nsk::op::copy>(p, {b}, y);
   constant_pool pool;
   plan_memory(p, pool);
   CHECK(&buffer_of(p, a) == &buffer_of(p, b));
@@ -64,9 +65,9 @@ TEST_CASE("an operand that is read again keeps its place") {
   plan p;
   const int x = add_tensor(p, storage_kind::input, 100), a = add_tensor(p, storage_kind::arena, 100),
             b = add_tensor(p, storage_kind::arena, 100), y = add_tensor(p, storage_kind::output, 100);
-  add_step(p, nsk::op::copy, {x}, a);
-  add_step(p, nsk::op::unary, {a}, b);
-  add_step(p, nsk::op::binary, {a, b}, y);
+  add_step<nsk::op::copy>(p, {x}, a);
+  add_step<nsk::op::unary>(p, {a}, b);
+  add_step<nsk::op::binary>(p, {a, b}, y);
   constant_pool pool;
   plan_memory(p, pool);
   CHECK(&buffer_of(p, a) != &buffer_of(p, b));
@@ -78,10 +79,10 @@ TEST_CASE("a large buffer takes the place of a larger one around its middle, whe
   const int x = add_tensor(p, storage_kind::input, 64), a = add_tensor(p, storage_kind::arena, 1 << 20),
             b = add_tensor(p, storage_kind::arena, 1 << 18), c = add_tensor(p, storage_kind::arena, 1 << 19),
             y = add_tensor(p, storage_kind::output, 64);
-  add_step(p, nsk::op::conv_2d, {x}, a);
-  add_step(p, nsk::op::conv_2d, {a}, b);
-  add_step(p, nsk::op::conv_2d, {b}, c);
-  add_step(p, nsk::op::conv_2d, {c}, y);
+  add_step<nsk::op::conv_2d>(p, {x}, a);
+  add_step<nsk::op::conv_2d>(p, {a}, b);
+  add_step<nsk::op::conv_2d>(p, {b}, c);
+  add_step<nsk::op::conv_2d>(p, {c}, y);
   constant_pool pool;
   plan_memory(p, pool);
   const auto middle = [&](int t) { return buffer_of(p, t).offset + buffer_of(p, t).bytes / 2; };
@@ -99,11 +100,11 @@ TEST_CASE("random chains never overlap and reuse memory") {
     for (int i = 0; i < 30; ++i) {
       const int t = add_tensor(p, storage_kind::arena, 1 + static_cast<int>(random() % 60000));
       total += p.tensor(t).shape[0] * 4;
-      add_step(p, nsk::op::copy, {made[made.size() - 1 - random() % std::min<std::size_t>(made.size(), 3)]}, t);
+      add_step<nsk::op::copy>(p, {made[made.size() - 1 - random() % std::min<std::size_t>(made.size(), 3)]}, t);
       made.push_back(t);
     }
     const int y = add_tensor(p, storage_kind::output, 10);
-    add_step(p, nsk::op::copy, {made.back()}, y);
+    add_step<nsk::op::copy>(p, {made.back()}, y);
     constant_pool pool;
     plan_memory(p, pool);
     check_disjoint(p);

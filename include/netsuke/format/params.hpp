@@ -106,7 +106,8 @@ struct pool_2d_params {
   std::int32_t pad_bottom = 0, pad_right = 0;
   template <class Table>
   static pool_2d_params of(const Table& t) {
-    return {static_cast<pool_kind>(t.kind()), window::of(t.window()), t.count_include_pad(), t.pad_bottom(), t.pad_right()};
+    return {static_cast<pool_kind>(t.kind()), window::of(t.window()), t.count_include_pad(), t.pad_bottom(),
+            t.pad_right()};
   }
 };
 struct unary_params {};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// What a kernel is given: the operator's parameters (format/params.hpp), views, and nothing of the model. One struct
-/// per operator; its room in ops/ fills it from the file, tests fill it by hand. It stands in the kernel's header, or here
-/// where parts of the kernel in impl/ need it too.
+/// per operator; its room in ops/ fills it from the file, tests fill it by hand. It stands in the kernel's header, or
+/// here where parts of the kernel in impl/ need it too.
 ///
 /// Every kernel has the form `void kernel(const kernel_args&, const tile_range&, std::byte* scratch)` and computes
 /// exactly the output elements of the range, plus the border pixels next to them (border_of in kernels/border.hpp).

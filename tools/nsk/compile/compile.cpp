@@ -3,10 +3,10 @@
 #include <netsuke/format/packing.hpp>
 #include <netsuke/model/open.hpp>
 #include "errors.hpp"
-#include "passes/batch.hpp"
+#include "planner/batch.hpp"
 #include "passes/canonicalise/canonicalise.hpp"
 #include "passes/fuse/fuse.hpp"
-#include "passes/lower/lower.hpp"
+#include "ops/lower.hpp"
 #include "passes/recognise/recognise.hpp"
 #include "planner/planner.hpp"
 #include "suggest.hpp"
@@ -22,7 +22,7 @@ void check_choices(const std::map<std::string, conv_algorithm>& wanted, const st
     std::vector<std::string> known;
     for (const named_plan& v : plans)
       for (const plan_step& s : v.layout.steps)
-        if (s.kind == op::conv_2d) known.push_back(s.name);
+        if (s.kind() == op::conv_2d) known.push_back(s.name);
     if (std::find(known.begin(), known.end(), choice.first) == known.end())
       refuse("--override: there is no convolution named '" + choice.first + "'; nsk inspect lists the names of steps." +
              did_you_mean(choice.first, known));

@@ -26,13 +26,13 @@ int rewriter::readers(int v) {
 
 const operation* rewriter::binary(int v, binary_kind kind) {
   const operation* o = producer(v);
-  const auto* b = o ? o->as<binary_parameters>() : nullptr;
+  const auto* b = o ? o->as<binary_params>() : nullptr;
   return b && b->kind == kind && o->post.empty() ? o : nullptr;
 }
 
 const operation* rewriter::unary(int v, function fn) {
   const operation* o = producer(v);
-  return o && o->as<unary_parameters>() && o->post.fn == fn && o->post.residual == no_value ? o : nullptr;
+  return o && o->as<unary_params>() && o->post.fn == fn && o->post.residual == no_value ? o : nullptr;
 }
 
 void rewriter::count_uses() {

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 #include <netsuke/format/packing.hpp>
+#include <netsuke/ops/every_op.hpp>
 #include "planner/planner.hpp"
 
 namespace nsk::tool {
@@ -49,12 +50,9 @@ void share_in_place(plan& p, std::vector<int>& shared_with) {
     const plan_tensor& y = p.tensor(s.outputs[0]);
     const auto target = static_cast<std::size_t>(y.storage);
     if (p.storages[target].kind != storage_kind::arena || writers[target] != 1) continue;
-    std::vector<int> candidates;
-    if (s.kind == op::unary || s.kind == op::binary || s.kind == op::softmax || s.kind == op::layer_normalization)
-      candidates = s.inputs;
-    else if (s.e.residual >= 0)
-      candidates = {s.inputs[static_cast<std::size_t>(s.e.residual)]};
-    for (int t : candidates) {
+    for (std::size_t k = 0; k < s.inputs.size(); ++k) {
+      const int t = s.inputs[k], number = static_cast<int>(k);
+      if (number != s.e.residual && !impl::works_in_place(s.kind(), number)) continue;
       const plan_tensor& x = p.tensor(t);
       const auto source = static_cast<std::size_t>(x.storage);
       const bool elsewhere = std::count_if(s.inputs.begin(), s.inputs.end(),

@@ -6,7 +6,7 @@
 #include "compile/compile.hpp"
 #include "passes/canonicalise/canonicalise.hpp"
 #include "passes/fuse/fuse.hpp"
-#include "passes/lower/lower.hpp"
+#include "ops/lower.hpp"
 #include "planner/planner.hpp"
 #include "write/file.hpp"
 

@@ -11,6 +11,7 @@
 #include <netsuke/core/tensor.hpp>
 #include "graph/array.hpp"
 #include "graph/facts.hpp"
+#include "program/step_params.hpp"
 
 namespace nsk::tool {
 
@@ -46,63 +47,21 @@ struct plan_tensor {
   }
 };
 
-struct plan_epilogue {
-  function fn = function::identity;
-  float alpha = 0, beta = 0;
-  bool activation_first = false;
-  int residual = -1, slope = -1;  ///< positions in plan_step::inputs
-};
-
 struct plan_tile {
   std::uint32_t rows = 0, pixels = 0, channels = 0, count = 1;
 };
 
-/// Parameters of a recurrent step, as schema/netsuke.fbs names them.
-struct plan_recurrent {
-  recurrent_kind kind = recurrent_kind::lstm;
-  int reverse = 0;
-  bool peephole = false, lengths = false, input_forget = false, linear_before_reset = false;
-  float clip = 0, cell_clip = 0;
-  std::vector<recurrent_function> functions;
-  std::vector<float> parameters;
-};
-
-/// One step; of the parameters only those of its operator mean anything.
+/// One step. Its operator is that of its parameters.
 struct plan_step {
-  op kind = op::none;
+  step_params p;
   std::string name;
   std::vector<int> inputs, outputs;  ///< tensors
-  plan_epilogue e;
-  window w;
-  int groups = 1;
-  conv_algorithm algorithm = conv_algorithm::direct;
-  bool shared_right = false;
-  pool_kind pool = pool_kind::max;
-  bool count_include_pad = false;
-  int pad_bottom = 0, pad_right = 0;
-  binary_kind binary = binary_kind::add;
-  float value = 0;
-  int row_taps = 1, column_taps = 1;
-  reduce_kind reduce = reduce_kind::mean;
-  int axis = 0;
-  bool log = false;
-  compare_kind compare = compare_kind::equal;
-  arithmetic_kind arithmetic = arithmetic_kind::add;
-  arg_reduce_kind arg_reduce = arg_reduce_kind::max;
-  bool last = false, smallest = false;  ///< arg_reduce, top_k
-  std::uint32_t most_per_class = 0;     ///< non_max_suppression
-  float iou_threshold = 0, score_threshold = 0;
-  bool center_point_box = false, centre = true;
-  float epsilon = 0, alpha = 0, beta = 0, bias = 0;  ///< normalisations
-  int size = 1;
-  plan_recurrent recurrent;
-  random_kind random = random_kind::uniform;
-  float scale = 1, offset = 0;
-  std::uint32_t stream = 0;
-  tree_aggregate aggregate = tree_aggregate::sum;
+  epilogue_params e;
   plan_tile tile;
   std::int64_t macs = 0, scratch_bytes = 0;
   std::string layout_reason;  ///< why a copy that only changes the layout is there; empty for every other step
+
+  op kind() const { return p.kind(); }
 };
 
 struct plan_port {

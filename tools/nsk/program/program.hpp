@@ -37,18 +37,6 @@ struct dense_parameters {
   int depth = 0, outputs = 0;
   std::vector<double> weights, bias;
 };
-struct mat_mul_parameters {};
-struct pool_parameters {
-  pool_kind kind = pool_kind::max;
-  window w;
-  int pad_bottom = 0, pad_right = 0;
-  bool count_include_pad = false;
-};
-/// The function stands in the operation's post.
-struct unary_parameters {};
-struct binary_parameters {
-  binary_kind kind = binary_kind::add;
-};
 /// Per resampled axis: taps, and for each output position `taps` source positions with their weights.
 struct resize_axis {
   int axis = 0, taps = 1;
@@ -62,10 +50,6 @@ struct resize_parameters {
 struct reduce_parameters {
   reduce_kind kind = reduce_kind::mean;
   std::vector<int> axes;
-};
-struct softmax_parameters {
-  int axis = 0;
-  bool log = false;
 };
 struct transpose_parameters {
   std::vector<int> permutation;
@@ -86,52 +70,16 @@ struct expand_parameters {};
 struct interleave_parameters {
   int rows = 1, columns = 1;
 };
-/// To the output's element type.
-struct cast_parameters {};
-struct compare_parameters {
-  compare_kind kind = compare_kind::equal;
-};
-struct select_parameters {};
-/// On int32, int64 and boolean values.
-struct arithmetic_parameters {
-  arithmetic_kind kind = arithmetic_kind::add;
-};
 /// Indices are one-dimensional, or with `elements` of the output's shape.
 struct gather_parameters {
   int axis = 0;
   bool elements = false;
-};
-/// Keeps the axis with length 1.
-struct arg_reduce_parameters {
-  int axis = 0;
-  arg_reduce_kind kind = arg_reduce_kind::max;
-  bool last = false;
-};
-/// Positions only; gather the values with them.
-struct top_k_parameters {
-  int axis = 0;
-  bool smallest = false;
-};
-struct non_max_suppression_parameters {
-  std::uint32_t most_per_class = 0;
-  float iou_threshold = 0, score_threshold = 0;
-  bool center_point_box = false;
 };
 /// Along the last axis.
 struct layer_normalization_parameters {
   float epsilon = 1e-5f;
   bool centre = true;
   std::vector<float> scale, bias;
-};
-/// Along axis 1.
-struct local_response_normalization_parameters {
-  int size = 1;
-  float alpha = 0, beta = 0, bias = 0;
-};
-/// A gate's function and its parameters.
-struct recurrent_gate_parameters {
-  recurrent_function fn = recurrent_function::tanh;
-  float alpha = 0, beta = 0;
 };
 /// The recurrence of a layer. Inputs: products with the layer's inputs [batch, instants, directions, gates * hidden],
 /// initial h [batch, directions, hidden], initial c (lstm), lengths. Output [batch, instants + final rows, directions,
@@ -141,9 +89,9 @@ struct recurrent_parameters {
   int hidden = 0, directions = 1, reverse = 0;  ///< reverse: bit d for direction d
   bool lengths = false, input_forget = false, linear_before_reset = false;
   float clip = 0, cell_clip = 0;
-  std::vector<recurrent_gate_parameters> gates;  ///< per direction
-  std::vector<double> weights, bias;             ///< R [directions][gates * hidden][hidden]; bias of the product with h
-  std::vector<float> peephole;                   ///< [directions][3 * hidden], or nothing
+  std::vector<recurrent_gate> gates;  ///< per direction
+  std::vector<double> weights, bias;  ///< R [directions][gates * hidden][hidden]; bias of the product with h
+  std::vector<float> peephole;        ///< [directions][3 * hidden], or nothing
 };
 /// offset + scale * z; the schema says what z is.
 struct random_parameters {
@@ -164,49 +112,26 @@ struct pad_parameters {
   std::vector<std::int64_t> before, after;
 };
 
-/// X(kind): the operations of a program; kind_parameters holds what each one needs to know.
-// clang-format off
-#define NSK_OPERATION_LIST(X) \
-  X(conv) X(dense) X(mat_mul) X(pool) X(unary) X(binary) X(resize) X(reduce) X(softmax) X(transpose) X(reshape) X(slice) \
-  X(concat) X(expand) X(pad) X(interleave) X(cast) X(compare) X(select) X(arithmetic) X(gather) X(arg_reduce) X(top_k) \
-  X(non_max_suppression) X(layer_normalization) X(local_response_normalization) X(recurrent) X(random) X(tree)
-// clang-format on
-
-enum class operation_kind {
-#define NSK_OPERATION_KIND(kind) kind,
-  NSK_OPERATION_LIST(NSK_OPERATION_KIND)
-#undef NSK_OPERATION_KIND
-};
-
-/// The kind whose parameters a type holds; no other type has one.
-template <class P>
-struct operation_kind_of;
-#define NSK_OPERATION_KIND_OF(kind) \
-  template <>                       \
-  struct operation_kind_of<kind##_parameters> : std::integral_constant<operation_kind, operation_kind::kind> {};
-NSK_OPERATION_LIST(NSK_OPERATION_KIND_OF)
-#undef NSK_OPERATION_KIND_OF
-
-/// The parameters of one operation of any kind. (A std::variant of all of them has symbols of a thousand characters.)
+/// The parameters of one operation: a struct of this file, or of format/params.hpp where the operation says no more than
+/// a step. Rooms (ops/) and layout operations (passes/lower/layout.cpp) name the struct that they lower. (A std::variant
+/// of all of them has symbols of a thousand characters.)
 class operation_parameters {
  public:
-  operation_parameters() : operation_parameters(unary_parameters{}) {}
-  template <class P, operation_kind Kind = operation_kind_of<P>::value>
-  operation_parameters(P p) : m_kind(Kind), m_value(std::move(p)) {}
+  operation_parameters() : m_value(unary_params{}) {}
+  template <class P, class = std::enable_if_t<!std::is_same_v<P, operation_parameters>>>
+  operation_parameters(P p) : m_value(std::move(p)) {}
 
-  operation_kind kind() const { return m_kind; }
-  /// Returns the parameters, null where the operation is of another kind than P's.
+  /// Returns the parameters, null where they are of another type than P.
   template <class P>
   P* get() {
-    return m_kind == operation_kind_of<P>::value ? std::any_cast<P>(&m_value) : nullptr;
+    return std::any_cast<P>(&m_value);
   }
   template <class P>
   const P* get() const {
-    return m_kind == operation_kind_of<P>::value ? std::any_cast<P>(&m_value) : nullptr;
+    return std::any_cast<P>(&m_value);
   }
 
  private:
-  operation_kind m_kind;
   std::any m_value;
 };
 

@@ -5,7 +5,7 @@
 #include <netsuke/format/file_header.hpp>
 #include <netsuke/format/limits.hpp>
 #include <netsuke/format/packing.hpp>
-#include "write/generated/netsuke_builders.hpp"
+#include "write/params.hpp"
 #include "write/table_json.hpp"
 #include "errors.hpp"
 
@@ -16,97 +16,13 @@ namespace fb = flatbuffers;
 
 using builder = fb::FlatBufferBuilder;
 
-fb::Offset<format::Epilogue> write_epilogue(builder& b, const plan_epilogue& e) {
-  return format::CreateEpilogue(b, static_cast<format::Function>(e.fn), e.alpha, e.beta, e.activation_first, e.residual,
-                                e.slope);
-}
-
-/// A number that has 16 bits in the file.
-std::uint16_t short_of(std::int64_t v) {
-  if (v < 0 || v > 65535)
-    refuse("a kernel, stride, dilation, pad or number of taps is " + std::to_string(v) +
-           ", but files hold 0 to 65535. Export the model with smaller windows");
-  return static_cast<std::uint16_t>(v);
-}
-
-format::Window window_of(const window& w) {
-  const auto u = short_of;
-  return {u(w.kernel_h),   u(w.kernel_w),   u(w.stride_h), u(w.stride_w),
-          u(w.dilation_h), u(w.dilation_w), u(w.pad_top),  u(w.pad_left)};
-}
-
-fb::Offset<void> write_recurrent(builder& b, const plan_recurrent& r) {
-  std::vector<std::uint8_t> functions;
-  for (const recurrent_function f : r.functions) functions.push_back(static_cast<std::uint8_t>(f));
-  const auto list = b.CreateVector(functions);
-  const auto parameters = b.CreateVector(r.parameters);
-  return format::CreateRecurrent(b, static_cast<format::RecurrentKind>(r.kind), static_cast<std::uint8_t>(r.reverse),
-                                 r.peephole, r.lengths, r.input_forget, r.linear_before_reset, r.clip, list, parameters,
-                                 r.cell_clip)
-      .Union();
-}
-
-fb::Offset<void> write_operator(builder& b, const plan_step& s) {
-  const format::Window w = window_of(s.w);
-  const auto u = short_of;
-  switch (s.kind) {
-    case op::conv_2d:
-      return format::CreateConv2D(b, &w, static_cast<std::uint32_t>(s.groups),
-                                  static_cast<format::ConvAlgorithm>(s.algorithm), write_epilogue(b, s.e))
-          .Union();
-    case op::depthwise_conv_2d: return format::CreateDepthwiseConv2D(b, &w, write_epilogue(b, s.e)).Union();
-    case op::fully_connected: return format::CreateFullyConnected(b, write_epilogue(b, s.e)).Union();
-    case op::pack_panels: return format::CreatePackPanels(b).Union();
-    case op::mat_mul: return format::CreateMatMul(b, write_epilogue(b, s.e), s.shared_right).Union();
-    case op::pool_2d:
-      return format::CreatePool2D(b, static_cast<format::PoolKind>(s.pool), &w, s.count_include_pad, u(s.pad_bottom),
-                                  u(s.pad_right))
-          .Union();
-    case op::unary: return format::CreateUnary(b, write_epilogue(b, s.e)).Union();
-    case op::binary:
-      return format::CreateBinary(b, static_cast<format::BinaryKind>(s.binary), write_epilogue(b, s.e)).Union();
-    case op::copy: return format::CreateCopy(b).Union();
-    case op::fill: return format::CreateFill(b, s.value).Union();
-    case op::resize_2d: return format::CreateResize2D(b, u(s.row_taps), u(s.column_taps)).Union();
-    case op::reduce:
-      return format::CreateReduce(b, static_cast<format::ReduceKind>(s.reduce), write_epilogue(b, s.e)).Union();
-    case op::softmax: return format::CreateSoftmax(b, static_cast<std::uint8_t>(s.axis), s.log).Union();
-    case op::cast: return format::CreateCast(b).Union();
-    case op::compare: return format::CreateCompare(b, static_cast<format::CompareKind>(s.compare)).Union();
-    case op::select: return format::CreateSelect(b).Union();
-    case op::arithmetic: return format::CreateArithmetic(b, static_cast<format::ArithmeticKind>(s.arithmetic)).Union();
-    case op::gather: return format::CreateGather(b, static_cast<std::uint8_t>(s.axis)).Union();
-    case op::gather_elements: return format::CreateGatherElements(b, static_cast<std::uint8_t>(s.axis)).Union();
-    case op::arg_reduce:
-      return format::CreateArgReduce(b, static_cast<std::uint8_t>(s.axis),
-                                     static_cast<format::ArgReduceKind>(s.arg_reduce), s.last)
-          .Union();
-    case op::top_k: return format::CreateTopK(b, static_cast<std::uint8_t>(s.axis), s.smallest).Union();
-    case op::non_max_suppression:
-      return format::CreateNonMaxSuppression(b, s.most_per_class, s.iou_threshold, s.score_threshold,
-                                             s.center_point_box)
-          .Union();
-    case op::layer_normalization: return format::CreateLayerNormalization(b, s.epsilon, s.centre).Union();
-    case op::local_response_normalization:
-      return format::CreateLocalResponseNormalization(b, static_cast<std::uint32_t>(s.size), s.alpha, s.beta, s.bias)
-          .Union();
-    case op::recurrent: return write_recurrent(b, s.recurrent);
-    case op::random:
-      return format::CreateRandom(b, static_cast<format::RandomKind>(s.random), s.scale, s.offset, s.stream).Union();
-    case op::tree_ensemble:
-      return format::CreateTreeEnsemble(b, static_cast<format::TreeAggregate>(s.aggregate)).Union();
-    case op::none: break;
-  }
-  return {};
-}
-
 fb::Offset<format::Step> write_step(builder& b, const plan_step& s) {
   const auto unsigned_of = [](const std::vector<int>& v) { return std::vector<std::uint32_t>(v.begin(), v.end()); };
-  const auto parameters = write_operator(b, s);
+  const auto parameters = write_params(b, s);
   const auto name = b.CreateString(s.name);
   const auto inputs = b.CreateVector(unsigned_of(s.inputs)), outputs = b.CreateVector(unsigned_of(s.outputs));
   const format::Tile tile(s.tile.rows, s.tile.pixels, s.tile.channels, s.tile.count);
-  return format::CreateStep(b, name, static_cast<format::Operator>(s.kind), parameters, inputs, outputs, &tile,
+  return format::CreateStep(b, name, static_cast<format::Operator>(s.kind()), parameters, inputs, outputs, &tile,
                             static_cast<std::uint64_t>(s.macs), static_cast<std::uint64_t>(s.scratch_bytes));
 }
 

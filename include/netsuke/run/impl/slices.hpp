@@ -26,7 +26,8 @@ std::int64_t read_clock(Clock& clock) {
 template <class Clock>
 class deadline {
  public:
-  deadline(Clock& clock, microseconds budget) : m_clock(&clock), m_last(read_clock(clock)), m_end(m_last + budget.count) {}
+  deadline(Clock& clock, microseconds budget)
+      : m_clock(&clock), m_last(read_clock(clock)), m_end(m_last + budget.count) {}
   /// Call after each tile.
   bool reached() {
     const std::int64_t now = read_clock(*m_clock), length = now - m_last;

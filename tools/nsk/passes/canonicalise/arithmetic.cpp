@@ -21,13 +21,13 @@ int apply(context& c, int x, function fn, const std::string& suffix, double alph
   post.fn = fn;
   post.alpha = alpha;
   post.beta = beta;
-  c.emit(unary_parameters{}, {x}, result).post = post;
+  c.emit(unary_params{}, {x}, result).post = post;
   return result;
 }
 
 int combine(context& c, binary_kind kind, int a, int b, const std::string& suffix, int result) {
   if (result == no_value) result = c.temporary(suffix, broadcast_shape(c, a, b));
-  c.emit(binary_parameters{kind}, {a, b}, result);
+  c.emit(binary_params{kind}, {a, b}, result);
   return result;
 }
 

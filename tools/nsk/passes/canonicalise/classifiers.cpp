@@ -23,7 +23,7 @@ std::vector<std::int64_t> read_labels(const context& c) {
 int float_input(context& c) {
   if (c.in_type(0) == element::f32) return c.in(0);
   const int wide = c.temporary("float", c.in_shape(0));
-  c.emit(cast_parameters{}, {c.in(0)}, wide);
+  c.emit(cast_params{}, {c.in(0)}, wide);
   return wide;
 }
 
@@ -40,7 +40,7 @@ void label_largest(context& c, int scores) {
   const std::vector<std::int64_t> labels = read_labels(c);
   const shape_t rows = c.out_shape();
   const int position = c.temporary("position", {rows[0], 1}, element::i64);
-  c.emit(arg_reduce_parameters{1, arg_reduce_kind::max, false}, {scores}, position);
+  c.emit(arg_reduce_params{1, arg_reduce_kind::max, false}, {scores}, position);
   std::vector<std::int64_t> counted(labels.size());
   std::iota(counted.begin(), counted.end(), 0);
   if (labels == counted) {
@@ -56,8 +56,8 @@ void label_above(context& c, int score, double threshold) {
   const std::vector<std::int64_t> labels = read_labels(c);
   const shape_t column = c.shape(score);
   const int above = c.temporary("above", column, element::boolean), label = c.temporary("label", column, element::i64);
-  c.emit(compare_parameters{compare_kind::less}, {scalar(c, "threshold", threshold), score}, above);
-  c.emit(select_parameters{},
+  c.emit(compare_params{compare_kind::less}, {scalar(c, "threshold", threshold), score}, above);
+  c.emit(select_params{},
          {above, constant_integers(c, "second_label", {}, element::i64, {labels[1]}),
           constant_integers(c, "first_label", {}, element::i64, {labels[0]})},
          label);
@@ -68,7 +68,7 @@ void transform_scores(context& c, int scores, const std::string& transform, int 
   if (transform == "LOGISTIC") {
     apply(c, scores, function::sigmoid, "", 0, 0, result);
   } else if (transform == "SOFTMAX") {
-    c.emit(softmax_parameters{1, false}, {scores}, result);
+    c.emit(softmax_params{1, false}, {scores}, result);
   } else {
     c.emit(reshape_parameters{}, {scores}, result);
   }

@@ -15,7 +15,7 @@ void cast(context& c) {
   if (n.op == "CastLike" && (to == element::i8 || to == element::u8))
     c.refuse("its second input is 8 bits wide here, but may have been narrower in the file; use Cast");
   if (to == c.in_type(0)) return identity(c);
-  c.emit(cast_parameters{}, {c.in(0)});
+  c.emit(cast_params{}, {c.in(0)});
 }
 
 void compare(context& c) {
@@ -24,7 +24,7 @@ void compare(context& c) {
   const compare_kind kind = n.op == "Equal" ? compare_kind::equal
                             : or_equal      ? compare_kind::less_equal
                                             : compare_kind::less;
-  c.emit(compare_parameters{kind}, {c.in(swaps ? 1 : 0), c.in(swaps ? 0 : 1)});
+  c.emit(compare_params{kind}, {c.in(swaps ? 1 : 0), c.in(swaps ? 0 : 1)});
 }
 
 void logical(context& c) {
@@ -34,15 +34,15 @@ void logical(context& c) {
                                                                        : arithmetic_kind::bit_or;
   if (c.in_type(0) != element::boolean && !is_computed_integer(c.in_type(0)))
     c.refuse("bit operations have kernels for bool, int32 and int64");
-  c.emit(arithmetic_parameters{kind}, {c.in(0), c.in(1)});
+  c.emit(arithmetic_params{kind}, {c.in(0), c.in(1)});
 }
 
 void logical_not(context& c) {
-  c.emit(arithmetic_parameters{arithmetic_kind::bit_xor},
+  c.emit(arithmetic_params{arithmetic_kind::bit_xor},
          {c.in(0), constant_integers(c, "true", {}, element::boolean, {1})});
 }
 
-void where(context& c) { c.emit(select_parameters{}, {c.in(0), c.in(1), c.in(2)}); }
+void where(context& c) { c.emit(select_params{}, {c.in(0), c.in(1), c.in(2)}); }
 
 /// Input 0; refuses other types than float32.
 int float_tested(context& c) {
@@ -53,9 +53,8 @@ int float_tested(context& c) {
 /// What differs from itself.
 void is_nan(context& c) {
   const int same = c.temporary("same", c.in_shape(0), element::boolean), x = float_tested(c);
-  c.emit(compare_parameters{compare_kind::equal}, {x, x}, same);
-  c.emit(arithmetic_parameters{arithmetic_kind::bit_xor},
-         {same, constant_integers(c, "true", {}, element::boolean, {1})});
+  c.emit(compare_params{compare_kind::equal}, {x, x}, same);
+  c.emit(arithmetic_params{arithmetic_kind::bit_xor}, {same, constant_integers(c, "true", {}, element::boolean, {1})});
 }
 
 void is_inf(context& c) {
@@ -65,7 +64,7 @@ void is_inf(context& c) {
   int x = float_tested(c);
   if (negative && positive) x = apply(c, x, function::abs, "abs");
   const double limit = std::numeric_limits<double>::infinity();
-  c.emit(compare_parameters{compare_kind::equal}, {x, scalar(c, "limit", positive ? limit : -limit)});
+  c.emit(compare_params{compare_kind::equal}, {x, scalar(c, "limit", positive ? limit : -limit)});
 }
 
 }

@@ -26,7 +26,7 @@ void gelu(context& c) {
   const std::string approximate = c.op().text("approximate", "none");
   if (approximate == "tanh") return gelu_by_tanh(c);
   if (approximate != "none") c.refuse("attribute 'approximate' must be none or tanh");
-  c.emit(unary_parameters{}, {c.in(0)}).post.fn = function::gelu;
+  c.emit(unary_params{}, {c.in(0)}).post.fn = function::gelu;
 }
 
 /// gamma * elu(x, alpha).
@@ -79,8 +79,8 @@ void thresholded_relu(context& c) {
   const node& n = c.op();
   const shape_t& shape = c.in_shape(0);
   const int x = c.in(0), above = c.temporary("above", shape, element::boolean);
-  c.emit(compare_parameters{compare_kind::less}, {scalar(c, "alpha", n.number("alpha", 1)), x}, above);
-  c.emit(select_parameters{}, {above, x, scalar(c, "zero", 0)});
+  c.emit(compare_params{compare_kind::less}, {scalar(c, "alpha", n.number("alpha", 1)), x}, above);
+  c.emit(select_params{}, {above, x, scalar(c, "zero", 0)});
 }
 
 /// x + bias below -lambda, x - bias above lambda, 0 between.
@@ -90,13 +90,13 @@ void shrink(context& c) {
   const double lambda = n.number("lambd", 0.5f), bias = n.number("bias", 0);
   const int x = c.in(0), low = c.temporary("low", shape, element::boolean),
             high = c.temporary("high", shape, element::boolean);
-  c.emit(compare_parameters{compare_kind::less}, {x, scalar(c, "minus_lambda", -lambda)}, low);
-  c.emit(compare_parameters{compare_kind::less}, {scalar(c, "lambda", lambda), x}, high);
+  c.emit(compare_params{compare_kind::less}, {x, scalar(c, "minus_lambda", -lambda)}, low);
+  c.emit(compare_params{compare_kind::less}, {scalar(c, "lambda", lambda), x}, high);
   const int raised = combine(c, binary_kind::add, x, scalar(c, "bias", bias), "raised"),
             lowered = combine(c, binary_kind::sub, x, scalar(c, "other_bias", bias), "lowered"),
             rest = c.temporary("rest", shape);
-  c.emit(select_parameters{}, {high, lowered, scalar(c, "zero", 0)}, rest);
-  c.emit(select_parameters{}, {low, raised, rest});
+  c.emit(select_params{}, {high, lowered, scalar(c, "zero", 0)}, rest);
+  c.emit(select_params{}, {low, raised, rest});
 }
 
 }

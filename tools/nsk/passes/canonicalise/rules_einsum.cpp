@@ -136,7 +136,7 @@ class contraction {
     shape_t shape = batch;
     shape.insert(shape.end(), {rows, columns});
     const int x = m_c.temporary("product", shape);
-    m_c.emit(mat_mul_parameters{}, {a, b}, x);
+    m_c.emit(mat_mul_params{}, {a, b}, x);
     const axis_labels all = joined(joined(m_batch, m_left), m_right);
     finish(reshaped(m_c, x, lengths(all)), all);
   }

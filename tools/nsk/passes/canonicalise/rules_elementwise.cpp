@@ -48,7 +48,7 @@ void unary(context& c) {
   if (n.op == "LeakyRelu" || n.op == "HardSigmoid" || n.op == "Elu")
     post.alpha = n.number("alpha", static_cast<float>(e.alpha));
   if (n.op == "HardSigmoid") post.beta = n.number("beta", static_cast<float>(e.beta));
-  c.emit(unary_parameters{}, {c.in(0)}).post = post;
+  c.emit(unary_params{}, {c.in(0)}).post = post;
 }
 
 void clip(context& c) {
@@ -71,16 +71,16 @@ void clip(context& c) {
   if (!old && c.has(1)) post.alpha = number(c, 1, "min");
   if (!old && c.has(2)) post.beta = number(c, 2, "max");
   if (std::isnan(post.alpha) || std::isnan(post.beta)) c.refuse("one of its bounds is not a number");
-  c.emit(unary_parameters{}, {c.in(0)}).post = post;
+  c.emit(unary_params{}, {c.in(0)}).post = post;
 }
 
-void p_relu(context& c) { c.emit(binary_parameters{binary_kind::prelu}, {c.in(0), c.in(1)}); }
+void p_relu(context& c) { c.emit(binary_params{binary_kind::prelu}, {c.in(0), c.in(1)}); }
 
 void binary(context& c) {
   const node& n = c.op();
   static const std::unordered_map<std::string, binary_kind> table = {
       {"Add", binary_kind::add}, {"Sub", binary_kind::sub}, {"Mul", binary_kind::mul}, {"Div", binary_kind::div}};
-  c.emit(binary_parameters{table.at(n.op)}, {c.in(0), c.in(1)});
+  c.emit(binary_params{table.at(n.op)}, {c.in(0), c.in(1)});
 }
 
 void pow(context& c) {
@@ -88,13 +88,13 @@ void pow(context& c) {
   const double e = exponent.constant && exponent.constant->count() == 1 ? exponent.constant->number(0) : 0;
   const bool same_shape = c.in_shape(0) == c.out_shape();
   if (same_shape && (e == 2 || e == 0.5)) {
-    c.emit(unary_parameters{}, {c.in(0)}).post.fn = e == 2 ? function::square : function::sqrt;
+    c.emit(unary_params{}, {c.in(0)}).post.fn = e == 2 ? function::square : function::sqrt;
     return;
   }
   int right = c.in(1);
   if (exponent.constant && exponent.type != element::f32)
     right = constant(c, "exponent", exponent.shape, numbers(c, 1, "the exponent"));
-  c.emit(binary_parameters{binary_kind::pow}, {c.in(0), right});
+  c.emit(binary_params{binary_kind::pow}, {c.in(0), right});
 }
 
 void variadic(context& c) {
@@ -108,7 +108,7 @@ void variadic(context& c) {
     const bool last = i + 1 == count && !mean;
     sum = combine(c, kind, sum, c.in(i), "partial" + std::to_string(i), last ? c.out() : no_value);
   }
-  if (mean) c.emit(binary_parameters{binary_kind::div}, {sum, constant(c, "count", {}, {static_cast<double>(count)})});
+  if (mean) c.emit(binary_params{binary_kind::div}, {sum, constant(c, "count", {}, {static_cast<double>(count)})});
 }
 
 /// Max and Min of any number of inputs. What the engine cannot compute in, it compares and selects.
@@ -125,11 +125,11 @@ void extreme(context& c) {
     const std::string number = std::to_string(i);
     const int result = i + 1 == n.inputs.size() ? c.out() : c.temporary("partial" + number, shape, type);
     if (is_computed_integer(type)) {
-      c.emit(arithmetic_parameters{largest ? arithmetic_kind::max : arithmetic_kind::min}, {best, next}, result);
+      c.emit(arithmetic_params{largest ? arithmetic_kind::max : arithmetic_kind::min}, {best, next}, result);
     } else {
       const int less = c.temporary("less" + number, shape, element::boolean);
-      c.emit(compare_parameters{compare_kind::less}, {best, next}, less);
-      c.emit(select_parameters{}, {less, largest ? next : best, largest ? best : next}, result);
+      c.emit(compare_params{compare_kind::less}, {best, next}, less);
+      c.emit(select_params{}, {less, largest ? next : best, largest ? best : next}, result);
     }
     best = result;
   }
@@ -143,13 +143,13 @@ void integer_binary(context& c) {
                                                                          {"Div", arithmetic_kind::div},
                                                                          {"Mod", arithmetic_kind::mod}};
   const bool truncates = c.op().op == "Mod" && c.op().integer("fmod", 0) != 0;
-  c.emit(arithmetic_parameters{truncates ? arithmetic_kind::fmod : table.at(c.op().op)}, {c.in(0), c.in(1)});
+  c.emit(arithmetic_params{truncates ? arithmetic_kind::fmod : table.at(c.op().op)}, {c.in(0), c.in(1)});
 }
 
 /// 0 - x, as `result`.
 void subtract_from_zero(context& c, int x, int result) {
   const int zero = constant_integers(c, "zero", {}, c.in_type(0), {0});
-  c.emit(arithmetic_parameters{arithmetic_kind::sub}, {zero, x}, result);
+  c.emit(arithmetic_params{arithmetic_kind::sub}, {zero, x}, result);
 }
 
 void integer_negative(context& c) {
@@ -160,14 +160,14 @@ void integer_negative(context& c) {
 void integer_magnitude(context& c) {
   const int x = c.in(0), negative = c.temporary("negative", c.in_shape(0), c.in_type(0));
   subtract_from_zero(c, x, negative);
-  c.emit(arithmetic_parameters{arithmetic_kind::max}, {x, negative});
+  c.emit(arithmetic_params{arithmetic_kind::max}, {x, negative});
 }
 
 void integer_sign(context& c) {
   const element type = c.in_type(0);
   const int x = c.in(0), raised = c.temporary("raised", c.in_shape(0), type);
-  c.emit(arithmetic_parameters{arithmetic_kind::max}, {x, constant_integers(c, "least", {}, type, {-1})}, raised);
-  c.emit(arithmetic_parameters{arithmetic_kind::min}, {raised, constant_integers(c, "most", {}, type, {1})});
+  c.emit(arithmetic_params{arithmetic_kind::max}, {x, constant_integers(c, "least", {}, type, {-1})}, raised);
+  c.emit(arithmetic_params{arithmetic_kind::min}, {raised, constant_integers(c, "most", {}, type, {1})});
 }
 
 void integer_clip(context& c) {
@@ -175,7 +175,7 @@ void integer_clip(context& c) {
   for (const std::size_t i : {1, 2}) {
     if (!c.has(i)) continue;
     const int clipped = c.temporary(i == 1 ? "above" : "below", c.in_shape(0), c.in_type(0));
-    c.emit(arithmetic_parameters{i == 1 ? arithmetic_kind::max : arithmetic_kind::min}, {x, reshaped(c, c.in(i), {})},
+    c.emit(arithmetic_params{i == 1 ? arithmetic_kind::max : arithmetic_kind::min}, {x, reshaped(c, c.in(i), {})},
            clipped);
     x = clipped;
   }

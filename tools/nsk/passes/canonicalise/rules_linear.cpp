@@ -54,8 +54,8 @@ void normalizer(context& c) {
                           : apply(c, reduced(c, reduce_kind::sum_square, x, last, "squares"), function::sqrt, "length");
   const shape_t shape = c.shape(divisor);
   const int empty = c.temporary("empty", shape, element::boolean), safe = c.temporary("safe", shape);
-  c.emit(compare_parameters{compare_kind::equal}, {divisor, scalar(c, "zero", 0)}, empty);
-  c.emit(select_parameters{}, {empty, scalar(c, "one", 1), divisor}, safe);
+  c.emit(compare_params{compare_kind::equal}, {divisor, scalar(c, "zero", 0)}, empty);
+  c.emit(select_params{}, {empty, scalar(c, "one", 1), divisor}, safe);
   combine(c, binary_kind::div, x, safe, "", c.out());
 }
 

@@ -44,16 +44,16 @@ void gemm(context& c) {
     if (transpose_b) right = transposed(c, right, {1, 0}, "transB");
     if (bias_per_column) product = c.temporary("product", out);
     const int plain = alpha == 1 ? product : c.temporary("plain", out);
-    c.emit(mat_mul_parameters{}, {x, right}, plain);
+    c.emit(mat_mul_params{}, {x, right}, plain);
     if (alpha != 1) combine(c, binary_kind::mul, plain, scalar(c, "alpha", alpha), "", product);
   }
   if (product != c.out()) {
     if (beta != 1) {
       const int scaled = c.temporary("beta", c.in_shape(2));
-      c.emit(binary_parameters{binary_kind::mul}, {c.in(2), constant(c, "beta_value", {}, {beta})}, scaled);
-      c.emit(binary_parameters{binary_kind::add}, {product, scaled});
+      c.emit(binary_params{binary_kind::mul}, {c.in(2), constant(c, "beta_value", {}, {beta})}, scaled);
+      c.emit(binary_params{binary_kind::add}, {product, scaled});
     } else {
-      c.emit(binary_parameters{binary_kind::add}, {product, c.in(2)});
+      c.emit(binary_params{binary_kind::add}, {product, c.in(2)});
     }
   }
 }
@@ -82,11 +82,11 @@ void mat_mul(context& c) {
   full[rank - 1] = full_b[rank - 1];
   const int left = reshaped(c, c.in(0), full_a), right = reshaped(c, c.in(1), full_b);
   if (full == out) {
-    c.emit(mat_mul_parameters{}, {left, right});
+    c.emit(mat_mul_params{}, {left, right});
     return;
   }
   const int product = c.temporary("product", full);
-  c.emit(mat_mul_parameters{}, {left, right}, product);
+  c.emit(mat_mul_params{}, {left, right}, product);
   c.emit(reshape_parameters{}, {product});
 }
 

@@ -52,7 +52,7 @@ void computed_normalization(context& c, double epsilon) {
       combine(c, binary_kind::div, per_channel(1), apply(c, padded, function::sqrt, "deviation"), "factor");
   const int centred = combine(c, binary_kind::sub, c.in(0), per_channel(3), "centred");
   const int scaled = combine(c, binary_kind::mul, centred, factor, "scaled");
-  c.emit(binary_parameters{binary_kind::add}, {scaled, per_channel(2)});
+  c.emit(binary_params{binary_kind::add}, {scaled, per_channel(2)});
 }
 
 void batch_normalization(context& c) {
@@ -82,8 +82,8 @@ void batch_normalization(context& c) {
   shape_t per_channel(x.size(), 1);
   if (x.size() > 1) per_channel[1] = static_cast<std::int64_t>(channels);
   const int scaled = c.temporary("scaled", x);
-  c.emit(binary_parameters{binary_kind::mul}, {c.in(0), constant(c, "factor", per_channel, factor)}, scaled);
-  c.emit(binary_parameters{binary_kind::add}, {scaled, constant(c, "offset", per_channel, offset)});
+  c.emit(binary_params{binary_kind::mul}, {c.in(0), constant(c, "factor", per_channel, factor)}, scaled);
+  c.emit(binary_params{binary_kind::add}, {scaled, constant(c, "offset", per_channel, offset)});
 }
 
 /// The other outputs of LayerNormalization: the mean, and one over the deviation.
@@ -204,7 +204,7 @@ void group_normalization(context& c) {
 void local_response_normalization(context& c) {
   const node& n = c.op();
   if (c.in_shape(0).size() < 2) c.refuse("LRN needs [N, C, ...]");
-  local_response_normalization_parameters l;
+  local_response_normalization_params l;
   const std::int64_t size = n.integer("size", 0);
   if (size < 1 || size > 65535) c.refuse("size must be between 1 and 65535");
   l.size = static_cast<int>(size);

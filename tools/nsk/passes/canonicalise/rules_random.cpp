@@ -51,11 +51,11 @@ void multinomial(context& c) {
   combine(c, binary_kind::add, reshaped(c, c.in(0), {rows, 1, classes}), noise, "sum", sum);
   const element type = c.output().type;
   const int position = c.temporary("position", {rows, samples, 1}, element::i64);
-  c.emit(arg_reduce_parameters{2, arg_reduce_kind::max, false}, {sum}, position);
+  c.emit(arg_reduce_params{2, arg_reduce_kind::max, false}, {sum}, position);
   if (type == element::i64) {
     c.emit(reshape_parameters{}, {position});
   } else {
-    c.emit(cast_parameters{}, {reshaped(c, position, {rows, samples})});
+    c.emit(cast_params{}, {reshaped(c, position, {rows, samples})});
   }
 }
 
@@ -64,12 +64,12 @@ void bernoulli(context& c) {
   const element type = c.output().type;
   const int number = sampled(c, random_kind::uniform, c.in_shape(0), "number");
   if (type == element::boolean) {
-    c.emit(compare_parameters{compare_kind::less}, {number, c.in(0)});
+    c.emit(compare_params{compare_kind::less}, {number, c.in(0)});
     return;
   }
   const int below = c.temporary("below", c.in_shape(0), element::boolean);
-  c.emit(compare_parameters{compare_kind::less}, {number, c.in(0)}, below);
-  c.emit(cast_parameters{}, {below});
+  c.emit(compare_params{compare_kind::less}, {number, c.in(0)}, below);
+  c.emit(cast_params{}, {below});
 }
 
 }

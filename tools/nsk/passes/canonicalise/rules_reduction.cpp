@@ -18,7 +18,7 @@ void softmax(context& c) {
   const std::int64_t wanted = n.integer("axis", flattens ? 1 : -1), rank = static_cast<std::int64_t>(x.size());
   const bool behind = x.empty() || (flattens && wanted == rank);
   const int axis = behind ? static_cast<int>(rank) : c.axis(wanted, x.size());
-  softmax_parameters s{axis, n.op == "LogSoftmax"};
+  softmax_params s{axis, n.op == "LogSoftmax"};
   const bool inside = axis < static_cast<int>(x.size());  // else a line of one element
   const bool one_axis = inside && std::all_of(x.begin() + axis + 1, x.end(), [](std::int64_t d) { return d == 1; });
   if (inside && (!flattens || one_axis)) {
@@ -92,7 +92,7 @@ void arg_reduce(context& c) {
   const node& n = c.op();
   if (c.in_type(0) != element::f32 && !is_computed_integer(c.in_type(0)))
     c.refuse("ArgMax and ArgMin have kernels for float32, int32 and int64");
-  arg_reduce_parameters a;
+  arg_reduce_params a;
   a.axis = c.axis(n.integer("axis", 0), c.in_shape(0).size());
   a.kind = n.op == "ArgMax" ? arg_reduce_kind::max : arg_reduce_kind::min;
   a.last = n.integer("select_last_index", 0) != 0;

@@ -146,7 +146,7 @@ class sampling {
       at = combine(binary_kind::add, at, constant(m_c, "pictures" + std::to_string(m_count++), {m_x[0], 1}, first));
     }
     const int index = m_c.temporary("index_" + name, m_c.shape(at), element::i32);
-    m_c.emit(cast_parameters{}, {at}, index);
+    m_c.emit(cast_params{}, {at}, index);
     const int result = m_c.temporary(name, {m_x[0] * m_places, m_x[1]});
     m_c.emit(gather_parameters{0, false}, {rows, reshaped(m_c, index, {m_x[0] * m_places})}, result);
     return result;

@@ -19,7 +19,7 @@ shape_t strides_of_rows(const shape_t& shape) {
 
 int integer_sum(context& c, int a, int b, const std::string& suffix) {
   const int result = c.temporary(suffix, c.shape(a), c.type(a));
-  c.emit(arithmetic_parameters{arithmetic_kind::add}, {a, b}, result);
+  c.emit(arithmetic_params{arithmetic_kind::add}, {a, b}, result);
   return result;
 }
 
@@ -178,7 +178,7 @@ void trilu(context& c) {
     for (std::int64_t c = 0; c < columns; ++c) keeps.push_back(upper ? c - r >= shift : c - r <= shift);
   const int mask = constant_integers(c, "side", {rows, columns}, element::boolean, keeps),
             zero = constant_integers(c, "zero", {}, c.in_type(0), {0});
-  c.emit(select_parameters{}, {mask, c.in(0), zero});
+  c.emit(select_params{}, {mask, c.in(0), zero});
 }
 
 /// The first positions backwards, the rest as it is; equal lengths for the whole batch.

@@ -63,7 +63,7 @@ void top_k(context& c) {
   const bool positions = c.wants(1);
   const shape_t shape = c.wants(0) ? c.out_shape(0) : c.out_shape(1);
   const int indices = positions ? c.out(1) : c.temporary("positions", shape, element::i64);
-  c.emit(top_k_parameters{axis, n.integer("largest", 1) == 0}, {c.in(0)}, indices);
+  c.emit(top_k_params{axis, n.integer("largest", 1) == 0}, {c.in(0)}, indices);
   if (c.wants(0)) c.emit(gather_parameters{axis, true}, {c.in(0), indices});
 }
 
@@ -85,24 +85,23 @@ void one_hot(context& c) {
   const int wrapped = c.temporary("wrapped", wide, type), index = reshaped(c, c.in(0), wide);
   // negative indices count from the end; those outside match no position
   const int negative = c.temporary("negative", wide, element::boolean), shifted = c.temporary("shifted", wide, type);
-  c.emit(compare_parameters{compare_kind::less}, {index, constant_integers(c, "zero", {}, type, {0})}, negative);
-  c.emit(arithmetic_parameters{arithmetic_kind::add}, {index, constant_integers(c, "depth", {}, type, {depth})},
-         shifted);
-  c.emit(select_parameters{}, {negative, shifted, index}, wrapped);
+  c.emit(compare_params{compare_kind::less}, {index, constant_integers(c, "zero", {}, type, {0})}, negative);
+  c.emit(arithmetic_params{arithmetic_kind::add}, {index, constant_integers(c, "depth", {}, type, {depth})}, shifted);
+  c.emit(select_params{}, {negative, shifted, index}, wrapped);
   const int hot = c.temporary("hot", out, element::boolean);
-  c.emit(compare_parameters{compare_kind::equal}, {wrapped, constant_integers(c, "positions", column, type, positions)},
+  c.emit(compare_params{compare_kind::equal}, {wrapped, constant_integers(c, "positions", column, type, positions)},
          hot);
   const auto value = [&](const char* name, std::int64_t i) {
     const int part = c.temporary(name, {1}, c.in_type(2));
     c.emit(slice_parameters{{i}, {1}}, {c.in(2)}, part);
     return part;
   };
-  c.emit(select_parameters{}, {hot, value("on", 1), value("off", 0)});
+  c.emit(select_params{}, {hot, value("on", 1), value("off", 0)});
 }
 
 void non_max_suppression(context& c) {
   const node& n = c.op();
-  non_max_suppression_parameters p;
+  non_max_suppression_params p;
   const auto given = [&](std::size_t i, const char* what, double fallback) {
     return c.has(i) ? number(c, i, what) : fallback;
   };

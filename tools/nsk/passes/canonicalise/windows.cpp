@@ -57,7 +57,7 @@ void emit_pool(context& c, const spatial_window& s, int from, int result) {
                      reach_w = std::int64_t{s.w.kernel_w - 1} * s.w.dilation_w;
   if (around.top > reach_h || around.left > reach_w || around.bottom > reach_h || around.right > reach_w)
     c.refuse("its first or last windows lie in the padding alone; make the pads smaller than the kernel");
-  pool_parameters p;
+  pool_2d_params p;
   p.kind = n.op == "MaxPool" ? pool_kind::max : pool_kind::average;
   p.w = s.w;
   p.pad_bottom = s.pad_bottom;

@@ -34,7 +34,7 @@ class constant_folder : rewriter {
   /// conv(x) * c, / c, + c, - c with one c per channel: into weights and bias.
   bool fold_into_producer(std::size_t i) {
     operation& o = at(i);
-    const auto* b = o.as<binary_parameters>();
+    const auto* b = o.as<binary_params>();
     if (!b || o.inputs.size() != 2 || b->kind > binary_kind::div) return false;
     const bool swaps = (b->kind == binary_kind::add || b->kind == binary_kind::mul) && m_p.is_constant(o.inputs[0]);
     const int data = o.inputs[swaps ? 1 : 0], factor = o.inputs[swaps ? 0 : 1];
@@ -69,11 +69,11 @@ class constant_folder : rewriter {
     operation& o = at(i);
     if (!o.as<conv_parameters>()) return false;
     operation* sum = sole_producer(o.inputs[0]);
-    const auto* adds = sum ? sum->as<binary_parameters>() : nullptr;
+    const auto* adds = sum ? sum->as<binary_params>() : nullptr;
     if (!adds || adds->kind != binary_kind::add || !sum->post.empty()) return false;
     const bool left = m_p.is_constant(sum->inputs[0]);
     operation* product = sole_producer(sum->inputs[left ? 1 : 0]);
-    const auto* scales = product ? product->as<binary_parameters>() : nullptr;
+    const auto* scales = product ? product->as<binary_params>() : nullptr;
     if (!scales || scales->kind != binary_kind::mul || !product->post.empty()) return false;
     const bool swapped = m_p.is_constant(product->inputs[0]);
     const auto factor = scalar(product->inputs[swapped ? 0 : 1]), offset = scalar(sum->inputs[left ? 0 : 1]);
@@ -99,7 +99,7 @@ class constant_folder : rewriter {
     auto* c = o.as<conv_parameters>();
     auto* d = o.as<dense_parameters>();
     operation* source = c || d ? sole_producer(o.inputs[0]) : nullptr;
-    const auto* b = source ? source->as<binary_parameters>() : nullptr;
+    const auto* b = source ? source->as<binary_params>() : nullptr;
     if (!b || !source->post.empty() || b->kind > binary_kind::div) return false;
     const bool adds = b->kind == binary_kind::add || b->kind == binary_kind::sub;
     const bool swaps =

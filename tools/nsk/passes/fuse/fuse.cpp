@@ -41,8 +41,8 @@ class fuser : rewriter {
   friend class rewriter;
 
   static bool has_post(const operation& o) {
-    return o.as<conv_parameters>() || o.as<dense_parameters>() || o.as<mat_mul_parameters>() ||
-           o.as<binary_parameters>() || o.as<reduce_parameters>();
+    return o.as<conv_parameters>() || o.as<dense_parameters>() || o.as<mat_mul_params>() || o.as<binary_params>() ||
+           o.as<reduce_parameters>();
   }
 
   /// A reshape of a reshape reads what the first one does.
@@ -131,7 +131,7 @@ class fuser : rewriter {
 
   /// Whether an operation divides by 6, or multiplies by a sixth.
   bool divides_by_six(const operation& o) const {
-    const auto* b = o.as<binary_parameters>();
+    const auto* b = o.as<binary_params>();
     if (!b || (b->kind != binary_kind::div && b->kind != binary_kind::mul)) return false;
     const auto divisor = scalar(o.inputs[1]);
     return divisor && std::abs((b->kind == binary_kind::div ? 1 / *divisor : *divisor) - 1.0 / 6) <= 1e-7;
@@ -139,11 +139,11 @@ class fuser : rewriter {
   /// x where v is clip(x + 3, 0, 6) and nobody else reads what lies between.
   int clipped_sum(int v) {
     const operation* clip = sole_producer(v);
-    if (!clip || !clip->as<unary_parameters>() || clip->post.fn != function::clip || clip->post.alpha != 0 ||
+    if (!clip || !clip->as<unary_params>() || clip->post.fn != function::clip || clip->post.alpha != 0 ||
         clip->post.beta != 6)
       return no_value;
     const operation* add = sole_producer(clip->inputs[0]);
-    const auto* sum = add ? add->as<binary_parameters>() : nullptr;
+    const auto* sum = add ? add->as<binary_params>() : nullptr;
     if (!sum || sum->kind != binary_kind::add) return no_value;
     const bool left = scalar(add->inputs[0]) == 3.0;
     return left || scalar(add->inputs[1]) == 3.0 ? add->inputs[left ? 1 : 0] : no_value;
@@ -156,11 +156,11 @@ class fuser : rewriter {
     int x = clipped_sum(o.inputs[0]);
     const bool gate = x != no_value;
     const operation* product = gate ? nullptr : sole_producer(o.inputs[0]);
-    const auto* b = product ? product->as<binary_parameters>() : nullptr;
+    const auto* b = product ? product->as<binary_params>() : nullptr;
     for (std::size_t side = 0; side < 2 && b && b->kind == binary_kind::mul && product->post.empty(); ++side)
       if (x == no_value && clipped_sum(product->inputs[1 - side]) == product->inputs[side]) x = product->inputs[side];
     if (x == no_value || m_p.shape(x) != m_p.shape(o.output)) return false;
-    o.p = unary_parameters{};
+    o.p = unary_params{};
     o.inputs = {x};
     o.post.fn = gate ? function::hard_sigmoid : function::hard_swish;
     o.post.alpha = gate ? 1.0 / 6 : 0;
@@ -171,16 +171,16 @@ class fuser : rewriter {
   /// x * sigmoid(x): SiLU. x * hard_sigmoid(x, 1/6, 1/2): hard-swish.
   bool recognise_gate(std::size_t i) {
     operation& o = at(i);
-    const auto* b = o.as<binary_parameters>();
+    const auto* b = o.as<binary_params>();
     if (!b || b->kind != binary_kind::mul || !o.post.empty()) return false;
     for (std::size_t side = 0; side < 2; ++side) {
       const int x = o.inputs[side];
       operation* gate = sole_producer(o.inputs[1 - side]);
-      if (!gate || !gate->as<unary_parameters>() || gate->inputs[0] != x) continue;
+      if (!gate || !gate->as<unary_params>() || gate->inputs[0] != x) continue;
       const bool swish = gate->post.fn == function::hard_sigmoid && std::abs(gate->post.alpha - 1.0 / 6) < 1e-7 &&
                          gate->post.beta == 0.5;
       if (gate->post.fn != function::sigmoid && !swish) continue;
-      o.p = unary_parameters{};
+      o.p = unary_params{};
       o.inputs = {x};
       o.post.fn = swish ? function::hard_swish : function::silu;
       o.post.alpha = o.post.beta = 0;
@@ -227,9 +227,9 @@ class fuser : rewriter {
 
   bool merge_activation(std::size_t i) {
     operation& o = at(i);
-    if (!o.as<unary_parameters>() || o.post.residual != no_value) return false;
+    if (!o.as<unary_params>() || o.post.residual != no_value) return false;
     operation* source = sole_producer(o.inputs[0]);
-    if (!source || (source->as<binary_parameters>() && !m_into_binary)) return false;
+    if (!source || (source->as<binary_params>() && !m_into_binary)) return false;
     if (!has_post(*source) || source->post.fn != function::identity || source->post.activation_first) return false;
     source->post.fn = o.post.fn;
     source->post.alpha = o.post.alpha;
@@ -240,13 +240,13 @@ class fuser : rewriter {
 
   bool merge_prelu(std::size_t i) {
     operation& o = at(i);
-    const auto* b = o.as<binary_parameters>();
+    const auto* b = o.as<binary_params>();
     if (!b || b->kind != binary_kind::prelu || !o.post.empty()) return false;
     operation* source = sole_producer(o.inputs[0]);
     const shape_t& shape = m_p.shape(o.output);
     if (const auto slope = scalar(o.inputs[1]); slope) {
       const int x = o.inputs[0];
-      o.p = unary_parameters{};
+      o.p = unary_params{};
       o.inputs = {x};
       o.post.fn = function::leaky_relu;
       o.post.alpha = *slope;
@@ -264,15 +264,14 @@ class fuser : rewriter {
 
   bool merge_residual(std::size_t i) {
     operation& o = at(i);
-    const auto* b = o.as<binary_parameters>();
+    const auto* b = o.as<binary_params>();
     if (!b || b->kind != binary_kind::add || !o.post.empty() || o.inputs[0] == o.inputs[1]) return false;
     int best = -1;
     for (int side = 0; side < 2; ++side) {
       const int v = o.inputs[static_cast<std::size_t>(side)], other = o.inputs[static_cast<std::size_t>(1 - side)];
       operation* source = sole_producer(v);
       if (!source || source->post.residual != no_value || m_p.is_constant(other)) continue;
-      if (!source->as<conv_parameters>() && !source->as<dense_parameters>() && !source->as<mat_mul_parameters>())
-        continue;
+      if (!source->as<conv_parameters>() && !source->as<dense_parameters>() && !source->as<mat_mul_params>()) continue;
       if (m_p.shape(v) != m_p.shape(o.output) || m_p.shape(other) != m_p.shape(o.output)) continue;
       if (best < 0 || producer_index(v) > producer_index(o.inputs[static_cast<std::size_t>(best)])) best = side;
     }

@@ -45,30 +45,30 @@ int lowerer::constant_floats(const std::string& name, const std::vector<float>& 
   s.name = name;
   s.elements = static_cast<std::int64_t>(values.size());
   s.data = bytes_of(values);
-  m_plan.storages.push_back(std::move(s));
+  result.storages.push_back(std::move(s));
   plan_tensor t;
   t.name = name;
   t.shape = {static_cast<std::int32_t>(values.size())};
   t.strides = {1};
-  t.storage = static_cast<int>(m_plan.storages.size()) - 1;
+  t.storage = static_cast<int>(result.storages.size()) - 1;
   t.packing = packing;
-  m_plan.tensors.push_back(std::move(t));
-  return static_cast<int>(m_plan.tensors.size()) - 1;
+  result.tensors.push_back(std::move(t));
+  return static_cast<int>(result.tensors.size()) - 1;
 }
 
 int lowerer::constant_ints(const std::string& name, const std::vector<std::int32_t>& values) {
   const int t = constant_floats(name, std::vector<float>(values.size()));
-  plan_storage& s = m_plan.storages.back();
+  plan_storage& s = result.storages.back();
   s.type = dtype::int32;
   s.data = bytes_of(values);
-  m_plan.tensor(t).type = dtype::int32;
+  result.tensor(t).type = dtype::int32;
   return t;
 }
 
 nsk::halo lowerer::border_of(const view& v, int row_axis, int column_axis) const {
-  const auto found = m_roots.find(v.storage);
-  if (found == m_roots.end() || column_axis < 0) return {};
-  const root& r = found->second;
+  const auto found = roots.find(v.storage);
+  if (found == roots.end() || column_axis < 0) return {};
+  const storage_root& r = found->second;
   const auto matches = [&](int mine, int its) {
     return (mine < 0) == (its < 0) &&
            (mine < 0 || (v.shape[static_cast<std::size_t>(mine)] == r.whole.shape[static_cast<std::size_t>(its)] &&
@@ -86,7 +86,7 @@ int lowerer::tensor(const view& v, const std::vector<int>& axes, const std::stri
            std::to_string(max_rank) + "; join some of them in the exporter");
   plan_tensor t;
   t.name = name;
-  t.type = m_plan.storages[static_cast<std::size_t>(v.storage)].type;
+  t.type = result.storages[static_cast<std::size_t>(v.storage)].type;
   t.storage = v.storage;
   t.offset = v.offset;
   const std::size_t rank = axes.size();
@@ -106,15 +106,15 @@ int lowerer::tensor(const view& v, const std::vector<int>& axes, const std::stri
     t.shape = {1};
     t.strides = {1};
   }
-  m_plan.tensors.push_back(std::move(t));
-  return static_cast<int>(m_plan.tensors.size()) - 1;
+  result.tensors.push_back(std::move(t));
+  return static_cast<int>(result.tensors.size()) - 1;
 }
 
 int lowerer::joint_tensors(const std::vector<view>& views, const std::vector<std::string>& names,
                            std::vector<int>& tensors, int barrier) {
   const view& out = views[0];
   tensors.clear();
-  const root& r = m_roots[out.storage];
+  const storage_root& r = roots[out.storage];
   const bool picture = out.rank() == r.whole.rank() && (out.rank() == 3 || out.rank() == 4);
   if (picture) {
     const nsk::halo b = border_of(out, r.row_axis, r.column_axis);
@@ -149,7 +149,7 @@ int lowerer::joint_tensors(const std::vector<view>& views, const std::vector<std
   for (std::size_t i = 0; i < views.size(); ++i) {
     plan_tensor t;
     t.name = names[i];
-    t.type = m_plan.storages[static_cast<std::size_t>(views[i].storage)].type;
+    t.type = result.storages[static_cast<std::size_t>(views[i].storage)].type;
     t.storage = views[i].storage;
     t.offset = views[i].offset;
     for (std::size_t d = 0; d < dims.size(); ++d) {
@@ -157,44 +157,33 @@ int lowerer::joint_tensors(const std::vector<view>& views, const std::vector<std
       t.strides.push_back(dims[d].stride[i]);
       if (dims[d].barrier) position = static_cast<int>(d);
     }
-    m_plan.tensors.push_back(std::move(t));
-    tensors.push_back(static_cast<int>(m_plan.tensors.size()) - 1);
+    result.tensors.push_back(std::move(t));
+    tensors.push_back(static_cast<int>(result.tensors.size()) - 1);
   }
   return position;
 }
 
-plan_step& lowerer::step(op kind, const operation& o, std::vector<int> inputs, int output) {
-  plan_step s;
-  s.kind = kind;
-  s.name = o.name;
-  s.inputs = std::move(inputs);
-  s.outputs = {output};
-  m_plan.steps.push_back(std::move(s));
-  return m_plan.steps.back();
-}
-
-void lowerer::copy_step(const view& from, const view& to, const std::string& name, const std::string& result,
+void lowerer::copy_step(const view& from, const view& to, const std::string& name, const std::string& result_name,
                         const std::string& reason) {
   std::vector<int> t;
-  joint_tensors({to, from}, {result, name + "#from"}, t);
+  joint_tensors({to, from}, {result_name, name + "#from"}, t);
   plan_step s;
-  s.kind = op::copy;
+  s.p.make<op::copy>();
   s.name = name;
   s.inputs = {t[1]};
   s.outputs = {t[0]};
   s.layout_reason = reason;
-  m_plan.steps.push_back(std::move(s));
+  result.steps.push_back(std::move(s));
 }
 
-void lowerer::fill_step(const view& to, float value, const std::string& name, const std::string& result) {
+void lowerer::fill_step(const view& to, float value, const std::string& name, const std::string& result_name) {
   std::vector<int> t;
-  joint_tensors({to}, {result}, t);
+  joint_tensors({to}, {result_name}, t);
   plan_step s;
-  s.kind = op::fill;
+  s.p.make<op::fill>().value = value;
   s.name = name;
-  s.value = value;
   s.outputs = {t[0]};
-  m_plan.steps.push_back(std::move(s));
+  result.steps.push_back(std::move(s));
 }
 
 }

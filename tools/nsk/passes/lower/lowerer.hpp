@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Private to lower/: one lowering of a program, and what one round asks of the next.
+/// One lowering of a program, and what one round asks of the next: what rooms use to lower an operation.
 ///
 /// Layout is tracked by strides, not by inserted transpositions: a value is a view of a storage, and a transposition,
 /// slice, reshape or broadcast is another view. Operations that need channels last, a border of zeros or a place inside
@@ -10,10 +10,21 @@
 #include <map>
 #include <optional>
 #include <set>
-#include "passes/lower/lower.hpp"
+#include "program/plan.hpp"
+#include "program/program.hpp"
 #include "passes/lower/views.hpp"
 
 namespace nsk::tool {
+
+struct lower_options {
+  bool winograd = true;  ///< allow F(4x4, 3x3) and F(2x2, 3x3), whose rounding differs from a direct convolution's
+  std::map<std::string, conv_algorithm> algorithms;  ///< wanted for convolutions of that name
+  bool joins_in_place = true;                        ///< parts of a concatenation are written where it lies
+  int max_rounds = 64;                               ///< of lowering, until no operation asks for another layout
+};
+
+/// The engine's name of an element type; refuses those that it does not have.
+dtype dtype_of_element(element t);
 
 /// Place of a value inside a concatenation or an interleaving.
 struct embedding {
@@ -35,19 +46,37 @@ struct decision {
   bool never_output = false;
 };
 
-/// One lowering of a program under given decisions. Private to lower/.
 /// Weights as the kernels read them, by operation: packed once for all rounds of lowering.
 using packed_weights = std::map<const operation*, std::vector<float>>;
 
+/// What a storage was made for. `fixed`: its order follows from the operation that writes it and cannot be asked for.
+struct storage_root {
+  int owner = no_value;
+  int row_axis = -1, column_axis = -1;
+  nsk::halo border{};
+  view whole;
+  bool fixed = false;
+};
+
+/// One lowering of a program under given decisions: where values lie, and the plan so far. Rooms (ops/) and layout
+/// operations (layout.cpp) lower one operation each with it.
 class lowerer {
  public:
   /// With `orders_only` nobody is granted a border or a place in another block: orders are still being found.
   lowerer(const program& p, const lower_options& o, std::map<int, decision> d, bool orders_only, packed_weights& packed)
-      : m_program(p), m_options(o), m_orders_only(orders_only), m_decisions(std::move(d)), m_packed(packed) {}
-  plan run();
+      : source(p), options(o), orders_only(orders_only), m_decisions(std::move(d)), m_packed(packed) {}
+  /// Lowers all operations by `rule`, and places inputs, outputs and states.
+  plan run(void (*rule)(lowerer&, const operation&));
   const std::map<int, decision>& decisions() const { return m_decisions; }
 
- private:
+  const program& source;
+  const lower_options& options;
+  const bool orders_only;
+  plan result;
+  std::map<int, storage_root> roots;  ///< by storage
+
+  // Values and storages: lowerer.cpp
+
   /// The packed weights of `o`, which pack() makes in the first round.
   template <class Pack>
   const std::vector<float>& packed_once(const operation& o, Pack&& pack) {
@@ -55,30 +84,17 @@ class lowerer {
     if (is_new) at->second = pack();
     return at->second;
   }
-
-  /// What a storage was made for. `fixed`: its order follows from the operation that writes it and cannot be asked for.
-  struct root {
-    int owner = no_value;
-    int row_axis = -1, column_axis = -1;
-    nsk::halo border{};
-    view whole;
-    bool fixed = false;
-  };
-
-  // lower.cpp: storages and views
-  void place_inputs();
-  void place_outputs();
-  void place_states();
   const decision& decided(int v) const;
   decision& ask(int v) { return m_decisions[v]; }
   /// Storage for the result `v`, in `order` unless decided otherwise.
   view allocate(int v, axis_order order, bool fixed = false);
   view new_storage(int owner, const std::string& name, const shape_t& shape, const axis_order& order,
                    const nsk::halo& border, storage_kind kind, dtype type = dtype::float32);
-  dtype type_of(int v) const { return dtype_of_element(m_program.values[static_cast<std::size_t>(v)].type); }
-  dtype type_of(const view& v) const { return m_plan.storages[static_cast<std::size_t>(v.storage)].type; }
+  dtype type_of(const view& v) const { return result.storages[static_cast<std::size_t>(v.storage)].type; }
   view constant_view(int v, const axis_order& order);
   view place_of(int v);  ///< view of an already lowered value; constants in row-major order
+  void bind(int v, view where) { m_views[v] = std::move(where); }
+  const std::string& name_of_value(int v) const { return source.values[static_cast<std::size_t>(v)].name; }
   /// Asks that `axis` of the view becomes the innermost one of its storage.
   void ask_innermost(const view& v, std::size_t axis);
   void ask_border(const view& v, int row_axis, int column_axis, const nsk::halo& border);
@@ -88,7 +104,8 @@ class lowerer {
   view copied(const view& v, const axis_order& order, const operation& o, const std::string& suffix,
               const std::string& reason);
 
-  // emit.cpp: tensors and steps
+  // Tensors and steps: emit.cpp
+
   int constant_floats(const std::string& name, const std::vector<float>& values, int packing = 0);
   int constant_ints(const std::string& name, const std::vector<std::int32_t>& values);
   /// Tensor of a view whose physical dimensions are `axes` (-1: a dimension of length 1).
@@ -97,63 +114,36 @@ class lowerer {
   /// `barrier` is an axis that is merged with no other; its position in the result is returned.
   int joint_tensors(const std::vector<view>& views, const std::vector<std::string>& names, std::vector<int>& tensors,
                     int barrier = -1);
-  plan_step& step(op kind, const operation& o, std::vector<int> inputs, int output);
-  nsk::halo border_of(const view& v, int row_axis, int column_axis) const;
-  void copy_step(const view& from, const view& to, const std::string& name, const std::string& result,
+  /// Adds a step of operator `O` that computes `o`, with default parameters.
+  template <op O>
+  plan_step& step(const operation& o, std::vector<int> inputs, int output) {
+    plan_step s;
+    s.p.make<O>();
+    s.name = o.name;
+    s.inputs = std::move(inputs);
+    s.outputs = {output};
+    result.steps.push_back(std::move(s));
+    return result.steps.back();
+  }
+  void copy_step(const view& from, const view& to, const std::string& name, const std::string& result_name,
                  const std::string& reason = {});
-  void fill_step(const view& to, float value, const std::string& name, const std::string& result);
+  void fill_step(const view& to, float value, const std::string& name, const std::string& result_name);
 
-  // gemm.cpp
-  void lower_conv(const operation& o, const conv_parameters& c);
-  void lower_dense(const operation& o, const dense_parameters& d);
-  void lower_mat_mul(const operation& o);
-  conv_algorithm choose_algorithm(const operation& o, const conv_parameters& c, const view& x, const view& y) const;
-  // window.cpp
-  void lower_pool(const operation& o, const pool_parameters& p);
-  void lower_resize(const operation& o, const resize_parameters& r);
-  void lower_pad(const operation& o, const pad_parameters& p);
-  // elementwise.cpp
-  void lower_unary(const operation& o);
-  void lower_binary(const operation& o, const binary_parameters& b);
-  std::vector<int> elementwise_tensors(const operation& o);
-  void lower_reduce(const operation& o, const reduce_parameters& r);
-  /// One step: y, of the rank of x, where `reduced` axes have the length 1. `names` are those of x and y.
-  void reduce_step(const operation& o, reduce_kind kind, const view& x, const view& y, const std::vector<char>& reduced,
-                   const std::array<std::string, 2>& names);
-  void lower_softmax(const operation& o, const softmax_parameters& s);
-  void set_epilogue(plan_step& s, const post_operation& post);
-  // shape.cpp
-  void lower_reshape(const operation& o, const reshape_parameters& r);
-  void lower_slice(const operation& o, const slice_parameters& s);
-  void lower_concat(const operation& o, const concat_parameters& c);
-  void lower_interleave(const operation& o, const interleave_parameters& i);
-  // index.cpp
-  /// Returns whether `o` is one of them.
-  [[nodiscard]] bool lower_typed(const operation& o);
-  plan_step& lower_along(const operation& o, op kind, int axis);
-  void lower_gather(const operation& o, const gather_parameters& g);
-  void lower_suppression(const operation& o, const non_max_suppression_parameters& s);
-  void lower_layer_normalization(const operation& o, const layer_normalization_parameters& l);
-  void lower_local_response_normalization(const operation& o, const local_response_normalization_parameters& l);
-  void lower_random(const operation& o, const random_parameters& r);
-  void lower_trees(const operation& o, const tree_parameters& t);
+ private:
+  void place_inputs();
+  void place_outputs();
+  void place_states();
+  nsk::halo border_of(const view& v, int row_axis, int column_axis) const;
 
-  // recurrent.cpp
-  void lower_recurrent(const operation& o, const recurrent_parameters& r);
-
-  void bind(int v, view where) { m_views[v] = std::move(where); }
-  const std::string& name_of_value(int v) const { return m_program.values[static_cast<std::size_t>(v)].name; }
-
-  const program& m_program;
-  lower_options m_options;
-  bool m_orders_only;
   std::map<int, decision> m_decisions;
   packed_weights& m_packed;
-  plan m_plan;
   std::map<int, view> m_views;
-  std::map<int, root> m_roots;  ///< by storage
   /// Constants that were laid out, by value and order: however many steps read one, it is there once.
   std::map<std::pair<int, axis_order>, std::shared_ptr<std::vector<std::byte>>> m_laid;
 };
+
+/// Lowers an operation that moves elements and computes nothing: transposition, reshape, slice, concatenation,
+/// interleaving, expansion, padding. Returns whether `o` is one.
+bool lower_layout(lowerer& l, const operation& o);
 
 }

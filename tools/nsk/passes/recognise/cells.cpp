@@ -85,7 +85,7 @@ class cell_finder : rewriter {
   /// h' = o * tanh(c'), c' = f * c + i * g.
   std::optional<cell> lstm(const operation& last) {
     for (std::size_t side = 0; side < 2; ++side) {
-      if (!last.as<binary_parameters>()) break;
+      if (!last.as<binary_params>()) break;
       const auto product = operands(last.output, binary_kind::mul);
       cell k;
       int sum = no_value;

@@ -57,7 +57,7 @@ class recogniser : rewriter {
   }
   /// Deviation of a division by it or a multiplication by its inverse; the other operand goes to `x`.
   int deviation(const operation& o, int& x) {
-    const auto* b = o.as<binary_parameters>();
+    const auto* b = o.as<binary_params>();
     if (!b || !o.post.empty()) return no_value;
     x = o.inputs[0];
     if (b->kind == binary_kind::div) return inner(o.inputs[1]) ? o.inputs[1] : no_value;
@@ -157,7 +157,7 @@ class recogniser : rewriter {
   /// A normalisation times or plus a constant per normalised element.
   bool scaled_normalization(std::size_t i) {
     operation& o = m_p.operations[i];
-    const auto* b = o.as<binary_parameters>();
+    const auto* b = o.as<binary_params>();
     if (!b || !o.post.empty() || (b->kind != binary_kind::mul && b->kind != binary_kind::add)) return false;
     for (std::size_t side = 0; side < 2; ++side) {
       std::size_t axis = 0;
@@ -207,7 +207,7 @@ class recogniser : rewriter {
   /// x / 2 * (1 + erf(x / sqrt(2))), with its factors in any order.
   bool gelu(std::size_t i) {
     operation& o = m_p.operations[i];
-    const auto* b = o.as<binary_parameters>();
+    const auto* b = o.as<binary_params>();
     if (!b || b->kind != binary_kind::mul || !o.post.empty()) return false;
     std::vector<int> factors;
     for (int side : o.inputs) collect_factors(side, 1, factors);
@@ -218,7 +218,7 @@ class recogniser : rewriter {
       const bool complete = std::count(factors.begin(), factors.end(), x) == 1 &&
                             std::any_of(factors.begin(), factors.end(), [&](int f) { return near(scalar(f), 0.5); });
       if (!complete) continue;
-      o.p = unary_parameters{};
+      o.p = unary_params{};
       o.inputs = {x};
       o.post.fn = function::gelu;
       return true;

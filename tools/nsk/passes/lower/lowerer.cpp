@@ -1,57 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "passes/lower/lower.hpp"
+#include "passes/lower/lowerer.hpp"
 #include <algorithm>
 #include "errors.hpp"
-#include "passes/lower/lowerer.hpp"
 
 namespace nsk::tool {
-namespace {
-
-bool same(const nsk::halo& a, const nsk::halo& b) {
-  return a.top == b.top && a.left == b.left && a.bottom == b.bottom && a.right == b.right;
-}
-
-bool same(const decision& a, const decision& b) {
-  const bool embed = a.embed.has_value() == b.embed.has_value() &&
-                     (!a.embed || (a.embed->parent == b.embed->parent && a.embed->axis == b.embed->axis &&
-                                   a.embed->start == b.embed->start && a.embed->contiguous == b.embed->contiguous &&
-                                   a.embed->phase == b.embed->phase));
-  return embed && a.order == b.order && same(a.border, b.border) && a.dense == b.dense && a.output == b.output &&
-         a.never_output == b.never_output;
-}
-
-/// A value of which two rounds decided differently; no_value where there is none.
-int difference(const std::map<int, decision>& a, const std::map<int, decision>& b) {
-  static const decision nothing;
-  const auto uncovered = [](const std::map<int, decision>& x, const std::map<int, decision>& y) {
-    const auto at = std::find_if(x.begin(), x.end(), [&](const auto& e) {
-      const auto found = y.find(e.first);
-      return !same(e.second, found == y.end() ? nothing : found->second);
-    });
-    return at == x.end() ? no_value : at->first;
-  };
-  const int first = uncovered(a, b);
-  return first == no_value ? uncovered(b, a) : first;
-}
-
-/// Lowers until a round decides what the round before decided, and leaves that in `decisions`.
-plan settled(const program& p, const lower_options& options, bool orders_only, std::map<int, decision>& decisions,
-             packed_weights& packed) {
-  for (int round = 0;; ++round) {
-    lowerer l(p, options, decisions, orders_only, packed);
-    plan result = l.run();
-    const int open = difference(l.decisions(), decisions);
-    if (open == no_value) return result;
-    if (round == options.max_rounds)
-      refuse("the memory layout of '" + p.values[static_cast<std::size_t>(open)].name + "' did not settle in " +
-             std::to_string(round) +
-             " rounds: operations that read it ask for another one in each. Convert the model in two parts that are "
-             "cut there, and please report this with the model");
-    decisions = l.decisions();
-  }
-}
-
-}
 
 dtype dtype_of_element(element t) {
   switch (t) {
@@ -68,56 +20,13 @@ dtype dtype_of_element(element t) {
   }
 }
 
-plan lower(const program& p, const lower_options& options) {
-  // orders first, until nobody asks for another; then places and borders, which depend on them
-  std::map<int, decision> decisions;
-  packed_weights packed;
-  static_cast<void>(settled(p, options, true, decisions, packed));  // only what it decides counts
-  return settled(p, options, false, decisions, packed);
-}
-
-plan lowerer::run() {
-  m_plan.name = m_program.name;
+plan lowerer::run(void (*rule)(lowerer&, const operation&)) {
+  result.name = source.name;
   place_inputs();
-  for (const operation& o : m_program.operations) {
-    if (const auto* c = o.as<conv_parameters>())
-      lower_conv(o, *c);
-    else if (const auto* d = o.as<dense_parameters>())
-      lower_dense(o, *d);
-    else if (o.as<mat_mul_parameters>())
-      lower_mat_mul(o);
-    else if (const auto* w = o.as<pool_parameters>())
-      lower_pool(o, *w);
-    else if (o.as<unary_parameters>())
-      lower_unary(o);
-    else if (const auto* b = o.as<binary_parameters>())
-      lower_binary(o, *b);
-    else if (const auto* s = o.as<resize_parameters>())
-      lower_resize(o, *s);
-    else if (const auto* r = o.as<reduce_parameters>())
-      lower_reduce(o, *r);
-    else if (const auto* f = o.as<softmax_parameters>())
-      lower_softmax(o, *f);
-    else if (const auto* t = o.as<transpose_parameters>())
-      bind(o.output, transposed(place_of(o.inputs[0]), t->permutation));
-    else if (const auto* h = o.as<reshape_parameters>())
-      lower_reshape(o, *h);
-    else if (const auto* i = o.as<slice_parameters>())
-      lower_slice(o, *i);
-    else if (const auto* k = o.as<concat_parameters>())
-      lower_concat(o, *k);
-    else if (o.as<expand_parameters>())
-      bind(o.output, broadcast(place_of(o.inputs[0]), m_program.shape(o.output)));
-    else if (const auto* q = o.as<pad_parameters>())
-      lower_pad(o, *q);
-    else if (const auto* z = o.as<interleave_parameters>())
-      lower_interleave(o, *z);
-    else if (!lower_typed(o))
-      refuse(o.source + ": nothing lowers this operation, which is an error of the converter; please report it");
-  }
+  for (const operation& o : source.operations) rule(*this, o);
   place_outputs();
   place_states();
-  return std::move(m_plan);
+  return std::move(result);
 }
 
 const decision& lowerer::decided(int v) const {
@@ -128,11 +37,11 @@ const decision& lowerer::decided(int v) const {
 
 view lowerer::new_storage(int owner, const std::string& name, const shape_t& shape, const axis_order& order,
                           const nsk::halo& border, storage_kind kind, dtype type) {
-  root r;
+  storage_root r;
   r.owner = owner;
   const std::size_t rank = shape.size();
   view v;
-  v.storage = static_cast<int>(m_plan.storages.size());
+  v.storage = static_cast<int>(result.storages.size());
   v.shape = shape;
   v.stride.assign(rank, 1);
   const bool picture = (rank == 3 || rank == 4) && order == channels_last_order(rank);
@@ -157,12 +66,12 @@ view lowerer::new_storage(int owner, const std::string& name, const shape_t& sha
   }
   plan_storage s;
   s.kind = kind;
-  s.type = owner >= 0 ? type_of(owner) : type;
+  s.type = owner >= 0 ? dtype_of_element(source.values[static_cast<std::size_t>(owner)].type) : type;
   s.name = name;
   s.elements = step;
-  m_plan.storages.push_back(std::move(s));
+  result.storages.push_back(std::move(s));
   r.whole = v;
-  m_roots[v.storage] = r;
+  roots[v.storage] = r;
   return v;
 }
 
@@ -171,11 +80,11 @@ view lowerer::allocate(int v, axis_order order, bool fixed) {
   if (already != m_views.end()) return already->second;  // a concatenation that its first part placed
   const decision& d = decided(v);
   if (d.order && !fixed) order = *d.order;
-  const shape_t& shape = m_program.shape(v);
+  const shape_t& shape = source.shape(v);
   if (d.embed) {
     const embedding& e = *d.embed;
     const auto axis = static_cast<std::size_t>(e.axis);
-    const std::size_t parent_rank = m_program.shape(e.parent).size();
+    const std::size_t parent_rank = source.shape(e.parent).size();
     const view parent = e.phase >= 0 ? allocate(e.parent, channels_last_order(parent_rank), true)
                                      : allocate(e.parent, identity_order(parent_rank));
     bind(e.parent, parent);
@@ -188,45 +97,45 @@ view lowerer::allocate(int v, axis_order order, bool fixed) {
     if (e.contiguous) part.stride = dense_strides(shape, order);
     if (fits) return part;
   }
-  view result = new_storage(v, name_of_value(v), shape, order, d.dense || d.output >= 0 ? nsk::halo{} : d.border,
-                            d.output >= 0 ? storage_kind::output : storage_kind::arena);
-  m_plan.storages.back().index = std::max(d.output, 0);
-  m_roots[result.storage].fixed = fixed;
-  return result;
+  view made = new_storage(v, name_of_value(v), shape, order, d.dense || d.output >= 0 ? nsk::halo{} : d.border,
+                          d.output >= 0 ? storage_kind::output : storage_kind::arena);
+  result.storages.back().index = std::max(d.output, 0);
+  roots[made.storage].fixed = fixed;
+  return made;
 }
 
 void lowerer::place_inputs() {
-  for (std::size_t i = 0; i < m_program.inputs.size(); ++i) {
-    const int v = m_program.inputs[i];
-    const shape_t& shape = m_program.shape(v);
+  for (std::size_t i = 0; i < source.inputs.size(); ++i) {
+    const int v = source.inputs[i];
+    const shape_t& shape = source.shape(v);
     const axis_order order = decided(v).order.value_or(identity_order(shape.size()));
     const view placed = new_storage(v, name_of_value(v), shape, order, {}, storage_kind::input);
-    m_plan.storages.back().index = static_cast<int>(i);
+    result.storages.back().index = static_cast<int>(i);
     bind(v, placed);
-    m_plan.inputs.push_back({name_of_value(v), tensor(placed, order, name_of_value(v), false), shape, order});
+    result.inputs.push_back({name_of_value(v), tensor(placed, order, name_of_value(v), false), shape, order});
   }
-  for (std::size_t i = 0; i < m_program.states.size(); ++i) {
-    const int v = m_program.states[i].input;
-    const axis_order order = identity_order(m_program.shape(v).size());
-    const view placed = new_storage(v, name_of_value(v), m_program.shape(v), order, {}, storage_kind::state);
-    m_plan.storages.back().index = static_cast<int>(i);
-    m_roots[placed.storage].fixed = true;
+  for (std::size_t i = 0; i < source.states.size(); ++i) {
+    const int v = source.states[i].input;
+    const axis_order order = identity_order(source.shape(v).size());
+    const view placed = new_storage(v, name_of_value(v), source.shape(v), order, {}, storage_kind::state);
+    result.storages.back().index = static_cast<int>(i);
+    roots[placed.storage].fixed = true;
     bind(v, placed);
     plan_state s{name_of_value(v), tensor(placed, order, name_of_value(v), false)};
-    if (const int first = m_program.states[i].initial; first != no_value)
+    if (const int first = source.states[i].initial; first != no_value)
       s.initial = tensor(constant_view(first, order), order, name_of_value(first), false);
-    m_plan.states.push_back(std::move(s));
+    result.states.push_back(std::move(s));
   }
 }
 
 /// What the next run reads: the block that a step wrote where it is whole and in the source's order, else a copy.
 void lowerer::place_states() {
-  for (std::size_t i = 0; i < m_program.states.size(); ++i) {
-    const int v = m_program.states[i].output;
-    const axis_order order = identity_order(m_program.shape(v).size());
+  for (std::size_t i = 0; i < source.states.size(); ++i) {
+    const int v = source.states[i].output;
+    const axis_order order = identity_order(source.shape(v).size());
     view where = place_of(v);
-    const root& r = m_roots[where.storage];
-    const bool whole = m_plan.storages[static_cast<std::size_t>(where.storage)].kind == storage_kind::arena &&
+    const storage_root& r = roots[where.storage];
+    const bool whole = result.storages[static_cast<std::size_t>(where.storage)].kind == storage_kind::arena &&
                        is_dense(where) && count_of(where.shape) == count_of(r.whole.shape) &&
                        where.stride == dense_strides(where.shape, order) && where.offset == 0;
     if (!whole) {
@@ -235,17 +144,17 @@ void lowerer::place_states() {
       copy_step(where, target, "state " + name_of_value(v), name_of_value(v));
       where = target;
     }
-    m_plan.storages[static_cast<std::size_t>(where.storage)].lasts = true;
-    m_plan.states[i].next = tensor(where, order, name_of_value(v), false);
+    result.storages[static_cast<std::size_t>(where.storage)].lasts = true;
+    result.states[i].next = tensor(where, order, name_of_value(v), false);
   }
 }
 
 void lowerer::place_outputs() {
-  for (std::size_t i = 0; i < m_program.outputs.size(); ++i) {
-    const int v = m_program.outputs[i], number = static_cast<int>(i);
+  for (std::size_t i = 0; i < source.outputs.size(); ++i) {
+    const int v = source.outputs[i], number = static_cast<int>(i);
     view where = place_of(v);
     const auto storage = [&]() -> const plan_storage& {
-      return m_plan.storages[static_cast<std::size_t>(where.storage)];
+      return result.storages[static_cast<std::size_t>(where.storage)];
     };
     const bool mine = storage().kind == storage_kind::output && storage().index == number;
     if (!mine) {
@@ -254,47 +163,47 @@ void lowerer::place_outputs() {
           d.output = -1;
           d.never_output = true;
         }
-      const root& r = m_roots[where.storage];
+      const storage_root& r = roots[where.storage];
       const bool whole = storage().kind == storage_kind::arena && is_dense(where) &&
                          count_of(where.shape) == count_of(r.whole.shape) && where.offset == r.whole.offset;
-      if (whole && !m_orders_only && r.owner >= 0 && decided(r.owner).output < 0 && !decided(r.owner).never_output)
+      if (whole && !orders_only && r.owner >= 0 && decided(r.owner).output < 0 && !decided(r.owner).never_output)
         ask(r.owner).output = number;
       const axis_order order = order_of(where);
       const view target =
           new_storage(-1, name_of_value(v), where.shape, order, {}, storage_kind::output, type_of(where));
-      m_plan.storages.back().index = number;
+      result.storages.back().index = number;
       copy_step(where, target, "output " + name_of_value(v), name_of_value(v));
       where = target;
     }
     const axis_order order = order_of(where);
-    m_plan.outputs.push_back(
-        {name_of_value(v), tensor(where, order, name_of_value(v), false), m_program.shape(v), order});
+    result.outputs.push_back({name_of_value(v), tensor(where, order, name_of_value(v), false), source.shape(v), order});
   }
 }
 
 view lowerer::place_of(int v) {
   const auto found = m_views.find(v);
   if (found != m_views.end()) return found->second;
-  return constant_view(v, identity_order(m_program.shape(v).size()));
+  return constant_view(v, identity_order(source.shape(v).size()));
 }
 
 view lowerer::constant_view(int v, const axis_order& order) {
-  const program_value& value = m_program.values[static_cast<std::size_t>(v)];
+  const program_value& value = source.values[static_cast<std::size_t>(v)];
   if (!value.constant)
     refuse("value '" + value.name + "' is read before anything produces it; the model's nodes are not in order");
-  const view result = new_storage(-1, value.name, value.shape, order, {}, storage_kind::constant, type_of(v));
-  plan_storage& s = m_plan.storages.back();
+  const view made =
+      new_storage(-1, value.name, value.shape, order, {}, storage_kind::constant, dtype_of_element(value.type));
+  plan_storage& s = result.storages.back();
   std::shared_ptr<std::vector<std::byte>>& data = m_laid[{v, order}];
   if (data) {
     s.data = data;
-    return result;
+    return made;
   }
   array laid(value.type, {s.elements});
   const std::size_t rank = value.shape.size();
   std::vector<std::int64_t> position(rank, 0);
   for (std::int64_t i = 0; i < s.elements; ++i) {
     std::int64_t at = 0;
-    for (std::size_t d = 0; d < rank; ++d) at += position[d] * result.stride[d];
+    for (std::size_t d = 0; d < rank; ++d) at += position[d] * made.stride[d];
     if (is_float(value.type))
       laid.set(at, value.constant->number(i));
     else
@@ -305,11 +214,11 @@ view lowerer::constant_view(int v, const axis_order& order) {
     }
   }
   s.data = data = std::make_shared<std::vector<std::byte>>(std::move(laid.data));
-  return result;
+  return made;
 }
 
 void lowerer::ask_innermost(const view& v, std::size_t axis) {
-  const root& r = m_roots[v.storage];
+  const storage_root& r = roots[v.storage];
   if (r.owner < 0 || r.fixed || decided(r.owner).order) return;
   for (std::size_t a = 0; a < r.whole.rank(); ++a) {
     if (r.whole.shape[a] == 1 || r.whole.stride[a] != v.stride[axis]) continue;
@@ -322,8 +231,8 @@ void lowerer::ask_innermost(const view& v, std::size_t axis) {
 }
 
 void lowerer::ask_border(const view& v, int row_axis, int column_axis, const nsk::halo& border) {
-  const root& r = m_roots[v.storage];
-  if (m_orders_only || r.owner < 0 || m_plan.storages[static_cast<std::size_t>(v.storage)].kind != storage_kind::arena)
+  const storage_root& r = roots[v.storage];
+  if (orders_only || r.owner < 0 || result.storages[static_cast<std::size_t>(v.storage)].kind != storage_kind::arena)
     return;
   const auto matches = [&](int mine, int its) {
     return mine < 0 ||
@@ -339,7 +248,7 @@ void lowerer::ask_border(const view& v, int row_axis, int column_axis, const nsk
 }
 
 void lowerer::ask_dense(const view& v) {
-  const root& r = m_roots[v.storage];
+  const storage_root& r = roots[v.storage];
   if (r.owner >= 0) ask(r.owner).dense = true;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "passes/batch.hpp"
+#include "planner/batch.hpp"
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include "errors.hpp"
+#include "ops/every_op.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -42,7 +42,7 @@ class batch_binder {
     bool any = false;
     for (const plan_step& s : m_plan.steps) {
       const std::size_t to = storage_of(s.outputs[0]);
-      bool batched = s.kind == op::random && m_plan.tensor(s.outputs[0]).shape[0] == m_rows;
+      bool batched = s.kind() == op::random && m_plan.tensor(s.outputs[0]).shape[0] == m_rows;
       for (int t : s.inputs) batched = batched || m_batched[storage_of(t)];
       any = any || (batched && !m_batched[to]);
       m_batched[to] = m_batched[to] || batched;
@@ -117,65 +117,18 @@ class batch_binder {
     return true;
   }
 
-  /// Inputs of a recurrence that have rows: gates, initial states, lengths.
-  static std::vector<int> recurrent_rows(const plan_step& s) {
-    std::vector<int> rows = {0, 2};
-    if (s.recurrent.kind == recurrent_kind::lstm) rows.push_back(3);
-    if (s.recurrent.lengths) rows.push_back(static_cast<int>(s.inputs.size()) - 1);
-    return rows;
-  }
-
-  /// Positions of the inputs whose rows belong to those of the output, whose batch dimension is `d`; nothing where the
-  /// operator is not known to keep rows apart.
-  std::optional<std::vector<int>> row_inputs(const plan_step& s, int d) const {
-    const int last = static_cast<int>(m_plan.tensor(s.outputs[0]).shape.size()) - 1;
-    const auto first_if = [](bool good) { return good ? std::optional(std::vector<int>{0}) : std::nullopt; };
-    switch (s.kind) {
-      case op::conv_2d:
-      case op::depthwise_conv_2d:
-      case op::pool_2d:
-      case op::resize_2d:
-      case op::tree_ensemble:
-      case op::pack_panels: return first_if(d == 0);
-      case op::fully_connected:
-      case op::layer_normalization:
-      case op::local_response_normalization: return first_if(d < last);
-      case op::mat_mul: return first_if(d < last && (s.shared_right || d == 0));
-      case op::unary:
-      case op::copy:
-      case op::cast:
-      case op::reduce: return std::vector<int>{0};
-      case op::binary:
-      case op::compare:
-      case op::arithmetic: return std::vector<int>{0, 1};
-      case op::select: return std::vector<int>{0, 1, 2};
-      case op::softmax:
-      case op::arg_reduce:
-      case op::top_k: return first_if(d != s.axis);
-      case op::gather: return std::vector<int>{d == s.axis ? 1 : 0};
-      case op::gather_elements: return d == s.axis ? std::nullopt : std::optional(std::vector<int>{0, 1});
-      case op::recurrent: return d == 0 ? std::optional(recurrent_rows(s)) : std::nullopt;
-      case op::fill: return std::vector<int>{};
-      case op::random:
-        return d == 0 && m_plan.tensor(s.outputs[0]).shape[0] == m_rows ? std::optional(std::vector<int>{})
-                                                                        : std::nullopt;
-      default: return std::nullopt;
-    }
-  }
-
   void check(const plan_step& s) {
     const std::string what = "step '" + s.name + "'";
     set_rows(s.outputs[0], what);
     const plan_tensor& y = m_plan.tensor(s.outputs[0]);
     const int d = batch_dimension(y);
-    std::optional<std::vector<int>> rows = row_inputs(s, d);
-    if (!rows) refuse_rows(what, "takes several rows together");
-    if (s.e.residual >= 0) rows->push_back(s.e.residual);
+    const impl::row_rule rule = rows_of(s, d, static_cast<int>(y.shape.size()));
+    if (!rule.apart) refuse_rows(what, "takes several rows together");
     for (std::size_t i = 0; i < s.inputs.size(); ++i) {
-      const bool own = std::find(rows->begin(), rows->end(), static_cast<int>(i)) != rows->end(),
-                 batched = m_batched[storage_of(s.inputs[i])];
-      const bool panels = s.kind == op::mat_mul && i == 1 && !s.shared_right;
-      if (panels) {
+      const std::uint32_t bit = 1u << i;
+      const bool batched = m_batched[storage_of(s.inputs[i])], line = (rule.line & bit) != 0,
+                 own = line || (rule.same & bit) != 0 || static_cast<int>(i) == s.e.residual;
+      if ((rule.free & bit) != 0) {
         if (!batched) refuse_rows(what, "has a right matrix for every row that is not computed from the row");
         continue;
       }
@@ -185,7 +138,6 @@ class batch_binder {
       }
       batched ? set_rows(s.inputs[i], what) : set_shared(s.inputs[i], what);
       const plan_tensor& x = m_plan.tensor(s.inputs[i]);
-      const bool line = s.kind == op::gather && d == s.axis;  // indices have one dimension
       if (x.batch != y.batch || (!line && batch_dimension(x) != d)) refuse_rows(what, "takes several rows together");
     }
   }

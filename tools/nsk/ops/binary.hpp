@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Elementwise functions of two numbers.
+#include "ops/impl/lower_parts.hpp"
+#include "ops/op_room.hpp"
+
+namespace nsk::tool {
+
+template <>
+struct op_room<op::binary> : streamed<op::binary, streamed_elements> {
+  using parameters = binary_params;
+
+  static void lower(lowerer& l, const operation& o, const parameters& p) {
+    elementwise_step<op::binary>(l, o) = p;
+    set_epilogue(l, l.result.steps.back(), o.post);
+  }
+  static std::string work_kind(const step_view&, const binary_params& p, const tile_space&) {
+    return p.kind == binary_kind::pow ? work_kinds::function : work_kinds::elementwise;
+  }
+};
+
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Convolutions: directly, by Winograd's algorithms, or channel by channel.
+#include <algorithm>
+#include "errors.hpp"
+#include "ops/impl/lower_parts.hpp"
+#include "ops/depthwise_conv_2d.hpp"
+#include "pack/panels.hpp"
+#include "ops/op_room.hpp"
+
+namespace nsk::tool {
+
+template <>
+struct op_room<op::conv_2d> : product_work {
+  using parameters = conv_parameters;
+
+  static void lower(lowerer& l, const operation& o, const parameters& c) {
+    const view x = l.with_innermost(l.place_of(o.inputs[0]), 1, o);
+    const bool flat = x.rank() == 3;
+    const int row = flat ? -1 : 2, column = flat ? 2 : 3;
+    const std::vector<int> axes = {0, row, column, 1};
+    const view y = l.allocate(o.output, channels_last_order(x.rank()), true);
+    const std::int64_t channels = x.shape[1];
+    const bool depthwise = c.groups > 1 && c.groups == channels && c.outputs == c.groups;
+    const conv_algorithm algorithm = depthwise || flat ? conv_algorithm::direct : choose_algorithm(l, o, c, x, y);
+
+    if (const overhang around = window_overhang(c.w, x.shape, y.shape); around.any())
+      l.ask_border(x, row, column, halo_of(around));
+
+    const std::vector<float>& packed = l.packed_once(o, [&] {
+      return depthwise                             ? op_room<op::depthwise_conv_2d>::pack(c)
+             : algorithm == conv_algorithm::direct ? pack_direct(c, channels / c.groups)
+                                                   : pack_winograd(algorithm, c.outputs, channels, c.weights, c.bias);
+    });
+    const int packing = algorithm == conv_algorithm::direct ? 1 : algorithm == conv_algorithm::winograd4 ? 2 : 3;
+    const int input = l.tensor(x, axes, l.name_of_value(o.inputs[0])),
+              weights = l.constant_floats(o.name + "#weights", packed, packing);
+    const int output = l.tensor(y, axes, l.name_of_value(o.output));
+    plan_step& s = depthwise ? l.step<op::depthwise_conv_2d>(o, {input, weights}, output)
+                             : l.step<op::conv_2d>(o, {input, weights}, output);
+    if (depthwise)
+      s.p.as<op::depthwise_conv_2d>() = {c.w};
+    else
+      s.p.as<op::conv_2d>() = {c.w, c.groups, algorithm};
+    s.macs = count_of(y.shape) * c.w.kernel_h * c.w.kernel_w * (channels / c.groups);
+    if (o.post.residual != no_value) {
+      s.e.residual = static_cast<int>(s.inputs.size());
+      s.inputs.push_back(
+          l.tensor(broadcast(l.place_of(o.post.residual), y.shape), axes, l.name_of_value(o.post.residual)));
+    }
+    set_epilogue(l, l.result.steps.back(), o.post);
+    l.bind(o.output, y);
+  }
+  static tile_size tiles(const tile_request& r, const conv_2d_params& p) {
+    const plan_tensor &x = r.input(0), &y = r.output();
+    const std::int64_t depth = std::int64_t{p.w.kernel_h} * p.w.kernel_w * (x.shape.back() / p.groups);
+    const std::int64_t gain = algorithm_gain(p.algorithm);
+    if (p.algorithm != conv_algorithm::direct)
+      return winograd_tile_size(r.space(), y.shape[1], y.shape[0], p.algorithm, depth, r.max_macs * gain,
+                                r.target() * gain);
+    tile_size t = gemm_tile_size(r.space(), depth, r.target() * gain, r.limit() * gain);
+    if (p.groups > 1) t.channels = 0;
+    return t;
+  }
+
+ private:
+  static conv_algorithm choose_algorithm(const lowerer& l, const operation& o, const conv_parameters& c, const view& x,
+                                         const view& y) {
+    const window& w = c.w;
+    const bool fits = w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 && w.stride_w == 1 && w.dilation_h == 1 &&
+                      w.dilation_w == 1 && c.groups == 1;
+    if (const auto wanted = l.options.algorithms.find(o.name); wanted != l.options.algorithms.end()) {
+      if (!fits && wanted->second != conv_algorithm::direct)
+        refuse("--override: '" + o.name +
+               "' cannot be computed by Winograd's algorithms, which are for 3x3 kernels with stride 1, without "
+               "dilation and groups.");
+      return wanted->second;
+    }
+    if (!fits || !l.options.winograd || x.shape[1] < 16 || c.outputs < 16) return conv_algorithm::direct;
+    // F(4x4) pays from maps of three tiles on; its weights are 4 times a direct convolution's and must stay out of DRAM
+    const std::int64_t weights = static_cast<std::int64_t>(c.weights.size()), rows = y.shape[2], columns = y.shape[3];
+    const double waste =
+        static_cast<double>((rows + 3) / 4 * 4 * ((columns + 3) / 4 * 4)) / static_cast<double>(rows * columns);
+    if (weights * 4 * 4 <= (std::int64_t{16} << 20) && waste <= 1.4 && rows * columns >= 100)
+      return conv_algorithm::winograd4;
+    if (rows * columns >= 36 && weights * 16 * 4 / 9 <= (std::int64_t{20} << 20)) return conv_algorithm::winograd2;
+    return conv_algorithm::direct;
+  }
+  static halo halo_of(const overhang& around) {
+    const auto pixels = [](std::int64_t v) {
+      return static_cast<std::uint16_t>(std::clamp<std::int64_t>(v, 0, 65535));
+    };
+    halo border;
+    border.top = pixels(around.top);
+    border.left = pixels(around.left);
+    border.bottom = pixels(around.bottom);
+    border.right = pixels(around.right);
+    return border;
+  }
+  static std::vector<float> pack_direct(const conv_parameters& c, std::int64_t depth_channels) {
+    const std::int64_t taps = c.w.kernel_h * c.w.kernel_w, per_group = c.outputs / c.groups,
+                       depth = taps * depth_channels;
+    std::vector<std::int64_t> place;  // of k = (kernel row, kernel column, channel) in [I][kh][kw]
+    for (std::int64_t k = 0; k < depth; ++k) place.push_back(k % depth_channels * taps + k / depth_channels);
+    std::vector<float> packed;
+    for (int g = 0; g < c.groups; ++g) {
+      const double *weights = c.weights.data() + g * per_group * depth, *bias = c.bias.data() + g * per_group;
+      pack_panels(
+          packed, per_group, depth,
+          [&](std::int64_t k, std::int64_t n) { return weights[n * depth + place[static_cast<std::size_t>(k)]]; },
+          [&](std::int64_t n) { return bias[n]; });
+    }
+    return packed;
+  }
+};
+
+}

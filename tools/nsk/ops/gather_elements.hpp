@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Single elements, which gather lowers.
+#include "ops/op_room.hpp"
+
+namespace nsk::tool {
+
+template <>
+struct op_room<op::gather_elements> : streamed<op::gather_elements, streamed_elements>, moves_elements {
+  using parameters = made_by_lowering;
+};
+
+}

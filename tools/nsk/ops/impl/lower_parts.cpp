@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "ops/impl/lower_parts.hpp"
+#include "errors.hpp"
+
+namespace nsk::tool {
+namespace {
+
+int position_of(const axis_order& order, int axis) {
+  int found = 0;
+  for (std::size_t d = 0; d < order.size(); ++d)
+    if (order[d] == axis) found = static_cast<int>(d);
+  return found;
+}
+
+}
+
+void require_rank(const operation& o, std::size_t rank) {
+  if (rank > static_cast<std::size_t>(max_rank)) refuse(o.source + ": it has more than six dimensions");
+}
+
+void set_epilogue(lowerer& l, plan_step& s, const post_operation& post) {
+  s.e.fn = post.fn;
+  s.e.alpha = static_cast<float>(post.alpha);
+  s.e.beta = static_cast<float>(post.beta);
+  s.e.activation_first = post.activation_first;
+  if (post.fn != function::prelu) return;
+  const std::vector<float> slope(post.slope.begin(), post.slope.end());
+  s.e.slope = static_cast<int>(s.inputs.size());
+  s.inputs.push_back(l.constant_floats(s.name + "#slope", slope));
+}
+
+std::vector<int> elementwise_tensors(lowerer& l, const operation& o) {
+  const shape_t& out = l.source.shape(o.output);
+  // the result lies as the first operand of its full size does; constants are laid out to match it
+  int model = no_value;
+  for (int v : o.inputs)
+    if (model == no_value && !l.source.is_constant(v) && count_of(l.source.shape(v)) == count_of(out)) model = v;
+  axis_order order = model == no_value ? channels_last_order(out.size()) : order_of(broadcast(l.place_of(model), out));
+  if (model == no_value && out.size() != 4) order = identity_order(out.size());
+  const view y = l.allocate(o.output, order);
+  const axis_order actual = order_of(y);
+  if (model != no_value && actual != order)
+    l.ask_innermost(broadcast(l.place_of(model), out), static_cast<std::size_t>(actual.back()));
+  const auto operand = [&](int v) {
+    if (!l.source.is_constant(v)) return broadcast(l.place_of(v), out);
+    const std::size_t rank = l.source.shape(v).size();
+    if (rank > out.size())
+      refuse(o.source + ": its constant operand has " + std::to_string(rank) + " dimensions, its result " +
+             std::to_string(out.size()));
+    const std::size_t lead = out.size() - rank;
+    axis_order mine;
+    for (int axis : actual)
+      if (axis >= static_cast<int>(lead)) mine.push_back(axis - static_cast<int>(lead));
+    return broadcast(l.constant_view(v, mine), out);
+  };
+  std::vector<view> views = {y};
+  std::vector<std::string> names = {l.name_of_value(o.output)};
+  for (int v : o.inputs) {
+    views.push_back(operand(v));
+    names.push_back(l.name_of_value(v));
+  }
+  std::vector<int> tensors;
+  l.joint_tensors(views, names, tensors);
+  l.bind(o.output, y);
+  return tensors;
+}
+
+tensors_along place_along(lowerer& l, const operation& o, int axis) {
+  const view x = l.place_of(o.inputs[0]);
+  require_rank(o, x.rank());
+  const axis_order order = order_of(x);
+  const view y = l.allocate(o.output, order);
+  l.ask_dense(y);
+  const int input = l.tensor(x, order, l.name_of_value(o.inputs[0]), false),
+            output = l.tensor(y, order, l.name_of_value(o.output), false);
+  l.bind(o.output, y);
+  return {input, output, position_of(order, axis)};
+}
+
+gathered_tensors place_gathered(lowerer& l, const operation& o, const gather_parameters& g) {
+  const view x = l.place_of(o.inputs[0]), indices = l.place_of(o.inputs[1]);
+  require_rank(o, x.rank());
+  const axis_order order = order_of(x);
+  const view y = l.allocate(o.output, order);
+  l.ask_dense(y);
+  const int data = l.tensor(x, order, l.name_of_value(o.inputs[0]), false);
+  const int index = l.tensor(indices, g.elements ? order : axis_order{0}, l.name_of_value(o.inputs[1]), false);
+  const int output = l.tensor(y, order, l.name_of_value(o.output), false);
+  l.bind(o.output, y);
+  return {data, index, output, position_of(order, g.axis)};
+}
+
+}

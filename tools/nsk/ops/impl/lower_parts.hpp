@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What the lowering of several operators has in common.
+#include <string>
+#include <vector>
+#include "passes/lower/lowerer.hpp"
+
+namespace nsk::tool {
+
+/// Gives a step the function and the slope of `post`. The residual is the operator's affair.
+void set_epilogue(lowerer& l, plan_step& s, const post_operation& post);
+
+/// Result and operands of an elementwise operation, broadcast to the result's shape: tensors of the result, then of the
+/// operands.
+std::vector<int> elementwise_tensors(lowerer& l, const operation& o);
+
+/// A step of `O` on all inputs, element by element; returns its parameters.
+template <op O>
+params_of<O>& elementwise_step(lowerer& l, const operation& o) {
+  const std::vector<int> t = elementwise_tensors(l, o);
+  return l.step<O>(o, {t.begin() + 1, t.end()}, t[0]).p.template as<O>();
+}
+
+/// Tensors of input 0 and of a result that lies as it does and differs in the length of one axis, and where that axis
+/// lies in them.
+struct tensors_along {
+  int input, output, axis;
+};
+tensors_along place_along(lowerer& l, const operation& o, int axis);
+
+/// The same for data and indices along an axis of the data.
+struct gathered_tensors {
+  int data, indices, output, axis;
+};
+gathered_tensors place_gathered(lowerer& l, const operation& o, const gather_parameters& g);
+
+/// Refuses operations on more dimensions than a tensor of the engine has.
+void require_rank(const operation& o, std::size_t rank);
+
+}

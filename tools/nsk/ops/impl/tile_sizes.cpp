@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "ops/impl/tile_sizes.hpp"
+#include <algorithm>
+#include <cmath>
+
+namespace nsk::tool {
+namespace {
+
+constexpr std::int64_t gemv_weights = 131072;  ///< floats of weights that one tile of a matrix-vector product reads
+
+/// How much of the work of `lanes` that each take a run of neighbouring pieces is not waiting for the one with most.
+double evenness(std::int64_t units, std::int64_t piece, std::int64_t copies, std::int64_t lanes) {
+  const std::int64_t pieces = (units + piece - 1) / piece * copies;
+  return static_cast<double>(units * copies) / static_cast<double>((pieces + lanes - 1) / lanes * piece * lanes);
+}
+
+/// Returns a piece of about `size` and at most `most`, such that few lanes share the pieces evenly; all where that is
+/// not more than `size`. Pieces are multiples of `step`; other dimensions cut each of them in `copies`.
+std::int64_t balanced(std::int64_t all, std::int64_t size, std::int64_t most, std::int64_t step = 1,
+                      std::int64_t copies = 1) {
+  if (size >= all) return all;
+  const std::int64_t units = (all + step - 1) / step, wanted = std::clamp<std::int64_t>(size / step, 1, units),
+                     last = std::max(std::min({most / step, wanted * 2, units}), wanted);
+  std::int64_t best = wanted;
+  double best_score = 0;
+  for (std::int64_t piece = (wanted + 1) / 2; piece <= last; ++piece) {
+    const double score = evenness(units, piece, copies, 2) + evenness(units, piece, copies, 4) / 2 +
+                         evenness(units, piece, copies, 6) / 4 -
+                         std::abs(std::log2(static_cast<double>(piece) / static_cast<double>(wanted))) / 16;
+    if (score > best_score) {
+      best = piece;
+      best_score = score;
+    }
+  }
+  return std::min(best * step, all);
+}
+
+}
+
+std::uint32_t whole_or(std::int64_t size, std::int64_t all) {
+  return size >= all ? 0 : static_cast<std::uint32_t>(std::max<std::int64_t>(size, 1));
+}
+
+tile_size gemm_tile_size(const tile_space& s, std::int64_t depth, std::int64_t target, std::int64_t most) {
+  const std::int64_t m = s.rows * s.pixels, macs_per_output = std::max<std::int64_t>(depth, 1),
+                     area = std::max<std::int64_t>(target / macs_per_output, 96);
+  if (m < 4) {
+    const std::int64_t channels = std::max<std::int64_t>(gemv_weights / macs_per_output, 64);
+    return {0, 0, whole_or(balanced(s.channels, channels, channels + channels / 2, 64), s.channels)};
+  }
+  std::int64_t columns = (static_cast<std::int64_t>(std::sqrt(static_cast<double>(area))) + 15) / 16 * 16;
+  columns = std::max({columns, area / m / 16 * 16, std::int64_t{32}});
+  if (columns * 4 >= s.channels * 3)
+    columns = s.channels;
+  else
+    columns =
+        ((s.channels + columns - 1) / columns > 0 ? (s.channels / ((s.channels + columns - 1) / columns) + 15) / 16 * 16
+                                                  : columns);
+  const std::int64_t wanted = std::max<std::int64_t>(area / columns, 24),
+                     most_pixels = most / macs_per_output / columns, copies = (s.channels + columns - 1) / columns;
+  tile_size t{0, 0, whole_or(columns, s.channels)};
+  if (wanted >= s.pixels) {
+    t.rows = whole_or(balanced(s.rows, wanted / s.pixels, most_pixels / s.pixels, 1, copies), s.rows);
+  } else {
+    t.rows = whole_or(1, s.rows);
+    t.pixels = whole_or(balanced(s.pixels, wanted, most_pixels, 6, copies), s.pixels);
+  }
+  return t;
+}
+
+tile_size stream_tile_size(const tile_space& s, std::int64_t elements, impl::whole_axes whole) {
+  tile_size t;
+  const std::int64_t width = std::max<std::int64_t>(s.channels, 8), row = s.pixels * width;
+  if (2 * row <= 3 * elements || (whole.pixels && whole.channels)) {
+    const std::int64_t rows = std::max<std::int64_t>(elements / std::max<std::int64_t>(row, 1), 1);
+    t.rows = whole_or(balanced(s.rows, rows, rows + rows / 2), s.rows);
+  } else {
+    t.rows = whole_or(1, s.rows);
+    if (!whole.pixels && (width <= elements || whole.channels)) {
+      const std::int64_t pixels = std::max<std::int64_t>(elements / width, 1);
+      t.pixels = whole_or(balanced(s.pixels, pixels, pixels + pixels / 2), s.pixels);
+    } else {
+      if (!whole.pixels) t.pixels = whole_or(1, s.pixels);
+      const std::int64_t channels = std::max<std::int64_t>(elements / (whole.pixels ? s.pixels : 1), 16),
+                         copies = s.rows * (whole.pixels ? 1 : s.pixels);
+      if (!whole.channels)
+        t.channels = whole_or(balanced(s.channels, channels, channels + channels / 2, 16, copies), s.channels);
+    }
+  }
+  if (whole.rows) t.rows = 0;
+  return t;
+}
+
+tile_size winograd_tile_size(const tile_space& s, std::int64_t height, std::int64_t images, conv_algorithm algorithm,
+                             std::int64_t depth, std::int64_t most, std::int64_t wanted) {
+  constexpr std::int64_t least_cells = 14, channel_step = 64;
+  const std::int64_t step = winograd_outputs(algorithm), cells_per_strip = (s.pixels + step - 1) / step,
+                     per_row = depth * s.pixels * s.channels;
+  const std::int64_t least_rows = (least_cells + cells_per_strip - 1) / cells_per_strip * step;
+  std::int64_t rows = std::max(wanted / std::max<std::int64_t>(per_row, 1) / step * step, least_rows);
+  rows = rows * 4 > height * 3 || (images > 1 && height % step != 0) ? height : balanced(height, rows, rows, step);
+  tile_size t;
+  t.rows = whole_or(rows, s.rows);
+  const std::int64_t macs = per_row * rows;
+  if (macs > most * 2) {
+    const std::int64_t pieces =
+        std::clamp<std::int64_t>(macs / most, 1, std::max<std::int64_t>(s.channels / channel_step, 1));
+    t.channels = whole_or((s.channels / pieces + channel_step - 1) / channel_step * channel_step, s.channels);
+  }
+  return t;
+}
+
+}

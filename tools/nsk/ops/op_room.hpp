@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What an operator owes the converter: `op_room<op>`, one specialisation per operator, each in a file of its own.
+/// There are no defaults; what is missing does not compile. What the engine must know of an operator stands in its own
+/// room, include/netsuke/ops/; how its parameters are written in a file, in write/params.cpp.
+///
+/// - `parameters`: what an operation of a program says of it (program/program.hpp); `made_by_lowering` for operators
+///   that no operation stands for
+/// - `void lower(lowerer&, operation, parameters)`: layouts, tensors and steps of such an operation
+/// - `tile_size tiles(request, params)`: the cut of a step into tiles
+/// - `std::string work_kind(step, params, space)`: the kind of work by whose measured speed a step's time is estimated
+#include "ops/impl/tile_sizes.hpp"
+#include "ops/impl/work_kinds.hpp"
+#include "passes/lower/lowerer.hpp"
+
+namespace nsk::tool {
+
+template <op>
+struct op_room;
+
+/// The parameters of operators that other operations are lowered to.
+struct made_by_lowering {};
+
+// Duties that operators share.
+
+/// Tiles of about so many elements, which memory bounds.
+template <op O, std::int64_t Elements>
+struct streamed {
+  static tile_size tiles(const tile_request& r, const params_of<O>& p) {
+    return stream_tile_size(r.space(), Elements, op_traits<O>::whole(p, r.rank()));
+  }
+};
+
+template <const char* const& Kind>
+struct kind_is {
+  template <class Params>
+  static std::string work_kind(const step_view&, const Params&, const tile_space&) {
+    return Kind;
+  }
+};
+struct product_work {
+  template <class Params>
+  static std::string work_kind(const step_view& s, const Params&, const tile_space& space) {
+    return kind_of_product(s, space);
+  }
+};
+struct moves_elements {
+  template <class Params>
+  static std::string work_kind(const step_view& s, const Params&, const tile_space&) {
+    return kind_of_move(s);
+  }
+};
+
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Maximum and average over windows.
+#include "ops/op_room.hpp"
+
+namespace nsk::tool {
+
+template <>
+struct op_room<op::pool_2d> : kind_is<work_kinds::pool> {
+  using parameters = pool_2d_params;
+
+  static void lower(lowerer& l, const operation& o, const parameters& p) {
+    const view x = l.with_innermost(l.place_of(o.inputs[0]), 1, o);
+    const bool flat = x.rank() == 3;
+    const std::vector<int> axes = {0, flat ? -1 : 2, flat ? 2 : 3, 1};
+    const view y = l.allocate(o.output, channels_last_order(x.rank()), true);
+    const int input = l.tensor(x, axes, l.name_of_value(o.inputs[0]));
+    l.step<op::pool_2d>(o, {input}, l.tensor(y, axes, l.name_of_value(o.output))).p.as<op::pool_2d>() = p;
+    l.bind(o.output, y);
+  }
+  static tile_size tiles(const tile_request& r, const pool_2d_params& p) {
+    return stream_tile_size(r.space(),
+                            std::max<std::int64_t>(8 * streamed_elements / (p.w.kernel_h * p.w.kernel_w), 1024), {});
+  }
+};
+
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+/// Operations that move elements and compute nothing: where strides do not say it, they become copies and fills.
+#include <algorithm>
+#include <cmath>
+#include "errors.hpp"
+#include "passes/lower/lowerer.hpp"
+
+namespace nsk::tool {
+namespace {
+
+void lower_transpose(lowerer& l, const operation& o, const transpose_parameters& t) {
+  l.bind(o.output, transposed(l.place_of(o.inputs[0]), t.permutation));
+}
+
+void lower_expand(lowerer& l, const operation& o, const expand_parameters&) {
+  l.bind(o.output, broadcast(l.place_of(o.inputs[0]), l.source.shape(o.output)));
+}
+
+void lower_reshape(lowerer& l, const operation& o, const reshape_parameters& r) {
+  const view x = l.place_of(o.inputs[0]);
+  const shape_t& shape = l.source.shape(o.output);
+  // only axes of length 1 come or go: the storage keeps its border
+  const auto wide = [](const shape_t& s) {
+    shape_t w;
+    for (std::int64_t d : s)
+      if (d != 1) w.push_back(d);
+    return w;
+  };
+  const bool squeeze = wide(x.shape) == wide(shape);
+  if (!squeeze) l.ask_dense(x);
+  if (const auto v = reshaped(x, shape)) {
+    l.bind(o.output, *v);
+    return;
+  }
+  // moved once: both sides are cut into lengths that refine both shapes, so that the copy can write any layout
+  const axis_order order = r.channels_last ? channels_last_order(shape.size()) : identity_order(shape.size());
+  const std::string reason = r.channels_last ? "" : "joins axes that do not lie next to each other";
+  const auto refined = common_refinement(x.shape, shape);
+  if (refined) {
+    const auto from = reshaped(x, *refined);
+    const view y = l.allocate(o.output, order);
+    const auto to = reshaped(y, *refined);
+    if (from && to) {
+      l.ask_dense(y);
+      l.copy_step(*from, *to, o.name, l.name_of_value(o.output),
+                  reason.empty() ? reason : "'" + o.name + "' " + reason);
+      l.bind(o.output, y);
+      return;
+    }
+  }
+  const view dense = l.copied(x, identity_order(x.rank()), o, "rows", "joins axes that do not lie next to each other");
+  l.bind(o.output, *reshaped(dense, shape));
+}
+
+void lower_slice(lowerer& l, const operation& o, const slice_parameters& s) {
+  view x = l.place_of(o.inputs[0]);
+  bool backwards = false;
+  for (std::size_t a = 0; a < x.rank(); ++a) {
+    x.offset += s.starts[a] * x.stride[a];
+    x.stride[a] *= s.steps[a];
+    backwards = backwards || (s.steps[a] < 0 && l.source.shape(o.output)[a] > 1);
+  }
+  x.shape = l.source.shape(o.output);
+  if (backwards) {  // kernels other than Copy read forwards
+    const view y = l.allocate(o.output, order_of(x));
+    l.copy_step(x, y, o.name, l.name_of_value(o.output));
+    x = y;
+  }
+  l.bind(o.output, x);
+}
+
+void lower_concat(lowerer& l, const operation& o, const concat_parameters& c) {
+  const auto axis = static_cast<std::size_t>(c.axis);
+  axis_order order;
+  for (int v : o.inputs)
+    if (!l.source.is_constant(v) && order.empty()) order = order_of(broadcast(l.place_of(v), l.source.shape(v)));
+  if (order.empty()) order = identity_order(l.source.shape(o.output).size());
+  const view y = l.allocate(o.output, order);
+  l.bind(o.output, y);
+  const axis_order actual = order_of(y);
+  if (actual.back() != c.axis) l.ask_dense(y);
+  std::int64_t start = 0;
+  for (int v : o.inputs) {
+    const shape_t& shape = l.source.shape(v);
+    view part = y;
+    part.offset += start * y.stride[axis];
+    part.shape = shape;
+    const embedding here{o.output, c.axis, start, false};
+    start += shape[axis];
+    if (l.source.is_constant(v)) {
+      const array& values = *l.source.values[static_cast<std::size_t>(v)].constant;
+      bool equal = std::abs(values.number(0)) < 16777216;  // a fill's value is a float
+      for (std::int64_t i = 1; i < values.count() && equal; ++i) equal = values.number(i) == values.number(0);
+      if (equal)
+        l.fill_step(part, static_cast<float>(values.number(0)), o.name, l.name_of_value(o.output));
+      else
+        l.copy_step(l.constant_view(v, actual), part, o.name, l.name_of_value(o.output));
+      continue;
+    }
+    const view x = l.place_of(v);
+    const storage_root& r = l.roots[x.storage];
+    if (x.storage == y.storage && x.offset == part.offset) continue;
+    // the part could have been written in place: ask for it, when nothing else lives in its storage
+    const bool whole = l.result.storages[static_cast<std::size_t>(x.storage)].kind == storage_kind::arena &&
+                       r.owner >= 0 && r.owner != o.output && count_of(x.shape) == count_of(r.whole.shape) &&
+                       x.offset == r.whole.offset && !l.decided(r.owner).embed &&
+                       std::count(o.inputs.begin(), o.inputs.end(), v) == 1 && l.decided(r.owner).output < 0 &&
+                       !l.source.is_output(r.owner);
+    if (whole && !l.orders_only && l.options.joins_in_place) {
+      bool outermost = true;  // is the part one block of the result?
+      for (int a : actual) {
+        if (a == c.axis) break;
+        outermost = outermost && shape[static_cast<std::size_t>(a)] == 1;
+      }
+      const bool own_axes = r.whole.shape == shape && r.whole.stride == x.stride;
+      const axis_order part_order = order_of(x);
+      axis_order wide_part, wide_whole;
+      for (int a : part_order)
+        if (shape[static_cast<std::size_t>(a)] != 1) wide_part.push_back(a);
+      for (int a : actual)
+        if (shape[static_cast<std::size_t>(a)] != 1) wide_whole.push_back(a);
+      // kernels write neighbours: what is innermost in the part must stay so, also where the concatenation runs along
+      // an axis of length 1
+      const auto stays = [&](int a) {
+        return y.stride[static_cast<std::size_t>(a)] == x.stride[static_cast<std::size_t>(a)];
+      };
+      const bool same_order = wide_part == wide_whole && (wide_part.empty() || stays(wide_part.back()));
+      if (same_order && outermost) {
+        l.ask_dense(x);
+        if (is_dense(x)) {
+          embedding e = here;
+          e.contiguous = true;
+          l.ask(r.owner).embed = e;
+          l.ask(r.owner).order = order_of(r.whole);
+          l.ask(o.output).order = actual;
+          l.ask(o.output).dense = true;
+        }
+      } else if (same_order && own_axes) {
+        l.ask(r.owner).embed = here;
+        l.ask(o.output).order = actual;
+      }
+    }
+    l.copy_step(x, part, o.name, l.name_of_value(o.output));
+  }
+}
+
+void lower_interleave(lowerer& l, const operation& o, const interleave_parameters& i) {
+  const view y = l.allocate(o.output, channels_last_order(l.source.shape(o.output).size()), true);
+  l.bind(o.output, y);
+  l.ask_dense(y);
+  for (std::size_t k = 0; k < o.inputs.size(); ++k) {
+    embedding here;
+    here.parent = o.output;
+    here.phase = static_cast<int>(k);
+    here.rows = i.rows;
+    here.columns = i.columns;
+    const int v = o.inputs[k];
+    const view x = l.place_of(v), part = phase_of(y, here.phase, here.rows, here.columns, l.source.shape(v));
+    if (x.storage == y.storage && x.offset == part.offset) continue;
+    const storage_root& r = l.roots[x.storage];
+    const bool whole = r.owner == v && !l.source.is_output(v) && l.decided(v).output < 0;
+    if (whole && !l.orders_only) {
+      l.ask(v).embed = here;
+      l.ask(o.output).order = order_of(y);
+    }
+    l.copy_step(x, part, o.name, l.name_of_value(o.output));
+  }
+}
+
+void lower_pad(lowerer& l, const operation& o, const pad_parameters& p) {
+  view x = l.place_of(o.inputs[0]);
+  const shape_t& shape = l.source.shape(o.output);
+  const std::size_t rank = shape.size();
+  std::vector<std::int64_t> before = p.before, after = p.after;
+  for (std::size_t a = 0; a < rank; ++a) {  // negative pads crop
+    if (before[a] < 0) {
+      x.offset -= before[a] * x.stride[a];
+      x.shape[a] += before[a];
+    }
+    if (after[a] < 0) x.shape[a] += after[a];
+    before[a] = std::max<std::int64_t>(before[a], 0);
+    after[a] = std::max<std::int64_t>(after[a], 0);
+  }
+  const auto part = [](view v, std::size_t axis, std::int64_t start, std::int64_t length) {
+    v.offset += start * v.stride[axis];
+    v.shape[axis] = length;
+    return v;
+  };
+  std::vector<std::size_t> padded;
+  for (std::size_t a = 0; a < rank; ++a)
+    if (before[a] || after[a]) padded.push_back(a);
+  if (padded.empty()) {
+    const view y = l.allocate(o.output, order_of(x));
+    l.copy_step(x, y, o.name, l.name_of_value(o.output));
+    l.bind(o.output, y);
+    return;
+  }
+  for (std::size_t i = 0; i < padded.size(); ++i) {  // one axis after the other, each into a wider block
+    const std::size_t a = padded[i];
+    const std::int64_t length = x.shape[a], lead = before[a], tail = after[a];
+    shape_t wider = x.shape;
+    wider[a] += lead + tail;
+    const bool last = i + 1 == padded.size();
+    const view y = last ? l.allocate(o.output, order_of(x))
+                        : l.new_storage(-1, o.name + "#axis" + std::to_string(a), wider, order_of(x), {},
+                                        storage_kind::arena, l.type_of(x));
+    l.ask_dense(y);
+    const std::string result = last ? l.name_of_value(o.output) : o.name + "#axis" + std::to_string(a);
+    l.copy_step(x, part(y, a, lead, length), o.name, result);
+    const auto strip = [&](std::int64_t at, std::int64_t count, bool low) {
+      if (count == 0) return;
+      const view to = part(y, a, at, count);
+      if (p.mode == pad_mode::constant) return l.fill_step(to, static_cast<float>(p.value), o.name, result);
+      view from = part(x, a, 0, count);
+      if (p.mode == pad_mode::reflect) {
+        from = part(x, a, low ? lead : length - 2, count);
+        from.stride[a] = -x.stride[a];
+      } else if (p.mode == pad_mode::edge) {
+        from = part(x, a, low ? 0 : length - 1, count);
+        from.stride[a] = 0;
+      } else {
+        from = part(x, a, low ? length - lead : 0, count);
+      }
+      l.copy_step(from, to, o.name, result);
+    };
+    strip(0, lead, true);
+    strip(lead + length, tail, false);
+    x = y;
+  }
+  l.bind(o.output, x);
+}
+
+/// Lowers `o` where its parameters are of type `P`.
+template <class P>
+bool lower_as(lowerer& l, const operation& o, void (*rule)(lowerer&, const operation&, const P&)) {
+  const P* p = o.as<P>();
+  if (p != nullptr) rule(l, o, *p);
+  return p != nullptr;
+}
+
+}
+
+bool lower_layout(lowerer& l, const operation& o) {
+  return lower_as(l, o, lower_transpose) || lower_as(l, o, lower_reshape) || lower_as(l, o, lower_slice) ||
+         lower_as(l, o, lower_concat) || lower_as(l, o, lower_interleave) || lower_as(l, o, lower_expand) ||
+         lower_as(l, o, lower_pad);
+}
+
+}
