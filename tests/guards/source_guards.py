@@ -37,7 +37,7 @@ FORBIDDEN = {
 
 
 def includes(tree):
-    """Only the allowed standard headers, intrinsics in simd/ and the one atomic, FlatBuffers in model/."""
+    """Only the allowed standard headers, intrinsics in simd/ and the one atomic, FlatBuffers in format/."""
     violations = []
     for header in tree.headers():
         name = tree.name(header)
@@ -52,7 +52,7 @@ def includes(tree):
                 allowed = (wanted in STANDARD
                            or (wanted.startswith("netsuke/") and (tree.include / wanted).exists())
                            or (wanted in INTRINSICS and name.startswith(INTRINSIC_PLACES))
-                           or (wanted.startswith("flatbuffers/") and name.startswith("netsuke/model/")))
+                           or (wanted.startswith("flatbuffers/") and name.startswith("netsuke/format/")))
             if not allowed:
                 violations.append(f"{name}:{number}: includes {target}")
     return violations
@@ -223,7 +223,7 @@ def word_seed(line):
 GUARDS = {
     "includes": (includes, [
         ("a standard header outside the list", lambda t: t.plant("core/seeded.hpp", "#include <vector>\n")),
-        ("FlatBuffers outside model/", lambda t: t.plant("plan/seeded.hpp", "#include <flatbuffers/flatbuffers.h>\n")),
+        ("FlatBuffers outside format/", lambda t: t.plant("model/seeded.hpp", "#include <flatbuffers/flatbuffers.h>\n")),
         ("intrinsics outside simd/", lambda t: t.plant("kernels/seeded.hpp", "#include <immintrin.h>\n")),
         ("a header that does not exist", lambda t: t.plant("kernels/seeded.hpp", "#include <netsuke/core/no_such.hpp>\n")),
         ("a quoted include", lambda t: t.plant("kernels/seeded.hpp", '#include "args.hpp"\n')),

@@ -228,7 +228,7 @@ GUARDS = {
     "pointers_32": (pointers_32, [
         ("a conversion that loses bits where pointers have 32", plant_conversion),
         ("an arena that pointers do not reach", lambda t: t.replace(
-            "model/impl/verify_context.hpp", r"sizeof\(void\*\) >= 8 \? max_extent : .*;", "max_extent;")),
+            "format/limits.hpp", r"sizeof\(void\*\) >= 8 \? max_extent : .*;", "max_extent;")),
     ]),
     "flatbuffers": (flatbuffers, [
         ("a name that the oldest version lacks", lambda t: t.replace(

@@ -48,9 +48,9 @@ TEST_CASE("scale, offset and activation vanish in the convolution before them") 
   p.inputs = {x};
   p.outputs = {y};
   add(p, conv(2, 2), {x}, a);
-  add(p, binary_params{nsk::binary_kind::mul}, {a, constant(p, "s", {2, 1, 1}, {3, 5})}, b);
-  add(p, binary_params{nsk::binary_kind::sub}, {b, constant(p, "t", {1, 2, 1, 1}, {1, 2})}, c);
-  add(p, unary_params{}, {c}, y).post = relu();
+  add(p, nsk::binary_params{nsk::binary_kind::mul}, {a, constant(p, "s", {2, 1, 1}, {3, 5})}, b);
+  add(p, nsk::binary_params{nsk::binary_kind::sub}, {b, constant(p, "t", {1, 2, 1, 1}, {1, 2})}, c);
+  add(p, nsk::unary_params{}, {c}, y).post = relu();
   fuse(p);
   REQUIRE(p.operations.size() == 1);
   const auto* k = p.operations[0].as<conv_parameters>();
@@ -67,7 +67,7 @@ TEST_CASE("a value that is read twice or is an output is not folded away") {
   p.inputs = {x};
   p.outputs = {y, a};
   add(p, conv(2, 2), {x}, a);
-  add(p, unary_params{}, {a}, y).post = relu();
+  add(p, nsk::unary_params{}, {a}, y).post = relu();
   fuse(p);
   CHECK(p.operations.size() == 2);
 }
@@ -80,8 +80,8 @@ TEST_CASE("the residual goes into the later of two convolutions, then the activa
   p.outputs = {y};
   add(p, conv(2, 2), {x}, a);
   add(p, conv(2, 2), {x}, b);
-  add(p, binary_params{nsk::binary_kind::add}, {a, b}, s);
-  add(p, unary_params{}, {s}, y).post = relu();
+  add(p, nsk::binary_params{nsk::binary_kind::add}, {a, b}, s);
+  add(p, nsk::unary_params{}, {s}, y).post = relu();
   fuse(p);
   REQUIRE(p.operations.size() == 2);
   CHECK(p.operations[0].output == a);
@@ -97,8 +97,8 @@ TEST_CASE("an activation before the sum stays before the sum") {
   p.inputs = {x};
   p.outputs = {y};
   add(p, conv(2, 2), {x}, a);
-  add(p, unary_params{}, {a}, b).post = relu();
-  add(p, binary_params{nsk::binary_kind::add}, {b, x}, y);
+  add(p, nsk::unary_params{}, {a}, b).post = relu();
+  add(p, nsk::binary_params{nsk::binary_kind::add}, {b, x}, y);
   fuse(p);
   REQUIRE(p.operations.size() == 1);
   CHECK(p.operations[0].post.residual == x);

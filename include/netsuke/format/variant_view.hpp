@@ -54,7 +54,7 @@ class variant_view {
   std::uint64_t stored_lane_bytes() const { return m_table->lane_bytes(); }
 
   int check_count() const { return m_table ? count(m_table->checks()) : 0; }
-  check_view check(int i) const { return check_view(m_table->checks()->Get(static_cast<std::uint32_t>(i))); }
+  check_view check_vector(int i) const { return check_view(m_table->checks()->Get(static_cast<std::uint32_t>(i))); }
 
  private:
   template <class T>

@@ -17,7 +17,7 @@ struct op_traits<op::arithmetic> : impl::inputs<2>,
   using params = arithmetic_params;
   using args = kernels::arithmetic_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info a = s.input(0), b = s.input(1), y = s.output();
     const bool bits = p.kind >= arithmetic_kind::bit_and,
                typed = is_known(p.kind) && (impl::is_index(y) || (y.type() == dtype::boolean && bits));

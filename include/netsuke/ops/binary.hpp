@@ -17,7 +17,7 @@ struct op_traits<op::binary> : impl::inputs<2>,
   using params = binary_params;
   using args = kernels::binary_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     return impl::accepted(is_known(p.kind) && impl::is_pointwise(s, 2));
   }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {

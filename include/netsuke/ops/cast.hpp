@@ -17,7 +17,7 @@ struct op_traits<op::cast> : impl::inputs<1>,
   using params = cast_params;
   using args = kernels::cast_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params&) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params&) {
     const tensor_info x = s.input(0), y = s.output();
     return impl::accepted(impl::is_readable(x) && y.type() != dtype::float16 && impl::same_shape(x, y));
   }

@@ -17,7 +17,7 @@ struct op_traits<op::compare> : impl::inputs<2>,
   using params = compare_params;
   using args = kernels::compare_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info a = s.input(0), b = s.input(1), y = s.output();
     return impl::accepted(is_known(p.kind) && impl::is_readable(a) && impl::is_readable(b) && a.type() == b.type() &&
                           y.type() == dtype::boolean && impl::same_shape(a, y) && impl::same_shape(b, y));

@@ -11,7 +11,7 @@ struct op_traits<op::conv_2d> : impl::inputs<2>, impl::never_in_place, impl::wit
   using params = conv_2d_params;
   using args = kernels::conv_2d_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
     if (!impl::is_image(x) || !impl::is_image(y)) return status_code::bad_step;
     const std::int64_t groups = p.groups, in = x.shape()[3], out = y.shape()[3];

@@ -17,7 +17,7 @@ struct op_traits<op::copy> : impl::inputs<1>,
   using params = copy_params;
   using args = kernels::copy_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params&) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params&) {
     const tensor_info x = s.input(0), y = s.output();
     return impl::accepted(x.type() == y.type() && impl::is_plain(x) && impl::same_shape(x, y));
   }

@@ -16,7 +16,7 @@ struct op_traits<op::depthwise_conv_2d> : impl::inputs<2>,
   using params = depthwise_conv_2d_params;
   using args = kernels::depthwise_conv_2d_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
     if (!impl::is_image(x) || !impl::is_image(y) || x.shape()[3] != y.shape()[3] || !impl::windows_fit(p.w, x, y))
       return status_code::bad_step;

@@ -17,7 +17,7 @@ struct op_traits<op::fill> : impl::inputs<0>,
   using params = fill_params;
   using args = kernels::fill_args;
 
-  static status_code verify(impl::constant_reader&, const step_view&, const params&) { return status_code::ok; }
+  static status_code check_rules(impl::constant_reader&, const step_view&, const params&) { return status_code::ok; }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) { return {p, m.view(s.output())}; }
 
   template <class Settings>

@@ -17,7 +17,7 @@ struct op_traits<op::fully_connected> : impl::inputs<2>,
   using args = kernels::fully_connected_args;
 
   /// Same leading dimensions; the last ones are the depth and the channels of the weights.
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params&) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params&) {
     const tensor_info x = s.input(0), y = s.output();
     if (!impl::is_float_lines(x) || !impl::is_float_lines(y) || !impl::agree_except(x, y, x.rank() - 1))
       return status_code::bad_step;

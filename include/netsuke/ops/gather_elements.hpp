@@ -17,7 +17,7 @@ struct op_traits<op::gather_elements> : impl::inputs<2>,
   using params = gather_elements_params;
   using args = kernels::gather_elements_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info data = s.input(0), indices = s.input(1), y = s.output();
     return impl::accepted(impl::is_plain(data) && impl::is_index(indices) && data.type() == y.type() &&
                           impl::agree_except(data, y, p.axis, true) && impl::same_shape(indices, y));

@@ -17,7 +17,7 @@ struct op_traits<op::layer_normalization> : impl::inputs<3>,
   using params = layer_normalization_params;
   using args = kernels::layer_normalization_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params&) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params&) {
     const tensor_info x = s.input(0), y = s.output();
     if (!impl::is_float(x) || !impl::is_float(y) || !impl::same_shape(x, y)) return status_code::bad_step;
     const std::int32_t channels = impl::last_length(y);

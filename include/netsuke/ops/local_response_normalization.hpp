@@ -16,7 +16,7 @@ struct op_traits<op::local_response_normalization> : impl::inputs<1>,
   using params = local_response_normalization_params;
   using args = kernels::local_response_normalization_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
     return impl::accepted(impl::is_float_lines(x) && impl::is_float_lines(y) && impl::same_shape(x, y) && p.size >= 1 &&
                           p.size <= 0xffff);

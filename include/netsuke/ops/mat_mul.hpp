@@ -12,7 +12,7 @@ struct op_traits<op::mat_mul>
   using params = mat_mul_params;
   using args = kernels::mat_mul_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info a = s.input(0), panels = s.input(1), y = s.output();
     if (!impl::is_float_lines(a) || !impl::is_float_lines(y) || a.rank() != 3 || y.rank() != 3)
       return status_code::bad_step;

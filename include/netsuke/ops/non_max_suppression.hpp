@@ -12,7 +12,7 @@ struct op_traits<op::non_max_suppression>
   using params = non_max_suppression_params;
   using args = kernels::non_max_suppression_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params&) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params&) {
     const tensor_info boxes = s.input(0), scores = s.input(1), y = s.output();
     if (!impl::is_float(boxes) || !impl::is_float(scores) || y.type() != dtype::int64) return status_code::bad_step;
     if (boxes.rank() != 3 || scores.rank() != 3 || y.rank() != 2) return status_code::bad_step;

@@ -6,7 +6,8 @@
 ///
 /// - `params`, `args`: the operator's structs, of format/params.hpp and of its kernel
 /// - `int input_count(params)`: own inputs, without those that the epilogue names
-/// - `status_code verify(constant_reader&, step, params)`: shapes, types, parameters, weights, as the kernel wants them
+/// - `status_code check_rules(constant_reader&, step, params)`: shapes, types, parameters, weights, as the kernel wants
+/// them
 /// - `bool works_in_place(input)`: whether each element of that input is read before the element of the output in its
 ///   place is written
 /// - `bool fills_border`: whether the kernel fills the border of its output

@@ -17,7 +17,7 @@ struct op_traits<op::pack_panels> : impl::inputs<1>,
   using params = pack_panels_params;
   using args = kernels::pack_panels_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params&) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params&) {
     const tensor_info x = s.input(0), y = s.output();
     if (!impl::is_float(x) || !impl::is_float_lines(y) || x.rank() != 3 || y.rank() != 2) return status_code::bad_step;
     const span<const std::int32_t> in = x.shape(), out = y.shape();

@@ -16,7 +16,7 @@ struct op_traits<op::random> : impl::inputs<0>,
   using params = random_params;
   using args = kernels::random_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     return impl::accepted(impl::is_float(s.output()) && is_known(p.kind));
   }
 

@@ -13,7 +13,7 @@ struct op_traits<op::recurrent> : impl::never_in_place, impl::without_border {
 
   static constexpr int input_count(const params& p) { return recurrent_inputs::of(p).count; }
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), weights = s.input(1), y = s.output();
     if (!is_known(p.kind) || !impl::is_image(x) || !impl::is_image(y)) return status_code::bad_step;
     const shape n = shape::of(y, p.kind);

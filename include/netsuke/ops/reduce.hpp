@@ -16,7 +16,7 @@ struct op_traits<op::reduce> : impl::inputs<1>,
   using params = reduce_params;
   using args = kernels::reduce_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
     if (!impl::is_float(x) || !impl::is_float(y) || x.rank() != y.rank() || !is_known(p.kind))
       return status_code::bad_step;

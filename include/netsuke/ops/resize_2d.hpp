@@ -12,7 +12,7 @@ struct op_traits<op::resize_2d>
   using params = resize_2d_params;
   using args = kernels::resize_2d_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader& constants, const step_view& s, const params& p) {
+  NSK_COLD static status_code check_rules(impl::constant_reader& constants, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
     if (!impl::is_image(x) || !impl::is_image(y)) return status_code::bad_step;
     const span<const std::int32_t> in = x.shape(), out = y.shape();

@@ -17,7 +17,7 @@ struct op_traits<op::select> : impl::inputs<3>,
   using params = select_params;
   using args = kernels::select_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params&) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params&) {
     const tensor_info condition = s.input(0), y = s.output();
     if (!impl::is_plain(condition) || condition.type() != dtype::boolean || !impl::same_shape(condition, y))
       return status_code::bad_step;

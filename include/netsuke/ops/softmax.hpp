@@ -17,7 +17,7 @@ struct op_traits<op::softmax> : impl::inputs<1>,
   using params = softmax_params;
   using args = kernels::softmax_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     return impl::accepted(impl::is_pointwise(s, 1) && p.axis < s.output().rank());
   }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {

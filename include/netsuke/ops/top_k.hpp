@@ -16,7 +16,7 @@ struct op_traits<op::top_k> : impl::inputs<1>,
   using params = top_k_params;
   using args = kernels::top_k_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params& p) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
     if (!impl::is_ordered(x) || y.type() != dtype::int64 || !impl::agree_except(x, y, p.axis))
       return status_code::bad_step;

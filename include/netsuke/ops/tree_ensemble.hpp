@@ -17,7 +17,7 @@ struct op_traits<op::tree_ensemble> : impl::inputs<7>,
   using params = tree_ensemble_params;
   using args = kernels::tree_ensemble_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader& constants, const step_view& s, const params& p) {
+  NSK_COLD static status_code check_rules(impl::constant_reader& constants, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
     if (!is_known(p.aggregate) || !impl::is_float(x) || !impl::is_float(y)) return status_code::bad_step;
     if (x.rank() != 2 || y.rank() != 2 || x.shape()[0] != y.shape()[0]) return status_code::bad_step;

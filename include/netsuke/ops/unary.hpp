@@ -17,7 +17,7 @@ struct op_traits<op::unary> : impl::inputs<1>,
   using params = unary_params;
   using args = kernels::unary_args;
 
-  NSK_COLD static status_code verify(impl::constant_reader&, const step_view& s, const params&) {
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params&) {
     return impl::accepted(impl::is_pointwise(s, 1));
   }
   static args bind(const impl::memory_map& m, const step_view& s, const params&) {

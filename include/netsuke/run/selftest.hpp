@@ -33,7 +33,7 @@ template <class Settings>
   const variant_view v = net.variant();
   if (v.check_count() == 0) return status_code::no_check_vectors;
   for (int i = 0; i < v.check_count(); ++i) {
-    const check_view check = v.check(i);
+    const check_view check = v.check_vector(i);
     for (int k = 0; k < net.input_count(); ++k) {
       const span<std::byte> input = net.input_bytes(k);
       if (input.empty()) return {status_code::not_bindable, k};

@@ -112,9 +112,9 @@ struct pad_parameters {
   std::vector<std::int64_t> before, after;
 };
 
-/// The parameters of one operation: a struct of this file, or of format/params.hpp where the operation says no more than
-/// a step. Rooms (ops/) and layout operations (passes/lower/layout.cpp) name the struct that they lower. (A std::variant
-/// of all of them has symbols of a thousand characters.)
+/// The parameters of one operation: a struct of this file, or of format/params.hpp where the operation says no more
+/// than a step. Rooms (ops/) and layout operations (passes/lower/layout.cpp) name the struct that they lower. (A
+/// std::variant of all of them has symbols of a thousand characters.)
 class operation_parameters {
  public:
   operation_parameters() : m_value(unary_params{}) {}

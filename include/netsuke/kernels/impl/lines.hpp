@@ -3,6 +3,7 @@
 /// Functions along lines of floats: the one place where code of the elementwise functions stands.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
+#include <netsuke/kernels/args.hpp>
 #include <netsuke/math/functions.hpp>
 #include <netsuke/simd/begin.hpp>
 

@@ -114,7 +114,7 @@ NSK_COLD inline status verify_checks(const verify_context& c) {
   const variant_view& v = c.variant;
   for (int i = 0; i < v.check_count(); ++i) {
     const status bad{status_code::bad_check, i};
-    const check_view check = v.check(i);
+    const check_view check = v.check_vector(i);
     if (check.input_count() != v.input_count() || check.output_count() != v.output_count()) return bad;
     if (!(check.tolerance() >= 0)) return bad;
     for (int k = 0; k < v.input_count(); ++k) {

@@ -65,7 +65,7 @@ NSK_COLD status_code verify_step_of(const verify_context& c, const step_view& s)
   if (arity != status_code::ok) return arity;
   if (!epilogue_agrees(s, e) || !output_is_writable(s, room::fills_border)) return status_code::bad_step;
   constant_reader constants(c.weights, c.work);
-  const status_code rules = room::verify(constants, s, p);
+  const status_code rules = room::check_rules(constants, s, p);
   if (rules != status_code::ok) return rules;
   tile_grid grid;
   if (!tiles_agree(s, room::whole(p, s.output().rank()), grid) || !room::accepts_tiles(p, s, s.tile(), grid))
