@@ -37,6 +37,22 @@ bool mergeable(const joint_dimension& outer, const joint_dimension& inner) {
   return true;
 }
 
+/// The border that a view of a storage with a border has too.
+nsk::halo border_of(const std::map<int, storage_root>& roots, const view& v, int row_axis, int column_axis) {
+  const auto found = roots.find(v.storage);
+  if (found == roots.end() || column_axis < 0) return {};
+  const storage_root& r = found->second;
+  const auto matches = [&](int mine, int its) {
+    return (mine < 0) == (its < 0) &&
+           (mine < 0 || (v.shape[static_cast<std::size_t>(mine)] == r.whole.shape[static_cast<std::size_t>(its)] &&
+                         v.stride[static_cast<std::size_t>(mine)] == r.whole.stride[static_cast<std::size_t>(its)]));
+  };
+  if (!matches(row_axis, r.row_axis) || !matches(column_axis, r.column_axis)) return {};
+  const std::int64_t within = v.offset - r.whole.offset,
+                     pixel = r.whole.stride[static_cast<std::size_t>(r.column_axis)];
+  return within >= 0 && within < pixel ? r.border : nsk::halo{};
+}
+
 }
 
 int lowerer::constant_floats(const std::string& name, const std::vector<float>& values, int packing) {
@@ -65,21 +81,6 @@ int lowerer::constant_ints(const std::string& name, const std::vector<std::int32
   return t;
 }
 
-nsk::halo lowerer::border_of(const view& v, int row_axis, int column_axis) const {
-  const auto found = roots.find(v.storage);
-  if (found == roots.end() || column_axis < 0) return {};
-  const storage_root& r = found->second;
-  const auto matches = [&](int mine, int its) {
-    return (mine < 0) == (its < 0) &&
-           (mine < 0 || (v.shape[static_cast<std::size_t>(mine)] == r.whole.shape[static_cast<std::size_t>(its)] &&
-                         v.stride[static_cast<std::size_t>(mine)] == r.whole.stride[static_cast<std::size_t>(its)]));
-  };
-  if (!matches(row_axis, r.row_axis) || !matches(column_axis, r.column_axis)) return {};
-  const std::int64_t within = v.offset - r.whole.offset,
-                     pixel = r.whole.stride[static_cast<std::size_t>(r.column_axis)];
-  return within >= 0 && within < pixel ? r.border : nsk::halo{};
-}
-
 int lowerer::tensor(const view& v, const std::vector<int>& axes, const std::string& name, bool border) {
   if (axes.size() > static_cast<std::size_t>(max_rank))
     refuse("'" + name + "' has " + std::to_string(axes.size()) + " dimensions, but the engine has " +
@@ -90,7 +91,7 @@ int lowerer::tensor(const view& v, const std::vector<int>& axes, const std::stri
   t.storage = v.storage;
   t.offset = v.offset;
   const std::size_t rank = axes.size();
-  if (border && rank >= 3) t.border = border_of(v, axes[rank - 3], axes[rank - 2]);
+  if (border && rank >= 3) t.border = border_of(roots, v, axes[rank - 3], axes[rank - 2]);
   const bool bordered = t.border.top || t.border.left || t.border.bottom || t.border.right;
   t.shape.resize(rank);
   t.strides.resize(rank);
@@ -117,7 +118,7 @@ int lowerer::joint_tensors(const std::vector<view>& views, const std::vector<std
   const storage_root& r = roots[out.storage];
   const bool picture = out.rank() == r.whole.rank() && (out.rank() == 3 || out.rank() == 4);
   if (picture) {
-    const nsk::halo b = border_of(out, r.row_axis, r.column_axis);
+    const nsk::halo b = border_of(roots, out, r.row_axis, r.column_axis);
     if (b.top || b.left || b.bottom || b.right) {
       const std::vector<int> axes = out.rank() == 4 ? std::vector<int>{0, 2, 3, 1} : std::vector<int>{0, -1, 2, 1};
       for (std::size_t i = 0; i < views.size(); ++i) tensors.push_back(tensor(views[i], axes, names[i], i == 0));

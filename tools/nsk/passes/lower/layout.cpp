@@ -203,7 +203,7 @@ void lower_pad(lowerer& l, const operation& o, const pad_parameters& p) {
     const bool last = i + 1 == padded.size();
     const view y = last ? l.allocate(o.output, order_of(x))
                         : l.new_storage(-1, o.name + "#axis" + std::to_string(a), wider, order_of(x), {},
-                                        storage_kind::arena, l.type_of(x));
+                                        storage_kind::arena, type_of(l, x));
     l.ask_dense(y);
     const std::string result = last ? l.name_of_value(o.output) : o.name + "#axis" + std::to_string(a);
     l.copy_step(x, part(y, a, lead, length), o.name, result);

@@ -140,7 +140,7 @@ void lowerer::place_states() {
                        where.stride == dense_strides(where.shape, order) && where.offset == 0;
     if (!whole) {
       const view target =
-          new_storage(-1, name_of_value(v), where.shape, order, {}, storage_kind::arena, type_of(where));
+          new_storage(-1, name_of_value(v), where.shape, order, {}, storage_kind::arena, type_of(*this, where));
       copy_step(where, target, "state " + name_of_value(v), name_of_value(v));
       where = target;
     }
@@ -170,7 +170,7 @@ void lowerer::place_outputs() {
         ask(r.owner).output = number;
       const axis_order order = order_of(where);
       const view target =
-          new_storage(-1, name_of_value(v), where.shape, order, {}, storage_kind::output, type_of(where));
+          new_storage(-1, name_of_value(v), where.shape, order, {}, storage_kind::output, type_of(*this, where));
       result.storages.back().index = number;
       copy_step(where, target, "output " + name_of_value(v), name_of_value(v));
       where = target;
@@ -265,7 +265,7 @@ view lowerer::with_innermost(const view& v, std::size_t axis, const operation& o
 
 view lowerer::copied(const view& v, const axis_order& order, const operation& o, const std::string& suffix,
                      const std::string& reason) {
-  const view to = new_storage(-1, o.name + "#" + suffix, v.shape, order, {}, storage_kind::arena, type_of(v));
+  const view to = new_storage(-1, o.name + "#" + suffix, v.shape, order, {}, storage_kind::arena, type_of(*this, v));
   copy_step(v, to, o.name + "#" + suffix, o.name + "#" + suffix,
             reason.empty() ? reason : "'" + o.name + "' " + reason);
   return to;

@@ -90,7 +90,6 @@ class lowerer {
   view allocate(int v, axis_order order, bool fixed = false);
   view new_storage(int owner, const std::string& name, const shape_t& shape, const axis_order& order,
                    const nsk::halo& border, storage_kind kind, dtype type = dtype::float32);
-  dtype type_of(const view& v) const { return result.storages[static_cast<std::size_t>(v.storage)].type; }
   view constant_view(int v, const axis_order& order);
   view place_of(int v);  ///< view of an already lowered value; constants in row-major order
   void bind(int v, view where) { m_views[v] = std::move(where); }
@@ -133,7 +132,6 @@ class lowerer {
   void place_inputs();
   void place_outputs();
   void place_states();
-  nsk::halo border_of(const view& v, int row_axis, int column_axis) const;
 
   std::map<int, decision> m_decisions;
   packed_weights& m_packed;
@@ -141,6 +139,11 @@ class lowerer {
   /// Constants that were laid out, by value and order: however many steps read one, it is there once.
   std::map<std::pair<int, axis_order>, std::shared_ptr<std::vector<std::byte>>> m_laid;
 };
+
+/// The element type of the storage that a view shows.
+inline dtype type_of(const lowerer& l, const view& v) {
+  return l.result.storages[static_cast<std::size_t>(v.storage)].type;
+}
 
 /// Lowers an operation that moves elements and computes nothing: transposition, reshape, slice, concatenation,
 /// interleaving, expansion, padding. Returns whether `o` is one.
