@@ -18,20 +18,21 @@ CLASS = r"write struct my_settings : nsk::default_settings"
 PROFILER = r"add using profiler = nsk::no_profiler; or a class that .* begin\(int step\) and void end\(int step\)"
 JOBS = r"pass an object, not a pointer, with public template <class F> void parallel_for\(int count, const F& f\)"
 CLOCK = r"returns nsk::microseconds or a number of microseconds, such as \[\]"
+BUDGET = r"call step\(nsk::microseconds\{500\}, clock\) for a time"
 
 NET = "nsk::session<nsk::all_settings>& net"
 # (what is wrong, program, what the sentences of its errors say). tests/run/requirements_test.cpp has the other ways to be wrong.
 PROGRAMS = [
-    ("input<double>()", f"void use({NET}) {{ net.input<double>(); }}", [ELEMENT]),
-    ("a settings type with nothing in it", "struct mine {};\nnsk::session<mine> net;\nvoid use() { net.run(); }", [OPS]),
-    ("a settings type that is not there", "struct mine;\nnsk::session<mine> net;", [CLASS]),
-    ("a job system without parallel_for", f"struct pool {{}};\nvoid use({NET}, pool& p) {{ net.run(p, 2); }}", [JOBS]),
     ("a clock of time points",
      f"struct moment {{ long t; }};\nvoid use({NET}) {{ while (!net.step(nsk::microseconds{{1}}, [] {{ return moment{{1}}; }})) {{}} }}", [CLOCK]),
+    ("input<double>()", f"void use({NET}) {{ net.input<double>(); }}", [ELEMENT]),
+    ("a settings type with nothing in it", "struct mine {};\nnsk::session<mine> net;\nvoid use() { net.run(); }", [OPS]),
+    ("a job system without parallel_for", f"struct pool {{}};\nvoid use({NET}, pool& p) {{ net.run(p, 2); }}", [JOBS]),
     ("a profiler without end", """struct tracer { void begin(int) {} };
 struct mine : nsk::default_settings { using profiler = tracer; };
 nsk::session<mine> net;
 void use() { net.run(); }""", [PROFILER]),
+    ("a settings type that is not there", "struct mine;\nnsk::session<mine> net;", [CLASS]),
 ]
 # Every other function that asserts, together: as many errors as mistakes.
 TOGETHER = [
@@ -47,7 +48,9 @@ void use({NET}, pool& p) {{
   net.step(nsk::work{{1}}, p);
   net.step(nsk::microseconds{{1}}, [] {{ return 1; }}, p);
   net.step(nsk::microseconds{{1}}, 5, p);
-}}""", [JOBS, JOBS, CLOCK, JOBS]),
+  net.step(500, [] {{ return 1; }});
+  net.step(1.5);
+}}""", [JOBS, JOBS, CLOCK, JOBS, BUDGET, BUDGET]),
     ("settings that lack one part", """struct a : nsk::default_settings { using functions = nsk::all_ops; };
 struct b : nsk::default_settings { static constexpr int winograd = 1; };
 struct c : nsk::default_settings { static constexpr int bindable_ports = 0; };

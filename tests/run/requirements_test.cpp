@@ -117,6 +117,9 @@ static_assert(!is_clock<int> && !is_clock<returning<void>> && !is_clock<returnin
               !is_clock<returning<empty>>);
 static_assert(!is_clock<returning<std::int64_t*>> && !is_clock<std::int64_t (*)(int)> && !is_clock<never_defined&>);
 
+static_assert(nsk::impl::is_budget<const nsk::microseconds&> && nsk::impl::is_budget<nsk::work>);
+static_assert(!nsk::impl::is_budget<int> && !nsk::impl::is_budget<double&>);
+
 static_assert(nsk::is_element_type<float> && nsk::is_element_type<const std::int64_t> && nsk::is_element_type<bool>);
 static_assert(!nsk::is_element_type<double> && !nsk::is_element_type<unsigned> && !nsk::is_element_type<void>);
 static_assert(nsk::dtype_of<std::int8_t>() == nsk::dtype::int8 && nsk::dtype_of<bool>() == nsk::dtype::boolean);

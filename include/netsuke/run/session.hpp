@@ -233,6 +233,13 @@ class session {
     });
   }
 
+  /// No other budget exists: a sentence says so.
+  template <class Budget, class... Others, class = impl::if_no_budget<Budget>>
+  bool step(Budget&&, Others&&...) {
+    static_assert(sizeof(Budget) == 0, NSK_IMPL_BUDGET);
+    return false;
+  }
+
   /// Abandons an inference that step() has begun; the next call starts anew. States keep the values of the last
   /// complete inference, except those that steps update in place.
   void restart() {
@@ -302,8 +309,7 @@ class session {
     if (!m.is_open()) return status_code::not_open;
     if (variant_index < 0 || variant_index >= m.variant_count()) return {status_code::bad_variant, variant_index};
     const variant_view v = m.variant(variant_index);
-    const nsk::status s = impl::supported<settings>(v);
-    if (!s) return s;
+    if (const nsk::status s = impl::supported<settings>(v); !s) return s;
     if (reinterpret_cast<std::uintptr_t>(memory_block.data()) % arena_alignment != 0)
       return status_code::misaligned_memory;
     if (memory_block.size() < v.arena_bytes(1)) return status_code::too_little_memory;
@@ -326,17 +332,15 @@ class session {
   template <class T>
   span<T> expected_input(int i) {
     span<T> elements;
-    const nsk::status s = elements_of_input(i, elements);
+    [[maybe_unused]] const nsk::status s = elements_of_input(i, elements);
     NSK_ASSERT(s, "session::input: no such input, another type, or bound; or the session cannot run: ask status()");
-    static_cast<void>(s);
     return elements;
   }
   template <class T>
   span<const T> expected_output(int i) const {
     span<const T> elements;
-    const nsk::status s = elements_of_output(i, elements);
+    [[maybe_unused]] const nsk::status s = elements_of_output(i, elements);
     NSK_ASSERT(s, "session::output: no such output, or another type; or the session cannot run: ask status()");
-    static_cast<void>(s);
     return elements;
   }
   template <class T>

@@ -36,6 +36,9 @@
 #define NSK_IMPL_CLOCK                                                                             \
   "netsuke: the clock does not tell a time: pass something that is called as clock() and returns " \
   "nsk::microseconds or a number of microseconds, such as [] { return nsk::microseconds{my_time()}; }"
+#define NSK_IMPL_BUDGET                                                                           \
+  "netsuke: no budget of this type exists: call step(nsk::microseconds{500}, clock) for a time, " \
+  "step(nsk::work{1000000}) for the same cut on every machine"
 
 NSK_BEGIN
 namespace impl {
@@ -119,6 +122,11 @@ template <class Clock>
 using tells_time = is_time<std::decay_t<decltype(std::declval<Clock&>()())>>;
 template <class Clock>
 inline constexpr bool is_clock = meets<tells_time, std::remove_reference_t<Clock>>::value;
+
+template <class T>
+inline constexpr bool is_budget = std::is_convertible_v<T, microseconds> || std::is_convertible_v<T, work>;
+template <class T>
+using if_no_budget = std::enable_if_t<!is_budget<T>>;
 
 }
 NSK_END
