@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""Guards on the structure: which folder may include which."""
+import re
+import shutil
+
+from common import REPOSITORY
+
+# Folders, and for each those right below it. It may include what they may.
+ENGINE_ARROWS = {
+    "core": [],
+    "format": ["core"],
+    "simd": ["format"],
+    "math": ["simd"],
+    "kernels": ["math"],
+    "ops": ["kernels"],
+    "model": ["ops"],
+    "run": ["model"],
+    "image": ["run"],
+}
+TOOL_ARROWS = {
+    "graph": [],
+    "reference": ["graph"],
+    "resolve": ["reference"],
+    "io": ["graph"],
+    "import": ["resolve", "io"],
+    "program": ["graph"],
+    "pack": [],
+    "passes": ["program", "reference"],
+    "write": ["program"],
+    "ops": ["passes", "write", "pack"],
+    "planner": ["ops"],
+    "compile": ["planner"],
+    "engine": ["io"],
+    "edit": ["write", "pack", "io"],
+    "profile": ["compile", "resolve", "engine"],
+    "report": ["profile"],
+    "cli": ["report", "import", "edit"],
+}
+PLACES = [  # what files lie below, how they include each other, and the arrows between their folders
+    ("include/netsuke", r'\s*#\s*include\s*<netsuke/([^>]+)>', ENGINE_ARROWS),
+    ("tools/nsk", r'\s*#\s*include\s*"([^"]+)"', TOOL_ARROWS),
+]
+
+
+def sources(base):
+    return [p for p in sorted(base.rglob("*")) if p.suffix in (".hpp", ".cpp", ".inc")]
+
+
+def reachable(arrows):
+    """The folders that each folder may include."""
+    below = {}
+
+    def visit(folder, path):
+        if folder in path:
+            raise ValueError(f"the table of arrows has a cycle: {' -> '.join([*path, folder])}")
+        if folder not in below:
+            below[folder] = set(arrows[folder]).union(*(visit(f, [*path, folder]) for f in arrows[folder]))
+        return below[folder]
+
+    for folder in arrows:
+        visit(folder, [])
+    return below
+
+
+def includes(base, pattern):
+    """(file, line, included path) of every include of another file below `base`."""
+    for path in sources(base):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if match := re.match(pattern, line):
+                yield path, number, match.group(1)
+
+
+def folder_of(name):
+    """The folder of a file; impl/ and generated/ are parts of the folder that they lie in."""
+    return re.sub(r"/(impl|generated)(?=/|$)", "", name.rpartition("/")[0])
+
+
+def cycles(base, pattern):
+    """Folders, those inside others too, whose files include each other in a circle."""
+    edges = {}
+    for path, _, target in includes(base, pattern):
+        source, to = folder_of(path.relative_to(base).as_posix()), folder_of(target)
+        if source and to and to != source:
+            edges.setdefault(source, set()).add(to)
+
+    def reach(start):
+        found, waiting = set(), [start]
+        while waiting:
+            for to in edges.get(waiting.pop(), ()):
+                if to not in found:
+                    found.add(to)
+                    waiting.append(to)
+        return found
+
+    circular = sorted(folder for folder in edges if folder in reach(folder))
+    return [f"{base.name}: includes lead in a circle through {', '.join(circular)}"] if circular else []
+
+
+def arrows(tree):
+    """Folders include those below them, by the tables above; what lies in no folder belongs to none of them."""
+    violations = []
+    for place, pattern, table in PLACES:
+        base, below = tree.root / place, reachable(table)
+        for folder in sorted({p.relative_to(base).parts[0] for p in sources(base) if p.parent != base}.difference(table)):
+            violations.append(f"{place}/{folder}/ has no place among the arrows")
+        for path, number, target in includes(base, pattern):
+            folder, to = path.relative_to(base).parts[0], target.split("/")[0]
+            if path.parent != base and folder in table and "/" in target and to != folder and to not in below[folder]:
+                violations.append(f"{path.relative_to(tree.root).as_posix()}:{number}: {folder}/ includes {target}")
+        violations += cycles(base, pattern)
+    return violations
+
+
+def plant_tool(name, text):
+    """Writes a file of the tool; its other files are there as they are."""
+    def plant(tree):
+        shutil.copytree(REPOSITORY / "tools" / "nsk", tree.root / "tools" / "nsk", dirs_exist_ok=True)
+        path = tree.root / "tools" / "nsk" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return plant
+
+
+GUARDS = {
+    "arrows": (arrows, [
+        ("a kernel that knows sessions", lambda t: t.plant("kernels/seeded.hpp", "#include <netsuke/run/session.hpp>\n")),
+        ("a folder without a place", lambda t: t.plant("seeded/seeded.hpp", "inline int seeded;\n")),
+        ("a graph that is evaluated", plant_tool("graph/seeded.hpp", '#include "reference/evaluator.hpp"\n')),
+        ("a pass that writes files", plant_tool("passes/fuse/seeded.cpp", '#include "write/file.hpp"\n')),
+        ("a circle inside a folder", plant_tool("passes/seeded.hpp", '#include "passes/fuse/fuse.hpp"\n')),
+    ]),
+}
