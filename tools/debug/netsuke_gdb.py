@@ -97,7 +97,7 @@ class Model:
         self.value = value
 
     def to_string(self):
-        return "not open" if int(self.value["m_table"]) == 0 else f"open, {int(self.value['m_weights']['m_size'])} bytes of weights"
+        return "not open" if int(self.value["m_view"]["m_table"]) == 0 else f"open, {int(self.value['m_weights']['m_size'])} bytes of weights"
 
 
 class Session:
