@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   std::FILE* const file = argc == 2 ? std::fopen(argv[1], "rb") : nullptr;
   if (!file || !bytes || !memory) return 1;
   nsk::model m;
-  if (const nsk::status s = nsk::open({bytes, std::fread(bytes, 1, most, file)}, m); !s) return 2;
+  if (const nsk::status s = nsk::open<NSK_SETTINGS>({bytes, std::fread(bytes, 1, most, file)}, m); !s) return 2;
   nsk::session<NSK_SETTINGS> net(m, {memory, most});
   if (!net) return 3;
   net.run();

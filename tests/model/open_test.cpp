@@ -82,6 +82,37 @@ void bend(test::aligned_bytes& file, void (*change)(nsk::file_header&)) {
   std::memcpy(file.data(), &h, sizeof h);
 }
 
+struct cnn_settings {
+  using ops = nsk::op_list<nsk::op::conv_2d, nsk::op::depthwise_conv_2d, nsk::op::copy, nsk::op::reduce,
+                           nsk::op::fully_connected, nsk::op::softmax>;
+};
+struct no_softmax {
+  using ops = nsk::op_list<nsk::op::conv_2d, nsk::op::depthwise_conv_2d, nsk::op::copy, nsk::op::reduce,
+                           nsk::op::fully_connected>;
+};
+
+TEST_CASE("open: settings decide which operators are verified") {
+  const test::aligned_bytes file = test::make_cnn().plan.write();
+  nsk::model m;
+  CHECK(nsk::open<cnn_settings>({file.data(), file.size()}, m));
+  CHECK(m.is_open());
+  nsk::model other;
+  const nsk::status s = nsk::open<no_softmax>({file.data(), file.size()}, other);
+  CHECK(s.code() == nsk::status_code::unsupported_op);
+  CHECK(s.where() == test::cnn_sample::softmax_step);
+  CHECK_FALSE(other.is_open());
+}
+
+TEST_CASE("open: a file that uses an addition has its bit, and all known bits are accepted") {
+  test::aligned_bytes file = test::make_cnn().plan.write();
+  nsk::file_header h;
+  std::memcpy(&h, file.data(), sizeof h);
+  CHECK(h.features == 0);
+  h.features = nsk::known_features;
+  std::memcpy(file.data(), &h, sizeof h);
+  CHECK(open_bytes(file));
+}
+
 TEST_CASE("open: a header that contradicts itself is refused") {
   using nsk::file_header;
   using nsk::status_code;
@@ -94,7 +125,7 @@ TEST_CASE("open: a header that contradicts itself is refused") {
       {status_code::bad_magic, [](file_header& h) { std::memcpy(h.magic, "\x89PNG\r\n\x1a\n", 8); }},
       {status_code::wrong_version, [](file_header& h) { h.format_version = NSK_FORMAT_VERSION + 1; }},
       {status_code::wrong_version, [](file_header& h) { h.format_version = 0; }},
-      {status_code::bad_header, [](file_header& h) { h.flags = 1; }},
+      {status_code::unknown_feature, [](file_header& h) { h.features = nsk::known_features + 1; }},
       {status_code::bad_header, [](file_header& h) { h.table_offset = 0; }},
       {status_code::bad_header, [](file_header& h) { h.table_offset = ~std::uint64_t{63}; }},
       {status_code::bad_header, [](file_header& h) { h.table_bytes = ~std::uint64_t{0}; }},

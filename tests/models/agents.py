@@ -24,6 +24,7 @@ TOLERANCE = 1e-4
 RECURRENT = {"LSTM", "GRU", "RNN"}
 DRAWS = {"RandomNormalLike": philox.normal, "Multinomial": philox.gumbel}
 MOST, FEW, SEED = 12, 5, 20261121
+FEATURE_BATCH = 1  # of the file header
 
 
 def with_noise_as_input(model):
@@ -129,6 +130,7 @@ def check_policy(path, folder):
     worst = compare_all(outputs_of(names, folder), expected(model, one), 1)
 
     must("convert", path, "-o", batch, "--batch-max", MOST, "--no-states", "--check")
+    assert int.from_bytes(batch.read_bytes()[12:16], "little") == FEATURE_BATCH, f"{path.name}: the header does not say that the file has a batch"
     run_nsk(batch, in_batch(many, FEW), folder, "--batch", FEW)
     together, wanted = outputs_of(names, folder), expected(model, many)
     worst = max(worst, compare_all(together, wanted, FEW))

@@ -59,7 +59,8 @@
   X(other_ports, "inputs, outputs or states differ from those of the model to be replaced: open another session")   \
   X(bad_batch, "a batch has no rows, more than the variant has, or a step in which rows are not kept apart")        \
   X(memory_unreachable,                                                                                             \
-    "the model needs more memory than 32-bit pointers leave room for: convert it for a smaller input or batch")
+    "the model needs more memory than 32-bit pointers leave room for: convert it for a smaller input or batch")     \
+  X(unknown_feature, "the file needs an addition to the format that this engine does not know: use a newer engine")
 
 NSK_BEGIN
 enum class status_code : std::uint8_t {

@@ -16,7 +16,7 @@ NSK_BEGIN
 struct file_header {
   char magic[8];                 ///< "NSKMODEL"
   std::uint32_t format_version;  ///< NSK_FORMAT_VERSION
-  std::uint32_t flags;           ///< 0
+  std::uint32_t features;        ///< bits of `feature`: what a reader of the file must know
   std::uint64_t table_offset;    ///< multiple of 64
   std::uint64_t table_bytes;     ///< at most max_table_bytes
   std::uint64_t weights_offset;  ///< multiple of 64, at or after the end of the table
@@ -25,6 +25,15 @@ struct file_header {
   std::uint64_t content_hash;    ///< content_hash of the bytes [64, file_bytes)
 };
 static_assert(sizeof(file_header) == 64, "the header has no padding");
+
+/// Additions to the format that an engine which does not know them would misread. A file that uses one has its bit, and
+/// an engine refuses files with bits that it does not know. Append-only. Additions that such an engine refuses anyway,
+/// as it does new operators, need none.
+enum feature : std::uint32_t {
+  feature_batch = 1,     ///< Variant.batch: a run may compute fewer rows
+  feature_cell_clip = 2  ///< Recurrent.cell_clip
+};
+inline constexpr std::uint32_t known_features = feature_batch | feature_cell_clip;
 
 inline constexpr char file_magic[8] = {'N', 'S', 'K', 'M', 'O', 'D', 'E', 'L'};
 inline constexpr std::uint64_t file_alignment = 64;

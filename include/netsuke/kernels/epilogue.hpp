@@ -135,10 +135,6 @@ NSK_ONE_COPY inline void finish_block(float* block, int rows, int width, const t
   impl::store_block(block, rows, width, row, channel, columns);
 }
 
-/// Whether a register that is partly stored costs no more than a whole one: sixteen lanes come with masks, and
-/// outnumber the channels of a last panel.
-inline constexpr bool stores_parts = simd::f32::lanes > 8;
-
 /// Applies the function of a register tile.
 template <class Functions, int Rows, int Vectors>
 NSK_INLINE void apply_in_registers(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Functions>& e,
@@ -184,7 +180,7 @@ NSK_INLINE void store_tile(simd::f32 (&sum)[Rows][Vectors], const register_epilo
     unroll<Vectors - 1>([&](auto v)
                             NSK_INLINE_LAMBDA { simd::store(row[r].output + channel + v * f32::lanes, sum[r][v]); });
   });
-  if (!stores_parts && columns == Vectors * f32::lanes)
+  if (!simd::tuning::stores_parts && columns == Vectors * f32::lanes)
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { simd::store(row[r].output + channel + whole, sum[r][Vectors - 1]); });
   else
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {

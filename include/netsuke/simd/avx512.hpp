@@ -22,6 +22,16 @@ struct mask {
   __mmask16 v;
 };
 
+/// What kernels choose for this instruction set. Measured: from eleven rows on pointers to rows and
+/// bounds of loops are spilled, ten rows of one or two registers spill none (docs/decisions.md). Masks make parts of
+/// registers as cheap as whole ones.
+struct tuning {
+  static constexpr bool loads_inputs_first = false;  ///< compilers hold the inputs of all rows of a GEMM tile at once
+  static constexpr int max_gemm_rows = 10;           ///< of a GEMM tile, whatever its registers allow
+  static constexpr int block_columns = 32;           ///< of results that wait for their functions, in whole registers
+  static constexpr bool stores_parts = true;  ///< a register that is partly stored costs no more than a whole one
+};
+
 namespace impl {
 /// Every lane. Where g++'s unmasked intrinsics start from an undefined register, it warns of that register after
 /// inlining: the masked ones start from zeros, and give the same instructions.

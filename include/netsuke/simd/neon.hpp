@@ -21,6 +21,15 @@ struct mask {
   uint32x4_t v;
 };
 
+/// What kernels choose for this instruction set. Measured on its code: compilers load the inputs of
+/// all rows first, so 5 rows of a panel of 16 and 3 of one of 24 spill nothing (docs/decisions.md).
+struct tuning {
+  static constexpr bool loads_inputs_first = true;  ///< compilers hold the inputs of all rows of a GEMM tile at once
+  static constexpr int max_gemm_rows = 16;          ///< of a GEMM tile, whatever its registers allow
+  static constexpr int block_columns = 24;          ///< of results that wait for their functions, in whole registers
+  static constexpr bool stores_parts = false;       ///< a register that is partly stored costs no more than a whole one
+};
+
 NSK_INLINE f32 load(const float* p) { return {vld1q_f32(p)}; }
 NSK_INLINE f32 load_partial(const float* p, int n) {
   float line[4] = {};

@@ -28,6 +28,15 @@ struct mask {
   bool v;
 };
 
+/// What kernels choose for this instruction set. Rows as on AVX2, so that its tiles are tested
+/// without it.
+struct tuning {
+  static constexpr bool loads_inputs_first = false;  ///< compilers hold the inputs of all rows of a GEMM tile at once
+  static constexpr int max_gemm_rows = 16;           ///< of a GEMM tile, whatever its registers allow
+  static constexpr int block_columns = 24;           ///< of results that wait for their functions, in whole registers
+  static constexpr bool stores_parts = false;  ///< a register that is partly stored costs no more than a whole one
+};
+
 namespace impl {
 inline std::uint32_t bits_of(float x) {
   std::uint32_t b;

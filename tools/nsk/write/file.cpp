@@ -96,6 +96,21 @@ std::uint64_t signature_of(const format::Model& m) {
   return content_hash({reinterpret_cast<const std::byte*>(text.data()), text.size()});
 }
 
+/// What a reader of the table must know: bits of `feature`. The table may be anything; nsk::open looks at it later.
+std::uint32_t features_of(const format::Model& m) {
+  std::uint32_t bits = 0;
+  if (m.variants() == nullptr) return bits;
+  for (const format::Variant* v : *m.variants()) {
+    if (v->batch() != 0) bits |= feature_batch;
+    if (v->steps() == nullptr) continue;
+    for (const format::Step* s : *v->steps()) {
+      const auto* recurrent = s->op_as<format::Recurrent>();
+      if (recurrent != nullptr && recurrent->cell_clip() != 0) bits |= feature_cell_clip;
+    }
+  }
+  return bits;
+}
+
 template <class T, class Write>
 auto write_all(builder& b, const std::vector<T>& items, Write write) {
   std::vector<decltype(write(items[0]))> offsets;
@@ -135,6 +150,7 @@ std::vector<std::byte> assemble_file(std::vector<std::uint8_t> table, const std:
   file_header h{};
   std::memcpy(h.magic, file_magic, sizeof h.magic);
   h.format_version = NSK_FORMAT_VERSION;
+  h.features = features_of(*fb::GetRoot<format::Model>(table.data()));
   h.table_offset = sizeof h;
   h.table_bytes = table.size();
   h.weights_offset = aligned(h.table_offset + h.table_bytes);

@@ -31,7 +31,8 @@ NSK_COLD inline status read_header(span<const std::byte> bytes, bool check_hash,
   if (std::memcmp(h.magic, file_magic, sizeof file_magic) != 0) return status_code::bad_magic;
   if (h.format_version != NSK_FORMAT_VERSION) return status_code::wrong_version;
   if (!is_aligned(bytes.data(), 16)) return status_code::misaligned_bytes;
-  if (h.flags != 0 || h.table_offset != sizeof h || h.table_bytes > max_table_bytes) return status_code::bad_header;
+  if ((h.features & ~known_features) != 0) return status_code::unknown_feature;
+  if (h.table_offset != sizeof h || h.table_bytes > max_table_bytes) return status_code::bad_header;
   const std::uint64_t table_end = h.table_offset + h.table_bytes;
   if (h.weights_offset < table_end || h.weights_offset % file_alignment != 0 || h.weights_bytes < over_read)
     return status_code::bad_header;

@@ -29,16 +29,15 @@ struct gemm_panel {
   int step, channel, columns;
 };
 
-/// Rows of the register tile for panels of Width columns: accumulators, one line of weights and one input fill the
-/// registers. Compilers for NEON load the inputs of all rows first; with AVX-512 it is the pointers to rows that fill
-/// their registers.
+/// Rows of the register tile for panels of Width columns: accumulators, one line of weights and one input, or one of
+/// each row, fill the registers.
 template <int Width>
 constexpr int gemm_tile_rows() {
   using simd::f32;
   constexpr int vectors = (Width + f32::lanes - 1) / f32::lanes;
-  constexpr int rows =
-      f32::lanes == 4 ? (f32::registers - vectors) / (vectors + 1) : (f32::registers - vectors - 1) / vectors;
-  constexpr int most = Width == 8 ? 8 : f32::lanes == 16 ? 10 : max_tile_rows;
+  constexpr int rows = simd::tuning::loads_inputs_first ? (f32::registers - vectors) / (vectors + 1)
+                                                        : (f32::registers - vectors - 1) / vectors;
+  constexpr int most = Width == 8 ? 8 : simd::tuning::max_gemm_rows;
   return rows < 1 ? 1 : rows > most ? most : rows;
 }
 /// Fewest rows of a register tile, but for a single row: fewer would take as long (a core waits for about eight
@@ -110,7 +109,7 @@ NSK_ONE_COPY inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm
       simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
     });
     accumulate<Far, (vectors * f32::lanes > Width)>(sum, runs, p, row);
-    store_tile(sum, e, row, p.channel, stores_parts ? p.columns : vectors * f32::lanes);
+    store_tile(sum, e, row, p.channel, simd::tuning::stores_parts ? p.columns : vectors * f32::lanes);
   }
 }
 
@@ -161,7 +160,7 @@ struct tile_heights {
 };
 
 /// Rows, and columns in whole registers, whose results wait in a block for an epilogue that is not done in registers.
-inline constexpr int block_rows = 48, block_columns = simd::f32::lanes > 8 ? 32 : 24;
+inline constexpr int block_rows = 48, block_columns = simd::tuning::block_columns;
 
 /// All rows of one panel.
 template <bool Far, class Functions>
@@ -169,7 +168,8 @@ NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const
                                          const tile_epilogue<Functions>& e) {
   using simd::f32;
   const int width = p.columns > 16 ? 24 : p.columns > 8 ? 16 : 8;
-  if (e.in_registers && (stores_parts || p.columns == width) && tile_heights::of(p.columns).cover(count) == count)
+  if (e.in_registers && (simd::tuning::stores_parts || p.columns == width) &&
+      tile_heights::of(p.columns).cover(count) == count)
     return gemm_equal_tiles<Far>(count, runs, p, row, e.registers);
   alignas(64) float block[block_rows * block_columns];
   tile_row line[block_rows];

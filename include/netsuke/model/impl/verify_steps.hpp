@@ -46,7 +46,7 @@ NSK_COLD inline bool output_is_writable(const step_view& s, bool fills_border) {
 }
 
 /// The cut is the one of format/tiles.hpp, and does not separate what belongs to one tile.
-NSK_COLD inline bool tiles_agree(const step_view& s, const whole_axes& whole, tile_grid& grid) {
+NSK_COLD NSK_NOINLINE inline bool tiles_agree(const step_view& s, const whole_axes& whole, tile_grid& grid) {
   const tile_size t = s.tile();
   grid = tile_grid_of(s.space(), t);
   if (t.channels % panel_width != 0 || grid.count() > (1 << 30)) return false;
@@ -55,26 +55,34 @@ NSK_COLD inline bool tiles_agree(const step_view& s, const whole_axes& whole, ti
          (!whole.channels || grid.channels == 1);
 }
 
+/// What all operators ask of their tensors, once for all of them.
+NSK_COLD NSK_NOINLINE inline status_code verify_tensors_of(const verify_context& c, const step_view& s, int own,
+                                                           bool fills_border) {
+  const epilogue_params e = s.epilogue();
+  const status_code arity = verify_arity(c, s, own, e);
+  if (arity != status_code::ok) return arity;
+  return accepted(epilogue_agrees(s, e) && output_is_writable(s, fills_border));
+}
+
 /// Asks the room of operator `O` everything about one step.
 template <op O>
-NSK_COLD status_code verify_step_of(const verify_context& c, const step_view& s) {
+NSK_COLD NSK_NOINLINE status_code verify_step_of(const verify_context& c, const step_view& s) {
   using room = op_traits<O>;
   const typename room::params p = s.params<O>();
-  const epilogue_params e = s.epilogue();
-  const status_code arity = verify_arity(c, s, room::input_count(p), e);
-  if (arity != status_code::ok) return arity;
-  if (!epilogue_agrees(s, e) || !output_is_writable(s, room::fills_border)) return status_code::bad_step;
+  const status_code tensors = verify_tensors_of(c, s, room::input_count(p), room::fills_border);
+  if (tensors != status_code::ok) return tensors;
   constant_reader constants(c.weights, c.work);
   const status_code rules = room::check_rules(constants, s, p);
   if (rules != status_code::ok) return rules;
   tile_grid grid;
   if (!tiles_agree(s, room::whole(p, s.output().rank()), grid) || !room::accepts_tiles(p, s, s.tile(), grid))
     return status_code::bad_tile;
-  const tensor_view x = s.input_count() > 0 ? s.input(0).view(nullptr) : tensor_view();
-  const std::int64_t scratch = room::scratch_bytes(p, x, s.output().view(nullptr));
-  const bool enough =
-      s.scratch_bytes() <= c.variant.lane_bytes() && scratch <= static_cast<std::int64_t>(s.scratch_bytes());
-  return enough ? status_code::ok : status_code::bad_scratch;
+  if (s.scratch_bytes() > c.variant.lane_bytes()) return status_code::bad_scratch;
+  if constexpr (!std::is_base_of<without_scratch, room>::value) {
+    const std::int64_t scratch = room::scratch_bytes(p, s.input(0).view(nullptr), s.output().view(nullptr));
+    if (scratch > static_cast<std::int64_t>(s.scratch_bytes())) return status_code::bad_scratch;
+  }
+  return status_code::ok;
 }
 
 /// Operators that are not in `Ops` have no code here, and their steps are refused.
