@@ -220,7 +220,26 @@ def word_seed(line):
     return (line, lambda tree: tree.plant("seeded.hpp", line + "\n"))
 
 
+def contract(tree):
+    """FlatBuffers ends in include/netsuke/format/ and in the converter's writer: nobody else names it, or a table of the format."""
+    violations = []
+    places = [(tree.include / "netsuke", ("format",)), (tree.root / "tools" / "nsk", ("write", "import/tflite"))]
+    for base, own in places:
+        for path in sorted(base.rglob("*")):
+            name = path.relative_to(base).as_posix()
+            if path.suffix not in (".hpp", ".cpp", ".inc") or name.startswith(tuple(f"{folder}/" for folder in own)):
+                continue
+            for number, line in enumerate(without_comments(path.read_text()).splitlines(), 1):
+                if re.search(r"\bflatbuffers\s*::|(?<![\w])format\s*::\s*[A-Z]|[<\"]flatbuffers/", line):
+                    violations.append(f"{path.relative_to(tree.root)}:{number}: {line.strip()}")
+    return violations
+
+
 GUARDS = {
+    "contract": (contract, [
+        ("a table of the format in a room", lambda t: t.plant("ops/seeded.hpp", "int seeded(const format::Step* s);\n")),
+        ("FlatBuffers in the verifier", lambda t: t.plant("model/seeded.hpp", "int seeded(flatbuffers::uoffset_t s);\n")),
+    ]),
     "includes": (includes, [
         ("a standard header outside the list", lambda t: t.plant("core/seeded.hpp", "#include <vector>\n")),
         ("FlatBuffers outside format/", lambda t: t.plant("model/seeded.hpp", "#include <flatbuffers/flatbuffers.h>\n")),

@@ -32,9 +32,11 @@ struct op_room<op::conv_2d> : product_work {
              : algorithm == conv_algorithm::direct ? pack_direct(c, channels / c.groups)
                                                    : pack_winograd(algorithm, c.outputs, channels, c.weights, c.bias);
     });
-    const int packing = algorithm == conv_algorithm::direct ? 1 : algorithm == conv_algorithm::winograd4 ? 2 : 3;
+    const packing arrangement = algorithm == conv_algorithm::direct      ? packing::panels
+                                : algorithm == conv_algorithm::winograd4 ? packing::winograd4
+                                                                         : packing::winograd2;
     const int input = l.tensor(x, axes, l.name_of_value(o.inputs[0])),
-              weights = l.constant_floats(o.name + "#weights", packed, packing);
+              weights = l.constant_floats(o.name + "#weights", packed, arrangement);
     const int output = l.tensor(y, axes, l.name_of_value(o.output));
     plan_step& s = depthwise ? l.step<op::depthwise_conv_2d>(o, {input, weights}, output)
                              : l.step<op::conv_2d>(o, {input, weights}, output);

@@ -24,7 +24,8 @@ struct op_room<op::recurrent> {
     const view x = lines(0), h = lines(1);
     const bool is_lstm = r.kind == recurrent_kind::lstm;
     std::vector<int> inputs = {
-        plain(x, 0), l.constant_floats(o.name + "#weights", l.packed_once(o, [&] { return pack(r); }), 1), plain(h, 1)};
+        plain(x, 0), l.constant_floats(o.name + "#weights", l.packed_once(o, [&] { return pack(r); }), packing::panels),
+        plain(h, 1)};
     if (is_lstm) inputs.push_back(plain(lines(2), 2));
     if (!r.peephole.empty()) inputs.push_back(l.constant_floats(o.name + "#peephole", r.peephole));
     if (r.lengths) inputs.push_back(plain(l.place_of(o.inputs.back()), o.inputs.size() - 1));

@@ -99,7 +99,7 @@ class batch_binder {
   /// Whether a constant has the same elements in every row.
   bool repeats(const plan_tensor& t, std::size_t at, int part) const {
     const plan_storage& s = m_plan.storages[static_cast<std::size_t>(t.storage)];
-    if (!s.data || t.packing != 0) return false;
+    if (!s.data || t.arrangement != packing::plain) return false;
     const auto size = static_cast<std::size_t>(size_of(t.type));
     std::vector<std::int32_t> index(t.shape.size(), 0);
     for (std::int64_t n = 0; n < t.count(); ++n) {

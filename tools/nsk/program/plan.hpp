@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 #include <vector>
-#include <netsuke/format/params.hpp>
+#include <netsuke/format/packing.hpp>
 #include <netsuke/core/tensor.hpp>
 #include "graph/array.hpp"
 #include "graph/facts.hpp"
@@ -38,8 +38,8 @@ struct plan_tensor {
   int storage = 0;
   std::int64_t offset = 0;  ///< elements from the storage's start to index 0
   nsk::halo border{};
-  int packing = 0;  ///< nsk::format::Packing
-  int batch = 0;    ///< part of the first dimension longer than 1 that one row of a batch has; 0: no rows
+  nsk::packing arrangement = nsk::packing::plain;
+  int batch = 0;  ///< part of the first dimension longer than 1 that one row of a batch has; 0: no rows
   std::int64_t count() const {
     std::int64_t n = 1;
     for (std::int32_t d : shape) n *= d;

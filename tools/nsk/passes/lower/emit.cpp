@@ -55,7 +55,7 @@ nsk::halo border_of(const std::map<int, storage_root>& roots, const view& v, int
 
 }
 
-int lowerer::constant_floats(const std::string& name, const std::vector<float>& values, int packing) {
+int lowerer::constant_floats(const std::string& name, const std::vector<float>& values, packing arrangement) {
   plan_storage s;
   s.kind = storage_kind::constant;
   s.name = name;
@@ -67,7 +67,7 @@ int lowerer::constant_floats(const std::string& name, const std::vector<float>& 
   t.shape = {static_cast<std::int32_t>(values.size())};
   t.strides = {1};
   t.storage = static_cast<int>(result.storages.size()) - 1;
-  t.packing = packing;
+  t.arrangement = arrangement;
   result.tensors.push_back(std::move(t));
   return static_cast<int>(result.tensors.size()) - 1;
 }

@@ -105,7 +105,7 @@ class lowerer {
 
   // Tensors and steps: emit.cpp
 
-  int constant_floats(const std::string& name, const std::vector<float>& values, int packing = 0);
+  int constant_floats(const std::string& name, const std::vector<float>& values, packing arrangement = packing::plain);
   int constant_ints(const std::string& name, const std::vector<std::int32_t>& values);
   /// Tensor of a view whose physical dimensions are `axes` (-1: a dimension of length 1).
   int tensor(const view& v, const std::vector<int>& axes, const std::string& name, bool border = true);
