@@ -13,6 +13,7 @@ import configure_guards
 import debugger_guards
 import engine_guards
 import macro_guards
+import op_guards
 import project_guards
 import sentence_guards
 import source_guards
@@ -22,7 +23,7 @@ import tool_guards
 from common import REPOSITORY, Skipped, Tree, copy_tree, scratch_folder
 
 GUARDS = {**source_guards.GUARDS, **assert_guards.GUARDS, **compile_guards.GUARDS, **configure_guards.GUARDS,
-          **binary_guards.GUARDS, **debugger_guards.GUARDS, **engine_guards.GUARDS, **macro_guards.GUARDS,
+          **binary_guards.GUARDS, **debugger_guards.GUARDS, **engine_guards.GUARDS, **macro_guards.GUARDS, **op_guards.GUARDS,
           **target_guards.GUARDS, **structure_guards.GUARDS, **sentence_guards.GUARDS, **project_guards.GUARDS, **tool_guards.GUARDS}
 
 
