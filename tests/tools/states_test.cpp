@@ -4,7 +4,7 @@
 
 #include <cstring>
 #include <doctest/doctest.h>
-#include <netsuke/all_ops.hpp>
+#include <netsuke/netsuke.hpp>
 #include <random>
 
 #include "engine/engine.hpp"
@@ -97,15 +97,21 @@ std::vector<std::byte> lstm_file() {
   return compile({{"default", b.g, states}}, {});
 }
 
+/// What lstm_file() needs.
+struct lstm_settings : nsk::default_settings {
+  using ops = nsk::op_list<nsk::op::recurrent, nsk::op::copy, nsk::op::fully_connected>;
+  using functions = nsk::function_list<nsk::function::identity>;
+};
+
 /// A session, and the frames that it is fed.
 struct character {
   const aligned_bytes& file;
   nsk::model model;
   aligned_bytes memory;
-  nsk::session<nsk::all_settings> net;
+  nsk::session<lstm_settings> net;
 
   explicit character(const aligned_bytes& f) : file(f), memory(opened().arena_bytes()) {
-    net = nsk::session<nsk::all_settings>(model, {memory.data(), memory.size()});
+    net = nsk::session<lstm_settings>(model, {memory.data(), memory.size()});
     REQUIRE(net.status());
   }
   nsk::model& opened() {
