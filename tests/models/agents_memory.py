@@ -21,6 +21,13 @@ STEPS, AGENTS, TICKS, LARGEST, WATCHED = 50, 1000, 100, 512, (0, 417, 999)
 BEFORE, AFTER = "recurrent_in", "recurrent_out"
 
 
+def one_thread(model):
+    """A session whose other threads do not spin between runs."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    return onnxruntime.InferenceSession(model, options)
+
+
 def shapes_of(inputs):
     return [w for n, x in inputs.items() for w in ("--input", f"{n}={'x'.join(map(str, x.shape))}")]
 
@@ -37,7 +44,7 @@ def check_steps(path, folder):
     names = [o.name for o in model.graph.output]
     got = outputs_of([n for n in names if n != AFTER], folder)
     noisy, noises = with_noise_as_input(model)
-    session = onnxruntime.InferenceSession(noisy.SerializeToString())
+    session = one_thread(noisy.SerializeToString())
     memory, worst = np.zeros_like(first[BEFORE]), 0.0
     widths = noise_widths(model, noises, {**steps[0], BEFORE: memory})
     for t, seen in enumerate(steps):
@@ -84,7 +91,7 @@ def check_crowd(path, folder):
     must("convert", path, "-o", target, "--batch-max", LARGEST, "--no-states", "--output-value", AFTER, "--check")
     generator = np.random.default_rng(9)
     everyone, alone = Crowd(target, folder, np.arange(AGENTS)), [Crowd(target, folder, np.array([a])) for a in WATCHED]
-    session, kept = onnxruntime.InferenceSession(str(path)), None
+    session, kept = one_thread(str(path)), None
     for t in range(TICKS):
         seen = random_inputs(model, AGENTS, 1000 + t)
         everyone.tick(seen, sizes_of(generator, AGENTS))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Many small nodes in one model, so that a grid of cases costs one conversion and one run."""
+import os
 import pathlib
 import tempfile
 
@@ -11,20 +12,22 @@ from exported_forms import plain_session
 from models import file_name, must
 
 
+# Hundreds of outputs are hundreds of files: in memory, where it can be, they cost a tenth.
+SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
 class Grid:
     """A model whose nodes all read the inputs; each case has outputs of its own."""
 
     def __init__(self, opset, **inputs):
         self.opset, self.inputs = opset, inputs
         self.nodes, self.constants, self.cases = [], {}, []
+        self.names = {}  # of constants, by type, shape and bytes
 
     def constant(self, values):
         values = np.asarray(values)
-        name = f"c{len(self.constants)}"
-        for known, tensor in self.constants.items():
-            if tensor.dtype == values.dtype and tensor.shape == values.shape and tensor.tobytes() == values.tobytes():
-                return known
-        self.constants[name] = values
+        name = self.names.setdefault((values.dtype, values.shape, values.tobytes()), f"c{len(self.constants)}")
+        self.constants.setdefault(name, values)
         return name
 
     def add(self, what, op, inputs, outputs=1, domain="", **attributes):
@@ -49,7 +52,7 @@ class Grid:
 
     def results(self, check=True, isa=()):
         """(what, netsuke's output, ONNX Runtime's output) of every output; --check compares the evaluator as well."""
-        with tempfile.TemporaryDirectory(prefix="nsk_grid_") as folder:
+        with tempfile.TemporaryDirectory(prefix="nsk_grid_", dir=SCRATCH) as folder:
             folder = pathlib.Path(folder)
             onnx.save(self.model(), folder / "m.onnx")
             arguments = []
