@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Guards that compile: every header alone, the cost of including the umbrella, the C++ of the documents."""
+import collections
 import pathlib
 import re
 
 from common import GUARDS as GUARDS_FOLDER
-from common import (REPOSITORY, STRANGERS, STRICT, aarch64_compilers, compile_file, compilers, first_lines, library_flags, on_aarch64,
+from common import (REPOSITORY, STRANGERS, STRICT, aarch64_compilers, compile_file, compilers, first_lines, is_clang, library_flags, on_aarch64,
                     parallel, run, scratch_folder)
 
 REGION_FILES = ("netsuke/simd/begin.hpp", "netsuke/simd/end.hpp", "netsuke/core/hide_macros.hpp", "netsuke/core/restore_macros.hpp")
@@ -69,6 +70,28 @@ def weight(tree):
     return violations
 
 
+def own_includes(block):
+    """The library's headers that a block includes, unless macros before them may change what they hold."""
+    lines = re.findall(r"^#include <netsuke/.*>$", block, re.MULTILINE)
+    before = block[:block.rfind("#include <netsuke/")]
+    return () if re.search(r"^#\s*(define|undef|if)", before, re.MULTILINE) else tuple(lines)
+
+
+def precompiled(tree, folder, compiler, blocks):
+    """For each list of includes that several blocks have, the flags that give them to clang in one piece. It holds what those blocks
+    include themselves, so that a forgotten include is still seen."""
+    found = {}
+    for lines, count in collections.Counter(map(own_includes, blocks)).items():
+        if not lines or count < 3 or not is_clang(compiler):
+            continue
+        header = pathlib.Path(folder) / f"read_once_{len(found)}.hpp"
+        header.write_text("\n".join(lines) + "\n")
+        done = run([compiler, f"-I{tree.include}", *library_flags(compiler), *STRICT, "-x", "c++-header", header, "-o", f"{header}.pch"])
+        if done.returncode == 0:
+            found[lines] = ["-include-pch", f"{header}.pch"]
+    return found
+
+
 def documents(tree):
     """Every C++ block of the documents is a translation unit that compiles strictly."""
     jobs = []
@@ -77,15 +100,16 @@ def documents(tree):
             # A planted violation needs the blocks that it breaks, not all.
             if tree.root == REPOSITORY or "run_tile" in block:
                 jobs.append((f"{document.name}, block {number}", block))
+    compiler = compilers()[-1]  # one: what differs between compilers is checked header by header
     with scratch_folder() as folder:
+        read_once = precompiled(tree, folder, compiler, [block for _, block in jobs])
 
         def attempt(job):
             name, block = job
             source = pathlib.Path(folder) / (re.sub(r"\W+", "_", name) + ".cpp")
             source.write_text(block)
-            # One compiler: what differs between compilers is checked header by header.
-            said = compile_file(compilers()[-1], source, f"{source}.o", tree, STRICT + ["-fsyntax-only"])
-            return f"{name}:\n      {first_lines(said)}" if said else None
+            done = run([compiler, f"-I{tree.include}", *library_flags(compiler), *STRICT, "-fsyntax-only", *read_once.get(own_includes(block), []), source])
+            return f"{name}:\n      {first_lines(done.stderr)}" if done.returncode else None
 
         return [v for v in parallel(attempt, jobs) if v] if jobs else ["no C++ block was found"]
 

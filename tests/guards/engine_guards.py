@@ -21,17 +21,43 @@ PROBE = REPOSITORY / "tests" / "models" / "same_bits.cpp"
 
 def converted(folder, model):
     source, options = model
-    target = pathlib.Path(folder) / "model.nsk"
+    target = pathlib.Path(folder) / f"{source.stem}.nsk"
     done = run([TOOL, "convert", source, "-o", target, "--quiet", *options])
     if done.returncode != 0:
         raise SystemExit(f"cannot convert {source}: {done.stderr}")
     return target
 
 
+def guard_files(tree):
+    """A folder whose name below the tree's root is the same in every run, so that the compiler cache knows what lies there."""
+    folder = (pathlib.Path(TOOL).resolve().parent if tree.root == REPOSITORY else tree.root) / "guard_files"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def settings_flags(tree, model):
+    """What gives a program the settings that `nsk inspect` prints for a model."""
+    folder = guard_files(tree)
+    text = run([TOOL, "inspect", model, "--settings"]).stdout
+    name = re.search(r"struct (\w+)", text).group(1)
+    header = folder / f"{name}.hpp"
+    if not header.exists() or header.read_text() != text:
+        complete = folder / f"{name}.{os.getpid()}"
+        complete.write_text(text)
+        complete.replace(header)
+    return ["-include", header, f"-DNSK_SETTINGS={name}"]
+
+
+def planted_settings(tree, folder):
+    """A planted violation needs the operators of one model, not all."""
+    return [] if tree.root == REPOSITORY else settings_flags(tree, converted(folder, OWN))
+
+
 def probe(tree, folder, compiler):
     """Output of same_bits on a small model, as {what: value}; or a violation."""
     model = converted(folder, OWN)
-    printed, why = build_and_run(tree, folder, PROBE, compiler, ["-O0", "-DNSK_ISA_AVX2", "-DNSK_KEEP_USER_OPT"], pathlib.Path(compiler).name, arguments=[model])
+    flags = ["-O0", "-DNSK_ISA_AVX2", "-DNSK_KEEP_USER_OPT", *settings_flags(tree, model)]
+    printed, why = build_and_run(tree, folder, PROBE, compiler, flags, pathlib.Path(compiler).name, arguments=[model])
     if why:
         return None, f"{compiler}: {first_lines(why)}"
     return dict(line.split()[1:3] for line in printed.splitlines()), None
@@ -86,7 +112,7 @@ def two_isa(tree):
     compiler = compilers()[0]  # symbols have the source's names with every compiler
     with scratch_folder() as folder:
         # Unoptimised, so that every inline function is a symbol.
-        objects, why = two_isa_objects(tree, folder, compiler, ["-O0", "-DNSK_KEEP_USER_OPT"])
+        objects, why = two_isa_objects(tree, folder, compiler, ["-O0", "-DNSK_KEEP_USER_OPT", *planted_settings(tree, folder)])
         if why:
             return [why]
         shared = shared_symbols(objects)
@@ -109,7 +135,8 @@ def indirect_calls(tree):
     with scratch_folder() as folder:
         output = pathlib.Path(folder) / "engine.o"
         said = compile_file(compilers()[0], FOLDER / "two_isa.cpp", output, tree,
-                            ["-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-DNSK_ISA_AVX2", "-DNSK_GUARD_FUNCTION=run_avx2"])
+                            ["-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-DNSK_ISA_AVX2", "-DNSK_GUARD_FUNCTION=run_avx2",
+                             *planted_settings(tree, folder)])
         if said:
             return [first_lines(said)]
         function = ""
@@ -121,22 +148,13 @@ def indirect_calls(tree):
     return violations
 
 
-def settings_of(folder, model):
-    header = pathlib.Path(folder) / "settings.hpp"
-    text = run([TOOL, "inspect", model, "--settings"]).stdout
-    header.write_text(text)
-    return header, re.search(r"struct (\w+)", text).group(1)
-
-
 def size(tree):
     """A program with the face detector's printed settings, -Os, sections collected, stripped, dynamic libc: at most 140 KiB."""
     if not FACE[0].exists():
         print(f"note: {FACE[0]} is not on this machine; measured with the repository's own model")
     with scratch_folder() as folder:
         model = converted(folder, FACE if FACE[0].exists() else OWN)
-        header, name = settings_of(folder, model)
-        flags = ["-Os", "-DNDEBUG", "-fno-exceptions", "-fno-rtti", "-ffunction-sections", "-fdata-sections", "-include", "cstddef",
-                 f'-DNSK_SETTINGS_HEADER="{header}"', f"-DNSK_SETTINGS={name}"]
+        flags = ["-Os", "-DNDEBUG", "-fno-exceptions", "-fno-rtti", "-ffunction-sections", "-fdata-sections", *settings_flags(tree, model)]
         violations = []
 
         def attempt(compiler):

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The smallest program that runs one model: NSK_SETTINGS_HEADER holds the type that `nsk inspect --settings` printed,
-// NSK_SETTINGS names it.
+// The smallest program that runs one model: NSK_SETTINGS names the type that `nsk inspect --settings` printed, whose
+// header is included on the command line.
 #include <cstdio>
 #include <cstdlib>
 #include <netsuke/netsuke.hpp>
-#include NSK_SETTINGS_HEADER
 
 int main(int argc, char** argv) {
   constexpr std::size_t most = std::size_t{64} << 20;

@@ -40,7 +40,10 @@ std::vector<char> read(const char* path) {
   return bytes;
 }
 
-using session = nsk::session<nsk::all_settings>;
+#if !defined(NSK_SETTINGS)  // or what a header names that is included on the command line
+#define NSK_SETTINGS nsk::all_settings
+#endif
+using session = nsk::session<NSK_SETTINGS>;
 
 void fill_inputs(session& net) {
   std::mt19937 generator(7);
