@@ -5,11 +5,11 @@
 #include <netsuke/all_ops.hpp>
 
 /// Instantiates what session<settings> runs, on one thread or on lanes; storage `extern` says that another file does.
-#define EXAMPLE_ENGINE(storage, settings)                                                                      \
-  storage template void nsk::run_impl::run_lane<settings>(const nsk::plan::memory_map&, const nsk::step_view&, \
-                                                          std::byte*, nsk::run_impl::serial_tiles&);           \
-  storage template void nsk::run_impl::run_lane<settings>(const nsk::plan::memory_map&, const nsk::step_view&, \
-                                                          std::byte*, nsk::run_impl::lane_tiles&);
+#define EXAMPLE_ENGINE(storage, settings)                                                                              \
+  storage template void nsk::impl::run_lane<settings>(const nsk::impl::memory_map&, const nsk::step_view&, std::byte*, \
+                                                      nsk::impl::serial_tiles&);                                       \
+  storage template void nsk::impl::run_lane<settings>(const nsk::impl::memory_map&, const nsk::step_view&, std::byte*, \
+                                                      nsk::impl::lane_tiles&);
 
 #if !defined(EXAMPLE_ENGINE_HERE)
 EXAMPLE_ENGINE(extern, nsk::default_settings)
