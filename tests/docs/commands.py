@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Runs every command that the documentation shows.
 
-  commands.py [FILE.md ...]        README.md, docs/*.md and examples/README.md when none is given
+  commands.py [FILE.md ...]        README.md, CONTRIBUTING.md, docs/*.md and examples/README.md when none is given
 
 Blocks of ```sh are run with `bash -e`, those of one page in order in one scratch folder, in which what pages speak of exists: the tool and
 the examples on the path, model.onnx, model.nsk, model.tflite, quantised.tflite, examples/ and include/ of the checkout, arrays and pictures (see furnish). Programs of
@@ -141,7 +141,7 @@ def run_page(page):
 
 
 def main(arguments):
-    pages = [pathlib.Path(a) for a in arguments] or [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md")), REPOSITORY / "examples" / "README.md"]
+    pages = [pathlib.Path(a) for a in arguments] or [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").glob("*.md")), REPOSITORY / "examples" / "README.md"]
     failures, total = [], 0
     for page in pages:
         bad, count = run_page(page) if BLOCK.search(page.read_text()) else ([], 0)
