@@ -52,11 +52,11 @@ def image():
 
 
 def main():
-    drawn = image()
+    rendered = image()
     if sys.argv[1:] != ["--check"]:
-        IMAGE.write_text(drawn)
+        IMAGE.write_text(rendered)
         return 0
-    if not IMAGE.exists() or IMAGE.read_text() != drawn:
+    if not IMAGE.exists() or IMAGE.read_text() != rendered:
         print(f"{IMAGE.relative_to(ROOT)} is not what {PAGE.relative_to(ROOT)} says: run tools/draw_speed.py", file=sys.stderr)
         return 1
     return 0

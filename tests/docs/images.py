@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-DRAWN = {  # script: (table that it reads, text in it, text that changes the image)
+RENDERED = {  # script: (table that it reads, text in it, text that changes the image)
     "tools/draw_architecture.py": ("tests/guards/structure_guards.py", '"image": ["run"]', '"image": ["simd"]'),
     "tools/draw_speed.py": ("docs/performance.md", "| MNIST | 0.036 | 0.040 | 1.09 |", "| MNIST | 0.036 | 0.040 | 1.90 |"),
 }
@@ -21,7 +21,7 @@ def stale(root, script):
 
 
 def images():
-    for script, (table, old, new) in DRAWN.items():
+    for script, (table, old, new) in RENDERED.items():
         if stale(ROOT, script):
             yield f"an image is older than {table}: run {script}"
         with tempfile.TemporaryDirectory(prefix="nsk_images_") as folder:

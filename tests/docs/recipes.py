@@ -180,6 +180,10 @@ def check_rule(tool, folder, generator):
 
 
 def main():
+    for program in ("git", "flatc"):
+        if not shutil.which(program):
+            print(f"SKIPPED: there is no {program}, with which the recipes are followed")
+            return 0
     with tempfile.TemporaryDirectory(prefix="nsk_recipes_") as folder:
         folder = pathlib.Path(folder).resolve()
         copied(folder)
