@@ -4,7 +4,7 @@ import pathlib
 import re
 import shutil
 
-from common import REPOSITORY, STRICT, Skipped, compilers, is_clang, library_flags, parallel, run, scratch_folder, without_comments
+from common import REPOSITORY, STRICT, Skipped, compilers, is_clang, library_flags, run, scratch_folder, without_comments
 
 SWITCH = re.compile(r"\bswitch\s*\([^{}]*\)\s*\{")
 OVER_OP = re.compile(r"\bcase\s+(nsk\s*::\s*)?(op|format\s*::\s*Operator)\s*::|\bNSK_OP_LIST\s*\(")
@@ -59,21 +59,26 @@ PARAMETERS = """struct seeded_params {
 
 /// The struct of an operator's parameters.
 """
-ENGINE_FILE = "#pragma once\n#include <netsuke/ops/op_traits.hpp>\nNSK_BEGIN\ntemplate <>\nstruct op_traits<op::seeded> {\n%s};\nNSK_END\n"
-TOOL_FILE = '#pragma once\n#include "ops/op_room.hpp"\nnamespace nsk::tool {\ntemplate <>\nstruct op_room<op::seeded> {};\n}\n'
-NAMED_TYPES = "  using params = seeded_params;\n  struct args {};\n"  # without them most questions cannot be asked
-ONE_DUTY = "  static impl::whole_axes whole(const params&, int);\n"  # asked in one expression with accepts_tiles
+# Files of the operator, with as many of its duties as are known.
+ENGINE_FILE = "#pragma once\n#include <netsuke/ops/op_traits.hpp>\nNSK_BEGIN\n{any}template <>\nstruct op_traits<op::seeded> {{\n{duties}}};\nNSK_END\n"
+TOOL_FILE = '#pragma once\n#include "ops/op_room.hpp"\nnamespace nsk::tool {{\n{any}template <>\nstruct op_room<op::seeded> {{\n{duties}}};\n}}\n'
+ANY = "struct seeded_any {\n  template <class T>\n  operator T() const;\n};\n"
 WHOLE_ENGINE = "#include <netsuke/all_ops.hpp>\ntemplate class nsk::session<nsk::all_settings>;\n"
 
 
 def duties(header):
-    """The names that a header's first comment lists, one duty per line."""
-    comment = header.read_text().split("#include")[0]
-    names = []
-    for item in re.findall(r"^/// - ((?:`[^`]*`(?:, )?)+)", comment, re.MULTILINE):
+    """The duties that a header's first comment lists, one per line: name, and a definition that satisfies the compiler."""
+    found = {}
+    for item in re.findall(r"^/// - ((?:`[^`]*`(?:, )?)+)", header.read_text().split("#include")[0], re.MULTILINE):
         for code in re.findall(r"`([^`]*)`", item):
-            names.append(re.search(r"(\w+)(?:<\w+>)?(?:\(|$)", code).group(1))
-    return names
+            name = re.search(r"(\w+)(?:<\w+>)?(?:\(|$)", code).group(1)
+            if "(" in code:
+                found[name] = f"  template <class... T, class... A>\n  static seeded_any {name}(A&&...);\n"
+            elif " " in code:
+                found[name] = f"  static constexpr {code} = {{}};\n"
+            else:
+                found[name] = f"  using {name} = seeded_params;\n"
+    return found
 
 
 class planted:
@@ -111,6 +116,16 @@ def missing(said):
     return set(re.findall(r"no (?:member|type|template) named '(\w+)'", said))
 
 
+def asked(copy, name, text, source, wanted):
+    """The duties that the compiler asks for, until it has all: of one expression it names the first that is missing."""
+    found, new = set(), True
+    while new:
+        write(copy, name, text.format(any=ANY, duties="".join(wanted[d] for d in wanted if d in found)))
+        new = missing(copy.said(source)) & set(wanted) - found
+        found |= new
+    return found
+
+
 def missing_files(said):
     return set(re.findall(r"'([\w/.]+)' file not found", said))
 
@@ -125,23 +140,21 @@ def engine_duties(tree, copy):
     add_parameters(copy)
     whole = write(copy, "seeded.cpp", WHOLE_ENGINE)
     violations += expect("include/netsuke/ops/", ["netsuke/ops/seeded.hpp"], missing_files(copy.said(whole)))
-    wanted, found = duties(REPOSITORY / "include/netsuke/ops/op_traits.hpp"), set()
-    for known in ("", NAMED_TYPES, NAMED_TYPES + ONE_DUTY):
-        write(copy, "include/netsuke/ops/seeded.hpp", ENGINE_FILE % known)
-        found |= missing(copy.said(whole))
+    wanted = duties(REPOSITORY / "include/netsuke/ops/op_traits.hpp")
+    found = asked(copy, "include/netsuke/ops/seeded.hpp", ENGINE_FILE, whole, wanted)
     print(f"  the engine asks a new operator for: {', '.join(name for name in wanted if name in found)}")
     return violations + expect("include/netsuke/ops/op_traits.hpp", wanted, found)
 
 
 def tool_duties(tree, copy):
     add_parameters(copy)
-    write(copy, "include/netsuke/ops/seeded.hpp", ENGINE_FILE % NAMED_TYPES)
+    engine = duties(REPOSITORY / "include/netsuke/ops/op_traits.hpp")
+    write(copy, "include/netsuke/ops/seeded.hpp", ENGINE_FILE.format(any=ANY, duties="".join(engine.values())))
     violations = expect("tools/nsk/ops/", ["ops/seeded.hpp"], missing_files(copy.said("tools/nsk/ops/every_op.cpp")))
-    write(copy, "tools/nsk/ops/seeded.hpp", TOOL_FILE)
-    lowered, written = parallel(copy.said, ["tools/nsk/ops/every_op.cpp", "tools/nsk/write/params.cpp"])
     wanted = duties(REPOSITORY / "tools/nsk/ops/op_room.hpp")
-    found = {name for name in missing(lowered) if name in wanted}
-    print(f"  the converter asks a new operator for: {', '.join(sorted(found))}" + (", write" if "seeded_params" in written else ""))
+    found = asked(copy, "tools/nsk/ops/seeded.hpp", TOOL_FILE, "tools/nsk/ops/every_op.cpp", wanted)
+    written = copy.said("tools/nsk/write/params.cpp")
+    print(f"  the converter asks a new operator for: {', '.join(name for name in wanted if name in found)}" + (", write" if "seeded_params" in written else ""))
     violations += expect("tools/nsk/ops/op_room.hpp", wanted, found)
     return violations + expect("tools/nsk/write/params.cpp", ["seeded_params"], written)
 
