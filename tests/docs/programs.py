@@ -9,13 +9,14 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("models", "guards")]
+from common import Tree, compile_file, link  # noqa: E402
+from engine_guards import steady_file  # noqa: E402
 from examples import lstm  # noqa: E402
 from models import REPOSITORY, must  # noqa: E402
 
 # Unoptimised clang takes a third of the time of g++.
 COMPILER = next(c for c in (os.environ.get("NSK_CLANGXX", "clang++"), os.environ.get("NSK_GXX", "g++")) if shutil.which(c))
-FLATBUFFERS = os.environ.get("NSK_FLATBUFFERS_INCLUDE_DIR", "/usr/include")
 
 
 def program_of(page):
@@ -26,10 +27,9 @@ def program_of(page):
 def compiled(folder, source, asserts):
     program = folder / f"program_{asserts.strip('-')}"
     flags = ["-std=c++17", "-O0", "-DNSK_ISA_SCALAR", "-DNSK_KEEP_USER_OPT", "-Wall", "-Wextra", "-Werror", asserts]
-    command = [COMPILER, *flags, f"-I{REPOSITORY / 'include'}", "-idirafter", FLATBUFFERS, source, "-o", program]
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(map(str, command))}\n{done.stderr[:2000]}")
+    said = compile_file(COMPILER, source, f"{program}.o", Tree(REPOSITORY), flags) or link(COMPILER, [f"{program}.o"], program)
+    if said:
+        raise SystemExit(f"{COMPILER} {' '.join(flags)} {source}\n{said[:2000]}")
     return program
 
 
@@ -37,8 +37,8 @@ def main():
     wrong = []
     with tempfile.TemporaryDirectory(prefix="nsk_programs_") as folder:
         folder = pathlib.Path(folder)
-        source, model = folder / "program.cpp", folder / "model.nsk"
-        source.write_text(program_of("docs/quick_start.md"))
+        model = folder / "model.nsk"
+        source = steady_file(Tree(REPOSITORY), "quick_start.cpp", program_of("docs/quick_start.md"))
         lstm(folder / "lstm.onnx")
         must("convert", folder / "lstm.onnx", "-o", folder / "lstm.nsk", "--quiet")
         good = (folder / "lstm.nsk").read_bytes()

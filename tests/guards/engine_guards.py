@@ -35,17 +35,30 @@ def guard_files(tree):
     return folder
 
 
+def steady_file(tree, name, text):
+    """A file of guard_files. Several tests may write the same one."""
+    path = guard_files(tree) / name
+    if not path.exists() or path.read_text() != text:
+        complete = path.with_name(f"{name}.{os.getpid()}")
+        complete.write_text(text)
+        complete.replace(path)
+    return path
+
+
 def settings_flags(tree, model):
     """What gives a program the settings that `nsk inspect` prints for a model."""
-    folder = guard_files(tree)
     text = run([TOOL, "inspect", model, "--settings"]).stdout
     name = re.search(r"struct (\w+)", text).group(1)
-    header = folder / f"{name}.hpp"
-    if not header.exists() or header.read_text() != text:
-        complete = folder / f"{name}.{os.getpid()}"
-        complete.write_text(text)
-        complete.replace(header)
-    return ["-include", header, f"-DNSK_SETTINGS={name}"]
+    return ["-include", steady_file(tree, f"{name}.hpp", text), f"-DNSK_SETTINGS={name}"]
+
+
+def joint_settings_flags(tree, models):
+    """The same with what several models need together."""
+    texts = [run([TOOL, "inspect", model, "--settings"]).stdout for model in models]
+    lists = [f"  using {kind} = nsk::{name}_list<{', '.join(sorted(set(re.findall(rf'nsk::{name}::[a-z0-9_]+', ' '.join(texts)))))}>;\n"
+             for kind, name in (("ops", "op"), ("functions", "function"))]
+    text = "#pragma once\n#include <netsuke/netsuke.hpp>\nstruct joint_settings : nsk::default_settings {\n" + "".join(lists) + "};\n"
+    return ["-include", steady_file(tree, "joint_settings.hpp", text), "-DNSK_SETTINGS=joint_settings"]
 
 
 def planted_settings(tree, folder):

@@ -22,6 +22,7 @@ from models import MODELS, REPOSITORY, convert_options, file_name, must, nsk, on
 sys.path.insert(0, str(REPOSITORY / "tests" / "guards"))
 from common import (Tree, aarch64_compilers, compile_file, compilers, has_avx512, link, note, on_aarch64, parallel, run_program,  # noqa: E402
                     runs_aarch64)
+from engine_guards import joint_settings_flags  # noqa: E402
 
 SMALL = ["mnist", "policy_mlp", "upscaler_x2"]
 BATCHED = ["mobilenet_v3_small"]  # whose batches are compared in every run: means of large pictures are taken in two steps
@@ -32,15 +33,15 @@ MOST_MACS_QUICK = 1e7
 # What same_bits prints besides hashes, and what it must be.
 WANTED = {"heap": "0", "environment": "kept", "arena": "exact"}
 MOST_STACK = 32 * 1024
+VECTORS = "NSK_ISA_NEON" if on_aarch64() else "NSK_ISA_AVX2"
 
 
 def builds(quick):
     """(compiler, optimisation level, instruction set) of every program; quick: each compiler, level and set in half of the pairings."""
-    vectors = "NSK_ISA_NEON" if on_aarch64() else "NSK_ISA_AVX2"
-    jobs = [(c, level, isa) for c in compilers() for level in ("-O0", "-O2") for isa in (vectors, "NSK_ISA_SCALAR")]
+    jobs = [(c, level, isa) for c in compilers() for level in ("-O0", "-O2") for isa in (VECTORS, "NSK_ISA_SCALAR")]
     if quick:
         first = compilers()[0]
-        jobs = [(c, level, isa) for c, level, isa in jobs if ((level == "-O2") == (isa == vectors)) == (c == first)]
+        jobs = [(c, level, isa) for c, level, isa in jobs if ((level == "-O2") == (isa == VECTORS)) == (c == first)]
     if on_aarch64():
         return jobs
     if has_avx512():
@@ -50,10 +51,10 @@ def builds(quick):
     return jobs + [(c, "-O2", "NSK_ISA_NEON") for c in aarch64_compilers()[:1] if runs_aarch64()]
 
 
-def build(folder, job):
+def build(folder, job, settings):
     compiler, level, isa = job
     base = pathlib.Path(folder) / f"same_bits.{compiler}{level}.{isa}"
-    flags = ["-std=c++17", level, f"-D{isa}"]
+    flags = ["-std=c++17", level, f"-D{isa}", *settings]
     said = compile_file(compiler, REPOSITORY / "tests" / "models" / "same_bits.cpp", f"{base}.o", Tree(REPOSITORY), flags)
     said = said or link(compiler, [f"{base}.o"], base)
     if said:
@@ -146,13 +147,15 @@ def main():
     jobs = builds(not options.all)
     with tempfile.TemporaryDirectory(prefix="nsk_same_bits_") as folder:
         folder = pathlib.Path(folder)
-        programs = dict(zip(jobs, parallel(lambda job: build(folder, job), jobs)))
         sources = {name: path_of(name) for name in (options.models or (MODELS if options.all else SMALL))}
         sources = {name: source for name, source in sources.items() if source}
         models = {}
         for name, source in sources.items():
             models[name] = folder / f"{name}.nsk"
             must("convert", source, "-o", models[name], *convert_options(onnx_session(source), name))
+        # In quick runs the builds for this platform's vectors have every operator, the others what the models need.
+        settings = [] if options.all else joint_settings_flags(Tree(REPOSITORY), models.values())
+        programs = dict(zip(jobs, parallel(lambda job: build(folder, job, [] if job[2] == VECTORS else settings), jobs)))
         wrong = compare_builds(programs, models, not options.all)
         for name in [] if options.all or options.models else BATCHED:
             sources[name] = path_of(name)

@@ -13,8 +13,11 @@ from onnx import TensorProto, helper
 
 from models import REPOSITORY, must, nsk
 
+sys.path.insert(0, str(REPOSITORY / "tests" / "guards"))
+from common import Tree, compile_file  # noqa: E402
+from engine_guards import steady_file  # noqa: E402
+
 COMPILER = os.environ.get("NSK_GXX", "g++")
-FLATBUFFERS = os.environ.get("NSK_FLATBUFFERS_INCLUDE_DIR", "/usr/include")
 # What each file becomes: a type's name must be an identifier that nobody reserves.
 NAMES = {"face": "face_settings", "voice v2.1": "voice_v2_1_settings", "3d-ball": "model_3d_ball_settings", "_Hidden__": "Hidden_settings",
          "größe": "gr_e_settings", "my_settings": "my_settings"}
@@ -76,14 +79,12 @@ def names(folder):
 
 
 def compiled(folder, name, text):
-    source, output = folder / f"{name}.cpp", folder / f"{name}.o"
-    source.write_text(text)
+    source, output = steady_file(Tree(REPOSITORY), f"settings_{name}.cpp", text), folder / f"{name}.o"
     # Unoptimised, so that nothing is inlined and the linker has to choose.
-    command = [COMPILER, "-std=c++17", "-O0", "-DNSK_ISA_SCALAR", "-DNSK_KEEP_USER_OPT", "-Wall", "-Wextra", "-Werror", f"-I{REPOSITORY / 'include'}",
-               "-idirafter", FLATBUFFERS, "-c", source, "-o", output]
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(map(str, command))}\n{done.stderr[:2000]}")
+    said = compile_file(COMPILER, source, output, Tree(REPOSITORY),
+                        ["-std=c++17", "-O0", "-DNSK_ISA_SCALAR", "-DNSK_KEEP_USER_OPT", "-Wall", "-Wextra", "-Werror"])
+    if said:
+        raise SystemExit(f"{COMPILER} {source}\n{said[:2000]}")
     return output
 
 
@@ -99,8 +100,7 @@ def both_in_one_program(folder):
     objects = []
     for number, model in enumerate(models):
         text, name = printed(model)
-        header = folder / f"{model.stem}.hpp"
-        header.write_text(text)
+        header = steady_file(Tree(REPOSITORY), f"settings_{model.stem}.hpp", text)
         objects.append(compiled(folder, f"part{number}", f'#include "{header.name}"\n' + PROGRAM.format(header=header.name, number=number, type=name)))
     objects.append(compiled(folder, "main", MAIN))
     return [said for order in ((0, 1, 2), (1, 0, 2)) if (said := linked(folder, objects, models, order))]
