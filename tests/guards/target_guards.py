@@ -203,7 +203,7 @@ def flatbuffers(tree):
     with scratch_folder() as folder:
         folder = pathlib.Path(folder)
         source, old = folder / "program.cpp", folder / "old" / "flatbuffers"
-        source.write_text(f'#include "{tree}/tools/nsk/write/generated/netsuke_builders.hpp"\n' + SESSION)
+        source.write_text(SESSION + f'\n#include "{REPOSITORY}/tools/nsk/write/generated/netsuke_builders.hpp"\n')  # in this order: the refusal comes first
         old.mkdir(parents=True)
         (old / "base.h").write_text("".join(f"#define FLATBUFFERS_VERSION_{part} {n}\n" for part, n in zip(VERSION_PARTS, (2, 0, 7))))
         for number, headers in enumerate((FLATBUFFERS, NEWEST_FLATBUFFERS, old)):
