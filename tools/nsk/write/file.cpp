@@ -51,7 +51,8 @@ fb::Offset<format::Tensor> write_tensor(builder& b, const plan& p, const plan_te
   const auto buffer = static_cast<std::uint32_t>(p.storages[static_cast<std::size_t>(t.storage)].buffer);
   return format::CreateTensor(b, name, static_cast<format::DataType>(t.type), shape, strides, buffer,
                               static_cast<std::uint64_t>(t.offset) * static_cast<std::uint64_t>(size_of(t.type)), &halo,
-                              0.0f, static_cast<format::Packing>(t.arrangement), 0, static_cast<std::uint32_t>(t.batch));
+                              0.0f, static_cast<format::Packing>(t.arrangement), 0,
+                              static_cast<std::uint32_t>(t.batch));
 }
 
 fb::Offset<format::Port> write_port(builder& b, const plan_port& port) {
