@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""netsuke against other engines: same models, same core, one thread, measured in turns, answers compared.
+"""netsuke against other engines: same models, same core, one thread, measured alternately, answers compared.
 
   bench/compare_peers.py [MODEL ...] [--peers onnxruntime litert openvino tract] [--isa NAME ...] [--rounds 5] [--seconds 0.6] [--core N]
                          [--json FILE]
@@ -84,9 +84,9 @@ def row_of(name, ours, theirs, errors):
     row = {"model": name, "isa": ours[0]["isa"], "median_ms": statistics.median(r["median_ms"] for r in ours), "best_ms": best,
            "percent_of_peak": 2e-4 * ours[0]["macs"] / best / max(r["peak_gflops"] for r in ours), "peers": {}}
     for peer, rounds in theirs.items():
-        medians, least = [statistics.median(times) for times in rounds], min(min(times) for times in rounds)
-        row["peers"][peer] = {"median_ms": statistics.median(medians), "best_ms": least, "relative_error": errors[peer],
-                              "ratio": statistics.median(t / o["median_ms"] for t, o in zip(medians, ours)), "best_ratio": least / best}
+        medians, minimum = [statistics.median(times) for times in rounds], min(min(times) for times in rounds)
+        row["peers"][peer] = {"median_ms": statistics.median(medians), "best_ms": minimum, "relative_error": errors[peer],
+                              "ratio": statistics.median(t / o["median_ms"] for t, o in zip(medians, ours)), "best_ratio": minimum / best}
     return row
 
 

@@ -5,7 +5,7 @@
   bench/compile_times.py [MODEL.nsk] [--rounds 3] [--compilers g++ clang++]
 
 Compiles at -O2 the umbrella alone, a session of every operator, and with MODEL one of the settings that `nsk inspect --settings` prints for
-it. Processor time (user and system) of the best of the rounds, and the most memory. Needs the nsk binary (NSK_TOOL, default build/nsk).
+it. Processor time (user and system) of the best of the rounds, and the largest memory. Needs the nsk binary (NSK_TOOL, default build/nsk).
 """
 import argparse
 import os

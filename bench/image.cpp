@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Times pictures on their way into tensors and back, one thread, each beside the plain loop that one would write by
-// hand, in turns in one run; prints the medians. Every answer is compared with that loop: exit code 1 when it differs.
+// Times images on their way into tensors and back, one thread, each beside the plain loop that one would write by
+// hand, alternately in one run; prints the medians. Every answer is compared with that loop: exit code 1 when it
+// differs.
 //   image [rounds]
 #include <algorithm>
 #include <chrono>
@@ -15,12 +16,12 @@ namespace {
 
 struct conversion {
   const char* name;
-  int width, height;  ///< of the picture
+  int width, height;  ///< of the image
   nsk::pixel_format format;
   int tensor_width, tensor_height;
   nsk::image_fit fit;
   float angle;
-  bool back;  ///< the tensor becomes a picture
+  bool back;  ///< the tensor becomes an image
 };
 constexpr auto rgba = nsk::pixel_format::rgba8, rgb = nsk::pixel_format::rgb8, grey = nsk::pixel_format::grey8;
 constexpr auto letterbox = nsk::image_fit::letterbox, stretch = nsk::image_fit::stretch;
@@ -74,7 +75,7 @@ void by_hand(const std::vector<float>& from, const nsk::writable_image& p) {
     }
 }
 
-/// Medians of two functions' times in milliseconds, called in turns.
+/// Medians of two functions' times in milliseconds, called alternately.
 template <class F, class G>
 std::pair<double, double> times_of(int rounds, F f, G g) {
   std::vector<double> a, b;

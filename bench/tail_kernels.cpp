@@ -301,17 +301,17 @@ void pools(bench& run) {
     run(
         l.name, out, in.bytes() + out.bytes(), [&] { nsk::kernels::pool_2d(a, whole(out.view()), nullptr); },
         [&](int n, int y, int x, int c) {
-          double most = -1e30, sum = 0;
+          double maximum = -1e30, sum = 0;
           int taps = 0;
           for (int i = 0; i < l.kernel; ++i)
             for (int j = 0; j < l.kernel; ++j) {
               const int r = y * l.stride - l.pad + i, k = x * l.stride - l.pad + j;
               if (r < 0 || k < 0 || r >= l.size || k >= l.size) continue;
-              most = std::max(most, static_cast<double>(in.at(n, r, k, c)));
+              maximum = std::max(maximum, static_cast<double>(in.at(n, r, k, c)));
               sum += static_cast<double>(in.at(n, r, k, c));
               ++taps;
             }
-          return l.kind == nsk::pool_kind::max ? most : sum / taps;
+          return l.kind == nsk::pool_kind::max ? maximum : sum / taps;
         });
   }
 }

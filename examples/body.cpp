@@ -11,7 +11,7 @@ using namespace example;
 
 constexpr std::size_t k_joints = 33;  ///< of a body
 constexpr std::size_t k_points = 39;  ///< of the network: the others are for itself
-constexpr std::size_t k_numbers = 5;  ///< of a point: x, y, z, and how sure it is seen, and in the picture
+constexpr std::size_t k_numbers = 5;  ///< of a point: x, y, z, and how sure it is seen, and in the image
 constexpr int k_heat = 64;            ///< side of the maps of where a point may be
 
 /// Nose 0, eyes 1 to 6, ears 7 and 8, mouth 9 and 10; from here on left is odd and right even: shoulders 11, elbows 13,
@@ -60,7 +60,7 @@ static pose pose_of(const vision_network& net) {
   return p;
 }
 
-static void draw_pose(picture& to, const pose& p) {
+static void draw_pose(image& to, const pose& p) {
   const box around = box_around(p.joints);
   const double thick = std::max(1.5, std::max(around.right - around.left, around.bottom - around.top) / 170.0);
   const auto in_sight = [&](std::size_t i) { return p.in_sight[i]; };
@@ -73,8 +73,8 @@ static void draw_pose(picture& to, const pose& p) {
 }
 
 /// Darkens the photo where the mask says that there is no body.
-static picture darkened(const picture& photo, const mask& body) {
-  picture out = photo;
+static image darkened(const image& photo, const mask& body) {
+  image out = photo;
   for (int y = 0; y < out.height; ++y)
     for (int x = 0; x < out.width; ++x) blend(out, x, y, {12, 16, 40}, 0.65 * (1 - static_cast<double>(body.at(x, y))));
   return out;
@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
          " is not MediaPipe's pose landmark model: it should give 39 points, a score, a mask, heat maps "
          "and 39 points in metres");
 
-  const pyramid photo(load_picture(given.words()[2]));
+  const pyramid photo(load_image(given.words()[2]));
   landmark_table table(given.value("--points", ""));
   const std::string out = given.value("-o", "body.png");
   const std::vector<detection> found = finder.find(photo);
@@ -109,11 +109,11 @@ int main(int argc, char** argv) {
   table.add(0, 0, joints);
 
   const mask body = net.mask_of(2, sigmoid);
-  picture drawn = darkened(photo.photo(), body);
-  draw_pose(drawn, person);
-  save_png(out, drawn);
+  image rendered = darkened(photo.photo(), body);
+  draw_pose(rendered, person);
+  save_png(out, rendered);
   if (const std::string path = given.value("--mask", ""); !path.empty())
-    save_png(path, drawn_mask(body, photo.photo()));
+    save_png(path, rendered_mask(body, photo.photo()));
   std::printf(
       "body %.3f (detector %.3f), %d of %zu joints in sight: nose at (%.1f, %.1f), wrists at (%.1f, %.1f) and "
       "(%.1f, %.1f); %s\n",

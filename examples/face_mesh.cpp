@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
   landmark_table table(given.value("--points", ""));
   std::vector<face> faces;
   for (std::size_t i = 0; i < frames.size(); ++i) {
-    const pyramid frame(load_picture(frames[i]));
+    const pyramid frame(load_image(frames[i]));
     const bool detected = faces.size() < wanted;
     if (detected) detect(finder, frame, wanted, faces);
     for (face& f : faces) look(net, frame, f);
@@ -91,17 +91,17 @@ int main(int argc, char** argv) {
 
     std::printf("frame %zu: detector %s, %zu %s", i + 1, detected ? "ran" : "rested", faces.size(),
                 faces.size() == 1 ? "face" : "faces");
-    picture drawn = frame.photo();
+    image rendered = frame.photo();
     for (std::size_t k = 0; k < faces.size(); ++k) {
       face& f = faces[k];
-      std::printf("%s %.3f at (%.1f, %.1f), turned %.1f degrees", k == 0 ? ":" : ";", f.score, f.region.centre_x,
+      std::printf("%s %.3f at (%.1f, %.1f), rotated %.1f degrees", k == 0 ? ":" : ";", f.score, f.region.centre_x,
                   f.region.centre_y, f.region.angle * 57.29578F);
-      draw_face(drawn, f.points);
+      draw_face(rendered, f.points);
       table.add(i, k, f.points);
       f.region = region_of(f.points);
     }
     const std::string out = numbered(given.value("-o", "mesh.png"), i + 1, frames.size());
-    save_png(out, drawn);
+    save_png(out, rendered);
     std::printf("; %s\n", out.c_str());
   }
 }

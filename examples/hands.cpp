@@ -23,7 +23,7 @@ static nsk::image_region region_of(const detection& palm) {
   return region_around(palm.around, upright(palm.keypoints[0], palm.keypoints[2]), 2.6F, -0.5F);
 }
 
-static void draw_hand(picture& p, const std::vector<landmark>& joints) {
+static void draw_hand(image& p, const std::vector<landmark>& joints) {
   const box around = box_around(joints);
   const double unit = std::max(around.right - around.left, around.bottom - around.top),
                thick = std::max(1.5, unit / 70);
@@ -49,29 +49,29 @@ int main(int argc, char** argv) {
          " is not MediaPipe's hand landmark model: it should give 21 points, a score, which hand it is, "
          "and 21 points in metres");
 
-  const pyramid photo(load_picture(given.words()[2]));
+  const pyramid photo(load_image(given.words()[2]));
   landmark_table table(given.value("--points", ""));
-  picture drawn = photo.photo();
+  image rendered = photo.photo();
   std::size_t found = 0;
   for (const detection& palm : finder.find(photo)) {
     if (found == wanted) break;
     net.run(photo, region_of(palm));
     const float score = net.output(1)[0], mirrored_left = net.output(2)[0];
     if (score < 0.5F) continue;
-    // The network was trained on mirrored pictures, as a front camera shows them: in others left and right change
+    // The network was trained on mirrored images, as a front camera shows them: in others left and right change
     // places.
     const char* side = mirrored_left > 0.5F ? "right" : "left";
     std::vector<landmark> joints = net.points(0, k_joints, 3);
     for (landmark& joint : joints) joint.z /= 0.4F;  // the network's depths are flat (normalize_z)
     std::printf("%s hand %.3f (palm %.3f): wrist at (%.1f, %.1f), tip of the index finger at (%.1f, %.1f)\n", side,
                 score, palm.score, joints[0].x, joints[0].y, joints[8].x, joints[8].y);
-    draw_hand(drawn, joints);
+    draw_hand(rendered, joints);
     const int dot = std::max(1, photo.photo().width / 300);
-    draw_text(drawn, static_cast<int>(joints[0].x), static_cast<int>(joints[0].y) + 4 * dot, side, dot,
+    draw_text(rendered, static_cast<int>(joints[0].x), static_cast<int>(joints[0].y) + 4 * dot, side, dot,
               {255, 255, 255});
     table.add(0, found++, joints);
   }
   const std::string out = given.value("-o", "hands.png");
-  save_png(out, drawn);
+  save_png(out, rendered);
   std::printf("%zu %s; %s\n", found, found == 1 ? "hand" : "hands", out.c_str());
 }

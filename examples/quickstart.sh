@@ -38,4 +38,4 @@ fi
 
 say "enlarge it"
 "$build/examples/upscale" out/upscaler_x2.nsk out/frame.ppm --truth out/frame_full.ppm -o out/upscale.png
-echo "the picture is $PWD/out/upscale.png"
+echo "the image is $PWD/out/upscale.png"

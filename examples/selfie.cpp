@@ -7,9 +7,9 @@
 
 using namespace example;
 
-/// A background of the photo's size: the middle of a picture, or an evening sky.
-static picture make_background(const std::string& path, int width, int height) {
-  picture out(width, height);
+/// A background of the photo's size: the middle of an image, or an evening sky.
+static image make_background(const std::string& path, int width, int height) {
+  image out(width, height);
   if (path.empty()) {
     for (int y = 0; y < height; ++y)
       for (int x = 0; x < width; ++x) {
@@ -18,7 +18,7 @@ static picture make_background(const std::string& path, int width, int height) {
       }
     return out;
   }
-  const pyramid source(load_picture(path));
+  const pyramid source(load_image(path));
   std::vector<float> levels(out.rgb.size());
   nsk::image_settings how;
   how.fit = nsk::image_fit::crop;
@@ -33,12 +33,12 @@ int main(int argc, char** argv) {
   vision_network net(given.words()[0]);
   if (!net.gives({static_cast<std::size_t>(net.height()) * static_cast<std::size_t>(net.width())}))
     fail(given.words()[0] + " is not MediaPipe's selfie segmentation: it should give one number per pixel");
-  const pyramid photo(load_picture(given.words()[1]));
+  const pyramid photo(load_image(given.words()[1]));
   const int width = photo.photo().width, height = photo.photo().height;
 
   net.run(photo, nsk::image_region{});  // the whole photo, stretched
   const mask person = net.mask_of(0, [](float x) { return x; });
-  picture out = make_background(given.words().size() > 2 ? given.words()[2] : "", width, height);
+  image out = make_background(given.words().size() > 2 ? given.words()[2] : "", width, height);
   double share = 0;
   for (int y = 0; y < height; ++y)
     for (int x = 0; x < width; ++x) {
@@ -49,6 +49,6 @@ int main(int argc, char** argv) {
     }
   save_png(given.value("-o", "selfie.png"), out);
   if (const std::string path = given.value("--mask", ""); !path.empty())
-    save_png(path, drawn_mask(person, photo.photo()));
+    save_png(path, rendered_mask(person, photo.photo()));
   std::printf("the person covers %.1f %% of the photo; %s\n", 100 * share, given.value("-o", "selfie.png").c_str());
 }

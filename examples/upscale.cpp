@@ -4,7 +4,7 @@
 // The model's input must have the frame's size: nsk convert upscaler_x2.onnx -o m.nsk --input frame=1x3xHEIGHTxWIDTH
 #include <chrono>
 #include <netsuke/netsuke.hpp>
-#include "support/picture.hpp"
+#include "support/image.hpp"
 
 using namespace example;
 
@@ -40,15 +40,15 @@ static options read_options(int argc, char** argv) {
 }
 
 /// Runs the network on a frame; the best of three runs' time goes to `milliseconds`.
-static picture enlarge(const nsk::model& model, const picture& frame, double& milliseconds) {
+static image enlarge(const nsk::model& model, const image& frame, double& milliseconds) {
   if (model.input_count() != 1 || model.output_count() != 1)
-    fail("upscale: the model is not one RGB picture in, one RGB picture out");
+    fail("upscale: the model is not one RGB image in, one RGB image out");
   const nsk::port_view in = model.input(0);
   const nsk::port_view out = model.output(0);
-  const auto is_picture = [](const nsk::port_view& p) {
+  const auto is_image = [](const nsk::port_view& p) {
     return p.shape().size() == 4 && p.shape()[0] == 1 && p.shape()[3] == 3 && p.type() == nsk::dtype::float32;
   };
-  if (!is_picture(in) || !is_picture(out)) fail("upscale: the model is not one RGB picture in, one RGB picture out");
+  if (!is_image(in) || !is_image(out)) fail("upscale: the model is not one RGB image in, one RGB image out");
   if (in.shape()[1] != frame.height || in.shape()[2] != frame.width) {
     const auto size = [](auto w, auto h) { return std::to_string(w) + " x " + std::to_string(h); };
     fail("upscale: the frame is " + size(frame.width, frame.height) + " but the model takes " +
@@ -67,14 +67,14 @@ static picture enlarge(const nsk::model& model, const picture& frame, double& mi
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     milliseconds = std::min(milliseconds, took.count());
   }
-  picture result(out.shape()[2], out.shape()[1]);
+  image result(out.shape()[2], out.shape()[1]);
   nsk::tensor_to_image(net.output<float>(0), {}, target_of(result));
   return result;
 }
 
-/// The window of w x h pixels, in steps of 8, in which the two pictures differ most.
-static void find_difference(const picture& a, const picture& b, int w, int h, int& left, int& top) {
-  std::int64_t most = -1;
+/// The window of w x h pixels, in steps of 8, in which the two images differ most.
+static void find_difference(const image& a, const image& b, int w, int h, int& left, int& top) {
+  std::int64_t maximum = -1;
   for (int y = 0; y + h <= a.height; y += 8) {
     for (int x = 0; x + w <= a.width; x += 8) {
       std::int64_t sum = 0;
@@ -84,8 +84,8 @@ static void find_difference(const picture& a, const picture& b, int w, int h, in
           sum += d * d;
         }
       }
-      if (sum > most) {
-        most = sum;
+      if (sum > maximum) {
+        maximum = sum;
         left = x;
         top = y;
       }
@@ -93,8 +93,8 @@ static void find_difference(const picture& a, const picture& b, int w, int h, in
   }
 }
 
-/// Three columns: the whole picture, below it four times enlarged the part where the last two columns differ most.
-static picture side_by_side(const picture (&columns)[3], const std::string (&captions)[3]) {
+/// Three columns: the whole image, below it four times enlarged the part where the last two columns differ most.
+static image side_by_side(const image (&columns)[3], const std::string (&captions)[3]) {
   constexpr int bar = 28;
   constexpr int gap = 8;
   const color ink{235, 235, 235};
@@ -105,12 +105,12 @@ static picture side_by_side(const picture (&columns)[3], const std::string (&cap
   int left = 0;
   int top = 0;
   find_difference(columns[1], columns[2], part_width, part_height, left, top);
-  picture sheet(3 * width + 4 * gap, bar + height + gap + 4 * part_height + gap, {24, 24, 28});
+  image sheet(3 * width + 4 * gap, bar + height + gap + 4 * part_height + gap, {24, 24, 28});
   for (int i = 0; i < 3; ++i) {
     const int x = gap + i * (width + gap);
     const int dot = static_cast<int>(captions[i].size()) * 12 < width ? 2 : 1;
     draw_text(sheet, x, (bar - 7 * dot) / 2, captions[i], dot, ink);
-    picture whole = columns[i];
+    image whole = columns[i];
     draw_rectangle(whole, left, top, left + part_width - 1, top + part_height - 1, 1, {255, 210, 60});
     paste(sheet, whole, x, bar);
     paste(sheet, magnify(crop(columns[i], left, top, part_width, part_height), 4), x, bar + height + gap);
@@ -123,11 +123,11 @@ int main(int argc, char** argv) {
   const memory_block file = read_file(o.model);
   nsk::model model;
   if (nsk::status s = nsk::open(file, model); !s) fail(o.model + ": " + s.message());
-  const picture frame = load_picture(o.frame);
+  const image frame = load_image(o.frame);
 
   double milliseconds = 0;
-  const picture network = enlarge(model, frame, milliseconds);
-  const picture bicubic = resize(frame, 2 * frame.width, 2 * frame.height, filter::cubic);
+  const image network = enlarge(model, frame, milliseconds);
+  const image bicubic = resize(frame, 2 * frame.width, 2 * frame.height, filter::cubic);
   const auto text = [](const char* format, double value) {
     char buffer[64];
     std::snprintf(buffer, sizeof buffer, format, value);
@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
   std::string captions[3] = {"low resolution " + std::to_string(frame.width) + "x" + std::to_string(frame.height),
                              "bicubic", "netsuke " + text("%.1f ms", milliseconds)};
   if (!o.truth.empty()) {
-    const picture truth = load_picture(o.truth);
+    const image truth = load_image(o.truth);
     if (truth.width != network.width || truth.height != network.height)
       fail("upscale: " + o.truth + " is not twice as large as the frame");
     captions[1] += text("  %.2f dB", psnr(bicubic, truth));

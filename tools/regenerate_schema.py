@@ -190,7 +190,7 @@ def macro(name, about, rows):
 
 
 def op_lists():
-    """The lists of operators and functions, and the header that includes every operator's room."""
+    """The lists of operators and functions, and the header that includes every operator's file."""
     schema = re.sub(r"//.*", "", (ROOT / SCHEMAS[0].source).read_text())
     operators = re.search(r"union Operator \{([^}]*)\}", schema).group(1).replace("\n", " ").split(",")
     functions = re.findall(r"(\w+) *= *\d+", re.search(r"enum Function : ubyte \{([^}]*)\}", schema).group(1))
@@ -202,9 +202,9 @@ def op_lists():
     engine, tool = ("".join(f"#include {opening}ops/{n}.hpp{closing}\n" for n in sorted(n for n, _ in names))
                     for opening, closing in (("<netsuke/", ">"), ('"', '"')))
     first, last = (f"#include <netsuke/core/{name}_macros.hpp>\n" for name in ("hide", "restore"))
-    rooms = head.format("Every operator's room.")
-    return {"include/netsuke/format/generated/lists.hpp": lists, "include/netsuke/ops/generated/every_room.hpp": rooms + first + engine + last,
-            "tools/nsk/ops/generated/every_room.hpp": rooms + tool}
+    op_files = head.format("Every operator's file.")
+    return {"include/netsuke/format/generated/lists.hpp": lists, "include/netsuke/ops/generated/op_files.hpp": op_files + first + engine + last,
+            "tools/nsk/ops/generated/op_files.hpp": op_files + tool}
 
 
 def main():

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <netsuke/all_ops.hpp>
-#include "support/picture.hpp"
+#include "support/image.hpp"
 #include "yard.hpp"
 
 using namespace example;
@@ -19,9 +19,9 @@ static color color_of(std::size_t agent) {
   return colors[agent % 5];
 }
 
-static picture draw_ground(const yard& y) {
+static image draw_ground(const yard& y) {
   const int side = static_cast<int>(y.size() * k_pixels_per_metre);
-  picture p(side, side, k_ground);
+  image p(side, side, k_ground);
   for (const pillar& q : y.pillars())
     draw_disc(p, q.centre.x * k_pixels_per_metre, q.centre.y * k_pixels_per_metre, q.radius * k_pixels_per_metre,
               k_pillar);
@@ -29,7 +29,7 @@ static picture draw_ground(const yard& y) {
 }
 
 /// Agents as discs with a nose, and their goals.
-static void draw_agents(picture& p, const yard& y) {
+static void draw_agents(image& p, const yard& y) {
   const auto at = [](float metres) { return static_cast<double>(metres * k_pixels_per_metre); };
   for (const agent& a : y.agents()) draw_disc(p, at(a.goal.x), at(a.goal.y), 3, k_goal);
   for (std::size_t i = 0; i < y.agents().size(); ++i) {
@@ -90,9 +90,9 @@ int main(int argc, char** argv) {
 
   yard world(36, 20, o.agents, 11);
   policy.seed(7);
-  picture trails = draw_ground(world);
+  image trails = draw_ground(world);
   double microseconds = 0;
-  int drawn = 0;
+  int rendered = 0;
   for (int step = 0; step < o.steps; ++step) {
     for (std::size_t i = 0; i < world.agents().size(); ++i)
       world.observe(world.agents()[i], seen.data() + i * yard::observations);
@@ -103,10 +103,10 @@ int main(int argc, char** argv) {
     for (const agent& a : world.agents())
       draw_disc(trails, a.position.x * k_pixels_per_metre, a.position.y * k_pixels_per_metre, 1, k_trail);
     if (step % o.every != 0) continue;
-    picture frame = draw_ground(world);
+    image frame = draw_ground(world);
     draw_agents(frame, world);
     char name[32];
-    std::snprintf(name, sizeof name, "/agents_%04d.png", drawn++);
+    std::snprintf(name, sizeof name, "/agents_%04d.png", rendered++);
     save_png(o.folder + name, frame);
   }
   draw_agents(trails, world);
@@ -114,5 +114,5 @@ int main(int argc, char** argv) {
   int reached = 0;
   for (const agent& a : world.agents()) reached += a.reached;
   std::printf("%d agents, %d steps: %d goals reached; %.1f us per inference of all of them; %d frames in %s\n",
-              o.agents, o.steps, reached, microseconds / std::max(1, o.steps), drawn, o.folder.c_str());
+              o.agents, o.steps, reached, microseconds / std::max(1, o.steps), rendered, o.folder.c_str());
 }

@@ -11,7 +11,7 @@ struct network {
   const char* name;
   /// Returns whether this machine can run it. Ask before anything else.
   bool (*usable)();
-  /// Tells how many bytes of memory `run` needs for the model in `file`. Returns null, or why the file is refused.
+  /// Reports how many bytes of memory `run` needs for the model in `file`. Returns null, or why the file is refused.
   const char* (*ask_memory)(const std::byte* file, std::size_t size, std::size_t& bytes);
   /// Fills the first input with `value`, runs once in `memory` (aligned to 64 bytes) and copies the first numbers of
   /// the first output to `result`, `count` at most; `count` becomes how many. Returns null, or why model or memory are

@@ -34,11 +34,11 @@ int main(int argc, char** argv) {
     fill_input(nets.back(), static_cast<unsigned>(i));
   }
 
-  std::atomic<int> thinking{0}, most_at_once{0};
+  std::atomic<int> thinking{0}, max_at_once{0};
   fibers system(threads, characters + 1);  // all may wait at once
   const auto think = [&](int character) {
     const int now = ++thinking;
-    for (int most = most_at_once; most < now && !most_at_once.compare_exchange_weak(most, now);) {
+    for (int maximum = max_at_once; maximum < now && !max_at_once.compare_exchange_weak(maximum, now);) {
     }
     nets[static_cast<std::size_t>(character)].run(fiber_jobs{system}, threads);
     --thinking;
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < characters; ++i) {
     same += results(nets[static_cast<std::size_t>(i)]) == expected_results(n.model, static_cast<unsigned>(i));
   }
-  std::printf("%d characters on %d threads, up to %d thinking at once\n", characters, threads, most_at_once.load());
+  std::printf("%d characters on %d threads, up to %d thinking at once\n", characters, threads, max_at_once.load());
   std::printf("bits: %s\n", same == characters ? "the same" : "DIFFERENT");
   return same == characters ? 0 : 2;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The least that a job system can be: threads that take numbers from one counter.
+/// The smallest possible job system: threads that take numbers from one counter.
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -50,7 +50,7 @@ class job_pool {
  private:
   static bool any_left(std::uint64_t work) { return (work & 0xffffffffU) < work >> 32; }
 
-  /// Takes a number and runs it; false when none is left. The count lies beside the next number in one word, so that a
+  /// Takes a number and runs it; false when none is left. The count is beside the next number in one word, so that a
   /// worker that comes late takes from the work that is there now, or nothing. m_call and m_data stay as they are until
   /// every taken number is finished.
   bool run_one() {

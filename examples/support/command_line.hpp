@@ -12,9 +12,9 @@ namespace example {
 class command_line {
  public:
   /// Ends the program with the usage where a word begins with '-' and is no option with a value behind it, or there are
-  /// fewer words than `least` or more than `most`.
+  /// fewer words than `minimum` or more than `maximum`.
   command_line(int argc, char** argv, const std::string& usage, const std::vector<std::string>& options,
-               std::size_t least, std::size_t most) {
+               std::size_t minimum, std::size_t maximum) {
     for (int i = 1; i < argc; ++i) {
       const std::string word = argv[i];
       if (word.size() < 2 || word[0] != '-') {
@@ -25,7 +25,7 @@ class command_line {
         m_options.emplace_back(word, argv[++i]);
       }
     }
-    if (m_words.size() < least || m_words.size() > most) fail("usage: " + usage);
+    if (m_words.size() < minimum || m_words.size() > maximum) fail("usage: " + usage);
   }
 
   const std::vector<std::string>& words() const { return m_words; }

@@ -124,8 +124,8 @@ class detector {
            " pixels and give a score and a box per anchor");
   }
 
-  /// Returns what the network finds in a photo with a score of at least `least`, best first, in pixels of the photo.
-  std::vector<detection> find(const pyramid& photo, float least = 0.5F) {
+  /// Returns what the network finds in a photo with a score of at least `minimum`, best first, in pixels of the photo.
+  std::vector<detection> find(const pyramid& photo, float minimum = 0.5F) {
     nsk::image_settings how;
     how.fit = nsk::image_fit::letterbox;
     how.scale = m_kind.scale;
@@ -136,7 +136,7 @@ class detector {
       const nsk::span<const float> scores = m_net.output(score_port), boxes = m_net.output(box_port);
       for (std::size_t i = 0; i < scores.size(); ++i, ++anchor) {
         const float score = sigmoid(scores[i]);
-        if (score >= least)
+        if (score >= minimum)
           candidates.push_back(
               decode(boxes.data() + i * coordinates(), m_anchors[anchor], score, m_kind.keypoints, m_net.map()));
       }
@@ -146,8 +146,8 @@ class detector {
 
  private:
   std::size_t coordinates() const { return 4 + 2 * m_kind.keypoints; }
-  /// Outputs of the network, told apart by their sizes: scores [1, n, 1] with boxes [1, n, coordinates], the finer grid
-  /// first.
+  /// Outputs of the network, distinguished by their sizes: scores [1, n, 1] with boxes [1, n, coordinates], the finer
+  /// grid first.
   std::vector<std::pair<int, int>> pairs() const {
     std::vector<std::pair<int, int>> found;
     for (int s = 0; s < m_net.output_count(); ++s)

@@ -53,14 +53,14 @@ inline constexpr mesh_index k_refined_eyes[2][71] = {
 inline constexpr std::size_t k_eye_outline = 16;
 
 template <std::size_t N>
-void draw_path(picture& p, const std::vector<landmark>& points, const mesh_index (&path)[N], bool closed, double width,
+void draw_path(image& p, const std::vector<landmark>& points, const mesh_index (&path)[N], bool closed, double width,
                color c) {
   for (std::size_t i = closed ? 0 : 1; i < N; ++i)
     draw_line(p, flat(points[path[i == 0 ? N - 1 : i - 1]]), flat(points[path[i]]), width, c);
 }
 
 /// Draws the net between all points, and over it what a face has.
-inline void draw_face(picture& p, const std::vector<landmark>& points) {
+inline void draw_face(image& p, const std::vector<landmark>& points) {
   const double unit = std::hypot(points[454].x - points[234].x, points[454].y - points[234].y);
   const double fine = std::max(0.5, unit / 260), thick = std::max(1.0, unit / 130);
   for (std::size_t i = 0; i < k_net_lines; ++i)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// A 5 x 7 dot font: capitals, digits and some signs. Small letters are drawn as capitals, anything else as a question
+/// A 5 x 7 dot font: capitals, digits and some signs. Small letters are shown as capitals, anything else as a question
 /// mark.
 #include <cstdint>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Smooth lines and dots on a picture.
+/// Smooth lines and dots on an image.
 #include <cstddef>
 #include <cstdint>
 #include "support/vision.hpp"
 
 namespace example {
 
-/// Mixes a share in [0, 1] of a colour into a pixel; outside the picture nothing happens.
-inline void blend(picture& p, int x, int y, color c, double share) {
+/// Mixes a share in [0, 1] of a colour into a pixel; outside the image nothing happens.
+inline void blend(image& p, int x, int y, color c, double share) {
   if (x < 0 || y < 0 || x >= p.width || y >= p.height || share <= 0) return;
   std::uint8_t* to = p.at(x, y);
   const std::uint8_t from[3] = {c.r, c.g, c.b};
@@ -16,7 +16,7 @@ inline void blend(picture& p, int x, int y, color c, double share) {
 }
 
 /// Draws a line with round ends; a pixel takes the share of the colour that the line covers of it.
-inline void draw_line(picture& p, point a, point b, double width, color c, double opacity = 1) {
+inline void draw_line(image& p, point a, point b, double width, color c, double opacity = 1) {
   const double dx = b.x - a.x, dy = b.y - a.y, length = dx * dx + dy * dy, reach = width / 2 + 1;
   const auto first = [&](float one, float other) {
     return static_cast<int>(std::max(-1.0, std::min(one, other) - reach));
@@ -33,7 +33,7 @@ inline void draw_line(picture& p, point a, point b, double width, color c, doubl
     }
 }
 
-inline void draw_dot(picture& p, point at, double radius, color c, double opacity = 1) {
+inline void draw_dot(image& p, point at, double radius, color c, double opacity = 1) {
   draw_line(p, at, at, 2 * radius, c, opacity);
 }
 
@@ -43,7 +43,7 @@ struct bone {
 };
 /// Draws the bones of which shown(point) holds at both ends.
 template <std::size_t N, class Shown>
-void draw_bones(picture& p, const std::vector<landmark>& points, const bone (&bones)[N], double width, color c,
+void draw_bones(image& p, const std::vector<landmark>& points, const bone (&bones)[N], double width, color c,
                 Shown&& shown) {
   for (const bone& b : bones)
     if (shown(b.from) && shown(b.to)) draw_line(p, flat(points[b.from]), flat(points[b.to]), width, c);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Square, rotated regions of a picture: how MediaPipe's graphs choose them, and how a network is shown one.
+/// Square, rotated regions of an image: how MediaPipe's graphs choose them, and how a network is shown one.
 #include <algorithm>
 #include <cmath>
 #include <vector>
-#include "support/picture.hpp"
+#include "support/image.hpp"
 
 namespace example {
 
-using point = nsk::image_point;  ///< pixels of the picture, x to the right, y down
+using point = nsk::image_point;  ///< pixels of the image, x to the right, y down
 
 struct box {
   float left = 0, top = 0, right = 0, bottom = 0;
@@ -21,7 +21,7 @@ inline float direction(point from, point to) { return std::atan2(to.y - from.y, 
 inline float upright(point from, point to) { return direction(from, to) + 1.57079633F; }
 
 /// Returns the square region around a box: moved along its own axes by a share of the box's height, as long as the
-/// box's longer side, scaled, turned. (DetectionsToRects and RectTransformation with square_long.)
+/// box's longer side, scaled, rotated. (DetectionsToRects and RectTransformation with square_long.)
 inline nsk::image_region region_around(const box& b, float angle, float scale, float shift_y = 0) {
   const float width = b.right - b.left, height = b.bottom - b.top;
   const float side = scale * std::max(width, height), along = shift_y * height;
@@ -46,15 +46,15 @@ box box_around(const Points& points) {
   return b;
 }
 
-/// A picture, its half, the half of that: image_to_tensor samples four pixels whatever the distance, so a region that
+/// An image, its half, the half of that: image_to_tensor samples four pixels whatever the distance, so a region that
 /// shrinks to less than half is read from a copy in which every pixel has counted.
 class pyramid {
  public:
-  explicit pyramid(picture photo) {
+  explicit pyramid(image photo) {
     m_levels.push_back(std::move(photo));
     while (std::min(m_levels.back().width, m_levels.back().height) >= 64) m_levels.push_back(halved(m_levels.back()));
   }
-  const picture& photo() const { return m_levels[0]; }
+  const image& photo() const { return m_levels[0]; }
 
   /// Fills a tensor of height x width x 3 and returns the map between it and the photo. Settings are in pixels of the
   /// photo.
@@ -77,8 +77,8 @@ class pyramid {
  private:
   using affine = nsk::affine;
   /// Means of four pixels, rounded; an odd last row or column is left out.
-  static picture halved(const picture& in) {
-    picture out(in.width / 2, in.height / 2);
+  static image halved(const image& in) {
+    image out(in.width / 2, in.height / 2);
     for (int y = 0; y < out.height; ++y)
       for (int x = 0; x < out.width; ++x)
         for (int c = 0; c < 3; ++c) {
@@ -87,7 +87,7 @@ class pyramid {
         }
     return out;
   }
-  std::vector<picture> m_levels;
+  std::vector<image> m_levels;
 };
 
 }  // namespace example

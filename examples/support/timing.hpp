@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Two ways of doing the same work, measured in turns, so that a busy machine slows both.
+/// Two ways of doing the same work, measured alternately, so that a busy machine slows both.
 #include <algorithm>
 #include <chrono>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// A network that looks at a region of a picture, and what it answers there: points and masks, in pixels of the photo.
+/// A network that looks at a region of an image, and what it answers there: points and masks, in pixels of the photo.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -54,9 +54,9 @@ struct mask {
   }
 };
 
-/// Returns a mask as a grey picture of a photo's size.
-inline picture drawn_mask(const mask& m, const picture& photo) {
-  picture out(photo.width, photo.height);
+/// Returns a mask as a grey image of a photo's size.
+inline image rendered_mask(const mask& m, const image& photo) {
+  image out(photo.width, photo.height);
   for (int y = 0; y < out.height; ++y)
     for (int x = 0; x < out.width; ++x) {
       const std::uint8_t level = to_byte(255 * static_cast<double>(m.at(x, y)));
@@ -65,7 +65,7 @@ inline picture drawn_mask(const mask& m, const picture& photo) {
   return out;
 }
 
-/// A network of one RGB picture [1, height, width, 3], and its memory.
+/// A network of one RGB image [1, height, width, 3], and its memory.
 class vision_network {
  public:
   explicit vision_network(const std::string& path) : m_network(path) {
@@ -73,7 +73,7 @@ class vision_network {
     const nsk::port_view in = one_input ? m_network.model.input(0) : m_network.model.output(0);
     if (!one_input || in.shape().size() != 4 || in.shape()[0] != 1 || in.shape()[3] != 3 ||
         in.type() != nsk::dtype::float32)
-      fail(path + " should take one RGB picture as [1, height, width, 3]");
+      fail(path + " should take one RGB image as [1, height, width, 3]");
     for (int i = 0; i < m_network.model.output_count(); ++i)
       if (m_network.model.output(i).type() != nsk::dtype::float32) fail(path + " should give float32 numbers only");
     m_height = in.shape()[1];
@@ -137,18 +137,18 @@ class vision_network {
   int m_height = 0, m_width = 0;
 };
 
-/// Writes landmarks as a table: picture, object, point, x, y, z. Without a path nothing is written.
+/// Writes landmarks as a table: image, object, point, x, y, z. Without a path nothing is written.
 class landmark_table {
  public:
   explicit landmark_table(const std::string& path) {
     if (path.empty()) return;
     m_file.reset(std::fopen(path.c_str(), "w"));
     if (!m_file) fail("cannot write " + path);
-    std::fprintf(m_file.get(), "picture,object,point,x,y,z\n");
+    std::fprintf(m_file.get(), "image,object,point,x,y,z\n");
   }
-  void add(std::size_t picture, std::size_t object, const std::vector<landmark>& points) {
+  void add(std::size_t image, std::size_t object, const std::vector<landmark>& points) {
     for (std::size_t i = 0; m_file && i < points.size(); ++i)
-      std::fprintf(m_file.get(), "%zu,%zu,%zu,%.3f,%.3f,%.3f\n", picture, object, i, static_cast<double>(points[i].x),
+      std::fprintf(m_file.get(), "%zu,%zu,%zu,%.3f,%.3f,%.3f\n", image, object, i, static_cast<double>(points[i].x),
                    static_cast<double>(points[i].y), static_cast<double>(points[i].z));
   }
 

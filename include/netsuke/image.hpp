@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Pictures straight from a framebuffer into a tensor, and back: region, letterbox, mirror, channel order and
-/// normalisation in one pass. Not part of the umbrella netsuke.hpp: include it where pictures are made.
+/// Images straight from a framebuffer into a tensor, and back: region, letterbox, mirror, channel order and
+/// normalisation in one pass. Not part of the umbrella netsuke.hpp: include it where images are made.
 ///
-///     nsk::image_settings how;                                    // the whole picture, stretched, rgb, [0, 1]
+///     nsk::image_settings how;                                    // the whole image, stretched, rgb, [0, 1]
 ///     how.fit = nsk::image_fit::letterbox;
 ///     const nsk::image_map map = nsk::image_to_tensor(frame, how, net.input<float>(0), 192, 192);
 ///     net.run();
 ///     const nsk::image_point nose = map.to_image(x, y);           // a keypoint of the network, on the screen
 ///
-/// Coordinates are continuous, x to the right and y down, in pixels of the picture or of the tensor: 0 is the left (or
+/// Coordinates are continuous, x to the right and y down, in pixels of the image or of the tensor: 0 is the left (or
 /// upper) edge of the first pixel, 0.5 its centre, the width (or height) the opposite edge of the last one. A network
 /// that answers in [0, 1] is multiplied by the tensor's size first.
 ///
 /// Sampling is bilinear between the four nearest pixel centres, edges repeated; tensor pixel i takes the value at
-/// (i + 0.5) * scale - 0.5. Nothing is averaged beyond that: where a picture shrinks to less than half, fine
+/// (i + 0.5) * scale - 0.5. Nothing is averaged beyond that: where an image shrinks to less than half, fine
 /// patterns alias. The results have the same bits on every instruction set, however the rows are shared out.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
@@ -26,7 +26,7 @@
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
-/// Returns the map that image_to_tensor would use, and touches no pixel. Without a picture or a region to show (no
+/// Returns the map that image_to_tensor would use, and touches no pixel. Without an image or a region to show (no
 /// pixels, a size that is not positive, numbers that are not finite or above 2^22) both maps are the identity.
 inline image_map map_image(const image_view& from, const image_settings& how, std::int32_t height,
                            std::int32_t width) noexcept {
@@ -34,13 +34,13 @@ inline image_map map_image(const image_view& from, const image_settings& how, st
   return image_impl::make_geometry(from, how, height, width).map;
 }
 
-/// Samples a picture into rows [row_begin, row_end) of a float32 tensor of height x width x channel_count(how.order),
+/// Samples an image into rows [row_begin, row_end) of a float32 tensor of height x width x channel_count(how.order),
 /// dense, channels last, and returns the map. `to` is the whole tensor; calls with different rows may run at the same
 /// time, and give the same bits as one call.
 ///
-/// Grey tensors of coloured pictures take 0.299 R + 0.587 G + 0.114 B; grey pictures give all colours the same value;
-/// alpha is 255 where the picture has none. Reads nothing outside the picture's pixels, uses less than 8 KiB of stack.
-/// `to` must hold the tensor and not overlap the picture; rows that it has no room for are left out.
+/// Grey tensors of coloured images take 0.299 R + 0.587 G + 0.114 B; grey images give all colours the same value;
+/// alpha is 255 where the image has none. Reads nothing outside the image's pixels, uses less than 8 KiB of stack.
+/// `to` must hold the tensor and not overlap the image; rows that it has no space for are left out.
 inline image_map image_to_tensor(const image_view& from, const image_settings& how, span<float> to, std::int32_t height,
                                  std::int32_t width, std::int32_t row_begin, std::int32_t row_end) noexcept {
   const float_environment environment;
@@ -64,18 +64,18 @@ inline image_map image_to_tensor(const image_view& from, const image_settings& h
   return image_to_tensor(from, how, to, height, width, 0, height);
 }
 
-/// Writes rows [row_begin, row_end) of a float32 tensor of the picture's height x width x channel_count(how.order),
-/// dense, channels last, into a picture: scaled, clamped to [0, 255] (NaN gives 0), rounded half to even. Colours
+/// Writes rows [row_begin, row_end) of a float32 tensor of the image's height x width x channel_count(how.order),
+/// dense, channels last, into an image: scaled, clamped to [0, 255] (NaN gives 0), rounded half to even. Colours
 /// become grey, and grey colours, as above. `from` is the whole tensor; rows that it lacks are left out. Bytes between
-/// the picture's rows are not touched.
+/// the image's rows are not touched.
 inline void tensor_to_image(span<const float> from, const tensor_settings& how, const writable_image& to,
                             std::int32_t row_begin, std::int32_t row_end) noexcept {
   if (to.pixels == nullptr || to.width <= 0 || to.height <= 0) return;
   const float_environment environment;
   const std::ptrdiff_t row_floats = std::ptrdiff_t{to.width} * channel_count(how.order);
   const std::int32_t held = image_impl::rows_in(from.size(), to.height, row_floats);
-  NSK_ASSERT(held == to.height, "tensor_to_image: the block is smaller than the picture's tensor");
-  NSK_ASSERT(row_begin >= 0 && row_end <= to.height, "tensor_to_image: rows outside the picture");
+  NSK_ASSERT(held == to.height, "tensor_to_image: the block is smaller than the image's tensor");
+  NSK_ASSERT(row_begin >= 0 && row_end <= to.height, "tensor_to_image: rows outside the image");
   const std::int32_t begin = row_begin > 0 ? row_begin : 0, end = row_end < held ? row_end : held;
   for (std::int32_t row = begin; row < end; ++row) image_impl::write_row(from.data() + row * row_floats, how, to, row);
 }

@@ -18,7 +18,7 @@
 /// - *Part of a frame*: `while (!net.step(nsk::microseconds{500}, clock)) next_frame();`, or, where every machine must
 ///   stop at the same place, `net.step(nsk::work{1000000})`.
 /// - *Your own scheduler*: `step_count()`, `tile_count(step)`, `run_tile(step, tile, lane)`, `finish()`.
-/// - *Pictures*: `#include <netsuke/image.hpp>`, which is not included here, for framebuffers to inputs and back.
+/// - *Images*: `#include <netsuke/image.hpp>`, which is not included here, for framebuffers to inputs and back.
 /// - *No copies*: `bind_input`, `bind_output`.
 /// - *Recurrent networks*: `reset()`, `save(bytes)`, `load(bytes)`.
 /// - *Hot reload*: `rebind(net, next_model, memory, snapshot)`.

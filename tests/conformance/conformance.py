@@ -5,7 +5,7 @@
     conformance.py --nsk build/nsk                           nsk convert + nsk run, as a user would
 
 A refusal is exit code 2 with a message; every other failure (another exit code, a crash, a timeout, a result that differs) is wrong.
-The exit code is 0 when nothing is wrong and at least --least-passes cases pass. The cases are made by the onnx package.
+The exit code is 0 when nothing is wrong and at least --min-passes cases pass. The cases are made by the onnx package.
 """
 import argparse
 import collections
@@ -175,8 +175,8 @@ def without_padding(actual, model):
 RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
 
 
-def draws_numbers(model):
-    """Whether outputs are random: the cases' own were drawn once, by another generator."""
+def is_random(model):
+    """Whether outputs are random: the cases' own were sampled once, by another generator."""
     return any(n.op_type in RANDOM for n in model.graph.node)
 
 
@@ -220,7 +220,7 @@ def run_case(options, case):
                 actual = run_reference(options.reference, model, inputs, folder, options.resolve)
             else:
                 actual = run_nsk(options.nsk, model, inputs, folder)
-            if draws_numbers(model):
+            if is_random(model):
                 compare_shapes(actual, expected)
             else:
                 compare(without_padding(actual, model), expected, rtol, atol)
@@ -255,7 +255,7 @@ def main():
     parser.add_argument("--work", help="folder for temporary files")
     parser.add_argument("--json", help="write every case's result here")
     parser.add_argument("--reasons", action="store_true", help="print the reason of every refusal")
-    parser.add_argument("--least-passes", type=int, default=1)
+    parser.add_argument("--min-passes", type=int, default=1)
     options = parser.parse_args()
 
     cases = [c for c in load_cases(options.kinds.split(",")) if re.search(options.filter, c[0])]
@@ -269,7 +269,7 @@ def main():
             print(f"{r['result'].upper()} {r['name']}: {r['reason']}")
     counts = collections.Counter(r["result"] for r in results)
     print(f"{len(results)} cases: {counts['pass']} pass, {counts['refused']} refused with a reason, {counts['wrong']} wrong")
-    return 0 if counts["wrong"] == 0 and counts["pass"] >= options.least_passes else 1
+    return 0 if counts["wrong"] == 0 and counts["pass"] >= options.min_passes else 1
 
 
 if __name__ == "__main__":

@@ -28,8 +28,8 @@ FAMILIES = {f"{m.__name__}.{name}": made for m in MODULES for name, made in m.FA
 ATTEMPTS = 60
 
 
-def draw(seed, wanted=()):
-    """The model of a seed: deterministic, whatever was drawn before. `wanted`: parts of names of families; empty: all."""
+def sample(seed, wanted=()):
+    """The model of a seed: deterministic, whatever was sampled before. `wanted`: parts of names of families; empty: all."""
     names = [n for n in FAMILIES if not wanted or any(w in n for w in wanted)]
     for attempt in range(ATTEMPTS):
         rng = random.Random(f"{seed} {attempt}")
@@ -39,7 +39,7 @@ def draw(seed, wanted=()):
             FAMILIES[family][1](net)
             vary_request(net)
             return case_of(net, family)
-        except (Unfit, IndexError, ValueError):  # the last two: what a family draws of a shape that has no axes or elements
+        except (Unfit, IndexError, ValueError):  # the last two: what a family samples of a shape that has no axes or elements
             continue
     raise RuntimeError(f"no model of seed {seed} fits")
 

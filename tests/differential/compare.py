@@ -58,8 +58,8 @@ def explained(got, want, disturbed, share):
     g = widened(got)
     with np.errstate(all="ignore"):
         low, high = every.min(axis=0), every.max(axis=0)
-        room = SPREAD * (high - low) + margin(every[0], share)
-        return unsure | ((g >= low - room) & (g <= high + room))
+        allowed = SPREAD * (high - low) + margin(every[0], share)
+        return unsure | ((g >= low - allowed) & (g <= high + allowed))
 
 
 def difference(got, want, disturbed=(), share=NEAR, rows=None, excused=False):

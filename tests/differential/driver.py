@@ -39,14 +39,14 @@ def tools_for(arguments):
 
 
 def run_shard(arguments):
-    """Examines the models of some seeds; a JSON object per line tells what became of each."""
+    """Examines the models of some seeds; a JSON object per line says what became of each."""
     first, count = arguments.shard
     cases, examine, minimise = tools_for(arguments)
     end = time.monotonic() + arguments.seconds
     with Worker(arguments.worker) as worker:
         for seed in range(first, first + count):
             print(json.dumps({"begins": seed}), flush=True)
-            case = cases.draw(seed, arguments.family)
+            case = cases.sample(seed, arguments.family)
             verdict = examine(worker, case)
             line = {"seed": seed, "family": case.family, "kind": verdict.kind, "text": verdict.text, "operators": sorted(set(case.operators))}
             if verdict.found and arguments.keep:

@@ -135,15 +135,15 @@ def integers(net):
     whole = net.dims()
     divides = op in ("Div", "Mod")
     wide = net.chance(0.2)
-    def draw(shape, nonzero):
+    def sample(shape, nonzero):
         a = net.integers(shape, dtype=dtype)
         if wide:
             limit = np.iinfo(dtype)
             a = np.where(net.numbers.random(shape) < 0.4, net.numbers.integers(limit.min + 1, limit.max, shape), a).astype(dtype)
         return np.where(a == 0, 1, a).astype(dtype) if nonzero else a
     shape = broadcastable(net, whole)
-    x = net.input(whole, dtype, lambda: draw(whole, False))
-    b = net.input(shape, dtype, lambda: draw(shape, divides)) if net.chance(0.5) else net.constant(draw(shape, divides))
+    x = net.input(whole, dtype, lambda: sample(whole, False))
+    b = net.input(shape, dtype, lambda: sample(shape, divides)) if net.chance(0.5) else net.constant(sample(shape, divides))
     sides = [x, b] if divides or net.chance(0.6) else [b, x]
     fmod = {"fmod": 1} if op == "Mod" and net.chance(0.3) else {}
     y = net.add(op, sides, dtype=dtype, **fmod)

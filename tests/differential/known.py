@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Where ONNX Runtime is known to differ from the operators' text, or computes what floating point leaves open. Each entry is as narrow as
-it can be told from the model."""
+it can be seen in the model."""
 
 from onnx import helper
 

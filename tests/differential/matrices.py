@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Products: MatMul of every rank, Gemm with every attribute, Einsum, dense layers on pictures, attention."""
+"""Products: MatMul of every rank, Gemm with every attribute, Einsum, dense layers on images, attention."""
 import numpy as np
 
 import neighbours
@@ -42,8 +42,8 @@ def gemm(net):
     net.output(neighbours.behind(net, y, 3))
 
 
-def dense_of_picture(net):
-    """Flatten or Reshape, then a dense layer: a convolution whose kernel is the picture."""
+def dense_of_image(net):
+    """Flatten or Reshape, then a dense layer: a convolution whose kernel is the image."""
     c, h, w = net.choice([1, 2, 3, 8, 16]), net.rng.randrange(1, 7), net.rng.randrange(1, 7)
     x = net.input([net.choice([1, 1, 2, 3]), c, h, w])
     if net.chance(0.6):
@@ -116,4 +116,4 @@ def attention(net):
     net.output(neighbours.behind(net, net.add("Add", [x, y]), 1))
 
 
-FAMILIES = {"product": (2.5, product), "gemm": (2.5, gemm), "dense_of_picture": (2, dense_of_picture), "einsum": (1, einsum), "attention": (0.7, attention)}
+FAMILIES = {"product": (2.5, product), "gemm": (2.5, gemm), "dense_of_image": (2, dense_of_image), "einsum": (1, einsum), "attention": (0.7, attention)}

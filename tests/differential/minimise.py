@@ -111,11 +111,11 @@ def bypassed(case):
             if not operand or len(node.output) != 1 or node.output[0] in case.outputs:
                 continue
             smaller = fork(case)
-            gone = smaller.model.graph.node[index].output[0]
+            removed = smaller.model.graph.node[index].output[0]
             del smaller.model.graph.node[index]
             for other in smaller.model.graph.node:
                 for i, name in enumerate(other.input):
-                    if name == gone:
+                    if name == removed:
                         other.input[i] = operand
             yield without_unused(smaller)
 

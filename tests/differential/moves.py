@@ -149,9 +149,9 @@ def gather(net, x):
         raise Unfit("nothing to gather")
     form = net.choice([(), (1,), (3,), (2, 2), (1, 3)])
     low = -shape[axis] if net.opset >= 11 else 0
-    draw = lambda: net.integers(form, low, shape[axis], net_type)
+    sample = lambda: net.integers(form, low, shape[axis], net_type)
     net_type = net.choice([I, np.int32])
-    indices = net.input(form, net_type, draw) if net.chance(0.5) else net.constant(draw())
+    indices = net.input(form, net_type, sample) if net.chance(0.5) else net.constant(sample())
     return net.add("Gather", [x, indices], axis=axis)
 
 
@@ -161,8 +161,8 @@ def gather_elements(net, x):
         return gather(net, x)
     axis = net.rng.randrange(len(shape))
     form = [net.rng.randrange(1, d + 1) if i != axis else net.choice([1, 2, d]) for i, d in enumerate(shape)]
-    draw = lambda: net.integers(form, -shape[axis], shape[axis])
-    return net.add("GatherElements", [x, net.input(form, I, draw) if net.chance(0.5) else net.constant(draw())], axis=axis)
+    sample = lambda: net.integers(form, -shape[axis], shape[axis])
+    return net.add("GatherElements", [x, net.input(form, I, sample) if net.chance(0.5) else net.constant(sample())], axis=axis)
 
 
 def gather_nd(net, x):
@@ -171,8 +171,8 @@ def gather_nd(net, x):
         return gather(net, x)
     last = net.rng.randrange(1, len(shape) + 1)
     form = [net.rng.randrange(1, 4) for _ in range(net.choice([1, 1, 2]))]
-    draw = lambda: np.stack([net.integers(form, -shape[i], shape[i]) for i in range(last)], -1)
-    return net.add("GatherND", [x, net.input(form + [last], I, draw) if net.chance(0.5) else net.constant(draw())])
+    sample = lambda: np.stack([net.integers(form, -shape[i], shape[i]) for i in range(last)], -1)
+    return net.add("GatherND", [x, net.input(form + [last], I, sample) if net.chance(0.5) else net.constant(sample())])
 
 
 def scatter(net, x):
@@ -209,9 +209,9 @@ def pad(net, x):
     mode = net.choice(["constant"] * 3 + ["reflect", "edge"] + (["wrap"] if net.opset >= 19 else []))
     before, after = [], []
     for d in shape:
-        most = 3 if mode == "constant" else max(0, min(3, d - 1))
-        before.append(net.rng.randrange(0, most + 1) if net.chance(0.4) else 0)
-        after.append(net.rng.randrange(0, most + 1) if net.chance(0.4) else 0)
+        maximum = 3 if mode == "constant" else max(0, min(3, d - 1))
+        before.append(net.rng.randrange(0, maximum + 1) if net.chance(0.4) else 0)
+        after.append(net.rng.randrange(0, maximum + 1) if net.chance(0.4) else 0)
     if net.chance(0.15):
         i = net.rng.randrange(len(shape))
         before[i] = -min(1, shape[i] - 1)

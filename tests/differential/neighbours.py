@@ -144,16 +144,16 @@ BEFORE = [arithmetic] * 5 + [normalization] * 3 + [instance, padding, padding, s
 BEHIND = [arithmetic] * 5 + [normalization] * 3 + [squash] * 4 + [limits, slopes, slopes, residual, residual, gate, instance, padding, transposed, folded, joined]
 
 
-def before(net, x, most=2):
-    return chain(net, x, BEFORE, most)
+def before(net, x, maximum=2):
+    return chain(net, x, BEFORE, maximum)
 
 
-def behind(net, x, most=3):
-    return chain(net, x, BEHIND, most)
+def behind(net, x, maximum=3):
+    return chain(net, x, BEHIND, maximum)
 
 
-def chain(net, x, makers, most):
-    for _ in range(net.choice([0] + list(range(most + 1)))):
+def chain(net, x, makers, maximum):
+    for _ in range(net.choice([0] + list(range(maximum + 1)))):
         y = net.choice(makers)(net, x)
         if net.chance(0.08) and x not in net.feeds:
             net.output(x)  # somebody else reads the middle

@@ -16,7 +16,7 @@ SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-45, -1e-40, 1.1754944
 
 
 class Unfit(Exception):
-    """The random choices of a family lead nowhere: the driver draws another model."""
+    """The random choices of a family lead nowhere: the driver samples another model."""
 
 
 class Net:
@@ -45,7 +45,7 @@ class Net:
     def choice(self, options):
         return self.rng.choice(options)
 
-    def length(self, most=9):
+    def length(self, maximum=9):
         """Of an axis: often 1, sometimes 0, sometimes longer than vectors."""
         roll = self.rng.random()
         if roll < 0.25:
@@ -54,18 +54,18 @@ class Net:
             return 0
         if roll < 0.33:
             return self.rng.choice([15, 16, 17, 24, 33])
-        return self.rng.randrange(2, most + 1)
+        return self.rng.randrange(2, maximum + 1)
 
-    def dims(self, least=0, most=5, largest=9):
+    def dims(self, minimum=0, maximum=5, largest=9):
         while True:
-            shape = [self.length(largest) for _ in range(self.rng.randrange(least, most + 1))]
+            shape = [self.length(largest) for _ in range(self.rng.randrange(minimum, maximum + 1))]
             if np.prod(shape, dtype=float) <= 6000:
                 return shape
 
     def floats(self, shape, scale=1.0):
         return (self.numbers.standard_normal(shape) * scale).astype(F)
 
-    def draw(self, shape, kind=None):
+    def sample(self, shape, kind=None):
         """Float numbers of one of several kinds."""
         kind = kind or ("special" if self.special else self.rng.choice(["normal"] * 6 + ["ties", "positive", "large", "small", "equal"]))
         if kind == "special":
@@ -84,13 +84,13 @@ class Net:
 
     # Values of the graph.
     def input(self, shape, dtype=F, values=None, name=None):
-        """An input; `values` is a function that draws what it holds in one run."""
+        """An input; `values` is a function that samples what it holds in one run."""
         name = name or f"x{len(self.feeds)}"
         shape = [int(d) for d in shape]
         if values is None:
             dt = np.dtype(dtype)
             if dt == np.dtype(F):
-                values = lambda: self.draw(shape)
+                values = lambda: self.sample(shape)
             elif dt == np.dtype(bool):
                 values = lambda: self.numbers.random(shape) < 0.5
             else:
@@ -117,7 +117,7 @@ class Net:
         """An input, or a constant with the chance 1 - data."""
         if self.chance(data):
             return self.input(shape, dtype)
-        return self.constant(self.draw(shape) if np.dtype(dtype) == np.dtype(F) else self.integers(shape, dtype=dtype))
+        return self.constant(self.sample(shape) if np.dtype(dtype) == np.dtype(F) else self.integers(shape, dtype=dtype))
 
     def add(self, op, inputs, outputs=1, shape=None, dtype=F, domain="", **attributes):
         """Appends a node; returns its output's name, or a list of them where `outputs` is more than one or a list."""

@@ -282,8 +282,8 @@ def attention(net):
         return
     *lead, m, k = net.values[x]
     order = list(range(len(lead))) + [len(lead) + 1, len(lead)]
-    turned = net.add("Transpose", [x], (*lead, k, m), perm=order)
-    net.add("MatMul", [x, turned], (*lead, m, m))
+    transposed = net.add("Transpose", [x], (*lead, k, m), perm=order)
+    net.add("MatMul", [x, transposed], (*lead, m, m))
 
 
 def conv_transpose(net):

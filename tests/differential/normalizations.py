@@ -7,7 +7,7 @@ from net import F, Unfit
 from windows import weights
 
 
-def picture(net):
+def image(net):
     shape = [net.choice([1, 1, 2, 3]), net.choice([1, 2, 3, 4, 8, 12, 17])] + [net.rng.randrange(1, 9) for _ in range(net.choice([1, 2, 2, 2, 3]))]
     return shape
 
@@ -18,7 +18,7 @@ def varied(net, shape):
 
 
 def batch(net):
-    shape = net.choice([picture(net), [net.choice([1, 4]), net.choice([1, 3, 8])]])
+    shape = net.choice([image(net), [net.choice([1, 4]), net.choice([1, 3, 8])]])
     x = varied(net, shape)
     if net.chance(0.4):
         x = neighbours.before(net, x, 1)
@@ -27,10 +27,10 @@ def batch(net):
         raise Unfit("no channels")
     c = shape[1]
     if net.chance(0.2):
-        given = [net.input([c]) for _ in range(3)] + [net.input([c], values=lambda: net.draw([c], "positive"))]
+        given = [net.input([c]) for _ in range(3)] + [net.input([c], values=lambda: net.sample([c], "positive"))]
         y = net.add("BatchNormalization", [x] + given, epsilon=net.choice([None, 1e-3]))
     elif net.opset >= 15 and net.chance(0.2) and np.prod(shape) // c > 3:
-        ones = [net.constant(net.draw([c], "positive")) for _ in range(4)]
+        ones = [net.constant(net.sample([c], "positive")) for _ in range(4)]
         y = net.add("BatchNormalization", [x] + ones, 3, training_mode=1)[0]
     else:
         y = net.batch_norm(x, c, net.choice([1e-5, 1e-3, 0.1]))
@@ -38,7 +38,7 @@ def batch(net):
 
 
 def instance(net):
-    shape = picture(net)
+    shape = image(net)
     if np.prod(shape[2:]) < 3:
         raise Unfit("nothing varies")
     x = varied(net, shape)
@@ -68,13 +68,13 @@ def layer(net):
 
 
 def others(net):
-    shape = picture(net)
+    shape = image(net)
     op = net.choice(["LRN", "LpNormalization", "MeanVarianceNormalization"] + (["GroupNormalization"] if net.opset >= 18 else [])
                     + (["RMSNormalization"] if net.opset >= 23 else []))
     x = varied(net, shape)
     if op == "LRN":
         if len(shape) != 4:
-            raise Unfit("pictures only")
+            raise Unfit("images only")
         y = net.add(op, [x], size=net.choice([1, 3, 5, 7]), alpha=net.choice([None, 0.1]), beta=net.choice([None, 0.5]), bias=net.choice([None, 2.0]))
     elif op == "LpNormalization":
         y = net.add(op, [x], axis=net.choice([None, 1, -1, 2]), p=net.choice([None, 1, 2]))

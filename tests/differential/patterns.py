@@ -197,7 +197,7 @@ def chains_of_constants(net):
 
 
 def cut_windows(net):
-    """Dilated kernels that reach beyond small pictures."""
+    """Dilated kernels that reach beyond small images."""
     c, h, w = net.choice([1, 3, 8]), net.rng.randrange(1, 5), net.rng.randrange(1, 5)
     k, d = net.choice([2, 3, 5, 7]), net.choice([1, 2, 3, 4, 6])
     extent = (k - 1) * d

@@ -100,7 +100,7 @@ def build(folder):
 
 
 def first_sign(folder, families, options):
-    """The first line of the driver that tells of a finding, or None."""
+    """The first line of the driver that reports a finding, or None."""
     command = [sys.executable, folder / "tests/differential/driver.py", folder / "build/tests/differential/differential_worker", *options, "--seed", "1", "--first",
                "--family", *families]
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True)

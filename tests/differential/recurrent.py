@@ -32,8 +32,8 @@ def layer_node(net, op, x, t, b, i, h, directions):
     if net.chance(0.7):
         inputs[3] = net.constant(net.floats([directions, 2 * gates * h], 0.4))
     if net.chance(0.3):
-        draw = lambda: net.integers([b], 1, t + 1, np.int32)
-        inputs[4] = net.input([b], np.int32, draw) if net.chance(0.6) else net.constant(draw())
+        sample = lambda: net.integers([b], 1, t + 1, np.int32)
+        inputs[4] = net.input([b], np.int32, sample) if net.chance(0.6) else net.constant(sample())
     if net.chance(0.5):
         inputs[5] = net.value([directions, b, h], data=0.8)
     if op == "LSTM":

@@ -22,7 +22,7 @@ def reduction(net):
     if net.chance(0.3):
         shape = [net.choice([1, 2]), net.choice([1, 3, 16]), net.choice([5, 12, 20]), net.choice([7, 20, 33])]
     kind = "positive" if op == "ReduceLogSum" or op == "ReduceProd" and net.chance(0.5) else None
-    x = net.input(shape, values=lambda: net.draw(shape, kind))
+    x = net.input(shape, values=lambda: net.sample(shape, kind))
     if net.chance(0.2):
         x = activation(net, x)
     axes = axes_of(net, len(shape)) if net.chance(0.85) else None
@@ -63,7 +63,7 @@ def arguments(net):
     axis = net.rng.randrange(len(shape))
     extra = {"select_last_index": net.choice([None, 0, 1])} if net.opset >= 12 else {}
     dtype = np.float32 if net.chance(0.7) or net.special else np.int32
-    values = (lambda: net.draw(shape, net.choice(["normal", "ties", "equal"]))) if dtype is np.float32 and not net.special else None
+    values = (lambda: net.sample(shape, net.choice(["normal", "ties", "equal"]))) if dtype is np.float32 and not net.special else None
     if net.opset >= 11 and net.chance(0.3):
         axis -= len(shape)
     net.output(net.add(op, [net.input(shape, dtype, values)], dtype=I, axis=axis, keepdims=net.choice([None, 0, 1]), **extra))
@@ -75,7 +75,7 @@ def top(net):
     axis = net.rng.randrange(len(shape))
     k = net.rng.randrange(1, shape[axis] + 1)
     dtype = np.float32 if net.opset < 11 or net.chance(0.7) else net.choice([I, np.int32])
-    values = (lambda: net.draw(shape, net.choice(["normal", "ties"]))) if dtype is np.float32 and not net.special else None
+    values = (lambda: net.sample(shape, net.choice(["normal", "ties"]))) if dtype is np.float32 and not net.special else None
     x = net.input(shape, dtype, values)
     extra = {"largest": net.choice([None, 0, 1]), "sorted": net.choice([None, 1])} if net.opset >= 11 else {}
     if net.opset >= 10:
@@ -109,7 +109,7 @@ def softmax(net):
 
 
 def pooled_head(net):
-    """Mean of a picture, numbers per channel, dense: the end of a classifier."""
+    """Mean of an image, numbers per channel, dense: the end of a classifier."""
     c = net.choice([2, 5, 8, 16, 20])
     x = neighbours.before(net, net.input([net.choice([1, 2]), c, net.rng.randrange(1, 9), net.rng.randrange(1, 9)]))
     shape = net.shape(x)

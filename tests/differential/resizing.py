@@ -11,7 +11,7 @@ SCALES = [0.4, 0.5, 0.6, 0.75, 1.0, 1.3, 1.5, 1.7, 2.0, 2.0, 2.5, 3.0, 4.0, 0.33
 
 
 def upsample(net):
-    shape = picture(net)
+    shape = image(net)
     scales = np.array([1, 1] + [net.choice([1.0, 2.0, 2.0, 3.0, 1.5]) for _ in shape[2:]], F)
     mode = net.choice(["nearest", "linear"])
     x = net.input(shape)
@@ -25,7 +25,7 @@ def upsample(net):
                            nearest_mode="floor" if mode == "nearest" else None))
 
 
-def picture(net):
+def image(net):
     spatial = net.choice([1, 1, 2, 2, 2, 2, 2, 2, 2, 3])
     return [net.choice([1, 1, 2]), net.choice([1, 2, 3, 8, 17])] + [net.rng.randrange(1, 11 if spatial < 3 else 5) for _ in range(spatial)]
 
@@ -33,7 +33,7 @@ def picture(net):
 def resize(net):
     if net.opset < 10:
         return upsample(net)
-    shape = picture(net)
+    shape = image(net)
     rank = len(shape)
     if net.opset == 10:
         scales = np.array([1, 1] + [net.choice(SCALES) for _ in shape[2:]], F)
@@ -93,8 +93,8 @@ def grid_sample(net):
     grid = [n, net.rng.randrange(1, 6), net.rng.randrange(1, 6), 2]
     names = ["linear", "nearest", "cubic"] if net.opset >= 20 else ["bilinear", "nearest", "bicubic"]
     mode = net.choice([names[0], names[0], names[1], names[2]])
-    draw = lambda: (net.numbers.uniform(-1.4, 1.4, grid)).astype(F)
-    y = net.add("GridSample", [net.value(shape, data=0.7), net.input(grid, values=draw)], mode=mode,
+    sample = lambda: (net.numbers.uniform(-1.4, 1.4, grid)).astype(F)
+    y = net.add("GridSample", [net.value(shape, data=0.7), net.input(grid, values=sample)], mode=mode,
                 padding_mode=net.choice([None, "zeros", "border", "reflection"]), align_corners=net.choice([None, 0, 1]))
     net.output(y)
 

@@ -22,7 +22,7 @@ def one_operator(seed):
     """One operator on fresh inputs, with special numbers at times."""
     g = Graph(seed)
     op = g.choose.choice(NAMES)
-    g.draw_specials(op)
+    g.sample_specials(op)
     for _ in range(20):
         if g.attempt(RULES[op], op):
             return g.case()
@@ -58,8 +58,8 @@ def open_lengths(seed):
 def images(seed):
     """A chain on one image of what meets in networks: windows, sums, factors, activations, pads."""
     g = Graph(seed)
-    most = g.choose.choice([9, 9, 20])
-    g.fresh([1, g.choose.randint(3, most), g.choose.randint(3, most), g.choose.choice([1, 2, 3, 4, 8, 16, 17])], constants=0)
+    maximum = g.choose.choice([9, 9, 20])
+    g.fresh([1, g.choose.randint(3, maximum), g.choose.randint(3, maximum), g.choose.choice([1, 2, 3, 4, 8, 16, 17])], constants=0)
     chain = ["CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV", "PAD", "ADD", "SUB", "MUL", "DIV", "RELU", "RELU6", "PRELU", "LEAKY_RELU", "HARD_SWISH", "LOGISTIC", "MAX_POOL_2D",
              "AVERAGE_POOL_2D", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "CONCATENATION", "MEAN", "MAXIMUM", "MINIMUM", "PADV2", "DEPTH_TO_SPACE", "STRIDED_SLICE", "SPLIT", "SQUARE",
              "RSQRT", "TANH", "ELU", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND", "MIRROR_PAD", "L2_NORMALIZATION", "SOFTMAX"]
@@ -75,7 +75,7 @@ ATTEMPTS = 40
 
 
 def operators():
-    """Names of all operators that may be drawn."""
+    """Names of all operators that may be sampled."""
     return {*RULES, *tflite_quantised.RULES, *tflite_states.OPERATORS}
 
 
@@ -94,8 +94,8 @@ def made(seed, wanted):
     raise Rejected("nothing that LiteRT computes")
 
 
-def draw(seed, wanted=()):
-    """The model of a seed: deterministic, whatever was drawn before. `wanted`: parts of names of families; empty: all."""
+def sample(seed, wanted=()):
+    """The model of a seed: deterministic, whatever was sampled before. `wanted`: parts of names of families; empty: all."""
     try:
         return oracle().ask((seed, list(wanted)))
     except Refused:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every TensorFlow Lite operator of docs/operators.md is drawn by the random models, or named here with the reason why not."""
+"""Every TensorFlow Lite operator of docs/operators.md is sampled by the random models, or named here with the reason why not."""
 import pathlib
 import re
 import sys
@@ -10,7 +10,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "models"))
 from litert import have_litert  # noqa: E402
 
-UNDRAWN = {
+NOT_SAMPLED = {
     "CALL": "LiteRT has no kernel for it",
     "Convolution2DTransposeBias": "MediaPipe's own, not in LiteRT: tests/models/custom_operators.py",
     "MaxPoolingWithArgmax2D": "MediaPipe's own, not in LiteRT: tests/models/custom_operators.py",
@@ -32,9 +32,9 @@ def main():
     if not have_litert():
         return 0
     import tflite_cases
-    known, drawn = imported(), tflite_cases.operators() | set(UNDRAWN)
-    wrong = [f"{name} is not drawn" for name in sorted(known - drawn)] + [f"{name} is not imported" for name in sorted(drawn - known)]
-    print("\n".join(wrong + [f"{len(known)} operators, {len(UNDRAWN)} of them are not drawn for the reasons given here"]))
+    known, sampled = imported(), tflite_cases.operators() | set(NOT_SAMPLED)
+    wrong = [f"{name} is not sampled" for name in sorted(known - sampled)] + [f"{name} is not imported" for name in sorted(sampled - known)]
+    print("\n".join(wrong + [f"{len(known)} operators, {len(NOT_SAMPLED)} of them are not sampled for the reasons given here"]))
     return 1 if wrong or not known else 0
 
 

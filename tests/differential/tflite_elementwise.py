@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random operators of TensorFlow Lite that work element by element: `RULES`, by the names of the operators that they draw."""
+"""Random operators of TensorFlow Lite that work element by element: `RULES`, by the names of the operators that they sample."""
 import numpy as np
 
 from tflite_graph import B, F, I, L, Rejected, fit
@@ -58,7 +58,7 @@ def prelu(g, op):
 
 
 def gelu(g, op):
-    # Further down, results lie below the precision that docs/conventions.md gives this function.
+    # Further down, results are below the precision that docs/conventions.md gives this function.
     x = g.pick(low=-2, where=lambda t: np.min(t.value, initial=0) >= -2)
     g.do(op, [x], [F], ("GeluOptions", {"approximate": g.some(0.5)}))
 
@@ -66,7 +66,7 @@ def gelu(g, op):
 def divisor(g, x):
     """Numbers away from zero."""
     shape = g.broadcast(x.shape)
-    value = g.draw(shape, x.dtype, 1 if x.dtype != F else 0.5, 5) * g.numbers.choice([-1, 1], shape).astype(x.dtype)
+    value = g.sample(shape, x.dtype, 1 if x.dtype != F else 0.5, 5) * g.numbers.choice([-1, 1], shape).astype(x.dtype)
     return g.constant(value) if value.size and g.some(0.5) else g.input(value)
 
 

@@ -9,7 +9,7 @@ ERRORS = [(IMPORT + file, right, wrong, families) for file, right, wrong, famili
     ("rules_windows.cpp", 'o.half_pixel_centers() ? "half_pixel" : "asymmetric";\n  const value_id x', '"asymmetric";\n  const value_id x', LARGE),
     ("rules_windows.cpp", "if (pads[a] > 0) parts.push_back(block(pads[a]));\n    parts.push_back(v);", "parts.push_back(v);\n    if (pads[a] > 0) parts.push_back(block(pads[a]));", SMALL),
     ("rules_matrices.cpp", "if (beta != 1.0f) x", "if (beta == 0.0f) x", SMALL),
-    ("rules_matrices.cpp", "(gone[3] || (gone[1] && gone[2]))", "true", LARGE),
+    ("rules_matrices.cpp", "(removed[3] || (removed[1] && removed[2]))", "true", LARGE),
     ("rules_matrices.cpp", "prefer_images(c, {c.input(0)}) && axis == 3;", "prefer_images(c, {c.input(0)});", LARGE),
     ("rules_matrices.cpp", 'emit("OneHot", {given, depth, levels}', 'emit("OneHot", {index, depth, levels}', SMALL),
     ("rules_matrices.cpp", '{"exclusive", std::int64_t{o != nullptr && o->exclusive()}}', '{"exclusive", std::int64_t{o != nullptr && o->reverse()}}', SMALL),

@@ -12,7 +12,7 @@ from litert import interpreter_of
 from tflite_writer import Writer
 
 F, I, L, B, C = np.float32, np.int32, np.int64, np.bool_, np.complex64
-MOST_ELEMENTS = 20000
+MAX_ELEMENTS = 20000
 LARGEST, SMALLEST = 1e6, 1e-12  # magnitudes of numbers that operators are given
 SPECIALS = np.array([0.0, -0.0, 1e-40, -1e-40, 1.17549435e-38, 65536, -16777216, 3.4028235e38, -3.4028235e38, np.inf, -np.inf, np.nan,
                      0.5, -0.5, 1.5, -1.5, 2.5, 1e-7, -1e-7, 88.7, -103.9], F)
@@ -72,7 +72,7 @@ class Case:
     operators: list = dataclasses.field(default_factory=list)
     family: str = ""
     answer: object = None  # of LiteRT, where it is known already
-    twin: object = None    # as in examine.Case: not drawn here
+    twin: object = None    # as in examine.Case: not sampled here
     stored: bool = False   # LiteRT's results are asked for as it stores them
     declined: str = ""     # why there is no model: LiteRT rejects it, or crashes
 
@@ -122,10 +122,10 @@ class Graph:
     def some(self, share):
         return self.choose.random() < share
 
-    def length(self, most=9):
+    def length(self, maximum=9):
         if self.empty and self.some(0.06):
             return 0
-        return 1 if self.some(0.2) else self.choose.randint(2, most)
+        return 1 if self.some(0.2) else self.choose.randint(2, maximum)
 
     def shape(self, rank=None):
         if rank is None:
@@ -135,7 +135,7 @@ class Graph:
             shape[0] = 1
         return shape
 
-    def draw(self, shape, dtype=F, low=-4, high=4):
+    def sample(self, shape, dtype=F, low=-4, high=4):
         shape = list(shape)
         if dtype == B:
             return self.numbers.integers(0, 2, shape).astype(B)
@@ -150,7 +150,7 @@ class Graph:
             values = np.where(self.numbers.random(shape) < 0.3, self.numbers.choice(self.specials, shape), values).astype(F)
         return values
 
-    def draw_specials(self, op):
+    def sample_specials(self, op):
         """At times, special numbers for an operator that leaves nothing open about them."""
         if op in SUMS or not self.some(0.25):
             return
@@ -172,7 +172,7 @@ class Graph:
         return self.add("c", value, "constant", self.is_plain(value))
 
     def fresh(self, shape, dtype=F, low=-4, high=4, constants=0.35):
-        value = self.draw(shape, dtype, low, high)
+        value = self.sample(shape, dtype, low, high)
         if value.size > 0 and self.some(constants):
             return self.floats(value) if dtype == F and self.specials is None else self.constant(value)
         return self.input(value)
@@ -257,7 +257,7 @@ class Graph:
         the few operators that LiteRT asks it of."""
         inputs = [t if t is None or isinstance(t, Tensor) else self.constant(t) for t in inputs]
         values = self.compute(op, inputs, types, options, custom, quantised, shape)
-        if sum(v.size for v in values) > MOST_ELEMENTS or any(v.ndim > 6 for v in values):
+        if sum(v.size for v in values) > MAX_ELEMENTS or any(v.ndim > 6 for v in values):
             raise Rejected("too large")
         if not self.empty and any(v.size == 0 for v in values):
             raise Rejected("empty")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random operators of TensorFlow Lite that move, repeat or make elements: `RULES`, by the names of the operators that they draw."""
+"""Random operators of TensorFlow Lite that move, repeat or make elements: `RULES`, by the names of the operators that they sample."""
 import numpy as np
 
 from tflite_graph import B, C, F, I, L, Rejected
@@ -211,7 +211,7 @@ def fill(g, op):
         return use(g, g.do(op, [x], [x.dtype], exact=True))
     shape = g.shape(g.choose.choice([1, 2, 3, 4]))
     dtype = g.choose.choice([F, I, L])
-    use(g, g.do(op, [np.array(shape, g.choose.choice([I, L])), g.draw([], dtype)], [dtype], exact=True))
+    use(g, g.do(op, [np.array(shape, g.choose.choice([I, L])), g.sample([], dtype)], [dtype], exact=True))
 
 
 def gather(g, op):
@@ -219,7 +219,7 @@ def gather(g, op):
     axis = axis_of(g, x)
     rows = g.choose.randint(0, axis) if g.some(0.3) else 0
     where = g.shape(g.choose.choice([0, 1, 1, 2])) if rows == 0 else x.shape[:rows] + g.shape(g.choose.choice([0, 1, 1, 2]))
-    positions = g.draw(where, g.choose.choice([I, I, L]), 0, x.shape[axis] - 1)
+    positions = g.sample(where, g.choose.choice([I, I, L]), 0, x.shape[axis] - 1)
     indices = g.input(positions) if positions.size == 0 or g.some(0.5) else g.constant(positions)
     options = {"axis": signed(g, axis, x.rank), "batchDims": rows - len(where) if rows and g.some(0.2) else rows}
     g.do(op, [x, indices], [x.dtype], ("GatherOptions", options), exact=True)
@@ -230,12 +230,12 @@ def gather_nd(g, op):
     depth = g.choose.randint(1, x.rank)
     places = g.shape(g.choose.choice([0, 1, 1, 2]))
     dtype = g.choose.choice([I, I, L])
-    positions = np.stack([g.draw(places, dtype, 0, n - 1) for n in x.shape[:depth]], -1)
+    positions = np.stack([g.sample(places, dtype, 0, n - 1) for n in x.shape[:depth]], -1)
     g.do(op, [x, g.input(positions) if positions.size == 0 or g.some(0.5) else g.constant(positions)], [x.dtype], exact=True)
 
 
 def embedding_lookup(g, op):
-    table = g.draw([g.choose.randint(1, 9), *g.shape(g.choose.choice([1, 2]))])
+    table = g.sample([g.choose.randint(1, 9), *g.shape(g.choose.choice([1, 2]))])
     places = g.fresh([g.length()], I, 0, len(table) - 1, 0.2)
     g.do(op, [places, g.constant(table)], [F], exact=True)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""LiteRT in a process of its own, because odd models make it crash: pickled requests on standard input, pickled answers on standard output.
+"""LiteRT in a process of its own, because unusual models make it crash: pickled requests on standard input, pickled answers on standard output.
 
 A request is a seed with names of kinds of models (answered by a case with LiteRT's results) or a case (answered by the results).
 """

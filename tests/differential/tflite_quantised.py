@@ -236,7 +236,7 @@ def function(g, op):
         raise Rejected("not exact in int16")
     x = g.take(range(1, 5), exact=op in EXACT_FUNCTIONS)
     options, operands = None, [x]
-    if op == "GELU" and np.min(real(x)) < -2:  # further down, results lie below the precision that docs/conventions.md gives it
+    if op == "GELU" and np.min(real(x)) < -2:  # further down, results are below the precision that docs/conventions.md gives it
         raise Rejected("a result near zero")
     if op in ("LOG", "RSQRT", "SQRT"):
         x = operands[0] = g.stored(x.shape)
@@ -315,7 +315,7 @@ def pad_with(g, op):
 
 def select(g, op):
     x = g.take(range(5))
-    condition = g.input(g.draw(g.broadcast(x.shape, 0), np.bool_))
+    condition = g.input(g.sample(g.broadcast(x.shape, 0), np.bool_))
     g.do_many(op, [condition, x, g.alike(x)], [g.dtype], None, quantised=[same_scale(x)], shape=x.shape)[0].error = x.error
 
 

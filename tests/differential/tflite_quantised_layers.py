@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Random quantised layers with a memory, over several runs: LSTM with 8-bit weights, outputs and hidden states and a 16-bit cell; SVDF.
 
-The weights of states are so small that what a state is off by shrinks from instant to instant, faster than rounding adds to it.
+The weights of states are so small that what a state is off by shrinks from time step to time step, faster than rounding adds to it.
 """
 import random
 
@@ -29,13 +29,13 @@ class Layer:
         self.w.graph.tensors[index].quantization = quantisation_of(self.w, t)
         return index
 
-    def weights(self, name, shape, dtype=np.int8, scale=0.002, most=127):
-        return self.tensor(name, self.numbers.integers(-most, most, shape, endpoint=True).astype(dtype), scale)
+    def weights(self, name, shape, dtype=np.int8, scale=0.002, maximum=127):
+        return self.tensor(name, self.numbers.integers(-maximum, maximum, shape, endpoint=True).astype(dtype), scale)
 
 
 def lstm(seed):
     l = Layer(seed)
-    batch, instants, inputs, cells = l.choose.choice([1, 2]), l.choose.randint(1, 4), l.choose.randint(1, 8), l.choose.choice([1, 3, 4, 8])
+    batch, time_steps, inputs, cells = l.choose.choice([1, 2]), l.choose.randint(1, 4), l.choose.randint(1, 8), l.choose.choice([1, 3, 4, 8])
     coupled, peephole, projected, time_major = l.some(0.3), l.some(0.3), l.some(0.3), l.some(0.3)
     outputs = l.choose.choice([1, 2, 5]) if projected else cells
     x_scale, x_zero, h_scale, h_zero = 2 / 127, l.choose.choice([0, 3, -20]), (1 / 127 if not projected else 0.02), l.choose.choice([0, -5, 4])
@@ -43,7 +43,7 @@ def lstm(seed):
 
     def gates(make):
         return [-1 if g == INPUT_GATE and coupled else make(g) for g in range(4)]
-    shape = [instants, batch, inputs] if time_major else [batch, instants, inputs]
+    shape = [time_steps, batch, inputs] if time_major else [batch, time_steps, inputs]
     x = l.tensor("x", np.zeros(shape, np.int8), x_scale, x_zero, constant=False)
     operands = [x, *gates(lambda g: l.weights(f"w{g}", [cells, inputs], scale=w_scale)), *gates(lambda g: l.weights(f"r{g}", [cells, outputs], scale=r_scale))]
     operands += [-1 if not peephole or (g == INPUT_GATE and coupled) else l.weights(f"p{g}", [cells], np.int16, 0.3 / 32767, 32767) for g in range(3)]
@@ -68,11 +68,11 @@ def svdf(seed):
     """The state holds 16 bits; what it is off by meets the weights over time."""
     l = Layer(seed)
     batch, inputs, rank, units, length = l.choose.choice([1, 3]), l.choose.randint(1, 9), l.choose.choice([1, 2, 3]), l.choose.choice([1, 4, 7]), l.choose.choice([1, 3, 10])
-    most = 32767 // (rank * length)  # LiteRT adds up 16-bit products in 32 bits
-    filters, w_scale, state_scale, time_scale, y_scale = rank * units, 0.004, 3 / 32767, 1 / most, 0.02
+    maximum = 32767 // (rank * length)  # LiteRT adds up 16-bit products in 32 bits
+    filters, w_scale, state_scale, time_scale, y_scale = rank * units, 0.004, 3 / 32767, 1 / maximum, 0.02
     x_zero, y_zero = l.choose.choice([0, 3, -20]), -128  # LiteRT wants a RELU and leaves it to the zero point
     x = l.tensor("x", np.zeros([batch, inputs], np.int8), 2 / 127, x_zero, constant=False)
-    operands = [x, l.weights("w", [filters, inputs], scale=w_scale), l.weights("t", [filters, length], np.int16, time_scale, most),
+    operands = [x, l.weights("w", [filters, inputs], scale=w_scale), l.weights("t", [filters, length], np.int16, time_scale, maximum),
                 l.weights("b", [units], I, state_scale * time_scale, 10 ** 6) if l.some(0.7) else -1,
                 l.tensor("state", np.zeros([batch, length * filters], np.int16), state_scale, 0, False, True)]
     y = l.tensor("y", np.zeros([batch, units], np.int8), y_scale, y_zero, constant=False)

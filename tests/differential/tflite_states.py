@@ -16,7 +16,7 @@ OPERATORS = {"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LST
 def layer(seed):
     """A recurrent layer with random options."""
     made, content = random.Random(seed).choice(tflite_layers.LAYERS)(seed)
-    return Case(content, made.draw(), operators=operators_in(made.w.model))
+    return Case(content, made.sample(), operators=operators_in(made.w.model))
 
 
 def operators_in(model):
@@ -133,7 +133,7 @@ class Program(Model):
             return self.do("EQUAL", [self.do("FLOOR_MOD", [n, self.constant(2, I)], [], I), self.constant(0, I)], [], B)
         return self.constant(self.some(0.5), B)
 
-    def drawn(self, values, count):
+    def sampled(self, values, count):
         return [self.choose.choice(values) for _ in range(count)]
 
     def results(self, count):
@@ -141,7 +141,7 @@ class Program(Model):
 
     def branch(self, x, values):
         taken, count = self.choose.randint(1, 3), self.choose.randint(1, 2)
-        condition, given = self.condition(), self.drawn(values, taken)
+        condition, given = self.condition(), self.sampled(values, taken)
         graphs = {"thenSubgraphIndex": self.inside(taken, count), "elseSubgraphIndex": self.inside(taken, count)}
         outputs = self.results(count)
         self.w.operator("IF", [condition, *given], outputs, ("IfOptions", graphs))
@@ -149,7 +149,7 @@ class Program(Model):
 
     def loop(self, x, values):
         held, trips = self.choose.randint(1, 2), self.choose.choice([0, 1, 2, 3, 5])
-        given, outer = [self.constant(0, I), *self.drawn(values, held)], self.w.graph
+        given, outer = [self.constant(0, I), *self.sampled(values, held)], self.w.graph
         below = self.graph([([], I), *((self.size, F) for _ in range(held))], lambda i, *rest: [self.do("LESS", [i, self.constant(trips, I)], [], B)])
         self.w.graph = outer
         body = self.inside(held, held, [([], I)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random operators of TensorFlow Lite on images, windows and matrices: `RULES`, by the names of the operators that they draw."""
+"""Random operators of TensorFlow Lite on images, windows and matrices: `RULES`, by the names of the operators that they sample."""
 import numpy as np
 
 from tflite_elementwise import ACTIVATIONS
@@ -27,11 +27,11 @@ def dilations(g):
 
 def weights(g, shape):
     """Constants, however they are stored."""
-    return g.floats(g.draw(shape, F, -2, 2))
+    return g.floats(g.sample(shape, F, -2, 2))
 
 
 def bias(g, n):
-    return g.constant(g.draw([n], F, -3, 3) * g.some(0.8))
+    return g.constant(g.sample([n], F, -3, 3) * g.some(0.8))
 
 
 def common(g):
@@ -82,8 +82,8 @@ def resize(g, op):
     g.do(op, [x, integers(g, size)], [F], (table, {"alignCorners": corners, "halfPixelCenters": half}), exact=op != "RESIZE_BILINEAR")
 
 
-def paddings(g, x, most=4):
-    pairs = [[g.choose.randint(0, most) if g.some(0.6) else 0 for _ in range(2)] for _ in x.shape]
+def paddings(g, x, maximum=4):
+    pairs = [[g.choose.randint(0, maximum) if g.some(0.6) else 0 for _ in range(2)] for _ in x.shape]
     if x.rank == 4 and g.some(0.5):
         pairs[0] = pairs[3] = [0, 0]
     return pairs
@@ -94,14 +94,14 @@ def pad(g, op):
     dtype = g.choose.choice([I, I, L])
     if op == "PAD":
         return g.do(op, [x, np.array(paddings(g, x), dtype)], [x.dtype], ("PadOptions", {}), exact=True)
-    g.do(op, [x, np.array(paddings(g, x), dtype), g.draw([], x.dtype)], [x.dtype], ("PadV2Options", {}), exact=True)
+    g.do(op, [x, np.array(paddings(g, x), dtype), g.sample([], x.dtype)], [x.dtype], ("PadV2Options", {}), exact=True)
 
 
 def mirror_pad(g, op):
     x = g.pick(F if g.some(0.8) else I, rank=range(1, 5))
     mode = g.choose.choice([0, 1])
-    most = [n - 1 if mode == 0 else n for n in x.shape]
-    pairs = [[g.choose.randint(0, max(0, min(n, 3))) for _ in range(2)] for n in most]
+    maximum = [n - 1 if mode == 0 else n for n in x.shape]
+    pairs = [[g.choose.randint(0, max(0, min(n, 3))) for _ in range(2)] for n in maximum]
     g.do(op, [x, integers(g, pairs)], [x.dtype], ("MirrorPadOptions", {"mode": mode}), exact=True)
 
 
@@ -215,14 +215,14 @@ def densify(g, op):
     """Sparse weights of a dense layer."""
     rows, columns = g.choose.randint(1, 8), g.choose.randint(1, 9)
     x = g.fresh([g.choose.randint(1, 4), columns], constants=0)
-    g.do("FULLY_CONNECTED", [x, g.dense(g.draw([rows, columns]))], [F], ("FullyConnectedOptions", {}), exact=True)
+    g.do("FULLY_CONNECTED", [x, g.dense(g.sample([rows, columns]))], [F], ("FullyConnectedOptions", {}), exact=True)
 
 
 def detections(g, op):
-    """What lies behind the detections that there are is not defined: it is replaced by zeros."""
+    """What is behind the detections that there are is not defined: it is replaced by zeros."""
     from flatbuffers import flexbuffers
-    boxes, classes, background, most = g.choose.choice([1, 5, 20, 40]), g.choose.randint(1, 3), g.choose.randint(0, 1), g.choose.choice([1, 5, 10, 30])
-    options = {"max_detections": most, "max_classes_per_detection": 1, "detections_per_class": g.choose.choice([3, 7, 100]), "use_regular_nms": g.some(0.5),
+    boxes, classes, background, maximum = g.choose.choice([1, 5, 20, 40]), g.choose.randint(1, 3), g.choose.randint(0, 1), g.choose.choice([1, 5, 10, 30])
+    options = {"max_detections": maximum, "max_classes_per_detection": 1, "detections_per_class": g.choose.choice([3, 7, 100]), "use_regular_nms": g.some(0.5),
                "nms_score_threshold": g.choose.choice([0.0, 0.1, 0.3, 0.9]), "nms_iou_threshold": g.choose.choice([0.2, 0.4, 0.7]), "num_classes": classes,
                "y_scale": 10.0, "x_scale": 10.0, "h_scale": 5.0, "w_scale": 5.0}
     anchors = np.concatenate([g.numbers.uniform(0, 1, [boxes, 2]), g.numbers.uniform(0.1, 0.4, [boxes, 2])], 1)
@@ -231,11 +231,11 @@ def detections(g, op):
     made = g.do_many(op, [g.input(codes.astype(F)), g.input(scores.astype(F)), g.constant(anchors.astype(F))], [F] * 4, None, custom=bytes(flexbuffers.Dumps(options)))
     for t in made[:3]:
         t.hidden = True
-    there = g.do("LESS", [g.constant(np.arange(most, dtype=F)), made[3]], [np.bool_])
+    there = g.do("LESS", [g.constant(np.arange(maximum, dtype=F)), made[3]], [np.bool_])
     for t in made[1:3]:
-        g.do("SELECT_V2", [there, t, g.constant(np.zeros([1, most], F))], [F], shape=[1, most])
-    there = g.do("RESHAPE", [there, integers(g, [most, 1])], [np.bool_], ("ReshapeOptions", {"newShape": [most, 1]}))
-    g.do("SELECT_V2", [there, made[0], g.constant(np.zeros([1, most, 4], F))], [F], shape=[1, most, 4])
+        g.do("SELECT_V2", [there, t, g.constant(np.zeros([1, maximum], F))], [F], shape=[1, maximum])
+    there = g.do("RESHAPE", [there, integers(g, [maximum, 1])], [np.bool_], ("ReshapeOptions", {"newShape": [maximum, 1]}))
+    g.do("SELECT_V2", [there, made[0], g.constant(np.zeros([1, maximum, 4], F))], [F], shape=[1, maximum, 4])
 
 
 def suppression(g, op):

@@ -8,29 +8,29 @@ from net import Unfit
 AUTO = ["NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"]
 
 
-def picture(net, spatial, least=1, channels=None):
+def image(net, spatial, minimum=1, channels=None):
     n = net.choice([1, 1, 1, 2, 3])
     c = channels or net.choice([1, 2, 3, 4, 4, 6, 8, 12, 16, 17])
-    return [n, c] + [net.rng.randrange(least, {1: 24, 2: 11, 3: 6}[spatial]) for _ in range(spatial)]
+    return [n, c] + [net.rng.randrange(minimum, {1: 24, 2: 11, 3: 6}[spatial]) for _ in range(spatial)]
 
 
 def dimension(net):
     return net.choice([1, 2, 2, 2, 2, 2, 3])
 
 
-def geometry(net, spatial, most=5):
+def geometry(net, spatial, maximum=5):
     """Attributes kernel_shape, strides, dilations and pads or auto_pad; some are left out."""
     square = net.chance(0.5)
-    def draw(options):
+    def sample(options):
         return [net.choice(options)] * spatial if square else [net.choice(options) for _ in range(spatial)]
-    kernel = draw(list(range(1, most + 1)) + [1, 3, 3, 2])
+    kernel = sample(list(range(1, maximum + 1)) + [1, 3, 3, 2])
     if net.chance(0.06):
-        kernel = draw([6, 7, 8, 9])
+        kernel = sample([6, 7, 8, 9])
     attributes = {}
     if net.chance(0.6):
-        attributes["strides"] = draw([1, 1, 2, 3, 4, 6])
+        attributes["strides"] = sample([1, 1, 2, 3, 4, 6])
     if net.chance(0.35):
-        attributes["dilations"] = draw([1, 1, 2, 3])
+        attributes["dilations"] = sample([1, 1, 2, 3])
     auto = net.choice(AUTO + ["NOTSET"] * 5)
     if auto != "NOTSET" or net.chance(0.1):
         attributes["auto_pad"] = auto
@@ -63,7 +63,7 @@ def weights(net, shape):
 
 def convolution(net):
     spatial = dimension(net)
-    x = neighbours.before(net, net.input(picture(net, spatial)))
+    x = neighbours.before(net, net.input(image(net, spatial)))
     shape = net.shape(x)
     if len(shape) != spatial + 2:
         raise Unfit("the neighbours changed the rank")
@@ -80,7 +80,7 @@ def convolution(net):
 
 def transposed(net):
     spatial = net.choice([1, 2, 2, 2])
-    x = neighbours.before(net, net.input(picture(net, spatial, channels=net.choice([1, 2, 3, 4, 6, 8]))))
+    x = neighbours.before(net, net.input(image(net, spatial, channels=net.choice([1, 2, 3, 4, 6, 8]))))
     shape = net.shape(x)
     if len(shape) != spatial + 2:
         raise Unfit("the neighbours changed the rank")
@@ -105,7 +105,7 @@ def transposed(net):
 
 def pool(net):
     spatial = dimension(net)
-    x = neighbours.before(net, net.input(picture(net, spatial)), 1)
+    x = neighbours.before(net, net.input(image(net, spatial)), 1)
     if len(net.shape(x)) != spatial + 2:
         raise Unfit("the neighbours changed the rank")
     op = net.choice(["MaxPool", "MaxPool", "AveragePool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"])
@@ -126,7 +126,7 @@ def pool(net):
 def padded(net):
     """Pad before a window, with every mode, then the window's own padding."""
     spatial = net.choice([1, 2, 2])
-    shape = picture(net, spatial, 4)
+    shape = image(net, spatial, 4)
     rank = spatial + 2
     edge = [0] * (2 * rank)
     for axis in range(2, rank):

@@ -80,10 +80,10 @@ element element_named(const std::string& name) {
   misuse("'" + name + "' is no element type");
 }
 
-/// The inputs of every run, read from the request's file of numbers: each array lies there once per run.
+/// The inputs of every run, read from the request's file of numbers: each array is there once per run.
 std::vector<arrays> read_inputs(const json& request, int runs) {
   std::vector<arrays> result(static_cast<std::size_t>(runs));
-  const std::vector<std::byte> bytes = read_file(request.at("data").get<std::string>(), "inputs", most_array_bytes);
+  const std::vector<std::byte> bytes = read_file(request.at("data").get<std::string>(), "inputs", max_array_bytes);
   std::size_t at = 0;
   for (const json& port : request.at("arrays")) {
     const element type = element_named(port.at("type").get<std::string>());
@@ -150,14 +150,14 @@ std::vector<array> elements_of_rows(const nsk::variant_view& v, int rows) {
   std::vector<array> masks;
   for (int i = 0; i < v.output_count(); ++i) {
     array kept(element::boolean, engine_shape_of(v.output(i)));
-    const std::int64_t row = kept.count() / v.batch();  // rows lie one behind the other
+    const std::int64_t row = kept.count() / v.batch();  // rows are one behind the other
     for (std::int64_t k = 0; k < kept.count(); ++k) kept.set_integer(k, k < row * rows);
     masks.push_back(to_source(v.output(i), kept));
   }
   return masks;
 }
 
-/// Sets to 0 what lies outside the masks.
+/// Sets to 0 what is outside the masks.
 void cover(run_results& results, const std::vector<array>& masks) {
   for (std::vector<array>& run : results)
     for (std::size_t i = 0; i < masks.size(); ++i)
@@ -328,7 +328,7 @@ class oracle {
   mutable bool m_flushes = false, m_rounds = false;
 };
 
-/// Collects arrays in one file; each part of an answer says where its own lie.
+/// Collects arrays in one file; each part of an answer says where its own are.
 class blob {
  public:
   json add(const run_results& results, const std::vector<std::string>& names) {

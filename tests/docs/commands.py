@@ -4,8 +4,8 @@
 
   commands.py [FILE.md ...]        README.md, CONTRIBUTING.md, docs/*.md and examples/README.md when none is given
 
-Blocks of ```sh are run with `bash -e`, those of one page in order in one scratch folder, in which what pages speak of exists: the tool and
-the examples on the path, model.onnx, model.nsk, model.tflite, quantised.tflite, examples/ and include/ of the checkout, arrays and pictures (see furnish). Programs of
+Blocks of ```sh are run with `bash -e`, those of one page in order in one scratch folder, in which what pages refer to exists: the tool and
+the examples on the path, model.onnx, model.nsk, model.tflite, quantised.tflite, examples/ and include/ of the checkout, arrays and images (see furnish). Programs of
 SYNTAX_ONLY, which install packages or take minutes, are tested elsewhere; here they must exist, be executable, and parse. Where a line must
 not run at all, write before its block, with a reason:
 
@@ -82,7 +82,7 @@ def furnish(folder):
     subprocess.run([TOOL, "convert", folder / "model.onnx", "-o", folder / "model.nsk", "--quiet"], check=True)
     small_tflite(folder / "model.tflite", False)
     small_tflite(folder / "quantised.tflite", True)
-    for name in ("picture", "image", "in"):
+    for name in ("image", "in"):
         np.save(folder / f"{name}.npy", np.random.default_rng(2).uniform(-1, 1, [1, 3, 32, 32]).astype(np.float32))
     for name in ("examples", "include", "tests", "tools"):
         (folder / name).symlink_to(REPOSITORY / name)

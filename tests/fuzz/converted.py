@@ -16,7 +16,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 TOOL = os.environ["NSK_TOOL"]
-MOST_BYTES = 64 * 1024
+MAX_BYTES = 64 * 1024
 
 
 class Network:
@@ -75,7 +75,7 @@ def policy(folder):
 
 
 def recogniser(folder):
-    """Convolutions of several kernels, groups, strides and dilations, average pooling, a dense layer on the picture."""
+    """Convolutions of several kernels, groups, strides and dilations, average pooling, a dense layer on the image."""
     n = Network("recogniser", [2, 1, 20, 20])
     a = n.add("Clip", n.add("Conv", "x", n.weights(8, 1, 5, 5), n.weights(8), auto_pad="SAME_UPPER"), n.constant(np.float32(0)), n.constant(np.float32(6)))
     b = n.add("AveragePool", a, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4, ceil_mode=1)
@@ -98,8 +98,8 @@ def main():
             files.append(folder / f"{make.__name__}.nsk")
             subprocess.run([TOOL, "convert", make(folder), "-o", files[-1], "--quiet", "--check"], check=True)
             size = files[-1].stat().st_size
-            if size > MOST_BYTES:
-                raise SystemExit(f"{files[-1].name} has {size} bytes, more than {MOST_BYTES}")
+            if size > MAX_BYTES:
+                raise SystemExit(f"{files[-1].name} has {size} bytes, more than {MAX_BYTES}")
             print(f"{files[-1].name}: {size} bytes", flush=True)
         return subprocess.run([options.corrupt, "--truncations", "--count", options.count, *files]).returncode
 

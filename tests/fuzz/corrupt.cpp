@@ -2,11 +2,11 @@
 // Damages files at random, but the same way every time, and exercises the result; built with ASan and UBSan.
 //   corrupt [--count N] [--plans N] [--seed S] [--truncations] [--write-seeds DIR] FILE...
 // --count damages bytes of the files, or without FILE of the sample plans of tests/model. --truncations tries every
-// length of every file. --write-seeds stores the sample plans as a start for the corpus and ends. --plans tells lies in
-// the sample plans before they are written, so that they are well formed.
-#include "../model/forest_plan.hpp"
+// length of every file. --write-seeds stores the sample plans as a start for the corpus and ends. --plans changes
+// fields of the sample plans before they are written, so that they are well formed.
+#include "../model/tree_ensemble_plan.hpp"
 #include "../model/policy_plan.hpp"
-#include "bend_plan.hpp"
+#include "mutate_plan.hpp"
 #include "exercise.hpp"
 #include "../model/recurrent_plan.hpp"
 #include <cstdio>
@@ -76,9 +76,8 @@ bytes to_bytes(const test::plan_spec& plan) {
 }
 
 std::vector<test::plan_spec> samples() {
-  return {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true),
-          test::make_indices(),  test::make_lstm(),  test::make_policy(),
-          test::make_forest()};
+  return {test::make_cnn().plan, test::make_mixed(),  test::make_recurrent(false, true), test::make_indices(),
+          test::make_lstm(),     test::make_policy(), test::make_tree_ensemble()};
 }
 
 int write_seeds(const std::string& folder) {
@@ -118,9 +117,9 @@ int main(int argc, char** argv) {
       files.push_back(read_file(argument));
     }
   }
-  const std::vector<test::plan_spec> honest = samples();
+  const std::vector<test::plan_spec> valid = samples();
   if (files.empty()) {
-    for (const test::plan_spec& plan : honest) files.push_back(to_bytes(plan));
+    for (const test::plan_spec& plan : valid) files.push_back(to_bytes(plan));
   }
   std::map<std::string, long> verdicts;
   for (const bytes& file : files) {
@@ -137,8 +136,8 @@ int main(int argc, char** argv) {
     exercise(file, verdicts);
   }
   for (long i = 0; i < plans; ++i) {
-    test::plan_spec plan = honest[random.below(honest.size())];
-    fuzz::bend_plan(random, plan);
+    test::plan_spec plan = valid[random.below(valid.size())];
+    fuzz::mutate_plan(random, plan);
     exercise(to_bytes(plan), verdicts);
   }
   for (const auto& [name, times] : verdicts) std::printf("%8ld %s\n", times, name.c_str());

@@ -13,10 +13,11 @@
 #include "random.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed);
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t maximum,
+                                               unsigned seed);
 
 int main(int argc, char** argv) {
-  constexpr std::size_t most_bytes = 1 << 16;
+  constexpr std::size_t max_bytes = 1 << 16;
   long count = 0;
   std::string last;
   fuzz::generator random{1};
@@ -43,7 +44,7 @@ int main(int argc, char** argv) {
   for (long n = 0; n < count; ++n) {
     std::vector<std::uint8_t> file = files[random.below(files.size())];
     std::size_t size = file.size();
-    file.resize(most_bytes > size ? most_bytes : size);
+    file.resize(max_bytes > size ? max_bytes : size);
     for (std::size_t k = 1 + random.below(3); k-- > 0;)
       size = LLVMFuzzerCustomMutator(file.data(), size, file.size(), static_cast<unsigned>(random()));
     if (!last.empty())

@@ -297,7 +297,7 @@ field any_attribute(generator& random) {
 }
 
 /// Overwrites one number among bytes that are packed numbers or raw data.
-void bend_bytes(generator& random, std::string& bytes) {
+void mutate_bytes(generator& random, std::string& bytes) {
   static const std::size_t widths[] = {1, 2, 4, 8};
   const std::size_t width = widths[random.below(4)];
   if (bytes.size() < width) {
@@ -307,7 +307,7 @@ void bend_bytes(generator& random, std::string& bytes) {
   const std::size_t at = random.below(bytes.size() / width) * width;
   std::uint64_t v = 0;
   std::memcpy(&v, &bytes[at], width);
-  bend(random, v);
+  mutate(random, v);
   if (random.one_in(4)) v = interesting(random);
   std::memcpy(&bytes[at], &v, width);
 }
@@ -315,7 +315,7 @@ void bend_bytes(generator& random, std::string& bytes) {
 void change_leaf(generator& random, const place& p, const std::vector<place>& all) {
   field& f = p.get();
   if (f.type == varint) {
-    bend(random, f.value);
+    mutate(random, f.value);
     if (random.one_in(3)) f.value = small_or_strange(random);
     return;
   }
@@ -327,7 +327,7 @@ void change_leaf(generator& random, const place& p, const std::vector<place>& al
   switch (random.below(8)) {
     case 0:
     case 1:
-    case 2: bend_bytes(random, f.bytes); break;
+    case 2: mutate_bytes(random, f.bytes); break;
     case 3:
     case 4:
       if (other.type == f.type && other.what == kind::leaf) f.bytes = other.bytes;

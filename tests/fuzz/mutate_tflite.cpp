@@ -47,7 +47,7 @@ class walker {
   std::size_t place(const void* p) const {
     return static_cast<std::size_t>(static_cast<const std::uint8_t*>(p) - m_first);
   }
-  /// Whether a table lies inside the file: options of an unknown kind have not been verified.
+  /// Whether a table is inside the file: options of an unknown kind have not been verified.
   bool is_table(const void* p) const {
     const std::size_t at = place(p);
     if (at + 4 > m_size) return false;
@@ -69,11 +69,11 @@ class walker {
   template <class V>
   void numbers(const V* v, std::size_t width = 0) {
     if (v == nullptr) return;
-    constexpr std::size_t most_seen = 64;
+    constexpr std::size_t max_seen = 64;
     length(v);
     if (width == 0) width = sizeof(*v->Data());
     const std::size_t bytes = v->size() * sizeof(*v->Data());
-    for (std::size_t i = 0; (i + 1) * width <= bytes && i < most_seen; ++i)
+    for (std::size_t i = 0; (i + 1) * width <= bytes && i < max_seen; ++i)
       spots.push_back({place(v->Data()) + i * width, width});
   }
   template <class V>
@@ -94,15 +94,15 @@ class walker {
     for (voffset_t f = 4; f + 1 < size; f = static_cast<voffset_t>(f + 2)) {
       const auto at = flatbuffers::ReadScalar<voffset_t>(vtable + f);
       if (at == 0) continue;
-      const std::size_t room = *std::upper_bound(starts.begin(), starts.end() - 1, at) - at;
+      const std::size_t space = *std::upper_bound(starts.begin(), starts.end() - 1, at) - at;
       const int id = (f - 4) / 2;
       const bool leads = std::find(offsets.begin(), offsets.end(), id) != offsets.end();
       spots.push_back({place(p) + at,
-                       leads       ? 4
-                       : room >= 8 ? 8u
-                       : room >= 4 ? 4u
-                       : room >= 2 ? 2u
-                                   : 1u,
+                       leads        ? 4
+                       : space >= 8 ? 8u
+                       : space >= 4 ? 4u
+                       : space >= 2 ? 2u
+                                    : 1u,
                        leads ? 1 + id + 10 * static_cast<int>(offsets.size()) : 0});
     }
   }
@@ -170,7 +170,7 @@ void change(generator& random, std::vector<std::uint8_t>& model, const std::vect
   } else if (random.one_in(3)) {
     v = random.below(12);
   } else {
-    bend(random, v);
+    mutate(random, v);
   }
   if (s.at + s.width <= model.size()) std::memcpy(&model[s.at], &v, s.width);
 }

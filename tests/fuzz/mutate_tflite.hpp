@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Damage to TensorFlow Lite files that leaves their tables well formed: numbers are changed where they lie.
+/// Damage to TensorFlow Lite files that leaves their tables well formed: numbers are changed where they are.
 #include <cstdint>
 #include <vector>
 #include "random.hpp"

@@ -8,22 +8,22 @@
 #include "random.hpp"
 
 #ifdef NSK_LIBFUZZER
-extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t maximum);
 #endif
 
 namespace fuzz {
 
 /// Changes an input by `mutate`, now and then by libFuzzer's own means, which know nothing of formats. Returns its new
-/// length, at most `most`.
+/// length, at most `maximum`.
 template <class Mutate>
-std::size_t mutate_in_place(std::uint8_t* data, std::size_t size, std::size_t most, unsigned seed, Mutate mutate) {
+std::size_t mutate_in_place(std::uint8_t* data, std::size_t size, std::size_t maximum, unsigned seed, Mutate mutate) {
   generator random{seed};
   random();
 #ifdef NSK_LIBFUZZER
-  if (random.one_in(16)) return LLVMFuzzerMutate(data, size, most);
+  if (random.one_in(16)) return LLVMFuzzerMutate(data, size, maximum);
 #endif
   const std::vector<std::uint8_t> changed = mutate({data, data + size}, random);
-  if (changed.size() > most) return size;
+  if (changed.size() > maximum) return size;
   std::copy(changed.begin(), changed.end(), data);
   return changed.size();
 }

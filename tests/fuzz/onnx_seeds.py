@@ -14,7 +14,7 @@ import signal_forms  # noqa: E402
 import trees  # noqa: E402
 
 F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
-PICTURE = [1, 4, 6, 6]
+IMAGE = [1, 4, 6, 6]
 LARGEST = 16384  # bytes; longer models only slow the fuzzer down
 random = np.random.default_rng(3)
 
@@ -47,42 +47,42 @@ def one(op, shapes, constants=(), outputs=1, opset=22, kind=F, **attributes):
 def simple_operators():
     for op in ("Relu", "Sigmoid", "HardSwish", "Tanh", "Exp", "Sqrt", "Erf", "Elu", "Softplus", "Gelu", "Sign", "Selu", "Celu", "Mish", "Softsign",
                "ThresholdedRelu", "Shrink", "GlobalAveragePool", "GlobalMaxPool", "Identity", "Dropout", "LeakyRelu", "HardSigmoid"):
-        yield op, one(op, [PICTURE])
+        yield op, one(op, [IMAGE])
     for op in ("Add", "Sub", "Mul", "Div", "Pow", "PRelu", "Min", "Max", "Sum", "Mean"):
-        yield op, one(op, [PICTURE], [floats(4, 1, 1)])
-        yield op + "2", one(op, [PICTURE, [1, 1, 6, 6]] if op != "PRelu" else [PICTURE, PICTURE])
+        yield op, one(op, [IMAGE], [floats(4, 1, 1)])
+        yield op + "2", one(op, [IMAGE, [1, 1, 6, 6]] if op != "PRelu" else [IMAGE, IMAGE])
     for op in ("Equal", "Less", "GreaterOrEqual"):
         yield op, one(op, [[2, 3], [3]])
     for op in ("And", "Or", "Xor"):
         yield op, one(op, [(B, [2, 3]), (B, [3])])
     for op in ("Add", "Div", "Mod", "BitwiseAnd", "Neg", "Abs"):
         yield "int_" + op, one(op, [(I, [2, 3])], [] if op in ("Neg", "Abs") else [ints(3, 1, 2)])
-    yield "Clip", one("Clip", [PICTURE], [np.float32(0), np.float32(6)])
+    yield "Clip", one("Clip", [IMAGE], [np.float32(0), np.float32(6)])
     yield "Where", one("Where", [(B, [3]), [2, 3], [2, 1]])
     yield "Cast", one("Cast", [[2, 3]], to=I)
     yield "Not", one("Not", [(B, [2, 3])])
 
 
-def pictures():
-    yield "Conv", one("Conv", [PICTURE], [floats(8, 4, 3, 3), floats(8)], pads=[1, 1, 1, 1], strides=[2, 2])
-    yield "ConvGroups", one("Conv", [PICTURE], [floats(8, 2, 3, 3)], group=2, dilations=[2, 1], auto_pad="SAME_UPPER")
-    yield "ConvDepth", one("Conv", [PICTURE], [floats(4, 1, 3, 3), floats(4)], group=4)
+def images():
+    yield "Conv", one("Conv", [IMAGE], [floats(8, 4, 3, 3), floats(8)], pads=[1, 1, 1, 1], strides=[2, 2])
+    yield "ConvGroups", one("Conv", [IMAGE], [floats(8, 2, 3, 3)], group=2, dilations=[2, 1], auto_pad="SAME_UPPER")
+    yield "ConvDepth", one("Conv", [IMAGE], [floats(4, 1, 3, 3), floats(4)], group=4)
     yield "Conv1", one("Conv", [[1, 4, 9]], [floats(3, 4, 3)], pads=[1, 1])
     yield "ConvWide", one("Conv", [[1, 16, 14, 14]], [np.ones((16, 16, 3, 3), np.float32)], pads=[1] * 4)
-    yield "ConvTranspose", one("ConvTranspose", [PICTURE], [floats(4, 3, 3, 3), floats(3)], strides=[2, 2], output_padding=[1, 1], pads=[1] * 4)
+    yield "ConvTranspose", one("ConvTranspose", [IMAGE], [floats(4, 3, 3, 3), floats(3)], strides=[2, 2], output_padding=[1, 1], pads=[1] * 4)
     yield "ConvTranspose5", one("ConvTranspose", [[1, 2, 3, 3]], [floats(2, 1, 2, 2)], strides=[5, 5], output_shape=[15, 15])
-    yield "MaxPool", one("MaxPool", [PICTURE], kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1, pads=[1, 1, 0, 0])
-    yield "AveragePool", one("AveragePool", [PICTURE], kernel_shape=[2, 3], count_include_pad=1, pads=[1, 1, 1, 1], dilations=[2, 1])
-    yield "Resize", one("Resize", [PICTURE], [None, np.float32([1, 1, 2, 1.5])], mode="linear")
-    yield "ResizeSize", one("Resize", [PICTURE], [None, None, ints(1, 4, 3, 4)], mode="cubic", antialias=1, coordinate_transformation_mode="align_corners")
-    yield "ResizeCrop", one("Resize", [PICTURE], [floats(8), None, ints(1, 4, 4, 4)], mode="nearest", coordinate_transformation_mode="tf_crop_and_resize")
-    yield "Upsample", one("Upsample", [PICTURE], [np.float32([1, 1, 2, 2])], opset=9)
-    yield "Pad", one("Pad", [PICTURE], [ints(0, 0, 1, 2, 0, 0, 1, 0)], mode="reflect")
-    yield "PadZero", model([helper.make_node("Pad", ["x", "p"], ["z"]), helper.make_node("Conv", ["z", "w"], ["y"])], {"x": (F, PICTURE)},
+    yield "MaxPool", one("MaxPool", [IMAGE], kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1, pads=[1, 1, 0, 0])
+    yield "AveragePool", one("AveragePool", [IMAGE], kernel_shape=[2, 3], count_include_pad=1, pads=[1, 1, 1, 1], dilations=[2, 1])
+    yield "Resize", one("Resize", [IMAGE], [None, np.float32([1, 1, 2, 1.5])], mode="linear")
+    yield "ResizeSize", one("Resize", [IMAGE], [None, None, ints(1, 4, 3, 4)], mode="cubic", antialias=1, coordinate_transformation_mode="align_corners")
+    yield "ResizeCrop", one("Resize", [IMAGE], [floats(8), None, ints(1, 4, 4, 4)], mode="nearest", coordinate_transformation_mode="tf_crop_and_resize")
+    yield "Upsample", one("Upsample", [IMAGE], [np.float32([1, 1, 2, 2])], opset=9)
+    yield "Pad", one("Pad", [IMAGE], [ints(0, 0, 1, 2, 0, 0, 1, 0)], mode="reflect")
+    yield "PadZero", model([helper.make_node("Pad", ["x", "p"], ["z"]), helper.make_node("Conv", ["z", "w"], ["y"])], {"x": (F, IMAGE)},
                            {"p": ints(0, 0, 1, 2, 0, 0, 1, 0), "w": floats(2, 4, 3, 3)}, {"y": F})
     for op in ("DepthToSpace", "SpaceToDepth"):
-        yield op, one(op, [PICTURE], blocksize=2, **({"mode": "CRD"} if op[0] == "D" else {}))
-    yield "LRN", one("LRN", [PICTURE], size=3)
+        yield op, one(op, [IMAGE], blocksize=2, **({"mode": "CRD"} if op[0] == "D" else {}))
+    yield "LRN", one("LRN", [IMAGE], size=3)
 
 
 def layers():
@@ -90,19 +90,19 @@ def layers():
     yield "Gemm2", one("Gemm", [[4, 2], [4, 3], [2, 3]], transA=1)
     yield "MatMul", one("MatMul", [[2, 3, 4]], [floats(4, 5)])
     yield "MatMul2", one("MatMul", [[2, 3, 4], [1, 4, 5]])
-    yield "BatchNormalization", one("BatchNormalization", [PICTURE], [floats(4), floats(4), floats(4), np.ones(4, np.float32)])
+    yield "BatchNormalization", one("BatchNormalization", [IMAGE], [floats(4), floats(4), floats(4), np.ones(4, np.float32)])
     yield "LayerNormalization", one("LayerNormalization", [[2, 3, 8]], [floats(8), floats(8)])
-    yield "InstanceNormalization", one("InstanceNormalization", [PICTURE], [floats(4), floats(4)])
-    yield "GroupNormalization", one("GroupNormalization", [PICTURE], [floats(4), floats(4)], num_groups=2)
+    yield "InstanceNormalization", one("InstanceNormalization", [IMAGE], [floats(4), floats(4)])
+    yield "GroupNormalization", one("GroupNormalization", [IMAGE], [floats(4), floats(4)], num_groups=2)
     yield "LpNormalization", one("LpNormalization", [[2, 3]], axis=-1, p=2)
-    yield "MeanVarianceNormalization", one("MeanVarianceNormalization", [PICTURE])
+    yield "MeanVarianceNormalization", one("MeanVarianceNormalization", [IMAGE])
     for op in ("Softmax", "LogSoftmax"):
         yield op, one(op, [[2, 3, 4]], axis=1)
     yield "Softmax11", one("Softmax", [[2, 3, 4]], axis=1, opset=11)
     for op in ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceL2", "ReduceLogSumExp"):
-        yield op, one(op, [PICTURE], [ints(2, 3)], keepdims=0)
+        yield op, one(op, [IMAGE], [ints(2, 3)], keepdims=0)
     for op in ("ArgMax", "ArgMin"):
-        yield op, one(op, [PICTURE], axis=1, keepdims=0)
+        yield op, one(op, [IMAGE], axis=1, keepdims=0)
     yield "LSTM", one("LSTM", [[3, 1, 2]], [floats(2, 8, 2), floats(2, 8, 2), floats(2, 16), None, None, None, floats(2, 6)], outputs=3, hidden_size=2,
                       direction="bidirectional", clip=3.0)
     yield "GRU", one("GRU", [[3, 1, 2]], [floats(1, 6, 2), floats(1, 6, 2)], outputs=2, hidden_size=2, linear_before_reset=1, direction="reverse")
@@ -110,17 +110,17 @@ def layers():
 
 
 def shapes():
-    yield "Reshape", one("Reshape", [PICTURE], [ints(2, -1, 6)])
-    yield "Flatten", one("Flatten", [PICTURE], axis=2)
+    yield "Reshape", one("Reshape", [IMAGE], [ints(2, -1, 6)])
+    yield "Flatten", one("Flatten", [IMAGE], axis=2)
     yield "Squeeze", one("Squeeze", [[1, 3, 1]], [ints(0)])
     yield "Unsqueeze", one("Unsqueeze", [[3]], [ints(0, 2)])
-    yield "Transpose", one("Transpose", [PICTURE], perm=[0, 2, 3, 1])
+    yield "Transpose", one("Transpose", [IMAGE], perm=[0, 2, 3, 1])
     yield "Expand", one("Expand", [[1, 3, 1]], [ints(2, 3, 4)])
     yield "Tile", one("Tile", [[2, 3]], [ints(2, 2)])
-    yield "Slice", one("Slice", [PICTURE], [ints(1, -1), ints(4, -9), ints(2, 3), ints(2, -1)])
-    yield "Split", one("Split", [PICTURE], [ints(1, 3)], outputs=2, axis=1)
+    yield "Slice", one("Slice", [IMAGE], [ints(1, -1), ints(4, -9), ints(2, 3), ints(2, -1)])
+    yield "Split", one("Split", [IMAGE], [ints(1, 3)], outputs=2, axis=1)
     yield "Concat", one("Concat", [[2, 3], [2, 2]], [floats(2, 1)], axis=1)
-    yield "Gather", one("Gather", [PICTURE], [ints(2, 0, -1)], axis=1)
+    yield "Gather", one("Gather", [IMAGE], [ints(2, 0, -1)], axis=1)
     yield "Gather2", one("Gather", [[4, 3], (I, [2, 2])])
     yield "GatherElements", one("GatherElements", [[2, 3], (I, [2, 2])], axis=1)
     yield "TopK", one("TopK", [[2, 5]], [ints(2)], outputs=2, largest=0)
@@ -176,7 +176,7 @@ def control_flow():
                          {"x": (F, [1, 2]), "hidden_in": (F, [1, 2])}, {}, {"y": F, "hidden_out": F})
 
 
-def draws():
+def random_numbers():
     for op in ("RandomNormal", "RandomUniform"):
         yield op, model([helper.make_node(op, [], ["k"], shape=[2, 3], seed=1.0), helper.make_node("Add", ["x", "k"], ["y"])], {"x": (F, [3])}, {}, {"y": F})
     for op in ("RandomNormalLike", "RandomUniformLike"):
@@ -195,11 +195,11 @@ def learned():
         return m
 
     for seed, how in enumerate(("SUM", "AVERAGE", "MIN", "MAX")):
-        forest = trees.random_forest(random, 2, 3, 2, seed % 2)
-        yield f"TreeEnsembleRegressor{seed}", one_of("TreeEnsembleRegressor", n_targets=2, aggregate_function=how, **forest)
-    forest = {k.replace("target_", "class_"): v for k, v in trees.random_forest(random, 2, 3, 2, False).items()}
+        tree_ensemble = trees.random_tree_ensemble(random, 2, 3, 2, seed % 2)
+        yield f"TreeEnsembleRegressor{seed}", one_of("TreeEnsembleRegressor", n_targets=2, aggregate_function=how, **tree_ensemble)
+    tree_ensemble = {k.replace("target_", "class_"): v for k, v in trees.random_tree_ensemble(random, 2, 3, 2, False).items()}
     for seed, (after, labels) in enumerate((("SOFTMAX", {"classlabels_int64s": [3, 5]}), ("LOGISTIC", {"classlabels_strings": ["a", "b"]}))):
-        yield f"TreeEnsembleClassifier{seed}", one_of("TreeEnsembleClassifier", ("label", "y"), post_transform=after, **labels, **forest)
+        yield f"TreeEnsembleClassifier{seed}", one_of("TreeEnsembleClassifier", ("label", "y"), post_transform=after, **labels, **tree_ensemble)
     value = numpy_helper.from_array
     yield "TreeEnsemble", one_of("TreeEnsemble", n_targets=1, tree_roots=[0], nodes_featureids=[2], nodes_splits=value(np.float32([0.5])), nodes_modes=value(np.uint8([0])),
                                  nodes_truenodeids=[0], nodes_trueleafs=[1], nodes_falsenodeids=[1], nodes_falseleafs=[1], leaf_targetids=[0, 0],
@@ -223,7 +223,7 @@ def exported():
 
 def models():
     """Yields (name, bytes of the model)."""
-    for group in (simple_operators, pictures, layers, shapes, folded, control_flow, draws, learned, exported):
+    for group in (simple_operators, images, layers, shapes, folded, control_flow, random_numbers, learned, exported):
         for name, m in group():
             content = m.SerializeToString()
             if len(content) <= LARGEST:

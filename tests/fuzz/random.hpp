@@ -6,7 +6,7 @@
 
 namespace fuzz {
 
-/// Draws numbers; `state` makes them.
+/// Makes random numbers; `state` makes them.
 struct generator {
   std::uint64_t state;
   std::uint64_t operator()() {  // splitmix64
@@ -33,7 +33,7 @@ inline std::uint64_t interesting(generator& random) {
 
 /// Changes one number: mostly by little.
 template <class T>
-void bend(generator& random, T& value) {
+void mutate(generator& random, T& value) {
   auto bits = static_cast<std::uint64_t>(value);
   switch (random.below(8)) {
     case 0: bits = interesting(random); break;

@@ -20,7 +20,7 @@ def floats(*shape):
 
 
 def tflite(ops):
-    """ops(w, x, constant, emit) -> outputs, on one picture [1, 6, 6, 4]."""
+    """ops(w, x, constant, emit) -> outputs, on one image [1, 6, 6, 4]."""
     w = Writer()
     x = w.tensor("x", [1, 6, 6, 4], np.float32)
 

@@ -17,7 +17,7 @@ import tempfile
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 GUARDS = pathlib.Path(__file__).resolve().parent
-STRANGERS = GUARDS / "strangers.hpp"  # a program's macros
+FOREIGN_MACROS = GUARDS / "foreign_macros.hpp"  # a program's macros
 STRICT = ["-std=c++17", "-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 
 
@@ -139,7 +139,7 @@ def is_clang(compiler):
 
 
 def library_flags(compiler):
-    """Where FlatBuffers' headers lie. A cross compiler looks there after its own headers."""
+    """Where FlatBuffers' headers are. A cross compiler looks there after its own headers."""
     path = os.environ.get("NSK_FLATBUFFERS_INCLUDE_DIR", "")
     if path and path not in ("/usr/include", "/usr/local/include"):
         return ["-isystem", path]

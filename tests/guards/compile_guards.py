@@ -5,7 +5,7 @@ import pathlib
 import re
 
 from common import GUARDS as GUARDS_FOLDER
-from common import (REPOSITORY, STRANGERS, STRICT, aarch64_compilers, compile_file, compilers, first_lines, is_clang, library_flags, on_aarch64,
+from common import (REPOSITORY, FOREIGN_MACROS, STRICT, aarch64_compilers, compile_file, compilers, first_lines, is_clang, library_flags, on_aarch64,
                     parallel, run, scratch_folder)
 
 REGION_FILES = ("netsuke/simd/begin.hpp", "netsuke/simd/end.hpp", "netsuke/core/hide_macros.hpp", "netsuke/core/restore_macros.hpp")
@@ -45,7 +45,7 @@ def headers(tree):
             what, included, compiler, isa = job
             output = pathlib.Path(folder) / f"{jobs.index(job)}.o"
             # Twice, for the include guard; on the command line, so that the cache sees one source wherever the folder is.
-            before = [STRANGERS] if what.endswith("alone") else []
+            before = [FOREIGN_MACROS] if what.endswith("alone") else []
             twice = [flag for name in before + included * 2 for flag in ("-include", name)]
             said = compile_file(compiler, EMPTY, output, tree, STRICT + ["-O0", f"-D{isa}", *twice])
             return f"{what}, {compiler} {isa}:\n      {first_lines(said)}" if said else None
@@ -63,10 +63,10 @@ def weight(tree):
             done = run([compiler, "-std=c++17", f"-I{tree.include}", *library_flags(compiler), "-E", "-P", source])
             if done.returncode != 0:
                 return [f"{compiler}: {first_lines(done.stderr)}"]
-            lines, most = done.stdout.count("\n"), INCLUDE_LINES["clang++" if "clang" in str(compiler) else "g++"]
+            lines, maximum = done.stdout.count("\n"), INCLUDE_LINES["clang++" if "clang" in str(compiler) else "g++"]
             print(f"  {compiler}: {lines} preprocessed lines")
-            if lines > most:
-                violations.append(f"{compiler}: the umbrella is {lines} preprocessed lines, at most {most}")
+            if lines > maximum:
+                violations.append(f"{compiler}: the umbrella is {lines} preprocessed lines, at most {maximum}")
     return violations
 
 

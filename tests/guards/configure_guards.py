@@ -9,7 +9,7 @@ from common import REPOSITORY, note, run, scratch_folder
 
 CLOSED_PORT = "http://127.0.0.1:9"
 CURES = ("FlatBuffers' headers are not on this machine", "apt-get install libflatbuffers-dev")
-MOST_LINES = 14  # of CMake's report around one message
+MAX_LINES = 14  # of CMake's report around one message
 # The compiler of a machine without FlatBuffers: Meson asks it for the header by compiling a file.
 WITHOUT_FLATBUFFERS = """#!/bin/sh
 for word in "$@"; do
@@ -38,7 +38,7 @@ def stopped(what, done, said):
     missing = [cure for cure in CURES if cure not in words_of(said)]
     if done.returncode == 0:
         return [f"{what} goes on without FlatBuffers"]
-    if missing or len(lines) > MOST_LINES:
+    if missing or len(lines) > MAX_LINES:
         return [f"{what} ends in {len(lines)} lines that lack {missing}: {' / '.join(lines[:6])}"]
     return []
 

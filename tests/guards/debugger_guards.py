@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What debuggers are told of our types: every type and member that tools/debug names exists, and gdb shows what it should."""
+"""What debuggers know about our types: every type and member that tools/debug names exists, and gdb shows what it should."""
 import pathlib
 import re
 import shutil

@@ -11,7 +11,7 @@ from common import REPOSITORY, compile_file, compilers, first_lines, has_avx512,
 SIZE_LIMIT = 140 * 1024
 TOOL = os.environ.get("NSK_TOOL", str(REPOSITORY / "build" / "nsk"))
 SHARED = pathlib.Path(os.environ.get("NSK_MODELS", REPOSITORY.parent / "shared" / "models"))
-# A model that is always there, converted for a small picture; and the face detector, whose program size is promised.
+# A model that is always there, converted for a small image; and the face detector, whose program size is promised.
 OWN = (REPOSITORY / "examples" / "models" / "upscaler_x2.onnx", ["--input", "frame=1x3x16x24"])
 FACE = (SHARED / "face" / "face_detection_front_128x128_barracuda.onnx", [])
 # What a build of two_isa.cpp answers where cpu_supports() says no.
@@ -29,7 +29,7 @@ def converted(folder, model):
 
 
 def guard_files(tree):
-    """A folder whose name below the tree's root is the same in every run, so that the compiler cache knows what lies there."""
+    """A folder whose name below the tree's root is the same in every run, so that the compiler cache knows what is there."""
     folder = (pathlib.Path(TOOL).resolve().parent if tree.root == REPOSITORY else tree.root) / "guard_files"
     folder.mkdir(exist_ok=True)
     return folder

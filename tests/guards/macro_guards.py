@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """A program's macros do not reach into the library, and the program has them back afterwards.
 
-core/hide_macros.hpp hides them. That no macro of strangers.hpp is expanded is seen in the preprocessed text: it is the same with
+core/hide_macros.hpp hides them. That no macro of foreign_macros.hpp is expanded is seen in the preprocessed text: it is the same with
 them, one by one and together, as without them. What compiles with them: every header alone, in the guard `headers`.
 """
 import pathlib
 import re
 import shlex
 
-from common import REPOSITORY, STRANGERS, compilers, library_flags, parallel, run, scratch_folder
+from common import REPOSITORY, FOREIGN_MACROS, compilers, library_flags, parallel, run, scratch_folder
 
 HIDE, RESTORE = "netsuke/core/hide_macros.hpp", "netsuke/core/restore_macros.hpp"
 # They hold preprocessor directives alone, or stand inside other headers.
@@ -43,8 +43,8 @@ def lists(tree):
 
 
 def definitions():
-    """The macros of strangers.hpp, as -D takes them."""
-    found = re.findall(r"^#define (\w+(?:\([^)]*\))?)[ ]?(.*)$", STRANGERS.read_text(), re.MULTILINE)
+    """The macros of foreign_macros.hpp, as -D takes them."""
+    found = re.findall(r"^#define (\w+(?:\([^)]*\))?)[ ]?(.*)$", FOREIGN_MACROS.read_text(), re.MULTILINE)
     return [f"-D{head}={body}" for head, body in found]
 
 
@@ -57,7 +57,7 @@ def flag_sets(tree, one_by_one):
     nothing compiles with."""
     if one_by_one:
         yield from ((name_of(d), [d]) for d in definitions())
-    yield "all macros of strangers.hpp", ["-include", STRANGERS]
+    yield "all macros of foreign_macros.hpp", ["-include", FOREIGN_MACROS]
     yield "every hidden name as an object", [f"-D{name}=stranger" for name in hidden_names(tree)]
     yield "every hidden name as a function", [f"-D{name}(...)=stranger" for name in hidden_names(tree)]
 
@@ -102,10 +102,10 @@ def losses(tree, source):
     violations = []
     for compiler in compilers():
         def macros(flags, file):
-            text, _ = preprocess(compiler, tree, file, ["-dM", "-include", STRANGERS, *flags])
+            text, _ = preprocess(compiler, tree, file, ["-dM", "-include", FOREIGN_MACROS, *flags])
             return dict(re.findall(r"^#define (\w+)(.*)$", text, re.MULTILINE))
 
-        before, after = macros([], STRANGERS), macros([], source)
+        before, after = macros([], FOREIGN_MACROS), macros([], source)
         wanted = {name_of(d) for d in definitions()} - {"assert"}  # <cassert> defines its own, as the standard asks
         violations += [f"{compiler}: {name} is not what it was before the library was included"
                        for name in sorted(wanted) if before.get(name) != after.get(name)]

@@ -61,7 +61,7 @@ PARAMETERS = """struct seeded_params {
 """
 # Files of the operator, with as many of its duties as are known.
 ENGINE_FILE = "#pragma once\n#include <netsuke/ops/op_traits.hpp>\nNSK_BEGIN\n{any}template <>\nstruct op_traits<op::seeded> {{\n{duties}}};\nNSK_END\n"
-TOOL_FILE = '#pragma once\n#include "ops/op_room.hpp"\nnamespace nsk::tool {{\n{any}template <>\nstruct op_room<op::seeded> {{\n{duties}}};\n}}\n'
+TOOL_FILE = '#pragma once\n#include "ops/op_rules.hpp"\nnamespace nsk::tool {{\n{any}template <>\nstruct op_rules<op::seeded> {{\n{duties}}};\n}}\n'
 ANY = "struct seeded_any {\n  template <class T>\n  operator T() const;\n};\n"
 WHOLE_ENGINE = "#include <netsuke/all_ops.hpp>\ntemplate class nsk::session<nsk::all_settings>;\n"
 
@@ -151,11 +151,11 @@ def tool_duties(tree, copy):
     engine = duties(REPOSITORY / "include/netsuke/ops/op_traits.hpp")
     write(copy, "include/netsuke/ops/seeded.hpp", ENGINE_FILE.format(any=ANY, duties="".join(engine.values())))
     violations = expect("tools/nsk/ops/", ["ops/seeded.hpp"], missing_files(copy.said("tools/nsk/ops/every_op.cpp")))
-    wanted = duties(REPOSITORY / "tools/nsk/ops/op_room.hpp")
+    wanted = duties(REPOSITORY / "tools/nsk/ops/op_rules.hpp")
     found = asked(copy, "tools/nsk/ops/seeded.hpp", TOOL_FILE, "tools/nsk/ops/every_op.cpp", wanted)
     written = copy.said("tools/nsk/write/params.cpp")
     print(f"  the converter asks a new operator for: {', '.join(name for name in wanted if name in found)}" + (", write" if "seeded_params" in written else ""))
-    violations += expect("tools/nsk/ops/op_room.hpp", wanted, found)
+    violations += expect("tools/nsk/ops/op_rules.hpp", wanted, found)
     return violations + expect("tools/nsk/write/params.cpp", ["seeded_params"], written)
 
 

@@ -6,7 +6,7 @@ import re
 
 from common import REPOSITORY, compilers, is_clang, library_flags, parallel, run, scratch_folder
 
-MOST_LINES = 6
+MAX_LINES = 6
 # What compilers quote of the sources is not counted: it repeats what the message says.
 NO_QUOTES = {True: ["-fno-caret-diagnostics"], False: ["-fno-diagnostics-show-caret"]}
 
@@ -77,7 +77,7 @@ def fault_of(said, cures):
         if cure is None:
             return f"an error does not name the cure: {error[:200]}"
         cures = [*cures[:cures.index(cure)], *cures[cures.index(cure) + 1:]]
-    return f"{len(lines)} lines, at most {MOST_LINES}" if len(errors) == 1 and len(lines) > MOST_LINES else ""
+    return f"{len(lines)} lines, at most {MAX_LINES}" if len(errors) == 1 and len(lines) > MAX_LINES else ""
 
 
 def attempt(tree, compiler, program):

@@ -6,14 +6,14 @@
 #include <netsuke/netsuke.hpp>
 
 int main(int argc, char** argv) {
-  constexpr std::size_t most = std::size_t{64} << 20;
-  auto* const bytes = static_cast<std::byte*>(std::aligned_alloc(64, most));
-  auto* const memory = static_cast<std::byte*>(std::aligned_alloc(64, most));
+  constexpr std::size_t maximum = std::size_t{64} << 20;
+  auto* const bytes = static_cast<std::byte*>(std::aligned_alloc(64, maximum));
+  auto* const memory = static_cast<std::byte*>(std::aligned_alloc(64, maximum));
   std::FILE* const file = argc == 2 ? std::fopen(argv[1], "rb") : nullptr;
   if (!file || !bytes || !memory) return 1;
   nsk::model m;
-  if (const nsk::status s = nsk::open<NSK_SETTINGS>({bytes, std::fread(bytes, 1, most, file)}, m); !s) return 2;
-  nsk::session<NSK_SETTINGS> net(m, {memory, most});
+  if (const nsk::status s = nsk::open<NSK_SETTINGS>({bytes, std::fread(bytes, 1, maximum, file)}, m); !s) return 2;
+  nsk::session<NSK_SETTINGS> net(m, {memory, maximum});
   if (!net) return 3;
   net.run();
   std::printf("%g\n", static_cast<double>(net.output<float>(0)[0]));

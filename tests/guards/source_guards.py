@@ -237,7 +237,7 @@ def contract(tree):
 
 GUARDS = {
     "contract": (contract, [
-        ("a table of the format in a room", lambda t: t.plant("ops/seeded.hpp", "int seeded(const format::Step* s);\n")),
+        ("a table of the format in an operator file", lambda t: t.plant("ops/seeded.hpp", "int seeded(const format::Step* s);\n")),
         ("FlatBuffers in the verifier", lambda t: t.plant("model/seeded.hpp", "int seeded(flatbuffers::uoffset_t s);\n")),
     ]),
     "includes": (includes, [

@@ -36,7 +36,7 @@ TOOL_ARROWS = {
     "report": ["profile"],
     "cli": ["report", "import", "edit"],
 }
-PLACES = [  # what files lie below, how they include each other, and the arrows between their folders
+PLACES = [  # what files are below, how they include each other, and the arrows between their folders
     ("include/netsuke", r'\s*#\s*include\s*<netsuke/([^>]+)>', ENGINE_ARROWS),
     ("tools/nsk", r'\s*#\s*include\s*"([^"]+)"', TOOL_ARROWS),
 ]
@@ -71,7 +71,7 @@ def includes(base, pattern):
 
 
 def folder_of(name):
-    """The folder of a file; impl/ and generated/ are parts of the folder that they lie in."""
+    """The folder of a file; impl/ and generated/ are parts of the folder that they are in."""
     return re.sub(r"/(impl|generated)(?=/|$)", "", name.rpartition("/")[0])
 
 
@@ -97,7 +97,7 @@ def cycles(base, pattern):
 
 
 def arrows(tree):
-    """Folders include those below them, by the tables above; what lies in no folder belongs to none of them."""
+    """Folders include those below them, by the tables above; what is in no folder belongs to none of them."""
     violations = []
     for place, pattern, table in PLACES:
         base, below = tree.root / place, reachable(table)

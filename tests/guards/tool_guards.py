@@ -43,7 +43,7 @@ def classes(text):
 
 
 def small_classes(tree):
-    """No class of the converter has more than MAX_MEMBERS members: what it does can be told apart, as functions of a small context."""
+    """No class of the converter has more than MAX_MEMBERS members: what it does can be distinguished, as functions of a small context."""
     violations = []
     for path in sorted((tree.root / "tools" / "nsk").rglob("*")):
         if path.suffix not in (".hpp", ".cpp", ".inc") or "generated" in path.parts:

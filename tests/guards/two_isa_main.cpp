@@ -9,11 +9,11 @@ extern "C" unsigned long long run_scalar(const void*, std::size_t, void*, std::s
 extern "C" unsigned long long run_avx512(const void*, std::size_t, void*, std::size_t);
 
 int main(int argc, char** argv) {
-  constexpr std::size_t most = std::size_t{64} << 20;
-  void* const bytes = std::aligned_alloc(64, most);
-  void* const memory = std::aligned_alloc(64, most);
+  constexpr std::size_t maximum = std::size_t{64} << 20;
+  void* const bytes = std::aligned_alloc(64, maximum);
+  void* const memory = std::aligned_alloc(64, maximum);
   std::FILE* const file = argc == 2 ? std::fopen(argv[1], "rb") : nullptr;
   if (!file || !bytes || !memory) return 1;
-  const std::size_t size = std::fread(bytes, 1, most, file);
-  for (const auto run : {run_avx2, run_scalar, run_avx512}) std::printf("%016llx\n", run(bytes, size, memory, most));
+  const std::size_t size = std::fread(bytes, 1, maximum, file);
+  for (const auto run : {run_avx2, run_scalar, run_avx512}) std::printf("%016llx\n", run(bytes, size, memory, maximum));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Pictures for tests, and what image_to_tensor should make of them: plain loops in double precision, from the
+/// Images for tests, and what image_to_tensor should make of them: plain loops in double precision, from the
 /// definition of each setting.
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include <vector>
 #include <netsuke/image.hpp>
 
-namespace pictures {
+namespace images {
 
 /// A small generator with the same numbers everywhere.
 class random {
@@ -47,7 +47,7 @@ class digest {
   std::uint64_t m_hash = 14695981039346656037u;
 };
 
-/// A picture that ends exactly where its heap block ends.
+/// An image that ends exactly where its heap block ends.
 class owned {
  public:
   /// `gap`: bytes between the rows. Bottom-up rows have a negative stride.
@@ -108,7 +108,7 @@ inline double level_at(const nsk::image_view& p, double x, double y, int c) {
 
 struct expected {
   std::vector<double> values;
-  std::vector<bool> sure;  ///< false where a centre lies on an edge, so that rounding decides
+  std::vector<bool> sure;  ///< false where a centre is on an edge, so that rounding decides
 };
 
 /// Distance of a number from the nearest end of [0, size].
@@ -140,8 +140,8 @@ inline expected tensor_of(const nsk::image_view& p, const nsk::image_settings& h
       const double x = region.centre_x + across * std::cos(region.angle) - down * std::sin(region.angle),
                    y = region.centre_y + across * std::sin(region.angle) + down * std::cos(region.angle);
       const bool off_region = u < 0 || u >= cw || v < 0 || v >= ch,
-                 off_picture = x < 0 || x >= p.width || y < 0 || y >= p.height;
-      const bool filled = off_region || (off_picture && how.edge == nsk::image_edge::fill);
+                 off_image = x < 0 || x >= p.width || y < 0 || y >= p.height;
+      const bool filled = off_region || (off_image && how.edge == nsk::image_edge::fill);
       result.sure.push_back(
           from_ends(u, cw) > 1e-9 && from_ends(v, ch) > 1e-9 &&
           (how.edge == nsk::image_edge::repeat || std::min(from_ends(x, p.width), from_ends(y, p.height)) > 1e-4));

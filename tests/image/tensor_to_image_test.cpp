@@ -6,7 +6,7 @@
 
 namespace {
 
-using pictures::owned;
+using images::owned;
 
 int clamped_round(double level) {
   return level == level ? static_cast<int>(std::nearbyint(std::clamp(level, 0.0, 255.0))) : 0;
@@ -15,10 +15,10 @@ int clamped_round(double level) {
 /// True where a level is so near a half that a float's rounding may decide.
 bool near_half(double level) { return std::fabs(level - std::floor(level) - 0.5) < 1e-4; }
 
-/// Compares every byte of the picture with the definition; `before` is what it held.
-bool as_defined(const std::vector<float>& tensor, const nsk::tensor_settings& how, owned& picture, owned& before) {
-  const nsk::image_view p = picture.view();
-  const char *have = pictures::letters(how.order), *want = pictures::letters(p.format);
+/// Compares every byte of the image with the definition; `before` is what it held.
+bool as_defined(const std::vector<float>& tensor, const nsk::tensor_settings& how, owned& image, owned& before) {
+  const nsk::image_view p = image.view();
+  const char *have = images::letters(how.order), *want = images::letters(p.format);
   const int channels = nsk::channel_count(how.order), bytes = nsk::pixel_bytes(p.format);
   bool good = true;
   for (int y = 0; y < p.height; ++y)
@@ -31,8 +31,8 @@ bool as_defined(const std::vector<float>& tensor, const nsk::tensor_settings& ho
       }
       for (int c = 0; c < bytes; ++c) {
         const bool kept = want[c] == 'a' && channels != 4 && how.alpha == nsk::image_alpha::keep;
-        const double level = kept ? *(before.pixel(x, y) + c) : pictures::channel_of(color, have, want[c]);
-        const int got = *(picture.pixel(x, y) + c);
+        const double level = kept ? *(before.pixel(x, y) + c) : images::channel_of(color, have, want[c]);
+        const int got = *(image.pixel(x, y) + c);
         good = good && (got == clamped_round(level) || (near_half(level) && std::abs(got - level) < 0.501));
       }
     }
@@ -42,17 +42,17 @@ bool as_defined(const std::vector<float>& tensor, const nsk::tensor_settings& ho
 }  // namespace
 
 TEST_CASE("tensor_to_image: every order and format, strides, clamping") {
-  pictures::random r(11);
-  pictures::digest hash;
+  images::random r(11);
+  images::digest hash;
   for (int round = 0; round < 300; ++round) {
     CAPTURE(round);
     const int width = round % 9 == 0 ? r.between(60, 200) : r.between(1, 30), height = r.between(1, 9),
               gap = r.coin() ? r.between(0, 7) : 0;
     const bool bottom_up = r.coin();
     const auto format = static_cast<nsk::pixel_format>(round % 5);
-    owned picture(width, height, format, gap, bottom_up), before(width, height, format, gap, bottom_up);
-    picture.fill_random(r);
-    std::memcpy(before.bytes(), picture.bytes(), picture.size());
+    owned image(width, height, format, gap, bottom_up), before(width, height, format, gap, bottom_up);
+    image.fill_random(r);
+    std::memcpy(before.bytes(), image.bytes(), image.size());
     nsk::tensor_settings how;
     how.order = r.one_of<nsk::channel_order>(5);
     how.alpha = r.one_of<nsk::image_alpha>(2);
@@ -61,15 +61,15 @@ TEST_CASE("tensor_to_image: every order and format, strides, clamping") {
     for (float& f : tensor) f = r.real(-2, 2) + r.real(0, 1) / 255;
     tensor[0] = std::numeric_limits<float>::quiet_NaN();
     tensor.back() = r.coin() ? std::numeric_limits<float>::infinity() : -std::numeric_limits<float>::infinity();
-    nsk::tensor_to_image(tensor, how, picture.target());
-    CHECK(as_defined(tensor, how, picture, before));
+    nsk::tensor_to_image(tensor, how, image.target());
+    CHECK(as_defined(tensor, how, image, before));
     for (int y = 0; y + 1 < height; ++y)
       for (int i = 0; i < gap; ++i) {
         const std::size_t at = static_cast<std::size_t>(y * (width * nsk::pixel_bytes(format) + gap) +
                                                         width * nsk::pixel_bytes(format) + i);
-        CHECK(picture.bytes()[at] == before.bytes()[at]);
+        CHECK(image.bytes()[at] == before.bytes()[at]);
       }
-    hash.add(picture.bytes(), picture.size());
+    hash.add(image.bytes(), image.size());
   }
   CHECK(hash.value() == 6940776243792944641u);
 }
@@ -77,16 +77,16 @@ TEST_CASE("tensor_to_image: every order and format, strides, clamping") {
 TEST_CASE("tensor_to_image: halves go to the even level") {
   const float halves[] = {0.5f, 1.5f, 2.5f, 253.5f, 254.5f, 255.5f, -0.5f, 0.49999997f};
   const int want[] = {0, 2, 2, 254, 254, 255, 0, 0};
-  owned picture(8, 1, nsk::pixel_format::grey8);
+  owned image(8, 1, nsk::pixel_format::grey8);
   nsk::tensor_settings how;
   how.order = nsk::channel_order::grey;
   how.scale = {};
-  nsk::tensor_to_image({halves, 8}, how, picture.target());
-  for (int i = 0; i < 8; ++i) CHECK(*picture.pixel(i, 0) == want[i]);
+  nsk::tensor_to_image({halves, 8}, how, image.target());
+  for (int i = 0; i < 8; ++i) CHECK(*image.pixel(i, 0) == want[i]);
 }
 
 TEST_CASE("tensor_to_image: rows apart are the rows of the whole") {
-  pictures::random r(12);
+  images::random r(12);
   std::vector<float> tensor(70 * 9 * 3);
   for (float& f : tensor) f = r.real(0, 1);
   owned whole(70, 9, nsk::pixel_format::bgra8, 5), parts(70, 9, nsk::pixel_format::bgra8, 5);
@@ -116,19 +116,19 @@ TEST_CASE("round trip: levels come back exactly, through every common range and 
       {nsk::pixel_format::grey8, nsk::channel_order::grey}, {nsk::pixel_format::grey8, nsk::channel_order::rgb}};
   for (const auto& range : ranges)
     for (const auto& kind : kinds) {
-      pictures::random r(13);
-      owned picture(100, 40, kind.first), copy(100, 40, kind.first);
-      picture.fill_random(r);
+      images::random r(13);
+      owned image(100, 40, kind.first), copy(100, 40, kind.first);
+      image.fill_random(r);
       nsk::image_settings in;
       in.order = kind.second;
       in.scale = range.first;
       std::vector<float> tensor(static_cast<std::size_t>(100 * 40 * nsk::channel_count(in.order)));
-      nsk::image_to_tensor(picture.view(), in, tensor, 40, 100);
+      nsk::image_to_tensor(image.view(), in, tensor, 40, 100);
       nsk::tensor_settings out;
       out.order = in.order;
       out.scale = range.second;
       nsk::tensor_to_image(tensor, out, copy.target());
-      CHECK(std::memcmp(picture.bytes(), copy.bytes(), picture.size()) == 0);
+      CHECK(std::memcmp(image.bytes(), copy.bytes(), image.size()) == 0);
     }
 }
 

@@ -111,10 +111,10 @@ TEST_CASE("pack_panels: lines, columns and neither contiguous, any number of eit
 
 TEST_CASE("pack_panels and mat_mul: batches, transposed right sides, a shared right side") {
   for (int n : {1, 8, 9, 16, 24, 33, 64})
-    for (bool turned : {false, true})
+    for (bool is_transposed : {false, true})
       for (bool shared : {false, true}) {
         CAPTURE(n);
-        CAPTURE(turned);
+        CAPTURE(is_transposed);
         CAPTURE(shared);
         const int batch = 3, m = 7, k = 12, rights = shared ? 1 : batch;
         random_floats next(static_cast<std::uint32_t>(n));
@@ -122,7 +122,7 @@ TEST_CASE("pack_panels and mat_mul: batches, transposed right sides, a shared ri
         aligned_floats panels(static_cast<std::size_t>(rights) * nsk::panel_floats(n, k)), output(batch * m * n);
         nsk::tensor_view right = view_of(b.data(), {rights, k, n});
         std::vector<float> stored = b;
-        if (turned) {
+        if (is_transposed) {
           for (int i = 0; i < rights; ++i) {
             const std::vector<float> t = transposed({b.begin() + i * k * n, b.begin() + (i + 1) * k * n}, k, n);
             std::copy(t.begin(), t.end(), stored.begin() + i * k * n);

@@ -154,8 +154,8 @@ TEST_CASE("non_max_suppression: against brute force; truncated and padded output
         out({rows, 3}, tail::typed_layout(r, 2, dtype::int64));
     box.fill_random(r, 2);
     fill_coarsely(r, score);
-    const float iou = 0.2f, least = -1;
-    const int most = r.between(1, 12);
+    const float iou = 0.2f, minimum = -1;
+    const int maximum = r.between(1, 12);
     struct rectangle {
       double y0, x0, y1, x1;
     };
@@ -175,12 +175,12 @@ TEST_CASE("non_max_suppression: against brute force; truncated and padded output
       for (int c = 0; c < classes; ++c) {
         std::vector<int> order, kept;
         for (int i = 0; i < boxes; ++i)
-          if (score.at<float>({image, c, i}) > least) order.push_back(i);
+          if (score.at<float>({image, c, i}) > minimum) order.push_back(i);
         std::stable_sort(order.begin(), order.end(), [&](int p, int q) {
           return score.at<float>({image, c, p}) > score.at<float>({image, c, q});
         });
         for (int i : order) {
-          if (static_cast<int>(kept.size()) == most) break;
+          if (static_cast<int>(kept.size()) == maximum) break;
           const bool free = std::all_of(kept.begin(), kept.end(), [&](int k) {
             return overlap(at(image, i), at(image, k)) <= static_cast<double>(iou);
           });
@@ -194,7 +194,7 @@ TEST_CASE("non_max_suppression: against brute force; truncated and padded output
     std::byte* aligned = scratch.data() + (64 - reinterpret_cast<std::uintptr_t>(scratch.data()) % 64) % 64;
     std::uint32_t flags = 0;
     nsk::kernels::non_max_suppression(
-        {{static_cast<std::uint32_t>(most), iou, least, centred}, box.view(), score.view(), out.view(), &flags},
+        {{static_cast<std::uint32_t>(maximum), iou, minimum, centred}, box.view(), score.view(), out.view(), &flags},
         tail::whole(out.view()), aligned);
     const bool truncated = static_cast<int>(want.size()) > 3 * rows;
     CHECK(flags == (truncated ? nsk::output_truncated : 0u));

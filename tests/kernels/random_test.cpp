@@ -13,7 +13,7 @@ nsk::kernels::random_args args_of(tail::tensor& out, random_kind kind, nsk::rand
   return {{kind, 1, 0, 5}, out.view(), source};
 }
 
-void draw(tail::tensor& out, random_kind kind, nsk::random_source source = {}) {
+void sample(tail::tensor& out, random_kind kind, nsk::random_source source = {}) {
   nsk::kernels::random(args_of(out, kind, source), tail::whole(out.view()), nullptr);
 }
 
@@ -79,13 +79,13 @@ TEST_CASE("random: every kind against double precision; layouts, tiles, ranks") 
   CHECK(hash.value() == 4689719329377715932u);
 }
 
-TEST_CASE("random: a row draws alone what it draws in a batch") {
+TEST_CASE("random: a row has the same numbers alone and in a batch") {
   for (const random_kind kind : {random_kind::uniform, random_kind::normal, random_kind::gumbel}) {
     tail::tensor all({9, 6}, {});
-    draw(all, kind, {11, 2, 100});
+    sample(all, kind, {11, 2, 100});
     for (int row = 0; row < 9; ++row) {
       tail::tensor one({1, 6}, {});
-      draw(one, kind, {11, 2, 100 + static_cast<std::uint32_t>(row)});
+      sample(one, kind, {11, 2, 100 + static_cast<std::uint32_t>(row)});
       for (int c = 0; c < 6; ++c) CHECK(one.at<float>({0, c}) == all.at<float>({row, c}));
     }
   }
@@ -93,7 +93,7 @@ TEST_CASE("random: a row draws alone what it draws in a batch") {
 
 TEST_CASE("random: another key, run or stream gives other numbers") {
   tail::tensor first({1, 64}, {}), second({1, 64}, {});
-  draw(first, random_kind::uniform, {1, 0, 0});
+  sample(first, random_kind::uniform, {1, 0, 0});
   const auto differs = [&](const nsk::random_source& source, std::uint32_t stream) {
     nsk::kernels::random_args a = args_of(second, random_kind::uniform, source);
     a.stream = stream;
@@ -114,13 +114,13 @@ TEST_CASE("random: moments, range, and neighbours that do not know of each other
   constexpr int count = 1 << 16;
   struct moments {
     random_kind kind;
-    double mean, variance, least, most;
+    double mean, variance, minimum, maximum;
   };
   for (const moments& m :
        {moments{random_kind::uniform, 0.5, 1.0 / 12, 0, 1 - 0x1p-24}, moments{random_kind::normal, 0, 1, -5.8, 5.8},
         moments{random_kind::gumbel, 0.5772156649, 1.6449340668, -2.9, 16.7}}) {
     tail::tensor out({1, count}, {});
-    draw(out, m.kind, {77, 0, 0});
+    sample(out, m.kind, {77, 0, 0});
     double sum = 0, square = 0, neighbours = 0, last = m.mean;
     bool inside = true;
     for (int i = 0; i < count; ++i) {
@@ -129,7 +129,7 @@ TEST_CASE("random: moments, range, and neighbours that do not know of each other
       square += (x - m.mean) * (x - m.mean);
       neighbours += (x - m.mean) * (last - m.mean);
       last = x;
-      inside = inside && x >= m.least && x <= m.most;
+      inside = inside && x >= m.minimum && x <= m.maximum;
     }
     CHECK(inside);
     CHECK(std::fabs(sum / count - m.mean) < 5 * std::sqrt(m.variance / count));

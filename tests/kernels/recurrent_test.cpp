@@ -29,7 +29,7 @@ oracle::number_function oracle_of(const nsk::recurrent_gate& gate) {
 /// A layer with random weights, and everything that a kernel needs to run it.
 struct sample {
   recurrent_kind kind = recurrent_kind::lstm;
-  int batch = 1, instants = 1, directions = 1, hidden = 1;
+  int batch = 1, time_steps = 1, directions = 1, hidden = 1;
   bool peephole = false, input_forget = false, linear_before_reset = false;
   float clip = 0, cell_clip = 0;
   std::uint32_t reverse = 0;
@@ -37,14 +37,14 @@ struct sample {
   std::vector<nsk::recurrent_gate> functions;
 
   int gates() const { return nsk::recurrent_gates(kind); }
-  int positions() const { return instants + nsk::recurrent_final_rows(kind); }
+  int positions() const { return time_steps + nsk::recurrent_final_rows(kind); }
 };
 
-sample usual(recurrent_kind kind, int batch, int instants, int directions, int hidden) {
+sample usual(recurrent_kind kind, int batch, int time_steps, int directions, int hidden) {
   sample s;
   s.kind = kind;
   s.batch = batch;
-  s.instants = instants;
+  s.time_steps = time_steps;
   s.directions = directions;
   s.hidden = hidden;
   for (int d = 0; d < directions; ++d)
@@ -60,7 +60,7 @@ class fixture {
   fixture(const sample& s, tail::random& r)
       : m_s(s),
         m_random(r),
-        m_input({s.batch, s.instants, s.directions, s.gates() * s.hidden}, row_layout()),
+        m_input({s.batch, s.time_steps, s.directions, s.gates() * s.hidden}, row_layout()),
         m_h({s.batch, s.directions, s.hidden}, row_layout()),
         m_c({s.batch, s.directions, s.hidden}, row_layout()),
         m_output({s.batch, s.positions(), s.directions, s.hidden}, row_layout()) {
@@ -157,8 +157,8 @@ class fixture {
         const oracle::recurrent_layer& l = m_layers[static_cast<std::size_t>(d)];
         std::vector<double> state, cell;
         for (int j = 0; j < m_s.hidden; ++j) state.push_back(h({b, d, j})), cell.push_back(c({b, d, j}));
-        const int given = m_s.lengths.empty() ? m_s.instants : m_s.lengths[static_cast<std::size_t>(b)];
-        const int length = std::max(0, std::min(given, m_s.instants));
+        const int given = m_s.lengths.empty() ? m_s.time_steps : m_s.lengths[static_cast<std::size_t>(b)];
+        const int length = std::max(0, std::min(given, m_s.time_steps));
         const auto store = [&](int position, const std::vector<double>& v) {
           for (int j = 0; j < m_s.hidden; ++j) want({b, position, d, j}) = v[static_cast<std::size_t>(j)];
         };
@@ -169,8 +169,8 @@ class fixture {
           l.step(line, state, cell);
           store(t, state);
         }
-        store(m_s.instants, state);
-        if (m_s.kind == recurrent_kind::lstm) store(m_s.instants + 1, cell);
+        store(m_s.time_steps, state);
+        if (m_s.kind == recurrent_kind::lstm) store(m_s.time_steps + 1, cell);
       }
     return want;
   }

@@ -10,24 +10,24 @@ struct axis {
   std::vector<float> weight;
 };
 /// Ascending positions, as resizing has them, with weights that sum to about 1; `wild`: any positions and weights.
-axis random_axis(tail::random& r, int in, int out, int taps, bool wild) {
+axis random_axis(tail::random& r, int in, int out, int taps, bool any_position) {
   axis a;
   for (int o = 0; o < out; ++o)
     for (int k = 0; k < taps; ++k) {
       const int near = static_cast<int>((o + 0.5) * in / out - 0.5 * taps) + k;
-      a.index.push_back(wild ? r.below(in) : std::min(std::max(near, 0), in - 1));
-      a.weight.push_back(wild || taps > 1 ? r.real() : 1.0f);
+      a.index.push_back(any_position ? r.below(in) : std::min(std::max(near, 0), in - 1));
+      a.weight.push_back(any_position || taps > 1 ? r.real() : 1.0f);
     }
   return a;
 }
 
-void check(tail::random& r, const std::vector<int>& in_shape, int oh, int ow, int row_taps, int column_taps, bool wild,
-           tail::digest& hash) {
+void check(tail::random& r, const std::vector<int>& in_shape, int oh, int ow, int row_taps, int column_taps,
+           bool any_position, tail::digest& hash) {
   tail::tensor in(in_shape, tail::random_layout(r, 4, true)),
       out({in_shape[0], oh, ow, in_shape[3]}, tail::random_layout(r, 4, true));
   in.fill_random(r, 2);
-  const axis rows = random_axis(r, in_shape[1], oh, row_taps, wild),
-             columns = random_axis(r, in_shape[2], ow, column_taps, wild);
+  const axis rows = random_axis(r, in_shape[1], oh, row_taps, any_position),
+             columns = random_axis(r, in_shape[2], ow, column_taps, any_position);
   nsk::kernels::resize_2d_args a{{row_taps, column_taps}, in.view(),          out.view(),
                                  rows.index.data(),       rows.weight.data(), columns.index.data(),
                                  columns.weight.data()};

@@ -54,7 +54,7 @@ class aligned_floats {
   std::size_t m_size;
 };
 
-/// How a tensor lies in memory.
+/// How a tensor is stored in memory.
 struct layout {
   nsk::halo border{};
   float fill = 0;

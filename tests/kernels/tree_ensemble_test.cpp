@@ -35,7 +35,7 @@ std::unique_ptr<branch> grow(tail::random& r, int depth, int features, int targe
   return b;
 }
 
-struct forest {
+struct ensemble {
   std::vector<std::unique_ptr<branch>> trees;
   std::vector<std::int32_t> roots, nodes, targets;
   std::vector<float> thresholds, weights, base;
@@ -66,7 +66,7 @@ bool goes_on(const branch& b, float x) {
   return answers[b.test];
 }
 
-double wanted(const forest& f, const std::vector<float>& x, int target, nsk::tree_aggregate how) {
+double wanted(const ensemble& f, const std::vector<float>& x, int target, nsk::tree_aggregate how) {
   std::vector<double> scores;
   for (const auto& tree : f.trees) {
     const branch* b = tree.get();
@@ -89,7 +89,7 @@ TEST_CASE("tree_ensemble: every test and aggregate, NaN, layouts, tiles") {
   tail::digest hash;
   for (int round = 0; round < 24; ++round) {
     const int rows = r.between(1, 9), features = r.between(1, 6), targets = r.between(1, 4);
-    forest f;
+    ensemble f;
     for (int i = r.between(1, 12); i > 0; --i) {
       f.trees.push_back(grow(r, r.between(0, 6), features, targets));
       f.roots.push_back(f.flatten(*f.trees.back()));

@@ -71,7 +71,7 @@ TEST_CASE("cast: floats lose their fraction and saturate, integers wrap") {
   }
 }
 
-TEST_CASE("cast: narrow integers that lie together become floats, whatever the count") {
+TEST_CASE("cast: narrow integers that are together become floats, whatever the count") {
   tail::random r(12);
   const auto check = [&](nsk::dtype type, auto zero) {
     using T = decltype(zero);

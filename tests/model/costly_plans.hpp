@@ -2,7 +2,7 @@
 #pragma once
 /// Plans whose verification compares each of their parts with all others, or goes through one list for each of them.
 /// `count` is the number of parts; the bytes of a file grow with it.
-#include "forest_plan.hpp"
+#include "tree_ensemble_plan.hpp"
 #include "sample_plans.hpp"
 
 namespace test {
@@ -44,7 +44,7 @@ inline aligned_bytes writers_of_one_buffer(std::uint32_t count, row_order order)
   return p.write();
 }
 
-/// Half of the steps write one row each, the others read what lies between the first and the last.
+/// Half of the steps write one row each, the others read what is between the first and the last.
 inline aligned_bytes readers_of_many_writers(std::uint32_t count, row_order order) {
   plan_spec p;
   const std::uint32_t writers = count / 2, steps = writers * 2;
@@ -90,9 +90,9 @@ inline aligned_bytes resizes_with_one_table(std::uint32_t count) {
   return p.write();
 }
 
-/// Steps that are one forest, half of the file.
-inline aligned_bytes forests_of_one_table(std::uint32_t count) {
-  forest f;
+/// Steps that are one tree ensemble, half of the file.
+inline aligned_bytes tree_ensembles_of_one_table(std::uint32_t count) {
+  tree_ensemble f;
   const std::size_t nodes = 32 * count;
   f.nodes.assign(4 * nodes, 0);
   f.thresholds.assign(nodes, 0);

@@ -18,7 +18,7 @@ inline plan_spec make_memory() {
   const std::uint32_t x = p.add_input("x", {n, memory_inputs}, end);
   const std::uint32_t h = p.add_state("h", {n, 1, cells}, end), c = p.add_state("c", {n, 1, cells}, end);
   const std::uint32_t gates = p.add_dense("gates", {n, 4 * cells}, 0, 1);
-  const std::uint32_t all = p.add_dense("all", {n, 3, 1, cells}, 1, end);  // h of the instant, the last h, the last c
+  const std::uint32_t all = p.add_dense("all", {n, 3, 1, cells}, 1, end);  // h of the time step, the last h, the last c
   const std::uint32_t noise_values = p.add_dense("noise", {n, cells}, 4, 5);
   const std::uint32_t action = p.add_output("action", {n, cells}, 5, end);
   const std::uint32_t input_weights = p.add_panels("w", random.many(memory_inputs * 4 * cells), random.many(4 * cells));

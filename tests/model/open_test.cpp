@@ -75,7 +75,7 @@ TEST_CASE("open: bytes after the end of the file do not matter") {
   CHECK(open_bytes(longer));
 }
 
-void bend(test::aligned_bytes& file, void (*change)(nsk::file_header&)) {
+void change_header(test::aligned_bytes& file, void (*change)(nsk::file_header&)) {
   nsk::file_header h;
   std::memcpy(&h, file.data(), sizeof h);
   change(h);
@@ -116,11 +116,11 @@ TEST_CASE("open: a file that uses an addition has its bit, and all known bits ar
 TEST_CASE("open: a header that contradicts itself is refused") {
   using nsk::file_header;
   using nsk::status_code;
-  struct lie {
+  struct invalid_case {
     status_code code;
     void (*change)(file_header&);
   };
-  const lie lies[] = {
+  const invalid_case invalid_cases[] = {
       {status_code::bad_magic, [](file_header& h) { h.magic[0] = 'X'; }},
       {status_code::bad_magic, [](file_header& h) { std::memcpy(h.magic, "\x89PNG\r\n\x1a\n", 8); }},
       {status_code::wrong_version, [](file_header& h) { h.format_version = NSK_FORMAT_VERSION + 1; }},
@@ -141,11 +141,11 @@ TEST_CASE("open: a header that contradicts itself is refused") {
       {status_code::bad_structure, [](file_header& h) { h.table_bytes = 12; }},
   };
   const test::aligned_bytes good = test::make_cnn().plan.write();
-  for (const lie& l : lies) {
+  for (const invalid_case& l : invalid_cases) {
     test::aligned_bytes file = good;
-    bend(file, l.change);
+    change_header(file, l.change);
     const nsk::status s = open_bytes(file);
-    CHECK_MESSAGE(s.code() == l.code, "lie " << (&l - lies) << ": " << s.name());
+    CHECK_MESSAGE(s.code() == l.code, "case " << (&l - invalid_cases) << ": " << s.name());
     CHECK(std::strlen(s.message()) > 20);
   }
 }

@@ -18,9 +18,9 @@ using test::row_order;
 
 constexpr std::size_t megabyte = std::size_t{1} << 20;
 #if defined(__OPTIMIZE__) || defined(NDEBUG)
-constexpr double most_ms_per_megabyte = 50;
+constexpr double max_ms_per_megabyte = 50;
 #else
-constexpr double most_ms_per_megabyte = 500;
+constexpr double max_ms_per_megabyte = 500;
 #endif
 
 nsk::status open_file(const test::aligned_bytes& file) {
@@ -28,25 +28,25 @@ nsk::status open_file(const test::aligned_bytes& file) {
   return nsk::open({file.data(), file.size()}, m);
 }
 
-/// Least processor time of some attempts, in milliseconds.
+/// Minimum processor time of some attempts, in milliseconds.
 double time_of_open(const test::aligned_bytes& file) {
-  double least = 1e9;
+  double minimum = 1e9;
   for (int i = 0; i < 3; ++i) {
     const std::clock_t begin = std::clock();
     static_cast<void>(open_file(file));
-    least = std::min(least, 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+    minimum = std::min(minimum, 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
   }
-  return least;
+  return minimum;
 }
 
-/// Units that verification takes from a budget of `most`.
-std::uint64_t work_of(const test::aligned_bytes& file, std::uint64_t most) {
+/// Units that verification takes from a budget of `maximum`.
+std::uint64_t work_of(const test::aligned_bytes& file, std::uint64_t maximum) {
   nsk::impl::file_sections sections;
   REQUIRE(nsk::impl::read_header({file.data(), file.size()}, false, sections));
-  nsk::impl::work_budget work(most);
+  nsk::impl::work_budget work(maximum);
   nsk::model_view view;
   static_cast<void>(nsk::impl::verify_sections<nsk::all_ops>(sections, work, view));
-  return most - work.left();
+  return maximum - work.left();
 }
 
 struct maker {
@@ -61,8 +61,8 @@ void check_times(const std::vector<maker>& makers) {
   for (const maker& m : makers) {
     const test::aligned_bytes file = m.of_size(megabyte);
     double ms = time_of_open(file);
-    for (int again = 0; again < 5 && ms > most_ms_per_megabyte; ++again) ms = std::min(ms, time_of_open(file));
-    CHECK_MESSAGE(ms <= most_ms_per_megabyte, m.name << ": " << file.size() << " bytes");
+    for (int again = 0; again < 5 && ms > max_ms_per_megabyte; ++again) ms = std::min(ms, time_of_open(file));
+    CHECK_MESSAGE(ms <= max_ms_per_megabyte, m.name << ": " << file.size() << " bytes");
     whole += ms;
     half += time_of_open(m.of_size(megabyte / 2));
   }
@@ -82,7 +82,7 @@ std::vector<maker> costly_plans() {
   std::vector<maker> makers{costly("buffers", test::buffers_of_one_lifetime),
                             costly("in place", test::steps_in_place),
                             costly("resizes", test::resizes_with_one_table),
-                            costly("forests", test::forests_of_one_table),
+                            costly("forests", test::tree_ensembles_of_one_table),
                             costly("variants", test::variants_of_one_table),
                             costly("inputs", [](std::uint32_t n) { return test::inputs_with_common_lists(n, 64); })};
   for (const row_order order : {row_order::of_concatenation, row_order::with_gaps, row_order::scattered}) {
@@ -147,7 +147,7 @@ TEST_CASE("open: a megabyte of parts that are compared with each other takes at 
   check_times(costly_plans());
 }
 
-TEST_CASE("open: what honest files share and compare is no reason to refuse them") {
+TEST_CASE("open: what valid files share and compare is no reason to refuse them") {
   CHECK(open_file(test::buffers_of_one_lifetime(2500)));
   CHECK(open_file(test::outputs_of_one_step_each(5000)));
   CHECK(open_file(test::writers_of_one_buffer(20000, row_order::of_concatenation)));
@@ -156,7 +156,7 @@ TEST_CASE("open: what honest files share and compare is no reason to refuse them
   CHECK(open_file(test::readers_of_many_writers(20000, row_order::of_concatenation)));
   CHECK(open_file(test::readers_of_many_writers(400, row_order::with_gaps)));
   CHECK(open_file(test::resizes_with_one_table(200)));
-  CHECK(open_file(test::forests_of_one_table(100)));
+  CHECK(open_file(test::tree_ensembles_of_one_table(100)));
   CHECK(open_file(test::variants_of_one_table(100)));
   CHECK(open_file(test::inputs_with_common_lists(16, 1000)));
 }

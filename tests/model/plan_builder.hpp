@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Makes .nsk files by hand: a plan as plain vectors that a test can bend, and the bytes that they give.
+/// Makes .nsk files by hand: a plan as plain vectors that a test can change, and the bytes that they give.
 #include <cstring>
 #include <string>
 #include <vector>

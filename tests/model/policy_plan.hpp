@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// A small policy for a batch of agents, as a starting point for lies about batches and as a network to run.
+/// A small policy for a batch of agents, as a starting point for invalid batches and as a network to run.
 #include "sample_plans.hpp"
 
 namespace test {
@@ -30,10 +30,10 @@ inline plan_spec make_policy() {
   const std::uint32_t table = p.add_constant("table", random.many(20));
 
   p.add_step(Operator::FullyConnected, {x, weights}, logits, "dense").tile = {0, 4, 16};
-  step_spec& draw = p.add_step(Operator::Random, {}, noise_values, "noise");
-  draw.random = format::RandomKind::normal;
-  draw.stream = 3;
-  draw.tile = {0, 1, 0};
+  step_spec& random_step = p.add_step(Operator::Random, {}, noise_values, "noise");
+  random_step.random = format::RandomKind::normal;
+  random_step.stream = 3;
+  random_step.tile = {0, 1, 0};
   p.add_step(Operator::Binary, {logits, noise_values}, sum, "sum").tile = {0, 4, 0};
   p.add_step(Operator::Softmax, {sum}, soft, "soft").axis = 1;
   p.add_step(Operator::ArgReduce, {soft}, best, "top").axis = 1;

@@ -9,13 +9,13 @@ namespace test {
 inline plan_spec make_lstm() {
   using format::DataType;
   using format::Operator;
-  constexpr std::int32_t batch = 3, instants = 4, directions = 2, hidden = 5;
+  constexpr std::int32_t batch = 3, time_steps = 4, directions = 2, hidden = 5;
   plan_spec p;
   noise random(7);
-  const std::uint32_t x = p.add_input("x", {batch, instants, directions, 4 * hidden}, 1);
+  const std::uint32_t x = p.add_input("x", {batch, time_steps, directions, 4 * hidden}, 1);
   const std::uint32_t h = p.add_input("h", {batch, directions, hidden}, 1);
   const std::uint32_t c = p.add_input("c", {batch, directions, hidden}, 1);
-  const std::uint32_t y = p.add_output("y", {batch, instants + 2, directions, hidden}, 0, 1);
+  const std::uint32_t y = p.add_output("y", {batch, time_steps + 2, directions, hidden}, 0, 1);
   const auto floats =
       static_cast<std::size_t>(directions * nsk::recurrent_weight_floats(nsk::recurrent_kind::lstm, false, hidden));
   const std::uint32_t weights = p.add_constant("weights", random.many(floats));
@@ -28,7 +28,7 @@ inline plan_spec make_lstm() {
   s.recurrent.clip = 3;
   s.recurrent.functions = {0, 1, 1, 0, 1, 1};
   s.recurrent.parameters.assign(12, 0.5f);
-  s.tile = {instants + 2, 1, 0};
+  s.tile = {time_steps + 2, 1, 0};
   s.scratch_bytes =
       static_cast<std::uint64_t>(nsk::kernels::recurrent_scratch_bytes(nsk::recurrent_kind::lstm, batch, hidden));
   p.lane_bytes = s.scratch_bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Small valid plans, as starting points for lies and as networks to run.
+/// Small valid plans, as starting points for invalid files and as networks to run.
 #include "plan_builder.hpp"
 #include <netsuke/format/scratch.hpp>
 #include <netsuke/format/scratch.hpp>
@@ -138,7 +138,7 @@ inline plan_spec make_mixed() {
   const std::uint32_t grouped = p.add_dense("grouped", {1, 3, 3, 16}, 1, 4);
   const std::uint32_t pooled = p.add_dense("pooled", {1, 3, 3, 16}, 2, 3);
   const std::uint32_t resized = p.add_dense("resized", {1, 6, 6, 16}, 4, 7);
-  const std::uint32_t turned = p.add_dense("turned", {1, 16, 36}, 6, 8);
+  const std::uint32_t transposed = p.add_dense("turned", {1, 16, 36}, 6, 8);
   const std::uint32_t panels = p.add_dense("panels", {1, 16 * 37}, 7, 8);
   const std::uint32_t product = p.add_dense("product", {1, 16, 16}, 8, 10);
   const std::uint32_t scores = p.add_output("scores", {1, 16, 16}, 9, end);
@@ -182,10 +182,10 @@ inline plan_spec make_mixed() {
   step_spec& act = p.add_step(Operator::Unary, {resized, wino}, resized, "act");
   act.epilogue = {Function::tanh, 0, 0, true, 1, -1};
   const std::uint32_t backwards = add_view(p, resized, {1, 16, 36}, {576, 1, -16}, 35 * 64);
-  p.add_step(Operator::Copy, {backwards}, turned, "turn").tile = {0, 5, 0};
+  p.add_step(Operator::Copy, {backwards}, transposed, "turn").tile = {0, 5, 0};
   const std::uint32_t matrix = add_view(p, resized, {1, 36, 16}, {576, 16, 1});
   p.add_step(Operator::PackPanels, {matrix}, panels, "pack");
-  step_spec& multiply = p.add_step(Operator::MatMul, {turned, panels}, product, "multiply");
+  step_spec& multiply = p.add_step(Operator::MatMul, {transposed, panels}, product, "multiply");
   multiply.shared_right = true;
   multiply.tile = {0, 4, 0};
   multiply.macs = 16 * 16 * 36;

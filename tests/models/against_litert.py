@@ -142,7 +142,7 @@ class Outputs:
 
 
 def random_input(detail, generator):
-    """Numbers as models expect them: pictures vary slowly from pixel to pixel, in [0, 1] or over the stored integers."""
+    """Numbers as models expect them: images vary slowly from pixel to pixel, in [0, 1] or over the stored integers."""
     shape = detail["shape"]
     values = generator.uniform(0, 1, shape)
     if len(shape) == 4:

@@ -44,14 +44,14 @@ def compare_run(name, source, session, model, folder, seed, options):
         np.save(folder / f"in{index}.npy", value)
         arguments += ["--input", f"{key}={folder / f'in{index}.npy'}"]
     must("run", model, *arguments, "--output-dir", folder / "out", *options)
-    worst, turned = 0.0, 0
+    worst, changed = 0.0, 0
     for output, wanted in zip(session.get_outputs(), session.run(None, inputs)):
         got = np.load(folder / "out" / file_name(output.name))
         worst = max(worst, error_of(got, wanted))
-        turned += argmax_differs(got, wanted)
-    if worst > TOLERANCE or turned:
+        changed += argmax_differs(got, wanted)
+    if worst > TOLERANCE or changed:
         peer, worst = worst, confirmed_by_reference(source, model, folder, arguments)
-        print(f"ONNX Runtime differs by {peer:.1e} and in {turned} rows' argmax, double precision by {worst:.1e}")
+        print(f"ONNX Runtime differs by {peer:.1e} and in {changed} rows' argmax, double precision by {worst:.1e}")
     return worst
 
 

@@ -3,7 +3,7 @@
 """Policies of agents through the command line, against ONNX Runtime.
 
   agents.py [FOLDER]      (default: our own, and those of agents/ among the models, models.py)
-Every policy converts with --check for one agent and for a batch; agents_memory.py has those with a memory run over time. ONNX Runtime draws other random numbers, so its
+Every policy converts with --check for one agent and for a batch; agents_memory.py has those with a memory run over time. ONNX Runtime makes other random numbers, so its
 copy of the model gets those of the format, computed here in NumPy, as inputs; then all outputs are compared, the stochastic ones too.
 Rows of a smaller batch must have the bits that they have alone.
 """
@@ -22,23 +22,23 @@ from models import AGENTS, SHARED, error_of, file_name, must, nsk
 
 TOLERANCE = 1e-4
 RECURRENT = {"LSTM", "GRU", "RNN"}
-DRAWS = {"RandomNormalLike": philox.normal, "Multinomial": philox.gumbel}
-MOST, FEW, SEED = 12, 5, 20261121
+SAMPLERS = {"RandomNormalLike": philox.normal, "Multinomial": philox.gumbel}
+MAXIMUM, FEW, SEED = 12, 5, 20261121
 FEATURE_BATCH = 1  # of the file header
 
 
 def with_noise_as_input(model):
-    """A copy whose random nodes read inputs, and [(input, how to draw it)] in the order of their streams."""
+    """A copy whose random nodes read inputs, and [(input, how to sample it)] in the order of their streams."""
     result = onnx.ModelProto()
     result.CopyFrom(model)
     nodes, noises = [], []
     for node in result.graph.node:
-        draw = DRAWS.get(node.op_type)
-        if draw is None:
+        sample = SAMPLERS.get(node.op_type)
+        if sample is None:
             nodes.append(node)
             continue
         name = f"noise_{len(noises)}"
-        noises.append((name, draw))
+        noises.append((name, sample))
         result.graph.input.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, None))
         if node.op_type == "Multinomial":
             kind = next((a.i for a in node.attribute if a.name == "dtype"), TensorProto.INT32)
@@ -56,7 +56,7 @@ def noise_widths(model, noises, inputs):
     """Lengths of the rows of noise, by what the random nodes read."""
     probe = onnx.ModelProto()
     probe.CopyFrom(model)
-    read = [n.input[0] for n in model.graph.node if n.op_type in DRAWS]
+    read = [n.input[0] for n in model.graph.node if n.op_type in SAMPLERS]
     del probe.graph.output[:]
     probe.graph.output.extend(helper.make_tensor_value_info(r, TensorProto.FLOAT, None) for r in read)
     values = onnxruntime.InferenceSession(probe.SerializeToString()).run(read, inputs) if read else []
@@ -98,8 +98,8 @@ def expected(model, inputs):
     noisy, noises = with_noise_as_input(model)
     shapes = noise_widths(model, noises, inputs)
     feeds = dict(inputs)
-    for stream, ((name, draw), shape) in enumerate(zip(noises, shapes)):
-        feeds[name] = draw(shape, stream, SEED).astype(np.float32)
+    for stream, ((name, sample), shape) in enumerate(zip(noises, shapes)):
+        feeds[name] = sample(shape, stream, SEED).astype(np.float32)
     names = [o.name for o in model.graph.output]
     return dict(zip(names, onnxruntime.InferenceSession(noisy.SerializeToString()).run(names, feeds)))
 
@@ -116,7 +116,7 @@ def compare_all(got, wanted, rows):
 
 def in_batch(inputs, rows):
     """The inputs in a batch of MOST whose other rows are not numbers."""
-    return {n: np.concatenate([x[:rows], np.full((MOST - rows,) + x.shape[1:], np.nan, x.dtype)]) for n, x in inputs.items()}
+    return {n: np.concatenate([x[:rows], np.full((MAXIMUM - rows,) + x.shape[1:], np.nan, x.dtype)]) for n, x in inputs.items()}
 
 
 def check_policy(path, folder):
@@ -129,7 +129,7 @@ def check_policy(path, folder):
     run_nsk(single, one, folder)
     worst = compare_all(outputs_of(names, folder), expected(model, one), 1)
 
-    must("convert", path, "-o", batch, "--batch-max", MOST, "--no-states", "--check")
+    must("convert", path, "-o", batch, "--batch-max", MAXIMUM, "--no-states", "--check")
     assert int.from_bytes(batch.read_bytes()[12:16], "little") == FEATURE_BATCH, f"{path.name}: the header does not say that the file has a batch"
     run_nsk(batch, in_batch(many, FEW), folder, "--batch", FEW)
     together, wanted = outputs_of(names, folder), expected(model, many)
@@ -148,7 +148,7 @@ def depends_on_noise(model, name):
     needed = {name}
     for node in reversed(model.graph.node):
         if needed & set(node.output):
-            if node.op_type in DRAWS:
+            if node.op_type in SAMPLERS:
                 return True
             needed |= set(node.input)
     return False
@@ -165,8 +165,8 @@ def small_model(folder, nodes, shape, **constants):
 
 
 def check_refusals(folder):
-    """Models in which rows meet, or lie elsewhere than outermost, must not convert; nor those without an open batch."""
-    square = np.eye(MOST, dtype=np.float32)
+    """Models in which rows meet, or are elsewhere than outermost, must not convert; nor those without an open batch."""
+    square = np.eye(MAXIMUM, dtype=np.float32)
     cases = {
         "a mean of the batch": ([helper.make_node("ReduceMean", ["x"], ["y"], axes=[0])], ["batch", 4], {}),
         "a softmax along the batch": ([helper.make_node("Softmax", ["x"], ["y"], axis=0)], ["batch", 4], {}),
@@ -176,22 +176,22 @@ def check_refusals(folder):
         "one row of the batch": ([helper.make_node("Gather", ["x", "i"], ["y"], axis=0)], ["batch", 4], {"i": np.array([1, 0], np.int64)}),
         "rows in another order": ([helper.make_node("Slice", ["x", "b", "e", "a", "s"], ["y"])], ["batch", 4],
                                   {"b": np.array([-1]), "e": np.array([-100]), "a": np.array([0]), "s": np.array([-1])}),
-        "a constant for each row": ([helper.make_node("Add", ["x", "c"], ["y"])], ["batch", 4], {"c": np.arange(MOST * 4, dtype=np.float32).reshape(MOST, 4)}),
-        "rows that become columns": ([helper.make_node("Reshape", ["x", "r"], ["y"])], ["batch", 4], {"r": np.array([4, MOST])}),
+        "a constant for each row": ([helper.make_node("Add", ["x", "c"], ["y"])], ["batch", 4], {"c": np.arange(MAXIMUM * 4, dtype=np.float32).reshape(MAXIMUM, 4)}),
+        "rows that become columns": ([helper.make_node("Reshape", ["x", "r"], ["y"])], ["batch", 4], {"r": np.array([4, MAXIMUM])}),
         "a recurrent layer along the batch": ([helper.make_node("Unsqueeze", ["x", "a"], ["s"]), helper.make_node("RNN", ["s", "w", "r"], ["y"], hidden_size=3)], ["batch", 4],
                               {"a": np.array([1]), "w": np.ones((1, 3, 4), np.float32), "r": np.ones((1, 3, 3), np.float32)}),
         "no open batch": ([helper.make_node("Relu", ["x"], ["y"])], [2, 4], {}),
     }
     for name, (nodes, shape, constants) in cases.items():
-        done = nsk("convert", small_model(folder, nodes, shape, **constants), "-o", folder / "rows.nsk", "--batch-max", MOST)
+        done = nsk("convert", small_model(folder, nodes, shape, **constants), "-o", folder / "rows.nsk", "--batch-max", MAXIMUM)
         if done.returncode != 2 or "--batch-max" not in done.stderr:
             raise SystemExit(f"{name}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
-    same = small_model(folder, [helper.make_node("Add", ["x", "c"], ["y"])], ["batch", 4], c=np.ones((MOST, 4), np.float32))
-    must("convert", same, "-o", folder / "rows.nsk", "--batch-max", MOST, "--check")
-    np.save(folder / "x.npy", np.zeros((MOST, 4), np.float32))
-    done = nsk("run", folder / "rows.nsk", "--input", f"x={folder / 'x.npy'}", "--output-dir", folder, "--batch", MOST + 1)
+    same = small_model(folder, [helper.make_node("Add", ["x", "c"], ["y"])], ["batch", 4], c=np.ones((MAXIMUM, 4), np.float32))
+    must("convert", same, "-o", folder / "rows.nsk", "--batch-max", MAXIMUM, "--check")
+    np.save(folder / "x.npy", np.zeros((MAXIMUM, 4), np.float32))
+    done = nsk("run", folder / "rows.nsk", "--input", f"x={folder / 'x.npy'}", "--output-dir", folder, "--batch", MAXIMUM + 1)
     if done.returncode != 2:
-        raise SystemExit(f"a batch of {MOST + 1} rows: exit code {done.returncode}, {done.stderr}")
+        raise SystemExit(f"a batch of {MAXIMUM + 1} rows: exit code {done.returncode}, {done.stderr}")
 
 
 def check_states(folder):
@@ -201,10 +201,10 @@ def check_states(folder):
     source, model = folder / "memory.onnx", folder / "memory.nsk"
     graph = helper.make_graph(nodes, "memory", [rows("x"), rows("h_in")], [rows("y"), rows("h_out")])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), source)
-    done = nsk("convert", source, "-o", model, "--batch-max", MOST)
+    done = nsk("convert", source, "-o", model, "--batch-max", MAXIMUM)
     if done.returncode != 2 or "state 'h_in'" not in done.stderr:
         raise SystemExit(f"a state with rows: exit code {done.returncode}, {done.stderr}")
-    must("convert", source, "-o", model, "--batch-max", MOST, "--no-states", "--check")
+    must("convert", source, "-o", model, "--batch-max", MAXIMUM, "--no-states", "--check")
     must("convert", source, "-o", model, "--input", "x=2x4", "--input", "h_in=2x4", "--output-value", "y", "--output-value", "h_out")
     if [s["name"] for s in json.loads(must("inspect", model, "--json"))["variants"][0]["states"]] != ["h_in"]:
         raise SystemExit("a state whose output was named is no state")
@@ -215,7 +215,7 @@ def check_operators(folder):
     """Every random operator, its attributes, types and ranks, against the same numbers in NumPy."""
     x = np.random.default_rng(3).uniform(-2, 2, (3, 5)).astype(np.float32)
     p = (1 / (1 + np.exp(-x.astype(np.float64))))
-    best = lambda stream, draws: (x[:, None, :] + philox.gumbel((3, draws, 5), stream, SEED)).argmax(-1)
+    best = lambda stream, samples: (x[:, None, :] + philox.gumbel((3, samples, 5), stream, SEED)).argmax(-1)
     wanted = [2 + 0.5 * philox.normal((3, 4, 5), 0, SEED), -2 + 5 * philox.uniform((7,), 1, SEED), 1 + 3 * philox.uniform((3, 5), 2, SEED),
               philox.normal((3, 5), 3, SEED), best(4, 6).astype(np.int64), best(5, 1).astype(np.int32),
               (philox.uniform((3, 5), 6, SEED) < p).astype(np.float32), philox.uniform((3, 5), 7, SEED) < p, philox.normal((2, 3, 4, 5), 8, SEED)]
@@ -236,13 +236,13 @@ def check_operators(folder):
         if kinds.get(want.dtype) is None:
             want = want.astype(np.float32)
         if error_of(got, want) > 1e-6:
-            raise SystemExit(f"y{i}: {error_of(got, want):.1e} from the numbers that NumPy draws")
+            raise SystemExit(f"y{i}: {error_of(got, want):.1e} from the numbers that NumPy makes")
 
 
 def check_chosen_outputs(folder):
     """Only the outputs that are named are left, and with them the random steps."""
     model = folder / "sure.nsk"
-    must("convert", AGENTS[0], "-o", model, "--batch-max", MOST, "--output-value", "deterministic_continuous_actions", "--check")
+    must("convert", AGENTS[0], "-o", model, "--batch-max", MAXIMUM, "--output-value", "deterministic_continuous_actions", "--check")
     must("check", AGENTS[0], model)
     seen = json.loads(must("inspect", model, "--json"))["variants"][0]
     if [o["name"] for o in seen["outputs"]] != ["deterministic_continuous_actions"] or any(s["operator"] == "Random" for s in seen["steps"]):
@@ -250,7 +250,7 @@ def check_chosen_outputs(folder):
     must("convert", AGENTS[0], "-o", model, "--input", "obs_0=1x13")
     if "nsk::op::random" not in must("inspect", model, "--settings"):
         raise SystemExit("the settings that are printed lack the operator random")
-    if nsk("convert", AGENTS[0], "-o", model, "--batch-max", MOST, "--output-value", "nothing").returncode != 1:
+    if nsk("convert", AGENTS[0], "-o", model, "--batch-max", MAXIMUM, "--output-value", "nothing").returncode != 1:
         raise SystemExit("an output that there is not was accepted")
 
 
@@ -268,7 +268,7 @@ def main(folder):
     for path in files:
         with tempfile.TemporaryDirectory(prefix="nsk_agents_") as work:
             worst = check_policy(path, pathlib.Path(work))
-        print(f"{path.name}: within {worst:.1e} of ONNX Runtime, one agent and {FEW} of {MOST}")
+        print(f"{path.name}: within {worst:.1e} of ONNX Runtime, one agent and {FEW} of {MAXIMUM}")
         failed += worst > TOLERANCE
     return 1 if failed else 0
 

@@ -48,8 +48,8 @@ def check_steps(path, folder):
     memory, worst = np.zeros_like(first[BEFORE]), 0.0
     widths = noise_widths(model, noises, {**steps[0], BEFORE: memory})
     for t, seen in enumerate(steps):
-        drawn = {name: draw(shape, stream, SEED, t).astype(np.float32) for stream, ((name, draw), shape) in enumerate(zip(noises, widths))}
-        wanted = dict(zip(names, session.run(names, {**seen, BEFORE: memory, **drawn})))
+        sampled = {name: sample(shape, stream, SEED, t).astype(np.float32) for stream, ((name, sample), shape) in enumerate(zip(noises, widths))}
+        wanted = dict(zip(names, session.run(names, {**seen, BEFORE: memory, **sampled})))
         worst = max([worst] + [error_of(got[n][t], wanted[n]) for n in got])
         memory = wanted[AFTER]
     return worst

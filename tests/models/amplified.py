@@ -40,7 +40,7 @@ def main():
         wrong = nsk("check", folder / "other.onnx", folder / "right.nsk")
         if wrong.returncode != 3:
             raise SystemExit(f"a network with other numbers passed the check (exit code {wrong.returncode}):\n{wrong.stdout}{wrong.stderr}")
-    print("amplified rounding is told from wrong steps")
+    print("amplified rounding is distinguished from wrong steps")
     return 0
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Bad input on the command line: the right exit code, a message that names the culprit and the cure, no partial file, no crash."""
+"""Bad input on the command line: the right exit code, a message that names the cause and the cure, no partial file, no crash."""
 import pathlib
 import platform
 import sys
@@ -91,12 +91,12 @@ def bad_usage(folder):
 
 
 def bad_models(folder):
-    truncated, bent = folder / "truncated.nsk", folder / "bent.nsk"
+    truncated, damaged = folder / "truncated.nsk", folder / "damaged.nsk"
     good = (folder / "good.nsk").read_bytes()
     truncated.write_bytes(good[: len(good) - 100])
-    bent.write_bytes(good[:70] + bytes(b ^ 0xFF for b in good[70:300]) + good[300:])
+    damaged.write_bytes(good[:70] + bytes(b ^ 0xFF for b in good[70:300]) + good[300:])
     for what, path in [("missing model", "nowhere.nsk"), ("empty model", "empty"), ("a PNG for a .nsk", "picture.png"), ("ONNX for a .nsk", "good.onnx"),
-                       ("truncated .nsk", truncated.name), ("damaged .nsk", bent.name)]:
+                       ("truncated .nsk", truncated.name), ("damaged .nsk", damaged.name)]:
         for command in (["inspect"], ["bench", "--seconds", "0.05"]):
             expect(f"{command[0]}: {what}", REFUSED, [path], command[0], folder / path, *command[1:])
 

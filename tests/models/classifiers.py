@@ -12,10 +12,10 @@ from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
 from models import error_of, must, nsk, onnx_session
-from trees import random_forest
+from trees import random_tree_ensemble
 
 TOLERANCE = 1e-5
-ROWS, MOST = 7, 9
+ROWS, MAXIMUM = 7, 9
 
 
 def model_of(nodes, features, outputs, version=3, kind=TensorProto.FLOAT):
@@ -32,8 +32,8 @@ def ml(kind, **attributes):
 def compare(folder, model, x, reference=True, options=()):
     """Converts with --check and compares a smaller batch; labels must be equal."""
     onnx.save(model, folder / "m.onnx")
-    must("convert", folder / "m.onnx", "-o", folder / "m.nsk", "--batch-max", MOST, "--check", *options)
-    np.save(folder / "x.npy", np.concatenate([x, np.ones((MOST - len(x), x.shape[1]), x.dtype)]))
+    must("convert", folder / "m.onnx", "-o", folder / "m.nsk", "--batch-max", MAXIMUM, "--check", *options)
+    np.save(folder / "x.npy", np.concatenate([x, np.ones((MAXIMUM - len(x), x.shape[1]), x.dtype)]))
     must("run", folder / "m.nsk", "--input", f"x={folder / 'x.npy'}", "--batch", len(x), "--output-dir", folder)
     names = [o.name for o in model.graph.output]
     names = [o for i, o in enumerate(options) if i % 2 == 1] or names
@@ -57,9 +57,9 @@ def observations(generator, features):
     return (generator.integers(-4, 5, (ROWS, features)) / 2).astype(np.float32)
 
 
-def votes(forest, one_score, sign):
+def votes(tree_ensemble, one_score, sign):
     """A regressor's leaves as a classifier's votes."""
-    result = {("class_" + k.removeprefix("target_") if k.startswith("target_") else k): v for k, v in forest.items()}
+    result = {("class_" + k.removeprefix("target_") if k.startswith("target_") else k): v for k, v in tree_ensemble.items()}
     if sign:
         result["class_weights"] = [abs(w) for w in result["class_weights"]]
     if one_score:
@@ -70,23 +70,23 @@ def votes(forest, one_score, sign):
 def random_classifier(folder, seed):
     generator = np.random.default_rng(seed)
     features, classes = int(generator.integers(1, 6)), 2 if seed % 2 else int(generator.integers(3, 6))
-    forest = votes(random_forest(generator, int(generator.integers(1, 12)), features, 1 if classes == 2 else classes, False), classes == 2, seed % 4 == 1)
+    tree_ensemble = votes(random_tree_ensemble(generator, int(generator.integers(1, 12)), features, 1 if classes == 2 else classes, False), classes == 2, seed % 4 == 1)
     transform = ("NONE" if seed % 4 == 1 else "LOGISTIC") if classes == 2 else ["NONE", "LOGISTIC", "SOFTMAX"][seed // 2 % 3]
-    if seed % 4 == 1 and all(w == 0 for w in forest["class_weights"]):
+    if seed % 4 == 1 and all(w == 0 for w in tree_ensemble["class_weights"]):
         return 0
     if transform == "LOGISTIC" and classes == 2:
-        forest["class_weights"][0] = -0.75  # logits, not probabilities
+        tree_ensemble["class_weights"][0] = -0.75  # logits, not probabilities
     if seed % 3 == 0:
-        forest["base_values"] = [float(v) for v in generator.normal(size=1 if classes == 2 else classes)]
+        tree_ensemble["base_values"] = [float(v) for v in generator.normal(size=1 if classes == 2 else classes)]
     labels = list(range(classes)) if seed % 5 == 0 else [int(v) for v in generator.permutation(np.arange(-20, 20) * 2**33)[:classes]]
-    model = model_of([ml("TreeEnsembleClassifier", classlabels_int64s=labels, post_transform=transform, **forest)], features,
+    model = model_of([ml("TreeEnsembleClassifier", classlabels_int64s=labels, post_transform=transform, **tree_ensemble)], features,
                      {"label": (TensorProto.INT64, None), "y": (TensorProto.FLOAT, classes)})
     # the evaluator of the onnx package takes the label from what is left after the transformation: other labels where that is all 1
     return compare(folder, model, observations(generator, features), reference=transform != "LOGISTIC" or classes == 2)
 
 
 def random_ensemble(generator, features, targets, members):
-    """Attributes of a TreeEnsemble: complete trees whose nodes and leaves lie in any order of trees."""
+    """Attributes of a TreeEnsemble: complete trees whose nodes and leaves are in any order of trees."""
     a = {k: [] for k in ("nodes_featureids", "nodes_truenodeids", "nodes_falsenodeids", "nodes_trueleafs", "nodes_falseleafs", "leaf_targetids",
                          "tree_roots", "nodes_missing_value_tracks_true")}
     modes, splits, weights, sets = [], [], [], []
@@ -127,7 +127,7 @@ def random_ensemble(generator, features, targets, members):
     return a
 
 
-def random_forest_of_positions(folder, seed):
+def random_tree_ensemble_of_positions(folder, seed):
     generator = np.random.default_rng(seed)
     features, targets = int(generator.integers(1, 6)), int(generator.integers(1, 4))
     a = random_ensemble(generator, features, targets, seed % 2)
@@ -166,8 +166,8 @@ def linear_models(folder, seed):
 
 def mapped(folder):
     """A classifier with a ZipMap behind it, as exporters write: refused, but for the outputs that do not need it."""
-    forest = votes(random_forest(np.random.default_rng(5), 4, 3, 3, False), False, True)
-    model = model_of([ml("TreeEnsembleClassifier", classlabels_int64s=[3, 1, 2], base_values=[0.1, 0.2, 0.3], **forest),
+    tree_ensemble = votes(random_tree_ensemble(np.random.default_rng(5), 4, 3, 3, False), False, True)
+    model = model_of([ml("TreeEnsembleClassifier", classlabels_int64s=[3, 1, 2], base_values=[0.1, 0.2, 0.3], **tree_ensemble),
                       helper.make_node("ZipMap", ["y"], ["maps"], domain="ai.onnx.ml", classlabels_int64s=[3, 1, 2])], 3, {"label": (TensorProto.INT64, None)})
     kind = helper.make_sequence_type_proto(helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(TensorProto.FLOAT, [])))
     model.graph.output.append(helper.make_value_info("maps", kind))
@@ -183,9 +183,9 @@ def must_refuse(folder, model, word, *options):
 
 
 def refusals(folder):
-    forest = lambda targets: random_forest(np.random.default_rng(2), 3, 3, targets, False)
+    tree_ensemble = lambda targets: random_tree_ensemble(np.random.default_rng(2), 3, 3, targets, False)
     both = {"label": (TensorProto.INT64, None), "y": (TensorProto.FLOAT, 3)}
-    trees = lambda **changes: model_of([ml("TreeEnsembleClassifier", **(votes(forest(3), False, True) | {"classlabels_int64s": [0, 1, 2]} | changes))], 3, both)
+    trees = lambda **changes: model_of([ml("TreeEnsembleClassifier", **(votes(tree_ensemble(3), False, True) | {"classlabels_int64s": [0, 1, 2]} | changes))], 3, both)
     texts = trees(classlabels_strings=["a", "b", "c"])
     del texts.graph.node[0].attribute[[a.name for a in texts.graph.node[0].attribute].index("classlabels_int64s")]
     texts.graph.output[0].type.tensor_type.elem_type = TensorProto.STRING
@@ -194,15 +194,15 @@ def refusals(folder):
     must_refuse(folder, trees(post_transform="PROBIT"), "PROBIT")
     must_refuse(folder, trees(post_transform="SOFTMAX_ZERO"), "SOFTMAX_ZERO")
     must_refuse(folder, trees(classlabels_int64s=[4]), "does not exist")
-    must_refuse(folder, trees(classlabels_int64s=[4], class_ids=[0] * len(forest(3)["target_ids"])), "two classes at least")
+    must_refuse(folder, trees(classlabels_int64s=[4], class_ids=[0] * len(tree_ensemble(3)["target_ids"])), "two classes at least")
     must_refuse(folder, trees(base_values=[1.0, 2.0]), "base_values")
     must_refuse(folder, trees(nodes_missing_value_tracks_true=[1]), "nodes_missing_value_tracks_true")
-    silent = votes(forest(3), False, False)
+    silent = votes(tree_ensemble(3), False, False)
     silent["class_ids"] = [i % 2 for i in silent["class_ids"]]
     must_refuse(folder, trees(**silent), "votes for a class")
-    two = votes(forest(2), False, True) | {"classlabels_int64s": [0, 1]}
+    two = votes(tree_ensemble(2), False, True) | {"classlabels_int64s": [0, 1]}
     must_refuse(folder, trees(**two), "two classes")
-    one = votes(forest(1), True, False) | {"classlabels_int64s": [0, 1]}
+    one = votes(tree_ensemble(1), True, False) | {"classlabels_int64s": [0, 1]}
     must_refuse(folder, trees(**one), "two classes")
     must_refuse(folder, trees(**(one | {"class_ids": [1] * len(one["class_ids"])})), "second of two")
     linear = lambda **changes: model_of([ml("LinearClassifier", **({"coefficients": [1.0] * 9, "intercepts": [0.0] * 3, "classlabels_ints": [0, 1, 2]} | changes))], 3, both)
@@ -223,7 +223,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="nsk_classifiers_") as work:
         folder = pathlib.Path(work)
         worst = [max(case(folder, seed) for seed in range(count)) for case, count in
-                 ((random_classifier, 24), (random_forest_of_positions, 20), (linear_models, 4))]
+                 ((random_classifier, 24), (random_tree_ensemble_of_positions, 20), (linear_models, 4))]
         worst.append(mapped(folder))
         refusals(folder)
     print(f"24 classifiers, 20 tree ensembles, 4 x 8 linear models, a map: within {', '.join(f'{w:.1e}' for w in worst)} of ONNX Runtime")

@@ -22,7 +22,7 @@ SUFFIXES = {("convert", "source"): ".onnx", ("check", "source"): ".onnx", ("from
 # Input -> where its content comes from, and what stands before its path.
 RECIPES = {"source": ("model.onnx", ""), "model": ("model.nsk", ""), "--override": ("choices.json", ""), "--profile": ("machine.json", ""),
            "--input": ("x.npy", "x="), "--replace": ("w.npy", "W="), ("from-json", "source"): ("model.json", "")}
-# What a command finds out itself: note of the help -> content, whether it must lie beside the option's file under a plain name.
+# What a command finds out itself: note of the help -> content, whether it must be beside the option's file under a plain name.
 BESIDE = {"and its external data": ("data.bin", False), "and the .weights that it names": ("model.weights", True)}
 INSIDE = {("run", "the files in it"): "y.npy"}
 
@@ -33,7 +33,7 @@ class Input:
     note: str      # of what belongs to the option's file; empty for the file itself
     stock: str
     prefix: str
-    place: str     # where it lies unless a test says otherwise
+    place: str     # where it is unless a test says otherwise
     plain: bool
 
 
@@ -112,7 +112,7 @@ def read_commands():
 
 
 def onnx_model(location):
-    """A convolution whose weights lie in a file of that name."""
+    """A convolution whose weights are in a file of that name."""
     w = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[4, 3, 3, 3], data_location=TensorProto.EXTERNAL)
     w.external_data.add(key="location", value=location)
     values = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", [1, 3, 8, 8]), ("y", [1, 4, 8, 8]))]
@@ -178,7 +178,7 @@ class Scene:
 
 
 def snapshot(folder):
-    """What lies in a folder: names, kinds, permissions, links and content."""
+    """What is in a folder: names, kinds, permissions, links and content."""
     result = {}
     for root, folders, files in os.walk(folder):
         for name in folders + files:
@@ -190,5 +190,5 @@ def snapshot(folder):
 
 
 def difference(before, after):
-    return [f"{name} {'changed' if name in before and name in after else 'is new' if name in after else 'is gone'}"
+    return [f"{name} {'changed' if name in before and name in after else 'is new' if name in after else 'is removed'}"
             for name in sorted(before.keys() | after.keys()) if before.get(name) != after.get(name)]

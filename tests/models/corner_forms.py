@@ -67,7 +67,7 @@ REFUSED = {
     "kernel_of_a_deep_volume": ("(float[1,1,300,2,2] x) => (float[1,1,1,2,2] y)", "y = Conv(x, w)", {"w": floats(1, 1, 300, 1, 1)}, "256 deep at most"),
     "cumulative_sum_along_nothing": ("(float[4,3] x) => (float[4,3] y)", "y = CumSum(x, axis)", {"axis": ints()}, "one number"),
     "sequences_beyond_their_length": ("(float[5,2,3] x) => (float[5,2,3] y)", "y = ReverseSequence(x, lengths)", {"lengths": ints(6, 6)}, "length of 6"),
-    "an_empty_picture_sampled": ("(float[1,2,2,2] g) => (float[1,1,2,2] y)", 'y = GridSample<padding_mode="border">(c, g)', {"c": floats(1, 1, 0, 3)}, "no picture"),
+    "an_empty_picture_sampled": ("(float[1,2,2,2] g) => (float[1,1,2,2] y)", 'y = GridSample<padding_mode="border">(c, g)', {"c": floats(1, 1, 0, 3)}, "no image"),
     "scales_for_rows": ("(float[3,4] x) => (float[3,5] y)", "q = QuantizeLinear(x, s, z) p = QLinearMatMul(q, v, zs, b, s, z, s, z) y = DequantizeLinear(p, s, z)",
                         {"s": np.float32(0.1), "z": np.uint8(3), "v": floats(3, low=0.1), "zs": np.zeros(3, np.uint8), "b": np.zeros((4, 5), np.uint8)}, "each row"),
 }

@@ -34,7 +34,7 @@ def resize(path, axes, regions, sizes):
 
 
 def crop_axis(x, axis, start, end, length):
-    """The definition: output i lies at start (n - 1) + i (end - start) (n - 1) / (length - 1), all regions are inside."""
+    """The definition: output i is at start (n - 1) + i (end - start) (n - 1) / (length - 1), all regions are inside."""
     n = x.shape[axis]
     at = start * (n - 1) + np.arange(length) * (end - start) * (n - 1) / (length - 1)
     low = np.minimum(np.floor(at).astype(int), n - 2)

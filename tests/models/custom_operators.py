@@ -39,14 +39,14 @@ def transposed_convolution(options, x, weights, bias):
 
 
 def landmarks_to_matrix(options, landmarks):
-    """The matrix from a crop's pixels to landmarks: the box around a subset, upright after a turn."""
+    """The matrix from a crop's pixels to landmarks: the box around a subset, upright after a rotation."""
     o = named(options)
     points = landmarks[0, :, :2].astype(np.float64)
     line = points[o["right_rotation_idx"]] - points[o["left_rotation_idx"]]
     turn = o.get("target_rotation_radians", 0.0) - np.arctan2(line[1], line[0])
     rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-    turned = points[o["subset_idxs"]] @ rotation.T
-    low, high = turned.min(0), turned.max(0)
+    rotated = points[o["subset_idxs"]] @ rotation.T
+    low, high = rotated.min(0), rotated.max(0)
     size = (high - low) * [o["scale_x"], o["scale_y"]] / [o["output_width"], o["output_height"]]
     linear = rotation.T @ np.diag(size)
     matrix = np.eye(4)
@@ -62,11 +62,11 @@ def transform_landmarks(options, landmarks, matrix):
     return result
 
 
-def transform_picture(options, picture, matrix):
+def transform_image(options, image, matrix):
     """Bilinear samples at matrix (x + 1/2, y + 1/2) - 1/2, 0 outside."""
     o = named(options)
     m = matrix.reshape(4, 4).astype(np.float64)
-    _, height, width, channels = picture.shape
+    _, height, width, channels = image.shape
     result = np.zeros([1, o["output_height"], o["output_width"], channels])
     for row in range(o["output_height"]):
         for column in range(o["output_width"]):
@@ -77,12 +77,12 @@ def transform_picture(options, picture, matrix):
             for i, j, share in ((0, 0, (1 - y + top) * (1 - x + left)), (0, 1, (1 - y + top) * (x - left)),
                                 (1, 0, (y - top) * (1 - x + left)), (1, 1, (y - top) * (x - left))):
                 if top + i < height and left + j < width:
-                    result[0, row, column] += share * picture[0, top + i, left + j]
+                    result[0, row, column] += share * image[0, top + i, left + j]
     return result
 
 
 CUSTOM = {b"Convolution2DTransposeBias": transposed_convolution, b"Landmarks2TransformMatrix": landmarks_to_matrix,
-          b"TransformLandmarks": transform_landmarks, b"TransformTensorBilinear": transform_picture}
+          b"TransformLandmarks": transform_landmarks, b"TransformTensorBilinear": transform_image}
 
 
 def named(options):
@@ -172,16 +172,16 @@ def run_small(folder, content, inputs):
 
 
 def detection(folder):
-    """Detections of random boxes; where there are fewer than the result has room for, the rest is 0."""
+    """Detections of random boxes; where there are fewer than the result has space for, the rest is 0."""
     from ai_edge_litert.interpreter import Interpreter
     from flatbuffers import flexbuffers
     from tflite_writer import Writer
     worst = 0.0
-    for seed, (boxes, classes, background, regular, most, least) in enumerate(
+    for seed, (boxes, classes, background, regular, maximum, minimum) in enumerate(
             ((40, 3, 1, False, 10, 0.3), (40, 3, 0, False, 10, 0.9), (5, 2, 1, False, 10, 0.0), (40, 3, 1, True, 10, 0.3), (40, 1, 0, True, 20, 0.6), (5, 2, 0, True, 12, 0.1))):
         generator = np.random.default_rng(seed)
-        options = {"max_detections": most, "max_classes_per_detection": 1, "detections_per_class": 7, "use_regular_nms": regular,
-                   "nms_score_threshold": least, "nms_iou_threshold": 0.4, "num_classes": classes, "y_scale": 10.0, "x_scale": 10.0, "h_scale": 5.0, "w_scale": 5.0}
+        options = {"max_detections": maximum, "max_classes_per_detection": 1, "detections_per_class": 7, "use_regular_nms": regular,
+                   "nms_score_threshold": minimum, "nms_iou_threshold": 0.4, "num_classes": classes, "y_scale": 10.0, "x_scale": 10.0, "h_scale": 5.0, "w_scale": 5.0}
         anchors = np.concatenate([generator.uniform(0, 1, [boxes, 2]), generator.uniform(0.1, 0.4, [boxes, 2])], 1)
         w = Writer()
         codes = w.tensor("codes", [1, boxes, 4], np.float32)
@@ -222,11 +222,11 @@ def pooling(folder):
         largest, places, back = w.tensor("largest", small, np.float32), w.tensor("places", small, np.float32), w.tensor("back", [1, 6, 8, 5], np.float32)
         w.operator("MaxPoolingWithArgmax2D", [x], [largest, places], custom_options=packed)
         w.operator("MaxUnpooling2D", [largest, places], [back], custom_options=packed)
-        picture = np.random.default_rng(seed).normal(size=[1, 6, 8, 5]).astype(np.float32)
-        got = run_small(folder, w.finish([x], [largest, places, back]), {"x": picture})
-        wanted_largest, wanted_places, wanted_back = np.zeros(small), np.zeros(small), np.zeros(picture.shape)
+        image = np.random.default_rng(seed).normal(size=[1, 6, 8, 5]).astype(np.float32)
+        got = run_small(folder, w.finish([x], [largest, places, back]), {"x": image})
+        wanted_largest, wanted_places, wanted_back = np.zeros(small), np.zeros(small), np.zeros(image.shape)
         for row, column, channel in np.ndindex(*small[1:]):
-            window = picture[0, row * height:(row + 1) * height, column * width:(column + 1) * width, channel]
+            window = image[0, row * height:(row + 1) * height, column * width:(column + 1) * width, channel]
             place = int(window.argmax())
             wanted_largest[0, row, column, channel], wanted_places[0, row, column, channel] = window.max(), place + 0.1
             wanted_back[0, row * height + place // width, column * width + place % width, channel] = window.max()

@@ -54,7 +54,7 @@ def expect(what, good):
 def refused(what, words, *arguments):
     done = nsk(*arguments)
     if done.returncode != 2 or any(w not in done.stderr for w in words):
-        raise SystemExit(f"{what}: exit code {done.returncode}, expected a refusal that speaks of {words}\n{done.stderr}")
+        raise SystemExit(f"{what}: exit code {done.returncode}, expected a refusal that refers to {words}\n{done.stderr}")
     expect(f"{what} leaves no file", not (pathlib.Path(arguments[3]).exists()))
 
 
@@ -115,8 +115,8 @@ def replacements(folder, x):
 
 
 def other_edits(folder, model, x):
-    must("from-json", folder / "m.json", "-o", folder / "renamed.nsk", "--rename", "y=scores", "--rename", "x=picture")
-    must("run", folder / "renamed.nsk", "--input", f"picture={folder / 'x.npy'}", "--output-dir", folder / "renamed")
+    must("from-json", folder / "m.json", "-o", folder / "renamed.nsk", "--rename", "y=scores", "--rename", "x=image")
+    must("run", folder / "renamed.nsk", "--input", f"image={folder / 'x.npy'}", "--output-dir", folder / "renamed")
     expect("renamed ports carry the same numbers", (np.load(folder / "renamed" / "scores.npy") == result(folder / "m.nsk", folder, "y")).all())
     for name in ("cd", "s1"):
         must("from-json", folder / "m.json", "-o", folder / "cut.nsk", "--cut", name)
@@ -174,12 +174,12 @@ def self_tests(folder):
     must("convert", folder / "m.onnx", "-o", folder / "checked.nsk", "--embed-check")
     for isa in ([], ["--isa", "scalar"]):
         must("selftest", folder / "checked.nsk", *isa)
-    bent = bytearray((folder / "checked.nsk").read_bytes())
-    weights = int.from_bytes(bent[32:40], "little")  # docs/format.md
+    damaged = bytearray((folder / "checked.nsk").read_bytes())
+    weights = int.from_bytes(damaged[32:40], "little")  # docs/format.md
     for at in range(weights, weights + 4096, 4):  # exponents of a panel
-        bent[at + 3] ^= 0x01
-    (folder / "bent.nsk").write_bytes(bent)
-    expect("a damaged weight is found", nsk("selftest", folder / "bent.nsk").returncode == 3)
+        damaged[at + 3] ^= 0x01
+    (folder / "damaged.nsk").write_bytes(damaged)
+    expect("a damaged weight is found", nsk("selftest", folder / "damaged.nsk").returncode == 3)
     must("json", folder / "checked.nsk", "-o", folder / "checked.json")
     np.save(folder / "zeros.npy", np.zeros(10, np.float32))
     must("from-json", folder / "checked.json", "-o", folder / "fresh.nsk", "--replace", f"{tensor_reading(folder, 'dense', 1)}.bias={folder / 'zeros.npy'}")

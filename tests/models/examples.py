@@ -28,7 +28,7 @@ def call(program, *arguments):
     return done.stdout
 
 
-def picture(path, width, height):
+def image(path, width, height):
     y, x = np.mgrid[0:height, 0:width]
     pixels = np.stack([x * 255 // width, y * 255 // height, (x // 8 + y // 8) % 2 * 255], -1).astype(np.uint8)
     Image.fromarray(pixels).save(path)
@@ -43,14 +43,14 @@ def choose(programs, model):
 
 
 def upscale(programs, folder, model):
-    picture(folder / "frame.png", 160, 90)
+    image(folder / "frame.png", 160, 90)
     call(programs / "upscale", model, folder / "frame.png", "-o", folder / "side_by_side.png", "--frame", folder / "sharp.png")
     sharp = np.asarray(Image.open(folder / "sharp.png").convert("RGB")).astype(float)
     plain = np.asarray(Image.open(folder / "frame.png").convert("RGB").resize((320, 180), Image.BICUBIC)).astype(float)
     if sharp.shape != plain.shape:
         raise SystemExit(f"upscale: {sharp.shape} instead of {plain.shape}")
     if np.abs(sharp - plain).mean() > 16:
-        raise SystemExit(f"upscale: the picture differs from its bicubic enlargement by {np.abs(sharp - plain).mean():.1f} on average")
+        raise SystemExit(f"upscale: the image differs from its bicubic enlargement by {np.abs(sharp - plain).mean():.1f} on average")
 
 
 def detect(programs, folder):
@@ -62,9 +62,9 @@ def detect(programs, folder):
             continue
         must("convert", source, "-o", folder / "face.nsk")
         call(programs / "detect_faces", folder / "face.nsk", photo, "-o", folder / "faces.png")
-        drawn, plain = (np.asarray(Image.open(p).convert("RGB")).astype(int) for p in (folder / "faces.png", photo))
-        if drawn.shape != plain.shape or (np.abs(drawn - plain).max(-1) > 60).sum() < 200:
-            raise SystemExit("detect_faces: nothing was drawn")
+        rendered, plain = (np.asarray(Image.open(p).convert("RGB")).astype(int) for p in (folder / "faces.png", photo))
+        if rendered.shape != plain.shape or (np.abs(rendered - plain).max(-1) > 60).sum() < 200:
+            raise SystemExit("detect_faces: nothing was rendered")
 
 
 def voice(programs, folder):
@@ -83,13 +83,13 @@ def voice(programs, folder):
         file.setframerate(rate)
         file.writeframes(np.repeat((samples * 32767).clip(-32768, 32767).astype("<i2"), 2).tobytes())
     said = call(programs / "voice_activity", folder / "voice.nsk", folder / "sound.wav", "-o", folder / "speech.svg")
-    drawn = (folder / "speech.svg").read_text()
-    if not re.search(r"94 chunks of 32 ms", said) or drawn.count(",") < 94 or "polyline" not in drawn:
+    rendered = (folder / "speech.svg").read_text()
+    if not re.search(r"94 chunks of 32 ms", said) or rendered.count(",") < 94 or "polyline" not in rendered:
         raise SystemExit(f"voice_activity: unexpected output\n{said}")
 
 
 def agents(programs, folder):
-    """A hundred agents reach goals, one by one and in pictures; the same seeds give the same run."""
+    """A hundred agents reach goals, one by one and in images; the same seeds give the same run."""
     model = folder / "agent.nsk"
     must("convert", REPOSITORY / "examples" / "models" / "yard_agent.onnx", "-o", model, "--batch-max", 128)
     (folder / "frames").mkdir()
@@ -169,7 +169,7 @@ def refusals(programs, folder, model):
     lstm(folder / "lstm.onnx")
     must("convert", folder / "lstm.onnx", "-o", folder / "lstm.nsk")
     (folder / "damaged.nsk").write_bytes(model.read_bytes()[:500] + bytes(200) + model.read_bytes()[700:])
-    picture(folder / "photo.png", 64, 64)
+    image(folder / "photo.png", 64, 64)
     behind = {"upscale": ["photo.png"], "detect_faces": ["photo.png"], "selfie": ["photo.png"], "face_mesh": ["MODEL", "photo.png"],
               "hands": ["MODEL", "photo.png"], "body": ["MODEL", "photo.png"], "voice_activity": ["sound.wav"]}
     found = sorted(p for p in programs.iterdir() if p.is_file() and os.access(p, os.X_OK))

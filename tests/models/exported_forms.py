@@ -268,7 +268,7 @@ for op in ("Sin", "Cos", "Tan"):
 case("position_encoding", "(float[7,3] x) => (float[7,18] y)",
      "a = Mul(x, two) b = Mul(x, four) s = Sin(x) c = Cos(x) t = Sin(a) d = Cos(a) u = Sin(b) e = Cos(b) y = Concat<axis=1>(s, c, t, d, u, e)",
      {"two": np.float32(2), "four": np.float32(4)})
-# Pictures over time, and other volumes.
+# Images over time, and other volumes.
 case("conv_of_volume", "(float[1,3,6,8,9] x) => (float[1,5,6,8,9] y)", "y = Conv<pads=[1,1,1,1,1,1]>(x, w, b)", {"w": floats(5, 3, 3, 3, 3), "b": floats(5)})
 case("conv_of_volumes_strided", "(float[2,4,7,8,9] x) => (float[2,6,3,8,4] y)",
      "c = Conv<strides=[2,1,2], dilations=[2,1,1], pads=[1,1,0,2,1,0], group=2>(x, w) y = Relu(c)", {"w": floats(6, 2, 3, 3, 3)}, transposes=3)
@@ -284,7 +284,7 @@ case("reversed_start", "(float[2,6,4] x) => (float[2,6,4] y)", "y = ReverseSeque
 case("split_with_unread_parts", "(float[2,12] x) => (float[2,4] y)", "a, b, c = Split<axis=1>(x, parts) y = Relu(c)", {"parts": ints(3, 5, 4)})
 case("split_evenly_with_unread_parts", "(float[2,12] x) => (float[2,3] y)", "a, b, c, d = Split<axis=1, num_outputs=4>(x) y = Relu(c)", opset=18)
 case("split_unevenly_with_unread_parts", "(float[2,11] x) => (float[2,2] y)", "a, b, c, d = Split<axis=1, num_outputs=4>(x) y = Relu(d)", opset=18)
-# Windows that reach beyond the picture: only what can meet pixels is computed.
+# Windows that reach beyond the image: only what can meet pixels is computed.
 case("dilated_beyond_picture", "(float[1,4,8,9] x) => (float[1,6,8,9] y)", "y = Conv<dilations=[12,12], pads=[12,12,12,12]>(x, w)",
      {"w": floats(6, 4, 3, 3)}, macs=8 * 9 * 6 * 4)
 case("dilated_beyond_one_side", "(float[1,4,8,9] x) => (float[1,6,8,1] y)", "y = Conv<dilations=[5,8], pads=[5,0,5,8]>(x, w)",
@@ -304,7 +304,7 @@ case("dequantised_in_blocks", "(float[3,8] x) => (float[3,5] y)", "w = Dequantiz
      {"q": RANDOM.integers(-128, 128, (8, 5)).astype(np.int8), "scale": floats(2, 5, low=0.001, high=0.02), "zero": RANDOM.integers(-9, 9, (2, 5)).astype(np.int8)},
      opset=21)
 
-# Large pictures are reduced in runs of rows, then those (a form of one op each: kinds of the two steps differ); a border of the producer stays out.
+# Large images are reduced in runs of rows, then those (a form of one op each: kinds of the two steps differ); a border of the producer stays out.
 for op in ("Mean", "Sum", "Max", "Min", "SumSquare", "L1", "L2"):
     case(f"large_picture_{op}", "(float[1,20,60,61] x) => (float[1,20,1,1] y)", f"p = MaxPool<kernel_shape=[3,3], pads=[1,1,1,1]>(x) y = Reduce{op}<axes=[2,3]>(p)", steps={"Reduce": 2}, opset=12)
 case("large_product", "(float[1,3,160,150] x) => (float[1,3,1,1] y)", "p = MaxPool<kernel_shape=[3,3], pads=[1,1,1,1]>(x) s = Mul(p, small) z = Exp(s) y = ReduceProd<axes=[2,3]>(z)",

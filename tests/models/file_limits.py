@@ -137,17 +137,17 @@ def recorded(folder):
         end = os.times()
         return done, end.children_user + end.children_system - start.children_user - start.children_system
 
-    most = (1 << 24) // 8
-    for length in (most + 1, 10 * most, 40 * most):
+    maximum = (1 << 24) // 8
+    for length in (maximum + 1, 10 * maximum, 40 * maximum):
         done, took = model(length)
         expect(f"--embed-check of {8 * length} bytes", ([] if done.returncode == REFUSED else [f"exit code {done.returncode}"]) +
                [f"the message lacks '{w}'" for w in ("--embed-check", "16.8 MB") if w not in done.stderr] + (["it was written"] if (folder / "r.nsk").exists() else []), done.stderr)
-    done, took = model(most)
-    print(f"--embed-check of {8 * most} bytes: {took:.1f} s")
-    expect("--embed-check of the most bytes", [] if done.returncode == 0 and nsk("selftest", folder / "r.nsk").returncode == 0 else [f"exit code {done.returncode}"], done.stderr)
+    done, took = model(maximum)
+    print(f"--embed-check of {8 * maximum} bytes: {took:.1f} s")
+    expect("--embed-check of the maximum size", [] if done.returncode == 0 and nsk("selftest", folder / "r.nsk").returncode == 0 else [f"exit code {done.returncode}"], done.stderr)
     must("json", folder / "r.nsk", "-o", folder / "r.json")
     must("from-json", folder / "r.json", "-o", folder / "again.nsk", "--quiet")
-    expect("the most bytes as JSON and back", [] if (folder / "r.nsk").read_bytes() == (folder / "again.nsk").read_bytes() else ["other bytes"])
+    expect("the maximum size as JSON and back", [] if (folder / "r.nsk").read_bytes() == (folder / "again.nsk").read_bytes() else ["other bytes"])
 
 
 def main():

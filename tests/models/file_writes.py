@@ -275,7 +275,7 @@ def two_at_once(folder):
     out.mkdir()
     children = [subprocess.Popen([TOOL, "convert", folder / f"{name}.onnx", "-o", out / "m.nsk", "--quiet"]) for name in "abababab"]
     expect("two at once: one failed", all(child.wait(60) == 0 for child in children))
-    expect("two at once: something else lies there", [p.name for p in out.iterdir()] == ["m.nsk"])
+    expect("two at once: something else is there", [p.name for p in out.iterdir()] == ["m.nsk"])
     expect("two at once: neither's file", (out / "m.nsk").read_bytes() in [(folder / f"{name}.nsk").read_bytes() for name in "ab"])
 
 

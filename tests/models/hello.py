@@ -40,7 +40,7 @@ def problem(program, model, may_refuse):
 def damaged(folder, model):
     data = model.read_bytes()
     files = {"empty": b"", "half": data[:len(data) // 2], "short": data[:40], "text": b"not a model at all" * 10,
-             "bent": data[:70] + bytes(b ^ 0xFF for b in data[70:300]) + data[300:]}
+             "damaged": data[:70] + bytes(b ^ 0xFF for b in data[70:300]) + data[300:]}
     for name, content in files.items():
         (folder / name).write_bytes(content)
     return [folder / name for name in files] + [folder, folder / "nowhere.nsk"]

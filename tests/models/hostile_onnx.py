@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""ONNX files that lie: name -> (file, words of the refusal)."""
+"""Invalid ONNX files: name -> (file, words of the refusal)."""
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -88,7 +88,7 @@ def contradictions():
     yield "an old softmax beyond the rank", model([node("Softmax", ["x"], ["y"], axis=99, name="soft")], [X], opset=11), ["soft", "axis 99"]
     yield "a scale along another axis", model([node("LayerNormalization", ["x", "s"], ["y"], name="norm")], [value("x", [3, 2, 3])], {"s": np.ones([3, 1, 1], np.float32)}), \
         ["norm", "per normalised element"]
-    yield "a region of a picture without a number", model([node("Resize", ["x", "r", "", "s"], ["y"], coordinate_transformation_mode="tf_crop_and_resize", name="crop")],
+    yield "a region of an image without a number", model([node("Resize", ["x", "r", "", "s"], ["y"], coordinate_transformation_mode="tf_crop_and_resize", name="crop")],
                                                           [value("x", [1, 1, 4, 4])], {"r": np.float32([0, 0, np.nan, 0, 1, 1, 1e30, 1]), "s": ints(1, 1, 2, 2)}), ["crop", "roi"]
     yield from wrong_types()
     yield "a scan without its input", scan_of_nothing(), ["Scan", "missing"]
@@ -226,11 +226,11 @@ def explosions():
     yield "a constant summed again and again", model([*sums, node("Sum", [f"r{i}" for i in range(200)], ["k"]), node("Add", ["x", "k"], ["y"])], [value("x", [1])], held), work
     yield "MatMul", folded([fill, node("MatMul", ["a", "a"], ["k"])], held), work
     yield "Gemm", folded([fill, node("Gemm", ["a", "a"], ["k"])], held), work
-    image, pictured = filled("a", 1, 16, 512, 512)
+    image, with_image = filled("a", 1, 16, 512, 512)
     kernel, kerneled = filled("w", 16, 16, 31, 31)
-    yield "Conv", folded([image, kernel, node("Conv", ["a", "w"], ["k"], auto_pad="SAME_UPPER")], {**pictured, **kerneled}), work
-    yield "ConvTranspose", folded([image, kernel, node("ConvTranspose", ["a", "w"], ["k"], auto_pad="SAME_UPPER")], {**pictured, **kerneled}), work
-    yield "MaxPool", folded([image, node("MaxPool", ["a"], ["k"], kernel_shape=[255, 255], auto_pad="SAME_UPPER")], pictured), work
+    yield "Conv", folded([image, kernel, node("Conv", ["a", "w"], ["k"], auto_pad="SAME_UPPER")], {**with_image, **kerneled}), work
+    yield "ConvTranspose", folded([image, kernel, node("ConvTranspose", ["a", "w"], ["k"], auto_pad="SAME_UPPER")], {**with_image, **kerneled}), work
+    yield "MaxPool", folded([image, node("MaxPool", ["a"], ["k"], kernel_shape=[255, 255], auto_pad="SAME_UPPER")], with_image), work
     yield "LRN", folded([node("ConstantOfShape", ["s"], ["a"]), node("LRN", ["a"], ["k"], size=100001)], {"s": ints(1, 100000, 8)}), work
     yield "LSTM", folded([node("ConstantOfShape", ["s"], ["a"]), *[node("ConstantOfShape", [f"s{n}"], [n]) for n in "wr"], node("LSTM", ["a", "w", "r"], ["k"])],
                          {"s": ints(512, 64, 16), "sw": ints(1, 512, 16), "sr": ints(1, 512, 128)}), work
@@ -242,10 +242,10 @@ def explosions():
 
 def large_programs():
     """What is no constant, but would become tables, weights or steps without end."""
-    room = ["weights and tables", "2^25"]
-    yield "one constant as the weights of a thousand layers", shared_weights(), room
-    yield "a resize to 2^30 rows", model([node("Resize", ["x", "", "", "s"], ["y"], mode="linear")], [value("x", [1, 1, 2, 2])], {"s": ints(1, 1, 1 << 30, 1)}), room
-    yield "one hot of 2^30", model([node("OneHot", ["x", "d", "l"], ["y"])], [value("x", [1], I)], {"d": ints(1 << 30)[0], "l": np.zeros(2, np.float32)}), room
+    budget = ["weights and tables", "2^25"]
+    yield "one constant as the weights of a thousand layers", shared_weights(), budget
+    yield "a resize to 2^30 rows", model([node("Resize", ["x", "", "", "s"], ["y"], mode="linear")], [value("x", [1, 1, 2, 2])], {"s": ints(1, 1, 1 << 30, 1)}), budget
+    yield "one hot of 2^30", model([node("OneHot", ["x", "d", "l"], ["y"])], [value("x", [1], I)], {"d": ints(1 << 30)[0], "l": np.zeros(2, np.float32)}), budget
     yield "a transposed convolution with 2^40 phases", model([node("ConvTranspose", ["x", "w"], ["y"], strides=[1 << 20, 1 << 20])], [value("x", [1, 1, 1, 1])],
                                                              {"w": np.zeros([1, 1, 2, 2], np.float32)}), ["2^31 - 1"]
     yield "a pad that no tensor holds", model([node("Pad", ["x", "p"], ["y"])], [X], {"p": ints(0, 0, 1 << 33, 0)}), ["2^31 - 1"]

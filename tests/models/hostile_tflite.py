@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""TensorFlow Lite files that lie: name -> (file, words of the refusal)."""
+"""Invalid TensorFlow Lite files: name -> (file, words of the refusal)."""
 import numpy as np
 
 from tflite_writer import Writer
@@ -9,7 +9,7 @@ SHAPE = [1, 6, 6, 4]
 
 
 class Model:
-    """A picture x, and what is done to it; `spoil` lies about the finished tables."""
+    """An image x, and what is done to it; `corrupt` changes the finished tables."""
 
     def __init__(self, shape=SHAPE, dtype=F):
         self.w = Writer()
@@ -36,7 +36,7 @@ class Model:
         return self.w.graph.tensors
 
 
-def spoiled(change, name="RELU"):
+def corrupted(change, name="RELU"):
     m = Model()
     y = m.w.tensor("y", SHAPE, F)
     m.w.operator(name, [m.x], [y])
@@ -60,27 +60,27 @@ def assign(thing, **fields):
 
 
 def contradictions():
-    yield "a negative length", spoiled(lambda m, x, y: assign(x, shape=[1, -6, 6, 4])), ["'x'", "negative dimension -6"]
-    yield "nine dimensions", spoiled(lambda m, x, y: assign(x, shape=[1] * 9)), ["'x'", "9 dimensions"]
-    yield "2^62 elements", spoiled(lambda m, x, y: assign(x, shape=[2147483647] * 2)), ["'x'", "2^40"]
-    yield "2^34 elements", spoiled(lambda m, x, y: (assign(x, shape=[1 << 17, 1 << 17]), assign(y, shape=[1 << 17, 1 << 17]))), ["'x'", "2^31 - 1"]
-    yield "no elements", spoiled(lambda m, x, y: (assign(x, shape=[0, 4]), assign(y, shape=[0, 4]))), ["'x'", "no elements"]
-    yield "another result than the operator's", spoiled(lambda m, x, y: assign(y, shape=[1, 6, 6, 5])), ["operator 0", "RELU", "'y'", "[1,6,6,5]"]
-    yield "an unknown element type", spoiled(lambda m, x, y: assign(x, type=99)), ["'x'", "99"]
-    yield "a variable", spoiled(lambda m, x, y: assign(x, isVariable=True)), ["'x'", "variable", "Export"]
-    yield "a name with a zero", spoiled(lambda m, x, y: assign(x, name=b"x\0y")), ["tensor 0", "byte 0"]
-    yield "a name that is no UTF-8", spoiled(lambda m, x, y: assign(x, name=b"\xff\xfe")), ["tensor 0", "byte 255"]
+    yield "a negative length", corrupted(lambda m, x, y: assign(x, shape=[1, -6, 6, 4])), ["'x'", "negative dimension -6"]
+    yield "nine dimensions", corrupted(lambda m, x, y: assign(x, shape=[1] * 9)), ["'x'", "9 dimensions"]
+    yield "2^62 elements", corrupted(lambda m, x, y: assign(x, shape=[2147483647] * 2)), ["'x'", "2^40"]
+    yield "2^34 elements", corrupted(lambda m, x, y: (assign(x, shape=[1 << 17, 1 << 17]), assign(y, shape=[1 << 17, 1 << 17]))), ["'x'", "2^31 - 1"]
+    yield "no elements", corrupted(lambda m, x, y: (assign(x, shape=[0, 4]), assign(y, shape=[0, 4]))), ["'x'", "no elements"]
+    yield "another result than the operator's", corrupted(lambda m, x, y: assign(y, shape=[1, 6, 6, 5])), ["operator 0", "RELU", "'y'", "[1,6,6,5]"]
+    yield "an unknown element type", corrupted(lambda m, x, y: assign(x, type=99)), ["'x'", "99"]
+    yield "a variable", corrupted(lambda m, x, y: assign(x, isVariable=True)), ["'x'", "variable", "Export"]
+    yield "a name with a zero", corrupted(lambda m, x, y: assign(x, name=b"x\0y")), ["tensor 0", "byte 0"]
+    yield "a name that is no UTF-8", corrupted(lambda m, x, y: assign(x, name=b"\xff\xfe")), ["tensor 0", "byte 255"]
     yield "a buffer that is not there", with_constant(lambda m, c: assign(c, buffer=77)), ["'c'", "buffer 77"]
     yield "a buffer beyond the file", with_constant(lambda m, c: (assign(m.w.model.buffers[c.buffer], data=None, offset=1 << 40, size=16))), ["'c'", "outside the file"]
     yield "a buffer of 2^64 bytes", with_constant(lambda m, c: (assign(m.w.model.buffers[c.buffer], data=None, offset=16, size=(1 << 64) - 8))), ["'c'", "outside the file"]
     yield "2 GB in sixteen bytes", with_constant(lambda m, c: assign(c, shape=[1 << 29])), ["'c'", "16 bytes", str(1 << 31)]
-    yield "an operator that is not there", spoiled(lambda m, x, y: assign(m.w.graph.operators[0], opcodeIndex=9)), ["operator 0", "code 9"]
-    yield "a tensor that is not there", spoiled(lambda m, x, y: assign(m.w.graph.operators[0], inputs=[42])), ["operator 0", "tensor 42"]
-    yield "a cycle", spoiled(lambda m, x, y: assign(m.w.graph.operators[0], inputs=[1])), ["operator 0", "'y'", "nothing has produced"]
-    yield "an input made again", spoiled(lambda m, x, y: assign(m.w.graph.operators[0], outputs=[0])), ["operator 0", "'x'", "exists already"]
-    yield "no results", spoiled(lambda m, x, y: assign(m.w.graph.operators[0], outputs=[])), ["outputs"]
-    yield "another version of the format", spoiled(lambda m, x, y: assign(m.w.model, version=9)), ["version 9"]
-    yield "a builtin operator of the future", spoiled(lambda m, x, y: assign(m.w.model.operatorCodes[0], builtinCode=1000, deprecatedBuiltinCode=127)), ["1000", "not supported"]
+    yield "an operator that is not there", corrupted(lambda m, x, y: assign(m.w.graph.operators[0], opcodeIndex=9)), ["operator 0", "code 9"]
+    yield "a tensor that is not there", corrupted(lambda m, x, y: assign(m.w.graph.operators[0], inputs=[42])), ["operator 0", "tensor 42"]
+    yield "a cycle", corrupted(lambda m, x, y: assign(m.w.graph.operators[0], inputs=[1])), ["operator 0", "'y'", "nothing has produced"]
+    yield "an input made again", corrupted(lambda m, x, y: assign(m.w.graph.operators[0], outputs=[0])), ["operator 0", "'x'", "exists already"]
+    yield "no results", corrupted(lambda m, x, y: assign(m.w.graph.operators[0], outputs=[])), ["outputs"]
+    yield "another version of the format", corrupted(lambda m, x, y: assign(m.w.model, version=9)), ["version 9"]
+    yield "a builtin operator of the future", corrupted(lambda m, x, y: assign(m.w.model.operatorCodes[0], builtinCode=1000, deprecatedBuiltinCode=127)), ["1000", "not supported"]
 
 
 def quantisation():
@@ -279,7 +279,7 @@ def shared_name(count=20000, size=16000):
 
 
 def damage():
-    whole = spoiled(lambda m, x, y: None)
+    whole = corrupted(lambda m, x, y: None)
     yield "half of a file", whole[: len(whole) // 2], ["damaged", "truncated"]
     yield "a root beyond the file", b"\xff\xff\xff\x7f" + whole[4:], ["damaged"]
     yield "nothing but an identifier", whole[:8], ["damaged"]

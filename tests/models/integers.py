@@ -78,7 +78,7 @@ def divided_by_zero(folder):
 
 
 def pixels_of_maxima():
-    """Where the largest number of each channel lies, and what another image has there: how MoveNet reads its heat maps."""
+    """Where the largest number of each channel is, and what another image has there: how MoveNet reads its heat maps."""
     w = Writer()
     x, other = w.tensor("x", [1, 12, 9, 5], np.float32), w.tensor("other", [1, 12, 9, 5], np.float32)
     line = w.tensor("line", [1, 108, 5], np.float32)

@@ -14,7 +14,7 @@ import onnx
 from models import OPEN_DIMENSIONS, OWN, REPOSITORY, SAID_SKIPPED, SHAPES, SHARED, must, nsk
 
 SMALL = 3 << 20  # bytes
-LEAST = {True: 30, False: 15}  # models that convert, all or small ones: fewer mean that something is wrong with this test
+MINIMUM = {True: 30, False: 15}  # models that convert, all or small ones: fewer mean that something is wrong with this test
 
 
 def options_of(path):
@@ -60,7 +60,7 @@ def main():
     if not SHARED.is_dir():
         print(f"{SAID_SKIPPED} {SHARED} does not exist; only the models of {REPOSITORY.name} were tried")
         return 0
-    return 0 if count >= LEAST[everything] else f"fewer than {LEAST[everything]} models convert"
+    return 0 if count >= MINIMUM[everything] else f"fewer than {MINIMUM[everything]} models convert"
 
 
 if __name__ == "__main__":

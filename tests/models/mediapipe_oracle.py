@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """MediaPipe's pipelines for faces, hands, bodies and selfies in NumPy and LiteRT, written from its calculators: the oracle of the examples.
 
-Coordinates are normalised to the picture as in MediaPipe's packets; results are in pixels. Sampling is what include/netsuke/image.hpp and
+Coordinates are normalised to the image as in MediaPipe's packets; results are in pixels. Sampling is what include/netsuke/image.hpp and
 examples/support/region.hpp say: bilinear on half-pixel centres, edges repeated, read from the smallest half whose step stays below two.
 """
 import math
@@ -37,23 +37,23 @@ def sigmoid(x):
 
 
 class Rect:
-    """MediaPipe's NormalizedRect: centre and size as shares of the picture, rotation clockwise."""
+    """MediaPipe's NormalizedRect: centre and size as shares of the image, rotation clockwise."""
 
     def __init__(self, x, y, width, height, rotation=0.0):
         self.x, self.y, self.width, self.height, self.rotation = x, y, width, height, rotation
 
-    def transformed(self, picture, scale, shift_y=0.0):
+    def transformed(self, image, scale, shift_y=0.0):
         """RectTransformationCalculator with square_long."""
-        rows, columns = picture.shape[:2]
+        rows, columns = image.shape[:2]
         move = self.height * rows * shift_y
         x = self.x - math.sin(self.rotation) * move / columns
         y = self.y + math.cos(self.rotation) * move / rows
         side = max(self.width * columns, self.height * rows) * scale
         return Rect(x, y, side / columns, side / rows, self.rotation)
 
-    def matrix(self, picture, width, height):
-        """From pixels of a tensor to pixels of the picture."""
-        rows, columns = picture.shape[:2]
+    def matrix(self, image, width, height):
+        """From pixels of a tensor to pixels of the image."""
+        rows, columns = image.shape[:2]
         c, s = math.cos(self.rotation), math.sin(self.rotation)
         turn = np.array([[c, -s], [s, c]])
         scale = np.diag([self.width * columns / width, self.height * rows / height])
@@ -61,36 +61,36 @@ class Rect:
         return np.column_stack([linear, [self.x * columns, self.y * rows] - linear @ [width / 2, height / 2]])
 
 
-def letterbox(picture, size):
-    """The whole picture in a square tensor, with bars of whole pixels: matrix, and the rectangle that shows it."""
-    rows, columns = picture.shape[:2]
+def letterbox(image, size):
+    """The whole image in a square tensor, with bars of whole pixels: matrix, and the rectangle that shows it."""
+    rows, columns = image.shape[:2]
     step = max(rows, columns) / size
     shown = np.array([columns, rows]) / step
     bars = np.ceil((size - shown) / 2 - 0.5)
     return np.array([[step, 0, -bars[0] * step], [0, step, -bars[1] * step]]), (*bars, *(bars + shown))
 
 
-def halved(picture):
-    rows, columns = (n // 2 * 2 for n in picture.shape[:2])
-    p = picture[:rows, :columns].astype(np.int64)
+def halved(image):
+    rows, columns = (n // 2 * 2 for n in image.shape[:2])
+    p = image[:rows, :columns].astype(np.int64)
     return ((p[::2, ::2] + p[1::2, ::2] + p[::2, 1::2] + p[1::2, 1::2] + 2) // 4).astype(np.uint8)
 
 
-def sample(picture, matrix, width, height, shown=None):
+def sample(image, matrix, width, height, shown=None):
     """The tensor's pixels as levels; 0 outside of `shown`."""
     step = max(np.hypot(*matrix[:, 0]), np.hypot(*matrix[:, 1]))
     matrix = matrix.copy()
-    while step >= 2 and min(picture.shape[:2]) >= 64:
-        picture, matrix, step = halved(picture), matrix / 2, step / 2
+    while step >= 2 and min(image.shape[:2]) >= 64:
+        image, matrix, step = halved(image), matrix / 2, step / 2
     x, y = np.meshgrid(np.arange(width) + 0.5, np.arange(height) + 0.5)
     at_x, at_y = (m[0] * x + m[1] * y + m[2] - 0.5 for m in matrix)
-    rows, columns = picture.shape[:2]
+    rows, columns = image.shape[:2]
     left, top = np.floor(at_x), np.floor(at_y)
     result = np.zeros([height, width, 3])
     for i, share_y in ((0, 1 - (at_y - top)), (1, at_y - top)):
         for j, share_x in ((0, 1 - (at_x - left)), (1, at_x - left)):
             row, column = np.clip(top + i, 0, rows - 1).astype(int), np.clip(left + j, 0, columns - 1).astype(int)
-            result += (share_y * share_x)[..., None] * picture[row, column]
+            result += (share_y * share_x)[..., None] * image[row, column]
     if shown is not None:
         left, top, right, bottom = shown
         result[(x < left) | (x >= right) | (y < top) | (y >= bottom)] = 0
@@ -98,7 +98,7 @@ def sample(picture, matrix, width, height, shown=None):
 
 
 def project(matrix, points, flatness=1.0):
-    """Points of a network's input in the picture; z, where there is one, grows as x does (LandmarkProjectionCalculator)."""
+    """Points of a network's input in the image; z, where there is one, grows as x does (LandmarkProjectionCalculator)."""
     projected = points[:, :2] @ matrix[:, :2].T + matrix[:, 2]
     if points.shape[1] == 2:
         return projected
@@ -136,48 +136,48 @@ def weighted_suppression(scores, boxes, keypoints, threshold=0.3):
     return found
 
 
-def detect(model, picture, strides, symmetric, least=0.5):
-    """Detections best first: score, box (left, top, right, bottom) and keypoints in [0, 1] over the picture."""
+def detect(model, image, strides, symmetric, minimum=0.5):
+    """Detections best first: score, box (left, top, right, bottom) and keypoints in [0, 1] over the image."""
     size = model.width
-    matrix, shown = letterbox(picture, size)
-    tensor = sample(picture, matrix, size, size, shown)
+    matrix, shown = letterbox(image, size)
+    tensor = sample(image, matrix, size, size, shown)
     first, second = model.run(tensor / 127.5 - 1 if symmetric else tensor / 255)
     boxes, scores = (first, second) if first.shape[-1] > second.shape[-1] else (second, first)
     boxes, scores = boxes[0].astype(np.float64), sigmoid(scores.ravel())
     anchors = ssd_anchors(size, strides)
     if len(anchors) != len(scores):
         raise SystemExit(f"{len(anchors)} anchors for {len(scores)} scores")
-    keep = scores >= least
+    keep = scores >= minimum
     boxes, scores, anchors = boxes[keep], scores[keep], anchors[keep] * size
-    extent = (picture.shape[1], picture.shape[0])
+    extent = (image.shape[1], image.shape[0])
     centre, half = boxes[:, :2] + anchors, boxes[:, 2:4] / 2
     corners = np.concatenate([project(matrix, centre - half) / extent, project(matrix, centre + half) / extent], 1)
     points = boxes[:, 4:].reshape(len(boxes), -1, 2) + anchors[:, None]
     return weighted_suppression(scores, corners, project(matrix, points.reshape(-1, 2)).reshape(points.shape) / extent)
 
 
-def rotation(picture, start, end, target):
-    """DetectionsToRects: the turn that brings the line between two points to an angle counted against the clock."""
-    rows, columns = picture.shape[:2]
+def rotation(image, start, end, target):
+    """DetectionsToRects: the rotation that brings the line between two points to an angle counted against the clock."""
+    rows, columns = image.shape[:2]
     angle = math.radians(target) - math.atan2(-(end[1] - start[1]) * rows, (end[0] - start[0]) * columns)
     return angle - 2 * math.pi * math.floor((angle + math.pi) / (2 * math.pi))
 
 
-def rect_of_box(picture, box, start, end, target):
-    return Rect((box[0] + box[2]) / 2, (box[1] + box[3]) / 2, box[2] - box[0], box[3] - box[1], rotation(picture, start, end, target))
+def rect_of_box(image, box, start, end, target):
+    return Rect((box[0] + box[2]) / 2, (box[1] + box[3]) / 2, box[2] - box[0], box[3] - box[1], rotation(image, start, end, target))
 
 
-def rect_of_alignment(picture, centre, rim):
+def rect_of_alignment(image, centre, rim):
     """AlignmentPointsRects."""
-    rows, columns = picture.shape[:2]
+    rows, columns = image.shape[:2]
     side = 2 * math.hypot((rim[0] - centre[0]) * columns, (rim[1] - centre[1]) * rows)
-    return Rect(centre[0], centre[1], side / columns, side / rows, rotation(picture, centre, rim, 90))
+    return Rect(centre[0], centre[1], side / columns, side / rows, rotation(image, centre, rim, 90))
 
 
-def look(model, picture, rect):
-    """Outputs for a region, and the matrix from the network's input to the picture."""
-    matrix = rect.matrix(picture, model.width, model.height)
-    return model.run(sample(picture, matrix, model.width, model.height) / 255), matrix
+def look(model, image, rect):
+    """Outputs for a region, and the matrix from the network's input to the image."""
+    matrix = rect.matrix(image, model.width, model.height)
+    return model.run(sample(image, matrix, model.width, model.height) / 255), matrix
 
 
 # Of tensors_to_face_landmarks_with_attention.pbtxt: where refined points belong.
@@ -192,9 +192,9 @@ EYES = [[33, 7, 163, 144, 145, 153, 154, 155, 133, 246, 161, 160, 159, 158, 157,
          348, 349, 350, 357, 465, 383, 300, 293, 334, 296, 336, 285, 417]]
 
 
-def face_points(model, picture, rect):
+def face_points(model, image, rect):
     """Score and points (x, y, z in pixels) of a face in a region."""
-    outputs, matrix = look(model, picture, rect)
+    outputs, matrix = look(model, image, rect)
     flat = [o.astype(np.float64).ravel() for o in outputs]
     points = flat[0].reshape(468, 3).copy()
     if len(flat) == 7:
@@ -207,39 +207,39 @@ def face_points(model, picture, rect):
     return float(sigmoid(flat[-1][0])), project(matrix, points)
 
 
-def face_rect(picture, detection):
+def face_rect(image, detection):
     _, box, keypoints = detection
-    return rect_of_box(picture, box, keypoints[0], keypoints[1], 0).transformed(picture, 1.5)
+    return rect_of_box(image, box, keypoints[0], keypoints[1], 0).transformed(image, 1.5)
 
 
-def face_rect_from_points(picture, points):
-    extent, points = (picture.shape[1], picture.shape[0]), points[:, :2]
+def face_rect_from_points(image, points):
+    extent, points = (image.shape[1], image.shape[0]), points[:, :2]
     box = np.concatenate([points.min(0) / extent, points.max(0) / extent])
-    return rect_of_box(picture, box, points[33] / extent, points[263] / extent, 0).transformed(picture, 1.5)
+    return rect_of_box(image, box, points[33] / extent, points[263] / extent, 0).transformed(image, 1.5)
 
 
-def faces(detector, model, picture, most):
-    found = [face_points(model, picture, face_rect(picture, d)) for d in detect(detector, picture, [8, 16, 16, 16], True)[:most]]
+def faces(detector, model, image, maximum):
+    found = [face_points(model, image, face_rect(image, d)) for d in detect(detector, image, [8, 16, 16, 16], True)[:maximum]]
     return [points for score, points in found if score >= 0.5]
 
 
-def hands(detector, model, picture, most):
+def hands(detector, model, image, maximum):
     found = []
-    for _, box, keypoints in detect(detector, picture, [8, 16, 16, 16], False):
-        rect = rect_of_box(picture, box, keypoints[0], keypoints[2], 90).transformed(picture, 2.6, -0.5)
-        outputs, matrix = look(model, picture, rect)
-        if outputs[1].ravel()[0] >= 0.5 and len(found) < most:
+    for _, box, keypoints in detect(detector, image, [8, 16, 16, 16], False):
+        rect = rect_of_box(image, box, keypoints[0], keypoints[2], 90).transformed(image, 2.6, -0.5)
+        outputs, matrix = look(model, image, rect)
+        if outputs[1].ravel()[0] >= 0.5 and len(found) < maximum:
             found.append(project(matrix, outputs[0].reshape(21, 3).astype(np.float64), 0.4))
     return found
 
 
-def body(detector, model, picture):
-    """Points of the best body and its mask over the picture; (None, None) where there is none."""
-    found = detect(detector, picture, [8, 16, 32, 32, 32], True)
+def body(detector, model, image):
+    """Points of the best body and its mask over the image; (None, None) where there is none."""
+    found = detect(detector, image, [8, 16, 32, 32, 32], True)
     if not found:
         return None, None
-    rect = rect_of_alignment(picture, *found[0][2][:2]).transformed(picture, 1.25)
-    outputs, matrix = look(model, picture, rect)
+    rect = rect_of_alignment(image, *found[0][2][:2]).transformed(image, 1.25)
+    outputs, matrix = look(model, image, rect)
     if outputs[1].ravel()[0] < 0.5:
         return None, None
     points = outputs[0].reshape(39, 5)[:33, :3].astype(np.float64)
@@ -252,12 +252,12 @@ def body(detector, model, picture):
         window = heat[rows, columns, i]
         if window.max() >= 0.5:
             points[i, :2] = np.array([(window * columns).sum(), (window * rows).sum()]) / window.sum() * model.width / 64
-    return project(matrix, points), over_picture(sigmoid(outputs[2][0, ..., 0]), matrix, picture)
+    return project(matrix, points), over_image(sigmoid(outputs[2][0, ..., 0]), matrix, image)
 
 
-def over_picture(mask, matrix, picture):
-    """A mask of a region at the centres of the picture's pixels; 0 outside of the region."""
-    rows, columns = picture.shape[:2]
+def over_image(mask, matrix, image):
+    """A mask of a region at the centres of the image's pixels; 0 outside of the region."""
+    rows, columns = image.shape[:2]
     x, y = np.meshgrid(np.arange(columns) + 0.5, np.arange(rows) + 0.5)
     inverse = np.linalg.inv(np.vstack([matrix, [0, 0, 1]]))[:2]
     u, v = (m[0] * x + m[1] * y + m[2] for m in inverse)
@@ -270,6 +270,6 @@ def over_picture(mask, matrix, picture):
     return np.where(inside, mixed, 0)
 
 
-def selfie(model, picture):
-    outputs, matrix = look(model, picture, Rect(0.5, 0.5, 1, 1))
-    return over_picture(outputs[0][0, ..., 0].astype(np.float64), matrix, picture)
+def selfie(model, image):
+    outputs, matrix = look(model, image, Rect(0.5, 0.5, 1, 1))
+    return over_image(outputs[0][0, ..., 0].astype(np.float64), matrix, image)

@@ -39,10 +39,10 @@ def commands():
 
 
 def misspelt(word):
-    """Two letters exchanged, one left out, one too many."""
+    """Two letters swapped, one left out, one too many."""
     middle = max(3, len(word) // 2) if word.startswith("--") else len(word) // 2
-    exchanged = word[:middle] + word[middle + 1:middle + 2] + word[middle] + word[middle + 2:]
-    return {exchanged, word[:-1], word + "s"} - {word}
+    swapped = word[:middle] + word[middle + 1:middle + 2] + word[middle] + word[middle + 2:]
+    return {swapped, word[:-1], word + "s"} - {word}
 
 
 def all_commands_and_options(folder):

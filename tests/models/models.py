@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-# Models that are too large for the repository lie beside a checkout.
+# Models that are too large for the repository are beside a checkout.
 SHARED = pathlib.Path(os.environ.get("NSK_MODELS", REPOSITORY.parent / "shared" / "models"))
 TOOL = os.environ.get("NSK_TOOL", str(REPOSITORY / "build" / "nsk"))
 
@@ -79,7 +79,7 @@ def onnx_session(path, threads=1):
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
-# What an open dimension becomes, by position: one picture of a size that no tile divides evenly.
+# What an open dimension becomes, by position: one image of a size that no tile divides evenly.
 OPEN_DIMENSIONS = [1, 3, 90, 122]
 
 
@@ -95,7 +95,7 @@ def convert_options(session, name=""):
 
 
 def random_inputs(session, seed, name=""):
-    """Numbers in the range of normalised pictures (or the model's own range), for every input."""
+    """Numbers in the range of normalised images (or the model's own range), for every input."""
     generator = np.random.default_rng(seed)
     low, high = RANGES.get(name, (-1, 1))
     return {key: generator.uniform(low, high, shape).astype(np.float32) for key, shape in open_shapes(session, name).items()}

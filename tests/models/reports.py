@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What people look at: tables that fit, pictures that are well-formed and complete, reports, device profiles, help; pipes stay plain."""
+"""What people look at: tables that fit, images that are well-formed and complete, reports, device profiles, help; pipes stay plain."""
 import json
 import os
 import pathlib
@@ -67,27 +67,27 @@ def titles_of(path):
 
 
 def inside(root):
-    """Every rectangle lies on the page."""
+    """Every rectangle is on the page."""
     width, height = map(float, root.get("viewBox").split()[2:])
     rects = [r for r in root.iter(SVG + "rect") if r.get("x")]
     return all(-0.5 <= float(r.get("x")) and float(r.get("x")) + float(r.get("width")) <= width + 0.5 and -0.5 <= float(r.get("y"))
                and float(r.get("y")) + float(r.get("height")) <= height + 0.5 for r in rects)
 
 
-def pictures(folder, model):
+def images(folder, model):
     variant = json.loads(must("inspect", model, "--json"))["variants"][0]
     must("inspect", model, "--svg", folder / "arena.svg", "--svg-graph", folder / "graph.svg")
     root, titles = titles_of(folder / "arena.svg")
     for block in variant["arena"]["map"]:
         expect(any(block["tensors"][0] in t and f"at byte {block['offset']:,}," in t for t in titles), f"arena.svg lacks {block['tensors'][0]}")
     expect(any("peak" in (t.text or "") for t in root.iter(SVG + "text")), "arena.svg: the peak is not marked")
-    expect(inside(root), "arena.svg: something lies outside the page")
+    expect(inside(root), "arena.svg: something is outside the page")
     root, titles = titles_of(folder / "graph.svg")
     for step in variant["steps"]:
         expect(any(t.startswith(f"step {step['index']}: {step['name']}") for t in titles), f"graph.svg lacks step {step['index']}")
     arrows = [p for p in root.iter(SVG + "path") if p.get("fill") == "#777"]
     expect(len(arrows) >= len(variant["steps"]), f"graph.svg: {len(arrows)} arrows for {len(variant['steps'])} steps")
-    expect(inside(root), "graph.svg: something lies outside the page")
+    expect(inside(root), "graph.svg: something is outside the page")
 
 
 def checks(folder, source, model):
@@ -103,7 +103,7 @@ def checks(folder, source, model):
     expect(len(titles) == len(compared["steps"]) + len(compared["outputs"]), "check.svg: not every tensor has a point")
     expect(any("tolerance" in (t.text or "") for t in root.iter(SVG + "text")), "check.svg: no tolerance line")
     must("convert", source, "-o", folder / "again.nsk", "--input", "frame=1x3x30x44", "--check", "--report", folder / "convert.md")
-    expect("](convert.svg)" in (folder / "convert.md").read_text() and (folder / "convert.svg").exists(), "convert --check --report: no picture")
+    expect("](convert.svg)" in (folder / "convert.md").read_text() and (folder / "convert.svg").exists(), "convert --check --report: no image")
     strict = nsk("check", source, model, "--tolerance", "1e-12", "--report", folder / "strict.md")
     expect(strict.returncode == 3 and "past the tolerance" in (folder / "strict.md").read_text(), "check --report: a failed check looks well")
     expect(nsk("convert", source, "-o", folder / "x.nsk", "--report", folder / "x.md").returncode == 1, "convert --report without --check is accepted")
@@ -146,8 +146,8 @@ def profiles(folder, source, model):
     expect("expected" in must("convert", source, "-o", folder / "p.nsk", "--input", "frame=1x3x30x44", "--profile", path), "convert --profile is silent")
     (folder / "none.json").write_text("{}")
     (folder / "old.json").write_text(json.dumps(dict(profile, profile_version=99)))
-    (folder / "bent.json").write_text(json.dumps(dict(profile, memory=[{"level": 3}])))
-    for bad in ("none.json", "old.json", "bent.json", "absent.json"):
+    (folder / "damaged.json").write_text(json.dumps(dict(profile, memory=[{"level": 3}])))
+    for bad in ("none.json", "old.json", "damaged.json", "absent.json"):
         done = nsk("inspect", model, "--profile", folder / bad)
         expect(done.returncode == 2 and bad in done.stderr, f"inspect --profile {bad}: exit code {done.returncode}, {done.stderr}")
 
@@ -176,7 +176,7 @@ def main():
         model = folder / "model.nsk"
         must("convert", source, "-o", model, "--input", "frame=1x3x30x44")
         tables(folder, model)
-        pictures(folder, model)
+        images(folder, model)
         checks(folder, source, model)
         tiles(folder, source)
         profiles(folder, source, model)

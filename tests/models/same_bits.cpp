@@ -146,13 +146,13 @@ bool run_model(const char* path, bool plain) {
   const std::vector<char> bytes = read(path);
   block file(bytes.size());
   std::memcpy(file.data, bytes.data(), bytes.size());
-  constexpr int most_lanes = 7;
+  constexpr int max_lanes = 7;
   nsk::model m;
   if (const nsk::status s = nsk::open({file.data, file.size}, m); !s) {
     std::printf("%s refused %s\n", name.c_str(), s.name());
     return false;
   }
-  block memory(m.arena_bytes(most_lanes));
+  block memory(m.arena_bytes(max_lanes));
   use u{file, memory};
   const std::size_t stack = test::own_stack_of(open_and_run, &u);
   std::printf("%s heap %ld\n%s stack %zu\n", name.c_str(), u.heap_calls, name.c_str(), stack);

@@ -23,7 +23,7 @@ RELU, RELU_N1_TO_1, RELU6, TANH = 1, 2, 3, 4
 
 
 class Layer:
-    """A model of one layer; draws its numbers and its options from a seed."""
+    """A model of one layer; samples its numbers and its options from a seed."""
 
     def __init__(self, seed):
         self.w, self.numbers, self.choose = Writer(), np.random.default_rng(seed), random.Random(seed)
@@ -39,7 +39,7 @@ class Layer:
         self.inputs[name] = shape
         return self.w.tensor(name, shape, F)
 
-    def draw(self):
+    def sample(self):
         return {name: self.numbers.uniform(-2, 2, (RUNS, *shape)).astype(F) for name, shape in self.inputs.items()}
 
     def some(self, share):
@@ -74,53 +74,53 @@ def lstm_choices(l):
     return l.some(0.3), l.some(0.4), projected, l.choose.randint(1, 9), cells, l.choose.choice([1, 4, 5]) if projected else cells, options
 
 
-def shape_of(time_major, instants, batch, numbers):
-    return [instants, batch, numbers] if time_major else [batch, instants, numbers]
+def shape_of(time_major, time_steps, batch, numbers):
+    return [time_steps, batch, numbers] if time_major else [batch, time_steps, numbers]
 
 
 def lstm(seed):
-    """One direction, and at times a single instant."""
+    """One direction, and at times a single time step."""
     l = Layer(seed)
     coupled, peephole, projected, inputs, cells, outputs, options = lstm_choices(l)
     one = l.some(0.3)
     normalised = not one and l.some(0.25)
-    batch, instants, time_major = l.choose.choice([1, 1, 3]), l.choose.randint(1, 5), l.some(0.5)
-    x = l.input("x", [batch, inputs] if one else shape_of(time_major, instants, batch, inputs))
+    batch, time_steps, time_major = l.choose.choice([1, 1, 3]), l.choose.randint(1, 5), l.some(0.5)
+    x = l.input("x", [batch, inputs] if one else shape_of(time_major, time_steps, batch, inputs))
     operands = [x, *lstm_operands(l, coupled, peephole, projected, inputs, cells, outputs), l.state(batch, outputs), l.state(batch, cells)]
     if normalised:
         operands += gates(l, coupled, lambda: l.weights(cells))
     if one:
         return l, l.finish("LSTM", operands, ("LSTMOptions", options), [[batch, outputs]])
     return l, l.finish("UNIDIRECTIONAL_SEQUENCE_LSTM", operands, ("UnidirectionalSequenceLSTMOptions", {**options, "timeMajor": time_major}),
-                       [shape_of(time_major, instants, batch, outputs)])
+                       [shape_of(time_major, time_steps, batch, outputs)])
 
 
-def directions(l, time_major, instants, batch, outputs, merged):
+def directions(l, time_major, time_steps, batch, outputs, merged):
     if merged:
-        return [shape_of(time_major, instants, batch, sum(outputs))]
-    return [shape_of(time_major, instants, batch, n) for n in outputs]
+        return [shape_of(time_major, time_steps, batch, sum(outputs))]
+    return [shape_of(time_major, time_steps, batch, n) for n in outputs]
 
 
 def bidirectional_lstm(seed):
     l = Layer(seed)
     coupled, peephole, projected, inputs, cells, outputs, options = lstm_choices(l)
-    batch, instants, time_major, merged = l.choose.choice([1, 2]), l.choose.randint(1, 5), l.some(0.5), l.some(0.5)
+    batch, time_steps, time_major, merged = l.choose.choice([1, 2]), l.choose.randint(1, 5), l.some(0.5), l.some(0.5)
     mode = l.choose.choice(["alone", "alone", "parallel", "crossed"])
     if merged and not time_major:
         batch = 1  # LiteRT takes the states of further rows from behind the tensor
-    x = l.input("x", shape_of(time_major, instants, batch, inputs))
+    x = l.input("x", shape_of(time_major, time_steps, batch, inputs))
     more = 3 if mode == "crossed" else inputs
     operands = [x]
     for _ in range(2):
         operands += lstm_operands(l, coupled, peephole, projected, inputs, cells, outputs)
     for _ in range(2):
         operands += [l.state(batch, outputs), l.state(batch, cells)]
-    operands.append(-1 if mode == "alone" else l.input("auxiliary", shape_of(time_major, instants, batch, more)))
+    operands.append(-1 if mode == "alone" else l.input("auxiliary", shape_of(time_major, time_steps, batch, more)))
     for _ in range(2):
         operands += gates(l, coupled, lambda: l.weights(cells, more)) if mode == "crossed" else [-1] * 4
     options = {**options, "timeMajor": time_major, "mergeOutputs": merged}
     return l, l.finish("BIDIRECTIONAL_SEQUENCE_LSTM", operands, ("BidirectionalSequenceLSTMOptions", options),
-                       directions(l, time_major, instants, batch, [outputs] * 2, merged))
+                       directions(l, time_major, time_steps, batch, [outputs] * 2, merged))
 
 
 def lstm_of_one_matrix(seed):
@@ -140,31 +140,31 @@ def rnn_operands(l, inputs, units):
 def rnn(seed):
     l = Layer(seed)
     activation = l.choose.choice([0, RELU, RELU_N1_TO_1, RELU6, TANH, TANH])
-    batch, instants, inputs, units = l.choose.choice([1, 3]), l.choose.randint(1, 5), l.choose.randint(1, 9), l.choose.choice([1, 4, 9, 16])
+    batch, time_steps, inputs, units = l.choose.choice([1, 3]), l.choose.randint(1, 5), l.choose.randint(1, 9), l.choose.choice([1, 4, 9, 16])
     if l.some(0.4):
         x = l.input("x", [batch, inputs])
         return l, l.finish("RNN", [x, *rnn_operands(l, inputs, units), l.state(batch, units)], ("RNNOptions", {"fusedActivationFunction": activation}), [[batch, units]])
     time_major = l.some(0.5)
-    x = l.input("x", shape_of(time_major, instants, batch, inputs))
+    x = l.input("x", shape_of(time_major, time_steps, batch, inputs))
     return l, l.finish("UNIDIRECTIONAL_SEQUENCE_RNN", [x, *rnn_operands(l, inputs, units), l.state(batch, units)],
-                       ("SequenceRNNOptions", {"fusedActivationFunction": activation, "timeMajor": time_major}), [shape_of(time_major, instants, batch, units)])
+                       ("SequenceRNNOptions", {"fusedActivationFunction": activation, "timeMajor": time_major}), [shape_of(time_major, time_steps, batch, units)])
 
 
 def bidirectional_rnn(seed):
     l = Layer(seed)
-    batch, instants, inputs = l.choose.choice([1, 2]), l.choose.randint(1, 5), l.choose.randint(1, 9)
+    batch, time_steps, inputs = l.choose.choice([1, 2]), l.choose.randint(1, 5), l.choose.randint(1, 9)
     units = [l.choose.choice([1, 4, 9]) for _ in range(2)]
     time_major, merged, mode = l.some(0.5), l.some(0.5), l.choose.choice(["alone", "alone", "parallel", "crossed"])
     time_major = time_major or mode == "parallel"  # with the batch first, LiteRT reads the input in both directions
-    x = l.input("x", shape_of(time_major, instants, batch, inputs))
+    x = l.input("x", shape_of(time_major, time_steps, batch, inputs))
     operands = [x]
     for n in units:
         operands += [*rnn_operands(l, inputs, n), l.state(batch, n)]
-    operands.append(-1 if mode == "alone" else l.input("auxiliary", shape_of(time_major, instants, batch, inputs)))
+    operands.append(-1 if mode == "alone" else l.input("auxiliary", shape_of(time_major, time_steps, batch, inputs)))
     operands += [l.weights(n, inputs) for n in units] if mode == "crossed" else [-1, -1]
     options = {"timeMajor": time_major, "mergeOutputs": merged, "fusedActivationFunction": l.choose.choice([RELU, TANH])}
     return l, l.finish("BIDIRECTIONAL_SEQUENCE_RNN", operands, ("BidirectionalSequenceRNNOptions", options),
-                       directions(l, time_major, instants, batch, units, merged))
+                       directions(l, time_major, time_steps, batch, units, merged))
 
 
 def svdf(seed):
@@ -190,7 +190,7 @@ def main(part):
                 count += 1
                 layer, content = make(seed)
                 try:
-                    failure = compare_runs(pathlib.Path(folder), content, layer.draw(), RUNS)
+                    failure = compare_runs(pathlib.Path(folder), content, layer.sample(), RUNS)
                 except (RuntimeError, ValueError) as refused:
                     failure = f"LiteRT: {refused}"
                 if failure:

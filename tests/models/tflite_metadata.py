@@ -52,13 +52,13 @@ def encode(b, node):
 
 
 def described(**changed):
-    """The metadata of a classifier of pictures."""
+    """The metadata of a classifier of images."""
     parts = {"mean": [127.5], "std": [64.0], "labels": "labels.txt", "kind": AXIS_LABELS, "author": "somebody", "name": "Classifier", "color": 1, "inputs": 1,
              "locales": [("labels_fr.txt", "fr")], **changed}
     image = {3: {0: bytes([2]), 1: {0: bytes([parts["color"]])}}}
     units = {4: [{0: bytes([1]), 1: {0: parts["mean"], 1: parts["std"]}}]}
     files = [{0: name, 2: bytes([parts["kind"]]), 3: locale} for name, locale in parts["locales"]] + [{0: parts["labels"], 2: bytes([parts["kind"]])}]
-    x = {0: "picture", 1: "what the camera\nsees", **image, **units}
+    x = {0: "image", 1: "what the camera\nsees", **image, **units}
     return {0: parts["name"], 1: "tells what is seen", 2: "2", 3: [{2: [x] * parts["inputs"], 3: [{0: "scores", 6: files}]}], 4: parts["author"], 5: "MIT"}
 
 
@@ -78,7 +78,7 @@ def archive(files, method=zipfile.ZIP_STORED):
 
 
 def model(table, behind=b""):
-    """A picture of 4 x 4, its means as scores; with this metadata table, and bytes behind the model."""
+    """An image of 4 x 4, its means as scores; with this metadata table, and bytes behind the model."""
     w = Writer()
     x, y = w.tensor("x", [1, 4, 4, 4], F), w.tensor("y", [1, 4], F)
     axes = w.tensor("axes", [2], np.int32, np.int32([1, 2]))
@@ -110,7 +110,7 @@ def everything_arrives(folder):
     variant, about = report["variants"][0], report["metadata"]
     assert variant["outputs"][0]["labels"] == LABELS, variant["outputs"][0]
     assert variant["inputs"][0]["mean"] == [127.5] and variant["inputs"][0]["deviation"] == [64.0] and variant["inputs"][0]["color"] == "rgb"
-    assert about["about.name"] == "Classifier" and about["about.license"] == "MIT" and about["about.port.x"] == "picture: what the camera sees"
+    assert about["about.name"] == "Classifier" and about["about.license"] == "MIT" and about["about.port.x"] == "image: what the camera sees"
     for part in ("rgb, x = (level - 127.5) / 64", "4 labels from 'cat'", "about     author: somebody"):
         assert part in text, (part, text)
     must("json", folder / "m.nsk", "-o", folder / "m.json")
@@ -131,21 +131,21 @@ def left_out():
     yield "a compressed archive", model(good, archive(PACKED, zipfile.ZIP_DEFLATED)), ["compressed"]
     yield "another checksum", model(good, packed.replace(b"cat", b"rat")), ["checksum"]
     at = packed.index(b"PK\1\2")
-    lie = bytearray(packed)
-    lie[at + 42 : at + 46] = b"\xff\xff\xff\x7f"
-    yield "a file beyond the end", model(good, bytes(lie)), ["damaged"]
-    lie = bytearray(packed)
-    lie[at + 20 : at + 28] = b"\xff\xff\xff\x7f" * 2
-    yield "a file of 2 GB", model(good, bytes(lie)), ["beyond the archive"]
+    invalid_case = bytearray(packed)
+    invalid_case[at + 42 : at + 46] = b"\xff\xff\xff\x7f"
+    yield "a file beyond the end", model(good, bytes(invalid_case)), ["damaged"]
+    invalid_case = bytearray(packed)
+    invalid_case[at + 20 : at + 28] = b"\xff\xff\xff\x7f" * 2
+    yield "a file of 2 GB", model(good, bytes(invalid_case)), ["beyond the archive"]
     yield "more labels than scores", model(good, archive({"labels.txt": "a\n" * 9})), ["9 labels for 4"]
     yield "labels that are no text", model(good, archive({"labels.txt": b"\xff\n\xfe\na\nb"})), ["UTF-8"]
-    yield "labels that a terminal obeys", model(good, archive({"labels.txt": "\x1b[2J\nb\nc\nd"})), ["control characters"]
+    yield "labels that a terminal executes", model(good, archive({"labels.txt": "\x1b[2J\nb\nc\nd"})), ["control characters"]
     yield "17 MB of labels", model(table_of(described(kind=VALUE_LABELS)), archive({"labels.txt": "x" * (17 << 20)})), ["16 MiB"]
     yield "two deviations for four channels", model(table_of(described(std=[1.0, 2.0])), packed), ["2 deviations"]
     yield "a deviation of zero", model(table_of(described(std=[0.0])), packed), ["divides by zero"]
     yield "a mean that is no number", model(table_of(described(mean=[float("nan")])), packed), ["not finite"]
     yield "a long name", model(table_of(described(name="n" * 5000)), packed), ["4096"]
-    yield "a name that a terminal obeys", model(table_of(described(author="\x1b[2J")), packed), ["author", "control characters"]
+    yield "a name that a terminal executes", model(table_of(described(author="\x1b[2J")), packed), ["author", "control characters"]
     yield "more inputs than there are", model(table_of(described(inputs=3)), packed), ["3 inputs"]
     yield "half of a table", model(good[: len(good) // 2], packed), ["damaged"]
     yield "a table of another kind", model(good[:4] + b"XXXX" + good[8:], packed), ["damaged"]

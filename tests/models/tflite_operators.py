@@ -3,8 +3,8 @@
 """Every builtin operator that imports, one small model per variant of its options, against LiteRT.
 
   tflite_operators.py [PART-OF-A-NAME]
-Each case with float pictures runs twice: on the model's input as it is, and behind a pooling of one pixel, which changes nothing but makes
-the converter hold the picture with channels first. Floats must be within 1e-5 of the largest magnitude, everything else equal.
+Each case with float images runs twice: on the model's input as it is, and behind a pooling of one pixel, which changes nothing but makes
+the converter hold the image with channels first. Floats must be within 1e-5 of the largest magnitude, everything else equal.
 """
 import dataclasses
 import pathlib
@@ -43,7 +43,7 @@ def weights(*shape):
     return np.random.default_rng(int(np.prod(shape))).uniform(-1, 1, shape).astype(np.float32)
 
 
-PICTURE, VECTORS, CUBE = In([1, 7, 6, 5]), In([3, 8]), In([2, 3, 4])
+IMAGE, VECTORS, CUBE = In([1, 7, 6, 5]), In([3, 8]), In([2, 3, 4])
 
 
 def windows():
@@ -52,35 +52,35 @@ def windows():
             for activation in ((0, 1, 2, 3) if stride == 1 else (0,)):
                 fused = {"padding": padding, "strideW": stride, "strideH": stride, "fusedActivationFunction": activation}
                 name = f"p{padding}s{stride}a{activation}"
-                yield f"conv {name}", "CONV_2D", [PICTURE, weights(4, 3, 2, 5), weights(4)], ("Conv2DOptions", {**fused, "dilationWFactor": 1, "dilationHFactor": 1})
-                yield f"depthwise {name}", "DEPTHWISE_CONV_2D", [PICTURE, weights(1, 3, 3, 10), weights(10)], (
+                yield f"conv {name}", "CONV_2D", [IMAGE, weights(4, 3, 2, 5), weights(4)], ("Conv2DOptions", {**fused, "dilationWFactor": 1, "dilationHFactor": 1})
+                yield f"depthwise {name}", "DEPTHWISE_CONV_2D", [IMAGE, weights(1, 3, 3, 10), weights(10)], (
                     "DepthwiseConv2DOptions", {**fused, "depthMultiplier": 2, "dilationWFactor": 1, "dilationHFactor": 1})
                 pool = {**fused, "filterWidth": 2, "filterHeight": 3}
-                yield f"average pool {name}", "AVERAGE_POOL_2D", [PICTURE], ("Pool2DOptions", pool)
-                yield f"max pool {name}", "MAX_POOL_2D", [PICTURE], ("Pool2DOptions", pool)
+                yield f"average pool {name}", "AVERAGE_POOL_2D", [IMAGE], ("Pool2DOptions", pool)
+                yield f"max pool {name}", "MAX_POOL_2D", [IMAGE], ("Pool2DOptions", pool)
         dilated = {"padding": padding, "strideW": 1, "strideH": 1, "dilationWFactor": 2, "dilationHFactor": 3}
-        yield f"dilated conv p{padding}", "CONV_2D", [PICTURE, weights(4, 3, 2, 5), weights(4)], ("Conv2DOptions", dilated)
-        yield f"dilated depthwise p{padding}", "DEPTHWISE_CONV_2D", [PICTURE, weights(1, 3, 2, 5), weights(5)], ("DepthwiseConv2DOptions", {**dilated, "depthMultiplier": 1})
+        yield f"dilated conv p{padding}", "CONV_2D", [IMAGE, weights(4, 3, 2, 5), weights(4)], ("Conv2DOptions", dilated)
+        yield f"dilated depthwise p{padding}", "DEPTHWISE_CONV_2D", [IMAGE, weights(1, 3, 2, 5), weights(5)], ("DepthwiseConv2DOptions", {**dilated, "depthMultiplier": 1})
     for padding, stride, kernel, size in ((0, 2, 3, (14, 12)), (0, 2, 3, (13, 11)), (0, 2, 2, (14, 12)), (1, 2, 3, (15, 13)), (1, 1, 3, (9, 8)), (0, 3, 2, (21, 18)), (1, 2, 2, (14, 12))):
-        yield f"transpose conv p{padding}s{stride}k{kernel} {size}", "TRANSPOSE_CONV", [i32(1, *size, 4), weights(4, kernel, kernel, 5), PICTURE], (
+        yield f"transpose conv p{padding}s{stride}k{kernel} {size}", "TRANSPOSE_CONV", [i32(1, *size, 4), weights(4, kernel, kernel, 5), IMAGE], (
             "TransposeConvOptions", {"padding": padding, "strideW": stride, "strideH": stride})
     for name, op, table in (("bilinear", "RESIZE_BILINEAR", "ResizeBilinearOptions"), ("nearest", "RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighborOptions")):
         for corners, half in ((False, False), (True, False), (False, True)):
             for size in ((14, 12), (3, 3), (10, 4), (1, 1), (21, 17)):
-                yield f"{name} corners {corners} half {half} to {size}", op, [PICTURE, i32(*size)], (table, {"alignCorners": corners, "halfPixelCenters": half})
-    yield "pad", "PAD", [PICTURE, i32([0, 0], [1, 2], [3, 0], [0, 2])], ("PadOptions", {})
+                yield f"{name} corners {corners} half {half} to {size}", op, [IMAGE, i32(*size)], (table, {"alignCorners": corners, "halfPixelCenters": half})
+    yield "pad", "PAD", [IMAGE, i32([0, 0], [1, 2], [3, 0], [0, 2])], ("PadOptions", {})
     yield "pad of three dimensions", "PAD", [CUBE, i32([0, 1], [1, 2], [3, 0])], ("PadOptions", {})
-    yield "padv2", "PADV2", [PICTURE, i32([0, 0], [1, 2], [3, 0], [0, 2]), np.float32(1.5)], ("PadV2Options", {})
+    yield "padv2", "PADV2", [IMAGE, i32([0, 0], [1, 2], [3, 0], [0, 2]), np.float32(1.5)], ("PadV2Options", {})
     for dtype in (np.int32, np.int64):
         yield f"pad of {np.dtype(dtype)}", "PAD", [In([2, 3, 4], dtype, -9, 9), i32([0, 1], [1, 2], [3, 0])], ("PadOptions", {})
         yield f"padv2 of {np.dtype(dtype)}", "PADV2", [In([1, 3, 4, 2], dtype, -9, 9), i32([0, 0], [1, 2], [0, 3], [1, 0]), dtype(7)], ("PadV2Options", {})
     for mode in (0, 1):
-        yield f"mirror pad {mode}", "MIRROR_PAD", [PICTURE, i32([0, 0], [1, 2], [3, 0], [0, 2])], ("MirrorPadOptions", {"mode": mode})
+        yield f"mirror pad {mode}", "MIRROR_PAD", [IMAGE, i32([0, 0], [1, 2], [3, 0], [0, 2])], ("MirrorPadOptions", {"mode": mode})
     yield "depth to space", "DEPTH_TO_SPACE", [In([1, 3, 4, 8])], ("DepthToSpaceOptions", {"blockSize": 2})
     yield "space to depth", "SPACE_TO_DEPTH", [In([1, 6, 4, 3])], ("SpaceToDepthOptions", {"blockSize": 2})
     yield "space to batch", "SPACE_TO_BATCH_ND", [In([1, 5, 4, 3]), i32(2, 3), i32([1, 0], [0, 2])], ("SpaceToBatchNDOptions", {})
     yield "batch to space", "BATCH_TO_SPACE_ND", [In([6, 3, 2, 3]), i32(2, 3), i32([1, 0], [0, 2])], ("BatchToSpaceNDOptions", {})
-    yield "local response", "LOCAL_RESPONSE_NORMALIZATION", [PICTURE], ("LocalResponseNormalizationOptions", {"radius": 2, "bias": 1.0, "alpha": 0.5, "beta": 0.75})
+    yield "local response", "LOCAL_RESPONSE_NORMALIZATION", [IMAGE], ("LocalResponseNormalizationOptions", {"radius": 2, "bias": 1.0, "alpha": 0.5, "beta": 0.75})
 
 
 def elementwise():
@@ -88,23 +88,23 @@ def elementwise():
         yield op, op, [In([1, 4, 3, 5], low=-8, high=8)], None
     for op in ("LOG", "SQRT", "RSQRT"):
         yield op, op, [In([1, 4, 3, 5], low=0.1, high=8)], None
-    yield "leaky relu", "LEAKY_RELU", [PICTURE], ("LeakyReluOptions", {"alpha": 0.3})
-    yield "prelu", "PRELU", [PICTURE, weights(1, 1, 5)], None
+    yield "leaky relu", "LEAKY_RELU", [IMAGE], ("LeakyReluOptions", {"alpha": 0.3})
+    yield "prelu", "PRELU", [IMAGE, weights(1, 1, 5)], None
     for how in (False, True):
-        yield f"gelu {how}", "GELU", [PICTURE], ("GeluOptions", {"approximate": how})
+        yield f"gelu {how}", "GELU", [IMAGE], ("GeluOptions", {"approximate": how})
     for op, table in (("ADD", "AddOptions"), ("SUB", "SubOptions"), ("MUL", "MulOptions"), ("DIV", "DivOptions")):
         for activation in (0, 1, 2, 3):
-            yield f"{op} a{activation}", op, [PICTURE, In([1, 7, 6, 5], low=0.5, high=3)], (table, {"fusedActivationFunction": activation})
-        yield f"{op} with one per channel", op, [PICTURE, np.abs(weights(5)) + 1], (table, {})
+            yield f"{op} a{activation}", op, [IMAGE, In([1, 7, 6, 5], low=0.5, high=3)], (table, {"fusedActivationFunction": activation})
+        yield f"{op} with one per channel", op, [IMAGE, np.abs(weights(5)) + 1], (table, {})
         yield f"{op} of one per pixel", op, [In([1, 7, 6, 1]), In([1, 1, 1, 5], low=0.5, high=3)], (table, {})
-        yield f"{op} with a computed vector", op, [PICTURE, In([6, 5], low=0.5, high=3)], (table, {})
-        yield f"{op} with a scalar", op, [PICTURE, np.float32(1.7)], (table, {})
+        yield f"{op} with a computed vector", op, [IMAGE, In([6, 5], low=0.5, high=3)], (table, {})
+        yield f"{op} with a scalar", op, [IMAGE, np.float32(1.7)], (table, {})
     for op, table in (("ADD", "AddOptions"), ("SUB", "SubOptions"), ("MUL", "MulOptions")):
         for activation in (1, 2, 3):
             yield f"{op} a{activation} of integers", op, [In([3, 40], np.int32, -9, 9), In([40], np.int32, -9, 9)], (table, {"fusedActivationFunction": activation})
     for op in ("MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE"):
-        yield op, op, [PICTURE, In([1, 7, 6, 5])], None
-        yield f"{op} with one per channel", op, [PICTURE, weights(5)], None
+        yield op, op, [IMAGE, In([1, 7, 6, 5])], None
+        yield f"{op} with one per channel", op, [IMAGE, weights(5)], None
     yield "POW", "POW", [In([1, 7, 6, 5], low=0.1, high=3), In([1, 7, 6, 5])], None
     yield "FLOOR_DIV", "FLOOR_DIV", [In([3, 4], low=-9, high=9), np.float32([2, -0.5, 1, 4])], None
     yield "FLOOR_DIV of constants", "FLOOR_DIV", [np.float32([1, 1, 7]), np.float32([0.1, 0.2, -3])], None
@@ -112,33 +112,33 @@ def elementwise():
     yield "FLOOR_MOD", "FLOOR_MOD", [In([3, 4], np.int32, -9, 9), i32(1, -2, 3, -4)], None
     for op in ("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"):
         yield op, op, [In([3, 40], np.int32, -2, 2), In([3, 40], np.int32, -2, 2)], None
-        yield f"{op} of pictures", op, [PICTURE, In([1, 7, 6, 5])], None
+        yield f"{op} of images", op, [IMAGE, In([1, 7, 6, 5])], None
     for op in ("LOGICAL_AND", "LOGICAL_OR"):
         yield op, op, [In([3, 4], np.bool_), In([3, 4], np.bool_)], None
     yield "LOGICAL_NOT", "LOGICAL_NOT", [In([3, 4], np.bool_)], None
-    yield "ADD_N", "ADD_N", [PICTURE, PICTURE, PICTURE], None
+    yield "ADD_N", "ADD_N", [IMAGE, IMAGE, IMAGE], None
     yield "ADD_N of integers", "ADD_N", [In([3, 4], np.int32, -9, 9)] * 3, None
-    yield "SELECT", "SELECT", [In([1, 7, 6, 5], np.bool_), PICTURE, PICTURE], None
+    yield "SELECT", "SELECT", [In([1, 7, 6, 5], np.bool_), IMAGE, IMAGE], None
     yield "SELECT by rows", "SELECT", [In([3], np.bool_), VECTORS, VECTORS], None
-    yield "SELECT_V2", "SELECT_V2", [In([6, 1], np.bool_), PICTURE, In([5])], None
+    yield "SELECT_V2", "SELECT_V2", [In([6, 1], np.bool_), IMAGE, In([5])], None
     for to in (np.int32, np.int64, np.bool_):
         yield f"CAST to {np.dtype(to)}", "CAST", [In([3, 40], low=-9, high=9)], ("CastOptions", {}), [to]
     yield "CAST from int32", "CAST", [In([3, 40], np.int32, -9, 9)], ("CastOptions", {}), [np.float32]
 
 
 def shapes():
-    yield "RESHAPE", "RESHAPE", [PICTURE, i32(1, -1, 10)], ("ReshapeOptions", {"newShape": [1, -1, 10]})
+    yield "RESHAPE", "RESHAPE", [IMAGE, i32(1, -1, 10)], ("ReshapeOptions", {"newShape": [1, -1, 10]})
     yield "SQUEEZE", "SQUEEZE", [In([1, 1, 4, 5])], ("SqueezeOptions", {"squeezeDims": [1]})
     yield "SQUEEZE of all", "SQUEEZE", [In([1, 1, 4, 5])], ("SqueezeOptions", {})
     yield "EXPAND_DIMS", "EXPAND_DIMS", [CUBE, np.int32(-2)], None
-    yield "TRANSPOSE", "TRANSPOSE", [PICTURE, i32(0, 3, 1, 2)], None
+    yield "TRANSPOSE", "TRANSPOSE", [IMAGE, i32(0, 3, 1, 2)], None
     yield "TRANSPOSE of three dimensions", "TRANSPOSE", [CUBE, i32(2, 0, 1)], None
     for axis in (1, 2, 3, -1):
-        yield f"CONCATENATION {axis}", "CONCATENATION", [PICTURE, PICTURE], ("ConcatenationOptions", {"axis": axis})
-    yield "CONCATENATION with a constant", "CONCATENATION", [PICTURE, weights(1, 7, 6, 2)], ("ConcatenationOptions", {"axis": 3})
+        yield f"CONCATENATION {axis}", "CONCATENATION", [IMAGE, IMAGE], ("ConcatenationOptions", {"axis": axis})
+    yield "CONCATENATION with a constant", "CONCATENATION", [IMAGE, weights(1, 7, 6, 2)], ("ConcatenationOptions", {"axis": 3})
     yield "SPLIT", "SPLIT", [np.int32(3), In([1, 7, 6, 6])], ("SplitOptions", {"numSplits": 3}), [np.float32] * 3
     yield "SPLIT_V", "SPLIT_V", [In([1, 7, 6, 6]), i32(1, -1, 2), np.int32(3)], ("SplitVOptions", {"numSplits": 3}), [np.float32] * 3
-    yield "SLICE", "SLICE", [PICTURE, i32(0, 1, 2, 0), i32(1, 3, -1, 2)], None
+    yield "SLICE", "SLICE", [IMAGE, i32(0, 1, 2, 0), i32(1, 3, -1, 2)], None
     masks = {"beginMask": 0, "endMask": 0, "ellipsisMask": 0, "newAxisMask": 0, "shrinkAxisMask": 0}
     for name, begin, end, step, changes in (
             ("plain", (0, 1, 0, 1), (1, 6, 6, 4), (1, 2, 1, 1), {}), ("masks", (0, 1, 0, 1), (1, 6, 6, 4), (1, 1, 1, 1), {"beginMask": 2, "endMask": 4}),
@@ -148,15 +148,15 @@ def shapes():
         if name == "new axis":
             yield f"STRIDED_SLICE {name}", "STRIDED_SLICE", [CUBE, i32(*begin), i32(*end), i32(*step)], ("StridedSliceOptions", {**masks, **changes})
         else:
-            yield f"STRIDED_SLICE {name}", "STRIDED_SLICE", [PICTURE, i32(*begin), i32(*end), i32(*step)], ("StridedSliceOptions", {**masks, **changes})
+            yield f"STRIDED_SLICE {name}", "STRIDED_SLICE", [IMAGE, i32(*begin), i32(*end), i32(*step)], ("StridedSliceOptions", {**masks, **changes})
     for axis in (0, 1, -1):
         yield f"PACK {axis}", "PACK", [VECTORS, VECTORS], ("PackOptions", {"valuesCount": 2, "axis": axis})
     yield "UNPACK", "UNPACK", [In([2, 3, 4])], ("UnpackOptions", {"num": 3, "axis": 1}), [np.float32] * 3
     yield "TILE", "TILE", [In([2, 3]), i32(2, 3)], None
     yield "BROADCAST_TO", "BROADCAST_TO", [In([3, 1]), i32(2, 3, 4)], None
-    yield "REVERSE_V2", "REVERSE_V2", [PICTURE, i32(2)], None
+    yield "REVERSE_V2", "REVERSE_V2", [IMAGE, i32(2)], None
     for rows, time in ((0, 1), (1, 0), (2, 1), (0, 3)):
-        yield f"REVERSE_SEQUENCE {rows} {time}", "REVERSE_SEQUENCE", [PICTURE, np.full(PICTURE.shape[rows], 1 if time == 0 else 3, np.int32)], (
+        yield f"REVERSE_SEQUENCE {rows} {time}", "REVERSE_SEQUENCE", [IMAGE, np.full(IMAGE.shape[rows], 1 if time == 0 else 3, np.int32)], (
             "ReverseSequenceOptions", {"batchDim": rows, "seqDim": time})
 
 
@@ -164,27 +164,27 @@ def matrices():
     for activation in (0, 1, 3):
         yield f"FULLY_CONNECTED a{activation}", "FULLY_CONNECTED", [VECTORS, weights(5, 8), weights(5)], ("FullyConnectedOptions", {"fusedActivationFunction": activation})
     yield "FULLY_CONNECTED without bias", "FULLY_CONNECTED", [VECTORS, weights(5, 8)], ("FullyConnectedOptions", {})
-    yield "FULLY_CONNECTED on a picture", "FULLY_CONNECTED", [In([1, 3, 4, 2]), weights(5, 24), weights(5)], ("FullyConnectedOptions", {})
+    yield "FULLY_CONNECTED on an image", "FULLY_CONNECTED", [In([1, 3, 4, 2]), weights(5, 24), weights(5)], ("FullyConnectedOptions", {})
     yield "FULLY_CONNECTED with dimensions", "FULLY_CONNECTED", [CUBE, weights(5, 4), weights(5)], ("FullyConnectedOptions", {"keepNumDims": True})
     for x, y in ((False, False), (True, False), (False, True)):
         a, b = In([2, 4, 3] if x else [2, 3, 4]), In([2, 5, 4] if y else [2, 4, 5])
         yield f"BATCH_MATMUL {x} {y}", "BATCH_MATMUL", [a, b], ("BatchMatMulOptions", {"adjX": x, "adjY": y})
     for beta in (1.0, 0.5):
         yield f"SOFTMAX {beta}", "SOFTMAX", [VECTORS], ("SoftmaxOptions", {"beta": beta})
-        yield f"SOFTMAX of a picture {beta}", "SOFTMAX", [PICTURE], ("SoftmaxOptions", {"beta": beta})
+        yield f"SOFTMAX of an image {beta}", "SOFTMAX", [IMAGE], ("SoftmaxOptions", {"beta": beta})
     yield "LOG_SOFTMAX", "LOG_SOFTMAX", [VECTORS], None
-    yield "L2_NORMALIZATION", "L2_NORMALIZATION", [PICTURE], ("L2NormOptions", {})
+    yield "L2_NORMALIZATION", "L2_NORMALIZATION", [IMAGE], ("L2NormOptions", {})
     for op in ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD"):
         for axes in ((1, 2), (3,), (-1,), (2, 3), (0, 1, 2, 3), (1,)):
             if op == "REDUCE_PROD" and len(axes) > 2:  # too small for a float
                 continue
             for keep in (False, True):
-                yield f"{op} {axes} {keep}", op, [PICTURE, i32(*axes)], ("ReducerOptions", {"keepDims": keep})
+                yield f"{op} {axes} {keep}", op, [IMAGE, i32(*axes)], ("ReducerOptions", {"keepDims": keep})
     for op in ("REDUCE_ANY", "REDUCE_ALL"):
         yield op, op, [In([3, 4], np.bool_), i32(1)], ("ReducerOptions", {"keepDims": False})
     for op, table in (("ARG_MAX", "ArgMaxOptions"), ("ARG_MIN", "ArgMinOptions")):
         for axis in (3, 1, -1):
-            yield f"{op} {axis}", op, [PICTURE, np.int32(axis)], (table, {"outputType": 2}), [np.int32]
+            yield f"{op} {axis}", op, [IMAGE, np.int32(axis)], (table, {"outputType": 2}), [np.int32]
         yield f"{op} of vectors", op, [VECTORS, np.int32(1)], (table, {"outputType": 4}), [np.int64]
     yield "TOPK_V2", "TOPK_V2", [VECTORS, np.int32(3)], None, [np.float32, np.int32]
     for axis in (0, 1):
@@ -199,11 +199,11 @@ def matrices():
     yield "ONE_HOT of negative numbers", "ONE_HOT", [In([6], np.int32, -4, 0), np.int32(5), np.float32(3), np.float32(-1)], ("OneHotOptions", {"axis": -1})
     yield "ONE_HOT in front", "ONE_HOT", [In([4], np.int32, 0, 6), np.int32(5), np.float32(3), np.float32(-1)], ("OneHotOptions", {"axis": 0})
     yield "ONE_HOT of one index", "ONE_HOT", [In([], np.int32, 0, 6), np.int32(5), np.float32(3), np.float32(-1)], ("OneHotOptions", {"axis": -1})
-    for most, least in ((5, 0.2), (30, 0.5), (5, 3.0)):
-        limits = [np.int32(most), np.float32(0.3), np.float32(least)]
+    for maximum, minimum in ((5, 0.2), (30, 0.5), (5, 3.0)):
+        limits = [np.int32(maximum), np.float32(0.3), np.float32(minimum)]
         boxes, scores = In([20, 4], low=0, high=1), In([20], low=0, high=1)
-        yield f"NON_MAX_SUPPRESSION_V4 {most} {least}", "NON_MAX_SUPPRESSION_V4", [boxes, scores, *limits], None, [np.int32, np.int32]
-        yield f"NON_MAX_SUPPRESSION_V5 {most} {least}", "NON_MAX_SUPPRESSION_V5", [boxes, scores, *limits, np.float32(0)], None, [np.int32, np.float32, np.int32]
+        yield f"NON_MAX_SUPPRESSION_V4 {maximum} {minimum}", "NON_MAX_SUPPRESSION_V4", [boxes, scores, *limits], None, [np.int32, np.int32]
+        yield f"NON_MAX_SUPPRESSION_V5 {maximum} {minimum}", "NON_MAX_SUPPRESSION_V5", [boxes, scores, *limits, np.float32(0)], None, [np.int32, np.float32, np.int32]
     yield "float16 constant", "DEQUANTIZE", [np.array([1.5, -2.25, 65504, 6e-8], np.float16)], None, [np.float32]
 
 
@@ -270,8 +270,8 @@ def main(part):
         for case in cases():
             if part not in case[0]:
                 continue
-            pictures = any(isinstance(o, In) and len(o.shape) == 4 and o.dtype == np.float32 for o in case[2])
-            for behind_pool in (False, True) if pictures else (False,):
+            images = any(isinstance(o, In) and len(o.shape) == 4 and o.dtype == np.float32 for o in case[2])
+            for behind_pool in (False, True) if images else (False,):
                 count += 1
                 try:
                     failure = compare(case, pathlib.Path(folder), behind_pool)

@@ -28,7 +28,7 @@ def check_fields(events):
 
 
 def check_nesting(events):
-    """On one thread two events are apart or one lies within the other."""
+    """On one thread two events are apart or one is within the other."""
     threads = {}
     for e in events:
         if e["ph"] == COMPLETE:

@@ -17,17 +17,17 @@ from onnx import TensorProto, helper
 
 import tree_tensors
 from models import SAID_SKIPPED, error_of, must, onnx_session
-from trees import random_forest
+from trees import random_tree_ensemble
 
 TOLERANCE = 2e-6
-MOST = 40
+MAXIMUM = 40
 
 
 def results(folder, model, x, names):
     """Converts with --check; what it makes of a batch that is smaller than its bound."""
     onnx.save(model, folder / "m.onnx")
-    must("convert", folder / "m.onnx", "-o", folder / "m.nsk", "--batch-max", MOST, "--check")
-    np.save(folder / "x.npy", np.concatenate([x, np.zeros((MOST - len(x), x.shape[1]), np.float32)]))
+    must("convert", folder / "m.onnx", "-o", folder / "m.nsk", "--batch-max", MAXIMUM, "--check")
+    np.save(folder / "x.npy", np.concatenate([x, np.zeros((MAXIMUM - len(x), x.shape[1]), np.float32)]))
     must("run", folder / "m.nsk", "--input", f"x={folder / 'x.npy'}", "--batch", len(x), "--output-dir", folder)
     return {n: np.load(folder / f"{n}.npy")[:len(x)] for n in names}
 
@@ -64,17 +64,17 @@ def random_trees(folder):
     for seed in range(8):
         generator = np.random.default_rng(seed)
         features, targets = int(generator.integers(1, 8)), int(generator.integers(1, 4))
-        attributes = random_forest(generator, int(generator.integers(1, 12)), features, targets, False)
+        attributes = random_tree_ensemble(generator, int(generator.integers(1, 12)), features, targets, False)
         attributes["nodes_modes"] = ["LEAF" if m == "LEAF" else "BRANCH_LEQ" for m in attributes["nodes_modes"]]
         node = helper.make_node("TreeEnsembleRegressor", ["x"], ["y"], domain="ai.onnx.ml", n_targets=targets, **attributes)
         graph = helper.make_graph([node], "trees", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", features])],
                                   [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", targets])])
         source = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)], ir_version=8)
         onnx.save(source, folder / "source.onnx")
-        x = (generator.integers(-4, 5, (MOST - 3, features)) / 2).astype(np.float32)
+        x = (generator.integers(-4, 5, (MAXIMUM - 3, features)) / 2).astype(np.float32)
         finish = lambda p, sums: {"y": (sums, TensorProto.FLOAT, targets)}
-        worst = max(worst, agree(folder, f"forest {seed}", source, tensor_forms(attributes, "target", features, targets, finish), x))
-    print(f"8 random forests, three forms each: within {worst:.1e} of ONNX Runtime")
+        worst = max(worst, agree(folder, f"tree ensemble {seed}", source, tensor_forms(attributes, "target", features, targets, finish), x))
+    print(f"8 random tree ensembles, three forms each: within {worst:.1e} of ONNX Runtime")
 
 
 def attributes_of(model):
@@ -112,7 +112,7 @@ def light_models(folder):
         learner = kind(n_estimators=12, num_leaves=12, min_child_samples=5, n_jobs=1, verbose=-1, random_state=3).fit(x, y)
         source = convert_lightgbm(learner, initial_types=[("x", FloatTensorType([None, features]))], target_opset=15, **({} if targets == 1 and prefix == "target" else {"zipmap": False}))
         onnx.save(source, folder / "source.onnx")
-        seen = generator.normal(size=(MOST - 5, features)).astype(np.float32)
+        seen = generator.normal(size=(MAXIMUM - 5, features)).astype(np.float32)
         worst = agree(folder, what, source, tensor_forms(attributes_of(source), prefix, features, targets, finish), seen)
         names = [o.name for o in source.graph.output]
         ours = results(folder, source, seen, names)
@@ -125,12 +125,12 @@ def light_models(folder):
 
 
 def other_classifiers(folder, x, value):
-    """Forests, boosted trees and linear models of scikit-learn, of two classes and of three."""
+    """Tree ensembles, boosted trees and linear models of scikit-learn, of two classes and of three."""
     from skl2onnx import to_onnx
     from skl2onnx.common.data_types import FloatTensorType
     from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
-    seen = np.random.default_rng(2).normal(size=(MOST - 5, x.shape[1])).astype(np.float32)
+    seen = np.random.default_rng(2).normal(size=(MAXIMUM - 5, x.shape[1])).astype(np.float32)
     for learner in (RandomForestClassifier(6, max_depth=4, random_state=1), GradientBoostingClassifier(n_estimators=6, random_state=1), LogisticRegression()):
         for y in ((value > 0).astype(int), np.digitize(value, [-0.5, 0.7])):
             source = to_onnx(learner.fit(x, y), initial_types=[("x", FloatTensorType([None, x.shape[1]]))], options={"zipmap": False}, target_opset={"": 15, "ai.onnx.ml": 3})

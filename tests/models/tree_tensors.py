@@ -61,7 +61,7 @@ class Program:
 
 
 def as_products(p, trees, features):
-    """((x A <= B) C == D) E: A picks each node's feature, B holds thresholds; C says under which branch of which node a leaf lies, D how often
+    """((x A <= B) C == D) E: A picks each node's feature, B holds thresholds; C says under which branch of which node a leaf is, D how often
     that is the true one; E holds the leaves' scores. Trees stand side by side in one set of matrices."""
     column, row = {}, {}  # (tree, node) -> place among the nodes that test, and among the leaves
     for k, t in enumerate(trees):

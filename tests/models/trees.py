@@ -15,7 +15,7 @@ TOLERANCE = 1e-5
 MODES = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"]
 
 
-def random_forest(generator, trees, features, targets, missing):
+def random_tree_ensemble(generator, trees, features, targets, missing):
     """Attributes of a TreeEnsembleRegressor; a tree's nodes have any numbers, its root 0."""
     a = {k: [] for k in ("nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_modes", "nodes_values", "nodes_truenodeids",
                          "nodes_falsenodeids", "target_treeids", "target_nodeids", "target_ids", "target_weights")}
@@ -59,7 +59,7 @@ def model_of(node, features, targets, kind=TensorProto.FLOAT):
 def compare(folder, seed):
     generator = np.random.default_rng(seed)
     features, targets, rows = int(generator.integers(1, 8)), int(generator.integers(1, 4)), 6
-    attributes = random_forest(generator, int(generator.integers(1, 20)), features, targets, seed % 2)
+    attributes = random_tree_ensemble(generator, int(generator.integers(1, 20)), features, targets, seed % 2)
     if seed % 3:
         attributes["base_values"] = [float(x) for x in generator.normal(size=targets)]
     how = ["SUM", "AVERAGE", "MIN", "MAX"][seed % 4]
@@ -92,9 +92,9 @@ def refusals(folder):
 
     for change, word in ((cycle, "no tree"), (lost, "no node"), (blind, "feature"), (softened, "post_transform")):
         generator = np.random.default_rng(2)
-        attributes = random_forest(generator, 1, 3, 1, False)
+        attributes = random_tree_ensemble(generator, 1, 3, 1, False)
         while attributes["nodes_modes"][0] == "LEAF":
-            attributes = random_forest(generator, 1, 3, 1, False)
+            attributes = random_tree_ensemble(generator, 1, 3, 1, False)
         change(attributes)
         node = helper.make_node("TreeEnsembleRegressor", ["x"], ["y"], domain="ai.onnx.ml", n_targets=1, **attributes)
         onnx.save(model_of(node, 3, 1), folder / "bad.onnx")
@@ -107,7 +107,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="nsk_trees_") as folder:
         worst = max(compare(pathlib.Path(folder), seed) for seed in range(16))
         refusals(pathlib.Path(folder))
-    print(f"16 random forests: within {worst:.1e} of ONNX Runtime")
+    print(f"16 random tree ensembles: within {worst:.1e} of ONNX Runtime")
     return 1 if worst > TOLERANCE else 0
 
 

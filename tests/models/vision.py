@@ -3,9 +3,9 @@
 """The examples that look at people, against an oracle in NumPy and LiteRT (mediapipe_oracle.py).
 
   vision.py CASE DIRECTORY-OF-EXAMPLES      (cases: detection, face, attention, tracking, hands, body, selfie)
-Landmarks must lie within 0.1 pixels, masks within 0.2 % on average. Models are looked for in NSK_MEDIAPIPE, out/models
-(examples/models/fetch_mediapipe.sh) and the folder of models beside the checkout; pictures in out/pictures
-(examples/models/fetch_pictures.sh) and beside the checkout. What is not there is left out with a note; a case without
+Landmarks must be within 0.1 pixels, masks within 0.2 % on average. Models are looked for in NSK_MEDIAPIPE, out/models
+(examples/models/fetch_mediapipe.sh) and the folder of models beside the checkout; images in out/images
+(examples/models/fetch_images.sh) and beside the checkout. What is not there is left out with a note; a case without
 anything to compare is skipped.
 """
 import csv
@@ -21,11 +21,11 @@ import numpy as np
 from PIL import Image
 
 import mediapipe_oracle as oracle
-import drawn_people
+import synthetic_people
 from models import REPOSITORY, SAID_SKIPPED, SHARED, must
 
 MODEL_PLACES = [pathlib.Path(os.environ.get("NSK_MEDIAPIPE", REPOSITORY / "out" / "models")), REPOSITORY / "out" / "models", SHARED / "face", SHARED / "pose"]
-PICTURE_PLACES = [REPOSITORY / "out" / "pictures", SHARED.parent / "images"]
+IMAGE_PLACES = [REPOSITORY / "out" / "images", SHARED.parent / "images"]
 PIXELS, MASK = 0.1, 0.002
 FRAMES, TURN, MOVE = 8, 4, 9  # degrees and pixels per frame
 STRIDES = [8, 16, 16, 16]     # of the face detector
@@ -57,22 +57,22 @@ class Case:
             must("convert", path, "-o", target, "--quiet")
         return target, oracle.Litert(path)
 
-    def pictures(self, *names, drawn=None):
-        """Path and pixels of the drawn picture and of those pictures that are there, as PNG: decoders of JPEG differ."""
+    def images(self, *names, rendered=None):
+        """Path and pixels of the rendered image and of those images that are there, as PNG: decoders of JPEG differ."""
         found = []
-        if drawn is not None:
-            found.append((self.folder / "drawn.png", drawn))
-            Image.fromarray(drawn).save(found[0][0])
+        if rendered is not None:
+            found.append((self.folder / "drawn.png", rendered))
+            Image.fromarray(rendered).save(found[0][0])
         for name in names:
-            path = find(PICTURE_PLACES, name)
+            path = find(IMAGE_PLACES, name)
             if path is None:
                 print(f"note: {name} is not on this machine")
                 continue
-            picture = Image.open(path).convert("RGB")
-            picture.save(self.folder / f"{path.stem}.png")
-            found.append((self.folder / f"{path.stem}.png", np.asarray(picture)))
+            image = Image.open(path).convert("RGB")
+            image.save(self.folder / f"{path.stem}.png")
+            found.append((self.folder / f"{path.stem}.png", np.asarray(image)))
         if not found:
-            raise Skipped(f"none of the pictures {', '.join(names)} is on this machine")
+            raise Skipped(f"none of the images {', '.join(names)} is on this machine")
         return found
 
     def call(self, name, *arguments):
@@ -82,22 +82,22 @@ class Case:
         return done.stdout
 
     def points(self, name, *arguments):
-        """What the program says, and its points as {(picture, object): [n, 3]}."""
+        """What the program says, and its points as {(image, object): [n, 3]}."""
         said = self.call(name, *arguments, "--points", self.folder / "points.csv")
         table = {}
         for row in csv.DictReader((self.folder / "points.csv").open()):
-            table.setdefault((int(row["picture"]), int(row["object"])), []).append([float(row[axis]) for axis in "xyz"])
+            table.setdefault((int(row["image"]), int(row["object"])), []).append([float(row[axis]) for axis in "xyz"])
         return said, {key: np.array(value) for key, value in table.items()}
 
-    def drawn_on(self, plain, least):
-        drawn = np.asarray(Image.open(self.folder / "out.png").convert("RGB")).astype(int)
-        if drawn.shape != plain.shape or (np.abs(drawn - plain).max(-1) > 40).sum() < least:
-            raise SystemExit(f"less than {least} pixels were drawn")
+    def rendered_on(self, plain, minimum):
+        rendered = np.asarray(Image.open(self.folder / "out.png").convert("RGB")).astype(int)
+        if rendered.shape != plain.shape or (np.abs(rendered - plain).max(-1) > 40).sum() < minimum:
+            raise SystemExit(f"less than {minimum} pixels were rendered")
 
     def mask(self, wanted):
         got = np.asarray(Image.open(self.folder / "mask.png").convert("L")) / 255
         error = np.abs(got - wanted).mean()
-        print(f"  mask: {error:.5f} off on average, {np.abs(got - wanted).max():.4f} at most; {wanted.mean():.1%} of the picture")
+        print(f"  mask: {error:.5f} off on average, {np.abs(got - wanted).max():.4f} at most; {wanted.mean():.1%} of the image")
         if error > MASK or not 0.02 < wanted.mean() < 0.98:
             raise SystemExit("the mask differs, or shows nothing")
 
@@ -114,11 +114,11 @@ def compare(name, got, wanted):
 
 def face(case, mesh="face_landmark", points=468):
     (detector, finder), (landmarks, net) = case.model("face_detection_short_range"), case.model(mesh)
-    for path, picture in case.pictures("face.jpg", "astronaut.png"):
-        for most in (1, 2):
-            _, table = case.points("face_mesh", detector, landmarks, path, "--faces", most)
-            compare(f"{path.name}, {mesh}", [p for p in table.values()], oracle.faces(finder, net, picture, most))
-            case.drawn_on(picture, 300)
+    for path, image in case.images("face.jpg", "astronaut.png"):
+        for maximum in (1, 2):
+            _, table = case.points("face_mesh", detector, landmarks, path, "--faces", maximum)
+            compare(f"{path.name}, {mesh}", [p for p in table.values()], oracle.faces(finder, net, image, maximum))
+            case.rendered_on(image, 300)
             if any(len(p) != points for p in table.values()):
                 raise SystemExit(f"not {points} points")
 
@@ -126,36 +126,36 @@ def face(case, mesh="face_landmark", points=468):
 def detection(case):
     """Boxes and keypoints down to scores at which many candidates overlap a little."""
     detector, finder = case.model("face_detection_short_range")
-    for path, picture in case.pictures("face.jpg", "astronaut.png"):
-        for least in (0.5, 0.02):
-            said = case.call("detect_faces", detector, path, "--score", least)
+    for path, image in case.images("face.jpg", "astronaut.png"):
+        for minimum in (0.5, 0.02):
+            said = case.call("detect_faces", detector, path, "--score", minimum)
             got = [np.array(re.findall(r"\((-?[\d.]+), (-?[\d.]+)\)", line), float) for line in said.splitlines() if line.startswith("face")]
-            extent = (picture.shape[1], picture.shape[0])
-            wanted = [np.concatenate([box.reshape(2, 2), keypoints]) * extent for _, box, keypoints in oracle.detect(finder, picture, STRIDES, True, least)]
-            compare(f"{path.name}, scores from {least}", got, wanted)
+            extent = (image.shape[1], image.shape[0])
+            wanted = [np.concatenate([box.reshape(2, 2), keypoints]) * extent for _, box, keypoints in oracle.detect(finder, image, STRIDES, True, minimum)]
+            compare(f"{path.name}, scores from {minimum}", got, wanted)
 
 
 def attention(case):
     face(case, "face_landmark_with_attention", 478)
 
 
-def turned(picture, degrees, move):
-    """The picture turned clockwise about its middle and moved, and the matrix from the old to the new one."""
-    rows, columns = picture.shape[:2]
+def rotated(image, degrees, move):
+    """The image rotated clockwise about its middle and moved, and the matrix from the old to the new one."""
+    rows, columns = image.shape[:2]
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     forward = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1.0]])
     middle = np.array([[1, 0, columns / 2], [0, 1, rows / 2], [0, 0, 1.0]])
     forward = np.array([[1, 0, move], [0, 1, move / 3], [0, 0, 1.0]]) @ middle @ forward @ np.linalg.inv(middle)
     inverse = np.linalg.inv(forward)[:2]
-    return oracle.sample(picture, inverse, columns, rows).round().astype(np.uint8), forward[:2]
+    return oracle.sample(image, inverse, columns, rows).round().astype(np.uint8), forward[:2]
 
 
 def tracking(case):
     """A face that moves and turns is followed without the detector; one that vanishes is looked for, and found again."""
     (detector, finder), (landmarks, net) = case.model("face_detection_short_range"), case.model("face_landmark")
-    (_, picture), *_ = case.pictures("face.jpg", "astronaut.png")
-    frames = [turned(picture, TURN * i, MOVE * i) for i in range(FRAMES)]
-    frames += [(np.full_like(picture, 90), None)] * 2 + frames[:2]
+    (_, image), *_ = case.images("face.jpg", "astronaut.png")
+    frames = [rotated(image, TURN * i, MOVE * i) for i in range(FRAMES)]
+    frames += [(np.full_like(image, 90), None)] * 2 + frames[:2]
     paths = [case.folder / f"frame{i}.png" for i in range(len(frames))]
     for path, (pixels, _) in zip(paths, frames):
         Image.fromarray(pixels).save(path)
@@ -178,43 +178,43 @@ def tracking(case):
         rect = oracle.face_rect_from_points(pixels, points)
         flat = points[:, :2]
         still.append(oracle.project(forward, still[0]) - flat if still else flat)
-    # Turned back, the mesh hardly changes: what the network says of a face does not depend on its angle.
+    # Rotated back, the mesh hardly changes: what the network says of a face does not depend on its angle.
     drift = max(np.hypot(*d.T).mean() for d in still[1:])
-    print(f"points of later frames lie {drift:.2f} pixels from the first frame's, turned and moved, on average of the worst frame")
+    print(f"points of later frames are {drift:.2f} pixels from the first frame's, rotated and moved, on average of the worst frame")
     if drift > 4:
         raise SystemExit("the mesh does not follow the face")
 
 
 def hands(case):
     (detector, finder), (landmarks, net) = case.model("palm_detection_full", "palm_detection_lite"), case.model("hand_landmark_full", "hand_landmark_lite")
-    for path, picture in case.pictures(drawn=drawn_people.hands_picture()):
+    for path, image in case.images(rendered=synthetic_people.hands_image()):
         said, table = case.points("hands", detector, landmarks, path)
         print(said.strip())
-        compare(path.name, list(table.values()), oracle.hands(finder, net, picture, 2))
+        compare(path.name, list(table.values()), oracle.hands(finder, net, image, 2))
         if path.name == "drawn.png" and not {"left", "right"} <= set(re.findall(r"^(\w+) hand", said, re.MULTILINE)):
-            raise SystemExit("the drawn hands are a left and a right one")
-        case.drawn_on(picture, 300)
+            raise SystemExit("the rendered hands are a left and a right one")
+        case.rendered_on(image, 300)
 
 
 def body(case):
     (detector, finder), (landmarks, net) = case.model("pose_detection"), case.model("pose_landmark_full", "pose_landmark_lite")
-    for path, picture in case.pictures("astronaut.png", "camera.png", "face.jpg", drawn=drawn_people.figure_picture()):
+    for path, image in case.images("astronaut.png", "camera.png", "face.jpg", rendered=synthetic_people.figure_image()):
         said, table = case.points("body", detector, landmarks, path, "--mask", case.folder / "mask.png")
         print(said.strip())
-        points, mask = oracle.body(finder, net, picture)
+        points, mask = oracle.body(finder, net, image)
         if path.name == "drawn.png" and "33 of 33 joints in sight" not in said:
-            raise SystemExit("all of the drawn figure is in sight")
+            raise SystemExit("all of the rendered figure is in sight")
         compare(path.name, list(table.values()), [] if points is None else [points])
         case.mask(mask)
-        case.drawn_on(picture, 300)
+        case.rendered_on(image, 300)
 
 
 def selfie(case):
     model, net = case.model("selfie_segmentation")
-    for path, picture in case.pictures("face.jpg", "astronaut.png"):
+    for path, image in case.images("face.jpg", "astronaut.png"):
         print(case.call("selfie", model, path, "--mask", case.folder / "mask.png").strip())
-        case.mask(oracle.selfie(net, picture))
-        case.drawn_on(picture, 1000)
+        case.mask(oracle.selfie(net, image))
+        case.rendered_on(image, 1000)
 
 
 CASES = {f.__name__: f for f in (detection, face, attention, tracking, hands, body, selfie)}

@@ -32,7 +32,7 @@ struct recurrent_layer {
   double clipped(double x) const { return clip > 0 ? std::max(-clip, std::min(clip, x)) : x; }
   double through(const number_function& function, double x) const { return function(clipped(x)); }
 
-  /// Continues the states `s` and `c` by one instant, whose products with the layer's inputs are `x`.
+  /// Continues the states `s` and `c` by one time step, whose products with the layer's inputs are `x`.
   void step(const std::vector<double>& x, std::vector<double>& s, std::vector<double>& c) const {
     const std::vector<double> before = s;
     const auto at = [&](int gate, int j) { return x[static_cast<std::size_t>(gate * hidden + j)]; };

@@ -122,7 +122,7 @@ inline array pool_2d(const array& x, const nsk::window& w, nsk::pool_kind kind, 
                      int oh, int ow) {
   array y({x.shape[0], oh, ow, x.shape[3]});
   for_each_index(y.shape, [&](const std::vector<int>& i) {
-    double sum = 0, most = -std::numeric_limits<double>::infinity();
+    double sum = 0, maximum = -std::numeric_limits<double>::infinity();
     int taps = 0, padded = 0;
     for (int ky = 0; ky < w.kernel_h; ++ky)
       for (int kx = 0; kx < w.kernel_w; ++kx) {
@@ -132,10 +132,10 @@ inline array pool_2d(const array& x, const nsk::window& w, nsk::pool_kind kind, 
         if (r < 0 || c < 0 || r >= x.shape[1] || c >= x.shape[2]) continue;
         ++taps;
         sum += x({i[0], r, c, i[3]});
-        most = std::max(most, x({i[0], r, c, i[3]}));
+        maximum = std::max(maximum, x({i[0], r, c, i[3]}));
       }
     const int n = count_pad ? padded : taps;
-    y(i) = kind == nsk::pool_kind::max ? most : sum / (n > 0 ? n : 1);
+    y(i) = kind == nsk::pool_kind::max ? maximum : sum / (n > 0 ? n : 1);
   });
   return y;
 }
@@ -195,10 +195,10 @@ inline array softmax(const array& x, int axis, bool log) {
   for_each_index(lines, [&](std::vector<int> i) {
     int& k = i[static_cast<std::size_t>(axis)];
     const int n = x.shape[static_cast<std::size_t>(axis)];
-    double most = -std::numeric_limits<double>::infinity(), sum = 0;
-    for (k = 0; k < n; ++k) most = std::max(most, x(i));
-    for (k = 0; k < n; ++k) sum += std::exp(x(i) - most);
-    for (k = 0; k < n; ++k) y(i) = log ? x(i) - most - std::log(sum) : std::exp(x(i) - most) / sum;
+    double maximum = -std::numeric_limits<double>::infinity(), sum = 0;
+    for (k = 0; k < n; ++k) maximum = std::max(maximum, x(i));
+    for (k = 0; k < n; ++k) sum += std::exp(x(i) - maximum);
+    for (k = 0; k < n; ++k) y(i) = log ? x(i) - maximum - std::log(sum) : std::exp(x(i) - maximum) / sum;
   });
   return y;
 }

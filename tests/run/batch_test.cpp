@@ -77,7 +77,7 @@ TEST_CASE("batch: every row of every batch has the bits that it has alone, howev
   }
 }
 
-TEST_CASE("batch: fewer rows are fewer tiles, and what lies behind is left alone") {
+TEST_CASE("batch: fewer rows are fewer tiles, and what is behind is left alone") {
   opened o(test::make_policy());
   session net(o.model, o.memory.span());
   CHECK(net.variant().batch() == policy_rows);
@@ -124,7 +124,7 @@ TEST_CASE("batch: sizes that there are not") {
   CHECK(other.set_batch(1).code() == nsk::status_code::bad_batch);
 }
 
-TEST_CASE("seed: each complete inference draws its own numbers, an abandoned one draws them again") {
+TEST_CASE("seed: each complete inference samples its own numbers, an abandoned one samples them again") {
   opened o(test::make_policy());
   session net(o.model, o.memory.span());
   fill(net, policy_rows);

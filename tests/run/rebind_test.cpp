@@ -9,7 +9,7 @@ using nsk::status_code;
 using test::bits_of;
 using test::opened;
 
-/// h' = factor * h + x. In place and with an initial value, states and weights lie elsewhere than without.
+/// h' = factor * h + x. In place and with an initial value, states and weights are elsewhere than without.
 test::plan_spec recurrent(float factor, bool in_place) {
   test::plan_spec p = test::make_recurrent(in_place, in_place);
   for (const test::tensor_spec& t : p.tensors) {

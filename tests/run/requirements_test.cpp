@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// What a session asks of settings, job systems, clocks and elements, as the compiler sees it: each way to be wrong is
-/// told apart, and what the library can use is not refused. The guard `sentences` reads what compilers print.
+/// distinguished, and what the library can use is not refused. The guard `sentences` reads what compilers print.
 #include <doctest/doctest.h>
 #include <netsuke/all_ops.hpp>
 

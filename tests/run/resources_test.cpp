@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <netsuke/image.hpp>
 #include "../resources.hpp"
-#include "../model/forest_plan.hpp"
+#include "../model/tree_ensemble_plan.hpp"
 #include "../model/policy_plan.hpp"
 #include "../model/recurrent_plan.hpp"
 #include "support.hpp"
@@ -49,8 +49,8 @@ void use(test::opened& o, float* result) {
   if (*result == -1) use_with<agent_settings>(o, result);
 }
 
-/// A picture into a tensor, upright and slanted, and back.
-struct shown_picture {
+/// An image into a tensor, upright and slanted, and back.
+struct shown_image {
   std::uint8_t pixels[30 * 20 * 4] = {1};
   float tensor[70 * 9 * 3] = {}, result = -1;
 
@@ -73,7 +73,7 @@ TEST_CASE("resources: not one heap call from open to the end of the last run") {
   REQUIRE(test::heap_calls > before);  // the hook works
   for (const test::plan_spec& plan :
        {test::make_cnn().plan, test::make_mixed(), test::make_recurrent(false, true), test::make_indices(),
-        test::make_lstm(), test::make_policy(), test::make_forest()}) {
+        test::make_lstm(), test::make_policy(), test::make_tree_ensemble()}) {
     opened o(plan);
     REQUIRE(o.status);
     float result = -1;
@@ -83,9 +83,9 @@ TEST_CASE("resources: not one heap call from open to the end of the last run") {
     CHECK(end == start);
     CHECK(result != -1);
   }
-  shown_picture picture;
+  shown_image image;
   const long start = test::heap_calls;
-  picture.use();
+  image.use();
   CHECK(test::heap_calls == start);
 }
 #else
@@ -109,7 +109,7 @@ void* run_painted(void* argument) {
 
 TEST_CASE("resources: at most 32 KiB of stack from open to the end of the last run") {
   for (const test::plan_spec& plan : {test::make_cnn().plan, test::make_mixed(), test::make_indices(),
-                                      test::make_lstm(), test::make_policy(), test::make_forest()}) {
+                                      test::make_lstm(), test::make_policy(), test::make_tree_ensemble()}) {
     opened o(plan);
     painted_run p{&o, -1};
     const std::size_t stack = test::own_stack_of(run_painted, &p);
@@ -118,15 +118,15 @@ TEST_CASE("resources: at most 32 KiB of stack from open to the end of the last r
     CHECK(stack <= 32 * 1024);
   }
 }
-TEST_CASE("resources: at most 8 KiB of stack between pictures and tensors") {
-  shown_picture picture;
+TEST_CASE("resources: at most 8 KiB of stack between images and tensors") {
+  shown_image image;
   const std::size_t stack = test::own_stack_of(
       [](void* p) -> void* {
-        static_cast<shown_picture*>(p)->use();
+        static_cast<shown_image*>(p)->use();
         return nullptr;
       },
-      &picture);
-  REQUIRE(picture.result != -1);
+      &image);
+  REQUIRE(image.result != -1);
   MESSAGE("stack: ", stack, " bytes");
   CHECK(stack <= 8 * 1024);
 }

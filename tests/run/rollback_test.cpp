@@ -25,7 +25,7 @@ snapshot saved(const session& net) {
   return s;
 }
 
-/// One frame, in one of several ways; the numbers that it draws are the frame's own.
+/// One frame, in one of several ways; the numbers that it samples are the frame's own.
 bits play(session& net, int frame, bool corrected, int way) {
   const std::vector<float> x = seen(frame, corrected);
   std::memcpy(net.input<float>(0).data(), x.data(), x.size() * sizeof(float));

@@ -324,7 +324,7 @@ TEST_CASE("same bits: the caller's flush-to-zero and rounding change nothing and
   opened o(s.plan, 2);
   nsk::session<> net(o.model, o.memory.span());
   std::vector<float> tiny = test::cnn_input();
-  for (float& v : tiny) v *= 1e-39f;  // denormal pictures
+  for (float& v : tiny) v *= 1e-39f;  // denormal images
   std::copy(tiny.begin(), tiny.end(), net.input<float>(0).begin());
   net.run();
   const std::vector<std::uint32_t> expected = bits_of(net.output<float>(0));

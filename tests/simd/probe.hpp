@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The vocabulary as plain functions on memory and numbers, because tests lie outside of the regions.
+/// The vocabulary as plain functions on memory and numbers, because tests are outside of the regions.
 #include <cstdint>
 #include <netsuke/simd/vec.hpp>
 

@@ -154,7 +154,7 @@ TEST_CASE("simd: fma rounds once") {
 
 TEST_CASE("simd: fma on constructed ties") {
   const float_environment environment;
-  // c + a * b lies exactly between two floats, or a hair (far below double's precision) beside: double rounding would
+  // c + a * b is exactly between two floats, or slightly (far below double's precision) beside: double rounding would
   // go wrong.
   int wrong = 0;
   for (int e = 30; e < 100; ++e)

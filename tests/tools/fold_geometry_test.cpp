@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What stands beside a window is folded into it, merged with it, or left alone. All of that must be right for every
-// kernel, stride, dilation, pad, output padding and auto_pad: networks of one window between two neighbours, drawn at
+// kernel, stride, dilation, pad, output padding and auto_pad: networks of one window between two neighbours, sampled at
 // random, against the evaluator, which folds nothing.
 #include <doctest/doctest.h>
 
@@ -26,7 +26,7 @@ using namespace nsk::test;
 using ints = std::vector<std::int64_t>;
 using attributes = std::map<std::string, attribute>;
 
-constexpr int drawn_networks = 9000, min_compared = 6000;
+constexpr int random_networks = 9000, min_compared = 6000;
 constexpr double tolerance = 2e-5;
 
 /// Difference of the engine's outputs from the evaluator's, as a share of the largest magnitude (at least 1).
@@ -61,10 +61,10 @@ double error_of(graph g) {
   return error;
 }
 
-/// One window between two neighbours, drawn from a seed.
-class drawn_network {
+/// One window between two neighbours, sampled from a seed.
+class random_network {
  public:
-  explicit drawn_network(unsigned seed) : m_random(seed), m_builder(17) {
+  explicit random_network(unsigned seed) : m_random(seed), m_builder(17) {
     m_dims = one_in(3) ? 1 : 2;
     m_groups = pick({1, 1, 2, 4});
     m_channels = m_groups * pick({1, 1, 2, 5});
@@ -253,12 +253,12 @@ TEST_CASE("a sum before a transposed convolution stays where the window reads be
 TEST_CASE("windows of every geometry with neighbours before and behind compute what the evaluator does") {
   std::map<std::string, std::vector<unsigned>> refused;  // seeds by reason
   int compared = 0;
-  for (unsigned seed = 0; seed < drawn_networks; ++seed) {
-    drawn_network drawn(seed);
+  for (unsigned seed = 0; seed < random_networks; ++seed) {
+    random_network sampled(seed);
     try {
-      const double error = error_of(drawn.network());
+      const double error = error_of(sampled.network());
       ++compared;
-      if (error > tolerance) FAIL_CHECK("seed " << seed << " (" << drawn.text() << "): error " << error);
+      if (error > tolerance) FAIL_CHECK("seed " << seed << " (" << sampled.text() << "): error " << error);
     } catch (const error& e) {
       const std::string message = e.what();
       refused[message.substr(message.rfind(": ") == std::string::npos ? 0 : message.rfind(": ") + 2)].push_back(seed);

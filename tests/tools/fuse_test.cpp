@@ -105,7 +105,7 @@ TEST_CASE("an activation before the sum stays before the sum") {
   CHECK(p.operations[0].post.activation_first);
 }
 
-TEST_CASE("a dense layer on a picture becomes a convolution and nothing is transposed") {
+TEST_CASE("a dense layer on an image becomes a convolution and nothing is transposed") {
   program p;
   const int x = data(p, "x", {1, 3, 4, 5}), a = data(p, "a", {1, 2, 4, 5}), flat = data(p, "flat", {1, 40}),
             y = data(p, "y", {1, 7});

@@ -38,7 +38,7 @@ TEST_CASE("a pool writes straight between appended channels; along two axes it i
   CHECK(steps_with(nsk::op::copy, pooled_and_padded({0, 0, 0, 0, 0, 16, 0, 1})) > 0);
 }
 
-TEST_CASE("the mean of a large picture is taken of runs of its rows first, which are the lanes' own") {
+TEST_CASE("the mean of a large image is taken of runs of its rows first, which are the lanes' own") {
   const auto reductions = [](shape_t shape, std::vector<std::int64_t> axes) {
     nsk::test::graph_builder b;
     const value_id x = b.node_of("LRN", {b.input("x", std::move(shape))}, "channels_last", {{"size", std::int64_t{3}}});
@@ -48,7 +48,7 @@ TEST_CASE("the mean of a large picture is taken of runs of its rows first, which
   CHECK(reductions({1, 64, 56, 56}, {2, 3}) == 2);
   CHECK(reductions({1, 64, 37, 56}, {2, 3}) == 1);  // 37 rows have no runs of one length
   CHECK(reductions({1, 64, 7, 7}, {2, 3}) == 1);
-  CHECK(reductions({4, 64, 56, 56}, {2, 3}) == 2);  // each picture as if it were alone
+  CHECK(reductions({4, 64, 56, 56}, {2, 3}) == 2);  // each image as if it were alone
   CHECK(reductions({40, 64, 7, 7}, {2, 3}) == 1);
   CHECK(reductions({1, 64, 56, 56}, {1}) == 1);
 }
@@ -68,7 +68,7 @@ TEST_CASE("operators that are composed of others take a single number without ax
   }
 }
 
-TEST_CASE("one line many times over is a broadcast, and a list of pictures is a concatenation") {
+TEST_CASE("one line many times over is a broadcast, and a list of images is a concatenation") {
   const auto repeated = [](shape_t shape, std::int64_t axis) {
     nsk::test::graph_builder b;
     const value_id x = b.input("x", std::move(shape));

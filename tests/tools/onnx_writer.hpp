@@ -27,7 +27,7 @@ inline bytes float_tensor(const std::string& name, const std::vector<std::int64_
   return tensor(name, 1, dims, bytes(reinterpret_cast<const char*>(values.data()), values.size() * 4));
 }
 
-/// A tensor whose data lies in a typed field: 4 float_data, 5 int32_data, 7 int64_data, 10 double_data, 11 uint64_data.
+/// A tensor whose data is in a typed field: 4 float_data, 5 int32_data, 7 int64_data, 10 double_data, 11 uint64_data.
 template <class T>
 bytes typed_tensor(int type, const std::vector<std::int64_t>& dims, int field, const std::vector<T>& values) {
   bytes b;

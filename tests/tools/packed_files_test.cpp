@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Archives behind a model, written by hand: found, bounded, and refused where they lie.
+// Archives behind a model, written by hand: found, bounded, and refused where they are.
 #include "import/tflite/packed_files.hpp"
 
 #include <doctest/doctest.h>

@@ -47,7 +47,7 @@ void check_disjoint(const plan& p) {
 
 }
 
-TEST_CASE("element-wise results take the place of operands that die") {
+TEST_CASE("element-wise results take the place of operands that end") {
   plan p;
   const int x = add_tensor(p, storage_kind::input, 100), a = add_tensor(p, storage_kind::arena, 100),
             b = add_tensor(p, storage_kind::arena, 100), y = add_tensor(p, storage_kind::output, 100);

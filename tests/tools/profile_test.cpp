@@ -102,11 +102,11 @@ TEST_CASE("a profile survives JSON") {
 }
 
 TEST_CASE("what is no profile is refused") {
-  nlohmann::json bent = profile_json(simple_machine());
-  bent["kernels"][0]["references"][0]["rows"] = 0;
+  nlohmann::json damaged = profile_json(simple_machine());
+  damaged["kernels"][0]["references"][0]["rows"] = 0;
   for (const std::string& text :
        {std::string("{}"), std::string("not json"), std::string("[1]"), std::string("{\"profile_version\": 2}"),
-        std::string("{\"profile_version\": 1}"), bent.dump()})
+        std::string("{\"profile_version\": 1}"), damaged.dump()})
     CHECK_THROWS_AS(profile_from(text, "p.json"), error);
 }
 

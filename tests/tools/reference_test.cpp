@@ -330,12 +330,12 @@ TEST_CASE("picking elements") {
   check("ArgMin", {make_floats({1, 3}, {1, 5, 1})},
         {{"axis", std::int64_t{1}}, {"select_last_index", std::int64_t{1}}, {"keepdims", std::int64_t{0}}}, {1}, {2});
   check("NonZero", {make_floats({2, 2}, {1, 0, 0, 1})}, {}, {2, 2}, {0, 1, 0, 1});
-  // The second box overlaps the first by 4/5 of their union, the third lies apart.
+  // The second box overlaps the first by 4/5 of their union, the third is apart.
   const array boxes = make_floats({1, 3, 4}, {0, 0, 1, 1, 0, 0, 1, 0.8f, 5, 5, 6, 6}),
               scores = make_floats({1, 1, 3}, {0.9f, 0.95f, 0.5f});
   check("NonMaxSuppression", {boxes, scores, make_ints({1}, {10}), make_floats({1}, {0.5f})}, {}, {2, 3},
         {0, 0, 1, 0, 0, 2});
-  CHECK(refusal("Gather", {range({2}), make_ints({1}, {2})}).find("index 2 lies outside") != std::string::npos);
+  CHECK(refusal("Gather", {range({2}), make_ints({1}, {2})}).find("index 2 is outside") != std::string::npos);
 }
 
 TEST_CASE("reductions: axes as attribute and as input, empty axes") {

@@ -125,7 +125,7 @@ TEST_CASE("what a step does, in words") {
   CHECK(size_text({1, 1}, "x") == "1");
 }
 
-TEST_CASE("names in pictures are text, whatever they contain") {
+TEST_CASE("names in images are text, whatever they contain") {
   CHECK(xml_text("a<b> & \"c\"\x01") == "a&lt;b&gt; &amp; &quot;c&quot; ");
   CHECK(shade(0, 1, 0.5) == "#ff0000");
   CHECK(shade(120, 1, 0.5) == "#00ff00");

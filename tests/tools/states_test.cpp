@@ -79,7 +79,7 @@ TEST_CASE("states: those that are asked for, and what is refused") {
   CHECK(refusal(b.g, {{{"h", "hn"}}, true}).find("must keep its type and shape") != std::string::npos);
 }
 
-/// An LSTM of 5 inputs and 6 hidden elements, one instant a run, whose states are h and c.
+/// An LSTM of 5 inputs and 6 hidden elements, one time step a run, whose states are h and c.
 std::vector<std::byte> lstm_file() {
   std::mt19937 random(3);
   const auto many = [&](std::size_t n) {

@@ -5,7 +5,7 @@
 
 using namespace nsk::tool;
 
-TEST_CASE("the distance of two texts counts letters changed, added, left out and exchanged") {
+TEST_CASE("the distance of two texts counts letters changed, added, left out and swapped") {
   CHECK(edit_distance("check", "check") == 0);
   CHECK(edit_distance("chekc", "check") == 1);
   CHECK(edit_distance("chec", "check") == 1);

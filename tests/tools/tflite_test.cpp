@@ -135,18 +135,18 @@ TEST_CASE("tflite: damaged bytes are refused or imported, never followed outside
   std::mt19937 random(1);
   int refused = 0;
   for (int round = 0; round < 4000; ++round) {
-    std::vector<std::byte> bent = whole;
-    for (int flips = 0; flips < 1 + round % 4; ++flips) bent[random() % bent.size()] = std::byte(random() & 255);
-    refused += refusal(bent).empty() ? 0 : 1;
+    std::vector<std::byte> damaged = whole;
+    for (int flips = 0; flips < 1 + round % 4; ++flips) damaged[random() % damaged.size()] = std::byte(random() & 255);
+    refused += refusal(damaged).empty() ? 0 : 1;
   }
   CHECK(refused > 500);
 }
 
 TEST_CASE("tflite: indices outside are refused") {
-  for (const int lie : {-2, 4, 1 << 30}) {
+  for (const int invalid_case : {-2, 4, 1 << 30}) {
     tflite_writer w;
     const int x = w.floats("x", {2}), y = w.floats("y", {2});
-    w.node(op::RELU, {lie}, {y});
+    w.node(op::RELU, {invalid_case}, {y});
     CHECK(contains(refusal(w.finish({x}, {y})), "names tensor"));
   }
   tflite_writer output;
@@ -284,7 +284,7 @@ std::vector<std::byte> sparse_sum(std::vector<std::int32_t> segments, std::vecto
 
 }
 
-TEST_CASE("tflite: sparse constants are spread, and their lies refused") {
+TEST_CASE("tflite: sparse constants are spread, and invalid ones refused") {
   const auto x = make_floats({2, 3}, {0, 0, 0, 0, 0, 0});
   check_numbers(evaluate(import_bytes(sparse_sum({0, 1, 3}, {1, 0, 2}, {5, 6, 7})), {{"x", x}}), {0, 5, 0, 6, 0, 7});
   CHECK(contains(refusal(sparse_sum({0, 1, 3}, {1, 0, 3}, {5, 6, 7})), "index 3"));

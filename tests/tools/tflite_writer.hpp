@@ -21,7 +21,7 @@ struct tflite_tensor_text {
   int axis = 0;
   bool variable = false;
   flatbuffers::Offset<tfl::SparsityParameters> sparsity = {};
-  int buffer = -1;  ///< an index of its own, for lies
+  int buffer = -1;  ///< an index of its own, for invalid files
 };
 
 template <class T>

@@ -47,7 +47,7 @@ def status_text(value):
 
 
 class Status:
-    """status: the code's name, and the step, tensor or port that it speaks of."""
+    """status: the code's name, and the step, tensor or port that it refers to."""
 
     def __init__(self, value):
         self.value = value

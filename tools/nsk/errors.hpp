@@ -10,7 +10,7 @@ namespace nsk::tool {
 /// Exit codes of every nsk command.
 enum class exit_code : int { good = 0, usage = 1, refused = 2, check_failed = 3 };
 
-/// A message without control characters, which names from a file may hold and terminals would obey.
+/// A message without control characters, which names from a file may hold and terminals would execute.
 inline std::string printable(std::string message) {
   for (char& c : message)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';

@@ -7,7 +7,7 @@
 
 namespace nsk::tool {
 
-/// Returns how many letters must be changed, added, left out or exchanged with their neighbour to make one text of the
+/// Returns how many letters must be changed, added, left out or swapped with their neighbour to make one text of the
 /// other; upper and lower case count as the same.
 inline std::size_t edit_distance(const std::string& a, const std::string& b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
@@ -30,10 +30,10 @@ inline std::size_t edit_distance(const std::string& a, const std::string& b) {
 /// Returns the name that is nearest to `wrong`, where one is near: a third of its letters differ at most, or one holds
 /// the other, which decides between equally near ones. Empty where none is, and for names of more than 100 letters.
 inline std::string nearest(const std::string& wrong, const std::vector<std::string>& names) {
-  constexpr std::size_t longest = 100, most_names = 2000, shortest_part = 3;
+  constexpr std::size_t longest = 100, max_names = 2000, shortest_part = 3;
   std::string best;
-  std::size_t least = 0;
-  for (std::size_t i = 0; i < names.size() && i < most_names; ++i) {
+  std::size_t minimum = 0;
+  for (std::size_t i = 0; i < names.size() && i < max_names; ++i) {
     const std::string& name = names[i];
     if (name.size() > longest || wrong.size() > longest || name == wrong) continue;
     const std::size_t distance = edit_distance(wrong, name), shorter = std::min(wrong.size(), name.size());
@@ -42,9 +42,9 @@ inline std::string nearest(const std::string& wrong, const std::vector<std::stri
     const std::size_t longer = std::max(wrong.size(), name.size());
     if (!is_part && (distance > std::max<std::size_t>(1, longer / 3) || distance == longer)) continue;
     const std::size_t rank = 2 * distance + (is_part ? 0 : 1);
-    if (!best.empty() && rank >= least) continue;
+    if (!best.empty() && rank >= minimum) continue;
     best = name;
-    least = rank;
+    minimum = rank;
   }
   return best;
 }

@@ -14,7 +14,7 @@ OBSERVATIONS, ACTIONS = 4 + len(RAYS), 2
 
 
 def free_points(generator, shape, size, centres, radii):
-    """Random points of a yard that lie at least a metre from its pillars and walls."""
+    """Random points of a yard that are at least a metre from its pillars and walls."""
     points = generator.uniform(1, size - 1, (*shape, 2)).astype(np.float32)
     for _ in range(60):
         distance = np.linalg.norm(points[..., None, :] - centres, axis=-1) - radii

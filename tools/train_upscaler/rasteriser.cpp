@@ -26,7 +26,7 @@ using namespace raster;
 
 namespace {
 
-bool write(const std::string& path, const picture& p) {
+bool write(const std::string& path, const image& p) {
   std::FILE* file = std::fopen(path.c_str(), "wb");
   if (file == nullptr) {
     std::fprintf(stderr, "rasteriser: cannot write %s\n", path.c_str());
@@ -84,9 +84,9 @@ int main(int argc, char** argv) {
   if (out.empty() || width < 1 || height < 1 || width > 8192 || height > 8192 || samples < 1 || samples > 8 || kind > 3)
     return usage();
   const scene world = build_scene(seed, kind < 0 ? static_cast<int>(seed % 4) : kind);
-  const picture frame = draw(world, width, height, samples);
+  const image frame = render_frame(world, width, height, samples);
   if (!write(out, frame)) return 1;
   if (!half.empty() && !write(half, halve(frame))) return 1;
-  if (!jagged.empty() && !write(jagged, draw(world, width / 2, height / 2, 1))) return 1;
+  if (!jagged.empty() && !write(jagged, render_frame(world, width / 2, height / 2, 1))) return 1;
   return 0;
 }

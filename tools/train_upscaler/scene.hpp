@@ -63,7 +63,7 @@ inline void add_quad(scene& s, vec3 a, vec3 b, vec3 c, vec3 d, float ru, float r
   s.triangles.push_back({{va, vc, vd}, m});
 }
 
-/// A box standing at `base` (centre of its floor), turned by `turn` radians.
+/// A box standing at `base` (centre of its floor), rotated by `turn` radians.
 inline void add_box(scene& s, vec3 base, vec3 size, float turn, float repeat, int m) {
   const float cs = std::cos(turn);
   const float sn = std::sin(turn);
@@ -82,7 +82,7 @@ inline void add_box(scene& s, vec3 base, vec3 size, float turn, float repeat, in
   add_quad(s, at(-1, 1, 1), at(1, 1, 1), at(1, 1, -1), at(-1, 1, -1), rx, rz, m);
 }
 
-/// A turned solid: rings of radius radius[i] at height[i] (relative to base), smooth around.
+/// A solid of revolution: rings of radius radius[i] at height[i] (relative to base), smooth around.
 inline void add_lathe(scene& s, vec3 base, const std::vector<float>& radius, const std::vector<float>& height,
                       int sides, float repeat, int m) {
   const auto point = [&](std::size_t ring, int k) {

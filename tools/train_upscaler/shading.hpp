@@ -84,13 +84,13 @@ inline std::uint8_t encode(float linear) {
 
 inline float tone(float c) { return std::min(c * (1 + c * 0.2F) / (1 + c * 0.5F), 1.0F); }
 
-struct picture {
+struct image {
   int width = 0, height = 0;
   std::vector<vec3> pixels;
 };
 
 /// Shades every sample of a view that is width * samples by height * samples and averages blocks of samples x samples.
-inline picture draw(const scene& s, int width, int height, int samples) {
+inline image render_frame(const scene& s, int width, int height, int samples) {
   const view camera =
       look(s.eye, s.target, 1 / std::tan(s.view_angle * 0.5F), false, width * samples, height * samples);
   const vec3 centre = s.eye + camera.forward * 16.0F;
@@ -109,7 +109,7 @@ inline picture draw(const scene& s, int width, int height, int samples) {
     const float dy = (0.5F * static_cast<float>(camera.height) - py) / half;
     return sky(s, normalise(camera.forward + camera.right * dx + camera.up * dy));
   };
-  picture out{width, height, {}};
+  image out{width, height, {}};
   const float share = 1 / static_cast<float>(samples * samples);
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
@@ -124,8 +124,8 @@ inline picture draw(const scene& s, int width, int height, int samples) {
   return out;
 }
 
-inline picture halve(const picture& in) {
-  picture out{in.width / 2, in.height / 2, {}};
+inline image halve(const image& in) {
+  image out{in.width / 2, in.height / 2, {}};
   const std::size_t row = static_cast<std::size_t>(in.width);
   for (std::size_t y = 0; y < static_cast<std::size_t>(out.height); ++y) {
     for (std::size_t x = 0; x < static_cast<std::size_t>(out.width); ++x) {

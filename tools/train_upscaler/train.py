@@ -71,7 +71,7 @@ class Exported(nn.Module):
 
 
 def fetch_photos(work):
-    """Return the folder with scikit-image's pictures, downloading the wheel once."""
+    """Return the folder with scikit-image's images, downloading the wheel once."""
     folder = work / "photos"
     if not folder.exists():
         wheels = work / "wheels"
@@ -109,21 +109,21 @@ def read(path):
     return np.asarray(Image.open(path).convert("RGB"))
 
 
-def even(picture):
-    return picture[: picture.shape[0] // 2 * 2, : picture.shape[1] // 2 * 2]
+def even(image):
+    return image[: image.shape[0] // 2 * 2, : image.shape[1] // 2 * 2]
 
 
-def box_half(picture):
-    p = picture.astype(np.float32)
+def box_half(image):
+    p = image.astype(np.float32)
     return np.rint((p[0::2, 0::2] + p[1::2, 0::2] + p[0::2, 1::2] + p[1::2, 1::2]) / 4).astype(np.uint8)
 
 
-def bicubic_half(picture):
-    size = (picture.shape[1] // 2, picture.shape[0] // 2)
-    return np.asarray(Image.fromarray(picture).resize(size, Image.BICUBIC))
+def bicubic_half(image):
+    size = (image.shape[1] // 2, image.shape[0] // 2)
+    return np.asarray(Image.fromarray(image).resize(size, Image.BICUBIC))
 
 
-def double(picture, kernel):
+def double(image, kernel):
     """Enlarge x2 with a separable kernel on half-pixel centres, edges repeated; float result in [0, 255]."""
     def one_axis(p):
         out = np.zeros((p.shape[0] * 2,) + p.shape[1:])
@@ -133,7 +133,7 @@ def double(picture, kernel):
                 out[phase::2] += kernel(abs(tap - offset)) * padded[2 + tap: 2 + tap + p.shape[0]]
         return out
 
-    p = one_axis(picture.astype(np.float64))
+    p = one_axis(image.astype(np.float64))
     return one_axis(p.transpose(1, 0, 2)).transpose(1, 0, 2)
 
 
@@ -150,14 +150,14 @@ def bicubic_kernel(x, a=-0.5):
     return 0.0
 
 
-def psnr(picture, truth):
-    """PSNR in dB over RGB of the picture rounded to 8 bits, no border left out."""
-    rounded = np.clip(np.rint(picture), 0, 255)
+def psnr(image, truth):
+    """PSNR in dB over RGB of the image rounded to 8 bits, no border left out."""
+    rounded = np.clip(np.rint(image), 0, 255)
     return 10 * math.log10(255**2 / np.mean((rounded - truth.astype(np.float64)) ** 2))
 
 
-def enlarge(network, picture):
-    x = torch.from_numpy(picture.astype(np.float32) / 255).permute(2, 0, 1)[None]
+def enlarge(network, image):
+    x = torch.from_numpy(image.astype(np.float32) / 255).permute(2, 0, 1)[None]
     with torch.no_grad():
         return network(x)[0].permute(1, 2, 0).clamp(0, 1).numpy().astype(np.float64) * 255
 
@@ -169,20 +169,20 @@ class Data:
 
         self.pools = [[pair(s, "half") for s in TRAINING_SCENES], [pair(s, "jagged") for s in TRAINING_SCENES], []]
         for name in TRAINING_PHOTOS:
-            picture = even(read(photos / name))
-            self.pools[2] += [(box_half(picture), picture), (bicubic_half(picture), picture)]
+            image = even(read(photos / name))
+            self.pools[2] += [(box_half(image), image), (bicubic_half(image), image)]
         self.held_out = {
             "rendered, antialiased": [pair(s, "half") for s in HELD_OUT_SCENES],
             "rendered, jagged": [pair(s, "jagged") for s in HELD_OUT_SCENES],
         }
         for name in HELD_OUT_PHOTOS:
-            picture = even(read(photos / name))
+            image = even(read(photos / name))
             stem = name.split(".")[0]
-            self.held_out[f"photograph {stem}, box-filtered"] = [(box_half(picture), picture)]
-            self.held_out[f"photograph {stem}, bicubic-filtered"] = [(bicubic_half(picture), picture)]
+            self.held_out[f"photograph {stem}, box-filtered"] = [(box_half(image), image)]
+            self.held_out[f"photograph {stem}, bicubic-filtered"] = [(bicubic_half(image), image)]
 
     def batch(self, rng, size, patch):
-        """Half antialiased frames, a quarter jagged ones, a quarter photographs; flipped, turned, channels permuted."""
+        """Half antialiased frames, a quarter jagged ones, a quarter photographs; flipped, rotated, channels permuted."""
         low = np.empty((size, 3, patch, patch), np.float32)
         high = np.empty((size, 3, 2 * patch, 2 * patch), np.float32)
         for i in range(size):
@@ -202,7 +202,7 @@ class Data:
 
 
 def measure(network, held_out):
-    """Rows of (set, bilinear, bicubic, network), each the mean PSNR over the set's pictures."""
+    """Rows of (set, bilinear, bicubic, network), each the mean PSNR over the set's images."""
     rows = []
     for name, pairs in held_out.items():
         scores = [(psnr(double(low, bilinear_kernel), high), psnr(double(low, bicubic_kernel), high),
@@ -212,7 +212,7 @@ def measure(network, held_out):
 
 
 def table(rows):
-    lines = ["| held-out set | pictures | bilinear | bicubic | network | gain over bicubic |", "| --- | --- | --- | --- | --- | --- |"]
+    lines = ["| held-out set | images | bilinear | bicubic | network | gain over bicubic |", "| --- | --- | --- | --- | --- | --- |"]
     lines += [f"| {n} | {k} | {a:.2f} | {b:.2f} | {c:.2f} | {c - b:+.2f} dB |" for n, k, a, b, c in rows]
     return "\n".join(lines)
 

@@ -127,7 +127,7 @@ inline visibility render(const view& c, const std::vector<triangle>& triangles) 
   return out;
 }
 
-/// Attributes of the triangle's plane at a screen point, perspective-correct; the point may lie outside the triangle.
+/// Attributes of the triangle's plane at a screen point, perspective-correct; the point may be outside the triangle.
 inline vertex interpolate(const screen_triangle& t, float px, float py) {
   const auto edge = [&](std::size_t a, std::size_t b) {
     return (t.x[b] - t.x[a]) * (py - t.y[a]) - (t.y[b] - t.y[a]) * (px - t.x[a]);

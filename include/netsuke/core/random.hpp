@@ -11,7 +11,7 @@ NSK_BEGIN
 struct random_source {
   std::uint64_t key = 0;        ///< of session::seed()
   std::uint32_t run = 0;        ///< inferences completed since then
-  std::uint32_t first_row = 0;  ///< number of the first row: row r draws what row 0 would with first_row + r
+  std::uint32_t first_row = 0;  ///< number of the first row: row r gets what row 0 would with first_row + r
 };
 NSK_END
 #include <netsuke/core/restore_macros.hpp>

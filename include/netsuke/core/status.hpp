@@ -21,7 +21,7 @@
     "verifying the file takes longer than its size allows, because its tables share lists or its steps are "        \
     "entangled: convert the model again, or split it")                                                              \
   X(bad_variant, "the model has no such variant: use a number below variant_count()")                               \
-  X(bad_buffer, "a buffer lies outside its memory, is misaligned, or has an impossible lifetime")                   \
+  X(bad_buffer, "a buffer is outside its memory, is misaligned, or has an impossible lifetime")                     \
   X(bad_tensor, "a tensor's rank, type, shape, strides or border are impossible")                                   \
   X(tensor_outside_buffer, "a tensor reaches outside its buffer")                                                   \
   X(buffers_overlap, "two arena buffers that live at the same time overlap")                                        \
@@ -59,7 +59,7 @@
   X(other_ports, "inputs, outputs or states differ from those of the model to be replaced: open another session")   \
   X(bad_batch, "a batch has no rows, more than the variant has, or a step in which rows are not kept apart")        \
   X(memory_unreachable,                                                                                             \
-    "the model needs more memory than 32-bit pointers leave room for: convert it for a smaller input or batch")     \
+    "the model needs more memory than 32-bit pointers can address: convert it for a smaller input or batch")        \
   X(unknown_feature, "the file needs an addition to the format that this engine does not know: use a newer engine")
 
 NSK_BEGIN
@@ -73,7 +73,7 @@ enum class status_code : std::uint8_t {
 class [[nodiscard]] status {
  public:
   constexpr status() = default;
-  /// `where` is the index of the step, tensor, buffer or port that the code speaks of, -1 when there is none.
+  /// `where` is the index of the step, tensor, buffer or port that the code refers to, -1 when there is none.
   constexpr status(status_code code, std::int32_t where = -1) : m_code(code), m_where(where) {}
 
   constexpr explicit operator bool() const { return m_code == status_code::ok; }

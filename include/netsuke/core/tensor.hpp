@@ -62,8 +62,8 @@ struct halo {
   std::uint16_t top = 0, left = 0, bottom = 0, right = 0;
 };
 
-/// A strided view. Physical order, images are [N, H, W, C]; strides count elements. Element (i0, i1, ...) lies at
-/// data + (i0 * stride[0] + i1 * stride[1] + ...) * size_of(type); the border lies at negative and past-the-end indices
+/// A strided view. Physical order, images are [N, H, W, C]; strides count elements. Element (i0, i1, ...) is at
+/// data + (i0 * stride[0] + i1 * stride[1] + ...) * size_of(type); the border is at negative and past-the-end indices
 /// of H and W.
 struct tensor_view {
   std::byte* data = nullptr;

@@ -3,7 +3,7 @@
 /// Sizes of packed weights and of lane scratch: one source for converter, verifier and kernels. docs/format.md draws
 /// the layouts.
 ///
-/// Output channels lie in panels of 16 (one AVX-512 register, two AVX2, four NEON). The last panel is 8 wide when there
+/// Output channels are in panels of 16 (one AVX-512 register, two AVX2, four NEON). The last panel is 8 wide when there
 /// are at most 8 channels, 24 wide when 1 to 8 channels would remain after the full panels, 16 otherwise; missing
 /// channels are zeros. A panel is [bias W][depth][W] floats with W its width, so panel p starts at 16 * p * (depth + 1)
 /// floats.
@@ -18,8 +18,8 @@ enum class packing : std::uint8_t { plain, panels, winograd4, winograd2 };
 constexpr bool is_known(packing p) { return p <= packing::winograd2; }
 
 inline constexpr int panel_width = 16;
-/// Most rows that any instruction set's GEMM tile has: scratch that gathers rows is sized by it, so that it is the same
-/// everywhere.
+/// Largest number of rows that any instruction set's GEMM tile has: scratch that gathers rows is sized by it, so that
+/// it is the same everywhere.
 inline constexpr int max_tile_rows = 16;
 /// Bytes that kernels may read past the end of a tensor; arena and weights section end with this pad.
 inline constexpr std::size_t over_read = 64;

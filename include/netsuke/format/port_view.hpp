@@ -22,7 +22,7 @@ class port_view {
   span<const std::int64_t> source_shape() const { return impl::items(m_port->source_shape()); }
   /// Source axis of each physical dimension; empty = the elements have the same order in both.
   span<const std::uint8_t> source_axes() const { return impl::items(m_port->source_axes()); }
-  /// Hints for pictures: x = (u8 - mean) / deviation per channel; empty when the model came without.
+  /// Hints for images: x = (u8 - mean) / deviation per channel; empty when the model came without.
   span<const float> mean() const { return impl::items(m_port->mean()); }
   span<const float> deviation() const { return impl::items(m_port->deviation()); }
   /// "rgb", "bgr", "grey" or "".
@@ -41,7 +41,7 @@ class state_view {
   state_view(const format::Variant* variant, const format::State* state) : m_variant(variant), m_state(state) {}
 
   const char* name() const { return impl::text(m_state->name()); }
-  /// The tensor that steps read, and the one that a run leaves behind; they may lie in the same place.
+  /// The tensor that steps read, and the one that a run leaves behind; they may be in the same place.
   tensor_info tensor() const { return {m_variant, m_state->tensor()}; }
   tensor_info next() const { return {m_variant, m_state->next()}; }
   /// Constant that reset() copies; without one it writes zeros.

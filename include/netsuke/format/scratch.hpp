@@ -54,7 +54,7 @@ constexpr std::int64_t conv_2d_scratch_bytes(const conv_2d_shape& s) {
 /// Scratch of non_max_suppression: two lists of box numbers.
 constexpr std::int64_t non_max_suppression_scratch_bytes(std::int64_t boxes) { return whole_lines(8 * boxes); }
 
-/// Most rows of a batch whose products with the recurrent weights are computed at once.
+/// Maximum number of rows of a batch whose products with the recurrent weights are computed at once.
 inline constexpr int recurrent_block_rows = 24;
 /// Scratch of recurrent: the gates of one block of rows, and a register beyond.
 constexpr std::int64_t recurrent_scratch_bytes(recurrent_kind k, std::int64_t batch, std::int64_t hidden) {
@@ -68,7 +68,7 @@ namespace impl {
 constexpr std::int32_t resize_piece(std::int32_t row_taps) { return row_taps <= 4 ? 1024 : row_taps <= 16 ? 512 : 256; }
 }
 
-/// Scratch of resize_2d: per row tap one piece of a row, room for a whole vector at its end, and two numbers.
+/// Scratch of resize_2d: per row tap one piece of a row, space for a whole vector at its end, and two numbers.
 constexpr std::int64_t resize_2d_scratch_bytes(std::int32_t row_taps) {
   return whole_lines(std::int64_t{row_taps} * ((impl::resize_piece(row_taps) + 16) * 4 + 8));
 }

@@ -9,7 +9,7 @@
 #include <netsuke/format/impl/read_params.hpp>
 
 NSK_BEGIN
-/// Where a tensor lies. Values are part of the file format.
+/// Where a tensor is. Values are part of the file format.
 enum class storage : std::uint8_t { constant, arena, input, output, state };
 constexpr bool is_known(storage s) { return s <= storage::state; }
 constexpr bool is_known(dtype t) { return t <= dtype::boolean; }
@@ -74,7 +74,7 @@ class tensor_info {
 
   /// How much of batch_dimension() belongs to one row of the batch; 0 where the tensor has no rows.
   int batch() const { return static_cast<int>(m_tensor->batch()); }
-  /// The first dimension longer than 1, in which rows lie; -1 when there is none.
+  /// The first dimension longer than 1, in which rows are; -1 when there is none.
   int batch_dimension() const {
     for (int d = 0; d < rank(); ++d) {
       if (shape()[static_cast<std::size_t>(d)] > 1) return d;
@@ -82,7 +82,7 @@ class tensor_info {
     return -1;
   }
 
-  /// Returns the tensor as kernels see it; `buffer_start` is where its buffer lies, null to get shape and strides
+  /// Returns the tensor as kernels see it; `buffer_start` is where its buffer is, null to get shape and strides
   /// alone. With `rows`, of the batch no more than so many.
   tensor_view view(std::byte* buffer_start, int rows = 0) const {
     tensor_view v;

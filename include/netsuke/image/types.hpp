@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Pictures, what to take of them, and how their levels become a tensor's numbers: the vocabulary of image.hpp.
+/// Images, what to take of them, and how their levels become a tensor's numbers: the vocabulary of image.hpp.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -8,19 +8,19 @@
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
-/// Bytes of a pixel in the order in which they lie in memory; a is alpha.
+/// Bytes of a pixel in the order in which they are in memory; a is alpha.
 enum class pixel_format : std::uint8_t { rgba8, bgra8, rgb8, bgr8, grey8 };
 /// Returns the bytes of one pixel.
 constexpr int pixel_bytes(pixel_format f) {
   return f == pixel_format::grey8 ? 1 : f == pixel_format::rgb8 || f == pixel_format::bgr8 ? 3 : 4;
 }
 
-/// A picture that somebody else owns.
+/// An image that somebody else owns.
 template <class Byte>
 struct basic_image {
   Byte* pixels = nullptr;              ///< the first pixel of the upper row; any alignment
-  std::int32_t width = 0, height = 0;  ///< in pixels, at most 2^22; a picture without pixels shows the fill
-  std::ptrdiff_t stride = 0;           ///< bytes from a row to the one below; negative where rows lie bottom-up
+  std::int32_t width = 0, height = 0;  ///< in pixels, at most 2^22; an image without pixels shows the fill
+  std::ptrdiff_t stride = 0;           ///< bytes from a row to the one below; negative where rows are bottom-up
   pixel_format format = pixel_format::rgba8;
 };
 using image_view = basic_image<const std::uint8_t>;
@@ -58,9 +58,9 @@ struct channel_scale {
   }
 };
 
-/// The part of a picture that a tensor shows, in pixels of the picture, fractions allowed. It may leave the picture.
+/// The part of an image that a tensor shows, in pixels of the image, fractions allowed. It may leave the image.
 struct image_region {
-  bool whole = true;  ///< the whole picture; the rest is not used
+  bool whole = true;  ///< the whole image; the rest is not used
   float centre_x = 0, centre_y = 0, width = 0, height = 0;
   float angle = 0;  ///< radians, clockwise on the screen: the direction of the region's x axis; below 2^20
 
@@ -75,7 +75,7 @@ struct image_region {
 /// How a region gets into a tensor of another shape: stretched; whole, in the middle, with bars of the fill around it
 /// that begin at a whole tensor pixel; or cropped around its centre until it fills the tensor.
 enum class image_fit : std::uint8_t { stretch, letterbox, crop };
-/// What a region shows where it leaves the picture: the nearest pixel of the picture, or the fill.
+/// What a region shows where it leaves the image: the nearest pixel of the image, or the fill.
 enum class image_edge : std::uint8_t { repeat, fill };
 
 struct image_settings {
@@ -98,20 +98,20 @@ struct affine {
     return {static_cast<float>(xx * x + xy * y + x0), static_cast<float>(yx * x + yy * y + y0)};
   }
 };
-/// Where the pixels of a tensor lie in the picture, and the other way round.
+/// Where the pixels of a tensor are in the image, and the other way round.
 struct image_map {
   affine image_from_tensor, tensor_from_image;
   constexpr image_point to_image(float x, float y) const { return image_from_tensor(x, y); }
   constexpr image_point to_tensor(float x, float y) const { return tensor_from_image(x, y); }
 };
 
-/// What becomes of a picture's alpha where the tensor has none.
+/// What becomes of an image's alpha where the tensor has none.
 enum class image_alpha : std::uint8_t { opaque, keep };
 
 struct tensor_settings {
   channel_order order = channel_order::rgb;
   channel_scale scale = channel_scale::from_unit();  ///< to levels [0, 255]
-  image_alpha alpha = image_alpha::opaque;           ///< 255, or what the picture held before
+  image_alpha alpha = image_alpha::opaque;           ///< 255, or what the image held before
 };
 NSK_END
 #include <netsuke/simd/end.hpp>

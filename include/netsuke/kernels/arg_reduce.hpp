@@ -22,11 +22,11 @@ template <class T, class Better>
 inline std::int64_t best_position(const std::byte* data, std::ptrdiff_t at, std::ptrdiff_t step, std::int64_t length,
                                   Better better) {
   std::int64_t best = 0;
-  T most = element<T>(data, at);
+  T maximum = element<T>(data, at);
   for (std::int64_t i = 1; i < length; ++i) {
     const T x = element<T>(data, at + static_cast<std::ptrdiff_t>(i) * step);
-    if (!better(x, most)) continue;
-    most = x;
+    if (!better(x, maximum)) continue;
+    maximum = x;
     best = i;
   }
   return best;

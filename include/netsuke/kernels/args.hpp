@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// What a kernel is given: the operator's parameters (format/params.hpp), views, and nothing of the model. One struct
-/// per operator; its room in ops/ fills it from the file, tests fill it by hand. It stands in the kernel's header, or
+/// per operator; its file in ops/ fills it from the file, tests fill it by hand. It stands in the kernel's header, or
 /// here where parts of the kernel in impl/ need it too.
 ///
 /// Every kernel has the form `void kernel(const kernel_args&, const tile_range&, std::byte* scratch)` and computes
@@ -65,7 +65,7 @@ struct recurrent_args : recurrent_params {
   tensor_view input;      ///< [B, T, D, gates * H]: products of the layer's inputs, and biases
   tensor_view initial_h;  ///< [B, D, H]
   tensor_view initial_c;  ///< [B, D, H], lstm only
-  tensor_view lengths;    ///< int32 [B]; null data where every row has T instants
+  tensor_view lengths;    ///< int32 [B]; null data where every row has T time steps
   tensor_view output;     ///< [B, T + final rows, D, H]
   const float* weights;   ///< recurrent_weight_floats per direction
   const float* peephole;  ///< [D, 3, H]: input, output, forget; null where there is none

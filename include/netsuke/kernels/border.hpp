@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The border of a tile: pixels outside [..., H, W, C] that lie next to its elements.
+/// The border of a tile: pixels outside [..., H, W, C] that are next to its elements.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>

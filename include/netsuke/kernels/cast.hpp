@@ -55,7 +55,7 @@ NSK_ONE_COPY inline void write_block(const tensor_view& output, std::ptrdiff_t a
   });
 }
 
-/// Integers of at most 32 bits, and booleans, next to each other as floats next to each other: what pictures are.
+/// Integers of at most 32 bits, and booleans, next to each other as floats next to each other: what images are.
 template <class From>
 inline void cast_narrow_line(const cast_args& a, const element_line<2>& l) {
   std::int32_t block[cast_block];

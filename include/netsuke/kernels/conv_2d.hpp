@@ -21,7 +21,7 @@ namespace impl {
 template <class Functions>
 struct direct_conv {
   const conv_2d_args* a;
-  gemm_job<Functions> job;       ///< windows inside: taps where they lie
+  gemm_job<Functions> job;       ///< windows inside: taps where they are
   int depth, input_channel;      ///< input channels of the group, and the first of them
   int top, left, bottom, right;  ///< pixels that can be read: [top, bottom) x [left, right)
 };
@@ -55,7 +55,7 @@ inline void gather_window(const direct_conv<Functions>& d, const float* image, i
   const conv_2d_args& a = *d.a;
   const int taps = a.w.kernel_w, step = a.w.dilation_w;
   const std::ptrdiff_t line = std::ptrdiff_t{taps} * d.depth, pixel = a.input.stride[2];
-  int first = 0, last = taps;  // taps of a kernel row that lie inside
+  int first = 0, last = taps;  // taps of a kernel row that are inside
   while (first < taps && x + first * step < d.left) ++first;
   while (last > first && x + (last - 1) * step >= d.right) --last;
   for (int i = 0; i < a.w.kernel_h; ++i, to += line) {
@@ -102,7 +102,7 @@ NSK_ONE_COPY inline void push_outside(const direct_conv<Functions>& d, window_li
   }
 }
 
-/// Output rows and pixels of the tile in order; windows inside are multiplied where they lie, block by block.
+/// Output rows and pixels of the tile in order; windows inside are multiplied where they are, block by block.
 template <class Functions>
 NSK_ONE_COPY inline void convolve_rows(const direct_conv<Functions>& d, const tile_range& t, float* scratch) {
   const conv_2d_args& a = *d.a;

@@ -20,7 +20,7 @@ struct pixel_block {
 };
 
 /// A register tile of rows x pixels outputs under a square kernel of that size without dilation; kernel 0: under any
-/// window, four outputs in a row whose taps all lie inside, or one.
+/// window, four outputs in a row whose taps all are inside, or one.
 struct depthwise_tiling {
   int kernel, stride, rows, pixels;
 };
@@ -53,7 +53,7 @@ inline void run_depthwise_tile(const depthwise_call<Functions>& d, const tile_ep
   const std::ptrdiff_t* step = d.a->e.residual_stride;
   const bool adds = m.residual != nullptr;
   const int count = tiling.rows * tiling.pixels;
-  tile_row to[depthwise_most_outputs], waiting[depthwise_most_outputs];
+  tile_row to[depthwise_max_outputs], waiting[depthwise_max_outputs];
   for (int r = 0, i = 0; r < tiling.rows; ++r) {
     float* output = m.output + (y + r) * v.stride[1] + x * v.stride[2];
     const float* residual = adds ? m.residual + (y + r) * step[1] + x * step[2] : nullptr;
@@ -63,7 +63,7 @@ inline void run_depthwise_tile(const depthwise_call<Functions>& d, const tile_ep
     }
   }
   if (e.in_registers) return compute_tile(tiling, d, m, y, x, to);
-  alignas(64) float block[depthwise_most_outputs * block_channels];
+  alignas(64) float block[depthwise_max_outputs * block_channels];
   depthwise_call<Functions> part = d;
   part.whole = true;
   for (int c = d.channel_begin; c < d.channel_end; c += block_channels) {
@@ -100,7 +100,7 @@ inline void depthwise_slow(const depthwise_call<Functions>& d, const tile_epilog
   depthwise_tiles(d, e, m, b, {0, 0, 1, 1});
 }
 
-/// The tiling for a block whose windows lie inside, under 3x3 and 5x5 kernels; no rows where there is none.
+/// The tiling for a block whose windows are inside, under 3x3 and 5x5 kernels; no rows where there is none.
 template <class Functions>
 inline depthwise_tiling square_tiling(const depthwise_call<Functions>& d, const pixel_block& b) {
   const window& w = d.a->w;
@@ -112,7 +112,7 @@ inline depthwise_tiling square_tiling(const depthwise_call<Functions>& d, const 
   return {kernel, stride, 2, 4};
 }
 
-/// A block whose windows lie inside.
+/// A block whose windows are inside.
 template <class Functions>
 inline void depthwise_inside(const depthwise_call<Functions>& d, const tile_epilogue<Functions>& e,
                              const depthwise_image& m, const pixel_block& b) {

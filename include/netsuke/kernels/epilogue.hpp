@@ -15,7 +15,7 @@
 
 NSK_BEGIN
 namespace kernels {
-/// One row of a register tile: its first input element (not used here), and where channel 0 of output and residual lie
+/// One row of a register tile: its first input element (not used here), and where channel 0 of output and residual are
 /// (residual is not read without one).
 struct tile_row {
   const float* input;

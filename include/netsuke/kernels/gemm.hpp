@@ -21,7 +21,7 @@ struct gemm_weights {
 
 namespace impl {
 
-/// The part of panel `index` that lies in output channels [begin, end); columns is 0 or less where there is none.
+/// The part of panel `index` that is in output channels [begin, end); columns is 0 or less where there is none.
 inline gemm_panel panel_part(const gemm_weights& w, int index, int begin, int end) {
   const int width = static_cast<int>(width_of_panel(w.channels, index)), left = w.first_channel + index * panel_width;
   const int first = begin > left ? begin : left, last = end < left + width ? end : left + width;
@@ -29,7 +29,7 @@ inline gemm_panel panel_part(const gemm_weights& w, int index, int begin, int en
   return {panel + (first - left), panel + width + (first - left), width, first, last - first};
 }
 
-/// Whole panels of 16 from `index` on, several at once, for 1 to gemv_most_rows rows; returns the first panel left
+/// Whole panels of 16 from `index` on, several at once, for 1 to gemv_max_rows rows; returns the first panel left
 /// over.
 template <class Functions>
 inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights& w, int index, int begin, int end,
@@ -63,7 +63,7 @@ NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weigh
   int index = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
   if (index >= panels) index = panels - 1;
   for (; index < panels; ++index) {
-    if (count <= gemv_most_rows) index = impl::gemv_panels(count, runs, w, index, begin, end, rows, e);
+    if (count <= gemv_max_rows) index = impl::gemv_panels(count, runs, w, index, begin, end, rows, e);
     if (index >= panels) return;
     const gemm_panel p = impl::panel_part(w, index, begin, end);
     if (p.columns <= 0) return;
@@ -71,16 +71,16 @@ NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weigh
   }
 }
 
-/// Most rows of one call of `gemm`.
-inline constexpr int gemm_most_rows = 96;
+/// Maximum number of rows of one call of `gemm`.
+inline constexpr int gemm_max_rows = 96;
 /// Rows that should share one call: few enough that they stay in the second-level cache (256 KiB of it) while panels
 /// pass.
 constexpr int gemm_block_rows(std::int64_t depth) {
   const std::int64_t fit = 65536 / depth;
-  return static_cast<int>(fit < 48 ? 48 : fit > gemm_most_rows ? gemm_most_rows : fit / 6 * 6);
+  return static_cast<int>(fit < 48 ? 48 : fit > gemm_max_rows ? gemm_max_rows : fit / 6 * 6);
 }
 
-/// Equally spaced rows: where the first one lies in input, output and residual (null without one), and the steps to the
+/// Equally spaced rows: where the first one is in input, output and residual (null without one), and the steps to the
 /// next.
 struct gemm_line {
   const float* input;
@@ -98,10 +98,10 @@ struct gemm_line {
 
 /// Rows of one call of `gemm`.
 struct gemm_row_list {
-  tile_row row[gemm_most_rows];
+  tile_row row[gemm_max_rows];
   int count = 0;
 
-  /// Appends `n` rows; there must be room.
+  /// Appends `n` rows; there must be space.
   void push(const gemm_line& l, int n) {
     tile_row next{l.input, l.output, l.residual};
     for (tile_row *to = row + count, *end = to + n; to < end; ++to) {
@@ -133,7 +133,7 @@ NSK_ONE_COPY inline void gemm_flush(const gemm_job<Functions>& job, gemm_row_lis
 template <class Functions>
 NSK_ONE_COPY inline void gemm_push(const gemm_job<Functions>& job, gemm_row_list& list, const gemm_line& line, int n) {
   for (int i = 0; i < n;) {
-    const int room = job.block - list.count, some = n - i < room ? n - i : room;
+    const int space = job.block - list.count, some = n - i < space ? n - i : space;
     list.push(line.from(i), some);
     i += some;
     if (list.count == job.block) gemm_flush(job, list);

@@ -115,12 +115,12 @@ class suppression {
 
 }
 
-/// output (int64) [most, 3] = image, class and box of what is kept, class by class, best score first; the remaining
+/// output (int64) [maximum, 3] = image, class and box of what is kept, class by class, best score first; the remaining
 /// rows are -1. boxes [images, boxes, 4] and scores [images, classes, boxes], float32, any strides. One tile; scratch
 /// as non_max_suppression_scratch_bytes says.
 template <class = void>
 inline void non_max_suppression(const non_max_suppression_args& a, const tile_range&, std::byte* scratch) {
-  const std::int64_t most = a.output.shape[0];
+  const std::int64_t maximum = a.output.shape[0];
   std::ptrdiff_t row = 0;
   const auto write = [&](std::int64_t image, std::int64_t category, std::int64_t box) {
     const std::int64_t values[3] = {image, category, box};
@@ -134,11 +134,11 @@ inline void non_max_suppression(const non_max_suppression_args& a, const tile_ra
       for (std::uint32_t n = 0; n < a.most_per_class; ++n) {
         const std::int32_t box = s.next();
         if (box < 0) break;
-        if (row == most) return raise(a.flags, output_truncated);
+        if (row == maximum) return raise(a.flags, output_truncated);
         write(image, category, box);
       }
     }
-  while (row < most) write(-1, -1, -1);
+  while (row < maximum) write(-1, -1, -1);
 }
 
 }

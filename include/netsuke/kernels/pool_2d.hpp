@@ -63,12 +63,12 @@ NSK_INLINE void pool_vectors(const pool_taps& t, std::ptrdiff_t channel, simd::f
 template <class Kind, int Rows, int Columns>
 NSK_INLINE void pool_pixel(const pool_taps& t, float* to, std::ptrdiff_t begin, std::ptrdiff_t end) {
   using simd::f32;
-  constexpr int most = Rows > 0 ? 2 : 8;
+  constexpr int maximum = Rows > 0 ? 2 : 8;
   std::ptrdiff_t c = begin;
-  for (; c + most * f32::lanes <= end; c += most * f32::lanes) {
-    f32 sum[most];
-    pool_vectors<Kind, most, Rows, Columns>(t, c, sum);
-    simd::unroll<most>([&](auto v) { simd::store(to + c + v * f32::lanes, sum[v]); });
+  for (; c + maximum * f32::lanes <= end; c += maximum * f32::lanes) {
+    f32 sum[maximum];
+    pool_vectors<Kind, maximum, Rows, Columns>(t, c, sum);
+    simd::unroll<maximum>([&](auto v) { simd::store(to + c + v * f32::lanes, sum[v]); });
   }
   for (; c < end; c += f32::lanes) {
     f32 sum[1];

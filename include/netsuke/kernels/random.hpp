@@ -22,7 +22,7 @@ struct random_args : random_params {
 
 namespace impl {
 
-/// Elements that are drawn together.
+/// Elements that are sampled together.
 inline constexpr std::ptrdiff_t random_block = 64;
 
 /// sin(2 pi c) for c in [-1/4, 1/4], to 2e-7: Taylor's series as far as c^13; the next term is below 7e-10.
@@ -45,7 +45,7 @@ NSK_INLINE simd::f32 normal_of(simd::f32 u, simd::f32 t) {
 
 NSK_INLINE simd::f32 gumbel_of(simd::f32 u) { return simd::neg(math::log(simd::neg(math::log(u)))); }
 
-/// Walks along a line of elements and draws their uniform numbers.
+/// Walks along a line of elements and samples their uniform numbers.
 class random_walk {
  public:
   random_walk(const random_args& a, std::ptrdiff_t per_row, std::ptrdiff_t first, std::ptrdiff_t step)
@@ -57,7 +57,7 @@ class random_walk {
         m_column_step(step % per_row) {}
 
   /// Sets u and, for normal numbers, t of `count` elements.
-  void draw(float* u, float* t, std::ptrdiff_t count) {
+  void sample(float* u, float* t, std::ptrdiff_t count) {
     constexpr float unit = 1.0f / 16777216;  // 2^-24
     for (std::ptrdiff_t i = 0; i < count; ++i) {
       fetch();
@@ -114,7 +114,7 @@ inline void random_line(const random_args& a, std::ptrdiff_t per_row, const elem
   random_walk walk(a, per_row, l.at[1], l.step[1]);
   for (std::ptrdiff_t i = 0; i < l.count; i += random_block) {
     const std::ptrdiff_t n = l.count - i < random_block ? l.count - i : random_block;
-    walk.draw(u, t, n);
+    walk.sample(u, t, n);
     finish_random_block(a, u, t, n);
     for (std::ptrdiff_t k = 0; k < n; ++k) put_element(a.output.data, l.at[0] + (i + k) * l.step[0], u[k]);
   }

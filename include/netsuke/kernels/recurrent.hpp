@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Recurrence of LSTM, GRU and RNN layers: the part of a layer that goes from one instant to the next. The products
+/// Recurrence of LSTM, GRU and RNN layers: the part of a layer that goes from one time step to the next. The products
 /// with the layer's inputs are a fully connected step before it.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstring>
@@ -23,7 +23,7 @@ NSK_INLINE void copy_line(const float* from, float* to, int count) {
   for (int i = 0; i < count; ++i) to[i] = from[i];
 }
 
-/// Some rows of the batch in one direction: all instants, from the first to the last.
+/// Some rows of the batch in one direction: all time steps, from the first to the last.
 class recurrent_block {
  public:
   recurrent_block(const recurrent_args& a, int direction, int first, int rows, float* scratch)
@@ -32,7 +32,7 @@ class recurrent_block {
         m_first(first),
         m_rows(rows),
         m_hidden(a.output.shape[3]),
-        m_instants(a.input.shape[1]),
+        m_time_steps(a.input.shape[1]),
         m_pitch(static_cast<int>(padded_channels(std::int64_t{recurrent_gates(a.kind)} * m_hidden))),
         m_backwards((a.reverse >> direction & 1u) != 0),
         m_scratch(scratch) {
@@ -43,7 +43,7 @@ class recurrent_block {
   template <bool Usual>
   void run() {
     const gate_functions<Usual> functions(m_a, m_direction);
-    for (int i = 0; i < m_instants; ++i) {
+    for (int i = 0; i < m_time_steps; ++i) {
       const int count = collect(i);
       if (count == 0) break;
       switch (m_a.kind) {
@@ -66,29 +66,29 @@ class recurrent_block {
   }
 
  private:
-  /// How many instants a row has.
+  /// How many time steps a row has.
   int length_of(int row) const {
-    if (m_a.lengths.data == nullptr) return m_instants;
+    if (m_a.lengths.data == nullptr) return m_time_steps;
     std::int32_t length;
     std::memcpy(&length, m_a.lengths.data + row * m_a.lengths.stride[0] * std::ptrdiff_t{sizeof length}, sizeof length);
-    const std::int32_t clamped = length < 0 ? 0 : length > m_instants ? m_instants : length;
+    const std::int32_t clamped = length < 0 ? 0 : length > m_time_steps ? m_time_steps : length;
     if (clamped != length) raise(m_a.flags, index_clamped);
     return clamped;
   }
-  /// Where the i-th instant of a row lies.
-  int instant(int row, int i) const { return m_backwards ? m_length[row] - 1 - i : i; }
+  /// Where the i-th time step of a row is.
+  int time_step(int row, int i) const { return m_backwards ? m_length[row] - 1 - i : i; }
   float* output(int row, int position) const { return line_at(m_a.output, m_first + row, position, m_direction); }
   const float* initial(const tensor_view& v, int row) const { return line_at(v, m_first + row, m_direction); }
   const float* last_h(int row, int done) const {
-    return done == 0 ? initial(m_a.initial_h, row) : output(row, instant(row, done - 1));
+    return done == 0 ? initial(m_a.initial_h, row) : output(row, time_step(row, done - 1));
   }
 
-  /// Collects the rows that have an i-th instant; returns how many.
+  /// Collects the rows that have an i-th time step; returns how many.
   int collect(int i) {
     int count = 0;
     for (int row = 0; row < m_rows; ++row) {
       if (i >= m_length[row]) continue;
-      const int at = instant(row, i);
+      const int at = time_step(row, i);
       gate_row& g = m_gates[count];
       g.input = line_at(m_a.input, m_first + row, at, m_direction);
       g.product = m_scratch + std::ptrdiff_t{count} * m_pitch;
@@ -96,7 +96,7 @@ class recurrent_block {
       g.to_h = output(row, at);
       g.hidden = m_hidden;
       if (m_a.kind == recurrent_kind::lstm) {
-        g.to_c = output(row, m_instants + 1);
+        g.to_c = output(row, m_time_steps + 1);
         g.c = i == 0 ? initial(m_a.initial_c, row) : g.to_c;
       }
       m_lines[count++] = {g.h, g.product, nullptr};
@@ -126,17 +126,17 @@ class recurrent_block {
   }
   /// Writes the last h, and what a row that ends early lacks.
   void finish(int row) const {
-    for (int i = m_length[row]; i < m_instants; ++i) {
+    for (int i = m_length[row]; i < m_time_steps; ++i) {
       float* const to = output(row, i);
       for (int k = 0; k < m_hidden; ++k) to[k] = 0;
     }
-    copy_line(last_h(row, m_length[row]), output(row, m_instants), m_hidden);
+    copy_line(last_h(row, m_length[row]), output(row, m_time_steps), m_hidden);
     if (m_a.kind == recurrent_kind::lstm && m_length[row] == 0)
-      copy_line(initial(m_a.initial_c, row), output(row, m_instants + 1), m_hidden);
+      copy_line(initial(m_a.initial_c, row), output(row, m_time_steps + 1), m_hidden);
   }
 
   const recurrent_args& m_a;
-  int m_direction, m_first, m_rows, m_hidden, m_instants, m_pitch;
+  int m_direction, m_first, m_rows, m_hidden, m_time_steps, m_pitch;
   bool m_backwards;
   float* m_scratch;
   const float* m_weights;

@@ -4,7 +4,7 @@
 ///
 /// The order of operations depends on shapes alone. Where the last dimension longer than 1 is kept, each output is made
 /// of chains of 64 elements in row-major order of what is reduced, joined in that order: one chain would lose the last
-/// digits of a large picture's mean. Where it is reduced, position i along it belongs to partial result i mod 16, lines
+/// digits of a large image's mean. Where it is reduced, position i along it belongs to partial result i mod 16, lines
 /// follow in row-major order, chains are 64 sixteens, and the partials are folded as simd/generic.hpp says. A mean is
 /// the sum divided by the number of elements.
 #include <netsuke/core/hide_macros.hpp>
@@ -43,14 +43,14 @@ struct reduce_prod {
 };
 struct reduce_max {
   static constexpr float start = -std::numeric_limits<float>::infinity();
-  static NSK_INLINE f32 combine(f32 most, f32 x) { return simd::max(x, most); }
-  static NSK_INLINE f32 join(f32 most, f32 chain) { return combine(most, chain); }
+  static NSK_INLINE f32 combine(f32 maximum, f32 x) { return simd::max(x, maximum); }
+  static NSK_INLINE f32 join(f32 maximum, f32 chain) { return combine(maximum, chain); }
   static NSK_INLINE float fold(const simd::f32x16& x) { return simd::max16(x); }
 };
 struct reduce_min {
   static constexpr float start = std::numeric_limits<float>::infinity();
-  static NSK_INLINE f32 combine(f32 least, f32 x) { return simd::min(x, least); }
-  static NSK_INLINE f32 join(f32 least, f32 chain) { return combine(least, chain); }
+  static NSK_INLINE f32 combine(f32 minimum, f32 x) { return simd::min(x, minimum); }
+  static NSK_INLINE f32 join(f32 minimum, f32 chain) { return combine(minimum, chain); }
   static NSK_INLINE float fold(const simd::f32x16& x) { return simd::min16(x); }
 };
 
@@ -146,7 +146,7 @@ inline void reduce_across(const reduce_loops& r, const float* p, float* to) {
   const f32 divisor = simd::splat(r.divisor);
   simd::unroll<Vectors>([&](auto v) { simd::store(to + v * f32::lanes, simd::div(all[v], divisor)); });
 }
-/// Up to one vector of outputs that lie `step` apart in the input.
+/// Up to one vector of outputs that are `step` apart in the input.
 template <class Kind>
 inline void reduce_across_strided(const reduce_loops& r, const float* p, std::ptrdiff_t step, std::ptrdiff_t outputs,
                                   float* to) {

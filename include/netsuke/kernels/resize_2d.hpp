@@ -124,10 +124,10 @@ class resize_cache {
 
   std::ptrdiff_t pitch() const { return m_pitch; }
   const float* rows() const { return m_rows; }
-  /// Where the rows of the window lie: row k at rows() + slots()[k] * pitch().
+  /// Where the rows of the window are: row k at rows() + slots()[k] * pitch().
   const std::int32_t* slots() const { return m_slot; }
 
-  /// Brings in the rows `index` of the image at `from`. Rows of this window stay, others make room.
+  /// Brings in the rows `index` of the image at `from`. Rows of this window stay, others are replaced.
   void bring(const float* from, const std::int32_t* index) {
     if (from != m_image) m_used = 0;
     m_image = from;

@@ -64,16 +64,16 @@ inline void softmax_along(const softmax_line& l, std::ptrdiff_t from_next, std::
         [&](std::ptrdiff_t i, std::ptrdiff_t n) { simd::unroll<Lines>([&](auto line) { f(line, i, n); }); });
   };
 
-  f32x16 most[Lines], sum[Lines];
+  f32x16 maximum[Lines], sum[Lines];
   simd::unroll<Lines>([&](auto line) {
-    most[line] = simd::splat16(lowest);
+    maximum[line] = simd::splat16(lowest);
     sum[line] = simd::splat16(0);
   });
   each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) {
-    most[line] = map_sixteen(input(line, i, n), most[line], [](f32 a, f32 m) { return simd::max(a, m); });
+    maximum[line] = map_sixteen(input(line, i, n), maximum[line], [](f32 a, f32 m) { return simd::max(a, m); });
   });
   f32 top[Lines];
-  simd::unroll<Lines>([&](auto line) { top[line] = simd::splat(simd::max16(most[line])); });
+  simd::unroll<Lines>([&](auto line) { top[line] = simd::splat(simd::max16(maximum[line])); });
 
   const auto power = [&](int line, const f32x16& x) {
     const f32x16 e = map_sixteen(x, [&](f32 a) { return math::exp(simd::sub(a, top[line])); });
@@ -114,7 +114,7 @@ template <int Vectors>
 inline void softmax_across(const softmax_line& l, std::ptrdiff_t lines, std::ptrdiff_t from_next,
                            std::ptrdiff_t to_next) {
   using simd::f32;
-  f32 most[Vectors], sum[Vectors];
+  f32 maximum[Vectors], sum[Vectors];
   const auto load = [&](std::ptrdiff_t i, int v) {
     const float* p = l.from + i * l.from_step + v * f32::lanes * from_next;
     return Vectors > 1 ? simd::load(p) : load_lanes(p, from_next, lines);
@@ -127,14 +127,14 @@ inline void softmax_across(const softmax_line& l, std::ptrdiff_t lines, std::ptr
       store_lanes(p, to_next, lines, x);
   };
   simd::unroll<Vectors>([&](auto v) {
-    most[v] = simd::splat(-std::numeric_limits<float>::infinity());
+    maximum[v] = simd::splat(-std::numeric_limits<float>::infinity());
     sum[v] = simd::zero();
   });
   for (std::ptrdiff_t i = 0; i < l.count; ++i)
-    simd::unroll<Vectors>([&](auto v) { most[v] = simd::max(load(i, v), most[v]); });
+    simd::unroll<Vectors>([&](auto v) { maximum[v] = simd::max(load(i, v), maximum[v]); });
   for (std::ptrdiff_t i = 0; i < l.count; ++i)
     simd::unroll<Vectors>([&](auto v) {
-      const f32 e = math::exp(simd::sub(load(i, v), most[v]));
+      const f32 e = math::exp(simd::sub(load(i, v), maximum[v]));
       sum[v] = simd::add(sum[v], e);
       if (!l.log) store(i, v, e);
     });
@@ -142,7 +142,7 @@ inline void softmax_across(const softmax_line& l, std::ptrdiff_t lines, std::ptr
   for (std::ptrdiff_t i = 0; i < l.count; ++i)
     simd::unroll<Vectors>([&](auto v) {
       if (l.log) {
-        store(i, v, simd::sub(simd::sub(load(i, v), most[v]), sum[v]));
+        store(i, v, simd::sub(simd::sub(load(i, v), maximum[v]), sum[v]));
       } else {
         const float* p = l.to + i * l.to_step + v * f32::lanes * to_next;
         store(i, v, simd::mul(Vectors > 1 ? simd::load(p) : load_lanes(p, to_next, lines), sum[v]));

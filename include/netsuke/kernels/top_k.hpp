@@ -18,7 +18,7 @@ struct top_k_args : top_k_params {
 namespace impl {
 
 /// A line of the input and the line of positions that becomes a heap with the worst of the kept at its root, then
-/// sorted. The order is total: NaN lies above every number, and of two equal ones the first position counts as better.
+/// sorted. The order is total: NaN is above every number, and of two equal ones the first position counts as better.
 template <class T>
 class top_k_line {
  public:

@@ -86,7 +86,7 @@ NSK_INLINE f32 log_1_plus_rest(f32 f) {
 NSK_INLINE f32 exp(f32 x) {
   const impl::exponential e = impl::split_exp<-1>(impl::restrict_to(x, -87.6f, 89.0f));
   return simd::mul(simd::fma(e.fraction, simd::splat(2), simd::splat(2)),
-                   e.scale);  // the factor 2 makes room for 2^128
+                   e.scale);  // the factor 2 makes space for 2^128
 }
 
 /// Natural logarithm; -infinity at 0, NaN below.
@@ -111,7 +111,7 @@ NSK_INLINE f32 tanh(f32 x) {
 }
 
 namespace impl {
-/// 1 + e^-x for -87.6 <= x <= 60; infinity below -86.99. With r = -(n ln 2 + x) as above, only its sign turned.
+/// 1 + e^-x for -87.6 <= x <= 60; infinity below -86.99. With r = -(n ln 2 + x) as above, only its sign changed.
 NSK_INLINE f32 sigmoid_denominator(f32 x) {
   constexpr float magic = 12582912.0f + 127 + 2;
   const f32 biased = neg_fma(x, splat(log2_e), splat(magic)), n = simd::sub(biased, splat(magic));

@@ -2,7 +2,7 @@
 #pragma once
 /// Sine and cosine of radians.
 ///
-/// Largest error, measured over every 4099th float: 2.0 ULP, or 1e-7 absolute; results lie in [-1, 1]. Infinities give
+/// Largest error, measured over every 4099th float: 2.0 ULP, or 1e-7 absolute; results are in [-1, 1]. Infinities give
 /// NaN, zeros keep their sign in the sine. Method: x = q pi/2 + r with |r| <= pi/4 or little more and minimax
 /// polynomials of our own. r is made of pi/2 in three parts below 2^17 (Cody and Waite, "Software Manual for the
 /// Elementary Functions", 1980), beyond of the bits of 2/pi that matter (Payne and Hanek, "Radian reduction for
@@ -17,7 +17,7 @@ namespace math {
 namespace impl {
 
 /// x = quadrant * pi/2 + rest; the quadrant counts modulo 4.
-struct turned {
+struct reduced_angle {
   f32 rest;
   i32 quadrant;
 };
@@ -51,7 +51,7 @@ inline float reduce_far(float x, std::int32_t& quadrant) {
   return negative ? -rest : rest;
 }
 
-NSK_NOINLINE inline void reduce_far_lanes(f32 x, turned& t) {
+NSK_NOINLINE inline void reduce_far_lanes(f32 x, reduced_angle& t) {
   float from[f32::lanes], rest[f32::lanes];
   std::int32_t quadrant[f32::lanes];
   simd::store(from, x);
@@ -62,11 +62,11 @@ NSK_NOINLINE inline void reduce_far_lanes(f32 x, turned& t) {
   t = {simd::load(rest), simd::load_i32(quadrant)};
 }
 
-NSK_INLINE turned reduce_turn(f32 x) {
+NSK_INLINE reduced_angle reduce_turn(f32 x) {
   constexpr float magic = 12582912.0f;  // 1.5 * 2^23: the sum has no fraction bits, and the quadrant in its low bits
   const f32 biased = fma(x, splat(0x1.45f306p-1f), splat(magic)), q = simd::sub(biased, splat(magic));
   const f32 high = simd::neg_fma(q, splat(0x1.921fb6p+0f), x), low = simd::neg_fma(q, splat(-0x1.777a5cp-25f), high);
-  turned t{simd::neg_fma(q, splat(-0x1.ee59dap-50f), low), simd::as_i32(biased)};
+  reduced_angle t{simd::neg_fma(q, splat(-0x1.ee59dap-50f), low), simd::as_i32(biased)};
   const simd::mask near = simd::less(simd::abs(x), splat(far_turn));
   if (simd::any(simd::logical_not(near))) reduce_far_lanes(x, t);
   return t;
@@ -74,7 +74,7 @@ NSK_INLINE turned reduce_turn(f32 x) {
 
 /// Sine of a turn that begins `Quarters` quadrants later.
 template <int Quarters>
-NSK_INLINE f32 sine_of(const turned& t) {
+NSK_INLINE f32 sine_of(const reduced_angle& t) {
   const f32 square = simd::mul(t.rest, t.rest);
   const f32 sine =
       fma(simd::mul(t.rest, square), horner(square, -0x1.555546p-3f, 0x1.11073p-7f, -0x1.99406p-13f), t.rest);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Every operator's room, and the questions that can be asked of a step without knowing its operator.
+/// Every operator's file, and the questions that can be asked of a step without knowing its operator.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/ops/generated/every_room.hpp>
+#include <netsuke/ops/generated/op_files.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

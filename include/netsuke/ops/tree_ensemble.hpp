@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Decision trees. Their arrays are constants, so that every node is looked at when the file is opened and never again:
-/// children lie behind their parents, so there is no cycle.
+/// children are behind their parents, so there is no cycle.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/tree_ensemble.hpp>
 #include <netsuke/ops/op_traits.hpp>

@@ -293,8 +293,8 @@ class session {
     impl::load_states(memory(), from.data());
     return {};
   }
-  /// Chooses what random steps draw. Each complete inference goes on to other numbers; seeding begins anew. Row r of a
-  /// batch draws what row 0 would with first_row + r. Abandons an inference that step() has begun.
+  /// Chooses the numbers of random steps. Each complete inference goes on to other numbers; seeding begins anew. Row r
+  /// of a batch gets the numbers that row 0 would get with first_row + r. Abandons an inference that step() has begun.
   void seed(std::uint64_t key, std::uint32_t first_row = 0) {
     restart();
     m_random = {key, 0, first_row};

@@ -17,7 +17,7 @@ struct convert_options {
   std::vector<std::string> states;                               ///< INPUT=OUTPUT
   std::vector<std::string> outputs;                              ///< names; empty: all
   double max_tile_us = 100;
-  int batch = 0;             ///< most rows; 0: fixed shapes
+  int batch = 0;             ///< maximum number of rows; 0: fixed shapes
   bool check = false;        ///< --check: with its tables and reports, however long it takes
   bool skips_check = false;  ///< --no-check
   bool embed_check = false, quiet = false, winograd = true, dequantize = false, trusted = false;

@@ -140,9 +140,9 @@ void require_recordable(const model& m) {
     for (int i = 0; i < m.input_count(variant); ++i) bytes += m.input(i, variant).bytes();
     for (int i = 0; i < m.output_count(variant); ++i) bytes += m.output(i, variant).bytes();
   }
-  if (bytes > most_recorded_bytes)
+  if (bytes > max_recorded_bytes)
     refuse("--embed-check would record " + bytes_text(static_cast<double>(bytes)) +
-           " of inputs and outputs in the file, at most " + bytes_text(static_cast<double>(most_recorded_bytes)) +
+           " of inputs and outputs in the file, at most " + bytes_text(static_cast<double>(max_recorded_bytes)) +
            " are possible. Record a variant with smaller shapes, or leave it to nsk check.");
 }
 

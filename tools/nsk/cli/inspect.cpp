@@ -25,8 +25,8 @@ exit_code inspect(const inspect_options& o, command_files& files) {
   if (!o.svg_graph.empty()) files.write(o.svg_graph, graph_svg(file.view, report));
   files.commit();
   const std::string name = o.name.empty() ? std::filesystem::path(o.model).stem().string() : o.name;
-  const bool only_pictures = (!o.svg.empty() || !o.svg_graph.empty()) && !o.json && !o.settings;
-  if (only_pictures) return exit_code::good;
+  const bool only_images = (!o.svg.empty() || !o.svg_graph.empty()) && !o.json && !o.settings;
+  if (only_images) return exit_code::good;
   const std::string text = o.settings ? settings_source(file.view, name)
                            : o.json   ? report.dump(2) + "\n"
                                       : inspect_text(report, style_of_output());

@@ -31,10 +31,10 @@ model_parts read_parts(const std::string& path, command_files& files) {
            std::to_string(NSK_FORMAT_VERSION) + ".");
   const std::string name = json[weights_key].get<std::string>();
   if (name.find_first_of(std::string("/\\\0", 3)) != std::string::npos)
-    refuse("'" + path + "' wants its weights from another folder; they must lie beside it, under a plain name.");
+    refuse("'" + path + "' wants its weights from another folder; they must be beside it, under a plain name.");
   const std::filesystem::path weights = std::filesystem::path(path).parent_path() / name;
   files.add_input("the weights of the source", weights.string());
-  return {json[table_key], read_file(weights.string(), "weights", most_model_bytes)};
+  return {json[table_key], read_file(weights.string(), "weights", max_model_bytes)};
 }
 
 /// Applies the edits of the command line. Edits of the JSON were made before; both must give a model that opens.

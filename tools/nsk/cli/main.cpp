@@ -100,7 +100,7 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
   files.reads(command, "--override", o.overrides, "FILE.json",
               "Choices for single nodes: {\"NAME\": {\"algorithm\": \"direct\"}}; also winograd2, winograd4");
   files.writes(command, "--report", o.report, "FILE.md",
-               "With --check: write the comparison as Markdown with a picture (FILE.md, FILE.svg)", ".svg");
+               "With --check: write the comparison as Markdown with a chart (FILE.md, FILE.svg)", ".svg");
   command
       ->add_option("--max-tile-us", o.max_tile_us,
                    "Longest tile wanted, in microseconds: how soon an inference can be interrupted")
@@ -119,9 +119,9 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
 CLI::App* add_run(CLI::App& app, file_options& files, run_options& o) {
   CLI::App* command =
       add_command(app, "run", "Run a model on .npy files",
-                  "  nsk run model.nsk --input image=picture.npy --output-dir out\n"
+                  "  nsk run model.nsk --input image=image.npy --output-dir out\n"
                   "  nsk run voice.nsk --input audio=chunks.npy --steps 50 --output-dir out\n"
-                  "  nsk run model.nsk --input image=picture.npy --output-dir out --lanes 2 --trace trace.json");
+                  "  nsk run model.nsk --input image=image.npy --output-dir out --lanes 2 --trace trace.json");
   files.reads(command, "model", o.model, "FILE", ".nsk file")->required();
   files.reads(command, "--input", o.inputs, "NAME=FILE.npy", "Input, in the source model's shape and layout");
   command
@@ -192,7 +192,7 @@ CLI::App* add_from_json(CLI::App& app, file_options& files, from_json_options& o
 CLI::App* add_check(CLI::App& app, file_options& files, check_options& o) {
   CLI::App* command = add_command(app, "check", "Compare a converted model with its source, step by step",
                                   "  nsk check model.onnx model.nsk\n"
-                                  "  nsk check model.onnx model.nsk --input image=picture.npy --report check.md");
+                                  "  nsk check model.onnx model.nsk --input image=image.npy --report check.md");
   files.reads(command, "source", o.source, "FILE", "ONNX or TensorFlow Lite model", "and its external data")
       ->required();
   files.reads(command, "model", o.model, "FILE", ".nsk file made from it")->required();
@@ -206,7 +206,7 @@ CLI::App* add_check(CLI::App& app, file_options& files, check_options& o) {
   command->add_option("--seed", o.seed, "Seed of the random inputs")->type_name("N")->capture_default_str();
   files.writes(command, "--json", o.json, "FILE.json", "Write the comparison as JSON");
   files.writes(command, "--report", o.report, "FILE.md",
-               "Write the comparison as Markdown with a picture (FILE.md, FILE.svg)", ".svg");
+               "Write the comparison as Markdown with a chart (FILE.md, FILE.svg)", ".svg");
   add_isa(command, o.isa);
   add_quiet(command, o.quiet);
   return command;

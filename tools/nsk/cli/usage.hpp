@@ -11,7 +11,7 @@ class ParseError;
 namespace nsk::tool {
 
 /// Returns a message for a command line that `app` refused with `why`: the command, the word at fault, the command or
-/// option that was probably meant, and where more is told. `first` is the first word of the command line, or null.
+/// option that was probably meant, and where more is explained. `first` is the first word of the command line, or null.
 std::string usage_message(const CLI::App& app, const CLI::ParseError& why, const char* first);
 
 }

@@ -26,7 +26,7 @@ struct variant_source {
   std::string name;
   graph g;
   std::vector<state_link> states = {};
-  int batch = 0;                              ///< most rows of a batch; 0: fixed shapes
+  int batch = 0;                              ///< maximum number of rows of a batch; 0: fixed shapes
   std::set<std::string> batched_inputs = {};  ///< inputs whose first axis is the batch
 };
 

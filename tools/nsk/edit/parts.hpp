@@ -27,7 +27,7 @@ struct check_vector {
 };
 /// Bytes that the recorded runs of a file may have: a file of a few bytes can describe inputs of gigabytes, and tools
 /// keep a byte of the table as a number of JSON.
-inline constexpr std::size_t most_recorded_bytes = std::size_t{1} << 24;
+inline constexpr std::size_t max_recorded_bytes = std::size_t{1} << 24;
 /// Adds a run to what nsk::selftest replays, to be met bit by bit.
 void embed_check(model_parts& parts, int variant, const check_vector& recorded);
 
@@ -37,11 +37,11 @@ void rename(model_parts& parts, const std::string& from, const std::string& to);
 
 /// Replaces the constant tensor `name` in every variant that has it. `m` is the model before any edit.
 ///
-/// Constants that lie plainly take an array of their own type and shape. Packed weights take float32 in the order that
-/// docs/format.md gives: convolutions [outputs, kernel_h, kernel_w, inputs per group], depthwise convolutions
-/// [channels, kernel_h, kernel_w], dense layers [outputs, depth]; "NAME.bias" takes their biases [outputs].
-/// Recorded check vectors go, because they belong to the constants before. Refuses names that are not there, other
-/// types and shapes, naming what is wanted.
+/// Constants that are stored plainly take an array of their own type and shape. Packed weights take float32 in the
+/// order that docs/format.md gives: convolutions [outputs, kernel_h, kernel_w, inputs per group], depthwise
+/// convolutions [channels, kernel_h, kernel_w], dense layers [outputs, depth]; "NAME.bias" takes their biases
+/// [outputs]. Recorded check vectors go, because they belong to the constants before. Refuses names that are not there,
+/// other types and shapes, naming what is wanted.
 void replace_constant(model_parts& parts, const model& m, const std::string& name, const array& values);
 
 /// Ends every variant at the tensor of that name, which becomes its only output, in the engine's own axes: steps behind

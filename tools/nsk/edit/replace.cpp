@@ -102,7 +102,7 @@ step_view reader_of(const variant_view& v, int t) {
   refuse("no step reads these weights.");
 }
 
-/// Whether a constant of another name lies in the same bytes: equal constants are stored once.
+/// Whether a constant of another name is in the same bytes: equal constants are stored once.
 bool is_shared(const model& m, const tensor_info& info) {
   for (int i = 0; i < m.variant_count(); ++i)
     for (int t = 0; t < m.variant(i).tensor_count(); ++t) {

@@ -21,7 +21,7 @@ model_file open_model(const std::vector<std::byte>& bytes, const std::string& na
   return file;
 }
 
-model_file open_model(const std::string& path) { return open_model(read_file(path, "model", most_model_bytes), path); }
+model_file open_model(const std::string& path) { return open_model(read_file(path, "model", max_model_bytes), path); }
 
 int variant_of(const model& m, const std::string& name) {
   if (name.empty()) return 0;

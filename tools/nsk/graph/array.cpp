@@ -31,7 +31,7 @@ std::string to_string(const shape_t& s) {
   std::string text = "[";
   for (std::size_t i = 0; i < s.size(); ++i) {
     if (i != 0) text += ',';
-    if (i == most_axes) return text + "...]";
+    if (i == max_axes) return text + "...]";
     text += s[i] < 0 ? "?" : std::to_string(s[i]);
   }
   return text + "]";
@@ -39,8 +39,8 @@ std::string to_string(const shape_t& s) {
 
 std::int64_t checked_count(const shape_t& s, const std::string& what) {
   constexpr std::int64_t limit = std::int64_t{1} << 40;
-  if (s.size() > most_axes)
-    refuse(what + ": it has " + std::to_string(s.size()) + " dimensions, more than " + std::to_string(most_axes));
+  if (s.size() > max_axes)
+    refuse(what + ": it has " + std::to_string(s.size()) + " dimensions, more than " + std::to_string(max_axes));
   std::int64_t count = 1;  // of the shape without its empty dimensions, so that no partial product overflows
   for (std::int64_t d : s) {
     if (d < 0) refuse(what + ": shape " + to_string(s) + " has the negative dimension " + std::to_string(d));

@@ -38,8 +38,8 @@ inline std::int64_t count_of(const shape_t& s) {
 }
 std::string to_string(const shape_t& s);  ///< "[1,3,224,224]"
 /// Dimensions of any tensor on the way; the engine has fewer (nsk::max_rank).
-inline constexpr std::size_t most_axes = 64;
-/// Returns the number of elements; refuses more dimensions than most_axes, negative ones and more than 2^40
+inline constexpr std::size_t max_axes = 64;
+/// Returns the number of elements; refuses more dimensions than max_axes, negative ones and more than 2^40
 /// elements, with a message that begins with `what`.
 std::int64_t checked_count(const shape_t& s, const std::string& what);
 inline bool is_float(element t) { return t == element::f32 || t == element::f64 || t == element::f16; }

@@ -82,15 +82,15 @@ einsum_equation einsum_equation_of(const node& n, const std::vector<shape_t>& sh
   if (terms.size() != shapes.size())
     refuse(who + ": the equation '" + text + "' is not one of " + std::to_string(shapes.size()) + " inputs");
   einsum_equation e;
-  std::int64_t most_hidden = 0;
+  std::int64_t max_hidden = 0;
   for (std::size_t i = 0; i < terms.size(); ++i) {
     const std::int64_t hidden = hidden_axes(terms[i], shapes[i], who);
-    most_hidden = std::max(most_hidden, hidden);
+    max_hidden = std::max(max_hidden, hidden);
     e.inputs.push_back(labels_of(terms[i], hidden, who));
   }
   const auto output = arrow == std::string::npos ? std::vector<std::string>() : terms_of(text.substr(arrow + 2));
   if (output.size() > 1) refuse(who + ": the equation '" + text + "' has two outputs");
-  e.output = output.empty() ? implied_output(e.inputs, most_hidden) : labels_of(output[0], most_hidden, who);
+  e.output = output.empty() ? implied_output(e.inputs, max_hidden) : labels_of(output[0], max_hidden, who);
   for (std::size_t i = 0; i < e.inputs.size(); ++i)
     for (std::size_t d = 0; d < e.inputs[i].size(); ++d)
       if (shapes[i][d] != 1 && shapes[i][d] != length_of(e, shapes, e.inputs[i][d]))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// What a source model says of itself beside its network: texts for people, labels, how pictures become numbers.
+/// What a source model says of itself beside its network: texts for people, labels, how images become numbers.
 #include <map>
 #include <set>
 #include <string>
@@ -11,8 +11,8 @@ namespace nsk::tool {
 /// Of an input or output. Texts are UTF-8 without control characters.
 struct port_facts {
   std::string description;
-  std::string color;                   ///< of a picture: "rgb", "grey" or nothing
-  std::vector<float> mean, deviation;  ///< of a picture: x = (level - mean) / deviation; one, or one per channel
+  std::string color;                   ///< of an image: "rgb", "grey" or nothing
+  std::vector<float> mean, deviation;  ///< of an image: x = (level - mean) / deviation; one, or one per channel
   std::vector<std::string> labels;     ///< of an output's classes
 };
 

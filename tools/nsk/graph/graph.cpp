@@ -78,11 +78,11 @@ std::int64_t constant_elements(const graph& g) {
 }
 
 std::string describe(const graph& g, const node& n) {
-  constexpr std::size_t most_named = 8;
+  constexpr std::size_t max_named = 8;
   std::string text = "node '" + n.name + "' (" + (n.domain.empty() ? "" : n.domain + ".") + n.op + ", opset " +
                      std::to_string(n.version);
   for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-    if (i == most_named) return text + ", and " + std::to_string(n.inputs.size() - i) + " more)";
+    if (i == max_named) return text + ", and " + std::to_string(n.inputs.size() - i) + " more)";
     text += i == 0 ? ", input " : ", ";
     if (n.inputs[i] == no_value) {
       text += "absent";

@@ -13,7 +13,7 @@ struct resized_axis {
   float start = 0, end = 1;  ///< region of tf_crop_and_resize
 };
 
-/// Where output pixel `i` lies in the input, in single precision and in the order of operations of ONNX Runtime and
+/// Where output pixel `i` is in the input, in single precision and in the order of operations of ONNX Runtime and
 /// OpenVINO. `coordinates` is ONNX's coordinate_transformation_mode.
 float nearest_position(const std::string& coordinates, const resized_axis& a, std::int64_t i);
 

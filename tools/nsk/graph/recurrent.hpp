@@ -26,7 +26,7 @@ struct recurrent_attributes {
   int gates() const { return kind == recurrent_kind::rnn ? 1 : kind == recurrent_kind::gru ? 3 : 4; }
 };
 
-/// Attribute of an LSTM whose cell is clipped at every instant, which ONNX has no word for.
+/// Attribute of an LSTM whose cell is clipped at every time step, which ONNX has no word for.
 inline constexpr char cell_clip_attribute[] = "nsk_cell_clip";
 
 /// Reads them. Refuses directions, activations, clips and layouts that ONNX does not define, and lists of the wrong

@@ -8,7 +8,7 @@
 namespace nsk::tool {
 
 graph import_model(const std::filesystem::path& file, const tflite_options& options) {
-  const std::vector<std::byte> bytes = read_file(file.string(), "model", most_model_bytes);
+  const std::vector<std::byte> bytes = read_file(file.string(), "model", max_model_bytes);
   if (is_tflite(bytes.data(), bytes.size())) return import_tflite(bytes.data(), bytes.size(), file.string(), options);
   return import_onnx(bytes.data(), bytes.size(), file.parent_path(), file.string());
 }

@@ -34,7 +34,7 @@ void await(int fd, const std::string& subject) {
 
 }
 
-std::vector<std::byte> read_file(const std::string& path, std::string_view what, std::uint64_t most) {
+std::vector<std::byte> read_file(const std::string& path, std::string_view what, std::uint64_t maximum) {
   const std::string subject = std::string(what) + " '" + path + "'";
   const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat found;
@@ -43,13 +43,12 @@ std::vector<std::byte> read_file(const std::string& path, std::string_view what,
   if (S_ISDIR(found.st_mode)) refuse(subject + " is a directory; give a file.");
   if (S_ISCHR(found.st_mode) || S_ISBLK(found.st_mode)) refuse(subject + " is a device; give a file.");
   const bool is_file = S_ISREG(found.st_mode);
-  if (!is_file) most = std::min(most, most_pipe_bytes);
+  if (!is_file) maximum = std::min(maximum, max_pipe_bytes);
   const auto too_large = [&] {
-    refuse(subject + " has more than " + bytes_of(most) +
-           (is_file ? ", the most that such a file may have."
-                    : ", the most that a pipe may give. Write it to a file first."));
+    refuse(subject + " has more than " + bytes_of(maximum) +
+           (is_file ? ", the maximum of such a file." : ", the maximum of a pipe. Write it to a file first."));
   };
-  if (is_file && static_cast<std::uint64_t>(found.st_size) > most) too_large();
+  if (is_file && static_cast<std::uint64_t>(found.st_size) > maximum) too_large();
   std::vector<std::byte> bytes(is_file ? static_cast<std::size_t>(found.st_size) + 1 : 0);  // one more than it should
   for (std::size_t size = 0;;) {
     if (!is_file) await(file.get(), subject);
@@ -62,7 +61,7 @@ std::vector<std::byte> read_file(const std::string& path, std::string_view what,
       return bytes;
     }
     size += static_cast<std::size_t>(n);
-    if (size > most) too_large();
+    if (size > maximum) too_large();
   }
 }
 

@@ -10,12 +10,13 @@
 namespace nsk::tool {
 
 /// Bytes of the largest files that are read, by what they are.
-inline constexpr std::uint64_t most_model_bytes = std::uint64_t{1} << 33, most_array_bytes = std::uint64_t{1} << 33,
-                               most_pipe_bytes = std::uint64_t{1} << 28;
+inline constexpr std::uint64_t max_model_bytes = std::uint64_t{1} << 33, max_array_bytes = std::uint64_t{1} << 33,
+                               max_pipe_bytes = std::uint64_t{1} << 28;
 
-/// Returns the bytes of a file. Refuses what is missing, unreadable, a directory, a device, larger than `most` bytes,
-/// or a pipe that gives more than most_pipe_bytes or nothing for ten seconds. `what` names its role: "model", "input".
-std::vector<std::byte> read_file(const std::string& path, std::string_view what, std::uint64_t most);
+/// Returns the bytes of a file. Refuses what is missing, unreadable, a directory, a device, larger than `maximum`
+/// bytes, or a pipe that gives more than max_pipe_bytes or nothing for ten seconds. `what` names its role: "model",
+/// "input".
+std::vector<std::byte> read_file(const std::string& path, std::string_view what, std::uint64_t maximum);
 
 /// Returns `name` with every character outside A-Za-z0-9_.- replaced by '_'.
 std::string file_name_of(const std::string& name);

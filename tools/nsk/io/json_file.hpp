@@ -18,7 +18,7 @@ struct json_limits {
   std::size_t numbers;  ///< in all
   std::size_t others;   ///< texts, lists and objects in all
 };
-inline constexpr std::size_t most_json_depth = 32;
+inline constexpr std::size_t max_json_depth = 32;
 
 /// Of what nsk json writes: shallow, with few keys in an object (looking for one takes as long as there are).
 inline constexpr json_limits table_limits = {std::uint64_t{1} << 28, 256, std::size_t{1} << 25, std::size_t{1} << 21};
@@ -30,14 +30,14 @@ inline constexpr json_limits option_limits = {std::uint64_t{1} << 24, std::size_
 template <class Json>
 Json parse_json(std::string_view text, const std::string& path, const json_limits& limits, const char* otherwise) {
   using event = typename Json::parse_event_t;
-  std::vector<std::size_t> keys(most_json_depth + 2, 0);  // of the object that is open, by depth
+  std::vector<std::size_t> keys(max_json_depth + 2, 0);  // of the object that is open, by depth
   std::size_t numbers = 0, others = 0;
-  const auto refuse_more = [&](const std::string& what, std::size_t most) {
-    refuse("'" + path + "' " + what + " " + std::to_string(most) + ": " + otherwise);
+  const auto refuse_more = [&](const std::string& what, std::size_t maximum) {
+    refuse("'" + path + "' " + what + " " + std::to_string(maximum) + ": " + otherwise);
   };
   const auto look = [&](int depth, event e, const Json& value) {
     const auto level = static_cast<std::size_t>(depth);
-    if (level > most_json_depth) refuse_more("nests deeper than", most_json_depth);
+    if (level > max_json_depth) refuse_more("nests deeper than", max_json_depth);
     if (e == event::key && ++keys[level] > limits.keys) refuse_more("has an object with more keys than", limits.keys);
     if (e == event::object_start) keys[level + 1] = 0;
     const bool is_number = e == event::value && value.is_number();

@@ -21,9 +21,9 @@ namespace nsk::tool {
 namespace {
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_descriptors = 64;              ///< further files wait under names
+constexpr std::size_t max_descriptors = 64;               ///< further files wait under names
 constexpr std::size_t write_size = std::size_t{1} << 20;  ///< bytes between two looks for a signal
-constexpr int most_links = 40, most_names = 100;
+constexpr int max_links = 40, max_names = 100;
 constexpr int interrupted = EINTR;
 constexpr int patience = 100;  ///< milliseconds between two looks at a pipe
 
@@ -85,7 +85,7 @@ std::string waiting_name(const std::string& target) {
 /// Calls make(name) with fresh names until it does not find one taken. Returns the name; empty, with errno, on failure.
 template <class F>
 std::string with_fresh_name(const std::string& target, F&& make) {
-  for (int i = 0; i < most_names; ++i) {
+  for (int i = 0; i < max_names; ++i) {
     const std::string name = waiting_name(target);
     if (make(name.c_str()) >= 0) return name;
     if (errno != EEXIST) break;
@@ -99,7 +99,7 @@ constexpr int reference = O_PATH | O_CLOEXEC;  ///< to a file, without rights
 constexpr int reference = O_RDONLY | O_CLOEXEC;
 #endif
 
-/// Exchanges two files. Fails where the file system cannot.
+/// Swaps two files. Fails where the file system cannot.
 bool swap_files([[maybe_unused]] const std::string& a, [[maybe_unused]] const std::string& b) {
 #if defined(RENAME_EXCHANGE)
   return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0;
@@ -215,7 +215,7 @@ void new_files::add(const std::string& path, const void* data, std::size_t bytes
   }
   if (!m_hold) m_hold = std::make_unique<signal_hold>();
   m_files.push_back(std::make_unique<file>(path, target));
-  m_files.back()->open(m_how == waiting::unnamed && m_files.size() <= most_descriptors);
+  m_files.back()->open(m_how == waiting::unnamed && m_files.size() <= max_descriptors);
   m_files.back()->fill(static_cast<const char*>(data), bytes, *m_hold);
 }
 
@@ -259,7 +259,7 @@ std::string target_of(const std::string& path) {
   fs::path target = path;
   std::error_code error;
   for (int i = 0; fs::is_symlink(target, error); ++i) {
-    if (i == most_links) refuse("cannot write '" + path + "': its symbolic links have no end.");
+    if (i == max_links) refuse("cannot write '" + path + "': its symbolic links have no end.");
     const fs::path next = fs::read_symlink(target, error);
     // The links of /proc/self/fd lead to what has no name.
     if (error || (!fs::exists(target.parent_path() / next, error) && fs::exists(target, error))) break;

@@ -47,13 +47,13 @@ class new_files {
 };
 
 /// Refuses where a file cannot be written at `path`, as far as that can be known before: it is a directory, or
-/// read-only, or lies in a directory that may not be written to, or is missing unless `directory_comes`.
+/// read-only, or is in a directory that may not be written to, or is missing unless `directory_comes`.
 void require_writable(const std::string& path, bool directory_comes);
 
 /// Refuses where there can be no directory at `path` that files are written to.
 void require_directory(const std::string& path);
 
-/// Returns where a file written at `path` lies: links are followed, also one that leads to no file yet.
+/// Returns where a file written at `path` is: links are followed, also one that leads to no file yet.
 std::string target_of(const std::string& path);
 
 }

@@ -15,7 +15,7 @@ namespace nsk::tool {
 namespace {
 
 constexpr char magic[] = "\x93NUMPY";
-constexpr std::size_t magic_size = 6, longest_header = 64 * 1024, most_dimensions = 32;
+constexpr std::size_t magic_size = 6, longest_header = 64 * 1024, max_dimensions = 32;
 
 /// What the header's Python dictionary says.
 struct npy_header {
@@ -105,7 +105,7 @@ class header_parser {
       }
       if (m_at == first) broken("expected a dimension");
       shape.push_back(d);
-      if (shape.size() > most_dimensions) broken("more than 32 dimensions");
+      if (shape.size() > max_dimensions) broken("more than 32 dimensions");
       accept(',');
     }
     return shape;
@@ -155,7 +155,7 @@ array from_fortran(const array& a) {
 
 array read_npy(const std::filesystem::path& path) {
   const std::string file = path.string();
-  const std::vector<std::byte> bytes = read_file(file, "input", most_array_bytes);
+  const std::vector<std::byte> bytes = read_file(file, "input", max_array_bytes);
   const auto at = [&](std::size_t i) { return static_cast<std::size_t>(std::to_integer<std::uint8_t>(bytes[i])); };
   if (bytes.size() < magic_size || std::memcmp(bytes.data(), magic, magic_size) != 0)
     refuse(file + ": not a .npy file (" + looks_like(bytes.data(), bytes.size()) + "). Save inputs with numpy.save");

@@ -2,12 +2,12 @@
 #pragma once
 /// Positions of largest and smallest elements.
 #include "ops/impl/lower_parts.hpp"
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::arg_reduce> : moves_elements {
+struct op_rules<op::arg_reduce> : moves_elements {
   using parameters = arg_reduce_params;
 
   static void lower(lowerer& l, const operation& o, const parameters& p) {

@@ -2,12 +2,12 @@
 #pragma once
 /// Elementwise functions of two numbers.
 #include "ops/impl/lower_parts.hpp"
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::binary> : streamed<op::binary, streamed_elements> {
+struct op_rules<op::binary> : streamed<op::binary, streamed_elements> {
   using parameters = binary_params;
 
   static void lower(lowerer& l, const operation& o, const parameters& p) {

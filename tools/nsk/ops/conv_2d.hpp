@@ -6,12 +6,12 @@
 #include "ops/impl/lower_parts.hpp"
 #include "ops/depthwise_conv_2d.hpp"
 #include "pack/panels.hpp"
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::conv_2d> : product_work {
+struct op_rules<op::conv_2d> : product_work {
   using parameters = conv_parameters;
 
   static void lower(lowerer& l, const operation& o, const parameters& c) {
@@ -28,7 +28,7 @@ struct op_room<op::conv_2d> : product_work {
       l.ask_border(x, row, column, halo_of(around));
 
     const std::vector<float>& packed = l.packed_once(o, [&] {
-      return depthwise                             ? op_room<op::depthwise_conv_2d>::pack(c)
+      return depthwise                             ? op_rules<op::depthwise_conv_2d>::pack(c)
              : algorithm == conv_algorithm::direct ? pack_direct(c, channels / c.groups)
                                                    : pack_winograd(algorithm, c.outputs, channels, c.weights, c.bias);
     });

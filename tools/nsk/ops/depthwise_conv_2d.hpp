@@ -2,12 +2,12 @@
 #pragma once
 /// Depthwise convolutions, which conv_2d lowers.
 #include "pack/panels.hpp"
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::depthwise_conv_2d> : kind_is<work_kinds::depthwise> {
+struct op_rules<op::depthwise_conv_2d> : kind_is<work_kinds::depthwise> {
   using parameters = made_by_lowering;
   static tile_size tiles(const tile_request& r, const depthwise_conv_2d_params& p) {
     const std::int64_t taps = std::int64_t{p.w.kernel_h} * p.w.kernel_w;

@@ -2,7 +2,7 @@
 #include "ops/every_op.hpp"
 #include <netsuke/ops/every_op.hpp>
 #include "errors.hpp"
-#include "ops/generated/every_room.hpp"
+#include "ops/generated/op_files.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -10,10 +10,10 @@ namespace {
 /// Lowers `o` where it is of operator `O`.
 template <op O>
 bool lower_as(lowerer& l, const operation& o) {
-  using parameters = typename op_room<O>::parameters;
+  using parameters = typename op_rules<O>::parameters;
   if constexpr (!std::is_same_v<parameters, made_by_lowering>) {
     if (const auto* p = o.as<parameters>()) {
-      op_room<O>::lower(l, o, *p);
+      op_rules<O>::lower(l, o, *p);
       return true;
     }
   }
@@ -33,7 +33,7 @@ tensor_view view_of(const plan_tensor& t) {
 }
 
 [[noreturn]] void refuse_unknown(const std::string& what) {
-  refuse(what + ": the converter has no room for this operator. Report this");
+  refuse(what + ": the converter has no rules for this operator. Report this");
 }
 
 }
@@ -50,7 +50,7 @@ void lower_operation(lowerer& l, const operation& o) {
 tile_size tiles_of(const tile_request& r) {
   switch (r.step.kind()) {
 #define NSK_TILES(name, Table) \
-  case op::name: return op_room<op::name>::tiles(r, r.step.p.as<op::name>());
+  case op::name: return op_rules<op::name>::tiles(r, r.step.p.as<op::name>());
     NSK_OP_LIST(NSK_TILES)
 #undef NSK_TILES
     case op::none: break;
@@ -85,7 +85,7 @@ impl::row_rule rows_of(const plan_step& s, int d, int rank) {
 std::string work_kind_of(const step_view& s, const tile_space& space) {
   switch (s.op()) {
 #define NSK_KIND(name, Table) \
-  case op::name: return op_room<op::name>::work_kind(s, s.params<op::name>(), space);
+  case op::name: return op_rules<op::name>::work_kind(s, s.params<op::name>(), space);
     NSK_OP_LIST(NSK_KIND)
 #undef NSK_KIND
     case op::none: break;

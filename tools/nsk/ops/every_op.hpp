@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Questions about operations and steps whose operator is not known: each is passed to the operator's room.
+/// Questions about operations and steps whose operator is not known: each is passed to the operator's file.
 #include <netsuke/ops/op_traits.hpp>
 #include "ops/impl/tile_sizes.hpp"
 #include "passes/lower/lowerer.hpp"
 
 namespace nsk::tool {
 
-/// Gives an operation of a program its steps. Refuses operations that neither a room nor the layout passes know.
+/// Gives an operation of a program its steps. Refuses operations that neither an operator file nor the layout passes
+/// know.
 void lower_operation(lowerer& l, const operation& o);
 
 /// Returns the cut of a step into tiles.

@@ -3,12 +3,12 @@
 /// Dense layers.
 #include "ops/impl/lower_parts.hpp"
 #include "pack/panels.hpp"
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::fully_connected> : product_work {
+struct op_rules<op::fully_connected> : product_work {
   using parameters = dense_parameters;
 
   static void lower(lowerer& l, const operation& o, const parameters& d) {

@@ -2,12 +2,12 @@
 #pragma once
 /// Slices and elements at positions that indices name.
 #include "ops/impl/lower_parts.hpp"
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::gather> : streamed<op::gather, streamed_elements>, moves_elements {
+struct op_rules<op::gather> : streamed<op::gather, streamed_elements>, moves_elements {
   using parameters = gather_parameters;
 
   static void lower(lowerer& l, const operation& o, const parameters& g) {

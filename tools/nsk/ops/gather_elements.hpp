@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Single elements, which gather lowers.
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::gather_elements> : streamed<op::gather_elements, streamed_elements>, moves_elements {
+struct op_rules<op::gather_elements> : streamed<op::gather_elements, streamed_elements>, moves_elements {
   using parameters = made_by_lowering;
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Normalisation along the last axis.
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::layer_normalization> : streamed<op::layer_normalization, streamed_elements / 2>, moves_elements {
+struct op_rules<op::layer_normalization> : streamed<op::layer_normalization, streamed_elements / 2>, moves_elements {
   using parameters = layer_normalization_parameters;
 
   static void lower(lowerer& l, const operation& o, const parameters& p) {

@@ -2,13 +2,13 @@
 #pragma once
 /// Division by a power of the squares of neighbouring channels.
 #include "ops/impl/lower_parts.hpp"
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::local_response_normalization> : streamed<op::local_response_normalization, streamed_elements / 2>,
-                                                   moves_elements {
+struct op_rules<op::local_response_normalization> : streamed<op::local_response_normalization, streamed_elements / 2>,
+                                                    moves_elements {
   using parameters = local_response_normalization_params;
 
   static void lower(lowerer& l, const operation& o, const parameters& p) {

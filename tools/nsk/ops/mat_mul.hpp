@@ -2,12 +2,12 @@
 #pragma once
 /// Products of two computed matrices: the right one is packed first.
 #include "ops/impl/lower_parts.hpp"
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::mat_mul> : product_work {
+struct op_rules<op::mat_mul> : product_work {
   using parameters = mat_mul_params;
 
   static void lower(lowerer& l, const operation& o, const parameters&) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Selection of boxes.
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::non_max_suppression> : moves_elements {
+struct op_rules<op::non_max_suppression> : moves_elements {
   using parameters = non_max_suppression_params;
 
   static void lower(lowerer& l, const operation& o, const parameters& n) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// The right side of a matrix product in panels, which mat_mul lowers.
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::pack_panels> : moves_elements {
+struct op_rules<op::pack_panels> : moves_elements {
   using parameters = made_by_lowering;
   static tile_size tiles(const tile_request& r, const pack_panels_params&) {
     static_cast<void>(r);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Maximum and average over windows.
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::pool_2d> : kind_is<work_kinds::pool> {
+struct op_rules<op::pool_2d> : kind_is<work_kinds::pool> {
   using parameters = pool_2d_params;
 
   static void lower(lowerer& l, const operation& o, const parameters& p) {

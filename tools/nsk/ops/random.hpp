@@ -2,12 +2,12 @@
 #pragma once
 /// Random numbers.
 #include "ops/impl/lower_parts.hpp"
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::random> : streamed<op::random, streamed_elements / 4>, moves_elements {
+struct op_rules<op::random> : streamed<op::random, streamed_elements / 4>, moves_elements {
   using parameters = random_parameters;
 
   static void lower(lowerer& l, const operation& o, const parameters& r) {

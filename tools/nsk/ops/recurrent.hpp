@@ -2,12 +2,12 @@
 #pragma once
 /// The recurrence of RNN, GRU and LSTM layers.
 #include "pack/panels.hpp"
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::recurrent> {
+struct op_rules<op::recurrent> {
   using parameters = recurrent_parameters;
 
   static void lower(lowerer& l, const operation& o, const parameters& r) {

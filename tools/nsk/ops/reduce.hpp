@@ -6,12 +6,12 @@
 #include <optional>
 #include "errors.hpp"
 #include "ops/impl/lower_parts.hpp"
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::reduce> : kind_is<work_kinds::reduce> {
+struct op_rules<op::reduce> : kind_is<work_kinds::reduce> {
   using parameters = reduce_parameters;
 
   static void lower(lowerer& l, const operation& o, const parameters& r) {
@@ -61,12 +61,12 @@ struct op_room<op::reduce> : kind_is<work_kinds::reduce> {
     std::int64_t runs;
   };
 
-  /// Finds the runs of large pictures whose outermost axis is reduced. Without them tiles are channels, and every lane
-  /// reads what all others wrote in the step before; runs of rows are its own. How many pictures there are changes
+  /// Finds the runs of large images whose outermost axis is reduced. Without them tiles are channels, and every lane
+  /// reads what all others wrote in the step before; runs of rows are its own. How many images there are changes
   /// nothing, so that each has the bits that it has alone.
   static std::optional<reduction_by_runs> runs_of(const view& x, const std::vector<char>& reduced) {
-    constexpr std::int64_t least_elements = 32768, least_runs = 8, most_runs = 32;
-    std::vector<std::size_t> axes;  // of one picture, longer than 1
+    constexpr std::int64_t min_elements = 32768, min_runs = 8, max_runs = 32;
+    std::vector<std::size_t> axes;  // of one image, longer than 1
     std::int64_t elements = 1;
     for (int a : order_of(x)) {
       const auto axis = static_cast<std::size_t>(a);
@@ -74,9 +74,9 @@ struct op_room<op::reduce> : kind_is<work_kinds::reduce> {
       axes.push_back(axis);
       elements *= x.shape[axis];
     }
-    if (elements < least_elements || reduced[axes.back()]) return std::nullopt;
+    if (elements < min_elements || reduced[axes.back()]) return std::nullopt;
     const std::int64_t length = x.shape[axes.front()];
-    for (std::int64_t runs = least_runs; runs <= std::min(most_runs, length); ++runs)
+    for (std::int64_t runs = min_runs; runs <= std::min(max_runs, length); ++runs)
       if (length % runs == 0) return reduction_by_runs{axes.front(), runs};
     return std::nullopt;
   }
@@ -97,21 +97,21 @@ struct op_room<op::reduce> : kind_is<work_kinds::reduce> {
       const auto a = static_cast<std::size_t>(axis);
       if (x.shape[a] == 1) continue;
       const auto length = static_cast<std::int32_t>(x.shape[a]);
-      const bool gone = reduced[a] != 0;
-      const bool merges = !kept.empty() && (kept.back() == 0) == gone && in.strides.back() == x.stride[a] * length &&
-                          (gone || out.strides.back() == y.stride[a] * length);
+      const bool removed = reduced[a] != 0;
+      const bool merges = !kept.empty() && (kept.back() == 0) == removed && in.strides.back() == x.stride[a] * length &&
+                          (removed || out.strides.back() == y.stride[a] * length);
       if (merges) {
         in.shape.back() *= length;
         in.strides.back() = x.stride[a];
-        if (!gone) out.shape.back() *= length;
-        out.strides.back() = gone ? 0 : y.stride[a];
+        if (!removed) out.shape.back() *= length;
+        out.strides.back() = removed ? 0 : y.stride[a];
         continue;
       }
-      kept.push_back(gone ? 0 : 1);
+      kept.push_back(removed ? 0 : 1);
       in.shape.push_back(length);
       in.strides.push_back(x.stride[a]);
-      out.shape.push_back(gone ? 1 : length);
-      out.strides.push_back(gone ? 0 : y.stride[a]);
+      out.shape.push_back(removed ? 1 : length);
+      out.strides.push_back(removed ? 0 : y.stride[a]);
     }
     if (in.shape.empty()) {
       in.shape = out.shape = {1};

@@ -2,12 +2,12 @@
 #pragma once
 /// Resampling of rows and columns.
 #include "errors.hpp"
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::resize_2d> : streamed<op::resize_2d, streamed_elements>, kind_is<work_kinds::resize> {
+struct op_rules<op::resize_2d> : streamed<op::resize_2d, streamed_elements>, kind_is<work_kinds::resize> {
   using parameters = resize_parameters;
 
   static void lower(lowerer& l, const operation& o, const parameters& r) {

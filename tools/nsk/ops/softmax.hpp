@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Softmax and its logarithm.
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::softmax> : streamed<op::softmax, streamed_elements / 2>, kind_is<work_kinds::softmax> {
+struct op_rules<op::softmax> : streamed<op::softmax, streamed_elements / 2>, kind_is<work_kinds::softmax> {
   using parameters = softmax_params;
 
   static void lower(lowerer& l, const operation& o, const parameters& s) {

@@ -2,12 +2,12 @@
 #pragma once
 /// Positions of the k largest or smallest elements.
 #include "ops/impl/lower_parts.hpp"
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::top_k> : streamed<op::top_k, 1024>, moves_elements {
+struct op_rules<op::top_k> : streamed<op::top_k, 1024>, moves_elements {
   using parameters = top_k_params;
 
   static void lower(lowerer& l, const operation& o, const parameters& p) {

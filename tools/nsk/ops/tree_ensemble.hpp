@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Decision trees.
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::tree_ensemble> : moves_elements {
+struct op_rules<op::tree_ensemble> : moves_elements {
   using parameters = tree_parameters;
 
   static void lower(lowerer& l, const operation& o, const parameters& t) {

@@ -2,12 +2,12 @@
 #pragma once
 /// Elementwise functions.
 #include "ops/impl/lower_parts.hpp"
-#include "ops/op_room.hpp"
+#include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_room<op::unary> : streamed<op::unary, streamed_elements> {
+struct op_rules<op::unary> : streamed<op::unary, streamed_elements> {
   using parameters = unary_params;
 
   static void lower(lowerer& l, const operation& o, const parameters&) {

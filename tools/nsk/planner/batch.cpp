@@ -8,7 +8,7 @@
 namespace nsk::tool {
 namespace {
 
-/// The first dimension longer than 1, -1 when there is none: where rows lie.
+/// The first dimension longer than 1, -1 when there is none: where rows are.
 int batch_dimension(const plan_tensor& t) {
   const auto found = std::find_if(t.shape.begin(), t.shape.end(), [](std::int32_t length) { return length > 1; });
   return found == t.shape.end() ? -1 : static_cast<int>(found - t.shape.begin());
@@ -80,7 +80,7 @@ class batch_binder {
       high += std::max<std::int64_t>(reach, 0);
     }
     if (part * t.strides[at] != row || low < 0 || high >= row)
-      refuse_rows(what, "has a value, '" + t.name + "', whose rows do not lie one behind the other");
+      refuse_rows(what, "has a value, '" + t.name + "', whose rows are not one behind the other");
     t.batch = part;
   }
 

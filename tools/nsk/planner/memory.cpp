@@ -39,7 +39,7 @@ bool same_place(const plan_tensor& a, const plan_tensor& b) {
          a.border.right == b.border.right;
 }
 
-/// Lets element-wise results and sums with a residual take the place of an operand that dies in the same step: both are
+/// Lets element-wise results and sums with a residual take the place of an operand that ends in the same step: both are
 /// whole storages of one layout, so each element is read right before it is overwritten.
 void share_in_place(plan& p, std::vector<int>& shared_with) {
   std::vector<int> writers(p.storages.size(), 0);
@@ -134,16 +134,16 @@ double handed_over(const plan_buffer& b, std::int64_t offset, const std::vector<
   return bytes;
 }
 
-/// The offset in `gaps`, no later than what ends at `end`, where the least is handed over: at the start of a gap, or
-/// with the middle where a buffer before it has its own.
+/// The offset in `gaps`, no later than what ends at `end`, where the fewest bytes are handed over: at the start of a
+/// gap, or with the middle where a buffer before it has its own.
 std::int64_t quietest_offset(const plan_buffer& b, const std::vector<gap>& gaps, std::int64_t end,
                              const std::vector<const plan_buffer*>& placed) {
   std::int64_t best = gaps.front().begin;
-  double least = handed_over(b, best, placed);
+  double minimum = handed_over(b, best, placed);
   const auto consider = [&](std::int64_t offset) {
     const double bytes = handed_over(b, offset, placed);
-    if (bytes >= least) return;
-    least = bytes;
+    if (bytes >= minimum) return;
+    minimum = bytes;
     best = offset;
   };
   for (const gap& g : gaps) {
@@ -157,10 +157,10 @@ std::int64_t quietest_offset(const plan_buffer& b, const std::vector<gap>& gaps,
 }
 
 /// Greedy by size: large buffers first, each at the lowest offset that no buffer with a meeting lifetime holds; with
-/// `quiet`, large ones where lanes hand over least, without a larger arena.
+/// `quiet`, large ones where lanes hand over few bytes, without a larger arena.
 std::int64_t place_buffers(std::vector<plan_buffer>& buffers, const std::vector<int>& by_size, bool quiet) {
   constexpr std::int64_t large = 64 << 10;
-  constexpr std::size_t most_compared = 256;
+  constexpr std::size_t max_compared = 256;
   std::vector<const plan_buffer*> placed;
   std::int64_t end = 0;
   for (int i : by_size) {
@@ -168,7 +168,7 @@ std::int64_t place_buffers(std::vector<plan_buffer>& buffers, const std::vector<
     const std::vector<gap> gaps = gaps_for(b, placed);
     b.offset = gaps.front().begin;
     end = std::max(end, b.offset + lines(b.bytes));
-    if (quiet && b.bytes >= large && placed.size() <= most_compared) b.offset = quietest_offset(b, gaps, end, placed);
+    if (quiet && b.bytes >= large && placed.size() <= max_compared) b.offset = quietest_offset(b, gaps, end, placed);
     placed.push_back(&b);
   }
   return end;
@@ -180,10 +180,10 @@ std::int64_t place_buffers(std::vector<plan_buffer>& buffers, std::vector<int> o
     return buffers[static_cast<std::size_t>(a)].bytes > buffers[static_cast<std::size_t>(b)].bytes;
   });
   std::vector<plan_buffer> tight = buffers;
-  const std::int64_t least = place_buffers(tight, order, false), quiet = place_buffers(buffers, order, true);
-  if (quiet <= least) return quiet;
+  const std::int64_t minimum = place_buffers(tight, order, false), quiet = place_buffers(buffers, order, true);
+  if (quiet <= minimum) return quiet;
   buffers = std::move(tight);
-  return least;
+  return minimum;
 }
 
 }

@@ -20,10 +20,10 @@ struct constant_pool {
   std::map<std::string, std::int64_t> known;  ///< content -> offset
 };
 
-/// Gives every storage its buffer and offset: element-wise results in the place of operands that die, then lifetimes
-/// packed greedily by size. Large ones lie, where that costs no byte, such that lanes which share every buffer half and
-/// half find their own halves in their own caches. Fills plan::buffers and plan::arena_bytes, and adds constants that
-/// are not in `pool` yet.
+/// Gives every storage its buffer and offset: element-wise results in the place of operands that end, then lifetimes
+/// packed greedily by size. Large ones are placed, where that costs no byte, such that lanes which share every buffer
+/// half and half find their own halves in their own caches. Fills plan::buffers and plan::arena_bytes, and adds
+/// constants that are not in `pool` yet.
 void plan_memory(plan& p, constant_pool& pool);
 
 }

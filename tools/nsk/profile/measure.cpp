@@ -134,8 +134,8 @@ void measure_overheads(const engine& e, device_profile& p, double seconds) {
   p.hand_out_us = std::max(0.0, best_run(*shared, seconds / 3) - many_us / 2) / steps;
 }
 
-/// Least share of a measured time that is taken for the kernel's own.
-constexpr double least_net_share = 0.3;
+/// Smallest share of a measured time that is taken for the kernel's own.
+constexpr double min_net_share = 0.3;
 
 void add_references(device_profile& p, const subject& s) {
   const variant_view v = s.file.view.variant();
@@ -146,7 +146,7 @@ void add_references(device_profile& p, const subject& s) {
     r.name = step.name();
     r.shape = describe_work(step);
     r.us = s.best[static_cast<std::size_t>(i)];
-    const double net = std::max(r.us - p.step_us - p.tile_us * r.shape.tiles, least_net_share * r.us);
+    const double net = std::max(r.us - p.step_us - p.tile_us * r.shape.tiles, min_net_share * r.us);
     r.rate = net > 0 ? r.shape.work() / net : 0;
     p.references.push_back(std::move(r));
   }
@@ -179,7 +179,7 @@ device_profile measure_device(const engine& e, double seconds,
   measure_overheads(e, p, seconds * 0.1);
   std::vector<std::unique_ptr<subject>> subjects;
   for (const reference_network& n : make_reference_networks()) subjects.push_back(std::make_unique<subject>(e, n));
-  constexpr double most_patience = 3;  // in wall time, for a machine that is busy with other work
+  constexpr double max_patience = 3;  // in wall time, for a machine that is busy with other work
   const clock::time_point kernels_begin = clock::now();
   const double processor_begin = processor_seconds();
   double passed = 0.3;
@@ -192,7 +192,7 @@ device_profile measure_device(const engine& e, double seconds,
       } while (seconds_since(turn) * 1e6 < turn_us);
     }
     passed = 0.3 + 0.7 * std::max((processor_seconds() - processor_begin) / (0.7 * seconds),
-                                  seconds_since(kernels_begin) / (most_patience * seconds));
+                                  seconds_since(kernels_begin) / (max_patience * seconds));
   } while (passed < 1);
   p.peak_gflops = std::max(p.peak_gflops, e.fma_peak());
   for (const auto& s : subjects) add_references(p, *s);

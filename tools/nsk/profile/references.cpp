@@ -77,7 +77,7 @@ class layers {
   }
   /// A layer of one input [1,channels,size,size].
   void plain(const std::string& op, std::int64_t size, std::int64_t channels, attributes given = {}) {
-    layer(op, op + " " + picture(size, channels), {written({1, channels, size, size})}, std::move(given));
+    layer(op, op + " " + image(size, channels), {written({1, channels, size, size})}, std::move(given));
   }
   void pool(const std::string& op, std::int64_t size, std::int64_t channels, std::int64_t kernel, std::int64_t stride) {
     const std::int64_t pad = kernel / 2;
@@ -88,29 +88,29 @@ class layers {
   }
   void resize(std::int64_t size, std::int64_t channels, const std::string& mode) {
     const value_id scales = constant(make_floats({4}, {1, 1, 2, 2}));
-    layer("Resize", "resize " + mode + " " + picture(size, channels),
+    layer("Resize", "resize " + mode + " " + image(size, channels),
           {written({1, channels, size, size}), no_value, scales},
           {{"mode", mode}, {"coordinate_transformation_mode", std::string("half_pixel")}});
   }
   void mean(std::int64_t size, std::int64_t channels) {
-    layer("GlobalAveragePool", "mean " + picture(size, channels), {written_channels_last(size, channels)});
+    layer("GlobalAveragePool", "mean " + image(size, channels), {written_channels_last(size, channels)});
   }
   void depth_to_space(std::int64_t size, std::int64_t channels) {
-    layer("DepthToSpace", "depth to space " + picture(size, channels), {written_channels_last(size, channels)},
+    layer("DepthToSpace", "depth to space " + image(size, channels), {written_channels_last(size, channels)},
           {{"blocksize", std::int64_t{2}}, {"mode", std::string("CRD")}});
   }
-  /// Channels of two halves in turn, as a reshape, a transposition and a reshape.
+  /// Channels of two halves alternately, as a reshape, a transposition and a reshape.
   void channel_shuffle(std::int64_t size, std::int64_t channels) {
-    const std::string name = "channel shuffle " + picture(size, channels);
+    const std::string name = "channel shuffle " + image(size, channels);
     const value_id x = written_channels_last(size, channels);
     const value_id halves = node_of("Reshape", name, {x, constant(make_ints({5}, {1, 2, channels / 2, size, size}))});
-    const value_id turned = node_of("Transpose", name, {halves}, {{"perm", lengths{0, 2, 1, 3, 4}}});
-    layer("Reshape", name, {turned, constant(make_ints({4}, {1, channels, size, size}))});
+    const value_id transposed = node_of("Transpose", name, {halves}, {{"perm", lengths{0, 2, 1, 3, 4}}});
+    layer("Reshape", name, {transposed, constant(make_ints({4}, {1, channels, size, size}))});
   }
-  /// Two inputs side by side: copies, because inputs lie where they lie.
+  /// Two inputs side by side: copies, because inputs cannot be moved.
   void concat(std::int64_t size, std::int64_t channels) {
     const shape_t shape{1, channels, size, size};
-    layer("Concat", "concat " + picture(size, channels), {input(shape), input(shape)}, {{"axis", std::int64_t{1}}});
+    layer("Concat", "concat " + image(size, channels), {input(shape), input(shape)}, {{"axis", std::int64_t{1}}});
   }
   void softmax(std::int64_t rows, std::int64_t columns) {
     layer("Softmax", "softmax " + std::to_string(rows) + "x" + std::to_string(columns), {written({rows, columns})},
@@ -118,11 +118,10 @@ class layers {
   }
   void sum(std::int64_t size, std::int64_t channels) {
     const shape_t shape{1, channels, size, size};
-    layer("Add", "add " + picture(size, channels), {written(shape), written(shape)});
+    layer("Add", "add " + image(size, channels), {written(shape), written(shape)});
   }
   void scale(std::int64_t size, std::int64_t channels) {
-    layer("Mul", "scale " + picture(size, channels),
-          {written({1, channels, size, size}), written({1, channels, 1, 1})});
+    layer("Mul", "scale " + image(size, channels), {written({1, channels, size, size}), written({1, channels, 1, 1})});
   }
 
   reference_network done(const std::string& name) {
@@ -169,13 +168,13 @@ class layers {
     layer("Conv", label("conv", size, from, to, kernel, stride), {x, weights({to, from, kernel, kernel})},
           {{"strides", lengths{stride, stride}}, {"pads", lengths{pad, pad, pad, pad}}});
   }
-  static std::string picture(std::int64_t size, std::int64_t channels) {
+  static std::string image(std::int64_t size, std::int64_t channels) {
     return std::to_string(size) + "x" + std::to_string(size) + "x" + std::to_string(channels);
   }
   static std::string label(const char* what, std::int64_t size, std::int64_t from, std::int64_t to, std::int64_t kernel,
                            std::int64_t stride) {
     std::string text =
-        std::string(what) + " " + std::to_string(kernel) + "x" + std::to_string(kernel) + " " + picture(size, from);
+        std::string(what) + " " + std::to_string(kernel) + "x" + std::to_string(kernel) + " " + image(size, from);
     if (to != from) text += " -> " + std::to_string(to);
     return stride > 1 ? text + " / " + std::to_string(stride) : text;
   }

@@ -96,7 +96,7 @@ struct plan {
   std::vector<plan_state> states;
   std::vector<plan_buffer> buffers;
   std::int64_t arena_bytes = 0, lane_bytes = 0;
-  int batch = 0;  ///< most rows of a batch; 0: fixed shapes
+  int batch = 0;  ///< maximum number of rows of a batch; 0: fixed shapes
 
   plan_tensor& tensor(int i) { return tensors[static_cast<std::size_t>(i)]; }
   const plan_tensor& tensor(int i) const { return tensors[static_cast<std::size_t>(i)]; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// The network between the source model and the plan: one way to say each thing. Axis order is still the source's
-/// (NCHW); weights are constants in double precision; BatchNormalization, Clip, Squeeze and their like are gone.
-/// `canonicalise` makes it, `fuse` shrinks it, `lower` gives it memory layouts and turns it into steps.
+/// (NCHW); weights are constants in double precision; BatchNormalization, Clip, Squeeze and similar operators are
+/// removed. `canonicalise` makes it, `fuse` shrinks it, `lower` gives it memory layouts and turns it into steps.
 #include <any>
 #include <limits>
 #include <memory>
@@ -54,7 +54,7 @@ struct reduce_parameters {
 struct transpose_parameters {
   std::vector<int> permutation;
 };
-/// To the output's shape, row-major. `channels_last` hints that a rank-4 result is a picture.
+/// To the output's shape, row-major. `channels_last` hints that a rank-4 result is an image.
 struct reshape_parameters {
   bool channels_last = false;
 };
@@ -81,9 +81,9 @@ struct layer_normalization_parameters {
   bool centre = true;
   std::vector<float> scale, bias;
 };
-/// The recurrence of a layer. Inputs: products with the layer's inputs [batch, instants, directions, gates * hidden],
-/// initial h [batch, directions, hidden], initial c (lstm), lengths. Output [batch, instants + final rows, directions,
-/// hidden].
+/// The recurrence of a layer. Inputs: products with the layer's inputs [batch, time steps, directions, gates * hidden],
+/// initial h [batch, directions, hidden], initial c (lstm), lengths. Output [batch, time steps + final rows,
+/// directions, hidden].
 struct recurrent_parameters {
   recurrent_kind kind = recurrent_kind::lstm;
   int hidden = 0, directions = 1, reverse = 0;  ///< reverse: bit d for direction d
@@ -113,8 +113,8 @@ struct pad_parameters {
 };
 
 /// The parameters of one operation: a struct of this file, or of format/params.hpp where the operation says no more
-/// than a step. Rooms (ops/) and layout operations (passes/lower/layout.cpp) name the struct that they lower. (A
-/// std::variant of all of them has symbols of a thousand characters.)
+/// than a step. Operator files (ops/) and layout operations (passes/lower/layout.cpp) name the struct that they lower.
+/// (A std::variant of all of them has symbols of a thousand characters.)
 class operation_parameters {
  public:
   operation_parameters() : m_value(unary_params{}) {}
@@ -185,7 +185,7 @@ struct program {
 };
 
 /// Rows and columns of zeros that the windows of a convolution read around its input; all 0 where every tap of every
-/// window lies inside.
+/// window is inside.
 struct overhang {
   std::int64_t top = 0, left = 0, bottom = 0, right = 0;
   bool any() const { return top > 0 || left > 0 || bottom > 0 || right > 0; }

@@ -78,20 +78,20 @@ void call::fail(const std::string& why) const { refuse(who() + ": " + why); }
 
 void call::fail_on_data(const std::string& why) const { throw undefined_result(who() + ": " + why); }
 
-void call::require_inputs(std::size_t least, std::size_t most) const {
-  if (m_inputs.size() > most)
-    fail("it has " + std::to_string(m_inputs.size()) + " inputs, at most " + std::to_string(most) + " are defined");
-  for (std::size_t i = 0; i < least; ++i) required(i);
+void call::require_inputs(std::size_t minimum, std::size_t maximum) const {
+  if (m_inputs.size() > maximum)
+    fail("it has " + std::to_string(m_inputs.size()) + " inputs, at most " + std::to_string(maximum) + " are defined");
+  for (std::size_t i = 0; i < minimum; ++i) required(i);
 }
 
 void call::require_float(std::size_t i) const {
   if (!is_float(type(i))) fail("input " + std::to_string(i) + " must be of a float type");
 }
 
-void call::require_rank(std::size_t i, std::size_t least, std::size_t most) const {
-  if (rank(i) < least || rank(i) > most)
+void call::require_rank(std::size_t i, std::size_t minimum, std::size_t maximum) const {
+  if (rank(i) < minimum || rank(i) > maximum)
     fail("input " + std::to_string(i) + " must have " +
-         (least == most ? std::to_string(least) : std::to_string(least) + " to " + std::to_string(most)) +
+         (minimum == maximum ? std::to_string(minimum) : std::to_string(minimum) + " to " + std::to_string(maximum)) +
          " dimensions");
 }
 

@@ -93,9 +93,9 @@ class call {
   void require(bool condition, const char* why) const {
     if (!condition) fail(why);
   }
-  void require_inputs(std::size_t least, std::size_t most) const;
+  void require_inputs(std::size_t minimum, std::size_t maximum) const;
   void require_float(std::size_t i) const;
-  void require_rank(std::size_t i, std::size_t least, std::size_t most) const;
+  void require_rank(std::size_t i, std::size_t minimum, std::size_t maximum) const;
   /// Normalises an axis of a tensor of `rank` dimensions; refuses those outside [-rank, rank).
   std::size_t axis(std::int64_t axis, std::size_t rank) const;
 
@@ -111,9 +111,9 @@ class call {
 /// Attribute of a NonMaxSuppression whose number of results is bounded at conversion: rows of its output.
 inline constexpr char suppression_bound[] = "nsk_bound";
 
-/// Whether a node draws random numbers: it is never a constant, and the resolved graph numbers it in the attribute
+/// Whether a node makes random numbers: it is never a constant, and the resolved graph numbers it in the attribute
 /// below.
-bool draws_numbers(const node& n);
+bool is_random(const node& n);
 inline constexpr char random_stream[] = "nsk_stream";
 
 struct definition {

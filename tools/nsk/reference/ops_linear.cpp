@@ -109,14 +109,14 @@ void evaluate_normalizer(call& c) {
   const std::string norm = c.op().text("norm", "MAX");
   const i64 length = c.shape(0).back();
   for (i64 at = 0; at < count_of(c.shape(0)); at += length) {
-    double most = -std::numeric_limits<double>::infinity(), sum = 0, squares = 0;
+    double maximum = -std::numeric_limits<double>::infinity(), sum = 0, squares = 0;
     for (i64 i = at; i < at + length; ++i) {
       const double x = c.data(0).number(i);
-      most = std::max(most, x);
+      maximum = std::max(maximum, x);
       sum += std::abs(x);
       squares += x * x;
     }
-    const double divisor = norm == "MAX" ? most : norm == "L1" ? sum : std::sqrt(squares);
+    const double divisor = norm == "MAX" ? maximum : norm == "L1" ? sum : std::sqrt(squares);
     for (i64 i = at; i < at + length; ++i) c.out_floats()[i] = c.data(0).number(i) / (divisor == 0 ? 1 : divisor);
   }
 }

@@ -42,9 +42,9 @@ void evaluate_gemm(call& c) {
   const matrix_sizes s = gemm_sizes(c);
   const double alpha = c.op().number("alpha", 1), beta = c.op().number("beta", 1);
   const double *a = c.floats(0), *b = c.floats(1);
-  std::vector<double> turned_a, turned_b;
-  if (c.op().integer("transA", 0) != 0) a = (turned_a = transposed(a, s.k, s.m)).data();
-  if (c.op().integer("transB", 0) != 0) b = (turned_b = transposed(b, s.n, s.k)).data();
+  std::vector<double> transposed_a, transposed_b;
+  if (c.op().integer("transA", 0) != 0) a = (transposed_a = transposed(a, s.k, s.m)).data();
+  if (c.op().integer("transB", 0) != 0) b = (transposed_b = transposed(b, s.n, s.k)).data();
   double* y = c.out_floats();
   gemm(s.m, s.n, s.k, a, s.k, b, s.n, y, s.n);
   for (std::int64_t i = 0; i < s.m * s.n; ++i) y[i] *= alpha;

@@ -70,7 +70,7 @@ moments moments_of(const double* x, std::int64_t count) {
   return {mean, squares / static_cast<double>(count)};
 }
 
-/// Instances are planes, groups are `channels / groups` planes that lie together; scale and bias are per channel.
+/// Instances are planes, groups are `channels / groups` planes that are together; scale and bias are per channel.
 void infer_instances(call& c) {
   c.require_inputs(3, 3);
   c.require_float(0);

@@ -68,10 +68,10 @@ void infer_random(call& c) {
   c.declare(0, type, like ? c.shape(0) : c.op().integers("shape"));
 }
 
-template <class Draw>
-void fill(call& c, Draw draw) {
+template <class Sample>
+void fill(call& c, Sample sample) {
   const i64 count = c.out(0).count(), rows = c.out_shape(0).empty() ? 1 : c.out_shape(0)[0];
-  for (i64 i = 0; i < count; ++i) c.out(0).set(i, draw(i / (count / rows), i % (count / rows)));
+  for (i64 i = 0; i < count; ++i) c.out(0).set(i, sample(i / (count / rows), i % (count / rows)));
 }
 
 void evaluate_normal(call& c) {
@@ -93,22 +93,22 @@ void infer_multinomial(call& c) {
   c.require_rank(0, 2, 2);
   const element type = type_attribute(c, element::i32);
   c.require(type == element::i32 || type == element::i64, "attribute 'dtype' must be int32 or int64");
-  const i64 draws = c.op().integer("sample_size", 1);
-  c.require(draws >= 1 && c.shape(0)[1] >= 1, "it draws nothing");
-  c.declare(0, type, {c.shape(0)[0], draws});
+  const i64 samples = c.op().integer("sample_size", 1);
+  c.require(samples >= 1 && c.shape(0)[1] >= 1, "its sample_size must be at least 1");
+  c.declare(0, type, {c.shape(0)[0], samples});
 }
 
 void evaluate_multinomial(call& c) {
   const numbers n(c);
-  const i64 classes = c.shape(0)[1], draws = c.out_shape(0)[1];
+  const i64 classes = c.shape(0)[1], samples = c.out_shape(0)[1];
   for (i64 i = 0; i < c.out(0).count(); ++i) {
-    const i64 row = i / draws;
+    const i64 row = i / samples;
     i64 best = 0;
-    double most = -std::numeric_limits<double>::infinity();
+    double maximum = -std::numeric_limits<double>::infinity();
     for (i64 k = 0; k < classes; ++k) {
-      const double value = c.floats(0)[row * classes + k] + n.gumbel(row, i % draws * classes + k);
-      if (value > most) {
-        most = value;
+      const double value = c.floats(0)[row * classes + k] + n.gumbel(row, i % samples * classes + k);
+      if (value > maximum) {
+        maximum = value;
         best = k;
       }
     }
@@ -131,7 +131,7 @@ void evaluate_bernoulli(call& c) {
 
 }
 
-bool draws_numbers(const node& n) {
+bool is_random(const node& n) {
   return n.domain.empty() && (n.op.rfind("Random", 0) == 0 || n.op == "Multinomial" || n.op == "Bernoulli");
 }
 

@@ -13,7 +13,7 @@ namespace {
 struct layer {
   recurrent_attributes a;
   std::size_t time_axis, batch_axis;
-  std::int64_t instants, batch, inputs, hidden;
+  std::int64_t time_steps, batch, inputs, hidden;
 
   explicit layer(call& c) : a(recurrent_attributes_of(c.op(), "node '" + c.op().name + "' (" + c.op().op + ")")) {
     const bool is_lstm = a.kind == recurrent_kind::lstm;
@@ -25,11 +25,11 @@ struct layer {
     c.require(!a.batch_first || c.version() >= 14, "layout exists from opset 14 on");
     time_axis = a.batch_first ? 1 : 0;
     batch_axis = 1 - time_axis;
-    instants = c.shape(0)[time_axis];
+    time_steps = c.shape(0)[time_axis];
     batch = c.shape(0)[batch_axis];
     inputs = c.shape(0)[2];
     hidden = c.shape(2)[2];
-    c.require(instants > 0 && batch > 0 && hidden > 0, "it has no elements");
+    c.require(time_steps > 0 && batch > 0 && hidden > 0, "it has no elements");
     c.require(c.op().integer("hidden_size", hidden) == hidden, "hidden_size is not that of R");
     const std::int64_t d = a.directions, rows = a.gates() * hidden;
     for (const std::size_t i : {3, 5, 6, 7})
@@ -48,18 +48,18 @@ struct layer {
     return a.batch_first ? shape_t{batch, a.directions, hidden} : shape_t{a.directions, batch, hidden};
   }
   shape_t sequence_shape() const {
-    return a.batch_first ? shape_t{batch, instants, a.directions, hidden}
-                         : shape_t{instants, a.directions, batch, hidden};
+    return a.batch_first ? shape_t{batch, time_steps, a.directions, hidden}
+                         : shape_t{time_steps, a.directions, batch, hidden};
   }
-  /// Element 0 of h at an instant in Y, of a state, and of an input.
+  /// Element 0 of h at a time step in Y, of a state, and of an input.
   std::int64_t sequence_at(std::int64_t t, std::int64_t d, std::int64_t b) const {
-    return (a.batch_first ? (b * instants + t) * a.directions + d : (t * a.directions + d) * batch + b) * hidden;
+    return (a.batch_first ? (b * time_steps + t) * a.directions + d : (t * a.directions + d) * batch + b) * hidden;
   }
   std::int64_t state_at(std::int64_t d, std::int64_t b) const {
     return (a.batch_first ? b * a.directions + d : d * batch + b) * hidden;
   }
   std::int64_t input_at(std::int64_t t, std::int64_t b) const {
-    return (a.batch_first ? b * instants + t : t * batch + b) * inputs;
+    return (a.batch_first ? b * time_steps + t : t * batch + b) * inputs;
   }
 
  private:
@@ -93,7 +93,7 @@ double apply(const recurrent_activation& a, double x) {
   return x;
 }
 
-/// One direction of one row of the batch, instant by instant.
+/// One direction of one row of the batch, one time step at a time.
 class sequence {
  public:
   sequence(call& c, const layer& l, std::int64_t direction, std::int64_t row)
@@ -125,8 +125,8 @@ class sequence {
   double& h(std::int64_t j) { return m_h[static_cast<std::size_t>(j)]; }
   /// A gate: its function of the clipped argument. What h makes of c is not clipped, as in ONNX Runtime.
   double f(std::size_t function, double x) const {
-    const double most = m_layer.a.clip;
-    if (most > 0) x = x > most ? most : x < -most ? -most : x;
+    const double maximum = m_layer.a.clip;
+    if (maximum > 0) x = x > maximum ? maximum : x < -maximum ? -maximum : x;
     return apply(activation(function), x);
   }
   const recurrent_activation& activation(std::size_t function) const {
@@ -163,8 +163,8 @@ class sequence {
     const double i = f(0, argument(0) + peephole(0, j, cell));
     const double forget = m_layer.a.input_forget ? 1 - i : f(0, argument(2) + peephole(2, j, cell));
     cell = forget * cell + i * f(1, argument(3));
-    const double most = m_layer.a.cell_clip;
-    if (most > 0) cell = cell > most ? most : cell < -most ? -most : cell;
+    const double maximum = m_layer.a.cell_clip;
+    if (maximum > 0) cell = cell > maximum ? maximum : cell < -maximum ? -maximum : cell;
     h(j) = f(0, argument(1) + peephole(1, j, cell)) * apply(activation(2), cell);
   }
   void gru(const double* x, const std::vector<double>& before) {
@@ -190,7 +190,7 @@ class sequence {
 
 double work_of_layer(call& c) {
   const layer l(c);
-  return 2 * as_work(l.instants) * as_work(l.batch) * l.a.directions * l.a.gates() * as_work(l.hidden) *
+  return 2 * as_work(l.time_steps) * as_work(l.batch) * l.a.directions * l.a.gates() * as_work(l.hidden) *
          (as_work(l.inputs) + as_work(l.hidden) + 8);
 }
 
@@ -201,7 +201,7 @@ void evaluate_layer(call& c) {
   };
   for (std::int64_t d = 0; d < l.a.directions; ++d)
     for (std::int64_t b = 0; b < l.batch; ++b) {
-      const std::int64_t length = c.has(4) ? std::clamp<std::int64_t>(c.integers(4)[b], 0, l.instants) : l.instants;
+      const std::int64_t length = c.has(4) ? std::clamp<std::int64_t>(c.integers(4)[b], 0, l.time_steps) : l.time_steps;
       sequence s(c, l, d, b);
       for (std::int64_t i = 0; i < length; ++i) {
         const std::int64_t t = l.a.is_backward(static_cast<int>(d)) ? length - 1 - i : i;

@@ -39,7 +39,7 @@ std::vector<double> read_scales(const call& c) {
   return c.has(at) ? c.number_list(at) : std::vector<double>();
 }
 
-/// One scale for all axes: "not_larger" takes the least of those that the sizes ask for, "not_smaller" the greatest.
+/// One scale for all axes: "not_larger" takes the smallest of those that the sizes ask for, "not_smaller" the greatest.
 void keep_aspect_ratio(const call& c, resampling& r, const std::vector<std::size_t>& axes) {
   const std::string policy = c.op().text("keep_aspect_ratio_policy", "stretch");
   c.require(policy == "stretch" || policy == "not_larger" || policy == "not_smaller",
@@ -139,7 +139,7 @@ void infer_resize(call& c) {
   c.declare(0, c.type(0), shape);
 }
 
-/// Where output position `i` lies in the input. Where a scale gives no whole length, half_pixel_symmetric alone sees
+/// Where output position `i` is in the input. Where a scale gives no whole length, half_pixel_symmetric alone sees
 /// the length before it was rounded, as in ONNX Runtime.
 double source_position(const resampling& r, const axis_plan& a, double i) {
   const double in = static_cast<double>(a.in), out = static_cast<double>(a.out);
@@ -257,7 +257,7 @@ void evaluate_resize(call& c) {
   for (i64 i = 0; i < c.out(0).count(); ++i) c.out(0).set(i, x[static_cast<std::size_t>(i)]);
 }
 
-/// What lies between two axes may be larger than input and output: its elements weigh as much as those that are kept.
+/// What is between two axes may be larger than input and output: its elements weigh as much as those that are kept.
 double work_of_resize(call& c) {
   constexpr double per_element = 64, per_tap = 2;
   const resampling r = read_resampling(c);

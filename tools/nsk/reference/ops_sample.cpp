@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// GridSample of pictures.
+/// GridSample of images.
 #include <cmath>
 
 #include "reference/operators.hpp"
@@ -15,7 +15,7 @@ struct sampler {
   std::int64_t height, width;
   const double* plane;
 
-  /// A place between two mirrors, which lie on the outermost pixels' centres or on the picture's edges.
+  /// A place between two mirrors, which are on the outermost pixels' centres or on the image's edges.
   double mirrored(double x, std::int64_t length) const {
     const double low = aligned ? 0 : -0.5, high = static_cast<double>(length) - (aligned ? 1 : 0.5), span = high - low;
     if (span <= 0) return 0;
@@ -73,7 +73,7 @@ void infer_grid_sample(call& c) {
             "its mode is none that ONNX defines");
   c.require(padding == "zeros" || padding == "border" || padding == "reflection",
             "its padding_mode is none that ONNX defines");
-  c.require(x[2] > 0 && x[3] > 0, "there is no picture to sample");
+  c.require(x[2] > 0 && x[3] > 0, "there is no image to sample");
   c.declare(0, c.type(0), {x[0], x[1], grid[1], grid[2]});
 }
 

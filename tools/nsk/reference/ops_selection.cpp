@@ -14,7 +14,7 @@ using i64 = std::int64_t;
 /// An index into an axis of `length`, counted from the end where negative; refuses others.
 i64 checked_index(const call& c, i64 index, i64 length) {
   if (index < -length || index >= length)
-    c.fail_on_data("index " + std::to_string(index) + " lies outside an axis of length " + std::to_string(length));
+    c.fail_on_data("index " + std::to_string(index) + " is outside an axis of length " + std::to_string(length));
   return index < 0 ? index + length : index;
 }
 
@@ -260,20 +260,20 @@ double intersection_over_union(const box& a, const box& b) {
 /// Returns triples [image, class, box], best score first within each class of each image.
 std::vector<i64> suppress(const call& c) {
   const i64 images = c.shape(1)[0], classes = c.shape(1)[1], boxes = c.shape(1)[2];
-  const i64 most = c.has(2) ? c.integer_scalar(2) : 0;
+  const i64 maximum = c.has(2) ? c.integer_scalar(2) : 0;
   const double overlap = c.has(3) ? c.scalar(3) : 0;
-  const double least = c.has(4) ? c.scalar(4) : -std::numeric_limits<double>::infinity();
+  const double minimum = c.has(4) ? c.scalar(4) : -std::numeric_limits<double>::infinity();
   std::vector<i64> selected;
   for (i64 image = 0; image < images; ++image) {
     for (i64 k = 0; k < classes; ++k) {
       const double* score = c.floats(1) + (image * classes + k) * boxes;
       std::vector<i64> order;
       for (i64 i = 0; i < boxes; ++i)
-        if (score[i] > least) order.push_back(i);
+        if (score[i] > minimum) order.push_back(i);
       std::stable_sort(order.begin(), order.end(), [&](i64 a, i64 b) { return score[a] > score[b]; });
       std::vector<box> kept;
       for (i64 i : order) {
-        if (static_cast<i64>(kept.size()) >= most) break;
+        if (static_cast<i64>(kept.size()) >= maximum) break;
         const box b = read_box(c, image, i);
         if (std::any_of(kept.begin(), kept.end(),
                         [&](const box& other) { return intersection_over_union(b, other) > overlap; }))
@@ -309,9 +309,9 @@ void infer_suppression(call& c) {
 /// Rows that a bound leaves over are -1.
 void evaluate_suppression(call& c) {
   const std::vector<i64> selected = suppress(c);
-  const auto room = static_cast<std::size_t>(c.out(0).count());
-  std::fill_n(c.out_integers(), room, -1);
-  std::copy_n(selected.begin(), std::min(room, selected.size()), c.out_integers());
+  const auto capacity = static_cast<std::size_t>(c.out(0).count());
+  std::fill_n(c.out_integers(), capacity, -1);
+  std::copy_n(selected.begin(), std::min(capacity, selected.size()), c.out_integers());
 }
 
 // NonZero, OneHot, Compress, Trilu, ReverseSequence.

@@ -69,7 +69,7 @@ void infer_squeeze(call& c) {
 void infer_unsqueeze(call& c) {
   c.require_inputs(1, 2);
   const std::size_t added = c.has(1) ? static_cast<std::size_t>(c.data(1).count()) : c.op().integers("axes").size();
-  c.require(added <= most_axes, "it adds more axes than a tensor can have");
+  c.require(added <= max_axes, "it adds more axes than a tensor can have");
   const std::vector<std::size_t> axes = axes_of(c, 1, c.rank(0) + added);
   shape_t shape;
   std::size_t from = 0;

@@ -197,7 +197,7 @@ void evaluate_mel_weights(call& c) {
   for (i64 i = 0; i < bands + 2; ++i) {
     const double hertz = 700 * (std::pow(10, (static_cast<double>(i) * step + low) / 2595) - 1);
     const double corner = std::floor(static_cast<double>(length + 1) * hertz / c.scalar(2));
-    c.require(corner >= 0 && corner < static_cast<double>(terms), "its frequencies lie outside the spectrum");
+    c.require(corner >= 0 && corner < static_cast<double>(terms), "its frequencies are outside the spectrum");
     corners.push_back(static_cast<i64>(corner));
   }
   for (i64 band = 0; band < bands; ++band) {

@@ -123,10 +123,10 @@ slice read_slice(const call& c) {
     const i64 first = step < 0 ? std::clamp<i64>(starts[i] < 0 ? starts[i] + length : starts[i], -1, length - 1)
                                : bound(starts[i]),
               last = bound(ends[i]);
-    const i64 room = step > 0 ? last - first : first - last, size = step > 0 ? step : -step;
+    const i64 extent = step > 0 ? last - first : first - last, size = step > 0 ? step : -step;
     s.start[a] = std::max<i64>(first, 0);
     s.step[a] = step;
-    s.length[a] = room > 0 ? (room - 1) / size + 1 : 0;
+    s.length[a] = extent > 0 ? (extent - 1) / size + 1 : 0;
   }
   return s;
 }
@@ -162,10 +162,10 @@ padding read_padding(const call& c) {
   else
     for (std::size_t d = 0; d < rank; ++d) axes.push_back(d);
   c.require(pads.size() == 2 * axes.size(), "there must be two pads per axis");
-  constexpr i64 most = i64{1} << 40;
+  constexpr i64 maximum = i64{1} << 40;
   padding p{shape_t(rank, 0), shape_t(rank, 0)};
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    for (i64 v : {pads[i], pads[axes.size() + i]}) c.require(v >= -most && v <= most, "a pad is too large");
+    for (i64 v : {pads[i], pads[axes.size() + i]}) c.require(v >= -maximum && v <= maximum, "a pad is too large");
     p.before[axes[i]] = pads[i];
     p.after[axes[i]] = pads[axes.size() + i];
   }

@@ -24,9 +24,9 @@ bool holds(const std::string& mode, double x, double threshold) {
 }
 
 /// The trees of a TreeEnsembleRegressor or TreeEnsembleClassifier; `prefix` is "target" or "class".
-class forest {
+class tree_ensemble {
  public:
-  forest(const call& c, const std::string& prefix)
+  tree_ensemble(const call& c, const std::string& prefix)
       : m_call(c),
         m_trees(c.op().integers("nodes_treeids")),
         m_nodes(c.op().integers("nodes_nodeids")),
@@ -113,7 +113,7 @@ void require_nodes(const call& c) {
 }
 
 /// Nodes, and entries of leaves for targets that exist; `prefix` is "target" or "class".
-void require_forest(const call& c, const std::string& prefix, i64 targets) {
+void require_tree_ensemble(const call& c, const std::string& prefix, i64 targets) {
   c.require_inputs(1, 1);
   c.require_rank(0, 2, 2);
   for (const std::string& odd : {std::string("nodes_values"), std::string("base_values"), prefix + "_weights"})
@@ -131,7 +131,7 @@ void require_forest(const call& c, const std::string& prefix, i64 targets) {
 
 void infer_regressor(call& c) {
   const i64 targets = c.op().integer("n_targets", 1);
-  require_forest(c, "target", targets);
+  require_tree_ensemble(c, "target", targets);
   if (c.op().text("post_transform", "NONE") != "NONE") c.fail("post_transform of a regressor must be NONE");
   const std::size_t base = numbers_of(c, "base_values").size();
   if (base > 1 && base != static_cast<std::size_t>(targets)) c.fail("base_values needs one number per target");
@@ -146,7 +146,7 @@ std::vector<double> row_of(const call& c, i64 row) {
 }
 
 void evaluate_regressor(call& c) {
-  const forest f(c, "target");
+  const tree_ensemble f(c, "target");
   const std::vector<double> base = numbers_of(c, "base_values");
   const i64 targets = c.out_shape(0)[1];
   for (i64 row = 0; row < c.shape(0)[0]; ++row) {
@@ -208,7 +208,7 @@ bool every_class_scores(const call& c, const votes& v) {
 
 void infer_classifier(call& c) {
   const votes v(c);
-  require_forest(c, "class", v.classes);
+  require_tree_ensemble(c, "class", v.classes);
   require_transform(c, v.transform);
   if (v.classes < 2) c.fail("a classifier needs two classes at least");
   const std::size_t base = v.base.size();
@@ -228,7 +228,7 @@ void infer_classifier(call& c) {
 }
 
 void evaluate_classifier(call& c) {
-  const forest f(c, "class");
+  const tree_ensemble f(c, "class");
   const votes v(c);
   if (const std::string trouble = label_trouble(c); !trouble.empty() && c.op().outputs[0] != no_value) c.fail(trouble);
   for (i64 row = 0; row < c.shape(0)[0]; ++row) {

@@ -12,8 +12,8 @@ std::vector<std::string> texts_of(const call& c, const std::string& key);
 /// Attribute that is a tensor, as doubles; empty where there is none. Refuses tensors of other types than input 0.
 std::vector<double> tensor_of(const call& c, const std::string& key);
 
-/// Scores of one row: entries of leaves per target, added up, averaged over trees, or the least or greatest of them; 0
-/// where no leaf had one.
+/// Scores of one row: entries of leaves per target, added up, averaged over trees, or the smallest or largest of them;
+/// 0 where no leaf had one.
 class score_sheet {
  public:
   score_sheet(std::string aggregate, std::size_t trees) : m_aggregate(std::move(aggregate)), m_trees(trees) {}

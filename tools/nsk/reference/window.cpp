@@ -6,14 +6,14 @@
 namespace nsk::tool::reference {
 namespace {
 
-constexpr std::int64_t largest = std::int64_t{1} << 31, most_taps = std::int64_t{1} << 24;
+constexpr std::int64_t largest = std::int64_t{1} << 31, max_taps = std::int64_t{1} << 24;
 
-shape_t checked_list(const call& c, const char* name, std::size_t length, std::int64_t fallback, std::int64_t least) {
+shape_t checked_list(const call& c, const char* name, std::size_t length, std::int64_t fallback, std::int64_t minimum) {
   const shape_t list = c.op().integers(name, shape_t(length, fallback));
   if (list.size() != length)
     c.fail(std::string("attribute '") + name + "' must have " + std::to_string(length) + " values");
   for (std::int64_t v : list)
-    if (v < least || v > largest)
+    if (v < minimum || v > largest)
       c.fail(std::string("attribute '") + name + "' has the impossible value " + std::to_string(v));
   return list;
 }
@@ -30,7 +30,7 @@ window read_window(const call& c, const shape_t& spatial, shape_t kernel) {
   std::int64_t taps = 1;
   for (std::int64_t k : w.kernel) {
     if (k < 1) c.fail("the kernel is empty");
-    if (k > most_taps / taps) c.fail("the kernel has more than 2^24 taps");
+    if (k > max_taps / taps) c.fail("the kernel has more than 2^24 taps");
     taps *= k;
   }
   w.stride = checked_list(c, "strides", axes, 1, 1);
@@ -58,9 +58,9 @@ void finish_window(const call& c, window& w, bool ceil_mode) {
       continue;
     }
     if (auto_pad == "VALID") w.pad_begin[d] = w.pad_end[d] = 0;
-    const std::int64_t room = w.input[d] + w.pad_begin[d] + w.pad_end[d] - w.reach(d);
-    if (room < 0) c.fail("the kernel is larger than the padded input along spatial axis " + std::to_string(d));
-    w.output[d] = (room + (ceil_mode ? w.stride[d] - 1 : 0)) / w.stride[d] + 1;
+    const std::int64_t extent = w.input[d] + w.pad_begin[d] + w.pad_end[d] - w.reach(d);
+    if (extent < 0) c.fail("the kernel is larger than the padded input along spatial axis " + std::to_string(d));
+    w.output[d] = (extent + (ceil_mode ? w.stride[d] - 1 : 0)) / w.stride[d] + 1;
     if (ceil_mode && (w.output[d] - 1) * w.stride[d] >= w.input[d] + w.pad_begin[d]) --w.output[d];
   }
 }

@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr double left = 86, top = 84, map_height = 420, work_gap = 34, work_height = 70, bottom = 52, right = 28;
-constexpr double least_width = 720, most_width = 1500;
+constexpr double min_width = 720, max_width = 1500;
 constexpr const char* style =
     "text { font: 12px 'DejaVu Sans', Verdana, sans-serif; fill: #333 }\n"
     ".title { font-size: 18px; font-weight: bold; fill: #111 }\n"
@@ -28,7 +28,7 @@ constexpr const char* style =
     ".block { stroke: #ffffff; stroke-width: 0.8 } .block:hover { stroke: #111; stroke-width: 1.5 }\n"
     ".work { fill: #7f8c9b } .work:hover { fill: #2c3e50 }\n";
 
-/// Where steps and bytes lie on the page.
+/// Where steps and bytes are on the page.
 struct scale {
   double step_width, byte_height;
   double x(double step) const { return left + step * step_width; }
@@ -54,7 +54,7 @@ std::vector<block> blocks_of(const json& v, int steps) {
   return result;
 }
 
-/// Ports keep their colour; what lies between them takes neighbouring hues in turn, so that neighbours differ.
+/// Ports keep their colour; what is between them takes neighbouring hues in turn, so that neighbours differ.
 std::string colour_of(const block& b) {
   if (b.storage == "input") return "#e8a33d";
   if (b.storage == "output") return "#5aa469";
@@ -89,12 +89,12 @@ void draw_blocks(svg_page& page, const scale& s, const std::vector<block>& block
               b.names + "\n" + bytes_text(b.bytes) + " at byte " + digits_text(static_cast<std::uint64_t>(b.offset)) +
                   ", " + span + ", " + b.storage);
     constexpr double character = 6.6, line = 15;
-    constexpr std::size_t least_room = 9, room_for_names = 14;
-    const auto room = static_cast<std::size_t>(std::max(0.0, (width - 8) / character));
-    if (height < line || room < least_room) continue;
+    constexpr std::size_t min_space = 9, space_for_names = 14;
+    const auto space = static_cast<std::size_t>(std::max(0.0, (width - 8) / character));
+    if (height < line || space < min_space) continue;
     const double middle = s.y(b.offset) - height / 2 + 4;
     const std::string name =
-        room < room_for_names && b.names.size() > room ? bytes_text(b.bytes) : shortened(b.names, room);
+        space < space_for_names && b.names.size() > space ? bytes_text(b.bytes) : shortened(b.names, space);
     if (height < 2 * line + 2 || name == bytes_text(b.bytes)) {
       page.text(x + 5, middle, name, "class=\"label\"");
     } else {
@@ -112,24 +112,24 @@ void draw_peak(svg_page& page, const scale& s, const std::vector<block>& blocks,
     alive[static_cast<std::size_t>(b.last) + 1] -= b.bytes;
   }
   std::partial_sum(alive.begin(), alive.end(), alive.begin());
-  const auto most = std::max_element(alive.begin(), alive.end());
-  const int step = static_cast<int>(most - alive.begin());
+  const auto maximum = std::max_element(alive.begin(), alive.end());
+  const int step = static_cast<int>(maximum - alive.begin());
   page.line(left, s.y(arena), left + steps * s.step_width, s.y(arena), "class=\"peak\"");
   page.line(s.x(step + 0.5), s.y(arena), s.x(step + 0.5), top + map_height, "class=\"peak\"");
   const std::string words =
-      format_text("peak: step %d, %s alive of %s", step, bytes_text(*most).c_str(), bytes_text(arena).c_str());
+      format_text("peak: step %d, %s alive of %s", step, bytes_text(*maximum).c_str(), bytes_text(arena).c_str());
   const bool at_left = step * 2 < steps;
   page.text(s.x(step + 0.5), top - 9, words, at_left ? "class=\"peaktext\"" : "class=\"peaktext end\"");
 }
 
 void draw_work(svg_page& page, const scale& s, const json& steps) {
-  double most = 1;
-  for (const json& step : steps) most = std::max(most, step["macs"].get<double>());
+  double maximum = 1;
+  for (const json& step : steps) maximum = std::max(maximum, step["macs"].get<double>());
   const double base = top + map_height + work_gap + work_height;
-  page.text(left - 8, base - work_height + 10, count_text(most), "class=\"small end\"");
+  page.text(left - 8, base - work_height + 10, count_text(maximum), "class=\"small end\"");
   page.text(left - 8, base, "MACs", "class=\"small end\"");
   for (const json& step : steps) {
-    const double height = step["macs"].get<double>() / most * work_height;
+    const double height = step["macs"].get<double>() / maximum * work_height;
     const double gap = std::min(1.0, s.step_width * 0.1);
     page.rect(s.x(step["index"]) + gap, base - std::max(height, 0.5), s.step_width - 2 * gap, std::max(height, 0.5),
               "class=\"work\"",
@@ -157,7 +157,7 @@ std::string arena_svg(const json& report) {
   const json& v = report["variants"][0];
   const int steps = std::max(1, static_cast<int>(v["steps"].size()));
   const double arena = std::max(1.0, v["arena"]["shared_bytes"].get<double>());
-  const double width = std::clamp(steps * 26.0, least_width, most_width);
+  const double width = std::clamp(steps * 26.0, min_width, max_width);
   const scale s{width / steps, map_height / arena};
   svg_page page(style);
   page.text(left, 34, report["name"].get<std::string>(), "class=\"title\"");

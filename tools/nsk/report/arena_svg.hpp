@@ -6,8 +6,8 @@
 namespace nsk::tool {
 
 /// Draws the arena of a model's first variant over time: steps to the right, bytes upwards, a rectangle per buffer with
-/// its lifetime, the step at which most is alive, and below them the work of each step. `report` is what inspect()
-/// returns.
+/// its lifetime, the step at which most bytes are in use, and below them the work of each step. `report` is what
+/// inspect() returns.
 std::string arena_svg(const nlohmann::json& report);
 
 }

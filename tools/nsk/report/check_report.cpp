@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 constexpr double left = 78, top = 70, height = 300, bottom = 58, right = 34;
-constexpr double smallest = 1e-9;  ///< error at which the scale begins; what is below, 0 included, lies on its base
+constexpr double smallest = 1e-9;  ///< error at which the scale begins; what is below, 0 included, is on its base
 constexpr const char* style =
     "text { font: 12px 'DejaVu Sans', Verdana, sans-serif; fill: #333 }\n"
     ".title { font-size: 17px; font-weight: bold; fill: #111 } .small { font-size: 11px; fill: #666 }\n"
@@ -41,7 +41,7 @@ std::string row_of(const json& c, double tolerance, const std::string& first, co
 constexpr const char* columns = "max / largest | max error | mean error | largest | ULP | ";
 constexpr const char* rule = "---: | ---: | ---: | ---: | ---: | ";
 
-/// Height of an error on the page; errors that are no number lie at the top.
+/// Height of an error on the page; errors that are no number are at the top.
 double y_of(double error, double largest) {
   const double low = std::log10(smallest), high = std::log10(largest);
   const double at = std::isfinite(error) ? std::log10(std::max(error, smallest)) : high;
@@ -52,7 +52,7 @@ double number_of(const json& j) { return j.is_number() ? j.get<double>() : INFIN
 
 }
 
-std::string check_markdown(const check_report& r, const std::string& picture) {
+std::string check_markdown(const check_report& r, const std::string& image) {
   const json& c = r.comparison;
   const double tolerance = c["tolerance"], worst = number_of(c["worst_relative_error"]);
   const bool passed = c["passed"];
@@ -65,7 +65,7 @@ std::string check_markdown(const check_report& r, const std::string& picture) {
   text += "| compared with | the reference evaluator: the source model, step by step, sums in double precision |\n";
   for (const auto& [name, how] : r.inputs) text += "| input `" + cell(name) + "` | " + cell(how) + " |\n";
   text += format_text("| tolerance | %.0e of the largest magnitude |\n\n", tolerance);
-  text += "![error by depth](" + picture + ")\n\n## Outputs\n\n| output | " + std::string(columns) +
+  text += "![error by depth](" + image + ")\n\n## Outputs\n\n| output | " + std::string(columns) +
           "tensor | verdict |\n| --- | " + rule + "--- | --- |\n";
   int index = 0;
   for (const json& o : c["outputs"]) text += row_of(o, tolerance, std::to_string(index++), "");
@@ -78,7 +78,7 @@ std::string check_markdown(const check_report& r, const std::string& picture) {
     text +=
         format_text("\n%d steps compute values that the source does not name (parts of fused operations).\n", without);
   text +=
-      "\n*max / largest*: largest error over the tensor's largest magnitude, the figure that the tolerance speaks of. "
+      "\n*max / largest*: largest error over the tensor's largest magnitude, the figure that the tolerance refers to. "
       "*ULP*: largest\n"
       "distance in units in the last place of float32, among values above a thousandth of that magnitude.\n";
   return text;
@@ -128,9 +128,9 @@ std::string check_svg(const check_report& r) {
 }
 
 void write_check_report(command_files& files, const std::string& path, const check_report& r) {
-  const std::string picture = beside(path, ".svg");
-  files.write(picture, check_svg(r));
-  files.write(path, check_markdown(r, std::filesystem::path(picture).filename().string()));
+  const std::string image = beside(path, ".svg");
+  files.write(image, check_svg(r));
+  files.write(path, check_markdown(r, std::filesystem::path(image).filename().string()));
 }
 
 }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-/// Largest magnitudes of what the sums and means of a graph add up, by the name of the result; told of values in the
+/// Largest magnitudes of what the sums and means of a graph add up, by the name of the result; for values in the
 /// order in which they are computed.
 class operands_of_sums {
  public:
@@ -60,7 +60,7 @@ double operands_of(const std::map<std::string, double>& operands, const std::str
 
 shape_t shape_of(const tensor_info& t) { return {t.shape().begin(), t.shape().end()}; }
 
-/// The engine's value of one name: as it lies in memory, its axis d being the source's axis order[d].
+/// The engine's value of one name: as it is stored in memory, its axis d being the source's axis order[d].
 struct engine_value {
   int step = -1;
   array got;
@@ -162,8 +162,8 @@ std::map<std::string, int> last_writers(const variant_view& v) {
   return result;
 }
 
-/// The engine's results by the source's names, as they lie in memory: complete, and with as many elements as the source
-/// has. The others are counted.
+/// The engine's results by the source's names, as they are stored in memory: complete, and with as many elements as the
+/// source has. The others are counted.
 engine_values run_engine(const graph& g, const variant_view& v, runner& r, const std::map<std::string, array>& inputs,
                          int& without_counterpart) {
   for (int i = 0; i < v.input_count(); ++i) {
@@ -295,13 +295,13 @@ comparison_report compare_on_random(const graph& g, const model& m, runner& r, s
   constexpr int max_attempts = 8;
   for (int attempt = 0;; ++attempt) {
     std::map<std::string, array> inputs = random_inputs(g, m, seed, variant, attempt);
-    const bool draws = given.size() < inputs.size();
+    const bool samples = given.size() < inputs.size();
     for (const auto& [name, a] : given) inputs[name] = a;
     try {
       return compare(g, m, r, inputs, progress, variant, sampled);
     } catch (const undefined_result& e) {
-      if (draws && attempt + 1 < max_attempts) continue;
-      if (!draws) throw;
+      if (samples && attempt + 1 < max_attempts) continue;
+      if (!samples) throw;
       throw undefined_result(std::string(e.what()) + ". " + std::to_string(max_attempts) +
                              " random inputs were tried; give inputs on which the model is defined: nsk check SOURCE "
                              "MODEL --input NAME=FILE.npy");

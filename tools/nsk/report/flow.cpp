@@ -9,7 +9,7 @@
 namespace nsk::tool {
 namespace {
 
-/// The bytes of a buffer between a view's first and last element, and where in a pixel they lie.
+/// The bytes of a buffer between a view's first and last element, and where in a pixel they are.
 struct extent {
   std::int64_t begin, end;
   std::int64_t period, phase,
@@ -75,7 +75,7 @@ std::vector<step_edge> flow_of(const variant_view& v) {
       }
       if (!found && t.where() == storage::input) sources.insert(-1 - t.port());
     }
-    if (edges.size() + sources.size() > most_lines) refuse_to_draw();
+    if (edges.size() + sources.size() > max_lines) refuse_to_draw();
     for (const int from : sources) edges.push_back({from, i});
     for (int k = 0; k < s.output_count(); ++k) writes[s.output(k).buffer()].push_back({i, extent_of(s.output(k))});
   }

@@ -39,7 +39,7 @@ class layering {
   void place();
   void place_layer(const std::vector<int>& layer);
   int knot_of(int box, int layer, std::map<std::pair<int, int>, int>& passing);
-  double width_of(int first_layer, int end_layer, double* least) const;
+  double width_of(int first_layer, int end_layer, double* minimum) const;
   int best_column_count() const;
   knot& at(int i) { return m_knots[static_cast<std::size_t>(i)]; }
   const knot& at(int i) const { return m_knots[static_cast<std::size_t>(i)]; }
@@ -102,7 +102,7 @@ void layering::add_knots() {
   for (const auto& [from, to] : m_request.edges) {
     passed +=
         static_cast<std::size_t>(m_layer_of[static_cast<std::size_t>(to)] - m_layer_of[static_cast<std::size_t>(from)]);
-    if (passed > most_lines) refuse_to_draw();
+    if (passed > max_lines) refuse_to_draw();
     const int last = knot_of(from, m_layer_of[static_cast<std::size_t>(to)] - 1, passing);
     at(last).below.push_back(to);
     at(to).above.push_back(last);
@@ -185,7 +185,7 @@ void layering::place() {
     for (std::size_t n = 0; n < m_layers.size(); ++n) place_layer(m_layers[sweep % 2 ? m_layers.size() - 1 - n : n]);
 }
 
-double layering::width_of(int first_layer, int end_layer, double* least) const {
+double layering::width_of(int first_layer, int end_layer, double* minimum) const {
   double low = 1e30, high = -1e30;
   for (int layer = first_layer; layer < end_layer; ++layer) {
     for (const int i : m_layers[static_cast<std::size_t>(layer)]) {
@@ -193,7 +193,7 @@ double layering::width_of(int first_layer, int end_layer, double* least) const {
       high = std::max(high, at(i).x + at(i).width / 2);
     }
   }
-  *least = low;
+  *minimum = low;
   return high - low;
 }
 
@@ -203,9 +203,9 @@ int layering::best_column_count() const {
   double best_miss = 1e30;
   for (int count = 1; count <= std::min(layers, 12); ++count) {
     const int per_column = (layers + count - 1) / count;
-    double width = 0, least = 0;
+    double width = 0, minimum = 0;
     for (int first = 0; first < layers; first += per_column)
-      width += width_of(first, std::min(first + per_column, layers), &least) + m_request.column_gap;
+      width += width_of(first, std::min(first + per_column, layers), &minimum) + m_request.column_gap;
     const double miss = std::fabs(std::log(per_column * layer_height() / width / m_request.wanted_ratio));
     if (miss < best_miss) {
       best_miss = miss;
@@ -227,11 +227,11 @@ graph_layout layering::fold() const {
   double x = 0;
   for (int first = 0; first < layers; first += per_column) {
     const int end = std::min(first + per_column, layers);
-    double least = 0;
-    const double width = width_of(first, end, &least);
+    double minimum = 0;
+    const double width = width_of(first, end, &minimum);
     for (int layer = first; layer < end; ++layer)
       for (const int i : m_layers[static_cast<std::size_t>(layer)])
-        places[static_cast<std::size_t>(i)] = {at(i).x - least + x, head + (layer - first) * layer_height()};
+        places[static_cast<std::size_t>(i)] = {at(i).x - minimum + x, head + (layer - first) * layer_height()};
     right_side.push_back(x + width);
     x += width + m_request.column_gap;
   }
@@ -270,7 +270,7 @@ graph_layout layering::fold() const {
 }
 
 void refuse_to_draw() {
-  refuse("the graph has more than " + std::to_string(most_lines) +
+  refuse("the graph has more than " + std::to_string(max_lines) +
          " lines from step to step, too many to draw. nsk inspect --json lists the steps with what they read");
 }
 

@@ -15,7 +15,7 @@ struct point {
 struct layout_request {
   std::vector<double> widths;              ///< of the boxes; boxes are numbered so that edges lead to higher numbers
   std::vector<std::pair<int, int>> edges;  ///< from, to
-  double box_height = 40, layer_gap = 34;  ///< below each box there is room for a label
+  double box_height = 40, layer_gap = 34;  ///< below each box there is space for a label
   double box_gap = 26, column_gap = 70;
   double wanted_ratio = 1.4;  ///< height of the page over its width
 };
@@ -29,12 +29,12 @@ struct graph_layout {
   double width = 0, height = 0;
 };
 
-/// Most lines from layer to layer; beyond, nobody could read the graph, and a layout would take minutes.
-inline constexpr std::size_t most_lines = 100000;
+/// Maximum number of lines from layer to layer; beyond, nobody could read the graph, and a layout would take minutes.
+inline constexpr std::size_t max_lines = 100000;
 /// Throws that the graph has more lines than that.
 [[noreturn]] void refuse_to_draw();
 
-/// Refuses graphs of more than most_lines lines.
+/// Refuses graphs of more than max_lines lines.
 graph_layout lay_out(const layout_request& r);
 
 }

@@ -15,7 +15,7 @@ namespace nsk::tool {
 namespace {
 using nlohmann::json;
 
-constexpr double margin = 36, head = 96, box_height = 40, least_box = 120, character = 7.3;
+constexpr double margin = 36, head = 96, box_height = 40, min_box = 120, character = 7.3;
 constexpr const char* style =
     "text { font: 12px 'DejaVu Sans', Verdana, sans-serif; fill: #222 }\n"
     ".title { font-size: 18px; font-weight: bold; fill: #111 } .small { font-size: 11px; fill: #666 }\n"
@@ -77,7 +77,7 @@ box box_of_port(const json& port, const char* group) {
 }
 
 /// Boxes in an order that edges follow: inputs, steps, outputs.
-struct picture {
+struct image {
   std::vector<box> boxes;
   layout_request request;
 };
@@ -91,8 +91,8 @@ std::vector<step_edge> output_edges(const variant_view& v) {
   return edges;
 }
 
-picture picture_of(const model& m, const json& v) {
-  picture p;
+image image_of(const model& m, const json& v) {
+  image p;
   const int inputs = static_cast<int>(v["inputs"].size()), steps = static_cast<int>(v["steps"].size());
   for (const json& port : v["inputs"]) p.boxes.push_back(box_of_port(port, "input"));
   for (const json& step : v["steps"]) p.boxes.push_back(box_of(step));
@@ -104,7 +104,7 @@ picture picture_of(const model& m, const json& v) {
   p.request.box_height = box_height;
   for (const box& b : p.boxes) {
     const std::size_t longest = std::max(b.first.size(), b.second.size() - std::min<std::size_t>(b.second.size(), 2));
-    p.request.widths.push_back(std::max(least_box, static_cast<double>(longest) * character + 20));
+    p.request.widths.push_back(std::max(min_box, static_cast<double>(longest) * character + 20));
   }
   return p;
 }
@@ -130,7 +130,7 @@ void draw_arrow(svg_page& page, const point& to) {
   page.path(format_text("M%.1f %.1f l-3.5 -6 h7 z", x, y), "fill=\"#777\"");
 }
 
-void draw_boxes(svg_page& page, const picture& p, const graph_layout& layout) {
+void draw_boxes(svg_page& page, const image& p, const graph_layout& layout) {
   for (std::size_t i = 0; i < p.boxes.size(); ++i) {
     const box& b = p.boxes[i];
     const double x = layout.boxes[i].x + margin, y = layout.boxes[i].y + head, width = p.request.widths[i];
@@ -143,7 +143,7 @@ void draw_boxes(svg_page& page, const picture& p, const graph_layout& layout) {
   }
 }
 
-double draw_legend(svg_page& page, const picture& p) {
+double draw_legend(svg_page& page, const image& p) {
   std::vector<std::string> groups;
   for (const box& b : p.boxes)
     if (std::find(groups.begin(), groups.end(), b.group) == groups.end()) groups.push_back(b.group);
@@ -160,7 +160,7 @@ double draw_legend(svg_page& page, const picture& p) {
 
 std::string graph_svg(const model& m, const json& report) {
   const json& v = report["variants"][0];
-  const picture p = picture_of(m, v);
+  const image p = image_of(m, v);
   const graph_layout layout = lay_out(p.request);
   svg_page page(style);
   page.text(margin, 34, report["name"].get<std::string>(), "class=\"title\"");

@@ -94,7 +94,7 @@ json step(const step_view& s) {
   return result;
 }
 
-/// Arena blocks by address, each with its lifetime and the tensors that lie in it.
+/// Arena blocks by address, each with its lifetime and the tensors that are in it.
 json arena_map(const variant_view& v) {
   std::map<int, json> buffers;
   std::set<std::pair<int, std::string>> named;

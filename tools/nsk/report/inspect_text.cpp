@@ -10,10 +10,10 @@ namespace nsk::tool {
 namespace {
 using nlohmann::json;
 constexpr std::size_t heavy_steps = 5;
-constexpr double least_heavy_share = 0.02;
+constexpr double min_heavy_share = 0.02;
 constexpr std::size_t widest_operator = 29;
 
-/// What the source model said of a port: colours and levels of pictures, labels.
+/// What the source model said of a port: colours and levels of images, labels.
 std::string hints_text(const json& p) {
   std::string text;
   const auto numbers = [](const json& list) {
@@ -55,7 +55,7 @@ double heavy_from(const json& steps, double total) {
   for (const json& s : steps) weights.push_back(weight_of(s));
   std::sort(weights.begin(), weights.end(), std::greater<>());
   const double fifth = weights.empty() ? 0 : weights[std::min(weights.size(), heavy_steps) - 1];
-  return std::max(fifth, least_heavy_share * total);
+  return std::max(fifth, min_heavy_share * total);
 }
 
 std::string share_text(double part, double whole) { return whole > 0 ? format_text("%.1f", 100 * part / whole) : ""; }

@@ -33,7 +33,7 @@ double ulp_of(double x) {
          static_cast<double>(magnitude);
 }
 
-/// A number as the engine's type would have it: what lies beyond the numbers of float32 is infinite.
+/// A number as the engine's type would have it: what is beyond the numbers of float32 is infinite.
 double representable(double x, element type) {
   return type == element::f32 && std::fabs(x) > largest_float ? std::copysign(infinite, x) : x;
 }
@@ -70,8 +70,8 @@ std::int64_t hop_of(const std::vector<std::int64_t>& lengths, std::int64_t sampl
   return hop;
 }
 
-/// Visits `wanted` in the order of its axes as they lie in the engine's tensor; about `sampled` elements of it where it
-/// has more, the first and the last run always.
+/// Visits `wanted` in the order of its axes as they are stored in the engine's tensor; about `sampled` elements of it
+/// where it has more, the first and the last run always.
 template <class F>
 void for_each_run(const shape_t& shape, const std::vector<int>& order, std::int64_t sampled, F f) {
   const std::size_t rank = shape.size();

@@ -8,7 +8,7 @@
 namespace nsk::tool {
 
 /// One tensor. `relative` is max_error as a share of the reference's largest magnitude, the figure that tolerances
-/// speak of; of the largest operand's magnitude where a sum or mean is as near as float32 can add such operands.
+/// refer to; of the largest operand's magnitude where a sum or mean is as near as float32 can add such operands.
 /// `local` is the same figure where the reference continued from the engine's own earlier values, -1 where
 /// that was not measured; `rounding` how far, in the same measure, the reference moves when every value is off by what
 /// float32 rounds, -1 where not measured; `ulp` the largest distance in units in the last place of float32 among values
@@ -29,7 +29,7 @@ double largest_of(const array& a, element type);
 /// with more than `sampled` elements about as many are compared, whole rows of the last axis, spread over the tensor.
 comparison measure(const array& got, const array& wanted, double operands = 0, std::int64_t sampled = all_elements);
 
-/// Compares a tensor of the engine, whose axes may lie in another order in memory, with the reference's. Axis orders
+/// Compares a tensor of the engine, whose axes may be in another order in memory, with the reference's. Axis orders
 /// inside the plan are not recorded: all are tried on some elements, the most likely ones on all, until one agrees to
 /// `tolerance`. `order` becomes the best one: axis d of `got` is axis order[d] of `wanted`.
 comparison measure_in_any_order(const array& got, const array& wanted, double operands, double tolerance,

@@ -18,8 +18,8 @@ struct demand {
   bool bounded = false, nonzero = false;
   std::int64_t low = 0, high = 0;  ///< where bounded
 
-  void stay_within(std::int64_t least, std::int64_t greatest) {
-    low = bounded ? std::max(low, least) : least;
+  void stay_within(std::int64_t minimum, std::int64_t greatest) {
+    low = bounded ? std::max(low, minimum) : minimum;
     high = bounded ? std::min(high, greatest) : greatest;
     bounded = true;
   }
@@ -66,9 +66,9 @@ class integer_demands {
     return axis >= -rank && axis < rank ? shape[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] : 1;
   }
 
-  void index_into(const node& n, std::size_t i, std::int64_t least, std::int64_t greatest) {
+  void index_into(const node& n, std::size_t i, std::int64_t minimum, std::int64_t greatest) {
     if (demand* d = operand(n, i)) {
-      d->stay_within(least, greatest);
+      d->stay_within(minimum, greatest);
       lead(n.inputs[i]);
     }
   }
@@ -110,7 +110,7 @@ class integer_demands {
   std::vector<char> m_leads;
 };
 
-/// The integers that an input may be drawn from.
+/// The integers that an input may be sampled from.
 demand range_of(element type, const std::string& name, const integer_demands& demands) {
   demand d = demands.of(name);
   if (type == element::boolean) {

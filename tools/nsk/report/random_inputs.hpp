@@ -16,7 +16,7 @@ namespace nsk::tool {
 std::vector<std::pair<std::string, array>> blank_inputs(const model& m, int variant = 0);
 
 /// Returns values for every input and state of a variant, in the source's names and axes. Floats are uniform in
-/// [-1, 1), a power of two wider for each attempt after the first (0). What the source `g` reads as an index lies
+/// [-1, 1), a power of two wider for each attempt after the first (0). What the source `g` reads as an index is
 /// inside its axis, a divisor is not 0, a length is at least 1; integers that lead to indices by computation are 0 or
 /// 1, others are between -4 and 4 (8-bit ones use their whole range). The same arguments give the same values on every
 /// machine.

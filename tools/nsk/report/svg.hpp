@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// A picture in SVG, written element by element. Lengths are pixels, y grows downwards.
+/// An image in SVG, written element by element. Lengths are pixels, y grows downwards.
 #include <string>
 #include <string_view>
 

@@ -14,8 +14,8 @@ namespace {
 constexpr double elements_for_all = 1 << 24, elements_per_held = 8;
 constexpr double work_for_all = 1 << 30, work_per_held = 4096;
 constexpr double no_limit = std::numeric_limits<double>::infinity();
-constexpr double work_per_element = 20;           // that is read or made, in multiply-adds
-constexpr std::int64_t most_looked_at = 1 << 16;  // elements of a constant that inference may need: shapes, no weights
+constexpr double work_per_element = 20;          // that is read or made, in multiply-adds
+constexpr std::int64_t max_looked_at = 1 << 16;  // elements of a constant that inference may need: shapes, no weights
 
 std::string number_text(double v) { return std::to_string(static_cast<std::int64_t>(std::min(v, 9e18))); }
 
@@ -23,11 +23,11 @@ std::string number_text(double v) { return std::to_string(static_cast<std::int64
 
 folder::folder(graph& g, std::int64_t held, bool trusted)
     : m_graph(g),
-      m_most_elements(trusted ? no_limit : elements_for_all + elements_per_held * static_cast<double>(held)),
-      m_most_work(trusted ? no_limit : work_for_all + work_per_held * static_cast<double>(held)) {}
+      m_max_elements(trusted ? no_limit : elements_for_all + elements_per_held * static_cast<double>(held)),
+      m_max_work(trusted ? no_limit : work_for_all + work_per_held * static_cast<double>(held)) {}
 
 bool folder::folds(const node& n) const {
-  if (reference::draws_numbers(n)) return false;
+  if (reference::is_random(n)) return false;
   if (n.domain.empty() && (n.op == "Shape" || n.op == "Size")) return true;  // these read no elements
   return std::all_of(n.inputs.begin(), n.inputs.end(),
                      [&](value_id v) { return v == no_value || m_graph.values[static_cast<std::size_t>(v)].constant; });
@@ -35,10 +35,10 @@ bool folder::folds(const node& n) const {
 
 void folder::make(std::int64_t elements, const std::string& who) {
   m_elements += static_cast<double>(elements);
-  if (m_elements > m_most_elements)
+  if (m_elements > m_max_elements)
     refuse(
         who + ": with it, the constants that are computed at conversion would have " + number_text(m_elements) +
-        " elements; a model whose file holds as few as this one may make " + number_text(m_most_elements) +
+        " elements; a model whose file holds as few as this one may make " + number_text(m_max_elements) +
         " (2^24, and 8 for each that it holds). Add --trust if the model is your own, or make one of its operands an "
         "input");
 }
@@ -69,7 +69,7 @@ bool folder::run(const node& n) {
     const value& v = m_graph.values[static_cast<std::size_t>(n.inputs[i])];
     if (!v.typed || v.type == element::string)
       refuse(describe(m_graph, n) + ": input '" + v.name + "' is no tensor of numbers");
-    const bool needed = v.constant && (known || v.constant->count() <= most_looked_at);
+    const bool needed = v.constant && (known || v.constant->count() <= max_looked_at);
     if (needed) {
       work += work_per_element * static_cast<double>(v.constant->count());
       const auto [at, is_new] = held.try_emplace(n.inputs[i]);
@@ -87,14 +87,14 @@ bool folder::run(const node& n) {
     if (!known) continue;
     const std::int64_t count = count_of(v.shape);
     work += work_per_element * static_cast<double>(count);
-    if (m_elements + static_cast<double>(count) > m_most_elements) make(count, describe(m_graph, n));
+    if (m_elements + static_cast<double>(count) > m_max_elements) make(count, describe(m_graph, n));
     m_elements += static_cast<double>(count);
   }
   if (known) work += reference::work_of(c);
   m_work += work;
-  if (m_work > m_most_work)
+  if (m_work > m_max_work)
     refuse(describe(m_graph, n) + ": with it, what is computed at conversion would take " + number_text(m_work) +
-           " multiply-adds; a model whose file holds as few numbers as this one may take " + number_text(m_most_work) +
+           " multiply-adds; a model whose file holds as few numbers as this one may take " + number_text(m_max_work) +
            " (2^30, and 4096 for each that it holds). Add --trust if the model is your own, or make one of its "
            "operands an "
            "input");

@@ -26,7 +26,7 @@ class folder {
   bool pass_on(const node& n);
 
   graph& m_graph;
-  const double m_most_elements, m_most_work;
+  const double m_max_elements, m_max_work;
   double m_elements = 0, m_work = 0;
 };
 

@@ -147,7 +147,7 @@ class resolver {
 void resolver::infer(node n) {
   m_unroller.require_same_shapes(n);
   if (m_dequantizes && m_dequantizer.replace(n)) return;
-  if (reference::draws_numbers(n)) n.attributes[reference::random_stream] = m_streams++;
+  if (reference::is_random(n)) n.attributes[reference::random_stream] = m_streams++;
   if (n.op == "NonMaxSuppression" && n.domain.empty() && !m_folds.folds(n)) bound_suppression(n);
   if (!m_folds.run(n)) m_graph.nodes.push_back(std::move(n));
 }

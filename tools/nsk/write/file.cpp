@@ -28,11 +28,11 @@ fb::Offset<format::Step> write_step(builder& b, const plan_step& s) {
 
 /// Refuses what nsk::open would: tensors so large that the arithmetic of their indices comes near to overflow.
 void require_size(const plan_tensor& t) {
-  constexpr std::int64_t widest_border = 2 * 65535, most = impl::max_elements;
+  constexpr std::int64_t widest_border = 2 * 65535, maximum = impl::max_elements;
   std::int64_t elements = 1;
   for (std::size_t d = 0; d < t.shape.size(); ++d) {
     const std::int64_t length = t.shape[d];
-    if (length >= 1 && elements <= most / length &&
+    if (length >= 1 && elements <= maximum / length &&
         std::abs(t.strides[d]) <= impl::max_extent / (length + widest_border)) {
       elements *= length;
       continue;
@@ -69,7 +69,7 @@ fb::Offset<format::Port> write_port(builder& b, const plan_port& port) {
 }
 
 /// What a variant looks like from outside: names, types and shapes of its ports and states.
-std::string face_of(const format::Variant& v) {
+std::string interface_of(const format::Variant& v) {
   std::string text;
   const auto add = [&](const auto* ports, char end) {
     if (ports == nullptr || v.tensors() == nullptr) return;
@@ -88,12 +88,12 @@ std::string face_of(const format::Variant& v) {
   return text;
 }
 
-/// Hash of all variants' faces: models of one signature can replace each other while a game runs.
+/// Hash of all variants' interfaces: models of one signature can replace each other while a game runs.
 std::uint64_t signature_of(const format::Model& m) {
   std::string text;
   if (m.variants() == nullptr) return 0;
   for (const format::Variant* v : *m.variants())
-    text += (m.variants()->size() > 1 && v->name() != nullptr ? v->name()->str() + '|' : "") + face_of(*v);
+    text += (m.variants()->size() > 1 && v->name() != nullptr ? v->name()->str() + '|' : "") + interface_of(*v);
   return content_hash({reinterpret_cast<const std::byte*>(text.data()), text.size()});
 }
 

@@ -149,10 +149,10 @@ table_json json_of_object(const reflection::Object& object, const fb::Table& tab
 
 [[noreturn]] void refuse_at(const std::string& path, const std::string& what) { refuse("JSON: " + path + " " + what); }
 
-constexpr std::size_t most_shown = 40;
+constexpr std::size_t max_shown = 40;
 
 std::string shortened(const std::string& text) {
-  return text.size() > most_shown ? text.substr(0, most_shown) + "..." : text;
+  return text.size() > max_shown ? text.substr(0, max_shown) + "..." : text;
 }
 
 /// The value in a message: short, however long or deep it is.

@@ -66,7 +66,7 @@ enum class DataType : uint8_t {
   MAX = boolean
 };
 
-/// Where a buffer lies.
+/// Where a buffer is.
 enum class Storage : uint8_t {
   constant = 0,
   arena = 1,
@@ -840,10 +840,10 @@ struct TopK FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
 };
 
-/// int64 output [most, 3]: image, class and box of what is kept, best score first within each class of each image; rows that are not needed
+/// int64 output [maximum, 3]: image, class and box of what is kept, best score first within each class of each image; rows that are not needed
 /// are -1. Step.inputs = boxes [images, boxes, 4], scores [images, classes, boxes]. Kept: score > score_threshold, and an intersection over
 /// union of at most iou_threshold with every better box kept. boxes are y0 x0 y1 x1 (any two corners), or centre x y, width, height.
-/// Flag output_truncated is raised where `most` rows do not suffice.
+/// Flag output_truncated is raised where `maximum` rows do not suffice.
 struct NonMaxSuppression FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_MOST_PER_CLASS = 4,
@@ -905,12 +905,12 @@ struct LocalResponseNormalization FLATBUFFERS_FINAL_CLASS : private flatbuffers:
 };
 
 /// The recurrence of an RNN, GRU or LSTM layer over time, in one or two directions D. ONNX's formulas and orders of gates: lstm input,
-/// output, forget, cell; gru update, reset, hidden. G gates (1, 3, 4), H hidden elements, S final rows (1, 1, 2), T instants.
+/// output, forget, cell; gru update, reset, hidden. G gates (1, 3, 4), H hidden elements, S final rows (1, 1, 2), T time steps.
 /// Step.inputs = x W + biases [B, T, D, G H], recurrent weights, initial h [B, D, H]; then initial c [B, D, H] (lstm), peepholes (constant
 /// [D 3 H]: input, output, forget) and lengths (int32 [B], 0 to T), where they are there.
 /// Weights: per direction panels of G H channels with depth H; for gru without linear_before_reset those of 2 H (update, reset), then those
 /// of H (hidden). Their bias is added to the product with h: what linear_before_reset multiplies by the reset gate.
-/// Output [B, T + S, D, H]: h at every instant (0 from the row's length on), then the last h, and for lstm the last c.
+/// Output [B, T + S, D, H]: h at every time step (0 from the row's length on), then the last h, and for lstm the last c.
 struct Recurrent FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_KIND = 4,
@@ -978,8 +978,8 @@ struct Random FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// Decision trees: output [rows, targets] from x [rows, features]. Step.inputs = x, then constants: roots (int32, one node per tree), nodes
 /// (int32, four per node: feature, kind, next, other), thresholds (float32, one per node), targets (int32, one per entry), weights (float32,
 /// one per entry), base (float32, one per target). Kind 0 is a leaf, whose entries are [next, other); kinds 1 to 6 go on at `next` where
-/// x[feature] <=, <, >=, >, ==, != threshold and at `other` elsewhere; 8 more where NaN goes to `next`. Both lie behind the node.
-/// Entries are added up (or averaged over trees, or their least or greatest taken; 0 where there is none) per target in the order of trees,
+/// x[feature] <=, <, >=, >, ==, != threshold and at `other` elsewhere; 8 more where NaN goes to `next`. Both are behind the node.
+/// Entries are added up (or averaged over trees, or their smallest or largest taken; 0 where there is none) per target in the order of trees,
 /// then base is added.
 struct TreeEnsemble FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {

@@ -11,13 +11,13 @@
 NSK_BEGIN
 namespace image_impl {
 
-/// Limit of sides and centres of regions and of sides of pictures: places in them fit an int32_t, whole ones a float.
+/// Limit of sides and centres of regions and of sides of images: places in them fit an int32_t, whole ones a float.
 inline constexpr double largest = 4194304;
 
 struct direction {
   double cosine, sine;
 };
-/// Returns the direction of an angle below 2^20 in magnitude; exact for 0. Reduction to a quarter turn in two parts
+/// Returns the direction of an angle below 2^20 in magnitude; exact for 0. Reduction to a quarter rotation in two parts
 /// (Cody and Waite, "Software Manual for the Elementary Functions", 1980), then Taylor series up to r^16: relative
 /// error below 1e-15.
 inline direction direction_of(double angle) {
@@ -39,7 +39,7 @@ inline direction direction_of(double angle) {
   }
 }
 
-/// A rectangle in the picture with its own axes, in double precision.
+/// A rectangle in the image with its own axes, in double precision.
 struct oriented {
   double x, y, width, height;
   direction axis;
@@ -49,7 +49,7 @@ inline bool within(double x, double limit) { return x >= -limit && x <= limit; }
 /// False for NaN too.
 inline bool is_length(double x) { return x > 0 && x <= largest; }
 
-/// Fills in the region in the picture; false when there is nothing to show.
+/// Fills in the region in the image; false when there is nothing to show.
 inline bool find_region(const image_view& from, const image_region& r, oriented& to) {
   if (from.pixels == nullptr || !is_length(from.width) || !is_length(from.height)) return false;
   if (r.whole) {
@@ -71,14 +71,14 @@ struct geometry {
   bool shows = false;  ///< false: the tensor is all fill
 };
 
-/// Returns where bars of half the room begin: at a whole pixel, the lower one of two that are equally near.
-inline double bar(double room) {
-  const double half = room * 0.5;
+/// Returns where bars of half the free space begin: at a whole pixel, the lower one of two that are equally near.
+inline double bar(double space) {
+  const double half = space * 0.5;
   const double whole = static_cast<double>(static_cast<std::int64_t>(half));
   return half - whole > 0.5 ? whole + 1 : whole;
 }
 
-/// Returns the affine map of a matrix that turns steps along the tensor's axes into picture pixels, with tensor point
+/// Returns the affine map of a matrix that turns steps along the tensor's axes into image pixels, with tensor point
 /// (left, top) at (x, y).
 inline affine anchored(double xx, double xy, double yx, double yy, double left, double top, double x, double y) {
   return {xx, xy, x - (xx * left + xy * top), yx, yy, y - (yx * left + yy * top)};
@@ -104,7 +104,7 @@ inline geometry make_geometry(const image_view& from, const image_settings& how,
     p.right = p.left + r.width / step_x;
     p.bottom = p.top + r.height / step_y;
   }
-  // The middle of the shown rectangle lies on the region's centre, whatever the fit.
+  // The middle of the shown rectangle is on the region's centre, whatever the fit.
   const double middle_x = (p.left + p.right) * 0.5, middle_y = (p.top + p.bottom) * 0.5;
   const double c = r.axis.cosine, s = r.axis.sine, across = how.mirrored ? -step_x : step_x;
   p.map.image_from_tensor = anchored(across * c, -step_y * s, across * s, step_y * c, middle_x, middle_y, r.x, r.y);
@@ -116,7 +116,7 @@ inline geometry make_geometry(const image_view& from, const image_settings& how,
 struct range {
   std::int32_t begin, end;
 };
-/// Returns the part of `all` whose centres lie in [low, high) and, at step * centre + start, in [0, limit).
+/// Returns the part of `all` whose centres are in [low, high) and, at step * centre + start, in [0, limit).
 inline range shown(range all, double low, double high, double step, double start, double limit) {
   const auto wanted = [&](std::int32_t i) {
     const double at = i + 0.5, place = step * at + start;

@@ -24,7 +24,7 @@ struct job {
   }
 };
 
-/// Turns planes of the picture's bytes into planes of the tensor's channels, scaled.
+/// Turns planes of the image's bytes into planes of the tensor's channels, scaled.
 NSK_ONE_COPY inline void make_channels(const job& j, const planes& bytes, std::int32_t n, planes& to) {
   using simd::f32;
   const places source = places_of(j.from.format), target = places_of(j.how.order);
@@ -56,7 +56,7 @@ NSK_ONE_COPY inline void fill_pixels(const job& j, std::int32_t row, std::int32_
     for (int c = 0; c < j.channels; ++c) *to++ = j.filler[c];
 }
 
-/// Buffers of a piece, from where its samples lie to the tensor's numbers.
+/// Buffers of a piece, from where its samples are to the tensor's numbers.
 struct workspace {
   neighbours x, y;
   corners corner;
@@ -73,7 +73,7 @@ inline void finish_piece(const job& j, bool one_row, std::int32_t row, std::int3
   interleave(j.channels, w.channels, n, j.at(row, column));
 }
 
-/// Samples a region whose sides are parallel to the picture's: columns are found once for all rows.
+/// Samples a region whose sides are parallel to the image's: columns are found once for all rows.
 inline void sample_upright(const job& j, const affine& map, range rows, range columns) {
   workspace w;
   for (std::int32_t column = columns.begin; column < columns.end; column += piece) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// What both directions between pictures and tensors share: pieces of rows with a plane per channel.
+/// What both directions between images and tensors share: pieces of rows with a plane per channel.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/image/types.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Bilinear sampling of a piece of a row: where its pixels lie, the four neighbours of each, and their blend.
+/// Bilinear sampling of a piece of a row: where its pixels are, the four neighbours of each, and their blend.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <cstring>
@@ -46,7 +46,7 @@ NSK_INLINE std::int32_t pixel_word(const std::uint8_t* p) {
   }
 }
 
-/// Gathers n samples that all lie between the same two rows of the picture.
+/// Gathers n samples that all are between the same two rows of the image.
 template <int Bytes>
 inline void gather(const std::uint8_t* upper, const std::uint8_t* lower, const neighbours& x, std::int32_t n,
                    corners& to) {
@@ -72,7 +72,7 @@ inline void gather(const image_view& from, const neighbours& x, const neighbours
   }
 }
 
-/// The same for the picture's own pixels. `y` holds one row for all samples, or a row for each.
+/// The same for the image's own pixels. `y` holds one row for all samples, or a row for each.
 NSK_ONE_COPY inline void gather(const image_view& from, const neighbours& x, const neighbours& y, bool one_row,
                                 std::int32_t n, corners& to) {
   const int bytes = pixel_bytes(from.format);
@@ -126,16 +126,16 @@ struct counting {
 };
 alignas(64) inline constexpr counting count{};
 
-/// Places of a piece of a slanted row along one axis of the picture. Counted from a whole pixel near the piece, so that
-/// a float's precision does not depend on where in the picture the piece lies.
+/// Places of a piece of a slanted row along one axis of the image. Counted from a whole pixel near the piece, so that
+/// a float's precision does not depend on where in the image the piece is.
 class slanted_axis {
  public:
-  /// `place` in pixel centres of the piece's first pixel, `step` from pixel to pixel, `size` of the picture.
+  /// `place` in pixel centres of the piece's first pixel, `step` from pixel to pixel, `size` of the image.
   slanted_axis(double place, double step, std::int32_t size) : m_size(size), m_step(static_cast<float>(step)) {
     m_base = static_cast<std::int32_t>(place);
     m_start = static_cast<float>(place - m_base);
   }
-  /// Fills in n pixels; returns whether all of them lie in the picture, and clears `inside` of those that do not.
+  /// Fills in n pixels; returns whether all of them are in the image, and clears `inside` of those that do not.
   NSK_ONE_COPY bool find(std::int32_t n, neighbours& to, float* inside) const {
     using simd::f32;
     using simd::i32;

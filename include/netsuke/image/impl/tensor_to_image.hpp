@@ -57,7 +57,7 @@ inline void store_pixels(const std::int32_t* words, std::int32_t n, std::uint8_t
   store_pixels<4, 4>(words, n, to);
 }
 
-/// Writes a row of a picture from a row of the tensor.
+/// Writes a row of an image from a row of the tensor.
 inline void write_row(const float* from, const tensor_settings& how, const writable_image& to, std::int32_t row) {
   const int channels = channel_count(how.order), bytes = pixel_bytes(to.format);
   const bool keep_alpha = channels != 4 && how.alpha == image_alpha::keep;

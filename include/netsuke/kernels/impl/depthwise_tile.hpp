@@ -34,8 +34,8 @@ struct depthwise_image {
   float* output;
   const float* residual;
 };
-/// Most outputs of one register tile.
-inline constexpr int depthwise_most_outputs = 8;
+/// Maximum number of outputs of one register tile.
+inline constexpr int depthwise_max_outputs = 8;
 
 /// First tap of the window of output pixel (y, x).
 template <class Functions>
@@ -81,7 +81,7 @@ NSK_INLINE void depthwise_row(simd::f32 (*sum)[1], const float* line, std::ptrdi
 template <int Kernel, int Stride, int Rows, int Pixels, class Functions>
 NSK_ONE_COPY inline void depthwise_tile(const depthwise_call<Functions>& d, const depthwise_image& m, int first_y,
                                         int first_x, const tile_row* to) {
-  static_assert(Rows * Pixels <= depthwise_most_outputs, "the block of an epilogue holds so many");
+  static_assert(Rows * Pixels <= depthwise_max_outputs, "the block of an epilogue holds so many");
   using simd::f32;
   using simd::unroll;
   const float* const x = first_tap(d, m, first_y, first_x);

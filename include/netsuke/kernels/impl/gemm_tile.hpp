@@ -14,7 +14,7 @@
 NSK_BEGIN
 namespace kernels {
 
-/// Where the k of one row lie: `lines` x `columns` runs of `length` contiguous floats, whose starts are `line_step` and
+/// Where the k of one row are: `lines` x `columns` runs of `length` contiguous floats, whose starts are `line_step` and
 /// `column_step` floats apart, in this order. A plain row is one run.
 struct gemm_runs {
   int lines = 1, columns = 1, length;
@@ -37,20 +37,20 @@ constexpr int gemm_tile_rows() {
   constexpr int vectors = (Width + f32::lanes - 1) / f32::lanes;
   constexpr int rows = simd::tuning::loads_inputs_first ? (f32::registers - vectors) / (vectors + 1)
                                                         : (f32::registers - vectors - 1) / vectors;
-  constexpr int most = Width == 8 ? 8 : simd::tuning::max_gemm_rows;
-  return rows < 1 ? 1 : rows > most ? most : rows;
+  constexpr int maximum = Width == 8 ? 8 : simd::tuning::max_gemm_rows;
+  return rows < 1 ? 1 : rows > maximum ? maximum : rows;
 }
 /// Fewest rows of a register tile, but for a single row: fewer would take as long (a core waits for about eight
 /// chains), and any number of rows can be cut into tiles between these two.
 template <int Width>
-constexpr int gemm_least_rows() {
-  constexpr int most = gemm_tile_rows<Width>(), vectors = (Width + simd::f32::lanes - 1) / simd::f32::lanes;
-  constexpr int two_thirds = (2 * most + 2) / 3, chains = (8 + vectors - 1) / vectors;
-  constexpr int busy = chains < most ? chains : most;
+constexpr int gemm_min_rows() {
+  constexpr int maximum = gemm_tile_rows<Width>(), vectors = (Width + simd::f32::lanes - 1) / simd::f32::lanes;
+  constexpr int two_thirds = (2 * maximum + 2) / 3, chains = (8 + vectors - 1) / vectors;
+  constexpr int busy = chains < maximum ? chains : maximum;
   return two_thirds < busy ? busy : two_thirds;
 }
-/// Most rows that gemv_tile takes.
-inline constexpr int gemv_most_rows = 2;
+/// Maximum number of rows that gemv_tile takes.
+inline constexpr int gemv_max_rows = 2;
 
 namespace impl {
 
@@ -113,11 +113,11 @@ NSK_ONE_COPY inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm
   }
 }
 
-/// Calls gemm_tiles for tiles of exactly `height` rows, gemm_least_rows <= height <= Rows.
+/// Calls gemm_tiles for tiles of exactly `height` rows, gemm_min_rows <= height <= Rows.
 template <int Rows, int Width, bool Far, class Functions>
 NSK_INLINE void gemm_tiles_of(int height, int tiles, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
                               const register_epilogue<Functions>& e) {
-  if constexpr (Rows > gemm_least_rows<Width>()) {
+  if constexpr (Rows > gemm_min_rows<Width>()) {
     if (height < Rows) return gemm_tiles_of<Rows - 1, Width, Far>(height, tiles, runs, p, row, e);
   }
   gemm_tiles<Rows, Width, Far>(tiles, runs, p, row, e);
@@ -129,10 +129,10 @@ template <int Width, bool Far, class Functions>
 inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
                              const register_epilogue<Functions>& e) {
   if (count == 1) return gemm_tiles<1, Width, Far>(1, runs, p, row, e);
-  constexpr int most = gemm_tile_rows<Width>();
-  const int tiles = (count + most - 1) / most, height = count / tiles, higher = count % tiles;
-  if (higher > 0) gemm_tiles_of<most, Width, Far>(height + 1, higher, runs, p, row, e);
-  gemm_tiles_of<most, Width, Far>(height, tiles - higher, runs, p, row + higher * (height + 1), e);
+  constexpr int maximum = gemm_tile_rows<Width>();
+  const int tiles = (count + maximum - 1) / maximum, height = count / tiles, higher = count % tiles;
+  if (higher > 0) gemm_tiles_of<maximum, Width, Far>(height + 1, higher, runs, p, row, e);
+  gemm_tiles_of<maximum, Width, Far>(height, tiles - higher, runs, p, row + higher * (height + 1), e);
 }
 template <bool Far, class Functions>
 NSK_ONE_COPY inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
@@ -144,18 +144,18 @@ NSK_ONE_COPY inline void gemm_equal_tiles(int count, const gemm_runs& runs, cons
 
 /// Heights of the tiles for panels of so many columns.
 struct tile_heights {
-  int least, most;
+  int minimum, maximum;
 
   static constexpr tile_heights of(int columns) {
-    if (columns > 16) return {gemm_least_rows<24>(), gemm_tile_rows<24>()};
-    if (columns > 8) return {gemm_least_rows<16>(), gemm_tile_rows<16>()};
-    return {gemm_least_rows<8>(), gemm_tile_rows<8>()};
+    if (columns > 16) return {gemm_min_rows<24>(), gemm_tile_rows<24>()};
+    if (columns > 8) return {gemm_min_rows<16>(), gemm_tile_rows<16>()};
+    return {gemm_min_rows<8>(), gemm_tile_rows<8>()};
   }
-  /// Least number of rows from `count` on that tiles cover.
+  /// Smallest number of rows from `count` on that tiles cover.
   constexpr int cover(int count) const {
     if (count == 1) return 1;
-    const int tiles = (count + most - 1) / most;
-    return count < tiles * least ? tiles * least : count;
+    const int tiles = (count + maximum - 1) / maximum;
+    return count < tiles * minimum ? tiles * minimum : count;
   }
 };
 

@@ -63,10 +63,10 @@ NSK_NOINLINE inline void combine_lines(binary_kind kind, const lines& a, const l
 /// Floats of the blocks that bring short or strided lines together: five of them take 10 KiB of stack.
 inline constexpr std::ptrdiff_t block_floats = 512;
 
-/// One operand of a box, gathered into a dense block of at most block_floats where it does not lie that way.
+/// One operand of a box, gathered into a dense block of at most block_floats where it is not that way.
 class line_reader {
  public:
-  /// Element (i, j) of the block lies at p + i * outer + j * inner. The result is dense: row after row, or one float
+  /// Element (i, j) of the block is at p + i * outer + j * inner. The result is dense: row after row, or one float
   /// for all.
   lines read(const float* p, const extent& size, std::ptrdiff_t outer, std::ptrdiff_t inner) {
     if (inner == 1 && (size.rows == 1 || outer == size.count)) return {p, size.count, false};
@@ -142,16 +142,16 @@ class pointwise_runner {
   void run(const pointwise_box& b) {
     const loop<pointwise_operands>&outer = b.of[0], &middle = b.of[1], &inner = b.of[2];
     m_direct = direct(b);
-    extent most{1, m_direct ? inner.length : block_floats};
-    if (m_direct && second_pass()) most.count = 4 * block_floats;
-    if (m_direct && most.count >= inner.length)
-      most.rows = second_pass() ? 1 + 3 * block_floats / inner.length : middle.length;
-    if (!m_direct && inner.length < block_floats / 2) most.rows = block_rows(inner.length);
+    extent maximum{1, m_direct ? inner.length : block_floats};
+    if (m_direct && second_pass()) maximum.count = 4 * block_floats;
+    if (m_direct && maximum.count >= inner.length)
+      maximum.rows = second_pass() ? 1 + 3 * block_floats / inner.length : middle.length;
+    if (!m_direct && inner.length < block_floats / 2) maximum.rows = block_rows(inner.length);
     for (std::ptrdiff_t i = 0; i < outer.length; ++i)
-      for (std::ptrdiff_t j = 0; j < middle.length; j += most.rows)
-        for (std::ptrdiff_t k = 0; k < inner.length; k += most.count) {
-          const extent size{most.rows < middle.length - j ? most.rows : middle.length - j,
-                            most.count < inner.length - k ? most.count : inner.length - k};
+      for (std::ptrdiff_t j = 0; j < middle.length; j += maximum.rows)
+        for (std::ptrdiff_t k = 0; k < inner.length; k += maximum.count) {
+          const extent size{maximum.rows < middle.length - j ? maximum.rows : middle.length - j,
+                            maximum.count < inner.length - k ? maximum.count : inner.length - k};
           const std::ptrdiff_t at[3] = {i, j, k};
           block(b, at, size);
         }

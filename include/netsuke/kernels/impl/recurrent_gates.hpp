@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Gates of recurrent layers, one row of one instant at a time: what stands between two products with the recurrent
+/// Gates of recurrent layers, one row of one time step at a time: what stands between two products with the recurrent
 /// weights. Formulas are those of ONNX's LSTM, GRU and RNN.
 ///
 /// Order of operations: a gate's argument is input + product, then with a peephole fma(p, c, .), then clipped; h(c) is
@@ -40,12 +40,12 @@ template <bool Usual>
 class gate_functions {
  public:
   gate_functions(const recurrent_args& a, int direction) : m_gate(a.gate[direction]) {
-    const float most = a.clip > 0 ? a.clip : math::impl::infinity;
-    m_high = simd::splat(most);
-    m_low = simd::splat(-most);
-    const float most_cell = a.cell_clip > 0 ? a.cell_clip : math::impl::infinity;
-    m_cell_high = simd::splat(most_cell);
-    m_cell_low = simd::splat(-most_cell);
+    const float maximum = a.clip > 0 ? a.clip : math::impl::infinity;
+    m_high = simd::splat(maximum);
+    m_low = simd::splat(-maximum);
+    const float max_cell = a.cell_clip > 0 ? a.cell_clip : math::impl::infinity;
+    m_cell_high = simd::splat(max_cell);
+    m_cell_low = simd::splat(-max_cell);
   }
   NSK_INLINE f32 f(f32 x) const {
     if constexpr (Usual) return math::sigmoid(x);
@@ -75,12 +75,12 @@ inline bool has_usual_gates(const recurrent_args& a, int direction) {
          (a.kind == recurrent_kind::gru || g[2].fn == recurrent_function::tanh);
 }
 
-/// One row of one instant: `input` and `product` hold the gates, `hidden` elements each, and may be read up to
+/// One row of one time step: `input` and `product` hold the gates, `hidden` elements each, and may be read up to
 /// over_read bytes further.
 struct gate_row {
   const float* input;
   float* product;
-  const float *h, *c;  ///< of the instant before
+  const float *h, *c;  ///< of the time step before
   float *to_h, *to_c;  ///< to_c may be c
   int hidden;
 };

@@ -21,7 +21,7 @@ struct winograd_cell {
   int image, y, x, top, bottom, left, right;
 };
 
-inline constexpr int winograd_most_cells = 48;
+inline constexpr int winograd_max_cells = 48;
 
 /// Constants of one call, for one group. Sizes and strides in floats.
 template <class Functions>
@@ -103,7 +103,7 @@ NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Functions>& w, in
   const auto none = prepare<function_list<>>(nothing, 0);
   const gemm_runs runs{1, 1, w.depth};
   gemm_panel point{zeros, p.weights, p.step, 0, step};
-  tile_row row[winograd_most_cells];
+  tile_row row[winograd_max_cells];
   for (int i = 0; i < points; ++i, point.weights += std::ptrdiff_t{w.depth} * p.step) {
     for (int t = 0; t < count; ++t)
       row[t] = {w.transformed + i * w.plane + t * w.line, w.products + (t * points + i) * step, nullptr};
@@ -127,7 +127,7 @@ inline void winograd_batch_of_cells(const winograd_call<Functions>& w, const win
 
 /// Cells that touch rows [begin, end) of all images and the tile's pixels, in batches of nearly equal size.
 template <int Outputs, class Functions>
-NSK_ONE_COPY inline void winograd_cells(const winograd_call<Functions>& w, const tile_range& t, int most) {
+NSK_ONE_COPY inline void winograd_cells(const winograd_call<Functions>& w, const tile_range& t, int maximum) {
   const auto cells = [](int begin, int end) NSK_INLINE_LAMBDA { return (end - 1) / Outputs - begin / Outputs + 1; };
   const int height = w.a->output.shape[1], first_image = t.row_begin / height, last_image = (t.row_end - 1) / height;
   int total = 0;
@@ -135,8 +135,8 @@ NSK_ONE_COPY inline void winograd_cells(const winograd_call<Functions>& w, const
     total += cells(image == first_image ? t.row_begin % height : 0,
                    image == last_image ? (t.row_end - 1) % height + 1 : height);
   total *= cells(t.pixel_begin, t.pixel_end);
-  const int batches = (total + most - 1) / most, size = (total + batches - 1) / batches;
-  winograd_cell cell[winograd_most_cells];
+  const int batches = (total + maximum - 1) / maximum, size = (total + batches - 1) / batches;
+  winograd_cell cell[winograd_max_cells];
   int count = 0;
   for (int image = first_image; image <= last_image; ++image) {
     const int top = image == first_image ? t.row_begin % height : 0,
@@ -155,8 +155,8 @@ NSK_ONE_COPY inline void winograd_cells(const winograd_call<Functions>& w, const
 template <class Functions = all_functions>
 NSK_ONE_COPY inline void winograd_conv_2d(const conv_2d_args& a, const tile_range& t, float* scratch) {
   const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups;
-  const int points = winograd_points(a.algorithm), most = winograd_batch(a.algorithm, depth);
-  const std::ptrdiff_t line = static_cast<std::ptrdiff_t>(padded_channels(depth)), plane = most * line + 16;
+  const int points = winograd_points(a.algorithm), maximum = winograd_batch(a.algorithm, depth);
+  const std::ptrdiff_t line = static_cast<std::ptrdiff_t>(padded_channels(depth)), plane = maximum * line + 16;
   const halo border = a.input.fill == 0 ? a.input.border : halo{};
   winograd_call<Functions> w{&a,
                              prepare<Functions>(a.e, a.output.rank),
@@ -181,9 +181,9 @@ NSK_ONE_COPY inline void winograd_conv_2d(const conv_2d_args& a, const tile_rang
     w.channel_end = t.channel_end < first + channels ? t.channel_end : first + channels;
     w.input_channel = g * depth;
     if (a.algorithm == conv_algorithm::winograd4)
-      winograd_cells<4>(w, t, most);
+      winograd_cells<4>(w, t, maximum);
     else
-      winograd_cells<2>(w, t, most);
+      winograd_cells<2>(w, t, maximum);
   }
 }
 

@@ -86,7 +86,7 @@ NSK_INLINE void winograd_transform_input(int depth, float* to, std::ptrdiff_t pl
   }
 }
 
-/// A' M A + bias of one cell and one register of channels. Point i lies at from + i * step.
+/// A' M A + bias of one cell and one register of channels. Point i is at from + i * step.
 template <int Outputs>
 NSK_INLINE void winograd_transform_output(const float* from, std::ptrdiff_t step, const float* bias,
                                           simd::f32 (&y)[Outputs * Outputs][1]) {

@@ -30,7 +30,7 @@ struct region {
     for (int i = 0; i < dims; ++i) last += stride[i] * (length[i] - 1);
     return last + 1;
   }
-  /// Whether no byte is covered twice: each stride steps over all that lies inside it.
+  /// Whether no byte is covered twice: each stride steps over all that is inside it.
   bool injective() const {
     std::int64_t inside = 1;
     for (int i = dims; i-- > 0;) {
@@ -64,7 +64,7 @@ struct region {
   }
 };
 
-/// Returns the region of a tensor whose element at index 0 lies `offset` bytes behind the buffer's start. `repeats`
+/// Returns the region of a tensor whose element at index 0 is `offset` bytes behind the buffer's start. `repeats`
 /// tells whether a stride of 0 repeats an element.
 inline region region_of(const tensor_view& t, std::int64_t offset, bool& repeats) {
   region r;

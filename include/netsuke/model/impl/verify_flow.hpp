@@ -6,7 +6,7 @@
 /// - its tensors' buffers are alive; it writes no constant and no model input;
 /// - all that it reads is covered by the outputs of earlier steps; constants, inputs and states are from the start;
 /// - within its output's buffer an input is either disjoint from the output, or the same view of an operator that reads
-///   each element before writing it (works_in_place in its room; any residual): then the step works in place;
+///   each element before writing it (works_in_place in its file; any residual): then the step works in place;
 /// - a step that does not work in place writes elements that no earlier step has written (states excepted): slices of
 ///   one buffer by different steps are provably disjoint.
 #include <netsuke/core/hide_macros.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Fourth part of the verifier: every step has what its operator needs, and tiles and scratch are as the format says.
-/// The rules of single operators are in their rooms, ops/.
+/// The rules of single operators are in their files, ops/.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/model/impl/region.hpp>
 #include <netsuke/model/impl/verify_context.hpp>
@@ -64,22 +64,22 @@ NSK_COLD NSK_NOINLINE inline status_code verify_tensors_of(const verify_context&
   return accepted(epilogue_agrees(s, e) && output_is_writable(s, fills_border));
 }
 
-/// Asks the room of operator `O` everything about one step.
+/// Asks the traits of operator `O` everything about one step.
 template <op O>
 NSK_COLD NSK_NOINLINE status_code verify_step_of(const verify_context& c, const step_view& s) {
-  using room = op_traits<O>;
-  const typename room::params p = s.params<O>();
-  const status_code tensors = verify_tensors_of(c, s, room::input_count(p), room::fills_border);
+  using traits = op_traits<O>;
+  const typename traits::params p = s.params<O>();
+  const status_code tensors = verify_tensors_of(c, s, traits::input_count(p), traits::fills_border);
   if (tensors != status_code::ok) return tensors;
   constant_reader constants(c.weights, c.work);
-  const status_code rules = room::check_rules(constants, s, p);
+  const status_code rules = traits::check_rules(constants, s, p);
   if (rules != status_code::ok) return rules;
   tile_grid grid;
-  if (!tiles_agree(s, room::whole(p, s.output().rank()), grid) || !room::accepts_tiles(p, s, s.tile(), grid))
+  if (!tiles_agree(s, traits::whole(p, s.output().rank()), grid) || !traits::accepts_tiles(p, s, s.tile(), grid))
     return status_code::bad_tile;
   if (s.scratch_bytes() > c.variant.lane_bytes()) return status_code::bad_scratch;
-  if constexpr (!std::is_base_of<without_scratch, room>::value) {
-    const std::int64_t scratch = room::scratch_bytes(p, s.input(0).view(nullptr), s.output().view(nullptr));
+  if constexpr (!std::is_base_of<without_scratch, traits>::value) {
+    const std::int64_t scratch = traits::scratch_bytes(p, s.input(0).view(nullptr), s.output().view(nullptr));
     if (scratch > static_cast<std::int64_t>(s.scratch_bytes())) return status_code::bad_scratch;
   }
   return status_code::ok;

@@ -10,7 +10,7 @@
 NSK_BEGIN
 namespace impl {
 
-/// Returns whether [offset, offset + bytes) lies in memory of `available` bytes, the pad of which is not counted.
+/// Returns whether [offset, offset + bytes) is in memory of `available` bytes, the pad of which is not counted.
 NSK_COLD inline bool fits(std::uint64_t offset, std::uint64_t bytes, std::uint64_t available) {
   const std::uint64_t usable = available - over_read;
   return offset <= usable && bytes <= usable - offset;
@@ -35,7 +35,7 @@ NSK_COLD inline status verify_memory(const verify_context& c) {
   return {};
 }
 
-/// Where a buffer of the arena lies, and when.
+/// Where a buffer of the arena is, and when.
 struct placed_buffer {
   std::uint64_t begin = 0, end = 0;
   std::uint32_t first = 0, last = 0;
@@ -114,8 +114,8 @@ NSK_COLD inline bool is_possible(const tensor_info& t) {
     const std::int64_t length = shape[d], stride = strides[d];
     if (length < 1 || elements > max_elements / length) return false;
     elements *= length;
-    const std::int64_t most = max_extent / (length + 2 * max_border);
-    if (stride > most || stride < -most || stride > PTRDIFF_MAX || stride < PTRDIFF_MIN) return false;
+    const std::int64_t maximum = max_extent / (length + 2 * max_border);
+    if (stride > maximum || stride < -maximum || stride > PTRDIFF_MAX || stride < PTRDIFF_MIN) return false;
   }
   const halo h = t.border();
   const bool bordered = (h.top | h.left | h.bottom | h.right) != 0;

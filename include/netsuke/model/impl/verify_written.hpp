@@ -56,12 +56,12 @@ NSK_COLD inline const written_part* written_before(verify_context& c, const tens
 }
 
 /// Whether steps before `end` have written all of a region of the buffer of `t`, found by looking at no more than
-/// `most` of them: the first and the last ones in turn.
+/// `maximum` of them: the first and the last ones in turn.
 NSK_COLD inline bool is_covered(verify_context& c, const tensor_info& t, const region& wanted, std::int32_t end,
-                                std::int32_t most) {
+                                std::int32_t maximum) {
   std::int64_t missing = wanted.bytes();
   std::int32_t first = t.first_step(), last = end - 1;
-  for (std::int32_t looks = 0; first <= last && looks < most; ++looks) {
+  for (std::int32_t looks = 0; first <= last && looks < maximum; ++looks) {
     if (!c.work.spend(search_work)) return false;
     const step_view writer = c.variant.step(looks % 2 == 0 ? first++ : last--);
     const tensor_info output = writer.output();
@@ -75,7 +75,7 @@ NSK_COLD inline bool is_covered(verify_context& c, const tensor_info& t, const r
   return false;
 }
 
-/// Whether steps before `end` have written all of a tensor. Most tensors have been written by one step, or lie in a
+/// Whether steps before `end` have written all of a tensor. Most tensors have been written by one step, or are in a
 /// buffer without gaps. Where it cannot be proven for the elements alone, because they skip some that their writers
 /// count, all between the first and the last must have been written, or the whole buffer.
 NSK_COLD inline status verify_written(verify_context& c, const tensor_info& t, std::int32_t end) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// From numbers to pointers: where the tensors of a variant lie during an inference.
+/// From numbers to pointers: where the tensors of a variant are during an inference.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/format/variant_view.hpp>
 #include <netsuke/kernels/args.hpp>
@@ -8,12 +8,12 @@
 NSK_BEGIN
 namespace impl {
 
-/// Where the buffers of a variant lie, and what an inference has besides.
+/// Where the buffers of a variant are, and what an inference has besides.
 struct memory_map {
   variant_view variant;
   const std::byte* weights = nullptr;
   std::byte* arena = nullptr;
-  /// Blocks that the caller bound to inputs and outputs, null where none is; ports from `bindable` on lie in the arena.
+  /// Blocks that the caller bound to inputs and outputs, null where none is; ports from `bindable` on are in the arena.
   std::byte* const* bound_inputs = nullptr;
   std::byte* const* bound_outputs = nullptr;
   int bindable = 0;
@@ -21,7 +21,7 @@ struct memory_map {
   random_source random{};          ///< of the running inference
   int rows = 0;                    ///< of the batch that it computes; 0 = all
 
-  /// Returns the start of the buffer in which a tensor lies. Constants are read-only in spite of the type.
+  /// Returns the start of the buffer in which a tensor is. Constants are read-only in spite of the type.
   std::byte* buffer_of(const tensor_info& t) const {
     const storage where = t.where();
     if (where == storage::constant) return const_cast<std::byte*>(weights) + t.buffer_offset();
@@ -30,7 +30,7 @@ struct memory_map {
     return arena + t.buffer_offset();
   }
   tensor_view view(const tensor_info& t) const { return t.view(buffer_of(t), rows); }
-  /// Returns where the element at index 0 lies.
+  /// Returns where the element at index 0 is.
   std::byte* data(const tensor_info& t) const { return buffer_of(t) + t.offset(); }
   template <class T>
   const T* constant(const tensor_info& t) const {

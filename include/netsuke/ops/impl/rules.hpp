@@ -13,7 +13,7 @@ namespace impl {
 
 inline status_code accepted(bool good) { return good ? status_code::ok : status_code::bad_step; }
 
-/// Returns whether the elements lie one behind the other in index order, without border.
+/// Returns whether the elements are one behind the other in index order, without border.
 NSK_COLD inline bool is_dense(const tensor_view& v) {
   std::ptrdiff_t expected = 1;
   for (int d = v.rank; d-- > 0;) {

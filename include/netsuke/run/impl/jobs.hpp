@@ -22,10 +22,10 @@ struct shared_tiles {
 /// finds in its own caches what it wrote in the step before.
 class dealt_tiles {
  public:
-  static constexpr int most_runs = 16;
+  static constexpr int max_runs = 16;
 
   dealt_tiles(std::int32_t begin, std::int32_t end, int lanes)
-      : m_begin(begin), m_tiles(end - begin), m_runs(lanes < most_runs ? lanes : most_runs), m_lanes(lanes) {
+      : m_begin(begin), m_tiles(end - begin), m_runs(lanes < max_runs ? lanes : max_runs), m_lanes(lanes) {
     for (int i = 0; i < m_runs; ++i) m_next[i] = tile_counter(first_of(i));
   }
   int runs() const { return m_runs; }
@@ -43,7 +43,7 @@ class dealt_tiles {
 
   std::int32_t m_begin, m_tiles;
   int m_runs, m_lanes;
-  tile_counter m_next[most_runs];
+  tile_counter m_next[max_runs];
 };
 
 /// What one lane takes: its own run, then what other lanes have not come to.

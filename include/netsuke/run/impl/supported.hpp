@@ -8,14 +8,14 @@
 
 NSK_BEGIN
 namespace impl {
-/// Most lanes that a session counts: its memory has scratch for each.
+/// Maximum number of lanes that a session counts: its memory has scratch for each.
 inline constexpr int max_lanes = 1024;
 
 /// Returns how many lanes a block of memory has scratch for, at least one being there.
 inline int lanes_in(const variant_view& v, std::size_t bytes) {
-  const std::size_t per_lane = v.lane_bytes(), most = static_cast<std::size_t>(max_lanes);
-  const std::size_t lanes = per_lane == 0 ? most : (bytes - v.shared_bytes()) / per_lane;
-  return static_cast<int>(lanes < most ? lanes : most);
+  const std::size_t per_lane = v.lane_bytes(), maximum = static_cast<std::size_t>(max_lanes);
+  const std::size_t lanes = per_lane == 0 ? maximum : (bytes - v.shared_bytes()) / per_lane;
+  return static_cast<int>(lanes < maximum ? lanes : maximum);
 }
 
 inline bool uses_winograd(const step_view& s) {

@@ -199,9 +199,9 @@ class importer {
                                : "is not a tensor (a sequence, map or optional)") +
                ", which is not supported. Export the model with float32 tensors");
       v.known_rank = info.has_shape;
-      if (info.shape.size() > most_axes)
+      if (info.shape.size() > max_axes)
         refuse("input '" + info.name + "' has " + std::to_string(info.shape.size()) + " dimensions, more than " +
-               std::to_string(most_axes));
+               std::to_string(max_axes));
       for (const wire::value_info::dimension& d : info.shape) {
         v.shape.push_back(std::max<std::int64_t>(d.size, -1));
         require_name(d.symbol, "the name of a dimension of input '" + info.name + "'");
@@ -344,7 +344,7 @@ graph import_onnx(const std::byte* bytes, std::size_t size, const std::filesyste
 }
 
 graph import_onnx(const std::filesystem::path& file) {
-  const std::vector<std::byte> bytes = read_file(file.string(), "model", most_model_bytes);
+  const std::vector<std::byte> bytes = read_file(file.string(), "model", max_model_bytes);
   return import_onnx(bytes.data(), bytes.size(), file.parent_path(), file.string());
 }
 

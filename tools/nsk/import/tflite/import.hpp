@@ -2,8 +2,8 @@
 #pragma once
 /// TensorFlow Lite file -> graph.
 ///
-/// TensorFlow Lite keeps images as [N, H, W, C]; the graph speaks ONNX. Operators on images become ONNX nodes on
-/// channels-first values, so that the passes see the networks that they know; a value is transposed only where an
+/// TensorFlow Lite keeps images as [N, H, W, C]; the graph uses ONNX operators. Operators on images become ONNX nodes
+/// on channels-first values, so that the passes see the networks that they know; a value is transposed only where an
 /// operator reads it in the other order, and the layout by strides makes those transpositions free. Inputs and outputs
 /// keep the source's names, shapes and axes; what the model says of them becomes graph::facts.
 #include <cstddef>

@@ -71,7 +71,7 @@ class reader {
     if (list == nullptr) return;
     const char* const kind = is_input ? "inputs" : "outputs";
     if (list->size() != ports.size()) {
-      warn("it tells of " + std::to_string(list->size()) + " " + kind + ", but the model has " +
+      warn("it describes " + std::to_string(list->size()) + " " + kind + ", but the model has " +
            std::to_string(ports.size()) + "; what it says of them was left out");
       return;
     }

@@ -92,14 +92,14 @@ void reduce(call& c) {
   const auto* o = c.optional_options<tfl::ReducerOptions>();
   const bool keep = o != nullptr && o->keep_dims();
   const std::size_t axes = c.rank(c.input(0));
-  std::vector<char> gone(axes, 0);
-  for (const std::int64_t a : integers(c, c.input(1), "the axes")) gone[axis_of(c, a, axes)] = 1;
+  std::vector<char> removed(axes, 0);
+  for (const std::int64_t a : integers(c, c.input(1), "the axes")) removed[axis_of(c, a, axes)] = 1;
   // Without the reduced axes, the rest of an image is in the source's order only where height and width went too.
-  const bool in_order = keep || (axes == 4 && (gone[3] || (gone[1] && gone[2])));
+  const bool in_order = keep || (axes == 4 && (removed[3] || (removed[1] && removed[2])));
   const bool images = prefer_images(c, {c.input(0)}) && in_order;
   list reduced;
   for (std::size_t a = 0; a < axes; ++a)
-    if (gone[a]) reduced.push_back(axis_in(images, a));
+    if (removed[a]) reduced.push_back(axis_in(images, a));
   const value_id y = c.emit(reductions().at(c.name()), {in_form(c, c.input(0), images), constant_integers(c, reduced)},
                             {{"keepdims", std::int64_t{keep}}, {"noop_with_empty_axes", std::int64_t{1}}});
   finish(c, 0, y, images && keep);

@@ -31,7 +31,7 @@ void set_epilogue(lowerer& l, plan_step& s, const post_operation& post) {
 
 std::vector<int> elementwise_tensors(lowerer& l, const operation& o) {
   const shape_t& out = l.source.shape(o.output);
-  // the result lies as the first operand of its full size does; constants are laid out to match it
+  // the result is laid out as the first operand of its full size is; constants are laid out to match it
   int model = no_value;
   for (int v : o.inputs)
     if (model == no_value && !l.source.is_constant(v) && count_of(l.source.shape(v)) == count_of(out)) model = v;

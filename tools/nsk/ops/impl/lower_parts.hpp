@@ -21,8 +21,8 @@ params_of<O>& elementwise_step(lowerer& l, const operation& o) {
   return l.step<O>(o, {t.begin() + 1, t.end()}, t[0]).p.template as<O>();
 }
 
-/// Tensors of input 0 and of a result that lies as it does and differs in the length of one axis, and where that axis
-/// lies in them.
+/// Tensors of input 0 and of a result that is laid out as it is and differs in the length of one axis, and where that
+/// axis is in them.
 struct tensors_along {
   int input, output, axis;
 };

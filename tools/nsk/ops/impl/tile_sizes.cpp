@@ -14,13 +14,13 @@ double evenness(std::int64_t units, std::int64_t piece, std::int64_t copies, std
   return static_cast<double>(units * copies) / static_cast<double>((pieces + lanes - 1) / lanes * piece * lanes);
 }
 
-/// Returns a piece of about `size` and at most `most`, such that few lanes share the pieces evenly; all where that is
-/// not more than `size`. Pieces are multiples of `step`; other dimensions cut each of them in `copies`.
-std::int64_t balanced(std::int64_t all, std::int64_t size, std::int64_t most, std::int64_t step = 1,
+/// Returns a piece of about `size` and at most `maximum`, such that few lanes share the pieces evenly; all where that
+/// is not more than `size`. Pieces are multiples of `step`; other dimensions cut each of them in `copies`.
+std::int64_t balanced(std::int64_t all, std::int64_t size, std::int64_t maximum, std::int64_t step = 1,
                       std::int64_t copies = 1) {
   if (size >= all) return all;
   const std::int64_t units = (all + step - 1) / step, wanted = std::clamp<std::int64_t>(size / step, 1, units),
-                     last = std::max(std::min({most / step, wanted * 2, units}), wanted);
+                     last = std::max(std::min({maximum / step, wanted * 2, units}), wanted);
   std::int64_t best = wanted;
   double best_score = 0;
   for (std::int64_t piece = (wanted + 1) / 2; piece <= last; ++piece) {
@@ -41,7 +41,7 @@ std::uint32_t whole_or(std::int64_t size, std::int64_t all) {
   return size >= all ? 0 : static_cast<std::uint32_t>(std::max<std::int64_t>(size, 1));
 }
 
-tile_size gemm_tile_size(const tile_space& s, std::int64_t depth, std::int64_t target, std::int64_t most) {
+tile_size gemm_tile_size(const tile_space& s, std::int64_t depth, std::int64_t target, std::int64_t maximum) {
   const std::int64_t m = s.rows * s.pixels, macs_per_output = std::max<std::int64_t>(depth, 1),
                      area = std::max<std::int64_t>(target / macs_per_output, 96);
   if (m < 4) {
@@ -57,13 +57,13 @@ tile_size gemm_tile_size(const tile_space& s, std::int64_t depth, std::int64_t t
         ((s.channels + columns - 1) / columns > 0 ? (s.channels / ((s.channels + columns - 1) / columns) + 15) / 16 * 16
                                                   : columns);
   const std::int64_t wanted = std::max<std::int64_t>(area / columns, 24),
-                     most_pixels = most / macs_per_output / columns, copies = (s.channels + columns - 1) / columns;
+                     max_pixels = maximum / macs_per_output / columns, copies = (s.channels + columns - 1) / columns;
   tile_size t{0, 0, whole_or(columns, s.channels)};
   if (wanted >= s.pixels) {
-    t.rows = whole_or(balanced(s.rows, wanted / s.pixels, most_pixels / s.pixels, 1, copies), s.rows);
+    t.rows = whole_or(balanced(s.rows, wanted / s.pixels, max_pixels / s.pixels, 1, copies), s.rows);
   } else {
     t.rows = whole_or(1, s.rows);
-    t.pixels = whole_or(balanced(s.pixels, wanted, most_pixels, 6, copies), s.pixels);
+    t.pixels = whole_or(balanced(s.pixels, wanted, max_pixels, 6, copies), s.pixels);
   }
   return t;
 }
@@ -92,19 +92,19 @@ tile_size stream_tile_size(const tile_space& s, std::int64_t elements, impl::who
 }
 
 tile_size winograd_tile_size(const tile_space& s, std::int64_t height, std::int64_t images, conv_algorithm algorithm,
-                             std::int64_t depth, std::int64_t most, std::int64_t wanted) {
-  constexpr std::int64_t least_cells = 14, channel_step = 64;
+                             std::int64_t depth, std::int64_t maximum, std::int64_t wanted) {
+  constexpr std::int64_t min_cells = 14, channel_step = 64;
   const std::int64_t step = winograd_outputs(algorithm), cells_per_strip = (s.pixels + step - 1) / step,
                      per_row = depth * s.pixels * s.channels;
-  const std::int64_t least_rows = (least_cells + cells_per_strip - 1) / cells_per_strip * step;
-  std::int64_t rows = std::max(wanted / std::max<std::int64_t>(per_row, 1) / step * step, least_rows);
+  const std::int64_t min_rows = (min_cells + cells_per_strip - 1) / cells_per_strip * step;
+  std::int64_t rows = std::max(wanted / std::max<std::int64_t>(per_row, 1) / step * step, min_rows);
   rows = rows * 4 > height * 3 || (images > 1 && height % step != 0) ? height : balanced(height, rows, rows, step);
   tile_size t;
   t.rows = whole_or(rows, s.rows);
   const std::int64_t macs = per_row * rows;
-  if (macs > most * 2) {
+  if (macs > maximum * 2) {
     const std::int64_t pieces =
-        std::clamp<std::int64_t>(macs / most, 1, std::max<std::int64_t>(s.channels / channel_step, 1));
+        std::clamp<std::int64_t>(macs / maximum, 1, std::max<std::int64_t>(s.channels / channel_step, 1));
     t.channels = whole_or((s.channels / pieces + channel_step - 1) / channel_step * channel_step, s.channels);
   }
   return t;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// How large tiles are, for rooms: cuts of matrix products, of what memory bounds, and of Winograd's cells.
+/// How large tiles are, for operator files: cuts of matrix products, of what memory bounds, and of Winograd's cells.
 #include <algorithm>
 #include <netsuke/format/tiles.hpp>
 #include <netsuke/ops/op_traits.hpp>
@@ -32,16 +32,16 @@ std::uint32_t whole_or(std::int64_t size, std::int64_t all);
 
 /// Cuts a matrix product of `depth` so that a tile's rows and columns are about as many: that reads least per
 /// multiplication.
-tile_size gemm_tile_size(const tile_space& s, std::int64_t depth, std::int64_t target, std::int64_t most);
+tile_size gemm_tile_size(const tile_space& s, std::int64_t depth, std::int64_t target, std::int64_t maximum);
 
 /// Cuts a memory-bound output into about `elements` elements a tile; dimensions that must stay whole are given. A row
 /// of few channels costs as much as one whole vector.
 tile_size stream_tile_size(const tile_space& s, std::int64_t elements, impl::whole_axes whole);
 
-/// Whole rows of Winograd cells, at least `least_cells` of them: every tile reads all transformed weights of its
+/// Whole rows of Winograd cells, at least `min_cells` of them: every tile reads all transformed weights of its
 /// channels, so few cells a tile are bound by memory. Tiles that are still too long split channels, which repeats the
 /// transform of the input.
 tile_size winograd_tile_size(const tile_space& s, std::int64_t height, std::int64_t images, conv_algorithm algorithm,
-                             std::int64_t depth, std::int64_t most, std::int64_t wanted);
+                             std::int64_t depth, std::int64_t maximum, std::int64_t wanted);
 
 }

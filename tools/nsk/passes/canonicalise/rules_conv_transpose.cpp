@@ -169,7 +169,7 @@ class transposition {
     convolve(std::move(c), rows.first, columns.first, part);
   }
 
-  /// conv(input) to `result`, the first tap at (first_row, first_column); the input is cropped where that lies inside
+  /// conv(input) to `result`, the first tap at (first_row, first_column); the input is cropped where that is inside
   /// it.
   void convolve(conv_parameters c, std::int64_t first_row, std::int64_t first_column, int result) {
     const std::int64_t top = std::max<std::int64_t>(0, -first_row), left = std::max<std::int64_t>(0, -first_column);

@@ -63,7 +63,7 @@ int recurrent_lengths(context& c, std::int64_t time_steps) {
   for (std::int64_t length : integers(c, of_lengths, "sequence_lens")) {
     if (length < 0 || length > time_steps)
       c.refuse("sequence_lens holds " + std::to_string(length) + ", but the input has " + std::to_string(time_steps) +
-               " instants");
+               " time steps");
     all = all && length == time_steps;
   }
   return all ? no_value : c.in(of_lengths);

@@ -14,14 +14,14 @@ class sampling {
  public:
   explicit sampling(context& c) : m_c(c), m_x(c.in_shape(0)), m_grid(c.in_shape(1)) {
     const node& n = c.op();
-    if (m_x.size() != 4) c.refuse("GridSample has a kernel for pictures [N, C, H, W]");
+    if (m_x.size() != 4) c.refuse("GridSample has a kernel for images [N, C, H, W]");
     m_mode = n.text("mode", "linear");
     m_padding = n.text("padding_mode", "zeros");
     m_aligned = n.integer("align_corners", 0) != 0;
     m_ring = m_padding == "zeros" ? 1 : 0;
     m_places = m_grid[1] * m_grid[2];
     if (m_x[0] * (m_x[2] + 2) * (m_x[3] + 2) > std::int64_t{1} << 24)
-      c.refuse("the picture has more than 2^24 pixels; sample smaller ones");
+      c.refuse("the image has more than 2^24 pixels; sample smaller ones");
   }
 
   void run() {
@@ -42,7 +42,7 @@ class sampling {
   }
 
  private:
-  /// Where the taps of all places lie along one axis, and their weights; none where there is one tap.
+  /// Where the taps of all places are along one axis, and their weights; none where there is one tap.
   struct axis {
     std::vector<int> taps, weights;
   };
@@ -74,7 +74,7 @@ class sampling {
     return reshaped(m_c, transposed(m_c, x, {0, 2, 3, 1}, "turned"), {shape[0] * shape[2] * shape[3], shape[1]});
   }
 
-  /// x between two mirrors, of which one lies at `low` and `span` is their distance.
+  /// x between two mirrors, of which one is at `low` and `span` is their distance.
   int reflected(int x, double low, double span) {
     if (!(span > 0)) return times(x, 0);
     const int way = apply(function::abs, add(x, -low));
@@ -87,7 +87,7 @@ class sampling {
     return m_aligned ? reflected(x, 0, l - 1) : reflected(x, -0.5, l);
   }
 
-  /// The `length` positions of an axis at [-1, 1] of the grid; places that lie outside are kept at a distance that
+  /// The `length` positions of an axis at [-1, 1] of the grid; places that are outside are kept at a distance that
   /// changes nothing any more.
   int position(std::int64_t coordinate, std::int64_t length, const std::string& name) {
     const auto l = static_cast<double>(length);

@@ -112,7 +112,7 @@ void scatter_nd(context& c) {
   std::vector<std::int64_t> places(index.size() / depth, 0);
   for (std::size_t i = 0; i < index.size(); ++i) {
     const std::int64_t length = indexed[i % depth], at = index[i] < 0 ? index[i] + length : index[i];
-    if (at < 0 || at >= length) c.refuse("an index lies outside its axis");
+    if (at < 0 || at >= length) c.refuse("an index is outside its axis");
     places[i / depth] += at * stride[i % depth];
   }
   write_rows(c, count_of({x.begin() + k.back(), x.end()}), places);
@@ -127,7 +127,7 @@ void scatter_elements(context& c) {
   std::vector<std::int64_t> places;
   for (std::size_t i = 0; i < index.size(); ++i) {
     const std::int64_t at = index[i] < 0 ? index[i] + x[axis] : index[i];
-    if (at < 0 || at >= x[axis]) c.refuse("an index lies outside its axis");
+    if (at < 0 || at >= x[axis]) c.refuse("an index is outside its axis");
     std::int64_t place = at * stride[axis];
     for (std::size_t d = 0; d < x.size(); ++d)
       if (d != axis) place += static_cast<std::int64_t>(i) / own[d] % k[d] * stride[d];

@@ -17,7 +17,7 @@ void require_inside(const context& c, std::size_t i, std::int64_t length) {
   for (std::int64_t k = 0; index.constant && k < index.constant->count(); ++k) {
     const std::int64_t at = index.constant->integer(k);
     if (at < -length || at >= length)
-      c.refuse("index " + std::to_string(at) + " lies outside an axis of length " + std::to_string(length));
+      c.refuse("index " + std::to_string(at) + " is outside an axis of length " + std::to_string(length));
   }
 }
 

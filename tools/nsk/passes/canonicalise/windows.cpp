@@ -56,7 +56,7 @@ void emit_pool(context& c, const spatial_window& s, int from, int result) {
   const std::int64_t reach_h = std::int64_t{s.w.kernel_h - 1} * s.w.dilation_h,
                      reach_w = std::int64_t{s.w.kernel_w - 1} * s.w.dilation_w;
   if (around.top > reach_h || around.left > reach_w || around.bottom > reach_h || around.right > reach_w)
-    c.refuse("its first or last windows lie in the padding alone; make the pads smaller than the kernel");
+    c.refuse("its first or last windows are in the padding alone; make the pads smaller than the kernel");
   pool_2d_params p;
   p.kind = n.op == "MaxPool" ? pool_kind::max : pool_kind::average;
   p.w = s.w;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Dilated windows reach further than small pictures: rows and columns of a kernel that meet padding alone are cut off.
+/// Dilated windows reach further than small images: rows and columns of a kernel that meet padding alone are cut off.
 #include <cstddef>
 #include "passes/fuse/fuse.hpp"
 
@@ -12,7 +12,7 @@ struct window_axis {
   int stride;
   std::int64_t input, output;
 
-  /// Whether tap `k` lies before the picture, or behind it, at every output position.
+  /// Whether tap `k` is before the image, or behind it, at every output position.
   bool is_idle(int k) const {
     const std::int64_t at = std::int64_t{k} * dilation - pad_before;
     return at >= input || at + (output - 1) * stride < 0;

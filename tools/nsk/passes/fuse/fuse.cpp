@@ -23,7 +23,7 @@ class fuser : rewriter {
     look_again();
     sweep_once(&fuser::recognise_hard_sigmoid);
     sweep_once(&fuser::recognise_gate);
-    sweep_once(&fuser::dense_of_picture);
+    sweep_once(&fuser::dense_of_image);
     fold_into_producers(m_p);
     fold_into_readers(m_p);
     look_again();
@@ -76,18 +76,18 @@ class fuser : rewriter {
     return true;
   }
 
-  /// [N, C, H, W] -> [N, g, C / g, H, W] -> exchange of the two -> [N, C, H, W]: a channel shuffle moves channels in
-  /// every layout, so its copy is the model's own and may write pictures.
+  /// [N, C, H, W] -> [N, g, C / g, H, W] -> swap of the two -> [N, C, H, W]: a channel shuffle moves channels in
+  /// every layout, so its copy is the model's own and may write images.
   bool recognise_shuffle(std::size_t i) {
     operation& o = at(i);
     auto* join = o.as<reshape_parameters>();
     if (!join || join->channels_last || o.inputs.empty()) return false;
-    const operation* turn = producer(o.inputs[0]);
-    const auto* t = turn ? turn->as<transpose_parameters>() : nullptr;
+    const operation* swap = producer(o.inputs[0]);
+    const auto* t = swap ? swap->as<transpose_parameters>() : nullptr;
     if (!t || t->permutation.size() < 4 || t->permutation[1] != 2 || t->permutation[2] != 1) return false;
     for (std::size_t d = 0; d < t->permutation.size(); ++d)
       if (d != 1 && d != 2 && t->permutation[d] != static_cast<int>(d)) return false;
-    const operation* split = producer(turn->inputs[0]);
+    const operation* split = producer(swap->inputs[0]);
     if (!split || !split->as<reshape_parameters>() || m_p.shape(split->inputs[0]) != m_p.shape(o.output)) return false;
     const shape_t &whole = m_p.shape(o.output), &parts = m_p.shape(split->output);
     if (whole.size() + 1 != parts.size() || whole.size() < 3 || parts[1] * parts[2] != whole[1]) return false;
@@ -136,7 +136,7 @@ class fuser : rewriter {
     const auto divisor = scalar(o.inputs[1]);
     return divisor && std::abs((b->kind == binary_kind::div ? 1 / *divisor : *divisor) - 1.0 / 6) <= 1e-7;
   }
-  /// x where v is clip(x + 3, 0, 6) and nobody else reads what lies between.
+  /// x where v is clip(x + 3, 0, 6) and nobody else reads what is between.
   int clipped_sum(int v) {
     const operation* clip = sole_producer(v);
     if (!clip || !clip->as<unary_params>() || clip->post.fn != function::clip || clip->post.alpha != 0 ||
@@ -189,9 +189,9 @@ class fuser : rewriter {
     return false;
   }
 
-  /// dense(reshape(x [N, C, H, W] -> [N, C*H*W])): a convolution whose kernel is the whole picture, so that nothing is
+  /// dense(reshape(x [N, C, H, W] -> [N, C*H*W])): a convolution whose kernel is the whole image, so that nothing is
   /// transposed.
-  bool dense_of_picture(std::size_t i) {
+  bool dense_of_image(std::size_t i) {
     operation& o = at(i);
     auto* d = o.as<dense_parameters>();
     if (!d || m_p.shape(o.inputs[0]).size() != 2) return false;
@@ -201,7 +201,7 @@ class fuser : rewriter {
     if (x.size() != 4 || x[0] != m_p.shape(o.inputs[0])[0] || x[2] * x[3] == 1 || x[1] == 1 || x[2] > 65535 ||
         x[3] > 65535)
       return false;
-    const int picture = view->inputs[0];
+    const int image = view->inputs[0];
     conv_parameters c;
     c.w.kernel_h = static_cast<int>(x[2]);
     c.w.kernel_w = static_cast<int>(x[3]);
@@ -219,7 +219,7 @@ class fuser : rewriter {
     flat.output = o.output;
     flat.p = reshape_parameters{};
     o.p = std::move(c);
-    o.inputs = {picture};
+    o.inputs = {image};
     o.output = result;
     m_p.operations.insert(m_p.operations.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::move(flat));
     return true;

@@ -116,8 +116,8 @@ int lowerer::joint_tensors(const std::vector<view>& views, const std::vector<std
   const view& out = views[0];
   tensors.clear();
   const storage_root& r = roots[out.storage];
-  const bool picture = out.rank() == r.whole.rank() && (out.rank() == 3 || out.rank() == 4);
-  if (picture) {
+  const bool image = out.rank() == r.whole.rank() && (out.rank() == 3 || out.rank() == 4);
+  if (image) {
     const nsk::halo b = border_of(roots, out, r.row_axis, r.column_axis);
     if (b.top || b.left || b.bottom || b.right) {
       const std::vector<int> axes = out.rank() == 4 ? std::vector<int>{0, 2, 3, 1} : std::vector<int>{0, -1, 2, 1};

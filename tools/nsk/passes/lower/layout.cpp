@@ -34,7 +34,7 @@ void lower_reshape(lowerer& l, const operation& o, const reshape_parameters& r) 
   }
   // moved once: both sides are cut into lengths that refine both shapes, so that the copy can write any layout
   const axis_order order = r.channels_last ? channels_last_order(shape.size()) : identity_order(shape.size());
-  const std::string reason = r.channels_last ? "" : "joins axes that do not lie next to each other";
+  const std::string reason = r.channels_last ? "" : "joins axes that are not next to each other";
   const auto refined = common_refinement(x.shape, shape);
   if (refined) {
     const auto from = reshaped(x, *refined);
@@ -48,7 +48,7 @@ void lower_reshape(lowerer& l, const operation& o, const reshape_parameters& r) 
       return;
     }
   }
-  const view dense = l.copied(x, identity_order(x.rank()), o, "rows", "joins axes that do not lie next to each other");
+  const view dense = l.copied(x, identity_order(x.rank()), o, "rows", "joins axes that are not next to each other");
   l.bind(o.output, *reshaped(dense, shape));
 }
 

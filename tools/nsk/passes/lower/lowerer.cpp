@@ -44,8 +44,8 @@ view lowerer::new_storage(int owner, const std::string& name, const shape_t& sha
   v.storage = static_cast<int>(result.storages.size());
   v.shape = shape;
   v.stride.assign(rank, 1);
-  const bool picture = (rank == 3 || rank == 4) && order == channels_last_order(rank);
-  if (picture) {
+  const bool image = (rank == 3 || rank == 4) && order == channels_last_order(rank);
+  if (image) {
     r.row_axis = rank == 4 ? 2 : -1;
     r.column_axis = static_cast<int>(rank) - 1;
     r.border = border;
@@ -55,10 +55,10 @@ view lowerer::new_storage(int owner, const std::string& name, const shape_t& sha
     const int axis = order[i];
     v.stride[static_cast<std::size_t>(axis)] = step;
     std::int64_t length = shape[static_cast<std::size_t>(axis)];
-    if (picture && axis == r.column_axis) {
+    if (image && axis == r.column_axis) {
       v.offset += step * border.left;
       length += border.left + border.right;
-    } else if (picture && axis == r.row_axis) {
+    } else if (image && axis == r.row_axis) {
       v.offset += step * border.top;
       length += border.top + border.bottom;
     }
@@ -92,7 +92,7 @@ view lowerer::allocate(int v, axis_order order, bool fixed) {
     view part = parent;
     part.offset += e.start * parent.stride[axis];
     part.shape[axis] = count_of(shape) / (count_of(parent.shape) / parent.shape[axis]);
-    const bool fits = !e.contiguous || is_dense(part);  // the parent may lie inside another one by now
+    const bool fits = !e.contiguous || is_dense(part);  // the parent may be inside another one by now
     part.shape = shape;
     if (e.contiguous) part.stride = dense_strides(shape, order);
     if (fits) return part;

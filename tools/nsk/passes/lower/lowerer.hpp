@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// One lowering of a program, and what one round asks of the next: what rooms use to lower an operation.
+/// One lowering of a program, and what one round asks of the next: what operator files use to lower an operation.
 ///
 /// Layout is tracked by strides, not by inserted transpositions: a value is a view of a storage, and a transposition,
 /// slice, reshape or broadcast is another view. Operations that need channels last, a border of zeros or a place inside
@@ -19,7 +19,7 @@ namespace nsk::tool {
 struct lower_options {
   bool winograd = true;  ///< allow F(4x4, 3x3) and F(2x2, 3x3), whose rounding differs from a direct convolution's
   std::map<std::string, conv_algorithm> algorithms;  ///< wanted for convolutions of that name
-  bool joins_in_place = true;                        ///< parts of a concatenation are written where it lies
+  bool joins_in_place = true;                        ///< parts of a concatenation are written where it is
   int max_rounds = 64;                               ///< of lowering, until no operation asks for another layout
 };
 
@@ -58,8 +58,8 @@ struct storage_root {
   bool fixed = false;
 };
 
-/// One lowering of a program under given decisions: where values lie, and the plan so far. Rooms (ops/) and layout
-/// operations (layout.cpp) lower one operation each with it.
+/// One lowering of a program under given decisions: where values are, and the plan so far. Operator files (ops/) and
+/// layout operations (layout.cpp) lower one operation each with it.
 class lowerer {
  public:
   /// With `orders_only` nobody is granted a border or a place in another block: orders are still being found.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Views: where the elements of a source tensor lie. Axes are the source's; their strides tell the physical order, so
+/// Views: where the elements of a source tensor are. Axes are the source's; their strides tell the physical order, so
 /// that a transposition, a slice or a broadcast changes numbers here and moves nothing.
 #include <optional>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Cells of LSTM and GRU layers whose gates an exporter spelled out, as one instant of a recurrence.
+/// Cells of LSTM and GRU layers whose gates an exporter spelled out, as one time step of a recurrence.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -9,9 +9,9 @@
 namespace nsk::tool {
 namespace {
 
-constexpr std::size_t most_gates = 4;
+constexpr std::size_t max_gates = 4;
 /// Which part of the products belongs to which gate of the recurrence, in its order.
-using gate_places = std::array<int, most_gates>;
+using gate_places = std::array<int, max_gates>;
 
 /// What a cell computes h and c from.
 struct cell {
@@ -45,7 +45,7 @@ class cell_finder : rewriter {
   }
   int argument(int v, function fn) {
     const operation* o = unary(v, fn);
-    return o && readers(v) <= most_reads_of_gate ? o->inputs[0] : no_value;
+    return o && readers(v) <= max_reads_of_gate ? o->inputs[0] : no_value;
   }
   /// Which of the equal parts of the last axis `v` is; `whole` is what was cut.
   int part(int v, int& whole) {
@@ -74,7 +74,7 @@ class cell_finder : rewriter {
     return d && o->post.empty() && m_p.shape(v).size() == 2 && d->outputs == columns && !m_p.is_output(v) ? o : nullptr;
   }
   static bool is_permutation(const gate_places& places, std::size_t gates) {
-    std::array<bool, most_gates> taken{};
+    std::array<bool, max_gates> taken{};
     for (std::size_t i = 0; i < gates; ++i) {
       if (places[i] < 0 || places[i] >= static_cast<int>(gates) || taken[index(places[i])]) return false;
       taken[index(places[i])] = true;
@@ -270,7 +270,7 @@ class cell_finder : rewriter {
     return own;
   }
 
-  static constexpr int most_reads_of_gate = 2;  // GRU reads its candidate twice
+  static constexpr int max_reads_of_gate = 2;  // GRU reads its candidate twice
 };
 
 }

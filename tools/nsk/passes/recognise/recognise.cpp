@@ -113,27 +113,27 @@ class recogniser : rewriter {
       return;
     }
     transpose_parameters there, back;
-    shape_t turned;
+    shape_t transposed;
     for (int d = 0; d <= last; ++d) {
       if (d != axis) there.permutation.push_back(d);
       back.permutation.push_back(d < axis ? d : d == axis ? last : d - 1);
     }
     there.permutation.push_back(axis);
-    for (int d : there.permutation) turned.push_back(shape[static_cast<std::size_t>(d)]);
+    for (int d : there.permutation) transposed.push_back(shape[static_cast<std::size_t>(d)]);
     operation before = o, middle = o;
     before.p = std::move(there);
     before.inputs = {x};
-    before.output = m_p.add({o.name + "#turned", element::f32, turned, nullptr});
+    before.output = m_p.add({o.name + "#turned", element::f32, transposed, nullptr});
     middle.p = std::move(l);
     middle.inputs = {before.output};
-    middle.output = m_p.add({o.name + "#normal", element::f32, turned, nullptr});
+    middle.output = m_p.add({o.name + "#normal", element::f32, transposed, nullptr});
     o.p = std::move(back);
     o.inputs = {middle.output};
     const auto at = m_p.operations.begin() + static_cast<std::ptrdiff_t>(i);
     m_p.operations.insert(at, {std::move(before), std::move(middle)});
   }
 
-  /// The normalisation behind `v`, through the transposition that follows it; its channels lie along `axis` of `v`.
+  /// The normalisation behind `v`, through the transposition that follows it; its channels are along `axis` of `v`.
   operation* normalization_of(int v, std::size_t& axis) {
     operation* o = sole_producer(v);
     axis = m_p.shape(v).size() - 1;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A newcomer's walk: a fresh clone of the last commit, quickstart, then every guide with what that clone has built.
+"""The first steps of a new user: a fresh clone of the last commit, quickstart, then every guide with what that clone has built.
 
 Nothing comes from the checkout that runs this test but its history, and the compiler cache where there is one. What is not committed is not
 seen.
@@ -29,11 +29,11 @@ def run(what, arguments, folder, **environment):
 
 def look_at(path):
     """Three panels of one scene; netsuke's is near bicubic's, and not the same."""
-    picture = np.asarray(Image.open(path).convert("RGB")).astype(float)
-    height, width = picture.shape[:2]
+    image = np.asarray(Image.open(path).convert("RGB")).astype(float)
+    height, width = image.shape[:2]
     if width != 3 * (PANEL[0] + GAP) + GAP or height < TEXT + PANEL[1]:
         raise SystemExit(f"{path.name} is {width}x{height}: not three panels of {PANEL[0]}x{PANEL[1]}")
-    panels = [picture[TEXT:TEXT + PANEL[1], GAP + i * (PANEL[0] + GAP):][:, :PANEL[0]] for i in range(3)]
+    panels = [image[TEXT:TEXT + PANEL[1], GAP + i * (PANEL[0] + GAP):][:, :PANEL[0]] for i in range(3)]
     if panels[0].std() < 10:
         raise SystemExit(f"{path.name}: there is no scene")
     difference = np.abs(panels[1] - panels[2]).mean()
@@ -49,7 +49,7 @@ def main():
     if not (REPOSITORY / ".git").exists():
         print(f"SKIPPED: {REPOSITORY} is no git checkout, there is nothing to clone")
         return 0
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="nsk_newcomer_"))
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="nsk_first_steps_"))
     try:
         clone = folder / "netsuke"
         cloned = subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(REPOSITORY), str(clone)], capture_output=True, text=True)

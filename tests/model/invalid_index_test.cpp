@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lies about operators on integers, booleans and indices, and about normalisations: one at a time, each refused with
+// Invalid operators on integers, booleans and indices, and invalid normalisations: one at a time, each refused with
 // the reason that fits.
 #include <doctest/doctest.h>
 #include "sample_plans.hpp"
@@ -15,13 +15,13 @@ enum step : std::size_t { top, best, arg, mod, gather, less, select, to_int, to_
 test::tensor_spec& input(plan_spec& p, step s, std::size_t i) { return p.tensors[p.steps[s].inputs[i]]; }
 test::tensor_spec& output(plan_spec& p, step s) { return p.tensors[p.steps[s].outputs[0]]; }
 
-struct lie {
+struct invalid_case {
   const char* name;
   status_code code;
-  void (*tell)(plan_spec&);
+  void (*apply)(plan_spec&);
 };
 
-const lie lies[] = {
+const invalid_case invalid_cases[] = {
     {"top_k longer than its input", status_code::bad_step,
      [](plan_spec& p) {
        p.steps[top].inputs[0] = test::add_view(p, p.steps[top].inputs[0], {2, 2, 8}, {48, 8, 1});
@@ -94,24 +94,24 @@ const lie lies[] = {
     {"an endless window", status_code::bad_step, [](plan_spec& p) { p.steps[lrn].size = 0x80000000u; }},
     {"boxes of three numbers", status_code::bad_step, [](plan_spec& p) { input(p, nms, 0).shape[2] = 3; }},
     {"more scores than boxes", status_code::bad_step, [](plan_spec& p) { input(p, nms, 0).shape[1] = 5; }},
-    {"scores of more pictures", status_code::bad_step, [](plan_spec& p) { input(p, nms, 1).shape[0] = 2; }},
+    {"scores of more images", status_code::bad_step, [](plan_spec& p) { input(p, nms, 1).shape[0] = 2; }},
     {"suppression writes pairs", status_code::bad_step,
      [](plan_spec& p) { p.steps[nms].outputs[0] = p.steps[arg].outputs[0]; }},
     {"suppression without scratch", status_code::bad_scratch, [](plan_spec& p) { p.steps[nms].scratch_bytes = 32; }},
     {"suppression in tiles", status_code::bad_tile, [](plan_spec& p) { p.steps[nms].tile.pixels = 2; }},
 };
 
-TEST_CASE("open: every lie about indices is refused for its own reason") {
+TEST_CASE("open: invalid indices are refused, each for its own reason") {
   const auto open_plan = [](const plan_spec& p) {
     const test::aligned_bytes file = p.write();
     nsk::model m;
     return nsk::open({file.data(), file.size()}, m);
   };
-  const nsk::status honest = open_plan(test::make_indices());
-  REQUIRE_MESSAGE(honest, honest.name() << " at " << honest.where());
-  for (const lie& l : lies) {
+  const nsk::status valid = open_plan(test::make_indices());
+  REQUIRE_MESSAGE(valid, valid.name() << " at " << valid.where());
+  for (const invalid_case& l : invalid_cases) {
     plan_spec p = test::make_indices();
-    l.tell(p);
+    l.apply(p);
     const nsk::status status = open_plan(p);
     CHECK_MESSAGE(status.code() == l.code, std::string(l.name) << ": " << status.name() << " at " << status.where());
   }

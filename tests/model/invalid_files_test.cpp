@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files that are well formed and lie: one lie at a time, each refused with the reason that fits, at the place where it
-// is.
+// Well-formed files with invalid content: one defect at a time, each refused with the reason that fits, at the place
+// where it is.
 #include <doctest/doctest.h>
 #include "sample_plans.hpp"
 #include <netsuke/model/open.hpp>
@@ -16,10 +16,10 @@ nsk::status open_plan(const test::plan_spec& p) {
   return nsk::open({file.data(), file.size()}, m);
 }
 
-struct lie {
+struct invalid_case {
   const char* name;
   status_code code;
-  void (*tell)(cnn_sample&);
+  void (*apply)(cnn_sample&);
 };
 
 constexpr auto stem = cnn_sample::stem_step;
@@ -34,7 +34,7 @@ test::buffer_spec& buffer_of(cnn_sample& s, std::uint32_t tensor) {
   return s.plan.buffers[s.plan.tensors[tensor].buffer];
 }
 
-const lie lies[] = {
+const invalid_case invalid_cases[] = {
     // Memory.
     {"arena not a multiple of 64", status_code::bad_buffer, [](cnn_sample& s) { s.plan.arena_bytes += 4; }},
     {"arena without its pad", status_code::bad_buffer, [](cnn_sample& s) { s.plan.arena_bytes -= 64; }},
@@ -47,7 +47,7 @@ const lie lies[] = {
     {"buffer misaligned", status_code::bad_buffer, [](cnn_sample& s) { buffer_of(s, s.deep).offset += 4; }},
     {"constant past the weights", status_code::bad_buffer, [](cnn_sample& s) { s.plan.buffers.back().offset += 64; }},
     {"unknown storage", status_code::bad_buffer, [](cnn_sample& s) { buffer_of(s, s.deep).storage = static_cast<format::Storage>(5); }},
-    {"buffer dies before it is born", status_code::bad_buffer, [](cnn_sample& s) { buffer_of(s, s.deep).first_step = 4; }},
+    {"buffer ends before it begins", status_code::bad_buffer, [](cnn_sample& s) { buffer_of(s, s.deep).first_step = 4; }},
     {"buffer outlives the plan", status_code::bad_buffer, [](cnn_sample& s) { buffer_of(s, s.deep).last_step = 8; }},
     {"live buffers overlap", status_code::buffers_overlap, [](cnn_sample& s) { buffer_of(s, s.deep).offset = buffer_of(s, s.stem).offset; }},
     {"live buffers overlap by the last bytes", status_code::buffers_overlap,
@@ -79,8 +79,8 @@ const lie lies[] = {
     // Ports.
     {"input tensor index", status_code::bad_port, [](cnn_sample& s) { s.plan.inputs[0].tensor = 1000; }},
     {"output is an arena tensor", status_code::bad_port, [](cnn_sample& s) { s.plan.outputs[0].tensor = s.logits; }},
-    {"output dies early", status_code::bad_port, [](cnn_sample& s) { buffer_of(s, s.y).last_step = 6; }},
-    {"input is born late", status_code::bad_port, [](cnn_sample& s) { buffer_of(s, s.x).first_step = 1; }},
+    {"output ends early", status_code::bad_port, [](cnn_sample& s) { buffer_of(s, s.y).last_step = 6; }},
+    {"input begins late", status_code::bad_port, [](cnn_sample& s) { buffer_of(s, s.x).first_step = 1; }},
     {"input has gaps", status_code::bad_port, [](cnn_sample& s) { s.plan.tensors[s.x].strides = {192, 16, 2, 1}; }},
     {"input smaller than its buffer", status_code::bad_port, [](cnn_sample& s) { s.plan.tensors[s.x].shape[1] = 7; }},
     {"input with another number", status_code::bad_port, [](cnn_sample& s) { buffer_of(s, s.x).index = 1; }},
@@ -156,7 +156,7 @@ const lie lies[] = {
     {"softmax of another shape", status_code::bad_step, [](cnn_sample& s) { s.plan.steps[softmax].inputs[0] = s.flat; }},
     {"output repeats an element", status_code::bad_step, [](cnn_sample& s) { s.plan.tensors[s.deep].strides[1] = 0; }},
     {"output overlaps itself", status_code::bad_step, [](cnn_sample& s) { s.plan.tensors[s.deep].strides = {1024, 120, 16, 1}; }},
-    {"last stride of a picture", status_code::bad_step, [](cnn_sample& s) { s.plan.tensors[s.deep].strides = {1024, 1, 8, 64}; }},
+    {"last stride of an image", status_code::bad_step, [](cnn_sample& s) { s.plan.tensors[s.deep].strides = {1024, 1, 8, 64}; }},
     // Tiles and scratch.
     {"tile count too large", status_code::bad_tile, [](cnn_sample& s) { s.plan.steps[stem].tile_count = 4; }},
     {"tile count too small", status_code::bad_tile, [](cnn_sample& s) { s.plan.steps[stem].tile_count = 2; }},
@@ -191,30 +191,30 @@ const lie lies[] = {
      }},
 };
 
-TEST_CASE("open: every lie is refused for its own reason") {
+TEST_CASE("open: every invalid file is refused for its own reason") {
   REQUIRE(open_plan(test::make_cnn().plan));
-  for (const lie& l : lies) {
+  for (const invalid_case& l : invalid_cases) {
     cnn_sample s = test::make_cnn();
-    l.tell(s);
+    l.apply(s);
     const nsk::status status = open_plan(s.plan);
     CHECK_MESSAGE(status.code() == l.code, std::string(l.name) << ": " << status.name() << " at " << status.where());
   }
 }
 
-TEST_CASE("open: lies about states") {
+TEST_CASE("open: invalid states") {
   using test::plan_spec;
-  struct state_lie {
+  struct invalid_state {
     const char* name;
     status_code code;
-    void (*tell)(plan_spec&);
+    void (*apply)(plan_spec&);
   };
-  const state_lie state_lies[] = {
+  const invalid_state invalid_states[] = {
       {"tensor index", status_code::bad_state, [](plan_spec& p) { p.states[0].tensor = 99; }},
       {"next index", status_code::bad_state, [](plan_spec& p) { p.states[0].next = 99; }},
       {"initial index", status_code::bad_state, [](plan_spec& p) { p.states[0].initial = 99; }},
       {"initial below -1", status_code::bad_state, [](plan_spec& p) { p.states[0].initial = -2; }},
       {"initial is no constant", status_code::bad_state, [](plan_spec& p) { p.states[0].initial = 0; }},
-      {"next dies early", status_code::bad_state,
+      {"next ends early", status_code::bad_state,
        [](plan_spec& p) { p.buffers[p.tensors[p.states[0].next].buffer].last_step = 2; }},
       {"next is never written", status_code::read_before_write,
        [](plan_spec& p) {
@@ -223,7 +223,7 @@ TEST_CASE("open: lies about states") {
       {"next is a constant", status_code::bad_state,
        [](plan_spec& p) { p.states[0].next = static_cast<std::uint32_t>(p.states[0].initial); }},
       {"state is no state", status_code::bad_state, [](plan_spec& p) { p.states[0].tensor = p.inputs[0].tensor; }},
-      {"state dies", status_code::bad_state,
+      {"state ends", status_code::bad_state,
        [](plan_spec& p) { p.buffers[p.tensors[p.states[0].tensor].buffer].last_step = 2; }},
       {"next of another shape", status_code::bad_state,
        [](plan_spec& p) {
@@ -232,9 +232,9 @@ TEST_CASE("open: lies about states") {
   };
   REQUIRE(open_plan(test::make_recurrent(false, true)));
   REQUIRE(open_plan(test::make_recurrent(true, false)));
-  for (const state_lie& l : state_lies) {
+  for (const invalid_state& l : invalid_states) {
     test::plan_spec p = test::make_recurrent(false, true);
-    l.tell(p);
+    l.apply(p);
     const nsk::status status = open_plan(p);
     CHECK_MESSAGE(status.code() == l.code, std::string(l.name) << ": " << status.name() << " at " << status.where());
   }
@@ -278,7 +278,7 @@ TEST_CASE("open: pooling windows touch the input") {
   CHECK(open_plan(make_pool(format::Window(3, 3, 2, 2, 1, 1, 1, 1), 2)));
   CHECK_FALSE(
       open_plan(make_pool(format::Window(2, 2, 2, 2, 1, 1, 0, 0), 3)));  // the third window begins behind the end
-  CHECK_FALSE(open_plan(make_pool(format::Window(2, 2, 2, 2, 1, 1, 2, 2), 2)));  // the first one lies in the padding
+  CHECK_FALSE(open_plan(make_pool(format::Window(2, 2, 2, 2, 1, 1, 2, 2), 2)));  // the first one is in the padding
   CHECK_FALSE(open_plan(make_pool(format::Window(65535, 65535, 1, 1, 1, 1, 0, 0), 4)));
 }
 

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 # Fetches two photos of people to try networks on, from the PyPI package scikit-image: astronaut.png (NASA's portrait of
 # Eileen Collins, public domain) and camera.png (a photographer at work, by Lav Varshney, CC0).
-#   examples/models/fetch_pictures.sh [DIRECTORY]      default: out/pictures
+#   examples/models/fetch_images.sh [DIRECTORY]      default: out/images
 set -euo pipefail
 package="scikit-image==0.24.0"
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 . "$root/examples/models/fetch_support.sh"
-target=${1:-"$root/out/pictures"}
+target=${1:-"$root/out/images"}
 files=(astronaut.png camera.png)
 
 have=0

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// A plan of decision trees, as a starting point for lies.
+/// A plan of decision trees, as a starting point for invalid files.
 #include "sample_plans.hpp"
 
 namespace test {
 
 /// Two trees on three features: a test with two leaves, and a leaf alone.
-struct forest {
+struct tree_ensemble {
   std::vector<std::int32_t> roots{0, 3}, nodes{2, 1, 1, 2, 0, 0, 0, 1, 0, 0, 1, 3, 0, 0, 3, 4}, targets{0, 1, 0, 1};
   std::vector<float> thresholds{0.5f, 0, 0, 0}, weights{1, 2, 3, 4}, base{0, 0.5f};
   std::size_t features = 3;
@@ -28,6 +28,6 @@ struct forest {
   }
 };
 
-inline plan_spec make_forest() { return forest().plan(); }
+inline plan_spec make_tree_ensemble() { return tree_ensemble().plan(); }
 
 }

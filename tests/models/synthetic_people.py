@@ -31,7 +31,7 @@ FEATURES = [(DARK, (-.021, .435), .0065), (DARK, (.021, .435), .0065), (SKIN * 0
 
 
 def capsule(x, y, a, b):
-    """Height of a tapered capsule above the picture; far below where it is not."""
+    """Height of a tapered capsule above the image; far below where it is not."""
     dx, dy = b[0] - a[0], b[1] - a[1]
     along = np.clip(((x - a[0]) * dx + (y - a[1]) * dy) / (dx * dx + dy * dy), 0, 1)
     radius = a[2] + along * (b[2] - a[2])
@@ -39,14 +39,14 @@ def capsule(x, y, a, b):
     return np.where(square > 0, np.sqrt(np.maximum(square, 0)), 20 * square)
 
 
-def draw(picture, parts, place, sharpness, features=()):
+def render(image, parts, place, sharpness, features=()):
     """Parts: (colour, chain); neighbouring bones grow together. Place: x, y, length in pixels, degrees clockwise, mirrored."""
     at_x, at_y, length, degrees, mirrored = place
-    x, y = np.meshgrid(np.arange(picture.shape[1]) + 0.5, np.arange(picture.shape[0]) + 0.5)
+    x, y = np.meshgrid(np.arange(image.shape[1]) + 0.5, np.arange(image.shape[0]) + 0.5)
     c, s = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     u = (c * (x - at_x) + s * (y - at_y)) / length * (-1 if mirrored else 1)
     v = (s * (x - at_x) - c * (y - at_y)) / length
-    powers, shares, paint = np.full_like(x, 1e-12), np.full_like(x, 1e-30), np.zeros_like(picture)
+    powers, shares, paint = np.full_like(x, 1e-12), np.full_like(x, 1e-30), np.zeros_like(image)
     for colour, chain in parts:
         for a, b in zip(chain, chain[1:]):
             power = np.exp(sharpness * np.clip(capsule(u, v, a, b), -0.5, 1))
@@ -61,21 +61,21 @@ def draw(picture, parts, place, sharpness, features=()):
     slope_y, slope_x = np.gradient(heights * length)
     light = np.clip((0.85 + 0.45 * slope_x + 0.55 * slope_y) / np.sqrt(1 + slope_x ** 2 + slope_y ** 2), 0.25, 1.15)
     cover = np.clip(heights * length / 1.5, 0, 1)[..., None]
-    return picture * (1 - cover) + (paint * (0.30 + 0.70 * light[..., None]) + [10, 2, 0]) * cover
+    return image * (1 - cover) + (paint * (0.30 + 0.70 * light[..., None]) + [10, 2, 0]) * cover
 
 
 def backdrop(width, height):
     return np.broadcast_to(BACKGROUND * (1.06 - 0.12 * np.arange(height)[:, None, None] / height), [height, width, 3]).copy()
 
 
-def hands_picture():
+def hands_image():
     """A left and a right hand, palms forward; [480, 720, 3] bytes."""
-    picture = backdrop(720, 480)
+    image = backdrop(720, 480)
     for place in ((200, 420, 330, 8, False), (540, 400, 300, -18, True)):
-        picture = draw(picture, HAND, place, 42)
-    return np.clip(picture, 0, 255).round().astype(np.uint8)
+        image = render(image, HAND, place, 42)
+    return np.clip(image, 0, 255).round().astype(np.uint8)
 
 
-def figure_picture():
+def figure_image():
     """A standing figure; [640, 480, 3] bytes."""
-    return np.clip(draw(backdrop(480, 640), FIGURE, (240, 322, 560, 4, False), 160, FEATURES), 0, 255).round().astype(np.uint8)
+    return np.clip(render(backdrop(480, 640), FIGURE, (240, 322, 560, 4, False), 160, FEATURES), 0, 255).round().astype(np.uint8)

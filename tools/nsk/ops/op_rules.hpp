@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// What an operator owes the converter: `op_room<op>`, one specialisation per operator, each in a file of its own.
+/// What an operator owes the converter: `op_rules<op>`, one specialisation per operator, each in a file of its own.
 /// There are no defaults; what is missing does not compile. What the engine must know of an operator stands in its own
-/// room, include/netsuke/ops/; how its parameters are written in a file, in write/params.cpp.
+/// file, include/netsuke/ops/; how its parameters are written in a file, in write/params.cpp.
 ///
 /// - `parameters`: what an operation of a program says of it (program/program.hpp); `made_by_lowering` for operators
 ///   that no operation stands for
@@ -16,7 +16,7 @@
 namespace nsk::tool {
 
 template <op>
-struct op_room;
+struct op_rules;
 
 /// The parameters of operators that other operations are lowered to.
 struct made_by_lowering {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lies about recurrent steps: one at a time, each refused with the reason that fits.
+// Invalid recurrent steps: one at a time, each refused with the reason that fits.
 #include <doctest/doctest.h>
 #include "recurrent_plan.hpp"
 #include <netsuke/model/open.hpp>
@@ -20,13 +20,13 @@ void view(plan_spec& p, input_of i, std::vector<std::int32_t> shape, std::vector
   step(p).inputs[i] = test::add_view(p, step(p).inputs[i], std::move(shape), std::move(strides));
 }
 
-struct lie {
+struct invalid_case {
   const char* name;
   status_code code;
-  void (*tell)(plan_spec&);
+  void (*apply)(plan_spec&);
 };
 
-const lie lies[] = {
+const invalid_case invalid_cases[] = {
     {"a kind of the future", status_code::bad_step,
      [](plan_spec& p) {
        layer(p).kind = static_cast<format::RecurrentKind>(3);
@@ -55,7 +55,7 @@ const lie lies[] = {
      [](plan_spec& p) {
        view(p, of_x, {3, 4, 2, 15}, {160, 40, 20, 1});
      }},
-    {"too few instants", status_code::bad_step,
+    {"too few time steps", status_code::bad_step,
      [](plan_spec& p) {
        view(p, of_x, {3, 3, 2, 20}, {160, 40, 20, 1});
      }},
@@ -67,7 +67,7 @@ const lie lies[] = {
      [](plan_spec& p) {
        view(p, of_x, {3, 4, 1, 20}, {160, 40, 20, 1});
      }},
-    {"gates that do not lie side by side", status_code::bad_step,
+    {"gates that are not side by side", status_code::bad_step,
      [](plan_spec& p) {
        view(p, of_x, {3, 4, 2, 20}, {160, 40, 1, 2});
      }},
@@ -96,10 +96,10 @@ const lie lies[] = {
     {"float lengths", status_code::bad_step,
      [](plan_spec& p) { input(p, of_lengths).type = format::DataType::float32; }},
     {"too few lengths", status_code::bad_step, [](plan_spec& p) { input(p, of_lengths).shape[0] = 2; }},
-    {"a tile cuts instants apart", status_code::bad_tile, [](plan_spec& p) { step(p).tile.rows = 3; }},
+    {"a tile cuts time steps apart", status_code::bad_tile, [](plan_spec& p) { step(p).tile.rows = 3; }},
     {"a tile cuts hidden elements apart", status_code::bad_tile,
      [](plan_spec& p) {
-       const plan_spec honest = test::make_lstm();
+       const plan_spec valid = test::make_lstm();
        step(p).tile.channels = 8;
      }},
     {"no scratch", status_code::bad_scratch, [](plan_spec& p) { step(p).scratch_bytes -= 64; }},
@@ -111,12 +111,12 @@ nsk::status open_plan(const plan_spec& p) {
   return nsk::open({file.data(), file.size()}, m);
 }
 
-TEST_CASE("open: every lie about a recurrent step is refused for its own reason") {
-  const nsk::status honest = open_plan(test::make_lstm());
-  REQUIRE_MESSAGE(honest, honest.name() << " at " << honest.where());
-  for (const lie& l : lies) {
+TEST_CASE("open: invalid recurrent steps are refused, each for its own reason") {
+  const nsk::status valid = open_plan(test::make_lstm());
+  REQUIRE_MESSAGE(valid, valid.name() << " at " << valid.where());
+  for (const invalid_case& l : invalid_cases) {
     plan_spec p = test::make_lstm();
-    l.tell(p);
+    l.apply(p);
     const nsk::status status = open_plan(p);
     CHECK_MESSAGE(status.code() == l.code, std::string(l.name) << ": " << status.name() << " at " << status.where());
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lies about batches and random steps, each refused for its own reason.
+// Invalid batches and random steps, each refused for its own reason.
 #include <doctest/doctest.h>
 #include "policy_plan.hpp"
 #include "recurrent_plan.hpp"
@@ -14,13 +14,13 @@ test::tensor_spec& input(plan_spec& p, test::policy_step s, std::size_t i = 0) {
 }
 test::tensor_spec& output(plan_spec& p, test::policy_step s) { return p.tensors[p.steps[s].outputs[0]]; }
 
-struct lie {
+struct invalid_case {
   const char* name;
   status_code code;
-  void (*tell)(plan_spec&);
+  void (*apply)(plan_spec&);
 };
 
-const lie lies[] = {
+const invalid_case invalid_cases[] = {
     {"a batch of one", status_code::bad_batch, [](plan_spec& p) { p.batch = 1; }},
     {"an endless batch", status_code::bad_batch, [](plan_spec& p) { p.batch = 0x80000001u; }},
     {"rows without a batch", status_code::bad_batch, [](plan_spec& p) { p.batch = 0; }},
@@ -48,17 +48,17 @@ const lie lies[] = {
      [](plan_spec& p) { p.steps[test::noise_step].inputs = {p.steps[test::dense_step].inputs[0]}; }},
 };
 
-TEST_CASE("open: every lie about batches and random numbers is refused for its own reason") {
+TEST_CASE("open: invalid batches and random numbers are refused, each for its own reason") {
   const auto open_plan = [](const plan_spec& p) {
     const test::aligned_bytes file = p.write();
     nsk::model m;
     return nsk::open({file.data(), file.size()}, m);
   };
-  const nsk::status honest = open_plan(test::make_policy());
-  REQUIRE_MESSAGE(honest, honest.name() << " at " << honest.where());
-  for (const lie& l : lies) {
+  const nsk::status valid = open_plan(test::make_policy());
+  REQUIRE_MESSAGE(valid, valid.name() << " at " << valid.where());
+  for (const invalid_case& l : invalid_cases) {
     plan_spec p = test::make_policy();
-    l.tell(p);
+    l.apply(p);
     const nsk::status status = open_plan(p);
     CHECK_MESSAGE(status.code() == l.code, std::string(l.name) << ": " << status.name() << " at " << status.where());
   }
@@ -66,16 +66,16 @@ TEST_CASE("open: every lie about batches and random numbers is refused for its o
 
 TEST_CASE("open: a recurrence whose gates, states or lengths lack the rows of its result is refused") {
   enum input : std::size_t { gates, weights, initial_h, initial_c, peephole, lengths };
-  const auto open_without = [](int odd) {
+  const auto open_without = [](int differing) {
     plan_spec p = test::make_lstm_batch();
-    if (odd >= 0) p.tensors[p.steps[0].inputs[static_cast<std::size_t>(odd)]].batch = 0;
+    if (differing >= 0) p.tensors[p.steps[0].inputs[static_cast<std::size_t>(differing)]].batch = 0;
     const test::aligned_bytes file = p.write();
     nsk::model m;
     return nsk::open({file.data(), file.size()}, m);
   };
-  const nsk::status honest = open_without(-1);
-  REQUIRE_MESSAGE(honest, honest.name() << " at " << honest.where());
-  for (const int odd : {gates, initial_h, initial_c, lengths})
-    CHECK(open_without(odd).code() == status_code::bad_batch);
+  const nsk::status valid = open_without(-1);
+  REQUIRE_MESSAGE(valid, valid.name() << " at " << valid.where());
+  for (const int differing : {gates, initial_h, initial_c, lengths})
+    CHECK(open_without(differing).code() == status_code::bad_batch);
 }
 }

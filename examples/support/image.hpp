@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Eight-bit RGB pictures: PNG and JPEG through stb, resampling, PSNR, and a few marks drawn on them.
+/// Eight-bit RGB images: PNG and JPEG through stb, resampling, PSNR, and a few marks rendered on them.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -26,12 +26,12 @@ struct color {
 };
 
 /// Rows of RGB pixels, top to bottom.
-struct picture {
+struct image {
   int width = 0, height = 0;
   std::vector<std::uint8_t> rgb;
 
-  picture() = default;
-  picture(int w, int h, color c = {})
+  image() = default;
+  image(int w, int h, color c = {})
       : width(w), height(h), rgb(static_cast<std::size_t>(w) * static_cast<std::size_t>(h) * 3) {
     for (int y = 0; y < h; ++y)
       for (int x = 0; x < w; ++x) set(x, y, c);
@@ -40,8 +40,8 @@ struct picture {
     return rgb.data() +
            3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x));
   }
-  const std::uint8_t* at(int x, int y) const { return const_cast<picture*>(this)->at(x, y); }
-  /// Sets a pixel; outside the picture nothing happens.
+  const std::uint8_t* at(int x, int y) const { return const_cast<image*>(this)->at(x, y); }
+  /// Sets a pixel; outside the image nothing happens.
   void set(int x, int y, color c) {
     if (x < 0 || y < 0 || x >= width || y >= height) return;
     std::uint8_t* p = at(x, y);
@@ -52,28 +52,28 @@ struct picture {
 };
 
 /// The pixels as the engine takes and gives them.
-inline nsk::image_view view_of(const picture& p) {
+inline nsk::image_view view_of(const image& p) {
   return {p.rgb.data(), p.width, p.height, std::ptrdiff_t{3} * p.width, nsk::pixel_format::rgb8};
 }
-inline nsk::writable_image target_of(picture& p) {
+inline nsk::writable_image target_of(image& p) {
   return {p.rgb.data(), p.width, p.height, std::ptrdiff_t{3} * p.width, nsk::pixel_format::rgb8};
 }
 
 inline std::uint8_t to_byte(double v) { return static_cast<std::uint8_t>(std::clamp(std::nearbyint(v), 0.0, 255.0)); }
 
 /// Reads a PNG, JPEG or binary PPM; ends the program when it cannot.
-inline picture load_picture(const std::string& path) {
-  picture out;
+inline image load_image(const std::string& path) {
+  image out;
   int channels = 0;
   std::uint8_t* pixels = stbi_load(path.c_str(), &out.width, &out.height, &channels, 3);
-  if (pixels == nullptr) fail("cannot read the picture " + path + ": " + stbi_failure_reason());
+  if (pixels == nullptr) fail("cannot read the image " + path + ": " + stbi_failure_reason());
   out.rgb.assign(pixels, pixels + static_cast<std::size_t>(out.width) * static_cast<std::size_t>(out.height) * 3);
   stbi_image_free(pixels);
   return out;
 }
 
 /// Writes a PNG; ends the program when it cannot.
-inline void save_png(const std::string& path, const picture& p) {
+inline void save_png(const std::string& path, const image& p) {
   if (stbi_write_png(path.c_str(), p.width, p.height, 3, p.rgb.data(), p.width * 3) == 0) fail("cannot write " + path);
 }
 
@@ -87,9 +87,9 @@ inline double weight(filter f, double x) {
   return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0;
 }
 
-/// Resamples on half-pixel centres, edges repeated. When the picture shrinks, the filter is widened so that every pixel
+/// Resamples on half-pixel centres, edges repeated. When the image shrinks, the filter is widened so that every pixel
 /// counts.
-inline picture resize(const picture& in, int width, int height, filter f) {
+inline image resize(const image& in, int width, int height, filter f) {
   const auto along = [f](const std::vector<double>& src, int rows, int from, int to) {
     std::vector<double> dst(static_cast<std::size_t>(rows) * static_cast<std::size_t>(to) * 3);
     const double scale = static_cast<double>(from) / to;
@@ -124,37 +124,37 @@ inline picture resize(const picture& in, int width, int height, filter f) {
   std::vector<double> values(in.rgb.begin(), in.rgb.end());
   values = transpose(along(values, in.height, in.width, width), in.height, width);
   values = transpose(along(values, width, in.height, height), width, height);
-  picture out(width, height);
+  image out(width, height);
   std::transform(values.begin(), values.end(), out.rgb.begin(), to_byte);
   return out;
 }
 
 /// Repeats every pixel `times` times in both directions.
-inline picture magnify(const picture& in, int times) {
-  picture out(in.width * times, in.height * times);
+inline image magnify(const image& in, int times) {
+  image out(in.width * times, in.height * times);
   for (int y = 0; y < out.height; ++y)
     for (int x = 0; x < out.width; ++x) std::copy_n(in.at(x / times, y / times), 3, out.at(x, y));
   return out;
 }
 
-inline picture crop(const picture& in, int left, int top, int width, int height) {
-  picture out(width, height);
+inline image crop(const image& in, int left, int top, int width, int height) {
+  image out(width, height);
   for (int y = 0; y < height; ++y) std::copy_n(in.at(left, top + y), 3 * width, out.at(0, y));
   return out;
 }
 
-inline void paste(picture& onto, const picture& what, int left, int top) {
+inline void paste(image& onto, const image& what, int left, int top) {
   for (int y = 0; y < what.height; ++y) std::copy_n(what.at(0, y), 3 * what.width, onto.at(left, top + y));
 }
 
-/// Peak signal-to-noise ratio in dB over all channels; both pictures have the same size.
-inline double psnr(const picture& a, const picture& b) {
+/// Peak signal-to-noise ratio in dB over all channels; both images have the same size.
+inline double psnr(const image& a, const image& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.rgb.size(); ++i) sum += (a.rgb[i] - b.rgb[i]) * (a.rgb[i] - b.rgb[i]);
   return 10 * std::log10(255.0 * 255.0 * static_cast<double>(a.rgb.size()) / std::max(sum, 1e-9));
 }
 
-inline void draw_rectangle(picture& p, int left, int top, int right, int bottom, int thickness, color c) {
+inline void draw_rectangle(image& p, int left, int top, int right, int bottom, int thickness, color c) {
   for (int t = 0; t < thickness; ++t) {
     for (int x = left - t; x <= right + t; ++x) {
       p.set(x, top - t, c);
@@ -167,7 +167,7 @@ inline void draw_rectangle(picture& p, int left, int top, int right, int bottom,
   }
 }
 
-inline void draw_disc(picture& p, double cx, double cy, double radius, color c) {
+inline void draw_disc(image& p, double cx, double cy, double radius, color c) {
   for (int y = static_cast<int>(cy - radius); y <= cy + radius; ++y)
     for (int x = static_cast<int>(cx - radius); x <= cx + radius; ++x)
       if ((x - cx) * (x - cx) + (y - cy) * (y - cy) <= radius * radius) p.set(x, y, c);
@@ -175,7 +175,7 @@ inline void draw_disc(picture& p, double cx, double cy, double radius, color c) 
 
 /// Writes text with its upper left corner at (left, top); a letter is 6 x 8 dots of `dot` pixels. Returns the right
 /// end.
-inline int draw_text(picture& p, int left, int top, const std::string& text, int dot, color c) {
+inline int draw_text(image& p, int left, int top, const std::string& text, int dot, color c) {
   for (const char letter : text) {
     const glyph& g = glyph_of(letter);
     for (int y = 0; y < 7 * dot; ++y)
