@@ -193,7 +193,7 @@ void copies(bench& run) {
   run(
       "fill 360x640x3", flat, flat.bytes(),
       [&] {
-        nsk::kernels::fill({flat.view(), 2.0f}, whole(flat.view()), nullptr);
+        nsk::kernels::fill({{2.0f}, flat.view()}, whole(flat.view()), nullptr);
       },
       [](int, int, int, int) { return 2.0; }, 0);
 }

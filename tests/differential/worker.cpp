@@ -20,6 +20,7 @@
 #include "errors.hpp"
 #include "resolve/infer.hpp"
 #include "import/import.hpp"
+#include "ops/step_facts.hpp"
 #include "io/command_files.hpp"
 #include "io/files.hpp"
 #include "io/layout.hpp"

@@ -13,7 +13,7 @@ nsk::kernels::random_args args_of(tail::tensor& out, random_kind kind, nsk::rand
   return {{kind, 1, 0, 5}, out.view(), source};
 }
 
-void sample(tail::tensor& out, random_kind kind, nsk::random_source source = {}) {
+void sample_whole(tail::tensor& out, random_kind kind, nsk::random_source source = {}) {
   nsk::kernels::random(args_of(out, kind, source), tail::whole(out.view()), nullptr);
 }
 
@@ -82,10 +82,10 @@ TEST_CASE("random: every kind against double precision; layouts, tiles, ranks") 
 TEST_CASE("random: a row has the same numbers alone and in a batch") {
   for (const random_kind kind : {random_kind::uniform, random_kind::normal, random_kind::gumbel}) {
     tail::tensor all({9, 6}, {});
-    sample(all, kind, {11, 2, 100});
+    sample_whole(all, kind, {11, 2, 100});
     for (int row = 0; row < 9; ++row) {
       tail::tensor one({1, 6}, {});
-      sample(one, kind, {11, 2, 100 + static_cast<std::uint32_t>(row)});
+      sample_whole(one, kind, {11, 2, 100 + static_cast<std::uint32_t>(row)});
       for (int c = 0; c < 6; ++c) CHECK(one.at<float>({0, c}) == all.at<float>({row, c}));
     }
   }
@@ -93,7 +93,7 @@ TEST_CASE("random: a row has the same numbers alone and in a batch") {
 
 TEST_CASE("random: another key, run or stream gives other numbers") {
   tail::tensor first({1, 64}, {}), second({1, 64}, {});
-  sample(first, random_kind::uniform, {1, 0, 0});
+  sample_whole(first, random_kind::uniform, {1, 0, 0});
   const auto differs = [&](const nsk::random_source& source, std::uint32_t stream) {
     nsk::kernels::random_args a = args_of(second, random_kind::uniform, source);
     a.stream = stream;
@@ -120,7 +120,7 @@ TEST_CASE("random: moments, range, and neighbours that do not know of each other
        {moments{random_kind::uniform, 0.5, 1.0 / 12, 0, 1 - 0x1p-24}, moments{random_kind::normal, 0, 1, -5.8, 5.8},
         moments{random_kind::gumbel, 0.5772156649, 1.6449340668, -2.9, 16.7}}) {
     tail::tensor out({1, count}, {});
-    sample(out, m.kind, {77, 0, 0});
+    sample_whole(out, m.kind, {77, 0, 0});
     double sum = 0, square = 0, neighbours = 0, last = m.mean;
     bool inside = true;
     for (int i = 0; i < count; ++i) {
