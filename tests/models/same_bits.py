@@ -25,14 +25,14 @@ from common import (Tree, aarch64_compilers, compile_file, compilers, has_avx512
 from engine_guards import joint_settings_flags  # noqa: E402
 
 SMALL = ["mnist", "policy_mlp", "upscaler_x2"]
-BATCHED = ["mobilenet_v3_small"]  # whose batches are compared in every run: means of large pictures are taken in two steps
+BATCHED = ["mobilenet_v3_small"]  # whose batches are compared in every run: means of large images are taken in two steps
 # Slow builds (unoptimised, or without vector instructions) run models up to this many MACs; -O0 without either, far fewer.
-MOST_MACS = {("-O2", "NSK_ISA_AVX2"): 1e12, ("-O0", "NSK_ISA_AVX2"): 1e9, ("-O2", "NSK_ISA_SCALAR"): 5e9, ("-O0", "NSK_ISA_SCALAR"): 4e7,
+MAX_MACS = {("-O2", "NSK_ISA_AVX2"): 1e12, ("-O0", "NSK_ISA_AVX2"): 1e9, ("-O2", "NSK_ISA_SCALAR"): 5e9, ("-O0", "NSK_ISA_SCALAR"): 4e7,
              ("-O2", "NSK_ISA_AVX512"): 1e12, ("-O2", "NSK_ISA_NEON"): 2e9, ("-O0", "NSK_ISA_NEON"): 4e7}
-MOST_MACS_QUICK = 1e7
+MAX_MACS_QUICK = 1e7
 # What same_bits prints besides hashes, and what it must be.
 WANTED = {"heap": "0", "environment": "kept", "arena": "exact"}
-MOST_STACK = 32 * 1024
+MAX_STACK = 32 * 1024
 VECTORS = "NSK_ISA_NEON" if on_aarch64() else "NSK_ISA_AVX2"
 
 
@@ -73,16 +73,16 @@ def compare_builds(programs, models, quick):
     for name, model in models.items():
         macs, hashes, ran, stack = macs_of(model), {}, [], 0
         for job, program in programs.items():
-            limit = MOST_MACS[job[1:]] if not quick or job[1] == "-O2" else MOST_MACS_QUICK
+            limit = MAX_MACS[job[1:]] if not quick or job[1] == "-O2" else MAX_MACS_QUICK
             if macs > limit:
                 continue
-            plain = job[1:] != ("-O2", "NSK_ISA_AVX2") and macs > MOST_MACS_QUICK
+            plain = job[1:] != ("-O2", "NSK_ISA_AVX2") and macs > MAX_MACS_QUICK
             done = run_program(job[0], program, *(["--plain"] if plain else []), model)
             if done.returncode != 0:
                 raise SystemExit(f"{program} {model}: exit code {done.returncode} {done.stdout}{done.stderr}")
             lines = [line.split()[1:3] for line in done.stdout.splitlines()]
             for way, value in lines:
-                if value != WANTED.get(way, value) or way == "stack" and job[1] == "-O2" and int(value) > MOST_STACK:
+                if value != WANTED.get(way, value) or way == "stack" and job[1] == "-O2" and int(value) > MAX_STACK:
                     raise SystemExit(f"{name} {job}: {way} {value}")
                 if way == "stack" and job[1] == "-O2":
                     stack = max(stack, int(value))
