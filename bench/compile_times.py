@@ -22,8 +22,9 @@ TOOL = os.environ.get("NSK_TOOL", str(REPOSITORY / "build" / "nsk"))
 USE = """
 float use(nsk::span<const std::byte> file, nsk::span<std::byte> memory) {
   nsk::model m;
-  if (!nsk::open(file, m)) return 0;
-  nsk::session<%s> net(m, memory);
+  using settings = %s;
+  if (!nsk::open<settings>(file, m)) return 0;
+  nsk::session<settings> net(m, memory);
   net.run();
   return net.template output<float>(0).data()[0];
 }

@@ -2,7 +2,8 @@
 #pragma once
 /// The parameters of every operator: one plain struct each, for whoever reads, writes, plans or computes a step.
 /// schema/netsuke.fbs says what each field means; what the fields are called there they are called here. `of` copies
-/// them from a table of a file as they are; nothing is checked.
+/// them from a table of a file as they are; nothing is checked. `to` hands them on in the order of the schema, for the
+/// writer; structs with a window, an epilogue or a list have none.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/format/op.hpp>
@@ -125,12 +126,20 @@ struct fill_params {
   static fill_params of(const Table& t) {
     return {t.value()};
   }
+  template <class Create>
+  auto to(Create create) const {
+    return create(value);
+  }
 };
 struct resize_2d_params {
   std::int32_t row_taps = 1, column_taps = 1;
   template <class Table>
   static resize_2d_params of(const Table& t) {
     return {t.row_taps(), t.column_taps()};
+  }
+  template <class Create>
+  auto to(Create create) const {
+    return create(row_taps, column_taps);
   }
 };
 struct reduce_params {
@@ -147,6 +156,10 @@ struct softmax_params {
   static softmax_params of(const Table& t) {
     return {t.axis(), t.log()};
   }
+  template <class Create>
+  auto to(Create create) const {
+    return create(axis, log);
+  }
 };
 struct cast_params {};
 struct compare_params {
@@ -154,6 +167,10 @@ struct compare_params {
   template <class Table>
   static compare_params of(const Table& t) {
     return {static_cast<compare_kind>(t.kind())};
+  }
+  template <class Create>
+  auto to(Create create) const {
+    return create(kind);
   }
 };
 struct select_params {};
@@ -163,12 +180,20 @@ struct arithmetic_params {
   static arithmetic_params of(const Table& t) {
     return {static_cast<arithmetic_kind>(t.kind())};
   }
+  template <class Create>
+  auto to(Create create) const {
+    return create(kind);
+  }
 };
 struct gather_params {
   std::int32_t axis = 0;
   template <class Table>
   static gather_params of(const Table& t) {
     return {t.axis()};
+  }
+  template <class Create>
+  auto to(Create create) const {
+    return create(axis);
   }
 };
 struct gather_elements_params : gather_params {
@@ -185,6 +210,10 @@ struct arg_reduce_params {
   static arg_reduce_params of(const Table& t) {
     return {t.axis(), static_cast<arg_reduce_kind>(t.kind()), t.last()};
   }
+  template <class Create>
+  auto to(Create create) const {
+    return create(axis, kind, last);
+  }
 };
 struct top_k_params {
   std::int32_t axis = 0;
@@ -192,6 +221,10 @@ struct top_k_params {
   template <class Table>
   static top_k_params of(const Table& t) {
     return {t.axis(), t.smallest()};
+  }
+  template <class Create>
+  auto to(Create create) const {
+    return create(axis, smallest);
   }
 };
 struct non_max_suppression_params {
@@ -202,6 +235,10 @@ struct non_max_suppression_params {
   static non_max_suppression_params of(const Table& t) {
     return {t.most_per_class(), t.iou_threshold(), t.score_threshold(), t.center_point_box()};
   }
+  template <class Create>
+  auto to(Create create) const {
+    return create(most_per_class, iou_threshold, score_threshold, center_point_box);
+  }
 };
 struct layer_normalization_params {
   float epsilon = 0;
@@ -210,6 +247,10 @@ struct layer_normalization_params {
   static layer_normalization_params of(const Table& t) {
     return {t.epsilon(), t.centre()};
   }
+  template <class Create>
+  auto to(Create create) const {
+    return create(epsilon, centre);
+  }
 };
 struct local_response_normalization_params {
   std::int32_t size = 1;
@@ -217,6 +258,10 @@ struct local_response_normalization_params {
   template <class Table>
   static local_response_normalization_params of(const Table& t) {
     return {static_cast<std::int32_t>(t.size()), t.alpha(), t.beta(), t.bias()};
+  }
+  template <class Create>
+  auto to(Create create) const {
+    return create(size, alpha, beta, bias);
   }
 };
 
@@ -270,12 +315,20 @@ struct random_params {
   static random_params of(const Table& t) {
     return {static_cast<random_kind>(t.kind()), t.scale(), t.offset(), t.stream()};
   }
+  template <class Create>
+  auto to(Create create) const {
+    return create(kind, scale, offset, stream);
+  }
 };
 struct tree_ensemble_params {
   tree_aggregate aggregate = tree_aggregate::sum;
   template <class Table>
   static tree_ensemble_params of(const Table& t) {
     return {static_cast<tree_aggregate>(t.aggregate())};
+  }
+  template <class Create>
+  auto to(Create create) const {
+    return create(aggregate);
   }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "write/params.hpp"
+#include <type_traits>
 #include <vector>
 #include "errors.hpp"
 
@@ -17,14 +18,28 @@ std::uint16_t u16(std::int64_t v) {
   return static_cast<std::uint16_t>(v);
 }
 std::uint32_t u32(std::int32_t v) { return static_cast<std::uint32_t>(v); }
-std::uint8_t u8(std::int32_t v) { return static_cast<std::uint8_t>(v); }
 
 format::Window window_of(const window& w) {
   return {u16(w.kernel_h),   u16(w.kernel_w),   u16(w.stride_h), u16(w.stride_w),
           u16(w.dilation_h), u16(w.dilation_w), u16(w.pad_top),  u16(w.pad_left)};
 }
 
-// One function per operator. Those that take an epilogue have a field for it.
+/// A number on its way to a field of whatever type. Refuses one that the field cannot hold.
+template <class T>
+struct stored {
+  T value;
+  template <class Field>
+  operator Field() const {
+    const auto field = static_cast<Field>(value);
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      if (static_cast<T>(field) != value || (value < T{}) != (field < Field{}))
+        refuse("a parameter of a step is " + std::to_string(value) + ", which the field of the file cannot hold");
+    }
+    return field;
+  }
+};
+
+// Operators with a window, an epilogue or a list: one function each. Those that take an epilogue have a field for it.
 auto write(builder& b, const conv_2d_params& p, epilogue_offset e) {
   const format::Window w = window_of(p.w);
   return format::CreateConv2D(b, &w, u32(p.groups), static_cast<format::ConvAlgorithm>(p.algorithm), e);
@@ -34,7 +49,6 @@ auto write(builder& b, const depthwise_conv_2d_params& p, epilogue_offset e) {
   return format::CreateDepthwiseConv2D(b, &w, e);
 }
 auto write(builder& b, const fully_connected_params&, epilogue_offset e) { return format::CreateFullyConnected(b, e); }
-auto write(builder& b, const pack_panels_params&) { return format::CreatePackPanels(b); }
 auto write(builder& b, const mat_mul_params& p, epilogue_offset e) {
   return format::CreateMatMul(b, e, p.shared_right);
 }
@@ -47,37 +61,8 @@ auto write(builder& b, const unary_params&, epilogue_offset e) { return format::
 auto write(builder& b, const binary_params& p, epilogue_offset e) {
   return format::CreateBinary(b, static_cast<format::BinaryKind>(p.kind), e);
 }
-auto write(builder& b, const copy_params&) { return format::CreateCopy(b); }
-auto write(builder& b, const fill_params& p) { return format::CreateFill(b, p.value); }
-auto write(builder& b, const resize_2d_params& p) {
-  return format::CreateResize2D(b, u16(p.row_taps), u16(p.column_taps));
-}
 auto write(builder& b, const reduce_params& p, epilogue_offset e) {
   return format::CreateReduce(b, static_cast<format::ReduceKind>(p.kind), e);
-}
-auto write(builder& b, const softmax_params& p) { return format::CreateSoftmax(b, u8(p.axis), p.log); }
-auto write(builder& b, const cast_params&) { return format::CreateCast(b); }
-auto write(builder& b, const compare_params& p) {
-  return format::CreateCompare(b, static_cast<format::CompareKind>(p.kind));
-}
-auto write(builder& b, const select_params&) { return format::CreateSelect(b); }
-auto write(builder& b, const arithmetic_params& p) {
-  return format::CreateArithmetic(b, static_cast<format::ArithmeticKind>(p.kind));
-}
-auto write(builder& b, const gather_elements_params& p) { return format::CreateGatherElements(b, u8(p.axis)); }
-auto write(builder& b, const gather_params& p) { return format::CreateGather(b, u8(p.axis)); }
-auto write(builder& b, const arg_reduce_params& p) {
-  return format::CreateArgReduce(b, u8(p.axis), static_cast<format::ArgReduceKind>(p.kind), p.last);
-}
-auto write(builder& b, const top_k_params& p) { return format::CreateTopK(b, u8(p.axis), p.smallest); }
-auto write(builder& b, const non_max_suppression_params& p) {
-  return format::CreateNonMaxSuppression(b, p.most_per_class, p.iou_threshold, p.score_threshold, p.center_point_box);
-}
-auto write(builder& b, const layer_normalization_params& p) {
-  return format::CreateLayerNormalization(b, p.epsilon, p.centre);
-}
-auto write(builder& b, const local_response_normalization_params& p) {
-  return format::CreateLocalResponseNormalization(b, u32(p.size), p.alpha, p.beta, p.bias);
 }
 auto write(builder& b, const recurrent_params& p) {
   std::vector<std::uint8_t> functions;
@@ -94,31 +79,36 @@ auto write(builder& b, const recurrent_params& p) {
                                  p.has_peephole, p.has_lengths, p.input_forget, p.linear_before_reset, p.clip,
                                  function_list, parameter_list, p.cell_clip);
 }
-auto write(builder& b, const random_params& p) {
-  return format::CreateRandom(b, static_cast<format::RandomKind>(p.kind), p.scale, p.offset, p.stream);
-}
-auto write(builder& b, const tree_ensemble_params& p) {
-  return format::CreateTreeEnsemble(b, static_cast<format::TreeAggregate>(p.aggregate));
-}
 
-/// With the epilogue, where the operator has one.
-template <class Params>
-auto write_with(builder& b, const Params& p, const epilogue_params& e, int) -> decltype(write(b, p, {})) {
+/// By the function above, with the epilogue where the operator has one; else by `create` of its fields.
+template <class Params, class Create>
+auto write_as(builder& b, const Params& p, const epilogue_params& e, const Create&, int) -> decltype(write(b, p, {})) {
   return write(b, p,
                format::CreateEpilogue(b, static_cast<format::Function>(e.fn), e.alpha, e.beta, e.activation_first,
                                       e.residual, e.slope));
 }
-template <class Params>
-auto write_with(builder& b, const Params& p, const epilogue_params&, long) -> decltype(write(b, p)) {
+template <class Params, class Create>
+auto write_as(builder& b, const Params& p, const epilogue_params&, const Create&, int) -> decltype(write(b, p)) {
   return write(b, p);
+}
+template <class Params, class Create>
+auto write_as(builder&, const Params& p, const epilogue_params&, const Create& create, long) {
+  if constexpr (std::is_empty_v<Params>) {
+    return create();
+  } else {
+    return p.to([&](auto... fields) { return create(stored<decltype(fields)>{fields}...); });
+  }
 }
 
 }
 
 flatbuffers::Offset<void> write_params(builder& b, const plan_step& s) {
   switch (s.kind()) {
-#define NSK_WRITE(name, Table) \
-  case op::name: return write_with(b, s.p.as<op::name>(), s.e, 0).Union();
+#define NSK_WRITE(name, Table)                                                               \
+  case op::name: {                                                                           \
+    const auto create = [&](auto... fields) { return format::Create##Table(b, fields...); }; \
+    return write_as(b, s.p.as<op::name>(), s.e, create, 0).Union();                          \
+  }
     NSK_OP_LIST(NSK_WRITE)
 #undef NSK_WRITE
     case op::none: break;
