@@ -12,7 +12,8 @@ from common import REPOSITORY, FOREIGN_MACROS, compilers, library_flags, paralle
 
 HIDE, RESTORE = "netsuke/core/hide_macros.hpp", "netsuke/core/restore_macros.hpp"
 # They hold preprocessor directives alone, or stand inside other headers.
-UNHIDDEN = {HIDE, RESTORE, "netsuke/config.hpp", "netsuke/version.hpp", "netsuke/simd/begin.hpp", "netsuke/simd/end.hpp"}
+UNHIDDEN = {HIDE, RESTORE, "netsuke/config.hpp", "netsuke/version.hpp", "netsuke/simd/begin.hpp", "netsuke/simd/end.hpp",
+            "netsuke/format/generated/lists.hpp"}
 PROGRAM = "#include <netsuke/all_ops.hpp>\n#include <netsuke/image.hpp>\n"
 
 
