@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The engine's tests on an instruction set that this processor may lack.
 
-  run_engine.py neon       compiles tests/simd, math, kernels, plan, run and image for AArch64 and runs them, on an emulator where it must be
+  run_engine.py neon       compiles tests/simd, math, format, kernels, run and image for AArch64 and runs them, on an emulator where it must be
   run_engine.py avx512     compiles the whole engine strictly with clang (g++ does in the tool); runs the same tests where the processor has AVX-512,
                            and elsewhere most of them on intrinsics written out in emulated_avx512/
 """
@@ -16,7 +16,7 @@ sys.path.insert(0, str(REPOSITORY / "tests" / "guards"))
 from common import (STRICT, Tree, aarch64_compilers, compile_file, compilers, first_lines, has_avx512, link, on_aarch64, parallel,  # noqa: E402
                     run_program, runs_aarch64, scratch_folder)
 
-FOLDERS = ("simd", "math", "kernels", "plan", "run", "image")
+FOLDERS = ("simd", "math", "format", "kernels", "run", "image")
 # Optimised just enough to run fast: kernels at their own level would take minutes to compile.
 FLAGS = ["-std=c++17", "-Itests", "-DNSK_KEEP_USER_OPT", '-DNSK_TEST_SOURCE_DIR="."', '-DNSK_TEST_BINARY_DIR="."']
 EMPTY = "tests/guards/empty.cpp"
