@@ -36,6 +36,7 @@ class step_view {
   int tile_count() const { return m_step->tile() ? static_cast<int>(m_step->tile()->count()) : 1; }
   /// The output as tiles see it, with no more than `rows` of the batch where `rows` is not 0; and its number of tiles.
   tile_space space(int rows = 0) const {
+    if (rows == 0) return tile_space_of(output().shape().data(), output().rank());
     const tensor_view y = output().view(nullptr, rows);
     return tile_space_of(y.shape, y.rank);
   }

@@ -12,7 +12,8 @@ struct op_traits<op::arg_reduce> : impl::inputs<1>,
                                    impl::without_border,
                                    impl::nothing_whole,
                                    impl::rows_beside_axis<1>,
-                                   impl::without_scratch {
+                                   impl::without_scratch,
+                                   impl::taps_along_axis {
   using params = arg_reduce_params;
   using args = kernels::arg_reduce_args;
 
@@ -22,9 +23,6 @@ struct op_traits<op::arg_reduce> : impl::inputs<1>,
                           impl::agree_except(x, y, p.axis) && y.shape()[static_cast<std::size_t>(p.axis)] == 1);
   }
 
-  static std::uint64_t taps(const step_view& s, const params& p) {
-    return static_cast<std::uint64_t>(s.input(0).shape()[static_cast<std::size_t>(p.axis)]);
-  }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
     return {p, m.view(s.input(0)), m.view(s.output())};
   }

@@ -25,12 +25,14 @@ struct op_traits<op::conv_2d> : impl::inputs<2>, impl::never_in_place, impl::wit
   static constexpr impl::whole_axes whole(const params&, int) { return {}; }
   /// Groups are cut only between panels, and panels only between groups.
   NSK_COLD static bool accepts_tiles(const params& p, const step_view& s, const tile_size& t, const tile_grid& grid) {
-    const std::int64_t group = s.space().channels / p.groups;
-    return p.groups == 1 || grid.channels == 1 || t.channels % group == 0 || group % panel_width == 0;
+    if (p.groups == 1 || grid.channels == 1) return true;
+    const std::int64_t group = impl::last_length(s.output()) / p.groups;
+    return t.channels % group == 0 || group % panel_width == 0;
   }
-  static constexpr std::int64_t scratch_bytes(const params& p, const tensor_view& x, const tensor_view& y) {
-    return kernels::conv_2d_scratch_bytes({x.shape[1], x.shape[2], x.shape[3], y.shape[1], y.shape[2], y.shape[3],
-                                           p.groups, x.border, x.fill, p.w, p.algorithm});
+  template <class Tensor>
+  static std::int64_t scratch_bytes(const params& p, const Tensor& x, const Tensor& y) {
+    return kernels::conv_2d_scratch_bytes({x.shape()[1], x.shape()[2], x.shape()[3], y.shape()[1], y.shape()[2],
+                                           y.shape()[3], p.groups, x.border(), x.fill(), p.w, p.algorithm});
   }
   static std::uint64_t taps(const step_view& s, const params& p) {
     return impl::saturating_multiply(impl::taps_of(p.w), static_cast<std::uint64_t>(s.input(0).shape()[3] / p.groups));

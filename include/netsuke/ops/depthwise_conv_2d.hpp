@@ -12,7 +12,8 @@ struct op_traits<op::depthwise_conv_2d> : impl::inputs<2>,
                                           impl::with_border,
                                           impl::nothing_whole,
                                           impl::rows_of_images,
-                                          impl::without_scratch {
+                                          impl::without_scratch,
+                                          impl::taps_of_window {
   using params = depthwise_conv_2d_params;
   using args = kernels::depthwise_conv_2d_args;
 
@@ -24,7 +25,6 @@ struct op_traits<op::depthwise_conv_2d> : impl::inputs<2>,
     return impl::holds(s.input(1), packing::panels, floats) ? status_code::ok : status_code::bad_weights;
   }
 
-  static std::uint64_t taps(const step_view&, const params& p) { return impl::taps_of(p.w); }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
     return {p, m.view(s.input(0)), m.view(s.output()), m.constant<float>(s.input(1)), impl::bind_epilogue(m, s)};
   }

@@ -12,7 +12,8 @@ struct op_traits<op::fully_connected> : impl::inputs<2>,
                                         impl::with_border,
                                         impl::nothing_whole,
                                         impl::rows_of_lines,
-                                        impl::without_scratch {
+                                        impl::without_scratch,
+                                        impl::taps_of_line {
   using params = fully_connected_params;
   using args = kernels::fully_connected_args;
 
@@ -25,9 +26,6 @@ struct op_traits<op::fully_connected> : impl::inputs<2>,
     return impl::holds(s.input(1), packing::panels, floats) ? status_code::ok : status_code::bad_weights;
   }
 
-  static std::uint64_t taps(const step_view& s, const params&) {
-    return static_cast<std::uint64_t>(impl::last_length(s.input(0)));
-  }
   static args bind(const impl::memory_map& m, const step_view& s, const params&) {
     return {m.view(s.input(0)), m.view(s.output()), m.constant<float>(s.input(1)), impl::bind_epilogue(m, s)};
   }

@@ -7,8 +7,12 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::mat_mul>
-    : impl::inputs<2>, impl::never_in_place, impl::without_border, impl::nothing_whole, impl::without_scratch {
+struct op_traits<op::mat_mul> : impl::inputs<2>,
+                                impl::never_in_place,
+                                impl::without_border,
+                                impl::nothing_whole,
+                                impl::without_scratch,
+                                impl::taps_of_line {
   using params = mat_mul_params;
   using args = kernels::mat_mul_args;
 
@@ -29,9 +33,6 @@ struct op_traits<op::mat_mul>
   /// Each row has its own right matrix, or all share one that has no rows.
   static constexpr impl::row_rule rows(const params& p, int d, int rank) {
     return {d < rank - 1 && (p.shared_right || d == 0), 1, 0, p.shared_right ? 0u : 2u};
-  }
-  static std::uint64_t taps(const step_view& s, const params&) {
-    return static_cast<std::uint64_t>(impl::last_length(s.input(0)));
   }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
     return {p, m.view(s.input(0)), m.view(s.output()), m.constant<float>(s.input(1)), impl::bind_epilogue(m, s)};

@@ -23,8 +23,9 @@ struct op_traits<op::non_max_suppression>
   static constexpr impl::whole_axes whole(const params&, int) { return {true, true, true}; }
   /// All images share the rows of the output.
   static constexpr impl::row_rule rows(const params&, int, int) { return {}; }
-  static constexpr std::int64_t scratch_bytes(const params&, const tensor_view& boxes, const tensor_view&) {
-    return kernels::non_max_suppression_scratch_bytes(boxes.shape[1]);
+  template <class Tensor>
+  static std::int64_t scratch_bytes(const params&, const Tensor& boxes, const Tensor&) {
+    return kernels::non_max_suppression_scratch_bytes(boxes.shape()[1]);
   }
   static std::uint64_t taps(const step_view& s, const params&) {
     return static_cast<std::uint64_t>(s.input(0).elements());

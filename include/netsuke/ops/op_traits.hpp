@@ -6,15 +6,16 @@
 ///
 /// - `params`, `args`: the operator's structs, of format/params.hpp and of its kernel
 /// - `int input_count(params)`: own inputs, without those that the epilogue names
-/// - `status_code check_rules(constant_reader&, step, params)`: shapes, types, parameters, weights, as the kernel wants
-/// them
+/// - `status_code check_rules(constant_reader&, step, params)`: shapes, types, parameters, weights, as the kernel
+///   wants them
 /// - `bool works_in_place(input)`: whether each element of that input is read before the element of the output in its
 ///   place is written
 /// - `bool fills_border`: whether the kernel fills the border of its output
 /// - `whole_axes whole(params, rank)`: what tiles must not cut
 /// - `bool accepts_tiles(params, step, tile, grid)`: what else the kernel wants of tiles
 /// - `row_rule rows(params, d, rank)`: what a batch along dimension d of the output means for the inputs
-/// - `std::int64_t scratch_bytes(params, x, y)`: lane scratch, from the views of input 0 and of the output
+/// - `std::int64_t scratch_bytes(params, x, y)`: lane scratch; input 0 and the output are a file's (tensor_info) or a
+///   plan's: anything with shape(), border() and fill()
 /// - `std::uint64_t taps(step, params)`: elements of inputs that enter one element of the output
 /// - `args bind(memory, step, params)`: kernel arguments
 /// - `void run<Settings>(args, range, scratch)`: computes one tile
@@ -69,8 +70,8 @@ struct inputs {
   }
 };
 struct without_scratch {
-  template <class Params>
-  static constexpr std::int64_t scratch_bytes(const Params&, const tensor_view&, const tensor_view&) {
+  template <class Params, class Tensor>
+  static constexpr std::int64_t scratch_bytes(const Params&, const Tensor&, const Tensor&) {
     return 0;
   }
 };
@@ -103,6 +104,27 @@ struct one_tap {
   template <class Params>
   static constexpr std::uint64_t taps(const step_view&, const Params&) {
     return 1;
+  }
+};
+/// All of a window.
+struct taps_of_window {
+  template <class Params>
+  static std::uint64_t taps(const step_view&, const Params& p) {
+    return impl::taps_of(p.w);
+  }
+};
+/// All of the last dimension of input 0.
+struct taps_of_line {
+  template <class Params>
+  static std::uint64_t taps(const step_view& s, const Params&) {
+    return static_cast<std::uint64_t>(last_length(s.input(0)));
+  }
+};
+/// All of input 0 along the axis that the parameters name.
+struct taps_along_axis {
+  template <class Params>
+  static std::uint64_t taps(const step_view& s, const Params& p) {
+    return static_cast<std::uint64_t>(s.input(0).shape()[static_cast<std::size_t>(p.axis)]);
   }
 };
 /// Rows of the first `Inputs` inputs are those of the output, whatever their dimension.

@@ -12,7 +12,8 @@ struct op_traits<op::pool_2d> : impl::inputs<1>,
                                 impl::with_border,
                                 impl::nothing_whole,
                                 impl::rows_of_images,
-                                impl::without_scratch {
+                                impl::without_scratch,
+                                impl::taps_of_window {
   using params = pool_2d_params;
   using args = kernels::pool_2d_args;
 
@@ -26,7 +27,6 @@ struct op_traits<op::pool_2d> : impl::inputs<1>,
                           touches(in[2], out[2], w.kernel_w, w.stride_w, w.dilation_w, w.pad_left));
   }
 
-  static std::uint64_t taps(const step_view&, const params& p) { return impl::taps_of(p.w); }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
     return {p, m.view(s.input(0)), m.view(s.output())};
   }

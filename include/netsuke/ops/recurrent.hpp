@@ -7,7 +7,7 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::recurrent> : impl::never_in_place, impl::without_border {
+struct op_traits<op::recurrent> : impl::never_in_place, impl::without_border, impl::taps_of_line {
   using params = recurrent_params;
   using args = kernels::recurrent_args;
 
@@ -40,11 +40,9 @@ struct op_traits<op::recurrent> : impl::never_in_place, impl::without_border {
     if (in.lengths >= 0) same |= 1u << in.lengths;
     return impl::rows_apart(d == 0, same);
   }
-  static constexpr std::int64_t scratch_bytes(const params& p, const tensor_view&, const tensor_view& y) {
-    return kernels::recurrent_scratch_bytes(p.kind, y.shape[0], y.shape[3]);
-  }
-  static std::uint64_t taps(const step_view& s, const params&) {
-    return static_cast<std::uint64_t>(impl::last_length(s.input(0)));
+  template <class Tensor>
+  static std::int64_t scratch_bytes(const params& p, const Tensor&, const Tensor& y) {
+    return kernels::recurrent_scratch_bytes(p.kind, y.shape()[0], y.shape()[3]);
   }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
     const recurrent_inputs in = recurrent_inputs::of(p);

@@ -22,7 +22,8 @@ struct op_traits<op::resize_2d>
     return verify_table(constants, s.input(3), s.input(4), in[2], std::int64_t{out[2]} * p.column_taps);
   }
 
-  static constexpr std::int64_t scratch_bytes(const params& p, const tensor_view&, const tensor_view&) {
+  template <class Tensor>
+  static std::int64_t scratch_bytes(const params& p, const Tensor&, const Tensor&) {
     return kernels::resize_2d_scratch_bytes(p.row_taps);
   }
   static std::uint64_t taps(const step_view&, const params& p) {

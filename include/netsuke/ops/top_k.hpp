@@ -12,7 +12,8 @@ struct op_traits<op::top_k> : impl::inputs<1>,
                               impl::without_border,
                               impl::axis_whole,
                               impl::rows_beside_axis<1>,
-                              impl::without_scratch {
+                              impl::without_scratch,
+                              impl::taps_along_axis {
   using params = top_k_params;
   using args = kernels::top_k_args;
 
@@ -24,9 +25,6 @@ struct op_traits<op::top_k> : impl::inputs<1>,
     return impl::accepted(y.shape()[axis] <= x.shape()[axis]);
   }
 
-  static std::uint64_t taps(const step_view& s, const params& p) {
-    return static_cast<std::uint64_t>(s.input(0).shape()[static_cast<std::size_t>(p.axis)]);
-  }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
     return {p, m.view(s.input(0)), m.view(s.output())};
   }

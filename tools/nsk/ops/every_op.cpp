@@ -20,17 +20,13 @@ bool lower_as(lowerer& l, const operation& o) {
   return false;
 }
 
-tensor_view view_of(const plan_tensor& t) {
-  tensor_view v;
-  v.type = t.type;
-  v.rank = static_cast<std::uint8_t>(t.shape.size());
-  v.border = t.border;
-  for (std::size_t d = 0; d < t.shape.size(); ++d) {
-    v.shape[d] = t.shape[d];
-    v.stride[d] = static_cast<std::ptrdiff_t>(t.strides[d]);
-  }
-  return v;
-}
+/// A tensor of a plan as scratch_bytes asks for it. Borders are zeros.
+struct plan_shape {
+  const plan_tensor* tensor;
+  const std::vector<std::int32_t>& shape() const { return tensor->shape; }
+  halo border() const { return tensor->border; }
+  float fill() const { return 0; }
+};
 
 [[noreturn]] void refuse_unknown(const std::string& what) {
   refuse(what + ": the converter has no rules for this operator. Report this");
@@ -59,8 +55,7 @@ tile_size tiles_of(const tile_request& r) {
 }
 
 std::int64_t scratch_bytes_of(const plan& p, const plan_step& s) {
-  const tensor_view x = s.inputs.empty() ? tensor_view() : view_of(p.tensor(s.inputs[0])),
-                    y = view_of(p.tensor(s.outputs[0]));
+  const plan_shape y{&p.tensor(s.outputs[0])}, x = s.inputs.empty() ? y : plan_shape{&p.tensor(s.inputs[0])};
   switch (s.kind()) {
 #define NSK_SCRATCH(name, Table) \
   case op::name: return op_traits<op::name>::scratch_bytes(s.p.as<op::name>(), x, y);

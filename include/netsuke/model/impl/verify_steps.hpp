@@ -79,7 +79,7 @@ NSK_COLD NSK_NOINLINE status_code verify_step_of(const verify_context& c, const 
     return status_code::bad_tile;
   if (s.scratch_bytes() > c.variant.lane_bytes()) return status_code::bad_scratch;
   if constexpr (!std::is_base_of<without_scratch, traits>::value) {
-    const std::int64_t scratch = traits::scratch_bytes(p, s.input(0).view(nullptr), s.output().view(nullptr));
+    const std::int64_t scratch = traits::scratch_bytes(p, s.input(0), s.output());
     if (scratch > static_cast<std::int64_t>(s.scratch_bytes())) return status_code::bad_scratch;
   }
   return status_code::ok;
