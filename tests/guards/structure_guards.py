@@ -16,6 +16,7 @@ ENGINE_ARROWS = {
     "model": ["ops"],
     "run": ["model"],
     "image": ["run"],
+    "gpu": ["image"],
 }
 TOOL_ARROWS = {
     "graph": [],

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The GPU path: an inference recorded into the program's own command list. Optional; nothing else includes it.
+///
+///     std::vector<std::byte> space(nsk::gpu::plan_bytes(model.variant(), how));
+///     nsk::gpu::plan plan;                                                           // once
+///     if (nsk::gpu::status s = nsk::gpu::plan::make(model.variant(), how, space, plan); !s) { ... }
+///     nsk::gpu::session<my_device> net(device, plan, {weights, arena}, model.weights().size(), memory);
+///     net.write_input(list, 0, camera, 1280, 720, crop);                             // every frame
+///     net.record(list);
+///     net.copy_output(list, 0, read_back, 0);
+///
+/// - *The device*: gpu/device.hpp says what a renderer gives. gpu/generated/spirv.hpp and text.hpp hold the shaders: a
+///   device includes those that it compiles.
+/// - *The plan*: an ordinary variant without Winograd steps; the CPU runs it too. required_pipelines() lists what to
+///   compile when the program loads.
+/// - *A new renderer*: wrap the device in gpu::checked_device, which objects to what would be undefined.
+///
+/// docs/gpu.md is the long form of this comment.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/gpu/device.hpp>
+#include <netsuke/gpu/pipeline.hpp>
+#include <netsuke/gpu/plan.hpp>
+#include <netsuke/gpu/session.hpp>
+#include <netsuke/gpu/settings.hpp>
+#include <netsuke/gpu/status.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Which dispatches may run at the same time: those whose bytes do not meet. Bytes, not tensors, because the arena's
+/// plan puts tensors of different lifetimes into the same place; borders do not count, because no shader touches them.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/format/variant_view.hpp>
+#include <netsuke/gpu/impl/lowering.hpp>
+#include <netsuke/model/impl/region.hpp>
+
+NSK_BEGIN
+namespace gpu::impl {
+
+/// The bytes of the arena that a dispatch reads or writes through one tensor; none for constants.
+struct access {
+  int buffer = -1;
+  bool writes = false;
+  std::int64_t begin = 0, end = 0;  ///< in the arena
+  nsk::impl::region region{};       ///< in the buffer
+};
+
+inline access access_of(const tensor_info& t, bool writes) {
+  access a;
+  if (t.where() == storage::constant) return a;
+  tensor_view v = t.view(nullptr);
+  v.border = {};
+  bool repeats;
+  a.region = nsk::impl::region_of(v, static_cast<std::int64_t>(t.offset()), repeats);
+  a.buffer = t.buffer();
+  a.writes = writes;
+  a.begin = static_cast<std::int64_t>(t.buffer_offset()) + a.region.base;
+  a.end = static_cast<std::int64_t>(t.buffer_offset()) + a.region.end();
+  return a;
+}
+
+/// Whether one of two accesses must wait for the other. What cannot be proven to be apart counts as meeting.
+inline bool meet(const access& a, const access& b) {
+  if ((!a.writes && !b.writes) || a.buffer < 0 || b.buffer < 0) return false;
+  if (a.begin >= b.end || b.begin >= a.end) return false;
+  return a.buffer != b.buffer || nsk::impl::shared_bytes(a.region, b.region) != 0;
+}
+
+/// Calls f(access) for everything that a dispatch touches until one call returns true; returns whether one did.
+template <class F>
+bool any_access(const variant_view& v, const dispatch_record& r, F&& f) {
+  if (r.step < 0) {
+    const state_view state = v.state(-1 - r.step);
+    return f(access_of(state.next(), false)) || f(access_of(state.tensor(), true));
+  }
+  const step_view s = v.step(r.step);
+  for (int i = 0; i < s.input_count(); ++i) {
+    if (f(access_of(s.input(i), false))) return true;
+  }
+  for (int i = 0; i < s.output_count(); ++i) {
+    if (f(access_of(s.output(i), true))) return true;
+  }
+  return false;
+}
+
+/// Whether two dispatches must keep their order.
+inline bool in_conflict(const variant_view& v, const dispatch_record& a, const dispatch_record& b) {
+  return any_access(v, b, [&](const access& later) {
+    return any_access(v, a, [&](const access& earlier) { return meet(earlier, later); });
+  });
+}
+
+/// Dispatches between two barriers at most, so that placing barriers takes linear time.
+inline constexpr int max_concurrent = 64;
+
+/// Sets the barrier bits of `count` dispatches: one before each that meets a dispatch since the last barrier.
+inline void place_barriers(const variant_view& v, dispatch_record* records, int count) {
+  int first = 0;
+  for (int i = 0; i < count; ++i) {
+    bool needed = i - first >= max_concurrent;
+    for (int k = first; k < i && !needed; ++k) needed = in_conflict(v, records[k], records[i]);
+    records[i].barrier = needed;
+    if (needed) first = i;
+  }
+}
+
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Copies of 32-bit elements of up to six dimensions, and matrices to panels.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/format/packing.hpp>
+#include <netsuke/gpu/impl/lowering.hpp>
+
+NSK_BEGIN
+namespace gpu::impl {
+
+/// A copy between tensors of one shape.
+inline refusal lower_copy(const tensor_info& from, const tensor_info& target, dispatch_writer& to) {
+  constexpr int slots = 6;
+  if (size_of(target.type()) != 4) return "its elements do not have 32 bits";
+  const int rows = to.settings().rows;
+  const tensor_view x = from.view(nullptr, rows), y = target.view(nullptr, rows);
+  const tensor_view* operand[2] = {&y, &x};
+  const joined_dimensions<2> dims(y, operand);
+  const auto stride = [&](int i, int k) { return dims.stride_in(slots, i, k); };
+  std::int64_t count = 1;
+  for (int i = 0; i < slots; ++i) count *= dims.length_in(slots, i);
+  copy_constants c;
+  c.count = word(count);
+  c.l1 = dims.length_in(slots, 1), c.l2 = dims.length_in(slots, 2), c.l3 = dims.length_in(slots, 3);
+  c.l4 = dims.length_in(slots, 4), c.l5 = dims.length_in(slots, 5);
+  c.y = word_of(target);
+  c.y0 = stride(0, 0), c.y1 = stride(1, 0), c.y2 = stride(2, 0);
+  c.y3 = stride(3, 0), c.y4 = stride(4, 0), c.y5 = stride(5, 0);
+  c.x = word_of(from);
+  c.x0 = stride(0, 1), c.x1 = stride(1, 1), c.x2 = stride(2, 1);
+  c.x3 = stride(3, 1), c.x4 = stride(4, 1), c.x5 = stride(5, 1);
+  c.flags = is_constant(from) ? 1 : 0;
+  draft d;
+  d.key.kernel = kernel::copy;
+  d.set_constants(c);
+  d.spread(c.count);
+  return to.add(d);
+}
+
+/// Zeros in a dense tensor.
+inline refusal lower_zeros(const tensor_info& target, dispatch_writer& to) {
+  if (target.bytes() % 4 != 0) return "its bytes are no multiple of 4";
+  elementwise_constants c;
+  c.count = word(static_cast<std::int64_t>(target.bytes() / 4));
+  c.l1 = c.l2 = 1;
+  c.l3 = c.count;
+  c.y = word_of(target);
+  c.y3 = 1;
+  draft d;
+  d.key.kernel = kernel::elementwise;
+  d.mode() = fill_mode;
+  d.set_constants(c);
+  d.spread(c.count);
+  return to.add(d);
+}
+
+template <>
+struct lowering<op::copy> {
+  static refusal lower(const step_view& s, dispatch_writer& to) { return lower_copy(s.input(0), s.output(), to); }
+};
+
+template <>
+struct lowering<op::pack_panels> {
+  static refusal lower(const step_view& s, dispatch_writer& to) {
+    if (is_constant(s.input(0))) return "its input is a constant";
+    const int rows = to.settings().rows;
+    const tensor_view x = s.input(0).view(nullptr, rows), y = s.output().view(nullptr, rows);
+    pack_panels_constants c;
+    c.channels = word(x.length(0));
+    c.depth = word(x.length(1));
+    c.count = word(x.length(2) * panel_floats(x.length(0), x.length(1)));
+    c.x = word_of(s.input(0));
+    c.x_b = number(x.step(2)), c.x_k = number(x.step(1)), c.x_c = number(x.step(0));
+    c.y = word_of(s.output());
+    c.y_b = word(y.step(1));
+    draft d;
+    d.key.kernel = kernel::pack_panels;
+    d.set_constants(c);
+    d.spread(c.count);
+    return to.add(d);
+  }
+};
+
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

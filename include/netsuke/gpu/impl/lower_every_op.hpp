@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Every operator's lowering, and the question by number.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/gpu/impl/lower_copy.hpp>
+#include <netsuke/gpu/impl/lower_elementwise.hpp>
+#include <netsuke/gpu/impl/lower_line.hpp>
+#include <netsuke/gpu/impl/lower_no_shader.hpp>
+#include <netsuke/gpu/impl/lower_resize_2d.hpp>
+#include <netsuke/gpu/impl/lower_window.hpp>
+
+NSK_BEGIN
+namespace gpu::impl {
+
+/// Adds the dispatches of a step, or returns why it has none.
+inline refusal lower_step(const step_view& s, dispatch_writer& to) {
+  switch (s.op()) {
+#define NSK_GPU_LOWER(name, Table) \
+  case op::name: return lowering<op::name>::lower(s, to);
+    NSK_OP_LIST(NSK_GPU_LOWER)
+#undef NSK_GPU_LOWER
+    case op::none: break;
+  }
+  return "it has no operator";
+}
+
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

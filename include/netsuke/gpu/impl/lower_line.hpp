@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Operators along lines: reduction, softmax, layer normalization. Up to three kept and three reduced dimensions.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/gpu/impl/lowering.hpp>
+
+NSK_BEGIN
+namespace gpu::impl {
+
+/// Sets the loops of lines along `axis`, or, where that is -1, along the dimensions that the output lacks.
+inline refusal set_lines(line_constants& c, const step_view& s, int rows, int axis) {
+  constexpr int slots = 3;
+  const tensor_info xi = s.input(0), yi = s.output();
+  if (!is_float(xi) || !is_float(yi)) return "its elements are not float32";
+  if (is_constant(xi)) return "its input is a constant";
+  const tensor_view x = xi.view(nullptr, rows), y = yi.view(nullptr, rows);
+  tensor_view kept = y, reduced = x;
+  for (int i = 0; i < x.rank; ++i) {
+    const bool along = axis >= 0 ? i == axis : y.shape[i] == 1 && x.shape[i] != 1;
+    (along ? kept : reduced).shape[i] = 1;
+  }
+  const tensor_view* both[2] = {&x, &y};
+  const joined_dimensions<2> k(kept, both), m(reduced, both);
+  if (k.count > slots || m.count > slots) return "it has more than three kept or reduced dimensions after joining";
+  c.count = k.length_in(slots, 0) * k.length_in(slots, 1) * k.length_in(slots, 2);
+  c.k1 = k.length_in(slots, 1), c.k2 = k.length_in(slots, 2);
+  c.x = word_of(xi);
+  c.x0 = k.stride_in(slots, 0, 0), c.x1 = k.stride_in(slots, 1, 0), c.x2 = k.stride_in(slots, 2, 0);
+  c.y = word_of(yi);
+  c.y0 = k.stride_in(slots, 0, 1), c.y1 = k.stride_in(slots, 1, 1), c.y2 = k.stride_in(slots, 2, 1);
+  c.m0 = m.length_in(slots, 0), c.m1 = m.length_in(slots, 1), c.m2 = m.length_in(slots, 2);
+  c.s0 = m.stride_in(slots, 0, 0), c.s1 = m.stride_in(slots, 1, 0), c.s2 = m.stride_in(slots, 2, 0);
+  c.z0 = m.stride_in(slots, 0, 1), c.z1 = m.stride_in(slots, 1, 1), c.z2 = m.stride_in(slots, 2, 1);
+  return nullptr;
+}
+inline refusal add_lines(draft d, const line_constants& c, dispatch_writer& to) {
+  d.set_constants(c);
+  d.spread(c.count);
+  return to.add(d);
+}
+
+template <>
+struct lowering<op::reduce> {
+  static refusal lower(const step_view& s, dispatch_writer& to) {
+    const epilogue_params e = s.epilogue();
+    line_constants c;
+    if (e.residual >= 0) return "it has a residual";
+    if (const refusal why = set_lines(c, s, to.settings().rows, -1)) return why;
+    const tensor_view y = s.output().view(nullptr);
+    if (e.slope >= 0 && c.k2 != word(y.length(0))) return "its slopes follow joined channels";
+    draft d;
+    d.key.kernel = kernel::reduce;
+    d.mode() = static_cast<std::uint8_t>(s.params<op::reduce>().kind);
+    set_epilogue(d, e);
+    c.alpha = e.alpha;
+    c.beta = e.beta;
+    c.slope = slope_of(s, e);
+    return add_lines(d, c, to);
+  }
+};
+template <>
+struct lowering<op::softmax> {
+  static refusal lower(const step_view& s, dispatch_writer& to) {
+    const softmax_params p = s.params<op::softmax>();
+    line_constants c;
+    if (const refusal why = set_lines(c, s, to.settings().rows, p.axis)) return why;
+    draft d;
+    d.key.kernel = kernel::softmax;
+    d.mode() = p.log ? 1 : 0;
+    return add_lines(d, c, to);
+  }
+};
+template <>
+struct lowering<op::layer_normalization> {
+  static refusal lower(const step_view& s, dispatch_writer& to) {
+    const layer_normalization_params p = s.params<op::layer_normalization>();
+    line_constants c;
+    if (const refusal why = set_lines(c, s, to.settings().rows, s.input(0).rank() - 1)) return why;
+    draft d;
+    d.key.kernel = kernel::layer_normalization;
+    d.mode() = p.centre ? 0 : 1;
+    c.alpha = p.epsilon;
+    c.scale = word_of(s.input(1));
+    c.bias = word_of(s.input(2));
+    return add_lines(d, c, to);
+  }
+};
+
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

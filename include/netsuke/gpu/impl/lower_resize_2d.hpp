@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Separable resampling by the tables of the file.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/gpu/impl/lower_window.hpp>
+
+NSK_BEGIN
+namespace gpu::impl {
+
+template <>
+struct lowering<op::resize_2d> {
+  static refusal lower(const step_view& s, dispatch_writer& to) {
+    if (const refusal why = check_window(s, {})) return why;
+    const resize_2d_params p = s.params<op::resize_2d>();
+    const int rows = to.settings().rows;
+    const image_place x = place_of(s.input(0), rows), y = place_of(s.output(), rows);
+    const tensor_view out = s.output().view(nullptr, rows);
+    resize_2d_constants c;
+    c.x = x.at, c.x_n = x.image, c.x_y = x.row, c.x_x = x.pixel;
+    c.y = y.at, c.y_n = y.image, c.y_y = y.row, c.y_x = y.pixel;
+    c.oh = word(out.length(2)), c.ow = word(out.length(1)), c.oc = word(out.length(0));
+    c.count = word(std::int64_t{out.length(3)} * out.length(2) * out.length(1));
+    c.row_taps = word(p.row_taps);
+    c.column_taps = word(p.column_taps);
+    c.row_index = word_of(s.input(1));
+    c.row_weight = word_of(s.input(2));
+    c.column_index = word_of(s.input(3));
+    c.column_weight = word_of(s.input(4));
+    draft d;
+    d.key.kernel = kernel::resize_2d;
+    d.set_constants(c);
+    spread_quads(d, c.oc, c.count);
+    return to.add(d);
+  }
+};
+
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

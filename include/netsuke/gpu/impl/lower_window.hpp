@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Convolution, depthwise convolution, dense layer, matrix product and pooling: one set of constants.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/format/packing.hpp>
+#include <netsuke/gpu/impl/lowering.hpp>
+
+NSK_BEGIN
+namespace gpu::impl {
+
+/// Offset and strides of images, rows and pixels.
+struct image_place {
+  std::uint32_t at = 0, image = 0, row = 0, pixel = 0;
+  bool aligned() const { return (at | image | row | pixel) % 4 == 0; }
+};
+inline image_place place_of(const tensor_info& t, int rows) {
+  const tensor_view v = t.view(nullptr, rows);
+  return {word_of(t), word(v.step(3)), word(v.step(2)), word(v.step(1))};
+}
+/// The same for [B, M, N] of a matrix product: B are images, M pixels.
+inline image_place matrix_place_of(const tensor_info& t, int rows) {
+  image_place p = place_of(t, rows);
+  p.image = p.row;
+  p.row = 0;
+  return p;
+}
+
+/// What all window operators ask of their tensors.
+inline refusal check_window(const step_view& s, const epilogue_params& e) {
+  if (!is_float(s.input(0)) || !is_float(s.output())) return "its elements are not float32";
+  if (is_constant(s.input(0))) return "its input is a constant";
+  if (s.input(0).rank() > 4 || s.output().rank() > 4) return "it has more than four dimensions";
+  if (e.residual >= 0 && is_constant(s.input(e.residual))) return "its residual is a constant";
+  return nullptr;
+}
+
+inline void set_places(window_constants& c, const image_place& x, const image_place& y, const image_place& r) {
+  c.x = x.at, c.x_n = x.image, c.x_y = x.row, c.x_x = x.pixel;
+  c.y = y.at, c.y_n = y.image, c.y_y = y.row, c.y_x = y.pixel;
+  c.r = r.at, c.r_n = r.image, c.r_y = r.row, c.r_x = r.pixel;
+}
+inline void set_window(window_constants& c, const window& w) {
+  c.kernel = pair(w.kernel_h, w.kernel_w);
+  c.stride = pair(w.stride_h, w.stride_w);
+  c.dilation = pair(w.dilation_h, w.dilation_w);
+  c.pad = pair(w.pad_top, w.pad_left);
+}
+/// Sizes of input and output as images; channels are those of one group.
+inline void set_sizes(window_constants& c, const tensor_view& x, const tensor_view& y, std::int32_t groups) {
+  c.ih = word(x.length(2)), c.iw = word(x.length(1)), c.ic = word(x.length(0) / groups);
+  c.oh = word(y.length(2)), c.ow = word(y.length(1)), c.oc = word(y.length(0) / groups);
+  c.count = word(std::int64_t{y.length(3)} * y.length(2) * y.length(1));
+  c.groups = word(groups);
+}
+inline void set_epilogue(window_constants& c, draft& d, const step_view& s, const epilogue_params& e) {
+  set_epilogue(d, e);
+  c.slope = slope_of(s, e);
+  c.alpha = e.alpha;
+  c.beta = e.beta;
+}
+/// Quads of channels that a group of threads shares out (shaders/window.h).
+constexpr std::uint32_t columns_of(std::uint32_t quads) { return quads >= 8 ? 8 : quads > 2 ? 4 : quads; }
+
+/// Groups of threads with `pixels` pixels and four channels each.
+inline void spread_quads(draft& d, std::uint32_t quads, std::uint64_t pixels) {
+  const std::uint32_t columns = columns_of(quads);
+  d.spread_blocks(rounded_up(quads, columns), rounded_up(pixels, group_threads / columns));
+}
+
+/// Chooses the kernel of a convolution, dense layer or product, and its groups. The tiled one pays where there are
+/// channels to fill its slices and tiles to fill a device; one pixel per thread where there are few outputs.
+inline void choose_conv_kernel(draft& d, const window_constants& c, const plan_settings& how, bool tileable) {
+  const std::uint32_t quads = rounded_up(c.oc, 4) * c.groups;
+  const std::uint64_t tiles = std::uint64_t{rounded_up(c.count, 64)} * rounded_up(c.oc, 32);
+  const bool pays = c.ic >= 16 && c.oc >= 32 && tiles >= 16;
+  if (tileable && (how.convolutions == conv_kernel::tiled || (how.convolutions == conv_kernel::automatic && pays))) {
+    d.key.kernel = kernel::conv_2d_tiled;
+    d.spread_blocks(rounded_up(c.oc, 32), rounded_up(c.count, 64));
+    return;
+  }
+  // Images of a product have their own panels: the pixels of one thread must be of one image.
+  const bool across_images = c.w_n != 0 && (c.oh * c.ow) % 4 != 0;
+  const bool one = across_images || std::uint64_t{c.count} * quads < 16384;
+  d.key.kernel = one ? kernel::conv_2d_one_pixel : kernel::conv_2d;
+  spread_quads(d, quads, one ? c.count : rounded_up(c.count, 4));
+}
+
+/// What convolutions, dense layers and products have in common once their constants are set.
+inline refusal finish_conv(draft d, const window_constants& c, dispatch_writer& to, bool tileable) {
+  d.input4() = ((c.x | c.x_n | c.x_y | c.x_x | c.ic) % 4) == 0;
+  d.output4() = ((c.y | c.y_n | c.y_y | c.y_x | c.r | c.r_n | c.r_y | c.r_x | c.oc) % 4) == 0;
+  choose_conv_kernel(d, c, to.settings(), tileable);
+  d.set_constants(c);
+  return to.add(d);
+}
+
+template <>
+struct lowering<op::conv_2d> {
+  static refusal lower(const step_view& s, dispatch_writer& to) {
+    const conv_2d_params p = s.params<op::conv_2d>();
+    const epilogue_params e = s.epilogue();
+    if (const refusal why = check_window(s, e)) return why;
+    if (p.algorithm != conv_algorithm::direct) return "its weights are transformed for Winograd: convert with --gpu";
+    const int rows = to.settings().rows;
+    draft d;
+    window_constants c;
+    set_places(c, place_of(s.input(0), rows), place_of(s.output(), rows),
+               e.residual >= 0 ? place_of(s.input(e.residual), rows) : image_place{});
+    set_sizes(c, s.input(0).view(nullptr, rows), s.output().view(nullptr, rows), p.groups);
+    set_window(c, p.w);
+    set_epilogue(c, d, s, e);
+    c.w = word_of(s.input(1));
+    return finish_conv(d, c, to, p.groups == 1);
+  }
+};
+
+/// A dense layer is a convolution of 1 x 1 over its rows.
+template <>
+struct lowering<op::fully_connected> {
+  static refusal lower(const step_view& s, dispatch_writer& to) {
+    const epilogue_params e = s.epilogue();
+    if (const refusal why = check_window(s, e)) return why;
+    const int rows = to.settings().rows;
+    draft d;
+    window_constants c;
+    set_places(c, place_of(s.input(0), rows), place_of(s.output(), rows),
+               e.residual >= 0 ? place_of(s.input(e.residual), rows) : image_place{});
+    set_sizes(c, s.input(0).view(nullptr, rows), s.output().view(nullptr, rows), 1);
+    set_window(c, {});
+    set_epilogue(c, d, s, e);
+    c.w = word_of(s.input(1));
+    return finish_conv(d, c, to, true);
+  }
+};
+
+/// So is each of B products: B are images, whose panels are in the arena where they are computed.
+template <>
+struct lowering<op::mat_mul> {
+  static refusal lower(const step_view& s, dispatch_writer& to) {
+    const epilogue_params e = s.epilogue();
+    if (const refusal why = check_window(s, e)) return why;
+    const int rows = to.settings().rows;
+    const tensor_view y = s.output().view(nullptr, rows);
+    draft d;
+    window_constants c;
+    set_places(c, matrix_place_of(s.input(0), rows), matrix_place_of(s.output(), rows),
+               e.residual >= 0 ? matrix_place_of(s.input(e.residual), rows) : image_place{});
+    c.ih = c.oh = 1;
+    c.iw = c.ow = word(y.length(1));
+    c.ic = word(s.input(0).view(nullptr).length(0));
+    c.oc = word(y.length(0));
+    c.count = word(std::int64_t{y.length(2)} * y.length(1));
+    c.groups = 1;
+    set_window(c, {});
+    set_epilogue(c, d, s, e);
+    c.w = word_of(s.input(1));
+    if (!s.params<op::mat_mul>().shared_right) c.w_n = word(panel_floats(c.oc, c.ic));
+    const bool in_weights = is_constant(s.input(1));
+    d.mode() = in_weights ? 0 : 1;
+    return finish_conv(d, c, to, in_weights && c.w_n == 0);
+  }
+};
+
+template <>
+struct lowering<op::depthwise_conv_2d> {
+  static refusal lower(const step_view& s, dispatch_writer& to) {
+    const epilogue_params e = s.epilogue();
+    if (const refusal why = check_window(s, e)) return why;
+    const int rows = to.settings().rows;
+    const image_place x = place_of(s.input(0), rows), y = place_of(s.output(), rows),
+                      r = e.residual >= 0 ? place_of(s.input(e.residual), rows) : image_place{};
+    draft d;
+    d.key.kernel = kernel::depthwise_conv_2d;
+    window_constants c;
+    set_places(c, x, y, r);
+    set_sizes(c, s.input(0).view(nullptr, rows), s.output().view(nullptr, rows), 1);
+    set_window(c, s.params<op::depthwise_conv_2d>().w);
+    set_epilogue(c, d, s, e);
+    c.w = word_of(s.input(1));
+    d.input4() = x.aligned() && c.oc % 4 == 0;
+    d.output4() = y.aligned() && r.aligned() && c.oc % 4 == 0;
+    spread_quads(d, rounded_up(c.oc, 4), c.count);
+    d.set_constants(c);
+    return to.add(d);
+  }
+};
+
+template <>
+struct lowering<op::pool_2d> {
+  static refusal lower(const step_view& s, dispatch_writer& to) {
+    if (const refusal why = check_window(s, {})) return why;
+    const pool_2d_params p = s.params<op::pool_2d>();
+    const int rows = to.settings().rows;
+    draft d;
+    d.key.kernel = kernel::pool_2d;
+    d.mode() = p.kind == pool_kind::max ? 0 : p.count_include_pad ? 2 : 1;
+    window_constants c;
+    set_places(c, place_of(s.input(0), rows), place_of(s.output(), rows), {});
+    set_sizes(c, s.input(0).view(nullptr, rows), s.output().view(nullptr, rows), 1);
+    set_window(c, p.w);
+    c.fill = pair(p.pad_bottom, p.pad_right);
+    spread_quads(d, c.oc, c.count);
+    d.set_constants(c);
+    return to.add(d);
+  }
+};
+
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

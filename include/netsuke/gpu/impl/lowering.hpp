@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// From steps to dispatches: `lowering<op>`, one specialisation per operator (gpu/impl/lower_*.hpp), no defaults, and
+/// where the dispatches go.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/gpu/impl/draft.hpp>
+
+NSK_BEGIN
+namespace gpu::impl {
+
+/// `refusal lower(step, dispatch_writer&)`: adds the dispatches of a step in order, or says why it cannot.
+template <op>
+struct lowering;
+
+/// A dispatch as a plan stores it.
+struct dispatch_record {
+  std::uint32_t groups[3] = {1, 1, 1};
+  std::uint32_t first_word = 0;  ///< of its constants
+  std::int32_t step = 0;         ///< -1 - i: the end of an inference, for state i
+  std::uint16_t pipeline = 0;    ///< on_cpu: the step runs on the CPU
+  std::uint8_t word_count = 0;
+  bool barrier = false;  ///< before it
+
+  static constexpr std::uint16_t on_cpu = 0xffff;
+};
+
+/// Collects dispatches: counts them, and writes them where it was given memory.
+class dispatch_writer {
+ public:
+  static constexpr int max_pipelines = 256;
+
+  explicit dispatch_writer(const plan_settings& how) : m_settings(how) {}
+  void write_to(dispatch_record* records, std::uint32_t* words) {
+    m_records = records;
+    m_words = words;
+  }
+
+  const plan_settings& settings() const { return m_settings; }
+  int dispatches() const { return m_dispatches; }
+  std::uint32_t words() const { return m_word_count; }
+  int pipelines() const { return m_pipelines; }
+  const pipeline_key* pipeline_keys() const { return m_key; }
+  bool too_many_pipelines() const { return m_overflow; }
+
+  /// Dispatches added from here on belong to this step.
+  void begin_step(std::int32_t step) { m_step = step; }
+  /// Adds a dispatch of the current step.
+  refusal add(const draft& d) {
+    if (!d.fits()) return "it needs more groups than a dispatch may have";
+    dispatch_record r;
+    for (int i = 0; i < 3; ++i) r.groups[i] = d.groups[i];
+    r.first_word = m_word_count;
+    r.step = m_step;
+    r.pipeline = static_cast<std::uint16_t>(number_of(d.key));
+    r.word_count = static_cast<std::uint8_t>(d.word_count);
+    if (m_words) std::memcpy(m_words + m_word_count, d.words, static_cast<std::size_t>(d.word_count) * 4);
+    m_word_count += static_cast<std::uint32_t>(d.word_count);
+    push(r);
+    return nullptr;
+  }
+  /// Leaves the current step to the CPU.
+  void add_cpu_step() {
+    dispatch_record r;
+    r.step = m_step;
+    r.pipeline = dispatch_record::on_cpu;
+    push(r);
+  }
+  /// Adds a pipeline that no dispatch of the plan uses.
+  int number_of(const pipeline_key& key) {
+    for (int i = 0; i < m_pipelines; ++i) {
+      if (m_key[i] == key) return i;
+    }
+    if (m_pipelines == max_pipelines) {
+      m_overflow = true;
+      return 0;
+    }
+    m_key[m_pipelines] = key;
+    return m_pipelines++;
+  }
+
+ private:
+  void push(const dispatch_record& r) {
+    if (m_records) m_records[m_dispatches] = r;
+    ++m_dispatches;
+  }
+  plan_settings m_settings;
+  dispatch_record* m_records = nullptr;
+  std::uint32_t* m_words = nullptr;
+  std::int32_t m_step = 0;
+  int m_dispatches = 0, m_pipelines = 0;
+  std::uint32_t m_word_count = 0;
+  bool m_overflow = false;
+  pipeline_key m_key[max_pipelines];
+};
+
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What a plan is made for.
+#include <netsuke/core/hide_macros.hpp>
+#include <cstdint>
+#include <netsuke/core/assert.hpp>
+
+NSK_BEGIN
+namespace gpu {
+
+/// Which kernel convolutions without groups use: the one that fits their size, or, for tests, always the same.
+enum class conv_kernel : std::uint8_t { automatic, direct, tiled };
+
+struct plan_settings {
+  bool texture_inputs = false;   ///< inputs may come from textures: one pipeline more
+  bool texture_outputs = false;  ///< outputs may go to textures: one pipeline more
+  bool hybrid = false;           ///< steps without a shader may run on the CPU, between two parts of the plan
+  std::int32_t rows = 0;         ///< of a batch; 0 = all
+  conv_kernel convolutions = conv_kernel::automatic;
+};
+
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// The constants of every kernel, once for shaders and C++: at most 32 words, scalars only. Offsets and strides count
+// 32-bit words from the start of the arena, or of the weights section. Two numbers in one word: rows | columns << 16.
+
+// Convolution, dense layer, matrix product, depthwise convolution, pooling. x input, y output, r residual: offset, then
+// strides of images, rows, pixels. w: panels, and words from those of one image to the next. i, o: input and output
+// height, width, channels (per group); count: output pixels of all images; fill: pads behind the input (pooling).
+#define NSK_WINDOW_CONSTANTS                                                                                        \
+  uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; \
+  uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups;      \
+  uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill;
+
+// Elementwise operators of up to four joined dimensions: lengths of dimensions 1 to 3, then offset and strides of the
+// output, of operands a and b, and of the residual. flags: bits 0 and 1: a and b are in the weights section, bit 2:
+// the residual is.
+#define NSK_ELEMENTWISE_CONSTANTS                                                                                    \
+  uint count; uint l1; uint l2; uint l3; uint y; int y0; int y1; int y2; int y3; uint a; int a0; int a1; int a2;      \
+  int a3; uint b; int b0; int b1; int b2; int b3; uint r; int r0; int r1; int r2; int r3; float alpha; float beta;    \
+  uint slope; uint flags;
+
+// A strided copy of up to six dimensions. flags: bit 0: x is in the weights section.
+#define NSK_COPY_CONSTANTS                                                                                         \
+  uint count; uint l1; uint l2; uint l3; uint l4; uint l5; uint y; int y0; int y1; int y2; int y3; int y4; int y5; \
+  uint x; int x0; int x1; int x2; int x3; int x4; int x5; uint flags;
+
+// Lines: k kept dimensions with strides of x and y, m reduced ones with their strides in x (s) and y (z). scale, bias:
+// of layer normalization, whose epsilon is alpha.
+#define NSK_LINE_CONSTANTS                                                                                          \
+  uint count; uint k1; uint k2; uint x; int x0; int x1; int x2; uint y; int y0; int y1; int y2; uint m0; uint m1;   \
+  uint m2; int s0; int s1; int s2; int z0; int z1; int z2; float alpha; float beta; uint scale; uint bias; uint slope;
+
+// Resampling by the tables of the file: offsets of int32 indices and float weights of rows and columns.
+#define NSK_RESIZE_2D_CONSTANTS                                                                                   \
+  uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint oh; uint ow; uint oc; uint count; \
+  uint row_taps; uint column_taps; uint row_index; uint row_weight; uint column_index; uint column_weight;
+
+// A matrix [B, K, N] becomes panels: strides of x, words from panels to panels in y.
+#define NSK_PACK_PANELS_CONSTANTS \
+  uint count; uint x; int x_b; int x_k; int x_c; uint y; uint y_b; uint depth; uint channels;
+
+// A region of a texture becomes a dense tensor [height, width, channels]. (xx x + xy y + x0, yx x + yy y + y0) are texels;
+// the region is shown in [left, right) x [top, bottom). scale, offset: of levels 0 to 255; f: the fill, scaled.
+// order: nsk::channel_order; edge: nsk::image_edge; swap: the texture holds blue in its first channel.
+#define NSK_TEXTURE_CONSTANTS                                                                                     \
+  uint y; uint width; uint height; uint order; float xx; float xy; float x0; float yx; float yy; float y0; int iw; \
+  int ih; float s0; float s1; float s2; float s3; float o0; float o1; float o2; float o3; float f0; float f1;      \
+  float f2; float f3; float left; float top; float right; float bottom; uint edge; uint swap;

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// The same sums as conv_2d, with the same bits: 64 pixels by 32 channels per group, 8 x 4 outputs per thread, slices of
+// 16 input channels in group memory. One group of channels, panels in the weights section.
+#include "portable.h"
+#include "bindings.h"
+CONSTANTS(NSK_WINDOW_CONSTANTS)
+#include "memory.h"
+#include "epilogue.h"
+#include "panels.h"
+#include "window.h"
+#include "store.h"
+GROUP_SHARED float4 inputs[64 * 5];   // [pixel][4 channel quads, and one against bank conflicts]
+GROUP_SHARED float4 weights[16 * 8];  // [input channel][output quad]
+float4 input_quad(uint at, uint left) {
+  if (INPUT4 != 0u) return A4[at >> 2];
+  float4 v = SPLAT(0.0);
+  v.x = arena_at(at);
+  if (left > 1u) v.y = arena_at(at + 1u);
+  if (left > 2u) v.z = arena_at(at + 2u);
+  if (left > 3u) v.w = arena_at(at + 3u);
+  return v;
+}
+KERNEL {
+  uint t = LOCAL.x, column = t % 8u, row = t / 8u, pixel0 = BLOCK * 64u, quad0 = GROUP.x * 8u;
+  uint kh = pc.kernel & 65535u, kw = pc.kernel >> 16, depth = kh * kw * pc.ic, quads = (pc.oc + 3u) / 4u;
+  // This thread's outputs, and the pixel and the column of weights that it brings.
+  uint2 panel = panel_of(pc.w, min(quad0 + column, quads - 1u), pc.oc, depth);
+  float4 acc[8];
+  float4 bias = W4[panel.x];
+  for (int b = 0; b < 8; ++b) acc[b] = bias;
+  uint pixel = min(pixel0 + t, pc.count - 1u), rest = pixel / pc.ow;
+  int2 window = window_of(rest % pc.oh, pixel % pc.ow);
+  uint image = pc.x + rest / pc.oh * pc.x_n, k = 1u + row;
+  for (uint ky = 0u; ky < kh; ++ky) {
+    for (uint kx = 0u; kx < kw; ++kx) {
+      int2 tap = tap_of(window, ky, kx);
+      bool inside = is_inside(tap);
+      uint base = inside ? input_at(image, tap) : image;
+      for (uint c = 0u; c < pc.ic; c += 16u) {
+        for (uint q = 0u; q < 4u; ++q) {
+          uint channel = c + 4u * q;
+          float4 v = SPLAT(0.0);
+          if (inside && channel < pc.ic) v = input_quad(base + channel, pc.ic - channel);
+          inputs[t * 5u + q] = v;
+        }
+        for (uint h = 0u; h < 2u; ++h) {
+          float4 w = SPLAT(0.0);
+          if (c + row + 8u * h < pc.ic) w = W4[panel.x + panel.y * (k + 8u * h)];
+          weights[(row + 8u * h) * 8u + column] = w;
+        }
+        k += min(16u, pc.ic - c);
+        BARRIER;
+        for (uint s = 0u; s < 4u; ++s) {
+          float4 w0 = weights[(4u * s) * 8u + column], w1 = weights[(4u * s + 1u) * 8u + column];
+          float4 w2 = weights[(4u * s + 2u) * 8u + column], w3 = weights[(4u * s + 3u) * 8u + column];
+          for (int p = 0; p < 8; ++p) {
+            float4 x = inputs[(row * 8u + uint(p)) * 5u + s];
+            acc[p] = FMA(SPLAT(x.x), w0, acc[p]);
+            acc[p] = FMA(SPLAT(x.y), w1, acc[p]);
+            acc[p] = FMA(SPLAT(x.z), w2, acc[p]);
+            acc[p] = FMA(SPLAT(x.w), w3, acc[p]);
+          }
+        }
+        BARRIER;
+      }
+    }
+  }
+  for (int o = 0; o < 8; ++o) {
+    uint at = pixel0 + row * 8u + uint(o);
+    if (at < pc.count && quad0 + column < quads) store_quad(acc[o], at, (quad0 + column) * 4u, pc.oc);
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Depthwise convolution: a thread computes one pixel by four channels.
+#include "portable.h"
+#include "bindings.h"
+CONSTANTS(NSK_WINDOW_CONSTANTS)
+#include "memory.h"
+#include "epilogue.h"
+#include "panels.h"
+#include "window.h"
+#include "store.h"
+KERNEL {
+  uint quads = (pc.oc + 3u) / 4u, columns = quads_of_group(quads);
+  uint quad = GROUP.x * columns + LOCAL.x % columns, pixel = BLOCK * (64u / columns) + LOCAL.x / columns;
+  if (quad >= quads || pixel >= pc.count) return;
+  uint kh = pc.kernel & 65535u, kw = pc.kernel >> 16, rest = pixel / pc.ow, channel = quad * 4u;
+  uint2 panel = panel_of(pc.w, quad, pc.oc, kh * kw);
+  int2 window = window_of(rest % pc.oh, pixel % pc.ow);
+  uint image = pc.x + rest / pc.oh * pc.x_n + channel, k = panel.x + panel.y;
+  float4 acc = W4[panel.x];
+  for (uint ky = 0u; ky < kh; ++ky) {
+    for (uint kx = 0u; kx < kw; ++kx) {
+      int2 tap = tap_of(window, ky, kx);
+      float4 w = W4[k], v = SPLAT(0.0);
+      k += panel.y;
+      if (!is_inside(tap)) continue;
+      uint at = input_at(image, tap);
+      if (INPUT4 != 0u) {
+        v = A4[at >> 2];
+      } else {
+        v.x = arena_at(at);
+        if (channel + 1u < pc.oc) v.y = arena_at(at + 1u);
+        if (channel + 2u < pc.oc) v.z = arena_at(at + 2u);
+        if (channel + 3u < pc.oc) v.w = arena_at(at + 3u);
+      }
+      acc = FMA(v, w, acc);
+    }
+  }
+  store_quad(acc, pixel, channel, pc.oc);
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Stores four channels of one output pixel through the epilogue. Channels from `last` on do not exist.
+void store_quad(float4 v, uint pixel, uint channel, uint last) {
+  uint ox = pixel % pc.ow, rest = pixel / pc.ow, oy = rest % pc.oh, n = rest / pc.oh;
+  uint at = pc.y + n * pc.y_n + oy * pc.y_y + ox * pc.y_x + channel;
+  uint add = pc.r + n * pc.r_n + oy * pc.r_y + ox * pc.r_x + channel;
+  float4 r = SPLAT(0.0), slope = SPLAT(0.0);
+  if (RESIDUAL != 0u) {
+    if (OUTPUT4 != 0u) {
+      r = A4[add >> 2];
+    } else {
+      r.x = arena_at(add);
+      if (channel + 1u < last) r.y = arena_at(add + 1u);
+      if (channel + 2u < last) r.z = arena_at(add + 2u);
+      if (channel + 3u < last) r.w = arena_at(add + 3u);
+    }
+  }
+  if (FUNCTION == 3u) {
+    uint s = pc.slope + channel;
+    slope = float4(weight_at(s), weight_at(s + 1u), weight_at(s + 2u), weight_at(s + 3u));
+  }
+  if (RESIDUAL == 1u) v += r;
+  v = activate4(v, pc.alpha, pc.beta, slope);
+  if (RESIDUAL == 2u) v += r;
+  if (OUTPUT4 != 0u) {
+    A4[at >> 2] = v;
+    return;
+  }
+  set_arena(at, v.x);
+  if (channel + 1u < last) set_arena(at + 1u, v.y);
+  if (channel + 2u < last) set_arena(at + 2u, v.z);
+  if (channel + 3u < last) set_arena(at + 3u, v.w);
+}

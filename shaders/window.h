@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Output pixels of a window operator: where they are, what they read, and how four channels are stored.
+
+// Quads of channels that the 64 threads of a group share out: the other threads take further pixels.
+uint quads_of_group(uint quads) { return quads >= 8u ? 8u : quads > 2u ? 4u : quads; }
+
+// First input row and column of the window of an output pixel; may be negative.
+int2 window_of(uint oy, uint ox) {
+  return int2(int(oy * (pc.stride & 65535u)) - int(pc.pad & 65535u), int(ox * (pc.stride >> 16)) - int(pc.pad >> 16));
+}
+int2 tap_of(int2 first, uint ky, uint kx) {
+  return int2(first.x + int(ky * (pc.dilation & 65535u)), first.y + int(kx * (pc.dilation >> 16)));
+}
+bool is_inside(int2 tap) { return tap.x >= 0 && tap.x < int(pc.ih) && tap.y >= 0 && tap.y < int(pc.iw); }
+uint input_at(uint image, int2 tap) { return image + uint(tap.x) * pc.x_y + uint(tap.y) * pc.x_x; }
