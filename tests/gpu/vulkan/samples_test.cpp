@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// The samples of tests/model on a Vulkan device: every step, and the whole network.
+#include "../vulkan_support.hpp"
+
+using namespace test;
+
+namespace {
+
+void check_network(const plan_spec& p) {
+  auto* const device = vulkan();
+  if (!device) return;
+  both<shared_pipelines<vulkan_device>> net(*device);
+  REQUIRE(net.open(p) == "");
+  net.fill_inputs(1);
+  for (int d = 0; d < net.plan().dispatch_count();) {
+    CAPTURE(d);
+    const auto r = net.run_step(d);
+    CHECK(r.apart.relative() <= 1e-5);
+    CHECK(r.stray_bytes == 0);
+  }
+  CHECK(net.run().relative() <= 1e-5);
+}
+
+}
+
+TEST_CASE("a convolutional network on Vulkan equals the CPU, step by step") { check_network(make_cnn().plan); }
