@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The samples of tests/model on a Vulkan device: every step, and the whole network.
-#include "../vulkan_support.hpp"
+// The samples of tests/model on a device: every step, and the whole network.
+#include "../device_support.hpp"
 
 using namespace test;
 
 namespace {
 
 void check_network(const plan_spec& p) {
-  auto* const device = vulkan();
-  if (!device) return;
-  both<shared_pipelines<vulkan_device>> net(*device);
+  tested_device* const on = device();
+  if (!on) return;
+  both<tested_device> net(*on);
   REQUIRE(net.open(p) == "");
   net.fill_inputs(1);
   for (int d = 0; d < net.plan().dispatch_count();) {
@@ -23,4 +23,4 @@ void check_network(const plan_spec& p) {
 
 }
 
-TEST_CASE("a convolutional network on Vulkan equals the CPU, step by step") { check_network(make_cnn().plan); }
+TEST_CASE("a convolutional network on a device equals the CPU, step by step") { check_network(make_cnn().plan); }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The device that a test program is compiled for: what is in every_device/ runs on each.
+#if defined(NSK_TEST_GL)
+#include "gl_support.hpp"
+#else
+#include "vulkan_support.hpp"
+#endif
+
+namespace test {
+
+#if defined(NSK_TEST_GL)
+using tested_device = shared_pipelines<gl_test_device>;
+inline tested_device* device() { return gl(); }
+#else
+using tested_device = shared_pipelines<vulkan_device>;
+inline tested_device* device() { return vulkan(); }
+#endif
+
+}
