@@ -106,61 +106,97 @@ inline std::vector<detection> merge(std::vector<detection> candidates, float thr
   return found;
 }
 
-/// A detector and its memory.
-class detector {
+/// Anchors of a detector, and which of its outputs are what; the same for every machine that runs the network.
+class box_decoder {
  public:
-  /// Opens the model, which must be of one of these kinds; ends the program otherwise.
-  detector(const std::string& path, const std::vector<detector_kind>& kinds) : m_net(path) {
+  /// Looks at the inputs and outputs of a model, which must be of one of these kinds; ends the program otherwise.
+  box_decoder(const nsk::variant_view& model, const std::string& path, const std::vector<detector_kind>& kinds) {
     std::string sizes;
     for (const detector_kind& kind : kinds) {
-      if (kind.size == m_net.height() && kind.size == m_net.width()) m_kind = kind;
+      if (takes_square(model, kind.size)) m_kind = kind;
       sizes += (sizes.empty() ? "" : " or ") + std::to_string(kind.size);
     }
     m_anchors = make_anchors(m_kind);
+    find_outputs(model);
     std::size_t scored = 0;
-    for (const auto& [scores, boxes] : pairs()) scored += m_net.output(scores).size();
+    for (const pair& p : m_pairs) scored += p.count;
     if (m_anchors.empty() || scored != m_anchors.size())
       fail(path + " is not the detector that belongs here: it should take a square of " + sizes +
            " pixels and give a score and a box per anchor");
   }
 
-  /// Returns what the network finds in a photo with a score of at least `minimum`, best first, in pixels of the photo.
-  std::vector<detection> find(const pyramid& photo, float minimum = 0.5F) {
+  int size() const { return m_kind.size; }
+  /// How the network is shown a photo: whole, letterboxed, in its range of pixels.
+  nsk::image_settings settings() const {
     nsk::image_settings how;
     how.fit = nsk::image_fit::letterbox;
     how.scale = m_kind.scale;
-    m_net.run(photo, how);
+    return how;
+  }
+
+  /// Returns what the outputs say, with a score of at least `minimum`, best first, in pixels of the photo that `map`
+  /// leads to. output(i) is a span of the numbers of output i.
+  template <class Output>
+  std::vector<detection> find(Output&& output, const nsk::image_map& map, float minimum) const {
     std::vector<detection> candidates;
     std::size_t anchor = 0;
-    for (const auto& [score_port, box_port] : pairs()) {
-      const nsk::span<const float> scores = m_net.output(score_port), boxes = m_net.output(box_port);
-      for (std::size_t i = 0; i < scores.size(); ++i, ++anchor) {
+    for (const pair& p : m_pairs) {
+      const nsk::span<const float> scores = output(p.scores), boxes = output(p.boxes);
+      for (std::size_t i = 0; i < p.count; ++i, ++anchor) {
         const float score = sigmoid(scores[i]);
         if (score >= minimum)
           candidates.push_back(
-              decode(boxes.data() + i * coordinates(), m_anchors[anchor], score, m_kind.keypoints, m_net.map()));
+              decode(boxes.data() + i * coordinates(), m_anchors[anchor], score, m_kind.keypoints, map));
       }
     }
     return merge(std::move(candidates), 0.3F);
   }
 
  private:
+  /// Two outputs: scores [1, count, 1] and boxes [1, count, coordinates].
+  struct pair {
+    int scores, boxes;
+    std::size_t count;
+  };
   std::size_t coordinates() const { return 4 + 2 * m_kind.keypoints; }
-  /// Outputs of the network, distinguished by their sizes: scores [1, n, 1] with boxes [1, n, coordinates], the finer
-  /// grid first.
-  std::vector<std::pair<int, int>> pairs() const {
-    std::vector<std::pair<int, int>> found;
-    for (int s = 0; s < m_net.output_count(); ++s)
-      for (int b = 0; b < m_net.output_count(); ++b)
-        if (m_net.output(b).size() == coordinates() * m_net.output(s).size()) found.emplace_back(s, b);
-    std::sort(found.begin(), found.end(),
-              [&](auto a, auto b) { return m_net.output(a.first).size() > m_net.output(b.first).size(); });
-    return found;
+  static bool takes_square(const nsk::variant_view& model, int size) {
+    if (model.input_count() != 1 || model.input(0).type() != nsk::dtype::float32) return false;
+    const nsk::span<const std::int32_t> shape = model.input(0).shape();
+    return shape.size() == 4 && shape[0] == 1 && shape[1] == size && shape[2] == size && shape[3] == 3;
+  }
+  /// Outputs are distinguished by their sizes; the finer grid comes first.
+  void find_outputs(const nsk::variant_view& model) {
+    const auto numbers = [&](int i) {
+      const nsk::port_view port = model.output(i);
+      return port.type() == nsk::dtype::float32 ? static_cast<std::size_t>(port.elements()) : 0;
+    };
+    for (int s = 0; s < model.output_count(); ++s)
+      for (int b = 0; b < model.output_count(); ++b)
+        if (numbers(s) > 0 && numbers(b) == coordinates() * numbers(s)) m_pairs.push_back({s, b, numbers(s)});
+    std::sort(m_pairs.begin(), m_pairs.end(), [](const pair& a, const pair& b) { return a.count > b.count; });
   }
 
-  vision_network m_net;
   detector_kind m_kind{};
   std::vector<point> m_anchors;
+  std::vector<pair> m_pairs;
+};
+
+/// A detector on the CPU and its memory.
+class detector {
+ public:
+  /// Opens the model, which must be of one of these kinds; ends the program otherwise.
+  detector(const std::string& path, const std::vector<detector_kind>& kinds)
+      : m_net(path), m_decoder(m_net.model().variant(), path, kinds) {}
+
+  /// Returns what the network finds in a photo with a score of at least `minimum`, best first, in pixels of the photo.
+  std::vector<detection> find(const pyramid& photo, float minimum = 0.5F) {
+    m_net.run(photo, m_decoder.settings());
+    return m_decoder.find([&](int i) { return m_net.output(i); }, m_net.map(), minimum);
+  }
+
+ private:
+  vision_network m_net;
+  box_decoder m_decoder;
 };
 
 }  // namespace example

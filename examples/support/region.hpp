@@ -46,6 +46,13 @@ box box_around(const Points& points) {
   return b;
 }
 
+/// One of the images of a pyramid, and how a tensor is read from it: settings in its pixels, the map in the photo's.
+struct pyramid_level {
+  const image& pixels;
+  nsk::image_settings how;
+  nsk::image_map map;
+};
+
 /// An image, its half, the half of that: image_to_tensor samples four pixels whatever the distance, so a region that
 /// shrinks to less than half is read from a copy in which every pixel has counted.
 class pyramid {
@@ -56,9 +63,9 @@ class pyramid {
   }
   const image& photo() const { return m_levels[0]; }
 
-  /// Fills a tensor of height x width x 3 and returns the map between it and the photo. Settings are in pixels of the
-  /// photo.
-  nsk::image_map read(nsk::image_settings how, nsk::span<float> tensor, int height, int width) const {
+  /// Returns the level that a tensor of height x width is read from, and the settings in pixels of it. `how` is in
+  /// pixels of the photo, as is the map.
+  pyramid_level choose(nsk::image_settings how, int height, int width) const {
     const nsk::image_map map = nsk::map_image(view_of(photo()), how, height, width);
     const affine& a = map.image_from_tensor;
     const double step = std::max(std::hypot(a.xx, a.yx), std::hypot(a.xy, a.yy));
@@ -70,8 +77,14 @@ class pyramid {
           nsk::image_region::rectangle(0, 0, static_cast<float>(photo().width), static_cast<float>(photo().height));
     for (float* length : {&how.region.centre_x, &how.region.centre_y, &how.region.width, &how.region.height})
       *length *= scale;
-    nsk::image_to_tensor(view_of(m_levels[level]), how, tensor, height, width);
-    return map;
+    return {m_levels[level], how, map};
+  }
+  /// Fills a tensor of height x width x 3 and returns the map between it and the photo. Settings are in pixels of the
+  /// photo.
+  nsk::image_map read(const nsk::image_settings& how, nsk::span<float> tensor, int height, int width) const {
+    const pyramid_level from = choose(how, height, width);
+    nsk::image_to_tensor(view_of(from.pixels), from.how, tensor, height, width);
+    return from.map;
   }
 
  private:

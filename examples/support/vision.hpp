@@ -81,6 +81,7 @@ class vision_network {
     m_session = nsk::session<vision_settings>(m_network.model, m_network.memory);
     if (!m_session) fail(path + ": " + m_session.status().message());
   }
+  const nsk::model& model() const { return m_network.model; }
   int height() const { return m_height; }
   int width() const { return m_width; }
 

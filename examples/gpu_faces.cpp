@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// detect_faces on the GPU: the photo is a texture, the network is recorded into a command list, and the boxes are the
+// only numbers that come back.
+//   gpu_faces MODEL.nsk PHOTO.jpg [-o OUT.png] [--score 0.5] [--device vulkan]
+#include "support/command_line.hpp"
+#include "support/faces.hpp"
+#include "support/gpu_device.hpp"
+
+using namespace example;
+
+struct options {
+  std::string model, photo, out;
+  float minimum_score;
+};
+
+/// Makes a texture that holds an image.
+template <class Device>
+typename Device::texture make_texture(Device& device, const image& from) {
+  typename Device::texture made{};
+  must(device.create_texture(static_cast<std::uint32_t>(from.width), static_cast<std::uint32_t>(from.height), made));
+  std::vector<std::uint8_t> rgba;
+  for (std::size_t i = 0; i < from.rgb.size(); i += 3)
+    rgba.insert(rgba.end(), {from.rgb[i], from.rgb[i + 1], from.rgb[i + 2], 255});
+  must(device.write(made, rgba.data()));
+  return made;
+}
+
+/// All outputs of a network, one behind the other in a buffer that the CPU sees.
+template <class Device>
+class read_back {
+ public:
+  read_back(Device& device, const nsk::variant_view& model) : m_device(device), m_model(model) {
+    for (int i = 0; i < model.output_count(); m_bytes += (model.output(i++).bytes() + 15) / 16 * 16)
+      m_offsets.push_back(m_bytes);
+    m_numbers.resize(m_bytes / sizeof(float));
+    must(device.create_buffer(m_bytes, true, m_buffer));
+  }
+  ~read_back() { m_device.destroy(m_buffer); }
+  read_back(const read_back&) = delete;
+  read_back& operator=(const read_back&) = delete;
+
+  /// Records the copies.
+  void record(nsk::gpu::session<Device>& net, typename Device::list& list) {
+    for (std::size_t i = 0; i < m_offsets.size(); ++i)
+      must(net.copy_output(list, static_cast<int>(i), m_buffer, m_offsets[i]));
+  }
+  /// Fetches what the copies brought, once the list is done.
+  void fetch() { must(m_device.read(m_buffer, 0, m_numbers.data(), m_bytes)); }
+  nsk::span<const float> output(int i) const {
+    return {m_numbers.data() + m_offsets[static_cast<std::size_t>(i)] / sizeof(float),
+            static_cast<std::size_t>(m_model.output(i).elements())};
+  }
+
+ private:
+  Device& m_device;
+  nsk::variant_view m_model;
+  std::vector<std::size_t> m_offsets;
+  std::size_t m_bytes = 0;
+  typename Device::buffer m_buffer{};
+  std::vector<float> m_numbers;
+};
+
+template <class Device>
+void find_faces(Device& device, const options& o) {
+  const memory_block file = read_file(o.model);
+  nsk::model model;
+  if (const nsk::status s = nsk::open(file, model); !s) fail(o.model + ": " + s.message());
+  const box_decoder decoder(model.variant(), o.model, {k_face_detector, k_far_face_detector});
+  const pyramid photo(load_image(o.photo));
+
+  // When the program starts: plan, buffers, pipelines.
+  nsk::gpu::plan_settings how;
+  how.texture_inputs = true;
+  headless<Device> net(device);
+  must(net.open(model, 0, how));
+  read_back<Device> boxes(device, model.variant());
+
+  // A renderer has the photo on the device already, as a texture whose mip levels are the levels of the pyramid.
+  device.count = {};
+  const pyramid_level level = photo.choose(decoder.settings(), decoder.size(), decoder.size());
+  typename Device::texture seen = make_texture(device, level.pixels);
+
+  // Every frame: sample the texture, run the network, fetch the boxes, all in one list.
+  auto& list = device.begin();
+  must(net.session().write_input(list, 0, seen, level.pixels.width, level.pixels.height, level.how));
+  must(net.session().record(list));
+  boxes.record(net.session(), list);
+  must(device.submit());
+  boxes.fetch();
+
+  const auto faces = decoder.find([&](int i) { return boxes.output(i); }, level.map, o.minimum_score);
+  save_png(o.out, show_faces(photo.photo(), faces));
+  const auto& c = device.count;
+  std::printf("%s%s: 1 dispatch samples the texture, %d are the network, with %d barriers between them\n",
+              device.name(), device.is_software() ? " (software)" : "", c.dispatches - 1, net.plan().barrier_count());
+  std::printf("%d upload of %zu bytes: the texture; %d submit; %d read-back of %zu bytes: the boxes\n", c.uploads,
+              c.upload_bytes, c.submits, c.read_backs, c.read_back_bytes);
+  std::printf("%s\n", o.out.c_str());
+  device.destroy(seen);
+}
+
+int main(int argc, char** argv) {
+  const command_line given(argc, argv, "gpu_faces MODEL.nsk PHOTO.jpg [-o OUT.png] [--score 0.5] [--device vulkan]",
+                           {"-o", "--score", "--device"}, 2, 2);
+  const options o{given.words()[0], given.words()[1], given.value("-o", "faces.png"),
+                  static_cast<float>(std::atof(given.value("--score", "0.5").c_str()))};
+  with_device(given.value("--device", "vulkan"), [&](auto& device) { find_faces(device, o); });
+}
