@@ -113,6 +113,11 @@ class vulkan_device {
     vk.CmdCopyBuffer(l, from.handle, to.handle, 1, &region);
   }
 
+  // --- what nsk::gpu::checked_device asks for ---
+
+  std::size_t bytes_of(const buffer& b) const { return b.bytes; }
+  bool is_rgba8(const texture&) const { return true; }  // create_texture makes no others
+
   // --- what a renderer has already ---
 
   vulkan_device() = default;

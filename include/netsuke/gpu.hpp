@@ -18,6 +18,7 @@
 ///
 /// docs/gpu.md is the long form of this comment.
 #include <netsuke/core/hide_macros.hpp>
+#include <netsuke/gpu/checked_device.hpp>
 #include <netsuke/gpu/device.hpp>
 #include <netsuke/gpu/pipeline.hpp>
 #include <netsuke/gpu/plan.hpp>

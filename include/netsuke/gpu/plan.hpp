@@ -127,6 +127,23 @@ class plan {
   }
   /// Everything that has to be compiled.
   span<const pipeline_key> pipelines() const { return {m_keys, static_cast<std::size_t>(m_pipelines)}; }
+  /// The dispatch that has these constants, null where it is none of this plan; for checked_device.
+  const impl::dispatch_record* find_record(const std::uint32_t* constants) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(constants);
+    const auto address_of = [&](int i) { return reinterpret_cast<std::uintptr_t>(m_words + m_records[i].first_word); };
+    int begin = 0;
+    for (int end = m_dispatches; begin < end;) {
+      const int middle = begin + (end - begin) / 2;
+      if (address_of(middle) < address)
+        begin = middle + 1;
+      else
+        end = middle;
+    }
+    while (begin < m_dispatches && m_records[begin].pipeline == impl::dispatch_record::on_cpu) ++begin;
+    return begin < m_dispatches && address_of(begin) == address ? &m_records[begin] : nullptr;
+  }
+  /// Number of a dispatch that find_record() found; those that reset states follow those of an inference.
+  int number_of(const impl::dispatch_record& r) const { return static_cast<int>(&r - m_records); }
   /// Number of a pipeline in pipelines(), -1 where the plan does not have it.
   int find_pipeline(kernel k) const {
     for (int i = 0; i < m_pipelines; ++i) {

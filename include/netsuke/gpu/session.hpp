@@ -34,6 +34,14 @@ struct session_buffers {
   typename Device::buffer weights{}, arena{};
 };
 
+namespace impl {
+template <class D, class = void>
+inline constexpr bool watches = false;
+template <class D>
+inline constexpr bool watches<D, std::void_t<decltype(std::declval<D&>().watch(std::declval<const plan&>(), 0))>> =
+    true;
+}
+
 template <class Device>
 class session {
   static_assert(impl::check_device<Device>(), "netsuke: this is not a device (gpu/device.hpp)");
@@ -173,6 +181,7 @@ class session {
     m_plan = &p;
     m_buffers = buffers;
     m_pipelines = reinterpret_cast<pipeline*>(memory.data());
+    if constexpr (impl::watches<Device>) device.watch(p, weight_bytes);
     for (std::size_t i = 0; i < p.pipelines().size(); ++i) {
       if (const gpu::status s = device.create_pipeline(p.pipelines()[i], m_pipelines[i]); !s) {
         destroy_pipelines();
@@ -183,7 +192,10 @@ class session {
     return {};
   }
   void destroy_pipelines() {
+    if (!m_device) return;
     while (m_made > 0) m_device->destroy_pipeline(m_pipelines[--m_made]);
+    if constexpr (impl::watches<Device>) m_device->forget(*m_plan);
+    m_device = nullptr;
   }
   void take(session& o) {
     m_device = o.m_device;
@@ -194,6 +206,7 @@ class session {
     m_next = o.m_next;
     m_status = o.m_status;
     o.m_made = 0;
+    o.m_device = nullptr;
     o.m_status = status_code::not_ready;
   }
 

@@ -61,6 +61,7 @@ class dispatch_writer {
   /// Leaves the current step to the CPU.
   void add_cpu_step() {
     dispatch_record r;
+    r.first_word = m_word_count;
     r.step = m_step;
     r.pipeline = dispatch_record::on_cpu;
     push(r);
