@@ -28,7 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ICD = pathlib.Path("/usr/share/vulkan/icd.d")
 WIDE = "FUNCTION=1,INPUT4=1,OUTPUT4=1"
 HOT = [f"conv_2d_tiled:{WIDE},RESIDUAL=1", f"conv_2d_tiled:{WIDE}", f"conv_2d:{WIDE},RESIDUAL=1", f"conv_2d_one_pixel:{WIDE}",
-       f"depthwise_conv_2d:{WIDE}", "pool_2d", "elementwise:MODE=1", "copy", "reduce", "resize_2d"]
+       f"depthwise_conv_2d:{WIDE}", *(f"depthwise_window:{WIDE},WINDOW={n}" for n in (1, 2, 3, 4)), "pool_2d", "elementwise:MODE=1", "copy", "reduce", "resize_2d"]
 AMD = {"bonaire": "GCN 2", "polaris10": "GCN 4", "vega10": "GCN 5", "navi10": "RDNA 1", "navi21": "RDNA 2", "gfx1100": "RDNA 3"}
 INTEL = {"skl": "Gen 9", "tgl": "Xe", "dg2": "Arc"}
 ADRENO = {"630": "Adreno 630", "660": "Adreno 660"}
@@ -107,7 +107,8 @@ def first(numbers, *names):
 
 
 def row_of(device, numbers):
-    spills = sum(int(v) for name, v in numbers.items() if "pill" in name)
+    # Adreno calls what spills STP and LDP: private memory stored and loaded.
+    spills = sum(int(v) for name, v in numbers.items() if "pill" in name or name in ("STP Count", "LDP Count"))
     row = {"instructions": first(numbers, "Instructions", "Instruction Count"), "spills": spills}
     if device in AMD:
         row |= {"registers": first(numbers, "VGPRs"), "waves": first(numbers, "Subgroups per SIMD"), "latency": first(numbers, "Latency"),

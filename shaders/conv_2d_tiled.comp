@@ -8,18 +8,10 @@ CONSTANTS(NSK_WINDOW_CONSTANTS)
 #include "epilogue.h"
 #include "panels.h"
 #include "window.h"
+#include "load.h"
 #include "store.h"
 GROUP_SHARED float4 inputs[64 * 5];   // [pixel][4 channel quads, and one against bank conflicts]
 GROUP_SHARED float4 weights[16 * 8];  // [input channel][output quad]
-float4 input_quad(uint at, uint left) {
-  if (INPUT4 != 0u) return A4[at >> 2];
-  float4 v = SPLAT(0.0);
-  v.x = arena_at(at);
-  if (left > 1u) v.y = arena_at(at + 1u);
-  if (left > 2u) v.z = arena_at(at + 2u);
-  if (left > 3u) v.w = arena_at(at + 3u);
-  return v;
-}
 KERNEL {
   uint t = LOCAL.x, column = t % 8u, row = t / 8u, pixel0 = BLOCK * 64u, quad0 = GROUP.x * 8u;
   uint kh = pc.kernel & 65535u, kw = pc.kernel >> 16, depth = kh * kw * pc.ic, quads = (pc.oc + 3u) / 4u;
@@ -40,7 +32,7 @@ KERNEL {
         for (uint q = 0u; q < 4u; ++q) {
           uint channel = c + 4u * q;
           float4 v = SPLAT(0.0);
-          if (inside && channel < pc.ic) v = input_quad(base + channel, pc.ic - channel);
+          if (inside && channel < pc.ic) v = load_quad(base + channel, pc.ic - channel);
           inputs[t * 5u + q] = v;
         }
         for (uint h = 0u; h < 2u; ++h) {

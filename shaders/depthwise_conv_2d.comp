@@ -7,6 +7,7 @@ CONSTANTS(NSK_WINDOW_CONSTANTS)
 #include "epilogue.h"
 #include "panels.h"
 #include "window.h"
+#include "load.h"
 #include "store.h"
 KERNEL {
   uint quads = (pc.oc + 3u) / 4u, columns = quads_of_group(quads);
@@ -20,19 +21,10 @@ KERNEL {
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {
       int2 tap = tap_of(window, ky, kx);
-      float4 w = W4[k], v = SPLAT(0.0);
+      float4 w = W4[k];
       k += panel.y;
       if (!is_inside(tap)) continue;
-      uint at = input_at(image, tap);
-      if (INPUT4 != 0u) {
-        v = A4[at >> 2];
-      } else {
-        v.x = arena_at(at);
-        if (channel + 1u < pc.oc) v.y = arena_at(at + 1u);
-        if (channel + 2u < pc.oc) v.z = arena_at(at + 2u);
-        if (channel + 3u < pc.oc) v.w = arena_at(at + 3u);
-      }
-      acc = FMA(v, w, acc);
+      acc = FMA(load_quad(input_at(image, tap), pc.oc - channel), w, acc);
     }
   }
   store_quad(acc, pixel, channel, pc.oc);

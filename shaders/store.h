@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Stores four channels of one output pixel through the epilogue. Channels from `last` on do not exist.
-void store_quad(float4 v, uint pixel, uint channel, uint last) {
-  uint ox = pixel % pc.ow, rest = pixel / pc.ow, oy = rest % pc.oh, n = rest / pc.oh;
-  uint at = pc.y + n * pc.y_n + oy * pc.y_y + ox * pc.y_x + channel;
-  uint add = pc.r + n * pc.r_n + oy * pc.r_y + ox * pc.r_x + channel;
+// Stores four channels through the epilogue: `at` is their place in the output, `add` in the residual. Channels from
+// `last` on do not exist.
+void store_at(float4 v, uint at, uint add, uint channel, uint last) {
   float4 r = SPLAT(0.0), slope = SPLAT(0.0);
   if (RESIDUAL != 0u) {
     if (OUTPUT4 != 0u) {
@@ -30,4 +28,11 @@ void store_quad(float4 v, uint pixel, uint channel, uint last) {
   if (channel + 1u < last) set_arena(at + 1u, v.y);
   if (channel + 2u < last) set_arena(at + 2u, v.z);
   if (channel + 3u < last) set_arena(at + 3u, v.w);
+}
+// Places of a pixel in output and residual.
+uint output_at(uint n, uint oy, uint ox) { return pc.y + n * pc.y_n + oy * pc.y_y + ox * pc.y_x; }
+uint residual_at(uint n, uint oy, uint ox) { return pc.r + n * pc.r_n + oy * pc.r_y + ox * pc.r_x; }
+void store_quad(float4 v, uint pixel, uint channel, uint last) {
+  uint ox = pixel % pc.ow, rest = pixel / pc.ow, oy = rest % pc.oh, n = rest / pc.oh;
+  store_at(v, output_at(n, oy, ox) + channel, residual_at(n, oy, ox) + channel, channel, last);
 }

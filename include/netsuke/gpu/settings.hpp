@@ -8,7 +8,8 @@
 NSK_BEGIN
 namespace gpu {
 
-/// Which kernel convolutions without groups use: the one that fits their size, or, for tests, always the same.
+/// Which kernel convolutions use: the one that fits their size, or, for tests, always the same. `direct` knows no size
+/// and no window when it is compiled.
 enum class conv_kernel : std::uint8_t { automatic, direct, tiled };
 
 struct plan_settings {

@@ -176,10 +176,7 @@ uint input_at(uint image, int2 tap) { return image + uint(tap.x) * pc.x_y + uint
 )";
 
 inline constexpr char store_h[] =
-    R"(void store_quad(float4 v, uint pixel, uint channel, uint last) {
-  uint ox = pixel % pc.ow, rest = pixel / pc.ow, oy = rest % pc.oh, n = rest / pc.oh;
-  uint at = pc.y + n * pc.y_n + oy * pc.y_y + ox * pc.y_x + channel;
-  uint add = pc.r + n * pc.r_n + oy * pc.r_y + ox * pc.r_x + channel;
+    R"(void store_at(float4 v, uint at, uint add, uint channel, uint last) {
   float4 r = SPLAT(0.0), slope = SPLAT(0.0);
   if (RESIDUAL != 0u) {
     if (OUTPUT4 != 0u) {
@@ -206,6 +203,12 @@ inline constexpr char store_h[] =
   if (channel + 1u < last) set_arena(at + 1u, v.y);
   if (channel + 2u < last) set_arena(at + 2u, v.z);
   if (channel + 3u < last) set_arena(at + 3u, v.w);
+}
+uint output_at(uint n, uint oy, uint ox) { return pc.y + n * pc.y_n + oy * pc.y_y + ox * pc.y_x; }
+uint residual_at(uint n, uint oy, uint ox) { return pc.r + n * pc.r_n + oy * pc.r_y + ox * pc.r_x; }
+void store_quad(float4 v, uint pixel, uint channel, uint last) {
+  uint ox = pixel % pc.ow, rest = pixel / pc.ow, oy = rest % pc.oh, n = rest / pc.oh;
+  store_at(v, output_at(n, oy, ox) + channel, residual_at(n, oy, ox) + channel, channel, last);
 }
 )";
 
@@ -277,10 +280,8 @@ inline constexpr char conv_2d_tiled_part_1[] =
     R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill;)
 )";
 
-inline constexpr char conv_2d_tiled_comp[] =
-    R"(GROUP_SHARED float4 inputs[64 * 5];
-GROUP_SHARED float4 weights[16 * 8];
-float4 input_quad(uint at, uint left) {
+inline constexpr char load_h[] =
+    R"(float4 load_quad(uint at, uint left) {
   if (INPUT4 != 0u) return A4[at >> 2];
   float4 v = SPLAT(0.0);
   v.x = arena_at(at);
@@ -289,6 +290,11 @@ float4 input_quad(uint at, uint left) {
   if (left > 3u) v.w = arena_at(at + 3u);
   return v;
 }
+)";
+
+inline constexpr char conv_2d_tiled_comp[] =
+    R"(GROUP_SHARED float4 inputs[64 * 5];
+GROUP_SHARED float4 weights[16 * 8];
 KERNEL {
   uint t = LOCAL.x, column = t % 8u, row = t / 8u, pixel0 = BLOCK * 64u, quad0 = GROUP.x * 8u;
   uint kh = pc.kernel & 65535u, kw = pc.kernel >> 16, depth = kh * kw * pc.ic, quads = (pc.oc + 3u) / 4u;
@@ -308,7 +314,7 @@ KERNEL {
         for (uint q = 0u; q < 4u; ++q) {
           uint channel = c + 4u * q;
           float4 v = SPLAT(0.0);
-          if (inside && channel < pc.ic) v = input_quad(base + channel, pc.ic - channel);
+          if (inside && channel < pc.ic) v = load_quad(base + channel, pc.ic - channel);
           inputs[t * 5u + q] = v;
         }
         for (uint h = 0u; h < 2u; ++h) {
@@ -357,19 +363,10 @@ inline constexpr char depthwise_conv_2d_comp[] =
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {
       int2 tap = tap_of(window, ky, kx);
-      float4 w = W4[k], v = SPLAT(0.0);
+      float4 w = W4[k];
       k += panel.y;
       if (!is_inside(tap)) continue;
-      uint at = input_at(image, tap);
-      if (INPUT4 != 0u) {
-        v = A4[at >> 2];
-      } else {
-        v.x = arena_at(at);
-        if (channel + 1u < pc.oc) v.y = arena_at(at + 1u);
-        if (channel + 2u < pc.oc) v.z = arena_at(at + 2u);
-        if (channel + 3u < pc.oc) v.w = arena_at(at + 3u);
-      }
-      acc = FMA(v, w, acc);
+      acc = FMA(load_quad(input_at(image, tap), pc.oc - channel), w, acc);
     }
   }
   store_quad(acc, pixel, channel, pc.oc);
@@ -657,12 +654,58 @@ KERNEL {
   STORE(image, number % pc.width, number / pc.width, color * (1.0 / 255.0));
 }
 )";
+
+inline constexpr char depthwise_window_part_1[] =
+    R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill;)
+)";
+
+inline constexpr char depthwise_window_comp[] =
+    R"(KERNEL {
+  int size = WINDOW > 2u ? 5 : 3, stride = (WINDOW & 1u) != 0u ? 1 : 2;
+  uint quads = (pc.oc + 3u) / 4u, columns = quads_of_group(quads), pairs = (pc.ow + 1u) / 2u;
+  uint quad = GROUP.x * columns + LOCAL.x % columns, number = BLOCK * (64u / columns) + LOCAL.x / columns;
+  if (quad >= quads || number >= pc.count / pc.ow * pairs) return;
+  uint ox = number % pairs * 2u, rest = number / pairs, oy = rest % pc.oh, n = rest / pc.oh, channel = quad * 4u;
+  uint2 panel = panel_of(pc.w, quad, pc.oc, uint(size * size));
+  int2 first = window_of(oy, ox);
+  uint image = pc.x + n * pc.x_n + channel, k = panel.x + panel.y;
+  uint at[7];
+  bool inside[7];
+  for (int i = 0; i < size + stride; ++i) {
+    inside[i] = first.y + i >= 0 && first.y + i < int(pc.iw);
+    at[i] = inside[i] ? uint(first.y + i) * pc.x_x : 0u;
+  }
+  float4 left = W4[panel.x], right = left;
+  for (int ky = 0; ky < size; ++ky) {
+    int iy = first.x + ky;
+    if (iy < 0 || iy >= int(pc.ih)) {
+      k += uint(size) * panel.y;
+      continue;
+    }
+    float4 v[7];
+    uint row = image + uint(iy) * pc.x_y;
+    for (int c = 0; c < size + stride; ++c) {
+      v[c] = load_quad(row + at[c], pc.oc - channel);
+      if (!inside[c]) v[c] = SPLAT(0.0);
+    }
+    for (int kx = 0; kx < size; ++kx) {
+      float4 w = W4[k];
+      k += panel.y;
+      left = FMA(v[kx], w, left);
+      right = FMA(v[kx + stride], w, right);
+    }
+  }
+  uint to = output_at(n, oy, ox) + channel, add = residual_at(n, oy, ox) + channel;
+  store_at(left, to, add, channel, pc.oc);
+  if (ox + 1u < pc.ow) store_at(right, to + pc.y_x, add + pc.r_x, channel, pc.oc);
+}
+)";
 }
 
 /// The text of a kernel in pieces, to be compiled one after the other, after the definitions that shaders/portable.h asks for:
 /// the front end, the permutation, and PIXELS where it is not 0.
 struct kernel_text {
-  const char* piece[8];
+  const char* piece[9];
   int count;
   int pixels;
 };
@@ -671,8 +714,8 @@ constexpr kernel_text text_of(kernel k) {
   switch (k) {
     case kernel::conv_2d: return {{text::portable_h, text::conv_2d_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::store_h, text::conv_2d_comp}, 8, 4};
     case kernel::conv_2d_one_pixel: return {{text::portable_h, text::conv_2d_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::store_h, text::conv_2d_comp}, 8, 1};
-    case kernel::conv_2d_tiled: return {{text::portable_h, text::conv_2d_tiled_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::store_h, text::conv_2d_tiled_comp}, 8, 0};
-    case kernel::depthwise_conv_2d: return {{text::portable_h, text::depthwise_conv_2d_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::store_h, text::depthwise_conv_2d_comp}, 8, 0};
+    case kernel::conv_2d_tiled: return {{text::portable_h, text::conv_2d_tiled_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::load_h, text::store_h, text::conv_2d_tiled_comp}, 9, 0};
+    case kernel::depthwise_conv_2d: return {{text::portable_h, text::depthwise_conv_2d_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::load_h, text::store_h, text::depthwise_conv_2d_comp}, 9, 0};
     case kernel::pool_2d: return {{text::portable_h, text::pool_2d_part_1, text::memory_h, text::window_h, text::pool_2d_comp}, 5, 0};
     case kernel::elementwise: return {{text::portable_h, text::elementwise_part_1, text::memory_h, text::epilogue_h, text::elementwise_comp}, 5, 0};
     case kernel::copy: return {{text::portable_h, text::copy_comp}, 2, 0};
@@ -683,6 +726,7 @@ constexpr kernel_text text_of(kernel k) {
     case kernel::pack_panels: return {{text::portable_h, text::pack_panels_comp}, 2, 0};
     case kernel::texture_to_tensor: return {{text::portable_h, text::texture_to_tensor_part_1, text::memory_h, text::texture_to_tensor_comp}, 4, 0};
     case kernel::tensor_to_texture: return {{text::portable_h, text::tensor_to_texture_part_1, text::memory_h, text::tensor_to_texture_comp}, 4, 0};
+    case kernel::depthwise_window: return {{text::portable_h, text::depthwise_window_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::load_h, text::store_h, text::depthwise_window_comp}, 9, 0};
   }
   return {};
 }

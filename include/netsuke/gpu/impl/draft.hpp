@@ -49,6 +49,7 @@ struct draft {
   std::uint8_t& input4() { return key.specialization[2]; }
   std::uint8_t& mode() { return key.specialization[3]; }
   std::uint8_t& output4() { return key.specialization[4]; }
+  std::uint8_t& window() { return key.specialization[5]; }
 };
 
 /// Why a step has no shader: a static text, null where it has one.

@@ -161,6 +161,13 @@ struct lowering<op::mat_mul> {
   }
 };
 
+/// Number of a window that a kernel has as constants (WINDOW of shaders/depthwise_window.comp), 0 for all others.
+constexpr std::uint8_t window_number(const window& w) {
+  const bool square = w.kernel_h == w.kernel_w && w.stride_h == w.stride_w && w.dilation_h == 1 && w.dilation_w == 1;
+  if (!square || (w.kernel_h != 3 && w.kernel_h != 5) || w.stride_h > 2) return 0;
+  return static_cast<std::uint8_t>((w.kernel_h == 5 ? 2 : 0) + w.stride_h);
+}
+
 template <>
 struct lowering<op::depthwise_conv_2d> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
@@ -170,16 +177,19 @@ struct lowering<op::depthwise_conv_2d> {
     const image_place x = place_of(s.input(0), rows), y = place_of(s.output(), rows),
                       r = e.residual >= 0 ? place_of(s.input(e.residual), rows) : image_place{};
     draft d;
-    d.key.kernel = kernel::depthwise_conv_2d;
     window_constants c;
     set_places(c, x, y, r);
     set_sizes(c, s.input(0).view(nullptr, rows), s.output().view(nullptr, rows), 1);
-    set_window(c, s.params<op::depthwise_conv_2d>().w);
+    const window w = s.params<op::depthwise_conv_2d>().w;
+    set_window(c, w);
     set_epilogue(c, d, s, e);
     c.w = word_of(s.input(1));
     d.input4() = x.aligned() && c.oc % 4 == 0;
     d.output4() = y.aligned() && r.aligned() && c.oc % 4 == 0;
-    spread_quads(d, rounded_up(c.oc, 4), c.count);
+    const bool pairs = to.settings().convolutions != conv_kernel::direct && c.ow > 1 && window_number(w) != 0;
+    d.key.kernel = pairs ? kernel::depthwise_window : kernel::depthwise_conv_2d;
+    d.window() = pairs ? window_number(w) : 0;
+    spread_quads(d, rounded_up(c.oc, 4), pairs ? std::uint64_t{c.count / c.ow} * rounded_up(c.ow, 2) : c.count);
     d.set_constants(c);
     return to.add(d);
   }
