@@ -26,11 +26,12 @@ KERNEL {
   int2 window[PIXELS];
   uint image[PIXELS];
   float4 acc[PIXELS];
+  uint3 pixel = pixel_at(first), next = pixel;
   for (int i = 0; i < PIXELS; ++i) {
-    uint pixel = min(first + uint(i), pc.count - 1u), rest = pixel / pc.ow;
-    window[i] = window_of(rest % pc.oh, pixel % pc.ow);
-    image[i] = pc.x + rest / pc.oh * pc.x_n + g * pc.ic;
+    window[i] = window_of(next.y, next.x);
+    image[i] = pc.x + next.z * pc.x_n + g * pc.ic;
     acc[i] = bias;
+    if (first + uint(i) + 1u < pc.count) next = pixel_after(next);
   }
   uint k = panel.x + panel.y;
   for (uint ky = 0u; ky < kh; ++ky) {
@@ -68,6 +69,8 @@ KERNEL {
       }
     }
   }
-  for (int o = 0; o < PIXELS; ++o)
-    if (first + uint(o) < pc.count) store_quad(acc[o], first + uint(o), g * pc.oc + quad * 4u, (g + 1u) * pc.oc);
+  for (int o = 0; o < PIXELS; ++o) {
+    if (first + uint(o) < pc.count) store_quad(acc[o], pixel, g * pc.oc + quad * 4u, (g + 1u) * pc.oc);
+    pixel = pixel_after(pixel);
+  }
 }

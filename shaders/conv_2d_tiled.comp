@@ -20,9 +20,9 @@ KERNEL {
   float4 acc[8];
   float4 bias = W4[panel.x];
   for (int b = 0; b < 8; ++b) acc[b] = bias;
-  uint pixel = min(pixel0 + t, pc.count - 1u), rest = pixel / pc.ow;
-  int2 window = window_of(rest % pc.oh, pixel % pc.ow);
-  uint image = pc.x + rest / pc.oh * pc.x_n, k = 1u + row;
+  uint3 pixel = pixel_at(min(pixel0 + t, pc.count - 1u));
+  int2 window = window_of(pixel.y, pixel.x);
+  uint image = pc.x + pixel.z * pc.x_n, k = 1u + row;
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {
       int2 tap = tap_of(window, ky, kx);
@@ -57,8 +57,10 @@ KERNEL {
       }
     }
   }
+  uint first = pixel0 + row * 8u;
+  pixel = pixel_at(first);
   for (int o = 0; o < 8; ++o) {
-    uint at = pixel0 + row * 8u + uint(o);
-    if (at < pc.count && quad0 + column < quads) store_quad(acc[o], at, (quad0 + column) * 4u, pc.oc);
+    if (first + uint(o) < pc.count && quad0 + column < quads) store_quad(acc[o], pixel, (quad0 + column) * 4u, pc.oc);
+    pixel = pixel_after(pixel);
   }
 }

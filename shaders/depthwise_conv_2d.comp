@@ -11,12 +11,13 @@ CONSTANTS(NSK_WINDOW_CONSTANTS)
 #include "store.h"
 KERNEL {
   uint quads = (pc.oc + 3u) / 4u, columns = quads_of_group(quads);
-  uint quad = GROUP.x * columns + LOCAL.x % columns, pixel = BLOCK * (64u / columns) + LOCAL.x / columns;
-  if (quad >= quads || pixel >= pc.count) return;
-  uint kh = pc.kernel & 65535u, kw = pc.kernel >> 16, rest = pixel / pc.ow, channel = quad * 4u;
+  uint quad = GROUP.x * columns + LOCAL.x % columns, number = BLOCK * (64u / columns) + LOCAL.x / columns;
+  if (quad >= quads || number >= pc.count) return;
+  uint3 pixel = pixel_at(number);
+  uint kh = pc.kernel & 65535u, kw = pc.kernel >> 16, channel = quad * 4u;
   uint2 panel = panel_of(pc.w, quad, pc.oc, kh * kw);
-  int2 window = window_of(rest % pc.oh, pixel % pc.ow);
-  uint image = pc.x + rest / pc.oh * pc.x_n + channel, k = panel.x + panel.y;
+  int2 window = window_of(pixel.y, pixel.x);
+  uint image = pc.x + pixel.z * pc.x_n + channel, k = panel.x + panel.y;
   float4 acc = W4[panel.x];
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {

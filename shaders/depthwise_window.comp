@@ -16,10 +16,11 @@ KERNEL {
   uint quads = (pc.oc + 3u) / 4u, columns = quads_of_group(quads), pairs = (pc.ow + 1u) / 2u;
   uint quad = GROUP.x * columns + LOCAL.x % columns, number = BLOCK * (64u / columns) + LOCAL.x / columns;
   if (quad >= quads || number >= pc.count / pc.ow * pairs) return;
-  uint ox = number % pairs * 2u, rest = number / pairs, oy = rest % pc.oh, n = rest / pc.oh, channel = quad * 4u;
+  uint rest = number / pairs, channel = quad * 4u;
+  uint3 pixel = uint3(number % pairs * 2u, rest % pc.oh, rest / pc.oh);
   uint2 panel = panel_of(pc.w, quad, pc.oc, uint(size * size));
-  int2 first = window_of(oy, ox);
-  uint image = pc.x + n * pc.x_n + channel, k = panel.x + panel.y;
+  int2 first = window_of(pixel.y, pixel.x);
+  uint image = pc.x + pixel.z * pc.x_n + channel, k = panel.x + panel.y;
   uint at[7];
   bool inside[7];
   for (int i = 0; i < size + stride; ++i) {
@@ -46,7 +47,7 @@ KERNEL {
       right = FMA(v[kx + stride], w, right);
     }
   }
-  uint to = output_at(n, oy, ox) + channel, add = residual_at(n, oy, ox) + channel;
+  uint to = output_at(pixel) + channel, add = residual_at(pixel) + channel;
   store_at(left, to, add, channel, pc.oc);
-  if (ox + 1u < pc.ow) store_at(right, to + pc.y_x, add + pc.r_x, channel, pc.oc);
+  if (pixel.x + 1u < pc.ow) store_at(right, to + pc.y_x, add + pc.r_x, channel, pc.oc);
 }

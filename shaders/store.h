@@ -30,9 +30,8 @@ void store_at(float4 v, uint at, uint add, uint channel, uint last) {
   if (channel + 3u < last) set_arena(at + 3u, v.w);
 }
 // Places of a pixel in output and residual.
-uint output_at(uint n, uint oy, uint ox) { return pc.y + n * pc.y_n + oy * pc.y_y + ox * pc.y_x; }
-uint residual_at(uint n, uint oy, uint ox) { return pc.r + n * pc.r_n + oy * pc.r_y + ox * pc.r_x; }
-void store_quad(float4 v, uint pixel, uint channel, uint last) {
-  uint ox = pixel % pc.ow, rest = pixel / pc.ow, oy = rest % pc.oh, n = rest / pc.oh;
-  store_at(v, output_at(n, oy, ox) + channel, residual_at(n, oy, ox) + channel, channel, last);
+uint output_at(uint3 p) { return pc.y + p.z * pc.y_n + p.y * pc.y_y + p.x * pc.y_x; }
+uint residual_at(uint3 p) { return pc.r + p.z * pc.r_n + p.y * pc.r_y + p.x * pc.r_x; }
+void store_quad(float4 v, uint3 pixel, uint channel, uint last) {
+  store_at(v, output_at(pixel) + channel, residual_at(pixel) + channel, channel, last);
 }

@@ -13,3 +13,12 @@ int2 tap_of(int2 first, uint ky, uint kx) {
 }
 bool is_inside(int2 tap) { return tap.x >= 0 && tap.x < int(pc.ih) && tap.y >= 0 && tap.y < int(pc.iw); }
 uint input_at(uint image, int2 tap) { return image + uint(tap.x) * pc.x_y + uint(tap.y) * pc.x_x; }
+// Column, row and image of an output pixel; those of the one after it, without a division.
+uint3 pixel_at(uint number) {
+  uint rest = number / pc.ow;
+  return uint3(number % pc.ow, rest % pc.oh, rest / pc.oh);
+}
+uint3 pixel_after(uint3 p) {
+  uint x = p.x + 1u, y = x == pc.ow ? p.y + 1u : p.y;
+  return uint3(x == pc.ow ? 0u : x, y == pc.oh ? 0u : y, y == pc.oh ? p.z + 1u : p.z);
+}

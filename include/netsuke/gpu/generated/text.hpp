@@ -173,6 +173,14 @@ int2 tap_of(int2 first, uint ky, uint kx) {
 }
 bool is_inside(int2 tap) { return tap.x >= 0 && tap.x < int(pc.ih) && tap.y >= 0 && tap.y < int(pc.iw); }
 uint input_at(uint image, int2 tap) { return image + uint(tap.x) * pc.x_y + uint(tap.y) * pc.x_x; }
+uint3 pixel_at(uint number) {
+  uint rest = number / pc.ow;
+  return uint3(number % pc.ow, rest % pc.oh, rest / pc.oh);
+}
+uint3 pixel_after(uint3 p) {
+  uint x = p.x + 1u, y = x == pc.ow ? p.y + 1u : p.y;
+  return uint3(x == pc.ow ? 0u : x, y == pc.oh ? 0u : y, y == pc.oh ? p.z + 1u : p.z);
+}
 )";
 
 inline constexpr char store_h[] =
@@ -204,11 +212,10 @@ inline constexpr char store_h[] =
   if (channel + 2u < last) set_arena(at + 2u, v.z);
   if (channel + 3u < last) set_arena(at + 3u, v.w);
 }
-uint output_at(uint n, uint oy, uint ox) { return pc.y + n * pc.y_n + oy * pc.y_y + ox * pc.y_x; }
-uint residual_at(uint n, uint oy, uint ox) { return pc.r + n * pc.r_n + oy * pc.r_y + ox * pc.r_x; }
-void store_quad(float4 v, uint pixel, uint channel, uint last) {
-  uint ox = pixel % pc.ow, rest = pixel / pc.ow, oy = rest % pc.oh, n = rest / pc.oh;
-  store_at(v, output_at(n, oy, ox) + channel, residual_at(n, oy, ox) + channel, channel, last);
+uint output_at(uint3 p) { return pc.y + p.z * pc.y_n + p.y * pc.y_y + p.x * pc.y_x; }
+uint residual_at(uint3 p) { return pc.r + p.z * pc.r_n + p.y * pc.r_y + p.x * pc.r_x; }
+void store_quad(float4 v, uint3 pixel, uint channel, uint last) {
+  store_at(v, output_at(pixel) + channel, residual_at(pixel) + channel, channel, last);
 }
 )";
 
@@ -229,11 +236,12 @@ KERNEL {
   int2 window[PIXELS];
   uint image[PIXELS];
   float4 acc[PIXELS];
+  uint3 pixel = pixel_at(first), next = pixel;
   for (int i = 0; i < PIXELS; ++i) {
-    uint pixel = min(first + uint(i), pc.count - 1u), rest = pixel / pc.ow;
-    window[i] = window_of(rest % pc.oh, pixel % pc.ow);
-    image[i] = pc.x + rest / pc.oh * pc.x_n + g * pc.ic;
+    window[i] = window_of(next.y, next.x);
+    image[i] = pc.x + next.z * pc.x_n + g * pc.ic;
     acc[i] = bias;
+    if (first + uint(i) + 1u < pc.count) next = pixel_after(next);
   }
   uint k = panel.x + panel.y;
   for (uint ky = 0u; ky < kh; ++ky) {
@@ -271,8 +279,10 @@ KERNEL {
       }
     }
   }
-  for (int o = 0; o < PIXELS; ++o)
-    if (first + uint(o) < pc.count) store_quad(acc[o], first + uint(o), g * pc.oc + quad * 4u, (g + 1u) * pc.oc);
+  for (int o = 0; o < PIXELS; ++o) {
+    if (first + uint(o) < pc.count) store_quad(acc[o], pixel, g * pc.oc + quad * 4u, (g + 1u) * pc.oc);
+    pixel = pixel_after(pixel);
+  }
 }
 )";
 
@@ -302,9 +312,9 @@ KERNEL {
   float4 acc[8];
   float4 bias = W4[panel.x];
   for (int b = 0; b < 8; ++b) acc[b] = bias;
-  uint pixel = min(pixel0 + t, pc.count - 1u), rest = pixel / pc.ow;
-  int2 window = window_of(rest % pc.oh, pixel % pc.ow);
-  uint image = pc.x + rest / pc.oh * pc.x_n, k = 1u + row;
+  uint3 pixel = pixel_at(min(pixel0 + t, pc.count - 1u));
+  int2 window = window_of(pixel.y, pixel.x);
+  uint image = pc.x + pixel.z * pc.x_n, k = 1u + row;
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {
       int2 tap = tap_of(window, ky, kx);
@@ -339,9 +349,11 @@ KERNEL {
       }
     }
   }
+  uint first = pixel0 + row * 8u;
+  pixel = pixel_at(first);
   for (int o = 0; o < 8; ++o) {
-    uint at = pixel0 + row * 8u + uint(o);
-    if (at < pc.count && quad0 + column < quads) store_quad(acc[o], at, (quad0 + column) * 4u, pc.oc);
+    if (first + uint(o) < pc.count && quad0 + column < quads) store_quad(acc[o], pixel, (quad0 + column) * 4u, pc.oc);
+    pixel = pixel_after(pixel);
   }
 }
 )";
@@ -353,12 +365,13 @@ inline constexpr char depthwise_conv_2d_part_1[] =
 inline constexpr char depthwise_conv_2d_comp[] =
     R"(KERNEL {
   uint quads = (pc.oc + 3u) / 4u, columns = quads_of_group(quads);
-  uint quad = GROUP.x * columns + LOCAL.x % columns, pixel = BLOCK * (64u / columns) + LOCAL.x / columns;
-  if (quad >= quads || pixel >= pc.count) return;
-  uint kh = pc.kernel & 65535u, kw = pc.kernel >> 16, rest = pixel / pc.ow, channel = quad * 4u;
+  uint quad = GROUP.x * columns + LOCAL.x % columns, number = BLOCK * (64u / columns) + LOCAL.x / columns;
+  if (quad >= quads || number >= pc.count) return;
+  uint3 pixel = pixel_at(number);
+  uint kh = pc.kernel & 65535u, kw = pc.kernel >> 16, channel = quad * 4u;
   uint2 panel = panel_of(pc.w, quad, pc.oc, kh * kw);
-  int2 window = window_of(rest % pc.oh, pixel % pc.ow);
-  uint image = pc.x + rest / pc.oh * pc.x_n + channel, k = panel.x + panel.y;
+  int2 window = window_of(pixel.y, pixel.x);
+  uint image = pc.x + pixel.z * pc.x_n + channel, k = panel.x + panel.y;
   float4 acc = W4[panel.x];
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {
@@ -665,10 +678,11 @@ inline constexpr char depthwise_window_comp[] =
   uint quads = (pc.oc + 3u) / 4u, columns = quads_of_group(quads), pairs = (pc.ow + 1u) / 2u;
   uint quad = GROUP.x * columns + LOCAL.x % columns, number = BLOCK * (64u / columns) + LOCAL.x / columns;
   if (quad >= quads || number >= pc.count / pc.ow * pairs) return;
-  uint ox = number % pairs * 2u, rest = number / pairs, oy = rest % pc.oh, n = rest / pc.oh, channel = quad * 4u;
+  uint rest = number / pairs, channel = quad * 4u;
+  uint3 pixel = uint3(number % pairs * 2u, rest % pc.oh, rest / pc.oh);
   uint2 panel = panel_of(pc.w, quad, pc.oc, uint(size * size));
-  int2 first = window_of(oy, ox);
-  uint image = pc.x + n * pc.x_n + channel, k = panel.x + panel.y;
+  int2 first = window_of(pixel.y, pixel.x);
+  uint image = pc.x + pixel.z * pc.x_n + channel, k = panel.x + panel.y;
   uint at[7];
   bool inside[7];
   for (int i = 0; i < size + stride; ++i) {
@@ -695,9 +709,9 @@ inline constexpr char depthwise_window_comp[] =
       right = FMA(v[kx + stride], w, right);
     }
   }
-  uint to = output_at(n, oy, ox) + channel, add = residual_at(n, oy, ox) + channel;
+  uint to = output_at(pixel) + channel, add = residual_at(pixel) + channel;
   store_at(left, to, add, channel, pc.oc);
-  if (ox + 1u < pc.ow) store_at(right, to + pc.y_x, add + pc.r_x, channel, pc.oc);
+  if (pixel.x + 1u < pc.ow) store_at(right, to + pc.y_x, add + pc.r_x, channel, pc.oc);
 }
 )";
 }
