@@ -18,6 +18,16 @@
   int a3; uint b; int b0; int b1; int b2; int b3; uint r; int r0; int r1; int r2; int r3; float alpha; float beta;    \
   uint slope; uint flags;
 
+// Elementwise operators on elements of any type, up to four joined dimensions: as above, with offsets and strides in
+// elements of each operand's own type. extent, along: length of a gather's axis, and stride of a along it. low, high: the
+// words that fill. flags: types (nsk::dtype) of y, a and b in bits 0 to 3, 4 to 7, 8 to 11; bits 12 to 14: a, b and c are
+// in the weights section; kind of comparison or arithmetic in bits 16 to 19. y is dense where its elements are smaller
+// than a word.
+#define NSK_TYPED_ELEMENTWISE_CONSTANTS                                                                              \
+  uint count; uint l1; uint l2; uint l3; uint y; int y0; int y1; int y2; int y3; uint a; int a0; int a1; int a2;      \
+  int a3; uint b; int b0; int b1; int b2; int b3; uint c; int c0; int c1; int c2; int c3; uint extent; int along;     \
+  uint low; uint high; uint flags;
+
 // A strided copy of up to six dimensions. flags: bit 0: x is in the weights section.
 #define NSK_COPY_CONSTANTS                                                                                         \
   uint count; uint l1; uint l2; uint l3; uint l4; uint l5; uint y; int y0; int y1; int y2; int y3; int y4; int y5; \

@@ -76,6 +76,40 @@ struct elementwise_constants {
 static_assert(sizeof(elementwise_constants) == 112, "no padding");
 static_assert(sizeof(elementwise_constants) <= 128, "constants of at most 128 bytes");
 
+struct typed_elementwise_constants {
+  std::uint32_t count = 0;
+  std::uint32_t l1 = 0;
+  std::uint32_t l2 = 0;
+  std::uint32_t l3 = 0;
+  std::uint32_t y = 0;
+  std::int32_t y0 = 0;
+  std::int32_t y1 = 0;
+  std::int32_t y2 = 0;
+  std::int32_t y3 = 0;
+  std::uint32_t a = 0;
+  std::int32_t a0 = 0;
+  std::int32_t a1 = 0;
+  std::int32_t a2 = 0;
+  std::int32_t a3 = 0;
+  std::uint32_t b = 0;
+  std::int32_t b0 = 0;
+  std::int32_t b1 = 0;
+  std::int32_t b2 = 0;
+  std::int32_t b3 = 0;
+  std::uint32_t c = 0;
+  std::int32_t c0 = 0;
+  std::int32_t c1 = 0;
+  std::int32_t c2 = 0;
+  std::int32_t c3 = 0;
+  std::uint32_t extent = 0;
+  std::int32_t along = 0;
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+  std::uint32_t flags = 0;
+};
+static_assert(sizeof(typed_elementwise_constants) == 116, "no padding");
+static_assert(sizeof(typed_elementwise_constants) <= 128, "constants of at most 128 bytes");
+
 struct copy_constants {
   std::uint32_t count = 0;
   std::uint32_t l1 = 0;
