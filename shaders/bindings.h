@@ -48,10 +48,13 @@
 #define NSK_PACK_PANELS_CONSTANTS \
   uint count; uint x; int x_b; int x_k; int x_c; uint y; uint y_b; uint depth; uint channels;
 
-// A region of a texture becomes a dense tensor [height, width, channels]. (xx x + xy y + x0, yx x + yy y + y0) are texels;
-// the region is shown in [left, right) x [top, bottom). scale, offset: of levels 0 to 255; f: the fill, scaled.
-// order: nsk::channel_order; edge: nsk::image_edge; swap: the texture holds blue in its first channel.
-#define NSK_TEXTURE_CONSTANTS                                                                                     \
-  uint y; uint width; uint height; uint order; float xx; float xy; float x0; float yx; float yy; float y0; int iw; \
-  int ih; float s0; float s1; float s2; float s3; float o0; float o1; float o2; float o3; float f0; float f1;      \
-  float f2; float f3; float left; float top; float right; float bottom; uint edge; uint swap;
+// A region of a texture becomes a dense tensor [height, width, channels], or such a tensor a texture. size: of the tensor;
+// texture_size: of the texture that is read. rows, columns: first | end << 16 of the part of the tensor that shows the
+// region. (x0 + xx column + xy row, y0 + yx column + yy row) is the place of a pixel, in texel centres: numbers of 64 bits
+// as fixed_point.h has them, high (h) and low (l) words. s, o: scale and offset of levels 0 to 255; f: the fill, scaled.
+// flags: bits 0 to 2 nsk::channel_order, bit 3: the texture holds blue in its first channel, bit 4: the region is
+// slanted, bit 5: what is beside the texture shows the fill.
+#define NSK_TEXTURE_CONSTANTS                                                                                          \
+  uint y; uint size; uint flags; uint texture_size; uint rows; uint columns; uint x0h; uint x0l; uint xxh; uint xxl;   \
+  uint xyh; uint xyl; uint y0h; uint y0l; uint yxh; uint yxl; uint yyh; uint yyl; float s0; float s1; float s2;        \
+  float s3; float o0; float o1; float o2; float o3; float f0; float f1; float f2; float f3;

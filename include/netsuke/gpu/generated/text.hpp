@@ -605,37 +605,103 @@ KERNEL {
 )";
 
 inline constexpr char texture_to_tensor_part_1[] =
-    R"(CONSTANTS(uint y; uint width; uint height; uint order; float xx; float xy; float x0; float yx; float yy; float y0; int iw; int ih; float s0; float s1; float s2; float s3; float o0; float o1; float o2; float o3; float f0; float f1; float f2; float f3; float left; float top; float right; float bottom; uint edge; uint swap;)
+    R"(CONSTANTS(uint y; uint size; uint flags; uint texture_size; uint rows; uint columns; uint x0h; uint x0l; uint xxh; uint xxl; uint xyh; uint xyl; uint y0h; uint y0l; uint yxh; uint yxl; uint yyh; uint yyl; float s0; float s1; float s2; float s3; float o0; float o1; float o2; float o3; float f0; float f1; float f2; float f3;)
+)";
+
+inline constexpr char fixed_point_h[] =
+    R"(uint2 fixed_sum(uint2 a, uint2 b) {
+  uint low = a.y + b.y;
+  return uint2(a.x + b.x + (low < b.y ? 1u : 0u), low);
+}
+uint2 fixed_negated(uint2 a) { return fixed_sum(uint2(~a.x, ~a.y), uint2(0u, 1u)); }
+uint2 fixed_product(uint2 a, uint n) {
+  uint lower = (a.y & 65535u) * n, upper = (a.y >> 16u) * n, low = lower + (upper << 16u);
+  return uint2(a.x * n + (upper >> 16u) + (low < lower ? 1u : 0u), low);
+}
+uint bit_length(uint v) {
+  uint n = 0u;
+  if (v >= 65536u) { n += 16u; v >>= 16u; }
+  if (v >= 256u) { n += 8u; v >>= 8u; }
+  if (v >= 16u) { n += 4u; v >>= 4u; }
+  if (v >= 4u) { n += 2u; v >>= 2u; }
+  return n + min(v, 2u);
+}
+uint2 fixed_rounded(uint2 a) {
+  bool negative = int(a.x) < 0;
+  uint2 v = a;
+  if (negative) v = fixed_negated(a);
+  uint bits = v.x != 0u ? 32u + bit_length(v.x) : bit_length(v.y);
+  if (bits > 24u) {
+    uint dropped = bits - 24u, odd = 0u;
+    uint2 mask = uint2(0u, ~0u);
+    if (dropped >= 32u) {
+      mask.x = (1u << (dropped - 32u)) - 1u;
+      odd = (v.x >> (dropped - 32u)) & 1u;
+    } else {
+      mask.y = (1u << dropped) - 1u;
+      odd = (v.y >> dropped) & 1u;
+    }
+    uint2 below_half = uint2(mask.x >> 1u, (mask.y >> 1u) | (mask.x << 31u));
+    v = fixed_sum(v, fixed_sum(below_half, uint2(0u, odd)));
+    v = uint2(v.x & ~mask.x, v.y & ~mask.y);
+  }
+  if (negative) return fixed_negated(v);
+  return v;
+}
+int fixed_floor(uint2 a) { return int(a.x) >> 8; }
+float fixed_fraction(uint2 a) { return float(((a.x & 255u) << 16u) | (a.y >> 16u)) * (1.0 / 16777216.0); }
 )";
 
 inline constexpr char texture_to_tensor_comp[] =
     R"(READ_TEXTURE(image)
-float4 sampled(float x, float y) {
-  float u = clamp(x, 0.0, float(pc.iw - 1)), v = clamp(y, 0.0, float(pc.ih - 1));
-  int x1 = int(u), y1 = int(v), x2 = min(x1 + 1, pc.iw - 1), y2 = min(y1 + 1, pc.ih - 1);
-  float fx = u - float(x1), fy = v - float(y1);
-  float4 a = FETCH(image, x1, y1), b = FETCH(image, x2, y1), c = FETCH(image, x1, y2), d = FETCH(image, x2, y2);
-  float4 upper = FMA(b - a, SPLAT(fx), a), lower = FMA(d - c, SPLAT(fx), c);
-  return FMA(lower - upper, SPLAT(fy), upper) * 255.0;
+#define SLANTED ((pc.flags & 16u) != 0u)
+uint2 place_of(uint2 start, uint2 across, uint2 down, uint column, uint row) {
+  uint ahead = SLANTED ? (column - (pc.columns & 65535u)) % 64u : 0u;
+  uint2 first = fixed_sum(start, fixed_sum(fixed_product(across, column - ahead), fixed_product(down, row)));
+  if (!SLANTED) return first;
+  uint base = first.x & ~255u;
+  if (int(first.x) < 0 && ((first.x & 255u) | first.y) != 0u) base += 256u;
+  uint2 ahead_of_base = fixed_rounded(uint2(first.x - base, first.y));
+  uint2 place = fixed_rounded(fixed_sum(ahead_of_base, fixed_product(fixed_rounded(across), ahead)));
+  return uint2(place.x + base, place.y);
 }
+bool is_inside(uint2 place, int length) {
+  int texel = fixed_floor(uint2(place.x + 128u, place.y));
+  return texel >= 0 && texel < length;
+}
+int first_texel(uint2 place, int length) { return clamp(fixed_floor(place), 0, length - 1); }
+float weight_of_second(uint2 place, int length) {
+  int texel = fixed_floor(place);
+  return texel < 0 || texel >= length - 1 ? 0.0 : fixed_fraction(place);
+}
+float4 sampled(uint2 x, uint2 y, int width, int height) {
+  int x1 = first_texel(x, width), x2 = min(x1 + 1, width - 1), y1 = first_texel(y, height), y2 = min(y1 + 1, height - 1);
+  float4 a = FETCH(image, x1, y1), b = FETCH(image, x2, y1), c = FETCH(image, x1, y2), d = FETCH(image, x2, y2);
+  float across = weight_of_second(x, width), down = weight_of_second(y, height);
+  float4 upper = FMA(b - a, SPLAT(across), a), lower = FMA(d - c, SPLAT(across), c);
+  return FMA(lower - upper, SPLAT(down), upper) * 255.0;
+}
+bool is_between(uint i, uint first_and_end) { return i >= (first_and_end & 65535u) && i < (first_and_end >> 16u); }
 KERNEL {
-  uint number = THREAD;
-  if (number >= pc.width * pc.height) return;
-  float ox = float(number % pc.width) + 0.5, oy = float(number / pc.width) + 0.5;
-  float x = pc.xx * ox + pc.xy * oy + pc.x0, y = pc.yx * ox + pc.yy * oy + pc.y0;
-  bool shown = ox >= pc.left && ox < pc.right && oy >= pc.top && oy < pc.bottom;
-  if (pc.edge != 0u) shown = shown && x >= 0.0 && x < float(pc.iw) && y >= 0.0 && y < float(pc.ih);
+  uint number = THREAD, tensor_width = pc.size >> 16u;
+  if (number >= (pc.size & 65535u) * tensor_width) return;
+  uint row = number / tensor_width, column = number % tensor_width, order = pc.flags & 7u;
+  int width = int(pc.texture_size >> 16u), height = int(pc.texture_size & 65535u);
+  uint2 x = place_of(uint2(pc.x0h, pc.x0l), uint2(pc.xxh, pc.xxl), uint2(pc.xyh, pc.xyl), column, row);
+  uint2 y = place_of(uint2(pc.y0h, pc.y0l), uint2(pc.yxh, pc.yxl), uint2(pc.yyh, pc.yyl), column, row);
+  bool shown = is_between(row, pc.rows) && is_between(column, pc.columns);
+  if ((pc.flags & 32u) != 0u) shown = shown && is_inside(x, width) && is_inside(y, height);
   float4 v = float4(pc.f0, pc.f1, pc.f2, pc.f3);
   if (shown) {
-    float4 s = sampled(x - 0.5, y - 0.5);
-    float red = pc.swap != 0u ? s.z : s.x, blue = pc.swap != 0u ? s.x : s.z;
-    bool reversed = pc.order == 2u || pc.order == 4u;
-    if (pc.order == 0u) s.x = 0.299 * red + 0.587 * s.y + 0.114 * blue;
+    float4 s = sampled(x, y, width, height);
+    bool swapped = (pc.flags & 8u) != 0u, reversed = order == 2u || order == 4u;
+    float red = swapped ? s.z : s.x, blue = swapped ? s.x : s.z;
+    if (order == 0u) s.x = FMA(blue, 0.114, FMA(s.y, 0.587, red * 0.299));
     else s.x = reversed ? blue : red;
     s.z = reversed ? red : blue;
     v = FMA(s, float4(pc.s0, pc.s1, pc.s2, pc.s3), float4(pc.o0, pc.o1, pc.o2, pc.o3));
   }
-  uint channels = pc.order == 0u ? 1u : pc.order <= 2u ? 3u : 4u, at = pc.y + number * channels;
+  uint channels = order == 0u ? 1u : order <= 2u ? 3u : 4u, at = pc.y + number * channels;
   set_arena(at, v.x);
   if (channels > 1u) set_arena(at + 1u, v.y);
   if (channels > 1u) set_arena(at + 2u, v.z);
@@ -644,27 +710,29 @@ KERNEL {
 )";
 
 inline constexpr char tensor_to_texture_part_1[] =
-    R"(CONSTANTS(uint y; uint width; uint height; uint order; float xx; float xy; float x0; float yx; float yy; float y0; int iw; int ih; float s0; float s1; float s2; float s3; float o0; float o1; float o2; float o3; float f0; float f1; float f2; float f3; float left; float top; float right; float bottom; uint edge; uint swap;)
+    R"(CONSTANTS(uint y; uint size; uint flags; uint texture_size; uint rows; uint columns; uint x0h; uint x0l; uint xxh; uint xxl; uint xyh; uint xyl; uint y0h; uint y0l; uint yxh; uint yxl; uint yyh; uint yyl; float s0; float s1; float s2; float s3; float o0; float o1; float o2; float o3; float f0; float f1; float f2; float f3;)
 )";
 
 inline constexpr char tensor_to_texture_comp[] =
     R"(WRITE_TEXTURE(image)
+float level_of(uint i, float scale, float offset) {
+  float v = FMA(arena_at(i), scale, offset);
+  return v > 0.0 ? ROUND_EVEN(min(v, 255.0)) : 0.0;
+}
 KERNEL {
-  uint number = THREAD;
-  if (number >= pc.width * pc.height) return;
-  uint channels = pc.order == 0u ? 1u : pc.order <= 2u ? 3u : 4u, at = pc.y + number * channels;
-  float4 v = float4(arena_at(at), 0.0, 0.0, 255.0);
-  if (channels > 1u) v.y = arena_at(at + 1u);
-  if (channels > 1u) v.z = arena_at(at + 2u);
-  v.x = FMA(v.x, pc.s0, pc.o0);
-  v.y = FMA(v.y, pc.s1, pc.o1);
-  v.z = FMA(v.z, pc.s2, pc.o2);
-  if (channels > 3u) v.w = FMA(arena_at(at + 3u), pc.s3, pc.o3);
-  if (channels == 1u) v = float4(v.x, v.x, v.x, 255.0);
-  bool reversed = (pc.order == 2u || pc.order == 4u) != (pc.swap != 0u);
+  uint number = THREAD, width = pc.size >> 16u, order = pc.flags & 7u;
+  if (number >= (pc.size & 65535u) * width) return;
+  uint channels = order == 0u ? 1u : order <= 2u ? 3u : 4u, at = pc.y + number * channels;
+  float4 v = SPLAT(level_of(at, pc.s0, pc.o0));
+  v.w = 255.0;
+  if (channels > 1u) {
+    v.y = level_of(at + 1u, pc.s1, pc.o1);
+    v.z = level_of(at + 2u, pc.s2, pc.o2);
+  }
+  if (channels > 3u) v.w = level_of(at + 3u, pc.s3, pc.o3);
+  bool reversed = (order == 2u || order == 4u) != ((pc.flags & 8u) != 0u);
   float4 color = reversed ? float4(v.z, v.y, v.x, v.w) : v;
-  color = float4(clamp(color.x, 0.0, 255.0), clamp(color.y, 0.0, 255.0), clamp(color.z, 0.0, 255.0), clamp(color.w, 0.0, 255.0));
-  STORE(image, number % pc.width, number / pc.width, color * (1.0 / 255.0));
+  STORE(image, number % width, number / width, color * (1.0 / 255.0));
 }
 )";
 
@@ -954,7 +1022,7 @@ constexpr kernel_text text_of(kernel k) {
     case kernel::layer_normalization: return {{text::portable_h, text::layer_normalization_part_1, text::memory_h, text::line_h, text::layer_normalization_comp}, 5, 0};
     case kernel::resize_2d: return {{text::portable_h, text::resize_2d_part_1, text::memory_h, text::resize_2d_comp}, 4, 0};
     case kernel::pack_panels: return {{text::portable_h, text::pack_panels_comp}, 2, 0};
-    case kernel::texture_to_tensor: return {{text::portable_h, text::texture_to_tensor_part_1, text::memory_h, text::texture_to_tensor_comp}, 4, 0};
+    case kernel::texture_to_tensor: return {{text::portable_h, text::texture_to_tensor_part_1, text::memory_h, text::fixed_point_h, text::texture_to_tensor_comp}, 5, 0};
     case kernel::tensor_to_texture: return {{text::portable_h, text::tensor_to_texture_part_1, text::memory_h, text::tensor_to_texture_comp}, 4, 0};
     case kernel::depthwise_window: return {{text::portable_h, text::depthwise_window_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::load_h, text::store_h, text::depthwise_window_comp}, 9, 0};
     case kernel::typed_elementwise: return {{text::portable_h, text::typed_elementwise_part_1, text::wide_h, text::typed_h, text::convert_h, text::typed_elementwise_comp}, 6, 0};
