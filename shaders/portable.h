@@ -19,6 +19,7 @@
 #elif defined(NSK_HLSL) || defined(NSK_HLSL_VULKAN)
 #if defined(NSK_HLSL_VULKAN)
 #define BIND(number) [[vk::binding(number, 0)]]
+#define UNORM
 #define CONSTANTS(list) struct Constants { list }; [[vk::push_constant]] ConstantBuffer<Constants> pc;
 [[vk::constant_id(0)]] const uint FUNCTION = 0;
 [[vk::constant_id(1)]] const uint RESIDUAL = 0;
@@ -28,7 +29,10 @@
 [[vk::constant_id(5)]] const uint WINDOW = 0;
 [[vk::constant_id(6)]] const uint HALVES = 0;
 #else
+// Loops over PIXELS may have one round.
+#pragma warning(disable : 3557)
 #define BIND(number)
+#define UNORM unorm
 #define CONSTANTS(list) struct Constants { list }; cbuffer ConstantsBlock : register(b0) { Constants pc; };
 #endif
 BIND(0) StructuredBuffer<float4> W4 : register(t0);
@@ -37,7 +41,7 @@ BIND(2) RWStructuredBuffer<float4> A4 : register(u0);
 BIND(3) RWStructuredBuffer<uint> A : register(u1);
 #define READ_TEXTURE(name) BIND(4) Texture2D<float4> name : register(t2);
 #define FETCH(name, x, y) name.Load(int3(x, y, 0))
-#define WRITE_TEXTURE(name) BIND(5) RWTexture2D<float4> name : register(u2);
+#define WRITE_TEXTURE(name) BIND(5) RWTexture2D<UNORM float4> name : register(u2);
 #define STORE(name, x, y, color) name[uint2(x, y)] = color
 #define KERNEL [numthreads(64, 1, 1)] void main(uint3 GROUP : SV_GroupID, uint3 LOCAL : SV_GroupThreadID)
 #define GROUP_SHARED groupshared
