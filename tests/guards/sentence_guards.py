@@ -60,6 +60,31 @@ nsk::session<c> net_c;""", [FUNCTIONS, WINOGRAD, PORTS]),
 ]
 
 
+DEVICE = {  # members of a device, and the cure that names each
+    "using list = long;": r"add using list = the type",
+    "using buffer = int;": r"add using buffer = the type",
+    "using texture = int;": r"add using texture = its type",
+    "using pipeline = int;": r"add using pipeline = its type",
+    "nsk::gpu::limits limits() const { return {}; }": r"add nsk::gpu::limits limits\(\) const",
+    "nsk::gpu::status create_pipeline(const nsk::gpu::pipeline_key&, int&) { return {}; }": r"add nsk::gpu::status create_pipeline",
+    "void destroy_pipeline(int) {}": r"add void destroy_pipeline\(pipeline p\)",
+    "template <class B> void bind(long&, const B&) {}": r"add void bind\(list& l, const nsk::gpu::bindings<device>& b\)",
+    "void dispatch(long&, int, const std::uint32_t*, int, const std::uint32_t (&)[3]) {}": r"add void dispatch\(list& l, pipeline p",
+    "void barrier(long&) {}": r"add void barrier\(list& l\)",
+    "void copy(long&, int, std::size_t, int, std::size_t, std::size_t) {}": r"add void copy\(list& l, buffer from",
+}
+USE_OF_DEVICE = """
+void use(device& d, const nsk::gpu::plan& p, nsk::span<std::byte> memory, long list) {
+  nsk::gpu::session<device> net(d, p, {1, 2}, 64, memory);
+  if (net && RECORD) return;
+}
+"""
+PROGRAMS += [(f"a device without `{missing}`",
+              "#include <netsuke/gpu.hpp>\nstruct device {\n" + "\n".join(m for m in DEVICE if m != missing) + "\n};" +
+              USE_OF_DEVICE.replace("RECORD", "list" if missing.startswith("using list") else "net.record(list) && net.copy_output(list, 0, 3, 0)"), [cure])
+             for missing, cure in DEVICE.items()]
+
+
 def command(compiler, tree, source, flags):
     """Compiles and does not link: nothing is left for the linker to find."""
     return run([compiler, "-std=c++17", f"-I{tree.include}", *library_flags(compiler), *flags, "-c", source, "-o", f"{source}.o"])
@@ -115,6 +140,7 @@ GUARDS = {
         ("no sentence about elements", unasserted("NSK_IMPL_ELEMENT")),
         ("no sentence about operators", unasserted("NSK_IMPL_SETTINGS_OPS")),
         ("no sentence about jobs", unasserted("NSK_IMPL_JOBS")),
+        ("no sentence about a device", lambda t: t.replace("gpu/session.hpp", r"^.*NSK_IMPL_GPU_BARRIER\);$", "")),
         ("a sentence without its cure", lambda t: t.replace("run/impl/requirements.hpp", r"that is called as clock\(\) and returns", "")),
         ("a second error behind the sentence", repeated),
     ]),

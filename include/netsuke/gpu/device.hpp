@@ -40,8 +40,6 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
-#include <utility>
 #include <netsuke/gpu/pipeline.hpp>
 #include <netsuke/gpu/status.hpp>
 
@@ -60,98 +58,6 @@ struct bindings {
   typename Device::texture read_texture{}, written_texture{};
 };
 
-namespace impl {
-
-template <class D, class = void>
-inline constexpr bool has_list = false;
-template <class D>
-inline constexpr bool has_list<D, std::void_t<typename D::list>> = true;
-template <class D, class = void>
-inline constexpr bool has_buffer = false;
-template <class D>
-inline constexpr bool has_buffer<D, std::void_t<typename D::buffer>> = true;
-template <class D, class = void>
-inline constexpr bool has_texture = false;
-template <class D>
-inline constexpr bool has_texture<D, std::void_t<typename D::texture>> = true;
-template <class D, class = void>
-inline constexpr bool has_pipeline = false;
-template <class D>
-inline constexpr bool has_pipeline<D, std::void_t<typename D::pipeline>> = true;
-
-template <class D, class = void>
-inline constexpr bool has_limits = false;
-template <class D>
-inline constexpr bool
-    has_limits<D, std::enable_if_t<std::is_convertible_v<decltype(std::declval<const D&>().limits()), gpu::limits>>> =
-        true;
-template <class D, class = void>
-inline constexpr bool has_create = false;
-template <class D>
-inline constexpr bool has_create<D, std::enable_if_t<std::is_convertible_v<decltype(std::declval<D&>().create_pipeline(
-                                                                               std::declval<const pipeline_key&>(),
-                                                                               std::declval<typename D::pipeline&>())),
-                                                                           status>>> = true;
-template <class D, class = void>
-inline constexpr bool has_destroy = false;
-template <class D>
-inline constexpr bool
-    has_destroy<D, std::void_t<decltype(std::declval<D&>().destroy_pipeline(std::declval<typename D::pipeline>()))>> =
-        true;
-template <class D, class = void>
-inline constexpr bool has_bind = false;
-template <class D>
-inline constexpr bool has_bind<D, std::void_t<decltype(std::declval<D&>().bind(
-                                      std::declval<typename D::list&>(), std::declval<const bindings<D>&>()))>> = true;
-template <class D, class = void>
-inline constexpr bool has_dispatch = false;
-template <class D>
-inline constexpr bool
-    has_dispatch<D, std::void_t<decltype(std::declval<D&>().dispatch(
-                        std::declval<typename D::list&>(), std::declval<typename D::pipeline>(),
-                        std::declval<const std::uint32_t*>(), 0, std::declval<const std::uint32_t (&)[3]>()))>> = true;
-template <class D, class = void>
-inline constexpr bool has_barrier = false;
-template <class D>
-inline constexpr bool
-    has_barrier<D, std::void_t<decltype(std::declval<D&>().barrier(std::declval<typename D::list&>()))>> = true;
-template <class D, class = void>
-inline constexpr bool has_copy = false;
-template <class D>
-inline constexpr bool
-    has_copy<D, std::void_t<decltype(std::declval<D&>().copy(
-                    std::declval<typename D::list&>(), std::declval<typename D::buffer>(), std::size_t{},
-                    std::declval<typename D::buffer>(), std::size_t{}, std::size_t{}))>> = true;
-
-/// Says in one sentence which member of a device is missing; false there, so that nothing else is said.
-template <class D>
-constexpr bool check_device() {
-  constexpr bool types = has_list<D> && has_buffer<D> && has_texture<D> && has_pipeline<D>;
-  static_assert(has_list<D>, "netsuke: the device has no type `list`, its open command list (gpu/device.hpp)");
-  static_assert(has_buffer<D>, "netsuke: the device has no type `buffer`, its storage buffer (gpu/device.hpp)");
-  static_assert(has_texture<D>, "netsuke: the device has no type `texture`; without textures `using texture = int;`");
-  static_assert(has_pipeline<D>, "netsuke: the device has no type `pipeline`, its compute pipeline (gpu/device.hpp)");
-  if constexpr (types) {
-    static_assert(has_limits<D>, "netsuke: the device lacks `nsk::gpu::limits limits() const`");
-    static_assert(has_create<D>,
-                  "netsuke: the device lacks `nsk::gpu::status create_pipeline(const nsk::gpu::pipeline_key&, "
-                  "pipeline&)`");
-    static_assert(has_destroy<D>, "netsuke: the device lacks `void destroy_pipeline(pipeline)`");
-    static_assert(has_bind<D>, "netsuke: the device lacks `void bind(list&, const nsk::gpu::bindings<D>&)`");
-    static_assert(has_dispatch<D>,
-                  "netsuke: the device lacks `void dispatch(list&, pipeline, const std::uint32_t* constants, int "
-                  "count, const std::uint32_t (&groups)[3])`");
-    static_assert(has_barrier<D>, "netsuke: the device lacks `void barrier(list&)`");
-    static_assert(has_copy<D>,
-                  "netsuke: the device lacks `void copy(list&, buffer from, std::size_t from_offset, buffer to, "
-                  "std::size_t to_offset, std::size_t bytes)`");
-    return has_limits<D> && has_create<D> && has_destroy<D> && has_bind<D> && has_dispatch<D> && has_barrier<D> &&
-           has_copy<D>;
-  }
-  return false;
-}
-
-}
 }
 NSK_END
 #include <netsuke/core/restore_macros.hpp>

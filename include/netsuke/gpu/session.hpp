@@ -15,6 +15,7 @@
 /// Several frames in flight: one session with one arena where lists run in order, or one session per arena.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/gpu/device.hpp>
+#include <netsuke/gpu/impl/device_rules.hpp>
 #include <netsuke/gpu/impl/texture.hpp>
 #include <netsuke/gpu/plan.hpp>
 #include <netsuke/run/budget.hpp>
@@ -25,13 +26,13 @@ namespace gpu {
 /// Returns the bytes of memory that a session needs, at a multiple of 16: its pipelines.
 template <class Device>
 constexpr std::size_t session_bytes(const plan& p) {
-  return p.pipelines().size() * sizeof(typename Device::pipeline);
+  return p.pipelines().size() * sizeof(typename impl::device_or_idle<Device>::pipeline);
 }
 
 /// The buffers of a session: the model's weights section, uploaded by the caller, and plan::arena_bytes() bytes.
 template <class Device>
 struct session_buffers {
-  typename Device::buffer weights{}, arena{};
+  typename impl::device_or_idle<Device>::buffer weights{}, arena{};
 };
 
 namespace impl {
@@ -44,13 +45,25 @@ inline constexpr bool watches<D, std::void_t<decltype(std::declval<D&>().watch(s
 
 template <class Device>
 class session {
-  static_assert(impl::check_device<Device>(), "netsuke: this is not a device (gpu/device.hpp)");
+  static constexpr impl::device_fault fault = impl::device_fault_of<Device>();
+  static_assert(fault != impl::device_fault::list, NSK_IMPL_GPU_LIST);
+  static_assert(fault != impl::device_fault::buffer, NSK_IMPL_GPU_BUFFER);
+  static_assert(fault != impl::device_fault::texture, NSK_IMPL_GPU_TEXTURE);
+  static_assert(fault != impl::device_fault::pipeline, NSK_IMPL_GPU_PIPELINE);
+  static_assert(fault != impl::device_fault::limits, NSK_IMPL_GPU_LIMITS);
+  static_assert(fault != impl::device_fault::create_pipeline, NSK_IMPL_GPU_CREATE);
+  static_assert(fault != impl::device_fault::destroy_pipeline, NSK_IMPL_GPU_DESTROY);
+  static_assert(fault != impl::device_fault::bind, NSK_IMPL_GPU_BIND);
+  static_assert(fault != impl::device_fault::dispatch, NSK_IMPL_GPU_DISPATCH);
+  static_assert(fault != impl::device_fault::barrier, NSK_IMPL_GPU_BARRIER);
+  static_assert(fault != impl::device_fault::copy, NSK_IMPL_GPU_COPY);
+  using device_type = impl::device_or_idle<Device>;
 
  public:
-  using list = typename Device::list;
-  using buffer = typename Device::buffer;
-  using texture = typename Device::texture;
-  using pipeline = typename Device::pipeline;
+  using list = typename device_type::list;
+  using buffer = typename device_type::buffer;
+  using texture = typename device_type::texture;
+  using pipeline = typename device_type::pipeline;
 
   session() = default;
   /// Compiles the plan's pipelines; `weight_bytes` is the size of the model's weights section. Device, plan, buffers
@@ -58,7 +71,7 @@ class session {
   /// made before are destroyed.
   session(Device& device, const plan& p, const session_buffers<Device>& buffers, std::size_t weight_bytes,
           span<std::byte> memory) {
-    m_status = start(device, p, buffers, weight_bytes, memory);
+    if constexpr (std::is_same_v<Device, device_type>) m_status = start(device, p, buffers, weight_bytes, memory);
   }
   ~session() { destroy_pipelines(); }
   session(session&& o) noexcept { take(o); }
@@ -229,7 +242,7 @@ class session {
     return {};
   }
 
-  Device* m_device = nullptr;
+  device_type* m_device = nullptr;
   const gpu::plan* m_plan = nullptr;
   session_buffers<Device> m_buffers{};
   pipeline* m_pipelines = nullptr;
