@@ -24,11 +24,11 @@ TOOL = {
     "cli": (2, 0, "commands"), "report": (2, 1, "what they print"), "profile": (2, 2, "expected times"), "compile": (2, 3, "drives the stages"),
     "planner": (2, 4, "tiles, memory"), "ops": (2, 5, "one file per operator"), "passes": (2, 6, "rewrite, fuse, lower"), "program": (2, 7, "network and plan"),
     "import": (1, 5, "ONNX, TFLite"), "resolve": (1, 6, "shapes, folding, loops"), "reference": (1, 7, "double precision"), "graph": (1, 8, "typed nodes"),
-    "engine": (0, 4, "runs the engine"), "io": (0, 7, "files, arrays"),
+    "gpu": (0, 1, "plans, devices"), "engine": (0, 4, "runs the engine"), "io": (0, 7, "files, arrays"),
     "edit": (3, 4, "file as JSON"), "pack": (3, 5, "weights"), "write": (3, 6, "the file"),
 }
 ENGINE = {
-    "image": (5, 0, "framebuffers"), "run": (5, 1, "sessions, lanes"), "model": (5, 2, "open, verify"), "ops": (5, 3, "one file per operator"),
+    "gpu": (4, 0, "command lists"), "image": (5, 0, "framebuffers"), "run": (5, 1, "sessions, lanes"), "model": (5, 2, "open, verify"), "ops": (5, 3, "one file per operator"),
     "kernels": (5, 4, "the loops"), "math": (5, 5, "exp, tanh, ..."), "simd": (5, 6, "vectors"), "format": (5, 7, "the contract"), "core": (5, 8, "status, span, view"),
 }
 
@@ -49,6 +49,7 @@ def routes():
     lane, right, below = s["profile"][0] - 22, s["edit"][2] + 12, s["graph"][3] + 18
     return {
         ("cli", "import"): [(s["cli"][0], t["cli"][1]), (t["import"][0], t["cli"][1]), (t["import"][0], s["import"][1])],
+        ("cli", "gpu"): [(s["cli"][0], t["cli"][1] - 8), (t["gpu"][0], t["cli"][1] - 8), (t["gpu"][0], s["gpu"][1])],
         ("cli", "edit"): [(s["cli"][2], t["cli"][1]), (t["edit"][0], t["cli"][1]), (t["edit"][0], s["edit"][1])],
         ("import", "io"): [(s["import"][0], t["import"][1]), (t["io"][0] + 40, t["import"][1]), (t["io"][0] + 40, s["io"][1])],
         ("profile", "engine"): [(s["profile"][0], t["profile"][1] - 8), (t["engine"][0], t["profile"][1] - 8), (t["engine"][0], s["engine"][1])],
@@ -142,11 +143,11 @@ def image():
              "<!-- SPDX-License-Identifier: MIT. Written by tools/draw_architecture.py: do not edit. -->",
              f"<style>{STYLE}</style><defs>{heads}</defs>", f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
              f'<text class="title" x="{LEFT}" y="46">tools/nsk: the converter, offline</text>',
-             f'<text class="title" x="{sides(ENGINE["image"])[0] - 60:g}" y="46">include/netsuke: the engine</text>']
+             f'<text class="title" x="{sides(ENGINE["gpu"])[0]:g}" y="46">include/netsuke: the engine</text>']
     lines += [*arrows(TOOL_ARROWS, TOOL, routes()), *arrows(ENGINE_ARROWS, ENGINE, {}), *between()]
     lines += [box(name, place, "tool") for name, place in TOOL.items()] + [box(name, place, "engine") for name, place in ENGINE.items()]
     lines += [f'<text class="legend" x="{LEFT}" y="{HEIGHT - 16}">A folder includes the folders that its arrows lead to, and those below them. The converter also includes the '
-              "engine: program and write its format, ops its ops, engine its run.</text>", "</svg>"]
+              "engine: program and write its format, ops its ops, engine its run, gpu its gpu.</text>", "</svg>"]
     return "\n".join(lines) + "\n"
 
 

@@ -35,7 +35,8 @@ TOOL_ARROWS = {
     "edit": ["write", "pack", "io"],
     "profile": ["compile", "resolve", "engine"],
     "report": ["profile"],
-    "cli": ["report", "import", "edit"],
+    "gpu": ["report"],
+    "cli": ["gpu", "import", "edit"],
 }
 PLACES = [  # what files are below, how they include each other, and the arrows between their folders
     ("include/netsuke", r'\s*#\s*include\s*<netsuke/([^>]+)>', ENGINE_ARROWS),

@@ -91,10 +91,34 @@ TEST_CASE("a large buffer takes the place of a larger one around its middle, whe
   check_disjoint(p);
 }
 
+TEST_CASE("on a GPU a buffer takes the place of one that ended long ago, where it need not wait") {
+  for (const bool gpu : {false, true}) {
+    CAPTURE(gpu);
+    plan p;
+    p.gpu = gpu;
+    const int x = add_tensor(p, storage_kind::input, 64), ended = add_tensor(p, storage_kind::arena, 1024),
+              small = add_tensor(p, storage_kind::arena, 32), fresh = add_tensor(p, storage_kind::arena, 2048),
+              left = add_tensor(p, storage_kind::arena, 32), right = add_tensor(p, storage_kind::arena, 128),
+              y = add_tensor(p, storage_kind::output, 16);
+    add_step<nsk::op::conv_2d>(p, {x}, ended);
+    add_step<nsk::op::conv_2d>(p, {ended}, small);
+    add_step<nsk::op::binary>(p, {small, ended}, fresh);
+    add_step<nsk::op::conv_2d>(p, {fresh}, left);
+    add_step<nsk::op::conv_2d>(p, {x}, right);  // can run beside the one before
+    add_step<nsk::op::binary>(p, {left, right}, y);
+    constant_pool pool;
+    plan_memory(p, pool);
+    check_disjoint(p);
+    const plan_buffer &f = buffer_of(p, fresh), &r = buffer_of(p, right);
+    CHECK((r.offset < f.offset + f.bytes && f.offset < r.offset + r.bytes) == !gpu);
+  }
+}
+
 TEST_CASE("random chains never overlap and reuse memory") {
   std::mt19937 random(3);
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < 200; ++round) {
     plan p;
+    p.gpu = round % 2 == 1;
     std::vector<int> made = {add_tensor(p, storage_kind::input, 64)};
     std::int64_t total = 0;
     for (int i = 0; i < 30; ++i) {

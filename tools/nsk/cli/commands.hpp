@@ -22,6 +22,7 @@ struct convert_options {
   bool skips_check = false;  ///< --no-check
   bool embed_check = false, quiet = false, winograd = true, dequantize = false, trusted = false;
   bool find_states = true;
+  bool gpu = false;  ///< a variant for GPUs beside every one
 };
 exit_code convert(const convert_options& o, command_files& files);
 
@@ -39,7 +40,8 @@ exit_code run(const run_options& o, command_files& files);
 struct inspect_options {
   std::string model, profile, svg, svg_graph;  ///< paths; empty: not wanted
   std::string name;                            ///< of the settings type; empty: the model file's
-  bool json = false, settings = false;
+  std::string variant;                         ///< with `gpu`; empty: all
+  bool json = false, settings = false, gpu = false;
 };
 exit_code inspect(const inspect_options& o, command_files& files);
 

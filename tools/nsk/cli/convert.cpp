@@ -16,6 +16,7 @@
 #include "cli/profile_file.hpp"
 #include "cli/progress.hpp"
 #include "edit/parts.hpp"
+#include "gpu/plan_report.hpp"
 #include "import/import.hpp"
 #include "compile/compile.hpp"
 #include "resolve/states.hpp"
@@ -97,6 +98,9 @@ std::vector<variant_source> read_variants(const convert_options& o, command_file
   for (const auto& [name, inputs] : wanted) {
     for (const variant_source& other : variants)
       if (other.name == name) misuse("--variant " + name + ": this name was given twice.");
+    for (const auto& [other, shapes] : wanted)
+      if (o.gpu && name == gpu_variant_of(other, wanted.size()))
+        misuse("--variant " + name + ": --gpu adds a variant of this name. Choose another one.");
     variants.push_back({name, import_model(o.source, {o.dequantize, inputs.shapes}), {}});
     variant_source& v = variants.back();
     for (const std::string& data : v.g.facts.files) files.add_input("external data of the source", data);
@@ -146,14 +150,18 @@ void require_recordable(const model& m) {
            " are possible. Record a variant with smaller shapes, or leave it to nsk check.");
 }
 
+/// The source of a variant of the file: those for GPUs come behind the others, in their order.
+const variant_source& source_of(const std::vector<variant_source>& variants, int variant) {
+  return variants[static_cast<std::size_t>(variant) % variants.size()];
+}
+
 /// Records one run of every variant on random inputs.
 std::vector<std::byte> with_check_vectors(const model_file& file, const std::vector<variant_source>& variants) {
   require_recordable(file.view);
   model_parts parts = take_apart(file.bytes.data());
   for (int variant = 0; variant < file.view.variant_count(); ++variant) {
     const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);
-    const std::map<std::string, array> inputs =
-        random_inputs(variants[static_cast<std::size_t>(variant)].g, file.view, 1, variant);
+    const std::map<std::string, array> inputs = random_inputs(source_of(variants, variant).g, file.view, 1, variant);
     check_vector recorded;
     for (int i = 0; i < file.view.input_count(variant); ++i) {
       const port_view port = file.view.input(i, variant);
@@ -194,12 +202,11 @@ void check_conversion(const convert_options& o, const std::vector<variant_source
                       progress_line& progress, conversion& result) {
   const auto begin = std::chrono::steady_clock::now();
   try {
-    for (std::size_t i = 0; i < variants.size(); ++i) {
-      const int variant = static_cast<int>(i);
+    for (int variant = 0; variant < file.view.variant_count(); ++variant) {
       const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);
       comparison_report found = compare_on_random(
-          variants[i].g, file.view, *runner, 1, {}, [&](const std::string& what) { progress.show(what); }, variant,
-          o.check ? all_elements : sampled_elements);
+          source_of(variants, variant).g, file.view, *runner, 1, {},
+          [&](const std::string& what) { progress.show(what); }, variant, o.check ? all_elements : sampled_elements);
       if (!result.comparison || found.prevails_over(*result.comparison, tolerance))
         result.comparison = std::move(found);
     }
@@ -230,6 +237,7 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   compile_options options;
   options.metadata = recorded_options(o);
   options.winograd = o.winograd;
+  options.gpu = o.gpu;
   options.algorithms = read_overrides(o.overrides);
   std::optional<device_profile> profile;
   if (!o.profile.empty()) profile = open_profile(o.profile);
@@ -242,6 +250,9 @@ conversion convert_source(const convert_options& o, command_files& files, progre
 
   const model_file file = open_model(result.bytes, o.output);
   result.report = inspect(file.view, file.bytes.size(), profile ? &*profile : nullptr);
+  for (int i = 0; o.gpu && i < file.view.variant_count(); ++i)
+    if (file.view.variant(i).profile() == std::string(gpu_profile))
+      result.report["variants"][static_cast<std::size_t>(i)]["gpu"] = gpu_plan_report(file.view.variant(i));
   result.report["source"] = o.source;
   result.report["warnings"] = said_of(variants, &model_facts::warnings);
   result.report["notes"] = said_of(variants, &model_facts::notes);
@@ -276,7 +287,11 @@ std::string summary(const convert_options& o, const json& report) {
                       v["transposes_left"].size());
   for (const json& reason : v["transposes_left"]) text += "  " + reason.get<std::string>() + "\n";
   for (const json& note : report["notes"]) text += "note:     " + printable(note.get<std::string>()) + "\n";
-  return text + states_text(v);
+  text += states_text(v);
+  for (const json& variant : report["variants"])
+    if (variant.contains("gpu"))
+      text += "gpu:      variant '" + variant["name"].get<std::string>() + "', " + gpu_plan_summary(variant["gpu"]);
+  return text;
 }
 
 /// What the comparison found, or why there was none.

@@ -10,26 +10,59 @@
 #include "engine/model_file.hpp"
 #include "cli/profile_file.hpp"
 #include "cli/terminal.hpp"
+#include "gpu/plan_report.hpp"
 #include "report/arena_svg.hpp"
 #include "report/graph_svg.hpp"
 
 namespace nsk::tool {
+namespace {
+using nlohmann::json;
+
+/// Leaves the variant of that name alone, all where it is empty, and gives each its GPU plan.
+void add_gpu_plans(json& report, const model& m, const std::string& variant) {
+  json kept = json::array();
+  const int only = variant_of(m, variant);
+  for (int i = 0; i < m.variant_count(); ++i) {
+    if (!variant.empty() && i != only) continue;
+    kept.push_back(std::move(report["variants"][static_cast<std::size_t>(i)]));
+    kept.back()["gpu"] = gpu_plan_report(m.variant(i));
+  }
+  report["variants"] = std::move(kept);
+}
+
+std::string gpu_text(const json& report, const text_style& style) {
+  std::string text;
+  for (const json& v : report["variants"])
+    text += (text.empty() ? "" : "\n") + format_text("variant   '%s'\n", v["name"].get<std::string>().c_str()) +
+            gpu_plan_text(v["gpu"], report["weight_bytes"], style);
+  return text;
+}
+
+/// What the options ask for on standard output.
+std::string text_of(const inspect_options& o, const model& m, const json& report) {
+  const std::string name = o.name.empty() ? std::filesystem::path(o.model).stem().string() : o.name;
+  if (o.settings) return settings_source(m, name);
+  if (o.json) return report.dump(2) + "\n";
+  return o.gpu ? gpu_text(report, style_of_output()) : inspect_text(report, style_of_output());
+}
+
+}
 
 exit_code inspect(const inspect_options& o, command_files& files) {
   if (!o.name.empty() && !o.settings) misuse("--name names the type that --settings prints; give both.");
+  if (o.gpu && o.settings) misuse("--settings is for the CPU engine; a GPU plan needs none. Leave one of them out.");
+  if (!o.variant.empty() && !o.gpu) misuse("--variant chooses what --gpu shows; give both.");
   const model_file file = open_model(o.model);
   std::optional<device_profile> profile;
   if (!o.profile.empty()) profile = open_profile(o.profile);
-  const nlohmann::json report = inspect(file.view, file.bytes.size(), profile ? &*profile : nullptr);
+  json report = inspect(file.view, file.bytes.size(), profile ? &*profile : nullptr);
   if (!o.svg.empty()) files.write(o.svg, arena_svg(report));
   if (!o.svg_graph.empty()) files.write(o.svg_graph, graph_svg(file.view, report));
   files.commit();
-  const std::string name = o.name.empty() ? std::filesystem::path(o.model).stem().string() : o.name;
-  const bool only_images = (!o.svg.empty() || !o.svg_graph.empty()) && !o.json && !o.settings;
+  const bool only_images = (!o.svg.empty() || !o.svg_graph.empty()) && !o.json && !o.settings && !o.gpu;
   if (only_images) return exit_code::good;
-  const std::string text = o.settings ? settings_source(file.view, name)
-                           : o.json   ? report.dump(2) + "\n"
-                                      : inspect_text(report, style_of_output());
+  if (o.gpu) add_gpu_plans(report, file.view, o.variant);
+  const std::string text = text_of(o, file.view, report);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return exit_code::good;
 }

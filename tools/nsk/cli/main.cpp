@@ -111,6 +111,8 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
               "Device profile from which tile times are reckoned; 30 G MACs/s when left out");
   command->add_flag("!--no-winograd", o.winograd,
                     "Direct convolutions only: slower, smaller, nearer to exact arithmetic");
+  command->add_flag("--gpu", o.gpu,
+                    "Add a variant for GPUs, 'gpu' (of several variants NAME.gpu): direct convolutions, no borders");
   files.writes(command, "--json", o.json, "FILE.json", "Write a report of the conversion");
   add_quiet(command, o.quiet);
   return command;
@@ -148,11 +150,16 @@ CLI::App* add_inspect(CLI::App& app, file_options& files, inspect_options& o) {
                                   "  nsk inspect model.nsk\n"
                                   "  nsk inspect model.nsk --profile machine.json\n"
                                   "  nsk inspect model.nsk --svg arena.svg --svg-graph graph.svg\n"
+                                  "  nsk inspect model.nsk --gpu\n"
                                   "  nsk inspect model.nsk --settings > model_settings.hpp");
   files.reads(command, "model", o.model, "FILE", ".nsk file")->required();
   command->add_flag("--json", o.json, "As JSON");
   command->add_flag("--settings", o.settings, "Print the C++ settings type that the model needs, called FILE_settings");
   command->add_option("--name", o.name, "With --settings: call the type NAME_settings instead")->type_name("NAME");
+  command->add_flag("--gpu", o.gpu,
+                    "The GPU plan: pipelines, dispatches, barriers, bytes, and which step has no shader and why");
+  command->add_option("--variant", o.variant, "With --gpu: name of the variant; all where none is given")
+      ->type_name("NAME");
   files.reads(command, "--profile", o.profile, "FILE.json",
               "Device profile (nsk profile): adds the time that every step is expected to take there");
   files.writes(command, "--svg", o.svg, "FILE.svg", "Draw the arena over time");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "compile/compile.hpp"
+#include <iterator>
 #include <netsuke/format/packing.hpp>
 #include <netsuke/model/open.hpp>
 #include "errors.hpp"
@@ -51,13 +52,27 @@ void describe_facts(const model_facts& facts, std::map<std::string, std::string>
     if (!port.description.empty()) metadata["about.port." + name] = port.description;
 }
 
-/// A file and the plans that it was written from.
+/// How plans for CPUs and for GPUs are lowered.
+struct lowerings {
+  lower_options cpu, gpu;
+};
+
+/// A file and the plans that it was written from, those for CPUs first.
 struct compiled {
   std::vector<named_plan> plans;
+  std::size_t cpu_plans = 0;
+  constant_pool pool;
   std::vector<std::byte> file;
-  status opens() const {
+  status opens() const { return opens(file); }
+  /// Whether a file of the plans for CPUs alone would open.
+  status cpu_opens() const {
+    return opens(write_model({plans.begin(), plans.begin() + static_cast<std::ptrdiff_t>(cpu_plans)}, pool.bytes, {}));
+  }
+
+ private:
+  static status opens(const std::vector<std::byte>& bytes) {
     model opened;
-    return open({file.data(), file.size()}, opened);
+    return open({bytes.data(), bytes.size()}, opened);
   }
 };
 
@@ -75,50 +90,81 @@ void require_opened(const status& s, const compiled& c) {
          "). Change its shapes, types or attributes in the exporter, and please report this with the model");
 }
 
-compiled compile_with(const lower_options& lowering, const std::vector<variant_source>& variants,
-                      const compile_options& options) {
-  constant_pool pool;
-  compiled result;
-  std::vector<named_plan>& plans = result.plans;
-  std::map<std::string, std::string> metadata = options.metadata;
-  int transposes = 0;
+/// A program lowered for one kind of device; memory is still to be planned.
+plan lowered(const program& p, const variant_source& v, const lower_options& lowering, const compile_options& options) {
+  plan layout = lower(p, lowering);
+  if (v.batch != 0) bind_batch(layout, v.batch, v.batched_inputs);
+  plan_tiles(layout, options.max_tile_macs);
+  add_facts(layout, v.g.facts);
+  return layout;
+}
+
+/// Plans of all variants: those for CPUs first, so that a file without the others begins with the same constants.
+std::vector<named_plan> plans_of(const std::vector<variant_source>& variants, const lowerings& how,
+                                 const compile_options& options) {
+  std::vector<named_plan> plans, gpu_plans;
   for (const variant_source& v : variants) {
     program p = canonicalise(v.g, v.states);
     recognise(p);
     recognise_cells(p);
     fuse(p);
     crop_windows(p);
-    plans.push_back({v.name, lower(p, lowering)});
-    plan& layout = plans.back().layout;
-    if (v.batch != 0) bind_batch(layout, v.batch, v.batched_inputs);
-    plan_tiles(layout, options.max_tile_macs);
-    plan_memory(layout, pool);
-    add_facts(layout, v.g.facts);
-    for (const plan_step& s : layout.steps)
+    plans.push_back({v.name, lowered(p, v, how.cpu, options)});
+    if (!options.gpu) continue;
+    gpu_plans.push_back({gpu_variant_of(v.name, variants.size()), lowered(p, v, how.gpu, options)});
+    gpu_plans.back().layout.gpu = true;
+  }
+  std::move(gpu_plans.begin(), gpu_plans.end(), std::back_inserter(plans));
+  return plans;
+}
+
+/// Notes why copies that only change the layout are there.
+void describe_transposes(const std::vector<named_plan>& plans, std::map<std::string, std::string>& metadata) {
+  int transposes = 0;
+  for (const named_plan& v : plans)
+    for (const plan_step& s : v.layout.steps)
       if (!s.layout_reason.empty())
         metadata["transpose." + std::to_string(transposes++)] =
-            (variants.size() > 1 ? v.name + ": " : "") + s.layout_reason;
-  }
-  check_choices(options.algorithms, plans);
-  pool.bytes.resize(pool.bytes.size() + over_read);
-  describe_facts(variants.front().g.facts, metadata);
+            (plans.size() > 1 ? v.name + ": " : "") + s.layout_reason;
   metadata["transposes"] = std::to_string(transposes);
-  result.file = write_model(plans, pool.bytes, metadata);
+}
+
+compiled compile_with(const lowerings& how, const std::vector<variant_source>& variants,
+                      const compile_options& options) {
+  compiled result;
+  result.plans = plans_of(variants, how, options);
+  result.cpu_plans = variants.size();
+  for (named_plan& v : result.plans) plan_memory(v.layout, result.pool);
+  check_choices(options.algorithms, result.plans);
+  result.pool.bytes.resize(result.pool.bytes.size() + over_read);
+  std::map<std::string, std::string> metadata = options.metadata;
+  describe_facts(variants.front().g.facts, metadata);
+  describe_transposes(result.plans, metadata);
+  result.file = write_model(result.plans, result.pool.bytes, metadata);
   return result;
 }
 
+/// Parts of concatenations inside others may be read in blocks that `open` cannot prove complete.
+bool joins_too_much(const status& s) {
+  return s.code() == status_code::read_before_write || s.code() == status_code::bad_overlap;
+}
+
+}
+
+std::string gpu_variant_of(const std::string& variant, std::size_t variants) {
+  return variants == 1 ? gpu_profile : variant + "." + gpu_profile;
 }
 
 std::vector<std::byte> compile(const std::vector<variant_source>& variants, const compile_options& options) {
-  lower_options lowering;
-  lowering.winograd = options.winograd;
-  lowering.algorithms = options.algorithms;
-  compiled result = compile_with(lowering, variants, options);
+  lowerings how;
+  how.cpu.winograd = options.winograd;
+  how.cpu.algorithms = options.algorithms;
+  how.gpu.winograd = how.gpu.borders = false;
+  compiled result = compile_with(how, variants, options);
   status opened = result.opens();
-  if (opened.code() == status_code::read_before_write || opened.code() == status_code::bad_overlap) {
-    // parts of concatenations inside others may be read in blocks that `open` cannot prove complete
-    lowering.joins_in_place = false;
-    result = compile_with(lowering, variants, options);
+  for (int attempt = 0; attempt < 2 && joins_too_much(opened); ++attempt) {
+    (joins_too_much(result.cpu_opens()) ? how.cpu : how.gpu).joins_in_place = false;
+    result = compile_with(how, variants, options);
     opened = result.opens();
   }
   require_opened(opened, result);

@@ -11,8 +11,14 @@
 
 namespace nsk::tool {
 
+/// Returns the name of the variant for GPUs beside one of several `variants` for CPUs: "gpu" beside the only one,
+/// "small.gpu" beside "small".
+std::string gpu_variant_of(const std::string& variant, std::size_t variants);
+
 struct compile_options {
   bool winograd = true;
+  /// Adds a variant for GPUs of every one, behind them: direct convolutions, no borders.
+  bool gpu = false;
   /// Longest tile in multiply-accumulates: 100 microseconds at 30 G/s, which a console core reaches.
   std::int64_t max_tile_macs = 3'000'000;
   /// Algorithms of single convolutions, by the name that their steps have. Refused where there is no such step, or

@@ -134,31 +134,55 @@ double handed_over(const plan_buffer& b, std::int64_t offset, const std::vector<
   return bytes;
 }
 
-/// The offset in `gaps`, no later than what ends at `end`, where the fewest bytes are handed over: at the start of a
-/// gap, or with the middle where a buffer before it has its own.
-std::int64_t quietest_offset(const plan_buffer& b, const std::vector<gap>& gaps, std::int64_t end,
-                             const std::vector<const plan_buffer*>& placed) {
+/// What a GPU has to wait for when one buffer takes the place of another: steps soon after each other could have run at
+/// the same time, however few bytes they share.
+double waits(const plan_buffer& b, std::int64_t offset, const std::vector<const plan_buffer*>& placed) {
+  double sum = 0;
+  for (const plan_buffer* o : placed) {
+    const int distance = b.first_step > o->last_step ? b.first_step - o->last_step : o->first_step - b.last_step;
+    const bool meets = offset < o->offset + lines(o->bytes) && o->offset < offset + lines(b.bytes);
+    if (meets && distance > 0) sum += 1.0 / distance / distance;
+  }
+  return sum;
+}
+
+/// What is best where the arena does not grow by it.
+enum class aim { tight, quiet_lanes, few_barriers };
+
+/// The offset in `gaps`, no later than what ends at `end`, that costs least: at the start of a gap, or, of lanes, with
+/// the middle where a buffer before it has its own, of a GPU, beside a buffer before it.
+std::int64_t best_offset(const plan_buffer& b, const std::vector<gap>& gaps, std::int64_t end,
+                         const std::vector<const plan_buffer*>& placed, aim wanted) {
+  const auto cost = [&](std::int64_t offset) {
+    return wanted == aim::few_barriers ? waits(b, offset, placed) : handed_over(b, offset, placed);
+  };
   std::int64_t best = gaps.front().begin;
-  double minimum = handed_over(b, best, placed);
+  double minimum = cost(best);
   const auto consider = [&](std::int64_t offset) {
-    const double bytes = handed_over(b, offset, placed);
-    if (bytes >= minimum) return;
-    minimum = bytes;
+    const double c = cost(offset);
+    if (c >= minimum) return;
+    minimum = c;
     best = offset;
   };
   for (const gap& g : gaps) {
     const std::int64_t last = std::min(g.end, end) - lines(b.bytes);
     if (last < g.begin) continue;
     consider(g.begin);
-    for (const plan_buffer* o : placed)
-      consider(std::clamp(lines(middle(*o, o->offset) - lines(b.bytes) / 2), g.begin, last));
+    for (const plan_buffer* o : placed) {
+      if (wanted == aim::quiet_lanes) {
+        consider(std::clamp(lines(middle(*o, o->offset) - lines(b.bytes) / 2), g.begin, last));
+        continue;
+      }
+      consider(std::clamp(o->offset + lines(o->bytes), g.begin, last));
+      consider(std::clamp(o->offset - lines(b.bytes), g.begin, last));
+    }
   }
   return best;
 }
 
-/// Greedy by size: large buffers first, each at the lowest offset that no buffer with a meeting lifetime holds; with
-/// `quiet`, large ones where lanes hand over few bytes, without a larger arena.
-std::int64_t place_buffers(std::vector<plan_buffer>& buffers, const std::vector<int>& by_size, bool quiet) {
+/// Greedy by size: large buffers first, each at the lowest offset that no buffer with a meeting lifetime holds, or at
+/// one that suits `wanted` better, without a larger arena. Lanes care for large buffers alone.
+std::int64_t place_buffers(std::vector<plan_buffer>& buffers, const std::vector<int>& by_size, aim wanted) {
   constexpr std::int64_t large = 64 << 10;
   constexpr std::size_t max_compared = 256;
   std::vector<const plan_buffer*> placed;
@@ -168,20 +192,22 @@ std::int64_t place_buffers(std::vector<plan_buffer>& buffers, const std::vector<
     const std::vector<gap> gaps = gaps_for(b, placed);
     b.offset = gaps.front().begin;
     end = std::max(end, b.offset + lines(b.bytes));
-    if (quiet && b.bytes >= large && placed.size() <= max_compared) b.offset = quietest_offset(b, gaps, end, placed);
+    const bool matters = wanted == aim::few_barriers || (wanted == aim::quiet_lanes && b.bytes >= large);
+    if (matters && placed.size() <= max_compared) b.offset = best_offset(b, gaps, end, placed, wanted);
     placed.push_back(&b);
   }
   return end;
 }
 
 /// Places buffers in as small an arena as the greedy order finds; returns its bytes.
-std::int64_t place_buffers(std::vector<plan_buffer>& buffers, std::vector<int> order) {
+std::int64_t place_buffers(std::vector<plan_buffer>& buffers, std::vector<int> order, bool gpu) {
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
     return buffers[static_cast<std::size_t>(a)].bytes > buffers[static_cast<std::size_t>(b)].bytes;
   });
   std::vector<plan_buffer> tight = buffers;
-  const std::int64_t minimum = place_buffers(tight, order, false), quiet = place_buffers(buffers, order, true);
-  if (quiet <= minimum) return quiet;
+  const std::int64_t minimum = place_buffers(tight, order, aim::tight),
+                     found = place_buffers(buffers, order, gpu ? aim::few_barriers : aim::quiet_lanes);
+  if (found <= minimum) return found;
   buffers = std::move(tight);
   return minimum;
 }
@@ -221,7 +247,7 @@ void plan_memory(plan& p, constant_pool& pool) {
     plan_buffer& b = p.buffers[static_cast<std::size_t>(s.buffer)];
     b.last_step = std::max(b.last_step, s.last_step);
   }
-  p.arena_bytes = place_buffers(p.buffers, order) + static_cast<std::int64_t>(over_read);
+  p.arena_bytes = place_buffers(p.buffers, order, p.gpu) + static_cast<std::int64_t>(over_read);
 }
 
 }

@@ -87,6 +87,9 @@ struct plan_buffer {
   int first_step = 0, last_step = 0;
 };
 
+/// What a variant for GPUs says in its profile; that of one for CPUs is empty.
+inline constexpr const char* gpu_profile = "gpu";
+
 struct plan {
   std::string name;
   std::vector<plan_storage> storages;
@@ -96,7 +99,8 @@ struct plan {
   std::vector<plan_state> states;
   std::vector<plan_buffer> buffers;
   std::int64_t arena_bytes = 0, lane_bytes = 0;
-  int batch = 0;  ///< maximum number of rows of a batch; 0: fixed shapes
+  int batch = 0;     ///< maximum number of rows of a batch; 0: fixed shapes
+  bool gpu = false;  ///< planned for a GPU: steps near each other run at the same time where their bytes are apart
 
   plan_tensor& tensor(int i) { return tensors[static_cast<std::size_t>(i)]; }
   const plan_tensor& tensor(int i) const { return tensors[static_cast<std::size_t>(i)]; }

@@ -119,7 +119,8 @@ auto write_all(builder& b, const std::vector<T>& items, Write write) {
   return b.CreateVector(offsets);
 }
 
-fb::Offset<format::Variant> write_variant(builder& b, const std::string& variant_name, const plan& p) {
+fb::Offset<format::Variant> write_variant(builder& b, const named_plan& v) {
+  const plan& p = v.layout;
   const auto buffers = write_all(b, p.buffers, [&](const plan_buffer& x) {
     return format::CreateBuffer(b, static_cast<format::Storage>(x.kind), static_cast<std::uint32_t>(x.index),
                                 static_cast<std::uint64_t>(x.offset), static_cast<std::uint64_t>(x.bytes),
@@ -134,7 +135,7 @@ fb::Offset<format::Variant> write_variant(builder& b, const std::string& variant
     return format::CreateState(b, state_name, static_cast<std::uint32_t>(s.tensor), static_cast<std::uint32_t>(s.next),
                                s.initial);
   });
-  const auto name = b.CreateString(variant_name), profile = b.CreateString("");
+  const auto name = b.CreateString(v.name), profile = b.CreateString(p.gpu ? gpu_profile : "");
   return format::CreateVariant(b, name, profile, buffers, tensors, steps, inputs, outputs, states,
                                static_cast<std::uint64_t>(p.arena_bytes + 63) / 64 * 64,
                                static_cast<std::uint64_t>(p.lane_bytes), 0, static_cast<std::uint32_t>(p.batch));
@@ -172,7 +173,7 @@ std::vector<std::byte> write_model(const std::vector<named_plan>& plans, const s
       refuse("the model needs " + std::to_string(v.layout.arena_bytes >> 30) +
              " GiB of memory to run. Export it for smaller inputs");
   builder b(1 << 16);
-  const auto variants = write_all(b, plans, [&](const named_plan& v) { return write_variant(b, v.name, v.layout); });
+  const auto variants = write_all(b, plans, [&](const named_plan& v) { return write_variant(b, v); });
   std::vector<std::pair<std::string, std::string>> pairs(metadata.begin(), metadata.end());
   const auto keys = write_all(
       b, pairs, [&](const auto& kv) { return format::CreateKeyValueDirect(b, kv.first.c_str(), kv.second.c_str()); });

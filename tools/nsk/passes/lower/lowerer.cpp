@@ -232,7 +232,8 @@ void lowerer::ask_innermost(const view& v, std::size_t axis) {
 
 void lowerer::ask_border(const view& v, int row_axis, int column_axis, const nsk::halo& border) {
   const storage_root& r = roots[v.storage];
-  if (orders_only || r.owner < 0 || result.storages[static_cast<std::size_t>(v.storage)].kind != storage_kind::arena)
+  if (orders_only || !options.borders || r.owner < 0 ||
+      result.storages[static_cast<std::size_t>(v.storage)].kind != storage_kind::arena)
     return;
   const auto matches = [&](int mine, int its) {
     return mine < 0 ||

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#include "gpu/plan_report.hpp"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include <netsuke/gpu/plan.hpp>
+
+#include "errors.hpp"
+
+namespace nsk::tool {
+namespace {
+using nlohmann::json;
+
+/// Bytes of the elements of a tensor, those that a stride of 0 repeats once.
+std::uint64_t bytes_of(const tensor_info& t) {
+  std::uint64_t elements = 1;
+  for (int d = 0; d < t.rank(); ++d) {
+    const auto at = static_cast<std::size_t>(d);
+    if (t.strides()[at] != 0) elements *= static_cast<std::uint64_t>(t.shape()[at]);
+  }
+  return elements * static_cast<std::uint64_t>(size_of(t.type()));
+}
+
+struct traffic {
+  std::uint64_t read = 0, written = 0;
+};
+
+traffic traffic_of(const step_view& s) {
+  traffic t;
+  for (int i = 0; i < s.input_count(); ++i) t.read += bytes_of(s.input(i));
+  for (int i = 0; i < s.output_count(); ++i) t.written += bytes_of(s.output(i));
+  return t;
+}
+
+json permutation_of(const gpu::pipeline_key& key) {
+  json result = json::object();
+  for (int i = 0; i < gpu::specialization_count; ++i)
+    result[gpu::specialization_names[i]] = static_cast<int>(key.specialization[i]);
+  return result;
+}
+
+json describe_pipelines(const gpu::plan& plan) {
+  std::vector<int> dispatches(plan.pipelines().size(), 0);
+  for (int i = 0; i < plan.dispatch_count(); ++i) {
+    const gpu::dispatch_view d = plan.dispatch(i);
+    if (!d.on_cpu) ++dispatches[static_cast<std::size_t>(d.pipeline)];
+  }
+  for (int i = 0; i < plan.reset_count(); ++i) ++dispatches[static_cast<std::size_t>(plan.reset_dispatch(i).pipeline)];
+  json result = json::array();
+  for (std::size_t i = 0; i < dispatches.size(); ++i) {
+    const gpu::pipeline_key& key = plan.pipelines()[i];
+    result.push_back(
+        {{"kernel", gpu::name_of(key.kernel)}, {"permutation", permutation_of(key)}, {"dispatches", dispatches[i]}});
+  }
+  return result;
+}
+
+json describe_step(const variant_view& v, int i) {
+  const step_view s = v.step(i);
+  const traffic t = traffic_of(s);
+  const char* const why = gpu::why_no_shader(v, i);
+  json result = {{"index", i}, {"name", s.name()}, {"operator", name_of(s.op())}, {"kernels", json::array()}};
+  result["dispatches"] = 0;
+  result["barriers"] = 0;
+  result["barrier_before"] = false;
+  result["read_bytes"] = t.read;
+  result["written_bytes"] = t.written;
+  result["no_shader"] = why == nullptr ? json(nullptr) : json(why);
+  return result;
+}
+
+/// Adds the dispatches of a plan to its steps; those that make states current to `states`.
+void add_dispatches(const gpu::plan& plan, json& steps, json& states) {
+  for (int i = 0; i < plan.dispatch_count(); ++i) {
+    const gpu::dispatch_view d = plan.dispatch(i);
+    if (d.on_cpu) continue;
+    json& of = d.step < 0 ? states : steps[static_cast<std::size_t>(d.step)];
+    if (d.barrier && of["dispatches"] == 0) of["barrier_before"] = true;
+    of["dispatches"] = of["dispatches"].get<int>() + 1;
+    of["barriers"] = of["barriers"].get<int>() + (d.barrier ? 1 : 0);
+    const char* const kernel = gpu::name_of(plan.pipelines()[static_cast<std::size_t>(d.pipeline)].kernel);
+    if (d.step >= 0) of["kernels"].push_back(kernel);
+  }
+}
+
+/// Bytes that the copies of states at the end of an inference read, and write.
+std::uint64_t copied_state_bytes(const variant_view& v) {
+  std::uint64_t bytes = 0;
+  for (int i = 0; i < v.state_count(); ++i) {
+    const tensor_info next = v.state(i).next(), tensor = v.state(i).tensor();
+    if (next.buffer_offset() + next.offset() != tensor.buffer_offset() + tensor.offset()) bytes += bytes_of(next);
+  }
+  return bytes;
+}
+
+void add_sums(json& report, std::uint64_t state_bytes) {
+  std::uint64_t read = state_bytes, written = state_bytes;
+  int dispatches = report["states"]["dispatches"], barriers = report["states"]["barriers"], without = 0;
+  for (const json& s : report["steps"]) {
+    dispatches += s["dispatches"].get<int>();
+    barriers += s["barriers"].get<int>();
+    if (!s["no_shader"].is_null()) {
+      ++without;
+      continue;
+    }
+    read += s["read_bytes"].get<std::uint64_t>();
+    written += s["written_bytes"].get<std::uint64_t>();
+  }
+  report["dispatches"] = dispatches;
+  report["barriers"] = barriers;
+  report["steps_without_shader"] = without;
+  report["whole"] = without == 0;
+  report["read_bytes"] = read;
+  report["written_bytes"] = written;
+}
+
+std::string permutation_text(const json& permutation) {
+  std::string text;
+  for (const char* name : gpu::specialization_names)
+    if (const int value = permutation[name]; value != 0)
+      text += (text.empty() ? "" : " ") + std::string(name) + "=" + std::to_string(value);
+  return text;
+}
+
+std::string pipelines_text(const json& pipelines, const text_style& style) {
+  text_table table({">pipeline", "kernel", ">dispatches", "permutation"});
+  int number = 0;
+  for (const json& p : pipelines)
+    table.add({std::to_string(number++), p["kernel"], p["dispatches"].dump(), permutation_text(p["permutation"])});
+  return table.text(style);
+}
+
+std::string steps_text(const json& steps, const text_style& style) {
+  text_table table({">step", "operator", "kernel", ">dispatches", "barrier", ">reads", ">writes", "name"});
+  for (const json& s : steps) {
+    const bool runs = s["no_shader"].is_null();
+    const std::string kernel = s["kernels"].empty() ? runs ? "none" : "on the CPU" : s["kernels"][0].get<std::string>();
+    table.add({s["index"].dump(), s["operator"], kernel, s["dispatches"].dump(), s["barrier_before"] ? "before" : "",
+               bytes_text(s["read_bytes"].get<double>()), bytes_text(s["written_bytes"].get<double>()), s["name"]},
+              !runs);
+  }
+  return table.text(style);
+}
+
+std::string missing_text(const json& steps) {
+  std::string text;
+  for (const json& s : steps)
+    if (!s["no_shader"].is_null())
+      text += "          step " + s["index"].dump() + " '" + printable(s["name"].get<std::string>()) + "', " +
+              s["operator"].get<std::string>() + ": " + s["no_shader"].get<std::string>() + "\n";
+  return text;
+}
+
+}
+
+json gpu_plan_report(const variant_view& v) {
+  gpu::plan_settings how;
+  how.hybrid = true;  // so that what has a shader is counted where other steps have none
+  json report = {{"plan_bytes", gpu::plan_bytes(v, how)}, {"arena_bytes", v.shared_bytes()}, {"steps", json::array()}};
+  report["pipelines"] = json::array();
+  report["states"] = {{"dispatches", 0}, {"barriers", 0}, {"barrier_before", false}};
+  report["reset_dispatches"] = 0;
+  for (int i = 0; i < v.step_count(); ++i) report["steps"].push_back(describe_step(v, i));
+  std::vector<std::uint64_t> space(report["plan_bytes"].get<std::size_t>() / sizeof(std::uint64_t) + 1);
+  gpu::plan plan;
+  const gpu::status made =
+      gpu::plan::make(v, how, {reinterpret_cast<std::byte*>(space.data()), space.size() * sizeof(std::uint64_t)}, plan);
+  report["refused"] = made ? json(nullptr) : json(made.message());
+  if (made) {
+    report["pipelines"] = describe_pipelines(plan);
+    report["reset_dispatches"] = plan.reset_count();
+    add_dispatches(plan, report["steps"], report["states"]);
+  }
+  add_sums(report, copied_state_bytes(v));
+  if (!made) report["whole"] = false;
+  return report;
+}
+
+std::string gpu_plan_summary(const json& plan) {
+  if (!plan["refused"].is_null()) return "no GPU plan: " + plan["refused"].get<std::string>() + "\n";
+  std::string text = format_text("%d dispatches, %d barriers, %zu pipelines", plan["dispatches"].get<int>(),
+                                 plan["barriers"].get<int>(), plan["pipelines"].size());
+  if (plan["whole"]) return text + "\n";
+  text +=
+      format_text("; %d of %zu steps have no shader:\n", plan["steps_without_shader"].get<int>(), plan["steps"].size());
+  std::map<std::string, int> reasons;
+  for (const json& s : plan["steps"])
+    if (!s["no_shader"].is_null())
+      ++reasons[s["operator"].get<std::string>() + ": " + s["no_shader"].get<std::string>()];
+  for (const auto& [reason, count] : reasons) text += format_text("  %d x %s\n", count, reason.c_str());
+  return text;
+}
+
+std::string gpu_plan_text(const json& plan, std::uint64_t weight_bytes, const text_style& style) {
+  if (!plan["refused"].is_null()) return "gpu       " + gpu_plan_summary(plan) + missing_text(plan["steps"]);
+  std::string text = format_text("gpu       %zu steps, %s dispatches, %s barriers, %zu pipelines\n",
+                                 plan["steps"].size(), style.strong(plan["dispatches"].dump()).c_str(),
+                                 style.strong(plan["barriers"].dump()).c_str(), plan["pipelines"].size());
+  text += format_text("memory    plan %s bytes, arena %s, weights %s\n", digits_text(plan["plan_bytes"]).c_str(),
+                      digits_text(plan["arena_bytes"]).c_str(), digits_text(weight_bytes).c_str());
+  text += format_text("traffic   an inference reads %s and writes %s\n",
+                      bytes_text(plan["read_bytes"].get<double>()).c_str(),
+                      bytes_text(plan["written_bytes"].get<double>()).c_str());
+  const int states = plan["states"]["dispatches"], reset = plan["reset_dispatches"];
+  if (states + reset > 0)
+    text += format_text("states    %d dispatches at the end of an inference, %d to reset them\n", states, reset);
+  if (!plan["whole"])
+    text += format_text("no shader %d of %zu steps\n", plan["steps_without_shader"].get<int>(), plan["steps"].size()) +
+            missing_text(plan["steps"]);
+  return text + "\n" + style.strong("pipelines") + "\n" + pipelines_text(plan["pipelines"], style) + "\n" +
+         style.strong("steps") + "\n" + steps_text(plan["steps"], style);
+}
+
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What `nsk inspect --gpu` shows: the GPU plan of a variant.
+#include <netsuke/format/variant_view.hpp>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "report/text.hpp"
+
+namespace nsk::tool {
+
+/// Returns the plan of a variant: `pipelines`, the closed list of kernels and permutations with the dispatches of each,
+/// `dispatches` and `barriers` of an inference, `plan_bytes` and `arena_bytes`, `read_bytes` and `written_bytes` of an
+/// inference (each element of each tensor of a dispatch once), and by step its kernels, barriers, bytes and, where it
+/// has no shader, why. `whole` says that every step has one; `refused`, where no plan can be made, not even with steps
+/// on the CPU, why.
+nlohmann::json gpu_plan_report(const variant_view& v);
+
+/// The same as text; `weight_bytes` is the size of the weights section, which is uploaded whole.
+std::string gpu_plan_text(const nlohmann::json& plan, std::uint64_t weight_bytes, const text_style& style = {});
+
+/// One line, and one for each kind of steps without a shader: what they lack and how many there are.
+std::string gpu_plan_summary(const nlohmann::json& plan);
+
+}
