@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // detect_faces on the GPU: the photo is a texture, the network is recorded into a command list, and the boxes are the
 // only numbers that come back.
-//   gpu_faces MODEL.nsk PHOTO.jpg [-o OUT.png] [--score 0.5] [--device vulkan]
+//   gpu_faces MODEL.nsk PHOTO.jpg [-o OUT.png] [--score 0.5] [--device vulkan|gl|gles]
 #include "support/command_line.hpp"
 #include "support/faces.hpp"
 #include "support/gpu_device.hpp"
@@ -100,7 +100,8 @@ void find_faces(Device& device, const options& o) {
 }
 
 int main(int argc, char** argv) {
-  const command_line given(argc, argv, "gpu_faces MODEL.nsk PHOTO.jpg [-o OUT.png] [--score 0.5] [--device vulkan]",
+  const command_line given(argc, argv,
+                           "gpu_faces MODEL.nsk PHOTO.jpg [-o OUT.png] [--score 0.5] [--device vulkan|gl|gles]",
                            {"-o", "--score", "--device"}, 2, 2);
   const options o{given.words()[0], given.words()[1], given.value("-o", "faces.png"),
                   static_cast<float>(std::atof(given.value("--score", "0.5").c_str()))};

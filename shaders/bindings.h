@@ -18,6 +18,16 @@
   int a3; uint b; int b0; int b1; int b2; int b3; uint r; int r0; int r1; int r2; int r3; float alpha; float beta;    \
   uint slope; uint flags;
 
+// Elementwise operators on elements of any type, up to four joined dimensions: as above, with offsets and strides in
+// elements of each operand's own type. extent, along: length of a gather's axis, and stride of a along it. low, high: the
+// words that fill. flags: types (nsk::dtype) of y, a and b in bits 0 to 3, 4 to 7, 8 to 11; bits 12 to 14: a, b and c are
+// in the weights section; kind of comparison or arithmetic in bits 16 to 19. y is dense where its elements are smaller
+// than a word.
+#define NSK_TYPED_ELEMENTWISE_CONSTANTS                                                                              \
+  uint count; uint l1; uint l2; uint l3; uint y; int y0; int y1; int y2; int y3; uint a; int a0; int a1; int a2;      \
+  int a3; uint b; int b0; int b1; int b2; int b3; uint c; int c0; int c1; int c2; int c3; uint extent; int along;     \
+  uint low; uint high; uint flags;
+
 // A strided copy of up to six dimensions. flags: bit 0: x is in the weights section.
 #define NSK_COPY_CONSTANTS                                                                                         \
   uint count; uint l1; uint l2; uint l3; uint l4; uint l5; uint y; int y0; int y1; int y2; int y3; int y4; int y5; \
@@ -38,10 +48,13 @@
 #define NSK_PACK_PANELS_CONSTANTS \
   uint count; uint x; int x_b; int x_k; int x_c; uint y; uint y_b; uint depth; uint channels;
 
-// A region of a texture becomes a dense tensor [height, width, channels]. (xx x + xy y + x0, yx x + yy y + y0) are texels;
-// the region is shown in [left, right) x [top, bottom). scale, offset: of levels 0 to 255; f: the fill, scaled.
-// order: nsk::channel_order; edge: nsk::image_edge; swap: the texture holds blue in its first channel.
-#define NSK_TEXTURE_CONSTANTS                                                                                     \
-  uint y; uint width; uint height; uint order; float xx; float xy; float x0; float yx; float yy; float y0; int iw; \
-  int ih; float s0; float s1; float s2; float s3; float o0; float o1; float o2; float o3; float f0; float f1;      \
-  float f2; float f3; float left; float top; float right; float bottom; uint edge; uint swap;
+// A region of a texture becomes a dense tensor [height, width, channels], or such a tensor a texture. size: of the tensor;
+// texture_size: of the texture that is read. rows, columns: first | end << 16 of the part of the tensor that shows the
+// region. (x0 + xx column + xy row, y0 + yx column + yy row) is the place of a pixel, in texel centres: numbers of 64 bits
+// as fixed_point.h has them, high (h) and low (l) words. s, o: scale and offset of levels 0 to 255; f: the fill, scaled.
+// flags: bits 0 to 2 nsk::channel_order, bit 3: the texture holds blue in its first channel, bit 4: the region is
+// slanted, bit 5: what is beside the texture shows the fill.
+#define NSK_TEXTURE_CONSTANTS                                                                                          \
+  uint y; uint size; uint flags; uint texture_size; uint rows; uint columns; uint x0h; uint x0l; uint xxh; uint xxl;   \
+  uint xyh; uint xyl; uint y0h; uint y0l; uint yxh; uint yxl; uint yyh; uint yyl; float s0; float s1; float s2;        \
+  float s3; float o0; float o1; float o2; float o3; float f0; float f1; float f2; float f3;

@@ -6,6 +6,9 @@
 #if __has_include(<vulkan/vulkan.h>)
 #include "devices/vulkan.hpp"
 #endif
+#if __has_include(<EGL/egl.h>) && __has_include(<GL/glcorearb.h>)
+#include "devices/gl.hpp"
+#endif
 #include "support/file.hpp"
 
 namespace example {
@@ -77,7 +80,12 @@ void with_device(const std::string& name, F&& f) {
 #if __has_include(<vulkan/vulkan.h>)
   if (counted_device<vulkan_device> device; name == "vulkan") return use(device);
 #endif
-  fail("there is no device '" + name + "' in this program: vulkan needs the headers of libvulkan-dev when it is built");
+#if __has_include(<EGL/egl.h>) && __has_include(<GL/glcorearb.h>)
+  if (counted_device<gl_device> device(gl_language::glsl_430); name == "gl") return use(device);
+  if (counted_device<gl_device> device(gl_language::essl_310); name == "gles") return use(device);
+#endif
+  fail("there is no device '" + name +
+       "' in this program; the headers of libvulkan-dev bring vulkan, those of libgl-dev and libegl-dev gl and gles");
 }
 
 }  // namespace example

@@ -170,8 +170,9 @@ def refusals(programs, folder, model):
     must("convert", folder / "lstm.onnx", "-o", folder / "lstm.nsk")
     (folder / "damaged.nsk").write_bytes(model.read_bytes()[:500] + bytes(200) + model.read_bytes()[700:])
     image(folder / "photo.png", 64, 64)
-    behind = {"upscale": ["photo.png"], "detect_faces": ["photo.png"], "gpu_faces": ["photo.png"], "selfie": ["photo.png"], "face_mesh": ["MODEL", "photo.png"],
-              "hands": ["MODEL", "photo.png"], "body": ["MODEL", "photo.png"], "voice_activity": ["sound.wav"]}
+    behind = {"upscale": ["photo.png"], "detect_faces": ["photo.png"], "selfie": ["photo.png"], "face_mesh": ["MODEL", "photo.png"],
+              "hands": ["MODEL", "photo.png"], "body": ["MODEL", "photo.png"], "voice_activity": ["sound.wav"],
+              "gpu_faces": ["photo.png"], "gpu_upscale": ["--frames", "1", "-o", "enlarged"]}
     found = sorted(p for p in programs.iterdir() if p.is_file() and os.access(p, os.X_OK))
     for program in found:
         for name in ("damaged.nsk", "nowhere.nsk", "lstm.nsk", "."):

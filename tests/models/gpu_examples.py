@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: MIT
 """The examples on a GPU, or on a program that plays one, against the examples on the CPU.
 
-  gpu_examples.py CASE DIRECTORY-OF-EXAMPLES      (cases: faces)
-Every device that opens here is compared; a case without any is skipped. Mesa's software driver of Vulkan is taken where
-VK_ICD_FILENAMES names no other.
+  gpu_examples.py CASE DIRECTORY-OF-EXAMPLES      (cases: faces, upscale)
+Every device that opens here is compared; a case without any is skipped. Mesa's software drivers are taken where the environment
+names no others.
 """
 import glob
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,28 +18,39 @@ import tempfile
 import numpy as np
 from PIL import Image
 
-from models import SAID_SKIPPED, SHARED, must
+from models import REPOSITORY, SAID_SKIPPED, SHARED, must
 
-DEVICES = ("vulkan",)
 # Model -> dispatches and barriers between them, where they are known; bytes of its boxes and scores.
 DETECTORS = {"front_128x128": (51, 33, 60928), "back_256x256": (None, None, 60928)}
 PIXELS = 0.1 + 1e-6  # coordinates are printed with one digit
-NO_DEVICE = re.compile(r"there is no |Vulkan has no |is not installed|EGL ")
+NO_DEVICE = re.compile(r"there is no |Vulkan has no |is not installed|EGL |the context ")
+FRAME = (48, 64)  # height and width of the scene
+BUDGET = 40       # million multiply-accumulates per frame, of the 126 of an inference
 
 
 class Skipped(Exception):
     pass
 
 
-def on_devices(program, *arguments):
-    """(device, what the program says) of every device that opens here; the program is run as each is asked for."""
+def software():
+    """The environment in which Mesa's software drivers are the ones that open."""
     environment = dict(os.environ)
+    environment.setdefault("LIBGL_ALWAYS_SOFTWARE", "1")
     drivers = sorted(glob.glob("/usr/share/vulkan/icd.d/lvp_icd*.json"))
     if drivers:
         environment.setdefault("VK_ICD_FILENAMES", drivers[0])
+    return environment
+
+
+def call(program, *arguments):
+    return subprocess.run([*program, *map(str, arguments)], capture_output=True, text=True, timeout=600, env=software())
+
+
+def on_devices(devices, program, *arguments):
+    """(device, what the program says) of every device that opens here; the program is run as each is asked for."""
     reasons = []
-    for device in DEVICES:
-        done = subprocess.run([program, *map(str, arguments), "--device", device], capture_output=True, text=True, timeout=600, env=environment)
+    for device in devices:
+        done = call([program], *arguments, "--device", device)
         if done.returncode == 0:
             yield device, done.stdout
         elif done.returncode == 1 and NO_DEVICE.search(done.stderr):
@@ -46,7 +58,7 @@ def on_devices(program, *arguments):
             print(f"note: {device}: {reasons[-1]}")
         else:
             raise SystemExit(f"{program.name} --device {device}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
-    if len(reasons) == len(DEVICES):
+    if len(reasons) == len(devices):
         raise Skipped("; ".join(reasons))
 
 
@@ -75,7 +87,7 @@ def faces(programs, folder):
         must("convert", source, "-o", model, "--quiet")
         on_cpu = subprocess.run([programs / "detect_faces", model, photo, "-o", wanted], capture_output=True, text=True, check=True)
         points, scores = faces_of(on_cpu.stdout)
-        for device, said in on_devices(programs / "gpu_faces", model, photo, "-o", folder / "gpu.png"):
+        for device, said in on_devices(("vulkan", "gl", "gles"), programs / "gpu_faces", model, photo, "-o", folder / "gpu.png"):
             compared += 1
             found, certain = faces_of(said)
             if found.shape != points.shape or len(points) == 0:
@@ -92,7 +104,49 @@ def faces(programs, folder):
         raise Skipped("the face detectors or the photo are not on this machine")
 
 
-CASES = {f.__name__: f for f in (faces,)}
+def enlarged_on_cpu(programs, folder, model, low):
+    call([programs / "upscale"], model, low, "-o", folder / "sheet.png", "--frame", folder / "cpu.png").check_returncode()
+    return folder / "cpu.png"
+
+
+def window(programs, model):
+    """A few frames in a window on a screen that nobody sees."""
+    if shutil.which("xvfb-run") is None:
+        return print("note: there is no xvfb-run; the window was not opened")
+    done = call(["xvfb-run", "-a", programs / "gpu_upscale"], model, "--frames", 4)
+    if "built without SDL2" in done.stderr or "there is no window with" in done.stderr:
+        return print(f"note: {done.stderr.strip()}")
+    if done.returncode != 0 or not re.search(r": [1-9]\d* dispatches, 0 uploads, 0 read-backs$", done.stdout.strip()):
+        raise SystemExit(f"the window: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return print(f"the window: {done.stdout.strip()}")
+
+
+def upscale(programs, folder):
+    """Frames of the scene enlarged on the device, whole or over several frames, are what the CPU makes of the same pixels."""
+    model, (height, width) = folder / "upscaler.nsk", FRAME
+    must("convert", REPOSITORY / "examples/models/upscaler_x2.onnx", "-o", model, "--no-winograd", "--input", f"frame=1x3x{height}x{width}", "--quiet")
+    for device, said in on_devices(("gl", "gles"), programs / "gpu_upscale", model, "--frames", 2, "-o", folder / "whole"):
+        if not re.search(r": 2 frames of 64 x 48, 2 of them enlarged; between the textures [1-9]\d* dispatches, 0 uploads, 0 read-backs$", said.strip()):
+            raise SystemExit(f"{device}: pixels pass through the CPU, or frames are missing:\n{said}")
+        off = [largest_difference(folder / f"whole_{n:04}.png", enlarged_on_cpu(programs, folder, model, folder / f"whole_low_{n:04}.png")) for n in (1, 2)]
+        print(f"{device}: off by {max(off)} levels at most\n{said.strip()}")
+        if max(off) > 1:
+            raise SystemExit(f"{device}: another image than on the CPU")
+        if largest_difference(folder / "whole_low_0001.png", folder / "whole_low_0002.png") < 64:
+            raise SystemExit(f"{device}: nothing moves")
+        sliced = call([programs / "gpu_upscale"], model, "--frames", 12, "--budget", BUDGET, "-o", folder / "sliced", "--device", device).stdout
+        results = sorted(folder.glob("sliced_0*.png"))
+        print(sliced.strip())
+        if not 2 <= len(results) <= 6 or f"12 frames of 64 x 48, {len(results)} of them enlarged" not in sliced:
+            raise SystemExit(f"{device}: {len(results)} results of 12 frames with {BUDGET} million multiply-accumulates each")
+        for result in results:
+            if largest_difference(result, enlarged_on_cpu(programs, folder, model, folder / result.name.replace("sliced_", "sliced_low_"))) > 1:
+                raise SystemExit(f"{device}: {result.name}, made over several frames, is another image than on the CPU")
+            result.unlink()
+    window(programs, model)
+
+
+CASES = {f.__name__: f for f in (faces, upscale)}
 
 
 def main(name, programs):

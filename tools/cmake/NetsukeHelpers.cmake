@@ -26,3 +26,18 @@ function(nsk_sources variable)
   list(SORT found)
   set(${variable} "${found}" PARENT_SCOPE)
 endfunction()
+
+# Headers of GPU devices, where they are: the targets nsk_vulkan_headers and nsk_gl_headers. Drivers are opened when a program runs.
+find_path(NSK_VULKAN_INCLUDE_DIR vulkan/vulkan.h DOC "Directory that holds vulkan/vulkan.h")
+find_path(NSK_GL_INCLUDE_DIR GL/glcorearb.h DOC "Directory that holds GL/glcorearb.h and EGL/egl.h")
+mark_as_advanced(NSK_VULKAN_INCLUDE_DIR NSK_GL_INCLUDE_DIR)
+if(NSK_VULKAN_INCLUDE_DIR)
+  add_library(nsk_vulkan_headers INTERFACE)
+  target_include_directories(nsk_vulkan_headers SYSTEM INTERFACE "${NSK_VULKAN_INCLUDE_DIR}")
+  # Vulkan's structs are set by member after their first: the rest is zero.
+  target_compile_options(nsk_vulkan_headers INTERFACE $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-Wno-missing-field-initializers>)
+endif()
+if(NSK_GL_INCLUDE_DIR AND EXISTS "${NSK_GL_INCLUDE_DIR}/EGL/egl.h")
+  add_library(nsk_gl_headers INTERFACE)
+  target_include_directories(nsk_gl_headers SYSTEM INTERFACE "${NSK_GL_INCLUDE_DIR}")
+endif()

@@ -23,6 +23,8 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/gpu/device.hpp>
 #include <netsuke/gpu/impl/checked_commands.hpp>
+#include <netsuke/gpu/impl/device_rules.hpp>
+#include <netsuke/gpu/impl/texture.hpp>
 #include <netsuke/gpu/plan.hpp>
 #include <netsuke/image/types.hpp>
 
@@ -31,7 +33,8 @@ namespace gpu {
 
 template <class Device>
 class checked_device {
-  static_assert(impl::check_device<Device>(), "netsuke: this is not a device (gpu/device.hpp)");
+  static_assert(impl::device_fault_of<Device>() == impl::device_fault::none,
+                "netsuke: this is not a device: a session of it says what it lacks (gpu/device.hpp)");
 
  public:
   using list = typename Device::list;
@@ -203,8 +206,8 @@ class checked_device {
     const texture& used = reads ? m_bound.read_texture : m_bound.written_texture;
     if (is_null(used)) return object("no texture is bound for the kernel that reads or writes one"), false;
     if (!is_rgba8(used)) return object("a texture does not hold RGBA bytes (rgba8, not sRGB)"), false;
-    const auto channels = static_cast<std::uint64_t>(channel_count(static_cast<channel_order>(t.order)));
-    const std::uint64_t begin = std::uint64_t{t.y} * 4, end = begin + channels * 4 * t.width * t.height;
+    const auto channels = static_cast<std::uint64_t>(channel_count(impl::order_of(t)));
+    const std::uint64_t begin = std::uint64_t{t.y} * 4, end = begin + channels * 4 * impl::pixels_of(t);
     if (!fits(c.arena, static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)))
       return object("a texture's port leaves the arena"), false;
     c.arena_bytes = {begin, end, reads};

@@ -22,7 +22,8 @@
   X(pack_panels, pack_panels, 0)                 \
   X(texture_to_tensor, texture_to_tensor, 0)     \
   X(tensor_to_texture, tensor_to_texture, 0)     \
-  X(depthwise_window, depthwise_window, 0)
+  X(depthwise_window, depthwise_window, 0)       \
+  X(typed_elementwise, typed_elementwise, 0)
 
 NSK_BEGIN
 namespace gpu {

@@ -100,8 +100,9 @@ class session {
     if (!m_status) return m_status;
     if (i < 0 || i >= variant().input_count()) return {status_code::no_such_port, i};
     texture_constants c;
-    if (!impl::set_texture_input(c, variant().input(i), width, height, how, blue_first, map))
-      return {status_code::not_an_image, i};
+    if (const status_code why = impl::set_texture_input(c, variant().input(i), width, height, how, blue_first, map);
+        why != status_code::ok)
+      return {why, i};
     return record_texture(l, kernel::texture_to_tensor, c, from, texture{});
   }
   /// Records output `i`, a float32 image [1, H, W, C], into a texture of H x W texels: scaled to levels, clamped.
@@ -109,7 +110,9 @@ class session {
     if (!m_status) return m_status;
     if (i < 0 || i >= variant().output_count()) return {status_code::no_such_port, i};
     texture_constants c;
-    if (!impl::set_texture_output(c, variant().output(i), how, blue_first)) return {status_code::not_an_image, i};
+    if (const status_code why = impl::set_texture_output(c, variant().output(i), how, blue_first);
+        why != status_code::ok)
+      return {why, i};
     return record_texture(l, kernel::tensor_to_texture, c, texture{}, to);
   }
   /// Records a copy of port bytes, from `offset` in a buffer of the renderer to input `i`, or from output `i` to it.
@@ -235,7 +238,7 @@ class session {
     if (number < 0) return status_code::no_texture_pipeline;
     impl::draft d;
     d.set_constants(c);
-    d.spread(std::uint64_t{c.width} * c.height);
+    d.spread(impl::pixels_of(c));
     m_device->barrier(l);
     m_device->bind(l, {m_buffers.weights, m_buffers.arena, read, written});
     m_device->dispatch(l, m_pipelines[number], d.words, d.word_count, d.groups);

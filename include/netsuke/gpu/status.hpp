@@ -32,7 +32,8 @@
   X(misaligned_offset, "offsets and sizes of copies must be multiples of 4")                                           \
   X(no_check_vectors, "the file carries no check vectors: convert it with --embed-check")                              \
   X(check_failed, "an output differs from the recorded one: this device computes something else; run on the CPU")      \
-  X(device_broken_rule, "a rule of the device was broken: checked_device::violation_text() says which")
+  X(device_broken_rule, "a rule of the device was broken: checked_device::violation_text() says which")                \
+  X(alpha_not_kept, "a texture is written whole: set tensor_settings::alpha to opaque, or give the tensor an alpha")
 
 NSK_BEGIN
 namespace gpu {

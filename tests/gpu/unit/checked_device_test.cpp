@@ -35,7 +35,7 @@ struct recording {
   /// Records a texture of width x 1 texels, RGB, to or from a word of the arena.
   void dispatch_texture(checked::pipeline p, std::uint32_t word, std::uint32_t width) {
     gpu::texture_constants t;
-    t.y = word, t.width = width, t.height = 1, t.order = static_cast<std::uint32_t>(nsk::channel_order::rgb);
+    t.y = word, t.size = 1 | width << 16, t.flags = static_cast<std::uint32_t>(nsk::channel_order::rgb);
     std::memcpy(constants, static_cast<const void*>(&t), sizeof t);
     device.dispatch(list, p, constants, sizeof t / 4, {1, 1, 1});
   }

@@ -76,6 +76,40 @@ struct elementwise_constants {
 static_assert(sizeof(elementwise_constants) == 112, "no padding");
 static_assert(sizeof(elementwise_constants) <= 128, "constants of at most 128 bytes");
 
+struct typed_elementwise_constants {
+  std::uint32_t count = 0;
+  std::uint32_t l1 = 0;
+  std::uint32_t l2 = 0;
+  std::uint32_t l3 = 0;
+  std::uint32_t y = 0;
+  std::int32_t y0 = 0;
+  std::int32_t y1 = 0;
+  std::int32_t y2 = 0;
+  std::int32_t y3 = 0;
+  std::uint32_t a = 0;
+  std::int32_t a0 = 0;
+  std::int32_t a1 = 0;
+  std::int32_t a2 = 0;
+  std::int32_t a3 = 0;
+  std::uint32_t b = 0;
+  std::int32_t b0 = 0;
+  std::int32_t b1 = 0;
+  std::int32_t b2 = 0;
+  std::int32_t b3 = 0;
+  std::uint32_t c = 0;
+  std::int32_t c0 = 0;
+  std::int32_t c1 = 0;
+  std::int32_t c2 = 0;
+  std::int32_t c3 = 0;
+  std::uint32_t extent = 0;
+  std::int32_t along = 0;
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+  std::uint32_t flags = 0;
+};
+static_assert(sizeof(typed_elementwise_constants) == 116, "no padding");
+static_assert(sizeof(typed_elementwise_constants) <= 128, "constants of at most 128 bytes");
+
 struct copy_constants {
   std::uint32_t count = 0;
   std::uint32_t l1 = 0;
@@ -171,17 +205,23 @@ static_assert(sizeof(pack_panels_constants) <= 128, "constants of at most 128 by
 
 struct texture_constants {
   std::uint32_t y = 0;
-  std::uint32_t width = 0;
-  std::uint32_t height = 0;
-  std::uint32_t order = 0;
-  float xx = 0;
-  float xy = 0;
-  float x0 = 0;
-  float yx = 0;
-  float yy = 0;
-  float y0 = 0;
-  std::int32_t iw = 0;
-  std::int32_t ih = 0;
+  std::uint32_t size = 0;
+  std::uint32_t flags = 0;
+  std::uint32_t texture_size = 0;
+  std::uint32_t rows = 0;
+  std::uint32_t columns = 0;
+  std::uint32_t x0h = 0;
+  std::uint32_t x0l = 0;
+  std::uint32_t xxh = 0;
+  std::uint32_t xxl = 0;
+  std::uint32_t xyh = 0;
+  std::uint32_t xyl = 0;
+  std::uint32_t y0h = 0;
+  std::uint32_t y0l = 0;
+  std::uint32_t yxh = 0;
+  std::uint32_t yxl = 0;
+  std::uint32_t yyh = 0;
+  std::uint32_t yyl = 0;
   float s0 = 0;
   float s1 = 0;
   float s2 = 0;
@@ -194,12 +234,6 @@ struct texture_constants {
   float f1 = 0;
   float f2 = 0;
   float f3 = 0;
-  float left = 0;
-  float top = 0;
-  float right = 0;
-  float bottom = 0;
-  std::uint32_t edge = 0;
-  std::uint32_t swap = 0;
 };
 static_assert(sizeof(texture_constants) == 120, "no padding");
 static_assert(sizeof(texture_constants) <= 128, "constants of at most 128 bytes");

@@ -608,37 +608,103 @@ KERNEL {
 )";
 
 inline constexpr char texture_to_tensor_part_1[] =
-    R"(CONSTANTS(uint y; uint width; uint height; uint order; float xx; float xy; float x0; float yx; float yy; float y0; int iw; int ih; float s0; float s1; float s2; float s3; float o0; float o1; float o2; float o3; float f0; float f1; float f2; float f3; float left; float top; float right; float bottom; uint edge; uint swap;)
+    R"(CONSTANTS(uint y; uint size; uint flags; uint texture_size; uint rows; uint columns; uint x0h; uint x0l; uint xxh; uint xxl; uint xyh; uint xyl; uint y0h; uint y0l; uint yxh; uint yxl; uint yyh; uint yyl; float s0; float s1; float s2; float s3; float o0; float o1; float o2; float o3; float f0; float f1; float f2; float f3;)
+)";
+
+inline constexpr char fixed_point_h[] =
+    R"(uint2 fixed_sum(uint2 a, uint2 b) {
+  uint low = a.y + b.y;
+  return uint2(a.x + b.x + (low < b.y ? 1u : 0u), low);
+}
+uint2 fixed_negated(uint2 a) { return fixed_sum(uint2(~a.x, ~a.y), uint2(0u, 1u)); }
+uint2 fixed_product(uint2 a, uint n) {
+  uint lower = (a.y & 65535u) * n, upper = (a.y >> 16u) * n, low = lower + (upper << 16u);
+  return uint2(a.x * n + (upper >> 16u) + (low < lower ? 1u : 0u), low);
+}
+uint bit_length(uint v) {
+  uint n = 0u;
+  if (v >= 65536u) { n += 16u; v >>= 16u; }
+  if (v >= 256u) { n += 8u; v >>= 8u; }
+  if (v >= 16u) { n += 4u; v >>= 4u; }
+  if (v >= 4u) { n += 2u; v >>= 2u; }
+  return n + min(v, 2u);
+}
+uint2 fixed_rounded(uint2 a) {
+  bool negative = int(a.x) < 0;
+  uint2 v = a;
+  if (negative) v = fixed_negated(a);
+  uint bits = v.x != 0u ? 32u + bit_length(v.x) : bit_length(v.y);
+  if (bits > 24u) {
+    uint dropped = bits - 24u, odd = 0u;
+    uint2 mask = uint2(0u, ~0u);
+    if (dropped >= 32u) {
+      mask.x = (1u << (dropped - 32u)) - 1u;
+      odd = (v.x >> (dropped - 32u)) & 1u;
+    } else {
+      mask.y = (1u << dropped) - 1u;
+      odd = (v.y >> dropped) & 1u;
+    }
+    uint2 below_half = uint2(mask.x >> 1u, (mask.y >> 1u) | (mask.x << 31u));
+    v = fixed_sum(v, fixed_sum(below_half, uint2(0u, odd)));
+    v = uint2(v.x & ~mask.x, v.y & ~mask.y);
+  }
+  if (negative) return fixed_negated(v);
+  return v;
+}
+int fixed_floor(uint2 a) { return int(a.x) >> 8; }
+float fixed_fraction(uint2 a) { return float(((a.x & 255u) << 16u) | (a.y >> 16u)) * (1.0 / 16777216.0); }
 )";
 
 inline constexpr char texture_to_tensor_comp[] =
     R"(READ_TEXTURE(image)
-float4 sampled(float x, float y) {
-  float u = clamp(x, 0.0, float(pc.iw - 1)), v = clamp(y, 0.0, float(pc.ih - 1));
-  int x1 = int(u), y1 = int(v), x2 = min(x1 + 1, pc.iw - 1), y2 = min(y1 + 1, pc.ih - 1);
-  float fx = u - float(x1), fy = v - float(y1);
-  float4 a = FETCH(image, x1, y1), b = FETCH(image, x2, y1), c = FETCH(image, x1, y2), d = FETCH(image, x2, y2);
-  float4 upper = FMA(b - a, SPLAT(fx), a), lower = FMA(d - c, SPLAT(fx), c);
-  return FMA(lower - upper, SPLAT(fy), upper) * 255.0;
+#define SLANTED ((pc.flags & 16u) != 0u)
+uint2 place_of(uint2 start, uint2 across, uint2 down, uint column, uint row) {
+  uint ahead = SLANTED ? (column - (pc.columns & 65535u)) % 64u : 0u;
+  uint2 first = fixed_sum(start, fixed_sum(fixed_product(across, column - ahead), fixed_product(down, row)));
+  if (!SLANTED) return first;
+  uint base = first.x & ~255u;
+  if (int(first.x) < 0 && ((first.x & 255u) | first.y) != 0u) base += 256u;
+  uint2 ahead_of_base = fixed_rounded(uint2(first.x - base, first.y));
+  uint2 place = fixed_rounded(fixed_sum(ahead_of_base, fixed_product(fixed_rounded(across), ahead)));
+  return uint2(place.x + base, place.y);
 }
+bool is_inside(uint2 place, int length) {
+  int texel = fixed_floor(uint2(place.x + 128u, place.y));
+  return texel >= 0 && texel < length;
+}
+int first_texel(uint2 place, int length) { return clamp(fixed_floor(place), 0, length - 1); }
+float weight_of_second(uint2 place, int length) {
+  int texel = fixed_floor(place);
+  return texel < 0 || texel >= length - 1 ? 0.0 : fixed_fraction(place);
+}
+float4 sampled(uint2 x, uint2 y, int width, int height) {
+  int x1 = first_texel(x, width), x2 = min(x1 + 1, width - 1), y1 = first_texel(y, height), y2 = min(y1 + 1, height - 1);
+  float4 a = FETCH(image, x1, y1), b = FETCH(image, x2, y1), c = FETCH(image, x1, y2), d = FETCH(image, x2, y2);
+  float across = weight_of_second(x, width), down = weight_of_second(y, height);
+  float4 upper = FMA(b - a, SPLAT(across), a), lower = FMA(d - c, SPLAT(across), c);
+  return FMA(lower - upper, SPLAT(down), upper) * 255.0;
+}
+bool is_between(uint i, uint first_and_end) { return i >= (first_and_end & 65535u) && i < (first_and_end >> 16u); }
 KERNEL {
-  uint number = THREAD;
-  if (number >= pc.width * pc.height) return;
-  float ox = float(number % pc.width) + 0.5, oy = float(number / pc.width) + 0.5;
-  float x = pc.xx * ox + pc.xy * oy + pc.x0, y = pc.yx * ox + pc.yy * oy + pc.y0;
-  bool shown = ox >= pc.left && ox < pc.right && oy >= pc.top && oy < pc.bottom;
-  if (pc.edge != 0u) shown = shown && x >= 0.0 && x < float(pc.iw) && y >= 0.0 && y < float(pc.ih);
+  uint number = THREAD, tensor_width = pc.size >> 16u;
+  if (number >= (pc.size & 65535u) * tensor_width) return;
+  uint row = number / tensor_width, column = number % tensor_width, order = pc.flags & 7u;
+  int width = int(pc.texture_size >> 16u), height = int(pc.texture_size & 65535u);
+  uint2 x = place_of(uint2(pc.x0h, pc.x0l), uint2(pc.xxh, pc.xxl), uint2(pc.xyh, pc.xyl), column, row);
+  uint2 y = place_of(uint2(pc.y0h, pc.y0l), uint2(pc.yxh, pc.yxl), uint2(pc.yyh, pc.yyl), column, row);
+  bool shown = is_between(row, pc.rows) && is_between(column, pc.columns);
+  if ((pc.flags & 32u) != 0u) shown = shown && is_inside(x, width) && is_inside(y, height);
   float4 v = float4(pc.f0, pc.f1, pc.f2, pc.f3);
   if (shown) {
-    float4 s = sampled(x - 0.5, y - 0.5);
-    float red = pc.swap != 0u ? s.z : s.x, blue = pc.swap != 0u ? s.x : s.z;
-    bool reversed = pc.order == 2u || pc.order == 4u;
-    if (pc.order == 0u) s.x = 0.299 * red + 0.587 * s.y + 0.114 * blue;
+    float4 s = sampled(x, y, width, height);
+    bool swapped = (pc.flags & 8u) != 0u, reversed = order == 2u || order == 4u;
+    float red = swapped ? s.z : s.x, blue = swapped ? s.x : s.z;
+    if (order == 0u) s.x = FMA(blue, 0.114, FMA(s.y, 0.587, red * 0.299));
     else s.x = reversed ? blue : red;
     s.z = reversed ? red : blue;
     v = FMA(s, float4(pc.s0, pc.s1, pc.s2, pc.s3), float4(pc.o0, pc.o1, pc.o2, pc.o3));
   }
-  uint channels = pc.order == 0u ? 1u : pc.order <= 2u ? 3u : 4u, at = pc.y + number * channels;
+  uint channels = order == 0u ? 1u : order <= 2u ? 3u : 4u, at = pc.y + number * channels;
   set_arena(at, v.x);
   if (channels > 1u) set_arena(at + 1u, v.y);
   if (channels > 1u) set_arena(at + 2u, v.z);
@@ -647,27 +713,29 @@ KERNEL {
 )";
 
 inline constexpr char tensor_to_texture_part_1[] =
-    R"(CONSTANTS(uint y; uint width; uint height; uint order; float xx; float xy; float x0; float yx; float yy; float y0; int iw; int ih; float s0; float s1; float s2; float s3; float o0; float o1; float o2; float o3; float f0; float f1; float f2; float f3; float left; float top; float right; float bottom; uint edge; uint swap;)
+    R"(CONSTANTS(uint y; uint size; uint flags; uint texture_size; uint rows; uint columns; uint x0h; uint x0l; uint xxh; uint xxl; uint xyh; uint xyl; uint y0h; uint y0l; uint yxh; uint yxl; uint yyh; uint yyl; float s0; float s1; float s2; float s3; float o0; float o1; float o2; float o3; float f0; float f1; float f2; float f3;)
 )";
 
 inline constexpr char tensor_to_texture_comp[] =
     R"(WRITE_TEXTURE(image)
+float level_of(uint i, float scale, float offset) {
+  float v = FMA(arena_at(i), scale, offset);
+  return v > 0.0 ? ROUND_EVEN(min(v, 255.0)) : 0.0;
+}
 KERNEL {
-  uint number = THREAD;
-  if (number >= pc.width * pc.height) return;
-  uint channels = pc.order == 0u ? 1u : pc.order <= 2u ? 3u : 4u, at = pc.y + number * channels;
-  float4 v = float4(arena_at(at), 0.0, 0.0, 255.0);
-  if (channels > 1u) v.y = arena_at(at + 1u);
-  if (channels > 1u) v.z = arena_at(at + 2u);
-  v.x = FMA(v.x, pc.s0, pc.o0);
-  v.y = FMA(v.y, pc.s1, pc.o1);
-  v.z = FMA(v.z, pc.s2, pc.o2);
-  if (channels > 3u) v.w = FMA(arena_at(at + 3u), pc.s3, pc.o3);
-  if (channels == 1u) v = float4(v.x, v.x, v.x, 255.0);
-  bool reversed = (pc.order == 2u || pc.order == 4u) != (pc.swap != 0u);
+  uint number = THREAD, width = pc.size >> 16u, order = pc.flags & 7u;
+  if (number >= (pc.size & 65535u) * width) return;
+  uint channels = order == 0u ? 1u : order <= 2u ? 3u : 4u, at = pc.y + number * channels;
+  float4 v = SPLAT(level_of(at, pc.s0, pc.o0));
+  v.w = 255.0;
+  if (channels > 1u) {
+    v.y = level_of(at + 1u, pc.s1, pc.o1);
+    v.z = level_of(at + 2u, pc.s2, pc.o2);
+  }
+  if (channels > 3u) v.w = level_of(at + 3u, pc.s3, pc.o3);
+  bool reversed = (order == 2u || order == 4u) != ((pc.flags & 8u) != 0u);
   float4 color = reversed ? float4(v.z, v.y, v.x, v.w) : v;
-  color = float4(clamp(color.x, 0.0, 255.0), clamp(color.y, 0.0, 255.0), clamp(color.z, 0.0, 255.0), clamp(color.w, 0.0, 255.0));
-  STORE(image, number % pc.width, number / pc.width, color * (1.0 / 255.0));
+  STORE(image, number % width, number / width, color * (1.0 / 255.0));
 }
 )";
 
@@ -717,6 +785,222 @@ inline constexpr char depthwise_window_comp[] =
   if (pixel.x + 1u < pc.ow) store_at(right, to + pc.y_x, add + pc.r_x, channel, pc.oc);
 }
 )";
+
+inline constexpr char typed_elementwise_part_1[] =
+    R"(CONSTANTS(uint count; uint l1; uint l2; uint l3; uint y; int y0; int y1; int y2; int y3; uint a; int a0; int a1; int a2; int a3; uint b; int b0; int b1; int b2; int b3; uint c; int c0; int c1; int c2; int c3; uint extent; int along; uint low; uint high; uint flags;)
+)";
+
+inline constexpr char wide_h[] =
+    R"(uint2 wide_of(int v) { return uint2(uint(v), v < 0 ? 4294967295u : 0u); }
+bool is_zero(uint2 v) { return (v.x | v.y) == 0u; }
+bool is_negative(uint2 v) { return (v.y >> 31) != 0u; }
+bool wide_equal(uint2 a, uint2 b) { return a.x == b.x && a.y == b.y; }
+bool magnitude_less(uint2 a, uint2 b) { return a.y < b.y || (a.y == b.y && a.x < b.x); }
+bool wide_less(uint2 a, uint2 b) { return int(a.y) < int(b.y) || (a.y == b.y && a.x < b.x); }
+uint2 wide_sum(uint2 a, uint2 b) {
+  uint low = a.x + b.x;
+  return uint2(low, a.y + b.y + (low < a.x ? 1u : 0u));
+}
+uint2 wide_negative(uint2 v) { return wide_sum(uint2(~v.x, ~v.y), uint2(1u, 0u)); }
+uint2 wide_magnitude(uint2 v) { return is_negative(v) ? wide_negative(v) : v; }
+uint2 wide_difference(uint2 a, uint2 b) { return wide_sum(a, wide_negative(b)); }
+uint2 word_product(uint a, uint b) {
+  uint a0 = a & 65535u, a1 = a >> 16, b0 = b & 65535u, b1 = b >> 16;
+  uint cross0 = a0 * b1, cross1 = a1 * b0, carried = ((a0 * b0) >> 16) + (cross0 & 65535u) + (cross1 & 65535u);
+  return uint2(a * b, a1 * b1 + (cross0 >> 16) + (cross1 >> 16) + (carried >> 16));
+}
+uint2 wide_product(uint2 a, uint2 b) {
+  uint2 p = word_product(a.x, b.x);
+  return uint2(p.x, p.y + a.x * b.y + a.y * b.x);
+}
+uint4 magnitude_quotient(uint2 a, uint2 b) {
+  if ((a.y | b.y) == 0u) return uint4(a.x / b.x, 0u, a.x % b.x, 0u);
+  uint2 q = uint2(0u, 0u), r = uint2(0u, 0u);
+  for (int i = 63; i >= 0; --i) {
+    uint next = (i >= 32 ? a.y >> uint(i - 32) : a.x >> uint(i)) & 1u;
+    bool overflow = is_negative(r);
+    r = uint2((r.x << 1) | next, (r.y << 1) | (r.x >> 31));
+    q = uint2(q.x << 1, (q.y << 1) | (q.x >> 31));
+    if (overflow || !magnitude_less(r, b)) {
+      r = wide_difference(r, b);
+      q.x |= 1u;
+    }
+  }
+  return uint4(q.x, q.y, r.x, r.y);
+}
+)";
+
+inline constexpr char typed_h[] =
+    R"(uint word_at(uint i, bool in_weights) {
+  if (in_weights) return W[i];
+  return A[i];
+}
+uint2 value_at(uint i, uint type, bool in_weights) {
+  if (type == 6u) return uint2(word_at(2u * i, in_weights), word_at(2u * i + 1u, in_weights));
+  if (type == 0u) return uint2(word_at(i, in_weights), 0u);
+  if (type == 5u) return wide_of(int(word_at(i, in_weights)));
+  if (type == 4u) return wide_of(int(word_at(i >> 1, in_weights) << (16u - 16u * (i & 1u))) >> 16);
+  uint shifted = word_at(i >> 2, in_weights) << (24u - 8u * (i & 3u));
+  if (type == 2u) return wide_of(int(shifted) >> 24);
+  return uint2(shifted >> 24, 0u);
+}
+bool is_nan(uint bits) { return (bits & 2147483647u) > 2139095040u; }
+int order_of(uint bits) {
+  uint magnitude = bits & 2147483647u;
+  return bits == magnitude ? int(magnitude) : -int(magnitude);
+}
+bool value_less(uint2 a, uint2 b, uint type) {
+  if (type != 0u) return wide_less(a, b);
+  return !is_nan(a.x) && !is_nan(b.x) && order_of(a.x) < order_of(b.x);
+}
+bool value_equal(uint2 a, uint2 b, uint type) {
+  if (type != 0u) return wide_equal(a, b);
+  return !is_nan(a.x) && !is_nan(b.x) && order_of(a.x) == order_of(b.x);
+}
+)";
+
+inline constexpr char convert_h[] =
+    R"(uint2 wide_of_float(uint bits) {
+  uint exponent = (bits >> 23) & 255u, mantissa = (bits & 8388607u) | 8388608u;
+  bool negative = (bits >> 31) != 0u;
+  if (is_nan(bits) || exponent < 127u) return uint2(0u, 0u);
+  if (exponent >= 190u) return negative ? uint2(0u, 2147483648u) : uint2(4294967295u, 2147483647u);
+  uint2 v = uint2(0u, 0u);
+  if (exponent <= 150u) {
+    v.x = mantissa >> (150u - exponent);
+  } else if (exponent < 182u) {
+    uint up = exponent - 150u;
+    v = uint2(mantissa << up, mantissa >> (32u - up));
+  } else {
+    v.y = mantissa << (exponent - 182u);
+  }
+  return negative ? wide_negative(v) : v;
+}
+uint float_of_wide(uint2 integer) {
+  if (is_zero(integer)) return 0u;
+  uint2 v = wide_magnitude(integer);
+  uint exponent = 190u;
+  if (v.y == 0u) {
+    v = uint2(0u, v.x);
+    exponent -= 32u;
+  }
+  for (uint s = 16u; s > 0u; s = s >> 1) {
+    if ((v.y >> (32u - s)) == 0u) {
+      v = uint2(v.x << s, (v.y << s) | (v.x >> (32u - s)));
+      exponent -= s;
+    }
+  }
+  uint rest = v.y & 255u, magnitude = (exponent << 23) + ((v.y >> 8) & 8388607u);
+  bool above_half = rest > 128u || (rest == 128u && v.x != 0u), is_half = rest == 128u && v.x == 0u;
+  if (above_half || (is_half && (magnitude & 1u) != 0u)) magnitude += 1u;
+  return (is_negative(integer) ? 2147483648u : 0u) | magnitude;
+}
+uint2 saturated(uint2 v, uint type) {
+  if (type == 6u) return v;
+  uint2 low = type == 5u ? wide_of(-2147483647 - 1) : type == 4u ? wide_of(-32768) : wide_of(type == 2u ? -128 : 0);
+  uint2 high = type == 5u ? wide_of(2147483647) : wide_of(type == 4u ? 32767 : type == 2u ? 127 : 255);
+  return wide_less(v, low) ? low : wide_less(high, v) ? high : v;
+}
+uint2 converted(uint2 v, uint from, uint to) {
+  if (to == 7u) return uint2((from == 0u ? (v.x & 2147483647u) != 0u : !is_zero(v)) ? 1u : 0u, 0u);
+  uint2 integer = from == 7u ? uint2(v.x != 0u ? 1u : 0u, 0u) : v;
+  if (from == 0u) return to == 0u ? v : saturated(wide_of_float(v.x), to);
+  return to == 0u ? uint2(float_of_wide(integer), 0u) : integer;
+}
+)";
+
+inline constexpr char typed_elementwise_comp[] =
+    R"(int position_of(uint2 index) {
+  int n = int(pc.extent), i = int(index.x);
+  bool fits = index.y == (i < 0 ? 4294967295u : 0u);
+  if (!fits) i = is_negative(index) ? -2147483647 : 2147483647;
+  if (i < 0 && i >= -n) i += n;
+  return clamp(i, 0, n - 1);
+}
+uint kind_of_step() { return (pc.flags >> 16) & 15u; }
+uint2 comparison(uint2 a, uint2 b, uint type) {
+  bool equal = value_equal(a, b, type), less = value_less(a, b, type);
+  bool holds = kind_of_step() == 0u ? equal : kind_of_step() == 1u ? !equal : kind_of_step() == 2u ? less : less || equal;
+  return uint2(holds ? 1u : 0u, 0u);
+}
+uint2 quotient(uint2 a, uint2 b, uint kind) {
+  if (is_zero(b)) return b;
+  uint4 q = magnitude_quotient(wide_magnitude(a), wide_magnitude(b));
+  if (kind == 3u) {
+    uint2 whole = uint2(q.x, q.y);
+    return is_negative(a) != is_negative(b) ? wide_negative(whole) : whole;
+  }
+  uint2 rest = uint2(q.z, q.w);
+  if (is_negative(a)) rest = wide_negative(rest);
+  if (kind == 4u && !is_zero(rest) && is_negative(rest) != is_negative(b)) rest = wide_sum(rest, b);
+  return rest;
+}
+uint2 calculated(uint2 a, uint2 b) {
+  uint kind = kind_of_step();
+  if (kind == 0u) return wide_sum(a, b);
+  if (kind == 1u) return wide_difference(a, b);
+  if (kind == 2u) return wide_product(a, b);
+  if (kind == 6u) return wide_less(b, a) ? b : a;
+  if (kind == 7u) return wide_less(a, b) ? b : a;
+  if (kind == 8u) return uint2(a.x & b.x, a.y & b.y);
+  if (kind == 9u) return uint2(a.x | b.x, a.y | b.y);
+  if (kind == 10u) return uint2(a.x ^ b.x, a.y ^ b.y);
+  return quotient(a, b, kind);
+}
+uint2 operand_at(int i, uint type, uint flag) {
+  uint2 v = value_at(uint(i), type, (pc.flags & flag) != 0u);
+  return type == 7u && v.x != 0u ? uint2(1u, 0u) : v;
+}
+uint2 result_at(int i0, int i1, int i2, int i3) {
+  if (MODE == 3u) return uint2(pc.low, pc.high);
+  uint from = (pc.flags >> 4) & 15u, second = (pc.flags >> 8) & 15u;
+  int a = int(pc.a) + i0 * pc.a0 + i1 * pc.a1 + i2 * pc.a2 + i3 * pc.a3;
+  int b = int(pc.b) + i0 * pc.b0 + i1 * pc.b1 + i2 * pc.b2 + i3 * pc.b3;
+  if (MODE == 0u) return converted(operand_at(a, from, 4096u), from, pc.flags & 15u);
+  if (MODE == 1u) {
+    int c = int(pc.c) + i0 * pc.c0 + i1 * pc.c1 + i2 * pc.c2 + i3 * pc.c3;
+    if (operand_at(c, 7u, 16384u).x != 0u) return operand_at(a, from, 4096u);
+    return operand_at(b, second, 8192u);
+  }
+  uint2 y = operand_at(b, second, 8192u);
+  if (MODE == 2u) return operand_at(a + position_of(y) * pc.along, from, 4096u);
+  uint2 x = operand_at(a, from, 4096u);
+  if (MODE == 4u) return comparison(x, y, from);
+  return calculated(x, y);
+}
+KERNEL {
+  uint type = pc.flags & 15u, of_word = type == 0u || type == 5u || type == 6u ? 1u : type == 4u ? 2u : 4u;
+  uint skew = pc.y % of_word, i = THREAD, bits = 0u, mask = 0u;
+  if (i >= (skew + pc.count + of_word - 1u) / of_word) return;
+  for (uint k = 0u; k < of_word; ++k) {
+    uint e = i * of_word + k - skew;
+    if (i * of_word + k < skew || e >= pc.count) continue;
+    uint rest = e;
+    int i3 = int(rest % pc.l3);
+    rest /= pc.l3;
+    int i2 = int(rest % pc.l2);
+    rest /= pc.l2;
+    int i1 = int(rest % pc.l1), i0 = int(rest / pc.l1);
+    uint2 v = result_at(i0, i1, i2, i3);
+    if (of_word == 1u) {
+      uint to = uint(int(pc.y) + i0 * pc.y0 + i1 * pc.y1 + i2 * pc.y2 + i3 * pc.y3);
+      if (type == 6u) {
+        A[2u * to] = v.x;
+        A[2u * to + 1u] = v.y;
+      } else {
+        A[to] = v.x;
+      }
+    } else {
+      uint element = (type == 4u ? 65535u : 255u), up = k * (32u / of_word);
+      bits |= (v.x & element) << up;
+      mask |= element << up;
+    }
+  }
+  if (of_word == 1u) return;
+  uint at = pc.y / of_word + i;
+  A[at] = (A[at] & ~mask) | bits;
+}
+)";
 }
 
 /// The text of a kernel in pieces, to be compiled one after the other, after the definitions that shaders/portable.h asks for:
@@ -741,9 +1025,10 @@ constexpr kernel_text text_of(kernel k) {
     case kernel::layer_normalization: return {{text::portable_h, text::layer_normalization_part_1, text::memory_h, text::line_h, text::layer_normalization_comp}, 5, 0};
     case kernel::resize_2d: return {{text::portable_h, text::resize_2d_part_1, text::memory_h, text::resize_2d_comp}, 4, 0};
     case kernel::pack_panels: return {{text::portable_h, text::pack_panels_comp}, 2, 0};
-    case kernel::texture_to_tensor: return {{text::portable_h, text::texture_to_tensor_part_1, text::memory_h, text::texture_to_tensor_comp}, 4, 0};
+    case kernel::texture_to_tensor: return {{text::portable_h, text::texture_to_tensor_part_1, text::memory_h, text::fixed_point_h, text::texture_to_tensor_comp}, 5, 0};
     case kernel::tensor_to_texture: return {{text::portable_h, text::tensor_to_texture_part_1, text::memory_h, text::tensor_to_texture_comp}, 4, 0};
     case kernel::depthwise_window: return {{text::portable_h, text::depthwise_window_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::load_h, text::store_h, text::depthwise_window_comp}, 9, 0};
+    case kernel::typed_elementwise: return {{text::portable_h, text::typed_elementwise_part_1, text::wide_h, text::typed_h, text::convert_h, text::typed_elementwise_comp}, 6, 0};
   }
   return {};
 }

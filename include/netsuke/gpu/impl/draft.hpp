@@ -84,8 +84,8 @@ inline std::uint32_t slope_of(const step_view& s, const epilogue_params& e) {
 template <int Operands>
 struct joined_dimensions {
   int count = 0;
-  std::int32_t length[max_rank] = {};
-  std::ptrdiff_t stride[max_rank][Operands] = {};
+  std::int32_t length[max_rank + 1] = {};
+  std::ptrdiff_t stride[max_rank + 1][Operands] = {};
 
   /// `shape` gives the lengths; operands that are null have strides of 0.
   joined_dimensions(const tensor_view& shape, const tensor_view* const (&operand)[Operands]) {
@@ -101,6 +101,16 @@ struct joined_dimensions {
       }
       for (int i = 0; i < Operands; ++i) stride[count - 1][i] = operand[i] ? operand[i]->stride[d] : 0;
     }
+  }
+  /// Counts in parts of elements, `parts` of each, next to each other.
+  void split_elements(int parts) {
+    bool joins = count > 0;
+    for (int d = 0; d < count; ++d)
+      for (int i = 0; i < Operands; ++i) stride[d][i] *= parts;
+    for (int i = 0; i < Operands; ++i) joins = joins && stride[count - 1][i] == parts;
+    if (!joins) length[count++] = 1;
+    length[count - 1] *= parts;
+    for (int i = 0; i < Operands; ++i) stride[count - 1][i] = 1;
   }
   /// The same as the last of `slots` dimensions: length of dimension i of those, and stride of an operand.
   std::uint32_t length_in(int slots, int i) const {

@@ -18,6 +18,15 @@ struct access {
   nsk::impl::region region{};       ///< in the buffer
 };
 
+inline constexpr std::int64_t word_bytes = 4;
+/// The words from the first byte of a region to its last: what shaders read and write of elements that are smaller.
+inline nsk::impl::region words_of(const nsk::impl::region& r) {
+  nsk::impl::region words;
+  words.base = r.base / word_bytes * word_bytes;
+  words.insert(1, (r.end() + word_bytes - 1) / word_bytes * word_bytes - words.base);
+  return words;
+}
+
 inline access access_of(const tensor_info& t, bool writes) {
   access a;
   if (t.where() == storage::constant) return a;
@@ -25,6 +34,7 @@ inline access access_of(const tensor_info& t, bool writes) {
   v.border = {};
   bool repeats;
   a.region = nsk::impl::region_of(v, static_cast<std::int64_t>(t.offset()), repeats);
+  if (size_of(t.type()) < word_bytes) a.region = words_of(a.region);
   a.buffer = t.buffer();
   a.writes = writes;
   a.begin = static_cast<std::int64_t>(t.buffer_offset()) + a.region.base;

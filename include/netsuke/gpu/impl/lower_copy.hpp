@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Copies of 32-bit elements of up to six dimensions, and matrices to panels.
+/// Copies of up to six dimensions, and matrices to panels.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/format/packing.hpp>
-#include <netsuke/gpu/impl/lowering.hpp>
+#include <netsuke/gpu/impl/lower_typed.hpp>
 
 NSK_BEGIN
 namespace gpu::impl {
 
-/// A copy between tensors of one shape.
+/// A copy between tensors of one shape. Elements of 64 bits are two words, those of less than 32 one by one.
 inline refusal lower_copy(const tensor_info& from, const tensor_info& target, dispatch_writer& to) {
   constexpr int slots = 6;
-  if (size_of(target.type()) != 4) return "its elements do not have 32 bits";
-  const int rows = to.settings().rows;
+  const int rows = to.settings().rows, words = size_of(target.type()) / 4;
   const tensor_view x = from.view(nullptr, rows), y = target.view(nullptr, rows);
+  if (words == 0) return lower_small_copy(from, target, to);
   const tensor_view* operand[2] = {&y, &x};
-  const joined_dimensions<2> dims(y, operand);
+  joined_dimensions<2> dims(y, operand);
+  if (words > 1) dims.split_elements(words);
+  if (dims.count > slots) return "it has more than six dimensions after joining";
   const auto stride = [&](int i, int k) { return dims.stride_in(slots, i, k); };
   std::int64_t count = 1;
   for (int i = 0; i < slots; ++i) count *= dims.length_in(slots, i);
@@ -37,22 +39,8 @@ inline refusal lower_copy(const tensor_info& from, const tensor_info& target, di
   return to.add(d);
 }
 
-/// Zeros in a dense tensor.
-inline refusal lower_zeros(const tensor_info& target, dispatch_writer& to) {
-  if (target.bytes() % 4 != 0) return "its bytes are no multiple of 4";
-  elementwise_constants c;
-  c.count = word(static_cast<std::int64_t>(target.bytes() / 4));
-  c.l1 = c.l2 = 1;
-  c.l3 = c.count;
-  c.y = word_of(target);
-  c.y3 = 1;
-  draft d;
-  d.key.kernel = kernel::elementwise;
-  d.mode() = fill_mode;
-  d.set_constants(c);
-  d.spread(c.count);
-  return to.add(d);
-}
+/// Zeros in a tensor.
+inline refusal lower_zeros(const tensor_info& target, dispatch_writer& to) { return lower_typed_fill(target, 0, to); }
 
 template <>
 struct lowering<op::copy> {

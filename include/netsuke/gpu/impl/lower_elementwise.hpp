@@ -2,7 +2,7 @@
 #pragma once
 /// Unary and binary operators, and fill: up to four joined dimensions.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/gpu/impl/lowering.hpp>
+#include <netsuke/gpu/impl/lower_typed.hpp>
 
 NSK_BEGIN
 namespace gpu::impl {
@@ -67,8 +67,10 @@ struct lowering<op::binary> {
 template <>
 struct lowering<op::fill> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
+    const float value = s.params<op::fill>().value;
+    if (!is_float(s.output())) return lower_typed_fill(s.output(), value, to);
     epilogue_params e;
-    e.alpha = s.params<op::fill>().value;
+    e.alpha = value;
     return lower_elementwise(s, to, fill_mode, -1, -1, e);
   }
 };

@@ -7,6 +7,7 @@
 #include <netsuke/gpu/impl/lower_line.hpp>
 #include <netsuke/gpu/impl/lower_no_shader.hpp>
 #include <netsuke/gpu/impl/lower_resize_2d.hpp>
+#include <netsuke/gpu/impl/lower_typed.hpp>
 #include <netsuke/gpu/impl/lower_window.hpp>
 
 NSK_BEGIN

@@ -11,18 +11,6 @@ struct without_shader {
   static refusal lower(const step_view&, dispatch_writer&) { return "its operator has no shader"; }
 };
 template <>
-struct lowering<op::cast> : without_shader {};
-template <>
-struct lowering<op::compare> : without_shader {};
-template <>
-struct lowering<op::select> : without_shader {};
-template <>
-struct lowering<op::arithmetic> : without_shader {};
-template <>
-struct lowering<op::gather> : without_shader {};
-template <>
-struct lowering<op::gather_elements> : without_shader {};
-template <>
 struct lowering<op::arg_reduce> : without_shader {};
 template <>
 struct lowering<op::top_k> : without_shader {};
