@@ -65,8 +65,8 @@ inline std::string gl_device::start(gl_functions::finder find) {
   m_max_binding_bytes = static_cast<std::uint64_t>(bytes);
   GLint alignment = 0;
   gl.GetIntegerv(GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT, &alignment);
-  const GLint least = static_cast<GLint>(constants_bytes);
-  m_slot_bytes = alignment <= least ? least : (least + alignment - 1) / alignment * alignment;
+  const GLint minimum = static_cast<GLint>(constants_bytes);
+  m_slot_bytes = alignment <= minimum ? minimum : (minimum + alignment - 1) / alignment * alignment;
   gl.GenBuffers(1, &m_constants);
   gl.BindBuffer(GL_UNIFORM_BUFFER, m_constants);
   renew_constants();
