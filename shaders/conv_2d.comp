@@ -20,7 +20,7 @@ KERNEL {
   uint first = (BLOCK * (64u / columns) + LOCAL.x / columns) * uint(PIXELS);
   if (quad_all >= quads || first >= pc.count) return;
   uint g = quad_all / per_group, quad = quad_all % per_group;
-  uint kh = pc.kernel & 65535u, kw = pc.kernel >> 16, depth = kh * kw * pc.ic, padded = (pc.oc + 7u) / 8u * 8u;
+  uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), depth = kh * kw * pc.ic, padded = (pc.oc + 7u) / 8u * 8u;
   uint2 panel = panel_of(pc.w + first / (pc.ow * pc.oh) * pc.w_n + g * padded * (depth + 1u), quad, pc.oc, depth);
   float4 bias = panel_at(panel.x);
   int2 window[PIXELS];

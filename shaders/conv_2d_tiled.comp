@@ -14,7 +14,7 @@ GROUP_SHARED float4 inputs[64 * 5];   // [pixel][4 channel quads, and one agains
 GROUP_SHARED float4 weights[16 * 8];  // [input channel][output quad]
 KERNEL {
   uint t = LOCAL.x, column = t % 8u, row = t / 8u, pixel0 = BLOCK * 64u, quad0 = GROUP.x * 8u;
-  uint kh = pc.kernel & 65535u, kw = pc.kernel >> 16, depth = kh * kw * pc.ic, quads = (pc.oc + 3u) / 4u;
+  uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), depth = kh * kw * pc.ic, quads = (pc.oc + 3u) / 4u;
   // This thread's outputs, and the pixel and the column of weights that it brings.
   uint2 panel = panel_of(pc.w, min(quad0 + column, quads - 1u), pc.oc, depth);
   float4 acc[8];

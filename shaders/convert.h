@@ -46,6 +46,7 @@ uint2 saturated(uint2 v, uint type) {
   uint2 high = type == 5u ? wide_of(2147483647) : wide_of(type == 4u ? 32767 : type == 2u ? 127 : 255);
   return wide_less(v, low) ? low : wide_less(high, v) ? high : v;
 }
+// Numbers of types as in typed.h; a float32 is true where a bit beside its sign is set.
 uint2 converted(uint2 v, uint from, uint to) {
   if (to == 7u) return uint2((from == 0u ? (v.x & 2147483647u) != 0u : !is_zero(v)) ? 1u : 0u, 0u);
   uint2 integer = from == 7u ? uint2(v.x != 0u ? 1u : 0u, 0u) : v;

@@ -14,7 +14,7 @@ KERNEL {
   uint quad = GROUP.x * columns + LOCAL.x % columns, number = BLOCK * (64u / columns) + LOCAL.x / columns;
   if (quad >= quads || number >= pc.count) return;
   uint3 pixel = pixel_at(number);
-  uint kh = pc.kernel & 65535u, kw = pc.kernel >> 16, channel = quad * 4u;
+  uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), channel = quad * 4u;
   uint2 panel = panel_of(pc.w, quad, pc.oc, kh * kw);
   int2 window = window_of(pixel.y, pixel.x);
   uint image = pc.x + pixel.z * pc.x_n + channel, k = panel.x + panel.y;

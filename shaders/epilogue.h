@@ -24,7 +24,7 @@ float4 activate4(float4 x, float alpha, float beta, float4 slope) {
   if (FUNCTION == 3u) return where_negative(x, slope * x, x);
   if (FUNCTION == 4u) return 1.0 / (1.0 + exp(-x));
   if (FUNCTION == 5u) return max(SPLAT(0.0), min(SPLAT(1.0), alpha * x + beta));
-  if (FUNCTION == 6u) return x * max(SPLAT(0.0), min(SPLAT(1.0), x / 6.0 + 0.5));
+  if (FUNCTION == 6u) return x * max(SPLAT(0.0), min(SPLAT(1.0), x / 6.0 + 0.5));  // hard swish
   if (FUNCTION == 7u) return x / (1.0 + exp(-x));
   if (FUNCTION == 8u) return hyperbolic_tangent(x);
   if (FUNCTION == 9u) return exp(x);
@@ -37,7 +37,7 @@ float4 activate4(float4 x, float alpha, float beta, float4 slope) {
   if (FUNCTION == 16u) return ceil(x);
   if (FUNCTION == 17u) return ROUND_EVEN(x);
   if (FUNCTION == 18u) return error_function(x);
-  if (FUNCTION == 19u) return 0.5 * x * (1.0 + error_function(x * 0.70710678));
+  if (FUNCTION == 19u) return 0.5 * x * (1.0 + error_function(x * 0.70710678));  // sqrt(1 / 2)
   if (FUNCTION == 20u) return where_negative(x, alpha * (exp(x) - 1.0), x);
   if (FUNCTION == 21u) return max(x, SPLAT(0.0)) + log(1.0 + exp(-abs(x)));
   if (FUNCTION == 22u) return x * x;

@@ -10,14 +10,14 @@ KERNEL {
   uint columns = pc.oc >= 8u ? 8u : quads_of_group(pc.oc);
   uint c = GROUP.x * columns + LOCAL.x % columns, pixel = BLOCK * (64u / columns) + LOCAL.x / columns;
   if (c >= pc.oc || pixel >= pc.count) return;
-  uint kh = pc.kernel & 65535u, kw = pc.kernel >> 16;
+  uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel);
   uint ox = pixel % pc.ow, rest = pixel / pc.ow, oy = rest % pc.oh, n = rest / pc.oh;
   int2 window = window_of(oy, ox);
-  float acc = MODE == 0u ? -3.402823466e38 : 0.0, taps = 0.0;
+  float acc = MODE == 0u ? -LARGEST : 0.0, taps = 0.0;
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {
       int2 tap = tap_of(window, ky, kx);
-      if (MODE == 2u && tap.x < int(pc.ih + (pc.fill & 65535u)) && tap.y < int(pc.iw + (pc.fill >> 16))) taps += 1.0;
+      if (MODE == 2u && tap.x < int(pc.ih + ROWS(pc.fill)) && tap.y < int(pc.iw + COLUMNS(pc.fill))) taps += 1.0;
       if (!is_inside(tap)) continue;
       float v = arena_at(input_at(pc.x + n * pc.x_n, tap) + c);
       if (MODE == 0u) acc = v > acc ? v : acc;

@@ -102,6 +102,11 @@ BUFFER(3) buffer Arena { uint A[]; };
 #define ROUND_EVEN(x) roundEven(x)
 #endif
 #define SPLAT(x) float4(x, x, x, x)
+// Two numbers in one word.
+#define ROWS(pair) ((pair) & 65535u)
+#define COLUMNS(pair) ((pair) >> 16)
+// The largest finite number; its negative is what a maximum begins with.
+#define LARGEST 3.402823466e38
 // Number of the thread in the whole dispatch, whose groups go on in y after 65535 in x.
 #define THREAD (GROUP.x * 64u + LOCAL.x + GROUP.y * 4194240u)
 // Number of the block of pixels of a dispatch whose x are channels: it goes on in z after 65535 in y.

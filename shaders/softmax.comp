@@ -9,7 +9,7 @@ KERNEL {
   uint number = THREAD;
   if (number >= pc.count) return;
   int2 at = line_of(number);
-  float largest = -3.402823466e38, sum = 0.0;
+  float largest = -LARGEST, sum = 0.0;
   for (int a = 0; a < int(pc.m2); ++a) {
     float v = arena_at(uint(at.x + a * pc.s2));
     largest = v > largest ? v : largest;

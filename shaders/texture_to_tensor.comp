@@ -52,7 +52,7 @@ KERNEL {
     float4 s = sampled(x, y, width, height);
     bool swapped = (pc.flags & 8u) != 0u, reversed = order == 2u || order == 4u;
     float red = swapped ? s.z : s.x, blue = swapped ? s.x : s.z;
-    if (order == 0u) s.x = FMA(blue, 0.114, FMA(s.y, 0.587, red * 0.299));
+    if (order == 0u) s.x = FMA(blue, 0.114, FMA(s.y, 0.587, red * 0.299));  // luma, as image.hpp has it
     else s.x = reversed ? blue : red;
     s.z = reversed ? red : blue;
     v = FMA(s, float4(pc.s0, pc.s1, pc.s2, pc.s3), float4(pc.o0, pc.o1, pc.o2, pc.o3));

@@ -16,6 +16,7 @@ uint2 value_at(uint i, uint type, bool in_weights) {
   return uint2(shifted >> 24, 0u);
 }
 
+// Above the bits of infinity, without the sign.
 bool is_nan(uint bits) { return (bits & 2147483647u) > 2139095040u; }
 // An integer that is as large among integers as a float32 among floats; NaN has none.
 int order_of(uint bits) {

@@ -8,6 +8,10 @@ CONSTANTS(NSK_TYPED_ELEMENTWISE_CONSTANTS)
 #include "wide.h"
 #include "typed.h"
 #include "convert.h"
+// Bits of flags: an operand is in the weights section.
+#define A_IN_WEIGHTS 4096u
+#define B_IN_WEIGHTS 8192u
+#define C_IN_WEIGHTS 16384u
 
 // Position along an axis: negative indices count from the end, others outside are clamped.
 int position_of(uint2 index) {
@@ -59,15 +63,15 @@ uint2 result_at(int i0, int i1, int i2, int i3) {
   uint from = (pc.flags >> 4) & 15u, second = (pc.flags >> 8) & 15u;
   int a = int(pc.a) + i0 * pc.a0 + i1 * pc.a1 + i2 * pc.a2 + i3 * pc.a3;
   int b = int(pc.b) + i0 * pc.b0 + i1 * pc.b1 + i2 * pc.b2 + i3 * pc.b3;
-  if (MODE == 0u) return converted(operand_at(a, from, 4096u), from, pc.flags & 15u);
+  if (MODE == 0u) return converted(operand_at(a, from, A_IN_WEIGHTS), from, pc.flags & 15u);
   if (MODE == 1u) {
     int c = int(pc.c) + i0 * pc.c0 + i1 * pc.c1 + i2 * pc.c2 + i3 * pc.c3;
-    if (operand_at(c, 7u, 16384u).x != 0u) return operand_at(a, from, 4096u);
-    return operand_at(b, second, 8192u);
+    if (operand_at(c, 7u, C_IN_WEIGHTS).x != 0u) return operand_at(a, from, A_IN_WEIGHTS);
+    return operand_at(b, second, B_IN_WEIGHTS);
   }
-  uint2 y = operand_at(b, second, 8192u);
-  if (MODE == 2u) return operand_at(a + position_of(y) * pc.along, from, 4096u);
-  uint2 x = operand_at(a, from, 4096u);
+  uint2 y = operand_at(b, second, B_IN_WEIGHTS);
+  if (MODE == 2u) return operand_at(a + position_of(y) * pc.along, from, A_IN_WEIGHTS);
+  uint2 x = operand_at(a, from, A_IN_WEIGHTS);
   if (MODE == 4u) return comparison(x, y, from);
   return calculated(x, y);
 }

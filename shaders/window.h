@@ -6,10 +6,10 @@ uint quads_of_group(uint quads) { return quads >= 8u ? 8u : quads > 2u ? 4u : qu
 
 // First input row and column of the window of an output pixel; may be negative.
 int2 window_of(uint oy, uint ox) {
-  return int2(int(oy * (pc.stride & 65535u)) - int(pc.pad & 65535u), int(ox * (pc.stride >> 16)) - int(pc.pad >> 16));
+  return int2(int(oy * ROWS(pc.stride)) - int(ROWS(pc.pad)), int(ox * COLUMNS(pc.stride)) - int(COLUMNS(pc.pad)));
 }
 int2 tap_of(int2 first, uint ky, uint kx) {
-  return int2(first.x + int(ky * (pc.dilation & 65535u)), first.y + int(kx * (pc.dilation >> 16)));
+  return int2(first.x + int(ky * ROWS(pc.dilation)), first.y + int(kx * COLUMNS(pc.dilation)));
 }
 bool is_inside(int2 tap) { return tap.x >= 0 && tap.x < int(pc.ih) && tap.y >= 0 && tap.y < int(pc.iw); }
 uint input_at(uint image, int2 tap) { return image + uint(tap.x) * pc.x_y + uint(tap.y) * pc.x_x; }

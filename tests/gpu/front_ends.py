@@ -52,7 +52,7 @@ class Compilations:
             return None
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True, cwd=self.folder)
         self.count += 1
-        said = "\n".join(line for line in (done.stdout + done.stderr).splitlines() if re.search(r"error|warning", line, re.I))
+        said = "\n".join(line for line in (done.stdout + done.stderr).splitlines() if re.search(r"error|warning", line, re.I) and "DXIL.dll not found" not in line)
         if done.returncode != 0 or said:
             self.errors.append(f"{what}: {(said or done.stdout + done.stderr).strip()[:400]}")
         return done.returncode == 0

@@ -96,6 +96,9 @@ BUFFER(3) buffer Arena { uint A[]; };
 #define ROUND_EVEN(x) roundEven(x)
 #endif
 #define SPLAT(x) float4(x, x, x, x)
+#define ROWS(pair) ((pair) & 65535u)
+#define COLUMNS(pair) ((pair) >> 16)
+#define LARGEST 3.402823466e38
 #define THREAD (GROUP.x * 64u + LOCAL.x + GROUP.y * 4194240u)
 #define BLOCK (GROUP.y + GROUP.z * 65535u)
 )";
@@ -169,10 +172,10 @@ inline constexpr char panels_h[] =
 inline constexpr char window_h[] =
     R"(uint quads_of_group(uint quads) { return quads >= 8u ? 8u : quads > 2u ? 4u : quads; }
 int2 window_of(uint oy, uint ox) {
-  return int2(int(oy * (pc.stride & 65535u)) - int(pc.pad & 65535u), int(ox * (pc.stride >> 16)) - int(pc.pad >> 16));
+  return int2(int(oy * ROWS(pc.stride)) - int(ROWS(pc.pad)), int(ox * COLUMNS(pc.stride)) - int(COLUMNS(pc.pad)));
 }
 int2 tap_of(int2 first, uint ky, uint kx) {
-  return int2(first.x + int(ky * (pc.dilation & 65535u)), first.y + int(kx * (pc.dilation >> 16)));
+  return int2(first.x + int(ky * ROWS(pc.dilation)), first.y + int(kx * COLUMNS(pc.dilation)));
 }
 bool is_inside(int2 tap) { return tap.x >= 0 && tap.x < int(pc.ih) && tap.y >= 0 && tap.y < int(pc.iw); }
 uint input_at(uint image, int2 tap) { return image + uint(tap.x) * pc.x_y + uint(tap.y) * pc.x_x; }
@@ -233,7 +236,7 @@ KERNEL {
   uint first = (BLOCK * (64u / columns) + LOCAL.x / columns) * uint(PIXELS);
   if (quad_all >= quads || first >= pc.count) return;
   uint g = quad_all / per_group, quad = quad_all % per_group;
-  uint kh = pc.kernel & 65535u, kw = pc.kernel >> 16, depth = kh * kw * pc.ic, padded = (pc.oc + 7u) / 8u * 8u;
+  uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), depth = kh * kw * pc.ic, padded = (pc.oc + 7u) / 8u * 8u;
   uint2 panel = panel_of(pc.w + first / (pc.ow * pc.oh) * pc.w_n + g * padded * (depth + 1u), quad, pc.oc, depth);
   float4 bias = panel_at(panel.x);
   int2 window[PIXELS];
@@ -310,7 +313,7 @@ inline constexpr char conv_2d_tiled_comp[] =
 GROUP_SHARED float4 weights[16 * 8];
 KERNEL {
   uint t = LOCAL.x, column = t % 8u, row = t / 8u, pixel0 = BLOCK * 64u, quad0 = GROUP.x * 8u;
-  uint kh = pc.kernel & 65535u, kw = pc.kernel >> 16, depth = kh * kw * pc.ic, quads = (pc.oc + 3u) / 4u;
+  uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), depth = kh * kw * pc.ic, quads = (pc.oc + 3u) / 4u;
   uint2 panel = panel_of(pc.w, min(quad0 + column, quads - 1u), pc.oc, depth);
   float4 acc[8];
   float4 bias = W4[panel.x];
@@ -371,7 +374,7 @@ inline constexpr char depthwise_conv_2d_comp[] =
   uint quad = GROUP.x * columns + LOCAL.x % columns, number = BLOCK * (64u / columns) + LOCAL.x / columns;
   if (quad >= quads || number >= pc.count) return;
   uint3 pixel = pixel_at(number);
-  uint kh = pc.kernel & 65535u, kw = pc.kernel >> 16, channel = quad * 4u;
+  uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), channel = quad * 4u;
   uint2 panel = panel_of(pc.w, quad, pc.oc, kh * kw);
   int2 window = window_of(pixel.y, pixel.x);
   uint image = pc.x + pixel.z * pc.x_n + channel, k = panel.x + panel.y;
@@ -398,14 +401,14 @@ inline constexpr char pool_2d_comp[] =
   uint columns = pc.oc >= 8u ? 8u : quads_of_group(pc.oc);
   uint c = GROUP.x * columns + LOCAL.x % columns, pixel = BLOCK * (64u / columns) + LOCAL.x / columns;
   if (c >= pc.oc || pixel >= pc.count) return;
-  uint kh = pc.kernel & 65535u, kw = pc.kernel >> 16;
+  uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel);
   uint ox = pixel % pc.ow, rest = pixel / pc.ow, oy = rest % pc.oh, n = rest / pc.oh;
   int2 window = window_of(oy, ox);
-  float acc = MODE == 0u ? -3.402823466e38 : 0.0, taps = 0.0;
+  float acc = MODE == 0u ? -LARGEST : 0.0, taps = 0.0;
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {
       int2 tap = tap_of(window, ky, kx);
-      if (MODE == 2u && tap.x < int(pc.ih + (pc.fill & 65535u)) && tap.y < int(pc.iw + (pc.fill >> 16))) taps += 1.0;
+      if (MODE == 2u && tap.x < int(pc.ih + ROWS(pc.fill)) && tap.y < int(pc.iw + COLUMNS(pc.fill))) taps += 1.0;
       if (!is_inside(tap)) continue;
       float v = arena_at(input_at(pc.x + n * pc.x_n, tap) + c);
       if (MODE == 0u) acc = v > acc ? v : acc;
@@ -501,7 +504,7 @@ inline constexpr char reduce_comp[] =
   uint number = THREAD;
   if (number >= pc.count) return;
   int2 at = line_of(number);
-  float acc = MODE == 2u ? -3.402823466e38 : MODE == 3u ? 3.402823466e38 : MODE == 4u ? 1.0 : 0.0;
+  float acc = MODE == 2u ? -LARGEST : MODE == 3u ? LARGEST : MODE == 4u ? 1.0 : 0.0;
   for (int a = 0; a < int(pc.m0); ++a) {
     for (int b = 0; b < int(pc.m1); ++b) {
       for (int c = 0; c < int(pc.m2); ++c) {
@@ -530,7 +533,7 @@ inline constexpr char softmax_comp[] =
   uint number = THREAD;
   if (number >= pc.count) return;
   int2 at = line_of(number);
-  float largest = -3.402823466e38, sum = 0.0;
+  float largest = -LARGEST, sum = 0.0;
   for (int a = 0; a < int(pc.m2); ++a) {
     float v = arena_at(uint(at.x + a * pc.s2));
     largest = v > largest ? v : largest;
@@ -910,7 +913,10 @@ uint2 converted(uint2 v, uint from, uint to) {
 )";
 
 inline constexpr char typed_elementwise_comp[] =
-    R"(int position_of(uint2 index) {
+    R"(#define A_IN_WEIGHTS 4096u
+#define B_IN_WEIGHTS 8192u
+#define C_IN_WEIGHTS 16384u
+int position_of(uint2 index) {
   int n = int(pc.extent), i = int(index.x);
   bool fits = index.y == (i < 0 ? 4294967295u : 0u);
   if (!fits) i = is_negative(index) ? -2147483647 : 2147483647;
@@ -956,15 +962,15 @@ uint2 result_at(int i0, int i1, int i2, int i3) {
   uint from = (pc.flags >> 4) & 15u, second = (pc.flags >> 8) & 15u;
   int a = int(pc.a) + i0 * pc.a0 + i1 * pc.a1 + i2 * pc.a2 + i3 * pc.a3;
   int b = int(pc.b) + i0 * pc.b0 + i1 * pc.b1 + i2 * pc.b2 + i3 * pc.b3;
-  if (MODE == 0u) return converted(operand_at(a, from, 4096u), from, pc.flags & 15u);
+  if (MODE == 0u) return converted(operand_at(a, from, A_IN_WEIGHTS), from, pc.flags & 15u);
   if (MODE == 1u) {
     int c = int(pc.c) + i0 * pc.c0 + i1 * pc.c1 + i2 * pc.c2 + i3 * pc.c3;
-    if (operand_at(c, 7u, 16384u).x != 0u) return operand_at(a, from, 4096u);
-    return operand_at(b, second, 8192u);
+    if (operand_at(c, 7u, C_IN_WEIGHTS).x != 0u) return operand_at(a, from, A_IN_WEIGHTS);
+    return operand_at(b, second, B_IN_WEIGHTS);
   }
-  uint2 y = operand_at(b, second, 8192u);
-  if (MODE == 2u) return operand_at(a + position_of(y) * pc.along, from, 4096u);
-  uint2 x = operand_at(a, from, 4096u);
+  uint2 y = operand_at(b, second, B_IN_WEIGHTS);
+  if (MODE == 2u) return operand_at(a + position_of(y) * pc.along, from, A_IN_WEIGHTS);
+  uint2 x = operand_at(a, from, A_IN_WEIGHTS);
   if (MODE == 4u) return comparison(x, y, from);
   return calculated(x, y);
 }
