@@ -39,6 +39,23 @@
   uint count; uint k1; uint k2; uint x; int x0; int x1; int x2; uint y; int y0; int y1; int y2; uint m0; uint m1;   \
   uint m2; int s0; int s1; int s2; int z0; int z1; int z2; float alpha; float beta; uint scale; uint bias; uint slope;
 
+// Lines along one dimension, whose elements are compared: k kept dimensions with strides of x and y, extent and stride of
+// the line in x, positions that are kept and their stride in y, all in elements. y is int64. flags: type (nsk::dtype) in
+// bits 0 to 3; bit 4: x is in the weights section.
+#define NSK_RANK_CONSTANTS                                                                                           \
+  uint count; uint k1; uint k2; uint x; int x0; int x1; int x2; uint y; int y0; int y1; int y2; uint extent; int along; \
+  uint kept; int apart; uint flags;
+
+// Neighbours in the last dimension: lengths and strides of the dimensions before it. alpha is that of the file by size.
+#define NSK_NEIGHBOUR_CONSTANTS                                                                                      \
+  uint count; uint channels; uint l1; uint l2; uint x; int x0; int x1; int x2; uint y; int y0; int y1; int y2;       \
+  uint size; float alpha; float beta; float bias;
+
+// Decision trees: strides of x [rows, features] and y [rows, targets], and where the tables of the file are.
+#define NSK_TREE_ENSEMBLE_CONSTANTS                                                                                  \
+  uint count; uint targets; uint trees; uint x; int x_row; int x_feature; uint y; int y_row; int y_target; uint roots; \
+  uint nodes; uint thresholds; uint entry_target; uint entry_weight; uint base;
+
 // Resampling by the tables of the file: offsets of int32 indices and float weights of rows and columns.
 #define NSK_RESIZE_2D_CONSTANTS                                                                                   \
   uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint oh; uint ow; uint oc; uint count; \

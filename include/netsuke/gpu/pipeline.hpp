@@ -7,23 +7,27 @@
 
 /// X(name, file, pixels): every kernel, the text in shaders/ that it is made of, and its macro PIXELS. Append-only:
 /// hosts keep blobs by number.
-#define NSK_GPU_KERNEL_LIST(X)                   \
-  X(conv_2d, conv_2d, 4)                         \
-  X(conv_2d_one_pixel, conv_2d, 1)               \
-  X(conv_2d_tiled, conv_2d_tiled, 0)             \
-  X(depthwise_conv_2d, depthwise_conv_2d, 0)     \
-  X(pool_2d, pool_2d, 0)                         \
-  X(elementwise, elementwise, 0)                 \
-  X(copy, copy, 0)                               \
-  X(reduce, reduce, 0)                           \
-  X(softmax, softmax, 0)                         \
-  X(layer_normalization, layer_normalization, 0) \
-  X(resize_2d, resize_2d, 0)                     \
-  X(pack_panels, pack_panels, 0)                 \
-  X(texture_to_tensor, texture_to_tensor, 0)     \
-  X(tensor_to_texture, tensor_to_texture, 0)     \
-  X(depthwise_window, depthwise_window, 0)       \
-  X(typed_elementwise, typed_elementwise, 0)
+#define NSK_GPU_KERNEL_LIST(X)                                     \
+  X(conv_2d, conv_2d, 4)                                           \
+  X(conv_2d_one_pixel, conv_2d, 1)                                 \
+  X(conv_2d_tiled, conv_2d_tiled, 0)                               \
+  X(depthwise_conv_2d, depthwise_conv_2d, 0)                       \
+  X(pool_2d, pool_2d, 0)                                           \
+  X(elementwise, elementwise, 0)                                   \
+  X(copy, copy, 0)                                                 \
+  X(reduce, reduce, 0)                                             \
+  X(softmax, softmax, 0)                                           \
+  X(layer_normalization, layer_normalization, 0)                   \
+  X(resize_2d, resize_2d, 0)                                       \
+  X(pack_panels, pack_panels, 0)                                   \
+  X(texture_to_tensor, texture_to_tensor, 0)                       \
+  X(tensor_to_texture, tensor_to_texture, 0)                       \
+  X(depthwise_window, depthwise_window, 0)                         \
+  X(typed_elementwise, typed_elementwise, 0)                       \
+  X(arg_reduce, arg_reduce, 0)                                     \
+  X(top_k, top_k, 0)                                               \
+  X(local_response_normalization, local_response_normalization, 0) \
+  X(tree_ensemble, tree_ensemble, 0)
 
 NSK_BEGIN
 namespace gpu {

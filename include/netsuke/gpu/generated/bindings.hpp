@@ -166,6 +166,68 @@ struct line_constants {
 static_assert(sizeof(line_constants) == 100, "no padding");
 static_assert(sizeof(line_constants) <= 128, "constants of at most 128 bytes");
 
+struct rank_constants {
+  std::uint32_t count = 0;
+  std::uint32_t k1 = 0;
+  std::uint32_t k2 = 0;
+  std::uint32_t x = 0;
+  std::int32_t x0 = 0;
+  std::int32_t x1 = 0;
+  std::int32_t x2 = 0;
+  std::uint32_t y = 0;
+  std::int32_t y0 = 0;
+  std::int32_t y1 = 0;
+  std::int32_t y2 = 0;
+  std::uint32_t extent = 0;
+  std::int32_t along = 0;
+  std::uint32_t kept = 0;
+  std::int32_t apart = 0;
+  std::uint32_t flags = 0;
+};
+static_assert(sizeof(rank_constants) == 64, "no padding");
+static_assert(sizeof(rank_constants) <= 128, "constants of at most 128 bytes");
+
+struct neighbour_constants {
+  std::uint32_t count = 0;
+  std::uint32_t channels = 0;
+  std::uint32_t l1 = 0;
+  std::uint32_t l2 = 0;
+  std::uint32_t x = 0;
+  std::int32_t x0 = 0;
+  std::int32_t x1 = 0;
+  std::int32_t x2 = 0;
+  std::uint32_t y = 0;
+  std::int32_t y0 = 0;
+  std::int32_t y1 = 0;
+  std::int32_t y2 = 0;
+  std::uint32_t size = 0;
+  float alpha = 0;
+  float beta = 0;
+  float bias = 0;
+};
+static_assert(sizeof(neighbour_constants) == 64, "no padding");
+static_assert(sizeof(neighbour_constants) <= 128, "constants of at most 128 bytes");
+
+struct tree_ensemble_constants {
+  std::uint32_t count = 0;
+  std::uint32_t targets = 0;
+  std::uint32_t trees = 0;
+  std::uint32_t x = 0;
+  std::int32_t x_row = 0;
+  std::int32_t x_feature = 0;
+  std::uint32_t y = 0;
+  std::int32_t y_row = 0;
+  std::int32_t y_target = 0;
+  std::uint32_t roots = 0;
+  std::uint32_t nodes = 0;
+  std::uint32_t thresholds = 0;
+  std::uint32_t entry_target = 0;
+  std::uint32_t entry_weight = 0;
+  std::uint32_t base = 0;
+};
+static_assert(sizeof(tree_ensemble_constants) == 60, "no padding");
+static_assert(sizeof(tree_ensemble_constants) <= 128, "constants of at most 128 bytes");
+
 struct resize_2d_constants {
   std::uint32_t x = 0;
   std::uint32_t x_n = 0;

@@ -1007,6 +1007,142 @@ KERNEL {
   A[at] = (A[at] & ~mask) | bits;
 }
 )";
+
+inline constexpr char arg_reduce_part_1[] =
+    R"(CONSTANTS(uint count; uint k1; uint k2; uint x; int x0; int x1; int x2; uint y; int y0; int y1; int y2; uint extent; int along; uint kept; int apart; uint flags;)
+)";
+
+inline constexpr char rank_h[] =
+    R"(uint type_of_line() { return pc.flags & 15u; }
+uint2 element_of_line(int first, uint i) {
+  return value_at(uint(first + int(i) * pc.along), type_of_line(), (pc.flags & 16u) != 0u);
+}
+int2 first_of_line(uint number) {
+  int i2 = int(number % pc.k2), i1 = int(number / pc.k2 % pc.k1), i0 = int(number / pc.k2 / pc.k1);
+  return int2(int(pc.x) + i0 * pc.x0 + i1 * pc.x1 + i2 * pc.x2, int(pc.y) + i0 * pc.y0 + i1 * pc.y1 + i2 * pc.y2);
+}
+void set_position(int at, uint position) {
+  A[2u * uint(at)] = position;
+  A[2u * uint(at) + 1u] = 0u;
+}
+)";
+
+inline constexpr char arg_reduce_comp[] =
+    R"(KERNEL {
+  uint number = THREAD;
+  if (number >= pc.count) return;
+  int2 first = first_of_line(number);
+  uint type = type_of_line(), best = 0u;
+  uint2 found = element_of_line(first.x, 0u);
+  for (uint i = 1u; i < pc.extent; ++i) {
+    uint2 v = element_of_line(first.x, i);
+    bool better = (MODE & 1u) == 0u ? value_less(found, v, type) : value_less(v, found, type);
+    if (MODE >= 2u && value_equal(found, v, type)) better = true;
+    if (better) {
+      found = v;
+      best = i;
+    }
+  }
+  set_position(first.y, best);
+}
+)";
+
+inline constexpr char top_k_part_1[] =
+    R"(CONSTANTS(uint count; uint k1; uint k2; uint x; int x0; int x1; int x2; uint y; int y0; int y1; int y2; uint extent; int along; uint kept; int apart; uint flags;)
+)";
+
+inline constexpr char top_k_comp[] =
+    R"(bool is_below(uint2 a, uint2 b) {
+  uint type = type_of_line();
+  return value_less(a, b, type) || (type == 0u && !is_nan(a.x) && is_nan(b.x));
+}
+KERNEL {
+  uint number = THREAD;
+  if (number >= pc.count) return;
+  int2 first = first_of_line(number / pc.extent);
+  uint own = number % pc.extent, rank = 0u;
+  uint2 v = element_of_line(first.x, own);
+  for (uint i = 0u; i < pc.extent; ++i) {
+    uint2 other = element_of_line(first.x, i);
+    bool better = MODE == 1u ? is_below(other, v) : is_below(v, other);
+    bool worse = MODE == 1u ? is_below(v, other) : is_below(other, v);
+    if (better || (!worse && i < own)) rank += 1u;
+  }
+  if (rank < pc.kept) set_position(first.y + int(rank) * pc.apart, own);
+}
+)";
+
+inline constexpr char local_response_normalization_part_1[] =
+    R"(CONSTANTS(uint count; uint channels; uint l1; uint l2; uint x; int x0; int x1; int x2; uint y; int y0; int y1; int y2; uint size; float alpha; float beta; float bias;)
+)";
+
+inline constexpr char local_response_normalization_comp[] =
+    R"(KERNEL {
+  uint number = THREAD;
+  if (number >= pc.count) return;
+  int c = int(number % pc.channels);
+  uint rest = number / pc.channels;
+  int i2 = int(rest % pc.l2), i1 = int(rest / pc.l2 % pc.l1), i0 = int(rest / pc.l2 / pc.l1);
+  int x = int(pc.x) + i0 * pc.x0 + i1 * pc.x1 + i2 * pc.x2, begin = c - int((pc.size - 1u) / 2u);
+  float sum = 0.0;
+  for (int i = begin; i < begin + int(pc.size); ++i) {
+    if (i < 0 || i >= int(pc.channels)) continue;
+    float v = arena_at(uint(x + i));
+    sum = FMA(v, v, sum);
+  }
+  float s = FMA(pc.alpha, sum, pc.bias);
+  set_arena(uint(int(pc.y) + i0 * pc.y0 + i1 * pc.y1 + i2 * pc.y2 + c), arena_at(uint(x + c)) / pow(s, pc.beta));
+}
+)";
+
+inline constexpr char tree_ensemble_part_1[] =
+    R"(CONSTANTS(uint count; uint targets; uint trees; uint x; int x_row; int x_feature; uint y; int y_row; int y_target; uint roots; uint nodes; uint thresholds; uint entry_target; uint entry_weight; uint base;)
+)";
+
+inline constexpr char tree_ensemble_comp[] =
+    R"(bool goes_on(uint kind, uint x, uint threshold) {
+  if (kind >= 8u && is_nan(x)) return true;
+  uint test = kind & 7u;
+  bool less = value_less(uint2(x, 0u), uint2(threshold, 0u), 0u), equal = value_equal(uint2(x, 0u), uint2(threshold, 0u), 0u);
+  bool greater = value_less(uint2(threshold, 0u), uint2(x, 0u), 0u);
+  if (test == 1u) return less || equal;
+  if (test == 2u) return less;
+  if (test == 3u) return greater || equal;
+  if (test == 4u) return greater;
+  return test == 5u ? equal : !equal;
+}
+uint2 entries_of(uint tree, int x) {
+  uint node = W[pc.roots + tree];
+  uint at = pc.nodes + 4u * node, kind = W[at + 1u];
+  while ((kind & 7u) != 0u) {
+    uint feature = A[uint(x + int(W[at]) * pc.x_feature)];
+    node = goes_on(kind, feature, W[pc.thresholds + node]) ? W[at + 2u] : W[at + 3u];
+    at = pc.nodes + 4u * node;
+    kind = W[at + 1u];
+  }
+  return uint2(W[at + 2u], W[at + 3u]);
+}
+KERNEL {
+  uint number = THREAD;
+  if (number >= pc.count) return;
+  uint target = number % pc.targets;
+  int row = int(number / pc.targets), x = int(pc.x) + row * pc.x_row;
+  float infinite = AS_FLOAT(2139095040u), start = MODE == 2u ? infinite : MODE == 3u ? -infinite : 0.0, score = start;
+  for (uint tree = 0u; tree < pc.trees; ++tree) {
+    uint2 entries = entries_of(tree, x);
+    for (uint e = entries.x; e < entries.y; ++e) {
+      if (W[pc.entry_target + e] != target) continue;
+      float v = weight_at(pc.entry_weight + e);
+      if (MODE == 2u) score = v < score ? v : score;
+      else if (MODE == 3u) score = v > score ? v : score;
+      else score += v;
+    }
+  }
+  if (MODE == 1u) score = score / float(pc.trees);
+  if (MODE >= 2u && AS_UINT(score) == AS_UINT(start)) score = 0.0;
+  set_arena(uint(int(pc.y) + row * pc.y_row + int(target) * pc.y_target), score + weight_at(pc.base + target));
+}
+)";
 }
 
 /// The text of a kernel in pieces, to be compiled one after the other, after the definitions that shaders/portable.h asks for:
@@ -1035,6 +1171,10 @@ constexpr kernel_text text_of(kernel k) {
     case kernel::tensor_to_texture: return {{text::portable_h, text::tensor_to_texture_part_1, text::memory_h, text::tensor_to_texture_comp}, 4, 0};
     case kernel::depthwise_window: return {{text::portable_h, text::depthwise_window_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::load_h, text::store_h, text::depthwise_window_comp}, 9, 0};
     case kernel::typed_elementwise: return {{text::portable_h, text::typed_elementwise_part_1, text::wide_h, text::typed_h, text::convert_h, text::typed_elementwise_comp}, 6, 0};
+    case kernel::arg_reduce: return {{text::portable_h, text::arg_reduce_part_1, text::wide_h, text::typed_h, text::rank_h, text::arg_reduce_comp}, 6, 0};
+    case kernel::top_k: return {{text::portable_h, text::top_k_part_1, text::wide_h, text::typed_h, text::rank_h, text::top_k_comp}, 6, 0};
+    case kernel::local_response_normalization: return {{text::portable_h, text::local_response_normalization_part_1, text::memory_h, text::local_response_normalization_comp}, 4, 0};
+    case kernel::tree_ensemble: return {{text::portable_h, text::tree_ensemble_part_1, text::wide_h, text::typed_h, text::memory_h, text::tree_ensemble_comp}, 6, 0};
   }
   return {};
 }

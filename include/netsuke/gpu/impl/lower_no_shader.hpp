@@ -11,19 +11,11 @@ struct without_shader {
   static refusal lower(const step_view&, dispatch_writer&) { return "its operator has no shader"; }
 };
 template <>
-struct lowering<op::arg_reduce> : without_shader {};
-template <>
-struct lowering<op::top_k> : without_shader {};
-template <>
 struct lowering<op::non_max_suppression> : without_shader {};
-template <>
-struct lowering<op::local_response_normalization> : without_shader {};
 template <>
 struct lowering<op::recurrent> : without_shader {};
 template <>
 struct lowering<op::random> : without_shader {};
-template <>
-struct lowering<op::tree_ensemble> : without_shader {};
 
 }
 NSK_END
