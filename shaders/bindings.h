@@ -56,6 +56,22 @@
   uint count; uint targets; uint trees; uint x; int x_row; int x_feature; uint y; int y_row; int y_target; uint roots; \
   uint nodes; uint thresholds; uint entry_target; uint entry_weight; uint base;
 
+// Random numbers. The first four words are those of nsk::random_source, known when an inference is recorded. per_row:
+// elements of one index of dimension 0; lengths and strides of four joined dimensions of y.
+#define NSK_RANDOM_CONSTANTS                                                                                         \
+  uint key_low; uint key_high; uint run; uint first_row; uint count; uint per_row; uint stream; uint l1; uint l2;     \
+  uint l3; uint y; int y0; int y1; int y2; int y3; float scale; float offset;
+
+// One direction of a recurrent layer. x, y, h, c: offset and stride of rows of the batch, of time steps. channels: of
+// the product with the weights at w; those of a gru's hidden gate at w_hidden, their product at reset_product. a, b:
+// parameters of the three functions, whose numbers have four bits each. flags: 1 backwards, 2 linear_before_reset,
+// 4 peephole, 8 input_forget, 16 lengths, 32, 64, 128: h, c, the lengths are in the weights section.
+#define NSK_RECURRENT_CONSTANTS                                                                                      \
+  uint rows; uint time_steps; uint hidden; uint channels; uint x; uint x_row; uint x_time; uint y; uint y_row;        \
+  uint y_time; uint h; uint h_row; uint c; uint c_row; uint w; uint w_hidden; uint reset_product; uint peephole;      \
+  uint lengths; uint functions; float a0; float b0; float a1; float b1; float a2; float b2; float clip;               \
+  float cell_clip; uint flags;
+
 // Resampling by the tables of the file: offsets of int32 indices and float weights of rows and columns.
 #define NSK_RESIZE_2D_CONSTANTS                                                                                   \
   uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint oh; uint ow; uint oc; uint count; \

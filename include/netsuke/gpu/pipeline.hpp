@@ -27,7 +27,9 @@
   X(arg_reduce, arg_reduce, 0)                                     \
   X(top_k, top_k, 0)                                               \
   X(local_response_normalization, local_response_normalization, 0) \
-  X(tree_ensemble, tree_ensemble, 0)
+  X(tree_ensemble, tree_ensemble, 0)                               \
+  X(random, random, 0)                                             \
+  X(recurrent, recurrent, 0)
 
 NSK_BEGIN
 namespace gpu {

@@ -21,6 +21,7 @@ struct dispatch_view {
   int pipeline = 0;      ///< in pipelines()
   span<const std::uint32_t> constants{};
   std::uint32_t groups[3] = {1, 1, 1};
+  bool seeded = false;  ///< its first four constants are the session's random source: key (low, high), run, first row
 };
 
 namespace impl {
@@ -168,7 +169,8 @@ class plan {
             r.barrier,
             r.pipeline,
             {m_words + r.first_word, r.word_count},
-            {r.groups[0], r.groups[1], r.groups[2]}};
+            {r.groups[0], r.groups[1], r.groups[2]},
+            r.seeded};
   }
   variant_view m_variant;
   plan_settings m_settings;

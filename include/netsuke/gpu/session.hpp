@@ -14,6 +14,7 @@
 ///
 /// Several frames in flight: one session with one arena where lists run in order, or one session per arena.
 #include <netsuke/core/hide_macros.hpp>
+#include <netsuke/core/random.hpp>
 #include <netsuke/gpu/device.hpp>
 #include <netsuke/gpu/impl/device_rules.hpp>
 #include <netsuke/gpu/impl/texture.hpp>
@@ -150,7 +151,11 @@ class session {
       if (d.barrier && i != first) m_device->barrier(l);
       run(l, d);
     }
-    m_next = first + count == m_plan->dispatch_count() ? 0 : first + count;
+    m_next = first + count;
+    if (m_next == m_plan->dispatch_count()) {
+      m_next = 0;
+      ++m_random.run;
+    }
     return {};
   }
   /// Records dispatches until `amount` of work is used up, at least one: a slice of an inference per frame. Sets `done`
@@ -173,6 +178,14 @@ class session {
   void restart() { m_next = 0; }
   /// The dispatch with which the next slice begins.
   int next_dispatch() const { return m_next; }
+
+  /// Chooses the numbers of random steps, as nsk::session::seed does: each inference that is recorded to its end goes
+  /// on to other numbers; seeding begins anew. Row r of a batch gets the numbers that row 0 would get with first_row +
+  /// r. Abandons an inference of which slices were recorded. Sessions that take turns need keys of their own.
+  void seed(std::uint64_t key, std::uint32_t first_row = 0) {
+    restart();
+    m_random = {key, 0, first_row};
+  }
 
   /// Records the initial values of all states.
   gpu::status reset(list& l) {
@@ -220,6 +233,7 @@ class session {
     m_pipelines = o.m_pipelines;
     m_made = o.m_made;
     m_next = o.m_next;
+    m_random = o.m_random;
     m_status = o.m_status;
     o.m_made = 0;
     o.m_device = nullptr;
@@ -231,7 +245,15 @@ class session {
     m_device->bind(l, {m_buffers.weights, m_buffers.arena, texture{}, texture{}});
   }
   void run(list& l, const dispatch_view& d) {
-    m_device->dispatch(l, m_pipelines[d.pipeline], d.constants.data(), static_cast<int>(d.constants.size()), d.groups);
+    const int count = static_cast<int>(d.constants.size());
+    if (!d.seeded) return m_device->dispatch(l, m_pipelines[d.pipeline], d.constants.data(), count, d.groups);
+    std::uint32_t words[impl::max_constants];
+    std::memcpy(words, d.constants.data(), d.constants.size() * sizeof words[0]);
+    words[0] = static_cast<std::uint32_t>(m_random.key);
+    words[1] = static_cast<std::uint32_t>(m_random.key >> 32);
+    words[2] = m_random.run;
+    words[3] = m_random.first_row;
+    m_device->dispatch(l, m_pipelines[d.pipeline], words, count, d.groups);
   }
   gpu::status record_texture(list& l, kernel k, const texture_constants& c, texture read, texture written) {
     const int number = m_plan->find_pipeline(k);
@@ -250,6 +272,7 @@ class session {
   session_buffers<Device> m_buffers{};
   pipeline* m_pipelines = nullptr;
   int m_made = 0, m_next = 0;
+  random_source m_random{};
   gpu::status m_status = status_code::not_ready;
 };
 

@@ -228,6 +228,62 @@ struct tree_ensemble_constants {
 static_assert(sizeof(tree_ensemble_constants) == 60, "no padding");
 static_assert(sizeof(tree_ensemble_constants) <= 128, "constants of at most 128 bytes");
 
+struct random_constants {
+  std::uint32_t key_low = 0;
+  std::uint32_t key_high = 0;
+  std::uint32_t run = 0;
+  std::uint32_t first_row = 0;
+  std::uint32_t count = 0;
+  std::uint32_t per_row = 0;
+  std::uint32_t stream = 0;
+  std::uint32_t l1 = 0;
+  std::uint32_t l2 = 0;
+  std::uint32_t l3 = 0;
+  std::uint32_t y = 0;
+  std::int32_t y0 = 0;
+  std::int32_t y1 = 0;
+  std::int32_t y2 = 0;
+  std::int32_t y3 = 0;
+  float scale = 0;
+  float offset = 0;
+};
+static_assert(sizeof(random_constants) == 68, "no padding");
+static_assert(sizeof(random_constants) <= 128, "constants of at most 128 bytes");
+
+struct recurrent_constants {
+  std::uint32_t rows = 0;
+  std::uint32_t time_steps = 0;
+  std::uint32_t hidden = 0;
+  std::uint32_t channels = 0;
+  std::uint32_t x = 0;
+  std::uint32_t x_row = 0;
+  std::uint32_t x_time = 0;
+  std::uint32_t y = 0;
+  std::uint32_t y_row = 0;
+  std::uint32_t y_time = 0;
+  std::uint32_t h = 0;
+  std::uint32_t h_row = 0;
+  std::uint32_t c = 0;
+  std::uint32_t c_row = 0;
+  std::uint32_t w = 0;
+  std::uint32_t w_hidden = 0;
+  std::uint32_t reset_product = 0;
+  std::uint32_t peephole = 0;
+  std::uint32_t lengths = 0;
+  std::uint32_t functions = 0;
+  float a0 = 0;
+  float b0 = 0;
+  float a1 = 0;
+  float b1 = 0;
+  float a2 = 0;
+  float b2 = 0;
+  float clip = 0;
+  float cell_clip = 0;
+  std::uint32_t flags = 0;
+};
+static_assert(sizeof(recurrent_constants) == 116, "no padding");
+static_assert(sizeof(recurrent_constants) <= 128, "constants of at most 128 bytes");
+
 struct resize_2d_constants {
   std::uint32_t x = 0;
   std::uint32_t x_n = 0;

@@ -1143,6 +1143,190 @@ KERNEL {
   set_arena(uint(int(pc.y) + row * pc.y_row + int(target) * pc.y_target), score + weight_at(pc.base + target));
 }
 )";
+
+inline constexpr char random_part_1[] =
+    R"(CONSTANTS(uint key_low; uint key_high; uint run; uint first_row; uint count; uint per_row; uint stream; uint l1; uint l2; uint l3; uint y; int y0; int y1; int y2; int y3; float scale; float offset;)
+)";
+
+inline constexpr char logarithm_h[] =
+    R"(float logarithm(float x) {
+  uint bits = AS_UINT(x) - 1060439283u;
+  float n = float(int(bits) >> 23), f = AS_FLOAT((bits & 8388607u) + 1060439283u) - 1.0;
+  float p = FMA(-0.0763639957, f, 0.127621993);
+  p = FMA(p, f, -0.131596133);
+  p = FMA(p, f, 0.142015815);
+  p = FMA(p, f, -0.166234091);
+  p = FMA(p, f, 0.200012416);
+  p = FMA(p, f, -0.250008196);
+  p = FMA(p, f, 0.333333313);
+  float tail = f * f * FMA(f, p, -0.5);
+  return FMA(n, 0.693145752, f + FMA(n, 1.42860677e-6, tail));
+}
+)";
+
+inline constexpr char random_comp[] =
+    R"(uint4 philox(uint4 counter) {
+  uint4 c = counter;
+  uint low_key = pc.key_low, high_key = pc.key_high;
+  for (int i = 0; i < 10; ++i) {
+    uint2 a = word_product(3528531795u, c.x), b = word_product(3449720151u, c.z);
+    c = uint4(b.y ^ c.y ^ low_key, b.x, a.y ^ c.w ^ high_key, a.x);
+    low_key += 2654435769u;
+    high_key += 3144134277u;
+  }
+  return c;
+}
+float sine_of_turn(float c) {
+  float y = c * c, p = FMA(3.81995258, y, -15.0946426);
+  p = FMA(p, y, 42.0586939);
+  p = FMA(p, y, -76.7058598);
+  p = FMA(p, y, 81.6052493);
+  p = FMA(p, y, -41.3417022);
+  return FMA(p, y, 6.28318531) * c;
+}
+float number_of(uint4 words, uint lane) {
+  uint own = lane == 0u ? words.x : lane == 1u ? words.y : lane == 2u ? words.z : words.w;
+  float unit = 1.0 / 16777216.0;
+  if (MODE == 0u) return float(own >> 8) * unit;
+  if (MODE == 2u) return -logarithm(-logarithm(float((own >> 9) * 2u + 1u) * unit));
+  uint left = lane < 2u ? words.x : words.z, right = lane < 2u ? words.y : words.w;
+  float u = float((left >> 8) + 1u) * unit, t = float(right >> 8) * unit - ((lane & 1u) != 0u ? 0.25 : 0.0);
+  return sqrt(max(-2.0 * logarithm(u), 0.0)) * sine_of_turn(0.25 - abs(t - ROUND_EVEN(t)));
+}
+KERNEL {
+  uint number = THREAD;
+  if (number >= pc.count) return;
+  uint row = number / pc.per_row, column = number % pc.per_row, rest = number;
+  float z = number_of(philox(uint4(column / 4u, pc.first_row + row, pc.stream, pc.run)), column % 4u);
+  int i3 = int(rest % pc.l3);
+  rest /= pc.l3;
+  int i2 = int(rest % pc.l2);
+  rest /= pc.l2;
+  int i1 = int(rest % pc.l1), i0 = int(rest / pc.l1);
+  set_arena(uint(int(pc.y) + i0 * pc.y0 + i1 * pc.y1 + i2 * pc.y2 + i3 * pc.y3), FMA(pc.scale, z, pc.offset));
+}
+)";
+
+inline constexpr char recurrent_part_1[] =
+    R"(CONSTANTS(uint rows; uint time_steps; uint hidden; uint channels; uint x; uint x_row; uint x_time; uint y; uint y_row; uint y_time; uint h; uint h_row; uint c; uint c_row; uint w; uint w_hidden; uint reset_product; uint peephole; uint lengths; uint functions; float a0; float b0; float a1; float b1; float a2; float b2; float clip; float cell_clip; uint flags;)
+)";
+
+inline constexpr char gates_h[] =
+    R"(float hyperbolic(float x) {
+  float e = exp(-2.0 * abs(x)), square = x * x;
+  float small = x * FMA(square, FMA(square, FMA(square, -0.0539682540, 0.133333333), -0.333333333), 1.0);
+  float large = (1.0 - e) / (1.0 + e);
+  if (square < 0.015625) return small;
+  return x < 0.0 ? -large : large;
+}
+float gate_function(uint f, float a, float b, float x) {
+  if (f == 0u) return 1.0 / (1.0 + exp(-x));
+  if (f == 1u) return hyperbolic(x);
+  if (f == 2u) return x > 0.0 ? x : 0.0;
+  if (f == 3u) return FMA(a, x, b);
+  if (f == 4u) return x < 0.0 ? a * x : x;
+  if (f == 5u) return x < a ? 0.0 : x;
+  if (f == 6u) return a * hyperbolic(b * x);
+  if (f == 7u) return max(0.0, min(1.0, FMA(a, x, b)));
+  if (f == 8u) return x > 0.0 ? x : a * (exp(min(x, 0.0)) - 1.0);
+  if (f == 9u) return x / (1.0 + abs(x));
+  return max(x, 0.0) + log(1.0 + exp(-abs(x)));
+}
+)";
+
+inline constexpr char recurrent_comp[] =
+    R"(GROUP_SHARED float product[2704];
+GROUP_SHARED float last_state[672];
+GROUP_SHARED float reset_state[672];
+bool has(uint flag) { return (pc.flags & flag) != 0u; }
+float initial_at(uint i, uint flag) { return has(flag) ? weight_at(i) : arena_at(i); }
+float clipped(float x) { return pc.clip > 0.0 ? min(max(x, -pc.clip), pc.clip) : x; }
+float gate_f(float x) { return gate_function(pc.functions & 15u, pc.a0, pc.b0, clipped(x)); }
+float gate_g(float x) { return gate_function((pc.functions >> 4) & 15u, pc.a1, pc.b1, clipped(x)); }
+float gate_h(float x) { return gate_function((pc.functions >> 8) & 15u, pc.a2, pc.b2, x); }
+void multiply(uint weights, uint channels, uint first, bool of_reset, uint thread) {
+  for (uint quad = thread; quad < (channels + 3u) / 4u; quad += 64u) {
+    uint2 panel = panel_of(weights, quad, channels, pc.hidden);
+    float4 acc = W4[panel.x];
+    for (uint k = 0u; k < pc.hidden; ++k) {
+      float v = of_reset ? reset_state[k] : last_state[k];
+      acc = FMA(SPLAT(v), W4[panel.x + (k + 1u) * panel.y], acc);
+    }
+    uint at = first + quad * 4u;
+    product[at] = acc.x;
+    product[at + 1u] = acc.y;
+    product[at + 2u] = acc.z;
+    product[at + 3u] = acc.w;
+  }
+}
+float gate_argument(uint x, uint gate, uint j) {
+  return arena_at(x + gate * pc.hidden + j) + product[gate * pc.hidden + j];
+}
+float seen(uint gate, uint j, float argument, float c) {
+  return has(4u) ? FMA(weight_at(pc.peephole + gate * pc.hidden + j), c, argument) : argument;
+}
+float lstm_cell(uint x, uint c_at, uint j, float before) {
+  float enters = gate_f(seen(0u, j, gate_argument(x, 0u, j), before));
+  float stays = has(8u) ? 1.0 - enters : gate_f(seen(2u, j, gate_argument(x, 2u, j), before));
+  float c = FMA(stays, before, enters * gate_g(gate_argument(x, 3u, j)));
+  if (pc.cell_clip > 0.0) c = min(max(c, -pc.cell_clip), pc.cell_clip);
+  set_arena(c_at + j, c);
+  return gate_f(seen(1u, j, gate_argument(x, 1u, j), c)) * gate_h(c);
+}
+KERNEL {
+  uint row = GROUP.x + GROUP.y * 65535u, thread = LOCAL.x;
+  bool exists = row < pc.rows;
+  uint x = pc.x + row * pc.x_row, y = pc.y + row * pc.y_row, last_h = y + pc.time_steps * pc.y_time;
+  uint last_c = last_h + pc.y_time, h0 = pc.h + row * pc.h_row, c0 = pc.c + row * pc.c_row, steps = pc.time_steps;
+  if (has(16u)) {
+    int given = AS_INT(has(128u) ? W[pc.lengths + row] : A[pc.lengths + row]);
+    steps = uint(clamp(given, 0, int(pc.time_steps)));
+  }
+  if (!exists) steps = 0u;
+  if (exists) {
+    for (uint i = thread; i < pc.hidden; i += 64u) {
+      last_state[i] = initial_at(h0 + i, 32u);
+      if (MODE == 2u) set_arena(last_c + i, initial_at(c0 + i, 64u));
+    }
+  }
+  BARRIER;
+  for (uint t = 0u; t < pc.time_steps; ++t) {
+    uint at = has(1u) ? steps - 1u - t : t, from = x + at * pc.x_time, to = y + at * pc.y_time;
+    bool goes_on = t < steps;
+    if (goes_on) multiply(pc.w, pc.channels, 0u, false, thread);
+    BARRIER;
+    if (MODE == 1u && !has(2u)) {
+      if (goes_on) {
+        for (uint r = thread; r < pc.hidden; r += 64u) reset_state[r] = gate_f(gate_argument(from, 1u, r)) * last_state[r];
+      }
+      BARRIER;
+      if (goes_on) multiply(pc.w_hidden, pc.hidden, pc.reset_product, true, thread);
+      BARRIER;
+    }
+    if (goes_on) {
+      for (uint j = thread; j < pc.hidden; j += 64u) {
+        float h = 0.0;
+        if (MODE == 0u) h = gate_f(gate_argument(from, 0u, j));
+        if (MODE == 1u) {
+          float update = gate_f(gate_argument(from, 0u, j)), added = arena_at(from + 2u * pc.hidden + j);
+          if (has(2u)) added = FMA(gate_f(gate_argument(from, 1u, j)), product[2u * pc.hidden + j], added);
+          else added += product[pc.reset_product + j];
+          h = FMA(update, last_state[j], (1.0 - update) * gate_g(added));
+        }
+        if (MODE == 2u) h = lstm_cell(from, last_c, j, arena_at(last_c + j));
+        last_state[j] = h;
+        set_arena(to + j, h);
+      }
+    }
+    BARRIER;
+  }
+  if (!exists) return;
+  for (uint k = thread; k < pc.hidden; k += 64u) {
+    set_arena(last_h + k, last_state[k]);
+    for (uint rest = steps; rest < pc.time_steps; ++rest) set_arena(y + rest * pc.y_time + k, 0.0);
+  }
+}
+)";
 }
 
 /// The text of a kernel in pieces, to be compiled one after the other, after the definitions that shaders/portable.h asks for:
@@ -1175,6 +1359,8 @@ constexpr kernel_text text_of(kernel k) {
     case kernel::top_k: return {{text::portable_h, text::top_k_part_1, text::wide_h, text::typed_h, text::rank_h, text::top_k_comp}, 6, 0};
     case kernel::local_response_normalization: return {{text::portable_h, text::local_response_normalization_part_1, text::memory_h, text::local_response_normalization_comp}, 4, 0};
     case kernel::tree_ensemble: return {{text::portable_h, text::tree_ensemble_part_1, text::wide_h, text::typed_h, text::memory_h, text::tree_ensemble_comp}, 6, 0};
+    case kernel::random: return {{text::portable_h, text::random_part_1, text::memory_h, text::wide_h, text::logarithm_h, text::random_comp}, 6, 0};
+    case kernel::recurrent: return {{text::portable_h, text::recurrent_part_1, text::memory_h, text::panels_h, text::gates_h, text::recurrent_comp}, 6, 0};
   }
   return {};
 }

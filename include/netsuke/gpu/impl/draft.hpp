@@ -23,6 +23,8 @@ struct draft {
   std::uint32_t words[max_constants] = {};
   int word_count = 0;
   std::uint32_t groups[3] = {1, 1, 1};
+  bool seeded = false;  ///< its first four constants are the session's random source, set when it is recorded
+  bool beside = false;  ///< it may run at the same time as the dispatch before it, which is of the same step
 
   template <class Constants>
   void set_constants(const Constants& c) {

@@ -66,8 +66,9 @@ bool any_access(const variant_view& v, const dispatch_record& r, F&& f) {
   return false;
 }
 
-/// Whether two dispatches must keep their order.
+/// Whether two dispatches must keep their order, b behind a.
 inline bool in_conflict(const variant_view& v, const dispatch_record& a, const dispatch_record& b) {
+  if (a.step == b.step && b.beside) return false;
   return any_access(v, b, [&](const access& later) {
     return any_access(v, a, [&](const access& earlier) { return meet(earlier, later); });
   });

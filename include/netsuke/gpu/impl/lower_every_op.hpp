@@ -6,7 +6,9 @@
 #include <netsuke/gpu/impl/lower_elementwise.hpp>
 #include <netsuke/gpu/impl/lower_line.hpp>
 #include <netsuke/gpu/impl/lower_no_shader.hpp>
+#include <netsuke/gpu/impl/lower_random.hpp>
 #include <netsuke/gpu/impl/lower_rank.hpp>
+#include <netsuke/gpu/impl/lower_recurrent.hpp>
 #include <netsuke/gpu/impl/lower_resize_2d.hpp>
 #include <netsuke/gpu/impl/lower_row.hpp>
 #include <netsuke/gpu/impl/lower_typed.hpp>

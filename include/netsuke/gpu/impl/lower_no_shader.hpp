@@ -7,15 +7,14 @@
 NSK_BEGIN
 namespace gpu::impl {
 
-struct without_shader {
-  static refusal lower(const step_view&, dispatch_writer&) { return "its operator has no shader"; }
+/// Boxes are kept one after the other, each by all that were kept before it, and overlaps are computed in double
+/// precision, which shaders need not have: a shader would keep other boxes.
+template <>
+struct lowering<op::non_max_suppression> {
+  static refusal lower(const step_view&, dispatch_writer&) {
+    return "its operator has no shader: it needs double precision, and one box after the other";
+  }
 };
-template <>
-struct lowering<op::non_max_suppression> : without_shader {};
-template <>
-struct lowering<op::recurrent> : without_shader {};
-template <>
-struct lowering<op::random> : without_shader {};
 
 }
 NSK_END

@@ -20,6 +20,8 @@ struct dispatch_record {
   std::uint16_t pipeline = 0;    ///< on_cpu: the step runs on the CPU
   std::uint8_t word_count = 0;
   bool barrier = false;  ///< before it
+  bool seeded = false;   ///< its first four constants are the session's random source
+  bool beside = false;   ///< it needs no barrier to the dispatch before it, of the same step
 
   static constexpr std::uint16_t on_cpu = 0xffff;
 };
@@ -53,6 +55,8 @@ class dispatch_writer {
     r.step = m_step;
     r.pipeline = static_cast<std::uint16_t>(number_of(d.key));
     r.word_count = static_cast<std::uint8_t>(d.word_count);
+    r.seeded = d.seeded;
+    r.beside = d.beside;
     if (m_words) std::memcpy(m_words + m_word_count, d.words, static_cast<std::size_t>(d.word_count) * 4);
     m_word_count += static_cast<std::uint32_t>(d.word_count);
     push(r);
