@@ -65,15 +65,17 @@ void find_faces(Device& device, const options& o) {
   const memory_block file = read_file(o.model);
   nsk::model model;
   if (const nsk::status s = nsk::open(file, model); !s) fail(o.model + ": " + s.message());
-  const box_decoder decoder(model.variant(), o.model, {k_face_detector, k_far_face_detector});
+  const int number = gpu_variant(model);
+  const nsk::variant_view variant = model.variant(number);
+  const box_decoder decoder(variant, o.model, {k_face_detector, k_far_face_detector});
   const pyramid photo(load_image(o.photo));
 
   // When the program starts: plan, buffers, pipelines.
   nsk::gpu::plan_settings how;
   how.texture_inputs = true;
   headless<Device> net(device);
-  must(net.open(model, 0, how));
-  read_back<Device> boxes(device, model.variant());
+  must(net.open(model, number, how));
+  read_back<Device> boxes(device, variant);
 
   // A renderer has the photo on the device already, as a texture whose mip levels are the levels of the pyramid.
   device.count = {};

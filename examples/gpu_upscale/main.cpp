@@ -3,7 +3,7 @@
 //   gpu_upscale MODEL.nsk [--budget MMAC] [--frames N]                               a window; space: network or
 //   bilinear gpu_upscale MODEL.nsk --frames N -o PREFIX [--device gl|gles] [--budget MMAC]    no window:
 //   PREFIX_0001.png ...
-// The model's input is the scene's size: nsk convert upscaler_x2.onnx -o m.nsk --no-winograd --input frame=1x3x180x320
+// The model's input is the scene's size: nsk convert upscaler_x2.onnx -o m.nsk --gpu --input frame=1x3x180x320
 // --budget: million multiply-accumulates of the network per frame; an inference then takes several frames.
 #include <cstdlib>
 #include "gpu_upscale/scene.hpp"

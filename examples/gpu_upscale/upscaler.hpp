@@ -22,12 +22,13 @@ class texture_upscaler {
   /// Makes plan, buffers, pipelines and the texture of results for a model that check_upscaler accepts; ends the
   /// program where the device refuses something.
   texture_upscaler(Device& device, const nsk::model& model) : m_device(device), m_net(device) {
-    const nsk::variant_view v = model.variant();
+    const int number = example::gpu_variant(model);
+    const nsk::variant_view v = model.variant(number);
     m_width = v.input(0).shape()[2];
     m_height = v.input(0).shape()[1];
     nsk::gpu::plan_settings how;
     how.texture_inputs = how.texture_outputs = true;
-    example::must(m_net.open(model, 0, how));
+    example::must(m_net.open(model, number, how));
     const auto width = static_cast<std::uint32_t>(m_width), height = static_cast<std::uint32_t>(m_height);
     example::must(device.create_texture(2 * width, 2 * height, m_result));
   }

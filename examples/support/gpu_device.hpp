@@ -18,6 +18,13 @@ inline void must(nsk::gpu::status s) {
   if (!s) fail(std::string(s.name()) + ": " + s.message());
 }
 
+/// Returns the number of the variant that nsk convert --gpu adds; 0, which the CPU runs too, where there is none.
+inline int gpu_variant(const nsk::model& model) {
+  for (int i = 0; i < model.variant_count(); ++i)
+    if (std::string(model.variant(i).profile()) == "gpu") return i;
+  return 0;
+}
+
 /// A device that counts what is recorded, and every byte that passes between the CPU and the device.
 template <class Device>
 struct counted_device : Device {

@@ -11,6 +11,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RENDERED = {  # script: (table that it reads, text in it, text that changes the image)
     "tools/draw_architecture.py": ("tests/guards/structure_guards.py", '"image": ["run"]', '"image": ["simd"]'),
+    "tools/draw_gpu.py": ("docs/gpu.md", "| game | render the scene |", "| game | render the level |"),
     "tools/draw_speed.py": ("docs/performance.md", "| MNIST | 0.036 | 0.040 | 1.09 |", "| MNIST | 0.036 | 0.040 | 1.90 |"),
 }
 SHORT = ("README.md", 200)  # lines

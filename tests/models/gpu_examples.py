@@ -124,7 +124,7 @@ def window(programs, model):
 def upscale(programs, folder):
     """Frames of the scene enlarged on the device, whole or over several frames, are what the CPU makes of the same pixels."""
     model, (height, width) = folder / "upscaler.nsk", FRAME
-    must("convert", REPOSITORY / "examples/models/upscaler_x2.onnx", "-o", model, "--no-winograd", "--input", f"frame=1x3x{height}x{width}", "--quiet")
+    must("convert", REPOSITORY / "examples/models/upscaler_x2.onnx", "-o", model, "--gpu", "--input", f"frame=1x3x{height}x{width}", "--quiet")
     for device, said in on_devices(("gl", "gles"), programs / "gpu_upscale", model, "--frames", 2, "-o", folder / "whole"):
         if not re.search(r": 2 frames of 64 x 48, 2 of them enlarged; between the textures [1-9]\d* dispatches, 0 uploads, 0 read-backs$", said.strip()):
             raise SystemExit(f"{device}: pixels pass through the CPU, or frames are missing:\n{said}")
