@@ -12,7 +12,7 @@
 
 // Elementwise operators of up to four joined dimensions: lengths of dimensions 1 to 3, then offset and strides of the
 // output, of operands a and b, and of the residual. flags: bits 0 and 1: a and b are in the weights section, bit 2:
-// the residual is.
+// the residual is; bits 3 to 5 say that a, b and the residual are not read as float4.
 #define NSK_ELEMENTWISE_CONSTANTS                                                                                    \
   uint count; uint l1; uint l2; uint l3; uint y; int y0; int y1; int y2; int y3; uint a; int a0; int a1; int a2;      \
   int a3; uint b; int b0; int b1; int b2; int b3; uint r; int r0; int r1; int r2; int r3; float alpha; float beta;    \

@@ -9,6 +9,7 @@ CONSTANTS(NSK_WINDOW_CONSTANTS)
 #include "epilogue.h"
 #include "panels.h"
 #include "window.h"
+#include "load.h"
 #include "store.h"
 float4 panel_at(uint i) {
   if (MODE == 1u) return A4[i];
@@ -49,7 +50,7 @@ KERNEL {
           float4 w2 = panel_at(k + 2u * panel.y), w3 = panel_at(k + 3u * panel.y);
           k += 4u * panel.y;
           for (int p = 0; p < PIXELS; ++p) {
-            float4 v = A4[(base[p] + c) >> 2];
+            float4 v = load_quad(base[p] + c, 4u);
             if (!inside[p]) v = SPLAT(0.0);
             acc[p] = FMA(SPLAT(v.x), w0, acc[p]);
             acc[p] = FMA(SPLAT(v.y), w1, acc[p]);
@@ -62,7 +63,8 @@ KERNEL {
           float4 w = panel_at(k);
           k += panel.y;
           for (int q = 0; q < PIXELS; ++q) {
-            float x = inside[q] ? arena_at(base[q] + d) : 0.0;
+            float x = 0.0;
+            if (inside[q]) x = (HALVES & 1u) != 0u ? packed_at(base[q] + d) : arena_at(base[q] + d);
             acc[q] = FMA(SPLAT(x), w, acc[q]);
           }
         }

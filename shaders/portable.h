@@ -10,7 +10,7 @@
 //   FUNCTION  number of nsk::function in the epilogue     RESIDUAL  0 none, 1 before the function, 2 after it
 //   INPUT4    inputs can be read as float4                OUTPUT4   output and residual can be touched as float4
 //   MODE      what a kernel says of it                    WINDOW    constant window of a kernel, 0: any
-//   HALVES    1: activations are stored as 16-bit floats
+//   HALVES    what is stored as 16-bit floats: bit 0 the (first) input, 1 the output, 2 the residual, 3 the second input
 //
 // The subset: SM 5.0, scalars only in constants, no templates, no 16-bit types, no wave operations; a group has
 // 64 x 1 x 1 threads and computes two-dimensional indices. FMA may round once or twice: never rely on its last bit.
@@ -51,6 +51,8 @@ BIND(3) RWStructuredBuffer<uint> A : register(u1);
 #define AS_UINT(x) asuint(x)
 #define AS_INT(x) asint(x)
 #define ROUND_EVEN(x) round(x)
+#define UNPACK_HALVES(x) float2(f16tof32(x), f16tof32((x) >> 16))
+#define PACK_HALVES(x, y) (f32tof16(x) | f32tof16(y) << 16)
 #else
 #if defined(NSK_ESSL)
 precision highp float;
@@ -100,6 +102,8 @@ BUFFER(3) buffer Arena { uint A[]; };
 #define AS_UINT(x) floatBitsToUint(x)
 #define AS_INT(x) int(x)
 #define ROUND_EVEN(x) roundEven(x)
+#define UNPACK_HALVES(x) unpackHalf2x16(x)
+#define PACK_HALVES(x, y) packHalf2x16(float2(x, y))
 #endif
 #define SPLAT(x) float4(x, x, x, x)
 // Two numbers in one word.

@@ -6,6 +6,7 @@ CONSTANTS(NSK_LINE_CONSTANTS)
 #include "memory.h"
 #include "epilogue.h"
 #include "line.h"
+#include "halves.h"
 KERNEL {
   uint number = THREAD;
   if (number >= pc.count) return;
@@ -14,7 +15,8 @@ KERNEL {
   for (int a = 0; a < int(pc.m0); ++a) {
     for (int b = 0; b < int(pc.m1); ++b) {
       for (int c = 0; c < int(pc.m2); ++c) {
-        float v = arena_at(uint(at.x + a * pc.s0 + b * pc.s1 + c * pc.s2));
+        uint i = uint(at.x + a * pc.s0 + b * pc.s1 + c * pc.s2);
+        float v = (HALVES & 1u) != 0u ? packed_at(i) : arena_at(i);
         if (MODE <= 1u) acc += v;
         if (MODE == 2u) acc = v > acc ? v : acc;
         if (MODE == 3u) acc = v < acc ? v : acc;

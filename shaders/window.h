@@ -22,3 +22,6 @@ uint3 pixel_after(uint3 p) {
   uint x = p.x + 1u, y = x == pc.ow ? p.y + 1u : p.y;
   return uint3(x == pc.ow ? 0u : x, y == pc.oh ? 0u : y, y == pc.oh ? p.z + 1u : p.z);
 }
+// Places of a pixel in output and residual.
+uint output_at(uint3 p) { return pc.y + p.z * pc.y_n + p.y * pc.y_y + p.x * pc.y_x; }
+uint residual_at(uint3 p) { return pc.r + p.z * pc.r_n + p.y * pc.r_y + p.x * pc.r_x; }

@@ -4,8 +4,10 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/span.hpp>
 #include <netsuke/format/variant_view.hpp>
+#include <netsuke/gpu/impl/choose_halves.hpp>
 #include <netsuke/gpu/impl/hazard.hpp>
 #include <netsuke/gpu/impl/lower_every_op.hpp>
+#include <netsuke/gpu/impl/traffic.hpp>
 #include <netsuke/gpu/settings.hpp>
 #include <netsuke/gpu/status.hpp>
 #include <netsuke/ops/every_op.hpp>
@@ -34,10 +36,11 @@ struct lowering_result {
 };
 NSK_COLD inline lowering_result lower_variant(const variant_view& v, dispatch_writer& to) {
   lowering_result r;
+  if (to.settings().half_activations) choose_halves(v, to);
   if (to.settings().texture_inputs) to.number_of({kernel::texture_to_tensor, {}});
   if (to.settings().texture_outputs) to.number_of({kernel::tensor_to_texture, {}});
   for (int i = 0; i < v.step_count(); ++i) {
-    to.begin_step(i);
+    to.begin_step(i, halves_of_step(v.step(i), to));
     if (const refusal why = lower_step(v.step(i), to)) {
       if (!to.settings().hybrid) return {i, why, 0};
       to.add_cpu_step();
@@ -125,6 +128,21 @@ class plan {
     int n = 0;
     for (int i = 0; i < m_inference; ++i) n += m_records[i].pipeline == impl::dispatch_record::on_cpu ? 1 : 0;
     return n;
+  }
+  /// Bytes that dispatch `i` reads and writes. Those of a step are counted with its first dispatch.
+  gpu::traffic traffic(int i) const {
+    const impl::dispatch_record& r = m_records[i];
+    if (i > 0 && m_records[i - 1].step == r.step) return {};
+    if (r.step >= 0) return impl::traffic_of_step(m_variant.step(r.step), r.halves, m_settings.rows);
+    const state_view state = m_variant.state(-1 - r.step);
+    const std::uint64_t bytes = impl::distinct_bytes(state.tensor(), m_settings.rows, false);
+    return {bytes, bytes, 0};
+  }
+  /// The same of a whole inference.
+  gpu::traffic traffic() const {
+    gpu::traffic sum;
+    for (int i = 0; i < m_inference; ++i) sum.add(traffic(i));
+    return sum;
   }
   /// Everything that has to be compiled.
   span<const pipeline_key> pipelines() const { return {m_keys, static_cast<std::size_t>(m_pipelines)}; }

@@ -18,6 +18,9 @@ struct plan_settings {
   bool hybrid = false;           ///< steps without a shader may run on the CPU, between two parts of the plan
   std::int32_t rows = 0;         ///< of a batch; 0 = all
   conv_kernel convolutions = conv_kernel::automatic;
+  /// Activations between steps are 16-bit floats where all steps that touch them can do that: half the bytes, three
+  /// decimal digits, numbers up to 65504. Ports, states, constants and all arithmetic stay float32.
+  bool half_activations = false;
 };
 
 }

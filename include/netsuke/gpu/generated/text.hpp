@@ -45,6 +45,8 @@ BIND(3) RWStructuredBuffer<uint> A : register(u1);
 #define AS_UINT(x) asuint(x)
 #define AS_INT(x) asint(x)
 #define ROUND_EVEN(x) round(x)
+#define UNPACK_HALVES(x) float2(f16tof32(x), f16tof32((x) >> 16))
+#define PACK_HALVES(x, y) (f32tof16(x) | f32tof16(y) << 16)
 #else
 #if defined(NSK_ESSL)
 precision highp float;
@@ -94,6 +96,8 @@ BUFFER(3) buffer Arena { uint A[]; };
 #define AS_UINT(x) floatBitsToUint(x)
 #define AS_INT(x) int(x)
 #define ROUND_EVEN(x) roundEven(x)
+#define UNPACK_HALVES(x) unpackHalf2x16(x)
+#define PACK_HALVES(x, y) packHalf2x16(float2(x, y))
 #endif
 #define SPLAT(x) float4(x, x, x, x)
 #define ROWS(pair) ((pair) & 65535u)
@@ -187,21 +191,63 @@ uint3 pixel_after(uint3 p) {
   uint x = p.x + 1u, y = x == pc.ow ? p.y + 1u : p.y;
   return uint3(x == pc.ow ? 0u : x, y == pc.oh ? 0u : y, y == pc.oh ? p.z + 1u : p.z);
 }
+uint output_at(uint3 p) { return pc.y + p.z * pc.y_n + p.y * pc.y_y + p.x * pc.y_x; }
+uint residual_at(uint3 p) { return pc.r + p.z * pc.r_n + p.y * pc.r_y + p.x * pc.r_x; }
+)";
+
+inline constexpr char halves_h[] =
+    R"(float packed_at(uint i) { return UNPACK_HALVES(A[i >> 1] >> ((i & 1u) * 16u)).x; }
+float4 halves_at(uint i, bool four) {
+  float2 a = UNPACK_HALVES(A[i >> 1]);
+  if (!four) return float4(a.x, a.y, 0.0, 0.0);
+  float2 b = UNPACK_HALVES(A[(i >> 1) + 1u]);
+  return float4(a.x, a.y, b.x, b.y);
+}
+#define LARGEST_HALF 65504.0
+#define HALF_A_STEP 4095u
+#define KEPT_BITS 4294959104u
+float rounded_to_half(float x) {
+  uint u = AS_UINT(x);
+  return abs(x) <= LARGEST_HALF ? AS_FLOAT((u + HALF_A_STEP + ((u >> 13) & 1u)) & KEPT_BITS) : x;
+}
+void set_halves(uint i, float4 v, bool four) {
+  A[i >> 1] = PACK_HALVES(rounded_to_half(v.x), rounded_to_half(v.y));
+  if (four) A[(i >> 1) + 1u] = PACK_HALVES(rounded_to_half(v.z), rounded_to_half(v.w));
+}
+)";
+
+inline constexpr char load_h[] =
+    R"(float4 quad_at(uint at, uint left, bool wide, bool halves) {
+  if (halves) return halves_at(at, wide || left > 2u);
+  if (wide) return A4[at >> 2];
+  float4 v = SPLAT(0.0);
+  v.x = arena_at(at);
+  if (left > 1u) v.y = arena_at(at + 1u);
+  if (left > 2u) v.z = arena_at(at + 2u);
+  if (left > 3u) v.w = arena_at(at + 3u);
+  return v;
+}
+void set_quad(uint at, float4 v, uint left) {
+  if ((HALVES & 2u) != 0u) {
+    set_halves(at, v, OUTPUT4 != 0u || left > 2u);
+    return;
+  }
+  if (OUTPUT4 != 0u) {
+    A4[at >> 2] = v;
+    return;
+  }
+  set_arena(at, v.x);
+  if (left > 1u) set_arena(at + 1u, v.y);
+  if (left > 2u) set_arena(at + 2u, v.z);
+  if (left > 3u) set_arena(at + 3u, v.w);
+}
+float4 load_quad(uint at, uint left) { return quad_at(at, left, INPUT4 != 0u, (HALVES & 1u) != 0u); }
 )";
 
 inline constexpr char store_h[] =
     R"(void store_at(float4 v, uint at, uint add, uint channel, uint last) {
   float4 r = SPLAT(0.0), slope = SPLAT(0.0);
-  if (RESIDUAL != 0u) {
-    if (OUTPUT4 != 0u) {
-      r = A4[add >> 2];
-    } else {
-      r.x = arena_at(add);
-      if (channel + 1u < last) r.y = arena_at(add + 1u);
-      if (channel + 2u < last) r.z = arena_at(add + 2u);
-      if (channel + 3u < last) r.w = arena_at(add + 3u);
-    }
-  }
+  if (RESIDUAL != 0u) r = quad_at(add, last - channel, OUTPUT4 != 0u, (HALVES & 4u) != 0u);
   if (FUNCTION == 3u) {
     uint s = pc.slope + channel;
     slope = float4(weight_at(s), weight_at(s + 1u), weight_at(s + 2u), weight_at(s + 3u));
@@ -209,17 +255,8 @@ inline constexpr char store_h[] =
   if (RESIDUAL == 1u) v += r;
   v = activate4(v, pc.alpha, pc.beta, slope);
   if (RESIDUAL == 2u) v += r;
-  if (OUTPUT4 != 0u) {
-    A4[at >> 2] = v;
-    return;
-  }
-  set_arena(at, v.x);
-  if (channel + 1u < last) set_arena(at + 1u, v.y);
-  if (channel + 2u < last) set_arena(at + 2u, v.z);
-  if (channel + 3u < last) set_arena(at + 3u, v.w);
+  set_quad(at, v, last - channel);
 }
-uint output_at(uint3 p) { return pc.y + p.z * pc.y_n + p.y * pc.y_y + p.x * pc.y_x; }
-uint residual_at(uint3 p) { return pc.r + p.z * pc.r_n + p.y * pc.r_y + p.x * pc.r_x; }
 void store_quad(float4 v, uint3 pixel, uint channel, uint last) {
   store_at(v, output_at(pixel) + channel, residual_at(pixel) + channel, channel, last);
 }
@@ -265,7 +302,7 @@ KERNEL {
           float4 w2 = panel_at(k + 2u * panel.y), w3 = panel_at(k + 3u * panel.y);
           k += 4u * panel.y;
           for (int p = 0; p < PIXELS; ++p) {
-            float4 v = A4[(base[p] + c) >> 2];
+            float4 v = load_quad(base[p] + c, 4u);
             if (!inside[p]) v = SPLAT(0.0);
             acc[p] = FMA(SPLAT(v.x), w0, acc[p]);
             acc[p] = FMA(SPLAT(v.y), w1, acc[p]);
@@ -278,7 +315,8 @@ KERNEL {
           float4 w = panel_at(k);
           k += panel.y;
           for (int q = 0; q < PIXELS; ++q) {
-            float x = inside[q] ? arena_at(base[q] + d) : 0.0;
+            float x = 0.0;
+            if (inside[q]) x = (HALVES & 1u) != 0u ? packed_at(base[q] + d) : arena_at(base[q] + d);
             acc[q] = FMA(SPLAT(x), w, acc[q]);
           }
         }
@@ -294,18 +332,6 @@ KERNEL {
 
 inline constexpr char conv_2d_tiled_part_1[] =
     R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill;)
-)";
-
-inline constexpr char load_h[] =
-    R"(float4 load_quad(uint at, uint left) {
-  if (INPUT4 != 0u) return A4[at >> 2];
-  float4 v = SPLAT(0.0);
-  v.x = arena_at(at);
-  if (left > 1u) v.y = arena_at(at + 1u);
-  if (left > 2u) v.z = arena_at(at + 2u);
-  if (left > 3u) v.w = arena_at(at + 3u);
-  return v;
-}
 )";
 
 inline constexpr char conv_2d_tiled_comp[] =
@@ -398,26 +424,28 @@ inline constexpr char pool_2d_part_1[] =
 
 inline constexpr char pool_2d_comp[] =
     R"(KERNEL {
-  uint columns = pc.oc >= 8u ? 8u : quads_of_group(pc.oc);
-  uint c = GROUP.x * columns + LOCAL.x % columns, pixel = BLOCK * (64u / columns) + LOCAL.x / columns;
-  if (c >= pc.oc || pixel >= pc.count) return;
-  uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel);
-  uint ox = pixel % pc.ow, rest = pixel / pc.ow, oy = rest % pc.oh, n = rest / pc.oh;
-  int2 window = window_of(oy, ox);
-  float acc = MODE == 0u ? -LARGEST : 0.0, taps = 0.0;
+  uint quads = (pc.oc + 3u) / 4u, columns = quads_of_group(quads);
+  uint quad = GROUP.x * columns + LOCAL.x % columns, number = BLOCK * (64u / columns) + LOCAL.x / columns;
+  if (quad >= quads || number >= pc.count) return;
+  uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), left = pc.oc - quad * 4u;
+  uint3 pixel = pixel_at(number);
+  int2 window = window_of(pixel.y, pixel.x);
+  float4 acc = MODE == 0u ? SPLAT(-LARGEST) : SPLAT(0.0);
+  float taps = 0.0;
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {
       int2 tap = tap_of(window, ky, kx);
       if (MODE == 2u && tap.x < int(pc.ih + ROWS(pc.fill)) && tap.y < int(pc.iw + COLUMNS(pc.fill))) taps += 1.0;
       if (!is_inside(tap)) continue;
-      float v = arena_at(input_at(pc.x + n * pc.x_n, tap) + c);
-      if (MODE == 0u) acc = v > acc ? v : acc;
+      float4 v = load_quad(input_at(pc.x + pixel.z * pc.x_n, tap) + quad * 4u, left);
+      if (MODE == 0u)
+        acc = float4(v.x > acc.x ? v.x : acc.x, v.y > acc.y ? v.y : acc.y, v.z > acc.z ? v.z : acc.z, v.w > acc.w ? v.w : acc.w);
       else acc += v;
       if (MODE == 1u) taps += 1.0;
     }
   }
   if (MODE != 0u) acc = acc / max(taps, 1.0);
-  set_arena(pc.y + n * pc.y_n + oy * pc.y_y + ox * pc.y_x + c, acc);
+  set_quad(output_at(pixel) + quad * 4u, acc, left);
 }
 )";
 
@@ -426,50 +454,83 @@ inline constexpr char elementwise_part_1[] =
 )";
 
 inline constexpr char elementwise_comp[] =
-    R"(float operand_at(uint i, uint flag) { return (pc.flags & flag) != 0u ? weight_at(i) : arena_at(i); }
+    R"(float element_at(int i, bool weights, bool halves) {
+  if (weights) return weight_at(uint(i));
+  if (halves) return packed_at(uint(i));
+  return arena_at(uint(i));
+}
+float4 operand_at(int at, int stride, uint flag, uint packed_bit) {
+  bool weights = (pc.flags & flag) != 0u, halves = (HALVES & packed_bit) != 0u;
+  if (INPUT4 == 1u && stride == 1 && (pc.flags & flag << 3) == 0u) {
+    if (weights) return W4[at >> 2];
+    if (halves) return halves_at(uint(at), true);
+    return A4[at >> 2];
+  }
+  float4 v = SPLAT(element_at(at, weights, halves));
+  if (INPUT4 == 0u || stride == 0) return v;
+  v.y = element_at(at + stride, weights, halves);
+  if (INPUT4 == 2u) return v;
+  v.z = element_at(at + 2 * stride, weights, halves);
+  v.w = element_at(at + 3 * stride, weights, halves);
+  return v;
+}
 float power(float x, float z) {
   float p = pow(abs(x), z);
   if (z == 0.0) p = 1.0;
   if (x < 0.0 && floor(z * 0.5) * 2.0 != z) p = -p;
   return p;
 }
-float combine(float x, float z) {
+float4 choose_less(float4 x, float4 z, float4 a, float4 b) {
+  return float4(x.x < z.x ? a.x : b.x, x.y < z.y ? a.y : b.y, x.z < z.z ? a.z : b.z, x.w < z.w ? a.w : b.w);
+}
+float4 combine(float4 x, float4 z) {
   if (MODE == 1u) return x + z;
   if (MODE == 2u) return x - z;
   if (MODE == 3u) return x * z;
   if (MODE == 4u) return x / z;
-  if (MODE == 5u) return x < z ? x : z;
-  if (MODE == 6u) return x > z ? x : z;
-  if (MODE == 7u) return power(x, z);
-  return x < 0.0 ? x * z : x;
+  if (MODE == 5u) return choose_less(x, z, x, z);
+  if (MODE == 6u) return choose_less(z, x, x, z);
+  if (MODE == 7u) return float4(power(x.x, z.x), power(x.y, z.y), power(x.z, z.z), power(x.w, z.w));
+  return where_negative(x, x * z, x);
 }
 KERNEL {
   uint i = THREAD;
   if (i >= pc.count) return;
-  int i3 = int(i % pc.l3);
+  uint width = INPUT4 == 1u ? 4u : INPUT4 == 2u ? 2u : 1u;
+  int i3 = int(i % pc.l3 * width);
   i /= pc.l3;
   int i2 = int(i % pc.l2);
   i /= pc.l2;
   int i1 = int(i % pc.l1), i0 = int(i / pc.l1);
-  float x = pc.alpha;
-  if (MODE != 20u) x = operand_at(uint(int(pc.a) + i0 * pc.a0 + i1 * pc.a1 + i2 * pc.a2 + i3 * pc.a3), 1u);
+  float4 x = SPLAT(pc.alpha);
+  if (MODE != 20u) x = operand_at(int(pc.a) + i0 * pc.a0 + i1 * pc.a1 + i2 * pc.a2 + i3 * pc.a3, pc.a3, 1u, 1u);
   if (MODE >= 1u && MODE < 20u)
-    x = combine(x, operand_at(uint(int(pc.b) + i0 * pc.b0 + i1 * pc.b1 + i2 * pc.b2 + i3 * pc.b3), 2u));
+    x = combine(x, operand_at(int(pc.b) + i0 * pc.b0 + i1 * pc.b1 + i2 * pc.b2 + i3 * pc.b3, pc.b3, 2u, 8u));
   if (MODE != 20u) {
-    float r = 0.0, slope = 0.0;
-    if (RESIDUAL != 0u) r = operand_at(uint(int(pc.r) + i0 * pc.r0 + i1 * pc.r1 + i2 * pc.r2 + i3 * pc.r3), 4u);
-    if (FUNCTION == 3u) slope = weight_at(pc.slope + uint(i3));
+    float4 r = SPLAT(0.0), slope = SPLAT(0.0);
+    if (RESIDUAL != 0u) r = operand_at(int(pc.r) + i0 * pc.r0 + i1 * pc.r1 + i2 * pc.r2 + i3 * pc.r3, pc.r3, 4u, 4u);
+    if (FUNCTION == 3u) {
+      uint s = pc.slope + uint(i3);
+      slope = SPLAT(weight_at(s));
+      if (width > 1u) slope.y = weight_at(s + 1u);
+      if (width > 2u) slope.z = weight_at(s + 2u);
+      if (width > 3u) slope.w = weight_at(s + 3u);
+    }
     if (RESIDUAL == 1u) x += r;
-    x = activate(x, pc.alpha, pc.beta, slope);
+    x = activate4(x, pc.alpha, pc.beta, slope);
     if (RESIDUAL == 2u) x += r;
   }
-  set_arena(uint(int(pc.y) + i0 * pc.y0 + i1 * pc.y1 + i2 * pc.y2 + i3 * pc.y3), x);
+  uint to = uint(int(pc.y) + i0 * pc.y0 + i1 * pc.y1 + i2 * pc.y2 + i3 * pc.y3);
+  set_quad(to, x, width);
 }
 )";
 
-inline constexpr char copy_comp[] =
+inline constexpr char copy_part_1[] =
     R"(CONSTANTS(uint count; uint l1; uint l2; uint l3; uint l4; uint l5; uint y; int y0; int y1; int y2; int y3; int y4; int y5; uint x; int x0; int x1; int x2; int x3; int x4; int x5; uint flags;)
-KERNEL {
+)";
+
+inline constexpr char copy_comp[] =
+    R"(KERNEL {
   uint i = THREAD;
   if (i >= pc.count) return;
   int i5 = int(i % pc.l5);
@@ -483,7 +544,8 @@ KERNEL {
   int i1 = int(i % pc.l1), i0 = int(i / pc.l1);
   uint from = uint(int(pc.x) + i0 * pc.x0 + i1 * pc.x1 + i2 * pc.x2 + i3 * pc.x3 + i4 * pc.x4 + i5 * pc.x5);
   uint to = uint(int(pc.y) + i0 * pc.y0 + i1 * pc.y1 + i2 * pc.y2 + i3 * pc.y3 + i4 * pc.y4 + i5 * pc.y5);
-  if ((pc.flags & 1u) != 0u) A[to] = W[from];
+  if ((HALVES & 1u) != 0u) set_arena(to, packed_at(from));
+  else if ((pc.flags & 1u) != 0u) A[to] = W[from];
   else A[to] = A[from];
 }
 )";
@@ -508,7 +570,8 @@ inline constexpr char reduce_comp[] =
   for (int a = 0; a < int(pc.m0); ++a) {
     for (int b = 0; b < int(pc.m1); ++b) {
       for (int c = 0; c < int(pc.m2); ++c) {
-        float v = arena_at(uint(at.x + a * pc.s0 + b * pc.s1 + c * pc.s2));
+        uint i = uint(at.x + a * pc.s0 + b * pc.s1 + c * pc.s2);
+        float v = (HALVES & 1u) != 0u ? packed_at(i) : arena_at(i);
         if (MODE <= 1u) acc += v;
         if (MODE == 2u) acc = v > acc ? v : acc;
         if (MODE == 3u) acc = v < acc ? v : acc;
@@ -579,21 +642,22 @@ inline constexpr char resize_2d_part_1[] =
 
 inline constexpr char resize_2d_comp[] =
     R"(KERNEL {
-  uint columns = pc.oc >= 8u ? 8u : pc.oc > 2u ? 4u : pc.oc;
-  uint c = GROUP.x * columns + LOCAL.x % columns, pixel = BLOCK * (64u / columns) + LOCAL.x / columns;
-  if (c >= pc.oc || pixel >= pc.count) return;
-  uint ox = pixel % pc.ow, rest = pixel / pc.ow, oy = rest % pc.oh, n = rest / pc.oh;
-  float sum = 0.0;
+  uint quads = (pc.oc + 3u) / 4u, columns = quads >= 8u ? 8u : quads > 2u ? 4u : quads;
+  uint quad = GROUP.x * columns + LOCAL.x % columns, pixel = BLOCK * (64u / columns) + LOCAL.x / columns;
+  if (quad >= quads || pixel >= pc.count) return;
+  uint ox = pixel % pc.ow, rest = pixel / pc.ow, oy = rest % pc.oh, n = rest / pc.oh, left = pc.oc - quad * 4u;
+  float4 sum = SPLAT(0.0);
   for (uint i = 0u; i < pc.row_taps; ++i) {
-    uint tap = oy * pc.row_taps + i, row = pc.x + n * pc.x_n + W[pc.row_index + tap] * pc.x_y + c;
-    float across = 0.0;
+    uint tap = oy * pc.row_taps + i, row = pc.x + n * pc.x_n + W[pc.row_index + tap] * pc.x_y + quad * 4u;
+    float4 across = SPLAT(0.0);
     for (uint j = 0u; j < pc.column_taps; ++j) {
       uint t = ox * pc.column_taps + j;
-      across = FMA(weight_at(pc.column_weight + t), arena_at(row + W[pc.column_index + t] * pc.x_x), across);
+      float4 v = load_quad(row + W[pc.column_index + t] * pc.x_x, left);
+      across = FMA(SPLAT(weight_at(pc.column_weight + t)), v, across);
     }
-    sum = FMA(weight_at(pc.row_weight + tap), across, sum);
+    sum = FMA(SPLAT(weight_at(pc.row_weight + tap)), across, sum);
   }
-  set_arena(pc.y + n * pc.y_n + oy * pc.y_y + ox * pc.y_x + c, sum);
+  set_quad(pc.y + n * pc.y_n + oy * pc.y_y + ox * pc.y_x + quad * 4u, sum, left);
 }
 )";
 
@@ -1332,28 +1396,28 @@ KERNEL {
 /// The text of a kernel in pieces, to be compiled one after the other, after the definitions that shaders/portable.h asks for:
 /// the front end, the permutation, and PIXELS where it is not 0.
 struct kernel_text {
-  const char* piece[9];
+  const char* piece[10];
   int count;
   int pixels;
 };
 /// Returns the text of a kernel.
 constexpr kernel_text text_of(kernel k) {
   switch (k) {
-    case kernel::conv_2d: return {{text::portable_h, text::conv_2d_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::store_h, text::conv_2d_comp}, 8, 4};
-    case kernel::conv_2d_one_pixel: return {{text::portable_h, text::conv_2d_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::store_h, text::conv_2d_comp}, 8, 1};
-    case kernel::conv_2d_tiled: return {{text::portable_h, text::conv_2d_tiled_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::load_h, text::store_h, text::conv_2d_tiled_comp}, 9, 0};
-    case kernel::depthwise_conv_2d: return {{text::portable_h, text::depthwise_conv_2d_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::load_h, text::store_h, text::depthwise_conv_2d_comp}, 9, 0};
-    case kernel::pool_2d: return {{text::portable_h, text::pool_2d_part_1, text::memory_h, text::window_h, text::pool_2d_comp}, 5, 0};
-    case kernel::elementwise: return {{text::portable_h, text::elementwise_part_1, text::memory_h, text::epilogue_h, text::elementwise_comp}, 5, 0};
-    case kernel::copy: return {{text::portable_h, text::copy_comp}, 2, 0};
-    case kernel::reduce: return {{text::portable_h, text::reduce_part_1, text::memory_h, text::epilogue_h, text::line_h, text::reduce_comp}, 6, 0};
+    case kernel::conv_2d: return {{text::portable_h, text::conv_2d_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_comp}, 10, 4};
+    case kernel::conv_2d_one_pixel: return {{text::portable_h, text::conv_2d_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_comp}, 10, 1};
+    case kernel::conv_2d_tiled: return {{text::portable_h, text::conv_2d_tiled_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_tiled_comp}, 10, 0};
+    case kernel::depthwise_conv_2d: return {{text::portable_h, text::depthwise_conv_2d_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::depthwise_conv_2d_comp}, 10, 0};
+    case kernel::pool_2d: return {{text::portable_h, text::pool_2d_part_1, text::memory_h, text::window_h, text::halves_h, text::load_h, text::pool_2d_comp}, 7, 0};
+    case kernel::elementwise: return {{text::portable_h, text::elementwise_part_1, text::memory_h, text::epilogue_h, text::halves_h, text::load_h, text::elementwise_comp}, 7, 0};
+    case kernel::copy: return {{text::portable_h, text::copy_part_1, text::memory_h, text::halves_h, text::copy_comp}, 5, 0};
+    case kernel::reduce: return {{text::portable_h, text::reduce_part_1, text::memory_h, text::epilogue_h, text::line_h, text::halves_h, text::reduce_comp}, 7, 0};
     case kernel::softmax: return {{text::portable_h, text::softmax_part_1, text::memory_h, text::line_h, text::softmax_comp}, 5, 0};
     case kernel::layer_normalization: return {{text::portable_h, text::layer_normalization_part_1, text::memory_h, text::line_h, text::layer_normalization_comp}, 5, 0};
-    case kernel::resize_2d: return {{text::portable_h, text::resize_2d_part_1, text::memory_h, text::resize_2d_comp}, 4, 0};
+    case kernel::resize_2d: return {{text::portable_h, text::resize_2d_part_1, text::memory_h, text::halves_h, text::load_h, text::resize_2d_comp}, 6, 0};
     case kernel::pack_panels: return {{text::portable_h, text::pack_panels_comp}, 2, 0};
     case kernel::texture_to_tensor: return {{text::portable_h, text::texture_to_tensor_part_1, text::memory_h, text::fixed_point_h, text::texture_to_tensor_comp}, 5, 0};
     case kernel::tensor_to_texture: return {{text::portable_h, text::tensor_to_texture_part_1, text::memory_h, text::tensor_to_texture_comp}, 4, 0};
-    case kernel::depthwise_window: return {{text::portable_h, text::depthwise_window_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::load_h, text::store_h, text::depthwise_window_comp}, 9, 0};
+    case kernel::depthwise_window: return {{text::portable_h, text::depthwise_window_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::depthwise_window_comp}, 10, 0};
     case kernel::typed_elementwise: return {{text::portable_h, text::typed_elementwise_part_1, text::wide_h, text::typed_h, text::convert_h, text::typed_elementwise_comp}, 6, 0};
     case kernel::arg_reduce: return {{text::portable_h, text::arg_reduce_part_1, text::wide_h, text::typed_h, text::rank_h, text::arg_reduce_comp}, 6, 0};
     case kernel::top_k: return {{text::portable_h, text::top_k_part_1, text::wide_h, text::typed_h, text::rank_h, text::top_k_comp}, 6, 0};

@@ -6,6 +6,7 @@
 #include <netsuke/format/step_view.hpp>
 #include <netsuke/format/variant_view.hpp>
 #include <netsuke/gpu/generated/bindings.hpp>
+#include <netsuke/gpu/impl/half_buffers.hpp>
 #include <netsuke/gpu/pipeline.hpp>
 #include <netsuke/gpu/settings.hpp>
 
@@ -52,6 +53,7 @@ struct draft {
   std::uint8_t& mode() { return key.specialization[3]; }
   std::uint8_t& output4() { return key.specialization[4]; }
   std::uint8_t& window() { return key.specialization[5]; }
+  std::uint8_t& halves() { return key.specialization[6]; }
 };
 
 /// Why a step has no shader: a static text, null where it has one.
@@ -72,6 +74,10 @@ inline bool is_float(const tensor_info& t) { return t.type() == dtype::float32; 
 /// Word at which the element at index 0 is, in the arena or the weights section.
 inline std::uint32_t word_of(const tensor_info& t) {
   return static_cast<std::uint32_t>((t.buffer_offset() + t.offset()) / 4);
+}
+/// The same where the buffer may hold 16-bit floats: then it counts those.
+inline std::uint32_t word_of(const tensor_info& t, bool half) {
+  return half ? static_cast<std::uint32_t>((2 * t.buffer_offset() + t.offset()) / 4) : word_of(t);
 }
 /// Residuals and slopes of an epilogue, as permutation.
 inline void set_epilogue(draft& d, const epilogue_params& e) {

@@ -27,13 +27,14 @@ inline nsk::impl::region words_of(const nsk::impl::region& r) {
   return words;
 }
 
-inline access access_of(const tensor_info& t, bool writes) {
+inline access access_of(const tensor_info& t, bool writes, bool half = false) {
   access a;
   if (t.where() == storage::constant) return a;
   tensor_view v = t.view(nullptr);
   v.border = {};
   bool repeats;
-  a.region = nsk::impl::region_of(v, static_cast<std::int64_t>(t.offset()), repeats);
+  if (half) v.type = dtype::float16;
+  a.region = nsk::impl::region_of(v, static_cast<std::int64_t>(half ? t.offset() / 2 : t.offset()), repeats);
   if (size_of(t.type()) < word_bytes) a.region = words_of(a.region);
   a.buffer = t.buffer();
   a.writes = writes;
@@ -58,10 +59,10 @@ bool any_access(const variant_view& v, const dispatch_record& r, F&& f) {
   }
   const step_view s = v.step(r.step);
   for (int i = 0; i < s.input_count(); ++i) {
-    if (f(access_of(s.input(i), false))) return true;
+    if (f(access_of(s.input(i), false, i < set_inputs && (r.halves >> i & 1) != 0))) return true;
   }
   for (int i = 0; i < s.output_count(); ++i) {
-    if (f(access_of(s.output(i), true))) return true;
+    if (f(access_of(s.output(i), true, (r.halves & output_operand) != 0))) return true;
   }
   return false;
 }

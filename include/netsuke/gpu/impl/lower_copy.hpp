@@ -3,7 +3,7 @@
 /// Copies of up to six dimensions, and matrices to panels.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/format/packing.hpp>
-#include <netsuke/gpu/impl/lower_typed.hpp>
+#include <netsuke/gpu/impl/lower_elementwise.hpp>
 
 NSK_BEGIN
 namespace gpu::impl {
@@ -14,6 +14,7 @@ inline refusal lower_copy(const tensor_info& from, const tensor_info& target, di
   const int rows = to.settings().rows, words = size_of(target.type()) / 4;
   const tensor_view x = from.view(nullptr, rows), y = target.view(nullptr, rows);
   if (words == 0) return lower_small_copy(from, target, to);
+  if (to.is_half(target)) return lower_conversion(from, target, to);
   const tensor_view* operand[2] = {&y, &x};
   joined_dimensions<2> dims(y, operand);
   if (words > 1) dims.split_elements(words);
@@ -28,12 +29,13 @@ inline refusal lower_copy(const tensor_info& from, const tensor_info& target, di
   c.y = word_of(target);
   c.y0 = stride(0, 0), c.y1 = stride(1, 0), c.y2 = stride(2, 0);
   c.y3 = stride(3, 0), c.y4 = stride(4, 0), c.y5 = stride(5, 0);
-  c.x = word_of(from);
+  c.x = word_of(from, to.is_half(from));
   c.x0 = stride(0, 1), c.x1 = stride(1, 1), c.x2 = stride(2, 1);
   c.x3 = stride(3, 1), c.x4 = stride(4, 1), c.x5 = stride(5, 1);
   c.flags = is_constant(from) ? 1 : 0;
   draft d;
   d.key.kernel = kernel::copy;
+  d.halves() = to.is_half(from) ? half_input : 0;
   d.set_constants(c);
   d.spread(c.count);
   return to.add(d);

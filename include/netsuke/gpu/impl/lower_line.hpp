@@ -8,8 +8,9 @@ NSK_BEGIN
 namespace gpu::impl {
 
 /// Sets the loops of lines along `axis`, or, where that is -1, along the dimensions that the output lacks.
-inline refusal set_lines(line_constants& c, const step_view& s, int rows, int axis) {
+inline refusal set_lines(line_constants& c, const step_view& s, const dispatch_writer& to, int axis) {
   constexpr int slots = 3;
+  const int rows = to.settings().rows;
   const tensor_info xi = s.input(0), yi = s.output();
   if (!is_float(xi) || !is_float(yi)) return "its elements are not float32";
   if (is_constant(xi)) return "its input is a constant";
@@ -24,7 +25,7 @@ inline refusal set_lines(line_constants& c, const step_view& s, int rows, int ax
   if (k.count > slots || m.count > slots) return "it has more than three kept or reduced dimensions after joining";
   c.count = k.length_in(slots, 0) * k.length_in(slots, 1) * k.length_in(slots, 2);
   c.k1 = k.length_in(slots, 1), c.k2 = k.length_in(slots, 2);
-  c.x = word_of(xi);
+  c.x = word_of(xi, to.is_half(xi));
   c.x0 = k.stride_in(slots, 0, 0), c.x1 = k.stride_in(slots, 1, 0), c.x2 = k.stride_in(slots, 2, 0);
   c.y = word_of(yi);
   c.y0 = k.stride_in(slots, 0, 1), c.y1 = k.stride_in(slots, 1, 1), c.y2 = k.stride_in(slots, 2, 1);
@@ -45,11 +46,12 @@ struct lowering<op::reduce> {
     const epilogue_params e = s.epilogue();
     line_constants c;
     if (e.residual >= 0) return "it has a residual";
-    if (const refusal why = set_lines(c, s, to.settings().rows, -1)) return why;
+    if (const refusal why = set_lines(c, s, to, -1)) return why;
     const tensor_view y = s.output().view(nullptr);
     if (e.slope >= 0 && c.k2 != word(y.length(0))) return "its slopes follow joined channels";
     draft d;
     d.key.kernel = kernel::reduce;
+    d.halves() = to.is_half(s.input(0)) ? half_input : 0;
     d.mode() = static_cast<std::uint8_t>(s.params<op::reduce>().kind);
     set_epilogue(d, e);
     c.alpha = e.alpha;
@@ -63,7 +65,7 @@ struct lowering<op::softmax> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     const softmax_params p = s.params<op::softmax>();
     line_constants c;
-    if (const refusal why = set_lines(c, s, to.settings().rows, p.axis)) return why;
+    if (const refusal why = set_lines(c, s, to, p.axis)) return why;
     draft d;
     d.key.kernel = kernel::softmax;
     d.mode() = p.log ? 1 : 0;
@@ -75,7 +77,7 @@ struct lowering<op::layer_normalization> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     const layer_normalization_params p = s.params<op::layer_normalization>();
     line_constants c;
-    if (const refusal why = set_lines(c, s, to.settings().rows, s.input(0).rank() - 1)) return why;
+    if (const refusal why = set_lines(c, s, to, s.input(0).rank() - 1)) return why;
     draft d;
     d.key.kernel = kernel::layer_normalization;
     d.mode() = p.centre ? 0 : 1;

@@ -13,7 +13,7 @@ struct lowering<op::resize_2d> {
     if (const refusal why = check_window(s, {})) return why;
     const resize_2d_params p = s.params<op::resize_2d>();
     const int rows = to.settings().rows;
-    const image_place x = place_of(s.input(0), rows), y = place_of(s.output(), rows);
+    const image_place x = place_of(s.input(0), to), y = place_of(s.output(), to);
     const tensor_view out = s.output().view(nullptr, rows);
     resize_2d_constants c;
     c.x = x.at, c.x_n = x.image, c.x_y = x.row, c.x_x = x.pixel;
@@ -28,8 +28,11 @@ struct lowering<op::resize_2d> {
     c.column_weight = word_of(s.input(4));
     draft d;
     d.key.kernel = kernel::resize_2d;
+    d.input4() = x.aligned() && c.oc % 4 == 0;
+    d.output4() = y.aligned() && c.oc % 4 == 0;
+    d.halves() = halves_of(s, -1, to);
     d.set_constants(c);
-    spread_quads(d, c.oc, c.count);
+    spread_quads(d, rounded_up(c.oc, 4), c.count);
     return to.add(d);
   }
 };

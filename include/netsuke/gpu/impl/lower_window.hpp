@@ -11,15 +11,15 @@ namespace gpu::impl {
 /// Offset and strides of images, rows and pixels.
 struct image_place {
   std::uint32_t at = 0, image = 0, row = 0, pixel = 0;
-  bool aligned() const { return (at | image | row | pixel) % 4 == 0; }
+  bool aligned(std::uint32_t to = 4) const { return (at | image | row | pixel) % to == 0; }
 };
-inline image_place place_of(const tensor_info& t, int rows) {
-  const tensor_view v = t.view(nullptr, rows);
-  return {word_of(t), word(v.step(3)), word(v.step(2)), word(v.step(1))};
+inline image_place place_of(const tensor_info& t, const dispatch_writer& to) {
+  const tensor_view v = t.view(nullptr, to.settings().rows);
+  return {word_of(t, to.is_half(t)), word(v.step(3)), word(v.step(2)), word(v.step(1))};
 }
 /// The same for [B, M, N] of a matrix product: B are images, M pixels.
-inline image_place matrix_place_of(const tensor_info& t, int rows) {
-  image_place p = place_of(t, rows);
+inline image_place matrix_place_of(const tensor_info& t, const dispatch_writer& to) {
+  image_place p = place_of(t, to);
   p.image = p.row;
   p.row = 0;
   return p;
@@ -34,6 +34,12 @@ inline refusal check_window(const step_view& s, const epilogue_params& e) {
   return nullptr;
 }
 
+/// HALVES of a step with one input.
+inline std::uint8_t halves_of(const step_view& s, int residual, const dispatch_writer& to) {
+  const bool half_r = residual >= 0 && to.is_half(s.input(residual));
+  return static_cast<std::uint8_t>((to.is_half(s.input(0)) ? half_input : 0) |
+                                   (to.is_half(s.output()) ? half_output : 0) | (half_r ? half_residual : 0));
+}
 inline void set_places(window_constants& c, const image_place& x, const image_place& y, const image_place& r) {
   c.x = x.at, c.x_n = x.image, c.x_y = x.row, c.x_x = x.pixel;
   c.y = y.at, c.y_n = y.image, c.y_y = y.row, c.y_x = y.pixel;
@@ -86,9 +92,10 @@ inline void choose_conv_kernel(draft& d, const window_constants& c, const plan_s
 }
 
 /// What convolutions, dense layers and products have in common once their constants are set.
-inline refusal finish_conv(draft d, const window_constants& c, dispatch_writer& to, bool tileable) {
+inline refusal finish_conv(draft d, const window_constants& c, const step_view& s, dispatch_writer& to, bool tileable) {
   d.input4() = ((c.x | c.x_n | c.x_y | c.x_x | c.ic) % 4) == 0;
   d.output4() = ((c.y | c.y_n | c.y_y | c.y_x | c.r | c.r_n | c.r_y | c.r_x | c.oc) % 4) == 0;
+  d.halves() = halves_of(s, s.epilogue().residual, to);
   choose_conv_kernel(d, c, to.settings(), tileable);
   d.set_constants(c);
   return to.add(d);
@@ -104,13 +111,13 @@ struct lowering<op::conv_2d> {
     const int rows = to.settings().rows;
     draft d;
     window_constants c;
-    set_places(c, place_of(s.input(0), rows), place_of(s.output(), rows),
-               e.residual >= 0 ? place_of(s.input(e.residual), rows) : image_place{});
+    set_places(c, place_of(s.input(0), to), place_of(s.output(), to),
+               e.residual >= 0 ? place_of(s.input(e.residual), to) : image_place{});
     set_sizes(c, s.input(0).view(nullptr, rows), s.output().view(nullptr, rows), p.groups);
     set_window(c, p.w);
     set_epilogue(c, d, s, e);
     c.w = word_of(s.input(1));
-    return finish_conv(d, c, to, p.groups == 1);
+    return finish_conv(d, c, s, to, p.groups == 1);
   }
 };
 
@@ -123,13 +130,13 @@ struct lowering<op::fully_connected> {
     const int rows = to.settings().rows;
     draft d;
     window_constants c;
-    set_places(c, place_of(s.input(0), rows), place_of(s.output(), rows),
-               e.residual >= 0 ? place_of(s.input(e.residual), rows) : image_place{});
+    set_places(c, place_of(s.input(0), to), place_of(s.output(), to),
+               e.residual >= 0 ? place_of(s.input(e.residual), to) : image_place{});
     set_sizes(c, s.input(0).view(nullptr, rows), s.output().view(nullptr, rows), 1);
     set_window(c, {});
     set_epilogue(c, d, s, e);
     c.w = word_of(s.input(1));
-    return finish_conv(d, c, to, true);
+    return finish_conv(d, c, s, to, true);
   }
 };
 
@@ -143,8 +150,8 @@ struct lowering<op::mat_mul> {
     const tensor_view y = s.output().view(nullptr, rows);
     draft d;
     window_constants c;
-    set_places(c, matrix_place_of(s.input(0), rows), matrix_place_of(s.output(), rows),
-               e.residual >= 0 ? matrix_place_of(s.input(e.residual), rows) : image_place{});
+    set_places(c, matrix_place_of(s.input(0), to), matrix_place_of(s.output(), to),
+               e.residual >= 0 ? matrix_place_of(s.input(e.residual), to) : image_place{});
     c.ih = c.oh = 1;
     c.iw = c.ow = word(y.length(1));
     c.ic = word(s.input(0).view(nullptr).length(0));
@@ -157,7 +164,7 @@ struct lowering<op::mat_mul> {
     if (!s.params<op::mat_mul>().shared_right) c.w_n = word(panel_floats(c.oc, c.ic));
     const bool in_weights = is_constant(s.input(1));
     d.mode() = in_weights ? 0 : 1;
-    return finish_conv(d, c, to, in_weights && c.w_n == 0);
+    return finish_conv(d, c, s, to, in_weights && c.w_n == 0);
   }
 };
 
@@ -174,8 +181,8 @@ struct lowering<op::depthwise_conv_2d> {
     const epilogue_params e = s.epilogue();
     if (const refusal why = check_window(s, e)) return why;
     const int rows = to.settings().rows;
-    const image_place x = place_of(s.input(0), rows), y = place_of(s.output(), rows),
-                      r = e.residual >= 0 ? place_of(s.input(e.residual), rows) : image_place{};
+    const image_place x = place_of(s.input(0), to), y = place_of(s.output(), to),
+                      r = e.residual >= 0 ? place_of(s.input(e.residual), to) : image_place{};
     draft d;
     window_constants c;
     set_places(c, x, y, r);
@@ -186,6 +193,7 @@ struct lowering<op::depthwise_conv_2d> {
     c.w = word_of(s.input(1));
     d.input4() = x.aligned() && c.oc % 4 == 0;
     d.output4() = y.aligned() && r.aligned() && c.oc % 4 == 0;
+    d.halves() = halves_of(s, e.residual, to);
     const bool pairs = to.settings().convolutions != conv_kernel::direct && c.ow > 1 && window_number(w) != 0;
     d.key.kernel = pairs ? kernel::depthwise_window : kernel::depthwise_conv_2d;
     d.window() = pairs ? window_number(w) : 0;
@@ -205,11 +213,15 @@ struct lowering<op::pool_2d> {
     d.key.kernel = kernel::pool_2d;
     d.mode() = p.kind == pool_kind::max ? 0 : p.count_include_pad ? 2 : 1;
     window_constants c;
-    set_places(c, place_of(s.input(0), rows), place_of(s.output(), rows), {});
+    const image_place x = place_of(s.input(0), to), y = place_of(s.output(), to);
+    set_places(c, x, y, {});
     set_sizes(c, s.input(0).view(nullptr, rows), s.output().view(nullptr, rows), 1);
     set_window(c, p.w);
     c.fill = pair(p.pad_bottom, p.pad_right);
-    spread_quads(d, c.oc, c.count);
+    d.input4() = x.aligned() && c.oc % 4 == 0;
+    d.output4() = y.aligned() && c.oc % 4 == 0;
+    d.halves() = halves_of(s, -1, to);
+    spread_quads(d, rounded_up(c.oc, 4), c.count);
     d.set_constants(c);
     return to.add(d);
   }

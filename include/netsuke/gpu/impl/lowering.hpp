@@ -19,12 +19,16 @@ struct dispatch_record {
   std::int32_t step = 0;         ///< -1 - i: the end of an inference, for state i
   std::uint16_t pipeline = 0;    ///< on_cpu: the step runs on the CPU
   std::uint8_t word_count = 0;
-  bool barrier = false;  ///< before it
-  bool seeded = false;   ///< its first four constants are the session's random source
-  bool beside = false;   ///< it needs no barrier to the dispatch before it, of the same step
+  bool barrier = false;    ///< before it
+  bool seeded = false;     ///< its first four constants are the session's random source
+  bool beside = false;     ///< it needs no barrier to the dispatch before it, of the same step
+  operand_set halves = 0;  ///< of its step: those that are 16-bit floats
 
   static constexpr std::uint16_t on_cpu = 0xffff;
 };
+
+/// HALVES of a kernel (shaders/portable.h).
+inline constexpr std::uint8_t half_input = 1, half_output = 2, half_residual = 4, half_second_input = 8;
 
 /// Collects dispatches: counts them, and writes them where it was given memory.
 class dispatch_writer {
@@ -44,8 +48,14 @@ class dispatch_writer {
   const pipeline_key* pipeline_keys() const { return m_key; }
   bool too_many_pipelines() const { return m_overflow; }
 
-  /// Dispatches added from here on belong to this step.
-  void begin_step(std::int32_t step) { m_step = step; }
+  /// Dispatches added from here on belong to this step, of which these operands are 16-bit floats.
+  void begin_step(std::int32_t step, operand_set halves = 0) {
+    m_step = step;
+    m_halves = halves;
+  }
+  /// Buffers that hold 16-bit floats.
+  half_buffers& halves() { return m_half_buffers; }
+  bool is_half(const tensor_info& t) const { return m_half_buffers.has(t); }
   /// Adds a dispatch of the current step.
   refusal add(const draft& d) {
     if (!d.fits()) return "it needs more groups than a dispatch may have";
@@ -53,6 +63,7 @@ class dispatch_writer {
     for (int i = 0; i < 3; ++i) r.groups[i] = d.groups[i];
     r.first_word = m_word_count;
     r.step = m_step;
+    r.halves = m_halves;
     r.pipeline = static_cast<std::uint16_t>(number_of(d.key));
     r.word_count = static_cast<std::uint8_t>(d.word_count);
     r.seeded = d.seeded;
@@ -92,6 +103,8 @@ class dispatch_writer {
   dispatch_record* m_records = nullptr;
   std::uint32_t* m_words = nullptr;
   std::int32_t m_step = 0;
+  operand_set m_halves = 0;
+  half_buffers m_half_buffers;
   int m_dispatches = 0, m_pipelines = 0;
   std::uint32_t m_word_count = 0;
   bool m_overflow = false;

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Bytes that dispatches read and write.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/format/variant_view.hpp>
+#include <netsuke/gpu/impl/lowering.hpp>
+
+NSK_BEGIN
+namespace gpu {
+
+/// Bytes of operands, each byte once however often threads touch it: activations that are read and written, and
+/// constants.
+struct traffic {
+  std::uint64_t read = 0, written = 0, constants = 0;
+  constexpr std::uint64_t activations() const { return read + written; }
+  constexpr void add(const traffic& t) {
+    read += t.read;
+    written += t.written;
+    constants += t.constants;
+  }
+};
+
+namespace impl {
+
+/// Bytes of the elements that a tensor has; one that it repeats counts once.
+inline std::uint64_t distinct_bytes(const tensor_info& t, int rows, bool half) {
+  const tensor_view v = t.view(nullptr, rows);
+  std::uint64_t n = half ? 2 : static_cast<std::uint64_t>(size_of(t.type()));
+  for (int d = 0; d < v.rank; ++d) {
+    if (v.stride[d] != 0) n *= static_cast<std::uint64_t>(v.shape[d]);
+  }
+  return n;
+}
+
+inline traffic traffic_of_step(const step_view& s, operand_set halves, int rows) {
+  traffic found;
+  for (int i = 0; i < s.input_count(); ++i) {
+    const tensor_info t = s.input(i);
+    const bool half = i < set_inputs && (halves >> i & 1) != 0;
+    (is_constant(t) ? found.constants : found.read) += distinct_bytes(t, rows, half);
+  }
+  for (int i = 0; i < s.output_count(); ++i)
+    found.written += distinct_bytes(s.output(i), rows, (halves & output_operand) != 0);
+  return found;
+}
+
+}
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>
