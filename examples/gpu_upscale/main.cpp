@@ -129,7 +129,7 @@ static void run_in_window(const options& o, const nsk::model& model) {
     w.size(width, height);
     r.game.show(with_network && complete ? r.network.result() : r.low, width, height);
     w.swap();
-    if (frame % 15 == 0) {
+    if (frame % 15 == 14) {
       char title[160];
       std::snprintf(title, sizeof title, "netsuke: %d x %d, %s, %.2f ms of the GPU per frame (space: %s)%s",
                     r.network.width(), r.network.height(), with_network ? "network" : "bilinear", timer.milliseconds(),
