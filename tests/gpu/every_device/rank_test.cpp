@@ -19,7 +19,7 @@ void check(const plan_spec& p, double tolerance) {
   CHECK(first_wrong_step(net, tolerance) == "");
 }
 
-/// [3, 5, 4] with ties along every dimension, as every type that has an order, and turned.
+/// [3, 5, 4] with ties along every dimension, as every type that has an order, and transposed.
 std::vector<std::uint32_t> add_lines(typed_plan& t) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
   noise random(5);
@@ -39,9 +39,9 @@ std::vector<std::uint32_t> add_lines(typed_plan& t) {
   std::vector<std::uint32_t> lines = {
       t.add_values(numbers, DataType::float32, {3, 5, 4}), t.add_values(integers, DataType::int32, {3, 5, 4}),
       t.add_values(wide, DataType::int64, {3, 5, 4}), t.add_constant(numbers, DataType::float32, {3, 5, 4})};
-  const std::uint32_t turned = t.p.add_tensor("turned", {4, 3, 5}, t.p.tensors[lines[0]].buffer);
-  t.p.tensors[turned].strides = {1, 20, 4};
-  lines.push_back(turned);
+  const std::uint32_t transposed = t.p.add_tensor("transposed", {4, 3, 5}, t.p.tensors[lines[0]].buffer);
+  t.p.tensors[transposed].strides = {1, 20, 4};
+  lines.push_back(transposed);
   return lines;
 }
 

@@ -179,9 +179,9 @@ TEST_CASE("copies on a device transpose elements of every size") {
                             : type == DataType::int16 ? t.add_values(as<std::int16_t>(values), type)
                             : type == DataType::int32 ? t.add_values(as<std::int32_t>(values), type)
                                                       : t.add_values(values, type);
-    const std::uint32_t turned = t.p.add_tensor("turned", {5, 3, 2}, t.p.tensors[x].buffer, type);
-    t.p.tensors[turned].strides = {1, 10, 5};
-    t.step(Operator::Copy, {turned}, {5, 3, 2}, type, 1);
+    const std::uint32_t transposed = t.p.add_tensor("transposed", {5, 3, 2}, t.p.tensors[x].buffer, type);
+    t.p.tensors[transposed].strides = {1, 10, 5};
+    t.step(Operator::Copy, {transposed}, {5, 3, 2}, type, 1);
   }
   check_bits(t);
 }
