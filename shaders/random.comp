@@ -27,14 +27,15 @@ float sine_of_turn(float c) {
   p = FMA(p, y, -41.3417022);
   return FMA(p, y, 6.28318531) * c;
 }
+#define UNIT (1.0 / 16777216.0)
+#define QUARTER 0.25
 float number_of(uint4 words, uint lane) {
   uint own = lane == 0u ? words.x : lane == 1u ? words.y : lane == 2u ? words.z : words.w;
-  float unit = 1.0 / 16777216.0;
-  if (MODE == 0u) return float(own >> 8) * unit;
-  if (MODE == 2u) return -logarithm(-logarithm(float((own >> 9) * 2u + 1u) * unit));
+  if (MODE == 0u) return float(own >> 8) * UNIT;
+  if (MODE == 2u) return -logarithm(-logarithm(float((own >> 9) * 2u + 1u) * UNIT));
   uint left = lane < 2u ? words.x : words.z, right = lane < 2u ? words.y : words.w;
-  float u = float((left >> 8) + 1u) * unit, t = float(right >> 8) * unit - ((lane & 1u) != 0u ? 0.25 : 0.0);
-  return sqrt(max(-2.0 * logarithm(u), 0.0)) * sine_of_turn(0.25 - abs(t - ROUND_EVEN(t)));
+  float u = float((left >> 8) + 1u) * UNIT, t = float(right >> 8) * UNIT - ((lane & 1u) != 0u ? QUARTER : 0.0);
+  return sqrt(max(-2.0 * logarithm(u), 0.0)) * sine_of_turn(QUARTER - abs(t - ROUND_EVEN(t)));
 }
 KERNEL {
   uint number = THREAD;

@@ -11,6 +11,7 @@ CONSTANTS(NSK_RECURRENT_CONSTANTS)
 GROUP_SHARED float product[2704];     // max_hidden of the lowering is 672: four gates, and three more
 GROUP_SHARED float last_state[672];   // h
 GROUP_SHARED float reset_state[672];  // what the reset gate of a gru leaves of it
+#define LENGTHS_IN_WEIGHTS 128u
 bool has(uint flag) { return (pc.flags & flag) != 0u; }
 // One number of an initial state, which may be in the weights section.
 float initial_at(uint i, uint flag) { return has(flag) ? weight_at(i) : arena_at(i); }
@@ -20,8 +21,8 @@ float gate_g(float x) { return gate_function((pc.functions >> 4) & 15u, pc.a1, p
 float gate_h(float x) { return gate_function((pc.functions >> 8) & 15u, pc.a2, pc.b2, x); }
 
 // Channels of `weights` times h, or times what the reset gate leaves of it, four at a time into group memory.
-void multiply(uint weights, uint channels, uint first, bool of_reset, uint thread) {
-  for (uint quad = thread; quad < (channels + 3u) / 4u; quad += 64u) {
+void multiply(uint weights, uint channels, uint first, bool of_reset, uint lane) {
+  for (uint quad = lane; quad < (channels + 3u) / 4u; quad += 64u) {
     uint2 panel = panel_of(weights, quad, channels, pc.hidden);
     float4 acc = W4[panel.x];
     for (uint k = 0u; k < pc.hidden; ++k) {
@@ -50,17 +51,17 @@ float lstm_cell(uint x, uint c_at, uint j, float before) {
   return gate_f(seen(1u, j, gate_argument(x, 1u, j), c)) * gate_h(c);
 }
 KERNEL {
-  uint row = GROUP.x + GROUP.y * 65535u, thread = LOCAL.x;
+  uint row = GROUP.x + GROUP.y * 65535u, lane = LOCAL.x;
   bool exists = row < pc.rows;
   uint x = pc.x + row * pc.x_row, y = pc.y + row * pc.y_row, last_h = y + pc.time_steps * pc.y_time;
   uint last_c = last_h + pc.y_time, h0 = pc.h + row * pc.h_row, c0 = pc.c + row * pc.c_row, steps = pc.time_steps;
   if (has(16u)) {
-    int given = AS_INT(has(128u) ? W[pc.lengths + row] : A[pc.lengths + row]);
+    int given = AS_INT(has(LENGTHS_IN_WEIGHTS) ? W[pc.lengths + row] : A[pc.lengths + row]);
     steps = uint(clamp(given, 0, int(pc.time_steps)));
   }
   if (!exists) steps = 0u;
   if (exists) {
-    for (uint i = thread; i < pc.hidden; i += 64u) {
+    for (uint i = lane; i < pc.hidden; i += 64u) {
       last_state[i] = initial_at(h0 + i, 32u);
       if (MODE == 2u) set_arena(last_c + i, initial_at(c0 + i, 64u));
     }
@@ -69,18 +70,18 @@ KERNEL {
   for (uint t = 0u; t < pc.time_steps; ++t) {
     uint at = has(1u) ? steps - 1u - t : t, from = x + at * pc.x_time, to = y + at * pc.y_time;
     bool goes_on = t < steps;
-    if (goes_on) multiply(pc.w, pc.channels, 0u, false, thread);
+    if (goes_on) multiply(pc.w, pc.channels, 0u, false, lane);
     BARRIER;
     if (MODE == 1u && !has(2u)) {
       if (goes_on) {
-        for (uint r = thread; r < pc.hidden; r += 64u) reset_state[r] = gate_f(gate_argument(from, 1u, r)) * last_state[r];
+        for (uint r = lane; r < pc.hidden; r += 64u) reset_state[r] = gate_f(gate_argument(from, 1u, r)) * last_state[r];
       }
       BARRIER;
-      if (goes_on) multiply(pc.w_hidden, pc.hidden, pc.reset_product, true, thread);
+      if (goes_on) multiply(pc.w_hidden, pc.hidden, pc.reset_product, true, lane);
       BARRIER;
     }
     if (goes_on) {
-      for (uint j = thread; j < pc.hidden; j += 64u) {
+      for (uint j = lane; j < pc.hidden; j += 64u) {
         float h = 0.0;
         if (MODE == 0u) h = gate_f(gate_argument(from, 0u, j));
         if (MODE == 1u) {
@@ -97,7 +98,7 @@ KERNEL {
     BARRIER;
   }
   if (!exists) return;
-  for (uint k = thread; k < pc.hidden; k += 64u) {
+  for (uint k = lane; k < pc.hidden; k += 64u) {
     set_arena(last_h + k, last_state[k]);
     for (uint rest = steps; rest < pc.time_steps; ++rest) set_arena(y + rest * pc.y_time + k, 0.0);
   }

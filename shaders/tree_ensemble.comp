@@ -30,12 +30,13 @@ uint2 entries_of(uint tree, int x) {
   }
   return uint2(W[at + 2u], W[at + 3u]);
 }
+#define INFINITY_BITS 2139095040u
 KERNEL {
   uint number = THREAD;
   if (number >= pc.count) return;
   uint target = number % pc.targets;
   int row = int(number / pc.targets), x = int(pc.x) + row * pc.x_row;
-  float infinite = AS_FLOAT(2139095040u), start = MODE == 2u ? infinite : MODE == 3u ? -infinite : 0.0, score = start;
+  float infinite = AS_FLOAT(INFINITY_BITS), start = MODE == 2u ? infinite : MODE == 3u ? -infinite : 0.0, score = start;
   for (uint tree = 0u; tree < pc.trees; ++tree) {
     uint2 entries = entries_of(tree, x);
     for (uint e = entries.x; e < entries.y; ++e) {

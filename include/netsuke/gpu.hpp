@@ -14,11 +14,13 @@
 ///   device includes those that it compiles.
 /// - *The plan*: an ordinary variant without Winograd steps; the CPU runs it too. required_pipelines() lists what to
 ///   compile when the program loads.
+/// - *Steps without a shader*: gpu/hybrid.hpp runs them on the CPU, where plan_settings::hybrid allows it.
 /// - *A new renderer*: wrap the device in gpu::checked_device, which objects to what would be undefined.
 ///
 /// docs/gpu.md is the long form of this comment.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/gpu/checked_device.hpp>
+#include <netsuke/gpu/cpu_part.hpp>
 #include <netsuke/gpu/device.hpp>
 #include <netsuke/gpu/pipeline.hpp>
 #include <netsuke/gpu/plan.hpp>

@@ -4,7 +4,9 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/span.hpp>
 #include <netsuke/format/variant_view.hpp>
+#include <netsuke/gpu/cpu_part.hpp>
 #include <netsuke/gpu/impl/choose_halves.hpp>
+#include <netsuke/gpu/impl/cpu_part.hpp>
 #include <netsuke/gpu/impl/hazard.hpp>
 #include <netsuke/gpu/impl/lower_every_op.hpp>
 #include <netsuke/gpu/impl/traffic.hpp>
@@ -34,18 +36,46 @@ struct lowering_result {
   refusal why = nullptr;
   int inference = 0;  ///< dispatches of an inference; those that reset states come after them
 };
+/// Whether every buffer is within the words that a shader can count to.
+NSK_COLD inline bool reaches_all(const variant_view& v) {
+  constexpr std::uint64_t reachable = std::uint64_t{4} << 32;
+  if (v.stored_shared_bytes() > reachable) return false;
+  for (int i = 0; i < v.buffer_count(); ++i) {
+    if (v.buffer(i).bytes() > reachable || v.buffer(i).offset() > reachable - v.buffer(i).bytes()) return false;
+  }
+  return true;
+}
+/// Lowers the steps; those without a shader become parts on the CPU where the settings allow it.
+NSK_COLD inline lowering_result lower_steps(const variant_view& v, dispatch_writer& to) {
+  int part = -1, part_dispatch = 0;
+  const auto end_part = [&](int end) {
+    if (part >= 0) add_cpu_part({v, part, end, to.settings().rows}, part_dispatch, to);
+    part = -1;
+  };
+  for (int i = 0; i < v.step_count(); ++i) {
+    const int before = to.dispatches();
+    to.begin_step(i, halves_of_step(v.step(i), to));
+    const refusal why = lower_on_device(v.step(i), to);
+    if (!why) {
+      end_part(i);
+      continue;
+    }
+    if (!to.settings().hybrid) return {i, why, 0};
+    to.add_cpu_step();
+    if (part < 0) {
+      part = i;
+      part_dispatch = before;
+    }
+  }
+  end_part(v.step_count());
+  return {};
+}
 NSK_COLD inline lowering_result lower_variant(const variant_view& v, dispatch_writer& to) {
-  lowering_result r;
   if (to.settings().half_activations) choose_halves(v, to);
   if (to.settings().texture_inputs) to.number_of({kernel::texture_to_tensor, {}});
   if (to.settings().texture_outputs) to.number_of({kernel::tensor_to_texture, {}});
-  for (int i = 0; i < v.step_count(); ++i) {
-    to.begin_step(i, halves_of_step(v.step(i), to));
-    if (const refusal why = lower_step(v.step(i), to)) {
-      if (!to.settings().hybrid) return {i, why, 0};
-      to.add_cpu_step();
-    }
-  }
+  lowering_result r = lower_steps(v, to);
+  if (r.why) return r;
   for (int i = 0; i < v.state_count(); ++i) {
     const state_view state = v.state(i);
     to.begin_step(-1 - i);
@@ -71,7 +101,7 @@ NSK_COLD inline lowering_result lower_variant(const variant_view& v, dispatch_wr
 NSK_COLD inline const char* why_no_shader(const variant_view& v, int step, const plan_settings& how = {}) {
   impl::dispatch_writer counting(how);
   counting.begin_step(step);
-  return impl::lower_step(v.step(step), counting);
+  return impl::lower_on_device(v.step(step), counting);
 }
 
 class plan {
@@ -81,6 +111,8 @@ class plan {
   /// Lowers a variant into `memory`, plan_bytes(v, how) bytes at a multiple of 8, which must outlive the plan, as must
   /// the file. no_shader names the first step that has none.
   NSK_COLD static status make(const variant_view& v, const plan_settings& how, span<std::byte> memory, plan& made) {
+    if (how.rows < 0 || how.rows > v.batch()) return {status_code::bad_batch, how.rows};
+    if (!impl::reaches_all(v)) return status_code::too_large;
     impl::dispatch_writer count(how);
     if (const impl::lowering_result r = impl::lower_variant(v, count); r.why)
       return {status_code::no_shader, r.refused_step};
@@ -92,13 +124,16 @@ class plan {
     p.m_variant = v;
     p.m_settings = how;
     p.m_keys = reinterpret_cast<pipeline_key*>(memory.data());
-    p.m_records = reinterpret_cast<impl::dispatch_record*>(memory.data() + keys_bytes(count));
-    p.m_words = reinterpret_cast<std::uint32_t*>(p.m_records + count.dispatches());
+    p.m_ranges = reinterpret_cast<arena_range*>(memory.data() + keys_bytes(count));
+    p.m_records = reinterpret_cast<impl::dispatch_record*>(p.m_ranges + count.ranges());
+    p.m_parts = reinterpret_cast<impl::cpu_part_record*>(p.m_records + count.dispatches());
+    p.m_words = reinterpret_cast<std::uint32_t*>(p.m_parts + count.parts());
     impl::dispatch_writer write(how);
-    write.write_to(p.m_records, p.m_words);
+    write.write_to(p.m_records, p.m_words, p.m_parts, p.m_ranges);
     p.m_inference = impl::lower_variant(v, write).inference;
     p.m_dispatches = write.dispatches();
     p.m_pipelines = write.pipelines();
+    p.m_part_count = write.parts();
     for (int i = 0; i < p.m_pipelines; ++i) p.m_keys[i] = write.pipeline_keys()[i];
     impl::place_barriers(v, p.m_records, p.m_inference);
     made = p;
@@ -144,6 +179,28 @@ class plan {
     for (int i = 0; i < m_inference; ++i) sum.add(traffic(i));
     return sum;
   }
+  /// Parts of steps without a shader, between which and around which there are parts of dispatches: one more than
+  /// these. Both kinds have numbers of their own: part 0 of the dispatches, part 0 of the CPU, part 1 of the
+  /// dispatches.
+  int cpu_part_count() const { return m_part_count; }
+  cpu_part_view cpu_part(int i) const {
+    const impl::cpu_part_record& r = m_parts[i];
+    const arena_range* const first = m_ranges + r.first_range;
+    return {r.first_step,
+            r.steps,
+            {first, static_cast<std::size_t>(r.read_backs)},
+            {first + r.read_backs, static_cast<std::size_t>(r.uploads)}};
+  }
+  /// The dispatches between two parts of the CPU: number of the first one, and of the one behind the last one.
+  int part_begin(int part) const { return part == 0 ? 0 : m_parts[part - 1].first_dispatch + m_parts[part - 1].steps; }
+  int part_end(int part) const { return part == m_part_count ? m_inference : m_parts[part].first_dispatch; }
+  /// Bytes of the largest read-back and of the largest upload: what the renderer's buffers must hold.
+  std::size_t read_back_bytes() const {
+    return largest_part([](const cpu_part_view& p) { return p.read_back_bytes(); });
+  }
+  std::size_t upload_bytes() const {
+    return largest_part([](const cpu_part_view& p) { return p.upload_bytes(); });
+  }
   /// Everything that has to be compiled.
   span<const pipeline_key> pipelines() const { return {m_keys, static_cast<std::size_t>(m_pipelines)}; }
   /// The dispatch that has these constants, null where it is none of this plan; for checked_device.
@@ -179,7 +236,16 @@ class plan {
   }
   static std::size_t bytes_of(const impl::dispatch_writer& w) {
     return keys_bytes(w) + static_cast<std::size_t>(w.dispatches()) * sizeof(impl::dispatch_record) +
-           std::size_t{w.words()} * 4;
+           static_cast<std::size_t>(w.ranges()) * sizeof(arena_range) +
+           static_cast<std::size_t>(w.parts()) * sizeof(impl::cpu_part_record) + std::size_t{w.words()} * 4;
+  }
+  template <class Bytes>
+  std::size_t largest_part(Bytes bytes) const {
+    std::size_t largest = 0;
+    for (int i = 0; i < m_part_count; ++i) {
+      if (const std::size_t n = bytes(cpu_part(i)); n > largest) largest = n;
+    }
+    return largest;
   }
   dispatch_view view(const impl::dispatch_record& r) const {
     return {r.step < 0 ? -1 : r.step,
@@ -195,7 +261,9 @@ class plan {
   pipeline_key* m_keys = nullptr;
   impl::dispatch_record* m_records = nullptr;
   std::uint32_t* m_words = nullptr;
-  int m_dispatches = 0, m_inference = 0, m_pipelines = 0;
+  impl::cpu_part_record* m_parts = nullptr;
+  arena_range* m_ranges = nullptr;
+  int m_dispatches = 0, m_inference = 0, m_pipelines = 0, m_part_count = 0;
 };
 
 /// Returns the bytes of memory that plan::make needs for a variant, exactly; those of what can be lowered, where a step

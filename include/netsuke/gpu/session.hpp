@@ -12,7 +12,16 @@
 ///     net.record(list);
 ///     net.copy_output(list, 0, read_back, 0);                 // or read_output: tensor to texture
 ///
-/// Several frames in flight: one session with one arena where lists run in order, or one session per arena.
+/// Slices: record(list, work, done) records a part of an inference per frame. Between the slices of an inference its
+/// inputs must not change: write them before the first slice.
+///
+/// Several frames in flight: one session, whose lists run in the order in which they were recorded and share one arena,
+/// or one session per arena, whose lists may run in any order. Sessions may share plan, weights and device.
+///
+/// Batches: a plan computes the number of rows that its settings name (plan_settings::rows). For another number make
+/// another plan and session: both may use the same weights and the same arena, in order.
+///
+/// Hybrid plans (plan_settings::hybrid) are recorded part by part, with the CPU's steps in between: gpu/hybrid.hpp.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/random.hpp>
 #include <netsuke/gpu/device.hpp>
@@ -34,6 +43,16 @@ constexpr std::size_t session_bytes(const plan& p) {
 template <class Device>
 struct session_buffers {
   typename impl::device_or_idle<Device>::buffer weights{}, arena{};
+};
+
+/// Buffers of the renderer for the parts of a hybrid plan that run on the CPU: `upload` holds plan::upload_bytes() from
+/// its offset on, `read_back` plan::read_back_bytes(); offsets are multiples of 4.
+template <class Device>
+struct staging_buffers {
+  typename Device::buffer upload{};
+  std::size_t upload_offset = 0;
+  typename Device::buffer read_back{};
+  std::size_t read_back_offset = 0;
 };
 
 namespace impl {
@@ -123,7 +142,7 @@ class session {
     const port_view port = variant().input(i);
     if (offset % 4 != 0) return {status_code::misaligned_offset, i};
     m_device->barrier(l);
-    m_device->copy(l, from, offset, m_buffers.arena, impl::arena_offset(port), impl::copied_bytes(port));
+    m_device->copy(l, from, offset, m_buffers.arena, impl::arena_offset(port), impl::copied_bytes(port, rows()));
     return {};
   }
   gpu::status copy_output(list& l, int i, buffer to, std::size_t offset) {
@@ -132,7 +151,7 @@ class session {
     const port_view port = variant().output(i);
     if (offset % 4 != 0) return {status_code::misaligned_offset, i};
     m_device->barrier(l);
-    m_device->copy(l, m_buffers.arena, impl::arena_offset(port), to, offset, impl::copied_bytes(port));
+    m_device->copy(l, m_buffers.arena, impl::arena_offset(port), to, offset, impl::copied_bytes(port, rows()));
     return {};
   }
 
@@ -143,19 +162,11 @@ class session {
   /// Records dispatches [first, first + count).
   gpu::status record(list& l, int first, int count) {
     if (!m_status) return m_status;
+    if (m_plan->cpu_part_count() > 0) return status_code::hybrid_plan;
     if (first < 0 || count < 0 || first > m_plan->dispatch_count() - count) return {status_code::bad_range, first};
-    begin(l);
-    for (int i = first; i < first + count; ++i) {
-      const dispatch_view d = m_plan->dispatch(i);
-      if (d.on_cpu) return {status_code::no_shader, d.step};
-      if (d.barrier && i != first) m_device->barrier(l);
-      run(l, d);
-    }
+    run(l, first, first + count);
     m_next = first + count;
-    if (m_next == m_plan->dispatch_count()) {
-      m_next = 0;
-      ++m_random.run;
-    }
+    if (m_next == m_plan->dispatch_count()) end_inference();
     return {};
   }
   /// Records dispatches until `amount` of work is used up, at least one: a slice of an inference per frame. Sets `done`
@@ -187,7 +198,36 @@ class session {
     m_random = {key, 0, first_row};
   }
 
-  /// Records the initial values of all states.
+  // --- hybrid plans ---
+  /// Records part `i` of a hybrid plan's dispatches, 0 to plan().cpu_part_count(): first the copies of what part i - 1
+  /// of the CPU made, at last those of what part i of the CPU will read. gpu/hybrid.hpp has what runs in between.
+  gpu::status record_part(list& l, int i, const staging_buffers<Device>& staging) {
+    if (!m_status) return m_status;
+    const int parts = m_plan->cpu_part_count();
+    if (i < 0 || i > parts) return {status_code::bad_range, i};
+    if ((staging.upload_offset | staging.read_back_offset) % 4 != 0) return {status_code::misaligned_offset, i};
+    m_next = 0;
+    if (i > 0) copy_ranges(l, m_plan->cpu_part(i - 1).upload, staging.upload_offset, from_buffer(l, staging.upload));
+    run(l, m_plan->part_begin(i), m_plan->part_end(i));
+    if (i < parts)
+      copy_ranges(l, m_plan->cpu_part(i).read_back, staging.read_back_offset, to_buffer(l, staging.read_back));
+    else
+      end_inference();
+    return {};
+  }
+
+  // --- states ---
+  /// Bytes of a snapshot of all states in a buffer of the renderer: in the order of the file, each rounded up to a
+  /// multiple of 4. With elements of 32 bits the same bytes as those of nsk::session::save.
+  std::size_t state_bytes() const { return m_plan ? impl::copied_state_bytes(variant()) : 0; }
+  /// Records a copy of the states, as the last complete inference left them, to `offset` in a buffer.
+  gpu::status save(list& l, buffer to, std::size_t offset) { return copy_states(l, offset, to_buffer(l, to)); }
+  /// Records a copy of a snapshot back into the states; abandons an inference of which slices were recorded.
+  gpu::status load(list& l, buffer from, std::size_t offset) {
+    m_next = 0;
+    return copy_states(l, offset, from_buffer(l, from));
+  }
+  /// Records the initial values of all states; abandons an inference of which slices were recorded.
   gpu::status reset(list& l) {
     if (!m_status) return m_status;
     m_next = 0;
@@ -198,6 +238,7 @@ class session {
 
  private:
   const variant_view& variant() const { return m_plan->variant(); }
+  int rows() const { return m_plan->settings().rows; }
 
   NSK_COLD gpu::status start(Device& device, const gpu::plan& p, const session_buffers<Device>& buffers,
                              std::size_t weight_bytes, span<std::byte> memory) {
@@ -243,6 +284,52 @@ class session {
   void begin(list& l) {
     m_device->barrier(l);
     m_device->bind(l, {m_buffers.weights, m_buffers.arena, texture{}, texture{}});
+  }
+  void end_inference() {
+    m_next = 0;
+    ++m_random.run;
+  }
+  /// Records dispatches [first, end), with a barrier before them.
+  void run(list& l, int first, int end) {
+    begin(l);
+    for (int i = first; i < end; ++i) {
+      const dispatch_view d = m_plan->dispatch(i);
+      if (d.barrier && i != first) m_device->barrier(l);
+      run(l, d);
+    }
+  }
+  /// What copies bytes of the arena to a place in a buffer, and back.
+  auto to_buffer(list& l, buffer b) {
+    return [this, &l, b](std::size_t arena, std::size_t at, std::size_t bytes) {
+      m_device->copy(l, m_buffers.arena, arena, b, at, bytes);
+    };
+  }
+  auto from_buffer(list& l, buffer b) {
+    return [this, &l, b](std::size_t arena, std::size_t at, std::size_t bytes) {
+      m_device->copy(l, b, at, m_buffers.arena, arena, bytes);
+    };
+  }
+  /// Calls copy(place in the arena, place in the buffer, bytes) for ranges that follow each other in the buffer.
+  template <class Copy>
+  void copy_ranges(list& l, const span<const arena_range>& ranges, std::size_t at, Copy copy) {
+    int number = 0;
+    for (const arena_range& r : ranges) {
+      if (number++ % impl::max_concurrent == 0) m_device->barrier(l);
+      copy(static_cast<std::size_t>(r.offset), at, static_cast<std::size_t>(r.bytes));
+      at += static_cast<std::size_t>(r.bytes);
+    }
+  }
+  template <class Copy>
+  gpu::status copy_states(list& l, std::size_t at, Copy copy) {
+    if (!m_status) return m_status;
+    if (at % 4 != 0) return status_code::misaligned_offset;
+    for (int i = 0; i < variant().state_count(); ++i) {
+      const tensor_info t = variant().state(i).tensor();
+      if (i % impl::max_concurrent == 0) m_device->barrier(l);
+      copy(impl::arena_offset(t), at, impl::whole_words(t.bytes()));
+      at += impl::whole_words(t.bytes());
+    }
+    return {};
   }
   void run(list& l, const dispatch_view& d) {
     const int count = static_cast<int>(d.constants.size());

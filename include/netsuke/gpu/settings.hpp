@@ -16,7 +16,10 @@ struct plan_settings {
   bool texture_inputs = false;   ///< inputs may come from textures: one pipeline more
   bool texture_outputs = false;  ///< outputs may go to textures: one pipeline more
   bool hybrid = false;           ///< steps without a shader may run on the CPU, between two parts of the plan
-  std::int32_t rows = 0;         ///< of a batch; 0 = all
+  std::int32_t rows = 0;         ///< of a batch, 0 = all; each has the bits that it has alone
+  /// Bits 1 << op of operators that run on the CPU although they have a shader, where `hybrid` is set: for a driver
+  /// that computes one of them wrongly.
+  std::uint64_t cpu_operators = 0;
   conv_kernel convolutions = conv_kernel::automatic;
   /// Activations between steps are 16-bit floats where all steps that touch them can do that: half the bytes, three
   /// decimal digits, numbers up to 65504. Ports, states, constants and all arithmetic stay float32.

@@ -33,7 +33,14 @@
   X(no_check_vectors, "the file carries no check vectors: convert it with --embed-check")                              \
   X(check_failed, "an output differs from the recorded one: this device computes something else; run on the CPU")      \
   X(device_broken_rule, "a rule of the device was broken: checked_device::violation_text() says which")                \
-  X(alpha_not_kept, "a texture is written whole: set tensor_settings::alpha to opaque, or give the tensor an alpha")
+  X(alpha_not_kept, "a texture is written whole: set tensor_settings::alpha to opaque, or give the tensor an alpha")   \
+  X(bad_batch, "plan_settings::rows is not a number of rows that the variant computes: 0 to variant_view::batch()")    \
+  X(hybrid_plan,                                                                                                       \
+    "the plan has parts on the CPU: record it by parts (session::record_part), with run_cpu between them")             \
+  X(bad_buffer, "a buffer of the caller is missing, or smaller than the plan or the session says")                     \
+  X(no_free_slot,                                                                                                      \
+    "every slot of the ring waits for the device, or holds what is being read: give it more slots, or tell it what "   \
+    "is complete")
 
 NSK_BEGIN
 namespace gpu {

@@ -117,21 +117,77 @@ float arena_at(uint i) { return AS_FLOAT(A[i]); }
 void set_arena(uint i, float v) { A[i] = AS_UINT(v); }
 )";
 
-inline constexpr char epilogue_h[] =
+inline constexpr char functions_h[] =
     R"(float4 where_negative(float4 x, float4 a, float4 b) {
   return float4(x.x < 0.0 ? a.x : b.x, x.y < 0.0 ? a.y : b.y, x.z < 0.0 ? a.z : b.z, x.w < 0.0 ? a.w : b.w);
 }
+#define SMALL SPLAT(0.125)
 float4 error_function(float4 x) {
-  float4 a = abs(x), t = 1.0 / (1.0 + 0.3275911 * a);
-  float4 p = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t;
-  float4 e = 1.0 - p * exp(-a * a);
+  float4 a = abs(x), t = min(a, SPLAT(4.25)), square = a * a;
+  float4 q = FMA(SPLAT(-8.77899424e-07), t, SPLAT(3.11111799e-05));
+  q = FMA(q, t, SPLAT(-0.000472546526));
+  q = FMA(q, t, SPLAT(0.00419182796));
+  q = FMA(q, t, SPLAT(-0.024867015));
+  q = FMA(q, t, SPLAT(0.107478455));
+  q = FMA(q, t, SPLAT(0.634421825));
+  q = FMA(q, t, SPLAT(1.12882268));
+  float4 p = FMA(SPLAT(-0.000605344598), square, SPLAT(0.00500434591));
+  p = FMA(p, square, SPLAT(-0.0267733987));
+  p = FMA(p, square, SPLAT(0.112819783));
+  p = FMA(p, square, SPLAT(-0.376125067));
+  p = FMA(p, square, SPLAT(0.128379151));
+  float4 e = where_negative(a - 0.9, FMA(a, p, a), 1.0 - exp(-t * q));
   return where_negative(x, -e, e);
 }
-float4 hyperbolic_tangent(float4 x) {
-  float4 e = exp(-2.0 * abs(x)), t = (1.0 - e) / (1.0 + e);
-  return where_negative(x, -t, t);
+float4 gaussian_unit(float4 x) {
+  float4 a = min(abs(x), SPLAT(6.0));
+  float4 q = FMA(SPLAT(-1.84717508e-09), a, SPLAT(6.90117901e-08));
+  q = FMA(q, a, SPLAT(-1.140893e-06));
+  q = FMA(q, a, SPLAT(1.09084785e-05));
+  q = FMA(q, a, SPLAT(-6.48593559e-05));
+  q = FMA(q, a, SPLAT(0.00021951372));
+  q = FMA(q, a, SPLAT(-3.26651789e-05));
+  q = FMA(q, a, SPLAT(-0.00479250308));
+  q = FMA(q, a, SPLAT(0.0363422856));
+  q = FMA(q, a, SPLAT(0.318308145));
+  q = FMA(q, a, SPLAT(0.797884703));
+  float4 tail = 0.5 * exp(-a * q);
+  return where_negative(x + 6.0, SPLAT(0.0), x * where_negative(x, tail, 1.0 - tail));
 }
-float4 sign_of(float4 x) { return where_negative(x, SPLAT(-1.0), where_negative(-x, SPLAT(1.0), x)); }
+float4 hyperbolic_tangent(float4 x) {
+  float4 e = exp(-2.0 * abs(x)), square = x * x, t = (1.0 - e) / (1.0 + e);
+  float4 series = FMA(square, FMA(square, FMA(square, SPLAT(-0.053968254), SPLAT(0.133333333)), SPLAT(-0.333333333)), SPLAT(1.0));
+  return where_negative(abs(x) - SMALL, x * series, where_negative(x, -t, t));
+}
+float4 exponential_less_one(float4 x) {
+  float4 series = FMA(x, FMA(x, FMA(x, FMA(x, SPLAT(0.00833333333), SPLAT(0.0416666667)), SPLAT(0.166666667)), SPLAT(0.5)), SPLAT(1.0));
+  return where_negative(abs(x) - SMALL, x * series, exp(x) - 1.0);
+}
+float4 soft_plus(float4 x) {
+  float4 e = exp(-abs(x));
+  float4 series = FMA(e, FMA(e, FMA(e, FMA(e, FMA(e, SPLAT(-0.166666667), SPLAT(0.2)), SPLAT(-0.25)), SPLAT(0.333333333)), SPLAT(-0.5)), SPLAT(1.0));
+  return max(x, SPLAT(0.0)) + where_negative(e - SMALL, e * series, log(1.0 + e));
+}
+float4 sine(float4 x, float shift) {
+  float4 n = ROUND_EVEN(x * 0.159154943);
+  float4 rest = FMA(n, SPLAT(-6.28125), x);
+  rest = FMA(n, SPLAT(-0.00193405151), rest);
+  rest = FMA(n, SPLAT(-1.25566589e-06), rest);
+  float4 c = rest * 0.159154943 + shift;
+  c = c - ROUND_EVEN(c);
+  float4 folded = where_negative(c, -0.5 - c, 0.5 - c);
+  c = where_negative(abs(c) - 0.25, c, folded);
+  float4 y = c * c, p = FMA(SPLAT(3.81995258), y, SPLAT(-15.0946426));
+  p = FMA(p, y, SPLAT(42.0586939));
+  p = FMA(p, y, SPLAT(-76.7058598));
+  p = FMA(p, y, SPLAT(81.6052493));
+  p = FMA(p, y, SPLAT(-41.3417022));
+  return FMA(p, y, SPLAT(6.28318531)) * c;
+}
+)";
+
+inline constexpr char epilogue_h[] =
+    R"(float4 sign_of(float4 x) { return where_negative(x, SPLAT(-1.0), where_negative(-x, SPLAT(1.0), x)); }
 float4 activate4(float4 x, float alpha, float beta, float4 slope) {
   if (FUNCTION == 1u) return min(max(x, SPLAT(alpha)), SPLAT(beta));
   if (FUNCTION == 2u) return where_negative(x, alpha * x, x);
@@ -151,13 +207,13 @@ float4 activate4(float4 x, float alpha, float beta, float4 slope) {
   if (FUNCTION == 16u) return ceil(x);
   if (FUNCTION == 17u) return ROUND_EVEN(x);
   if (FUNCTION == 18u) return error_function(x);
-  if (FUNCTION == 19u) return 0.5 * x * (1.0 + error_function(x * 0.70710678));
-  if (FUNCTION == 20u) return where_negative(x, alpha * (exp(x) - 1.0), x);
-  if (FUNCTION == 21u) return max(x, SPLAT(0.0)) + log(1.0 + exp(-abs(x)));
+  if (FUNCTION == 19u) return gaussian_unit(x);
+  if (FUNCTION == 20u) return where_negative(x, alpha * exponential_less_one(min(x, SPLAT(0.0))), x);
+  if (FUNCTION == 21u) return soft_plus(x);
   if (FUNCTION == 22u) return x * x;
   if (FUNCTION == 23u) return sign_of(x);
-  if (FUNCTION == 24u) return sin(x);
-  if (FUNCTION == 25u) return cos(x);
+  if (FUNCTION == 24u) return sine(x, 0.0);
+  if (FUNCTION == 25u) return sine(x, 0.25);
   return x;
 }
 float activate(float x, float alpha, float beta, float slope) {
@@ -1186,12 +1242,13 @@ uint2 entries_of(uint tree, int x) {
   }
   return uint2(W[at + 2u], W[at + 3u]);
 }
+#define INFINITY_BITS 2139095040u
 KERNEL {
   uint number = THREAD;
   if (number >= pc.count) return;
   uint target = number % pc.targets;
   int row = int(number / pc.targets), x = int(pc.x) + row * pc.x_row;
-  float infinite = AS_FLOAT(2139095040u), start = MODE == 2u ? infinite : MODE == 3u ? -infinite : 0.0, score = start;
+  float infinite = AS_FLOAT(INFINITY_BITS), start = MODE == 2u ? infinite : MODE == 3u ? -infinite : 0.0, score = start;
   for (uint tree = 0u; tree < pc.trees; ++tree) {
     uint2 entries = entries_of(tree, x);
     for (uint e = entries.x; e < entries.y; ++e) {
@@ -1248,14 +1305,15 @@ float sine_of_turn(float c) {
   p = FMA(p, y, -41.3417022);
   return FMA(p, y, 6.28318531) * c;
 }
+#define UNIT (1.0 / 16777216.0)
+#define QUARTER 0.25
 float number_of(uint4 words, uint lane) {
   uint own = lane == 0u ? words.x : lane == 1u ? words.y : lane == 2u ? words.z : words.w;
-  float unit = 1.0 / 16777216.0;
-  if (MODE == 0u) return float(own >> 8) * unit;
-  if (MODE == 2u) return -logarithm(-logarithm(float((own >> 9) * 2u + 1u) * unit));
+  if (MODE == 0u) return float(own >> 8) * UNIT;
+  if (MODE == 2u) return -logarithm(-logarithm(float((own >> 9) * 2u + 1u) * UNIT));
   uint left = lane < 2u ? words.x : words.z, right = lane < 2u ? words.y : words.w;
-  float u = float((left >> 8) + 1u) * unit, t = float(right >> 8) * unit - ((lane & 1u) != 0u ? 0.25 : 0.0);
-  return sqrt(max(-2.0 * logarithm(u), 0.0)) * sine_of_turn(0.25 - abs(t - ROUND_EVEN(t)));
+  float u = float((left >> 8) + 1u) * UNIT, t = float(right >> 8) * UNIT - ((lane & 1u) != 0u ? QUARTER : 0.0);
+  return sqrt(max(-2.0 * logarithm(u), 0.0)) * sine_of_turn(QUARTER - abs(t - ROUND_EVEN(t)));
 }
 KERNEL {
   uint number = THREAD;
@@ -1276,13 +1334,7 @@ inline constexpr char recurrent_part_1[] =
 )";
 
 inline constexpr char gates_h[] =
-    R"(float hyperbolic(float x) {
-  float e = exp(-2.0 * abs(x)), square = x * x;
-  float small = x * FMA(square, FMA(square, FMA(square, -0.0539682540, 0.133333333), -0.333333333), 1.0);
-  float large = (1.0 - e) / (1.0 + e);
-  if (square < 0.015625) return small;
-  return x < 0.0 ? -large : large;
-}
+    R"(float hyperbolic(float x) { return hyperbolic_tangent(SPLAT(x)).x; }
 float gate_function(uint f, float a, float b, float x) {
   if (f == 0u) return 1.0 / (1.0 + exp(-x));
   if (f == 1u) return hyperbolic(x);
@@ -1292,9 +1344,9 @@ float gate_function(uint f, float a, float b, float x) {
   if (f == 5u) return x < a ? 0.0 : x;
   if (f == 6u) return a * hyperbolic(b * x);
   if (f == 7u) return max(0.0, min(1.0, FMA(a, x, b)));
-  if (f == 8u) return x > 0.0 ? x : a * (exp(min(x, 0.0)) - 1.0);
+  if (f == 8u) return x > 0.0 ? x : a * exponential_less_one(SPLAT(min(x, 0.0))).x;
   if (f == 9u) return x / (1.0 + abs(x));
-  return max(x, 0.0) + log(1.0 + exp(-abs(x)));
+  return soft_plus(SPLAT(x)).x;
 }
 )";
 
@@ -1302,14 +1354,15 @@ inline constexpr char recurrent_comp[] =
     R"(GROUP_SHARED float product[2704];
 GROUP_SHARED float last_state[672];
 GROUP_SHARED float reset_state[672];
+#define LENGTHS_IN_WEIGHTS 128u
 bool has(uint flag) { return (pc.flags & flag) != 0u; }
 float initial_at(uint i, uint flag) { return has(flag) ? weight_at(i) : arena_at(i); }
 float clipped(float x) { return pc.clip > 0.0 ? min(max(x, -pc.clip), pc.clip) : x; }
 float gate_f(float x) { return gate_function(pc.functions & 15u, pc.a0, pc.b0, clipped(x)); }
 float gate_g(float x) { return gate_function((pc.functions >> 4) & 15u, pc.a1, pc.b1, clipped(x)); }
 float gate_h(float x) { return gate_function((pc.functions >> 8) & 15u, pc.a2, pc.b2, x); }
-void multiply(uint weights, uint channels, uint first, bool of_reset, uint thread) {
-  for (uint quad = thread; quad < (channels + 3u) / 4u; quad += 64u) {
+void multiply(uint weights, uint channels, uint first, bool of_reset, uint lane) {
+  for (uint quad = lane; quad < (channels + 3u) / 4u; quad += 64u) {
     uint2 panel = panel_of(weights, quad, channels, pc.hidden);
     float4 acc = W4[panel.x];
     for (uint k = 0u; k < pc.hidden; ++k) {
@@ -1338,17 +1391,17 @@ float lstm_cell(uint x, uint c_at, uint j, float before) {
   return gate_f(seen(1u, j, gate_argument(x, 1u, j), c)) * gate_h(c);
 }
 KERNEL {
-  uint row = GROUP.x + GROUP.y * 65535u, thread = LOCAL.x;
+  uint row = GROUP.x + GROUP.y * 65535u, lane = LOCAL.x;
   bool exists = row < pc.rows;
   uint x = pc.x + row * pc.x_row, y = pc.y + row * pc.y_row, last_h = y + pc.time_steps * pc.y_time;
   uint last_c = last_h + pc.y_time, h0 = pc.h + row * pc.h_row, c0 = pc.c + row * pc.c_row, steps = pc.time_steps;
   if (has(16u)) {
-    int given = AS_INT(has(128u) ? W[pc.lengths + row] : A[pc.lengths + row]);
+    int given = AS_INT(has(LENGTHS_IN_WEIGHTS) ? W[pc.lengths + row] : A[pc.lengths + row]);
     steps = uint(clamp(given, 0, int(pc.time_steps)));
   }
   if (!exists) steps = 0u;
   if (exists) {
-    for (uint i = thread; i < pc.hidden; i += 64u) {
+    for (uint i = lane; i < pc.hidden; i += 64u) {
       last_state[i] = initial_at(h0 + i, 32u);
       if (MODE == 2u) set_arena(last_c + i, initial_at(c0 + i, 64u));
     }
@@ -1357,18 +1410,18 @@ KERNEL {
   for (uint t = 0u; t < pc.time_steps; ++t) {
     uint at = has(1u) ? steps - 1u - t : t, from = x + at * pc.x_time, to = y + at * pc.y_time;
     bool goes_on = t < steps;
-    if (goes_on) multiply(pc.w, pc.channels, 0u, false, thread);
+    if (goes_on) multiply(pc.w, pc.channels, 0u, false, lane);
     BARRIER;
     if (MODE == 1u && !has(2u)) {
       if (goes_on) {
-        for (uint r = thread; r < pc.hidden; r += 64u) reset_state[r] = gate_f(gate_argument(from, 1u, r)) * last_state[r];
+        for (uint r = lane; r < pc.hidden; r += 64u) reset_state[r] = gate_f(gate_argument(from, 1u, r)) * last_state[r];
       }
       BARRIER;
-      if (goes_on) multiply(pc.w_hidden, pc.hidden, pc.reset_product, true, thread);
+      if (goes_on) multiply(pc.w_hidden, pc.hidden, pc.reset_product, true, lane);
       BARRIER;
     }
     if (goes_on) {
-      for (uint j = thread; j < pc.hidden; j += 64u) {
+      for (uint j = lane; j < pc.hidden; j += 64u) {
         float h = 0.0;
         if (MODE == 0u) h = gate_f(gate_argument(from, 0u, j));
         if (MODE == 1u) {
@@ -1385,7 +1438,7 @@ KERNEL {
     BARRIER;
   }
   if (!exists) return;
-  for (uint k = thread; k < pc.hidden; k += 64u) {
+  for (uint k = lane; k < pc.hidden; k += 64u) {
     set_arena(last_h + k, last_state[k]);
     for (uint rest = steps; rest < pc.time_steps; ++rest) set_arena(y + rest * pc.y_time + k, 0.0);
   }
@@ -1396,35 +1449,35 @@ KERNEL {
 /// The text of a kernel in pieces, to be compiled one after the other, after the definitions that shaders/portable.h asks for:
 /// the front end, the permutation, and PIXELS where it is not 0.
 struct kernel_text {
-  const char* piece[10];
+  const char* piece[11];
   int count;
   int pixels;
 };
 /// Returns the text of a kernel.
 constexpr kernel_text text_of(kernel k) {
   switch (k) {
-    case kernel::conv_2d: return {{text::portable_h, text::conv_2d_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_comp}, 10, 4};
-    case kernel::conv_2d_one_pixel: return {{text::portable_h, text::conv_2d_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_comp}, 10, 1};
-    case kernel::conv_2d_tiled: return {{text::portable_h, text::conv_2d_tiled_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_tiled_comp}, 10, 0};
-    case kernel::depthwise_conv_2d: return {{text::portable_h, text::depthwise_conv_2d_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::depthwise_conv_2d_comp}, 10, 0};
+    case kernel::conv_2d: return {{text::portable_h, text::conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_comp}, 11, 4};
+    case kernel::conv_2d_one_pixel: return {{text::portable_h, text::conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_comp}, 11, 1};
+    case kernel::conv_2d_tiled: return {{text::portable_h, text::conv_2d_tiled_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_tiled_comp}, 11, 0};
+    case kernel::depthwise_conv_2d: return {{text::portable_h, text::depthwise_conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::depthwise_conv_2d_comp}, 11, 0};
     case kernel::pool_2d: return {{text::portable_h, text::pool_2d_part_1, text::memory_h, text::window_h, text::halves_h, text::load_h, text::pool_2d_comp}, 7, 0};
-    case kernel::elementwise: return {{text::portable_h, text::elementwise_part_1, text::memory_h, text::epilogue_h, text::halves_h, text::load_h, text::elementwise_comp}, 7, 0};
+    case kernel::elementwise: return {{text::portable_h, text::elementwise_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::halves_h, text::load_h, text::elementwise_comp}, 8, 0};
     case kernel::copy: return {{text::portable_h, text::copy_part_1, text::memory_h, text::halves_h, text::copy_comp}, 5, 0};
-    case kernel::reduce: return {{text::portable_h, text::reduce_part_1, text::memory_h, text::epilogue_h, text::line_h, text::halves_h, text::reduce_comp}, 7, 0};
+    case kernel::reduce: return {{text::portable_h, text::reduce_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::line_h, text::halves_h, text::reduce_comp}, 8, 0};
     case kernel::softmax: return {{text::portable_h, text::softmax_part_1, text::memory_h, text::line_h, text::softmax_comp}, 5, 0};
     case kernel::layer_normalization: return {{text::portable_h, text::layer_normalization_part_1, text::memory_h, text::line_h, text::layer_normalization_comp}, 5, 0};
     case kernel::resize_2d: return {{text::portable_h, text::resize_2d_part_1, text::memory_h, text::halves_h, text::load_h, text::resize_2d_comp}, 6, 0};
     case kernel::pack_panels: return {{text::portable_h, text::pack_panels_comp}, 2, 0};
     case kernel::texture_to_tensor: return {{text::portable_h, text::texture_to_tensor_part_1, text::memory_h, text::fixed_point_h, text::texture_to_tensor_comp}, 5, 0};
     case kernel::tensor_to_texture: return {{text::portable_h, text::tensor_to_texture_part_1, text::memory_h, text::tensor_to_texture_comp}, 4, 0};
-    case kernel::depthwise_window: return {{text::portable_h, text::depthwise_window_part_1, text::memory_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::depthwise_window_comp}, 10, 0};
+    case kernel::depthwise_window: return {{text::portable_h, text::depthwise_window_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::depthwise_window_comp}, 11, 0};
     case kernel::typed_elementwise: return {{text::portable_h, text::typed_elementwise_part_1, text::wide_h, text::typed_h, text::convert_h, text::typed_elementwise_comp}, 6, 0};
     case kernel::arg_reduce: return {{text::portable_h, text::arg_reduce_part_1, text::wide_h, text::typed_h, text::rank_h, text::arg_reduce_comp}, 6, 0};
     case kernel::top_k: return {{text::portable_h, text::top_k_part_1, text::wide_h, text::typed_h, text::rank_h, text::top_k_comp}, 6, 0};
     case kernel::local_response_normalization: return {{text::portable_h, text::local_response_normalization_part_1, text::memory_h, text::local_response_normalization_comp}, 4, 0};
     case kernel::tree_ensemble: return {{text::portable_h, text::tree_ensemble_part_1, text::wide_h, text::typed_h, text::memory_h, text::tree_ensemble_comp}, 6, 0};
     case kernel::random: return {{text::portable_h, text::random_part_1, text::memory_h, text::wide_h, text::logarithm_h, text::random_comp}, 6, 0};
-    case kernel::recurrent: return {{text::portable_h, text::recurrent_part_1, text::memory_h, text::panels_h, text::gates_h, text::recurrent_comp}, 6, 0};
+    case kernel::recurrent: return {{text::portable_h, text::recurrent_part_1, text::memory_h, text::panels_h, text::functions_h, text::gates_h, text::recurrent_comp}, 7, 0};
   }
   return {};
 }

@@ -98,7 +98,7 @@ struct half_operands<op::reduce> {
 /// The operands of a step that may be 16-bit floats; none where the step runs on the CPU.
 inline operand_set possible_halves(const step_view& s, const dispatch_writer& to) {
   dispatch_writer counting(to.settings());
-  if (lower_step(s, counting)) return 0;
+  if (lower_on_device(s, counting)) return 0;
   switch (s.op()) {
 #define NSK_GPU_HALF_OPERANDS(name, Table) \
   case op::name: return half_operands<op::name>::of(s, to);

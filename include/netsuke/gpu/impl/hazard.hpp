@@ -78,10 +78,15 @@ inline bool in_conflict(const variant_view& v, const dispatch_record& a, const d
 /// Dispatches between two barriers at most, so that placing barriers takes linear time.
 inline constexpr int max_concurrent = 64;
 
-/// Sets the barrier bits of `count` dispatches: one before each that meets a dispatch since the last barrier.
+/// Sets the barrier bits of `count` dispatches: one before each that meets a dispatch since the last barrier. Parts of
+/// a hybrid plan begin with a barrier of their own.
 inline void place_barriers(const variant_view& v, dispatch_record* records, int count) {
   int first = 0;
   for (int i = 0; i < count; ++i) {
+    if (records[i].pipeline == dispatch_record::on_cpu) {
+      first = i + 1;
+      continue;
+    }
     bool needed = i - first >= max_concurrent;
     for (int k = first; k < i && !needed; ++k) needed = in_conflict(v, records[k], records[i]);
     records[i].barrier = needed;

@@ -3,6 +3,7 @@
 /// From steps to dispatches: `lowering<op>`, one specialisation per operator (gpu/impl/lower_*.hpp), no defaults, and
 /// where the dispatches go.
 #include <netsuke/core/hide_macros.hpp>
+#include <netsuke/gpu/cpu_part.hpp>
 #include <netsuke/gpu/impl/draft.hpp>
 
 NSK_BEGIN
@@ -29,6 +30,11 @@ struct dispatch_record {
 
 /// HALVES of a kernel (shaders/portable.h).
 inline constexpr std::uint8_t half_input = 1, half_output = 2, half_residual = 4, half_second_input = 8;
+/// A part of a hybrid plan that runs on the CPU, as a plan stores it: its steps are as many dispatches, one after the
+/// other. Its ranges are those to read back, then those to upload.
+struct cpu_part_record {
+  std::int32_t first_step = 0, steps = 0, first_dispatch = 0, first_range = 0, read_backs = 0, uploads = 0;
+};
 
 /// Collects dispatches: counts them, and writes them where it was given memory.
 class dispatch_writer {
@@ -36,9 +42,11 @@ class dispatch_writer {
   static constexpr int max_pipelines = 256;
 
   explicit dispatch_writer(const plan_settings& how) : m_settings(how) {}
-  void write_to(dispatch_record* records, std::uint32_t* words) {
+  void write_to(dispatch_record* records, std::uint32_t* words, cpu_part_record* parts, arena_range* ranges) {
     m_records = records;
     m_words = words;
+    m_part = parts;
+    m_range = ranges;
   }
 
   const plan_settings& settings() const { return m_settings; }
@@ -47,11 +55,15 @@ class dispatch_writer {
   int pipelines() const { return m_pipelines; }
   const pipeline_key* pipeline_keys() const { return m_key; }
   bool too_many_pipelines() const { return m_overflow; }
+  int parts() const { return m_parts; }
+  int ranges() const { return m_ranges; }
 
   /// Dispatches added from here on belong to this step, of which these operands are 16-bit floats.
   void begin_step(std::int32_t step, operand_set halves = 0) {
     m_step = step;
     m_halves = halves;
+    m_step_dispatches = m_dispatches;
+    m_step_words = m_word_count;
   }
   /// Buffers that hold 16-bit floats.
   half_buffers& halves() { return m_half_buffers; }
@@ -73,13 +85,23 @@ class dispatch_writer {
     push(r);
     return nullptr;
   }
-  /// Leaves the current step to the CPU.
+  /// Leaves the current step to the CPU, with what its lowering added before it refused.
   void add_cpu_step() {
+    m_dispatches = m_step_dispatches;
+    m_word_count = m_step_words;
     dispatch_record r;
     r.first_word = m_word_count;
     r.step = m_step;
     r.pipeline = dispatch_record::on_cpu;
     push(r);
+  }
+  void add_part(const cpu_part_record& p) {
+    if (m_part) m_part[m_parts] = p;
+    ++m_parts;
+  }
+  void add_range(const arena_range& r) {
+    if (m_range) m_range[m_ranges] = r;
+    ++m_ranges;
   }
   /// Adds a pipeline that no dispatch of the plan uses.
   int number_of(const pipeline_key& key) {
@@ -102,11 +124,13 @@ class dispatch_writer {
   plan_settings m_settings;
   dispatch_record* m_records = nullptr;
   std::uint32_t* m_words = nullptr;
+  cpu_part_record* m_part = nullptr;
+  arena_range* m_range = nullptr;
   std::int32_t m_step = 0;
   operand_set m_halves = 0;
   half_buffers m_half_buffers;
-  int m_dispatches = 0, m_pipelines = 0;
-  std::uint32_t m_word_count = 0;
+  int m_dispatches = 0, m_step_dispatches = 0, m_pipelines = 0, m_parts = 0, m_ranges = 0;
+  std::uint32_t m_word_count = 0, m_step_words = 0;
   bool m_overflow = false;
   pipeline_key m_key[max_pipelines];
 };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Between textures and ports: constants of the two kernels, from the settings of image.hpp; places of ports.
+/// Between textures and ports: constants of the two kernels, from the settings of image.hpp.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/format/port_view.hpp>
 #include <netsuke/gpu/impl/draft.hpp>
+#include <netsuke/gpu/impl/ports.hpp>
 #include <netsuke/gpu/status.hpp>
 #include <netsuke/image/impl/geometry.hpp>
 #include <netsuke/simd/float_env.hpp>
@@ -11,12 +12,6 @@
 
 NSK_BEGIN
 namespace gpu::impl {
-
-/// Bytes from the start of the arena to a port, and its bytes in whole words.
-inline std::size_t arena_offset(const port_view& p) {
-  return static_cast<std::size_t>(p.tensor().buffer_offset() + p.tensor().offset());
-}
-inline std::size_t copied_bytes(const port_view& p) { return (p.bytes() + 3) / 4 * 4; }
 
 /// Sides of textures and of tensors that are images: two of them share a word.
 inline constexpr std::int32_t max_side = 65535;
