@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include <netsuke/all_ops.hpp>
 #include <netsuke/gpu.hpp>
 #include <netsuke/netsuke.hpp>
 
 #include "../model/sample_plans.hpp"
+#include "cpu_session.hpp"
 #include "devices/headless.hpp"
 
 namespace test {
@@ -94,6 +94,8 @@ inline distance distance_of(const nsk::tensor_info& t, const std::byte* wanted, 
       d.add(number(wanted + at), number(got + at));
     else if (std::memcmp(wanted + at, got + at, size) != 0)
       d.difference = INFINITY;
+    else
+      d.largest = 1;
   });
   return d;
 }
@@ -120,7 +122,7 @@ class both {
     return std::string(s.message()) + " (" + std::to_string(s.where()) + ")" + (why ? std::string(": ") + why : "");
   }
 
-  nsk::session<nsk::all_settings>& cpu() { return m_cpu; }
+  cpu_session& cpu() { return m_cpu; }
   headless<Device>& gpu() { return m_gpu; }
   const nsk::gpu::plan& plan() const { return m_gpu.plan(); }
   nsk::variant_view variant() const { return m_model.variant(); }
@@ -197,7 +199,7 @@ class both {
   Device& m_device;
   aligned_bytes m_file, m_memory;
   nsk::model m_model;
-  nsk::session<nsk::all_settings> m_cpu;
+  cpu_session m_cpu;
   headless<Device> m_gpu;
 };
 

@@ -114,7 +114,7 @@ constexpr std::ptrdiff_t texel_bytes = 4;
 /// The same frame by the CPU engine.
 std::vector<std::uint8_t> enlarge_on_cpu(const nsk::model& model, const std::vector<std::uint8_t>& frame) {
   aligned_bytes memory(model.arena_bytes());
-  nsk::session<nsk::all_settings> net(model, memory.span());
+  cpu_session net(model, memory.span());
   REQUIRE(net);
   const nsk::span<const std::int32_t> in = model.input(0).shape(), out = model.output(0).shape();
   const nsk::image_view from{frame.data(), in[2], in[1], in[2] * texel_bytes, nsk::pixel_format::rgba8};
