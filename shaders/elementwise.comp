@@ -28,11 +28,11 @@ float4 operand_at(int at, int stride, uint flag, uint packed_bit) {
   v.w = element_at(at + 3 * stride, weights, halves);
   return v;
 }
-// x to the power of z, where HLSL and GLSL define it for positive x only.
+// x to the power of z, where HLSL and GLSL define it for positive x only: negative x have powers of whole numbers alone.
 float power(float x, float z) {
   float p = pow(abs(x), z);
   if (z == 0.0) p = 1.0;
-  if (x < 0.0 && floor(z * 0.5) * 2.0 != z) p = -p;
+  if (x < 0.0 && floor(z * 0.5) * 2.0 != z) p = floor(z) == z ? -p : NOT_A_NUMBER;
   return p;
 }
 float4 choose_less(float4 x, float4 z, float4 a, float4 b) {

@@ -14,7 +14,7 @@ KERNEL {
   uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), left = pc.oc - quad * 4u;
   uint3 pixel = pixel_at(number);
   int2 window = window_of(pixel.y, pixel.x);
-  float4 acc = MODE == 0u ? SPLAT(-LARGEST) : SPLAT(0.0);
+  float4 acc = MODE == 0u ? SPLAT(-INFINITE) : SPLAT(0.0);
   float taps = 0.0;
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {

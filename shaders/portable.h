@@ -109,8 +109,10 @@ BUFFER(3) buffer Arena { uint A[]; };
 // Two numbers in one word.
 #define ROWS(pair) ((pair) & 65535u)
 #define COLUMNS(pair) ((pair) >> 16)
-// The largest finite number; its negative is what a maximum begins with.
+// The largest finite number, and what is beyond it.
 #define LARGEST 3.402823466e38
+#define INFINITE AS_FLOAT(0x7f800000u)
+#define NOT_A_NUMBER AS_FLOAT(0x7fc00000u)
 // Number of the thread in the whole dispatch, whose groups go on in y after 65535 in x.
 #define THREAD (GROUP.x * 64u + LOCAL.x + GROUP.y * 4194240u)
 // Number of the block of pixels of a dispatch whose x are channels: it goes on in z after 65535 in y.

@@ -11,7 +11,7 @@ KERNEL {
   uint number = THREAD;
   if (number >= pc.count) return;
   int2 at = line_of(number);
-  float acc = MODE == 2u ? -LARGEST : MODE == 3u ? LARGEST : MODE == 4u ? 1.0 : 0.0;
+  float acc = MODE == 2u ? -INFINITE : MODE == 3u ? INFINITE : MODE == 4u ? 1.0 : 0.0;
   for (int a = 0; a < int(pc.m0); ++a) {
     for (int b = 0; b < int(pc.m1); ++b) {
       for (int c = 0; c < int(pc.m2); ++c) {

@@ -10,7 +10,7 @@ namespace gpu {
 
 /// Which kernel convolutions use: the one that fits their size, or, for tests, always the same. `direct` knows no size
 /// and no window when it is compiled.
-enum class conv_kernel : std::uint8_t { automatic, direct, tiled };
+enum class conv_kernel : std::uint8_t { automatic, direct, tiled, one_pixel, four_pixels };
 
 struct plan_settings {
   bool texture_inputs = false;   ///< inputs may come from textures: one pipeline more

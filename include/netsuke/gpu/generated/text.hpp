@@ -103,6 +103,8 @@ BUFFER(3) buffer Arena { uint A[]; };
 #define ROWS(pair) ((pair) & 65535u)
 #define COLUMNS(pair) ((pair) >> 16)
 #define LARGEST 3.402823466e38
+#define INFINITE AS_FLOAT(0x7f800000u)
+#define NOT_A_NUMBER AS_FLOAT(0x7fc00000u)
 #define THREAD (GROUP.x * 64u + LOCAL.x + GROUP.y * 4194240u)
 #define BLOCK (GROUP.y + GROUP.z * 65535u)
 )";
@@ -486,7 +488,7 @@ inline constexpr char pool_2d_comp[] =
   uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), left = pc.oc - quad * 4u;
   uint3 pixel = pixel_at(number);
   int2 window = window_of(pixel.y, pixel.x);
-  float4 acc = MODE == 0u ? SPLAT(-LARGEST) : SPLAT(0.0);
+  float4 acc = MODE == 0u ? SPLAT(-INFINITE) : SPLAT(0.0);
   float taps = 0.0;
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {
@@ -533,7 +535,7 @@ float4 operand_at(int at, int stride, uint flag, uint packed_bit) {
 float power(float x, float z) {
   float p = pow(abs(x), z);
   if (z == 0.0) p = 1.0;
-  if (x < 0.0 && floor(z * 0.5) * 2.0 != z) p = -p;
+  if (x < 0.0 && floor(z * 0.5) * 2.0 != z) p = floor(z) == z ? -p : NOT_A_NUMBER;
   return p;
 }
 float4 choose_less(float4 x, float4 z, float4 a, float4 b) {
@@ -622,7 +624,7 @@ inline constexpr char reduce_comp[] =
   uint number = THREAD;
   if (number >= pc.count) return;
   int2 at = line_of(number);
-  float acc = MODE == 2u ? -LARGEST : MODE == 3u ? LARGEST : MODE == 4u ? 1.0 : 0.0;
+  float acc = MODE == 2u ? -INFINITE : MODE == 3u ? INFINITE : MODE == 4u ? 1.0 : 0.0;
   for (int a = 0; a < int(pc.m0); ++a) {
     for (int b = 0; b < int(pc.m1); ++b) {
       for (int c = 0; c < int(pc.m2); ++c) {

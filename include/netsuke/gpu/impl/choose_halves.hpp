@@ -68,7 +68,8 @@ inline operand_set elementwise_halves(const step_view& s, const dispatch_writer&
   elementwise_operands in(to);
   in.set(s, a, b, residual);
   const operand_set inputs = static_cast<operand_set>(input_operand(a) | input_operand(b) | input_operand(residual));
-  return in.width(in.joined()) > 1 ? static_cast<operand_set>(inputs | output_operand) : inputs;
+  const joining how = s.epilogue().slope >= 0 ? joining::but_last : joining::all;
+  return in.width(in.joined(how)) > 1 ? static_cast<operand_set>(inputs | output_operand) : inputs;
 }
 template <>
 struct half_operands<op::unary> {

@@ -88,6 +88,9 @@ inline std::uint32_t slope_of(const step_view& s, const epilogue_params& e) {
   return e.slope >= 0 ? word_of(s.input(e.slope)) : 0;
 }
 
+/// Which neighbours are joined: those that can be, or all but the last dimension, whose index slopes follow.
+enum class joining : std::uint8_t { all, but_last };
+
 /// Dimensions of several tensors of one shape, neighbours joined where all of them agree.
 template <int Operands>
 struct joined_dimensions {
@@ -96,10 +99,12 @@ struct joined_dimensions {
   std::ptrdiff_t stride[max_rank + 1][Operands] = {};
 
   /// `shape` gives the lengths; operands that are null have strides of 0.
-  joined_dimensions(const tensor_view& shape, const tensor_view* const (&operand)[Operands]) {
+  joined_dimensions(const tensor_view& shape, const tensor_view* const (&operand)[Operands],
+                    joining how = joining::all) {
     for (int d = 0; d < shape.rank; ++d) {
-      if (shape.shape[d] == 1) continue;
-      bool joins = count > 0;
+      const bool alone = how == joining::but_last && d == shape.rank - 1;
+      if (shape.shape[d] == 1 && !alone) continue;
+      bool joins = count > 0 && !alone;
       for (int i = 0; i < Operands && joins; ++i)
         joins = !operand[i] || stride[count - 1][i] == operand[i]->stride[d] * shape.shape[d];
       if (joins) {

@@ -35,10 +35,10 @@ class elementwise_operands {
   bool is_constant(int slot) const { return m_one[slot].constant; }
   bool is_half(int slot) const { return m_one[slot].half; }
   std::uint32_t at(int slot) const { return m_one[slot].at; }
-  joined_dimensions<slots> joined() const {
+  joined_dimensions<slots> joined(joining how) const {
     const tensor_view* operand[slots];
     for (int i = 0; i < slots; ++i) operand[i] = m_one[i].given ? &m_one[i].view : nullptr;
-    return {m_one[0].view, operand};
+    return {m_one[0].view, operand, how};
   }
   /// How many neighbours of the last dimension a thread can compute: 4, 2 or 1, as the output has them.
   int width(const joined_dimensions<slots>& dims) const {
@@ -72,7 +72,7 @@ inline refusal lower_elementwise(const elementwise_operands& in, int mode, const
                                  std::uint32_t slope, dispatch_writer& to) {
   constexpr int slots = elementwise_operands::slots;
   if (!in.is_float()) return "its elements are not float32";
-  const joined_dimensions<slots> dims = in.joined();
+  const joined_dimensions<slots> dims = in.joined(e.slope >= 0 ? joining::but_last : joining::all);
   if (dims.count > slots) return "it has more than four dimensions after joining";
   // Two elements are a word of 16-bit floats; of others they are no faster than one.
   const int width = in.width(dims) == 2 && !in.is_half(0) ? 1 : in.width(dims);
@@ -111,11 +111,6 @@ inline refusal lower_elementwise(const step_view& s, dispatch_writer& to, int mo
                                  const epilogue_params& e) {
   elementwise_operands in(to);
   in.set(s, a, b, e.residual);
-  if (e.slope >= 0) {
-    const joined_dimensions<elementwise_operands::slots> dims = in.joined();
-    if (dims.count == 0 || dims.length[dims.count - 1] != s.output().view(nullptr).length(0))
-      return "its slopes follow joined channels";
-  }
   return lower_elementwise(in, mode, e, slope_of(s, e), to);
 }
 /// A copy that converts between 32-bit and 16-bit floats.

@@ -8,7 +8,8 @@ NSK_BEGIN
 namespace gpu::impl {
 
 /// Sets the loops of lines along `axis`, or, where that is -1, along the dimensions that the output lacks.
-inline refusal set_lines(line_constants& c, const step_view& s, const dispatch_writer& to, int axis) {
+inline refusal set_lines(line_constants& c, const step_view& s, const dispatch_writer& to, int axis,
+                         joining how = joining::all) {
   constexpr int slots = 3;
   const int rows = to.settings().rows;
   const tensor_info xi = s.input(0), yi = s.output();
@@ -20,8 +21,9 @@ inline refusal set_lines(line_constants& c, const step_view& s, const dispatch_w
     const bool along = axis >= 0 ? i == axis : y.shape[i] == 1 && x.shape[i] != 1;
     (along ? kept : reduced).shape[i] = 1;
   }
-  const tensor_view* both[2] = {&x, &y};
-  const joined_dimensions<2> k(kept, both), m(reduced, both);
+  const tensor_view* const both[2] = {&x, &y};
+  const tensor_view* const along_line[2] = {&x, axis >= 0 ? &y : nullptr};
+  const joined_dimensions<2> k(kept, both, how), m(reduced, along_line);
   if (k.count > slots || m.count > slots) return "it has more than three kept or reduced dimensions after joining";
   c.count = k.length_in(slots, 0) * k.length_in(slots, 1) * k.length_in(slots, 2);
   c.k1 = k.length_in(slots, 1), c.k2 = k.length_in(slots, 2);
@@ -46,9 +48,7 @@ struct lowering<op::reduce> {
     const epilogue_params e = s.epilogue();
     line_constants c;
     if (e.residual >= 0) return "it has a residual";
-    if (const refusal why = set_lines(c, s, to, -1)) return why;
-    const tensor_view y = s.output().view(nullptr);
-    if (e.slope >= 0 && c.k2 != word(y.length(0))) return "its slopes follow joined channels";
+    if (const refusal why = set_lines(c, s, to, -1, e.slope >= 0 ? joining::but_last : joining::all)) return why;
     draft d;
     d.key.kernel = kernel::reduce;
     d.halves() = to.is_half(s.input(0)) ? half_input : 0;

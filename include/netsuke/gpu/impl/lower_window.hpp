@@ -86,7 +86,8 @@ inline void choose_conv_kernel(draft& d, const window_constants& c, const plan_s
   }
   // Images of a product have their own panels: the pixels of one thread must be of one image.
   const bool across_images = c.w_n != 0 && (c.oh * c.ow) % 4 != 0;
-  const bool one = across_images || std::uint64_t{c.count} * quads < 16384;
+  const bool few = how.convolutions == conv_kernel::one_pixel || std::uint64_t{c.count} * quads < 16384;
+  const bool one = across_images || (few && how.convolutions != conv_kernel::four_pixels);
   d.key.kernel = one ? kernel::conv_2d_one_pixel : kernel::conv_2d;
   spread_quads(d, quads, one ? c.count : rounded_up(c.count, 4));
 }
