@@ -4,11 +4,13 @@
 
 // Convolution, dense layer, matrix product, depthwise convolution, pooling. x input, y output, r residual: offset, then
 // strides of images, rows, pixels. w: panels, and words from those of one image to the next. i, o: input and output
-// height, width, channels (per group); count: output pixels of all images; fill: pads behind the input (pooling).
+// height, width, channels (per group); count: output pixels of all images; fill: pads behind the input (pooling);
+// slices: of the input channels, whose sums are at `scratch` in the arena.
 #define NSK_WINDOW_CONSTANTS                                                                                        \
   uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; \
   uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups;      \
-  uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill;
+  uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill;      \
+  uint slices; uint scratch;
 
 // Elementwise operators of up to four joined dimensions: lengths of dimensions 1 to 3, then offset and strides of the
 // output, of operands a and b, and of the residual. flags: bits 0 and 1: a and b are in the weights section, bit 2:

@@ -115,7 +115,7 @@ class both {
     m_cpu = {m_model, m_memory.span()};
     if (!m_cpu) return m_cpu.status().message();
     const nsk::gpu::status s = m_gpu.open(m_model, 0, how);
-    if (s) return {};
+    if (s) return keep_scratch();
     const char* const why = s.code() == nsk::gpu::status_code::no_shader && s.where() < m_model.variant().step_count()
                                 ? nsk::gpu::why_no_shader(m_model.variant(), s.where(), how)
                                 : nullptr;
@@ -177,7 +177,8 @@ class both {
         std::memcpy(expected.data() + at, got.data() + at, static_cast<std::size_t>(nsk::size_of(t.type())));
       });
     }
-    for (std::size_t i = 0; i < arena_bytes(); ++i) r.stray_bytes += expected.data()[i] != got.data()[i] ? 1 : 0;
+    for (std::size_t i = 0; i < variant().shared_bytes(); ++i)
+      r.stray_bytes += expected.data()[i] != got.data()[i] ? 1 : 0;
     return r;
   }
 
@@ -196,6 +197,13 @@ class both {
   }
 
  private:
+  /// The device's arena may be longer than the CPU's memory, by its scratch.
+  std::string keep_scratch() {
+    if (m_memory.size() >= arena_bytes()) return {};
+    m_memory = aligned_bytes(arena_bytes());
+    m_cpu = {m_model, m_memory.span()};
+    return m_cpu ? std::string() : m_cpu.status().message();
+  }
   Device& m_device;
   aligned_bytes m_file, m_memory;
   nsk::model m_model;

@@ -29,7 +29,9 @@
   X(local_response_normalization, local_response_normalization, 0) \
   X(tree_ensemble, tree_ensemble, 0)                               \
   X(random, random, 0)                                             \
-  X(recurrent, recurrent, 0)
+  X(recurrent, recurrent, 0)                                       \
+  X(conv_2d_split, conv_2d_split, 0)                               \
+  X(sum_slices, sum_slices, 0)
 
 NSK_BEGIN
 namespace gpu {

@@ -71,6 +71,7 @@ NSK_COLD inline lowering_result lower_steps(const variant_view& v, dispatch_writ
   return {};
 }
 NSK_COLD inline lowering_result lower_variant(const variant_view& v, dispatch_writer& to) {
+  to.set_scratch_begin(scratch_begin(v));
   if (to.settings().half_activations) choose_halves(v, to);
   if (to.settings().texture_inputs) to.number_of({kernel::texture_to_tensor, {}});
   if (to.settings().texture_outputs) to.number_of({kernel::tensor_to_texture, {}});
@@ -132,6 +133,7 @@ class plan {
     write.write_to(p.m_records, p.m_words, p.m_parts, p.m_ranges);
     p.m_inference = impl::lower_variant(v, write).inference;
     p.m_dispatches = write.dispatches();
+    p.m_scratch_bytes = write.scratch_bytes();
     p.m_pipelines = write.pipelines();
     p.m_part_count = write.parts();
     for (int i = 0; i < p.m_pipelines; ++i) p.m_keys[i] = write.pipeline_keys()[i];
@@ -143,8 +145,12 @@ class plan {
   bool is_ready() const { return m_records != nullptr; }
   const variant_view& variant() const { return m_variant; }
   const plan_settings& settings() const { return m_settings; }
-  /// Bytes of the arena buffer; weights are the model's weights section as it is.
-  std::size_t arena_bytes() const { return m_variant.shared_bytes(); }
+  /// Bytes of the arena buffer, with the scratch behind it that only dispatches of one step share; weights are the
+  /// model's weights section as it is.
+  std::size_t arena_bytes() const {
+    if (m_scratch_bytes == 0) return m_variant.shared_bytes();
+    return static_cast<std::size_t>(impl::scratch_begin(m_variant)) + m_scratch_bytes;
+  }
 
   /// Dispatches of one inference, in the order in which they run.
   int dispatch_count() const { return m_inference; }
@@ -164,14 +170,21 @@ class plan {
     for (int i = 0; i < m_inference; ++i) n += m_records[i].pipeline == impl::dispatch_record::on_cpu ? 1 : 0;
     return n;
   }
-  /// Bytes that dispatch `i` reads and writes. Those of a step are counted with its first dispatch.
+  /// Bytes that dispatch `i` reads and writes. Operands of a step are counted with its first dispatch, scratch with the
+  /// one that uses it.
   gpu::traffic traffic(int i) const {
     const impl::dispatch_record& r = m_records[i];
-    if (i > 0 && m_records[i - 1].step == r.step) return {};
-    if (r.step >= 0) return impl::traffic_of_step(m_variant.step(r.step), r.halves, m_settings.rows);
-    const state_view state = m_variant.state(-1 - r.step);
-    const std::uint64_t bytes = impl::distinct_bytes(state.tensor(), m_settings.rows, false);
-    return {bytes, bytes, 0};
+    gpu::traffic found;
+    if (r.scratch == impl::scratch_use::writes) found.written = r.scratch_bytes;
+    if (r.scratch == impl::scratch_use::reads) found.read = r.scratch_bytes;
+    if (i > 0 && m_records[i - 1].step == r.step) return found;
+    if (r.step >= 0) {
+      found.add(impl::traffic_of_step(m_variant.step(r.step), r.halves, m_settings.rows));
+    } else {
+      const std::uint64_t bytes = impl::distinct_bytes(m_variant.state(-1 - r.step).tensor(), m_settings.rows, false);
+      found.add({bytes, bytes, 0});
+    }
+    return found;
   }
   /// The same of a whole inference.
   gpu::traffic traffic() const {
@@ -263,6 +276,7 @@ class plan {
   std::uint32_t* m_words = nullptr;
   impl::cpu_part_record* m_parts = nullptr;
   arena_range* m_ranges = nullptr;
+  std::uint32_t m_scratch_bytes = 0;
   int m_dispatches = 0, m_inference = 0, m_pipelines = 0, m_part_count = 0;
 };
 

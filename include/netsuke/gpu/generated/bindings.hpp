@@ -39,8 +39,10 @@ struct window_constants {
   float alpha = 0;
   float beta = 0;
   std::uint32_t fill = 0;
+  std::uint32_t slices = 0;
+  std::uint32_t scratch = 0;
 };
-static_assert(sizeof(window_constants) == 120, "no padding");
+static_assert(sizeof(window_constants) == 128, "no padding");
 static_assert(sizeof(window_constants) <= 128, "constants of at most 128 bytes");
 
 struct elementwise_constants {

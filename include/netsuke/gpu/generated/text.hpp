@@ -110,7 +110,7 @@ BUFFER(3) buffer Arena { uint A[]; };
 )";
 
 inline constexpr char conv_2d_part_1[] =
-    R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill;)
+    R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill; uint slices; uint scratch;)
 )";
 
 inline constexpr char memory_h[] =
@@ -389,7 +389,7 @@ KERNEL {
 )";
 
 inline constexpr char conv_2d_tiled_part_1[] =
-    R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill;)
+    R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill; uint slices; uint scratch;)
 )";
 
 inline constexpr char conv_2d_tiled_comp[] =
@@ -449,7 +449,7 @@ KERNEL {
 )";
 
 inline constexpr char depthwise_conv_2d_part_1[] =
-    R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill;)
+    R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill; uint slices; uint scratch;)
 )";
 
 inline constexpr char depthwise_conv_2d_comp[] =
@@ -477,7 +477,7 @@ inline constexpr char depthwise_conv_2d_comp[] =
 )";
 
 inline constexpr char pool_2d_part_1[] =
-    R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill;)
+    R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill; uint slices; uint scratch;)
 )";
 
 inline constexpr char pool_2d_comp[] =
@@ -865,7 +865,7 @@ KERNEL {
 )";
 
 inline constexpr char depthwise_window_part_1[] =
-    R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill;)
+    R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill; uint slices; uint scratch;)
 )";
 
 inline constexpr char depthwise_window_comp[] =
@@ -1446,6 +1446,60 @@ KERNEL {
   }
 }
 )";
+
+inline constexpr char conv_2d_split_part_1[] =
+    R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill; uint slices; uint scratch;)
+)";
+
+inline constexpr char conv_2d_split_comp[] =
+    R"(KERNEL {
+  uint quads = (pc.oc + 3u) / 4u, columns = quads_of_group(quads);
+  uint quad = GROUP.x * columns + LOCAL.x % columns, number = BLOCK * (64u / columns) + LOCAL.x / columns;
+  if (quad >= quads || number >= pc.count * pc.slices) return;
+  uint at = number % pc.count, slice = number / pc.count;
+  uint length = ((pc.ic + pc.slices - 1u) / pc.slices + 3u) / 4u * 4u;
+  uint begin = min(slice * length, pc.ic), end = min(begin + length, pc.ic);
+  uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel);
+  uint2 panel = panel_of(pc.w, quad, pc.oc, kh * kw * pc.ic);
+  uint3 pixel = pixel_at(at);
+  int2 window = window_of(pixel.y, pixel.x);
+  uint image = pc.x + pixel.z * pc.x_n;
+  float4 acc = SPLAT(0.0);
+  if (slice == 0u) acc = W4[panel.x];
+  for (uint ky = 0u; ky < kh; ++ky) {
+    for (uint kx = 0u; kx < kw; ++kx) {
+      int2 tap = tap_of(window, ky, kx);
+      if (!is_inside(tap)) continue;
+      uint base = input_at(image, tap), k = panel.x + panel.y * (1u + (ky * kw + kx) * pc.ic + begin);
+      for (uint c = begin; c < end; c += 4u) {
+        float4 v = load_quad(base + c, pc.ic - c);
+        acc = FMA(SPLAT(v.x), W4[k], acc);
+        if (INPUT4 != 0u || c + 1u < pc.ic) acc = FMA(SPLAT(v.y), W4[k + panel.y], acc);
+        if (INPUT4 != 0u || c + 2u < pc.ic) acc = FMA(SPLAT(v.z), W4[k + 2u * panel.y], acc);
+        if (INPUT4 != 0u || c + 3u < pc.ic) acc = FMA(SPLAT(v.w), W4[k + 3u * panel.y], acc);
+        k += 4u * panel.y;
+      }
+    }
+  }
+  A4[pc.scratch / 4u + number * quads + quad] = acc;
+}
+)";
+
+inline constexpr char sum_slices_part_1[] =
+    R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill; uint slices; uint scratch;)
+)";
+
+inline constexpr char sum_slices_comp[] =
+    R"(KERNEL {
+  uint quads = (pc.oc + 3u) / 4u, columns = quads_of_group(quads);
+  uint quad = GROUP.x * columns + LOCAL.x % columns, number = BLOCK * (64u / columns) + LOCAL.x / columns;
+  if (quad >= quads || number >= pc.count) return;
+  uint at = pc.scratch / 4u + number * quads + quad;
+  float4 sum = A4[at];
+  for (uint i = 1u; i < pc.slices; ++i) sum += A4[at + i * pc.count * quads];
+  store_quad(sum, pixel_at(number), quad * 4u, pc.oc);
+}
+)";
 }
 
 /// The text of a kernel in pieces, to be compiled one after the other, after the definitions that shaders/portable.h asks for:
@@ -1480,6 +1534,8 @@ constexpr kernel_text text_of(kernel k) {
     case kernel::tree_ensemble: return {{text::portable_h, text::tree_ensemble_part_1, text::wide_h, text::typed_h, text::memory_h, text::tree_ensemble_comp}, 6, 0};
     case kernel::random: return {{text::portable_h, text::random_part_1, text::memory_h, text::wide_h, text::logarithm_h, text::random_comp}, 6, 0};
     case kernel::recurrent: return {{text::portable_h, text::recurrent_part_1, text::memory_h, text::panels_h, text::functions_h, text::gates_h, text::recurrent_comp}, 7, 0};
+    case kernel::conv_2d_split: return {{text::portable_h, text::conv_2d_split_part_1, text::memory_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::conv_2d_split_comp}, 8, 0};
+    case kernel::sum_slices: return {{text::portable_h, text::sum_slices_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::sum_slices_comp}, 10, 0};
   }
   return {};
 }

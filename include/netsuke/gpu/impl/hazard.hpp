@@ -43,6 +43,21 @@ inline access access_of(const tensor_info& t, bool writes, bool half = false) {
   return a;
 }
 
+/// Where scratch begins: behind all buffers.
+inline std::uint64_t scratch_begin(const variant_view& v) { return (std::uint64_t{v.shared_bytes()} + 63) / 64 * 64; }
+inline constexpr int scratch_buffer = 0x7fffffff;
+
+inline access access_of_scratch(const variant_view& v, const dispatch_record& r) {
+  access a;
+  if (r.scratch == scratch_use::none) return a;
+  a.buffer = scratch_buffer;
+  a.writes = r.scratch == scratch_use::writes;
+  a.region.insert(1, r.scratch_bytes);
+  a.begin = static_cast<std::int64_t>(scratch_begin(v));
+  a.end = a.begin + r.scratch_bytes;
+  return a;
+}
+
 /// Whether one of two accesses must wait for the other. What cannot be proven to be apart counts as meeting.
 inline bool meet(const access& a, const access& b) {
   if ((!a.writes && !b.writes) || a.buffer < 0 || b.buffer < 0) return false;
@@ -57,10 +72,12 @@ bool any_access(const variant_view& v, const dispatch_record& r, F&& f) {
     const state_view state = v.state(-1 - r.step);
     return f(access_of(state.next(), false)) || f(access_of(state.tensor(), true));
   }
+  if (f(access_of_scratch(v, r))) return true;
   const step_view s = v.step(r.step);
   for (int i = 0; i < s.input_count(); ++i) {
     if (f(access_of(s.input(i), false, i < set_inputs && (r.halves >> i & 1) != 0))) return true;
   }
+  if (r.scratch == scratch_use::writes) return false;
   for (int i = 0; i < s.output_count(); ++i) {
     if (f(access_of(s.output(i), true, (r.halves & output_operand) != 0))) return true;
   }

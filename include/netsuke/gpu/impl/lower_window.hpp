@@ -92,11 +92,45 @@ inline void choose_conv_kernel(draft& d, const window_constants& c, const plan_s
   spread_quads(d, quads, one ? c.count : rounded_up(c.count, 4));
 }
 
+/// Slices of the input channels that a convolution of few outputs and long sums is cut into, 1 where it is not: enough
+/// for 1024 threads, of 16 channels each or more.
+inline std::uint32_t slices_of(const window_constants& c, const plan_settings& how) {
+  const std::uint64_t threads = std::uint64_t{c.count} * rounded_up(c.oc, 4);
+  const std::uint64_t depth = std::uint64_t{c.kernel & 0xffff} * (c.kernel >> 16) * c.ic;
+  if (how.convolutions != conv_kernel::automatic || threads > 512 || depth < 256) return 1;
+  const std::uint32_t wanted = rounded_up(1024, static_cast<std::uint32_t>(threads)), most = c.ic / 16;
+  const std::uint32_t slices = wanted < 32 ? wanted : 32;
+  return slices < most ? slices : most > 1 ? most : 1;
+}
+/// Two dispatches: sums of slices into scratch, then those added up in their order.
+inline refusal split_conv(draft d, window_constants c, std::uint32_t slices, dispatch_writer& to) {
+  const std::uint32_t quads = rounded_up(c.oc, 4);
+  c.slices = slices;
+  c.scratch = to.scratch_word();
+  d.set_constants(c);
+  d.scratch_bytes = slices * c.count * quads * 16;
+  draft sums = d;
+  sums.key.kernel = kernel::conv_2d_split;
+  sums.scratch = scratch_use::writes;
+  sums.function() = sums.residual() = sums.output4() = 0;
+  sums.halves() = sums.halves() & half_input;
+  spread_quads(sums, quads, std::uint64_t{c.count} * slices);
+  if (const refusal why = to.add(sums)) return why;
+  d.key.kernel = kernel::sum_slices;
+  d.scratch = scratch_use::reads;
+  d.input4() = 0;
+  d.halves() = static_cast<std::uint8_t>(d.halves() & ~half_input);
+  spread_quads(d, quads, c.count);
+  return to.add(d);
+}
+
 /// What convolutions, dense layers and products have in common once their constants are set.
 inline refusal finish_conv(draft d, const window_constants& c, const step_view& s, dispatch_writer& to, bool tileable) {
   d.input4() = ((c.x | c.x_n | c.x_y | c.x_x | c.ic) % 4) == 0;
   d.output4() = ((c.y | c.y_n | c.y_y | c.y_x | c.r | c.r_n | c.r_y | c.r_x | c.oc) % 4) == 0;
   d.halves() = halves_of(s, s.epilogue().residual, to);
+  const std::uint32_t slices = tileable ? slices_of(c, to.settings()) : 1;
+  if (slices > 1) return split_conv(d, c, slices, to);
   choose_conv_kernel(d, c, to.settings(), tileable);
   d.set_constants(c);
   return to.add(d);

@@ -24,6 +24,9 @@ struct dispatch_record {
   bool seeded = false;     ///< its first four constants are the session's random source
   bool beside = false;     ///< it needs no barrier to the dispatch before it, of the same step
   operand_set halves = 0;  ///< of its step: those that are 16-bit floats
+  /// Of a step of two dispatches: the first reads the inputs and writes scratch, the second reads that.
+  scratch_use scratch = scratch_use::none;
+  std::uint32_t scratch_bytes = 0;
 
   static constexpr std::uint16_t on_cpu = 0xffff;
 };
@@ -68,6 +71,10 @@ class dispatch_writer {
   /// Buffers that hold 16-bit floats.
   half_buffers& halves() { return m_half_buffers; }
   bool is_half(const tensor_info& t) const { return m_half_buffers.has(t); }
+  /// Bytes behind the arena that steps of several dispatches share, and the word at which they begin.
+  std::uint32_t scratch_bytes() const { return m_scratch_bytes; }
+  std::uint32_t scratch_word() const { return m_scratch_word; }
+  void set_scratch_begin(std::uint64_t byte) { m_scratch_word = static_cast<std::uint32_t>(byte / 4); }
   /// Adds a dispatch of the current step.
   refusal add(const draft& d) {
     if (!d.fits()) return "it needs more groups than a dispatch may have";
@@ -76,6 +83,9 @@ class dispatch_writer {
     r.first_word = m_word_count;
     r.step = m_step;
     r.halves = m_halves;
+    r.scratch = d.scratch;
+    r.scratch_bytes = d.scratch_bytes;
+    if (d.scratch_bytes > m_scratch_bytes) m_scratch_bytes = d.scratch_bytes;
     r.pipeline = static_cast<std::uint16_t>(number_of(d.key));
     r.word_count = static_cast<std::uint8_t>(d.word_count);
     r.seeded = d.seeded;
@@ -130,7 +140,7 @@ class dispatch_writer {
   operand_set m_halves = 0;
   half_buffers m_half_buffers;
   int m_dispatches = 0, m_step_dispatches = 0, m_pipelines = 0, m_parts = 0, m_ranges = 0;
-  std::uint32_t m_word_count = 0, m_step_words = 0;
+  std::uint32_t m_word_count = 0, m_step_words = 0, m_scratch_bytes = 0, m_scratch_word = 0;
   bool m_overflow = false;
   pipeline_key m_key[max_pipelines];
 };
