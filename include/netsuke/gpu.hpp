@@ -15,6 +15,8 @@
 /// - *The plan*: an ordinary variant without Winograd steps; the CPU runs it too. required_pipelines() lists what to
 ///   compile when the program loads.
 /// - *Steps without a shader*: gpu/hybrid.hpp runs them on the CPU, where plan_settings::hybrid allows it.
+/// - *Outputs without waiting*: gpu/read_back_ring.hpp.
+/// - *A player's device*: gpu/selftest.hpp replays the file's check vectors on it.
 /// - *A new renderer*: wrap the device in gpu::checked_device, which objects to what would be undefined.
 ///
 /// docs/gpu.md is the long form of this comment.
@@ -24,6 +26,8 @@
 #include <netsuke/gpu/device.hpp>
 #include <netsuke/gpu/pipeline.hpp>
 #include <netsuke/gpu/plan.hpp>
+#include <netsuke/gpu/read_back_ring.hpp>
+#include <netsuke/gpu/selftest.hpp>
 #include <netsuke/gpu/session.hpp>
 #include <netsuke/gpu/settings.hpp>
 #include <netsuke/gpu/status.hpp>

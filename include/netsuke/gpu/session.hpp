@@ -235,6 +235,19 @@ class session {
     for (int i = 0; i < m_plan->reset_count(); ++i) run(l, m_plan->reset_dispatch(i));
     return {};
   }
+  /// Records copies of the first `bytes` bytes of a buffer over the whole arena, one after the other, so that nothing
+  /// of an earlier inference is left: for selftest(). Inputs and states are lost.
+  gpu::status overwrite_arena(list& l, buffer from, std::size_t bytes) {
+    if (!m_status) return m_status;
+    if (bytes == 0 || bytes % 4 != 0) return status_code::bad_range;
+    m_next = 0;
+    const std::size_t all = m_plan->arena_bytes();
+    for (std::size_t at = 0, number = 0; at < all; at += bytes, ++number) {
+      if (number % impl::max_concurrent == 0) m_device->barrier(l);
+      m_device->copy(l, from, 0, m_buffers.arena, at, bytes < all - at ? bytes : all - at);
+    }
+    return {};
+  }
 
  private:
   const variant_view& variant() const { return m_plan->variant(); }
