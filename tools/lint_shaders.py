@@ -95,7 +95,7 @@ def words(f):
         if re.match(r"\s*#\s*include", line):
             continue
         for word in re.findall(r"[A-Za-z_]\w*", line):
-            if word in RESERVED:
+            if word in RESERVED or "__" in word or word.startswith("gl_"):
                 yield "reserved word", number, word
             for rule, pattern in named:
                 if pattern.fullmatch(word):
@@ -151,7 +151,7 @@ def numbers(f):
             digits, suffix = match.groups()
             if suffix or not re.fullmatch(r"\d+\.\d+(e[+-]?\d+)?", digits):
                 yield "float literal", number, match.group(0)
-            elif not free and float(digits) not in (0.0, 0.5, 1.0, 2.0, 255.0):
+            elif not free and float(digits) not in (0.0, 0.25, 0.5, 1.0, 2.0, 255.0):
                 yield "unnamed number", number, match.group(0)
 
 

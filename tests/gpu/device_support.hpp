@@ -5,6 +5,8 @@
 #include "gl_support.hpp"
 #elif defined(NSK_TEST_D3D12)
 #include "d3d12_support.hpp"
+#elif defined(NSK_TEST_SHADERS)
+#include "shader_device.hpp"
 #else
 #include "vulkan_support.hpp"
 #endif
@@ -17,6 +19,9 @@ inline tested_device* device() { return gl(); }
 #elif defined(NSK_TEST_D3D12)
 using tested_device = shared_pipelines<d3d12_test_device>;
 inline tested_device* device() { return d3d12(); }
+#elif defined(NSK_TEST_SHADERS)
+using tested_device = shared_pipelines<shader_device>;
+inline tested_device* device() { return shaders(); }
 #else
 using tested_device = shared_pipelines<vulkan_device>;
 inline tested_device* device() { return vulkan(); }
