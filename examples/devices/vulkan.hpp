@@ -35,7 +35,10 @@ class vulkan_device {
   nsk::gpu::limits limits() const { return {properties.limits.maxStorageBufferRange}; }
 
   status create_pipeline(const nsk::gpu::pipeline_key& key, pipeline& made) {
-    const auto words = nsk::gpu::spirv_of(key.kernel);
+    return create_pipeline(key, nsk::gpu::spirv_of(key.kernel), made);
+  }
+  /// The same from other SPIR-V of the kernel.
+  status create_pipeline(const nsk::gpu::pipeline_key& key, nsk::span<const std::uint32_t> words, pipeline& made) {
     VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
     module_info.codeSize = words.size() * 4;
     module_info.pCode = words.data();

@@ -91,7 +91,11 @@ BUFFER(3) buffer Arena { uint A[]; };
 #define GROUP gl_WorkGroupID
 #define LOCAL gl_LocalInvocationID
 #define GROUP_SHARED shared
+#if defined(NSK_GLSL_VULKAN)
 #define BARRIER barrier()
+#else
+#define BARRIER memoryBarrierShared(); barrier()
+#endif
 #define AS_FLOAT(x) uintBitsToFloat(x)
 #define AS_UINT(x) floatBitsToUint(x)
 #define AS_INT(x) int(x)
