@@ -93,9 +93,11 @@ inline void choose_conv_kernel(draft& d, const window_constants& c, const plan_s
 }
 
 /// Slices of the input channels that a convolution of few outputs and long sums is cut into, 1 where it is not: enough
-/// for 1024 threads, of 16 channels each or more.
-inline std::uint32_t slices_of(const window_constants& c, const plan_settings& how) {
-  const std::uint64_t threads = std::uint64_t{c.count} * rounded_up(c.oc, 4);
+/// for 1024 threads, of 16 channels each or more. Asked of the whole batch, so that a row has the same sums whatever the
+/// number of rows.
+inline std::uint32_t slices_of(const window_constants& c, const tensor_info& output, const plan_settings& how) {
+  const std::uint64_t pixels = static_cast<std::uint64_t>(output.elements()) / c.oc;
+  const std::uint64_t threads = pixels * rounded_up(c.oc, 4);
   const std::uint64_t depth = std::uint64_t{c.kernel & 0xffff} * (c.kernel >> 16) * c.ic;
   if (how.convolutions != conv_kernel::automatic || threads > 512 || depth < 256) return 1;
   const std::uint32_t wanted = rounded_up(1024, static_cast<std::uint32_t>(threads)), most = c.ic / 16;
@@ -129,7 +131,7 @@ inline refusal finish_conv(draft d, const window_constants& c, const step_view& 
   d.input4() = ((c.x | c.x_n | c.x_y | c.x_x | c.ic) % 4) == 0;
   d.output4() = ((c.y | c.y_n | c.y_y | c.y_x | c.r | c.r_n | c.r_y | c.r_x | c.oc) % 4) == 0;
   d.halves() = halves_of(s, s.epilogue().residual, to);
-  const std::uint32_t slices = tileable ? slices_of(c, to.settings()) : 1;
+  const std::uint32_t slices = tileable ? slices_of(c, s.output(), to.settings()) : 1;
   if (slices > 1) return split_conv(d, c, slices, to);
   choose_conv_kernel(d, c, to.settings(), tileable);
   d.set_constants(c);
