@@ -21,3 +21,26 @@ TEST_CASE("a plan has a dispatch per step, and a barrier only where bytes meet")
   CHECK(plan.barrier_count() == cnn_sample::steps - 2);
   CHECK_FALSE(plan.dispatch(cnn_sample::copy_step).barrier);
 }
+
+TEST_CASE("a row of a batch is summed up alike in plans of any number of rows") {
+  plan_spec p;
+  noise random(2);
+  const std::uint32_t x = p.add_input("x", {8, 1024}, 1), y = p.add_output("y", {8, 64}, 0, 1);
+  p.add_step(format::Operator::FullyConnected, {x, p.add_panels("w", random.many(1024 * 64), random.many(64))}, y);
+  p.batch = 8;
+  for (const std::uint32_t t : {x, y}) p.tensors[t].batch = 1;
+  const aligned_bytes file = p.write();
+  nsk::model model;
+  REQUIRE(nsk::open({file.data(), file.size()}, model));
+  for (const int rows : {0, 1, 3, 8}) {
+    CAPTURE(rows);
+    gpu::plan_settings how;
+    how.rows = rows;
+    aligned_bytes space(gpu::plan_bytes(model.variant(), how));
+    gpu::plan plan;
+    REQUIRE(gpu::plan::make(model.variant(), how, space.span(), plan));
+    REQUIRE(plan.dispatch_count() == 2);
+    CHECK(plan.pipelines()[static_cast<std::size_t>(plan.dispatch(0).pipeline)].kernel == gpu::kernel::conv_2d_split);
+    CHECK(plan.dispatch(0).constants[30] == 8);  // slices: 8 x 16 threads become 1024
+  }
+}

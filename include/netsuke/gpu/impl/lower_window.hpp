@@ -100,9 +100,9 @@ inline std::uint32_t slices_of(const window_constants& c, const tensor_info& out
   const std::uint64_t threads = pixels * rounded_up(c.oc, 4);
   const std::uint64_t depth = std::uint64_t{c.kernel & 0xffff} * (c.kernel >> 16) * c.ic;
   if (how.convolutions != conv_kernel::automatic || threads > 512 || depth < 256) return 1;
-  const std::uint32_t wanted = rounded_up(1024, static_cast<std::uint32_t>(threads)), most = c.ic / 16;
-  const std::uint32_t slices = wanted < 32 ? wanted : 32;
-  return slices < most ? slices : most > 1 ? most : 1;
+  std::uint32_t slices = rounded_up(1024, static_cast<std::uint32_t>(threads));
+  for (const std::uint32_t limit : {std::uint32_t{32}, c.ic / 16}) slices = slices < limit ? slices : limit;
+  return slices > 1 ? slices : 1;
 }
 /// Two dispatches: sums of slices into scratch, then those added up in their order.
 inline refusal split_conv(draft d, window_constants c, std::uint32_t slices, dispatch_writer& to) {
