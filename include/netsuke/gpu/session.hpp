@@ -177,7 +177,8 @@ class session {
     int end = m_next;
     for (std::uint64_t left = amount.macs; end < m_plan->dispatch_count(); ++end) {
       const int step = m_plan->dispatch(end).step;
-      const std::uint64_t of_step = step < 0 ? 1 : nsk::impl::work_of(variant().step(step));
+      const bool goes_on = end > 0 && m_plan->dispatch(end - 1).step == step;
+      const std::uint64_t of_step = step < 0 || goes_on ? 1 : nsk::impl::work_of(variant().step(step));
       if (end != m_next && of_step > left) break;
       left = of_step < left ? left - of_step : 0;
     }
@@ -185,6 +186,8 @@ class session {
     done = s && m_next == 0;
     return s;
   }
+  /// Without its name the work would be taken for a first dispatch.
+  gpu::status record(list& l, int work_without_type, bool& done) = delete;
   /// Abandons an inference of which slices were recorded; the next slice starts a new one.
   void restart() { m_next = 0; }
   /// The dispatch with which the next slice begins.

@@ -82,6 +82,20 @@ TEST_CASE("slices record every dispatch once, and the last one says so") {
   CHECK(r.net.record(r.list, 1, r.plan.dispatch_count()).code() == code::bad_range);
 }
 
+TEST_CASE("a step of two dispatches is paid once") {
+  plan_spec p;
+  noise random(2);
+  const std::uint32_t x = p.add_input("x", {1, 512}, 1), y = p.add_output("y", {1, 64}, 0, 1);
+  p.add_step(format::Operator::FullyConnected, {x, p.add_panels("w", random.many(512 * 64), random.many(64))}, y).macs =
+      512 * 64;
+  recorded r(p);
+  REQUIRE(r.status);
+  REQUIRE(r.plan.dispatch_count() == 2);
+  bool done = false;
+  REQUIRE(r.net.record(r.list, nsk::work{512 * 64 + 1}, done));
+  CHECK(done);
+}
+
 TEST_CASE("weights and arenas that a device cannot bind are refused when a session is made") {
   recorded r(make_cnn().plan);
   REQUIRE(r.status);
