@@ -113,6 +113,13 @@ def arrows(tree):
     return violations
 
 
+def gpu_apart(tree):
+    """Only netsuke/gpu.hpp and what is in gpu/ include files of gpu/: a program without it carries nothing of the GPU path."""
+    base, pattern = tree.include / "netsuke", PLACES[0][1]
+    return [f"netsuke/{path.relative_to(base).as_posix()}:{number}: includes {target}" for path, number, target in includes(base, pattern)
+            if (target.startswith("gpu/") or target == "gpu.hpp") and path.relative_to(base).parts[0] not in ("gpu", "gpu.hpp")]
+
+
 def plant_tool(name, text):
     """Writes a file of the tool; its other files are there as they are."""
     def plant(tree):
@@ -130,5 +137,9 @@ GUARDS = {
         ("a graph that is evaluated", plant_tool("graph/seeded.hpp", '#include "reference/evaluator.hpp"\n')),
         ("a pass that writes files", plant_tool("passes/fuse/seeded.cpp", '#include "write/file.hpp"\n')),
         ("a circle inside a folder", plant_tool("passes/seeded.hpp", '#include "passes/fuse/fuse.hpp"\n')),
+    ]),
+    "gpu_apart": (gpu_apart, [
+        ("an umbrella that includes the GPU path", lambda t: t.plant("seeded.hpp", "#include <netsuke/gpu.hpp>\n")),
+        ("a session that knows a plan of the GPU path", lambda t: t.plant("run/seeded.hpp", "#include <netsuke/gpu/plan.hpp>\n")),
     ]),
 }
