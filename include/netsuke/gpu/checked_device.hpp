@@ -111,7 +111,7 @@ class checked_device {
   void dispatch(list& l, pipeline p, const std::uint32_t* constants, int count, const std::uint32_t (&groups)[3]) {
     m_recording = true;
     impl::command<Device> c;
-    const watched* const of = find(constants, c.record);
+    const watched* const of = find(constants, count, c.record);
     m_dispatch = c.record ? of->plan->number_of(*c.record) : -1;
     const int made = number_of(p);
     if (made < 0) return object("a dispatch uses a pipeline that was not made, or that was destroyed");
@@ -190,9 +190,9 @@ class checked_device {
     return -1;
   }
   /// The plan to which a dispatch belongs, by its constants, and the dispatch; null where no session told of one.
-  const watched* find(const std::uint32_t* constants, const impl::dispatch_record*& record) const {
+  const watched* find(const std::uint32_t* constants, int count, const impl::dispatch_record*& record) const {
     for (int i = 0; i < m_plans; ++i) {
-      record = m_plan[i].plan->find_record(constants);
+      record = m_plan[i].plan->find_record(constants, count);
       if (record) return &m_plan[i];
     }
     return nullptr;

@@ -217,7 +217,7 @@ class plan {
   /// Everything that has to be compiled.
   span<const pipeline_key> pipelines() const { return {m_keys, static_cast<std::size_t>(m_pipelines)}; }
   /// The dispatch that has these constants, null where it is none of this plan; for checked_device.
-  const impl::dispatch_record* find_record(const std::uint32_t* constants) const {
+  const impl::dispatch_record* find_record(const std::uint32_t* constants, int count) const {
     const auto address = reinterpret_cast<std::uintptr_t>(constants);
     const auto address_of = [&](int i) { return reinterpret_cast<std::uintptr_t>(m_words + m_records[i].first_word); };
     int begin = 0;
@@ -229,7 +229,7 @@ class plan {
         end = middle;
     }
     while (begin < m_dispatches && m_records[begin].pipeline == impl::dispatch_record::on_cpu) ++begin;
-    return begin < m_dispatches && address_of(begin) == address ? &m_records[begin] : nullptr;
+    return begin < m_dispatches && address_of(begin) == address ? &m_records[begin] : find_seeded(constants, count);
   }
   /// Number of a dispatch that find_record() found; those that reset states follow those of an inference.
   int number_of(const impl::dispatch_record& r) const { return static_cast<int>(&r - m_records); }
@@ -243,6 +243,17 @@ class plan {
 
  private:
   friend std::size_t plan_bytes(const variant_view& v, const plan_settings& how);
+  /// The constants of a seeded dispatch are a copy with a random source in it: it is found by the others.
+  const impl::dispatch_record* find_seeded(const std::uint32_t* constants, int count) const {
+    constexpr int source_words = 4;
+    for (int i = 0; i < m_dispatches; ++i) {
+      const impl::dispatch_record& r = m_records[i];
+      if (!r.seeded || r.word_count != count || count < source_words) continue;
+      const std::size_t bytes = static_cast<std::size_t>(count - source_words) * sizeof *constants;
+      if (std::memcmp(constants + source_words, m_words + r.first_word + source_words, bytes) == 0) return &r;
+    }
+    return nullptr;
+  }
   static constexpr std::size_t padded(std::size_t n) { return (n + 7) / 8 * 8; }
   static std::size_t keys_bytes(const impl::dispatch_writer& w) {
     return padded(static_cast<std::size_t>(w.pipelines()) * sizeof(pipeline_key));

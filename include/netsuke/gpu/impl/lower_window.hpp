@@ -128,6 +128,7 @@ inline refusal split_conv(draft d, window_constants c, std::uint32_t slices, dis
 
 /// What convolutions, dense layers and products have in common once their constants are set.
 inline refusal finish_conv(draft d, const window_constants& c, const step_view& s, dispatch_writer& to, bool tileable) {
+  if (c.w % 4 != 0) return "its panels do not start at a multiple of 16 bytes";
   d.input4() = ((c.x | c.x_n | c.x_y | c.x_x | c.ic) % 4) == 0;
   d.output4() = ((c.y | c.y_n | c.y_y | c.y_x | c.r | c.r_n | c.r_y | c.r_x | c.oc) % 4) == 0;
   d.halves() = halves_of(s, s.epilogue().residual, to);
@@ -228,6 +229,7 @@ struct lowering<op::depthwise_conv_2d> {
     set_window(c, w);
     set_epilogue(c, d, s, e);
     c.w = word_of(s.input(1));
+    if (c.w % 4 != 0) return "its panels do not start at a multiple of 16 bytes";
     d.input4() = x.aligned() && c.oc % 4 == 0;
     d.output4() = y.aligned() && r.aligned() && c.oc % 4 == 0;
     d.halves() = halves_of(s, e.residual, to);
