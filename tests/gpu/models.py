@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Models of the shared folder on Vulkan, converted without Winograd.
+
+  models.py PROGRAM permutations|networks|barriers|order|validation
+PROGRAM is built from tests/gpu/models; its test case of that name runs on the folder that this script fills.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+from models import MODELS, REPOSITORY, SHAPES, SHARED, nsk  # noqa: E402
+
+TFLITE = {"face_landmark": "face/face_landmark.tflite", "selfie_segmentation": "face/selfie_segmentation.tflite"}
+AGENT = {"grid_agent": "agents/GridFoodCollector.onnx"}
+UPSCALER = REPOSITORY / "examples/models/upscaler_x2.onnx"
+# Models, and what the program needs of each.
+FOLDERS = {
+    "networks": ["face_front", "face_back", "face_landmark", "selfie_segmentation", "mobilenet_v3_small", "shufflenet_v2", "text_classifier",
+                 "transformer_enc", "upscaler", "grid_agent"],
+    "barriers": ["face_front", "mobilenet_v3_small", "shufflenet_v2"],
+    "order": ["face_front", "face_landmark", "selfie_segmentation", "transformer_enc"],
+    "validation": ["face_front"],
+}
+# Fixed shapes for open inputs: one image, one piece of sound.
+SOUND = ["--input", "input=1x576", "--input", "state=2x1x128", "--set", "sr=16000"]
+OPEN = {"upscaler": ["--input", "frame=1x3x16x24"],
+        "silero_vad_16k_op15.onnx": SOUND, "silero_vad_v5.onnx": SOUND, "silero_vad_op18_ifless.onnx": SOUND,
+        "silero_vad_legacy.onnx": ["--input", "input=1x512", "--input", "h=2x1x64", "--input", "c=2x1x64", "--set", "sr=16000"]}
+
+
+def options_of(name):
+    shapes = [option for i, shape in SHAPES.get(name, {}).items() for option in ("--input", f"{i}={'x'.join(map(str, shape))}")]
+    return [*OPEN.get(name, []), *shapes]
+
+
+def convert(path, target, options):
+    """Converts without Winograd; a quantised model becomes a float one. Returns what was wrong."""
+    command = ["convert", path, "-o", target, "--no-winograd", "--no-check", "--quiet", *options]
+    done = nsk(*command)
+    if done.returncode != 0 and "--dequantize" in done.stderr:
+        done = nsk(*command, "--dequantize")
+    return "" if done.returncode == 0 else done.stderr.strip()
+
+
+def sources(mode):
+    """(name, path, options) of the models of a mode that are on this machine."""
+    named = {**{n: SHARED / p for n, p in {**MODELS, **TFLITE, **AGENT}.items()}, "upscaler": UPSCALER}
+    if mode != "permutations":
+        return [(n, named[n], options_of(n)) for n in FOLDERS[mode] if named[n].exists()]
+    names = {p: n for n, p in named.items()}
+    paths = sorted([*SHARED.glob("*/*.onnx"), *SHARED.glob("*/*.tflite"), *(REPOSITORY / "examples/models").glob("*.onnx")])
+    return [(p.name, p, options_of(names.get(p, p.name))) for p in paths]
+
+
+def main(program, mode):
+    with tempfile.TemporaryDirectory() as folder:
+        found = sources(mode)
+        if not found:
+            print(f"SKIPPED: no models in {SHARED} (NSK_MODELS)")
+            return 0
+        for name, path, options in found:
+            if wrong := convert(path, pathlib.Path(folder) / f"{name}.nsk", options):
+                print(f"nsk convert {path}: {wrong}")
+                return 1
+        return subprocess.run([program, f"--test-case={mode}:*"], env={**os.environ, "NSK_TEST_GPU_MODELS": folder}, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
