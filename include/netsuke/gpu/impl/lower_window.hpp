@@ -93,8 +93,8 @@ inline void choose_conv_kernel(draft& d, const window_constants& c, const plan_s
 }
 
 /// Slices of the input channels that a convolution of few outputs and long sums is cut into, 1 where it is not: enough
-/// for 1024 threads, of 16 channels each or more. Asked of the whole batch, so that a row has the same sums whatever the
-/// number of rows.
+/// for 1024 threads, of 16 channels each or more. Asked of the whole batch, so that a row has the same sums whatever
+/// the number of rows.
 inline std::uint32_t slices_of(const window_constants& c, const tensor_info& output, const plan_settings& how) {
   const std::uint64_t pixels = static_cast<std::uint64_t>(output.elements()) / c.oc;
   const std::uint64_t threads = pixels * rounded_up(c.oc, 4);
