@@ -101,6 +101,10 @@ TEST_CASE("the report of a GPU plan counts what it records, and says which step 
   const std::size_t image = 16 * 16 * 16 * 4, weights = (16 * 16 * 9 + 16) * 4;
   CHECK(gpu["read_bytes"] == 2 * (image + weights));
   CHECK(gpu["written_bytes"] == 2 * image);
+  // Between the two, half the bytes where plan_settings::half_activations is set; ports stay float32.
+  CHECK(gpu["half_bytes"]["read"] == image + image / 2 + 2 * weights);
+  CHECK(gpu["half_bytes"]["written"] == image / 2 + image);
+  CHECK(cpu["half_bytes"].is_null() == false);
   CHECK(cpu["whole"] == false);
   CHECK(cpu["steps_without_shader"] == 2);
   const std::string why = cpu["steps"][0]["no_shader"];

@@ -153,6 +153,27 @@ std::string missing_text(const json& steps) {
   return text;
 }
 
+/// A plan and its memory.
+struct stored_plan {
+  std::vector<std::uint64_t> space;
+  gpu::plan plan;
+  gpu::status made;
+
+  stored_plan(const variant_view& v, const gpu::plan_settings& how)
+      : space(gpu::plan_bytes(v, how) / sizeof(std::uint64_t) + 1),
+        made(gpu::plan::make(v, how, {reinterpret_cast<std::byte*>(space.data()), space.size() * sizeof(std::uint64_t)},
+                             plan)) {}
+};
+
+/// Bytes that an inference reads and writes where activations are 16-bit floats.
+json half_bytes(const variant_view& v, gpu::plan_settings how) {
+  how.half_activations = true;
+  const stored_plan half(v, how);
+  if (!half.made) return nullptr;
+  const gpu::traffic sum = half.plan.traffic();
+  return {{"read", sum.read + sum.constants}, {"written", sum.written}};
+}
+
 }
 
 json gpu_plan_report(const variant_view& v) {
@@ -162,13 +183,15 @@ json gpu_plan_report(const variant_view& v) {
   report["pipelines"] = json::array();
   report["states"] = {{"dispatches", 0}, {"barriers", 0}, {"barrier_before", false}};
   report["reset_dispatches"] = 0;
+  report["half_bytes"] = nullptr;
   for (int i = 0; i < v.step_count(); ++i) report["steps"].push_back(describe_step(v, i));
-  std::vector<std::uint64_t> space(report["plan_bytes"].get<std::size_t>() / sizeof(std::uint64_t) + 1);
-  gpu::plan plan;
-  const gpu::status made =
-      gpu::plan::make(v, how, {reinterpret_cast<std::byte*>(space.data()), space.size() * sizeof(std::uint64_t)}, plan);
+  const stored_plan stored(v, how);
+  const gpu::plan& plan = stored.plan;
+  const gpu::status made = stored.made;
   report["refused"] = made ? json(nullptr) : json(made.message());
   if (made) {
+    report["arena_bytes"] = plan.arena_bytes();
+    report["half_bytes"] = half_bytes(v, how);
     report["pipelines"] = describe_pipelines(plan);
     report["reset_dispatches"] = plan.reset_count();
     add_dispatches(plan, report["steps"], report["states"]);
@@ -203,6 +226,10 @@ std::string gpu_plan_text(const json& plan, std::uint64_t weight_bytes, const te
   text += format_text("traffic   an inference reads %s and writes %s\n",
                       bytes_text(plan["read_bytes"].get<double>()).c_str(),
                       bytes_text(plan["written_bytes"].get<double>()).c_str());
+  if (const json& half = plan["half_bytes"]; half.is_object())
+    text +=
+        format_text("          with 16-bit activations it reads %s and writes %s\n",
+                    bytes_text(half["read"].get<double>()).c_str(), bytes_text(half["written"].get<double>()).c_str());
   const int states = plan["states"]["dispatches"], reset = plan["reset_dispatches"];
   if (states + reset > 0)
     text += format_text("states    %d dispatches at the end of an inference, %d to reset them\n", states, reset);
