@@ -18,5 +18,5 @@ KERNEL {
     sum = FMA(v, v, sum);
   }
   float s = FMA(pc.alpha, sum, pc.bias);
-  set_arena(uint(int(pc.y) + i0 * pc.y0 + i1 * pc.y1 + i2 * pc.y2 + c), arena_at(uint(x + c)) / pow(s, pc.beta));
+  set_arena(uint(int(pc.y) + i0 * pc.y0 + i1 * pc.y1 + i2 * pc.y2 + c), arena_at(uint(x + c)) / exp2(pc.beta * log2(s)));
 }

@@ -29,8 +29,8 @@
 [[vk::constant_id(5)]] const uint WINDOW = 0;
 [[vk::constant_id(6)]] const uint HALVES = 0;
 #else
-// Loops over PIXELS may have one round.
-#pragma warning(disable : 3557)
+// FXC warns of each loop with one round, and takes functions with two returns for unset (variables are errors still).
+#pragma warning(disable : 3557 4000)
 #define BIND(number)
 #define UNORM unorm
 #define CONSTANTS(list) struct Constants { list }; cbuffer ConstantsBlock : register(b0) { Constants pc; };

@@ -24,7 +24,7 @@ inline constexpr char portable_h[] =
 [[vk::constant_id(5)]] const uint WINDOW = 0;
 [[vk::constant_id(6)]] const uint HALVES = 0;
 #else
-#pragma warning(disable : 3557)
+#pragma warning(disable : 3557 4000)
 #define BIND(number)
 #define UNORM unorm
 #define CONSTANTS(list) struct Constants { list }; cbuffer ConstantsBlock : register(b0) { Constants pc; };
@@ -1217,7 +1217,7 @@ inline constexpr char local_response_normalization_comp[] =
     sum = FMA(v, v, sum);
   }
   float s = FMA(pc.alpha, sum, pc.bias);
-  set_arena(uint(int(pc.y) + i0 * pc.y0 + i1 * pc.y1 + i2 * pc.y2 + c), arena_at(uint(x + c)) / pow(s, pc.beta));
+  set_arena(uint(int(pc.y) + i0 * pc.y0 + i1 * pc.y1 + i2 * pc.y2 + c), arena_at(uint(x + c)) / exp2(pc.beta * log2(s)));
 }
 )";
 
