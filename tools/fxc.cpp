@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Compiles HLSL to DXBC by d3dcompiler_47.dll, with the arguments of fxc.exe that our scripts use: for Wine, where
-// there is no Windows SDK. tools/hlsl/fetch.py builds it.
-//   fxc.exe [/nologo] [/O3] [/Gis] [/WX] [/E main] /T cs_5_1 /Fo OUT IN [/Fo OUT IN]...
+// there is no Windows SDK. tools/hlsl_compilers.py builds it.
+//   nsk_fxc.exe [/nologo] [/O3] [/Gis] [/WX] [/E main] /T cs_5_1 /Fo OUT IN [/Fo OUT IN]...
+// Exits with 2 where a text is refused.
 #include <windows.h>
 #include <d3dcompiler.h>
 #include <cstdio>
@@ -38,7 +39,7 @@ int main(int count, char** arguments) {
   const HMODULE library = LoadLibraryA("d3dcompiler_47.dll");
   const auto function =
       library ? reinterpret_cast<pD3DCompile>(reinterpret_cast<void*>(GetProcAddress(library, "D3DCompile"))) : nullptr;
-  if (!function) return std::printf("d3dcompiler_47.dll is missing: put it beside fxc.exe\n"), 1;
+  if (!function) return std::printf("d3dcompiler_47.dll is missing: put it beside nsk_fxc.exe\n"), 1;
   options o;
   bool good = true;
   for (int i = 1; i < count; ++i) {
@@ -55,5 +56,5 @@ int main(int count, char** arguments) {
     else if (a != "/nologo")
       good = compile(function, o, arguments[i]) && good;
   }
-  return good ? 0 : 1;
+  return good ? 0 : 2;
 }

@@ -5,7 +5,8 @@
 usage: hlsl_compilers.py FOLDER [dxc] [fxc]         both where none is named
 
 dxc  libdxcompiler.so of the PyPI package compushady (Linux, x86-64 and ARM64); tools/dxc.py calls it
-fxc  d3dcompiler_47.dll of the npm package webgpu, and fxc.exe beside it, built of tools/fxc.cpp (needs npm and x86_64-w64-mingw32-g++; runs in Wine)
+fxc  d3dcompiler_47.dll of the npm package webgpu, and beside it nsk_fxc.exe, built of tools/fxc.cpp, and fxc, which runs that in Wine (needs npm and
+     x86_64-w64-mingw32-g++)
 
 What is there already is left as it is. Prints the environment variables to set: NSK_DXC_LIBRARY, NSK_FXC.
 """
@@ -24,6 +25,15 @@ DXC_FILES = {
     "x86_64": ("libdxcompiler_x86_64.so.3.7", "fb549976da7abff1ee56bdfa4f5ab156b95e971d4270b5b4447b61682d105809"),
     "aarch64": ("libdxcompiler_aarch64.so.3.7", "1d2b902d9ba9a3892bff8a7fd36309e99e7c85dbee562961185969f625bc02d7"),
 }
+# 2 says that a text was refused. All else is Wine's: its server sometimes ends while a program starts.
+FXC_SCRIPT = """#!/bin/sh
+for try in 1 2 3; do
+  env WINEDEBUG=-all WINEDLLOVERRIDES=d3dcompiler_47=n wine "$(dirname "$0")/nsk_fxc.exe" "$@"
+  result=$?
+  if [ $result -eq 0 ] || [ $result -eq 2 ]; then exit $result; fi
+done
+exit $result
+"""
 FXC_FILE = ("win32-x64/d3dcompiler_47.dll", "289767b49dc8525bce262ea06fee4ef9fced2e131a55b25654ce871c1f0498b2")
 
 
@@ -66,10 +76,12 @@ def fetch_dxc(folder):
 
 def fetch_fxc(folder):
     extract(["npm", "pack", "--silent", FXC_PACKAGE], *FXC_FILE, folder / "d3dcompiler_47.dll")
-    program = folder / "fxc.exe"
+    program, script = folder / "nsk_fxc.exe", folder / "fxc"
     if not program.exists():
         run(["x86_64-w64-mingw32-g++", "-std=c++17", "-O1", "-static", TOOLS / "fxc.cpp", "-o", program], folder)
-    return f"NSK_FXC=env WINEDEBUG=-all WINEDLLOVERRIDES=d3dcompiler_47=n wine {program}"
+    script.write_text(FXC_SCRIPT)
+    script.chmod(0o755)
+    return f"NSK_FXC={script}"
 
 
 def main():

@@ -35,7 +35,7 @@ class vulkan_device {
   nsk::gpu::limits limits() const { return {properties.limits.maxStorageBufferRange}; }
 
   status create_pipeline(const nsk::gpu::pipeline_key& key, pipeline& made) {
-    return create_pipeline(key, nsk::gpu::spirv_of(key.kernel), made);
+    return create_pipeline(key, find_spirv(key.kernel), made);
   }
   /// The same from other SPIR-V of the kernel.
   status create_pipeline(const nsk::gpu::pipeline_key& key, nsk::span<const std::uint32_t> words, pipeline& made) {
@@ -129,6 +129,8 @@ class vulkan_device {
   ~vulkan_device() { close(); }
 
   VkPhysicalDeviceProperties properties{};
+  /// Returns the SPIR-V of a kernel. What another compiler made of shaders/ has the same interface.
+  nsk::span<const std::uint32_t> (*find_spirv)(nsk::gpu::kernel) = nsk::gpu::spirv_of;
   std::vector<std::string> messages;  ///< of the validation layer
 
   /// Opens the first device that the loader names; with `validate`, under the validation layer. Returns what is

@@ -26,9 +26,9 @@ class d3d12_test_device : public d3d12_device {
 
 inline void prefer_fetched_compiler() {
 #if !defined(_WIN32)
-  const std::string program = NSK_TEST_BINARY_DIR "/hlsl_compilers/fxc.exe";
+  const char* const program = NSK_TEST_BINARY_DIR "/hlsl_compilers/fxc";
   if (!std::filesystem::exists(program) || !std::filesystem::exists("/usr/bin/wine")) return;
-  setenv("NSK_FXC", ("env WINEDEBUG=-all WINEDLLOVERRIDES=d3dcompiler_47=n wine " + program).c_str(), 0);
+  setenv("NSK_FXC", program, 0);
   setenv("NSK_FXC_CACHE", NSK_TEST_BINARY_DIR "/hlsl_blobs", 0);
 #endif
 }
