@@ -11,10 +11,9 @@ namespace nsk::tool {
 
 /// Returns the plan of a variant: `pipelines`, the closed list of kernels and permutations with the dispatches of each,
 /// `dispatches` and `barriers` of an inference, `plan_bytes` and `arena_bytes`, `read_bytes` and `written_bytes` of an
-/// inference (each element of each tensor of a dispatch once), `half_bytes` (the same where plan_settings::half_activations
-/// is set), and by step its kernels, barriers, bytes and, where it
-/// has no shader, why. `whole` says that every step has one; `refused`, where no plan can be made, not even with steps
-/// on the CPU, why.
+/// inference (each element of each tensor of a dispatch once), `half_bytes` (the same where
+/// plan_settings::half_activations is set), and by step its kernels, barriers, bytes and, where it has no shader, why.
+/// `whole` says that every step has one; `refused`, where no plan can be made, not even with steps on the CPU, why.
 nlohmann::json gpu_plan_report(const variant_view& v);
 
 /// The same as text; `weight_bytes` is the size of the weights section, which is uploaded whole.
