@@ -149,7 +149,7 @@ def main():
         return check_seeds()
     run = compile_all(ROOT / "shaders")
     for tool in sorted(run.absent):
-        print(f"note: {tool} is not here, so nothing was compiled with it ({'apt-get install ' + PACKAGES[tool] if tool in PACKAGES else 'NSK_DXC_LIBRARY names its library'})")
+        print(f"note: {tool} is not here, so nothing was compiled with it ({'apt-get install ' + PACKAGES[tool] if tool in PACKAGES else 'tools/hlsl_compilers.py fetches it, NSK_DXC_LIBRARY names it'})")
     for error in run.errors:
         print(f"  {error}")
     print(f"{len(regenerate_shaders.kernels())} kernels, {run.count} compilations, {len(run.errors)} error(s)")
