@@ -47,7 +47,7 @@ class Case:
     def is_huge(self):
         """Whether it holds numbers whose squares or products may overflow."""
         constants = [numpy_helper.to_array(t) for t in self.model.graph.initializer]
-        constants += [numpy_helper.to_array(a.t) for n in self.model.graph.node for a in n.attribute if a.name == "value"]
+        constants += [numpy_helper.to_array(a.t) for n in self.model.graph.node for a in n.attribute if a.name == "value" and a.HasField("t")]
         numbers = [a.astype(np.float64) for a in constants + [a for runs in self.feeds.values() for a in runs] if a.dtype.kind == "f"]
         return any(np.any(np.isfinite(a) & (np.abs(a) > 1e12) | (np.abs(a) < 1e-12) & (a != 0)) for a in numbers)
 

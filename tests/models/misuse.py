@@ -75,6 +75,27 @@ def values(folder):
     expect(USAGE, ["Did you mean 'scalar'?"], "check", source, model, "--isa", "scaler")
     expect(USAGE, ["'out.nsk'"], "convert", source, "out.nsk", "-o", folder / "x.nsk")
     expect(USAGE, ["'nsk convert'"], "bench", model, "--dequantize")
+    expect(USAGE, ["--variant", "--gpu"], "inspect", model, "--variant", "gpu")
+    expect(USAGE, ["--settings", "Leave one of them out"], "inspect", model, "--gpu", "--settings")
+    expect(USAGE, ["Did you mean 'vulkan'?", "gles"], "bench", model, "--device", "vulcan")
+    expect(USAGE, ["model is required"], "check", source)
+
+
+def devices(folder):
+    """What has no meaning beside --device, and a device that computes nothing."""
+    model, source = folder / "model.nsk", folder / "model.onnx"
+    run = ("run", model, "--device", "vulkan", "--output-dir", folder / "out")
+    for option in (["--isa", "scalar"], ["--lanes", "2"]):
+        for command in (run, ("bench", model, "--device", "vulkan")):
+            expect(USAGE, [option[0], "beside --device"], *command, *option)
+    expect(USAGE, ["--trace", "beside --device"], *run, "--trace", folder / "trace.json")
+    for option in (["--set", "a=1"], ["--trust"], ["--tolerance", "1"], ["--report", folder / "r.md"], ["--seed", "3"]):
+        expect(USAGE, [option[0], "beside --device"], "check", model, "--device", "vulkan", *option)
+    expect(USAGE, ["takes the .nsk file alone"], "check", source, model, "--device", "vulkan")
+    expect(USAGE, ["computes nothing", "bench"], "check", model, "--device", "null")
+    expect(USAGE, ["computes nothing", "bench"], *run[:2], "--device", "null", "--output-dir", folder / "out")
+    expect(USAGE, ["gup", "Did you mean 'gpu'?"], "check", folder / "both.nsk", "--device", "vulkan", "--variant", "gup")
+    expect(USAGE, ["gup", "Did you mean 'gpu'?"], "inspect", folder / "both.nsk", "--gpu", "--variant", "gup")
 
 
 def names_of_models(folder):
@@ -129,6 +150,7 @@ def make_models(folder):
          [info("scores", None)], [weights])
     np.save(folder / "x.npy", np.zeros([1, 4], np.float32))
     must("convert", folder / "model.onnx", "-o", folder / "model.nsk", "--quiet", "--no-states")
+    must("convert", folder / "model.onnx", "-o", folder / "both.nsk", "--quiet", "--gpu")
     must("convert", folder / "conv.onnx", "-o", folder / "sizes.nsk", "--quiet", "--variant", "small:image=1x3x8x8", "--variant", "large:image=1x3x16x16")
 
 
@@ -136,7 +158,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="nsk_misuse_") as folder:
         folder = pathlib.Path(folder)
         make_models(folder)
-        for group in (all_commands_and_options, values, names_of_models, files):
+        for group in (all_commands_and_options, values, devices, names_of_models, files):
             group(folder)
     print("\n".join(failures + [f"{checks} misuses, {len(failures)} answered badly"]))
     return 1 if failures else 0

@@ -159,11 +159,13 @@ class session {
   /// Records a whole inference, from the start.
   gpu::status record(list& l) { return record(l, 0, m_plan ? m_plan->dispatch_count() : 0); }
 
-  /// Records dispatches [first, first + count).
+  /// Records dispatches [first, first + count), none of which runs on the CPU.
   gpu::status record(list& l, int first, int count) {
     if (!m_status) return m_status;
-    if (m_plan->cpu_part_count() > 0) return status_code::hybrid_plan;
     if (first < 0 || count < 0 || first > m_plan->dispatch_count() - count) return {status_code::bad_range, first};
+    for (int i = 0; m_plan->cpu_part_count() > 0 && i < count; ++i) {
+      if (m_plan->dispatch(first + i).on_cpu) return status_code::hybrid_plan;
+    }
     run(l, first, first + count);
     m_next = first + count;
     if (m_next == m_plan->dispatch_count()) end_inference();

@@ -108,6 +108,9 @@ TEST_CASE("parts are recorded with their copies and nothing else; a whole infere
     CHECK(device.counts.dispatches - before.dispatches ==
           static_cast<std::uint64_t>(p.plan.part_end(i) - p.plan.part_begin(i)));
   }
+  for (int i = 0; i < 3; ++i)  // a range may be recorded that the CPU has no step in
+    CHECK(net.record(list, p.plan.part_begin(i), p.plan.part_end(i) - p.plan.part_begin(i)));
+  CHECK(net.record(list, 0, p.plan.part_end(0) + 1).code() == gpu::status_code::hybrid_plan);
   staging.upload_offset = 2;
   CHECK(net.record_part(list, 0, staging).code() == gpu::status_code::misaligned_offset);
 }

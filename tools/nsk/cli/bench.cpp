@@ -5,9 +5,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/device_options.hpp"
 #include "engine/model_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
+#include "gpu/device.hpp"
 #include "profile/measure.hpp"
 #include "report/text.hpp"
 #include "report/trace.hpp"
@@ -129,9 +131,76 @@ std::string text_of(const json& r, const text_style& style) {
   return text + table.text(style);
 }
 
+/// Whole runs on a device: its own clock, what recording takes, and the time until outputs are back.
+json measure_device_runs(device_runner& r, double seconds, progress_line& progress) {
+  std::vector<double> device, recording, whole;
+  r.run();  // drivers compile at the first dispatch
+  const clock::time_point begin = clock::now();
+  const auto passed = [&] { return milliseconds_since(begin) / (seconds * 1000); };
+  do {
+    progress.show("measuring", passed());
+    const clock::time_point start = clock::now();
+    r.run();
+    whole.push_back(milliseconds_since(start));
+    device.push_back(r.device_us() * 1e-3);
+    recording.push_back(r.recording_us());
+  } while (passed() < 1);
+  const auto best = [](const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); };
+  json report = {{"runs", whole.size()}, {"device_median_ms", median(device)}, {"device_min_ms", best(device)}};
+  report["recording_median_us"] = median(recording);
+  report["recording_min_us"] = best(recording);
+  report["round_trip_median_ms"] = median(whole);
+  return report;
+}
+
+json device_report(const bench_options& o, const model& m, const device_facts& f, json report) {
+  report["model"] = m.name();
+  report["device"] = o.device;
+  report["driver"] = f.device;
+  report["software"] = f.software;
+  report["variant"] = f.variant;
+  report["dispatches"] = f.dispatches;
+  report["barriers"] = f.barriers;
+  report["pipelines"] = f.pipelines;
+  report["steps_on_cpu"] = f.cpu_steps;
+  return report;
+}
+
+std::string device_bench_text(const bench_options& o, const device_facts& f, const json& r, const text_style& style) {
+  std::string text = device_text(o.device, f);
+  const double median_ms = r["device_median_ms"];
+  text += median_ms > 0 ? format_text("device:    median %s ms, best %.3f ms, %zu runs\n",
+                                      style.strong(format_text("%.3f", median_ms)).c_str(),
+                                      r["device_min_ms"].get<double>(), r["runs"].get<std::size_t>())
+                        : format_text("device:    it tells no times, %zu runs\n", r["runs"].get<std::size_t>());
+  text += format_text("recording: median %.1f us, best %.1f us\n", r["recording_median_us"].get<double>(),
+                      r["recording_min_us"].get<double>());
+  text += format_text("with copies of inputs and outputs, and waiting: median %.3f ms\n",
+                      r["round_trip_median_ms"].get<double>());
+  if (f.software) text += "A software driver's times say nothing about GPUs.\n";
+  return text;
+}
+
+exit_code bench_device(const bench_options& o) {
+  refuse_beside_device({{"--isa", !o.isa.empty()}, {"--lanes", o.lanes != 1}, {"--trace", !o.trace.empty()}});
+  const model_file file = open_model(o.model);
+  const int variant = device_variant_of(file.view, "");
+  const auto device = open_device(o.device, {file, variant});
+  fill_with_noise(file.view, *device, variant);
+  progress_line progress(o.quiet);
+  const json times = measure_device_runs(*device, o.seconds, progress);
+  progress.clear();
+  const json report = device_report(o, file.view, device->facts(), times);
+  const std::string text =
+      o.json ? report.dump(2) + "\n" : device_bench_text(o, device->facts(), report, style_of_output());
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return exit_code::good;
+}
+
 }
 
 exit_code bench(const bench_options& o, command_files& files) {
+  if (!o.device.empty()) return bench_device(o);
   const model_file file = open_model(o.model);
   const engine& e = choose_engine(o.isa);
   const auto runner = e.open(file.bytes.data(), file.bytes.size(), o.lanes, 0);

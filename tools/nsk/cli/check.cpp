@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/device_options.hpp"
+#include "gpu/device_check.hpp"
 #include "io/layout.hpp"
 #include "engine/model_file.hpp"
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "import/import.hpp"
 #include "io/npy.hpp"
+#include "profile/measure.hpp"
 #include "report/check_report.hpp"
 #include "report/compare.hpp"
 #include "report/random_inputs.hpp"
@@ -87,9 +91,51 @@ check_report check_report_of(const model& m, const check_options& o, const compa
   return report;
 }
 
+/// Compares a device with the CPU session on the inputs that are given, and noise for the others.
+exit_code check_device(const check_options& o, command_files& files) {
+  refuse_beside_device({{"--set", !o.sets.empty()},
+                        {"--report", !o.report.empty()},
+                        {"--trust", o.trusted},
+                        {"--tolerance", o.tolerance != check_options().tolerance},
+                        {"--seed", o.seed != check_options().seed}});
+  if (!o.model.empty())
+    misuse("--device compares a model with its CPU session and takes the .nsk file alone: nsk check '" + o.model +
+           "' --device " + o.device + ". To compare it with a source, leave --device out and name its --variant.");
+  refuse_null_device(o.device, "check");
+  progress_line progress(o.quiet);
+  const model_file file = open_model(o.source);
+  const int variant = device_variant_of(file.view, o.variant);
+  const auto cpu = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1, variant);
+  const auto device = open_device(o.device, {file, variant});
+  fill_with_noise(file.view, *cpu, variant);
+  const std::map<std::string, array> given = inputs_of(file.view, o, variant);
+  for (int i = 0; i < file.view.input_count(variant); ++i) {
+    const port_view port = file.view.input(i, variant);
+    if (const auto found = given.find(port.name()); found != given.end()) {
+      const array laid = to_engine(port, found->second);
+      std::memcpy(cpu->input(i), laid.data.data(), laid.data.size());
+    }
+  }
+  progress.show("comparing steps");
+  const device_comparison found = compare_with_cpu(file.view, variant, *cpu, *device);
+  progress.clear();
+  if (!o.json.empty()) files.write(o.json, device_comparison_json(found, o.device, device->facts()).dump(2) + "\n");
+  files.commit();
+  const std::string text =
+      device_text(o.device, device->facts()) + device_comparison_text(found, device->facts(), rows_shown);
+  if (!o.quiet || !found.good()) std::fwrite(text.data(), 1, text.size(), stdout);
+  if (!found.good())
+    throw error(exit_code::check_failed, "check FAILED: '" + o.device + "' does not compute what the CPU does with '" +
+                                             o.source + "'. Run the model on the CPU there, and please report the " +
+                                             "driver and the worst step.");
+  return exit_code::good;
+}
+
 }
 
 exit_code check(const check_options& o, command_files& files) {
+  if (!o.device.empty()) return check_device(o, files);
+  if (o.model.empty()) misuse("check: model is required. `nsk check --help` lists the options.");
   progress_line progress(o.quiet);
   const model_file file = open_model(o.model);
   const int variant = variant_of(file.view, o.variant);

@@ -28,6 +28,7 @@ exit_code convert(const convert_options& o, command_files& files);
 
 struct run_options {
   std::string model, variant, output_directory, isa, trace;
+  std::string device;               ///< empty: the CPU
   std::vector<std::string> inputs;  ///< NAME=FILE.npy
   int lanes = 1;
   int steps = 1;           ///< inferences, one after the other
@@ -65,6 +66,7 @@ exit_code from_json(const from_json_options& o, command_files& files);
 
 struct check_options {
   std::string source, model, variant, isa, json, report;
+  std::string device;                     ///< not empty: `source` is the model, which is compared with the CPU session
   std::vector<std::string> inputs, sets;  ///< NAME=FILE.npy, NAME=VALUE
   double tolerance = 1e-4;
   std::uint64_t seed = 1;
@@ -81,6 +83,7 @@ exit_code selftest(const selftest_options& o);
 
 struct bench_options {
   std::string model, isa, trace;
+  std::string device;  ///< empty: the CPU
   int lanes = 1;
   double seconds = 2;
   bool json = false, quiet = false;

@@ -16,6 +16,7 @@
 #include "cli/file_options.hpp"
 #include "cli/usage.hpp"
 #include "engine/engine.hpp"
+#include "gpu/device.hpp"
 
 namespace {
 using namespace nsk::tool;
@@ -44,6 +45,10 @@ void add_seconds(CLI::App* command, double& seconds) {
       ->type_name("S")
       ->check(silent(CLI::Range(0.01, 3600.0)))
       ->capture_default_str();
+}
+
+void add_device(CLI::App* command, std::string& device, const char* what) {
+  command->add_option("--device", device, what + std::string(" (") + device_names() + ")")->type_name("NAME");
 }
 
 CLI::App* add_command(CLI::App& app, const char* name, const char* what, const char* examples) {
@@ -123,7 +128,8 @@ CLI::App* add_run(CLI::App& app, file_options& files, run_options& o) {
       add_command(app, "run", "Run a model on .npy files",
                   "  nsk run model.nsk --input image=image.npy --output-dir out\n"
                   "  nsk run voice.nsk --input audio=chunks.npy --steps 50 --output-dir out\n"
-                  "  nsk run model.nsk --input image=image.npy --output-dir out --lanes 2 --trace trace.json");
+                  "  nsk run model.nsk --input image=image.npy --output-dir out --lanes 2 --trace trace.json\n"
+                  "  nsk run model.nsk --input image=image.npy --output-dir out --device vulkan");
   files.reads(command, "model", o.model, "FILE", ".nsk file")->required();
   files.reads(command, "--input", o.inputs, "NAME=FILE.npy", "Input, in the source model's shape and layout");
   command
@@ -134,6 +140,7 @@ CLI::App* add_run(CLI::App& app, file_options& files, run_options& o) {
       ->required();
   add_lanes(command, o.lanes);
   add_isa(command, o.isa);
+  add_device(command, o.device, "Run on a GPU, the variant 'gpu' where there is one");
   add_variant(command, o.variant);
   command->add_option("--batch", o.batch, "Compute the first rows only (models converted with --batch-max)")
       ->type_name("N")
@@ -199,12 +206,14 @@ CLI::App* add_from_json(CLI::App& app, file_options& files, from_json_options& o
 CLI::App* add_check(CLI::App& app, file_options& files, check_options& o) {
   CLI::App* command = add_command(app, "check", "Compare a converted model with its source, step by step",
                                   "  nsk check model.onnx model.nsk\n"
-                                  "  nsk check model.onnx model.nsk --input image=image.npy --report check.md");
+                                  "  nsk check model.onnx model.nsk --input image=image.npy --report check.md\n"
+                                  "  nsk check model.nsk --device vulkan");
   files.reads(command, "source", o.source, "FILE", "ONNX or TensorFlow Lite model", "and its external data")
       ->required();
-  files.reads(command, "model", o.model, "FILE", ".nsk file made from it")->required();
+  files.reads(command, "model", o.model, "FILE", ".nsk file made from it; with --device the only file");
   files.reads(command, "--input", o.inputs, "NAME=FILE.npy", "Input; random numbers where none is given");
   add_repeated(command, "--set", o.sets, "NAME=VALUE", "As given to convert");
+  add_device(command, o.device, "Compare a GPU with the CPU session instead, step by step");
   add_variant(command, o.variant);
   command->add_flag("--trust", o.trusted, "The source is your own: its constants may be far larger than its file");
   command->add_option("--tolerance", o.tolerance, "Largest error, as a share of a tensor's largest magnitude")
@@ -232,10 +241,12 @@ CLI::App* add_bench(CLI::App& app, file_options& files, bench_options& o) {
   CLI::App* command = add_command(app, "bench", "Measure a model, whole and step by step",
                                   "  nsk bench model.nsk\n"
                                   "  nsk bench model.nsk --lanes 2 --seconds 5 --json > bench.json\n"
-                                  "  nsk bench model.nsk --trace trace.json");
+                                  "  nsk bench model.nsk --trace trace.json\n"
+                                  "  nsk bench model.nsk --device vulkan");
   files.reads(command, "model", o.model, "FILE", ".nsk file")->required();
   add_lanes(command, o.lanes);
   add_isa(command, o.isa);
+  add_device(command, o.device, "Measure a GPU: its own clock, and what recording takes");
   add_seconds(command, o.seconds);
   command->add_flag("--json", o.json, "As JSON on standard output");
   files.writes(command, "--trace", o.trace, "FILE.json", "Write a Chrome/Perfetto trace of the last runs (JSON)");

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <set>
 
 #include "cli/commands.hpp"
+#include "cli/device_options.hpp"
+#include "gpu/device.hpp"
 #include "io/files.hpp"
 #include "io/layout.hpp"
 #include "engine/model_file.hpp"
@@ -124,14 +127,41 @@ std::vector<std::string> output_files(const model& m, int variant, const std::st
   return files;
 }
 
+/// The variant that the options choose, opened: on the CPU, or on a device, of which a line is printed.
+struct opened {
+  int variant = 0;
+  std::unique_ptr<runner> cpu;
+  std::unique_ptr<device_runner> device;
+  inference& net() const {
+    if (device) return *device;
+    return *cpu;
+  }
+
+  opened(const model_file& file, const run_options& o) {
+    const model& m = file.view;
+    if (o.device.empty()) {
+      variant = variant_of(m, o.variant);
+      cpu = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), o.lanes, variant);
+      return;
+    }
+    refuse_beside_device({{"--isa", !o.isa.empty()}, {"--lanes", o.lanes != 1}, {"--trace", !o.trace.empty()}});
+    refuse_null_device(o.device, "run");
+    variant = device_variant_of(m, o.variant);
+    device = open_device(o.device, {file, variant, o.batch});
+    const std::string text = device_text(o.device, device->facts());
+    if (!o.quiet) std::fwrite(text.data(), 1, text.size(), stdout);
+  }
+};
+
 }
 
 exit_code run(const run_options& o, command_files& files) {
   stage_clock stages;
   const model_file file = open_model(o.model);
   const model& m = file.view;
-  const int variant = variant_of(m, o.variant);
-  const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), o.lanes, variant);
+  const opened with(file, o);
+  const int variant = with.variant;
+  inference& net = with.net();
   stages.end("open");
 
   const std::vector<std::string> paths = output_files(m, variant, o.output_directory);
@@ -139,23 +169,23 @@ exit_code run(const run_options& o, command_files& files) {
   const std::vector<input_sequence> inputs = read_inputs(m, variant, o);
   std::vector<output_sequence> outputs;
   for (int i = 0; i < m.output_count(variant); ++i) outputs.emplace_back(m.output(i, variant), o);
-  for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].write(0, runner->input(static_cast<int>(i)));
-  runner->seed(o.seed);
-  if (o.batch != 0) runner->set_batch(o.batch);
+  for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].write(0, net.input(static_cast<int>(i)));
+  net.seed(o.seed);
+  if (with.cpu && o.batch != 0) with.cpu->set_batch(o.batch);
   stages.end("inputs");
 
   std::vector<step_event> events;
   const double start = stages.now();
   for (int step = 0; step < o.steps; ++step) {
     for (std::size_t i = 0; step > 0 && i < inputs.size(); ++i)
-      if (inputs[i].changes()) inputs[i].write(step, runner->input(static_cast<int>(i)));
+      if (inputs[i].changes()) inputs[i].write(step, net.input(static_cast<int>(i)));
     if (o.trace.empty()) {
-      runner->run();
+      net.run();
     } else {
       events.clear();
-      runner->run(events);
+      with.cpu->run(events);
     }
-    for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i].read(step, runner->output(static_cast<int>(i)));
+    for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i].read(step, net.output(static_cast<int>(i)));
   }
   stages.end("inference");
 

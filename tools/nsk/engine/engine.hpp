@@ -17,25 +17,31 @@ struct step_event {
   double begin_us, end_us;
 };
 
-/// One model, opened, with memory for a number of lanes.
-class runner {
+/// One variant of a model that takes inputs and makes outputs, on the CPU or on a device.
+class inference {
  public:
-  virtual ~runner() = default;
+  virtual ~inference() = default;
   virtual std::byte* input(int port) = 0;
   virtual const std::byte* output(int port) = 0;
+  /// Chooses the numbers of random steps, as session::seed does.
+  virtual void seed(std::uint64_t key) = 0;
+  /// Runs a whole inference; states go from one to the next.
+  virtual void run() = 0;
+};
+
+/// One model, opened on the CPU, with memory for a number of lanes; run() uses them all.
+class runner : public inference {
+ public:
+  using inference::run;
   /// State `index`, dense: what the next run reads.
   virtual std::byte* state(int index) = 0;
   /// Gives every state its initial value.
   virtual void reset() = 0;
-  /// Element at index 0 of a tensor of the first variant; valid while the step that wrote it is the last one that ran.
+  /// Element at index 0 of a tensor of the variant; valid while the step that wrote it is the last one that ran.
   virtual const std::byte* tensor(int index) = 0;
-  /// Chooses the numbers of random steps, as session::seed does.
-  virtual void seed(std::uint64_t key) = 0;
   /// Computes the first rows of a batch only, as session::set_batch does. Refuses more than the model has.
   virtual void set_batch(int rows) = 0;
-  /// Runs a whole inference with as many lanes as the runner was made for.
-  virtual void run() = 0;
-  /// The same, and records when each step ran.
+  /// Runs a whole inference and records when each step ran.
   virtual void run(std::vector<step_event>& events) = 0;
   /// Replays the check vectors of the file; returns what is wrong, nothing when all outputs are met.
   virtual std::string selftest() = 0;

@@ -154,11 +154,11 @@ void add_references(device_profile& p, const subject& s) {
 
 }
 
-void fill_with_noise(const model& m, runner& r) {
+void fill_with_noise(const model& m, inference& r, int variant) {
   std::mt19937 generator(1);
   std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
-  for (int i = 0; i < m.input_count(); ++i) {
-    const port_view port = m.input(i);
+  for (int i = 0; i < m.input_count(variant); ++i) {
+    const port_view port = m.input(i, variant);
     std::memset(r.input(i), 0, port.bytes());
     if (port.type() != dtype::float32) continue;
     float* const data = reinterpret_cast<float*>(r.input(i));

@@ -17,6 +17,6 @@ device_profile measure_device(const engine& e, double seconds,
                               const std::function<void(const std::string& what, double share)>& progress);
 
 /// Fills every input with numbers in [-1, 1] (zeros where it does not hold floats), the same on every call.
-void fill_with_noise(const model& m, runner& r);
+void fill_with_noise(const model& m, inference& r, int variant = 0);
 
 }

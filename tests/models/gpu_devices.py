@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""nsk run, check and bench --device: results are the CPU's, on a software driver where there is no GPU; what is said without any driver.
+
+usage: gpu_devices.py DEVICE     vulkan, gl or gles; "none" for what needs no driver
+"""
+import json
+import os
+import pathlib
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+from models import SAID_SKIPPED, error_of, file_name, must, nsk
+
+TOLERANCE = 2e-4
+USAGE, REFUSED = 1, 2
+failures = []
+
+
+def expect(what, good, said=""):
+    if not good:
+        failures.append(f"{what}: {said}"[:600])
+
+
+def environment(device):
+    """Mesa's software driver of Vulkan where it is installed and nobody named another; the same for OpenGL."""
+    values = dict(os.environ, LIBGL_ALWAYS_SOFTWARE="1")
+    for driver in pathlib.Path("/usr/share/vulkan/icd.d").glob("lvp_icd.*.json"):
+        values.setdefault("VK_ICD_FILENAMES", str(driver))
+    return values
+
+
+def save_model(path, nodes, inputs, outputs, constants=()):
+    def info(name, shape):
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+    tensors = [onnx.numpy_helper.from_array(array.astype(np.float32), name) for name, array in constants]
+    graph = helper.make_graph(nodes, "g", [info(*i) for i in inputs], [info(*o) for o in outputs], tensors)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
+
+
+def make_models(folder):
+    """A small network with convolutions that the CPU computes by Winograd's algorithm; one with a memory."""
+    generator = np.random.default_rng(4)
+    constants = [("w0", generator.uniform(-1, 1, [16, 3, 3, 3])), ("w1", generator.uniform(-.2, .2, [16, 16, 3, 3])), ("w2", generator.uniform(-1, 1, [16, 10]))]
+    nodes = [helper.make_node("Conv", ["image", "w0"], ["a"], pads=[1] * 4), helper.make_node("Relu", ["a"], ["b"]),
+             helper.make_node("Conv", ["b", "w1"], ["c"], pads=[1] * 4), helper.make_node("Add", ["b", "c"], ["d"]),
+             helper.make_node("GlobalAveragePool", ["d"], ["e"]), helper.make_node("Flatten", ["e"], ["f"]),
+             helper.make_node("MatMul", ["f", "w2"], ["g"]), helper.make_node("Softmax", ["g"], ["scores"], axis=1)]
+    save_model(folder / "net.onnx", nodes, [("image", ["n", 3, 20, 20])], [("scores", None), ("d", None)], constants)
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"]), helper.make_node("Add", ["y", "state"], ["z"]), helper.make_node("Tanh", ["z"], ["stateN"]),
+             helper.make_node("Neg", ["stateN"], ["out"])]
+    save_model(folder / "memory.onnx", nodes, [("x", [1, 8]), ("state", [1, 8])], [("out", None), ("stateN", None)], [("w", generator.uniform(-1, 1, [8, 8]))])
+    must("convert", folder / "net.onnx", "-o", folder / "net.nsk", "--gpu", "--quiet", "--batch-max", "4")
+    must("convert", folder / "net.onnx", "-o", folder / "cpu.nsk", "--quiet")
+    must("convert", folder / "memory.onnx", "-o", folder / "memory.nsk", "--gpu", "--quiet")
+    np.save(folder / "image.npy", generator.uniform(-1, 1, [4, 3, 20, 20]).astype(np.float32))
+    np.save(folder / "x.npy", generator.uniform(-1, 1, [5, 1, 8]).astype(np.float32))
+
+
+def outputs_of(folder, name, *arguments, **options):
+    done = nsk("run", *arguments, "--output-dir", folder / name, **options)
+    expect(f"run {name}", done.returncode == 0, done.stdout + done.stderr)
+    return done.stdout, {p.name: np.load(p) for p in sorted((folder / name).glob("*.npy"))}
+
+
+def compare_runs(device, folder, env):
+    """Outputs on the device against those of the CPU: all rows of a batch, one row, states over five runs."""
+    for what, arguments in (("batch", ["net.nsk", f"image={folder / 'image.npy'}"]), ("row", ["net.nsk", f"image={folder / 'image.npy'}", "--batch", "1"]),
+                            ("states", ["memory.nsk", f"x={folder / 'x.npy'}", "--steps", "5"])):
+        arguments = [folder / arguments[0], "--input", *arguments[1:]]
+        said, got = outputs_of(folder, f"{what}_{device}", *arguments, "--device", device, env=env)
+        _, wanted = outputs_of(folder, f"{what}_cpu", *arguments)
+        expect(f"{what}: files", got.keys() == wanted.keys() and got, said)
+        rows = slice(0, 1) if what == "row" else slice(None)
+        worst = max(error_of(got[name][rows], wanted[name][rows]) for name in wanted)
+        expect(f"{what}: outputs differ by {worst:.1e}", worst <= TOLERANCE)
+        expect(f"{what}: the driver and the variant are named", f"{device}: " in said and "variant 'gpu': " in said, said)
+
+
+def check_device(device, folder, env):
+    for model in ("net.nsk", "memory.nsk"):
+        done = nsk("check", folder / model, "--device", device, "--json", folder / "check.json", env=env)
+        expect(f"check {model}", done.returncode == 0 and "check passed" in done.stdout, done.stdout + done.stderr)
+        report = json.loads((folder / "check.json").read_text())
+        steps = json.loads(must("inspect", folder / model, "--gpu", "--json", "--variant", "gpu"))["variants"][0]["gpu"]["steps"]
+        expect("all steps", sorted({s["step"] for s in report["steps"]}) == [s["index"] for s in steps])
+        errors = [s["relative_error"] for s in report["steps"]]
+        expect("worst first", errors == sorted(errors, reverse=True) and report["passed"] and report["worst_step_error"] == errors[0] <= 1e-5)
+        expect("outputs and states", len(report["outputs"]) == 2 and report["worst_output_error"] <= TOLERANCE, str(report["outputs"]))
+    done = nsk("check", folder / "net.nsk", "--device", device, "--input", f"image={folder / 'image.npy'}", "--quiet", env=env)
+    expect("check on an input, quiet", done.returncode == 0 and not done.stdout, done.stdout + done.stderr)
+
+
+def bench_device(device, folder, env):
+    done = nsk("bench", folder / "net.nsk", "--device", device, "--seconds", "0.2", "--json", env=env)
+    report = json.loads(done.stdout)
+    expect("bench", report["device"] == device and report["runs"] > 0 and report["device_median_ms"] >= report["device_min_ms"] >= 0
+           and report["recording_median_us"] > 0 and report["dispatches"] == 5, done.stdout)
+    text = nsk("bench", folder / "net.nsk", "--device", device, "--seconds", "0.2", env=env).stdout
+    expect("a software driver is named as such", not report["software"] or "a software driver on the CPU" in text and "say nothing about GPUs" in text, text)
+
+
+def on_device(device, folder):
+    env = environment(device)
+    first = nsk("check", folder / "memory.nsk", "--device", device, env=env)
+    if first.returncode == USAGE:
+        print(f"{SAID_SKIPPED} {first.stderr.strip()}")
+        return
+    compare_runs(device, folder, env)
+    check_device(device, folder, env)
+    bench_device(device, folder, env)
+    done = nsk("check", folder / "cpu.nsk", "--device", device, env=env)
+    expect("a step without a shader", done.returncode == 0 and "1 of 5 steps have no shader and run on the CPU" in done.stdout, done.stdout + done.stderr)
+    done = nsk("bench", folder / "cpu.nsk", "--device", device, "--seconds", "0.1", "--json", env=env)
+    expect("and in bench", done.returncode == 0 and json.loads(done.stdout)["steps_on_cpu"] == 1, done.stdout + done.stderr)
+    done = nsk("run", folder / "net.nsk", "--device", device, "--batch", "5", "--input", f"image={folder / 'image.npy'}", "--output-dir", folder / "no", env=env)
+    expect("too many rows", done.returncode == REFUSED and "at most 4 rows" in done.stderr, done.stderr)
+
+
+def without_driver(folder):
+    """No driver of Vulkan, none of EGL, no compiler of HLSL: a sentence each, and nothing is written."""
+    nowhere = dict(os.environ, VK_ICD_FILENAMES="/nonexistent", VK_DRIVER_FILES="/nonexistent", __EGL_VENDOR_LIBRARY_DIRS="/nonexistent")
+    nowhere.pop("NSK_FXC", None)
+    for device, cure in (("vulkan", "vulkan"), ("gl", "gl"), ("gles", "gl"), ("d3d12", "")):
+        for command in ("run", "check", "bench"):
+            extra = ["--input", f"image={folder / 'image.npy'}", "--output-dir", folder / "out"] if command == "run" else []
+            done = nsk(command, folder / "net.nsk", "--device", device, *extra, env=nowhere)
+            good = done.returncode == USAGE and done.stderr.startswith(f"nsk: --device {device}: ") and done.stderr.count("\n") == 1 and not done.stdout
+            expect(f"{command} without {device}", good and (not cure or f"{cure}" in done.stderr), done.stdout + done.stderr)
+    expect("nothing is written", not (folder / "out").exists() or not list((folder / "out").iterdir()))
+    done = nsk("bench", folder / "net.nsk", "--device", "null", "--seconds", "0.05", "--json")
+    report = json.loads(done.stdout)
+    expect("null", report["device"] == "null" and report["dispatches"] == 5 and report["recording_median_us"] < 20, done.stdout)
+
+
+def main():
+    device = sys.argv[1]
+    with tempfile.TemporaryDirectory(prefix="nsk_device_") as folder:
+        folder = pathlib.Path(folder)
+        make_models(folder)
+        if device == "none":
+            without_driver(folder)
+        else:
+            on_device(device, folder)
+    print("\n".join(failures))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include "gpu/device.hpp"
+
+#include <iterator>
+#include <vector>
+
+#include "engine/model_file.hpp"
+#include "gpu/kinds.hpp"
+#include "program/plan.hpp"
+#include "report/text.hpp"
+#include "suggest.hpp"
+
+namespace nsk::tool {
+namespace {
+
+struct device_kind {
+  const char* name;
+  device_opener* open;
+};
+constexpr device_kind kinds[] = {
+    {"vulkan", open_vulkan}, {"gl", open_gl}, {"gles", open_gles}, {"d3d12", open_d3d12}, {"null", open_null},
+};
+
+}
+
+std::string device_names() {
+  std::string names;
+  for (const device_kind& k : kinds) names += (names.empty() ? "" : ", ") + std::string(k.name);
+  return names;
+}
+
+std::unique_ptr<device_runner> open_device(const std::string& name, const device_request& request) {
+  std::vector<std::string> known;
+  for (const device_kind& k : kinds) {
+    if (name == k.name) return k.open(request);
+    known.push_back(k.name);
+  }
+  misuse("--device " + name + ": there is no such device. The devices: " + device_names() + "." +
+         did_you_mean(name, known));
+}
+
+int device_variant_of(const model& m, const std::string& name) {
+  for (int i = 0; name.empty() && i < m.variant_count(); ++i)
+    if (m.variant(i).profile() == std::string(gpu_profile)) return i;
+  return variant_of(m, name);
+}
+
+std::string device_text(const std::string& name, const device_facts& f) {
+  std::string text = name + ": " + f.device + (f.software ? ", a software driver on the CPU" : "") + "\n";
+  text += format_text("variant '%s': %d dispatches, %d barriers, %d pipelines\n", f.variant.c_str(), f.dispatches,
+                      f.barriers, f.pipelines);
+  if (f.cpu_steps > 0) text += format_text("%d of %d steps have no shader and run on the CPU\n", f.cpu_steps, f.steps);
+  return text;
+}
+
+}
