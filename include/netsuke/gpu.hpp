@@ -26,9 +26,9 @@
 #include <netsuke/gpu/device.hpp>
 #include <netsuke/gpu/pipeline.hpp>
 #include <netsuke/gpu/plan.hpp>
+#include <netsuke/gpu/session.hpp>
 #include <netsuke/gpu/read_back_ring.hpp>
 #include <netsuke/gpu/selftest.hpp>
-#include <netsuke/gpu/session.hpp>
 #include <netsuke/gpu/settings.hpp>
 #include <netsuke/gpu/status.hpp>
 #include <netsuke/core/restore_macros.hpp>
