@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Layer normalization of the last dimension: a thread computes one line, and may do so in place. MODE 1: the mean
-// counts as 0.
+// Layer normalization of the last dimension, line by line; it may be in place. MODE 1: the mean counts as 0.
 #include "portable.h"
 #include "bindings.h"
 CONSTANTS(NSK_LINE_CONSTANTS)
 #include "memory.h"
 #include "line.h"
 KERNEL {
-  uint number = THREAD;
-  if (number >= pc.count) return;
-  int2 at = line_of(number);
+  int2 at = line_of(min(LINE, pc.count - 1u));
   float n = float(pc.m2), mean = 0.0, sum = 0.0;
   if (MODE == 0u) {
-    for (int a = 0; a < int(pc.m2); ++a) mean += arena_at(uint(at.x + a * pc.s2));
-    mean = mean / n;
+    for (uint a = FIRST; a < pc.m2; a += STEP) mean += arena_at(uint(at.x + int(a) * pc.s2));
+    mean = OF_LINE(mean, 0u) / n;
   }
-  for (int b = 0; b < int(pc.m2); ++b) {
-    float d = arena_at(uint(at.x + b * pc.s2)) - mean;
+  for (uint b = FIRST; b < pc.m2; b += STEP) {
+    float d = arena_at(uint(at.x + int(b) * pc.s2)) - mean;
     sum = FMA(d, d, sum);
   }
+  sum = OF_LINE(sum, 0u);
   float scale = 1.0 / sqrt(sum / n + pc.alpha);
-  for (int c = 0; c < int(pc.m2); ++c) {
-    float x = (arena_at(uint(at.x + c * pc.s2)) - mean) * scale;
-    set_arena(uint(at.y + c * pc.z2), FMA(x, weight_at(pc.scale + uint(c)), weight_at(pc.bias + uint(c))));
+  if (LINE >= pc.count) return;
+  for (uint c = FIRST; c < pc.m2; c += STEP) {
+    float x = (arena_at(uint(at.x + int(c) * pc.s2)) - mean) * scale;
+    set_arena(uint(at.y + int(c) * pc.z2), FMA(x, weight_at(pc.scale + c), weight_at(pc.bias + c)));
   }
 }

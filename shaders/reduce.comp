@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reduction of up to three joined dimensions: a thread reduces one line. MODE: nsk::reduce_kind.
+// Reduction of up to three joined dimensions, line by line. MODE: nsk::reduce_kind.
 #include "portable.h"
 #include "bindings.h"
 CONSTANTS(NSK_LINE_CONSTANTS)
@@ -8,25 +8,26 @@ CONSTANTS(NSK_LINE_CONSTANTS)
 #include "line.h"
 #include "halves.h"
 KERNEL {
-  uint number = THREAD;
-  if (number >= pc.count) return;
+  uint number = min(LINE, pc.count - 1u), total = pc.m0 * pc.m1 * pc.m2;
   int2 at = line_of(number);
   float acc = MODE == 2u ? -INFINITE : MODE == 3u ? INFINITE : MODE == 4u ? 1.0 : 0.0;
-  for (int a = 0; a < int(pc.m0); ++a) {
-    for (int b = 0; b < int(pc.m1); ++b) {
-      for (int c = 0; c < int(pc.m2); ++c) {
-        uint i = uint(at.x + a * pc.s0 + b * pc.s1 + c * pc.s2);
-        float v = (HALVES & 1u) != 0u ? packed_at(i) : arena_at(i);
-        if (MODE <= 1u) acc += v;
-        if (MODE == 2u) acc = v > acc ? v : acc;
-        if (MODE == 3u) acc = v < acc ? v : acc;
-        if (MODE == 4u) acc *= v;
-        if (MODE == 5u) acc = FMA(v, v, acc);
-      }
+  for (uint k = FIRST; k < total; k += STEP) {
+    int from = at.x + int(k) * pc.s2;
+    if (total != pc.m2) {
+      int c = int(k % pc.m2), b = int(k / pc.m2 % pc.m1), a = int(k / pc.m2 / pc.m1);
+      from = at.x + a * pc.s0 + b * pc.s1 + c * pc.s2;
     }
+    uint i = uint(from);
+    float v = (HALVES & 1u) != 0u ? packed_at(i) : arena_at(i);
+    if (MODE <= 1u) acc += v;
+    if (MODE == 2u) acc = v > acc ? v : acc;
+    if (MODE == 3u) acc = v < acc ? v : acc;
+    if (MODE == 4u) acc *= v;
+    if (MODE == 5u) acc = FMA(v, v, acc);
   }
-  if (MODE == 0u) acc = acc / float(pc.m0 * pc.m1 * pc.m2);
+  acc = OF_LINE(acc, MODE == 2u ? 1u : MODE == 3u ? 2u : MODE == 4u ? 3u : 0u);
+  if (MODE == 0u) acc = acc / float(total);
   float slope = 0.0;
   if (FUNCTION == 3u) slope = weight_at(pc.slope + number % pc.k2);
-  set_arena(uint(at.y), activate(acc, pc.alpha, pc.beta, slope));
+  if (FIRST == 0u && LINE < pc.count) set_arena(uint(at.y), activate(acc, pc.alpha, pc.beta, slope));
 }

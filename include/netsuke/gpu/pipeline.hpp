@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
 
-/// X(name, file, pixels): every kernel, the text in shaders/ that it is made of, and its macro PIXELS. Append-only:
+/// X(name, file, pixels): every kernel, the text in shaders/ that it is made of, and its macro PIXELS: pixels of a
+/// thread, or threads of a line. Append-only:
 /// hosts keep blobs by number.
 #define NSK_GPU_KERNEL_LIST(X)                                     \
   X(conv_2d, conv_2d, 4)                                           \
@@ -31,7 +32,10 @@
   X(random, random, 0)                                             \
   X(recurrent, recurrent, 0)                                       \
   X(conv_2d_split, conv_2d_split, 0)                               \
-  X(sum_slices, sum_slices, 0)
+  X(sum_slices, sum_slices, 0)                                     \
+  X(reduce_by_group, reduce, 64)                                   \
+  X(softmax_by_group, softmax, 64)                                 \
+  X(layer_normalization_by_group, layer_normalization, 64)
 
 NSK_BEGIN
 namespace gpu {

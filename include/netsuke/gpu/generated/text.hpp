@@ -616,8 +616,42 @@ inline constexpr char reduce_part_1[] =
     R"(CONSTANTS(uint count; uint k1; uint k2; uint x; int x0; int x1; int x2; uint y; int y0; int y1; int y2; uint m0; uint m1; uint m2; int s0; int s1; int s2; int z0; int z1; int z2; float alpha; float beta; uint scale; uint bias; uint slope;)
 )";
 
+inline constexpr char reduce_part_2[] =
+    R"(#if !defined(PIXELS)
+#define PIXELS 0
+#endif
+#if PIXELS == 64
+)";
+
+inline constexpr char group_h[] =
+    R"(GROUP_SHARED float partial[64];
+float joined(float a, float b, uint kind) {
+  return kind == 0u ? a + b : kind == 1u ? (b > a ? b : a) : kind == 2u ? (b < a ? b : a) : a * b;
+}
+float of_group(float v, uint lane, uint kind) {
+  BARRIER;
+  partial[lane] = v;
+  BARRIER;
+  for (uint s = 32u; s > 0u; s = s >> 1) {
+    if (lane < s) partial[lane] = joined(partial[lane], partial[lane + s], kind);
+    BARRIER;
+  }
+  return partial[0];
+}
+)";
+
 inline constexpr char line_h[] =
-    R"(int2 line_of(uint number) {
+    R"(#define STEP 64u
+#define FIRST LOCAL.x
+#define LINE (GROUP.x + GROUP.y * 65535u)
+#define OF_LINE(v, kind) of_group(v, LOCAL.x, kind)
+#else
+#define STEP 1u
+#define FIRST 0u
+#define LINE THREAD
+#define OF_LINE(v, kind) (v)
+#endif
+int2 line_of(uint number) {
   int i2 = int(number % pc.k2), i1 = int(number / pc.k2 % pc.k1), i0 = int(number / pc.k2 / pc.k1);
   return int2(int(pc.x) + i0 * pc.x0 + i1 * pc.x1 + i2 * pc.x2, int(pc.y) + i0 * pc.y0 + i1 * pc.y1 + i2 * pc.y2);
 }
@@ -625,27 +659,28 @@ inline constexpr char line_h[] =
 
 inline constexpr char reduce_comp[] =
     R"(KERNEL {
-  uint number = THREAD;
-  if (number >= pc.count) return;
+  uint number = min(LINE, pc.count - 1u), total = pc.m0 * pc.m1 * pc.m2;
   int2 at = line_of(number);
   float acc = MODE == 2u ? -INFINITE : MODE == 3u ? INFINITE : MODE == 4u ? 1.0 : 0.0;
-  for (int a = 0; a < int(pc.m0); ++a) {
-    for (int b = 0; b < int(pc.m1); ++b) {
-      for (int c = 0; c < int(pc.m2); ++c) {
-        uint i = uint(at.x + a * pc.s0 + b * pc.s1 + c * pc.s2);
-        float v = (HALVES & 1u) != 0u ? packed_at(i) : arena_at(i);
-        if (MODE <= 1u) acc += v;
-        if (MODE == 2u) acc = v > acc ? v : acc;
-        if (MODE == 3u) acc = v < acc ? v : acc;
-        if (MODE == 4u) acc *= v;
-        if (MODE == 5u) acc = FMA(v, v, acc);
-      }
+  for (uint k = FIRST; k < total; k += STEP) {
+    int from = at.x + int(k) * pc.s2;
+    if (total != pc.m2) {
+      int c = int(k % pc.m2), b = int(k / pc.m2 % pc.m1), a = int(k / pc.m2 / pc.m1);
+      from = at.x + a * pc.s0 + b * pc.s1 + c * pc.s2;
     }
+    uint i = uint(from);
+    float v = (HALVES & 1u) != 0u ? packed_at(i) : arena_at(i);
+    if (MODE <= 1u) acc += v;
+    if (MODE == 2u) acc = v > acc ? v : acc;
+    if (MODE == 3u) acc = v < acc ? v : acc;
+    if (MODE == 4u) acc *= v;
+    if (MODE == 5u) acc = FMA(v, v, acc);
   }
-  if (MODE == 0u) acc = acc / float(pc.m0 * pc.m1 * pc.m2);
+  acc = OF_LINE(acc, MODE == 2u ? 1u : MODE == 3u ? 2u : MODE == 4u ? 3u : 0u);
+  if (MODE == 0u) acc = acc / float(total);
   float slope = 0.0;
   if (FUNCTION == 3u) slope = weight_at(pc.slope + number % pc.k2);
-  set_arena(uint(at.y), activate(acc, pc.alpha, pc.beta, slope));
+  if (FIRST == 0u && LINE < pc.count) set_arena(uint(at.y), activate(acc, pc.alpha, pc.beta, slope));
 }
 )";
 
@@ -653,21 +688,29 @@ inline constexpr char softmax_part_1[] =
     R"(CONSTANTS(uint count; uint k1; uint k2; uint x; int x0; int x1; int x2; uint y; int y0; int y1; int y2; uint m0; uint m1; uint m2; int s0; int s1; int s2; int z0; int z1; int z2; float alpha; float beta; uint scale; uint bias; uint slope;)
 )";
 
+inline constexpr char softmax_part_2[] =
+    R"(#if !defined(PIXELS)
+#define PIXELS 0
+#endif
+#if PIXELS == 64
+)";
+
 inline constexpr char softmax_comp[] =
     R"(KERNEL {
-  uint number = THREAD;
-  if (number >= pc.count) return;
-  int2 at = line_of(number);
+  int2 at = line_of(min(LINE, pc.count - 1u));
   float largest = -LARGEST, sum = 0.0;
-  for (int a = 0; a < int(pc.m2); ++a) {
-    float v = arena_at(uint(at.x + a * pc.s2));
+  for (uint a = FIRST; a < pc.m2; a += STEP) {
+    float v = arena_at(uint(at.x + int(a) * pc.s2));
     largest = v > largest ? v : largest;
   }
-  for (int b = 0; b < int(pc.m2); ++b) sum += exp(arena_at(uint(at.x + b * pc.s2)) - largest);
+  largest = OF_LINE(largest, 1u);
+  for (uint b = FIRST; b < pc.m2; b += STEP) sum += exp(arena_at(uint(at.x + int(b) * pc.s2)) - largest);
+  sum = OF_LINE(sum, 0u);
   float scale = MODE == 1u ? log(sum) : 1.0 / sum;
-  for (int c = 0; c < int(pc.m2); ++c) {
-    float x = arena_at(uint(at.x + c * pc.s2)) - largest;
-    set_arena(uint(at.y + c * pc.z2), MODE == 1u ? x - scale : exp(x) * scale);
+  if (LINE >= pc.count) return;
+  for (uint c = FIRST; c < pc.m2; c += STEP) {
+    float x = arena_at(uint(at.x + int(c) * pc.s2)) - largest;
+    set_arena(uint(at.y + int(c) * pc.z2), MODE == 1u ? x - scale : exp(x) * scale);
   }
 }
 )";
@@ -676,24 +719,31 @@ inline constexpr char layer_normalization_part_1[] =
     R"(CONSTANTS(uint count; uint k1; uint k2; uint x; int x0; int x1; int x2; uint y; int y0; int y1; int y2; uint m0; uint m1; uint m2; int s0; int s1; int s2; int z0; int z1; int z2; float alpha; float beta; uint scale; uint bias; uint slope;)
 )";
 
+inline constexpr char layer_normalization_part_2[] =
+    R"(#if !defined(PIXELS)
+#define PIXELS 0
+#endif
+#if PIXELS == 64
+)";
+
 inline constexpr char layer_normalization_comp[] =
     R"(KERNEL {
-  uint number = THREAD;
-  if (number >= pc.count) return;
-  int2 at = line_of(number);
+  int2 at = line_of(min(LINE, pc.count - 1u));
   float n = float(pc.m2), mean = 0.0, sum = 0.0;
   if (MODE == 0u) {
-    for (int a = 0; a < int(pc.m2); ++a) mean += arena_at(uint(at.x + a * pc.s2));
-    mean = mean / n;
+    for (uint a = FIRST; a < pc.m2; a += STEP) mean += arena_at(uint(at.x + int(a) * pc.s2));
+    mean = OF_LINE(mean, 0u) / n;
   }
-  for (int b = 0; b < int(pc.m2); ++b) {
-    float d = arena_at(uint(at.x + b * pc.s2)) - mean;
+  for (uint b = FIRST; b < pc.m2; b += STEP) {
+    float d = arena_at(uint(at.x + int(b) * pc.s2)) - mean;
     sum = FMA(d, d, sum);
   }
+  sum = OF_LINE(sum, 0u);
   float scale = 1.0 / sqrt(sum / n + pc.alpha);
-  for (int c = 0; c < int(pc.m2); ++c) {
-    float x = (arena_at(uint(at.x + c * pc.s2)) - mean) * scale;
-    set_arena(uint(at.y + c * pc.z2), FMA(x, weight_at(pc.scale + uint(c)), weight_at(pc.bias + uint(c))));
+  if (LINE >= pc.count) return;
+  for (uint c = FIRST; c < pc.m2; c += STEP) {
+    float x = (arena_at(uint(at.x + int(c) * pc.s2)) - mean) * scale;
+    set_arena(uint(at.y + int(c) * pc.z2), FMA(x, weight_at(pc.scale + c), weight_at(pc.bias + c)));
   }
 }
 )";
@@ -1523,9 +1573,9 @@ constexpr kernel_text text_of(kernel k) {
     case kernel::pool_2d: return {{text::portable_h, text::pool_2d_part_1, text::memory_h, text::window_h, text::halves_h, text::load_h, text::pool_2d_comp}, 7, 0};
     case kernel::elementwise: return {{text::portable_h, text::elementwise_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::halves_h, text::load_h, text::elementwise_comp}, 8, 0};
     case kernel::copy: return {{text::portable_h, text::copy_part_1, text::memory_h, text::halves_h, text::copy_comp}, 5, 0};
-    case kernel::reduce: return {{text::portable_h, text::reduce_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::line_h, text::halves_h, text::reduce_comp}, 8, 0};
-    case kernel::softmax: return {{text::portable_h, text::softmax_part_1, text::memory_h, text::line_h, text::softmax_comp}, 5, 0};
-    case kernel::layer_normalization: return {{text::portable_h, text::layer_normalization_part_1, text::memory_h, text::line_h, text::layer_normalization_comp}, 5, 0};
+    case kernel::reduce: return {{text::portable_h, text::reduce_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::reduce_part_2, text::group_h, text::line_h, text::halves_h, text::reduce_comp}, 10, 0};
+    case kernel::softmax: return {{text::portable_h, text::softmax_part_1, text::memory_h, text::softmax_part_2, text::group_h, text::line_h, text::softmax_comp}, 7, 0};
+    case kernel::layer_normalization: return {{text::portable_h, text::layer_normalization_part_1, text::memory_h, text::layer_normalization_part_2, text::group_h, text::line_h, text::layer_normalization_comp}, 7, 0};
     case kernel::resize_2d: return {{text::portable_h, text::resize_2d_part_1, text::memory_h, text::halves_h, text::load_h, text::resize_2d_comp}, 6, 0};
     case kernel::pack_panels: return {{text::portable_h, text::pack_panels_comp}, 2, 0};
     case kernel::texture_to_tensor: return {{text::portable_h, text::texture_to_tensor_part_1, text::memory_h, text::fixed_point_h, text::texture_to_tensor_comp}, 5, 0};
@@ -1540,6 +1590,9 @@ constexpr kernel_text text_of(kernel k) {
     case kernel::recurrent: return {{text::portable_h, text::recurrent_part_1, text::memory_h, text::panels_h, text::functions_h, text::gates_h, text::recurrent_comp}, 7, 0};
     case kernel::conv_2d_split: return {{text::portable_h, text::conv_2d_split_part_1, text::memory_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::conv_2d_split_comp}, 8, 0};
     case kernel::sum_slices: return {{text::portable_h, text::sum_slices_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::sum_slices_comp}, 10, 0};
+    case kernel::reduce_by_group: return {{text::portable_h, text::reduce_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::reduce_part_2, text::group_h, text::line_h, text::halves_h, text::reduce_comp}, 10, 64};
+    case kernel::softmax_by_group: return {{text::portable_h, text::softmax_part_1, text::memory_h, text::softmax_part_2, text::group_h, text::line_h, text::softmax_comp}, 7, 64};
+    case kernel::layer_normalization_by_group: return {{text::portable_h, text::layer_normalization_part_1, text::memory_h, text::layer_normalization_part_2, text::group_h, text::line_h, text::layer_normalization_comp}, 7, 64};
   }
   return {};
 }

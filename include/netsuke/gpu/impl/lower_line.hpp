@@ -36,9 +36,13 @@ inline refusal set_lines(line_constants& c, const step_view& s, const dispatch_w
   c.z0 = m.stride_in(slots, 0, 1), c.z1 = m.stride_in(slots, 1, 1), c.z2 = m.stride_in(slots, 2, 1);
   return nullptr;
 }
-inline refusal add_lines(draft d, const line_constants& c, dispatch_writer& to) {
+/// A thread computes one line; where lines are long and too few to fill a device, a group of threads does.
+inline refusal add_lines(draft d, kernel by_thread, kernel by_group, const line_constants& c, dispatch_writer& to) {
+  constexpr std::uint32_t long_line = 64, many_lines = 4096;
+  const bool grouped = c.count < many_lines && std::uint64_t{c.m0} * c.m1 * c.m2 >= long_line;
+  d.key.kernel = grouped ? by_group : by_thread;
   d.set_constants(c);
-  d.spread(c.count);
+  d.spread(std::uint64_t{c.count} * (grouped ? group_threads : 1));
   return to.add(d);
 }
 
@@ -50,14 +54,13 @@ struct lowering<op::reduce> {
     if (e.residual >= 0) return "it has a residual";
     if (const refusal why = set_lines(c, s, to, -1, e.slope >= 0 ? joining::but_last : joining::all)) return why;
     draft d;
-    d.key.kernel = kernel::reduce;
     d.halves() = to.is_half(s.input(0)) ? half_input : 0;
     d.mode() = static_cast<std::uint8_t>(s.params<op::reduce>().kind);
     set_epilogue(d, e);
     c.alpha = e.alpha;
     c.beta = e.beta;
     c.slope = slope_of(s, e);
-    return add_lines(d, c, to);
+    return add_lines(d, kernel::reduce, kernel::reduce_by_group, c, to);
   }
 };
 template <>
@@ -67,9 +70,8 @@ struct lowering<op::softmax> {
     line_constants c;
     if (const refusal why = set_lines(c, s, to, p.axis)) return why;
     draft d;
-    d.key.kernel = kernel::softmax;
     d.mode() = p.log ? 1 : 0;
-    return add_lines(d, c, to);
+    return add_lines(d, kernel::softmax, kernel::softmax_by_group, c, to);
   }
 };
 template <>
@@ -79,12 +81,11 @@ struct lowering<op::layer_normalization> {
     line_constants c;
     if (const refusal why = set_lines(c, s, to, s.input(0).rank() - 1)) return why;
     draft d;
-    d.key.kernel = kernel::layer_normalization;
     d.mode() = p.centre ? 0 : 1;
     c.alpha = p.epsilon;
     c.scale = word_of(s.input(1));
     c.bias = word_of(s.input(2));
-    return add_lines(d, c, to);
+    return add_lines(d, kernel::layer_normalization, kernel::layer_normalization_by_group, c, to);
   }
 };
 
