@@ -2,6 +2,7 @@
 // checked_device objects to every broken rule, and to nothing else.
 #include <netsuke/image.hpp>
 
+#include "../../model/recurrent_plan.hpp"
 #include "../null_support.hpp"
 
 using namespace test;
@@ -264,4 +265,24 @@ TEST_CASE("a session that ends is forgotten, and what it recorded counts as ever
   }
   CHECK(null.counts.pipelines_made == null.counts.pipelines_destroyed);
   CHECK(null.counts.buffers_made == null.counts.buffers_destroyed);
+}
+
+TEST_CASE("checked_device knows random steps by their place in the plan, and directions that need no barrier") {
+  plan_spec p = make_lstm();
+  const std::uint32_t noise = p.add_output("noise", {1, 6}, 1, 2);
+  p.add_step(format::Operator::Random, {}, noise);
+  for (buffer_spec& b : p.buffers) b.last_step = b.storage == format::Storage::constant ? 0 : 2;
+  const aligned_bytes file = p.write();
+  nsk::model model;
+  REQUIRE(nsk::open({file.data(), file.size()}, model));
+  null_device null;
+  checked_null device(null);
+  headless<checked_null> net(device);
+  REQUIRE(net.open(model));
+  REQUIRE(net.plan().dispatch_count() == 3);
+  CHECK(net.plan().barrier_count() == 0);
+  REQUIRE(net.run());
+  CAPTURE(device.violation_text());
+  CHECK(device.violation());
+  device.loading();
 }

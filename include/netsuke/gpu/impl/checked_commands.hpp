@@ -83,6 +83,7 @@ struct command {
 template <class Device>
 bool must_keep_order(const command<Device>& a, const command<Device>& b) {
   const bool textures = touches(a.written_texture, b) || touches(b.written_texture, a);
+  if (a.record && b.record && a.plan == b.plan && a.record->step == b.record->step && b.record->beside) return false;
   return textures || b.any([&](const typename Device::buffer& later_in, const access& later) {
     return a.any([&](const typename Device::buffer& earlier_in, access earlier) {
       if (a.plan != b.plan) earlier.buffer = earlier.buffer < 0 ? -1 : 0x7ffffffe;
