@@ -136,6 +136,8 @@ class vulkan_device {
   /// Opens the first device that the loader names; with `validate`, under the validation layer. Returns what is
   /// missing.
   std::string open(bool validate = false);
+  /// Destroys the device, after which it can only be destroyed itself. What it made has to be destroyed before.
+  void close();
   const char* name() const { return properties.deviceName; }
   /// Whether the device is a program on the CPU, whose times say nothing about GPUs.
   bool is_software() const { return properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU; }
@@ -166,7 +168,6 @@ class vulkan_device {
 
  private:
   static constexpr std::uint32_t set_count = 64;
-  void close();
   std::string create_instance(bool validate);
   std::string create_device();
   status create_layout();

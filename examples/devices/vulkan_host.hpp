@@ -138,6 +138,9 @@ inline void vulkan_device::close() {
   }
   if (m_messenger) vk.DestroyDebugUtilsMessengerEXT(m_instance, m_messenger, nullptr);
   if (m_instance) vk.DestroyInstance(m_instance, nullptr);
+  m_device = {};
+  m_messenger = {};
+  m_instance = {};
 }
 
 inline nsk::gpu::status vulkan_device::allocate(const VkMemoryRequirements& r, bool seen, VkDeviceMemory& made) {

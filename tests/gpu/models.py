@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Models of the shared folder on Vulkan, converted without Winograd.
 
-  models.py PROGRAM permutations|networks|barriers|order|validation
+  models.py PROGRAM permutations|networks|barriers|order|validation|mesh
 PROGRAM is built from tests/gpu/models; its test case of that name runs on the folder that this script fills.
 """
 import os
@@ -14,7 +14,8 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
 from models import MODELS, REPOSITORY, SHAPES, SHARED, nsk  # noqa: E402
 
-TFLITE = {"face_landmark": "face/face_landmark.tflite", "selfie_segmentation": "face/selfie_segmentation.tflite"}
+TFLITE = {"face_landmark": "face/face_landmark.tflite", "selfie_segmentation": "face/selfie_segmentation.tflite",
+          "attention_mesh": "face/face_landmark_with_attention.tflite"}
 AGENT = {"grid_agent": "agents/GridFoodCollector.onnx"}
 UPSCALER = REPOSITORY / "examples/models/upscaler_x2.onnx"
 # Models, and what the program needs of each.
@@ -24,6 +25,7 @@ FOLDERS = {
     "barriers": ["face_front", "mobilenet_v3_small", "shufflenet_v2"],
     "order": ["face_front", "face_landmark", "selfie_segmentation", "transformer_enc"],
     "validation": ["face_front"],
+    "mesh": ["attention_mesh"],
 }
 # Fixed shapes for open inputs: one image, one piece of sound.
 SOUND = ["--input", "input=1x576", "--input", "state=2x1x128", "--set", "sr=16000"]

@@ -50,6 +50,34 @@ class reversing_device : public shared_pipelines<vulkan_device> {
   std::vector<waiting> m_waiting;
 };
 
+/// Fails on request: that pipeline, counted from 0, is refused; buffers and submissions give a status.
+class failing_device : public vulkan_device {
+ public:
+  std::size_t refused_pipeline = ~std::size_t{0}, made = 0, destroyed = 0;
+  status full, lost;
+
+  status create_pipeline(const nsk::gpu::pipeline_key& key, pipeline& p) {
+    if (made == refused_pipeline) return code::pipeline_refused;
+    const status s = vulkan_device::create_pipeline(key, p);
+    made += s ? 1 : 0;
+    return s;
+  }
+  void destroy_pipeline(pipeline p) {
+    ++destroyed;
+    vulkan_device::destroy_pipeline(p);
+  }
+  void bind(list& l, const nsk::gpu::bindings<failing_device>& b) {
+    vulkan_device::bind(l, nsk::gpu::bindings<vulkan_device>{b.weights, b.arena, b.read_texture, b.written_texture});
+  }
+  status create_buffer(std::size_t bytes, bool seen, buffer& b) {
+    return full ? vulkan_device::create_buffer(bytes, seen, b) : full;
+  }
+  status submit() {
+    const status s = vulkan_device::submit();
+    return lost ? s : lost;
+  }
+};
+
 /// A barrier before every dispatch: the validation layer sees buffers, not bytes, so that it finds hazards where there
 /// are none in any other plan.
 class barrier_everywhere_device : public shared_pipelines<vulkan_device> {

@@ -174,6 +174,72 @@ TEST_CASE("order: dispatches between two barriers, in reverse order, give the sa
   }
 }
 
+TEST_CASE("validation: failures give a status each, and nothing is left when the device ends") {
+  prefer_software_driver();
+  failing_device device;
+  if (const std::string missing = device.open(true); !missing.empty()) {
+    std::printf("SKIPPED: %s\n", missing.c_str());
+    return;
+  }
+  using nsk::gpu::status_code;
+  const aligned_bytes file = make_cnn().plan.write();
+  nsk::model model;
+  REQUIRE(nsk::open({file.data(), file.size()}, model));
+  for (const std::size_t refused : {0, 3}) {
+    device.made = device.destroyed = 0;
+    device.refused_pipeline = refused;
+    headless<failing_device> net(device);
+    CHECK(net.open(model).code() == status_code::pipeline_refused);
+    CHECK(device.made == refused);
+    CHECK(device.destroyed == refused);
+  }
+  device.refused_pipeline = ~std::size_t{0};
+  {
+    headless<failing_device> net(device);
+    device.full = status_code::out_of_memory;
+    CHECK(net.open(model).code() == status_code::out_of_memory);
+    device.full = {};
+  }
+  {
+    headless<failing_device> net(device);
+    device.lost = status_code::device_lost;
+    CHECK(net.open(model).code() == status_code::device_lost);
+    device.lost = {};
+  }
+  {
+    headless<failing_device> net(device);
+    CHECK(net.open(model));
+    CHECK(net.run());
+  }
+  device.close();
+  for (const std::string& m : device.messages) MESSAGE(m);
+  CHECK(device.messages.empty());
+}
+
+TEST_CASE("mesh: at most 275 barriers before the steps that have no integers and no indices") {
+  for (const model_file& f : model_files()) {
+    const aligned_bytes bytes = f.bytes();
+    nsk::model model;
+    REQUIRE(nsk::open({bytes.data(), bytes.size()}, model));
+    aligned_bytes space(gpu::plan_bytes(model.variant(), hybrid()));
+    gpu::plan plan;
+    REQUIRE(gpu::plan::make(model.variant(), hybrid(), space.span(), plan));
+    int barriers = 0;
+    for (int d = 0; d < plan.dispatch_count(); ++d) {
+      const gpu::dispatch_view v = plan.dispatch(d);
+      if (v.step < 0) continue;
+      const nsk::op o = model.variant().step(v.step).op();
+      const bool counted = o != nsk::op::cast && o != nsk::op::compare && o != nsk::op::select &&
+                           o != nsk::op::arithmetic && o != nsk::op::gather && o != nsk::op::gather_elements;
+      barriers += v.barrier && counted ? 1 : 0;
+    }
+    std::printf("%s: %d dispatches, %d barriers, %d of them counted here\n", f.name.c_str(), plan.dispatch_count(),
+                plan.barrier_count(), barriers);
+    CHECK(barriers > 0);
+    CHECK(barriers <= 275);
+  }
+}
+
 TEST_CASE("validation: no message, with a barrier before every dispatch") {
   prefer_software_driver();
   std::vector<std::string> messages;
