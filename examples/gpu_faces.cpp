@@ -25,41 +25,6 @@ typename Device::texture make_texture(Device& device, const image& from) {
   return made;
 }
 
-/// All outputs of a network, one behind the other in a buffer that the CPU sees.
-template <class Device>
-class read_back {
- public:
-  read_back(Device& device, const nsk::variant_view& model) : m_device(device), m_model(model) {
-    for (int i = 0; i < model.output_count(); m_bytes += (model.output(i++).bytes() + 15) / 16 * 16)
-      m_offsets.push_back(m_bytes);
-    m_numbers.resize(m_bytes / sizeof(float));
-    must(device.create_buffer(m_bytes, true, m_buffer));
-  }
-  ~read_back() { m_device.destroy(m_buffer); }
-  read_back(const read_back&) = delete;
-  read_back& operator=(const read_back&) = delete;
-
-  /// Records the copies.
-  void record(nsk::gpu::session<Device>& net, typename Device::list& list) {
-    for (std::size_t i = 0; i < m_offsets.size(); ++i)
-      must(net.copy_output(list, static_cast<int>(i), m_buffer, m_offsets[i]));
-  }
-  /// Fetches what the copies brought, once the list is done.
-  void fetch() { must(m_device.read(m_buffer, 0, m_numbers.data(), m_bytes)); }
-  nsk::span<const float> output(int i) const {
-    return {m_numbers.data() + m_offsets[static_cast<std::size_t>(i)] / sizeof(float),
-            static_cast<std::size_t>(m_model.output(i).elements())};
-  }
-
- private:
-  Device& m_device;
-  nsk::variant_view m_model;
-  std::vector<std::size_t> m_offsets;
-  std::size_t m_bytes = 0;
-  typename Device::buffer m_buffer{};
-  std::vector<float> m_numbers;
-};
-
 template <class Device>
 void find_faces(Device& device, const options& o) {
   const memory_block file = read_file(o.model);
@@ -75,7 +40,10 @@ void find_faces(Device& device, const options& o) {
   how.texture_inputs = true;
   headless<Device> net(device);
   must(net.open(model, number, how));
-  read_back<Device> boxes(device, variant);
+  constexpr int slots = 2;  // a game has two more than frames in flight
+  typename Device::buffer seen_by_cpu{};
+  must(device.create_buffer(slots * nsk::gpu::ring_slot_bytes(net.plan()), true, seen_by_cpu));
+  nsk::gpu::read_back_ring<Device> boxes(net.plan(), seen_by_cpu, slots);
 
   // A renderer has the photo on the device already, as a texture whose mip levels are the levels of the pyramid.
   device.count = {};
@@ -86,11 +54,18 @@ void find_faces(Device& device, const options& o) {
   auto& list = device.begin();
   must(net.session().write_input(list, 0, seen, level.pixels.width, level.pixels.height, level.how));
   must(net.session().record(list));
-  boxes.record(net.session(), list);
+  must(boxes.record(list, net.session(), 1));
   must(device.submit());
-  boxes.fetch();
 
-  const auto faces = decoder.find([&](int i) { return boxes.output(i); }, level.map, o.minimum_score);
+  // Some frames later, when a fence says that frame 1 is done.
+  boxes.complete(1);
+  std::vector<float> numbers(nsk::gpu::ring_slot_bytes(net.plan()) / sizeof(float));
+  must(device.read(seen_by_cpu, boxes.newest()->offset, numbers.data(), numbers.size() * sizeof(float)));
+  const auto output = [&](int i) {
+    return nsk::span<const float>(numbers.data() + boxes.offset_of(i) / sizeof(float),
+                                  static_cast<std::size_t>(variant.output(i).elements()));
+  };
+  const auto faces = decoder.find(output, level.map, o.minimum_score);
   save_png(o.out, show_faces(photo.photo(), faces));
   const auto& c = device.count;
   std::printf("%s%s: 1 dispatch samples the texture, %d are the network, with %d barriers between them\n",
@@ -99,6 +74,7 @@ void find_faces(Device& device, const options& o) {
               c.upload_bytes, c.submits, c.read_backs, c.read_back_bytes);
   std::printf("%s\n", o.out.c_str());
   device.destroy(seen);
+  device.destroy(seen_by_cpu);
 }
 
 int main(int argc, char** argv) {
