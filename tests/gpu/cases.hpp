@@ -40,21 +40,30 @@ void check_cases(Device& device, const std::vector<kernel_case>& cases) {
 struct window_case {
   int n = 1, h = 7, w = 9, ic = 8, oc = 8;
   int kh = 1, kw = 1, stride = 1, dilation = 1, pad = 0, groups = 1;
-  epilogue_spec epilogue{};  ///< its residual and slope are set by the flags
+  int more_stride = 0, more_dilation = 0, more_pad = 0;  ///< of columns: that much more than of rows
+  epilogue_spec epilogue{};                              ///< its residual and slope are set by the flags
   bool residual = false, slope = false;
   int beside = 0;  ///< channels of input and output buffers on either side of the slices that the step touches
 
-  int out(int in, int kernel) const { return (in + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1; }
+  int out_h() const { return (h + 2 * pad - dilation * (kh - 1) - 1) / stride + 1; }
+  int out_w() const {
+    return (w + 2 * (pad + more_pad) - (dilation + more_dilation) * (kw - 1) - 1) / (stride + more_stride) + 1;
+  }
   format::Window window() const {
     const auto u = [](int v) { return static_cast<std::uint16_t>(v); };
-    return {u(kh), u(kw), u(stride), u(stride), u(dilation), u(dilation), u(pad), u(pad)};
+    return {u(kh),       u(kw),
+            u(stride),   u(stride + more_stride),
+            u(dilation), u(dilation + more_dilation),
+            u(pad),      u(pad + more_pad)};
   }
   std::string name() const {
     return std::to_string(n) + "x" + std::to_string(h) + "x" + std::to_string(w) + "x" + std::to_string(ic) + " to " +
            std::to_string(oc) + ", " + std::to_string(kh) + "x" + std::to_string(kw) + " stride " +
            std::to_string(stride) + " dilation " + std::to_string(dilation) + " pad " + std::to_string(pad) +
-           " groups " + std::to_string(groups) + " function " + std::to_string(static_cast<int>(epilogue.function)) +
-           (residual ? " residual" : "") + " beside " + std::to_string(beside);
+           " columns +" + std::to_string(more_stride) + "+" + std::to_string(more_dilation) + "+" +
+           std::to_string(more_pad) + " groups " + std::to_string(groups) + " function " +
+           std::to_string(static_cast<int>(epilogue.function)) + (residual ? " residual" : "") + " beside " +
+           std::to_string(beside);
   }
 };
 
@@ -71,7 +80,7 @@ inline std::uint32_t channels_of(plan_spec& p, std::uint32_t image, int first, i
 inline kernel_case make_window_case(format::Operator op, const window_case& c) {
   plan_spec p;
   noise random(11);
-  const int oh = c.out(c.h, c.kh), ow = c.out(c.w, c.kw);
+  const int oh = c.out_h(), ow = c.out_w();
   const std::uint32_t end = 1 + (c.beside > 0 ? 2u : 0u) + (c.residual ? 1u : 0u);
   const std::uint32_t all_x = p.add_input("x", {c.n, c.h, c.w, c.ic + 2 * c.beside}, end);
   const std::uint32_t all_y = p.add_output("y", {c.n, oh, ow, c.oc + 2 * c.beside}, 0, end);

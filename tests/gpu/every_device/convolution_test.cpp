@@ -47,6 +47,13 @@ window_case window(int ic, int oc, int kh, int kw, int stride, int dilation, int
   return c;
 }
 
+/// 3 x 3, with more stride, dilation or padding of columns than of rows.
+window_case uneven(int ic, int oc, int more_stride, int more_dilation, int more_pad) {
+  window_case c = window(ic, oc, 3, 3, 1, 1, 1);
+  c.more_stride = more_stride, c.more_dilation = more_dilation, c.more_pad = more_pad;
+  return c;
+}
+
 }
 
 TEST_CASE("convolutions of any number of channels") {
@@ -61,6 +68,9 @@ TEST_CASE("convolutions of any window") {
   check_equal_bits(window(4, 24, 5, 3, 3, 1, 0));
   check_equal_bits(window(8, 40, 3, 3, 1, 2, 2));
   check_equal_bits(window(5, 42, 2, 2, 2, 2, 1));
+  check_equal_bits(uneven(5, 8, 1, 0, 0));
+  check_equal_bits(uneven(8, 5, 0, 1, 0));
+  check_equal_bits(uneven(4, 4, 0, 0, 1));
   window_case images = window(24, 17, 3, 3, 1, 1, 1);
   images.n = 3;  // blocks of pixels go on from one image to the next
   check_equal_bits(images);
@@ -107,7 +117,7 @@ TEST_CASE("depthwise convolutions, and pooling, of any window") {
     check_case(*on, make_window_case(format::Operator::Pool2D, c));
   }
   const window_case windows[] = {window(8, 8, 5, 3, 2, 1, 2), window(5, 5, 3, 3, 2, 2, 2),
-                                 window(24, 24, 7, 7, 3, 1, 3), window(4, 4, 1, 9, 1, 1, 0)};
+                                 window(24, 24, 7, 7, 3, 1, 3), window(4, 4, 1, 9, 1, 1, 0), uneven(8, 8, 1, 1, 1)};
   for (window_case c : windows) {
     c.n = 2;
     for (const bool residual : {false, true}) {
