@@ -37,6 +37,10 @@ class d3d12_device {
   /// Direct3D has no specialisation constants: each permutation is a blob of its own, made when the game is built, or
   /// compiled now where `find_blob` is null or finds nothing.
   status create_pipeline(const nsk::gpu::pipeline_key& key, pipeline& made) {
+    // Wine 8.0 drops descriptor tables: textures would be empty.
+    const bool textured =
+        key.kernel == nsk::gpu::kernel::texture_to_tensor || key.kernel == nsk::gpu::kernel::tensor_to_texture;
+    if (textured && d3d12_functions::is_wine()) return code::pipeline_refused;
     nsk::span<const unsigned char> blob;
     if (find_blob) blob = find_blob(key);
     std::vector<char> compiled;

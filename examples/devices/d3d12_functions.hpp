@@ -56,6 +56,7 @@ struct d3d12_functions {
     const HMODULE opened = LoadLibraryA(library);
     return opened ? reinterpret_cast<void*>(GetProcAddress(opened, name)) : nullptr;
   }
+  static bool is_wine() { return find("ntdll.dll", "wine_get_version") != nullptr; }
   /// Opens the libraries; false where this machine has none.
   bool load() {
     CreateDevice = cast<PFN_D3D12_CREATE_DEVICE>(find("d3d12.dll", "D3D12CreateDevice"));
@@ -74,7 +75,7 @@ struct d3d12_functions {
                                           reinterpret_cast<void**>(&made)));
     for (const WCHAR* c = about.Description; *c; ++c) name += *c < 128 ? static_cast<char>(*c) : '?';
     software = (about.Flags & DXGI_ADAPTER_FLAG_SOFTWARE) != 0;
-    if (find("ntdll.dll", "wine_get_version")) {
+    if (is_wine()) {
       // Wine gives the name of an adapter that it guesses: what computes is not known here, and may be the CPU.
       name = "an unknown device (Wine)";
       software = true;
@@ -100,6 +101,7 @@ struct d3d12_functions {
     void* const opened = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     return opened ? dlsym(opened, name) : nullptr;
   }
+  static bool is_wine() { return false; }
   bool load() {
     const char* const utils = "libvkd3d-utils.so.1";
     CreateDevice = cast<PFN_D3D12_CREATE_DEVICE>(find(utils, "D3D12CreateDevice"));
