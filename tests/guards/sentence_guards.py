@@ -83,6 +83,11 @@ PROGRAMS += [(f"a device without `{missing}`",
               "#include <netsuke/gpu.hpp>\nstruct device {\n" + "\n".join(m for m in DEVICE if m != missing) + "\n};" +
               USE_OF_DEVICE.replace("RECORD", "list" if missing.startswith("using list") else "net.record(list) && net.copy_output(list, 0, 3, 0)"), [cure])
              for missing, cure in DEVICE.items()]
+PROGRAMS.append(("a pipeline that owns what it names",
+                 "#include <netsuke/gpu.hpp>\nstruct owner { owner(); owner(const owner&); owner& operator=(const owner&); ~owner(); };\n" +
+                 "struct device {\n" + "\n".join(DEVICE).replace("using pipeline = int", "using pipeline = owner").replace("int&)", "owner&)")
+                 .replace("destroy_pipeline(int)", "destroy_pipeline(owner)").replace("long&, int, const", "long&, owner, const") + "\n};" +
+                 USE_OF_DEVICE.replace("RECORD", "net.record(list)"), ["make the device's `pipeline` a handle, not an owner"]))
 
 
 def command(compiler, tree, source, flags):

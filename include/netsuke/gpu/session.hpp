@@ -84,6 +84,8 @@ class session {
   using buffer = typename device_type::buffer;
   using texture = typename device_type::texture;
   using pipeline = typename device_type::pipeline;
+  static_assert(std::is_trivially_copyable_v<pipeline>,
+                "netsuke: pipelines are kept in plain memory: make the device's `pipeline` a handle, not an owner");
 
   session() = default;
   /// Compiles the plan's pipelines; `weight_bytes` is the size of the model's weights section. Device, plan, buffers
