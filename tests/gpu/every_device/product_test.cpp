@@ -89,6 +89,17 @@ TEST_CASE("copies of up to six dimensions, transposed, reversed and repeated") {
   check_case(*on, {"copies", p});
 }
 
+TEST_CASE("the last group of threads has one element") {
+  tested_device* const on = device();
+  if (!on) return;
+  plan_spec p;
+  const std::uint32_t x = p.add_input("x", {130}, 2), copied = p.add_output("copied", {5, 13}, 0, 2);
+  const std::uint32_t negative = p.add_output("negative", {5, 13}, 1, 2);
+  p.add_step(Operator::Copy, {add_view(p, x, {5, 13}, {1, 10})}, copied);
+  p.add_step(Operator::Unary, {add_view(p, x, {5, 13}, {1, 10})}, negative).epilogue.function = Function::neg;
+  check_case(*on, {"65 elements", p});
+}
+
 TEST_CASE("fills of slices and of everything") {
   tested_device* const on = device();
   if (!on) return;

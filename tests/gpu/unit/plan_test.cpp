@@ -44,3 +44,22 @@ TEST_CASE("a row of a batch is summed up alike in plans of any number of rows") 
     CHECK(plan.dispatch(0).constants[30] == 8);  // slices: 8 x 16 threads become 1024
   }
 }
+
+TEST_CASE("a barrier keeps what is still read from being overwritten") {
+  plan_spec p;
+  const std::uint32_t x = p.add_input("x", {64}, 4);
+  const std::uint32_t first = p.add_dense("first", {64}, 0, 1), second = p.add_dense("second", {64}, 2, 3);
+  p.buffers[p.tensors[second].buffer].offset = p.buffers[p.tensors[first].buffer].offset;  // one after the other
+  const std::uint32_t y = p.add_output("y", {64}, 1, 4), z = p.add_output("z", {64}, 3, 4);
+  p.add_step(format::Operator::Copy, {x}, first);
+  p.add_step(format::Operator::Copy, {first}, y);
+  p.add_step(format::Operator::Copy, {x}, second);
+  p.add_step(format::Operator::Copy, {second}, z);
+  const aligned_bytes file = p.write();
+  nsk::model model;
+  REQUIRE(nsk::open({file.data(), file.size()}, model));
+  aligned_bytes space(gpu::plan_bytes(model.variant()));
+  gpu::plan plan;
+  REQUIRE(gpu::plan::make(model.variant(), {}, space.span(), plan));
+  for (int i = 1; i < 4; ++i) CHECK(plan.dispatch(i).barrier);
+}
