@@ -22,7 +22,7 @@ from models import REPOSITORY, TOOL, onnx_session  # noqa: E402
 
 # Files that people write, at most, by patch.
 LIMITS = {"operator.patch": 14, "importer_rule.patch": 5}
-FOLDERS = ("include", "schema", "tools", "docs", "tests/kernels", "tests/oracle", "tests/models")
+FOLDERS = ("include", "schema", "tools", "docs", "examples/devices", "tests/kernels", "tests/oracle", "tests/models")
 LIBRARY = os.environ.get("NSK_TOOL_LIBRARY", str(pathlib.Path(TOOL).parent / "tools/nsk/libnsk_tool.a"))
 # Unoptimised clang takes a third of the time of g++.
 COMPILER = next(c for c in (os.environ.get("NSK_CLANGXX", "clang++"), os.environ.get("NSK_GXX", "g++")) if shutil.which(c))

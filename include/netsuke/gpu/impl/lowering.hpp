@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// From steps to dispatches: `lowering<op>`, one specialisation per operator (gpu/impl/lower_*.hpp), no defaults, and
-/// where the dispatches go.
+/// From steps to dispatches: `lowering<op>`, one specialisation per operator that has a shader (gpu/impl/lower_*.hpp),
+/// and where the dispatches go.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/gpu/cpu_part.hpp>
 #include <netsuke/gpu/impl/draft.hpp>
@@ -9,9 +9,15 @@
 NSK_BEGIN
 namespace gpu::impl {
 
-/// `refusal lower(step, dispatch_writer&)`: adds the dispatches of a step in order, or says why it cannot.
+/// `refusal lower(step, dispatch_writer&)`: adds the dispatches of a step in order, or says why it cannot. An operator
+/// without a specialisation has no shader: the CPU computes it, and refusing it is always right.
 template <op>
-struct lowering;
+struct lowering {
+  template <class Writer>
+  static refusal lower(const step_view&, Writer&) {
+    return "its operator has no shader";
+  }
+};
 
 /// A dispatch as a plan stores it.
 struct dispatch_record {
