@@ -62,7 +62,7 @@ def apply(folder, patch):
 def includes_of(path, folder):
     """Files of the tree that `path` includes, directly."""
     for name in re.findall(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', path.read_text(errors="replace"), re.MULTILINE):
-        for base in (folder / "include", folder / "tools/nsk", folder / "tests", path.parent):
+        for base in (folder / "include", folder / "tools/nsk", folder / "examples", folder / "tests", path.parent):
             if (base / name).is_file():
                 yield base / name
                 break
@@ -107,7 +107,7 @@ def build_tool(folder):
     # One build of the engine less to compile: scalar and the usual vectors are what is compared.
     wide.write_text('#include "engine/engine.hpp"\nnamespace nsk::tool {\nconst engine& avx512_engine() { return vector_engine(); }\n}\n')
     print(f"{len(sources)} of {count} sources of the tool see what changed")
-    objects = compiled(folder, sorted({*sources, main}), ["-Itools/nsk"], folder / "objects")
+    objects = compiled(folder, sorted({*sources, main}), ["-Itools/nsk", "-Iexamples"], folder / "objects")
     said = link(COMPILER, [*objects, LIBRARY], folder / "nsk")
     if said:
         raise SystemExit(f"the tool does not link:\n{said[:3000]}")
