@@ -50,7 +50,7 @@ class fibers {
   /// Called by a thread: goes on when all others are here.
   void wait() {
     leave(m_running, true);
-    current_thread = m_first_thread + static_cast<int>(m_running);
+    current_thread = m_first_thread;  // threads of a group that waits are ordered by it: they count as one
   }
 
  private:
@@ -76,7 +76,7 @@ class fibers {
   }
   void resume(uint i) {
     m_running = i;
-    current_thread = m_first_thread + static_cast<int>(i);
+    current_thread = m_first_thread;
 #if defined(NSK_SHADER_ASAN)
     void* own = nullptr;
     __sanitizer_start_switch_fiber(&own, m_stack[i].data(), stack_bytes);
