@@ -5,10 +5,10 @@
 /// It records and does nothing else: it never submits, waits, maps or allocates. Everything that it records begins with
 /// a barrier, so calls follow each other without one in between:
 ///
-///     nsk::gpu::session<my_device> net(device, plan, {weights, arena}, memory);
+///     nsk::gpu::session<my_device> net(device, plan, {weights, arena}, model.weights().size(), memory);
 ///     if (!net) { log(net.status().message()); return; }      // run nsk::session on the CPU
 ///     net.reset(list);                                        // once: the initial values of states
-///     net.write_input(list, 0, camera, how);                  // texture to tensor
+///     net.write_input(list, 0, camera, 1280, 720, how);       // texture to tensor
 ///     net.record(list);
 ///     net.copy_output(list, 0, read_back, 0);                 // or read_output: tensor to texture
 ///
