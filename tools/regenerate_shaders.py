@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Writes include/netsuke/gpu/generated/: what C++ needs of the folder shaders/.
 
-bindings.hpp  the constants of every kernel as structs, from shaders/bindings.h
-text.hpp      the texts themselves, without comments, for devices that compile GLSL, ESSL or HLSL when the game starts
-spirv.hpp     SPIR-V for Vulkan 1.1; needs glslc and spirv-opt, whose versions are recorded in it
+bindings.hpp        the constants of every kernel as structs, from shaders/bindings.h
+text.hpp            the texts themselves, without comments, for devices that compile GLSL, ESSL or HLSL when the game starts
+spirv/<kernel>.hpp  SPIR-V of a kernel for Vulkan 1.1; needs glslc and spirv-opt
+spirv.hpp           includes all of those, and has the versions of these tools
 
 The kernels, and which text each is made of, are those of NSK_GPU_KERNEL_LIST (include/netsuke/gpu/pipeline.hpp).
 
@@ -129,10 +130,12 @@ def text_header():
     body += ("/// The text of a kernel in pieces, to be compiled one after the other, after the definitions that shaders/portable.h asks for:\n"
              "/// the front end, the permutation, and PIXELS where it is not 0.\n"
              f"struct kernel_text {{\n  const char* piece[{longest}];\n  int count;\n  int pixels;\n}};\n"
-             "/// Returns the text of a kernel.\nconstexpr kernel_text text_of(kernel k) {\n  switch (k) {\n")
+             "/// Those of each kernel. What a program does not name is not in it.\nnamespace texts {\n")
+    cases = ""
     for name, (order, pixels) in of_kernel.items():
-        body += f"    case kernel::{name}: return {{{{{', '.join('text::' + key for key in order)}}}, {len(order)}, {pixels}}};\n"
-    body += "  }\n  return {};\n}\n"
+        body += f"inline constexpr kernel_text {name}{{{{{', '.join('text::' + key for key in order)}}}, {len(order)}, {pixels}}};\n"
+        cases += f"    case kernel::{name}: return texts::{name};\n"
+    body += "}\n/// Returns the text of a kernel.\nconstexpr kernel_text text_of(kernel k) {\n  switch (k) {\n" + cases + "  }\n  return {};\n}\n"
     return header("The texts of the kernels, without comments.", ["netsuke/gpu/pipeline.hpp"], body)
 
 
@@ -151,41 +154,70 @@ def spirv(file, pixels, folder):
     return struct.unpack(f"<{len(data) // 4}I", data)
 
 
-def spirv_header():
-    body, cases = "namespace spirv {\n", ""
+def spirv_headers():
+    """Name -> header: one for each kernel, and one that includes them."""
+    headers, cases = {}, ""
     with tempfile.TemporaryDirectory() as name:
         for kernel, file, pixels in kernels():
             words = spirv(file, pixels, pathlib.Path(name))
             rows = "".join("    " + ",".join(f"{w:#x}" for w in words[i:i + 12]) + ",\n" for i in range(0, len(words), 12))
-            body += f"inline constexpr std::uint32_t {kernel}[] = {{\n{rows}}};\n"
+            headers[f"spirv/{kernel}.hpp"] = header(f"SPIR-V of the kernel {kernel}.", ["cstdint", "netsuke/version.hpp"],
+                                                    f"namespace spirv {{\ninline constexpr std::uint32_t {kernel}[] = {{\n{rows}}};\n}}\n")
             cases += f"    case kernel::{kernel}: return {{spirv::{kernel}}};\n"
-    body += ("}\n\n/// Returns the SPIR-V of a kernel, for Vulkan 1.1: entry point \"main\", specialisation constants 0 to 6.\n"
-             "constexpr span<const std::uint32_t> spirv_of(kernel k) {\n  switch (k) {\n" + cases + "  }\n  return {};\n}\n")
-    return header("SPIR-V of the kernels.", ["cstdint", "netsuke/core/span.hpp", "netsuke/gpu/pipeline.hpp"], body, f"\n/// Made with {versions()}.")
+    body = ("/// Returns the SPIR-V of a kernel, for Vulkan 1.1: entry point \"main\", specialisation constants 0 to 6. A program that uses it\n"
+            "/// has all kernels in it; one that knows what its models need names spirv::<kernel> of gpu/generated/spirv/ instead.\n"
+            "constexpr span<const std::uint32_t> spirv_of(kernel k) {\n  switch (k) {\n" + cases + "  }\n  return {};\n}\n")
+    includes = ["cstdint", "netsuke/core/span.hpp", *(f"netsuke/gpu/generated/{name}" for name in headers), "netsuke/gpu/pipeline.hpp"]
+    headers["spirv.hpp"] = header("SPIR-V of all kernels.", includes, body, f"\n/// Made with {versions()}.")
+    return headers
+
+
+def made_headers(compiles):
+    """Name in TARGET -> text of every generated header."""
+    made = {"bindings.hpp": bindings_header(), "text.hpp": text_header()}
+    return {**made, **spirv_headers()} if compiles else made
+
+
+def stale_headers(made):
+    """Headers of kernels that there are no more."""
+    return [path for path in sorted(TARGET.glob("spirv/*.hpp")) if f"spirv/{path.name}" not in made]
+
+
+def check(made):
+    """Compares the committed headers with those; returns the exit status."""
+    committed = {name: (TARGET / name).read_text() if (TARGET / name).exists() else "" for name in made}
+    other_versions = "spirv.hpp" in made and versions() not in committed["spirv.hpp"]
+    result = 77 if other_versions else 0
+    if other_versions:
+        print(f"{TARGET / 'spirv.hpp'}: made with other versions of the tools; SPIR-V is not compared")
+    differing = [TARGET / name for name, text in made.items() if text != committed[name] and not (other_versions and name.startswith("spirv"))]
+    for path in differing + (stale_headers(made) if "spirv.hpp" in made else []):
+        print(f"{path}: differs from what shaders/ gives: run tools/regenerate_shaders.py")
+        result = 1
+    return result
+
+
+def write(made):
+    for name, text in made.items():
+        path = TARGET / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    for path in stale_headers(made) if "spirv.hpp" in made else []:
+        path.unlink()
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    makers = {"bindings.hpp": bindings_header, "text.hpp": text_header, "spirv.hpp": spirv_header}
-    if not (shutil.which("glslc") and shutil.which("spirv-opt")):
-        print("glslc or spirv-opt is missing: spirv.hpp is left as it is (Debian and Ubuntu: apt-get install glslc spirv-tools)")
-        del makers["spirv.hpp"]
-    result = 0
-    for name, make in makers.items():
-        path = TARGET / name
-        if not options.check:
-            path.write_text(make())
-            continue
-        committed = path.read_text()
-        if name == "spirv.hpp" and versions() not in committed:
-            print(f"{path}: made with other versions of the tools; not compared")
-            result = result or 77
-        elif make() != committed:
-            print(f"{path}: differs from what shaders/ gives: run tools/regenerate_shaders.py")
-            result = 1
-    return result
+    compiles = bool(shutil.which("glslc") and shutil.which("spirv-opt"))
+    if not compiles:
+        print("glslc or spirv-opt is missing: SPIR-V is left as it is (Debian and Ubuntu: apt-get install glslc spirv-tools)")
+    made = made_headers(compiles)
+    if options.check:
+        return check(made)
+    write(made)
+    return 0
 
 
 if __name__ == "__main__":

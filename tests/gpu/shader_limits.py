@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Reads the limits of every kernel from its SPIR-V (include/netsuke/gpu/generated/spirv.hpp), and compares them with what devices promise.
+"""Reads the limits of every kernel from its SPIR-V (include/netsuke/gpu/generated/spirv/), and compares them with what devices promise.
 
   shader_limits.py [--seeded]      with --seeded: plants a violation of every limit, each of which must be reported
 """
@@ -9,7 +9,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SPIRV = ROOT / "include/netsuke/gpu/generated/spirv.hpp"
+SPIRV = ROOT / "include/netsuke/gpu/generated/spirv"
 # What OpenGL ES 3.1, Vulkan 1.1 and Direct3D 11 promise, or where compilers are known to fail (private arrays).
 STORAGE_BINDINGS, CONSTANT_BYTES, GROUP_BYTES, GROUP_SIZE, PRIVATE_BYTES = {0, 1, 2, 3}, 128, 16384, (64, 1, 1), 16 * 16
 TEXTURE_BINDINGS = {4, 5}
@@ -25,7 +25,7 @@ UNIFORM_CONSTANT, UNIFORM, WORKGROUP, PRIVATE, FUNCTION, PUSH_CONSTANT, STORAGE_
 
 def kernels():
     """Name -> words of every kernel."""
-    text = SPIRV.read_text()
+    text = "".join(path.read_text() for path in sorted(SPIRV.glob("*.hpp")))
     return {name: [int(word, 0) for word in words.replace("\n", " ").split(",") if word.strip()]
             for name, words in re.findall(r"inline constexpr std::uint32_t (\w+)\[\] = \{(.*?)\};", text, re.S)}
 

@@ -1563,36 +1563,66 @@ struct kernel_text {
   int count;
   int pixels;
 };
+/// Those of each kernel. What a program does not name is not in it.
+namespace texts {
+inline constexpr kernel_text conv_2d{{text::portable_h, text::conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_comp}, 11, 4};
+inline constexpr kernel_text conv_2d_one_pixel{{text::portable_h, text::conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_comp}, 11, 1};
+inline constexpr kernel_text conv_2d_tiled{{text::portable_h, text::conv_2d_tiled_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_tiled_comp}, 11, 0};
+inline constexpr kernel_text depthwise_conv_2d{{text::portable_h, text::depthwise_conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::depthwise_conv_2d_comp}, 11, 0};
+inline constexpr kernel_text pool_2d{{text::portable_h, text::pool_2d_part_1, text::memory_h, text::window_h, text::halves_h, text::load_h, text::pool_2d_comp}, 7, 0};
+inline constexpr kernel_text elementwise{{text::portable_h, text::elementwise_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::halves_h, text::load_h, text::elementwise_comp}, 8, 0};
+inline constexpr kernel_text copy{{text::portable_h, text::copy_part_1, text::memory_h, text::halves_h, text::copy_comp}, 5, 0};
+inline constexpr kernel_text reduce{{text::portable_h, text::reduce_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::reduce_part_2, text::group_h, text::line_h, text::halves_h, text::reduce_comp}, 10, 0};
+inline constexpr kernel_text softmax{{text::portable_h, text::softmax_part_1, text::memory_h, text::softmax_part_2, text::group_h, text::line_h, text::softmax_comp}, 7, 0};
+inline constexpr kernel_text layer_normalization{{text::portable_h, text::layer_normalization_part_1, text::memory_h, text::layer_normalization_part_2, text::group_h, text::line_h, text::layer_normalization_comp}, 7, 0};
+inline constexpr kernel_text resize_2d{{text::portable_h, text::resize_2d_part_1, text::memory_h, text::halves_h, text::load_h, text::resize_2d_comp}, 6, 0};
+inline constexpr kernel_text pack_panels{{text::portable_h, text::pack_panels_comp}, 2, 0};
+inline constexpr kernel_text texture_to_tensor{{text::portable_h, text::texture_to_tensor_part_1, text::memory_h, text::fixed_point_h, text::texture_to_tensor_comp}, 5, 0};
+inline constexpr kernel_text tensor_to_texture{{text::portable_h, text::tensor_to_texture_part_1, text::memory_h, text::tensor_to_texture_comp}, 4, 0};
+inline constexpr kernel_text depthwise_window{{text::portable_h, text::depthwise_window_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::depthwise_window_comp}, 11, 0};
+inline constexpr kernel_text typed_elementwise{{text::portable_h, text::typed_elementwise_part_1, text::wide_h, text::typed_h, text::convert_h, text::typed_elementwise_comp}, 6, 0};
+inline constexpr kernel_text arg_reduce{{text::portable_h, text::arg_reduce_part_1, text::wide_h, text::typed_h, text::rank_h, text::arg_reduce_comp}, 6, 0};
+inline constexpr kernel_text top_k{{text::portable_h, text::top_k_part_1, text::wide_h, text::typed_h, text::rank_h, text::top_k_comp}, 6, 0};
+inline constexpr kernel_text local_response_normalization{{text::portable_h, text::local_response_normalization_part_1, text::memory_h, text::local_response_normalization_comp}, 4, 0};
+inline constexpr kernel_text tree_ensemble{{text::portable_h, text::tree_ensemble_part_1, text::wide_h, text::typed_h, text::memory_h, text::tree_ensemble_comp}, 6, 0};
+inline constexpr kernel_text random{{text::portable_h, text::random_part_1, text::memory_h, text::wide_h, text::logarithm_h, text::random_comp}, 6, 0};
+inline constexpr kernel_text recurrent{{text::portable_h, text::recurrent_part_1, text::memory_h, text::panels_h, text::functions_h, text::gates_h, text::recurrent_comp}, 7, 0};
+inline constexpr kernel_text conv_2d_split{{text::portable_h, text::conv_2d_split_part_1, text::memory_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::conv_2d_split_comp}, 8, 0};
+inline constexpr kernel_text sum_slices{{text::portable_h, text::sum_slices_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::sum_slices_comp}, 10, 0};
+inline constexpr kernel_text reduce_by_group{{text::portable_h, text::reduce_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::reduce_part_2, text::group_h, text::line_h, text::halves_h, text::reduce_comp}, 10, 64};
+inline constexpr kernel_text softmax_by_group{{text::portable_h, text::softmax_part_1, text::memory_h, text::softmax_part_2, text::group_h, text::line_h, text::softmax_comp}, 7, 64};
+inline constexpr kernel_text layer_normalization_by_group{{text::portable_h, text::layer_normalization_part_1, text::memory_h, text::layer_normalization_part_2, text::group_h, text::line_h, text::layer_normalization_comp}, 7, 64};
+}
 /// Returns the text of a kernel.
 constexpr kernel_text text_of(kernel k) {
   switch (k) {
-    case kernel::conv_2d: return {{text::portable_h, text::conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_comp}, 11, 4};
-    case kernel::conv_2d_one_pixel: return {{text::portable_h, text::conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_comp}, 11, 1};
-    case kernel::conv_2d_tiled: return {{text::portable_h, text::conv_2d_tiled_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_tiled_comp}, 11, 0};
-    case kernel::depthwise_conv_2d: return {{text::portable_h, text::depthwise_conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::depthwise_conv_2d_comp}, 11, 0};
-    case kernel::pool_2d: return {{text::portable_h, text::pool_2d_part_1, text::memory_h, text::window_h, text::halves_h, text::load_h, text::pool_2d_comp}, 7, 0};
-    case kernel::elementwise: return {{text::portable_h, text::elementwise_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::halves_h, text::load_h, text::elementwise_comp}, 8, 0};
-    case kernel::copy: return {{text::portable_h, text::copy_part_1, text::memory_h, text::halves_h, text::copy_comp}, 5, 0};
-    case kernel::reduce: return {{text::portable_h, text::reduce_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::reduce_part_2, text::group_h, text::line_h, text::halves_h, text::reduce_comp}, 10, 0};
-    case kernel::softmax: return {{text::portable_h, text::softmax_part_1, text::memory_h, text::softmax_part_2, text::group_h, text::line_h, text::softmax_comp}, 7, 0};
-    case kernel::layer_normalization: return {{text::portable_h, text::layer_normalization_part_1, text::memory_h, text::layer_normalization_part_2, text::group_h, text::line_h, text::layer_normalization_comp}, 7, 0};
-    case kernel::resize_2d: return {{text::portable_h, text::resize_2d_part_1, text::memory_h, text::halves_h, text::load_h, text::resize_2d_comp}, 6, 0};
-    case kernel::pack_panels: return {{text::portable_h, text::pack_panels_comp}, 2, 0};
-    case kernel::texture_to_tensor: return {{text::portable_h, text::texture_to_tensor_part_1, text::memory_h, text::fixed_point_h, text::texture_to_tensor_comp}, 5, 0};
-    case kernel::tensor_to_texture: return {{text::portable_h, text::tensor_to_texture_part_1, text::memory_h, text::tensor_to_texture_comp}, 4, 0};
-    case kernel::depthwise_window: return {{text::portable_h, text::depthwise_window_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::depthwise_window_comp}, 11, 0};
-    case kernel::typed_elementwise: return {{text::portable_h, text::typed_elementwise_part_1, text::wide_h, text::typed_h, text::convert_h, text::typed_elementwise_comp}, 6, 0};
-    case kernel::arg_reduce: return {{text::portable_h, text::arg_reduce_part_1, text::wide_h, text::typed_h, text::rank_h, text::arg_reduce_comp}, 6, 0};
-    case kernel::top_k: return {{text::portable_h, text::top_k_part_1, text::wide_h, text::typed_h, text::rank_h, text::top_k_comp}, 6, 0};
-    case kernel::local_response_normalization: return {{text::portable_h, text::local_response_normalization_part_1, text::memory_h, text::local_response_normalization_comp}, 4, 0};
-    case kernel::tree_ensemble: return {{text::portable_h, text::tree_ensemble_part_1, text::wide_h, text::typed_h, text::memory_h, text::tree_ensemble_comp}, 6, 0};
-    case kernel::random: return {{text::portable_h, text::random_part_1, text::memory_h, text::wide_h, text::logarithm_h, text::random_comp}, 6, 0};
-    case kernel::recurrent: return {{text::portable_h, text::recurrent_part_1, text::memory_h, text::panels_h, text::functions_h, text::gates_h, text::recurrent_comp}, 7, 0};
-    case kernel::conv_2d_split: return {{text::portable_h, text::conv_2d_split_part_1, text::memory_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::conv_2d_split_comp}, 8, 0};
-    case kernel::sum_slices: return {{text::portable_h, text::sum_slices_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::sum_slices_comp}, 10, 0};
-    case kernel::reduce_by_group: return {{text::portable_h, text::reduce_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::reduce_part_2, text::group_h, text::line_h, text::halves_h, text::reduce_comp}, 10, 64};
-    case kernel::softmax_by_group: return {{text::portable_h, text::softmax_part_1, text::memory_h, text::softmax_part_2, text::group_h, text::line_h, text::softmax_comp}, 7, 64};
-    case kernel::layer_normalization_by_group: return {{text::portable_h, text::layer_normalization_part_1, text::memory_h, text::layer_normalization_part_2, text::group_h, text::line_h, text::layer_normalization_comp}, 7, 64};
+    case kernel::conv_2d: return texts::conv_2d;
+    case kernel::conv_2d_one_pixel: return texts::conv_2d_one_pixel;
+    case kernel::conv_2d_tiled: return texts::conv_2d_tiled;
+    case kernel::depthwise_conv_2d: return texts::depthwise_conv_2d;
+    case kernel::pool_2d: return texts::pool_2d;
+    case kernel::elementwise: return texts::elementwise;
+    case kernel::copy: return texts::copy;
+    case kernel::reduce: return texts::reduce;
+    case kernel::softmax: return texts::softmax;
+    case kernel::layer_normalization: return texts::layer_normalization;
+    case kernel::resize_2d: return texts::resize_2d;
+    case kernel::pack_panels: return texts::pack_panels;
+    case kernel::texture_to_tensor: return texts::texture_to_tensor;
+    case kernel::tensor_to_texture: return texts::tensor_to_texture;
+    case kernel::depthwise_window: return texts::depthwise_window;
+    case kernel::typed_elementwise: return texts::typed_elementwise;
+    case kernel::arg_reduce: return texts::arg_reduce;
+    case kernel::top_k: return texts::top_k;
+    case kernel::local_response_normalization: return texts::local_response_normalization;
+    case kernel::tree_ensemble: return texts::tree_ensemble;
+    case kernel::random: return texts::random;
+    case kernel::recurrent: return texts::recurrent;
+    case kernel::conv_2d_split: return texts::conv_2d_split;
+    case kernel::sum_slices: return texts::sum_slices;
+    case kernel::reduce_by_group: return texts::reduce_by_group;
+    case kernel::softmax_by_group: return texts::softmax_by_group;
+    case kernel::layer_normalization_by_group: return texts::layer_normalization_by_group;
   }
   return {};
 }
