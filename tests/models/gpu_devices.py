@@ -16,8 +16,8 @@ from onnx import TensorProto, helper
 
 from models import SAID_SKIPPED, error_of, file_name, must, nsk
 
-TOLERANCE = 2e-4
-USAGE, REFUSED = 1, 2
+TOLERANCE, HALF_TOLERANCE = 2e-4, 2e-3
+USAGE, REFUSED, FAILED = 1, 2, 3
 failures = []
 
 
@@ -55,6 +55,11 @@ def make_models(folder):
     nodes = [helper.make_node("MatMul", ["x", "w"], ["y"]), helper.make_node("Add", ["y", "state"], ["z"]), helper.make_node("Tanh", ["z"], ["stateN"]),
              helper.make_node("Neg", ["stateN"], ["out"])]
     save_model(folder / "memory.onnx", nodes, [("x", [1, 8]), ("state", [1, 8])], [("out", None), ("stateN", None)], [("w", generator.uniform(-1, 1, [8, 8]))])
+    # Differences of numbers near 1000, between which 16-bit floats have steps of 0.5.
+    constants = [("w0", generator.uniform(-1, 1, [8, 3, 1, 1])), ("b0", np.full(8, 1000.0)), ("w1", np.tile([[[[1.0]], [[-1.0]]] * 4], [4, 1, 1, 1]))]
+    nodes = [helper.make_node("Conv", ["image", "w0", "b0"], ["a"]), helper.make_node("Conv", ["a", "w1"], ["difference"])]
+    save_model(folder / "cancels.onnx", nodes, [("image", [1, 3, 8, 8])], [("difference", None)], constants)
+    must("convert", folder / "cancels.onnx", "-o", folder / "cancels.nsk", "--gpu", "--quiet")
     must("convert", folder / "net.onnx", "-o", folder / "net.nsk", "--gpu", "--quiet", "--batch-max", "4")
     must("convert", folder / "net.onnx", "-o", folder / "cpu.nsk", "--quiet")
     must("convert", folder / "memory.onnx", "-o", folder / "memory.nsk", "--gpu", "--quiet")
@@ -96,6 +101,42 @@ def check_device(device, folder, env):
     expect("check on an input, quiet", done.returncode == 0 and not done.stdout, done.stdout + done.stderr)
 
 
+def halves_on_device(device, folder, env):
+    """16-bit floats between steps: within their bound, which is larger, or a sentence with the cure."""
+    arguments = [folder / "net.nsk", "--input", f"image={folder / 'image.npy'}"]
+    said, got = outputs_of(folder, f"halves_{device}", *arguments, "--device", device, "--half-activations", env=env)
+    _, wanted = outputs_of(folder, "halves_cpu", *arguments)
+    worst = max(error_of(got[name], wanted[name]) for name in wanted)
+    expect(f"halves: outputs differ by {worst:.1e}", 1e-6 < worst <= HALF_TOLERANCE)
+    expect("halves are named", "16-bit floats" in said, said)
+    done = nsk("check", folder / "net.nsk", "--device", device, "--half-activations", "--json", folder / "check.json", env=env)
+    report = json.loads((folder / "check.json").read_text())
+    expect("check of halves", done.returncode == 0 and "tolerance 2e-03 with 16-bit floats" in done.stdout, done.stdout + done.stderr)
+    expect("its report", report["half_activations"] and report["output_tolerance"] == HALF_TOLERANCE and 1e-5 < report["worst_step_error"] < 1e-2, str(report)[:300])
+    done = nsk("check", folder / "cancels.nsk", "--device", device, env=env)
+    expect("float32", done.returncode == 0, done.stdout + done.stderr)
+    done = nsk("check", folder / "cancels.nsk", "--device", device, "--half-activations", env=env)
+    expect("beyond the bound", done.returncode == FAILED and "output 'difference' is " in done.stderr and "(tolerance 2e-03)" in done.stderr
+           and "Keep float32" in done.stderr and done.stderr.count("\n") == 1, done.stdout + done.stderr)
+    done = nsk("bench", folder / "net.nsk", "--device", device, "--half-activations", "--seconds", "0.1", "--json", env=env)
+    expect("bench of halves", json.loads(done.stdout)["half_activations"] is True, done.stdout)
+    done = nsk("check", folder / "cpu.nsk", "--device", device, "--half-activations", env=env)
+    expect("halves and a step on the CPU", done.returncode == 0, done.stdout + done.stderr)
+
+
+def bytes_of_halves(folder):
+    """What nsk inspect --gpu says of them."""
+    def plan(*options):
+        return json.loads(must("inspect", folder / "net.nsk", "--gpu", "--json", "--variant", "gpu", *options))["variants"][0]["gpu"]
+    whole, half = plan(), plan("--half-activations")
+    sums = {"read": half["read_bytes"], "written": half["written_bytes"]}
+    expect("bytes", sums == whole["half_bytes"] and half["written_bytes"] < whole["written_bytes"], f"{sums} {whole['half_bytes']}")
+    expect("steps", sum(s["written_bytes"] for s in half["steps"]) == sums["written"], str(half["steps"]))
+    expect("buffers and permutations", 0 < half["half_buffers"] < half["buffers"] and any(p["permutation"]["HALVES"] for p in half["pipelines"]), str(half["pipelines"]))
+    text = must("inspect", folder / "net.nsk", "--gpu", "--half-activations", "--variant", "gpu")
+    expect("text", f"{half['half_buffers']} of {half['buffers']} buffers hold 16-bit floats" in text, text)
+
+
 def bench_device(device, folder, env):
     done = nsk("bench", folder / "net.nsk", "--device", device, "--seconds", "0.2", "--json", env=env)
     report = json.loads(done.stdout)
@@ -113,6 +154,7 @@ def on_device(device, folder):
         return
     compare_runs(device, folder, env)
     check_device(device, folder, env)
+    halves_on_device(device, folder, env)
     bench_device(device, folder, env)
     done = nsk("check", folder / "cpu.nsk", "--device", device, env=env)
     expect("a step without a shader", done.returncode == 0 and "1 of 5 steps have no shader and run on the CPU" in done.stdout, done.stdout + done.stderr)
@@ -145,6 +187,7 @@ def main():
         make_models(folder)
         if device == "none":
             without_driver(folder)
+            bytes_of_halves(folder)
         else:
             on_device(device, folder)
     print("\n".join(failures))

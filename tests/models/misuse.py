@@ -91,6 +91,9 @@ def devices(folder):
     expect(USAGE, ["--trace", "beside --device"], *run, "--trace", folder / "trace.json")
     for option in (["--set", "a=1"], ["--trust"], ["--tolerance", "1"], ["--report", folder / "r.md"], ["--seed", "3"]):
         expect(USAGE, [option[0], "beside --device"], "check", model, "--device", "vulkan", *option)
+    for command in (("check", source, model), ("bench", model), (*run[:2], "--output-dir", folder / "out")):
+        expect(USAGE, ["--half-activations", "needs --device", "Give both"], *command, "--half-activations")
+    expect(USAGE, ["--half-activations", "needs --gpu", "Give both"], "inspect", model, "--half-activations")
     expect(USAGE, ["takes the .nsk file alone"], "check", source, model, "--device", "vulkan")
     expect(USAGE, ["computes nothing", "bench"], "check", model, "--device", "null")
     expect(USAGE, ["computes nothing", "bench"], *run[:2], "--device", "null", "--output-dir", folder / "out")

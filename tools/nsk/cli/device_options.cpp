@@ -10,6 +10,11 @@ void refuse_beside_device(const std::vector<std::pair<const char*, bool>>& optio
     if (given) misuse(std::string(name) + " has no meaning beside --device. Leave one of them out.");
 }
 
+void refuse_without(const std::string& required, bool is_given, const char* option, bool option_given) {
+  if (option_given && !is_given)
+    misuse(std::string(option) + " is for the GPU and needs " + required + ". Give both, or leave it out.");
+}
+
 void refuse_null_device(const std::string& device, const char* command) {
   if (device == "null")
     misuse(std::string("--device null computes nothing, so that ") + command +

@@ -16,6 +16,7 @@ struct device_facts {
   bool software = false;  ///< a program on the CPU, whose times say nothing about GPUs
   std::string variant;
   int dispatches = 0, barriers = 0, pipelines = 0, steps = 0, cpu_steps = 0;
+  bool half_activations = false;  ///< steps hand 16-bit floats to each other where they can
 };
 
 /// A variant of a model on a device. Inputs and outputs are memory of the tool, which run() copies.
@@ -24,6 +25,8 @@ class device_runner : public inference {
   virtual const device_facts& facts() const = 0;
   /// Whether the plan has a shader for the step; the CPU runs the others.
   virtual bool has_shader(int step) const = 0;
+  /// Whether the arena of the device holds a tensor as 16-bit floats: packed from the start of its buffer on.
+  virtual bool is_half(const tensor_info& t) const = 0;
   /// Gives every state its initial value.
   virtual void reset() = 0;
   /// Copies bytes to the arena, and from it.
@@ -36,10 +39,11 @@ class device_runner : public inference {
   virtual double recording_us() const = 0;
 };
 
-/// What to open. `rows` of a batch: 0 for all.
+/// What to open. `rows` of a batch: 0 for all; `half_activations` as in gpu::plan_settings.
 struct device_request {
   const model_file& file;
   int variant = 0, rows = 0;
+  bool half_activations = false;
 };
 
 /// Opens a device by its name and a variant on it. Misuse: an unknown name, a device that this build or this machine

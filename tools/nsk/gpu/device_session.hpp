@@ -27,6 +27,7 @@ class device_session final : public device_runner {
     gpu::plan_settings how;
     how.rows = request.rows;
     how.hybrid = true;
+    how.half_activations = request.half_activations;
     check_rows(v, request.rows);
     require_opened(m_net.open(m, request.variant, how));
     if (plan().cpu_part_count() > 0) open_cpu(request);
@@ -47,6 +48,7 @@ class device_session final : public device_runner {
     m_facts.pipelines = static_cast<int>(plan().pipelines().size());
     m_facts.steps = v.step_count();
     m_facts.cpu_steps = plan().cpu_step_count();
+    m_facts.half_activations = request.half_activations;
   }
 
   ~device_session() override {
@@ -60,6 +62,9 @@ class device_session final : public device_runner {
   const std::byte* output(int port) override { return m_outputs[static_cast<std::size_t>(port)].data(); }
   const device_facts& facts() const override { return m_facts; }
   bool has_shader(int step) const override { return m_steps[static_cast<std::size_t>(step)].count > 0; }
+  bool is_half(const tensor_info& t) const override {
+    return gpu::impl::half_buffers_of(plan().variant(), plan().settings()).has(t);
+  }
 
   void seed(std::uint64_t key) override {
     m_net.session().seed(key);

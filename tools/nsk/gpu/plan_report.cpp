@@ -2,6 +2,7 @@
 #include "gpu/plan_report.hpp"
 
 #include <map>
+#include <set>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -27,10 +28,11 @@ struct traffic {
   std::uint64_t read = 0, written = 0;
 };
 
-traffic traffic_of(const step_view& s) {
+traffic traffic_of(const step_view& s, const gpu::impl::half_buffers& halves) {
   traffic t;
-  for (int i = 0; i < s.input_count(); ++i) t.read += bytes_of(s.input(i));
-  for (int i = 0; i < s.output_count(); ++i) t.written += bytes_of(s.output(i));
+  const auto stored = [&](const tensor_info& of) { return bytes_of(of) / (halves.has(of) ? 2 : 1); };
+  for (int i = 0; i < s.input_count(); ++i) t.read += stored(s.input(i));
+  for (int i = 0; i < s.output_count(); ++i) t.written += stored(s.output(i));
   return t;
 }
 
@@ -57,9 +59,9 @@ json describe_pipelines(const gpu::plan& plan) {
   return result;
 }
 
-json describe_step(const variant_view& v, int i) {
+json describe_step(const variant_view& v, int i, const gpu::impl::half_buffers& halves) {
   const step_view s = v.step(i);
-  const traffic t = traffic_of(s);
+  const traffic t = traffic_of(s, halves);
   const char* const why = gpu::why_no_shader(v, i);
   json result = {{"index", i}, {"name", s.name()}, {"operator", name_of(s.op())}, {"kernels", json::array()}};
   result["dispatches"] = 0;
@@ -174,17 +176,36 @@ json half_bytes(const variant_view& v, gpu::plan_settings how) {
   return {{"read", sum.read + sum.constants}, {"written", sum.written}};
 }
 
+/// How many buffers of activations hold 16-bit floats.
+void add_half_buffers(const variant_view& v, const gpu::impl::half_buffers& halves, json& report) {
+  std::set<int> all, half;
+  const auto add = [&](const tensor_info& t) {
+    if (t.where() == storage::constant) return;
+    all.insert(t.buffer());
+    if (halves.has(t)) half.insert(t.buffer());
+  };
+  for (int i = 0; i < v.step_count(); ++i) {
+    for (int k = 0; k < v.step(i).input_count(); ++k) add(v.step(i).input(k));
+    for (int k = 0; k < v.step(i).output_count(); ++k) add(v.step(i).output(k));
+  }
+  report["half_buffers"] = half.size();
+  report["buffers"] = all.size();
 }
 
-json gpu_plan_report(const variant_view& v) {
+}
+
+json gpu_plan_report(const variant_view& v, bool half_activations) {
   gpu::plan_settings how;
+  how.half_activations = half_activations;
   how.hybrid = true;  // so that what has a shader is counted where other steps have none
   json report = {{"plan_bytes", gpu::plan_bytes(v, how)}, {"arena_bytes", v.shared_bytes()}, {"steps", json::array()}};
   report["pipelines"] = json::array();
   report["states"] = {{"dispatches", 0}, {"barriers", 0}, {"barrier_before", false}};
   report["reset_dispatches"] = 0;
   report["half_bytes"] = nullptr;
-  for (int i = 0; i < v.step_count(); ++i) report["steps"].push_back(describe_step(v, i));
+  const gpu::impl::half_buffers halves = gpu::impl::half_buffers_of(v, how);
+  for (int i = 0; i < v.step_count(); ++i) report["steps"].push_back(describe_step(v, i, halves));
+  if (half_activations) add_half_buffers(v, halves, report);
   const stored_plan stored(v, how);
   const gpu::plan& plan = stored.plan;
   const gpu::status made = stored.made;
@@ -226,7 +247,10 @@ std::string gpu_plan_text(const json& plan, std::uint64_t weight_bytes, const te
   text += format_text("traffic   an inference reads %s and writes %s\n",
                       bytes_text(plan["read_bytes"].get<double>()).c_str(),
                       bytes_text(plan["written_bytes"].get<double>()).c_str());
-  if (const json& half = plan["half_bytes"]; half.is_object())
+  if (const auto half = plan.find("half_buffers"); half != plan.end())
+    text +=
+        format_text("          %d of %d buffers hold 16-bit floats\n", half->get<int>(), plan["buffers"].get<int>());
+  else if (const json& half = plan["half_bytes"]; half.is_object())
     text +=
         format_text("          with 16-bit activations it reads %s and writes %s\n",
                     bytes_text(half["read"].get<double>()).c_str(), bytes_text(half["written"].get<double>()).c_str());

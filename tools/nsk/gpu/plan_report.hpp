@@ -14,7 +14,9 @@ namespace nsk::tool {
 /// inference (each element of each tensor of a dispatch once), `half_bytes` (the same where
 /// plan_settings::half_activations is set), and by step its kernels, barriers, bytes and, where it has no shader, why.
 /// `whole` says that every step has one; `refused`, where no plan can be made, not even with steps on the CPU, why.
-nlohmann::json gpu_plan_report(const variant_view& v);
+/// With `half_activations` all of it is that plan's, and `half_buffers` counts the buffers of the arena that hold
+/// 16-bit floats, of `buffers`.
+nlohmann::json gpu_plan_report(const variant_view& v, bool half_activations = false);
 
 /// The same as text; `weight_bytes` is the size of the weights section, which is uploaded whole.
 std::string gpu_plan_text(const nlohmann::json& plan, std::uint64_t weight_bytes, const text_style& style = {});

@@ -132,6 +132,13 @@ NSK_COLD inline void choose_halves(const variant_view& v, dispatch_writer& to) {
   to.halves() = chosen;
 }
 
+/// The buffers that a plan with these settings chooses.
+NSK_COLD inline half_buffers half_buffers_of(const variant_view& v, const plan_settings& how) {
+  dispatch_writer counting(how);
+  if (how.half_activations) choose_halves(v, counting);
+  return counting.halves();
+}
+
 /// The operands of a step that are 16-bit floats.
 inline operand_set halves_of_step(const step_view& s, const dispatch_writer& to) {
   operand_set found = 0;
