@@ -29,6 +29,7 @@ inline std::uint16_t half_from_double(double v) {
   const std::uint16_t sign = std::signbit(v) ? 0x8000 : 0;
   if (std::isnan(v)) return static_cast<std::uint16_t>(sign | 0x7e00);
   const double magnitude = std::fabs(v);
+  if (magnitude == 0) return sign;  // it has no exponent
   if (magnitude >= 65520.0) return static_cast<std::uint16_t>(sign | 0x7c00);
   int exponent = 0;
   std::frexp(magnitude, &exponent);                            // magnitude = m * 2^exponent, m in [0.5, 1)
