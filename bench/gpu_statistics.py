@@ -29,7 +29,8 @@ ICD = pathlib.Path("/usr/share/vulkan/icd.d")
 WIDE = "FUNCTION=1,INPUT4=1,OUTPUT4=1"
 HOT = [f"conv_2d_tiled:{WIDE},RESIDUAL=1", f"conv_2d_tiled:{WIDE}", f"conv_2d:{WIDE},RESIDUAL=1", f"conv_2d_one_pixel:{WIDE}",
        "conv_2d_split:INPUT4=1", f"sum_slices:{WIDE}", f"depthwise_conv_2d:{WIDE}", *(f"depthwise_window:{WIDE},WINDOW={n}" for n in (1, 2, 3, 4)),
-       "pool_2d:INPUT4=1,OUTPUT4=1", "elementwise:MODE=1,INPUT4=1,OUTPUT4=1", "resize_2d:INPUT4=1,OUTPUT4=1", "copy", "reduce",
+       "pool_2d:INPUT4=1,OUTPUT4=1", "elementwise:MODE=1,INPUT4=1,OUTPUT4=1", "resize_2d:INPUT4=1,OUTPUT4=1", "copy", "copy:INPUT4=1,OUTPUT4=1",
+       "reduce",
        f"conv_2d_tiled:{WIDE},HALVES=3", f"conv_2d:{WIDE},HALVES=3", f"depthwise_window:{WIDE},WINDOW=1,HALVES=3",
        "elementwise:MODE=1,INPUT4=1,OUTPUT4=1,HALVES=11"]
 AMD = {"bonaire": "GCN 2", "polaris10": "GCN 4", "vega10": "GCN 5", "navi10": "RDNA 1", "navi21": "RDNA 2", "gfx1100": "RDNA 3"}

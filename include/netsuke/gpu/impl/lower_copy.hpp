@@ -8,36 +8,66 @@
 NSK_BEGIN
 namespace gpu::impl {
 
-/// A copy between tensors of one shape. Elements of 64 bits are two words, those of less than 32 one by one.
-inline refusal lower_copy(const tensor_info& from, const tensor_info& target, dispatch_writer& to) {
+/// Where elements of 32 bits are, or 16-bit floats: offset and strides count those.
+struct copy_place {
+  tensor_view view{};
+  std::uint32_t at = 0;
+  bool is_constant = false, is_half = false;
+};
+
+/// Dimensions of a copy, with strides of its target (0) and its source (1).
+using copy_dimensions = joined_dimensions<2>;
+
+/// Whether four neighbours of the last dimension are next to each other, from multiples of four on.
+inline bool has_quads(const copy_dimensions& dims, int operand, std::uint32_t at) {
+  const int last = dims.count - 1;
+  bool aligned = last >= 0 && dims.stride[last][operand] == 1 && at % 4 == 0;
+  for (int d = 0; d < last; ++d) aligned = aligned && dims.stride[d][operand] % 4 == 0;
+  return aligned;
+}
+
+/// Makes the dispatch of a copy. `words` are those of an element, `floats` says that its elements are float32.
+inline refusal draft_copy(const copy_place& from, const copy_place& target, int words, bool floats, draft& d) {
   constexpr int slots = 6;
-  const int rows = to.settings().rows, words = size_of(target.type()) / 4;
-  const tensor_view x = from.view(nullptr, rows), y = target.view(nullptr, rows);
-  if (words == 0) return lower_small_copy(from, target, to);
-  if (to.is_half(target)) return lower_conversion(from, target, to);
-  const tensor_view* operand[2] = {&y, &x};
-  joined_dimensions<2> dims(y, operand);
+  const tensor_view* operand[2] = {&target.view, &from.view};
+  copy_dimensions dims(target.view, operand);
   if (words > 1) dims.split_elements(words);
   if (dims.count > slots) return "it has more than six dimensions after joining";
+  d.key.kernel = kernel::copy;
+  d.halves() = from.is_half ? half_input : 0;
+  const bool by_quads = floats && has_quads(dims, 0, target.at) && dims.length[dims.count - 1] % 4 == 0;
+  d.output4() = by_quads;
+  d.input4() = by_quads && has_quads(dims, 1, from.at);
   const auto stride = [&](int i, int k) { return dims.stride_in(slots, i, k); };
   std::int64_t count = 1;
   for (int i = 0; i < slots; ++i) count *= dims.length_in(slots, i);
+  const std::uint32_t width = by_quads ? 4 : 1;
   copy_constants c;
-  c.count = word(count);
+  c.count = word(count / width);
   c.l1 = dims.length_in(slots, 1), c.l2 = dims.length_in(slots, 2), c.l3 = dims.length_in(slots, 3);
-  c.l4 = dims.length_in(slots, 4), c.l5 = dims.length_in(slots, 5);
-  c.y = word_of(target);
+  c.l4 = dims.length_in(slots, 4), c.l5 = dims.length_in(slots, 5) / width;
+  c.y = target.at;
   c.y0 = stride(0, 0), c.y1 = stride(1, 0), c.y2 = stride(2, 0);
   c.y3 = stride(3, 0), c.y4 = stride(4, 0), c.y5 = stride(5, 0);
-  c.x = word_of(from, to.is_half(from));
+  c.x = from.at;
   c.x0 = stride(0, 1), c.x1 = stride(1, 1), c.x2 = stride(2, 1);
   c.x3 = stride(3, 1), c.x4 = stride(4, 1), c.x5 = stride(5, 1);
-  c.flags = is_constant(from) ? 1 : 0;
-  draft d;
-  d.key.kernel = kernel::copy;
-  d.halves() = to.is_half(from) ? half_input : 0;
+  c.flags = from.is_constant ? 1 : 0;
   d.set_constants(c);
   d.spread(c.count);
+  return nullptr;
+}
+
+/// A copy between tensors of one shape. Elements of 64 bits are two words, those of less than 32 one by one.
+inline refusal lower_copy(const tensor_info& from, const tensor_info& target, dispatch_writer& to) {
+  const int rows = to.settings().rows, words = size_of(target.type()) / 4;
+  if (words == 0) return lower_small_copy(from, target, to);
+  if (to.is_half(target)) return lower_conversion(from, target, to);
+  const bool half = to.is_half(from);
+  draft d;
+  if (const refusal why = draft_copy({from.view(nullptr, rows), word_of(from, half), is_constant(from), half},
+                                     {target.view(nullptr, rows), word_of(target)}, words, is_float(target), d))
+    return why;
   return to.add(d);
 }
 
