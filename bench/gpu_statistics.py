@@ -29,6 +29,7 @@ ICD = pathlib.Path("/usr/share/vulkan/icd.d")
 WIDE = "FUNCTION=1,INPUT4=1,OUTPUT4=1"
 HOT = [f"conv_2d_tiled:{WIDE},RESIDUAL=1", f"conv_2d_tiled:{WIDE}", f"conv_2d:{WIDE},RESIDUAL=1", f"conv_2d_one_pixel:{WIDE}",
        "conv_2d_split:INPUT4=1", f"sum_slices:{WIDE}", f"depthwise_conv_2d:{WIDE}", *(f"depthwise_window:{WIDE},WINDOW={n}" for n in (1, 2, 3, 4)),
+       *(f"separable_conv_2d:{WIDE},MODE=1,WINDOW={n}" for n in (1, 2, 3, 4)),
        "pool_2d:INPUT4=1,OUTPUT4=1", "elementwise:MODE=1,INPUT4=1,OUTPUT4=1", "resize_2d:INPUT4=1,OUTPUT4=1", "copy", "copy:INPUT4=1,OUTPUT4=1",
        "reduce",
        f"conv_2d_tiled:{WIDE},HALVES=3", f"conv_2d:{WIDE},HALVES=3", f"depthwise_window:{WIDE},WINDOW=1,HALVES=3",
@@ -38,7 +39,7 @@ INTEL = {"skl": "Gen 9", "tgl": "Xe", "dg2": "Arc"}
 ADRENO = {"630": "Adreno 630", "660": "Adreno 660"}
 DEVICES = [*AMD, *INTEL, *ADRENO]
 # (devices, beginning of a kernel's name, column, minimum)
-LIMITS = [(("navi21", "gfx1100"), "conv_2d_tiled", "madd_percent", 80), (tuple(ADRENO), "conv_2d_tiled", "waves", 6)]
+LIMITS = [*((("navi21", "gfx1100"), kernel, "madd_percent", 80) for kernel in ("conv_2d_tiled", "separable_conv_2d")), (tuple(ADRENO), "conv_2d_tiled", "waves", 6)]
 MULTIPLY_ADD = re.compile(r"v_(pk_|dual_)?(fma|fmac|fmamk|fmaak|mac|mad|madmk|madak)_(mix_)?f(16|32)")
 SHIMS = """
 set -e

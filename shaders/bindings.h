@@ -12,6 +12,14 @@
   uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill;      \
   uint slices; uint scratch;
 
+// A depthwise convolution and the 1 x 1 convolution that reads it: names as above, of the second one where both have
+// them. w0, slope0, alpha0, beta0: panels and parameters of the first one. ow: pixels of an output row, rounded up to
+// four; width: those that exist.
+#define NSK_SEPARABLE_CONSTANTS                                                                                     \
+  uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; \
+  uint w0; uint slope0; float alpha0; float beta0; uint w; uint slope; float alpha; float beta;                     \
+  uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint width; uint count; uint stride; uint dilation; uint pad;
+
 // Elementwise operators of up to four joined dimensions: lengths of dimensions 1 to 3, then offset and strides of the
 // output, of operands a and b, and of the residual. flags: bits 0 and 1: a and b are in the weights section, bit 2:
 // the residual is; bits 3 to 5 say that a, b and the residual are not read as float4.

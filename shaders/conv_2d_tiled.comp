@@ -10,8 +10,7 @@ CONSTANTS(NSK_WINDOW_CONSTANTS)
 #include "window.h"
 #include "load.h"
 #include "store.h"
-GROUP_SHARED float4 inputs[64 * 5];   // [pixel][4 channel quads, and one against bank conflicts]
-GROUP_SHARED float4 weights[16 * 8];  // [input channel][output quad]
+#include "tile.h"
 KERNEL {
   uint t = LOCAL.x, column = t % 8u, row = t / 8u, pixel0 = BLOCK * 64u, quad0 = GROUP.x * 8u;
   uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), depth = kh * kw * pc.ic, quads = (pc.oc + 3u) / 4u;
@@ -42,17 +41,7 @@ KERNEL {
         }
         k += min(16u, pc.ic - c);
         BARRIER;
-        for (uint s = 0u; s < 4u; ++s) {
-          float4 w0 = weights[(4u * s) * 8u + column], w1 = weights[(4u * s + 1u) * 8u + column];
-          float4 w2 = weights[(4u * s + 2u) * 8u + column], w3 = weights[(4u * s + 3u) * 8u + column];
-          for (int p = 0; p < 8; ++p) {
-            float4 x = inputs[(row * 8u + uint(p)) * 5u + s];
-            acc[p] = FMA(SPLAT(x.x), w0, acc[p]);
-            acc[p] = FMA(SPLAT(x.y), w1, acc[p]);
-            acc[p] = FMA(SPLAT(x.z), w2, acc[p]);
-            acc[p] = FMA(SPLAT(x.w), w3, acc[p]);
-          }
-        }
+#include "tile_product.h"
         BARRIER;
       }
     }

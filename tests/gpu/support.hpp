@@ -175,6 +175,7 @@ class both {
     const int step = plan().dispatch(first).step;
     int end = first + 1;
     while (end < plan().dispatch_count() && plan().dispatch(end).step == step) ++end;
+    if (const int merged = plan().dispatch(first).merged; merged >= 0) run_on_cpu(merged);
     copy_arena();
     aligned_bytes expected(arena_bytes());
     std::memcpy(expected.data(), m_memory.data(), arena_bytes());
@@ -183,7 +184,7 @@ class both {
     first = end;
     const aligned_bytes got = device_arena();
     const nsk::step_view s = variant().step(step);
-    for (int t = 0; t < m_cpu.tile_count(step); ++t) m_cpu.run_tile(step, t, 0);
+    run_on_cpu(step);
     step_result r;
     for (int o = 0; o < s.output_count(); ++o) {
       const nsk::tensor_info t = s.output(o);
@@ -213,6 +214,9 @@ class both {
   }
 
  private:
+  void run_on_cpu(int step) {
+    for (int t = 0; t < m_cpu.tile_count(step); ++t) m_cpu.run_tile(step, t, 0);
+  }
   /// The device's arena may be longer than the CPU's memory, by its scratch.
   std::string keep_scratch() {
     if (m_memory.size() >= arena_bytes()) return {};

@@ -21,7 +21,7 @@ from PIL import Image
 from models import REPOSITORY, SAID_SKIPPED, SHARED, must
 
 # Model -> dispatches and barriers between them, where they are known; bytes of its boxes and scores.
-DETECTORS = {"front_128x128": (51, 33, 60928), "back_256x256": (None, None, 60928)}
+DETECTORS = {"front_128x128": (48, 30, 60928), "back_256x256": (None, None, 60928)}
 PIXELS = 0.1 + 1e-6  # coordinates are printed with one digit
 NO_DEVICE = re.compile(r"there is no |Vulkan has no |is not installed|EGL |the context ")
 FRAME = (48, 64)  # height and width of the scene

@@ -40,7 +40,8 @@ class imitated_device final : public device_runner {
     if (m_wrong_runs) spoil(m_output.data());
   }
   const device_facts& facts() const override { return m_facts; }
-  bool has_shader(int) const override { return true; }
+  bool has_shader(int step) const override { return !merges || step == 1; }
+  int merged_into(int step) const override { return merges && step == 1 ? 0 : -1; }
   bool is_half(const nsk::tensor_info&) const override { return false; }
   void say_halves() { m_facts.half_activations = true; }
   void reset() override { m_cpu->reset(); }
@@ -50,8 +51,18 @@ class imitated_device final : public device_runner {
   void read(std::size_t offset, std::byte* to, std::size_t bytes) override {
     std::memcpy(to, m_arena.data() + offset, bytes);
   }
-  /// The steps of the test's model: |x|, then the square of it.
   void run_step(int step) override {
+    if (merges && step == 1) compute(0);
+    compute(step);
+  }
+  double device_us() const override { return 0; }
+  double recording_us() const override { return 0; }
+
+  bool merges = false;  ///< one dispatch computes both steps
+
+ private:
+  /// The steps of the test's model: |x|, then the square of it.
+  void compute(int step) {
     const nsk::step_view s = m_view.step(step);
     const auto place = [&](const nsk::tensor_info& t) {
       return reinterpret_cast<float*>(m_arena.data() + t.buffer_offset() + t.offset());
@@ -61,10 +72,6 @@ class imitated_device final : public device_runner {
     for (std::int64_t i = 0; i < s.output().elements(); ++i) y[i] = step == 0 ? (x[i] < 0 ? -x[i] : x[i]) : x[i] * x[i];
     if (step == m_wrong_step) spoil(reinterpret_cast<std::byte*>(y));
   }
-  double device_us() const override { return 0; }
-  double recording_us() const override { return 0; }
-
- private:
   void spoil(std::byte* bytes) const {
     float value;
     std::memcpy(&value, bytes, sizeof value);
@@ -139,6 +146,17 @@ TEST_CASE("where 16-bit floats are stored, outputs alone are judged, more loosel
     CHECK(found.good() == (error < 2e-3f));
     CHECK(found.failed_output_text().find("output 'y' is ") == 0);
   }
+}
+
+TEST_CASE("a dispatch of two steps gets the CPU's inputs of the first one") {
+  const model_file file = two_steps();
+  imitated_device right(file, -1, 0), wrong(file, 0, 1e-3f);
+  right.merges = wrong.merges = true;
+  const device_comparison found = compared(file, right);
+  CHECK(found.good());
+  CHECK(found.steps.size() == 1);
+  CHECK(found.steps.front().step == 1);
+  CHECK_FALSE(compared(file, wrong).good());
 }
 
 TEST_CASE("a device takes the first variant for GPUs unless another is named") {

@@ -35,7 +35,8 @@
   X(sum_slices, sum_slices, 0)                                     \
   X(reduce_by_group, reduce, 64)                                   \
   X(softmax_by_group, softmax, 64)                                 \
-  X(layer_normalization_by_group, layer_normalization, 64)
+  X(layer_normalization_by_group, layer_normalization, 64)         \
+  X(separable_conv_2d, separable_conv_2d, 0)
 
 NSK_BEGIN
 namespace gpu {

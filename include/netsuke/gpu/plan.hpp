@@ -9,6 +9,7 @@
 #include <netsuke/gpu/impl/cpu_part.hpp>
 #include <netsuke/gpu/impl/hazard.hpp>
 #include <netsuke/gpu/impl/lower_every_op.hpp>
+#include <netsuke/gpu/impl/lower_separable.hpp>
 #include <netsuke/gpu/impl/traffic.hpp>
 #include <netsuke/gpu/settings.hpp>
 #include <netsuke/gpu/status.hpp>
@@ -25,6 +26,7 @@ struct dispatch_view {
   int pipeline = 0;      ///< in pipelines()
   span<const std::uint32_t> constants{};
   std::uint32_t groups[3] = {1, 1, 1};
+  int merged = -1;      ///< an earlier step that it computes as well and that has no dispatch of its own
   bool seeded = false;  ///< its first four constants are the session's random source: key (low, high), run, first row
 };
 
@@ -54,8 +56,13 @@ NSK_COLD inline lowering_result lower_steps(const variant_view& v, dispatch_writ
   };
   for (int i = 0; i < v.step_count(); ++i) {
     const int before = to.dispatches();
+    if (reader_merged_with(v, i, to) >= 0) {
+      end_part(i);
+      continue;
+    }
     to.begin_step(i, halves_of_step(v.step(i), to));
-    const refusal why = lower_on_device(v.step(i), to);
+    const int merged = step_merged_into(v, i, to);
+    const refusal why = merged >= 0 ? lower_separable(v, merged, i, to) : lower_on_device(v.step(i), to);
     if (!why) {
       end_part(i);
       continue;
@@ -178,7 +185,9 @@ class plan {
     if (r.scratch == impl::scratch_use::writes) found.written = r.scratch_bytes;
     if (r.scratch == impl::scratch_use::reads) found.read = r.scratch_bytes;
     if (i > 0 && m_records[i - 1].step == r.step) return found;
-    if (r.step >= 0) {
+    if (r.merged >= 0) {
+      found.add(impl::traffic_of_merged(m_variant, r, m_settings.rows));
+    } else if (r.step >= 0) {
       found.add(impl::traffic_of_step(m_variant.step(r.step), r.halves, m_settings.rows));
     } else {
       const std::uint64_t bytes = impl::distinct_bytes(m_variant.state(-1 - r.step).tensor(), m_settings.rows, false);
@@ -278,6 +287,7 @@ class plan {
             r.pipeline,
             {m_words + r.first_word, r.word_count},
             {r.groups[0], r.groups[1], r.groups[2]},
+            r.merged,
             r.seeded};
   }
   variant_view m_variant;

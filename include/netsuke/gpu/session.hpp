@@ -182,7 +182,7 @@ class session {
     for (std::uint64_t left = amount.macs; end < m_plan->dispatch_count(); ++end) {
       const int step = m_plan->dispatch(end).step;
       const bool goes_on = end > 0 && m_plan->dispatch(end - 1).step == step;
-      const std::uint64_t of_step = step < 0 || goes_on ? 1 : nsk::impl::work_of(variant().step(step));
+      const std::uint64_t of_step = step < 0 || goes_on ? 1 : work_of(m_plan->dispatch(end));
       if (end != m_next && of_step > left) break;
       left = of_step < left ? left - of_step : 0;
     }
@@ -258,6 +258,10 @@ class session {
 
  private:
   const variant_view& variant() const { return m_plan->variant(); }
+  std::uint64_t work_of(const dispatch_view& d) const {
+    return nsk::impl::work_of(variant().step(d.step)) +
+           (d.merged >= 0 ? nsk::impl::work_of(variant().step(d.merged)) : 0);
+  }
   int rows() const { return m_plan->settings().rows; }
 
   NSK_COLD gpu::status start(Device& device, const gpu::plan& p, const session_buffers<Device>& buffers,

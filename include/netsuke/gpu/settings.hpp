@@ -12,6 +12,9 @@ namespace gpu {
 /// and no window when it is compiled.
 enum class conv_kernel : std::uint8_t { automatic, direct, tiled, one_pixel, four_pixels };
 
+/// Whether steps become one dispatch: where an estimate says that it pays, never, or, for tests, wherever it can be.
+enum class merging : std::uint8_t { automatic, never, always };
+
 struct plan_settings {
   bool texture_inputs = false;   ///< inputs may come from textures: one pipeline more
   bool texture_outputs = false;  ///< outputs may go to textures: one pipeline more
@@ -24,6 +27,9 @@ struct plan_settings {
   /// Activations between steps are 16-bit floats where all steps that touch them can do that: half the bytes, three
   /// decimal digits, numbers up to 65504. Ports, states, constants and all arithmetic stay float32.
   bool half_activations = false;
+  /// A depthwise convolution and the 1 x 1 convolution that alone reads its result: what is between them is neither
+  /// written nor read. The same bits, except with half_activations, where nothing is rounded in between.
+  merging separable = merging::automatic;
 };
 
 }

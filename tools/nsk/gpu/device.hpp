@@ -27,6 +27,8 @@ class device_runner : public inference {
   virtual bool has_shader(int step) const = 0;
   /// Whether the arena of the device holds a tensor as 16-bit floats: packed from the start of its buffer on.
   virtual bool is_half(const tensor_info& t) const = 0;
+  /// An earlier step that the dispatch of `step` computes as well and that has none of its own, -1 where there is none.
+  virtual int merged_into(int step) const = 0;
   /// Gives every state its initial value.
   virtual void reset() = 0;
   /// Copies bytes to the arena, and from it.

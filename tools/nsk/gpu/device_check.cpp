@@ -126,6 +126,7 @@ void compare_steps(const variant_view& v, runner& cpu, device_runner& device, st
   double terms = 0;
   const auto prepare = [&](int step) {
     if (step == v.step_count() || !device.has_shader(step)) return;
+    if (const int merged = device.merged_into(step); merged >= 0) copy_operands(v.step(merged), cpu, device);
     copy_operands(v.step(step), cpu, device);
     terms = largest_term(v.step(step), cpu);
   };

@@ -16,6 +16,14 @@
 
 namespace nsk::tool {
 
+/// Refuses more rows than a variant computes.
+inline void check_rows(const variant_view& v, int rows) {
+  if (rows > v.batch())
+    refuse("a batch of so many rows was refused: variant '" + std::string(v.name()) + "' computes " +
+           (v.batch() == 0 ? "one fixed shape" : "at most " + std::to_string(v.batch()) + " rows") +
+           ". Convert the model with --batch-max.");
+}
+
 template <class Device>
 class device_session final : public device_runner {
  public:
@@ -37,6 +45,7 @@ class device_session final : public device_runner {
       if (d.step < 0 || d.on_cpu) continue;
       dispatches& of = m_steps[static_cast<std::size_t>(d.step)];
       if (of.count++ == 0) of.first = i;
+      of.merged = d.merged;
     }
     for (int i = 0; i < v.input_count(); ++i) m_inputs.emplace_back(v.input(i).bytes());
     for (int i = 0; i < v.output_count(); ++i) m_outputs.emplace_back(v.output(i).bytes());
@@ -65,6 +74,7 @@ class device_session final : public device_runner {
   bool is_half(const tensor_info& t) const override {
     return gpu::impl::half_buffers_of(plan().variant(), plan().settings()).has(t);
   }
+  int merged_into(int step) const override { return m_steps[static_cast<std::size_t>(step)].merged; }
 
   void seed(std::uint64_t key) override {
     m_net.session().seed(key);
@@ -101,7 +111,7 @@ class device_session final : public device_runner {
 
  private:
   struct dispatches {
-    int first = 0, count = 0;
+    int first = 0, count = 0, merged = -1;
   };
 
   const gpu::plan& plan() const { return m_net.plan(); }
@@ -171,12 +181,6 @@ class device_session final : public device_runner {
     require(m_device->write(m_staging.upload, 0, m_crossing.data(), p.upload_bytes()));
   }
 
-  static void check_rows(const variant_view& v, int rows) {
-    if (rows > v.batch())
-      refuse("a batch of so many rows was refused: variant '" + std::string(v.name()) + "' computes " +
-             (v.batch() == 0 ? "one fixed shape" : "at most " + std::to_string(v.batch()) + " rows") +
-             ". Convert the model with --batch-max.");
-  }
   static void require(const gpu::status& s) {
     if (!s) refuse(std::string("the device refused it (") + s.name() + "): " + s.message() + ".");
   }

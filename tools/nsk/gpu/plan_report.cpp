@@ -69,8 +69,17 @@ json describe_step(const variant_view& v, int i, const gpu::impl::half_buffers& 
   result["barrier_before"] = false;
   result["read_bytes"] = t.read;
   result["written_bytes"] = t.written;
+  result["merged_into"] = nullptr;
   result["no_shader"] = why == nullptr ? json(nullptr) : json(why);
   return result;
+}
+
+/// Notes that a dispatch computes an earlier step as well: what is between them is neither written nor read.
+void add_merged(const variant_view& v, const gpu::dispatch_view& d, json& steps) {
+  json &made = steps[static_cast<std::size_t>(d.merged)], &reader = steps[static_cast<std::size_t>(d.step)];
+  made["merged_into"] = d.step;
+  made["written_bytes"] = 0;
+  reader["read_bytes"] = reader["read_bytes"].get<std::uint64_t>() - bytes_of(v.step(d.step).input(0));
 }
 
 /// Adds the dispatches of a plan to its steps; those that make states current to `states`.
@@ -84,6 +93,7 @@ void add_dispatches(const gpu::plan& plan, json& steps, json& states) {
     of["barriers"] = of["barriers"].get<int>() + (d.barrier ? 1 : 0);
     const char* const kernel = gpu::name_of(plan.pipelines()[static_cast<std::size_t>(d.pipeline)].kernel);
     if (d.step >= 0) of["kernels"].push_back(kernel);
+    if (d.merged >= 0) add_merged(plan.variant(), d, steps);
   }
 }
 
@@ -138,7 +148,10 @@ std::string steps_text(const json& steps, const text_style& style) {
   text_table table({">step", "operator", "kernel", ">dispatches", "barrier", ">reads", ">writes", "name"});
   for (const json& s : steps) {
     const bool runs = s["no_shader"].is_null();
-    const std::string kernel = s["kernels"].empty() ? runs ? "none" : "on the CPU" : s["kernels"][0].get<std::string>();
+    const std::string kernel = !s["kernels"].empty()        ? s["kernels"][0].get<std::string>()
+                               : !runs                      ? "on the CPU"
+                               : s["merged_into"].is_null() ? "none"
+                                                            : "in step " + s["merged_into"].dump();
     table.add({s["index"].dump(), s["operator"], kernel, s["dispatches"].dump(), s["barrier_before"] ? "before" : "",
                bytes_text(s["read_bytes"].get<double>()), bytes_text(s["written_bytes"].get<double>()), s["name"]},
               !runs);

@@ -45,6 +45,42 @@ struct window_constants {
 static_assert(sizeof(window_constants) == 128, "no padding");
 static_assert(sizeof(window_constants) <= 128, "constants of at most 128 bytes");
 
+struct separable_constants {
+  std::uint32_t x = 0;
+  std::uint32_t x_n = 0;
+  std::uint32_t x_y = 0;
+  std::uint32_t x_x = 0;
+  std::uint32_t y = 0;
+  std::uint32_t y_n = 0;
+  std::uint32_t y_y = 0;
+  std::uint32_t y_x = 0;
+  std::uint32_t r = 0;
+  std::uint32_t r_n = 0;
+  std::uint32_t r_y = 0;
+  std::uint32_t r_x = 0;
+  std::uint32_t w0 = 0;
+  std::uint32_t slope0 = 0;
+  float alpha0 = 0;
+  float beta0 = 0;
+  std::uint32_t w = 0;
+  std::uint32_t slope = 0;
+  float alpha = 0;
+  float beta = 0;
+  std::uint32_t ih = 0;
+  std::uint32_t iw = 0;
+  std::uint32_t ic = 0;
+  std::uint32_t oh = 0;
+  std::uint32_t ow = 0;
+  std::uint32_t oc = 0;
+  std::uint32_t width = 0;
+  std::uint32_t count = 0;
+  std::uint32_t stride = 0;
+  std::uint32_t dilation = 0;
+  std::uint32_t pad = 0;
+};
+static_assert(sizeof(separable_constants) == 124, "no padding");
+static_assert(sizeof(separable_constants) <= 128, "constants of at most 128 bytes");
+
 struct elementwise_constants {
   std::uint32_t count = 0;
   std::uint32_t l1 = 0;

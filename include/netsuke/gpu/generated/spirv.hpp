@@ -32,6 +32,7 @@
 #include <netsuke/gpu/generated/spirv/reduce_by_group.hpp>
 #include <netsuke/gpu/generated/spirv/softmax_by_group.hpp>
 #include <netsuke/gpu/generated/spirv/layer_normalization_by_group.hpp>
+#include <netsuke/gpu/generated/spirv/separable_conv_2d.hpp>
 #include <netsuke/gpu/pipeline.hpp>
 
 NSK_BEGIN
@@ -68,6 +69,7 @@ constexpr span<const std::uint32_t> spirv_of(kernel k) {
     case kernel::reduce_by_group: return {spirv::reduce_by_group};
     case kernel::softmax_by_group: return {spirv::softmax_by_group};
     case kernel::layer_normalization_by_group: return {spirv::layer_normalization_by_group};
+    case kernel::separable_conv_2d: return {spirv::separable_conv_2d};
   }
   return {};
 }

@@ -194,33 +194,36 @@ float4 sine(float4 x, float shift) {
 
 inline constexpr char epilogue_h[] =
     R"(float4 sign_of(float4 x) { return where_negative(x, SPLAT(-1.0), where_negative(-x, SPLAT(1.0), x)); }
-float4 activate4(float4 x, float alpha, float beta, float4 slope) {
-  if (FUNCTION == 1u) return min(max(x, SPLAT(alpha)), SPLAT(beta));
-  if (FUNCTION == 2u) return where_negative(x, alpha * x, x);
-  if (FUNCTION == 3u) return where_negative(x, slope * x, x);
-  if (FUNCTION == 4u) return 1.0 / (1.0 + exp(-x));
-  if (FUNCTION == 5u) return max(SPLAT(0.0), min(SPLAT(1.0), alpha * x + beta));
-  if (FUNCTION == 6u) return x * max(SPLAT(0.0), min(SPLAT(1.0), x / 6.0 + 0.5));
-  if (FUNCTION == 7u) return x / (1.0 + exp(-x));
-  if (FUNCTION == 8u) return hyperbolic_tangent(x);
-  if (FUNCTION == 9u) return exp(x);
-  if (FUNCTION == 10u) return log(x);
-  if (FUNCTION == 11u) return sqrt(x);
-  if (FUNCTION == 12u) return 1.0 / x;
-  if (FUNCTION == 13u) return -x;
-  if (FUNCTION == 14u) return abs(x);
-  if (FUNCTION == 15u) return floor(x);
-  if (FUNCTION == 16u) return ceil(x);
-  if (FUNCTION == 17u) return ROUND_EVEN(x);
-  if (FUNCTION == 18u) return error_function(x);
-  if (FUNCTION == 19u) return gaussian_unit(x);
-  if (FUNCTION == 20u) return where_negative(x, alpha * exponential_less_one(min(x, SPLAT(0.0))), x);
-  if (FUNCTION == 21u) return soft_plus(x);
-  if (FUNCTION == 22u) return x * x;
-  if (FUNCTION == 23u) return sign_of(x);
-  if (FUNCTION == 24u) return sine(x, 0.0);
-  if (FUNCTION == 25u) return sine(x, 0.25);
+float4 activated(uint function, float4 x, float alpha, float beta, float4 slope) {
+  if (function == 1u) return min(max(x, SPLAT(alpha)), SPLAT(beta));
+  if (function == 2u) return where_negative(x, alpha * x, x);
+  if (function == 3u) return where_negative(x, slope * x, x);
+  if (function == 4u) return 1.0 / (1.0 + exp(-x));
+  if (function == 5u) return max(SPLAT(0.0), min(SPLAT(1.0), alpha * x + beta));
+  if (function == 6u) return x * max(SPLAT(0.0), min(SPLAT(1.0), x / 6.0 + 0.5));
+  if (function == 7u) return x / (1.0 + exp(-x));
+  if (function == 8u) return hyperbolic_tangent(x);
+  if (function == 9u) return exp(x);
+  if (function == 10u) return log(x);
+  if (function == 11u) return sqrt(x);
+  if (function == 12u) return 1.0 / x;
+  if (function == 13u) return -x;
+  if (function == 14u) return abs(x);
+  if (function == 15u) return floor(x);
+  if (function == 16u) return ceil(x);
+  if (function == 17u) return ROUND_EVEN(x);
+  if (function == 18u) return error_function(x);
+  if (function == 19u) return gaussian_unit(x);
+  if (function == 20u) return where_negative(x, alpha * exponential_less_one(min(x, SPLAT(0.0))), x);
+  if (function == 21u) return soft_plus(x);
+  if (function == 22u) return x * x;
+  if (function == 23u) return sign_of(x);
+  if (function == 24u) return sine(x, 0.0);
+  if (function == 25u) return sine(x, 0.25);
   return x;
+}
+float4 activate4(float4 x, float alpha, float beta, float4 slope) {
+  return activated(FUNCTION, x, alpha, beta, slope);
 }
 float activate(float x, float alpha, float beta, float slope) {
   return activate4(SPLAT(x), alpha, beta, SPLAT(slope)).x;
@@ -396,10 +399,13 @@ inline constexpr char conv_2d_tiled_part_1[] =
     R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill; uint slices; uint scratch;)
 )";
 
-inline constexpr char conv_2d_tiled_comp[] =
+inline constexpr char tile_h[] =
     R"(GROUP_SHARED float4 inputs[64 * 5];
 GROUP_SHARED float4 weights[16 * 8];
-KERNEL {
+)";
+
+inline constexpr char conv_2d_tiled_part_2[] =
+    R"(KERNEL {
   uint t = LOCAL.x, column = t % 8u, row = t / 8u, pixel0 = BLOCK * 64u, quad0 = GROUP.x * 8u;
   uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), depth = kh * kw * pc.ic, quads = (pc.oc + 3u) / 4u;
   uint2 panel = panel_of(pc.w, min(quad0 + column, quads - 1u), pc.oc, depth);
@@ -428,18 +434,24 @@ KERNEL {
         }
         k += min(16u, pc.ic - c);
         BARRIER;
-        for (uint s = 0u; s < 4u; ++s) {
-          float4 w0 = weights[(4u * s) * 8u + column], w1 = weights[(4u * s + 1u) * 8u + column];
-          float4 w2 = weights[(4u * s + 2u) * 8u + column], w3 = weights[(4u * s + 3u) * 8u + column];
-          for (int p = 0; p < 8; ++p) {
-            float4 x = inputs[(row * 8u + uint(p)) * 5u + s];
-            acc[p] = FMA(SPLAT(x.x), w0, acc[p]);
-            acc[p] = FMA(SPLAT(x.y), w1, acc[p]);
-            acc[p] = FMA(SPLAT(x.z), w2, acc[p]);
-            acc[p] = FMA(SPLAT(x.w), w3, acc[p]);
-          }
-        }
-        BARRIER;
+)";
+
+inline constexpr char tile_product_h[] =
+    R"(for (uint s = 0u; s < 4u; ++s) {
+  float4 w0 = weights[(4u * s) * 8u + column], w1 = weights[(4u * s + 1u) * 8u + column];
+  float4 w2 = weights[(4u * s + 2u) * 8u + column], w3 = weights[(4u * s + 3u) * 8u + column];
+  for (int p = 0; p < 8; ++p) {
+    float4 x = inputs[(row * 8u + uint(p)) * 5u + s];
+    acc[p] = FMA(SPLAT(x.x), w0, acc[p]);
+    acc[p] = FMA(SPLAT(x.y), w1, acc[p]);
+    acc[p] = FMA(SPLAT(x.z), w2, acc[p]);
+    acc[p] = FMA(SPLAT(x.w), w3, acc[p]);
+  }
+}
+)";
+
+inline constexpr char conv_2d_tiled_comp[] =
+    R"(        BARRIER;
       }
     }
   }
@@ -1567,12 +1579,88 @@ inline constexpr char sum_slices_comp[] =
   store_quad(sum, pixel_at(number), quad * 4u, pc.oc);
 }
 )";
+
+inline constexpr char separable_conv_2d_part_1[] =
+    R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w0; uint slope0; float alpha0; float beta0; uint w; uint slope; float alpha; float beta; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint width; uint count; uint stride; uint dilation; uint pad;)
+)";
+
+inline constexpr char separable_conv_2d_part_2[] =
+    R"(KERNEL {
+  int size = WINDOW > 2u ? 5 : 3, step = (WINDOW & 1u) != 0u ? 1 : 2, run = WINDOW > 2u ? 2 : 4;
+  uint t = LOCAL.x, column = t % 8u, row = t / 8u, pixel0 = BLOCK * 64u, quad0 = GROUP.x * 8u;
+  uint quads = (pc.oc + 3u) / 4u;
+  uint2 panel = panel_of(pc.w, min(quad0 + column, quads - 1u), pc.oc, pc.ic);
+  float4 acc[8];
+  float4 bias = W4[panel.x];
+  for (int b = 0; b < 8; ++b) acc[b] = bias;
+  uint place = t / uint(run) * uint(run);
+  uint3 pixel = pixel_at(min(pixel0 + place, pc.count - uint(run)));
+  int2 first = window_of(pixel.y, pixel.x);
+  uint image = pc.x + pixel.z * pc.x_n;
+  uint at[9];
+  bool inside[9];
+  for (int i = 0; i < size + (run - 1) * step; ++i) {
+    inside[i] = first.y + i >= 0 && first.y + i < int(pc.iw);
+    at[i] = inside[i] ? uint(first.y + i) * pc.x_x : 0u;
+  }
+  for (uint c = 0u; c < pc.ic; c += 16u) {
+    for (uint quad = t % uint(run); quad < 4u; quad += uint(run)) {
+      uint channel = c + quad * 4u;
+      float4 v[4];
+      for (int j = 0; j < run; ++j) v[j] = SPLAT(0.0);
+      if (channel < pc.ic) {
+        uint2 window = panel_of(pc.w0, channel / 4u, pc.ic, uint(size * size));
+        for (int e = 0; e < run; ++e) v[e] = W4[window.x];
+        uint k = window.x + window.y;
+        for (int ky = 0; ky < size; ++ky) {
+          int iy = first.x + ky;
+          if (iy >= 0 && iy < int(pc.ih)) {
+            float4 tap[5];
+            for (int kx = 0; kx < size; ++kx) tap[kx] = W4[k + uint(kx) * window.y];
+            uint line_at = image + uint(iy) * pc.x_y + channel;
+            for (int read = 0; read < size + (run - 1) * step; ++read) {
+              float4 u = load_quad(line_at + at[read], 4u);
+              if (!inside[read]) u = SPLAT(0.0);
+              for (int n = 0; n < run; ++n) {
+                int d = read - n * step;
+                if (d >= 0 && d < size) v[n] = FMA(u, tap[d], v[n]);
+              }
+            }
+          }
+          k += uint(size) * window.y;
+        }
+        float4 slope = SPLAT(0.0);
+        if (MODE == 3u) slope = W4[(pc.slope0 + channel) / 4u];
+        for (int m = 0; m < run; ++m) v[m] = activated(MODE, v[m], pc.alpha0, pc.beta0, slope);
+      }
+      for (int f = 0; f < run; ++f) inputs[(place + uint(f)) * 5u + quad] = v[f];
+    }
+    for (uint h = 0u; h < 2u; ++h) {
+      float4 w = SPLAT(0.0);
+      if (c + row + 8u * h < pc.ic) w = W4[panel.x + panel.y * (1u + c + row + 8u * h)];
+      weights[(row + 8u * h) * 8u + column] = w;
+    }
+    BARRIER;
+)";
+
+inline constexpr char separable_conv_2d_comp[] =
+    R"(    BARRIER;
+  }
+  uint number = pixel0 + row * 8u;
+  pixel = pixel_at(number);
+  for (int o = 0; o < 8; ++o) {
+    if (number + uint(o) < pc.count && pixel.x < pc.width && quad0 + column < quads)
+      store_quad(acc[o], pixel, (quad0 + column) * 4u, pc.oc);
+    pixel = pixel_after(pixel);
+  }
+}
+)";
 }
 
 /// The text of a kernel in pieces, to be compiled one after the other, after the definitions that shaders/portable.h asks for:
 /// the front end, the permutation, and PIXELS where it is not 0.
 struct kernel_text {
-  const char* piece[11];
+  const char* piece[14];
   int count;
   int pixels;
 };
@@ -1580,7 +1668,7 @@ struct kernel_text {
 namespace texts {
 inline constexpr kernel_text conv_2d{{text::portable_h, text::conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_comp}, 11, 4};
 inline constexpr kernel_text conv_2d_one_pixel{{text::portable_h, text::conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_comp}, 11, 1};
-inline constexpr kernel_text conv_2d_tiled{{text::portable_h, text::conv_2d_tiled_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_tiled_comp}, 11, 0};
+inline constexpr kernel_text conv_2d_tiled{{text::portable_h, text::conv_2d_tiled_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::tile_h, text::conv_2d_tiled_part_2, text::tile_product_h, text::conv_2d_tiled_comp}, 14, 0};
 inline constexpr kernel_text depthwise_conv_2d{{text::portable_h, text::depthwise_conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::depthwise_conv_2d_comp}, 11, 0};
 inline constexpr kernel_text pool_2d{{text::portable_h, text::pool_2d_part_1, text::memory_h, text::window_h, text::halves_h, text::load_h, text::pool_2d_comp}, 7, 0};
 inline constexpr kernel_text elementwise{{text::portable_h, text::elementwise_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::halves_h, text::load_h, text::elementwise_comp}, 8, 0};
@@ -1605,6 +1693,7 @@ inline constexpr kernel_text sum_slices{{text::portable_h, text::sum_slices_part
 inline constexpr kernel_text reduce_by_group{{text::portable_h, text::reduce_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::reduce_part_2, text::group_h, text::line_h, text::halves_h, text::reduce_comp}, 10, 64};
 inline constexpr kernel_text softmax_by_group{{text::portable_h, text::softmax_part_1, text::memory_h, text::softmax_part_2, text::group_h, text::line_h, text::softmax_comp}, 7, 64};
 inline constexpr kernel_text layer_normalization_by_group{{text::portable_h, text::layer_normalization_part_1, text::memory_h, text::layer_normalization_part_2, text::group_h, text::line_h, text::layer_normalization_comp}, 7, 64};
+inline constexpr kernel_text separable_conv_2d{{text::portable_h, text::separable_conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::tile_h, text::separable_conv_2d_part_2, text::tile_product_h, text::separable_conv_2d_comp}, 14, 0};
 }
 /// Returns the text of a kernel.
 constexpr kernel_text text_of(kernel k) {
@@ -1636,6 +1725,7 @@ constexpr kernel_text text_of(kernel k) {
     case kernel::reduce_by_group: return texts::reduce_by_group;
     case kernel::softmax_by_group: return texts::softmax_by_group;
     case kernel::layer_normalization_by_group: return texts::layer_normalization_by_group;
+    case kernel::separable_conv_2d: return texts::separable_conv_2d;
   }
   return {};
 }

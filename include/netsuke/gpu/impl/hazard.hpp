@@ -43,6 +43,10 @@ inline access access_of(const tensor_info& t, bool writes, bool half = false) {
   return a;
 }
 
+inline access access_of_input(const step_view& s, int i, operand_set halves) {
+  return access_of(s.input(i), false, i < set_inputs && (halves >> i & 1) != 0);
+}
+
 /// Where scratch begins: behind all buffers.
 inline std::uint64_t scratch_begin(const variant_view& v) { return (std::uint64_t{v.shared_bytes()} + 63) / 64 * 64; }
 inline constexpr int scratch_buffer = 0x7fffffff;
@@ -74,8 +78,14 @@ bool any_access(const variant_view& v, const dispatch_record& r, F&& f) {
   }
   if (f(access_of_scratch(v, r))) return true;
   const step_view s = v.step(r.step);
-  for (int i = 0; i < s.input_count(); ++i) {
-    if (f(access_of(s.input(i), false, i < set_inputs && (r.halves >> i & 1) != 0))) return true;
+  if (r.merged >= 0) {
+    const step_view before = v.step(r.merged);
+    for (int i = 0; i < before.input_count(); ++i) {
+      if (f(access_of_input(before, i, r.merged_halves))) return true;
+    }
+  }
+  for (int i = r.merged >= 0 ? 1 : 0; i < s.input_count(); ++i) {
+    if (f(access_of_input(s, i, r.halves))) return true;
   }
   if (r.scratch == scratch_use::writes) return false;
   for (int i = 0; i < s.output_count(); ++i) {

@@ -4,6 +4,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/format/packing.hpp>
 #include <netsuke/gpu/impl/lowering.hpp>
+#include <netsuke/gpu/impl/separable_cost.hpp>
 
 NSK_BEGIN
 namespace gpu::impl {
@@ -40,7 +41,8 @@ inline std::uint8_t halves_of(const step_view& s, int residual, const dispatch_w
   return static_cast<std::uint8_t>((to.is_half(s.input(0)) ? half_input : 0) |
                                    (to.is_half(s.output()) ? half_output : 0) | (half_r ? half_residual : 0));
 }
-inline void set_places(window_constants& c, const image_place& x, const image_place& y, const image_place& r) {
+template <class Constants>
+void set_places(Constants& c, const image_place& x, const image_place& y, const image_place& r) {
   c.x = x.at, c.x_n = x.image, c.x_y = x.row, c.x_x = x.pixel;
   c.y = y.at, c.y_n = y.image, c.y_y = y.row, c.y_x = y.pixel;
   c.r = r.at, c.r_n = r.image, c.r_y = r.row, c.r_x = r.pixel;
@@ -205,13 +207,6 @@ struct lowering<op::mat_mul> {
     return finish_conv(d, c, s, to, in_weights && c.w_n == 0);
   }
 };
-
-/// Number of a window that a kernel has as constants (WINDOW of shaders/depthwise_window.comp), 0 for all others.
-constexpr std::uint8_t window_number(const window& w) {
-  const bool square = w.kernel_h == w.kernel_w && w.stride_h == w.stride_w && w.dilation_h == 1 && w.dilation_w == 1;
-  if (!square || (w.kernel_h != 3 && w.kernel_h != 5) || w.stride_h > 2) return 0;
-  return static_cast<std::uint8_t>((w.kernel_h == 5 ? 2 : 0) + w.stride_h);
-}
 
 template <>
 struct lowering<op::depthwise_conv_2d> {

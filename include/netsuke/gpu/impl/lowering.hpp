@@ -26,10 +26,12 @@ struct dispatch_record {
   std::int32_t step = 0;         ///< -1 - i: the end of an inference, for state i
   std::uint16_t pipeline = 0;    ///< on_cpu: the step runs on the CPU
   std::uint8_t word_count = 0;
-  bool barrier = false;    ///< before it
-  bool seeded = false;     ///< its first four constants are the session's random source
-  bool beside = false;     ///< it needs no barrier to the dispatch before it, of the same step
-  operand_set halves = 0;  ///< of its step: those that are 16-bit floats
+  bool barrier = false;           ///< before it
+  bool seeded = false;            ///< its first four constants are the session's random source
+  bool beside = false;            ///< it needs no barrier to the dispatch before it, of the same step
+  operand_set halves = 0;         ///< of its step: those that are 16-bit floats
+  operand_set merged_halves = 0;  ///< the same of step `merged`
+  std::int32_t merged = -1;       ///< an earlier step that it computes as well, whose output is input 0 of its own
   /// Of a step of two dispatches: the first reads the inputs and writes scratch, the second reads that.
   scratch_use scratch = scratch_use::none;
   std::uint32_t scratch_bytes = 0;
@@ -71,8 +73,15 @@ class dispatch_writer {
   void begin_step(std::int32_t step, operand_set halves = 0) {
     m_step = step;
     m_halves = halves;
+    m_merged = -1;
+    m_merged_halves = 0;
     m_step_dispatches = m_dispatches;
     m_step_words = m_word_count;
+  }
+  /// They compute an earlier step as well, of which these operands are 16-bit floats.
+  void merge_step(std::int32_t step, operand_set halves) {
+    m_merged = step;
+    m_merged_halves = halves;
   }
   /// Buffers that hold 16-bit floats.
   half_buffers& halves() { return m_half_buffers; }
@@ -89,6 +98,8 @@ class dispatch_writer {
     r.first_word = m_word_count;
     r.step = m_step;
     r.halves = m_halves;
+    r.merged = m_merged;
+    r.merged_halves = m_merged_halves;
     r.scratch = d.scratch;
     r.scratch_bytes = d.scratch_bytes;
     if (d.scratch_bytes > m_scratch_bytes) m_scratch_bytes = d.scratch_bytes;
@@ -142,8 +153,8 @@ class dispatch_writer {
   std::uint32_t* m_words = nullptr;
   cpu_part_record* m_part = nullptr;
   arena_range* m_range = nullptr;
-  std::int32_t m_step = 0;
-  operand_set m_halves = 0;
+  std::int32_t m_step = 0, m_merged = -1;
+  operand_set m_halves = 0, m_merged_halves = 0;
   half_buffers m_half_buffers;
   int m_dispatches = 0, m_step_dispatches = 0, m_pipelines = 0, m_parts = 0, m_ranges = 0;
   std::uint32_t m_word_count = 0, m_step_words = 0, m_scratch_bytes = 0, m_scratch_word = 0;

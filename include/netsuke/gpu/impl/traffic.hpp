@@ -44,6 +44,16 @@ inline traffic traffic_of_step(const step_view& s, operand_set halves, int rows)
   return found;
 }
 
+/// Of a step whose first input is made by an earlier one, in the same dispatch.
+inline traffic traffic_of_merged(const variant_view& v, const dispatch_record& r, int rows) {
+  const step_view before = v.step(r.merged), s = v.step(r.step);
+  traffic found = traffic_of_step(s, r.halves, rows);
+  found.read -= distinct_bytes(s.input(0), rows, (r.halves & 1) != 0);
+  const traffic more = traffic_of_step(before, r.merged_halves, rows);
+  found.add({more.read, 0, more.constants});
+  return found;
+}
+
 }
 }
 NSK_END
