@@ -42,6 +42,27 @@ model_file compiled(const std::vector<variant_source>& variants, bool gpu) {
   return open_model(compile(variants, options), "test");
 }
 
+/// A convolution, then x + 1x1(depthwise(x)) twice, on 64 x 64 pixels.
+graph separable_blocks() {
+  nsk::test::graph_builder b;
+  const auto weights = [&](const std::string& name, const std::vector<std::int64_t>& shape) {
+    std::size_t count = 1;
+    for (const std::int64_t d : shape) count *= static_cast<std::size_t>(d);
+    return b.floats(name + ".weights", shape, noise(count, static_cast<std::uint32_t>(count)));
+  };
+  const std::vector<std::int64_t> pads{1, 1, 1, 1};
+  value_id x = b.node_of("Conv", {b.input("x", {1, 4, 64, 64}), weights("first", {16, 4, 1, 1})}, "first");
+  for (const std::string name : {"a", "b"}) {
+    const value_id made = b.node_of("Conv", {x, weights(name + "d", {16, 1, 3, 3})}, name + "d",
+                                    {{"pads", pads}, {"group", std::int64_t{16}}});
+    const value_id mixed = b.node_of("Conv", {made, weights(name + "p", {16, 16, 1, 1})}, name + "p");
+    x = b.node_of("Add", {mixed, x}, name);
+  }
+  b.output(b.node_of("Conv", {x, weights("y", {4, 16, 1, 1})}, "y"));
+  resolve(b.g, {});
+  return b.g;
+}
+
 bool has_border(const nsk::variant_view& v) {
   for (int i = 0; i < v.tensor_count(); ++i) {
     const nsk::halo h = v.tensor(i).border();
@@ -109,4 +130,22 @@ TEST_CASE("the report of a GPU plan counts what it records, and says which step 
   CHECK(cpu["steps_without_shader"] == 2);
   const std::string why = cpu["steps"][0]["no_shader"];
   CHECK(why.find("Winograd") != std::string::npos);
+}
+
+TEST_CASE("a plan for GPUs keeps what a dispatch of two convolutions reads, that for CPUs does not") {
+  const model_file file = compiled({{"default", separable_blocks()}}, true);
+  const nlohmann::json gpu = gpu_plan_report(file.view.variant(1)), cpu = gpu_plan_report(file.view.variant(0));
+  REQUIRE(gpu["steps"].size() == 6);
+  CHECK(gpu["dispatches"] == 4);
+  CHECK(cpu["dispatches"] == 5);  // one of the sums takes the place of its residual
+  CHECK(gpu["steps"][1]["merged_into"] == 2);
+  CHECK(gpu["steps"][1]["kernels"].empty());
+  CHECK(gpu["steps"][2]["merged_into"].is_null());
+  CHECK(gpu["steps"][2]["kernels"][0] == "separable_conv_2d");
+  CHECK(gpu["steps"][3]["merged_into"] == 4);
+  // What is between two steps is neither written nor read.
+  const std::size_t image = 64 * 64 * 16 * 4;
+  CHECK(cpu["read_bytes"].get<std::size_t>() - gpu["read_bytes"].get<std::size_t>() == image);
+  CHECK(cpu["written_bytes"].get<std::size_t>() - gpu["written_bytes"].get<std::size_t>() == image);
+  CHECK(gpu["whole"] == true);
 }

@@ -13,8 +13,8 @@ namespace {
 
 std::int64_t lines(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/// First writer and last reader of every storage, in steps.
-void find_lifetimes(plan& p) {
+/// First writer and last reader of every storage, in steps; `needed` are further readers.
+void find_lifetimes(plan& p, const std::vector<int>& needed) {
   const auto touch = [&](int tensor, int step) {
     plan_storage& s = p.storages[static_cast<std::size_t>(p.tensor(tensor).storage)];
     if (s.first_step < 0) s.first_step = step;
@@ -26,6 +26,8 @@ void find_lifetimes(plan& p) {
     for (int t : s.inputs) touch(t, i);
     for (int t : s.outputs) touch(t, i);
   }
+  for (std::size_t i = 0; i < needed.size(); ++i)
+    p.storages[i].last_step = std::max(p.storages[i].last_step, needed[i]);
   for (plan_storage& s : p.storages) {
     if (s.kind == storage_kind::input || s.kind == storage_kind::constant || s.kind == storage_kind::state)
       s.first_step = 0;
@@ -40,8 +42,9 @@ bool same_place(const plan_tensor& a, const plan_tensor& b) {
 }
 
 /// Lets element-wise results and sums with a residual take the place of an operand that ends in the same step: both are
-/// whole storages of one layout, so each element is read right before it is overwritten.
-void share_in_place(plan& p, std::vector<int>& shared_with) {
+/// whole storages of one layout, so each element is read right before it is overwritten. Not where the step needs what
+/// is around an element as well (`needed`).
+void share_in_place(plan& p, const std::vector<int>& needed, std::vector<int>& shared_with) {
   std::vector<int> writers(p.storages.size(), 0);
   for (const plan_step& s : p.steps)
     for (int t : s.outputs) ++writers[static_cast<std::size_t>(p.tensor(t).storage)];
@@ -57,7 +60,8 @@ void share_in_place(plan& p, std::vector<int>& shared_with) {
       const auto source = static_cast<std::size_t>(x.storage);
       const bool elsewhere = std::count_if(s.inputs.begin(), s.inputs.end(),
                                            [&](int other) { return p.tensor(other).storage == x.storage; }) != 1;
-      if (source == target || elsewhere || p.storages[source].kind != storage_kind::arena || writers[source] != 1)
+      if (source == target || elsewhere || needed[source] == static_cast<int>(i) ||
+          p.storages[source].kind != storage_kind::arena || writers[source] != 1)
         continue;
       if (p.storages[source].elements != p.storages[target].elements ||
           p.storages[source].last_step != static_cast<int>(i))
@@ -215,9 +219,10 @@ std::int64_t place_buffers(std::vector<plan_buffer>& buffers, std::vector<int> o
 }
 
 void plan_memory(plan& p, constant_pool& pool) {
-  find_lifetimes(p);
+  const std::vector<int> needed = steps_that_need_inputs(p);
+  find_lifetimes(p, needed);
   std::vector<int> shared_with(p.storages.size(), -1);
-  share_in_place(p, shared_with);
+  share_in_place(p, needed, shared_with);
   place_constants(p, pool);
   for (plan_storage& s : p.storages)
     if (s.first_step < 0) {  // an input that nobody reads

@@ -20,6 +20,11 @@ struct constant_pool {
   std::map<std::string, std::int64_t> known;  ///< content -> offset
 };
 
+/// Of every storage, the last step that reads it on a GPU although another one does so in the file, -1 where there is
+/// none: the 1 x 1 convolution whose dispatch computes the depthwise convolution before it as well. Such a storage is
+/// kept until then in plans for GPUs.
+std::vector<int> steps_that_need_inputs(const plan& p);
+
 /// Gives every storage its buffer and offset: element-wise results in the place of operands that end, then lifetimes
 /// packed greedily by size. Large ones are placed, where that costs no byte, such that lanes which share every buffer
 /// half and half find their own halves in their own caches. Fills plan::buffers and plan::arena_bytes, and adds
