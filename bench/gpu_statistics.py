@@ -33,7 +33,8 @@ HOT = [f"conv_2d_tiled:{WIDE},RESIDUAL=1", f"conv_2d_tiled:{WIDE}", f"conv_2d:{W
        "pool_2d:INPUT4=1,OUTPUT4=1", "elementwise:MODE=1,INPUT4=1,OUTPUT4=1", "resize_2d:INPUT4=1,OUTPUT4=1", "copy", "copy:INPUT4=1,OUTPUT4=1",
        "reduce",
        f"conv_2d_tiled:{WIDE},HALVES=3", f"conv_2d:{WIDE},HALVES=3", f"depthwise_window:{WIDE},WINDOW=1,HALVES=3",
-       "elementwise:MODE=1,INPUT4=1,OUTPUT4=1,HALVES=11"]
+       "elementwise:MODE=1,INPUT4=1,OUTPUT4=1,HALVES=11", f"conv_2d_tiled:{WIDE},HALVES=16", f"conv_2d_tiled:{WIDE},HALVES=19",
+       f"conv_2d:{WIDE},HALVES=19", f"depthwise_window:{WIDE},WINDOW=1,HALVES=19"]
 AMD = {"bonaire": "GCN 2", "polaris10": "GCN 4", "vega10": "GCN 5", "navi10": "RDNA 1", "navi21": "RDNA 2", "gfx1100": "RDNA 3"}
 INTEL = {"skl": "Gen 9", "tgl": "Xe", "dg2": "Arc"}
 ADRENO = {"630": "Adreno 630", "660": "Adreno 660"}

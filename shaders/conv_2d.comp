@@ -13,7 +13,7 @@ CONSTANTS(NSK_WINDOW_CONSTANTS)
 #include "store.h"
 float4 panel_at(uint i) {
   if (MODE == 1u) return A4[i];
-  return W4[i];
+  return weights_at(i);
 }
 KERNEL {
   uint per_group = (pc.oc + 3u) / 4u, quads = per_group * pc.groups, columns = quads_of_group(quads);
@@ -22,8 +22,11 @@ KERNEL {
   if (quad_all >= quads || first >= pc.count) return;
   uint g = quad_all / per_group, quad = quad_all % per_group;
   uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), depth = kh * kw * pc.ic, padded = (pc.oc + 7u) / 8u * 8u;
-  uint2 panel = panel_of(pc.w + first / (pc.ow * pc.oh) * pc.w_n + g * padded * (depth + 1u), quad, pc.oc, depth);
-  float4 bias = panel_at(panel.x);
+  uint panels = pc.w + first / (pc.ow * pc.oh) * pc.w_n + g * words_of_panels(padded, depth);
+  uint3 panel = panel_of(panels, quad, pc.oc, depth);
+  float4 bias = SPLAT(0.0);
+  if (MODE == 1u) bias = A4[panel.x];
+  else bias = W4[panel.x];
   int2 window[PIXELS];
   uint image[PIXELS];
   float4 acc[PIXELS];
@@ -34,7 +37,7 @@ KERNEL {
     acc[i] = bias;
     if (first + uint(i) + 1u < pc.count) next = pixel_after(next);
   }
-  uint k = panel.x + panel.y;
+  uint k = panel.z;
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {
       uint base[PIXELS];

@@ -17,7 +17,7 @@ KERNEL {
   uint length = ((pc.ic + pc.slices - 1u) / pc.slices + 3u) / 4u * 4u;
   uint begin = min(slice * length, pc.ic), end = min(begin + length, pc.ic);
   uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel);
-  uint2 panel = panel_of(pc.w, quad, pc.oc, kh * kw * pc.ic);
+  uint3 panel = panel_of(pc.w, quad, pc.oc, kh * kw * pc.ic);
   uint3 pixel = pixel_at(at);
   int2 window = window_of(pixel.y, pixel.x);
   uint image = pc.x + pixel.z * pc.x_n;
@@ -27,13 +27,13 @@ KERNEL {
     for (uint kx = 0u; kx < kw; ++kx) {
       int2 tap = tap_of(window, ky, kx);
       if (!is_inside(tap)) continue;
-      uint base = input_at(image, tap), k = panel.x + panel.y * (1u + (ky * kw + kx) * pc.ic + begin);
+      uint base = input_at(image, tap), k = panel.z + panel.y * ((ky * kw + kx) * pc.ic + begin);
       for (uint c = begin; c < end; c += 4u) {
         float4 v = load_quad(base + c, pc.ic - c);
-        acc = FMA(SPLAT(v.x), W4[k], acc);
-        if (INPUT4 != 0u || c + 1u < pc.ic) acc = FMA(SPLAT(v.y), W4[k + panel.y], acc);
-        if (INPUT4 != 0u || c + 2u < pc.ic) acc = FMA(SPLAT(v.z), W4[k + 2u * panel.y], acc);
-        if (INPUT4 != 0u || c + 3u < pc.ic) acc = FMA(SPLAT(v.w), W4[k + 3u * panel.y], acc);
+        acc = FMA(SPLAT(v.x), weights_at(k), acc);
+        if (INPUT4 != 0u || c + 1u < pc.ic) acc = FMA(SPLAT(v.y), weights_at(k + panel.y), acc);
+        if (INPUT4 != 0u || c + 2u < pc.ic) acc = FMA(SPLAT(v.z), weights_at(k + 2u * panel.y), acc);
+        if (INPUT4 != 0u || c + 3u < pc.ic) acc = FMA(SPLAT(v.w), weights_at(k + 3u * panel.y), acc);
         k += 4u * panel.y;
       }
     }

@@ -15,13 +15,13 @@ KERNEL {
   uint t = LOCAL.x, column = t % 8u, row = t / 8u, pixel0 = BLOCK * 64u, quad0 = GROUP.x * 8u;
   uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), depth = kh * kw * pc.ic, quads = (pc.oc + 3u) / 4u;
   // This thread's outputs, and the pixel and the column of weights that it brings.
-  uint2 panel = panel_of(pc.w, min(quad0 + column, quads - 1u), pc.oc, depth);
+  uint3 panel = panel_of(pc.w, min(quad0 + column, quads - 1u), pc.oc, depth);
   float4 acc[8];
   float4 bias = W4[panel.x];
   for (int b = 0; b < 8; ++b) acc[b] = bias;
   uint3 pixel = pixel_at(min(pixel0 + t, pc.count - 1u));
   int2 window = window_of(pixel.y, pixel.x);
-  uint image = pc.x + pixel.z * pc.x_n, k = 1u + row;
+  uint image = pc.x + pixel.z * pc.x_n, k = row;
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {
       int2 tap = tap_of(window, ky, kx);
@@ -36,7 +36,7 @@ KERNEL {
         }
         for (uint h = 0u; h < 2u; ++h) {
           float4 w = SPLAT(0.0);
-          if (c + row + 8u * h < pc.ic) w = W4[panel.x + panel.y * (k + 8u * h)];
+          if (c + row + 8u * h < pc.ic) w = weights_at(panel.z + panel.y * (k + 8u * h));
           weights[(row + 8u * h) * 8u + column] = w;
         }
         k += min(16u, pc.ic - c);

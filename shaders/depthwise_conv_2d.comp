@@ -15,14 +15,14 @@ KERNEL {
   if (quad >= quads || number >= pc.count) return;
   uint3 pixel = pixel_at(number);
   uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), channel = quad * 4u;
-  uint2 panel = panel_of(pc.w, quad, pc.oc, kh * kw);
+  uint3 panel = panel_of(pc.w, quad, pc.oc, kh * kw);
   int2 window = window_of(pixel.y, pixel.x);
-  uint image = pc.x + pixel.z * pc.x_n + channel, k = panel.x + panel.y;
+  uint image = pc.x + pixel.z * pc.x_n + channel, k = panel.z;
   float4 acc = W4[panel.x];
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {
       int2 tap = tap_of(window, ky, kx);
-      float4 w = W4[k];
+      float4 w = weights_at(k);
       k += panel.y;
       if (!is_inside(tap)) continue;
       acc = FMA(load_quad(input_at(image, tap), pc.oc - channel), w, acc);

@@ -18,9 +18,9 @@ KERNEL {
   if (quad >= quads || number >= pc.count / pc.ow * pairs) return;
   uint rest = number / pairs, channel = quad * 4u;
   uint3 pixel = uint3(number % pairs * 2u, rest % pc.oh, rest / pc.oh);
-  uint2 panel = panel_of(pc.w, quad, pc.oc, uint(size * size));
+  uint3 panel = panel_of(pc.w, quad, pc.oc, uint(size * size));
   int2 first = window_of(pixel.y, pixel.x);
-  uint image = pc.x + pixel.z * pc.x_n + channel, k = panel.x + panel.y;
+  uint image = pc.x + pixel.z * pc.x_n + channel, k = panel.z;
   uint at[7];
   bool inside[7];
   for (int i = 0; i < size + stride; ++i) {
@@ -41,7 +41,7 @@ KERNEL {
       if (!inside[c]) v[c] = SPLAT(0.0);
     }
     for (int kx = 0; kx < size; ++kx) {
-      float4 w = W4[k];
+      float4 w = weights_at(k);
       k += panel.y;
       left = FMA(v[kx], w, left);
       right = FMA(v[kx + stride], w, right);

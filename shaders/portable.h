@@ -10,7 +10,8 @@
 //   FUNCTION  number of nsk::function in the epilogue     RESIDUAL  0 none, 1 before the function, 2 after it
 //   INPUT4    inputs can be read as float4                OUTPUT4   output and residual can be touched as float4
 //   MODE      what a kernel says of it                    WINDOW    constant window of a kernel, 0: any
-//   HALVES    what is stored as 16-bit floats: bit 0 the (first) input, 1 the output, 2 the residual, 3 the second input
+//   HALVES    what is stored as 16-bit floats: bit 0 the (first) input, 1 the output, 2 the residual, 3 the second input,
+//             4 the panels
 //
 // The subset: SM 5.0, scalars only in constants, no templates, no 16-bit types, no wave operations; a group has
 // 64 x 1 x 1 threads and computes two-dimensional indices. FMA may round once or twice: never rely on its last bit.

@@ -23,7 +23,7 @@ float gate_h(float x) { return gate_function((pc.functions >> 8) & 15u, pc.a2, p
 // Channels of `weights` times h, or times what the reset gate leaves of it, four at a time into group memory.
 void multiply(uint weights, uint channels, uint first, bool of_reset, uint lane) {
   for (uint quad = lane; quad < (channels + 3u) / 4u; quad += 64u) {
-    uint2 panel = panel_of(weights, quad, channels, pc.hidden);
+    uint3 panel = panel_of(weights, quad, channels, pc.hidden);
     float4 acc = W4[panel.x];
     for (uint k = 0u; k < pc.hidden; ++k) {
       float v = of_reset ? reset_state[k] : last_state[k];

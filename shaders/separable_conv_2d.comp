@@ -16,7 +16,7 @@ KERNEL {
   int size = WINDOW > 2u ? 5 : 3, step = (WINDOW & 1u) != 0u ? 1 : 2, run = WINDOW > 2u ? 2 : 4;
   uint t = LOCAL.x, column = t % 8u, row = t / 8u, pixel0 = BLOCK * 64u, quad0 = GROUP.x * 8u;
   uint quads = (pc.oc + 3u) / 4u;
-  uint2 panel = panel_of(pc.w, min(quad0 + column, quads - 1u), pc.oc, pc.ic);
+  uint3 panel = panel_of(pc.w, min(quad0 + column, quads - 1u), pc.oc, pc.ic);
   float4 acc[8];
   float4 bias = W4[panel.x];
   for (int b = 0; b < 8; ++b) acc[b] = bias;
@@ -37,14 +37,14 @@ KERNEL {
       float4 v[4];
       for (int j = 0; j < run; ++j) v[j] = SPLAT(0.0);
       if (channel < pc.ic) {
-        uint2 window = panel_of(pc.w0, channel / 4u, pc.ic, uint(size * size));
+        uint3 window = panel_of(pc.w0, channel / 4u, pc.ic, uint(size * size));
         for (int e = 0; e < run; ++e) v[e] = W4[window.x];
-        uint k = window.x + window.y;
+        uint k = window.z;
         for (int ky = 0; ky < size; ++ky) {
           int iy = first.x + ky;
           if (iy >= 0 && iy < int(pc.ih)) {
             float4 tap[5];
-            for (int kx = 0; kx < size; ++kx) tap[kx] = W4[k + uint(kx) * window.y];
+            for (int kx = 0; kx < size; ++kx) tap[kx] = weights_at(k + uint(kx) * window.y);
             uint line_at = image + uint(iy) * pc.x_y + channel;
             for (int read = 0; read < size + (run - 1) * step; ++read) {
               float4 u = load_quad(line_at + at[read], 4u);
@@ -65,7 +65,7 @@ KERNEL {
     }
     for (uint h = 0u; h < 2u; ++h) {
       float4 w = SPLAT(0.0);
-      if (c + row + 8u * h < pc.ic) w = W4[panel.x + panel.y * (1u + c + row + 8u * h)];
+      if (c + row + 8u * h < pc.ic) w = weights_at(panel.z + panel.y * (c + row + 8u * h));
       weights[(row + 8u * h) * 8u + column] = w;
     }
     BARRIER;

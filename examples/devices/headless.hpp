@@ -26,15 +26,21 @@ class headless {
     const nsk::variant_view v = model.variant(variant);
     m_plan_space.resize(nsk::gpu::plan_bytes(v, how));
     if (const status s = nsk::gpu::plan::make(v, how, m_plan_space, m_plan); !s) return s;
-    if (const status s = m_device.create_buffer(model.weights().size(), false, m_weights); !s) return s;
+    m_weight_bytes.resize(nsk::gpu::half_weights_bytes(v, how));
+    nsk::span<const std::byte> weights = model.weights();
+    if (!m_weight_bytes.empty()) {
+      if (const status s = nsk::gpu::write_half_weights(v, how, m_weight_bytes); !s) return s;
+      weights = {m_weight_bytes.data(), m_weight_bytes.size()};
+    }
+    if (const status s = m_device.create_buffer(weights.size(), false, m_weights); !s) return s;
     if (const status s = m_device.create_buffer(m_plan.arena_bytes(), false, m_arena); !s) return s;
     const std::vector<std::byte> zeros(m_plan.arena_bytes());
-    if (const status s = m_device.write(m_weights, 0, model.weights().data(), model.weights().size()); !s) return s;
+    if (const status s = m_device.write(m_weights, 0, weights.data(), weights.size()); !s) return s;
     if (const status s = m_device.write(m_arena, 0, zeros.data(), zeros.size()); !s) return s;
     m_pipelines.resize(m_plan.pipelines().size());
     const nsk::span<std::byte> memory(reinterpret_cast<std::byte*>(m_pipelines.data()),
                                       m_pipelines.size() * sizeof m_pipelines[0]);
-    m_session = {m_device, m_plan, {m_weights, m_arena}, model.weights().size(), memory};
+    m_session = {m_device, m_plan, {m_weights, m_arena}, weights.size(), memory};
     if (!m_session) return m_session.status();
     if (const status s = m_session.reset(m_device.begin()); !s) return s;
     return m_device.submit();
@@ -64,7 +70,7 @@ class headless {
     return static_cast<std::size_t>(port.tensor().buffer_offset() + port.tensor().offset());
   }
   Device& m_device;
-  std::vector<std::byte> m_plan_space;
+  std::vector<std::byte> m_plan_space, m_weight_bytes;
   nsk::gpu::plan m_plan;
   typename Device::buffer m_weights{}, m_arena{};
   std::vector<typename Device::pipeline> m_pipelines;

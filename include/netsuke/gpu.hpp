@@ -24,6 +24,7 @@
 #include <netsuke/gpu/checked_device.hpp>
 #include <netsuke/gpu/cpu_part.hpp>
 #include <netsuke/gpu/device.hpp>
+#include <netsuke/gpu/half_weights.hpp>
 #include <netsuke/gpu/pipeline.hpp>
 #include <netsuke/gpu/plan.hpp>
 #include <netsuke/gpu/session.hpp>

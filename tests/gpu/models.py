@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Models of the shared folder on Vulkan, converted without Winograd.
 
-  models.py PROGRAM permutations|networks|barriers|order|validation|mesh
+  models.py PROGRAM permutations|networks|halves|barriers|order|validation|mesh
 PROGRAM is built from tests/gpu/models; its test case of that name runs on the folder that this script fills.
 """
 import os
@@ -22,6 +22,8 @@ UPSCALER = REPOSITORY / "examples/models/upscaler_x2.onnx"
 FOLDERS = {
     "networks": ["face_front", "face_back", "face_landmark", "selfie_segmentation", "mobilenet_v3_small", "shufflenet_v2", "text_classifier",
                  "transformer_enc", "upscaler", "grid_agent"],
+    "halves": ["face_front", "face_back", "face_landmark", "selfie_segmentation", "mobilenet_v3_small", "shufflenet_v2", "text_classifier",
+               "transformer_enc", "upscaler", "grid_agent", "policy_mlp", "squeezenet1_1"],
     "barriers": ["face_front", "mobilenet_v3_small", "shufflenet_v2"],
     "order": ["face_front", "face_landmark", "selfie_segmentation", "transformer_enc"],
     "validation": ["face_front"],

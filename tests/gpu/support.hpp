@@ -122,10 +122,13 @@ class both {
   explicit both(Device& device) : m_device(device), m_gpu(device) {}
 
   /// Returns what is wrong; "" where both sessions are ready.
-  std::string open(const plan_spec& p, const nsk::gpu::plan_settings& how = {}) { return open(p.write(), how); }
-  std::string open(const aligned_bytes& file, const nsk::gpu::plan_settings& how = {}) {
+  std::string open(const plan_spec& p, const nsk::gpu::plan_settings& how = {}, bool half_weights = false) {
+    return open(p.write(), how, half_weights);
+  }
+  std::string open(const aligned_bytes& file, nsk::gpu::plan_settings how = {}, bool half_weights = false) {
     m_file = file;
     if (const nsk::status s = nsk::open({m_file.data(), m_file.size()}, m_model); !s) return s.message();
+    if (half_weights) how.half_weights = m_model.weights();
     m_memory = aligned_bytes(m_model.arena_bytes(1));
     m_cpu = {m_model, m_memory.span()};
     if (!m_cpu) return m_cpu.status().message();

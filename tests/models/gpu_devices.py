@@ -113,6 +113,11 @@ def halves_on_device(device, folder, env):
     report = json.loads((folder / "check.json").read_text())
     expect("check of halves", done.returncode == 0 and "tolerance 2e-03 with 16-bit floats" in done.stdout, done.stdout + done.stderr)
     expect("its report", report["half_activations"] and report["output_tolerance"] == HALF_TOLERANCE and 1e-5 < report["worst_step_error"] < 1e-2, str(report)[:300])
+    for options in (["--half-weights"], ["--half-weights", "--half-activations"]):
+        done = nsk("check", folder / "net.nsk", "--device", device, *options, "--json", folder / "check.json", env=env)
+        report = json.loads((folder / "check.json").read_text())
+        expect(f"check {options}", done.returncode == 0 and "weights of layers are 16-bit floats" in done.stdout, done.stdout + done.stderr)
+        expect("an error of weights", report["half_weights"] and 1e-6 < report["worst_output_error"] <= HALF_TOLERANCE, str(report)[:300])
     done = nsk("check", folder / "cancels.nsk", "--device", device, env=env)
     expect("float32", done.returncode == 0, done.stdout + done.stderr)
     done = nsk("check", folder / "cancels.nsk", "--device", device, "--half-activations", env=env)
@@ -133,6 +138,9 @@ def bytes_of_halves(folder):
     expect("bytes", sums == whole["half_bytes"] and half["written_bytes"] < whole["written_bytes"], f"{sums} {whole['half_bytes']}")
     expect("steps", sum(s["written_bytes"] for s in half["steps"]) == sums["written"], str(half["steps"]))
     expect("buffers and permutations", 0 < half["half_buffers"] < half["buffers"] and any(p["permutation"]["HALVES"] for p in half["pipelines"]), str(half["pipelines"]))
+    weights = plan("--half-weights")
+    expect("weights", weights["half_weight_layers"] == weights["weight_layers"] == 3 and 0 < weights["half_weight_bytes"]
+           and whole["read_bytes"] - weights["read_bytes"] == weights["half_weights_saved"] == whole["half_weights_saved"] > 0, str(weights)[:400])
     text = must("inspect", folder / "net.nsk", "--gpu", "--half-activations", "--variant", "gpu")
     expect("text", f"{half['half_buffers']} of {half['buffers']} buffers hold 16-bit floats" in text, text)
 

@@ -93,6 +93,7 @@ def devices(folder):
         expect(USAGE, [option[0], "beside --device"], "check", model, "--device", "vulkan", *option)
     for command in (("check", source, model), ("bench", model), (*run[:2], "--output-dir", folder / "out")):
         expect(USAGE, ["--half-activations", "needs --device", "Give both"], *command, "--half-activations")
+        expect(USAGE, ["--half-activations --half-weights: ", "needs --device"], *command, "--half-activations", "--half-weights")
     expect(USAGE, ["--half-activations", "needs --gpu", "Give both"], "inspect", model, "--half-activations")
     expect(USAGE, ["takes the .nsk file alone"], "check", source, model, "--device", "vulkan")
     expect(USAGE, ["computes nothing", "bench"], "check", model, "--device", "null")

@@ -43,7 +43,7 @@ class imitated_device final : public device_runner {
   bool has_shader(int step) const override { return !merges || step == 1; }
   int merged_into(int step) const override { return merges && step == 1 ? 0 : -1; }
   bool is_half(const nsk::tensor_info&) const override { return false; }
-  void say_halves() { m_facts.half_activations = true; }
+  void say_halves() { m_facts.halves.activations = true; }
   void reset() override { m_cpu->reset(); }
   void write(std::size_t offset, const std::byte* from, std::size_t bytes) override {
     std::memcpy(m_arena.data() + offset, from, bytes);

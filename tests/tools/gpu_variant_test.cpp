@@ -113,7 +113,8 @@ TEST_CASE("each of several variants has one for GPUs behind them all") {
 
 TEST_CASE("the report of a GPU plan counts what it records, and says which step has no shader and why") {
   const model_file file = compiled({{"default", two_convolutions(16)}}, true);
-  const nlohmann::json gpu = gpu_plan_report(file.view.variant(1)), cpu = gpu_plan_report(file.view.variant(0));
+  const nlohmann::json gpu = gpu_plan_report(file.view.variant(1), file.view.weights()),
+                       cpu = gpu_plan_report(file.view.variant(0), file.view.weights());
   CHECK(gpu["whole"] == true);
   CHECK(gpu["dispatches"] == 2);
   CHECK(gpu["barriers"] == 1);

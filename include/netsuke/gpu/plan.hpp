@@ -5,6 +5,7 @@
 #include <netsuke/core/span.hpp>
 #include <netsuke/format/variant_view.hpp>
 #include <netsuke/gpu/cpu_part.hpp>
+#include <netsuke/gpu/impl/choose_half_panels.hpp>
 #include <netsuke/gpu/impl/choose_halves.hpp>
 #include <netsuke/gpu/impl/cpu_part.hpp>
 #include <netsuke/gpu/impl/hazard.hpp>
@@ -79,6 +80,7 @@ NSK_COLD inline lowering_result lower_steps(const variant_view& v, dispatch_writ
 }
 NSK_COLD inline lowering_result lower_variant(const variant_view& v, dispatch_writer& to) {
   to.set_scratch_begin(scratch_begin(v));
+  choose_half_panels(v, to);
   if (to.settings().half_activations) choose_halves(v, to);
   if (to.settings().texture_inputs) to.number_of({kernel::texture_to_tensor, {}});
   if (to.settings().texture_outputs) to.number_of({kernel::tensor_to_texture, {}});
@@ -141,6 +143,7 @@ class plan {
     p.m_inference = impl::lower_variant(v, write).inference;
     p.m_dispatches = write.dispatches();
     p.m_scratch_bytes = write.scratch_bytes();
+    p.m_weight_bytes = static_cast<std::size_t>(write.panels().all_bytes());
     p.m_pipelines = write.pipelines();
     p.m_part_count = write.parts();
     for (int i = 0; i < p.m_pipelines; ++i) p.m_keys[i] = write.pipeline_keys()[i];
@@ -171,6 +174,9 @@ class plan {
     for (int i = 0; i < m_inference; ++i) n += m_records[i].barrier ? 1 : 0;
     return n;
   }
+  /// Bytes of the weights that sessions bind, where they are 16-bit floats (gpu/half_weights.hpp); 0: the weights
+  /// section as it is.
+  std::size_t weight_bytes() const { return m_weight_bytes; }
   /// Steps that run on the CPU.
   int cpu_step_count() const {
     int n = 0;
@@ -298,6 +304,7 @@ class plan {
   impl::cpu_part_record* m_parts = nullptr;
   arena_range* m_ranges = nullptr;
   std::uint32_t m_scratch_bytes = 0;
+  std::size_t m_weight_bytes = 0;
   int m_dispatches = 0, m_inference = 0, m_pipelines = 0, m_part_count = 0;
 };
 

@@ -88,7 +88,8 @@ class session {
                 "netsuke: pipelines are kept in plain memory: make the device's `pipeline` a handle, not an owner");
 
   session() = default;
-  /// Compiles the plan's pipelines; `weight_bytes` is the size of the model's weights section. Device, plan, buffers
+  /// Compiles the plan's pipelines; `weight_bytes` is the size of the model's weights section, or plan::weight_bytes()
+  /// where that is not 0. Device, plan, buffers
   /// and memory must outlive the session. Ask status() before anything else: where a pipeline is refused, all that were
   /// made before are destroyed.
   session(Device& device, const plan& p, const session_buffers<Device>& buffers, std::size_t weight_bytes,
@@ -269,6 +270,7 @@ class session {
     if (!p.is_ready()) return status_code::not_ready;
     if (reinterpret_cast<std::uintptr_t>(memory.data()) % alignof(pipeline) != 0) return status_code::misaligned_memory;
     if (memory.size() < session_bytes<Device>(p)) return status_code::too_little_memory;
+    if (p.weight_bytes() != 0 && weight_bytes != p.weight_bytes()) return status_code::bad_buffer;
     const std::uint64_t maximum = device.limits().max_binding_bytes;
     if (weight_bytes > maximum || p.arena_bytes() > maximum) return status_code::too_large;
     m_device = &device;

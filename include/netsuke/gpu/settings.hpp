@@ -2,8 +2,10 @@
 #pragma once
 /// What a plan is made for.
 #include <netsuke/core/hide_macros.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
+#include <netsuke/core/span.hpp>
 
 NSK_BEGIN
 namespace gpu {
@@ -30,6 +32,9 @@ struct plan_settings {
   /// A depthwise convolution and the 1 x 1 convolution that alone reads its result: what is between them is neither
   /// written nor read. The same bits, except with half_activations, where nothing is rounded in between.
   merging separable = merging::automatic;
+  /// The model's weights section, where a session shall read 16-bit weights, which gpu/half_weights.hpp makes of it;
+  /// empty: float32, the section as it is. It must outlive the plan.
+  span<const std::byte> half_weights{};
 };
 
 }

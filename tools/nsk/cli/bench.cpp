@@ -163,7 +163,8 @@ json device_report(const bench_options& o, const model& m, const device_facts& f
   report["barriers"] = f.barriers;
   report["pipelines"] = f.pipelines;
   report["steps_on_cpu"] = f.cpu_steps;
-  report["half_activations"] = f.half_activations;
+  report["half_activations"] = f.halves.activations;
+  report["half_weights"] = f.halves.weights;
   return report;
 }
 
@@ -186,7 +187,7 @@ exit_code bench_device(const bench_options& o) {
   refuse_beside_device({{"--isa", !o.isa.empty()}, {"--lanes", o.lanes != 1}, {"--trace", !o.trace.empty()}});
   const model_file file = open_model(o.model);
   const int variant = device_variant_of(file.view, "");
-  const auto device = open_device(o.device, {file, variant, 0, o.half_activations});
+  const auto device = open_device(o.device, {file, variant, 0, o.halves});
   fill_with_noise(file.view, *device, variant);
   progress_line progress(o.quiet);
   const json times = measure_device_runs(*device, o.seconds, progress);
@@ -201,7 +202,7 @@ exit_code bench_device(const bench_options& o) {
 }
 
 exit_code bench(const bench_options& o, command_files& files) {
-  refuse_without("--device", !o.device.empty(), "--half-activations", o.half_activations);
+  refuse_without("--device", !o.device.empty(), o.halves);
   if (!o.device.empty()) return bench_device(o);
   const model_file file = open_model(o.model);
   const engine& e = choose_engine(o.isa);

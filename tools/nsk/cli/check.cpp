@@ -93,8 +93,8 @@ check_report check_report_of(const model& m, const check_options& o, const compa
 
 std::string failure_of(const check_options& o, const device_comparison& found) {
   if (found.halves)
-    return "check FAILED: " + found.failed_output_text() + " with --half-activations on '" + o.device +
-           "'. Keep float32 for '" + o.source + "': leave --half-activations (plan_settings::half_activations) out.";
+    return "check FAILED: " + found.failed_output_text() + " with " + o.halves.options() + " on '" + o.device +
+           "'. Keep float32 for '" + o.source + "': leave " + o.halves.options() + " out.";
   return "check FAILED: '" + o.device + "' does not compute what the CPU does with '" + o.source +
          "'. Run the model on the CPU there, and please report the driver and the worst step.";
 }
@@ -114,7 +114,7 @@ exit_code check_device(const check_options& o, command_files& files) {
   const model_file file = open_model(o.source);
   const int variant = device_variant_of(file.view, o.variant);
   const auto cpu = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1, variant);
-  const auto device = open_device(o.device, {file, variant, 0, o.half_activations});
+  const auto device = open_device(o.device, {file, variant, 0, o.halves});
   fill_with_noise(file.view, *cpu, variant);
   const std::map<std::string, array> given = inputs_of(file.view, o, variant);
   for (int i = 0; i < file.view.input_count(variant); ++i) {
@@ -139,7 +139,7 @@ exit_code check_device(const check_options& o, command_files& files) {
 }
 
 exit_code check(const check_options& o, command_files& files) {
-  refuse_without("--device", !o.device.empty(), "--half-activations", o.half_activations);
+  refuse_without("--device", !o.device.empty(), o.halves);
   if (!o.device.empty()) return check_device(o, files);
   if (o.model.empty()) misuse("check: model is required. `nsk check --help` lists the options.");
   progress_line progress(o.quiet);

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "gpu/halves.hpp"
 #include "errors.hpp"
 #include "io/command_files.hpp"
 
@@ -29,7 +31,7 @@ exit_code convert(const convert_options& o, command_files& files);
 struct run_options {
   std::string model, variant, output_directory, isa, trace;
   std::string device;               ///< empty: the CPU
-  bool half_activations = false;    ///< of the device, as in gpu::plan_settings
+  half_options halves;              ///< of the device
   std::vector<std::string> inputs;  ///< NAME=FILE.npy
   int lanes = 1;
   int steps = 1;           ///< inferences, one after the other
@@ -44,7 +46,7 @@ struct inspect_options {
   std::string name;                            ///< of the settings type; empty: the model file's
   std::string variant;                         ///< with `gpu`; empty: all
   bool json = false, settings = false, gpu = false;
-  bool half_activations = false;  ///< with `gpu`
+  half_options halves;  ///< with `gpu`
 };
 exit_code inspect(const inspect_options& o, command_files& files);
 
@@ -69,7 +71,7 @@ exit_code from_json(const from_json_options& o, command_files& files);
 struct check_options {
   std::string source, model, variant, isa, json, report;
   std::string device;                     ///< not empty: `source` is the model, which is compared with the CPU session
-  bool half_activations = false;          ///< of the device
+  half_options halves;                    ///< of the device
   std::vector<std::string> inputs, sets;  ///< NAME=FILE.npy, NAME=VALUE
   double tolerance = 1e-4;
   std::uint64_t seed = 1;
@@ -87,7 +89,7 @@ exit_code selftest(const selftest_options& o);
 struct bench_options {
   std::string model, isa, trace;
   std::string device;  ///< empty: the CPU
-  bool half_activations = false;
+  half_options halves;
   int lanes = 1;
   double seconds = 2;
   bool json = false, quiet = false;

@@ -252,7 +252,8 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   result.report = inspect(file.view, file.bytes.size(), profile ? &*profile : nullptr);
   for (int i = 0; o.gpu && i < file.view.variant_count(); ++i)
     if (file.view.variant(i).profile() == std::string(gpu_profile))
-      result.report["variants"][static_cast<std::size_t>(i)]["gpu"] = gpu_plan_report(file.view.variant(i));
+      result.report["variants"][static_cast<std::size_t>(i)]["gpu"] =
+          gpu_plan_report(file.view.variant(i), file.view.weights());
   result.report["source"] = o.source;
   result.report["warnings"] = said_of(variants, &model_facts::warnings);
   result.report["notes"] = said_of(variants, &model_facts::notes);

@@ -10,9 +10,9 @@ void refuse_beside_device(const std::vector<std::pair<const char*, bool>>& optio
     if (given) misuse(std::string(name) + " has no meaning beside --device. Leave one of them out.");
 }
 
-void refuse_without(const std::string& required, bool is_given, const char* option, bool option_given) {
-  if (option_given && !is_given)
-    misuse(std::string(option) + " is for the GPU and needs " + required + ". Give both, or leave it out.");
+void refuse_without(const std::string& required, bool is_given, const half_options& halves) {
+  if (halves.any() && !is_given)
+    misuse(halves.options() + ": this is for the GPU and needs " + required + ". Give both, or leave it out.");
 }
 
 void refuse_null_device(const std::string& device, const char* command) {

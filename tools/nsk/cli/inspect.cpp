@@ -20,13 +20,13 @@ namespace {
 using nlohmann::json;
 
 /// Leaves the variant of that name alone, all where it is empty, and gives each its GPU plan.
-void add_gpu_plans(json& report, const model& m, const std::string& variant, bool half_activations) {
+void add_gpu_plans(json& report, const model& m, const std::string& variant, const half_options& halves) {
   json kept = json::array();
   const int only = variant_of(m, variant);
   for (int i = 0; i < m.variant_count(); ++i) {
     if (!variant.empty() && i != only) continue;
     kept.push_back(std::move(report["variants"][static_cast<std::size_t>(i)]));
-    kept.back()["gpu"] = gpu_plan_report(m.variant(i), half_activations);
+    kept.back()["gpu"] = gpu_plan_report(m.variant(i), m.weights(), halves);
   }
   report["variants"] = std::move(kept);
 }
@@ -52,7 +52,7 @@ std::string text_of(const inspect_options& o, const model& m, const json& report
 exit_code inspect(const inspect_options& o, command_files& files) {
   if (!o.name.empty() && !o.settings) misuse("--name names the type that --settings prints; give both.");
   if (o.gpu && o.settings) misuse("--settings is for the CPU engine; a GPU plan needs none. Leave one of them out.");
-  refuse_without("--gpu", o.gpu, "--half-activations", o.half_activations);
+  refuse_without("--gpu", o.gpu, o.halves);
   if (!o.variant.empty() && !o.gpu) misuse("--variant chooses what --gpu shows; give both.");
   const model_file file = open_model(o.model);
   std::optional<device_profile> profile;
@@ -63,7 +63,7 @@ exit_code inspect(const inspect_options& o, command_files& files) {
   files.commit();
   const bool only_images = (!o.svg.empty() || !o.svg_graph.empty()) && !o.json && !o.settings && !o.gpu;
   if (only_images) return exit_code::good;
-  if (o.gpu) add_gpu_plans(report, file.view, o.variant, o.half_activations);
+  if (o.gpu) add_gpu_plans(report, file.view, o.variant, o.halves);
   const std::string text = text_of(o, file.view, report);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return exit_code::good;

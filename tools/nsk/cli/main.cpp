@@ -51,9 +51,10 @@ void add_device(CLI::App* command, std::string& device, const char* what) {
   command->add_option("--device", device, what + std::string(" (") + device_names() + ")")->type_name("NAME");
 }
 
-void add_halves(CLI::App* command, const char* with, bool& half_activations) {
-  command->add_flag("--half-activations", half_activations,
-                    std::string("With ") + with + ": 16-bit floats between steps, half the bytes");
+void add_halves(CLI::App* command, const std::string& with, half_options& halves) {
+  command->add_flag("--half-activations", halves.activations,
+                    "With " + with + ": 16-bit floats between steps, half the bytes");
+  command->add_flag("--half-weights", halves.weights, "With " + with + ": weights of layers are 16-bit floats");
 }
 
 CLI::App* add_command(CLI::App& app, const char* name, const char* what, const char* examples) {
@@ -146,7 +147,7 @@ CLI::App* add_run(CLI::App& app, file_options& files, run_options& o) {
   add_lanes(command, o.lanes);
   add_isa(command, o.isa);
   add_device(command, o.device, "Run on a GPU, the variant 'gpu' where there is one");
-  add_halves(command, "--device", o.half_activations);
+  add_halves(command, "--device", o.halves);
   add_variant(command, o.variant);
   command->add_option("--batch", o.batch, "Compute the first rows only (models converted with --batch-max)")
       ->type_name("N")
@@ -173,7 +174,7 @@ CLI::App* add_inspect(CLI::App& app, file_options& files, inspect_options& o) {
                     "The GPU plan: pipelines, dispatches, barriers, bytes, and which step has no shader and why");
   command->add_option("--variant", o.variant, "With --gpu: name of the variant; all where none is given")
       ->type_name("NAME");
-  add_halves(command, "--gpu", o.half_activations);
+  add_halves(command, "--gpu", o.halves);
   files.reads(command, "--profile", o.profile, "FILE.json",
               "Device profile (nsk profile): adds the time that every step is expected to take there");
   files.writes(command, "--svg", o.svg, "FILE.svg", "Draw the arena over time");
@@ -221,7 +222,7 @@ CLI::App* add_check(CLI::App& app, file_options& files, check_options& o) {
   files.reads(command, "--input", o.inputs, "NAME=FILE.npy", "Input; random numbers where none is given");
   add_repeated(command, "--set", o.sets, "NAME=VALUE", "As given to convert");
   add_device(command, o.device, "Compare a GPU with the CPU session instead, step by step");
-  add_halves(command, "--device", o.half_activations);
+  add_halves(command, "--device", o.halves);
   add_variant(command, o.variant);
   command->add_flag("--trust", o.trusted, "The source is your own: its constants may be far larger than its file");
   command->add_option("--tolerance", o.tolerance, "Largest error, as a share of a tensor's largest magnitude")
@@ -255,7 +256,7 @@ CLI::App* add_bench(CLI::App& app, file_options& files, bench_options& o) {
   add_lanes(command, o.lanes);
   add_isa(command, o.isa);
   add_device(command, o.device, "Measure a GPU: its own clock, and what recording takes");
-  add_halves(command, "--device", o.half_activations);
+  add_halves(command, "--device", o.halves);
   add_seconds(command, o.seconds);
   command->add_flag("--json", o.json, "As JSON on standard output");
   files.writes(command, "--trace", o.trace, "FILE.json", "Write a Chrome/Perfetto trace of the last runs (JSON)");

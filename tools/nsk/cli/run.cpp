@@ -147,7 +147,7 @@ struct opened {
     refuse_beside_device({{"--isa", !o.isa.empty()}, {"--lanes", o.lanes != 1}, {"--trace", !o.trace.empty()}});
     refuse_null_device(o.device, "run");
     variant = device_variant_of(m, o.variant);
-    device = open_device(o.device, {file, variant, o.batch, o.half_activations});
+    device = open_device(o.device, {file, variant, o.batch, o.halves});
     const std::string text = device_text(o.device, device->facts());
     if (!o.quiet) std::fwrite(text.data(), 1, text.size(), stdout);
   }
@@ -156,7 +156,7 @@ struct opened {
 }
 
 exit_code run(const run_options& o, command_files& files) {
-  refuse_without("--device", !o.device.empty(), "--half-activations", o.half_activations);
+  refuse_without("--device", !o.device.empty(), o.halves);
   stage_clock stages;
   const model_file file = open_model(o.model);
   const model& m = file.view;

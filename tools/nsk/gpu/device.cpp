@@ -49,7 +49,8 @@ std::string device_text(const std::string& name, const device_facts& f) {
   std::string text = name + ": " + f.device + (f.software ? ", a software driver on the CPU" : "") + "\n";
   text += format_text("variant '%s': %d dispatches, %d barriers, %d pipelines\n", f.variant.c_str(), f.dispatches,
                       f.barriers, f.pipelines);
-  if (f.half_activations) text += "activations between steps are 16-bit floats where the steps can do that\n";
+  if (f.halves.weights) text += "weights of layers are 16-bit floats\n";
+  if (f.halves.activations) text += "activations between steps are 16-bit floats where the steps can do that\n";
   if (f.cpu_steps > 0) text += format_text("%d of %d steps have no shader and run on the CPU\n", f.cpu_steps, f.steps);
   return text;
 }

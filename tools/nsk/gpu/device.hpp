@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/model_file.hpp"
+#include "gpu/halves.hpp"
 
 namespace nsk::tool {
 
@@ -16,7 +17,7 @@ struct device_facts {
   bool software = false;  ///< a program on the CPU, whose times say nothing about GPUs
   std::string variant;
   int dispatches = 0, barriers = 0, pipelines = 0, steps = 0, cpu_steps = 0;
-  bool half_activations = false;  ///< steps hand 16-bit floats to each other where they can
+  half_options halves;
 };
 
 /// A variant of a model on a device. Inputs and outputs are memory of the tool, which run() copies.
@@ -41,11 +42,11 @@ class device_runner : public inference {
   virtual double recording_us() const = 0;
 };
 
-/// What to open. `rows` of a batch: 0 for all; `half_activations` as in gpu::plan_settings.
+/// What to open. `rows` of a batch: 0 for all; `halves` as in gpu::plan_settings.
 struct device_request {
   const model_file& file;
   int variant = 0, rows = 0;
-  bool half_activations = false;
+  half_options halves;
 };
 
 /// Opens a device by its name and a variant on it. Misuse: an unknown name, a device that this build or this machine

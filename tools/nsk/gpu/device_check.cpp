@@ -153,7 +153,7 @@ void compare_along(const variant_view& v, runner& cpu, device_runner& device, st
 device_comparison compare_with_cpu(const model& m, int variant, runner& cpu, device_runner& device) {
   const variant_view v = m.variant(variant);
   device_comparison result;
-  result.halves = device.facts().half_activations;
+  result.halves = device.facts().halves.any();
   for (int i = 0; i < v.input_count(); ++i) std::memcpy(device.input(i), cpu.input(i), v.input(i).bytes());
   constexpr std::uint64_t key = 1;
   cpu.seed(key);
@@ -200,7 +200,8 @@ json device_comparison_json(const device_comparison& c, const std::string& name,
   json result = {{"passed", c.good()}, {"device", name}, {"driver", facts.device}, {"software", facts.software}};
   result["variant"] = facts.variant;
   result["steps_on_cpu"] = facts.cpu_steps;
-  result["half_activations"] = facts.half_activations;
+  result["half_activations"] = facts.halves.activations;
+  result["half_weights"] = facts.halves.weights;
   result["step_tolerance"] = c.halves ? json(nullptr) : json(device_comparison::step_tolerance);
   result["output_tolerance"] = c.output_tolerance();
   result["worst_step_error"] = c.worst_step();

@@ -35,7 +35,8 @@ class device_session final : public device_runner {
     gpu::plan_settings how;
     how.rows = request.rows;
     how.hybrid = true;
-    how.half_activations = request.half_activations;
+    how.half_activations = request.halves.activations;
+    if (request.halves.weights) how.half_weights = m.weights();
     check_rows(v, request.rows);
     require_opened(m_net.open(m, request.variant, how));
     if (plan().cpu_part_count() > 0) open_cpu(request);
@@ -57,7 +58,7 @@ class device_session final : public device_runner {
     m_facts.pipelines = static_cast<int>(plan().pipelines().size());
     m_facts.steps = v.step_count();
     m_facts.cpu_steps = plan().cpu_step_count();
-    m_facts.half_activations = request.half_activations;
+    m_facts.halves = request.halves;
   }
 
   ~device_session() override {

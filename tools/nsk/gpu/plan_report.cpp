@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include <netsuke/gpu/plan.hpp>
+#include <netsuke/gpu/half_weights.hpp>
 
 #include "errors.hpp"
 
@@ -205,11 +205,36 @@ void add_half_buffers(const variant_view& v, const gpu::impl::half_buffers& halv
   report["buffers"] = all.size();
 }
 
+/// What 16-bit weights would be, or are; where they are, steps read fewer bytes.
+void add_half_weights(const variant_view& v, span<const std::byte> weights, gpu::plan_settings how, json& report) {
+  const bool are = how.half_weights.size() != 0;
+  how.half_weights = weights;
+  gpu::impl::dispatch_writer chosen(how);
+  gpu::impl::choose_half_panels(v, chosen);
+  int layers = 0, half = 0;
+  std::uint64_t saved = 0;
+  for (int i = 0; i < v.step_count(); ++i) {
+    if (gpu::impl::panels_of(v.step(i)).matrices == 0) continue;
+    ++layers;
+    const tensor_info w = v.step(i).input(1);
+    if (!chosen.panels().has(w)) continue;
+    ++half;
+    saved += bytes_of(w) / 2;
+    json& step = report["steps"][static_cast<std::size_t>(i)];
+    if (are) step["read_bytes"] = step["read_bytes"].get<std::uint64_t>() - bytes_of(w) / 2;
+  }
+  report["half_weight_bytes"] = chosen.panels().all_bytes();
+  report["half_weight_layers"] = half;
+  report["weight_layers"] = layers;
+  report["half_weights_saved"] = saved;
 }
 
-json gpu_plan_report(const variant_view& v, bool half_activations) {
+}
+
+json gpu_plan_report(const variant_view& v, span<const std::byte> weights, const half_options& stored_as) {
   gpu::plan_settings how;
-  how.half_activations = half_activations;
+  how.half_activations = stored_as.activations;
+  if (stored_as.weights) how.half_weights = weights;
   how.hybrid = true;  // so that what has a shader is counted where other steps have none
   json report = {{"plan_bytes", gpu::plan_bytes(v, how)}, {"arena_bytes", v.shared_bytes()}, {"steps", json::array()}};
   report["pipelines"] = json::array();
@@ -218,7 +243,8 @@ json gpu_plan_report(const variant_view& v, bool half_activations) {
   report["half_bytes"] = nullptr;
   const gpu::impl::half_buffers halves = gpu::impl::half_buffers_of(v, how);
   for (int i = 0; i < v.step_count(); ++i) report["steps"].push_back(describe_step(v, i, halves));
-  if (half_activations) add_half_buffers(v, halves, report);
+  add_half_weights(v, weights, how, report);
+  if (stored_as.activations) add_half_buffers(v, halves, report);
   const stored_plan stored(v, how);
   const gpu::plan& plan = stored.plan;
   const gpu::status made = stored.made;
@@ -260,6 +286,10 @@ std::string gpu_plan_text(const json& plan, std::uint64_t weight_bytes, const te
   text += format_text("traffic   an inference reads %s and writes %s\n",
                       bytes_text(plan["read_bytes"].get<double>()).c_str(),
                       bytes_text(plan["written_bytes"].get<double>()).c_str());
+  text +=
+      format_text("          16-bit weights: %s of memory, %d of %d layers, reads %s less\n",
+                  bytes_text(plan["half_weight_bytes"].get<double>()).c_str(), plan["half_weight_layers"].get<int>(),
+                  plan["weight_layers"].get<int>(), bytes_text(plan["half_weights_saved"].get<double>()).c_str());
   if (const auto half = plan.find("half_buffers"); half != plan.end())
     text +=
         format_text("          %d of %d buffers hold 16-bit floats\n", half->get<int>(), plan["buffers"].get<int>());

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "gpu/halves.hpp"
 #include "report/text.hpp"
 
 namespace nsk::tool {
@@ -14,9 +15,11 @@ namespace nsk::tool {
 /// inference (each element of each tensor of a dispatch once), `half_bytes` (the same where
 /// plan_settings::half_activations is set), and by step its kernels, barriers, bytes and, where it has no shader, why.
 /// `whole` says that every step has one; `refused`, where no plan can be made, not even with steps on the CPU, why.
-/// With `half_activations` all of it is that plan's, and `half_buffers` counts the buffers of the arena that hold
-/// 16-bit floats, of `buffers`.
-nlohmann::json gpu_plan_report(const variant_view& v, bool half_activations = false);
+/// With `halves` all of it is that plan's; `half_buffers` counts the buffers of the arena that hold 16-bit floats, of
+/// `buffers`. `weights` is the model's weights section; `half_weight_bytes` what is left of it where layers' weights
+/// are 16-bit floats, `half_weight_layers` how many are, of `weight_layers`, and `half_weights_saved` what an inference
+/// reads less then.
+nlohmann::json gpu_plan_report(const variant_view& v, span<const std::byte> weights, const half_options& halves = {});
 
 /// The same as text; `weight_bytes` is the size of the weights section, which is uploaded whole.
 std::string gpu_plan_text(const nlohmann::json& plan, std::uint64_t weight_bytes, const text_style& style = {});

@@ -231,10 +231,18 @@ float activate(float x, float alpha, float beta, float slope) {
 )";
 
 inline constexpr char panels_h[] =
-    R"(uint2 panel_of(uint base, uint quad, uint channels, uint depth) {
+    R"(#define HALF_WEIGHTS ((HALVES & 16u) != 0u)
+uint words_of_panels(uint padded, uint depth) { return HALF_WEIGHTS ? padded * (depth + 2u) / 2u : padded * (depth + 1u); }
+uint3 panel_of(uint base, uint quad, uint channels, uint depth) {
   uint padded = (channels + 7u) / 8u * 8u, panels = padded <= 16u ? 1u : padded / 16u;
-  uint p = min(quad / 4u, panels - 1u), width = p + 1u < panels ? 16u : padded - 16u * p;
-  return uint2((base + 16u * p * (depth + 1u) + quad * 4u - 16u * p) / 4u, width / 4u);
+  uint p = min(quad / 4u, panels - 1u), width = (p + 1u < panels ? 16u : padded - 16u * p) / 4u, own = quad - 4u * p;
+  uint panel = (base + words_of_panels(16u * p, depth)) / 4u;
+  return uint3(panel + own, width, HALF_WEIGHTS ? (panel + width) * 2u + own : panel + width + own);
+}
+float4 weights_at(uint i) {
+  if (!HALF_WEIGHTS) return W4[i];
+  float2 a = UNPACK_HALVES(W[2u * i]), b = UNPACK_HALVES(W[2u * i + 1u]);
+  return float4(a.x, a.y, b.x, b.y);
 }
 )";
 
@@ -330,7 +338,7 @@ void store_quad(float4 v, uint3 pixel, uint channel, uint last) {
 inline constexpr char conv_2d_comp[] =
     R"(float4 panel_at(uint i) {
   if (MODE == 1u) return A4[i];
-  return W4[i];
+  return weights_at(i);
 }
 KERNEL {
   uint per_group = (pc.oc + 3u) / 4u, quads = per_group * pc.groups, columns = quads_of_group(quads);
@@ -339,8 +347,11 @@ KERNEL {
   if (quad_all >= quads || first >= pc.count) return;
   uint g = quad_all / per_group, quad = quad_all % per_group;
   uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), depth = kh * kw * pc.ic, padded = (pc.oc + 7u) / 8u * 8u;
-  uint2 panel = panel_of(pc.w + first / (pc.ow * pc.oh) * pc.w_n + g * padded * (depth + 1u), quad, pc.oc, depth);
-  float4 bias = panel_at(panel.x);
+  uint panels = pc.w + first / (pc.ow * pc.oh) * pc.w_n + g * words_of_panels(padded, depth);
+  uint3 panel = panel_of(panels, quad, pc.oc, depth);
+  float4 bias = SPLAT(0.0);
+  if (MODE == 1u) bias = A4[panel.x];
+  else bias = W4[panel.x];
   int2 window[PIXELS];
   uint image[PIXELS];
   float4 acc[PIXELS];
@@ -351,7 +362,7 @@ KERNEL {
     acc[i] = bias;
     if (first + uint(i) + 1u < pc.count) next = pixel_after(next);
   }
-  uint k = panel.x + panel.y;
+  uint k = panel.z;
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {
       uint base[PIXELS];
@@ -408,13 +419,13 @@ inline constexpr char conv_2d_tiled_part_2[] =
     R"(KERNEL {
   uint t = LOCAL.x, column = t % 8u, row = t / 8u, pixel0 = BLOCK * 64u, quad0 = GROUP.x * 8u;
   uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), depth = kh * kw * pc.ic, quads = (pc.oc + 3u) / 4u;
-  uint2 panel = panel_of(pc.w, min(quad0 + column, quads - 1u), pc.oc, depth);
+  uint3 panel = panel_of(pc.w, min(quad0 + column, quads - 1u), pc.oc, depth);
   float4 acc[8];
   float4 bias = W4[panel.x];
   for (int b = 0; b < 8; ++b) acc[b] = bias;
   uint3 pixel = pixel_at(min(pixel0 + t, pc.count - 1u));
   int2 window = window_of(pixel.y, pixel.x);
-  uint image = pc.x + pixel.z * pc.x_n, k = 1u + row;
+  uint image = pc.x + pixel.z * pc.x_n, k = row;
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {
       int2 tap = tap_of(window, ky, kx);
@@ -429,7 +440,7 @@ inline constexpr char conv_2d_tiled_part_2[] =
         }
         for (uint h = 0u; h < 2u; ++h) {
           float4 w = SPLAT(0.0);
-          if (c + row + 8u * h < pc.ic) w = W4[panel.x + panel.y * (k + 8u * h)];
+          if (c + row + 8u * h < pc.ic) w = weights_at(panel.z + panel.y * (k + 8u * h));
           weights[(row + 8u * h) * 8u + column] = w;
         }
         k += min(16u, pc.ic - c);
@@ -475,14 +486,14 @@ inline constexpr char depthwise_conv_2d_comp[] =
   if (quad >= quads || number >= pc.count) return;
   uint3 pixel = pixel_at(number);
   uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), channel = quad * 4u;
-  uint2 panel = panel_of(pc.w, quad, pc.oc, kh * kw);
+  uint3 panel = panel_of(pc.w, quad, pc.oc, kh * kw);
   int2 window = window_of(pixel.y, pixel.x);
-  uint image = pc.x + pixel.z * pc.x_n + channel, k = panel.x + panel.y;
+  uint image = pc.x + pixel.z * pc.x_n + channel, k = panel.z;
   float4 acc = W4[panel.x];
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {
       int2 tap = tap_of(window, ky, kx);
-      float4 w = W4[k];
+      float4 w = weights_at(k);
       k += panel.y;
       if (!is_inside(tap)) continue;
       acc = FMA(load_quad(input_at(image, tap), pc.oc - channel), w, acc);
@@ -955,9 +966,9 @@ inline constexpr char depthwise_window_comp[] =
   if (quad >= quads || number >= pc.count / pc.ow * pairs) return;
   uint rest = number / pairs, channel = quad * 4u;
   uint3 pixel = uint3(number % pairs * 2u, rest % pc.oh, rest / pc.oh);
-  uint2 panel = panel_of(pc.w, quad, pc.oc, uint(size * size));
+  uint3 panel = panel_of(pc.w, quad, pc.oc, uint(size * size));
   int2 first = window_of(pixel.y, pixel.x);
-  uint image = pc.x + pixel.z * pc.x_n + channel, k = panel.x + panel.y;
+  uint image = pc.x + pixel.z * pc.x_n + channel, k = panel.z;
   uint at[7];
   bool inside[7];
   for (int i = 0; i < size + stride; ++i) {
@@ -978,7 +989,7 @@ inline constexpr char depthwise_window_comp[] =
       if (!inside[c]) v[c] = SPLAT(0.0);
     }
     for (int kx = 0; kx < size; ++kx) {
-      float4 w = W4[k];
+      float4 w = weights_at(k);
       k += panel.y;
       left = FMA(v[kx], w, left);
       right = FMA(v[kx + stride], w, right);
@@ -1444,7 +1455,7 @@ float gate_g(float x) { return gate_function((pc.functions >> 4) & 15u, pc.a1, p
 float gate_h(float x) { return gate_function((pc.functions >> 8) & 15u, pc.a2, pc.b2, x); }
 void multiply(uint weights, uint channels, uint first, bool of_reset, uint lane) {
   for (uint quad = lane; quad < (channels + 3u) / 4u; quad += 64u) {
-    uint2 panel = panel_of(weights, quad, channels, pc.hidden);
+    uint3 panel = panel_of(weights, quad, channels, pc.hidden);
     float4 acc = W4[panel.x];
     for (uint k = 0u; k < pc.hidden; ++k) {
       float v = of_reset ? reset_state[k] : last_state[k];
@@ -1539,7 +1550,7 @@ inline constexpr char conv_2d_split_comp[] =
   uint length = ((pc.ic + pc.slices - 1u) / pc.slices + 3u) / 4u * 4u;
   uint begin = min(slice * length, pc.ic), end = min(begin + length, pc.ic);
   uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel);
-  uint2 panel = panel_of(pc.w, quad, pc.oc, kh * kw * pc.ic);
+  uint3 panel = panel_of(pc.w, quad, pc.oc, kh * kw * pc.ic);
   uint3 pixel = pixel_at(at);
   int2 window = window_of(pixel.y, pixel.x);
   uint image = pc.x + pixel.z * pc.x_n;
@@ -1549,13 +1560,13 @@ inline constexpr char conv_2d_split_comp[] =
     for (uint kx = 0u; kx < kw; ++kx) {
       int2 tap = tap_of(window, ky, kx);
       if (!is_inside(tap)) continue;
-      uint base = input_at(image, tap), k = panel.x + panel.y * (1u + (ky * kw + kx) * pc.ic + begin);
+      uint base = input_at(image, tap), k = panel.z + panel.y * ((ky * kw + kx) * pc.ic + begin);
       for (uint c = begin; c < end; c += 4u) {
         float4 v = load_quad(base + c, pc.ic - c);
-        acc = FMA(SPLAT(v.x), W4[k], acc);
-        if (INPUT4 != 0u || c + 1u < pc.ic) acc = FMA(SPLAT(v.y), W4[k + panel.y], acc);
-        if (INPUT4 != 0u || c + 2u < pc.ic) acc = FMA(SPLAT(v.z), W4[k + 2u * panel.y], acc);
-        if (INPUT4 != 0u || c + 3u < pc.ic) acc = FMA(SPLAT(v.w), W4[k + 3u * panel.y], acc);
+        acc = FMA(SPLAT(v.x), weights_at(k), acc);
+        if (INPUT4 != 0u || c + 1u < pc.ic) acc = FMA(SPLAT(v.y), weights_at(k + panel.y), acc);
+        if (INPUT4 != 0u || c + 2u < pc.ic) acc = FMA(SPLAT(v.z), weights_at(k + 2u * panel.y), acc);
+        if (INPUT4 != 0u || c + 3u < pc.ic) acc = FMA(SPLAT(v.w), weights_at(k + 3u * panel.y), acc);
         k += 4u * panel.y;
       }
     }
@@ -1589,7 +1600,7 @@ inline constexpr char separable_conv_2d_part_2[] =
   int size = WINDOW > 2u ? 5 : 3, step = (WINDOW & 1u) != 0u ? 1 : 2, run = WINDOW > 2u ? 2 : 4;
   uint t = LOCAL.x, column = t % 8u, row = t / 8u, pixel0 = BLOCK * 64u, quad0 = GROUP.x * 8u;
   uint quads = (pc.oc + 3u) / 4u;
-  uint2 panel = panel_of(pc.w, min(quad0 + column, quads - 1u), pc.oc, pc.ic);
+  uint3 panel = panel_of(pc.w, min(quad0 + column, quads - 1u), pc.oc, pc.ic);
   float4 acc[8];
   float4 bias = W4[panel.x];
   for (int b = 0; b < 8; ++b) acc[b] = bias;
@@ -1609,14 +1620,14 @@ inline constexpr char separable_conv_2d_part_2[] =
       float4 v[4];
       for (int j = 0; j < run; ++j) v[j] = SPLAT(0.0);
       if (channel < pc.ic) {
-        uint2 window = panel_of(pc.w0, channel / 4u, pc.ic, uint(size * size));
+        uint3 window = panel_of(pc.w0, channel / 4u, pc.ic, uint(size * size));
         for (int e = 0; e < run; ++e) v[e] = W4[window.x];
-        uint k = window.x + window.y;
+        uint k = window.z;
         for (int ky = 0; ky < size; ++ky) {
           int iy = first.x + ky;
           if (iy >= 0 && iy < int(pc.ih)) {
             float4 tap[5];
-            for (int kx = 0; kx < size; ++kx) tap[kx] = W4[k + uint(kx) * window.y];
+            for (int kx = 0; kx < size; ++kx) tap[kx] = weights_at(k + uint(kx) * window.y);
             uint line_at = image + uint(iy) * pc.x_y + channel;
             for (int read = 0; read < size + (run - 1) * step; ++read) {
               float4 u = load_quad(line_at + at[read], 4u);
@@ -1637,7 +1648,7 @@ inline constexpr char separable_conv_2d_part_2[] =
     }
     for (uint h = 0u; h < 2u; ++h) {
       float4 w = SPLAT(0.0);
-      if (c + row + 8u * h < pc.ic) w = W4[panel.x + panel.y * (1u + c + row + 8u * h)];
+      if (c + row + 8u * h < pc.ic) w = weights_at(panel.z + panel.y * (c + row + 8u * h));
       weights[(row + 8u * h) * 8u + column] = w;
     }
     BARRIER;

@@ -143,7 +143,8 @@ NSK_COLD inline half_buffers half_buffers_of(const variant_view& v, const plan_s
 inline operand_set halves_of_step(const step_view& s, const dispatch_writer& to) {
   operand_set found = 0;
   for (int k = 0; k < s.input_count() && k < set_inputs; ++k) {
-    if (to.is_half(s.input(k))) found |= input_operand(k);
+    if (to.is_half(s.input(k)) || (k == 1 && is_constant(s.input(k)) && to.panels().has(s.input(k))))
+      found |= input_operand(k);
   }
   if (s.output_count() > 0 && to.is_half(s.output())) found |= output_operand;
   return found;

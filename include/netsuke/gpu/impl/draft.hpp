@@ -77,21 +77,10 @@ constexpr std::uint32_t pair(std::int32_t rows, std::int32_t columns) {
 
 inline bool is_constant(const tensor_info& t) { return t.where() == storage::constant; }
 inline bool is_float(const tensor_info& t) { return t.type() == dtype::float32; }
-/// Word at which the element at index 0 is, in the arena or the weights section.
-inline std::uint32_t word_of(const tensor_info& t) {
-  return static_cast<std::uint32_t>((t.buffer_offset() + t.offset()) / 4);
-}
-/// The same where the buffer may hold 16-bit floats: then it counts those.
-inline std::uint32_t word_of(const tensor_info& t, bool half) {
-  return half ? static_cast<std::uint32_t>((2 * t.buffer_offset() + t.offset()) / 4) : word_of(t);
-}
 /// Residuals and slopes of an epilogue, as permutation.
 inline void set_epilogue(draft& d, const epilogue_params& e) {
   d.function() = static_cast<std::uint8_t>(e.fn);
   d.residual() = e.residual < 0 ? 0 : e.activation_first ? 2 : 1;
-}
-inline std::uint32_t slope_of(const step_view& s, const epilogue_params& e) {
-  return e.slope >= 0 ? word_of(s.input(e.slope)) : 0;
 }
 
 /// Which neighbours are joined: those that can be, or all but the last dimension, whose index slopes follow.

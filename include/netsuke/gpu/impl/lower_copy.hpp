@@ -65,8 +65,8 @@ inline refusal lower_copy(const tensor_info& from, const tensor_info& target, di
   if (to.is_half(target)) return lower_conversion(from, target, to);
   const bool half = to.is_half(from);
   draft d;
-  if (const refusal why = draft_copy({from.view(nullptr, rows), word_of(from, half), is_constant(from), half},
-                                     {target.view(nullptr, rows), word_of(target)}, words, is_float(target), d))
+  if (const refusal why = draft_copy({from.view(nullptr, rows), word_of(from, half, to), is_constant(from), half},
+                                     {target.view(nullptr, rows), word_of(target, to)}, words, is_float(target), d))
     return why;
   return to.add(d);
 }
@@ -89,9 +89,9 @@ struct lowering<op::pack_panels> {
     c.channels = word(x.length(0));
     c.depth = word(x.length(1));
     c.count = word(x.length(2) * panel_floats(x.length(0), x.length(1)));
-    c.x = word_of(s.input(0));
+    c.x = word_of(s.input(0), to);
     c.x_b = number(x.step(2)), c.x_k = number(x.step(1)), c.x_c = number(x.step(0));
-    c.y = word_of(s.output());
+    c.y = word_of(s.output(), to);
     c.y_b = word(y.step(1));
     draft d;
     d.key.kernel = kernel::pack_panels;

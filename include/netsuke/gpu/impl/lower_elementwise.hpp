@@ -17,7 +17,7 @@ class elementwise_operands {
     one& o = m_one[slot];
     o.view = t.view(nullptr, m_to->settings().rows);
     o.half = m_to->is_half(t);
-    o.at = word_of(t, o.half);
+    o.at = word_of(t, o.half, *m_to);
     o.given = true;
     o.constant = impl::is_constant(t);
     o.offset = t.buffer_offset() + t.offset();
@@ -111,7 +111,7 @@ inline refusal lower_elementwise(const step_view& s, dispatch_writer& to, int mo
                                  const epilogue_params& e) {
   elementwise_operands in(to);
   in.set(s, a, b, e.residual);
-  return lower_elementwise(in, mode, e, slope_of(s, e), to);
+  return lower_elementwise(in, mode, e, slope_of(s, e, to), to);
 }
 /// A copy that converts between 32-bit and 16-bit floats.
 inline refusal lower_conversion(const tensor_info& from, const tensor_info& target, dispatch_writer& to) {

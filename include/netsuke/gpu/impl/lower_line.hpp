@@ -27,9 +27,9 @@ inline refusal set_lines(line_constants& c, const step_view& s, const dispatch_w
   if (k.count > slots || m.count > slots) return "it has more than three kept or reduced dimensions after joining";
   c.count = k.length_in(slots, 0) * k.length_in(slots, 1) * k.length_in(slots, 2);
   c.k1 = k.length_in(slots, 1), c.k2 = k.length_in(slots, 2);
-  c.x = word_of(xi, to.is_half(xi));
+  c.x = word_of(xi, to.is_half(xi), to);
   c.x0 = k.stride_in(slots, 0, 0), c.x1 = k.stride_in(slots, 1, 0), c.x2 = k.stride_in(slots, 2, 0);
-  c.y = word_of(yi);
+  c.y = word_of(yi, to);
   c.y0 = k.stride_in(slots, 0, 1), c.y1 = k.stride_in(slots, 1, 1), c.y2 = k.stride_in(slots, 2, 1);
   c.m0 = m.length_in(slots, 0), c.m1 = m.length_in(slots, 1), c.m2 = m.length_in(slots, 2);
   c.s0 = m.stride_in(slots, 0, 0), c.s1 = m.stride_in(slots, 1, 0), c.s2 = m.stride_in(slots, 2, 0);
@@ -59,7 +59,7 @@ struct lowering<op::reduce> {
     set_epilogue(d, e);
     c.alpha = e.alpha;
     c.beta = e.beta;
-    c.slope = slope_of(s, e);
+    c.slope = slope_of(s, e, to);
     return add_lines(d, kernel::reduce, kernel::reduce_by_group, c, to);
   }
 };
@@ -83,8 +83,8 @@ struct lowering<op::layer_normalization> {
     draft d;
     d.mode() = p.centre ? 0 : 1;
     c.alpha = p.epsilon;
-    c.scale = word_of(s.input(1));
-    c.bias = word_of(s.input(2));
+    c.scale = word_of(s.input(1), to);
+    c.bias = word_of(s.input(2), to);
     return add_lines(d, kernel::layer_normalization, kernel::layer_normalization_by_group, c, to);
   }
 };

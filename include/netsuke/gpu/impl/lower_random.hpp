@@ -23,7 +23,7 @@ struct lowering<op::random> {
     c.count = dims.length_in(slots, 0) * c.l1 * c.l2 * c.l3;
     c.per_row = c.count / word(y.shape[0]);
     c.stream = p.stream;
-    c.y = word_of(s.output()), c.y0 = stride(0), c.y1 = stride(1), c.y2 = stride(2), c.y3 = stride(3);
+    c.y = word_of(s.output(), to), c.y0 = stride(0), c.y1 = stride(1), c.y2 = stride(2), c.y3 = stride(3);
     c.scale = p.scale;
     c.offset = p.offset;
     draft d;

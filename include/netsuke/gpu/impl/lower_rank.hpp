@@ -12,10 +12,10 @@ namespace gpu::impl {
 inline constexpr std::int32_t max_ranked = 16384;
 
 /// Sets the lines along `axis`.
-inline refusal set_ranked_lines(rank_constants& c, const step_view& s, int axis, int rows) {
+inline refusal set_ranked_lines(rank_constants& c, const step_view& s, int axis, const dispatch_writer& to) {
   constexpr int slots = 3;
   const tensor_info xi = s.input(0), yi = s.output();
-  const tensor_view x = xi.view(nullptr, rows), y = yi.view(nullptr, rows);
+  const tensor_view x = xi.view(nullptr, to.settings().rows), y = yi.view(nullptr, to.settings().rows);
   tensor_view kept = y;
   kept.shape[axis] = 1;
   const tensor_view* both[2] = {&x, &y};
@@ -23,9 +23,9 @@ inline refusal set_ranked_lines(rank_constants& c, const step_view& s, int axis,
   if (k.count > slots) return "it has more than three kept dimensions after joining";
   c.count = k.length_in(slots, 0) * k.length_in(slots, 1) * k.length_in(slots, 2);
   c.k1 = k.length_in(slots, 1), c.k2 = k.length_in(slots, 2);
-  c.x = element_of(xi);
+  c.x = element_of(xi, to);
   c.x0 = k.stride_in(slots, 0, 0), c.x1 = k.stride_in(slots, 1, 0), c.x2 = k.stride_in(slots, 2, 0);
-  c.y = element_of(yi);
+  c.y = element_of(yi, to);
   c.y0 = k.stride_in(slots, 0, 1), c.y1 = k.stride_in(slots, 1, 1), c.y2 = k.stride_in(slots, 2, 1);
   c.extent = word(x.shape[axis]);
   c.along = number(x.stride[axis]);
@@ -40,7 +40,7 @@ struct lowering<op::arg_reduce> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     const arg_reduce_params p = s.params<op::arg_reduce>();
     rank_constants c;
-    if (const refusal why = set_ranked_lines(c, s, p.axis, to.settings().rows)) return why;
+    if (const refusal why = set_ranked_lines(c, s, p.axis, to)) return why;
     draft d;
     d.key.kernel = kernel::arg_reduce;
     d.mode() = static_cast<std::uint8_t>(static_cast<int>(p.kind) + (p.last ? 2 : 0));
@@ -56,7 +56,7 @@ struct lowering<op::top_k> {
     if (s.input(0).shape()[static_cast<std::size_t>(p.axis)] > max_ranked)
       return "its lines are longer than 16384: the CPU sorts them sooner";
     rank_constants c;
-    if (const refusal why = set_ranked_lines(c, s, p.axis, to.settings().rows)) return why;
+    if (const refusal why = set_ranked_lines(c, s, p.axis, to)) return why;
     c.count *= c.extent;
     draft d;
     d.key.kernel = kernel::top_k;

@@ -28,10 +28,10 @@ inline std::uint32_t recurrent_flags(const step_view& s, const recurrent_params&
 }
 
 /// Sets offsets and strides of one direction of x, y, h and c.
-inline void set_recurrent_places(recurrent_constants& c, const step_view& s, const recurrent_inputs& in,
-                                 int direction) {
+inline void set_recurrent_places(recurrent_constants& c, const step_view& s, const recurrent_inputs& in, int direction,
+                                 const dispatch_writer& to) {
   const auto at = [&](const tensor_info& t, int dimension) {
-    return word_of(t) + word(t.view(nullptr).stride[dimension] * direction);
+    return word_of(t, to) + word(t.view(nullptr).stride[dimension] * direction);
   };
   const tensor_view x = s.input(0).view(nullptr), y = s.output().view(nullptr), h = s.input(2).view(nullptr);
   c.x = at(s.input(0), 2), c.x_row = word(x.stride[0]), c.x_time = word(x.stride[1]);
@@ -41,8 +41,9 @@ inline void set_recurrent_places(recurrent_constants& c, const step_view& s, con
     c.c = at(s.input(in.initial_c), 1);
     c.c_row = word(s.input(in.initial_c).view(nullptr).stride[0]);
   }
-  if (in.peephole >= 0) c.peephole = word_of(s.input(in.peephole)) + 3 * c.hidden * static_cast<unsigned>(direction);
-  if (in.lengths >= 0) c.lengths = word_of(s.input(in.lengths));
+  if (in.peephole >= 0)
+    c.peephole = word_of(s.input(in.peephole), to) + 3 * c.hidden * static_cast<unsigned>(direction);
+  if (in.lengths >= 0) c.lengths = word_of(s.input(in.lengths), to);
 }
 
 template <>
@@ -67,8 +68,8 @@ struct lowering<op::recurrent> {
     c.time_steps = word(x.shape[1]);
     c.hidden = word(hidden);
     c.channels = word(std::int64_t{two_products ? 2 : recurrent_gates(p.kind)} * hidden);
-    set_recurrent_places(c, s, recurrent_inputs::of(p), direction);
-    c.w = word_of(s.input(1)) + word(direction * recurrent_weight_floats(p.kind, p.linear_before_reset, hidden));
+    set_recurrent_places(c, s, recurrent_inputs::of(p), direction, to);
+    c.w = word_of(s.input(1), to) + word(direction * recurrent_weight_floats(p.kind, p.linear_before_reset, hidden));
     c.w_hidden = c.w + word(panel_floats(c.channels, hidden));
     c.reset_product = c.channels;
     const recurrent_gate* g = p.gate[direction];

@@ -22,10 +22,10 @@ struct lowering<op::resize_2d> {
     c.count = word(std::int64_t{out.length(3)} * out.length(2) * out.length(1));
     c.row_taps = word(p.row_taps);
     c.column_taps = word(p.column_taps);
-    c.row_index = word_of(s.input(1));
-    c.row_weight = word_of(s.input(2));
-    c.column_index = word_of(s.input(3));
-    c.column_weight = word_of(s.input(4));
+    c.row_index = word_of(s.input(1), to);
+    c.row_weight = word_of(s.input(2), to);
+    c.column_index = word_of(s.input(3), to);
+    c.column_weight = word_of(s.input(4), to);
     draft d;
     d.key.kernel = kernel::resize_2d;
     d.input4() = x.aligned() && c.oc % 4 == 0;

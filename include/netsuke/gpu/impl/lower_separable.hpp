@@ -72,9 +72,9 @@ inline void set_separable(const separable_steps& s, const dispatch_writer& to, d
   const window w = s.depthwise.params<op::depthwise_conv_2d>().w;
   const separable_shape shape = s.shape(to);
   set_places(c, place_of(in, to), y, r);
-  c.w0 = word_of(s.depthwise.input(1)), c.slope0 = slope_of(s.depthwise, first);
+  c.w0 = word_of(s.depthwise.input(1), to), c.slope0 = slope_of(s.depthwise, first, to);
   c.alpha0 = first.alpha, c.beta0 = first.beta;
-  c.w = word_of(s.pointwise.input(1)), c.slope = slope_of(s.pointwise, second);
+  c.w = word_of(s.pointwise.input(1), to), c.slope = slope_of(s.pointwise, second, to);
   c.alpha = second.alpha, c.beta = second.beta;
   const tensor_view x = in.view(nullptr), all = out.view(nullptr, rows);
   c.ih = word(x.length(2)), c.iw = word(x.length(1)), c.ic = word(x.length(0));
@@ -127,14 +127,15 @@ inline bool can_wait(const variant_view& v, const separable_steps& s, const disp
   }
   return true;
 }
-/// Whether the kernel can compute both steps in the place of the second one: it has the window, and reads whole quads
-/// of channels.
+/// Whether the kernel can compute both steps in the place of the second one: it has the window, reads whole quads of
+/// channels, and both weights are stored alike.
 inline bool can_merge(const variant_view& v, const separable_steps& s, const dispatch_writer& to) {
   draft d;
   separable_constants c;
   set_separable(s, to, d, c);
   const bool aligned = place_of(s.depthwise.input(0), to).aligned() && (c.w0 | c.w | c.slope0 | c.ic) % 4 == 0;
-  return d.window() != 0 && aligned && d.fits() && can_wait(v, s, to);
+  const bool alike = has_half_panels(s.depthwise, to) == has_half_panels(s.pointwise, to);
+  return d.window() != 0 && aligned && alike && d.fits() && can_wait(v, s, to);
 }
 
 /// Whether two steps become one dispatch. Asked of the whole batch, so that a row has the same bits whatever the number

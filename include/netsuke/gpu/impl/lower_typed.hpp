@@ -30,8 +30,8 @@ constexpr dtype moved_type(dtype t) {
 inline typed_operand moved(const tensor_info& t, const tensor_view& v) { return {&t, moved_type(t.type()), v}; }
 
 /// Offset in elements of a tensor's own type.
-inline std::uint32_t element_of(const tensor_info& t) {
-  return static_cast<std::uint32_t>((t.buffer_offset() + t.offset()) / static_cast<unsigned>(size_of(t.type())));
+inline std::uint32_t element_of(const tensor_info& t, const dispatch_writer& to) {
+  return static_cast<std::uint32_t>((to.buffer_place(t) + t.offset()) / static_cast<unsigned>(size_of(t.type())));
 }
 /// Whether the elements of a view follow each other without gaps, in order.
 inline bool is_dense(const tensor_view& v) {
@@ -55,7 +55,7 @@ inline refusal lower_typed(typed_mode mode, const typed_operand& out, const type
   for (int i = 0; i < slots; ++i) {
     const typed_operand& o = *given[i];
     operand[i] = o.info ? &o.view : nullptr;
-    at[i] = o.info ? element_of(*o.info) : 0;
+    at[i] = o.info ? element_of(*o.info, to) : 0;
     if (!o.info) continue;
     if (o.info->type() == dtype::float16) return "its elements are float16";
     if (i < 3) types |= static_cast<std::uint32_t>(o.type) << 4 * i;

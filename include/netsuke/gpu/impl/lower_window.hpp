@@ -16,7 +16,7 @@ struct image_place {
 };
 inline image_place place_of(const tensor_info& t, const dispatch_writer& to) {
   const tensor_view v = t.view(nullptr, to.settings().rows);
-  return {word_of(t, to.is_half(t)), word(v.step(3)), word(v.step(2)), word(v.step(1))};
+  return {word_of(t, to.is_half(t), to), word(v.step(3)), word(v.step(2)), word(v.step(1))};
 }
 /// The same for [B, M, N] of a matrix product: B are images, M pixels.
 inline image_place matrix_place_of(const tensor_info& t, const dispatch_writer& to) {
@@ -35,11 +35,15 @@ inline refusal check_window(const step_view& s, const epilogue_params& e) {
   return nullptr;
 }
 
-/// HALVES of a step with one input.
+inline bool has_half_panels(const step_view& s, const dispatch_writer& to) {
+  return s.input_count() > 1 && is_constant(s.input(1)) && to.panels().has(s.input(1));
+}
+/// HALVES of a step with one input and panels.
 inline std::uint8_t halves_of(const step_view& s, int residual, const dispatch_writer& to) {
   const bool half_r = residual >= 0 && to.is_half(s.input(residual));
   return static_cast<std::uint8_t>((to.is_half(s.input(0)) ? half_input : 0) |
-                                   (to.is_half(s.output()) ? half_output : 0) | (half_r ? half_residual : 0));
+                                   (to.is_half(s.output()) ? half_output : 0) | (half_r ? half_residual : 0) |
+                                   (has_half_panels(s, to) ? half_weights : 0));
 }
 template <class Constants>
 void set_places(Constants& c, const image_place& x, const image_place& y, const image_place& r) {
@@ -60,9 +64,10 @@ inline void set_sizes(window_constants& c, const tensor_view& x, const tensor_vi
   c.count = word(std::int64_t{y.length(3)} * y.length(2) * y.length(1));
   c.groups = word(groups);
 }
-inline void set_epilogue(window_constants& c, draft& d, const step_view& s, const epilogue_params& e) {
+inline void set_epilogue(window_constants& c, draft& d, const step_view& s, const epilogue_params& e,
+                         const dispatch_writer& to) {
   set_epilogue(d, e);
-  c.slope = slope_of(s, e);
+  c.slope = slope_of(s, e, to);
   c.alpha = e.alpha;
   c.beta = e.beta;
 }
@@ -117,13 +122,13 @@ inline refusal split_conv(draft d, window_constants c, std::uint32_t slices, dis
   sums.key.kernel = kernel::conv_2d_split;
   sums.scratch = scratch_use::writes;
   sums.function() = sums.residual() = sums.output4() = 0;
-  sums.halves() = sums.halves() & half_input;
+  sums.halves() = sums.halves() & (half_input | half_weights);
   spread_quads(sums, quads, std::uint64_t{c.count} * slices);
   if (const refusal why = to.add(sums)) return why;
   d.key.kernel = kernel::sum_slices;
   d.scratch = scratch_use::reads;
   d.input4() = 0;
-  d.halves() = static_cast<std::uint8_t>(d.halves() & ~half_input);
+  d.halves() = static_cast<std::uint8_t>(d.halves() & ~(half_input | half_weights));
   spread_quads(d, quads, c.count);
   return to.add(d);
 }
@@ -155,8 +160,8 @@ struct lowering<op::conv_2d> {
                e.residual >= 0 ? place_of(s.input(e.residual), to) : image_place{});
     set_sizes(c, s.input(0).view(nullptr, rows), s.output().view(nullptr, rows), p.groups);
     set_window(c, p.w);
-    set_epilogue(c, d, s, e);
-    c.w = word_of(s.input(1));
+    set_epilogue(c, d, s, e, to);
+    c.w = word_of(s.input(1), to);
     return finish_conv(d, c, s, to, p.groups == 1);
   }
 };
@@ -174,8 +179,8 @@ struct lowering<op::fully_connected> {
                e.residual >= 0 ? place_of(s.input(e.residual), to) : image_place{});
     set_sizes(c, s.input(0).view(nullptr, rows), s.output().view(nullptr, rows), 1);
     set_window(c, {});
-    set_epilogue(c, d, s, e);
-    c.w = word_of(s.input(1));
+    set_epilogue(c, d, s, e, to);
+    c.w = word_of(s.input(1), to);
     return finish_conv(d, c, s, to, true);
   }
 };
@@ -199,9 +204,12 @@ struct lowering<op::mat_mul> {
     c.count = word(std::int64_t{y.length(2)} * y.length(1));
     c.groups = 1;
     set_window(c, {});
-    set_epilogue(c, d, s, e);
-    c.w = word_of(s.input(1));
-    if (!s.params<op::mat_mul>().shared_right) c.w_n = word(panel_floats(c.oc, c.ic));
+    set_epilogue(c, d, s, e, to);
+    c.w = word_of(s.input(1), to);
+    if (!s.params<op::mat_mul>().shared_right) {
+      const panel_shape image{c.oc, c.ic, 1};
+      c.w_n = word(static_cast<std::int64_t>((has_half_panels(s, to) ? image.half_bytes() : image.bytes()) / 4));
+    }
     const bool in_weights = is_constant(s.input(1));
     d.mode() = in_weights ? 0 : 1;
     return finish_conv(d, c, s, to, in_weights && c.w_n == 0);
@@ -222,8 +230,8 @@ struct lowering<op::depthwise_conv_2d> {
     set_sizes(c, s.input(0).view(nullptr, rows), s.output().view(nullptr, rows), 1);
     const window w = s.params<op::depthwise_conv_2d>().w;
     set_window(c, w);
-    set_epilogue(c, d, s, e);
-    c.w = word_of(s.input(1));
+    set_epilogue(c, d, s, e, to);
+    c.w = word_of(s.input(1), to);
     if (c.w % 4 != 0) return "its panels do not start at a multiple of 16 bytes";
     d.input4() = x.aligned() && c.oc % 4 == 0;
     d.output4() = y.aligned() && r.aligned() && c.oc % 4 == 0;

@@ -5,6 +5,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/gpu/cpu_part.hpp>
 #include <netsuke/gpu/impl/draft.hpp>
+#include <netsuke/gpu/impl/half_panels.hpp>
 
 NSK_BEGIN
 namespace gpu::impl {
@@ -40,7 +41,8 @@ struct dispatch_record {
 };
 
 /// HALVES of a kernel (shaders/portable.h).
-inline constexpr std::uint8_t half_input = 1, half_output = 2, half_residual = 4, half_second_input = 8;
+inline constexpr std::uint8_t half_input = 1, half_output = 2, half_residual = 4, half_second_input = 8,
+                              half_weights = 16;
 /// A part of a hybrid plan that runs on the CPU, as a plan stores it: its steps are as many dispatches, one after the
 /// other. Its ranges are those to read back, then those to upload.
 struct cpu_part_record {
@@ -86,6 +88,13 @@ class dispatch_writer {
   /// Buffers that hold 16-bit floats.
   half_buffers& halves() { return m_half_buffers; }
   bool is_half(const tensor_info& t) const { return m_half_buffers.has(t); }
+  /// Panels that are 16-bit floats, and where constants then are.
+  half_panels& panels() { return m_half_panels; }
+  const half_panels& panels() const { return m_half_panels; }
+  /// Byte at which a buffer begins, in the arena or in the weights that are bound.
+  std::uint64_t buffer_place(const tensor_info& t) const {
+    return is_constant(t) ? m_half_panels.place_of(t) : t.buffer_offset();
+  }
   /// Bytes behind the arena that steps of several dispatches share, and the word at which they begin.
   std::uint32_t scratch_bytes() const { return m_scratch_bytes; }
   std::uint32_t scratch_word() const { return m_scratch_word; }
@@ -156,11 +165,24 @@ class dispatch_writer {
   std::int32_t m_step = 0, m_merged = -1;
   operand_set m_halves = 0, m_merged_halves = 0;
   half_buffers m_half_buffers;
+  half_panels m_half_panels;
   int m_dispatches = 0, m_step_dispatches = 0, m_pipelines = 0, m_parts = 0, m_ranges = 0;
   std::uint32_t m_word_count = 0, m_step_words = 0, m_scratch_bytes = 0, m_scratch_word = 0;
   bool m_overflow = false;
   pipeline_key m_key[max_pipelines];
 };
+
+/// Word at which the element at index 0 is, in the arena or in the weights that are bound.
+inline std::uint32_t word_of(const tensor_info& t, const dispatch_writer& to) {
+  return static_cast<std::uint32_t>((to.buffer_place(t) + t.offset()) / 4);
+}
+/// The same where the buffer may hold 16-bit floats: then it counts those.
+inline std::uint32_t word_of(const tensor_info& t, bool half, const dispatch_writer& to) {
+  return half ? static_cast<std::uint32_t>((2 * to.buffer_place(t) + t.offset()) / 4) : word_of(t, to);
+}
+inline std::uint32_t slope_of(const step_view& s, const epilogue_params& e, const dispatch_writer& to) {
+  return e.slope >= 0 ? word_of(s.input(e.slope), to) : 0;
+}
 
 }
 NSK_END
