@@ -135,7 +135,8 @@ TEST_CASE("the report of a GPU plan counts what it records, and says which step 
 
 TEST_CASE("a plan for GPUs keeps what a dispatch of two convolutions reads, that for CPUs does not") {
   const model_file file = compiled({{"default", separable_blocks()}}, true);
-  const nlohmann::json gpu = gpu_plan_report(file.view.variant(1)), cpu = gpu_plan_report(file.view.variant(0));
+  const nlohmann::json gpu = gpu_plan_report(file.view.variant(1), file.view.weights()),
+                       cpu = gpu_plan_report(file.view.variant(0), file.view.weights());
   REQUIRE(gpu["steps"].size() == 6);
   CHECK(gpu["dispatches"] == 4);
   CHECK(cpu["dispatches"] == 5);  // one of the sums takes the place of its residual

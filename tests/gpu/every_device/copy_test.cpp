@@ -43,8 +43,8 @@ plan_spec make_copy(const copy_case& c, bool constant) {
   return p;
 }
 
-/// Runs a plan, of which one dispatch is a copy: it takes the expected path, the elements are the CPU's within that, and
-/// no others change.
+/// Runs a plan, of which one dispatch is a copy: it takes the expected path, the elements are the CPU's within that,
+/// and no others change.
 void check_copy(const plan_spec& p, int number, const nsk::gpu::plan_settings& how, bool reads_four, bool writes_four,
                 double tolerance) {
   both<tested_device> net(*device());
