@@ -28,10 +28,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ICD = pathlib.Path("/usr/share/vulkan/icd.d")
 WIDE = "FUNCTION=1,INPUT4=1,OUTPUT4=1"
 HOT = [f"conv_2d_tiled:{WIDE},RESIDUAL=1", f"conv_2d_tiled:{WIDE}", f"conv_2d:{WIDE},RESIDUAL=1", f"conv_2d_one_pixel:{WIDE}",
-       "conv_2d_split:INPUT4=1", f"sum_slices:{WIDE}", f"depthwise_conv_2d:{WIDE}", *(f"depthwise_window:{WIDE},WINDOW={n}" for n in (1, 2, 3, 4)),
+       "conv_2d_tiled:INPUT4=1,OUTPUT4=1,MODE=1", "winograd2_input:INPUT4=1", "winograd4_input:INPUT4=1", f"winograd2_output:{WIDE},RESIDUAL=1",
+       f"winograd4_output:{WIDE},RESIDUAL=1", "conv_2d_split:INPUT4=1", f"sum_slices:{WIDE}", f"depthwise_conv_2d:{WIDE}",
+       *(f"depthwise_window:{WIDE},WINDOW={n}" for n in (1, 2, 3, 4)),
        *(f"separable_conv_2d:{WIDE},MODE=1,WINDOW={n}" for n in (1, 2, 3, 4)),
-       "pool_2d:INPUT4=1,OUTPUT4=1", "elementwise:MODE=1,INPUT4=1,OUTPUT4=1", "resize_2d:INPUT4=1,OUTPUT4=1", "copy", "copy:INPUT4=1,OUTPUT4=1",
-       "reduce",
+       "pool_2d:INPUT4=1,OUTPUT4=1", "elementwise:MODE=1,INPUT4=1,OUTPUT4=1",
+       "resize_2d:INPUT4=1,OUTPUT4=1", "copy", "copy:INPUT4=1,OUTPUT4=1", "reduce",
        f"conv_2d_tiled:{WIDE},HALVES=3", f"conv_2d:{WIDE},HALVES=3", f"depthwise_window:{WIDE},WINDOW=1,HALVES=3",
        "elementwise:MODE=1,INPUT4=1,OUTPUT4=1,HALVES=11", f"conv_2d_tiled:{WIDE},HALVES=16", f"conv_2d_tiled:{WIDE},HALVES=19",
        f"conv_2d:{WIDE},HALVES=19", f"depthwise_window:{WIDE},WINDOW=1,HALVES=19"]

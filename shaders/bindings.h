@@ -5,7 +5,8 @@
 // Convolution, dense layer, matrix product, depthwise convolution, pooling. x input, y output, r residual: offset, then
 // strides of images, rows, pixels. w: panels, and words from those of one image to the next. i, o: input and output
 // height, width, channels (per group); count: output pixels of all images; fill: pads behind the input (pooling);
-// slices: of the input channels, whose sums are at `scratch` in the arena.
+// slices: of the input channels, whose sums are at `scratch` in the arena. Winograd's convolution: count are cells, scratch
+// is where their points are or their products; slices are the points.
 #define NSK_WINDOW_CONSTANTS                                                                                        \
   uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; \
   uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups;      \

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The same sums as conv_2d, with the same bits: 64 pixels by 32 channels per group, 8 x 4 outputs per thread, slices of
 // 16 input channels in group memory. One group of channels, panels in the weights section.
+// MODE 1: the products of Winograd's convolution. Pixels are cells, images the `slices` points, each with the rows of its
+// own in the panels; what bias and epilogue are added to comes later.
 #include "portable.h"
 #include "bindings.h"
 CONSTANTS(NSK_WINDOW_CONSTANTS)
@@ -12,16 +14,26 @@ CONSTANTS(NSK_WINDOW_CONSTANTS)
 #include "store.h"
 #include "tile.h"
 KERNEL {
-  uint t = LOCAL.x, column = t % 8u, row = t / 8u, pixel0 = BLOCK * 64u, quad0 = GROUP.x * 8u;
+  uint t = LOCAL.x, column = t % 8u, row = t / 8u, block = BLOCK, quad0 = GROUP.x * 8u, point_number = 0u;
   uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), depth = kh * kw * pc.ic, quads = (pc.oc + 3u) / 4u;
+  if (MODE == 1u) {
+    uint blocks = (pc.count + 63u) / 64u;
+    point_number = block / blocks;
+    block = block % blocks;
+    depth = pc.slices * pc.ic;
+    kh = 1u;
+    kw = 1u;
+  }
+  uint pixel0 = block * 64u;
   // This thread's outputs, and the pixel and the column of weights that it brings.
   uint3 panel = panel_of(pc.w, min(quad0 + column, quads - 1u), pc.oc, depth);
   float4 acc[8];
-  float4 bias = W4[panel.x];
+  float4 bias = SPLAT(0.0);
+  if (MODE != 1u) bias = W4[panel.x];
   for (int b = 0; b < 8; ++b) acc[b] = bias;
   uint3 pixel = pixel_at(min(pixel0 + t, pc.count - 1u));
   int2 window = window_of(pixel.y, pixel.x);
-  uint image = pc.x + pixel.z * pc.x_n, k = row;
+  uint image = pc.x + (pixel.z + point_number) * pc.x_n, k = row + point_number * pc.ic;
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {
       int2 tap = tap_of(window, ky, kx);
@@ -48,6 +60,7 @@ KERNEL {
   }
   uint first = pixel0 + row * 8u;
   pixel = pixel_at(first);
+  pixel.z += point_number;
   for (int o = 0; o < 8; ++o) {
     if (first + uint(o) < pc.count && quad0 + column < quads) store_quad(acc[o], pixel, (quad0 + column) * 4u, pc.oc);
     pixel = pixel_after(pixel);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "../model/winograd_matrix.hpp"
 #include "support.hpp"
 
 namespace test {
@@ -44,6 +45,7 @@ struct window_case {
   epilogue_spec epilogue{};                              ///< its residual and slope are set by the flags
   bool residual = false, slope = false;
   int beside = 0;  ///< channels of input and output buffers on either side of the slices that the step touches
+  nsk::conv_algorithm algorithm = nsk::conv_algorithm::direct;
 
   int out_h() const { return (h + 2 * pad - dilation * (kh - 1) - 1) / stride + 1; }
   int out_w() const {
@@ -63,7 +65,7 @@ struct window_case {
            " columns +" + std::to_string(more_stride) + "+" + std::to_string(more_dilation) + "+" +
            std::to_string(more_pad) + " groups " + std::to_string(groups) + " function " +
            std::to_string(static_cast<int>(epilogue.function)) + (residual ? " residual" : "") + " beside " +
-           std::to_string(beside);
+           std::to_string(beside) + " algorithm " + std::to_string(static_cast<int>(algorithm));
   }
 };
 
@@ -73,6 +75,12 @@ inline std::uint32_t channels_of(plan_spec& p, std::uint32_t image, int first, i
   const std::vector<std::int64_t> strides = p.tensors[image].strides;
   shape[3] = count;
   return add_view(p, image, shape, strides, static_cast<std::uint64_t>(first) * 4);
+}
+
+inline format::Packing packing_of(nsk::conv_algorithm a) {
+  return a == nsk::conv_algorithm::direct      ? format::Packing::panels
+         : a == nsk::conv_algorithm::winograd4 ? format::Packing::winograd4
+                                               : format::Packing::winograd2;
 }
 
 /// Input, constants and output of a window operator. What is beside the output's slice is filled before, and the slice
@@ -106,6 +114,11 @@ inline kernel_case make_window_case(format::Operator op, const window_case& c) {
       weights = p.add_constant("w", all);
       p.tensors[weights].packing = format::Packing::panels;
     }
+    if (c.algorithm != nsk::conv_algorithm::direct) {
+      const auto inner = static_cast<std::size_t>(c.ic) * static_cast<std::size_t>(c.oc);
+      weights = p.add_panels("w", winograd_matrix(c.algorithm, matrix(), inner), bias());
+      p.tensors[weights].packing = packing_of(c.algorithm);
+    }
     inputs.push_back(weights);
   }
   epilogue_spec e = c.epilogue;
@@ -126,9 +139,10 @@ inline kernel_case make_window_case(format::Operator op, const window_case& c) {
   s.window = c.window();
   s.groups = static_cast<std::uint32_t>(c.groups);
   s.epilogue = e;
+  s.algorithm = static_cast<format::ConvAlgorithm>(c.algorithm);
   if (op == format::Operator::Conv2D)
     s.scratch_bytes = static_cast<std::uint64_t>(nsk::kernels::conv_2d_scratch_bytes(
-        {c.h, c.w, c.ic, oh, ow, c.oc, c.groups, {}, 0, nsk::window::of(&s.window), nsk::conv_algorithm::direct}));
+        {c.h, c.w, c.ic, oh, ow, c.oc, c.groups, {}, 0, nsk::window::of(&s.window), c.algorithm}));
   p.lane_bytes = s.scratch_bytes;
   return {c.name(), p};
 }

@@ -2,17 +2,12 @@
 #include <algorithm>
 #include <doctest/doctest.h>
 #include <netsuke/kernels/conv_2d.hpp>
+#include "../model/winograd_matrix.hpp"
 #include "support.hpp"
 
 namespace {
 
-/// Rows of G, from the definition: a polynomial of degree 2 evaluated at 0, 1, -1 (2, -2) and infinity, scaled so that
-/// A and B have whole numbers.
-std::vector<std::vector<double>> evaluation_points(nsk::conv_algorithm a) {
-  if (a == nsk::conv_algorithm::winograd2) return {{1, 0, 0}, {.5, .5, .5}, {.5, -.5, .5}, {0, 0, 1}};
-  const auto at = [](double x, double scale) { return std::vector<double>{scale, scale * x, scale * x * x}; };
-  return {at(0, 0.25), at(1, -1.0 / 6), at(-1, -1.0 / 6), at(2, 1.0 / 24), at(-2, 1.0 / 24), {0, 0, 1}};
-}
+using test::evaluation_points;
 
 struct winograd_case {
   nsk::conv_algorithm algorithm;

@@ -7,6 +7,7 @@
 #include "compile/compile.hpp"
 #include "engine/model_file.hpp"
 #include "gpu/plan_report.hpp"
+#include "ops/impl/gpu_winograd.hpp"
 #include "resolve/infer.hpp"
 #include "tools/graph_builder.hpp"
 
@@ -22,13 +23,14 @@ std::vector<float> noise(std::size_t count, std::uint32_t seed) {
 }
 
 /// Two padded 3x3 convolutions, which Winograd computes on a CPU, on images with borders.
-graph two_convolutions(std::int64_t size) {
+graph two_convolutions(std::int64_t size, std::int64_t channels = 16) {
   nsk::test::graph_builder b;
   const std::vector<std::int64_t> pads{1, 1, 1, 1};
-  value_id x = b.input("x", {1, 16, size, size});
+  value_id x = b.input("x", {1, channels, size, size});
   for (const std::string name : {"first", "y"}) {
+    const auto count = static_cast<std::size_t>(channels * channels * 9);
     const value_id weights =
-        b.floats(name + ".weights", {16, 16, 3, 3}, noise(16 * 16 * 9, static_cast<std::uint32_t>(x)));
+        b.floats(name + ".weights", {channels, channels, 3, 3}, noise(count, static_cast<std::uint32_t>(x)));
     x = b.node_of("Conv", {x, weights}, name, {{"pads", pads}});
   }
   b.output(x);
@@ -81,7 +83,7 @@ int winograd_steps(const nsk::variant_view& v) {
 
 }
 
-TEST_CASE("a variant for GPUs has direct convolutions without borders; that for CPUs stays as it is") {
+TEST_CASE("a variant for GPUs has few Winograd convolutions and no borders; that for CPUs stays as it is") {
   const std::vector<variant_source> source = {{"default", two_convolutions(16)}};
   const model_file alone = compiled(source, false), both = compiled(source, true);
   REQUIRE(both.view.variant_count() == 2);
@@ -104,6 +106,40 @@ TEST_CASE("a variant for GPUs has direct convolutions without borders; that for 
   }
 }
 
+TEST_CASE("a variant for GPUs has Winograd where it pays there, by the weights of the CPU") {
+  const std::vector<variant_source> source = {{"default", two_convolutions(56, 128)}};
+  const model_file alone = compiled(source, false), both = compiled(source, true);
+  CHECK(winograd_steps(both.view.variant(1)) == 2);
+  CHECK(both.view.weights().size() == alone.view.weights().size());
+  const nlohmann::json gpu = gpu_plan_report(both.view.variant(1), both.view.weights());
+  CHECK(gpu["whole"] == true);
+  CHECK(gpu["dispatches"] == 6);
+  // 36 points of 14 x 14 cells and 128 channels are written and read twice per convolution.
+  const std::size_t image = 56 * 56 * 128 * 4, points = 36 * 14 * 14 * 128 * 4;
+  CHECK(gpu["written_bytes"] == 2 * (image + 2 * points));
+}
+
+TEST_CASE("Winograd pays on GPUs for many channels and large images alone") {
+  const auto pays = [](std::int64_t size, std::int64_t channels, nsk::conv_algorithm a, std::int64_t images = 1) {
+    return winograd_pays_on_gpu({images, size, size, channels, channels}, a);
+  };
+  using nsk::conv_algorithm;
+  CHECK(pays(56, 128, conv_algorithm::winograd4));
+  CHECK(pays(28, 256, conv_algorithm::winograd4));
+  CHECK_FALSE(pays(56, 64, conv_algorithm::winograd4));
+  CHECK_FALSE(pays(28, 128, conv_algorithm::winograd4));
+  CHECK(pays(28, 128, conv_algorithm::winograd4, 8));
+  CHECK_FALSE(pays(14, 256, conv_algorithm::winograd4));
+  CHECK_FALSE(pays(56, 128, conv_algorithm::winograd2));
+  CHECK(pays(28, 384, conv_algorithm::winograd2));
+  CHECK_FALSE(pays(160, 256, conv_algorithm::winograd4));  // 118 MB of scratch
+  // Direct, one image of 64 x 64 pixels and 64 channels: 151 million multiply-adds at a million per microsecond.
+  CHECK(gpu_microseconds({1, 64, 64, 64, 64}, conv_algorithm::direct, {1e6, 1e6, 3}) == doctest::Approx(150.995));
+  // Winograd: 5.2 MB, then 38 million multiply-adds, then 5.2 MB again, all at that rate, and two dispatches more.
+  CHECK(gpu_microseconds({1, 64, 64, 64, 64}, conv_algorithm::winograd4, {1e6, 1e6, 3}) ==
+        doctest::Approx(1.048576 + 2.359296 + 37.748736 + 2.359296 + 1.048576 + 6));
+}
+
 TEST_CASE("each of several variants has one for GPUs behind them all") {
   const model_file file = compiled({{"small", two_convolutions(16)}, {"large", two_convolutions(32)}}, true);
   std::string names;
@@ -112,7 +148,8 @@ TEST_CASE("each of several variants has one for GPUs behind them all") {
 }
 
 TEST_CASE("the report of a GPU plan counts what it records, and says which step has no shader and why") {
-  const model_file file = compiled({{"default", two_convolutions(16)}}, true);
+  const model_file file = compiled({{"default", two_convolutions(16)}}, true),
+                   large = compiled({{"default", two_convolutions(512)}}, false);
   const nlohmann::json gpu = gpu_plan_report(file.view.variant(1), file.view.weights()),
                        cpu = gpu_plan_report(file.view.variant(0), file.view.weights());
   CHECK(gpu["whole"] == true);
@@ -127,9 +164,12 @@ TEST_CASE("the report of a GPU plan counts what it records, and says which step 
   CHECK(gpu["half_bytes"]["read"] == image + image / 2 + 2 * weights);
   CHECK(gpu["half_bytes"]["written"] == image / 2 + image);
   CHECK(cpu["half_bytes"].is_null() == false);
-  CHECK(cpu["whole"] == false);
-  CHECK(cpu["steps_without_shader"] == 2);
-  const std::string why = cpu["steps"][0]["no_shader"];
+  CHECK(cpu["whole"] == true);
+  CHECK(cpu["dispatches"] == 6);
+  const nlohmann::json refused = gpu_plan_report(large.view.variant(), large.view.weights());
+  CHECK(refused["whole"] == false);
+  CHECK(refused["steps_without_shader"] == 2);
+  const std::string why = refused["steps"][0]["no_shader"];
   CHECK(why.find("Winograd") != std::string::npos);
 }
 

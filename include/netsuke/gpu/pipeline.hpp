@@ -6,8 +6,7 @@
 #include <netsuke/core/assert.hpp>
 
 /// X(name, file, pixels): every kernel, the text in shaders/ that it is made of, and its macro PIXELS: pixels of a
-/// thread, or threads of a line. Append-only:
-/// hosts keep blobs by number.
+/// thread, threads of a line, or rows and columns of a cell. Append-only: hosts keep blobs by number.
 #define NSK_GPU_KERNEL_LIST(X)                                     \
   X(conv_2d, conv_2d, 4)                                           \
   X(conv_2d_one_pixel, conv_2d, 1)                                 \
@@ -36,7 +35,11 @@
   X(reduce_by_group, reduce, 64)                                   \
   X(softmax_by_group, softmax, 64)                                 \
   X(layer_normalization_by_group, layer_normalization, 64)         \
-  X(separable_conv_2d, separable_conv_2d, 0)
+  X(separable_conv_2d, separable_conv_2d, 0)                       \
+  X(winograd2_input, winograd_input, 2)                            \
+  X(winograd4_input, winograd_input, 4)                            \
+  X(winograd2_output, winograd_output, 2)                          \
+  X(winograd4_output, winograd_output, 4)
 
 NSK_BEGIN
 namespace gpu {

@@ -183,13 +183,15 @@ class plan {
     for (int i = 0; i < m_inference; ++i) n += m_records[i].pipeline == impl::dispatch_record::on_cpu ? 1 : 0;
     return n;
   }
+  /// Bytes of scratch alone that dispatch `i` reads and writes.
+  gpu::traffic scratch_traffic(int i) const {
+    return {m_records[i].scratch_read.bytes, m_records[i].scratch_written.bytes, 0};
+  }
   /// Bytes that dispatch `i` reads and writes. Operands of a step are counted with its first dispatch, scratch with the
   /// one that uses it.
   gpu::traffic traffic(int i) const {
     const impl::dispatch_record& r = m_records[i];
-    gpu::traffic found;
-    if (r.scratch == impl::scratch_use::writes) found.written = r.scratch_bytes;
-    if (r.scratch == impl::scratch_use::reads) found.read = r.scratch_bytes;
+    gpu::traffic found = scratch_traffic(i);
     if (i > 0 && m_records[i - 1].step == r.step) return found;
     if (r.merged >= 0) {
       found.add(impl::traffic_of_merged(m_variant, r, m_settings.rows));

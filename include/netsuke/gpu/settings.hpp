@@ -35,6 +35,9 @@ struct plan_settings {
   /// The model's weights section, where a session shall read 16-bit weights, which gpu/half_weights.hpp makes of it;
   /// empty: float32, the section as it is. It must outlive the plan.
   span<const std::byte> half_weights{};
+  /// Bytes behind the arena for Winograd's convolutions, which are computed in parts of as many images as fit; one that
+  /// needs more for an image has no shader.
+  std::uint32_t max_winograd_bytes = std::uint32_t{32} << 20;
 };
 
 }

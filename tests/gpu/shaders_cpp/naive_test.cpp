@@ -2,6 +2,7 @@
 // Each kernel as C++ against double precision, without the CPU engine and without a driver.
 #include "../../oracle/naive.hpp"
 #include "../../oracle/naive_tail.hpp"
+#include "../cases.hpp"
 #include "../shader_device.hpp"
 
 using namespace test;
@@ -52,6 +53,8 @@ struct convolution {
   oracle::conv window{};
   bool depthwise = false;
   epilogue_spec epilogue{};  ///< residual: 0 adds one
+  nsk::conv_algorithm algorithm = nsk::conv_algorithm::direct;
+  double tolerance = 2e-6;
 };
 
 /// Convolution or depthwise convolution with all that follows it, by a kernel of the plan's choice.
@@ -67,7 +70,13 @@ void check_convolution(const convolution& c, nsk::gpu::conv_kernel kernel) {
   epilogue_spec e = c.epilogue;
   const bool adds = e.residual >= 0;
   const std::uint32_t r = adds ? p.add_input("r", {1, oh, ow, c.oc}, 1) : 0;
-  inputs.push_back(p.add_panels("w", matrix, bias));
+  if (c.algorithm == nsk::conv_algorithm::direct) {
+    inputs.push_back(p.add_panels("w", matrix, bias));
+  } else {
+    const auto inner = static_cast<std::size_t>(c.ic) * static_cast<std::size_t>(c.oc);
+    inputs.push_back(p.add_panels("w", winograd_matrix(c.algorithm, matrix, inner), bias));
+    p.tensors[inputs.back()].packing = packing_of(c.algorithm);
+  }
   if (adds) inputs.push_back(r), e.residual = 2;
   if (e.function == Function::prelu) {
     e.slope = static_cast<std::int32_t>(inputs.size());
@@ -79,9 +88,10 @@ void check_convolution(const convolution& c, nsk::gpu::conv_kernel kernel) {
   s.window = {u(c.window.kernel_h),   u(c.window.kernel_w),   u(c.window.stride_h), u(c.window.stride_w),
               u(c.window.dilation_h), u(c.window.dilation_w), u(c.window.pad_top),  u(c.window.pad_left)};
   s.epilogue = e;
+  s.algorithm = static_cast<format::ConvAlgorithm>(c.algorithm);
   if (!c.depthwise)
     p.lane_bytes = s.scratch_bytes = static_cast<std::uint64_t>(nsk::kernels::conv_2d_scratch_bytes(
-        {c.h, c.w, c.ic, oh, ow, c.oc, 1, {}, 0, nsk::window::of(&s.window), nsk::conv_algorithm::direct}));
+        {c.h, c.w, c.ic, oh, ow, c.oc, 1, {}, 0, nsk::window::of(&s.window), c.algorithm}));
 
   oracle::image image(1, c.h, c.w, c.ic);
   image.v.assign(x.begin(), x.end());
@@ -111,7 +121,7 @@ void check_convolution(const convolution& c, nsk::gpu::conv_kernel kernel) {
   CAPTURE(c.ic);
   CAPTURE(c.oc);
   CAPTURE(static_cast<int>(e.function));
-  CHECK(error_of(got, wanted.data) <= 2e-6);
+  CHECK(error_of(got, wanted.data) <= c.tolerance);
   CHECK(std::memcmp(got.data(), backwards.data(), got.size() * 4) == 0);
 }
 
@@ -126,6 +136,25 @@ plan_spec unary_plan(Operator op, const std::vector<std::int32_t>& shape, const 
   return p;
 }
 
+}
+
+TEST_CASE("shaders as C++: Winograd's convolutions against double precision") {
+  convolution c;
+  c.window.kernel_h = c.window.kernel_w = 3;
+  c.window.pad_top = c.window.pad_left = c.window.pad_bottom = c.window.pad_right = 1;
+  const int channels[][2] = {{8, 8}, {17, 42}, {64, 16}, {200, 24}};
+  for (const auto& p : channels) {
+    c.ic = p[0], c.oc = p[1];
+    c.h = 6 + p[0] % 5, c.w = 9;
+    c.algorithm = nsk::conv_algorithm::winograd2;
+    c.tolerance = 2e-6;
+    check_convolution(c, nsk::gpu::conv_kernel::automatic);
+    c.algorithm = nsk::conv_algorithm::winograd4;
+    c.tolerance = 2e-5;
+    check_convolution(c, nsk::gpu::conv_kernel::automatic);
+    c.epilogue = {Function::leaky_relu, 0.25f, 0.0f, c.ic > 50, 0, -1};
+    check_convolution(c, nsk::gpu::conv_kernel::automatic);
+  }
 }
 
 TEST_CASE("shaders as C++: convolutions equal double precision") {

@@ -245,6 +245,7 @@ TEST_CASE("checked_device objects to every barrier that is left out") {
     return count_needed_barriers(model);
   };
   CHECK(needed(make_cnn().plan) == cnn_sample::steps - 2);
+  CHECK(needed(make_mixed()) == 9);  // two of them inside its convolution by Winograd
   CHECK(needed(make_recurrent(false, true)) == 2);
   CHECK(needed(make_recurrent(true, false)) == 2);
 }

@@ -39,6 +39,7 @@ gpu::plan_settings hybrid(std::uint64_t cpu_operators) {
 
 TEST_CASE("a plan with steps on the CPU is refused unless the settings allow it") {
   gpu::plan_settings how;
+  how.max_winograd_bytes = 4;
   const planned refused(make_mixed(), how);  // its first step is a convolution by Winograd
   CHECK(refused.status.code() == gpu::status_code::no_shader);
   CHECK(refused.status.where() == 0);

@@ -159,7 +159,9 @@ std::vector<std::byte> compile(const std::vector<variant_source>& variants, cons
   lowerings how;
   how.cpu.winograd = options.winograd;
   how.cpu.algorithms = options.algorithms;
-  how.gpu.winograd = how.gpu.borders = false;
+  how.gpu = how.cpu;
+  how.gpu.gpu = true;
+  how.gpu.borders = false;
   compiled result = compile_with(how, variants, options);
   status opened = result.opens();
   for (int attempt = 0; attempt < 2 && joins_too_much(opened); ++attempt) {

@@ -91,6 +91,9 @@ void add_dispatches(const gpu::plan& plan, json& steps, json& states) {
     if (d.barrier && of["dispatches"] == 0) of["barrier_before"] = true;
     of["dispatches"] = of["dispatches"].get<int>() + 1;
     of["barriers"] = of["barriers"].get<int>() + (d.barrier ? 1 : 0);
+    const gpu::traffic scratch = plan.scratch_traffic(i);
+    if (scratch.read > 0) of["read_bytes"] = of["read_bytes"].get<std::uint64_t>() + scratch.read;
+    if (scratch.written > 0) of["written_bytes"] = of["written_bytes"].get<std::uint64_t>() + scratch.written;
     const char* const kernel = gpu::name_of(plan.pipelines()[static_cast<std::size_t>(d.pipeline)].kernel);
     if (d.step >= 0) of["kernels"].push_back(kernel);
     if (d.merged >= 0) add_merged(plan.variant(), d, steps);

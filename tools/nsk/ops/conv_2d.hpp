@@ -3,6 +3,7 @@
 /// Convolutions: directly, by Winograd's algorithms, or channel by channel.
 #include <algorithm>
 #include "errors.hpp"
+#include "ops/impl/gpu_winograd.hpp"
 #include "ops/impl/lower_parts.hpp"
 #include "ops/depthwise_conv_2d.hpp"
 #include "pack/panels.hpp"
@@ -22,7 +23,10 @@ struct op_rules<op::conv_2d> : product_work {
     const view y = l.allocate(o.output, channels_last_order(x.rank()), true);
     const std::int64_t channels = x.shape[1];
     const bool depthwise = c.groups > 1 && c.groups == channels && c.outputs == c.groups;
-    const conv_algorithm algorithm = depthwise || flat ? conv_algorithm::direct : choose_algorithm(l, o, c, x, y);
+    conv_algorithm algorithm = depthwise || flat ? conv_algorithm::direct : choose_algorithm(l, o, c, x, y);
+    if (l.options.gpu && algorithm != conv_algorithm::direct &&
+        !winograd_pays_on_gpu({y.shape[0], y.shape[2], y.shape[3], channels, c.outputs}, algorithm))
+      algorithm = conv_algorithm::direct;
 
     if (const overhang around = window_overhang(c.w, x.shape, y.shape); around.any())
       l.ask_border(x, row, column, halo_of(around));

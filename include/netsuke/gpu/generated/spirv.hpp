@@ -33,6 +33,10 @@
 #include <netsuke/gpu/generated/spirv/softmax_by_group.hpp>
 #include <netsuke/gpu/generated/spirv/layer_normalization_by_group.hpp>
 #include <netsuke/gpu/generated/spirv/separable_conv_2d.hpp>
+#include <netsuke/gpu/generated/spirv/winograd2_input.hpp>
+#include <netsuke/gpu/generated/spirv/winograd4_input.hpp>
+#include <netsuke/gpu/generated/spirv/winograd2_output.hpp>
+#include <netsuke/gpu/generated/spirv/winograd4_output.hpp>
 #include <netsuke/gpu/pipeline.hpp>
 
 NSK_BEGIN
@@ -70,6 +74,10 @@ constexpr span<const std::uint32_t> spirv_of(kernel k) {
     case kernel::softmax_by_group: return {spirv::softmax_by_group};
     case kernel::layer_normalization_by_group: return {spirv::layer_normalization_by_group};
     case kernel::separable_conv_2d: return {spirv::separable_conv_2d};
+    case kernel::winograd2_input: return {spirv::winograd2_input};
+    case kernel::winograd4_input: return {spirv::winograd4_input};
+    case kernel::winograd2_output: return {spirv::winograd2_output};
+    case kernel::winograd4_output: return {spirv::winograd4_output};
   }
   return {};
 }

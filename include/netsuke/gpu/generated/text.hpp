@@ -417,15 +417,25 @@ GROUP_SHARED float4 weights[16 * 8];
 
 inline constexpr char conv_2d_tiled_part_2[] =
     R"(KERNEL {
-  uint t = LOCAL.x, column = t % 8u, row = t / 8u, pixel0 = BLOCK * 64u, quad0 = GROUP.x * 8u;
+  uint t = LOCAL.x, column = t % 8u, row = t / 8u, block = BLOCK, quad0 = GROUP.x * 8u, point_number = 0u;
   uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), depth = kh * kw * pc.ic, quads = (pc.oc + 3u) / 4u;
+  if (MODE == 1u) {
+    uint blocks = (pc.count + 63u) / 64u;
+    point_number = block / blocks;
+    block = block % blocks;
+    depth = pc.slices * pc.ic;
+    kh = 1u;
+    kw = 1u;
+  }
+  uint pixel0 = block * 64u;
   uint3 panel = panel_of(pc.w, min(quad0 + column, quads - 1u), pc.oc, depth);
   float4 acc[8];
-  float4 bias = W4[panel.x];
+  float4 bias = SPLAT(0.0);
+  if (MODE != 1u) bias = W4[panel.x];
   for (int b = 0; b < 8; ++b) acc[b] = bias;
   uint3 pixel = pixel_at(min(pixel0 + t, pc.count - 1u));
   int2 window = window_of(pixel.y, pixel.x);
-  uint image = pc.x + pixel.z * pc.x_n, k = row;
+  uint image = pc.x + (pixel.z + point_number) * pc.x_n, k = row + point_number * pc.ic;
   for (uint ky = 0u; ky < kh; ++ky) {
     for (uint kx = 0u; kx < kw; ++kx) {
       int2 tap = tap_of(window, ky, kx);
@@ -468,6 +478,7 @@ inline constexpr char conv_2d_tiled_comp[] =
   }
   uint first = pixel0 + row * 8u;
   pixel = pixel_at(first);
+  pixel.z += point_number;
   for (int o = 0; o < 8; ++o) {
     if (first + uint(o) < pc.count && quad0 + column < quads) store_quad(acc[o], pixel, (quad0 + column) * 4u, pc.oc);
     pixel = pixel_after(pixel);
@@ -1666,6 +1677,96 @@ inline constexpr char separable_conv_2d_comp[] =
   }
 }
 )";
+
+inline constexpr char winograd_input_part_1[] =
+    R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill; uint slices; uint scratch;)
+)";
+
+inline constexpr char winograd_h[] =
+    R"(#define SIDE uint(PIXELS + 2)
+#define ITEMS uint(64 / (PIXELS + 2))
+GROUP_SHARED float4 between[(PIXELS + 2) * (PIXELS + 2) * (64 / (PIXELS + 2))];
+uint3 first_pixel(uint cell) {
+  uint across = (pc.ow + SIDE - 3u) / (SIDE - 2u), down = (pc.oh + SIDE - 3u) / (SIDE - 2u), rest = cell / across;
+  return uint3(cell % across * (SIDE - 2u), rest % down * (SIDE - 2u), rest / down);
+}
+uint scratch_at(uint row, uint column, uint cell, uint quads) {
+  return pc.scratch / 4u + ((row * SIDE + column) * pc.count + cell) * quads;
+}
+uint between_at(uint row, uint column, uint item) { return (row * SIDE + column) * ITEMS + item; }
+)";
+
+inline constexpr char winograd_input_comp[] =
+    R"(float4 point_of(int i, float4 a, float4 b, float4 c, float4 d, float4 e, float4 f) {
+  if (PIXELS == 2) return i == 0 ? a - c : i == 1 ? b + c : i == 2 ? c - b : b - d;
+  if (i == 0) return FMA(SPLAT(4.0), a, FMA(SPLAT(-5.0), c, e));
+  if (i == 5) return FMA(SPLAT(4.0), b, FMA(SPLAT(-5.0), d, f));
+  if (i == 1) return FMA(SPLAT(-4.0), c, e) + FMA(SPLAT(-4.0), b, d);
+  if (i == 2) return FMA(SPLAT(-4.0), c, e) - FMA(SPLAT(-4.0), b, d);
+  return FMA(SPLAT(i == 3 ? 2.0 : -2.0), d - b, e - c);
+}
+KERNEL {
+  uint lane = LOCAL.x / ITEMS, quads = (pc.ic + 3u) / 4u, item = LOCAL.x % ITEMS;
+  uint number = (GROUP.x + GROUP.y * 65535u) * ITEMS + item, cell = number / quads, quad = number % quads;
+  bool works = lane < SIDE && cell < pc.count;
+  float4 d[6];
+  d[4] = SPLAT(0.0);
+  d[5] = SPLAT(0.0);
+  if (works) {
+    uint3 first = first_pixel(cell);
+    int2 corner = window_of(first.y, first.x);
+    uint image = pc.x + first.z * pc.x_n + quad * 4u;
+    for (int y = 0; y < PIXELS + 2; ++y) {
+      int2 tap = int2(corner.x + y, corner.y + int(lane));
+      float4 v = SPLAT(0.0);
+      if (is_inside(tap)) v = load_quad(input_at(image, tap), pc.ic - quad * 4u);
+      d[y] = v;
+    }
+    for (int i = 0; i < PIXELS + 2; ++i) between[between_at(uint(i), lane, item)] = point_of(i, d[0], d[1], d[2], d[3], d[4], d[5]);
+  }
+  BARRIER;
+  if (!works) return;
+  for (int x = 0; x < PIXELS + 2; ++x) d[x] = between[between_at(lane, uint(x), item)];
+  for (int j = 0; j < PIXELS + 2; ++j)
+    A4[scratch_at(lane, uint(j), cell, quads) + quad] = point_of(j, d[0], d[1], d[2], d[3], d[4], d[5]);
+}
+)";
+
+inline constexpr char winograd_output_part_1[] =
+    R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill; uint slices; uint scratch;)
+)";
+
+inline constexpr char winograd_output_comp[] =
+    R"(float4 output_of(int i, float4 a, float4 b, float4 c, float4 d, float4 e, float4 f) {
+  if (PIXELS == 2) return i == 0 ? a + b + c : b - c - d;
+  if (i == 0) return a + (b + c) + (d + e);
+  if (i == 1) return FMA(SPLAT(2.0), d - e, b - c);
+  if (i == 2) return FMA(SPLAT(4.0), d + e, b + c);
+  return FMA(SPLAT(8.0), d - e, b - c) + f;
+}
+KERNEL {
+  uint lane = LOCAL.x / ITEMS, quads = (pc.oc + 3u) / 4u, item = LOCAL.x % ITEMS;
+  uint number = (GROUP.x + GROUP.y * 65535u) * ITEMS + item, cell = number / quads, quad = number % quads;
+  bool works = lane < SIDE && cell < pc.count;
+  float4 m[6];
+  m[4] = SPLAT(0.0);
+  m[5] = SPLAT(0.0);
+  if (works) {
+    for (int y = 0; y < PIXELS + 2; ++y) m[y] = A4[scratch_at(uint(y), lane, cell, quads) + quad];
+    for (int i = 0; i < PIXELS; ++i) between[between_at(uint(i), lane, item)] = output_of(i, m[0], m[1], m[2], m[3], m[4], m[5]);
+  }
+  BARRIER;
+  uint3 pixel = first_pixel(cell);
+  pixel.y += lane;
+  if (!works || lane >= uint(PIXELS) || pixel.y >= pc.oh) return;
+  for (int x = 0; x < PIXELS + 2; ++x) m[x] = between[between_at(lane, uint(x), item)];
+  float4 bias = W4[panel_of(pc.w, quad, pc.oc, SIDE * SIDE * pc.ic).x];
+  for (int j = 0; j < PIXELS; ++j) {
+    if (pixel.x < pc.ow) store_quad(output_of(j, m[0], m[1], m[2], m[3], m[4], m[5]) + bias, pixel, quad * 4u, pc.oc);
+    pixel.x += 1u;
+  }
+}
+)";
 }
 
 /// The text of a kernel in pieces, to be compiled one after the other, after the definitions that shaders/portable.h asks for:
@@ -1705,6 +1806,10 @@ inline constexpr kernel_text reduce_by_group{{text::portable_h, text::reduce_par
 inline constexpr kernel_text softmax_by_group{{text::portable_h, text::softmax_part_1, text::memory_h, text::softmax_part_2, text::group_h, text::line_h, text::softmax_comp}, 7, 64};
 inline constexpr kernel_text layer_normalization_by_group{{text::portable_h, text::layer_normalization_part_1, text::memory_h, text::layer_normalization_part_2, text::group_h, text::line_h, text::layer_normalization_comp}, 7, 64};
 inline constexpr kernel_text separable_conv_2d{{text::portable_h, text::separable_conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::tile_h, text::separable_conv_2d_part_2, text::tile_product_h, text::separable_conv_2d_comp}, 14, 0};
+inline constexpr kernel_text winograd2_input{{text::portable_h, text::winograd_input_part_1, text::memory_h, text::window_h, text::halves_h, text::load_h, text::winograd_h, text::winograd_input_comp}, 8, 2};
+inline constexpr kernel_text winograd4_input{{text::portable_h, text::winograd_input_part_1, text::memory_h, text::window_h, text::halves_h, text::load_h, text::winograd_h, text::winograd_input_comp}, 8, 4};
+inline constexpr kernel_text winograd2_output{{text::portable_h, text::winograd_output_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::winograd_h, text::winograd_output_comp}, 12, 2};
+inline constexpr kernel_text winograd4_output{{text::portable_h, text::winograd_output_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::winograd_h, text::winograd_output_comp}, 12, 4};
 }
 /// Returns the text of a kernel.
 constexpr kernel_text text_of(kernel k) {
@@ -1737,6 +1842,10 @@ constexpr kernel_text text_of(kernel k) {
     case kernel::softmax_by_group: return texts::softmax_by_group;
     case kernel::layer_normalization_by_group: return texts::layer_normalization_by_group;
     case kernel::separable_conv_2d: return texts::separable_conv_2d;
+    case kernel::winograd2_input: return texts::winograd2_input;
+    case kernel::winograd4_input: return texts::winograd4_input;
+    case kernel::winograd2_output: return texts::winograd2_output;
+    case kernel::winograd4_output: return texts::winograd4_output;
   }
   return {};
 }

@@ -18,8 +18,11 @@ inline constexpr int max_constants = 32;
 inline constexpr std::uint8_t fill_mode = 20;
 inline constexpr std::uint32_t max_groups = 65535, group_threads = 64;
 
-/// What a dispatch does with the scratch behind the arena.
-enum class scratch_use : std::uint8_t { none, writes, reads };
+/// Bytes of the scratch behind the arena, from its start.
+struct scratch_range {
+  std::uint32_t begin = 0, bytes = 0;
+  constexpr std::uint32_t end() const { return begin + bytes; }
+};
 
 /// One dispatch: pipeline, constants, groups. Functions return it by value.
 struct draft {
@@ -30,8 +33,7 @@ struct draft {
   bool seeded = false;  ///< its first four constants are the session's random source, set when it is recorded
   bool beside = false;  ///< it may run at the same time as the dispatch before it, which is of the same step
 
-  scratch_use scratch = scratch_use::none;
-  std::uint32_t scratch_bytes = 0;
+  scratch_range scratch_read{}, scratch_written{};
 
   template <class Constants>
   void set_constants(const Constants& c) {

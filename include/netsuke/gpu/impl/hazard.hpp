@@ -51,14 +51,15 @@ inline access access_of_input(const step_view& s, int i, operand_set halves) {
 inline std::uint64_t scratch_begin(const variant_view& v) { return (std::uint64_t{v.shared_bytes()} + 63) / 64 * 64; }
 inline constexpr int scratch_buffer = 0x7fffffff;
 
-inline access access_of_scratch(const variant_view& v, const dispatch_record& r) {
+inline access access_of(const variant_view& v, const scratch_range& scratch, bool writes) {
   access a;
-  if (r.scratch == scratch_use::none) return a;
+  if (scratch.bytes == 0) return a;
   a.buffer = scratch_buffer;
-  a.writes = r.scratch == scratch_use::writes;
-  a.region.insert(1, r.scratch_bytes);
-  a.begin = static_cast<std::int64_t>(scratch_begin(v));
-  a.end = a.begin + r.scratch_bytes;
+  a.writes = writes;
+  a.region.base = scratch.begin;
+  a.region.insert(1, scratch.bytes);
+  a.begin = static_cast<std::int64_t>(scratch_begin(v)) + scratch.begin;
+  a.end = a.begin + scratch.bytes;
   return a;
 }
 
@@ -76,7 +77,9 @@ bool any_access(const variant_view& v, const dispatch_record& r, F&& f) {
     const state_view state = v.state(-1 - r.step);
     return f(access_of(state.next(), false)) || f(access_of(state.tensor(), true));
   }
-  if (f(access_of_scratch(v, r))) return true;
+  const bool reads = r.scratch_read.bytes > 0, writes = r.scratch_written.bytes > 0;
+  if (f(access_of(v, r.scratch_read, false)) || f(access_of(v, r.scratch_written, true))) return true;
+  if (reads && writes) return false;
   const step_view s = v.step(r.step);
   if (r.merged >= 0) {
     const step_view before = v.step(r.merged);
@@ -87,7 +90,7 @@ bool any_access(const variant_view& v, const dispatch_record& r, F&& f) {
   for (int i = r.merged >= 0 ? 1 : 0; i < s.input_count(); ++i) {
     if (f(access_of_input(s, i, r.halves))) return true;
   }
-  if (r.scratch == scratch_use::writes) return false;
+  if (writes) return false;
   for (int i = 0; i < s.output_count(); ++i) {
     if (f(access_of(s.output(i), true, (r.halves & output_operand) != 0))) return true;
   }

@@ -3,6 +3,7 @@
 /// Convolution, depthwise convolution, dense layer, matrix product and pooling: one set of constants.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/format/packing.hpp>
+#include <netsuke/gpu/impl/lower_winograd.hpp>
 #include <netsuke/gpu/impl/lowering.hpp>
 #include <netsuke/gpu/impl/separable_cost.hpp>
 
@@ -117,28 +118,31 @@ inline refusal split_conv(draft d, window_constants c, std::uint32_t slices, dis
   c.slices = slices;
   c.scratch = to.scratch_word();
   d.set_constants(c);
-  d.scratch_bytes = slices * c.count * quads * 16;
   draft sums = d;
   sums.key.kernel = kernel::conv_2d_split;
-  sums.scratch = scratch_use::writes;
+  sums.scratch_written = {0, slices * c.count * quads * 16};
   sums.function() = sums.residual() = sums.output4() = 0;
   sums.halves() = sums.halves() & (half_input | half_weights);
   spread_quads(sums, quads, std::uint64_t{c.count} * slices);
   if (const refusal why = to.add(sums)) return why;
   d.key.kernel = kernel::sum_slices;
-  d.scratch = scratch_use::reads;
+  d.scratch_read = sums.scratch_written;
   d.input4() = 0;
   d.halves() = static_cast<std::uint8_t>(d.halves() & ~(half_input | half_weights));
   spread_quads(d, quads, c.count);
   return to.add(d);
 }
 
-/// What convolutions, dense layers and products have in common once their constants are set.
-inline refusal finish_conv(draft d, const window_constants& c, const step_view& s, dispatch_writer& to, bool tileable) {
-  if (c.w % 4 != 0) return "its panels do not start at a multiple of 16 bytes";
+/// How a convolution, dense layer or product reads and writes, once its constants are set.
+inline void set_widths(draft& d, const window_constants& c, const step_view& s, const dispatch_writer& to) {
   d.input4() = ((c.x | c.x_n | c.x_y | c.x_x | c.ic) % 4) == 0;
   d.output4() = ((c.y | c.y_n | c.y_y | c.y_x | c.r | c.r_n | c.r_y | c.r_x | c.oc) % 4) == 0;
   d.halves() = halves_of(s, s.epilogue().residual, to);
+}
+/// What convolutions, dense layers and products have in common once their constants are set.
+inline refusal finish_conv(draft d, const window_constants& c, const step_view& s, dispatch_writer& to, bool tileable) {
+  if (c.w % 4 != 0) return "its panels do not start at a multiple of 16 bytes";
+  set_widths(d, c, s, to);
   const std::uint32_t slices = tileable ? slices_of(c, s.output(), to.settings()) : 1;
   if (slices > 1) return split_conv(d, c, slices, to);
   choose_conv_kernel(d, c, to.settings(), tileable);
@@ -152,7 +156,6 @@ struct lowering<op::conv_2d> {
     const conv_2d_params p = s.params<op::conv_2d>();
     const epilogue_params e = s.epilogue();
     if (const refusal why = check_window(s, e)) return why;
-    if (p.algorithm != conv_algorithm::direct) return "its weights are transformed for Winograd: convert with --gpu";
     const int rows = to.settings().rows;
     draft d;
     window_constants c;
@@ -162,6 +165,10 @@ struct lowering<op::conv_2d> {
     set_window(c, p.w);
     set_epilogue(c, d, s, e, to);
     c.w = word_of(s.input(1), to);
+    if (p.algorithm != conv_algorithm::direct) {
+      set_widths(d, c, s, to);
+      return lower_winograd(d, c, p.algorithm, to);
+    }
     return finish_conv(d, c, s, to, p.groups == 1);
   }
 };

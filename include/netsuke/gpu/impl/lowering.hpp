@@ -33,9 +33,9 @@ struct dispatch_record {
   operand_set halves = 0;         ///< of its step: those that are 16-bit floats
   operand_set merged_halves = 0;  ///< the same of step `merged`
   std::int32_t merged = -1;       ///< an earlier step that it computes as well, whose output is input 0 of its own
-  /// Of a step of two dispatches: the first reads the inputs and writes scratch, the second reads that.
-  scratch_use scratch = scratch_use::none;
-  std::uint32_t scratch_bytes = 0;
+  /// Of a step of several dispatches: the first reads the inputs and writes scratch, the last reads scratch and writes
+  /// the outputs; one that does both touches nothing else.
+  scratch_range scratch_read{}, scratch_written{};
 
   static constexpr std::uint16_t on_cpu = 0xffff;
 };
@@ -109,9 +109,10 @@ class dispatch_writer {
     r.halves = m_halves;
     r.merged = m_merged;
     r.merged_halves = m_merged_halves;
-    r.scratch = d.scratch;
-    r.scratch_bytes = d.scratch_bytes;
-    if (d.scratch_bytes > m_scratch_bytes) m_scratch_bytes = d.scratch_bytes;
+    r.scratch_read = d.scratch_read;
+    r.scratch_written = d.scratch_written;
+    for (const scratch_range& used : {d.scratch_read, d.scratch_written})
+      if (used.end() > m_scratch_bytes) m_scratch_bytes = used.end();
     r.pipeline = static_cast<std::uint16_t>(number_of(d.key));
     r.word_count = static_cast<std::uint8_t>(d.word_count);
     r.seeded = d.seeded;

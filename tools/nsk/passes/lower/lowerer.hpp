@@ -20,6 +20,7 @@ struct lower_options {
   bool winograd = true;  ///< allow F(4x4, 3x3) and F(2x2, 3x3), whose rounding differs from a direct convolution's
   std::map<std::string, conv_algorithm> algorithms;  ///< wanted for convolutions of that name
   bool joins_in_place = true;                        ///< parts of a concatenation are written where it is
+  bool gpu = false;                                  ///< Winograd only where it pays on GPUs
   bool borders = true;                               ///< values that padded convolutions read have zeros around them
   int max_rounds = 64;                               ///< of lowering, until no operation asks for another layout
 };
