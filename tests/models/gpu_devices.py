@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """nsk run, check and bench --device: results are the CPU's, on a software driver where there is no GPU; what is said without any driver.
 
-usage: gpu_devices.py DEVICE     vulkan, gl or gles; "none" for what needs no driver
+usage: gpu_devices.py DEVICE     vulkan, gl, gles or d3d12; "none" for what needs no driver
 """
 import json
 import os
@@ -31,6 +31,10 @@ def environment(device):
     values = dict(os.environ, LIBGL_ALWAYS_SOFTWARE="1")
     for driver in pathlib.Path("/usr/share/vulkan/icd.d").glob("lvp_icd.*.json"):
         values.setdefault("VK_ICD_FILENAMES", str(driver))
+    compilers = pathlib.Path(os.environ["NSK_TOOL"]).resolve().parent / "hlsl_compilers"  # tools/hlsl_compilers.py puts them there
+    if device == "d3d12" and (compilers / "fxc").exists():
+        values.setdefault("NSK_FXC", str(compilers / "fxc"))
+        values.setdefault("NSK_FXC_CACHE", str(compilers.parent / "hlsl_blobs"))
     return values
 
 
