@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Activations as 16-bit floats, two per word; indices count 16-bit elements. Computed in float32, rounded here to the
-// nearest, because devices differ in how they round when they pack. What does not fit becomes what the device makes of
-// it: infinity, or the largest.
+// nearest, because devices differ in how they round when they pack. What does not fit becomes the largest or the
+// smallest number, so that a mask of 1e8 still is a mask; NaN stays.
 float packed_at(uint i) { return UNPACK_HALVES(A[i >> 1] >> ((i & 1u) * 16u)).x; }
 // Four of them, or the first two, from a multiple of two on.
 float4 halves_at(uint i, bool four) {
@@ -16,7 +16,8 @@ float4 halves_at(uint i, bool four) {
 #define KEPT_BITS 4294959104u
 float rounded_to_half(float x) {
   uint u = AS_UINT(x);
-  return abs(x) <= LARGEST_HALF ? AS_FLOAT((u + HALF_A_STEP + ((u >> 13) & 1u)) & KEPT_BITS) : x;
+  if (abs(x) <= LARGEST_HALF) return AS_FLOAT((u + HALF_A_STEP + ((u >> 13) & 1u)) & KEPT_BITS);
+  return x > LARGEST_HALF ? LARGEST_HALF : x < -LARGEST_HALF ? -LARGEST_HALF : x;
 }
 void set_halves(uint i, float4 v, bool four) {
   A[i >> 1] = PACK_HALVES(rounded_to_half(v.x), rounded_to_half(v.y));

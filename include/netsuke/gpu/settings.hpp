@@ -27,7 +27,7 @@ struct plan_settings {
   std::uint64_t cpu_operators = 0;
   conv_kernel convolutions = conv_kernel::automatic;
   /// Activations between steps are 16-bit floats where all steps that touch them can do that: half the bytes, three
-  /// decimal digits, numbers up to 65504. Ports, states, constants and all arithmetic stay float32.
+  /// decimal digits, larger numbers become 65504. Ports, states, constants and all arithmetic stay float32.
   bool half_activations = false;
   /// A depthwise convolution and the 1 x 1 convolution that alone reads its result: what is between them is neither
   /// written nor read. The same bits, except with half_activations, where nothing is rounded in between.

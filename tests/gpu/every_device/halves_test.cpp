@@ -141,6 +141,23 @@ TEST_CASE("activations are rounded to the nearest 16-bit float, on every device 
   }
 }
 
+TEST_CASE("what does not fit into a 16-bit float becomes the largest, so that a mask stays a mask") {
+  tested_device* const on = device();
+  if (!on) return;
+  const float infinite = std::numeric_limits<float>::infinity();
+  const std::vector<float> x = {-1e8f, 1e8f, 65505.0f, -65520.0f, 3e38f, -3e38f, infinite, -infinite};
+  both<tested_device> net(*on);
+  REQUIRE(net.open(make_rounding(static_cast<std::int32_t>(x.size())), halves()) == "");
+  std::vector<float> got(x.size());
+  REQUIRE(net.gpu().write_input(0, x.data()));
+  REQUIRE(net.gpu().run());
+  REQUIRE(net.gpu().read_output(0, got.data()));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    CAPTURE(x[i]);
+    CHECK(got[i] == (x[i] > 0 ? 65504.0f : -65504.0f));
+  }
+}
+
 TEST_CASE("every kernel reads and writes 16-bit floats") {
   tested_device* const on = device();
   if (!on) return;

@@ -281,7 +281,8 @@ float4 halves_at(uint i, bool four) {
 #define KEPT_BITS 4294959104u
 float rounded_to_half(float x) {
   uint u = AS_UINT(x);
-  return abs(x) <= LARGEST_HALF ? AS_FLOAT((u + HALF_A_STEP + ((u >> 13) & 1u)) & KEPT_BITS) : x;
+  if (abs(x) <= LARGEST_HALF) return AS_FLOAT((u + HALF_A_STEP + ((u >> 13) & 1u)) & KEPT_BITS);
+  return x > LARGEST_HALF ? LARGEST_HALF : x < -LARGEST_HALF ? -LARGEST_HALF : x;
 }
 void set_halves(uint i, float4 v, bool four) {
   A[i >> 1] = PACK_HALVES(rounded_to_half(v.x), rounded_to_half(v.y));
