@@ -60,7 +60,9 @@
   X(bad_batch, "a batch has no rows, more than the variant has, or a step in which rows are not kept apart")        \
   X(memory_unreachable,                                                                                             \
     "the model needs more memory than 32-bit pointers can address: convert it for a smaller input or batch")        \
-  X(unknown_feature, "the file needs an addition to the format that this engine does not know: use a newer engine")
+  X(unknown_feature, "the file needs an addition to the format that this engine does not know: use a newer engine") \
+  X(queue_full, "all places of the batcher are taken: ask again after its next run, or give it more places")        \
+  X(already_waiting, "this owner has asked already and has no answer yet: ask again when it is answered")
 
 NSK_BEGIN
 enum class status_code : std::uint8_t {

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// One run for many callers: rows that any number of threads hand in become the batch of one inference per frame. Not
+/// part of the umbrella netsuke.hpp: include it where agents ask.
+///
+///     const nsk::batcher_options how{1000, 256};                         // owners, places for rows that wait
+///     std::byte* memory = my_aligned_alloc(nsk::arena_alignment, nsk::batcher::bytes(net.variant(), how));
+///     nsk::batcher crowd(net.variant(), how, {memory, nsk::batcher::bytes(net.variant(), how)});
+///     if (!crowd) log(crowd.status().message());
+///
+///     nsk::batch_row row;                                                // any thread, for owner 17
+///     if (nsk::status s = crowd.ask(17, row); !s) return s;              // queue_full: in the next frame
+///     write(row.input<float>("obs_0"));
+///     crowd.submit(row);
+///
+///     crowd.run(net);                                                    // one thread, once per frame
+///     if (crowd.answered(17)) act(crowd.output<float>(17, "actions"));   // the owner, until it asks again
+///
+/// docs/batcher.md says what is promised about order, fairness, waiting and memories.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/run/batcher.hpp>
+#include <netsuke/core/restore_macros.hpp>

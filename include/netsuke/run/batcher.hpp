@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Collects rows of many callers for one run: netsuke/batcher.hpp has an example.
+///
+/// Threads share three kinds of numbers, each an atomic word: the next place (compare and swap), the turn of each place
+/// and the standing of each owner (one store each). No thread waits for another: a caller that finds all places taken
+/// gets a status, and a run leaves the rows behind one that is still being written to the next run.
+#include <netsuke/core/hide_macros.hpp>
+#include <cstring>
+#include <utility>
+#include <netsuke/run/impl/place_queue.hpp>
+#include <netsuke/run/impl/row_layout.hpp>
+#include <netsuke/run/session.hpp>
+
+NSK_BEGIN
+class batcher;
+
+struct batcher_options {
+  int owners = 0;                   ///< who asks: numbers 0 to owners - 1
+  int places = 0;                   ///< rows that can wait at the same time; with as many as owners it is never full
+  span<const row_memory> memories;  ///< of each owner; the names are read while the batcher is made
+};
+
+/// A place that ask() gave to a caller, to be filled and submitted.
+class batch_row {
+ public:
+  /// Returns the elements of this row's part of an input, to be written before submit(); what the place held before is
+  /// there. Wrong numbers, names and types, and inputs without rows or that are memories, assert and give an empty
+  /// span.
+  template <class T>
+  span<T> input(int i = 0) const;
+  template <class T>
+  span<T> input(const char* name) const;
+
+ private:
+  friend class batcher;
+  batcher* m_batcher = nullptr;
+  std::uint32_t m_ticket = 0;
+};
+
+/// Rows of many owners, and the runs that answer them. Any number of threads ask, for different owners; one thread at a
+/// time runs. It stays where it was made; the memory and the model's bytes must outlive it.
+class batcher {
+ public:
+  /// Returns the bytes of memory that a batcher needs, exactly; 0 for options that it refuses.
+  static std::size_t bytes(const variant_view& v, const batcher_options& how) {
+    return refusal_of(v, how) ? impl_bytes(v, how, impl::lay_out_row(v, how.memories, nullptr)) : 0;
+  }
+
+  /// Prepares `memory`, which starts at a multiple of arena_alignment, for rows of a variant with a batch
+  /// (`nsk convert --batch-max`). Memories begin as zeros. Ask status() before anything else: bad_batch for a variant
+  /// that has no rows or states of its own, and for options without owners or places; no_such_port, other_ports (where
+  /// is the number of the memory), misaligned_memory, too_little_memory.
+  batcher(const variant_view& v, const batcher_options& how, span<std::byte> memory) {
+    m_status = start(v, how, memory);
+  }
+  batcher(const batcher&) = delete;
+  batcher& operator=(const batcher&) = delete;
+  nsk::status status() const { return m_status; }
+  explicit operator bool() const { return static_cast<bool>(m_status); }
+
+  // --- callers, on any thread ---
+  /// Takes a place in the order of calls. Fill the row and submit() it; rows behind it wait until then. queue_full: all
+  /// places are taken, ask again after a run; already_waiting: the owner's last row is not answered.
+  nsk::status ask(int owner, batch_row& row) {
+    require_owner(owner);
+    atomic_word& standing = standing_of(owner);
+    const std::uint32_t before = standing.load();
+    if (before == waits || !standing.replace(before, waits)) return {status_code::already_waiting, owner};
+    if (!m_queue.take(row.m_ticket)) {
+      standing.store(before);
+      return {status_code::queue_full, owner};
+    }
+    m_queue.at(row.m_ticket).owner = owner;
+    row.m_batcher = this;
+    return {};
+  }
+  /// Hands a row over. The owner is answered by a later run.
+  void submit(const batch_row& row) { m_queue.fill(row.m_ticket); }
+  /// Both at once: `inputs` has row_bytes() bytes, the inputs that are no memories in the order of the model.
+  nsk::status ask(int owner, span<const std::byte> inputs) {
+    if (inputs.size() != row_bytes()) return status_code::wrong_size;
+    batch_row row;
+    if (const nsk::status s = ask(owner, row); !s) return s;
+    const std::byte* from = inputs.data();
+    for (int i = 0; i < m_variant.input_count(); ++i) {
+      const impl::row_part& p = m_parts[i];
+      if (p.block != impl::row_block::row) continue;
+      std::memcpy(inputs_of(row.m_ticket) + p.offset, from, p.bytes);
+      from += p.bytes;
+    }
+    submit(row);
+    return {};
+  }
+  /// Bytes of all inputs of a row that are no memories.
+  std::size_t row_bytes() const {
+    std::size_t sum = 0;
+    for (int i = 0; i < m_variant.input_count(); ++i)
+      if (m_parts[i].block == impl::row_block::row) sum += m_parts[i].bytes;
+    return sum;
+  }
+
+  /// Whether the owner has a row that is not answered.
+  bool waiting(int owner) const { return require_owner(owner), standing_of(owner).load() == waits; }
+  /// Whether the owner's last row is answered.
+  bool answered(int owner) const { return require_owner(owner), standing_of(owner).load() == has_answer; }
+  /// Returns the elements of an owner's part of an output, memories too: those of its last answer, until it asks again.
+  /// Wrong numbers, names and types, and outputs without rows, assert and give an empty span.
+  template <class T>
+  span<const T> output(int owner, int i = 0) const {
+    const bool exists = i >= 0 && i < m_variant.output_count();
+    const impl::row_part p = exists ? m_parts[m_variant.input_count() + i] : impl::row_part();
+    const bool right = p.bytes > 0 && m_variant.output(i).type() == dtype_of<T>();
+    NSK_ASSERT(right, "batcher::output: no such output, another type, or without rows");
+    if (!right) return {};
+    const std::byte* const block = p.block == impl::row_block::memory ? memory_of(owner) : outputs_of(owner);
+    return {reinterpret_cast<const T*>(block + p.offset), p.bytes / sizeof(T)};
+  }
+  template <class T>
+  span<const T> output(int owner, const char* name) const {
+    return output<T>(owner, m_variant.find_output(name));
+  }
+  /// Returns the memories of an owner, in the order of the options, each at a multiple of 16 bytes: to be saved, put
+  /// back, or given other values while the owner does not wait.
+  span<std::byte> memory(int owner) {
+    return require_owner(owner), span<std::byte>(memory_of(owner), m_sizes.memories);
+  }
+  /// Makes the memories of an owner that does not wait zeros.
+  void reset(int owner) { std::memset(memory(owner).data(), 0, m_sizes.memories); }
+
+  // --- the thread that runs ---
+  /// Answers the oldest rows, at most as many as the batch has, in one run: net.run(how...), so run(net, jobs, lanes)
+  /// is possible. Does nothing where nobody waits. `net` runs the variant of the batcher and has unbound inputs;
+  /// otherwise other_ports or not_bindable, and rows keep waiting.
+  template <class Session, class... How>
+  nsk::status run(Session& net, How&&... how) {
+    int rows = 0;
+    if (const nsk::status s = gather(net, rows); !s || rows == 0) return s;
+    net.run(std::forward<How>(how)...);
+    scatter(net);
+    return {};
+  }
+  /// The parts of run(), for inferences that take several frames: gather() fills the inputs of `net` and sets its
+  /// batch, the caller runs it with step(), scatter() answers. `rows` becomes the number of rows, 0 where nobody waits;
+  /// a second gather() before scatter() changes nothing. Callers may ask all the time.
+  template <class Session>
+  nsk::status gather(Session& net, int& rows) {
+    rows = m_rows;
+    if (m_rows > 0) return {};
+    if (const nsk::status s = check_session(net); !s) return s;
+    while (rows < m_variant.batch() && m_queue.front()) take_row(net, rows++);
+    m_rows = rows;
+    m_served = 0;
+    return rows > 0 ? net.set_batch(rows) : nsk::status();
+  }
+  template <class Session>
+  void scatter(Session& net) {
+    for (int row = 0; row < m_rows; ++row) {
+      const int owner = m_owners[row];
+      for (int i = 0; i < m_variant.output_count(); ++i) {
+        const impl::row_part& p = m_parts[m_variant.input_count() + i];
+        if (p.bytes == 0) continue;
+        std::byte* const block = p.block == impl::row_block::memory ? memory_of(owner) : outputs_of(owner);
+        std::memcpy(block + p.offset, net.output_bytes(i).data() + static_cast<std::size_t>(row) * p.bytes, p.bytes);
+      }
+      standing_of(owner).store(has_answer);
+    }
+    m_served = m_rows;
+    m_rows = 0;
+  }
+  /// Rows that the last run answered, 0 where nobody waited, and who: owners in the order of their places.
+  int served() const { return m_served; }
+  int served_owner(int row) const { return m_owners[row]; }
+
+ private:
+  friend class batch_row;
+  enum : std::uint32_t { idle, waits, has_answer };
+
+  static nsk::status refusal_of(const variant_view& v, const batcher_options& how) {
+    if (v.batch() == 0 || v.state_count() > 0 || how.owners < 1 || how.places < 1) return status_code::bad_batch;
+    return impl::check_memories(v, how.memories);
+  }
+  /// Bytes of the tables, of which the parts of a row are the first; then rows, each on cache lines of its own.
+  static std::size_t table_bytes(const variant_view& v) {
+    const auto ports = static_cast<std::size_t>(v.input_count() + v.output_count());
+    return impl::aligned_row(ports * sizeof(impl::row_part)) +
+           impl::aligned_row(static_cast<std::size_t>(v.batch()) * sizeof(int));
+  }
+  static std::size_t owner_bytes(const impl::row_sizes& s) {
+    return impl::row_alignment + impl::aligned_row(s.outputs) + impl::aligned_row(s.memories);
+  }
+  static std::size_t impl_bytes(const variant_view& v, const batcher_options& how, const impl::row_sizes& s) {
+    const auto places = static_cast<std::size_t>(how.places);
+    return table_bytes(v) + impl::aligned_row(places * sizeof(impl::place)) + places * impl::aligned_row(s.inputs) +
+           static_cast<std::size_t>(how.owners) * owner_bytes(s);
+  }
+
+  nsk::status start(const variant_view& v, const batcher_options& how, span<std::byte> memory) {
+    if (const nsk::status s = refusal_of(v, how); !s) return s;
+    if (reinterpret_cast<std::uintptr_t>(memory.data()) % arena_alignment != 0) return status_code::misaligned_memory;
+    m_sizes = impl::lay_out_row(v, how.memories, nullptr);
+    const std::size_t bytes = impl_bytes(v, how, m_sizes), places = static_cast<std::size_t>(how.places);
+    if (memory.size() < bytes) return status_code::too_little_memory;
+    std::memset(memory.data(), 0, bytes);  // owners are idle, memories zeros
+    m_variant = v;
+    m_owner_count = how.owners;
+    m_place_count = static_cast<std::uint32_t>(how.places);
+    m_parts = reinterpret_cast<impl::row_part*>(memory.data());
+    impl::lay_out_row(v, how.memories, m_parts);
+    std::byte* const places_at = memory.data() + table_bytes(v);
+    m_owners = reinterpret_cast<int*>(places_at - impl::aligned_row(static_cast<std::size_t>(v.batch()) * sizeof(int)));
+    m_queue.start(reinterpret_cast<impl::place*>(places_at), m_place_count);
+    m_rows_at = places_at + impl::aligned_row(places * sizeof(impl::place));
+    m_owners_at = m_rows_at + places * impl::aligned_row(m_sizes.inputs);
+    return {};
+  }
+
+  template <class Session>
+  nsk::status check_session(Session& net) const {
+    const bool same_counts =
+        net.input_count() == m_variant.input_count() && net.output_count() == m_variant.output_count();
+    if (!same_counts || net.variant().batch() != m_variant.batch()) return status_code::other_ports;
+    for (int i = 0; i < net.input_count(); ++i) {
+      if (net.input_info(i).bytes() != m_variant.input(i).bytes()) return {status_code::other_ports, i};
+      if (m_parts[i].bytes > 0 && net.input_bytes(i).empty()) return {status_code::not_bindable, i};
+    }
+    for (int i = 0; i < net.output_count(); ++i)
+      if (net.output_info(i).bytes() != m_variant.output(i).bytes()) return {status_code::other_ports, i};
+    return {};
+  }
+  /// Copies the oldest row to row `row` of the inputs; its place is free from then on.
+  template <class Session>
+  void take_row(Session& net, int row) {
+    const std::uint32_t place = m_queue.front_place();
+    const int owner = m_queue.at(place).owner;
+    for (int i = 0; i < m_variant.input_count(); ++i) {
+      const impl::row_part& p = m_parts[i];
+      if (p.bytes == 0) continue;
+      const std::byte* const block = p.block == impl::row_block::memory ? memory_of(owner) : inputs_of(place);
+      std::memcpy(net.input_bytes(i).data() + static_cast<std::size_t>(row) * p.bytes, block + p.offset, p.bytes);
+    }
+    m_owners[row] = owner;
+    m_queue.pop();
+  }
+
+  template <class T>
+  span<T> row_input(std::uint32_t ticket, int i) const {
+    const bool exists = i >= 0 && i < m_variant.input_count();
+    const impl::row_part p = exists ? m_parts[i] : impl::row_part();
+    const bool right = p.block == impl::row_block::row && m_variant.input(i).type() == dtype_of<T>();
+    NSK_ASSERT(right, "batch_row::input: no such input, another type, without rows, or a memory");
+    if (!right) return {};
+    return {reinterpret_cast<T*>(inputs_of(ticket) + p.offset), p.bytes / sizeof(T)};
+  }
+  std::byte* inputs_of(std::uint32_t ticket) const {
+    return m_rows_at + ticket % m_place_count * impl::aligned_row(m_sizes.inputs);
+  }
+  std::byte* owner_at(int owner) const { return m_owners_at + static_cast<std::size_t>(owner) * owner_bytes(m_sizes); }
+  atomic_word& standing_of(int owner) const { return *reinterpret_cast<atomic_word*>(owner_at(owner)); }
+  std::byte* outputs_of(int owner) const { return owner_at(owner) + impl::row_alignment; }
+  std::byte* memory_of(int owner) const { return outputs_of(owner) + impl::aligned_row(m_sizes.outputs); }
+  void require_owner([[maybe_unused]] int owner) const {
+    NSK_ASSERT(m_status && owner >= 0 && owner < m_owner_count,
+               "batcher: no such owner, or it cannot run: ask status()");
+  }
+
+  variant_view m_variant;
+  impl::row_sizes m_sizes;
+  nsk::status m_status = status_code::not_open;
+  impl::row_part* m_parts = nullptr;
+  int* m_owners = nullptr;  ///< of the rows of the last run
+  std::byte *m_rows_at = nullptr, *m_owners_at = nullptr;
+  int m_owner_count = 0, m_rows = 0, m_served = 0;
+  std::uint32_t m_place_count = 0;
+  impl::place_queue m_queue;
+};
+
+template <class T>
+span<T> batch_row::input(int i) const {
+  return m_batcher ? m_batcher->row_input<T>(m_ticket, i) : span<T>();
+}
+template <class T>
+span<T> batch_row::input(const char* name) const {
+  return m_batcher ? m_batcher->row_input<T>(m_ticket, m_batcher->m_variant.find_input(name)) : span<T>();
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>
