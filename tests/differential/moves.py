@@ -169,10 +169,33 @@ def gather_nd(net, x):
     shape = net.shape(x)
     if net.opset < 11 or not shape or 0 in shape:
         return gather(net, x)
+    batch = net.rng.randrange(len(shape)) if net.opset >= 12 and net.chance(0.4) else 0
+    last = net.rng.randrange(1, len(shape) - batch + 1)
+    form = list(shape[:batch]) + [net.rng.randrange(1, 4) for _ in range(net.choice([1, 1, 2]))]
+    sample = lambda: np.stack([net.integers(form, -shape[batch + i], shape[batch + i]) for i in range(last)], -1)
+    return net.add("GatherND", [x, net.input(form + [last], I, sample) if net.chance(0.5) else net.constant(sample())], batch_dims=batch or None)
+
+
+def reduction(net):
+    """What happens to an element that has several updates: from opset 16 on they may be combined."""
+    kinds = ["add", "mul"] + (["max", "min"] if net.opset >= 18 else [])
+    return {"reduction": net.choice(kinds)} if net.opset >= 16 and net.chance(0.6) else {}
+
+
+def scatter_computed(net, x):
+    """At places that are data: some are named twice, some from the end."""
+    shape = net.shape(x)
+    if net.opset < 11 or not shape or 0 in shape:
+        return x
+    if net.chance(0.5):
+        axis = net.rng.randrange(len(shape))
+        form = [net.choice([d, d, net.rng.randrange(1, d + 1)]) for d in shape]
+        sample = lambda: net.integers(form, -shape[axis], shape[axis])
+        return net.add("ScatterElements", [x, net.input(form, I, sample), net.input(form)], axis=axis, **reduction(net))
     last = net.rng.randrange(1, len(shape) + 1)
-    form = [net.rng.randrange(1, 4) for _ in range(net.choice([1, 1, 2]))]
+    form = [net.rng.randrange(1, 5) for _ in range(net.choice([1, 1, 2]))]
     sample = lambda: np.stack([net.integers(form, -shape[i], shape[i]) for i in range(last)], -1)
-    return net.add("GatherND", [x, net.input(form + [last], I, sample) if net.chance(0.5) else net.constant(sample())])
+    return net.add("ScatterND", [x, net.input(form + [last], I, sample), net.input([*form, *shape[last:]])], **reduction(net))
 
 
 def scatter(net, x):
@@ -273,7 +296,7 @@ def arithmetic(net, x):
 
 
 MOVES = [reshape] * 4 + [transpose] * 4 + [slice_] * 3 + [split] * 2 + [concat] * 3 + [squeeze] * 2 + [flatten, expand, tile, gather, gather, gather_elements,
-                                                                                                    gather_nd, scatter, scatter_nd, pad, pad, blocks, shuffle,
+                                                                                                    gather_nd, scatter, scatter_nd, scatter_computed, pad, pad, blocks, shuffle,
                                                                                                     triangle, reversed_] + [arithmetic] * 4
 
 

@@ -4,6 +4,7 @@
 // --count damages bytes of the files, or without FILE of the sample plans of tests/model. --truncations tries every
 // length of every file. --write-seeds stores the sample plans as a start for the corpus and ends. --plans changes
 // fields of the sample plans before they are written, so that they are well formed.
+#include "../model/scatter_plan.hpp"
 #include "../model/tree_ensemble_plan.hpp"
 #include "../model/policy_plan.hpp"
 #include "mutate_plan.hpp"
@@ -77,11 +78,12 @@ bytes to_bytes(const test::plan_spec& plan) {
 
 std::vector<test::plan_spec> samples() {
   return {test::make_cnn().plan, test::make_mixed(),  test::make_recurrent(false, true), test::make_indices(),
-          test::make_lstm(),     test::make_policy(), test::make_tree_ensemble()};
+          test::make_lstm(),     test::make_policy(), test::make_tree_ensemble(),        test::make_scatter()};
 }
 
 int write_seeds(const std::string& folder) {
-  static const char* const names[] = {"convolutions", "mixed", "recurrent", "indices", "lstm", "policy", "forest"};
+  static const char* const names[] = {"convolutions", "mixed",  "recurrent", "indices",
+                                      "lstm",         "policy", "forest",    "scatter"};
   for (std::size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     const bytes file = to_bytes(samples()[i]);
     std::ofstream(folder + "/" + names[i], std::ios::binary)

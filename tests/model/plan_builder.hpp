@@ -94,6 +94,7 @@ struct step_spec {
   bool log = false, shared_right = false;
   format::CompareKind compare = format::CompareKind::equal;
   format::ArithmeticKind arithmetic = format::ArithmeticKind::add;
+  format::ScatterKind scatter = format::ScatterKind::replace;
   format::ArgReduceKind arg_reduce = format::ArgReduceKind::max;
   bool last = false, smallest = false, center_point_box = false, centre = true;
   std::uint32_t most_per_class = 0, size = 1;
@@ -207,9 +208,10 @@ struct plan_spec {
     tensors[index].packing = format::Packing::panels;
     return index;
   }
-  std::uint32_t add_input(const std::string& name, std::vector<std::int32_t> shape, std::uint32_t last) {
+  std::uint32_t add_input(const std::string& name, std::vector<std::int32_t> shape, std::uint32_t last,
+                          format::DataType type = format::DataType::float32) {
     const auto number = static_cast<std::uint32_t>(inputs.size());
-    const std::uint32_t t = add_port(name, std::move(shape), format::Storage::input, number, 0, last);
+    const std::uint32_t t = add_port(name, std::move(shape), format::Storage::input, number, 0, last, type);
     inputs.push_back({name, t, {}, {}, {}, {}});
     return t;
   }
@@ -294,6 +296,7 @@ inline flatbuffers::Offset<void> write_op(flatbuffers::FlatBufferBuilder& b, con
           .Union();
     }
     case Operator::Random: return CreateRandom(b, s.random, 1, 0, s.stream).Union();
+    case Operator::Scatter: return CreateScatter(b, s.axis, s.scatter).Union();
     case Operator::TreeEnsemble: return CreateTreeEnsemble(b, s.aggregate).Union();
     default: return 0;
   }

@@ -253,6 +253,21 @@ for reduction in ("add", "mul", "max", "min"):
          {"at": np.array([[3], [1]])}, opset=18)
 case("elements_assigned", "(float[4,3] x, float[2,3] v) => (float[4,3] y)", "y = ScatterElements<axis=0>(x, at, v)", {"at": np.array([[0, 1, -1], [2, 3, 0]])})
 case("elements_assigned_along_last", "(float[4,3] x, float[2,2] v) => (float[4,3] y)", "y = ScatterElements<axis=1>(x, at, v)", {"at": np.array([[0, 2], [1, 0]])})
+case("rows_by_coordinates_of_batches", "(float[2,4,3,5] x, int64[2,6,2] at) => (float[2,6,5] y)", "y = GatherND<batch_dims=1>(x, at)",
+     inputs={"at": np.stack([RANDOM.integers(-4, 4, (2, 6)), RANDOM.integers(-3, 3, (2, 6))], -1)})
+case("sums_at_one_place", "(float[4] x, float[3] v) => (float[4] y)", 'y = ScatterND<reduction="add">(x, at, v)', {"at": np.array([[1], [2], [1]])},
+     steps={"Scatter": 1}, opset=16)
+for reduction in ("none", "add", "mul", "max", "min"):
+    case(f"rows_at_computed_places_{reduction}", "(float[4,3,5] x, int64[2,3,2] at, float[2,3,5] v) => (float[4,3,5] y)",
+         f'y = ScatterND<reduction="{reduction}">(x, at, v)', inputs={"at": np.stack([RANDOM.integers(-4, 4, (2, 3)), RANDOM.integers(-3, 3, (2, 3))], -1)},
+         steps={"Scatter": 1}, opset=18)
+    case(f"elements_at_computed_places_{reduction}", "(float[4,3,6] x, int64[3,5,6] at, float[3,5,6] v) => (float[4,3,6] y)",
+         f'y = ScatterElements<axis=1, reduction="{reduction}">(x, at, v)', inputs={"at": RANDOM.integers(-3, 3, (3, 5, 6))}, steps={"Scatter": 1}, opset=18)
+    for kind in ("int64", "int32"):
+        case(f"{kind}_at_computed_places_{reduction}", f"({kind}[4,3] x, int64[4,5] at, {kind}[4,5] v) => ({kind}[4,3] y)",
+             f'y = ScatterElements<axis=1, reduction="{reduction}">(x, at, v)',
+             inputs={"x": RANDOM.integers(-9, 9, (4, 3)).astype(kind), "at": RANDOM.integers(-3, 3, (4, 5)), "v": RANDOM.integers(-9, 9, (4, 5)).astype(kind)},
+             steps={"Scatter": 1}, opset=18)
 case("rows_by_coordinates", "(float[4,3,5] x, int64[2,6,2] at) => (float[2,6,5] y)", "y = GatherND(x, at)",
      inputs={"at": np.stack([RANDOM.integers(-4, 4, (2, 6)), RANDOM.integers(-3, 3, (2, 6))], -1)})
 case("upper_triangle", "(float[2,4,5] x) => (float[2,4,5] y)", "y = Trilu(x, k)", {"k": np.array(1)})
@@ -318,9 +333,8 @@ REFUSED = {
                   "8-bit integers.*Convert the float32 model.*--dequantize"),
     "diagonal": ("(float[3,3] x) => (float[3] y)", 'y = Einsum<equation="ii->i">(x)', {}, "a label stands twice"),
     "label_lengths": ("(float[3,4] x, float[5,6] z) => (float[3,6] y)", 'y = Einsum<equation="ij,jk->ik">(x, z)', {}, "axes of different lengths"),
-    "computed_places": ("(float[4] x, int64[2,1] at, float[2] v) => (float[4] y)", "y = ScatterND(x, at, v)", {}, "must be a constant"),
-    "sum_at_one_place": ("(float[4] x, float[2] v) => (float[4] y)", 'y = ScatterND<reduction="add">(x, at, v)', {"at": np.array([[1], [1]])},
-                         "two updates of one element"),
+    "sum_of_booleans": ("(bool[4] x, bool[2] v) => (bool[4] y)", 'y = ScatterND<reduction="add">(x, at, v)', {"at": np.array([[1], [1]])},
+                        "reductions of booleans"),
     "sums_along_no_axis": ("(float[3,4] x) => (float[3,4] y)", "y = CumSum(x, axis)", {"axis": np.int64(7)}, "outside the 2 dimensions"),
     "place_outside": ("(float[4] x, float[1] v) => (float[4] y)", "y = ScatterND(x, at, v)", {"at": np.array([[4]])}, "outside its axis"),
 }

@@ -65,10 +65,6 @@ form("mean_of_a_flat_picture", "(float[1,40,120,80] x) => (float[1,40,1,1] y)", 
 
 REFUSED = {
     "stft_with_a_computed_window": ("(float[1,130,1] x, float[20] w) => (float[1,12,11,2] y)", "y = STFT(x, step, w)", STEP, "window.*computed at run time"),
-    "scatter_to_places_from_an_input": ("(float[1,9] x, int64[1] at) => (float[1,9] y)", "b = Add(at, one) i = Reshape(b, shape) y = ScatterElements<axis=1>(x, i, u)",
-                                        {"one": ints(1), "shape": ints(1, 1), "u": floats(1, 1)}, "small inputs alone: try --set at=VALUE"),
-    "scatter_to_places_from_data": ("(float[1,90] x) => (float[1,90] y)", "i = ArgMax<axis=1>(x) y = ScatterElements<axis=1>(x, i, u)",
-                                    {"u": floats(1, 1)}, "must be a constant of the model$"),
     "pad_that_cuts_what_it_wraps": ("(float[1,3,9] x) => (float[1,3,8] y)", 'y = Pad<mode="wrap">(x, pads)', {"pads": ints(0, 0, 1, 0, 0, -2)}, "Slice"),
     "clip_to_a_tensor": ("(float[1,2] x, float[7,3] low) => (float[1,2] y)", "y = Clip(x, low)", {}, "min must be one number"),
     "float64_at_the_beginning": ("(double[3,5] x) => (double[3,5] y)", "y = Softmax(x)", {}, "'x' is float64.*float32"),

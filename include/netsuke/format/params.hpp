@@ -14,6 +14,7 @@ enum class pool_kind : std::uint8_t { max, average };
 enum class binary_kind : std::uint8_t { add, sub, mul, div, min, max, pow, prelu };
 enum class reduce_kind : std::uint8_t { mean, sum, max, min, prod, sum_square };
 enum class compare_kind : std::uint8_t { equal, not_equal, less, less_equal };
+enum class scatter_kind : std::uint8_t { replace, add, mul, max, min };
 enum class arithmetic_kind : std::uint8_t { add, sub, mul, div, mod, fmod, min, max, bit_and, bit_or, bit_xor };
 enum class arg_reduce_kind : std::uint8_t { max, min };
 enum class recurrent_kind : std::uint8_t { rnn, gru, lstm };
@@ -39,6 +40,7 @@ constexpr bool is_known(pool_kind k) { return k <= pool_kind::average; }
 constexpr bool is_known(binary_kind k) { return k <= binary_kind::prelu; }
 constexpr bool is_known(reduce_kind k) { return k <= reduce_kind::sum_square; }
 constexpr bool is_known(compare_kind k) { return k <= compare_kind::less_equal; }
+constexpr bool is_known(scatter_kind k) { return k <= scatter_kind::min; }
 constexpr bool is_known(arithmetic_kind k) { return k <= arithmetic_kind::bit_xor; }
 constexpr bool is_known(arg_reduce_kind k) { return k <= arg_reduce_kind::min; }
 constexpr bool is_known(recurrent_kind k) { return k <= recurrent_kind::lstm; }
@@ -200,6 +202,18 @@ struct gather_elements_params : gather_params {
   template <class Table>
   static gather_elements_params of(const Table& t) {
     return {gather_params::of(t)};
+  }
+};
+struct scatter_params {
+  std::int32_t axis = 0;
+  scatter_kind kind = scatter_kind::replace;
+  template <class Table>
+  static scatter_params of(const Table& t) {
+    return {t.axis(), static_cast<scatter_kind>(t.kind())};
+  }
+  template <class Create>
+  auto to(Create create) const {
+    return create(axis, kind);
   }
 };
 struct arg_reduce_params {

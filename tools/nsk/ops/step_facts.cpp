@@ -11,6 +11,7 @@ const char* enumeration(pool_kind) { return "PoolKind"; }
 const char* enumeration(binary_kind) { return "BinaryKind"; }
 const char* enumeration(reduce_kind) { return "ReduceKind"; }
 const char* enumeration(compare_kind) { return "CompareKind"; }
+const char* enumeration(scatter_kind) { return "ScatterKind"; }
 const char* enumeration(arithmetic_kind) { return "ArithmeticKind"; }
 const char* enumeration(arg_reduce_kind) { return "ArgReduceKind"; }
 const char* enumeration(recurrent_kind) { return "RecurrentKind"; }

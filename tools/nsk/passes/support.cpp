@@ -72,10 +72,12 @@ const std::vector<operator_support>& supported_operators() {
       {{"Gather", "GatherElements"},
        "Gather, GatherElements; a slice where the index is one constant",
        "any type; indices outside are clamped and raise a flag"},
-      {{"GatherND"}, "Gather", "any type; batch_dims 0; indices outside are clamped and raise a flag"},
+      {{"GatherND"}, "Gather", "any type; batch_dims; indices outside are clamped and raise a flag"},
       {{"Scatter", "ScatterElements", "ScatterND"},
-       "Gather from the data and the updates",
-       "any type, constant indices; reductions of float32 where no element is written twice"},
+       "Scatter; Gather from the data and the updates where indices are constant",
+       "any type; every reduction but of booleans, updates of one element in their order; indices outside are clamped "
+       "and "
+       "raise a flag"},
       {{"CumSum"}, "Binary, Arithmetic and Copy", "float32, int32, int64; constant axis"},
       {{"Trilu"}, "Select", "any type, constant k"},
       {{"ReverseSequence"}, "views, or Copy", "any type; constant lengths, equal for the whole batch"},

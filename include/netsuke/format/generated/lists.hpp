@@ -30,7 +30,8 @@
   X(local_response_normalization, LocalResponseNormalization) \
   X(recurrent, Recurrent)                                     \
   X(random, Random)                                           \
-  X(tree_ensemble, TreeEnsemble)
+  X(tree_ensemble, TreeEnsemble)                              \
+  X(scatter, Scatter)
 
 /// X(name): every elementwise function.
 #define NSK_FUNCTION_LIST(X) \

@@ -34,6 +34,7 @@ struct Select;
 struct Arithmetic;
 struct Gather;
 struct GatherElements;
+struct Scatter;
 struct ArgReduce;
 struct TopK;
 struct NonMaxSuppression;
@@ -184,6 +185,16 @@ enum class ArithmeticKind : uint8_t {
   MAX = bit_xor
 };
 
+enum class ScatterKind : uint8_t {
+  replace = 0,
+  add = 1,
+  mul = 2,
+  max = 3,
+  min = 4,
+  MIN = replace,
+  MAX = min
+};
+
 enum class ArgReduceKind : uint8_t {
   max = 0,
   min = 1,
@@ -263,8 +274,9 @@ enum class Operator : uint8_t {
   Recurrent = 25,
   Random = 26,
   TreeEnsemble = 27,
+  Scatter = 28,
   MIN = NONE,
-  MAX = TreeEnsemble
+  MAX = Scatter
 };
 
 template<typename T> struct OperatorTraits;
@@ -296,6 +308,7 @@ template<> struct OperatorTraits<LocalResponseNormalization> { static const Oper
 template<> struct OperatorTraits<Recurrent> { static const Operator enum_value = Operator::Recurrent; };
 template<> struct OperatorTraits<Random> { static const Operator enum_value = Operator::Random; };
 template<> struct OperatorTraits<TreeEnsemble> { static const Operator enum_value = Operator::TreeEnsemble; };
+template<> struct OperatorTraits<Scatter> { static const Operator enum_value = Operator::Scatter; };
 
 bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Operator type);
 bool VerifyOperatorVector(impl::table_verifier &verifier, const flatbuffers::Vector<flatbuffers::Offset<void>> *values, const flatbuffers::Vector<Operator> *types);
@@ -805,6 +818,24 @@ struct GatherElements FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
 };
 
+/// output = data; then, in the order of k along `axis`: output[.., indices[.., k, ..], ..] = what is there, kind, updates[.., k, ..].
+/// Step.inputs = data of the output's shape; indices (int32 or int64) and updates, both of one shape, which differs from the output's only
+/// along `axis`. Indices as for Gather. Any type for `replace`, all but float16 and boolean for others; integers wrap.
+struct Scatter FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_AXIS = 4,
+    VT_KIND = 6
+  };
+  uint8_t axis() const { return GetField<uint8_t>(VT_AXIS, 0); }
+  ScatterKind kind() const { return static_cast<ScatterKind>(GetField<uint8_t>(VT_KIND, 0)); }
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_AXIS, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_KIND, 1) &&
+           verifier.EndTable();
+  }
+};
+
 /// int64 position of the largest or smallest element along `axis`, which has length 1 in the output; of equal ones the first, or the last.
 struct ArgReduce FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
@@ -1272,6 +1303,7 @@ inline bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Oper
     case Operator::Recurrent: return verifier.VerifyTable(reinterpret_cast<const Recurrent *>(obj));
     case Operator::Random: return verifier.VerifyTable(reinterpret_cast<const Random *>(obj));
     case Operator::TreeEnsemble: return verifier.VerifyTable(reinterpret_cast<const TreeEnsemble *>(obj));
+    case Operator::Scatter: return verifier.VerifyTable(reinterpret_cast<const Scatter *>(obj));
     default: return true;
   }
 }

@@ -82,6 +82,7 @@ static_assert(ends_with<pool_kind>(format::PoolKind::MAX), "the schema has other
 static_assert(ends_with<binary_kind>(format::BinaryKind::MAX), "the schema has other kinds of binary operators");
 static_assert(ends_with<reduce_kind>(format::ReduceKind::MAX), "the schema has other kinds of reductions");
 static_assert(ends_with<compare_kind>(format::CompareKind::MAX), "the schema has other kinds of comparisons");
+static_assert(ends_with<scatter_kind>(format::ScatterKind::MAX), "the schema has other kinds of scattering");
 static_assert(ends_with<arithmetic_kind>(format::ArithmeticKind::MAX), "the schema has other kinds of arithmetic");
 static_assert(ends_with<arg_reduce_kind>(format::ArgReduceKind::MAX), "the schema has other kinds of arg_reduce");
 static_assert(ends_with<recurrent_kind>(format::RecurrentKind::MAX), "the schema has other kinds of layers");

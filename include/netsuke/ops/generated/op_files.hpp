@@ -24,6 +24,7 @@
 #include <netsuke/ops/recurrent.hpp>
 #include <netsuke/ops/reduce.hpp>
 #include <netsuke/ops/resize_2d.hpp>
+#include <netsuke/ops/scatter.hpp>
 #include <netsuke/ops/select.hpp>
 #include <netsuke/ops/softmax.hpp>
 #include <netsuke/ops/top_k.hpp>

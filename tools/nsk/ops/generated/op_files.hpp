@@ -23,6 +23,7 @@
 #include "ops/recurrent.hpp"
 #include "ops/reduce.hpp"
 #include "ops/resize_2d.hpp"
+#include "ops/scatter.hpp"
 #include "ops/select.hpp"
 #include "ops/softmax.hpp"
 #include "ops/top_k.hpp"

@@ -59,25 +59,35 @@ void cum_sum(context& c) {
   c.emit(reshape_parameters{}, {x});
 }
 
+scatter_kind reduction_of(context& c) {
+  static const std::unordered_map<std::string, scatter_kind> kinds = {{"none", scatter_kind::replace},
+                                                                      {"add", scatter_kind::add},
+                                                                      {"mul", scatter_kind::mul},
+                                                                      {"max", scatter_kind::max},
+                                                                      {"min", scatter_kind::min}};
+  const auto found = kinds.find(c.op().text("reduction", "none"));
+  if (found == kinds.end()) c.refuse("attribute 'reduction' has an unknown value");
+  const element type = c.in_type(0);
+  if (found->second != scatter_kind::replace && (type == element::boolean || type == element::f16))
+    c.refuse("reductions of booleans and of float16 have no kernel");
+  return found->second;
+}
+
 /// Rows [rows, width] of `data`, where those that `places` names have been replaced by rows of `updates`, or combined
-/// with them. Of two updates of one place the later one counts.
-void write_rows(context& c, std::int64_t width, const std::vector<std::int64_t>& places) {
-  const node& n = c.op();
-  if (places.empty()) {
-    c.emit(reshape_parameters{}, {c.in(0)});
-    return;
-  }
-  const std::string reduction = n.text("reduction", "none");
+/// with them. Returns false, and makes nothing, where a scatter has to do it: integers are combined, or elements that
+/// have several updates.
+bool write_known_rows(context& c, std::int64_t width, const std::vector<std::int64_t>& places, scatter_kind kind) {
   const std::int64_t rows = count_of(c.in_shape(0)) / width, count = static_cast<std::int64_t>(places.size());
-  const bool replaces = reduction == "none";
+  const bool replaces = kind == scatter_kind::replace;
+  const element type = c.in_type(0);
+  if (!replaces && type != element::f32) return false;
   c.charge(static_cast<double>(rows));
   std::vector<std::int64_t> source(static_cast<std::size_t>(rows), -1);
   for (std::size_t u = 0; u < places.size(); ++u) {
     std::int64_t& from = source[static_cast<std::size_t>(places[u])];
-    if (from >= 0 && !replaces) c.refuse("two updates of one element have no kernel with a reduction");
+    if (from >= 0 && !replaces) return false;
     from = static_cast<std::int64_t>(u);
   }
-  const element type = c.in_type(0);
   const int data = reshaped(c, c.in(0), {rows, width}), updates = reshaped(c, c.in(2), {count, width});
   int all = no_value;
   if (replaces) {
@@ -87,68 +97,44 @@ void write_rows(context& c, std::int64_t width, const std::vector<std::int64_t>&
     }
     all = appended(c, 0, data, updates, "all");
   } else {
-    constexpr double infinite = std::numeric_limits<double>::infinity();
-    const double neutral = reduction == "add" ? 0 : reduction == "mul" ? 1 : reduction == "max" ? -infinite : infinite;
-    if (type != element::f32) c.refuse("a reduction of integers has no kernel");
+    static const std::unordered_map<scatter_kind, double> neutral = {
+        {scatter_kind::add, 0},
+        {scatter_kind::mul, 1},
+        {scatter_kind::max, -std::numeric_limits<double>::infinity()},
+        {scatter_kind::min, std::numeric_limits<double>::infinity()}};
     for (std::int64_t& from : source) from = from < 0 ? count : from;
     c.charge(static_cast<double>(width));
-    const std::vector<double> row(static_cast<std::size_t>(width), neutral);
+    const std::vector<double> row(static_cast<std::size_t>(width), neutral.at(kind));
     all = appended(c, 0, updates, constant(c, "neutral", {1, width}, row), "all");
   }
   const int picked = c.temporary("picked", {rows, width}, type);
   c.emit(gather_parameters{0, false}, {all, constant_integers(c, "source", {rows}, element::i64, source)}, picked);
-  const std::unordered_map<std::string, binary_kind> kinds = {
-      {"add", binary_kind::add}, {"mul", binary_kind::mul}, {"max", binary_kind::max}, {"min", binary_kind::min}};
-  const int result = replaces ? picked : combine(c, kinds.at(reduction), data, picked, "combined");
+  static const std::unordered_map<scatter_kind, binary_kind> kinds = {{scatter_kind::add, binary_kind::add},
+                                                                      {scatter_kind::mul, binary_kind::mul},
+                                                                      {scatter_kind::max, binary_kind::max},
+                                                                      {scatter_kind::min, binary_kind::min}};
+  const int result = replaces ? picked : combine(c, kinds.at(kind), data, picked, "combined");
   c.emit(reshape_parameters{}, {result});
+  return true;
 }
 
-void scatter_nd(context& c) {
-  const shape_t &x = c.in_shape(0), &k = c.in_shape(1);
-  const std::vector<std::int64_t> index = integers(c, 1, "the indices");
-  const auto depth = static_cast<std::size_t>(k.back());
-  const shape_t indexed(x.begin(), x.begin() + k.back());
+/// Rows [rows, width] of `data` with rows of `updates` at the row numbers in `places` [count].
+void write_rows(context& c, std::int64_t width, int places, scatter_kind kind) {
+  const std::int64_t rows = count_of(c.in_shape(0)) / width, count = count_of(c.shape(places));
+  const int data = reshaped(c, c.in(0), {rows, width}), updates = reshaped(c, c.in(2), {count, width}),
+            written = c.temporary("written", {rows, width}, c.in_type(0));
+  c.emit(scatter_params{0, kind}, {data, reshaped(c, places, {count, 1}), updates}, written);
+  c.emit(reshape_parameters{}, {written});
+}
+
+/// Row numbers that coordinates [.., axes] name among rows of lengths `indexed`. Each coordinate finds its share of the
+/// row's number in a table, which clamps it as every gather does.
+int rows_of_coordinates(context& c, int coordinates, const shape_t& indexed) {
+  const std::int64_t depth = c.shape(coordinates).back(), count = count_of(c.shape(coordinates)) / depth;
   const shape_t stride = strides_of_rows(indexed);
-  std::vector<std::int64_t> places(index.size() / depth, 0);
-  for (std::size_t i = 0; i < index.size(); ++i) {
-    const std::int64_t length = indexed[i % depth], at = index[i] < 0 ? index[i] + length : index[i];
-    if (at < 0 || at >= length) c.refuse("an index is outside its axis");
-    places[i / depth] += at * stride[i % depth];
-  }
-  write_rows(c, count_of({x.begin() + k.back(), x.end()}), places);
-}
-
-void scatter_elements(context& c) {
-  const node& n = c.op();
-  const shape_t &x = c.in_shape(0), &k = c.in_shape(1);
-  const std::vector<std::int64_t> index = integers(c, 1, "the indices");
-  const auto axis = static_cast<std::size_t>(c.axis(n.integer("axis", 0), x.size()));
-  const shape_t stride = strides_of_rows(x), own = strides_of_rows(k);
-  std::vector<std::int64_t> places;
-  for (std::size_t i = 0; i < index.size(); ++i) {
-    const std::int64_t at = index[i] < 0 ? index[i] + x[axis] : index[i];
-    if (at < 0 || at >= x[axis]) c.refuse("an index is outside its axis");
-    std::int64_t place = at * stride[axis];
-    for (std::size_t d = 0; d < x.size(); ++d)
-      if (d != axis) place += static_cast<std::int64_t>(i) / own[d] % k[d] * stride[d];
-    places.push_back(place);
-  }
-  write_rows(c, 1, places);
-}
-
-/// Rows by coordinates. Each coordinate finds its share of the row's number in a table, which clamps it as every gather
-/// does.
-void gather_nd(context& c) {
-  const node& n = c.op();
-  const shape_t &x = c.in_shape(0), &k = c.in_shape(1);
-  if (n.integer("batch_dims", 0) != 0) c.refuse("batch_dims other than 0 have no kernel");
-  const auto depth = static_cast<std::size_t>(k.back());
-  const shape_t indexed(x.begin(), x.begin() + k.back());
-  const shape_t stride = strides_of_rows(indexed);
-  const std::int64_t count = count_of(k) / k.back(), width = count_of({x.begin() + k.back(), x.end()});
-  const int coordinates = reshaped(c, c.in(1), {count, k.back()});
+  coordinates = reshaped(c, coordinates, {count, depth});
   int row = no_value;
-  for (std::size_t d = 0; d < depth; ++d) {
+  for (std::size_t d = 0; d < indexed.size(); ++d) {
     const std::string axis = std::to_string(d);
     c.charge(static_cast<double>(indexed[d]));
     std::vector<std::int64_t> table;
@@ -160,8 +146,102 @@ void gather_nd(context& c) {
            {constant_integers(c, "table" + axis, {indexed[d]}, element::i64, table), coordinate}, share);
     row = row == no_value ? share : integer_sum(c, row, share, "row" + axis);
   }
+  return row;
+}
+
+std::int64_t checked_position(const context& c, std::int64_t index, std::int64_t length) {
+  const std::int64_t at = index < 0 ? index + length : index;
+  if (at < 0 || at >= length) c.refuse("an index is outside its axis");
+  return at;
+}
+
+void require_index(const context& c) {
+  if (!is_computed_integer(c.in_type(1))) c.refuse("indices must be int32 or int64; add a Cast in the exporter");
+}
+
+void scatter_nd(context& c) {
+  require_index(c);
+  const shape_t &x = c.in_shape(0), &k = c.in_shape(1);
+  const scatter_kind kind = reduction_of(c);
+  const auto depth = static_cast<std::size_t>(k.back());
+  const shape_t indexed(x.begin(), x.begin() + k.back());
+  const std::int64_t width = count_of({x.begin() + k.back(), x.end()});
+  if (count_of(k) == 0 || width == 0) return identity(c);
+  if (c.input(1).constant) {
+    const std::vector<std::int64_t> index = integers(c, 1, "the indices");
+    const shape_t stride = strides_of_rows(indexed);
+    std::vector<std::int64_t> places(index.size() / depth, 0);
+    for (std::size_t i = 0; i < index.size(); ++i)
+      places[i / depth] += checked_position(c, index[i], indexed[i % depth]) * stride[i % depth];
+    if (write_known_rows(c, width, places, kind)) return;
+  }
+  write_rows(c, width, depth == 1 ? c.in(1) : rows_of_coordinates(c, c.in(1), indexed), kind);
+}
+
+/// Scatters along the axis into the part of the data that indices and updates are as long as; the rest is appended.
+void scatter_part(context& c, std::size_t axis, scatter_kind kind) {
+  const shape_t& k = c.in_shape(1);
+  struct cut {
+    std::size_t axis;
+    int rest;
+  };
+  std::vector<cut> cuts;
+  int data = c.in(0);
+  for (std::size_t d = 0; d < k.size(); ++d) {
+    const std::int64_t length = c.shape(data)[d];
+    if (d == axis || k[d] == length) continue;
+    const std::string name = std::to_string(d);
+    cuts.push_back({d, part(c, data, d, k[d], length - k[d], "rest" + name)});
+    data = part(c, data, d, 0, k[d], "part" + name);
+  }
+  int result = cuts.empty() ? c.out() : c.temporary("written", c.shape(data), c.in_type(0));
+  c.emit(scatter_params{static_cast<int>(axis), kind}, {data, c.in(1), c.in(2)}, result);
+  if (cuts.empty()) return;
+  for (std::size_t i = cuts.size(); i-- > 0;)
+    result = appended(c, cuts[i].axis, result, cuts[i].rest, "joined" + std::to_string(cuts[i].axis));
+  c.emit(reshape_parameters{}, {result});
+}
+
+void scatter_elements(context& c) {
+  const node& n = c.op();
+  const shape_t &x = c.in_shape(0), &k = c.in_shape(1);
+  const scatter_kind kind = reduction_of(c);
+  const auto axis = static_cast<std::size_t>(c.axis(n.integer("axis", 0), x.size()));
+  if (count_of(k) == 0) return identity(c);
+  require_index(c);
+  if (c.input(1).constant) {
+    const std::vector<std::int64_t> index = integers(c, 1, "the indices");
+    const shape_t stride = strides_of_rows(x), own = strides_of_rows(k);
+    std::vector<std::int64_t> places;
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      std::int64_t place = checked_position(c, index[i], x[axis]) * stride[axis];
+      for (std::size_t d = 0; d < x.size(); ++d)
+        if (d != axis) place += static_cast<std::int64_t>(i) / own[d] % k[d] * stride[d];
+      places.push_back(place);
+    }
+    if (write_known_rows(c, 1, places, kind)) return;
+  }
+  scatter_part(c, axis, kind);
+}
+
+/// Rows by coordinates; behind the batch dimensions, each batch in its own rows.
+void gather_nd(context& c) {
+  const shape_t &x = c.in_shape(0), &k = c.in_shape(1);
+  const std::int64_t batch = c.op().integer("batch_dims", 0);
+  const shape_t indexed(x.begin() + batch, x.begin() + batch + k.back());
+  const std::int64_t rows = count_of(indexed), batches = count_of({x.begin(), x.begin() + batch}),
+                     count = count_of(k) / k.back(), width = count_of({x.begin() + batch + k.back(), x.end()});
+  require_index(c);
+  int row =
+      batches == 1 && indexed.size() == 1 ? reshaped(c, c.in(1), {count}) : rows_of_coordinates(c, c.in(1), indexed);
+  if (batches > 1) {
+    c.charge(static_cast<double>(count));
+    std::vector<std::int64_t> first;
+    for (std::int64_t i = 0; i < count; ++i) first.push_back(i / (count / batches) * rows);
+    row = integer_sum(c, row, constant_integers(c, "batches", {count}, element::i64, first), "place");
+  }
   const int picked = c.temporary("picked", {count, width}, c.in_type(0));
-  c.emit(gather_parameters{0, false}, {reshaped(c, c.in(0), {count_of(indexed), width}), row}, picked);
+  c.emit(gather_parameters{0, false}, {reshaped(c, c.in(0), {batches * rows, width}), row}, picked);
   c.emit(reshape_parameters{}, {picked});
 }
 

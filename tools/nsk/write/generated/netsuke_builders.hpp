@@ -648,6 +648,31 @@ inline flatbuffers::Offset<GatherElements> CreateGatherElements(
   return builder_.Finish();
 }
 
+struct ScatterBuilder {
+  typedef Scatter Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_axis(uint8_t axis) { fbb_.AddElement<uint8_t>(Scatter::VT_AXIS, axis, 0); }
+  void add_kind(ScatterKind kind) { fbb_.AddElement<uint8_t>(Scatter::VT_KIND, static_cast<uint8_t>(kind), 0); }
+  explicit ScatterBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<Scatter> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Scatter>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Scatter> CreateScatter(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    uint8_t axis = 0,
+    ScatterKind kind = ScatterKind::replace) {
+  ScatterBuilder builder_(_fbb);
+  builder_.add_kind(kind);
+  builder_.add_axis(axis);
+  return builder_.Finish();
+}
+
 struct ArgReduceBuilder {
   typedef ArgReduce Table;
   flatbuffers::FlatBufferBuilder &fbb_;

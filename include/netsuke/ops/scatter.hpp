@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Data whose elements are replaced by, or combined with, updates at the positions that indices name.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/kernels/scatter.hpp>
+#include <netsuke/ops/op_traits.hpp>
+
+NSK_BEGIN
+template <>
+struct op_traits<op::scatter> : impl::inputs<3>,
+                                impl::in_place_of<1>,
+                                impl::with_border,
+                                impl::axis_whole,
+                                impl::rows_beside_axis<3>,
+                                impl::without_scratch {
+  using params = scatter_params;
+  using args = kernels::scatter_args;
+
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
+    const tensor_info data = s.input(0), indices = s.input(1), updates = s.input(2), y = s.output();
+    const bool combines = p.kind != scatter_kind::replace, typed = !combines || y.type() != dtype::boolean;
+    if (!is_known(p.kind) || !typed || (combines && y.type() == dtype::float16)) return status_code::bad_step;
+    if (!impl::is_plain(data) || !impl::is_index(indices) || !impl::is_plain(updates)) return status_code::bad_step;
+    return impl::accepted(data.type() == y.type() && updates.type() == y.type() && impl::same_shape(data, y) &&
+                          impl::agree_except(y, updates, p.axis) && impl::same_shape(indices, updates));
+  }
+
+  /// The data, and as many updates as there are for each element.
+  static std::uint64_t taps(const step_view& s, const params& p) {
+    const auto axis = static_cast<std::size_t>(p.axis);
+    return 1 + static_cast<std::uint64_t>(s.input(2).shape()[axis] / s.output().shape()[axis]);
+  }
+  static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
+    return {p, m.view(s.input(0)), m.view(s.input(1)), m.view(s.input(2)), m.view(s.output()), m.flags};
+  }
+
+  template <class Settings>
+  static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    kernels::scatter(a, range, scratch);
+  }
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

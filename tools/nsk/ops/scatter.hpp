@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Data with updates at positions that indices name.
+#include "ops/impl/lower_parts.hpp"
+#include "ops/op_rules.hpp"
+
+namespace nsk::tool {
+
+template <>
+struct op_rules<op::scatter> : streamed<op::scatter, streamed_elements>, moves_elements {
+  using parameters = scatter_params;
+
+  /// Indices and updates may have length 1 where the data is longer: they are repeated, except along the axis.
+  static void lower(lowerer& l, const operation& o, const parameters& p) {
+    const view x = l.place_of(o.inputs[0]), updates = l.place_of(o.inputs[2]);
+    const view y = l.allocate(o.output, order_of(x));
+    shape_t wide = x.shape;
+    const auto along = static_cast<std::size_t>(p.axis);
+    wide[along] = updates.shape[along];
+    std::vector<int> t;
+    const int axis = l.joint_tensors({y, x, broadcast(l.place_of(o.inputs[1]), wide), broadcast(updates, wide)},
+                                     {l.name_of_value(o.output), l.name_of_value(o.inputs[0]),
+                                      l.name_of_value(o.inputs[1]), l.name_of_value(o.inputs[2])},
+                                     t, p.axis);
+    for (const std::size_t i : {2, 3})
+      l.result.tensor(t[i]).shape[static_cast<std::size_t>(axis)] = static_cast<std::int32_t>(wide[along]);
+    l.step<op::scatter>(o, {t[1], t[2], t[3]}, t[0]).p.as<op::scatter>() = {axis, p.kind};
+    l.bind(o.output, y);
+  }
+};
+
+}
