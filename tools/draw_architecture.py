@@ -28,7 +28,7 @@ TOOL = {
     "edit": (3, 4, "file as JSON"), "pack": (3, 5, "weights"), "write": (3, 6, "the file"),
 }
 ENGINE = {
-    "gpu": (4, 0, "command lists"), "image": (5, 0, "framebuffers"), "run": (5, 1, "sessions, lanes"), "model": (5, 2, "open, verify"), "ops": (5, 3, "one file per operator"),
+    "gpu": (4, 0, "command lists"), "c": (4, 1, "C interface"), "image": (5, 0, "framebuffers"), "run": (5, 1, "sessions, lanes"), "model": (5, 2, "open, verify"), "ops": (5, 3, "one file per operator"),
     "kernels": (5, 4, "the loops"), "math": (5, 5, "exp, tanh, ..."), "simd": (5, 6, "vectors"), "format": (5, 7, "the contract"), "core": (5, 8, "status, span, view"),
 }
 

@@ -5,7 +5,7 @@
   commands.py [FILE.md ...]        README.md, CONTRIBUTING.md, docs/*.md and examples/README.md when none is given
 
 Blocks of ```sh are run with `bash -e`, those of one page in order in one scratch folder, in which what pages refer to exists: the tool and
-the examples on the path, model.onnx, model.nsk, model.tflite, quantised.tflite, examples/ and include/ of the checkout, arrays and images (see furnish). Programs of
+the examples on the path, model.onnx, model.nsk, model.tflite, quantised.tflite, examples/ and include/ of the checkout, build/bindings, arrays and images (see furnish). Programs of
 SYNTAX_ONLY, which install packages or take minutes, are tested elsewhere; here they must exist, be executable, and parse. Where a line must
 not run at all, write before its block, with a reason:
 
@@ -88,6 +88,8 @@ def furnish(folder):
         (folder / name).symlink_to(REPOSITORY / name)
     (folder / "netsuke").symlink_to(REPOSITORY)
     (folder / "out").mkdir()
+    (folder / "build").mkdir()
+    (folder / "build" / "bindings").symlink_to(pathlib.Path(TOOL).resolve().parent / "bindings")
     (folder / "my_network.cpp").write_text("#include <netsuke/netsuke.hpp>\n")
 
 

@@ -96,9 +96,9 @@ def regions(tree):
 
 
 def house_files(tree):
-    patterns = [("include", "*.hpp"), ("tools", "*.hpp"), ("tools", "*.cpp"), ("tests", "*.hpp"), ("tests", "*.cpp"), ("tests", "*.py"),
+    patterns = [("include", "*.hpp"), ("include", "*.h"), ("tools", "*.hpp"), ("tools", "*.cpp"), ("tests", "*.hpp"), ("tests", "*.cpp"), ("tests", "*.c"), ("tests", "*.h"), ("tests", "*.cs"), ("tests", "*.py"),
                 ("tests", "*.sh"), ("bench", "*.cpp"), ("bench", "*.hpp"), ("bench", "*.py"), ("examples", "*.cpp"), ("examples", "*.hpp"),
-                ("examples", "*.py"), ("examples", "*.sh"), ("tools", "*.py"), ("tools", "*.sh"), ("schema", "*.fbs")]
+                ("examples", "*.c"), ("examples", "*.py"), ("examples", "*.sh"), ("tools", "*.py"), ("tools", "*.sh"), ("schema", "*.fbs"), ("bindings", "*.cpp"), ("bindings", "*.h"), ("bindings", "*.cs"), ("bindings", "*.py")]
     for folder, pattern in patterns:
         yield from sorted((tree.root / folder).rglob(pattern))
 
@@ -163,7 +163,7 @@ def layout(tree):
     program = formatter()
     if program is None:
         raise Skipped("there is no clang-format 14; tools/install_dependencies.sh installs it where it can")
-    files = [p for p in house_files(tree) if p.suffix in (".hpp", ".cpp") and not is_generated(p)]
+    files = [p for p in house_files(tree) if p.suffix in (".hpp", ".cpp", ".h", ".c") and not is_generated(p)]
     said = subprocess.run([program, f"--style=file:{REPOSITORY / '.clang-format'}", "--dry-run", "-Werror", *files], capture_output=True, text=True)
     wrong = sorted(set(re.findall(r"^(.*?):\d+:\d+: error: code should be clang-formatted", said.stderr, re.MULTILINE)))
     if not wrong and said.returncode != 0:

@@ -17,6 +17,7 @@ ENGINE_ARROWS = {
     "run": ["model"],
     "image": ["run"],
     "gpu": ["image"],
+    "c": ["run"],
 }
 TOOL_ARROWS = {
     "graph": [],

@@ -18,8 +18,8 @@ EXCEPTIONS = {
     "most_per_class": "a field of the file format, and a key of the files that nsk json writes",
     "most_common": "Python's collections.Counter",
 }
-FOLDERS = ("include", "tools", "tests", "examples", "bench", "docs", "schema", "shaders")
-SUFFIXES = (".hpp", ".cpp", ".inc", ".py", ".sh", ".md", ".fbs", ".txt", ".cmake")
+FOLDERS = ("include", "tools", "tests", "examples", "bench", "docs", "schema", "shaders", "bindings")
+SUFFIXES = (".hpp", ".cpp", ".h", ".c", ".cs", ".inc", ".py", ".sh", ".md", ".fbs", ".txt", ".cmake")
 SKIPPED = ("/generated/", "/corpus/", "tests/guards/word_guards.py")  # the last names the words that it forbids
 
 CPP = re.compile(r'(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<text>"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])\')', re.DOTALL)
@@ -41,7 +41,7 @@ def parts(path, text):
         end = match.end()
         if match.lastgroup == "comment":
             yield "comment", match.start(), match.group()
-        elif path.suffix in (".hpp", ".cpp") and " " in match.group():
+        elif path.suffix in (".hpp", ".cpp", ".h", ".c", ".cs") and " " in match.group():
             yield "message", match.start(), match.group()
     yield "names", end, text[end:]
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
 
-/// X(code, text). Codes are append-only.
+/// X(code, text). Codes are append-only; netsuke/c/netsuke.h lists them too.
 #define NSK_STATUS_LIST(X)                                                                                          \
   X(ok, "no error")                                                                                                 \
   X(not_open, "no model is open: call nsk::open and check its status before making a session")                      \

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What the functions of the C interface share, and those that need no handle. Compiled where NSK_C_IMPLEMENTATION
+/// names the settings type.
+#include <netsuke/core/hide_macros.hpp>
+#include <cstring>
+#include <type_traits>
+#include <netsuke/c/netsuke.h>
+#include <netsuke/simd/isa.hpp>
+#include <netsuke/netsuke.hpp>
+
+#if defined(NSK_C_IMPLEMENTATION)
+/// A handle is its tag and the object behind it. Both are trivially copyable, so that they are made by copying bytes
+/// into the caller's memory.
+struct nsk_model {
+  std::uint64_t tag;
+  nsk::model view;
+};
+struct nsk_session {
+  std::uint64_t tag;
+  nsk::session<NSK_C_IMPLEMENTATION> net;
+};
+
+NSK_BEGIN
+namespace impl {
+
+static_assert(static_cast<std::int32_t>(status_code::unknown_feature) == nsk_status_unknown_feature,
+              "enum nsk_status_code lists the codes of NSK_STATUS_LIST in their order");
+static_assert(static_cast<int>(dtype::boolean) == nsk_type_boolean, "enum nsk_type lists the values of nsk::dtype");
+static_assert(std::uint32_t{index_clamped} == std::uint32_t{nsk_index_clamped} &&
+                  std::uint32_t{division_by_zero} == std::uint32_t{nsk_division_by_zero} &&
+                  std::uint32_t{output_truncated} == std::uint32_t{nsk_output_truncated},
+              "enum nsk_run_flag lists the values of nsk::run_flag");
+static_assert(std::is_trivially_copyable_v<nsk_model> && std::is_trivially_destructible_v<nsk_model>);
+static_assert(std::is_trivially_copyable_v<nsk_session> && std::is_trivially_destructible_v<nsk_session>,
+              "netsuke: the profiler of NSK_C_IMPLEMENTATION's settings must be trivially copyable and destructible");
+
+#define NSK_IMPL_C_COUNT(code, text) +1
+inline constexpr std::int32_t c_status_count = 0 NSK_STATUS_LIST(NSK_IMPL_C_COUNT);
+#undef NSK_IMPL_C_COUNT
+
+inline constexpr std::size_t c_handle_alignment = 16;
+static_assert(alignof(nsk_model) <= c_handle_alignment && alignof(nsk_session) <= c_handle_alignment);
+
+/// The tag of a handle at this address: one that was closed, copied elsewhere, or is of the other kind has another.
+inline std::uint64_t c_tag(const nsk_model* at) { return 0x6c65646f6d6b736eu ^ reinterpret_cast<std::uintptr_t>(at); }
+inline std::uint64_t c_tag(const nsk_session* at) { return 0x7373657373736b6eu ^ reinterpret_cast<std::uintptr_t>(at); }
+
+template <class Handle>
+bool c_is_handle(const Handle* handle) {
+  if (handle == nullptr || reinterpret_cast<std::uintptr_t>(handle) % c_handle_alignment != 0) return false;
+  std::uint64_t tag;
+  std::memcpy(&tag, handle, sizeof tag);
+  return tag == c_tag(handle);
+}
+
+inline nsk_status c_status(status s) { return {static_cast<std::int32_t>(s.code()), s.where()}; }
+inline nsk_status c_bad_handle() { return {nsk_status_bad_handle, -1}; }
+inline nsk_status c_bad_argument(std::int32_t number) { return {nsk_status_bad_argument, number}; }
+
+/// Whether a handle fits into memory of the caller.
+template <class Handle>
+nsk_status c_check_memory(const void* memory, std::size_t bytes) {
+  if (memory == nullptr || reinterpret_cast<std::uintptr_t>(memory) % c_handle_alignment != 0) return c_bad_argument(0);
+  if (bytes < sizeof(Handle)) return c_bad_argument(1);
+  return {nsk_status_ok, -1};
+}
+
+/// Puts `value` into memory of the caller as a handle, and returns it.
+template <class Handle>
+Handle* c_make_handle(void* memory, Handle& value) {
+  Handle* const handle = static_cast<Handle*>(memory);
+  value.tag = c_tag(handle);
+  std::memcpy(memory, &value, sizeof value);
+  return handle;
+}
+
+template <class Handle>
+nsk_status c_close(Handle* handle) {
+  if (!c_is_handle(handle)) return c_bad_handle();
+  std::memset(static_cast<void*>(handle), 0, sizeof *handle);
+  return {nsk_status_ok, -1};
+}
+
+inline const char* c_own_text(std::int32_t code) {
+  switch (code) {
+    case nsk_status_bad_handle:
+      return "the handle is null, closed, was moved, or is of another kind: pass what nsk_model_open or "
+             "nsk_session_open gave, and keep its memory";
+    case nsk_status_bad_argument:
+      return "an argument is null, misaligned, too small or outside its range: `where` is its number, counted from 0";
+    case nsk_status_wrong_library:
+      return "the library has another version of the C interface than netsuke/c/netsuke.h, which the program was "
+             "compiled with: use both from one release";
+    case nsk_status_unsupported_cpu:
+      return "this processor lacks the instruction set that the library was compiled for: ask nsk_library_isa(), and "
+             "ship a build with NSK_ISA_SCALAR beside it";
+    default: return "unknown status";
+  }
+}
+
+inline const char* c_own_name(std::int32_t code) {
+  switch (code) {
+    case nsk_status_bad_handle: return "bad_handle";
+    case nsk_status_bad_argument: return "bad_argument";
+    case nsk_status_wrong_library: return "wrong_library";
+    case nsk_status_unsupported_cpu: return "unsupported_cpu";
+    default: return "unknown";
+  }
+}
+
+inline bool c_is_engine_code(std::int32_t code) { return code >= 0 && code < c_status_count; }
+
+#define NSK_IMPL_TEXT_OF2(x) #x
+#define NSK_IMPL_TEXT_OF(x) NSK_IMPL_TEXT_OF2(x)
+
+}
+NSK_END
+
+extern "C" {
+const char* nsk_status_text(int32_t code) noexcept {
+  return nsk::impl::c_is_engine_code(code) ? nsk::status(static_cast<nsk::status_code>(code)).message()
+                                           : nsk::impl::c_own_text(code);
+}
+const char* nsk_status_name(int32_t code) noexcept {
+  return nsk::impl::c_is_engine_code(code) ? nsk::status(static_cast<nsk::status_code>(code)).name()
+                                           : nsk::impl::c_own_name(code);
+}
+nsk_status nsk_check_library(uint32_t c_version) noexcept {
+  if (c_version != NSK_C_VERSION) return {nsk_status_wrong_library, -1};
+  if (!nsk::cpu_supports()) return {nsk_status_unsupported_cpu, -1};
+  return {nsk_status_ok, -1};
+}
+uint32_t nsk_c_version(void) noexcept { return NSK_C_VERSION; }
+const char* nsk_library_version(void) noexcept { return NSK_VERSION_STRING; }
+uint32_t nsk_format_version(void) noexcept { return NSK_FORMAT_VERSION; }
+const char* nsk_library_isa(void) noexcept { return NSK_IMPL_TEXT_OF(NSK_ISA_NAME); }
+size_t nsk_handle_alignment(void) noexcept { return nsk::impl::c_handle_alignment; }
+size_t nsk_arena_alignment(void) noexcept { return nsk::arena_alignment; }
+size_t nsk_file_alignment(void) noexcept { return nsk::file_alignment; }
+size_t nsk_over_read_bytes(void) noexcept { return nsk::over_read; }
+}
+#endif
+#include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The C interface: netsuke/c/netsuke.h is C99 and C++, the library exports its functions and nothing else and calls nothing that allocates or
+throws, programs in C run two models with the bits of the C++ engine, and every misuse has its status and text.
+
+  c_abi.py LIBRARY        the shared library netsuke_c
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from fixtures import REPOSITORY, expected_hashes, make_models
+
+HERE = pathlib.Path(__file__).resolve().parent
+STRICT = ["-pedantic", "-Wall", "-Wextra", "-Werror"]
+LANGUAGES = [("gcc", ["-std=c99"]), ("clang", ["-std=c99"]), ("g++", ["-x", "c++", "-std=c++17"]), ("clang++", ["-x", "c++", "-std=c++11"])]
+# What the library may take from others: bytes are copied and compared, and the linker's own hooks.
+TAKES = {"memcpy", "memset", "memcmp", "memmove", "strcmp", "__cxa_finalize", "__gmon_start__", "_ITM_deregisterTMCloneTable",
+         "_ITM_registerTMCloneTable"}
+
+
+def run(*command):
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True)
+
+
+def names(library, which):
+    """Names in the dynamic symbol table, without versions."""
+    lines = run("nm", "-D", f"--{which}-only", library).stdout.splitlines()
+    return {line.split()[-1].split("@")[0] for line in lines if line.strip()}
+
+
+def symbols(library):
+    """The library has the header's functions and no other names, and takes nothing that could allocate or throw."""
+    header = (REPOSITORY / "include/netsuke/c/netsuke.h").read_text()
+    declared = set(re.findall(r"\b(nsk_\w+)\(", re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)))
+    exported, taken = names(library, "defined"), names(library, "undefined")
+    sizes = {"declared": len(declared), "exported": len(exported)}
+    print(f"symbols: {sizes}, taken from others: {', '.join(sorted(taken))}")
+    wrong = [f"{name} is exported, but no function of the header" for name in sorted(exported - declared)]
+    wrong += [f"{name} is declared, but not exported" for name in sorted(declared - exported)]
+    return wrong + [f"the library calls {name}" for name in sorted(taken - TAKES)]
+
+
+def status_codes():
+    """The header lists the status codes of the C++ library, all of them and in their order."""
+    status, header = ((REPOSITORY / "include/netsuke" / name).read_text() for name in ("core/status.hpp", "c/netsuke.h"))
+    engine = re.findall(r"^  X\((\w+),", status, re.MULTILINE)
+    listed = re.findall(r"^  nsk_status_(\w+),$", header, re.MULTILINE)
+    return [] if engine == listed else [f"netsuke.h lacks status codes, or has them in another order: {sorted(set(engine) ^ set(listed))}"]
+
+
+def guard_can_fail(folder):
+    """A library with a foreign name and an allocation is found."""
+    source, library = folder / "planted.cpp", folder / "planted.so"
+    source.write_text('#include <vector>\nextern "C" void* nsk_planted(int n) { return new std::vector<int>(n); }\nint leaked;\n')
+    done = run("g++", "-shared", "-fPIC", source, "-o", library)
+    found = " ".join(symbols(library))
+    wanted = ("leaked is exported", "nsk_planted is exported", "the library calls _Znwm", "nsk_model_open is declared")
+    return [f"a planted fault is not found: {w}" for w in wanted if w not in found] if done.returncode == 0 else [done.stderr]
+
+
+def programs(library, folder, source):
+    """One program per language and compiler; those in C are linked by the C compiler, so that no C++ runtime is there."""
+    made = []
+    for compiler, flags in LANGUAGES:
+        if not shutil.which(compiler):
+            print(f"note: {compiler} is not installed, so nothing is checked with it")
+            continue
+        made.append(folder / f"{source}_{compiler}")
+        done = run(compiler, *flags, *STRICT, "-DNSK_C_SHARED", f"-I{REPOSITORY / 'include'}", HERE / f"{source}.c", "-o", made[-1], "-x", "none",
+                   library, f"-Wl,-rpath,{library.parent}")
+        if done.returncode != 0:
+            raise SystemExit(f"{compiler} {source}.c:\n{done.stderr}")
+    return made
+
+
+def two_models(library, folder, models):
+    wanted = [f"{i} {step} {value}" for i, model in enumerate(models) for step, value in enumerate(expected_hashes(model, folder))]
+    wrong = []
+    for program in programs(library, folder, "two_models"):
+        done = run(program, *models)
+        if done.returncode != 0 or sorted(done.stdout.split("\n")[:-1]) != wanted:
+            wrong.append(f"{program.name}: exit code {done.returncode}, {done.stderr.strip()}\n  it computes {done.stdout.split()}\n  C++ computes {wanted}")
+    print(f"two models in turns, 7 ways, 3 time steps: {len(wanted)} hashes equal to those of C++" if not wrong else "hashes differ")
+    return wrong
+
+
+def misuse(library, folder, models):
+    wrong = []
+    for program in programs(library, folder, "misuse"):
+        done = run(program, *models)
+        if done.returncode != 0:
+            wrong.append(f"{program.name}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+    return wrong
+
+
+def implementation_in_c(folder):
+    """A C compiler that is asked for the implementation says in one sentence that it belongs into a .cpp file."""
+    source = folder / "wrong.c"
+    source.write_text("#define NSK_C_IMPLEMENTATION nsk::all_settings\n#include <netsuke/c/netsuke.h>\n")
+    done = run("cc", f"-I{REPOSITORY / 'include'}", "-c", source, "-o", os.devnull)
+    return [] if done.returncode != 0 and "belongs into a .cpp file" in done.stderr else [f"the implementation in C: {done.stderr}"]
+
+
+def main():
+    library = pathlib.Path(sys.argv[1]).resolve()
+    with tempfile.TemporaryDirectory(prefix="nsk_c_") as folder:
+        folder = pathlib.Path(folder)
+        conv, memory, agents = make_models(folder)
+        wrong = status_codes() + symbols(library) + guard_can_fail(folder) + implementation_in_c(folder)
+        wrong += two_models(library, folder, [conv, memory])
+        wrong += misuse(library, folder, [conv, memory, agents])
+    print("\n".join(wrong + [f"the C interface: {len(wrong)} failures"]))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

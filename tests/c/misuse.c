@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: MIT */
+/* misuse MODEL.nsk OTHER.nsk AGENTS.nsk: everything that a caller can get wrong gives its status and a text, and
+ * changes nothing. AGENTS has a batch. */
+#include "support.h"
+
+static int failures;
+
+static void expect(nsk_status actual, int32_t code, int32_t where, int line) {
+  if (actual.code == code && actual.where == where && strlen(nsk_status_text(code)) > 20) return;
+  ++failures;
+  fprintf(stderr, "misuse.c:%d: %s (where: %d), expected %s (where: %d)\n", line, nsk_status_name(actual.code),
+          (int)actual.where, nsk_status_name(code), (int)where);
+}
+#define EXPECT(code, where, call) expect((call), nsk_status_##code, (where), __LINE__)
+#define EXPECT_EQUAL(a, b)                                                   \
+  do {                                                                       \
+    if ((a) != (b)) {                                                        \
+      ++failures;                                                            \
+      fprintf(stderr, "misuse.c:%d: not equal: %s, %s\n", __LINE__, #a, #b); \
+    }                                                                        \
+  } while (0)
+
+typedef struct fixture {
+  const char *path, *other_path, *agents_path;
+  nsk_model* model;
+  nsk_session* net;
+  nsk_port in, out;
+  void* block; /* as long as the larger of both, and more */
+} fixture;
+
+static void library(void) {
+  MUST(nsk_check_library(NSK_C_VERSION));
+  EXPECT(wrong_library, -1, nsk_check_library(NSK_C_VERSION + 1));
+  EXPECT_EQUAL(nsk_c_version(), (uint32_t)NSK_C_VERSION);
+  EXPECT_EQUAL(strcmp(nsk_status_name(nsk_status_wrong_version), "wrong_version"), 0);
+  EXPECT_EQUAL(strcmp(nsk_status_name(nsk_status_bad_handle), "bad_handle"), 0);
+  EXPECT_EQUAL(strcmp(nsk_status_name(-7), "unknown"), 0);
+  EXPECT_EQUAL(strcmp(nsk_status_text(999), "unknown status"), 0);
+}
+
+/* Opens a copy of the file in which the 32-bit number at `at` is `value`. */
+static nsk_status open_changed(const fixture* f, size_t at, uint32_t value) {
+  size_t bytes;
+  void* const file = read_file(f->path, &bytes);
+  nsk_model* model = f->model;
+  nsk_status s;
+  memcpy((unsigned char*)file + at, &value, sizeof value);
+  s = nsk_model_open(memory_of(nsk_model_bytes()), nsk_model_bytes(), file, bytes, 0, &model);
+  EXPECT_EQUAL(model == NULL, s.code != 0);
+  return s;
+}
+
+static void files(const fixture* f) {
+  size_t bytes;
+  void* const file = read_file(f->path, &bytes);
+  void* const memory = memory_of(nsk_model_bytes() + 16);
+  void* const misaligned = (char*)memory_of(bytes + 8) + 8;
+  nsk_model* model;
+  memcpy(misaligned, file, bytes);
+  EXPECT(wrong_version, -1, open_changed(f, 8, nsk_format_version() + 1)); /* tomorrow's */
+  EXPECT(unknown_feature, -1, open_changed(f, 12, 0x80000000u));
+  EXPECT(bad_magic, -1, open_changed(f, 0, 0));
+  EXPECT(too_short, -1, nsk_model_open(memory, nsk_model_bytes(), file, bytes - 1, 0, &model));
+  EXPECT(too_short, -1, nsk_model_open(memory, nsk_model_bytes(), file, 0, 0, &model));
+  EXPECT(misaligned_bytes, -1, nsk_model_open(memory, nsk_model_bytes(), misaligned, bytes, 0, &model));
+  EXPECT(bad_argument, 0, nsk_model_open(NULL, nsk_model_bytes(), file, bytes, 0, &model));
+  EXPECT(bad_argument, 0, nsk_model_open((char*)memory + 8, nsk_model_bytes(), file, bytes, 0, &model));
+  EXPECT(bad_argument, 1, nsk_model_open(memory, nsk_model_bytes() - 1, file, bytes, 0, &model));
+  EXPECT(bad_argument, 2, nsk_model_open(memory, nsk_model_bytes(), NULL, bytes, 0, &model));
+  EXPECT(bad_argument, 4, nsk_model_open(memory, nsk_model_bytes(), file, bytes, 64, &model));
+  EXPECT(bad_argument, 5, nsk_model_open(memory, nsk_model_bytes(), file, bytes, 0, NULL));
+  ((unsigned char*)file)[bytes - 70] ^= 1; /* a weight */
+  EXPECT(wrong_hash, -1, nsk_model_open(memory, nsk_model_bytes(), file, bytes, nsk_open_check_hash, &model));
+  EXPECT_EQUAL(model == NULL, 1);
+}
+
+/* Handles that are none, given to every function that takes one. */
+static void handles(const fixture* f, nsk_model* m, nsk_session* s) {
+  uint64_t bytes = 0;
+  int32_t complete = 0;
+  void* data;
+  const void* result;
+  nsk_port port;
+  nsk_session* made;
+  EXPECT(bad_handle, -1, nsk_model_arena_bytes(m, 0, 1, &bytes));
+  EXPECT(bad_handle, -1, nsk_model_input(m, 0, 0, &port, sizeof port));
+  EXPECT(bad_handle, -1, nsk_model_output(m, 0, 0, &port, sizeof port));
+  EXPECT(bad_handle, -1,
+         nsk_session_open(memory_of(nsk_session_bytes()), nsk_session_bytes(), m, 0, f->block, 64, &made));
+  EXPECT(bad_handle, -1, nsk_model_close(m));
+  EXPECT_EQUAL(strcmp(nsk_model_name(m), "") + strcmp(nsk_model_producer(m), ""), 0);
+  EXPECT_EQUAL(nsk_model_signature(m), 0u);
+  EXPECT_EQUAL(nsk_model_variant_count(m) + nsk_model_find_variant(m, "") + nsk_model_max_batch(m, 0), -3);
+  EXPECT_EQUAL(nsk_model_input_count(m, 0) + nsk_model_output_count(m, 0), -2);
+  EXPECT_EQUAL(nsk_model_find_input(m, 0, "") + nsk_model_find_output(m, 0, ""), -2);
+  EXPECT_EQUAL(strcmp(nsk_model_label(m, 0, 0, 0), ""), 0);
+  EXPECT_EQUAL(nsk_model_metadata(m, "") == NULL, 1);
+
+  EXPECT(bad_handle, -1, nsk_session_input(s, 0, &data, &bytes));
+  EXPECT(bad_handle, -1, nsk_session_output(s, 0, &result, &bytes));
+  EXPECT(bad_handle, -1, nsk_session_write(s, 0, f->block, f->in.bytes));
+  EXPECT(bad_handle, -1, nsk_session_read(s, 0, f->block, f->out.bytes));
+  EXPECT(bad_handle, -1, nsk_session_bind_input(s, 0, f->block, f->in.bytes));
+  EXPECT(bad_handle, -1, nsk_session_bind_output(s, 0, f->block, f->out.bytes));
+  EXPECT(bad_handle, -1, nsk_session_set_batch(s, 1));
+  EXPECT(bad_handle, -1, nsk_session_run(s, NULL));
+  EXPECT(bad_handle, -1, nsk_session_step_work(s, 1, NULL, &complete));
+  EXPECT(bad_handle, -1, nsk_session_step_time(s, 1, NULL, NULL, NULL, &complete));
+  EXPECT(bad_handle, -1, nsk_session_restart(s));
+  EXPECT(bad_handle, -1, nsk_session_run_tile(s, 0, 0, 0));
+  EXPECT(bad_handle, -1, nsk_session_finish(s));
+  EXPECT(bad_handle, -1, nsk_session_save(s, f->block, 0));
+  EXPECT(bad_handle, -1, nsk_session_load(s, f->block, 0));
+  EXPECT(bad_handle, -1, nsk_session_reset(s));
+  EXPECT(bad_handle, -1, nsk_session_seed(s, 1, 0));
+  EXPECT(bad_handle, -1, nsk_session_selftest(s));
+  EXPECT(bad_handle, -1, nsk_session_rebind(s, f->model, 0, f->block, 64, NULL, 0));
+  EXPECT(bad_handle, -1, nsk_session_rebind(f->net, m, 0, f->block, 64, NULL, 0));
+  EXPECT(bad_handle, -1, nsk_session_close(s));
+  EXPECT_EQUAL(nsk_session_step_count(s) + nsk_session_tile_count(s, 0), -2);
+  EXPECT_EQUAL((uint64_t)nsk_session_lanes(s) + nsk_session_state_bytes(s) + nsk_session_flags(s), 0u);
+}
+
+static void wrong_handles(const fixture* f) {
+  unsigned char* const memory = (unsigned char*)memory_of(nsk_session_bytes() + nsk_model_bytes());
+  nsk_model* const closed = open_model(f->path);
+  nsk_session* const ended = open_session(closed, 1);
+  MUST(nsk_model_close(closed));
+  MUST(nsk_session_run(ended, NULL)); /* a session does not need the handle of its model */
+  MUST(nsk_session_close(ended));
+  handles(f, NULL, NULL);
+  handles(f, closed, ended);
+  handles(f, (nsk_model*)(void*)f->net, (nsk_session*)(void*)f->model);
+  handles(f, (nsk_model*)(void*)memory, (nsk_session*)(void*)memory);
+  handles(f, (nsk_model*)(void*)(memory + 1), (nsk_session*)(void*)(memory + 1));
+  memcpy(memory, f->model, nsk_model_bytes()); /* a copy at another address */
+  handles(f, (nsk_model*)(void*)memory, (nsk_session*)(void*)memory);
+}
+
+static void models(const fixture* f) {
+  nsk_port port;
+  uint64_t bytes;
+  EXPECT(bad_variant, 1, nsk_model_arena_bytes(f->model, 1, 1, &bytes));
+  EXPECT(bad_variant, -1, nsk_model_input(f->model, -1, 0, &port, sizeof port));
+  EXPECT(bad_argument, 2, nsk_model_arena_bytes(f->model, 0, 0, &bytes));
+  EXPECT(bad_argument, 3, nsk_model_arena_bytes(f->model, 0, 1, NULL));
+  EXPECT(no_such_port, 7, nsk_model_input(f->model, 0, 7, &port, sizeof port));
+  EXPECT(no_such_port, -1, nsk_model_output(f->model, 0, -1, &port, sizeof port));
+  EXPECT(bad_argument, 3, nsk_model_output(f->model, 0, 0, NULL, sizeof port));
+  EXPECT(bad_argument, 4, nsk_model_output(f->model, 0, 0, &port, sizeof port - 1));
+  EXPECT_EQUAL(nsk_model_find_input(f->model, 0, "no such name"), -1);
+  EXPECT_EQUAL(nsk_model_find_input(f->model, 0, NULL), -1);
+  EXPECT_EQUAL(nsk_model_find_output(f->model, 9, f->out.name), -1);
+  EXPECT_EQUAL(nsk_model_input_count(f->model, 1), -1);
+}
+
+/* A struct of a later version of the interface: what this library does not know becomes zero. */
+static void longer_struct(const fixture* f) {
+  struct {
+    nsk_port known;
+    uint64_t unknown;
+  } later;
+  memset(&later, 0xff, sizeof later);
+  MUST(nsk_model_input(f->model, 0, 0, (nsk_port*)(void*)&later, sizeof later));
+  EXPECT_EQUAL(later.unknown, 0u);
+  EXPECT_EQUAL(later.known.bytes, f->in.bytes);
+}
+
+static void arenas(const fixture* f) {
+  uint64_t needed;
+  void *memory = memory_of(nsk_session_bytes()), *arena;
+  size_t bytes;
+  nsk_session* s;
+  MUST(nsk_model_arena_bytes(f->model, 0, 1, &needed));
+  bytes = (size_t)needed;
+  arena = memory_of(bytes);
+  EXPECT(too_little_memory, -1, nsk_session_open(memory, nsk_session_bytes(), f->model, 0, arena, bytes - 1, &s));
+  EXPECT(misaligned_memory, -1,
+         nsk_session_open(memory, nsk_session_bytes(), f->model, 0, (char*)arena + 16, bytes, &s));
+  EXPECT(bad_variant, 5, nsk_session_open(memory, nsk_session_bytes(), f->model, 5, arena, bytes, &s));
+  EXPECT(bad_argument, 0, nsk_session_open(NULL, nsk_session_bytes(), f->model, 0, arena, bytes, &s));
+  EXPECT(bad_argument, 1, nsk_session_open(memory, nsk_session_bytes() - 1, f->model, 0, arena, bytes, &s));
+  EXPECT(bad_argument, 4, nsk_session_open(memory, nsk_session_bytes(), f->model, 0, NULL, bytes, &s));
+  EXPECT(bad_argument, 6, nsk_session_open(memory, nsk_session_bytes(), f->model, 0, arena, bytes, NULL));
+  EXPECT_EQUAL(s == NULL, 1);
+}
+
+static void ports(const fixture* f) {
+  uint64_t bytes;
+  void* data;
+  EXPECT(wrong_size, 0, nsk_session_write(f->net, 0, f->block, f->in.bytes - 1));
+  EXPECT(wrong_size, 0, nsk_session_write(f->net, 0, f->block, f->in.bytes + 1));
+  EXPECT(wrong_size, 0, nsk_session_read(f->net, 0, f->block, f->out.bytes - 4));
+  EXPECT(bad_argument, 2, nsk_session_write(f->net, 0, NULL, f->in.bytes));
+  EXPECT(bad_argument, 2, nsk_session_read(f->net, 0, NULL, f->out.bytes));
+  EXPECT(bad_argument, 3, nsk_session_input(f->net, 0, &data, NULL));
+  EXPECT(no_such_port, 4, nsk_session_write(f->net, 4, f->block, f->in.bytes));
+  EXPECT(no_such_port, -1, nsk_session_read(f->net, -1, f->block, f->out.bytes));
+  EXPECT(no_such_port, 4, nsk_session_bind_input(f->net, 4, f->block, f->in.bytes));
+  EXPECT(wrong_size, 0, nsk_session_bind_input(f->net, 0, f->block, f->in.bytes));
+  EXPECT(misaligned_memory, 0, nsk_session_bind_input(f->net, 0, (char*)f->block + 1, f->in.bytes + 64));
+  MUST(nsk_session_bind_input(f->net, 0, f->block, f->in.bytes + nsk_over_read_bytes()));
+  EXPECT(not_bindable, 0, nsk_session_input(f->net, 0, &data, &bytes));
+  EXPECT(not_bindable, 0, nsk_session_write(f->net, 0, f->block, f->in.bytes));
+  MUST(nsk_session_bind_input(f->net, 0, NULL, 0));
+}
+
+static void nothing(void* user, int32_t count, nsk_job job, void* context) {
+  for (; count > 0; --count) job(context, count - 1);
+  (void)user;
+}
+static int64_t midnight(void* user) {
+  (void)user;
+  return 0;
+}
+
+static void runs(const fixture* f) {
+  int32_t complete;
+  nsk_jobs jobs;
+  jobs.parallel_for = nothing;
+  jobs.user = NULL;
+  jobs.lanes = nsk_session_lanes(f->net) + 1;
+  EXPECT(bad_argument, 1, nsk_session_run(f->net, &jobs));
+  jobs.lanes = -1;
+  EXPECT(bad_argument, 2, nsk_session_step_work(f->net, 1, &jobs, &complete));
+  EXPECT(bad_argument, 4, nsk_session_step_time(f->net, 1, midnight, NULL, &jobs, &complete));
+  jobs.lanes = 1;
+  jobs.parallel_for = NULL;
+  EXPECT(bad_argument, 1, nsk_session_run(f->net, &jobs));
+  EXPECT(bad_argument, 3, nsk_session_step_work(f->net, 1, NULL, NULL));
+  EXPECT(bad_argument, 2, nsk_session_step_time(f->net, 1, NULL, NULL, NULL, &complete));
+  EXPECT(bad_argument, 5, nsk_session_step_time(f->net, 1, midnight, NULL, NULL, NULL));
+  EXPECT(bad_argument, 1, nsk_session_run_tile(f->net, nsk_session_step_count(f->net), 0, 0));
+  EXPECT(bad_argument, 2, nsk_session_run_tile(f->net, 0, nsk_session_tile_count(f->net, 0), 0));
+  EXPECT(bad_argument, 3, nsk_session_run_tile(f->net, 0, 0, nsk_session_lanes(f->net)));
+  EXPECT_EQUAL(nsk_session_tile_count(f->net, -1), -1);
+}
+
+/* States of a recurrent model, and a model that cannot take its place. */
+static void states(const fixture* f) {
+  nsk_model* const other = open_model(f->other_path);
+  nsk_session* const net = open_session(other, 1);
+  const uint64_t bytes = nsk_session_state_bytes(net);
+  void* const snapshot = memory_of((size_t)bytes + 1);
+  uint64_t arena_bytes;
+  void* arena;
+  REQUIRE(bytes > 0);
+  EXPECT(wrong_size, -1, nsk_session_save(net, snapshot, bytes - 1));
+  EXPECT(wrong_size, -1, nsk_session_load(net, snapshot, bytes + 1));
+  EXPECT(bad_argument, 1, nsk_session_save(net, NULL, bytes));
+  EXPECT(bad_argument, 1, nsk_session_load(net, NULL, bytes));
+  MUST(nsk_model_arena_bytes(other, 0, 1, &arena_bytes));
+  arena = memory_of((size_t)arena_bytes);
+  EXPECT(other_ports, -1, nsk_session_rebind(net, f->model, 0, arena, (size_t)arena_bytes, snapshot, bytes));
+  EXPECT(wrong_size, -1, nsk_session_rebind(net, other, 0, arena, (size_t)arena_bytes, snapshot, bytes - 1));
+  EXPECT(bad_argument, 3, nsk_session_rebind(net, other, 0, NULL, (size_t)arena_bytes, snapshot, bytes));
+  EXPECT(bad_variant, 2, nsk_session_rebind(net, other, 2, arena, (size_t)arena_bytes, snapshot, bytes));
+  MUST(nsk_session_rebind(net, other, 0, arena, (size_t)arena_bytes, snapshot, bytes));
+  MUST(nsk_session_run(net, NULL));
+}
+
+static void batches(const fixture* f) {
+  nsk_model* const agents = open_model(f->agents_path);
+  nsk_session* const net = open_session(agents, 1);
+  const int32_t rows = nsk_model_max_batch(agents, 0);
+  REQUIRE(rows == 8);
+  EXPECT_EQUAL(nsk_model_max_batch(f->model, 0), 0);
+  EXPECT(bad_batch, 0, nsk_session_set_batch(net, 0));
+  EXPECT(bad_batch, 9, nsk_session_set_batch(net, rows + 1));
+  EXPECT(bad_batch, 1, nsk_session_set_batch(f->net, 1));
+  MUST(nsk_session_seed(net, 7, 0));
+  MUST(nsk_session_set_batch(net, 3));
+  MUST(nsk_session_run(net, NULL));
+  EXPECT(no_check_vectors, -1, nsk_session_selftest(net));
+}
+
+int main(int argc, char** argv) {
+  fixture f;
+  REQUIRE(argc == 4);
+  f.path = argv[1];
+  f.other_path = argv[2];
+  f.agents_path = argv[3];
+  f.model = open_model(f.path);
+  f.net = open_session(f.model, 2);
+  MUST(nsk_model_input(f.model, 0, 0, &f.in, sizeof f.in));
+  MUST(nsk_model_output(f.model, 0, 0, &f.out, sizeof f.out));
+  f.block = memory_of((size_t)(f.in.bytes + f.out.bytes) + 128);
+  library();
+  files(&f);
+  wrong_handles(&f);
+  models(&f);
+  longer_struct(&f);
+  arenas(&f);
+  ports(&f);
+  runs(&f);
+  states(&f);
+  batches(&f);
+  MUST(nsk_session_selftest(f.net)); /* nothing of all this has changed it */
+  printf("%d failures\n", failures);
+  return failures != 0;
+}
