@@ -10,10 +10,12 @@ packages=(g++ clang cmake ninja-build meson ccache pkg-config libflatbuffers-dev
 # The NEON build is tested on an emulator, layout by the version that wrote it; what is not there is skipped, and says so.
 # Headers and programs of machines with 32-bit pointers and of Windows are tested with the other two compilers and zig.
 # The GPU path is tested on Mesa's software drivers, with the compilers of shading languages; its window with SDL2, on a screen in memory.
+# The package for Unity is compiled by Mono's compiler, and runs on Mono and on the .NET of a Python package.
 optional_packages=(g++-aarch64-linux-gnu qemu-user clang-format-14 g++-arm-linux-gnueabihf g++-mingw-w64-x86-64-posix
                    mesa-vulkan-drivers libvulkan-dev vulkan-validationlayers glslang-tools glslc spirv-tools spirv-cross
                    libegl-dev libgl-dev libgles-dev libegl-mesa0 libgl1-mesa-dri
-                   libsdl2-dev xvfb xauth)
+                   libsdl2-dev xvfb xauth
+                   mono-mcs mono-runtime)
 python_packages=(numpy onnx onnxruntime pillow)
 python_modules="numpy, onnx, onnxruntime, PIL"
 # Tests of TensorFlow Lite models compare with these; without them they are skipped, and say so.
@@ -76,6 +78,9 @@ install_optional_python() {
   "$1" -c "import yaml" 2>/dev/null ||
     "$1" -m pip install --quiet --disable-pip-version-check pyyaml >&2 2>/dev/null ||
     say "not installed: pyyaml; the workflow of continuous integration will not be read"
+  "$1" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("dotnetcore2") is None)' ||
+    "$1" -m pip install --quiet --disable-pip-version-check --no-deps dotnetcore2 >&2 2>/dev/null ||
+    say "not installed: dotnetcore2; the package for Unity will be run on Mono alone"
   "$1" -c "import ziglang" 2>/dev/null ||
     "$1" -m pip install --quiet --disable-pip-version-check ziglang >&2 2>/dev/null ||
     say "not installed: ziglang; nothing will be compiled for WebAssembly and macOS"

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+using System;
+using System.Runtime.InteropServices;
+using System.Threading;
+
+namespace Netsuke
+{
+    /// <summary>A verified .nsk file in unmanaged memory. Sessions keep it alive: it may be disposed before they are.</summary>
+    public sealed unsafe class NskModel : IDisposable
+    {
+        private readonly NskMemory m_file, m_memory;
+        private int m_users = 1;
+        private int m_disposed;
+
+        /// <summary>Copies the bytes of a file and opens them. Throws NskException where they are no file of this engine.</summary>
+        public NskModel(ReadOnlySpan<byte> file)
+        {
+            NskException.Check(NskNative.nsk_check_library(NskNative.Version));
+            m_file = new NskMemory((ulong)file.Length);
+            file.CopyTo(new Span<byte>((void*)m_file.Address, file.Length));
+            m_memory = new NskMemory(NskNative.nsk_model_bytes().ToUInt64());
+            IntPtr handle;
+            NskStatus status = NskNative.nsk_model_open(m_memory.Address, m_memory.Size, m_file.Address, m_file.Size, 0, out handle);
+            Handle = handle;
+            if (status.Code != 0) FreeAll();
+            NskException.Check(status);
+        }
+
+        public NskModel(byte[] file) : this(new ReadOnlySpan<byte>(file)) { }
+
+        ~NskModel() { Dispose(); }
+
+        internal IntPtr Handle { get; private set; }
+
+        /// <summary>Version and instruction set of the native library.</summary>
+        public static string LibraryVersion => NskText.Of(NskNative.nsk_library_version());
+        public static string LibraryIsa => NskText.Of(NskNative.nsk_library_isa());
+
+        public string Name => NskText.Of(NskNative.nsk_model_name(Handle));
+        /// <summary>Hash of all ports: models of equal signature can replace each other.</summary>
+        public ulong Signature => NskNative.nsk_model_signature(Handle);
+        public int VariantCount => NskNative.nsk_model_variant_count(Handle);
+        /// <summary>Maximum number of rows of a batch; 0 where the variant computes one fixed shape.</summary>
+        public int MaxBatch(int variant = 0) => NskNative.nsk_model_max_batch(Handle, variant);
+
+        /// <summary>Number of the variant of this name, -1 when there is none.</summary>
+        public int FindVariant(string name)
+        {
+            fixed (byte* text = NskText.Bytes(name)) return NskNative.nsk_model_find_variant(Handle, text);
+        }
+
+        /// <summary>Value that the converter stored under a key; null when there is none.</summary>
+        public string Metadata(string key)
+        {
+            fixed (byte* text = NskText.Bytes(key)) return NskText.Of(NskNative.nsk_model_metadata(Handle, text));
+        }
+
+        public NskPort[] Inputs(int variant = 0)
+        {
+            NskPort[] ports = new NskPort[Math.Max(0, NskNative.nsk_model_input_count(Handle, variant))];
+            for (int i = 0; i < ports.Length; ++i)
+            {
+                NskNativePort port;
+                NskException.Check(NskNative.nsk_model_input(Handle, variant, i, out port, PortBytes));
+                ports[i] = new NskPort(port, label => "");
+            }
+            return ports;
+        }
+
+        public NskPort[] Outputs(int variant = 0)
+        {
+            NskPort[] ports = new NskPort[Math.Max(0, NskNative.nsk_model_output_count(Handle, variant))];
+            for (int i = 0; i < ports.Length; ++i)
+            {
+                NskNativePort port;
+                int output = i;
+                NskException.Check(NskNative.nsk_model_output(Handle, variant, i, out port, PortBytes));
+                ports[i] = new NskPort(port, label => NskText.Of(NskNative.nsk_model_label(Handle, variant, output, label)));
+            }
+            return ports;
+        }
+
+        /// <summary>Bytes of memory that a session needs, exactly.</summary>
+        public ulong ArenaBytes(int variant = 0, int lanes = 1)
+        {
+            ulong bytes;
+            NskException.Check(NskNative.nsk_model_arena_bytes(Handle, variant, lanes, out bytes));
+            return bytes;
+        }
+
+        /// <summary>Frees the file as soon as no session uses it.</summary>
+        public void Dispose()
+        {
+            if (Interlocked.Exchange(ref m_disposed, 1) != 0) return;
+            GC.SuppressFinalize(this);
+            NskNative.nsk_model_close(Handle);
+            Handle = IntPtr.Zero;
+            Release();
+        }
+
+        internal void Retain() { Interlocked.Increment(ref m_users); }
+        internal void Release()
+        {
+            if (Interlocked.Decrement(ref m_users) == 0) FreeAll();
+        }
+
+        private static UIntPtr PortBytes => new UIntPtr((uint)Marshal.SizeOf(typeof(NskNativePort)));
+
+        private void FreeAll()
+        {
+            m_file.Free();
+            m_memory.Free();
+        }
+    }
+}

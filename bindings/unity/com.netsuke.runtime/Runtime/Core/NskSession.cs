@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+using System;
+using System.Diagnostics;
+using System.Runtime.InteropServices;
+using System.Threading;
+
+namespace Netsuke
+{
+    /// <summary>
+    /// A model with its own memory: inputs, outputs, states. Belongs to one thread at a time. Once it is made, no method
+    /// allocates managed memory; each throws NskException where the native call does not succeed.
+    /// </summary>
+    public sealed unsafe class NskSession : IDisposable
+    {
+        private readonly NskModel m_model;
+        private readonly NskMemory m_arena, m_memory;
+        private IntPtr m_handle;
+        private int m_disposed;
+
+        public NskSession(NskModel model, int variant = 0, int lanes = 1)
+        {
+            if (model == null) throw new ArgumentNullException(nameof(model));
+            m_arena = new NskMemory(model.ArenaBytes(variant, lanes));
+            m_memory = new NskMemory(NskNative.nsk_session_bytes().ToUInt64());
+            NskStatus status = NskNative.nsk_session_open(m_memory.Address, m_memory.Size, model.Handle, variant, m_arena.Address, m_arena.Size, out m_handle);
+            if (status.Code != 0)
+            {
+                m_disposed = 1;
+                FreeAll();
+            }
+            NskException.Check(status);
+            m_model = model;
+            model.Retain();
+            Inputs = model.Inputs(variant);
+            Outputs = model.Outputs(variant);
+            StateBytes = checked((int)NskNative.nsk_session_state_bytes(m_handle));
+        }
+
+        ~NskSession() { Dispose(); }
+
+        public NskPort[] Inputs { get; }
+        public NskPort[] Outputs { get; }
+        /// <summary>Bytes of a snapshot of all states.</summary>
+        public int StateBytes { get; }
+
+        /// <summary>Number of the input or output of this name, -1 when there is none.</summary>
+        public int FindInput(string name) => Find(Inputs, name);
+        public int FindOutput(string name) => Find(Outputs, name);
+
+        /// <summary>
+        /// The elements of an input in the session's memory, to be written before a run: nothing is copied. They keep their
+        /// values from run to run, and are valid until the session is disposed. T is as long as the port's elements.
+        /// </summary>
+        public Span<T> Input<T>(int input) where T : struct
+        {
+            IntPtr data;
+            ulong bytes;
+            NskException.Check(NskNative.nsk_session_input(m_handle, input, out data, out bytes));
+            return MemoryMarshal.Cast<byte, T>(new Span<byte>((void*)data, SizeFor<T>(Inputs[input])));
+        }
+
+        /// <summary>The elements of an output, valid from the end of a run until the next one starts.</summary>
+        public ReadOnlySpan<T> Output<T>(int output) where T : struct
+        {
+            IntPtr data;
+            ulong bytes;
+            NskException.Check(NskNative.nsk_session_output(m_handle, output, out data, out bytes));
+            return MemoryMarshal.Cast<byte, T>(new ReadOnlySpan<byte>((void*)data, SizeFor<T>(Outputs[output])));
+        }
+
+        /// <summary>Copies a whole input or output; the block has the port's bytes.</summary>
+        public void Write<T>(int input, ReadOnlySpan<T> from) where T : struct
+        {
+            ReadOnlySpan<byte> bytes = MemoryMarshal.AsBytes(from);
+            fixed (byte* data = &MemoryMarshal.GetReference(bytes)) WriteBytes(input, (IntPtr)data, bytes.Length);
+        }
+        public void Read<T>(int output, Span<T> to) where T : struct
+        {
+            Span<byte> bytes = MemoryMarshal.AsBytes(to);
+            fixed (byte* data = &MemoryMarshal.GetReference(bytes)) ReadBytes(output, (IntPtr)data, bytes.Length);
+        }
+        public void WriteBytes(int input, IntPtr from, int bytes)
+        {
+            NskException.Check(NskNative.nsk_session_write(m_handle, input, from, (ulong)bytes));
+        }
+        public void ReadBytes(int output, IntPtr to, int bytes)
+        {
+            NskException.Check(NskNative.nsk_session_read(m_handle, output, to, (ulong)bytes));
+        }
+        /// <summary>Where an input or output is in the session's memory.</summary>
+        public IntPtr InputPointer(int input)
+        {
+            IntPtr data;
+            ulong bytes;
+            NskException.Check(NskNative.nsk_session_input(m_handle, input, out data, out bytes));
+            return data;
+        }
+        public IntPtr OutputPointer(int output)
+        {
+            IntPtr data;
+            ulong bytes;
+            NskException.Check(NskNative.nsk_session_output(m_handle, output, out data, out bytes));
+            return data;
+        }
+
+        /// <summary>Lets runs compute the first rows of a batch.</summary>
+        public void SetBatch(int rows) { NskException.Check(NskNative.nsk_session_set_batch(m_handle, rows)); }
+
+        /// <summary>Runs a whole inference on this thread.</summary>
+        public void Run() { NskException.Check(NskNative.nsk_session_run(m_handle, IntPtr.Zero)); }
+
+        /// <summary>
+        /// Runs so many multiply-accumulates, the same on every machine; true when the inference is complete. Inputs must not
+        /// change in between; the next call starts a new inference or goes on.
+        /// </summary>
+        public bool Step(ulong macs)
+        {
+            int complete;
+            NskException.Check(NskNative.nsk_session_step_work(m_handle, macs, IntPtr.Zero, out complete));
+            return complete != 0;
+        }
+        /// <summary>The same until so many microseconds have passed.</summary>
+        public bool StepFor(long microseconds)
+        {
+            int complete;
+            NskException.Check(NskNative.nsk_session_step_time(m_handle, microseconds, NskClock.Pointer, IntPtr.Zero, IntPtr.Zero, out complete));
+            return complete != 0;
+        }
+        /// <summary>Abandons an inference that a step has begun.</summary>
+        public void Restart() { NskException.Check(NskNative.nsk_session_restart(m_handle)); }
+
+        /// <summary>Copies the states, as the last complete inference left them, out and in: StateBytes bytes.</summary>
+        public void Save(Span<byte> snapshot)
+        {
+            fixed (byte* data = &MemoryMarshal.GetReference(snapshot))
+                NskException.Check(NskNative.nsk_session_save(m_handle, (IntPtr)data, (ulong)snapshot.Length));
+        }
+        public void Load(ReadOnlySpan<byte> snapshot)
+        {
+            fixed (byte* data = &MemoryMarshal.GetReference(snapshot))
+                NskException.Check(NskNative.nsk_session_load(m_handle, (IntPtr)data, (ulong)snapshot.Length));
+        }
+        /// <summary>Gives every state its initial value.</summary>
+        public void Reset() { NskException.Check(NskNative.nsk_session_reset(m_handle)); }
+        /// <summary>Chooses the numbers of random steps.</summary>
+        public void Seed(ulong key, uint firstRow = 0) { NskException.Check(NskNative.nsk_session_seed(m_handle, key, firstRow)); }
+        /// <summary>What the data of this inference made necessary, bits of enum nsk_run_flag.</summary>
+        public uint Flags => NskNative.nsk_session_flags(m_handle);
+        /// <summary>Replays what the converter recorded; throws where this machine computes something else.</summary>
+        public void SelfTest() { NskException.Check(NskNative.nsk_session_selftest(m_handle)); }
+
+        public void Dispose()
+        {
+            if (Interlocked.Exchange(ref m_disposed, 1) != 0) return;
+            GC.SuppressFinalize(this);
+            NskNative.nsk_session_close(m_handle);
+            m_handle = IntPtr.Zero;
+            FreeAll();
+            if (m_model != null) m_model.Release();
+        }
+
+        private void FreeAll()
+        {
+            if (m_arena != null) m_arena.Free();
+            if (m_memory != null) m_memory.Free();
+        }
+
+        private static int Find(NskPort[] ports, string name)
+        {
+            for (int i = 0; i < ports.Length; ++i)
+            {
+                if (ports[i].Name == name) return i;
+            }
+            return -1;
+        }
+
+        private static int SizeFor<T>(NskPort port) where T : struct
+        {
+            if (Size<T>.Bytes != port.ElementBytes)
+                throw new NskException(new NskStatus { Code = WrongType, Where = -1 });
+            return port.Bytes;
+        }
+
+        private const int WrongType = 34;  // nsk_status_wrong_type
+
+        private static class Size<T> where T : struct
+        {
+            public static readonly int Bytes = MemoryMarshal.AsBytes(new Span<T>(new T[1])).Length;
+        }
+    }
+
+    /// <summary>The clock of StepFor, called by the native library.</summary>
+    internal static class NskClock
+    {
+        [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
+        private delegate long Clock(IntPtr user);
+
+        private static readonly Clock s_clock = Now;  // kept alive as long as the program
+        public static readonly IntPtr Pointer = Marshal.GetFunctionPointerForDelegate(s_clock);
+
+        [MonoPInvokeCallback(typeof(Clock))]
+        private static long Now(IntPtr user)
+        {
+            return (long)(Stopwatch.GetTimestamp() * (1e6 / Stopwatch.Frequency));
+        }
+    }
+
+    /// <summary>Tells ahead-of-time compilers (IL2CPP) that native code calls a method; they know it by its name.</summary>
+    [AttributeUsage(AttributeTargets.Method)]
+    internal sealed class MonoPInvokeCallbackAttribute : Attribute
+    {
+        public MonoPInvokeCallbackAttribute(Type type) { }
+    }
+}
