@@ -25,7 +25,9 @@ def offline():
 
 def cmake(tree, build, *options):
     parts = [f"-DNSK_BUILD_{part}=OFF" for part in ("TOOLS", "EXAMPLES", "TESTS", "BENCH")]
-    return run(["cmake", "-S", tree.root, "-B", build, "-DCMAKE_IGNORE_PATH=/usr/include;/usr/local/include", *parts, *options], env=offline())
+    generator = ["-G", "Ninja"] if shutil.which("ninja") else []  # make need not be there
+    ignored = "-DCMAKE_IGNORE_PATH=/usr/include;/usr/local/include"
+    return run(["cmake", "-S", tree.root, "-B", build, *generator, ignored, *parts, *options], env=offline())
 
 
 def words_of(text):
