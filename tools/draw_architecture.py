@@ -28,7 +28,8 @@ TOOL = {
     "edit": (3, 4, "file as JSON"), "pack": (3, 5, "weights"), "write": (3, 6, "the file"),
 }
 ENGINE = {
-    "gpu": (4, 0, "command lists"), "c": (4, 1, "C interface"), "image": (5, 0, "framebuffers"), "run": (5, 1, "sessions, lanes"), "model": (5, 2, "open, verify"), "ops": (5, 3, "one file per operator"),
+    "gpu": (4, 0, "command lists"), "c": (4, 1, "C interface"), "log": (4, 2, "traces, run times"), "image": (5, 0, "framebuffers"), "run": (5, 1, "sessions, lanes"),
+    "model": (5, 2, "open, verify"), "ops": (5, 3, "one file per operator"),
     "kernels": (5, 4, "the loops"), "math": (5, 5, "exp, tanh, ..."), "simd": (5, 6, "vectors"), "format": (5, 7, "the contract"), "core": (5, 8, "status, span, view"),
 }
 
@@ -109,13 +110,14 @@ def box(name, place, kind):
 
 def between():
     """What passes from the converter to the engine: the file, and the headers that both include."""
-    left, top, right, bottom = sides((4, 2.5))
-    x, y = centre((4, 2.5))
+    left, top, right, bottom = sides((4, 3.5))
+    x, y = centre((4, 3.5))
     write, model, program, contract = sides(TOOL["write"]), sides(ENGINE["model"]), sides(TOOL["program"]), sides(ENGINE["format"])
     row = centre(TOOL["program"])[1]
     yield f'<rect class="file" x="{left:g}" y="{top:g}" width="{BOX[0]}" height="{BOX[1]}"/><text class="name" x="{x:g}" y="{y + 5:g}">model.nsk</text>'
     yield arrow([(write[2], centre(TOOL["write"])[1] + 8), (x, centre(TOOL["write"])[1] + 8), (x, bottom)], "data")
-    yield arrow([(x, top), (x, centre(ENGINE["model"])[1]), (model[0], centre(ENGINE["model"])[1])], "data")
+    beside = (right + model[0]) / 2, centre(ENGINE["model"])[1] + 9
+    yield arrow([(right, y), (beside[0], y), beside, (model[0], beside[1])], "data")
     yield arrow([(program[2], row), (contract[0], row)], "shared")
     yield f'<text class="note" x="{x:g}" y="{row - 8:g}">operators, parameters,</text><text class="note" x="{x:g}" y="{row + 17:g}">tiles, packing</text>'
 

@@ -15,6 +15,7 @@ ENGINE_ARROWS = {
     "ops": ["kernels"],
     "model": ["ops"],
     "run": ["model"],
+    "log": ["model"],
     "image": ["run"],
     "gpu": ["image"],
     "c": ["run"],
