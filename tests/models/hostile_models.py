@@ -3,7 +3,7 @@
 """Hostile models: every one is refused by exit code 2 and a message that names the culprit, at once, in bounded memory, and leaves no
 file behind. What only looks hostile converts, and computes what the reference does.
 
-  hostile_models.py onnx|tflite|json [WORDS OF A NAME]
+  hostile_models.py onnx|tflite|json|graph [WORDS OF A NAME]
 """
 import json
 import os
@@ -174,8 +174,114 @@ def json_inputs(folder, chosen):
     return count
 
 
+def graph_texts(whole, folder):
+    """The JSON of a graph: name -> (text, words of the refusal)."""
+    text = json.dumps(whole)
+
+    def changed(change):
+        other = json.loads(text)
+        change(other)
+        return json.dumps(other)
+
+    def node(**keys):
+        return changed(lambda w: w["nodes"][0].update(keys))
+
+    def attribute(value):
+        return node(attributes={"strides": value})
+
+    def constant(**keys):
+        return changed(lambda w: w["constants"][0].update(keys) or [w["constants"][0].pop(k) for k in list(keys) if keys[k] is None])
+
+    def inline(**keys):
+        return changed(lambda w: w["constants"].append({"name": "more", "type": "float32", "shape": [1], "values": [0], **keys}))
+
+    first = whole["nodes"][0]["name"]
+    for cut in (1, len(text) // 2, len(text) - 1):
+        yield f"cut after {cut}", text[:cut], ["is not JSON"]
+    yield "objects a million deep", '{"a":' * 1000000, ["deeper than 32"]
+    yield "a million keys", "{" + ",".join(f'"k{i}":0' for i in range(1000000)) + "}", ["256"]
+    yield "no graph", "{}", ["no graph", "netsuke_graph"]
+    yield "the JSON of a converted model", '{"netsuke_format": 1}', ["from-json"]
+    yield "another version", changed(lambda w: w.update(netsuke_graph=2)), ["netsuke_graph", "must be 1"]
+    yield "an unknown key", changed(lambda w: w.update(node=[])), ["unknown key 'node'", "Did you mean 'nodes'"]
+    yield "nodes that are an object", changed(lambda w: w.update(nodes={})), ["list as 'nodes'"]
+    yield "no outputs", changed(lambda w: w.update(outputs=[])), ["no outputs"]
+    yield "a node that is a text", changed(lambda w: w["nodes"].insert(0, "Conv")), ["node 0", "object"]
+    yield "a node without an operator", changed(lambda w: w["nodes"][0].pop("op")), ["node 0", "lacks the key 'op'"]
+    yield "an operator that nobody knows", node(op="Convv"), [first, "Convv"]
+    yield "an operator of the converter's own", node(op="nsk_next_iteration"), ["converter's own"]
+    yield "an attribute of the converter's own", node(attributes={"nsk_bound": 5}), [first, "converter's own"]
+    yield "inputs that are numbers", node(inputs=[1, 2]), [first, "inputs", "text"]
+    yield "an input that nothing produces", node(inputs=["nowhere"]), [first, "'nowhere'", "nothing produces"]
+    yield "an output that exists", node(outputs=[whole["inputs"][0]["name"]]), [first, "exists already"]
+    yield "a cycle", node(inputs=[whole["outputs"][0]["name"], whole["nodes"][0]["inputs"][1]]), ["cycle", first]
+    yield "an opset of tomorrow", node(opset=99), [first, "99"]
+    yield "an opset of the day before", changed(lambda w: w.update(opsets={"ai.onnx": 3})), ["opset", "3"]
+    yield "an attribute that is null", attribute(None), [first, "strides"]
+    yield "an attribute of several kinds", attribute([1, "a", 2.5]), [first, "strides", "one kind"]
+    yield "an attribute of another kind", attribute("wide"), [first, "strides", "list of integers"]
+    yield "an attribute with two values", attribute({"float": 1.0, "floats": []}), [first, "strides", "exactly one"]
+    yield "strides of 2^62", attribute([1 << 62, 1 << 62]), [first]
+    yield "negative strides", attribute([-1, -1]), [first]
+    yield "graphs a hundred deep", node(attributes={"b": json.loads('{"graph":{"nodes":[{"op":"If","attributes":{"b":' * 6 + "1" + "}}]}}" * 6)}), ["deep"]
+    yield "a constant twice", changed(lambda w: w["constants"].append({"name": whole["constants"][0]["name"], "type": "float32", "shape": [], "values": [1]})), \
+        [whole["constants"][0]["name"], "exists already"]
+    yield "a constant without elements", constant(file=None), ["constant", "needs either"]
+    yield "a constant in a file and in the text", constant(values=[1]), ["constant", "needs either"]
+    yield "a file that is not there", constant(file="g.constants/nothing.npy"), ["constant", "missing"]
+    yield "a file outside", constant(file="../outside.npy"), ["constant", "outside"]
+    yield "a file at an absolute path", constant(file=str(folder.parent / "outside.npy")), ["constant", "outside"]
+    yield "a file behind a link that leads outside", constant(file="link.npy"), ["constant", "outside"]
+    yield "a file that is a folder", constant(file="g.constants"), ["constant", "missing"]
+    yield "a file with a zero in its name", constant(file="g.constants\0/x.npy"), ["constant", "control character"]
+    yield "a file that is no array", constant(file="text.npy"), ["constant", "not a .npy"]
+    yield "a file that two constants have", changed(lambda w: w["constants"].append({**w["constants"][0], "name": "again"})), ["'again'", "another constant"]
+    yield "a file of another shape", constant(file="flat.npy"), [first]
+    yield "a file whose header claims 2^50 elements", constant(file="claims.npy"), ["constant", "claims.npy"]
+    yield "axes that are not its own", constant(permute=[0, 1, 2, 7]), ["constant", "permute"]
+    yield "an axis twice", constant(permute=[0, 0, 1, 2]), ["constant", "permute"]
+    yield "a shape of 2^60 elements", inline(shape=[1 << 30, 1 << 30]), ["'more'"]
+    yield "a negative length", inline(shape=[-1]), ["'more'"]
+    yield "a length of 1e30", inline(shape=[1e30]), ["'more'", "integer"]
+    yield "too few values", inline(shape=[1 << 30]), ["'more'", "1 values"]
+    yield "a value of another type", inline(type="int8", values=[300]), ["'more'", "int8"]
+    yield "a value that is a text", inline(values=["much"]), ["'more'", "number"]
+    yield "a type that nobody knows", inline(type="float13"), ["'more'", "float13"]
+    yield "an input of 2^70 elements", changed(lambda w: w["inputs"][0].update(shape=[1 << 35, 1 << 35, 1, 1])), [whole["inputs"][0]["name"]]
+    yield "an input of texts", changed(lambda w: w["inputs"][0].update(type="string")), ["string"]
+    yield "a port without a name", changed(lambda w: w["inputs"].append({"shape": [1]})), ["lacks the key 'name'"]
+    yield "a deviation of 0", changed(lambda w: w["inputs"][0].update(mean=[1], deviation=[0])), ["deviation"]
+    yield "a state of no ports", changed(lambda w: w.update(states=[{"input": "a", "output": "b"}])), ["state 'a'", "no input and output"]
+    yield "a name with an escape sequence", node(name="\x1b[31mred"), ["name", "control character"]
+    yield "a name of a megabyte", node(name="n" * (1 << 20)), ["name"]
+
+
+def graph_inputs(folder, chosen):
+    import numpy as np
+    place = folder / "place"
+    place.mkdir()
+    graph = hostile_onnx.model([hostile_onnx.node("Conv", ["x", "w"], ["y"], name="conv", strides=[2, 2])], [hostile_onnx.value("x", [1, 4, 9, 9])],
+                               {"w": np.ones((8, 4, 3, 3), np.float32)})
+    (place / "m.onnx").write_bytes(graph.SerializeToString())
+    must("json", place / "m.onnx", "-o", place / "g.json")
+    np.save(folder / "outside.npy", np.zeros(4, np.float32))
+    (place / "link.npy").symlink_to(folder / "outside.npy")
+    (place / "text.npy").write_text("no array")
+    np.save(place / "flat.npy", np.zeros(7, np.float32))
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1125899906842624,), }".ljust(117) + b"\n"
+    (place / "claims.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    out, count = place / "out.nsk", 0
+    for name, text, words in graph_texts(json.loads((place / "g.json").read_text()), place):
+        if any(w not in name for w in chosen):
+            continue
+        (place / "bad.json").write_text(text)
+        expect_refusal(f"graph: {name}", words, 1, ["convert", place / "bad.json", "-o", out], out)
+        count += 1
+    return count
+
+
 def main():
-    groups = {"onnx": onnx_models, "tflite": tflite_models, "json": json_inputs}
+    groups = {"onnx": onnx_models, "tflite": tflite_models, "json": json_inputs, "graph": graph_inputs}
     if len(sys.argv) < 2 or sys.argv[1] not in groups:
         raise SystemExit(__doc__)
     with tempfile.TemporaryDirectory(prefix="nsk_hostile_") as folder:

@@ -56,9 +56,12 @@ exit_code operators();
 struct json_options {
   std::string model, output;
 };
-/// Writes the table as FILE.json and the weights section as FILE.weights.
+/// Of a .nsk file: writes the table as FILE.json and the weights section as FILE.weights. Of a source model: writes its
+/// graph as FILE.json, and its large constants as .npy files to FILE.constants.
 exit_code to_json(const json_options& o, command_files& files);
 
+  std::vector<std::string> inputs;  ///< NAME=1x3x224x224, of a TensorFlow Lite model
+  bool dequantize = false;          ///< a TensorFlow Lite model
 struct from_json_options {
   std::string source, output;
   std::vector<std::string> replacements, names;  ///< NAME=FILE.npy, OLD=NEW

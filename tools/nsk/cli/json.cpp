@@ -8,6 +8,8 @@
 #include "engine/model_file.hpp"
 #include "cli/options.hpp"
 #include "edit/parts.hpp"
+#include "import/import.hpp"
+#include "import/json/write.hpp"
 #include "io/npy.hpp"
 #include "report/text.hpp"
 
@@ -50,10 +52,38 @@ std::vector<std::byte> edited(model_parts parts, const from_json_options& o) {
   return bytes;
 }
 
+bool is_converted(const std::vector<std::byte>& bytes) {
+  constexpr std::string_view magic = "NSKMODEL";
+  return text_of(bytes).substr(0, magic.size()) == magic;
+}
+
+/// Writes the graph of a source model.
+exit_code graph_to_json(const json_options& o, command_files& files) {
+  const graph g = import_model(o.model, {o.dequantize, parse_inputs(o.inputs, {}).shapes});
+  for (const std::string& data : g.facts.files) files.add_input("external data of the source", data);
+  const std::filesystem::path folder = beside(o.output, ".constants");
+  const graph_text text = json_of_graph(g, folder.filename().string());
+  if (!text.files.empty()) files.add_output_directory(folder.string());
+  for (const graph_text::file& f : text.files) {
+    const std::string path = (folder / f.name).string();
+    files.add_output("a file of " + folder.filename().string(), path);
+    files.write(path, npy_bytes(path, f.values));
+  }
+  files.write(o.output, text.json);
+  files.commit();
+  for (const std::string& warning : g.facts.warnings)
+    std::fprintf(stderr, "nsk: warning: %s.\n", printable(warning).c_str());
+  return exit_code::good;
+}
+
 }
 
 exit_code to_json(const json_options& o, command_files& files) {
-  const model_file file = open_model(o.model);
+  const std::vector<std::byte> bytes = read_file(o.model, "model", max_model_bytes);
+  if (!is_converted(bytes)) return graph_to_json(o, files);
+  if (o.dequantize || !o.inputs.empty())
+    misuse("--dequantize and --input are for source models; '" + o.model + "' is converted already.");
+  const model_file file = open_model(bytes, o.model);
   const model_parts parts = take_apart(file.bytes.data());
   const std::string weights = beside(o.output, ".weights");
   table_json json;

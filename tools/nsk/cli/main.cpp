@@ -81,7 +81,9 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
                                   "  nsk convert model.onnx -o model.nsk --input image=1x3x224x224 --set training=0\n"
                                   "  nsk convert voice.onnx -o voice.nsk --set rate=16000 --state memory=memory_out\n"
                                   "  nsk convert model.onnx -o model.nsk --max-tile-us 50 --profile console.json");
-  files.reads(command, "source", o.source, "FILE", "ONNX or TensorFlow Lite model", "and its external data")
+  files
+      .reads(command, "source", o.source, "FILE", "ONNX or TensorFlow Lite model, or the JSON of its graph",
+             "and its external data")
       ->required();
   files.writes(command, "-o,--output", o.output, "FILE", ".nsk file to write")->required();
   add_repeated(command, "--input", o.inputs, "NAME=SHAPE",
@@ -184,13 +186,14 @@ CLI::App* add_inspect(CLI::App& app, file_options& files, inspect_options& o) {
 }
 
 CLI::App* add_json(CLI::App& app, file_options& files, json_options& o) {
-  CLI::App* command = add_command(app, "json", "Write a model as text: its table as JSON, its weights beside it",
-                                  "  nsk json model.nsk -o model.json\n"
+  CLI::App* command = add_command(app, "json", "Write a model as text: a source's graph, or what a .nsk file holds",
+                                  "  nsk json model.onnx -o graph.json && nsk convert graph.json -o edited.nsk\n"
                                   "  nsk json model.nsk -o model.json && nsk from-json model.json -o same.nsk");
-  files.reads(command, "model", o.model, "FILE", ".nsk file")->required();
+  files.reads(command, "model", o.model, "FILE", "ONNX or TensorFlow Lite model, or .nsk file")->required();
   files
       .writes(command, "-o,--output", o.output, "FILE.json",
-              "JSON file to write; FILE.weights gets the weights section", ".weights")
+              "JSON file to write; FILE.constants gets a graph's constants, FILE.weights the weights of a .nsk file",
+              ".weights")
       ->required();
   return command;
 }
@@ -201,6 +204,8 @@ CLI::App* add_from_json(CLI::App& app, file_options& files, from_json_options& o
                                   "  nsk from-json model.json -o edited.nsk --rename scores=probabilities");
   files
       .reads(command, "source", o.source, "FILE.json", "JSON file, its .weights beside it",
+  add_repeated(command, "--input", o.inputs, "NAME=SHAPE", "Of a TensorFlow Lite model: lengths that it leaves open");
+  command->add_flag("--dequantize", o.dequantize, "Of a TensorFlow Lite model: make it a float32 one");
              "and the .weights that it names")
       ->required();
   files.writes(command, "-o,--output", o.output, "FILE", ".nsk file to write")->required();

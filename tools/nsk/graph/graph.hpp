@@ -20,6 +20,13 @@ inline constexpr value_id no_value = -1;  ///< an optional input that is absent
 using attribute = std::variant<std::int64_t, float, std::string, array, std::vector<std::int64_t>, std::vector<float>,
                                std::vector<std::string>, std::shared_ptr<graph>>;
 
+/// A constant as the source stores it, where the graph has it with its axes in another order.
+struct stored_constant {
+  std::string name;  ///< the source's tensor
+  std::shared_ptr<const array> values;
+  std::vector<std::int64_t> permutation;  ///< axis d of the constant is axis permutation[d] of `values`
+};
+
 /// One tensor of the graph. Dimensions that are not known (yet) are -1; `known_rank` is false where not even the rank
 /// is.
 struct value {
@@ -30,7 +37,8 @@ struct value {
   shape_t shape;
   std::vector<std::string> symbols;       ///< symbolic dimension names of inputs, "" where there is none; may be empty
   std::shared_ptr<const array> constant;  ///< initializer, or the result of folding
-  bool is_static() const;                 ///< rank and all dimensions known
+  std::shared_ptr<const stored_constant> stored;  ///< where the source stores it in another order; may be null
+  bool is_static() const;                         ///< rank and all dimensions known
 };
 
 struct node {

@@ -45,6 +45,9 @@ bool is_narrow(std::int64_t type);
 /// Nothing for types that the graph cannot hold (complex numbers, 8-bit floats and below, undefined).
 std::optional<element> element_of_onnx(std::int64_t data_type);
 
+/// Returns the TensorProto.DataType of a type of the graph.
+onnx_type onnx_type_of(element t);
+
 /// Returns ONNX's spelling, "FLOAT16"; "element type 99" for unknown ones.
 std::string onnx_type_name(std::int64_t data_type);
 

@@ -65,6 +65,22 @@ std::vector<std::byte> read_file(const std::string& path, std::string_view what,
   }
 }
 
+std::filesystem::path file_inside(const std::filesystem::path& folder, const std::string& name,
+                                  const std::string& what) {
+  namespace fs = std::filesystem;
+  const fs::path given = fs::u8path(name);
+  std::error_code failed;
+  const fs::path whole = fs::weakly_canonical(folder.empty() ? fs::path(".") : folder, failed);
+  const fs::path file = fs::weakly_canonical(whole / given, failed);
+  const bool inside = std::mismatch(whole.begin(), whole.end(), file.begin(), file.end()).first == whole.end();
+  if (given.empty() || given.is_absolute() || !inside)
+    refuse(what + " '" + name +
+           "' is outside the model's folder. Put the file beside the model and save the model again");
+  if (!fs::is_regular_file(file, failed))
+    refuse(what + " '" + name + "' is missing. Put it beside the model, in " + whole.string());
+  return file;
+}
+
 std::string file_name_of(const std::string& name) {
   std::string result = name;
   for (char& c : result) {

@@ -3,6 +3,7 @@
 /// Whole files in. Every failure is a tool error that names the file, the reason and the cure. new_files.hpp writes.
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,11 @@ inline constexpr std::uint64_t max_model_bytes = std::uint64_t{1} << 33, max_arr
 /// bytes, or a pipe that gives more than max_pipe_bytes or nothing for ten seconds. `what` names its role: "model",
 /// "input".
 std::vector<std::byte> read_file(const std::string& path, std::string_view what, std::uint64_t maximum);
+
+/// Returns the path of a file that a model names: one in `folder` or below it. Refuses other places, absolute paths,
+/// and what is no file; `what` begins the message: "initializer 'w': external data".
+std::filesystem::path file_inside(const std::filesystem::path& folder, const std::string& name,
+                                  const std::string& what);
 
 /// Returns `name` with every character outside A-Za-z0-9_.- replaced by '_'.
 std::string file_name_of(const std::string& name);

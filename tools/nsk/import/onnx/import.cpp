@@ -13,6 +13,7 @@
 #include "errors.hpp"
 #include "graph/onnx_type.hpp"
 #include "graph/names.hpp"
+#include "graph/recurrent.hpp"
 #include "import/onnx/functions.hpp"
 #include "import/onnx/tensor.hpp"
 #include "io/looks_like.hpp"
@@ -87,7 +88,8 @@ std::vector<std::size_t> topological_order(const wire::graph& g) {
 /// Turns wire structs into graphs; one scope per graph.
 class importer {
  public:
-  importer(const wire::model& m, std::filesystem::path folder) : m_model(m), m_folder(std::move(folder)) {}
+  importer(const wire::model& m, std::filesystem::path folder, bool own)
+      : m_model(m), m_folder(std::move(folder)), m_own(own) {}
 
   graph run() {
     graph g = build(*m_model.main, nullptr, 0);
@@ -254,7 +256,8 @@ class importer {
   attribute convert(const wire::attribute& a, graph& g, scope& s, const std::string& who) {
     require_name(a.name, who + ": the name of an attribute");
     const std::string what = who + ": attribute '" + a.name + "'";
-    if (is_reserved(a.name)) refuse(what + " is the converter's own. Rename it");
+    if (is_reserved(a.name) && !(m_own && a.name == cell_clip_attribute))
+      refuse(what + " is the converter's own. Rename it");
     if (!a.reference.empty()) refuse(what + " refers to a function's attribute outside a function");
     switch (type_of(a)) {
       case 1:
@@ -302,6 +305,7 @@ class importer {
 
   const wire::model& m_model;
   std::filesystem::path m_folder;
+  bool m_own;                      ///< attributes of the converter's own are allowed
   std::set<std::string> m_files;   ///< with external data
   std::set<std::string> m_narrow;  ///< constants of 4- and 2-bit integers
   int m_depth = 0;                 ///< graphs around the one that is being built
@@ -338,9 +342,13 @@ graph import_onnx(const std::byte* bytes, std::size_t size, const std::filesyste
   }
   if (!m.main) no_model("it holds no graph");
   if (m.main->nodes.empty() && m.main->outputs.empty()) no_model("its graph is empty");
+  return import_onnx(std::move(m), folder, name, false);
+}
+
+graph import_onnx(wire::model m, const std::filesystem::path& folder, const std::string& name, bool own) {
   check_opsets(m, name);
   inline_functions(m);
-  return importer(m, folder).run();
+  return importer(m, folder, own).run();
 }
 
 graph import_onnx(const std::filesystem::path& file) {

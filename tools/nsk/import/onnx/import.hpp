@@ -24,4 +24,11 @@ graph import_onnx(const std::filesystem::path& file);
 graph import_onnx(const std::byte* bytes, std::size_t size, const std::filesystem::path& folder,
                   const std::string& name);
 
+namespace wire {
+struct model;
+}
+/// The same from messages that were read or made otherwise. With `own`, attributes of the converter's own that an
+/// import makes (graph/recurrent.hpp) are allowed.
+graph import_onnx(wire::model m, const std::filesystem::path& folder, const std::string& name, bool own);
+
 }

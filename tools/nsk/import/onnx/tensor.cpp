@@ -9,6 +9,7 @@
 #include "graph/float16.hpp"
 #include "graph/onnx_type.hpp"
 #include "graph/names.hpp"
+#include "io/files.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -65,22 +66,14 @@ std::string read_external(const wire::tensor& t, const tensor_source& source, st
   const fs::path location = fs::u8path(entry("location"));
   if (location.empty()) refuse(source.what + ": external data without a location. The file is damaged");
   require_name(entry("location"), source.what + ": the name of the file with its data");
-  std::error_code failed;
-  const fs::path folder = fs::weakly_canonical(source.folder.empty() ? fs::path(".") : source.folder, failed);
-  const fs::path file = fs::weakly_canonical(folder / location, failed);
-  const bool inside = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
-  if (location.is_absolute() || !inside)
-    refuse(source.what + ": external data '" + location.string() +
-           "' is outside the model's folder. Put the file beside the model and save the model again");
-  if (!fs::is_regular_file(file, failed))
-    refuse(source.what + ": external data file '" + location.string() + "' is missing. Put it beside the model, in " +
-           folder.string());
+  const fs::path file = file_inside(source.folder, entry("location"), source.what + ": external data");
   const std::int64_t offset = entry("offset").empty() ? 0 : parse_number(entry("offset"), source.what);
   const std::int64_t length =
       entry("length").empty() ? static_cast<std::int64_t>(expected) : parse_number(entry("length"), source.what);
   if (length != static_cast<std::int64_t>(expected))
     refuse(source.what + ": external data has " + std::to_string(length) + " bytes, its shape needs " +
            std::to_string(expected));
+  std::error_code failed;
   const auto size = static_cast<std::int64_t>(fs::file_size(file, failed));
   if (failed || offset > size || length > size - offset)
     refuse(source.what + ": external data file '" + location.string() + "' is truncated: it has " +

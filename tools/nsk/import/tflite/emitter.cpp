@@ -50,10 +50,22 @@ values emitter::emit(const std::string& op, values inputs, attributes a, std::si
     v.name = m_value_names.unique(n.name + "/" + op + "/result");
     n.outputs.push_back(m_graph.add(std::move(v)));
   }
-  if (m_folder.run(n)) return n.outputs;
+  if (m_folder.run(n)) {
+    note_stored(n);
+    return n.outputs;
+  }
   n.name = m_node_names.unique(n.name);
   m_graph.nodes.push_back(n);
   return n.outputs;
+}
+
+/// Remembers what a folded Transpose was made of, for those who want constants in the source's order.
+void emitter::note_stored(const node& n) {
+  if (n.op != "Transpose" || n.outputs[0] == no_value) return;
+  const value& from = at(n.inputs[0]);
+  if (from.stored || !is_named(n.inputs[0])) return;
+  m_graph.values[static_cast<std::size_t>(n.outputs[0])].stored =
+      std::make_shared<const stored_constant>(stored_constant{from.name, from.constant, n.integers("perm")});
 }
 
 void emitter::set_name(value_id v, const std::string& name) {

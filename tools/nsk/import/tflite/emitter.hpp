@@ -41,6 +41,8 @@ class emitter {
   void set_name(value_id v, const std::string& name);
 
  private:
+  void note_stored(const node& n);
+
   graph m_graph;
   folder m_folder;
   std::unordered_set<value_id> m_named;
