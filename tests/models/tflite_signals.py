@@ -90,7 +90,7 @@ CASES = {
 REFUSED = {
     "lengths that nobody gives": (lambda: open_lines()[0], [], 2, ["--input x=1x1", "leaves lengths of its inputs open"]),
     "another number of lengths": (lambda: open_lines()[0], ["--input", "x=1x40x2"], 1, ["contradicts the model", "[?,?]"]),
-    "lengths that the file fixes": (lambda: magnitudes()[0], ["--input", "x=2x1x24"], 1, ["contradicts the model"]),
+    "another number of axes than the file fixes": (lambda: magnitudes()[0], ["--input", "x=2x24"], 1, ["contradicts the model"]),
     "sums of complex numbers": (lambda: complex_arithmetic()[0], [], 2, ["complex numbers may be moved", "ADD"]),
 }
 

@@ -116,9 +116,8 @@ TEST_CASE("outputs that nothing produces are left out where others remain") {
 }
 
 TEST_CASE("options that contradict the model are misuse") {
-  CHECK(contains(refusal(flattening(), {{{"x", {2, 5, 4}}}, {}}, exit_code::usage),
-                 "[2,5,4] contradicts the model, whose input has shape [N,3,4]"));
-  CHECK(contains(refusal(flattening(), {{{"x", {2}}}, {}}, exit_code::usage), "contradicts"));
+  CHECK(contains(refusal(flattening(), {{{"x", {2, 3}}}, {}}, exit_code::usage),
+                 "[2,3] contradicts the model, whose input has shape [N,3,4]"));
   CHECK(contains(refusal(flattening(), {{{"z", {2}}}, {}}, exit_code::usage),
                  "--input names 'z', which is no input of the model. Its inputs: 'x'"));
   CHECK(contains(refusal(flattening(), {{}, {{"z", 1}}}, exit_code::usage), "--set names 'z'"));

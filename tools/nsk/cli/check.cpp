@@ -34,17 +34,22 @@ input_options options_of(const graph& g, const model& m, std::vector<std::string
     if (key.compare(0, prefix.size(), prefix) != 0 || given.count(key.substr(prefix.size())) != 0) continue;
     sets.push_back(key.substr(prefix.size()) + "=" + m.metadata_value(i));
   }
+  const model_changes changes = recorded_changes(m);
   input_options result = parse_inputs({}, sets);
   for (int i = 0; i < m.input_count(variant); ++i)
-    result.shapes[m.input(i, variant).name()] = source_shape_of(m.input(i, variant));
-  for (int i = 0; chosen && i < m.output_count(variant); ++i) result.outputs.push_back(m.output(i, variant).name());
+    result.shapes[old_name(changes, m.input(i, variant).name())] = source_shape_of(m.input(i, variant));
+  for (int i = 0; chosen && i < m.output_count(variant); ++i)
+    result.outputs.push_back(old_name(changes, m.output(i, variant).name()));
   for (int i = 0; i < m.variant(variant).state_count(); ++i) {
     const state_view state = m.variant(variant).state(i);
     const auto lengths = state.tensor().shape();
-    const value_id input = g.find(state.name());
-    if (input == no_value || !g.values[static_cast<std::size_t>(input)].is_static())
-      result.shapes[state.name()] = shape_t(lengths.begin(), lengths.end());
-    if (chosen) result.outputs.push_back(state.next().name());
+    const std::string name = old_name(changes, state.name());
+    const value_id input = g.find(name);
+    const shape_t shape(lengths.begin(), lengths.end());
+    const bool is_static = input != no_value && g.values[static_cast<std::size_t>(input)].is_static();
+    if (!is_static || count_of(g.values[static_cast<std::size_t>(input)].shape) != count_of(shape))
+      result.shapes[name] = shape;
+    if (chosen) result.outputs.push_back(old_name(changes, state.next().name()));
   }
   return result;
 }
@@ -53,8 +58,9 @@ tflite_options import_options_of(const model& m, int variant) {
   tflite_options result;
   for (int i = 0; i < m.metadata_count(); ++i)
     result.dequantize = result.dequantize || std::string(m.metadata_key(i)) == dequantize_key;
+  const model_changes changes = recorded_changes(m);
   for (int i = 0; i < m.input_count(variant); ++i)
-    result.shapes[m.input(i, variant).name()] = source_shape_of(m.input(i, variant));
+    result.shapes[old_name(changes, m.input(i, variant).name())] = source_shape_of(m.input(i, variant));
   return result;
 }
 
@@ -153,6 +159,7 @@ exit_code check(const check_options& o, command_files& files) {
   inputs.dequantize = importing.dequantize;
   inputs.trusted = o.trusted;
   resolve(g, inputs);
+  apply_changes(g, recorded_changes(file.view));
   const comparison_report report = compare_on_random(
       g, file.view, *runner, o.seed, inputs_of(file.view, o, variant),
       [&](const std::string& what) { progress.show(what); }, variant);

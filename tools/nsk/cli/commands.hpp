@@ -18,6 +18,9 @@ struct convert_options {
   std::vector<std::string> variants;                             ///< NAME:INPUT=1x3x192x192,...
   std::vector<std::string> states;                               ///< INPUT=OUTPUT
   std::vector<std::string> outputs;                              ///< names; empty: all
+  std::vector<std::string> argmaxes;                             ///< NAME or NAME=AXIS
+  std::vector<std::string> names;                                ///< OLD=NEW
+  std::vector<std::string> kept_layouts;                         ///< names of inputs and outputs
   double max_tile_us = 100;
   int batch = 0;             ///< maximum number of rows; 0: fixed shapes
   bool check = false;        ///< --check: with its tables and reports, however long it takes
@@ -25,6 +28,7 @@ struct convert_options {
   bool embed_check = false, quiet = false, winograd = true, dequantize = false, trusted = false;
   bool find_states = true;
   bool gpu = false;  ///< a variant for GPUs beside every one
+  bool to_hard_swish = false, to_swish = false;
 };
 exit_code convert(const convert_options& o, command_files& files);
 
@@ -55,13 +59,13 @@ exit_code operators();
 
 struct json_options {
   std::string model, output;
+  std::vector<std::string> inputs;  ///< NAME=1x3x224x224, of a TensorFlow Lite model
+  bool dequantize = false;          ///< a TensorFlow Lite model
 };
 /// Of a .nsk file: writes the table as FILE.json and the weights section as FILE.weights. Of a source model: writes its
 /// graph as FILE.json, and its large constants as .npy files to FILE.constants.
 exit_code to_json(const json_options& o, command_files& files);
 
-  std::vector<std::string> inputs;  ///< NAME=1x3x224x224, of a TensorFlow Lite model
-  bool dequantize = false;          ///< a TensorFlow Lite model
 struct from_json_options {
   std::string source, output;
   std::vector<std::string> replacements, names;  ///< NAME=FILE.npy, OLD=NEW

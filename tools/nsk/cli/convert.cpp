@@ -23,8 +23,10 @@
 #include "report/check_report.hpp"
 #include "report/compare.hpp"
 #include "report/random_inputs.hpp"
+#include "report/row_check.hpp"
 #include "report/inspect.hpp"
 #include "report/text.hpp"
+#include "suggest.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -42,11 +44,54 @@ struct conversion {
   double check_seconds = 0;
 };
 
+/// The changes of the model that the options ask for.
+model_changes changes_of(const convert_options& o) {
+  model_changes changes = parse_changes(o.argmaxes, o.names);
+  if (o.to_hard_swish) changes.swish = swish_change::to_hard;
+  if (o.to_swish) changes.swish = swish_change::to_soft;
+  return changes;
+}
+
+/// Applies them to what is known of a variant.
+void change(variant_source& v, const model_changes& changes) {
+  if (!changes.any()) return;
+  apply_changes(v.g, changes);
+  if (v.exported) {
+    auto exported = std::make_shared<graph>(*v.exported);
+    apply_changes(*exported, changes);
+    v.exported = exported;
+  }
+  for (state_link& s : v.states) {
+    s.input = new_name(changes, s.input);
+    s.output = new_name(changes, s.output);
+  }
+  std::set<std::string> batched;
+  for (const std::string& name : v.batched_inputs) batched.insert(new_name(changes, name));
+  v.batched_inputs = batched;
+}
+
+/// --keep-layout, by the names of the changed model.
+std::set<std::string> kept_layouts(const convert_options& o, const graph& g, const model_changes& changes) {
+  std::vector<std::string> known;
+  for (const auto* ports : {&g.inputs, &g.outputs})
+    for (const value_id v : *ports) known.push_back(g.values[static_cast<std::size_t>(v)].name);
+  std::set<std::string> kept;
+  for (const std::string& name : o.kept_layouts) {
+    const std::string changed = new_name(changes, name);
+    if (std::find(known.begin(), known.end(), changed) == known.end())
+      misuse("--keep-layout names '" + name + "', which is no input or output of the model." +
+             did_you_mean(name, known) + " It has " + quoted(known) + ".");
+    kept.insert(changed);
+  }
+  return kept;
+}
+
 /// What `nsk check` needs to resolve the source in the same way.
 std::map<std::string, std::string> recorded_options(const convert_options& o) {
   std::map<std::string, std::string> metadata;
   for (const auto& [name, value] : named_values("--set", o.sets, "NAME=VALUE")) metadata[set_key(name)] = value;
   if (o.dequantize) metadata[dequantize_key] = "1";
+  record_changes(changes_of(o), metadata);
   if (!o.outputs.empty()) metadata[chosen_outputs_key] = std::to_string(o.outputs.size());
   return metadata;
 }
@@ -109,8 +154,9 @@ std::vector<variant_source> read_variants(const convert_options& o, command_file
     complete.trusted = o.trusted;
     complete.dequantize = o.dequantize;
     if (o.batch != 0) bind_open_batch(v, complete, o.batch);
-    resolve(v.g, complete);
+    v.exported = resolve(v.g, complete);
     v.states = states_of(v.g, states);
+    change(v, changes_of(o));
   }
   return variants;
 }
@@ -197,11 +243,22 @@ std::string check_declined(const convert_options& o, const model& m) {
   return "the model is large; --check compares it all the same, which may take minutes and gigabytes";
 }
 
+/// Compares the rows of variants that have more of them than the source with the source's own; notes what it found.
+void check_rows(const std::vector<variant_source>& variants, const model_file& file, conversion& result) {
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    const variant_source& v = variants[i];
+    const std::string found =
+        v.exported ? compare_rows(*v.exported, v.g, file.view, static_cast<int>(i), 1) : std::string();
+    if (!found.empty()) result.report["notes"].push_back((variants.size() > 1 ? v.name + ": " : "") + found);
+  }
+}
+
 /// Compares every variant with its source on random inputs.
 void check_conversion(const convert_options& o, const std::vector<variant_source>& variants, const model_file& file,
                       progress_line& progress, conversion& result) {
   const auto begin = std::chrono::steady_clock::now();
   try {
+    check_rows(variants, file, result);
     for (int variant = 0; variant < file.view.variant_count(); ++variant) {
       const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);
       comparison_report found = compare_on_random(
@@ -239,6 +296,7 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   options.winograd = o.winograd;
   options.gpu = o.gpu;
   options.algorithms = read_overrides(o.overrides);
+  options.kept_layouts = kept_layouts(o, variants.front().g, changes_of(o));
   std::optional<device_profile> profile;
   if (!o.profile.empty()) profile = open_profile(o.profile);
   options.max_tile_macs =

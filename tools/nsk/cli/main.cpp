@@ -87,7 +87,7 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
       ->required();
   files.writes(command, "-o,--output", o.output, "FILE", ".nsk file to write")->required();
   add_repeated(command, "--input", o.inputs, "NAME=SHAPE",
-               "Shape of an input, 1x3x224x224, where the model leaves it open");
+               "Shape of an input, 1x3x224x224; where the model fixes other lengths, everything follows");
   add_repeated(command, "--set", o.sets, "NAME=VALUE", "Make an input a constant");
   add_repeated(command, "--variant", o.variants, "NAME:INPUT=SHAPE,..",
                "One of several sets of input shapes in one file, which share its constants; may be given again");
@@ -97,6 +97,13 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
   command->add_flag("!--no-states", o.find_states, "No states but those given, however plain their names");
   add_repeated(command, "--output-value", o.outputs, "NAME",
                "Keep this output of the model and drop those not named; may be given again");
+  add_repeated(command, "--argmax", o.argmaxes, "NAME",
+               "Make an output the index of its largest channel; NAME=AXIS along another axis");
+  add_repeated(command, "--rename", o.names, "OLD=NEW", "Another name for an input, output, tensor or node");
+  add_repeated(command, "--keep-layout", o.kept_layouts, "NAME",
+               "Keep the source's order of axes in this input or output: planar images, [N, C, H, W]");
+  CLI::Option* hard = command->add_flag("--swish-to-hard-swish", o.to_hard_swish, "Make every Swish a HardSwish");
+  command->add_flag("--hard-swish-to-swish", o.to_swish, "Make every HardSwish a Swish")->excludes(hard);
   command
       ->add_option("--batch-max", o.batch,
                    "Bind open first axes of inputs to a batch of at most N rows; a run computes as many as it needs")
@@ -152,7 +159,9 @@ CLI::App* add_run(CLI::App& app, file_options& files, run_options& o) {
   add_device(command, o.device, "Run on a GPU, the variant 'gpu' where there is one");
   add_halves(command, "--device", o.halves);
   add_variant(command, o.variant);
-  command->add_option("--batch", o.batch, "Compute the first rows only (models converted with --batch-max)")
+  command
+      ->add_option("--batch", o.batch,
+                   "Compute and write N rows (models converted with --batch-max); arrays may have as many")
       ->type_name("N")
       ->check(silent(CLI::PositiveNumber));
   command->add_option("--seed", o.seed, "Key of the model's random numbers")->type_name("N")->capture_default_str();
@@ -195,6 +204,8 @@ CLI::App* add_json(CLI::App& app, file_options& files, json_options& o) {
               "JSON file to write; FILE.constants gets a graph's constants, FILE.weights the weights of a .nsk file",
               ".weights")
       ->required();
+  add_repeated(command, "--input", o.inputs, "NAME=SHAPE", "Of a TensorFlow Lite model: lengths that it leaves open");
+  command->add_flag("--dequantize", o.dequantize, "Of a TensorFlow Lite model: make it a float32 one");
   return command;
 }
 
@@ -204,8 +215,6 @@ CLI::App* add_from_json(CLI::App& app, file_options& files, from_json_options& o
                                   "  nsk from-json model.json -o edited.nsk --rename scores=probabilities");
   files
       .reads(command, "source", o.source, "FILE.json", "JSON file, its .weights beside it",
-  add_repeated(command, "--input", o.inputs, "NAME=SHAPE", "Of a TensorFlow Lite model: lengths that it leaves open");
-  command->add_flag("--dequantize", o.dequantize, "Of a TensorFlow Lite model: make it a float32 one");
              "and the .weights that it names")
       ->required();
   files.writes(command, "-o,--output", o.output, "FILE", ".nsk file to write")->required();

@@ -3,11 +3,17 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <set>
 
 #include "errors.hpp"
+#include "graph/names.hpp"
 
 namespace nsk::tool {
 namespace {
+
+// Metadata keys of changes.
+const std::string argmax_prefix = "argmax.", rename_prefix = "rename.";
+constexpr char swish_key[] = "swish", hard_swish[] = "hard", soft_swish[] = "soft";
 
 /// "1x3x224x224" -> lengths; "scalar" is the shape without dimensions.
 shape_t parse_shape(const std::string& name, const std::string& text) {
@@ -33,6 +39,43 @@ double parse_number(const std::string& name, const std::string& text) {
   return value;
 }
 
+}
+
+model_changes parse_changes(const std::vector<std::string>& argmaxes, const std::vector<std::string>& names) {
+  model_changes changes;
+  for (const std::string& text : argmaxes) {
+    const std::size_t at = text.rfind('=');
+    const std::string name = text.substr(0, at);
+    if (name.empty()) misuse("--argmax " + text + ": write it as NAME, or NAME=AXIS.");
+    if (!changes.argmaxes.emplace(name, at == std::string::npos ? "" : text.substr(at + 1)).second)
+      misuse("--argmax " + text + ": this name was given twice.");
+  }
+  std::set<std::string> taken;
+  for (const auto& [from, to] : named_values("--rename", names, "OLD=NEW")) {
+    if (to.empty()) misuse("--rename " + from + "=: the new name is empty.");
+    require_name(to, "--rename " + from + ": the new name");
+    if (!taken.insert(to).second) misuse("--rename " + from + "=" + to + ": this new name was given twice.");
+    changes.names[from] = to;
+  }
+  return changes;
+}
+
+void record_changes(const model_changes& changes, std::map<std::string, std::string>& metadata) {
+  if (changes.swish != swish_change::none)
+    metadata[swish_key] = changes.swish == swish_change::to_hard ? hard_swish : soft_swish;
+  for (const auto& [name, axis] : changes.argmaxes) metadata[argmax_prefix + name] = axis;
+  for (const auto& [from, to] : changes.names) metadata[rename_prefix + from] = to;
+}
+
+model_changes recorded_changes(const model& m) {
+  model_changes changes;
+  for (int i = 0; i < m.metadata_count(); ++i) {
+    const std::string key = m.metadata_key(i), text = m.metadata_value(i);
+    if (key == swish_key) changes.swish = text == hard_swish ? swish_change::to_hard : swish_change::to_soft;
+    if (key.rfind(argmax_prefix, 0) == 0) changes.argmaxes[key.substr(argmax_prefix.size())] = text;
+    if (key.rfind(rename_prefix, 0) == 0) changes.names[key.substr(rename_prefix.size())] = text;
+  }
+  return changes;
 }
 
 std::map<std::string, std::string> named_values(const std::string& option, const std::vector<std::string>& values,

@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 #include <vector>
+#include <netsuke/model/model.hpp>
+#include "resolve/changes.hpp"
 #include "resolve/infer.hpp"
 
 namespace nsk::tool {
@@ -21,6 +23,12 @@ inline constexpr char chosen_outputs_key[] = "outputs";
 
 /// Metadata key under which convert records --set NAME=VALUE, so that check can resolve the source in the same way.
 inline std::string set_key(const std::string& name) { return "set." + name; }
+/// --argmax NAME[=AXIS] and --rename OLD=NEW.
+model_changes parse_changes(const std::vector<std::string>& argmaxes, const std::vector<std::string>& names);
+/// Changes as metadata of the converted model, and back.
+void record_changes(const model_changes& changes, std::map<std::string, std::string>& metadata);
+model_changes recorded_changes(const model& m);
+
 /// Metadata key under which it records --dequantize.
 inline constexpr const char* dequantize_key = "dequantize";
 

@@ -35,12 +35,50 @@ shape_t with_time(const shape_t& shape, int steps) {
   return result;
 }
 
+/// Where the rows of a port's batch are in the source's axes: axis, rows that it has, rows that are wanted.
+struct row_range {
+  std::size_t axis = 0;
+  std::int64_t all = 1, wanted = 1;
+
+  row_range(const port_view& port, bool nhwc, int batch, int rows) {
+    const tensor_info t = port.tensor();
+    if (rows == 0 || t.batch() == 0) return;
+    const shape_t shape = nhwc ? engine_shape_of(port) : source_shape_of(port);
+    const auto axes = port.source_axes();
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      axis = nhwc || axes.empty() ? d : static_cast<std::size_t>(axes[d]);
+      if (shape[axis] > 1) break;
+    }
+    all = batch;
+    wanted = rows;
+  }
+  shape_t of(shape_t shape) const {
+    if (all != wanted) shape[axis] = shape[axis] / all * wanted;
+    return shape;
+  }
+  /// Copies the elements that two arrays have both, of which one has all rows and the other those that are wanted.
+  void copy(const array& from, array& to) const {
+    if (all == wanted) return void(to.data = from.data);
+    const auto block = [&](const array& a) {
+      std::size_t bytes = size_of(a.type);
+      for (std::size_t d = axis; d < a.shape.size(); ++d) bytes *= static_cast<std::size_t>(a.shape[d]);
+      return bytes;
+    };
+    const std::size_t source = block(from), target = block(to);
+    for (std::size_t i = 0; i * source < from.data.size(); ++i)
+      std::memcpy(&to.data[i * target], &from.data[i * source], std::min(source, target));
+  }
+};
+
 /// What an input holds in every run: a file with one array for all, or with as many as there are runs.
 class input_sequence {
  public:
-  input_sequence(const port_view& port, const std::string& path, const run_options& o)
-      : m_port(port), m_nhwc(o.nhwc), m_given(read_npy(path)) {
+  input_sequence(const port_view& port, const std::string& path, const run_options& o, int batch)
+      : m_port(port), m_nhwc(o.nhwc), m_rows(port, o.nhwc, batch, o.batch), m_given(read_npy(path)) {
     const element wanted = element_of(port.type());
+    const bool has_all =
+        m_given.shape == shape_of_all() || (o.steps > 1 && m_given.shape == with_time(shape_of_all(), o.steps));
+    if (has_all) m_rows = row_range(port, o.nhwc, batch, 0);
     const shape_t shape = shape_of_one();
     m_changes = o.steps > 1 && m_given.shape == with_time(shape, o.steps);
     if (m_given.type == wanted && (m_changes || m_given.shape == shape)) return;
@@ -56,17 +94,20 @@ class input_sequence {
   bool changes() const { return m_changes; }
   /// Writes what run `step` reads, in the engine's layout.
   void write(int step, std::byte* to) const {
-    array one(m_given.type, shape_of_one());
+    array one(m_given.type, shape_of_one()), all(m_given.type, shape_of_all());
     const std::size_t bytes = one.data.size();
     std::memcpy(one.data.data(), m_given.data.data() + (m_changes ? static_cast<std::size_t>(step) * bytes : 0), bytes);
-    const array laid = m_nhwc ? one : to_engine(m_port, one);
-    std::memcpy(to, laid.data.data(), bytes);
+    m_rows.copy(one, all);
+    const array laid = m_nhwc ? all : to_engine(m_port, all);
+    std::memcpy(to, laid.data.data(), laid.data.size());
   }
 
  private:
-  shape_t shape_of_one() const { return m_nhwc ? engine_shape_of(m_port) : source_shape_of(m_port); }
+  shape_t shape_of_all() const { return m_nhwc ? engine_shape_of(m_port) : source_shape_of(m_port); }
+  shape_t shape_of_one() const { return m_rows.of(shape_of_all()); }
   port_view m_port;
   bool m_nhwc;
+  row_range m_rows;
   array m_given;
   bool m_changes = false;
 };
@@ -74,23 +115,27 @@ class input_sequence {
 /// Collects what every run leaves in an output.
 class output_sequence {
  public:
-  output_sequence(const port_view& port, const run_options& o)
+  output_sequence(const port_view& port, const run_options& o, int batch)
       : m_port(port),
         m_nhwc(o.nhwc),
+        m_rows(port, o.nhwc, batch, o.batch),
         m_one(element_of(port.type()), engine_shape_of(port)),
         m_all(m_one.type, o.steps > 1 ? with_time(shape_of_one(), o.steps) : shape_of_one()) {}
   void read(int step, const std::byte* from) {
-    const std::size_t bytes = m_one.data.size();
-    std::memcpy(m_one.data.data(), from, bytes);
+    std::memcpy(m_one.data.data(), from, m_one.data.size());
     const array laid = m_nhwc ? m_one : to_source(m_port, m_one);
-    std::memcpy(m_all.data.data() + static_cast<std::size_t>(step) * bytes, laid.data.data(), bytes);
+    array rows(laid.type, m_rows.of(laid.shape));
+    m_rows.copy(laid, rows);
+    std::memcpy(m_all.data.data() + static_cast<std::size_t>(step) * rows.data.size(), rows.data.data(),
+                rows.data.size());
   }
   const array& all() const { return m_all; }
 
  private:
-  shape_t shape_of_one() const { return m_nhwc ? engine_shape_of(m_port) : source_shape_of(m_port); }
+  shape_t shape_of_one() const { return m_rows.of(m_nhwc ? engine_shape_of(m_port) : source_shape_of(m_port)); }
   port_view m_port;
   bool m_nhwc;
+  row_range m_rows;
   array m_one, m_all;
 };
 
@@ -109,7 +154,7 @@ std::vector<input_sequence> read_inputs(const model& m, int variant, const run_o
     if (found == given.end())
       refuse("input '" + std::string(port.name()) + "' is missing: give --input '" + port.name() +
              "=FILE.npy'. The model has " + describe_inputs(m, variant) + ".");
-    inputs.emplace_back(port, found->second, o);
+    inputs.emplace_back(port, found->second, o, m.variant(variant).batch());
   }
   return inputs;
 }
@@ -169,7 +214,8 @@ exit_code run(const run_options& o, command_files& files) {
   for (const std::string& path : paths) files.add_output("a file of --output-dir", path);
   const std::vector<input_sequence> inputs = read_inputs(m, variant, o);
   std::vector<output_sequence> outputs;
-  for (int i = 0; i < m.output_count(variant); ++i) outputs.emplace_back(m.output(i, variant), o);
+  for (int i = 0; i < m.output_count(variant); ++i)
+    outputs.emplace_back(m.output(i, variant), o, m.variant(variant).batch());
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].write(0, net.input(static_cast<int>(i)));
   net.seed(o.seed);
   if (with.cpu && o.batch != 0) with.cpu->set_batch(o.batch);

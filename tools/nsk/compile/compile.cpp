@@ -159,6 +159,7 @@ std::vector<std::byte> compile(const std::vector<variant_source>& variants, cons
   lowerings how;
   how.cpu.winograd = options.winograd;
   how.cpu.algorithms = options.algorithms;
+  how.cpu.kept_layouts = options.kept_layouts;
   how.gpu = how.cpu;
   how.gpu.gpu = true;
   how.gpu.borders = false;

@@ -3,6 +3,7 @@
 /// The converter's middle: resolved graphs in, the bytes of a .nsk file out.
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct compile_options {
   /// Algorithms of single convolutions, by the name that their steps have. Refused where there is no such step, or
   /// where the algorithm does not fit.
   std::map<std::string, conv_algorithm> algorithms;
+  std::set<std::string> kept_layouts;  ///< inputs and outputs that keep the source's order of axes (NCHW)
   std::map<std::string, std::string> metadata;
 };
 
@@ -32,8 +34,9 @@ struct variant_source {
   std::string name;
   graph g;
   std::vector<state_link> states = {};
-  int batch = 0;                              ///< maximum number of rows of a batch; 0: fixed shapes
-  std::set<std::string> batched_inputs = {};  ///< inputs whose first axis is the batch
+  int batch = 0;                                    ///< maximum number of rows of a batch; 0: fixed shapes
+  std::set<std::string> batched_inputs = {};        ///< inputs whose first axis is the batch
+  std::shared_ptr<const graph> exported = nullptr;  ///< for the source's own shapes, where the variant has others
 };
 
 /// Canonicalises, fuses, lowers, tiles, plans memory and writes every variant; constants are shared between them.

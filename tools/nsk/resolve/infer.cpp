@@ -6,6 +6,7 @@
 
 #include "errors.hpp"
 #include "resolve/dequantize.hpp"
+#include "resolve/other_shapes.hpp"
 #include "resolve/ports.hpp"
 #include "resolve/unroll.hpp"
 #include "reference/evaluator.hpp"
@@ -112,11 +113,12 @@ void check_size(const graph& g) {
 /// Looks at the nodes of a graph in order: places what graphs inside them compute, infers and folds the others.
 class resolver {
  public:
-  resolver(graph& g, const input_options& options, folder& folds)
+  resolver(graph& g, const input_options& options, folder& folds, const graph* exported)
       : m_graph(g),
         m_folds(folds),
         m_placer(g),
         m_unroller(g, m_placer),
+        m_adapter(g, exported, folds, m_placer),
         m_dequantizes(options.dequantize),
         m_dequantizer(g, folds, m_placer, [this](node n) { infer(std::move(n)); }) {}
 
@@ -139,6 +141,7 @@ class resolver {
   folder& m_folds;
   node_placer m_placer;
   unroller m_unroller;
+  shape_adapter m_adapter;
   bool m_dequantizes;
   dequantizer m_dequantizer;
   std::int64_t m_streams = 0;  ///< nodes so far that sample random numbers
@@ -147,9 +150,12 @@ class resolver {
 void resolver::infer(node n) {
   m_unroller.require_same_shapes(n);
   if (m_dequantizes && m_dequantizer.replace(n)) return;
+  m_adapter.adapt(n);
   if (reference::is_random(n)) n.attributes[reference::random_stream] = m_streams++;
   if (n.op == "NonMaxSuppression" && n.domain.empty() && !m_folds.folds(n)) bound_suppression(n);
-  if (!m_folds.run(n)) m_graph.nodes.push_back(std::move(n));
+  const bool folds = m_folds.run(n);
+  m_adapter.look_at_results(n);
+  if (!folds) m_graph.nodes.push_back(std::move(n));
 }
 
 /// How many boxes a NonMaxSuppression keeps depends on data; its output gets as many rows as it can keep at most.
@@ -167,19 +173,44 @@ void resolver::bound_suppression(node& n) {
   n.attributes[reference::suppression_bound] = scores[0] * scores[1] * per_class;
 }
 
-}
-
-void resolve(graph& g, const input_options& options) {
+void resolve_once(graph& g, const input_options& options, const graph* exported) {
   folder folds(g, constant_elements(g), options.trusted);
   choose_outputs(g, options);
   bind_inputs(g, options, folds);
   remove_dead_nodes(g);
-  resolver(g, options, folds).run();
+  resolver(g, options, folds, exported).run();
   remove_dead_nodes(g);
   remove_dead_values(g);
   narrow_doubles(g);
   check_size(g);
-  compare_declared(g);
+  if (exported == nullptr) compare_declared(g);
+}
+
+}
+
+void remove_unused(graph& g) {
+  remove_dead_nodes(g);
+  remove_dead_values(g);
+}
+
+std::shared_ptr<const graph> resolve(graph& g, const input_options& options) {
+  input_options own = options;
+  bool differs = false;
+  for (const value_id id : g.inputs) {
+    const value& v = g.values[static_cast<std::size_t>(id)];
+    const auto given = own.shapes.find(v.name);
+    if (given == own.shapes.end() || !differs_from_source(v, given->second)) continue;
+    differs = true;
+    for (std::size_t d = 0; d < v.shape.size(); ++d)
+      if (v.shape[d] >= 0) given->second[d] = v.shape[d];
+  }
+  std::shared_ptr<graph> exported;
+  if (differs) {
+    exported = std::make_shared<graph>(g);
+    resolve_once(*exported, own, nullptr);
+  }
+  resolve_once(g, options, exported.get());
+  return exported;
 }
 
 }

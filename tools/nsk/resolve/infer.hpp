@@ -3,6 +3,7 @@
 /// Makes a freshly imported graph static: binds shapes, infers the rest, folds what is constant, drops what nobody
 /// uses.
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 #include "graph/graph.hpp"
@@ -27,6 +28,12 @@ struct input_options {
 /// dimension that nothing binds (naming its symbol and the option to add); models all of whose outputs are missing, or
 /// one that is asked for; operators that are unknown or get operands that they do not take; shapes that depend on data;
 /// what would cost far more than the model's size (folder.hpp); more than 20000 nodes, 1024 inputs or 1024 outputs.
-void resolve(graph& g, const input_options& options);
+///
+/// Where the options give an input other lengths than the source fixes, what was exported for these is written anew
+/// (other_shapes.hpp), and the graph for the source's own lengths is returned; null otherwise.
+std::shared_ptr<const graph> resolve(graph& g, const input_options& options);
+
+/// Removes nodes and values of a resolved graph that no output needs.
+void remove_unused(graph& g);
 
 }

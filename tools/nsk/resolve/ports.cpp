@@ -32,12 +32,9 @@ void check_name(const graph& g, const std::string& name, const char* option) {
 }
 
 void bind_shape(value& v, const shape_t& shape) {
-  bool fits = !v.known_rank || v.shape.size() == shape.size();
-  for (std::size_t d = 0; fits && v.known_rank && d < shape.size(); ++d)
-    fits = v.shape[d] < 0 || v.shape[d] == shape[d];
-  if (!fits)
+  if (v.known_rank && v.shape.size() != shape.size())
     misuse("--input " + v.name + ": shape " + to_string(shape) + " contradicts the model, whose input has shape " +
-           source_shape_text(v));
+           source_shape_text(v) + ": lengths may differ, the number of axes may not");
   checked_count(shape, "--input " + v.name);
   v.shape = shape;
   v.known_rank = true;

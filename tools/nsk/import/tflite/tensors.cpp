@@ -112,14 +112,15 @@ value_id tensors::add_input(int t) {
   const auto wanted = m_options.shapes.find(tensor(t).name);
   if (wanted != m_options.shapes.end() && wanted->second != shape(t)) {
     const shape_t fixed = fixed_lengths(tensor(t)), &lengths = wanted->second;
-    bool agrees = fixed.size() == lengths.size();
-    for (std::size_t d = 0; agrees && d < fixed.size(); ++d) agrees = fixed[d] < 0 || fixed[d] == lengths[d];
-    if (!agrees)
+    if (fixed.size() != lengths.size())
       misuse("--input " + tensor(t).name + ": shape " + to_string(lengths) +
-             " contradicts the model, whose input has shape " + to_string(fixed));
+             " contradicts the model, whose input has shape " + to_string(fixed) +
+             ": lengths may differ, the number of axes may not");
     checked_count(lengths, "--input " + tensor(t).name);
-    m_resized = true;
-    m_scope.shapes[static_cast<std::size_t>(t)] = lengths;
+    shape_t& own = m_scope.shapes[static_cast<std::size_t>(t)];  // other lengths than the fixed ones: resolve/infer.hpp
+    for (std::size_t d = 0; d < fixed.size(); ++d)
+      if (fixed[d] < 0) own[d] = lengths[d];
+    m_resized = m_resized || own != tensor(t).shape;
   }
   return m_scope.forms_of[static_cast<std::size_t>(t)].plain =
              m_emitter.add_input(tensor(t).name, element_type, shape(t));

@@ -64,8 +64,8 @@ class tensors {
   value_id image(int t);
   memory_id memory_of(int t);  ///< of a variable tensor
 
-  /// Makes an input of the model, with the file's shape or the one that is asked for. Refuses lengths that contradict
-  /// the file.
+  /// Makes an input of the model, with the file's shape, or the one that is asked for where the file leaves lengths
+  /// open. Refuses another number of axes.
   value_id add_input(int t);
   /// Takes `found` for the shape of a tensor, where the file leaves its lengths open and it can be that.
   void accept(int t, const shape_t& found);

@@ -108,9 +108,12 @@ void lowerer::place_inputs() {
   for (std::size_t i = 0; i < source.inputs.size(); ++i) {
     const int v = source.inputs[i];
     const shape_t& shape = source.shape(v);
-    const axis_order order = decided(v).order.value_or(identity_order(shape.size()));
+    const bool kept = options.kept_layouts.count(name_of_value(v)) != 0;
+    const axis_order order =
+        kept ? identity_order(shape.size()) : decided(v).order.value_or(identity_order(shape.size()));
     const view placed = new_storage(v, name_of_value(v), shape, order, {}, storage_kind::input);
     result.storages.back().index = static_cast<int>(i);
+    roots[placed.storage].fixed = kept;
     bind(v, placed);
     result.inputs.push_back({name_of_value(v), tensor(placed, order, name_of_value(v), false), shape, order});
   }
@@ -156,7 +159,10 @@ void lowerer::place_outputs() {
     const auto storage = [&]() -> const plan_storage& {
       return result.storages[static_cast<std::size_t>(where.storage)];
     };
-    const bool mine = storage().kind == storage_kind::output && storage().index == number;
+    const bool kept = options.kept_layouts.count(name_of_value(v)) != 0;
+    const axis_order source_order = identity_order(source.shape(v).size());
+    const bool fits = !kept || where.stride == dense_strides(where.shape, source_order);
+    const bool mine = fits && storage().kind == storage_kind::output && storage().index == number;
     if (!mine) {
       for (auto& [owner, d] : m_decisions)
         if (d.output == number) {  // asked for when the layout was another
@@ -166,16 +172,18 @@ void lowerer::place_outputs() {
       const storage_root& r = roots[where.storage];
       const bool whole = storage().kind == storage_kind::arena && is_dense(where) &&
                          count_of(where.shape) == count_of(r.whole.shape) && where.offset == r.whole.offset;
-      if (whole && !orders_only && r.owner >= 0 && decided(r.owner).output < 0 && !decided(r.owner).never_output)
+      if (fits && whole && !orders_only && r.owner >= 0 && decided(r.owner).output < 0 &&
+          !decided(r.owner).never_output)
         ask(r.owner).output = number;
-      const axis_order order = order_of(where);
+      const axis_order order = kept ? source_order : order_of(where);
       const view target =
           new_storage(-1, name_of_value(v), where.shape, order, {}, storage_kind::output, type_of(*this, where));
       result.storages.back().index = number;
-      copy_step(where, target, "output " + name_of_value(v), name_of_value(v));
+      copy_step(where, target, "output " + name_of_value(v), name_of_value(v),
+                fits ? "" : "output '" + name_of_value(v) + "' keeps the source's layout");
       where = target;
     }
-    const axis_order order = order_of(where);
+    const axis_order order = kept ? source_order : order_of(where);
     result.outputs.push_back({name_of_value(v), tensor(where, order, name_of_value(v), false), source.shape(v), order});
   }
 }

@@ -22,6 +22,7 @@ struct lower_options {
   bool joins_in_place = true;                        ///< parts of a concatenation are written where it is
   bool gpu = false;                                  ///< Winograd only where it pays on GPUs
   bool borders = true;                               ///< values that padded convolutions read have zeros around them
+  std::set<std::string> kept_layouts;                ///< inputs and outputs that keep the source's order of axes
   int max_rounds = 64;                               ///< of lowering, until no operation asks for another layout
 };
 
