@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "CoreMinimal.h"
+#include "UObject/Object.h"
+#include "NetsukeModel.generated.h"
+
+struct nsk_model;
+struct nsk_status;
+
+DECLARE_LOG_CATEGORY_EXTERN(LogNetsuke, Log, All);
+
+/** Memory at a multiple of 64 bytes: files, handles and arenas. */
+class NETSUKE_API FNetsukeMemory {
+ public:
+  FNetsukeMemory() = default;
+  FNetsukeMemory(const FNetsukeMemory&) = delete;
+  FNetsukeMemory& operator=(const FNetsukeMemory&) = delete;
+  ~FNetsukeMemory() { Free(); }
+  void* Allocate(SIZE_T Bytes);
+  void Free();
+
+ private:
+  void* Block = nullptr;
+};
+
+/** A verified .nsk file. Sessions keep it alive. */
+UCLASS(BlueprintType)
+class NETSUKE_API UNetsukeModel : public UObject {
+  GENERATED_BODY()
+
+ public:
+  /** Opens a file; false with a reason when it is not one that this engine can run. */
+  UFUNCTION(BlueprintCallable, Category = "Netsuke")
+  bool LoadFile(const FString& Path, FString& Error);
+
+  /** The same for bytes, which are copied. */
+  bool Open(const TArray<uint8>& Bytes, FString& Error);
+
+  const nsk_model* Handle() const { return Model; }
+  /** Lengths of an input's or output's dimensions; images are [N, H, W, C]. Empty where there is no such port. */
+  TArray<int32> InputShape(int32 Input) const;
+  TArray<int32> OutputShape(int32 Output) const;
+
+  void FinishDestroy() override;
+
+  /** True when the call succeeded; otherwise Error says why, and what to do. */
+  static bool Succeeded(const nsk_status& Status, FString& Error);
+
+ private:
+  FNetsukeMemory File, Memory;
+  nsk_model* Model = nullptr;
+};
