@@ -21,7 +21,7 @@ def check_fields(events):
         assert e["ph"] in (COMPLETE, METADATA), e
         assert isinstance(e["pid"], int) and isinstance(e["tid"], int), e
         if e["ph"] == METADATA:
-            assert e["name"] == "thread_name" and e["args"]["name"], e
+            assert e["name"] in ("process_name", "thread_name") and e["args"]["name"], e
         else:
             assert isinstance(e["ts"], (int, float)) and isinstance(e["dur"], (int, float)), e
             assert e["ts"] >= 0 and e["dur"] >= 0, e
@@ -60,8 +60,21 @@ def check_steps(events, report, runs, lanes):
             assert around, f"lane {lane} worked on step {e['args']['step']} while the step did not run"
 
 
-def check(path, report, runs, lanes):
+def check_stages(events, expected):
+    """Stages one behind the other, each with the steps inside that ran in it."""
+    stages = [e for e in events if e.get("cat") == "stage"]
+    assert [e["name"] for e in stages] == expected, stages
+    for before, after in zip(stages, stages[1:]):
+        assert before["ts"] + before["dur"] <= after["ts"] + ROUNDING, (before, after)
+    for e in (e for e in events if "macs" in e.get("args", {})):
+        inside = [s["name"] for s in stages if s["ts"] <= e["ts"] + ROUNDING and e["ts"] + e["dur"] <= s["ts"] + s["dur"] + ROUNDING]
+        assert inside in (["inference"], ["run 1"], ["run 2"], ["run 3"]), (e, inside)
+
+
+def check(path, report, runs, lanes, stages):
     trace = json.loads(path.read_text())
+    assert trace["otherData"]["dropped_events"] == 0, trace["otherData"]
+    check_stages(trace["traceEvents"], stages)
     events = trace["traceEvents"]
     check_fields(events)
     check_nesting(events)
@@ -79,9 +92,9 @@ def main():
         for lanes in (1, 2):
             ran, benched = folder / f"run{lanes}.json", folder / f"bench{lanes}.json"
             must("run", model, "--input", f"frame={folder / 'frame.npy'}", "--output-dir", folder, "--lanes", lanes, "--trace", ran)
-            check(ran, report, 1, lanes)
+            check(ran, report, 1, lanes, ["open", "input", "inference", "output"])
             must("bench", model, "--seconds", 0.05, "--lanes", lanes, "--trace", benched)
-            check(benched, report, 3, lanes)
+            check(benched, report, 3, lanes, ["run 1", "run 2", "run 3"])
     return 0
 
 

@@ -3,9 +3,11 @@
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/commands.hpp"
 #include "cli/device_options.hpp"
+#include "cli/profile_file.hpp"
 #include "engine/model_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
@@ -13,6 +15,8 @@
 #include "profile/measure.hpp"
 #include "report/text.hpp"
 #include "report/trace.hpp"
+#include "report/verdict_text.hpp"
+#include "errors.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -131,6 +135,28 @@ std::string text_of(const json& r, const text_style& style) {
   return text + table.text(style);
 }
 
+/// Refuses a profile that says nothing about this run.
+device_profile profile_for(const bench_options& o, const engine& e) {
+  if (o.lanes != 1) misuse("--profile lets expect the times of one lane. Leave --lanes out.");
+  device_profile p = open_profile(o.profile);
+  if (p.isa != e.name)
+    refuse("the device profile '" + o.profile + "' was measured with " + p.isa + ", this run uses " + e.name +
+           ". Give --isa " + p.isa + ", or measure again with `nsk profile --isa " + e.name + "`.");
+  return p;
+}
+
+/// Sets the best time of each step beside what the profile lets expect.
+void judge_report(json& report, const model& m, const device_profile& p) {
+  const variant_view v = m.variant();
+  std::vector<step_work> work;
+  std::vector<double> best;
+  for (int i = 0; i < v.step_count(); ++i) {
+    work.push_back(describe_work(v.step(i)));
+    best.push_back(report["steps"][static_cast<std::size_t>(i)]["min_us"]);
+  }
+  add_verdict(report, judge(p, work, best, static_cast<double>(m.weights().size() + v.arena_bytes())), p);
+}
+
 /// Whole runs on a device: its own clock, what recording takes, and the time until outputs are back.
 json measure_device_runs(device_runner& r, double seconds, progress_line& progress) {
   std::vector<double> device, recording, whole;
@@ -184,7 +210,10 @@ std::string device_bench_text(const bench_options& o, const device_facts& f, con
 }
 
 exit_code bench_device(const bench_options& o) {
-  refuse_beside_device({{"--isa", !o.isa.empty()}, {"--lanes", o.lanes != 1}, {"--trace", !o.trace.empty()}});
+  refuse_beside_device({{"--isa", !o.isa.empty()},
+                        {"--lanes", o.lanes != 1},
+                        {"--trace", !o.trace.empty()},
+                        {"--profile", !o.profile.empty()}});
   const model_file file = open_model(o.model);
   const int variant = device_variant_of(file.view, "");
   const auto device = open_device(o.device, {file, variant, 0, o.halves});
@@ -206,15 +235,20 @@ exit_code bench(const bench_options& o, command_files& files) {
   if (!o.device.empty()) return bench_device(o);
   const model_file file = open_model(o.model);
   const engine& e = choose_engine(o.isa);
+  std::optional<device_profile> profile;
+  if (!o.profile.empty()) profile = profile_for(o, e);
   const auto runner = e.open(file.bytes.data(), file.bytes.size(), o.lanes, 0);
   fill_with_noise(file.view, *runner);
   progress_line progress(o.quiet);
   const measured times = measure(e, *runner, file.view.variant().step_count(), o.seconds, progress);
   progress.clear();
-  const json report = report_of(file.view, times, e, o.lanes);
+  json report = report_of(file.view, times, e, o.lanes);
+  if (profile) judge_report(report, file.view, *profile);
   if (!o.trace.empty()) files.write(o.trace, trace_of(file.view, *runner));
   files.commit();
-  const std::string text = o.json ? report.dump(2) + "\n" : text_of(report, style_of_output());
+  const text_style style = style_of_output();
+  std::string text = o.json ? report.dump(2) + "\n" : text_of(report, style);
+  if (profile && !o.json) text += verdict_text(report, style);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return exit_code::good;
 }

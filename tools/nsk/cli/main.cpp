@@ -266,6 +266,7 @@ CLI::App* add_bench(CLI::App& app, file_options& files, bench_options& o) {
                                   "  nsk bench model.nsk\n"
                                   "  nsk bench model.nsk --lanes 2 --seconds 5 --json > bench.json\n"
                                   "  nsk bench model.nsk --trace trace.json\n"
+                                  "  nsk bench model.nsk --profile machine.json\n"
                                   "  nsk bench model.nsk --device vulkan");
   files.reads(command, "model", o.model, "FILE", ".nsk file")->required();
   add_lanes(command, o.lanes);
@@ -273,6 +274,8 @@ CLI::App* add_bench(CLI::App& app, file_options& files, bench_options& o) {
   add_device(command, o.device, "Measure a GPU: its own clock, and what recording takes");
   add_halves(command, "--device", o.halves);
   add_seconds(command, o.seconds);
+  files.reads(command, "--profile", o.profile, "FILE.json",
+              "Set each step beside what a device profile (nsk profile) lets expect, and say what to change");
   command->add_flag("--json", o.json, "As JSON on standard output");
   files.writes(command, "--trace", o.trace, "FILE.json", "Write a Chrome/Perfetto trace of the last runs (JSON)");
   command->add_flag("--quiet", o.quiet, "No progress on the terminal");

@@ -219,7 +219,7 @@ exit_code run(const run_options& o, command_files& files) {
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].write(0, net.input(static_cast<int>(i)));
   net.seed(o.seed);
   if (with.cpu && o.batch != 0) with.cpu->set_batch(o.batch);
-  stages.end("inputs");
+  stages.end("input");
 
   std::vector<step_event> events;
   const double start = stages.now();
@@ -237,7 +237,7 @@ exit_code run(const run_options& o, command_files& files) {
   stages.end("inference");
 
   for (std::size_t i = 0; i < outputs.size(); ++i) files.write(paths[i], npy_bytes(paths[i], outputs[i].all()));
-  stages.end("outputs");
+  stages.end("output");
   if (!o.trace.empty()) files.write(o.trace, trace_json(m, events, start, stages.events()));
   files.commit();
   return exit_code::good;
