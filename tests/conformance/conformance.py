@@ -162,8 +162,19 @@ def run_nsk(program, model, inputs, folder):
                 break  # no constant will help
             continue
         call([program, "run", str(folder / "model.nsk"), "--output-dir", str(folder)] + [w for n, f in files for w in ("--input", f"{n}={f}")])
-        return [np.load(folder / (re.sub(r"[^A-Za-z0-9_.-]", "_", o.name) + ".npy")) for o in variant.graph.output]
+        return [without_filled_rows(variant, o.name, folder) for o in variant.graph.output]
     raise refusal  # the last attempt's: it got furthest
+
+
+def without_filled_rows(model, name, folder):
+    """The file of an output; NonZero and Compress have as many rows as there can be at most, and say in another output how many there are."""
+    file = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
+    array = np.load(folder / f"{file}.npy")
+    for n in model.graph.node:
+        if name in n.output and n.op_type in ("NonZero", "Compress") and (folder / f"{file}.count.npy").exists():
+            axis = [a.i for a in n.attribute if a.name == "axis"] or [1 if n.op_type == "NonZero" else 0]
+            array = np.take(array, np.arange(int(np.load(folder / f"{file}.count.npy"))), axis[0])
+    return array
 
 
 def without_padding(actual, model):

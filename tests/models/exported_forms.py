@@ -270,6 +270,20 @@ for reduction in ("none", "add", "mul", "max", "min"):
              steps={"Scatter": 1}, opset=18)
 case("rows_by_coordinates", "(float[4,3,5] x, int64[2,6,2] at) => (float[2,6,5] y)", "y = GatherND(x, at)",
      inputs={"at": np.stack([RANDOM.integers(-4, 4, (2, 6)), RANDOM.integers(-3, 3, (2, 6))], -1)})
+case("windows_of_a_volume", "(float[2,8,14,14,6] x) => (float[32,98,6] y)", "r = Reshape(x, apart) t = Transpose<perm=[0,1,3,5,2,4,6,7]>(r) y = Reshape(t, joined)",
+     {"apart": ints(2, 4, 2, 2, 7, 2, 7, 6), "joined": ints(32, 98, 6)}, transposes=1)
+case("volume_of_windows", "(float[32,98,6] x) => (float[2,8,14,14,6] y)", "r = Reshape(x, apart) t = Transpose<perm=[0,1,4,2,5,3,6,7]>(r) y = Reshape(t, joined)",
+     {"apart": ints(2, 4, 2, 2, 2, 7, 7, 6), "joined": ints(2, 8, 14, 14, 6)}, transposes=1)
+case("eight_dimensions_reversed", "(float[1296] x) => (float[1296] y)", "r = Reshape(x, apart) t = Transpose<perm=[7,6,5,4,3,2,1,0]>(r) y = Reshape(t, joined)",
+     {"apart": ints(2, 3, 2, 3, 2, 3, 2, 3), "joined": ints(-1)}, transposes=16)
+case("seven_dimensions_reversed", "(float[432] x) => (float[432] y)", "r = Reshape(x, apart) t = Transpose<perm=[6,5,4,3,2,1,0]>(r) y = Reshape(t, joined)",
+     {"apart": ints(2, 3, 2, 3, 2, 3, 2), "joined": ints(-1)}, transposes=16)
+ROLL = "a = Slice(x, s, e, one) b = Slice(x, z, s, one) c = Concat<axis=1>(a, b) d = Slice(c, s, e, two) f = Slice(c, z, s, two) r = Concat<axis=2>(d, f)"
+case("rolled_windows", "(float[1,8,8,6] x) => (float[4,16,6] y)", ROLL + " w = Reshape(r, apart) t = Transpose<perm=[0,1,3,2,4,5]>(w) y = Reshape(t, joined)",
+     {"s": ints(2), "e": ints(2**62), "z": ints(0), "one": ints(1), "two": ints(2), "apart": ints(1, 2, 4, 2, 4, 6), "joined": ints(4, 16, 6)}, transposes=4)
+case("fold", "(float[2,12,20] x) => (float[2,3,5,6] y)", "y = Col2Im(x, image, block)", {"image": ints(5, 6), "block": ints(2, 2)}, steps={"Scatter": 1}, opset=18)
+case("fold_with_strides_and_pads", "(float[2,27,12] x) => (float[2,3,7,8] y)", "y = Col2Im<strides=[2,2], pads=[1,0,1,1], dilations=[2,1]>(x, image, block)",
+     {"image": ints(7, 8), "block": ints(3, 3)}, steps={"Scatter": 1}, opset=18)
 case("upper_triangle", "(float[2,4,5] x) => (float[2,4,5] y)", "y = Trilu(x, k)", {"k": np.array(1)})
 case("lower_triangle", "(float[2,4,5] x) => (float[2,4,5] y)", "y = Trilu<upper=0>(x)")
 strange = np.array([[1, np.nan, np.inf, -np.inf, 0, -2]], np.float32)

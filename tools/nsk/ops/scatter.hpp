@@ -10,11 +10,11 @@ template <>
 struct op_rules<op::scatter> : streamed<op::scatter, streamed_elements>, moves_elements {
   using parameters = scatter_params;
 
-  /// Indices and updates may have length 1 where the data is longer: they are repeated, except along the axis.
+  /// Inputs that have length 1 where the result is longer are repeated, but for indices and updates along the axis.
   static void lower(lowerer& l, const operation& o, const parameters& p) {
-    const view x = l.place_of(o.inputs[0]), updates = l.place_of(o.inputs[2]);
+    shape_t wide = l.source.shape(o.output);
+    const view x = broadcast(l.place_of(o.inputs[0]), wide), updates = l.place_of(o.inputs[2]);
     const view y = l.allocate(o.output, order_of(x));
-    shape_t wide = x.shape;
     const auto along = static_cast<std::size_t>(p.axis);
     wide[along] = updates.shape[along];
     std::vector<int> t;

@@ -78,6 +78,12 @@ const std::vector<operator_support>& supported_operators() {
        "any type; every reduction but of booleans, updates of one element in their order; indices outside are clamped "
        "and "
        "raise a flag"},
+      {{"NonZero", "Compress"},
+       "FullyConnected, Binary and Scatter",
+       "at most 2^24 elements; as many results as there can be at most, those not needed are -1 (NonZero) or 0; a "
+       "further "
+       "output NAME.count says how many there are; operators behind must not mix rows"},
+      {{"Col2Im"}, "Scatter", "float32; constant shapes"},
       {{"CumSum"}, "Binary, Arithmetic and Copy", "float32, int32, int64; constant axis"},
       {{"Trilu"}, "Select", "any type, constant k"},
       {{"ReverseSequence"}, "views, or Copy", "any type; constant lengths, equal for the whole batch"},

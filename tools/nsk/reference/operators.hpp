@@ -108,7 +108,7 @@ class call {
   std::vector<result> m_outputs;
 };
 
-/// Attribute of a NonMaxSuppression whose number of results is bounded at conversion: rows of its output.
+/// Attribute of an operator whose number of results is data, and bounded at conversion: rows of its output.
 inline constexpr char suppression_bound[] = "nsk_bound";
 
 /// Whether a node makes random numbers: it is never a constant, and the resolved graph numbers it in the attribute

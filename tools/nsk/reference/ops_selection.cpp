@@ -316,8 +316,12 @@ void evaluate_suppression(call& c) {
 
 // NonZero, OneHot, Compress, Trilu, ReverseSequence.
 
+/// Results where their number was bounded at conversion; -1 where it is counted.
+i64 bound_of(const call& c) { return c.op().integer(suppression_bound, -1); }
+
 void infer_non_zero(call& c) {
   c.require_inputs(1, 1);
+  if (bound_of(c) >= 0) return c.declare(0, element::i64, {static_cast<i64>(c.rank(0)), bound_of(c)});
   i64 count = 0;
   for (i64 i = 0; i < c.data(0).count(); ++i) count += c.data(0).number(i) != 0 ? 1 : 0;
   c.declare(0, element::i64, {static_cast<i64>(c.rank(0)), count});
@@ -325,6 +329,7 @@ void infer_non_zero(call& c) {
 
 void evaluate_non_zero(call& c) {
   const shape_t stride = strides_of(c.shape(0));
+  std::fill_n(c.out_integers(), c.out(0).count(), -1);
   i64 found = 0;
   for (i64 i = 0; i < c.data(0).count(); ++i) {
     if (c.data(0).number(i) == 0) continue;
@@ -363,8 +368,8 @@ void infer_compress(call& c) {
   const std::size_t axis = flat ? 0 : c.axis(c.op().integer("axis", 0), c.rank(0));
   shape_t shape = flat ? shape_t{count_of(c.shape(0))} : c.shape(0);
   c.require(c.shape(1)[0] <= shape[axis], "the condition is longer than the axis");
-  i64 kept = 0;
-  for (i64 i = 0; i < c.shape(1)[0]; ++i) kept += c.data(1).integer(i);
+  i64 kept = std::max<i64>(bound_of(c), 0);
+  for (i64 i = 0; bound_of(c) < 0 && i < c.shape(1)[0]; ++i) kept += c.data(1).integer(i);
   shape[axis] = kept;
   c.declare(0, c.type(0), shape);
 }
@@ -375,8 +380,10 @@ void evaluate_compress(call& c) {
   const shape_t shape = flat ? shape_t{count_of(c.shape(0))} : c.shape(0);
   const std::size_t bytes =
       static_cast<std::size_t>(count_between(shape, axis + 1, shape.size())) * size_of(c.out(0).type);
-  std::byte* y = c.out(0).data.data();
+  const std::size_t all = static_cast<std::size_t>(c.out_shape(0)[axis]) * bytes;
+  std::fill(c.out(0).data.begin(), c.out(0).data.end(), std::byte{});
   for (i64 o = 0; bytes != 0 && o < count_between(shape, 0, axis); ++o) {
+    std::byte* y = c.out(0).data.data() + static_cast<std::size_t>(o) * all;
     for (i64 i = 0; i < c.shape(1)[0]; ++i) {
       if (c.data(1).integer(i) == 0) continue;
       std::memcpy(y, c.data(0).data.data() + static_cast<std::size_t>(o * shape[axis] + i) * bytes, bytes);

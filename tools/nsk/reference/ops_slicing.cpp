@@ -234,9 +234,75 @@ void evaluate_pad(call& c) {
   });
 }
 
+// Col2Im: columns of windows back into an image.
+
+/// Attributes for each spatial axis, as the specification names them.
+struct windows_back {
+  std::vector<i64> image, block, dilations, strides, pads;
+  explicit windows_back(const call& c) : image(c.integer_list(1)), block(c.integer_list(2)) {
+    const std::vector<i64> ones(image.size(), 1), zeros(2 * image.size(), 0);
+    dilations = c.op().integers("dilations", ones);
+    strides = c.op().integers("strides", ones);
+    pads = c.op().integers("pads", zeros);
+    c.require(block.size() == image.size() && dilations.size() == image.size() && strides.size() == image.size() &&
+                  pads.size() == 2 * image.size() && !image.empty(),
+              "image_shape, block_shape and the attributes differ in the number of axes");
+    for (std::size_t d = 0; d < image.size(); ++d)
+      c.require(image[d] > 0 && block[d] > 0 && dilations[d] > 0 && strides[d] > 0 && pads[d] >= 0 &&
+                    pads[d + image.size()] >= 0 && image[d] < 1 << 24 && block[d] < 1 << 24 && dilations[d] < 1 << 24 &&
+                    pads[d] < 1 << 24 && pads[d + image.size()] < 1 << 24,
+                "a length, stride, dilation or pad is out of range");
+  }
+  /// Windows along an axis.
+  i64 count(std::size_t d) const {
+    const i64 reach = dilations[d] * (block[d] - 1) + 1, length = image[d] + pads[d] + pads[d + image.size()];
+    return length < reach ? 0 : (length - reach) / strides[d] + 1;
+  }
+};
+
+void infer_col_2_im(call& c) {
+  c.require_inputs(3, 3);
+  c.require_rank(0, 3, 3);
+  const windows_back w(c);
+  i64 columns = 1, taps = 1;
+  for (std::size_t d = 0; d < w.image.size(); ++d) {
+    columns *= w.count(d);
+    taps *= w.block[d];
+    c.require(columns < i64{1} << 31 && taps < i64{1} << 31, "there are too many windows");
+  }
+  c.require(columns > 0 && c.shape(0)[2] == columns && c.shape(0)[1] % taps == 0, "the columns do not fit the image");
+  shape_t shape = {c.shape(0)[0], c.shape(0)[1] / taps};
+  shape.insert(shape.end(), w.image.begin(), w.image.end());
+  c.declare(0, c.type(0), shape);
+}
+
+/// Visits windows, and adds each of their taps to the pixel that it came from.
+void evaluate_col_2_im(call& c) {
+  const windows_back w(c);
+  const i64 taps = count_of(w.block), columns = c.shape(0)[2], channels = c.shape(0)[0] * c.shape(0)[1] / taps,
+            pixels = count_of(w.image);
+  std::fill_n(c.out_floats(), c.out(0).count(), 0.0);
+  for (i64 column = 0; column < columns; ++column)
+    for (i64 tap = 0; tap < taps; ++tap) {
+      i64 pixel = 0, stride = 1, at = column, of = tap;
+      bool inside = true;
+      for (std::size_t d = w.image.size(); d-- > 0;) {
+        const i64 x = at % w.count(d) * w.strides[d] + of % w.block[d] * w.dilations[d] - w.pads[d];
+        inside = inside && x >= 0 && x < w.image[d];
+        pixel += x * stride;
+        stride *= w.image[d];
+        at /= w.count(d);
+        of /= w.block[d];
+      }
+      for (i64 channel = 0; inside && channel < channels; ++channel)
+        c.out_floats()[channel * pixels + pixel] += c.floats(0)[(channel * taps + tap) * columns + column];
+    }
+}
+
 }
 
 void add_slicing(table& t) {
+  t["Col2Im"] = {infer_col_2_im, evaluate_col_2_im, 18};
   t["Concat"] = {infer_concat, evaluate_concat};
   t["Split"] = {infer_split, evaluate_split};
   t["Slice"] = {infer_slice, evaluate_slice};

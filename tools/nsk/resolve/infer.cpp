@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "errors.hpp"
+#include "resolve/bounded.hpp"
 #include "resolve/dequantize.hpp"
 #include "resolve/other_shapes.hpp"
 #include "resolve/ports.hpp"
@@ -119,6 +120,7 @@ class resolver {
         m_placer(g),
         m_unroller(g, m_placer),
         m_adapter(g, exported, folds, m_placer),
+        m_bounded(g, m_placer),
         m_dequantizes(options.dequantize),
         m_dequantizer(g, folds, m_placer, [this](node n) { infer(std::move(n)); }) {}
 
@@ -142,6 +144,7 @@ class resolver {
   node_placer m_placer;
   unroller m_unroller;
   shape_adapter m_adapter;
+  bounded_rows m_bounded;
   bool m_dequantizes;
   dequantizer m_dequantizer;
   std::int64_t m_streams = 0;  ///< nodes so far that sample random numbers
@@ -153,6 +156,8 @@ void resolver::infer(node n) {
   m_adapter.adapt(n);
   if (reference::is_random(n)) n.attributes[reference::random_stream] = m_streams++;
   if (n.op == "NonMaxSuppression" && n.domain.empty() && !m_folds.folds(n)) bound_suppression(n);
+  m_bounded.follow(n);
+  if (bounded_rows::takes(n) && !m_folds.folds(n)) m_bounded.bound(n);
   const bool folds = m_folds.run(n);
   m_adapter.look_at_results(n);
   if (!folds) m_graph.nodes.push_back(std::move(n));

@@ -35,6 +35,7 @@ void add_elementwise(rule_table& t);
 void add_linear(rule_table& t);
 void add_matrix(rule_table& t);
 void add_normalization(rule_table& t);
+void add_places(rule_table& t);
 void add_random(rule_table& t);
 void add_recurrent(rule_table& t);
 void add_reduction(rule_table& t);

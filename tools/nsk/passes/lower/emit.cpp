@@ -37,6 +37,48 @@ bool mergeable(const joint_dimension& outer, const joint_dimension& inner) {
   return true;
 }
 
+/// The dimensions of views of one shape, in the physical order of the first, merged where all of them allow it.
+std::vector<joint_dimension> joint_dimensions(const std::vector<view>& views, int barrier) {
+  const view& out = views[0];
+  std::vector<joint_dimension> dims;
+  for (int axis : order_of(out)) {
+    const auto a = static_cast<std::size_t>(axis);
+    if (out.shape[a] == 1 && axis != barrier &&
+        std::all_of(views.begin(), views.end(), [&](const view& v) { return v.shape[a] == 1; }))
+      continue;
+    joint_dimension d;
+    d.length = out.shape[a];
+    d.barrier = axis == barrier;
+    for (const view& v : views) d.stride.push_back(v.shape[a] == 1 ? 0 : v.stride[a]);
+    if (!dims.empty() && mergeable(dims.back(), d)) {
+      d.length *= dims.back().length;
+      dims.pop_back();
+    }
+    dims.push_back(std::move(d));
+  }
+  return dims;
+}
+
+/// The axis that has the fewest positions of those that have several.
+std::size_t shortest_axis(const view& v) {
+  std::size_t best = 0;
+  for (std::size_t a = 0; a < v.rank(); ++a)
+    if (v.shape[a] > 1 && (v.shape[best] < 2 || v.shape[a] < v.shape[best])) best = a;
+  return best;
+}
+/// Position `i` of an axis.
+view part_of(view v, std::size_t axis, std::int64_t i) {
+  v.offset += i * v.stride[axis];
+  v.shape[axis] = 1;
+  return v;
+}
+void require_copies(std::int64_t count, const std::string& name) {
+  if (count > 64)
+    refuse(name + ": a copy between more than " + std::to_string(max_rank) +
+           " dimensions that cannot be merged would take " + std::to_string(count) +
+           " steps; split the operator in the exporter");
+}
+
 /// The border that a view of a storage with a border has too.
 nsk::halo border_of(const std::map<int, storage_root>& roots, const view& v, int row_axis, int column_axis) {
   const auto found = roots.find(v.storage);
@@ -125,22 +167,7 @@ int lowerer::joint_tensors(const std::vector<view>& views, const std::vector<std
       return static_cast<int>(std::find(axes.begin(), axes.end(), barrier) - axes.begin());
     }
   }
-  std::vector<joint_dimension> dims;
-  for (int axis : order_of(out)) {
-    const auto a = static_cast<std::size_t>(axis);
-    if (out.shape[a] == 1 && axis != barrier &&
-        std::all_of(views.begin(), views.end(), [&](const view& v) { return v.shape[a] == 1; }))
-      continue;
-    joint_dimension d;
-    d.length = out.shape[a];
-    d.barrier = axis == barrier;
-    for (const view& v : views) d.stride.push_back(v.shape[a] == 1 ? 0 : v.stride[a]);
-    if (!dims.empty() && mergeable(dims.back(), d)) {
-      d.length *= dims.back().length;
-      dims.pop_back();
-    }
-    dims.push_back(std::move(d));
-  }
+  std::vector<joint_dimension> dims = joint_dimensions(views, barrier);
   if (dims.empty()) dims.push_back({1, std::vector<std::int64_t>(views.size(), 1), false});
   if (dims.size() > static_cast<std::size_t>(max_rank))
     refuse("'" + names[0] + "' needs " + std::to_string(dims.size()) +
@@ -166,6 +193,14 @@ int lowerer::joint_tensors(const std::vector<view>& views, const std::vector<std
 
 void lowerer::copy_step(const view& from, const view& to, const std::string& name, const std::string& result_name,
                         const std::string& reason) {
+  const std::size_t dimensions = joint_dimensions({to, from}, -1).size();
+  if (dimensions > static_cast<std::size_t>(max_rank)) {
+    const std::size_t axis = shortest_axis(to);
+    require_copies(to.shape[axis], name);
+    for (std::int64_t i = 0; i < to.shape[axis]; ++i)
+      copy_step(part_of(from, axis, i), part_of(to, axis, i), name, result_name, reason);
+    return;
+  }
   std::vector<int> t;
   joint_tensors({to, from}, {result_name, name + "#from"}, t);
   plan_step s;

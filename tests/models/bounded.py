@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Operators whose number of results is data, through the command line: the rows that there are equal ONNX Runtime's, the count is theirs,
+the rest holds the documented filler, and operators that would mix filled rows with others are refused.
+
+  bounded.py [SEED]
+"""
+import pathlib
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnx.parser
+
+from exported_forms import plain_session
+from models import file_name, must, nsk
+
+TYPES = {"float": np.float32, "int64": np.int64, "int32": np.int32, "bool": np.bool_}
+
+
+def model_of(text, folder):
+    source = pathlib.Path(folder) / "model.onnx"
+    onnx.save(onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 17]> g {text}'), source)
+    return source
+
+
+def check(name, text, inputs, axis, filler, output="y", counted="y"):
+    """Compares the rows along `axis` of `output`; `counted` is the output of the operator that chooses, `filler` None where none is promised."""
+    with tempfile.TemporaryDirectory(prefix="nsk_bounded_") as folder:
+        folder = pathlib.Path(folder)
+        source = model_of(text, folder)
+        must("convert", source, "-o", folder / "model.nsk", "--check", "--no-states", "--quiet")
+        arguments = []
+        for key, value in inputs.items():
+            np.save(folder / f"{key}.npy", value)
+            arguments += ["--input", f"{key}={folder / f'{key}.npy'}"]
+        must("run", folder / "model.nsk", *arguments, "--output-dir", folder / "out")
+        names = [o.name for o in onnx.load(source).graph.output]
+        wanted = plain_session(source).run(None, inputs)[names.index(output)]
+        got, count = np.load(folder / "out" / file_name(output)), int(np.load(folder / "out" / file_name(counted + ".count")))
+    if count != wanted.shape[axis]:
+        raise SystemExit(f"{name}: {count} results, ONNX Runtime has {wanted.shape[axis]}")
+    rows, rest = np.split(got, [count], axis)
+    if rows.shape != wanted.shape or rows.dtype != wanted.dtype or not np.array_equal(rows, wanted):
+        raise SystemExit(f"{name}: differs from ONNX Runtime")
+    if filler is not None and not (rest == filler).all():
+        raise SystemExit(f"{name}: the rows behind the last are not {filler}")
+
+
+def random_cases(seed, rounds=12):
+    random = np.random.default_rng(seed)
+    for i in range(rounds):
+        kind = list(TYPES)[i % 4]
+        shape = [int(d) for d in random.integers(1, 9, random.integers(1, 5))]
+        share = [0, 0.1, 0.5, 1][int(random.integers(4))]
+        x = (random.random(shape) < share) * random.integers(1, 9, shape)
+        sizes = ",".join(map(str, shape))
+        check(f"non_zero_{seed}_{i}", f"({kind}[{sizes}] x) => (int64[{len(shape)},n] y) {{ y = NonZero(x) }}", {"x": x.astype(TYPES[kind])}, 1, -1)
+        axis = int(random.integers(len(shape)))
+        length = int(random.integers(1, shape[axis] + 1))
+        inputs = {"x": random.integers(0, 2 if kind == "bool" else 99, shape).astype(TYPES[kind]), "c": random.random(length) < share}
+        out = ",".join("n" if d == axis else str(size) for d, size in enumerate(shape))
+        check(f"compress_{seed}_{i}", f"({kind}[{sizes}] x, bool[{length}] c) => ({kind}[{out}] y) {{ y = Compress<axis={axis}>(x, c) }}", inputs, axis, 0)
+    flat = {"x": random.standard_normal((5, 40)).astype(np.float32), "c": random.random(187) < 0.4}
+    check("compress_flat", "(float[5,40] x, bool[187] c) => (float[n] y) { y = Compress(x, c) }", flat, 0, 0)
+    large = (random.random(65536) < 0.3).astype(np.float32)
+    check("non_zero_of_many", "(float[65536] x) => (int64[1,n] y) { y = NonZero(x) }", {"x": large}, 1, -1)
+    masked = {"x": random.standard_normal((30, 4)).astype(np.float32)}
+    check("rows_by_mask", "(float[30,4] x) => (float[n] y) { b = Greater(x, zero) p = NonZero(b) t = Transpose(p) g = GatherND(x, t) y = Mul(g, two) }".replace(
+        "{ b", "{ zero = Constant<value_float=0.0>() two = Constant<value_float=2.0>() b"), masked, 0, None, counted="p")
+
+
+REFUSED = {
+    "sum of filled rows": "(float[9] x) => (float y) { p = NonZero(x) f = Cast<to=1>(p) y = ReduceSum<keepdims=0>(f) }",
+    "softmax of filled rows": "(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) y = Softmax(p) }",
+    "length of filled rows": "(float[9] x, bool[9] c) => (int64[1] y) { p = Compress(x, c) y = Shape(p) }",
+    "filled rows before others": "(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) y = Concat<axis=0>(p, x) }",
+    "filled rows by other filled rows": "(float[9] x, bool[9] c, bool[9] d) => (float[n] y) { p = Compress(x, c) y = Compress(p, d) }",
+    "scatter to filled places": "(float[9] x, float[9] u) => (float[9] y) { p = NonZero(x) t = Transpose(p) y = ScatterND(x, t, u) }",
+    "product along filled rows": "(float[9,9] x, bool[9] c, float[3,9] w) => (float[3,9] y) { p = Compress<axis=0>(x, c) y = MatMul(w, p) }",
+}
+
+
+def main():
+    seed = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    print(f"seed {seed}")
+    random_cases(seed)
+    for name, text in REFUSED.items():
+        with tempfile.TemporaryDirectory(prefix="nsk_bounded_") as folder:
+            done = nsk("convert", model_of(text, folder), "-o", pathlib.Path(folder) / "model.nsk", "--no-states")
+            if done.returncode != 2 or "would enter the result" not in done.stderr:
+                raise SystemExit(f"{name}: a refusal expected, exit code {done.returncode}: {done.stderr}")
+    print(f"27 models have ONNX Runtime's rows, {len(REFUSED)} are refused")
+
+
+if __name__ == "__main__":
+    main()

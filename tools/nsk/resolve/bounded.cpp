@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "resolve/bounded.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "errors.hpp"
+#include "reference/operators.hpp"
+
+namespace nsk::tool {
+namespace {
+
+constexpr std::int64_t max_rows = std::int64_t{1} << 24;  // float32 counts so far
+constexpr std::int64_t onnx_float = 1, onnx_int64 = 7, onnx_boolean = 9;
+
+/// Operators that compute each element from the elements at its place.
+bool is_elementwise(const std::string& op) {
+  static const std::set<std::string> names = {"Identity",
+                                              "Cast",
+                                              "Relu",
+                                              "Clip",
+                                              "LeakyRelu",
+                                              "Sigmoid",
+                                              "Tanh",
+                                              "Exp",
+                                              "Log",
+                                              "Sqrt",
+                                              "Reciprocal",
+                                              "Floor",
+                                              "Ceil",
+                                              "Round",
+                                              "Neg",
+                                              "Abs",
+                                              "Sign",
+                                              "Not",
+                                              "Add",
+                                              "Sub",
+                                              "Mul",
+                                              "Div",
+                                              "Mod",
+                                              "Pow",
+                                              "Min",
+                                              "Max",
+                                              "Equal",
+                                              "Less",
+                                              "Greater",
+                                              "Where",
+                                              "GreaterOrEqual",
+                                              "LessOrEqual",
+                                              "And",
+                                              "Or",
+                                              "Xor",
+                                              "Gelu",
+                                              "Erf",
+                                              "Sin",
+                                              "Cos",
+                                              "Elu",
+                                              "Softplus",
+                                              "HardSwish",
+                                              "HardSigmoid"};
+  return names.count(op) != 0;
+}
+
+std::int64_t counted_from_start(std::int64_t axis, std::size_t rank) {
+  return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
+}
+
+}
+
+bool bounded_rows::takes(const node& n) { return n.domain.empty() && (n.op == "NonZero" || n.op == "Compress"); }
+
+void bounded_rows::bound(node& n) {
+  const bool compress = n.op == "Compress";
+  const std::size_t condition = compress ? 1 : 0;
+  if (n.inputs.size() <= condition || n.inputs[condition] == no_value || n.inputs[0] == no_value) return;
+  const value_id mask = n.inputs[condition];
+  const std::int64_t rows = count_of(at(mask).shape);
+  if (n.outputs.empty() || n.outputs[0] == no_value || rows == 0) return;  // inference says what is wrong
+  if (rows > max_rows)
+    refuse(describe(m_graph, n) + ": it may have " + std::to_string(rows) + " results, more than 2^24");
+  n.attributes[reference::suppression_bound] = rows;
+  const std::size_t rank = at(n.inputs[0]).shape.size();
+  m_filled[n.outputs[0]] = !compress ? 1 : n.has("axis") ? counted_from_start(n.integer("axis", 0), rank) : 0;
+
+  const value_id chosen = m_placer.new_value(n, "chosen"), numbers = m_placer.new_value(n, "numbers"),
+                 sum = m_placer.new_value(n, "sum"), count = m_placer.new_value(n, "count");
+  node to_boolean = node_placer::helper(n, "Cast", "chosen", {mask}, chosen),
+       to_float = node_placer::helper(n, "Cast", "numbers", {chosen}, numbers),
+       total = node_placer::helper(n, "ReduceSum", "sum", {numbers}, sum),
+       to_integer = node_placer::helper(n, "Cast", "count", {sum}, count);
+  to_boolean.attributes["to"] = onnx_boolean;
+  to_float.attributes["to"] = onnx_float;
+  total.attributes["keepdims"] = std::int64_t{0};
+  to_integer.attributes["to"] = onnx_int64;
+  at(count).name = at(n.outputs[0]).name + ".count";
+  m_graph.outputs.push_back(count);
+  m_placer.place({to_integer, total, to_float, to_boolean});
+}
+
+/// Where filled rows of input 0 of `n` are in its output; refuses operators that the list does not have.
+std::int64_t bounded_rows::axis_behind(const node& n, std::int64_t axis) {
+  const std::size_t rank = at(n.inputs[0]).shape.size();
+  if (n.op == "Transpose") {
+    const std::vector<std::int64_t> order = n.integers("perm");
+    if (order.empty()) return static_cast<std::int64_t>(rank) - 1 - axis;
+    return std::find(order.begin(), order.end(), axis) - order.begin();
+  }
+  std::vector<std::int64_t> axes = n.integers("axes");
+  if (axes.empty() && n.inputs.size() > 1 && n.inputs[1] != no_value && at(n.inputs[1]).constant)
+    for (std::int64_t i = 0; i < at(n.inputs[1]).constant->count(); ++i)
+      axes.push_back(at(n.inputs[1]).constant->integer(i));
+  if (n.op == "Unsqueeze" || n.op == "Squeeze") {
+    const std::size_t wide = n.op == "Unsqueeze" ? rank + axes.size() : rank;
+    for (std::int64_t& a : axes) a = counted_from_start(a, wide);
+    std::sort(axes.begin(), axes.end());
+    if (n.op == "Unsqueeze") {
+      for (const std::int64_t a : axes) axis += a <= axis ? 1 : 0;
+      return axis;
+    }
+    if (!axes.empty() && std::find(axes.begin(), axes.end(), axis) == axes.end())
+      return axis - std::count_if(axes.begin(), axes.end(), [&](std::int64_t a) { return a < axis; });
+  }
+  return -1;
+}
+
+void bounded_rows::follow(const node& n) {
+  const auto filled = std::find_if(n.inputs.begin(), n.inputs.end(), [&](value_id v) { return is_filled(v); });
+  if (filled == n.inputs.end()) return;
+  const std::int64_t axis = m_filled.at(*filled);
+  std::int64_t behind = -1;
+  if (is_elementwise(n.op)) {
+    std::int64_t from_end = 0;
+    std::size_t rank = 0;
+    bool same = true;
+    for (const value_id v : n.inputs) {
+      if (v == no_value) continue;
+      rank = std::max(rank, at(v).shape.size());
+      if (!is_filled(v)) continue;
+      const std::int64_t mine = static_cast<std::int64_t>(at(v).shape.size()) - m_filled.at(v);
+      same = same && (from_end == 0 || from_end == mine);
+      from_end = mine;
+    }
+    behind = same ? static_cast<std::int64_t>(rank) - from_end : -1;
+  } else if (n.op == "Gather" && filled == n.inputs.begin() + 1) {
+    behind = axis + counted_from_start(n.integer("axis", 0), at(n.inputs[0]).shape.size());
+  } else if (n.op == "Gather" && filled == n.inputs.begin() && n.inputs[1] != *filled) {
+    const std::int64_t along = counted_from_start(n.integer("axis", 0), at(*filled).shape.size()),
+                       more = static_cast<std::int64_t>(at(n.inputs[1]).shape.size()) - 1;
+    behind = along == axis ? -1 : along < axis ? axis + more : axis;
+  } else if (n.op == "GatherND" && filled == n.inputs.begin() + 1 &&
+             axis + 1 < static_cast<std::int64_t>(at(*filled).shape.size())) {
+    behind = axis;
+  } else if (n.op == "Split" && filled == n.inputs.begin()) {
+    behind = counted_from_start(n.integer("axis", 0), at(*filled).shape.size()) == axis ? -1 : axis;
+  } else if ((n.op == "MatMul" || n.op == "Gemm") && filled == n.inputs.begin() && n.integer("transA", 0) == 0 &&
+             axis + 1 < static_cast<std::int64_t>(at(*filled).shape.size()) &&
+             std::none_of(n.inputs.begin() + 1, n.inputs.end(), [&](value_id v) { return is_filled(v); })) {
+    behind = axis + std::max<std::int64_t>(0, static_cast<std::int64_t>(at(n.inputs[1]).shape.size()) -
+                                                  static_cast<std::int64_t>(at(*filled).shape.size()));
+  } else if (filled == n.inputs.begin()) {
+    behind = axis_behind(n, axis);
+  }
+  if (behind < 0)
+    refuse(describe(m_graph, n) + ": '" + at(*filled).name +
+           "' has as many rows as there can be at most, and the filled ones behind the last would enter the result. "
+           "Make '" +
+           at(*filled).name + "' an output with --output-value, and compute the rest in the game");
+  for (const value_id v : n.outputs)
+    if (v != no_value) m_filled[v] = behind;
+}
+
+}
