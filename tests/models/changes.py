@@ -259,7 +259,32 @@ def some_rows(folder):
     return worst
 
 
-TESTS = (ten_people, ten_rows_of_others, other_sizes, refused_shapes, planar_ports, segmentation, other_names, swish_and_back, some_rows)
+def checked_integers(folder):
+    """The check samples integers on which the model is defined, behind arithmetic too: it compares, and does not give up."""
+    node, port = helper.make_node, helper.make_tensor_value_info
+    table = ints(*range(100, 140)).reshape(40, 1)
+    cases = {
+        "an index behind an offset": ([node("Sub", ["i", "start"], ["j"]), node("Gather", ["table", "j"], ["y"])], dict(start=ints(1000), table=table)),
+        "an index from behind": ([node("Sub", ["end", "i"], ["j"]), node("Gather", ["table", "j"], ["y"])], dict(end=ints(539), table=table)),
+        "an index in steps": ([node("Mul", ["i", "step"], ["k"]), node("Add", ["k", "start"], ["j"]), node("Gather", ["table", "j"], ["y"])],
+                              dict(step=ints(13), start=ints(-13 * 38), table=table)),
+        "an index of parts": ([node("Div", ["i", "step"], ["k"]), node("Sub", ["k", "start"], ["j"]), node("Gather", ["table", "j"], ["y"])],
+                              dict(step=ints(7), start=ints(60), table=table)),
+        "a divisor behind an offset": ([node("Add", ["i", "two"], ["d"]), node("Div", ["hundred", "d"], ["y"])], dict(two=ints(2), hundred=ints(100))),
+        "a divisor behind two": ([node("Mul", ["i", "two"], ["k"]), node("Add", ["k", "two"], ["d"]), node("Mod", ["hundred", "d"], ["y"])], dict(two=ints(2), hundred=ints(100))),
+        "a divisor with its sign changed": ([node("Neg", ["i"], ["d"]), node("Div", ["hundred", "d"], ["y"])], dict(hundred=ints(100))),
+    }
+    for what, (nodes, constants) in cases.items():
+        constants = {n: np.asarray(c, np.int64) for n, c in constants.items()}
+        graph = helper.make_graph(nodes, "g", [port("i", TensorProto.INT64, [64])], [port("y", TensorProto.INT64, None)], weights(**constants))
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), folder / "m.onnx")
+        done = nsk("convert", folder / "m.onnx", "-o", folder / "m.nsk")
+        if done.returncode != 0 or "checked against" not in done.stdout:
+            raise SystemExit(f"{what}: exit code {done.returncode}, not checked\n{done.stdout}{done.stderr}")
+    return 0.0
+
+
+TESTS = (checked_integers, ten_people, ten_rows_of_others, other_sizes, refused_shapes, planar_ports, segmentation, other_names, swish_and_back, some_rows)
 
 
 def main():

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <random>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "io/layout.hpp"
@@ -92,8 +94,72 @@ class integer_demands {
     }
   }
 
+  /// The smallest and the largest element of an operand that is a constant of integers; nothing for others.
+  std::optional<std::pair<std::int64_t, std::int64_t>> constant_range(const node& n, std::size_t i) const {
+    const value* v = i < n.inputs.size() && n.inputs[i] != no_value ? &at(n.inputs[i]) : nullptr;
+    if (v == nullptr || !v->constant || !is_integer(v->type) || v->constant->count() == 0) return std::nullopt;
+    std::pair<std::int64_t, std::int64_t> range = {v->constant->integer(0), v->constant->integer(0)};
+    for (std::int64_t k = 1; k < v->constant->count(); ++k) {
+      range.first = std::min(range.first, v->constant->integer(k));
+      range.second = std::max(range.second, v->constant->integer(k));
+    }
+    constexpr std::int64_t maximum = std::int64_t{1} << 31;  // sums and products of these do not overflow
+    if (range.first < -maximum || range.second > maximum) return std::nullopt;
+    return range;
+  }
+
+  /// What x must be within so that the sum with, or the difference from, constants is what is asked of it.
+  void pass_back_sum(const node& n, const demand& wanted) {
+    const std::size_t x = constant_range(n, 0) ? 1 : 0;
+    const auto c = constant_range(n, 1 - x);
+    demand* d = operand(n, x);
+    if (!c || d == nullptr) return;
+    constexpr std::int64_t some = 7;  // values of a divisor
+    const std::int64_t low = wanted.bounded ? (wanted.nonzero ? std::max<std::int64_t>(wanted.low, 1) : wanted.low) : 1;
+    const std::int64_t high = wanted.bounded ? wanted.high : low + some;
+    std::int64_t from = low - c->first, to = high - c->second;
+    if (n.op == "Sub" && x == 0) from = low + c->second, to = high + c->first;
+    if (n.op == "Sub" && x == 1) from = c->second - high, to = c->first - low;
+    if (from <= to) d->stay_within(from, to);
+  }
+
+  /// The same for a product with, or a quotient by, positive constants.
+  void pass_back_product(const node& n, const demand& wanted) {
+    const std::size_t x = n.op == "Mul" && constant_range(n, 0) ? 1 : 0;
+    const auto c = constant_range(n, 1 - x);
+    demand* d = operand(n, x);
+    if (!c || d == nullptr || c->first < 1) return;
+    const std::int64_t low = std::max<std::int64_t>(wanted.bounded ? wanted.low : 0, wanted.nonzero ? 1 : 0);
+    if (n.op == "Mul") {
+      d->nonzero = d->nonzero || wanted.nonzero;
+      if (wanted.bounded) d->stay_within((low + c->first - 1) / c->first, wanted.high / c->second);
+    } else {
+      d->stay_within(low * c->second, wanted.bounded ? (wanted.high + 1) * c->first - 1 : (low + 4) * c->second);
+    }
+  }
+
+  /// What arithmetic with constants makes of its operand: an index or divisor that is computed of an input.
+  void pass_back_arithmetic(const node& n) {
+    if (n.outputs.empty() || n.outputs[0] == no_value || n.inputs.empty() || n.inputs[0] == no_value) return;
+    const demand wanted = m_demands[static_cast<std::size_t>(n.outputs[0])];
+    if (!(wanted.bounded || wanted.nonzero) || !is_integer(at(n.inputs[0]).type)) return;
+    if (n.op == "Add" || n.op == "Sub") pass_back_sum(n, wanted);
+    if (n.op == "Mul" || n.op == "Div") pass_back_product(n, wanted);
+    if (n.op == "Neg")
+      if (demand* d = operand(n, 0)) {
+        d->nonzero = d->nonzero || wanted.nonzero;
+        if (wanted.bounded) d->stay_within(-wanted.high, -wanted.low);
+      }
+    if (n.op == "Abs")
+      if (demand* d = operand(n, 0)) {
+        d->nonzero = d->nonzero || wanted.nonzero;
+        if (wanted.bounded) d->stay_within(std::max<std::int64_t>(wanted.low, 0), wanted.high);
+      }
+  }
+
   /// Operators whose results are elements of their operands: what is asked of the one is asked of the other.
   void pass_back(const node& n) {
+    pass_back_arithmetic(n);
     static const std::set<std::string> of_first = {
         "Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten",        "Cast",     "Slice",          "Transpose",
         "Expand",   "Tile",    "Split",   "Gather",    "GatherElements", "GatherND", "ReverseSequence"};
@@ -121,6 +187,8 @@ demand range_of(element type, const std::string& name, const integer_demands& de
     d.low = leads ? (d.nonzero ? 1 : 0) : type == element::i8 ? -128 : type == element::u8 ? 0 : -4;
     d.high = leads ? 1 : type == element::i8 ? 127 : type == element::u8 ? 255 : 4;
   }
+  if (type == element::u8 || type == element::u16 || type == element::u32 || type == element::u64)
+    d.low = std::max<std::int64_t>(d.low, 0);
   d.high = std::max(d.low, d.high);
   return d;
 }
