@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Every example runs on a real model and says or draws something sensible.  examples.py DIRECTORY-OF-EXAMPLES"""
+import json
 import os
 import pathlib
 import re
@@ -86,6 +87,22 @@ def voice(programs, folder):
     rendered = (folder / "speech.svg").read_text()
     if not re.search(r"94 chunks of 32 ms", said) or rendered.count(",") < 94 or "polyline" not in rendered:
         raise SystemExit(f"voice_activity: unexpected output\n{said}")
+
+
+def crowd(programs, folder):
+    """A thousand agents ask on several threads: each row is answered once, with the bits of a single run; the trace and the log are JSON."""
+    model, trace = folder / "agent_of_many.nsk", folder / "crowd.json"
+    must("convert", REPOSITORY / "examples" / "models" / "yard_agent.onnx", "-o", model, "--batch-max", "128",
+         "--output-value", "deterministic_continuous_actions", "--quiet")
+    for places in (64, 1000):
+        said = call(programs / "crowd", model, "--frames", 40, "--places", places, "--trace", trace)
+        found = re.search(r"(\d+) rows asked, (\d+) found the queue full, (\d+) answered in (\d+) runs\n.*?(\d+) answers differ", said, re.DOTALL)
+        asked, full, answered, runs, wrong = (int(n) for n in found.groups())
+        log = json.loads(said.splitlines()[-1])
+        good = wrong == 0 and runs == log["runs"] and asked - places <= answered <= asked and (full > 0) == (places < 1000)
+        stages = [e["name"] for e in json.loads(trace.read_text())["traceEvents"] if e["ph"] == "X"]
+        if not good or log["p50_us"] > log["p99_us"] or stages != ["input", "inference", "output"] * 40:
+            raise SystemExit(f"crowd, {places} places: {said}")
 
 
 def agents(programs, folder):
@@ -199,6 +216,7 @@ def main(programs):
         detect(programs, folder)
         voice(programs, folder)
         agents(programs, folder)
+        crowd(programs, folder)
 
 
 if __name__ == "__main__":
