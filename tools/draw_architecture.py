@@ -25,11 +25,11 @@ TOOL = {
     "planner": (2, 4, "tiles, memory"), "ops": (2, 5, "one file per operator"), "passes": (2, 6, "rewrite, fuse, lower"), "program": (2, 7, "network and plan"),
     "import": (1, 5, "ONNX, TFLite"), "resolve": (1, 6, "shapes, folding, loops"), "reference": (1, 7, "double precision"), "graph": (1, 8, "typed nodes"),
     "gpu": (0, 1, "plans, devices"), "engine": (0, 4, "runs the engine"), "io": (0, 7, "files, arrays"),
-    "edit": (3, 4, "file as JSON"), "pack": (3, 5, "weights"), "write": (3, 6, "the file"),
+    "codegen": (3, 1, "C++ source"), "edit": (3, 4, "file as JSON"), "pack": (3, 5, "weights"), "write": (3, 6, "the file"),
 }
 ENGINE = {
     "gpu": (4, 0, "command lists"), "c": (4, 1, "C interface"), "log": (4, 2, "traces, run times"), "image": (5, 0, "framebuffers"), "run": (5, 1, "sessions, lanes"),
-    "model": (5, 2, "open, verify"), "ops": (5, 3, "one file per operator"),
+    "codegen": (4, 8, "generated headers"), "model": (5, 2, "open, verify"), "ops": (5, 3, "one file per operator"),
     "kernels": (5, 4, "the loops"), "math": (5, 5, "exp, tanh, ..."), "simd": (5, 6, "vectors"), "format": (5, 7, "the contract"), "core": (5, 8, "status, span, view"),
 }
 
@@ -47,12 +47,15 @@ def sides(place):
 def routes():
     """Arrows that would cross a box, as points."""
     t, s = {n: centre(p) for n, p in TOOL.items()}, {n: sides(p) for n, p in TOOL.items()}
+    e, f = ENGINE["codegen"], ENGINE["kernels"]
+    between_engines = (sides(e)[2] + sides(f)[0]) / 2
     lane, right, below = s["profile"][0] - 22, s["edit"][2] + 12, s["graph"][3] + 18
     return {
         ("cli", "import"): [(s["cli"][0], t["cli"][1]), (t["import"][0], t["cli"][1]), (t["import"][0], s["import"][1])],
         ("cli", "gpu"): [(s["cli"][0], t["cli"][1] - 8), (t["gpu"][0], t["cli"][1] - 8), (t["gpu"][0], s["gpu"][1])],
-        ("cli", "edit"): [(s["cli"][2], t["cli"][1]), (t["edit"][0], t["cli"][1]), (t["edit"][0], s["edit"][1])],
+        ("cli", "edit"): [(s["cli"][2], t["cli"][1]), (right, t["cli"][1]), (right, t["edit"][1] - 14), (s["edit"][2], t["edit"][1] - 14)],
         ("import", "io"): [(s["import"][0], t["import"][1]), (t["io"][0] + 40, t["import"][1]), (t["io"][0] + 40, s["io"][1])],
+        ("codegen", "kernels"): [(sides(e)[2], centre(e)[1]), (between_engines, centre(e)[1]), (between_engines, centre(f)[1]), (sides(f)[0], centre(f)[1])],
         ("profile", "engine"): [(s["profile"][0], t["profile"][1] - 8), (t["engine"][0], t["profile"][1] - 8), (t["engine"][0], s["engine"][1])],
         ("profile", "resolve"): [(s["profile"][0], t["profile"][1] + 8), (lane, t["profile"][1] + 8), (lane, t["resolve"][1]), (s["resolve"][2], t["resolve"][1])],
         ("edit", "write"): [(s["edit"][2], t["edit"][1] - 7), (right, t["edit"][1] - 7), (right, t["write"][1] - 8), (s["write"][2], t["write"][1] - 8)],
@@ -146,7 +149,7 @@ def image():
              f"<style>{STYLE}</style><defs>{heads}</defs>", f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>',
              f'<text class="title" x="{LEFT}" y="46">tools/nsk: the converter, offline</text>',
              f'<text class="title" x="{sides(ENGINE["gpu"])[0]:g}" y="46">include/netsuke: the engine</text>']
-    lines += [*arrows(TOOL_ARROWS, TOOL, routes()), *arrows(ENGINE_ARROWS, ENGINE, {}), *between()]
+    lines += [*arrows(TOOL_ARROWS, TOOL, routes()), *arrows(ENGINE_ARROWS, ENGINE, routes()), *between()]
     lines += [box(name, place, "tool") for name, place in TOOL.items()] + [box(name, place, "engine") for name, place in ENGINE.items()]
     lines += [f'<text class="legend" x="{LEFT}" y="{HEIGHT - 16}">A folder includes the folders that its arrows lead to, and those below them. The converter also includes the '
               "engine: program and write its format, ops its ops, engine its run, gpu its gpu.</text>", "</svg>"]

@@ -13,6 +13,7 @@ ENGINE_ARROWS = {
     "math": ["simd"],
     "kernels": ["math"],
     "ops": ["kernels"],
+    "codegen": ["kernels"],
     "model": ["ops"],
     "run": ["model"],
     "log": ["model"],
@@ -37,8 +38,9 @@ TOOL_ARROWS = {
     "edit": ["write", "pack", "io"],
     "profile": ["compile", "resolve", "engine"],
     "report": ["profile"],
+    "codegen": ["report"],
     "gpu": ["report"],
-    "cli": ["gpu", "import", "edit"],
+    "cli": ["gpu", "codegen", "import", "edit"],
 }
 PLACES = [  # what files are below, how they include each other, and the arrows between their folders
     ("include/netsuke", r'\s*#\s*include\s*<netsuke/([^>]+)>', ENGINE_ARROWS),

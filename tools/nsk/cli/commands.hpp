@@ -111,4 +111,13 @@ struct profile_options {
 };
 exit_code profile(const profile_options& o, command_files& files);
 
+struct codegen_options {
+  std::string model, variant, output;
+  std::string weights;  ///< "embed", "file", or empty: embedded where they are small
+  std::string name;     ///< of the namespace; empty: the model file's
+  bool quiet = false;
+};
+/// Writes a header that computes the model, and where its weights are not embedded a file of them beside it.
+exit_code codegen(const codegen_options& o, command_files& files);
+
 }

@@ -226,6 +226,25 @@ CLI::App* add_from_json(CLI::App& app, file_options& files, from_json_options& o
   return command;
 }
 
+CLI::App* add_codegen(CLI::App& app, file_options& files, codegen_options& o) {
+  CLI::App* command =
+      add_command(app, "codegen", "Write a model as a C++ header of calls of kernels, to be compiled in",
+                  "  nsk codegen policy.nsk -o policy.hpp\n"
+                  "  nsk codegen model.nsk -o model.hpp --weights file --name classifier");
+  files.reads(command, "model", o.model, "FILE", ".nsk file")->required();
+  files.writes(command, "-o,--output", o.output, "FILE.hpp", "Header to write; FILE.weights gets weights of a file")
+      ->required();
+  command
+      ->add_option("--weights", o.weights,
+                   "embed: in the header; file: in FILE.weights; embed up to 1 MiB where not given")
+      ->type_name("HOW");
+  command->add_option("--name", o.name, "Namespace of the source; the model file's name where not given")
+      ->type_name("NAME");
+  add_variant(command, o.variant);
+  add_quiet(command, o.quiet);
+  return command;
+}
+
 CLI::App* add_check(CLI::App& app, file_options& files, check_options& o) {
   CLI::App* command = add_command(app, "check", "Compare a converted model with its source, step by step",
                                   "  nsk check model.onnx model.nsk\n"
@@ -314,6 +333,7 @@ exit_code dispatch(int argc, char** argv) {
   selftest_options selftest_with;
   json_options json_with;
   from_json_options from_json_with;
+  codegen_options codegen_with;
   const CLI::App* converting = add_convert(app, files, convert_with);
   const CLI::App* running = add_run(app, files, run_with);
   const CLI::App* inspecting = add_inspect(app, files, inspect_with);
@@ -322,6 +342,7 @@ exit_code dispatch(int argc, char** argv) {
   const CLI::App* replaying = add_selftest(app, files, selftest_with);
   const CLI::App* writing_json = add_json(app, files, json_with);
   const CLI::App* reading_json = add_from_json(app, files, from_json_with);
+  const CLI::App* generating = add_codegen(app, files, codegen_with);
   const CLI::App* listing =
       add_command(app, "operators", "List the ONNX operators that import, as Markdown", "  nsk operators");
   add_bench(app, files, bench_with);
@@ -343,6 +364,7 @@ exit_code dispatch(int argc, char** argv) {
   if (replaying->parsed()) return selftest(selftest_with);
   if (writing_json->parsed()) return to_json(json_with, declared);
   if (reading_json->parsed()) return from_json(from_json_with, declared);
+  if (generating->parsed()) return codegen(codegen_with, declared);
   return bench(bench_with, declared);
 }
 

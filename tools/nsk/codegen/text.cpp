@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+#include "codegen/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <initializer_list>
+
+#include "errors.hpp"
+#include "report/text.hpp"
+
+namespace nsk::tool {
+namespace {
+
+constexpr std::size_t max_length = 60;
+constexpr const char* keywords[] = {
+    "alignas", "alignof",   "and",      "and_eq",   "asm",       "auto",         "bitand",     "bitor",    "bool",
+    "break",   "case",      "catch",    "char",     "class",     "compl",        "const",      "continue", "decltype",
+    "default", "delete",    "do",       "double",   "else",      "enum",         "explicit",   "export",   "extern",
+    "false",   "float",     "for",      "friend",   "goto",      "if",           "inline",     "int",      "long",
+    "mutable", "namespace", "new",      "noexcept", "not",       "not_eq",       "nullptr",    "operator", "or",
+    "or_eq",   "private",   "public",   "register", "return",    "short",        "signed",     "sizeof",   "static",
+    "struct",  "switch",    "this",     "throw",    "true",      "try",          "typedef",    "typeid",   "typename",
+    "union",   "unsigned",  "using",    "virtual",  "void",      "volatile",     "wchar_t",    "while",    "xor",
+    "xor_eq",  "concept",   "requires", "template", "protected", "dynamic_cast", "static_cast"};
+
+/// The enumerator of a value as source, "nsk::reduce_kind::sum".
+template <class Enum>
+std::string enumerator(const char* type, Enum value, std::initializer_list<const char*> names) {
+  const auto i = static_cast<std::size_t>(value);
+  if (i >= names.size())
+    refuse(std::string("nsk codegen knows no ") + type + " number " + std::to_string(i) +
+           ": write it in source by hand.");
+  return std::string("nsk::") + type + "::" + names.begin()[i];
+}
+
+std::string text_of(bool x) { return x ? "true" : "false"; }
+std::string text_of(std::int32_t x) { return std::to_string(x); }
+std::string text_of(std::uint32_t x) { return std::to_string(x) + "u"; }
+std::string text_of(float x) { return float_text(x); }
+std::string text_of(conv_algorithm k) { return enumerator("conv_algorithm", k, {"direct", "winograd4", "winograd2"}); }
+std::string text_of(pool_kind k) { return enumerator("pool_kind", k, {"max", "average"}); }
+std::string text_of(binary_kind k) {
+  return enumerator("binary_kind", k, {"add", "sub", "mul", "div", "min", "max", "pow", "prelu"});
+}
+std::string text_of(reduce_kind k) {
+  return enumerator("reduce_kind", k, {"mean", "sum", "max", "min", "prod", "sum_square"});
+}
+std::string text_of(compare_kind k) {
+  return enumerator("compare_kind", k, {"equal", "not_equal", "less", "less_equal"});
+}
+std::string text_of(arithmetic_kind k) {
+  return enumerator("arithmetic_kind", k,
+                    {"add", "sub", "mul", "div", "mod", "fmod", "min", "max", "bit_and", "bit_or", "bit_xor"});
+}
+std::string text_of(arg_reduce_kind k) { return enumerator("arg_reduce_kind", k, {"max", "min"}); }
+std::string text_of(scatter_kind k) { return enumerator("scatter_kind", k, {"replace", "add", "mul", "max", "min"}); }
+std::string text_of(random_kind k) { return enumerator("random_kind", k, {"uniform", "normal", "gumbel"}); }
+std::string text_of(tree_aggregate k) { return enumerator("tree_aggregate", k, {"sum", "average", "min", "max"}); }
+std::string text_of(recurrent_kind k) { return enumerator("recurrent_kind", k, {"rnn", "gru", "lstm"}); }
+std::string text_of(recurrent_function f) {
+  return enumerator("recurrent_function", f,
+                    {"sigmoid", "tanh", "relu", "affine", "leaky_relu", "thresholded_relu", "scaled_tanh",
+                     "hard_sigmoid", "elu", "softsign", "softplus"});
+}
+std::string text_of(const window& w) { return window_text(w); }
+std::string text_of(const recurrent_gate& g) {
+  return "{" + joined({text_of(g.fn), text_of(g.alpha), text_of(g.beta)}) + "}";
+}
+
+template <class... Values>
+std::string braces(const Values&... values) {
+  return "{" + joined({text_of(values)...}) + "}";
+}
+
+/// Something to call with the fields of a struct of parameters.
+struct any_fields {
+  template <class... Fields>
+  int operator()(const Fields&...) const {
+    return 0;
+  }
+};
+template <class Params, class = void>
+struct has_fields : std::false_type {};
+template <class Params>
+struct has_fields<Params, std::void_t<decltype(std::declval<const Params&>().to(any_fields{}))>> : std::true_type {};
+
+std::string params_text(const conv_2d_params& p) { return braces(p.w, p.groups, p.algorithm); }
+std::string params_text(const depthwise_conv_2d_params& p) { return braces(p.w); }
+std::string params_text(const mat_mul_params& p) { return braces(p.shared_right); }
+std::string params_text(const pool_2d_params& p) {
+  return braces(p.kind, p.w, p.count_include_pad, p.pad_bottom, p.pad_right);
+}
+std::string params_text(const binary_params& p) { return braces(p.kind); }
+std::string params_text(const reduce_params& p) { return braces(p.kind); }
+std::string params_text(const softmax_params& p) { return braces(p.axis, p.log); }
+std::string params_text(const recurrent_params& p) {
+  std::string gates;
+  for (const auto& direction : p.gate)
+    gates += (gates.empty() ? "{" : ", {") +
+             joined({text_of(direction[0]), text_of(direction[1]), text_of(direction[2])}) + "}";
+  const std::string numbers = joined({text_of(p.kind), text_of(p.reverse), text_of(p.has_peephole),
+                                      text_of(p.has_lengths), text_of(p.input_forget), text_of(p.linear_before_reset),
+                                      text_of(p.clip), text_of(p.cell_clip), text_of(p.gate_count)});
+  return "{" + numbers + ", {" + gates + "}}";
+}
+/// All others: their fields are in the order of the schema.
+template <class Params>
+std::string params_text(const Params& p) {
+  if constexpr (std::is_empty_v<Params>)
+    return "{}";
+  else if constexpr (has_fields<Params>::value)
+    return p.to([](const auto&... fields) { return braces(fields...); });
+  else
+    refuse("nsk codegen cannot write the parameters of a step: run the model with nsk::session.");
+}
+
+}
+
+std::string identifier_of(const std::string& name, const char* fallback) {
+  std::string text;
+  for (const char c : name) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (letter)
+      text += c;
+    else if (!text.empty() && text.back() != '_')
+      text += '_';
+  }
+  if (text.size() > max_length) text = text.substr(text.size() - max_length);
+  const auto first = std::find_if(text.begin(), text.end(), [](char c) { return c != '_'; });
+  text.erase(text.begin(), first);
+  while (!text.empty() && text.back() == '_') text.pop_back();
+  if (text.empty()) text = fallback;
+  if (text.front() >= '0' && text.front() <= '9') text = fallback + ("_" + text);
+  const bool taken = std::any_of(std::begin(keywords), std::end(keywords), [&](const char* k) { return text == k; });
+  return taken ? text + "_" : text;
+}
+
+std::string comment_text(const std::string& name) {
+  std::string text = printable(name);
+  for (char& c : text)
+    if (c == '\\') c = '/';
+  return text;
+}
+
+std::string float_text(float x) {
+  if (std::isnan(x)) return "std::numeric_limits<float>::quiet_NaN()";
+  if (std::isinf(x)) return std::string(x < 0 ? "-" : "") + "std::numeric_limits<float>::infinity()";
+  std::string text = format_text("%.9g", static_cast<double>(x));
+  for (int digits = 1; digits < 9; ++digits) {
+    const std::string shorter = format_text("%.*g", digits, static_cast<double>(x));
+    if (std::strtof(shorter.c_str(), nullptr) == x) {
+      text = shorter;
+      break;
+    }
+  }
+  return text.find_first_of(".e") == std::string::npos ? text + ".0f" : text + "f";
+}
+
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+std::string window_text(const window& w) {
+  return braces(w.kernel_h, w.kernel_w, w.stride_h, w.stride_w, w.dilation_h, w.dilation_w, w.pad_top, w.pad_left);
+}
+
+std::string kind_text(binary_kind k) { return text_of(k); }
+
+std::string params_of_step(const step_view& s) {
+  switch (s.op()) {
+#define NSK_PARAMS_OF(name, Table) \
+  case op::name: return params_text(s.params<op::name>());
+    NSK_OP_LIST(NSK_PARAMS_OF)
+#undef NSK_PARAMS_OF
+    case op::none: break;
+  }
+  return "{}";
+}
+
+}
