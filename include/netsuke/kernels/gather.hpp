@@ -34,6 +34,13 @@ inline void gather_tile(const gather_args& a, const std::ptrdiff_t* index_stride
     using T = decltype(x);
     for_each_line(a.output, strides, t, [&](const element_line<3>& l) {
       std::ptrdiff_t picked = 0;
+      if (l.step[2] == 0 && l.step[0] == 1 && l.step[1] == 1) {  // a run of one index
+        picked = along * position_of(index_at(a.indices, l.at[2]), length, outside);
+        constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
+        std::memcpy(a.output.data + l.at[0] * size, a.data.data + (l.at[1] + picked) * size,
+                    static_cast<std::size_t>(l.count * size));
+        return;
+      }
       for (std::ptrdiff_t i = 0; i < l.count; ++i) {
         if (i == 0 || l.step[2] != 0)
           picked = along * position_of(index_at(a.indices, l.at[2] + i * l.step[2]), length, outside);

@@ -38,6 +38,17 @@ inline T scattered(T there, T update) {
                               : static_cast<std::uint64_t>(there) * static_cast<std::uint64_t>(update));
 }
 
+/// The same for `count` neighbours, all with one index: rows of a matrix.
+template <scatter_kind Kind, class T>
+inline void scatter_run(std::byte* to, const std::byte* from, std::ptrdiff_t count) {
+  if constexpr (Kind == scatter_kind::replace) {
+    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
+  } else {
+    for (std::ptrdiff_t i = 0; i < count; ++i)
+      put_element(to, i, scattered<Kind>(element<T>(to, i), element<T>(from, i)));
+  }
+}
+
 /// Applies updates of the lines along the axis that begin at the elements of `l`. The loop with the shorter steps in
 /// the output is the inner one; each element has its updates in the same order either way.
 template <scatter_kind Kind, class T>
@@ -47,9 +58,17 @@ inline void scatter_lines(const scatter_args& a, const element_line<scatter_oper
   element_line<scatter_operands> lines = l, updates{count, {}, {0, a.updates.stride[a.axis], a.indices.stride[a.axis]}};
   const bool swap = l.step[scatter_to] > along;
   const element_line<scatter_operands>&outer = swap ? lines : updates, &inner = swap ? updates : lines;
+  const bool runs = !swap && l.step[scatter_to] == 1 && l.step[scatter_update] == 1 && l.step[scatter_index] == 0;
   for (std::ptrdiff_t i = 0; i < outer.count; ++i) {
     std::ptrdiff_t at[scatter_operands], position = 0;
     for (int k = 0; k < scatter_operands; ++k) at[k] = l.at[k] + i * outer.step[k];
+    if (runs) {
+      constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
+      position = along * position_of(index_at(a.indices, at[scatter_index]), length, outside);
+      scatter_run<Kind, T>(a.output.data + (at[scatter_to] + position) * size,
+                           a.updates.data + at[scatter_update] * size, inner.count);
+      continue;
+    }
     for (std::ptrdiff_t j = 0; j < inner.count; ++j) {
       if (j == 0 || inner.step[scatter_index] != 0)
         position = along *
