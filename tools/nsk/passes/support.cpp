@@ -9,11 +9,11 @@ namespace nsk::tool {
 const std::vector<operator_support>& supported_operators() {
   static const std::vector<operator_support> table = {
       {{"Conv"},
-       "Conv2D, DepthwiseConv2D",
-       "one to three spatial axes; any kernel, stride, dilation, group, padding, auto_pad; constant weights"},
+       "Conv2D, DepthwiseConv2D; MatMul, or Binary for one channel per group, where the weights are computed",
+       "one to three spatial axes; any kernel, stride, dilation, group, padding, auto_pad"},
       {{"ConvTranspose"},
        "one Conv2D per phase of the stride, each writing its own pixels",
-       "one or two spatial axes; any stride, dilation, group, output_padding, output_shape; constant weights"},
+       "one to three spatial axes; any stride, dilation, group, output_padding, output_shape; constant weights"},
       {{"Gemm", "MatMul"},
        "FullyConnected; PackPanels and MatMul for two computed sides; Conv2D on images",
        "any rank, broadcasting"},
@@ -22,7 +22,7 @@ const std::vector<operator_support>& supported_operators() {
        "one or two inputs, ellipses, float32; no diagonals"},
       {{"BatchNormalization"},
        "folded into the layer before, else Mul and Add",
-       "constant or computed statistics, or those of its input (training_mode)"},
+       "constant or computed scale, bias and statistics, or those of its input (training_mode)"},
       {{"MaxPool", "AveragePool"},
        "Pool2D",
        "one to three spatial axes, ceil_mode, count_include_pad, dilations, auto_pad; no indices"},
@@ -51,11 +51,12 @@ const std::vector<operator_support>& supported_operators() {
       {{"ThresholdedRelu", "Shrink"}, "Compare and Select", "float32"},
       {{"Softmax", "LogSoftmax"}, "Softmax", "any axis, both opset meanings"},
       {{"LayerNormalization", "RMSNormalization"},
-       "LayerNormalization",
-       "constant scale and bias; recognised along any one axis where means, squares and a root spell it out"},
+       "LayerNormalization; Mul and Add of what is computed",
+       "constant or computed scale and bias; recognised along any one axis where means, squares and a root spell it "
+       "out"},
       {{"InstanceNormalization", "GroupNormalization", "MeanVarianceNormalization", "LpNormalization"},
        "Reduce, Unary and Binary",
-       "constant scale and bias; p 1 or 2; groups between two reshapes are recognised"},
+       "constant or computed scale and bias; p 1 or 2; groups between two reshapes are recognised"},
       {{"LRN"}, "LocalResponseNormalization", "any size"},
       {{"LSTM", "GRU", "RNN"},
        "FullyConnected and Recurrent",
@@ -129,7 +130,7 @@ const std::vector<operator_support>& supported_operators() {
       {{"Resize", "Upsample"},
        "Resize2D",
        "nearest, linear, cubic, antialias; every coordinate and nearest mode, with the pixels that ONNX Runtime picks; "
-       "spatial axes"},
+       "one to three spatial axes"},
   };
   return table;
 }

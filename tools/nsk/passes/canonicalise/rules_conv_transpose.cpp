@@ -9,22 +9,10 @@
 #include "passes/canonicalise/constants.hpp"
 #include "passes/canonicalise/moves.hpp"
 #include "passes/canonicalise/rules.hpp"
+#include "passes/canonicalise/transposition.hpp"
+#include "passes/canonicalise/windows.hpp"
 
 namespace nsk::tool::canonical {
-namespace {
-
-constexpr std::int64_t max_phases = 16;
-
-/// One spatial axis.
-struct axis_of_transpose {
-  std::int64_t input = 1, output = 1, kernel = 1, stride = 1, dilation = 1, pad = 0;
-};
-
-/// The taps of one phase by rising input position: tap i reads input q + first + i * step.
-struct phase_taps {
-  std::vector<std::int64_t> tap;
-  std::int64_t first = 0, step = 1;
-};
 
 phase_taps taps_of(const axis_of_transpose& a, std::int64_t phase) {
   phase_taps t;
@@ -36,15 +24,9 @@ phase_taps taps_of(const axis_of_transpose& a, std::int64_t phase) {
   return t;
 }
 
-struct transposed_weights {
-  std::vector<double> values;                                  ///< [C][O / groups][kernel_h][kernel_w]
-  std::int64_t channels, outputs, groups, kernel_h, kernel_w;  ///< channels and outputs are per group
+namespace {
 
-  double at(std::int64_t group, std::int64_t channel, std::int64_t output, std::int64_t y, std::int64_t x) const {
-    return values[static_cast<std::size_t>(
-        (((group * channels + channel) * outputs + output) * kernel_h + y) * kernel_w + x)];
-  }
-};
+constexpr std::int64_t max_phases = 16;
 
 /// Weights [O][C / groups][taps] of a phase's convolution.
 std::vector<double> phase_weights(const transposed_weights& w, const phase_taps& rows, const phase_taps& columns) {
@@ -57,22 +39,33 @@ std::vector<double> phase_weights(const transposed_weights& w, const phase_taps&
   return result;
 }
 
-/// One ConvTranspose: its numbers, and the two ways to write it.
+/// One transposed convolution of images: its numbers, and the two ways to write it.
 class transposition {
  public:
-  explicit transposition(context& c) : m_c(c), m_x(c.in_shape(0)), m_out(c.out_shape()), m_dims(m_x.size() - 2) {
-    const shape_t weight_shape = c.in_shape(1);
-    m_weights = {
-        weights(c, 1, "the weights"), 0, weight_shape[1], c.op().integer("group", 1), m_dims == 2 ? weight_shape[2] : 1,
-        weight_shape.back()};
-    m_weights.channels = m_x[1] / m_weights.groups;
-    m_bias = c.has(2) ? numbers(c, 2, "the bias") : std::vector<double>(static_cast<std::size_t>(m_out[1]), 0.0);
-    read_axes(weight_shape);
+  transposition(context& c, transposed_images i)
+      : m_c(c),
+        m_input(i.input),
+        m_x(c.shape(i.input)),
+        m_out(c.shape(i.result)),
+        m_dims(m_x.size() - 2),
+        m_axis{i.axis[0], i.axis[1]},
+        m_weights(std::move(i.weights)),
+        m_bias(std::move(i.bias)),
+        m_result(i.result),
+        m_name(std::move(i.name)) {
     for (int d = 0; d < 2; ++d) m_length[d] = (m_axis[d].output + m_axis[d].stride - 1) / m_axis[d].stride;
     m_whole = spatial_shape(m_out[1], m_length[0] * m_axis[0].stride, m_length[1] * m_axis[1].stride);
-    m_uncut = m_whole == m_out ? c.out() : c.temporary("uncut", m_whole);
+    m_uncut = m_whole == m_out ? m_result : c.temporary(m_name + "uncut", m_whole);
   }
 
+  void write() {
+    if (phases() <= max_phases)
+      by_phases();
+    else
+      by_channels();
+  }
+
+ private:
   std::int64_t phases() const { return m_axis[0].stride * m_axis[1].stride; }
 
   /// A convolution per phase; an interleaving puts their pixels together.
@@ -81,9 +74,9 @@ class transposition {
     for (std::int64_t r = 0; r < m_axis[0].stride; ++r)
       for (std::int64_t s = 0; s < m_axis[1].stride; ++s) {
         const std::string number = std::to_string(parts.size());
-        parts.push_back(phases() == 1
-                            ? m_uncut
-                            : m_c.temporary("phase" + number, spatial_shape(m_out[1], m_length[0], m_length[1])));
+        parts.push_back(phases() == 1 ? m_uncut
+                                      : m_c.temporary(m_name + "phase" + number,
+                                                      spatial_shape(m_out[1], m_length[0], m_length[1])));
         emit_phase(taps_of(m_axis[0], r), taps_of(m_axis[1], s), parts.back());
       }
     if (phases() > 1)
@@ -106,7 +99,7 @@ class transposition {
     for (std::int64_t i = 0; i < m_out[1] * phases(); ++i)
       c.bias.push_back(m_bias[static_cast<std::size_t>(i / phases())]);
     const std::int64_t sh = m_axis[0].stride, sw = m_axis[1].stride, height = m_length[0], width = m_length[1];
-    const int product = m_c.temporary("phases", spatial_shape(m_out[1] * phases(), height, width));
+    const int product = m_c.temporary(m_name + "phases", spatial_shape(m_out[1] * phases(), height, width));
     convolve(std::move(c), rows.first, columns.first, product);
     const int split = reshaped(m_c, product, {m_x[0], m_out[1], sh, sw, height, width}),
               pixels = transposed(m_c, split, {0, 1, 4, 2, 5, 3}, "turned");
@@ -114,29 +107,10 @@ class transposition {
     cut();
   }
 
- private:
   /// Input positions, relative to the output's, that any phase reads.
   struct reach_of_taps {
     std::int64_t first, last;
   };
-
-  void read_axes(const shape_t& weight_shape) {
-    const node& n = m_c.op();
-    const std::vector<std::int64_t> ones(m_dims, 1), zeros(m_dims, 0), no_pads(2 * m_dims, 0);
-    const std::vector<std::int64_t> strides = n.integers("strides", ones), dilations = n.integers("dilations", ones);
-    const std::vector<std::int64_t> pads = n.integers("pads", no_pads), extra = n.integers("output_padding", zeros);
-    const std::string auto_pad = n.text("auto_pad", "NOTSET");
-    const bool chosen = !n.integers("output_shape").empty() || auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
-    for (std::size_t d = 0; d < m_dims; ++d) {
-      axis_of_transpose& a = m_axis[2 - m_dims + d];
-      a = {m_x[d + 2], m_out[d + 2], weight_shape[d + 2], strides[d], dilations[d], auto_pad == "VALID" ? 0 : pads[d]};
-      if (a.kernel < 1 || a.stride < 1 || a.dilation < 1) m_c.refuse("a kernel, stride or dilation is not positive");
-      if (!chosen) continue;
-      const std::int64_t total =
-          std::max<std::int64_t>(0, (a.input - 1) * a.stride + extra[d] + (a.kernel - 1) * a.dilation + 1 - a.output);
-      a.pad = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
-    }
-  }
 
   shape_t spatial_shape(std::int64_t channels, std::int64_t height, std::int64_t width) const {
     return m_dims == 2 ? shape_t{m_x[0], channels, height, width} : shape_t{m_x[0], channels, width};
@@ -144,7 +118,7 @@ class transposition {
 
   /// Phases have as many rows and columns as the longest one; what is too much is cut off.
   void cut() {
-    if (m_whole != m_out) m_c.emit(whole_slice(m_x.size()), {m_uncut});
+    if (m_whole != m_out) m_c.emit(whole_slice(m_x.size()), {m_uncut}, m_result);
   }
 
   /// Pixels that no tap reaches.
@@ -179,7 +153,7 @@ class transposition {
       m_c.refuse("a kernel or pad is above 65535");
     c.w.pad_top = static_cast<int>(top);
     c.w.pad_left = static_cast<int>(left);
-    int input = m_c.in(0);
+    int input = m_input;
     if (skip_rows > 0 || skip_columns > 0) {
       if (skip_rows >= m_axis[0].input || skip_columns >= m_axis[1].input) return emit_bias(c.bias, result);
       slice_parameters s = whole_slice(m_x.size());
@@ -228,23 +202,67 @@ class transposition {
   }
 
   context& m_c;
+  int m_input;
   shape_t m_x, m_out, m_whole;
   std::size_t m_dims;
-  axis_of_transpose m_axis[2];  ///< rows, columns
-  std::int64_t m_length[2];     ///< of a phase
+  axis_of_transpose m_axis[2];    ///< rows, columns
+  std::int64_t m_length[2] = {};  ///< of a phase
   transposed_weights m_weights;
   std::vector<double> m_bias;
-  int m_uncut = no_value;  ///< the phases' pixels together
+  int m_result, m_uncut = no_value;  ///< m_uncut: the phases' pixels together
+  std::string m_name;
 };
+
+/// The spatial axes of a node.
+std::vector<axis_of_transpose> read_axes(const context& c) {
+  const shape_t &x = c.in_shape(0), &w = c.in_shape(1), &y = c.out_shape();
+  const node& n = c.op();
+  const std::size_t dims = x.size() - 2;
+  const std::vector<std::int64_t> ones(dims, 1), zeros(dims, 0), no_pads(2 * dims, 0);
+  const std::vector<std::int64_t> strides = n.integers("strides", ones), dilations = n.integers("dilations", ones);
+  const std::vector<std::int64_t> pads = n.integers("pads", no_pads), extra = n.integers("output_padding", zeros);
+  const std::string auto_pad = n.text("auto_pad", "NOTSET");
+  const bool chosen = !n.integers("output_shape").empty() || auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+  std::vector<axis_of_transpose> axes;
+  for (std::size_t d = 0; d < dims; ++d) {
+    axis_of_transpose a = {x[d + 2], y[d + 2], w[d + 2], strides[d], dilations[d], auto_pad == "VALID" ? 0 : pads[d]};
+    if (a.kernel < 1 || a.stride < 1 || a.dilation < 1) c.refuse("a kernel, stride or dilation is not positive");
+    if (chosen) {
+      const std::int64_t total =
+          std::max<std::int64_t>(0, (a.input - 1) * a.stride + extra[d] + (a.kernel - 1) * a.dilation + 1 - a.output);
+      a.pad = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+    }
+    axes.push_back(a);
+  }
+  return axes;
+}
+
+}
+
+void write_transposition(context& c, transposed_images i) { transposition(c, std::move(i)).write(); }
+
+namespace {
 
 void conv_transpose(context& c) {
   const std::size_t rank = c.in_shape(0).size();
-  if (rank != 3 && rank != 4) c.refuse("transposed convolution has one or two spatial axes; 3-D has no kernel");
-  transposition t(c);
-  if (t.phases() <= max_phases)
-    t.by_phases();
-  else
-    t.by_channels();
+  if (rank < 3 || rank > 5) c.refuse("transposed convolution has one, two or three spatial axes");
+  const std::vector<axis_of_transpose> axes = read_axes(c);
+  const int unbiased = result_before_bias(c, bias_is_computed(c));
+  if (rank == 5) {
+    transpose_volume(c, axes, unbiased);
+  } else {
+    const shape_t x = c.in_shape(0), w = c.in_shape(1);
+    transposed_images i;
+    i.input = c.in(0);
+    if (rank == 4) i.axis[0] = axes[0];
+    i.axis[1] = axes.back();
+    const std::int64_t groups = c.op().integer("group", 1);
+    i.weights = {weights(c, 1, "the weights"), x[1] / groups, w[1], groups, i.axis[0].kernel, i.axis[1].kernel};
+    i.bias = bias_in_kernel(c, c.out_shape()[1]);
+    i.result = unbiased;
+    write_transposition(c, std::move(i));
+  }
+  add_bias_behind(c, unbiased);
 }
 
 }

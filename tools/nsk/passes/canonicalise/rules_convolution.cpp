@@ -11,8 +11,9 @@ void conv(context& c) {
   const node& n = c.op();
   const shape_t& x = c.in_shape(0);
   const shape_t& weight_shape = c.in_shape(1);
+  if (x.size() < 3 || x.size() > 5) c.refuse("convolution has one, two or three spatial axes");
+  if (c.input(1).constant == nullptr) return convolve_by_computed_weights(c);
   if (x.size() == 5) return convolve_volume(c);
-  if (x.size() != 3 && x.size() != 4) c.refuse("convolution has one, two or three spatial axes");
   conv_parameters p;
   p.weights = weights(c, 1, "the weights");
   p.outputs = static_cast<int>(weight_shape[0]);
@@ -21,9 +22,10 @@ void conv(context& c) {
     c.refuse("channels, groups and weights disagree");
   const spatial_window s = window_of(c, n, x, {weight_shape.begin() + 2, weight_shape.end()}, c.out_shape());
   p.w = s.w;
-  p.bias = c.has(2) ? numbers(c, 2, "the bias") : std::vector<double>(static_cast<std::size_t>(p.outputs), 0.0);
-  if (p.bias.size() != static_cast<std::size_t>(p.outputs)) c.refuse("the bias has not one value per output channel");
-  c.emit(std::move(p), {c.in(0)});
+  p.bias = bias_in_kernel(c, p.outputs);
+  const int unbiased = result_before_bias(c, bias_is_computed(c));
+  c.emit(std::move(p), {c.in(0)}, unbiased);
+  add_bias_behind(c, unbiased);
 }
 
 void pool(context& c) {

@@ -26,15 +26,36 @@ int standardised(context& c, int x, const std::vector<int>& axes, double epsilon
   return combine(c, binary_kind::div, centred, deviation, "standard");
 }
 
-/// x * scale + bias along axis 1, as output 0.
-void scale_channels(context& c, int x, const std::vector<double>& scale, const std::vector<double>& bias) {
-  shape_t per_channel(c.shape(x).size(), 1);
-  if (per_channel.size() > 1) per_channel[1] = static_cast<std::int64_t>(scale.size());
-  const auto all = [](const std::vector<double>& v, double number) {
-    return std::all_of(v.begin(), v.end(), [&](double d) { return d == number; });
-  };
-  if (!all(scale, 1)) x = combine(c, binary_kind::mul, x, constant(c, "scale", per_channel, scale), "scaled");
-  if (!all(bias, 0)) x = combine(c, binary_kind::add, x, constant(c, "bias", per_channel, bias), "shifted");
+/// Input `i` along axis 1 of a tensor of `rank` axes, which has `channels` numbers there: one per channel, or one for
+/// each of equal runs of channels. no_value where it is a constant that has nothing but `neutral`.
+int per_channel(context& c, std::size_t i, const char* what, std::size_t rank, std::int64_t channels, double neutral) {
+  shape_t shape(rank, 1);
+  if (rank > 1) shape[1] = channels;
+  const std::int64_t count = count_of(c.in_shape(i));
+  if (count < 1 || channels % count != 0)
+    c.refuse(std::string(what) + " has " + std::to_string(count) + " numbers for " + std::to_string(channels) +
+             " channels");
+  if (c.input(i).constant != nullptr) {
+    const std::vector<double> given = numbers(c, i, what);
+    if (std::all_of(given.begin(), given.end(), [&](double d) { return d == neutral; })) return no_value;
+    std::vector<double> wide(static_cast<std::size_t>(channels));
+    for (std::size_t k = 0; k < wide.size(); ++k) wide[k] = given[k / (wide.size() / given.size())];
+    return constant(c, what, shape, wide);
+  }
+  if (count == channels) return reshaped(c, c.in(i), shape);
+  const int wide = c.temporary(std::string(what) + "_wide", {count, channels / count});
+  c.emit(expand_parameters{}, {reshaped(c, c.in(i), {count, 1})}, wide);
+  return reshaped(c, wide, shape);
+}
+
+/// x * input 1 + input 2 along axis 1, as output 0.
+void scale_channels(context& c, int x) {
+  const shape_t& shape = c.shape(x);
+  const std::size_t rank = shape.size();
+  const std::int64_t channels = rank > 1 ? shape[1] : 1;
+  const int scale = per_channel(c, 1, "scale", rank, channels, 1), bias = per_channel(c, 2, "bias", rank, channels, 0);
+  if (scale != no_value) x = combine(c, binary_kind::mul, x, scale, "scaled");
+  if (bias != no_value) x = combine(c, binary_kind::add, x, bias, "shifted");
   c.emit(reshape_parameters{}, {x});
 }
 
@@ -65,7 +86,7 @@ void batch_normalization(context& c) {
     std::vector<int> axes;
     for (int a = 0; a < static_cast<int>(x.size()); ++a)
       if (a != 1) axes.push_back(a);
-    return scale_channels(c, standardised(c, c.in(0), axes, epsilon), numbers(c, 1, "scale"), numbers(c, 2, "B"));
+    return scale_channels(c, standardised(c, c.in(0), axes, epsilon));
   }
   for (std::size_t i = 1; i < 5; ++i)
     if (c.input(i).constant == nullptr) return computed_normalization(c, epsilon);
@@ -100,6 +121,30 @@ void layer_statistics(context& c, const std::vector<int>& axes) {
   apply(c, apply(c, padded, function::sqrt, "deviation"), function::reciprocal, "", 0, 0, c.out(2));
 }
 
+/// Whether input `i` of LayerNormalization is constant, with one number or one per normalised element; it is where it
+/// is absent. Others multiply or add to the kernel's result.
+bool is_per_element(const context& c, std::size_t i, std::int64_t length) {
+  if (!c.has(i)) return true;
+  const shape_t& shape = c.in_shape(i);
+  const std::int64_t count = count_of(shape);
+  if (c.input(i).constant == nullptr || (count != 1 && count != length)) return false;
+  const std::size_t rank = c.in_shape(0).size();
+  const auto axis = static_cast<std::size_t>(c.axis(c.op().integer("axis", -1), rank));
+  for (std::size_t d = 0; d + rank < shape.size() + axis; ++d)  // what varies along other axes may be as many
+    if (shape[d] != 1) return false;
+  return true;
+}
+
+/// `length` numbers for the kernel of LayerNormalization: `neutral` where it does not do input `i`.
+std::vector<float> per_element(context& c, std::size_t i, const char* what, bool in_kernel, std::int64_t length,
+                               double neutral) {
+  const std::vector<double> given = in_kernel && c.has(i) ? numbers(c, i, what) : std::vector<double>{neutral};
+  c.charge(static_cast<double>(length));
+  std::vector<float> wide(static_cast<std::size_t>(length));
+  for (std::size_t k = 0; k < wide.size(); ++k) wide[k] = static_cast<float>(given[given.size() == 1 ? 0 : k]);
+  return wide;
+}
+
 void layer_normalization(context& c) {
   const node& n = c.op();
   const shape_t& x = c.in_shape(0);
@@ -110,31 +155,19 @@ void layer_normalization(context& c) {
   layer_normalization_parameters l;
   l.epsilon = n.number("epsilon", 1e-5f);
   l.centre = centre;
-  const std::vector<double> scale = numbers(c, 1, "the scale"),
-                            bias = c.has(2) ? numbers(c, 2, "the bias") : std::vector<double>{0.0};
-  c.charge(2 * static_cast<double>(length));
-  const auto spread = [&](const std::vector<double>& v, std::size_t i, const char* what) {
-    bool fits = v.size() == 1 || static_cast<std::int64_t>(v.size()) == length;
-    if (v.size() != 1) {  // what varies along other axes may be as many
-      const shape_t& shape = c.in_shape(i);
-      for (std::size_t d = 0; d + x.size() < shape.size() + static_cast<std::size_t>(axis); ++d)
-        fits = fits && shape[d] == 1;
-    }
-    if (!fits) c.refuse(std::string(what) + " must have one value, or one per normalised element");
-    std::vector<float> wide(static_cast<std::size_t>(length));
-    for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = static_cast<float>(v[v.size() == 1 ? 0 : i]);
-    return wide;
-  };
-  l.scale = spread(scale, 1, "the scale");
-  l.bias = spread(bias, 2, "the bias");
+  const bool kernel_scales = is_per_element(c, 1, length), kernel_adds = kernel_scales && is_per_element(c, 2, length);
+  l.scale = per_element(c, 1, "the scale", kernel_scales, length, 1);
+  l.bias = per_element(c, 2, "the bias", kernel_adds, length, 0);
   shape_t flat(x.begin(), x.begin() + axis);
   flat.push_back(length);
-  if (flat == x) {
-    c.emit(std::move(l), {c.in(0)});
-    return;
-  }
-  const int view = reshaped(c, c.in(0), flat), result = c.temporary("flat", flat);
+  const bool ends = kernel_scales && (kernel_adds || !c.has(2));
+  const int view = reshaped(c, c.in(0), flat);
+  int result = ends && flat == x ? c.out() : c.temporary("flat", flat);
   c.emit(std::move(l), {view}, result);
+  if (result == c.out()) return;
+  result = reshaped(c, result, x);
+  if (!kernel_scales) result = combine(c, binary_kind::mul, result, c.in(1), "scaled");
+  if (c.has(2) && !kernel_adds) result = combine(c, binary_kind::add, result, c.in(2), "shifted");
   c.emit(reshape_parameters{}, {result});
 }
 
@@ -185,20 +218,13 @@ int grouped_input(context& c) {
 
 void instance_normalization(context& c) {
   const int standard = standardised_groups(c, grouped_input(c), c.in_shape(0)[1]);
-  scale_channels(c, reshaped(c, standard, c.in_shape(0)), numbers(c, 1, "scale"), numbers(c, 2, "B"));
+  scale_channels(c, reshaped(c, standard, c.in_shape(0)));
 }
 
 void group_normalization(context& c) {
   const node& n = c.op();
-  const auto spread = [&](std::size_t i, const char* what) {  // until opset 20 one number per group
-    const std::vector<double> given = numbers(c, i, what);
-    std::vector<double> wide(static_cast<std::size_t>(c.in_shape(0)[1]));
-    const std::size_t share = wide.size() / given.size();
-    for (std::size_t c = 0; c < wide.size(); ++c) wide[c] = given[c / share];
-    return wide;
-  };
   const int standard = standardised_groups(c, c.in(0), n.integer("num_groups", 1));
-  scale_channels(c, standard, spread(1, "scale"), spread(2, "bias"));
+  scale_channels(c, standard);  // until opset 20 one number per group
 }
 
 void local_response_normalization(context& c) {

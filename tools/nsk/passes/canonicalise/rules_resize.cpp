@@ -184,6 +184,38 @@ resampling sampling_of(const resize_request& q, std::size_t axis) {
   return r;
 }
 
+/// x [N, C, depth, H, W] as images [N * depth, C, H, W], resized along the last two axes.
+int resized_images(context& c, int x, resize_parameters p, std::int64_t height, std::int64_t width) {
+  const shape_t from = c.shape(x);
+  for (resize_axis& a : p.axes) --a.axis;
+  const int images = reshaped(c, transposed(c, x, {0, 2, 1, 3, 4}, "images"),
+                              {from[0] * from[2], from[1], from[3], from[4]}),
+            result = c.temporary("resized_images", {from[0] * from[2], from[1], height, width});
+  c.emit(std::move(p), {images}, result);
+  return transposed(c, reshaped(c, result, {from[0], from[2], from[1], height, width}), {0, 2, 1, 3, 4}, "volume");
+}
+
+/// x [N, C, depth, H, W] resized along its depth: images are lines of pixels meanwhile.
+int resized_depth(context& c, int x, resize_parameters p, std::int64_t depth) {
+  const shape_t from = c.shape(x);
+  const int result = c.temporary("resized_depth", {from[0], from[1], depth, from[3] * from[4]});
+  c.emit(std::move(p), {reshaped(c, x, {from[0], from[1], from[2], from[3] * from[4]})}, result);
+  return reshaped(c, result, {from[0], from[1], depth, from[3], from[4]});
+}
+
+/// Three spatial axes: images and depth one after the other, that first which leaves less to do for the other.
+void resize_volume(context& c, const resize_parameters& p) {
+  resize_parameters images, deep;
+  for (const resize_axis& a : p.axes) (a.axis == 2 ? deep : images).axes.push_back(a);
+  const shape_t to = c.out_shape();
+  int x = c.in(0);
+  const bool depth_first = to[2] < c.shape(x)[2];
+  if (depth_first && !deep.axes.empty()) x = resized_depth(c, x, deep, to[2]);
+  if (!images.axes.empty()) x = resized_images(c, x, images, to[3], to[4]);
+  if (!depth_first && !deep.axes.empty()) x = resized_depth(c, x, deep, to[2]);
+  c.emit(reshape_parameters{}, {x});
+}
+
 void resize(context& c) {
   const shape_t &x = c.in_shape(0), &out = c.out_shape();
   if (x == out) return identity(c);  // whatever its scales are, as in ONNX Runtime and OpenVINO
@@ -199,7 +231,10 @@ void resize(context& c) {
     if (p.axes.back().taps > 65535) c.refuse("one pixel of the result depends on more than 65535 in a row");
   }
   if (p.axes.empty()) return identity(c);
-  if (p.axes.size() > 2 || x.size() > 4) c.refuse("resizing has kernels for one and two spatial axes");
+  if (x.size() > 5)
+    c.refuse(
+        "resizing has one, two or three spatial axes; reshape the input so that axes that keep their length are one");
+  if (x.size() == 5) return resize_volume(c, p);
   c.emit(std::move(p), {c.in(0)});
 }
 

@@ -60,6 +60,7 @@ void convolve_volume(context& c) {
   if (depth > max_kernel_depth)
     c.refuse("its kernel is " + std::to_string(depth) + " deep; kernels of volumes may be " +
              std::to_string(max_kernel_depth) + " deep at most");
+  const std::vector<double> bias = bias_in_kernel(c, w[0]);
   int sum = no_value;
   for (std::size_t k = 0; k < depth; ++k) {
     const std::string tap = std::to_string(k);
@@ -70,9 +71,7 @@ void convolve_volume(context& c) {
     for (std::size_t i = k; i < all.size() / plane; i += depth)
       conv.weights.insert(conv.weights.end(), all.begin() + static_cast<std::ptrdiff_t>(i * plane),
                           all.begin() + static_cast<std::ptrdiff_t>((i + 1) * plane));
-    conv.bias.assign(static_cast<std::size_t>(w[0]), 0.0);
-    if (k == 0 && c.has(2)) conv.bias = numbers(c, 2, "the bias");
-    if (conv.bias.size() != static_cast<std::size_t>(w[0])) c.refuse("the bias has not one value per output channel");
+    conv.bias = k == 0 ? bias : std::vector<double>(bias.size(), 0.0);
     slice_parameters s{{0, static_cast<std::int64_t>(k) * deep.w.dilation_w, 0, 0, 0},
                        {1, y[2] > 1 ? deep.w.stride_w : 1, 1, 1, 1}};
     const int slice = c.temporary("slice" + tap, {x[0], y[2], x[1], x[3], x[4]});
@@ -81,8 +80,10 @@ void convolve_volume(context& c) {
     c.emit(std::move(conv), {reshaped(c, slice, {x[0] * y[2], x[1], x[3], x[4]})}, product);
     sum = sum == no_value ? product : combine(c, binary_kind::add, product, sum, "sum" + tap);
   }
-  const int result = swapped(c, reshaped(c, sum, {x[0], y[2], y[1], y[3], y[4]}), "result");
-  c.emit(reshape_parameters{}, {result});
+  const int result = swapped(c, reshaped(c, sum, {x[0], y[2], y[1], y[3], y[4]}), "result"),
+            unbiased = result_before_bias(c, bias_is_computed(c));
+  c.emit(reshape_parameters{}, {result}, unbiased);
+  add_bias_behind(c, unbiased);
 }
 
 /// Pools of images, then of lines along the depth.

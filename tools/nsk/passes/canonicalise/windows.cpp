@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "passes/canonicalise/windows.hpp"
 #include <algorithm>
+#include "passes/canonicalise/arithmetic.hpp"
+#include "passes/canonicalise/constants.hpp"
+#include "passes/canonicalise/moves.hpp"
 
 namespace nsk::tool::canonical {
 namespace {
@@ -10,8 +13,8 @@ bool fits(std::int64_t v) { return v >= 0 && v <= 65535; }
 
 }
 
-spatial_window window_of(const context& c, const node& n, const shape_t& input, const std::vector<std::int64_t>& kernel,
-                         const shape_t& output) {
+std::vector<window_axis> window_axes(const context& c, const node& n, const shape_t& input,
+                                     const std::vector<std::int64_t>& kernel, const shape_t& output) {
   const std::size_t dims = input.size() - 2;
   if (kernel.size() != dims)
     c.refuse("kernel_shape has " + std::to_string(kernel.size()) + " lengths for " + std::to_string(dims) +
@@ -22,6 +25,7 @@ spatial_window window_of(const context& c, const node& n, const shape_t& input, 
   const std::string auto_pad = n.text("auto_pad", "NOTSET");
   if (strides.size() != dims || dilations.size() != dims || pads.size() != 2 * dims)
     c.refuse("strides, dilations or pads have the wrong length");
+  std::vector<window_axis> axes;
   for (std::size_t d = 0; d < dims; ++d) {
     const std::int64_t extent = (kernel[d] - 1) * dilations[d] + 1;
     if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
@@ -34,20 +38,45 @@ spatial_window window_of(const context& c, const node& n, const shape_t& input, 
     if (!fits(kernel[d]) || !fits(strides[d]) || !fits(dilations[d]) || !fits(pads[d]) || !fits(pads[d + dims]) ||
         kernel[d] < 1 || strides[d] < 1 || dilations[d] < 1)
       c.refuse("a kernel, stride, dilation or pad is negative, zero or above 65535");
+    axes.push_back({static_cast<int>(kernel[d]), static_cast<int>(strides[d]), static_cast<int>(dilations[d]),
+                    static_cast<int>(pads[d]), static_cast<int>(pads[d + dims])});
   }
+  return axes;
+}
+
+spatial_window window_of(const context& c, const node& n, const shape_t& input, const std::vector<std::int64_t>& kernel,
+                         const shape_t& output) {
+  const std::vector<window_axis> axes = window_axes(c, n, input, kernel, output);
+  const window_axis across = axes.back(), down = axes.size() == 1 ? window_axis{} : axes.front();
   spatial_window s;
-  const bool flat = dims == 1;
-  s.w.kernel_h = flat ? 1 : static_cast<int>(kernel[0]);
-  s.w.kernel_w = static_cast<int>(kernel[flat ? 0 : 1]);
-  s.w.stride_h = flat ? 1 : static_cast<int>(strides[0]);
-  s.w.stride_w = static_cast<int>(strides[flat ? 0 : 1]);
-  s.w.dilation_h = flat ? 1 : static_cast<int>(dilations[0]);
-  s.w.dilation_w = static_cast<int>(dilations[flat ? 0 : 1]);
-  s.w.pad_top = flat ? 0 : static_cast<int>(pads[0]);
-  s.w.pad_left = static_cast<int>(pads[flat ? 0 : 1]);
-  s.pad_bottom = flat ? 0 : static_cast<int>(pads[dims]);
-  s.pad_right = static_cast<int>(pads[flat ? 1 : 3]);
+  s.w.kernel_h = down.kernel;
+  s.w.kernel_w = across.kernel;
+  s.w.stride_h = down.stride;
+  s.w.stride_w = across.stride;
+  s.w.dilation_h = down.dilation;
+  s.w.dilation_w = across.dilation;
+  s.w.pad_top = down.before;
+  s.w.pad_left = across.before;
+  s.pad_bottom = down.after;
+  s.pad_right = across.after;
   return s;
+}
+
+bool bias_is_computed(const context& c) { return c.has(2) && c.input(2).constant == nullptr; }
+
+int result_before_bias(context& c, bool adds) { return adds ? c.temporary("unbiased", c.out_shape()) : c.out(); }
+
+std::vector<double> bias_in_kernel(context& c, std::int64_t outputs) {
+  if (c.has(2) && count_of(c.in_shape(2)) != outputs) c.refuse("the bias has not one value per output channel");
+  const auto count = static_cast<std::size_t>(outputs);
+  return c.has(2) && !bias_is_computed(c) ? numbers(c, 2, "the bias") : std::vector<double>(count, 0.0);
+}
+
+void add_bias_behind(context& c, int unbiased) {
+  if (unbiased == c.out()) return;
+  shape_t per_channel(c.out_shape().size(), 1);
+  per_channel[1] = c.out_shape()[1];
+  combine(c, binary_kind::add, unbiased, reshaped(c, c.in(2), per_channel), "", c.out());
 }
 
 void emit_pool(context& c, const spatial_window& s, int from, int result) {

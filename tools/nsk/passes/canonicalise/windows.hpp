@@ -11,13 +11,32 @@ struct spatial_window {
   int pad_bottom = 0, pad_right = 0;
 };
 
-/// Strides, dilations, pads and auto_pad of a node, for one or two spatial axes and a kernel of these lengths.
+/// One spatial axis of a window.
+struct window_axis {
+  int kernel = 1, stride = 1, dilation = 1, before = 0, after = 0;  ///< before, after: pads
+};
+
+/// Strides, dilations, pads and auto_pad of a node, for any number of spatial axes and a kernel of these lengths.
+std::vector<window_axis> window_axes(const context& c, const node& attributes, const shape_t& input,
+                                     const std::vector<std::int64_t>& kernel, const shape_t& output);
+/// The same for one or two spatial axes.
 /// `attributes` is the context's node, or one like it with the attributes of some of its axes.
 spatial_window window_of(const context& c, const node& attributes, const shape_t& input,
                          const std::vector<std::int64_t>& kernel, const shape_t& output);
 /// Pools `from` into `result`; refuses windows that see nothing but padding.
 void emit_pool(context& c, const spatial_window& s, int from, int result);
 
+/// Whether the bias is computed. A convolution's kernel cannot add it then.
+bool bias_is_computed(const context& c);
+/// Where a convolution puts its result: output 0, or with `adds` a value to which add_bias_behind adds the bias.
+int result_before_bias(context& c, bool adds);
+/// Adds the bias to `unbiased` where that is not output 0.
+void add_bias_behind(context& c, int unbiased);
+/// The bias that a kernel adds: zeros where there is none, or where it is computed.
+std::vector<double> bias_in_kernel(context& c, std::int64_t outputs);
+
+/// Rewrites a convolution whose weights are computed, with one to three spatial axes.
+void convolve_by_computed_weights(context& c);
 /// Rewrites a convolution or pooling of [N, C, depth, H, W].
 void convolve_volume(context& c);
 void pool_volume(context& c);
