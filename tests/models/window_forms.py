@@ -77,5 +77,48 @@ for name, kernel, stride, pad, group in (("double", "2,2,2", "2,2,2", 0, 1), ("s
 form("conv_transpose_by_computed_bias", "(float[1,4,5,4] x, float[3] b) => (float[1,3,10,8] y)", "y = ConvTranspose<strides=[2,2]>(x, w, b)", {"w": floats(4, 3, 2, 2)},
      transposes=2)
 
+# Places of maxima: exporters write them as MaxPool, and places within an image by a pool of one pixel that is subtracted.
+form("pool_with_indices", "(float[2,3,7,9] x) => (float[2,3,4,5] y, int64[2,3,4,5] i)", "y, i = MaxPool<kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]>(x)",
+     inputs={"x": np.round(floats(2, 3, 7, 9) * 4) / 2})
+form("pool_with_indices_alone", "(float[1,2,5,6,4] x) => (int64[1,2,2,3,2] i)", "y, i = MaxPool<kernel_shape=[2,2,2], strides=[2,2,2]>(x)")
+form("pool_with_indices_by_columns", "(float[1,2,6,4] x) => (float[1,2,5,3] y, int64[1,2,5,3] i)", "y, i = MaxPool<kernel_shape=[2,2], storage_order=1>(x)")
+form("pool_with_indices_of_signal", "(float[1,2,11] x) => (float[1,2,6] y, int64[1,2,6] i)", "y, i = MaxPool<kernel_shape=[3], strides=[2], pads=[1,1], ceil_mode=1>(x)")
+form("pool_with_indices_in_images", "(float[1,3,6,8] x) => (float[1,3,3,4] y, int64[1,3,3,4] k)",
+     "y, i = MaxPool<kernel_shape=[2,2], strides=[2,2]>(x) z, o = MaxPool<kernel_shape=[1,1], strides=[1,1]>(x) f = Slice(o, start, end, axes) k = Sub(i, f)",
+     {"start": ints(0, 0), "end": ints(1, 1), "axes": ints(2, 3)})
+
+# Places that a network computes.
+for mode in ("linear", "nearest"):
+    for padding in ("zeros", "border", "reflection"):
+        for aligned in (0, 1):
+            form(f"grid_sample_of_volume_{mode}_{padding}_{aligned}", "(float[2,3,4,5,6] x, float[2,3,4,2,3] grid) => (float[2,3,3,4,2] y)",
+                 f'y = GridSample<mode="{mode}", padding_mode="{padding}", align_corners={aligned}>(x, grid)', opset=20,
+                 inputs={"grid": floats(2, 3, 4, 2, 3, low=-1.4, high=1.4)}, transposes=3)
+for aligned in (0, 1):
+    form(f"affine_grid_{aligned}", "(float[2,2,3] t) => (float[2,5,7,2] y)", f"y = AffineGrid<align_corners={aligned}>(t, s)", {"s": ints(2, 3, 5, 7)}, opset=20)
+    form(f"affine_grid_of_volume_{aligned}", "(float[2,3,4] t) => (float[2,5,7,4,3] y)", f"y = AffineGrid<align_corners={aligned}>(t, s)",
+         {"s": ints(2, 3, 5, 7, 4)}, opset=20)
+form("spatial_transformer", "(float[1,4,9,8] x, float[1,6] p) => (float[1,4,9,8] y)",
+     "t = Reshape(p, shape) g = AffineGrid(t, s) y = GridSample(x, g)", {"shape": ints(1, 2, 3), "s": ints(1, 4, 9, 8)}, opset=20)
+BOXES = np.float32([[0, 0, 7, 6], [1.5, 2, 5, 3], [-3, -2, 4, 12], [6, 6, 6.2, 6.1]])
+for mode in ("avg", "max"):
+    for transform in ("half_pixel", "output_half_pixel"):
+        form(f"roi_align_{mode}_{transform}", "(float[2,6,8,9] x, float[4,4] boxes, int64[4] batch) => (float[4,6,3,4] y)",
+             f'y = RoiAlign<mode="{mode}", coordinate_transformation_mode="{transform}", output_height=3, output_width=4, sampling_ratio=2, spatial_scale=0.9>(x, boxes, batch)',
+             inputs={"boxes": BOXES, "batch": ints(0, 1, 1, 0)}, transposes=2)
+form("deform_conv", "(float[2,4,8,9] x, float[2,36,4,9] o, float[2,18,4,9] m) => (float[2,6,4,9] y)",
+     "y = DeformConv<group=2, offset_group=2, kernel_shape=[3,3], strides=[2,1], pads=[1,1,1,1]>(x, w, o, b, m)", {"w": floats(6, 2, 3, 3), "b": floats(6)},
+     opset=19, transposes=12)
+form("deform_conv_dilated", "(float[1,8,9,9] x, float[1,8,9,7] o) => (float[1,3,9,7] y)", "y = DeformConv<dilations=[1,2], pads=[1,0,0,0]>(x, w, o)",
+     {"w": floats(3, 8, 2, 2)}, inputs={"o": floats(1, 8, 9, 7, low=-3, high=3)}, opset=19, transposes=12)
+form("deform_conv_by_computed_weights", "(float[1,4,6,6] x, float[5,4,1,1] w, float[1,4,6,6] o) => (float[1,5,6,6] y)", "y = DeformConv<offset_group=2>(x, w, o)",
+     opset=19, transposes=12)
+
+REFUSED = {
+    "regions_of_any_size": ("(float[2,6,8,9] x, float[4,4] boxes, int64[4] batch) => (float[4,6,1,1] y)", "y = RoiAlign(x, boxes, batch)", {},
+                            "sampling_ratio 0.*Export the model with a sampling_ratio"),
+    "indices_of_a_large_window": ("(float[1,1,40,40] x) => (float[1,1,24,24] y, int64[1,1,24,24] i)", "y, i = MaxPool<kernel_shape=[17,17]>(x)", {}, "289 taps.*pool in two steps"),
+}
+
 if __name__ == "__main__":
-    run_forms(CASES, {})
+    run_forms(CASES, REFUSED)

@@ -124,6 +124,7 @@ const table& operators() {
     add_linear(t);
     add_einsum(t);
     add_sample(t);
+    add_regions(t);
     add_signal(t);
     add_dequantize(t);
     return t;

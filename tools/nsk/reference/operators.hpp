@@ -149,6 +149,7 @@ void add_tree_ensemble(table& t);
 void add_linear(table& t);
 void add_einsum(table& t);
 void add_sample(table& t);
+void add_regions(table& t);
 void add_signal(table& t);
 void add_dequantize(table& t);
 

@@ -15,6 +15,17 @@ namespace {
 /// table.
 constexpr std::int64_t max_slices = 32;
 
+/// Rows [N, groups, positions, taps * channels] times the weights, as [N, groups, outputs, positions].
+int rows_times_weights(context& c, int rows) {
+  const shape_t from = c.shape(rows), w = c.in_shape(1);
+  const std::int64_t groups = from[1], outputs = w[0] / groups, taps = from[3] / w[1];
+  const int kernels = reshaped(c, c.in(1), {groups, outputs, w[1], taps});
+  const int columns = reshaped(c, transposed(c, kernels, {0, 3, 2, 1}, "kernels"), {1, groups, from[3], outputs});
+  const int product = c.temporary("product", {from[0], groups, from[2], outputs});
+  c.emit(mat_mul_params{}, {rows, columns}, product);
+  return transposed(c, product, {0, 1, 3, 2}, "images");
+}
+
 class computed_convolution {
  public:
   explicit computed_convolution(context& c)
@@ -32,11 +43,11 @@ class computed_convolution {
     if (m_taps > max_slices && one_channel)
       by_sum(gathered(input), unbiased);
     else if (m_taps > max_slices)
-      by_matrix(rows_of_gathered(gathered(input)), unbiased);
+      m_c.emit(reshape_parameters{}, {patches_times_weights(m_c, gathered(input), m_groups)}, unbiased);
     else if (one_channel)
       by_channel(input, unbiased);
     else
-      by_matrix(rows_of_slices(input), unbiased);
+      m_c.emit(reshape_parameters{}, {rows_times_weights(m_c, rows_of_slices(input))}, unbiased);
     add_bias_behind(m_c, unbiased);
   }
 
@@ -129,12 +140,6 @@ class computed_convolution {
     m_c.emit(reshape_parameters{}, {transposed(m_c, sums, {0, 2, 1}, "images")}, target);
   }
 
-  int rows_of_gathered(int patches) {
-    const int split = reshaped(m_c, patches, {m_x[0], positions(), m_taps, m_groups, m_w[1]});
-    return reshaped(m_c, transposed(m_c, split, {0, 3, 1, 2, 4}, "rows"),
-                    {m_x[0], m_groups, positions(), m_taps * m_w[1]});
-  }
-
   int rows_of_slices(int input) {
     const std::int64_t channels = m_w[1], depth = m_taps * channels;
     shape_t split = {m_x[0], m_groups, channels};
@@ -151,22 +156,20 @@ class computed_convolution {
     return transposed(m_c, patches, {0, 1, 3, 2}, "rows");
   }
 
-  /// Patches [N, groups, positions, taps * channels] times weights [1, groups, taps * channels, outputs].
-  void by_matrix(int left, int target) {
-    const std::int64_t channels = m_w[1], outputs = m_w[0] / m_groups, depth = m_taps * channels;
-    const int kernels = reshaped(m_c, m_c.in(1), {m_groups, outputs, channels, m_taps});
-    const int right = reshaped(m_c, transposed(m_c, kernels, {0, 3, 2, 1}, "columns"), {1, m_groups, depth, outputs});
-    const int product = m_c.temporary("product", {m_x[0], m_groups, positions(), outputs});
-    m_c.emit(mat_mul_params{}, {left, right}, product);
-    m_c.emit(reshape_parameters{}, {transposed(m_c, product, {0, 1, 3, 2}, "images")}, target);
-  }
-
   context& m_c;
   const shape_t m_x, m_w, m_y;
   std::int64_t m_groups = 1, m_taps = 1;
   std::vector<window_axis> m_axes;
 };
 
+}
+
+int patches_times_weights(context& c, int patches, std::int64_t groups) {
+  const shape_t from = c.shape(patches);
+  const std::int64_t channels = from[3] / groups;
+  const int split = reshaped(c, patches, {from[0], from[1], from[2], groups, channels});
+  return rows_times_weights(
+      c, reshaped(c, transposed(c, split, {0, 3, 1, 2, 4}, "rows"), {from[0], groups, from[1], from[2] * channels}));
 }
 
 void convolve_by_computed_weights(context& c) { computed_convolution(c).run(); }

@@ -39,6 +39,7 @@ void add_places(rule_table& t);
 void add_random(rule_table& t);
 void add_recurrent(rule_table& t);
 void add_reduction(rule_table& t);
+void add_regions(rule_table& t);
 void add_resize(rule_table& t);
 void add_sample(rule_table& t);
 void add_scatter(rule_table& t);

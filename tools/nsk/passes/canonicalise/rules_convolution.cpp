@@ -29,12 +29,8 @@ void conv(context& c) {
 }
 
 void pool(context& c) {
-  const node& n = c.op();
-  const shape_t& x = c.in_shape(0);
-  if (c.wants(1)) c.refuse("the Indices output of MaxPool has no kernel");
-  if (x.size() == 5) return pool_volume(c);
-  if (x.size() != 3 && x.size() != 4) c.refuse("pooling has one, two or three spatial axes");
-  emit_pool(c, window_of(c, n, x, n.integers("kernel_shape"), c.out_shape()), c.in(0), c.out());
+  if (c.wants(1)) return pool_with_indices(c);
+  write_pool(c, c.out());
 }
 
 void global_pool(context& c) {
@@ -45,6 +41,14 @@ void global_pool(context& c) {
   c.emit(std::move(r), {c.in(0)});
 }
 
+}
+
+void write_pool(context& c, int result) {
+  const node& n = c.op();
+  const shape_t& x = c.in_shape(0);
+  if (x.size() == 5) return pool_volume(c, result);
+  if (x.size() != 3 && x.size() != 4) c.refuse("pooling has one, two or three spatial axes");
+  emit_pool(c, window_of(c, n, x, n.integers("kernel_shape"), c.shape(result)), c.in(0), result);
 }
 
 void add_convolution(rule_table& t) {

@@ -87,9 +87,9 @@ void convolve_volume(context& c) {
 }
 
 /// Pools of images, then of lines along the depth.
-void pool_volume(context& c) {
+void pool_volume(context& c, int target) {
   const node& n = c.op();
-  const shape_t &x = c.in_shape(0), &y = c.out_shape();
+  const shape_t x = c.in_shape(0), y = c.shape(target);
   const std::vector<std::int64_t> kernel = n.integers("kernel_shape");
   if (kernel.size() != 3) c.refuse("kernel_shape has not one length per spatial axis");
   const auto pooled = [&](const spatial_window& s, int from, shape_t shape, const std::string& suffix) {
@@ -110,6 +110,6 @@ void pool_volume(context& c) {
   std::swap(deep.pad_bottom, deep.pad_right);
   const int lines = swapped(c, reshaped(c, small, {x[0], x[2], x[1], y[3] * y[4]}), "lines");
   const int result = pooled(deep, lines, {x[0], x[1], y[2], y[3] * y[4]}, "result");
-  c.emit(reshape_parameters{}, {result});
+  c.emit(reshape_parameters{}, {result}, target);
 }
 }

@@ -37,8 +37,14 @@ std::vector<double> bias_in_kernel(context& c, std::int64_t outputs);
 
 /// Rewrites a convolution whose weights are computed, with one to three spatial axes.
 void convolve_by_computed_weights(context& c);
+/// Patches [N, positions, taps, C] times the weights, input 1 of the node, as [N, groups, outputs, positions].
+int patches_times_weights(context& c, int patches, std::int64_t groups);
+/// Rewrites a max-pooling whose indices are read.
+void pool_with_indices(context& c);
 /// Rewrites a convolution or pooling of [N, C, depth, H, W].
 void convolve_volume(context& c);
-void pool_volume(context& c);
+void pool_volume(context& c, int result);
+/// Pools input 0, of one to three spatial axes, into `result`.
+void write_pool(context& c, int result);
 
 }
