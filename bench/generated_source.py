@@ -133,7 +133,7 @@ def main():
             calls += f'  compare("{name}", session_{name}(), source_{name}(){peer});\n'
         source = folder / "bench.cpp"
         source.write_text(PROGRAM.format(rtneural=RTNEURAL if o.rtneural else "", cases=cases, calls=calls))
-        flags = ["-std=c++17", "-O3", "-DNDEBUG", "-mavx2", "-mfma", f"-DNSK_ISA_{o.isa}", f"-I{REPOSITORY / 'include'}"]
+        flags = ["-std=c++17", "-O2", "-DNDEBUG", "-mavx2", "-mfma", f"-DNSK_ISA_{o.isa}", f"-I{REPOSITORY / 'include'}"]
         flags += [f"-I{o.rtneural}", f"-I{o.rtneural}/modules/json"] if o.rtneural else []
         flags += ["-DRTNEURAL_USE_EIGEN=1", "-DRTNEURAL_DEFAULT_ALIGNMENT=32", f"-I{o.eigen}"] if o.eigen else ["-DRTNEURAL_USE_STL=1", "-DRTNEURAL_DEFAULT_ALIGNMENT=32"]
         subprocess.run(["g++", *flags, source, "-o", folder / "bench"], check=True)
