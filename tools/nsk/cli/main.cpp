@@ -131,9 +131,8 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
               "Device profile from which tile times are reckoned; 30 G MACs/s when left out");
   command->add_flag("!--no-winograd", o.winograd,
                     "Direct convolutions only: slower, smaller, nearer to exact arithmetic");
-  command->add_flag(
-      "--gpu", o.gpu,
-      "Add a variant for GPUs, 'gpu' (of several variants NAME.gpu): no borders, Winograd for many channels alone");
+  command->add_flag("--gpu", o.gpu,
+                    "Add a variant for GPUs, 'gpu' (of several variants NAME.gpu): no borders, less of Winograd");
   files.writes(command, "--json", o.json, "FILE.json", "Write a report of the conversion");
   add_quiet(command, o.quiet);
   return command;
