@@ -12,6 +12,7 @@ UNARY = {
     "Elu": (7, {"alpha": [None, 1.0, 0.3, 2.5]}), "Selu": (7, {"alpha": [None, 1.2], "gamma": [None, 0.7]}), "Celu": (12, {"alpha": [None, 0.5, 2.0]}),
     "LeakyRelu": (7, {"alpha": [None, 0.1, 0.0, 1.0, 1.7, -0.5]}), "ThresholdedRelu": (10, {"alpha": [None, 0.0, 0.4, -0.5]}),
     "HardSigmoid": (7, {"alpha": [None, 1 / 6, 0.5, -0.3], "beta": [None, 0.5, 0.0, 1.5]}), "Shrink": (9, {"lambd": [None, 0.3], "bias": [None, 0.2]}),
+    "Asin": (7, {}), "Acos": (7, {}), "Atan": (7, {}), "Sinh": (9, {}), "Cosh": (9, {}), "Asinh": (9, {}), "Acosh": (9, {}), "Atanh": (9, {}),
     "Gelu": (20, {"approximate": [None, "none", "tanh"]}), "Swish": (24, {"alpha": [None, 1.0, 0.5, 2.0]}),
 }
 BINARY = ["Add", "Sub", "Mul", "Div"]
@@ -85,6 +86,47 @@ def power(net):
         shape = broadcastable(net, whole)
         side = net.input(shape, values=lambda: net.numbers.choice(exponents, shape))
         net.output(net.add("Pow", [net.input(whole), side]))
+
+
+def remainder(net):
+    """Of floats, with the sign of the dividend: ONNX knows no other."""
+    net.special = net.chance(0.3)
+    if net.opset < 10:
+        return power(net)
+    net.output(net.add("Mod", pair(net), fmod=1))
+
+
+def angle(net):
+    """atan2 as exporters of PyTorch write it."""
+    if net.opset < 9:
+        return unary(net)
+    whole = net.dims()
+    y, x = net.input(whole), net.input(broadcastable(net, whole), values=None)
+    angle = net.add("Atan", [net.add("Div", [y, x])])
+    pi, zero = net.constant(F(np.pi)), net.constant(F(0))
+    beyond = net.add("Where", [net.add("Greater", [y, zero], dtype=bool), net.add("Add", [angle, pi]), net.add("Sub", [angle, pi])])
+    net.output(net.add("Where", [net.add("Less", [x, zero], dtype=bool), beyond, angle]))
+
+
+def integer_functions(net):
+    """Relu, Clip and Pow of integers."""
+    dtype = net.choice([I, np.int32])
+    op = net.choice(["Relu", "Clip", "Pow"])
+    whole = net.dims()
+    x = net.input(whole, dtype)
+    if op == "Relu" and net.opset >= 14 and dtype == np.int32:  # ONNX Runtime has no other
+        return net.output(net.add("Relu", [x], dtype=dtype))
+    if op == "Clip" and net.opset >= 12:
+        low, high = sorted(int(v) for v in net.integers([2]))
+        sides = ["" if net.chance(0.2) else net.constant(np.array(v, dtype)) if net.chance(0.5) else net.input([], dtype, lambda v=v: np.array(v, dtype)) for v in (low, high)]
+        return net.output(net.add("Clip", [x] + sides, dtype=dtype))
+    if net.opset < 12:
+        return integers(net)
+    shape = broadcastable(net, whole)
+    exponents = lambda: net.numbers.integers(0, 5, shape)
+    kind = net.choice([I, np.int32])
+    side = net.input(shape, kind, exponents) if net.chance(0.6) else net.constant(np.asarray(exponents(), net.choice([kind, F])))
+    net.output(net.add("Pow", [x, side], dtype=dtype))
 
 
 def variadic(net):
@@ -183,5 +225,5 @@ def where(net):
                                  net.value(broadcastable(net, whole), dtype, 0.6), net.input(whole, dtype)], dtype=dtype))
 
 
-FAMILIES = {"unary": (3, unary), "clip": (1, clip), "binary": (4, binary), "power": (1, power), "variadic": (1.5, variadic), "prelu": (1, prelu),
+FAMILIES = {"unary": (3, unary), "clip": (1, clip), "binary": (4, binary), "power": (1, power), "remainder": (0.5, remainder), "angle": (0.4, angle), "integer_functions": (0.7, integer_functions), "variadic": (1.5, variadic), "prelu": (1, prelu),
             "compare": (1, compare), "logic": (0.5, logic), "integers": (1, integers), "cast": (1, cast), "tests": (0.4, tests), "where": (1, where)}

@@ -4,7 +4,7 @@ import numpy as np
 
 import neighbours
 from elementwise import broadcastable
-from net import F, Unfit
+from net import F, I, Unfit
 
 
 def product(net):
@@ -26,6 +26,26 @@ def product(net):
         sides = [net.constant(net.floats(left)), net.input(right)]
     y = net.add("MatMul", sides)
     net.output(neighbours.behind(net, y, 3) if net.shape(y) else y)
+
+
+def integer_product(net):
+    dtype = net.choice([I, np.int32])
+    m, k, n = (net.choice([1, 2, 3, 5, 8, 17, 33]) for _ in range(3))
+    lead = [net.choice([1, 2, 3]) for _ in range(net.choice([0, 0, 1, 2, 3]))]
+    a, b = (lead, broadcastable(net, lead)) if net.chance(0.5) else (broadcastable(net, lead), lead)
+    left, right = a + [m, k] if net.chance(0.9) else [k], b + [k, n] if net.chance(0.9) else [k]
+    net.output(net.add("MatMul", [net.value(left, dtype, 0.8), net.input(right, dtype)], dtype=dtype))
+
+
+def square(net):
+    """Determinants and inverses of matrices that are far from singular."""
+    n = net.choice([1, 2, 3, 3, 4, 4, 5, 6, 9, 16])
+    shape = [net.choice([1, 2, 3, 9]) for _ in range(net.choice([0, 1, 1, 2, 3]))] + [n, n]
+    order = net.numbers.permutation(n)
+    x = net.input(shape, values=lambda: net.floats(shape, 0.5) + F(2 + n ** 0.5) * np.eye(n, dtype=F)[order])
+    if net.opset >= 11 and net.chance(0.5):
+        return net.output(net.add("Det", [x]))
+    net.output(net.add("Inverse", [x], shape=shape, domain="com.microsoft"))
 
 
 def gemm(net):
@@ -116,4 +136,4 @@ def attention(net):
     net.output(neighbours.behind(net, net.add("Add", [x, y]), 1))
 
 
-FAMILIES = {"product": (2.5, product), "gemm": (2.5, gemm), "dense_of_image": (2, dense_of_image), "einsum": (1, einsum), "attention": (0.7, attention)}
+FAMILIES = {"integer_product": (0.7, integer_product), "square": (1, square), "product": (2.5, product), "gemm": (2.5, gemm), "dense_of_image": (2, dense_of_image), "einsum": (1, einsum), "attention": (0.7, attention)}

@@ -36,7 +36,7 @@ def reduction(net):
 
 
 def integer_reduction(net):
-    op = net.choice(["ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceMean"])
+    op = net.choice(["ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceMean", "ReduceSumSquare", "ReduceL1"])
     dtype = net.choice([I, np.int32])
     shape = net.dims(1)
     net.output(net.reduce(op, net.input(shape, dtype), axes_of(net, len(shape)) if net.opset >= 11 else [0], net.choice([0, 1]), dtype=dtype))
@@ -108,6 +108,12 @@ def softmax(net):
     net.output(y)
 
 
+def first_maximum(net):
+    shape = net.dims(1)
+    x = net.input(shape, values=lambda: net.sample(shape, net.choice(["normal", "ties"])))
+    net.output(net.add("Hardmax", [x], axis=net.choice([None, net.rng.randrange(-len(shape), len(shape))]) if len(shape) > 1 else 0))
+
+
 def pooled_head(net):
     """Mean of an image, numbers per channel, dense: the end of a classifier."""
     c = net.choice([2, 5, 8, 16, 20])
@@ -123,5 +129,5 @@ def pooled_head(net):
     net.output(neighbours.behind(net, y, 2))
 
 
-FAMILIES = {"reduction": (4, reduction), "integers": (0.5, integer_reduction), "variance": (1, variance), "arguments": (1, arguments), "top": (1, top),
+FAMILIES = {"first_maximum": (0.5, first_maximum), "reduction": (4, reduction), "integers": (0.5, integer_reduction), "variance": (1, variance), "arguments": (1, arguments), "top": (1, top),
             "running": (0.7, running), "softmax": (1.5, softmax), "pooled_head": (1, pooled_head)}

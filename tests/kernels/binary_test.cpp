@@ -77,6 +77,29 @@ TEST_CASE("binary: operations, broadcasts, layouts and tiles") {
   CHECK(hash.value() == 5851915964298139560u);
 }
 
+TEST_CASE("binary: angles and remainders, broadcasts, layouts and tiles") {
+  tail::random r(5);
+  tail::digest hash;
+  for (nsk::binary_kind kind : {nsk::binary_kind::atan2, nsk::binary_kind::mod, nsk::binary_kind::fmod})
+    for (const std::vector<int>& shape : shapes) {
+      CAPTURE(static_cast<int>(kind));
+      tail::tensor a(shape, tail::random_layout(r, shape.size(), false)),
+          b(shape, tail::random_layout(r, shape.size(), false)), out(shape, {});
+      a.fill_random(r, 4);
+      oracle::for_each_index(shape, [&](const std::vector<int>& i) { b.at<float>(i) = r.real() + 1.5f; });
+      nsk::kernels::binary_args args{{kind}, a.view(), b.view(), out.view(), {}};
+      args.b = broadcast(args.b, r.bits() & ((1u << shape.size()) - 1));
+      tail::run_checked(r, out, [&](const nsk::tile_range& t) { nsk::kernels::binary(args, t, nullptr); });
+      oracle::array want(shape);
+      oracle::for_each_index(shape, [&](const std::vector<int>& i) {
+        want(i) = oracle::combine(kind, value(args.a, i), value(args.b, i));
+      });
+      tail::check_close(out, want, 3, 0);
+      hash.add(out);
+    }
+  CHECK(hash.value() == 14011616873970171203u);
+}
+
 TEST_CASE("binary: the output may be either operand") {
   tail::random r(4);
   for (const std::vector<int>& shape : shapes) {

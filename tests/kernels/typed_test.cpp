@@ -164,3 +164,28 @@ TEST_CASE("arithmetic: integers wrap, remainders have their signs, division by z
     });
   }
 }
+
+TEST_CASE("arithmetic: powers of integers wrap, negative exponents round towards zero") {
+  tail::random r(5);
+  const std::int64_t bases[] = {std::numeric_limits<std::int64_t>::min(), -10, -3, -1, 0, 1, 2, 7, 1000003};
+  const std::int64_t exponents[] = {-4, -3, -1, 0, 1, 2, 3, 40, 65};
+  constexpr int n = 9;
+  tail::tensor a({n, n}, tail::typed_layout(r, 2, dtype::int64)), b({n, n}, tail::typed_layout(r, 2, dtype::int64)),
+      out({n, n}, tail::typed_layout(r, 2, dtype::int64));
+  oracle::for_each_index({n, n}, [&](const std::vector<int>& i) {
+    a.at<std::int64_t>(i) = bases[i[0]], b.at<std::int64_t>(i) = exponents[i[1]];
+  });
+  std::uint32_t flags = 0;
+  nsk::kernels::arithmetic({{nsk::arithmetic_kind::pow}, a.view(), b.view(), out.view(), &flags},
+                           tail::whole(out.view()), nullptr);
+  CHECK(flags == nsk::division_by_zero);
+  oracle::for_each_index({n, n}, [&](const std::vector<int>& i) {
+    const std::int64_t x = bases[i[0]], y = exponents[i[1]];
+    std::uint64_t want = 1;
+    for (std::int64_t k = 0; k < std::abs(y); ++k) want *= static_cast<std::uint64_t>(x);
+    if (y < 0 && x != 1 && x != -1) want = 0;
+    CAPTURE(x);
+    CAPTURE(y);
+    CHECK(out.at<std::int64_t>(i) == static_cast<std::int64_t>(want));
+  });
+}

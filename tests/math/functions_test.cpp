@@ -22,9 +22,22 @@ static void map(function f, float alpha, float beta, const float* from, float* t
 static void map_one_by_one(function f, float alpha, float beta, const float* from, float* to, std::size_t count) {
   for (std::size_t i = 0; i < count; i += f32::lanes) map(f, alpha, beta, from + i, to + i, f32::lanes);
 }
-static void power(const float* x, const float* y, float* to, std::size_t count) {
+template <class F>
+static void map_pairs(F f, const float* x, const float* y, float* to, std::size_t count) {
   for (std::size_t i = 0; i < count; i += f32::lanes)
-    nsk::simd::store(to + i, nsk::math::pow(nsk::simd::load(x + i), nsk::simd::load(y + i)));
+    nsk::simd::store(to + i, f(nsk::simd::load(x + i), nsk::simd::load(y + i)));
+}
+static void power(const float* x, const float* y, float* to, std::size_t count) {
+  map_pairs([](f32 a, f32 b) { return nsk::math::pow(a, b); }, x, y, to, count);
+}
+static void angle(const float* y, const float* x, float* to, std::size_t count) {
+  map_pairs([](f32 a, f32 b) { return nsk::math::atan2(a, b); }, y, x, to, count);
+}
+static void remainder(bool floors, const float* x, const float* y, float* to, std::size_t count) {
+  if (floors)
+    map_pairs([](f32 a, f32 b) { return nsk::math::mod(a, b); }, x, y, to, count);
+  else
+    map_pairs([](f32 a, f32 b) { return nsk::math::fmod(a, b); }, x, y, to, count);
 }
 #include <netsuke/simd/end.hpp>
 
@@ -83,6 +96,14 @@ const bound bounds[] = {
     {function::reciprocal, [](long double x) { return 1 / x; }, 0.5, 0, false},
     {function::sin, [](long double x) { return std::sin(x); }, 2.0, 1e-7, false},
     {function::cos, [](long double x) { return std::cos(x); }, 2.0, 1e-7, false},
+    {function::asin, [](long double x) { return std::asin(x); }, 2.2, 0, false},
+    {function::acos, [](long double x) { return std::acos(x); }, 1.1, 0, false},
+    {function::atan, [](long double x) { return std::atan(x); }, 1.3, 0, false},
+    {function::sinh, [](long double x) { return std::sinh(x); }, 1.5, 0, false},
+    {function::cosh, [](long double x) { return std::cosh(x); }, 1.4, 0, false},
+    {function::asinh, [](long double x) { return std::asinh(x); }, 1.8, 0, false},
+    {function::acosh, [](long double x) { return std::acosh(x); }, 1.7, 0, false},
+    {function::atanh, [](long double x) { return std::atanh(x); }, 1.9, 0, false},
 };
 
 }  // namespace
@@ -172,13 +193,35 @@ TEST_CASE("math: limits, zeros and NaN") {
   CHECK(one(function::elu, -inf) == -1);
   CHECK(one(function::softplus, -inf) == 0);
   CHECK(one(function::softplus, inf) == inf);
+  for (function f : {function::asin, function::atan, function::sinh, function::asinh, function::atanh}) {
+    CHECK(bits_of(one(f, -0.0f)) == 0x80000000u);
+    CHECK(one(f, -1e-40f) == -1e-40f);
+  }
+  CHECK(one(function::asin, 1) == 1.57079637f);
+  CHECK(one(function::acos, 1) == 0);
+  CHECK(one(function::acos, -1) == 3.14159274f);
+  CHECK(one(function::atan, -inf) == -1.57079637f);
+  for (function f : {function::asin, function::acos, function::atanh})
+    for (float x : {1.0000001f, -1.0000001f, inf, -inf}) CHECK(std::isnan(one(f, x)));
+  CHECK(one(function::sinh, -inf) == -inf);
+  CHECK(one(function::sinh, 89.415985f) < inf);
+  CHECK(one(function::sinh, 89.415994f) == inf);
+  CHECK(one(function::cosh, -inf) == inf);
+  CHECK(one(function::cosh, 0) == 1);
+  CHECK(one(function::asinh, -inf) == -inf);
+  CHECK(one(function::acosh, inf) == inf);
+  CHECK(bits_of(one(function::acosh, 1)) == 0);
+  for (float x : {0.99999994f, 0.0f, -1.0f, -3.0f, -1e30f, -inf}) CHECK(std::isnan(one(function::acosh, x)));
+  CHECK(one(function::atanh, -1) == -inf);
   CHECK(one(function::hard_swish, -3) == 0);
   CHECK(one(function::hard_swish, 4) == 4);
   CHECK(one(function::round, 2.5f) == 2);
   CHECK(one(function::round, -1.5f) == -2);
-  for (function f : {function::exp, function::log, function::tanh, function::sigmoid, function::silu, function::erf,
-                     function::gelu, function::elu, function::softplus, function::sqrt, function::reciprocal,
-                     function::square, function::sin, function::cos})
+  for (function f :
+       {function::exp,  function::log,   function::tanh,     function::sigmoid, function::silu,       function::erf,
+        function::gelu, function::elu,   function::softplus, function::sqrt,    function::reciprocal, function::square,
+        function::sin,  function::cos,   function::asin,     function::acos,    function::atan,       function::sinh,
+        function::cosh, function::asinh, function::acosh,    function::atanh})
     for (std::uint32_t payload : {0x7fc00000u, 0xffc00000u, 0x7f800001u, 0x7fffffffu, 0xff812345u}) {
       CAPTURE(static_cast<int>(f));
       CHECK(std::isnan(one(f, float_of(payload))));
@@ -199,6 +242,81 @@ TEST_CASE("math: a vector alone has the same bits as among others, for every fun
       CHECK((bits_of(a[i]) == bits_of(b[i]) || (std::isnan(a[i]) && std::isnan(b[i]))));
       if (std::isfinite(want)) CHECK(static_cast<double>(a[i]) == doctest::Approx(want).epsilon(1e-6));
     }
+  }
+}
+
+namespace {
+
+/// Pairs of numbers: all of special ones, then as many random ones.
+struct number_pairs {
+  std::vector<float> x, y;
+};
+number_pairs sample_pairs(std::size_t count) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const float special[] = {0.0f,   -0.0f,   1.0f,  -1.0f,  2.0f,  -2.0f,  0.5f,  -0.5f, 3.0f,        inf,  -inf, nan,
+                           1e-40f, -1e-45f, 3e38f, -3e38f, 1e30f, 1e-30f, -2.5f, 7.0f,  16777216.0f, 1e9f, 0.1f, -0.3f};
+  number_pairs p;
+  for (float a : special)
+    for (float b : special) {
+      p.x.push_back(a);
+      p.y.push_back(b);
+    }
+  std::uint32_t state = 4711;
+  const auto next = [&] { return state = state * 1664525u + 1013904223u; };
+  while (p.x.size() < count || p.x.size() % 64 != 0) {
+    const std::uint32_t a = next(), b = next();
+    const bool whole = p.x.size() % 3 == 0, every_size = p.x.size() % 3 == 1;
+    const auto number = [&](std::uint32_t v) {
+      if (whole) return static_cast<float>((v >> 8) % 201) - 100;
+      return every_size ? float_of(v) : static_cast<float>(static_cast<std::int32_t>(v)) / 1e8f;
+    };
+    p.x.push_back(number(a));
+    p.y.push_back(number(b));
+  }
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("math: angles of points in every quadrant") {
+  const number_pairs p = sample_pairs(1 << 20);
+  std::vector<float> z(p.x.size());
+  angle(p.x.data(), p.y.data(), z.data(), z.size());
+  double worst = 0;
+  int wrong = 0;
+  for (std::size_t i = 0; i < z.size(); ++i) {
+    const double want = std::atan2(static_cast<double>(p.x[i]), static_cast<double>(p.y[i]));
+    if (std::isnan(want) || std::isnan(z[i])) {
+      wrong += std::isnan(want) != std::isnan(z[i]);
+    } else {
+      wrong += std::signbit(want) != std::signbit(z[i]);
+      worst = std::max(worst, std::fabs(static_cast<double>(z[i]) - want) / unit_of(want));
+    }
+  }
+  CHECK(wrong == 0);
+  CHECK(worst <= 2.0);
+  CHECK(worst > 0.3);
+}
+
+TEST_CASE("math: remainders are exact") {
+  const number_pairs p = sample_pairs(1 << 20);
+  std::vector<float> z(p.x.size());
+  for (bool floors : {false, true}) {
+    remainder(floors, p.x.data(), p.y.data(), z.data(), z.size());
+    int wrong = 0;
+    for (std::size_t i = 0; i < z.size(); ++i) {
+      const double x = static_cast<double>(p.x[i]), y = static_cast<double>(p.y[i]);
+      double want = std::fmod(x, y);
+      if (floors && want != 0 && (want < 0) != (y < 0)) want += y;
+      const float rounded = static_cast<float>(want);
+      const bool good = std::isnan(want) ? std::isnan(z[i]) : bits_of(z[i]) == bits_of(rounded);
+      if (!good && ++wrong < 5) {
+        CAPTURE(p.x[i]);
+        CAPTURE(p.y[i]);
+        CHECK(z[i] == rounded);
+      }
+    }
+    CHECK(wrong == 0);
   }
 }
 
@@ -273,12 +391,24 @@ TEST_CASE("math: the bits are the recorded ones, whatever the instruction set, c
   const auto mix = [&] {
     for (float v : y) hash = (hash ^ (v != v ? 0x7fc00000u : bits_of(v))) * 1099511628211u;
   };
-  for (int f = 0; f < nsk::function_count; ++f) {
-    map(static_cast<function>(f), 0.3f, 0.6f, x.data(), y.data(), x.size());
-    mix();
-  }
+  const auto mix_functions = [&](function first, function last) {
+    for (int f = static_cast<int>(first); f <= static_cast<int>(last); ++f) {
+      map(static_cast<function>(f), 0.3f, 0.6f, x.data(), y.data(), x.size());
+      mix();
+    }
+  };
+  mix_functions(function::identity, function::cos);
   std::vector<float> exponents(x.rbegin(), x.rend());
   power(x.data(), exponents.data(), y.data(), x.size());
   mix();
   CHECK(hash == 6910392198845954978u);
+
+  mix_functions(function::asin, function::atanh);
+  angle(x.data(), exponents.data(), y.data(), x.size());
+  mix();
+  for (bool floors : {false, true}) {
+    remainder(floors, x.data(), exponents.data(), y.data(), x.size());
+    mix();
+  }
+  CHECK(hash == 10132557842268080418u);
 }

@@ -49,7 +49,7 @@ const invalid_case invalid_cases[] = {
     {"arg_reduce writes floats", status_code::bad_step,
      [](plan_spec& p) { output(p, arg).type = format::DataType::float32; }},
     {"arithmetic kind of the future", status_code::bad_step,
-     [](plan_spec& p) { p.steps[mod].arithmetic = static_cast<format::ArithmeticKind>(11); }},
+     [](plan_spec& p) { p.steps[mod].arithmetic = static_cast<format::ArithmeticKind>(12); }},
     {"arithmetic on floats", status_code::bad_step,
      [](plan_spec& p) {
        output(p, mod).type = input(p, mod, 0).type = input(p, mod, 1).type = format::DataType::float32;

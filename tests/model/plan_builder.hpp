@@ -102,6 +102,7 @@ struct step_spec {
   recurrent_spec recurrent{};
   format::RandomKind random = format::RandomKind::uniform;
   std::uint32_t stream = 0;
+  format::MatrixKind matrix = format::MatrixKind::determinant;
   format::TreeAggregate aggregate = format::TreeAggregate::sum;
   nsk::tile_size tile{};
   std::int64_t tile_count = -1;  ///< -1: what the tile gives
@@ -298,6 +299,8 @@ inline flatbuffers::Offset<void> write_op(flatbuffers::FlatBufferBuilder& b, con
     case Operator::Random: return CreateRandom(b, s.random, 1, 0, s.stream).Union();
     case Operator::Scatter: return CreateScatter(b, s.axis, s.scatter).Union();
     case Operator::TreeEnsemble: return CreateTreeEnsemble(b, s.aggregate).Union();
+    case Operator::MatrixFunction: return CreateMatrixFunction(b, s.matrix).Union();
+    case Operator::IntegerMatMul: return CreateIntegerMatMul(b).Union();
     default: return 0;
   }
 }

@@ -34,9 +34,10 @@ def ints(*values):
     return np.array(values, np.int64)
 
 
-def case(name, signature, body, constants=None, inputs=None, steps=None, opset=17, transposes=0, macs=None, cases=CASES):
+def case(name, signature, body, constants=None, inputs=None, steps=None, opset=17, transposes=0, macs=None, domains=None, cases=CASES):
     """`steps`: {operator: how many of it the plan has}; `macs`: its multiply-adds; `inputs`: those that are not random floats."""
-    cases[name] = {"text": f'<ir_version: 8, opset_import: ["" : {opset}]> g {signature} {{ {body} }}', "constants": constants or {},
+    imports = ", ".join(f'"{domain}" : {version}' for domain, version in {"": opset, **(domains or {})}.items())
+    cases[name] = {"text": f"<ir_version: 8, opset_import: [{imports}]> g {signature} {{ {body} }}", "constants": constants or {},
                    "inputs": inputs or {}, "steps": steps or {}, "transposes": transposes, "macs": macs}
 
 
@@ -341,6 +342,41 @@ case("large_product", "(float[1,3,160,150] x) => (float[1,3,1,1] y)", "p = MaxPo
 case("large_bordered_mean", "(float[1,8,90,92] x) => (float[1,8,1,1] m, float[1,8,90,92] y)",
      "r = AveragePool<kernel_shape=[3,3], pads=[1,1,1,1]>(x) m = GlobalAveragePool(r) y = Conv<kernel_shape=[3,3], pads=[1,1,1,1]>(r, w)", {"w": floats(8, 8, 3, 3)}, steps={"Reduce": 2})
 
+# Trigonometry and hyperbolic functions, angles as both exporters of PyTorch write atan2, remainders.
+for function, low, high in (("Asin", -1, 1), ("Acos", -1, 1), ("Atan", -30, 30), ("Sinh", -5, 5), ("Cosh", -5, 5), ("Asinh", -30, 30), ("Acosh", 1, 30), ("Atanh", -0.99, 0.99)):
+    case(function.lower(), "(float[3,40] x) => (float[3,40] y)", f"y = {function}(x)", inputs={"x": floats(3, 40, low=low, high=high)}, steps={"Unary": 1, "Binary": 0})
+ANGLE = "s = Div(v, x) a = Atan(s) b = Greater(v, zero) p = Add(a, pi) m = Sub(a, pi) w = Where(b, p, m) c = Less(x, zero) y = Where(c, w, a)"
+case("angle_of_point", "(float[3,40] v, float[3,40] x) => (float[3,40] y)", ANGLE, {"zero": np.float32(0), "pi": np.float32(np.pi)})
+case("angle_of_points_in_a_row", "(float[3,40] v, float[40] x) => (float[3,40] y)", ANGLE, {"zero": np.float32(0), "pi": np.float32(np.pi)}, opset=18)
+case("remainder_of_floats", "(float[3,40] x, float[40] d) => (float[3,40] y)", "y = Mod<fmod=1>(x, d)",
+     inputs={"x": floats(3, 40, low=-90, high=90), "d": floats(40, low=0.3, high=5)}, steps={"Binary": 1})
+MATRICES = floats(5, 4, 4) + 3 * np.eye(4, dtype=np.float32)
+case("determinant", "(float[5,4,4] x) => (float[5] y)", "y = Det(x)", inputs={"x": MATRICES}, steps={"MatrixFunction": 1}, opset=22)
+case("determinant_of_one_matrix", "(float[3,3] x) => (float y)", "y = Det(x)", steps={"MatrixFunction": 1})
+case("inverse", "(float[5,4,4] x) => (float[5,4,4] y)", "y = com.microsoft.Inverse(x)", inputs={"x": MATRICES}, steps={"MatrixFunction": 1}, domains={"com.microsoft": 1})
+case("inverse_of_computed_matrices", "(float[2,3,16,16] x) => (float[2,3,16,16] y)", "t = Transpose<perm=[0,1,3,2]>(x) s = Add(t, shift) y = com.microsoft.Inverse(s)",
+     {"shift": 20 * np.eye(16, dtype=np.float32)}, domains={"com.microsoft": 1})
+# The inverse by the adjugate, as converters spell it out where the operator is missing.
+case("inverse_by_adjugate", "(float[5,3,3] x) => (float[5,3,3] y)",
+     "r0, r1, r2 = Split<axis=1>(x, parts) " + " ".join(
+         f"a{i}1 = Gather<axis=2>({a}, next) b{i}2 = Gather<axis=2>({b}, prior) a{i}2 = Gather<axis=2>({a}, prior) b{i}1 = Gather<axis=2>({b}, next)"
+         f" p{i} = Mul(a{i}1, b{i}2) q{i} = Mul(a{i}2, b{i}1) c{i} = Sub(p{i}, q{i})" for i, a, b in ((0, "r1", "r2"), (1, "r2", "r0"), (2, "r0", "r1")))
+     + " d = Mul(r0, c0) det = ReduceSum(d, last) c = Concat<axis=1>(c0, c1, c2) t = Transpose<perm=[0,2,1]>(c) y = Div(t, det)",
+     {"parts": ints(1, 1, 1), "next": ints(1, 2, 0), "prior": ints(2, 0, 1), "last": ints(2)}, inputs={"x": MATRICES[:, :3, :3].copy()})
+case("first_maximum", "(float[3,17] x) => (float[3,17] y)", "y = Hardmax(x)")
+case("first_maximum_of_flat", "(float[2,3,5] x) => (float[2,3,5] y)", "y = Hardmax(x)", opset=11)
+case("unit_matrix", "(float[4,6] x) => (float[4,6] y)", "e = EyeLike<k=1>(x) y = Add(x, e)")
+INTEGERS = {"x": RANDOM.integers(-9, 10, (3, 5, 7)), "z": RANDOM.integers(1, 5, (3, 5, 7))}
+case("integer_quotients", "(int64[3,5,7] x, int64[3,5,7] z) => (int64[3,5,7] q, int64[3,5,7] r)", "q = Div(x, z) r = Mod(x, z)", inputs=INTEGERS)
+case("integer_powers", "(int64[3,5,7] x, int64[3,5,7] z) => (int64[3,5,7] y, int64[3,5,7] s)", "y = Pow(x, z) s = Pow(x, two)", {"two": np.float32(2)}, inputs=INTEGERS)
+case("powers_by_integers", "(float[3,5,7] x, int64[3,5,7] z) => (float[3,5,7] y)", "y = Pow(x, z)", inputs={"z": INTEGERS["z"]})
+case("integer_limits", "(int32[3,5,7] x) => (int32[3,5,7] y, int32[3,5,7] z)", "y = Relu(x) z = Clip(x, low, high)", {"low": np.int32(-3), "high": np.int32(4)},
+     inputs={"x": INTEGERS["x"].astype(np.int32)})
+case("integer_sums", "(int32[3,5,7] x) => (int32[3,7] s, int32[3,5] m, int32[1,1,1] p, int32[3,1,1] q)",
+     "s = ReduceSum<keepdims=0>(x, one) m = ReduceMax<axes=[2], keepdims=0>(x) p = ReduceProd(x) q = ReduceSumSquare<axes=[1,2]>(x)", {"one": ints(1)}, inputs={"x": INTEGERS["x"].astype(np.int32)})
+case("integer_product", "(int64[3,5,7] x, int64[7,5] z) => (int64[3,5,5] y)", "y = MatMul(x, z)", inputs={"x": INTEGERS["x"], "z": INTEGERS["z"][0].T.copy()}, steps={"IntegerMatMul": 1})
+case("integer_pad", "(int64[3,5,7] x) => (int64[4,5,10] y)", "y = Pad(x, pads, fill)", {"pads": ints(0, 0, 1, 1, 0, 2), "fill": np.int64(-7)}, inputs={"x": INTEGERS["x"]})
+
 # What is refused, and what the message must say.
 REFUSED = {
     "quantised": ("(float[1,4] x) => (float[1,4] y)", "q = QuantizeLinear(x, s, z) y = DequantizeLinear(q, s, z)", {"s": np.float32(1), "z": np.int8(0)},
@@ -350,6 +386,7 @@ REFUSED = {
     "sum_of_booleans": ("(bool[4] x, bool[2] v) => (bool[4] y)", 'y = ScatterND<reduction="add">(x, at, v)', {"at": np.array([[1], [1]])},
                         "reductions of booleans"),
     "sums_along_no_axis": ("(float[3,4] x) => (float[3,4] y)", "y = CumSum(x, axis)", {"axis": np.int64(7)}, "outside the 2 dimensions"),
+    "matrices_too_large": ("(float[17,17] x) => (float y)", "y = Det(x)", {}, "at most 16"),
     "place_outside": ("(float[4] x, float[1] v) => (float[4] y)", "y = ScatterND(x, at, v)", {"at": np.array([[4]])}, "outside its axis"),
 }
 

@@ -41,7 +41,7 @@ def texts(values):
 def functions():
     """(name, operator, further inputs, attributes) of functions of one number."""
     for op in ("Relu", "LeakyRelu", "HardSigmoid", "HardSwish", "Sigmoid", "Tanh", "Softplus", "Softsign", "Elu", "Selu", "Celu", "Mish", "Erf", "Exp", "Log", "Sqrt",
-               "Reciprocal", "Neg", "Abs", "Sign", "Floor", "Ceil", "Round", "Sin", "Cos", "Tan", "ThresholdedRelu", "Shrink", "IsNaN", "IsInf"):
+               "Reciprocal", "Neg", "Abs", "Sign", "Floor", "Ceil", "Round", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "ThresholdedRelu", "Shrink", "IsNaN", "IsInf"):
         yield op, op, [], {}
     yield "Gelu", "Gelu", [], {}
     yield "Gelu by tanh", "Gelu", [], {"approximate": "tanh"}

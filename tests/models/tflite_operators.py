@@ -109,6 +109,11 @@ def elementwise():
     yield "FLOOR_DIV", "FLOOR_DIV", [In([3, 4], low=-9, high=9), np.float32([2, -0.5, 1, 4])], None
     yield "FLOOR_DIV of constants", "FLOOR_DIV", [np.float32([1, 1, 7]), np.float32([0.1, 0.2, -3])], None
     yield "FLOOR_MOD of floats", "FLOOR_MOD", [In([3, 4], low=-9, high=9), np.float32([2, -0.5, 1, -4])], None
+    yield "FLOOR_DIV by computed floats", "FLOOR_DIV", [In([3, 400], low=-90, high=90), In([400], low=0.1, high=3)], None
+    yield "FLOOR_DIV by a tenth", "FLOOR_DIV", [np.float32([1, 1, 7]) , In([3], low=0.1, high=0.1)], None
+    yield "FLOOR_MOD by computed floats", "FLOOR_MOD", [In([3, 400], low=-90, high=90), In([400], low=-3, high=3)], None
+    yield "FLOOR_DIV by computed integers", "FLOOR_DIV", [In([3, 40], np.int32, -99, 99), In([40], np.int32, 1, 9)], None
+    yield "ATAN2", "ATAN2", [IMAGE, In([1, 7, 6, 5])], None
     yield "FLOOR_MOD", "FLOOR_MOD", [In([3, 4], np.int32, -9, 9), i32(1, -2, 3, -4)], None
     for op in ("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"):
         yield op, op, [In([3, 40], np.int32, -2, 2), In([3, 40], np.int32, -2, 2)], None

@@ -79,6 +79,14 @@ inline double apply(nsk::function f, double alpha, double beta, double x) {
     case function::sign: return x > 0 ? 1 : x < 0 ? -1 : x;
     case function::sin: return std::sin(x);
     case function::cos: return std::cos(x);
+    case function::asin: return std::asin(x);
+    case function::acos: return std::acos(x);
+    case function::atan: return std::atan(x);
+    case function::sinh: return std::sinh(x);
+    case function::cosh: return std::cosh(x);
+    case function::asinh: return std::asinh(x);
+    case function::acosh: return std::acosh(x);
+    case function::atanh: return std::atanh(x);
   }
   return std::numeric_limits<double>::quiet_NaN();
 }
@@ -93,6 +101,12 @@ inline double combine(nsk::binary_kind k, double a, double b) {
     case binary_kind::min: return std::min(a, b);
     case binary_kind::max: return std::max(a, b);
     case binary_kind::pow: return std::pow(a, b);
+    case binary_kind::atan2: return std::atan2(a, b);
+    case binary_kind::fmod: return std::fmod(a, b);
+    case binary_kind::mod: {
+      const double r = std::fmod(a, b);
+      return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+    }
     case binary_kind::prelu: return a < 0 ? a * b : a;
   }
   return std::numeric_limits<double>::quiet_NaN();

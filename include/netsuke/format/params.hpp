@@ -11,12 +11,13 @@
 NSK_BEGIN
 enum class conv_algorithm : std::uint8_t { direct, winograd4, winograd2 };
 enum class pool_kind : std::uint8_t { max, average };
-enum class binary_kind : std::uint8_t { add, sub, mul, div, min, max, pow, prelu };
+enum class binary_kind : std::uint8_t { add, sub, mul, div, min, max, pow, prelu, atan2, mod, fmod };
 enum class reduce_kind : std::uint8_t { mean, sum, max, min, prod, sum_square };
 enum class compare_kind : std::uint8_t { equal, not_equal, less, less_equal };
 enum class scatter_kind : std::uint8_t { replace, add, mul, max, min };
-enum class arithmetic_kind : std::uint8_t { add, sub, mul, div, mod, fmod, min, max, bit_and, bit_or, bit_xor };
+enum class arithmetic_kind : std::uint8_t { add, sub, mul, div, mod, fmod, min, max, bit_and, bit_or, bit_xor, pow };
 enum class arg_reduce_kind : std::uint8_t { max, min };
+enum class matrix_kind : std::uint8_t { determinant, inverse };
 enum class recurrent_kind : std::uint8_t { rnn, gru, lstm };
 enum class recurrent_function : std::uint8_t {
   sigmoid,
@@ -37,12 +38,13 @@ enum class tree_aggregate : std::uint8_t { sum, average, min, max };
 /// Whether a number that a file holds is one of the enumerators.
 constexpr bool is_known(conv_algorithm a) { return a <= conv_algorithm::winograd2; }
 constexpr bool is_known(pool_kind k) { return k <= pool_kind::average; }
-constexpr bool is_known(binary_kind k) { return k <= binary_kind::prelu; }
+constexpr bool is_known(binary_kind k) { return k <= binary_kind::fmod; }
 constexpr bool is_known(reduce_kind k) { return k <= reduce_kind::sum_square; }
 constexpr bool is_known(compare_kind k) { return k <= compare_kind::less_equal; }
 constexpr bool is_known(scatter_kind k) { return k <= scatter_kind::min; }
-constexpr bool is_known(arithmetic_kind k) { return k <= arithmetic_kind::bit_xor; }
+constexpr bool is_known(arithmetic_kind k) { return k <= arithmetic_kind::pow; }
 constexpr bool is_known(arg_reduce_kind k) { return k <= arg_reduce_kind::min; }
+constexpr bool is_known(matrix_kind k) { return k <= matrix_kind::inverse; }
 constexpr bool is_known(recurrent_kind k) { return k <= recurrent_kind::lstm; }
 constexpr bool is_known(recurrent_function f) { return f <= recurrent_function::softplus; }
 constexpr bool is_known(random_kind k) { return k <= random_kind::gumbel; }
@@ -163,6 +165,18 @@ struct softmax_params {
     return create(axis, log);
   }
 };
+struct matrix_function_params {
+  matrix_kind kind = matrix_kind::determinant;
+  template <class Table>
+  static matrix_function_params of(const Table& t) {
+    return {static_cast<matrix_kind>(t.kind())};
+  }
+  template <class Create>
+  auto to(Create create) const {
+    return create(kind);
+  }
+};
+struct integer_mat_mul_params {};
 struct cast_params {};
 struct compare_params {
   compare_kind kind = compare_kind::equal;

@@ -32,6 +32,20 @@ inline T remainder(T x, T y) {
   return y == T{-1} ? T{0} : static_cast<T>(x % y);
 }
 
+/// x^y, modulo 2^bits. Negative exponents: 1 / x^-y towards zero, and 0 with `zero` set where x is 0.
+template <class T>
+inline T power(T x, T y, bool& zero) {
+  using U = std::make_unsigned_t<T>;
+  if (y < 0) {
+    zero = zero || x == 0;
+    return x == 1 || (x == T{-1} && y % 2 == 0) ? T{1} : x == T{-1} ? x : T{0};
+  }
+  U result = 1, square = static_cast<U>(x);
+  for (U left = static_cast<U>(y); left != 0; left >>= 1, square *= square)
+    if ((left & 1) != 0) result *= square;
+  return static_cast<T>(result);
+}
+
 /// x kind y for integers; they wrap. `zero` is set where the divisor is 0.
 template <class T>
 inline T calculated(arithmetic_kind kind, T x, T y, bool& zero) {
@@ -46,6 +60,7 @@ inline T calculated(arithmetic_kind kind, T x, T y, bool& zero) {
     case arithmetic_kind::bit_and: return static_cast<T>(a & b);
     case arithmetic_kind::bit_or: return static_cast<T>(a | b);
     case arithmetic_kind::bit_xor: return static_cast<T>(a ^ b);
+    case arithmetic_kind::pow: return power(x, y, zero);
     case arithmetic_kind::div:
     case arithmetic_kind::mod:
     case arithmetic_kind::fmod: break;

@@ -6,7 +6,10 @@
 #include <netsuke/format/op.hpp>
 #include <netsuke/math/error_function.hpp>
 #include <netsuke/math/exponential.hpp>
+#include <netsuke/math/hyperbolic.hpp>
+#include <netsuke/math/inverse_trigonometry.hpp>
 #include <netsuke/math/pow.hpp>
+#include <netsuke/math/remainder.hpp>
 #include <netsuke/math/trigonometry.hpp>
 #include <netsuke/simd/begin.hpp>
 NSK_BEGIN
@@ -79,6 +82,22 @@ struct applied {
       return sin(x);
     else if constexpr (F == function::cos)
       return cos(x);
+    else if constexpr (F == function::asin)
+      return asin(x);
+    else if constexpr (F == function::acos)
+      return acos(x);
+    else if constexpr (F == function::atan)
+      return atan(x);
+    else if constexpr (F == function::sinh)
+      return sinh(x);
+    else if constexpr (F == function::cosh)
+      return cosh(x);
+    else if constexpr (F == function::asinh)
+      return asinh(x);
+    else if constexpr (F == function::acosh)
+      return acosh(x);
+    else if constexpr (F == function::atanh)
+      return atanh(x);
     else
       return x;
   }
@@ -120,6 +139,14 @@ inline void visit(function f, float alpha, float beta, Body&& body) {
     NSK_CASE(sign)
     NSK_CASE(sin)
     NSK_CASE(cos)
+    NSK_CASE(asin)
+    NSK_CASE(acos)
+    NSK_CASE(atan)
+    NSK_CASE(sinh)
+    NSK_CASE(cosh)
+    NSK_CASE(asinh)
+    NSK_CASE(acosh)
+    NSK_CASE(atanh)
     case function::identity:
     case function::prelu: break;
   }

@@ -19,7 +19,7 @@ struct op_traits<op::arithmetic> : impl::inputs<2>,
 
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info a = s.input(0), b = s.input(1), y = s.output();
-    const bool bits = p.kind >= arithmetic_kind::bit_and,
+    const bool bits = p.kind >= arithmetic_kind::bit_and && p.kind <= arithmetic_kind::bit_xor,
                typed = is_known(p.kind) && (impl::is_index(y) || (y.type() == dtype::boolean && bits));
     return impl::accepted(typed && impl::is_plain(a) && impl::is_plain(b) && a.type() == y.type() &&
                           b.type() == y.type() && impl::same_shape(a, y) && impl::same_shape(b, y));

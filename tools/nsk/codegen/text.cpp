@@ -41,7 +41,8 @@ std::string text_of(float x) { return float_text(x); }
 std::string text_of(conv_algorithm k) { return enumerator("conv_algorithm", k, {"direct", "winograd4", "winograd2"}); }
 std::string text_of(pool_kind k) { return enumerator("pool_kind", k, {"max", "average"}); }
 std::string text_of(binary_kind k) {
-  return enumerator("binary_kind", k, {"add", "sub", "mul", "div", "min", "max", "pow", "prelu"});
+  return enumerator("binary_kind", k,
+                    {"add", "sub", "mul", "div", "min", "max", "pow", "prelu", "atan2", "mod", "fmod"});
 }
 std::string text_of(reduce_kind k) {
   return enumerator("reduce_kind", k, {"mean", "sum", "max", "min", "prod", "sum_square"});
@@ -51,12 +52,13 @@ std::string text_of(compare_kind k) {
 }
 std::string text_of(arithmetic_kind k) {
   return enumerator("arithmetic_kind", k,
-                    {"add", "sub", "mul", "div", "mod", "fmod", "min", "max", "bit_and", "bit_or", "bit_xor"});
+                    {"add", "sub", "mul", "div", "mod", "fmod", "min", "max", "bit_and", "bit_or", "bit_xor", "pow"});
 }
 std::string text_of(arg_reduce_kind k) { return enumerator("arg_reduce_kind", k, {"max", "min"}); }
 std::string text_of(scatter_kind k) { return enumerator("scatter_kind", k, {"replace", "add", "mul", "max", "min"}); }
 std::string text_of(random_kind k) { return enumerator("random_kind", k, {"uniform", "normal", "gumbel"}); }
 std::string text_of(tree_aggregate k) { return enumerator("tree_aggregate", k, {"sum", "average", "min", "max"}); }
+std::string text_of(matrix_kind k) { return enumerator("matrix_kind", k, {"determinant", "inverse"}); }
 std::string text_of(recurrent_kind k) { return enumerator("recurrent_kind", k, {"rnn", "gru", "lstm"}); }
 std::string text_of(recurrent_function f) {
   return enumerator("recurrent_function", f,

@@ -15,7 +15,8 @@ struct op_rules<op::binary> : streamed<op::binary, streamed_elements> {
     set_epilogue(l, l.result.steps.back(), o.post);
   }
   static std::string work_kind(const step_view&, const binary_params& p, const tile_space&) {
-    return p.kind == binary_kind::pow ? work_kinds::function : work_kinds::elementwise;
+    const bool costly = p.kind == binary_kind::pow || p.kind >= binary_kind::atan2;
+    return costly ? work_kinds::function : work_kinds::elementwise;
   }
 };
 

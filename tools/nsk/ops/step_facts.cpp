@@ -15,6 +15,7 @@ const char* enumeration(scatter_kind) { return "ScatterKind"; }
 const char* enumeration(arithmetic_kind) { return "ArithmeticKind"; }
 const char* enumeration(arg_reduce_kind) { return "ArgReduceKind"; }
 const char* enumeration(recurrent_kind) { return "RecurrentKind"; }
+const char* enumeration(matrix_kind) { return "MatrixKind"; }
 const char* enumeration(random_kind) { return "RandomKind"; }
 
 template <class Kind>

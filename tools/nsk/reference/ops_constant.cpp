@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
+#include "graph/onnx_type.hpp"
 #include "reference/operators.hpp"
 #include "reference/run_node.hpp"
 
@@ -53,6 +55,24 @@ void evaluate_constant_of_shape(call& c) {
   copy_strided(value, c.out(0), c.out_shape(0), shape_t(c.out_shape(0).size(), 0), 0);
 }
 
+void infer_eye_like(call& c) {
+  c.require_inputs(1, 1);
+  c.require_rank(0, 2, 2);
+  const i64 dtype = c.op().integer("dtype", 0);
+  const std::optional<element> type = dtype == 0 ? c.type(0) : element_of_onnx(dtype);
+  if (!type || *type == element::string || is_narrow(dtype))
+    c.fail("a result of type " + onnx_type_name(dtype) + " is not supported");
+  c.declare(0, *type, c.shape(0));
+}
+
+/// 1 on the diagonal that begins `k` columns to the right.
+void evaluate_eye_like(call& c) {
+  array& y = c.out(0);
+  const i64 rows = c.out_shape(0)[0], columns = c.out_shape(0)[1], k = c.op().integer("k", 0);
+  for (i64 r = 0; r < rows; ++r)
+    for (i64 column = 0; column < columns; ++column) y.set(r * columns + column, column - r == k ? 1 : 0);
+}
+
 void infer_range(call& c) {
   c.require_inputs(3, 3);
   c.require(c.type(0) == c.type(1) && c.type(0) == c.type(2) && c.type(0) != element::boolean,
@@ -77,6 +97,7 @@ void evaluate_range(call& c) {
 void add_constant(table& t) {
   t["Constant"] = {infer_constant, evaluate_constant};
   t["ConstantOfShape"] = {infer_constant_of_shape, evaluate_constant_of_shape, 9};
+  t["EyeLike"] = {infer_eye_like, evaluate_eye_like, 9};
   t["Range"] = {infer_range, evaluate_range, 11};
 }
 

@@ -70,6 +70,14 @@ void evaluate_div(call& c) {
       });
 }
 
+void infer_atan2(call& c) {
+  infer_arithmetic(c);
+  c.require_float(0);
+}
+void evaluate_atan2(call& c) {
+  zip<double, double>(c, [](double y, double x) { return std::atan2(y, x); });
+}
+
 /// fmod = 1 takes the dividend's sign (C), 0 the divisor's (Python).
 void evaluate_mod(call& c) {
   const bool fmod = c.op().integer("fmod", 0) != 0, is_unsigned = c.type(0) == element::u64;
@@ -349,6 +357,7 @@ void add_elementwise(table& t) {
   t["Mul"] = {infer_arithmetic, evaluate_mul, 7};
   t["Div"] = {infer_arithmetic, evaluate_div, 7};
   t["Mod"] = {infer_arithmetic, evaluate_mod, 10};
+  t["Atan2"] = {infer_atan2, evaluate_atan2};  // not ONNX's: what ATAN2 of TensorFlow Lite becomes
   t["Pow"] = {infer_pow, evaluate_pow, 7};
   t["PRelu"] = {infer_p_relu, evaluate_p_relu, 7};
   t["Equal"] = {infer_comparison, evaluate_equal, 7};

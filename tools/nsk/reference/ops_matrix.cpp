@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/// Matrix products: Gemm and MatMul.
+/// Matrix products: Gemm and MatMul; determinants and inverses.
+#include <algorithm>
+#include <cmath>
 #include "reference/gemm.hpp"
 #include "reference/operators.hpp"
 
@@ -109,11 +111,73 @@ double work_of_mat_mul(call& c) {
   return as_work(count_of(s.result)) * as_work(s.a.back());
 }
 
+void infer_square(call& c, bool keeps) {
+  c.require_inputs(1, 1);
+  c.require_float(0);
+  const shape_t& x = c.shape(0);
+  c.require(x.size() >= 2 && x[x.size() - 1] == x[x.size() - 2], "the matrices must be square");
+  c.declare(0, c.type(0), keeps ? x : shape_t(x.begin(), x.end() - 2));
+}
+void infer_det(call& c) { infer_square(c, false); }
+void infer_inverse(call& c) { infer_square(c, true); }
+
+/// Gauss's elimination with complete rows of [a | b], n columns each; returns the determinant of a. b becomes a^-1 b.
+double eliminate(std::vector<double>& a, std::vector<double>& b, std::size_t n) {
+  double determinant = 1;
+  const auto row = [&](std::vector<double>& m, std::size_t r) {
+    return m.begin() + static_cast<std::ptrdiff_t>(r * n);
+  };
+  for (std::size_t k = 0; k < n; ++k) {
+    std::size_t best = k;
+    for (std::size_t r = k + 1; r < n; ++r)
+      if (std::abs(a[r * n + k]) > std::abs(a[best * n + k])) best = r;
+    if (best != k) {
+      std::swap_ranges(row(a, k), row(a, k + 1), row(a, best));
+      std::swap_ranges(row(b, k), row(b, k + 1), row(b, best));
+      determinant = -determinant;
+    }
+    const double pivot = a[k * n + k];
+    determinant *= pivot;
+    if (pivot == 0) continue;
+    for (std::size_t r = 0; r < n; ++r) {
+      const double factor = a[r * n + k] / pivot;
+      for (std::size_t j = 0; r != k && j < n; ++j) {
+        a[r * n + j] -= factor * a[k * n + j];
+        b[r * n + j] -= factor * b[k * n + j];
+      }
+    }
+  }
+  for (std::size_t r = 0; r < n; ++r)
+    for (std::size_t j = 0; j < n; ++j) b[r * n + j] /= a[r * n + r];
+  return determinant;
+}
+
+void evaluate_matrices(call& c, bool inverts) {
+  const shape_t& x = c.shape(0);
+  const auto n = static_cast<std::size_t>(x.back());
+  const std::int64_t count = count_of({x.begin(), x.end() - 2}), size = x.back() * x.back();
+  for (std::int64_t m = 0; m < count; ++m) {
+    std::vector<double> a(c.floats(0) + m * size, c.floats(0) + (m + 1) * size), b(a.size(), 0.0);
+    for (std::size_t i = 0; i < n; ++i) b[i * n + i] = 1;
+    const double determinant = eliminate(a, b, n);
+    if (inverts)
+      std::copy(b.begin(), b.end(), c.out_floats() + m * size);
+    else
+      c.out_floats()[m] = determinant;
+  }
+}
+void evaluate_det(call& c) { evaluate_matrices(c, false); }
+void evaluate_inverse(call& c) { evaluate_matrices(c, true); }
+
+double work_of_square(call& c) { return as_work(count_of(c.shape(0))) * as_work(c.shape(0).back()) * 2; }
+
 }
 
 void add_matrix(table& t) {
   t["Gemm"] = {infer_gemm, evaluate_gemm, 7, work_of_gemm};
   t["MatMul"] = {infer_mat_mul, evaluate_mat_mul, 1, work_of_mat_mul};
+  t["Det"] = {infer_det, evaluate_det, 11, work_of_square};
+  t["com.microsoft.Inverse"] = {infer_inverse, evaluate_inverse, 1, work_of_square};
 }
 
 }

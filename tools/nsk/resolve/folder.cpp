@@ -28,7 +28,8 @@ folder::folder(graph& g, std::int64_t held, bool trusted)
 
 bool folder::folds(const node& n) const {
   if (reference::is_random(n)) return false;
-  if (n.domain.empty() && (n.op == "Shape" || n.op == "Size")) return true;  // these read no elements
+  if (n.domain.empty() && (n.op == "Shape" || n.op == "Size" || n.op == "EyeLike"))
+    return true;  // they read no elements
   return std::all_of(n.inputs.begin(), n.inputs.end(),
                      [&](value_id v) { return v == no_value || m_graph.values[static_cast<std::size_t>(v)].constant; });
 }

@@ -31,7 +31,9 @@
   X(recurrent, Recurrent)                                     \
   X(random, Random)                                           \
   X(tree_ensemble, TreeEnsemble)                              \
-  X(scatter, Scatter)
+  X(scatter, Scatter)                                         \
+  X(matrix_function, MatrixFunction)                          \
+  X(integer_mat_mul, IntegerMatMul)
 
 /// X(name): every elementwise function.
 #define NSK_FUNCTION_LIST(X) \
@@ -60,4 +62,12 @@
   X(square)                  \
   X(sign)                    \
   X(sin)                     \
-  X(cos)
+  X(cos)                     \
+  X(asin)                    \
+  X(acos)                    \
+  X(atan)                    \
+  X(sinh)                    \
+  X(cosh)                    \
+  X(asinh)                   \
+  X(acosh)                   \
+  X(atanh)

@@ -43,6 +43,8 @@ struct LocalResponseNormalization;
 struct Recurrent;
 struct Random;
 struct TreeEnsemble;
+struct MatrixFunction;
+struct IntegerMatMul;
 struct Tile;
 struct Step;
 struct Port;
@@ -116,8 +118,16 @@ enum class Function : uint8_t {
   sign = 23,
   sin = 24,
   cos = 25,
+  asin = 26,
+  acos = 27,
+  atan = 28,
+  sinh = 29,
+  cosh = 30,
+  asinh = 31,
+  acosh = 32,
+  atanh = 33,
   MIN = identity,
-  MAX = cos
+  MAX = atanh
 };
 
 /// How a convolution is computed; chosen by the converter, because it decides the order of additions.
@@ -145,8 +155,11 @@ enum class BinaryKind : uint8_t {
   max = 5,
   pow = 6,
   prelu = 7,
+  atan2 = 8,
+  mod = 9,
+  fmod = 10,
   MIN = add,
-  MAX = prelu
+  MAX = fmod
 };
 
 enum class ReduceKind : uint8_t {
@@ -181,8 +194,9 @@ enum class ArithmeticKind : uint8_t {
   bit_and = 8,
   bit_or = 9,
   bit_xor = 10,
+  pow = 11,
   MIN = add,
-  MAX = bit_xor
+  MAX = pow
 };
 
 enum class ScatterKind : uint8_t {
@@ -244,6 +258,13 @@ enum class TreeAggregate : uint8_t {
   MAX = max
 };
 
+enum class MatrixKind : uint8_t {
+  determinant = 0,
+  inverse = 1,
+  MIN = determinant,
+  MAX = inverse
+};
+
 /// Append-only. The order gives nsk::op its values.
 enum class Operator : uint8_t {
   NONE = 0,
@@ -275,8 +296,10 @@ enum class Operator : uint8_t {
   Random = 26,
   TreeEnsemble = 27,
   Scatter = 28,
+  MatrixFunction = 29,
+  IntegerMatMul = 30,
   MIN = NONE,
-  MAX = Scatter
+  MAX = IntegerMatMul
 };
 
 template<typename T> struct OperatorTraits;
@@ -309,6 +332,8 @@ template<> struct OperatorTraits<Recurrent> { static const Operator enum_value =
 template<> struct OperatorTraits<Random> { static const Operator enum_value = Operator::Random; };
 template<> struct OperatorTraits<TreeEnsemble> { static const Operator enum_value = Operator::TreeEnsemble; };
 template<> struct OperatorTraits<Scatter> { static const Operator enum_value = Operator::Scatter; };
+template<> struct OperatorTraits<MatrixFunction> { static const Operator enum_value = Operator::MatrixFunction; };
+template<> struct OperatorTraits<IntegerMatMul> { static const Operator enum_value = Operator::IntegerMatMul; };
 
 bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Operator type);
 bool VerifyOperatorVector(impl::table_verifier &verifier, const flatbuffers::Vector<flatbuffers::Offset<void>> *values, const flatbuffers::Vector<Operator> *types);
@@ -1024,6 +1049,28 @@ struct TreeEnsemble FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
 };
 
+/// Of each matrix of [B, n, n], n at most 16: its determinant, output [B, 1, 1], or its inverse, output [B, n, n].
+/// By elimination with the largest pivot of a column; a matrix without an inverse gives infinities or NaN.
+struct MatrixFunction FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_KIND = 4
+  };
+  MatrixKind kind() const { return static_cast<MatrixKind>(GetField<uint8_t>(VT_KIND, 0)); }
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_KIND, 1) &&
+           verifier.EndTable();
+  }
+};
+
+/// Output [B, M, N] = a [B, M, K] times b [B, K, N]; int32 or int64, all of one type. Sums wrap.
+struct IntegerMatMul FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           verifier.EndTable();
+  }
+};
+
 /// A number of independent tiles, each computed by one call of a kernel.
 struct Step FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
@@ -1304,6 +1351,8 @@ inline bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Oper
     case Operator::Random: return verifier.VerifyTable(reinterpret_cast<const Random *>(obj));
     case Operator::TreeEnsemble: return verifier.VerifyTable(reinterpret_cast<const TreeEnsemble *>(obj));
     case Operator::Scatter: return verifier.VerifyTable(reinterpret_cast<const Scatter *>(obj));
+    case Operator::MatrixFunction: return verifier.VerifyTable(reinterpret_cast<const MatrixFunction *>(obj));
+    case Operator::IntegerMatMul: return verifier.VerifyTable(reinterpret_cast<const IntegerMatMul *>(obj));
     default: return true;
   }
 }

@@ -85,6 +85,7 @@ static_assert(ends_with<compare_kind>(format::CompareKind::MAX), "the schema has
 static_assert(ends_with<scatter_kind>(format::ScatterKind::MAX), "the schema has other kinds of scattering");
 static_assert(ends_with<arithmetic_kind>(format::ArithmeticKind::MAX), "the schema has other kinds of arithmetic");
 static_assert(ends_with<arg_reduce_kind>(format::ArgReduceKind::MAX), "the schema has other kinds of arg_reduce");
+static_assert(ends_with<matrix_kind>(format::MatrixKind::MAX), "the schema has other functions of matrices");
 static_assert(ends_with<recurrent_kind>(format::RecurrentKind::MAX), "the schema has other kinds of layers");
 static_assert(ends_with<recurrent_function>(format::RecurrentFunction::MAX), "the schema has other gate functions");
 static_assert(ends_with<random_kind>(format::RandomKind::MAX), "the schema has other distributions");

@@ -130,7 +130,9 @@ struct lowering<op::unary> {
 template <>
 struct lowering<op::binary> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
-    return lower_elementwise(s, to, 1 + static_cast<int>(s.params<op::binary>().kind), 0, 1, s.epilogue());
+    const binary_kind kind = s.params<op::binary>().kind;
+    if (kind > binary_kind::prelu) return "its function has no shader";
+    return lower_elementwise(s, to, 1 + static_cast<int>(kind), 0, 1, s.epilogue());
   }
 };
 template <>

@@ -143,7 +143,9 @@ struct lowering<op::compare> {
 template <>
 struct lowering<op::arithmetic> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
-    return lower_typed_binary(s, typed_mode::arithmetic, s.params<op::arithmetic>().kind, to);
+    const arithmetic_kind kind = s.params<op::arithmetic>().kind;
+    if (kind > arithmetic_kind::bit_xor) return "powers of integers have no shader";
+    return lower_typed_binary(s, typed_mode::arithmetic, kind, to);
   }
 };
 template <>

@@ -57,6 +57,9 @@ NSK_NOINLINE inline void combine_lines(binary_kind kind, const lines& a, const l
     case binary_kind::prelu:
       return combine_rows([](f32 x, f32 y) { return math::leaky_relu(x, y); }, a, b, to, size, clip);
     case binary_kind::pow: return combine_rows([](f32 x, f32 y) { return math::pow(x, y); }, a, b, to, size, clip);
+    case binary_kind::atan2: return combine_rows([](f32 x, f32 y) { return math::atan2(x, y); }, a, b, to, size, clip);
+    case binary_kind::mod: return combine_rows([](f32 x, f32 y) { return math::mod(x, y); }, a, b, to, size, clip);
+    case binary_kind::fmod: return combine_rows([](f32 x, f32 y) { return math::fmod(x, y); }, a, b, to, size, clip);
   }
 }
 

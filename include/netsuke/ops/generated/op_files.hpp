@@ -14,9 +14,11 @@
 #include <netsuke/ops/fully_connected.hpp>
 #include <netsuke/ops/gather.hpp>
 #include <netsuke/ops/gather_elements.hpp>
+#include <netsuke/ops/integer_mat_mul.hpp>
 #include <netsuke/ops/layer_normalization.hpp>
 #include <netsuke/ops/local_response_normalization.hpp>
 #include <netsuke/ops/mat_mul.hpp>
+#include <netsuke/ops/matrix_function.hpp>
 #include <netsuke/ops/non_max_suppression.hpp>
 #include <netsuke/ops/pack_panels.hpp>
 #include <netsuke/ops/pool_2d.hpp>

@@ -85,7 +85,7 @@ const names& binary_names() {
                             {"GREATER", "Greater"}, {"GREATER_EQUAL", "GreaterOrEqual"},
                             {"LESS", "Less"},       {"LESS_EQUAL", "LessOrEqual"},
                             {"LOGICAL_AND", "And"}, {"LOGICAL_OR", "Or"},
-                            {"FLOOR_MOD", "Mod"}};
+                            {"FLOOR_MOD", "Mod"},   {"ATAN2", "Atan2"}};
   return all;
 }
 
@@ -109,20 +109,8 @@ bool divides_exactly(const call& c, value_id divisor) {
   return true;
 }
 
-/// x - floor(x / y) * y of floats, which nothing rounds where y is a power of two.
-void floored_remainder(call& c) {
-  const bool images = prefer_images(c, {c.input(0), c.input(1)});
-  const value_id x = operand(c, c.input(0), images), y = operand(c, c.input(1), images);
-  if (!divides_exactly(c, y))
-    c.fail(
-        "floored remainders of floats need a constant divisor, a power of two: others are rounded differently in "
-        "single precision. Compute x - floor(x / y) * y in the model where that does not matter");
-  finish(c, 0, c.emit("Sub", {x, c.emit("Mul", {c.emit("Floor", {c.emit("Div", {x, y})}), y})}), images);
-}
-
 void binary(call& c) {
   c.require_operands(2, 2);
-  if (c.name() == "FLOOR_MOD" && !is_integer(c.type(c.input(0)))) return floored_remainder(c);
   const bool images = prefer_images(c, {c.input(0), c.input(1)});
   const value_id y =
       c.emit(binary_names().at(c.name()), {operand(c, c.input(0), images), operand(c, c.input(1), images)});
@@ -143,6 +131,16 @@ value_id floored_quotient(call& c, value_id a, value_id b) {
   return c.emit("Sub", {quotient, cast(c, above, c.at(a).type)});
 }
 
+/// floor(a / b) of floats: the exact remainder makes the quotient nearly whole, which rounding mends. From 2^22 on the
+/// rounded quotient itself is as near as a float comes.
+value_id floored_quotient_of_floats(call& c, value_id a, value_id b) {
+  const value_id rounded = c.emit("Div", {a, b});
+  const value_id whole = c.emit("Round", {c.emit("Div", {c.emit("Sub", {a, c.emit("Mod", {a, b})}), b})});
+  const value_id few = c.emit("Less", {c.emit("Abs", {rounded}), constant_number(c, 4194304)});
+  const value_id small = c.emit("And", {few, c.emit("Not", {c.emit("IsInf", {b})})});
+  return c.emit("Where", {small, whole, c.emit("Floor", {rounded})});
+}
+
 /// Quotients of floats are rounded once, in double precision: in single precision a quotient just below a whole number
 /// can become it. Powers of two divide exactly.
 void floor_divide(call& c) {
@@ -158,10 +156,7 @@ void floor_divide(call& c) {
     const value_id wide = c.emit("Div", {cast(c, a, element::f64), cast(c, b, element::f64)});
     return c.bind(0, cast(c, c.emit("Floor", {wide}), element::f32), images);
   }
-  if (!divides_exactly(c, b))
-    c.fail(
-        "floored quotients of floats need a constant divisor, a power of two: others may be off by one in single "
-        "precision. Compute floor(x / y) in the model where that does not matter");
+  if (!divides_exactly(c, b)) return finish(c, 0, floored_quotient_of_floats(c, a, b), images);
   finish(c, 0, c.emit("Floor", {c.emit("Div", {a, b})}), images);
 }
 

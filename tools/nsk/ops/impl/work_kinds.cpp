@@ -16,7 +16,15 @@ bool is_costly(function f) {
     case function::elu:
     case function::softplus:
     case function::sin:
-    case function::cos: return true;
+    case function::cos:
+    case function::asin:
+    case function::acos:
+    case function::atan:
+    case function::sinh:
+    case function::cosh:
+    case function::asinh:
+    case function::acosh:
+    case function::atanh: return true;
     default: return false;
   }
 }

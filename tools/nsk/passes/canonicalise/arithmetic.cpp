@@ -31,6 +31,26 @@ int combine(context& c, binary_kind kind, int a, int b, const std::string& suffi
   return result;
 }
 
+int combine(context& c, arithmetic_kind kind, int a, int b, const std::string& suffix, int result) {
+  if (result == no_value) result = c.temporary(suffix, broadcast_shape(c, a, b), c.type(a));
+  c.emit(arithmetic_params{kind}, {a, b}, result);
+  return result;
+}
+
+int extreme_of(context& c, bool largest, int a, int b, const std::string& suffix, int result) {
+  const element type = c.type(a);
+  if (is_computed_integer(type))
+    return combine(c, largest ? arithmetic_kind::max : arithmetic_kind::min, a, b, suffix, result);
+  if (type == element::boolean)
+    return combine(c, largest ? arithmetic_kind::bit_or : arithmetic_kind::bit_and, a, b, suffix, result);
+  const shape_t shape = broadcast_shape(c, a, b);
+  if (result == no_value) result = c.temporary(suffix, shape, type);
+  const int less = c.temporary(suffix + "_less", shape, element::boolean);
+  c.emit(compare_params{compare_kind::less}, {a, b}, less);
+  c.emit(select_params{}, {less, largest ? b : a, largest ? a : b}, result);
+  return result;
+}
+
 int reduced(context& c, reduce_kind kind, int x, const std::vector<int>& axes, const std::string& suffix) {
   shape_t shape = c.shape(x);
   for (int a : axes) shape[static_cast<std::size_t>(a)] = 1;

@@ -18,6 +18,11 @@ int apply(context& c, int x, function fn, const std::string& suffix, double alph
           int result = no_value);
 /// a and b, broadcast against each other.
 int combine(context& c, binary_kind kind, int a, int b, const std::string& suffix, int result = no_value);
+/// a and b, integers of one type that the engine computes with, broadcast against each other.
+int combine(context& c, arithmetic_kind kind, int a, int b, const std::string& suffix, int result = no_value);
+/// The larger or the smaller of a and b, of any type but float32. What the engine cannot compute in, it compares and
+/// selects.
+int extreme_of(context& c, bool largest, int a, int b, const std::string& suffix, int result = no_value);
 /// Reduction over axes that keep length 1.
 int reduced(context& c, reduce_kind kind, int x, const std::vector<int>& axes, const std::string& suffix);
 

@@ -39,7 +39,15 @@ void unary(context& c) {
                                                                {"Softplus", {function::softplus, 0, 0}},
                                                                {"Sign", {function::sign, 0, 0}},
                                                                {"Sin", {function::sin, 0, 0}},
-                                                               {"Cos", {function::cos, 0, 0}}};
+                                                               {"Cos", {function::cos, 0, 0}},
+                                                               {"Asin", {function::asin, 0, 0}},
+                                                               {"Acos", {function::acos, 0, 0}},
+                                                               {"Atan", {function::atan, 0, 0}},
+                                                               {"Sinh", {function::sinh, 0, 0}},
+                                                               {"Cosh", {function::cosh, 0, 0}},
+                                                               {"Asinh", {function::asinh, 0, 0}},
+                                                               {"Acosh", {function::acosh, 0, 0}},
+                                                               {"Atanh", {function::atanh, 0, 0}}};
   const entry& e = table.at(n.op);
   post_operation post;
   post.fn = e.fn;
@@ -111,27 +119,15 @@ void variadic(context& c) {
   if (mean) c.emit(binary_params{binary_kind::div}, {sum, constant(c, "count", {}, {static_cast<double>(count)})});
 }
 
-/// Max and Min of any number of inputs. What the engine cannot compute in, it compares and selects.
+/// Max and Min of any number of inputs.
 void extreme(context& c) {
   const node& n = c.op();
-  const element type = c.in_type(0);
-  if (type == element::f32) return variadic(c);
+  if (c.in_type(0) == element::f32) return variadic(c);
   if (n.inputs.size() == 1) return identity(c);
-  const bool largest = n.op == "Max";
   int best = c.in(0);
   for (std::size_t i = 1; i < n.inputs.size(); ++i) {
-    const int next = c.in(i);
-    const shape_t shape = broadcast_shape(c, best, next);
-    const std::string number = std::to_string(i);
-    const int result = i + 1 == n.inputs.size() ? c.out() : c.temporary("partial" + number, shape, type);
-    if (is_computed_integer(type)) {
-      c.emit(arithmetic_params{largest ? arithmetic_kind::max : arithmetic_kind::min}, {best, next}, result);
-    } else {
-      const int less = c.temporary("less" + number, shape, element::boolean);
-      c.emit(compare_params{compare_kind::less}, {best, next}, less);
-      c.emit(select_params{}, {less, largest ? next : best, largest ? best : next}, result);
-    }
-    best = result;
+    const int result = i + 1 == n.inputs.size() ? c.out() : no_value;
+    best = extreme_of(c, n.op == "Max", best, c.in(i), "partial" + std::to_string(i), result);
   }
 }
 
@@ -170,27 +166,74 @@ void integer_sign(context& c) {
   c.emit(arithmetic_params{arithmetic_kind::min}, {raised, constant_integers(c, "most", {}, type, {1})});
 }
 
-void integer_clip(context& c) {
+void integer_relu(context& c) {
+  combine(c, arithmetic_kind::max, c.in(0), constant_integers(c, "zero", {}, c.in_type(0), {0}), "", c.out());
+}
+
+/// Clip of float32 and of whatever else can be compared.
+void clip_any(context& c) {
+  if (c.in_type(0) == element::f32) return clip(c);
   int x = c.in(0);
-  for (const std::size_t i : {1, 2}) {
-    if (!c.has(i)) continue;
-    const int clipped = c.temporary(i == 1 ? "above" : "below", c.in_shape(0), c.in_type(0));
-    c.emit(arithmetic_params{i == 1 ? arithmetic_kind::max : arithmetic_kind::min}, {x, reshaped(c, c.in(i), {})},
-           clipped);
-    x = clipped;
-  }
+  for (const std::size_t i : {1, 2})
+    if (c.has(i)) x = extreme_of(c, i == 1, x, reshaped(c, c.in(i), {}), i == 1 ? "above" : "below");
   c.emit(reshape_parameters{}, {x});
 }
 
-void mod(context& c) {
-  if (!is_computed_integer(c.in_type(0))) c.refuse("Mod has kernels for int32 and int64");
-  integer_binary(c);
+/// Powers of integers. An exponent of another type is made one of the base's where it is whole; other exponents are
+/// taken in float32, as a Cast behind and before would.
+void integer_pow(context& c) {
+  const element type = c.in_type(0);
+  const value& exponent = c.input(1);
+  int right = c.in(1);
+  if (exponent.constant != nullptr) {
+    const std::vector<double> values = numbers(c, 1, "the exponent");
+    const auto whole = [](double v) { return v == std::floor(v) && std::abs(v) < 2147483648.0; };
+    if (std::all_of(values.begin(), values.end(), whole)) {
+      const std::vector<std::int64_t> list(values.begin(), values.end());
+      right = constant_integers(c, "exponent", exponent.shape, type, list);
+    }
+  }
+  if (is_computed_integer(c.type(right))) {
+    if (c.type(right) != type) {
+      const int same = c.temporary("exponent_cast", c.shape(right), type);
+      c.emit(cast_params{}, {right}, same);
+      right = same;
+    }
+    combine(c, arithmetic_kind::pow, c.in(0), right, "", c.out());
+    return;
+  }
+  if (c.type(right) != element::f32) c.refuse("its exponent is neither float32 nor an integer of 32 or 64 bits");
+  const int base = c.temporary("base", c.in_shape(0));
+  c.emit(cast_params{}, {c.in(0)}, base);
+  c.emit(cast_params{}, {combine(c, binary_kind::pow, base, right, "power")});
 }
+
+/// Powers of floats by computed integers.
+void pow_any(context& c) {
+  if (c.in_type(0) != element::f32) {
+    if (!is_computed_integer(c.in_type(0))) c.refuse("Pow has kernels for float32, int32 and int64");
+    return integer_pow(c);
+  }
+  if (c.input(1).constant != nullptr || c.in_type(1) == element::f32) return pow(c);
+  if (!is_computed_integer(c.in_type(1))) c.refuse("its exponent is neither float32 nor an integer of 32 or 64 bits");
+  const int exponent = c.temporary("exponent", c.in_shape(1));
+  c.emit(cast_params{}, {c.in(1)}, exponent);
+  combine(c, binary_kind::pow, c.in(0), exponent, "", c.out());
+}
+
+/// The remainder of floats: exact, with the sign of the dividend (fmod 1) or of the divisor.
+void mod(context& c) {
+  const binary_kind kind = c.op().integer("fmod", 0) != 0 ? binary_kind::fmod : binary_kind::mod;
+  c.emit(binary_params{kind}, {c.in(0), c.in(1)});
+}
+
+/// The angle of the point (input 1, input 0): TensorFlow Lite's operator, which ONNX does not have.
+void angle(context& c) { c.emit(binary_params{binary_kind::atan2}, {c.in(0), c.in(1)}); }
 
 }
 
 void add_elementwise(rule_table& t) {
-  t["Relu"] = {unary};
+  t["Relu"] = {unary, element_types::float32, integer_relu};
   t["LeakyRelu"] = {unary};
   t["Sigmoid"] = {unary};
   t["HardSigmoid"] = {unary};
@@ -211,14 +254,23 @@ void add_elementwise(rule_table& t) {
   t["Sign"] = {unary, element_types::float32, integer_sign};
   t["Sin"] = {unary};
   t["Cos"] = {unary};
-  t["Clip"] = {clip, element_types::float32, integer_clip};
+  t["Asin"] = {unary};
+  t["Acos"] = {unary};
+  t["Atan"] = {unary};
+  t["Sinh"] = {unary};
+  t["Cosh"] = {unary};
+  t["Asinh"] = {unary};
+  t["Acosh"] = {unary};
+  t["Atanh"] = {unary};
+  t["Atan2"] = {angle};
+  t["Clip"] = {clip_any, element_types::any};
   t["PRelu"] = {p_relu};
   t["Add"] = {binary, element_types::float32, integer_binary};
   t["Sub"] = {binary, element_types::float32, integer_binary};
   t["Mul"] = {binary, element_types::float32, integer_binary};
   t["Div"] = {binary, element_types::float32, integer_binary};
-  t["Mod"] = {mod, element_types::any};
-  t["Pow"] = {pow};
+  t["Mod"] = {mod, element_types::float32, integer_binary};
+  t["Pow"] = {pow_any, element_types::any};
   t["Sum"] = {variadic};
   t["Mean"] = {variadic};
   t["Min"] = {extreme, element_types::any};

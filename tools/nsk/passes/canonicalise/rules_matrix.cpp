@@ -58,10 +58,51 @@ void gemm(context& c) {
   }
 }
 
+/// The product of integers, both sides of the rank of `full`, its shape.
+void integer_product(context& c, int left, int right, const shape_t& full) {
+  const std::size_t rank = full.size();
+  const shape_t batch(full.begin(), full.end() - 2);
+  const std::int64_t matrices = count_of(batch);
+  /// [batch..., a, b] as [matrices, a, b], repeated where other batch axes want it.
+  const auto flattened = [&](int v, const char* suffix) {
+    const shape_t shape = c.shape(v);
+    const shape_t own(shape.begin(), shape.end() - 2);
+    shape_t wide = batch;
+    wide.insert(wide.end(), shape.end() - 2, shape.end());
+    const bool repeats = count_of(own) != 1 && own != batch;
+    if (repeats) {
+      const int all = c.temporary(suffix, wide, c.type(v));
+      c.emit(expand_parameters{}, {v}, all);
+      v = all;
+    }
+    return reshaped(c, v, {count_of(own) == 1 ? 1 : matrices, shape[rank - 2], shape[rank - 1]});
+  };
+  const int product = c.temporary("products", {matrices, full[rank - 2], full[rank - 1]}, c.type(left));
+  c.emit(integer_mat_mul_params{}, {flattened(left, "left"), flattened(right, "right")}, product);
+  c.emit(reshape_parameters{}, {product});
+}
+
+/// Determinants and inverses of the matrices in the last two axes.
+void matrix_function(context& c) {
+  const shape_t& x = c.in_shape(0);
+  const std::size_t rank = x.size();
+  if (rank < 2 || x[rank - 1] != x[rank - 2]) c.refuse("its matrices are not square");
+  const std::int64_t n = x[rank - 1], count = count_of({x.begin(), x.end() - 2});
+  constexpr std::int64_t max_side = 16;
+  if (n > max_side)
+    c.refuse("its matrices have " + std::to_string(n) + " rows; the kernel takes at most 16. Compute them in the game");
+  const bool inverts = c.op().op == "Inverse";
+  const matrix_kind kind = inverts ? matrix_kind::inverse : matrix_kind::determinant;
+  const int result = c.temporary("matrices", {count, inverts ? n : 1, inverts ? n : 1});
+  c.emit(matrix_function_params{kind}, {reshaped(c, c.in(0), {count, n, n})}, result);
+  c.emit(reshape_parameters{}, {result});
+}
+
 void mat_mul(context& c) {
   const shape_t &a = c.in_shape(0), &b = c.in_shape(1), &out = c.out_shape();
-  const bool constant_b = c.input(1).constant != nullptr;
-  if (constant_b && b.size() == 2 && !a.empty()) {
+  const bool floats = c.in_type(0) == element::f32, constant_b = c.input(1).constant != nullptr;
+  if (!floats && !is_computed_integer(c.in_type(0))) c.refuse("MatMul has kernels for float32, int32 and int64");
+  if (floats && constant_b && b.size() == 2 && !a.empty()) {
     dense_parameters d;
     d.weights = weights(c, 1, "B");
     d.depth = static_cast<int>(b[0]);
@@ -81,6 +122,7 @@ void mat_mul(context& c) {
   full[rank - 2] = full_a[rank - 2];
   full[rank - 1] = full_b[rank - 1];
   const int left = reshaped(c, c.in(0), full_a), right = reshaped(c, c.in(1), full_b);
+  if (c.in_type(0) != element::f32) return integer_product(c, left, right, full);
   if (full == out) {
     c.emit(mat_mul_params{}, {left, right});
     return;
@@ -94,7 +136,9 @@ void mat_mul(context& c) {
 
 void add_matrix(rule_table& t) {
   t["Gemm"] = {gemm};
-  t["MatMul"] = {mat_mul};
+  t["MatMul"] = {mat_mul, element_types::any};
+  t["Det"] = {matrix_function};
+  t["com.microsoft.Inverse"] = {matrix_function};
 }
 
 }

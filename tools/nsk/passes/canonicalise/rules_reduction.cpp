@@ -32,7 +32,89 @@ void softmax(context& c) {
   c.emit(reshape_parameters{}, {result});
 }
 
+/// Hardmax: 1 at the first maximum. Its position, compared with all positions.
+void hardmax(context& c) {
+  const node& n = c.op();
+  const shape_t x = c.in_shape(0);
+  const bool flattens = n.version < 13;
+  const std::int64_t wanted = n.integer("axis", flattens ? 1 : -1), rank = static_cast<std::int64_t>(x.size());
+  if (x.empty() || (flattens && wanted == rank)) return c.refuse("it has no axis; its result is 1");
+  const int given = c.axis(wanted, x.size());
+  const bool flat = flattens && given + 1 < static_cast<int>(rank);
+  const shape_t shape =
+      flat ? shape_t{count_of({x.begin(), x.begin() + given}), count_of({x.begin() + given, x.end()})} : x;
+  const int axis = flat ? 1 : given, view = reshaped(c, c.in(0), shape);
+  shape_t kept = shape, line(shape.size(), 1);
+  kept[static_cast<std::size_t>(axis)] = 1;
+  const std::int64_t length = line[static_cast<std::size_t>(axis)] = shape[static_cast<std::size_t>(axis)];
+  std::vector<std::int64_t> positions;
+  c.charge(static_cast<double>(length));
+  for (std::int64_t i = 0; i < length; ++i) positions.push_back(i);
+  const int best = c.temporary("best", kept, element::i64), marks = c.temporary("marks", shape, element::boolean);
+  c.emit(arg_reduce_params{axis, arg_reduce_kind::max, false}, {view}, best);
+  c.emit(compare_params{compare_kind::equal}, {best, constant_integers(c, "positions", line, element::i64, positions)},
+         marks);
+  const int result = c.temporary("numbers", shape);
+  c.emit(cast_params{}, {marks}, result);
+  c.emit(reshape_parameters{}, {result});
+}
+
+/// f of all elements along an axis, which keeps length 1: the halves of the axis with each other, and so on. For
+/// functions whose order does not matter.
+template <class F>
+int folded(context& c, int x, std::size_t axis, F f) {
+  std::vector<int> rest;
+  for (std::int64_t length = c.shape(x)[axis]; length > 1; length /= 2) {
+    const std::int64_t half = length / 2;
+    const std::string suffix = "axis" + std::to_string(axis) + "_" + std::to_string(half);
+    if (length % 2 != 0) rest.push_back(part(c, x, axis, length - 1, 1, suffix + "_rest"));
+    x = f(part(c, x, axis, 0, half, suffix + "_first"), part(c, x, axis, half, half, suffix + "_second"), suffix);
+  }
+  for (std::size_t i = 0; i < rest.size(); ++i)
+    x = f(x, rest[i], "axis" + std::to_string(axis) + "_odd" + std::to_string(i));
+  return x;
+}
+
+/// The axes of a reduction; empty where it reduces none.
+std::vector<std::size_t> reduced_axes(context& c) {
+  const node& n = c.op();
+  const std::size_t rank = c.in_shape(0).size();
+  const std::vector<std::int64_t> given = c.has(1) ? integers(c, 1, "axes") : n.integers("axes");
+  std::vector<std::size_t> axes;
+  for (const std::int64_t a : given) axes.push_back(static_cast<std::size_t>(c.axis(a, rank)));
+  if (given.empty() && n.integer("noop_with_empty_axes", 0) == 0)
+    for (std::size_t a = 0; a < rank; ++a) axes.push_back(a);
+  return axes;
+}
+
+/// Reductions of integers, and maxima and minima of whatever can be compared. Sums and products wrap; means are divided
+/// towards zero.
+void reduce_integers(context& c) {
+  const std::string& op = c.op().op;
+  const element type = c.in_type(0);
+  const bool extreme = op == "ReduceMax" || op == "ReduceMin";
+  if (!extreme && !is_computed_integer(type)) c.refuse(op + " has kernels for float32, int32 and int64");
+  int x = c.in(0);
+  if (op == "ReduceSumSquare") x = combine(c, arithmetic_kind::mul, x, x, "squares");
+  if (op == "ReduceL1") {
+    const int zero = constant_integers(c, "zero", {}, type, {0});
+    x = combine(c, arithmetic_kind::max, x, combine(c, arithmetic_kind::sub, zero, x, "negative"), "magnitudes");
+  }
+  std::int64_t count = 1;
+  for (const std::size_t a : reduced_axes(c)) {
+    count *= c.shape(x)[a];
+    x = folded(c, x, a, [&](int p, int q, const std::string& suffix) {
+      if (extreme) return extreme_of(c, op == "ReduceMax", p, q, suffix);
+      return combine(c, op == "ReduceProd" ? arithmetic_kind::mul : arithmetic_kind::add, p, q, suffix);
+    });
+  }
+  if (op == "ReduceMean")
+    x = combine(c, arithmetic_kind::div, x, constant_integers(c, "count", {}, type, {count}), "mean");
+  c.emit(reshape_parameters{}, {x});
+}
+
 void reduce(context& c) {
+  if (c.in_type(0) != element::f32) return reduce_integers(c);
   const node& n = c.op();
   static const std::unordered_map<std::string, reduce_kind> table = {
       {"ReduceMean", reduce_kind::mean}, {"ReduceSum", reduce_kind::sum},
@@ -112,13 +194,14 @@ void arg_reduce(context& c) {
 void add_reduction(rule_table& t) {
   t["Softmax"] = {softmax};
   t["LogSoftmax"] = {softmax};
-  t["ReduceMean"] = {reduce};
-  t["ReduceSum"] = {reduce};
-  t["ReduceMax"] = {reduce};
-  t["ReduceMin"] = {reduce};
-  t["ReduceProd"] = {reduce};
-  t["ReduceSumSquare"] = {reduce};
-  t["ReduceL1"] = {reduce_of};
+  t["Hardmax"] = {hardmax};
+  t["ReduceMean"] = {reduce, element_types::any};
+  t["ReduceSum"] = {reduce, element_types::any};
+  t["ReduceMax"] = {reduce, element_types::any};
+  t["ReduceMin"] = {reduce, element_types::any};
+  t["ReduceProd"] = {reduce, element_types::any};
+  t["ReduceSumSquare"] = {reduce, element_types::any};
+  t["ReduceL1"] = {reduce_of, element_types::float32, reduce_integers};
   t["ReduceL2"] = {reduce_of};
   t["ReduceLogSum"] = {reduce_of};
   t["ReduceLogSumExp"] = {reduce_of};

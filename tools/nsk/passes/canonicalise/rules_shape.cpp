@@ -140,6 +140,9 @@ void pad(context& c) {
            : mode == "edge"    ? pad_mode::edge
                                : pad_mode::wrap;
   p.value = old ? n.number("value", 0) : c.has(2) ? number(c, 2, "constant_value") : 0;
+  if (c.in_type(0) == element::f16) c.refuse("Pad has no kernel for float16");
+  if (c.in_type(0) != element::f32 && static_cast<double>(static_cast<float>(p.value)) != p.value)
+    c.refuse("its fill is an integer that float32 cannot hold. Fill with a smaller number, or Concat constants");
   p.before.assign(rank, 0);
   p.after.assign(rank, 0);
   const std::size_t count = axes.empty() ? rank : axes.size();
@@ -202,7 +205,7 @@ void add_shape(rule_table& t) {
   t["Concat"] = {concat, element_types::any};
   t["Expand"] = {expand, element_types::any};
   t["Tile"] = {tile, element_types::any};
-  t["Pad"] = {pad};
+  t["Pad"] = {pad, element_types::any};
   t["DepthToSpace"] = {depth_to_space, element_types::any};
   t["SpaceToDepth"] = {space_to_depth, element_types::any};
 }

@@ -943,6 +943,46 @@ inline flatbuffers::Offset<TreeEnsemble> CreateTreeEnsemble(
   return builder_.Finish();
 }
 
+struct MatrixFunctionBuilder {
+  typedef MatrixFunction Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_kind(MatrixKind kind) { fbb_.AddElement<uint8_t>(MatrixFunction::VT_KIND, static_cast<uint8_t>(kind), 0); }
+  explicit MatrixFunctionBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<MatrixFunction> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<MatrixFunction>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<MatrixFunction> CreateMatrixFunction(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    MatrixKind kind = MatrixKind::determinant) {
+  MatrixFunctionBuilder builder_(_fbb);
+  builder_.add_kind(kind);
+  return builder_.Finish();
+}
+
+struct IntegerMatMulBuilder {
+  typedef IntegerMatMul Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  explicit IntegerMatMulBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<IntegerMatMul> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<IntegerMatMul>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<IntegerMatMul> CreateIntegerMatMul(flatbuffers::FlatBufferBuilder &_fbb) {
+  IntegerMatMulBuilder builder_(_fbb);
+  return builder_.Finish();
+}
+
 struct StepBuilder {
   typedef Step Table;
   flatbuffers::FlatBufferBuilder &fbb_;
