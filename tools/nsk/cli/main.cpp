@@ -200,8 +200,7 @@ CLI::App* add_json(CLI::App& app, file_options& files, json_options& o) {
   files.reads(command, "model", o.model, "FILE", "ONNX or TensorFlow Lite model, or .nsk file")->required();
   files
       .writes(command, "-o,--output", o.output, "FILE.json",
-              "JSON file to write; FILE.constants gets a graph's constants, FILE.weights the weights of a .nsk file",
-              ".weights")
+              "JSON file to write; a graph's constants in FILE.constants, a .nsk file's in FILE.weights", ".weights")
       ->required();
   add_repeated(command, "--input", o.inputs, "NAME=SHAPE", "Of a TensorFlow Lite model: lengths that it leaves open");
   command->add_flag("--dequantize", o.dequantize, "Of a TensorFlow Lite model: make it a float32 one");
