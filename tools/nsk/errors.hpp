@@ -17,6 +17,14 @@ inline std::string printable(std::string message) {
   return message;
 }
 
+/// Returns `text` in at most `width` characters (at least 8): the middle gives way to "...".
+inline std::string shortened(const std::string& text, std::size_t width) {
+  if (width < 8) width = 8;
+  if (text.size() <= width) return text;
+  const std::size_t head = (width - 3) / 2, tail = width - 3 - head;
+  return text.substr(0, head) + "..." + text.substr(text.size() - tail);
+}
+
 /// One clear message: what, where, why, what to do.
 struct error : std::runtime_error {
   exit_code code;

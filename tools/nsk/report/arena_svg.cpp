@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "errors.hpp"
 #include "report/labels.hpp"
 #include "report/svg.hpp"
 #include "report/text.hpp"

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "errors.hpp"
 #include "report/svg.hpp"
 #include "report/text.hpp"
 

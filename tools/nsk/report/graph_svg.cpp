@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "errors.hpp"
 #include "report/graph_layout.hpp"
 #include "report/labels.hpp"
 #include "report/svg.hpp"

@@ -5,6 +5,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "errors.hpp"
+
 namespace nsk::tool {
 namespace {
 std::string scaled(double value, const char* plain, const char* const (&units)[4]) {
@@ -41,13 +43,6 @@ std::string time_text(double microseconds) {
   if (microseconds < 999.5e3)
     return format_text("%.*f ms", microseconds < 9.995e3 ? 2 : microseconds < 99.95e3 ? 1 : 0, microseconds / 1e3);
   return format_text("%.1f s", microseconds / 1e6);
-}
-
-std::string shortened(const std::string& text, std::size_t width) {
-  width = std::max<std::size_t>(width, 8);
-  if (text.size() <= width) return text;
-  const std::size_t head = (width - 3) / 2, tail = width - 3 - head;
-  return text.substr(0, head) + "..." + text.substr(text.size() - tail);
 }
 
 text_table::text_table(const std::vector<std::string>& headings) {

@@ -23,9 +23,6 @@ std::string digits_text(std::uint64_t number);
 /// "850 ns", "93 us", "9.18 ms", "1.2 s".
 std::string time_text(double microseconds);
 
-/// Returns `text` in at most `width` characters (at least 8): the middle gives way to "...".
-std::string shortened(const std::string& text, std::size_t width);
-
 /// How text is shown: escape codes for emphasis only where a person looks at a terminal.
 struct text_style {
   bool colour = false;

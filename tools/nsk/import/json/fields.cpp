@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "errors.hpp"
-#include "report/text.hpp"
 #include "suggest.hpp"
 
 namespace nsk::tool {
