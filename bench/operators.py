@@ -39,7 +39,7 @@ def integers(low, high, *shape):
 
 
 def matrices(n):
-    return floats(-1, 1, 65536 // (n * n), n, n) + 2 * np.sqrt(n) * np.eye(n, dtype=np.float32)
+    return floats(-1, 1, 65536 // (n * n), n, n) + np.float32(2 * n ** 0.5) * np.eye(n, dtype=np.float32)
 
 
 ANGLE = "s = Div(v, x) a = Atan(s) b = Greater(v, zero) p = Add(a, pi) m = Sub(a, pi) w = Where(b, p, m) c = Less(x, zero) y = Where(c, w, a)"
