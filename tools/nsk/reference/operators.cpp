@@ -115,6 +115,7 @@ const table& operators() {
     add_slicing(t);
     add_constant(t);
     add_selection(t);
+    add_suppression(t);
     add_reduction(t);
     add_resize(t);
     add_recurrent(t);
