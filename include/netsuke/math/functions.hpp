@@ -28,6 +28,33 @@ NSK_INLINE f32 sign(f32 x) {
   return simd::select(simd::less(x, zero), simd::neg(one), simd::select(simd::less(zero, x), one, x));
 }
 
+/// The trigonometric and hyperbolic ones; identity for all others.
+template <function F>
+NSK_INLINE f32 trigonometric(f32 x) {
+  if constexpr (F == function::sin)
+    return sin(x);
+  else if constexpr (F == function::cos)
+    return cos(x);
+  else if constexpr (F == function::asin)
+    return asin(x);
+  else if constexpr (F == function::acos)
+    return acos(x);
+  else if constexpr (F == function::atan)
+    return atan(x);
+  else if constexpr (F == function::sinh)
+    return sinh(x);
+  else if constexpr (F == function::cosh)
+    return cosh(x);
+  else if constexpr (F == function::asinh)
+    return asinh(x);
+  else if constexpr (F == function::acosh)
+    return acosh(x);
+  else if constexpr (F == function::atanh)
+    return atanh(x);
+  else
+    return x;
+}
+
 /// `F` as a callable with its parameters (schema/netsuke.fbs says which function has which). prelu takes its slope
 /// elsewhere and passes x through.
 template <function F>
@@ -78,28 +105,8 @@ struct applied {
       return simd::mul(x, x);
     else if constexpr (F == function::sign)
       return sign(x);
-    else if constexpr (F == function::sin)
-      return sin(x);
-    else if constexpr (F == function::cos)
-      return cos(x);
-    else if constexpr (F == function::asin)
-      return asin(x);
-    else if constexpr (F == function::acos)
-      return acos(x);
-    else if constexpr (F == function::atan)
-      return atan(x);
-    else if constexpr (F == function::sinh)
-      return sinh(x);
-    else if constexpr (F == function::cosh)
-      return cosh(x);
-    else if constexpr (F == function::asinh)
-      return asinh(x);
-    else if constexpr (F == function::acosh)
-      return acosh(x);
-    else if constexpr (F == function::atanh)
-      return atanh(x);
     else
-      return x;
+      return trigonometric<F>(x);
   }
 };
 

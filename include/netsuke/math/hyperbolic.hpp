@@ -25,14 +25,14 @@ inline constexpr float huge_argument = 4096;  ///< from here on asinh and acosh 
 /// log(1 + u) for 0 <= u below 2^26; log(2 x) where x is at least huge_argument.
 NSK_INLINE f32 log_1_plus(f32 u, f32 x) {
   constexpr std::int32_t root_half = 0x3f3504f3;
-  const simd::mask huge = simd::less_equal(splat(huge_argument), x);
-  const i32 bits = simd::sub(simd::as_i32(simd::select(huge, x, simd::add(u, splat(1)))), simd::splat_i32(root_half));
+  const simd::mask large = simd::less_equal(splat(huge_argument), x);
+  const i32 bits = simd::sub(simd::as_i32(simd::select(large, x, simd::add(u, splat(1)))), simd::splat_i32(root_half));
   const i32 exponent = simd::shift_right<23>(bits);
   const f32 mantissa =
       simd::as_f32(simd::add(simd::bit_and(bits, simd::splat_i32(0x7fffff)), simd::splat_i32(root_half)));
   const f32 scale = simd::as_f32(simd::shift_left<23>(simd::sub(simd::splat_i32(127), exponent)));
-  const f32 f = simd::select(huge, simd::sub(mantissa, splat(1)), fma(u, scale, simd::sub(scale, splat(1))));
-  const f32 n = simd::add(simd::to_f32(exponent), simd::select(huge, splat(1), simd::zero()));
+  const f32 f = simd::select(large, simd::sub(mantissa, splat(1)), fma(u, scale, simd::sub(scale, splat(1))));
+  const f32 n = simd::add(simd::to_f32(exponent), simd::select(large, splat(1), simd::zero()));
   return fma(n, splat(ln2_high), simd::add(f, fma(n, splat(ln2_low), log_1_plus_rest(f))));
 }
 
