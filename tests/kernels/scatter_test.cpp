@@ -9,10 +9,10 @@ namespace {
 using nsk::dtype;
 using nsk::scatter_kind;
 
-constexpr scatter_kind kinds[] = {scatter_kind::replace, scatter_kind::add, scatter_kind::mul, scatter_kind::max,
-                                  scatter_kind::min};
-const std::vector<std::vector<int>> shapes = {{9},          {5, 6},          {33, 20},          {4, 3, 8},
-                                              {2, 3, 4, 5}, {2, 1, 3, 2, 4}, {2, 3, 2, 3, 2, 4}};
+constexpr scatter_kind scatter_kinds[] = {scatter_kind::replace, scatter_kind::add, scatter_kind::mul,
+                                          scatter_kind::max, scatter_kind::min};
+const std::vector<std::vector<int>> scatter_shapes = {{9},          {5, 6},          {33, 20},          {4, 3, 8},
+                                                      {2, 3, 4, 5}, {2, 1, 3, 2, 4}, {2, 3, 2, 3, 2, 4}};
 
 template <class T>
 T combined(scatter_kind kind, T there, T update) {
@@ -101,9 +101,9 @@ void check_one(tail::random& r, const scattered& s, scatter_kind kind, dtype typ
 
 TEST_CASE("scatter: every axis, kind and type; repeated positions, from the end and outside; in place") {
   tail::random r(16);
-  for (const std::vector<int>& shape : shapes)
+  for (const std::vector<int>& shape : scatter_shapes)
     for (int axis = 0; axis < static_cast<int>(shape.size()); ++axis)
-      for (const scatter_kind kind : kinds) {
+      for (const scatter_kind kind : scatter_kinds) {
         const scattered s = random_case(r, shape, axis);
         check_one<float, std::int64_t>(r, s, kind, dtype::float32, dtype::int64);
         check_one<std::int64_t, std::int32_t>(r, s, kind, dtype::int64, dtype::int32);
