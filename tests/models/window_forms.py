@@ -86,6 +86,10 @@ form("pool_with_indices_of_signal", "(float[1,2,11] x) => (float[1,2,6] y, int64
 form("pool_with_indices_in_images", "(float[1,3,6,8] x) => (float[1,3,3,4] y, int64[1,3,3,4] k)",
      "y, i = MaxPool<kernel_shape=[2,2], strides=[2,2]>(x) z, o = MaxPool<kernel_shape=[1,1], strides=[1,1]>(x) f = Slice(o, start, end, axes) k = Sub(i, f)",
      {"start": ints(0, 0), "end": ints(1, 1), "axes": ints(2, 3)})
+form("unpool", "(float[1,3,6,8] x) => (float[1,3,6,8] y)",
+     "p, i = MaxPool<kernel_shape=[2,2], strides=[2,2]>(x) q = Relu(p) y = MaxUnpool<kernel_shape=[2,2], strides=[2,2]>(q, i)", steps={"Scatter": 1}, transposes=4)
+form("unpool_overlapping", "(float[2,3,7,7] x) => (float[2,3,7,7] y)",
+     "p, i = MaxPool<kernel_shape=[3,3], strides=[2,2]>(x) y = MaxUnpool<kernel_shape=[3,3], strides=[2,2]>(p, i)", steps={"Scatter": 1}, transposes=4)
 
 # Places that a network computes.
 for mode in ("linear", "nearest"):

@@ -28,6 +28,7 @@ const std::vector<operator_support>& supported_operators() {
       {{"MaxPool", "AveragePool"},
        "Pool2D; Compare and Select for the indices",
        "one to three spatial axes, ceil_mode, count_include_pad, dilations, auto_pad; with indices at most 256 taps"},
+      {{"MaxUnpool"}, "Scatter", "any type; indices outside are clamped and raise a flag"},
       {{"GlobalAveragePool", "GlobalMaxPool", "ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd",
         "ReduceSumSquare"},
        "Reduce; Arithmetic on int32 and int64",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// Max-pooling with the places of its maxima: each tap of the window is a slice; where it equals the maximum, its place
-/// is taken, that of the first tap last.
+/// is taken, that of the first tap last. MaxUnpool writes maxima back to such places.
 #include <algorithm>
 #include <limits>
 #include "passes/canonicalise/arithmetic.hpp"
@@ -133,5 +133,36 @@ class indexed_pool {
 }
 
 void pool_with_indices(context& c) { indexed_pool(c).run(); }
+
+void max_unpool(context& c) {
+  const shape_t x = c.in_shape(0), y = c.out_shape();
+  const std::size_t dims = x.size() - 2;
+  const node& n = c.op();
+  if (!is_computed_integer(c.in_type(1))) c.refuse("indices must be int32 or int64; add a Cast in the exporter");
+  if (x.size() > 5) c.refuse("pooling has one, two or three spatial axes");
+  const std::vector<std::int64_t> kernel = n.integers("kernel_shape"),
+                                  strides = n.integers("strides", shape_t(dims, 1)),
+                                  pads = n.integers("pads", shape_t(2 * dims, 0));
+  shape_t inner = x;
+  pad_parameters p;
+  p.before.assign(x.size(), 0);
+  p.after.assign(x.size(), 0);
+  for (std::size_t d = 0; d < dims; ++d) {
+    inner[d + 2] = (x[d + 2] - 1) * strides[d] + kernel[d] - pads[d] - pads[d + dims];
+    p.after[d + 2] = y[d + 2] - inner[d + 2];
+  }
+  const element type = c.in_type(0);
+  if (inner != y && type != element::f32) c.refuse("an output_shape that adds rows has a kernel for float32");
+  const std::int64_t total = count_of(inner), count = count_of(x);
+  const int zeros = c.temporary("zeros", {total}, type), written = c.temporary("written", {total}, type);
+  c.emit(expand_parameters{}, {constant_integers(c, "zero", {1}, type, {0})}, zeros);
+  c.emit(scatter_params{0, scatter_kind::replace},
+         {zeros, reshaped(c, c.in(1), {count}), reshaped(c, c.in(0), {count})}, written);
+  const int pixels = reshaped(c, written, inner);
+  if (inner == y)
+    c.emit(reshape_parameters{}, {pixels});
+  else
+    c.emit(std::move(p), {pixels});
+}
 
 }

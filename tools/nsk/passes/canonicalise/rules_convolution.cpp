@@ -55,6 +55,7 @@ void add_convolution(rule_table& t) {
   t["Conv"] = {conv};
   t["MaxPool"] = {pool};
   t["AveragePool"] = {pool};
+  t["MaxUnpool"] = {max_unpool, element_types::any};
   t["GlobalAveragePool"] = {global_pool};
   t["GlobalMaxPool"] = {global_pool};
 }

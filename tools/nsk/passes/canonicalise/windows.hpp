@@ -41,6 +41,9 @@ void convolve_by_computed_weights(context& c);
 int patches_times_weights(context& c, int patches, std::int64_t groups);
 /// Rewrites a max-pooling whose indices are read.
 void pool_with_indices(context& c);
+/// Rewrites MaxUnpool: maxima back to where a pool found them. The indices count in the shape that the pool's
+/// attributes lead back to; what output_shape adds is behind it along each axis.
+void max_unpool(context& c);
 /// Rewrites a convolution or pooling of [N, C, depth, H, W].
 void convolve_volume(context& c);
 void pool_volume(context& c, int result);
