@@ -275,14 +275,13 @@ void evaluate_log_softmax(call& c) {
   });
 }
 
+/// 1 where ArgMax finds the maximum, a line that begins with NaN included (docs/conventions.md).
 void evaluate_hardmax(call& c) {
-  softmax(c, [](double* y, std::int64_t stride, std::int64_t length, double highest, double, const double* x) {
-    bool found = false;
-    for (std::int64_t k = 0; k < length; ++k) {
-      const bool first = !found && x[k * stride] == highest;
-      y[k * stride] = first ? 1 : 0;
-      found = found || first;
-    }
+  softmax(c, [](double* y, std::int64_t stride, std::int64_t length, double, double, const double* x) {
+    std::int64_t best = 0;
+    for (std::int64_t k = 1; k < length; ++k)
+      if (x[k * stride] > x[best * stride]) best = k;
+    for (std::int64_t k = 0; k < length; ++k) y[k * stride] = k == best ? 1 : 0;
   });
 }
 
