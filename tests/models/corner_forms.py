@@ -32,6 +32,11 @@ LARGE = {"w": floats(2, 2, 1, 1) * np.float32(1e19), "f": np.full((1, 2, 1, 1), 
 SMALL = {"x": floats(1, 2, 3, 3) * np.float32(1e-25)}
 form("factor_behind_a_convolution", "(float[1,2,3,3] x) => (float[1,2,3,3] y)", "t = Conv(x, w) y = Mul(t, f)", LARGE, inputs=SMALL)
 form("factor_before_a_convolution", "(float[1,2,3,3] x) => (float[1,2,3,3] y)", "t = Mul(x, f) y = Conv(t, w)", LARGE, inputs=SMALL)
+# Products of both signs: numbers near 1, as the converter's check draws them, make infinite sums of either sign, and none.
+form("factor_before_a_convolution_of_both_signs", "(float[1,2,3,3] x) => (float[1,2,3,3] y)", "t = Mul(x, f) y = Conv(t, w)",
+     {**LARGE, "w": np.float32([[2e19, -1e19], [1e19, -2e19]]).reshape(2, 2, 1, 1)}, inputs=SMALL)
+
+form("normalization_scaled_along_another_axis", "(float[3,2,3] x) => (float[3,2,3] y)", "y = LayerNormalization(x, s)", {"s": floats(3, 1, 1)})
 
 SCALES = np.float32([1, 1, 1.7, 1.7])
 form("resized_constant_cropped", "(float[1,1,6,6] x) => (float[1,1,6,6] y)",

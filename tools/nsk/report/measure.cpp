@@ -20,10 +20,19 @@ constexpr std::size_t probed_orders = 3;
 /// What float32 may lose in a sum, as a share of its operands.
 constexpr double rounding = 4 * static_cast<double>(std::numeric_limits<float>::epsilon());
 
-double difference(double got, double wanted) {
-  if (std::isnan(got) && std::isnan(wanted)) return 0;
-  if (got == wanted) return 0;
-  const double d = std::fabs(got - wanted);
+/// Whether float32 has no such number: the reference computes in double precision, where few sums overflow.
+bool overflows(double x, element type) { return type == element::f32 && std::fabs(x) > largest_float; }
+
+/// A number as the engine's type would have it: what is beyond the numbers of float32 is infinite.
+double representable(double x, element type) { return overflows(x, type) ? std::copysign(infinite, x) : x; }
+
+/// A sum that overflows ends as the infinity of either sign, or as none: whichever of its parts overflowed first
+/// decides. All of them agree with a finite reference that float32 does not have; nothing finite does.
+double difference(double got, double reference, element type) {
+  if (std::isfinite(reference) && overflows(reference, type)) return std::isfinite(got) ? infinite : 0;
+  if (std::isnan(got) && std::isnan(reference)) return 0;
+  if (got == reference) return 0;
+  const double d = std::fabs(got - reference);
   return std::isnan(d) ? infinite : d;
 }
 
@@ -31,11 +40,6 @@ double ulp_of(double x) {
   const float magnitude = static_cast<float>(std::fabs(x));
   return static_cast<double>(std::nextafter(magnitude, std::numeric_limits<float>::infinity())) -
          static_cast<double>(magnitude);
-}
-
-/// A number as the engine's type would have it: what is beyond the numbers of float32 is infinite.
-double representable(double x, element type) {
-  return type == element::f32 && std::fabs(x) > largest_float ? std::copysign(infinite, x) : x;
 }
 
 /// Reads elements as double: a plain load for the types that tensors mostly have.
@@ -115,7 +119,8 @@ comparison measure_ordered(const array& got, const array& wanted, const std::vec
       for_each_run(wanted.shape, order, sampled, [&](const run_of_elements& r) {
         count += r.count;
         for (std::int64_t i = 0, at = r.at; i < r.count; ++i, at += r.stride) {
-          const double reference = representable(w(at), got.type), d = difference(g(r.first + i), reference);
+          const double reference = representable(w(at), got.type);
+          const double d = difference(g(r.first + i), w(at), got.type);
           sum += d;
           if (d > c.max_error) c.max_error = d;
           // an ULP is at least 2^-24 of the number: most elements need no more than this look
@@ -150,7 +155,7 @@ std::vector<std::vector<int>> likely_orders(const array& got, const array& wante
         at += rest % wanted.shape[axis] * stride[axis];
         rest /= wanted.shape[axis];
       }
-      sum += difference(got.number(i), representable(wanted.number(at), got.type));
+      sum += difference(got.number(i), wanted.number(at), got.type);
     }
     rated.emplace_back(sum, order);
   };
