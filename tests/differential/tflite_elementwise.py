@@ -90,6 +90,16 @@ def extremes(g, op):
     g.do(op, swapped(g, x, g.partner(x)), [dtype], exact=True)
 
 
+def angle(g, op):
+    """Of whole quarters, axes and the origin included, or of an ordinate away from zero: along the negative axis the angle jumps by a turn."""
+    x = g.pick_exact(low=-4, high=4) if g.some(0.4) else g.pick(low=-4, high=4)
+    y = g.pick_exact(low=-4, high=4) if x.exact and g.some(0.5) else None
+    if y is None or y.shape != x.shape:
+        value = g.sample(x.shape, F, 0.5, 5) * g.numbers.choice([-1, 1], x.shape).astype(F)
+        y = g.constant(value) if value.size and g.some(0.3) else g.input(value)
+    g.do(op, [y, x], [F])
+
+
 def squared_difference(g, op):
     dtype = g.choose.choice([F, F, F, I])
     x = g.pick(dtype, low=-9, high=9)
@@ -184,6 +194,7 @@ def rules():
         yield op, arithmetic
     for op in ("MAXIMUM", "MINIMUM"):
         yield op, extremes
+    yield "ATAN2", angle
     for op in ("FLOOR_DIV", "FLOOR_MOD"):
         yield op, floored
     for op in ("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"):

@@ -86,8 +86,8 @@ def contradictions():
     yield "a result without elements", model([node("Slice", ["x", "a", "a"], ["y"])], [X], {"a": ints(1)}), ["'y'", "no elements"]
     yield "sparse constants", sparse(), ["sparse", "dense"]
     yield "an old softmax beyond the rank", model([node("Softmax", ["x"], ["y"], axis=99, name="soft")], [X], opset=11), ["soft", "axis 99"]
-    yield "a scale along another axis", model([node("LayerNormalization", ["x", "s"], ["y"], name="norm")], [value("x", [3, 2, 3])], {"s": np.ones([3, 1, 1], np.float32)}), \
-        ["norm", "per normalised element"]
+    yield "a scale of another length", model([node("LayerNormalization", ["x", "s"], ["y"], name="norm")], [value("x", [3, 2, 3])], {"s": np.ones([4, 1, 1], np.float32)}), \
+        ["norm", "[4,1,1]", "cannot be broadcast"]
     yield "a region of an image without a number", model([node("Resize", ["x", "r", "", "s"], ["y"], coordinate_transformation_mode="tf_crop_and_resize", name="crop")],
                                                           [value("x", [1, 1, 4, 4])], {"r": np.float32([0, 0, np.nan, 0, 1, 1, 1e30, 1]), "s": ints(1, 1, 2, 2)}), ["crop", "roi"]
     yield from wrong_types()
