@@ -6,6 +6,7 @@
 #include "bindings.h"
 CONSTANTS(NSK_ELEMENTWISE_CONSTANTS)
 #include "memory.h"
+#define EVERY_FUNCTION
 #include "epilogue.h"
 #include "load.h"
 float element_at(int i, bool weights, bool halves) {
@@ -46,6 +47,7 @@ float4 combine(float4 x, float4 z) {
   if (MODE == 5u) return choose_less(x, z, x, z);
   if (MODE == 6u) return choose_less(z, x, x, z);
   if (MODE == 7u) return float4(power(x.x, z.x), power(x.y, z.y), power(x.z, z.z), power(x.w, z.w));
+  if (MODE == 9u) return float4(angle_of(x.x, z.x), angle_of(x.y, z.y), angle_of(x.z, z.z), angle_of(x.w, z.w));
   return where_negative(x, x * z, x);
 }
 KERNEL {

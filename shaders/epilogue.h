@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The elementwise functions of the file format (nsk::function), of four numbers.
+// The elementwise functions of the file format (nsk::function), of four numbers. With EVERY_FUNCTION also those that stand
+// rarely behind a sum, which would make each kernel larger by a tenth.
 #include "functions.h"
+#ifdef EVERY_FUNCTION
+#include "hyperbolic.h"
+#include "inverse_trigonometry.h"
+#endif
 // -1, 0 or 1.
 float4 sign_of(float4 x) { return where_negative(x, SPLAT(-1.0), where_negative(-x, SPLAT(1.0), x)); }
 
@@ -30,6 +35,16 @@ float4 activated(uint function, float4 x, float alpha, float beta, float4 slope)
   if (function == 23u) return sign_of(x);
   if (function == 24u) return sine(x, 0.0);
   if (function == 25u) return sine(x, 0.25);  // a quarter turn
+#ifdef EVERY_FUNCTION
+  if (function == 26u) return arcsine(x);
+  if (function == 27u) return arccosine(x);
+  if (function == 28u) return arctangent(x);
+  if (function == 29u) return hyperbolic_sine(x);
+  if (function == 30u) return hyperbolic_cosine(x);
+  if (function == 31u) return EACH_OF_FOUR(inverse_hyperbolic_sine, x);
+  if (function == 32u) return EACH_OF_FOUR(inverse_hyperbolic_cosine, x);
+  if (function == 33u) return EACH_OF_FOUR(inverse_hyperbolic_tangent, x);  // 33: function::atanh
+#endif
   return x;
 }
 float4 activate4(float4 x, float alpha, float beta, float4 slope) {

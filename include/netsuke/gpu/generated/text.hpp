@@ -192,8 +192,131 @@ float4 sine(float4 x, float shift) {
 }
 )";
 
+inline constexpr char conv_2d_part_2[] =
+    R"(#ifdef EVERY_FUNCTION
+)";
+
+inline constexpr char logarithm_h[] =
+    R"(#define LOG_2 0.693147182
+#define ROOT_HALF_BITS 1060439283u
+#define MANTISSA_BITS 8388607u
+float logarithm_of_parts(float n, float f) {
+  float p = FMA(-0.0763639957, f, 0.127621993);
+  p = FMA(p, f, -0.131596133);
+  p = FMA(p, f, 0.142015815);
+  p = FMA(p, f, -0.166234091);
+  p = FMA(p, f, 0.200012416);
+  p = FMA(p, f, -0.250008196);
+  p = FMA(p, f, 0.333333313);
+  float tail = f * f * FMA(f, p, -0.5);
+  return FMA(n, 0.693145752, f + FMA(n, 1.42860677e-6, tail));
+}
+float logarithm(float x) {
+  uint bits = AS_UINT(x) - ROOT_HALF_BITS;
+  return logarithm_of_parts(float(int(bits) >> 23), AS_FLOAT((bits & MANTISSA_BITS) + ROOT_HALF_BITS) - 1.0);
+}
+float logarithm_1_plus(float u) {
+  int n = int(AS_UINT(u + 1.0) - ROOT_HALF_BITS) >> 23;
+  float scale = AS_FLOAT(uint(127 - n) << 23);
+  return logarithm_of_parts(float(n), FMA(u, scale, scale - 1.0));
+}
+)";
+
+inline constexpr char hyperbolic_h[] =
+    R"(float4 exponential_by_two(float4 x) {
+  float4 root = exp(0.5 * x);
+  return 0.5 * root * root;
+}
+float4 hyperbolic_sine(float4 x) {
+  float4 magnitude = abs(x), square = magnitude * magnitude;
+  float4 p = FMA(SPLAT(2.78221319e-06), square, SPLAT(0.000198428956));
+  p = FMA(p, square, SPLAT(0.00833331048));
+  p = FMA(p, square, SPLAT(0.166666672));
+  float4 far = exponential_by_two(magnitude);
+  float4 y = where_negative(1.0 - magnitude, far - 0.25 / far, FMA(magnitude * square, p, magnitude));
+  return where_negative(x, -y, y);
+}
+float4 hyperbolic_cosine(float4 x) {
+  float4 far = exponential_by_two(abs(x));
+  return far + 0.25 / far;
+}
+float inverse_hyperbolic_sine(float x) {
+  float magnitude = abs(x), a = min(magnitude, 4096.0), square = a * a;
+  float y = logarithm_1_plus(a + square / (1.0 + sqrt(1.0 + square)));
+  if (magnitude > 4096.0) y = logarithm(magnitude) + LOG_2;
+  if (magnitude > LARGEST || magnitude != magnitude) y = magnitude;
+  return x < 0.0 ? -y : y;
+}
+float inverse_hyperbolic_cosine(float x) {
+  float t = min(max(x, 1.0), 4096.0) - 1.0, y = logarithm_1_plus(t + sqrt(FMA(t, t, t + t)));
+  if (x > 4096.0) y = logarithm(x) + LOG_2;
+  if (x > LARGEST) y = x;
+  return x >= 1.0 ? y : NOT_A_NUMBER;
+}
+float inverse_hyperbolic_tangent(float x) {
+  float magnitude = abs(x), a = min(magnitude, 0.99999994), y = 0.5 * logarithm_1_plus((a + a) / (1.0 - a));
+  if (magnitude == 1.0) y = INFINITE;
+  if (!(magnitude <= 1.0)) y = NOT_A_NUMBER;
+  return x < 0.0 ? -y : y;
+}
+#define EACH_OF_FOUR(f, x) float4(f(x.x), f(x.y), f(x.z), f(x.w))
+)";
+
+inline constexpr char inverse_trigonometry_h[] =
+    R"(#define HALF_PI 1.57079637
+#define HALF_PI_REST -4.37113883e-08
+float4 arcsine_part(float4 magnitude, float4 beyond) {
+  float4 rest = max(FMA(magnitude, SPLAT(-0.5), SPLAT(0.5)), SPLAT(0.0));
+  float4 square = where_negative(beyond, rest, magnitude * magnitude), s = where_negative(beyond, sqrt(rest), magnitude);
+  float4 p = FMA(SPLAT(0.0421583056), square, SPLAT(0.0241847783));
+  p = FMA(p, square, SPLAT(0.0454691499));
+  p = FMA(p, square, SPLAT(0.0749530941));
+  p = FMA(p, square, SPLAT(0.166667521));
+  return FMA(s * square, p, s);
+}
+float4 inside_one(float4 magnitude, float4 y) { return where_negative(1.0 - magnitude, SPLAT(NOT_A_NUMBER), y); }
+float4 arcsine(float4 x) {
+  float4 magnitude = abs(x), beyond = 0.5 - magnitude, part = arcsine_part(magnitude, beyond);
+  float4 y = where_negative(beyond, HALF_PI - (2.0 * part - HALF_PI_REST), part);
+  return inside_one(magnitude, where_negative(x, -y, y));
+}
+float4 arccosine(float4 x) {
+  float4 magnitude = abs(x), beyond = 0.5 - magnitude, part = arcsine_part(magnitude, beyond), twice = 2.0 * part;
+  float4 far = where_negative(x, 2.0 * HALF_PI - (twice - 2.0 * HALF_PI_REST), twice);
+  float4 near = HALF_PI - (where_negative(x, -part, part) - HALF_PI_REST);
+  return inside_one(magnitude, where_negative(beyond, far, near));
+}
+float4 arctangent_part(float4 t, float4 above) {
+  float4 square = t * t, p = FMA(SPLAT(-0.00179040583), square, SPLAT(0.0108996965));
+  p = FMA(p, square, SPLAT(-0.0311489366));
+  p = FMA(p, square, SPLAT(0.0579272285));
+  p = FMA(p, square, SPLAT(-0.0840158165));
+  p = FMA(p, square, SPLAT(0.109515063));
+  p = FMA(p, square, SPLAT(-0.142641023));
+  p = FMA(p, square, SPLAT(0.19998534));
+  p = FMA(p, square, SPLAT(-0.333332986));
+  float4 angle = FMA(t * square, p, t);
+  return where_negative(above, HALF_PI - (angle - HALF_PI_REST), angle);
+}
+float4 arctangent(float4 x) {
+  float4 magnitude = abs(x), above = 1.0 - magnitude;
+  float4 y = arctangent_part(where_negative(above, 1.0 / magnitude, magnitude), above);
+  return where_negative(x, -y, y);
+}
+#define HAS_SIGN(x) (AS_UINT(x) >= 0x80000000u)
+float angle_of(float y, float x) {
+  float high = abs(y), wide = abs(x), longer = max(high, wide), shorter = min(high, wide);
+  float t = longer == shorter ? (longer == 0.0 ? 0.0 : 1.0) : shorter / longer;
+  float angle = arctangent_part(SPLAT(t), SPLAT(high > wide ? -1.0 : 1.0)).x;
+  if (HAS_SIGN(x)) angle = 2.0 * HALF_PI - (angle - 2.0 * HALF_PI_REST);
+  if (HAS_SIGN(y)) angle = -angle;
+  return x != x || y != y ? NOT_A_NUMBER : angle;
+}
+)";
+
 inline constexpr char epilogue_h[] =
-    R"(float4 sign_of(float4 x) { return where_negative(x, SPLAT(-1.0), where_negative(-x, SPLAT(1.0), x)); }
+    R"(#endif
+float4 sign_of(float4 x) { return where_negative(x, SPLAT(-1.0), where_negative(-x, SPLAT(1.0), x)); }
 float4 activated(uint function, float4 x, float alpha, float beta, float4 slope) {
   if (function == 1u) return min(max(x, SPLAT(alpha)), SPLAT(beta));
   if (function == 2u) return where_negative(x, alpha * x, x);
@@ -220,6 +343,16 @@ float4 activated(uint function, float4 x, float alpha, float beta, float4 slope)
   if (function == 23u) return sign_of(x);
   if (function == 24u) return sine(x, 0.0);
   if (function == 25u) return sine(x, 0.25);
+#ifdef EVERY_FUNCTION
+  if (function == 26u) return arcsine(x);
+  if (function == 27u) return arccosine(x);
+  if (function == 28u) return arctangent(x);
+  if (function == 29u) return hyperbolic_sine(x);
+  if (function == 30u) return hyperbolic_cosine(x);
+  if (function == 31u) return EACH_OF_FOUR(inverse_hyperbolic_sine, x);
+  if (function == 32u) return EACH_OF_FOUR(inverse_hyperbolic_cosine, x);
+  if (function == 33u) return EACH_OF_FOUR(inverse_hyperbolic_tangent, x);
+#endif
   return x;
 }
 float4 activate4(float4 x, float alpha, float beta, float4 slope) {
@@ -411,12 +544,16 @@ inline constexpr char conv_2d_tiled_part_1[] =
     R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill; uint slices; uint scratch;)
 )";
 
+inline constexpr char conv_2d_tiled_part_2[] =
+    R"(#ifdef EVERY_FUNCTION
+)";
+
 inline constexpr char tile_h[] =
     R"(GROUP_SHARED float4 inputs[64 * 5];
 GROUP_SHARED float4 weights[16 * 8];
 )";
 
-inline constexpr char conv_2d_tiled_part_2[] =
+inline constexpr char conv_2d_tiled_part_3[] =
     R"(KERNEL {
   uint t = LOCAL.x, column = t % 8u, row = t / 8u, block = BLOCK, quad0 = GROUP.x * 8u, point_number = 0u;
   uint kh = ROWS(pc.kernel), kw = COLUMNS(pc.kernel), depth = kh * kw * pc.ic, quads = (pc.oc + 3u) / 4u;
@@ -491,6 +628,10 @@ inline constexpr char depthwise_conv_2d_part_1[] =
     R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill; uint slices; uint scratch;)
 )";
 
+inline constexpr char depthwise_conv_2d_part_2[] =
+    R"(#ifdef EVERY_FUNCTION
+)";
+
 inline constexpr char depthwise_conv_2d_comp[] =
     R"(KERNEL {
   uint quads = (pc.oc + 3u) / 4u, columns = quads_of_group(quads);
@@ -550,6 +691,14 @@ inline constexpr char elementwise_part_1[] =
     R"(CONSTANTS(uint count; uint l1; uint l2; uint l3; uint y; int y0; int y1; int y2; int y3; uint a; int a0; int a1; int a2; int a3; uint b; int b0; int b1; int b2; int b3; uint r; int r0; int r1; int r2; int r3; float alpha; float beta; uint slope; uint flags;)
 )";
 
+inline constexpr char elementwise_part_2[] =
+    R"(#define EVERY_FUNCTION
+)";
+
+inline constexpr char elementwise_part_3[] =
+    R"(#ifdef EVERY_FUNCTION
+)";
+
 inline constexpr char elementwise_comp[] =
     R"(float element_at(int i, bool weights, bool halves) {
   if (weights) return weight_at(uint(i));
@@ -588,6 +737,7 @@ float4 combine(float4 x, float4 z) {
   if (MODE == 5u) return choose_less(x, z, x, z);
   if (MODE == 6u) return choose_less(z, x, x, z);
   if (MODE == 7u) return float4(power(x.x, z.x), power(x.y, z.y), power(x.z, z.z), power(x.w, z.w));
+  if (MODE == 9u) return float4(angle_of(x.x, z.x), angle_of(x.y, z.y), angle_of(x.z, z.z), angle_of(x.w, z.w));
   return where_negative(x, x * z, x);
 }
 KERNEL {
@@ -665,6 +815,10 @@ inline constexpr char reduce_part_1[] =
 )";
 
 inline constexpr char reduce_part_2[] =
+    R"(#ifdef EVERY_FUNCTION
+)";
+
+inline constexpr char reduce_part_3[] =
     R"(#if !defined(PIXELS)
 #define PIXELS 0
 #endif
@@ -968,6 +1122,10 @@ KERNEL {
 
 inline constexpr char depthwise_window_part_1[] =
     R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill; uint slices; uint scratch;)
+)";
+
+inline constexpr char depthwise_window_part_2[] =
+    R"(#ifdef EVERY_FUNCTION
 )";
 
 inline constexpr char depthwise_window_comp[] =
@@ -1373,22 +1531,6 @@ inline constexpr char random_part_1[] =
     R"(CONSTANTS(uint key_low; uint key_high; uint run; uint first_row; uint count; uint per_row; uint stream; uint l1; uint l2; uint l3; uint y; int y0; int y1; int y2; int y3; float scale; float offset;)
 )";
 
-inline constexpr char logarithm_h[] =
-    R"(float logarithm(float x) {
-  uint bits = AS_UINT(x) - 1060439283u;
-  float n = float(int(bits) >> 23), f = AS_FLOAT((bits & 8388607u) + 1060439283u) - 1.0;
-  float p = FMA(-0.0763639957, f, 0.127621993);
-  p = FMA(p, f, -0.131596133);
-  p = FMA(p, f, 0.142015815);
-  p = FMA(p, f, -0.166234091);
-  p = FMA(p, f, 0.200012416);
-  p = FMA(p, f, -0.250008196);
-  p = FMA(p, f, 0.333333313);
-  float tail = f * f * FMA(f, p, -0.5);
-  return FMA(n, 0.693145752, f + FMA(n, 1.42860677e-6, tail));
-}
-)";
-
 inline constexpr char random_comp[] =
     R"(uint4 philox(uint4 counter) {
   uint4 c = counter;
@@ -1591,6 +1733,10 @@ inline constexpr char sum_slices_part_1[] =
     R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill; uint slices; uint scratch;)
 )";
 
+inline constexpr char sum_slices_part_2[] =
+    R"(#ifdef EVERY_FUNCTION
+)";
+
 inline constexpr char sum_slices_comp[] =
     R"(KERNEL {
   uint quads = (pc.oc + 3u) / 4u, columns = quads_of_group(quads);
@@ -1608,6 +1754,10 @@ inline constexpr char separable_conv_2d_part_1[] =
 )";
 
 inline constexpr char separable_conv_2d_part_2[] =
+    R"(#ifdef EVERY_FUNCTION
+)";
+
+inline constexpr char separable_conv_2d_part_3[] =
     R"(KERNEL {
   int size = WINDOW > 2u ? 5 : 3, step = (WINDOW & 1u) != 0u ? 1 : 2, run = WINDOW > 2u ? 2 : 4;
   uint t = LOCAL.x, column = t % 8u, row = t / 8u, pixel0 = BLOCK * 64u, quad0 = GROUP.x * 8u;
@@ -1737,6 +1887,10 @@ inline constexpr char winograd_output_part_1[] =
     R"(CONSTANTS(uint x; uint x_n; uint x_y; uint x_x; uint y; uint y_n; uint y_y; uint y_x; uint r; uint r_n; uint r_y; uint r_x; uint w; uint w_n; uint slope; uint ih; uint iw; uint ic; uint oh; uint ow; uint oc; uint count; uint groups; uint kernel; uint stride; uint dilation; uint pad; float alpha; float beta; uint fill; uint slices; uint scratch;)
 )";
 
+inline constexpr char winograd_output_part_2[] =
+    R"(#ifdef EVERY_FUNCTION
+)";
+
 inline constexpr char winograd_output_comp[] =
     R"(float4 output_of(int i, float4 a, float4 b, float4 c, float4 d, float4 e, float4 f) {
   if (PIXELS == 2) return i == 0 ? a + b + c : b - c - d;
@@ -1773,27 +1927,27 @@ KERNEL {
 /// The text of a kernel in pieces, to be compiled one after the other, after the definitions that shaders/portable.h asks for:
 /// the front end, the permutation, and PIXELS where it is not 0.
 struct kernel_text {
-  const char* piece[14];
+  const char* piece[18];
   int count;
   int pixels;
 };
 /// Those of each kernel. What a program does not name is not in it.
 namespace texts {
-inline constexpr kernel_text conv_2d{{text::portable_h, text::conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_comp}, 11, 4};
-inline constexpr kernel_text conv_2d_one_pixel{{text::portable_h, text::conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_comp}, 11, 1};
-inline constexpr kernel_text conv_2d_tiled{{text::portable_h, text::conv_2d_tiled_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::tile_h, text::conv_2d_tiled_part_2, text::tile_product_h, text::conv_2d_tiled_comp}, 14, 0};
-inline constexpr kernel_text depthwise_conv_2d{{text::portable_h, text::depthwise_conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::depthwise_conv_2d_comp}, 11, 0};
+inline constexpr kernel_text conv_2d{{text::portable_h, text::conv_2d_part_1, text::memory_h, text::functions_h, text::conv_2d_part_2, text::logarithm_h, text::hyperbolic_h, text::inverse_trigonometry_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_comp}, 15, 4};
+inline constexpr kernel_text conv_2d_one_pixel{{text::portable_h, text::conv_2d_part_1, text::memory_h, text::functions_h, text::conv_2d_part_2, text::logarithm_h, text::hyperbolic_h, text::inverse_trigonometry_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::conv_2d_comp}, 15, 1};
+inline constexpr kernel_text conv_2d_tiled{{text::portable_h, text::conv_2d_tiled_part_1, text::memory_h, text::functions_h, text::conv_2d_tiled_part_2, text::logarithm_h, text::hyperbolic_h, text::inverse_trigonometry_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::tile_h, text::conv_2d_tiled_part_3, text::tile_product_h, text::conv_2d_tiled_comp}, 18, 0};
+inline constexpr kernel_text depthwise_conv_2d{{text::portable_h, text::depthwise_conv_2d_part_1, text::memory_h, text::functions_h, text::depthwise_conv_2d_part_2, text::logarithm_h, text::hyperbolic_h, text::inverse_trigonometry_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::depthwise_conv_2d_comp}, 15, 0};
 inline constexpr kernel_text pool_2d{{text::portable_h, text::pool_2d_part_1, text::memory_h, text::window_h, text::halves_h, text::load_h, text::pool_2d_comp}, 7, 0};
-inline constexpr kernel_text elementwise{{text::portable_h, text::elementwise_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::halves_h, text::load_h, text::elementwise_comp}, 8, 0};
+inline constexpr kernel_text elementwise{{text::portable_h, text::elementwise_part_1, text::memory_h, text::elementwise_part_2, text::functions_h, text::elementwise_part_3, text::logarithm_h, text::hyperbolic_h, text::inverse_trigonometry_h, text::epilogue_h, text::halves_h, text::load_h, text::elementwise_comp}, 13, 0};
 inline constexpr kernel_text copy{{text::portable_h, text::copy_part_1, text::memory_h, text::halves_h, text::copy_comp}, 5, 0};
-inline constexpr kernel_text reduce{{text::portable_h, text::reduce_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::reduce_part_2, text::group_h, text::line_h, text::halves_h, text::reduce_comp}, 10, 0};
+inline constexpr kernel_text reduce{{text::portable_h, text::reduce_part_1, text::memory_h, text::functions_h, text::reduce_part_2, text::logarithm_h, text::hyperbolic_h, text::inverse_trigonometry_h, text::epilogue_h, text::reduce_part_3, text::group_h, text::line_h, text::halves_h, text::reduce_comp}, 14, 0};
 inline constexpr kernel_text softmax{{text::portable_h, text::softmax_part_1, text::memory_h, text::softmax_part_2, text::group_h, text::line_h, text::softmax_comp}, 7, 0};
 inline constexpr kernel_text layer_normalization{{text::portable_h, text::layer_normalization_part_1, text::memory_h, text::layer_normalization_part_2, text::group_h, text::line_h, text::layer_normalization_comp}, 7, 0};
 inline constexpr kernel_text resize_2d{{text::portable_h, text::resize_2d_part_1, text::memory_h, text::halves_h, text::load_h, text::resize_2d_comp}, 6, 0};
 inline constexpr kernel_text pack_panels{{text::portable_h, text::pack_panels_comp}, 2, 0};
 inline constexpr kernel_text texture_to_tensor{{text::portable_h, text::texture_to_tensor_part_1, text::memory_h, text::fixed_point_h, text::texture_to_tensor_comp}, 5, 0};
 inline constexpr kernel_text tensor_to_texture{{text::portable_h, text::tensor_to_texture_part_1, text::memory_h, text::tensor_to_texture_comp}, 4, 0};
-inline constexpr kernel_text depthwise_window{{text::portable_h, text::depthwise_window_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::depthwise_window_comp}, 11, 0};
+inline constexpr kernel_text depthwise_window{{text::portable_h, text::depthwise_window_part_1, text::memory_h, text::functions_h, text::depthwise_window_part_2, text::logarithm_h, text::hyperbolic_h, text::inverse_trigonometry_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::depthwise_window_comp}, 15, 0};
 inline constexpr kernel_text typed_elementwise{{text::portable_h, text::typed_elementwise_part_1, text::wide_h, text::typed_h, text::convert_h, text::typed_elementwise_comp}, 6, 0};
 inline constexpr kernel_text arg_reduce{{text::portable_h, text::arg_reduce_part_1, text::wide_h, text::typed_h, text::rank_h, text::arg_reduce_comp}, 6, 0};
 inline constexpr kernel_text top_k{{text::portable_h, text::top_k_part_1, text::wide_h, text::typed_h, text::rank_h, text::top_k_comp}, 6, 0};
@@ -1802,15 +1956,15 @@ inline constexpr kernel_text tree_ensemble{{text::portable_h, text::tree_ensembl
 inline constexpr kernel_text random{{text::portable_h, text::random_part_1, text::memory_h, text::wide_h, text::logarithm_h, text::random_comp}, 6, 0};
 inline constexpr kernel_text recurrent{{text::portable_h, text::recurrent_part_1, text::memory_h, text::panels_h, text::functions_h, text::gates_h, text::recurrent_comp}, 7, 0};
 inline constexpr kernel_text conv_2d_split{{text::portable_h, text::conv_2d_split_part_1, text::memory_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::conv_2d_split_comp}, 8, 0};
-inline constexpr kernel_text sum_slices{{text::portable_h, text::sum_slices_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::sum_slices_comp}, 10, 0};
-inline constexpr kernel_text reduce_by_group{{text::portable_h, text::reduce_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::reduce_part_2, text::group_h, text::line_h, text::halves_h, text::reduce_comp}, 10, 64};
+inline constexpr kernel_text sum_slices{{text::portable_h, text::sum_slices_part_1, text::memory_h, text::functions_h, text::sum_slices_part_2, text::logarithm_h, text::hyperbolic_h, text::inverse_trigonometry_h, text::epilogue_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::sum_slices_comp}, 14, 0};
+inline constexpr kernel_text reduce_by_group{{text::portable_h, text::reduce_part_1, text::memory_h, text::functions_h, text::reduce_part_2, text::logarithm_h, text::hyperbolic_h, text::inverse_trigonometry_h, text::epilogue_h, text::reduce_part_3, text::group_h, text::line_h, text::halves_h, text::reduce_comp}, 14, 64};
 inline constexpr kernel_text softmax_by_group{{text::portable_h, text::softmax_part_1, text::memory_h, text::softmax_part_2, text::group_h, text::line_h, text::softmax_comp}, 7, 64};
 inline constexpr kernel_text layer_normalization_by_group{{text::portable_h, text::layer_normalization_part_1, text::memory_h, text::layer_normalization_part_2, text::group_h, text::line_h, text::layer_normalization_comp}, 7, 64};
-inline constexpr kernel_text separable_conv_2d{{text::portable_h, text::separable_conv_2d_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::tile_h, text::separable_conv_2d_part_2, text::tile_product_h, text::separable_conv_2d_comp}, 14, 0};
+inline constexpr kernel_text separable_conv_2d{{text::portable_h, text::separable_conv_2d_part_1, text::memory_h, text::functions_h, text::separable_conv_2d_part_2, text::logarithm_h, text::hyperbolic_h, text::inverse_trigonometry_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::tile_h, text::separable_conv_2d_part_3, text::tile_product_h, text::separable_conv_2d_comp}, 18, 0};
 inline constexpr kernel_text winograd2_input{{text::portable_h, text::winograd_input_part_1, text::memory_h, text::window_h, text::halves_h, text::load_h, text::winograd_h, text::winograd_input_comp}, 8, 2};
 inline constexpr kernel_text winograd4_input{{text::portable_h, text::winograd_input_part_1, text::memory_h, text::window_h, text::halves_h, text::load_h, text::winograd_h, text::winograd_input_comp}, 8, 4};
-inline constexpr kernel_text winograd2_output{{text::portable_h, text::winograd_output_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::winograd_h, text::winograd_output_comp}, 12, 2};
-inline constexpr kernel_text winograd4_output{{text::portable_h, text::winograd_output_part_1, text::memory_h, text::functions_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::winograd_h, text::winograd_output_comp}, 12, 4};
+inline constexpr kernel_text winograd2_output{{text::portable_h, text::winograd_output_part_1, text::memory_h, text::functions_h, text::winograd_output_part_2, text::logarithm_h, text::hyperbolic_h, text::inverse_trigonometry_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::winograd_h, text::winograd_output_comp}, 16, 2};
+inline constexpr kernel_text winograd4_output{{text::portable_h, text::winograd_output_part_1, text::memory_h, text::functions_h, text::winograd_output_part_2, text::logarithm_h, text::hyperbolic_h, text::inverse_trigonometry_h, text::epilogue_h, text::panels_h, text::window_h, text::halves_h, text::load_h, text::store_h, text::winograd_h, text::winograd_output_comp}, 16, 4};
 }
 /// Returns the text of a kernel.
 constexpr kernel_text text_of(kernel k) {

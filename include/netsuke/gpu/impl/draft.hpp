@@ -79,8 +79,9 @@ constexpr std::uint32_t pair(std::int32_t rows, std::int32_t columns) {
 
 inline bool is_constant(const tensor_info& t) { return t.where() == storage::constant; }
 inline bool is_float(const tensor_info& t) { return t.type() == dtype::float32; }
-/// Whether shaders know a function (shaders/epilogue.h).
-constexpr bool has_shader(function f) { return f <= function::cos; }
+/// Whether the shader of an operator knows a function (shaders/epilogue.h): behind sums, only those that are common
+/// there.
+constexpr bool has_shader(op o, function f) { return f <= function::cos || o == op::unary || o == op::binary; }
 /// Residuals and slopes of an epilogue, as permutation.
 inline void set_epilogue(draft& d, const epilogue_params& e) {
   d.function() = static_cast<std::uint8_t>(e.fn);

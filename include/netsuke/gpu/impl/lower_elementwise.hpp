@@ -131,7 +131,7 @@ template <>
 struct lowering<op::binary> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     const binary_kind kind = s.params<op::binary>().kind;
-    if (kind > binary_kind::prelu) return "its function has no shader";
+    if (kind > binary_kind::atan2) return "its function has no shader";
     return lower_elementwise(s, to, 1 + static_cast<int>(kind), 0, 1, s.epilogue());
   }
 };

@@ -19,7 +19,7 @@ namespace gpu::impl {
 
 /// Adds the dispatches of a step, or returns why it has none.
 inline refusal lower_step(const step_view& s, dispatch_writer& to) {
-  if (!has_shader(s.epilogue().fn)) return "its function has no shader";
+  if (!has_shader(s.op(), s.epilogue().fn)) return "its function has no shader behind this operator";
   switch (s.op()) {
 #define NSK_GPU_LOWER(name, Table) \
   case op::name: return lowering<op::name>::lower(s, to);

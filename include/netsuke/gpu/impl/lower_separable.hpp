@@ -135,8 +135,9 @@ inline bool can_merge(const variant_view& v, const separable_steps& s, const dis
   set_separable(s, to, d, c);
   const bool aligned = place_of(s.depthwise.input(0), to).aligned() && (c.w0 | c.w | c.slope0 | c.ic) % 4 == 0;
   const bool alike = has_half_panels(s.depthwise, to) == has_half_panels(s.pointwise, to);
-  const bool known = has_shader(s.depthwise.epilogue().fn) && has_shader(s.pointwise.epilogue().fn);
-  return d.window() != 0 && known && aligned && alike && d.fits() && can_wait(v, s, to);
+  const auto known = [](const step_view& one) { return has_shader(one.op(), one.epilogue().fn); };
+  return d.window() != 0 && known(s.depthwise) && known(s.pointwise) && aligned && alike && d.fits() &&
+         can_wait(v, s, to);
 }
 
 /// Whether two steps become one dispatch. Asked of the whole batch, so that a row has the same bits whatever the number
