@@ -166,14 +166,22 @@ def run_nsk(program, model, inputs, folder):
     raise refusal  # the last attempt's: it got furthest
 
 
+def filled_axis(node, position):
+    """The axis of an output that has as many rows as there can be at most; None where it has none."""
+    axis = next((a.i for a in node.attribute if a.name == "axis"), 0)
+    if node.op_type == "Unique":
+        return {0: axis, 1: 0, 3: 0}.get(position)
+    return {"NonZero": 1, "Compress": axis, "Range": 0}.get(node.op_type)
+
+
 def without_filled_rows(model, name, folder):
-    """The file of an output; NonZero and Compress have as many rows as there can be at most, and say in another output how many there are."""
-    file = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
-    array = np.load(folder / f"{file}.npy")
+    """The file of an output; where its number of rows is data it has as many as there can be at most, and another output says how many there are."""
+    file_of = lambda name: folder / (re.sub(r"[^A-Za-z0-9_.-]", "_", name) + ".npy")
+    array = np.load(file_of(name))
     for n in model.graph.node:
-        if name in n.output and n.op_type in ("NonZero", "Compress") and (folder / f"{file}.count.npy").exists():
-            axis = [a.i for a in n.attribute if a.name == "axis"] or [1 if n.op_type == "NonZero" else 0]
-            array = np.take(array, np.arange(int(np.load(folder / f"{file}.count.npy"))), axis[0])
+        axis = filled_axis(n, list(n.output).index(name)) if name in n.output else None
+        if axis is not None and file_of(n.output[0] + ".count").exists():
+            array = np.take(array, np.arange(int(np.load(file_of(n.output[0] + ".count")))), axis)
     return array
 
 

@@ -12,9 +12,10 @@ import tempfile
 import numpy as np
 import onnx
 import onnx.parser
+import onnxruntime
 
 from exported_forms import plain_session
-from models import file_name, must, nsk
+from models import must, nsk
 
 TYPES = {"float": np.float32, "int64": np.int64, "int32": np.int32, "bool": np.bool_}
 
@@ -25,27 +26,92 @@ def model_of(text, folder):
     return source
 
 
-def check(name, text, inputs, axis, filler, output="y", counted="y"):
-    """Compares the rows along `axis` of `output`; `counted` is the output of the operator that chooses, `filler` None where none is promised."""
+def run(text, inputs, options=()):
+    """(the engine's outputs, ONNX Runtime's, None where it has no kernel), both by name."""
     with tempfile.TemporaryDirectory(prefix="nsk_bounded_") as folder:
         folder = pathlib.Path(folder)
         source = model_of(text, folder)
-        must("convert", source, "-o", folder / "model.nsk", "--check", "--no-states", "--quiet")
+        must("convert", source, "-o", folder / "model.nsk", "--check", "--no-states", "--quiet", *options)
         arguments = []
         for key, value in inputs.items():
             np.save(folder / f"{key}.npy", value)
             arguments += ["--input", f"{key}={folder / f'{key}.npy'}"]
         must("run", folder / "model.nsk", *arguments, "--output-dir", folder / "out")
         names = [o.name for o in onnx.load(source).graph.output]
-        wanted = plain_session(source).run(None, inputs)[names.index(output)]
-        got, count = np.load(folder / "out" / file_name(output)), int(np.load(folder / "out" / file_name(counted + ".count")))
+        try:
+            wanted = dict(zip(names, plain_session(source).run(None, inputs)))
+        except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented:
+            wanted = None
+        return {file.stem: np.load(file) for file in (folder / "out").glob("*.npy")}, wanted
+
+
+def compare(name, got, wanted, count, axis, filler):
+    """Compares the rows along `axis`; `filler` None where none is promised."""
     if count != wanted.shape[axis]:
         raise SystemExit(f"{name}: {count} results, ONNX Runtime has {wanted.shape[axis]}")
     rows, rest = np.split(got, [count], axis)
-    if rows.shape != wanted.shape or rows.dtype != wanted.dtype or not np.array_equal(rows, wanted):
+    if rows.shape != wanted.shape or rows.dtype != wanted.dtype or not np.array_equal(rows, wanted, equal_nan=rows.dtype.kind == "f"):
         raise SystemExit(f"{name}: differs from ONNX Runtime")
     if filler is not None and not (rest == filler).all():
         raise SystemExit(f"{name}: the rows behind the last are not {filler}")
+
+
+def check(name, text, inputs, axis, filler, output="y", counted="y"):
+    """`counted` is the output of the operator that chooses."""
+    got, wanted = run(text, inputs)
+    compare(name, got[output], wanted[output], int(got[counted + ".count"]), axis, filler)
+
+
+def unique_of(x, axis, in_order):
+    """What NumPy says of it, as ONNX has it; NaN is one number, behind all others."""
+    x = x if axis is not None else x.reshape(-1)
+    line = axis or 0
+    slices = np.moveaxis(x, line, 0).reshape(x.shape[line], -1)
+    order = np.lexsort(slices.T[::-1]) if slices.shape[1] else np.arange(len(slices))
+    same = [i > 0 and np.array_equal(slices[order[i]], slices[order[i - 1]], equal_nan=slices.dtype.kind == "f") for i in range(len(order))]
+    groups = np.empty(len(order), np.int64)
+    groups[order] = np.cumsum(~np.array(same)) - 1
+    first = np.array([np.flatnonzero(groups == g)[0] for g in range(groups.max() + 1)])
+    if not in_order:
+        place = np.argsort(np.argsort(first))
+        groups, first = place[groups], np.sort(first)
+    return {"y": np.take(x, first, line), "i": first, "r": groups, "c": np.bincount(groups)}
+
+
+def check_unique(name, x, axis, in_order, outputs="yirc"):
+    kind = {v: k for k, v in TYPES.items()}[x.dtype.type]
+    shape = ["n" if d == (axis or 0) else str(n) for d, n in enumerate(x.shape)] if axis is not None else ["n"]
+    sizes = {"y": f"{kind}[{','.join(shape)}] y", "i": "int64[n] i", "r": f"int64[{x.size if axis is None else x.shape[axis]}] r", "c": "int64[n] c"}
+    text = f"({kind}[{','.join(map(str, x.shape))}] x) => ({', '.join(sizes[o] for o in outputs)}) {{ {', '.join(o if o in outputs else '' for o in 'yirc').rstrip(', ')} = Unique<" + \
+           (f"axis={axis}, " if axis is not None else "") + f"sorted={int(in_order)}>(x) }}"
+    got, wanted = run(text, {"x": x})
+    by_numpy = unique_of(x, axis, in_order)
+    if wanted is None or np.isnan(x.astype(np.float64)).any():
+        wanted = by_numpy
+    for output, filler in zip("yic", (0, -1, 0)):
+        if output in outputs:
+            compare(f"{name} {output}", got[output], wanted[output], int(got["y.count"]), (axis or 0) if output == "y" else 0, filler)
+            if not np.array_equal(wanted[output], by_numpy[output], equal_nan=x.dtype.kind == "f"):
+                raise SystemExit(f"{name}: ONNX Runtime and NumPy differ")
+    if "r" in outputs and not np.array_equal(got["r"], wanted["r"]):
+        raise SystemExit(f"{name}: groups differ from ONNX Runtime's")
+
+
+def unique_cases(seed, rounds=14):
+    random = np.random.default_rng(seed)
+    for i in range(rounds):
+        kind = ("float", "int64", "int32")[i % 3]
+        shape = [int(d) for d in random.integers(1, 9, random.integers(1, 5))]
+        axis = None if random.random() < 0.4 else int(random.integers(len(shape)))
+        x = random.integers(-1, 2, shape).astype(TYPES[kind])
+        if kind == "float" and i % 2:
+            x[x == 0] *= -1
+        check_unique(f"unique_{seed}_{i}", x, axis, random.random() < 0.5, ["yirc", "y", "yr", "yc", "yi"][i % 5])
+    for in_order in (True, False):
+        check_unique("unique_special", np.array([3, np.nan, -0.0, 3, np.inf, np.nan, 0.0, -np.inf, np.nan], np.float32), None, in_order)
+        check_unique("unique_special_slices", np.array([[1, np.nan], [np.nan, 1], [1, np.nan], [1, 0], [-0.0, 1], [0.0, 1], [np.nan, 1]], np.float32), 0, in_order)
+        check_unique("unique_large_numbers", np.array([2**62 + 1, 2**62, -2**63, 2**62 + 1, 2**63 - 1], np.int64), None, in_order)
+    check_unique("unique_of_many", random.integers(0, 5000, 65536), None, True)
 
 
 def random_cases(seed, rounds=12):
@@ -76,6 +142,7 @@ REFUSED = {
     "softmax of filled rows": "(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) y = Softmax(p) }",
     "length of filled rows": "(float[9] x, bool[9] c) => (int64[1] y) { p = Compress(x, c) y = Shape(p) }",
     "filled rows before others": "(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) y = Concat<axis=0>(p, x) }",
+    "unique filled rows": "(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) y = Unique(p) }",
     "filled rows by other filled rows": "(float[9] x, bool[9] c, bool[9] d) => (float[n] y) { p = Compress(x, c) y = Compress(p, d) }",
     "scatter to filled places": "(float[9] x, float[9] u) => (float[9] y) { p = NonZero(x) t = Transpose(p) y = ScatterND(x, t, u) }",
     "product along filled rows": "(float[9,9] x, bool[9] c, float[3,9] w) => (float[3,9] y) { p = Compress<axis=0>(x, c) y = MatMul(w, p) }",
@@ -86,12 +153,13 @@ def main():
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     print(f"seed {seed}")
     random_cases(seed)
+    unique_cases(seed)
     for name, text in REFUSED.items():
         with tempfile.TemporaryDirectory(prefix="nsk_bounded_") as folder:
             done = nsk("convert", model_of(text, folder), "-o", pathlib.Path(folder) / "model.nsk", "--no-states")
             if done.returncode != 2 or "would enter the result" not in done.stderr:
                 raise SystemExit(f"{name}: a refusal expected, exit code {done.returncode}: {done.stderr}")
-    print(f"27 models have ONNX Runtime's rows, {len(REFUSED)} are refused")
+    print(f"48 models have ONNX Runtime's rows, {len(REFUSED)} are refused")
 
 
 if __name__ == "__main__":

@@ -95,6 +95,11 @@ const std::vector<operator_support>& supported_operators() {
        "at most 2^24 elements; as many results as there can be at most, those not needed are -1 (NonZero) or 0; a "
        "further "
        "output NAME.count says how many there are; operators behind must not mix rows"},
+      {{"Unique"},
+       "TopK, FullyConnected and Scatter",
+       "float32, int32, int64; every output, sorted and not, along an axis too, where pairs of slices have at most "
+       "2^22 "
+       "elements; bounded and counted as NonZero, indices not needed are -1"},
       {{"Col2Im"}, "Scatter", "float32; constant shapes"},
       {{"CumSum"}, "Binary, Arithmetic and Copy", "float32, int32, int64; constant axis"},
       {{"Trilu"}, "Select", "any type, constant k"},

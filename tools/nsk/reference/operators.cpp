@@ -116,6 +116,7 @@ const table& operators() {
     add_constant(t);
     add_selection(t);
     add_suppression(t);
+    add_unique(t);
     add_reduction(t);
     add_resize(t);
     add_recurrent(t);

@@ -141,6 +141,7 @@ void add_slicing(table& t);
 void add_constant(table& t);
 void add_selection(table& t);
 void add_suppression(table& t);
+void add_unique(table& t);
 void add_reduction(table& t);
 void add_resize(table& t);
 void add_recurrent(table& t);

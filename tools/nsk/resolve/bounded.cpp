@@ -67,21 +67,54 @@ std::int64_t counted_from_start(std::int64_t axis, std::size_t rank) {
 
 }
 
-bool bounded_rows::takes(const node& n) { return n.domain.empty() && (n.op == "NonZero" || n.op == "Compress"); }
+bool bounded_rows::takes(const node& n) {
+  return n.domain.empty() && (n.op == "NonZero" || n.op == "Compress" || n.op == "Unique");
+}
 
 void bounded_rows::bound(node& n) {
-  const bool compress = n.op == "Compress";
+  const bool compress = n.op == "Compress", unique = n.op == "Unique";
   const std::size_t condition = compress ? 1 : 0;
   if (n.inputs.size() <= condition || n.inputs[condition] == no_value || n.inputs[0] == no_value) return;
-  const value_id mask = n.inputs[condition];
-  const std::int64_t rows = count_of(at(mask).shape);
+  const shape_t& x = at(n.inputs[0]).shape;
+  const std::int64_t axis = n.has("axis") ? counted_from_start(n.integer("axis", 0), x.size()) : 0;
+  if (axis < 0 || (n.has("axis") && axis >= static_cast<std::int64_t>(x.size()))) return;
+  const bool along_axis = unique && n.has("axis");
+  const std::int64_t rows = along_axis ? x[static_cast<std::size_t>(axis)] : count_of(at(n.inputs[condition]).shape);
   if (n.outputs.empty() || n.outputs[0] == no_value || rows == 0) return;  // inference says what is wrong
   if (rows > max_rows)
     refuse(describe(m_graph, n) + ": it may have " + std::to_string(rows) + " results, more than 2^24");
   n.attributes[reference::suppression_bound] = rows;
-  const std::size_t rank = at(n.inputs[0]).shape.size();
-  m_filled[n.outputs[0]] = !compress ? 1 : n.has("axis") ? counted_from_start(n.integer("axis", 0), rank) : 0;
+  m_filled[n.outputs[0]] = compress || unique ? axis : 1;
+  if (unique)
+    count_groups(n);
+  else
+    count_chosen(n, n.inputs[condition]);
+}
 
+/// Adds the output NAME.count of a Unique: the largest group that an element is in, and 1.
+void bounded_rows::count_groups(node& n) {
+  constexpr std::size_t positions = 1, groups = 2, counts = 3;
+  for (const std::size_t i : {positions, counts})
+    if (i < n.outputs.size() && n.outputs[i] != no_value) m_filled[n.outputs[i]] = 0;
+  n.outputs.resize(std::max(n.outputs.size(), groups + 1), no_value);
+  if (n.outputs[groups] == no_value) n.outputs[groups] = m_placer.new_value(n, "groups");
+  const value_id last = m_placer.new_value(n, "last"), count = m_placer.new_value(n, "count"),
+                 one = m_placer.new_constant(n, "one", make_ints({}, {1}));
+  node largest = node_placer::helper(n, "ReduceMax", "last", {n.outputs[groups]}, last),
+       add = node_placer::helper(n, "Add", "count", {last, one}, count);
+  largest.attributes["keepdims"] = std::int64_t{0};
+  m_placer.place({add, largest});
+  give_out(n, count);
+}
+
+/// Makes `count` the output NAME.count of `n`.
+void bounded_rows::give_out(const node& n, value_id count) {
+  at(count).name = at(n.outputs[0]).name + ".count";
+  m_graph.outputs.push_back(count);
+}
+
+/// Adds the output NAME.count of `n`: how many elements of `mask` are not 0.
+void bounded_rows::count_chosen(const node& n, value_id mask) {
   const value_id chosen = m_placer.new_value(n, "chosen"), numbers = m_placer.new_value(n, "numbers"),
                  sum = m_placer.new_value(n, "sum"), count = m_placer.new_value(n, "count");
   node to_boolean = node_placer::helper(n, "Cast", "chosen", {mask}, chosen),
@@ -92,9 +125,8 @@ void bounded_rows::bound(node& n) {
   to_float.attributes["to"] = onnx_float;
   total.attributes["keepdims"] = std::int64_t{0};
   to_integer.attributes["to"] = onnx_int64;
-  at(count).name = at(n.outputs[0]).name + ".count";
-  m_graph.outputs.push_back(count);
   m_placer.place({to_integer, total, to_float, to_boolean});
+  give_out(n, count);
 }
 
 /// Where filled rows of input 0 of `n` are in its output; refuses operators that the list does not have.

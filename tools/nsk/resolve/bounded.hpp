@@ -13,7 +13,7 @@ class bounded_rows {
  public:
   bounded_rows(graph& g, node_placer& placer) : m_graph(g), m_placer(placer) {}
 
-  /// Whether the number of results of `n` depends on values: NonZero, Compress.
+  /// Whether the number of results of `n` depends on values: NonZero, Compress, Unique.
   static bool takes(const node& n);
   /// Gives the output of `n` its bound, and the graph an output NAME.count, NAME being that of the output of `n`.
   void bound(node& n);
@@ -23,6 +23,9 @@ class bounded_rows {
 
  private:
   value& at(value_id v) { return m_placer.at(v); }
+  void count_groups(node& n);
+  void give_out(const node& n, value_id count);
+  void count_chosen(const node& n, value_id mask);
   std::int64_t axis_behind(const node& n, std::int64_t axis);
   bool is_filled(value_id v) const { return v != no_value && m_filled.count(v) != 0; }
 

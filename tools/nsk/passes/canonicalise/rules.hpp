@@ -47,5 +47,6 @@ void add_selection(rule_table& t);
 void add_shape(rule_table& t);
 void add_signal(rule_table& t);
 void add_trees(rule_table& t);
+void add_unique(rule_table& t);
 
 }
