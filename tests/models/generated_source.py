@@ -3,7 +3,7 @@
 """Headers of `nsk codegen`: they compile without a warning, and compute the bits of the .nsk file on every instruction set.
 
   generated_source.py MODEL [STEPS]      a model of models.py: bits, and what its object holds
-  generated_source.py agents             every agent of the shared models
+  generated_source.py agents             every agent of the shared models, instruction sets by turns
   generated_source.py tiny               networks of a few numbers: shapes of dense layers, functions, gru and lstm with states
   generated_source.py edits              a removed line changes the result; wrong memory, wrong weights and wrong options are refused
 
@@ -12,6 +12,7 @@ Programs are built with g++ and clang by turns; expected outputs are those of `n
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -79,13 +80,16 @@ def build(folder, header, compiler, isa, steps, name="tested", flags=()):
                     for n, _, _ in ports(text, "inputs"))
     writes = "".join(f"    std::fwrite(net.out.{n}.data(), sizeof net.out.{n}[0], net.out.{n}.size(), to);\n" for n, _, _ in ports(text, "outputs"))
     source = folder / f"{header.stem}_{isa}_{pathlib.Path(compiler).name}.cpp"
-    source.write_text(PROGRAM.format(header=header, name=name, steps=steps, reads=reads, writes=writes,
+    source.write_text(PROGRAM.format(header=header.name, name=name, steps=steps, reads=reads, writes=writes,
                                      weights=", {weights, weight_bytes}" if with_file else ""))
     program = source.with_suffix("")
-    done = subprocess.run([compiler, *STRICT, "-O2", f"-DNSK_ISA_{isa}", *flags, f"-I{REPOSITORY / 'include'}", source, "-o", program],
-                          capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"{compiler} {isa} {header.name}: {done.stderr[:2000]}")
+    # Relative names, so that the cache of compilers knows the text again in another folder.
+    launcher = [shutil.which("ccache")] if shutil.which("ccache") else []
+    compiled = [*launcher, compiler, *STRICT, "-O2", f"-DNSK_ISA_{isa}", *flags, f"-I{REPOSITORY / 'include'}", "-c", source.name, "-o", f"{program.name}.o"]
+    for command in (compiled, [compiler, f"{program.name}.o", "-o", program.name]):
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"{compiler} {isa} {header.name}: {done.stderr[:2000]}")
     return program
 
 
@@ -119,19 +123,21 @@ def expected(model, folder, arrays, header, isa):
     return b"".join(o[i].tobytes() for i in range(steps) for o in outputs)
 
 
-def same_bits(model, folder, steps=2, options=(), every=True):
-    """Writes the header of a model and compares its program with `nsk run`; returns the header."""
+def same_bits(model, folder, steps=2, options=(), every=True, chosen=None):
+    """Writes the header of a model and compares its program with `nsk run`, on the `chosen` instruction sets or on all;
+    returns the header."""
+    chosen = chosen or sets()
     header = folder / f"{pathlib.Path(model).stem}.hpp"
     must("codegen", model, "-o", header, "--name", "tested", "--quiet", *options)
     arrays = inputs_of(header, steps)
-    for i, isa in enumerate(sets()):
-        for compiler in compilers() if every else [compilers()[i % len(compilers())]]:
+    for isa in chosen:
+        for compiler in compilers() if every else [compilers()[sets().index(isa) % len(compilers())]]:
             done, outputs = run_program(build(folder, header, compiler, isa, steps), folder, arrays, header)
             if done.returncode:
                 raise SystemExit(f"{model} {compiler} {isa}: exit code {done.returncode} {done.stdout}{done.stderr}")
             if outputs != expected(model, folder, arrays, header, isa):
                 raise SystemExit(f"{model} {compiler} {isa}: other bits than nsk run")
-    print(f"same bits: {pathlib.Path(model).stem}, {steps} runs, {', '.join(sets()).lower()}")
+    print(f"same bits: {pathlib.Path(model).stem}, {steps} runs, {', '.join(chosen).lower()}")
     return header
 
 
@@ -169,8 +175,8 @@ def agents(folder):
     found = sorted((SHARED / "agents").glob("*.onnx"))
     if not found:
         print(f"{SAID_SKIPPED} there are no agents in {SHARED}")
-    for path in found:
-        same_bits(converted(path, folder), folder, 3, every=False)
+    for i, path in enumerate(found):
+        same_bits(converted(path, folder), folder, 3, every=False, chosen=[sets()[i % len(sets())]])
 
 
 def save(folder, name, nodes, inputs, outputs, constants):
