@@ -4,7 +4,7 @@
 
   generated_source.py MODEL [STEPS]      a model of models.py: bits, and what its object holds
   generated_source.py agents             every agent of the shared models, instruction sets by turns
-  generated_source.py tiny               networks of a few numbers: shapes of dense layers, functions, gru and lstm with states
+  generated_source.py tiny               networks of a few numbers: shapes of dense layers, functions, gru and lstm with states, arithmetic of every kind
   generated_source.py edits              a removed line changes the result; wrong memory, wrong weights and wrong options are refused
 
 Programs are built with g++ and clang by turns; expected outputs are those of `nsk run`, whose numbers other tests compare with ONNX Runtime.
@@ -225,6 +225,24 @@ def tiny(folder):
              helper.make_node("Cast", ["i"], ["z"], to=TensorProto.FLOAT), helper.make_node("ReduceMean", ["c"], ["m"], axes=[1])]
     same_bits(converted(save(folder, "operators", nodes, {"x": [4, 5]}, {"y": [5, 4], "z": [5, 1], "m": [5, 1]}, {"two": np.array(2.0), "k": constant}),
                         folder), folder, 2)
+    every_kind(folder)
+
+
+def every_kind(folder):
+    """Binary steps of every kind that the schema has; ONNX has no name for some, so that they are put into the table."""
+    kinds = re.findall(r"(\w+) = \d+", re.search(r"enum BinaryKind : ubyte {(.*?)\n}", (REPOSITORY / "schema/netsuke.fbs").read_text(), re.DOTALL).group(1))
+    count = len(kinds) + 1
+    nodes = [helper.make_node("Pow", [f"x{i}", f"x{i + 1}"], [f"y{i}"]) for i in range(count - 1)]
+    path = save(folder, "kinds", nodes, {f"x{i}": [1, 21] for i in range(count)}, {f"y{i}": [1, 21] for i in range(count - 1)}, {})
+    table = folder / "kinds.json"
+    must("json", converted(path, folder), "-o", table)
+    left = iter(kinds)
+    table.write_text(re.sub(r'"kind": "pow"', lambda _: f'"kind": "{next(left)}"', table.read_text()))
+    must("from-json", table, "-o", folder / "kinds.nsk", "--quiet")
+    header = same_bits(folder / "kinds.nsk", folder, 1).read_text()
+    missing = [kind for kind in kinds if f"combine<nsk::binary_kind::{kind}," not in header]
+    if missing or len(kinds) < 11:
+        raise SystemExit(f"kinds without a small form: {missing} of {kinds}")
 
 
 def refused(wanted, *arguments):

@@ -114,14 +114,30 @@ inline void dense(const float* x, const float* weights, float* y, float alpha = 
 /// x op y, as kernels/binary.hpp has it.
 template <binary_kind Kind>
 NSK_INLINE simd::f32 combined(simd::f32 x, simd::f32 y) {
-  if constexpr (Kind == binary_kind::add) return simd::add(x, y);
-  if constexpr (Kind == binary_kind::sub) return simd::sub(x, y);
-  if constexpr (Kind == binary_kind::mul) return simd::mul(x, y);
-  if constexpr (Kind == binary_kind::div) return simd::div(x, y);
-  if constexpr (Kind == binary_kind::min) return simd::min(x, y);
-  if constexpr (Kind == binary_kind::max) return simd::max(x, y);
-  if constexpr (Kind == binary_kind::pow) return math::pow(x, y);
-  if constexpr (Kind == binary_kind::prelu) return math::leaky_relu(x, y);
+  if constexpr (Kind == binary_kind::add)
+    return simd::add(x, y);
+  else if constexpr (Kind == binary_kind::sub)
+    return simd::sub(x, y);
+  else if constexpr (Kind == binary_kind::mul)
+    return simd::mul(x, y);
+  else if constexpr (Kind == binary_kind::div)
+    return simd::div(x, y);
+  else if constexpr (Kind == binary_kind::min)
+    return simd::min(x, y);
+  else if constexpr (Kind == binary_kind::max)
+    return simd::max(x, y);
+  else if constexpr (Kind == binary_kind::pow)
+    return math::pow(x, y);
+  else if constexpr (Kind == binary_kind::prelu)
+    return math::leaky_relu(x, y);
+  else if constexpr (Kind == binary_kind::atan2)
+    return math::atan2(x, y);
+  else if constexpr (Kind == binary_kind::mod)
+    return math::mod(x, y);
+  else {
+    static_assert(Kind == binary_kind::fmod, "a kind without a small form");
+    return math::fmod(x, y);
+  }
 }
 
 /// y[i] = F(a[i] op b[i]) for `Count` floats; y may be a or b. With a step of 0 an operand is one number.
