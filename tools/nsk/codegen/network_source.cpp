@@ -6,6 +6,7 @@
 #include <map>
 #include <netsuke/codegen/network.hpp>
 #include <netsuke/core/bytes.hpp>
+#include <netsuke/format/file_header.hpp>
 #include <netsuke/ops/impl/rules.hpp>
 #include <nlohmann/json.hpp>
 
@@ -69,12 +70,6 @@ const char* type_name(dtype t) {
   return names[static_cast<int>(t)];
 }
 
-std::uint64_t hash_of(const std::vector<std::byte>& bytes) {
-  std::uint64_t hash = 1469598103934665603u;
-  for (const std::byte b : bytes) hash = (hash ^ std::to_integer<std::uint64_t>(b)) * 1099511628211u;
-  return hash;
-}
-
 /// One group of ports of the class.
 struct port_list {
   const char *type, *member, *what;
@@ -116,7 +111,7 @@ class network_writer {
 
   source_files write() {
     const std::vector<std::byte> weights = m_constants.copy(m_model.weights().data());
-    m_tag = hash_of(weights) ^ m_model.signature();
+    m_tag = content_hash(weights) ^ m_model.signature();
     const std::string steps = steps_text();
     collect_ports();
     const std::string network = class_text(steps);
