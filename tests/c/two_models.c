@@ -44,6 +44,7 @@ static void run_in_tiles(nsk_session* net) {
   MUST(nsk_session_finish(net));
 }
 
+/* A slice of one multiply-accumulate is one tile; lanes get larger ones, which may be whole inferences. */
 static void run_in_slices(nsk_session* net, int by_time, const nsk_jobs* jobs) {
   int64_t now = 0;
   int32_t complete = 0;
@@ -52,9 +53,18 @@ static void run_in_slices(nsk_session* net, int by_time, const nsk_jobs* jobs) {
     if (by_time)
       MUST(nsk_session_step_time(net, 1, ticking, &now, jobs, &complete));
     else
-      MUST(nsk_session_step_work(net, 1, jobs, &complete));
+      MUST(nsk_session_step_work(net, jobs != NULL ? 300000 : 1, jobs, &complete));
   }
-  REQUIRE(slices > 1);
+  REQUIRE(slices > 1 || (!by_time && jobs != NULL));
+}
+
+/* Whether lanes can share a step. */
+static int has_several_tiles(const nsk_session* net) {
+  int32_t step;
+  for (step = 0; step < nsk_session_step_count(net); ++step) {
+    if (nsk_session_tile_count(net, step) > 1) return 1;
+  }
+  return 0;
 }
 
 static void run(nsk_session* net, int way) {
@@ -72,6 +82,7 @@ static void run(nsk_session* net, int way) {
     case 5: run_in_slices(net, 0, &jobs); break;
     default: run_in_slices(net, 1, &jobs); break;
   }
+  REQUIRE((calls > 0) == (has_several_tiles(net) && (way == 1 || way > 4)));
 }
 
 static void write_inputs(const nsk_model* model, nsk_session* net, int time_step) {
@@ -147,6 +158,7 @@ int main(int argc, char** argv) {
     REQUIRE(nsk_session_lanes(net[i]) >= lanes);
     snapshot[i] = memory_of((size_t)nsk_session_state_bytes(net[i]) + 1);
   }
+  REQUIRE(has_several_tiles(net[0]));
   for (way = 0; way < ways; ++way) {
     for (i = 0; i < 2; ++i) MUST(nsk_session_reset(net[i]));
     for (time_step = 0; time_step < time_steps; ++time_step) {

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The package for Unity, compiled with stubs of Unity's types and run as a program: bits of the C++ engine, no managed memory in 10,000 frames,
-errors with their texts, the importer, both samples; the program of docs/unity.md compiles.
+jobs, errors with their texts, the importer, both samples; the programs of docs/unity.md compile.
 
-  unity_package.py LIBRARY        the shared library netsuke_c
+  unity_package.py LIBRARY mono|dotnet        the shared library netsuke_c, and the runtime: of Mono, or of .NET
 
-The compiler is Mono's (mcs). What it makes runs on Mono and on .NET, where they are installed: the command dotnet, or the one of the Python
-package dotnetcore2.
+The compiler is Mono's (mcs). .NET is the command dotnet, or the one of the Python package dotnetcore2.
 """
 import importlib.util
 import json
@@ -23,6 +22,7 @@ from fixtures import REPOSITORY, expected_hashes, make_models
 PACKAGE = REPOSITORY / "bindings/unity/com.netsuke.runtime"
 STUBS = pathlib.Path(__file__).resolve().parent / "csharp"
 FRAMES = 10000
+WAYS = 7  # of running a time step, in Program.cs
 
 
 def run(*command, **options):
@@ -78,23 +78,35 @@ def compiled(folder, name, references=()):
     return output
 
 
-def programs(folder):
-    """(name, command) of the program on each runtime of this machine."""
-    found = []
-    if shutil.which("mono"):
-        found.append(("Mono", ["mono", compiled(folder, "mono.exe")]))
-    core = dotnet()
-    if core:
-        program, framework, version = core
-        references = ["-nostdlib", "-noconfig", *(f"-r:{d}" for d in sorted(framework.glob("System.*.dll"))), f"-r:{framework / 'mscorlib.dll'}",
-                      f"-r:{framework / 'netstandard.dll'}"]
-        output = compiled(folder, "core.dll", references)
-        options = {"framework": {"name": "Microsoft.NETCore.App", "version": version}, "configProperties": {"System.Globalization.Invariant": True}}
-        (folder / "core.runtimeconfig.json").write_text(json.dumps({"runtimeOptions": options}))
-        found.append((f".NET {version}", [program, output]))
-    else:
-        print("note: there is no .NET (pip install dotnetcore2), so the package runs on Mono alone")
-    return found
+def command_of(runtime, folder):
+    """Name and command of the program on a runtime of this machine."""
+    if runtime == "mono":
+        return "Mono", ["mono", compiled(folder, "mono.exe")]
+    program, framework, version = dotnet()
+    references = ["-nostdlib", "-noconfig", *(f"-r:{d}" for d in sorted(framework.glob("System.*.dll"))), f"-r:{framework / 'mscorlib.dll'}",
+                  f"-r:{framework / 'netstandard.dll'}"]
+    output = compiled(folder, "core.dll", references)
+    options = {"framework": {"name": "Microsoft.NETCore.App", "version": version}, "configProperties": {"System.Globalization.Invariant": True}}
+    (folder / "core.runtimeconfig.json").write_text(json.dumps({"runtimeOptions": options}))
+    return f".NET {version}", [program, output]
+
+
+def missing(runtime):
+    """What the test needs and this machine lacks, '' where nothing is missing."""
+    if not shutil.which("mcs"):
+        return "there is no C# compiler (apt install mono-mcs)"
+    if runtime == "mono" and not shutil.which("mono"):
+        return "there is no Mono (apt install mono-runtime)"
+    return "" if runtime == "mono" or dotnet() else "there is no .NET (pip install --no-deps dotnetcore2)"
+
+
+def without_library(name, command):
+    """A program that lacks the library goes on."""
+    environment = {key: value for key, value in os.environ.items() if key not in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")}
+    done = run(*command, env=environment, timeout=100)
+    if done.returncode == 0 and done.stdout.strip() == "no library, no harm":
+        return []
+    return [f"{name}: without the library, exit code {done.returncode}\n{done.stdout[-500:]}{done.stderr[-500:]}"]
 
 
 def run_package(name, command, library, models, wanted):
@@ -112,18 +124,18 @@ def run_package(name, command, library, models, wanted):
 
 
 def main():
-    if not shutil.which("mcs") or not (shutil.which("mono") or dotnet()):
-        print("SKIPPED: there is no C# compiler or no runtime (apt install mono-mcs mono-runtime)")
+    library, runtime = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+    lacking = missing(runtime)
+    if lacking:
+        print(f"SKIPPED: {lacking}")
         return 0
-    library = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory(prefix="nsk_unity_") as folder:
         folder = pathlib.Path(folder)
         models = make_models(folder)
         hashes = {i: expected_hashes(model, folder) for i, model in enumerate(models[:2])}
-        wanted = sorted(f"hash {way} {i} {step} {value}" for way in range(3) for i in hashes for step, value in enumerate(hashes[i]))
-        wrong = package()
-        for name, command in programs(folder):
-            wrong += run_package(name, command, library, models, wanted)
+        wanted = sorted(f"hash {way} {i} {step} {value}" for way in range(WAYS) for i in hashes for step, value in enumerate(hashes[i]))
+        name, command = command_of(runtime, folder)
+        wrong = package() + run_package(name, command, library, models, wanted) + without_library(name, command)
     print("\n".join(wrong + [f"the Unity package: {len(wrong)} failures"]))
     return 1 if wrong else 0
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Program CONV.nsk MEMORY.nsk AGENTS.nsk: the package as a game uses it. Prints hashes, bytes of managed memory, and what is wrong.
+// Program: what is left of models where there is no library.
 using System;
 using System.IO;
 using System.Reflection;
@@ -12,7 +13,7 @@ using UnityEngine;
 
 internal static class Program
 {
-    private const int TimeSteps = 3, Runs = 10000;
+    private const int TimeSteps = 3, Ways = 7, Runs = 10000;
     private static int s_failures;
 
     private static void Require(bool condition, string text)
@@ -54,15 +55,36 @@ internal static class Program
         return hash;
     }
 
-    /// <summary>Hashes of several time steps, whole and in slices; the states go back by a snapshot in between.</summary>
+    /// <summary>One job after the other, the last first; throws behind the first one where it is told to.</summary>
+    private sealed class BackwardJobs : NskJobs
+    {
+        public int Calls;
+        public bool Throws;
+
+        protected override void ParallelFor(int count, NskJob job)
+        {
+            ++Calls;
+            for (int i = count; i-- > 0;)
+            {
+                job.Run(i);
+                if (Throws) throw new NotSupportedException("no more jobs");
+            }
+        }
+    }
+
+    /// <summary>Hashes of several time steps, whole and in slices, with and without jobs; the states go back by a snapshot in between.</summary>
     private static void Hashes(int number, string path)
     {
         using (NskModel model = new NskModel(File.ReadAllBytes(path)))
-        using (NskSession net = new NskSession(model, 0, 2))
+        using (NskSession net = new NskSession(model, 0, 3))
+        using (BackwardJobs backwards = new BackwardJobs())
+        using (NskThreads threads = new NskThreads(2))
+        using (NskUnityJobs unity = new NskUnityJobs())
         {
+            Require(net.Lanes >= 3, path + ": lanes");
             byte[] before = new byte[net.StateBytes];
             net.Save(before);
-            for (int way = 0; way < 3; ++way)
+            for (int way = 0; way < Ways; ++way)
             {
                 net.Load(before);
                 for (int step = 0; step < TimeSteps; ++step)
@@ -72,17 +94,56 @@ internal static class Program
                     if (way == 0) net.Run();
                     if (way == 1) while (!net.Step(1)) ++slices;
                     if (way == 2) while (!net.StepFor(0)) ++slices;
-                    Require(way == 0 || slices > 1, path + ": one slice");
+                    if (way == 3) net.Run(backwards);
+                    if (way == 4) net.Run(threads);
+                    if (way == 5) while (!net.Step(300000, threads)) ++slices;  // several tiles at once
+                    if (way == 6) while (!net.StepFor(0, unity)) ++slices;
+                    Require(slices > 1 || (way != 1 && way != 2 && way != 6), path + ": one slice");
                     Require(net.Flags == 0, path + ": flags");
                     Console.WriteLine("hash " + way + " " + number + " " + step + " " + HashOf(net).ToString("x16"));
                 }
             }
             net.SelfTest();
+            Require(number != 0 || backwards.Calls > 0, path + ": no step has jobs");
+        }
+    }
+
+    /// <summary>An exception of a job system comes out of Run, behind the inference that it did not stop.</summary>
+    private static void ThrowingJobs(string path)
+    {
+        using (NskModel model = new NskModel(File.ReadAllBytes(path)))
+        using (NskSession net = new NskSession(model, 0, 3), quiet = new NskSession(model))
+        using (BackwardJobs jobs = new BackwardJobs { Throws = true })
+        {
+            WriteInputs(net, 0);
+            WriteInputs(quiet, 0);
+            quiet.Run();
+            try
+            {
+                net.Run(jobs);
+                Require(false, "the exception of a job system is lost");
+            }
+            catch (InvalidOperationException e)
+            {
+                Require(e.InnerException is NotSupportedException && e.Message.Contains("no more jobs"), "the exception of a job system: " + e.Message);
+            }
+            Require(HashOf(net) == HashOf(quiet), "a step whose jobs were not all run is wrong");
+            jobs.Throws = false;
+            net.Run(jobs);
+            jobs.Dispose();
+            try
+            {
+                net.Run(jobs);
+                Require(false, "jobs that were disposed run");
+            }
+            catch (ObjectDisposedException)
+            {
+            }
         }
     }
 
     /// <summary>One frame of a game in each of the package's ways; whatever it needs was made before.</summary>
-    private static void Frame(NskSession net, float[] input, float[] output, byte[] snapshot, NativeArray<float> inputArray, NativeArray<float> outputArray)
+    private static void Frame(NskSession net, NskJobs jobs, NskJobs unity, float[] input, float[] output, byte[] snapshot, NativeArray<float> inputArray, NativeArray<float> outputArray)
     {
         net.Save(snapshot);
         net.Write<float>(0, input);
@@ -97,24 +158,39 @@ internal static class Program
         net.Read(0, outputArray);
         net.InputArray<float>(0);
         net.Seed(1);
+        net.Run(jobs);
+        while (!net.Step(300000, unity)) { }
+    }
+
+    /// <summary>Bytes that all threads have allocated; 0 where the runtime cannot tell.</summary>
+    private static long AllocatedByAll()
+    {
+        MethodInfo method = typeof(GC).GetMethod("GetTotalAllocatedBytes");
+        return method == null ? 0 : (long)method.Invoke(null, new object[] { true });
     }
 
     private static void Garbage(string path)
     {
         using (NskModel model = new NskModel(File.ReadAllBytes(path)))
-        using (NskSession net = new NskSession(model))
+        using (NskSession net = new NskSession(model, 0, 3))
+        using (NskThreads jobs = new NskThreads(2))
+        using (NskUnityJobs unity = new NskUnityJobs())
         using (NativeArray<float> inputArray = new NativeArray<float>(net.Inputs[0].Elements, Allocator.Persistent))
         using (NativeArray<float> outputArray = new NativeArray<float>(net.Outputs[0].Elements, Allocator.Persistent))
         {
             float[] input = InputsOf(net.Inputs[0], 0), output = new float[net.Outputs[0].Elements];
             byte[] snapshot = new byte[net.StateBytes];
-            Frame(net, input, output, snapshot, inputArray, outputArray);  // compiles, and fills caches
+            Frame(net, jobs, unity, input, output, snapshot, inputArray, outputArray);  // compiles, and fills caches
+            long allBefore = AllocatedByAll();
             long before = GC.GetAllocatedBytesForCurrentThread();
             int collections = GC.CollectionCount(0);
-            for (int i = 0; i < Runs; ++i) Frame(net, input, output, snapshot, inputArray, outputArray);
+            for (int i = 0; i < Runs; ++i) Frame(net, jobs, unity, input, output, snapshot, inputArray, outputArray);
             long bytes = GC.GetAllocatedBytesForCurrentThread() - before;
-            Console.WriteLine("garbage " + bytes + " bytes, " + (GC.CollectionCount(0) - collections) + " collections in " + Runs + " frames of 3 runs");
+            collections = GC.CollectionCount(0) - collections;
+            long byAll = AllocatedByAll() - allBefore;
+            Console.WriteLine("garbage " + bytes + " bytes, " + collections + " collections in " + Runs + " frames of 5 runs");
             Require(bytes == 0, "a run allocates");
+            Require(byAll < Runs, "threads allocate " + byAll + " bytes");  // less than one byte a frame: what asking takes
             object allocated = new byte[1000];  // the measurement sees what is allocated
             Require(GC.GetAllocatedBytesForCurrentThread() - before - bytes >= 1000 && allocated != null, "the measurement sees nothing");
         }
@@ -205,7 +281,7 @@ internal static class Program
         AssetImportContext context = new AssetImportContext { assetPath = path }, damaged = new AssetImportContext { assetPath = path + ".damaged" };
         new NskImporter().OnImportAsset(context);
         NskModelAsset asset = (NskModelAsset)context.MainObject;
-        Require(context.Errors.Count == 0 && asset.Summary.Contains("in  image Float32 [1, 32, 32, 3]"), "the importer says " + asset.Summary);
+        Require(context.Errors.Count == 0 && asset.Summary.Contains("in  image Float32 [1, 64, 64, 3]"), "the importer says " + asset.Summary);
         File.WriteAllBytes(damaged.assetPath, new byte[100]);
         new NskImporter().OnImportAsset(damaged);
         Require(damaged.Errors.Count == 1 && damaged.Errors[0].Contains("bad_magic"), "a damaged file is imported");
@@ -231,11 +307,33 @@ internal static class Program
         back.OnDisable();
     }
 
+    /// <summary>Where there is no library the constructor says so, and what it has left does no harm when it is collected.</summary>
+    private static int WithoutLibrary()
+    {
+        for (int i = 0; i < 10; ++i)
+        {
+            try
+            {
+                new NskModel(new byte[100]);
+                return 1;
+            }
+            catch (DllNotFoundException)
+            {
+            }
+        }
+        GC.Collect();
+        GC.WaitForPendingFinalizers();
+        Console.WriteLine("no library, no harm");
+        return 0;
+    }
+
     private static int Main(string[] arguments)
     {
+        if (arguments.Length == 0) return WithoutLibrary();
         Console.WriteLine("runtime " + Environment.Version + ", netsuke " + NskModel.LibraryVersion + " " + NskModel.LibraryIsa);
         Hashes(0, arguments[0]);
         Hashes(1, arguments[1]);
+        ThrowingJobs(arguments[0]);
         Garbage(arguments[0]);
         Garbage(arguments[1]);
         Misuse(arguments[0]);

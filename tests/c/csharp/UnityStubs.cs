@@ -62,10 +62,29 @@ namespace Unity.Collections.LowLevel.Unsafe
         public static void* GetUnsafePtr<T>(this NativeArray<T> array) where T : struct { return (void*)array.m_data; }
         public static void* GetUnsafeReadOnlyPtr<T>(this NativeArray<T> array) where T : struct { return (void*)array.m_data; }
     }
+    [AttributeUsage(AttributeTargets.Field)]
+    public sealed class NativeDisableUnsafePtrRestrictionAttribute : Attribute { }
     public static class UnsafeUtility
     {
         public static int SizeOf<T>() where T : struct { return MemoryMarshal.AsBytes(new Span<T>(One<T>.Value)).Length; }
         private static class One<T> where T : struct { public static readonly T[] Value = new T[1]; }
+    }
+}
+
+namespace Unity.Jobs
+{
+    public interface IJobParallelFor { void Execute(int index); }
+    public struct JobHandle
+    {
+        public void Complete() { }
+    }
+    public static class IJobParallelForExtensions
+    {
+        public static JobHandle Schedule<T>(this T job, int length, int batch) where T : struct, IJobParallelFor
+        {
+            for (int i = length; i-- > 0;) job.Execute(i);
+            return new JobHandle();
+        }
     }
 }
 

@@ -36,23 +36,23 @@ namespace Netsuke
         public static string LibraryVersion => NskText.Of(NskNative.nsk_library_version());
         public static string LibraryIsa => NskText.Of(NskNative.nsk_library_isa());
 
-        public string Name => NskText.Of(NskNative.nsk_model_name(Handle));
+        public string Name => Kept(NskText.Of(NskNative.nsk_model_name(Handle)));
         /// <summary>Hash of all ports: models of equal signature can replace each other.</summary>
-        public ulong Signature => NskNative.nsk_model_signature(Handle);
-        public int VariantCount => NskNative.nsk_model_variant_count(Handle);
+        public ulong Signature => Kept(NskNative.nsk_model_signature(Handle));
+        public int VariantCount => Kept(NskNative.nsk_model_variant_count(Handle));
         /// <summary>Maximum number of rows of a batch; 0 where the variant computes one fixed shape.</summary>
-        public int MaxBatch(int variant = 0) => NskNative.nsk_model_max_batch(Handle, variant);
+        public int MaxBatch(int variant = 0) => Kept(NskNative.nsk_model_max_batch(Handle, variant));
 
         /// <summary>Number of the variant of this name, -1 when there is none.</summary>
         public int FindVariant(string name)
         {
-            fixed (byte* text = NskText.Bytes(name)) return NskNative.nsk_model_find_variant(Handle, text);
+            fixed (byte* text = NskText.Bytes(name)) return Kept(NskNative.nsk_model_find_variant(Handle, text));
         }
 
         /// <summary>Value that the converter stored under a key; null when there is none.</summary>
         public string Metadata(string key)
         {
-            fixed (byte* text = NskText.Bytes(key)) return NskText.Of(NskNative.nsk_model_metadata(Handle, text));
+            fixed (byte* text = NskText.Bytes(key)) return Kept(NskText.Of(NskNative.nsk_model_metadata(Handle, text)));
         }
 
         public NskPort[] Inputs(int variant = 0)
@@ -64,7 +64,7 @@ namespace Netsuke
                 NskException.Check(NskNative.nsk_model_input(Handle, variant, i, out port, PortBytes));
                 ports[i] = new NskPort(port, label => "");
             }
-            return ports;
+            return Kept(ports);
         }
 
         public NskPort[] Outputs(int variant = 0)
@@ -77,14 +77,14 @@ namespace Netsuke
                 NskException.Check(NskNative.nsk_model_output(Handle, variant, i, out port, PortBytes));
                 ports[i] = new NskPort(port, label => NskText.Of(NskNative.nsk_model_label(Handle, variant, output, label)));
             }
-            return ports;
+            return Kept(ports);
         }
 
         /// <summary>Bytes of memory that a session needs, exactly.</summary>
         public ulong ArenaBytes(int variant = 0, int lanes = 1)
         {
             ulong bytes;
-            NskException.Check(NskNative.nsk_model_arena_bytes(Handle, variant, lanes, out bytes));
+            NskException.Check(Kept(NskNative.nsk_model_arena_bytes(Handle, variant, lanes, out bytes)));
             return bytes;
         }
 
@@ -93,7 +93,7 @@ namespace Netsuke
         {
             if (Interlocked.Exchange(ref m_disposed, 1) != 0) return;
             GC.SuppressFinalize(this);
-            NskNative.nsk_model_close(Handle);
+            if (Handle != IntPtr.Zero) NskNative.nsk_model_close(Handle);  // no model: perhaps no library either
             Handle = IntPtr.Zero;
             Release();
         }
@@ -104,12 +104,19 @@ namespace Netsuke
             if (Interlocked.Decrement(ref m_users) == 0) FreeAll();
         }
 
+        /// <summary>Returns what native calls gave: until here, the collector keeps the model and its file.</summary>
+        private T Kept<T>(T result)
+        {
+            GC.KeepAlive(this);
+            return result;
+        }
+
         private static UIntPtr PortBytes => new UIntPtr((uint)Marshal.SizeOf(typeof(NskNativePort)));
 
         private void FreeAll()
         {
-            m_file.Free();
-            m_memory.Free();
+            if (m_file != null) m_file.Free();
+            if (m_memory != null) m_memory.Free();
         }
     }
 }

@@ -21,6 +21,14 @@ namespace Netsuke
         public int Type, Rank, SourceRank, NormalisationCount, LabelCount, Reserved;
     }
 
+    /// <summary>The struct nsk_jobs.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct NskNativeJobs
+    {
+        public IntPtr ParallelFor, User;
+        public int Lanes;
+    }
+
     internal static unsafe class NskNative
     {
 #if (UNITY_IOS || UNITY_TVOS || UNITY_WEBGL) && !UNITY_EDITOR
@@ -56,14 +64,16 @@ namespace Netsuke
         [DllImport(Library)] public static extern UIntPtr nsk_session_bytes();
         [DllImport(Library)] public static extern NskStatus nsk_session_open(IntPtr memory, UIntPtr memoryBytes, IntPtr model, int variant, IntPtr arena, UIntPtr arenaBytes, out IntPtr session);
         [DllImport(Library)] public static extern NskStatus nsk_session_close(IntPtr session);
+        [DllImport(Library)] public static extern int nsk_session_lanes(IntPtr session);
+        [DllImport(Library)] public static extern void nsk_job_call(IntPtr job, IntPtr context, int number);
         [DllImport(Library)] public static extern NskStatus nsk_session_input(IntPtr session, int input, out IntPtr data, out ulong bytes);
         [DllImport(Library)] public static extern NskStatus nsk_session_output(IntPtr session, int output, out IntPtr data, out ulong bytes);
         [DllImport(Library)] public static extern NskStatus nsk_session_write(IntPtr session, int input, IntPtr data, ulong bytes);
         [DllImport(Library)] public static extern NskStatus nsk_session_read(IntPtr session, int output, IntPtr data, ulong bytes);
         [DllImport(Library)] public static extern NskStatus nsk_session_set_batch(IntPtr session, int rows);
-        [DllImport(Library)] public static extern NskStatus nsk_session_run(IntPtr session, IntPtr jobs);
-        [DllImport(Library)] public static extern NskStatus nsk_session_step_work(IntPtr session, ulong macs, IntPtr jobs, out int complete);
-        [DllImport(Library)] public static extern NskStatus nsk_session_step_time(IntPtr session, long microseconds, IntPtr clock, IntPtr user, IntPtr jobs, out int complete);
+        [DllImport(Library)] public static extern NskStatus nsk_session_run(IntPtr session, NskNativeJobs* jobs);
+        [DllImport(Library)] public static extern NskStatus nsk_session_step_work(IntPtr session, ulong macs, NskNativeJobs* jobs, out int complete);
+        [DllImport(Library)] public static extern NskStatus nsk_session_step_time(IntPtr session, long microseconds, IntPtr clock, IntPtr user, NskNativeJobs* jobs, out int complete);
         [DllImport(Library)] public static extern NskStatus nsk_session_restart(IntPtr session);
         [DllImport(Library)] public static extern ulong nsk_session_state_bytes(IntPtr session);
         [DllImport(Library)] public static extern NskStatus nsk_session_save(IntPtr session, IntPtr snapshot, ulong bytes);

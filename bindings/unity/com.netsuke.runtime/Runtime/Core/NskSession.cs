@@ -55,7 +55,7 @@ namespace Netsuke
         {
             IntPtr data;
             ulong bytes;
-            NskException.Check(NskNative.nsk_session_input(m_handle, input, out data, out bytes));
+            Check(NskNative.nsk_session_input(m_handle, input, out data, out bytes));
             return MemoryMarshal.Cast<byte, T>(new Span<byte>((void*)data, SizeFor<T>(Inputs[input])));
         }
 
@@ -64,7 +64,7 @@ namespace Netsuke
         {
             IntPtr data;
             ulong bytes;
-            NskException.Check(NskNative.nsk_session_output(m_handle, output, out data, out bytes));
+            Check(NskNative.nsk_session_output(m_handle, output, out data, out bytes));
             return MemoryMarshal.Cast<byte, T>(new ReadOnlySpan<byte>((void*)data, SizeFor<T>(Outputs[output])));
         }
 
@@ -81,73 +81,85 @@ namespace Netsuke
         }
         public void WriteBytes(int input, IntPtr from, int bytes)
         {
-            NskException.Check(NskNative.nsk_session_write(m_handle, input, from, (ulong)bytes));
+            Check(NskNative.nsk_session_write(m_handle, input, from, (ulong)bytes));
         }
         public void ReadBytes(int output, IntPtr to, int bytes)
         {
-            NskException.Check(NskNative.nsk_session_read(m_handle, output, to, (ulong)bytes));
+            Check(NskNative.nsk_session_read(m_handle, output, to, (ulong)bytes));
         }
         /// <summary>Where an input or output is in the session's memory.</summary>
         public IntPtr InputPointer(int input)
         {
             IntPtr data;
             ulong bytes;
-            NskException.Check(NskNative.nsk_session_input(m_handle, input, out data, out bytes));
+            Check(NskNative.nsk_session_input(m_handle, input, out data, out bytes));
             return data;
         }
         public IntPtr OutputPointer(int output)
         {
             IntPtr data;
             ulong bytes;
-            NskException.Check(NskNative.nsk_session_output(m_handle, output, out data, out bytes));
+            Check(NskNative.nsk_session_output(m_handle, output, out data, out bytes));
             return data;
         }
 
         /// <summary>Lets runs compute the first rows of a batch.</summary>
-        public void SetBatch(int rows) { NskException.Check(NskNative.nsk_session_set_batch(m_handle, rows)); }
+        public void SetBatch(int rows) { Check(NskNative.nsk_session_set_batch(m_handle, rows)); }
 
-        /// <summary>Runs a whole inference on this thread.</summary>
-        public void Run() { NskException.Check(NskNative.nsk_session_run(m_handle, IntPtr.Zero)); }
+        /// <summary>Lanes that the session has memory for: how many jobs a step is divided into at most.</summary>
+        public int Lanes => Kept(NskNative.nsk_session_lanes(m_handle));
+
+        /// <summary>Runs a whole inference, on this thread or with the lanes of the session as jobs.</summary>
+        public void Run(NskJobs jobs = null)
+        {
+            NskNativeJobs native = NativeOf(jobs);
+            NskStatus status = NskNative.nsk_session_run(m_handle, jobs == null ? null : &native);
+            CheckRun(status, jobs);
+        }
 
         /// <summary>
         /// Runs so many multiply-accumulates, the same on every machine; true when the inference is complete. Inputs must not
         /// change in between; the next call starts a new inference or goes on.
         /// </summary>
-        public bool Step(ulong macs)
+        public bool Step(ulong macs, NskJobs jobs = null)
         {
             int complete;
-            NskException.Check(NskNative.nsk_session_step_work(m_handle, macs, IntPtr.Zero, out complete));
+            NskNativeJobs native = NativeOf(jobs);
+            NskStatus status = NskNative.nsk_session_step_work(m_handle, macs, jobs == null ? null : &native, out complete);
+            CheckRun(status, jobs);
             return complete != 0;
         }
         /// <summary>The same until so many microseconds have passed.</summary>
-        public bool StepFor(long microseconds)
+        public bool StepFor(long microseconds, NskJobs jobs = null)
         {
             int complete;
-            NskException.Check(NskNative.nsk_session_step_time(m_handle, microseconds, NskClock.Pointer, IntPtr.Zero, IntPtr.Zero, out complete));
+            NskNativeJobs native = NativeOf(jobs);
+            NskStatus status = NskNative.nsk_session_step_time(m_handle, microseconds, NskClock.Pointer, IntPtr.Zero, jobs == null ? null : &native, out complete);
+            CheckRun(status, jobs);
             return complete != 0;
         }
         /// <summary>Abandons an inference that a step has begun.</summary>
-        public void Restart() { NskException.Check(NskNative.nsk_session_restart(m_handle)); }
+        public void Restart() { Check(NskNative.nsk_session_restart(m_handle)); }
 
         /// <summary>Copies the states, as the last complete inference left them, out and in: StateBytes bytes.</summary>
         public void Save(Span<byte> snapshot)
         {
             fixed (byte* data = &MemoryMarshal.GetReference(snapshot))
-                NskException.Check(NskNative.nsk_session_save(m_handle, (IntPtr)data, (ulong)snapshot.Length));
+                Check(NskNative.nsk_session_save(m_handle, (IntPtr)data, (ulong)snapshot.Length));
         }
         public void Load(ReadOnlySpan<byte> snapshot)
         {
             fixed (byte* data = &MemoryMarshal.GetReference(snapshot))
-                NskException.Check(NskNative.nsk_session_load(m_handle, (IntPtr)data, (ulong)snapshot.Length));
+                Check(NskNative.nsk_session_load(m_handle, (IntPtr)data, (ulong)snapshot.Length));
         }
         /// <summary>Gives every state its initial value.</summary>
-        public void Reset() { NskException.Check(NskNative.nsk_session_reset(m_handle)); }
+        public void Reset() { Check(NskNative.nsk_session_reset(m_handle)); }
         /// <summary>Chooses the numbers of random steps.</summary>
-        public void Seed(ulong key, uint firstRow = 0) { NskException.Check(NskNative.nsk_session_seed(m_handle, key, firstRow)); }
+        public void Seed(ulong key, uint firstRow = 0) { Check(NskNative.nsk_session_seed(m_handle, key, firstRow)); }
         /// <summary>What the data of this inference made necessary, bits of enum nsk_run_flag.</summary>
-        public uint Flags => NskNative.nsk_session_flags(m_handle);
+        public uint Flags => Kept(NskNative.nsk_session_flags(m_handle));
         /// <summary>Replays what the converter recorded; throws where this machine computes something else.</summary>
-        public void SelfTest() { NskException.Check(NskNative.nsk_session_selftest(m_handle)); }
+        public void SelfTest() { Check(NskNative.nsk_session_selftest(m_handle)); }
 
         public void Dispose()
         {
@@ -164,6 +176,20 @@ namespace Netsuke
             if (m_arena != null) m_arena.Free();
             if (m_memory != null) m_memory.Free();
         }
+
+        private void Check(NskStatus status) { NskException.Check(Kept(status)); }
+        /// <summary>Returns what a native call gave: until here, the collector keeps the session and its memory.</summary>
+        private T Kept<T>(T result)
+        {
+            GC.KeepAlive(this);
+            return result;
+        }
+        private void CheckRun(NskStatus status, NskJobs jobs)
+        {
+            if (jobs != null) jobs.ThrowError();
+            Check(status);
+        }
+        private static NskNativeJobs NativeOf(NskJobs jobs) { return jobs == null ? default(NskNativeJobs) : jobs.Native; }
 
         private static int Find(NskPort[] ports, string name)
         {
