@@ -14,6 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from models import error_of, file_name, must, nsk
 
 SHAPE = [1, 3, 12, 16]
+OUTSIDE = 2.5
 # axes, regions (starts, then ends), lengths of the output along them
 CASES = {
     "rows_and_columns": ([2, 3], [0.1, 0.25, 0.7, 0.9], [7, 9]),
@@ -21,25 +22,30 @@ CASES = {
     "rows": ([2], [0.4, 0.8], [6]),
     "columns": ([3], [0.0, 0.5], [20]),
     "reversed": ([2, 3], [0.0, 0.9, 1.0, 0.1], [5, 8]),
+    "beyond_the_image": ([2, 3], [-0.2, 0.3, 0.7, 1.4], [7, 9]),
+    "beyond_on_all_sides": ([3, 2], [-0.5, -0.1, 1.6, 1.3], [11, 8]),
+    "rows_beyond": ([2], [0.5, 1.9], [6]),
 }
 
 
 def resize(path, axes, regions, sizes):
     constants = [numpy_helper.from_array(np.array(regions, np.float32), "roi"), numpy_helper.from_array(np.array(sizes, np.int64), "sizes")]
     node = helper.make_node("Resize", ["x", "roi", "", "sizes"], ["y"], mode="linear", coordinate_transformation_mode="tf_crop_and_resize",
-                            axes=axes)
+                            axes=axes, extrapolation_value=OUTSIDE)
     x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", SHAPE), ("y", None)))
     graph = helper.make_graph([node], "crop", [x], [y], constants)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=8), path)
 
 
 def crop_axis(x, axis, start, end, length):
-    """The definition: output i is at start (n - 1) + i (end - start) (n - 1) / (length - 1), all regions are inside."""
+    """The definition: output i is at start (n - 1) + i (end - start) (n - 1) / (length - 1), and OUTSIDE where the image does not reach."""
     n = x.shape[axis]
     at = start * (n - 1) + np.arange(length) * (end - start) * (n - 1) / (length - 1)
-    low = np.minimum(np.floor(at).astype(int), n - 2)
-    weight = (at - low).reshape([-1 if a == axis else 1 for a in range(x.ndim)])
-    return np.take(x, low, axis) * (1 - weight) + np.take(x, low + 1, axis) * weight
+    low = np.clip(np.floor(at).astype(int), 0, n - 2)
+    along = [-1 if a == axis else 1 for a in range(x.ndim)]
+    weight = (at - low).reshape(along)
+    inside = ((at >= 0) & (at <= n - 1)).reshape(along)
+    return np.where(inside, np.take(x, low, axis) * (1 - weight) + np.take(x, low + 1, axis) * weight, OUTSIDE)
 
 
 def main():

@@ -104,7 +104,8 @@ struct resize_request {
   resampling r;
   std::vector<int> axes;  ///< of the lists, in their order
   std::vector<double> scales, roi;
-  double common = 0;  ///< one scale for all axes of the lists; 0: each has its own
+  double outside = 0;  ///< what pixels are that the image does not reach
+  double common = 0;   ///< one scale for all axes of the lists; 0: each has its own
 
   /// Place of an axis in lists of `length`; no_value where they do not name it.
   int place_of(std::size_t axis, std::size_t length) const {
@@ -155,7 +156,7 @@ resize_request read_request(context& c) {
   resize_request q;
   q.r = read_resampling(n, old);
   if (q.r.crops()) {
-    if (n.number("extrapolation_value", 0) != 0) c.refuse("tf_crop_and_resize has a kernel for extrapolation_value 0");
+    q.outside = n.number("extrapolation_value", 0);
     q.roi = numbers(c, 1, "roi");
   }
   q.scales = read_scales(c, old);
@@ -216,6 +217,26 @@ void resize_volume(context& c, const resize_parameters& p) {
   c.emit(reshape_parameters{}, {x});
 }
 
+/// Images whose pixels outside the source have another value than 0: it is added there.
+void resize_over(context& c, resize_parameters p, double value) {
+  shape_t shape = c.out_shape();
+  for (std::size_t a = 0; a < std::min<std::size_t>(2, shape.size()); ++a) shape[a] = 1;
+  c.charge(static_cast<double>(count_of(shape)));
+  std::vector<double> added(static_cast<std::size_t>(count_of(shape)), 0);
+  for (const resize_axis& a : p.axes) {
+    std::int64_t stride = 1;
+    for (std::size_t d = static_cast<std::size_t>(a.axis) + 1; d < shape.size(); ++d) stride *= shape[d];
+    for (std::size_t i = 0; i < added.size(); ++i) {
+      const auto at = static_cast<std::int64_t>(i) / stride % shape[static_cast<std::size_t>(a.axis)] * a.taps;
+      const auto first = a.weight.begin() + at;
+      if (std::all_of(first, first + a.taps, [](float w) { return w == 0; })) added[i] = value;
+    }
+  }
+  const int resized = c.temporary("resized", c.out_shape());
+  c.emit(std::move(p), {c.in(0)}, resized);
+  c.emit(binary_params{binary_kind::add}, {resized, constant(c, "outside", shape, added)});
+}
+
 void resize(context& c) {
   const shape_t &x = c.in_shape(0), &out = c.out_shape();
   if (x == out) return identity(c);  // whatever its scales are, as in ONNX Runtime and OpenVINO
@@ -234,7 +255,9 @@ void resize(context& c) {
   if (x.size() > 5)
     c.refuse(
         "resizing has one, two or three spatial axes; reshape the input so that axes that keep their length are one");
+  if (x.size() == 5 && q.outside != 0) c.refuse("volumes have a kernel for extrapolation_value 0");
   if (x.size() == 5) return resize_volume(c, p);
+  if (q.outside != 0) return resize_over(c, std::move(p), q.outside);
   c.emit(std::move(p), {c.in(0)});
 }
 
