@@ -139,12 +139,25 @@ def with_constants(model, inputs, is_constant):
     return result, kept
 
 
+def convert(program, folder, options):
+    """Follows the advice to say how long a range can be at most."""
+    command = [program, "convert", str(folder / "model.onnx"), "-o", str(folder / "model.nsk"), "--no-states", *options]
+    try:
+        call(command)
+    except Refused as e:
+        advice = re.search(r"--bound (\S+)=COUNT", str(e))
+        if not advice:
+            raise
+        call(command + ["--bound", f"{advice[1]}=64"])
+
+
 def run_nsk(program, model, inputs, folder):
-    """Converts with all inputs live; where that is refused, with integer inputs constant, then with all but the first constant."""
+    """Converts with all inputs live; where that is refused, with integer inputs constant, then with all but the first constant. An input
+    without elements is a constant there, too."""
     attempts = [
         ("", lambda position, array: False),
-        ("integer inputs constant", lambda position, array: array.dtype.kind not in "f"),
-        ("all but the first input constant", lambda position, array: position > 0),
+        ("integer inputs constant", lambda position, array: array.size == 0 or array.dtype.kind not in "f"),
+        ("all but the first input constant", lambda position, array: array.size == 0 or position > 0),
     ]
     refusal = None
     for note, is_constant in attempts:
@@ -155,7 +168,7 @@ def run_nsk(program, model, inputs, folder):
         files = save_inputs(variant, live, folder)
         shapes = [f"{name}={'x'.join(map(str, np.load(file).shape))}" for name, file in files if np.load(file).ndim]
         try:
-            call([program, "convert", str(folder / "model.onnx"), "-o", str(folder / "model.nsk"), "--no-states"] + [w for s in shapes for w in ("--input", s)])
+            convert(program, folder, [w for s in shapes for w in ("--input", s)])
         except Refused as e:
             refusal = e
             if "this operator is not supported" in str(e):

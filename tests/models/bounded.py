@@ -137,6 +137,41 @@ def random_cases(seed, rounds=12):
         "{ b", "{ zero = Constant<value_float=0.0>() two = Constant<value_float=2.0>() b"), masked, 0, None, counted="p")
 
 
+def check_ranges(seed, kind, numbers, bound):
+    """Ranges of `numbers` [n, 3]: start, limit, delta; ONNX Runtime's where it has no more than the bound, else its first ones."""
+    with tempfile.TemporaryDirectory(prefix="nsk_bounded_") as folder:
+        folder = pathlib.Path(folder)
+        source = model_of(f"({kind} s, {kind} l, {kind} d) => ({kind}[n] y) {{ y = Range(s, l, d) }}", folder)
+        must("convert", source, "-o", folder / "model.nsk", "--check", "--quiet", "--bound", f"y={bound}")
+        must("check", source, folder / "model.nsk", "--quiet")
+        session = plain_session(source)
+        for i, row in enumerate(numbers):
+            inputs = dict(zip("sld", (np.asarray(x, TYPES[kind]) for x in row)))
+            arguments = []
+            for key, value in inputs.items():
+                np.save(folder / f"{key}.npy", value)
+                arguments += ["--input", f"{key}={folder / f'{key}.npy'}"]
+            must("run", folder / "model.nsk", *arguments, "--output-dir", folder / "out")
+            wanted = session.run(None, inputs)[0]
+            got, count = np.load(folder / "out" / "y.npy"), int(np.load(folder / "out" / "y.count.npy"))
+            if count != min(len(wanted), bound):
+                raise SystemExit(f"range of {kind} {row}, seed {seed}: {count} elements, ONNX Runtime has {len(wanted)}")
+            if not np.allclose(got[:count], wanted[:count], rtol=1e-6, atol=1e-6 * np.abs(wanted[:count]).max(initial=0)) or got[count:].any():
+                raise SystemExit(f"range of {kind} {row}, seed {seed}: differs from ONNX Runtime")
+
+
+def range_cases(seed):
+    random = np.random.default_rng(seed)
+    whole = [[0, 5, 1], [5, 0, -2], [0, 5, -1], [3, 3, 1], [-7, 8, 3], [8, -7, -3], [0, 17, 1], [0, 1000, 1], [1, 2, 100], [1, 0, -100]]
+    whole += [[int(x) for x in random.integers(-30, 30, 2)] + [int(random.choice([-3, -2, -1, 1, 2, 5]))] for _ in range(8)]
+    check_ranges(seed, "int64", whole + [[2**62, 2**62 + 3, 2]], 16)
+    check_ranges(seed, "int32", whole, 16)
+    floats = [[0, 1, 0.1], [0, 0.7, 0.1], [0.1, 1.1, 0.1], [1, 0, -0.1], [0, 1, -0.1], [0, 3, 0.3], [1e-30, 3e-30, 1e-30], [0, 1e30, 1e29], [0, 1e-6, 1], [0, 5, np.inf], [5, 5, 1]]
+    floats += [[0, float(np.float32(k) * np.float32(d)), d] for k in range(1, 14, 3) for d in (0.1, 0.7, 1 / 3)]
+    floats += [[x, x + k * d, d] for x, k, d in zip(random.uniform(-2, 2, 12), random.integers(0, 40, 12), random.uniform(-1, 1, 12))]
+    check_ranges(seed, "float", floats, 24)
+
+
 REFUSED = {
     "sum of filled rows": "(float[9] x) => (float y) { p = NonZero(x) f = Cast<to=1>(p) y = ReduceSum<keepdims=0>(f) }",
     "softmax of filled rows": "(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) y = Softmax(p) }",
@@ -149,17 +184,27 @@ REFUSED = {
 }
 
 
+def refused(name, text, reason, options=(), code=2):
+    with tempfile.TemporaryDirectory(prefix="nsk_bounded_") as folder:
+        done = nsk("convert", model_of(text, folder), "-o", pathlib.Path(folder) / "model.nsk", "--no-states", *options)
+        if done.returncode != code or reason not in done.stderr:
+            raise SystemExit(f"{name}: a refusal expected, exit code {done.returncode}: {done.stderr}")
+
+
 def main():
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else 1
     print(f"seed {seed}")
     random_cases(seed)
     unique_cases(seed)
+    range_cases(seed)
     for name, text in REFUSED.items():
-        with tempfile.TemporaryDirectory(prefix="nsk_bounded_") as folder:
-            done = nsk("convert", model_of(text, folder), "-o", pathlib.Path(folder) / "model.nsk", "--no-states")
-            if done.returncode != 2 or "would enter the result" not in done.stderr:
-                raise SystemExit(f"{name}: a refusal expected, exit code {done.returncode}: {done.stderr}")
-    print(f"48 models have ONNX Runtime's rows, {len(REFUSED)} are refused")
+        refused(name, text, "would enter the result")
+    ranges = "(int64 s, int64 l, int64 d) => (int64[n] y) { y = Range(s, l, d) }"
+    refused("range without a bound", ranges, "--bound y=COUNT")
+    for bound in ("y", "y=0", "y=x", "y=1048577", "y=99999999999999999999"):
+        refused(f"--bound {bound}", ranges, "--bound", ["--bound", bound], 1)
+    refused("bound of nothing", ranges, "which is not the output of a Range", ["--bound", "y=4", "--bound", "z=4"], 1)
+    print(f"51 models have ONNX Runtime's rows, {len(REFUSED)} are refused")
 
 
 if __name__ == "__main__":

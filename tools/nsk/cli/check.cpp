@@ -26,16 +26,20 @@ constexpr std::size_t rows_shown = 12;
 /// The options that the model was converted with, by the names of the source, which is `g`; `sets` prevails.
 input_options options_of(const graph& g, const model& m, std::vector<std::string> sets, int variant) {
   const auto given = named_values("--set", sets, "NAME=VALUE");
-  const std::string prefix = set_key("");
+  const std::string prefix = set_key(""), bound_prefix = bound_key("");
+  std::vector<std::string> bounds;
   bool chosen = false;
   for (int i = 0; i < m.metadata_count(); ++i) {
     const std::string key = m.metadata_key(i);
     chosen = chosen || key == chosen_outputs_key;
+    if (key.compare(0, bound_prefix.size(), bound_prefix) == 0)
+      bounds.push_back(key.substr(bound_prefix.size()) + "=" + m.metadata_value(i));
     if (key.compare(0, prefix.size(), prefix) != 0 || given.count(key.substr(prefix.size())) != 0) continue;
     sets.push_back(key.substr(prefix.size()) + "=" + m.metadata_value(i));
   }
   const model_changes changes = recorded_changes(m);
   input_options result = parse_inputs({}, sets);
+  result.bounds = parse_bounds(bounds);
   for (int i = 0; i < m.input_count(variant); ++i)
     result.shapes[old_name(changes, m.input(i, variant).name())] = source_shape_of(m.input(i, variant));
   for (int i = 0; chosen && i < m.output_count(variant); ++i)

@@ -15,6 +15,7 @@ namespace nsk::tool {
 struct convert_options {
   std::string source, output, json, report, profile, overrides;  ///< paths; empty: not wanted
   std::vector<std::string> inputs, sets;                         ///< NAME=1x3x224x224, NAME=VALUE
+  std::vector<std::string> bounds;                               ///< NAME=COUNT
   std::vector<std::string> variants;                             ///< NAME:INPUT=1x3x192x192,...
   std::vector<std::string> states;                               ///< INPUT=OUTPUT
   std::vector<std::string> outputs;                              ///< names; empty: all

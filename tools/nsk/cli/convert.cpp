@@ -90,6 +90,7 @@ std::set<std::string> kept_layouts(const convert_options& o, const graph& g, con
 std::map<std::string, std::string> recorded_options(const convert_options& o) {
   std::map<std::string, std::string> metadata;
   for (const auto& [name, value] : named_values("--set", o.sets, "NAME=VALUE")) metadata[set_key(name)] = value;
+  for (const auto& [name, count] : parse_bounds(o.bounds)) metadata[bound_key(name)] = std::to_string(count);
   if (o.dequantize) metadata[dequantize_key] = "1";
   record_changes(changes_of(o), metadata);
   if (!o.outputs.empty()) metadata[chosen_outputs_key] = std::to_string(o.outputs.size());
@@ -151,6 +152,7 @@ std::vector<variant_source> read_variants(const convert_options& o, command_file
     for (const std::string& data : v.g.facts.files) files.add_input("external data of the source", data);
     input_options complete = inputs;
     complete.outputs = o.outputs;
+    complete.bounds = parse_bounds(o.bounds);
     complete.trusted = o.trusted;
     complete.dequantize = o.dequantize;
     if (o.batch != 0) bind_open_batch(v, complete, o.batch);

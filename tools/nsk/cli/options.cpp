@@ -90,6 +90,18 @@ std::map<std::string, std::string> named_values(const std::string& option, const
   return result;
 }
 
+std::map<std::string, std::int64_t> parse_bounds(const std::vector<std::string>& bounds) {
+  constexpr std::int64_t maximum = std::int64_t{1} << 20;  // float32 divides exactly enough to count so far
+  std::map<std::string, std::int64_t> result;
+  for (const auto& [name, text] : named_values("--bound", bounds, "NAME=COUNT")) {
+    std::int64_t& count = result[name];
+    const auto [stop, failed] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (failed != std::errc{} || stop != text.data() + text.size() || count < 1 || count > maximum)
+      misuse("--bound " + name + "=" + text + ": COUNT is a whole number from 1 to " + std::to_string(maximum) + ".");
+  }
+  return result;
+}
+
 input_options parse_inputs(const std::vector<std::string>& inputs, const std::vector<std::string>& sets) {
   input_options result;
   for (const auto& [name, text] : named_values("--input", inputs, "NAME=1x3x224x224"))

@@ -18,11 +18,15 @@ std::map<std::string, std::string> named_values(const std::string& option, const
 /// --input NAME=1x3x224x224 and --set NAME=VALUE, for resolve().
 input_options parse_inputs(const std::vector<std::string>& inputs, const std::vector<std::string>& sets);
 
+/// --bound NAME=COUNT.
+std::map<std::string, std::int64_t> parse_bounds(const std::vector<std::string>& bounds);
+
 /// Metadata key under which convert records that the model has not all outputs of its source: how many.
 inline constexpr char chosen_outputs_key[] = "outputs";
 
 /// Metadata key under which convert records --set NAME=VALUE, so that check can resolve the source in the same way.
 inline std::string set_key(const std::string& name) { return "set." + name; }
+inline std::string bound_key(const std::string& name) { return "bound." + name; }
 /// --argmax NAME[=AXIS] and --rename OLD=NEW.
 model_changes parse_changes(const std::vector<std::string>& argmaxes, const std::vector<std::string>& names);
 /// Changes as metadata of the converted model, and back.

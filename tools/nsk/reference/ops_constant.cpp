@@ -73,18 +73,34 @@ void evaluate_eye_like(call& c) {
     for (i64 column = 0; column < columns; ++column) y.set(r * columns + column, column - r == k ? 1 : 0);
 }
 
+/// Elements of a Range; below 0 where it runs the other way.
+double length_of_range(const call& c) { return std::ceil((c.scalar(1) - c.scalar(0)) / c.scalar(2)); }
+
 void infer_range(call& c) {
   c.require_inputs(3, 3);
   c.require(c.type(0) == c.type(1) && c.type(0) == c.type(2) && c.type(0) != element::boolean,
             "all inputs must have the same number type");
-  const double start = c.scalar(0), limit = c.scalar(1), delta = c.scalar(2),
-               length = std::ceil((limit - start) / delta);
-  c.require(delta != 0 && length < 1e12, "the range is endless or longer than 10^12");
+  if (const i64 bound = c.op().integer(suppression_bound, -1); bound >= 0) {
+    for (std::size_t i = 0; i < 3; ++i) c.require(count_of(c.shape(i)) == 1, "all inputs must be one number");
+    c.declare(0, c.type(0), {bound});
+    c.declare(1, element::i64, {});
+    return;
+  }
+  const double length = length_of_range(c);
+  c.require(c.scalar(2) != 0 && length < 1e12, "the range is endless or longer than 10^12");
   c.declare(0, c.type(0), {length > 0 ? static_cast<i64>(length) : 0});
 }
 
 void evaluate_range(call& c) {
-  for (i64 i = 0; i < c.out(0).count(); ++i) {
+  i64 count = c.out(0).count();
+  if (c.op().has(suppression_bound)) {
+    const double length = length_of_range(c), difference = c.scalar(1) - c.scalar(0);
+    const bool exists = c.scalar(2) != 0 && std::isfinite(difference) && length > 0;
+    count = !exists ? 0 : length < static_cast<double>(count) ? static_cast<i64>(length) : count;
+    std::fill(c.out(0).data.begin(), c.out(0).data.end(), std::byte{});
+    if (c.wants(1)) c.out_integers(1)[0] = count;
+  }
+  for (i64 i = 0; i < count; ++i) {
     if (c.out(0).type == element::f64)
       c.out_floats()[i] = c.scalar(0) + static_cast<double>(i) * c.scalar(2);
     else

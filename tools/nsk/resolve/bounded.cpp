@@ -68,10 +68,11 @@ std::int64_t counted_from_start(std::int64_t axis, std::size_t rank) {
 }
 
 bool bounded_rows::takes(const node& n) {
-  return n.domain.empty() && (n.op == "NonZero" || n.op == "Compress" || n.op == "Unique");
+  return n.domain.empty() && (n.op == "NonZero" || n.op == "Compress" || n.op == "Unique" || n.op == "Range");
 }
 
 void bounded_rows::bound(node& n) {
+  if (n.op == "Range") return bound_range(n);
   const bool compress = n.op == "Compress", unique = n.op == "Unique";
   const std::size_t condition = compress ? 1 : 0;
   if (n.inputs.size() <= condition || n.inputs[condition] == no_value || n.inputs[0] == no_value) return;
@@ -89,6 +90,29 @@ void bounded_rows::bound(node& n) {
     count_groups(n);
   else
     count_chosen(n, n.inputs[condition]);
+}
+
+void bounded_rows::require_bounds_used() const {
+  for (const auto& [name, count] : m_bounds)
+    if (m_used.count(name) == 0)
+      misuse("--bound names '" + name + "', which is not the output of a Range whose length is computed at run time.");
+}
+
+/// A Range counts itself, in a second output that ONNX does not have.
+void bounded_rows::bound_range(node& n) {
+  if (n.outputs.empty() || n.outputs[0] == no_value) return;
+  const auto given = m_bounds.find(at(n.outputs[0]).name);
+  if (given == m_bounds.end())
+    refuse(describe(m_graph, n) +
+           ": its length is computed at run time, but shapes must be known at conversion. Say how long it can be at "
+           "most: --bound " +
+           at(n.outputs[0]).name + "=COUNT; an output '" + at(n.outputs[0]).name + ".count' then says how long it is");
+  m_used.insert(given->first);
+  n.attributes[reference::suppression_bound] = given->second;
+  n.outputs.resize(1);
+  n.outputs.push_back(m_placer.new_value(n, "count"));
+  m_filled[n.outputs[0]] = 0;
+  give_out(n, n.outputs[1]);
 }
 
 /// Adds the output NAME.count of a Unique: the largest group that an element is in, and 1.

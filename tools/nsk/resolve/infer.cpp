@@ -120,7 +120,7 @@ class resolver {
         m_placer(g),
         m_unroller(g, m_placer),
         m_adapter(g, exported, folds, m_placer),
-        m_bounded(g, m_placer),
+        m_bounded(g, m_placer, options.bounds),
         m_dequantizes(options.dequantize),
         m_dequantizer(g, folds, m_placer, [this](node n) { infer(std::move(n)); }) {}
 
@@ -132,6 +132,7 @@ class resolver {
       else
         infer(std::move(n));
     }
+    m_bounded.require_bounds_used();
   }
 
  private:

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /// Operators that are a scatter to places that are computed or known: which elements are chosen, windows put back into
 /// an image.
+#include <numeric>
 #include "passes/canonicalise/arithmetic.hpp"
 #include "passes/canonicalise/constants.hpp"
 #include "passes/canonicalise/counting.hpp"
 #include "passes/canonicalise/moves.hpp"
 #include "passes/canonicalise/rules.hpp"
+#include "reference/operators.hpp"
 
 namespace nsk::tool::canonical {
 namespace {
@@ -93,11 +95,149 @@ void col_2_im(context& c) {
   c.emit(reshape_parameters{}, {result});
 }
 
+/// How many elements a Range has (int64 [1]), all inputs being numbers [1] of float32: how often delta fits into
+/// limit - start, as exactly as float64 says it, which decides about the last element. The quotient without what fmod
+/// leaves is whole but for rounding, so that its nearest integer is right up to 2^20.
+class float_range {
+ public:
+  float_range(context& c, int start, int limit, int delta) : m_c(c), m_delta(delta) {
+    m_zero = scalar(c, "zero", 0);
+    m_difference = combine(c, binary_kind::sub, limit, start, "difference");
+    m_sign = apply(c, delta, function::sign, "sign");
+    // limit - start = difference + m_error
+    const int used = combine(c, binary_kind::sub, m_difference, limit, "used"),
+              limit_used = combine(c, binary_kind::sub, m_difference, used, "limit_used");
+    m_error = combine(c, binary_kind::sub, combine(c, binary_kind::sub, limit, limit_used, "limit_left"),
+                      combine(c, binary_kind::add, start, used, "start_left"), "error");
+  }
+
+  int count() {
+    const int error = kept_error(), rest = combine(m_c, binary_kind::fmod, m_difference, m_delta, "rest"),
+              multiple = combine(m_c, binary_kind::sub, m_difference, rest, "multiple"),
+              whole =
+                  apply(m_c, combine(m_c, binary_kind::div, multiple, m_delta, "quotient"), function::round, "whole"),
+              over = combine(m_c, binary_kind::sub, rest, m_delta, "over");
+    const int more = is_ahead(combine(m_c, binary_kind::add, rest, error, "more"), "has_more"),
+              one_more = is_ahead(combine(m_c, binary_kind::add, over, error, "one_more"), "has_one_more"),
+              length =
+                  combine(m_c, binary_kind::add, combine(m_c, binary_kind::add, whole, cast(more, "more_count"), "sum"),
+                          cast(one_more, "one_more_count"), "length"),
+              nothing = combine(m_c, binary_kind::sub, m_delta, m_delta, "nothing"),
+              finite = mask(compare_kind::equal, nothing, m_zero, "finite"),
+              exists = combine(m_c, arithmetic_kind::bit_and, is_ahead(m_difference, "ahead"), finite, "exists"),
+              count = m_c.temporary("float_count", {1}), integer = m_c.temporary("count", {1}, element::i64);
+    m_c.emit(select_params{}, {exists, length, m_zero}, count);
+    m_c.emit(cast_params{}, {count}, integer);
+    return integer;
+  }
+
+ private:
+  int mask(compare_kind kind, int a, int b, const std::string& suffix) {
+    const int result = m_c.temporary(suffix, {1}, element::boolean);
+    m_c.emit(compare_params{kind}, {a, b}, result);
+    return result;
+  }
+  int cast(int x, const std::string& suffix) {
+    const int result = m_c.temporary(suffix, {1});
+    m_c.emit(cast_params{}, {x}, result);
+    return result;
+  }
+  /// Whether x has the sign of delta.
+  int is_ahead(int x, const std::string& suffix) {
+    const int signs =
+        combine(m_c, binary_kind::mul, apply(m_c, x, function::sign, suffix + "_sign"), m_sign, suffix + "_signs");
+    return mask(compare_kind::less, m_zero, signs, suffix);
+  }
+  /// 0 where float64 would not hold it beside the difference.
+  int kept_error() {
+    const int large = combine(m_c, binary_kind::mul, apply(m_c, m_error, function::abs, "error_size"),
+                              scalar(m_c, "precision", 0x1p53), "scaled_error"),
+              result = m_c.temporary("kept_error", {1});
+    m_c.emit(select_params{},
+             {mask(compare_kind::less, apply(m_c, m_difference, function::abs, "difference_size"), large, "is_held"),
+              m_error, m_zero},
+             result);
+    return result;
+  }
+
+  context& m_c;
+  int m_delta, m_zero = no_value, m_difference = no_value, m_sign = no_value, m_error = no_value;
+};
+
+/// The same for int64.
+int count_of_integers(context& c, int start, int limit, int delta) {
+  const auto number = [&](const char* name, std::int64_t value) {
+    return constant_integers(c, name, {1}, element::i64, {value});
+  };
+  const int zero = number("zero", 0), one = number("one", 1), minus_one = number("minus_one", -1),
+            difference = combine(c, arithmetic_kind::sub, limit, start, "difference"),
+            rest = combine(c, arithmetic_kind::fmod, difference, delta, "rest"),
+            has_more = c.temporary("has_more", {1}, element::boolean), more = c.temporary("more", {1}, element::i64),
+            ahead = c.temporary("ahead", {1}, element::boolean), count = c.temporary("count", {1}, element::i64);
+  const auto sign = [&](int x, const std::string& name) {
+    return combine(c, arithmetic_kind::max, combine(c, arithmetic_kind::min, x, one, name + "_1"), minus_one, name);
+  };
+  c.emit(compare_params{compare_kind::not_equal}, {rest, zero}, has_more);
+  c.emit(cast_params{}, {has_more}, more);
+  c.emit(compare_params{compare_kind::less},
+         {zero, combine(c, arithmetic_kind::mul, sign(difference, "direction"), sign(delta, "sign"), "signs")}, ahead);
+  const int whole = combine(c, arithmetic_kind::div, difference, delta, "quotient");
+  c.emit(select_params{}, {ahead, combine(c, arithmetic_kind::add, whole, more, "length"), zero}, count);
+  return count;
+}
+
+/// start + i delta, as many as there are up to the bound; behind them 0. A gather reads the count from a list of those
+/// that are possible: one that is not raises a flag.
+void range(context& c) {
+  const element type = c.in_type(0);
+  const std::int64_t bound = c.op().integer(reference::suppression_bound, -1);
+  if (type != element::f32 && !is_computed_integer(type)) c.refuse("float32, int32 and int64 have kernels");
+  if (bound < 1) c.refuse("its length is computed at run time");
+  const element wide = type == element::i32 ? element::i64 : type;
+  int scalars[3];
+  for (std::size_t i = 0; i < 3; ++i) {
+    scalars[i] = reshaped(c, c.in(i), {1});
+    if (type == wide) continue;
+    const int narrow = scalars[i];
+    scalars[i] = c.temporary("wide" + std::to_string(i), {1}, wide);
+    c.emit(cast_params{}, {narrow}, scalars[i]);
+  }
+  const auto [start, limit, delta] = scalars;
+  const int exact =
+      wide == element::f32 ? float_range(c, start, limit, delta).count() : count_of_integers(c, start, limit, delta);
+  c.charge(3 * static_cast<double>(bound));
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(bound) + 1);
+  std::iota(positions.begin(), positions.end(), 0);
+  const int count = c.temporary("bounded_count", {1}, element::i64);
+  c.emit(gather_parameters{0, false}, {constant_integers(c, "counts", {bound + 1}, element::i64, positions), exact},
+         count);
+  if (c.wants(1)) c.emit(reshape_parameters{}, {count}, c.out(1));
+  positions.pop_back();
+  const int places = constant_integers(c, "positions", {bound}, element::i64, positions),
+            exists = c.temporary("is_counted", {bound}, element::boolean);
+  c.emit(compare_params{compare_kind::less}, {places, count}, exists);
+  int elements = no_value;
+  if (wide == element::f32) {
+    const int numbers = constant(c, "numbers", {bound}, {positions.begin(), positions.end()});
+    elements = combine(c, binary_kind::add, combine(c, binary_kind::mul, numbers, delta, "offsets"), start, "elements");
+  } else {
+    elements =
+        combine(c, arithmetic_kind::add, combine(c, arithmetic_kind::mul, places, delta, "offsets"), start, "elements");
+  }
+  if (type != wide) {
+    const int all = elements;
+    elements = c.temporary("narrow", {bound}, type);
+    c.emit(cast_params{}, {all}, elements);
+  }
+  c.emit(select_params{}, {exists, elements, constant_integers(c, "filler", {1}, type, {0})});
+}
+
 }
 
 void add_places(rule_table& t) {
   t["NonZero"] = {non_zero, element_types::any};
   t["Compress"] = {compress, element_types::any};
+  t["Range"] = {range, element_types::any};
   t["Col2Im"] = {col_2_im};
 }
 
