@@ -7,14 +7,17 @@ CONSTANTS(NSK_WINDOW_CONSTANTS)
 #include "window.h"
 #include "load.h"
 #include "winograd.h"
-// Row i of B' times a column of inputs; coefficients as in the matrix.
+// Row i of B' times a column of inputs; coefficients as in the matrix. (Statements behind a return crash DXC.)
 float4 point_of(int i, float4 a, float4 b, float4 c, float4 d, float4 e, float4 f) {
-  if (PIXELS == 2) return i == 0 ? a - c : i == 1 ? b + c : i == 2 ? c - b : b - d;
+#if PIXELS == 2
+  return i == 0 ? a - c : i == 1 ? b + c : i == 2 ? c - b : b - d;
+#else
   if (i == 0) return FMA(SPLAT(4.0), a, FMA(SPLAT(-5.0), c, e));
   if (i == 5) return FMA(SPLAT(4.0), b, FMA(SPLAT(-5.0), d, f));
   if (i == 1) return FMA(SPLAT(-4.0), c, e) + FMA(SPLAT(-4.0), b, d);
   if (i == 2) return FMA(SPLAT(-4.0), c, e) - FMA(SPLAT(-4.0), b, d);
   return FMA(SPLAT(i == 3 ? 2.0 : -2.0), d - b, e - c);
+#endif
 }
 KERNEL {
   uint lane = LOCAL.x / ITEMS, quads = (pc.ic + 3u) / 4u, item = LOCAL.x % ITEMS;

@@ -12,11 +12,14 @@ CONSTANTS(NSK_WINDOW_CONSTANTS)
 #include "winograd.h"
 // Row i of A' times a column of products; coefficients as in the matrix.
 float4 output_of(int i, float4 a, float4 b, float4 c, float4 d, float4 e, float4 f) {
-  if (PIXELS == 2) return i == 0 ? a + b + c : b - c - d;
+#if PIXELS == 2
+  return i == 0 ? a + b + c : b - c - d;
+#else
   if (i == 0) return a + (b + c) + (d + e);
   if (i == 1) return FMA(SPLAT(2.0), d - e, b - c);
   if (i == 2) return FMA(SPLAT(4.0), d + e, b + c);
   return FMA(SPLAT(8.0), d - e, b - c) + f;
+#endif
 }
 KERNEL {
   uint lane = LOCAL.x / ITEMS, quads = (pc.oc + 3u) / 4u, item = LOCAL.x % ITEMS;

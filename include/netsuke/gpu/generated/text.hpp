@@ -1849,12 +1849,15 @@ uint between_at(uint row, uint column, uint item) { return (row * SIDE + column)
 
 inline constexpr char winograd_input_comp[] =
     R"(float4 point_of(int i, float4 a, float4 b, float4 c, float4 d, float4 e, float4 f) {
-  if (PIXELS == 2) return i == 0 ? a - c : i == 1 ? b + c : i == 2 ? c - b : b - d;
+#if PIXELS == 2
+  return i == 0 ? a - c : i == 1 ? b + c : i == 2 ? c - b : b - d;
+#else
   if (i == 0) return FMA(SPLAT(4.0), a, FMA(SPLAT(-5.0), c, e));
   if (i == 5) return FMA(SPLAT(4.0), b, FMA(SPLAT(-5.0), d, f));
   if (i == 1) return FMA(SPLAT(-4.0), c, e) + FMA(SPLAT(-4.0), b, d);
   if (i == 2) return FMA(SPLAT(-4.0), c, e) - FMA(SPLAT(-4.0), b, d);
   return FMA(SPLAT(i == 3 ? 2.0 : -2.0), d - b, e - c);
+#endif
 }
 KERNEL {
   uint lane = LOCAL.x / ITEMS, quads = (pc.ic + 3u) / 4u, item = LOCAL.x % ITEMS;
@@ -1893,11 +1896,14 @@ inline constexpr char winograd_output_part_2[] =
 
 inline constexpr char winograd_output_comp[] =
     R"(float4 output_of(int i, float4 a, float4 b, float4 c, float4 d, float4 e, float4 f) {
-  if (PIXELS == 2) return i == 0 ? a + b + c : b - c - d;
+#if PIXELS == 2
+  return i == 0 ? a + b + c : b - c - d;
+#else
   if (i == 0) return a + (b + c) + (d + e);
   if (i == 1) return FMA(SPLAT(2.0), d - e, b - c);
   if (i == 2) return FMA(SPLAT(4.0), d + e, b + c);
   return FMA(SPLAT(8.0), d - e, b - c) + f;
+#endif
 }
 KERNEL {
   uint lane = LOCAL.x / ITEMS, quads = (pc.oc + 3u) / 4u, item = LOCAL.x % ITEMS;
