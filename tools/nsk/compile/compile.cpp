@@ -107,6 +107,7 @@ std::vector<named_plan> plans_of(const std::vector<variant_source>& variants, co
     program p = canonicalise(v.g, v.states);
     recognise(p);
     recognise_cells(p);
+    merge_axes(p);
     fuse(p);
     crop_windows(p);
     plans.push_back({v.name, lowered(p, v, how.cpu, options)});

@@ -13,6 +13,9 @@ void fold_into_readers(program& p);
 /// Folds batch normalisation and constant scales into weights, merges activations, residual additions and padding into
 /// the operations before them, recognises hard-swish and SiLU, and removes what nobody reads.
 void fuse(program& p);
+/// Merges adjacent axes of operations that have more dimensions than the engine's tensors, where they treat these axes
+/// alike. Others stay as they are.
+void merge_axes(program& p);
 
 /// Cuts rows and columns of kernels that meet nothing but padding.
 void crop_windows(program& p);
