@@ -38,7 +38,7 @@ class computed_convolution {
 
   void run() {
     if (m_c.has(2) && count_of(m_c.in_shape(2)) != m_w[0]) m_c.refuse("the bias has not one value per output channel");
-    const int input = padded(), unbiased = result_before_bias(m_c, m_c.has(2));
+    const int input = padded_for_taps(m_c, m_axes, m_y, 0), unbiased = result_before_bias(m_c, m_c.has(2));
     const bool one_channel = m_w[1] == 1 && m_groups == m_w[0];
     if (m_taps > max_slices && one_channel)
       by_sum(gathered(input), unbiased);
@@ -55,40 +55,6 @@ class computed_convolution {
   std::size_t dims() const { return m_axes.size(); }
   std::int64_t positions() const { return count_of({m_y.begin() + 2, m_y.end()}); }
 
-  /// The input with as many zeros around it as windows read.
-  int padded() {
-    pad_parameters p;
-    p.before.assign(m_x.size(), 0);
-    p.after.assign(m_x.size(), 0);
-    shape_t shape = m_x;
-    for (std::size_t d = 0; d < dims(); ++d) {
-      const window_axis& a = m_axes[d];
-      const std::int64_t last = (m_y[d + 2] - 1) * a.stride + std::int64_t{a.kernel - 1} * a.dilation;
-      p.before[d + 2] = a.before;
-      p.after[d + 2] = std::max<std::int64_t>(0, last + 1 - a.before - m_x[d + 2]);
-      shape[d + 2] += p.before[d + 2] + p.after[d + 2];
-    }
-    if (shape == m_x) return m_c.in(0);
-    const int result = m_c.temporary("padded", shape);
-    m_c.emit(std::move(p), {m_c.in(0)}, result);
-    return result;
-  }
-
-  /// What tap `index` of the kernel reads, [N, C, the output's lengths].
-  int slice_of_tap(int input, std::int64_t index) {
-    slice_parameters s = whole_slice(m_x.size());
-    shape_t shape = m_y;
-    shape[1] = m_x[1];
-    std::int64_t rest = index;
-    for (std::size_t d = dims(); d-- > 0; rest /= m_axes[d].kernel) {
-      s.starts[d + 2] = rest % m_axes[d].kernel * m_axes[d].dilation;
-      s.steps[d + 2] = m_y[d + 2] > 1 ? m_axes[d].stride : 1;
-    }
-    const int result = m_c.temporary("tap" + std::to_string(index), shape);
-    m_c.emit(std::move(s), {input}, result);
-    return result;
-  }
-
   /// The sum over taps of slice times weight, for one channel in and one out per group.
   void by_channel(int input, int target) {
     const int weights = reshaped(m_c, m_c.in(1), {1, m_w[0], m_taps});
@@ -98,7 +64,8 @@ class computed_convolution {
     for (std::int64_t k = 0; k < m_taps; ++k) {
       const std::string tap = std::to_string(k);
       const int weight = reshaped(m_c, part(m_c, weights, 2, k, 1, "weight" + tap), per_channel),
-                product = combine(m_c, binary_kind::mul, slice_of_tap(input, k), weight, "product" + tap);
+                product =
+                    combine(m_c, binary_kind::mul, slice_of_tap(m_c, m_axes, input, m_y, k), weight, "product" + tap);
       sum = sum == no_value ? product : combine(m_c, binary_kind::add, product, sum, "sum" + tap);
     }
     m_c.emit(reshape_parameters{}, {sum}, target);
@@ -145,7 +112,8 @@ class computed_convolution {
     shape_t split = {m_x[0], m_groups, channels};
     split.insert(split.end(), m_y.begin() + 2, m_y.end());
     std::vector<int> parts;
-    for (std::int64_t k = 0; k < m_taps; ++k) parts.push_back(reshaped(m_c, slice_of_tap(input, k), split));
+    for (std::int64_t k = 0; k < m_taps; ++k)
+      parts.push_back(reshaped(m_c, slice_of_tap(m_c, m_axes, input, m_y, k), split));
     int patches = parts[0];
     if (parts.size() > 1) {
       split[2] = depth;

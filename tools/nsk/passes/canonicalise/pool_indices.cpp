@@ -31,13 +31,15 @@ class indexed_pool {
   }
 
   void run() {
-    const int best = m_c.wants(0) ? m_c.out(0) : m_c.temporary("best", m_y), input = padded();
+    constexpr double below_all = -std::numeric_limits<double>::infinity();
+    const int best = m_c.wants(0) ? m_c.out(0) : m_c.temporary("best", m_y),
+              input = padded_for_taps(m_c, m_axes, m_y, below_all);
     write_pool(m_c, best);
     int place = table_of(m_taps - 1);
     for (std::int64_t k = m_taps - 1; k-- > 0;) {  // of equal taps the first one counts
       const std::string tap = std::to_string(k);
       const int is_best = m_c.temporary("is_best" + tap, m_y, element::boolean);
-      m_c.emit(compare_params{compare_kind::equal}, {slice_of_tap(input, k), best}, is_best);
+      m_c.emit(compare_params{compare_kind::equal}, {slice_of_tap(m_c, m_axes, input, m_y, k), best}, is_best);
       const int chosen = m_c.temporary("place" + tap, m_y, element::i32);
       m_c.emit(select_params{}, {is_best, table_of(k), place}, chosen);
       place = chosen;
@@ -47,36 +49,6 @@ class indexed_pool {
 
  private:
   std::size_t dims() const { return m_axes.size(); }
-
-  int padded() {
-    pad_parameters p;
-    p.value = -std::numeric_limits<double>::infinity();
-    p.before.assign(m_x.size(), 0);
-    p.after.assign(m_x.size(), 0);
-    shape_t shape = m_x;
-    for (std::size_t d = 0; d < dims(); ++d) {
-      const window_axis& a = m_axes[d];
-      const std::int64_t last = (m_y[d + 2] - 1) * a.stride + std::int64_t{a.kernel - 1} * a.dilation;
-      p.before[d + 2] = a.before;
-      p.after[d + 2] = std::max<std::int64_t>(0, last + 1 - a.before - m_x[d + 2]);
-      shape[d + 2] += p.before[d + 2] + p.after[d + 2];
-    }
-    if (shape == m_x) return m_c.in(0);
-    const int result = m_c.temporary("padded", shape);
-    m_c.emit(std::move(p), {m_c.in(0)}, result);
-    return result;
-  }
-
-  int slice_of_tap(int input, std::int64_t tap) {
-    slice_parameters s = whole_slice(m_x.size());
-    for (std::size_t d = dims(); d-- > 0; tap /= m_axes[d].kernel) {
-      s.starts[d + 2] = tap % m_axes[d].kernel * m_axes[d].dilation;
-      s.steps[d + 2] = m_y[d + 2] > 1 ? m_axes[d].stride : 1;
-    }
-    const int result = m_c.temporary("slice" + std::to_string(m_c.made().values.size()), m_y);
-    m_c.emit(std::move(s), {input}, result);
-    return result;
-  }
 
   /// Where tap `tap` of position `p` is in a plane; -1 in the padding.
   std::int64_t place_of(std::int64_t p, std::int64_t tap) const {

@@ -62,6 +62,41 @@ spatial_window window_of(const context& c, const node& n, const shape_t& input, 
   return s;
 }
 
+int padded_for_taps(context& c, const std::vector<window_axis>& axes, const shape_t& output, double value) {
+  const shape_t& x = c.in_shape(0);
+  pad_parameters p;
+  p.value = value;
+  p.before.assign(x.size(), 0);
+  p.after.assign(x.size(), 0);
+  shape_t shape = x;
+  for (std::size_t d = 0; d < axes.size(); ++d) {
+    const window_axis& a = axes[d];
+    const std::int64_t last = (output[d + 2] - 1) * a.stride + std::int64_t{a.kernel - 1} * a.dilation;
+    p.before[d + 2] = a.before;
+    p.after[d + 2] = std::max<std::int64_t>(0, last + 1 - a.before - x[d + 2]);
+    shape[d + 2] += p.before[d + 2] + p.after[d + 2];
+  }
+  if (shape == x) return c.in(0);
+  const int result = c.temporary("padded", shape);
+  c.emit(std::move(p), {c.in(0)}, result);
+  return result;
+}
+
+int slice_of_tap(context& c, const std::vector<window_axis>& axes, int padded, const shape_t& output,
+                 std::int64_t tap) {
+  slice_parameters s = whole_slice(output.size());
+  shape_t shape = output;
+  shape[1] = c.shape(padded)[1];
+  std::int64_t rest = tap;
+  for (std::size_t d = axes.size(); d-- > 0; rest /= axes[d].kernel) {
+    s.starts[d + 2] = rest % axes[d].kernel * axes[d].dilation;
+    s.steps[d + 2] = output[d + 2] > 1 ? axes[d].stride : 1;
+  }
+  const int result = c.temporary("tap" + std::to_string(tap), shape);
+  c.emit(std::move(s), {padded}, result);
+  return result;
+}
+
 bool bias_is_computed(const context& c) { return c.has(2) && c.input(2).constant == nullptr; }
 
 int result_before_bias(context& c, bool adds) { return adds ? c.temporary("unbiased", c.out_shape()) : c.out(); }

@@ -23,6 +23,11 @@ std::vector<window_axis> window_axes(const context& c, const node& attributes, c
 /// `attributes` is the context's node, or one like it with the attributes of some of its axes.
 spatial_window window_of(const context& c, const node& attributes, const shape_t& input,
                          const std::vector<std::int64_t>& kernel, const shape_t& output);
+/// Input 0 with `value` around it, as far as windows that make `output` read.
+int padded_for_taps(context& c, const std::vector<window_axis>& axes, const shape_t& output, double value);
+/// What tap `tap` of the kernel reads of that, [N, C, the output's lengths].
+int slice_of_tap(context& c, const std::vector<window_axis>& axes, int padded, const shape_t& output, std::int64_t tap);
+
 /// Pools `from` into `result`; refuses windows that see nothing but padding.
 void emit_pool(context& c, const spatial_window& s, int from, int result);
 
