@@ -13,6 +13,7 @@
 #include "cli/terminal.hpp"
 #include "gpu/device.hpp"
 #include "profile/measure.hpp"
+#include "profile/median.hpp"
 #include "report/text.hpp"
 #include "report/trace.hpp"
 #include "report/verdict_text.hpp"
@@ -25,13 +26,6 @@ using clock = std::chrono::steady_clock;
 
 double milliseconds_since(clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(clock::now() - begin).count();
-}
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 struct measured {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "profile/median.hpp"
+
 namespace nsk::tool {
 namespace {
 
@@ -15,19 +17,12 @@ constexpr double verdict_share = 0.1;    // that all of them must lose
 constexpr double differs_ratio = 1.5;    // of most steps: another machine, or a busy one
 constexpr double counting_share = 0.01;  // of the whole time: shorter steps say nothing about the machine
 
-double middle_of(std::vector<double> values, double otherwise) {
-  if (values.empty()) return otherwise;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// The middle rate of the profile's layers of a kind, 0 where it has none.
 double rate_of_kind(const device_profile& p, const std::string& kind) {
   std::vector<double> rates;
   for (const reference_step& r : p.references)
     if (r.shape.kind == kind && r.rate > 0) rates.push_back(r.rate);
-  return middle_of(std::move(rates), 0);
+  return median(std::move(rates));
 }
 
 bool is_product(const std::string& kind) {
@@ -70,7 +65,7 @@ double machine_factor(const std::vector<step_verdict>& steps, double whole_us) {
   std::vector<double> ratios;
   for (const step_verdict& s : steps)
     if (s.expected_us > 0 && s.measured_us > counting_share * whole_us) ratios.push_back(s.measured_us / s.expected_us);
-  return ratios.size() < 3 ? 1 : middle_of(std::move(ratios), 1);
+  return ratios.size() < 3 ? 1 : median(std::move(ratios));
 }
 
 void judge_step(const device_profile& p, const step_work& w, const step_estimate& e, double machine, double whole_us,
