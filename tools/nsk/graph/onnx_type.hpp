@@ -48,6 +48,9 @@ std::optional<element> element_of_onnx(std::int64_t data_type);
 /// Returns the TensorProto.DataType of a type of the graph.
 onnx_type onnx_type_of(element t);
 
+/// The number of a type, as attribute `to` of Cast has it.
+constexpr std::int64_t number_of(onnx_type t) { return static_cast<std::int64_t>(t); }
+
 /// Returns ONNX's spelling, "FLOAT16"; "element type 99" for unknown ones.
 std::string onnx_type_name(std::int64_t data_type);
 

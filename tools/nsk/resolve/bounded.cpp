@@ -5,13 +5,14 @@
 #include <set>
 
 #include "errors.hpp"
+#include "graph/onnx_type.hpp"
 #include "reference/operators.hpp"
+#include "resolve/axes.hpp"
 
 namespace nsk::tool {
 namespace {
 
 constexpr std::int64_t max_rows = std::int64_t{1} << 24;  // float32 counts so far
-constexpr std::int64_t onnx_float = 1, onnx_int64 = 7, onnx_boolean = 9;
 
 /// Operators that compute each element from the elements at its place.
 bool is_elementwise(const std::string& op) {
@@ -59,10 +60,6 @@ bool is_elementwise(const std::string& op) {
                                               "HardSwish",
                                               "HardSigmoid"};
   return names.count(op) != 0;
-}
-
-std::int64_t counted_from_start(std::int64_t axis, std::size_t rank) {
-  return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
 }
 
 }
@@ -145,10 +142,10 @@ void bounded_rows::count_chosen(const node& n, value_id mask) {
        to_float = node_placer::helper(n, "Cast", "numbers", {chosen}, numbers),
        total = node_placer::helper(n, "ReduceSum", "sum", {numbers}, sum),
        to_integer = node_placer::helper(n, "Cast", "count", {sum}, count);
-  to_boolean.attributes["to"] = onnx_boolean;
-  to_float.attributes["to"] = onnx_float;
+  to_boolean.attributes["to"] = number_of(onnx_type::boolean);
+  to_float.attributes["to"] = number_of(onnx_type::float32);
   total.attributes["keepdims"] = std::int64_t{0};
-  to_integer.attributes["to"] = onnx_int64;
+  to_integer.attributes["to"] = number_of(onnx_type::int64);
   m_placer.place({to_integer, total, to_float, to_boolean});
   give_out(n, count);
 }

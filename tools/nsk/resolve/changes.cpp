@@ -7,6 +7,7 @@
 #include <set>
 
 #include "errors.hpp"
+#include "graph/onnx_type.hpp"
 #include "resolve/folder.hpp"
 #include "resolve/infer.hpp"
 #include "suggest.hpp"
@@ -233,27 +234,26 @@ void insert_argmax(graph& g, const std::string& name, const std::string& axis_te
   result.erase(result.begin() + static_cast<std::ptrdiff_t>(axis));
   const std::string rest = name + "/logits", prefix = name + "/argmax";
   e.at(logits).name = e.unused(rest);
-  const auto cast = [&](value_id v, std::int64_t to, const std::string& result_name) {
-    return e.add("Cast", result_name, {v}, {{"to", to}}, result_name);
+  const auto cast = [&](value_id v, onnx_type to, const std::string& result_name) {
+    return e.add("Cast", result_name, {v}, {{"to", number_of(to)}}, result_name);
   };
-  constexpr std::int64_t float32_of_onnx = 1, int32_of_onnx = 6;
   value_id v = no_value;
   if (resize == nullptr) {
     v = e.add("ArgMax", prefix, {logits}, {{"axis", axis}, {"keepdims", std::int64_t{0}}}, prefix);
-    v = cast(v, int32_of_onnx, name);
+    v = cast(v, onnx_type::int32, name);
   } else {
     const value_id small = resize->inputs[0];
     const shape_t large = e.at(resize->outputs[0]).shape;
     const std::string mode = resize->text("coordinate_transformation_mode", "half_pixel");
     v = e.add("ArgMax", prefix, {small}, {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{1}}}, prefix);
-    v = cast(v, float32_of_onnx, prefix + "/float");
+    v = cast(v, onnx_type::float32, prefix + "/float");
     const value_id sizes = e.constant(prefix + "/sizes", make_ints({4}, {large[0], 1, large[2], large[3]}));
     v = e.add("Resize", prefix + "/nearest", {v, no_value, no_value, sizes},
               {{"mode", std::string("nearest")}, {"coordinate_transformation_mode", mode}}, prefix + "/nearest");
     v = e.add("Reshape", prefix + "/shape",
               {v, e.constant(prefix + "/shape", make_ints({3}, {large[0], large[2], large[3]}))}, {},
               prefix + "/image");
-    v = cast(v, int32_of_onnx, name);
+    v = cast(v, onnx_type::int32, name);
   }
   g.outputs[static_cast<std::size_t>(place - known.begin())] = v;
   g.declared.erase(name);

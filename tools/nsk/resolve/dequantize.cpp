@@ -8,6 +8,7 @@
 #include "errors.hpp"
 #include "graph/onnx_type.hpp"
 #include "reference/evaluator.hpp"
+#include "resolve/axes.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -65,7 +66,7 @@ value_id dequantizer::quantisation(const node& n, std::size_t i, const shape_t& 
   m_folds.make(v.constant->count(), describe(m_graph, n));
   array a = converted(*v.constant, element::f32);
   const std::size_t rank = shape.size();
-  const auto position = static_cast<std::size_t>(axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis);
+  const auto position = static_cast<std::size_t>(counted_from_start(axis, rank));
   const std::int64_t count = a.count();
   if (a.shape.size() > 1 || (count != 1 && (position >= rank || shape[position] != count)))
     refuse(describe(m_graph, n) + ": '" + v.name + "' has the shape " + to_string(a.shape) +

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "errors.hpp"
+#include "graph/onnx_type.hpp"
 #include "resolve/bounded.hpp"
 #include "resolve/dequantize.hpp"
 #include "resolve/other_shapes.hpp"
@@ -92,9 +93,9 @@ void narrow_doubles(graph& g) {
     if (v.constant) v.constant = std::make_shared<const array>(converted(*v.constant, element::f32));
     if (!v.constant && first.empty()) first = v.name;
   }
-  constexpr std::int64_t float32_of_onnx = 1, float64_of_onnx = 11;
+  constexpr std::int64_t float32 = number_of(onnx_type::float32), float64 = number_of(onnx_type::float64);
   for (node& n : g.nodes)
-    if (n.op == "Cast" && n.integer("to", 0) == float64_of_onnx) n.attributes["to"] = float32_of_onnx;
+    if (n.op == "Cast" && n.integer("to", 0) == float64) n.attributes["to"] = float32;
   if (!first.empty())
     g.facts.warnings.push_back("'" + first +
                                "', and what is computed from it, is float64 in the model and float32 here");

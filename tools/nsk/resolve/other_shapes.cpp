@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "errors.hpp"
+#include "resolve/axes.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -164,8 +165,10 @@ void shape_adapter::adapt_resize(node& n) {
   list target = integers_of(*at(n.inputs[sizes]).constant);
   const list axes = n.integers("axes");
   for (std::size_t i = 0; i < target.size(); ++i) {
-    std::int64_t d = axes.empty() ? static_cast<std::int64_t>(i) : i < axes.size() ? axes[i] : -1;
-    if (d < 0) d += static_cast<std::int64_t>(was.size());
+    const std::int64_t named = axes.empty()      ? static_cast<std::int64_t>(i)
+                               : i < axes.size() ? axes[i]
+                                                 : -1,
+                       d = counted_from_start(named, was.size());
     if (d < 0 || d >= static_cast<std::int64_t>(was.size())) return;  // inference says what is wrong
     const auto axis = static_cast<std::size_t>(d);
     target[i] = scaled(n, target[i], was[axis], is[axis], "a size of");
@@ -175,8 +178,7 @@ void shape_adapter::adapt_resize(node& n) {
 
 void shape_adapter::adapt_split(node& n) {
   const shape_t &was = before(n.inputs[0])->shape, &is = at(n.inputs[0]).shape;
-  std::int64_t d = n.integer("axis", 0);
-  if (d < 0) d += static_cast<std::int64_t>(was.size());
+  const std::int64_t d = counted_from_start(n.integer("axis", 0), was.size());
   if (d < 0 || d >= static_cast<std::int64_t>(was.size()) || !is_literal(n, 1)) return;
   const auto axis = static_cast<std::size_t>(d);
   if (was[axis] == is[axis]) return;
@@ -201,7 +203,7 @@ void shape_adapter::adapt_slice(node& n) {
   if (has(n, 4)) steps = integers_of(*at(n.inputs[4]).constant);
   if (ends.size() != starts.size() || axes.size() != starts.size()) return;  // inference says what is wrong
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const std::int64_t d = axes[i] < 0 ? axes[i] + static_cast<std::int64_t>(was.size()) : axes[i];
+    const std::int64_t d = counted_from_start(axes[i], was.size());
     if (d < 0 || d >= static_cast<std::int64_t>(was.size())) return;
     const auto axis = static_cast<std::size_t>(d);
     const bool forwards = steps.empty() || (i < steps.size() && steps[i] == 1);
@@ -237,8 +239,7 @@ void shape_adapter::adapt_concat(node& n) {
     if (v != no_value && !at(v).constant && before(v) != nullptr) data = &v;
   if (data == nullptr) return;
   const shape_t was = before(*data)->shape, is = at(*data).shape;
-  std::int64_t axis = n.integer("axis", 0);
-  if (axis < 0) axis += static_cast<std::int64_t>(was.size());
+  const std::int64_t axis = counted_from_start(n.integer("axis", 0), was.size());
   for (std::size_t i = 0; i < n.inputs.size(); ++i) {
     if (!has(n, i) || !at(n.inputs[i]).constant || at(n.inputs[i]).shape.size() != was.size()) continue;
     shape_t wanted = at(n.inputs[i]).shape;
