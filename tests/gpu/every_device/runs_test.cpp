@@ -2,6 +2,7 @@
 // Runs on a device: states, batches, slices of several sessions, rings, and the self-test.
 #include "../../model/policy_plan.hpp"
 #include "../device_support.hpp"
+#include "../forwarding_device.hpp"
 
 using namespace test;
 
@@ -233,44 +234,14 @@ TEST_CASE("a ring holds the outputs of the frames that it names") {
 namespace {
 
 /// A device whose driver forgets a dispatch: one of a number, counted from 0 in each inference.
-class forgetful_device {
+class forgetful_device : public forwarding_device<forgetful_device, tested_device> {
  public:
-  using list = tested_device::list;
-  using buffer = tested_device::buffer;
-  using texture = tested_device::texture;
-  using pipeline = tested_device::pipeline;
-  using status = nsk::gpu::status;
-
-  explicit forgetful_device(tested_device& of) : m_of(of) {}
+  using forwarding_device::forwarding_device;
   int forgotten = -1, dispatches = 0;
 
-  nsk::gpu::limits limits() const { return m_of.limits(); }
-  status create_pipeline(const nsk::gpu::pipeline_key& key, pipeline& made) { return m_of.create_pipeline(key, made); }
-  void destroy_pipeline(pipeline p) { m_of.destroy_pipeline(p); }
-  void bind(list& l, const nsk::gpu::bindings<forgetful_device>& b) {
-    m_of.bind(l, {b.weights, b.arena, b.read_texture, b.written_texture});
-  }
   void dispatch(list& l, pipeline p, const std::uint32_t* constants, int count, const std::uint32_t (&groups)[3]) {
-    if (dispatches++ != forgotten) m_of.dispatch(l, p, constants, count, groups);
+    if (dispatches++ != forgotten) forwarding_device::dispatch(l, p, constants, count, groups);
   }
-  void barrier(list& l) { m_of.barrier(l); }
-  void copy(list& l, buffer from, std::size_t from_offset, buffer to, std::size_t to_offset, std::size_t bytes) {
-    m_of.copy(l, from, from_offset, to, to_offset, bytes);
-  }
-
-  status create_buffer(std::size_t bytes, bool seen, buffer& made) { return m_of.create_buffer(bytes, seen, made); }
-  void destroy(buffer& b) { m_of.destroy(b); }
-  status write(buffer& to, std::size_t offset, const void* from, std::size_t bytes) {
-    return m_of.write(to, offset, from, bytes);
-  }
-  status read(const buffer& from, std::size_t offset, void* to, std::size_t bytes) {
-    return m_of.read(from, offset, to, bytes);
-  }
-  list& begin() { return m_of.begin(); }
-  status submit() { return m_of.submit(); }
-
- private:
-  tested_device& m_of;
 };
 
 /// The plan with the outputs of the CPU as check vector, for inputs between -1 and 1.

@@ -3,6 +3,7 @@
 #include <netsuke/image.hpp>
 
 #include "../device_support.hpp"
+#include "../forwarding_device.hpp"
 
 using namespace test;
 
@@ -14,73 +15,46 @@ struct traffic {
 };
 
 /// Passes everything on to a device and counts what moves data between processor and device, or makes something.
-class counting_device {
+class counting_device : public forwarding_device<counting_device, tested_device> {
  public:
-  using inner = tested_device;
-  using list = inner::list;
-  using buffer = inner::buffer;
-  using texture = inner::texture;
-  using pipeline = inner::pipeline;
-  using status = nsk::gpu::status;
-
-  explicit counting_device(inner& on) : m_on(on) {}
+  using base = forwarding_device;
+  using base::base;
   traffic counts;
 
-  nsk::gpu::limits limits() const { return m_on.limits(); }
   status create_pipeline(const nsk::gpu::pipeline_key& key, pipeline& made) {
     ++counts.creations;
-    return m_on.create_pipeline(key, made);
-  }
-  void destroy_pipeline(pipeline p) { m_on.destroy_pipeline(p); }
-  void bind(list& l, const nsk::gpu::bindings<counting_device>& b) {
-    m_on.bind(l, {b.weights, b.arena, b.read_texture, b.written_texture});
+    return base::create_pipeline(key, made);
   }
   void dispatch(list& l, pipeline p, const std::uint32_t* constants, int count, const std::uint32_t (&groups)[3]) {
     ++counts.dispatches;
-    m_on.dispatch(l, p, constants, count, groups);
+    base::dispatch(l, p, constants, count, groups);
   }
-  void barrier(list& l) { m_on.barrier(l); }
   void copy(list& l, buffer from, std::size_t from_offset, buffer to, std::size_t to_offset, std::size_t bytes) {
     ++counts.copies;
-    m_on.copy(l, from, from_offset, to, to_offset, bytes);
+    base::copy(l, from, from_offset, to, to_offset, bytes);
   }
-
   status create_buffer(std::size_t bytes, bool seen, buffer& made) {
     ++counts.creations;
-    return m_on.create_buffer(bytes, seen, made);
+    return base::create_buffer(bytes, seen, made);
   }
   status create_texture(std::uint32_t width, std::uint32_t height, texture& made) {
     ++counts.creations;
-    return m_on.create_texture(width, height, made);
+    return base::create_texture(width, height, made);
   }
-  template <class Resource>
-  void destroy(Resource& r) {
-    m_on.destroy(r);
-  }
-  status write(buffer& to, std::size_t offset, const void* from, std::size_t bytes) {
+  template <class... Arguments>
+  status write(Arguments&&... arguments) {
     ++counts.uploads;
-    return m_on.write(to, offset, from, bytes);
+    return base::write(std::forward<Arguments>(arguments)...);
   }
-  status read(const buffer& from, std::size_t offset, void* to, std::size_t bytes) {
+  template <class... Arguments>
+  status read(Arguments&&... arguments) {
     ++counts.read_backs;
-    return m_on.read(from, offset, to, bytes);
+    return base::read(std::forward<Arguments>(arguments)...);
   }
-  status write(texture& to, const void* rgba) {
-    ++counts.uploads;
-    return m_on.write(to, rgba);
-  }
-  status read(const texture& from, void* rgba) {
-    ++counts.read_backs;
-    return m_on.read(from, rgba);
-  }
-  list& begin() { return m_on.begin(); }
   status submit() {
     ++counts.submissions;
-    return m_on.submit();
+    return base::submit();
   }
-
- private:
-  inner& m_on;
 };
 
 /// A file of the build, at the alignment that models need; empty where it is not there.
