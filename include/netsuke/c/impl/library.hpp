@@ -24,8 +24,11 @@ struct nsk_session {
 NSK_BEGIN
 namespace impl {
 
-static_assert(static_cast<std::int32_t>(status_code::unknown_feature) == nsk_status_unknown_feature,
-              "enum nsk_status_code lists the codes of NSK_STATUS_LIST in their order");
+#define NSK_IMPL_C_SAME(code, text)                                                \
+  static_assert(static_cast<std::int32_t>(status_code::code) == nsk_status_##code, \
+                "enum nsk_status_code lists the codes of NSK_STATUS_LIST in their order");
+NSK_STATUS_LIST(NSK_IMPL_C_SAME)
+#undef NSK_IMPL_C_SAME
 static_assert(static_cast<int>(dtype::boolean) == nsk_type_boolean, "enum nsk_type lists the values of nsk::dtype");
 static_assert(std::uint32_t{index_clamped} == std::uint32_t{nsk_index_clamped} &&
                   std::uint32_t{division_by_zero} == std::uint32_t{nsk_division_by_zero} &&

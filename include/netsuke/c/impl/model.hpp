@@ -2,6 +2,7 @@
 #pragma once
 /// Models through the C interface: every argument is checked, then the C++ library answers.
 #include <netsuke/core/hide_macros.hpp>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <netsuke/c/impl/library.hpp>
@@ -22,10 +23,10 @@ inline nsk_status c_check_variant(const nsk_model* m, std::int32_t variant) {
 
 /// Fills as much of the caller's struct as both sides know; what only the caller knows becomes 0.
 inline nsk_status c_describe(const port_view& from, nsk_port* port, std::size_t port_bytes) {
-  constexpr std::size_t first_version_bytes = sizeof(nsk_port);
+  nsk_port p = {};
+  constexpr std::size_t first_version_bytes = offsetof(nsk_port, reserved) + sizeof p.reserved;
   if (port == nullptr) return c_bad_argument(3);
   if (port_bytes < first_version_bytes) return c_bad_argument(4);
-  nsk_port p = {};
   p.name = from.name();
   p.shape = from.shape().data();
   p.rank = static_cast<std::int32_t>(from.shape().size());
