@@ -105,6 +105,31 @@ def crowd(programs, folder):
             raise SystemExit(f"crowd, {places} places: {said}")
 
 
+def avatar(programs, folder):
+    """Landmarks without a network: weights near those that are known; strip, GIF and table show the same frames."""
+    strip, clip, table = folder / "avatar.png", folder / "avatar.gif", folder / "weights.csv"
+    said = call(programs / "avatar", "--frames", 60, "-o", strip, "--gif", clip, "--weights", table)
+    errors = [float(n) for n in re.findall(r" ([\d.]+) \([\d.]+\)", said)]
+    if len(errors) != 12 or max(errors) > 0.04 or not re.search(r"60 frames, a face in 60,.* pose [\d.]+, weights [\d.]+, filter [\d.]+, render [\d.]+; all", said):
+        raise SystemExit(f"avatar: {said}")
+    rows = [line.split(",") for line in table.read_text().splitlines()]
+    weights = np.array([row[1:] for row in rows[1:]], float)
+    if weights.shape != (60, 55) or rows[0][25] != "jawOpen" or weights[:5, :52].max() > 0.15 or weights[:, 24].argmax() not in (37, 38):
+        raise SystemExit(f"avatar: the table has {weights.shape}, and jawOpen is largest in frame {weights[:, 24].argmax()}")
+    still, moving = np.asarray(Image.open(strip).convert("RGB")).astype(int), Image.open(clip)
+    if still.shape != (360, 1080, 3) or moving.n_frames != 60 or moving.size != (360, 180):
+        raise SystemExit(f"avatar: {still.shape}, {moving.n_frames} frames of {moving.size}")
+    for column, frame in enumerate((1, 14, 24, 37, 46, 53)):
+        moving.seek(frame)
+        seen = np.asarray(moving.convert("RGB")).astype(int)
+        for part, place in ((seen[:, :180], 0), (seen[:, 180:], 180)):
+            off = np.abs(part - still[place:place + 180, 180 * column:180 * column + 180]).mean()
+            if off > 4:
+                raise SystemExit(f"avatar: frame {frame} of the GIF differs from the strip by {off:.1f} on average")
+    if len({still[180:, k:k + 180].tobytes() for k in range(0, 1080, 180)}) != 6:
+        raise SystemExit("avatar: the head does not move")
+
+
 def agents(programs, folder):
     """A hundred agents reach goals, one by one and in images; the same seeds give the same run."""
     model = folder / "agent.nsk"
@@ -217,6 +242,7 @@ def main(programs):
         voice(programs, folder)
         agents(programs, folder)
         crowd(programs, folder)
+        avatar(programs, folder)
 
 
 if __name__ == "__main__":

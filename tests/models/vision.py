@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The examples that look at people, against an oracle in NumPy and LiteRT (mediapipe_oracle.py).
 
-  vision.py CASE DIRECTORY-OF-EXAMPLES      (cases: detection, face, attention, tracking, hands, body, selfie)
+  vision.py CASE DIRECTORY-OF-EXAMPLES      (cases: detection, face, attention, tracking, hands, body, selfie, avatar)
 Landmarks must be within 0.1 pixels, masks within 0.2 % on average. Models are looked for in NSK_MEDIAPIPE, out/models
 (examples/models/fetch_mediapipe.sh) and the folder of models beside the checkout; images in out/images
 (examples/models/fetch_images.sh) and beside the checkout. What is not there is left out with a note; a case without
@@ -217,7 +217,52 @@ def selfie(case):
         case.rendered_on(image, 1000)
 
 
-CASES = {f.__name__: f for f in (detection, face, attention, tracking, hands, body, selfie)}
+def blocks_with_networks(page):
+    """The command blocks of a page that tests/docs/commands.py leaves to this script."""
+    marked = r"^<!-- commands: not run, [^\n]*vision\.py \w+ runs this block -->\n+```sh\n(.*?)^```$"
+    return re.findall(marked, (REPOSITORY / "docs" / page).read_text(), re.MULTILINE | re.DOTALL)
+
+
+def run_page(case, page):
+    """Runs those blocks where fetch_mediapipe.sh would have left its files; returns what they said."""
+    said = ""
+    for block in blocks_with_networks(page):
+        environment = dict(os.environ, PATH=f"{case.programs.resolve()}{os.pathsep}{os.environ['PATH']}")
+        done = subprocess.run(["bash", "-e"], input=block, cwd=case.folder, env=environment, capture_output=True, text=True, timeout=300)
+        if done.returncode:
+            raise SystemExit(f"docs/{page}: exit code {done.returncode}\n{block}\n{done.stdout}{done.stderr}")
+        said += done.stdout
+    return said
+
+
+def avatar(case):
+    """The commands of docs/avatars.md: a photo that performs, then frames, one of which shows nobody."""
+    (detector, _), (attention_mesh, _), (mesh, _) = (case.model(n) for n in ("face_detection_short_range", "face_landmark_with_attention", "face_landmark"))
+    path, image = case.images("astronaut.png", "face.jpg")[0]
+    models, images = case.folder / "out" / "models", case.folder / "out" / "images"
+    for folder in (models, images):
+        folder.mkdir(parents=True)
+    for model in (detector, attention_mesh, mesh):
+        model.rename(models / model.name)
+    path.rename(images / "astronaut.png")
+    for number, pixels in enumerate((image, rotated(image, TURN, MOVE)[0], np.full_like(image, 90), image), 1):
+        Image.fromarray(pixels).save(models / f"frame{number}.png")
+    said = run_page(case, "avatars.md")
+    print(said.strip())
+    found = re.findall(r"(\d+) frames, a face in (\d+), the detector ran in (\d+);", said)
+    if found != [("120", "120", "1"), ("4", "3", "2")]:
+        raise SystemExit(f"frames, faces and detections are {found}")
+    errors = [float(n) for n in re.findall(r" ([\d.]+) \([\d.]+\)", said)]
+    if len(errors) != 12 or max(errors) > 0.2 or sum(errors) / 12 > 0.1:
+        raise SystemExit(f"the weights of the clip are off by {errors}")
+    rows = list(csv.DictReader((models / "weights.csv").open()))
+    roll = [math.degrees(float(row["roll"])) for row in rows]
+    # The second frame is rotated clockwise, of which the filter has taken a part; where nobody is seen the head stays.
+    if not (-TURN < roll[1] - roll[0] < -0.5 and rows[2] == dict(rows[1], frame="2")):
+        raise SystemExit(f"the head's roll is {roll} in degrees")
+
+
+CASES = {f.__name__: f for f in (detection, face, attention, tracking, hands, body, selfie, avatar)}
 
 
 def main(name, programs):
