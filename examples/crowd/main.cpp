@@ -36,7 +36,7 @@ struct game_clock {
 
 /// What the agents' threads did in all frames.
 struct counts {
-  std::atomic<int> asked{0}, full{0}, answered{0}, wrong{0}, longest_wait{0};
+  std::atomic<int> asked{0}, full{0}, wrong{0}, longest_wait{0};
 };
 
 /// What one agent's thinking needs from frame to frame.
@@ -57,7 +57,6 @@ static void think(const yard& world, nsk::batcher& crowd, std::vector<thought>& 
                   sizeof(float) * yard::actions);
       int wait = frame - t.asked_in, longest = all.longest_wait;
       while (wait > longest && !all.longest_wait.compare_exchange_weak(longest, wait)) continue;
-      ++all.answered;
       t.asked_in = -1;
     }
     if (t.asked_in >= 0 || frame < t.next_frame) continue;
