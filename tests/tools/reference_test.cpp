@@ -332,6 +332,17 @@ TEST_CASE("picking elements") {
   check("ArgMin", {make_floats({1, 3}, {1, 5, 1})},
         {{"axis", std::int64_t{1}}, {"select_last_index", std::int64_t{1}}, {"keepdims", std::int64_t{0}}}, {1}, {2});
   check("NonZero", {make_floats({2, 2}, {1, 0, 0, 1})}, {}, {2, 2}, {0, 1, 0, 1});
+  const one_node unique("Unique", {make_floats({6}, {2, 1, 1, 3, 4, 3})}, {}, 13, 4);
+  check(unique[0], {4}, {1, 2, 3, 4});
+  check(unique[1], {4}, {1, 0, 3, 4});
+  check(unique[2], {6}, {1, 0, 0, 2, 3, 2});
+  check(unique[3], {4}, {2, 1, 2, 1});
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  const one_node slices("Unique", {make_floats({2, 4}, {none, 1, none, 1, 0, -0.0f, 0, 2})},
+                        {{"axis", std::int64_t{-1}}, {"sorted", std::int64_t{0}}}, 13, 4);
+  check(slices[1], {3}, {0, 1, 3});  // what is no number is one number
+  check(slices[2], {4}, {0, 1, 0, 2});
+  check(slices[3], {3}, {2, 1, 1});
   // The second box overlaps the first by 4/5 of their union, the third is apart.
   const array boxes = make_floats({1, 3, 4}, {0, 0, 1, 1, 0, 0, 1, 0.8f, 5, 5, 6, 6}),
               scores = make_floats({1, 1, 3}, {0.9f, 0.95f, 0.5f});

@@ -14,10 +14,10 @@ namespace nsk::tool {
 struct input_options {
   std::map<std::string, shape_t> shapes;  ///< --input NAME=1x3x224x224
   std::map<std::string, double> set;      ///< --set NAME=VALUE: the input becomes a constant filled with the value
+  std::vector<std::string> outputs{};     ///< the outputs to keep, in this order; empty: all
+  bool dequantize = false;                ///< --dequantize: numbers stored as integers are computed in float32
+  bool trusted = false;                   ///< --trust: what folding may cost does not depend on the file's size
   std::map<std::string, std::int64_t> bounds{};  ///< --bound NAME=COUNT: a Range's output has at most so many elements
-  std::vector<std::string> outputs{};            ///< the outputs to keep, in this order; empty: all
-  bool dequantize = false;                       ///< --dequantize: numbers stored as integers are computed in float32
-  bool trusted = false;                          ///< --trust: what folding may cost does not depend on the file's size
 };
 
 /// Binds input shapes (open lengths take what their symbol is elsewhere, the open first axis of a batch 1, with a
