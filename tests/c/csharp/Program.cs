@@ -142,6 +142,24 @@ internal static class Program
         }
     }
 
+    /// <summary>A session whose threads are busy with another one's jobs runs on its own thread, and leaves those alone.</summary>
+    private static void BusyThreads(string path)
+    {
+        using (NskModel model = new NskModel(File.ReadAllBytes(path)))
+        using (NskSession net = new NskSession(model, 0, 3), quiet = new NskSession(model))
+        using (NskThreads threads = new NskThreads(2))
+        {
+            FieldInfo left = typeof(NskThreads).GetField("m_left", BindingFlags.Instance | BindingFlags.NonPublic);
+            WriteInputs(net, 1);
+            WriteInputs(quiet, 1);
+            quiet.Run();
+            left.SetValue(threads, 1);
+            net.Run(threads);
+            Require(HashOf(net) == HashOf(quiet) && (int)left.GetValue(threads) == 1, "a session waits for, or disturbs, another one's jobs");
+            left.SetValue(threads, 0);
+        }
+    }
+
     /// <summary>One frame of a game in each of the package's ways; whatever it needs was made before.</summary>
     private static void Frame(NskSession net, NskJobs jobs, NskJobs unity, float[] input, float[] output, byte[] snapshot, NativeArray<float> inputArray, NativeArray<float> outputArray)
     {
@@ -334,6 +352,7 @@ internal static class Program
         Hashes(0, arguments[0]);
         Hashes(1, arguments[1]);
         ThrowingJobs(arguments[0]);
+        BusyThreads(arguments[0]);
         Garbage(arguments[0]);
         Garbage(arguments[1]);
         Misuse(arguments[0]);
