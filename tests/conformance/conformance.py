@@ -139,14 +139,14 @@ def with_constants(model, inputs, is_constant):
     return result, kept
 
 
-def convert(program, folder, options):
-    """Follows the advice to say how long a range can be at most."""
+def convert(program, model, folder, options):
+    """Follows the advice to say how long a range can be at most, where it is an output."""
     command = [program, "convert", str(folder / "model.onnx"), "-o", str(folder / "model.nsk"), "--no-states", *options]
     try:
         call(command)
     except Refused as e:
         advice = re.search(r"--bound (\S+)=COUNT", str(e))
-        if not advice:
+        if not advice or advice[1] not in [o.name for o in model.graph.output]:
             raise
         call(command + ["--bound", f"{advice[1]}=64"])
 
@@ -168,7 +168,7 @@ def run_nsk(program, model, inputs, folder):
         files = save_inputs(variant, live, folder)
         shapes = [f"{name}={'x'.join(map(str, np.load(file).shape))}" for name, file in files if np.load(file).ndim]
         try:
-            convert(program, folder, [w for s in shapes for w in ("--input", s)])
+            convert(program, variant, folder, [w for s in shapes for w in ("--input", s)])
         except Refused as e:
             refusal = e
             if "this operator is not supported" in str(e):
