@@ -6,6 +6,7 @@ import random
 import numpy as np
 import onnx
 
+import chosen
 import computed
 import elementwise
 import flow
@@ -24,7 +25,7 @@ import windows
 from examine import Case
 from net import Net, Unfit
 
-MODULES = [elementwise, windows, reductions, moves, matrices, resizing, normalizations, patterns, recurrent, flow, quantised, networks, others, computed]
+MODULES = [elementwise, windows, reductions, moves, matrices, resizing, normalizations, patterns, recurrent, flow, quantised, networks, others, computed, chosen]
 FAMILIES = {f"{m.__name__}.{name}": made for m in MODULES for name, made in m.FAMILIES.items()}
 ATTEMPTS = 60
 
@@ -126,4 +127,4 @@ def load(folder):
     text = json.loads((folder / "case.json").read_text())
     feeds = {name: list(np.load(folder / f"in{index}.npy")) for index, name in enumerate(text["feeds"])}
     sets = {n: (v, s, np.dtype(d)) for n, (v, s, d) in text["sets"].items()}
-    return Case(onnx.load(folder / "model.onnx"), feeds, text["request"], text["family"], onnx.load(twin) if twin.exists() else None, text["special"], text["state_shapes"], sets, text.get("bounded", False))
+    return Case(onnx.load(folder / "model.onnx"), feeds, text["request"], text["family"], onnx.load(twin) if twin.exists() else None, text["special"], text["state_shapes"], sets, text.get("bounded", {}))

@@ -29,7 +29,7 @@ class Case:
     special: bool = False  # inputs hold infinities, NaN or numbers whose squares overflow
     state_shapes: dict = dataclasses.field(default_factory=dict)
     sets: dict = dataclasses.field(default_factory=dict)
-    bounded: bool = False  # other runtimes give fewer rows; the engine's others are -1
+    bounded: dict = dataclasses.field(default_factory=dict)  # {output: [axis, filler]}: other runtimes give fewer rows (net.py)
 
     @property
     def runs(self):
@@ -108,10 +108,23 @@ def nearly_equal(engine, reference):
         return all(np.nanmax(np.abs(g - w), initial=0) <= 1e-6 for n in engine for g, w in zip(engine[n], reference[n]) if g.dtype.kind == "f")
 
 
-def padded(array, shape):
-    result = np.full(shape, -1, array.dtype)
-    result[:len(array)] = array
-    return result
+def padded(results, case, engine):
+    """The results with the engine's fillers, or its own rows where no filler is promised, behind their own rows; and how many these are."""
+    given, results = results, dict(results)
+    for name, (axis, filler) in case.bounded.items():
+        counts = []
+        for run, a in enumerate(results.get(name, [])):
+            own = engine[name][run]
+            full = own.astype(a.dtype) if filler is None else np.full(own.shape, filler, a.dtype)
+            folded = given.get(name + ".count")  # the evaluator saw the folded graph, whose results have fillers
+            count = int(folded[run]) if folded else min(a.shape[axis], own.shape[axis])
+            rows = tuple(slice(count) if d == axis else slice(None) for d in range(a.ndim))
+            full[rows] = a[rows]
+            results[name] = results[name][:run] + [full] + results[name][run + 1:]
+            counts.append(np.array(count, np.int64))
+        if counts and name + ".count" in engine:
+            results[name + ".count"] = counts
+    return results
 
 
 def float32_of(results):
@@ -123,7 +136,7 @@ def judge(worker, case, answer, other, declined):
     engine, reference, disturbed, rows = answer["engine"], answer.get("reference"), answer.get("disturbed", []), answer.get("rows")
     again, share = not disturbed, compare.WINOGRAD if answer["winograd"] else compare.NEAR
     if case.bounded:
-        reference, *disturbed = ({n: [padded(a, engine[n][0].shape) for a in runs] for n, runs in results.items()} for results in (reference, *disturbed))
+        reference, *disturbed = (padded(results, case, engine) for results in (reference, *disturbed))
     if reference is not None:
         text = first_difference(case, engine, reference, disturbed, share, None, rows)
         if text and again:
@@ -142,10 +155,9 @@ def judge(worker, case, answer, other, declined):
             return Verdict("wrong", ("(as ONNX Runtime) " if agrees else "") + "evaluator: " + text)
     if other is None:
         return Verdict("good" if reference is not None else "refused", "" if reference is not None else "nothing to compare with: " + declined)
-    other = float32_of(other)
-    if case.bounded and other is not None:
-        other = {n: [padded(a, engine[n][0].shape) for a in runs] for n, runs in other.items()}
-    text = first_difference(case, engine, other, disturbed, share, case.outputs, rows)
+    other = padded(float32_of(other), case, engine)
+    names = case.outputs + [n + ".count" for n in case.bounded]
+    text = first_difference(case, engine, other, disturbed, share, [n for n in names if n in other], rows)
     if not text:
         return Verdict("good")
     if again:

@@ -43,7 +43,7 @@ class Tool:
 def options_of(request):
     """The request of a case as options of nsk convert."""
     options = ["--max-tile-us", max(1.0, request.get("max_tile_us", 100.0))]
-    for key, name in (("inputs", "--input"), ("sets", "--set"), ("states", "--state"), ("outputs", "--output-value")):
+    for key, name in (("inputs", "--input"), ("sets", "--set"), ("bounds", "--bound"), ("states", "--state"), ("outputs", "--output-value")):
         for value in request.get(key, []):
             options += [name, value]
     if request.get("batch"):

@@ -36,7 +36,7 @@ class Net:
         self.state_inputs, self.state_shapes = {}, {}
         self.sets = {}       # inputs that --set makes constants: {name: (value, shape, type)}
         self.functions = []
-        self.bounded = False # the engine gives as many rows as there can be, and -1 in those that are not needed
+        self.bounded = {}    # {output: [axis, filler]}: the engine gives as many rows as there can be, and fillers (None: anything) behind the last
 
     # Random choices.
     def chance(self, p):

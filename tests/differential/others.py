@@ -61,7 +61,7 @@ def suppression(net):
     if net.chance(0.6):
         limits.append(net.constant(np.array([net.choice([0.0, 0.2])], F)))
     y = net.add("NonMaxSuppression", [net.input([n, boxes, 4], values=corners), net.input([n, classes, boxes], values=scores), *limits], dtype=I)
-    net.bounded = True  # rows that are not needed are -1
+    net.bounded = {y: [0, -1]}
     net.output(y)
 
 

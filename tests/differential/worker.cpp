@@ -63,6 +63,7 @@ convert_options options_of(const json& request) {
   o.output = request.at("result").get<std::string>() + ".nsk";
   o.inputs = texts(request, "inputs");
   o.sets = texts(request, "sets");
+  o.bounds = texts(request, "bounds");
   o.states = texts(request, "states");
   o.outputs = texts(request, "outputs");
   o.batch = request.value("batch", 0);
@@ -205,6 +206,7 @@ class oracle {
     const std::string path = request.at("model").get<std::string>();
     input_options inputs = parse_inputs(texts(request, "inputs"), texts(request, "sets"));
     inputs.dequantize = request.value("dequantize", false);
+    inputs.bounds = parse_bounds(texts(request, "bounds"));
     m_graph = import_model(path, {inputs.dequantize, inputs.shapes});
     const graph imported = m_graph;
     resolved = inputs.dequantize || !inputs.set.empty() || !is_evaluated(imported);
@@ -215,6 +217,9 @@ class oracle {
       it = m_graph.find(it->first) == no_value ? inputs.shapes.erase(it) : std::next(it);
     resolve(m_graph, inputs);
   }
+
+  /// Whether the source has a value of that name: a count of results is the converter's.
+  bool knows(const std::string& name) const { return m_graph.find(name) != no_value; }
 
   bool resolved;  ///< the graph was folded first, because the evaluator does not take it as it stands
 
@@ -356,9 +361,11 @@ class blob {
 };
 
 void evaluate(const json& request, const model_file& file, const std::vector<arrays>& inputs,
-              const std::vector<std::string>& names, blob& numbers, json& answer) {
+              std::vector<std::string> names, blob& numbers, json& answer) {
   try {
     const oracle source(request, file);
+    names.erase(std::remove_if(names.begin(), names.end(), [&](const std::string& n) { return !source.knows(n); }),
+                names.end());
     answer["reference_resolved"] = source.resolved;
     answer["reference"] = numbers.add(source.run(inputs, names, 0, 0), names);
     for (int i = 0; i < request.value("disturbed", 0); ++i)
