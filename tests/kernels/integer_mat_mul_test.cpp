@@ -37,7 +37,7 @@ void check_products(tail::random& r, const std::vector<int>& sizes, bool shared)
 TEST_CASE("integer_mat_mul: both types, layouts, shared matrices, tiles") {
   tail::random r(41);
   for (const std::vector<int>& sizes :
-       std::vector<std::vector<int>>{{1, 1, 1, 1}, {2, 3, 4, 5}, {1, 7, 19, 33}, {3, 5, 2, 17}})
+       std::vector<std::vector<int>>{{1, 1, 1, 1}, {2, 3, 4, 5}, {1, 7, 19, 33}, {3, 5, 2, 17}, {1, 3, 9, 600}})
     for (const bool shared : {false, true}) {
       check_products<std::int32_t>(r, sizes, shared);
       check_products<std::int64_t>(r, sizes, shared);

@@ -4,7 +4,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/impl/element_lines.hpp>
-#define NSK_REGION_COMPACT
+#include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
@@ -32,10 +32,58 @@ inline std::int64_t best_position(const std::byte* data, std::ptrdiff_t at, std:
   return best;
 }
 
+/// The largest or smallest of at least f32::lanes floats next to each other, of which the first one is a number.
+template <bool Largest>
+inline float extreme_of(const float* line, std::ptrdiff_t length) {
+  using simd::f32;
+  const auto better = [](f32 x, f32 y) { return Largest ? simd::max(x, y) : simd::min(x, y); };
+  f32 best[4];  // a NaN gives way to what was there, so the first element goes to all lanes
+  for (f32& b : best) b = simd::broadcast(line);
+  std::ptrdiff_t i = 0;
+  for (; i + 4 * f32::lanes <= length; i += 4 * f32::lanes)
+    simd::unroll<4>([&](auto v) { best[v] = better(simd::load(line + i + v * f32::lanes), best[v]); });
+  for (; i + f32::lanes <= length; i += f32::lanes) best[0] = better(simd::load(line + i), best[0]);
+  best[0] = better(simd::load(line + length - f32::lanes), best[0]);
+  const f32 all = better(better(best[0], best[1]), better(best[2], best[3]));
+  return Largest ? simd::reduce_max(all) : simd::reduce_min(all);
+}
+/// The same for integers, a loop that compilers turn into vectors.
+template <bool Largest, class T>
+inline T extreme_of(const T* line, std::ptrdiff_t length) {
+  T best = line[0];
+  for (std::ptrdiff_t i = 1; i < length; ++i) best = (Largest ? line[i] > best : line[i] < best) ? line[i] : best;
+  return best;
+}
+
+/// best_position of elements next to each other: the extreme, then the first or last element that equals it.
+template <bool Largest, class T>
+inline std::int64_t best_of_line(const T* line, std::ptrdiff_t length, bool last) {
+  constexpr std::ptrdiff_t some = 16;
+  if (!(line[0] == line[0])) return 0;
+  const T best = extreme_of<Largest>(line, length);
+  std::ptrdiff_t i = 0;
+  if (last) {
+    for (i = length - 1; !(line[i] == best);) --i;
+    return i;
+  }
+  for (; i + some <= length; i += some) {
+    int found = 0;
+    for (std::ptrdiff_t k = 0; k < some; ++k) found |= line[i + k] == best ? 1 : 0;
+    if (found != 0) break;
+  }
+  while (!(line[i] == best)) ++i;
+  return i;
+}
+
 template <class T>
 inline std::int64_t arg_reduce_line(const arg_reduce_args& a, std::ptrdiff_t at) {
   const std::ptrdiff_t step = a.input.stride[a.axis];
   const std::int64_t length = a.input.shape[a.axis];
+  if (step == 1 && length >= 2 * simd::f32::lanes) {
+    const T* const line = a.input.as<T>() + at;
+    return a.kind == arg_reduce_kind::max ? best_of_line<true>(line, length, a.last)
+                                          : best_of_line<false>(line, length, a.last);
+  }
   if (a.kind == arg_reduce_kind::max)
     return a.last ? best_position<T>(a.input.data, at, step, length, [](T x, T y) { return x >= y; })
                   : best_position<T>(a.input.data, at, step, length, [](T x, T y) { return x > y; });

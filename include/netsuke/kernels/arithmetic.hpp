@@ -6,8 +6,7 @@
 #include <type_traits>
 #include <netsuke/core/flags.hpp>
 #include <netsuke/kernels/args.hpp>
-#include <netsuke/kernels/impl/element_lines.hpp>
-#define NSK_REGION_COMPACT
+#include <netsuke/kernels/impl/element_blocks.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
@@ -21,15 +20,17 @@ struct arithmetic_args : arithmetic_params {
 
 namespace impl {
 
-/// x / y towards zero, modulo 2^bits (the lowest number divided by -1 is itself); y is not 0.
+/// x / y towards zero, modulo 2^bits (the lowest number divided by -1 is itself); y is not 0. Without branches, so that
+/// loops become vectors: doubles hold every quotient of 32 bits closely enough.
 template <class T>
-inline T quotient(T x, T y) {
-  return y == T{-1} ? static_cast<T>(std::make_unsigned_t<T>{0} - static_cast<std::make_unsigned_t<T>>(x))
-                    : static_cast<T>(x / y);
-}
-template <class T>
-inline T remainder(T x, T y) {
-  return y == T{-1} ? T{0} : static_cast<T>(x % y);
+NSK_INLINE T quotient(T x, T y) {
+  const T divisor = y == T{-1} ? T{1} : y;
+  T result;
+  if constexpr (sizeof(T) <= 4)
+    result = static_cast<T>(static_cast<double>(x) / static_cast<double>(divisor));
+  else
+    result = static_cast<T>(x / divisor);
+  return y == T{-1} ? static_cast<T>(std::make_unsigned_t<T>{0} - static_cast<std::make_unsigned_t<T>>(x)) : result;
 }
 
 /// x^y, modulo 2^bits. Negative exponents: 1 / x^-y towards zero, and 0 with `zero` set where x is 0.
@@ -46,47 +47,92 @@ inline T power(T x, T y, bool& zero) {
   return static_cast<T>(result);
 }
 
-/// x kind y for integers; they wrap. `zero` is set where the divisor is 0.
-template <class T>
-inline T calculated(arithmetic_kind kind, T x, T y, bool& zero) {
+/// x Kind y of two integers; they wrap. Quotients and remainders by 0 are 0.
+template <arithmetic_kind Kind, class T>
+NSK_INLINE T calculated(T x, T y, bool& zero) {
   using U = std::make_unsigned_t<T>;
   const U a = static_cast<U>(x), b = static_cast<U>(y);
-  switch (kind) {
-    case arithmetic_kind::add: return static_cast<T>(a + b);
-    case arithmetic_kind::sub: return static_cast<T>(a - b);
-    case arithmetic_kind::mul: return static_cast<T>(a * b);
-    case arithmetic_kind::min: return y < x ? y : x;
-    case arithmetic_kind::max: return x < y ? y : x;
-    case arithmetic_kind::bit_and: return static_cast<T>(a & b);
-    case arithmetic_kind::bit_or: return static_cast<T>(a | b);
-    case arithmetic_kind::bit_xor: return static_cast<T>(a ^ b);
-    case arithmetic_kind::pow: return power(x, y, zero);
-    case arithmetic_kind::div:
-    case arithmetic_kind::mod:
-    case arithmetic_kind::fmod: break;
-  }
-  zero = zero || y == 0;
-  if (y == 0) return 0;
-  if (kind == arithmetic_kind::div) return quotient(x, y);
-  const T rest = remainder(x, y);
-  return kind == arithmetic_kind::mod && rest != 0 && (rest < 0) != (y < 0) ? static_cast<T>(rest + y) : rest;
+  if constexpr (Kind == arithmetic_kind::add) return static_cast<T>(a + b);
+  if constexpr (Kind == arithmetic_kind::sub) return static_cast<T>(a - b);
+  if constexpr (Kind == arithmetic_kind::mul) return static_cast<T>(a * b);
+  if constexpr (Kind == arithmetic_kind::min) return y < x ? y : x;
+  if constexpr (Kind == arithmetic_kind::max) return x < y ? y : x;
+  if constexpr (Kind == arithmetic_kind::bit_and) return static_cast<T>(a & b);
+  if constexpr (Kind == arithmetic_kind::bit_or) return static_cast<T>(a | b);
+  if constexpr (Kind == arithmetic_kind::bit_xor) return static_cast<T>(a ^ b);
+  if constexpr (Kind == arithmetic_kind::pow) return power(x, y, zero);
+  const T whole = quotient(x, y == 0 ? T{1} : y);
+  if constexpr (Kind == arithmetic_kind::div) return y == 0 ? T{0} : whole;
+  const T rest = static_cast<T>(a - static_cast<U>(whole) * b);
+  const bool moves = Kind == arithmetic_kind::mod && (rest != 0) & ((rest ^ y) < 0);
+  return y == 0 ? T{0} : moves ? static_cast<T>(rest + y) : rest;
 }
-/// Booleans know the bit operations only.
-inline bool calculated(arithmetic_kind kind, bool x, bool y, bool&) {
-  return kind == arithmetic_kind::bit_and ? x && y : kind == arithmetic_kind::bit_or ? x || y : x != y;
+
+/// to = x Kind y, `count` of each. Returns whether one divided by 0.
+template <arithmetic_kind Kind, class T>
+NSK_NOINLINE inline bool calculate(const T* x, const T* y, T* to, std::ptrdiff_t count) {
+  bool zero = false;
+  if constexpr (Kind == arithmetic_kind::div || Kind == arithmetic_kind::mod || Kind == arithmetic_kind::fmod) {
+    T zeros = 0;
+    for (std::ptrdiff_t i = 0; i < count; ++i) zeros = static_cast<T>(zeros | (y[i] == 0 ? T{1} : T{0}));
+    zero = zeros != 0;
+  }
+  for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = calculated<Kind>(x[i], y[i], zero);
+  return zero;
+}
+
+/// The same for booleans, which know the bit operations only.
+template <arithmetic_kind Kind>
+NSK_NOINLINE inline void calculate_bits(const std::uint8_t* x, const std::uint8_t* y, std::uint8_t* to,
+                                        std::ptrdiff_t count) {
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    const bool a = x[i] != 0, b = y[i] != 0;
+    to[i] = Kind == arithmetic_kind::bit_and ? a & b : Kind == arithmetic_kind::bit_or ? a | b : a != b;
+  }
 }
 
 template <class T>
-inline void arithmetic_tile(const arithmetic_args& a, const tile_range& t) {
-  const std::ptrdiff_t* strides[] = {a.output.stride, a.a.stride, a.b.stride};
-  bool zero = false;
-  for_each_line(a.output, strides, t, [&](const element_line<3>& l) {
-    for (std::ptrdiff_t i = 0; i < l.count; ++i) {
-      const T x = element<T>(a.a.data, l.at[1] + i * l.step[1]), y = element<T>(a.b.data, l.at[2] + i * l.step[2]);
-      put_element(a.output.data, l.at[0] + i * l.step[0], calculated(a.kind, x, y, zero));
-    }
-  });
-  if (zero) raise(a.flags, division_by_zero);
+inline bool calculate(arithmetic_kind kind, const T* x, const T* y, T* to, std::ptrdiff_t count) {
+  switch (kind) {
+    case arithmetic_kind::add: return calculate<arithmetic_kind::add>(x, y, to, count);
+    case arithmetic_kind::sub: return calculate<arithmetic_kind::sub>(x, y, to, count);
+    case arithmetic_kind::mul: return calculate<arithmetic_kind::mul>(x, y, to, count);
+    case arithmetic_kind::min: return calculate<arithmetic_kind::min>(x, y, to, count);
+    case arithmetic_kind::max: return calculate<arithmetic_kind::max>(x, y, to, count);
+    case arithmetic_kind::bit_and: return calculate<arithmetic_kind::bit_and>(x, y, to, count);
+    case arithmetic_kind::bit_or: return calculate<arithmetic_kind::bit_or>(x, y, to, count);
+    case arithmetic_kind::bit_xor: return calculate<arithmetic_kind::bit_xor>(x, y, to, count);
+    case arithmetic_kind::pow: return calculate<arithmetic_kind::pow>(x, y, to, count);
+    case arithmetic_kind::div: return calculate<arithmetic_kind::div>(x, y, to, count);
+    case arithmetic_kind::mod: return calculate<arithmetic_kind::mod>(x, y, to, count);
+    case arithmetic_kind::fmod: break;
+  }
+  return calculate<arithmetic_kind::fmod>(x, y, to, count);
+}
+inline bool calculate_booleans(arithmetic_kind kind, const std::uint8_t* x, const std::uint8_t* y, std::uint8_t* to,
+                               std::ptrdiff_t count) {
+  if (kind == arithmetic_kind::bit_and)
+    calculate_bits<arithmetic_kind::bit_and>(x, y, to, count);
+  else if (kind == arithmetic_kind::bit_or)
+    calculate_bits<arithmetic_kind::bit_or>(x, y, to, count);
+  else
+    calculate_bits<arithmetic_kind::bit_xor>(x, y, to, count);
+  return false;
+}
+
+/// The same for a piece of any type.
+inline bool calculate(const arithmetic_args& a, const std::byte* const (&x)[2], std::byte* to, std::ptrdiff_t count) {
+  switch (a.output.type) {
+    case dtype::int64:
+      return calculate(a.kind, elements_of<std::int64_t>(x[0]), elements_of<std::int64_t>(x[1]),
+                       reinterpret_cast<std::int64_t*>(to), count);
+    case dtype::int32:
+      return calculate(a.kind, elements_of<std::int32_t>(x[0]), elements_of<std::int32_t>(x[1]),
+                       reinterpret_cast<std::int32_t*>(to), count);
+    default:
+      return calculate_booleans(a.kind, elements_of<bool>(x[0]), elements_of<bool>(x[1]),
+                                reinterpret_cast<std::uint8_t*>(to), count);
+  }
 }
 
 }
@@ -95,9 +141,14 @@ inline void arithmetic_tile(const arithmetic_args& a, const tile_range& t) {
 /// broadcast.
 template <class = void>
 inline void arithmetic(const arithmetic_args& a, const tile_range& t, std::byte*) {
-  if (a.output.type == dtype::int64) return impl::arithmetic_tile<std::int64_t>(a, t);
-  if (a.output.type == dtype::int32) return impl::arithmetic_tile<std::int32_t>(a, t);
-  impl::arithmetic_tile<bool>(a, t);
+  const tensor_view* const inputs[] = {&a.a, &a.b};
+  impl::operand_blocks blocks[] = {impl::operand_blocks(a.a), impl::operand_blocks(a.b)};
+  bool zero = false;
+  impl::for_each_piece(a.output, inputs, blocks, t,
+                       [&](const std::byte* const(&x)[2], std::byte* to, std::ptrdiff_t count) {
+                         zero = impl::calculate(a, x, to, count) || zero;
+                       });
+  if (zero) raise(a.flags, division_by_zero);
 }
 
 }

@@ -6,9 +6,7 @@
 #include <type_traits>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/fill.hpp>
-#include <netsuke/kernels/impl/element_lines.hpp>
-#include <netsuke/simd/vec.hpp>
-#define NSK_REGION_COMPACT
+#include <netsuke/kernels/impl/element_blocks.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
@@ -21,81 +19,43 @@ struct cast_args {
 
 namespace impl {
 
-/// Floats lose their fraction and saturate, NaN gives 0; integers wrap; boolean is x != 0.
+/// Floats lose their fraction and saturate, NaN gives 0; integers wrap; boolean is x != 0. Without branches, so that
+/// loops become vectors.
 template <class To, class From>
-inline To converted(From x) {
+NSK_INLINE stored<To> converted(From x) {
   if constexpr (std::is_same_v<To, bool>) {
-    return x != From{};
+    return x != From{0} ? std::uint8_t{1} : std::uint8_t{0};
   } else if constexpr (std::is_same_v<From, float> && std::is_integral_v<To>) {
-    // The bounds as floats: the lower one is exact, the upper one rounds up to a power of two.
-    constexpr float low = static_cast<float>(std::numeric_limits<To>::min()),
-                    high = static_cast<float>(std::numeric_limits<To>::max() / 2 + 1) * 2;
-    if (!(x == x)) return 0;
-    if (x <= low) return std::numeric_limits<To>::min();
-    return x >= high ? std::numeric_limits<To>::max() : static_cast<To>(x);
+    using limits = std::numeric_limits<To>;
+    // The largest float whose integer To holds: of 32 and 64 bits, all ones above the 24 bits of a float are too many.
+    constexpr To unheld = limits::digits > 24 ? (To{1} << (limits::digits > 24 ? limits::digits - 24 : 0)) - 1 : 0;
+    constexpr float low = static_cast<float>(limits::min()), high = static_cast<float>(limits::max() - unheld);
+    const float above = x > low ? x : low;  // NaN gives low
+    const To whole = static_cast<To>(above < high ? above : high), limited = x > high ? limits::max() : whole;
+    return x == x ? limited : To{0};
   } else {
     return static_cast<To>(x);
   }
 }
 
-/// Elements that are converted together: read as float or int64, whichever holds them, then written.
-inline constexpr std::ptrdiff_t cast_block = 64;
-
-template <class Wide, class From>
-inline void read_block(const std::byte* data, std::ptrdiff_t at, std::ptrdiff_t step, std::ptrdiff_t count, Wide* to) {
-  for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = static_cast<Wide>(element<From>(data, at + i * step));
+template <class To, class From>
+NSK_NOINLINE inline void cast_elements(const From* from, stored<To>* to, std::ptrdiff_t count) {
+  for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = converted<To>(from[i]);
 }
 
-template <class Wide>
-NSK_ONE_COPY inline void write_block(const tensor_view& output, std::ptrdiff_t at, std::ptrdiff_t step,
-                                     std::ptrdiff_t count, const Wide* from) {
-  visit_type(output.type, [&](auto to) {
-    for (std::ptrdiff_t i = 0; i < count; ++i)
-      put_element(output.data, at + i * step, converted<decltype(to)>(from[i]));
-  });
-}
-
-/// Integers of at most 32 bits, and booleans, next to each other as floats next to each other: what images are.
-template <class From>
-inline void cast_narrow_line(const cast_args& a, const element_line<2>& l) {
-  std::int32_t block[cast_block];
-  for (std::ptrdiff_t i = 0; i < l.count; i += cast_block) {
-    const std::ptrdiff_t n = l.count - i < cast_block ? l.count - i : cast_block;
-    read_block<std::int32_t, From>(a.input.data, l.at[1] + i, 1, n, block);
-    float* const to = a.output.as<float>() + l.at[0] + i;
-    std::ptrdiff_t k = 0;
-    for (; k + simd::f32::lanes <= n; k += simd::f32::lanes)
-      simd::store(to + k, simd::to_f32(simd::load_i32(block + k)));
-    for (; k < n; ++k) to[k] = static_cast<float>(block[k]);
-  }
-}
-/// Whether `line` was one of those and is done.
-inline bool cast_to_floats(const cast_args& a, const element_line<2>& l) {
-  if (a.output.type != dtype::float32 || l.step[0] != 1 || l.step[1] != 1) return false;
-  bool done = false;
-  visit_type(a.input.type, [&](auto from) {
-    using type = decltype(from);
-    if constexpr (!std::is_same_v<type, float> && sizeof(type) <= sizeof(std::int32_t)) {
-      cast_narrow_line<type>(a, l);
-      done = true;
+/// A piece of type From; narrow ones by way of int32, block by block.
+template <class From, class To>
+inline void cast_piece(const std::byte* piece, stored<To>* to, std::ptrdiff_t count) {
+  const stored<From>* const from = elements_of<From>(piece);
+  if constexpr (sizeof(From) >= sizeof(std::int32_t)) {
+    cast_elements<To>(from, to, count);
+  } else {
+    std::int32_t wide[block_elements];
+    for (std::ptrdiff_t i = 0; i < count; i += block_elements) {
+      const std::ptrdiff_t n = count - i < block_elements ? count - i : block_elements;
+      widen<From>(from + i, wide, n);
+      cast_elements<To>(static_cast<const std::int32_t*>(wide), to + i, n);
     }
-  });
-  return done;
-}
-
-template <class Wide>
-inline void cast_line(const cast_args& a, const element_line<2>& l) {
-  Wide block[cast_block];
-  for (std::ptrdiff_t i = 0; i < l.count; i += cast_block) {
-    const std::ptrdiff_t n = l.count - i < cast_block ? l.count - i : cast_block;
-    if constexpr (std::is_same_v<Wide, float>)
-      read_block<Wide, float>(a.input.data, l.at[1] + i * l.step[1], l.step[1], n, block);
-    else
-      visit_type(a.input.type, [&](auto from) {
-        if constexpr (!std::is_same_v<decltype(from), float>)
-          read_block<Wide, decltype(from)>(a.input.data, l.at[1] + i * l.step[1], l.step[1], n, block);
-      });
-    write_block(a.output, l.at[0] + i * l.step[0], l.step[0], n, block);
   }
 }
 
@@ -104,13 +64,17 @@ inline void cast_line(const cast_args& a, const element_line<2>& l) {
 /// output = input, converted to the output's type; any type but float16, equal shapes, any strides.
 template <class = void>
 inline void cast(const cast_args& a, const tile_range& t, std::byte*) {
-  const std::ptrdiff_t* strides[] = {a.output.stride, a.input.stride};
-  impl::for_each_line(a.output, strides, t, [&](const impl::element_line<2>& l) {
-    if (a.input.type == dtype::float32)
-      impl::cast_line<float>(a, l);
-    else if (!impl::cast_to_floats(a, l))
-      impl::cast_line<std::int64_t>(a, l);
-  });
+  const tensor_view* const inputs[] = {&a.input};
+  impl::operand_blocks blocks[] = {impl::operand_blocks(a.input)};
+  impl::for_each_piece(a.output, inputs, blocks, t,
+                       [&](const std::byte* const(&x)[1], std::byte* to, std::ptrdiff_t count) {
+                         impl::visit_type(a.input.type, [&](auto from) {
+                           impl::visit_type(a.output.type, [&](auto type) {
+                             using To = decltype(type);
+                             impl::cast_piece<decltype(from), To>(x[0], reinterpret_cast<impl::stored<To>*>(to), count);
+                           });
+                         });
+                       });
   impl::fill_typed_border(a.output, t);
 }
 

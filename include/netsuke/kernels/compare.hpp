@@ -3,8 +3,7 @@
 /// Comparison of two tensors of one type.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/args.hpp>
-#include <netsuke/kernels/impl/element_lines.hpp>
-#define NSK_REGION_COMPACT
+#include <netsuke/kernels/impl/element_blocks.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
@@ -17,30 +16,46 @@ struct compare_args : compare_params {
 
 namespace impl {
 
-/// What makes a comparison true; "other" is greater, or not comparable because of a NaN.
-struct accepted_relations {
-  bool less, equal, other;
-};
-inline accepted_relations relations_of(compare_kind kind) {
-  switch (kind) {
-    case compare_kind::equal: return {false, true, false};
-    case compare_kind::not_equal: return {true, false, true};
-    case compare_kind::less: return {true, false, false};
-    case compare_kind::less_equal: break;
-  }
-  return {true, true, false};
+/// x Kind y; with a NaN, only not_equal is true.
+template <compare_kind Kind, class T>
+NSK_INLINE bool compared(T x, T y) {
+  if constexpr (Kind == compare_kind::equal) return x == y;
+  if constexpr (Kind == compare_kind::not_equal) return x != y;
+  if constexpr (Kind == compare_kind::less) return x < y;
+  return x <= y;
+}
+
+/// to = x Kind y, `count` of each; booleans are bytes.
+template <compare_kind Kind, class T>
+NSK_NOINLINE inline void compare_elements(const T* x, const T* y, std::uint8_t* to, std::ptrdiff_t count) {
+  for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = compared<Kind>(x[i], y[i]) ? std::uint8_t{1} : std::uint8_t{0};
 }
 
 template <class T>
-inline void compare_tile(const compare_args& a, const tile_range& t) {
-  const std::ptrdiff_t* strides[] = {a.output.stride, a.a.stride, a.b.stride};
-  const accepted_relations accept = relations_of(a.kind);
-  for_each_line(a.output, strides, t, [&](const element_line<3>& l) {
-    for (std::ptrdiff_t i = 0; i < l.count; ++i) {
-      const T x = element<T>(a.a.data, l.at[1] + i * l.step[1]), y = element<T>(a.b.data, l.at[2] + i * l.step[2]);
-      put_element(a.output.data, l.at[0] + i * l.step[0], x < y ? accept.less : x == y ? accept.equal : accept.other);
+inline void compare_elements(compare_kind kind, const T* x, const T* y, std::uint8_t* to, std::ptrdiff_t count) {
+  switch (kind) {
+    case compare_kind::equal: return compare_elements<compare_kind::equal>(x, y, to, count);
+    case compare_kind::not_equal: return compare_elements<compare_kind::not_equal>(x, y, to, count);
+    case compare_kind::less: return compare_elements<compare_kind::less>(x, y, to, count);
+    case compare_kind::less_equal: return compare_elements<compare_kind::less_equal>(x, y, to, count);
+  }
+}
+
+/// The same for a piece of type T; narrow ones as int32, block by block.
+template <class T>
+inline void compare_piece(compare_kind kind, const std::byte* const (&x)[2], std::uint8_t* to, std::ptrdiff_t count) {
+  const stored<T>*const left = elements_of<T>(x[0]), *const right = elements_of<T>(x[1]);
+  if constexpr (sizeof(T) >= sizeof(std::int32_t)) {
+    compare_elements(kind, left, right, to, count);
+  } else {
+    std::int32_t a[block_elements], b[block_elements];
+    for (std::ptrdiff_t i = 0; i < count; i += block_elements) {
+      const std::ptrdiff_t n = count - i < block_elements ? count - i : block_elements;
+      widen<T>(left + i, a, n);
+      widen<T>(right + i, b, n);
+      compare_elements(kind, a, b, to + i, n);
     }
-  });
+  }
 }
 
 }
@@ -48,7 +63,14 @@ inline void compare_tile(const compare_args& a, const tile_range& t) {
 /// output (boolean) = a kind b; any type but float16, equal shapes, any strides, 0 where an operand is broadcast.
 template <class = void>
 inline void compare(const compare_args& a, const tile_range& t, std::byte*) {
-  impl::visit_type(a.a.type, [&](auto x) { impl::compare_tile<decltype(x)>(a, t); });
+  const tensor_view* const inputs[] = {&a.a, &a.b};
+  impl::operand_blocks blocks[] = {impl::operand_blocks(a.a), impl::operand_blocks(a.b)};
+  impl::for_each_piece(a.output, inputs, blocks, t,
+                       [&](const std::byte* const(&x)[2], std::byte* to, std::ptrdiff_t count) {
+                         impl::visit_type(a.a.type, [&](auto type) {
+                           impl::compare_piece<decltype(type)>(a.kind, x, reinterpret_cast<std::uint8_t*>(to), count);
+                         });
+                       });
 }
 
 }

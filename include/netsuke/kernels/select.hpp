@@ -4,8 +4,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/fill.hpp>
-#include <netsuke/kernels/impl/element_lines.hpp>
-#define NSK_REGION_COMPACT
+#include <netsuke/kernels/impl/element_blocks.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
@@ -16,21 +15,32 @@ struct select_args {
   tensor_view condition, a, b, output;
 };
 
+namespace impl {
+
+/// to = condition ? a : b, `count` of each; a condition is true where its byte is not 0. By bits, because compilers
+/// make vectors of that for every size.
+template <class T>
+NSK_NOINLINE inline void select_elements(const std::byte* condition, const std::byte* a, const std::byte* b,
+                                         std::byte* to, std::ptrdiff_t count) {
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    const T x = element<T>(a, i), y = element<T>(b, i), first = static_cast<T>(T{0} - T{element<bool>(condition, i)});
+    put_element(to, i, static_cast<T>(y ^ ((x ^ y) & first)));
+  }
+}
+
+}
+
 /// output = condition ? a : b, any element type, equal shapes, any strides, 0 where an operand is broadcast.
 template <class = void>
 inline void select(const select_args& a, const tile_range& t, std::byte*) {
-  const std::ptrdiff_t* strides[] = {a.output.stride, a.condition.stride, a.a.stride, a.b.stride};
-  impl::visit_size(a.output.type, [&](auto x) {
-    using T = decltype(x);
-    impl::for_each_line(a.output, strides, t, [&](const impl::element_line<4>& l) {
-      for (std::ptrdiff_t i = 0; i < l.count; ++i) {
-        const bool first = impl::element<bool>(a.condition.data, l.at[1] + i * l.step[1]);
-        impl::put_element(a.output.data, l.at[0] + i * l.step[0],
-                          first ? impl::element<T>(a.a.data, l.at[2] + i * l.step[2])
-                                : impl::element<T>(a.b.data, l.at[3] + i * l.step[3]));
-      }
-    });
-  });
+  const tensor_view* const inputs[] = {&a.condition, &a.a, &a.b};
+  impl::operand_blocks blocks[] = {impl::operand_blocks(a.condition), impl::operand_blocks(a.a),
+                                   impl::operand_blocks(a.b)};
+  impl::for_each_piece(
+      a.output, inputs, blocks, t, [&](const std::byte* const(&x)[3], std::byte* to, std::ptrdiff_t count) {
+        impl::visit_size(a.output.type,
+                         [&](auto type) { impl::select_elements<decltype(type)>(x[0], x[1], x[2], to, count); });
+      });
   impl::fill_typed_border(a.output, t);
 }
 

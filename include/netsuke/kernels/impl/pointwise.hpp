@@ -80,9 +80,7 @@ class line_reader {
     m_size = size;
     m_inner = inner;
     if (again) return {m_block, size.count, false};
-    float* to = m_block;
-    for (std::ptrdiff_t i = 0; i < size.rows; ++i)
-      for (std::ptrdiff_t j = 0; j < size.count; ++j) *to++ = p[i * outer + j * inner];
+    for (std::ptrdiff_t i = 0; i < size.rows; ++i) gather(p + i * outer, inner, size.count, m_block + i * size.count);
     return {m_block, size.count, false};
   }
   /// Writes a repeated float out.
@@ -93,6 +91,16 @@ class line_reader {
   }
 
  private:
+  /// to[j] = p[j * step]; loops of their own for steps that become vectors.
+  static void gather(const float* p, std::ptrdiff_t step, std::ptrdiff_t count, float* to) {
+    if (step == 1)
+      for (std::ptrdiff_t j = 0; j < count; ++j) to[j] = p[j];
+    else if (step == 0)
+      for (std::ptrdiff_t j = 0; j < count; ++j) to[j] = *p;
+    else
+      for (std::ptrdiff_t j = 0; j < count; ++j) to[j] = p[j * step];
+  }
+
   alignas(64) float m_block[block_floats];
   const float* m_from = nullptr;
   extent m_size{};
