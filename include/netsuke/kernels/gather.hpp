@@ -6,6 +6,7 @@
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/fill.hpp>
 #include <netsuke/kernels/impl/element_lines.hpp>
+#include <netsuke/kernels/impl/scatter_run.hpp>
 #define NSK_REGION_COMPACT
 #include <netsuke/simd/begin.hpp>
 
@@ -37,8 +38,8 @@ inline void gather_tile(const gather_args& a, const std::ptrdiff_t* index_stride
       if (l.step[2] == 0 && l.step[0] == 1 && l.step[1] == 1) {  // a run of one index
         picked = along * position_of(index_at(a.indices, l.at[2]), length, outside);
         constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
-        std::memcpy(a.output.data + l.at[0] * size, a.data.data + (l.at[1] + picked) * size,
-                    static_cast<std::size_t>(l.count * size));
+        move_run(a.output.data + l.at[0] * size, a.data.data + (l.at[1] + picked) * size,
+                 static_cast<std::size_t>(l.count * size));
         return;
       }
       for (std::ptrdiff_t i = 0; i < l.count; ++i) {

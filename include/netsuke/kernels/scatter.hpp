@@ -6,6 +6,7 @@
 #include <netsuke/core/flags.hpp>
 #include <netsuke/kernels/copy.hpp>
 #include <netsuke/kernels/impl/element_lines.hpp>
+#include <netsuke/kernels/impl/scatter_run.hpp>
 #include <netsuke/kernels/softmax.hpp>
 #define NSK_REGION_COMPACT
 #include <netsuke/simd/begin.hpp>
@@ -13,7 +14,8 @@
 NSK_BEGIN
 namespace kernels {
 
-/// output = data, then output[.., indices[.., k, ..], ..] combined with updates[.., k, ..] for k = 0, 1, ...
+/// output = data, then output[.., indices[.., k, ..], ..] combined with updates[.., k, ..] for k = 0, 1, ... Boolean
+/// indices (kind replace) choose updates, which take the positions 0, 1, ...
 struct scatter_args : scatter_params {
   tensor_view data, indices, updates, output;
   std::uint32_t* flags;
@@ -24,80 +26,136 @@ namespace impl {
 /// Operands of the loops of a scatter.
 enum scatter_operand { scatter_to, scatter_update, scatter_index, scatter_operands };
 
-/// What is there, combined with an update. Integers wrap.
+/// The updates of lines along the axis that begin at the elements of `l`.
+struct scatter_updates {
+  element_line<scatter_operands> l;
+  std::ptrdiff_t count;                 ///< updates of a line
+  std::ptrdiff_t along, update, index;  ///< elements from one position, or one update, to the next
+  std::int64_t length;                  ///< positions of a line
+};
+
+/// Bytes of element `at` of a view.
+inline std::byte* element_at(const tensor_view& v, std::ptrdiff_t at) {
+  return v.data + at * static_cast<std::ptrdiff_t>(size_of(v.type));
+}
+
+/// Lines whose elements are neighbours, all with the same indices: rows of a matrix.
+inline void scatter_rows(const scatter_args& a, const scatter_updates& u, bool& outside) {
+  for (std::ptrdiff_t k = 0; k < u.count; ++k) {
+    const std::ptrdiff_t position =
+        position_of(index_at(a.indices, u.l.at[scatter_index] + k * u.index), u.length, outside);
+    scatter_runs(a.kind, a.output.type,
+                 {element_at(a.output, u.l.at[scatter_to] + position * u.along),
+                  0,
+                  element_at(a.updates, u.l.at[scatter_update] + k * u.update),
+                  0,
+                  {1, u.l.count}});
+  }
+}
+
+/// Lines with the same indices, of which those that count up are found once for all lines: windows put back into an
+/// image.
+inline void scatter_stretches(const scatter_args& a, const scatter_updates& u, bool& outside) {
+  const auto index = [&](std::ptrdiff_t k) { return index_at(a.indices, u.l.at[scatter_index] + k * u.index); };
+  for (std::ptrdiff_t k = 0, run; k < u.count; k += run) {
+    const std::int64_t first = index(k);
+    bool clamped = false;
+    const std::ptrdiff_t position = position_of(first, u.length, clamped), space = clamped ? 1 : u.length - position;
+    for (run = 1; run < space && k + run < u.count && index(k + run) == first + run;) ++run;
+    outside = outside || clamped;
+    scatter_runs(a.kind, a.output.type,
+                 {element_at(a.output, u.l.at[scatter_to] + position),
+                  u.l.step[scatter_to],
+                  element_at(a.updates, u.l.at[scatter_update] + k),
+                  u.l.step[scatter_update],
+                  {u.l.count, run}});
+  }
+}
+
+/// Any lines. The loop with the shorter steps in the output is the inner one; each element has its updates in the same
+/// order either way.
 template <scatter_kind Kind, class T>
-inline T scattered(T there, T update) {
-  if constexpr (Kind == scatter_kind::replace) return update;
-  if constexpr (Kind == scatter_kind::max) return there > update ? there : update;
-  if constexpr (Kind == scatter_kind::min) return there < update ? there : update;
-  if constexpr (std::is_same_v<T, float>)
-    return Kind == scatter_kind::add ? there + update : there * update;
+inline void scatter_lines(const scatter_args& a, const scatter_updates& u, bool& outside) {
+  const element_line<scatter_operands>& l = u.l;
+  const std::byte *const indices = a.indices.data, *const updates = a.updates.data;
+  std::byte* const to = a.output.data;
+  const bool narrow = a.indices.type == dtype::int32;
+  bool clamped = false;  // a local one stays in a register
+  const auto update = [&](std::ptrdiff_t i, std::ptrdiff_t k) {
+    const std::ptrdiff_t from = l.at[scatter_index] + i * l.step[scatter_index] + k * u.index;
+    const std::int64_t index = narrow ? element<std::int32_t>(indices, from) : element<std::int64_t>(indices, from);
+    const std::ptrdiff_t at =
+        l.at[scatter_to] + i * l.step[scatter_to] + position_of(index, u.length, clamped) * u.along;
+    const T value = element<T>(updates, l.at[scatter_update] + i * l.step[scatter_update] + k * u.update);
+    put_element(to, at, scattered<Kind>(element<T>(to, at), value));
+  };
+  const bool swap = l.step[scatter_to] > u.along;
+  const std::ptrdiff_t outer = swap ? l.count : u.count, inner = swap ? u.count : l.count;
+  for (std::ptrdiff_t i = 0; i < outer; ++i)
+    for (std::ptrdiff_t j = 0; j < inner; ++j) update(swap ? i : j, swap ? j : i);
+  outside = outside || clamped;
+}
+
+/// Boolean indices choose updates: those go to positions 0, 1, ... in order.
+inline void scatter_chosen(const scatter_args& a, const scatter_updates& u) {
+  const element_line<scatter_operands>& l = u.l;
+  const auto chosen_from = [&](std::ptrdiff_t i) {
+    return chosen_updates{element_at(a.indices, l.at[scatter_index] + i * l.step[scatter_index]), u.index,
+                          element_at(a.updates, l.at[scatter_update] + i * l.step[scatter_update]), u.update, u.count};
+  };
+  if (l.step[scatter_to] == 1 && l.step[scatter_update] == 1 && l.step[scatter_index] == 0) {
+    const chosen_updates c = chosen_from(0);
+    for (std::ptrdiff_t k = 0, found = 0; k < u.count; ++k) {
+      if (!element<bool>(c.mask, k * u.index)) continue;
+      scatter_runs(a.kind, a.output.type,
+                   {element_at(a.output, l.at[scatter_to] + found++ * u.along),
+                    0,
+                    element_at(a.updates, l.at[scatter_update] + k * u.update),
+                    0,
+                    {1, l.count}});
+    }
+    return;
+  }
+  for (std::ptrdiff_t i = 0; i < l.count; ++i)
+    visit_size(a.output.type, [&](auto x) {
+      take_chosen<decltype(x)>(chosen_from(i), element_at(a.output, l.at[scatter_to] + i * l.step[scatter_to]),
+                               u.along);
+    });
+}
+
+/// Calls f(T{}) with the type in which updates are combined; one of the element's size where they are only moved.
+template <scatter_kind Kind, class F>
+inline void visit_updates(dtype type, F f) {
+  if constexpr (Kind == scatter_kind::replace)
+    visit_size(type, f);
   else
-    return static_cast<T>(Kind == scatter_kind::add
-                              ? static_cast<std::uint64_t>(there) + static_cast<std::uint64_t>(update)
-                              : static_cast<std::uint64_t>(there) * static_cast<std::uint64_t>(update));
+    visit_type(type, [&](auto x) {
+      if constexpr (!std::is_same_v<decltype(x), bool>) f(x);
+    });
 }
 
-/// The same for `count` neighbours, all with one index: rows of a matrix.
-template <scatter_kind Kind, class T>
-inline void scatter_run(std::byte* to, const std::byte* from, std::ptrdiff_t count) {
-  if constexpr (Kind == scatter_kind::replace) {
-    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
-  } else {
-    for (std::ptrdiff_t i = 0; i < count; ++i)
-      put_element(to, i, scattered<Kind>(element<T>(to, i), element<T>(from, i)));
-  }
-}
-
-/// Applies updates of the lines along the axis that begin at the elements of `l`. The loop with the shorter steps in
-/// the output is the inner one; each element has its updates in the same order either way.
-template <scatter_kind Kind, class T>
-inline void scatter_lines(const scatter_args& a, const element_line<scatter_operands>& l, bool& outside) {
-  const std::int64_t length = a.output.shape[a.axis];
-  const std::ptrdiff_t along = a.output.stride[a.axis], count = a.updates.shape[a.axis];
-  element_line<scatter_operands> lines = l, updates{count, {}, {0, a.updates.stride[a.axis], a.indices.stride[a.axis]}};
-  const bool swap = l.step[scatter_to] > along;
-  const element_line<scatter_operands>&outer = swap ? lines : updates, &inner = swap ? updates : lines;
-  const bool runs = !swap && l.step[scatter_to] == 1 && l.step[scatter_update] == 1 && l.step[scatter_index] == 0;
-  for (std::ptrdiff_t i = 0; i < outer.count; ++i) {
-    std::ptrdiff_t at[scatter_operands], position = 0;
-    for (int k = 0; k < scatter_operands; ++k) at[k] = l.at[k] + i * outer.step[k];
-    if (runs) {
-      constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
-      position = along * position_of(index_at(a.indices, at[scatter_index]), length, outside);
-      scatter_run<Kind, T>(a.output.data + (at[scatter_to] + position) * size,
-                           a.updates.data + at[scatter_update] * size, inner.count);
-      continue;
-    }
-    for (std::ptrdiff_t j = 0; j < inner.count; ++j) {
-      if (j == 0 || inner.step[scatter_index] != 0)
-        position = along *
-                   position_of(index_at(a.indices, at[scatter_index] + j * inner.step[scatter_index]), length, outside);
-      const std::ptrdiff_t to = at[scatter_to] + j * inner.step[scatter_to] + position;
-      const T update = element<T>(a.updates.data, at[scatter_update] + j * inner.step[scatter_update]);
-      put_element(a.output.data, to, scattered<Kind>(element<T>(a.output.data, to), update));
-    }
-  }
-}
-
-template <scatter_kind Kind, class T>
-inline void scatter_tile(const scatter_args& a, const tile_range& t) {
-  tensor_view lines = a.output;
-  lines.shape[a.axis] = 1;
-  const std::ptrdiff_t* strides[scatter_operands] = {a.output.stride, a.updates.stride, a.indices.stride};
-  bool outside = false;
-  for_each_line(lines, strides, without_axis(a.output, a.axis, t),
-                [&](const element_line<scatter_operands>& l) { scatter_lines<Kind, T>(a, l, outside); });
-  if (outside) raise(a.flags, index_clamped);
-}
-
-/// The tile by kind and element type; nothing for types that the kind does not have.
 template <scatter_kind Kind>
-inline void scatter_numbers(const scatter_args& a, const tile_range& t) {
-  visit_type(a.output.type, [&](auto x) {
+inline void scatter_by_kind(const scatter_args& a, const scatter_updates& u, bool& outside) {
+  visit_updates<Kind>(a.output.type, [&](auto x) {
     using T = decltype(x);
-    if constexpr (!std::is_same_v<T, bool>) scatter_tile<Kind, T>(a, t);
+    scatter_lines<Kind, T>(a, u, outside);
   });
+}
+
+inline void scatter_updates_of(const scatter_args& a, const scatter_updates& u, bool& outside) {
+  const element_line<scatter_operands>& l = u.l;
+  if (a.indices.type == dtype::boolean) return scatter_chosen(a, u);
+  if (l.step[scatter_index] == 0) {
+    if (l.step[scatter_to] == 1 && l.step[scatter_update] == 1) return scatter_rows(a, u, outside);
+    if (u.along == 1 && u.update == 1 && l.count > 1) return scatter_stretches(a, u, outside);
+  }
+  switch (a.kind) {
+    case scatter_kind::replace: return scatter_by_kind<scatter_kind::replace>(a, u, outside);
+    case scatter_kind::add: return scatter_by_kind<scatter_kind::add>(a, u, outside);
+    case scatter_kind::mul: return scatter_by_kind<scatter_kind::mul>(a, u, outside);
+    case scatter_kind::max: return scatter_by_kind<scatter_kind::max>(a, u, outside);
+    case scatter_kind::min: return scatter_by_kind<scatter_kind::min>(a, u, outside);
+  }
 }
 
 }
@@ -106,19 +164,22 @@ inline void scatter_numbers(const scatter_args& a, const tile_range& t) {
 /// the data.
 template <class = void>
 inline void scatter(const scatter_args& a, const tile_range& t, std::byte* scratch) {
+  using namespace impl;
   if (a.output.data == a.data.data)
-    impl::fill_typed_border(a.output, t);
+    fill_typed_border(a.output, t);
   else
     copy({a.data, a.output}, t, scratch);
-  switch (a.kind) {
-    case scatter_kind::replace:
-      return impl::visit_size(a.output.type,
-                              [&](auto x) { impl::scatter_tile<scatter_kind::replace, decltype(x)>(a, t); });
-    case scatter_kind::add: return impl::scatter_numbers<scatter_kind::add>(a, t);
-    case scatter_kind::mul: return impl::scatter_numbers<scatter_kind::mul>(a, t);
-    case scatter_kind::max: return impl::scatter_numbers<scatter_kind::max>(a, t);
-    case scatter_kind::min: return impl::scatter_numbers<scatter_kind::min>(a, t);
-  }
+  tensor_view lines = a.output;
+  lines.shape[a.axis] = 1;
+  const std::ptrdiff_t* strides[scatter_operands] = {a.output.stride, a.updates.stride, a.indices.stride};
+  bool outside = false;
+  for_each_line(lines, strides, without_axis(a.output, a.axis, t), [&](const element_line<scatter_operands>& l) {
+    scatter_updates_of(a,
+                       {l, a.updates.shape[a.axis], a.output.stride[a.axis], a.updates.stride[a.axis],
+                        a.indices.stride[a.axis], a.output.shape[a.axis]},
+                       outside);
+  });
+  if (outside) raise(a.flags, index_clamped);
 }
 
 }

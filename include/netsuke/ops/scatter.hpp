@@ -20,7 +20,12 @@ struct op_traits<op::scatter> : impl::inputs<3>,
     const tensor_info data = s.input(0), indices = s.input(1), updates = s.input(2), y = s.output();
     const bool combines = p.kind != scatter_kind::replace, typed = !combines || y.type() != dtype::boolean;
     if (!is_known(p.kind) || !typed || (combines && y.type() == dtype::float16)) return status_code::bad_step;
-    if (!impl::is_plain(data) || !impl::is_index(indices) || !impl::is_plain(updates)) return status_code::bad_step;
+    const auto axis = static_cast<std::size_t>(p.axis);
+    const bool chooses = !combines && indices.type() == dtype::boolean && impl::is_plain(indices);
+    if (!impl::is_plain(data) || !impl::is_plain(updates) || !(chooses || impl::is_index(indices)))
+      return status_code::bad_step;
+    if (chooses && impl::agree_except(y, updates, p.axis) && updates.shape()[axis] > y.shape()[axis])
+      return status_code::bad_step;
     return impl::accepted(data.type() == y.type() && updates.type() == y.type() && impl::same_shape(data, y) &&
                           impl::agree_except(y, updates, p.axis) && impl::same_shape(indices, updates));
   }

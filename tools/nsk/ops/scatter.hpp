@@ -7,7 +7,7 @@
 namespace nsk::tool {
 
 template <>
-struct op_rules<op::scatter> : streamed<op::scatter, streamed_elements>, moves_elements {
+struct op_rules<op::scatter> : streamed<op::scatter, 4 * streamed_elements>, moves_elements {
   using parameters = scatter_params;
 
   /// Inputs that have length 1 where the result is longer are repeated, but for indices and updates along the axis.

@@ -91,7 +91,7 @@ const std::vector<operator_support>& supported_operators() {
        "and "
        "raise a flag"},
       {{"NonZero", "Compress"},
-       "FullyConnected, Binary and Scatter",
+       "Compare and Scatter",
        "at most 2^24 elements; as many results as there can be at most, those not needed are -1 (NonZero) or 0; a "
        "further "
        "output NAME.count says how many there are; operators behind must not mix rows"},
@@ -118,7 +118,7 @@ const std::vector<operator_support>& supported_operators() {
       {{"DeformConv"},
        "Gather, Binary and MatMul",
        "images; any stride, dilation, padding, group, offset_group, mask; constant or computed weights"},
-      {{"AffineGrid"}, "PackPanels and MatMul", "images and volumes, constant size"},
+      {{"AffineGrid"}, "FullyConnected", "images and volumes, constant size"},
       {{"DFT", "STFT"},
        "FullyConnected, Conv2D",
        "a constant window and lengths; real and complex numbers; frames up to 65535"},

@@ -4,7 +4,6 @@
 #include <numeric>
 #include "passes/canonicalise/arithmetic.hpp"
 #include "passes/canonicalise/constants.hpp"
-#include "passes/canonicalise/counting.hpp"
 #include "passes/canonicalise/moves.hpp"
 #include "passes/canonicalise/rules.hpp"
 #include "reference/operators.hpp"
@@ -23,7 +22,6 @@ void non_zero(context& c) {
     mask = c.temporary("mask", {n}, element::boolean);
     c.emit(compare_params{compare_kind::not_equal}, {flat, constant_integers(c, "zero", {1}, c.in_type(0), {0})}, mask);
   }
-  const int places = places_of_chosen(c, mask, n), filled = c.temporary("filled", {rank, n + 1}, element::i64);
   c.charge(static_cast<double>(n) * static_cast<double>(rank));
   std::vector<std::int64_t> coordinates;
   std::int64_t stride = n;
@@ -33,10 +31,8 @@ void non_zero(context& c) {
     for (std::int64_t i = 0; i < n; ++i) coordinates.push_back(i / stride % length);
   }
   c.emit(scatter_params{1, scatter_kind::replace},
-         {constant_integers(c, "filler", {1, 1}, element::i64, {-1}), reshaped(c, places, {1, n}),
-          constant_integers(c, "coordinates", {rank, n}, element::i64, coordinates)},
-         filled);
-  c.emit(reshape_parameters{}, {part(c, filled, 1, 0, n, "found")});
+         {constant_integers(c, "filler", {1, 1}, element::i64, {-1}), reshaped(c, mask, {1, n}),
+          constant_integers(c, "coordinates", {rank, n}, element::i64, coordinates)});
 }
 
 /// Slices along the axis, or elements, that the condition chooses, in order; behind them 0.
@@ -47,16 +43,12 @@ void compress(context& c) {
   const auto axis = flat ? 0 : static_cast<std::size_t>(c.axis(n.integer("axis", 0), x.size()));
   const std::int64_t count = count_of(c.in_shape(1));
   if (count_of(x) == 0 || count == 0) c.refuse("Compress of nothing has no kernel");
-  const int places = places_of_chosen(c, c.in(1), count),
-            from = part(c, reshaped(c, c.in(0), x), axis, 0, count, "from");
+  const int from = part(c, reshaped(c, c.in(0), x), axis, 0, count, "from");
   shape_t line(x.size(), 1);
   const shape_t one = line;
   line[axis] = count;
-  x[axis] = count + 1;
-  const int filled = c.temporary("filled", x, c.in_type(0));
   c.emit(scatter_params{static_cast<int>(axis), scatter_kind::replace},
-         {constant_integers(c, "filler", one, c.in_type(0), {0}), reshaped(c, places, line), from}, filled);
-  c.emit(reshape_parameters{}, {part(c, filled, axis, 0, count, "found")});
+         {constant_integers(c, "filler", one, c.in_type(0), {0}), reshaped(c, c.in(1), line), from});
 }
 
 /// Columns put back where Unfold takes them from: sums into a padded image, whose pads are cut off.
@@ -84,7 +76,7 @@ void col_2_im(context& c) {
     }
   const int sums = c.temporary("sums", {lines, pixels});
   c.emit(scatter_params{1, scatter_kind::add},
-         {constant(c, "zero", {1, 1}, {0}), constant_integers(c, "at", {1, taps * columns}, element::i64, places),
+         {constant(c, "zero", {1, 1}, {0}), constant_integers(c, "at", {1, taps * columns}, element::i32, places),
           reshaped(c, c.in(0), {lines, taps * columns})},
          sums);
   shape_t whole = padded;
