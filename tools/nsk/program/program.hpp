@@ -70,10 +70,12 @@ struct expand_parameters {};
 struct interleave_parameters {
   int rows = 1, columns = 1;
 };
-/// Indices are one-dimensional, or with `elements` of the output's shape.
+/// Indices are one-dimensional, or with `elements` of the output's shape. With `runs` so many are moved that the data
+/// is worth a copy in which the elements behind the axis are neighbours.
 struct gather_parameters {
   int axis = 0;
   bool elements = false;
+  bool runs = false;
 };
 /// Along the last axis.
 struct layer_normalization_parameters {

@@ -78,8 +78,10 @@ tensors_along place_along(lowerer& l, const operation& o, int axis) {
 }
 
 gathered_tensors place_gathered(lowerer& l, const operation& o, const gather_parameters& g) {
-  const view x = l.place_of(o.inputs[0]), indices = l.place_of(o.inputs[1]);
+  view x = l.place_of(o.inputs[0]);
+  const view indices = l.place_of(o.inputs[1]);
   require_rank(o, x.rank());
+  if (g.runs) x = l.with_innermost(x, x.rank() - 1, o);
   const axis_order order = order_of(x);
   const view y = l.allocate(o.output, order);
   l.ask_dense(y);

@@ -51,9 +51,11 @@ void hardmax(context& c) {
   c.charge(static_cast<double>(length));
   for (std::int64_t i = 0; i < length; ++i) positions.push_back(i);
   const int best = c.temporary("best", kept, element::i64), marks = c.temporary("marks", shape, element::boolean);
+  const int narrow = c.temporary("narrow", kept, element::i32);  // twice as many fit into a vector
   c.emit(arg_reduce_params{axis, arg_reduce_kind::max, false}, {view}, best);
-  c.emit(compare_params{compare_kind::equal}, {best, constant_integers(c, "positions", line, element::i64, positions)},
-         marks);
+  c.emit(cast_params{}, {best}, narrow);
+  c.emit(compare_params{compare_kind::equal},
+         {narrow, constant_integers(c, "positions", line, element::i32, positions)}, marks);
   const int result = c.temporary("numbers", shape);
   c.emit(cast_params{}, {marks}, result);
   c.emit(reshape_parameters{}, {result});
@@ -73,6 +75,20 @@ int folded(context& c, int x, std::size_t axis, F f) {
   for (std::size_t i = 0; i < rest.size(); ++i)
     x = f(x, rest[i], "axis" + std::to_string(axis) + "_odd" + std::to_string(i));
   return x;
+}
+
+constexpr std::int64_t long_line = 32;
+
+/// The largest or smallest integer along the last axis, which keeps length 1: the element where it is. That reads lines
+/// twice, where folding long ones in halves moves all elements twice.
+int extreme_of_lines(context& c, bool largest, int x) {
+  shape_t kept = c.shape(x);
+  kept.back() = 1;
+  const int axis = static_cast<int>(kept.size()) - 1, best = c.temporary("best", kept, element::i64),
+            result = c.temporary("extreme", kept, c.type(x));
+  c.emit(arg_reduce_params{axis, largest ? arg_reduce_kind::max : arg_reduce_kind::min, false}, {x}, best);
+  c.emit(gather_parameters{axis, true}, {x, best}, result);
+  return result;
 }
 
 /// The axes of a reduction; empty where it reduces none.
@@ -103,6 +119,10 @@ void reduce_integers(context& c) {
   std::int64_t count = 1;
   for (const std::size_t a : reduced_axes(c)) {
     count *= c.shape(x)[a];
+    if (extreme && is_computed_integer(type) && a + 1 == c.shape(x).size() && c.shape(x)[a] >= long_line) {
+      x = extreme_of_lines(c, op == "ReduceMax", x);
+      continue;
+    }
     x = folded(c, x, a, [&](int p, int q, const std::string& suffix) {
       if (extreme) return extreme_of(c, op == "ReduceMax", p, q, suffix);
       return combine(c, op == "ReduceProd" ? arithmetic_kind::mul : arithmetic_kind::add, p, q, suffix);

@@ -150,28 +150,33 @@ class grid_sampling {
 
 void grid_sample(context& c) { grid_sampling(c).run(); }
 
-/// Centres of pixels between -1 and 1, or with align_corners from -1 to 1, times theta.
+/// Theta times the centres of pixels between -1 and 1, or with align_corners from -1 to 1: a product with a constant,
+/// whose many columns are vectors.
 void affine_grid(context& c) {
   const shape_t theta = c.in_shape(0), &y = c.out_shape();
   const bool aligned = c.op().integer("align_corners", 0) != 0;
   const std::size_t dims = y.size() - 2;
   const std::int64_t places = count_of({y.begin() + 1, y.end() - 1}), columns = static_cast<std::int64_t>(dims) + 1;
   c.charge(static_cast<double>(places) * static_cast<double>(columns));
-  std::vector<double> grid;
+  dense_parameters grid;
+  grid.depth = static_cast<int>(columns);
+  grid.outputs = static_cast<int>(places);
+  grid.weights.assign(static_cast<std::size_t>(places * columns), 1);
+  grid.bias.assign(static_cast<std::size_t>(places), 0);
   for (std::int64_t p = 0; p < places; ++p) {
     std::int64_t rest = p;
     for (std::size_t d = dims; d-- > 0;) {  // x first
       const auto length = static_cast<double>(y[d + 1]), at = static_cast<double>(rest % y[d + 1]);
-      grid.push_back(!aligned ? (2 * at + 1) / length - 1 : length > 1 ? 2 * at / (length - 1) - 1 : -1.0);
+      grid.weights[(dims - 1 - d) * static_cast<std::size_t>(places) + static_cast<std::size_t>(p)] =
+          !aligned     ? (2 * at + 1) / length - 1
+          : length > 1 ? 2 * at / (length - 1) - 1
+                       : -1.0;
       rest /= y[d + 1];
     }
-    grid.push_back(1);
   }
-  const int rows = constant(c, "centres", {1, places, columns}, grid),
-            right = transposed(c, c.in(0), {0, 2, 1}, "columns"),
-            product = c.temporary("product", {theta[0], places, static_cast<std::int64_t>(dims)});
-  c.emit(mat_mul_params{}, {rows, right}, product);
-  c.emit(reshape_parameters{}, {product});
+  const int product = c.temporary("product", {theta[0], static_cast<std::int64_t>(dims), places});
+  c.emit(std::move(grid), {c.in(0)}, product);
+  c.emit(reshape_parameters{}, {transposed(c, product, {0, 2, 1}, "places")});
 }
 
 }

@@ -37,7 +37,7 @@ class sampling {
     m_c.emit(cast_params{}, {at}, index);
     const std::int64_t channels = m_c.shape(m_s.rows)[1], count = count_of(m_s.places);
     const int result = m_c.temporary("pixels_" + name, {count, channels});
-    m_c.emit(gather_parameters{0, false}, {m_s.rows, reshaped(m_c, index, {count})}, result);
+    m_c.emit(gather_parameters{0, false, true}, {m_s.rows, reshaped(m_c, index, {count})}, result);
     shape_t shape = m_s.places;
     shape.push_back(channels);
     return reshaped(m_c, result, shape);
