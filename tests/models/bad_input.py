@@ -129,6 +129,8 @@ def bad_arrays(folder):
     for cut in (3, 9, 60, len(data) - 4):
         run(f"array cut after {cut} bytes", REFUSED, [f"cut{cut}.npy"], f"x={folder}/cut{cut}.npy")
     (folder / "file").write_text("in the way")
+    expect("input of another shape to measure", REFUSED, ["'x'", "holds"], "bench", folder / "good.nsk", "--input", f"x={folder}/shape.npy")
+    expect("input to measure that the model has not", USAGE, ["nope"], "bench", folder / "good.nsk", "--input", f"nope={folder}/x.npy")
     expect("output directory is a file", REFUSED, ["file"], "run", folder / "good.nsk", "--input", f"x={folder}/x.npy", "--output-dir", folder / "file")
 
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -11,13 +12,17 @@
 #include "engine/model_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/terminal.hpp"
+#include "cli/options.hpp"
 #include "gpu/device.hpp"
+#include "io/layout.hpp"
+#include "io/npy.hpp"
 #include "profile/measure.hpp"
 #include "profile/median.hpp"
 #include "report/text.hpp"
 #include "report/trace.hpp"
 #include "report/verdict_text.hpp"
 #include "errors.hpp"
+#include "suggest.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -26,6 +31,30 @@ using clock = std::chrono::steady_clock;
 
 double milliseconds_since(clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(clock::now() - begin).count();
+}
+
+/// Gives inputs what the files hold, in the source's layout, and noise to the others.
+void fill_inputs(const model& m, inference& r, int variant, const std::vector<std::string>& inputs) {
+  fill_with_noise(m, r, variant);
+  auto given = named_values("--input", inputs, "NAME=FILE.npy");
+  std::vector<std::string> known;
+  for (int i = 0; i < m.input_count(variant); ++i) {
+    const port_view port = m.input(i, variant);
+    known.push_back(port.name());
+    const auto found = given.find(port.name());
+    if (found == given.end()) continue;
+    const array values = read_npy(found->second);
+    if (values.type != element_of(port.type()) || values.shape != source_shape_of(port))
+      refuse("input '" + known.back() + "' is " + name_of(element_of(port.type())) + " " +
+             to_string(source_shape_of(port)) + ", but '" + found->second + "' holds " + name_of(values.type) + " " +
+             to_string(values.shape) + ". Give an array of that type and shape.");
+    const array laid = to_engine(port, values);
+    std::memcpy(r.input(i), laid.data.data(), laid.data.size());
+    given.erase(found);
+  }
+  if (!given.empty())
+    misuse("--input: the model has no input '" + given.begin()->first + "'." +
+           did_you_mean(given.begin()->first, known));
 }
 
 struct measured {
@@ -211,7 +240,7 @@ exit_code bench_device(const bench_options& o) {
   const model_file file = open_model(o.model);
   const int variant = device_variant_of(file.view, "");
   const auto device = open_device(o.device, {file, variant, 0, o.halves});
-  fill_with_noise(file.view, *device, variant);
+  fill_inputs(file.view, *device, variant, o.inputs);
   progress_line progress(o.quiet);
   const json times = measure_device_runs(*device, o.seconds, progress);
   progress.clear();
@@ -232,7 +261,7 @@ exit_code bench(const bench_options& o, command_files& files) {
   std::optional<device_profile> profile;
   if (!o.profile.empty()) profile = profile_for(o, e);
   const auto runner = e.open(file.bytes.data(), file.bytes.size(), o.lanes, 0);
-  fill_with_noise(file.view, *runner);
+  fill_inputs(file.view, *runner, 0, o.inputs);
   progress_line progress(o.quiet);
   const measured times = measure(e, *runner, file.view.variant().step_count(), o.seconds, progress);
   progress.clear();

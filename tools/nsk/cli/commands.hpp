@@ -96,8 +96,9 @@ exit_code selftest(const selftest_options& o);
 
 struct bench_options {
   std::string model, isa, trace;
-  std::string profile;  ///< empty: no verdict
-  std::string device;   ///< empty: the CPU
+  std::vector<std::string> inputs;  ///< NAME=FILE.npy
+  std::string profile;              ///< empty: no verdict
+  std::string device;               ///< empty: the CPU
   half_options halves;
   int lanes = 1;
   double seconds = 2;

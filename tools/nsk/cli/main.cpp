@@ -285,10 +285,12 @@ CLI::App* add_bench(CLI::App& app, file_options& files, bench_options& o) {
   CLI::App* command = add_command(app, "bench", "Measure a model, whole and step by step",
                                   "  nsk bench model.nsk\n"
                                   "  nsk bench model.nsk --lanes 2 --seconds 5 --json > bench.json\n"
+                                  "  nsk bench model.nsk --input places=places.npy\n"
                                   "  nsk bench model.nsk --trace trace.json\n"
                                   "  nsk bench model.nsk --profile machine.json\n"
                                   "  nsk bench model.nsk --device vulkan");
   files.reads(command, "model", o.model, "FILE", ".nsk file")->required();
+  files.reads(command, "--input", o.inputs, "NAME=FILE.npy", "Input; noise where none is given, and 0 for integers");
   add_lanes(command, o.lanes);
   add_isa(command, o.isa);
   add_device(command, o.device, "Measure a GPU: its own clock, and what recording takes");
