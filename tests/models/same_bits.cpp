@@ -50,16 +50,42 @@ void fill_inputs(session& net) {
   for (int i = 0; i < net.input_count(); ++i) {
     const nsk::span<std::byte> bytes = net.input_bytes(i);
     std::memset(bytes.data(), 0, bytes.size());
-    if (net.input_info(i).type() != nsk::dtype::float32) continue;
-    for (float& x : net.input<float>(i))
-      x = static_cast<float>(static_cast<int>(generator() >> 8) - (1 << 23)) / 8388608.0f;
+    switch (net.input_info(i).type()) {
+      case nsk::dtype::float32:
+        for (float& x : net.input<float>(i))
+          x = static_cast<float>(static_cast<int>(generator() >> 8) - (1 << 23)) / 8388608.0f;
+        break;
+      case nsk::dtype::int32:  // some are outside where they are indices, and divisors are 0: that has its bits too
+        for (std::int32_t& x : net.input<std::int32_t>(i)) x = static_cast<std::int32_t>(generator() % 9) - 4;
+        break;
+      case nsk::dtype::int64:
+        for (std::int64_t& x : net.input<std::int64_t>(i)) x = static_cast<std::int64_t>(generator() % 9) - 4;
+        break;
+      case nsk::dtype::boolean:
+        for (std::byte& x : bytes) x = static_cast<std::byte>(generator() % 2);
+        break;
+      default: break;
+    }
   }
 }
 
 unsigned long long hash_outputs(const session& net) {
   unsigned long long hash = 1469598103934665603u;
-  for (int i = 0; i < net.output_count(); ++i)
-    for (const std::byte b : net.output_bytes(i)) hash = (hash ^ static_cast<unsigned long long>(b)) * 1099511628211u;
+  const auto add = [&hash](std::byte b) { hash = (hash ^ static_cast<unsigned long long>(b)) * 1099511628211u; };
+  for (int i = 0; i < net.output_count(); ++i) {
+    const nsk::span<const std::byte> bytes = net.output_bytes(i);
+    if (net.output_info(i).type() != nsk::dtype::float32) {
+      for (const std::byte b : bytes) add(b);
+      continue;
+    }
+    for (float x : net.output<float>(i)) {
+      if (x != x) x = 0;  // the payload of what is no number is not promised; that it is none is hashed below
+      std::byte element[sizeof x];
+      std::memcpy(element, &x, sizeof x);
+      for (const std::byte b : element) add(b);
+    }
+    for (const float x : net.output<float>(i)) add(x != x ? std::byte{1} : std::byte{0});
+  }
   return hash;
 }
 

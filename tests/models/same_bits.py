@@ -12,11 +12,16 @@ arena are checked on the way. Also compares each row of a batch of 5 with a batc
 """
 import argparse
 import pathlib
+import re
 import sys
 import tempfile
 
 import numpy as np
+import onnx
+import onnx.compose
 
+import exported_forms
+import window_forms
 from models import MODELS, REPOSITORY, convert_options, file_name, must, nsk, onnx_session, path_of, random_inputs
 
 sys.path.insert(0, str(REPOSITORY / "tests" / "guards"))
@@ -24,12 +29,22 @@ from common import (Tree, aarch64_compilers, compile_file, compilers, has_avx512
                     runs_aarch64)
 from engine_guards import joint_settings_flags  # noqa: E402
 
+BOUNDED = {}
+for bounded, text in {"chosen_places": "(float[9,31] x) => (int64[2,n] y) { y = NonZero(x) }", "chosen_elements": "(float[9,31] x, bool[200] c) => (float[n] y) { y = Compress(x, c) }",
+                      "chosen_rows": "(float[31,40] x, bool[31] c) => (float[n,40] y) { y = Compress<axis=0>(x, c) }",
+                      "chosen_columns": "(int64[31,40] x, bool[40] c) => (int64[31,n] y) { y = Compress<axis=1>(x, c) }",
+                      "unique_integers": "(int64[90] x) => (int64[n] y) { y = Unique(x) }", "unique_floats": "(float[90] x) => (float[n] y) { y = Unique<sorted=0>(x) }"}.items():
+    exported_forms.case(bounded, *text.replace("}", "").split(" { "), cases=BOUNDED)
 SMALL = ["mnist", "policy_mlp", "upscaler_x2"]
 BATCHED = ["mobilenet_v3_small"]  # whose batches are compared in every run: means of large images are taken in two steps
 # Slow builds (unoptimised, or without vector instructions) run models up to this many MACs; -O0 without either, far fewer.
 MAX_MACS = {("-O2", "NSK_ISA_AVX2"): 1e12, ("-O0", "NSK_ISA_AVX2"): 1e9, ("-O2", "NSK_ISA_SCALAR"): 5e9, ("-O0", "NSK_ISA_SCALAR"): 4e7,
              ("-O2", "NSK_ISA_AVX512"): 1e12, ("-O2", "NSK_ISA_NEON"): 2e9, ("-O0", "NSK_ISA_NEON"): 4e7}
 MAX_MACS_QUICK = 1e7
+# Forms of operators that have no model of their own: all that match are compared, those of one opset in one file.
+FORMS = re.compile(r"a?(sin|cos|tan)h?|angles?_.*|remainder.*|integer_.*|powers_.*|determinant.*|inverse.*|first_maximum.*|fold.*|unit_matrix|.*_at_computed_places_.*"
+                   r"|rows_.*|running_sum.*|rolled_windows|.*_dimensions_reversed|.*_by_computed_.*|adaptive_.*|modulated_conv|pool_with_.*|unpool.*|volume_resized_.*|roi_align.*"
+                   r"|conv_transpose_of_volume.*|grid_sample.*|affine_grid.*|spatial_transformer|deform_conv.*|chosen_.*|unique_.*")
 # What same_bits prints besides hashes, and what it must be.
 WANTED = {"heap": "0", "environment": "kept", "arena": "exact"}
 MAX_STACK = 32 * 1024
@@ -99,6 +114,23 @@ def compare_builds(programs, models, quick):
     return different
 
 
+def form_models(folder):
+    """Models of many forms, {name: source}: their graphs side by side, one file for each opset. Bounded operators are among them."""
+    cases = {**exported_forms.CASES, **window_forms.CASES, **BOUNDED}
+    merged = {}
+    for name, spec in cases.items():
+        if not FORMS.fullmatch(name):
+            continue
+        model = onnx.compose.add_prefix(exported_forms.build(spec), f"{name}/")
+        key = "_".join(str(i.version) for i in sorted(model.opset_import, key=lambda i: i.domain))
+        whole = merged.setdefault(key, onnx.helper.make_model(onnx.helper.make_graph([], "forms", [], []), opset_imports=model.opset_import, ir_version=model.ir_version))
+        for field in ("node", "input", "output", "initializer"):
+            getattr(whole.graph, field).extend(getattr(model.graph, field))
+    for key, model in merged.items():
+        onnx.save(model, folder / f"forms_{key}.onnx")
+    return {f"forms_{key}": folder / f"forms_{key}.onnx" for key in merged}
+
+
 def compare_batch(name, source, folder):
     """A batch of 5 gives each row the bits that it has alone. Returns True, False, or None where the model cannot be batched."""
     import onnx
@@ -153,6 +185,9 @@ def main():
         for name, source in sources.items():
             models[name] = folder / f"{name}.nsk"
             must("convert", source, "-o", models[name], *convert_options(onnx_session(source), name))
+        for name, source in ({} if options.models else form_models(folder)).items():
+            models[name] = folder / f"{name}.nsk"
+            must("convert", source, "-o", models[name], "--no-check", "--no-states", "--quiet")
         # In quick runs the builds for this platform's vectors have every operator, the others what the models need.
         settings = [] if options.all else joint_settings_flags(Tree(REPOSITORY), models.values())
         programs = dict(zip(jobs, parallel(lambda job: build(folder, job, [] if job[2] == VECTORS else settings), jobs)))
