@@ -86,7 +86,7 @@ OPERATORS = {
     "MaxPool with indices": ("z, y = MaxPool<kernel_shape=[2,2], strides=[2,2]>(x)", {"x": floats(-1, 1, *IMAGE)}, {}),
     "MaxPool of 3 with indices": ("z, y = MaxPool<kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]>(x)", {"x": floats(-1, 1, *IMAGE)}, {}),
     "MaxUnpool": ("z, i = MaxPool<kernel_shape=[2,2], strides=[2,2]>(x) y = MaxUnpool<kernel_shape=[2,2], strides=[2,2]>(z, i)", {"x": floats(-1, 1, *IMAGE)}, {}),
-    "Unique": ("y = Unique(x)", {"x": integers(0, 999, 65536)}, {}),
+    "Unique": ("y = Unique(x)", {"x": np.round(floats(0, 999, 65536))}, {}),
     "AffineGrid": ("y = AffineGrid(t, s)", {"t": floats(-1, 1, 1, 2, 3)}, {"s": ints(1, 1, 128, 256)}),
     "GridSample of a volume": ("y = GridSample(x, g)", {"x": floats(-1, 1, *VOLUME), "g": floats(-1, 1, 1, 16, 16, 16, 3)}, {}),
     **{f"RoiAlign, {mode}": (f'y = RoiAlign<mode="{mode}", output_height=4, output_width=4, sampling_ratio=2>(x, r, b)', {"x": floats(-1, 1, *IMAGE), "r": REGIONS, "b": indices(1, 64)}, {})

@@ -55,10 +55,27 @@ inline T extreme_of(const T* line, std::ptrdiff_t length) {
   return best;
 }
 
+/// Whether one of `Count` elements equals x.
+template <int Count>
+NSK_INLINE bool is_among(const float* line, float x) {
+  const simd::f32 wanted = simd::splat(x);
+  bool found = false;
+  simd::unroll<Count / simd::f32::lanes>([&](auto v) NSK_INLINE_LAMBDA {
+    found = simd::any(simd::equal(simd::load(line + v * simd::f32::lanes), wanted)) || found;
+  });
+  return found;
+}
+template <int Count, class T>
+NSK_INLINE bool is_among(const T* line, T x) {
+  int found = 0;
+  for (int k = 0; k < Count; ++k) found |= line[k] == x ? 1 : 0;
+  return found != 0;
+}
+
 /// best_position of elements next to each other: the extreme, then the first or last element that equals it.
 template <bool Largest, class T>
 inline std::int64_t best_of_line(const T* line, std::ptrdiff_t length, bool last) {
-  constexpr std::ptrdiff_t some = 16;
+  constexpr int some = 16;
   if (!(line[0] == line[0])) return 0;
   const T best = extreme_of<Largest>(line, length);
   std::ptrdiff_t i = 0;
@@ -66,11 +83,7 @@ inline std::int64_t best_of_line(const T* line, std::ptrdiff_t length, bool last
     for (i = length - 1; !(line[i] == best);) --i;
     return i;
   }
-  for (; i + some <= length; i += some) {
-    int found = 0;
-    for (std::ptrdiff_t k = 0; k < some; ++k) found |= line[i + k] == best ? 1 : 0;
-    if (found != 0) break;
-  }
+  while (i + some <= length && !is_among<some>(line + i, best)) i += some;
   while (!(line[i] == best)) ++i;
   return i;
 }

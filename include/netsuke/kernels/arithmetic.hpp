@@ -20,17 +20,25 @@ struct arithmetic_args : arithmetic_params {
 
 namespace impl {
 
-/// x / y towards zero, modulo 2^bits (the lowest number divided by -1 is itself); y is not 0. Without branches, so that
-/// loops become vectors: doubles hold every quotient of 32 bits closely enough.
+/// All ones where a condition holds.
+template <class T>
+NSK_INLINE T ones_where(bool condition) {
+  return static_cast<T>(T{0} - static_cast<T>(condition));
+}
+
+/// x / y towards zero, modulo 2^bits (the lowest number divided by -1 is itself), and 0 where y is 0. Bits in place of
+/// conditions, so that loops become vectors; doubles hold every quotient of 32 bits closely enough.
 template <class T>
 NSK_INLINE T quotient(T x, T y) {
-  const T divisor = y == T{-1} ? T{1} : y;
+  using U = std::make_unsigned_t<T>;
+  const U zero = ones_where<U>(y == 0), minus = ones_where<U>(y == T{-1});
+  const T divisor = static_cast<T>(static_cast<U>(y) - zero - minus - minus);  // 1 for both
   T result;
   if constexpr (sizeof(T) <= 4)
     result = static_cast<T>(static_cast<double>(x) / static_cast<double>(divisor));
   else
     result = static_cast<T>(x / divisor);
-  return y == T{-1} ? static_cast<T>(std::make_unsigned_t<T>{0} - static_cast<std::make_unsigned_t<T>>(x)) : result;
+  return static_cast<T>(((static_cast<U>(result) ^ minus) - minus) & ~zero);
 }
 
 /// x^y, modulo 2^bits. Negative exponents: 1 / x^-y towards zero, and 0 with `zero` set where x is 0.
@@ -61,11 +69,12 @@ NSK_INLINE T calculated(T x, T y, bool& zero) {
   if constexpr (Kind == arithmetic_kind::bit_or) return static_cast<T>(a | b);
   if constexpr (Kind == arithmetic_kind::bit_xor) return static_cast<T>(a ^ b);
   if constexpr (Kind == arithmetic_kind::pow) return power(x, y, zero);
-  const T whole = quotient(x, y == 0 ? T{1} : y);
-  if constexpr (Kind == arithmetic_kind::div) return y == 0 ? T{0} : whole;
-  const T rest = static_cast<T>(a - static_cast<U>(whole) * b);
-  const bool moves = Kind == arithmetic_kind::mod && (rest != 0) & ((rest ^ y) < 0);
-  return y == 0 ? T{0} : moves ? static_cast<T>(rest + y) : rest;
+  const T whole = quotient(x, y);
+  if constexpr (Kind == arithmetic_kind::div) return whole;
+  const U rest = (a - static_cast<U>(whole) * b) & ~ones_where<U>(y == 0);
+  if constexpr (Kind == arithmetic_kind::fmod) return static_cast<T>(rest);
+  const U moves = ones_where<U>(static_cast<T>(rest ^ b) < 0) & ones_where<U>(rest != 0);
+  return static_cast<T>(rest + (b & moves));
 }
 
 /// to = x Kind y, `count` of each. Returns whether one divided by 0.

@@ -4,6 +4,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/impl/element_lines.hpp>
+#include <netsuke/kernels/impl/sort_words.hpp>
 #define NSK_REGION_COMPACT
 #include <netsuke/simd/begin.hpp>
 
@@ -26,6 +27,8 @@ class top_k_line {
 
   void run() {
     const std::int64_t length = m_a.input.shape[m_a.axis], k = m_a.output.shape[m_a.axis];
+    if constexpr (sizeof(T) == sizeof(std::uint32_t))
+      if (k == length && m_a.output.stride[m_a.axis] == 1) return sort_all(length);
     for (std::int64_t i = 0; i < length; ++i) {
       if (i < k) {
         put(i, i);
@@ -43,6 +46,17 @@ class top_k_line {
   }
 
  private:
+  /// Sorts the whole line, with its elements in the upper halves of the positions.
+  void sort_all(std::int64_t length) {
+    const auto count = static_cast<std::ptrdiff_t>(length);
+    std::uint64_t* const words = m_a.output.as<std::uint64_t>() + m_to;
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+      const std::uint32_t order = order_of_element(element<T>(m_a.input.data, index(m_a.input, m_from, i)));
+      words[i] = static_cast<std::uint64_t>(m_a.smallest ? order : ~order) << 32 | static_cast<std::uint64_t>(i);
+    }
+    sort_words(words, count);
+    for (std::ptrdiff_t i = 0; i < count; ++i) words[i] &= 0xffffffffu;
+  }
   std::ptrdiff_t index(const tensor_view& t, std::ptrdiff_t first, std::int64_t i) const {
     return first + static_cast<std::ptrdiff_t>(i) * t.stride[m_a.axis];
   }

@@ -7,7 +7,7 @@
 namespace nsk::tool {
 
 template <>
-struct op_rules<op::scatter> : streamed<op::scatter, 4 * streamed_elements>, moves_elements {
+struct op_rules<op::scatter> : moves_elements {
   using parameters = scatter_params;
 
   /// Inputs that have length 1 where the result is longer are repeated, but for indices and updates along the axis.
@@ -26,6 +26,11 @@ struct op_rules<op::scatter> : streamed<op::scatter, 4 * streamed_elements>, mov
       l.result.tensor(t[i]).shape[static_cast<std::size_t>(axis)] = static_cast<std::int32_t>(wide[along]);
     l.step<op::scatter>(o, {t[1], t[2], t[3]}, t[0]).p.as<op::scatter>() = {axis, p.kind};
     l.bind(o.output, y);
+  }
+  /// Rows that have one index each are moved as runs, which tiles would cut.
+  static tile_size tiles(const tile_request& r, const scatter_params& p) {
+    const bool rows = r.input(1).strides.back() == 0 && r.input(1).type != dtype::boolean;
+    return stream_tile_size(r.space(), (rows ? 8 : 2) * streamed_elements, op_traits<op::scatter>::whole(p, r.rank()));
   }
 };
 
