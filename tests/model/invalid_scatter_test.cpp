@@ -25,6 +25,13 @@ const invalid_case invalid_cases[] = {
      [](plan_spec& p) { p.steps[test::scatter_sums].scatter = static_cast<format::ScatterKind>(5); }},
     {"indices that are floats", status_code::bad_step,
      [](plan_spec& p) { p.steps[test::scatter_sums].inputs[1] = p.steps[test::scatter_sums].inputs[2]; }},
+    {"sums of what a mask chooses", status_code::bad_step,
+     [](plan_spec& p) { input(p, test::scatter_sums, 1).type = format::DataType::boolean; }},
+    {"a mask that may choose more updates than there are positions", status_code::bad_step,
+     [](plan_spec& p) {
+       p.steps[test::scatter_sums].scatter = format::ScatterKind::replace;
+       input(p, test::scatter_sums, 1).type = format::DataType::boolean;
+     }},
     {"fewer indices than updates", status_code::bad_step,
      [](plan_spec& p) { input(p, test::scatter_sums, 1).shape[1] = 8; }},
     {"more rows than the data has", status_code::bad_step,
@@ -64,6 +71,10 @@ TEST_CASE("open: invalid scatters are refused, each for its own reason") {
   REQUIRE_MESSAGE(valid, valid.name() << " at " << valid.where());
   const nsk::status replaced = open_plan(test::make_scatter(format::DataType::boolean, format::ScatterKind::replace));
   CHECK_MESSAGE(replaced, replaced.name() << " at " << replaced.where());
+  plan_spec chosen = test::make_scatter();
+  input(chosen, test::scatter_in_place, 1).type = format::DataType::boolean;
+  const nsk::status by_mask = open_plan(chosen);
+  CHECK_MESSAGE(by_mask, by_mask.name() << " at " << by_mask.where());
   for (const invalid_case& l : invalid_cases) {
     plan_spec p = test::make_scatter();
     l.apply(p);
