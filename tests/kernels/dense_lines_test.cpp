@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <netsuke/kernels/arg_reduce.hpp>
 #include <netsuke/kernels/arithmetic.hpp>
 #include <netsuke/kernels/cast.hpp>
 #include <netsuke/kernels/compare.hpp>
 #include <netsuke/kernels/scatter.hpp>
 #include <netsuke/kernels/select.hpp>
-#include <netsuke/kernels/top_k.hpp>
 #include "tail_fixture.hpp"
 
 namespace {
@@ -400,56 +398,4 @@ TEST_CASE("scatter: indices that count up, from the end too, and beside those th
                            [&](const std::vector<int>& i) { equal = equal && out.at<float>(i) == want[at++]; });
     CHECK(equal);
   }
-}
-
-namespace {
-
-template <class T>
-void check_sorted(tail::tensor& in, int length) {
-  tail::tensor out({length}, layout_of(form::dense, dtype::int64));
-  for (const bool smallest : {false, true}) {
-    nsk::kernels::top_k({{0, smallest}, in.view(), out.view()}, tail::whole(out.view()), nullptr);
-    std::vector<int> want(static_cast<std::size_t>(length));
-    std::iota(want.begin(), want.end(), 0);
-    std::stable_sort(want.begin(), want.end(), [&](int i, int j) {
-      const T x = in.at<T>({smallest ? i : j}), y = in.at<T>({smallest ? j : i});
-      return x < y || (x == x && y != y);
-    });
-    bool equal = true;
-    for (int i = 0; i < length; ++i) equal = equal && out.at<std::int64_t>({i}) == want[static_cast<std::size_t>(i)];
-    CHECK_MESSAGE(equal, length << " elements");
-  }
-}
-
-}  // namespace
-
-TEST_CASE("top_k: whole lines in order, with equal elements, NaN, and orders that split badly") {
-  tail::random r(79);
-  for (const int length : {1, 2, 24, 25, 26, 300, 5000})
-    for (int order = 0; order < 5; ++order) {
-      tail::tensor floats({length}, layout_of(form::dense, dtype::float32)),
-          integers({length}, layout_of(form::dense, dtype::int32));
-      for (int i = 0; i < length; ++i) {
-        const int organ_pipe = i < length / 2 ? i : length - i;
-        floats.at<float>({i}) = order == 0   ? any_number<float>(r)
-                                : order == 1 ? r.real(9.0f)
-                                : order == 2 ? static_cast<float>(i)
-                                : order == 3 ? static_cast<float>(-i)
-                                             : static_cast<float>(organ_pipe);
-        integers.at<std::int32_t>({i}) = order == 0 ? any_number<std::int32_t>(r) : order == 1 ? 5 : organ_pipe - 100;
-      }
-      check_sorted<float>(floats, length);
-      check_sorted<std::int32_t>(integers, length);
-    }
-}
-
-TEST_CASE("sort_words: a heap has the same order") {
-  tail::random r(80);
-  std::vector<std::uint64_t> words(777), sorted;
-  for (std::uint64_t& w : words) w = static_cast<std::uint64_t>(r.bits()) << 32 | r.bits();
-  sorted = words;
-  nsk::kernels::impl::sort_by_heap(words.data(), 777);
-  nsk::kernels::impl::sort_words(sorted.data(), 777);
-  CHECK(words == sorted);
-  CHECK(std::is_sorted(words.begin(), words.end()));
 }
