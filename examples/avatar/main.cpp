@@ -8,29 +8,20 @@
 // frames allocates nothing, which is counted.
 #include <cstdlib>
 #include <memory>
-#include <new>
 #include "avatar/player.hpp"
 #include "avatar/show.hpp"
 #include "support/command_line.hpp"
+#include "support/count_allocations.hpp"
 
 using namespace example;
-
-static std::size_t g_allocations = 0;
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  ++g_allocations;
-  if (void* p = std::malloc(bytes)) return p;
-  std::abort();
-}
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
 
 /// Plays all frames, and fails if that allocates.
 template <class Frame>
 static void play(std::size_t count, Frame&& frame) {
-  const std::size_t before = g_allocations;
+  const std::size_t before = allocations();
   for (std::size_t i = 0; i < count; ++i) frame(i);
-  if (g_allocations != before)
-    fail("the loop over the frames has allocated " + std::to_string(g_allocations - before) + " times");
+  if (allocations() != before)
+    fail("the loop over the frames has allocated " + std::to_string(allocations() - before) + " times");
 }
 
 int main(int argc, char** argv) {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The examples that look at people, against an oracle in NumPy and LiteRT (mediapipe_oracle.py).
 
-  vision.py CASE DIRECTORY-OF-EXAMPLES      (cases: detection, face, attention, tracking, hands, body, selfie, avatar)
+  vision.py CASE DIRECTORY-OF-EXAMPLES      (cases: detection, face, attention, tracking, hands, body, selfie, avatar, pose_tracking)
 Landmarks must be within 0.1 pixels, masks within 0.2 % on average. Models are looked for in NSK_MEDIAPIPE, out/models
 (examples/models/fetch_mediapipe.sh) and the folder of models beside the checkout; images in out/images
 (examples/models/fetch_images.sh) and beside the checkout. What is not there is left out with a note; a case without
@@ -22,7 +22,7 @@ from PIL import Image
 
 import mediapipe_oracle as oracle
 import synthetic_people
-from models import REPOSITORY, SAID_SKIPPED, SHARED, must
+from models import REPOSITORY, SAID_SKIPPED, SHARED, TOOL, must
 
 MODEL_PLACES = [pathlib.Path(os.environ.get("NSK_MEDIAPIPE", REPOSITORY / "out" / "models")), REPOSITORY / "out" / "models", SHARED / "face", SHARED / "pose"]
 IMAGE_PLACES = [REPOSITORY / "out" / "images", SHARED.parent / "images"]
@@ -217,17 +217,21 @@ def selfie(case):
         case.rendered_on(image, 1000)
 
 
-def blocks_with_networks(page):
-    """The command blocks of a page that tests/docs/commands.py leaves to this script."""
-    marked = r"^<!-- commands: not run, [^\n]*vision\.py \w+ runs this block -->\n+```sh\n(.*?)^```$"
+def blocks_with_networks(page, name):
+    """The command blocks of a page that tests/docs/commands.py leaves to a case of this script."""
+    marked = r"^<!-- commands: not run, [^\n]*vision\.py " + name + r" runs this block -->\n+```sh\n(.*?)^```$"
     return re.findall(marked, (REPOSITORY / "docs" / page).read_text(), re.MULTILINE | re.DOTALL)
 
 
-def run_page(case, page):
+def run_page(case, page, name):
     """Runs those blocks where fetch_mediapipe.sh would have left its files; returns what they said."""
     said = ""
-    for block in blocks_with_networks(page):
-        environment = dict(os.environ, PATH=f"{case.programs.resolve()}{os.pathsep}{os.environ['PATH']}")
+    tools = os.pathsep.join(str(pathlib.Path(p).resolve()) for p in (case.programs, pathlib.Path(TOOL).parent))
+    blocks = blocks_with_networks(page, name)
+    if not blocks:
+        raise SystemExit(f"docs/{page} has no block that names the case {name}")
+    for block in blocks:
+        environment = dict(os.environ, PATH=f"{tools}{os.pathsep}{os.environ['PATH']}")
         done = subprocess.run(["bash", "-e"], input=block, cwd=case.folder, env=environment, capture_output=True, text=True, timeout=300)
         if done.returncode:
             raise SystemExit(f"docs/{page}: exit code {done.returncode}\n{block}\n{done.stdout}{done.stderr}")
@@ -247,7 +251,7 @@ def avatar(case):
     path.rename(images / "astronaut.png")
     for number, pixels in enumerate((image, rotated(image, TURN, MOVE)[0], np.full_like(image, 90), image), 1):
         Image.fromarray(pixels).save(models / f"frame{number}.png")
-    said = run_page(case, "avatars.md")
+    said = run_page(case, "avatars.md", "avatar")
     print(said.strip())
     found = re.findall(r"(\d+) frames, a face in (\d+), the detector ran in (\d+);", said)
     if found != [("120", "120", "1"), ("4", "3", "2")]:
@@ -262,7 +266,55 @@ def avatar(case):
         raise SystemExit(f"the head's roll is {roll} in degrees")
 
 
-CASES = {f.__name__: f for f in (detection, face, attention, tracking, hands, body, selfie, avatar)}
+def pose_tracking(case):
+    """Three figures in frames that rotate: rows of one batch are those of runs alone, and follow the figures; all are given up in an empty frame."""
+    source = find(MODEL_PLACES, "pose_landmark_full.tflite", "pose_landmark_lite.tflite")
+    if source is None:
+        raise Skipped("pose_landmark_full.tflite is not on this machine; examples/models/fetch_mediapipe.sh fetches it")
+    networks = {}
+    for count in (1, 4):
+        networks[count] = case.folder / f"pose_{count}.nsk"
+        must("convert", source, "-o", networks[count], "--input", f"input_1={count}x256x256x3", "--quiet")
+    small = np.asarray(Image.fromarray(synthetic_people.figure_image()).resize((240, 320), Image.BOX))
+    wide, hips, length = np.concatenate([small] * 3, axis=1), (120, 161), 280
+    frames = [rotated(wide, 1.5 * i, 2 * i) for i in range(4)] + [(np.full_like(wide, 90), None)] * 2
+    paths = [case.folder / f"people{i}.png" for i in range(len(frames))]
+    for path, (pixels, _) in zip(paths, frames):
+        Image.fromarray(pixels).save(path)
+
+    def places(people):
+        return ",".join(f"{hips[0] + 240 * k},{hips[1]},{0.55 * length}" for k in people)
+
+    said, together = case.points("pose_tracking", networks[4], *paths, "--at", places(range(3)))
+    print(said.strip())
+    # The fifth frame is looked at and shows nobody.
+    if sorted(together) != [(i, k) for i in range(4) for k in (1, 2, 3)] or "6 frames, 3 people, 2.00 per frame" not in said:
+        raise SystemExit(f"people in frames: {sorted(together)}")
+    for k in range(3):
+        _, alone = case.points("pose_tracking", networks[1], *paths, "--at", places([k]))
+        if any(not np.array_equal(alone[(i, 1)], together[(i, k + 1)]) for i in range(4)):
+            raise SystemExit(f"figure {k + 1} has other points alone than in the batch")
+        for i, (_, forward) in enumerate(frames[:4]):
+            known = oracle.project(forward, np.array([[hips[0] + 240 * k + x * length, hips[1] - y * length] for x, y in ((0, .415), (-.128, .262), (.128, .262))]))
+            off = np.linalg.norm(together[(i, k + 1)][[0, 12, 11], :2] - known, axis=1).max()
+            if off > 0.1 * length:
+                raise SystemExit(f"figure {k + 1}, frame {i + 1}: nose or shoulders are {off:.0f} pixels away")
+    detector = find(MODEL_PLACES, "pose_detection.tflite")
+    if detector is None or find(IMAGE_PLACES, "astronaut.png") is None or source.stem != "pose_landmark_full":
+        print("note: the commands of docs/avatars.md were not run: pose_detection.tflite, pose_landmark_full.tflite or astronaut.png is not on this machine")
+        return
+    folder = case.folder / "out" / "models"
+    folder.mkdir(parents=True)
+    (folder / source.name).symlink_to(source)
+    must("convert", detector, "-o", folder / "pose_detection.nsk", "--quiet")
+    (folder.parent / "images").symlink_to(find(IMAGE_PLACES, "astronaut.png").parent)
+    said = run_page(case, "avatars.md", "pose_tracking")
+    print(said.strip())
+    if "60 frames, 2 people, 2.00 per frame" not in said:
+        raise SystemExit("both people should be followed through all frames")
+
+
+CASES = {f.__name__: f for f in (detection, face, attention, tracking, hands, body, selfie, avatar, pose_tracking)}
 
 
 def main(name, programs):
