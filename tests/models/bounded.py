@@ -133,6 +133,8 @@ def random_cases(seed, rounds=12):
     flat = {"x": random.standard_normal((5, 40)).astype(np.float32), "c": random.random(187) < 0.4}
     check("compress_flat", "(float[5,40] x, bool[187] c) => (float[n] y) { y = Compress(x, c) }", flat, 0, 0)
     large = (random.random(65536) < 0.3).astype(np.float32)
+    check("functions_of_chosen", "(float[5,40] x, bool[187] c) => (float[n] y) { quarter = Constant<value_float=0.25>() z = Compress(x, c) a = PRelu(z, quarter) "
+          "s = Shrink(a) y = Sum(s, a) }", flat, 0, None, counted="z")
     check("non_zero_of_many", "(float[65536] x) => (int64[1,n] y) { y = NonZero(x) }", {"x": large}, 1, -1)
     masked = {"x": random.standard_normal((30, 4)).astype(np.float32)}
     check("rows_by_mask", "(float[30,4] x) => (float[n] y) { b = Greater(x, zero) p = NonZero(b) t = Transpose(p) g = GatherND(x, t) y = Mul(g, two) }".replace(

@@ -2,7 +2,9 @@
 #include "resolve/bounded.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <sstream>
 
 #include "errors.hpp"
 #include "graph/onnx_type.hpp"
@@ -16,49 +18,15 @@ constexpr std::int64_t max_rows = std::int64_t{1} << 24;  // float32 counts so f
 
 /// Operators that compute each element from the elements at its place.
 bool is_elementwise(const std::string& op) {
-  static const std::set<std::string> names = {"Identity",
-                                              "Cast",
-                                              "Relu",
-                                              "Clip",
-                                              "LeakyRelu",
-                                              "Sigmoid",
-                                              "Tanh",
-                                              "Exp",
-                                              "Log",
-                                              "Sqrt",
-                                              "Reciprocal",
-                                              "Floor",
-                                              "Ceil",
-                                              "Round",
-                                              "Neg",
-                                              "Abs",
-                                              "Sign",
-                                              "Not",
-                                              "Add",
-                                              "Sub",
-                                              "Mul",
-                                              "Div",
-                                              "Mod",
-                                              "Pow",
-                                              "Min",
-                                              "Max",
-                                              "Equal",
-                                              "Less",
-                                              "Greater",
-                                              "Where",
-                                              "GreaterOrEqual",
-                                              "LessOrEqual",
-                                              "And",
-                                              "Or",
-                                              "Xor",
-                                              "Gelu",
-                                              "Erf",
-                                              "Sin",
-                                              "Cos",
-                                              "Elu",
-                                              "Softplus",
-                                              "HardSwish",
-                                              "HardSigmoid"};
+  static const std::set<std::string> names = [] {
+    std::istringstream words(
+        "Abs Acos Acosh Add And Asin Asinh Atan Atan2 Atanh Cast Ceil Celu Clip Cos Cosh Div Elu Equal "
+        "Erf Exp Floor Gelu Greater GreaterOrEqual HardSigmoid HardSwish Identity IsInf IsNaN LeakyRelu "
+        "Less LessOrEqual Log Max Mean Min Mish Mod Mul Neg Not Or PRelu Pow Reciprocal Relu Round Selu "
+        "Shrink Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Sub Sum Swish Tan Tanh ThresholdedRelu Where "
+        "Xor");
+    return std::set<std::string>(std::istream_iterator<std::string>(words), {});
+  }();
   return names.count(op) != 0;
 }
 
