@@ -56,12 +56,15 @@ inline void scatter_rows(const scatter_args& a, const scatter_updates& u, bool& 
 /// Lines with the same indices, of which those that count up are found once for all lines: windows put back into an
 /// image.
 inline void scatter_stretches(const scatter_args& a, const scatter_updates& u, bool& outside) {
-  const auto index = [&](std::ptrdiff_t k) { return index_at(a.indices, u.l.at[scatter_index] + k * u.index); };
+  const bool narrow = a.indices.type == dtype::int32;
   for (std::ptrdiff_t k = 0, run; k < u.count; k += run) {
-    const std::int64_t first = index(k);
+    const std::ptrdiff_t at = u.l.at[scatter_index] + k * u.index, left = u.count - k;
     bool clamped = false;
-    const std::ptrdiff_t position = position_of(first, u.length, clamped), space = clamped ? 1 : u.length - position;
-    for (run = 1; run < space && k + run < u.count && index(k + run) == first + run;) ++run;
+    const std::ptrdiff_t position = position_of(index_at(a.indices, at), u.length, clamped),
+                         space = clamped ? 1 : u.length - position, longest = space < left ? space : left;
+    const std::byte* const indices = element_at(a.indices, at);
+    run =
+        narrow ? count_up<std::int32_t>(indices, u.index, longest) : count_up<std::int64_t>(indices, u.index, longest);
     outside = outside || clamped;
     scatter_runs(a.kind, a.output.type,
                  {element_at(a.output, u.l.at[scatter_to] + position),

@@ -95,6 +95,15 @@ NSK_NOINLINE inline void scatter_runs(scatter_kind kind, dtype type, const updat
   }
 }
 
+/// How many of at most `count` indices of type I count up from the first one.
+template <class I>
+NSK_NOINLINE inline std::ptrdiff_t count_up(const std::byte* indices, std::ptrdiff_t step, std::ptrdiff_t count) {
+  const I first = element<I>(indices, 0);
+  std::ptrdiff_t run = 1;
+  for (; run < count && element<I>(indices, run * step) == first + static_cast<I>(run);) ++run;
+  return run;
+}
+
 /// A line of updates, of which a mask chooses some.
 struct chosen_updates {
   const std::byte* mask;
