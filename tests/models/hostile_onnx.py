@@ -88,6 +88,11 @@ def contradictions():
     yield "an old softmax beyond the rank", model([node("Softmax", ["x"], ["y"], axis=99, name="soft")], [X], opset=11), ["soft", "axis 99"]
     yield "a scale of another length", model([node("LayerNormalization", ["x", "s"], ["y"], name="norm")], [value("x", [3, 2, 3])], {"s": np.ones([4, 1, 1], np.float32)}), \
         ["norm", "[4,1,1]", "cannot be broadcast"]
+    places = {"i": np.zeros([1, 1, 2, 2], np.int64)}
+    for name, wrong in (("kernel_shape", [0, 2]), ("strides", [2, 0]), ("pads", [0, 0, -1, 0]), ("strides", [2 ** 40, 2])):
+        attributes = {"kernel_shape": [2, 2], "strides": [2, 2], name: wrong}
+        yield f"maxima written back with {name} {wrong}", model([node("MaxUnpool", ["x", "i"], ["y"], name="back", **attributes)], [value("x", [1, 1, 2, 2])], places), \
+            ["back", name, "impossible value"]
     yield "a region of an image without a number", model([node("Resize", ["x", "r", "", "s"], ["y"], coordinate_transformation_mode="tf_crop_and_resize", name="crop")],
                                                           [value("x", [1, 1, 4, 4])], {"r": np.float32([0, 0, np.nan, 0, 1, 1, 1e30, 1]), "s": ints(1, 1, 2, 2)}), ["crop", "roi"]
     yield from wrong_types()

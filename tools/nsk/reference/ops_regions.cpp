@@ -210,10 +210,8 @@ double work_of_deform_conv(call& c) {
 shape_t unpooled_shape(call& c) {
   const shape_t& x = c.shape(0);
   const std::size_t axes = x.size() - 2;
-  const shape_t kernel = c.op().integers("kernel_shape"), stride = c.op().integers("strides", shape_t(axes, 1)),
-                pads = c.op().integers("pads", shape_t(2 * axes, 0));
-  c.require(kernel.size() == axes && stride.size() == axes && pads.size() == 2 * axes,
-            "kernel_shape, strides or pads have not one length per spatial axis");
+  const shape_t kernel = checked_list(c, "kernel_shape", axes, 0, 1), stride = checked_list(c, "strides", axes, 1, 1),
+                pads = checked_list(c, "pads", 2 * axes, 0, 0);
   shape_t shape = x;
   for (std::size_t d = 0; d < axes; ++d) {
     shape[d + 2] = (x[d + 2] - 1) * stride[d] + kernel[d] - pads[d] - pads[d + axes];

@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::int64_t largest = std::int64_t{1} << 31, max_taps = std::int64_t{1} << 24;
 
+}
+
 shape_t checked_list(const call& c, const char* name, std::size_t length, std::int64_t fallback, std::int64_t minimum) {
   const shape_t list = c.op().integers(name, shape_t(length, fallback));
   if (list.size() != length)
@@ -16,8 +18,6 @@ shape_t checked_list(const call& c, const char* name, std::size_t length, std::i
     if (v < minimum || v > largest)
       c.fail(std::string("attribute '") + name + "' has the impossible value " + std::to_string(v));
   return list;
-}
-
 }
 
 window read_window(const call& c, const shape_t& spatial, shape_t kernel) {

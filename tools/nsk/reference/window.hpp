@@ -13,6 +13,10 @@ struct window {
   }  ///< positions that the kernel spans
 };
 
+/// Returns an attribute of `length` integers, each `fallback` where the node has none; refuses other lengths and
+/// integers below `minimum` or above 2^31.
+shape_t checked_list(const call& c, const char* name, std::size_t length, std::int64_t fallback, std::int64_t minimum);
+
 /// Reads kernel_shape (unless `kernel` is given), strides, dilations and pads; pads of auto_pad stay 0. Checks lengths
 /// and signs.
 window read_window(const call& c, const shape_t& spatial, shape_t kernel);
