@@ -38,6 +38,10 @@ form("factor_before_a_convolution_of_both_signs", "(float[1,2,3,3] x) => (float[
 
 form("normalization_scaled_along_another_axis", "(float[3,2,3] x) => (float[3,2,3] y)", "y = LayerNormalization(x, s)", {"s": floats(3, 1, 1)})
 
+# Among so many random matrices some are nearly singular, which the converter's check must not mistake for an error.
+form("inverses_of_many_matrices", "(float[512,16,16] x) => (float[512,16,16] y)", "y = com.microsoft.Inverse(x)",
+     inputs={"x": floats(512, 16, 16) + 32 * np.eye(16, dtype=np.float32)}, domains={"com.microsoft": 1})
+
 SCALES = np.float32([1, 1, 1.7, 1.7])
 form("resized_constant_cropped", "(float[1,1,6,6] x) => (float[1,1,6,6] y)",
      't = Resize<coordinate_transformation_mode="tf_crop_and_resize", mode="linear">(c, r, s) y = Add(t, x)',
