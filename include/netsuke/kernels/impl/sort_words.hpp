@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <netsuke/version.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
