@@ -94,8 +94,9 @@ inline std::int64_t arg_reduce_line(const arg_reduce_args& a, std::ptrdiff_t at)
   const std::int64_t length = a.input.shape[a.axis];
   if (step == 1 && length >= 2 * simd::f32::lanes) {
     const T* const line = a.input.as<T>() + at;
-    return a.kind == arg_reduce_kind::max ? best_of_line<true>(line, length, a.last)
-                                          : best_of_line<false>(line, length, a.last);
+    const auto count = static_cast<std::ptrdiff_t>(length);
+    return a.kind == arg_reduce_kind::max ? best_of_line<true>(line, count, a.last)
+                                          : best_of_line<false>(line, count, a.last);
   }
   if (a.kind == arg_reduce_kind::max)
     return a.last ? best_position<T>(a.input.data, at, step, length, [](T x, T y) { return x >= y; })

@@ -60,8 +60,9 @@ inline void scatter_stretches(const scatter_args& a, const scatter_updates& u, b
   for (std::ptrdiff_t k = 0, run; k < u.count; k += run) {
     const std::ptrdiff_t at = u.l.at[scatter_index] + k * u.index, left = u.count - k;
     bool clamped = false;
-    const std::ptrdiff_t position = position_of(index_at(a.indices, at), u.length, clamped),
-                         space = clamped ? 1 : u.length - position, longest = space < left ? space : left;
+    const auto position = static_cast<std::ptrdiff_t>(position_of(index_at(a.indices, at), u.length, clamped)),
+               space = clamped ? 1 : static_cast<std::ptrdiff_t>(u.length) - position,
+               longest = space < left ? space : left;
     const std::byte* const indices = element_at(a.indices, at);
     run =
         narrow ? count_up<std::int32_t>(indices, u.index, longest) : count_up<std::int64_t>(indices, u.index, longest);

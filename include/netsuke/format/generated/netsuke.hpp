@@ -846,6 +846,8 @@ struct GatherElements FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// output = data; then, in the order of k along `axis`: output[.., indices[.., k, ..], ..] = what is there, kind, updates[.., k, ..].
 /// Step.inputs = data of the output's shape; indices (int32 or int64) and updates, both of one shape, which differs from the output's only
 /// along `axis`. Indices as for Gather. Any type for `replace`, all but float16 and boolean for others; integers wrap.
+/// With `replace`, indices may be boolean: updates where they are true go to positions 0, 1, ... in order, the others nowhere; there are no
+/// more updates than positions.
 struct Scatter FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_AXIS = 4,
