@@ -89,9 +89,8 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
   add_repeated(command, "--input", o.inputs, "NAME=SHAPE",
                "Shape of an input, 1x3x224x224; where the model fixes other lengths, everything follows");
   add_repeated(command, "--set", o.sets, "NAME=VALUE", "Make an input a constant");
-  add_repeated(
-      command, "--bound", o.bounds, "NAME=COUNT",
-      "Most elements of a Range whose length is data; NAME is its output. The output NAME.count says how many");
+  add_repeated(command, "--bound", o.bounds, "NAME=COUNT",
+               "Most elements of a Range whose length is data; NAME is its output, NAME.count says how many");
   add_repeated(command, "--variant", o.variants, "NAME:INPUT=SHAPE,..",
                "One of several sets of input shapes in one file, which share its constants; may be given again");
   command->add_flag("--dequantize", o.dequantize, "Make a quantised model a float32 one; its inputs and outputs too");
