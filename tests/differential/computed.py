@@ -6,7 +6,7 @@ import numpy as np
 import neighbours
 from net import F, I, Unfit
 from normalizations import image as normalized, varied
-from windows import dimension, geometry, groups_of, image, require_fit, weights
+from windows import dimension, geometry, groups_of, image, require_fit, transposed_geometry, weights
 
 
 def given(net, shape, computed=0.7):
@@ -35,17 +35,7 @@ def convolution(net):
 
 
 def transposed_volume(net):
-    spatial = net.choice([1, 2, 3, 3, 3])
-    x = neighbours.before(net, net.input(image(net, spatial, channels=net.choice([1, 2, 3, 4, 6, 8]))))
-    shape = net.shape(x)
-    if len(shape) != spatial + 2:
-        raise Unfit("the neighbours changed the rank")
-    kernel, attributes = geometry(net, spatial, 4)
-    group = groups_of(net, shape[1])
-    out = net.choice([1, 2, 3, 5, 8])
-    strides, dilations = attributes.get("strides", [1] * spatial), attributes.get("dilations", [1] * spatial)
-    if net.chance(0.3):
-        attributes["output_padding"] = [net.rng.randrange(0, max(1, max(s, d))) for s, d in zip(strides, dilations)]
+    x, shape, kernel, attributes, group, out = transposed_geometry(net, net.choice([1, 2, 3, 3, 3]))
     inputs = [x, weights(net, [shape[1], out, *kernel])] + ([given(net, [out * group], 0.5)] if net.chance(0.6) else [])
     y = net.add("ConvTranspose", inputs, group=group if group > 1 or net.chance(0.5) else None, kernel_shape=kernel, **attributes)
     if np.prod(net.shape(y), dtype=float) > 60000:

@@ -78,8 +78,8 @@ def convolution(net):
     net.output(neighbours.behind(net, net.add("Conv", inputs, group=group if group > 1 or net.chance(0.5) else None, **attributes)))
 
 
-def transposed(net):
-    spatial = net.choice([1, 2, 2, 2])
+def transposed_geometry(net, spatial):
+    """The image and the attributes that every ConvTranspose has: x, its shape, kernel, attributes, groups, channels of a group's output."""
     x = neighbours.before(net, net.input(image(net, spatial, channels=net.choice([1, 2, 3, 4, 6, 8]))))
     shape = net.shape(x)
     if len(shape) != spatial + 2:
@@ -87,12 +87,22 @@ def transposed(net):
     kernel, attributes = geometry(net, spatial, 4)
     group = groups_of(net, shape[1])
     out = net.choice([1, 2, 3, 5, 8])
-    strides, dilations = attributes.get("strides", [1] * spatial), attributes.get("dilations", [1] * spatial)
     if net.chance(0.3):
-        attributes["output_padding"] = [net.rng.randrange(0, max(1, max(s, d))) for s, d in zip(strides, dilations)]
+        attributes["output_padding"] = [net.rng.randrange(0, max(1, max(s, d))) for s, d in steps_of(attributes, spatial)]
+    return x, shape, kernel, attributes, group, out
+
+
+def steps_of(attributes, spatial):
+    """(stride, dilation) along each axis."""
+    return list(zip(attributes.get("strides", [1] * spatial), attributes.get("dilations", [1] * spatial)))
+
+
+def transposed(net):
+    spatial = net.choice([1, 2, 2, 2])
+    x, shape, kernel, attributes, group, out = transposed_geometry(net, spatial)
     if net.chance(0.15) and "pads" not in attributes:
-        natural = [(n - 1) * s + (k - 1) * d + 1 + p for n, s, k, d, p in
-                   zip(shape[2:], strides, kernel, dilations, attributes.get("output_padding", [0] * spatial))]
+        natural = [(n - 1) * s + (k - 1) * d + 1 + p for n, k, (s, d), p in
+                   zip(shape[2:], kernel, steps_of(attributes, spatial), attributes.get("output_padding", [0] * spatial))]
         attributes["output_shape"] = [max(1, n - net.rng.randrange(0, k)) for n, k in zip(natural, kernel)]
     inputs = [x, weights(net, [shape[1], out, *kernel])] + ([net.constant(net.floats(out * group))] if net.chance(0.6) else [])
     if net.chance(0.9):
