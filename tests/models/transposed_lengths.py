@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""ConvTranspose whose length follows from auto_pad or output_shape, strides beyond the kernel's reach included, against ONNX Runtime."""
+"""ConvTranspose whose length follows from auto_pad or output_shape, strides beyond the kernel's reach and infinite inputs included, against ONNX Runtime."""
 import itertools
 import sys
 
@@ -32,8 +32,20 @@ def grid_of(spatial):
     return grid
 
 
+def infinite_grid(spatial):
+    """An infinite pixel among finite ones: no output that it does not reach changes, whether its phase has fewer taps than others or none."""
+    axes, x = len(spatial), floats(1, 2, *spatial)
+    x[(0, 1, *[n // 2 for n in spatial])] = np.inf
+    grid = Grid(13, x=x)
+    for kernel, stride, dilation in itertools.product((1, 2, 3, 5, 7), (2, 3, 5, 6, 20), (1, 2, 3)):
+        weights = [floats(2, 3, *[kernel] * axes), floats(3)]
+        grid.add(f"{spatial} with infinity, kernel {kernel} stride {stride} dilation {dilation}", "ConvTranspose", ["x", *weights], strides=[stride] * axes,
+                 dilations=[dilation] * axes)
+    return grid
+
+
 if __name__ == "__main__":
-    grids = [grid_of(spatial) for spatial in ((4,), (3, 3), (5, 2))]
+    grids = [grid_of(spatial) for spatial in ((4,), (3, 3), (5, 2))] + [infinite_grid(spatial) for spatial in ((4,), (3, 3))]
     wrong = [what for grid in grids for what in grid.wrong(TOLERANCE)]
     for what in wrong[:20]:
         print(f"differs from ONNX Runtime: {what}")

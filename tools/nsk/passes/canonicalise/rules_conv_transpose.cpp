@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// Transposed convolution as plain convolutions. Along one axis, output o = stride * q + r of phase r is the sum over
 /// the taps k whose r + pad - k * dilation is a multiple of the stride, of weight k times input q + (r + pad - k *
-/// dilation) / stride: a convolution with stride 1. Few phases are convolutions that write every stride-th pixel; many
-/// are one convolution whose channels become pixels.
+/// dilation) / stride: a convolution with stride 1. Few phases are convolutions that write every stride-th pixel; of
+/// many, those that read the same input positions are one convolution whose channels become pixels.
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include "passes/canonicalise/constants.hpp"
 #include "passes/canonicalise/moves.hpp"
@@ -85,32 +84,95 @@ class transposition {
     cut();
   }
 
-  /// One convolution whose window holds the taps of every phase and whose channels are (output, row phase, column
-  /// phase); they become pixels.
+  /// Phases of one axis whose taps read the same input positions.
+  struct alike_phases {
+    std::vector<std::int64_t> phase;
+    std::vector<phase_taps> taps;  ///< of each
+  };
+
+  /// The phases of an axis by the input positions that they read, in the order of their first phases. No weight of 0
+  /// stands for a tap that a phase lacks, because 0 times an infinite input is not 0.
+  static std::vector<alike_phases> alike(const axis_of_transpose& a) {
+    std::vector<alike_phases> result;
+    for (std::int64_t phase = 0; phase < a.stride; ++phase) {
+      const phase_taps t = taps_of(a, phase);
+      const auto same = [&t](const alike_phases& p) {
+        const phase_taps& first = p.taps.front();
+        return first.tap.size() == t.tap.size() && first.first == t.first && first.step == t.step;
+      };
+      auto at = std::find_if(result.begin(), result.end(), same);
+      if (at == result.end()) at = result.insert(at, alike_phases{});
+      at->phase.push_back(phase);
+      at->taps.push_back(t);
+    }
+    return result;
+  }
+
+  /// A convolution per set of phases that read the same positions, whose channels are (output, row phase, column
+  /// phase); the channels become pixels.
   void by_channels() {
     m_c.charge(static_cast<double>(phases()) * static_cast<double>(m_out[1] + m_axis[0].kernel + m_axis[1].kernel));
-    const reach_of_taps rows = reach_of(m_axis[0]), columns = reach_of(m_axis[1]);
-    conv_parameters c;
-    c.w.kernel_h = static_cast<int>(rows.last - rows.first + 1);
-    c.w.kernel_w = static_cast<int>(columns.last - columns.first + 1);
-    c.groups = static_cast<int>(m_weights.groups);
-    c.outputs = static_cast<int>(m_out[1] * phases());
-    c.weights = channel_weights(rows, columns);
-    for (std::int64_t i = 0; i < m_out[1] * phases(); ++i)
-      c.bias.push_back(m_bias[static_cast<std::size_t>(i / phases())]);
-    const std::int64_t sh = m_axis[0].stride, sw = m_axis[1].stride, height = m_length[0], width = m_length[1];
-    const int product = m_c.temporary(m_name + "phases", spatial_shape(m_out[1] * phases(), height, width));
-    convolve(std::move(c), rows.first, columns.first, product);
-    const int split = reshaped(m_c, product, {m_x[0], m_out[1], sh, sw, height, width}),
-              pixels = transposed(m_c, split, {0, 1, 4, 2, 5, 3}, "turned");
-    m_c.emit(reshape_parameters{true}, {pixels}, m_uncut);
+    const std::vector<alike_phases> rows = alike(m_axis[0]), columns = alike(m_axis[1]);
+    std::vector<int> lines;
+    for (const alike_phases& y : rows) {
+      if (y.taps.front().tap.empty()) {
+        lines.push_back(empty(y.taps.size(), static_cast<std::size_t>(m_axis[1].stride)));
+        continue;
+      }
+      std::vector<int> parts;
+      for (const alike_phases& x : columns)
+        parts.push_back(x.taps.front().tap.empty() ? empty(y.taps.size(), x.taps.size()) : pixels_of(y, x));
+      lines.push_back(in_order(parts, 5, columns));
+    }
+    m_c.emit(reshape_parameters{true}, {in_order(lines, 3, rows)}, m_uncut);
     cut();
   }
 
-  /// Input positions, relative to the output's, that any phase reads.
-  struct reach_of_taps {
-    std::int64_t first, last;
-  };
+  /// Pixels [N, O, height, row phases, width, column phases] that no tap reaches.
+  int empty(std::size_t row_phases, std::size_t column_phases) {
+    const int result = m_c.temporary(m_name + "empty" + std::to_string(m_c.made().values.size()),
+                                     {m_x[0], m_out[1], m_length[0], static_cast<std::int64_t>(row_phases), m_length[1],
+                                      static_cast<std::int64_t>(column_phases)});
+    emit_bias(m_bias, result);
+    return result;
+  }
+
+  /// Pixels [N, O, height, row phases, width, column phases] that taps reach.
+  int pixels_of(const alike_phases& rows, const alike_phases& columns) {
+    const auto sh = static_cast<std::int64_t>(rows.phase.size()), sw = static_cast<std::int64_t>(columns.phase.size());
+    const std::int64_t height = m_length[0], width = m_length[1];
+    const std::string number = std::to_string(m_c.made().values.size());
+    const phase_taps &y = rows.taps.front(), &x = columns.taps.front();
+    const int product = m_c.temporary(m_name + "phases" + number, spatial_shape(m_out[1] * sh * sw, height, width));
+    conv_parameters c = window_of(y, x);
+    c.outputs = static_cast<int>(m_out[1] * sh * sw);
+    c.weights = channel_weights(rows, columns);
+    for (std::int64_t i = 0; i < m_out[1] * sh * sw; ++i)
+      c.bias.push_back(m_bias[static_cast<std::size_t>(i / (sh * sw))]);
+    convolve(std::move(c), y.first, x.first, product);
+    const int split = reshaped(m_c, product, {m_x[0], m_out[1], sh, sw, height, width});
+    return transposed(m_c, split, {0, 1, 4, 2, 5, 3}, m_name + "pixels" + number);
+  }
+
+  /// The parts one behind the other along an axis that holds their phases, by rising phase.
+  int in_order(const std::vector<int>& parts, std::size_t axis, const std::vector<alike_phases>& of) {
+    if (parts.size() == 1) return parts[0];
+    shape_t shape = m_c.shape(parts[0]);
+    std::vector<std::int64_t> order;
+    for (const alike_phases& p : of) order.insert(order.end(), p.phase.begin(), p.phase.end());
+    shape[axis] = static_cast<std::int64_t>(order.size());
+    const std::string number = std::to_string(m_c.made().values.size());
+    const int all = m_c.temporary(m_name + "together" + number, shape);
+    m_c.emit(concat_parameters{static_cast<int>(axis)}, parts, all);
+    if (std::is_sorted(order.begin(), order.end())) return all;
+    std::vector<std::int64_t> place(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i)
+      place[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+    const int table = constant_integers(m_c, m_name + "order" + number, {shape[axis]}, element::i32, place),
+              sorted = m_c.temporary(m_name + "sorted" + number, shape);
+    m_c.emit(gather_parameters{static_cast<int>(axis), false}, {all, table}, sorted);
+    return sorted;
+  }
 
   shape_t spatial_shape(std::int64_t channels, std::int64_t height, std::int64_t width) const {
     return m_dims == 2 ? shape_t{m_x[0], channels, height, width} : shape_t{m_x[0], channels, width};
@@ -123,7 +185,7 @@ class transposition {
 
   /// Pixels that no tap reaches.
   void emit_bias(const std::vector<double>& bias, int result) {
-    shape_t column(m_x.size(), 1);
+    shape_t column(m_c.shape(result).size(), 1);
     column[1] = static_cast<std::int64_t>(bias.size());
     const std::string name = "bias" + std::to_string(m_c.made().values.size());
     m_c.emit(expand_parameters{}, {constant(m_c, name, column, bias)}, result);
@@ -131,16 +193,22 @@ class transposition {
 
   void emit_phase(const phase_taps& rows, const phase_taps& columns, int part) {
     if (rows.tap.empty() || columns.tap.empty()) return emit_bias(m_bias, part);
+    conv_parameters c = window_of(rows, columns);
+    c.outputs = static_cast<int>(m_out[1]);
+    c.weights = phase_weights(m_weights, rows, columns);
+    c.bias = m_bias;
+    convolve(std::move(c), rows.first, columns.first, part);
+  }
+
+  /// A convolution with the kernel, dilation and groups of a phase.
+  conv_parameters window_of(const phase_taps& rows, const phase_taps& columns) const {
     conv_parameters c;
     c.w.kernel_h = static_cast<int>(rows.tap.size());
     c.w.kernel_w = static_cast<int>(columns.tap.size());
     c.w.dilation_h = static_cast<int>(rows.step);
     c.w.dilation_w = static_cast<int>(columns.step);
     c.groups = static_cast<int>(m_weights.groups);
-    c.outputs = static_cast<int>(m_out[1]);
-    c.weights = phase_weights(m_weights, rows, columns);
-    c.bias = m_bias;
-    convolve(std::move(c), rows.first, columns.first, part);
+    return c;
   }
 
   /// conv(input) to `result`, the first tap at (first_row, first_column); the input is cropped where that is inside
@@ -168,37 +236,20 @@ class transposition {
     m_c.emit(std::move(c), {input}, result);
   }
 
-  static reach_of_taps reach_of(const axis_of_transpose& a) {
-    reach_of_taps r{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
-    for (std::int64_t phase = 0; phase < a.stride; ++phase) {
-      const phase_taps t = taps_of(a, phase);
-      if (t.tap.empty()) continue;
-      r.first = std::min(r.first, t.first);
-      r.last = std::max(r.last, t.first + (static_cast<std::int64_t>(t.tap.size()) - 1) * t.step);
-    }
-    return r;
-  }
-
-  /// Weights of by_channels: zeros where a phase has no tap.
-  std::vector<double> channel_weights(const reach_of_taps& rows, const reach_of_taps& columns) const {
-    const std::int64_t kh = rows.last - rows.first + 1, kw = columns.last - columns.first + 1,
-                       depth = m_weights.channels;
-    m_c.charge(static_cast<double>(m_out[1] * phases()) * static_cast<double>(depth * kh * kw));
-    std::vector<double> weights(static_cast<std::size_t>(m_out[1] * phases() * depth * kh * kw), 0.0);
-    for (std::int64_t phase = 0; phase < phases(); ++phase) {
-      const phase_taps y = taps_of(m_axis[0], phase / m_axis[1].stride),
-                       x = taps_of(m_axis[1], phase % m_axis[1].stride);
-      for (std::int64_t o = 0; o < m_out[1]; ++o)
-        for (std::int64_t i = 0; i < depth; ++i)
-          for (std::size_t a = 0; a < y.tap.size(); ++a)
-            for (std::size_t b = 0; b < x.tap.size(); ++b) {
-              const std::int64_t row = y.first - rows.first + static_cast<std::int64_t>(a) * y.step,
-                                 column = x.first - columns.first + static_cast<std::int64_t>(b) * x.step;
-              weights[static_cast<std::size_t>((((o * phases() + phase) * depth + i) * kh + row) * kw + column)] =
-                  m_weights.at(o / m_weights.outputs, i, o % m_weights.outputs, y.tap[a], x.tap[b]);
-            }
-    }
-    return weights;
+  /// Weights [O][row phases][column phases][C / groups][taps] of some phases.
+  std::vector<double> channel_weights(const alike_phases& rows, const alike_phases& columns) const {
+    const std::size_t taps = rows.taps.front().tap.size() * columns.taps.front().tap.size();
+    m_c.charge(static_cast<double>(m_out[1] * m_weights.channels) *
+               static_cast<double>(rows.phase.size() * columns.phase.size() * taps));
+    std::vector<double> result;
+    for (std::int64_t o = 0; o < m_out[1]; ++o)
+      for (const phase_taps& y : rows.taps)
+        for (const phase_taps& x : columns.taps)
+          for (std::int64_t i = 0; i < m_weights.channels; ++i)
+            for (const std::int64_t a : y.tap)
+              for (const std::int64_t b : x.tap)
+                result.push_back(m_weights.at(o / m_weights.outputs, i, o % m_weights.outputs, a, b));
+    return result;
   }
 
   context& m_c;
