@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Tiny networks: a session against the header of `nsk codegen`, in turns, in one program; RTNeural too where its folder is given.
+"""Tiny networks: a session against the header of `nsk codegen`, in turns, in one program; RTNeural and onnx2c too where
+they are given.
 
-  generated_source.py [--rtneural FOLDER] [--eigen FOLDER] [--isa AVX2]
+  generated_source.py [--rtneural FOLDER] [--eigen FOLDER] [--onnx2c PROGRAM] [--isa AVX2]
 
 Prints nanoseconds per call, input copy included: the median of 41 turns, each as many calls as fit in a millisecond. RTNeural runs the same
-shapes with weights of zero through its templates (ModelT), compiled with its Eigen backend where --eigen is given, else with its plain one.
+shapes with weights of zero through its templates (ModelT), compiled with its Eigen backend where --eigen is given, else with its plain one. onnx2c's C is compiled with -O3
+-ffast-math for the same instruction set; it has no GRU.
 """
 import argparse
 import pathlib
 import subprocess
 import sys
 import tempfile
+
+import onnx
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY / "tests" / "models"))
@@ -66,7 +70,11 @@ struct small_settings : nsk::default_settings {{
 }};
 {rtneural}
 {cases}
-static float x[64];
+static float x[256];
+/// In the place of a peer that lacks the network.
+struct nothing {{
+  void operator()(const float*) {{}}
+}};
 /// Nanoseconds of one call, over a millisecond of calls.
 template <class F>
 static double turn(F& f) {{
@@ -86,12 +94,17 @@ static void compare(const char* name, F&&... f) {{
     ((times[i++][t] = turn(f)), ...);
   }}
   std::printf("%-12s", name);
-  for (auto& t : times) std::sort(t, t + 41), std::printf(" %9.1f", t[20]);
+  const bool there[] = {{!std::is_same_v<F, nothing>...}};
+  int i = 0;
+  for (auto& t : times) {{
+    std::sort(t, t + 41);
+    there[i++] ? std::printf("%10.1f", t[20]) : std::printf("%10s", "-");
+  }}
   std::printf("\\n");
 }}
 int main() {{
-  for (int i = 0; i < 64; ++i) x[i] = static_cast<float>(i % 7 - 3) / 8;
-  std::printf("%-12s %9s %9s %9s\\n", "ns per call", "session", "source", "RTNeural");
+  for (int i = 0; i < 256; ++i) x[i] = static_cast<float>(i % 7 - 3) / 8;
+  std::printf("%-12s%s\\n", "ns per call", "{columns}");
 {calls}}}
 """
 RTNEURAL = """#define RTNEURAL_NAMESPACE RTNeural
@@ -109,16 +122,41 @@ struct rtneural {
 PEERS = {"dense_8": "rtneural<RTNeural::ModelT<float, 8, 8, RTNeural::DenseT<float, 8, 8>>>{}",
          "gru_16": "rtneural<RTNeural::ModelT<float, 8, 16, RTNeural::GRULayerT<float, 8, 16>>>{}",
          "lstm_16": "rtneural<RTNeural::ModelT<float, 8, 16, RTNeural::LSTMLayerT<float, 8, 16>>>{}"}
+# C of onnx2c, whose entry takes the inputs, then the outputs, all as arrays: states first go in, and come out where they went in.
+ONNX2C = {"dense_8": ["x", "y"], "lstm_16": ["x", "h", "c", "y", "h", "c"], "policy_mlp": ["x", "y"]}
+ONNX2C_CASE = """extern "C" void onnx2c_{name}({types});
+struct c_of_{name} {{
+  alignas(64) float in[256] = {{}}, y[256] = {{}}, h[256] = {{}}, c[256] = {{}};
+  void operator()(const float* x) {{
+    std::memcpy(in, x, sizeof(float) * {count});
+    onnx2c_{name}({names});
+    sink = y[0];
+  }}
+}};
+"""
+
+
+def compiled_by_onnx2c(program, name, path, folder, flags):
+    """Translates a model to C and compiles it. Returns the object's path and the C++ that calls it."""
+    source, target = folder / f"onnx2c_{name}.c", folder / f"onnx2c_{name}.o"
+    source.write_text(subprocess.run([program, path, "-f", f"onnx2c_{name}"], check=True, capture_output=True, text=True).stdout)
+    subprocess.run(["gcc", "-O3", "-ffast-math", *flags, "-c", source, "-o", target], check=True)
+    arrays = ONNX2C[name]
+    count = onnx.load(path).graph.input[0].type.tensor_type.shape.dim[-1].dim_value
+    call = ONNX2C_CASE.format(name=name, types=", ".join("float*" for _ in arrays), count=count, names=", ".join("in" if a == "x" else a for a in arrays))
+    return target, call
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rtneural")
     parser.add_argument("--eigen")
+    parser.add_argument("--onnx2c")
     parser.add_argument("--isa", default="AVX2")
     o = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        folder, cases, calls = pathlib.Path(folder), "", ""
+        folder, cases, calls, objects = pathlib.Path(folder), "", "", []
+        machine = ["-mavx2", "-mfma"]
         gru, gru_states = memory(folder, "GRU", 16, 1)
         lstm, lstm_states = memory(folder, "LSTM", 16, 1)
         found = {"dense_8": (dense(folder, 8, 8, None), [], "x", "y"), "gru_16": (gru, gru_states, "x", "y"), "lstm_16": (lstm, lstm_states, "x", "y"),
@@ -129,14 +167,20 @@ def main():
             model = converted(path, folder, *options)
             must("codegen", model, "-o", folder / f"{name}.hpp", "--name", f"bench_{name}", "--quiet")
             cases += CASE.format(name=name, model=model, port=port, output=output)
-            peer = f", {PEERS[name]}" if o.rtneural and name in PEERS else ""
-            calls += f'  compare("{name}", session_{name}(), source_{name}(){peer});\n'
+            others = [PEERS[name] if name in PEERS else "nothing()"] if o.rtneural else []
+            if o.onnx2c and name in ONNX2C:
+                target, call = compiled_by_onnx2c(o.onnx2c, name, path, folder, machine)
+                objects, cases, others = [*objects, target], cases + call, [*others, f"c_of_{name}()"]
+            elif o.onnx2c:
+                others.append("nothing()")
+            calls += f'  compare({", ".join([chr(34) + name + chr(34), f"session_{name}()", f"source_{name}()", *others])});\n'
         source = folder / "bench.cpp"
-        source.write_text(PROGRAM.format(rtneural=RTNEURAL if o.rtneural else "", cases=cases, calls=calls))
-        flags = ["-std=c++17", "-O2", "-DNDEBUG", "-mavx2", "-mfma", f"-DNSK_ISA_{o.isa}", f"-I{REPOSITORY / 'include'}"]
+        columns = "".join(f"{c:>10}" for c in ["session", "source"] + (["RTNeural"] if o.rtneural else []) + (["onnx2c"] if o.onnx2c else []))
+        source.write_text(PROGRAM.format(rtneural=RTNEURAL if o.rtneural else "", cases=cases, calls=calls, columns=columns))
+        flags = ["-std=c++17", "-O2", "-DNDEBUG", *machine, f"-DNSK_ISA_{o.isa}", f"-I{REPOSITORY / 'include'}"]
         flags += [f"-I{o.rtneural}", f"-I{o.rtneural}/modules/json"] if o.rtneural else []
         flags += ["-DRTNEURAL_USE_EIGEN=1", "-DRTNEURAL_DEFAULT_ALIGNMENT=32", f"-I{o.eigen}"] if o.eigen else ["-DRTNEURAL_USE_STL=1", "-DRTNEURAL_DEFAULT_ALIGNMENT=32"]
-        subprocess.run(["g++", *flags, source, "-o", folder / "bench"], check=True)
+        subprocess.run(["g++", *flags, source, *objects, "-o", folder / "bench"], check=True)
         subprocess.run([folder / "bench"], check=True)
 
 

@@ -33,6 +33,8 @@ ATTEMPTS = 60
 def sample(seed, wanted=()):
     """The model of a seed: deterministic, whatever was sampled before. `wanted`: parts of names of families; empty: all."""
     names = [n for n in FAMILIES if not wanted or any(w in n for w in wanted)]
+    if not names:
+        raise SystemExit(f"no family's name contains {' or '.join(wanted)}; the families are {', '.join(sorted(FAMILIES))}")
     for attempt in range(ATTEMPTS):
         rng = random.Random(f"{seed} {attempt}")
         family = rng.choices(names, [FAMILIES[n][0] for n in names])[0]

@@ -317,6 +317,16 @@ def moves(net):
     net.output(x)
 
 
+def scatters(net):
+    """Elements put into others by indices, constant or computed, one or a few behind each other."""
+    x = net.input(net.dims(1, 5, 7))
+    for _ in range(net.choice([1, 1, 2, 3])):
+        x = net.choice([scatter, scatter_nd, scatter_computed])(net, x)
+    if x in net.feeds:
+        raise Unfit("nothing moved")
+    net.output(x)
+
+
 def typed_moves(net):
     """The same for integers and conditions."""
     dtype = net.choice([I, np.int32, bool])
@@ -366,4 +376,4 @@ def shapes_of(net):
     assert shape
 
 
-FAMILIES = {"moves": (7, moves), "typed_moves": (1, typed_moves), "one_hot": (0.4, one_hot), "shapes_of": (0.6, shapes_of)}
+FAMILIES = {"moves": (7, moves), "scatters": (0.5, scatters), "typed_moves": (1, typed_moves), "one_hot": (0.4, one_hot), "shapes_of": (0.6, shapes_of)}
