@@ -14,9 +14,11 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double largest_float = static_cast<double>(std::numeric_limits<float>::max());
-/// Elements, spread over the tensor, on which every axis order is tried; then the best few orders on all elements.
+/// Elements, spread over the tensor, on which every axis order is tried; then the best few orders on all elements, and
+/// more of them where that takes no longer than so many elements: a tensor of few different numbers has a sample that
+/// several orders explain.
 constexpr std::int64_t probed_elements = 61;
-constexpr std::size_t probed_orders = 3;
+constexpr std::int64_t probed_orders = 3, elements_of_more_orders = std::int64_t{1} << 24;
 /// What float32 may lose in a sum, as a share of its operands.
 constexpr double rounding = 4 * static_cast<double>(std::numeric_limits<float>::epsilon());
 
@@ -194,8 +196,11 @@ comparison measure_in_any_order(const array& got, const array& wanted, double op
   order = same_order(rank);
   if (rank < 2 || rank > static_cast<std::size_t>(max_rank)) return measure(got, wanted, operands, sampled);
   const std::vector<std::vector<int>> orders = likely_orders(got, wanted);
+  const std::int64_t more_orders = elements_of_more_orders / std::max<std::int64_t>(1, got.count());
+  const auto few = static_cast<std::size_t>(probed_orders), many = static_cast<std::size_t>(more_orders);
   comparison best;
-  for (std::size_t i = 0; i < std::min(orders.size(), probed_orders); ++i) {
+  for (std::size_t i = 0; i < orders.size(); ++i) {
+    if (i >= few && (i >= many || best.relative <= 10 * tolerance)) break;
     const comparison c = measure_ordered(got, wanted, orders[i], operands, sampled);
     if (i > 0 && !(c.mean_error < best.mean_error)) continue;
     best = c;
