@@ -130,6 +130,10 @@ class batch_binder {
                  own = line || (rule.same & bit) != 0 || static_cast<int>(i) == s.e.residual;
       if ((rule.free & bit) != 0) {
         if (!batched) refuse_rows(what, "has a right matrix for every row that is not computed from the row");
+        if (m_plan.tensor(s.inputs[i]).arrangement == packing::panels) continue;  // packed from matrices of rows
+        set_rows(s.inputs[i], what);
+        if (m_plan.tensor(s.inputs[i]).batch != y.batch || batch_dimension(m_plan.tensor(s.inputs[i])) != d)
+          refuse_rows(what, "has a right matrix that all rows make together");
         continue;
       }
       if (!own) {
