@@ -5,8 +5,9 @@
   commands.py [FILE.md ...]        README.md, CONTRIBUTING.md, docs/*.md and examples/README.md when none is given
 
 Blocks of ```sh are run with `bash -e`, those of one page in order in one scratch folder, in which what pages refer to exists: the tool and
-the examples on the path, model.onnx, model.nsk, model.tflite, quantised.tflite, examples/ and include/ of the checkout, build/bindings, arrays and images (see furnish). Programs of
-SYNTAX_ONLY, which install packages or take minutes, are tested elsewhere; here they must exist, be executable, and parse. Where a line must
+the examples on the path, model.onnx, model.nsk, quantised.onnx, model.tflite, quantised.tflite, examples/ and include/ of the checkout, build/bindings,
+arrays and images (see furnish). Programs of SYNTAX_ONLY, which install packages or take minutes, are tested elsewhere; here they must exist, be
+executable, and parse. Where a line must
 not run at all, write before its block, with a reason:
 
   <!-- commands: not run, REASON -->
@@ -49,6 +50,20 @@ def small_model(path, side=32):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
 
 
+def small_quantised(path):
+    """A convolution between DequantizeLinear and QuantizeLinear."""
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+    constants = {"s": np.float32(0.02), "z": np.uint8(128), "w": np.random.default_rng(4).integers(-99, 99, (4, 3, 3, 3)).astype(np.int8),
+                 "sw": np.full(4, 0.01, np.float32), "zw": np.zeros(4, np.int8)}
+    nodes = [helper.make_node("QuantizeLinear", ["image", "s", "z"], ["q"]), helper.make_node("DequantizeLinear", ["q", "s", "z"], ["x"]),
+             helper.make_node("DequantizeLinear", ["w", "sw", "zw"], ["k"], axis=0), helper.make_node("Conv", ["x", "k"], ["c"]),
+             helper.make_node("QuantizeLinear", ["c", "s", "z"], ["r"]), helper.make_node("DequantizeLinear", ["r", "s", "z"], ["y"])]
+    graph = helper.make_graph(nodes, "quantised", [helper.make_tensor_value_info("image", TensorProto.FLOAT, [1, 3, 32, 32])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 4, 30, 30])], [numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
+
+
 def small_tflite(path, quantised):
     """One convolution; flatc turns its description into a TensorFlow Lite model."""
     shapes = {"image": [1, 8, 8, 3], "kernel": [4, 3, 3, 3], "y": [1, 8, 8, 4]}
@@ -80,6 +95,7 @@ def furnish(folder):
             (programs / example.name).symlink_to(example)
     small_model(folder / "model.onnx")
     subprocess.run([TOOL, "convert", folder / "model.onnx", "-o", folder / "model.nsk", "--quiet"], check=True)
+    small_quantised(folder / "quantised.onnx")
     small_tflite(folder / "model.tflite", False)
     small_tflite(folder / "quantised.tflite", True)
     for name in ("image", "in"):

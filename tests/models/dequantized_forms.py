@@ -89,7 +89,6 @@ case("quantised_product", "(float[3,12] x) => (float[3,5] y)",
 
 REFUSED["integers_that_are_read"] = ("(float[4,6] x) => (int32[4,6] y)", "q = QuantizeLinear(x, sx, zx) y = Cast<to=6>(q)", X, "not rounded with --dequantize")
 REFUSED["a_computed_scale"] = ("(float[4,6] x, float s) => (float[4,6] y)", "q = QuantizeLinear(x, s, zx) y = DequantizeLinear(q, s, zx)", X, "scales are constants")
-REFUSED["stored_inputs"] = ("(uint8[4,6] x) => (float[4,6] y)", "y = DequantizeLinear(x, sx, zx)", X, "DequantizeLinear")
 
 
 def run(name):

@@ -379,8 +379,12 @@ case("integer_pad", "(int64[3,5,7] x) => (int64[4,5,10] y)", "y = Pad(x, pads, f
 
 # What is refused, and what the message must say.
 REFUSED = {
-    "quantised": ("(float[1,4] x) => (float[1,4] y)", "q = QuantizeLinear(x, s, z) y = DequantizeLinear(q, s, z)", {"s": np.float32(1), "z": np.int8(0)},
-                  "8-bit integers.*Convert the float32 model.*--dequantize"),
+    "quantised_blocks": ("(float[4,6] x) => (int8[4,6] y)", "y = QuantizeLinear<axis=1, block_size=3>(x, s, z)",
+                         {"s": np.ones((4, 2), np.float32), "z": np.zeros((4, 2), np.int8)}, "blocks of a scale are supported for constants alone"),
+    "quantised_by_0": ("(uint8[1,3,4,4] x) => (uint8[1,4,4,4] y)", "y = QLinearConv(x, s, z, w, s, v, t, z)",
+                       {"s": np.float32(0.01), "t": np.float32(0), "z": np.uint8(3), "v": np.int8(0), "w": np.ones((4, 3, 1, 1), np.int8)}, "not a positive number"),
+    "quantised_computed_weights": ("(uint8[1,3,4,4] x, int8[4,3,1,1] w) => (int32[1,4,4,4] y)", "y = ConvInteger(x, w)", {}, "must be a constant of the model"),
+    "quantised_too_deep": ("(uint8[1,99000] x) => (int32[1,2] y)", "y = MatMulInteger(x, w)", {"w": np.full((99000, 2), -128, np.int8)}, "beyond int32"),
     "diagonal": ("(float[3,3] x) => (float[3] y)", 'y = Einsum<equation="ii->i">(x)', {}, "a label stands twice"),
     "label_lengths": ("(float[3,4] x, float[5,6] z) => (float[3,6] y)", 'y = Einsum<equation="ij,jk->ik">(x, z)', {}, "axes of different lengths"),
     "sum_of_booleans": ("(bool[4] x, bool[2] v) => (bool[4] y)", 'y = ScatterND<reduction="add">(x, at, v)', {"at": np.array([[1], [1]])},

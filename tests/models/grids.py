@@ -37,12 +37,20 @@ class Grid:
         self.nodes.append(helper.make_node(op, inputs, names, domain=domain, **attributes))
         self.cases.append((what, names))
 
+    def hidden(self, op, inputs, domain="", **attributes):
+        """Adds a node that no case compares; returns the name of its output."""
+        inputs = [i if isinstance(i, str) else self.constant(i) for i in inputs]
+        name = f"h{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, inputs, [name], domain=domain, **attributes))
+        return name
+
     def model(self):
         kind = lambda x: helper.np_dtype_to_tensor_dtype(x.dtype)
         inputs = [helper.make_tensor_value_info(name, kind(x), x.shape) for name, x in self.inputs.items()]
         outputs = [onnx.ValueInfoProto(name=name) for _, names in self.cases for name in names]
         graph = helper.make_graph(self.nodes, "g", inputs, outputs, [numpy_helper.from_array(x, name) for name, x in self.constants.items()])
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8)
+        imports = [helper.make_opsetid("", self.opset)] + [helper.make_opsetid(d, 1) for d in {n.domain for n in self.nodes} - {""}]
+        model = helper.make_model(graph, opset_imports=imports, ir_version=8)
         types = {v.name: v for v in onnx.shape_inference.infer_shapes(model).graph.output}
         for output in graph.output:  # runtimes want an element type; the shape is theirs to find
             output.type.tensor_type.elem_type = types[output.name].type.tensor_type.elem_type or TensorProto.FLOAT
@@ -50,7 +58,7 @@ class Grid:
         model.graph.output.extend(graph.output)
         return model
 
-    def results(self, check=True, isa=()):
+    def results(self, check=True, isa=(), session=plain_session):
         """(what, netsuke's output, ONNX Runtime's output) of every output; --check compares the evaluator as well."""
         with tempfile.TemporaryDirectory(prefix="nsk_grid_", dir=SCRATCH) as folder:
             folder = pathlib.Path(folder)
@@ -61,11 +69,11 @@ class Grid:
                 arguments += ["--input", f"{name}={folder / name}.npy"]
             must("convert", folder / "m.onnx", "-o", folder / "m.nsk", "--no-states", "--quiet", "--check" if check else "--no-check")
             must("run", folder / "m.nsk", *arguments, *isa, "--output-dir", folder / "out")
-            session = plain_session(folder / "m.onnx")
-            expected = dict(zip((o.name for o in session.get_outputs()), session.run(None, self.inputs)))
+            runtime = session(folder / "m.onnx")
+            expected = dict(zip((o.name for o in runtime.get_outputs()), runtime.run(None, self.inputs)))
             return [(what, np.load(folder / "out" / file_name(name)), expected[name]) for what, names in self.cases for name in names]
 
-    def wrong(self, tolerance):
+    def wrong(self, tolerance, **options):
         """What is further from ONNX Runtime than `tolerance`, in units of the inputs."""
-        return [what for what, got, expected in (self.results() if self.cases else [])
+        return [what for what, got, expected in (self.results(**options) if self.cases else [])
                 if got.shape != expected.shape or not np.allclose(got, expected, rtol=0, atol=tolerance, equal_nan=True)]

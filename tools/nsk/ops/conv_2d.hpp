@@ -82,7 +82,7 @@ struct op_rules<op::conv_2d> : product_work {
                "dilation and groups.");
       return wanted->second;
     }
-    if (!fits || !l.options.winograd || x.shape[1] < 16 || c.outputs < 16) return conv_algorithm::direct;
+    if (!fits || o.exact || !l.options.winograd || x.shape[1] < 16 || c.outputs < 16) return conv_algorithm::direct;
     // F(4x4) pays from maps of three tiles on; its weights are 4 times a direct convolution's and must stay out of DRAM
     const std::int64_t weights = static_cast<std::int64_t>(c.weights.size()), rows = y.shape[2], columns = y.shape[3];
     const double waste =

@@ -18,6 +18,13 @@ const std::vector<operator_support>& supported_operators() {
        "FullyConnected; PackPanels and MatMul for two computed sides; Conv2D on images; IntegerMatMul on int32 and "
        "int64",
        "any rank, broadcasting; Gemm of float32"},
+      {{"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"},
+       "Cast, Binary, Unary, Reduce",
+       "8-bit integers and int16; one scale, or one per position of an axis; blocks of constants alone"},
+      {{"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger", "com.microsoft.QGemm"},
+       "Conv2D, FullyConnected or IntegerMatMul, whose sums are exact, Binary, Unary, Cast",
+       "8-bit integers; constant scales, constant weights of convolutions; one or two spatial axes. "
+       "DequantizeLinear, Conv, MatMul or Gemm, Relu or Clip, QuantizeLinear becomes one of them"},
       {{"Det", "com.microsoft.Inverse"}, "MatrixFunction", "float32, at most 16 rows; any batch"},
       {{"Einsum"},
        "FullyConnected, MatMul, or Binary and Reduce",

@@ -144,6 +144,8 @@ struct operation {
   int output = no_value;
   operation_parameters p;
   post_operation post;
+  bool exact =
+      false;  ///< its rounding is the source's: it is neither folded into another nor computed by another order
 
   template <class P>
   P* as() {

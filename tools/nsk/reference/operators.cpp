@@ -128,7 +128,8 @@ const table& operators() {
     add_sample(t);
     add_regions(t);
     add_signal(t);
-    add_dequantize(t);
+    add_quantize(t);
+    add_integer_products(t);
     return t;
   }();
   return all;

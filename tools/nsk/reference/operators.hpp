@@ -38,6 +38,7 @@ class call {
   call(const graph& g, const node& n) : m_graph(g), m_node(n), m_inputs(n.inputs.size()), m_outputs(n.outputs.size()) {}
 
   const node& op() const { return m_node; }
+  const graph& source() const { return m_graph; }
   int version() const { return m_node.version; }
 
   std::size_t input_count() const { return m_inputs.size(); }
@@ -153,7 +154,8 @@ void add_einsum(table& t);
 void add_sample(table& t);
 void add_regions(table& t);
 void add_signal(table& t);
-void add_dequantize(table& t);
+void add_quantize(table& t);
+void add_integer_products(table& t);
 
 /// Calls f with a pointer to the elements' type: f(double*), f(std::int64_t*) or f(std::uint8_t*), all null.
 template <class F>

@@ -8,6 +8,7 @@
 #include "graph/onnx_type.hpp"
 #include "resolve/bounded.hpp"
 #include "resolve/dequantize.hpp"
+#include "resolve/integer_products.hpp"
 #include "resolve/other_shapes.hpp"
 #include "resolve/ports.hpp"
 #include "resolve/unroll.hpp"
@@ -123,7 +124,8 @@ class resolver {
         m_adapter(g, exported, folds, m_placer),
         m_bounded(g, m_placer, options.bounds),
         m_dequantizes(options.dequantize),
-        m_dequantizer(g, folds, m_placer, [this](node n) { infer(std::move(n)); }) {}
+        m_dequantizer(g, folds, m_placer, [this](node n) { infer(std::move(n)); }),
+        m_products(g, m_placer) {}
 
   void run() {
     while (!m_placer.empty()) {
@@ -149,12 +151,15 @@ class resolver {
   bounded_rows m_bounded;
   bool m_dequantizes;
   dequantizer m_dequantizer;
+  integer_products m_products;
   std::int64_t m_streams = 0;  ///< nodes so far that sample random numbers
 };
 
 void resolver::infer(node n) {
   m_unroller.require_same_shapes(n);
   if (m_dequantizes && m_dequantizer.replace(n)) return;
+  m_products.see(n);
+  if (m_products.replace(n)) return;
   m_adapter.adapt(n);
   if (reference::is_random(n)) n.attributes[reference::random_stream] = m_streams++;
   if (n.op == "NonMaxSuppression" && n.domain.empty() && !m_folds.folds(n)) bound_suppression(n);

@@ -36,6 +36,7 @@ void add_linear(rule_table& t);
 void add_matrix(rule_table& t);
 void add_normalization(rule_table& t);
 void add_places(rule_table& t);
+void add_quantized(rule_table& t);
 void add_random(rule_table& t);
 void add_recurrent(rule_table& t);
 void add_reduction(rule_table& t);

@@ -39,7 +39,8 @@ class constant_folder : rewriter {
     const bool swaps = (b->kind == binary_kind::add || b->kind == binary_kind::mul) && m_p.is_constant(o.inputs[0]);
     const int data = o.inputs[swaps ? 1 : 0], factor = o.inputs[swaps ? 0 : 1];
     operation* source = sole_producer(data);
-    if (!source || !source->post.empty() || m_p.shape(data) != m_p.shape(o.output)) return false;
+    if (o.exact || !source || source->exact || !source->post.empty() || m_p.shape(data) != m_p.shape(o.output))
+      return false;
     auto* c = source->as<conv_parameters>();
     auto* d = source->as<dense_parameters>();
     if (!c && !d) return false;
@@ -67,7 +68,7 @@ class constant_folder : rewriter {
   /// x * a + b becomes (x + b / a) * a where a convolution reads it, which takes the factor.
   bool scale_last(std::size_t i) {
     operation& o = at(i);
-    if (!o.as<conv_parameters>()) return false;
+    if (!o.as<conv_parameters>() || o.exact) return false;
     operation* sum = sole_producer(o.inputs[0]);
     const auto* adds = sum ? sum->as<binary_params>() : nullptr;
     if (!adds || adds->kind != binary_kind::add || !sum->post.empty()) return false;
@@ -100,7 +101,7 @@ class constant_folder : rewriter {
     auto* d = o.as<dense_parameters>();
     operation* source = c || d ? sole_producer(o.inputs[0]) : nullptr;
     const auto* b = source ? source->as<binary_params>() : nullptr;
-    if (!b || !source->post.empty() || b->kind > binary_kind::div) return false;
+    if (!b || o.exact || source->exact || !source->post.empty() || b->kind > binary_kind::div) return false;
     const bool adds = b->kind == binary_kind::add || b->kind == binary_kind::sub;
     const bool swaps =
         (b->kind == binary_kind::add || b->kind == binary_kind::mul) && m_p.is_constant(source->inputs[0]);

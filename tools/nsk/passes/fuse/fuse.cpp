@@ -152,7 +152,7 @@ class fuser : rewriter {
   /// clip(x + 3, 0, 6) / 6: hard-sigmoid with alpha 1/6, beta 0.5. x * clip(x + 3, 0, 6) / 6: hard-swish.
   bool recognise_hard_sigmoid(std::size_t i) {
     operation& o = at(i);
-    if (!divides_by_six(o)) return false;
+    if (o.exact || !divides_by_six(o)) return false;
     int x = clipped_sum(o.inputs[0]);
     const bool gate = x != no_value;
     const operation* product = gate ? nullptr : sole_producer(o.inputs[0]);

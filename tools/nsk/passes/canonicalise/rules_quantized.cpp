@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: MIT
+/// Operators on stored integers. Their sums are exact in float32 while no partial sum is beyond 2^24, so that products
+/// of integers are those of floats, whose kernels there are; deeper ones are cut along the input channels, and their
+/// sums added in int32.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include "passes/canonicalise/arithmetic.hpp"
+#include "passes/canonicalise/constants.hpp"
+#include "passes/canonicalise/moves.hpp"
+#include "passes/canonicalise/rules.hpp"
+#include "passes/canonicalise/windows.hpp"
+
+namespace nsk::tool::canonical {
+namespace {
+
+constexpr double exact_in_float = 16777216;  // 2^24
+
+struct limits_of_type {
+  double low, high;
+};
+limits_of_type limits_of(const context& c, element t) {
+  switch (t) {
+    case element::i8: return {-128, 127};
+    case element::u8: return {0, 255};
+    case element::i16: return {-32768, 32767};
+    default: c.refuse(std::string("the engine does not store ") + name_of(t) + ". Quantise the model to 8 bits");
+  }
+}
+
+int cast_to(context& c, element type, int x, const std::string& suffix, int result = no_value) {
+  if (c.type(x) == type && result == no_value) return x;
+  if (result == no_value) result = c.temporary(suffix, c.shape(x), type);
+  c.emit(cast_params{}, {x}, result);
+  return result;
+}
+
+/// a and b as the source rounds them: the operation is not folded into a neighbour.
+int combine_exactly(context& c, binary_kind kind, int a, int b, const std::string& suffix, int result = no_value) {
+  if (result == no_value) result = c.temporary(suffix, broadcast_shape(c, a, b));
+  c.emit(binary_params{kind}, {a, b}, result).exact = true;
+  return result;
+}
+
+/// Constant input `i` as float32, with as many axes as a tensor of `rank` where it has one number per position of
+/// `axis`; `otherwise` where it is absent.
+int constant_along(context& c, std::size_t i, const char* what, std::size_t rank, std::size_t axis, double otherwise) {
+  if (!c.has(i)) return scalar(c, "input" + std::to_string(i), otherwise);
+  const std::vector<double> values = numbers(c, i, what);
+  shape_t shape;
+  if (values.size() != 1) {
+    shape.assign(rank, 1);
+    shape[axis] = static_cast<std::int64_t>(values.size());
+  }
+  return constant(c, "input" + std::to_string(i), shape, values);
+}
+
+/// A scale or zero point of x, input 0: constant or computed, broadcastable to x.
+int scale_like(context& c, std::size_t i, const char* what) {
+  const shape_t &x = c.in_shape(0), &shape = c.in_shape(i);
+  if (c.op().integer("block_size", 0) != 0) c.refuse("blocks of a scale are supported for constants alone");
+  const bool single = count_of(shape) == 1;
+  const std::size_t axis = single ? 0 : static_cast<std::size_t>(c.axis(c.op().integer("axis", 1), x.size()));
+  if (c.input(i).constant) return constant_along(c, i, what, x.size(), axis, 0);
+  shape_t wide(single ? 0 : x.size(), 1);
+  if (!single) wide[axis] = count_of(shape);
+  if (single) wide.assign(1, 1);
+  return reshaped(c, cast_to(c, element::f32, c.in(i), "wide" + std::to_string(i)), wide);
+}
+
+/// Real numbers, already in units of the result's scale and not rounded yet, as output `i` of the node.
+void store(context& c, int units, int zero, std::size_t i) {
+  const element type = c.output(i).type;
+  const limits_of_type range = limits_of(c, type);
+  int shifted = apply(c, units, function::round, "rounded");
+  if (zero != no_value) shifted = combine_exactly(c, binary_kind::add, shifted, zero, "shifted");
+  cast_to(c, type, apply(c, shifted, function::clip, "stored", range.low, range.high), "", c.out(i));
+}
+
+void quantize_linear(context& c) {
+  const int units = combine_exactly(c, binary_kind::div, c.in(0), scale_like(c, 1, "the scale"), "units");
+  store(c, units, c.has(2) ? scale_like(c, 2, "the zero point") : no_value, 0);
+}
+
+void dequantize_linear(context& c) {
+  int x = cast_to(c, element::f32, c.in(0), "wide");
+  if (c.has(2)) x = combine_exactly(c, binary_kind::sub, x, scale_like(c, 2, "the zero point"), "shifted");
+  combine_exactly(c, binary_kind::mul, x, scale_like(c, 1, "the scale"), "", c.out());
+}
+
+/// scale = (max(x, 0) - min(x, 0)) / 255, 1 where x is 0 alone; the zero point is what stands for 0.
+void dynamic_quantize_linear(context& c) {
+  const std::int64_t count = count_of(c.in_shape(0));
+  const int line = reshaped(c, c.in(0), {count}), none = scalar(c, "none", 0);
+  const int low = combine(c, binary_kind::min, reduced(c, reduce_kind::min, line, {0}, "min"), none, "low"),
+            high = combine(c, binary_kind::max, reduced(c, reduce_kind::max, line, {0}, "max"), none, "high");
+  const int range = combine_exactly(c, binary_kind::sub, high, low, "range"),
+            steps = combine_exactly(c, binary_kind::div, range, scalar(c, "steps", 255), "steps_of_range"),
+            empty = c.temporary("empty", {1}, element::boolean), scale = c.temporary("scale", {1});
+  c.emit(compare_params{compare_kind::equal}, {range, none}, empty);
+  c.emit(select_params{}, {empty, constant(c, "one", {1}, {1}), steps}, scale);
+  const int below = combine_exactly(c, binary_kind::div, apply(c, low, function::neg, "below"), scale, "zero_units"),
+            zero = apply(c, apply(c, below, function::round, "zero_rounded"), function::clip, "zero", 0, 255);
+  const int units = combine_exactly(c, binary_kind::div, line, scale, "units");
+  const int stored =
+      apply(c, combine_exactly(c, binary_kind::add, apply(c, units, function::round, "rounded"), zero, "moved"),
+            function::clip, "stored", 0, 255);
+  c.emit(reshape_parameters{}, {cast_to(c, element::u8, stored, "bytes")}, c.out());
+  if (c.wants(1)) c.emit(reshape_parameters{}, {scale}, c.out(1));
+  if (c.wants(2)) c.emit(reshape_parameters{}, {cast_to(c, element::u8, zero, "zero_byte")}, c.out(2));
+}
+
+/// Where an operator has its inputs.
+struct product_inputs {
+  std::size_t a, a_zero, b, b_zero;
+};
+bool is_gemm(const context& c) { return c.op().op == "QGemm"; }
+bool stores(const context& c) { return is_gemm(c) || c.op().op.rfind("QLinear", 0) == 0; }
+bool is_conv(const context& c) { return c.op().op == "QLinearConv" || c.op().op == "ConvInteger"; }
+product_inputs inputs_of(const context& c) {
+  return stores(c) ? product_inputs{0, 2, 3, 5} : product_inputs{0, 2, 1, 3};
+}
+
+/// Input `i` less its zero point, in float32, and the largest magnitude that this can have.
+struct shifted_input {
+  int value;
+  double max_magnitude;
+};
+shifted_input shifted(context& c, std::size_t i, std::size_t zero) {
+  const limits_of_type range = limits_of(c, c.in_type(i));
+  const int x = cast_to(c, element::f32, c.in(i), "wide" + std::to_string(i));
+  if (!c.has(zero)) return {x, std::max(-range.low, range.high)};
+  if (!c.input(zero).constant) {
+    const int z = reshaped(c, cast_to(c, element::f32, c.in(zero), "zero" + std::to_string(i)), {1});
+    return {combine_exactly(c, binary_kind::sub, x, z, "shifted" + std::to_string(i)), range.high - range.low};
+  }
+  const double z = number(c, zero, "the zero point of the first input");
+  const double magnitude = std::max(z - range.low, range.high - z);
+  if (z == 0) return {x, magnitude};
+  return {
+      combine_exactly(c, binary_kind::sub, x, scalar(c, "zero" + std::to_string(i), z), "shifted" + std::to_string(i)),
+      magnitude};
+}
+
+/// Constant weights less their zero points, channel by channel: [channels][depth] of a convolution, [depth][channels]
+/// of a matrix.
+struct integer_weights {
+  std::vector<double> values, bias;
+  std::size_t channels, depth, taps;  ///< depth: input channels of a group times taps of the kernel
+  bool by_channel;                    ///< channels are outermost
+
+  std::size_t channel_of(std::size_t i) const { return by_channel ? i / depth : i % channels; }
+  /// Largest magnitude of a sum over inputs of at most `input`.
+  double bound(double input) const {
+    std::vector<double> sums(channels, 0.0);
+    for (std::size_t i = 0; i < values.size(); ++i) sums[channel_of(i)] += std::abs(values[i]) * input;
+    for (std::size_t i = 0; i < channels && !bias.empty(); ++i) sums[i] += std::abs(bias[i]);
+    return *std::max_element(sums.begin(), sums.end());
+  }
+};
+
+integer_weights weights_of(context& c) {
+  const product_inputs in = inputs_of(c);
+  integer_weights w;
+  w.by_channel = is_conv(c) || c.op().integer("transB", 0) != 0;
+  w.values = weights(c, in.b, "the weights");
+  w.channels = static_cast<std::size_t>(w.by_channel ? c.in_shape(in.b).front() : c.in_shape(in.b).back());
+  w.depth = w.values.size() / w.channels;
+  w.taps = is_conv(c) ? w.depth / static_cast<std::size_t>(c.in_shape(in.b)[1]) : 1;
+  if (c.has(in.b_zero)) {
+    const std::vector<double> zero = numbers(c, in.b_zero, "the zero point of the weights");
+    for (std::size_t i = 0; i < w.values.size(); ++i) w.values[i] -= zero[zero.size() == 1 ? 0 : w.channel_of(i)];
+  }
+  const std::size_t bias = is_gemm(c) ? 6 : 8;
+  if (stores(c) && c.has(bias)) w.bias = numbers(c, bias, "the bias");
+  if (is_gemm(c) && w.bias.size() == 1) w.bias.resize(w.channels, w.bias[0]);
+  return w;
+}
+
+/// x times the weights of input channels [first, first + count) as one layer of floats.
+int float_product(context& c, int x, const integer_weights& w, std::size_t first, std::size_t count,
+                  const shape_t& shape, const std::string& suffix) {
+  const int result = c.temporary(suffix, shape);
+  const std::size_t inputs = w.depth / w.taps;
+  const auto weight_at = [&](std::size_t channel, std::size_t k) {
+    const std::size_t at = first * w.taps + k;
+    return w.values[w.by_channel ? channel * w.depth + at : at * w.channels + channel];
+  };
+  const int from = count == inputs
+                       ? x
+                       : part(c, x, is_conv(c) ? 1 : c.shape(x).size() - 1, static_cast<std::int64_t>(first),
+                              static_cast<std::int64_t>(count), suffix + "_inputs");
+  const std::size_t depth = count * w.taps;
+  std::vector<double> bias = first == 0 ? w.bias : std::vector<double>();
+  bias.resize(w.channels, 0.0);
+  c.charge(static_cast<double>(depth * w.channels));
+  if (!is_conv(c)) {
+    dense_parameters d;
+    d.depth = static_cast<int>(depth);
+    d.outputs = static_cast<int>(w.channels);
+    for (std::size_t k = 0; k < depth; ++k)
+      for (std::size_t o = 0; o < w.channels; ++o) d.weights.push_back(weight_at(o, k));
+    d.bias = std::move(bias);
+    c.emit(std::move(d), {from}, result).exact = true;
+    return result;
+  }
+  const shape_t& kernel = c.in_shape(inputs_of(c).b);
+  conv_parameters p;
+  p.groups = static_cast<int>(c.op().integer("group", 1));
+  p.outputs = static_cast<int>(w.channels);
+  p.w = window_of(c, c.op(), c.in_shape(0), {kernel.begin() + 2, kernel.end()}, shape).w;
+  for (std::size_t o = 0; o < w.channels; ++o)
+    for (std::size_t k = 0; k < depth; ++k) p.weights.push_back(weight_at(o, k));
+  p.bias = std::move(bias);
+  c.emit(std::move(p), {from}, result).exact = true;
+  return result;
+}
+
+/// Input channels that one layer of floats adds up exactly, from `first` on; at least one.
+std::size_t exact_channels(const integer_weights& w, double max_input, std::size_t first) {
+  const std::size_t inputs = w.depth / w.taps;
+  std::vector<double> sums(w.channels, 0.0);
+  for (std::size_t i = 0; i < w.channels && first == 0 && !w.bias.empty(); ++i) sums[i] = std::abs(w.bias[i]);
+  for (std::size_t channel = first; channel < inputs; ++channel)
+    for (std::size_t o = 0; o < w.channels; ++o) {
+      for (std::size_t k = channel * w.taps; k < (channel + 1) * w.taps; ++k)
+        sums[o] += max_input * std::abs(w.values[w.by_channel ? o * w.depth + k : k * w.channels + o]);
+      if (sums[o] > exact_in_float && channel > first) return channel - first;
+    }
+  return inputs - first;
+}
+
+/// The sums of a product with constant weights: exact numbers in float32, or int32 where those do not hold them.
+int summed(context& c, const shifted_input& x, const integer_weights& w, const shape_t& shape) {
+  const double bound = w.bound(x.max_magnitude);
+  if (bound <= exact_in_float) return float_product(c, x.value, w, 0, w.depth / w.taps, shape, "sums");
+  if (bound > std::numeric_limits<std::int32_t>::max())
+    c.refuse("its sums can be beyond int32, where runtimes differ. Cut the layer into two along its input channels");
+  if (is_conv(c) && c.op().integer("group", 1) != 1)
+    c.refuse("the sums of a group can be beyond 2^24. Quantise the layer to smaller weights, or cut its groups in two");
+  integer_weights rest = w;
+  const bool large_bias =
+      std::any_of(w.bias.begin(), w.bias.end(), [](double b) { return std::abs(b) > exact_in_float / 2; });
+  if (large_bias) rest.bias.clear();
+  int sum = no_value;
+  for (std::size_t first = 0, inputs = w.depth / w.taps; first < inputs;) {
+    const std::size_t count = exact_channels(rest, x.max_magnitude, first);
+    const std::string name = "part" + std::to_string(first);
+    const int products =
+        cast_to(c, element::i32, float_product(c, x.value, rest, first, count, shape, name), name + "_sum");
+    sum = sum == no_value ? products : combine(c, arithmetic_kind::add, sum, products, name + "_total");
+    first += count;
+  }
+  if (!large_bias) return sum;
+  shape_t along(shape.size(), 1);
+  along[is_conv(c) ? 1 : shape.size() - 1] = static_cast<std::int64_t>(w.channels);
+  std::vector<std::int64_t> bias;
+  for (const double b : w.bias) bias.push_back(static_cast<std::int64_t>(b));
+  return combine(c, arithmetic_kind::add, sum, constant_integers(c, "bias", along, element::i32, bias), "biased");
+}
+
+/// The sums of a product whose second matrix is computed, or has more than two axes.
+int summed_integers(context& c, const shifted_input& x, const shape_t& shape) {
+  const product_inputs in = inputs_of(c);
+  shape_t a = c.in_shape(in.a), b = c.in_shape(in.b);
+  if (is_conv(c)) c.refuse("its weights are computed at run time, but they must be a constant of the model");
+  if (a.size() < 2 || b.size() < 2) c.refuse("one of its matrices is a vector");
+  if (c.has(in.b_zero) && count_of(c.in_shape(in.b_zero)) != 1)
+    c.refuse("the zero points of a computed matrix are one number");
+  const double depth = static_cast<double>(a.back());
+  if (depth * 255 * 255 > std::numeric_limits<std::int32_t>::max()) c.refuse("its sums can be beyond int32");
+  const shifted_input y = shifted(c, in.b, in.b_zero);
+  const std::size_t rank = std::max(a.size(), b.size());
+  a.insert(a.begin(), rank - a.size(), 1);
+  b.insert(b.begin(), rank - b.size(), 1);
+  const std::int64_t matrices = count_of({shape.begin(), shape.end() - 2});
+  const auto flattened = [&](int v, shape_t own, const char* suffix) {
+    v = reshaped(c, v, own);
+    const shape_t batch(own.begin(), own.end() - 2);
+    if (count_of(batch) != 1 && count_of(batch) != matrices) {
+      shape_t wide(shape.begin(), shape.end() - 2);
+      wide.insert(wide.end(), own.end() - 2, own.end());
+      const int all = c.temporary(suffix, wide);
+      c.emit(expand_parameters{}, {v}, all);
+      v = all;
+    }
+    const int flat = reshaped(c, v, {count_of(batch) == 1 ? 1 : matrices, own[rank - 2], own[rank - 1]});
+    return cast_to(c, element::i32, flat, std::string(suffix) + "_integers");
+  };
+  const int left = flattened(x.value, a, "left"), right = flattened(y.value, b, "right");
+  const int product = c.temporary("products", {matrices, a[rank - 2], b[rank - 1]}, element::i32);
+  c.emit(integer_mat_mul_params{}, {left, right}, product);
+  return reshaped(c, product, shape);
+}
+
+void product(context& c) {
+  const product_inputs in = inputs_of(c);
+  const shape_t shape = c.out_shape(), b = c.in_shape(in.b);
+  if (is_conv(c) && shape.size() > 4) c.refuse("convolutions of integers have one or two spatial axes");
+  if (is_gemm(c) && (c.op().integer("transA", 0) != 0 || c.input(in.b).constant == nullptr))
+    c.refuse("its first matrix is transposed or its second one computed at run time");
+  const shifted_input x = shifted(c, in.a, in.a_zero);
+  const bool packed = c.input(in.b).constant != nullptr && (is_conv(c) || (b.size() == 2 && !c.in_shape(in.a).empty()));
+  const int sum = packed ? summed(c, x, weights_of(c), shape) : summed_integers(c, x, shape);
+  if (!stores(c)) {
+    if (c.type(sum) == element::i32)
+      c.emit(reshape_parameters{}, {sum});
+    else
+      cast_to(c, element::i32, sum, "", c.out());
+    return;
+  }
+  const std::size_t result = is_gemm(c) ? 7 : 6;
+  const float alpha = is_gemm(c) ? c.op().number("alpha", 1) : 1;
+  const auto a_scale = static_cast<float>(number(c, 1, "the scale of the first input")),
+             y_scale = static_cast<float>(number(c, result, "the scale of the result"));
+  std::vector<double> scale = numbers(c, 4, "the scale of the weights");
+  for (double& s : scale) {
+    s = static_cast<double>(alpha * a_scale * static_cast<float>(s) / y_scale);
+    if (!(s > 0) || !std::isfinite(s)) c.refuse("one of its scales is not a positive number. Quantise the model anew");
+  }
+  shape_t along(scale.size() == 1 ? 0 : shape.size(), 1);
+  if (scale.size() != 1) along[is_conv(c) ? 1 : shape.size() - 1] = static_cast<std::int64_t>(scale.size());
+  const int units = combine_exactly(c, binary_kind::mul, cast_to(c, element::f32, sum, "sum"),
+                                    constant(c, "scale", along, scale), "units");
+  const double zero = number(c, result + 1, "the zero point of the result");
+  store(c, units, zero == 0 ? no_value : scalar(c, "result_zero", zero), 0);
+}
+
+}
+
+void add_quantized(rule_table& t) {
+  t["QuantizeLinear"] = {quantize_linear};
+  t["DequantizeLinear"] = {dequantize_linear, element_types::any};
+  t["DynamicQuantizeLinear"] = {dynamic_quantize_linear};
+  for (const char* name : {"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger"})
+    t[name] = {product, element_types::any};
+  t["com.microsoft.QGemm"] = {product, element_types::any};
+}
+
+}

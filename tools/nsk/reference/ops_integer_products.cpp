@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+/// Convolutions and matrix products of stored integers: sums of (a - its zero point) * (b - its zero point) in int32,
+/// and for QLinear operators and QGemm saturate(zero point + round_half_even(float32(sum) * scale)), where scale =
+/// alpha * a_scale * b_scale / y_scale in float32, in this order.
+#include "reference/operators.hpp"
+#include "reference/quantized.hpp"
+#include "reference/run_node.hpp"
+
+namespace nsk::tool::reference {
+namespace {
+
+/// Where an operator has its inputs; `none` stands for those that it has not.
+struct product_inputs {
+  static constexpr std::size_t none = 99;
+  std::size_t a, a_zero, b, b_zero;
+  std::size_t a_scale = none, b_scale = none, y_scale = none, y_zero = none, bias = none;
+};
+
+product_inputs inputs_of(const node& n) {
+  if (n.op == "QGemm") return {0, 2, 3, 5, 1, 4, 7, 8, 6};
+  if (n.op == "QLinearConv" || n.op == "QLinearMatMul") return {0, 2, 3, 5, 1, 4, 6, 7, 8};
+  return {0, 2, 1, 3};
+}
+
+bool is_conv(const node& n) { return n.op == "QLinearConv" || n.op == "ConvInteger"; }
+bool is_stored(const product_inputs& in) { return in.a_scale != product_inputs::none; }
+
+/// The same product of real numbers, without bias.
+node plain_product(const node& n) {
+  node plain = n;
+  plain.op = is_conv(n) ? "Conv" : n.op == "QGemm" ? "Gemm" : "MatMul";
+  plain.domain.clear();
+  plain.attributes.erase("alpha");
+  plain.version = 13;
+  plain.inputs.resize(2);
+  plain.outputs.resize(1);
+  return plain;
+}
+
+bool is_gemm(const node& n) { return n.op == "QGemm"; }
+/// Whether the channels are the first axis of the second input.
+bool channels_first(const node& n) { return is_conv(n) || n.integer("transB", 0) != 0; }
+
+/// Number of channels that a scale or zero point may have one entry for each of: rows of a convolution's weights,
+/// columns of a matrix.
+std::int64_t channels_of(const call& c, const product_inputs& in) {
+  const shape_t& b = c.shape(in.b);
+  return b.size() < 2 ? 1 : channels_first(c.op()) ? b.front() : b.back();
+}
+
+void require_one_or_channels(const call& c, std::size_t i, std::int64_t channels) {
+  if (!c.has(i)) return;
+  const std::int64_t count = count_of(c.shape(i));
+  c.require(count == 1 || (count == channels && c.rank(i) == 1),
+            "a scale or zero point has one number, or one per output channel");
+}
+
+void infer_product(call& c) {
+  const product_inputs in = inputs_of(c.op());
+  const bool stores = is_stored(in), conv = is_conv(c.op());
+  const bool gemm = is_gemm(c.op());
+  c.require_inputs(gemm ? 6 : stores ? 8 : 2, gemm || (stores && conv) ? 9 : stores ? 8 : 4);
+  c.require(!gemm || (c.has(in.y_scale) && c.has(in.y_zero)), "QGemm with a result in float32 is not supported");
+  for (const std::size_t i : {in.a, in.b})
+    c.require(c.type(i) == element::i8 || c.type(i) == element::u8, "it multiplies 8-bit integers");
+  c.require(!c.has(in.a_zero) || (c.type(in.a_zero) == c.type(in.a) && count_of(c.shape(in.a_zero)) == 1),
+            "the first zero point is one number of the first input's type");
+  c.require(!c.has(in.b_zero) || c.type(in.b_zero) == c.type(in.b), "a zero point has the type of what it belongs to");
+  const std::int64_t channels = channels_of(c, in);
+  require_one_or_channels(c, in.b_zero, channels);
+  if (stores) {
+    for (const std::size_t i : {in.a_scale, in.b_scale, in.y_scale}) c.require_float(i);
+    c.require(
+        count_of(c.shape(in.a_scale)) == 1 && count_of(c.shape(in.y_scale)) == 1 && count_of(c.shape(in.y_zero)) == 1,
+        "scale and zero point of the first input and of the output are one number each");
+    require_one_or_channels(c, in.b_scale, channels);
+    c.require(c.type(in.y_zero) == element::i8 || c.type(in.y_zero) == element::u8, "its result has 8 bits");
+    c.require(!c.has(in.bias) || (c.type(in.bias) == element::i32 && c.shape(in.bias) == shape_t{channels}),
+              "the bias has one int32 per output channel");
+  }
+  const node plain = plain_product(c.op());
+  call inner = make_call(c.source(), plain);
+  inner.input(0) = {true, element::f32, c.shape(in.a), nullptr};
+  inner.input(1) = {true, element::f32, c.shape(in.b), nullptr};
+  infer_node(inner);
+  c.declare(0, stores ? c.type(in.y_zero) : element::i32, inner.out_shape(0));
+}
+
+/// Input `i` less its zero point; `inner` elements belong to each of `length` zero points.
+typed_array shifted(const call& c, std::size_t i, std::size_t zero, std::int64_t inner, std::int64_t length) {
+  typed_array x{element::f32, array(element::f64, c.shape(i))};
+  const bool single = c.has(zero) && count_of(c.shape(zero)) == 1;
+  for (std::int64_t k = 0; k < x.data.count(); ++k) {
+    const std::int64_t offset = !c.has(zero) ? 0 : c.integers(zero)[single ? 0 : k / inner % length];
+    x.data.as<double>()[k] = static_cast<double>(c.integers(i)[k] - offset);
+  }
+  return x;
+}
+
+double work_of_product(call& c) {
+  const product_inputs in = inputs_of(c.op());
+  const node plain = plain_product(c.op());
+  call inner = make_call(c.source(), plain);
+  inner.input(0) = {true, element::f32, c.shape(in.a), nullptr};
+  inner.input(1) = {true, element::f32, c.shape(in.b), nullptr};
+  infer_node(inner);
+  return work_of(inner);
+}
+
+void evaluate_product(call& c) {
+  const product_inputs in = inputs_of(c.op());
+  const bool conv = is_conv(c.op());
+  const std::int64_t channels = channels_of(c, in),
+                     inner = channels_first(c.op()) ? count_between(c.shape(in.b), 1, c.rank(in.b)) : 1;
+  const typed_array a = shifted(c, in.a, in.a_zero, 1, 1), b = shifted(c, in.b, in.b_zero, inner, channels);
+  const node plain = plain_product(c.op());
+  const typed_array product = evaluate_node(c.source(), plain, {&a, &b}).front();
+  const shape_t& shape = c.out_shape(0);
+  const std::int64_t per_channel = conv ? count_between(shape, 2, shape.size()) : 1;
+  const bool stores = is_stored(in);
+  const integer_range range = stores ? range_of(c.type(in.y_zero)) : integer_range{};
+  for (std::int64_t i = 0; i < product.data.count(); ++i) {
+    const auto channel = static_cast<std::size_t>(i / per_channel % channels);
+    std::int64_t sum = static_cast<std::int64_t>(product.data.as<double>()[i]);
+    if (!stores) {
+      c.out_integers()[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum));
+      continue;
+    }
+    if (c.has(in.bias)) sum += c.integers(in.bias)[channel];
+    const auto number = [&](std::size_t input) {
+      return static_cast<float>(c.floats(input)[count_of(c.shape(input)) == 1 ? 0 : channel]);
+    };
+    const float alpha = is_gemm(c.op()) ? c.op().number("alpha", 1) : 1;
+    const float scale = alpha * number(in.a_scale) * number(in.b_scale) / number(in.y_scale);
+    c.out_integers()[i] =
+        stored(static_cast<float>(static_cast<std::int32_t>(sum)) * scale, *c.integers(in.y_zero), range);
+  }
+}
+
+}
+
+void add_integer_products(table& t) {
+  for (const char* name : {"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger"})
+    t[name] = {infer_product, evaluate_product, 10, work_of_product};
+  t["com.microsoft.QGemm"] = {infer_product, evaluate_product, 1, work_of_product};
+}
+
+}

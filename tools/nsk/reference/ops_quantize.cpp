@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+/// Between real and stored numbers: real = scale * (stored - zero point), with one scale, one per position of an axis,
+/// or one per block of it. Storing rounds as ONNX Runtime does: in float32, halves to even, within the integer's range;
+/// NaN becomes its lower limit.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include "graph/onnx_type.hpp"
+#include "reference/operators.hpp"
+#include "reference/quantized.hpp"
+
+namespace nsk::tool::reference {
+namespace {
+
+/// Which scale belongs to an element.
+struct scale_places {
+  std::int64_t inner = 1, length = 1, block = 0, blocks = 1;
+
+  std::int64_t of(std::int64_t i) const {
+    const std::int64_t along = i / inner % length;
+    return block > 0 ? (i / inner / length * blocks + along / block) * inner + i % inner : along;
+  }
+};
+
+bool has_one_scale(const call& c) { return count_of(c.shape(1)) == 1; }
+
+scale_places places_of(const call& c) {
+  const shape_t &x = c.shape(0), &scale = c.shape(1);
+  if (has_one_scale(c)) return {std::max<std::int64_t>(1, count_of(x)), 1, 0, 1};
+  const std::size_t axis = c.axis(c.op().integer("axis", 1), x.size());
+  const std::int64_t block = c.op().integer("block_size", 0);
+  return {count_between(x, axis + 1, x.size()), x[axis], block, block > 0 ? scale[axis] : x[axis]};
+}
+
+/// Refuses scales and zero points of shapes that x does not have. The zero point is input 2.
+void require_scales(const call& c) {
+  const shape_t &x = c.shape(0), &scale = c.shape(1);
+  const bool like_scale = !c.has(2) || c.shape(2) == scale || (count_of(scale) == 1 && count_of(c.shape(2)) == 1);
+  c.require(like_scale, "the zero point must be like the scale and x");
+  if (count_of(scale) == 1 && scale.size() <= 1) return;
+  const std::size_t axis = c.axis(c.op().integer("axis", 1), x.size());
+  const std::int64_t block = c.op().integer("block_size", 0);
+  shape_t blocks = x;
+  c.require(block >= 0 && block <= std::numeric_limits<std::int32_t>::max(), "block_size is out of range");
+  if (block > 0) blocks[axis] = (x[axis] + block - 1) / block;
+  c.require(scale == (block > 0 ? blocks : shape_t{x[axis]}), "the scale has a wrong shape");
+}
+
+void infer_dequantize(call& c) {
+  c.require_inputs(2, 3);
+  c.require(is_integer(c.type(0)), "it has a kernel for integers");
+  c.require_float(1);
+  c.require(!c.has(2) || c.type(2) == c.type(0), "the zero point must be like the scale and x");
+  require_scales(c);
+  c.declare(0, c.type(1), c.shape(0));
+}
+
+void evaluate_dequantize(call& c) {
+  const scale_places places = places_of(c);
+  for (std::int64_t i = 0; i < c.out(0).count(); ++i) {
+    const std::int64_t s = places.of(i);
+    const double zero = c.has(2) ? static_cast<double>(c.integers(2)[s]) : 0;
+    c.out_floats()[i] = (static_cast<double>(c.integers(0)[i]) - zero) * c.floats(1)[s];
+  }
+}
+
+element stored_type(const call& c) {
+  const std::int64_t named = c.op().integer("output_dtype", 0);
+  if (c.has(2)) return c.type(2);
+  const std::optional<element> t = named == 0 ? element::u8 : element_of_onnx(named);
+  if (!t) c.fail("attribute 'output_dtype' names a type that is not supported");
+  return *t;
+}
+
+void infer_quantize(call& c) {
+  c.require_inputs(2, 3);
+  c.require_float(0);
+  c.require_float(1);
+  const element to = stored_type(c);
+  c.require(is_narrow_integer(to), "it stores 8- and 16-bit integers");
+  require_scales(c);
+  c.declare(0, to, c.shape(0));
+}
+
+void evaluate_quantize(call& c) {
+  const scale_places places = places_of(c);
+  const integer_range range = range_of(stored_type(c));
+  for (std::int64_t i = 0; i < c.out(0).count(); ++i) {
+    const std::int64_t s = places.of(i);
+    c.out_integers()[i] = stored(static_cast<float>(c.floats(0)[i]) / static_cast<float>(c.floats(1)[s]),
+                                 c.has(2) ? c.integers(2)[s] : 0, range);
+  }
+}
+
+void infer_dynamic(call& c) {
+  c.require_inputs(1, 1);
+  c.require_float(0);
+  c.declare(0, element::u8, c.shape(0));
+  c.declare(1, c.type(0), {});
+  c.declare(2, element::u8, {});
+}
+
+/// scale = (max(x, 0) - min(x, 0)) / 255; the zero point is what stands for 0.
+void evaluate_dynamic(call& c) {
+  const double* x = c.floats(0);
+  const std::int64_t count = c.data(0).count();
+  float low = 0, high = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    low = std::min(low, static_cast<float>(x[i]));
+    high = std::max(high, static_cast<float>(x[i]));
+  }
+  const integer_range range = range_of(element::u8);
+  const float scale = high == low ? 1.0f : (high - low) / 255.0f;
+  const std::int64_t zero = stored((0 - low) / scale, 0, range);
+  if (c.wants(1)) *c.out_floats(1) = static_cast<double>(scale);
+  if (c.wants(2)) *c.out_integers(2) = zero;
+  for (std::int64_t i = 0; i < count; ++i) c.out_integers()[i] = stored(static_cast<float>(x[i]) / scale, zero, range);
+}
+
+}
+
+bool is_narrow_integer(element t) {
+  return t == element::i8 || t == element::u8 || t == element::i16 || t == element::u16;
+}
+
+integer_range range_of(element t) {
+  switch (t) {
+    case element::i8: return {-128, 127};
+    case element::u8: return {0, 255};
+    case element::i16: return {-32768, 32767};
+    case element::u16: return {0, 65535};
+    default: throw std::logic_error("a range is asked of a type that is not stored");
+  }
+}
+
+std::int64_t stored(float units, std::int64_t zero_point, integer_range range) {
+  const double rounded = std::nearbyint(static_cast<double>(units)) + static_cast<double>(zero_point);
+  if (!(rounded > static_cast<double>(range.low))) return range.low;
+  return rounded < static_cast<double>(range.high) ? static_cast<std::int64_t>(rounded) : range.high;
+}
+
+void add_quantize(table& t) {
+  t["DequantizeLinear"] = {infer_dequantize, evaluate_dequantize, 10};
+  t["QuantizeLinear"] = {infer_quantize, evaluate_quantize, 10};
+  t["DynamicQuantizeLinear"] = {infer_dynamic, evaluate_dynamic, 11};
+}
+
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Products between numbers that are stored as integers. Exporters write DequantizeLinear, Conv, QuantizeLinear for
+/// what runtimes compute in integers, and only so do all of them round alike: QLinearConv takes the place of the three.
+#include <map>
+#include "graph/graph.hpp"
+#include "resolve/node_placer.hpp"
+
+namespace nsk::tool {
+
+class integer_products {
+ public:
+  integer_products(const graph& g, node_placer& placer) : m_graph(g), m_placer(placer) {}
+
+  /// Remembers a node that may be part of a product, before anything is folded.
+  void see(const node& n);
+  /// Puts a product of integers in the place of the QuantizeLinear `n`, where it stores one. Returns whether it did.
+  bool replace(const node& n);
+
+ private:
+  value& at(value_id v) { return m_placer.at(v); }
+  const node* widened(value_id v) const;
+  const node* made(value_id v) const;
+  /// Whether input `i` of a QuantizeLinear or DequantizeLinear is `count` constants, or one.
+  bool is_constant(const node& n, std::size_t i, std::int64_t count);
+  bool is_stored_alike(const node& wide, std::int64_t axis, std::size_t rank);
+  bool is_bias_of(const node& bias, const node& x, const node& w);
+  value_id zero_of(const node& wide, element type);
+  bool limits_of(const node& limit, double& low, double& high);
+  value_id product(const node& q, const node& made, value_id result);
+  /// What QuantizeLinear `q` makes of a real number.
+  std::int64_t stored_number(const node& q, double real);
+
+  const graph& m_graph;
+  node_placer& m_placer;
+  std::map<value_id, node> m_widened, m_made;  ///< by their results
+};
+
+}
