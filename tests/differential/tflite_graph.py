@@ -318,7 +318,7 @@ class Graph:
             kept += [t for t in self.tensors if t.kind == "input" and id(t) in read and t.scale is None][:1]
         return kept
 
-    def case(self, runs=1, dequantize=False, open_lengths=False):
+    def case(self, runs=1, dequantize=False, open_lengths=False, integers=False):
         outputs = self.outputs()
         used = {id(t) for _, inputs, *_ in self.operators for t in inputs if t is not None}
         inputs = [t for t in self.tensors if t.kind == "input" and id(t) in used]
@@ -329,8 +329,8 @@ class Graph:
         if open_lengths:
             shapes = {t.name: t.shape for t in inputs if t.shape}
         content = self.write(inputs, outputs, shapes)
-        request = {"dequantize": dequantize, "winograd": self.some(0.8), "max_tile_us": self.choose.choice([100.0, 100.0, 1.0])}
-        return Case(content, given, request, shapes, {t.name for t in self.tensors if t.exact}, {t.name: t.error for t in self.tensors} if dequantize else {},
+        request = {"dequantize": dequantize, "integers": integers, "winograd": self.some(0.8), "max_tile_us": self.choose.choice([100.0, 100.0, 1.0])}
+        return Case(content, given, request, shapes, {t.name for t in self.tensors if t.exact}, {t.name: t.error for t in self.tensors} if dequantize or integers else {},
                     [o[0] for o in self.operators])
 
     def again(self, t):

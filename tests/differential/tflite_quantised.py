@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random quantised TensorFlow Lite models (int8, uint8, int16), which netsuke takes with --dequantize.
+"""Random quantised TensorFlow Lite models (int8, uint8, int16), which netsuke takes with --dequantize, or computes in their integers.
 
 How far the float32 model may be from the integers of LiteRT: an operator of LiteRT may add STEPS quantisation steps of its result (half a
 step of rounding, and what its fixed-point arithmetic loses); what its operands are off by grows at most by the operator's Lipschitz constant
@@ -339,12 +339,18 @@ RULES = {"CONV_2D": convolution, "DEPTHWISE_CONV_2D": convolution, "TRANSPOSE_CO
 NAMES = sorted(RULES)
 
 
+def stored_or_real(g):
+    """The case with --dequantize, or of the integers themselves."""
+    integers = g.some(0.5)
+    return g.case(dequantize=not integers, integers=integers)
+
+
 def one_operator(seed):
     g = Quantised(seed)
     op = g.choose.choice(NAMES)
     for _ in range(20):
         if g.attempt(RULES[op], op):
-            return g.case(dequantize=True)
+            return stored_or_real(g)
     raise Rejected("nothing that LiteRT computes")
 
 
@@ -353,7 +359,7 @@ def several(seed):
     for _ in range(g.choose.randint(2, 8)):
         op = g.choose.choice(NAMES)
         g.attempt(RULES[op], op)
-    return g.case(dequantize=True)
+    return stored_or_real(g)
 
 
 FAMILIES = {"quantised": (4, one_operator), "quantised_graph": (3, several)}

@@ -43,10 +43,8 @@ def options_of(name):
 
 def convert(path, target, options):
     """Converts without Winograd; a quantised model becomes a float one. Returns what was wrong."""
-    command = ["convert", path, "-o", target, "--no-winograd", "--no-check", "--quiet", *options]
-    done = nsk(*command)
-    if done.returncode != 0 and "--dequantize" in done.stderr:
-        done = nsk(*command, "--dequantize")
+    real = ["--dequantize"] if path.parent.name == "quantized" else []
+    done = nsk("convert", path, "-o", target, "--no-winograd", "--no-check", "--quiet", *options, *real)
     return "" if done.returncode == 0 else done.stderr.strip()
 
 

@@ -210,8 +210,8 @@ const std::vector<operator_support>& supported_tflite_operators() {
        "constant shapes, axes and positions"},
       {{"GATHER", "EMBEDDING_LOOKUP", "ONE_HOT", "CAST"}, "Gather, GatherElements, OneHot, Cast", "batch_dims"},
       {{"QUANTIZE", "DEQUANTIZE", "DENSIFY"},
-       "nothing: constants are widened and spread at conversion",
-       "quantised activations need --dequantize"},
+       "QuantizeLinear, DequantizeLinear; constants are widened and spread at conversion",
+       ""},
       {{"SHAPE", "RANK", "RANGE", "FILL", "ZEROS_LIKE"}, "constants", "constant inputs"},
       {{"RFFT2D", "COMPLEX_ABS", "REAL", "IMAG"},
        "DFT, Mul, Add, Sqrt",
@@ -288,7 +288,7 @@ std::string operators_page() {
       "Anything else is refused at conversion with the node's name, operator, opset and shapes, and what would "
       "help.\n\n"
       "## TensorFlow Lite\nThe first subgraph of a .tflite file. Operators become those of the table above, with its "
-      "limits. Float16 and sparse constants are widened\nat conversion, quantised models need `--dequantize`; what "
+      "limits. Float16 and sparse constants are widened\nat conversion, quantised models compute their integers; what "
       "lasts from run to run becomes states.\n\n"
       "| TensorFlow Lite operator | becomes | what there is, and limits |\n| --- | --- | --- |\n";
   page += table(supported_tflite_operators());

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "reference/quantized.hpp"
@@ -15,6 +17,16 @@ namespace {
 bool is_byte(element t) { return t == element::i8 || t == element::u8; }
 
 bool is_product(const node& n) { return n.op == "Conv" || n.op == "MatMul" || n.op == "Gemm"; }
+bool moves_elements(const node& n) {
+  static const std::set<std::string> movers = {"Identity", "Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze"};
+  return movers.count(n.op) != 0 && n.outputs.size() == 1;
+}
+/// Whether f(scale * (x - zero)) is scale * f(x - zero): what stores its result by the same scale is a function of the
+/// integers, whose halves are exact.
+bool is_weighted_mean(const node& n) {
+  static const std::set<std::string> means = {"Resize", "AveragePool", "GlobalAveragePool", "ReduceMean"};
+  return means.count(n.op) != 0 && n.outputs.size() == 1;
+}
 bool is_limit(const node& n) { return n.op == "Relu" || n.op == "Clip"; }
 
 /// A Gemm that is a matrix product and a bias.
@@ -25,13 +37,26 @@ bool is_plain(const node& n) {
 }
 
 void integer_products::see(const node& n) {
-  if (!n.domain.empty() || n.outputs.empty() || n.outputs[0] == no_value) return;
-  if (std::find(n.inputs.begin(), n.inputs.end(), no_value) == n.inputs.begin() && !n.inputs.empty()) return;
+  if (!n.domain.empty() || n.inputs.empty() || n.inputs[0] == no_value || n.outputs.empty() || n.outputs[0] == no_value)
+    return;
   if (n.op == "DequantizeLinear" && n.inputs.size() >= 2) m_widened.emplace(n.outputs[0], n);
-  if (n.op == "Identity" && n.inputs.size() == 1)
-    if (const auto found = m_widened.find(n.inputs[0]); found != m_widened.end())
-      m_widened.emplace(n.outputs[0], found->second);
-  if (is_product(n) || is_limit(n)) m_made.emplace(n.outputs[0], n);
+  if (moves_elements(n)) follow_move(n);
+  if (is_product(n) || is_limit(n) || is_weighted_mean(n)) m_made.emplace(n.outputs[0], n);
+}
+
+/// Moves the stored integers beside the real numbers that they mean; nobody reads them where no product is found.
+void integer_products::follow_move(const node& n) {
+  const node* wide = widened(n.inputs[0]);
+  if (wide == nullptr || !is_constant(*wide, 1, 1) || !is_constant(*wide, 2, 1)) return;
+  node moved = n;
+  moved.inputs[0] = wide->inputs[0];
+  const value_id result = m_placer.new_value(n, "stored");
+  moved.outputs = {result};
+  moved.name = at(result).name;
+  node meaning = *wide;
+  meaning.inputs[0] = result;
+  m_widened.emplace(n.outputs[0], std::move(meaning));
+  m_placer.place(std::move(moved));
 }
 
 const node* integer_products::widened(value_id v) const {
@@ -78,6 +103,20 @@ bool integer_products::is_bias_of(const node& bias, const node& x, const node& w
   for (std::int64_t i = 0; i < zero.count(); ++i)
     if (zero.number(i) != 0) return false;
   return true;
+}
+
+/// Whether QuantizeLinear `q` stores numbers as they were before DequantizeLinear `wide`.
+bool integer_products::stores_alike(const node& q, const node& wide) {
+  const value& x = at(wide.inputs[0]);
+  if (!is_constant(wide, 1, 1) || !is_constant(wide, 2, 1) || !x.typed || wide.integer("block_size", 0) != 0)
+    return false;
+  const bool typed = q.inputs.size() > 2 && q.inputs[2] != no_value,
+             wide_typed = wide.inputs.size() > 2 && wide.inputs[2] != no_value;
+  const element type = typed ? at(q.inputs[2]).type : element::u8;
+  const double zero = typed ? at(q.inputs[2]).constant->number(0) : 0,
+               wide_zero = wide_typed ? at(wide.inputs[2]).constant->number(0) : 0,
+               scale = at(q.inputs[1]).constant->number(0);
+  return type == x.type && zero == wide_zero && scale == at(wide.inputs[1]).constant->number(0) && scale > 0;
 }
 
 value_id integer_products::zero_of(const node& wide, element type) {
@@ -150,6 +189,24 @@ std::int64_t integer_products::stored_number(const node& q, double real) {
                            reference::range_of(typed ? at(q.inputs[2]).type : element::u8));
 }
 
+bool integer_products::replace_mean(const node& q, const node& mean) {
+  const node* wide = widened(mean.inputs[0]);
+  if (wide == nullptr || !stores_alike(q, *wide) || at(q.inputs[1]).constant->number(0) == 1) return false;
+  const value_id one = m_placer.new_constant(q, "one", make_floats({}, {1})), units = m_placer.new_value(q, "units"),
+                 result = m_placer.new_value(q, "mean");
+  node read = *wide, again = mean, write = q;
+  read.name = at(units).name;
+  read.inputs[1] = one;
+  read.outputs = {units};
+  again.name = at(result).name;
+  again.inputs[0] = units;
+  again.outputs = {result};
+  write.inputs[0] = result;
+  write.inputs[1] = one;
+  m_placer.place({std::move(write), std::move(again), std::move(read)});
+  return true;
+}
+
 bool integer_products::replace(const node& q) {
   if (q.op != "QuantizeLinear" || !q.domain.empty() || q.inputs.size() < 2 || q.inputs[0] == no_value ||
       q.outputs.empty() || q.outputs[0] == no_value || q.integer("block_size", 0) != 0)
@@ -157,8 +214,13 @@ bool integer_products::replace(const node& q) {
   if (q.inputs[1] == no_value || !is_constant(q, 1, 1) || !is_constant(q, 2, 1)) return false;
   const bool typed = q.inputs.size() > 2 && q.inputs[2] != no_value;
   if (typed ? !is_byte(at(q.inputs[2]).type) : q.integer("output_dtype", 0) > 2) return false;
+  if (const node* same = widened(q.inputs[0]); same != nullptr && stores_alike(q, *same)) {
+    m_placer.place(node_placer::helper(q, "Identity", "stored", {same->inputs[0]}, q.outputs[0]));
+    return true;
+  }
   const node* source = made(q.inputs[0]);
   if (source == nullptr) return false;
+  if (is_weighted_mean(*source)) return replace_mean(q, *source);
   double low = -std::numeric_limits<double>::infinity(), high = -low;
   if (is_limit(*source)) {
     if (!limits_of(*source, low, high)) return false;

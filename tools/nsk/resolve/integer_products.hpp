@@ -19,6 +19,9 @@ class integer_products {
 
  private:
   value& at(value_id v) { return m_placer.at(v); }
+  void follow_move(const node& n);
+  bool replace_mean(const node& q, const node& mean);
+  bool stores_alike(const node& q, const node& wide);
   const node* widened(value_id v) const;
   const node* made(value_id v) const;
   /// Whether input `i` of a QuantizeLinear or DequantizeLinear is `count` constants, or one.

@@ -70,6 +70,12 @@ class call {
   /// The value of a tensor of rank 4 with channels first.
   value_id image(int t) { return m_context.known.image(t); }
 
+  /// A constant of a layer (tensors::layer_constant); other tensors as they are.
+  value_id layer_constant(int t, const std::vector<std::int64_t>& order) {
+    return m_context.known.layer_constant(t, order);
+  }
+  bool is_stored(int t) const { return m_context.known.is_stored(t); }
+
   const value& at(value_id v) const { return m_context.made.at(v); }
   value_id constant(array a) { return m_context.made.constant(std::move(a)); }
   /// Adds a node of one result, or folds it (emitter::emit).

@@ -141,6 +141,15 @@ std::pair<double, double> quantized_range(const tflite_tensor& t) {
   return {a.scale[0] * (low - zero), a.scale[0] * (high - zero)};
 }
 
+stored_scale scale_of(const tflite_tensor& t) {
+  const affine a = affine_of(t);
+  stored_scale s;
+  for (const double v : a.scale) s.scale.push_back(static_cast<float>(v));
+  s.zero = a.zero;
+  s.axis = t.data->quantization()->quantized_dimension();
+  return s;
+}
+
 array decode_tflite(const tflite_tensor& t, bool dequantize) {
   const std::optional<element> type = element_of_tflite(t.data->type());
   if (!type) refuse(what(t) + " holds elements of type " + name_of(t.data->type()) + ", which are not supported");

@@ -22,6 +22,15 @@ bool stored_alike(const tflite_tensor& a, const tflite_tensor& b);
 /// Smallest and largest real number that a quantised tensor with one scale can hold.
 std::pair<double, double> quantized_range(const tflite_tensor& t);
 
+/// What stored integers stand for: scale * (stored - zero), with one of each, or one per position of `axis`.
+struct stored_scale {
+  std::vector<float> scale;
+  std::vector<std::int64_t> zero;
+  std::int64_t axis = 0;
+};
+/// Refuses scales and zero points that make no sense.
+stored_scale scale_of(const tflite_tensor& t);
+
 /// Decodes a constant. Float16 is widened, sparse tensors are spread, booleans become 0 and 1. With `dequantize`,
 /// quantised ones become f32: scale * (stored - zero_point) in double precision, rounded once. Refuses types that the
 /// graph cannot hold, bytes that disagree with the shape, and scales, zero points and sparse indices that make no

@@ -59,6 +59,21 @@ values emitter::emit(const std::string& op, values inputs, attributes a, std::si
   return n.outputs;
 }
 
+value_id emitter::emit_kept(const std::string& op, values inputs, attributes a) {
+  node n;
+  n.op = op;
+  n.version = onnx_opset;
+  n.inputs = inputs;
+  n.attributes = a;
+  n.outputs = emit(op, std::move(inputs), std::move(a), 1);
+  value& v = m_graph.values[static_cast<std::size_t>(n.outputs[0])];
+  if (!v.constant) return n.outputs[0];
+  v.constant = nullptr;
+  n.name = m_node_names.unique(m_owner.empty() ? "outputs" : m_owner);
+  m_graph.nodes.push_back(n);
+  return n.outputs[0];
+}
+
 /// Remembers what a folded Transpose was made of, for those who want constants in the source's order.
 void emitter::note_stored(const node& n) {
   if (n.op != "Transpose" || n.outputs[0] == no_value) return;

@@ -36,6 +36,9 @@ class emitter {
   /// or accept.
   values emit(const std::string& op, values inputs, attributes a, std::size_t results);
 
+  /// Adds a node of one result and keeps it where its inputs are constant: later passes look at what it reads.
+  value_id emit_kept(const std::string& op, values inputs, attributes a);
+
   /// Whether a value has the name of a tensor or of a state; it has one such name at most.
   bool is_named(value_id v) const { return m_named.count(v) != 0; }
   void set_name(value_id v, const std::string& name);

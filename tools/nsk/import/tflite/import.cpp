@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "import/tflite/import.hpp"
 
+#include <algorithm>
+
 #include "import/tflite/constants.hpp"
 #include "import/tflite/metadata.hpp"
 #include "import/tflite/rules.hpp"
@@ -8,20 +10,28 @@
 namespace nsk::tool {
 namespace {
 
-/// Refuses quantised numbers, but for constants that DEQUANTIZE widens.
-void refuse_quantized(const tflite_file& file) {
+/// Refuses what stores integers, and is not computed in them: recurrent layers, whose states are rounded in ways of
+/// their own; graphs inside others; integer weights for activations in float32, which runtimes round as the run finds
+/// them.
+void refuse_stored(const tflite_file& file) {
   for (const auto& [number, g] : file.subgraphs) {
-    const auto at = [&g = g](int t) -> const tflite_tensor& { return g.tensors[static_cast<std::size_t>(t)]; };
+    const auto stored = [&g = g](int t) { return t >= 0 && is_quantized(g.tensors[static_cast<std::size_t>(t)]); };
+    const auto constant = [&g = g](int t) { return g.tensors[static_cast<std::size_t>(t)].bytes != nullptr; };
     for (const tflite_operator& o : g.operators) {
-      const bool widens =
-          o.name == "DEQUANTIZE" && o.inputs.size() == 1 && o.inputs[0] >= 0 && at(o.inputs[0]).bytes != nullptr;
-      for (const auto* list : {&o.inputs, &o.outputs})
-        for (const int t : *list) {
-          if (widens || t < 0 || !is_quantized(at(t))) continue;
-          refuse("operator " + std::to_string(o.index) + " (" + o.name + ") works on quantised numbers: tensor '" +
-                 at(t).name + "' is " + name_of(at(t).data->type()) +
-                 " with a scale. There are no kernels for these yet: --dequantize makes the model a float32 one");
-        }
+      const bool reads = std::any_of(o.inputs.begin(), o.inputs.end(), stored),
+                 makes = std::any_of(o.outputs.begin(), o.outputs.end(), stored);
+      if (!reads && !makes) continue;
+      const bool recurrent = o.name.find("LSTM") != std::string::npos || o.name.find("RNN") != std::string::npos ||
+                             o.name == "SVDF",
+                 widens = o.name == "DEQUANTIZE",
+                 mixed = !makes && !widens &&
+                         std::any_of(o.inputs.begin(), o.inputs.end(), [&](int t) { return stored(t) && constant(t); });
+      if (!recurrent && !mixed && &g == &file.main()) continue;
+      refuse("operator " + std::to_string(o.index) + " (" + o.name + ") works on stored integers " +
+             (recurrent ? "with a state"
+              : mixed   ? "and on float32"
+                        : "in a graph inside another") +
+             ", which are not computed as such: --dequantize makes the model a float32 one");
     }
   }
 }
@@ -46,11 +56,11 @@ graph translated(const tflite_file& file, const tflite_options& options) {
   graph& g = k.made.result();
   g.name = file.name;
   g.producer = file.producer;
-  if (!options.dequantize) refuse_quantized(file);
+  if (!options.dequantize) refuse_stored(file);
   for (const int t : file.main().inputs) k.known.add_input(t);
   for (const tflite_operator& o : file.main().operators) tflite::translate(k, o);
   k.made.set_owner("");
-  for (const int t : file.main().outputs) g.outputs.push_back(k.known.plain(t));
+  for (const int t : file.main().outputs) g.outputs.push_back(k.known.port(t));
   k.states.finish();
   report_open_lengths(k, g.facts);
   return std::move(g);

@@ -88,7 +88,7 @@ value_id joined(call& c, const values& parts, std::int64_t axis) {
 value_id activated(call& c, value_id v, tfl::Activation a) { return activated_within(c, v, a, -infinity, infinity); }
 
 value_id saturated(call& c, value_id v, int t) {
-  if (!is_quantized(c.tensor(t))) return v;
+  if (!is_quantized(c.tensor(t)) || c.is_stored(t)) return v;
   const auto [low, high] = quantized_range(c.tensor(t));
   return c.emit("Clip", {v, constant_number(c, low), constant_number(c, high)});
 }
@@ -96,7 +96,7 @@ value_id saturated(call& c, value_id v, int t) {
 void finish(call& c, std::size_t i, value_id v, bool images, tfl::Activation a) {
   double low = -infinity, high = infinity;
   const tflite_tensor& t = c.tensor(c.output(i));
-  if (is_quantized(t)) std::tie(low, high) = quantized_range(t);
+  if (is_quantized(t) && !c.is_stored(c.output(i))) std::tie(low, high) = quantized_range(t);
   c.bind(i, activated_within(c, v, a, low, high), images);
 }
 

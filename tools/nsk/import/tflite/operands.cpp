@@ -60,7 +60,7 @@ value_id bias_of(call& c, std::size_t i) {
   if (c.type(t) != element::f32)
     c.fail("the bias '" + c.tensor(t).name + "' is " + name_of(c.tensor(t).data->type()) +
            " without a scale. The file is damaged");
-  return c.plain(t);
+  return c.is_constant(t) ? c.layer_constant(t, {}) : c.plain(t);
 }
 
 }

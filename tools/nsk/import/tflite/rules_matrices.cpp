@@ -31,7 +31,7 @@ void fully_connected(call& c) {
     if (bias != no_value) y = c.emit("Add", {y, bias});
   } else {
     c.require(depth > 0 && count_of(c.shape(x)) % depth == 0, "the input is no multiple of the weights' depth");
-    y = c.emit("Gemm", {reshaped(c, c.plain(x), {count_of(c.shape(x)) / depth, depth}), c.plain(w), bias},
+    y = c.emit("Gemm", {reshaped(c, c.plain(x), {count_of(c.shape(x)) / depth, depth}), c.layer_constant(w, {}), bias},
                {{"transB", std::int64_t{1}}});
     if (c.rank(c.output()) != 2) y = reshaped(c, y, c.shape(c.output()));
   }

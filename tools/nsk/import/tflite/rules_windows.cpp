@@ -27,7 +27,7 @@ void convolution(call& c) {
   c.require(c.rank(x) == 4 && c.rank(w) == 4, "input and weights must have four dimensions");
   const std::int64_t channels = c.shape(x)[3], depth = c.shape(w)[3];
   c.require(depth > 0 && channels % depth == 0, "the channels are no multiple of the weights' depth");
-  const value_id y = c.emit("Conv", {c.image(x), transposed(c, c.plain(w), channels_to_front), bias_of(c, 2)},
+  const value_id y = c.emit("Conv", {c.image(x), c.layer_constant(w, channels_to_front), bias_of(c, 2)},
                             {{"auto_pad", auto_pad(o.padding())},
                              {"strides", list{o.stride_h(), o.stride_w()}},
                              {"dilations", list{o.dilation_h_factor(), o.dilation_w_factor()}},
@@ -45,7 +45,7 @@ void depthwise_convolution(call& c) {
             "input and weights must have four dimensions, the weights' first one 1");
   const std::int64_t channels = c.shape(x)[3], results = c.shape(w)[3];
   c.require(channels > 0 && results % channels == 0, "the weights' channels are no multiple of the input's");
-  const value_id y = c.emit("Conv", {c.image(x), transposed(c, c.plain(w), {3, 0, 1, 2}), bias_of(c, 2)},
+  const value_id y = c.emit("Conv", {c.image(x), c.layer_constant(w, {3, 0, 1, 2}), bias_of(c, 2)},
                             {{"auto_pad", auto_pad(o.padding())},
                              {"strides", list{o.stride_h(), o.stride_w()}},
                              {"dilations", list{o.dilation_h_factor(), o.dilation_w_factor()}},

@@ -2,6 +2,7 @@
 #include "import/tflite/tensors.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "errors.hpp"
 #include "import/tflite/constants.hpp"
@@ -43,6 +44,60 @@ element tensors::type(int t) const {
     refuse("tensor '" + tensor(t).name +
            "' is computed in float16, which is not supported. Export the model in float32");
   return *known;
+}
+
+bool tensors::is_stored(int t) const { return !m_options.dequantize && is_quantized(tensor(t)); }
+
+value_id tensors::widened(int t, value_id integers, const std::vector<std::int64_t>& order, bool kept) {
+  const stored_scale s = scale_of(tensor(t));
+  const shape_t shape = s.scale.size() == 1 ? shape_t{} : shape_t{static_cast<std::int64_t>(s.scale.size())};
+  array zero(m_emitter.at(integers).type, shape);
+  for (std::size_t i = 0; i < s.zero.size(); ++i) zero.set_integer(static_cast<std::int64_t>(i), s.zero[i]);
+  attributes a;
+  if (!shape.empty()) {
+    const auto at = std::find(order.begin(), order.end(), s.axis);
+    a["axis"] = order.empty() ? s.axis : static_cast<std::int64_t>(at - order.begin());
+  }
+  const values inputs = {integers, m_emitter.constant(make_floats(shape, s.scale)),
+                         m_emitter.constant(std::move(zero))};
+  return kept ? m_emitter.emit_kept("DequantizeLinear", inputs, a)
+              : m_emitter.emit("DequantizeLinear", inputs, a, 1)[0];
+}
+
+value_id tensors::stored_as(int t, value_id real) {
+  const stored_scale s = scale_of(tensor(t));
+  if (s.scale.size() != 1)
+    refuse("tensor '" + tensor(t).name + "' is an activation with a scale per channel. The file is damaged");
+  array zero(*element_of_tflite(tensor(t).data->type()), {});
+  zero.set_integer(0, s.zero[0]);
+  if (zero.integer(0) != s.zero[0])
+    refuse("tensor '" + tensor(t).name + "' has a zero point that its type cannot hold. The file is damaged");
+  return m_emitter.emit("QuantizeLinear",
+                        {real, m_emitter.constant(make_floats({}, s.scale)), m_emitter.constant(std::move(zero))}, {},
+                        1)[0];
+}
+
+value_id tensors::layer_constant(int t, const std::vector<std::int64_t>& order) {
+  const auto permuted = [&](value_id v) {
+    return order.empty() ? v : m_emitter.emit("Transpose", {v}, {{"perm", order}}, 1)[0];
+  };
+  if (!is_stored(t) || !is_constant(t)) return permuted(plain(t));
+  value_id& integers = m_integers.try_emplace({m_scope.number, t}, no_value).first->second;
+  if (integers == no_value) {
+    m_emitter.limits().make(count_of(tensor(t).shape), "tensor '" + tensor(t).name + "'");
+    integers =
+        m_emitter.add_constant(m_emitter.names().unique(value_name(t) + ":stored"), decode_tflite(tensor(t), false));
+  }
+  return widened(t, permuted(integers), order, true);
+}
+
+value_id tensors::port(int t) {
+  const forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
+  if (f.stored == no_value) return plain(t);
+  if (!f.made_as_image) return f.stored;
+  const value_id result = m_emitter.emit("Transpose", {f.stored}, {{"perm", channels_to_back}}, 1)[0];
+  m_emitter.set_name(result, tensor(t).name);
+  return result;
 }
 
 bool tensors::is_constant(int t) {
@@ -122,8 +177,13 @@ value_id tensors::add_input(int t) {
       if (fixed[d] < 0) own[d] = lengths[d];
     m_resized = m_resized || own != tensor(t).shape;
   }
-  return m_scope.forms_of[static_cast<std::size_t>(t)].plain =
-             m_emitter.add_input(tensor(t).name, element_type, shape(t));
+  forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
+  if (!is_stored(t)) return f.plain = m_emitter.add_input(tensor(t).name, element_type, shape(t));
+  const std::optional<element> integer = element_of_tflite(tensor(t).data->type());
+  f.stored = m_emitter.add_input(tensor(t).name, *integer, shape(t));
+  f.plain = widened(t, f.stored, {}, false);
+  m_emitter.set_name(f.plain, m_emitter.names().unique(tensor(t).name + ":real"));
+  return f.stored;
 }
 
 void tensors::accept(int t, const shape_t& found) {
@@ -145,6 +205,7 @@ void tensors::bind(int t, value_id v, bool image, bool any_shape) {
     refuse("it gives " + std::string(name_of(made.type)) + " " + to_string(made.shape) + ", but the file says that '" +
            tensor(t).name + "' is " + name_of(type(t)) + " " + to_string(wanted) +
            (image ? " (with channels first)" : "") + ". The file is damaged, or was made for another size");
+  if (is_stored(t)) return bind_stored(t, v, image);
   const bool exact_name = is_output(t) && !image;
   if (exact_name && made.constant) {
     value copy = made;
@@ -158,6 +219,18 @@ void tensors::bind(int t, value_id v, bool image, bool any_shape) {
   forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
   (image ? f.image : f.plain) = v;
   f.made_as_image = image;
+}
+
+/// The same for a tensor that stores integers: `v` is rounded to them, and what they mean takes its place.
+void tensors::bind_stored(int t, value_id v, bool image) {
+  forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
+  f.stored = stored_as(t, v);
+  f.made_as_image = image;
+  const std::string name = value_name(t);
+  m_emitter.set_name(f.stored, image ? m_emitter.names().unique(name + ":channels_first") : name);
+  value_id& real = image ? f.image : f.plain;
+  real = widened(t, f.stored, {}, false);
+  if (!m_emitter.is_named(real)) m_emitter.set_name(real, m_emitter.names().unique(name + ":real"));
 }
 
 void tensors::write_variable(int t, value_id v) {

@@ -23,6 +23,8 @@ inline const std::vector<std::int64_t> channels_to_front = {0, 3, 1, 2}, channel
 struct forms {
   value_id plain = no_value, image = no_value;
   bool made_as_image = false;
+  value_id stored =
+      no_value;  ///< the integers, in the form that was made, where `plain` and `image` are what they mean
 };
 
 /// The values of a complex tensor.
@@ -62,6 +64,12 @@ class tensors {
   bool is_image(int t) const { return m_scope.forms_of[static_cast<std::size_t>(t)].made_as_image; }
   value_id plain(int t);
   value_id image(int t);
+  /// Whether a tensor stores integers that are computed as such; plain and image are the real numbers then.
+  bool is_stored(int t) const;
+  /// The tensor as a port of the model has it: its integers where it stores them.
+  value_id port(int t);
+  /// A constant of a layer with its axes permuted: DequantizeLinear of its integers where it stores them.
+  value_id layer_constant(int t, const std::vector<std::int64_t>& order);
   memory_id memory_of(int t);  ///< of a variable tensor
 
   /// Makes an input of the model, with the file's shape, or the one that is asked for where the file leaves lengths
@@ -80,6 +88,11 @@ class tensors {
 
  private:
   forms& load(int t);
+  /// DequantizeLinear of stored integers whose axis d is the tensor's axis order[d].
+  value_id widened(int t, value_id integers, const std::vector<std::int64_t>& order, bool kept);
+  /// QuantizeLinear of a real number, as the tensor stores it.
+  value_id stored_as(int t, value_id real);
+  void bind_stored(int t, value_id v, bool image);
   bool is_output(int t) const;
   std::string value_name(int t);
 
@@ -88,8 +101,9 @@ class tensors {
   emitter& m_emitter;
   memories& m_memories;
   scope m_scope;
-  std::map<std::pair<int, int>, value_id> m_loaded;  ///< constants, by graph and tensor
-  bool m_resized = false;                            ///< inputs have other shapes than in the file, so everything may
+  std::map<std::pair<int, int>, value_id> m_loaded;    ///< constants, by graph and tensor
+  std::map<std::pair<int, int>, value_id> m_integers;  ///< what constants of layers store
+  bool m_resized = false;                              ///< inputs have other shapes than in the file, so everything may
 };
 
 /// Lengths that the file fixes; -1 where it leaves them open.

@@ -217,7 +217,7 @@ int float_product(context& c, int x, const integer_weights& w, std::size_t first
   return result;
 }
 
-/// Input channels that one layer of floats adds up exactly, from `first` on; at least one.
+/// Input channels that one layer of floats adds up exactly, from `first` on.
 std::size_t exact_channels(const integer_weights& w, double max_input, std::size_t first) {
   const std::size_t inputs = w.depth / w.taps;
   std::vector<double> sums(w.channels, 0.0);
@@ -226,7 +226,7 @@ std::size_t exact_channels(const integer_weights& w, double max_input, std::size
     for (std::size_t o = 0; o < w.channels; ++o) {
       for (std::size_t k = channel * w.taps; k < (channel + 1) * w.taps; ++k)
         sums[o] += max_input * std::abs(w.values[w.by_channel ? o * w.depth + k : k * w.channels + o]);
-      if (sums[o] > exact_in_float && channel > first) return channel - first;
+      if (sums[o] > exact_in_float) return channel - first;
     }
   return inputs - first;
 }
@@ -237,22 +237,24 @@ int summed(context& c, const shifted_input& x, const integer_weights& w, const s
   if (bound <= exact_in_float) return float_product(c, x.value, w, 0, w.depth / w.taps, shape, "sums");
   if (bound > std::numeric_limits<std::int32_t>::max())
     c.refuse("its sums can be beyond int32, where runtimes differ. Cut the layer into two along its input channels");
-  if (is_conv(c) && c.op().integer("group", 1) != 1)
-    c.refuse("the sums of a group can be beyond 2^24. Quantise the layer to smaller weights, or cut its groups in two");
   integer_weights rest = w;
   const bool large_bias =
+      (is_conv(c) && c.op().integer("group", 1) != 1) ||
       std::any_of(w.bias.begin(), w.bias.end(), [](double b) { return std::abs(b) > exact_in_float / 2; });
   if (large_bias) rest.bias.clear();
+  if (is_conv(c) && c.op().integer("group", 1) != 1 && rest.bound(x.max_magnitude) > exact_in_float)
+    c.refuse("the sums of a group can be beyond 2^24. Quantise the layer to smaller weights, or cut its groups in two");
   int sum = no_value;
   for (std::size_t first = 0, inputs = w.depth / w.taps; first < inputs;) {
     const std::size_t count = exact_channels(rest, x.max_magnitude, first);
+    if (count == 0) c.refuse("its kernel is too large for exact sums. Cut it into two layers whose results are added");
     const std::string name = "part" + std::to_string(first);
     const int products =
         cast_to(c, element::i32, float_product(c, x.value, rest, first, count, shape, name), name + "_sum");
     sum = sum == no_value ? products : combine(c, arithmetic_kind::add, sum, products, name + "_total");
     first += count;
   }
-  if (!large_bias) return sum;
+  if (!large_bias || w.bias.empty()) return sum;
   shape_t along(shape.size(), 1);
   along[is_conv(c) ? 1 : shape.size() - 1] = static_cast<std::int64_t>(w.channels);
   std::vector<std::int64_t> bias;
@@ -337,5 +339,4 @@ void add_quantized(rule_table& t) {
     t[name] = {product, element_types::any};
   t["com.microsoft.QGemm"] = {product, element_types::any};
 }
-
 }
