@@ -127,15 +127,15 @@ def ten_rows_of_others(folder):
 
 
 def other_sizes(folder):
-    """Another height and width than the file's: sizes and targets follow."""
+    """Another height and width than the file's: sizes and targets follow. The sum says which sizes are meant."""
     node = helper.make_node
-    source = save(folder, [node("Conv", ["x", "k"], ["c"], pads=[1] * 4), node("Resize", ["c", "", "", "size"], ["l"], mode="nearest"),
-                           node("Reshape", ["l", "flat"], ["f"]), node("Softmax", ["f"], ["s"], axis=1), node("Reshape", ["s", "back"], ["y"])],
-                  {"x": [1, 3, 8, 6]}, {"y": [1, 4, 16, 12]}, k=rng.standard_normal((4, 3, 3, 3)), size=ints(1, 4, 16, 12), flat=ints(1, -1, 12),
-                  back=ints(1, 4, 16, 12))
+    source = save(folder, [node("Conv", ["x", "k"], ["c"], pads=[1] * 4), node("Resize", ["c", "", "", "size"], ["large"], mode="nearest"),
+                           node("ConvTranspose", ["c", "up"], ["d"], strides=[2, 2]), node("Add", ["large", "d"], ["l"]), node("Reshape", ["l", "flat"], ["f"]), node("Softmax", ["f"], ["s"], axis=1), node("Reshape", ["s", "back"], ["y"])],
+                  {"x": [1, 3, 8, 6]}, {"y": [1, 4, 16, 12]}, k=rng.standard_normal((4, 3, 3, 3)), up=rng.standard_normal((4, 4, 2, 2)),
+                  size=ints(1, 4, 16, 12), flat=ints(1, 4, 192), back=ints(1, 4, 16, 12))
     m = onnx.load(source)
     model = converted(folder, source, "--input", "x=1x3x10x6")
-    for t, v in (("size", ints(1, 4, 20, 12)), ("back", ints(1, 4, 20, 12))):
+    for t, v in (("size", ints(1, 4, 20, 12)), ("flat", ints(1, 4, 240)), ("back", ints(1, 4, 20, 12))):
         next(i for i in m.graph.initializer if i.name == t).CopyFrom(numpy_helper.from_array(v, t))
     m.graph.input[0].type.tensor_type.shape.dim[2].dim_value = 10
     x = rng.uniform(-1, 1, (1, 3, 10, 6)).astype(np.float32)

@@ -255,6 +255,15 @@ void check_rows(const std::vector<variant_source>& variants, const model_file& f
   }
 }
 
+/// Refuses rows that are not compared because nobody said whether to.
+void require_own_rows(const std::vector<variant_source>& variants) {
+  for (const variant_source& v : variants)
+    if (v.exported && has_other_rows(*v.exported, v.g))
+      refuse(
+          "--input adds rows to a large model, and where they go is certain only when they are compared. Add --check, "
+          "which may take minutes and gigabytes, or --no-check");
+}
+
 /// Compares every variant with its source on random inputs.
 void check_conversion(const convert_options& o, const std::vector<variant_source>& variants, const model_file& file,
                       progress_line& progress, conversion& result) {
@@ -318,6 +327,7 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   result.report["warnings"] = said_of(variants, &model_facts::warnings);
   result.report["notes"] = said_of(variants, &model_facts::notes);
   result.check_declined = check_declined(o, file.view);
+  if (!result.check_declined.empty() && !o.skips_check) require_own_rows(variants);
   if (result.check_declined.empty()) check_conversion(o, variants, file, progress, result);
   progress.clear();
   return result;

@@ -45,18 +45,45 @@ array part_of(const array& a, int axis, std::int64_t rows, std::int64_t row) {
   return result;
 }
 
-/// How many rows the inputs of `g` have; 0 where they do not differ from `exported` by that alone.
-std::int64_t rows_of(const graph& exported, const graph& g) {
-  std::int64_t rows = 0;
+/// Rows of the inputs, and the axis on which each of them has them.
+struct input_rows {
+  std::int64_t count = 0;
+  std::map<std::string, int> axes;
+};
+
+/// How many rows the inputs of `g` have; none where they do not differ from `exported` by that alone.
+input_rows rows_of(const graph& exported, const graph& g) {
+  input_rows rows;
   for (const value_id v : g.inputs) {
-    const shape_t& several = g.values[static_cast<std::size_t>(v)].shape;
-    const shape_t& one = named(exported, g.values[static_cast<std::size_t>(v)].name).shape;
-    if (one == several) continue;
-    if (one.empty() || one[0] != 1 || several[0] < 2 || (rows != 0 && rows != several[0])) return 0;
-    rows = several[0];
-    if (row_axis(one, several, rows) != 0) return 0;
+    const value& input = g.values[static_cast<std::size_t>(v)];
+    const shape_t& one = named(exported, input.name).shape;
+    if (one == input.shape) continue;
+    for (std::size_t d = 0; d < one.size() && d < input.shape.size(); ++d)
+      if (one[d] == 1 && input.shape[d] > 1) rows.axes[input.name] = static_cast<int>(d), rows.count = input.shape[d];
+    const auto axis = rows.axes.find(input.name);
+    if (axis == rows.axes.end() || row_axis(one, input.shape, rows.count) != axis->second) return {};
   }
   return rows;
+}
+
+/// The name of a constant that has one element where a result has rows, and is broadcast along them; empty where there
+/// is none. On a first axis that is usual; on another one the axis may be steps, of which each had an element of its
+/// own.
+std::string repeated_constant(const graph& exported, const graph& g) {
+  for (const node& n : g.nodes) {
+    if (n.outputs.empty() || n.outputs[0] == no_value || n.op == "LSTM" || n.op == "GRU" || n.op == "RNN") continue;
+    const value& made = g.values[static_cast<std::size_t>(n.outputs[0])];
+    const value_id old = exported.find(made.name);
+    const shape_t& one = old == no_value ? made.shape : exported.values[static_cast<std::size_t>(old)].shape;
+    for (const value_id v : n.inputs) {
+      if (v == no_value || !g.values[static_cast<std::size_t>(v)].constant || one.size() != made.shape.size()) continue;
+      const shape_t& c = g.values[static_cast<std::size_t>(v)].shape;
+      for (std::size_t k = 1; k <= std::min(c.size(), one.size()); ++k)
+        if (c[c.size() - k] == 1 && one[one.size() - k] == 1 && made.shape[one.size() - k] > 1 && count_of(c) > 1)
+          return g.values[static_cast<std::size_t>(v)].name;
+    }
+  }
+  return "";
 }
 
 /// Largest difference, as a share of the largest magnitude; infinite where one is no number and the other is.
@@ -85,9 +112,17 @@ double difference(const array& a, const array& b) {
 
 }
 
+bool has_other_rows(const graph& exported, const graph& g) { return rows_of(exported, g).count != 0; }
+
 std::string compare_rows(const graph& exported, const graph& g, const model& m, int variant, std::uint64_t seed) {
-  const std::int64_t rows = rows_of(exported, g);
+  const input_rows of_inputs = rows_of(exported, g);
+  const std::int64_t rows = of_inputs.count;
   if (rows == 0) return "";
+  for (const auto& [name, axis] : of_inputs.axes)
+    if (const std::string constant = axis == 0 ? "" : repeated_constant(exported, g); !constant.empty())
+      refuse("--input: axis " + std::to_string(axis) + " of '" + name + "' is 1 long in the source, and constant '" +
+             constant + "' has one element along it, which may be that of the first position. Export the model for " +
+             "these lengths");
   for (const value_id v : g.outputs) {
     const value& made = g.values[static_cast<std::size_t>(v)];
     const shape_t& one = named(exported, made.name).shape;
@@ -99,8 +134,8 @@ std::string compare_rows(const graph& exported, const graph& g, const model& m, 
   for (const std::int64_t row : std::set<std::int64_t>{0, rows / 2, rows - 1}) {
     std::map<std::string, array> single;
     for (const auto& [name, a] : inputs) {
-      const bool has_rows = named(exported, name).shape != a.shape;
-      single.emplace(name, has_rows ? part_of(a, 0, rows, row) : a);
+      const auto axis = of_inputs.axes.find(name);
+      single.emplace(name, axis != of_inputs.axes.end() ? part_of(a, axis->second, rows, row) : a);
     }
     for (const auto& [name, alone] : evaluator(exported).run(single)) {
       const array& several = all.at(name);

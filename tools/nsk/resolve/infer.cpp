@@ -2,6 +2,7 @@
 #include "resolve/infer.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "errors.hpp"
@@ -9,6 +10,8 @@
 #include "resolve/bounded.hpp"
 #include "resolve/dequantize.hpp"
 #include "resolve/integer_products.hpp"
+#include "resolve/length_reader.hpp"
+#include "resolve/other_lengths.hpp"
 #include "resolve/other_shapes.hpp"
 #include "resolve/ports.hpp"
 #include "resolve/unroll.hpp"
@@ -116,7 +119,8 @@ void check_size(const graph& g) {
 /// Looks at the nodes of a graph in order: places what graphs inside them compute, infers and folds the others.
 class resolver {
  public:
-  resolver(graph& g, const input_options& options, folder& folds, const graph* exported)
+  /// `exported` and `trial` may be null: then there are no other rows, or no other lengths, than in the source.
+  resolver(graph& g, const input_options& options, folder& folds, const graph* exported, length_trial* trial)
       : m_graph(g),
         m_folds(folds),
         m_placer(g),
@@ -125,7 +129,9 @@ class resolver {
         m_bounded(g, m_placer, options.bounds),
         m_dequantizes(options.dequantize),
         m_dequantizer(g, folds, m_placer, [this](node n) { infer(std::move(n)); }),
-        m_products(g, m_placer) {}
+        m_products(g, m_placer) {
+    if (trial != nullptr) m_lengths.emplace(g, m_placer, *trial);
+  }
 
   void run() {
     while (!m_placer.empty()) {
@@ -136,6 +142,7 @@ class resolver {
         infer(std::move(n));
     }
     m_bounded.require_bounds_used();
+    if (m_lengths) m_lengths->finish();
   }
 
  private:
@@ -148,6 +155,7 @@ class resolver {
   node_placer m_placer;
   unroller m_unroller;
   shape_adapter m_adapter;
+  std::optional<length_reader> m_lengths;
   bounded_rows m_bounded;
   bool m_dequantizes;
   dequantizer m_dequantizer;
@@ -160,6 +168,7 @@ void resolver::infer(node n) {
   if (m_dequantizes && m_dequantizer.replace(n)) return;
   m_products.see(n);
   if (m_products.replace(n)) return;
+  if (m_lengths) m_lengths->rewrite(n);
   m_adapter.adapt(n);
   if (reference::is_random(n)) n.attributes[reference::random_stream] = m_streams++;
   if (n.op == "NonMaxSuppression" && n.domain.empty() && !m_folds.folds(n)) bound_suppression(n);
@@ -167,6 +176,7 @@ void resolver::infer(node n) {
   if (bounded_rows::takes(n) && !m_folds.folds(n)) m_bounded.bound(n);
   const bool folds = m_folds.run(n);
   m_adapter.look_at_results(n);
+  if (m_lengths) m_lengths->look_at(n);
   if (!folds) m_graph.nodes.push_back(std::move(n));
 }
 
@@ -185,17 +195,17 @@ void resolver::bound_suppression(node& n) {
   n.attributes[reference::suppression_bound] = scores[0] * scores[1] * per_class;
 }
 
-void resolve_once(graph& g, const input_options& options, const graph* exported) {
+void resolve_once(graph& g, const input_options& options, const graph* exported, length_trial* trial) {
   folder folds(g, constant_elements(g), options.trusted);
   choose_outputs(g, options);
   bind_inputs(g, options, folds);
   remove_dead_nodes(g);
-  resolver(g, options, folds, exported).run();
+  resolver(g, options, folds, exported, trial).run();
   remove_dead_nodes(g);
   remove_dead_values(g);
   narrow_doubles(g);
   check_size(g);
-  if (exported == nullptr) compare_declared(g);
+  if (exported == nullptr && trial == nullptr) compare_declared(g);
 }
 
 }
@@ -206,23 +216,27 @@ void remove_unused(graph& g) {
 }
 
 std::shared_ptr<const graph> resolve(graph& g, const input_options& options) {
-  input_options own = options;
-  bool differs = false;
-  for (const value_id id : g.inputs) {
-    const value& v = g.values[static_cast<std::size_t>(id)];
-    const auto given = own.shapes.find(v.name);
-    if (given == own.shapes.end() || !differs_from_source(v, given->second)) continue;
-    differs = true;
-    for (std::size_t d = 0; d < v.shape.size(); ++d)
-      if (v.shape[d] >= 0) given->second[d] = v.shape[d];
+  const asked_lengths asked = compare_lengths(g, options);
+  if (!asked.rows && !asked.lengths) {
+    resolve_once(g, options, nullptr, nullptr);
+    return nullptr;
   }
-  std::shared_ptr<graph> exported;
-  if (differs) {
-    exported = std::make_shared<graph>(g);
-    resolve_once(*exported, own, nullptr);
+  auto exported = std::make_shared<graph>(g);
+  resolve_once(*exported, asked.own, nullptr, nullptr);
+  if (!asked.lengths) {
+    resolve_once(g, options, exported.get(), nullptr);
+    return exported;
   }
-  resolve_once(g, options, exported.get());
-  return exported;
+  length_trial trial;
+  auto settled = std::make_shared<graph>(settle_lengths(
+      g, *exported, trial, [&](graph& copy, length_trial& t) { resolve_once(copy, asked.others, nullptr, &t); }));
+  if (!asked.rows) {
+    g = *settled;
+    return exported;
+  }
+  trial.replays = true;
+  resolve_once(g, options, settled.get(), &trial);
+  return settled;
 }
 
 }

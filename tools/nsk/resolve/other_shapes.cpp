@@ -73,13 +73,6 @@ int place_of_axis(const shape_t& from, std::int64_t inner, std::int64_t length, 
 
 }
 
-bool differs_from_source(const value& v, const shape_t& shape) {
-  if (!v.known_rank || v.shape.size() != shape.size()) return false;
-  for (std::size_t d = 0; d < shape.size(); ++d)
-    if (v.shape[d] >= 0 && v.shape[d] != shape[d]) return true;
-  return false;
-}
-
 shape_adapter::shape_adapter(graph& g, const graph* exported, folder& folds, node_placer& placer)
     : m_graph(g), m_folds(folds), m_placer(placer) {
   if (exported == nullptr) return;

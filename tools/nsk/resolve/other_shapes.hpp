@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// A model for other input shapes than the ones that its file fixes: numbers that its exporter wrote for those are
-/// written anew.
+/// A model for several rows where its file fixes one: numbers that its exporter wrote for one are written anew. Which
+/// axis of a result has the rows is chosen by rank where it does not follow; report/row_check.hpp finds wrong choices.
+/// Other lengths are settled in other_lengths.hpp.
 #include <map>
 #include <string>
 
@@ -10,9 +11,6 @@
 #include "resolve/node_placer.hpp"
 
 namespace nsk::tool {
-
-/// Whether `shape` has another length than the one that the source fixes; false for another number of axes.
-bool differs_from_source(const value& v, const shape_t& shape);
 
 /// Looks at the nodes of a graph one after the other, before their shapes are inferred, and compares their operands
 /// with those in `exported`, the same graph resolved for the shapes of its file.

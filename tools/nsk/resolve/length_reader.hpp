@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What the numbers that an exporter wrote into a model become when axes have other lengths than in the source.
+///
+/// A number may be the network's own (heads, channels, a kernel) or a length of this export. Where both are possible
+/// there are several readings; other_lengths.hpp tries them all.
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "errors.hpp"
+#include "resolve/changed_lengths.hpp"
+#include "resolve/node_placer.hpp"
+
+namespace nsk::tool {
+
+/// Numbers that take the place of others in a node: of an operand, or of an attribute.
+struct edit {
+  std::size_t input = 0;
+  std::string attribute;  ///< empty: the operand counts
+  std::vector<std::int64_t> numbers;
+  std::vector<float> scales{};  ///< where the numbers are floats
+};
+
+/// The network may be another one than the readings know.
+struct no_reading : error {
+  explicit no_reading(const std::string& why) : error(exit_code::refused, why) {}
+};
+
+/// One way to understand the numbers of a node; empty: they stay.
+using reading = std::vector<edit>;
+
+/// Makes the edits in a node.
+void apply(const reading& r, node& n, node_placer& placer);
+
+/// One resolution of a graph: which readings are taken, and what was found.
+struct length_trial {
+  const graph* exported = nullptr;          ///< the graph for the source's own lengths
+  std::map<std::string, reading> chosen{};  ///< by the names of nodes
+  bool replays = false;                     ///< the readings in `chosen` are taken, nothing else is looked at
+
+  std::vector<std::size_t> picks{}, counts{};  ///< of nodes with several readings, in order
+  std::vector<std::string> points{};           ///< those nodes, with their numbers
+  std::size_t reached = 0;
+  changed_lengths lengths{};
+  bool has_weights = false;           ///< the node that is looked at has constants that no length changes
+  bool was_one = false;               ///< an axis of length 1 is longer, which may be why operands do not agree
+  std::vector<std::string> doubts{};  ///< why the result may not be what the source's author would export
+};
+
+/// Looks at the nodes of a graph that is being resolved, one after the other.
+class length_reader {
+ public:
+  length_reader(graph& g, node_placer& placer, length_trial& trial);
+
+  /// Before the shapes of its results are known: writes the numbers that the trial's reading gives. Throws no_reading
+  /// where it cannot tell them.
+  void rewrite(node& n);
+  /// Afterwards: notes the lengths of its results, and doubts.
+  void look_at(const node& n);
+  /// When all nodes were looked at.
+  void finish();
+
+ private:
+  using list = std::vector<std::int64_t>;
+  /// Integers of an operand or attribute, as they are and as they were in the source.
+  struct literal {
+    list now, was;
+    bool known = false;
+    std::size_t input = 0;
+    std::string attribute;  ///< where it is one
+    bool is_own(std::size_t i) const { return i < was.size() && now[i] == was[i]; }
+  };
+  /// Sums over, and indices into, axes whose length changed, of which a value is made.
+  struct origin {
+    std::set<double> sums;
+    bool index = false;
+  };
+  struct scalar {
+    std::string who;
+    double value;
+    bool scales;  ///< it multiplies or divides
+    origin from;
+  };
+
+  const value* before(value_id v) const;
+  value& at(value_id v) { return m_placer.at(v); }
+  bool has(const node& n, std::size_t i) const { return i < n.inputs.size() && n.inputs[i] != no_value; }
+  /// Shapes of an operand in the source and now; false where the source has no such value or another rank.
+  bool shapes_of(value_id v, shape_t& was, shape_t& now);
+  bool changed(value_id v);
+  bool any_changed(const node& n);
+  /// Whether an operand is a constant, and the same as in the source.
+  bool is_own_constant(const node& n, std::size_t i);
+  literal integers(const node& n, std::size_t input, const char* attribute);
+  edit edit_of(const literal& l, const list& numbers) const { return {l.input, l.attribute, numbers}; }
+  /// Notes that the graph may be another one than the source's author would export, of the same shapes.
+  void doubt(const node& n, const std::string& why);
+  /// The same where shapes may be others: nothing behind the node says anything. Throws no_reading.
+  [[noreturn]] void give_up(const node& n, const std::string& why) const;
+
+  /// Axes that a Reshape merged into one, in the source and now.
+  struct merge {
+    list was, now;
+  };
+  void note_merges(const node& n);
+  void take_apart(const shape_t& was, const shape_t& now, const shape_t& made, const list& target,
+                  std::vector<list>& lengths) const;
+
+  std::vector<reading> readings_of(const node& n);
+  std::vector<reading> read_reshape(const node& n);
+  std::vector<reading> read_shape_list(const node& n, std::size_t input, bool expands);
+  std::vector<reading> read_resize(const node& n);
+  std::vector<reading> read_scales(const node& n);
+  std::vector<reading> read_slice(const node& n);
+  std::vector<reading> read_split(const node& n);
+  std::vector<reading> read_tile(const node& n);
+  std::vector<reading> read_top_k(const node& n);
+  std::vector<reading> read_window(const node& n);
+  std::vector<reading> read_transposed(const node& n);
+  std::vector<list> bounds_of(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t was,
+                              std::int64_t now, bool own_start, bool own_end);
+  bool may_adapt(const node& n, const list& kernel, const list& strides, const shape_t& was);
+
+  void doubt_operands(const node& n);
+  void doubt_indices(const node& n);
+  void doubt_pads(const node& n);
+  void doubt_results(const node& n);
+  void doubt_broadcast(const node& n);
+  void doubt_unknown(const node& n);
+  void follow_origin(const node& n);
+  void note_scalars(const node& n, const origin& from);
+
+  graph& m_graph;
+  node_placer& m_placer;
+  length_trial& m_trial;
+  std::map<std::string, const value*> m_before;
+  std::map<value_id, origin> m_origins;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::vector<merge>> m_merges;  ///< by the length, before and now
+  std::vector<scalar> m_scalars;
+  std::set<double> m_sums;
+};
+
+/// The pads that auto_pad SAME_UPPER gives an axis, before and behind it.
+std::pair<std::int64_t, std::int64_t> same_pads(std::int64_t length, std::int64_t kernel, std::int64_t stride,
+                                                std::int64_t dilation);
+
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+/// The readings of one node after the other (length_reader.hpp).
+#include <algorithm>
+#include <limits>
+
+#include "errors.hpp"
+#include "resolve/axes.hpp"
+#include "resolve/length_reader.hpp"
+
+namespace nsk::tool {
+namespace {
+
+using list = std::vector<std::int64_t>;
+constexpr std::size_t max_readings = 64;                                     // of one node
+constexpr std::int64_t open_end = std::numeric_limits<std::int32_t>::max();  // from here on: the end of any axis
+
+list integers_of(const array& a) {
+  list result;
+  for (std::int64_t i = 0; i < a.count(); ++i) result.push_back(a.integer(i));
+  return result;
+}
+
+/// All lists that take one candidate at each place, the first ones first; empty where there are too many.
+std::vector<list> combinations(const std::vector<list>& candidates) {
+  std::vector<list> found = {{}};
+  for (const list& c : candidates) {
+    std::vector<list> longer;
+    for (const list& begin : found)
+      for (const std::int64_t v : c) {
+        longer.push_back(begin);
+        longer.back().push_back(v);
+      }
+    if (longer.size() > max_readings) return {};
+    found = std::move(longer);
+  }
+  return found;
+}
+
+}
+
+void apply(const reading& r, node& n, node_placer& placer) {
+  for (const edit& e : r) {
+    if (!e.attribute.empty()) {
+      const auto old = n.attributes.find(e.attribute);
+      if (!e.scales.empty())
+        n.attributes[e.attribute] = e.scales;
+      else if (old != n.attributes.end() && std::holds_alternative<std::int64_t>(old->second))
+        old->second = e.numbers.at(0);
+      else
+        n.attributes[e.attribute] = e.numbers;
+      continue;
+    }
+    const auto count = static_cast<std::int64_t>(e.scales.empty() ? e.numbers.size() : e.scales.size());
+    shape_t shape = placer.at(n.inputs[e.input]).shape;
+    if (count_of(shape) != count) shape = {count};
+    n.inputs[e.input] =
+        placer.new_constant(n, "lengths_" + std::to_string(e.input),
+                            e.scales.empty() ? make_ints(shape, e.numbers) : make_floats(shape, e.scales));
+  }
+}
+
+length_reader::literal length_reader::integers(const node& n, std::size_t input, const char* attribute) {
+  literal l;
+  l.input = input;
+  if (has(n, input)) {
+    const value& v = at(n.inputs[input]);
+    if (!v.constant || !is_integer(v.type)) return l;
+    l.now = l.was = integers_of(*v.constant);
+    const value* old = before(n.inputs[input]);
+    if (old != nullptr && old->constant) l.was = integers_of(*old->constant);
+    l.was.resize(l.now.size(), -1);
+  } else {
+    const auto found = n.attributes.find(attribute);
+    if (found == n.attributes.end()) return l;
+    l.attribute = attribute;
+    if (const auto* one = std::get_if<std::int64_t>(&found->second)) l.now = {*one};
+    if (const auto* many = std::get_if<list>(&found->second)) l.now = *many;
+    l.was = l.now;
+  }
+  l.known = !l.now.empty();
+  return l;
+}
+
+std::vector<reading> length_reader::readings_of(const node& n) {
+  if (!n.domain.empty()) return {};
+  if (n.op == "Reshape") return read_reshape(n);
+  if (n.op == "Expand") return read_shape_list(n, 1, true);
+  if (n.op == "ConstantOfShape") return read_shape_list(n, 0, false);
+  if (n.op == "AffineGrid" || n.op == "OneHot") return read_shape_list(n, 1, false);
+  if (n.op == "Resize" || n.op == "Upsample") return read_resize(n);
+  if (n.op == "Slice") return read_slice(n);
+  if (n.op == "Split") return read_split(n);
+  if (n.op == "Tile") return read_tile(n);
+  if (n.op == "TopK") return read_top_k(n);
+  if (n.op == "Conv" || n.op == "MaxPool" || n.op == "AveragePool" || n.op == "LpPool") return read_window(n);
+  if (n.op == "ConvTranspose") return read_transposed(n);
+  return {};
+}
+
+std::vector<reading> length_reader::read_shape_list(const node& n, std::size_t input, bool expands) {
+  const literal to = integers(n, input, "");
+  shape_t was, now;
+  if (expands && !shapes_of(n.inputs[0], was, now)) return {};
+  if (!to.known) return {};
+  if (expands && !changed(n.inputs[0]) && before(n.outputs[0]) != nullptr && before(n.outputs[0])->shape == was &&
+      !at(n.inputs[0]).constant && m_trial.lengths.has_short())
+    doubt(n, "it repeats nothing in the source, where a length may be 1 that is not");
+  std::vector<list> candidates;
+  bool open = false;
+  for (std::size_t k = 0; k < to.now.size(); ++k) {
+    const std::int64_t number = to.now[k];
+    const std::size_t behind = to.now.size() - k;
+    const bool same = expands && behind <= was.size() && was[was.size() - behind] == number;
+    list lengths;
+    if (same && to.is_own(k)) add_once(lengths, now[now.size() - behind]);
+    const bool fixed = same && was[was.size() - behind] == now[now.size() - behind];
+    if (to.is_own(k) && !fixed) add_all(lengths, m_trial.lengths.near(number));
+    add_once(lengths, number);
+    open = open || lengths.size() > 1;
+    candidates.push_back(lengths);
+  }
+  std::vector<reading> found;
+  if (open)
+    for (const list& numbers : combinations(candidates)) found.push_back({edit_of(to, numbers)});
+  if (open && found.empty()) give_up(n, "its lengths may stand for too many others");
+  return found;
+}
+
+std::vector<reading> length_reader::read_resize(const node& n) {
+  if (n.op == "Upsample" || n.version < 11) return read_scales(n);
+  const literal to = integers(n, 3, "");
+  shape_t was, now;
+  if (!to.known || !shapes_of(n.inputs[0], was, now)) return {};
+  const list axes = n.integers("axes");
+  std::vector<list> candidates;
+  bool open = false;
+  for (std::size_t i = 0; i < to.now.size(); ++i) {
+    const std::int64_t d = counted_from_start(axes.empty()      ? static_cast<std::int64_t>(i)
+                                              : i < axes.size() ? axes[i]
+                                                                : -1,
+                                              was.size());
+    if (d < 0 || d >= static_cast<std::int64_t>(was.size())) return {};  // inference says what is wrong
+    const auto axis = static_cast<std::size_t>(d);
+    list lengths;
+    const bool untouched = was[axis] == now[axis] && was[axis] == to.now[i];
+    if (to.is_own(i) && was[axis] != now[axis]) add_scaled(lengths, to.now[i], was[axis], now[axis]);
+    if (to.is_own(i) && was[axis] != now[axis]) add_shares(lengths, to.now[i], was[axis], now[axis]);
+    if (to.is_own(i) && !untouched) add_all(lengths, m_trial.lengths.near(to.now[i]));
+    add_once(lengths, to.now[i]);
+    open = open || lengths.size() > 1;
+    candidates.push_back(lengths);
+  }
+  std::vector<reading> found;
+  if (open)
+    for (const list& numbers : combinations(candidates)) found.push_back({edit_of(to, numbers)});
+  if (open && found.empty()) give_up(n, "its sizes may stand for too many others");
+  return found;
+}
+
+/// Before opset 11 there were no sizes: exporters divided them by the input's lengths.
+std::vector<reading> length_reader::read_scales(const node& n) {
+  shape_t was, now;
+  const value* made = before(n.outputs[0]);
+  if (made == nullptr || !shapes_of(n.inputs[0], was, now) || was == now || made->shape.size() != was.size()) return {};
+  std::vector<float> scales;
+  const auto attribute = n.attributes.find("scales");
+  if (has(n, 1) && at(n.inputs[1]).constant) {
+    const array& a = *at(n.inputs[1]).constant;
+    for (std::int64_t i = 0; i < a.count(); ++i) scales.push_back(static_cast<float>(a.number(i)));
+  } else if (attribute != n.attributes.end() && std::holds_alternative<std::vector<float>>(attribute->second)) {
+    scales = std::get<std::vector<float>>(attribute->second);
+  }
+  if (scales.size() != was.size()) return {};
+  std::vector<list> candidates;
+  for (std::size_t d = 0; d < was.size(); ++d) {
+    const auto usual = static_cast<std::int64_t>(scales[d] * static_cast<float>(now[d]));
+    list lengths = {usual};
+    if (was[d] != now[d] && was[d] != made->shape[d]) {
+      add_all(lengths, m_trial.lengths.near(made->shape[d]));
+      add_once(lengths, made->shape[d]);
+    }
+    candidates.push_back(lengths);
+  }
+  std::vector<reading> found;
+  for (const list& sizes : combinations(candidates)) {
+    edit e{1, has(n, 1) ? "" : "scales", {}, scales};
+    for (std::size_t d = 0; d < sizes.size(); ++d)
+      if (sizes[d] != candidates[d][0]) e.scales[d] = static_cast<float>(sizes[d]) / static_cast<float>(now[d]);
+    found.push_back({e});
+  }
+  if (found.empty()) give_up(n, "its scales may stand for too many sizes");
+  return found;
+}
+
+/// Where a Slice of an axis begins and ends: at the same place, as far from the end, at the same part of the axis, or
+/// at another length that changed.
+std::vector<list> length_reader::bounds_of(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t was,
+                                           std::int64_t now, bool own_start, bool own_end) {
+  const auto places = [&](std::int64_t v, std::int64_t whole_was, std::int64_t whole_now, bool own) {
+    list found;
+    const bool whole = v >= whole_was && was > 1;
+    if (!own || v <= 0 || v >= open_end) return list{v};
+    if (whole) add_once(found, whole_now);
+    if (was != now) {
+      add_once(found, std::min(v, now));
+      if (!whole && v - was + now >= 0) add_once(found, v - was + now);
+      if (!whole) add_scaled(found, v, was, now);
+      add_shares(found, v, was, now);
+      list rest;
+      add_shares(rest, was - v, was, now);
+      for (const std::int64_t share : rest) add_once(found, now - share);
+      const std::int64_t half = (now - was) / 2;  // as far from the middle, which is between two places or on one
+      for (const std::int64_t middle : {v + half, v + (now - was) - half})
+        if (middle >= 0) add_once(found, middle);
+    }
+    for (const std::int64_t near : was != now ? m_trial.lengths.near(v) : m_trial.lengths.of_axis(v))
+      add_once(found, std::min(near, now));
+    if (!whole || was != now) add_once(found, std::min(v, now));
+    return found;
+  };
+  const bool forwards = step > 0;
+  std::vector<list> found;
+  list starts = places(start, forwards ? was + 1 : was - 1, forwards ? now : now - 1, own_start);
+  if (start == 0 && own_start && (end == was || end + 1 == was) && now > was)  // the middle of so short an axis
+    for (const std::int64_t middle : {(now - was) / 2, (now - was + 1) / 2}) add_once(starts, middle);
+  for (const std::int64_t a : starts)
+    for (const std::int64_t b : places(end, was, now, own_end))
+      if (!forwards || a < 0 || b < 0 || a < b) found.push_back({a, b});
+  return found;
+}
+
+std::vector<reading> length_reader::read_slice(const node& n) {
+  const bool old = n.version < 10;
+  const literal starts = integers(n, old ? 9 : 1, "starts"), ends = integers(n, old ? 9 : 2, "ends");
+  literal axes = integers(n, old ? 9 : 3, "axes"), steps = integers(n, 4, "steps");
+  shape_t was, now;
+  const std::size_t count = starts.now.size();
+  if (!starts.known || !ends.known || !shapes_of(n.inputs[0], was, now)) return {};
+  if (!axes.known)
+    for (std::size_t i = 0; i < count; ++i) axes.now.push_back(static_cast<std::int64_t>(i));
+  if (!steps.known) steps.now.assign(count, 1);
+  if (ends.now.size() != count || axes.now.size() != count || steps.now.size() != count) return {};
+  std::vector<std::vector<list>> bounds;
+  list indices;
+  std::vector<list> candidates;
+  bool open = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t d = counted_from_start(axes.now[i], was.size());
+    if (d < 0 || d >= static_cast<std::int64_t>(was.size())) return {};  // inference says what is wrong
+    const auto axis = static_cast<std::size_t>(d);
+    bounds.push_back(
+        bounds_of(starts.now[i], ends.now[i], steps.now[i], was[axis], now[axis], starts.is_own(i), ends.is_own(i)));
+    if (bounds.back().empty()) bounds.back().push_back({starts.now[i], ends.now[i]});
+    candidates.emplace_back();
+    for (std::size_t k = 0; k < bounds.back().size(); ++k) candidates.back().push_back(static_cast<std::int64_t>(k));
+    open = open || bounds.back().size() > 1 || bounds.back()[0] != list{starts.now[i], ends.now[i]};
+  }
+  if (!open) return {};
+  std::vector<reading> found;
+  for (const list& chosen : combinations(candidates)) {
+    list from, to;
+    for (std::size_t i = 0; i < count; ++i) {
+      from.push_back(bounds[i][static_cast<std::size_t>(chosen[i])][0]);
+      to.push_back(bounds[i][static_cast<std::size_t>(chosen[i])][1]);
+    }
+    found.push_back({edit_of(starts, from), edit_of(ends, to)});
+  }
+  if (found.empty()) give_up(n, "its bounds may stand for too many others");
+  return found;
+}
+
+/// Parts of a length that changed may be shares of it, or as long as before and more of them.
+std::vector<reading> length_reader::read_split(const node& n) {
+  const literal parts = integers(n, 1, "split");
+  shape_t was, now;
+  if (!parts.known || !shapes_of(n.inputs[0], was, now)) return {};
+  const std::int64_t d = counted_from_start(n.integer("axis", 0), was.size());
+  if (d < 0 || d >= static_cast<std::int64_t>(was.size()) || parts.now.size() < 2) return {};
+  const auto axis = static_cast<std::size_t>(d);
+  if (was[axis] == now[axis] || parts.now != parts.was) return {};
+  give_up(n, "its parts may be shares of an axis that was " + std::to_string(was[axis]) + " long and is " +
+                 std::to_string(now[axis]) + ", or keep their lengths");
+}
+
+std::vector<reading> length_reader::read_tile(const node& n) {
+  const literal repeats = integers(n, 1, "");
+  shape_t was, now;
+  if (!repeats.known || !shapes_of(n.inputs[0], was, now) || was.size() != repeats.now.size()) return {};
+  std::vector<list> candidates;
+  bool open = false;
+  for (std::size_t d = 0; d < was.size(); ++d) {
+    const std::int64_t r = repeats.now[d];
+    list numbers;
+    if (repeats.is_own(d) && r > 1) {
+      for (const std::int64_t length : m_trial.lengths.near(r * was[d]))
+        if (now[d] > 0 && length % now[d] == 0 && length >= now[d]) add_once(numbers, length / now[d]);
+      add_all(numbers, m_trial.lengths.of(r));
+    }
+    add_once(numbers, r);
+    open = open || numbers.size() > 1;
+    candidates.push_back(numbers);
+  }
+  std::vector<reading> found;
+  if (open)
+    for (const list& numbers : combinations(candidates)) found.push_back({edit_of(repeats, numbers)});
+  if (open && found.empty()) give_up(n, "its repeats may stand for too many others");
+  return found;
+}
+
+std::vector<reading> length_reader::read_top_k(const node& n) {
+  const literal k = integers(n, 1, "k");
+  shape_t was, now;
+  if (!k.known || k.now.size() != 1 || !k.is_own(0) || !shapes_of(n.inputs[0], was, now)) return {};
+  const std::int64_t d = counted_from_start(n.integer("axis", -1), was.size());
+  if (d < 0 || d >= static_cast<std::int64_t>(was.size())) return {};
+  const auto axis = static_cast<std::size_t>(d);
+  list numbers;
+  if (was[axis] != now[axis]) {
+    add_scaled(numbers, k.now[0], was[axis], now[axis]);
+    add_shares(numbers, k.now[0], was[axis], now[axis]);
+    add_all(numbers, m_trial.lengths.near(k.now[0]));
+  }
+  add_once(numbers, k.now[0]);
+  std::vector<reading> found;
+  for (const std::int64_t number : numbers)
+    if (number <= now[axis] || number == k.now[0]) found.push_back({edit_of(k, {number})});
+  return found;
+}
+
+}

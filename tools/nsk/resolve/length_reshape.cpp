@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: MIT
+/// The readings of a Reshape (length_reader.hpp).
+#include <algorithm>
+
+#include "resolve/length_reader.hpp"
+
+namespace nsk::tool {
+namespace {
+
+using list = std::vector<std::int64_t>;
+constexpr std::size_t max_readings = 64;  // of one node
+
+std::int64_t stride_of(const shape_t& s, std::size_t d) {
+  return count_of(shape_t(s.begin() + static_cast<std::ptrdiff_t>(d) + 1, s.end()));
+}
+
+/// Whether axis `d` of `a` and axis `k` of `b`, shapes of as many elements, have places in common.
+bool overlap(const shape_t& a, std::size_t d, const shape_t& b, std::size_t k) {
+  const std::int64_t sa = stride_of(a, d), sb = stride_of(b, k);
+  return a[d] > 1 && b[k] > 1 && std::max(sa, sb) < std::min(sa * a[d], sb * b[k]);
+}
+
+/// The axes of `b` longer than 1 that fill axis `d` of `a`, a shape of as many elements; empty where none do exactly.
+std::vector<std::size_t> parts_of(const shape_t& a, std::size_t d, const shape_t& b) {
+  const std::int64_t low = stride_of(a, d), high = low * a[d];
+  std::vector<std::size_t> parts;
+  std::int64_t length = 1;
+  for (std::size_t k = 0; k < b.size(); ++k) {
+    const std::int64_t stride = stride_of(b, k);
+    if (b[k] < 2 || stride < low || stride * b[k] > high) continue;
+    parts.push_back(k);
+    length *= b[k];
+  }
+  return length == a[d] ? parts : std::vector<std::size_t>();
+}
+
+/// The length of axis `k` of a Reshape's result where any of the axes that it shares places with are scaled.
+list scaled_lengths(const shape_t& was, const shape_t& now, const shape_t& made, std::size_t k) {
+  std::vector<std::size_t> axes;
+  for (std::size_t d = 0; d < was.size(); ++d)
+    if (was[d] != now[d] && overlap(was, d, made, k)) axes.push_back(d);
+  list found;
+  for (std::size_t subset = std::size_t{1} << std::min<std::size_t>(axes.size(), 4); subset-- > 0;) {
+    std::int64_t from = 1, to = 1;
+    for (std::size_t i = 0; i < axes.size() && i < 4; ++i)
+      if ((subset >> i & 1U) != 0) from *= was[axes[i]], to *= now[axes[i]];
+    add_scaled(found, made[k], from, to);
+  }
+  return found;
+}
+
+bool shares_changed(const shape_t& was, const shape_t& now, const shape_t& made, std::size_t k) {
+  for (std::size_t d = 0; d < was.size(); ++d)
+    if (was[d] != now[d] && overlap(was, d, made, k)) return true;
+  return false;
+}
+
+/// Lists with one length of each candidate list whose product is `count`; an empty list takes what the others leave.
+void find_targets(const std::vector<list>& candidates, std::int64_t count, list& begin, std::vector<list>& found) {
+  if (found.size() > max_readings) return;
+  if (begin.size() == candidates.size()) {
+    const auto open = std::find(begin.begin(), begin.end(), -1);
+    if (open == begin.end() && count != 1) return;
+    found.push_back(begin);
+    if (open != begin.end()) found.back()[static_cast<std::size_t>(open - begin.begin())] = count;
+    return;
+  }
+  if (candidates[begin.size()].empty()) {
+    begin.push_back(-1);
+    find_targets(candidates, count, begin, found);
+    begin.pop_back();
+    return;
+  }
+  for (const std::int64_t v : candidates[begin.size()]) {
+    if (v <= 0 || count % v != 0) continue;
+    begin.push_back(v);
+    find_targets(candidates, count / v, begin, found);
+    begin.pop_back();
+  }
+}
+
+/// Whether the lengths that `from` was made into, `made`, and are made into now, `target`, end at the same places: a
+/// first part of axes that had as many elements as a first part of the others still has.
+bool keeps_places(const shape_t& was, const shape_t& now, const shape_t& made, const list& target) {
+  std::int64_t a = 1, a_now = 1;
+  for (std::size_t d = 0; d < was.size(); ++d) {
+    a *= was[d];
+    a_now *= now[d];
+    std::int64_t b = 1, b_now = 1;
+    bool ends = false, same = false;
+    for (std::size_t k = 0; k < made.size(); ++k) {
+      b *= made[k];
+      b_now *= target[k];
+      ends = ends || a == b;
+      same = same || (a == b && a_now == b_now);
+    }
+    if (ends && !same) return false;
+  }
+  return true;
+}
+
+}
+
+void length_reader::note_merges(const node& n) {
+  shape_t was, now, made, makes;
+  if ((n.op != "Reshape" && n.op != "Flatten") || before(n.outputs[0]) == nullptr ||
+      !shapes_of(n.inputs[0], was, now) || !shapes_of(n.outputs[0], made, makes))
+    return;
+  for (std::size_t k = 0; k < made.size(); ++k) {
+    merge m;
+    for (const std::size_t d : parts_of(made, k, was)) m.was.push_back(was[d]), m.now.push_back(now[d]);
+    if (made[k] != makes[k] && m.was.size() > 1 && count_of(m.now) == makes[k])
+      m_merges[{made[k], makes[k]}].push_back(m);
+  }
+}
+
+/// A Reshape that takes an axis apart into lengths that were merged into such an axis gives these again, in an order
+/// in which they have the source's lengths.
+void length_reader::take_apart(const shape_t& was, const shape_t& now, const shape_t& made, const list& target,
+                               std::vector<list>& lengths) const {
+  for (std::size_t d = 0; d < was.size(); ++d) {
+    const auto known = m_merges.find({was[d], now[d]});
+    const std::vector<std::size_t> parts = parts_of(was, d, made);
+    if (was[d] == now[d] || known == m_merges.end() || parts.size() < 2) continue;
+    std::vector<list> found(made.size());
+    for (const merge& m : known->second) {
+      std::vector<std::size_t> order(m.was.size());
+      for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+      if (order.size() != parts.size() || order.size() > 4) continue;
+      do {
+        bool fits = true;
+        for (std::size_t i = 0; i < parts.size(); ++i) fits = fits && m.was[order[i]] == made[parts[i]];
+        for (std::size_t i = 0; i < parts.size() && fits; ++i) add_once(found[parts[i]], m.now[order[i]]);
+      } while (std::next_permutation(order.begin(), order.end()));
+    }
+    const bool open = std::any_of(parts.begin(), parts.end(), [&](std::size_t k) { return target[k] == -1; });
+    if (found[parts[0]].empty() || open) continue;
+    for (const std::size_t k : parts) lengths[k] = found[k];
+  }
+}
+
+/// A Reshape keeps the order of elements: a length of its target that shares places with an axis that changed may
+/// follow it, and be equal to another length that changed. Elements may also be mixed, where lengths of the target are
+/// equal to those of the operand.
+std::vector<reading> length_reader::read_reshape(const node& n) {
+  shape_t was, now;
+  const literal to = integers(n, 1, "shape");
+  const value* made = before(n.outputs[0]);
+  if (!to.known || !shapes_of(n.inputs[0], was, now) || made == nullptr || made->shape.size() != to.now.size() ||
+      count_of(now) == 0)
+    return {};
+  const std::int64_t count = count_of(now);
+  const bool copies = n.integer("allowzero", 0) == 0;
+  std::vector<list> ordered(to.now.size()), mixed(to.now.size());
+  for (std::size_t k = 0; k < to.now.size(); ++k) {
+    const std::int64_t number = to.now[k] == 0 && copies && k < now.size() ? now[k] : to.now[k];
+    if (to.now[k] <= 0 || !to.is_own(k)) {
+      if (number > 0) ordered[k] = mixed[k] = {number};
+      continue;
+    }
+    ordered[k] = scaled_lengths(was, now, made->shape, k);
+    if (was == now || shares_changed(was, now, made->shape, k)) add_all(ordered[k], m_trial.lengths.of(made->shape[k]));
+    add_once(ordered[k], made->shape[k]);
+    for (std::size_t d = 0; d < was.size(); ++d)
+      if (was[d] != now[d] && (made->shape[k] == 1 || overlap(was, d, made->shape, k)))
+        add_shares(ordered[k], made->shape[k], was[d], now[d]);
+    for (std::size_t d = 0; d < was.size(); ++d)
+      if (was[d] == made->shape[k] && was[d] > 1) add_once(mixed[k], now[d]);
+    add_once(mixed[k], made->shape[k]);
+  }
+  take_apart(was, now, made->shape, to.now, ordered);
+  std::vector<list> targets, others;
+  list begin;
+  find_targets(ordered, count, begin, targets);
+  const bool too_many = targets.size() > max_readings;
+  targets.erase(std::remove_if(targets.begin(), targets.end(),
+                               [&](const list& target) { return !keeps_places(was, now, made->shape, target); }),
+                targets.end());
+  find_targets(mixed, count, begin, others);
+  for (const list& target : others)
+    if (std::find(targets.begin(), targets.end(), target) == targets.end()) targets.push_back(target);
+  if (was == now && targets.size() == 1) return {};
+  if (targets.empty() || too_many || targets.size() > max_readings)
+    give_up(n, "its input was " + to_string(was) + " and is " + to_string(now) +
+                   ", and it does not follow what becomes of its target " + to_string(made->shape));
+  std::vector<reading> found;
+  for (const list& target : targets) found.push_back({edit_of(to, target)});
+  return found;
+}
+
+}
