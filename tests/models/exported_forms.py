@@ -375,7 +375,7 @@ case("integer_limits", "(int32[3,5,7] x) => (int32[3,5,7] y, int32[3,5,7] z)", "
 case("integer_sums", "(int32[3,5,7] x) => (int32[3,7] s, int32[3,5] m, int32[1,1,1] p, int32[3,1,1] q)",
      "s = ReduceSum<keepdims=0>(x, one) m = ReduceMax<axes=[2], keepdims=0>(x) p = ReduceProd(x) q = ReduceSumSquare<axes=[1,2]>(x)", {"one": ints(1)}, inputs={"x": INTEGERS["x"].astype(np.int32)})
 case("integer_product", "(int64[3,5,7] x, int64[7,5] z) => (int64[3,5,5] y)", "y = MatMul(x, z)", inputs={"x": INTEGERS["x"], "z": INTEGERS["z"][0].T.copy()}, steps={"IntegerMatMul": 1})
-case("integer_pad", "(int64[3,5,7] x) => (int64[4,5,10] y)", "y = Pad(x, pads, fill)", {"pads": ints(0, 0, 1, 1, 0, 2), "fill": np.int64(-7)}, inputs={"x": INTEGERS["x"]})
+case("integer_pad", "(int64[3,5,7] x) => (int64[4,5,10] y)", "y = Pad(x, pads, fill)", {"pads": ints(0, 0, 1, 1, 0, 2), "fill": np.int64(-7)}, inputs={"x": INTEGERS["x"]}, steps={"Copy": 1, "Fill": 3})
 
 # What is refused, and what the message must say.
 REFUSED = {

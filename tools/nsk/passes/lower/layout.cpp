@@ -167,67 +167,115 @@ void lower_interleave(lowerer& l, const operation& o, const interleave_parameter
   }
 }
 
-void lower_pad(lowerer& l, const operation& o, const pad_parameters& p) {
-  view x = l.place_of(o.inputs[0]);
-  const shape_t& shape = l.source.shape(o.output);
-  const std::size_t rank = shape.size();
-  std::vector<std::int64_t> before = p.before, after = p.after;
-  for (std::size_t a = 0; a < rank; ++a) {  // negative pads crop
-    if (before[a] < 0) {
-      x.offset -= before[a] * x.stride[a];
-      x.shape[a] += before[a];
+view part_along(view v, std::size_t axis, std::int64_t start, std::int64_t length) {
+  v.offset += start * v.stride[axis];
+  v.shape[axis] = length;
+  return v;
+}
+
+/// A view, and how many elements are added before and behind each of its axes.
+struct padded_view {
+  view x;
+  std::vector<std::int64_t> before, after;
+};
+
+/// Negative pads crop the view; the others stay.
+padded_view cropped(view x, const pad_parameters& p) {
+  padded_view v{std::move(x), p.before, p.after};
+  for (std::size_t a = 0; a < v.before.size(); ++a) {
+    if (v.before[a] < 0) {
+      v.x.offset -= v.before[a] * v.x.stride[a];
+      v.x.shape[a] += v.before[a];
     }
-    if (after[a] < 0) x.shape[a] += after[a];
-    before[a] = std::max<std::int64_t>(before[a], 0);
-    after[a] = std::max<std::int64_t>(after[a], 0);
+    if (v.after[a] < 0) v.x.shape[a] += v.after[a];
+    v.before[a] = std::max<std::int64_t>(v.before[a], 0);
+    v.after[a] = std::max<std::int64_t>(v.after[a], 0);
   }
-  const auto part = [](view v, std::size_t axis, std::int64_t start, std::int64_t length) {
-    v.offset += start * v.stride[axis];
-    v.shape[axis] = length;
-    return v;
-  };
-  std::vector<std::size_t> padded;
-  for (std::size_t a = 0; a < rank; ++a)
-    if (before[a] || after[a]) padded.push_back(a);
-  if (padded.empty()) {
-    const view y = l.allocate(o.output, order_of(x));
-    l.copy_step(x, y, o.name, l.name_of_value(o.output));
-    l.bind(o.output, y);
-    return;
+  return v;
+}
+
+/// Axes that are padded at once, round by round. Each adds a dimension to the copies, and each whose elements are
+/// repeated triples their number.
+std::vector<std::vector<std::size_t>> padded_together(const padded_view& v, pad_mode mode) {
+  const std::size_t maximum = v.x.rank() > static_cast<std::size_t>(max_rank) ? 1
+                              : mode == pad_mode::constant                    ? v.x.rank()
+                                                                              : 2;
+  std::vector<std::vector<std::size_t>> rounds;
+  for (const int axis : order_of(v.x)) {
+    const auto a = static_cast<std::size_t>(axis);
+    if (v.before[a] == 0 && v.after[a] == 0) continue;
+    if (rounds.empty() || rounds.back().size() == maximum) rounds.emplace_back();
+    rounds.back().push_back(a);
   }
-  for (std::size_t i = 0; i < padded.size(); ++i) {  // one axis after the other, each into a wider block
-    const std::size_t a = padded[i];
-    const std::int64_t length = x.shape[a], lead = before[a], tail = after[a];
-    shape_t wider = x.shape;
-    wider[a] += lead + tail;
-    const bool last = i + 1 == padded.size();
-    const view y = last ? l.allocate(o.output, order_of(x))
-                        : l.new_storage(-1, o.name + "#axis" + std::to_string(a), wider, order_of(x), {},
-                                        storage_kind::arena, type_of(l, x));
-    l.ask_dense(y);
-    const std::string result = last ? l.name_of_value(o.output) : o.name + "#axis" + std::to_string(a);
-    l.copy_step(x, part(y, a, lead, length), o.name, result);
-    const auto strip = [&](std::int64_t at, std::int64_t count, bool low) {
-      if (count == 0) return;
-      const view to = part(y, a, at, count);
-      if (p.mode == pad_mode::constant) return l.fill_step(to, static_cast<float>(p.value), o.name, result);
-      view from = part(x, a, 0, count);
-      if (p.mode == pad_mode::reflect) {
-        from = part(x, a, low ? lead : length - 2, count);
-        from.stride[a] = -x.stride[a];
-      } else if (p.mode == pad_mode::edge) {
-        from = part(x, a, low ? 0 : length - 1, count);
-        from.stride[a] = 0;
-      } else {
-        from = part(x, a, low ? length - lead : 0, count);
-      }
-      l.copy_step(from, to, o.name, result);
-    };
-    strip(0, lead, true);
-    strip(lead + length, tail, false);
-    x = y;
+  return rounds;
+}
+
+/// One round of a padding: x into `y`, along some axes.
+class padding {
+ public:
+  padding(lowerer& l, const operation& o, const padded_view& v, pad_mode mode, const std::string& result)
+      : m_l(l), m_o(o), m_v(v), m_mode(mode), m_result(result) {}
+
+  /// Fills `y` with a number, the outermost axis first, so that its strips are whole blocks, and copies x inside.
+  void by_number(const std::vector<std::size_t>& axes, view y, float value) {
+    for (const std::size_t a : axes) {
+      const std::int64_t lead = m_v.before[a], length = m_v.x.shape[a], tail = m_v.after[a];
+      if (lead > 0) m_l.fill_step(part_along(y, a, 0, lead), value, m_o.name, m_result);
+      if (tail > 0) m_l.fill_step(part_along(y, a, lead + length, tail), value, m_o.name, m_result);
+      y = part_along(y, a, lead, length);
+    }
+    m_l.copy_step(m_v.x, y, m_o.name, m_result);
   }
-  l.bind(o.output, x);
+
+  /// Copies `from` and what is repeated of it along `axes`, from number `i` on.
+  void by_repetition(const std::vector<std::size_t>& axes, std::size_t i, const view& from, const view& to) {
+    if (i == axes.size()) return m_l.copy_step(from, to, m_o.name, m_result);
+    const std::size_t a = axes[i];
+    const std::int64_t lead = m_v.before[a], length = from.shape[a], tail = m_v.after[a];
+    by_repetition(axes, i + 1, from, part_along(to, a, lead, length));
+    if (lead > 0) by_repetition(axes, i + 1, repeated(from, a, lead, true), part_along(to, a, 0, lead));
+    if (tail > 0) by_repetition(axes, i + 1, repeated(from, a, tail, false), part_along(to, a, lead + length, tail));
+  }
+
+ private:
+  /// What stands in the `count` positions before or behind `from`.
+  view repeated(const view& from, std::size_t a, std::int64_t count, bool before) const {
+    const std::int64_t length = from.shape[a];
+    if (m_mode == pad_mode::wrap) return part_along(from, a, before ? length - count : 0, count);
+    const bool edge = m_mode == pad_mode::edge;
+    const std::int64_t first = edge ? (before ? 0 : length - 1) : (before ? count : length - 2);
+    view strip = part_along(from, a, first, count);
+    strip.stride[a] = edge ? 0 : -from.stride[a];
+    return strip;
+  }
+
+  lowerer& m_l;
+  const operation& m_o;
+  const padded_view& m_v;
+  pad_mode m_mode;
+  const std::string& m_result;
+};
+
+void lower_pad(lowerer& l, const operation& o, const pad_parameters& p) {
+  padded_view v = cropped(l.place_of(o.inputs[0]), p);
+  std::vector<std::vector<std::size_t>> rounds = padded_together(v, p.mode);
+  if (rounds.empty()) rounds.emplace_back();
+  for (const std::vector<std::size_t>& axes : rounds) {
+    shape_t wider = v.x.shape;
+    for (const std::size_t a : axes) wider[a] += v.before[a] + v.after[a];
+    const bool last = &axes == &rounds.back();
+    const std::string name = last ? l.name_of_value(o.output) : o.name + "#axis" + std::to_string(axes[0]);
+    const view y = last ? l.allocate(o.output, order_of(v.x))
+                        : l.new_storage(-1, name, wider, order_of(v.x), {}, storage_kind::arena, type_of(l, v.x));
+    if (!axes.empty()) l.ask_dense(y);
+    padding round(l, o, v, p.mode, name);
+    if (p.mode == pad_mode::constant)
+      round.by_number(axes, y, static_cast<float>(p.value));
+    else
+      round.by_repetition(axes, 0, v.x, y);
+    v.x = y;
+  }
+  l.bind(o.output, v.x);
 }
 
 /// Lowers `o` where its parameters are of type `P`.
