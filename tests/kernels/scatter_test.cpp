@@ -11,8 +11,8 @@ using nsk::scatter_kind;
 
 constexpr scatter_kind scatter_kinds[] = {scatter_kind::replace, scatter_kind::add, scatter_kind::mul,
                                           scatter_kind::max, scatter_kind::min};
-const std::vector<std::vector<int>> scatter_shapes = {{9},          {5, 6},          {33, 20},          {4, 3, 8},
-                                                      {2, 3, 4, 5}, {2, 1, 3, 2, 4}, {2, 3, 2, 3, 2, 4}};
+const std::vector<std::vector<int>> scatter_shapes = {
+    {9}, {5, 6}, {33, 20}, {4, 3, 8}, {2, 3, 4, 5}, {2, 1, 3, 2, 4}, {2, 3, 2, 3, 2, 4}, {600}, {2, 300}, {300, 4}};
 
 template <class T>
 T combined(scatter_kind kind, T there, T update) {

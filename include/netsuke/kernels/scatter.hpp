@@ -3,6 +3,7 @@
 /// Writes to elements that indices name. Updates of one element are applied in the order of their position along the
 /// axis, whatever the tiles are: a tile holds whole lines along it.
 #include <netsuke/core/hide_macros.hpp>
+#include <utility>
 #include <netsuke/core/flags.hpp>
 #include <netsuke/kernels/copy.hpp>
 #include <netsuke/kernels/impl/element_lines.hpp>
@@ -76,28 +77,29 @@ inline void scatter_stretches(const scatter_args& a, const scatter_updates& u, b
   }
 }
 
-/// Any lines. The loop with the shorter steps in the output is the inner one; each element has its updates in the same
-/// order either way.
+/// Any lines. The loop with the shorter steps in the output is the inner one, unless it has one round; each element has
+/// its updates in the same order either way.
 template <scatter_kind Kind, class T>
 inline void scatter_lines(const scatter_args& a, const scatter_updates& u, bool& outside) {
   const element_line<scatter_operands>& l = u.l;
-  const std::byte *const indices = a.indices.data, *const updates = a.updates.data;
-  std::byte* const to = a.output.data;
-  const bool narrow = a.indices.type == dtype::int32;
-  bool clamped = false;  // a local one stays in a register
-  const auto update = [&](std::ptrdiff_t i, std::ptrdiff_t k) {
-    const std::ptrdiff_t from = l.at[scatter_index] + i * l.step[scatter_index] + k * u.index;
-    const std::int64_t index = narrow ? element<std::int32_t>(indices, from) : element<std::int64_t>(indices, from);
-    const std::ptrdiff_t at =
-        l.at[scatter_to] + i * l.step[scatter_to] + position_of(index, u.length, clamped) * u.along;
-    const T value = element<T>(updates, l.at[scatter_update] + i * l.step[scatter_update] + k * u.update);
-    put_element(to, at, scattered<Kind>(element<T>(to, at), value));
-  };
-  const bool swap = l.step[scatter_to] > u.along;
-  const std::ptrdiff_t outer = swap ? l.count : u.count, inner = swap ? u.count : l.count;
-  for (std::ptrdiff_t i = 0; i < outer; ++i)
-    for (std::ptrdiff_t j = 0; j < inner; ++j) update(swap ? i : j, swap ? j : i);
-  outside = outside || clamped;
+  const bool narrow = a.indices.type == dtype::int32,
+             along_line = u.count > 1 && (l.count == 1 || l.step[scatter_to] > u.along);
+  update_loop outer{u.count, 0, u.index, u.update},
+      inner{l.count, l.step[scatter_to], l.step[scatter_index], l.step[scatter_update]};
+  if (along_line) std::swap(outer, inner);
+  const std::ptrdiff_t rounds = inner.count < update_block ? update_block / inner.count : 1;
+  std::ptrdiff_t places[update_block];
+  for (std::ptrdiff_t i = 0; i < outer.count; i += rounds)
+    for (std::ptrdiff_t j = 0; j < inner.count; j += update_block) {
+      const update_loops part{outer.part(i, rounds), inner.part(j, update_block)};
+      const auto from = [&](std::ptrdiff_t update_loop::*step) { return i * outer.*step + j * inner.*step; };
+      const std::byte* const indices = element_at(a.indices, l.at[scatter_index] + from(&update_loop::index));
+      const bool clamped = narrow ? find_places<std::int32_t>(indices, part, u.length, u.along, places)
+                                  : find_places<std::int64_t>(indices, part, u.length, u.along, places);
+      outside = outside || clamped;
+      update_places<Kind, T>(element_at(a.output, l.at[scatter_to] + from(&update_loop::to)), places,
+                             element_at(a.updates, l.at[scatter_update] + from(&update_loop::update)), part);
+    }
 }
 
 /// Boolean indices choose updates: those go to positions 0, 1, ... in order.

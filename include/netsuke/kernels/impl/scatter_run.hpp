@@ -95,6 +95,83 @@ NSK_NOINLINE inline void scatter_runs(scatter_kind kind, dtype type, const updat
   }
 }
 
+/// Updates whose places are found before they are written.
+inline constexpr std::ptrdiff_t update_block = 256;
+
+/// A loop over updates, and its steps in elements of the output, the indices and the updates.
+struct update_loop {
+  std::ptrdiff_t count, to, index, update;
+  /// Rounds [from, from + longest), as far as there are so many.
+  NSK_INLINE update_loop part(std::ptrdiff_t from, std::ptrdiff_t longest) const {
+    return {count - from < longest ? count - from : longest, to, index, update};
+  }
+};
+struct update_loops {
+  update_loop outer, inner;
+};
+
+/// places[k] = k * to + along * the position that the index k * step says; returns whether one was clamped.
+template <class I>
+NSK_INLINE bool find_line(const std::byte* indices, std::ptrdiff_t step, std::ptrdiff_t count, I length,
+                          std::ptrdiff_t to, std::ptrdiff_t along, std::ptrdiff_t* places) {
+  I changed = 0;
+  for (std::ptrdiff_t k = 0; k < count; ++k) {
+    const I index = element<I>(indices, k * step), wrapped = index < 0 ? index + length : index,
+            low = wrapped < 0 ? 0 : wrapped, position = low < length ? low : length - 1;
+    changed |= position ^ wrapped;
+    places[k] = k * to + static_cast<std::ptrdiff_t>(position) * along;
+  }
+  return changed != 0;
+}
+/// The same for two loops, outer * inner places, with a loop of its own for dense lines of indices.
+template <class I>
+NSK_NOINLINE inline bool find_places(const std::byte* indices, const update_loops& u, std::int64_t length,
+                                     std::ptrdiff_t along, std::ptrdiff_t* places) {
+  const auto positions = static_cast<I>(length);
+  const std::ptrdiff_t step = u.inner.index, count = u.inner.count, to = u.inner.to;
+  bool changed = false;
+  for (std::ptrdiff_t i = 0; i < u.outer.count; ++i, places += count) {
+    const std::byte* const line = indices + i * u.outer.index * static_cast<std::ptrdiff_t>(sizeof(I));
+    const bool clamped = step == 1 && to == 0 && along == 1
+                             ? find_line<I>(line, 1, count, positions, 0, 1, places)
+                             : find_line<I>(line, step, count, positions, to, along, places);
+    changed = changed || clamped;
+    if (u.outer.to != 0)
+      for (std::ptrdiff_t k = 0; k < count; ++k) places[k] += i * u.outer.to;
+  }
+  return changed;
+}
+
+/// keep ? a : b without a branch, whose direction data would decide.
+template <class T>
+NSK_INLINE T chosen_of(bool keep, T a, T b) {
+  using bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  bits x = 0, y = 0;
+  std::memcpy(&x, &a, sizeof a);
+  std::memcpy(&y, &b, sizeof b);
+  y ^= (x ^ y) & (bits{0} - static_cast<bits>(keep));
+  std::memcpy(&b, &y, sizeof b);
+  return b;
+}
+
+/// Combines what is at the places of two loops with updates, one after the other.
+template <scatter_kind Kind, class T>
+NSK_NOINLINE inline void update_places(std::byte* to, const std::ptrdiff_t* places, const std::byte* from,
+                                       const update_loops& u) {
+  const std::ptrdiff_t size = sizeof(T), step = u.inner.update * size, count = u.inner.count;
+  for (std::ptrdiff_t i = 0; i < u.outer.count; ++i, places += count) {
+    const std::byte* line = from + i * u.outer.update * size;
+    for (std::ptrdiff_t k = 0; k < count; ++k, line += step) {
+      const T there = element<T>(to, places[k]), update = element<T>(line, 0);
+      if constexpr (Kind == scatter_kind::max || Kind == scatter_kind::min)
+        put_element(to, places[k],
+                    chosen_of(Kind == scatter_kind::max ? there > update : there < update, there, update));
+      else
+        put_element(to, places[k], scattered<Kind>(there, update));
+    }
+  }
+}
+
 /// How many of at most `count` indices of type I count up from the first one.
 template <class I>
 NSK_NOINLINE inline std::ptrdiff_t count_up(const std::byte* indices, std::ptrdiff_t step, std::ptrdiff_t count) {
