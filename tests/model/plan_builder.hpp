@@ -301,6 +301,7 @@ inline flatbuffers::Offset<void> write_op(flatbuffers::FlatBufferBuilder& b, con
     case Operator::TreeEnsemble: return CreateTreeEnsemble(b, s.aggregate).Union();
     case Operator::MatrixFunction: return CreateMatrixFunction(b, s.matrix).Union();
     case Operator::IntegerMatMul: return CreateIntegerMatMul(b).Union();
+    case Operator::SampleImage: return CreateSampleImage(b).Union();
     default: return 0;
   }
 }

@@ -112,11 +112,11 @@ for mode in ("avg", "max"):
              inputs={"boxes": BOXES, "batch": ints(0, 1, 1, 0)}, transposes=2)
 form("deform_conv", "(float[2,4,8,9] x, float[2,36,4,9] o, float[2,18,4,9] m) => (float[2,6,4,9] y)",
      "y = DeformConv<group=2, offset_group=2, kernel_shape=[3,3], strides=[2,1], pads=[1,1,1,1]>(x, w, o, b, m)", {"w": floats(6, 2, 3, 3), "b": floats(6)},
-     opset=19, transposes=12)
+     opset=19, transposes=4, steps={"SampleImage": 1, "Gather": 0})
 form("deform_conv_dilated", "(float[1,8,9,9] x, float[1,8,9,7] o) => (float[1,3,9,7] y)", "y = DeformConv<dilations=[1,2], pads=[1,0,0,0]>(x, w, o)",
-     {"w": floats(3, 8, 2, 2)}, inputs={"o": floats(1, 8, 9, 7, low=-3, high=3)}, opset=19, transposes=12)
+     {"w": floats(3, 8, 2, 2)}, inputs={"o": floats(1, 8, 9, 7, low=-3, high=3)}, opset=19, transposes=4, steps={"SampleImage": 1, "Gather": 0})
 form("deform_conv_by_computed_weights", "(float[1,4,6,6] x, float[5,4,1,1] w, float[1,4,6,6] o) => (float[1,5,6,6] y)", "y = DeformConv<offset_group=2>(x, w, o)",
-     opset=19, transposes=12)
+     opset=19, transposes=4, steps={"SampleImage": 1, "Gather": 0})
 
 REFUSED = {
     "regions_of_any_size": ("(float[2,6,8,9] x, float[4,4] boxes, int64[4] batch) => (float[4,6,1,1] y)", "y = RoiAlign(x, boxes, batch)", {},

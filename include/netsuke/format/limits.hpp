@@ -19,6 +19,8 @@ inline constexpr std::int64_t max_memory = sizeof(void*) >= 8 ? max_extent : std
 inline constexpr std::int64_t max_position = 1 << 30;
 /// Pixels of a border at one side, and of padding behind the end of an input.
 inline constexpr std::int64_t max_border = 0xffff;
+/// Rows or columns of an image whose positions are floats.
+inline constexpr std::int64_t max_sampled_side = 1 << 22;
 
 }
 NSK_END

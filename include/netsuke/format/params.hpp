@@ -177,6 +177,7 @@ struct matrix_function_params {
   }
 };
 struct integer_mat_mul_params {};
+struct sample_image_params {};
 struct cast_params {};
 struct compare_params {
   compare_kind kind = compare_kind::equal;

@@ -50,6 +50,7 @@ constexpr call_form forms[] = {
     {op::scatter, "kernels::scatter", "scatter", "P x0 x1 x2 y F"},
     {op::matrix_function, "kernels::matrix_function", "matrix_function", "P x0 y"},
     {op::integer_mat_mul, "kernels::integer_mat_mul", "integer_mat_mul", "P x0 x1 y"},
+    {op::sample_image, "kernels::sample_image", "sample_image", "P x0 x1 x2 x3 y"},
     {op::tree_ensemble, "kernels::tree_ensemble", "tree_ensemble", "P x0 y i1 i2 f3 i4 f5 f6 n1"},
 };
 

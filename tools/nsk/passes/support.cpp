@@ -123,8 +123,9 @@ const std::vector<operator_support>& supported_operators() {
        "Gather, Binary and Reduce",
        "avg and max, both coordinate modes, any spatial_scale; sampling_ratio of 1 or more"},
       {{"DeformConv"},
-       "Gather, Binary and MatMul",
-       "images; any stride, dilation, padding, group, offset_group, mask; constant or computed weights"},
+       "SampleImage, Binary and MatMul",
+       "images of at most 2^22 rows and columns; any stride, dilation, padding, group, offset_group, mask; constant or "
+       "computed weights"},
       {{"AffineGrid"}, "FullyConnected", "images and volumes, constant size"},
       {{"DFT", "STFT"},
        "FullyConnected, Conv2D",

@@ -33,7 +33,8 @@
   X(tree_ensemble, TreeEnsemble)                              \
   X(scatter, Scatter)                                         \
   X(matrix_function, MatrixFunction)                          \
-  X(integer_mat_mul, IntegerMatMul)
+  X(integer_mat_mul, IntegerMatMul)                           \
+  X(sample_image, SampleImage)
 
 /// X(name): every elementwise function.
 #define NSK_FUNCTION_LIST(X) \

@@ -45,6 +45,7 @@ struct Random;
 struct TreeEnsemble;
 struct MatrixFunction;
 struct IntegerMatMul;
+struct SampleImage;
 struct Tile;
 struct Step;
 struct Port;
@@ -298,8 +299,9 @@ enum class Operator : uint8_t {
   Scatter = 28,
   MatrixFunction = 29,
   IntegerMatMul = 30,
+  SampleImage = 31,
   MIN = NONE,
-  MAX = IntegerMatMul
+  MAX = SampleImage
 };
 
 template<typename T> struct OperatorTraits;
@@ -334,6 +336,7 @@ template<> struct OperatorTraits<TreeEnsemble> { static const Operator enum_valu
 template<> struct OperatorTraits<Scatter> { static const Operator enum_value = Operator::Scatter; };
 template<> struct OperatorTraits<MatrixFunction> { static const Operator enum_value = Operator::MatrixFunction; };
 template<> struct OperatorTraits<IntegerMatMul> { static const Operator enum_value = Operator::IntegerMatMul; };
+template<> struct OperatorTraits<SampleImage> { static const Operator enum_value = Operator::SampleImage; };
 
 bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Operator type);
 bool VerifyOperatorVector(impl::table_verifier &verifier, const flatbuffers::Vector<flatbuffers::Offset<void>> *values, const flatbuffers::Vector<Operator> *types);
@@ -1073,6 +1076,16 @@ struct IntegerMatMul FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
 };
 
+/// Pixels between pixels: output[n, p, q, g, :] = factors[n, p, q, g] * image[n, rows[n, p, q, g], columns[n, p, q, g], g, :], linear between
+/// neighbours, zeros outside. Step.inputs = image [N, H, W, G, C]; rows, columns and factors [N, P, Q, G]; all float32, H and W at most 2^22.
+/// The order of operations is in kernels/sample_image.hpp.
+struct SampleImage FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           verifier.EndTable();
+  }
+};
+
 /// A number of independent tiles, each computed by one call of a kernel.
 struct Step FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
@@ -1355,6 +1368,7 @@ inline bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Oper
     case Operator::Scatter: return verifier.VerifyTable(reinterpret_cast<const Scatter *>(obj));
     case Operator::MatrixFunction: return verifier.VerifyTable(reinterpret_cast<const MatrixFunction *>(obj));
     case Operator::IntegerMatMul: return verifier.VerifyTable(reinterpret_cast<const IntegerMatMul *>(obj));
+    case Operator::SampleImage: return verifier.VerifyTable(reinterpret_cast<const SampleImage *>(obj));
     default: return true;
   }
 }

@@ -26,6 +26,7 @@
 #include <netsuke/ops/recurrent.hpp>
 #include <netsuke/ops/reduce.hpp>
 #include <netsuke/ops/resize_2d.hpp>
+#include <netsuke/ops/sample_image.hpp>
 #include <netsuke/ops/scatter.hpp>
 #include <netsuke/ops/select.hpp>
 #include <netsuke/ops/softmax.hpp>

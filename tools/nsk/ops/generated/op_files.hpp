@@ -25,6 +25,7 @@
 #include "ops/recurrent.hpp"
 #include "ops/reduce.hpp"
 #include "ops/resize_2d.hpp"
+#include "ops/sample_image.hpp"
 #include "ops/scatter.hpp"
 #include "ops/select.hpp"
 #include "ops/softmax.hpp"

@@ -15,15 +15,44 @@ namespace {
 /// table.
 constexpr std::int64_t max_slices = 32;
 
+/// Weights [groups, outputs, channels, taps] as [groups, taps, channels, outputs].
+std::vector<double> columns_of(const std::vector<double>& weights, const shape_t& from) {
+  std::vector<double> columns;
+  columns.reserve(weights.size());
+  for (std::int64_t g = 0; g < from[0]; ++g)
+    for (std::int64_t k = 0; k < from[3]; ++k)
+      for (std::int64_t i = 0; i < from[2]; ++i)
+        for (std::int64_t o = 0; o < from[1]; ++o)
+          columns.push_back(weights[static_cast<std::size_t>(((g * from[1] + o) * from[2] + i) * from[3] + k)]);
+  return columns;
+}
+
 /// Rows [N, groups, positions, taps * channels] times the weights, as [N, groups, outputs, positions].
 int rows_times_weights(context& c, int rows) {
   const shape_t from = c.shape(rows), w = c.in_shape(1);
   const std::int64_t groups = from[1], outputs = w[0] / groups, taps = from[3] / w[1];
-  const int kernels = reshaped(c, c.in(1), {groups, outputs, w[1], taps});
-  const int columns = reshaped(c, transposed(c, kernels, {0, 3, 2, 1}, "kernels"), {1, groups, from[3], outputs});
+  const shape_t split = {groups, outputs, w[1], taps}, columns_shape = {1, groups, from[3], outputs};
+  const int columns =
+      c.input(1).constant
+          ? constant(c, "columns", columns_shape, columns_of(canonical::weights(c, 1, "the weights"), split))
+          : reshaped(c, transposed(c, reshaped(c, c.in(1), split), {0, 3, 2, 1}, "kernels"), columns_shape);
   const int product = c.temporary("product", {from[0], groups, from[2], outputs});
   c.emit(mat_mul_params{}, {rows, columns}, product);
   return transposed(c, product, {0, 1, 3, 2}, "images");
+}
+
+/// Patches [N, positions, taps, C] times constant weights of one group, which are packed in the file; as
+/// [N, 1, outputs, positions].
+int patches_times_constants(context& c, int patches) {
+  const shape_t from = c.shape(patches), w = c.in_shape(1);
+  dense_parameters d;
+  d.depth = static_cast<int>(from[2] * from[3]);
+  d.outputs = static_cast<int>(w[0]);
+  d.weights = columns_of(canonical::weights(c, 1, "the weights"), {1, w[0], from[3], from[2]});
+  d.bias.assign(static_cast<std::size_t>(w[0]), 0.0);
+  const int product = c.temporary("product", {from[0], from[1], w[0]});
+  c.emit(std::move(d), {reshaped(c, patches, {from[0], from[1], from[2] * from[3]})}, product);
+  return reshaped(c, transposed(c, product, {0, 2, 1}, "images"), {from[0], 1, w[0], from[1]});
 }
 
 class computed_convolution {
@@ -133,6 +162,7 @@ class computed_convolution {
 }
 
 int patches_times_weights(context& c, int patches, std::int64_t groups) {
+  if (groups == 1 && c.input(1).constant) return patches_times_constants(c, patches);
   const shape_t from = c.shape(patches);
   const std::int64_t channels = from[3] / groups;
   const int split = reshaped(c, patches, {from[0], from[1], from[2], groups, channels});

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// RoiAlign and DeformConv: samples at places that boxes or offsets give.
+#include <algorithm>
+#include <netsuke/format/limits.hpp>
 #include "passes/canonicalise/arithmetic.hpp"
 #include "passes/canonicalise/constants.hpp"
 #include "passes/canonicalise/moves.hpp"
@@ -93,12 +95,11 @@ class region_alignment {
 
 void roi_align(context& c) { region_alignment(c).run(); }
 
-/// One DeformConv: places are [N, positions, taps, offset groups]. A ring of zeros is around the image.
+/// One DeformConv: places are [N, positions, taps, offset groups].
 class deformation {
  public:
   explicit deformation(context& c)
       : m_c(c),
-        m_a(c),
         m_x(c.in_shape(0)),
         m_w(c.in_shape(1)),
         m_y(c.out_shape()),
@@ -107,28 +108,21 @@ class deformation {
         m_positions(m_y[2] * m_y[3]) {
     if (m_x.size() != 4) c.refuse("DeformConv has images [N, C, H, W]");
     m_axes = window_axes(c, c.op(), m_x, {m_w[2], m_w[3]}, m_y);
-    require_countable(c, m_x[0] * (m_x[2] + 2) * (m_x[3] + 2) * m_offset_groups);
-    c.charge(2 * static_cast<double>(m_positions) * static_cast<double>(m_taps) +
-             static_cast<double>(m_x[0] * m_offset_groups));
+    if (std::max(m_x[2], m_x[3]) > nsk::impl::max_sampled_side)
+      c.refuse("its images have more than 2^22 rows or columns; sample smaller ones");
+    c.charge(2 * static_cast<double>(m_positions) * static_cast<double>(m_taps));
   }
 
   void run() {
-    const std::int64_t height = m_x[2] + 2, width = m_x[3] + 2;
-    pad_parameters p;
-    p.before = p.after = {0, 0, 1, 1};
-    const int ringed = m_c.temporary("ringed", {m_x[0], m_x[1], height, width});
-    m_c.emit(std::move(p), {m_c.in(0)}, ringed);
-    sampled_places s;
-    s.rows = reshaped(m_c, transposed(m_c, ringed, {0, 2, 3, 1}, "pixels"),
-                      {m_x[0] * height * width * m_offset_groups, m_x[1] / m_offset_groups});
-    s.axes = {places_along(0), places_along(1)};
-    s.lengths = {height, width};
-    s.step = m_offset_groups;
-    if (m_x[0] * m_offset_groups > 1) s.first = first_rows(height * width);
-    s.places = {m_x[0], m_positions, m_taps, m_offset_groups};
-    if (m_c.has(4))  // the factors belong to rows, so that they are multiplied once
-      for (int& w : s.axes[0].weights) w = m_a.combine(binary_kind::mul, w, by_place(m_c.in(4), 1, 0));
-    const int patches = reshaped(m_c, sample_places(m_c, m_a, s), {m_x[0], m_positions, m_taps, m_x[1]});
+    const std::int64_t channels = m_x[1] / m_offset_groups;
+    const int image = reshaped(m_c, transposed(m_c, m_c.in(0), {0, 2, 3, 1}, "pixels"),
+                               {m_x[0], m_x[2], m_x[3], m_offset_groups, channels}),
+              rows = positions_along(0, "rows"), columns = positions_along(1, "columns"),
+              factors =
+                  m_c.has(4) ? by_place(m_c.in(4), 1, 0, "factors") : constant(m_c, "factors", {1, 1, 1, 1}, {1.0});
+    const int sampled = m_c.temporary("sampled", {m_x[0], m_positions, m_taps, m_offset_groups, channels});
+    m_c.emit(sample_image_params{}, {image, rows, columns, factors}, sampled);
+    const int patches = reshaped(m_c, sampled, {m_x[0], m_positions, m_taps, m_x[1]});
     const int product = patches_times_weights(m_c, patches, m_c.op().integer("group", 1));
     const int unbiased = m_c.has(3) ? m_c.temporary("unbiased", m_y) : m_c.out();
     m_c.emit(reshape_parameters{}, {product}, unbiased);
@@ -138,23 +132,15 @@ class deformation {
 
  private:
   /// One of `parts` channels of each tap and offset group, as a value per place.
-  int by_place(int v, std::int64_t parts, std::int64_t index) {
+  int by_place(int v, std::int64_t parts, std::int64_t index, const std::string& name) {
     const int split = reshaped(m_c, v, {m_x[0], m_offset_groups, m_taps, parts, m_positions}),
-              one = reshaped(m_c, part(m_c, split, 3, index, 1, m_a.name("channel")),
+              one = reshaped(m_c, part(m_c, split, 3, index, 1, name + "_of_input"),
                              {m_x[0], m_offset_groups, m_taps, m_positions});
-    return transposed(m_c, one, {0, 3, 2, 1}, m_a.name("by_place"));
+    return transposed(m_c, one, {0, 3, 2, 1}, name + "_by_place");
   }
 
-  int first_rows(std::int64_t pixels) {
-    std::vector<double> first;
-    for (std::int64_t n = 0; n < m_x[0]; ++n)
-      for (std::int64_t g = 0; g < m_offset_groups; ++g)
-        first.push_back(static_cast<double>(n * pixels * m_offset_groups + g));
-    return constant(m_c, "first_rows", {m_x[0], 1, 1, m_offset_groups}, first);
-  }
-
-  /// Axis 0 is the rows.
-  axis_places places_along(std::size_t axis) {
+  /// Where the taps are along an axis, in pixels; axis 0 is the rows.
+  int positions_along(std::size_t axis, const std::string& name) {
     const window_axis w = m_axes[axis];
     std::vector<double> grid;
     for (std::int64_t p = 0; p < m_positions; ++p)
@@ -162,19 +148,12 @@ class deformation {
         const std::int64_t position = axis == 0 ? p / m_y[3] : p % m_y[3], tap = axis == 0 ? k / m_w[3] : k % m_w[3];
         grid.push_back(static_cast<double>(position * w.stride - w.before + tap * w.dilation));
       }
-    const int base = constant(m_c, m_a.name("grid"), {1, m_positions, m_taps, 1}, grid),
-              offset = by_place(m_c.in(2), 2, static_cast<std::int64_t>(axis));
-    const auto l = static_cast<double>(m_x[axis + 2]);
-    const int x = m_a.clipped(m_a.combine(binary_kind::add, offset, base), -1, l),
-              first = m_a.apply(function::floor, x), next = m_a.combine(binary_kind::sub, x, first);
-    axis_places a;
-    a.taps = {m_a.add(first, 1), m_a.clipped(m_a.add(first, 2), 0, l + 1)};
-    a.weights = {m_a.rest_of(next), next};
-    return a;
+    const int base = constant(m_c, name + "_grid", {1, m_positions, m_taps, 1}, grid),
+              offset = by_place(m_c.in(2), 2, static_cast<std::int64_t>(axis), name);
+    return canonical::combine(m_c, binary_kind::add, offset, base, name);
   }
 
   context& m_c;
-  place_arithmetic m_a;
   const shape_t m_x, m_w, m_y;
   std::int64_t m_offset_groups, m_taps, m_positions;
   std::vector<window_axis> m_axes;

@@ -31,7 +31,6 @@ class sampling {
 
  private:
   int picked(int at, const std::string& name) {
-    if (m_s.step != 1) at = m_a.times(at, static_cast<double>(m_s.step));
     if (m_s.first != no_value) at = m_a.combine(binary_kind::add, at, m_s.first);
     const int index = m_c.temporary("index_" + name, m_c.shape(at), element::i32);
     m_c.emit(cast_params{}, {at}, index);

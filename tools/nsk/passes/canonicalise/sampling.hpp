@@ -39,7 +39,6 @@ struct sampled_places {
   int rows = no_value;                ///< [pixels, channels]
   std::vector<axis_places> axes;      ///< outermost first
   std::vector<std::int64_t> lengths;  ///< of the axes
-  std::int64_t step = 1;              ///< rows from one pixel to the next along the last axis
   int first = no_value;               ///< row of the image's first pixel; no_value: 0
   shape_t places;
   bool largest = false;  ///< the largest product of a pixel and its weights in place of their sum

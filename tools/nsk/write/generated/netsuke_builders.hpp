@@ -983,6 +983,24 @@ inline flatbuffers::Offset<IntegerMatMul> CreateIntegerMatMul(flatbuffers::FlatB
   return builder_.Finish();
 }
 
+struct SampleImageBuilder {
+  typedef SampleImage Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  explicit SampleImageBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<SampleImage> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<SampleImage>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<SampleImage> CreateSampleImage(flatbuffers::FlatBufferBuilder &_fbb) {
+  SampleImageBuilder builder_(_fbb);
+  return builder_.Finish();
+}
+
 struct StepBuilder {
   typedef Step Table;
   flatbuffers::FlatBufferBuilder &fbb_;
