@@ -25,6 +25,11 @@ product_inputs inputs_of(const node& n) {
 bool is_conv(const node& n) { return n.op == "QLinearConv" || n.op == "ConvInteger"; }
 bool is_stored(const product_inputs& in) { return in.a_scale != product_inputs::none; }
 
+const graph& no_graph() {
+  static const graph none;
+  return none;
+}
+
 /// The same product of real numbers, without bias.
 node plain_product(const node& n) {
   node plain = n;
@@ -32,8 +37,8 @@ node plain_product(const node& n) {
   plain.domain.clear();
   plain.attributes.erase("alpha");
   plain.version = 13;
-  plain.inputs.resize(2);
-  plain.outputs.resize(1);
+  plain.inputs.assign(2, no_value);  // given as operands, not as values of a graph
+  plain.outputs.assign(1, no_value);
   return plain;
 }
 
@@ -79,7 +84,7 @@ void infer_product(call& c) {
               "the bias has one int32 per output channel");
   }
   const node plain = plain_product(c.op());
-  call inner = make_call(c.source(), plain);
+  call inner = make_call(no_graph(), plain);
   inner.input(0) = {true, element::f32, c.shape(in.a), nullptr};
   inner.input(1) = {true, element::f32, c.shape(in.b), nullptr};
   infer_node(inner);
@@ -100,7 +105,7 @@ typed_array shifted(const call& c, std::size_t i, std::size_t zero, std::int64_t
 double work_of_product(call& c) {
   const product_inputs in = inputs_of(c.op());
   const node plain = plain_product(c.op());
-  call inner = make_call(c.source(), plain);
+  call inner = make_call(no_graph(), plain);
   inner.input(0) = {true, element::f32, c.shape(in.a), nullptr};
   inner.input(1) = {true, element::f32, c.shape(in.b), nullptr};
   infer_node(inner);
@@ -114,7 +119,7 @@ void evaluate_product(call& c) {
                      inner = channels_first(c.op()) ? count_between(c.shape(in.b), 1, c.rank(in.b)) : 1;
   const typed_array a = shifted(c, in.a, in.a_zero, 1, 1), b = shifted(c, in.b, in.b_zero, inner, channels);
   const node plain = plain_product(c.op());
-  const typed_array product = evaluate_node(c.source(), plain, {&a, &b}).front();
+  const typed_array product = evaluate_node(no_graph(), plain, {&a, &b}).front();
   const shape_t& shape = c.out_shape(0);
   const std::int64_t per_channel = conv ? count_between(shape, 2, shape.size()) : 1;
   const bool stores = is_stored(in);

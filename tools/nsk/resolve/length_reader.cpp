@@ -5,7 +5,7 @@
 
 namespace nsk::tool {
 
-length_reader::length_reader(graph& g, node_placer& placer, length_trial& trial)
+length_view::length_view(graph& g, node_placer& placer, length_trial& trial)
     : m_graph(g), m_placer(placer), m_trial(trial) {
   if (trial.exported == nullptr) return;
   for (const value& v : trial.exported->values) m_before.emplace(v.name, &v);
@@ -13,39 +13,39 @@ length_reader::length_reader(graph& g, node_placer& placer, length_trial& trial)
     if (const value* old = before(v)) trial.lengths.add(old->shape, at(v).shape);
 }
 
-const value* length_reader::before(value_id v) const {
+const value* length_view::before(value_id v) const {
   if (v == no_value) return nullptr;
   const auto found = m_before.find(m_graph.values[static_cast<std::size_t>(v)].name);
   return found == m_before.end() ? nullptr : found->second;
 }
 
-bool length_reader::shapes_of(value_id v, shape_t& was, shape_t& now) {
+bool length_view::shapes_of(value_id v, shape_t& was, shape_t& now) {
   const value* old = before(v);
   now = at(v).shape;
   was = old == nullptr ? now : old->shape;
   return was.size() == now.size();
 }
 
-bool length_reader::changed(value_id v) {
+bool length_view::changed(value_id v) {
   const value* old = before(v);
   return v != no_value && old != nullptr && old->shape != at(v).shape;
 }
 
-bool length_reader::any_changed(const node& n) {
+bool length_view::any_changed(const node& n) {
   return std::any_of(n.inputs.begin(), n.inputs.end(), [&](value_id v) { return v != no_value && changed(v); });
 }
 
-bool length_reader::is_own_constant(const node& n, std::size_t i) {
+bool length_view::is_own_constant(const node& n, std::size_t i) {
   if (!has(n, i) || !at(n.inputs[i]).constant) return false;
   const value* old = before(n.inputs[i]);
   return old == nullptr || (old->constant && old->constant->data == at(n.inputs[i]).constant->data);
 }
 
-void length_reader::doubt(const node& n, const std::string& why) {
+void length_view::doubt(const node& n, const std::string& why) {
   m_trial.doubts.push_back(describe(m_graph, n) + ": " + why);
 }
 
-void length_reader::give_up(const node& n, const std::string& why) const {
+void length_view::give_up(const node& n, const std::string& why) const {
   throw no_reading(describe(m_graph, n) + ": " + why);
 }
 

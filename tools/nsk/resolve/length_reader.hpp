@@ -49,20 +49,11 @@ struct length_trial {
   std::vector<std::string> doubts{};  ///< why the result may not be what the source's author would export
 };
 
-/// Looks at the nodes of a graph that is being resolved, one after the other.
-class length_reader {
- public:
-  length_reader(graph& g, node_placer& placer, length_trial& trial);
+/// A graph that is being resolved beside the one for the source's own lengths.
+class length_view {
+ protected:
+  length_view(graph& g, node_placer& placer, length_trial& trial);
 
-  /// Before the shapes of its results are known: writes the numbers that the trial's reading gives. Throws no_reading
-  /// where it cannot tell them.
-  void rewrite(node& n);
-  /// Afterwards: notes the lengths of its results, and doubts.
-  void look_at(const node& n);
-  /// When all nodes were looked at.
-  void finish();
-
- private:
   using list = std::vector<std::int64_t>;
   /// Integers of an operand or attribute, as they are and as they were in the source.
   struct literal {
@@ -71,17 +62,6 @@ class length_reader {
     std::size_t input = 0;
     std::string attribute;  ///< where it is one
     bool is_own(std::size_t i) const { return i < was.size() && now[i] == was[i]; }
-  };
-  /// Sums over, and indices into, axes whose length changed, of which a value is made.
-  struct origin {
-    std::set<double> sums;
-    bool index = false;
-  };
-  struct scalar {
-    std::string who;
-    double value;
-    bool scales;  ///< it multiplies or divides
-    origin from;
   };
 
   const value* before(value_id v) const;
@@ -94,12 +74,44 @@ class length_reader {
   /// Whether an operand is a constant, and the same as in the source.
   bool is_own_constant(const node& n, std::size_t i);
   literal integers(const node& n, std::size_t input, const char* attribute);
-  edit edit_of(const literal& l, const list& numbers) const { return {l.input, l.attribute, numbers}; }
   /// Notes that the graph may be another one than the source's author would export, of the same shapes.
   void doubt(const node& n, const std::string& why);
   /// The same where shapes may be others: nothing behind the node says anything. Throws no_reading.
   [[noreturn]] void give_up(const node& n, const std::string& why) const;
 
+  graph& m_graph;
+  node_placer& m_placer;
+  length_trial& m_trial;
+  std::map<std::string, const value*> m_before;
+};
+
+/// Looks at the nodes of a graph that is being resolved, one after the other.
+class length_reader : length_view {
+ public:
+  length_reader(graph& g, node_placer& placer, length_trial& trial) : length_view(g, placer, trial) {}
+
+  /// Before the shapes of its results are known: writes the numbers that the trial's reading gives. Throws no_reading
+  /// where it cannot tell them.
+  void rewrite(node& n);
+  /// Afterwards: notes the lengths of its results, and doubts.
+  void look_at(const node& n);
+  /// When all nodes were looked at.
+  void finish();
+
+ private:
+  /// Sums over, and indices into, axes whose length changed, of which a value is made.
+  struct origin {
+    std::set<double> sums;
+    bool index = false;
+  };
+  struct scalar {
+    std::string who;
+    double value;
+    bool scales;  ///< it multiplies or divides
+    origin from;
+  };
+
+  edit edit_of(const literal& l, const list& numbers) const { return {l.input, l.attribute, numbers}; }
   /// Axes that a Reshape merged into one, in the source and now.
   struct merge {
     list was, now;
@@ -132,10 +144,6 @@ class length_reader {
   void follow_origin(const node& n);
   void note_scalars(const node& n, const origin& from);
 
-  graph& m_graph;
-  node_placer& m_placer;
-  length_trial& m_trial;
-  std::map<std::string, const value*> m_before;
   std::map<value_id, origin> m_origins;
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<merge>> m_merges;  ///< by the length, before and now
   std::vector<scalar> m_scalars;

@@ -59,7 +59,7 @@ void apply(const reading& r, node& n, node_placer& placer) {
   }
 }
 
-length_reader::literal length_reader::integers(const node& n, std::size_t input, const char* attribute) {
+length_view::literal length_view::integers(const node& n, std::size_t input, const char* attribute) {
   literal l;
   l.input = input;
   if (has(n, input)) {
