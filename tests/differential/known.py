@@ -41,4 +41,6 @@ DIFFERENCES = [
      "Pow with the constant exponent 0.5 is Sqrt, which has no root of -inf"),
     (lambda case, text: case.special and "nan" in text and uses(case, ("ReduceProd",)),
      "a product that overflows before it meets 0, or behind it, depends on the order of its factors"),
+    (lambda case, text: case.special and "inf" in text and uses(case, ("Mean",)),
+     "a sum of numbers near the end of float32 overflows before it is divided; older opsets of it ONNX Runtime declines"),
 ]
