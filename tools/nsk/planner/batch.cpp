@@ -127,13 +127,10 @@ class batch_binder {
     for (std::size_t i = 0; i < s.inputs.size(); ++i) {
       const std::uint32_t bit = 1u << i;
       const bool batched = m_batched[storage_of(s.inputs[i])], line = (rule.line & bit) != 0,
-                 own = line || (rule.same & bit) != 0 || static_cast<int>(i) == s.e.residual;
-      if ((rule.free & bit) != 0) {
+                 free = (rule.free & bit) != 0,
+                 own = line || free || (rule.same & bit) != 0 || static_cast<int>(i) == s.e.residual;
+      if (free && m_plan.tensor(s.inputs[i]).arrangement == packing::panels) {  // packed from matrices of rows
         if (!batched) refuse_rows(what, "has a right matrix for every row that is not computed from the row");
-        if (m_plan.tensor(s.inputs[i]).arrangement == packing::panels) continue;  // packed from matrices of rows
-        set_rows(s.inputs[i], what);
-        if (m_plan.tensor(s.inputs[i]).batch != y.batch || batch_dimension(m_plan.tensor(s.inputs[i])) != d)
-          refuse_rows(what, "has a right matrix that all rows make together");
         continue;
       }
       if (!own) {
