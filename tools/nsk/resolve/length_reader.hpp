@@ -121,6 +121,8 @@ class length_reader : length_view {
                   std::vector<list>& lengths) const;
 
   std::vector<reading> readings_of(const node& n);
+  std::vector<reading> choices_of(const node& n, const literal& l, const std::vector<list>& candidates,
+                                  const std::string& what) const;
   std::vector<reading> read_reshape(const node& n);
   std::vector<reading> read_shape_list(const node& n, std::size_t input, bool expands);
   std::vector<reading> read_resize(const node& n);

@@ -97,6 +97,16 @@ std::vector<reading> length_reader::readings_of(const node& n) {
   return {};
 }
 
+/// The readings that take one candidate for each number of a literal; none where each has one, which is itself.
+std::vector<reading> length_reader::choices_of(const node& n, const literal& l, const std::vector<list>& candidates,
+                                               const std::string& what) const {
+  if (std::all_of(candidates.begin(), candidates.end(), [](const list& c) { return c.size() == 1; })) return {};
+  std::vector<reading> found;
+  for (const list& numbers : combinations(candidates)) found.push_back({edit_of(l, numbers)});
+  if (found.empty()) give_up(n, "its " + what + " may stand for too many others");
+  return found;
+}
+
 std::vector<reading> length_reader::read_shape_list(const node& n, std::size_t input, bool expands) {
   const literal to = integers(n, input, "");
   shape_t was, now;
@@ -106,7 +116,6 @@ std::vector<reading> length_reader::read_shape_list(const node& n, std::size_t i
       !at(n.inputs[0]).constant && m_trial.lengths.has_short())
     doubt(n, "it repeats nothing in the source, where a length may be 1 that is not");
   std::vector<list> candidates;
-  bool open = false;
   for (std::size_t k = 0; k < to.now.size(); ++k) {
     const std::int64_t number = to.now[k];
     const std::size_t behind = to.now.size() - k;
@@ -116,14 +125,9 @@ std::vector<reading> length_reader::read_shape_list(const node& n, std::size_t i
     const bool fixed = same && was[was.size() - behind] == now[now.size() - behind];
     if (to.is_own(k) && !fixed) add_all(lengths, m_trial.lengths.near(number));
     add_once(lengths, number);
-    open = open || lengths.size() > 1;
     candidates.push_back(lengths);
   }
-  std::vector<reading> found;
-  if (open)
-    for (const list& numbers : combinations(candidates)) found.push_back({edit_of(to, numbers)});
-  if (open && found.empty()) give_up(n, "its lengths may stand for too many others");
-  return found;
+  return choices_of(n, to, candidates, "lengths");
 }
 
 std::vector<reading> length_reader::read_resize(const node& n) {
@@ -133,7 +137,6 @@ std::vector<reading> length_reader::read_resize(const node& n) {
   if (!to.known || !shapes_of(n.inputs[0], was, now)) return {};
   const list axes = n.integers("axes");
   std::vector<list> candidates;
-  bool open = false;
   for (std::size_t i = 0; i < to.now.size(); ++i) {
     const std::int64_t d = counted_from_start(axes.empty()      ? static_cast<std::int64_t>(i)
                                               : i < axes.size() ? axes[i]
@@ -147,14 +150,9 @@ std::vector<reading> length_reader::read_resize(const node& n) {
     if (to.is_own(i) && was[axis] != now[axis]) add_shares(lengths, to.now[i], was[axis], now[axis]);
     if (to.is_own(i) && !untouched) add_all(lengths, m_trial.lengths.near(to.now[i]));
     add_once(lengths, to.now[i]);
-    open = open || lengths.size() > 1;
     candidates.push_back(lengths);
   }
-  std::vector<reading> found;
-  if (open)
-    for (const list& numbers : combinations(candidates)) found.push_back({edit_of(to, numbers)});
-  if (open && found.empty()) give_up(n, "its sizes may stand for too many others");
-  return found;
+  return choices_of(n, to, candidates, "sizes");
 }
 
 /// Before opset 11 there were no sizes: exporters divided them by the input's lengths.
@@ -287,7 +285,6 @@ std::vector<reading> length_reader::read_tile(const node& n) {
   shape_t was, now;
   if (!repeats.known || !shapes_of(n.inputs[0], was, now) || was.size() != repeats.now.size()) return {};
   std::vector<list> candidates;
-  bool open = false;
   for (std::size_t d = 0; d < was.size(); ++d) {
     const std::int64_t r = repeats.now[d];
     list numbers;
@@ -297,14 +294,9 @@ std::vector<reading> length_reader::read_tile(const node& n) {
       add_all(numbers, m_trial.lengths.of(r));
     }
     add_once(numbers, r);
-    open = open || numbers.size() > 1;
     candidates.push_back(numbers);
   }
-  std::vector<reading> found;
-  if (open)
-    for (const list& numbers : combinations(candidates)) found.push_back({edit_of(repeats, numbers)});
-  if (open && found.empty()) give_up(n, "its repeats may stand for too many others");
-  return found;
+  return choices_of(n, repeats, candidates, "repeats");
 }
 
 std::vector<reading> length_reader::read_top_k(const node& n) {
