@@ -122,6 +122,20 @@ def convolutions():
     return [*grids, deep]
 
 
+def as_written():
+    """What looks like a layer of integers and is none, of numbers that float32 holds exactly: as ONNX Runtime computes it step by step."""
+    s, z = F(0.5), np.uint8(20)
+    grid = Grid(19, image=stored(np.uint8, 1, 1, 4, 4), line=stored(np.uint8, 6))
+    roi, sizes = np.array([0, 0, -0.5, -0.5, 1, 1, 1.5, 1.5], F), np.array([1, 1, 7, 7])
+    image = widened(grid, "image", s, z)
+    for value in (5.0, -3.5, 0.0):
+        y = grid.hidden("Resize", [image, roi, "", sizes], mode="nearest", coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=value)
+        grid.add(f"resize that extrapolates by {value}", "QuantizeLinear", [y, s, z])
+    y = grid.hidden("MatMul", [widened(grid, "line", s, z), widened(grid, stored(np.int8, 6, 3), F(0.25), np.int8(0))])
+    grid.add("a vector times a matrix", "QuantizeLinear", [y, F(8), z])
+    return [grid]
+
+
 def widened(grid, values, s, z, **attributes):
     return grid.hidden("DequantizeLinear", [values, s, z], **attributes)
 
@@ -184,7 +198,7 @@ def session_of(twin, folder):
 def differences(wanted):
     """(number of cases, what differs), cases chosen by a part of their name."""
     count, wrong = 0, []
-    for make in (between_floats_and_bytes, from_bytes, matrices, computed_matrices, convolutions, layers):
+    for make in (between_floats_and_bytes, from_bytes, matrices, computed_matrices, convolutions, as_written, layers):
         for grids in make():
             grid, twin = grids if make is layers else (grids, grids)
             keep = [i for i, (what, _) in enumerate(grid.cases) if wanted in what]

@@ -252,6 +252,14 @@ TEST_CASE("tflite: quantised models compute their integers, or saturate as these
   check_numbers(evaluate(import_bytes(model(), true), {{"x", make_floats({3}, {1, 30, -30})}}), {2, 31.75, -32});
 }
 
+TEST_CASE("tflite: activations of 4 bits are not kept in bytes") {
+  tflite_writer w;
+  const int x = w.tensor({"x", {2}, type::INT4, {}, {0.5f}, {0}}),
+            y = w.tensor({"y", {2}, type::INT4, {}, {0.5f}, {0}});
+  w.node(op::ADD, {x, x}, {y}, tfl::BuiltinOptions::AddOptions, tfl::CreateAddOptions(w.b));
+  CHECK(contains(refusal(w.finish({x}, {y})), "of 4 bits"));
+}
+
 TEST_CASE("tflite: a bias without a scale in a quantised layer is refused") {
   tflite_writer w;
   const int x = w.tensor({"x", {1, 2}, type::INT8, {}, {0.5f}, {0}}),

@@ -123,7 +123,7 @@ void evaluate_product(call& c) {
   const shape_t& shape = c.out_shape(0);
   const std::int64_t per_channel = conv ? count_between(shape, 2, shape.size()) : 1;
   const bool stores = is_stored(in);
-  const integer_range range = stores ? range_of(c.type(in.y_zero)) : integer_range{};
+  const integer_range range = stores ? *range_of_stored(c.type(in.y_zero)) : integer_range{};
   for (std::int64_t i = 0; i < product.data.count(); ++i) {
     const auto channel = static_cast<std::size_t>(i / per_channel % channels);
     std::int64_t sum = static_cast<std::int64_t>(product.data.as<double>()[i]);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <stdexcept>
 #include "graph/onnx_type.hpp"
 #include "reference/operators.hpp"
 #include "reference/quantized.hpp"
@@ -79,14 +78,14 @@ void infer_quantize(call& c) {
   c.require_float(0);
   c.require_float(1);
   const element to = stored_type(c);
-  c.require(is_narrow_integer(to), "it stores 8- and 16-bit integers");
+  c.require(range_of_stored(to).has_value(), "it stores 8- and 16-bit integers");
   require_scales(c);
   c.declare(0, to, c.shape(0));
 }
 
 void evaluate_quantize(call& c) {
   const scale_places places = places_of(c);
-  const integer_range range = range_of(stored_type(c));
+  const integer_range range = *range_of_stored(stored_type(c));
   for (std::int64_t i = 0; i < c.out(0).count(); ++i) {
     const std::int64_t s = places.of(i);
     c.out_integers()[i] = stored(static_cast<float>(c.floats(0)[i]) / static_cast<float>(c.floats(1)[s]),
@@ -111,7 +110,7 @@ void evaluate_dynamic(call& c) {
     low = std::min(low, static_cast<float>(x[i]));
     high = std::max(high, static_cast<float>(x[i]));
   }
-  const integer_range range = range_of(element::u8);
+  const integer_range range = *range_of_stored(element::u8);
   const float scale = high == low ? 1.0f : (high - low) / 255.0f;
   const std::int64_t zero = stored((0 - low) / scale, 0, range);
   if (c.wants(1)) *c.out_floats(1) = static_cast<double>(scale);
@@ -119,20 +118,6 @@ void evaluate_dynamic(call& c) {
   for (std::int64_t i = 0; i < count; ++i) c.out_integers()[i] = stored(static_cast<float>(x[i]) / scale, zero, range);
 }
 
-}
-
-bool is_narrow_integer(element t) {
-  return t == element::i8 || t == element::u8 || t == element::i16 || t == element::u16;
-}
-
-integer_range range_of(element t) {
-  switch (t) {
-    case element::i8: return {-128, 127};
-    case element::u8: return {0, 255};
-    case element::i16: return {-32768, 32767};
-    case element::u16: return {0, 65535};
-    default: throw std::logic_error("a range is asked of a type that is not stored");
-  }
 }
 
 std::int64_t stored(float units, std::int64_t zero_point, integer_range range) {

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "errors.hpp"
+#include "graph/integer_range.hpp"
 #include "graph/onnx_type.hpp"
 #include "reference/evaluator.hpp"
 #include "resolve/axes.hpp"
@@ -14,13 +16,9 @@ namespace nsk::tool {
 namespace {
 
 std::pair<double, double> range_of(element t, const std::string& who) {
-  switch (t) {
-    case element::i8: return {-128, 127};
-    case element::u8: return {0, 255};
-    case element::i16: return {-32768, 32767};
-    case element::u16: return {0, 65535};
-    default: refuse(who + ": it stores " + name_of(t) + ", which --dequantize does not know");
-  }
+  const std::optional<integer_range> range = range_of_stored(t);
+  if (!range) refuse(who + ": it stores " + name_of(t) + ", which --dequantize does not know");
+  return {static_cast<double>(range->low), static_cast<double>(range->high)};
 }
 
 bool equal_numbers(const array& a, const array& b) {

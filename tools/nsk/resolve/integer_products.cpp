@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "graph/integer_range.hpp"
 #include "reference/quantized.hpp"
 #include "resolve/axes.hpp"
 
@@ -22,10 +24,11 @@ bool moves_elements(const node& n) {
   return movers.count(n.op) != 0 && n.outputs.size() == 1;
 }
 /// Whether f(scale * (x - zero)) is scale * f(x - zero): what stores its result by the same scale is a function of the
-/// integers, whose halves are exact.
+/// integers, whose halves are exact. A Resize that extrapolates puts a real number where it sees no pixel.
 bool is_weighted_mean(const node& n) {
   static const std::set<std::string> means = {"Resize", "AveragePool", "GlobalAveragePool", "ReduceMean"};
-  return means.count(n.op) != 0 && n.outputs.size() == 1;
+  return means.count(n.op) != 0 && n.outputs.size() == 1 &&
+         n.text("coordinate_transformation_mode", "") != "tf_crop_and_resize";
 }
 bool is_limit(const node& n) { return n.op == "Relu" || n.op == "Clip"; }
 
@@ -47,7 +50,12 @@ void integer_products::see(const node& n) {
 /// Moves the stored integers beside the real numbers that they mean; nobody reads them where no product is found.
 void integer_products::follow_move(const node& n) {
   const node* wide = widened(n.inputs[0]);
-  if (wide == nullptr || !is_constant(*wide, 1, 1) || !is_constant(*wide, 2, 1)) return;
+  if (wide == nullptr) return;
+  if (n.op == "Identity") {
+    m_widened.emplace(n.outputs[0], node(*wide));
+    return;
+  }
+  if (!is_constant(*wide, 1, 1) || !is_constant(*wide, 2, 1)) return;
   node moved = n;
   moved.inputs[0] = wide->inputs[0];
   const value_id result = m_placer.new_value(n, "stored");
@@ -71,7 +79,11 @@ const node* integer_products::made(value_id v) const {
 bool integer_products::is_constant(const node& n, std::size_t i, std::int64_t count) {
   if (i >= n.inputs.size() || n.inputs[i] == no_value) return i == 2;  // a zero point of 0
   const value& v = at(n.inputs[i]);
-  return v.constant != nullptr && (v.constant->count() == 1 || (v.constant->count() == count && v.shape.size() == 1));
+  if (v.constant == nullptr || (v.constant->count() != 1 && (v.constant->count() != count || v.shape.size() != 1)))
+    return false;
+  bool positive = true;
+  for (std::int64_t k = 0; k < v.constant->count() && i == 1; ++k) positive = positive && v.constant->number(k) > 0;
+  return positive;
 }
 
 /// Whether a DequantizeLinear widens bytes by one scale, or by one per position of `axis`; -1: by one.
@@ -124,22 +136,24 @@ value_id integer_products::zero_of(const node& wide, element type) {
   return m_placer.new_constant(wide, "zero", array(type, {}));
 }
 
-/// Places the QLinear operator that computes `made` in units of `q`; no_value where there is none.
-value_id integer_products::product(const node& q, const node& made, value_id result) {
+/// The QLinear operator that computes `made` in units of `q`, without its output; nothing where there is none.
+std::optional<node> integer_products::product(const node& q, const node& made) {
   const std::size_t inputs = made.inputs.size();
   const bool conv = made.op == "Conv", gemm = made.op == "Gemm";
-  if (inputs < 2 || !is_plain(made)) return no_value;
+  if (inputs < 2 || !is_plain(made)) return std::nullopt;
   const node *x = widened(made.inputs[0]), *w = widened(made.inputs[1]);
-  if (x == nullptr || w == nullptr) return no_value;
+  if (x == nullptr || w == nullptr) return std::nullopt;
   const value &stored_x = at(x->inputs[0]), &stored_w = at(w->inputs[0]);
   const std::size_t rank = stored_w.shape.size();
-  if (rank < 2 || (conv && (stored_w.constant == nullptr || rank > 4)) || (gemm && rank != 2)) return no_value;
+  if (rank < 2 || stored_x.shape.size() < 2 || (conv && (stored_w.constant == nullptr || rank > 4)) ||
+      (gemm && rank != 2))
+    return std::nullopt;
   const std::int64_t transposed = made.integer("transB", 0),
                      channels = conv || transposed != 0 ? 0 : static_cast<std::int64_t>(rank) - 1;
-  if (!is_stored_alike(*x, -1, stored_x.shape.size()) || !is_stored_alike(*w, channels, rank)) return no_value;
+  if (!is_stored_alike(*x, -1, stored_x.shape.size()) || !is_stored_alike(*w, channels, rank)) return std::nullopt;
   const bool biased = inputs > 2 && made.inputs[2] != no_value;
   const node* bias = biased ? widened(made.inputs[2]) : nullptr;
-  if (biased && (bias == nullptr || !is_bias_of(*bias, *x, *w))) return no_value;
+  if (biased && (bias == nullptr || !is_bias_of(*bias, *x, *w))) return std::nullopt;
 
   node n = made;
   n.name = q.name;
@@ -150,16 +164,14 @@ value_id integer_products::product(const node& q, const node& made, value_id res
               w->inputs[0], w->inputs[1], zero_of(*w, stored_w.type)};
   // the zero point of weights that have a scale per channel is as long as that
   const std::int64_t scales = at(w->inputs[1]).constant->count();
-  if (scales != at(n.inputs[5]).constant->count() && at(n.inputs[5]).constant->count() != 1) return no_value;
+  if (scales != at(n.inputs[5]).constant->count() && at(n.inputs[5]).constant->count() != 1) return std::nullopt;
   if (gemm) n.inputs.push_back(biased ? bias->inputs[0] : no_value);
   n.inputs.push_back(q.inputs[1]);
   n.inputs.push_back(q.inputs.size() > 2 && q.inputs[2] != no_value
                          ? q.inputs[2]
                          : m_placer.new_constant(q, "zero", array(element::u8, {})));
   if (conv && biased) n.inputs.push_back(bias->inputs[0]);
-  n.outputs = {result};
-  m_placer.place(std::move(n));
-  return result;
+  return n;
 }
 
 /// Sets the limits of a Relu, or of a Clip whose limits are constants.
@@ -186,7 +198,7 @@ std::int64_t integer_products::stored_number(const node& q, double real) {
   const bool typed = q.inputs.size() > 2 && q.inputs[2] != no_value;
   return reference::stored(static_cast<float>(real) / static_cast<float>(at(q.inputs[1]).constant->number(0)),
                            typed ? at(q.inputs[2]).constant->integer(0) : 0,
-                           reference::range_of(typed ? at(q.inputs[2]).type : element::u8));
+                           *range_of_stored(typed ? at(q.inputs[2]).type : element::u8));
 }
 
 bool integer_products::replace_mean(const node& q, const node& mean) {
@@ -227,8 +239,10 @@ bool integer_products::replace(const node& q) {
     source = made(source->inputs[0]);
     if (source == nullptr || !is_product(*source)) return false;
   }
+  std::optional<node> integers = product(q, *source);
+  if (!integers) return false;
   const element type = typed ? at(q.inputs[2]).type : element::u8;
-  const reference::integer_range range = reference::range_of(type);
+  const integer_range range = *range_of_stored(type);
   const bool bounded_below = std::isfinite(low) && stored_number(q, low) > range.low,
              bounded_above = std::isfinite(high) && stored_number(q, high) < range.high;
   const auto constant = [&](double real, const char* suffix) {
@@ -250,11 +264,10 @@ bool integer_products::replace(const node& q) {
     result = before;
   }
   for (node& n : after) n.version = 13;
-  const std::vector<node> kept = after;
+  integers->outputs = {result};
+  after.push_back(std::move(*integers));
   m_placer.place(std::move(after));
-  if (product(q, *source, result) != no_value) return true;
-  for (std::size_t i = 0; i < kept.size(); ++i) static_cast<void>(m_placer.take());
-  return false;
+  return true;
 }
 
 }

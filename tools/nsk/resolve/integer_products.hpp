@@ -3,6 +3,7 @@
 /// Products between numbers that are stored as integers. Exporters write DequantizeLinear, Conv, QuantizeLinear for
 /// what runtimes compute in integers, and only so do all of them round alike: QLinearConv takes the place of the three.
 #include <map>
+#include <optional>
 #include "graph/graph.hpp"
 #include "resolve/node_placer.hpp"
 
@@ -24,13 +25,13 @@ class integer_products {
   bool stores_alike(const node& q, const node& wide);
   const node* widened(value_id v) const;
   const node* made(value_id v) const;
-  /// Whether input `i` of a QuantizeLinear or DequantizeLinear is `count` constants, or one.
+  /// Whether input `i` of a QuantizeLinear or DequantizeLinear is `count` constants, or one; positive ones for a scale.
   bool is_constant(const node& n, std::size_t i, std::int64_t count);
   bool is_stored_alike(const node& wide, std::int64_t axis, std::size_t rank);
   bool is_bias_of(const node& bias, const node& x, const node& w);
   value_id zero_of(const node& wide, element type);
   bool limits_of(const node& limit, double& low, double& high);
-  value_id product(const node& q, const node& made, value_id result);
+  std::optional<node> product(const node& q, const node& made);
   /// What QuantizeLinear `q` makes of a real number.
   std::int64_t stored_number(const node& q, double real);
 

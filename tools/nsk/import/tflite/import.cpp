@@ -21,16 +21,22 @@ void refuse_stored(const tflite_file& file) {
       const bool reads = std::any_of(o.inputs.begin(), o.inputs.end(), stored),
                  makes = std::any_of(o.outputs.begin(), o.outputs.end(), stored);
       if (!reads && !makes) continue;
+      const auto in_four_bits = [&](int t) {  // kept in bytes, such a tensor would saturate where bytes do
+        return stored(t) && !constant(t) &&
+               g.tensors[static_cast<std::size_t>(t)].data->type() == tfl::TensorType::INT4;
+      };
       const bool recurrent = o.name.find("LSTM") != std::string::npos || o.name.find("RNN") != std::string::npos ||
                              o.name == "SVDF",
-                 widens = o.name == "DEQUANTIZE",
-                 mixed = !makes && !widens &&
+                 short_ones = std::any_of(o.inputs.begin(), o.inputs.end(), in_four_bits) ||
+                              std::any_of(o.outputs.begin(), o.outputs.end(), in_four_bits),
+                 mixed = !makes && o.name != "DEQUANTIZE" &&
                          std::any_of(o.inputs.begin(), o.inputs.end(), [&](int t) { return stored(t) && constant(t); });
-      if (!recurrent && !mixed && &g == &file.main()) continue;
+      if (!recurrent && !short_ones && !mixed && &g == &file.main()) continue;
       refuse("operator " + std::to_string(o.index) + " (" + o.name + ") works on stored integers " +
-             (recurrent ? "with a state"
-              : mixed   ? "and on float32"
-                        : "in a graph inside another") +
+             (recurrent    ? "with a state"
+              : short_ones ? "of 4 bits"
+              : mixed      ? "and on float32"
+                           : "in a graph inside another") +
              ", which are not computed as such: --dequantize makes the model a float32 one");
     }
   }

@@ -2,6 +2,7 @@
 #include "passes/canonicalise/arithmetic.hpp"
 #include <algorithm>
 #include <utility>
+#include "passes/canonicalise/moves.hpp"
 
 namespace nsk::tool::canonical {
 
@@ -57,6 +58,29 @@ int reduced(context& c, reduce_kind kind, int x, const std::vector<int>& axes, c
   const int result = c.temporary(suffix, shape);
   c.emit(reduce_parameters{kind, axes}, {x}, result);
   return result;
+}
+
+int integer_product(context& c, int left, int right, const shape_t& full) {
+  const std::size_t rank = full.size();
+  const shape_t batch(full.begin(), full.end() - 2);
+  const std::int64_t matrices = count_of(batch);
+  /// [batch..., a, b] as [matrices, a, b], repeated where other batch axes want it.
+  const auto flattened = [&](int v, const char* suffix) {
+    const shape_t shape = c.shape(v);
+    const shape_t own(shape.begin(), shape.end() - 2);
+    shape_t wide = batch;
+    wide.insert(wide.end(), shape.end() - 2, shape.end());
+    const bool repeats = count_of(own) != 1 && own != batch;
+    if (repeats) {
+      const int all = c.temporary(suffix, wide, c.type(v));
+      c.emit(expand_parameters{}, {v}, all);
+      v = all;
+    }
+    return reshaped(c, v, {count_of(own) == 1 ? 1 : matrices, shape[rank - 2], shape[rank - 1]});
+  };
+  const int product = c.temporary("products", {matrices, full[rank - 2], full[rank - 1]}, c.type(left));
+  c.emit(integer_mat_mul_params{}, {flattened(left, "left"), flattened(right, "right")}, product);
+  return reshaped(c, product, full);
 }
 
 }

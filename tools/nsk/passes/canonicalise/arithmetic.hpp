@@ -23,6 +23,8 @@ int combine(context& c, arithmetic_kind kind, int a, int b, const std::string& s
 /// The larger or the smaller of a and b, of any type but float32. What the engine cannot compute in, it compares and
 /// selects.
 int extreme_of(context& c, bool largest, int a, int b, const std::string& suffix, int result = no_value);
+/// The product of matrices of integers that the engine computes with, both of the rank of `full`, its shape.
+int integer_product(context& c, int left, int right, const shape_t& full);
 /// Reduction over axes that keep length 1.
 int reduced(context& c, reduce_kind kind, int x, const std::vector<int>& axes, const std::string& suffix);
 

@@ -58,30 +58,6 @@ void gemm(context& c) {
   }
 }
 
-/// The product of integers, both sides of the rank of `full`, its shape.
-void integer_product(context& c, int left, int right, const shape_t& full) {
-  const std::size_t rank = full.size();
-  const shape_t batch(full.begin(), full.end() - 2);
-  const std::int64_t matrices = count_of(batch);
-  /// [batch..., a, b] as [matrices, a, b], repeated where other batch axes want it.
-  const auto flattened = [&](int v, const char* suffix) {
-    const shape_t shape = c.shape(v);
-    const shape_t own(shape.begin(), shape.end() - 2);
-    shape_t wide = batch;
-    wide.insert(wide.end(), shape.end() - 2, shape.end());
-    const bool repeats = count_of(own) != 1 && own != batch;
-    if (repeats) {
-      const int all = c.temporary(suffix, wide, c.type(v));
-      c.emit(expand_parameters{}, {v}, all);
-      v = all;
-    }
-    return reshaped(c, v, {count_of(own) == 1 ? 1 : matrices, shape[rank - 2], shape[rank - 1]});
-  };
-  const int product = c.temporary("products", {matrices, full[rank - 2], full[rank - 1]}, c.type(left));
-  c.emit(integer_mat_mul_params{}, {flattened(left, "left"), flattened(right, "right")}, product);
-  c.emit(reshape_parameters{}, {product});
-}
-
 /// Determinants and inverses of the matrices in the last two axes.
 void matrix_function(context& c) {
   const shape_t& x = c.in_shape(0);
@@ -122,7 +98,10 @@ void mat_mul(context& c) {
   full[rank - 2] = full_a[rank - 2];
   full[rank - 1] = full_b[rank - 1];
   const int left = reshaped(c, c.in(0), full_a), right = reshaped(c, c.in(1), full_b);
-  if (c.in_type(0) != element::f32) return integer_product(c, left, right, full);
+  if (c.in_type(0) != element::f32) {
+    c.emit(reshape_parameters{}, {integer_product(c, left, right, full)});
+    return;
+  }
   if (full == out) {
     c.emit(mat_mul_params{}, {left, right});
     return;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <optional>
+#include "graph/integer_range.hpp"
 #include "passes/canonicalise/arithmetic.hpp"
 #include "passes/canonicalise/constants.hpp"
 #include "passes/canonicalise/moves.hpp"
@@ -17,16 +19,10 @@ namespace {
 
 constexpr double exact_in_float = 16777216;  // 2^24
 
-struct limits_of_type {
-  double low, high;
-};
-limits_of_type limits_of(const context& c, element t) {
-  switch (t) {
-    case element::i8: return {-128, 127};
-    case element::u8: return {0, 255};
-    case element::i16: return {-32768, 32767};
-    default: c.refuse(std::string("the engine does not store ") + name_of(t) + ". Quantise the model to 8 bits");
-  }
+integer_range range_of(const context& c, element t) {
+  const std::optional<integer_range> range = t == element::u16 ? std::nullopt : range_of_stored(t);
+  if (!range) c.refuse(std::string("the engine does not store ") + name_of(t) + ". Quantise the model to 8 bits");
+  return *range;
 }
 
 int cast_to(context& c, element type, int x, const std::string& suffix, int result = no_value) {
@@ -43,11 +39,17 @@ int combine_exactly(context& c, binary_kind kind, int a, int b, const std::strin
   return result;
 }
 
+/// Refuses scales by which runtimes do not agree what is stored: what is not positive, or too small for every machine.
+void require_scale(const context& c, double scale) {
+  if (!(scale >= static_cast<double>(std::numeric_limits<float>::min())) || !std::isfinite(scale))
+    c.refuse("one of its scales is not a positive normal number. Quantise the model anew");
+}
+
 /// Constant input `i` as float32, with as many axes as a tensor of `rank` where it has one number per position of
-/// `axis`; `otherwise` where it is absent.
-int constant_along(context& c, std::size_t i, const char* what, std::size_t rank, std::size_t axis, double otherwise) {
-  if (!c.has(i)) return scalar(c, "input" + std::to_string(i), otherwise);
+/// `axis`. Input 1 is a scale.
+int constant_along(context& c, std::size_t i, const char* what, std::size_t rank, std::size_t axis) {
   const std::vector<double> values = numbers(c, i, what);
+  for (std::size_t k = 0; k < values.size() && i == 1; ++k) require_scale(c, values[k]);
   shape_t shape;
   if (values.size() != 1) {
     shape.assign(rank, 1);
@@ -62,7 +64,7 @@ int scale_like(context& c, std::size_t i, const char* what) {
   if (c.op().integer("block_size", 0) != 0) c.refuse("blocks of a scale are supported for constants alone");
   const bool single = count_of(shape) == 1;
   const std::size_t axis = single ? 0 : static_cast<std::size_t>(c.axis(c.op().integer("axis", 1), x.size()));
-  if (c.input(i).constant) return constant_along(c, i, what, x.size(), axis, 0);
+  if (c.input(i).constant) return constant_along(c, i, what, x.size(), axis);
   shape_t wide(single ? 0 : x.size(), 1);
   if (!single) wide[axis] = count_of(shape);
   if (single) wide.assign(1, 1);
@@ -72,10 +74,12 @@ int scale_like(context& c, std::size_t i, const char* what) {
 /// Real numbers, already in units of the result's scale and not rounded yet, as output `i` of the node.
 void store(context& c, int units, int zero, std::size_t i) {
   const element type = c.output(i).type;
-  const limits_of_type range = limits_of(c, type);
+  const integer_range range = range_of(c, type);
   int shifted = apply(c, units, function::round, "rounded");
   if (zero != no_value) shifted = combine_exactly(c, binary_kind::add, shifted, zero, "shifted");
-  cast_to(c, type, apply(c, shifted, function::clip, "stored", range.low, range.high), "", c.out(i));
+  cast_to(c, type,
+          apply(c, shifted, function::clip, "stored", static_cast<double>(range.low), static_cast<double>(range.high)),
+          "", c.out(i));
 }
 
 void quantize_linear(context& c) {
@@ -128,15 +132,16 @@ struct shifted_input {
   double max_magnitude;
 };
 shifted_input shifted(context& c, std::size_t i, std::size_t zero) {
-  const limits_of_type range = limits_of(c, c.in_type(i));
+  const integer_range range = range_of(c, c.in_type(i));
+  const auto low = static_cast<double>(range.low), high = static_cast<double>(range.high);
   const int x = cast_to(c, element::f32, c.in(i), "wide" + std::to_string(i));
-  if (!c.has(zero)) return {x, std::max(-range.low, range.high)};
+  if (!c.has(zero)) return {x, std::max(-low, high)};
   if (!c.input(zero).constant) {
     const int z = reshaped(c, cast_to(c, element::f32, c.in(zero), "zero" + std::to_string(i)), {1});
-    return {combine_exactly(c, binary_kind::sub, x, z, "shifted" + std::to_string(i)), range.high - range.low};
+    return {combine_exactly(c, binary_kind::sub, x, z, "shifted" + std::to_string(i)), high - low};
   }
   const double z = number(c, zero, "the zero point of the first input");
-  const double magnitude = std::max(z - range.low, range.high - z);
+  const double magnitude = std::max(z - low, high - z);
   if (z == 0) return {x, magnitude};
   return {
       combine_exactly(c, binary_kind::sub, x, scalar(c, "zero" + std::to_string(i), z), "shifted" + std::to_string(i)),
@@ -238,11 +243,11 @@ int summed(context& c, const shifted_input& x, const integer_weights& w, const s
   if (bound > std::numeric_limits<std::int32_t>::max())
     c.refuse("its sums can be beyond int32, where runtimes differ. Cut the layer into two along its input channels");
   integer_weights rest = w;
-  const bool large_bias =
-      (is_conv(c) && c.op().integer("group", 1) != 1) ||
-      std::any_of(w.bias.begin(), w.bias.end(), [](double b) { return std::abs(b) > exact_in_float / 2; });
-  if (large_bias) rest.bias.clear();
-  if (is_conv(c) && c.op().integer("group", 1) != 1 && rest.bound(x.max_magnitude) > exact_in_float)
+  const bool grouped = is_conv(c) && c.op().integer("group", 1) != 1;
+  const bool bias_apart =
+      grouped || std::any_of(w.bias.begin(), w.bias.end(), [](double b) { return std::abs(b) > exact_in_float / 2; });
+  if (bias_apart) rest.bias.clear();
+  if (grouped && rest.bound(x.max_magnitude) > exact_in_float)
     c.refuse("the sums of a group can be beyond 2^24. Quantise the layer to smaller weights, or cut its groups in two");
   int sum = no_value;
   for (std::size_t first = 0, inputs = w.depth / w.taps; first < inputs;) {
@@ -254,7 +259,7 @@ int summed(context& c, const shifted_input& x, const integer_weights& w, const s
     sum = sum == no_value ? products : combine(c, arithmetic_kind::add, sum, products, name + "_total");
     first += count;
   }
-  if (!large_bias || w.bias.empty()) return sum;
+  if (!bias_apart || w.bias.empty()) return sum;
   shape_t along(shape.size(), 1);
   along[is_conv(c) ? 1 : shape.size() - 1] = static_cast<std::int64_t>(w.channels);
   std::vector<std::int64_t> bias;
@@ -276,24 +281,9 @@ int summed_integers(context& c, const shifted_input& x, const shape_t& shape) {
   const std::size_t rank = std::max(a.size(), b.size());
   a.insert(a.begin(), rank - a.size(), 1);
   b.insert(b.begin(), rank - b.size(), 1);
-  const std::int64_t matrices = count_of({shape.begin(), shape.end() - 2});
-  const auto flattened = [&](int v, shape_t own, const char* suffix) {
-    v = reshaped(c, v, own);
-    const shape_t batch(own.begin(), own.end() - 2);
-    if (count_of(batch) != 1 && count_of(batch) != matrices) {
-      shape_t wide(shape.begin(), shape.end() - 2);
-      wide.insert(wide.end(), own.end() - 2, own.end());
-      const int all = c.temporary(suffix, wide);
-      c.emit(expand_parameters{}, {v}, all);
-      v = all;
-    }
-    const int flat = reshaped(c, v, {count_of(batch) == 1 ? 1 : matrices, own[rank - 2], own[rank - 1]});
-    return cast_to(c, element::i32, flat, std::string(suffix) + "_integers");
-  };
-  const int left = flattened(x.value, a, "left"), right = flattened(y.value, b, "right");
-  const int product = c.temporary("products", {matrices, a[rank - 2], b[rank - 1]}, element::i32);
-  c.emit(integer_mat_mul_params{}, {left, right}, product);
-  return reshaped(c, product, shape);
+  const int left = cast_to(c, element::i32, reshaped(c, x.value, a), "left_integers"),
+            right = cast_to(c, element::i32, reshaped(c, y.value, b), "right_integers");
+  return integer_product(c, left, right, shape);
 }
 
 void product(context& c) {
@@ -316,6 +306,7 @@ void product(context& c) {
   const float alpha = is_gemm(c) ? c.op().number("alpha", 1) : 1;
   const auto a_scale = static_cast<float>(number(c, 1, "the scale of the first input")),
              y_scale = static_cast<float>(number(c, result, "the scale of the result"));
+  for (const float s : {a_scale, y_scale}) require_scale(c, static_cast<double>(s));
   std::vector<double> scale = numbers(c, 4, "the scale of the weights");
   for (double& s : scale) {
     s = static_cast<double>(alpha * a_scale * static_cast<float>(s) / y_scale);
