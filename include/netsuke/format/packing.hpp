@@ -6,7 +6,7 @@
 /// Output channels are in panels of 16 (one AVX-512 register, two AVX2, four NEON). The last panel is 8 wide when there
 /// are at most 8 channels, 24 wide when 1 to 8 channels would remain after the full panels, 16 otherwise; missing
 /// channels are zeros. A panel is [bias W][depth][W] floats with W its width, so panel p starts at 16 * p * (depth + 1)
-/// floats.
+/// floats. Weights may be float16; the bias stays float, and panel p starts at 16 * p * (depth + 2) halves.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -36,16 +36,30 @@ constexpr std::int64_t panel_count(std::int64_t channels) {
 constexpr std::int64_t width_of_panel(std::int64_t channels, std::int64_t panel) {
   return panel + 1 < panel_count(channels) ? panel_width : padded_channels(channels) - panel * panel_width;
 }
-/// Floats of a matrix of `depth` rows and `channels` columns packed in panels, bias included.
+/// Bits of an IEEE binary16 number: how kernels see float16 weights.
+using half_bits = std::uint16_t;
+/// Weights that take the bytes of one bias.
+template <class Weight>
+inline constexpr int weights_per_bias = static_cast<int>(sizeof(float) / sizeof(Weight));
+/// Elements of type `Weight` of a matrix of `depth` rows and `channels` columns packed in panels, bias included.
+template <class Weight>
+constexpr std::int64_t panel_elements(std::int64_t channels, std::int64_t depth) {
+  return padded_channels(channels) * (depth + weights_per_bias<Weight>);
+}
+/// The same for floats.
 constexpr std::int64_t panel_floats(std::int64_t channels, std::int64_t depth) {
-  return padded_channels(channels) * (depth + 1);
+  return panel_elements<float>(channels, depth);
 }
 
-/// Floats of the recurrent weights of one direction. The hidden gate of a gru stands alone where it is given r * h.
-constexpr std::int64_t recurrent_weight_floats(recurrent_kind k, bool linear_before_reset, std::int64_t hidden) {
+/// Elements of the recurrent weights of one direction. The hidden gate of a gru stands alone where it is given r * h.
+template <class Weight>
+constexpr std::int64_t recurrent_weight_elements(recurrent_kind k, bool linear_before_reset, std::int64_t hidden) {
   if (k == recurrent_kind::gru && !linear_before_reset)
-    return panel_floats(2 * hidden, hidden) + panel_floats(hidden, hidden);
-  return panel_floats(recurrent_gates(k) * hidden, hidden);
+    return panel_elements<Weight>(2 * hidden, hidden) + panel_elements<Weight>(hidden, hidden);
+  return panel_elements<Weight>(recurrent_gates(k) * hidden, hidden);
+}
+constexpr std::int64_t recurrent_weight_floats(recurrent_kind k, bool linear_before_reset, std::int64_t hidden) {
+  return recurrent_weight_elements<float>(k, linear_before_reset, hidden);
 }
 
 /// Output rows and columns of one Winograd tile: 4 for F(4x4, 3x3), 2 for F(2x2, 3x3).

@@ -34,17 +34,19 @@ namespace kernels {
 
 /// 2-D convolution of [N, H, W, C] by packed weights (format/packing.hpp: panels of depth kernel_h * kernel_w * C /
 /// groups with k = (kernel row, kernel column, input channel), one set of panels per group). Input pixels outside are
-/// zeros: taken from the border where the input has a wide enough one with fill 0, else gathered.
+/// zeros: taken from the border where the input has a wide enough one with fill 0, else gathered. Weights are of the
+/// type that the kernel is told.
 struct conv_2d_args : conv_2d_params {
   tensor_view input, output;
-  const float* weights;
+  const void* weights;
   epilogue e;
 };
 
-/// Depthwise convolution: output channel c from input channel c. Weights: panels of C with depth kernel_h * kernel_w.
+/// Depthwise convolution: output channel c from input channel c. Weights: panels of C with depth kernel_h * kernel_w,
+/// of the type that the kernel is told.
 struct depthwise_conv_2d_args : depthwise_conv_2d_params {
   tensor_view input, output;
-  const float* weights;
+  const void* weights;
   epilogue e;
 };
 
@@ -67,7 +69,7 @@ struct recurrent_args : recurrent_params {
   tensor_view initial_c;  ///< [B, D, H], lstm only
   tensor_view lengths;    ///< int32 [B]; null data where every row has T time steps
   tensor_view output;     ///< [B, T + final rows, D, H]
-  const float* weights;   ///< recurrent_weight_floats per direction
+  const void* weights;    ///< recurrent_weight_elements per direction, of the type that the kernel is told
   const float* peephole;  ///< [D, 3, H]: input, output, forget; null where there is none
   std::uint32_t* flags;
 };

@@ -18,12 +18,12 @@ namespace kernels {
 namespace impl {
 
 /// Constants of one tile of a direct convolution, for one group.
-template <class Functions>
+template <class Functions, class Weight>
 struct direct_conv {
   const conv_2d_args* a;
-  gemm_job<Functions> job;       ///< windows inside: taps where they are
-  int depth, input_channel;      ///< input channels of the group, and the first of them
-  int top, left, bottom, right;  ///< pixels that can be read: [top, bottom) x [left, right)
+  gemm_job<Functions, Weight> job;  ///< windows inside: taps where they are
+  int depth, input_channel;         ///< input channels of the group, and the first of them
+  int top, left, bottom, right;     ///< pixels that can be read: [top, bottom) x [left, right)
 };
 
 /// Windows that reach outside and wait to be gathered: their image (the element at pixel (0, 0)) and their corner.
@@ -50,8 +50,8 @@ NSK_INLINE void gather_zeros(float* to, std::ptrdiff_t count) {
 }
 
 /// Copies one window, channels of one group, in the order of k; zeros where there is nothing to read.
-template <class Functions>
-inline void gather_window(const direct_conv<Functions>& d, const float* image, int y, int x, float* to) {
+template <class Functions, class Weight>
+inline void gather_window(const direct_conv<Functions, Weight>& d, const float* image, int y, int x, float* to) {
   const conv_2d_args& a = *d.a;
   const int taps = a.w.kernel_w, step = a.w.dilation_w;
   const std::ptrdiff_t line = std::ptrdiff_t{taps} * d.depth, pixel = a.input.stride[2];
@@ -74,8 +74,8 @@ inline void gather_window(const direct_conv<Functions>& d, const float* image, i
 }
 
 /// Gathers the windows that wait, multiplies them, and empties the list.
-template <class Functions>
-NSK_ONE_COPY inline void multiply_gathered(const direct_conv<Functions>& d, window_list& list, float* scratch) {
+template <class Functions, class Weight>
+NSK_ONE_COPY inline void multiply_gathered(const direct_conv<Functions, Weight>& d, window_list& list, float* scratch) {
   const int depth = static_cast<int>(d.job.weights.depth);
   for (int r = 0; r < list.count; ++r) {
     float* to = scratch + std::ptrdiff_t{depth} * r;
@@ -89,9 +89,9 @@ NSK_ONE_COPY inline void multiply_gathered(const direct_conv<Functions>& d, wind
 
 /// Puts the windows of output pixels [begin, end) of one row on the list; `line.input` is the image, y the windows'
 /// first input row.
-template <class Functions>
-NSK_ONE_COPY inline void push_outside(const direct_conv<Functions>& d, window_list& list, const gemm_line& line, int y,
-                                      int begin, int end, float* scratch) {
+template <class Functions, class Weight>
+NSK_ONE_COPY inline void push_outside(const direct_conv<Functions, Weight>& d, window_list& list, const gemm_line& line,
+                                      int y, int begin, int end, float* scratch) {
   for (int pixel = begin; pixel < end; ++pixel) {
     list.y[list.count] = y;
     list.x[list.count] = pixel * d.a->w.stride_w - d.a->w.pad_left;
@@ -103,8 +103,8 @@ NSK_ONE_COPY inline void push_outside(const direct_conv<Functions>& d, window_li
 }
 
 /// Output rows and pixels of the tile in order; windows inside are multiplied where they are, block by block.
-template <class Functions>
-NSK_ONE_COPY inline void convolve_rows(const direct_conv<Functions>& d, const tile_range& t, float* scratch) {
+template <class Functions, class Weight>
+NSK_ONE_COPY inline void convolve_rows(const direct_conv<Functions, Weight>& d, const tile_range& t, float* scratch) {
   const conv_2d_args& a = *d.a;
   const tensor_view &in = a.input, &out = a.output;
   const int height = out.shape[1], reach_y = (a.w.kernel_h - 1) * a.w.dilation_h,
@@ -143,12 +143,13 @@ inline gemm_runs runs_of(const conv_2d_args& a, int depth) {
   return {a.w.kernel_h, a.w.kernel_w, depth, row, column};
 }
 
-template <class Functions = all_functions>
+template <class Functions = all_functions, class Weight = float>
 NSK_ONE_COPY inline void direct_conv_2d(const conv_2d_args& a, const tile_range& t, float* scratch) {
   const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups,
             taps = a.w.kernel_h * a.w.kernel_w;
   const halo border = a.input.fill == 0 ? a.input.border : halo{};
-  direct_conv<Functions> d{
+  const Weight* const weights = static_cast<const Weight*>(a.weights);
+  direct_conv<Functions, Weight> d{
       &a,
       {runs_of(a, depth), {}, 0, 0, gemm_block_rows(taps * depth), prepare<Functions>(a.e, a.output.rank)},
       depth,
@@ -159,7 +160,7 @@ NSK_ONE_COPY inline void direct_conv_2d(const conv_2d_args& a, const tile_range&
       a.input.shape[2] + border.right};
   for (int g = t.channel_begin / channels; g * channels < t.channel_end; ++g) {
     const int first = g * channels;
-    d.job.weights = {a.weights + g * panel_floats(channels, taps * depth), channels, taps * depth, first};
+    d.job.weights = {weights + g * panel_elements<Weight>(channels, taps * depth), channels, taps * depth, first};
     d.job.channel_begin = t.channel_begin > first ? t.channel_begin : first;
     d.job.channel_end = t.channel_end < first + channels ? t.channel_end : first + channels;
     d.input_channel = g * depth;
@@ -169,7 +170,7 @@ NSK_ONE_COPY inline void direct_conv_2d(const conv_2d_args& a, const tile_range&
 
 }
 
-/// Convolves one tile. Strides of the last dimension of input and output are 1.
+/// Convolves one tile. Strides of the last dimension of input and output are 1. Winograd's weights are floats.
 template <class Functions = all_functions>
 inline void conv_2d(const conv_2d_args& a, const tile_range& t, std::byte* scratch) {
   float* lane = reinterpret_cast<float*>(scratch);

@@ -25,15 +25,15 @@ struct depthwise_tiling {
   int kernel, stride, rows, pixels;
 };
 
-template <int Kernel, int Stride, class Functions>
-NSK_INLINE void square_tile(const depthwise_tiling& tiling, const depthwise_call<Functions>& d,
+template <int Kernel, int Stride, class Functions, class Weight>
+NSK_INLINE void square_tile(const depthwise_tiling& tiling, const depthwise_call<Functions, Weight>& d,
                             const depthwise_image& m, int y, int x, const tile_row* to) {
   if (tiling.rows == 2) return depthwise_tile<Kernel, Stride, 2, 4>(d, m, y, x, to);
   depthwise_tile<Kernel, Stride, 1, 7>(d, m, y, x, to);
 }
-template <class Functions>
-inline void compute_tile(const depthwise_tiling& tiling, const depthwise_call<Functions>& d, const depthwise_image& m,
-                         int y, int x, const tile_row* to) {
+template <class Functions, class Weight>
+inline void compute_tile(const depthwise_tiling& tiling, const depthwise_call<Functions, Weight>& d,
+                         const depthwise_image& m, int y, int x, const tile_row* to) {
   if (tiling.kernel == 3 && tiling.stride == 1) return square_tile<3, 1>(tiling, d, m, y, x, to);
   if (tiling.kernel == 3) return square_tile<3, 2>(tiling, d, m, y, x, to);
   if (tiling.kernel == 5 && tiling.stride == 1) return square_tile<5, 1>(tiling, d, m, y, x, to);
@@ -46,8 +46,8 @@ inline void compute_tile(const depthwise_tiling& tiling, const depthwise_call<Fu
 inline constexpr int block_channels = 64;
 
 /// Computes one tile, the first output at pixel (y, x).
-template <class Functions>
-inline void run_depthwise_tile(const depthwise_call<Functions>& d, const tile_epilogue<Functions>& e,
+template <class Functions, class Weight>
+inline void run_depthwise_tile(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
                                const depthwise_image& m, const depthwise_tiling& tiling, int y, int x) {
   const tensor_view& v = d.a->output;
   const std::ptrdiff_t* step = d.a->e.residual_stride;
@@ -64,7 +64,7 @@ inline void run_depthwise_tile(const depthwise_call<Functions>& d, const tile_ep
   }
   if (e.in_registers) return compute_tile(tiling, d, m, y, x, to);
   alignas(64) float block[depthwise_max_outputs * block_channels];
-  depthwise_call<Functions> part = d;
+  depthwise_call<Functions, Weight> part = d;
   part.whole = true;
   for (int c = d.channel_begin; c < d.channel_end; c += block_channels) {
     const int left = d.channel_end - c, columns = left < block_channels ? left : block_channels;
@@ -80,8 +80,8 @@ inline void run_depthwise_tile(const depthwise_call<Functions>& d, const tile_ep
 /// Tiles over the block. The last tiles of rows and columns begin early so that they are whole (the same bits are
 /// stored twice); therefore the block has at least one tile, and where it is no multiple of them the residual is not
 /// the output.
-template <class Functions>
-NSK_ONE_COPY inline void depthwise_tiles(const depthwise_call<Functions>& d, const tile_epilogue<Functions>& e,
+template <class Functions, class Weight>
+NSK_ONE_COPY inline void depthwise_tiles(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
                                          const depthwise_image& m, const pixel_block& b,
                                          const depthwise_tiling& tiling) {
   for (int row = b.y; row < b.y_end; row += tiling.rows) {
@@ -94,15 +94,15 @@ NSK_ONE_COPY inline void depthwise_tiles(const depthwise_call<Functions>& d, con
 }
 
 /// Pixels one by one, whatever their windows touch.
-template <class Functions>
-inline void depthwise_slow(const depthwise_call<Functions>& d, const tile_epilogue<Functions>& e,
+template <class Functions, class Weight>
+inline void depthwise_slow(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
                            const depthwise_image& m, const pixel_block& b) {
   depthwise_tiles(d, e, m, b, {0, 0, 1, 1});
 }
 
 /// The tiling for a block whose windows are inside, under 3x3 and 5x5 kernels; no rows where there is none.
-template <class Functions>
-inline depthwise_tiling square_tiling(const depthwise_call<Functions>& d, const pixel_block& b) {
+template <class Functions, class Weight>
+inline depthwise_tiling square_tiling(const depthwise_call<Functions, Weight>& d, const pixel_block& b) {
   const window& w = d.a->w;
   const int width = b.x_end - b.x, height = b.y_end - b.y, kernel = w.kernel_h, stride = w.stride_h;
   if (w.kernel_w != kernel || w.stride_w != stride || w.dilation_h != 1 || w.dilation_w != 1) return {};
@@ -113,8 +113,8 @@ inline depthwise_tiling square_tiling(const depthwise_call<Functions>& d, const 
 }
 
 /// A block whose windows are inside.
-template <class Functions>
-inline void depthwise_inside(const depthwise_call<Functions>& d, const tile_epilogue<Functions>& e,
+template <class Functions, class Weight>
+inline void depthwise_inside(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
                              const depthwise_image& m, const pixel_block& b) {
   const depthwise_tiling fast = square_tiling(d, b);
   if (fast.rows > 0) return depthwise_tiles(d, e, m, b, fast);
@@ -123,8 +123,8 @@ inline void depthwise_inside(const depthwise_call<Functions>& d, const tile_epil
   depthwise_slow(d, e, m, {b.y, b.y_end, last, b.x_end});
 }
 
-template <class Functions>
-NSK_ONE_COPY inline void depthwise_block(const depthwise_call<Functions>& d, const tile_epilogue<Functions>& e,
+template <class Functions, class Weight>
+NSK_ONE_COPY inline void depthwise_block(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
                                          const depthwise_image& m, const pixel_block& b) {
   const window& w = d.a->w;
   pixel_block in = b;
@@ -140,25 +140,25 @@ NSK_ONE_COPY inline void depthwise_block(const depthwise_call<Functions>& d, con
 }
 
 /// Convolves one tile. Strides of the last dimension of input and output are 1.
-template <class Functions = all_functions>
+template <class Functions = all_functions, class Weight = float>
 inline void depthwise_conv_2d(const depthwise_conv_2d_args& a, const tile_range& t, std::byte*) {
   const tensor_view &in = a.input, &out = a.output;
   const halo border = in.fill == 0 ? in.border : halo{};
   const tile_epilogue<Functions> e = prepare<Functions>(a.e, out.rank);
-  const impl::depthwise_call<Functions> d{&a,
-                                          e.registers,
-                                          t.channel_begin,
-                                          t.channel_end,
-                                          out.shape[3],
-                                          a.w.kernel_h * a.w.kernel_w,
-                                          0,
-                                          in.stride[1],
-                                          in.stride[2],
-                                          -border.top,
-                                          -border.left,
-                                          in.shape[1] + border.bottom,
-                                          in.shape[2] + border.right,
-                                          false};
+  const impl::depthwise_call<Functions, Weight> d{&a,
+                                                  e.registers,
+                                                  t.channel_begin,
+                                                  t.channel_end,
+                                                  out.shape[3],
+                                                  a.w.kernel_h * a.w.kernel_w,
+                                                  0,
+                                                  in.stride[1],
+                                                  in.stride[2],
+                                                  -border.top,
+                                                  -border.left,
+                                                  in.shape[1] + border.bottom,
+                                                  in.shape[2] + border.right,
+                                                  false};
   const int height = out.shape[1];
   for (int row = t.row_begin; row < t.row_end;) {
     const int image = row / height, y = row % height, left = t.row_end - row,

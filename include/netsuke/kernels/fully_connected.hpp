@@ -13,10 +13,10 @@ NSK_BEGIN
 namespace kernels {
 
 /// output[..., n] = sum over k of input[..., k] * weights[k][n] + bias[n]. Rows are all leading dimensions of the
-/// output.
+/// output. `weights` are panels, of the type that the kernel is told.
 struct fully_connected_args {
   tensor_view input, output;
-  const float* weights;
+  const void* weights;
   epilogue e;
 };
 
@@ -24,12 +24,12 @@ namespace impl {
 
 /// Multiplies the tile's rows and pixels of `input` (shaped as the output but for the last dimension) by one packed
 /// matrix.
-template <class Functions>
+template <class Functions, class Weight>
 NSK_ONE_COPY inline void multiply_rows(const tensor_view& input, const tensor_view& output, const epilogue& epi,
-                                       const gemm_weights& w, const tile_range& t) {
+                                       const gemm_weights<Weight>& w, const tile_range& t) {
   const int block = gemm_block_rows(w.depth), pixels = t.pixel_end - t.pixel_begin;
-  const gemm_job<Functions> job{{1, 1, static_cast<int>(w.depth)},   w, t.channel_begin, t.channel_end, block,
-                                prepare<Functions>(epi, output.rank)};
+  const gemm_job<Functions, Weight> job{{1, 1, static_cast<int>(w.depth)},   w, t.channel_begin, t.channel_end, block,
+                                        prepare<Functions>(epi, output.rank)};
   gemm_row_list list;
   for (int row = t.row_begin; row < t.row_end; ++row) {
     const float* add = epi.residual == nullptr ? nullptr : epi.residual + row_offset(output, epi.residual_stride, row);
@@ -47,10 +47,11 @@ NSK_ONE_COPY inline void multiply_rows(const tensor_view& input, const tensor_vi
 }
 
 /// Computes one tile of a fully connected layer. Strides of the last dimension of input and output are 1.
-template <class Functions = all_functions>
+template <class Functions = all_functions, class Weight = float>
 inline void fully_connected(const fully_connected_args& a, const tile_range& t, std::byte*) {
   const int depth = a.input.shape[a.input.rank - 1], channels = a.output.shape[a.output.rank - 1];
-  impl::multiply_rows<Functions>(a.input, a.output, a.e, {a.weights, channels, depth, 0}, t);
+  const gemm_weights<Weight> w{static_cast<const Weight*>(a.weights), channels, depth, 0};
+  impl::multiply_rows<Functions>(a.input, a.output, a.e, w, t);
   fill_border(a.output, t);
 }
 

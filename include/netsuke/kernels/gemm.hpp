@@ -13,8 +13,9 @@ namespace kernels {
 
 /// A packed matrix: `channels` columns in panels of depth `depth` from `data` on (format/packing.hpp); column 0 is
 /// channel `first_channel` of the output.
+template <class Weight>
 struct gemm_weights {
-  const float* data;
+  const Weight* data;
   std::int64_t channels, depth;
   int first_channel;
 };
@@ -22,30 +23,33 @@ struct gemm_weights {
 namespace impl {
 
 /// The part of panel `index` that is in output channels [begin, end); columns is 0 or less where there is none.
-inline gemm_panel panel_part(const gemm_weights& w, int index, int begin, int end) {
+template <class Weight>
+inline gemm_panel<Weight> panel_part(const gemm_weights<Weight>& w, int index, int begin, int end) {
   const int width = static_cast<int>(width_of_panel(w.channels, index)), left = w.first_channel + index * panel_width;
   const int first = begin > left ? begin : left, last = end < left + width ? end : left + width;
-  const float* panel = w.data + std::int64_t{panel_width} * index * (w.depth + 1);
-  return {panel + (first - left), panel + width + (first - left), width, first, last - first};
+  constexpr int per_bias = weights_per_bias<Weight>;
+  const Weight* panel = w.data + std::int64_t{panel_width} * index * (w.depth + per_bias);
+  return {reinterpret_cast<const float*>(panel) + (first - left), panel + per_bias * width + (first - left), width,
+          first, last - first};
 }
 
 /// Whole panels of 16 from `index` on, several at once, for 1 to gemv_max_rows rows; returns the first panel left
 /// over.
-template <class Functions>
-inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights& w, int index, int begin, int end,
+template <class Functions, class Weight>
+inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights<Weight>& w, int index, int begin, int end,
                        const tile_row* rows, const tile_epilogue<Functions>& e) {
-  const std::ptrdiff_t floats = panel_width * (static_cast<std::ptrdiff_t>(w.depth) + 1);
+  const std::ptrdiff_t step = panel_width * (static_cast<std::ptrdiff_t>(w.depth) + weights_per_bias<Weight>);
   int whole = static_cast<int>(panel_count(w.channels));
   if (width_of_panel(w.channels, whole - 1) != panel_width) --whole;
   const int first = w.first_channel + index * panel_width, inside = (end - first) / panel_width;
   if (begin > first) return index;
   if (inside < whole - index) whole = index + inside;
   while (index + 1 < whole) {
-    const gemm_panel p = panel_part(w, index, begin, end);
+    const gemm_panel<Weight> p = panel_part(w, index, begin, end);
     const bool four = count == 1 && index + 4 <= whole;
-    if (four) gemv_panels_rows<1, 4>(runs, p, floats, rows, e);
-    if (!four && count == 1) gemv_panels_rows<1, 2>(runs, p, floats, rows, e);
-    if (count == 2) gemv_panels_rows<2, 2>(runs, p, floats, rows, e);
+    if (four) gemv_panels_rows<1, 4>(runs, p, step, rows, e);
+    if (!four && count == 1) gemv_panels_rows<1, 2>(runs, p, step, rows, e);
+    if (count == 2) gemv_panels_rows<2, 2>(runs, p, step, rows, e);
     index += four ? 4 : 2;
   }
   return index;
@@ -56,8 +60,8 @@ inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights& w, 
 /// Computes `count` rows times the columns that are output channels [begin, end), and stores them through the epilogue.
 /// All rows share `runs`. Panels outside, rows inside: call it with as many rows as stay in the second-level cache
 /// (gemm_block_rows).
-template <class Functions>
-NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weights& w, int begin, int end,
+template <class Functions, class Weight>
+NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weights<Weight>& w, int begin, int end,
                               const tile_row* rows, const tile_epilogue<Functions>& e) {
   const int panels = static_cast<int>(panel_count(w.channels));
   int index = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
@@ -65,7 +69,7 @@ NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weigh
   for (; index < panels; ++index) {
     if (count <= gemv_max_rows) index = impl::gemv_panels(count, runs, w, index, begin, end, rows, e);
     if (index >= panels) return;
-    const gemm_panel p = impl::panel_part(w, index, begin, end);
+    const gemm_panel<Weight> p = impl::panel_part(w, index, begin, end);
     if (p.columns <= 0) return;
     impl::gemm_panel_rows<false>(count, runs, p, rows, e);
   }
@@ -115,23 +119,24 @@ struct gemm_row_list {
 };
 
 /// Everything that stays the same while rows of one matrix are collected and multiplied.
-template <class Functions>
+template <class Functions, class Weight>
 struct gemm_job {
   gemm_runs runs;
-  gemm_weights weights;
+  gemm_weights<Weight> weights;
   int channel_begin, channel_end, block;
   tile_epilogue<Functions> e;
 };
 
 /// Multiplies the rows of the list and empties it.
-template <class Functions>
-NSK_ONE_COPY inline void gemm_flush(const gemm_job<Functions>& job, gemm_row_list& list) {
+template <class Functions, class Weight>
+NSK_ONE_COPY inline void gemm_flush(const gemm_job<Functions, Weight>& job, gemm_row_list& list) {
   if (list.count > 0) gemm(list.count, job.runs, job.weights, job.channel_begin, job.channel_end, list.row, job.e);
   list.count = 0;
 }
 /// Appends `n` rows, multiplying whenever a block is full.
-template <class Functions>
-NSK_ONE_COPY inline void gemm_push(const gemm_job<Functions>& job, gemm_row_list& list, const gemm_line& line, int n) {
+template <class Functions, class Weight>
+NSK_ONE_COPY inline void gemm_push(const gemm_job<Functions, Weight>& job, gemm_row_list& list, const gemm_line& line,
+                                   int n) {
   for (int i = 0; i < n;) {
     const int space = job.block - list.count, some = n - i < space ? n - i : space;
     list.push(line.from(i), some);

@@ -26,7 +26,8 @@ inline void mat_mul(const mat_mul_args& a, const tile_range& t, std::byte*) {
   const int depth = a.input.shape[a.input.rank - 1], channels = a.output.shape[a.output.rank - 1];
   for (int b = t.row_begin; b < t.row_end; ++b) {
     const float* panels = a.panels + (a.shared_right ? 0 : b * panel_floats(channels, depth));
-    impl::multiply_rows<Functions>(a.input, a.output, a.e, {panels, channels, depth, 0},
+    const gemm_weights<float> w{panels, channels, depth, 0};
+    impl::multiply_rows<Functions>(a.input, a.output, a.e, w,
                                    {b, b + 1, t.pixel_begin, t.pixel_end, t.channel_begin, t.channel_end});
   }
 }

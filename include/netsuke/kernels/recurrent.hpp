@@ -24,6 +24,7 @@ NSK_INLINE void copy_line(const float* from, float* to, int count) {
 }
 
 /// Some rows of the batch in one direction: all time steps, from the first to the last.
+template <class Weight>
 class recurrent_block {
  public:
   recurrent_block(const recurrent_args& a, int direction, int first, int rows, float* scratch)
@@ -36,7 +37,8 @@ class recurrent_block {
         m_pitch(static_cast<int>(padded_channels(std::int64_t{recurrent_gates(a.kind)} * m_hidden))),
         m_backwards((a.reverse >> direction & 1u) != 0),
         m_scratch(scratch) {
-    m_weights = a.weights + direction * recurrent_weight_floats(a.kind, a.linear_before_reset, m_hidden);
+    m_weights = static_cast<const Weight*>(a.weights) +
+                direction * recurrent_weight_elements<Weight>(a.kind, a.linear_before_reset, m_hidden);
     for (int r = 0; r < rows; ++r) m_length[r] = length_of(first + r);
   }
 
@@ -103,10 +105,10 @@ class recurrent_block {
     }
     return count;
   }
-  void multiply(int count, int gates, const float* weights) const {
+  void multiply(int count, int gates, const Weight* weights) const {
     const epilogue none;
     const int channels = gates * m_hidden;
-    gemm(count, {1, 1, m_hidden}, {weights, channels, m_hidden, 0}, 0, channels, m_lines,
+    gemm(count, {1, 1, m_hidden}, gemm_weights<Weight>{weights, channels, m_hidden, 0}, 0, channels, m_lines,
          prepare<function_list<>>(none, 0));
   }
   template <bool Usual>
@@ -121,7 +123,7 @@ class recurrent_block {
       gru_reset_row(m_gates[r], functions);
       m_lines[r] = {m_gates[r].product + m_hidden, m_gates[r].product + 2 * m_hidden, nullptr};
     }
-    multiply(count, 1, m_weights + panel_floats(2 * std::int64_t{m_hidden}, m_hidden));
+    multiply(count, 1, m_weights + panel_elements<Weight>(2 * std::int64_t{m_hidden}, m_hidden));
     for (int r = 0; r < count; ++r) gru_hidden_row(m_gates[r], functions);
   }
   /// Writes the last h, and what a row that ends early lacks.
@@ -139,7 +141,7 @@ class recurrent_block {
   int m_direction, m_first, m_rows, m_hidden, m_time_steps, m_pitch;
   bool m_backwards;
   float* m_scratch;
-  const float* m_weights;
+  const Weight* m_weights;
   int m_length[recurrent_block_rows];
   gate_row m_gates[recurrent_block_rows];
   tile_row m_lines[recurrent_block_rows];
@@ -150,18 +152,18 @@ class recurrent_block {
 /// Computes whole rows of the batch in some directions: rows of the tile are a multiple of the output's second
 /// dimension, its channels are whole. Lengths outside [0, T] are clamped, and raise index_clamped. `scratch` has
 /// recurrent_scratch_bytes. The output overlaps no input.
-template <class = void>
+template <class Weight = float>
 inline void recurrent(const recurrent_args& a, const tile_range& t, std::byte* scratch) {
   const int positions = a.output.shape[1], end = t.row_end / positions;
   for (int direction = t.pixel_begin; direction < t.pixel_end; ++direction) {
     const bool usual = a.kind != recurrent_kind::rnn && impl::has_usual_gates(a, direction);
     for (int row = t.row_begin / positions; row < end; row += recurrent_block_rows) {
       const int rows = end - row < recurrent_block_rows ? end - row : recurrent_block_rows;
-      impl::recurrent_block block(a, direction, row, rows, reinterpret_cast<float*>(scratch));
+      impl::recurrent_block<Weight> block(a, direction, row, rows, reinterpret_cast<float*>(scratch));
       if (usual)
-        block.run<true>();
+        block.template run<true>();
       else
-        block.run<false>();
+        block.template run<false>();
     }
   }
 }

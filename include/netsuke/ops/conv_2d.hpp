@@ -11,7 +11,8 @@ struct op_traits<op::conv_2d> : impl::inputs<2>, impl::never_in_place, impl::wit
   using params = conv_2d_params;
   using args = kernels::conv_2d_args;
 
-  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
+  template <class Reader>
+  NSK_COLD static status_code check_rules(Reader& reader, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
     if (!impl::is_image(x) || !impl::is_image(y)) return status_code::bad_step;
     const std::int64_t groups = p.groups, in = x.shape()[3], out = y.shape()[3];
@@ -19,7 +20,7 @@ struct op_traits<op::conv_2d> : impl::inputs<2>, impl::never_in_place, impl::wit
       return status_code::bad_step;
     const std::int64_t area = std::int64_t{p.w.kernel_h} * p.w.kernel_w, group_in = in / groups;
     if (area > impl::max_elements / group_in) return status_code::bad_step;
-    return verify_weights(s.input(1), p, area * group_in, group_in, out / groups);
+    return verify_weights(reader, s.input(1), p, area * group_in, group_in, out / groups);
   }
 
   static constexpr impl::whole_axes whole(const params&, int) { return {}; }
@@ -43,20 +44,25 @@ struct op_traits<op::conv_2d> : impl::inputs<2>, impl::never_in_place, impl::wit
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
-    if constexpr (Settings::winograd) {
+    using weight = impl::weight<Settings>;
+    if constexpr (Settings::winograd && std::is_same<weight, float>::value) {
       kernels::conv_2d<typename Settings::functions>(a, range, scratch);
     } else {
-      kernels::impl::direct_conv_2d<typename Settings::functions>(a, range, reinterpret_cast<float*>(scratch));
+      kernels::impl::direct_conv_2d<typename Settings::functions, weight>(a, range, reinterpret_cast<float*>(scratch));
       kernels::fill_border(a.output, range);
     }
   }
 
  private:
-  NSK_COLD static status_code verify_weights(const tensor_info& weights, const params& p, std::int64_t depth,
-                                             std::int64_t group_in, std::int64_t group_out) {
+  template <class Reader>
+  NSK_COLD static status_code verify_weights(const Reader& reader, const tensor_info& weights, const params& p,
+                                             std::int64_t depth, std::int64_t group_in, std::int64_t group_out) {
     switch (p.algorithm) {
       case conv_algorithm::direct:
-        return impl::holds_groups(weights, packing::panels, p.groups, panel_floats(group_out, depth));
+        return impl::holds_panels(reader, weights, panel_floats(group_out, depth),
+                                  panel_elements<half_bits>(group_out, depth), p.groups)
+                   ? status_code::ok
+                   : status_code::bad_weights;
       case conv_algorithm::winograd4:
       case conv_algorithm::winograd2: {
         const window& w = p.w;

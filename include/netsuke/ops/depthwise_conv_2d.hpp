@@ -17,12 +17,13 @@ struct op_traits<op::depthwise_conv_2d> : impl::inputs<2>,
   using params = depthwise_conv_2d_params;
   using args = kernels::depthwise_conv_2d_args;
 
-  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
+  template <class Reader>
+  NSK_COLD static status_code check_rules(Reader& reader, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
     if (!impl::is_image(x) || !impl::is_image(y) || x.shape()[3] != y.shape()[3] || !impl::windows_fit(p.w, x, y))
       return status_code::bad_step;
-    const std::int64_t floats = panel_floats(y.shape()[3], std::int64_t{p.w.kernel_h} * p.w.kernel_w);
-    return impl::holds(s.input(1), packing::panels, floats) ? status_code::ok : status_code::bad_weights;
+    const std::int64_t taps = std::int64_t{p.w.kernel_h} * p.w.kernel_w;
+    return impl::holds_matrix(reader, s.input(1), y.shape()[3], taps) ? status_code::ok : status_code::bad_weights;
   }
 
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
@@ -31,7 +32,7 @@ struct op_traits<op::depthwise_conv_2d> : impl::inputs<2>,
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
-    kernels::depthwise_conv_2d<typename Settings::functions>(a, range, scratch);
+    kernels::depthwise_conv_2d<typename Settings::functions, impl::weight<Settings>>(a, range, scratch);
   }
 };
 NSK_END

@@ -18,12 +18,14 @@ struct op_traits<op::fully_connected> : impl::inputs<2>,
   using args = kernels::fully_connected_args;
 
   /// Same leading dimensions; the last ones are the depth and the channels of the weights.
-  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params&) {
+  template <class Reader>
+  NSK_COLD static status_code check_rules(Reader& reader, const step_view& s, const params&) {
     const tensor_info x = s.input(0), y = s.output();
     if (!impl::is_float_lines(x) || !impl::is_float_lines(y) || !impl::agree_except(x, y, x.rank() - 1))
       return status_code::bad_step;
-    const std::int64_t floats = panel_floats(impl::last_length(y), impl::last_length(x));
-    return impl::holds(s.input(1), packing::panels, floats) ? status_code::ok : status_code::bad_weights;
+    return impl::holds_matrix(reader, s.input(1), impl::last_length(y), impl::last_length(x))
+               ? status_code::ok
+               : status_code::bad_weights;
   }
 
   static args bind(const impl::memory_map& m, const step_view& s, const params&) {
@@ -32,7 +34,7 @@ struct op_traits<op::fully_connected> : impl::inputs<2>,
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
-    kernels::fully_connected<typename Settings::functions>(a, range, scratch);
+    kernels::fully_connected<typename Settings::functions, impl::weight<Settings>>(a, range, scratch);
   }
 };
 NSK_END

@@ -7,7 +7,7 @@
 /// - `params`, `args`: the operator's structs, of format/params.hpp and of its kernel
 /// - `int input_count(params)`: own inputs, without those that the epilogue names
 /// - `status_code check_rules(constant_reader&, step, params)`: shapes, types, parameters, weights, as the kernel
-///   wants them
+///   wants them; operators of takes_half_weights also with a half_constant_reader
 /// - `bool works_in_place(input)`: whether each element of that input is read before the element of the output in its
 ///   place is written
 /// - `bool fills_border`: whether the kernel fills the border of its output
@@ -18,10 +18,12 @@
 ///   plan's: anything with shape(), border() and fill()
 /// - `std::uint64_t taps(step, params)`: elements of inputs that enter one element of the output
 /// - `args bind(memory, step, params)`: kernel arguments
-/// - `void run<Settings>(args, range, scratch)`: computes one tile
+/// - `void run<Settings>(args, range, scratch)`: computes one tile; operators of takes_half_weights also with float16
+///   weights, where impl::weight<Settings> says so
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/format/scratch.hpp>
 #include <netsuke/kernels/args.hpp>
+#include <netsuke/ops/impl/half_weights.hpp>
 #include <netsuke/ops/impl/memory_map.hpp>
 #include <netsuke/ops/impl/rules.hpp>
 

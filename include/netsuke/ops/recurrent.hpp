@@ -13,7 +13,8 @@ struct op_traits<op::recurrent> : impl::never_in_place, impl::without_border, im
 
   static constexpr int input_count(const params& p) { return recurrent_inputs::of(p).count; }
 
-  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
+  template <class Reader>
+  NSK_COLD static status_code check_rules(Reader& reader, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), weights = s.input(1), y = s.output();
     if (!is_known(p.kind) || !impl::is_image(x) || !impl::is_image(y)) return status_code::bad_step;
     const shape n = shape::of(y, p.kind);
@@ -23,8 +24,10 @@ struct op_traits<op::recurrent> : impl::never_in_place, impl::without_border, im
         in[3] != recurrent_gates(p.kind) * n.hidden)
       return status_code::bad_step;
     if (!is_state(s.input(2), n) || !options_agree(s, p, n)) return status_code::bad_step;
-    const std::int64_t floats = n.directions * recurrent_weight_floats(p.kind, p.linear_before_reset, n.hidden);
-    return impl::holds(weights, packing::panels, floats) ? status_code::ok : status_code::bad_weights;
+    const std::int64_t floats = recurrent_weight_elements<float>(p.kind, p.linear_before_reset, n.hidden),
+                       halves = recurrent_weight_elements<half_bits>(p.kind, p.linear_before_reset, n.hidden);
+    return impl::holds_panels(reader, weights, floats, halves, n.directions) ? status_code::ok
+                                                                             : status_code::bad_weights;
   }
 
   static constexpr impl::whole_axes whole(const params&, int) { return {false, false, true}; }
@@ -61,7 +64,7 @@ struct op_traits<op::recurrent> : impl::never_in_place, impl::without_border, im
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
-    kernels::recurrent(a, range, scratch);
+    kernels::recurrent<impl::weight<Settings>>(a, range, scratch);
   }
 
  private:

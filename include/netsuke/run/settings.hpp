@@ -23,6 +23,8 @@ struct default_settings {
   using functions = all_functions;
   /// Whether convolutions may use Winograd's algorithms; without them a program is some 50 KiB smaller.
   static constexpr bool winograd = true;
+  /// Whether weights may be float16 (`nsk convert --weights fp16`), which takes kernels of their own.
+  static constexpr bool half_weights = false;
   /// Called around steps: core/profile.hpp.
   using profiler = no_profiler;
   /// Inputs and outputs with a number below this can be bound to memory of the caller; each costs one pointer in the

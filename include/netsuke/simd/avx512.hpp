@@ -63,6 +63,9 @@ NSK_INLINE f32 div(f32 a, f32 b) { return {_mm512_div_ps(a.v, b.v)}; }
 NSK_INLINE f32 fma(f32 a, f32 b, f32 c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
 NSK_INLINE f32 neg_fma(f32 a, f32 b, f32 c) { return {_mm512_fnmadd_ps(a.v, b.v, c.v)}; }
 NSK_INLINE f32 load_low(const float* p) { return {_mm512_castps256_ps512(_mm256_loadu_ps(p))}; }
+NSK_INLINE f32 load_f16_low(const std::uint16_t* p) {
+  return {_mm512_castps256_ps512(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))))};
+}
 NSK_INLINE f32 fma_low(f32 a, f32 b, f32 c) {
   return {_mm512_castps256_ps512(_mm256_fmadd_ps(impl::low(a), impl::low(b), impl::low(c)))};
 }

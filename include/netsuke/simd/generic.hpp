@@ -3,6 +3,7 @@
 /// What follows from the vocabulary alone, whatever the instruction set: included by vec.hpp.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 #include <netsuke/simd/vec.hpp>
@@ -26,8 +27,15 @@ NSK_INLINE i32 floor_to_i32(f32 x) { return to_i32(floor(x)); }
 
 #if !defined(NSK_ISA_AVX512)
 NSK_INLINE f32 load_low(const float* p) { return load(p); }
+NSK_INLINE f32 load_f16_low(const std::uint16_t* p) { return load_f16(p); }
 NSK_INLINE f32 fma_low(f32 a, f32 b, f32 c) { return fma(a, b, c); }
 #endif
+
+/// Weights as numbers, whatever their type.
+NSK_INLINE f32 load_weights(const float* p) { return load(p); }
+NSK_INLINE f32 load_weights(const std::uint16_t* p) { return load_f16(p); }
+NSK_INLINE f32 load_weights_low(const float* p) { return load_low(p); }
+NSK_INLINE f32 load_weights_low(const std::uint16_t* p) { return load_f16_low(p); }
 
 /// Returns x, and hides from the compiler that it knows it: addresses computed from it stay in the loop instead of
 /// being kept, by the dozen, on the stack.

@@ -11,7 +11,9 @@
 ///   -2^31), then rounds half to even.
 /// - `load` and `store` need no alignment; `load_partial(p, n)` touches n elements and gives 0 in the other lanes,
 ///   0 <= n <= lanes.
-/// - `load_low` and `fma_low` do the same in the first 8 lanes; the others, where registers have more, mean nothing.
+/// - `load_f16` widens half-precision bits, subnormal ones too: exact, whatever mode the processor is in.
+/// - `load_low`, `load_f16_low` and `fma_low` do the same in the first 8 lanes; the others, where registers have more,
+/// mean nothing.
 /// - `shift_right` keeps the sign, `shift_right_logical` fills with zeros; `as_i32` and `as_f32` reinterpret bits.
 /// - `less`, `less_equal`, `equal` are false on NaN; `select(m, a, b)` is m ? a : b.
 /// - `reduce_*` fold the lanes by halves; the result of whole reductions is independent of the width only through

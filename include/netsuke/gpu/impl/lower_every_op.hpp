@@ -13,12 +13,16 @@
 #include <netsuke/gpu/impl/lower_row.hpp>
 #include <netsuke/gpu/impl/lower_typed.hpp>
 #include <netsuke/gpu/impl/lower_window.hpp>
+#include <netsuke/ops/impl/half_weights.hpp>
 
 NSK_BEGIN
 namespace gpu::impl {
 
 /// Adds the dispatches of a step, or returns why it has none.
 inline refusal lower_step(const step_view& s, dispatch_writer& to) {
+  if (nsk::impl::has_half_weights(s))
+    return "its weights are float16 in the file; convert the model without --weights fp16, and set "
+           "plan_settings::half_weights to have them so on the GPU";
   if (!has_shader(s.op(), s.epilogue().fn)) return "its function has no shader behind this operator";
   switch (s.op()) {
 #define NSK_GPU_LOWER(name, Table) \

@@ -18,7 +18,7 @@ namespace impl {
 
 /// Constants of one call. Strides in floats. Rows of outputs begin at channel `origin`; with `whole` their last
 /// register is stored whole.
-template <class Functions>
+template <class Functions, class Weight>
 struct depthwise_call {
   const depthwise_conv_2d_args* a;
   register_epilogue<Functions> e;
@@ -38,24 +38,39 @@ struct depthwise_image {
 inline constexpr int depthwise_max_outputs = 8;
 
 /// First tap of the window of output pixel (y, x).
-template <class Functions>
-NSK_INLINE const float* first_tap(const depthwise_call<Functions>& d, const depthwise_image& m, int y, int x) {
+template <class Functions, class Weight>
+NSK_INLINE const float* first_tap(const depthwise_call<Functions, Weight>& d, const depthwise_image& m, int y, int x) {
   const window& w = d.a->w;
   return m.input + (y * w.stride_h - w.pad_top) * d.row + (x * w.stride_w - w.pad_left) * d.pixel;
 }
 
-/// Calls f(weights of the first channel, floats between taps, channel, columns) for vectors of channels. Weights point
-/// at the bias.
-template <class Functions, class F>
-NSK_INLINE void for_channels(const depthwise_call<Functions>& d, F&& f) {
+/// A column of a panel: its bias, and how many columns are in front of it.
+template <class Weight>
+struct panel_column {
+  const float* bias;
+  int inside;
+
+  /// Its first weight, in a panel of `width` columns.
+  NSK_INLINE const Weight* weights(std::ptrdiff_t width) const {
+    constexpr int per_bias = weights_per_bias<Weight>;
+    return reinterpret_cast<const Weight*>(bias) + per_bias * width - (per_bias - 1) * inside;
+  }
+};
+
+/// Calls f(column of the first channel, weights between taps, channel, columns) for vectors of channels.
+template <class Functions, class Weight, class F>
+NSK_INLINE void for_channels(const depthwise_call<Functions, Weight>& d, F&& f) {
   const int last = static_cast<int>(panel_count(d.channels)) - 1;
   for (int c = d.channel_begin; c < d.channel_end;) {
     const int panel = c / panel_width < last ? c / panel_width : last, left = panel * panel_width;
     const int width = static_cast<int>(width_of_panel(d.channels, panel)),
               end = left + width < d.channel_end ? left + width : d.channel_end;
-    const float* weights = d.a->weights + std::ptrdiff_t{left} * (d.taps + 1) - left;
+    constexpr int per_bias = weights_per_bias<Weight>;
+    const Weight* first = static_cast<const Weight*>(d.a->weights) + std::ptrdiff_t{left} * (d.taps + per_bias);
+    const float* bias = reinterpret_cast<const float*>(first) - left;
     for (; c < end; c += simd::f32::lanes)
-      f(weights + c, width, c, d.whole || end - c >= simd::f32::lanes ? simd::f32::lanes : end - c);
+      f(panel_column<Weight>{bias + c, c - left}, width, c,
+        d.whole || end - c >= simd::f32::lanes ? simd::f32::lanes : end - c);
     c = end;
   }
 }
@@ -78,47 +93,49 @@ NSK_INLINE void depthwise_row(simd::f32 (*sum)[1], const float* line, std::ptrdi
 }
 
 /// Rows x Pixels outputs of a square window without dilation, the first at that pixel.
-template <int Kernel, int Stride, int Rows, int Pixels, class Functions>
-NSK_ONE_COPY inline void depthwise_tile(const depthwise_call<Functions>& d, const depthwise_image& m, int first_y,
-                                        int first_x, const tile_row* to) {
+template <int Kernel, int Stride, int Rows, int Pixels, class Functions, class Weight>
+NSK_ONE_COPY inline void depthwise_tile(const depthwise_call<Functions, Weight>& d, const depthwise_image& m,
+                                        int first_y, int first_x, const tile_row* to) {
   static_assert(Rows * Pixels <= depthwise_max_outputs, "the block of an epilogue holds so many");
   using simd::f32;
   using simd::unroll;
   const float* const x = first_tap(d, m, first_y, first_x);
-  for_channels(d, [&](const float* weights, std::ptrdiff_t panel_step, int channel, int columns) NSK_INLINE_LAMBDA {
-    const std::ptrdiff_t row = simd::opaque(d.row), pixel = simd::opaque(d.pixel), step = simd::opaque(panel_step);
-    f32 sum[Rows * Pixels][1];
-    const f32 bias = simd::load(weights);
-    unroll<Rows * Pixels>([&](auto i) NSK_INLINE_LAMBDA { sum[i][0] = bias; });
-    const float *w = weights + step, *line = x + channel;
-    for (int ky = 0; ky < Kernel; ++ky, line += row) {
-      f32 tap[Kernel];
-      unroll<Kernel>([&](auto kx) NSK_INLINE_LAMBDA { tap[kx] = simd::load(w + kx * step); });
-      w += Kernel * step;
-      unroll<Rows>([&](auto oy) NSK_INLINE_LAMBDA {
-        depthwise_row<Kernel, Stride, Pixels>(sum + oy * Pixels, line + oy * Stride * row, pixel, tap);
+  for_channels(
+      d, [&](panel_column<Weight> column, std::ptrdiff_t panel_step, int channel, int columns) NSK_INLINE_LAMBDA {
+        const std::ptrdiff_t row = simd::opaque(d.row), pixel = simd::opaque(d.pixel), step = simd::opaque(panel_step);
+        f32 sum[Rows * Pixels][1];
+        const f32 bias = simd::load(column.bias);
+        unroll<Rows * Pixels>([&](auto i) NSK_INLINE_LAMBDA { sum[i][0] = bias; });
+        const Weight* w = column.weights(step);
+        const float* line = x + channel;
+        for (int ky = 0; ky < Kernel; ++ky, line += row) {
+          f32 tap[Kernel];
+          unroll<Kernel>([&](auto kx) NSK_INLINE_LAMBDA { tap[kx] = simd::load_weights(w + kx * step); });
+          w += Kernel * step;
+          unroll<Rows>([&](auto oy) NSK_INLINE_LAMBDA {
+            depthwise_row<Kernel, Stride, Pixels>(sum + oy * Pixels, line + oy * Stride * row, pixel, tap);
+          });
+        }
+        store_tile(sum, d.e, to, channel - d.origin, columns);
       });
-    }
-    store_tile(sum, d.e, to, channel - d.origin, columns);
-  });
 }
 
 /// Four outputs of one row under any window, all taps inside.
-template <class Functions>
-NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call<Functions>& d, const depthwise_image& m, int oy, int ox,
-                                         const tile_row* to) {
+template <class Functions, class Weight>
+NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call<Functions, Weight>& d, const depthwise_image& m, int oy,
+                                         int ox, const tile_row* to) {
   using simd::f32;
   using simd::unroll;
   const float* const x = first_tap(d, m, oy, ox);
   const window& k = d.a->w;
-  for_channels(d, [&](const float* weights, std::ptrdiff_t step, int channel, int columns) NSK_INLINE_LAMBDA {
+  for_channels(d, [&](panel_column<Weight> column, std::ptrdiff_t step, int channel, int columns) NSK_INLINE_LAMBDA {
     f32 sum[4][1];
-    unroll<4>([&](auto i) NSK_INLINE_LAMBDA { sum[i][0] = simd::load(weights); });
-    const float* w = weights + step;
+    unroll<4>([&](auto i) NSK_INLINE_LAMBDA { sum[i][0] = simd::load(column.bias); });
+    const Weight* w = column.weights(step);
     for (int ky = 0; ky < k.kernel_h; ++ky) {
       const float* line = x + channel + ky * k.dilation_h * d.row;
       for (int kx = 0; kx < k.kernel_w; ++kx, w += step, line += k.dilation_w * d.pixel) {
-        const f32 tap = simd::load(w);
+        const f32 tap = simd::load_weights(w);
         unroll<4>([&](auto i) NSK_INLINE_LAMBDA {
           sum[i][0] = simd::fma(simd::load(line + i * k.stride_w * d.pixel), tap, sum[i][0]);
         });
@@ -129,15 +146,15 @@ NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call<Functions>& d, con
 }
 
 /// One output under any window. Taps outside read zeros.
-template <class Functions>
-NSK_ONE_COPY inline void depthwise_any_1(const depthwise_call<Functions>& d, const depthwise_image& m, int oy, int ox,
-                                         const tile_row* to) {
+template <class Functions, class Weight>
+NSK_ONE_COPY inline void depthwise_any_1(const depthwise_call<Functions, Weight>& d, const depthwise_image& m, int oy,
+                                         int ox, const tile_row* to) {
   using simd::f32;
   const window& k = d.a->w;
   const int y = oy * k.stride_h - k.pad_top, x = ox * k.stride_w - k.pad_left;
-  for_channels(d, [&](const float* weights, std::ptrdiff_t step, int channel, int columns) NSK_INLINE_LAMBDA {
-    f32 sum[1][1] = {{simd::load(weights)}};
-    const float* w = weights + step;
+  for_channels(d, [&](panel_column<Weight> column, std::ptrdiff_t step, int channel, int columns) NSK_INLINE_LAMBDA {
+    f32 sum[1][1] = {{simd::load(column.bias)}};
+    const Weight* w = column.weights(step);
     for (int ky = 0; ky < k.kernel_h; ++ky) {
       const int iy = y + ky * k.dilation_h;
       const bool row_inside = iy >= d.top && iy < d.bottom;
@@ -145,7 +162,7 @@ NSK_ONE_COPY inline void depthwise_any_1(const depthwise_call<Functions>& d, con
         const int ix = x + kx * k.dilation_w;
         const bool inside = row_inside && ix >= d.left && ix < d.right;
         const f32 v = inside ? simd::load(m.input + iy * d.row + ix * d.pixel + channel) : simd::zero();
-        sum[0][0] = simd::fma(v, simd::load(w), sum[0][0]);
+        sum[0][0] = simd::fma(v, simd::load_weights(w), sum[0][0]);
       }
     }
     store_tile(sum, d.e, to, channel - d.origin, columns);

@@ -21,11 +21,13 @@ struct gemm_runs {
   std::ptrdiff_t line_step = 0, column_step = 0;
 };
 
-/// One panel, or some of its columns: `bias` and `weights` point at the first of them, k steps by `step` floats;
-/// `channel` is the number of the first column in the output and `columns` how many are stored, at most 24.
+/// One panel, or some of its columns: `bias` and `weights` (floats, or half_bits) point at the first of them, k steps
+/// by `step` weights; `channel` is the number of the first column in the output and `columns` how many are stored, at
+/// most 24.
+template <class Weight>
 struct gemm_panel {
   const float* bias;
-  const float* weights;
+  const Weight* weights;
   int step, channel, columns;
 };
 
@@ -54,22 +56,22 @@ inline constexpr int gemv_max_rows = 2;
 
 namespace impl {
 
-/// Floats between the weights in use and those that are prefetched: two pages, because hardware prefetchers stop at
+/// Bytes between the weights in use and those that are prefetched: two pages, because hardware prefetchers stop at
 /// each.
-inline constexpr int weights_ahead = 2048;
+inline constexpr std::size_t weights_ahead = 8192;
 
 /// Adds the products of one tile to its sums. All rows share runs, panel and step. With Far the weights are prefetched:
 /// worth it where they come from the last-level cache and only a few rows share them. With Low the last vector has 8
 /// columns: some processors with registers of 16 take half the time for them.
-template <bool Far, bool Low, int Rows, int Vectors>
-NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& runs, const gemm_panel& p,
+template <bool Far, bool Low, int Rows, int Vectors, class Weight>
+NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& runs, const gemm_panel<Weight>& p,
                            const tile_row* rows) {
   using simd::f32;
   using simd::unroll;
   constexpr int whole = Low ? Vectors - 1 : Vectors;
   const float* row[Rows];
   unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { row[r] = rows[r].input; });
-  const float* weights = p.weights;
+  const Weight* weights = p.weights;
   const std::ptrdiff_t step = p.step;
   std::ptrdiff_t line = 0;
   for (int y = runs.lines; y > 0; --y, line += runs.line_step) {
@@ -78,10 +80,10 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
       std::ptrdiff_t k = column;
       const std::ptrdiff_t end = k + runs.length;
       do {
-        if constexpr (Far) simd::prefetch(weights + weights_ahead);
+        if constexpr (Far) simd::prefetch(weights + weights_ahead / sizeof(Weight));
         f32 w[Vectors];
-        unroll<whole>([&](auto v) NSK_INLINE_LAMBDA { w[v] = simd::load(weights + v * f32::lanes); });
-        if constexpr (Low) w[whole] = simd::load_low(weights + whole * f32::lanes);
+        unroll<whole>([&](auto v) NSK_INLINE_LAMBDA { w[v] = simd::load_weights(weights + v * f32::lanes); });
+        if constexpr (Low) w[whole] = simd::load_weights_low(weights + whole * f32::lanes);
         unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
           const f32 a = simd::broadcast(row[r] + k);
           unroll<whole>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::fma(a, w[v], sum[r][v]); });
@@ -95,12 +97,12 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
 
 /// `tiles` tiles of Rows rows, one below the other, by one panel of at most Width columns; all of them where registers
 /// are not stored in part.
-template <int Rows, int Width, bool Far, class Functions>
-NSK_ONE_COPY inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm_panel& panel, const tile_row* row,
-                                    const register_epilogue<Functions>& e) {
+template <int Rows, int Width, bool Far, class Functions, class Weight>
+NSK_ONE_COPY inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm_panel<Weight>& panel,
+                                    const tile_row* row, const register_epilogue<Functions>& e) {
   using simd::f32;
   constexpr int vectors = (Width + f32::lanes - 1) / f32::lanes;
-  const gemm_panel p = panel;
+  const gemm_panel<Weight> p = panel;
   for (; tiles > 0; --tiles, row += Rows) {
     if (e.adds) simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { simd::prefetch(row[r].residual + p.channel); });
     f32 sum[Rows][vectors];
@@ -114,9 +116,9 @@ NSK_ONE_COPY inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm
 }
 
 /// Calls gemm_tiles for tiles of exactly `height` rows, gemm_min_rows <= height <= Rows.
-template <int Rows, int Width, bool Far, class Functions>
-NSK_INLINE void gemm_tiles_of(int height, int tiles, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
-                              const register_epilogue<Functions>& e) {
+template <int Rows, int Width, bool Far, class Functions, class Weight>
+NSK_INLINE void gemm_tiles_of(int height, int tiles, const gemm_runs& runs, const gemm_panel<Weight>& p,
+                              const tile_row* row, const register_epilogue<Functions>& e) {
   if constexpr (Rows > gemm_min_rows<Width>()) {
     if (height < Rows) return gemm_tiles_of<Rows - 1, Width, Far>(height, tiles, runs, p, row, e);
   }
@@ -125,8 +127,8 @@ NSK_INLINE void gemm_tiles_of(int height, int tiles, const gemm_runs& runs, cons
 
 /// `count` rows in tiles of equal height as far as possible (49 rows are 4 x 6 + 5 x 5); tile_heights::cover(count) is
 /// count.
-template <int Width, bool Far, class Functions>
-inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
+template <int Width, bool Far, class Functions, class Weight>
+inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel<Weight>& p, const tile_row* row,
                              const register_epilogue<Functions>& e) {
   if (count == 1) return gemm_tiles<1, Width, Far>(1, runs, p, row, e);
   constexpr int maximum = gemm_tile_rows<Width>();
@@ -134,9 +136,9 @@ inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel&
   if (higher > 0) gemm_tiles_of<maximum, Width, Far>(height + 1, higher, runs, p, row, e);
   gemm_tiles_of<maximum, Width, Far>(height, tiles - higher, runs, p, row + higher * (height + 1), e);
 }
-template <bool Far, class Functions>
-NSK_ONE_COPY inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
-                                          const register_epilogue<Functions>& e) {
+template <bool Far, class Functions, class Weight>
+NSK_ONE_COPY inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel<Weight>& p,
+                                          const tile_row* row, const register_epilogue<Functions>& e) {
   if (p.columns > 16) return gemm_equal_tiles<24, Far>(count, runs, p, row, e);
   if (p.columns > 8) return gemm_equal_tiles<16, Far>(count, runs, p, row, e);
   gemm_equal_tiles<8, Far>(count, runs, p, row, e);
@@ -163,9 +165,9 @@ struct tile_heights {
 inline constexpr int block_rows = 48, block_columns = simd::tuning::block_columns;
 
 /// All rows of one panel.
-template <bool Far, class Functions>
-NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const gemm_panel& p, const tile_row* row,
-                                         const tile_epilogue<Functions>& e) {
+template <bool Far, class Functions, class Weight>
+NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const gemm_panel<Weight>& p,
+                                         const tile_row* row, const tile_epilogue<Functions>& e) {
   using simd::f32;
   const int width = p.columns > 16 ? 24 : p.columns > 8 ? 16 : 8;
   if (e.in_registers && (simd::tuning::stores_parts || p.columns == width) &&
@@ -175,7 +177,7 @@ NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const
   tile_row line[block_rows];
   const int columns = (width + f32::lanes - 1) / f32::lanes * f32::lanes;
   const tile_heights heights = tile_heights::of(columns);
-  gemm_panel all = p;
+  gemm_panel<Weight> all = p;
   all.channel = 0;
   all.columns = columns;
   for (int parts = (count + block_rows - 1) / block_rows; parts > 0; --parts) {
@@ -188,19 +190,20 @@ NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const
   }
 }
 
-/// One or two rows by several neighbouring panels of 16 at once: as many chains as hide the latency.
-template <int Rows, int Panels, class Functions>
-NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel& p, std::ptrdiff_t panel_floats,
+/// One or two rows by several neighbouring panels of 16, `panel_step` weights apart, at once: as many chains as hide
+/// the latency.
+template <int Rows, int Panels, class Functions, class Weight>
+NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel<Weight>& p, std::ptrdiff_t panel_step,
                                    const tile_row* row, const register_epilogue<Functions>& e) {
   using simd::f32;
   using simd::unroll;
   constexpr int each = panel_width / f32::lanes, vectors = each * Panels;
   f32 sum[Rows][vectors];
   unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
-    const f32 bias = simd::load(p.bias + (v / each) * panel_floats + (v % each) * f32::lanes);
+    const f32 bias = simd::load(p.bias + (v / each) * (panel_step / weights_per_bias<Weight>)+(v % each) * f32::lanes);
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
   });
-  const float* weights = p.weights;
+  const Weight* weights = p.weights;
   for (int y = 0; y < runs.lines; ++y) {
     for (int x = 0; x < runs.columns; ++x) {
       std::ptrdiff_t k = y * runs.line_step + x * runs.column_step;
@@ -208,7 +211,7 @@ NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel& p, s
         f32 a[Rows];
         unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { a[r] = simd::broadcast(row[r].input + k); });
         unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
-          const f32 w = simd::load(weights + (v / each) * panel_floats + (v % each) * f32::lanes);
+          const f32 w = simd::load_weights(weights + (v / each) * panel_step + (v % each) * f32::lanes);
           unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = simd::fma(a[r], w, sum[r][v]); });
         });
       }
@@ -218,17 +221,17 @@ NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel& p, s
 }
 
 /// The same under any epilogue.
-template <int Rows, int Panels, class Functions>
-NSK_ONE_COPY inline void gemv_panels_rows(const gemm_runs& runs, const gemm_panel& p, std::ptrdiff_t panel_floats,
+template <int Rows, int Panels, class Functions, class Weight>
+NSK_ONE_COPY inline void gemv_panels_rows(const gemm_runs& runs, const gemm_panel<Weight>& p, std::ptrdiff_t panel_step,
                                           const tile_row* row, const tile_epilogue<Functions>& e) {
-  if (e.in_registers) return gemv_tile<Rows, Panels>(runs, p, panel_floats, row, e.registers);
+  if (e.in_registers) return gemv_tile<Rows, Panels>(runs, p, panel_step, row, e.registers);
   constexpr int columns = Panels * panel_width;
   alignas(64) float block[Rows * columns];
   tile_row line[Rows];
   for (int r = 0; r < Rows; ++r) line[r] = {row[r].input, block + r * columns, nullptr};
-  gemm_panel all = p;
+  gemm_panel<Weight> all = p;
   all.channel = 0;
-  gemv_tile<Rows, Panels>(runs, all, panel_floats, line, register_epilogue<Functions>{});
+  gemv_tile<Rows, Panels>(runs, all, panel_step, line, register_epilogue<Functions>{});
   finish_block(block, Rows, columns, e, row, p.channel, columns);
 }
 

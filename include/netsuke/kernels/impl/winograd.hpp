@@ -28,7 +28,7 @@ template <class Functions>
 struct winograd_call {
   const conv_2d_args* a;
   tile_epilogue<Functions> e;
-  gemm_weights weights;
+  gemm_weights<float> weights;
   int depth, input_channel, channel_begin, channel_end;
   int top, left, bottom, right;  ///< pixels that can be read
   float* transformed;            ///< [points][cells][padded depth], planes one cache line further apart
@@ -60,7 +60,7 @@ NSK_ONE_COPY inline void winograd_cell_input(const winograd_call<Functions>& w, 
 /// Transforms the products of one cell, finishes them and stores those that belong to the tile.
 template <int Outputs, class Functions>
 NSK_ONE_COPY inline void winograd_cell_output(const winograd_call<Functions>& w, const winograd_cell& cell,
-                                              const float* from, int step, const gemm_panel& p) {
+                                              const float* from, int step, const gemm_panel<float>& p) {
   using simd::f32;
   const tensor_view& out = w.a->output;
   const epilogue& e = w.a->e;
@@ -97,12 +97,12 @@ NSK_ONE_COPY inline void winograd_cell_output(const winograd_call<Functions>& w,
 /// Products of all points with one panel: point by point a small matrix product, from zero.
 template <class Functions>
 NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Functions>& w, int points, int count,
-                                           const gemm_panel& p, int step) {
+                                           const gemm_panel<float>& p, int step) {
   static constexpr float zeros[32] = {};
   const epilogue nothing;
   const auto none = prepare<function_list<>>(nothing, 0);
   const gemm_runs runs{1, 1, w.depth};
-  gemm_panel point{zeros, p.weights, p.step, 0, step};
+  gemm_panel<float> point{zeros, p.weights, p.step, 0, step};
   tile_row row[winograd_max_cells];
   for (int i = 0; i < points; ++i, point.weights += std::ptrdiff_t{w.depth} * p.step) {
     for (int t = 0; t < count; ++t)
@@ -116,7 +116,7 @@ inline void winograd_batch_of_cells(const winograd_call<Functions>& w, const win
   constexpr int points = (Outputs + 2) * (Outputs + 2);
   for (int t = 0; t < count; ++t) winograd_cell_input<Outputs>(w, cell[t], w.transformed + t * w.line);
   for (int index = 0; index < panel_count(w.weights.channels); ++index) {
-    const gemm_panel p = panel_part(w.weights, index, w.channel_begin, w.channel_end);
+    const gemm_panel<float> p = panel_part(w.weights, index, w.channel_begin, w.channel_end);
     if (p.columns <= 0) continue;
     constexpr int unit = simd::f32::lanes > 8 ? simd::f32::lanes : 8;
     const int step = (p.columns + unit - 1) / unit * unit;
@@ -175,8 +175,8 @@ NSK_ONE_COPY inline void winograd_conv_2d(const conv_2d_args& a, const tile_rang
                              plane};
   for (int g = t.channel_begin / channels; g * channels < t.channel_end; ++g) {
     const int first = g * channels;
-    w.weights = {a.weights + g * winograd_floats(a.algorithm, channels, depth), channels, std::int64_t{points} * depth,
-                 first};
+    w.weights = {static_cast<const float*>(a.weights) + g * winograd_floats(a.algorithm, channels, depth), channels,
+                 std::int64_t{points} * depth, first};
     w.channel_begin = t.channel_begin > first ? t.channel_begin : first;
     w.channel_end = t.channel_end < first + channels ? t.channel_end : first + channels;
     w.input_channel = g * depth;

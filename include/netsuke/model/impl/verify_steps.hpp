@@ -65,13 +65,14 @@ NSK_COLD NSK_NOINLINE inline status_code verify_tensors_of(const verify_context&
 }
 
 /// Asks the traits of operator `O` everything about one step.
-template <op O>
+template <op O, bool Halves>
 NSK_COLD NSK_NOINLINE status_code verify_step_of(const verify_context& c, const step_view& s) {
   using traits = op_traits<O>;
   const typename traits::params p = s.params<O>();
   const status_code tensors = verify_tensors_of(c, s, traits::input_count(p), traits::fills_border);
   if (tensors != status_code::ok) return tensors;
-  constant_reader constants(c.weights, c.work);
+  std::conditional_t<Halves && takes_half_weights(O), half_constant_reader, constant_reader> constants(c.weights,
+                                                                                                       c.work);
   const status_code rules = traits::check_rules(constants, s, p);
   if (rules != status_code::ok) return rules;
   tile_grid grid;
@@ -86,12 +87,12 @@ NSK_COLD NSK_NOINLINE status_code verify_step_of(const verify_context& c, const 
 }
 
 /// Operators that are not in `Ops` have no code here, and their steps are refused.
-template <class Ops>
+template <class Ops, bool Halves>
 status_code verify_step(const verify_context& c, const step_view& s) {
   switch (s.op()) {
-#define NSK_VERIFY(name, Table)                                              \
-  case op::name:                                                             \
-    if constexpr (Ops::has(op::name)) return verify_step_of<op::name>(c, s); \
+#define NSK_VERIFY(name, Table)                                                      \
+  case op::name:                                                                     \
+    if constexpr (Ops::has(op::name)) return verify_step_of<op::name, Halves>(c, s); \
     break;
     NSK_OP_LIST(NSK_VERIFY)
 #undef NSK_VERIFY
@@ -100,11 +101,11 @@ status_code verify_step(const verify_context& c, const step_view& s) {
   return status_code::unsupported_op;
 }
 
-template <class Ops>
+template <class Ops, bool Halves>
 status verify_steps(const verify_context& c) {
   for (int i = 0; i < c.variant.step_count(); ++i) {
     if (!c.work.spend(step_work)) return status_code::too_complex;
-    const status_code code = verify_step<Ops>(c, c.variant.step(i));
+    const status_code code = verify_step<Ops, Halves>(c, c.variant.step(i));
     if (code != status_code::ok) return {code, i};
   }
   return {};

@@ -122,7 +122,8 @@ NSK_COLD inline bool is_possible(const tensor_info& t) {
   return !bordered || (shape.size() >= 3 && is_float(t));
 }
 
-NSK_COLD inline status verify_tensors(const verify_context& c) {
+template <bool Halves>
+NSK_COLD status verify_tensors(const verify_context& c) {
   const auto buffers = static_cast<std::uint32_t>(c.variant.buffer_count());
   for (int i = 0; i < c.variant.tensor_count(); ++i) {
     if (!c.work.spend(tensor_work)) return status_code::too_complex;
@@ -133,7 +134,8 @@ NSK_COLD inline status verify_tensors(const verify_context& c) {
     if (t.offset() > std::uint64_t{max_extent}) return {status_code::tensor_outside_buffer, i};
     const tensor_view view = t.view(nullptr);
     if (!is_plain(t)) {
-      const bool legal = t.where() == storage::constant && t.type() == dtype::float32 && is_dense(view) &&
+      const bool halves = Halves && t.type() == dtype::float16 && t.arrangement() == packing::panels;
+      const bool legal = t.where() == storage::constant && (halves || t.type() == dtype::float32) && is_dense(view) &&
                          t.offset() % file_alignment == 0;
       if (!legal) return {status_code::bad_weights, i};
     }

@@ -110,6 +110,7 @@ constexpr std::uint64_t taps_of(const window& w) {
 /// Constants that decide where a kernel reads: their numbers are verified one by one, each at its price.
 class constant_reader {
  public:
+  static constexpr bool takes_halves = false;  ///< whether weights may be float16
   constant_reader(span<const std::byte> weights, work_budget& work) : m_weights(weights), m_work(work) {}
 
   /// A dense line of constants, null where `t` is none.
@@ -126,6 +127,34 @@ class constant_reader {
   span<const std::byte> m_weights;
   work_budget& m_work;
 };
+
+/// The same for models whose weights may be float16.
+class half_constant_reader : public constant_reader {
+ public:
+  static constexpr bool takes_halves = true;
+  using constant_reader::constant_reader;
+};
+
+/// Whether a constant holds panels: `groups` times `floats` floats or, for readers that take halves, `groups` times
+/// `halves` halves where it is float16.
+template <class Reader>
+NSK_COLD bool holds_panels(const Reader&, const tensor_info& t, std::int64_t floats, std::int64_t halves,
+                           std::int64_t groups = 1) {
+  if constexpr (Reader::takes_halves) {
+    if (t.type() == dtype::float16)
+      return t.where() == storage::constant && t.arrangement() == packing::panels && halves <= max_elements / groups &&
+             t.elements() >= halves * groups;
+  }
+  return holds_groups(t, packing::panels, groups, floats) == status_code::ok;
+}
+/// The same for one matrix of so many channels and inputs.
+template <class Reader>
+NSK_COLD bool holds_matrix(const Reader& reader, const tensor_info& t, std::int64_t channels, std::int64_t depth) {
+  if constexpr (Reader::takes_halves)
+    return holds_panels(reader, t, panel_floats(channels, depth), panel_elements<half_bits>(channels, depth));
+  else
+    return holds(t, packing::panels, panel_floats(channels, depth));
+}
 
 /// Whether all `count` numbers are in [0, limit).
 NSK_COLD inline bool all_below(const std::int32_t* numbers, std::int64_t count, std::int64_t limit) {

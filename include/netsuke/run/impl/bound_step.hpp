@@ -15,6 +15,7 @@ class bound_step {
  public:
   bound_step(const memory_map& memory, const step_view& step)
       : m_args(bind(memory, step)), m_op(step.op()), m_tile(step.tile()) {
+    if constexpr (runs_half_weights<Settings>) m_half_weights = has_half_weights(step);
     m_space = step.space(memory.rows);
     m_grid = tile_grid_of(m_space, m_tile);
   }
@@ -23,10 +24,9 @@ class bound_step {
   void run(std::int32_t tile, std::byte* scratch) const {
     const tile_range range = range_of_tile(m_space, m_tile, m_grid, tile);
     switch (m_op) {
-#define NSK_RUN(name, Table)                                                    \
-  case op::name:                                                                \
-    if constexpr (Settings::ops::has(op::name))                                 \
-      op_traits<op::name>::template run<Settings>(m_args.name, range, scratch); \
+#define NSK_RUN(name, Table)                                                                   \
+  case op::name:                                                                               \
+    if constexpr (Settings::ops::has(op::name)) run_as<op::name>(m_args.name, range, scratch); \
     break;
       NSK_OP_LIST(NSK_RUN)
 #undef NSK_RUN
@@ -37,6 +37,14 @@ class bound_step {
   std::int32_t tile_count() const { return static_cast<std::int32_t>(m_grid.count()); }
 
  private:
+  template <op O>
+  void run_as(const typename op_traits<O>::args& a, const tile_range& range, std::byte* scratch) const {
+    if constexpr (runs_half_weights<Settings> && takes_half_weights(O)) {
+      if (m_half_weights) return op_traits<O>::template run<with_half_weights<Settings>>(a, range, scratch);
+    }
+    op_traits<O>::template run<Settings>(a, range, scratch);
+  }
+
   union arguments {
     arguments() {}
 #define NSK_MEMBER(name, Table)            \
@@ -62,6 +70,7 @@ class bound_step {
 
   arguments m_args;
   op m_op;
+  bool m_half_weights = false;
   tile_size m_tile;
   tile_space m_space;
   tile_grid m_grid;

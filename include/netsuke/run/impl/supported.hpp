@@ -5,6 +5,7 @@
 #include <netsuke/run/settings.hpp>
 #include <netsuke/core/status.hpp>
 #include <netsuke/model/model.hpp>
+#include <netsuke/ops/impl/half_weights.hpp>
 
 NSK_BEGIN
 namespace impl {
@@ -29,6 +30,7 @@ status supported(const variant_view& variant) {
     const step_view step = variant.step(i);
     if (!Settings::ops::has(step.op())) return {status_code::unsupported_op, i};
     if (!Settings::winograd && uses_winograd(step)) return {status_code::unsupported_op, i};
+    if (!runs_half_weights<Settings> && has_half_weights(step)) return {status_code::unsupported_op, i};
     if (!Settings::functions::has(step.epilogue().fn)) return {status_code::unsupported_function, i};
   }
   return {};
