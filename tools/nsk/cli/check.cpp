@@ -5,6 +5,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/device_options.hpp"
+#include "compile/half_weights.hpp"
 #include "gpu/device_check.hpp"
 #include "io/layout.hpp"
 #include "engine/model_file.hpp"
@@ -66,6 +67,12 @@ tflite_options import_options_of(const model& m, int variant) {
   for (int i = 0; i < m.input_count(variant); ++i)
     result.shapes[old_name(changes, m.input(i, variant).name())] = source_shape_of(m.input(i, variant));
   return result;
+}
+
+bool has_half_weights(const model& m) {
+  for (int i = 0; i < m.metadata_count(); ++i)
+    if (std::string(m.metadata_key(i)) == half_weights_key) return true;
+  return false;
 }
 
 /// The inputs and states that --input gives.
@@ -164,6 +171,7 @@ exit_code check(const check_options& o, command_files& files) {
   inputs.trusted = o.trusted;
   resolve(g, inputs);
   apply_changes(g, recorded_changes(file.view));
+  if (has_half_weights(file.view)) static_cast<void>(round_weights(g, float_layers(file.view)));
   const comparison_report report = compare_on_random(
       g, file.view, *runner, o.seed, inputs_of(file.view, o, variant),
       [&](const std::string& what) { progress.show(what); }, variant);

@@ -28,7 +28,8 @@ struct convert_options {
   bool skips_check = false;  ///< --no-check
   bool embed_check = false, quiet = false, winograd = true, dequantize = false, trusted = false;
   bool find_states = true;
-  bool gpu = false;  ///< a variant for GPUs beside every one
+  bool gpu = false;           ///< a variant for GPUs beside every one
+  bool half_weights = false;  ///< --weights fp16
   bool to_hard_swish = false, to_swish = false;
 };
 exit_code convert(const convert_options& o, command_files& files);

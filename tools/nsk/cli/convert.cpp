@@ -18,7 +18,7 @@
 #include "edit/parts.hpp"
 #include "gpu/plan_report.hpp"
 #include "import/import.hpp"
-#include "compile/compile.hpp"
+#include "compile/half_weights.hpp"
 #include "resolve/states.hpp"
 #include "report/check_report.hpp"
 #include "report/compare.hpp"
@@ -92,6 +92,7 @@ std::map<std::string, std::string> recorded_options(const convert_options& o) {
   for (const auto& [name, value] : named_values("--set", o.sets, "NAME=VALUE")) metadata[set_key(name)] = value;
   for (const auto& [name, count] : parse_bounds(o.bounds)) metadata[bound_key(name)] = std::to_string(count);
   if (o.dequantize) metadata[dequantize_key] = "1";
+  if (o.half_weights) metadata[half_weights_key] = "1";
   record_changes(changes_of(o), metadata);
   if (!o.outputs.empty()) metadata[chosen_outputs_key] = std::to_string(o.outputs.size());
   return metadata;
@@ -298,9 +299,16 @@ json said_of(const std::vector<variant_source>& variants, std::vector<std::strin
   return said;
 }
 
+/// The graphs before their weights are rounded.
+std::vector<graph> graphs_of(const std::vector<variant_source>& variants) {
+  std::vector<graph> graphs;
+  for (const variant_source& v : variants) graphs.push_back(v.g);
+  return graphs;
+}
+
 conversion convert_source(const convert_options& o, command_files& files, progress_line& progress) {
   progress.show("reading " + o.source);
-  const std::vector<variant_source> variants = read_variants(o, files);
+  std::vector<variant_source> variants = read_variants(o, files);
   progress.show("compiling");
   compile_options options;
   options.metadata = recorded_options(o);
@@ -314,7 +322,9 @@ conversion convert_source(const convert_options& o, command_files& files, progre
       static_cast<std::int64_t>(o.max_tile_us * (profile ? macs_per_us(*profile) : usual_macs_per_us));
   options.metadata[tile_limit_key] = format_text("%g", o.max_tile_us);
   conversion result;
-  result.bytes = compile(variants, options);
+  std::string half_note;
+  const std::vector<graph> sources = o.half_weights && o.check ? graphs_of(variants) : std::vector<graph>();
+  result.bytes = o.half_weights ? compile_with_half_weights(variants, options, half_note) : compile(variants, options);
   if (o.embed_check) result.bytes = with_check_vectors(open_model(result.bytes, o.output), variants);
 
   const model_file file = open_model(result.bytes, o.output);
@@ -326,9 +336,15 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   result.report["source"] = o.source;
   result.report["warnings"] = said_of(variants, &model_facts::warnings);
   result.report["notes"] = said_of(variants, &model_facts::notes);
+  if (!half_note.empty()) result.report["notes"].push_back(half_note);
   result.check_declined = check_declined(o, file.view);
   if (!result.check_declined.empty() && !o.skips_check) require_own_rows(variants);
   if (result.check_declined.empty()) check_conversion(o, variants, file, progress, result);
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    result.report["notes"].push_back(
+        format_text("rounding the weights%s moves the outputs by at most %.1e of their largest magnitude",
+                    sources.size() > 1 ? (" of '" + variants[i].name + "'").c_str() : "",
+                    distance_of(sources[i], variants[i].g, file.view, static_cast<int>(i))));
   progress.clear();
   return result;
 }

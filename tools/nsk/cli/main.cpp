@@ -133,6 +133,12 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
               "Device profile from which tile times are reckoned; 30 G MACs/s when left out");
   command->add_flag("!--no-winograd", o.winograd,
                     "Direct convolutions only: slower, smaller, nearer to exact arithmetic");
+  command
+      ->add_option_function<std::string>(
+          "--weights", [&o](const std::string& how) { o.half_weights = how == "fp16"; },
+          "'float', or 'fp16': weights of 16 bits, half the file and its traffic; sums stay float32")
+      ->type_name("HOW")
+      ->check(silent(CLI::IsMember({"float", "fp16"})));
   command->add_flag("--gpu", o.gpu,
                     "Add a variant for GPUs, 'gpu' (of several variants NAME.gpu): no borders, less of Winograd");
   files.writes(command, "--json", o.json, "FILE.json", "Write a report of the conversion");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "codegen/calls.hpp"
 
+#include <netsuke/ops/impl/half_weights.hpp>
 #include <netsuke/ops/impl/rules.hpp>
 #include <netsuke/format/scratch.hpp>
 #include <sstream>
@@ -196,6 +197,9 @@ std::string call_writer::small_call(const step_view& s) {
 }
 
 std::string call_writer::call(const step_view& s) {
+  if (impl::has_half_weights(s))
+    refuse("nsk codegen has no form for float16 weights, which step '" + std::string(s.name()) +
+           "' has: convert the model without --weights fp16, or run it with nsk::session.");
   const std::string text = small ? small_call(s) : "";
   return text.empty() ? kernel_call(s) : text;
 }

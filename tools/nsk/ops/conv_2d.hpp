@@ -40,7 +40,9 @@ struct op_rules<op::conv_2d> : product_work {
                                 : algorithm == conv_algorithm::winograd4 ? packing::winograd4
                                                                          : packing::winograd2;
     const int input = l.tensor(x, axes, l.name_of_value(o.inputs[0])),
-              weights = l.constant_floats(o.name + "#weights", packed, arrangement);
+              weights = arrangement == packing::panels ? constant_panels(l, o.name + "#weights", packed,
+                                                                         matrices(c, channels / c.groups, depthwise))
+                                                       : l.constant_floats(o.name + "#weights", packed, arrangement);
     const int output = l.tensor(y, axes, l.name_of_value(o.output));
     plan_step& s = depthwise ? l.step<op::depthwise_conv_2d>(o, {input, weights}, output)
                              : l.step<op::conv_2d>(o, {input, weights}, output);
@@ -102,6 +104,11 @@ struct op_rules<op::conv_2d> : product_work {
     border.bottom = pixels(around.bottom);
     border.right = pixels(around.right);
     return border;
+  }
+  static std::vector<panel_matrix> matrices(const conv_parameters& c, std::int64_t depth_channels, bool depthwise) {
+    const std::int64_t taps = c.w.kernel_h * c.w.kernel_w;
+    if (depthwise) return {{c.outputs, taps}};
+    return std::vector<panel_matrix>(static_cast<std::size_t>(c.groups), {c.outputs / c.groups, taps * depth_channels});
   }
   static std::vector<float> pack_direct(const conv_parameters& c, std::int64_t depth_channels) {
     const std::int64_t taps = c.w.kernel_h * c.w.kernel_w, per_group = c.outputs / c.groups,

@@ -37,7 +37,7 @@ struct op_rules<op::fully_connected> : product_work {
       t.strides.push_back(1);
     }
     const int weights =
-        l.constant_floats(o.name + "#weights", l.packed_once(o, [&] { return pack(d); }), packing::panels);
+        constant_panels(l, o.name + "#weights", l.packed_once(o, [&] { return pack(d); }), {{d.outputs, d.depth}});
     plan_step& s = l.step<op::fully_connected>(o, {tensors[1], weights}, tensors[0]);
     s.macs = count_of(y.shape) * d.depth;
     if (o.post.residual != no_value) {

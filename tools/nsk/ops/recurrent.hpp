@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// The recurrence of RNN, GRU and LSTM layers.
+#include "ops/impl/lower_parts.hpp"
 #include "pack/panels.hpp"
 #include "ops/op_rules.hpp"
 
@@ -24,7 +25,7 @@ struct op_rules<op::recurrent> {
     const view x = lines(0), h = lines(1);
     const bool is_lstm = r.kind == recurrent_kind::lstm;
     std::vector<int> inputs = {
-        plain(x, 0), l.constant_floats(o.name + "#weights", l.packed_once(o, [&] { return pack(r); }), packing::panels),
+        plain(x, 0), constant_panels(l, o.name + "#weights", l.packed_once(o, [&] { return pack(r); }), matrices(r)),
         plain(h, 1)};
     if (is_lstm) inputs.push_back(plain(lines(2), 2));
     if (!r.peephole.empty()) inputs.push_back(l.constant_floats(o.name + "#peephole", r.peephole));
@@ -73,10 +74,21 @@ struct op_rules<op::recurrent> {
         [&](std::int64_t n) { return r.bias[static_cast<std::size_t>(start + n)]; });
   }
 
+  /// Whether the hidden gate has a matrix of its own.
+  static bool splits(const recurrent_parameters& r) { return r.kind == recurrent_kind::gru && !r.linear_before_reset; }
+  static std::vector<panel_matrix> matrices(const recurrent_parameters& r) {
+    const std::int64_t hidden = r.hidden;
+    std::vector<panel_matrix> all;
+    for (int d = 0; d < r.directions; ++d) {
+      all.push_back({(splits(r) ? 2 : recurrent_gates(r.kind)) * hidden, hidden});
+      if (splits(r)) all.push_back({hidden, hidden});
+    }
+    return all;
+  }
   static std::vector<float> pack(const recurrent_parameters& r) {
     std::vector<float> packed;
     for (int d = 0; d < r.directions; ++d) {
-      if (r.kind == recurrent_kind::gru && !r.linear_before_reset) {
+      if (splits(r)) {
         pack_gates(packed, r, d, 0, 2);
         pack_gates(packed, r, d, 2, 1);
       } else {

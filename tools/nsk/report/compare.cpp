@@ -309,4 +309,14 @@ comparison_report compare_on_random(const graph& g, const model& m, runner& r, s
   }
 }
 
+double distance_of(const graph& a, const graph& b, const model& m, int variant) {
+  const std::map<std::string, array> inputs = in_source_shapes(a, random_inputs(a, m, 1, variant, 0));
+  const std::map<std::string, array> expected = evaluator(a).run(inputs);
+  double largest = 0;
+  for (const auto& [name, value] : evaluator(b).run(inputs))
+    if (const auto found = expected.find(name); found != expected.end() && is_float(value.type))
+      largest = std::max(largest, measure(value, found->second).relative);
+  return largest;
+}
+
 }

@@ -50,6 +50,10 @@ comparison_report compare_on_random(const graph& g, const model& m, runner& r, s
                                     const std::function<void(const std::string&)>& progress, int variant = 0,
                                     std::int64_t sampled = all_elements);
 
+/// Returns the largest difference between the outputs of two graphs that differ in constants alone, on random inputs of
+/// the model, over the largest magnitude of the output.
+double distance_of(const graph& a, const graph& b, const model& m, int variant);
+
 /// A table, worst first, at most `rows` steps.
 std::string comparison_text(const comparison_report& report, double tolerance, std::size_t rows);
 nlohmann::json comparison_json(const comparison_report& report, double tolerance);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "report/inspect.hpp"
 
+#include <netsuke/ops/impl/half_weights.hpp>
 #include "errors.hpp"
 #include "ops/step_facts.hpp"
 
@@ -22,7 +23,7 @@ std::string settings_name(const std::string& name) {
 }
 
 std::string settings_source(const model& m, const std::string& name) {
-  bool ops[op_count] = {}, functions[function_count] = {}, winograd = false;
+  bool ops[op_count] = {}, functions[function_count] = {}, winograd = false, half_weights = false;
   functions[static_cast<int>(function::identity)] = true;
   for (int v = 0; v < m.variant_count(); ++v) {
     for (int i = 0; i < m.variant(v).step_count(); ++i) {
@@ -30,6 +31,7 @@ std::string settings_source(const model& m, const std::string& name) {
       ops[static_cast<int>(s.op())] = true;
       functions[static_cast<int>(s.epilogue().fn)] = true;
       winograd = winograd || (algorithm_of(s) != conv_algorithm::direct);
+      half_weights = half_weights || impl::has_half_weights(s);
     }
   }
 #define NSK_IDENTIFIER(name, Table) #name,
@@ -50,6 +52,7 @@ std::string settings_source(const model& m, const std::string& name) {
           join("nsk::function::", functions, function_count, [](int i) { return name_of(static_cast<function>(i)); }) +
           ">;\n";
   if (!winograd) text += "  static constexpr bool winograd = false;\n";
+  if (half_weights) text += "  static constexpr bool half_weights = true;\n";
   text += "};\n#endif\n";
   return text;
 }

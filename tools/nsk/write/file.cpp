@@ -103,6 +103,10 @@ std::uint32_t features_of(const format::Model& m) {
   if (m.variants() == nullptr) return bits;
   for (const format::Variant* v : *m.variants()) {
     if (v->batch() != 0) bits |= feature_batch;
+    if (v->tensors() != nullptr)
+      for (const format::Tensor* t : *v->tensors())
+        if (t->type() == format::DataType::float16 && t->packing() == format::Packing::panels)
+          bits |= feature_half_weights;
     if (v->steps() == nullptr) continue;
     for (const format::Step* s : *v->steps()) {
       const auto* recurrent = s->op_as<format::Recurrent>();

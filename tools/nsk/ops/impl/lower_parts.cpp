@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "ops/impl/lower_parts.hpp"
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include "graph/float16.hpp"
 #include "errors.hpp"
 
 namespace nsk::tool {
@@ -16,6 +20,49 @@ int position_of(const axis_order& order, int axis) {
 
 void require_rank(const operation& o, std::size_t rank) {
   if (rank > static_cast<std::size_t>(max_rank)) refuse(o.source + ": it has more than six dimensions");
+}
+
+namespace {
+
+/// The matrices with weights as float16, biases as they are; empty where a weight is no number that float16 has.
+std::vector<std::byte> half_panels(const std::vector<float>& packed, const std::vector<panel_matrix>& matrices) {
+  std::vector<std::byte> halves;
+  halves.reserve(packed.size() * sizeof(half_bits));
+  const float* from = packed.data();
+  const auto append = [&](const void* bytes, std::size_t count) {
+    const auto* first = static_cast<const std::byte*>(bytes);
+    halves.insert(halves.end(), first, first + count);
+  };
+  for (const panel_matrix& m : matrices)
+    for (std::int64_t p = 0; p < panel_count(m.channels); ++p) {
+      const std::int64_t width = width_of_panel(m.channels, p);
+      append(from, static_cast<std::size_t>(width) * sizeof(float));
+      from += width;
+      for (std::int64_t i = 0; i < width * m.depth; ++i, ++from) {
+        const half_bits half = half_from_double(static_cast<double>(*from));
+        const float back = float_from_half(half);
+        if (std::memcmp(&back, from, sizeof back) != 0) return {};
+        append(&half, sizeof half);
+      }
+    }
+  return halves;
+}
+
+}
+
+int constant_panels(lowerer& l, const std::string& name, const std::vector<float>& packed,
+                    const std::vector<panel_matrix>& matrices) {
+  const std::vector<std::byte> halves =
+      l.options.half_weights ? half_panels(packed, matrices) : std::vector<std::byte>();
+  if (halves.empty()) return l.constant_floats(name, packed, packing::panels);
+  const int index = l.constant_floats(name, {}, packing::panels);
+  plan_storage& s = l.result.storages.back();
+  plan_tensor& t = l.result.tensor(index);
+  s.type = t.type = dtype::float16;
+  s.elements = static_cast<std::int64_t>(halves.size() / sizeof(half_bits));
+  s.data = std::make_shared<std::vector<std::byte>>(halves);
+  t.shape = {static_cast<std::int32_t>(s.elements)};
+  return index;
 }
 
 void set_epilogue(lowerer& l, plan_step& s, const post_operation& post) {

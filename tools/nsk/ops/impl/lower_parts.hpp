@@ -21,6 +21,15 @@ params_of<O>& elementwise_step(lowerer& l, const operation& o) {
   return l.step<O>(o, {t.begin() + 1, t.end()}, t[0]).p.template as<O>();
 }
 
+/// A packed matrix: `channels` columns of `depth` weights.
+struct panel_matrix {
+  std::int64_t channels, depth;
+};
+/// The constant of packed matrices, one behind the other; with float16 weights where the options want them and no
+/// weight changes.
+int constant_panels(lowerer& l, const std::string& name, const std::vector<float>& packed,
+                    const std::vector<panel_matrix>& matrices);
+
 /// Tensors of input 0 and of a result that is laid out as it is and differs in the length of one axis, and where that
 /// axis is in them.
 struct tensors_along {

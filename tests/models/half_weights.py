@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""convert --weights fp16: the numbers of ONNX Runtime with weights that numpy rounds to float16, on every instruction set; what keeps
+float32 and says so; what refuses such files, by name."""
+import pathlib
+import struct
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+from models import SHARED, must, nsk
+
+failures = []
+LAYERS = {"strided": "a", "deep": "b", "point": "c", "dense": "d"}  # that get float16, and their weights
+
+
+def expect(condition, what):
+    if not condition:
+        failures.append(what)
+
+
+def network(path, huge=False, scaled=False):
+    """Convolution, depthwise convolution, 1 x 1 convolution with or without a scale behind it, dense layer."""
+    random = np.random.default_rng(5)
+    weights = {name: random.standard_normal(shape).astype(np.float32) / 4
+               for name, shape in {"a": (20, 3, 3, 3), "b": (20, 1, 3, 3), "c": (33, 20, 1, 1), "d": (33, 7), "bias": (33,), "s": (33, 1, 1)}.items()}
+    weights["a"][0, 0, 0, 0] = 3e-6  # below the normal numbers of float16
+    if huge:
+        weights["d"][1, 2] = 65600
+    nodes = [helper.make_node("Conv", ["x", "a"], ["p"], "strided", strides=[2, 2], pads=[1, 1, 1, 1]),
+             helper.make_node("Relu", ["p"], ["q"], "relu"),
+             helper.make_node("Conv", ["q", "b"], ["r"], "deep", group=20, pads=[1, 1, 1, 1]),
+             helper.make_node("Conv", ["r", "c", "bias"], ["t"], "point"),
+             helper.make_node("Mul", ["t", "s"], ["u"], "scale") if scaled else helper.make_node("Identity", ["t"], ["u"], "same"),
+             helper.make_node("ReduceMean", ["u"], ["v"], "mean", axes=[2, 3], keepdims=0),
+             helper.make_node("MatMul", ["v", "d"], ["y"], "dense")]
+    used = {name for node in nodes for name in node.input}
+    graph = helper.make_graph(nodes, "halves", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, 16, 16])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 7])],
+                              [numpy_helper.from_array(w, name) for name, w in weights.items() if name in used])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
+    return path
+
+
+def rounded(path, names):
+    model = onnx.load(str(path))
+    for tensor in model.graph.initializer:
+        if tensor.name in names:
+            tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor).astype(np.float16).astype(np.float32), tensor.name))
+    return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+
+
+def outputs(folder, model, x, isa):
+    np.save(folder / "x.npy", x)
+    must("run", model, "--input", f"x={folder / 'x.npy'}", "--output-dir", folder / isa, "--isa", isa, "--quiet")
+    return np.load(folder / isa / "y.npy")
+
+
+def isas():
+    text = must("run", "--help")
+    here = ["avx2", "scalar"]
+    return here + (["avx512"] if "avx512" in text and "avx512f" in pathlib.Path("/proc/cpuinfo").read_text() else [])
+
+
+def compare(folder, name, kept, said, **how):
+    source, model = network(folder / f"{name}.onnx", **how), folder / f"{name}.nsk"
+    text = must("convert", source, "-o", model, "--weights", "fp16", "--check")
+    expect(said in text, f"{name}: '{said}' is not in\n{text}")
+    expect("rounding the weights moves the outputs" in text, f"{name}: how far rounding moves the outputs is missing")
+    must("check", source, model, "--quiet")
+    x = np.random.default_rng(1).standard_normal((1, 3, 16, 16)).astype(np.float32)
+    wanted = rounded(source, {w for layer, w in LAYERS.items() if layer not in kept}).run(None, {"x": x})[0]
+    found = [outputs(folder, model, x, isa) for isa in isas()]
+    error = np.abs(found[0] - wanted).max() / np.abs(wanted).max()
+    expect(error < 2e-6, f"{name}: {error:.1e} off ONNX Runtime with rounded weights")
+    expect(all(f.tobytes() == found[0].tobytes() for f in found), f"{name}: instruction sets differ")
+    return model
+
+
+def refusals(folder, model):
+    def refused(what, text, *arguments):
+        run = nsk(*arguments)
+        expect(run.returncode != 0 and text in run.stderr, f"{what}: exit {run.returncode}, {run.stderr.strip()}")
+
+    refused("codegen", "float16 weights", "codegen", model, "-o", folder / "net.hpp")
+    refused("a value of the future", "--weights", "convert", folder / "plain.onnx", "-o", folder / "z.nsk", "--weights", "fp8")
+    expect("half_weights = true" in must("inspect", model, "--settings"), "inspect --settings does not say half_weights")
+    header = struct.unpack_from("<8sII", model.read_bytes())
+    expect(header[2] & 4, "the header lacks the bit of float16 weights")
+    plain = folder / "float.nsk"
+    must("convert", folder / "plain.onnx", "-o", plain, "--weights", "float", "--quiet")
+    expect(not struct.unpack_from("<8sII", plain.read_bytes())[2] & 4, "a file of float32 weights has the bit")
+    expect("half_weights" not in must("inspect", plain, "--settings"), "inspect --settings says half_weights of a float model")
+
+
+def sizes(folder):
+    for name in ("bench/gru.onnx", "bench/lstm.onnx", "agents/Crawler.onnx"):
+        source = SHARED / name
+        if not source.exists():
+            continue
+        must("convert", source, "-o", folder / "f.nsk", "--quiet", "--no-check")
+        must("convert", source, "-o", folder / "h.nsk", "--quiet", "--weights", "fp16", "--check")
+        ratio = (folder / "h.nsk").stat().st_size / (folder / "f.nsk").stat().st_size
+        expect(ratio <= 0.52, f"{name}: the file is {ratio:.3f} of that with float32")
+
+
+with tempfile.TemporaryDirectory() as name:
+    place = pathlib.Path(name)
+    half = compare(place, "plain", set(), "float16 in 4 of 4 layers")
+    compare(place, "huge", {"dense"}, "float32 in 'dense' (a weight is beyond 65504)", huge=True)
+    compare(place, "scaled", {"point"}, "float32 in 'point' (scaled by other constants", scaled=True)
+    refusals(place, half)
+    sizes(place)
+print("\n".join(failures) or "float16 weights: good")
+sys.exit(bool(failures))
