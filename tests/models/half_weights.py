@@ -88,6 +88,8 @@ def refusals(folder, model):
 
     refused("codegen", "float16 weights", "codegen", model, "-o", folder / "net.hpp")
     refused("a value of the future", "--weights", "convert", folder / "plain.onnx", "-o", folder / "z.nsk", "--weights", "fp8")
+    on_gpu = must("inspect", "--gpu", model)
+    expect(on_gpu.count("on the CPU") >= len(LAYERS), f"a plan for a GPU takes layers with float16 weights:\n{on_gpu}")
     expect("half_weights = true" in must("inspect", model, "--settings"), "inspect --settings does not say half_weights")
     header = struct.unpack_from("<8sII", model.read_bytes())
     expect(header[2] & 4, "the header lacks the bit of float16 weights")
