@@ -51,6 +51,14 @@ constexpr std::int64_t panel_floats(std::int64_t channels, std::int64_t depth) {
   return panel_elements<float>(channels, depth);
 }
 
+/// Quads of four bytes that hold a run of `length` int8 weights; what is missing in the last one is zeros.
+constexpr std::int64_t quads_of(std::int64_t length) { return (length + 3) / 4; }
+/// Bytes of a matrix of `quads` quads and `channels` columns packed in int8 panels: per panel [bias W int32][scale W
+/// float32][quads][W][4 int8]. Panel p starts at byte 64 * p * (quads + 2).
+constexpr std::int64_t quad_panel_bytes(std::int64_t channels, std::int64_t quads) {
+  return padded_channels(channels) * 4 * (quads + 2);
+}
+
 /// Elements of the recurrent weights of one direction. The hidden gate of a gru stands alone where it is given r * h.
 template <class Weight>
 constexpr std::int64_t recurrent_weight_elements(recurrent_kind k, bool linear_before_reset, std::int64_t hidden) {

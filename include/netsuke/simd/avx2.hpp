@@ -3,6 +3,7 @@
 /// The vocabulary of vec.hpp on AVX2 with FMA and F16C.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
+#include <cstring>
 #include <netsuke/simd/isa.hpp>
 #include <netsuke/simd/begin.hpp>
 NSK_BEGIN
@@ -145,6 +146,38 @@ NSK_INLINE void transpose(f32 (&row)[8]) {
   }
 }
 NSK_INLINE void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
+
+NSK_INLINE i32 load_quads(const std::int8_t* p) { return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))}; }
+NSK_INLINE i32 broadcast_quad(const std::uint8_t* p) {
+  std::int32_t x;
+  std::memcpy(&x, p, sizeof x);
+  return {_mm256_set1_epi32(x)};
+}
+NSK_INLINE i32 dot_quads(i32 sum, i32 a, i32 w) {
+  const __m256i a_even = _mm256_and_si256(a.v, _mm256_set1_epi16(255)), a_odd = _mm256_srli_epi16(a.v, 8),
+                w_even = _mm256_srai_epi16(_mm256_slli_epi16(w.v, 8), 8), w_odd = _mm256_srai_epi16(w.v, 8);
+  const __m256i even = _mm256_add_epi32(sum.v, _mm256_madd_epi16(a_even, w_even));
+  return {_mm256_add_epi32(even, _mm256_madd_epi16(a_odd, w_odd))};
+}
+NSK_INLINE i32 dot_safe_quads(i32 sum, i32 a, i32 w) {
+  const __m256i pairs = _mm256_maddubs_epi16(a.v, w.v);
+  return {_mm256_add_epi32(sum.v, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))};
+}
+NSK_INLINE i32 dot_quads_at_once(i32 sum, i32 a, i32 w) {
+#if defined(__GNUC__) || defined(__clang__)  // the intrinsic would want a target of its own for all its callers
+  __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum.v) : "x"(a.v), "x"(w.v));
+  return sum;
+#else
+  return {_mm256_dpbusd_avx_epi32(sum.v, a.v, w.v)};
+#endif
+}
+NSK_INLINE void store16_u8(std::uint8_t* p, const f32 (&x)[2], u8_range to) {
+  const __m256i words = _mm256_packs_epi32(_mm256_cvtps_epi32(x[0].v), _mm256_cvtps_epi32(x[1].v));
+  const __m256i moved = _mm256_adds_epi16(_mm256_permute4x64_epi64(words, 0xd8), _mm256_set1_epi16(to.zero));
+  const __m128i bytes = _mm_packus_epi16(_mm256_castsi256_si128(moved), _mm256_extracti128_si256(moved, 1));
+  const __m128i low = _mm_set1_epi8(static_cast<char>(to.low)), high = _mm_set1_epi8(static_cast<char>(to.high));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm_min_epu8(_mm_max_epu8(bytes, low), high));
+}
 
 }
 NSK_END

@@ -67,6 +67,13 @@ NSK_END
 #include <netsuke/simd/end.hpp>
 
 NSK_BEGIN
+namespace simd {
+/// How bytes store numbers: their zero point, 0 to 255, and the least and largest of them.
+struct u8_range {
+  std::int16_t zero = 0;
+  std::uint8_t low = 0, high = 255;
+};
+}
 #if defined(NSK_ISA_AVX2) || defined(NSK_ISA_AVX512)
 namespace simd {
 namespace impl {
@@ -98,6 +105,20 @@ inline std::uint32_t saved_registers() {
 }
 }
 #endif
+
+namespace simd {
+/// Returns whether this machine has the instruction of `dot_quads_at_once`: AVX-VNNI, or VNNI of AVX-512. Ask it where
+/// cpu_supports() is true. Source: Intel SDM volume 2, CPUID.
+inline bool multiplies_quads() {
+#if defined(NSK_ISA_AVX512)
+  return (impl::cpuid(7, 0).c & (1u << 11)) != 0;
+#elif defined(NSK_ISA_AVX2)
+  return impl::cpuid(7, 0).a >= 1 && (impl::cpuid(7, 1).a & (1u << 4)) != 0;
+#else
+  return false;
+#endif
+}
+}
 
 /// Returns whether this machine and its operating system can run the instruction set of this translation unit, and
 /// whether it was compiled so that products are rounded (false: add -ffp-contract=on to its compiler flags). Ask it

@@ -3,6 +3,7 @@
 /// The vocabulary of vec.hpp on AArch64's Advanced SIMD: every ARMv8-A processor has it.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
+#include <cstring>
 #include <netsuke/simd/isa.hpp>
 #include <netsuke/simd/begin.hpp>
 NSK_BEGIN
@@ -150,6 +151,31 @@ NSK_INLINE void prefetch(const void* p) {
 #else
   __builtin_prefetch(p);
 #endif
+}
+
+NSK_INLINE i32 load_quads(const std::int8_t* p) { return {vreinterpretq_s32_s8(vld1q_s8(p))}; }
+NSK_INLINE i32 broadcast_quad(const std::uint8_t* p) {
+  std::int32_t x;
+  std::memcpy(&x, p, sizeof x);
+  return {vdupq_n_s32(x)};
+}
+NSK_INLINE i32 dot_quads(i32 sum, i32 a, i32 w) {
+  const uint8x16_t inputs = vreinterpretq_u8_s32(a.v);
+  const int8x16_t weights = vreinterpretq_s8_s32(w.v);
+  const int16x4_t quad = vget_low_s16(vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(inputs))));
+  const int16x8_t low = vmovl_s8(vget_low_s8(weights)), high = vmovl_s8(vget_high_s8(weights));
+  const int32x4_t first = vpaddq_s32(vmull_s16(quad, vget_low_s16(low)), vmull_s16(quad, vget_high_s16(low))),
+                  last = vpaddq_s32(vmull_s16(quad, vget_low_s16(high)), vmull_s16(quad, vget_high_s16(high)));
+  return {vaddq_s32(sum.v, vpaddq_s32(first, last))};
+}
+NSK_INLINE i32 dot_safe_quads(i32 sum, i32 a, i32 w) { return dot_quads(sum, a, w); }
+NSK_INLINE i32 dot_quads_at_once(i32 sum, i32 a, i32 w) { return dot_quads(sum, a, w); }
+NSK_INLINE void store16_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) {
+  const int16x8_t zero = vdupq_n_s16(to.zero);
+  const int16x8_t low = vcombine_s16(vqmovn_s32(vcvtnq_s32_f32(x[0].v)), vqmovn_s32(vcvtnq_s32_f32(x[1].v))),
+                  high = vcombine_s16(vqmovn_s32(vcvtnq_s32_f32(x[2].v)), vqmovn_s32(vcvtnq_s32_f32(x[3].v)));
+  const uint8x16_t bytes = vcombine_u8(vqmovun_s16(vqaddq_s16(low, zero)), vqmovun_s16(vqaddq_s16(high, zero)));
+  vst1q_u8(p, vminq_u8(vmaxq_u8(bytes, vdupq_n_u8(to.low)), vdupq_n_u8(to.high)));
 }
 
 }

@@ -216,6 +216,34 @@ NSK_INLINE float reduce_mul(f32 a) { return a.v; }
 NSK_INLINE void transpose(f32 (&)[1]) {}
 NSK_INLINE void prefetch(const void*) {}
 
+NSK_INLINE i32 load_quads(const std::int8_t* p) {
+  i32 r;
+  std::memcpy(&r.v, p, sizeof r.v);
+  return r;
+}
+NSK_INLINE i32 broadcast_quad(const std::uint8_t* p) {
+  i32 r;
+  std::memcpy(&r.v, p, sizeof r.v);
+  return r;
+}
+NSK_INLINE i32 dot_quads(i32 sum, i32 a, i32 w) {
+  std::uint8_t inputs[4];
+  std::int8_t weights[4];
+  std::memcpy(inputs, &a.v, sizeof inputs);
+  std::memcpy(weights, &w.v, sizeof weights);
+  for (int i = 0; i < 4; ++i) sum.v += inputs[i] * weights[i];
+  return sum;
+}
+NSK_INLINE i32 dot_safe_quads(i32 sum, i32 a, i32 w) { return dot_quads(sum, a, w); }
+NSK_INLINE i32 dot_quads_at_once(i32 sum, i32 a, i32 w) { return dot_quads(sum, a, w); }
+NSK_INLINE void store16_u8(std::uint8_t* p, const f32 (&x)[16], u8_range to) {
+  for (int i = 0; i < 16; ++i) {
+    const float shifted = impl::nearest(x[i].v) + static_cast<float>(to.zero);
+    const float low = static_cast<float>(to.low), high = static_cast<float>(to.high);
+    p[i] = static_cast<std::uint8_t>(shifted < low ? low : shifted > high ? high : shifted);
+  }
+}
+
 }
 NSK_END
 #include <netsuke/simd/end.hpp>

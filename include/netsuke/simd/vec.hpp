@@ -14,6 +14,12 @@
 /// - `load_f16` widens half-precision bits, subnormal ones too: exact, whatever mode the processor is in.
 /// - `load_low`, `load_f16_low` and `fma_low` do the same in the first 8 lanes; the others, where registers have more,
 /// mean nothing.
+/// - A quad is four bytes of one lane. `dot_quads(sum, a, w)` adds a[0] * w[0] + ... + a[3] * w[3] to each lane, a
+///   unsigned and w signed, exactly; `dot_safe_quads` the same where no two neighbours w[0], w[1] or w[2], w[3] of one
+///   sign add up to more than 128 in magnitude; `dot_quads_at_once` the same by one instruction, where the machine
+///   `multiplies_quads()`. `load_quads` reads a quad per lane, `broadcast_quad` one for all.
+/// - `store16_u8(p, x, to)` stores 16 numbers as bytes: rounds half to even, adds to.zero, saturates to [to.low,
+///   to.high]; |x| < 2^31, to.low <= to.high.
 /// - `shift_right` keeps the sign, `shift_right_logical` fills with zeros; `as_i32` and `as_f32` reinterpret bits.
 /// - `less`, `less_equal`, `equal` are false on NaN; `select(m, a, b)` is m ? a : b.
 /// - `reduce_*` fold the lanes by halves; the result of whole reductions is independent of the width only through

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// 2-D convolution of stored integers: bytes in, bytes out, by the rule of kernels/quantized_gemm.hpp.
+///
+/// Windows are rows of a matrix that is never built. Those that reach outside the image are gathered in scratch, where
+/// the missing pixels are the zero point: what stands for 0.
+#include <netsuke/core/hide_macros.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <netsuke/core/tensor.hpp>
+#include <netsuke/format/params.hpp>
+#include <netsuke/format/scratch.hpp>
+#include <netsuke/kernels/impl/rows.hpp>
+#include <netsuke/kernels/quantized_gemm.hpp>
+#include <netsuke/simd/begin.hpp>
+
+NSK_BEGIN
+namespace kernels {
+
+/// Convolution of [N, H, W, C] by int8 panels (format/packing.hpp), one set per group. A window is cut into runs, whose
+/// quads follow each other: with `whole_rows` a run is a kernel row, which is one where pixels follow each other
+/// without a gap (one group, no dilation, pixel stride C); else it is the channels of one pixel.
+struct quantized_conv_2d_args {
+  window w;
+  std::int32_t groups = 1;
+  bool whole_rows = false;
+  std::uint8_t input_zero = 0;  ///< what stands for 0 in the input
+  quad_products products = quad_products::exact;
+  simd::u8_range range;       ///< how the output stores its numbers
+  tensor_view input, output;  ///< of bytes; last dimensions have stride 1
+  const std::byte* weights;
+};
+
+namespace impl {
+
+/// Maximum number of rows of one call of `quantized_gemm`.
+inline constexpr int max_quad_rows = 96;
+
+/// Runs of a window of one group, and the bytes of one.
+struct window_runs {
+  int lines, columns, length;
+
+  int count() const { return lines * columns; }
+  std::int64_t quads() const { return std::int64_t{count()} * quads_of(length); }
+};
+inline window_runs runs_of(const quantized_conv_2d_args& a) {
+  const int depth = a.input.shape[3] / a.groups;
+  if (a.whole_rows) return {a.w.kernel_h, 1, a.w.kernel_w * depth};
+  return {a.w.kernel_h, a.w.kernel_w, depth};
+}
+
+/// Rows that wait for their product.
+struct quad_row_list {
+  quad_row row[max_quad_rows];
+  int count = 0;
+};
+
+/// One group of a tile.
+struct quantized_conv {
+  const quantized_conv_2d_args* a;
+  window_runs runs;
+  quad_weights weights;
+  int channel_begin, channel_end, input_channel;
+  std::uint8_t* scratch;  ///< max_tile_rows gathered windows
+};
+
+/// Multiplies rows that are where they are in the image, or gathered.
+inline void multiply_inside(const quantized_conv& c, quad_row_list& list) {
+  const quantized_conv_2d_args& a = *c.a;
+  const quad_runs runs{c.runs.lines, c.runs.columns, static_cast<int>(quads_of(c.runs.length)),
+                       a.input.stride[1] * a.w.dilation_h, a.input.stride[2] * a.w.dilation_w};
+  if (list.count > 0) quantized_gemm(list.count, runs, c.weights, c.channel_begin, c.channel_end, list.row, a.range);
+  list.count = 0;
+}
+inline void multiply_gathered(const quantized_conv& c, quad_row_list& list) {
+  const quad_runs runs{c.runs.count(), 1, static_cast<int>(quads_of(c.runs.length)), c.runs.length, 0};
+  if (list.count > 0) quantized_gemm(list.count, runs, c.weights, c.channel_begin, c.channel_end, list.row, c.a->range);
+  list.count = 0;
+}
+
+/// Copies the window whose first tap is pixel (y, x) of `image`; pixels outside are the zero point.
+inline void gather_window(const quantized_conv& c, const std::uint8_t* image, int y, int x, std::uint8_t* to) {
+  const quantized_conv_2d_args& a = *c.a;
+  const auto depth = static_cast<std::size_t>(a.input.shape[3] / a.groups);
+  for (int i = 0; i < a.w.kernel_h; ++i)
+    for (int j = 0; j < a.w.kernel_w; ++j, to += depth) {
+      const int row = y + i * a.w.dilation_h, column = x + j * a.w.dilation_w;
+      if (row < 0 || row >= a.input.shape[1] || column < 0 || column >= a.input.shape[2])
+        std::memset(to, a.input_zero, depth);
+      else
+        std::memcpy(to, image + row * a.input.stride[1] + column * a.input.stride[2] + c.input_channel, depth);
+    }
+}
+
+/// Output pixels [begin, end) of one row, whose windows begin in input row `y` and reach outside.
+NSK_ONE_COPY inline void convolve_outside(const quantized_conv& c, quad_row_list& list, const std::uint8_t* image,
+                                          std::uint8_t* output, int y, int begin, int end) {
+  const std::ptrdiff_t window_bytes = std::ptrdiff_t{c.runs.count()} * c.runs.length;
+  for (int pixel = begin; pixel < end; ++pixel) {
+    std::uint8_t* const to = c.scratch + list.count * window_bytes;
+    gather_window(c, image, y, pixel * c.a->w.stride_w - c.a->w.pad_left, to);
+    list.row[list.count++] = {to, output + pixel * c.a->output.stride[2]};
+    if (list.count == max_tile_rows) multiply_gathered(c, list);
+  }
+}
+
+/// Rows and pixels of the tile in order.
+NSK_ONE_COPY inline void convolve_rows(const quantized_conv& c, const tile_range& t) {
+  const quantized_conv_2d_args& a = *c.a;
+  const tensor_view &in = a.input, &out = a.output;
+  const int reach_y = (a.w.kernel_h - 1) * a.w.dilation_h, reach_x = (a.w.kernel_w - 1) * a.w.dilation_w;
+  int begin = t.pixel_begin, end = t.pixel_end;
+  cut_inside(begin, end, a.w.stride_w, a.w.pad_left, reach_x, 0, in.shape[2]);
+  quad_row_list inside, outside;
+  for (int row = t.row_begin; row < t.row_end; ++row) {
+    const int image = row / out.shape[1], oy = row % out.shape[1], y = oy * a.w.stride_h - a.w.pad_top;
+    const std::uint8_t* const from = in.as<std::uint8_t>() + image * in.stride[0];
+    std::uint8_t* const to = out.as<std::uint8_t>() + image * out.stride[0] + oy * out.stride[1];
+    if (y < 0 || y + reach_y >= in.shape[1]) {
+      convolve_outside(c, outside, from, to, y, t.pixel_begin, t.pixel_end);
+      continue;
+    }
+    convolve_outside(c, outside, from, to, y, t.pixel_begin, begin);
+    convolve_outside(c, outside, from, to, y, end, t.pixel_end);
+    for (int pixel = begin; pixel < end; ++pixel) {
+      const int x = pixel * a.w.stride_w - a.w.pad_left;
+      inside.row[inside.count++] = {from + y * in.stride[1] + x * in.stride[2] + c.input_channel,
+                                    to + pixel * out.stride[2]};
+      if (inside.count == max_quad_rows) multiply_inside(c, inside);
+    }
+  }
+  multiply_inside(c, inside);
+  multiply_gathered(c, outside);
+}
+
+}
+
+/// Bytes of lane scratch: max_tile_rows windows of one group, and what a quad reads beyond the last.
+constexpr std::int64_t quantized_conv_2d_scratch_bytes(const window& w, std::int64_t group_channels) {
+  return whole_lines(std::int64_t{max_tile_rows} * w.kernel_h * w.kernel_w * group_channels + 4);
+}
+
+/// Convolves one tile.
+inline void quantized_conv_2d(const quantized_conv_2d_args& a, const tile_range& t, std::byte* scratch) {
+  const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups;
+  impl::quantized_conv c{&a, impl::runs_of(a), {}, 0, 0, 0, reinterpret_cast<std::uint8_t*>(scratch)};
+  for (int g = t.channel_begin / channels; g * channels < t.channel_end; ++g) {
+    const int first = g * channels;
+    const std::int64_t quads = c.runs.quads();
+    c.weights = {a.weights + g * quad_panel_bytes(channels, quads), channels, quads, first, a.products};
+    c.channel_begin = t.channel_begin > first ? t.channel_begin : first;
+    c.channel_end = t.channel_end < first + channels ? t.channel_end : first + channels;
+    c.input_channel = g * depth;
+    impl::convolve_rows(c, t);
+  }
+}
+
+}
+NSK_END
+#include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Rows of unsigned bytes times panels of int8 weights (format/packing.hpp), stored as bytes again:
+///
+///   y = saturate(zero + round_half_even(float32(bias + sum of a * w) * scale[channel]))
+///
+/// Sums are int32 and exact, so that their order is free; conversion and product round once each
+/// (docs/quantisation.md). The zero point of the inputs is in the bias, as minus its product with the sum of the
+/// weights.
+#include <netsuke/core/hide_macros.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <netsuke/format/packing.hpp>
+#include <netsuke/simd/vec.hpp>
+#include <netsuke/simd/begin.hpp>
+
+NSK_BEGIN
+namespace kernels {
+
+/// Where the quads of one row are: `lines` x `columns` runs of `quads` contiguous quads, whose starts are `line_step`
+/// and `column_step` bytes apart. The last quad of a run may reach past it, to bytes whose weights are zeros.
+struct quad_runs {
+  int lines = 1, columns = 1, quads;
+  std::ptrdiff_t line_step = 0, column_step = 0;
+};
+
+/// One row: its first input, and the output of channel 0.
+struct quad_row {
+  const std::uint8_t* input;
+  std::uint8_t* output;
+};
+
+/// How the products of a quad are added (simd/vec.hpp). All give the same sums, where they may be used.
+enum class quad_products : std::uint8_t {
+  exact,   ///< any weights
+  safe,    ///< no pair of weights of any quad saturates
+  at_once  ///< any weights, where the machine multiplies_quads()
+};
+/// Returns the fastest of this machine, for weights that are safe or not.
+inline quad_products fastest_products(bool safe) {
+  if (simd::multiplies_quads()) return quad_products::at_once;
+  return safe ? quad_products::safe : quad_products::exact;
+}
+
+/// A packed matrix of `channels` columns from `data` on; column 0 is channel `first_channel` of the output.
+struct quad_weights {
+  const std::byte* data;
+  std::int64_t channels, quads;
+  int first_channel;
+  quad_products products;
+};
+
+namespace impl {
+
+/// One panel, or some of its columns.
+struct quad_panel {
+  const std::byte* bias;   ///< of the first column; int32
+  const std::byte* scale;  ///< float32
+  const std::int8_t* weights;
+  int width, channel, columns;
+};
+
+/// What adds the products of a quad, and the registers that it needs besides the sums.
+struct exact_quads {
+  static constexpr int weights = 2, others = 3;
+  static NSK_INLINE simd::i32 add(simd::i32 sum, simd::i32 a, simd::i32 w) { return simd::dot_quads(sum, a, w); }
+};
+struct safe_quads {
+  static constexpr int weights = 1, others = 2;
+  static NSK_INLINE simd::i32 add(simd::i32 sum, simd::i32 a, simd::i32 w) { return simd::dot_safe_quads(sum, a, w); }
+};
+
+struct quads_at_once {
+  static constexpr int weights = 1, others = 1;
+  static NSK_INLINE simd::i32 add(simd::i32 sum, simd::i32 a, simd::i32 w) {
+    return simd::dot_quads_at_once(sum, a, w);
+  }
+};
+
+template <class Products, int Vectors>
+constexpr int quad_tile_rows() {
+  constexpr int rows = (simd::f32::registers - Products::weights * Vectors - Products::others) / Vectors;
+  return rows < 1 ? 1 : rows > 8 ? 8 : rows;
+}
+
+/// Adds the products of one tile to its sums.
+template <class Products, int Rows, int Vectors>
+NSK_INLINE void accumulate_quads(simd::i32 (&sum)[Rows][Vectors], const quad_runs& runs, const quad_panel& p,
+                                 const quad_row* rows) {
+  using simd::i32;
+  using simd::unroll;
+  const std::uint8_t* row[Rows];
+  unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { row[r] = rows[r].input; });
+  const std::int8_t* weights = p.weights;
+  const std::ptrdiff_t step = std::ptrdiff_t{4} * p.width;
+  for (int y = 0; y < runs.lines; ++y) {
+    for (int x = 0; x < runs.columns; ++x) {
+      std::ptrdiff_t k = y * runs.line_step + x * runs.column_step;
+      for (int q = runs.quads; q > 0; --q, k += 4, weights += step) {
+        i32 w[Vectors];
+        unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { w[v] = simd::load_quads(weights + v * 4 * i32::lanes); });
+        unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+          const i32 a = simd::broadcast_quad(row[r] + k);
+          unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = Products::add(sum[r][v], a, w[v]); });
+        });
+      }
+    }
+  }
+}
+
+/// Stores a row of a tile: 16 columns at once, the last ones through a line of their own.
+template <int Vectors>
+NSK_INLINE void store_quad_row(const simd::i32 (&sum)[Vectors], const simd::f32 (&scale)[Vectors], std::uint8_t* to,
+                               int columns, simd::u8_range range) {
+  using simd::f32;
+  constexpr int lanes = f32::lanes, group = 16 / lanes, groups = (Vectors + group - 1) / group;
+  simd::unroll<groups>([&](auto g) NSK_INLINE_LAMBDA {
+    f32 x[group];
+    simd::unroll<group>([&](auto i) NSK_INLINE_LAMBDA {
+      constexpr int v = g * group + i;
+      if constexpr (v < Vectors)
+        x[i] = simd::mul(simd::to_f32(sum[v]), scale[v]);
+      else
+        x[i] = simd::zero();
+    });
+    const int left = columns - g * 16;
+    if (left >= 16) return simd::store16_u8(to + g * 16, x, range);
+    std::uint8_t line[16];
+    simd::store16_u8(line, x, range);
+    if (left > 0) std::memcpy(to + g * 16, line, static_cast<std::size_t>(left));
+  });
+}
+
+/// `tiles` tiles of Rows rows, one below the other.
+template <class Products, int Rows, int Vectors>
+NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad_panel& panel, const quad_row* row,
+                                    simd::u8_range range) {
+  using simd::f32;
+  using simd::i32;
+  using simd::unroll;
+  const quad_panel p = panel;
+  for (; tiles > 0; --tiles, row += Rows) {
+    i32 sum[Rows][Vectors];
+    unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
+      const i32 bias = simd::load_i32(reinterpret_cast<const std::int32_t*>(p.bias) + v * i32::lanes);
+      unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
+    });
+    accumulate_quads<Products>(sum, runs, p, row);
+    f32 scale[Vectors];
+    unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
+      scale[v] = simd::load(reinterpret_cast<const float*>(p.scale) + v * f32::lanes);
+    });
+    unroll<Rows>([&](auto r)
+                     NSK_INLINE_LAMBDA { store_quad_row(sum[r], scale, row[r].output + p.channel, p.columns, range); });
+  }
+}
+
+/// Calls quad_tiles for one tile of exactly `height` rows, 1 <= height <= Rows.
+template <class Products, int Rows, int Vectors>
+NSK_INLINE void quad_tile_of(int height, const quad_runs& runs, const quad_panel& p, const quad_row* row,
+                             simd::u8_range range) {
+  if constexpr (Rows > 1) {
+    if (height < Rows) return quad_tile_of<Products, Rows - 1, Vectors>(height, runs, p, row, range);
+  }
+  quad_tiles<Products, Rows, Vectors>(1, runs, p, row, range);
+}
+
+/// All rows of a panel of at most Width columns.
+template <class Products, int Width>
+inline void quad_panel_rows(int count, const quad_runs& runs, const quad_panel& p, const quad_row* row,
+                            simd::u8_range range) {
+  constexpr int vectors = (Width + simd::i32::lanes - 1) / simd::i32::lanes;
+  constexpr int rows = quad_tile_rows<Products, vectors>();
+  const int tiles = count / rows, left = count % rows;
+  quad_tiles<Products, rows, vectors>(tiles, runs, p, row, range);
+  if (left > 0) quad_tile_of<Products, rows, vectors>(left, runs, p, row + tiles * rows, range);
+}
+template <class Products>
+NSK_ONE_COPY inline void quad_panel_rows(int count, const quad_runs& runs, const quad_panel& p, const quad_row* row,
+                                         simd::u8_range range) {
+  if (p.columns > 16) return quad_panel_rows<Products, 24>(count, runs, p, row, range);
+  if (p.columns > 8) return quad_panel_rows<Products, 16>(count, runs, p, row, range);
+  quad_panel_rows<Products, 8>(count, runs, p, row, range);
+}
+
+/// The part of panel `index` that is in output channels [begin, end); columns is 0 or less where there is none.
+inline quad_panel quad_panel_part(const quad_weights& w, int index, int begin, int end) {
+  const int width = static_cast<int>(width_of_panel(w.channels, index)), left = w.first_channel + index * panel_width;
+  const int first = begin > left ? begin : left, last = end < left + width ? end : left + width;
+  const std::byte* const panel = w.data + std::int64_t{4} * panel_width * index * (w.quads + 2) + 4 * (first - left);
+  return {panel, panel + 4 * width, reinterpret_cast<const std::int8_t*>(panel + 8 * width), width,
+          first, last - first};
+}
+
+}
+
+/// Computes `count` rows times the columns that are output channels [begin, end). All rows share `runs`, which have
+/// w.quads quads. Inputs and weights may be read up to `over_read` bytes past their end.
+NSK_ONE_COPY inline void quantized_gemm(int count, const quad_runs& runs, const quad_weights& w, int begin, int end,
+                                        const quad_row* rows, simd::u8_range range) {
+  const int panels = static_cast<int>(panel_count(w.channels));
+  int index = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
+  if (index >= panels) index = panels - 1;
+  for (; index < panels; ++index) {
+    const impl::quad_panel p = impl::quad_panel_part(w, index, begin, end);
+    if (p.columns <= 0) return;
+    switch (w.products) {
+      case quad_products::exact: impl::quad_panel_rows<impl::exact_quads>(count, runs, p, rows, range); break;
+      case quad_products::safe: impl::quad_panel_rows<impl::safe_quads>(count, runs, p, rows, range); break;
+      case quad_products::at_once: impl::quad_panel_rows<impl::quads_at_once>(count, runs, p, rows, range); break;
+    }
+  }
+}
+
+}
+NSK_END
+#include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>
