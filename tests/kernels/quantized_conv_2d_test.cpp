@@ -18,20 +18,6 @@ struct geometry {
   bool exists() const { return out_h() > 0 && out_w() > 0 && channels % groups == 0 && outputs % groups == 0; }
 };
 
-nsk::tensor_view view_of(std::vector<std::uint8_t>& memory, int n, int h, int w, int c, int gap) {
-  nsk::tensor_view v{};
-  v.data = reinterpret_cast<std::byte*>(memory.data());
-  v.rank = 4;
-  const int shape[4] = {n, h, w, c};
-  const std::ptrdiff_t pixel = c + gap;
-  const std::ptrdiff_t stride[4] = {pixel * w * h, pixel * w, pixel, 1};
-  for (int d = 0; d < 4; ++d) v.shape[d] = shape[d], v.stride[d] = stride[d];
-  return v;
-}
-std::uint8_t& at(const nsk::tensor_view& v, int n, int y, int x, int c) {
-  return v.as<std::uint8_t>()[n * v.stride[0] + y * v.stride[1] + x * v.stride[2] + c];
-}
-
 class convolution {
  public:
   convolution(const geometry& g, nsk::kernels::quad_products products, std::uint32_t seed) : m_g(g), m_next(seed) {
@@ -51,11 +37,10 @@ class convolution {
     m_args.w = g.w;
     m_args.groups = g.groups;
     m_args.whole_rows = g.whole_rows();
-    m_args.input_zero = static_cast<std::uint8_t>(m_next.between(0, 255));
     m_args.products = products;
-    m_args.range = stored::random_range(m_next);
-    m_args.input = view_of(m_input, g.images, g.height, g.width, g.channels, g.gap);
-    m_args.output = view_of(m_output, g.images, g.out_h(), g.out_w(), g.outputs, 3);
+    stored::set_numbers(m_args, m_next);
+    m_args.input = stored::view_of(m_input, g.images, g.height, g.width, g.channels, g.gap);
+    m_args.output = stored::view_of(m_output, g.images, g.out_h(), g.out_w(), g.outputs, 3);
     m_args.weights = m_packed.data();
   }
 
@@ -76,7 +61,7 @@ class convolution {
       for (int y = 0; y < m_g.out_h(); ++y)
         for (int x = 0; x < m_g.out_w(); ++x)
           for (int c = 0; c < m_g.outputs + 3; ++c)
-            wrong += at(m_args.output, n, y, x, c) != (c < m_g.outputs ? expected(n, y, x, c) : 77);
+            wrong += stored::byte_at(m_args.output, n, y, x, c) != (c < m_g.outputs ? expected(n, y, x, c) : 77);
     CHECK(wrong == 0);
   }
 
@@ -92,11 +77,11 @@ class convolution {
           const int row = y * m_g.w.stride_h - m_g.w.pad_top + i * m_g.w.dilation_h,
                     column = x * m_g.w.stride_w - m_g.w.pad_left + j * m_g.w.dilation_w;
           const bool inside = row >= 0 && row < m_g.height && column >= 0 && column < m_g.width;
-          const int a = inside ? at(m_args.input, n, row, column, group * depth + k) : m_args.input_zero;
+          const int a = inside ? stored::byte_at(m_args.input, n, row, column, group * depth + k) : m_args.input_zero;
           const int w = m_g.whole_rows() ? m.weight(c, i, j * depth + k) : m.weight(c, i * m_g.w.kernel_w + j, k);
           sum += std::int64_t{a} * w;
         }
-    return stored::requantised(sum, m.scale[static_cast<std::size_t>(c)], m_args.range);
+    return stored::requantised(sum, m.scale[static_cast<std::size_t>(c)], stored::range_of(m_args));
   }
 
   geometry m_g;

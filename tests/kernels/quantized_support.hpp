@@ -71,6 +71,35 @@ inline nsk::simd::u8_range random_range(random_floats& next) {
           static_cast<std::uint8_t>(next.between(200, 255))};
 }
 
+/// [n, h, w, c] with `gap` bytes between pixels.
+inline nsk::tensor_view view_of(std::vector<std::uint8_t>& memory, int n, int h, int w, int c, int gap) {
+  nsk::tensor_view v{};
+  v.data = reinterpret_cast<std::byte*>(memory.data());
+  v.rank = 4;
+  const int shape[4] = {n, h, w, c};
+  const std::ptrdiff_t pixel = c + gap;
+  const std::ptrdiff_t stride[4] = {pixel * w * h, pixel * w, pixel, 1};
+  for (int d = 0; d < 4; ++d) v.shape[d] = shape[d], v.stride[d] = stride[d];
+  return v;
+}
+inline std::uint8_t& byte_at(const nsk::tensor_view& v, int n, int y, int x, int c) {
+  return v.as<std::uint8_t>()[n * v.stride[0] + y * v.stride[1] + x * v.stride[2] + c];
+}
+
+/// Random zero points and limits of a layer.
+template <class Args>
+void set_numbers(Args& a, random_floats& next) {
+  a.input_zero = next.between(0, 255);
+  const nsk::simd::u8_range to = random_range(next);
+  a.zero = to.zero;
+  a.low = to.low;
+  a.high = to.high;
+}
+template <class Args>
+nsk::simd::u8_range range_of(const Args& a) {
+  return {static_cast<std::int16_t>(a.zero), static_cast<std::uint8_t>(a.low), static_cast<std::uint8_t>(a.high)};
+}
+
 /// What this machine can run.
 inline std::vector<nsk::kernels::quad_products> all_products() {
   using nsk::kernels::quad_products;

@@ -64,7 +64,7 @@ const invalid_case invalid_cases[] = {
     {"shape product wraps to something small", status_code::bad_tensor,
      [](cnn_sample& s) { s.plan.tensors[s.deep].shape = {0x40000000, 4, 4, 16}; }},
     {"type", status_code::bad_tensor, [](cnn_sample& s) { s.plan.tensors[s.deep].type = static_cast<format::DataType>(8); }},
-    {"packing", status_code::bad_tensor, [](cnn_sample& s) { s.plan.tensors[s.deep].packing = static_cast<format::Packing>(4); }},
+    {"packing", status_code::bad_tensor, [](cnn_sample& s) { s.plan.tensors[s.deep].packing = static_cast<format::Packing>(6); }},
     {"stride of astronomic size", status_code::bad_tensor, [](cnn_sample& s) { s.plan.tensors[s.deep].strides[1] = std::int64_t{1} << 62; }},
     {"stride too large", status_code::tensor_outside_buffer, [](cnn_sample& s) { s.plan.tensors[s.deep].strides[1] += 16; }},
     {"stride negative", status_code::tensor_outside_buffer, [](cnn_sample& s) { s.plan.tensors[s.deep].strides[1] = -128; }},

@@ -103,6 +103,10 @@ struct step_spec {
   format::RandomKind random = format::RandomKind::uniform;
   std::uint32_t stream = 0;
   format::MatrixKind matrix = format::MatrixKind::determinant;
+  float scale = 1;
+  std::int16_t zero = 0, low = 0, high = 255;
+  std::uint8_t input_zero = 0;
+  bool whole_rows = false;
   format::TreeAggregate aggregate = format::TreeAggregate::sum;
   nsk::tile_size tile{};
   std::int64_t tile_count = -1;  ///< -1: what the tile gives
@@ -256,6 +260,8 @@ struct plan_spec {
   }
 };
 
+inline std::uint8_t byte(std::int16_t number) { return static_cast<std::uint8_t>(number); }
+
 inline flatbuffers::Offset<void> write_op(flatbuffers::FlatBufferBuilder& b, const step_spec& s) {
   using namespace nsk::format;
   const epilogue_spec& e = s.epilogue;
@@ -302,6 +308,15 @@ inline flatbuffers::Offset<void> write_op(flatbuffers::FlatBufferBuilder& b, con
     case Operator::MatrixFunction: return CreateMatrixFunction(b, s.matrix).Union();
     case Operator::IntegerMatMul: return CreateIntegerMatMul(b).Union();
     case Operator::SampleImage: return CreateSampleImage(b).Union();
+    case Operator::Quantize: return CreateQuantize(b, s.scale, s.zero, s.low, s.high).Union();
+    case Operator::Dequantize: return CreateDequantize(b, s.scale, s.zero).Union();
+    case Operator::ByteTable: return CreateByteTable(b).Union();
+    case Operator::QuantizedConv2D:
+      return CreateQuantizedConv2D(b, window, s.groups, s.whole_rows, s.input_zero, byte(s.zero), byte(s.low),
+                                   byte(s.high))
+          .Union();
+    case Operator::QuantizedDepthwiseConv2D:
+      return CreateQuantizedDepthwiseConv2D(b, window, s.input_zero, byte(s.zero), byte(s.low), byte(s.high)).Union();
     default: return 0;
   }
 }

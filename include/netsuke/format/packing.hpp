@@ -14,8 +14,9 @@
 
 NSK_BEGIN
 /// How the elements of a constant are arranged. Values are part of the file format.
-enum class packing : std::uint8_t { plain, panels, winograd4, winograd2 };
-constexpr bool is_known(packing p) { return p <= packing::winograd2; }
+enum class packing : std::uint8_t { plain, panels, winograd4, winograd2, quads, safe_quads };
+constexpr bool is_known(packing p) { return p <= packing::safe_quads; }
+constexpr bool is_quads(packing p) { return p == packing::quads || p == packing::safe_quads; }
 
 inline constexpr int panel_width = 16;
 /// Largest number of rows that any instruction set's GEMM tile has: scratch that gathers rows is sized by it, so that
@@ -57,6 +58,19 @@ constexpr std::int64_t quads_of(std::int64_t length) { return (length + 3) / 4; 
 /// float32][quads][W][4 int8]. Panel p starts at byte 64 * p * (quads + 2).
 constexpr std::int64_t quad_panel_bytes(std::int64_t channels, std::int64_t quads) {
   return padded_channels(channels) * 4 * (quads + 2);
+}
+
+/// Rows of a depthwise window have so many places in quads, four in each group of quads. There may be more places than
+/// rows: then neighbours share rows, so that the weight of one can be cut in two where a pair would not be safe.
+constexpr int depthwise_places(int kernel_h) { return (kernel_h + 3) / 4 * 4; }
+/// The row of a place: 0, 1, 1, 2 of three rows.
+constexpr int row_of_place(int place, int kernel_h) {
+  const int last = depthwise_places(kernel_h) - 1;
+  return (2 * place * (kernel_h - 1) + last) / (2 * last);
+}
+/// Quads of one channel of depthwise weights: by group of places, then by column of the window.
+constexpr std::int64_t depthwise_quads(int kernel_h, int kernel_w) {
+  return std::int64_t{depthwise_places(kernel_h) / 4} * kernel_w;
 }
 
 /// Elements of the recurrent weights of one direction. The hidden gate of a gru stands alone where it is given r * h.

@@ -178,6 +178,57 @@ struct matrix_function_params {
 };
 struct integer_mat_mul_params {};
 struct sample_image_params {};
+struct quantize_params {
+  float scale = 1;
+  std::int32_t zero = 0, low = 0, high = 255;
+  template <class Table>
+  static quantize_params of(const Table& t) {
+    return {t.scale(), t.zero(), t.low(), t.high()};
+  }
+  template <class Create>
+  auto to(Create create) const {
+    return create(scale, zero, low, high);
+  }
+};
+struct dequantize_params {
+  float scale = 1;
+  std::int32_t zero = 0;
+  template <class Table>
+  static dequantize_params of(const Table& t) {
+    return {t.scale(), t.zero()};
+  }
+  template <class Create>
+  auto to(Create create) const {
+    return create(scale, zero);
+  }
+};
+struct byte_table_params {};
+struct quantized_conv_2d_params {
+  window w{};
+  std::int32_t groups = 1;
+  bool whole_rows = false;      ///< quads follow the rows of a window, else its pixels
+  std::int32_t input_zero = 0;  ///< what stands for 0 in the input
+  std::int32_t zero = 0, low = 0, high = 255;
+  template <class Table>
+  static quantized_conv_2d_params of(const Table& t) {
+    return {window::of(t.window()),
+            static_cast<std::int32_t>(t.groups()),
+            t.whole_rows(),
+            t.input_zero(),
+            t.zero(),
+            t.low(),
+            t.high()};
+  }
+};
+struct quantized_depthwise_conv_2d_params {
+  window w{};
+  std::int32_t input_zero = 0;
+  std::int32_t zero = 0, low = 0, high = 255;
+  template <class Table>
+  static quantized_depthwise_conv_2d_params of(const Table& t) {
+    return {window::of(t.window()), t.input_zero(), t.zero(), t.low(), t.high()};
+  }
+};
 struct cast_params {};
 struct compare_params {
   compare_kind kind = compare_kind::equal;

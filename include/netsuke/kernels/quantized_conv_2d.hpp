@@ -20,14 +20,10 @@ namespace kernels {
 
 /// Convolution of [N, H, W, C] by int8 panels (format/packing.hpp), one set per group. A window is cut into runs, whose
 /// quads follow each other: with `whole_rows` a run is a kernel row, which is one where pixels follow each other
-/// without a gap (one group, no dilation, pixel stride C); else it is the channels of one pixel.
-struct quantized_conv_2d_args {
-  window w;
-  std::int32_t groups = 1;
-  bool whole_rows = false;
-  std::uint8_t input_zero = 0;  ///< what stands for 0 in the input
+/// without a gap (one group, no dilation, pixel stride C); else it is the channels of one pixel. Bytes outside the
+/// image are input_zero; the result is stored by zero, low and high.
+struct quantized_conv_2d_args : quantized_conv_2d_params {
   quad_products products = quad_products::exact;
-  simd::u8_range range;       ///< how the output stores its numbers
   tensor_view input, output;  ///< of bytes; last dimensions have stride 1
   const std::byte* weights;
 };
@@ -41,13 +37,12 @@ inline constexpr int max_quad_rows = 96;
 struct window_runs {
   int lines, columns, length;
 
-  int count() const { return lines * columns; }
-  std::int64_t quads() const { return std::int64_t{count()} * quads_of(length); }
+  constexpr int count() const { return lines * columns; }
+  constexpr std::int64_t quads() const { return std::int64_t{count()} * quads_of(length); }
 };
-inline window_runs runs_of(const quantized_conv_2d_args& a) {
-  const int depth = a.input.shape[3] / a.groups;
-  if (a.whole_rows) return {a.w.kernel_h, 1, a.w.kernel_w * depth};
-  return {a.w.kernel_h, a.w.kernel_w, depth};
+constexpr window_runs runs_of(const window& w, std::int64_t depth, bool whole_rows) {
+  if (whole_rows) return {w.kernel_h, 1, static_cast<int>(w.kernel_w * depth)};
+  return {w.kernel_h, w.kernel_w, static_cast<int>(depth)};
 }
 
 /// Rows that wait for their product.
@@ -65,17 +60,19 @@ struct quantized_conv {
   std::uint8_t* scratch;  ///< max_tile_rows gathered windows
 };
 
-/// Multiplies rows that are where they are in the image, or gathered.
-inline void multiply_inside(const quantized_conv& c, quad_row_list& list) {
+/// Runs of windows that are where they are in the image, and of windows that were gathered.
+inline quad_runs inside_runs(const quantized_conv& c) {
   const quantized_conv_2d_args& a = *c.a;
-  const quad_runs runs{c.runs.lines, c.runs.columns, static_cast<int>(quads_of(c.runs.length)),
-                       a.input.stride[1] * a.w.dilation_h, a.input.stride[2] * a.w.dilation_w};
-  if (list.count > 0) quantized_gemm(list.count, runs, c.weights, c.channel_begin, c.channel_end, list.row, a.range);
-  list.count = 0;
+  return {c.runs.lines, c.runs.columns, static_cast<int>(quads_of(c.runs.length)), a.input.stride[1] * a.w.dilation_h,
+          a.input.stride[2] * a.w.dilation_w};
 }
-inline void multiply_gathered(const quantized_conv& c, quad_row_list& list) {
-  const quad_runs runs{c.runs.count(), 1, static_cast<int>(quads_of(c.runs.length)), c.runs.length, 0};
-  if (list.count > 0) quantized_gemm(list.count, runs, c.weights, c.channel_begin, c.channel_end, list.row, c.a->range);
+inline quad_runs gathered_runs(const quantized_conv& c) {
+  return {c.runs.count(), 1, static_cast<int>(quads_of(c.runs.length)), c.runs.length, 0};
+}
+inline void multiply(const quantized_conv& c, const quad_runs& runs, quad_row_list& list) {
+  const simd::u8_range range{static_cast<std::int16_t>(c.a->zero), static_cast<std::uint8_t>(c.a->low),
+                             static_cast<std::uint8_t>(c.a->high)};
+  if (list.count > 0) quantized_gemm(list.count, runs, c.weights, c.channel_begin, c.channel_end, list.row, range);
   list.count = 0;
 }
 
@@ -101,7 +98,7 @@ NSK_ONE_COPY inline void convolve_outside(const quantized_conv& c, quad_row_list
     std::uint8_t* const to = c.scratch + list.count * window_bytes;
     gather_window(c, image, y, pixel * c.a->w.stride_w - c.a->w.pad_left, to);
     list.row[list.count++] = {to, output + pixel * c.a->output.stride[2]};
-    if (list.count == max_tile_rows) multiply_gathered(c, list);
+    if (list.count == max_tile_rows) multiply(c, gathered_runs(c), list);
   }
 }
 
@@ -127,15 +124,19 @@ NSK_ONE_COPY inline void convolve_rows(const quantized_conv& c, const tile_range
       const int x = pixel * a.w.stride_w - a.w.pad_left;
       inside.row[inside.count++] = {from + y * in.stride[1] + x * in.stride[2] + c.input_channel,
                                     to + pixel * out.stride[2]};
-      if (inside.count == max_quad_rows) multiply_inside(c, inside);
+      if (inside.count == max_quad_rows) multiply(c, inside_runs(c), inside);
     }
   }
-  multiply_inside(c, inside);
-  multiply_gathered(c, outside);
+  multiply(c, inside_runs(c), inside);
+  multiply(c, gathered_runs(c), outside);
 }
 
 }
 
+/// Quads of the weights of one channel, each group having `depth` channels of the input.
+constexpr std::int64_t quads_of_window(const window& w, std::int64_t depth, bool whole_rows) {
+  return impl::runs_of(w, depth, whole_rows).quads();
+}
 /// Bytes of lane scratch: max_tile_rows windows of one group, and what a quad reads beyond the last.
 constexpr std::int64_t quantized_conv_2d_scratch_bytes(const window& w, std::int64_t group_channels) {
   return whole_lines(std::int64_t{max_tile_rows} * w.kernel_h * w.kernel_w * group_channels + 4);
@@ -144,7 +145,8 @@ constexpr std::int64_t quantized_conv_2d_scratch_bytes(const window& w, std::int
 /// Convolves one tile.
 inline void quantized_conv_2d(const quantized_conv_2d_args& a, const tile_range& t, std::byte* scratch) {
   const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups;
-  impl::quantized_conv c{&a, impl::runs_of(a), {}, 0, 0, 0, reinterpret_cast<std::uint8_t*>(scratch)};
+  impl::quantized_conv c{&a, impl::runs_of(a.w, depth, a.whole_rows), {}, 0, 0,
+                         0,  reinterpret_cast<std::uint8_t*>(scratch)};
   for (int g = t.channel_begin / channels; g * channels < t.channel_end; ++g) {
     const int first = g * channels;
     const std::int64_t quads = c.runs.quads();

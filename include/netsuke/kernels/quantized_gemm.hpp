@@ -37,10 +37,9 @@ enum class quad_products : std::uint8_t {
   safe,    ///< no pair of weights of any quad saturates
   at_once  ///< any weights, where the machine multiplies_quads()
 };
-/// Returns the fastest of this machine, for weights that are safe or not.
-inline quad_products fastest_products(bool safe) {
-  if (simd::multiplies_quads()) return quad_products::at_once;
-  return safe ? quad_products::safe : quad_products::exact;
+/// Returns the fastest for weights that are safe or not, on a machine that simd::multiplies_quads() or not.
+constexpr quad_products fastest_products(bool safe, bool multiplies_quads) {
+  return multiplies_quads ? quad_products::at_once : safe ? quad_products::safe : quad_products::exact;
 }
 
 /// A packed matrix of `channels` columns from `data` on; column 0 is channel `first_channel` of the output.
@@ -156,32 +155,46 @@ NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad
   }
 }
 
-/// Calls quad_tiles for one tile of exactly `height` rows, 1 <= height <= Rows.
+/// One tile of at most Rows rows; those that are missing repeat the last row, whose bytes are stored again.
 template <class Products, int Rows, int Vectors>
-NSK_INLINE void quad_tile_of(int height, const quad_runs& runs, const quad_panel& p, const quad_row* row,
-                             simd::u8_range range) {
-  if constexpr (Rows > 1) {
-    if (height < Rows) return quad_tile_of<Products, Rows - 1, Vectors>(height, runs, p, row, range);
-  }
-  quad_tiles<Products, Rows, Vectors>(1, runs, p, row, range);
+inline void last_quad_tile(int count, const quad_runs& runs, const quad_panel& p, const quad_row* row,
+                           simd::u8_range range) {
+  quad_row whole[Rows];
+  for (int r = 0; r < Rows; ++r) whole[r] = row[r < count ? r : count - 1];
+  quad_tiles<Products, Rows, Vectors>(1, runs, p, whole, range);
 }
 
-/// All rows of a panel of at most Width columns.
-template <class Products, int Width>
-inline void quad_panel_rows(int count, const quad_runs& runs, const quad_panel& p, const quad_row* row,
-                            simd::u8_range range) {
-  constexpr int vectors = (Width + simd::i32::lanes - 1) / simd::i32::lanes;
-  constexpr int rows = quad_tile_rows<Products, vectors>();
+/// All rows of at most Vectors vectors of columns. There are tiles of three heights, each of which is code.
+template <class Products, int Vectors>
+NSK_ONE_COPY inline void quad_rows(int count, const quad_runs& runs, const quad_panel& p, const quad_row* row,
+                                   simd::u8_range range) {
+  constexpr int rows = quad_tile_rows<Products, Vectors>(), half = (rows + 1) / 2;
   const int tiles = count / rows, left = count % rows;
-  quad_tiles<Products, rows, vectors>(tiles, runs, p, row, range);
-  if (left > 0) quad_tile_of<Products, rows, vectors>(left, runs, p, row + tiles * rows, range);
+  quad_tiles<Products, rows, Vectors>(tiles, runs, p, row, range);
+  row += tiles * rows;
+  if (left > half) return last_quad_tile<Products, rows, Vectors>(left, runs, p, row, range);
+  if (left > 1) return last_quad_tile<Products, half, Vectors>(left, runs, p, row, range);
+  quad_tiles<Products, 1, Vectors>(left, runs, p, row, range);
 }
+
+/// All rows of a panel, by 16 columns and what remains of a panel of 24.
 template <class Products>
-NSK_ONE_COPY inline void quad_panel_rows(int count, const quad_runs& runs, const quad_panel& p, const quad_row* row,
-                                         simd::u8_range range) {
-  if (p.columns > 16) return quad_panel_rows<Products, 24>(count, runs, p, row, range);
-  if (p.columns > 8) return quad_panel_rows<Products, 16>(count, runs, p, row, range);
-  quad_panel_rows<Products, 8>(count, runs, p, row, range);
+inline void quad_panel_rows(int count, const quad_runs& runs, const quad_panel& panel, const quad_row* row,
+                            simd::u8_range range) {
+  constexpr int lanes = simd::i32::lanes, vectors = (panel_width + lanes - 1) / lanes,
+                half_vectors = (panel_width / 2 + lanes - 1) / lanes;
+  for (int done = 0; done < panel.columns; done += panel_width) {
+    quad_panel p = panel;
+    p.bias += 4 * done;
+    p.scale += 4 * done;
+    p.weights += 4 * done;
+    p.channel += done;
+    p.columns = panel.columns - done < panel_width ? panel.columns - done : panel_width;
+    if (p.columns > panel_width / 2)
+      quad_rows<Products, vectors>(count, runs, p, row, range);
+    else
+      quad_rows<Products, half_vectors>(count, runs, p, row, range);
+  }
 }
 
 /// The part of panel `index` that is in output channels [begin, end); columns is 0 or less where there is none.

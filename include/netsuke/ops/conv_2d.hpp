@@ -26,9 +26,7 @@ struct op_traits<op::conv_2d> : impl::inputs<2>, impl::never_in_place, impl::wit
   static constexpr impl::whole_axes whole(const params&, int) { return {}; }
   /// Groups are cut only between panels, and panels only between groups.
   NSK_COLD static bool accepts_tiles(const params& p, const step_view& s, const tile_size& t, const tile_grid& grid) {
-    if (p.groups == 1 || grid.channels == 1) return true;
-    const std::int64_t group = impl::last_length(s.output()) / p.groups;
-    return t.channels % group == 0 || group % panel_width == 0;
+    return impl::cuts_between_panels(impl::last_length(s.output()) / p.groups, p.groups, t, grid);
   }
   template <class Tensor>
   static std::int64_t scratch_bytes(const params& p, const Tensor& x, const Tensor& y) {

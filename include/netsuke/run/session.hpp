@@ -314,6 +314,7 @@ class session {
       return status_code::misaligned_memory;
     if (memory_block.size() < v.arena_bytes(1)) return status_code::too_little_memory;
     m_lanes = impl::lanes_in(v, memory_block.size());
+    m_multiplies_quads = impl::runs_quads<settings> && simd::multiplies_quads();
     m_variant = v;
     m_weights = m.weights().data();
     m_arena = memory_block.data();
@@ -322,8 +323,8 @@ class session {
   }
 
   impl::memory_map memory() const {
-    return {m_variant, m_weights, m_arena, m_inputs.table(), m_outputs.table(), settings::bindable_ports,
-            &m_flags,  m_random,  m_rows};
+    return {m_variant, m_weights, m_arena, m_inputs.table(),  m_outputs.table(), settings::bindable_ports,
+            &m_flags,  m_random,  m_rows,  m_multiplies_quads};
   }
   std::byte* scratch(int lane) const {
     return m_arena + m_variant.shared_bytes() + static_cast<std::size_t>(lane) * m_variant.lane_bytes();
@@ -364,7 +365,6 @@ class session {
   }
 
   void require_ready() const { NSK_ASSERT(m_status, "session: it cannot run: ask status() after making it"); }
-
   std::int32_t tiles_of(const step_view& s) const { return s.tile_count(m_rows); }
 
   template <class F>
@@ -437,11 +437,11 @@ class session {
   variant_view m_variant;
   const std::byte* m_weights = nullptr;
   std::byte* m_arena = nullptr;
-  int m_lanes = 0, m_step = 0;
+  int m_lanes = 0, m_step = 0, m_rows = 0;  ///< rows of the batch; 0 = all
   std::int32_t m_tile = 0;
   mutable std::uint32_t m_flags = 0;  ///< written by lanes through memory()
   random_source m_random;
-  int m_rows = 0;  ///< of the batch; 0 = all
+  bool m_multiplies_quads = false;
   nsk::status m_status = status_code::not_open;
   profiler_type m_profiler{};
   impl::bindings<settings::bindable_ports> m_inputs, m_outputs;

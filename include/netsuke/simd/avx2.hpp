@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <netsuke/simd/isa.hpp>
+#include <netsuke/simd/u8_range.hpp>
 #include <netsuke/simd/begin.hpp>
 NSK_BEGIN
 namespace simd {
@@ -177,6 +178,32 @@ NSK_INLINE void store16_u8(std::uint8_t* p, const f32 (&x)[2], u8_range to) {
   const __m128i bytes = _mm_packus_epi16(_mm256_castsi256_si128(moved), _mm256_extracti128_si256(moved, 1));
   const __m128i low = _mm_set1_epi8(static_cast<char>(to.low)), high = _mm_set1_epi8(static_cast<char>(to.high));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm_min_epu8(_mm_max_epu8(bytes, low), high));
+}
+
+/// The instructions take 16 bytes of each row at a time: lanes 4 i to 4 i + 3 have channels of the i-th 16 bytes.
+NSK_INLINE void interleave_quads(const std::uint8_t* const (&row)[4], i32 (&quads)[4]) {
+  const __m256i a = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row[0])),
+                b = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row[1])),
+                c = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row[2])),
+                d = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row[3]));
+  const __m256i low = _mm256_unpacklo_epi8(a, b), high = _mm256_unpackhi_epi8(a, b),
+                low_last = _mm256_unpacklo_epi8(c, d), high_last = _mm256_unpackhi_epi8(c, d);
+  quads[0].v = _mm256_unpacklo_epi16(low, low_last);
+  quads[1].v = _mm256_unpackhi_epi16(low, low_last);
+  quads[2].v = _mm256_unpacklo_epi16(high, high_last);
+  quads[3].v = _mm256_unpackhi_epi16(high, high_last);
+}
+constexpr int place_of_channel(int channel) { return channel / 4 % 4 * i32::lanes + channel / 16 * 4 + channel % 4; }
+NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) {
+  const __m256i zero = _mm256_set1_epi16(to.zero);
+  const __m256i low =
+                    _mm256_adds_epi16(_mm256_packs_epi32(_mm256_cvtps_epi32(x[0].v), _mm256_cvtps_epi32(x[1].v)), zero),
+                high =
+                    _mm256_adds_epi16(_mm256_packs_epi32(_mm256_cvtps_epi32(x[2].v), _mm256_cvtps_epi32(x[3].v)), zero);
+  const __m256i min_byte = _mm256_set1_epi8(static_cast<char>(to.low)),
+                max_byte = _mm256_set1_epi8(static_cast<char>(to.high));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
+                      _mm256_min_epu8(_mm256_max_epu8(_mm256_packus_epi16(low, high), min_byte), max_byte));
 }
 
 }

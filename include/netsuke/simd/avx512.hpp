@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <netsuke/simd/isa.hpp>
+#include <netsuke/simd/u8_range.hpp>
 #include <netsuke/simd/begin.hpp>
 NSK_BEGIN
 namespace simd {
@@ -211,6 +212,31 @@ NSK_INLINE void store16_u8(std::uint8_t* p, const f32 (&x)[1], u8_range to) {
   const __m128i bytes = _mm_packus_epi16(_mm256_castsi256_si128(moved), _mm256_extracti128_si256(moved, 1));
   const __m128i low = _mm_set1_epi8(static_cast<char>(to.low)), high = _mm_set1_epi8(static_cast<char>(to.high));
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm_min_epu8(_mm_max_epu8(bytes, low), high));
+}
+
+/// The instructions take 16 bytes of each row at a time: lanes 4 i to 4 i + 3 have channels of the i-th 16 bytes.
+NSK_INLINE void interleave_quads(const std::uint8_t* const (&row)[4], i32 (&quads)[4]) {
+  const __m512i a = _mm512_loadu_si512(row[0]), b = _mm512_loadu_si512(row[1]), c = _mm512_loadu_si512(row[2]),
+                d = _mm512_loadu_si512(row[3]);
+  const __m512i low = _mm512_unpacklo_epi8(a, b), high = _mm512_unpackhi_epi8(a, b),
+                low_last = _mm512_unpacklo_epi8(c, d), high_last = _mm512_unpackhi_epi8(c, d);
+  quads[0].v = _mm512_unpacklo_epi16(low, low_last);
+  quads[1].v = _mm512_unpackhi_epi16(low, low_last);
+  quads[2].v = _mm512_unpacklo_epi16(high, high_last);
+  quads[3].v = _mm512_unpackhi_epi16(high, high_last);
+}
+constexpr int place_of_channel(int channel) { return channel / 4 % 4 * i32::lanes + channel / 16 * 4 + channel % 4; }
+NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) {
+  const __m512i zero = _mm512_set1_epi16(to.zero);
+  const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(_mm512_maskz_cvtps_epi32(impl::all, x[0].v),
+                                                           _mm512_maskz_cvtps_epi32(impl::all, x[1].v)),
+                                        zero),
+                high = _mm512_adds_epi16(_mm512_packs_epi32(_mm512_maskz_cvtps_epi32(impl::all, x[2].v),
+                                                            _mm512_maskz_cvtps_epi32(impl::all, x[3].v)),
+                                         zero);
+  const __m512i min_byte = _mm512_set1_epi8(static_cast<char>(to.low)),
+                max_byte = _mm512_set1_epi8(static_cast<char>(to.high));
+  _mm512_storeu_si512(p, _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(low, high), min_byte), max_byte));
 }
 
 }

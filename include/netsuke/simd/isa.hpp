@@ -67,13 +67,6 @@ NSK_END
 #include <netsuke/simd/end.hpp>
 
 NSK_BEGIN
-namespace simd {
-/// How bytes store numbers: their zero point, 0 to 255, and the least and largest of them.
-struct u8_range {
-  std::int16_t zero = 0;
-  std::uint8_t low = 0, high = 255;
-};
-}
 #if defined(NSK_ISA_AVX2) || defined(NSK_ISA_AVX512)
 namespace simd {
 namespace impl {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <netsuke/simd/isa.hpp>
+#include <netsuke/simd/u8_range.hpp>
 #include <netsuke/simd/begin.hpp>
 NSK_BEGIN
 namespace simd {
@@ -162,10 +163,13 @@ NSK_INLINE i32 broadcast_quad(const std::uint8_t* p) {
 NSK_INLINE i32 dot_quads(i32 sum, i32 a, i32 w) {
   const uint8x16_t inputs = vreinterpretq_u8_s32(a.v);
   const int8x16_t weights = vreinterpretq_s8_s32(w.v);
-  const int16x4_t quad = vget_low_s16(vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(inputs))));
-  const int16x8_t low = vmovl_s8(vget_low_s8(weights)), high = vmovl_s8(vget_high_s8(weights));
-  const int32x4_t first = vpaddq_s32(vmull_s16(quad, vget_low_s16(low)), vmull_s16(quad, vget_high_s16(low))),
-                  last = vpaddq_s32(vmull_s16(quad, vget_low_s16(high)), vmull_s16(quad, vget_high_s16(high)));
+  const int16x8_t a_low = vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(inputs))),
+                  a_high = vreinterpretq_s16_u16(vmovl_u8(vget_high_u8(inputs))),
+                  w_low = vmovl_s8(vget_low_s8(weights)), w_high = vmovl_s8(vget_high_s8(weights));
+  const int32x4_t first = vpaddq_s32(vmull_s16(vget_low_s16(a_low), vget_low_s16(w_low)),
+                                     vmull_s16(vget_high_s16(a_low), vget_high_s16(w_low))),
+                  last = vpaddq_s32(vmull_s16(vget_low_s16(a_high), vget_low_s16(w_high)),
+                                    vmull_s16(vget_high_s16(a_high), vget_high_s16(w_high)));
   return {vaddq_s32(sum.v, vpaddq_s32(first, last))};
 }
 NSK_INLINE i32 dot_safe_quads(i32 sum, i32 a, i32 w) { return dot_quads(sum, a, w); }
@@ -177,6 +181,18 @@ NSK_INLINE void store16_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) {
   const uint8x16_t bytes = vcombine_u8(vqmovun_s16(vqaddq_s16(low, zero)), vqmovun_s16(vqaddq_s16(high, zero)));
   vst1q_u8(p, vminq_u8(vmaxq_u8(bytes, vdupq_n_u8(to.low)), vdupq_n_u8(to.high)));
 }
+
+NSK_INLINE void interleave_quads(const std::uint8_t* const (&row)[4], i32 (&quads)[4]) {
+  const uint8x16x2_t first = vzipq_u8(vld1q_u8(row[0]), vld1q_u8(row[1])),
+                     last = vzipq_u8(vld1q_u8(row[2]), vld1q_u8(row[3]));
+  for (int half = 0; half < 2; ++half) {
+    const uint16x8x2_t both = vzipq_u16(vreinterpretq_u16_u8(first.val[half]), vreinterpretq_u16_u8(last.val[half]));
+    quads[2 * half].v = vreinterpretq_s32_u16(both.val[0]);
+    quads[2 * half + 1].v = vreinterpretq_s32_u16(both.val[1]);
+  }
+}
+constexpr int place_of_channel(int channel) { return channel; }
+NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) { store16_u8(p, x, to); }
 
 }
 NSK_END

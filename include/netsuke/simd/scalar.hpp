@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <netsuke/simd/isa.hpp>
+#include <netsuke/simd/u8_range.hpp>
 #include <netsuke/simd/begin.hpp>
 NSK_BEGIN
 namespace simd {
@@ -236,12 +237,26 @@ NSK_INLINE i32 dot_quads(i32 sum, i32 a, i32 w) {
 }
 NSK_INLINE i32 dot_safe_quads(i32 sum, i32 a, i32 w) { return dot_quads(sum, a, w); }
 NSK_INLINE i32 dot_quads_at_once(i32 sum, i32 a, i32 w) { return dot_quads(sum, a, w); }
+namespace impl {
+NSK_INLINE std::uint8_t stored(f32 x, u8_range to) {
+  const float shifted = nearest(x.v) + static_cast<float>(to.zero);
+  const float low = static_cast<float>(to.low), high = static_cast<float>(to.high);
+  return static_cast<std::uint8_t>(shifted < low ? low : shifted > high ? high : shifted);
+}
+}
 NSK_INLINE void store16_u8(std::uint8_t* p, const f32 (&x)[16], u8_range to) {
-  for (int i = 0; i < 16; ++i) {
-    const float shifted = impl::nearest(x[i].v) + static_cast<float>(to.zero);
-    const float low = static_cast<float>(to.low), high = static_cast<float>(to.high);
-    p[i] = static_cast<std::uint8_t>(shifted < low ? low : shifted > high ? high : shifted);
+  for (int i = 0; i < 16; ++i) p[i] = impl::stored(x[i], to);
+}
+
+NSK_INLINE void interleave_quads(const std::uint8_t* const (&row)[4], i32 (&quads)[4]) {
+  for (int v = 0; v < 4; ++v) {
+    const std::uint8_t quad[4] = {row[0][v], row[1][v], row[2][v], row[3][v]};
+    std::memcpy(&quads[v].v, quad, sizeof quad);
   }
+}
+constexpr int place_of_channel(int channel) { return channel; }
+NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) {
+  for (int v = 0; v < 4; ++v) p[v] = impl::stored(x[v], to);
 }
 
 }

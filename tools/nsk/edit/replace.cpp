@@ -131,6 +131,9 @@ std::size_t own_buffer(model_parts& parts, int variant, int t) {
 }
 
 void replace_packed(std::byte* at, const step_view& reader, const std::string& name, const array& values, bool biases) {
+  if (is_quads(reader.input(1).arrangement()))
+    refuse("'" + name +
+           "' is of stored integers, whose scales and sums are packed with it: convert the changed model.");
   if (reader.input(1).type() == dtype::float16)
     refuse("'" + name + "' is float16 in this file (--weights fp16): replace it in one with float32 weights.");
   const packed_constant c = describe(reader);

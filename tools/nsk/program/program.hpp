@@ -4,6 +4,7 @@
 /// (NCHW); weights are constants in double precision; BatchNormalization, Clip, Squeeze and similar operators are
 /// removed. `canonicalise` makes it, `fuse` shrinks it, `lower` gives it memory layouts and turns it into steps.
 #include <any>
+#include <array>
 #include <limits>
 #include <memory>
 #include <string>
@@ -36,6 +37,24 @@ struct conv_parameters {
 struct dense_parameters {
   int depth = 0, outputs = 0;
   std::vector<double> weights, bias;
+};
+/// How bytes store a result.
+struct stored_range {
+  int zero = 0, low = 0, high = 255;
+};
+/// The same of stored integers, by the rule of docs/quantisation.md; input and output are uint8. One bias and scale per
+/// output channel. input_zero stands for 0 in the input; its part of the sums is in the bias.
+struct quantized_conv_parameters {
+  window w;
+  int groups = 1, outputs = 0, input_zero = 0;
+  std::vector<std::int8_t> weights;
+  std::vector<std::int32_t> bias;
+  std::vector<float> scale;
+  stored_range range;
+};
+/// What stands for each byte, by its bits.
+struct byte_table_parameters {
+  std::array<std::uint8_t, 256> table;
 };
 /// Per resampled axis: taps, and for each output position `taps` source positions with their weights.
 struct resize_axis {

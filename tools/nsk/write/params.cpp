@@ -17,6 +17,10 @@ std::uint16_t u16(std::int64_t v) {
            ", but files hold 0 to 65535. Export the model with smaller windows");
   return static_cast<std::uint16_t>(v);
 }
+std::uint8_t u8(std::int32_t v) {
+  if (v < 0 || v > 255) refuse("a stored number is " + std::to_string(v) + ", but bytes hold 0 to 255: report this");
+  return static_cast<std::uint8_t>(v);
+}
 std::uint32_t u32(std::int32_t v) { return static_cast<std::uint32_t>(v); }
 
 format::Window window_of(const window& w) {
@@ -56,6 +60,15 @@ auto write(builder& b, const pool_2d_params& p) {
   const format::Window w = window_of(p.w);
   return format::CreatePool2D(b, static_cast<format::PoolKind>(p.kind), &w, p.count_include_pad, u16(p.pad_bottom),
                               u16(p.pad_right));
+}
+auto write(builder& b, const quantized_conv_2d_params& p) {
+  const format::Window w = window_of(p.w);
+  return format::CreateQuantizedConv2D(b, &w, u32(p.groups), p.whole_rows, u8(p.input_zero), u8(p.zero), u8(p.low),
+                                       u8(p.high));
+}
+auto write(builder& b, const quantized_depthwise_conv_2d_params& p) {
+  const format::Window w = window_of(p.w);
+  return format::CreateQuantizedDepthwiseConv2D(b, &w, u8(p.input_zero), u8(p.zero), u8(p.low), u8(p.high));
 }
 auto write(builder& b, const unary_params&, epilogue_offset e) { return format::CreateUnary(b, e); }
 auto write(builder& b, const binary_params& p, epilogue_offset e) {

@@ -34,7 +34,12 @@
   X(scatter, Scatter)                                         \
   X(matrix_function, MatrixFunction)                          \
   X(integer_mat_mul, IntegerMatMul)                           \
-  X(sample_image, SampleImage)
+  X(sample_image, SampleImage)                                \
+  X(quantize, Quantize)                                       \
+  X(dequantize, Dequantize)                                   \
+  X(byte_table, ByteTable)                                    \
+  X(quantized_conv_2d, QuantizedConv2D)                       \
+  X(quantized_depthwise_conv_2d, QuantizedDepthwiseConv2D)
 
 /// X(name): every elementwise function.
 #define NSK_FUNCTION_LIST(X) \

@@ -46,6 +46,11 @@ struct TreeEnsemble;
 struct MatrixFunction;
 struct IntegerMatMul;
 struct SampleImage;
+struct Quantize;
+struct Dequantize;
+struct ByteTable;
+struct QuantizedConv2D;
+struct QuantizedDepthwiseConv2D;
 struct Tile;
 struct Step;
 struct Port;
@@ -87,8 +92,10 @@ enum class Packing : uint8_t {
   panels = 1,
   winograd4 = 2,
   winograd2 = 3,
+  quads = 4,
+  safe_quads = 5,
   MIN = plain,
-  MAX = winograd2
+  MAX = safe_quads
 };
 
 /// Elementwise function of one number. Same values as nsk::function. `alpha` and `beta` are its parameters.
@@ -300,8 +307,13 @@ enum class Operator : uint8_t {
   MatrixFunction = 29,
   IntegerMatMul = 30,
   SampleImage = 31,
+  Quantize = 32,
+  Dequantize = 33,
+  ByteTable = 34,
+  QuantizedConv2D = 35,
+  QuantizedDepthwiseConv2D = 36,
   MIN = NONE,
-  MAX = SampleImage
+  MAX = QuantizedDepthwiseConv2D
 };
 
 template<typename T> struct OperatorTraits;
@@ -337,6 +349,11 @@ template<> struct OperatorTraits<Scatter> { static const Operator enum_value = O
 template<> struct OperatorTraits<MatrixFunction> { static const Operator enum_value = Operator::MatrixFunction; };
 template<> struct OperatorTraits<IntegerMatMul> { static const Operator enum_value = Operator::IntegerMatMul; };
 template<> struct OperatorTraits<SampleImage> { static const Operator enum_value = Operator::SampleImage; };
+template<> struct OperatorTraits<Quantize> { static const Operator enum_value = Operator::Quantize; };
+template<> struct OperatorTraits<Dequantize> { static const Operator enum_value = Operator::Dequantize; };
+template<> struct OperatorTraits<ByteTable> { static const Operator enum_value = Operator::ByteTable; };
+template<> struct OperatorTraits<QuantizedConv2D> { static const Operator enum_value = Operator::QuantizedConv2D; };
+template<> struct OperatorTraits<QuantizedDepthwiseConv2D> { static const Operator enum_value = Operator::QuantizedDepthwiseConv2D; };
 
 bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Operator type);
 bool VerifyOperatorVector(impl::table_verifier &verifier, const flatbuffers::Vector<flatbuffers::Offset<void>> *values, const flatbuffers::Vector<Operator> *types);
@@ -1086,6 +1103,111 @@ struct SampleImage FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
 };
 
+/// Output (uint8 or int8) = saturate(zero + round_half_even(x / scale)) to [low, high], divided in float32; NaN becomes low.
+struct Quantize FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_SCALE = 4,
+    VT_ZERO = 6,
+    VT_LOW = 8,
+    VT_HIGH = 10
+  };
+  float scale() const { return GetField<float>(VT_SCALE, 1.0f); }
+  int16_t zero() const { return GetField<int16_t>(VT_ZERO, 0); }
+  int16_t low() const { return GetField<int16_t>(VT_LOW, 0); }
+  int16_t high() const { return GetField<int16_t>(VT_HIGH, 255); }
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<float>(verifier.bounds(), VT_SCALE, 4) &&
+           VerifyField<int16_t>(verifier.bounds(), VT_ZERO, 2) &&
+           VerifyField<int16_t>(verifier.bounds(), VT_LOW, 2) &&
+           VerifyField<int16_t>(verifier.bounds(), VT_HIGH, 2) &&
+           verifier.EndTable();
+  }
+};
+
+/// Float output = (x - zero) * scale of uint8 or int8 x, in float32.
+struct Dequantize FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_SCALE = 4,
+    VT_ZERO = 6
+  };
+  float scale() const { return GetField<float>(VT_SCALE, 1.0f); }
+  int16_t zero() const { return GetField<int16_t>(VT_ZERO, 0); }
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<float>(verifier.bounds(), VT_SCALE, 4) &&
+           VerifyField<int16_t>(verifier.bounds(), VT_ZERO, 2) &&
+           verifier.EndTable();
+  }
+};
+
+/// Output = table[x] for each byte. Step.inputs = x (uint8 or int8), the table (constant uint8 [256], by the bits of x).
+struct ByteTable FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           verifier.EndTable();
+  }
+};
+
+/// Step.inputs = x uint8 [N,H,W,C], weights (quads or safe_quads, one matrix per group). Output uint8 [N,H,W,C] =
+/// saturate(zero + round_half_even(float32(bias + sum of x * w) * scale[channel])) to [low, high]; input_zero stands for pixels outside.
+/// The quads of a window follow its rows with `whole_rows` (one group, no dilation along rows), else its pixels.
+/// |bias| + 255 * sum of |w| is below 2^31, and its product with the scale below 2^30: the converter proves it, `open` does not.
+struct QuantizedConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_WINDOW = 4,
+    VT_GROUPS = 6,
+    VT_WHOLE_ROWS = 8,
+    VT_INPUT_ZERO = 10,
+    VT_ZERO = 12,
+    VT_LOW = 14,
+    VT_HIGH = 16
+  };
+  const Window *window() const { return GetStruct<const Window *>(VT_WINDOW); }
+  uint32_t groups() const { return GetField<uint32_t>(VT_GROUPS, 1); }
+  bool whole_rows() const { return GetField<uint8_t>(VT_WHOLE_ROWS, 0) != 0; }
+  uint8_t input_zero() const { return GetField<uint8_t>(VT_INPUT_ZERO, 0); }
+  uint8_t zero() const { return GetField<uint8_t>(VT_ZERO, 0); }
+  uint8_t low() const { return GetField<uint8_t>(VT_LOW, 0); }
+  uint8_t high() const { return GetField<uint8_t>(VT_HIGH, 255); }
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<Window>(verifier.bounds(), VT_WINDOW, 2) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_GROUPS, 4) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_WHOLE_ROWS, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_INPUT_ZERO, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_ZERO, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_LOW, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_HIGH, 1) &&
+           verifier.EndTable();
+  }
+};
+
+/// The same channel by channel. Quads hold the rows of a column of the window, see docs/format.md.
+struct QuantizedDepthwiseConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_WINDOW = 4,
+    VT_INPUT_ZERO = 6,
+    VT_ZERO = 8,
+    VT_LOW = 10,
+    VT_HIGH = 12
+  };
+  const Window *window() const { return GetStruct<const Window *>(VT_WINDOW); }
+  uint8_t input_zero() const { return GetField<uint8_t>(VT_INPUT_ZERO, 0); }
+  uint8_t zero() const { return GetField<uint8_t>(VT_ZERO, 0); }
+  uint8_t low() const { return GetField<uint8_t>(VT_LOW, 0); }
+  uint8_t high() const { return GetField<uint8_t>(VT_HIGH, 255); }
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<Window>(verifier.bounds(), VT_WINDOW, 2) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_INPUT_ZERO, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_ZERO, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_LOW, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_HIGH, 1) &&
+           verifier.EndTable();
+  }
+};
+
 /// A number of independent tiles, each computed by one call of a kernel.
 struct Step FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
@@ -1369,6 +1491,11 @@ inline bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Oper
     case Operator::MatrixFunction: return verifier.VerifyTable(reinterpret_cast<const MatrixFunction *>(obj));
     case Operator::IntegerMatMul: return verifier.VerifyTable(reinterpret_cast<const IntegerMatMul *>(obj));
     case Operator::SampleImage: return verifier.VerifyTable(reinterpret_cast<const SampleImage *>(obj));
+    case Operator::Quantize: return verifier.VerifyTable(reinterpret_cast<const Quantize *>(obj));
+    case Operator::Dequantize: return verifier.VerifyTable(reinterpret_cast<const Dequantize *>(obj));
+    case Operator::ByteTable: return verifier.VerifyTable(reinterpret_cast<const ByteTable *>(obj));
+    case Operator::QuantizedConv2D: return verifier.VerifyTable(reinterpret_cast<const QuantizedConv2D *>(obj));
+    case Operator::QuantizedDepthwiseConv2D: return verifier.VerifyTable(reinterpret_cast<const QuantizedDepthwiseConv2D *>(obj));
     default: return true;
   }
 }

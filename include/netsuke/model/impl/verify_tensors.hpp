@@ -135,7 +135,8 @@ NSK_COLD status verify_tensors(const verify_context& c) {
     const tensor_view view = t.view(nullptr);
     if (!is_plain(t)) {
       const bool halves = Halves && t.type() == dtype::float16 && t.arrangement() == packing::panels;
-      const bool legal = t.where() == storage::constant && (halves || t.type() == dtype::float32) && is_dense(view) &&
+      const dtype wanted = is_quads(t.arrangement()) ? dtype::int8 : dtype::float32;
+      const bool legal = t.where() == storage::constant && (halves || t.type() == wanted) && is_dense(view) &&
                          t.offset() % file_alignment == 0;
       if (!legal) return {status_code::bad_weights, i};
     }

@@ -5,11 +5,13 @@
 #include <netsuke/ops/arg_reduce.hpp>
 #include <netsuke/ops/arithmetic.hpp>
 #include <netsuke/ops/binary.hpp>
+#include <netsuke/ops/byte_table.hpp>
 #include <netsuke/ops/cast.hpp>
 #include <netsuke/ops/compare.hpp>
 #include <netsuke/ops/conv_2d.hpp>
 #include <netsuke/ops/copy.hpp>
 #include <netsuke/ops/depthwise_conv_2d.hpp>
+#include <netsuke/ops/dequantize.hpp>
 #include <netsuke/ops/fill.hpp>
 #include <netsuke/ops/fully_connected.hpp>
 #include <netsuke/ops/gather.hpp>
@@ -22,6 +24,9 @@
 #include <netsuke/ops/non_max_suppression.hpp>
 #include <netsuke/ops/pack_panels.hpp>
 #include <netsuke/ops/pool_2d.hpp>
+#include <netsuke/ops/quantize.hpp>
+#include <netsuke/ops/quantized_conv_2d.hpp>
+#include <netsuke/ops/quantized_depthwise_conv_2d.hpp>
 #include <netsuke/ops/random.hpp>
 #include <netsuke/ops/recurrent.hpp>
 #include <netsuke/ops/reduce.hpp>

@@ -59,6 +59,17 @@ NSK_COLD inline bool is_index(const tensor_info& t) {
 /// What arg_reduce and top_k can order.
 NSK_COLD inline bool is_ordered(const tensor_info& t) { return is_float(t) || is_index(t); }
 
+/// Bytes that store real numbers.
+NSK_COLD inline bool is_bytes(const tensor_info& t) {
+  return is_plain(t) && (t.type() == dtype::uint8 || t.type() == dtype::int8);
+}
+/// An image of uint8 whose last dimension has stride 1.
+NSK_COLD inline bool is_byte_image(const tensor_info& t) {
+  return t.rank() == 4 && is_plain(t) && t.type() == dtype::uint8 && t.strides()[3] == 1;
+}
+/// A scale of stored numbers: positive, normal, finite.
+inline bool is_scale(float s) { return s >= 1.17549435e-38f && s <= 3.40282347e+38f; }
+
 NSK_COLD inline std::int32_t last_length(const tensor_info& t) { return t.shape()[t.shape().size() - 1]; }
 
 /// Whether a constant holds at least `floats` floats in this arrangement.
@@ -70,6 +81,11 @@ NSK_COLD inline bool holds(const tensor_info& t, packing arrangement, std::int64
 inline status_code holds_groups(const tensor_info& t, packing arrangement, std::int64_t groups, std::int64_t floats) {
   return floats <= max_elements / groups && holds(t, arrangement, floats * groups) ? status_code::ok
                                                                                    : status_code::bad_weights;
+}
+/// Whether a constant holds `groups` blocks of panels of quads, of `bytes` bytes each.
+NSK_COLD inline bool holds_quads(const tensor_info& t, std::int64_t groups, std::int64_t bytes) {
+  return t.where() == storage::constant && t.type() == dtype::int8 && is_quads(t.arrangement()) &&
+         bytes <= max_elements / groups && t.elements() >= bytes * groups;
 }
 /// A dense constant with `count` floats in one dimension.
 NSK_COLD inline bool is_constant_line(const tensor_info& t, std::int64_t count) {
@@ -100,6 +116,18 @@ NSK_COLD inline bool windows_fit(const window& w, const tensor_info& x, const te
   return std::int64_t{w.kernel_h} * w.kernel_w <= max_elements && in[0] == out[0] &&
          window_fits(in[1], out[1], w.kernel_h, w.stride_h, w.dilation_h, w.pad_top) &&
          window_fits(in[2], out[2], w.kernel_w, w.stride_w, w.dilation_w, w.pad_left);
+}
+
+/// Whether no window reaches outside the input along one dimension. Numbers of steps that are not verified yet are
+/// allowed.
+NSK_COLD inline bool windows_inside(std::int64_t pad, std::int64_t stride, std::int64_t kernel, std::int64_t dilation,
+                                    std::int64_t input, std::int64_t output) {
+  return pad == 0 && (output - 1) * stride + (kernel - 1) * dilation < input;
+}
+/// Whether tiles cut `groups` groups of `channels` outputs only between panels, and panels only between groups.
+NSK_COLD inline bool cuts_between_panels(std::int64_t channels, std::int64_t groups, const tile_size& t,
+                                         const tile_grid& grid) {
+  return groups == 1 || grid.channels == 1 || t.channels % channels == 0 || channels % panel_width == 0;
 }
 
 /// Taps of one window.

@@ -23,6 +23,11 @@ inline bool uses_winograd(const step_view& s) {
   return s.op() == op::conv_2d && s.params<op::conv_2d>().algorithm != conv_algorithm::direct;
 }
 
+/// Whether sessions of a settings type run layers of stored integers.
+template <class Settings>
+inline constexpr bool runs_quads =
+    Settings::ops::has(op::quantized_conv_2d) || Settings::ops::has(op::quantized_depthwise_conv_2d);
+
 /// Returns whether the settings list all that the variant needs.
 template <class Settings>
 status supported(const variant_view& variant) {

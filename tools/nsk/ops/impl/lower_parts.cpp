@@ -48,6 +48,19 @@ std::vector<std::byte> half_panels(const std::vector<float>& packed, const std::
   return halves;
 }
 
+/// A line of `count` bytes as elements of a type.
+int constant_of(lowerer& l, const std::string& name, dtype type, packing arrangement, const std::byte* bytes,
+                std::size_t count) {
+  const int index = l.constant_floats(name, {}, arrangement);
+  plan_storage& s = l.result.storages.back();
+  plan_tensor& t = l.result.tensor(index);
+  s.type = t.type = type;
+  s.elements = static_cast<std::int64_t>(count / size_of(type));
+  s.data = std::make_shared<std::vector<std::byte>>(bytes, bytes + count);
+  t.shape = {static_cast<std::int32_t>(s.elements)};
+  return index;
+}
+
 }
 
 int constant_panels(lowerer& l, const std::string& name, const std::vector<float>& packed,
@@ -55,14 +68,12 @@ int constant_panels(lowerer& l, const std::string& name, const std::vector<float
   const std::vector<std::byte> halves =
       l.options.half_weights ? half_panels(packed, matrices) : std::vector<std::byte>();
   if (halves.empty()) return l.constant_floats(name, packed, packing::panels);
-  const int index = l.constant_floats(name, {}, packing::panels);
-  plan_storage& s = l.result.storages.back();
-  plan_tensor& t = l.result.tensor(index);
-  s.type = t.type = dtype::float16;
-  s.elements = static_cast<std::int64_t>(halves.size() / sizeof(half_bits));
-  s.data = std::make_shared<std::vector<std::byte>>(halves);
-  t.shape = {static_cast<std::int32_t>(s.elements)};
-  return index;
+  return constant_of(l, name, dtype::float16, packing::panels, halves.data(), halves.size());
+}
+
+int constant_bytes(lowerer& l, const std::string& name, dtype type, packing arrangement,
+                   const std::vector<std::uint8_t>& bytes) {
+  return constant_of(l, name, type, arrangement, reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
 }
 
 void set_epilogue(lowerer& l, plan_step& s, const post_operation& post) {

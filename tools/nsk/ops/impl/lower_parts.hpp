@@ -30,6 +30,10 @@ struct panel_matrix {
 int constant_panels(lowerer& l, const std::string& name, const std::vector<float>& packed,
                     const std::vector<panel_matrix>& matrices);
 
+/// A line of bytes of a type of 8 bits.
+int constant_bytes(lowerer& l, const std::string& name, dtype type, packing arrangement,
+                   const std::vector<std::uint8_t>& bytes);
+
 /// Tensors of input 0 and of a result that is laid out as it is and differs in the length of one axis, and where that
 /// axis is in them.
 struct tensors_along {

@@ -1001,6 +1001,154 @@ inline flatbuffers::Offset<SampleImage> CreateSampleImage(flatbuffers::FlatBuffe
   return builder_.Finish();
 }
 
+struct QuantizeBuilder {
+  typedef Quantize Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_scale(float scale) { fbb_.AddElement<float>(Quantize::VT_SCALE, scale, 1.0f); }
+  void add_zero(int16_t zero) { fbb_.AddElement<int16_t>(Quantize::VT_ZERO, zero, 0); }
+  void add_low(int16_t low) { fbb_.AddElement<int16_t>(Quantize::VT_LOW, low, 0); }
+  void add_high(int16_t high) { fbb_.AddElement<int16_t>(Quantize::VT_HIGH, high, 255); }
+  explicit QuantizeBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<Quantize> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Quantize>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Quantize> CreateQuantize(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    float scale = 1.0f,
+    int16_t zero = 0,
+    int16_t low = 0,
+    int16_t high = 255) {
+  QuantizeBuilder builder_(_fbb);
+  builder_.add_scale(scale);
+  builder_.add_high(high);
+  builder_.add_low(low);
+  builder_.add_zero(zero);
+  return builder_.Finish();
+}
+
+struct DequantizeBuilder {
+  typedef Dequantize Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_scale(float scale) { fbb_.AddElement<float>(Dequantize::VT_SCALE, scale, 1.0f); }
+  void add_zero(int16_t zero) { fbb_.AddElement<int16_t>(Dequantize::VT_ZERO, zero, 0); }
+  explicit DequantizeBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<Dequantize> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Dequantize>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Dequantize> CreateDequantize(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    float scale = 1.0f,
+    int16_t zero = 0) {
+  DequantizeBuilder builder_(_fbb);
+  builder_.add_scale(scale);
+  builder_.add_zero(zero);
+  return builder_.Finish();
+}
+
+struct ByteTableBuilder {
+  typedef ByteTable Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  explicit ByteTableBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<ByteTable> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<ByteTable>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<ByteTable> CreateByteTable(flatbuffers::FlatBufferBuilder &_fbb) {
+  ByteTableBuilder builder_(_fbb);
+  return builder_.Finish();
+}
+
+struct QuantizedConv2DBuilder {
+  typedef QuantizedConv2D Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_window(const Window *window) { fbb_.AddStruct(QuantizedConv2D::VT_WINDOW, window); }
+  void add_groups(uint32_t groups) { fbb_.AddElement<uint32_t>(QuantizedConv2D::VT_GROUPS, groups, 1); }
+  void add_whole_rows(bool whole_rows) { fbb_.AddElement<uint8_t>(QuantizedConv2D::VT_WHOLE_ROWS, static_cast<uint8_t>(whole_rows), 0); }
+  void add_input_zero(uint8_t input_zero) { fbb_.AddElement<uint8_t>(QuantizedConv2D::VT_INPUT_ZERO, input_zero, 0); }
+  void add_zero(uint8_t zero) { fbb_.AddElement<uint8_t>(QuantizedConv2D::VT_ZERO, zero, 0); }
+  void add_low(uint8_t low) { fbb_.AddElement<uint8_t>(QuantizedConv2D::VT_LOW, low, 0); }
+  void add_high(uint8_t high) { fbb_.AddElement<uint8_t>(QuantizedConv2D::VT_HIGH, high, 255); }
+  explicit QuantizedConv2DBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<QuantizedConv2D> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<QuantizedConv2D>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<QuantizedConv2D> CreateQuantizedConv2D(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    const Window *window = nullptr,
+    uint32_t groups = 1,
+    bool whole_rows = false,
+    uint8_t input_zero = 0,
+    uint8_t zero = 0,
+    uint8_t low = 0,
+    uint8_t high = 255) {
+  QuantizedConv2DBuilder builder_(_fbb);
+  builder_.add_groups(groups);
+  builder_.add_window(window);
+  builder_.add_high(high);
+  builder_.add_low(low);
+  builder_.add_zero(zero);
+  builder_.add_input_zero(input_zero);
+  builder_.add_whole_rows(whole_rows);
+  return builder_.Finish();
+}
+
+struct QuantizedDepthwiseConv2DBuilder {
+  typedef QuantizedDepthwiseConv2D Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_window(const Window *window) { fbb_.AddStruct(QuantizedDepthwiseConv2D::VT_WINDOW, window); }
+  void add_input_zero(uint8_t input_zero) { fbb_.AddElement<uint8_t>(QuantizedDepthwiseConv2D::VT_INPUT_ZERO, input_zero, 0); }
+  void add_zero(uint8_t zero) { fbb_.AddElement<uint8_t>(QuantizedDepthwiseConv2D::VT_ZERO, zero, 0); }
+  void add_low(uint8_t low) { fbb_.AddElement<uint8_t>(QuantizedDepthwiseConv2D::VT_LOW, low, 0); }
+  void add_high(uint8_t high) { fbb_.AddElement<uint8_t>(QuantizedDepthwiseConv2D::VT_HIGH, high, 255); }
+  explicit QuantizedDepthwiseConv2DBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<QuantizedDepthwiseConv2D> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<QuantizedDepthwiseConv2D>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<QuantizedDepthwiseConv2D> CreateQuantizedDepthwiseConv2D(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    const Window *window = nullptr,
+    uint8_t input_zero = 0,
+    uint8_t zero = 0,
+    uint8_t low = 0,
+    uint8_t high = 255) {
+  QuantizedDepthwiseConv2DBuilder builder_(_fbb);
+  builder_.add_window(window);
+  builder_.add_high(high);
+  builder_.add_low(low);
+  builder_.add_zero(zero);
+  builder_.add_input_zero(input_zero);
+  return builder_.Finish();
+}
+
 struct StepBuilder {
   typedef Step Table;
   flatbuffers::FlatBufferBuilder &fbb_;

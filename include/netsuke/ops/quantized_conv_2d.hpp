@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// 2-D convolution of stored integers.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/kernels/quantized_conv_2d.hpp>
+#include <netsuke/ops/op_traits.hpp>
+
+NSK_BEGIN
+template <>
+struct op_traits<op::quantized_conv_2d>
+    : impl::inputs<2>, impl::never_in_place, impl::without_border, impl::rows_of_images {
+  using params = quantized_conv_2d_params;
+  using args = kernels::quantized_conv_2d_args;
+
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
+    const tensor_info x = s.input(0), y = s.output();
+    if (!impl::is_byte_image(x) || !impl::is_byte_image(y)) return status_code::bad_step;
+    const std::int64_t groups = p.groups, in = x.shape()[3], out = y.shape()[3];
+    if (groups < 1 || in % groups != 0 || out % groups != 0 || !impl::windows_fit(p.w, x, y) || p.low > p.high)
+      return status_code::bad_step;
+    if (p.whole_rows && (groups != 1 || p.w.dilation_w != 1 || x.strides()[2] != in)) return status_code::bad_step;
+    const std::int64_t area = std::int64_t{p.w.kernel_h} * p.w.kernel_w, group_in = in / groups;
+    if (area > impl::max_elements / group_in) return status_code::bad_step;
+    const std::int64_t bytes = quad_panel_bytes(out / groups, kernels::quads_of_window(p.w, group_in, p.whole_rows));
+    return impl::holds_quads(s.input(1), groups, bytes) ? status_code::ok : status_code::bad_weights;
+  }
+
+  static constexpr impl::whole_axes whole(const params&, int) { return {}; }
+  /// Groups are cut only between panels, and panels only between groups.
+  NSK_COLD static bool accepts_tiles(const params& p, const step_view& s, const tile_size& t, const tile_grid& grid) {
+    return impl::cuts_between_panels(impl::last_length(s.output()) / p.groups, p.groups, t, grid);
+  }
+  template <class Tensor>
+  static std::int64_t scratch_bytes(const params& p, const Tensor& x, const Tensor& y) {
+    const bool inside =
+        impl::windows_inside(p.w.pad_top, p.w.stride_h, p.w.kernel_h, p.w.dilation_h, x.shape()[1], y.shape()[1]) &&
+        impl::windows_inside(p.w.pad_left, p.w.stride_w, p.w.kernel_w, p.w.dilation_w, x.shape()[2], y.shape()[2]);
+    return inside ? 0 : kernels::quantized_conv_2d_scratch_bytes(p.w, x.shape()[3] / p.groups);
+  }
+  static std::uint64_t taps(const step_view& s, const params& p) {
+    return impl::saturating_multiply(impl::taps_of(p.w), static_cast<std::uint64_t>(s.input(0).shape()[3] / p.groups));
+  }
+  static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
+    const tensor_info weights = s.input(1);
+    return {p, kernels::fastest_products(weights.arrangement() == packing::safe_quads, m.multiplies_quads),
+            m.view(s.input(0)), m.view(s.output()), m.constant<std::byte>(weights)};
+  }
+
+  template <class Settings>
+  static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    kernels::quantized_conv_2d(a, range, scratch);
+  }
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

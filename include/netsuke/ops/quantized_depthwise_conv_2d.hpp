@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Depthwise convolution of stored integers.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/kernels/quantized_depthwise_conv_2d.hpp>
+#include <netsuke/ops/op_traits.hpp>
+
+NSK_BEGIN
+template <>
+struct op_traits<op::quantized_depthwise_conv_2d> : impl::inputs<2>,
+                                                    impl::never_in_place,
+                                                    impl::without_border,
+                                                    impl::nothing_whole,
+                                                    impl::rows_of_images,
+                                                    impl::taps_of_window {
+  using params = quantized_depthwise_conv_2d_params;
+  using args = kernels::quantized_depthwise_conv_2d_args;
+
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
+    const tensor_info x = s.input(0), y = s.output();
+    if (!impl::is_byte_image(x) || !impl::is_byte_image(y) || x.shape()[3] != y.shape()[3] ||
+        !impl::windows_fit(p.w, x, y) || p.low > p.high)
+      return status_code::bad_step;
+    const std::int64_t bytes = quad_panel_bytes(y.shape()[3], depthwise_quads(p.w.kernel_h, p.w.kernel_w));
+    return impl::holds_quads(s.input(1), 1, bytes) ? status_code::ok : status_code::bad_weights;
+  }
+  template <class Tensor>
+  static std::int64_t scratch_bytes(const params& p, const Tensor&, const Tensor&) {
+    return kernels::quantized_depthwise_conv_2d_scratch_bytes(p.w);
+  }
+  static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
+    const tensor_info weights = s.input(1);
+    return {p, kernels::fastest_products(weights.arrangement() == packing::safe_quads, m.multiplies_quads),
+            m.view(s.input(0)), m.view(s.output()), m.constant<std::byte>(weights)};
+  }
+
+  template <class Settings>
+  static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    kernels::quantized_depthwise_conv_2d(a, range, scratch);
+  }
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

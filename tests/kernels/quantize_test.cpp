@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// quantize, dequantize and byte_table: both types, halves, ends of the range, special numbers, layouts, tiles.
+#include <netsuke/kernels/byte_table.hpp>
+#include <netsuke/kernels/quantize.hpp>
+#include "tail_fixture.hpp"
+
+namespace {
+using nsk::dtype;
+
+/// The number that stands for x, in double precision but for the division.
+int stored_number(float x, const nsk::quantize_params& p) {
+  const float units = x / p.scale;
+  if (std::isnan(units)) return p.low;
+  const double y = std::nearbyint(static_cast<double>(units)) + p.zero;
+  return static_cast<int>(y < p.low ? p.low : y > p.high ? p.high : y);
+}
+int byte_of(tail::tensor& t, const std::vector<int>& i) {
+  return t.view().type == dtype::int8 ? int{t.at<std::int8_t>(i)} : int{t.at<std::uint8_t>(i)};
+}
+void set_byte(tail::tensor& t, const std::vector<int>& i, int bits) {
+  t.at<std::uint8_t>(i) = static_cast<std::uint8_t>(bits);
+}
+
+const std::vector<std::vector<int>> k_byte_shapes = {{1},   {15},    {16},         {17},
+                                                     {300}, {7, 33}, {2, 3, 5, 9}, {2, 2, 3, 2, 17}};
+
+}  // namespace
+
+TEST_CASE("quantize: rounds halves to even, saturates, stores NaN as the lower end") {
+  tail::random r(61);
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const std::vector<int>& shape : k_byte_shapes)
+    for (const dtype type : {dtype::uint8, dtype::int8})
+      for (const float scale : {1.0f, 0.0123f, 1.3e30f, 1.2e-38f}) {
+        const int offset = type == dtype::int8 ? -128 : 0, low = r.between(0, 40), high = r.between(200, 255);
+        const nsk::quantize_params p{scale, r.between(0, 255) + offset, low + offset, high + offset};
+        tail::tensor in(shape, tail::typed_layout(r, shape.size(), dtype::float32)),
+            out(shape, tail::typed_layout(r, shape.size(), type));
+        int count = 0;
+        oracle::for_each_index(shape, [&](const std::vector<int>& i) {
+          const float half = static_cast<float>(r.between(-300, 300)) + 0.5f, wide = r.real(400);
+          const float special[] = {infinity, -infinity, std::nanf(""), -0.0f, 3.4e38f, -3.4e38f, 1e-40f};
+          const int kind = count++ % 9;
+          in.at<float>(i) = kind == 0 ? special[r.below(7)] : (kind < 5 ? half : wide) * scale;
+        });
+        tail::run_checked(r, out, [&](const nsk::tile_range& t) {
+          nsk::kernels::quantize({p, in.view(), out.view()}, t, nullptr);
+        });
+        int wrong = 0;
+        oracle::for_each_index(
+            shape, [&](const std::vector<int>& i) { wrong += byte_of(out, i) != stored_number(in.at<float>(i), p); });
+        CHECK(wrong == 0);
+      }
+}
+
+TEST_CASE("dequantize: every byte of both types") {
+  tail::random r(62);
+  for (const std::vector<int>& shape : k_byte_shapes)
+    for (const dtype type : {dtype::uint8, dtype::int8}) {
+      const nsk::dequantize_params p{0.37f, r.between(0, 255) + (type == dtype::int8 ? -128 : 0)};
+      tail::tensor in(shape, tail::typed_layout(r, shape.size(), type)),
+          out(shape, tail::typed_layout(r, shape.size(), dtype::float32));
+      int count = r.below(256);
+      oracle::for_each_index(shape, [&](const std::vector<int>& i) { set_byte(in, i, count++ % 256); });
+      tail::run_checked(r, out, [&](const nsk::tile_range& t) {
+        nsk::kernels::dequantize({p, in.view(), out.view()}, t, nullptr);
+      });
+      oracle::for_each_index(shape, [&](const std::vector<int>& i) {
+        CHECK(out.at<float>(i) == static_cast<float>(byte_of(in, i) - p.zero) * p.scale);
+      });
+    }
+}
+
+TEST_CASE("byte_table: every byte of both types, in place") {
+  tail::random r(63);
+  std::uint8_t table[256];
+  for (std::uint8_t& b : table) b = static_cast<std::uint8_t>(r.below(256));
+  for (const std::vector<int>& shape : k_byte_shapes)
+    for (const dtype type : {dtype::uint8, dtype::int8}) {
+      tail::tensor in(shape, tail::typed_layout(r, shape.size(), type)),
+          out(shape, tail::typed_layout(r, shape.size(), type));
+      int count = r.below(256);
+      oracle::for_each_index(shape, [&](const std::vector<int>& i) { set_byte(in, i, count++ % 256); });
+      tail::run_checked(r, out, [&](const nsk::tile_range& t) {
+        nsk::kernels::byte_table({in.view(), out.view(), table}, t, nullptr);
+      });
+      oracle::for_each_index(
+          shape, [&](const std::vector<int>& i) { CHECK(out.at<std::uint8_t>(i) == table[in.at<std::uint8_t>(i)]); });
+      nsk::kernels::byte_table({in.view(), in.view(), table}, tail::whole(in.view()), nullptr);
+      oracle::for_each_index(
+          shape, [&](const std::vector<int>& i) { CHECK(in.at<std::uint8_t>(i) == out.at<std::uint8_t>(i)); });
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// Invalid steps on stored integers: one number, type or constant at a time, each refused.
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <doctest/doctest.h>
+#include "sample_plans.hpp"
+#include <netsuke/kernels/quantized_conv_2d.hpp>
+#include <netsuke/kernels/quantized_depthwise_conv_2d.hpp>
+#include <netsuke/model/open.hpp>
+
+namespace {
+using nsk::status_code;
+using test::plan_spec;
+using test::step_spec;
+namespace format = nsk::format;
+using format::DataType;
+using format::Operator;
+using shape = std::vector<std::int32_t>;
+
+nsk::status open_plan(const plan_spec& p) {
+  const test::aligned_bytes file = p.write();
+  nsk::model m;
+  return nsk::open({file.data(), file.size()}, m);
+}
+
+/// One step of x and, where there are some, constant bytes.
+plan_spec step_of(Operator op, const shape& x, DataType in, const shape& y, DataType out, std::int64_t constant_bytes,
+                  DataType constant_type, format::Packing packing) {
+  plan_spec p;
+  const std::uint32_t input = p.add_input("x", x, 1, in);
+  std::vector<std::uint32_t> inputs = {input};
+  if (constant_bytes > 0) {
+    inputs.push_back(
+        p.add_constant("bytes", std::vector<std::uint8_t>(static_cast<std::size_t>(constant_bytes)), constant_type));
+    p.tensors[inputs.back()].packing = packing;
+  }
+  p.add_step(op, inputs, p.add_output("y", y, 0, 1, out), "bytes");
+  return p;
+}
+plan_spec quantize(DataType type = DataType::uint8, const shape& y = {3, 5}) {
+  return step_of(Operator::Quantize, {3, 5}, DataType::float32, y, type, 0, type, format::Packing::plain);
+}
+plan_spec dequantize(DataType type = DataType::uint8, const shape& y = {3, 5}) {
+  return step_of(Operator::Dequantize, {3, 5}, type, y, DataType::float32, 0, type, format::Packing::plain);
+}
+plan_spec table(std::int64_t entries = 256, DataType type = DataType::uint8) {
+  return step_of(Operator::ByteTable, {3, 5}, DataType::int8, {3, 5}, DataType::uint8, entries, type,
+                 format::Packing::plain);
+}
+
+constexpr nsk::window k_window{3, 3, 1, 1, 1, 1, 1, 1};
+void set_window(step_spec& s, std::uint64_t scratch, plan_spec& p) {
+  s.window = format::Window(3, 3, 1, 1, 1, 1, 1, 1);
+  p.lane_bytes = s.scratch_bytes = scratch;
+}
+/// A 3x3 convolution of 2 groups of 6 channels to 2 of 20.
+plan_spec convolution() {
+  const std::int64_t bytes = 2 * nsk::quad_panel_bytes(20, nsk::kernels::quads_of_window(k_window, 6, false));
+  plan_spec p = step_of(Operator::QuantizedConv2D, {1, 7, 8, 12}, DataType::uint8, {1, 7, 8, 40}, DataType::uint8,
+                        bytes, DataType::int8, format::Packing::quads);
+  p.steps[0].groups = 2;
+  set_window(p.steps[0], static_cast<std::uint64_t>(nsk::kernels::quantized_conv_2d_scratch_bytes(k_window, 6)), p);
+  return p;
+}
+/// The same of one group, by whole rows.
+plan_spec convolution_of_rows() {
+  const std::int64_t bytes = nsk::quad_panel_bytes(40, nsk::kernels::quads_of_window(k_window, 12, true));
+  plan_spec p = step_of(Operator::QuantizedConv2D, {1, 7, 8, 12}, DataType::uint8, {1, 7, 8, 40}, DataType::uint8,
+                        bytes, DataType::int8, format::Packing::safe_quads);
+  p.steps[0].whole_rows = true;
+  set_window(p.steps[0], static_cast<std::uint64_t>(nsk::kernels::quantized_conv_2d_scratch_bytes(k_window, 12)), p);
+  return p;
+}
+plan_spec depthwise_to(std::int32_t outputs) {
+  plan_spec p =
+      step_of(Operator::QuantizedDepthwiseConv2D, {1, 7, 8, 12}, DataType::uint8, {1, 7, 8, outputs}, DataType::uint8,
+              nsk::quad_panel_bytes(12, nsk::depthwise_quads(3, 3)), DataType::int8, format::Packing::safe_quads);
+  set_window(p.steps[0], static_cast<std::uint64_t>(nsk::kernels::quantized_depthwise_conv_2d_scratch_bytes(k_window)),
+             p);
+  return p;
+}
+
+plan_spec depthwise() { return depthwise_to(12); }
+
+struct change {
+  const char* name;
+  status_code want;
+  std::function<void(plan_spec&)> make;
+};
+test::tensor_spec& input(plan_spec& p, std::size_t i = 0) { return p.tensors[p.steps[0].inputs[i]]; }
+test::tensor_spec& output(plan_spec& p) { return p.tensors[p.steps[0].outputs[0]]; }
+
+void check_all(const std::function<plan_spec()>& valid, const std::vector<change>& changes) {
+  const nsk::status good = open_plan(valid());
+  CHECK_MESSAGE(good, good.name() << " at " << good.where());
+  for (const change& c : changes) {
+    plan_spec p = valid();
+    c.make(p);
+    const nsk::status s = open_plan(p);
+    CHECK_MESSAGE(s.code() == c.want, std::string(c.name) << ": " << s.name() << " at " << s.where());
+  }
+}
+
+const change k_scales[] = {
+    {"scale 0", status_code::bad_step, [](plan_spec& p) { p.steps[0].scale = 0; }},
+    {"negative scale", status_code::bad_step, [](plan_spec& p) { p.steps[0].scale = -1; }},
+    {"subnormal scale", status_code::bad_step, [](plan_spec& p) { p.steps[0].scale = 1e-40f; }},
+    {"infinite scale", status_code::bad_step,
+     [](plan_spec& p) { p.steps[0].scale = std::numeric_limits<float>::infinity(); }},
+    {"scale that is no number", status_code::bad_step, [](plan_spec& p) { p.steps[0].scale = std::nanf(""); }},
+};
+const change k_layers[] = {
+    {"weights of floats", status_code::bad_weights, [](plan_spec& p) { input(p, 1).type = DataType::uint8; }},
+    {"weights that are plain", status_code::bad_weights,
+     [](plan_spec& p) { input(p, 1).packing = format::Packing::plain; }},
+    {"weights in panels of floats", status_code::bad_weights,
+     [](plan_spec& p) { input(p, 1).packing = format::Packing::panels; }},
+    {"a byte too few", status_code::bad_weights, [](plan_spec& p) { --input(p, 1).shape[0]; }},
+    {"input of int8", status_code::bad_step, [](plan_spec& p) { input(p).type = DataType::int8; }},
+    {"output of int8", status_code::bad_step, [](plan_spec& p) { output(p).type = DataType::int8; }},
+    {"limits in the wrong order", status_code::bad_step, [](plan_spec& p) { p.steps[0].low = 9, p.steps[0].high = 8; }},
+    {"no window", status_code::bad_step, [](plan_spec& p) { p.steps[0].has_window = false; }},
+    {"pixels that are not neighbours", status_code::bad_step,
+     [](plan_spec& p) {
+       p.steps[0].inputs[0] = test::add_view(p, p.steps[0].inputs[0], {1, 7, 8, 12}, {672, 8, 1, 56});
+     }},
+    {"scratch too small", status_code::bad_scratch, [](plan_spec& p) { --p.steps[0].scratch_bytes; }},
+};
+template <std::size_t N>
+std::vector<change> with(const change (&common)[N], std::vector<change> own) {
+  own.insert(own.end(), common, common + N);
+  return own;
+}
+
+}  // namespace
+
+TEST_CASE("open: invalid quantisation is refused") {
+  for (const DataType type : {DataType::uint8, DataType::int8}) {
+    const std::int16_t minimum = type == DataType::int8 ? -128 : 0;
+    const auto valid = [&] {
+      plan_spec p = quantize(type);
+      p.steps[0].low = minimum;
+      p.steps[0].high = static_cast<std::int16_t>(minimum + 255);
+      return p;
+    };
+    check_all(valid,
+              with(k_scales, {{"zero point below", status_code::bad_step,
+                               [&](plan_spec& p) { p.steps[0].zero = static_cast<std::int16_t>(minimum - 1); }},
+                              {"zero point above", status_code::bad_step,
+                               [&](plan_spec& p) { p.steps[0].zero = static_cast<std::int16_t>(minimum + 256); }},
+                              {"limit below", status_code::bad_step,
+                               [&](plan_spec& p) { p.steps[0].low = static_cast<std::int16_t>(minimum - 1); }},
+                              {"limit above", status_code::bad_step,
+                               [&](plan_spec& p) { p.steps[0].high = static_cast<std::int16_t>(minimum + 256); }},
+                              {"limits in the wrong order", status_code::bad_step,
+                               [&](plan_spec& p) { p.steps[0].low = 9, p.steps[0].high = 8; }}}));
+    check_all([&] { return dequantize(type); },
+              with(k_scales, {{"zero point below", status_code::bad_step,
+                               [&](plan_spec& p) { p.steps[0].zero = static_cast<std::int16_t>(minimum - 1); }},
+                              {"zero point above", status_code::bad_step,
+                               [&](plan_spec& p) { p.steps[0].zero = static_cast<std::int16_t>(minimum + 256); }}}));
+  }
+  CHECK(open_plan(quantize(DataType::int16)).code() == status_code::bad_step);
+  CHECK(open_plan(dequantize(DataType::boolean)).code() == status_code::bad_step);
+  CHECK(open_plan(quantize(DataType::uint8, {3, 4})).code() == status_code::bad_step);
+  CHECK(open_plan(dequantize(DataType::uint8, {3, 4})).code() == status_code::bad_step);
+}
+
+TEST_CASE("open: invalid tables of bytes are refused") {
+  CHECK(open_plan(table()).code() == status_code::ok);
+  CHECK(open_plan(table(255)).code() == status_code::bad_weights);
+  CHECK(open_plan(table(257)).code() == status_code::bad_weights);
+  CHECK(open_plan(table(256, DataType::int8)).code() == status_code::bad_weights);
+  plan_spec p = table();
+  input(p).type = DataType::boolean;
+  CHECK(open_plan(p).code() == status_code::bad_step);
+  p = table();
+  p.steps[0].inputs[0] = test::add_view(p, p.steps[0].inputs[0], {3, 4}, {5, 1});
+  CHECK(open_plan(p).code() == status_code::bad_step);
+}
+
+TEST_CASE("open: invalid convolutions of stored integers are refused") {
+  check_all(convolution,
+            with(k_layers,
+                 {{"no groups", status_code::bad_step, [](plan_spec& p) { p.steps[0].groups = 0; }},
+                  {"groups that do not divide", status_code::bad_step, [](plan_spec& p) { p.steps[0].groups = 5; }},
+                  {"whole rows of groups", status_code::bad_step, [](plan_spec& p) { p.steps[0].whole_rows = true; }},
+                  {"tiles that cut a panel of a group", status_code::bad_tile,
+                   [](plan_spec& p) { p.steps[0].tile.channels = 16; }}}));
+  check_all(
+      convolution_of_rows,
+      with(k_layers, {{"pixels of planes", status_code::bad_step,
+                       [](plan_spec& p) {
+                         p.steps[0].inputs[0] = test::add_view(p, p.steps[0].inputs[0], {1, 7, 8, 12}, {672, 84, 1, 7});
+                       }},
+                      {"dilation along rows", status_code::bad_step,
+                       [](plan_spec& p) { p.steps[0].window = format::Window(3, 3, 1, 1, 1, 2, 1, 2); }}}));
+}
+
+TEST_CASE("open: invalid depthwise convolutions of stored integers are refused") {
+  check_all(depthwise, with(k_layers, {}));
+  CHECK(open_plan(depthwise_to(11)).code() == status_code::bad_step);
+}

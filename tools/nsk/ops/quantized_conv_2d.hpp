@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Convolutions of stored integers, of all channels of a group or channel by channel.
+#include "ops/impl/lower_parts.hpp"
+#include "ops/quantized_depthwise_conv_2d.hpp"
+#include "pack/quads.hpp"
+#include "ops/op_rules.hpp"
+
+namespace nsk::tool {
+
+template <>
+struct op_rules<op::quantized_conv_2d> : product_work {
+  using parameters = quantized_conv_parameters;
+
+  static void lower(lowerer& l, const operation& o, const parameters& c) {
+    const view x = l.with_innermost(l.place_of(o.inputs[0]), 1, o);
+    const bool flat = x.rank() == 3;
+    const int row = flat ? -1 : 2, column = flat ? 2 : 3;
+    const std::vector<int> axes = {0, row, column, 1};
+    const view y = l.allocate(o.output, channels_last_order(x.rank()), true);
+    const int input = l.tensor(x, axes, l.name_of_value(o.inputs[0]));
+    const std::int64_t depth = x.shape[1] / c.groups;
+    const bool depthwise = c.groups > 1 && depth == 1 && c.outputs == c.groups;
+    const bool whole_rows = c.groups == 1 && c.w.dilation_w == 1 && l.result.tensor(input).strides[2] == x.shape[1];
+    const quad_layer layer{c.outputs,  c.groups,         c.w.kernel_h,  c.w.kernel_w,  depth,
+                           whole_rows, c.weights.data(), c.bias.data(), c.scale.data()};
+    bool safe = !depthwise && are_safe(layer);
+    const std::vector<std::uint8_t> packed = depthwise ? pack_depthwise_quads(layer, safe) : pack_quads(layer);
+    const int weights = constant_bytes(l, o.name + "#weights", dtype::int8, safe ? packing::safe_quads : packing::quads,
+                                       packed),
+              output = l.tensor(y, axes, l.name_of_value(o.output));
+    plan_step& s = depthwise ? l.step<op::quantized_depthwise_conv_2d>(o, {input, weights}, output)
+                             : l.step<op::quantized_conv_2d>(o, {input, weights}, output);
+    const stored_range& to = c.range;
+    if (depthwise)
+      s.p.as<op::quantized_depthwise_conv_2d>() = {c.w, c.input_zero, to.zero, to.low, to.high};
+    else
+      s.p.as<op::quantized_conv_2d>() = {c.w, c.groups, whole_rows, c.input_zero, to.zero, to.low, to.high};
+    s.macs = count_of(y.shape) * c.w.kernel_h * c.w.kernel_w * depth;
+    l.bind(o.output, y);
+  }
+  static tile_size tiles(const tile_request& r, const quantized_conv_2d_params& p) {
+    const std::int64_t depth = std::int64_t{p.w.kernel_h} * p.w.kernel_w * (r.input(0).shape.back() / p.groups);
+    tile_size t = gemm_tile_size(r.space(), depth, r.target() * gain, r.limit() * gain);
+    if (p.groups > 1) t.channels = 0;
+    return t;
+  }
+
+ private:
+  /// How many multiply-accumulates pass in the time of one of floats.
+  static constexpr std::int64_t gain = 2;
+};
+
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Packs int8 weights into the panels of quads that the kernels read (netsuke/format/packing.hpp; docs/format.md draws
+/// them).
+#include <cstdint>
+#include <vector>
+
+namespace nsk::tool {
+
+/// The weights [outputs][depth][kernel_h][kernel_w] of a convolution: output channels of all groups, and `depth` input
+/// channels of one. One bias and scale per output.
+struct quad_layer {
+  int outputs, groups, kernel_h, kernel_w;
+  std::int64_t depth;
+  bool whole_rows;  ///< quads follow the rows of a window, else its pixels
+  const std::int8_t* weights;
+  const std::int32_t* bias;
+  const float* scale;
+};
+
+/// Panels of all groups, one behind the other.
+std::vector<std::uint8_t> pack_quads(const quad_layer& l);
+/// The same channel by channel: the rows of a column of the window are a quad (netsuke/format/packing.hpp). `safe` is
+/// set where the weights are; those of rows that have two places are cut in two so that they are.
+std::vector<std::uint8_t> pack_depthwise_quads(const quad_layer& l, bool& safe);
+/// Whether the magnitudes of two neighbours of one sign in a quad never add up to more than 128, so that the sums of
+/// their products with bytes are int16.
+bool are_safe(const quad_layer& l);
+
+}
