@@ -99,20 +99,27 @@ plan lowered(const program& p, const variant_source& v, const lower_options& low
   return layout;
 }
 
+program program_of(const variant_source& v, byte_kernels bytes) {
+  program p = canonicalise(v.g, v.states, bytes);
+  recognise(p);
+  recognise_cells(p);
+  merge_axes(p);
+  join_bytes(p);
+  fuse(p);
+  crop_windows(p);
+  return p;
+}
+
 /// Plans of all variants: those for CPUs first, so that a file without the others begins with the same constants.
 std::vector<named_plan> plans_of(const std::vector<variant_source>& variants, const lowerings& how,
                                  const compile_options& options) {
   std::vector<named_plan> plans, gpu_plans;
   for (const variant_source& v : variants) {
-    program p = canonicalise(v.g, v.states);
-    recognise(p);
-    recognise_cells(p);
-    merge_axes(p);
-    fuse(p);
-    crop_windows(p);
+    const program p = program_of(v, byte_kernels::present);
     plans.push_back({v.name, lowered(p, v, how.cpu, options)});
     if (!options.gpu) continue;
-    gpu_plans.push_back({gpu_variant_of(v.name, variants.size()), lowered(p, v, how.gpu, options)});
+    const program& gpu = computes_bytes(p) ? program_of(v, byte_kernels::absent) : p;
+    gpu_plans.push_back({gpu_variant_of(v.name, variants.size()), lowered(gpu, v, how.gpu, options)});
     gpu_plans.back().layout.gpu = true;
   }
   std::move(gpu_plans.begin(), gpu_plans.end(), std::back_inserter(plans));

@@ -19,10 +19,11 @@ const std::vector<operator_support>& supported_operators() {
        "int64",
        "any rank, broadcasting; Gemm of float32"},
       {{"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"},
-       "Cast, Binary, Unary, Reduce",
+       "Quantize, Dequantize; Cast, Binary, Unary, Reduce for int16, several or computed scales",
        "8-bit integers and int16; one scale, or one per position of an axis; blocks of constants alone"},
       {{"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger", "com.microsoft.QGemm"},
-       "Conv2D, FullyConnected or IntegerMatMul, whose sums are exact, Binary, Unary, Cast",
+       "QuantizedConv2D, QuantizedDepthwiseConv2D, ByteTable for int8; Conv2D, FullyConnected or IntegerMatMul, whose "
+       "sums are exact, Binary, Unary, Cast for int32 results, weights beyond int8, GPUs",
        "8-bit integers; constant scales, constant weights of convolutions; one or two spatial axes. "
        "DequantizeLinear, Conv, MatMul or Gemm, Relu or Clip, QuantizeLinear becomes one of them"},
       {{"Det", "com.microsoft.Inverse"}, "MatrixFunction", "float32, at most 16 rows; any batch"},

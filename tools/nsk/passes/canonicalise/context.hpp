@@ -12,12 +12,14 @@ namespace nsk::tool::canonical {
 
 class context {
  public:
-  explicit context(const graph& g);
+  /// `bytes`: whether the program may have steps on bytes.
+  context(const graph& g, bool bytes);
   /// Makes `n` the node that is being rewritten.
   void begin(const node& n) { m_node = &n; }
 
   const node& op() const { return *m_node; }
   const graph& source() const { return m_graph; }
+  bool computes_bytes() const { return m_bytes; }
   /// The program as far as it is made.
   program& made() { return m_program; }
   const program& made() const { return m_program; }
@@ -59,6 +61,7 @@ class context {
   value_id output_id(std::size_t i) const;
 
   const graph& m_graph;
+  const bool m_bytes;
   const node* m_node = nullptr;
   program m_program;
   std::vector<int> m_map;  ///< program value of each source value; no_value where there is none yet

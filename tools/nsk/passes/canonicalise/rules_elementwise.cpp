@@ -5,6 +5,7 @@
 #include <limits>
 #include <unordered_map>
 #include "passes/canonicalise/arithmetic.hpp"
+#include "passes/canonicalise/byte_steps.hpp"
 #include "passes/canonicalise/constants.hpp"
 #include "passes/canonicalise/moves.hpp"
 #include "passes/canonicalise/rules.hpp"
@@ -127,6 +128,10 @@ void extreme(context& c) {
   int best = c.in(0);
   for (std::size_t i = 1; i < n.inputs.size(); ++i) {
     const int result = i + 1 == n.inputs.size() ? c.out() : no_value;
+    const bool bytes = c.in_type(0) == element::i8 || c.in_type(0) == element::u8;
+    if (bytes && n.inputs.size() == 2 && c.computes_bytes() && !c.input(0).constant && c.input(1).constant &&
+        c.input(1).constant->count() == 1 && c.shape(best) == c.shape(result))
+      return emit_limit(c, n.op == "Max", best, c.input(1).constant->integer(0), result);
     best = extreme_of(c, n.op == "Max", best, c.in(i), "partial" + std::to_string(i), result);
   }
 }

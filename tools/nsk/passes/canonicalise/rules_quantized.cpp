@@ -9,6 +9,7 @@
 #include <optional>
 #include "graph/integer_range.hpp"
 #include "passes/canonicalise/arithmetic.hpp"
+#include "passes/canonicalise/byte_steps.hpp"
 #include "passes/canonicalise/constants.hpp"
 #include "passes/canonicalise/moves.hpp"
 #include "passes/canonicalise/rules.hpp"
@@ -82,12 +83,26 @@ void store(context& c, int units, int zero, std::size_t i) {
           "", c.out(i));
 }
 
+/// Whether one constant scale and zero point store the numbers of input 0 as steps on bytes want them.
+bool has_one_scale(const context& c) {
+  const auto single = [&](std::size_t i) { return c.input(i).constant && c.input(i).constant->count() == 1; };
+  return c.computes_bytes() && c.op().integer("block_size", 0) == 0 && single(1) && (!c.has(2) || single(2));
+}
+float one_scale(context& c) {
+  const double scale = number(c, 1, "the scale");
+  require_scale(c, scale);
+  return static_cast<float>(scale);
+}
+double one_zero(context& c) { return c.has(2) ? number(c, 2, "the zero point") : 0; }
+
 void quantize_linear(context& c) {
+  if (has_one_scale(c) && emit_quantize(c, c.in(0), one_scale(c), one_zero(c))) return;
   const int units = combine_exactly(c, binary_kind::div, c.in(0), scale_like(c, 1, "the scale"), "units");
   store(c, units, c.has(2) ? scale_like(c, 2, "the zero point") : no_value, 0);
 }
 
 void dequantize_linear(context& c) {
+  if (has_one_scale(c) && emit_dequantize(c, c.in(0), one_scale(c), one_zero(c))) return;
   int x = cast_to(c, element::f32, c.in(0), "wide");
   if (c.has(2)) x = combine_exactly(c, binary_kind::sub, x, scale_like(c, 2, "the zero point"), "shifted");
   combine_exactly(c, binary_kind::mul, x, scale_like(c, 1, "the scale"), "", c.out());
@@ -122,6 +137,8 @@ struct product_inputs {
 bool is_gemm(const context& c) { return c.op().op == "QGemm"; }
 bool stores(const context& c) { return is_gemm(c) || c.op().op.rfind("QLinear", 0) == 0; }
 bool is_conv(const context& c) { return c.op().op == "QLinearConv" || c.op().op == "ConvInteger"; }
+/// Which input is the scale of the result; its zero point follows.
+std::size_t result_of(const context& c) { return is_gemm(c) ? 7 : 6; }
 product_inputs inputs_of(const context& c) {
   return stores(c) ? product_inputs{0, 2, 3, 5} : product_inputs{0, 2, 1, 3};
 }
@@ -147,23 +164,6 @@ shifted_input shifted(context& c, std::size_t i, std::size_t zero) {
       combine_exactly(c, binary_kind::sub, x, scalar(c, "zero" + std::to_string(i), z), "shifted" + std::to_string(i)),
       magnitude};
 }
-
-/// Constant weights less their zero points, channel by channel: [channels][depth] of a convolution, [depth][channels]
-/// of a matrix.
-struct integer_weights {
-  std::vector<double> values, bias;
-  std::size_t channels, depth, taps;  ///< depth: input channels of a group times taps of the kernel
-  bool by_channel;                    ///< channels are outermost
-
-  std::size_t channel_of(std::size_t i) const { return by_channel ? i / depth : i % channels; }
-  /// Largest magnitude of a sum over inputs of at most `input`.
-  double bound(double input) const {
-    std::vector<double> sums(channels, 0.0);
-    for (std::size_t i = 0; i < values.size(); ++i) sums[channel_of(i)] += std::abs(values[i]) * input;
-    for (std::size_t i = 0; i < channels && !bias.empty(); ++i) sums[i] += std::abs(bias[i]);
-    return *std::max_element(sums.begin(), sums.end());
-  }
-};
 
 integer_weights weights_of(context& c) {
   const product_inputs in = inputs_of(c);
@@ -286,15 +286,49 @@ int summed_integers(context& c, const shifted_input& x, const shape_t& shape) {
   return integer_product(c, left, right, shape);
 }
 
+/// Scales by which the sums of a product become units of its result, one or one per channel.
+std::vector<double> scales_of_sums(context& c) {
+  const float alpha = is_gemm(c) ? c.op().number("alpha", 1) : 1;
+  const auto a_scale = static_cast<float>(number(c, 1, "the scale of the first input")),
+             y_scale = static_cast<float>(number(c, result_of(c), "the scale of the result"));
+  for (const float s : {a_scale, y_scale}) require_scale(c, static_cast<double>(s));
+  std::vector<double> scale = numbers(c, 4, "the scale of the weights");
+  for (double& s : scale) {
+    s = static_cast<double>(alpha * a_scale * static_cast<float>(s) / y_scale);
+    if (!(s > 0) || !std::isfinite(s)) c.refuse("one of its scales is not a positive number. Quantise the model anew");
+  }
+  return scale;
+}
+
+/// The product as one step on bytes; false where there is none for it.
+bool product_of_bytes(context& c, const integer_weights& w) {
+  const product_inputs in = inputs_of(c);
+  if (!c.computes_bytes() || (c.has(in.a_zero) && !c.input(in.a_zero).constant)) return false;
+  stored_product p;
+  p.input = c.in(in.a);
+  p.input_zero = c.has(in.a_zero) ? number(c, in.a_zero, "the zero point of the first input") : 0;
+  for (const double s : scales_of_sums(c)) p.scale.push_back(static_cast<float>(s));
+  p.zero = number(c, result_of(c) + 1, "the zero point of the result");
+  if (is_conv(c)) {
+    const shape_t& kernel = c.in_shape(in.b);
+    p.w = window_of(c, c.op(), c.in_shape(0), {kernel.begin() + 2, kernel.end()}, c.out_shape()).w;
+    p.groups = static_cast<int>(c.op().integer("group", 1));
+  }
+  return emit_stored_product(c, w, p);
+}
+
 void product(context& c) {
   const product_inputs in = inputs_of(c);
   const shape_t shape = c.out_shape(), b = c.in_shape(in.b);
   if (is_conv(c) && shape.size() > 4) c.refuse("convolutions of integers have one or two spatial axes");
   if (is_gemm(c) && (c.op().integer("transA", 0) != 0 || c.input(in.b).constant == nullptr))
     c.refuse("its first matrix is transposed or its second one computed at run time");
-  const shifted_input x = shifted(c, in.a, in.a_zero);
   const bool packed = c.input(in.b).constant != nullptr && (is_conv(c) || (b.size() == 2 && !c.in_shape(in.a).empty()));
-  const int sum = packed ? summed(c, x, weights_of(c), shape) : summed_integers(c, x, shape);
+  std::optional<integer_weights> w;
+  if (packed) w = weights_of(c);
+  if (packed && stores(c) && product_of_bytes(c, *w)) return;
+  const shifted_input x = shifted(c, in.a, in.a_zero);
+  const int sum = packed ? summed(c, x, *w, shape) : summed_integers(c, x, shape);
   if (!stores(c)) {
     if (c.type(sum) == element::i32)
       c.emit(reshape_parameters{}, {sum});
@@ -302,21 +336,12 @@ void product(context& c) {
       cast_to(c, element::i32, sum, "", c.out());
     return;
   }
-  const std::size_t result = is_gemm(c) ? 7 : 6;
-  const float alpha = is_gemm(c) ? c.op().number("alpha", 1) : 1;
-  const auto a_scale = static_cast<float>(number(c, 1, "the scale of the first input")),
-             y_scale = static_cast<float>(number(c, result, "the scale of the result"));
-  for (const float s : {a_scale, y_scale}) require_scale(c, static_cast<double>(s));
-  std::vector<double> scale = numbers(c, 4, "the scale of the weights");
-  for (double& s : scale) {
-    s = static_cast<double>(alpha * a_scale * static_cast<float>(s) / y_scale);
-    if (!(s > 0) || !std::isfinite(s)) c.refuse("one of its scales is not a positive number. Quantise the model anew");
-  }
+  const std::vector<double> scale = scales_of_sums(c);
   shape_t along(scale.size() == 1 ? 0 : shape.size(), 1);
   if (scale.size() != 1) along[is_conv(c) ? 1 : shape.size() - 1] = static_cast<std::int64_t>(scale.size());
   const int units = combine_exactly(c, binary_kind::mul, cast_to(c, element::f32, sum, "sum"),
                                     constant(c, "scale", along, scale), "units");
-  const double zero = number(c, result + 1, "the zero point of the result");
+  const double zero = number(c, result_of(c) + 1, "the zero point of the result");
   store(c, units, zero == 0 ? no_value : scalar(c, "result_zero", zero), 0);
 }
 

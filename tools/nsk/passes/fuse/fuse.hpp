@@ -13,6 +13,11 @@ void fold_into_readers(program& p);
 /// Folds batch normalisation and constant scales into weights, merges activations, residual additions and padding into
 /// the operations before them, recognises hard-swish and SiLU, and removes what nobody reads.
 void fuse(program& p);
+/// Joins what follows bytes in steps on bytes: tables with tables, quantisation and limits with the layers before them,
+/// and moves tables behind operations that only move elements.
+void join_bytes(program& p);
+/// Whether a program has steps on bytes, for which GPUs have no shaders.
+bool computes_bytes(const program& p);
 /// Merges adjacent axes of operations that have more dimensions than the engine's tensors, where they treat these axes
 /// alike. Others stay as they are.
 void merge_axes(program& p);

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "passes/canonicalise/byte_steps.hpp"
+
+#include "graph/integer_range.hpp"
+#include "passes/canonicalise/moves.hpp"
+
+namespace nsk::tool::canonical {
+namespace {
+
+bool is_byte(element t) { return t == element::i8 || t == element::u8; }
+int offset_of(element t) { return t == element::i8 ? 128 : 0; }
+
+byte_table_parameters flip() {
+  byte_table_parameters t;
+  for (std::size_t i = 0; i < t.table.size(); ++i) t.table[i] = static_cast<std::uint8_t>(i ^ 128);
+  return t;
+}
+
+/// x as kernels take it.
+int as_u8(context& c, int x) {
+  if (c.type(x) == element::u8) return x;
+  const int result = c.temporary("unsigned", c.shape(x), element::u8);
+  c.emit(flip(), {x}, result);
+  return result;
+}
+
+/// Whether a zero point is one of the type's numbers, as every quantiser writes it.
+bool is_stored(double zero, element type) {
+  const integer_range r = *range_of_stored(type);
+  return zero >= static_cast<double>(r.low) && zero <= static_cast<double>(r.high) && zero == std::floor(zero);
+}
+
+/// int8 weights, and biases that hold the part of the input's zero point; nothing where int32 may not hold a sum, or
+/// its product with the scale.
+std::optional<quantized_conv_parameters> integers_of(const integer_weights& w, double zero,
+                                                     const std::vector<float>& scale) {
+  constexpr double max_sum = 2147483647.0, max_units = 1073741824.0;  // 2^31 - 1, 2^30
+  quantized_conv_parameters q;
+  std::vector<double> bias = w.bias, reach(w.channels, 0.0);
+  bias.resize(w.channels, 0.0);
+  q.weights.resize(w.values.size());
+  for (std::size_t i = 0; i < w.values.size(); ++i) {
+    const double weight = w.values[i];
+    if (weight < -128 || weight > 127) return std::nullopt;
+    const std::size_t channel = w.channel_of(i), k = w.by_channel ? i % w.depth : i / w.channels;
+    q.weights[channel * w.depth + k] = static_cast<std::int8_t>(weight);
+    bias[channel] -= zero * weight;
+    reach[channel] += 255 * std::abs(weight);
+  }
+  for (std::size_t i = 0; i < w.channels; ++i) {
+    const float s = scale[scale.size() == 1 ? 0 : i];
+    const double sum = reach[i] + std::abs(bias[i]);
+    if (sum > max_sum || sum * static_cast<double>(s) >= max_units) return std::nullopt;
+    q.bias.push_back(static_cast<std::int32_t>(bias[i]));
+    q.scale.push_back(s);
+  }
+  q.outputs = static_cast<int>(w.channels);
+  return q;
+}
+
+/// Emits `p` with the node's bytes, u8 or i8, as its result.
+void emit_stored(context& c, operation_parameters p, std::vector<int> inputs, const shape_t& shape, int result) {
+  if (c.type(result) == element::u8 && c.shape(result) == shape) {
+    c.emit(std::move(p), std::move(inputs), result);
+    return;
+  }
+  const int bytes = c.temporary("bytes", shape, element::u8);
+  c.emit(std::move(p), std::move(inputs), bytes);
+  const int shaped = reshaped(c, bytes, c.shape(result));
+  if (c.type(result) == element::u8)
+    c.emit(reshape_parameters{}, {shaped}, result);
+  else
+    c.emit(flip(), {shaped}, result);
+}
+
+}
+
+bool emit_stored_product(context& c, const integer_weights& w, const stored_product& p) {
+  constexpr std::size_t min_group_channels = 4;  // below that most of a quad is empty
+  const element in = c.type(p.input), out = c.output().type;
+  if (!is_byte(in) || !is_byte(out) || !is_stored(p.input_zero, in) || !is_stored(p.zero, out)) return false;
+  const std::size_t group_channels = w.depth / w.taps;
+  const bool depthwise = group_channels == 1 && w.channels == static_cast<std::size_t>(p.groups);
+  if (p.groups > 1 && !depthwise && group_channels < min_group_channels) return false;
+  if (p.scale.size() != 1 && p.scale.size() != w.channels) return false;
+  std::optional<quantized_conv_parameters> q = integers_of(w, p.input_zero + offset_of(in), p.scale);
+  if (!q) return false;
+  q->input_zero = static_cast<int>(p.input_zero) + offset_of(in);
+  q->range.zero = static_cast<int>(p.zero) + offset_of(out);
+  q->groups = p.groups;
+  c.charge(static_cast<double>(w.values.size()) / 4);
+  int x = as_u8(c, p.input);
+  shape_t shape = c.out_shape();
+  if (p.w) {
+    q->w = *p.w;
+  } else {
+    // rows are images of one pixel
+    q->w.kernel_h = q->w.kernel_w = 1;
+    const std::int64_t depth = static_cast<std::int64_t>(w.depth), rows = count_of(c.shape(x)) / depth;
+    x = reshaped(c, x, {rows, depth, 1, 1});
+    shape = {rows, q->outputs, 1, 1};
+  }
+  emit_stored(c, *std::move(q), {x}, shape, c.out());
+  return true;
+}
+
+bool emit_quantize(context& c, int x, float scale, double zero) {
+  const element type = c.output().type;
+  if (!is_byte(type) || !is_stored(zero, type)) return false;
+  emit_stored(c, quantize_params{scale, static_cast<std::int32_t>(zero) + offset_of(type), 0, 255}, {x}, c.shape(x),
+              c.out());
+  return true;
+}
+
+bool emit_dequantize(context& c, int x, float scale, double zero) {
+  const element type = c.type(x);
+  if (!is_byte(type) || !is_stored(zero, type)) return false;
+  c.emit(dequantize_params{scale, static_cast<std::int32_t>(zero)}, {x});
+  return true;
+}
+
+void emit_limit(context& c, bool largest, int x, std::int64_t limit, int result) {
+  const int offset = offset_of(c.type(x));
+  byte_table_parameters t;
+  for (int i = 0; i < 256; ++i) {
+    const std::int64_t number = offset != 0 && i > 127 ? i - 256 : i,
+                       chosen = largest ? std::max(number, limit) : std::min(number, limit);
+    t.table[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(chosen);
+  }
+  c.emit(t, {x}, result);
+}
+
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Rules that end in steps on bytes. Kernels take uint8: an int8 is stored as the number that is 128 larger, and tables
+/// flip its top bit where somebody else sees it (passes/fuse/bytes.cpp removes most of them).
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <vector>
+#include "passes/canonicalise/context.hpp"
+
+namespace nsk::tool::canonical {
+
+/// Constant weights less their zero points, channel by channel: [channels][depth] of a convolution, [depth][channels]
+/// of a matrix.
+struct integer_weights {
+  std::vector<double> values, bias;
+  std::size_t channels, depth, taps;  ///< depth: input channels of a group times taps of the kernel
+  bool by_channel;                    ///< channels are outermost
+
+  std::size_t channel_of(std::size_t i) const { return by_channel ? i / depth : i % channels; }
+  /// Largest magnitude of a sum over inputs of at most `input`.
+  double bound(double input) const {
+    std::vector<double> sums(channels, 0.0);
+    for (std::size_t i = 0; i < values.size(); ++i) sums[channel_of(i)] += std::abs(values[i]) * input;
+    for (std::size_t i = 0; i < channels && !bias.empty(); ++i) sums[i] += std::abs(bias[i]);
+    return *std::max_element(sums.begin(), sums.end());
+  }
+};
+
+/// What a product of stored integers is besides its weights.
+struct stored_product {
+  int input;  ///< of bytes
+  double input_zero;
+  std::vector<float> scale;  ///< of the sums: one, or one per channel
+  double zero;               ///< of the result
+  std::optional<window> w;   ///< of a convolution; else the last axis is multiplied
+  int groups = 1;
+};
+
+/// Makes the node's output, bytes, in one step. Returns false, and adds nothing, where kernels cannot: weights beyond
+/// int8, sums that may be beyond int32, groups of few channels, a result that is not of bytes.
+bool emit_stored_product(context& c, const integer_weights& w, const stored_product& p);
+
+/// Makes the node's output from float x, stored by one scale; false where its type is not of bytes.
+bool emit_quantize(context& c, int x, float scale, double zero);
+/// Makes the node's output, floats, from bytes x; false where x is of another type.
+bool emit_dequantize(context& c, int x, float scale, double zero);
+/// The larger or smaller of bytes x and a constant, as `result`.
+void emit_limit(context& c, bool largest, int x, std::int64_t limit, int result);
+
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include "passes/fuse/fuse.hpp"
+#include "passes/rewriter.hpp"
+
+namespace nsk::tool {
+namespace {
+
+using byte_table = std::array<std::uint8_t, 256>;
+
+bool is_flip(const byte_table& t) {
+  for (std::size_t i = 0; i < t.size(); ++i)
+    if (t[i] != (i ^ 128)) return false;
+  return true;
+}
+
+/// Whether a table keeps bytes between its least and largest one, and limits the others to them.
+bool is_limit(const byte_table& t) {
+  for (std::size_t i = 0; i < t.size(); ++i)
+    if (t[i] != std::clamp<std::size_t>(i, t.front(), t.back())) return false;
+  return true;
+}
+
+class byte_joiner : rewriter {
+ public:
+  using rewriter::rewriter;
+
+  void run() {
+    for (bool changed = true; changed;) {
+      changed = sweep(&byte_joiner::join_tables);
+      changed = sweep(&byte_joiner::flip_behind_moves) || changed;
+      changed = sweep(&byte_joiner::dequantize_flipped) || changed;
+      changed = sweep(&byte_joiner::limit_layer) || changed;
+      changed = sweep(&byte_joiner::drop_table) || changed;
+    }
+    sweep_once(&byte_joiner::dense_of_image);
+  }
+
+ private:
+  friend class rewriter;
+
+  element type(int v) const { return m_p.values[static_cast<std::size_t>(v)].type; }
+  const byte_table* table_of(const operation* o) const {
+    const auto* t = o ? o->as<byte_table_parameters>() : nullptr;
+    return t ? &t->table : nullptr;
+  }
+  /// The table by which `v` is made, where it flips the top bit.
+  const operation* flipped(int v) {
+    const operation* o = producer(v);
+    const byte_table* t = table_of(o);
+    return t && is_flip(*t) ? o : nullptr;
+  }
+
+  bool join_tables(std::size_t i) {
+    operation& o = at(i);
+    auto* second = o.as<byte_table_parameters>();
+    const operation* before = second ? producer(o.inputs[0]) : nullptr;
+    const byte_table* first = table_of(before);
+    if (!first) return false;
+    byte_table joined;
+    for (std::size_t b = 0; b < joined.size(); ++b) joined[b] = second->table[(*first)[b]];
+    second->table = joined;
+    o.inputs[0] = before->inputs[0];
+    return true;
+  }
+
+  /// A table that changes neither bytes nor their type.
+  bool drop_table(std::size_t i) {
+    operation& o = at(i);
+    const byte_table* t = table_of(&o);
+    if (!t || type(o.inputs[0]) != type(o.output)) return false;
+    for (std::size_t b = 0; b < t->size(); ++b)
+      if ((*t)[b] != b) return false;
+    o.p = reshape_parameters{};
+    return true;
+  }
+
+  static bool moves_elements(const operation& o) {
+    return o.as<reshape_parameters>() || o.as<transpose_parameters>() || o.as<slice_parameters>() ||
+           o.as<concat_parameters>() || o.as<expand_parameters>();
+  }
+  /// Elements are moved first, and flipped behind.
+  bool flip_behind_moves(std::size_t i) {
+    operation& o = at(i);
+    if (!moves_elements(o) || o.inputs.empty()) return false;
+    for (const int v : o.inputs)
+      if (!flipped(v) || type(flipped(v)->inputs[0]) != element::u8) return false;
+    operation flip = *flipped(o.inputs[0]);
+    for (int& v : o.inputs) v = flipped(v)->inputs[0];
+    const program_value& old = m_p.values[static_cast<std::size_t>(o.output)];
+    const int moved = m_p.add({old.name + "#unsigned", element::u8, old.shape, nullptr});
+    flip.inputs = {moved};
+    flip.output = o.output;
+    o.output = moved;
+    m_p.operations.insert(m_p.operations.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::move(flip));
+    return true;
+  }
+
+  bool dequantize_flipped(std::size_t i) {
+    operation& o = at(i);
+    auto* d = o.as<dequantize_params>();
+    const operation* flip = d ? flipped(o.inputs[0]) : nullptr;
+    if (!flip || type(flip->inputs[0]) == type(o.inputs[0])) return false;
+    d->zero += type(o.inputs[0]) == element::i8 ? 128 : -128;
+    o.inputs[0] = flip->inputs[0];
+    return true;
+  }
+
+  /// Limits and flips behind the only layer that they belong to.
+  bool limit_layer(std::size_t i) {
+    operation& o = at(i);
+    const byte_table* t = table_of(&o);
+    operation* source = t ? sole_producer(o.inputs[0]) : nullptr;
+    if (!source) return false;
+    auto* q = source->as<quantize_params>();
+    auto* c = source->as<quantized_conv_parameters>();
+    if (q && is_flip(*t) && type(o.inputs[0]) == element::u8 && type(o.output) == element::i8) {
+      q->zero -= 128;
+      q->low -= 128;
+      q->high -= 128;
+    } else if ((q || c) && is_limit(*t) && type(o.inputs[0]) == element::u8 && type(o.output) == element::u8) {
+      const auto limited = [&](int b) { return std::clamp<int>(b, t->front(), t->back()); };
+      if (q) q->low = limited(q->low), q->high = limited(q->high);
+      if (c) c->range.low = limited(c->range.low), c->range.high = limited(c->range.high);
+    } else {
+      return false;
+    }
+    take_over(source, i, o.output);
+    return true;
+  }
+
+  /// A product with all of an image: a convolution whose kernel is as large, so that nothing is transposed.
+  bool dense_of_image(std::size_t i) {
+    operation& o = at(i);
+    auto* c = o.as<quantized_conv_parameters>();
+    if (!c || m_p.shape(o.inputs[0]).size() != 4 || c->groups != 1 || c->w.kernel_h != 1 || c->w.kernel_w != 1)
+      return false;
+    const shape_t& row = m_p.shape(o.inputs[0]);
+    const operation* view = producer(o.inputs[0]);
+    while (view && view->as<reshape_parameters>() && m_p.shape(view->inputs[0]).size() != 4)
+      view = producer(view->inputs[0]);
+    if (!view || !view->as<reshape_parameters>() || row[2] != 1 || row[3] != 1) return false;
+    const shape_t& x = m_p.shape(view->inputs[0]);
+    if (x[0] != row[0] || x[2] * x[3] == 1 || x[2] > 65535 || x[3] > 65535) return false;
+    c->w.kernel_h = static_cast<int>(x[2]);
+    c->w.kernel_w = static_cast<int>(x[3]);
+    o.inputs[0] = view->inputs[0];
+    return true;
+  }
+};
+
+}
+
+void join_bytes(program& p) { byte_joiner(p).run(); }
+
+bool computes_bytes(const program& p) {
+  return std::any_of(p.operations.begin(), p.operations.end(), [](const operation& o) {
+    return o.as<quantized_conv_parameters>() || o.as<quantize_params>() || o.as<dequantize_params>() ||
+           o.as<byte_table_parameters>();
+  });
+}
+
+}
