@@ -25,7 +25,7 @@ TOOL = {
     "planner": (2, 4, "tiles, memory"), "ops": (2, 5, "one file per operator"), "passes": (2, 6, "rewrite, fuse, lower"), "program": (2, 7, "network and plan"),
     "import": (1, 5, "ONNX, TFLite"), "resolve": (1, 6, "shapes, folding, loops"), "reference": (1, 7, "double precision"), "graph": (1, 8, "typed nodes"),
     "gpu": (0, 1, "plans, devices"), "engine": (0, 4, "runs the engine"), "io": (0, 7, "files, arrays"),
-    "codegen": (3, 1, "C++ source"), "edit": (3, 4, "file as JSON"), "pack": (3, 5, "weights"), "write": (3, 6, "the file"),
+    "codegen": (3, 1, "C++ source"), "quantize": (3, 0, "ranges, integers"), "edit": (3, 4, "file as JSON"), "pack": (3, 5, "weights"), "write": (3, 6, "the file"),
 }
 ENGINE = {
     "gpu": (4, 0, "command lists"), "c": (4, 1, "C interface"), "log": (4, 2, "traces, run times"), "image": (5, 0, "framebuffers"), "run": (5, 1, "sessions, lanes"),
@@ -53,7 +53,7 @@ def routes():
     return {
         ("cli", "import"): [(s["cli"][0], t["cli"][1]), (t["import"][0], t["cli"][1]), (t["import"][0], s["import"][1])],
         ("cli", "gpu"): [(s["cli"][0], t["cli"][1] - 8), (t["gpu"][0], t["cli"][1] - 8), (t["gpu"][0], s["gpu"][1])],
-        ("cli", "edit"): [(s["cli"][2], t["cli"][1]), (right, t["cli"][1]), (right, t["edit"][1] - 14), (s["edit"][2], t["edit"][1] - 14)],
+        ("cli", "edit"): [(t["cli"][0], s["cli"][1]), (t["cli"][0], s["cli"][1] - 10), (right, s["cli"][1] - 10), (right, t["edit"][1] - 14), (s["edit"][2], t["edit"][1] - 14)],
         ("import", "io"): [(s["import"][0], t["import"][1]), (t["io"][0] + 40, t["import"][1]), (t["io"][0] + 40, s["io"][1])],
         ("codegen", "kernels"): [(sides(e)[2], centre(e)[1]), (between_engines, centre(e)[1]), (between_engines, centre(f)[1]), (sides(f)[0], centre(f)[1])],
         ("profile", "engine"): [(s["profile"][0], t["profile"][1] - 8), (t["engine"][0], t["profile"][1] - 8), (t["engine"][0], s["engine"][1])],

@@ -39,8 +39,9 @@ TOOL_ARROWS = {
     "profile": ["compile", "resolve", "engine"],
     "report": ["profile"],
     "codegen": ["report"],
+    "quantize": ["report"],
     "gpu": ["report"],
-    "cli": ["gpu", "codegen", "import", "edit"],
+    "cli": ["gpu", "codegen", "quantize", "import", "edit"],
 }
 PLACES = [  # what files are below, how they include each other, and the arrows between their folders
     ("include/netsuke", r'\s*#\s*include\s*<netsuke/([^>]+)>', ENGINE_ARROWS),

@@ -12,7 +12,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-from models import SHARED, must, nsk
+from models import SHARED, isas, must, nsk
 
 failures = []
 LAYERS = {"strided": "a", "deep": "b", "point": "c", "dense": "d"}  # that get float16, and their weights
@@ -58,12 +58,6 @@ def outputs(folder, model, x, isa):
     np.save(folder / "x.npy", x)
     must("run", model, "--input", f"x={folder / 'x.npy'}", "--output-dir", folder / isa, "--isa", isa, "--quiet")
     return np.load(folder / isa / "y.npy")
-
-
-def isas():
-    text = must("run", "--help")
-    here = ["avx2", "scalar"]
-    return here + (["avx512"] if "avx512" in text and "avx512f" in pathlib.Path("/proc/cpuinfo").read_text() else [])
 
 
 def compare(folder, name, kept, said, **how):

@@ -60,6 +60,13 @@ def nsk(*arguments, **options):
     return subprocess.run([TOOL, *map(str, arguments)], capture_output=True, text=True, **options)
 
 
+def isas():
+    """Instruction sets that this machine runs."""
+    text = must("run", "--help")
+    here = ["avx2", "scalar"]
+    return here + (["avx512"] if "avx512" in text and "avx512f" in pathlib.Path("/proc/cpuinfo").read_text() else [])
+
+
 def must(*arguments):
     done = nsk(*arguments)
     if done.returncode != 0:

@@ -69,9 +69,9 @@ tflite_options import_options_of(const model& m, int variant) {
   return result;
 }
 
-bool has_half_weights(const model& m) {
+bool has_key(const model& m, const std::string& key) {
   for (int i = 0; i < m.metadata_count(); ++i)
-    if (std::string(m.metadata_key(i)) == half_weights_key) return true;
+    if (m.metadata_key(i) == key) return true;
   return false;
 }
 
@@ -161,6 +161,9 @@ exit_code check(const check_options& o, command_files& files) {
   if (o.model.empty()) misuse("check: model is required. `nsk check --help` lists the options.");
   progress_line progress(o.quiet);
   const model_file file = open_model(o.model);
+  if (has_key(file.view, quantised_key))
+    refuse("'" + o.model + "' was made by nsk quantize, so that it does not compute what '" + o.source +
+           "' does. nsk quantize itself compares it with its own meaning, and says how far that is from the source's.");
   const int variant = variant_of(file.view, o.variant);
   const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1, variant);
   const tflite_options importing = import_options_of(file.view, variant);
@@ -171,7 +174,7 @@ exit_code check(const check_options& o, command_files& files) {
   inputs.trusted = o.trusted;
   resolve(g, inputs);
   apply_changes(g, recorded_changes(file.view));
-  if (has_half_weights(file.view)) static_cast<void>(round_weights(g, float_layers(file.view)));
+  if (has_key(file.view, half_weights_key)) static_cast<void>(round_weights(g, float_layers(file.view)));
   const comparison_report report = compare_on_random(
       g, file.view, *runner, o.seed, inputs_of(file.view, o, variant),
       [&](const std::string& what) { progress.show(what); }, variant);

@@ -30,9 +30,21 @@ struct convert_options {
   bool find_states = true;
   bool gpu = false;           ///< a variant for GPUs beside every one
   bool half_weights = false;  ///< --weights fp16
+  bool quantised = false;     ///< it is the second half of nsk quantize
   bool to_hard_swish = false, to_swish = false;
 };
 exit_code convert(const convert_options& o, command_files& files);
+
+struct quantize_options {
+  convert_options conversion;        ///< how the quantised model is converted
+  std::string format = "int8";       ///< or "fp16"
+  std::string ranges = "mse";        ///< or "minmax", "percentile"
+  std::vector<std::string> samples;  ///< DIRECTORY, or NAME=DIRECTORY
+  std::vector<std::string> kept;     ///< names of nodes
+  bool per_channel = true, pair_safe = true, corrects_bias = true;
+};
+/// Converts a float32 model to one of stored integers or float16 weights.
+exit_code quantize(const quantize_options& o, command_files& files);
 
 struct run_options {
   std::string model, variant, output_directory, isa, trace;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cli/commands.hpp"
+#include "cli/converting.hpp"
 #include "io/files.hpp"
 #include "io/json_file.hpp"
 #include "io/layout.hpp"
@@ -93,6 +94,7 @@ std::map<std::string, std::string> recorded_options(const convert_options& o) {
   for (const auto& [name, count] : parse_bounds(o.bounds)) metadata[bound_key(name)] = std::to_string(count);
   if (o.dequantize) metadata[dequantize_key] = "1";
   if (o.half_weights) metadata[half_weights_key] = "1";
+  if (o.quantised) metadata[quantised_key] = "int8";
   record_changes(changes_of(o), metadata);
   if (!o.outputs.empty()) metadata[chosen_outputs_key] = std::to_string(o.outputs.size());
   return metadata;
@@ -306,9 +308,12 @@ std::vector<graph> graphs_of(const std::vector<variant_source>& variants) {
   return graphs;
 }
 
-conversion convert_source(const convert_options& o, command_files& files, progress_line& progress) {
+conversion convert_source(const convert_options& o, command_files& files, progress_line& progress,
+                          const source_change& change) {
   progress.show("reading " + o.source);
   std::vector<variant_source> variants = read_variants(o, files);
+  std::vector<std::string> notes;
+  if (change) notes = change(variants, progress);
   progress.show("compiling");
   compile_options options;
   options.metadata = recorded_options(o);
@@ -336,7 +341,8 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   result.report["source"] = o.source;
   result.report["warnings"] = said_of(variants, &model_facts::warnings);
   result.report["notes"] = said_of(variants, &model_facts::notes);
-  if (!half_note.empty()) result.report["notes"].push_back(half_note);
+  if (!half_note.empty()) notes.push_back(half_note);
+  for (const std::string& note : notes) result.report["notes"].push_back(note);
   result.check_declined = check_declined(o, file.view);
   if (!result.check_declined.empty() && !o.skips_check) require_own_rows(variants);
   if (result.check_declined.empty()) check_conversion(o, variants, file, progress, result);
@@ -398,10 +404,12 @@ std::string check_text(const convert_options& o, const conversion& c) {
 
 }
 
-exit_code convert(const convert_options& o, command_files& files) {
+exit_code convert(const convert_options& o, command_files& files) { return convert_changed(o, files, {}); }
+
+exit_code convert_changed(const convert_options& o, command_files& files, const source_change& change) {
   if (!o.report.empty() && !o.check) misuse("--report shows what --check finds; give both.");
   progress_line progress(o.quiet);
-  const conversion result = convert_source(o, files, progress);
+  const conversion result = convert_source(o, files, progress, change);
   if (!o.json.empty()) files.write(o.json, result.report.dump(2) + "\n");
   if (!o.report.empty()) write_check_report(files, o.report, check_report_of(o, result));
   const bool good = !result.comparison || result.comparison->within(tolerance);

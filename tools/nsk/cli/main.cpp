@@ -146,6 +146,45 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
   return command;
 }
 
+CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) {
+  CLI::App* command = add_command(
+      app, "quantize", "Convert a float32 model to stored integers, or to weights of 16 bits",
+      "  nsk quantize model.onnx -o model.nsk --calibrate samples\n"
+      "  nsk quantize model.onnx -o model.nsk --calibrate image=images --calibrate mask=masks --keep conv_7\n"
+      "  nsk quantize model.onnx -o model.nsk --format fp16");
+  convert_options& c = o.conversion;
+  files
+      .reads(command, "source", c.source, "FILE", "ONNX or TensorFlow Lite model, or the JSON of its graph",
+             "and its external data")
+      ->required();
+  files.writes(command, "-o,--output", c.output, "FILE", ".nsk file to write")->required();
+  command->add_option("--format", o.format, "int8: layers of stored integers; fp16: weights of 16 bits")
+      ->type_name("HOW")
+      ->check(silent(CLI::IsMember({"int8", "fp16"})))
+      ->capture_default_str();
+  files.reads(command, "--calibrate", o.samples, "PLACE",
+              "Samples of an input: a folder of .npy files, each as the source wants it, or one such file");
+  command->add_option("--ranges", o.ranges, "Range of a tensor: mse (least squared error), minmax, percentile (99.99)")
+      ->type_name("HOW")
+      ->check(silent(CLI::IsMember({"mse", "minmax", "percentile"})))
+      ->capture_default_str();
+  add_repeated(command, "--keep", o.kept, "NAME", "Leave this node as it is");
+  command->add_flag("!--per-tensor", o.per_channel, "One scale for all weights of a layer");
+  command->add_flag("!--full-range-weights", o.pair_safe, "The whole range of int8; slower where there is no VNNI");
+  command->add_flag("!--no-bias-correction", o.corrects_bias, "Leave what rounded weights change of the mean");
+  add_repeated(command, "--input", c.inputs, "NAME=SHAPE", "As for convert");
+  add_repeated(command, "--set", c.sets, "NAME=VALUE", "As for convert");
+  command->add_flag("!--no-states", c.find_states, "No states, however plain their names");
+  command->add_flag("--check", c.check, "Show how every output compares with the evaluator's");
+  command->add_flag("--no-check", c.skips_check, "Write the file without comparing it with the evaluator")
+      ->excludes("--check");
+  command->add_flag("--embed-check", c.embed_check,
+                    "Record inputs and outputs in the file, which nsk selftest replays");
+  files.writes(command, "--json", c.json, "FILE.json", "Write a report of the conversion");
+  add_quiet(command, c.quiet);
+  return command;
+}
+
 CLI::App* add_run(CLI::App& app, file_options& files, run_options& o) {
   CLI::App* command =
       add_command(app, "run", "Run a model on .npy files",
@@ -333,6 +372,7 @@ exit_code dispatch(int argc, char** argv) {
   app.set_version_flag("--version", "nsk " NSK_VERSION_STRING);
   app.require_subcommand(1);
   convert_options convert_with;
+  quantize_options quantize_with;
   run_options run_with;
   inspect_options inspect_with;
   check_options check_with;
@@ -343,6 +383,7 @@ exit_code dispatch(int argc, char** argv) {
   from_json_options from_json_with;
   codegen_options codegen_with;
   const CLI::App* converting = add_convert(app, files, convert_with);
+  const CLI::App* quantizing = add_quantize(app, files, quantize_with);
   const CLI::App* running = add_run(app, files, run_with);
   const CLI::App* inspecting = add_inspect(app, files, inspect_with);
   const CLI::App* checking = add_check(app, files, check_with);
@@ -364,6 +405,7 @@ exit_code dispatch(int argc, char** argv) {
   command_files declared;
   files.declare(app.get_subcommands().front(), declared);
   if (converting->parsed()) return convert(convert_with, declared);
+  if (quantizing->parsed()) return quantize(quantize_with, declared);
   if (running->parsed()) return run(run_with, declared);
   if (inspecting->parsed()) return inspect(inspect_with, declared);
   if (checking->parsed()) return check(check_with, declared);

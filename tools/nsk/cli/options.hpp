@@ -36,5 +36,6 @@ model_changes recorded_changes(const model& m);
 /// Metadata key under which it records --dequantize.
 inline constexpr const char* dequantize_key = "dequantize";
 inline constexpr const char* half_weights_key = "half_weights";
+inline constexpr const char* quantised_key = "quantised";
 
 }

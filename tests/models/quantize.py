@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""nsk quantize: layers that become integers, how near they stay to ONNX Runtime's float results, the same bits on every instruction
+set, tensors that are hard to store, and what is refused."""
+import pathlib
+import re
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+from models import isas, must, nsk
+
+SAMPLES = 12
+failures = []
+
+
+def expect(condition, what):
+    if not condition:
+        failures.append(what)
+
+
+def save(path, nodes, weights, inputs, outputs):
+    used = {name for node in nodes for name in node.input}
+    graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in inputs.items()],
+                              [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in outputs.items()],
+                              [numpy_helper.from_array(w.astype(np.float32), name) for name, w in weights.items() if name in used])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
+    return path
+
+
+def network(path, change=None):
+    """Everything that a layer can be: normalised, depthwise, grouped, added to, dense in both forms."""
+    random = np.random.default_rng(5)
+    shapes = {"a": (16, 3, 3, 3), "b": (16, 1, 3, 3), "c": (24, 16, 1, 1), "d": (24, 6, 3, 3), "e": (24, 24, 1, 1), "f": (24, 20), "g": (10, 20)}
+    weights = {name: random.standard_normal(shape) / np.sqrt(np.prod(shape[1:])) for name, shape in shapes.items()}
+    weights["f"] = random.standard_normal((24, 20)) / 5
+    weights["mean"], weights["offset"] = random.standard_normal(16) / 4, random.standard_normal(16) / 4
+    weights["scale"], weights["variance"] = random.uniform(0.5, 2, 16), random.uniform(0.5, 2, 16)
+    weights["bias"] = random.standard_normal(24) / 4
+    weights["bias10"] = random.standard_normal(10) / 4
+    weights["six"], weights["none"] = np.array(6), np.array(0)
+    if change:
+        change(weights)
+    nodes = [helper.make_node("Conv", ["x", "a"], ["p"], "stem", strides=[2, 2], pads=[1, 1, 1, 1]),
+             helper.make_node("BatchNormalization", ["p", "scale", "offset", "mean", "variance"], ["q"], "norm"),
+             helper.make_node("Clip", ["q", "none", "six"], ["r"], "limit"),
+             helper.make_node("Conv", ["r", "b"], ["s"], "deep", group=16, pads=[1, 1, 1, 1]),
+             helper.make_node("Relu", ["s"], ["t"], "relu"),
+             helper.make_node("Conv", ["t", "c", "bias"], ["u"], "point"),
+             helper.make_node("Conv", ["u", "d"], ["v"], "groups", group=4, pads=[1, 1, 1, 1]),
+             helper.make_node("Add", ["u", "v"], ["w"], "sum"),
+             helper.make_node("Conv", ["w", "e"], ["h"], "last"),
+             helper.make_node("GlobalAveragePool", ["h"], ["i"], "mean_of_all"),
+             helper.make_node("Flatten", ["i"], ["j"], "flat"),
+             helper.make_node("MatMul", ["j", "f"], ["k"], "hidden"),
+             helper.make_node("Gemm", ["k", "g", "bias10"], ["y"], "scores", transB=1)]
+    return save(path, nodes, weights, {"x": [1, 3, 20, 22]}, {"y": [1, 10]})
+
+
+def samples(folder, shape=(1, 3, 20, 22), count=SAMPLES, seed=1, change=None):
+    folder.mkdir()
+    random = np.random.default_rng(seed)
+    for i in range(count):
+        x = random.standard_normal(shape).astype(np.float32)
+        np.save(folder / f"{i:03}.npy", change(x, i) if change else x)
+    return folder
+
+
+def signal_to_noise(text, name="y"):
+    found = re.search(rf"output '{name}': (-?[0-9.]+) dB", text)
+    return float(found[1]) if found else -1000
+
+
+def packings(folder, model):
+    must("json", model, "-o", folder / "table.json")
+    return re.findall(r'"packing": "(safe_quads|quads)"', (folder / "table.json").read_text())
+
+
+def run(folder, model, x, isa):
+    np.save(folder / "in.npy", x)
+    must("run", model, "--input", f"x={folder / 'in.npy'}", "--output-dir", folder / isa, "--isa", isa, "--quiet")
+    return np.load(folder / isa / "y.npy")
+
+
+def check_network(folder):
+    source, data = network(folder / "net.onnx"), samples(folder / "data")
+    model = folder / "net.nsk"
+    text = must("quantize", source, "-o", model, "--calibrate", data, "--check", "--embed-check")
+    expect("int8 in 7 of 7 layers, by 12 samples" in text, f"not all layers are integers:\n{text}")
+    expect("check passed" in text, f"no check:\n{text}")
+    must("selftest", model)
+    float_network = onnxruntime.InferenceSession(str(source), providers=["CPUExecutionProvider"])
+    signal = noise = 0.0
+    for i in range(SAMPLES):
+        x = np.load(data / f"{i:03}.npy")
+        found = [run(folder, model, x, isa) for isa in isas()]
+        expect(all(f.tobytes() == found[0].tobytes() for f in found), f"sample {i}: instruction sets differ")
+        wanted = float_network.run(None, {"x": x})[0].astype(np.float64)
+        signal += np.square(wanted).sum()
+        noise += np.square(found[0] - wanted).sum()
+    measured = 10 * np.log10(signal / noise)
+    expect(measured > 30, f"{measured:.1f} dB from ONNX Runtime")
+    expect(abs(measured - signal_to_noise(text)) < 0.2, f"{measured:.1f} dB is not what was said:\n{text}")
+    expect(packings(folder, model) == ["safe_quads"] * 7, f"{packings(folder, model)} instead of safe quads")
+    return source, data, text
+
+
+def check_choices(folder, source, data, default):
+    """Each choice does what it says, and none is far worse."""
+    model = folder / "choice.nsk"
+    for option in (["--ranges", "minmax"], ["--ranges", "percentile"], ["--full-range-weights"], ["--per-tensor"], ["--no-bias-correction"]):
+        text = must("quantize", source, "-o", model, "--calibrate", data, *option)
+        expect(signal_to_noise(text) > signal_to_noise(default) - 15, f"{option}: {signal_to_noise(text)} dB")
+        if "full-range" in option[0]:
+            expect("quads" in packings(folder, model), "--full-range-weights: all layers are pair-safe")
+    text = must("quantize", source, "-o", model, "--calibrate", data, "--keep", "deep", "--keep", "scores")
+    expect("int8 in 5 of 7 layers" in text and len(packings(folder, model)) == 5, f"--keep keeps nothing:\n{text}")
+    text = must("quantize", source, "-o", model, "--format", "fp16")
+    expect("weights are float16" in text, f"--format fp16:\n{text}")
+
+
+def check_hard_tensors(folder):
+    """Channels of zeros, equal weights, huge biases, inputs that are one number: stored, and close."""
+    def zeros(w):
+        w["a"][3] = w["c"][5] = 0
+
+    def equal(w):
+        w["b"][:] = w["e"][:] = 0.25
+
+    def huge_bias(w):
+        w["c"][7] *= 1e-9
+        w["bias"][7] = 30
+
+    def all_zeros(w):
+        w["d"][:] = 0
+
+    for change in (zeros, equal, huge_bias, all_zeros):
+        source, name = network(folder / f"{change.__name__}.onnx", change), change.__name__
+        text = must("quantize", source, "-o", folder / "hard.nsk", "--calibrate", folder / "data", "--check")
+        expect("int8 in 7 of 7 layers" in text and signal_to_noise(text) > 25, f"{name}:\n{text}")
+    for name, change in {"constant": lambda x, i: np.full_like(x, 0.5), "nothing": lambda x, i: np.zeros_like(x), "tiny": lambda x, i: x * 1e-30,
+                         "large": lambda x, i: x * 1e15}.items():
+        data = samples(folder / f"data_{name}", change=change, count=3)
+        text = must("quantize", folder / "net.onnx", "-o", folder / "hard.nsk", "--calibrate", data, "--check")
+        expect(signal_to_noise(text) > 15, f"samples that are {name}:\n{text}")
+
+
+def check_inputs(folder):
+    """Two inputs, files without leading axes, one file."""
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["a"], "left"), helper.make_node("MatMul", ["z", "w"], ["b"], "right"), helper.make_node("Add", ["a", "b"], ["y"])]
+    source = save(folder / "two.onnx", nodes, {"w": np.random.default_rng(2).standard_normal((8, 8))}, {"x": [1, 8], "z": [1, 8]}, {"y": [1, 8]})
+    first, second = samples(folder / "first", (8,), 5), samples(folder / "second", (1, 8), 5, seed=2)
+    text = must("quantize", source, "-o", folder / "two.nsk", "--calibrate", f"x={first}", "--calibrate", f"z={second}", "--check")
+    expect("int8 in 2 of 2 layers, by 5 samples" in text and signal_to_noise(text) > 30, f"two inputs:\n{text}")
+    must("quantize", source, "-o", folder / "two.nsk", "--calibrate", f"x={first / '000.npy'}", "--calibrate", f"z={second / '001.npy'}", "--quiet")
+    return source, first, second
+
+
+def check_refusals(folder, source, data, two, first, second):
+    output = folder / "never.nsk"
+
+    def refused(code, text, *arguments):
+        done = nsk("quantize", *arguments, "-o", output)
+        expect(done.returncode == code and text in done.stderr, f"{text}: exit {done.returncode}, {done.stderr.strip()}")
+        expect(not output.exists(), f"{text}: a file was written")
+
+    def bad(name, shape=(1, 3, 20, 22), **how):
+        return samples(folder / name, shape, 2, **how)
+
+    def spoil(value):
+        def change(x, i):
+            x.flat[5] = value if i == 1 else x.flat[5]
+            return x
+        return change
+
+    (folder / "empty").mkdir()
+    refused(2, "int8 needs samples", source)
+    refused(2, "there is no .npy file in", source, "--calibrate", folder / "empty")
+    refused(2, "nowhere", source, "--calibrate", folder / "nowhere")
+    refused(2, "has the shape [1,3,20,21]", source, "--calibrate", bad("narrow", (1, 3, 20, 21)))
+    refused(2, "is not finite", source, "--calibrate", bad("nan", change=spoil(np.nan)))
+    refused(2, "is not finite", source, "--calibrate", bad("inf", change=spoil(np.inf)))
+    large = bad("overflow", (1, 8), change=lambda x, i: np.full_like(x, 3e38))
+    refused(2, "is not finite on sample 0", two, "--calibrate", f"x={large}", "--calibrate", f"z={large}")
+    refused(1, "which is no layer that could be quantised. Did you mean 'deep'", source, "--calibrate", data, "--keep", "dep")
+    refused(1, "write NAME=", two, "--calibrate", first)
+    refused(1, "there are no samples of input 'z'", two, "--calibrate", f"x={first}")
+    refused(1, "were given twice", two, "--calibrate", f"x={first}", "--calibrate", f"x={second}")
+    refused(2, "Give each input one file per sample", two, "--calibrate", f"x={first}", "--calibrate", f"z={second / '000.npy'}")
+    refused(1, "needs no samples", source, "--format", "fp16", "--calibrate", data)
+    refused(1, "--format", source, "--format", "int4", "--calibrate", data)
+    relu = save(folder / "relu.onnx", [helper.make_node("Relu", ["x"], ["y"])], {}, {"x": [1, 8]}, {"y": [1, 8]})
+    refused(2, "no convolution or matrix product", relu, "--calibrate", first)
+    state = save(folder / "state.onnx", [helper.make_node("MatMul", ["h", "w"], ["h_out"]), helper.make_node("Add", ["x", "h_out"], ["y"])],
+                 {"w": np.eye(8)}, {"x": [1, 8], "h": [1, 8]}, {"y": [1, 8], "h_out": [1, 8]})
+    done = nsk("quantize", state, "-o", output, "--calibrate", f"x={first}", "--calibrate", f"h={second}")
+    expect(done.returncode != 0 and not output.exists() or "int8 in 1 of 1" in done.stdout, f"states: {done.stderr}")
+    done = nsk("check", source, folder / "net.nsk")
+    expect(done.returncode == 2 and "was made by nsk quantize" in done.stderr, f"check of a quantised model: {done.stderr}")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="nsk_quantize_") as name:
+        folder = pathlib.Path(name)
+        source, data, text = check_network(folder)
+        check_choices(folder, source, data, text)
+        check_hard_tensors(folder)
+        check_refusals(folder, source, data, *check_inputs(folder))
+    for failure in failures:
+        print(failure)
+    print(f"{len(failures)} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+#include "quantize/calibrate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "engine/model_file.hpp"
+#include "errors.hpp"
+#include "io/layout.hpp"
+#include "io/npy.hpp"
+#include "suggest.hpp"
+
+namespace nsk::tool {
+namespace {
+namespace fs = std::filesystem;
+
+/// The .npy files of a place, by name.
+std::vector<fs::path> files_of(const std::string& place) {
+  std::error_code failed;
+  if (!fs::is_directory(place, failed)) return {place};
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(place, failed))
+    if (entry.path().extension() == ".npy") files.push_back(entry.path());
+  if (failed) refuse("--calibrate: cannot read '" + place + "': " + failed.message() + ".");
+  if (files.empty())
+    refuse("--calibrate: there is no .npy file in '" + place + "'. Save samples with numpy.save, one file each.");
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+/// One file as the input wants it; leading axes of length 1 may be missing.
+array read_sample(const fs::path& file, const value& input) {
+  array a = read_npy(file);
+  shape_t shape = a.shape;
+  while (shape.size() < input.shape.size()) shape.insert(shape.begin(), 1);
+  if (shape != input.shape)
+    refuse("--calibrate: '" + file.string() + "' has the shape " + to_string(a.shape) + ", but input '" + input.name +
+           "' has " + to_string(input.shape) + ".");
+  array result(input.type, input.shape);
+  for (std::int64_t i = 0; i < a.count(); ++i) {
+    if (!std::isfinite(a.number(i)))
+      refuse("--calibrate: element " + std::to_string(i) + " of '" + file.string() + "' is not finite.");
+    result.set(i, a.number(i));
+  }
+  return result;
+}
+
+/// One model that is run on samples.
+class sample_runner {
+ public:
+  explicit sample_runner(const variant_source& v)
+      : m_file(open_model(compile({v}, {}), v.g.name)),
+        m_runner(choose_engine("").open(m_file.bytes.data(), m_file.bytes.size(),
+                                        std::max(1, static_cast<int>(std::thread::hardware_concurrency())), 0)) {}
+
+  void run(const sample& inputs) {
+    for (int i = 0; i < m_file.view.input_count(); ++i) {
+      const array input = to_engine(m_file.view.input(i), inputs.at(m_file.view.input(i).name()));
+      std::memcpy(m_runner->input(i), input.data.data(), input.data.size());
+    }
+    m_runner->run();
+  }
+  /// Calls f(name, output in the source's axes).
+  template <class F>
+  void for_each_output(F f) {
+    for (int i = 0; i < m_file.view.output_count(); ++i) {
+      const port_view port = m_file.view.output(i);
+      array own(element_of(port.type()), engine_shape_of(port));
+      std::memcpy(own.data.data(), m_runner->output(i), own.data.size());
+      f(std::string(port.name()), to_source(port, own));
+    }
+  }
+
+ private:
+  model_file m_file;
+  std::unique_ptr<runner> m_runner;
+};
+
+void add_channels(tensor_statistics& s, const array& a) {
+  const std::size_t axis = a.shape.size() > 2 ? 1 : a.shape.size() - 1;
+  std::size_t inner = 1;
+  for (std::size_t d = axis + 1; d < a.shape.size(); ++d) inner *= static_cast<std::size_t>(a.shape[d]);
+  const auto channels = static_cast<std::size_t>(a.shape[axis]), count = static_cast<std::size_t>(a.count());
+  s.channel_sums.resize(channels, 0.0);
+  for (std::size_t i = 0; i < count; i += inner) {
+    double sum = 0;
+    for (std::size_t k = 0; k < inner; ++k) sum += static_cast<double>(a.as<float>()[i + k]);
+    s.channel_sums[i / inner % channels] += sum;
+  }
+  s.per_channel += count / channels;
+}
+
+}
+
+std::vector<sample> read_samples(const graph& g, const std::vector<std::string>& places) {
+  std::vector<const value*> inputs;
+  std::vector<std::string> names;
+  for (const value_id v : g.inputs) {
+    inputs.push_back(&g.values[static_cast<std::size_t>(v)]);
+    names.push_back(inputs.back()->name);
+  }
+  std::vector<sample> samples;
+  std::map<std::string, std::string> given;
+  for (const std::string& place : places) {
+    const std::size_t sign = place.rfind('=');
+    const bool named =
+        sign != std::string::npos && std::find(names.begin(), names.end(), place.substr(0, sign)) != names.end();
+    if (!named && names.size() != 1)
+      misuse("--calibrate " + place + ": the model has the inputs " + quoted(names) + "; write NAME=" + place +
+             " for each of them.");
+    const std::string name = named ? place.substr(0, sign) : names.front();
+    if (!given.emplace(name, named ? place.substr(sign + 1) : place).second)
+      misuse("--calibrate: samples of '" + name + "' were given twice.");
+  }
+  for (const value* input : inputs) {
+    const auto place = given.find(input->name);
+    if (place == given.end()) misuse("--calibrate: there are no samples of input '" + input->name + "'.");
+    const std::vector<fs::path> files = files_of(place->second);
+    if (samples.empty()) samples.resize(files.size());
+    if (files.size() != samples.size())
+      refuse("--calibrate: input '" + input->name + "' has " + std::to_string(files.size()) + " samples, '" +
+             names.front() + "' " + std::to_string(samples.size()) + ". Give each input one file per sample.");
+    for (std::size_t i = 0; i < files.size(); ++i) samples[i].emplace(input->name, read_sample(files[i], *input));
+  }
+  return samples;
+}
+
+std::map<std::string, tensor_statistics> calibrate(const variant_source& v, const std::vector<std::string>& names,
+                                                   const std::vector<sample>& samples,
+                                                   const std::function<void(double share)>& progress) {
+  variant_source watched = v;
+  std::map<std::string, tensor_statistics> seen;
+  std::vector<std::string> inputs;
+  for (const std::string& name : names) {
+    const value_id id = watched.g.find(name);
+    seen[name];
+    const auto is_among = [&](const std::vector<value_id>& ports) {
+      return std::find(ports.begin(), ports.end(), id) != ports.end();
+    };
+    if (is_among(watched.g.inputs))
+      inputs.push_back(name);
+    else if (!is_among(watched.g.outputs))
+      watched.g.outputs.push_back(id);
+  }
+  sample_runner runner(watched);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto look_at = [&](const std::string& name, const array& a) {
+      const auto found = seen.find(name);
+      if (found == seen.end()) return;
+      if (!found->second.values.add(a.as<float>(), static_cast<std::size_t>(a.count())))
+        refuse("tensor '" + name + "' is not finite on sample " + std::to_string(i) +
+               ". Look for a sample outside what the model was trained on.");
+      add_channels(found->second, a);
+    };
+    runner.run(samples[i]);
+    for (const std::string& name : inputs) look_at(name, samples[i].at(name));
+    runner.for_each_output(look_at);
+    progress(static_cast<double>(i + 1) / static_cast<double>(samples.size()));
+  }
+  return seen;
+}
+
+std::map<std::string, double> signal_to_noise(const variant_source& v, const variant_source& quantised,
+                                              const std::vector<sample>& samples) {
+  struct squares {
+    double signal = 0, noise = 0;
+  };
+  std::map<std::string, squares> sums;
+  sample_runner exact(v), stored(quantised);
+  for (const sample& s : samples) {
+    std::map<std::string, array> wanted;
+    exact.run(s);
+    stored.run(s);
+    exact.for_each_output([&](const std::string& name, array a) { wanted.emplace(name, std::move(a)); });
+    stored.for_each_output([&](const std::string& name, const array& a) {
+      const array& want = wanted.at(name);
+      squares& sum = sums[name];
+      for (std::int64_t i = 0; i < a.count(); ++i) {
+        const double x = want.number(i), difference = a.number(i) - x;
+        sum.signal += x * x;
+        sum.noise += difference * difference;
+      }
+    });
+  }
+  std::map<std::string, double> result;
+  for (const auto& [name, s] : sums)
+    result[name] = s.noise == 0    ? 200
+                   : s.signal == 0 ? -200
+                                   : std::clamp(10 * std::log10(s.signal / s.noise), -200.0, 200.0);
+  return result;
+}
+
+}

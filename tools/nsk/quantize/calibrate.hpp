@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What tensors of a float network hold on samples, as the engine computes them.
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+#include "compile/compile.hpp"
+#include "graph/graph.hpp"
+#include "quantize/ranges.hpp"
+
+namespace nsk::tool {
+
+/// Inputs of one run, by the source's names and in its axes.
+using sample = std::map<std::string, array>;
+
+/// Reads samples: each of `places` is a directory of .npy files or one such file, "NAME=PLACE" for the input of that
+/// name. The k-th files of all inputs, by name, are one sample. Refuses missing and unreadable ones, other shapes and
+/// types, other numbers of files for other inputs, and what is not finite; each message names the file.
+std::vector<sample> read_samples(const graph& g, const std::vector<std::string>& places);
+
+/// What was seen of one tensor.
+struct tensor_statistics {
+  histogram values;
+  std::vector<double> channel_sums;  ///< by axis 1, of tensors with so many axes; else by the last one
+  std::uint64_t per_channel = 0;     ///< numbers that each of the sums has
+  double mean(std::size_t channel) const { return channel_sums[channel] / static_cast<double>(per_channel); }
+};
+
+/// Runs `v` on all samples with all cores, and looks at `names`, values of its graph. Refuses tensors that are not
+/// finite, naming tensor and sample.
+std::map<std::string, tensor_statistics> calibrate(const variant_source& v, const std::vector<std::string>& names,
+                                                   const std::vector<sample>& samples,
+                                                   const std::function<void(double share)>& progress);
+
+/// Signal to noise of each output of `quantised` against `v` on the samples, in dB: 10 log10 of the squares of the
+/// outputs over the squares of the differences; 200 where nothing differs.
+std::map<std::string, double> signal_to_noise(const variant_source& v, const variant_source& quantised,
+                                              const std::vector<sample>& samples);
+
+}

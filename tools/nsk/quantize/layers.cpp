@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include "quantize/layers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+
+#include "resolve/infer.hpp"
+
+namespace nsk::tool {
+namespace {
+
+const value& at(const graph& g, value_id v) { return g.values[static_cast<std::size_t>(v)]; }
+bool has(const node& n, std::size_t i) { return i < n.inputs.size() && n.inputs[i] != no_value; }
+/// Constant floats of input `i`, null where it is none.
+const array* floats(const graph& g, const node& n, std::size_t i) {
+  if (!has(n, i)) return nullptr;
+  const array* a = at(g, n.inputs[i]).constant.get();
+  return a != nullptr && a->type == element::f32 ? a : nullptr;
+}
+std::vector<double> numbers(const array& a) {
+  std::vector<double> result;
+  for (std::int64_t i = 0; i < a.count(); ++i) result.push_back(a.number(i));
+  return result;
+}
+
+/// Who reads each value; the graph's outputs count as readers.
+class readers {
+ public:
+  explicit readers(const graph& g) : m_nodes(g.values.size()), m_count(g.values.size()) {
+    for (std::size_t i = 0; i < g.nodes.size(); ++i)
+      for (const value_id v : g.nodes[i].inputs)
+        if (v != no_value) m_nodes[static_cast<std::size_t>(v)] = i, ++m_count[static_cast<std::size_t>(v)];
+    for (const value_id v : g.outputs) ++m_count[static_cast<std::size_t>(v)];
+    for (const value_id v : g.outputs) m_outputs.insert(v);
+  }
+  /// The only reader of a value that is no output.
+  std::optional<std::size_t> only(value_id v) const {
+    if (m_count[static_cast<std::size_t>(v)] != 1 || m_outputs.count(v) != 0) return std::nullopt;
+    return m_nodes[static_cast<std::size_t>(v)];
+  }
+
+ private:
+  std::vector<std::size_t> m_nodes;
+  std::vector<int> m_count;
+  std::set<value_id> m_outputs;
+};
+
+value_id add_constant(graph& g, const std::string& name, shape_t shape, const std::vector<double>& values) {
+  value v;
+  v.name = name;
+  v.typed = v.known_rank = true;
+  v.shape = shape;
+  array a(element::f32, std::move(shape));
+  for (std::size_t i = 0; i < values.size(); ++i) a.set(static_cast<std::int64_t>(i), values[i]);
+  v.constant = std::make_shared<const array>(std::move(a));
+  return g.add(std::move(v));
+}
+
+/// Weights [channels][depth][kernel_h][kernel_w] of a convolution.
+std::optional<float_layer> convolution(const graph& g, const node& n) {
+  const array* w = floats(g, n, 1);
+  if (w == nullptr || w->shape.size() < 3 || w->shape.size() > 4) return std::nullopt;
+  const std::int64_t groups = n.integer("group", 1), channels = at(g, n.inputs[0]).shape[1];
+  float_layer l{};
+  l.weights.values = numbers(*w);
+  l.weights.channels = static_cast<int>(w->shape[0]);
+  l.weights.depth = static_cast<int>(w->shape[1]);
+  l.weights.kernel_h = w->shape.size() == 4 ? static_cast<int>(w->shape[2]) : 1;
+  l.weights.kernel_w = static_cast<int>(w->shape.back());
+  l.weights.depthwise = groups > 1 && groups == channels && w->shape[0] == groups;
+  constexpr int min_group_channels = 4;  // below that most of a quad is empty
+  if (groups > 1 && !l.weights.depthwise && l.weights.depth < min_group_channels) return std::nullopt;
+  if (has(n, 2)) {
+    const array* b = floats(g, n, 2);
+    if (b == nullptr) return std::nullopt;
+    l.bias = numbers(*b);
+  }
+  return l;
+}
+
+/// The same of x times a matrix, whose columns are channels unless it is transposed.
+std::optional<float_layer> product(const graph& g, const node& n) {
+  const bool gemm = n.op == "Gemm", transposed = gemm && n.integer("transB", 0) != 0;
+  const array* w = floats(g, n, 1);
+  if (w == nullptr || w->shape.size() != 2 || at(g, n.inputs[0]).shape.size() < 2) return std::nullopt;
+  if (gemm && (n.number("alpha", 1) != 1 || n.number("beta", 1) != 1 || n.integer("transA", 0) != 0))
+    return std::nullopt;
+  float_layer l{};
+  l.weights.channels = static_cast<int>(w->shape[transposed ? 0 : 1]);
+  l.weights.depth = static_cast<int>(w->shape[transposed ? 1 : 0]);
+  for (std::int64_t c = 0; c < l.weights.channels; ++c)
+    for (std::int64_t k = 0; k < l.weights.depth; ++k)
+      l.weights.values.push_back(w->number(transposed ? c * l.weights.depth + k : k * l.weights.channels + c));
+  if (gemm && has(n, 2)) {
+    const array* b = floats(g, n, 2);
+    if (b == nullptr || b->shape.size() != 1 || b->count() != l.weights.channels) return std::nullopt;
+    l.bias = numbers(*b);
+  }
+  return l;
+}
+
+bool is_limit(const graph& g, const node& n) {
+  if (n.op == "Relu") return true;
+  if (n.op != "Clip") return false;
+  for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
+    if (has(n, i) && at(g, n.inputs[i]).constant == nullptr) return false;
+  return true;
+}
+
+}
+
+void fold_normalization(graph& g) {
+  const readers by(g);
+  for (node& conv : g.nodes) {
+    if (conv.op != "Conv" || !conv.domain.empty() || floats(g, conv, 1) == nullptr) continue;
+    const auto reader = by.only(conv.outputs[0]);
+    if (!reader) continue;
+    node& norm = g.nodes[*reader];
+    if (norm.op != "BatchNormalization" || norm.integer("training_mode", 0) != 0 || norm.inputs[0] != conv.outputs[0])
+      continue;
+    const array *scale = floats(g, norm, 1), *offset = floats(g, norm, 2), *mean = floats(g, norm, 3),
+                *variance = floats(g, norm, 4), *bias = floats(g, conv, 2);
+    if (!scale || !offset || !mean || !variance || (has(conv, 2) && !bias)) continue;
+    const array& w = *floats(g, conv, 1);
+    std::vector<double> weights = numbers(w), biases;
+    const std::int64_t channels = w.shape[0], per_channel = w.count() / channels;
+    const auto epsilon = static_cast<double>(norm.number("epsilon", 1e-5f));
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const double factor = scale->number(c) / std::sqrt(variance->number(c) + epsilon);
+      for (std::int64_t i = 0; i < per_channel; ++i) weights[static_cast<std::size_t>(c * per_channel + i)] *= factor;
+      biases.push_back(((bias ? bias->number(c) : 0) - mean->number(c)) * factor + offset->number(c));
+    }
+    conv.inputs.resize(3, no_value);
+    const shape_t shape = w.shape;
+    conv.inputs[1] = add_constant(g, conv.name + "#folded", shape, weights);
+    conv.inputs[2] = add_constant(g, conv.name + "#folded_bias", {channels}, biases);
+    std::swap(conv.outputs[0], norm.outputs[0]);  // nobody reads what the normalization makes now
+    norm.op.clear();
+  }
+  g.nodes.erase(std::remove_if(g.nodes.begin(), g.nodes.end(), [](const node& n) { return n.op.empty(); }),
+                g.nodes.end());
+  remove_unused(g);
+}
+
+std::vector<float_layer> layers_of(const graph& g) {
+  const readers by(g);
+  std::vector<float_layer> layers;
+  for (std::size_t i = 0; i < g.nodes.size(); ++i) {
+    const node& n = g.nodes[i];
+    if (!n.domain.empty() || !has(n, 0) || at(g, n.inputs[0]).type != element::f32 || at(g, n.inputs[0]).constant)
+      continue;
+    std::optional<float_layer> l;
+    if (n.op == "Conv") l = convolution(g, n);
+    if (n.op == "Gemm" || n.op == "MatMul") l = product(g, n);
+    if (!l) continue;
+    l->name = n.name;
+    l->node = i;
+    l->input = n.inputs[0];
+    l->result = l->output = n.outputs[0];
+    const auto reader = by.only(l->result);
+    if (reader && is_limit(g, g.nodes[*reader])) l->output = g.nodes[*reader].outputs[0];
+    layers.push_back(std::move(*l));
+  }
+  return layers;
+}
+
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The layers of a float graph that can be computed with stored integers.
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+#include "graph/graph.hpp"
+#include "quantize/weights.hpp"
+
+namespace nsk::tool {
+
+/// A convolution, Gemm or MatMul whose weights are a constant, and the Relu or Clip behind it where nobody else reads
+/// its result.
+struct float_layer {
+  std::string name;                ///< of the node
+  std::size_t node;                ///< position among the graph's
+  value_id input, result, output;  ///< result: of the node; output: of what follows, or the same
+  layer_weights weights;
+  std::vector<double> bias;  ///< empty where there is none
+};
+
+/// Folds BatchNormalization with constant statistics into the convolution before it, where nobody else reads what is
+/// between.
+void fold_normalization(graph& g);
+
+/// Finds the layers, in order.
+std::vector<float_layer> layers_of(const graph& g);
+
+}

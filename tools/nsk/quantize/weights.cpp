@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "quantize/weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include "pack/quads.hpp"
+
+namespace nsk::tool {
+namespace {
+
+constexpr double max_stored = 127, smallest_scale = 0x1p-60;
+
+/// One channel's weights by a scale.
+std::vector<std::int8_t> stored_by(const double* values, std::size_t count, float scale) {
+  std::vector<std::int8_t> stored(count);
+  for (std::size_t i = 0; i < count; ++i)
+    stored[i] = static_cast<std::int8_t>(
+        std::clamp(std::nearbyint(values[i] / static_cast<double>(scale)), -max_stored, max_stored));
+  return stored;
+}
+
+/// Whether pairs of a channel are safe however a kernel puts it in quads.
+bool is_safe(const layer_weights& w, const std::vector<std::int8_t>& stored) {
+  const std::int32_t bias = 0;
+  const float scale = 1;
+  quad_layer l{1, 1, w.kernel_h, w.kernel_w, w.depth, false, stored.data(), &bias, &scale};
+  if (w.depthwise) {
+    bool safe = false;
+    static_cast<void>(pack_depthwise_quads(l, safe));
+    return safe;
+  }
+  if (!are_safe(l)) return false;
+  l.whole_rows = true;
+  return are_safe(l);
+}
+
+/// The least scale from `scale` on by which the channel is safe; at twice the scale of full range it is.
+float safe_scale(const layer_weights& w, const double* values, float scale) {
+  const auto safe = [&](float s) { return is_safe(w, stored_by(values, w.per_channel(), s)); };
+  if (safe(scale)) return scale;
+  float unsafe = scale, good = 2 * scale;
+  for (int i = 0; i < 16; ++i) {
+    const float middle = unsafe + (good - unsafe) / 2;
+    (safe(middle) ? good : unsafe) = middle;
+  }
+  return good;
+}
+
+double magnitude_of(const double* values, std::size_t count) {
+  double magnitude = 0;
+  for (std::size_t i = 0; i < count; ++i) magnitude = std::max(magnitude, std::abs(values[i]));
+  return magnitude;
+}
+
+}
+
+stored_weights store_weights(const layer_weights& w, const weight_choices& how, const std::vector<float>& min_scale) {
+  const std::size_t count = w.per_channel(), channels = static_cast<std::size_t>(w.channels);
+  const double whole = magnitude_of(w.values.data(), w.values.size());
+  stored_weights result;
+  for (std::size_t c = 0; c < channels; ++c) {
+    const double* values = w.values.data() + c * count;
+    const double magnitude = how.per_channel ? magnitude_of(values, count) : whole;
+    float scale = magnitude == 0 ? 0 : static_cast<float>(std::max(magnitude / max_stored, smallest_scale));
+    if (scale > 0) scale = std::max(scale, min_scale[c]);
+    if (scale > 0 && how.pair_safe) scale = safe_scale(w, values, scale);
+    result.scale.push_back(scale);
+  }
+  const float largest =
+      std::max(*std::max_element(result.scale.begin(), result.scale.end()), static_cast<float>(smallest_scale));
+  for (std::size_t c = 0; c < channels; ++c) {
+    float& scale = result.scale[c];
+    if (scale == 0 || !how.per_channel) scale = std::max(largest, min_scale[c]);
+    const std::vector<std::int8_t> stored = stored_by(w.values.data() + c * count, count, scale);
+    result.values.insert(result.values.end(), stored.begin(), stored.end());
+  }
+  return result;
+}
+
+}
