@@ -5,7 +5,7 @@
   commands.py [FILE.md ...]        README.md, CONTRIBUTING.md, docs/*.md and examples/README.md when none is given
 
 Blocks of ```sh are run with `bash -e`, those of one page in order in one scratch folder, in which what pages refer to exists: the tool and
-the examples on the path, model.onnx, model.nsk, quantised.onnx, model.tflite, quantised.tflite, examples/ and include/ of the checkout, build/bindings,
+the examples on the path, model.onnx, model.nsk, quantised.onnx, model.tflite, quantised.tflite, samples/, examples/ and include/ of the checkout, build/bindings,
 arrays and images (see furnish). Programs of SYNTAX_ONLY, which install packages or take minutes, are tested elsewhere; here they must exist, be
 executable, and parse. Where a line must
 not run at all, write before its block, with a reason:
@@ -98,6 +98,9 @@ def furnish(folder):
     small_quantised(folder / "quantised.onnx")
     small_tflite(folder / "model.tflite", False)
     small_tflite(folder / "quantised.tflite", True)
+    (folder / "samples").mkdir()
+    for i in range(4):
+        np.save(folder / "samples" / f"{i}.npy", np.random.default_rng(i).uniform(-1, 1, [1, 3, 32, 32]).astype(np.float32))
     for name in ("image", "in"):
         np.save(folder / f"{name}.npy", np.random.default_rng(2).uniform(-1, 1, [1, 3, 32, 32]).astype(np.float32))
     for name in ("examples", "include", "tests", "tools"):

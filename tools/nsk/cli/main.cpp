@@ -158,16 +158,16 @@ CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) 
              "and its external data")
       ->required();
   files.writes(command, "-o,--output", c.output, "FILE", ".nsk file to write")->required();
-  command->add_option("--format", o.format, "int8: layers of stored integers; fp16: weights of 16 bits")
+  command->add_option("--format", o.format, "int8, by default: layers of stored integers; fp16: weights of 16 bits")
       ->type_name("HOW")
-      ->check(silent(CLI::IsMember({"int8", "fp16"})))
-      ->capture_default_str();
+      ->check(silent(CLI::IsMember({"int8", "fp16"})));
   files.reads(command, "--calibrate", o.samples, "PLACE",
               "Samples of an input: a folder of .npy files, each as the source wants it, or one such file");
-  command->add_option("--ranges", o.ranges, "Range of a tensor: mse (least squared error), minmax, percentile (99.99)")
+  command
+      ->add_option("--ranges", o.ranges,
+                   "Range of a tensor: mse (squared error) by default, minmax, percentile (99.99)")
       ->type_name("HOW")
-      ->check(silent(CLI::IsMember({"mse", "minmax", "percentile"})))
-      ->capture_default_str();
+      ->check(silent(CLI::IsMember({"mse", "minmax", "percentile"})));
   add_repeated(command, "--keep", o.kept, "NAME", "Leave this node as it is");
   command->add_flag("!--per-tensor", o.per_channel, "One scale for all weights of a layer");
   command->add_flag("!--full-range-weights", o.pair_safe, "The whole range of int8; slower where there is no VNNI");
