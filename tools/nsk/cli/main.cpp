@@ -161,8 +161,8 @@ CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) 
   command->add_option("--format", o.format, "int8, by default: layers of stored integers; fp16: weights of 16 bits")
       ->type_name("HOW")
       ->check(silent(CLI::IsMember({"int8", "fp16"})));
-  files.reads(command, "--calibrate", o.samples, "PLACE",
-              "Samples of an input: a folder of .npy files, each as the source wants it, or one such file");
+  files.reads(command, "--calibrate", o.samples, "NAME=FILE.npy",
+              "A sample of an input, or a folder of them; of the only input, its name may be left out");
   command
       ->add_option("--ranges", o.ranges,
                    "Range of a tensor: mse (squared error) by default, minmax, percentile (99.99)")
