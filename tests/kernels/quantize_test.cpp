@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// quantize, dequantize and byte_table: both types, halves, ends of the range, special numbers, layouts, tiles.
+// quantize, dequantize, byte_table and quantized_binary: both types, halves, ends of the range, special numbers,
+// layouts, tiles.
 #include <netsuke/kernels/byte_table.hpp>
 #include <netsuke/kernels/quantize.hpp>
+#include <netsuke/kernels/quantized_binary.hpp>
 #include "tail_fixture.hpp"
 
 namespace {
@@ -89,5 +91,44 @@ TEST_CASE("byte_table: every byte of both types, in place") {
       nsk::kernels::byte_table({in.view(), in.view(), table}, tail::whole(in.view()), nullptr);
       oracle::for_each_index(
           shape, [&](const std::vector<int>& i) { CHECK(in.at<std::uint8_t>(i) == out.at<std::uint8_t>(i)); });
+    }
+}
+
+TEST_CASE("quantized_binary: what dequantize, an operation and quantize give, in place and broadcast") {
+  tail::random r(64);
+  for (const std::vector<int>& shape : k_byte_shapes)
+    for (const nsk::binary_kind kind : {nsk::binary_kind::add, nsk::binary_kind::sub, nsk::binary_kind::mul}) {
+      const int low = r.between(0, 40), high = r.between(200, 255);
+      const float scale = kind == nsk::binary_kind::mul ? 3.5f : 0.021f;
+      const nsk::quantized_binary_params p{
+          kind, 0.0137f, 0.0311f, scale, r.between(0, 255), r.between(0, 255), r.between(0, 255), low, high};
+      tail::tensor a(shape, tail::typed_layout(r, shape.size(), dtype::uint8)),
+          b(shape, tail::typed_layout(r, shape.size(), dtype::uint8)),
+          out(shape, tail::typed_layout(r, shape.size(), dtype::uint8));
+      oracle::for_each_index(shape, [&](const std::vector<int>& i) {
+        set_byte(a, i, r.below(256));
+        set_byte(b, i, r.below(256));
+      });
+      nsk::kernels::quantized_binary_args args{p, a.view(), b.view(), out.view()};
+      const bool repeats = shape.size() > 1 && r.coin();
+      if (repeats) args.b.stride[0] = 0;
+      tail::run_checked(r, out, [&](const nsk::tile_range& t) { nsk::kernels::quantized_binary(args, t, nullptr); });
+      const auto expected = [&](const std::vector<int>& i) {
+        std::vector<int> j = i;
+        if (repeats) j[0] = 0;
+        const float x = static_cast<float>(byte_of(a, i) - p.a_zero) * p.a_scale,
+                    y = static_cast<float>(byte_of(b, j) - p.b_zero) * p.b_scale;
+        const double exact = kind == nsk::binary_kind::add   ? static_cast<double>(x) + static_cast<double>(y)
+                             : kind == nsk::binary_kind::sub ? static_cast<double>(x) - static_cast<double>(y)
+                                                             : static_cast<double>(x) * static_cast<double>(y);
+        return stored_number(static_cast<float>(exact), {p.scale, p.zero, p.low, p.high});
+      };
+      int wrong = 0;
+      oracle::for_each_index(shape, [&](const std::vector<int>& i) { wrong += byte_of(out, i) != expected(i); });
+      CHECK(wrong == 0);
+      args.output = a.view();
+      nsk::kernels::quantized_binary(args, tail::whole(a.view()), nullptr);
+      oracle::for_each_index(shape, [&](const std::vector<int>& i) { wrong += byte_of(a, i) != byte_of(out, i); });
+      CHECK(wrong == 0);
     }
 }

@@ -181,6 +181,33 @@ TEST_CASE("open: invalid tables of bytes are refused") {
   CHECK(open_plan(p).code() == status_code::bad_step);
 }
 
+TEST_CASE("open: invalid arithmetic of stored integers is refused") {
+  const auto valid = [] {
+    plan_spec p;
+    const std::uint32_t a = p.add_input("a", {3, 5}, 1, DataType::uint8),
+                        b = p.add_input("b", {3, 5}, 1, DataType::uint8);
+    step_spec& s = p.add_step(Operator::QuantizedBinary, {a, b}, p.add_output("y", {3, 5}, 0, 1, DataType::uint8));
+    s.alpha = s.beta = 1;
+    return p;
+  };
+  check_all(
+      valid,
+      with(k_scales,
+           {{"scale of a", status_code::bad_step, [](plan_spec& p) { p.steps[0].alpha = 0; }},
+            {"scale of b", status_code::bad_step, [](plan_spec& p) { p.steps[0].beta = -1; }},
+            {"division", status_code::bad_step, [](plan_spec& p) { p.steps[0].binary = format::BinaryKind::div; }},
+            {"a kind that there is not", status_code::bad_step,
+             [](plan_spec& p) { p.steps[0].binary = static_cast<format::BinaryKind>(99); }},
+            {"limits in the wrong order", status_code::bad_step,
+             [](plan_spec& p) { p.steps[0].low = 9, p.steps[0].high = 8; }},
+            {"a of int8", status_code::bad_step, [](plan_spec& p) { input(p).type = DataType::int8; }},
+            {"b of booleans", status_code::bad_step, [](plan_spec& p) { input(p, 1).type = DataType::boolean; }},
+            {"result of int8", status_code::bad_step, [](plan_spec& p) { output(p).type = DataType::int8; }},
+            {"a shorter", status_code::bad_step, [](plan_spec& p) {
+               p.steps[0].inputs[0] = test::add_view(p, p.steps[0].inputs[0], {3, 4}, {5, 1});
+             }}}));
+}
+
 TEST_CASE("open: invalid convolutions of stored integers are refused") {
   check_all(convolution,
             with(k_layers,

@@ -317,6 +317,10 @@ inline flatbuffers::Offset<void> write_op(flatbuffers::FlatBufferBuilder& b, con
           .Union();
     case Operator::QuantizedDepthwiseConv2D:
       return CreateQuantizedDepthwiseConv2D(b, window, s.input_zero, byte(s.zero), byte(s.low), byte(s.high)).Union();
+    case Operator::QuantizedBinary:
+      return CreateQuantizedBinary(b, s.binary, s.alpha, s.beta, s.scale, s.input_zero, 0, byte(s.zero), byte(s.low),
+                                   byte(s.high))
+          .Union();
     default: return 0;
   }
 }

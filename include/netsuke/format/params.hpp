@@ -6,51 +6,9 @@
 /// writer; structs with a window, an epilogue or a list have none.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
-#include <netsuke/format/op.hpp>
+#include <netsuke/format/kinds.hpp>
 
 NSK_BEGIN
-enum class conv_algorithm : std::uint8_t { direct, winograd4, winograd2 };
-enum class pool_kind : std::uint8_t { max, average };
-enum class binary_kind : std::uint8_t { add, sub, mul, div, min, max, pow, prelu, atan2, mod, fmod };
-enum class reduce_kind : std::uint8_t { mean, sum, max, min, prod, sum_square };
-enum class compare_kind : std::uint8_t { equal, not_equal, less, less_equal };
-enum class scatter_kind : std::uint8_t { replace, add, mul, max, min };
-enum class arithmetic_kind : std::uint8_t { add, sub, mul, div, mod, fmod, min, max, bit_and, bit_or, bit_xor, pow };
-enum class arg_reduce_kind : std::uint8_t { max, min };
-enum class matrix_kind : std::uint8_t { determinant, inverse };
-enum class recurrent_kind : std::uint8_t { rnn, gru, lstm };
-enum class recurrent_function : std::uint8_t {
-  sigmoid,
-  tanh,
-  relu,
-  affine,
-  leaky_relu,
-  thresholded_relu,
-  scaled_tanh,
-  hard_sigmoid,
-  elu,
-  softsign,
-  softplus
-};
-enum class random_kind : std::uint8_t { uniform, normal, gumbel };
-enum class tree_aggregate : std::uint8_t { sum, average, min, max };
-
-/// Whether a number that a file holds is one of the enumerators.
-constexpr bool is_known(conv_algorithm a) { return a <= conv_algorithm::winograd2; }
-constexpr bool is_known(pool_kind k) { return k <= pool_kind::average; }
-constexpr bool is_known(binary_kind k) { return k <= binary_kind::fmod; }
-constexpr bool is_known(reduce_kind k) { return k <= reduce_kind::sum_square; }
-constexpr bool is_known(compare_kind k) { return k <= compare_kind::less_equal; }
-constexpr bool is_known(scatter_kind k) { return k <= scatter_kind::min; }
-constexpr bool is_known(arithmetic_kind k) { return k <= arithmetic_kind::pow; }
-constexpr bool is_known(arg_reduce_kind k) { return k <= arg_reduce_kind::min; }
-constexpr bool is_known(matrix_kind k) { return k <= matrix_kind::inverse; }
-constexpr bool is_known(recurrent_kind k) { return k <= recurrent_kind::lstm; }
-constexpr bool is_known(recurrent_function f) { return f <= recurrent_function::softplus; }
-constexpr bool is_known(random_kind k) { return k <= random_kind::gumbel; }
-constexpr bool is_known(tree_aggregate a) { return a <= tree_aggregate::max; }
-constexpr bool is_known(function f) { return static_cast<int>(f) < function_count; }
-
 /// Window of a convolution or pooling, in input pixels.
 struct window {
   std::int32_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, pad_top = 0,
@@ -227,6 +185,27 @@ struct quantized_depthwise_conv_2d_params {
   template <class Table>
   static quantized_depthwise_conv_2d_params of(const Table& t) {
     return {window::of(t.window()), t.input_zero(), t.zero(), t.low(), t.high()};
+  }
+};
+struct quantized_binary_params {
+  binary_kind kind = binary_kind::add;  ///< add, sub or mul
+  float a_scale = 1, b_scale = 1, scale = 1;
+  std::int32_t a_zero = 0, b_zero = 0, zero = 0, low = 0, high = 255;
+  template <class Table>
+  static quantized_binary_params of(const Table& t) {
+    return {static_cast<binary_kind>(t.kind()),
+            t.a_scale(),
+            t.b_scale(),
+            t.scale(),
+            t.a_zero(),
+            t.b_zero(),
+            t.zero(),
+            t.low(),
+            t.high()};
+  }
+  template <class Create>
+  auto to(Create create) const {
+    return create(kind, a_scale, b_scale, scale, a_zero, b_zero, zero, low, high);
   }
 };
 struct cast_params {};

@@ -206,6 +206,10 @@ NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) 
                       _mm256_min_epu8(_mm256_max_epu8(_mm256_packus_epi16(low, high), min_byte), max_byte));
 }
 
+NSK_INLINE f32 load_u8(const std::uint8_t* p) {
+  return {_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))))};
+}
+
 }
 NSK_END
 #include <netsuke/simd/end.hpp>

@@ -239,6 +239,11 @@ NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) 
   _mm512_storeu_si512(p, _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(low, high), min_byte), max_byte));
 }
 
+NSK_INLINE f32 load_u8(const std::uint8_t* p) {
+  return {_mm512_maskz_cvtepi32_ps(
+      impl::all, _mm512_maskz_cvtepu8_epi32(impl::all, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))))};
+}
+
 }
 NSK_END
 #include <netsuke/simd/end.hpp>

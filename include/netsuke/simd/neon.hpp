@@ -194,6 +194,13 @@ NSK_INLINE void interleave_quads(const std::uint8_t* const (&row)[4], i32 (&quad
 constexpr int place_of_channel(int channel) { return channel; }
 NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) { store16_u8(p, x, to); }
 
+NSK_INLINE f32 load_u8(const std::uint8_t* p) {
+  std::uint32_t bytes;
+  std::memcpy(&bytes, p, sizeof bytes);
+  const uint16x8_t wide = vmovl_u8(vcreate_u8(bytes));
+  return {vcvtq_f32_u32(vmovl_u16(vget_low_u16(wide)))};
+}
+
 }
 NSK_END
 #include <netsuke/simd/end.hpp>

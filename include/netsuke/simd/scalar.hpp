@@ -259,6 +259,8 @@ NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) 
   for (int v = 0; v < 4; ++v) p[v] = impl::stored(x[v], to);
 }
 
+NSK_INLINE f32 load_u8(const std::uint8_t* p) { return {static_cast<float>(*p)}; }
+
 }
 NSK_END
 #include <netsuke/simd/end.hpp>

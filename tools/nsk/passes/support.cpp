@@ -19,7 +19,8 @@ const std::vector<operator_support>& supported_operators() {
        "int64",
        "any rank, broadcasting; Gemm of float32"},
       {{"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"},
-       "Quantize, Dequantize; Cast, Binary, Unary, Reduce for int16, several or computed scales",
+       "Quantize, Dequantize, with Add, Sub or Mul between them QuantizedBinary; Cast, Binary, Unary, Reduce for "
+       "int16, several or computed scales",
        "8-bit integers and int16; one scale, or one per position of an axis; blocks of constants alone"},
       {{"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger", "com.microsoft.QGemm"},
        "QuantizedConv2D, QuantizedDepthwiseConv2D, ByteTable for int8; Conv2D, FullyConnected or IntegerMatMul, whose "

@@ -39,7 +39,8 @@
   X(dequantize, Dequantize)                                   \
   X(byte_table, ByteTable)                                    \
   X(quantized_conv_2d, QuantizedConv2D)                       \
-  X(quantized_depthwise_conv_2d, QuantizedDepthwiseConv2D)
+  X(quantized_depthwise_conv_2d, QuantizedDepthwiseConv2D)    \
+  X(quantized_binary, QuantizedBinary)
 
 /// X(name): every elementwise function.
 #define NSK_FUNCTION_LIST(X) \

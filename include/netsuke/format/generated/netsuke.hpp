@@ -51,6 +51,7 @@ struct Dequantize;
 struct ByteTable;
 struct QuantizedConv2D;
 struct QuantizedDepthwiseConv2D;
+struct QuantizedBinary;
 struct Tile;
 struct Step;
 struct Port;
@@ -312,8 +313,9 @@ enum class Operator : uint8_t {
   ByteTable = 34,
   QuantizedConv2D = 35,
   QuantizedDepthwiseConv2D = 36,
+  QuantizedBinary = 37,
   MIN = NONE,
-  MAX = QuantizedDepthwiseConv2D
+  MAX = QuantizedBinary
 };
 
 template<typename T> struct OperatorTraits;
@@ -354,6 +356,7 @@ template<> struct OperatorTraits<Dequantize> { static const Operator enum_value 
 template<> struct OperatorTraits<ByteTable> { static const Operator enum_value = Operator::ByteTable; };
 template<> struct OperatorTraits<QuantizedConv2D> { static const Operator enum_value = Operator::QuantizedConv2D; };
 template<> struct OperatorTraits<QuantizedDepthwiseConv2D> { static const Operator enum_value = Operator::QuantizedDepthwiseConv2D; };
+template<> struct OperatorTraits<QuantizedBinary> { static const Operator enum_value = Operator::QuantizedBinary; };
 
 bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Operator type);
 bool VerifyOperatorVector(impl::table_verifier &verifier, const flatbuffers::Vector<flatbuffers::Offset<void>> *values, const flatbuffers::Vector<Operator> *types);
@@ -1208,6 +1211,44 @@ struct QuantizedDepthwiseConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::T
   }
 };
 
+/// Output uint8 = saturate(zero + round_half_even(((a - a_zero) * a_scale kind (b - b_zero) * b_scale) / scale)) to [low, high], each
+/// operation rounded to float32. Step.inputs = a and b, uint8 of the output's shape; broadcasting is stride 0. kind: add, sub or mul.
+struct QuantizedBinary FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_KIND = 4,
+    VT_A_SCALE = 6,
+    VT_B_SCALE = 8,
+    VT_SCALE = 10,
+    VT_A_ZERO = 12,
+    VT_B_ZERO = 14,
+    VT_ZERO = 16,
+    VT_LOW = 18,
+    VT_HIGH = 20
+  };
+  BinaryKind kind() const { return static_cast<BinaryKind>(GetField<uint8_t>(VT_KIND, 0)); }
+  float a_scale() const { return GetField<float>(VT_A_SCALE, 1.0f); }
+  float b_scale() const { return GetField<float>(VT_B_SCALE, 1.0f); }
+  float scale() const { return GetField<float>(VT_SCALE, 1.0f); }
+  uint8_t a_zero() const { return GetField<uint8_t>(VT_A_ZERO, 0); }
+  uint8_t b_zero() const { return GetField<uint8_t>(VT_B_ZERO, 0); }
+  uint8_t zero() const { return GetField<uint8_t>(VT_ZERO, 0); }
+  uint8_t low() const { return GetField<uint8_t>(VT_LOW, 0); }
+  uint8_t high() const { return GetField<uint8_t>(VT_HIGH, 255); }
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_KIND, 1) &&
+           VerifyField<float>(verifier.bounds(), VT_A_SCALE, 4) &&
+           VerifyField<float>(verifier.bounds(), VT_B_SCALE, 4) &&
+           VerifyField<float>(verifier.bounds(), VT_SCALE, 4) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_A_ZERO, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_B_ZERO, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_ZERO, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_LOW, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_HIGH, 1) &&
+           verifier.EndTable();
+  }
+};
+
 /// A number of independent tiles, each computed by one call of a kernel.
 struct Step FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
@@ -1496,6 +1537,7 @@ inline bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Oper
     case Operator::ByteTable: return verifier.VerifyTable(reinterpret_cast<const ByteTable *>(obj));
     case Operator::QuantizedConv2D: return verifier.VerifyTable(reinterpret_cast<const QuantizedConv2D *>(obj));
     case Operator::QuantizedDepthwiseConv2D: return verifier.VerifyTable(reinterpret_cast<const QuantizedDepthwiseConv2D *>(obj));
+    case Operator::QuantizedBinary: return verifier.VerifyTable(reinterpret_cast<const QuantizedBinary *>(obj));
     default: return true;
   }
 }

@@ -25,6 +25,7 @@
 #include <netsuke/ops/pack_panels.hpp>
 #include <netsuke/ops/pool_2d.hpp>
 #include <netsuke/ops/quantize.hpp>
+#include <netsuke/ops/quantized_binary.hpp>
 #include <netsuke/ops/quantized_conv_2d.hpp>
 #include <netsuke/ops/quantized_depthwise_conv_2d.hpp>
 #include <netsuke/ops/random.hpp>

@@ -24,6 +24,7 @@
 #include "ops/pack_panels.hpp"
 #include "ops/pool_2d.hpp"
 #include "ops/quantize.hpp"
+#include "ops/quantized_binary.hpp"
 #include "ops/quantized_conv_2d.hpp"
 #include "ops/quantized_depthwise_conv_2d.hpp"
 #include "ops/random.hpp"

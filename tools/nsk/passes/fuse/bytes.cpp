@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cmath>
 #include "passes/fuse/fuse.hpp"
 #include "passes/rewriter.hpp"
 
@@ -33,6 +34,7 @@ class byte_joiner : rewriter {
       changed = sweep(&byte_joiner::limit_layer) || changed;
       changed = sweep(&byte_joiner::drop_table) || changed;
     }
+    sweep_once(&byte_joiner::join_arithmetic);
     sweep_once(&byte_joiner::dense_of_image);
   }
 
@@ -126,6 +128,49 @@ class byte_joiner : rewriter {
       return false;
     }
     take_over(source, i, o.output);
+    return true;
+  }
+
+  /// What a function of one number leaves of the limits of stored numbers; false where it is none that only limits.
+  static bool limit_stored(const operation& f, quantize_params& q) {
+    if (!f.as<unary_params>() || f.post.fn != function::clip || f.post.residual != no_value) return false;
+    const auto stored = [&](double real) {
+      const float units = static_cast<float>(real) / q.scale;
+      const double number = std::nearbyint(static_cast<double>(units)) + q.zero;
+      return static_cast<int>(std::clamp(number, static_cast<double>(q.low), static_cast<double>(q.high)));
+    };
+    if (std::isnan(f.post.alpha) || std::isnan(f.post.beta) || f.post.alpha > f.post.beta) return false;
+    const int low = stored(f.post.alpha), high = stored(f.post.beta);
+    q.low = low;
+    q.high = high;
+    return true;
+  }
+  /// The real numbers of uint8, which `v` is; null where it is something else.
+  const operation* widened(int v) {
+    const operation* o = producer(v);
+    return o && o->as<dequantize_params>() && type(o->inputs[0]) == element::u8 ? o : nullptr;
+  }
+  /// A sum, difference or product of stored numbers that is stored again, with or without limits: one operation, which
+  /// rounds as the four do.
+  bool join_arithmetic(std::size_t i) {
+    operation& o = at(i);
+    const auto* stores = o.as<quantize_params>();
+    if (!stores || type(o.output) != element::u8) return false;
+    quantize_params to = *stores;
+    const operation* source = sole_producer(o.inputs[0]);
+    if (source && source->as<unary_params>()) {
+      if (!limit_stored(*source, to)) return false;
+      source = sole_producer(source->inputs[0]);
+    }
+    const auto* b = source ? source->as<binary_params>() : nullptr;
+    if (!b || !source->post.empty() ||
+        (b->kind != binary_kind::add && b->kind != binary_kind::sub && b->kind != binary_kind::mul))
+      return false;
+    const operation *left = widened(source->inputs[0]), *right = widened(source->inputs[1]);
+    if (!left || !right) return false;
+    const auto &x = *left->as<dequantize_params>(), &y = *right->as<dequantize_params>();
+    o.p = quantized_binary_params{b->kind, x.scale, y.scale, to.scale, x.zero, y.zero, to.zero, to.low, to.high};
+    o.inputs = {left->inputs[0], right->inputs[0]};
     return true;
   }
 

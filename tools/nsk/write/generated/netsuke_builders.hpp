@@ -1149,6 +1149,52 @@ inline flatbuffers::Offset<QuantizedDepthwiseConv2D> CreateQuantizedDepthwiseCon
   return builder_.Finish();
 }
 
+struct QuantizedBinaryBuilder {
+  typedef QuantizedBinary Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_kind(BinaryKind kind) { fbb_.AddElement<uint8_t>(QuantizedBinary::VT_KIND, static_cast<uint8_t>(kind), 0); }
+  void add_a_scale(float a_scale) { fbb_.AddElement<float>(QuantizedBinary::VT_A_SCALE, a_scale, 1.0f); }
+  void add_b_scale(float b_scale) { fbb_.AddElement<float>(QuantizedBinary::VT_B_SCALE, b_scale, 1.0f); }
+  void add_scale(float scale) { fbb_.AddElement<float>(QuantizedBinary::VT_SCALE, scale, 1.0f); }
+  void add_a_zero(uint8_t a_zero) { fbb_.AddElement<uint8_t>(QuantizedBinary::VT_A_ZERO, a_zero, 0); }
+  void add_b_zero(uint8_t b_zero) { fbb_.AddElement<uint8_t>(QuantizedBinary::VT_B_ZERO, b_zero, 0); }
+  void add_zero(uint8_t zero) { fbb_.AddElement<uint8_t>(QuantizedBinary::VT_ZERO, zero, 0); }
+  void add_low(uint8_t low) { fbb_.AddElement<uint8_t>(QuantizedBinary::VT_LOW, low, 0); }
+  void add_high(uint8_t high) { fbb_.AddElement<uint8_t>(QuantizedBinary::VT_HIGH, high, 255); }
+  explicit QuantizedBinaryBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<QuantizedBinary> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<QuantizedBinary>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<QuantizedBinary> CreateQuantizedBinary(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    BinaryKind kind = BinaryKind::add,
+    float a_scale = 1.0f,
+    float b_scale = 1.0f,
+    float scale = 1.0f,
+    uint8_t a_zero = 0,
+    uint8_t b_zero = 0,
+    uint8_t zero = 0,
+    uint8_t low = 0,
+    uint8_t high = 255) {
+  QuantizedBinaryBuilder builder_(_fbb);
+  builder_.add_scale(scale);
+  builder_.add_b_scale(b_scale);
+  builder_.add_a_scale(a_scale);
+  builder_.add_high(high);
+  builder_.add_low(low);
+  builder_.add_zero(zero);
+  builder_.add_b_zero(b_zero);
+  builder_.add_a_zero(a_zero);
+  builder_.add_kind(kind);
+  return builder_.Finish();
+}
+
 struct StepBuilder {
   typedef Step Table;
   flatbuffers::FlatBufferBuilder &fbb_;

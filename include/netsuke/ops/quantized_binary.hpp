@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Arithmetic of two tensors that bytes store.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/kernels/quantized_binary.hpp>
+#include <netsuke/ops/op_traits.hpp>
+
+NSK_BEGIN
+template <>
+struct op_traits<op::quantized_binary> : impl::inputs<2>,
+                                         impl::in_place_of<2>,
+                                         impl::without_border,
+                                         impl::nothing_whole,
+                                         impl::rows_of_inputs<2>,
+                                         impl::without_scratch,
+                                         impl::one_tap {
+  using params = quantized_binary_params;
+  using args = kernels::quantized_binary_args;
+
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
+    const tensor_info y = s.output();
+    for (const tensor_info& t : {s.input(0), s.input(1), y})
+      if (!impl::is_plain(t) || t.type() != dtype::uint8 || !impl::same_shape(t, y)) return status_code::bad_step;
+    const bool known = p.kind == binary_kind::add || p.kind == binary_kind::sub || p.kind == binary_kind::mul;
+    return impl::accepted(known && p.low <= p.high && impl::is_scale(p.a_scale) && impl::is_scale(p.b_scale) &&
+                          impl::is_scale(p.scale));
+  }
+  static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
+    return {p, m.view(s.input(0)), m.view(s.input(1)), m.view(s.output())};
+  }
+
+  template <class Settings>
+  static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    kernels::quantized_binary(a, range, scratch);
+  }
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>
