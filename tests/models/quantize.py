@@ -160,6 +160,36 @@ def check_inputs(folder):
     return source, first, second
 
 
+def check_stored_sources(folder):
+    """Products with all of an image are convolutions, but not where windows reach outside; arithmetic on bytes has floats on a GPU."""
+    random = np.random.default_rng(3)
+
+    def model(nodes, constants, inputs, shape):
+        graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info(n, TensorProto.UINT8, s) for n, s in inputs.items()],
+                                  [helper.make_tensor_value_info("y", TensorProto.UINT8, shape)],
+                                  [numpy_helper.from_array(np.asarray(v), name) for name, v in constants.items()])
+        path = folder / "stored.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
+        return path
+
+    scales = {"xs": np.float32(0.1), "xz": np.uint8(77), "ws": np.float32(0.02), "wz": np.int8(0), "ys": np.float32(3), "yz": np.uint8(120)}
+    weights = {"w": random.integers(-100, 100, (5, 48, 1, 1)).astype(np.int8), "s": np.array([1, 48, 1, 1])}
+    x = random.integers(0, 256, (1, 3, 4, 4)).astype(np.uint8)
+    for pads, dilation, stride, side in (([0] * 4, 1, 1, 1), ([1] * 4, 1, 1, 3), ([0] * 4, 2, 1, 1), ([1, 1, 0, 0], 1, 2, 1)):
+        nodes = [helper.make_node("Reshape", ["x", "s"], ["f"]),
+                 helper.make_node("QLinearConv", ["f", "xs", "xz", "w", "ws", "wz", "ys", "yz"], ["y"], pads=pads, dilations=[dilation] * 2, strides=[stride] * 2)]
+        source = model(nodes, {**scales, **weights}, {"x": x.shape}, [1, 5, side, side])
+        must("convert", source, "-o", folder / "stored.nsk", "--check", "--quiet")
+        wanted = onnxruntime.InferenceSession(str(source), providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
+        expect(np.array_equal(run(folder, folder / "stored.nsk", x, "avx2"), wanted), f"1 x 1 with pads {pads}, dilation {dilation}, stride {stride}")
+    nodes = [helper.make_node("DequantizeLinear", ["a", "xs", "xz"], ["p"]), helper.make_node("DequantizeLinear", ["b", "ys", "yz"], ["q"]),
+             helper.make_node("Add", ["p", "q"], ["r"]), helper.make_node("QuantizeLinear", ["r", "ys", "yz"], ["y"])]
+    source = model(nodes, {n: scales[n] for n in ("xs", "xz", "ys", "yz")}, {"a": x.shape, "b": x.shape}, x.shape)
+    text = must("convert", source, "-o", folder / "stored.nsk", "--gpu", "--check")
+    expect("QuantizedBinary" not in text, f"the variant for GPUs has a step on bytes:\n{text}")
+    expect("quantized binary" in must("inspect", folder / "stored.nsk").lower(), "the variant for CPUs has no step on bytes")
+
+
 def check_refusals(folder, source, data, two, first, second):
     output = folder / "never.nsk"
 
@@ -209,6 +239,7 @@ def main():
         source, data, text = check_network(folder)
         check_choices(folder, source, data, text)
         check_hard_tensors(folder)
+        check_stored_sources(folder)
         check_refusals(folder, source, data, *check_inputs(folder))
     for failure in failures:
         print(failure)

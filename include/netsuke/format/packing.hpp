@@ -65,8 +65,8 @@ constexpr std::int64_t quad_panel_bytes(std::int64_t channels, std::int64_t quad
 constexpr int depthwise_places(int kernel_h) { return (kernel_h + 3) / 4 * 4; }
 /// The row of a place: 0, 1, 1, 2 of three rows.
 constexpr int row_of_place(int place, int kernel_h) {
-  const int last = depthwise_places(kernel_h) - 1;
-  return (2 * place * (kernel_h - 1) + last) / (2 * last);
+  const std::int64_t last = depthwise_places(kernel_h) - 1;
+  return static_cast<int>((2 * std::int64_t{place} * (kernel_h - 1) + last) / (2 * last));
 }
 /// Quads of one channel of depthwise weights: by group of places, then by column of the window.
 constexpr std::int64_t depthwise_quads(int kernel_h, int kernel_w) {

@@ -50,12 +50,13 @@ struct byte_block {
 /// Channels that are neighbours in vectors as they are in panels.
 inline constexpr int together = simd::i32::lanes < 4 ? 1 : 4;
 
-/// Brings the constants of one block of channels into the order of vectors.
-NSK_ONE_COPY inline byte_block load_byte_block(const quantized_depthwise_conv_2d_args& a, int channel, int channel_end,
-                                               std::byte* scratch) {
+/// Brings the constants of the channels from `channel` on into the order of vectors, `Together` at a time; what is
+/// behind the last channel is zeros.
+template <int Together>
+NSK_ONE_COPY inline void order_constants(const quantized_depthwise_conv_2d_args& a, int channel, std::byte* scratch) {
   const std::int64_t channels = a.output.shape[3], quads = depthwise_quads(a.w.kernel_h, a.w.kernel_w);
   const int last = static_cast<int>(panel_count(channels)) - 1;
-  for (int c = 0; c < quad_channels; c += together) {
+  for (int c = 0; c < quad_channels; c += Together) {
     const bool exists = channel + c < padded_channels(channels);
     const int panel = (channel + c) / panel_width < last ? (channel + c) / panel_width : last;
     const std::int64_t width = width_of_panel(channels, panel);
@@ -63,11 +64,21 @@ NSK_ONE_COPY inline byte_block load_byte_block(const quantized_depthwise_conv_2d
     std::byte* to = scratch + 4 * simd::place_of_channel(c);
     for (std::int64_t q = 0; q < quads + 2; ++q, to += 4 * quad_channels, from += 4 * width) {
       if (exists)
-        std::memcpy(to, from, 4 * together);
+        std::memcpy(to, from, 4 * Together);
       else
-        std::memset(to, 0, 4 * together);
+        std::memset(to, 0, 4 * Together);
     }
   }
+}
+
+/// One block of channels, its constants in scratch. Tiles may begin at any channel, but panels end at multiples of 8.
+NSK_ONE_COPY inline byte_block load_byte_block(const quantized_depthwise_conv_2d_args& a, int channel, int channel_end,
+                                               std::byte* scratch) {
+  const std::int64_t quads = depthwise_quads(a.w.kernel_h, a.w.kernel_w);
+  if (channel % together == 0)
+    order_constants<together>(a, channel, scratch);
+  else
+    order_constants<1>(a, channel, scratch);
   std::byte* const outside = scratch + 4 * quad_channels * (quads + 2);
   std::memset(outside, a.input_zero, max_quad_channels);
   const int left = channel_end - channel;

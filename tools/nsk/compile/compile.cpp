@@ -99,6 +99,7 @@ plan lowered(const program& p, const variant_source& v, const lower_options& low
   return layout;
 }
 
+/// A variant's network, ready to be lowered; for GPUs, which have no kernels on bytes, without those.
 program program_of(const variant_source& v, byte_kernels bytes) {
   program p = canonicalise(v.g, v.states, bytes);
   recognise(p);
@@ -118,8 +119,9 @@ std::vector<named_plan> plans_of(const std::vector<variant_source>& variants, co
     const program p = program_of(v, byte_kernels::present);
     plans.push_back({v.name, lowered(p, v, how.cpu, options)});
     if (!options.gpu) continue;
-    const program& gpu = computes_bytes(p) ? program_of(v, byte_kernels::absent) : p;
-    gpu_plans.push_back({gpu_variant_of(v.name, variants.size()), lowered(gpu, v, how.gpu, options)});
+    plan gpu = computes_bytes(p) ? lowered(program_of(v, byte_kernels::absent), v, how.gpu, options)
+                                 : lowered(p, v, how.gpu, options);
+    gpu_plans.push_back({gpu_variant_of(v.name, variants.size()), std::move(gpu)});
     gpu_plans.back().layout.gpu = true;
   }
   std::move(gpu_plans.begin(), gpu_plans.end(), std::back_inserter(plans));

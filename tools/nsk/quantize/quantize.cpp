@@ -194,6 +194,13 @@ class rewriter {
   std::vector<std::string> m_floats;
 };
 
+/// How many layers resolve() made integers.
+std::ptrdiff_t integer_layers(const graph& g) {
+  return std::count_if(g.nodes.begin(), g.nodes.end(), [](const node& n) {
+    return n.op == "QLinearConv" || n.op == "QLinearMatMul" || n.op == "QGemm";
+  });
+}
+
 /// The layers that become integers. Refuses names that are none.
 std::vector<float_layer> chosen_layers(const graph& g, const std::set<std::string>& kept) {
   std::vector<float_layer> chosen;
@@ -216,6 +223,10 @@ std::vector<std::string> quantize(variant_source& v, const std::vector<sample>& 
                                   const std::function<void(const std::string& what, double share)>& progress) {
   if (!v.states.empty())
     refuse("the model has states, whose ranges samples of single runs do not show. Use --format fp16");
+  if (v.exported)
+    refuse(
+        "--input gives other lengths than the model fixes, and what was made for these is compared with the float "
+        "source. Export the model for the lengths that you want");
   const variant_source exact = v;
   fold_normalization(v.g);
   const std::vector<float_layer> layers = chosen_layers(v.g, how.kept);
@@ -230,8 +241,8 @@ std::vector<std::string> quantize(variant_source& v, const std::vector<sample>& 
   resolve(v.g, {});
   std::vector<std::string> said;
   const std::size_t all = layers_of(exact.g).size();
-  said.push_back("int8 in " + std::to_string(layers.size() - r.floats().size()) + " of " + std::to_string(all) +
-                 " layers, by " + std::to_string(samples.size()) + " samples");
+  said.push_back("int8 in " + std::to_string(integer_layers(v.g)) + " of " + std::to_string(all) + " layers, by " +
+                 std::to_string(samples.size()) + " samples");
   for (const std::string& layer : r.floats()) said.push_back("float32 in " + layer + ": its sums may be beyond int32");
   progress("measuring", -1);
   for (const auto& [name, db] : signal_to_noise(exact, v, samples))

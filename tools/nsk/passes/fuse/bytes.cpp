@@ -17,6 +17,7 @@ bool is_flip(const byte_table& t) {
 
 /// Whether a table keeps bytes between its least and largest one, and limits the others to them.
 bool is_limit(const byte_table& t) {
+  if (t.front() > t.back()) return false;
   for (std::size_t i = 0; i < t.size(); ++i)
     if (t[i] != std::clamp<std::size_t>(i, t.front(), t.back())) return false;
   return true;
@@ -178,15 +179,18 @@ class byte_joiner : rewriter {
   bool dense_of_image(std::size_t i) {
     operation& o = at(i);
     auto* c = o.as<quantized_conv_parameters>();
-    if (!c || m_p.shape(o.inputs[0]).size() != 4 || c->groups != 1 || c->w.kernel_h != 1 || c->w.kernel_w != 1)
+    if (!c || m_p.shape(o.inputs[0]).size() != 4 || c->groups != 1 || c->w.kernel_h != 1 || c->w.kernel_w != 1 ||
+        c->w.pad_top != 0 || c->w.pad_left != 0)
       return false;
-    const shape_t& row = m_p.shape(o.inputs[0]);
+    const shape_t &row = m_p.shape(o.inputs[0]), &result = m_p.shape(o.output);
+    if (result[2] != 1 || result[3] != 1) return false;
     const operation* view = producer(o.inputs[0]);
     while (view && view->as<reshape_parameters>() && m_p.shape(view->inputs[0]).size() != 4)
       view = producer(view->inputs[0]);
     if (!view || !view->as<reshape_parameters>() || row[2] != 1 || row[3] != 1) return false;
     const shape_t& x = m_p.shape(view->inputs[0]);
     if (x[0] != row[0] || x[2] * x[3] == 1 || x[2] > 65535 || x[3] > 65535) return false;
+    c->w = {};
     c->w.kernel_h = static_cast<int>(x[2]);
     c->w.kernel_w = static_cast<int>(x[3]);
     o.inputs[0] = view->inputs[0];
@@ -201,7 +205,7 @@ void join_bytes(program& p) { byte_joiner(p).run(); }
 bool computes_bytes(const program& p) {
   return std::any_of(p.operations.begin(), p.operations.end(), [](const operation& o) {
     return o.as<quantized_conv_parameters>() || o.as<quantize_params>() || o.as<dequantize_params>() ||
-           o.as<byte_table_parameters>();
+           o.as<byte_table_parameters>() || o.as<quantized_binary_params>();
   });
 }
 
