@@ -76,3 +76,29 @@ TEST_CASE("pool_2d: a last window that reaches past the input (ceil mode)") {
   check(r, {1, 6, 6, 9, {3, 3, 2, 2, 1, 1, 0, 0}, 1, 1}, nsk::pool_kind::average, false, hash);
   check(r, {1, 6, 6, 9, {3, 3, 2, 2, 1, 1, 0, 0}, 1, 1}, nsk::pool_kind::max, false, hash);
 }
+
+TEST_CASE("max_pool_bytes: the maximum of what each window sees, at every channel count to 140") {
+  tail::random r(33);
+  for (int c = 1; c <= 140; ++c) {
+    const int kernel = c % 3 + 1;
+    const nsk::window w{static_cast<std::uint16_t>(kernel),     static_cast<std::uint16_t>(kernel),    2, 1, 1, 1,
+                        static_cast<std::uint16_t>(kernel / 2), static_cast<std::uint16_t>(kernel / 2)};
+    const int h = r.between(3, 8), width = r.between(3, 9), pads = kernel / 2 * 2;
+    const int oh = (h + pads - kernel) / 2 + 1, ow = width + pads - kernel + 1;
+    tail::layout plain = tail::random_layout(r, 4, true);
+    plain.border = {};
+    plain.type = nsk::dtype::uint8;
+    tail::tensor in({2, h, width, c}, plain), out({2, oh, ow, c}, plain);
+    oracle::array bytes({2, h, width, c});
+    oracle::for_each_index(bytes.shape, [&](const std::vector<int>& i) {
+      in.at<std::uint8_t>(i) = static_cast<std::uint8_t>(r.coin() ? r.below(256) : r.below(3));
+      bytes(i) = in.at<std::uint8_t>(i);
+    });
+    const nsk::kernels::pool_2d_args a{{nsk::pool_kind::max, w, false, 0, 0}, in.view(), out.view()};
+    tail::run_checked(r, out, [&](const nsk::tile_range& t) { nsk::kernels::max_pool_bytes(a, t); });
+    const oracle::array want = oracle::pool_2d(bytes, w, nsk::pool_kind::max, false, kernel / 2, kernel / 2, oh, ow);
+    int wrong = 0;
+    oracle::for_each_index(want.shape, [&](const std::vector<int>& i) { wrong += out.at<std::uint8_t>(i) != want(i); });
+    CHECK(wrong == 0);
+  }
+}

@@ -9,6 +9,7 @@
 #include <netsuke/kernels/quantized_conv_2d.hpp>
 #include <netsuke/kernels/quantized_depthwise_conv_2d.hpp>
 #include <netsuke/model/open.hpp>
+#include <netsuke/run/session.hpp>
 
 namespace {
 using nsk::status_code;
@@ -83,6 +84,14 @@ plan_spec depthwise_to(std::int32_t outputs) {
 }
 
 plan_spec depthwise() { return depthwise_to(12); }
+
+plan_spec pooling() {
+  plan_spec p = step_of(Operator::Pool2D, {1, 7, 8, 12}, DataType::uint8, {1, 3, 4, 12}, DataType::uint8, 0,
+                        DataType::uint8, format::Packing::plain);
+  p.steps[0].window = format::Window(2, 2, 2, 2, 1, 1, 0, 0);
+  p.steps[0].pool = format::PoolKind::max;
+  return p;
+}
 
 struct change {
   const char* name;
@@ -229,4 +238,24 @@ TEST_CASE("open: invalid convolutions of stored integers are refused") {
 TEST_CASE("open: invalid depthwise convolutions of stored integers are refused") {
   check_all(depthwise, with(k_layers, {}));
   CHECK(open_plan(depthwise_to(11)).code() == status_code::bad_step);
+}
+
+TEST_CASE("open: invalid pooling of stored integers is refused") {
+  check_all(pooling, {{"their average", status_code::bad_step,
+                       [](plan_spec& p) { p.steps[0].pool = format::PoolKind::average; }},
+                      {"input of int8", status_code::bad_step, [](plan_spec& p) { input(p).type = DataType::int8; }},
+                      {"output of int8", status_code::bad_step, [](plan_spec& p) { output(p).type = DataType::int8; }},
+                      {"booleans", status_code::bad_step, [](plan_spec& p) { input(p).type = DataType::boolean; }}});
+}
+
+TEST_CASE("session: bytes are pooled only where a program runs quantised models") {
+  struct quantised : nsk::default_settings {
+    using ops = nsk::op_list<nsk::op::pool_2d, nsk::op::dequantize>;
+  };
+  const test::aligned_bytes file = pooling().write();
+  nsk::model m;
+  REQUIRE(nsk::open({file.data(), file.size()}, m));
+  alignas(64) static std::byte memory[1 << 14];
+  CHECK(nsk::session<quantised>(m, memory).status());
+  CHECK(nsk::session<>(m, memory).status().code() == status_code::unsupported_op);
 }

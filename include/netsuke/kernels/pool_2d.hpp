@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Maximum and average pooling: lanes over channels, taps in row-major order.
+/// Maximum and average pooling of floats, and maximum of bytes: lanes over channels, taps in row-major order.
 #include <netsuke/core/hide_macros.hpp>
 #include <limits>
 #include <netsuke/kernels/args.hpp>
@@ -18,68 +18,90 @@ struct pool_2d_args : pool_2d_params {
 
 namespace impl {
 
-/// Taps of one output pixel: `rows` x `columns` of them from `from` on, strides in floats.
+/// Taps of one output pixel: `rows` x `columns` of them from `from` on, strides in elements.
+template <class Element>
 struct pool_taps {
-  const float* from;
+  const Element* from;
   std::ptrdiff_t row, column;
   std::int32_t rows, columns;
   float divisor;
 };
 
-struct pool_max {
-  static constexpr float start = -std::numeric_limits<float>::infinity();
-  static NSK_INLINE simd::f32 combine(simd::f32 sum, simd::f32 x) { return simd::max(x, sum); }
-  static NSK_INLINE simd::f32 finish(simd::f32 sum, simd::f32) { return sum; }
+/// What pooling does with vectors of floats.
+struct pool_floats {
+  using element = float;
+  using vector = simd::f32;
+  static NSK_INLINE vector load(const float* p) { return simd::load(p); }
+  static NSK_INLINE void store(float* p, vector x) { simd::store(p, x); }
+  static NSK_INLINE void store_first(float* p, vector x, std::ptrdiff_t count) {
+    float line[vector::lanes];
+    simd::store(line, x);
+    for (std::ptrdiff_t i = 0; i < count; ++i) p[i] = line[i];
+  }
 };
-struct pool_average {
-  static constexpr float start = 0;
-  static NSK_INLINE simd::f32 combine(simd::f32 sum, simd::f32 x) { return simd::add(sum, x); }
-  static NSK_INLINE simd::f32 finish(simd::f32 sum, simd::f32 divisor) { return simd::div(sum, divisor); }
+struct pool_max : pool_floats {
+  static NSK_INLINE vector start() { return simd::splat(-std::numeric_limits<float>::infinity()); }
+  static NSK_INLINE vector combine(vector sum, vector x) { return simd::max(x, sum); }
+  static NSK_INLINE vector finish(vector sum, float) { return sum; }
+};
+struct pool_average : pool_floats {
+  static NSK_INLINE vector start() { return simd::splat(0); }
+  static NSK_INLINE vector combine(vector sum, vector x) { return simd::add(sum, x); }
+  static NSK_INLINE vector finish(vector sum, float divisor) { return simd::div(sum, simd::splat(divisor)); }
+};
+struct pool_max_bytes {
+  using element = std::uint8_t;
+  using vector = simd::bytes;
+  static NSK_INLINE vector start() { return simd::splat_bytes(0); }
+  static NSK_INLINE vector combine(vector sum, vector x) { return simd::max(x, sum); }
+  static NSK_INLINE vector finish(vector sum, float) { return sum; }
+  static NSK_INLINE vector load(const std::uint8_t* p) { return simd::load_bytes(p); }
+  static NSK_INLINE void store(std::uint8_t* p, vector x) { simd::store_bytes(p, x); }
+  static NSK_INLINE void store_first(std::uint8_t* p, vector x, std::ptrdiff_t count) {
+    simd::store_first_bytes(p, x, count);
+  }
 };
 
 /// `Vectors` vectors of channels of one pixel. Rows and Columns: the window where it is known when compiling, else 0.
 template <class Kind, int Vectors, int Rows, int Columns>
-NSK_INLINE void pool_vectors(const pool_taps& t, std::ptrdiff_t channel, simd::f32 (&sum)[Vectors]) {
-  using simd::f32;
-  simd::unroll<Vectors>([&](auto v) { sum[v] = simd::splat(Kind::start); });
-  const float* p = t.from + channel;
+NSK_INLINE void pool_vectors(const pool_taps<typename Kind::element>& t, std::ptrdiff_t channel,
+                             typename Kind::vector (&sum)[Vectors]) {
+  constexpr int lanes = Kind::vector::lanes;
+  simd::unroll<Vectors>([&](auto v) { sum[v] = Kind::start(); });
+  const auto* p = t.from + channel;
   if constexpr (Rows > 0) {
     simd::unroll<Rows * Columns>([&](auto i) {
       constexpr int y = i / Columns, x = i % Columns;
       simd::unroll<Vectors>(
-          [&](auto v) { sum[v] = Kind::combine(sum[v], simd::load(p + y * t.row + x * t.column + v * f32::lanes)); });
+          [&](auto v) { sum[v] = Kind::combine(sum[v], Kind::load(p + y * t.row + x * t.column + v * lanes)); });
     });
   } else {
     for (std::int32_t y = 0; y < t.rows; ++y)
       for (std::int32_t x = 0; x < t.columns; ++x)
         simd::unroll<Vectors>(
-            [&](auto v) { sum[v] = Kind::combine(sum[v], simd::load(p + y * t.row + x * t.column + v * f32::lanes)); });
+            [&](auto v) { sum[v] = Kind::combine(sum[v], Kind::load(p + y * t.row + x * t.column + v * lanes)); });
   }
-  const f32 divisor = simd::splat(t.divisor);
-  simd::unroll<Vectors>([&](auto v) { sum[v] = Kind::finish(sum[v], divisor); });
+  simd::unroll<Vectors>([&](auto v) { sum[v] = Kind::finish(sum[v], t.divisor); });
 }
 
 /// Channels [begin, end) of one pixel. Inputs are read up to a vector past `end`: see over_read.
 template <class Kind, int Rows, int Columns>
-NSK_INLINE void pool_pixel(const pool_taps& t, float* to, std::ptrdiff_t begin, std::ptrdiff_t end) {
-  using simd::f32;
-  constexpr int maximum = Rows > 0 ? 2 : 8;
+NSK_INLINE void pool_pixel(const pool_taps<typename Kind::element>& t, typename Kind::element* to, std::ptrdiff_t begin,
+                           std::ptrdiff_t end) {
+  constexpr int maximum = Rows > 0 ? 2 : 8, lanes = Kind::vector::lanes;
   std::ptrdiff_t c = begin;
-  for (; c + maximum * f32::lanes <= end; c += maximum * f32::lanes) {
-    f32 sum[maximum];
+  for (; c + maximum * lanes <= end; c += maximum * lanes) {
+    typename Kind::vector sum[maximum];
     pool_vectors<Kind, maximum, Rows, Columns>(t, c, sum);
-    simd::unroll<maximum>([&](auto v) { simd::store(to + c + v * f32::lanes, sum[v]); });
+    simd::unroll<maximum>([&](auto v) { Kind::store(to + c + v * lanes, sum[v]); });
   }
-  for (; c < end; c += f32::lanes) {
-    f32 sum[1];
+  for (; c < end; c += lanes) {
+    typename Kind::vector sum[1];
     pool_vectors<Kind, 1, Rows, Columns>(t, c, sum);
-    if (c + f32::lanes <= end) {
-      simd::store(to + c, sum[0]);
-    } else {
-      float rest[f32::lanes];
-      simd::store(rest, sum[0]);
-      for (std::ptrdiff_t i = c; i < end; ++i) to[i] = rest[i - c];
-    }
+    if (c + lanes <= end)
+      Kind::store(to + c, sum[0]);
+    else
+      Kind::store_first(to + c, sum[0], end - c);
   }
 }
 
@@ -103,25 +125,27 @@ inline pool_range pool_axis(std::int32_t position, std::int32_t kernel, std::int
 }
 
 /// A row of output pixels.
+template <class Element>
 struct pool_row {
   const pool_2d_args* a;
-  const float* from;  ///< input image
-  float* to;
+  const Element* from;  ///< input image
+  Element* to;
   pool_range y;
   std::int32_t pixel_begin, pixel_end, channel_begin, channel_end;
 };
 
 /// Taps of the output pixel `x` of a row.
-inline pool_taps taps_of(const pool_row& r, std::int32_t x) {
+template <class Element>
+inline pool_taps<Element> taps_of(const pool_row<Element>& r, std::int32_t x) {
   const pool_2d_args& a = *r.a;
   const pool_range h =
       pool_axis(x, a.w.kernel_w, a.w.stride_w, a.w.dilation_w, a.w.pad_left, a.input.shape[2], a.pad_right);
-  pool_taps t{r.from + r.y.first * a.input.stride[1] + h.first * a.input.stride[2],
-              a.input.stride[1] * a.w.dilation_h,
-              a.input.stride[2] * a.w.dilation_w,
-              r.y.count,
-              h.count,
-              0};
+  pool_taps<Element> t{r.from + r.y.first * a.input.stride[1] + h.first * a.input.stride[2],
+                       a.input.stride[1] * a.w.dilation_h,
+                       a.input.stride[2] * a.w.dilation_w,
+                       r.y.count,
+                       h.count,
+                       0};
   const std::int32_t taps = a.count_include_pad ? r.y.padded * h.padded : t.rows * t.columns;
   t.divisor = static_cast<float>(taps > 0 ? taps : 1);
   return t;
@@ -129,9 +153,9 @@ inline pool_taps taps_of(const pool_row& r, std::int32_t x) {
 
 /// Pixels [begin, end) of a row, all taps inside: the window moves by a constant.
 template <class Kind, int Rows, int Columns>
-inline void pool_inside(const pool_row& r, std::int32_t begin, std::int32_t end) {
+inline void pool_inside(const pool_row<typename Kind::element>& r, std::int32_t begin, std::int32_t end) {
   if (begin >= end) return;
-  pool_taps t = taps_of(r, begin);
+  pool_taps<typename Kind::element> t = taps_of(r, begin);
   const std::ptrdiff_t step = r.a->w.stride_w * r.a->input.stride[2], out = r.a->output.stride[2];
   for (std::int32_t x = begin; x < end; ++x, t.from += step)
     pool_pixel<Kind, Rows, Columns>(t, r.to + x * out, r.channel_begin, r.channel_end);
@@ -139,13 +163,13 @@ inline void pool_inside(const pool_row& r, std::int32_t begin, std::int32_t end)
 
 /// Pixels [begin, end) of a row, whatever taps they have.
 template <class Kind>
-NSK_ONE_COPY inline void pool_edge(const pool_row& r, std::int32_t begin, std::int32_t end) {
+NSK_ONE_COPY inline void pool_edge(const pool_row<typename Kind::element>& r, std::int32_t begin, std::int32_t end) {
   for (std::int32_t x = begin; x < end; ++x)
     pool_pixel<Kind, 0, 0>(taps_of(r, x), r.to + x * r.a->output.stride[2], r.channel_begin, r.channel_end);
 }
 
 template <class Kind>
-inline void pool_pixels(const pool_row& r) {
+inline void pool_pixels(const pool_row<typename Kind::element>& r) {
   const pool_2d_args& a = *r.a;
   const std::int32_t reach = (a.w.kernel_w - 1) * a.w.dilation_w, width = a.input.shape[2], stride = a.w.stride_w;
   std::int32_t inner = (a.w.pad_left + stride - 1) / stride;  // first whole window
@@ -163,29 +187,37 @@ inline void pool_pixels(const pool_row& r) {
   pool_edge<Kind>(r, outer, r.pixel_end);
 }
 
+/// Pools one tile of a Kind.
+template <class Kind>
+inline void pool_rows(const pool_2d_args& a, const tile_range& t) {
+  using element = typename Kind::element;
+  const std::int32_t height = a.output.shape[1];
+  for (std::int32_t row = t.row_begin; row < t.row_end; ++row) {
+    const std::int32_t image = row / height;
+    pool_pixels<Kind>({&a, a.input.as<element>() + image * a.input.stride[0],
+                       a.output.as<element>() + row_offset(a.output, row),
+                       pool_axis(row % height, a.w.kernel_h, a.w.stride_h, a.w.dilation_h, a.w.pad_top,
+                                 a.input.shape[1], a.pad_bottom),
+                       t.pixel_begin, t.pixel_end, t.channel_begin, t.channel_end});
+  }
+}
+
 }
 
 /// Pools one tile: the maximum (a > b ? a : b, first tap first), or the sum in row-major order divided by the number of
 /// taps. A window without any tap gives -infinity or 0.
 inline void pool_2d(const pool_2d_args& a, const tile_range& t, std::byte*) {
-  const std::int32_t height = a.output.shape[1];
-  for (std::int32_t row = t.row_begin; row < t.row_end; ++row) {
-    const std::int32_t image = row / height;
-    const impl::pool_row r{&a,
-                           a.input.as<float>() + image * a.input.stride[0],
-                           a.output.as<float>() + impl::row_offset(a.output, row),
-                           impl::pool_axis(row % height, a.w.kernel_h, a.w.stride_h, a.w.dilation_h, a.w.pad_top,
-                                           a.input.shape[1], a.pad_bottom),
-                           t.pixel_begin,
-                           t.pixel_end,
-                           t.channel_begin,
-                           t.channel_end};
-    if (a.kind == pool_kind::max)
-      impl::pool_pixels<impl::pool_max>(r);
-    else
-      impl::pool_pixels<impl::pool_average>(r);
-  }
+  if (a.kind == pool_kind::max)
+    impl::pool_rows<impl::pool_max>(a, t);
+  else
+    impl::pool_rows<impl::pool_average>(a, t);
   fill_border(a.output, t);
+}
+
+/// The maximum of uint8, without a border. Each window has a tap.
+template <class = void>
+inline void max_pool_bytes(const pool_2d_args& a, const tile_range& t) {
+  impl::pool_rows<impl::pool_max_bytes>(a, t);
 }
 
 }

@@ -3,7 +3,6 @@
 /// Between real numbers and the bytes that store them: real = scale * (stored - zero).
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
-#include <cstring>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/fill.hpp>
 #include <netsuke/kernels/impl/element_blocks.hpp>
@@ -49,11 +48,15 @@ NSK_ONE_COPY inline void quantize_line(const quantize_params& p, const float* fr
       const f32 quotient = simd::div(simd::load(x + v * lanes), scale);
       units[v] = simd::min(simd::max(quotient, low), high);
     });
+    if (n == 16 && !is_signed) {
+      simd::store16_u8(to + i, units, range);
+      continue;
+    }
     std::uint8_t bytes[16];
     simd::store16_u8(bytes, units, range);
     if (is_signed)
       for (std::uint8_t& b : bytes) b ^= 128;
-    std::memcpy(to + i, bytes, static_cast<std::size_t>(n));
+    simd::copy_bytes(to + i, bytes, n);
   }
 }
 

@@ -3,7 +3,6 @@
 /// Arithmetic of two tensors that bytes store: their real numbers in float32, and the result stored again.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
-#include <cstring>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/impl/element_blocks.hpp>
 #include <netsuke/kernels/quantize.hpp>
@@ -37,8 +36,8 @@ NSK_ONE_COPY inline void quantized_binary_line(const quantized_binary_params& p,
     std::uint8_t line[3][16] = {};
     const std::uint8_t *x = a + i, *y = b + i;
     if (n < 16) {
-      std::memcpy(line[0], x, static_cast<std::size_t>(n));
-      std::memcpy(line[1], y, static_cast<std::size_t>(n));
+      simd::copy_bytes(line[0], x, n);
+      simd::copy_bytes(line[1], y, n);
       x = line[0];
       y = line[1];
     }
@@ -52,7 +51,7 @@ NSK_ONE_COPY inline void quantized_binary_line(const quantized_binary_params& p,
       simd::store16_u8(to + i, units, range);
     } else {
       simd::store16_u8(line[2], units, range);
-      std::memcpy(to + i, line[2], static_cast<std::size_t>(n));
+      simd::copy_bytes(to + i, line[2], n);
     }
   }
 }

@@ -3,6 +3,7 @@
 /// Maximum or average over windows of an image.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/pool_2d.hpp>
+#include <netsuke/ops/impl/stored_numbers.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN
@@ -19,7 +20,8 @@ struct op_traits<op::pool_2d> : impl::inputs<1>,
 
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
-    if (!impl::is_image(x) || !impl::is_image(y)) return status_code::bad_step;
+    const bool stored = p.kind == pool_kind::max && impl::is_byte_image(x) && impl::is_byte_image(y) && !has_border(y);
+    if (!stored && (!impl::is_image(x) || !impl::is_image(y))) return status_code::bad_step;
     const span<const std::int32_t> in = x.shape(), out = y.shape();
     const window& w = p.w;
     return impl::accepted(in[3] == out[3] && impl::windows_fit(w, x, y) && is_known(p.kind) &&
@@ -33,10 +35,16 @@ struct op_traits<op::pool_2d> : impl::inputs<1>,
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    if constexpr (impl::stores_numbers<Settings>)
+      if (a.input.type == dtype::uint8) return kernels::max_pool_bytes(a, range);
     kernels::pool_2d(a, range, scratch);
   }
 
  private:
+  NSK_COLD static bool has_border(const tensor_info& t) {
+    const halo b = t.view(nullptr).border;
+    return (b.top | b.left | b.bottom | b.right) != 0;
+  }
   /// Whether each window touches the input: it starts before the input's end, and padding is smaller than the window.
   NSK_COLD static bool touches(std::int64_t input, std::int64_t output, std::int64_t kernel, std::int64_t stride,
                                std::int64_t dilation, std::int64_t pad) {

@@ -4,6 +4,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 #include <netsuke/simd/vec.hpp>
@@ -36,6 +37,28 @@ NSK_INLINE f32 load_weights(const float* p) { return load(p); }
 NSK_INLINE f32 load_weights(const std::uint16_t* p) { return load_f16(p); }
 NSK_INLINE f32 load_weights_low(const float* p) { return load_low(p); }
 NSK_INLINE f32 load_weights_low(const std::uint16_t* p) { return load_f16_low(p); }
+
+/// Copies `count` bytes, at most 64, without a call.
+NSK_INLINE void copy_bytes(std::uint8_t* to, const std::uint8_t* from, std::ptrdiff_t count) {
+  for (; count >= 16; count -= 16, to += 16, from += 16) std::memcpy(to, from, 16);
+  if ((count & 8) != 0) std::memcpy(to, from, 8);
+  to += count & 8, from += count & 8;
+  if ((count & 4) != 0) std::memcpy(to, from, 4);
+  to += count & 4, from += count & 4;
+  for (int i = 0; i < (count & 3); ++i) to[i] = from[i];
+}
+/// Stores the first `count` bytes.
+NSK_INLINE void store_first_bytes(std::uint8_t* p, bytes x, std::ptrdiff_t count) {
+  std::uint8_t line[bytes::lanes];
+  store_bytes(line, x);
+  copy_bytes(p, line, count);
+}
+/// Loads the first `count` bytes, and zeros behind them.
+NSK_INLINE bytes load_first_bytes(const std::uint8_t* p, std::ptrdiff_t count) {
+  std::uint8_t line[bytes::lanes] = {};
+  copy_bytes(line, p, count);
+  return load_bytes(line);
+}
 
 /// Returns x, and hides from the compiler that it knows it: addresses computed from it stay in the loop instead of
 /// being kept, by the dozen, on the stack.

@@ -194,6 +194,26 @@ NSK_INLINE void interleave_quads(const std::uint8_t* const (&row)[4], i32 (&quad
 constexpr int place_of_channel(int channel) { return channel; }
 NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) { store16_u8(p, x, to); }
 
+struct bytes {
+  static constexpr int lanes = 16;
+  uint8x16_t v;
+};
+NSK_INLINE bytes splat_bytes(std::uint8_t x) { return {vdupq_n_u8(x)}; }
+NSK_INLINE bytes load_bytes(const std::uint8_t* p) { return {vld1q_u8(p)}; }
+NSK_INLINE void store_bytes(std::uint8_t* p, bytes x) { vst1q_u8(p, x.v); }
+NSK_INLINE bytes max(bytes a, bytes b) { return {vmaxq_u8(a.v, b.v)}; }
+inline void arrange_table(const std::uint8_t* entries, std::uint8_t* table) { std::memcpy(table, entries, 256); }
+/// An index outside of a quarter gives 0.
+NSK_INLINE bytes look_up(const std::uint8_t* table, bytes x) {
+  uint8x16_t result = vdupq_n_u8(0), index = x.v;
+  for (int i = 0; i < 4; ++i) {
+    const uint8x16x4_t quarter = {{vld1q_u8(table + 64 * i), vld1q_u8(table + 64 * i + 16),
+                                   vld1q_u8(table + 64 * i + 32), vld1q_u8(table + 64 * i + 48)}};
+    result = vorrq_u8(result, vqtbl4q_u8(quarter, index));
+    index = vsubq_u8(index, vdupq_n_u8(64));
+  }
+  return {result};
+}
 NSK_INLINE f32 load_u8(const std::uint8_t* p) {
   std::uint32_t bytes;
   std::memcpy(&bytes, p, sizeof bytes);

@@ -259,6 +259,16 @@ NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) 
   for (int v = 0; v < 4; ++v) p[v] = impl::stored(x[v], to);
 }
 
+struct bytes {
+  static constexpr int lanes = 1;
+  std::uint8_t v;
+};
+NSK_INLINE bytes splat_bytes(std::uint8_t x) { return {x}; }
+NSK_INLINE bytes load_bytes(const std::uint8_t* p) { return {*p}; }
+NSK_INLINE void store_bytes(std::uint8_t* p, bytes x) { *p = x.v; }
+NSK_INLINE bytes max(bytes a, bytes b) { return a.v > b.v ? a : b; }
+inline void arrange_table(const std::uint8_t* entries, std::uint8_t* table) { std::memcpy(table, entries, 256); }
+NSK_INLINE bytes look_up(const std::uint8_t* table, bytes x) { return {table[x.v]}; }
 NSK_INLINE f32 load_u8(const std::uint8_t* p) { return {static_cast<float>(*p)}; }
 
 }

@@ -22,6 +22,9 @@
 ///   lane `place_of_channel(c) % lanes` of vector `place_of_channel(c) / lanes`; four from a multiple of 4 on are
 ///   neighbours. `store_quads_u8(p, x, to)` stores such numbers as `store16_u8` does, in the order of channels.
 /// - `load_u8(p)` reads a byte per lane as a number.
+/// - `bytes` is a register of `bytes::lanes` uint8, with `splat_bytes`, `load_bytes`, `store_bytes` and `max`.
+/// `look_up(table, x)` is
+///   the entry for each byte in a table of 256, as `arrange_table(entries, table)` has arranged it.
 /// - `store16_u8(p, x, to)` stores 16 numbers as bytes: rounds half to even, adds to.zero, saturates to [to.low,
 ///   to.high]; |x| < 2^31, to.low <= to.high.
 /// - `shift_right` keeps the sign, `shift_right_logical` fills with zeros; `as_i32` and `as_f32` reinterpret bits.

@@ -2,6 +2,7 @@
 #include "codegen/calls.hpp"
 
 #include <netsuke/ops/impl/half_weights.hpp>
+#include <netsuke/ops/impl/stored_numbers.hpp>
 #include <netsuke/ops/impl/rules.hpp>
 #include <netsuke/format/scratch.hpp>
 #include <sstream>
@@ -200,6 +201,9 @@ std::string call_writer::call(const step_view& s) {
   if (impl::has_half_weights(s))
     refuse("nsk codegen has no form for float16 weights, which step '" + std::string(s.name()) +
            "' has: convert the model without --weights fp16, or run it with nsk::session.");
+  if (impl::pools_bytes(s))
+    refuse("nsk codegen has no form for stored integers, which step '" + std::string(s.name()) +
+           "' has: run the model with nsk::session.");
   const std::string text = small ? small_call(s) : "";
   return text.empty() ? kernel_call(s) : text;
 }

@@ -6,6 +6,7 @@
 #include <netsuke/core/status.hpp>
 #include <netsuke/model/model.hpp>
 #include <netsuke/ops/impl/half_weights.hpp>
+#include <netsuke/ops/impl/stored_numbers.hpp>
 
 NSK_BEGIN
 namespace impl {
@@ -36,6 +37,7 @@ status supported(const variant_view& variant) {
     if (!Settings::ops::has(step.op())) return {status_code::unsupported_op, i};
     if (!Settings::winograd && uses_winograd(step)) return {status_code::unsupported_op, i};
     if (!runs_half_weights<Settings> && has_half_weights(step)) return {status_code::unsupported_op, i};
+    if (!stores_numbers<Settings> && pools_bytes(step)) return {status_code::unsupported_op, i};
     if (!Settings::functions::has(step.epilogue().fn)) return {status_code::unsupported_function, i};
   }
   return {};
