@@ -8,6 +8,7 @@
 #include "errors.hpp"
 #include "graph/onnx_type.hpp"
 #include "resolve/bounded.hpp"
+#include "resolve/byte_functions.hpp"
 #include "resolve/dequantize.hpp"
 #include "resolve/integer_products.hpp"
 #include "resolve/length_reader.hpp"
@@ -129,7 +130,8 @@ class resolver {
         m_bounded(g, m_placer, options.bounds),
         m_dequantizes(options.dequantize),
         m_dequantizer(g, folds, m_placer, [this](node n) { infer(std::move(n)); }),
-        m_products(g, m_placer) {
+        m_products(g, m_placer),
+        m_functions(m_placer, m_products) {
     if (trial != nullptr) m_lengths.emplace(g, m_placer, *trial);
   }
 
@@ -160,6 +162,7 @@ class resolver {
   bool m_dequantizes;
   dequantizer m_dequantizer;
   integer_products m_products;
+  byte_functions m_functions;
   std::int64_t m_streams = 0;  ///< nodes so far that sample random numbers
 };
 
@@ -167,7 +170,8 @@ void resolver::infer(node n) {
   m_unroller.require_same_shapes(n);
   if (m_dequantizes && m_dequantizer.replace(n)) return;
   m_products.see(n);
-  if (m_products.replace(n)) return;
+  m_functions.see(n);
+  if (m_products.replace(n) || m_functions.replace(n)) return;
   if (m_lengths) m_lengths->rewrite(n);
   m_adapter.adapt(n);
   if (reference::is_random(n)) n.attributes[reference::random_stream] = m_streams++;

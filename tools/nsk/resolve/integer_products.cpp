@@ -23,8 +23,9 @@ bool moves_elements(const node& n) {
   static const std::set<std::string> movers = {"Identity", "Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze"};
   return movers.count(n.op) != 0 && n.outputs.size() == 1;
 }
-/// Whether f(scale * (x - zero)) is scale * f(x - zero): what stores its result by the same scale is a function of the
-/// integers, whose halves are exact. A Resize that extrapolates puts a real number where it sees no pixel.
+/// Whether f(scale * (x - zero)) is scale * f(x - zero): what stores its result is a function of the integers, whose
+/// sums are exact, and whose halves are where the scale stays the same. A Resize that extrapolates puts a real number
+/// where it sees no pixel.
 bool is_weighted_mean(const node& n) {
   static const std::set<std::string> means = {"Resize", "AveragePool", "GlobalAveragePool", "ReduceMean"};
   return means.count(n.op) != 0 && n.outputs.size() == 1 &&
@@ -203,9 +204,13 @@ std::int64_t integer_products::stored_number(const node& q, double real) {
 
 bool integer_products::replace_mean(const node& q, const node& mean) {
   const node* wide = widened(mean.inputs[0]);
-  if (wide == nullptr || !stores_alike(q, *wide) || at(q.inputs[1]).constant->number(0) == 1) return false;
+  if (wide == nullptr || !widens_bytes(*wide)) return false;
+  const auto x_scale = static_cast<float>(at(wide->inputs[1]).constant->number(0)),
+             y_scale = static_cast<float>(at(q.inputs[1]).constant->number(0)), ratio = y_scale / x_scale;
+  if (x_scale == 1 || !std::isnormal(ratio)) return false;
   const value_id one = m_placer.new_constant(q, "one", make_floats({}, {1})), units = m_placer.new_value(q, "units"),
-                 result = m_placer.new_value(q, "mean");
+                 result = m_placer.new_value(q, "mean"),
+                 steps = m_placer.new_constant(q, "steps", make_floats({}, {ratio}));
   node read = *wide, again = mean, write = q;
   read.name = at(units).name;
   read.inputs[1] = one;
@@ -214,18 +219,29 @@ bool integer_products::replace_mean(const node& q, const node& mean) {
   again.inputs[0] = units;
   again.outputs = {result};
   write.inputs[0] = result;
-  write.inputs[1] = one;
+  write.inputs[1] = steps;
   m_placer.place({std::move(write), std::move(again), std::move(read)});
   return true;
 }
 
-bool integer_products::replace(const node& q) {
+bool integer_products::widens_bytes(const node& wide) {
+  const value& x = at(wide.inputs[0]);
+  return x.typed && is_byte(x.type) && x.constant == nullptr && wide.integer("block_size", 0) == 0 &&
+         is_constant(wide, 1, 1) && is_constant(wide, 2, 1);
+}
+
+bool integer_products::stores_bytes(const node& q) {
   if (q.op != "QuantizeLinear" || !q.domain.empty() || q.inputs.size() < 2 || q.inputs[0] == no_value ||
       q.outputs.empty() || q.outputs[0] == no_value || q.integer("block_size", 0) != 0)
     return false;
   if (q.inputs[1] == no_value || !is_constant(q, 1, 1) || !is_constant(q, 2, 1)) return false;
   const bool typed = q.inputs.size() > 2 && q.inputs[2] != no_value;
-  if (typed ? !is_byte(at(q.inputs[2]).type) : q.integer("output_dtype", 0) > 2) return false;
+  return typed ? is_byte(at(q.inputs[2]).type) : q.integer("output_dtype", 0) <= 2;
+}
+
+bool integer_products::replace(const node& q) {
+  if (!stores_bytes(q)) return false;
+  const bool typed = q.inputs.size() > 2 && q.inputs[2] != no_value;
   if (const node* same = widened(q.inputs[0]); same != nullptr && stores_alike(q, *same)) {
     m_placer.place(node_placer::helper(q, "Identity", "stored", {same->inputs[0]}, q.outputs[0]));
     return true;

@@ -18,12 +18,18 @@ class integer_products {
   /// Puts a product of integers in the place of the QuantizeLinear `n`, where it stores one. Returns whether it did.
   bool replace(const node& n);
 
+  /// The DequantizeLinear that `v` is, or that it would be where elements are moved first; null where it is none.
+  const node* widened(value_id v) const;
+  /// Whether a DequantizeLinear widens bytes that are computed at run time, by one constant scale.
+  bool widens_bytes(const node& wide);
+  /// Whether `n` is a QuantizeLinear that stores bytes by one constant scale.
+  bool stores_bytes(const node& n);
+
  private:
   value& at(value_id v) { return m_placer.at(v); }
   void follow_move(const node& n);
   bool replace_mean(const node& q, const node& mean);
   bool stores_alike(const node& q, const node& wide);
-  const node* widened(value_id v) const;
   const node* made(value_id v) const;
   /// Whether input `i` of a QuantizeLinear or DequantizeLinear is `count` constants, or one; positive ones for a scale.
   bool is_constant(const node& n, std::size_t i, std::int64_t count);

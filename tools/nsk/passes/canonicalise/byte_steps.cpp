@@ -119,6 +119,20 @@ bool emit_dequantize(context& c, int x, float scale, double zero) {
   return true;
 }
 
+bool emit_look_up(context& c) {
+  const value& data = c.input(0);
+  if (!c.computes_bytes() || !data.constant || data.shape != shape_t{256} || !is_byte(data.type)) return false;
+  const int place = c.in(1);
+  const std::vector<operation>& made = c.made().operations;
+  const auto cast = std::find_if(made.rbegin(), made.rend(), [&](const operation& o) { return o.output == place; });
+  if (cast == made.rend() || !cast->as<cast_params>() || !is_byte(c.type(cast->inputs[0]))) return false;
+  byte_table_parameters t;
+  for (std::size_t i = 0; i < t.table.size(); ++i)  // a negative index counts from the end, as bits of int8 do
+    t.table[i] = static_cast<std::uint8_t>(data.constant->integer(static_cast<std::int64_t>(i)));
+  c.emit(t, {cast->inputs[0]});
+  return true;
+}
+
 void emit_limit(context& c, bool largest, int x, std::int64_t limit, int result) {
   const int offset = offset_of(c.type(x));
   byte_table_parameters t;

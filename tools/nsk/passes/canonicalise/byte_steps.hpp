@@ -46,6 +46,8 @@ bool emit_stored_product(context& c, const integer_weights& w, const stored_prod
 bool emit_quantize(context& c, int x, float scale, double zero);
 /// Makes the node's output, floats, from bytes x; false where x is of another type.
 bool emit_dequantize(context& c, int x, float scale, double zero);
+/// Makes the output of a Gather that looks up bytes in a constant of 256, in one step; false where it is another one.
+bool emit_look_up(context& c);
 /// The larger or smaller of bytes x and a constant, as `result`.
 void emit_limit(context& c, bool largest, int x, std::int64_t limit, int result);
 

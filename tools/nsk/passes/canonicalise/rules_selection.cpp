@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include "passes/canonicalise/arithmetic.hpp"
+#include "passes/canonicalise/byte_steps.hpp"
 #include "passes/canonicalise/constants.hpp"
 #include "passes/canonicalise/moves.hpp"
 #include "passes/canonicalise/rules.hpp"
@@ -26,6 +27,7 @@ void gather(context& c) {
   const shape_t &x = c.in_shape(0), &indices = c.in_shape(1);
   const int axis = c.axis(n.integer("axis", 0), x.size());
   const value& index = c.input(1);
+  if (emit_look_up(c)) return;
   require_inside(c, 1, x[static_cast<std::size_t>(axis)]);
   shape_t flat = x;
   flat[static_cast<std::size_t>(axis)] = count_of(indices);

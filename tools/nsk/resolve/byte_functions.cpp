@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "resolve/byte_functions.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace nsk::tool {
+namespace {
+
+constexpr std::size_t max_nodes = 32;  // of one function
+
+/// Operators that compute each element from those at its place.
+bool is_elementwise(const node& n) {
+  static const std::set<std::string> functions = {
+      "Abs",     "Add",  "Ceil",      "Celu",        "Clip",     "Div",        "Elu",   "Erf",   "Exp",
+      "Floor",   "Gelu", "HardSwish", "HardSigmoid", "Identity", "LeakyRelu",  "Log",   "Max",   "Min",
+      "Mish",    "Mul",  "Neg",       "PRelu",       "Pow",      "Reciprocal", "Relu",  "Round", "Selu",
+      "Sigmoid", "Sign", "Softplus",  "Softsign",    "Sqrt",     "Sub",        "Swish", "Tanh",  "ThresholdedRelu"};
+  return n.domain.empty() && n.outputs.size() == 1 && n.outputs[0] != no_value && functions.count(n.op) != 0;
+}
+
+}
+
+/// The nodes between a DequantizeLinear and what is stored, last first.
+struct byte_functions::chain {
+  const node* source = nullptr;  ///< the DequantizeLinear
+  value_id start = no_value;     ///< its result
+  std::vector<const node*> nodes;
+};
+
+void byte_functions::see(const node& n) {
+  if (is_elementwise(n)) m_made.emplace(n.outputs[0], n);
+}
+
+/// Follows `v` back to a stored number; false where it depends on anything else.
+bool byte_functions::follow(value_id v, chain& c) const {
+  if (c.start == v) return true;
+  if (const node* wide = m_stored.widened(v); wide != nullptr && c.source == nullptr) {
+    if (!m_stored.widens_bytes(*wide)) return false;
+    c.source = wide;
+    c.start = v;
+    return true;
+  }
+  const auto found = m_made.find(v);
+  if (found == m_made.end()) return false;
+  const node& n = found->second;
+  if (std::find(c.nodes.begin(), c.nodes.end(), &n) != c.nodes.end()) return true;
+  if (c.nodes.size() == max_nodes) return false;
+  c.nodes.push_back(&n);
+  for (const value_id input : n.inputs) {
+    if (input == no_value) continue;
+    const auto& constant = m_placer.at(input).constant;
+    if (constant != nullptr ? constant->count() != 1 : !follow(input, c)) return false;
+  }
+  return true;
+}
+
+/// The same nodes once more, behind every byte, where they fold to a constant; last first.
+std::vector<node> byte_functions::table_of(const node& q, const chain& c, value_id table) {
+  const element type = m_placer.at(c.source->inputs[0]).type;
+  array every(type, {256});
+  for (int i = 0; i < 256; ++i) every.set_integer(i, type == element::i8 && i > 127 ? i - 256 : i);
+  std::map<value_id, value_id> copies = {
+      {c.source->inputs[0], m_placer.new_constant(q, "every_byte", std::move(every))}};
+  std::vector<const node*> all = {c.source};
+  all.insert(all.end(), c.nodes.rbegin(), c.nodes.rend());
+  std::vector<node> copied;
+  for (const node* original : all) {
+    node n = *original;
+    const value_id result = m_placer.new_value(q, "of_every_byte" + std::to_string(copied.size()));
+    copies[original == c.source ? c.start : n.outputs[0]] = result;
+    for (value_id& v : n.inputs)
+      if (const auto copy = copies.find(v); copy != copies.end()) v = copy->second;
+    n.name = m_placer.at(result).name;
+    n.outputs = {result};
+    copied.push_back(std::move(n));
+  }
+  node store = q;
+  store.inputs[0] = copies.at(q.inputs[0]);
+  array length(element::i64, {1});
+  length.set_integer(0, 256);
+  const value_id stored = m_placer.new_value(q, "all"), line = m_placer.new_constant(q, "line", std::move(length));
+  store.name = m_placer.at(stored).name;
+  store.outputs = {stored};
+  copied.push_back(std::move(store));
+  // numbers of shape [1, 1] in a function give its result more axes
+  copied.push_back(node_placer::helper(q, "Reshape", "table", {stored, line}, table));
+  std::reverse(copied.begin(), copied.end());
+  return copied;
+}
+
+bool byte_functions::replace(const node& q) {
+  if (!m_stored.stores_bytes(q)) return false;
+  chain c;
+  if (!follow(q.inputs[0], c) || c.source == nullptr) return false;
+  const value& x = m_placer.at(c.source->inputs[0]);
+  if (x.shape != m_placer.at(q.inputs[0]).shape) return false;
+  const value_id table = m_placer.new_value(q, "table"), place = m_placer.new_value(q, "place");
+  node widen = node_placer::helper(q, "Cast", "place", {c.source->inputs[0]}, place),
+       look_up = node_placer::helper(q, "Gather", "look_up", {table, place}, q.outputs[0]);
+  widen.attributes["to"] = std::int64_t{6};  // int32
+  look_up.attributes["axis"] = std::int64_t{0};
+  look_up.name = q.name;
+  std::vector<node> nodes = {std::move(look_up), std::move(widen)};
+  for (node& n : table_of(q, c, table)) nodes.push_back(std::move(n));
+  for (node& n : nodes)
+    if (n.op == "Cast" || n.op == "Gather" || n.op == "Reshape") n.version = 13;
+  m_placer.place(std::move(nodes));
+  return true;
+}
+
+}
