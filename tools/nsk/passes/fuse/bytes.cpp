@@ -27,14 +27,19 @@ class byte_joiner : rewriter {
  public:
   using rewriter::rewriter;
 
-  void run() {
+  /// Brings tables and limits together.
+  void join() {
     for (bool changed = true; changed;) {
       changed = sweep(&byte_joiner::join_tables);
       changed = sweep(&byte_joiner::flip_behind_moves) || changed;
       changed = sweep(&byte_joiner::dequantize_flipped) || changed;
       changed = sweep(&byte_joiner::limit_layer) || changed;
+      changed = sweep(&byte_joiner::limit_quantize) || changed;
       changed = sweep(&byte_joiner::drop_table) || changed;
     }
+  }
+  /// Makes steps of several operations, once the others are where they belong.
+  void finish() {
     sweep_once(&byte_joiner::join_arithmetic);
     sweep_once(&byte_joiner::dense_of_image);
   }
@@ -151,18 +156,22 @@ class byte_joiner : rewriter {
     const operation* o = producer(v);
     return o && o->as<dequantize_params>() && type(o->inputs[0]) == element::u8 ? o : nullptr;
   }
-  /// A sum, difference or product of stored numbers that is stored again, with or without limits: one operation, which
-  /// rounds as the four do.
+  /// Limits of real numbers, which are limits of what is stored of them.
+  bool limit_quantize(std::size_t i) {
+    operation& o = at(i);
+    auto* q = o.as<quantize_params>();
+    const operation* limit = q && type(o.output) == element::u8 ? sole_producer(o.inputs[0]) : nullptr;
+    if (!limit || !limit_stored(*limit, *q)) return false;
+    o.inputs[0] = limit->inputs[0];
+    return true;
+  }
+  /// A sum, difference or product of stored numbers that is stored again: one operation, which rounds as the four do.
   bool join_arithmetic(std::size_t i) {
     operation& o = at(i);
     const auto* stores = o.as<quantize_params>();
     if (!stores || type(o.output) != element::u8) return false;
-    quantize_params to = *stores;
+    const quantize_params to = *stores;
     const operation* source = sole_producer(o.inputs[0]);
-    if (source && source->as<unary_params>()) {
-      if (!limit_stored(*source, to)) return false;
-      source = sole_producer(source->inputs[0]);
-    }
     const auto* b = source ? source->as<binary_params>() : nullptr;
     if (!b || !source->post.empty() ||
         (b->kind != binary_kind::add && b->kind != binary_kind::sub && b->kind != binary_kind::mul))
@@ -200,7 +209,11 @@ class byte_joiner : rewriter {
 
 }
 
-void join_bytes(program& p) { byte_joiner(p).run(); }
+void join_bytes(program& p) {
+  byte_joiner(p).join();
+  while (move_bytes(p)) byte_joiner(p).join();
+  byte_joiner(p).finish();
+}
 
 bool computes_bytes(const program& p) {
   return std::any_of(p.operations.begin(), p.operations.end(), [](const operation& o) {

@@ -16,6 +16,8 @@ void fuse(program& p);
 /// Joins what follows bytes in steps on bytes: tables with tables, quantisation and limits with the layers before them,
 /// and moves tables behind operations that only move elements.
 void join_bytes(program& p);
+/// Part of it: lets what moves elements move bytes. Returns whether it changed anything.
+bool move_bytes(program& p);
 /// Whether a program has steps on bytes, for which GPUs have no shaders.
 bool computes_bytes(const program& p);
 /// Merges adjacent axes of operations that have more dimensions than the engine's tensors, where they treat these axes
