@@ -23,6 +23,7 @@ FUNCTIONS = {
     "HardSwish": [("HardSwish", ["x"])],
     "SiLU": [("Sigmoid", ["x"]), ("Mul", ["x", "f0"])],
     "hard swish of clips": [("Add", ["x", F(3)]), ("Clip", ["f0", F(0), F(6)]), ("Mul", ["x", "f1"]), ("Div", ["f2", np.full((1, 1, 1, 1), 6, F)])],
+    "a result read twice": [("Add", ["x", F(3)]), ("Clip", ["f0", F(0), F(6)]), ("Mul", ["f0", "f1"])],
     "Log of negatives": [("Log", ["x"])],
     "Pow": [("Pow", ["x", F(2)])],
     "another scale": [("Identity", ["x"])],

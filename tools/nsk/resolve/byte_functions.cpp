@@ -23,11 +23,12 @@ bool is_elementwise(const node& n) {
 
 }
 
-/// The nodes between a DequantizeLinear and what is stored, last first.
+/// The nodes between a DequantizeLinear and what is stored, each behind those that it reads.
 struct byte_functions::chain {
   const node* source = nullptr;  ///< the DequantizeLinear
   value_id start = no_value;     ///< its result
   std::vector<const node*> nodes;
+  std::size_t looked_at = 0;
 };
 
 void byte_functions::see(const node& n) {
@@ -47,13 +48,13 @@ bool byte_functions::follow(value_id v, chain& c) const {
   if (found == m_made.end()) return false;
   const node& n = found->second;
   if (std::find(c.nodes.begin(), c.nodes.end(), &n) != c.nodes.end()) return true;
-  if (c.nodes.size() == max_nodes) return false;
-  c.nodes.push_back(&n);
+  if (++c.looked_at > max_nodes) return false;
   for (const value_id input : n.inputs) {
     if (input == no_value) continue;
     const auto& constant = m_placer.at(input).constant;
     if (constant != nullptr ? constant->count() != 1 : !follow(input, c)) return false;
   }
+  c.nodes.push_back(&n);
   return true;
 }
 
@@ -65,7 +66,7 @@ std::vector<node> byte_functions::table_of(const node& q, const chain& c, value_
   std::map<value_id, value_id> copies = {
       {c.source->inputs[0], m_placer.new_constant(q, "every_byte", std::move(every))}};
   std::vector<const node*> all = {c.source};
-  all.insert(all.end(), c.nodes.rbegin(), c.nodes.rend());
+  all.insert(all.end(), c.nodes.begin(), c.nodes.end());
   std::vector<node> copied;
   for (const node* original : all) {
     node n = *original;
