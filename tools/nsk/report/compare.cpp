@@ -12,6 +12,7 @@
 #include "errors.hpp"
 #include "reference/evaluator.hpp"
 #include "report/random_inputs.hpp"
+#include "report/stored_halves.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -92,15 +93,21 @@ void take_over_limits(const array& got, array& wanted) {
 /// from it.
 void measure_locally(const graph& g, const std::map<std::string, array>& inputs, const engine_values& engine,
                      const std::map<std::string, double>& operands, comparison_report& report) {
+  constexpr double margin = 2e-5;  // of the largest magnitude: what a right step may be off
   std::map<std::string, double> local;
+  stored_halves halves(g);
+  for (const auto& [name, a] : inputs) halves.see(name, a);
   evaluator(g).run(inputs, false, [&](const std::string& name, array& value) {
+    halves.see(name, value);
     const auto found = engine.find(name);
     if (found == engine.end() || found->second.got.count() != value.count()) return;
     const engine_value& e = found->second;
     const array ordered = e.order.empty() ? e.got : in_source_order(e.got, value.shape, e.order);
     take_over_limits(ordered, value);
+    report.halves += halves.take_over(name, ordered, value, margin);
     local[name] = measure(ordered, value, operands_of(operands, name)).relative;
     value = converted(ordered, value.type);
+    halves.see(name, value);
   });
   for (auto* rows : {&report.outputs, &report.steps})
     for (comparison& c : *rows) {

@@ -17,6 +17,8 @@ namespace nsk::tool {
 struct comparison_report {
   std::vector<comparison> outputs, steps;  ///< worst first
   int steps_without_counterpart = 0;       ///< steps whose result has no value of the same name in the source
+  /// Stored integers a step apart because the number that was stored is a half to the last bits of a float.
+  std::int64_t halves = 0;
   double worst() const;
   /// The largest `local`; infinite where it was not measured for every output.
   double worst_local() const;

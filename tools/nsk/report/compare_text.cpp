@@ -46,6 +46,9 @@ std::string comparison_text(const comparison_report& report, double tolerance, s
         "where two "
         "numbers are nearly equal\n",
         report.worst_local());
+  if (report.halves > 0)
+    text += format_text("%lld stored integers are a step apart: the number was a half, to the last bits of float32\n",
+                        static_cast<long long>(report.halves));
   text +=
       format_text("check %s: %zu outputs and %zu steps, worst error %.2e of the largest magnitude, tolerance %.0e\n",
                   report.within(tolerance) ? "passed" : "FAILED", report.outputs.size(), report.steps.size(),
@@ -57,6 +60,7 @@ json comparison_json(const comparison_report& report, double tolerance) {
   json result = {
       {"passed", report.within(tolerance)}, {"tolerance", tolerance}, {"worst_relative_error", report.worst()}};
   result["steps_without_counterpart"] = report.steps_without_counterpart;
+  if (report.halves > 0) result["halves"] = report.halves;
   result["outputs"] = json::array();
   result["steps"] = json::array();
   for (const comparison& c : report.outputs) result["outputs"].push_back(row(c));

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#include "report/stored_halves.hpp"
+
+#include <cmath>
+
+#include "reference/quantized.hpp"
+#include "report/measure.hpp"
+
+namespace nsk::tool {
+
+stored_halves::stored_halves(const graph& g) : m_graph(g) {
+  const auto at = [&](value_id v) -> const value& { return g.values[static_cast<std::size_t>(v)]; };
+  for (const node& n : g.nodes) {
+    if (n.op != "QuantizeLinear" || n.inputs.size() < 2 || n.outputs.empty() || n.outputs[0] == no_value) continue;
+    const auto single = [&](std::size_t i) {
+      return n.inputs.size() <= i || n.inputs[i] == no_value ||
+             (at(n.inputs[i]).constant && at(n.inputs[i]).constant->count() == 1);
+    };
+    if (n.inputs[0] == no_value || n.inputs[1] == no_value || !single(1) || !single(2)) continue;
+    m_stores[at(n.outputs[0]).name] = &n;
+    m_real[at(n.inputs[0]).name];
+  }
+}
+
+void stored_halves::see(const std::string& name, const array& a) {
+  if (const auto found = m_real.find(name); found != m_real.end() && is_float(a.type)) found->second = a;
+}
+
+std::int64_t stored_halves::take_over(const std::string& name, const array& got, array& wanted, double margin) {
+  const auto found = m_stores.find(name);
+  if (found == m_stores.end()) return 0;
+  const node& n = *found->second;
+  const auto at = [&](value_id v) -> const value& { return m_graph.values[static_cast<std::size_t>(v)]; };
+  const auto real = m_real.find(at(n.inputs[0]).name);
+  const std::optional<integer_range> range = range_of_stored(at(n.outputs[0]).type);
+  if (real == m_real.end() || real->second.count() != wanted.count() || got.count() != wanted.count() || !range)
+    return 0;
+  const double reach = margin * largest_of(real->second, element::f32);
+  const auto scale = static_cast<float>(at(n.inputs[1]).constant->number(0));
+  const std::int64_t zero = n.inputs.size() > 2 && n.inputs[2] != no_value ? at(n.inputs[2]).constant->integer(0) : 0;
+  const auto stored = [&](double x) { return reference::stored(static_cast<float>(x) / scale, zero, *range); };
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < wanted.count(); ++i) {
+    const std::int64_t integer = got.integer(i);
+    const double x = real->second.number(i);
+    if (integer == wanted.integer(i) || std::isnan(x)) continue;
+    if (stored(x - reach) > integer || stored(x + reach) < integer) continue;
+    wanted.set_integer(i, integer);
+    ++count;
+  }
+  return count;
+}
+
+}
