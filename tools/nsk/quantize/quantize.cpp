@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "errors.hpp"
+#include "quantize/flow.hpp"
 #include "quantize/layers.hpp"
 #include "report/text.hpp"
 #include "resolve/infer.hpp"
@@ -20,13 +21,16 @@ constexpr double max_bias = 1 << 29, max_sum = 2147483647.0;
 /// Writes pairs of QuantizeLinear and DequantizeLinear into a graph.
 class rewriter {
  public:
-  rewriter(graph& g, const std::map<std::string, tensor_statistics>& seen, const quantize_choices& how)
-      : m_graph(g), m_seen(seen), m_how(how) {}
+  rewriter(graph& g, const byte_flow& flow, const std::map<std::string, tensor_statistics>& seen,
+           const quantize_choices& how)
+      : m_graph(g), m_flow(flow), m_seen(seen), m_how(how) {}
 
   void run(const std::vector<float_layer>& layers) {
-    for (const float_layer& l : layers)
-      for (const value_id v : {l.input, l.output})
-        if (m_scales.count(v) == 0) m_scales[v] = scale_of(m_seen.at(name_of(v)).values, m_how.ranges);
+    for (const value_id v : m_flow.stored) {
+      const value_id like = m_flow.scale_of(v);
+      if (m_scales.count(like) == 0) m_scales[like] = scale_of(m_seen.at(name_of(like)).values, m_how.ranges);
+      m_scales[v] = m_scales.at(like);
+    }
     std::vector<node> nodes;
     for (const auto& [v, s] : m_scales)
       if (is_input(v)) store_input(nodes, v, s);
@@ -186,6 +190,7 @@ class rewriter {
   }
 
   graph& m_graph;
+  const byte_flow& m_flow;
   const std::map<std::string, tensor_statistics>& m_seen;
   const quantize_choices& m_how;
   std::map<value_id, byte_scale> m_scales;
@@ -231,12 +236,12 @@ std::vector<std::string> quantize(variant_source& v, const std::vector<sample>& 
   fold_normalization(v.g);
   const std::vector<float_layer> layers = chosen_layers(v.g, how.kept);
   std::set<std::string> names;
-  for (const float_layer& l : layers)
-    for (const value_id id : {l.input, l.output}) names.insert(v.g.values[static_cast<std::size_t>(id)].name);
+  const byte_flow flow = plan_flow(v.g, layers);
+  for (const value_id id : flow.stored) names.insert(v.g.values[static_cast<std::size_t>(id)].name);
   const std::map<std::string, tensor_statistics> seen =
       calibrate(v, {names.begin(), names.end()}, samples, [&](double share) { progress("calibrating", share); });
   progress("quantising", -1);
-  rewriter r(v.g, seen, how);
+  rewriter r(v.g, flow, seen, how);
   r.run(layers);
   resolve(v.g, {});
   std::vector<std::string> said;

@@ -11,16 +11,15 @@ namespace {
 
 constexpr std::size_t max_nodes = 32;  // of one function
 
-/// Operators that compute each element from those at its place.
-bool is_elementwise(const node& n) {
+}
+
+bool is_byte_function(const node& n) {
   static const std::set<std::string> functions = {
       "Abs",     "Add",  "Ceil",      "Celu",        "Clip",     "Div",        "Elu",   "Erf",   "Exp",
       "Floor",   "Gelu", "HardSwish", "HardSigmoid", "Identity", "LeakyRelu",  "Log",   "Max",   "Min",
       "Mish",    "Mul",  "Neg",       "PRelu",       "Pow",      "Reciprocal", "Relu",  "Round", "Selu",
       "Sigmoid", "Sign", "Softplus",  "Softsign",    "Sqrt",     "Sub",        "Swish", "Tanh",  "ThresholdedRelu"};
   return n.domain.empty() && n.outputs.size() == 1 && n.outputs[0] != no_value && functions.count(n.op) != 0;
-}
-
 }
 
 /// The nodes between a DequantizeLinear and what is stored, each behind those that it reads.
@@ -32,7 +31,7 @@ struct byte_functions::chain {
 };
 
 void byte_functions::see(const node& n) {
-  if (is_elementwise(n)) m_made.emplace(n.outputs[0], n);
+  if (is_byte_function(n)) m_made.emplace(n.outputs[0], n);
 }
 
 /// Follows `v` back to a stored number; false where it depends on anything else.

@@ -10,6 +10,9 @@
 
 namespace nsk::tool {
 
+/// Whether an operator computes each element from those at its place: of one stored number a table.
+bool is_byte_function(const node& n);
+
 class byte_functions {
  public:
   byte_functions(node_placer& placer, integer_products& stored) : m_placer(placer), m_stored(stored) {}

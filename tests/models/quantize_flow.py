@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""nsk quantize between the layers: sums, gates, means, shuffles, Concat and pooling of a network are steps on bytes, and what leads to no layer is
+float32. Compared with ONNX Runtime's float results, and the same bits on every instruction set."""
+import pathlib
+import re
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+from models import isas, must
+
+F = np.float32
+# steps that are neither copies nor part of a mean, which is taken of integers in float32
+WANTED = {"gates": {"QuantizedConv2D": 5, "ByteTable": 2, "QuantizedBinary": 2},
+          "joins": {"QuantizedConv2D": 4, "Pool2D": 1, "Softmax": 1}}
+IGNORED = {"Copy", "Fill", "Reduce", "Quantize", "Dequantize"}
+
+
+def conv(random, name, inputs, channels, kernel=1, **attributes):
+    weights = random.standard_normal((channels, inputs, kernel, kernel)) / np.sqrt(inputs * kernel * kernel)
+    return numpy_helper.from_array(weights.astype(F), name + "_w"), lambda x, y: helper.make_node("Conv", [x, name + "_w"], [y], name, **attributes)
+
+
+def network(path, nodes, constants, output):
+    graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 16, 12, 12])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, output)], constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
+    return path
+
+
+def gates(path):
+    """SiLU, a squeeze and excitation gate, a residual sum."""
+    random = np.random.default_rng(1)
+    wa, a = conv(random, "first", 16, 16, 3, pads=[1] * 4)
+    wb, b = conv(random, "squeeze", 16, 8)
+    wc, c = conv(random, "excite", 8, 16)
+    wd, d = conv(random, "project", 16, 16)
+    we, e = conv(random, "last", 16, 24)
+    nodes = [a("x", "p"), helper.make_node("Sigmoid", ["p"], ["ps"]), helper.make_node("Mul", ["p", "ps"], ["q"]),
+             helper.make_node("GlobalAveragePool", ["q"], ["m"]), b("m", "s"), helper.make_node("Relu", ["s"], ["sr"]), c("sr", "t"),
+             helper.make_node("Sigmoid", ["t"], ["ts"]), helper.make_node("Mul", ["q", "ts"], ["gated"]), d("gated", "r"),
+             helper.make_node("Add", ["r", "x"], ["sum"]), e("sum", "y")]
+    return network(path, nodes, [wa, wb, wc, wd, we], [1, 24, 12, 12])
+
+
+def joins(path):
+    """Branches of a Concat, channels shuffled, halves, pooling; scores behind the last layer."""
+    random = np.random.default_rng(2)
+    wa, a = conv(random, "left", 16, 8)
+    wb, b = conv(random, "right", 16, 24, 3, pads=[1] * 4)
+    wc, c = conv(random, "half", 16, 8)
+    wd, d = conv(random, "scores", 8, 10)
+    constants = [wa, wb, wc, wd] + [numpy_helper.from_array(np.array(v), n) for n, v in
+                                    {"five": [1, 2, 16, 6, 6], "four": [1, 32, 6, 6], "from": [16], "to": [32], "axis": [1]}.items()]
+    nodes = [a("x", "p"), helper.make_node("Relu", ["p"], ["pr"]), b("x", "q"), helper.make_node("Concat", ["pr", "q"], ["joined"], axis=1),
+             helper.make_node("MaxPool", ["joined"], ["pooled"], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4),
+             helper.make_node("Reshape", ["pooled", "five"], ["f"]), helper.make_node("Transpose", ["f"], ["g"], perm=[0, 2, 1, 3, 4]),
+             helper.make_node("Reshape", ["g", "four"], ["shuffled"]), helper.make_node("Slice", ["shuffled", "from", "to", "axis"], ["h"]), c("h", "i"),
+             d("i", "j"), helper.make_node("Softmax", ["j"], ["y"], axis=1)]
+    return network(path, nodes, constants, [1, 10, 6, 6])
+
+
+def main():
+    failures = []
+    with tempfile.TemporaryDirectory(prefix="nsk_flow_") as place:
+        folder = pathlib.Path(place)
+        samples = folder / "samples"
+        samples.mkdir()
+        random = np.random.default_rng(3)
+        for i in range(12):
+            np.save(samples / f"{i:03}.npy", random.standard_normal((1, 16, 12, 12)).astype(F))
+        x = np.load(samples / "000.npy")
+        for name, make in (("gates", gates), ("joins", joins)):
+            source = make(folder / f"{name}.onnx")
+            must("quantize", source, "-o", folder / "net.nsk", "--calibrate", samples, "--check")
+            must("json", folder / "net.nsk", "-o", folder / "table.json")
+            steps = re.findall(r'"op_type": "(\w+)"', (folder / "table.json").read_text())
+            counts = {s: steps.count(s) for s in set(steps) - IGNORED}
+            if counts != WANTED[name]:
+                failures.append(f"{name}: steps {counts}")
+            exact = onnxruntime.InferenceSession(str(source), providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
+            results = []
+            for isa in isas():
+                must("run", folder / "net.nsk", "--input", f"x={samples / '000.npy'}", "--output-dir", folder, "--isa", isa)
+                results.append(np.load(folder / "y.npy"))
+            if any(not np.array_equal(r, results[0]) for r in results):
+                failures.append(f"{name}: instruction sets differ")
+            noise = 10 * np.log10((exact.astype(float) ** 2).sum() / ((results[0] - exact).astype(float) ** 2).sum())
+            print(f"{name}: {noise:.1f} dB, steps {counts}")
+            if noise < 25:
+                failures.append(f"{name}: {noise:.1f} dB")
+    for failure in failures:
+        print(failure)
+    print(f"{len(failures)} failures")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+#include "quantize/flow.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "resolve/byte_functions.hpp"
+
+namespace nsk::tool {
+namespace {
+
+/// What an operator does with numbers that bytes store.
+enum class role {
+  none,
+  function,  ///< of one number: a table
+  sum,       ///< or difference, or product, of two tensors
+  join,      ///< Concat
+  move,      ///< elements, or the largest of some: the scale stays
+  mean
+};
+
+class flow_planner {
+ public:
+  flow_planner(const graph& g, const std::vector<float_layer>& layers) : m_graph(g) {
+    for (const node& n : g.nodes)
+      for (const value_id v : n.inputs)
+        if (v != no_value && !is_constant(v)) m_readers[v].push_back(&n);
+    for (const float_layer& l : layers) {
+      m_layers.insert(&g.nodes[l.node]);
+      m_wanted.insert(l.input);
+      m_flow.stored.insert({l.input, l.output});
+    }
+  }
+
+  byte_flow plan() {
+    for (auto n = m_graph.nodes.rbegin(); n != m_graph.nodes.rend(); ++n) want(*n);
+    for (const value_id v : m_flow.stored) m_source[v] = v;
+    for (const node& n : m_graph.nodes) follow(n);
+    for (const value_id v : m_flow.stored) m_source[v] = v;
+    for (const node& n : m_graph.nodes) share(n);
+    return std::move(m_flow);
+  }
+
+ private:
+  bool is_constant(value_id v) const { return m_graph.values[static_cast<std::size_t>(v)].constant != nullptr; }
+  bool is_float(value_id v) const { return m_graph.values[static_cast<std::size_t>(v)].type == element::f32; }
+  std::vector<value_id> operands(const node& n) const {
+    std::vector<value_id> result;
+    for (const value_id v : n.inputs)
+      if (v != no_value && !is_constant(v)) result.push_back(v);
+    return result;
+  }
+
+  role role_of(const node& n) const {
+    static const std::set<std::string> movers = {"Flatten", "Identity", "MaxPool",   "Pad",      "Reshape",
+                                                 "Slice",   "Squeeze",  "Transpose", "Unsqueeze"};
+    static const std::set<std::string> means = {"AveragePool", "GlobalAveragePool", "ReduceMean"};
+    const std::vector<value_id> from = operands(n);
+    if (!n.domain.empty() || from.empty() || n.outputs.size() != 1 || m_layers.count(&n) != 0 ||
+        !std::all_of(from.begin(), from.end(), [&](value_id v) { return is_float(v); }))
+      return role::none;
+    if (n.op == "Concat") return role::join;
+    if (movers.count(n.op) != 0) return from.size() == 1 && n.inputs[0] == from[0] ? role::move : role::none;
+    if (means.count(n.op) != 0) return role::mean;
+    const std::set<value_id> different(from.begin(), from.end());
+    const bool arithmetic = n.op == "Add" || n.op == "Sub" || n.op == "Mul";
+    if (different.size() == 2 && arithmetic) return role::sum;
+    if (!is_byte_function(n)) return role::none;
+    for (const value_id v : n.inputs)
+      if (v != no_value && is_constant(v) && m_graph.values[static_cast<std::size_t>(v)].constant->count() != 1)
+        return role::none;
+    return role::function;
+  }
+
+  /// A result is wanted as bytes where it leads to a layer.
+  void want(const node& n) {
+    if (n.outputs.empty() || m_wanted.count(n.outputs[0]) == 0 || role_of(n) == role::none) return;
+    for (const value_id v : operands(n)) m_wanted.insert(v);
+  }
+
+  /// The stored value of which `v` is a function; no_value where there is none.
+  value_id source_of(value_id v) const {
+    const auto found = m_source.find(v);
+    return found == m_source.end() ? no_value : found->second;
+  }
+  void store(value_id v) {
+    m_flow.stored.insert(v);
+    m_source[v] = v;
+  }
+  /// Makes sure that `v` is bytes, moved or not.
+  void hold(value_id v) {
+    if (m_flow.stored.count(v) == 0 && m_held.count(v) == 0) store(v);
+  }
+  /// What follows `v` alone and limits it, which is stored in its place.
+  value_id limited(value_id v) const {
+    const auto readers = m_readers.find(v);
+    if (readers == m_readers.end() || readers->second.size() != 1 || is_output(v)) return v;
+    const node& reader = *readers->second[0];
+    return reader.op == "Relu" || (reader.op == "Clip" && role_of(reader) == role::function) ? reader.outputs[0] : v;
+  }
+  bool is_output(value_id v) const {
+    return std::find(m_graph.outputs.begin(), m_graph.outputs.end(), v) != m_graph.outputs.end();
+  }
+
+  /// Notes what becomes bytes of what the node makes, in the order of the nodes.
+  void follow(const node& n) {
+    const role r = role_of(n);
+    if (r == role::none || m_wanted.count(n.outputs[0]) == 0) return;
+    const std::vector<value_id> from = operands(n);
+    if (!std::all_of(from.begin(), from.end(), [&](value_id v) { return source_of(v) != no_value; })) return;
+    const value_id result = n.outputs[0];
+    if (r == role::function) {
+      const bool one =
+          std::all_of(from.begin(), from.end(), [&](value_id v) { return source_of(v) == source_of(from[0]); });
+      if (one && m_flow.stored.count(result) == 0) m_source[result] = source_of(from[0]);
+      return;
+    }
+    if (r == role::sum && source_of(from[0]) == source_of(from[1]) && m_held.count(from[0]) == 0 &&
+        m_held.count(from[1]) == 0 && is_byte_function(n)) {  // x * sigmoid(x)
+      if (m_flow.stored.count(result) == 0) m_source[result] = source_of(from[0]);
+      return;
+    }
+    for (const value_id v : from) hold(v);
+    if (r == role::move) {
+      m_held.insert(result);
+      m_source[result] = result;
+      return;
+    }
+    store(limited(result));
+  }
+
+  /// Finds values whose scale is another one's.
+  void share(const node& n) {
+    const role r = role_of(n);
+    const value_id result = n.outputs.empty() ? no_value : n.outputs[0];
+    if (r == role::move && m_flow.stored.count(result) != 0) {
+      const value_id from = origin_of(n.inputs[0]);
+      if (m_flow.stored.count(from) != 0) m_flow.like[result] = from;
+    }
+    if (r == role::move) m_origin[result] = origin_of(n.inputs[0]);
+    if (r != role::join || m_flow.stored.count(result) == 0) return;
+    for (const value_id v : operands(n))
+      if (m_flow.stored.count(v) != 0 && m_flow.like.count(v) == 0 && m_readers.at(v).size() == 1 && !is_output(v))
+        m_flow.like[v] = result;
+  }
+  value_id origin_of(value_id v) const {
+    const auto found = m_origin.find(v);
+    return found == m_origin.end() ? v : found->second;
+  }
+
+  const graph& m_graph;
+  std::map<value_id, std::vector<const node*>> m_readers;
+  std::set<const node*> m_layers;
+  std::set<value_id> m_wanted, m_held;
+  std::map<value_id, value_id> m_source, m_origin;
+  byte_flow m_flow;
+};
+
+}
+
+byte_flow plan_flow(const graph& g, const std::vector<float_layer>& layers) { return flow_planner(g, layers).plan(); }
+
+}
