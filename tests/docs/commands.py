@@ -101,6 +101,9 @@ def furnish(folder):
     (folder / "samples").mkdir()
     for i in range(4):
         np.save(folder / "samples" / f"{i}.npy", np.random.default_rng(i).uniform(-1, 1, [1, 3, 32, 32]).astype(np.float32))
+    (folder / "photos").mkdir()
+    for name in ("face_mesh", "hands"):
+        shutil.copy(REPOSITORY / "docs" / "images" / f"{name}.jpg", folder / "photos")
     for name in ("image", "in"):
         np.save(folder / f"{name}.npy", np.random.default_rng(2).uniform(-1, 1, [1, 3, 32, 32]).astype(np.float32))
     for name in ("examples", "include", "tests", "tools"):

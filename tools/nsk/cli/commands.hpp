@@ -36,11 +36,15 @@ struct convert_options {
 exit_code convert(const convert_options& o, command_files& files);
 
 struct quantize_options {
-  convert_options conversion;        ///< how the quantised model is converted
-  std::string format = "int8";       ///< or "fp16"
-  std::string ranges = "mse";        ///< or "minmax", "percentile"
-  std::vector<std::string> samples;  ///< DIRECTORY, or NAME=DIRECTORY
-  std::vector<std::string> kept;     ///< names of nodes
+  convert_options conversion;          ///< how the quantised model is converted
+  std::string format = "int8";         ///< or "fp16"
+  std::string ranges = "mse";          ///< or "minmax", "percentile"
+  std::vector<std::string> samples;    ///< DIRECTORY, or NAME=DIRECTORY
+  std::vector<std::string> kept;       ///< names of nodes
+  std::vector<float> mean, deviation;  ///< of images: none, one, or one per colour
+  float white = 1;
+  std::string color = "rgb";    ///< or "bgr"
+  std::string fit = "stretch";  ///< or "crop", "letterbox"
   bool per_channel = true, pair_safe = true, corrects_bias = true;
 };
 /// Converts a float32 model to one of stored integers or float16 weights.

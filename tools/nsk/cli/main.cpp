@@ -13,18 +13,15 @@
 #include <netsuke/version.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/common_options.hpp"
 #include "cli/file_options.hpp"
+#include "cli/quantize_options.hpp"
 #include "cli/usage.hpp"
 #include "engine/engine.hpp"
 #include "gpu/device.hpp"
 
 namespace {
 using namespace nsk::tool;
-
-constexpr int option_column = 34;
-
-/// A check that says something when it fails, but nothing in the help.
-CLI::Validator silent(CLI::Validator check) { return check.description(""); }
 
 void add_isa(CLI::App* command, std::string& isa) {
   command
@@ -36,9 +33,6 @@ void add_lanes(CLI::App* command, int& lanes) {
       ->type_name("N")
       ->check(silent(CLI::Range(1, 256)))
       ->capture_default_str();
-}
-void add_quiet(CLI::App* command, bool& quiet) {
-  command->add_flag("--quiet", quiet, "Say nothing unless something is wrong");
 }
 void add_seconds(CLI::App* command, double& seconds) {
   command->add_option("--seconds", seconds, "How long to measure")
@@ -57,18 +51,6 @@ void add_halves(CLI::App* command, const std::string& with, half_options& halves
   command->add_flag("--half-weights", halves.weights, "With " + with + ": weights of layers are 16-bit floats");
 }
 
-CLI::App* add_command(CLI::App& app, const char* name, const char* what, const char* examples) {
-  CLI::App* command = app.add_subcommand(name, what);
-  command->footer(std::string("\nExamples:\n") + examples);
-  command->get_formatter()->column_width(option_column);
-  return command;
-}
-
-/// An option that takes one value each time it is given.
-void add_repeated(CLI::App* command, const char* name, std::vector<std::string>& values, const char* form,
-                  const char* what) {
-  command->add_option(name, values, what)->type_name(form)->allow_extra_args(false);
-}
 void add_variant(CLI::App* command, std::string& variant) {
   command->add_option("--variant", variant, "Name of the variant; the first one where none is given")
       ->type_name("NAME");
@@ -143,45 +125,6 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
                     "Add a variant for GPUs, 'gpu' (of several variants NAME.gpu): no borders, less of Winograd");
   files.writes(command, "--json", o.json, "FILE.json", "Write a report of the conversion");
   add_quiet(command, o.quiet);
-  return command;
-}
-
-CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) {
-  CLI::App* command = add_command(
-      app, "quantize", "Convert a float32 model to stored integers, or to weights of 16 bits",
-      "  nsk quantize model.onnx -o model.nsk --calibrate samples\n"
-      "  nsk quantize model.onnx -o model.nsk --calibrate image=images --calibrate mask=masks --keep conv_7\n"
-      "  nsk quantize model.onnx -o model.nsk --format fp16");
-  convert_options& c = o.conversion;
-  files
-      .reads(command, "source", c.source, "FILE", "ONNX or TensorFlow Lite model, or the JSON of its graph",
-             "and its external data")
-      ->required();
-  files.writes(command, "-o,--output", c.output, "FILE", ".nsk file to write")->required();
-  command->add_option("--format", o.format, "int8, by default: layers of stored integers; fp16: weights of 16 bits")
-      ->type_name("HOW")
-      ->check(silent(CLI::IsMember({"int8", "fp16"})));
-  files.reads(command, "--calibrate", o.samples, "NAME=FILE.npy",
-              "A sample of an input, or a folder of them; of the only input, its name may be left out");
-  command
-      ->add_option("--ranges", o.ranges,
-                   "Range of a tensor: mse (squared error) by default, minmax, percentile (99.99)")
-      ->type_name("HOW")
-      ->check(silent(CLI::IsMember({"mse", "minmax", "percentile"})));
-  add_repeated(command, "--keep", o.kept, "NAME", "Leave this node as it is");
-  command->add_flag("!--per-tensor", o.per_channel, "One scale for all weights of a layer");
-  command->add_flag("!--full-range-weights", o.pair_safe, "The whole range of int8; slower where there is no VNNI");
-  command->add_flag("!--no-bias-correction", o.corrects_bias, "Leave what rounded weights change of the mean");
-  add_repeated(command, "--input", c.inputs, "NAME=SHAPE", "As for convert");
-  add_repeated(command, "--set", c.sets, "NAME=VALUE", "As for convert");
-  command->add_flag("!--no-states", c.find_states, "No states, however plain their names");
-  command->add_flag("--check", c.check, "Show how every output compares with the evaluator's");
-  command->add_flag("--no-check", c.skips_check, "Write the file without comparing it with the evaluator")
-      ->excludes("--check");
-  command->add_flag("--embed-check", c.embed_check,
-                    "Record inputs and outputs in the file, which nsk selftest replays");
-  files.writes(command, "--json", c.json, "FILE.json", "Write a report of the conversion");
-  add_quiet(command, c.quiet);
   return command;
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "quantize/quantize.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "cli/converting.hpp"
 #include "errors.hpp"
 
@@ -9,6 +12,25 @@ namespace {
 
 range_method method_of(const std::string& name) {
   return name == "minmax" ? range_method::minmax : name == "percentile" ? range_method::percentile : range_method::mse;
+}
+
+/// What becomes of images. Refuses numbers that are none of a colour, and choices where there is no image.
+image_choices images_of(const quantize_options& o) {
+  image_choices p;
+  p.mean = o.mean;
+  p.deviation = o.deviation;
+  p.white = o.white;
+  p.bgr = o.color == "bgr";
+  p.fit = o.fit == "crop" ? image_fit::crop : o.fit == "letterbox" ? image_fit::letterbox : image_fit::stretch;
+  const auto good = [](const std::vector<float>& numbers, bool divides) {
+    return numbers.size() != 2 && std::all_of(numbers.begin(), numbers.end(), [&](float x) {
+             return std::isfinite(x) && (!divides || std::isnormal(x));
+           });
+  };
+  if (!good(p.mean, false)) misuse("--mean takes one number for all colours, or three.");
+  if (!good(p.deviation, true)) misuse("--std takes one number for all colours, or three, none of them 0.");
+  if (!std::isnormal(p.white) || p.white < 0) misuse("--white is a positive number.");
+  return p;
 }
 
 }
@@ -23,12 +45,13 @@ exit_code quantize(const quantize_options& o, command_files& files) {
   }
   if (o.samples.empty())
     refuse(
-        "int8 needs samples, which show the range of each tensor. Give --calibrate a folder of .npy files, or take "
+        "int8 needs samples, which show the range of each tensor. Give --calibrate a folder of .npy files or images, "
+        "or take "
         "--format fp16, which needs none");
   conversion.quantised = true;
   return convert_changed(conversion, files, [&](std::vector<variant_source>& variants, progress_line& progress) {
     variant_source& v = variants.front();
-    const std::vector<sample> samples = read_samples(v.g, o.samples);
+    const std::vector<sample> samples = read_samples(v.g, o.samples, images_of(o));
     quantize_choices how;
     how.ranges = method_of(o.ranges);
     how.weights.per_channel = o.per_channel;

@@ -18,22 +18,28 @@ namespace nsk::tool {
 namespace {
 namespace fs = std::filesystem;
 
-/// The .npy files of a place, by name.
+/// The .npy files or the images of a place, by name.
 std::vector<fs::path> files_of(const std::string& place) {
   std::error_code failed;
   if (!fs::is_directory(place, failed)) return {place};
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(place, failed))
-    if (entry.path().extension() == ".npy") files.push_back(entry.path());
+    if (entry.path().extension() == ".npy" || is_image_file(entry.path().string())) files.push_back(entry.path());
   if (failed) refuse("--calibrate: cannot read '" + place + "': " + failed.message() + ".");
   if (files.empty())
-    refuse("--calibrate: there is no .npy file in '" + place + "'. Save samples with numpy.save, one file each.");
+    refuse("--calibrate: there is no .npy file in '" + place +
+           "', and no image. Save samples with numpy.save, one file each.");
   std::sort(files.begin(), files.end());
+  const auto images =
+      std::count_if(files.begin(), files.end(), [](const fs::path& f) { return is_image_file(f.string()); });
+  if (images != 0 && static_cast<std::size_t>(images) != files.size())
+    refuse("--calibrate: there are .npy files and images in '" + place + "'. Put them into folders of their own.");
   return files;
 }
 
 /// One file as the input wants it; leading axes of length 1 may be missing.
-array read_sample(const fs::path& file, const value& input) {
+array read_sample(const fs::path& file, const value& input, const image_choices& how) {
+  if (is_image_file(file.string())) return read_image(file.string(), input, how);
   array a = read_npy(file);
   shape_t shape = a.shape;
   while (shape.size() < input.shape.size()) shape.insert(shape.begin(), 1);
@@ -96,7 +102,7 @@ void add_channels(tensor_statistics& s, const array& a) {
 
 }
 
-std::vector<sample> read_samples(const graph& g, const std::vector<std::string>& places) {
+std::vector<sample> read_samples(const graph& g, const std::vector<std::string>& places, const image_choices& how) {
   std::vector<const value*> inputs;
   std::vector<std::string> names;
   for (const value_id v : g.inputs) {
@@ -124,7 +130,7 @@ std::vector<sample> read_samples(const graph& g, const std::vector<std::string>&
     if (files.size() != samples.size())
       refuse("--calibrate: input '" + input->name + "' has " + std::to_string(files.size()) + " samples, '" +
              names.front() + "' " + std::to_string(samples.size()) + ". Give each input one file per sample.");
-    for (std::size_t i = 0; i < files.size(); ++i) samples[i].emplace(input->name, read_sample(files[i], *input));
+    for (std::size_t i = 0; i < files.size(); ++i) samples[i].emplace(input->name, read_sample(files[i], *input, how));
   }
   return samples;
 }

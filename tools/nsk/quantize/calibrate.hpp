@@ -7,6 +7,7 @@
 #include <vector>
 #include "compile/compile.hpp"
 #include "graph/graph.hpp"
+#include "quantize/images.hpp"
 #include "quantize/ranges.hpp"
 
 namespace nsk::tool {
@@ -14,10 +15,11 @@ namespace nsk::tool {
 /// Inputs of one run, by the source's names and in its axes.
 using sample = std::map<std::string, array>;
 
-/// Reads samples: each of `places` is a directory of .npy files or one such file, "NAME=PLACE" for the input of that
-/// name. The k-th files of all inputs, by name, are one sample. Refuses missing and unreadable ones, other shapes and
-/// types, other numbers of files for other inputs, and what is not finite; each message names the file.
-std::vector<sample> read_samples(const graph& g, const std::vector<std::string>& places);
+/// Reads samples: each of `places` is a directory of .npy files, one of images, or one such file, "NAME=PLACE" for
+/// the input of that name. The k-th files of all inputs, by name, are one sample. Refuses folders of both kinds,
+/// missing and unreadable ones, other shapes and types, other numbers of files for other inputs, and what is not
+/// finite; each message names the file.
+std::vector<sample> read_samples(const graph& g, const std::vector<std::string>& places, const image_choices& how);
 
 /// What was seen of one tensor.
 struct tensor_statistics {

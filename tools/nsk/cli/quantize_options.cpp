@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "cli/quantize_options.hpp"
+
+#include "cli/common_options.hpp"
+
+namespace nsk::tool {
+namespace {
+
+/// What becomes of images before they are inputs.
+void add_images(CLI::App* command, quantize_options& o) {
+  const auto numbers = [&](const char* name, std::vector<float>& values, const char* what) {
+    command->add_option(name, values, what)->type_name("X")->delimiter(',')->expected(1, 3)->allow_extra_args(false);
+  };
+  numbers("--mean", o.mean, "Of images: subtracted from each colour; one number or three, as 0.485,0.456,0.406");
+  numbers("--std", o.deviation, "Of images: each colour is divided by it; one number or three");
+  command->add_option("--white", o.white, "Of images: what a level of 255 counts as, before --mean; 1 by default")
+      ->type_name("X");
+  command->add_option("--color", o.color, "Of images: order of the colours, rgb by default, or bgr")
+      ->type_name("HOW")
+      ->check(silent(CLI::IsMember({"rgb", "bgr"})));
+  command->add_option("--fit", o.fit, "Of images: stretch to the input's shape by default, crop, letterbox")
+      ->type_name("HOW")
+      ->check(silent(CLI::IsMember({"stretch", "crop", "letterbox"})));
+}
+
+}
+
+CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) {
+  CLI::App* command = add_command(
+      app, "quantize", "Convert a float32 model to stored integers, or to weights of 16 bits",
+      "  nsk quantize model.onnx -o model.nsk --calibrate samples\n"
+      "  nsk quantize model.onnx -o model.nsk --calibrate photos --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225\n"
+      "  nsk quantize model.onnx -o model.nsk --calibrate image=images --calibrate mask=masks --keep conv_7\n"
+      "  nsk quantize model.onnx -o model.nsk --format fp16");
+  convert_options& c = o.conversion;
+  files
+      .reads(command, "source", c.source, "FILE", "ONNX or TensorFlow Lite model, or the JSON of its graph",
+             "and its external data")
+      ->required();
+  files.writes(command, "-o,--output", c.output, "FILE", ".nsk file to write")->required();
+  command->add_option("--format", o.format, "int8, by default: layers of stored integers; fp16: weights of 16 bits")
+      ->type_name("HOW")
+      ->check(silent(CLI::IsMember({"int8", "fp16"})));
+  files.reads(command, "--calibrate", o.samples, "NAME=FILE.npy",
+              "A sample of an input, or a folder of them, or of images; of the only input without its name");
+  add_images(command, o);
+  command
+      ->add_option("--ranges", o.ranges,
+                   "Range of a tensor: mse (squared error) by default, minmax, percentile (99.99)")
+      ->type_name("HOW")
+      ->check(silent(CLI::IsMember({"mse", "minmax", "percentile"})));
+  add_repeated(command, "--keep", o.kept, "NAME", "Leave this node as it is");
+  command->add_flag("!--per-tensor", o.per_channel, "One scale for all weights of a layer");
+  command->add_flag("!--full-range-weights", o.pair_safe, "The whole range of int8; slower where there is no VNNI");
+  command->add_flag("!--no-bias-correction", o.corrects_bias, "Leave what rounded weights change of the mean");
+  add_repeated(command, "--input", c.inputs, "NAME=SHAPE", "As for convert");
+  add_repeated(command, "--set", c.sets, "NAME=VALUE", "As for convert");
+  command->add_flag("!--no-states", c.find_states, "No states, however plain their names");
+  command->add_flag("--check", c.check, "Show how every output compares with the evaluator's");
+  command->add_flag("--no-check", c.skips_check, "Write the file without comparing it with the evaluator")
+      ->excludes("--check");
+  command->add_flag("--embed-check", c.embed_check,
+                    "Record inputs and outputs in the file, which nsk selftest replays");
+  files.writes(command, "--json", c.json, "FILE.json", "Write a report of the conversion");
+  add_quiet(command, c.quiet);
+  return command;
+}
+
+}
