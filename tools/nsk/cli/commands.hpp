@@ -41,6 +41,8 @@ struct quantize_options {
   std::string ranges = "mse";          ///< or "minmax", "percentile"
   std::vector<std::string> samples;    ///< DIRECTORY, or NAME=DIRECTORY
   std::vector<std::string> kept;       ///< names of nodes
+  double max_error = 0;                ///< of the outputs; 0: any
+  std::string report;                  ///< FILE.md
   std::vector<float> mean, deviation;  ///< of images: none, one, or one per colour
   float white = 1;
   std::string color = "rgb";    ///< or "bgr"

@@ -6,6 +6,7 @@
 
 #include "cli/converting.hpp"
 #include "errors.hpp"
+#include "quantize/report.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -37,9 +38,10 @@ image_choices images_of(const quantize_options& o) {
 
 exit_code quantize(const quantize_options& o, command_files& files) {
   convert_options conversion = o.conversion;
+  if (std::isnan(o.max_error)) misuse("--max-drop is a number above 0, as 0.02.");
   if (o.format == "fp16") {
-    if (!o.samples.empty() || !o.kept.empty())
-      misuse("--format fp16 needs no samples: leave out --calibrate and --keep.");
+    if (!o.samples.empty() || !o.kept.empty() || !o.report.empty() || o.max_error > 0)
+      misuse("--format fp16 needs no samples: leave out --calibrate, --keep, --max-drop and --report.");
     conversion.half_weights = true;
     return convert(conversion, files);
   }
@@ -49,6 +51,7 @@ exit_code quantize(const quantize_options& o, command_files& files) {
         "or take "
         "--format fp16, which needs none");
   conversion.quantised = true;
+  quantize_result result;
   return convert_changed(conversion, files, [&](std::vector<variant_source>& variants, progress_line& progress) {
     variant_source& v = variants.front();
     const std::vector<sample> samples = read_samples(v.g, o.samples, images_of(o));
@@ -58,7 +61,12 @@ exit_code quantize(const quantize_options& o, command_files& files) {
     how.weights.pair_safe = o.pair_safe;
     how.corrects_bias = o.corrects_bias;
     how.kept = {o.kept.begin(), o.kept.end()};
-    return quantize(v, samples, how, [&](const std::string& what, double share) { progress.show(what, share); });
+    how.max_error = o.max_error;
+    how.measures = !o.report.empty();
+    const quantize_result result =
+        quantize(v, samples, how, [&](const std::string& what, double share) { progress.show(what, share); });
+    if (!o.report.empty()) write_quantize_report(files, o.report, result, conversion.source, conversion.output);
+    return result.notes;
   });
 }
 

@@ -50,6 +50,13 @@ CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) 
       ->type_name("HOW")
       ->check(silent(CLI::IsMember({"mse", "minmax", "percentile"})));
   add_repeated(command, "--keep", o.kept, "NAME", "Leave this node as it is");
+  command
+      ->add_option("--max-drop", o.max_error,
+                   "Return layers to float32 until the outputs are off by X at most, as 0.02")
+      ->type_name("X")
+      ->check(silent(CLI::Range(1e-6, 1.0)));
+  files.writes(command, "--report", o.report, "FILE.md", "Measure each layer, write it as Markdown with a chart",
+               ".svg");
   command->add_flag("!--per-tensor", o.per_channel, "One scale for all weights of a layer");
   command->add_flag("!--full-range-weights", o.pair_safe, "The whole range of int8; slower where there is no VNNI");
   command->add_flag("!--no-bias-correction", o.corrects_bias, "Leave what rounded weights change of the mean");

@@ -170,20 +170,25 @@ std::map<std::string, tensor_statistics> calibrate(const variant_source& v, cons
   return seen;
 }
 
-std::map<std::string, double> signal_to_noise(const variant_source& v, const variant_source& quantised,
-                                              const std::vector<sample>& samples) {
+noise_meter::noise_meter(const variant_source& exact, std::vector<sample> samples) : m_samples(std::move(samples)) {
+  sample_runner runner(exact);
+  for (const sample& s : m_samples) {
+    runner.run(s);
+    m_wanted.emplace_back();
+    runner.for_each_output([&](const std::string& name, array a) { m_wanted.back().emplace(name, std::move(a)); });
+  }
+}
+
+std::map<std::string, double> noise_meter::outputs_of(const variant_source& quantised) const {
   struct squares {
     double signal = 0, noise = 0;
   };
   std::map<std::string, squares> sums;
-  sample_runner exact(v), stored(quantised);
-  for (const sample& s : samples) {
-    std::map<std::string, array> wanted;
-    exact.run(s);
-    stored.run(s);
-    exact.for_each_output([&](const std::string& name, array a) { wanted.emplace(name, std::move(a)); });
-    stored.for_each_output([&](const std::string& name, const array& a) {
-      const array& want = wanted.at(name);
+  sample_runner runner(quantised);
+  for (std::size_t k = 0; k < m_samples.size(); ++k) {
+    runner.run(m_samples[k]);
+    runner.for_each_output([&](const std::string& name, const array& a) {
+      const array& want = m_wanted[k].at(name);
       squares& sum = sums[name];
       for (std::int64_t i = 0; i < a.count(); ++i) {
         const double x = want.number(i), difference = a.number(i) - x;
@@ -198,6 +203,12 @@ std::map<std::string, double> signal_to_noise(const variant_source& v, const var
                    : s.signal == 0 ? -200
                                    : std::clamp(10 * std::log10(s.signal / s.noise), -200.0, 200.0);
   return result;
+}
+
+double noise_meter::lowest_of(const variant_source& quantised) const {
+  double lowest = 200;
+  for (const auto& [name, db] : outputs_of(quantised)) lowest = std::min(lowest, db);
+  return lowest;
 }
 
 }

@@ -35,9 +35,20 @@ std::map<std::string, tensor_statistics> calibrate(const variant_source& v, cons
                                                    const std::vector<sample>& samples,
                                                    const std::function<void(double share)>& progress);
 
-/// Signal to noise of each output of `quantised` against `v` on the samples, in dB: 10 log10 of the squares of the
-/// outputs over the squares of the differences; 200 where nothing differs.
-std::map<std::string, double> signal_to_noise(const variant_source& v, const variant_source& quantised,
-                                              const std::vector<sample>& samples);
+/// Measures how far variants of a network are from it.
+class noise_meter {
+ public:
+  /// Runs `exact` on the samples and keeps its outputs.
+  noise_meter(const variant_source& exact, std::vector<sample> samples);
+
+  /// Signal to noise of each output of `quantised`, in dB: 10 log10 of the squares of the outputs over the squares of
+  /// the differences; 200 where nothing differs, -200 where there is no signal.
+  std::map<std::string, double> outputs_of(const variant_source& quantised) const;
+  /// The lowest of them.
+  double lowest_of(const variant_source& quantised) const;
+
+ private:
+  std::vector<sample> m_samples, m_wanted;
+};
 
 }

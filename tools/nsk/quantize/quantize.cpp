@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "errors.hpp"
 #include "quantize/flow.hpp"
 #include "quantize/layers.hpp"
+#include "quantize/rewrite.hpp"
 #include "report/text.hpp"
 #include "resolve/infer.hpp"
 #include "suggest.hpp"
@@ -15,189 +15,7 @@
 namespace nsk::tool {
 namespace {
 
-/// Sums that int32 holds with a bias inside: what is stored beside the bias is at most 255 times 127 each.
-constexpr double max_bias = 1 << 29, max_sum = 2147483647.0;
-
-/// Writes pairs of QuantizeLinear and DequantizeLinear into a graph.
-class rewriter {
- public:
-  rewriter(graph& g, const byte_flow& flow, const std::map<std::string, tensor_statistics>& seen,
-           const quantize_choices& how)
-      : m_graph(g), m_flow(flow), m_seen(seen), m_how(how) {}
-
-  void run(const std::vector<float_layer>& layers) {
-    for (const value_id v : m_flow.stored) {
-      const value_id like = m_flow.scale_of(v);
-      if (m_scales.count(like) == 0) m_scales[like] = scale_of(m_seen.at(name_of(like)).values, m_how.ranges);
-      m_scales[v] = m_scales.at(like);
-    }
-    std::vector<node> nodes;
-    for (const auto& [v, s] : m_scales)
-      if (is_input(v)) store_input(nodes, v, s);
-    std::map<std::size_t, const float_layer*> by_node;
-    for (const float_layer& l : layers) by_node[l.node] = &l;
-    const std::vector<node> old = std::move(m_graph.nodes);
-    for (std::size_t i = 0; i < old.size(); ++i) {
-      node n = old[i];
-      for (value_id& v : n.inputs)
-        if (const auto stored = m_stored_inputs.find(v); stored != m_stored_inputs.end()) v = stored->second;
-      if (const auto l = by_node.find(i); l != by_node.end() && fits(*l->second))
-        store_weights_of(nodes, n, *l->second);
-      std::vector<node> after;
-      for (value_id& v : n.outputs)
-        if (const auto s = m_scales.find(v); s != m_scales.end()) v = store_result(after, v, s->second, old[i].name);
-      nodes.push_back(std::move(n));
-      for (node& a : after) nodes.push_back(std::move(a));
-    }
-    m_graph.nodes = std::move(nodes);
-  }
-  const std::vector<std::string>& floats() const { return m_floats; }
-
- private:
-  const std::string& name_of(value_id v) const { return m_graph.values[static_cast<std::size_t>(v)].name; }
-  bool is_input(value_id v) const {
-    return std::find(m_graph.inputs.begin(), m_graph.inputs.end(), v) != m_graph.inputs.end();
-  }
-
-  value_id add_value(const std::string& name, const value* like) {
-    value v;
-    v.name = name;
-    if (like != nullptr) {
-      v.shape = like->shape;
-      v.known_rank = like->known_rank;
-      v.typed = like->typed;
-      v.type = like->type;
-    }
-    return m_graph.add(std::move(v));
-  }
-  value_id add_constant(const std::string& name, array a) {
-    value v;
-    v.name = name;
-    v.type = a.type;
-    v.typed = v.known_rank = true;
-    v.shape = a.shape;
-    v.constant = std::make_shared<const array>(std::move(a));
-    return m_graph.add(std::move(v));
-  }
-  static node linear(const char* op, const std::string& name, std::vector<value_id> inputs, value_id output) {
-    node n;
-    n.op = op;
-    n.name = name;
-    n.version = 13;
-    n.inputs = std::move(inputs);
-    n.outputs = {output};
-    return n;
-  }
-
-  /// The pair that stores `real` by a scale, and gives it back as `back`.
-  void add_pair(std::vector<node>& to, value_id real, value_id back, const byte_scale& s, const std::string& layer) {
-    const std::string name = name_of(back);
-    array zero(element::u8, {});
-    zero.set_integer(0, s.zero);
-    const value_id scale = add_constant(name + "#scale", make_floats({}, {s.scale})),
-                   zero_point = add_constant(name + "#zero", std::move(zero)),
-                   bytes = add_value(name + "#bytes", nullptr);
-    to.push_back(linear("QuantizeLinear", layer, {real, scale, zero_point}, bytes));
-    to.push_back(linear("DequantizeLinear", name + "#real", {bytes, scale, zero_point}, back));
-  }
-  void store_input(std::vector<node>& to, value_id v, const byte_scale& s) {
-    const value copy = m_graph.values[static_cast<std::size_t>(v)];
-    const value_id back = add_value(copy.name + "#stored", &copy);
-    m_stored_inputs[v] = back;
-    add_pair(to, v, back, s, copy.name + "#quantize");
-  }
-  /// What the node makes in place of `v`, which is stored and given back.
-  value_id store_result(std::vector<node>& after, value_id v, const byte_scale& s, const std::string& node_name) {
-    const value copy = m_graph.values[static_cast<std::size_t>(v)];
-    const value_id real = add_value(copy.name + "#exact", &copy);
-    add_pair(after, real, v, s, node_name + "#int8");
-    return real;
-  }
-
-  /// Stores the weights of a layer so that int32 holds its biases. Returns whether it holds its sums too.
-  bool fits(const float_layer& l) {
-    const auto input_scale = static_cast<double>(m_scales.at(l.input).scale);
-    std::vector<float> min_scale(static_cast<std::size_t>(l.weights.channels), 0.0f);
-    for (std::size_t c = 0; c < l.bias.size(); ++c)
-      min_scale[c] = static_cast<float>(std::abs(l.bias[c]) / (input_scale * max_bias));
-    if (!m_how.weights.per_channel)
-      min_scale.assign(min_scale.size(), *std::max_element(min_scale.begin(), min_scale.end()));
-    const stored_weights& w = m_weights[l.node] = store_weights(l.weights, m_how.weights, min_scale);
-    const std::size_t count = l.weights.per_channel();
-    for (std::size_t c = 0; c < w.scale.size(); ++c) {
-      double sum = 2 * max_bias;
-      for (std::size_t i = 0; i < count; ++i) sum += 2 * 255.0 * std::abs(int{w.values[c * count + i]});
-      if (!std::isfinite(w.scale[c]) || sum >= max_sum) {
-        m_floats.push_back(l.name);
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /// What rounding the weights of a channel takes from the mean of its result.
-  double correction(const float_layer& l, const stored_weights& w, std::size_t channel) const {
-    const tensor_statistics& in = m_seen.at(name_of(l.input));
-    const std::size_t taps = static_cast<std::size_t>(l.weights.kernel_h * l.weights.kernel_w),
-                      depth = static_cast<std::size_t>(l.weights.depth), count = l.weights.per_channel(),
-                      channels = static_cast<std::size_t>(l.weights.channels), groups = in.channel_sums.size() / depth;
-    const std::size_t first = channel / std::max<std::size_t>(1, channels / std::max<std::size_t>(1, groups)) * depth;
-    double lost = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const double stored = w.values[channel * count + i] * static_cast<double>(w.scale[channel]);
-      lost += (l.weights.values[channel * count + i] - stored) * in.mean(first + i / taps);
-    }
-    return lost;
-  }
-
-  /// Makes weights and bias of a layer stored integers.
-  void store_weights_of(std::vector<node>& to, node& n, const float_layer& l) {
-    const stored_weights& w = m_weights.at(l.node);
-    const bool conv = n.op == "Conv", columns = !conv && n.integer("transB", 0) == 0;
-    const array& old = *m_graph.values[static_cast<std::size_t>(n.inputs[1])].constant;
-    array integers(element::i8, old.shape);
-    const std::int64_t channels = l.weights.channels, count = static_cast<std::int64_t>(l.weights.per_channel());
-    for (std::int64_t c = 0; c < channels; ++c)
-      for (std::int64_t k = 0; k < count; ++k)
-        integers.set_integer(columns ? k * channels + c : c * count + k,
-                             w.values[static_cast<std::size_t>(c * count + k)]);
-    const auto axis = static_cast<std::int64_t>(columns ? 1 : 0);
-    n.inputs[1] = add_stored(to, n.name + "#weights", std::move(integers), w.scale, axis);
-    const bool gemm = n.op == "Gemm";
-    if ((l.bias.empty() && !m_how.corrects_bias) || (!conv && !gemm)) return;
-    const byte_scale& in = m_scales.at(l.input);
-    array bias(element::i32, {channels});
-    std::vector<float> scale;
-    for (std::size_t c = 0; c < w.scale.size(); ++c) {
-      const float unit = in.scale * w.scale[c];
-      const double exact = (l.bias.empty() ? 0 : l.bias[c]) + (m_how.corrects_bias ? correction(l, w, c) : 0);
-      bias.set_integer(static_cast<std::int64_t>(c), static_cast<std::int64_t>(std::nearbyint(std::clamp(
-                                                         exact / static_cast<double>(unit), -max_bias, max_bias))));
-      scale.push_back(unit);
-    }
-    n.inputs.resize(3, no_value);
-    n.inputs[2] = add_stored(to, n.name + "#bias", std::move(bias), scale, 0);
-  }
-  value_id add_stored(std::vector<node>& to, const std::string& name, array integers, const std::vector<float>& scale,
-                      std::int64_t axis) {
-    const value_id stored = add_constant(name, std::move(integers)),
-                   units = add_constant(name + "#scale", make_floats({static_cast<std::int64_t>(scale.size())}, scale)),
-                   real = add_value(name + "#real", nullptr);
-    node n = linear("DequantizeLinear", name + "#real", {stored, units}, real);
-    n.attributes["axis"] = axis;
-    to.push_back(std::move(n));
-    return real;
-  }
-
-  graph& m_graph;
-  const byte_flow& m_flow;
-  const std::map<std::string, tensor_statistics>& m_seen;
-  const quantize_choices& m_how;
-  std::map<value_id, byte_scale> m_scales;
-  std::map<value_id, value_id> m_stored_inputs;
-  std::map<std::size_t, stored_weights> m_weights;
-  std::vector<std::string> m_floats;
-};
+using report_progress = std::function<void(const std::string& what, double share)>;
 
 /// How many layers resolve() made integers.
 std::ptrdiff_t integer_layers(const graph& g) {
@@ -206,53 +24,222 @@ std::ptrdiff_t integer_layers(const graph& g) {
   });
 }
 
-/// The layers that become integers. Refuses names that are none.
-std::vector<float_layer> chosen_layers(const graph& g, const std::set<std::string>& kept) {
-  std::vector<float_layer> chosen;
+/// Refuses names that are no layers, and networks of which no layer is left.
+void require_layers(const graph& g, const std::set<std::string>& kept) {
   std::vector<std::string> names;
-  for (float_layer& l : layers_of(g)) {
-    names.push_back(l.name);
-    if (kept.count(names.back()) == 0) chosen.push_back(std::move(l));
-  }
+  for (const float_layer& l : layers_of(g)) names.push_back(l.name);
   for (const std::string& name : kept)
     if (std::find(names.begin(), names.end(), name) == names.end())
       misuse("--keep names '" + name + "', which is no layer that could be quantised." + did_you_mean(name, names));
-  if (chosen.empty())
+  if (std::all_of(names.begin(), names.end(), [&](const std::string& n) { return kept.count(n) != 0; }))
     refuse("the model has no convolution or matrix product with constant weights, which are what int8 makes faster");
-  return chosen;
 }
 
+/// What happened, for people.
+std::vector<std::string> notes_of(const quantize_result& r, std::ptrdiff_t integers, std::size_t layers,
+                                  std::size_t returned) {
+  std::vector<std::string> said;
+  said.push_back("int8 in " + std::to_string(integers) + " of " + std::to_string(layers) + " layers, by " +
+                 std::to_string(r.samples) + " samples");
+  for (const layer_result& l : r.layers)
+    if (!l.integers && l.reason != "--keep" && l.reason != "--max-drop")
+      said.push_back("float32 in " + l.name + ": " + l.reason);
+  if (returned > 0) said.push_back(std::to_string(returned) + " layers stay float32 for --max-drop");
+  const char* const where = r.held_out > 0 ? "samples that were held out" : "the samples";
+  for (const auto& [name, db] : r.outputs)
+    said.push_back(format_text("output '%s': %.1f dB of signal to noise on %s", name.c_str(), db, where));
+  return said;
 }
 
-std::vector<std::string> quantize(variant_source& v, const std::vector<sample>& samples, const quantize_choices& how,
-                                  const std::function<void(const std::string& what, double share)>& progress) {
+/// A calibrated network, of which any layers can be made integers.
+class network {
+ public:
+  /// `v`: normalization is folded.
+  network(const variant_source& v, const std::vector<sample>& samples, const quantize_choices& how,
+          const report_progress& progress)
+      : m_source(v), m_how(how), m_layers(layers_of(v.g)) {
+    std::set<std::string> names;
+    for (const value_id id : plan_flow(v.g, m_layers).stored) names.insert(name_of(id));
+    m_seen = calibrate(v, {names.begin(), names.end()}, samples, [&](double share) { progress("calibrating", share); });
+    for (const auto& [name, seen] : m_seen) m_scales[name] = scale_of(seen.values, how.ranges);
+  }
+
+  const std::vector<float_layer>& layers() const { return m_layers; }
+  const std::string& name_of(value_id v) const { return m_source.g.values[static_cast<std::size_t>(v)].name; }
+
+  /// The network with integers in all layers but `kept`; `watched` become outputs as well. `floats` gets the names of
+  /// layers whose sums int32 may not hold.
+  variant_source without(const std::set<std::string>& kept, const std::vector<value_id>& watched = {},
+                         std::vector<std::string>* floats = nullptr) const {
+    variant_source v = m_source;
+    std::vector<float_layer> chosen;
+    for (const float_layer& l : m_layers)
+      if (kept.count(l.name) == 0) chosen.push_back(l);
+    byte_flow flow = plan_flow(v.g, chosen);
+    const auto unseen = [&](value_id id) { return m_seen.count(name_of(id)) == 0; };
+    for (auto id = flow.stored.begin(); id != flow.stored.end();)
+      id = unseen(*id) || unseen(flow.scale_of(*id)) ? flow.stored.erase(id) : std::next(id);
+    add_outputs(v.g, watched);
+    const std::vector<std::string> beyond = store_layers(v.g, chosen, flow, m_seen, m_scales, m_how);
+    if (floats != nullptr) *floats = beyond;
+    resolve(v.g, {});
+    return v;
+  }
+  variant_source with_only(const std::string& name) const {
+    std::set<std::string> others;
+    for (const float_layer& l : m_layers)
+      if (l.name != name) others.insert(l.name);
+    return without(others);
+  }
+  /// The float network, with more outputs.
+  variant_source watched(const std::vector<value_id>& ids) const {
+    variant_source v = m_source;
+    add_outputs(v.g, ids);
+    return v;
+  }
+
+ private:
+  static void add_outputs(graph& g, const std::vector<value_id>& ids) {
+    for (const value_id id : ids)
+      if (std::find(g.outputs.begin(), g.outputs.end(), id) == g.outputs.end()) g.outputs.push_back(id);
+  }
+
+  const variant_source m_source;
+  const quantize_choices& m_how;
+  const std::vector<float_layer> m_layers;
+  std::map<std::string, tensor_statistics> m_seen;
+  std::map<std::string, byte_scale> m_scales;
+};
+
+double error_of_noise(double db) { return std::pow(10, -db / 20); }
+
+/// Adds layers to `kept`, the most sensitive ones first, until the outputs are within the bound. Returns how many.
+std::size_t keep_for(double max_error, const network& n, const noise_meter& meter, std::vector<layer_result> layers,
+                     std::set<std::string>& kept, const report_progress& progress) {
+  std::sort(layers.begin(), layers.end(),
+            [](const layer_result& a, const layer_result& b) { return a.alone < b.alone; });
+  const std::set<std::string> before = kept;
+  std::vector<std::string> candidates;
+  for (const layer_result& l : layers)
+    if (kept.count(l.name) == 0) candidates.push_back(l.name);
+  double reached = 0;
+  const auto holds = [&](std::size_t count) {
+    kept = before;
+    kept.insert(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(count));
+    progress("returning layers to float32", static_cast<double>(count) / static_cast<double>(candidates.size()));
+    reached = error_of_noise(meter.lowest_of(n.without(kept)));
+    return reached <= max_error;
+  };
+  std::size_t below = 0, count = 0;  // `below` does not hold, or is 0
+  while (!holds(count)) {
+    if (count + 1 >= candidates.size())
+      refuse(format_text(
+          "--max-drop %.3g: no layer can be int8: with one, the outputs are off by %.3g of their magnitude. "
+          "Give more samples, a larger bound, or take --format fp16",
+          max_error, reached));
+    below = count;
+    count = std::min(candidates.size() - 1, std::max(count + 1, count * 3 / 2));
+  }
+  while (count > below + 1) {
+    const std::size_t middle = below + (count - below) / 2;
+    (holds(middle) ? count : below) = middle;
+  }
+  holds(count);
+  return count;
+}
+
+/// Layers in order, with the bytes that they have as floats and as integers.
+std::vector<layer_result> describe_layers(const network& n, const graph& g) {
+  std::vector<layer_result> result;
+  for (const float_layer& l : n.layers()) {
+    layer_result r;
+    r.name = l.name;
+    r.op = g.nodes[l.node].op;
+    const auto weights = static_cast<std::int64_t>(l.weights.values.size()),
+               channels = std::int64_t{l.weights.channels};
+    r.float_bytes = 4 * (weights + static_cast<std::int64_t>(l.bias.size()));
+    r.bytes = weights + 8 * channels;
+    result.push_back(std::move(r));
+  }
+  return result;
+}
+
+/// Measures each layer as the only one of integers, and with `both` as the only one that is not.
+void measure_layers(std::vector<layer_result>& layers, const network& n, const noise_meter& meter,
+                    const std::set<std::string>& kept, bool both, const report_progress& progress) {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    progress("measuring each layer", static_cast<double>(i) / static_cast<double>(layers.size()));
+    layers[i].alone = meter.lowest_of(n.with_only(layers[i].name));
+    if (!both) continue;
+    std::set<std::string> without = kept;
+    without.insert(layers[i].name);
+    layers[i].without = meter.lowest_of(n.without(without));
+  }
+}
+
+/// Every fourth sample where a bound is to hold on samples that show no range.
+void split(const std::vector<sample>& all, bool holds_out, std::vector<sample>& shown, std::vector<sample>& held_out) {
+  for (std::size_t i = 0; i < all.size(); ++i) (holds_out && i % 4 == 3 ? held_out : shown).push_back(all[i]);
+}
+
+void require_quantisable(const variant_source& v) {
   if (!v.states.empty())
     refuse("the model has states, whose ranges samples of single runs do not show. Use --format fp16");
   if (v.exported)
     refuse(
         "--input gives other lengths than the model fixes, and what was made for these is compared with the float "
         "source. Export the model for the lengths that you want");
+}
+
+}
+
+quantize_result quantize(variant_source& v, const std::vector<sample>& samples, const quantize_choices& how,
+                         const std::function<void(const std::string& what, double share)>& progress) {
+  constexpr std::size_t min_held_out = 1, max_measured = 4;
+  require_quantisable(v);
   const variant_source exact = v;
   fold_normalization(v.g);
-  const std::vector<float_layer> layers = chosen_layers(v.g, how.kept);
-  std::set<std::string> names;
-  const byte_flow flow = plan_flow(v.g, layers);
-  for (const value_id id : flow.stored) names.insert(v.g.values[static_cast<std::size_t>(id)].name);
-  const std::map<std::string, tensor_statistics> seen =
-      calibrate(v, {names.begin(), names.end()}, samples, [&](double share) { progress("calibrating", share); });
+  require_layers(v.g, how.kept);
+  quantize_result result;
+  std::vector<sample> shown, held_out;
+  split(samples, how.max_error > 0, shown, held_out);
+  if (how.max_error > 0 && held_out.size() < min_held_out)
+    refuse("--max-drop holds out every fourth sample, and there are " + std::to_string(samples.size()) +
+           ". Give at least 4, 32 are better");
+  const network n(v, shown, how, progress);
+  result.samples = shown.size();
+  result.held_out = held_out.size();
+  result.layers = describe_layers(n, v.g);
+  std::set<std::string> kept = how.kept;
+  const std::vector<sample>& judged = held_out.empty() ? shown : held_out;
+  const noise_meter meter(exact, judged);
+  if (how.measures || how.max_error > 0) {
+    const noise_meter quick(
+        exact, {judged.begin(), judged.begin() + static_cast<std::ptrdiff_t>(std::min(max_measured, judged.size()))});
+    measure_layers(result.layers, n, quick, kept, how.measures, progress);
+  }
+  const std::size_t returned = how.max_error > 0 ? keep_for(how.max_error, n, meter, result.layers, kept, progress) : 0;
   progress("quantising", -1);
-  rewriter r(v.g, flow, seen, how);
-  r.run(layers);
-  resolve(v.g, {});
-  std::vector<std::string> said;
-  const std::size_t all = layers_of(exact.g).size();
-  said.push_back("int8 in " + std::to_string(integer_layers(v.g)) + " of " + std::to_string(all) + " layers, by " +
-                 std::to_string(samples.size()) + " samples");
-  for (const std::string& layer : r.floats()) said.push_back("float32 in " + layer + ": its sums may be beyond int32");
+  std::vector<std::string> beyond;
+  v = n.without(kept, {}, &beyond);
+  for (layer_result& l : result.layers) {
+    const bool large = std::find(beyond.begin(), beyond.end(), l.name) != beyond.end();
+    l.integers = kept.count(l.name) == 0 && !large;
+    l.reason = how.kept.count(l.name) != 0 ? "--keep"
+               : large                     ? "its sums may be beyond int32"
+               : l.integers                ? ""
+                                           : "--max-drop";
+  }
   progress("measuring", -1);
-  for (const auto& [name, db] : signal_to_noise(exact, v, samples))
-    said.push_back(format_text("output '%s': %.1f dB of signal to noise on the samples", name.c_str(), db));
-  return said;
+  result.outputs = meter.outputs_of(v);
+  if (how.measures) {
+    std::vector<value_id> made;
+    for (const float_layer& l : n.layers()) made.push_back(l.output);
+    const std::map<std::string, double> noise = noise_meter(n.watched(made), judged).outputs_of(n.without(kept, made));
+    for (const value_id id : made) result.by_depth.emplace_back(n.name_of(id), noise.at(n.name_of(id)));
+  }
+  result.notes = notes_of(result, integer_layers(v.g), layers_of(exact.g).size(), returned);
+  return result;
 }
 
 }

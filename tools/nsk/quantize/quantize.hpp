@@ -2,9 +2,12 @@
 #pragma once
 /// A float network as one of stored integers: ranges from samples, weights and biases as integers, and pairs of
 /// QuantizeLinear and DequantizeLinear around each layer, which become layers of integers (resolve/infer.hpp).
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 #include "compile/compile.hpp"
 #include "quantize/calibrate.hpp"
@@ -18,12 +21,31 @@ struct quantize_choices {
   weight_choices weights;
   bool corrects_bias = true;   ///< biases take what rounded weights change of the mean
   std::set<std::string> kept;  ///< names of nodes that stay as they are
+  double max_error = 0;   ///< of the outputs, as a share of their magnitude, that layers return to float32 for; 0: any
+  bool measures = false;  ///< how much each layer costs
 };
 
-/// Rewrites the graph of `v` by what `samples` show. Returns what happened, as sentences for people: how many layers
-/// are integers, which are not and why, and the signal to noise of each output on the samples. Refuses names of
-/// `kept` that are no layers, networks without a layer, and models with states or several rows.
-std::vector<std::string> quantize(variant_source& v, const std::vector<sample>& samples, const quantize_choices& how,
-                                  const std::function<void(const std::string& what, double share)>& progress);
+/// A layer, and what it costs to store it.
+struct layer_result {
+  std::string name, op;
+  std::int64_t float_bytes = 0, bytes = 0;  ///< of weights, biases and scales
+  bool integers = false;
+  std::string reason;             ///< of a layer that stays float32
+  double alone = 0, without = 0;  ///< signal to noise in dB when it alone is integers, and when it alone is not
+};
+struct quantize_result {
+  std::vector<std::string> notes;  ///< sentences for people
+  std::vector<layer_result> layers;
+  std::map<std::string, double> outputs;  ///< signal to noise in dB, on samples that show no ranges where there are any
+  std::vector<std::pair<std::string, double>> by_depth;  ///< the same of what each layer makes, in order
+  std::size_t samples = 0, held_out = 0;
+};
+
+/// Rewrites the graph of `v` by what `samples` show. Returns what happened: how many layers are integers, which are not
+/// and why, and the signal to noise of each output. With a `max_error`, a quarter of the samples are held out, show no
+/// ranges, and are what the bound holds on. Refuses names of `kept` that are no layers, networks without a layer,
+/// models with states or several rows, and bounds that no layer of integers meets.
+quantize_result quantize(variant_source& v, const std::vector<sample>& samples, const quantize_choices& how,
+                         const std::function<void(const std::string& what, double share)>& progress);
 
 }

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""nsk quantize --max-drop and --report: the bound holds on samples that nobody showed, the layer that costs most returns to float32, every layer is
+on the page and in the chart, and what cannot be met is refused with nothing written."""
+import pathlib
+import re
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+from models import must, nsk
+
+F = np.float32
+failures = []
+
+
+def expect(condition, what):
+    if not condition:
+        failures.append(what)
+
+
+def network(path):
+    """The middle one of three layers has one weight a hundred times as large as the others, which one scale for all of them does not store."""
+    random = np.random.default_rng(4)
+    weights = {name: random.standard_normal((16, 16, 3, 3)) / 12 for name in ("a", "b", "c")}
+    weights["b"][:, 3, 1, 1] *= 100
+    nodes = [helper.make_node("Conv", ["x", "a"], ["p"], "first", pads=[1] * 4), helper.make_node("Relu", ["p"], ["q"]),
+             helper.make_node("Conv", ["q", "b"], ["r"], "middle", pads=[1] * 4), helper.make_node("Tanh", ["r"], ["s"]),
+             helper.make_node("Conv", ["s", "c"], ["y"], "last", pads=[1] * 4)]
+    graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 16, 10, 10])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 16, 10, 10])],
+                              [numpy_helper.from_array(w.astype(F), n) for n, w in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
+    return path
+
+
+def samples(folder, count, seed):
+    folder.mkdir()
+    random = np.random.default_rng(seed)
+    for i in range(count):
+        np.save(folder / f"{i:03}.npy", random.standard_normal((1, 16, 10, 10)).astype(F))
+    return folder
+
+
+def error_on(folder, source, model, unseen):
+    session = onnxruntime.InferenceSession(str(source), providers=["CPUExecutionProvider"])
+    signal = noise = 0.0
+    for file in sorted(unseen.glob("*.npy")):
+        must("run", model, "--input", f"x={file}", "--output-dir", folder)
+        wanted = session.run(None, {"x": np.load(file)})[0].astype(float)
+        signal += (wanted ** 2).sum()
+        noise += ((np.load(folder / "y.npy") - wanted) ** 2).sum()
+    return np.sqrt(noise / signal)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="nsk_report_") as name:
+        folder = pathlib.Path(name)
+        source, data, unseen = network(folder / "net.onnx"), samples(folder / "data", 16, 1), samples(folder / "unseen", 16, 2)
+        model, page, chart = folder / "net.nsk", folder / "net.md", folder / "net.svg"
+        text = must("quantize", source, "-o", model, "--calibrate", data, "--per-tensor")
+        loose = error_on(folder, source, model, unseen)
+        expect("int8 in 3 of 3 layers, by 16 samples" in text, text)
+
+        text = must("quantize", source, "-o", model, "--calibrate", data, "--per-tensor", "--max-drop", "0.06", "--report", page)
+        bound = error_on(folder, source, model, unseen)
+        print(f"error {loose:.3f} without a bound, {bound:.4f} with 0.06")
+        expect(loose > 0.12 and bound <= 0.06, f"the bound does not hold: {loose}, {bound}")
+        expect("int8 in 2 of 3 layers, by 12 samples" in text and "1 layers stay float32 for --max-drop" in text, text)
+        expect("on samples that were held out" in text, text)
+        rows = re.findall(r"^\| `(\w+)` \| Conv \| (\S+) \| (\S+) \| (\S+) \| (\d+) to (\d+) \| (.*) \|$", page.read_text(), re.MULTILINE)
+        expect({r[0] for r in rows} == {"first", "middle", "last"} and rows[0][0] == "middle", f"layers of the page: {rows}")
+        expect(rows[0][6] == "float32: --max-drop" and rows[0][4] == rows[0][5] == "9216", f"the worst layer: {rows[0]}")
+        expect(all(r[6] == "" and int(r[5]) == 16 * 16 * 9 + 8 * 16 for r in rows[1:]), f"the others: {rows[1:]}")
+        expect(float(rows[0][1]) < 20 < float(rows[1][1]) and float(rows[0][2]) > float(rows[1][2]) + 5, f"sensitivities: {rows}")
+        circles = [c.get("class") for c in xml.etree.ElementTree.parse(chart).iter("{http://www.w3.org/2000/svg}circle")]
+        expect(circles.count("float") == 2 and circles.count("alone") == 3 and circles.count("depth") == 4, f"chart: {circles}")
+
+        text = must("quantize", source, "-o", model, "--calibrate", data, "--max-drop", "0.5")
+        expect("int8 in 3 of 3 layers" in text and "stay float32" not in text, f"a loose bound:\n{text}")
+        few = samples(folder / "few", 3, 3)
+        never, never_page = folder / "never.nsk", folder / "never.md"
+        for code, what, arguments in ((2, "no layer can be int8", ["--calibrate", data, "--max-drop", "0.000001"]), (2, "holds out every fourth sample", ["--calibrate", few, "--max-drop", "0.1"]),
+                                      (1, "--max-drop", ["--calibrate", data, "--max-drop", "0"]), (1, "--max-drop", ["--calibrate", data, "--max-drop", "nan"]),
+                                      (1, "needs no samples", ["--format", "fp16", "--max-drop", "0.1"])):
+            done = nsk("quantize", source, "-o", never, "--report", never_page, *arguments)
+            expect(done.returncode == code and what in done.stderr, f"{what}: exit {done.returncode}, {done.stderr.strip()}")
+            expect(not never.exists() and not never_page.exists(), f"{what}: a file was written")
+    for failure in failures:
+        print(failure)
+    print(f"{len(failures)} failures")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
