@@ -81,6 +81,18 @@ def main():
         circles = [c.get("class") for c in xml.etree.ElementTree.parse(chart).iter("{http://www.w3.org/2000/svg}circle")]
         expect(circles.count("float") == 2 and circles.count("alone") == 3 and circles.count("depth") == 4, f"chart: {circles}")
 
+        # a held-out sample on which the float model overflows and the stored one does not
+        huge = samples(folder / "huge", 8, 5)
+        np.save(huge / "003.npy", np.load(huge / "003.npy") * F(1e25))
+        squares = onnx.load(str(source))
+        squares.graph.node[-1].output[0] = "z"
+        squares.graph.node.append(helper.make_node("Mul", ["q", "q"], ["y"]))
+        squares.graph.node.append(helper.make_node("Identity", ["z"], ["w"]))
+        squares.graph.output.append(helper.make_tensor_value_info("w", TensorProto.FLOAT, [1, 16, 10, 10]))
+        onnx.save(squares, str(folder / "squares.onnx"))
+        done = nsk("quantize", folder / "squares.onnx", "-o", folder / "huge.nsk", "--calibrate", huge, "--max-drop", "0.9")
+        expect(done.returncode == 0 and "2 layers stay float32" in done.stdout and "nan" not in done.stdout, f"an overflow: exit {done.returncode} {done.stdout} {done.stderr}")
+
         text = must("quantize", source, "-o", model, "--calibrate", data, "--max-drop", "0.5")
         expect("int8 in 3 of 3 layers" in text and "stay float32" not in text, f"a loose bound:\n{text}")
         few = samples(folder / "few", 3, 3)

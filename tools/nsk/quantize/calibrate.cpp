@@ -182,6 +182,7 @@ noise_meter::noise_meter(const variant_source& exact, std::vector<sample> sample
 std::map<std::string, double> noise_meter::outputs_of(const variant_source& quantised) const {
   struct squares {
     double signal = 0, noise = 0;
+    bool differs_in_kind = false;  ///< one is finite, or a number, and the other is not
   };
   std::map<std::string, squares> sums;
   sample_runner runner(quantised);
@@ -191,17 +192,21 @@ std::map<std::string, double> noise_meter::outputs_of(const variant_source& quan
       const array& want = m_wanted[k].at(name);
       squares& sum = sums[name];
       for (std::int64_t i = 0; i < a.count(); ++i) {
-        const double x = want.number(i), difference = a.number(i) - x;
+        const double x = want.number(i), y = a.number(i);
+        if (!std::isfinite(x) || !std::isfinite(y)) {
+          sum.differs_in_kind = sum.differs_in_kind || !(x == y || (std::isnan(x) && std::isnan(y)));
+          continue;
+        }
         sum.signal += x * x;
-        sum.noise += difference * difference;
+        sum.noise += (y - x) * (y - x);
       }
     });
   }
   std::map<std::string, double> result;
   for (const auto& [name, s] : sums)
-    result[name] = s.noise == 0    ? 200
-                   : s.signal == 0 ? -200
-                                   : std::clamp(10 * std::log10(s.signal / s.noise), -200.0, 200.0);
+    result[name] = s.differs_in_kind || (s.signal == 0 && s.noise > 0) ? -200
+                   : s.noise == 0                                      ? 200
+                                  : std::clamp(10 * std::log10(s.signal / s.noise), -200.0, 200.0);
   return result;
 }
 

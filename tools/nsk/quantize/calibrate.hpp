@@ -42,7 +42,7 @@ class noise_meter {
   noise_meter(const variant_source& exact, std::vector<sample> samples);
 
   /// Signal to noise of each output of `quantised`, in dB: 10 log10 of the squares of the outputs over the squares of
-  /// the differences; 200 where nothing differs, -200 where there is no signal.
+  /// the differences; 200 where nothing differs, -200 where there is no signal, or where only one of them is finite.
   std::map<std::string, double> outputs_of(const variant_source& quantised) const;
   /// The lowest of them.
   double lowest_of(const variant_source& quantised) const;
