@@ -27,6 +27,11 @@ const std::vector<operator_support>& supported_operators() {
        "sums are exact, Binary, Unary, Cast for int32 results, weights beyond int8, GPUs",
        "8-bit integers; constant scales, constant weights of convolutions; one or two spatial axes. "
        "DequantizeLinear, Conv, MatMul or Gemm, Relu or Clip, QuantizeLinear becomes one of them"},
+      {{"com.microsoft.QLinearAdd", "com.microsoft.QLinearAveragePool", "com.microsoft.QLinearConcat",
+        "com.microsoft.QLinearGlobalAveragePool", "com.microsoft.QLinearLeakyRelu", "com.microsoft.QLinearMul",
+        "com.microsoft.QLinearSigmoid", "com.microsoft.QLinearSoftmax", "com.microsoft.QLinearWhere"},
+       "DequantizeLinear, the operator of ONNX, QuantizeLinear: QuantizedBinary, ByteTable, Copy, or floats",
+       "8-bit integers; channels_last = 0"},
       {{"Det", "com.microsoft.Inverse"}, "MatrixFunction", "float32, at most 16 rows; any batch"},
       {{"Einsum"},
        "FullyConnected, MatMul, or Binary and Reduce",

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "resolve/stored_operators.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "errors.hpp"
+
+namespace nsk::tool {
+namespace {
+
+/// Where an operator has its tensors: each followed by its scale and zero point.
+struct stored_form {
+  const char* op;  ///< of ONNX
+  int version;
+  std::vector<std::size_t> plain, stored;  ///< positions of inputs; those of a list repeat to the end
+  std::size_t result;                      ///< position of the result's scale
+  bool is_list = false;
+};
+
+const std::map<std::string, stored_form>& forms() {
+  static const std::map<std::string, stored_form> table = {
+      {"QLinearAdd", {"Add", 13, {}, {0, 3}, 6}},
+      {"QLinearMul", {"Mul", 13, {}, {0, 3}, 6}},
+      {"QLinearAveragePool", {"AveragePool", 11, {}, {0}, 3}},
+      {"QLinearGlobalAveragePool", {"GlobalAveragePool", 1, {}, {0}, 3}},
+      {"QLinearLeakyRelu", {"LeakyRelu", 6, {}, {0}, 3}},
+      {"QLinearSigmoid", {"Sigmoid", 13, {}, {0}, 3}},
+      {"QLinearSoftmax", {"Softmax", 13, {}, {0}, 3}},
+      {"QLinearWhere", {"Where", 9, {0}, {1, 4}, 7}},
+      {"QLinearConcat", {"Concat", 13, {}, {2}, 0, true}}};
+  return table;
+}
+
+/// The inputs from `at` on: a tensor or a result with its scale and zero point, which may be left out.
+std::vector<value_id> triple(const graph& g, const node& n, value_id tensor, std::size_t scale) {
+  if (scale >= n.inputs.size() || n.inputs[scale] == no_value || tensor == no_value)
+    refuse(describe(g, n) + ": an input is missing. The file is damaged");
+  std::vector<value_id> result = {tensor, n.inputs[scale]};
+  if (scale + 1 < n.inputs.size() && n.inputs[scale + 1] != no_value) result.push_back(n.inputs[scale + 1]);
+  return result;
+}
+
+std::map<std::string, attribute> attributes_of(const node& n) {
+  std::map<std::string, attribute> kept = n.attributes;
+  kept.erase("channels_last");
+  kept.erase("opset");
+  return kept;
+}
+
+}
+
+bool spell_out_stored_operator(const graph& g, const node& n, node_placer& placer) {
+  const auto found = forms().find(n.op);
+  if (n.domain != "com.microsoft" || found == forms().end()) return false;
+  const stored_form& form = found->second;
+  if (n.integer("channels_last", 0) != 0)
+    refuse(describe(g, n) +
+           ": its channels are last (channels_last), which ONNX has no form for. Quantise the model "
+           "before ONNX Runtime has optimised it");
+  if (n.outputs.empty() || n.outputs[0] == no_value)
+    refuse(describe(g, n) + ": its output is missing. The file is damaged");
+  std::vector<std::size_t> tensors = form.stored;
+  for (std::size_t i = form.stored.front() + 3; form.is_list && i + 1 < n.inputs.size(); i += 3) tensors.push_back(i);
+  std::vector<node> nodes;  // first to last
+  std::vector<value_id> inputs;
+  for (const std::size_t i : form.plain) {
+    if (i >= n.inputs.size() || n.inputs[i] == no_value)
+      refuse(describe(g, n) + ": an input is missing. The file is damaged");
+    inputs.push_back(n.inputs[i]);
+  }
+  for (const std::size_t i : tensors) {
+    const std::string suffix = "real" + std::to_string(i);
+    inputs.push_back(placer.new_value(n, suffix));
+    const value_id tensor = i < n.inputs.size() ? n.inputs[i] : no_value;
+    nodes.push_back(node_placer::helper(n, "DequantizeLinear", suffix, triple(g, n, tensor, i + 1), inputs.back()));
+    nodes.back().version = 13;
+  }
+  const value_id exact = placer.new_value(n, "exact");
+  node own = node_placer::helper(n, form.op, "exact", std::move(inputs), exact);
+  own.version = static_cast<int>(n.op == "QLinearSoftmax" ? n.integer("opset", form.version) : form.version);
+  own.attributes = attributes_of(n);
+  nodes.push_back(std::move(own));
+  node store = node_placer::helper(n, "QuantizeLinear", "stored", triple(g, n, exact, form.result), n.outputs[0]);
+  store.name = n.name;
+  store.version = 13;
+  nodes.push_back(std::move(store));
+  std::reverse(nodes.begin(), nodes.end());
+  placer.place(std::move(nodes));
+  return true;
+}
+
+std::vector<std::string> stored_operators() {
+  std::vector<std::string> names;
+  for (const auto& [name, form] : forms()) names.push_back("com.microsoft." + name);
+  return names;
+}
+
+}
