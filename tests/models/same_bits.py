@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The same bits everywhere: builds same_bits.cpp with g++ and clang, -O0 and -O2, scalar and AVX2, and with g++ for AVX-512
-(where the processor has it) and NEON (where a cross compiler and an emulator are installed), runs it, compares all hashes.
+(where the processor has it, models of stored integers also without VNNI) and NEON (where a cross compiler and an emulator are installed), runs it, compares all hashes.
 
   same_bits.py [--all] [MODEL ...]    --all: every build, and every model that is not too slow for it (a minute each), or the named ones;
                                       otherwise half of the builds and the small models
@@ -21,8 +21,9 @@ import onnx
 import onnx.compose
 
 import exported_forms
+import quantize_flow
 import window_forms
-from models import MODELS, REPOSITORY, convert_options, file_name, must, nsk, onnx_session, path_of, random_inputs
+from models import MODELS, REPOSITORY, SHARED, convert_options, file_name, must, nsk, onnx_session, path_of, random_inputs
 
 sys.path.insert(0, str(REPOSITORY / "tests" / "guards"))
 from common import (Tree, aarch64_compilers, compile_file, compilers, has_avx512, link, note, on_aarch64, parallel, run_program,  # noqa: E402
@@ -59,8 +60,10 @@ def builds(quick):
         jobs = [(c, level, isa) for c, level, isa in jobs if ((level == "-O2") == (isa == VECTORS)) == (c == first)]
     if on_aarch64():
         return jobs
+    jobs.append((compilers()[0], "-O2 -DNSK_NO_VNNI", "NSK_ISA_AVX2"))
     if has_avx512():
         jobs += [(c, "-O2", "NSK_ISA_AVX512") for c in compilers()]
+        jobs += [] if quick else [(compilers()[0], "-O2 -DNSK_NO_VNNI", "NSK_ISA_AVX512")]
     else:
         note("this processor has no AVX-512, so nothing runs on it")
     return jobs + [(c, "-O2", "NSK_ISA_NEON") for c in aarch64_compilers()[:1] if runs_aarch64()]
@@ -68,8 +71,8 @@ def builds(quick):
 
 def build(folder, job, settings):
     compiler, level, isa = job
-    base = pathlib.Path(folder) / f"same_bits.{compiler}{level}.{isa}"
-    flags = ["-std=c++17", level, f"-D{isa}", *settings]
+    base = pathlib.Path(folder) / f"same_bits.{compiler}{level.replace(' ', '')}.{isa}"
+    flags = ["-std=c++17", *level.split(), f"-D{isa}", *settings]
     said = compile_file(compiler, REPOSITORY / "tests" / "models" / "same_bits.cpp", f"{base}.o", Tree(REPOSITORY), flags)
     said = said or link(compiler, [f"{base}.o"], base)
     if said:
@@ -88,7 +91,10 @@ def compare_builds(programs, models, quick):
     for name, model in models.items():
         macs, hashes, ran, stack = macs_of(model), {}, [], 0
         for job, program in programs.items():
-            limit = MAX_MACS[job[1:]] if not quick or job[1] == "-O2" else MAX_MACS_QUICK
+            without_vnni = "NO_VNNI" in job[1]
+            if without_vnni and not name.startswith("stored_"):
+                continue
+            limit = MAX_MACS[job[1].split()[0], job[2]] if not quick or job[1] == "-O2" else MAX_MACS_QUICK
             if macs > limit:
                 continue
             plain = job[1:] != ("-O2", "NSK_ISA_AVX2") and macs > MAX_MACS_QUICK
@@ -129,6 +135,24 @@ def form_models(folder):
     for key, model in merged.items():
         onnx.save(model, folder / f"forms_{key}.onnx")
     return {f"forms_{key}": folder / f"forms_{key}.onnx" for key in merged}
+
+
+def stored_models(folder, every):
+    """Models of stored integers, {name: path}: two that nsk quantize makes, and TensorFlow Lite's."""
+    samples = folder / "samples"
+    samples.mkdir()
+    random = np.random.default_rng(3)
+    for i in range(6):
+        np.save(samples / f"{i}.npy", random.standard_normal((1, 16, 12, 12)).astype(np.float32))
+    models = {}
+    for name, make in (("gates", quantize_flow.gates), ("joins", quantize_flow.joins)):
+        models[f"stored_{name}"] = folder / f"{name}.nsk"
+        must("quantize", make(folder / f"{name}.onnx"), "-o", models[f"stored_{name}"], "--calibrate", samples, "--quiet")
+    for source in sorted((SHARED / "quantized").glob("*.tflite")) if SHARED.exists() else []:
+        if "int8" in source.name or every and ("quant" in source.name or "ref_model.t" in source.name):
+            models[f"stored_{source.stem}"] = folder / f"{source.stem}.nsk"
+            must("convert", source, "-o", models[f"stored_{source.stem}"], "--no-check", "--quiet")
+    return models
 
 
 def compare_batch(name, source, folder):
@@ -188,9 +212,10 @@ def main():
         for name, source in ({} if options.models else form_models(folder)).items():
             models[name] = folder / f"{name}.nsk"
             must("convert", source, "-o", models[name], "--no-check", "--no-states", "--quiet")
+        models.update({} if options.models else stored_models(folder, options.all))
         # In quick runs the builds for this platform's vectors have every operator, the others what the models need.
         settings = [] if options.all else joint_settings_flags(Tree(REPOSITORY), models.values())
-        programs = dict(zip(jobs, parallel(lambda job: build(folder, job, [] if job[2] == VECTORS else settings), jobs)))
+        programs = dict(zip(jobs, parallel(lambda job: build(folder, job, [] if job[1:] in (("-O0", VECTORS), ("-O2", VECTORS)) else settings), jobs)))
         wrong = compare_builds(programs, models, not options.all)
         for name in [] if options.all or options.models else BATCHED:
             sources[name] = path_of(name)
