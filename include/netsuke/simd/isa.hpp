@@ -101,8 +101,8 @@ inline std::uint32_t saved_registers() {
 
 namespace simd {
 /// Returns whether this machine has the instruction of `dot_quads_at_once`: AVX-VNNI, or VNNI of AVX-512. Ask it where
-/// cpu_supports() is true. With NSK_NO_VNNI, which all files of a program define or none, it answers false, so that this
-/// machine can be measured as one without. Source: Intel SDM volume 2, CPUID.
+/// cpu_supports() is true. With NSK_NO_VNNI, which all files of a program define or none, it answers false, so that
+/// this machine can be measured as one without. Source: Intel SDM volume 2, CPUID.
 inline bool multiplies_quads() {
 #if defined(NSK_NO_VNNI)
   return false;
