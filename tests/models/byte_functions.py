@@ -33,6 +33,7 @@ MOVES = {
     "Concat of one twice": ([("Concat", ["x", "x", "y"], {"axis": 2})], "stored"),
     "Concat of equal scales": ([("Concat", ["x", "x2", np.zeros((1, 3, 6, 8), F)], {"axis": 1}), ("Relu", ["f0"])], "stored"),
     "MaxPool": ([("MaxPool", ["x"], {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]})], "stored"),
+    "MaxPool that is dilated": ([("MaxPool", ["x"], {"kernel_shape": [2, 2], "dilations": [2, 3]})], "float"),
     "MaxPool in floats": ([("MaxPool", ["x"], {"kernel_shape": [2, 2], "strides": [1, 2]})], "float"),
     "Pad": ([("Pad", ["x", np.array([0, 0, 1, 2, 0, 1, 0, 3])])], "float"),
     "Pad by no byte": ([("Pad", ["x", np.array([0, 0, 1, 2, 0, 1, 0, 3]), F(0.123)])], "float"),

@@ -57,7 +57,8 @@ class byte_mover : rewriter {
   static bool takes_bytes(operation& o, const dequantize_params& d) {
     if (!o.post.empty()) return false;
     if (moves_elements(o)) return true;
-    if (const auto* p = o.as<pool_2d_params>()) return p->kind == pool_kind::max;
+    if (const auto* p = o.as<pool_2d_params>())  // dilated windows may see nothing, whose maximum is -infinity
+      return p->kind == pool_kind::max && p->w.dilation_h == 1 && p->w.dilation_w == 1;
     auto* p = o.as<pad_parameters>();
     if (!p) return false;
     const std::optional<int> byte = p->mode == pad_mode::constant ? exact_byte(p->value, d) : 0;
