@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Operators of com.microsoft on stored integers, and a network that onnxruntime.quantization writes with QuantFormat.QOperator, against ONNX Runtime.
-Its kernels add and average in units of the result, so that halves may be a step apart: at most one element in ten thousand, Softmax's table excepted."""
+Its kernels add and average in units of the result, so that halves may be a step apart: at most one element in ten thousand; on this machine none is."""
 import pathlib
 import sys
 import tempfile
@@ -18,14 +18,14 @@ RANDOM = np.random.default_rng(9)
 EVERY = {"a": [1, 4, 128, 128], "b": [1, 4, 128, 128]}  # all pairs of bytes
 IMAGE = {"a": [1, 7, 12, 14]}
 FORMS = {
-    "QLinearAdd": (EVERY, ["a", "b"], {}, 1e-4), "QLinearMul": (EVERY, ["a", "b"], {}, 1e-4), "QLinearAdd broadcast": ({"a": [1, 7, 12, 14], "b": [1, 7, 1, 1]}, ["a", "b"], {}, 1e-3),
+    "QLinearAdd": (EVERY, ["a", "b"], {}, 1e-4), "QLinearMul": (EVERY, ["a", "b"], {}, 1e-4), "QLinearAdd broadcast": ({"a": [1, 7, 12, 14], "b": [1, 7, 1, 1]}, ["a", "b"], {}, 1e-4),
     "QLinearSigmoid": (EVERY, ["a"], {}, 1e-4), "QLinearLeakyRelu": (EVERY, ["a"], {"alpha": 0.1}, 1e-4),
-    "QLinearAveragePool": (IMAGE, ["a"], {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}, 0.02),
-    "QLinearAveragePool with pads": (IMAGE, ["a"], {"kernel_shape": [2, 2], "pads": [1, 0, 0, 1], "count_include_pad": 1}, 0.02),
-    "QLinearGlobalAveragePool": ({"a": [3, 70, 7, 7]}, ["a"], {}, 0.02),
+    "QLinearAveragePool": (IMAGE, ["a"], {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}, 1e-4),
+    "QLinearAveragePool with pads": (IMAGE, ["a"], {"kernel_shape": [2, 2], "pads": [1, 0, 0, 1], "count_include_pad": 1}, 1e-4),
+    "QLinearGlobalAveragePool": ({"a": [3, 70, 7, 7]}, ["a"], {}, 1e-4),
     "QLinearConcat": ({"a": [1, 7, 12, 14], "b": [1, 9, 12, 14]}, ["a", "b"], {"axis": 1}, 1e-4),
     "QLinearWhere": (EVERY, ["a", "b"], {}, 1e-4),
-    "QLinearSoftmax": ({"a": [20, 30]}, ["a"], {"axis": -1, "opset": 13}, 0.05),
+    "QLinearSoftmax": ({"a": [20, 30]}, ["a"], {"axis": -1, "opset": 13}, 1e-4),
 }
 failures = []
 

@@ -30,6 +30,14 @@ TEST_CASE("halves: an integer is taken over where the number before it is within
   CHECK(halves.take_over("stored", got, wanted, 1e-6) == 3);
   const std::int64_t after[] = {103, 102, 104, 104, 107, 110};
   for (std::int64_t i = 0; i < 6; ++i) CHECK(wanted.integer(i) == after[i]);
+  // where every number is a half, so many are no accident
+  array all(element::f64, {6}), none(element::i64, {6});
+  for (std::int64_t i = 0; i < 6; ++i) all.set(i, 0.5 * 2.5), none.set_integer(i, 102), got.set_integer(i, 103);
+  halves.see("real", all);
+  CHECK(halves.take_over("stored", got, none, 1e-6) == 0);
+  CHECK(none.integer(0) == 102);
+  halves.see("real", numbers);
+  for (std::int64_t i = 0; i < 6; ++i) got.set_integer(i, after[i]);
   // two steps apart is never rounding
   got.set_integer(0, 105);
   CHECK(halves.take_over("stored", got, wanted, 1e-6) == 0);

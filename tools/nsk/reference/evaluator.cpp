@@ -121,6 +121,10 @@ const graph* branch_of(const graph& g, const node& n, const array& condition) {
 
 void require_known(const graph& g, const node& n) {
   if (is_known_operator(n)) return;
+  if (n.op.rfind("QLinear", 0) == 0)
+    refuse(describe(g, n) +
+           ": this operator on stored integers is not supported. Export the model with pairs of QuantizeLinear and "
+           "DequantizeLinear, or convert the float32 model that it was made from");
   refuse(describe(g, n) +
          ": this operator is not supported. Replace it in the exporter by operators of docs/operators.md, or cut the "
          "graph before it");

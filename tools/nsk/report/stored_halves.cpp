@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "report/stored_halves.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "reference/quantized.hpp"
 #include "report/measure.hpp"
 
 namespace nsk::tool {
+namespace {
+
+/// More halves than that in one tensor are no accident: `few`, or one element of `rare`.
+constexpr std::int64_t few = 4, rare = 500;
+
+}
 
 stored_halves::stored_halves(const graph& g) : m_graph(g) {
   const auto at = [&](value_id v) -> const value& { return g.values[static_cast<std::size_t>(v)]; };
@@ -39,15 +47,17 @@ std::int64_t stored_halves::take_over(const std::string& name, const array& got,
   const auto scale = static_cast<float>(at(n.inputs[1]).constant->number(0));
   const std::int64_t zero = n.inputs.size() > 2 && n.inputs[2] != no_value ? at(n.inputs[2]).constant->integer(0) : 0;
   const auto stored = [&](double x) { return reference::stored(static_cast<float>(x) / scale, zero, *range); };
-  std::int64_t count = 0;
+  std::vector<std::int64_t> places;
   for (std::int64_t i = 0; i < wanted.count(); ++i) {
     const std::int64_t integer = got.integer(i);
     const double x = real->second.number(i);
     if (integer == wanted.integer(i) || std::isnan(x)) continue;
     if (stored(x - reach) > integer || stored(x + reach) < integer) continue;
-    wanted.set_integer(i, integer);
-    ++count;
+    places.push_back(i);
   }
+  const auto count = static_cast<std::int64_t>(places.size());
+  if (count > std::max<std::int64_t>(few, wanted.count() / rare)) return 0;
+  for (const std::int64_t i : places) wanted.set_integer(i, got.integer(i));
   return count;
 }
 
