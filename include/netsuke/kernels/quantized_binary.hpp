@@ -20,7 +20,7 @@ struct quantized_binary_args : quantized_binary_params {
 
 namespace impl {
 
-/// 16 elements; what is behind the last one is read from and written to lines of their own.
+/// 16 elements at a time; the rest by way of lines of its own.
 template <class Op>
 NSK_ONE_COPY inline void quantized_binary_line(const quantized_binary_params& p, const std::uint8_t* a,
                                                const std::uint8_t* b, std::uint8_t* to, std::ptrdiff_t count, Op op) {
@@ -31,29 +31,23 @@ NSK_ONE_COPY inline void quantized_binary_line(const quantized_binary_params& p,
   const f32 a_zero = simd::splat(static_cast<float>(p.a_zero)), b_zero = simd::splat(static_cast<float>(p.b_zero)),
             a_scale = simd::splat(p.a_scale), b_scale = simd::splat(p.b_scale), scale = simd::splat(p.scale),
             low = simd::splat(-max_units), high = simd::splat(max_units);
-  for (std::ptrdiff_t i = 0; i < count; i += 16) {
-    const std::ptrdiff_t n = count - i < 16 ? count - i : 16;
-    std::uint8_t line[3][16] = {};
-    const std::uint8_t *x = a + i, *y = b + i;
-    if (n < 16) {
-      simd::copy_bytes(line[0], x, n);
-      simd::copy_bytes(line[1], y, n);
-      x = line[0];
-      y = line[1];
-    }
+  const auto store16 = [&](const std::uint8_t* x, const std::uint8_t* y, std::uint8_t* result) NSK_INLINE_LAMBDA {
     f32 units[vectors];
     simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
       const f32 left = simd::mul(simd::sub(simd::load_u8(x + v * lanes), a_zero), a_scale),
                 right = simd::mul(simd::sub(simd::load_u8(y + v * lanes), b_zero), b_scale);
       units[v] = simd::min(simd::max(simd::div(op(left, right), scale), low), high);
     });
-    if (n == 16) {
-      simd::store16_u8(to + i, units, range);
-    } else {
-      simd::store16_u8(line[2], units, range);
-      simd::copy_bytes(to + i, line[2], n);
-    }
-  }
+    simd::store16_u8(result, units, range);
+  };
+  std::ptrdiff_t i = 0;
+  for (; i + 16 <= count; i += 16) store16(a + i, b + i, to + i);
+  if (i == count) return;
+  std::uint8_t x[16] = {}, y[16] = {}, result[16];
+  simd::copy_bytes(x, a + i, count - i);
+  simd::copy_bytes(y, b + i, count - i);
+  store16(x, y, result);
+  simd::copy_bytes(to + i, result, count - i);
 }
 
 struct add_numbers {

@@ -215,25 +215,23 @@ NSK_INLINE bytes splat_bytes(std::uint8_t x) { return {_mm256_set1_epi8(static_c
 NSK_INLINE bytes load_bytes(const std::uint8_t* p) { return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))}; }
 NSK_INLINE void store_bytes(std::uint8_t* p, bytes x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x.v); }
 NSK_INLINE bytes max(bytes a, bytes b) { return {_mm256_max_epu8(a.v, b.v)}; }
-/// Rows of 16 entries; from the second one of each half on, what differs from the row before.
+namespace impl {
+struct table_words {
+  using reg = __m256i;
+  static NSK_INLINE reg all(int byte) { return _mm256_set1_epi8(static_cast<char>(byte)); }
+  static NSK_INLINE reg row(const std::uint8_t* p) {
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
+  static NSK_INLINE reg shuffle(reg row, reg indices) { return _mm256_shuffle_epi8(row, indices); }
+  static NSK_INLINE reg xor_(reg a, reg b) { return _mm256_xor_si256(a, b); }
+  static NSK_INLINE reg subtract(reg a, reg b) { return _mm256_subs_epi8(a, b); }
+};
+}
 inline void arrange_table(const std::uint8_t* entries, std::uint8_t* table) {
   impl::differences_of_rows(entries, table);
 }
-/// An index goes down by 16 from row to row, and the instruction gives 0 once it is negative: of what differs, all up
-/// to its own row has been added up.
 NSK_INLINE bytes look_up(const std::uint8_t* table, bytes x) {
-  const __m256i row = _mm256_set1_epi8(16);
-  __m256i low = x.v, high = _mm256_xor_si256(x.v, _mm256_set1_epi8(-128)), sum = _mm256_setzero_si256();
-  for (int i = 0; i < 8; ++i) {
-    const auto entries = [&](int r) {
-      return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table + 16 * r)));
-    };
-    sum = _mm256_xor_si256(sum, _mm256_shuffle_epi8(entries(i), low));
-    sum = _mm256_xor_si256(sum, _mm256_shuffle_epi8(entries(i + 8), high));
-    low = _mm256_subs_epi8(low, row);
-    high = _mm256_subs_epi8(high, row);
-  }
-  return {sum};
+  return {impl::look_up_rows<impl::table_words>(table, x.v)};
 }
 NSK_INLINE f32 load_u8(const std::uint8_t* p) {
   return {_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))))};
