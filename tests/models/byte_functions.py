@@ -12,7 +12,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from exported_forms import plain_session
-from models import must
+from models import must, told
 
 F = np.float32
 FUNCTIONS = {
@@ -117,10 +117,7 @@ def main():
                 if result == "stored" and kind == np.uint8 and "Quantize" in steps:
                     failures.append(f"{name} of {kind.__name__}: steps {steps}")
             print(f"{kind.__name__}: {len(FUNCTIONS)} functions, {halves} halves; {len(MOVES)} moves")
-    for failure in failures:
-        print(failure)
-    print(f"{len(failures)} failures")
-    return bool(failures)
+    return told(failures)
 
 
 if __name__ == "__main__":

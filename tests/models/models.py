@@ -67,6 +67,14 @@ def isas():
     return here + (["avx512"] if "avx512" in text and "avx512f" in pathlib.Path("/proc/cpuinfo").read_text() else [])
 
 
+def told(failures):
+    """Prints what failed. Returns the exit code of a test."""
+    for failure in failures:
+        print(failure)
+    print(f"{len(failures)} failures")
+    return 1 if failures else 0
+
+
 def must(*arguments):
     done = nsk(*arguments)
     if done.returncode != 0:

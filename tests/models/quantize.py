@@ -12,7 +12,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-from models import isas, must, nsk
+from models import isas, must, nsk, told
 
 SAMPLES = 12
 failures = []
@@ -241,10 +241,7 @@ def main():
         check_hard_tensors(folder)
         check_stored_sources(folder)
         check_refusals(folder, source, data, *check_inputs(folder))
-    for failure in failures:
-        print(failure)
-    print(f"{len(failures)} failures")
-    return 1 if failures else 0
+    return told(failures)
 
 
 if __name__ == "__main__":

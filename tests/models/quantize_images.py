@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from models import must, nsk
+from models import must, nsk, told
 
 F = np.float32
 HEIGHT, WIDTH = 12, 16
@@ -95,6 +95,7 @@ def check_refusals(folder):
                                          (1, "--std takes one number", source, ["--calibrate", good, "--std", "1,0,1"]),
                                          (1, "--mean takes one number", source, ["--calibrate", good, "--mean", "1,2"]),
                                          (1, "--white is a positive number", source, ["--calibrate", good, "--white", "0"]),
+                                         (1, "no sample is one", source, ["--calibrate", folder / "3FalseFalse1_npy", "--mean", "0.5"]),
                                          (1, "--fit", source, ["--calibrate", good, "--fit", "tile"])):
         done = nsk("quantize", model, "-o", output, *arguments)
         expect(done.returncode == code and text in done.stderr, f"{text}: exit {done.returncode}, {done.stderr.strip()}")
@@ -105,10 +106,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="nsk_images_") as name:
         check_equal(pathlib.Path(name))
         check_refusals(pathlib.Path(name))
-    for failure in failures:
-        print(failure)
-    print(f"{len(failures)} failures")
-    return bool(failures)
+    return told(failures)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-from models import must, nsk
+from models import must, nsk, told
 
 F = np.float32
 failures = []
@@ -103,10 +103,7 @@ def main():
             done = nsk("quantize", source, "-o", never, "--report", never_page, *arguments)
             expect(done.returncode == code and what in done.stderr, f"{what}: exit {done.returncode}, {done.stderr.strip()}")
             expect(not never.exists() and not never_page.exists(), f"{what}: a file was written")
-    for failure in failures:
-        print(failure)
-    print(f"{len(failures)} failures")
-    return bool(failures)
+    return told(failures)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from exported_forms import plain_session
-from models import must, nsk
+from models import must, nsk, told
 
 F = np.float32
 RANDOM = np.random.default_rng(9)
@@ -129,10 +129,7 @@ def main():
         done = nsk("convert", folder / "net.onnx", "-o", folder / "never.nsk")
         if done.returncode != 2 or "channels are last" not in done.stderr or (folder / "never.nsk").exists():
             failures.append(f"channels_last: exit {done.returncode}, {done.stderr.strip()}")
-    for failure in failures:
-        print(failure)
-    print(f"{len(failures)} failures")
-    return bool(failures)
+    return told(failures)
 
 
 if __name__ == "__main__":

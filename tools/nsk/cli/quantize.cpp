@@ -23,6 +23,7 @@ image_choices images_of(const quantize_options& o) {
   p.white = o.white;
   p.bgr = o.color == "bgr";
   p.fit = o.fit == "crop" ? image_fit::crop : o.fit == "letterbox" ? image_fit::letterbox : image_fit::stretch;
+  p.asked = !o.mean.empty() || !o.deviation.empty() || o.white != 1 || o.color != "rgb" || o.fit != "stretch";
   const auto good = [](const std::vector<float>& numbers, bool divides) {
     return numbers.size() != 2 && std::all_of(numbers.begin(), numbers.end(), [&](float x) {
              return std::isfinite(x) && (!divides || std::isnormal(x));

@@ -122,6 +122,7 @@ std::vector<sample> read_samples(const graph& g, const std::vector<std::string>&
     if (!given.emplace(name, named ? place.substr(sign + 1) : place).second)
       misuse("--calibrate: samples of '" + name + "' were given twice.");
   }
+  bool any_image = false;
   for (const value* input : inputs) {
     const auto place = given.find(input->name);
     if (place == given.end()) misuse("--calibrate: there are no samples of input '" + input->name + "'.");
@@ -130,8 +131,11 @@ std::vector<sample> read_samples(const graph& g, const std::vector<std::string>&
     if (files.size() != samples.size())
       refuse("--calibrate: input '" + input->name + "' has " + std::to_string(files.size()) + " samples, '" +
              names.front() + "' " + std::to_string(samples.size()) + ". Give each input one file per sample.");
+    any_image = any_image || is_image_file(files.front().string());
     for (std::size_t i = 0; i < files.size(); ++i) samples[i].emplace(input->name, read_sample(files[i], *input, how));
   }
+  if (how.asked && !any_image)
+    misuse("--mean, --std, --white, --color and --fit are for images, and no sample is one. Leave them out.");
   return samples;
 }
 

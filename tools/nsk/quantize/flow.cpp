@@ -36,7 +36,6 @@ class flow_planner {
     for (auto n = m_graph.nodes.rbegin(); n != m_graph.nodes.rend(); ++n) want(*n);
     for (const value_id v : m_flow.stored) m_source[v] = v;
     for (const node& n : m_graph.nodes) follow(n);
-    for (const value_id v : m_flow.stored) m_source[v] = v;
     for (const node& n : m_graph.nodes) share(n);
     return std::move(m_flow);
   }

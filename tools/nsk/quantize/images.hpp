@@ -14,6 +14,7 @@ struct image_choices {
   float white = 1;                     ///< what 255 counts as, 0 being black
   bool bgr = false;                    ///< colours in the order blue, green, red
   image_fit fit = image_fit::stretch;
+  bool asked = false;  ///< somebody has chosen one of them
 };
 
 /// Whether a file's name ends like an image's.

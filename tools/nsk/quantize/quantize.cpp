@@ -17,11 +17,15 @@ namespace {
 
 using report_progress = std::function<void(const std::string& what, double share)>;
 
-/// How many layers resolve() made integers.
-std::ptrdiff_t integer_layers(const graph& g) {
-  return std::count_if(g.nodes.begin(), g.nodes.end(), [](const node& n) {
-    return n.op == "QLinearConv" || n.op == "QLinearMatMul" || n.op == "QGemm";
-  });
+/// The layers that resolve() made integers: products that read weights of store_layers().
+std::set<std::string> integer_layers(const graph& g, const std::vector<layer_result>& layers) {
+  std::set<std::string> weights, found;
+  for (const node& n : g.nodes)
+    if (n.op == "QLinearConv" || n.op == "QLinearMatMul" || n.op == "QGemm")
+      weights.insert(g.values[static_cast<std::size_t>(n.inputs[3])].name);
+  for (const layer_result& l : layers)
+    if (weights.count(weights_name(l.name)) != 0) found.insert(l.name);
+  return found;
 }
 
 /// Refuses names that are no layers, and networks of which no layer is left.
@@ -36,14 +40,14 @@ void require_layers(const graph& g, const std::set<std::string>& kept) {
 }
 
 /// What happened, for people.
-std::vector<std::string> notes_of(const quantize_result& r, std::ptrdiff_t integers, std::size_t layers,
-                                  std::size_t returned) {
+std::vector<std::string> notes_of(const quantize_result& r, std::size_t returned) {
   std::vector<std::string> said;
-  said.push_back("int8 in " + std::to_string(integers) + " of " + std::to_string(layers) + " layers, by " +
+  const auto integers =
+      std::count_if(r.layers.begin(), r.layers.end(), [](const layer_result& l) { return l.integers; });
+  said.push_back("int8 in " + std::to_string(integers) + " of " + std::to_string(r.layers.size()) + " layers, by " +
                  std::to_string(r.samples) + " samples");
   for (const layer_result& l : r.layers)
-    if (!l.integers && l.reason != "--keep" && l.reason != "--max-drop")
-      said.push_back("float32 in " + l.name + ": " + l.reason);
+    if (l.is_surprise) said.push_back("float32 in " + l.name + ": " + l.reason);
   if (returned > 0) said.push_back(std::to_string(returned) + " layers stay float32 for --max-drop");
   const char* const where = r.held_out > 0 ? "samples that were held out" : "the samples";
   for (const auto& [name, db] : r.outputs)
@@ -123,9 +127,12 @@ std::size_t keep_for(double max_error, const network& n, const noise_meter& mete
   for (const layer_result& l : layers)
     if (kept.count(l.name) == 0) candidates.push_back(l.name);
   double reached = 0;
-  const auto holds = [&](std::size_t count) {
+  const auto keep = [&](std::size_t count) {
     kept = before;
     kept.insert(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(count));
+  };
+  const auto holds = [&](std::size_t count) {
+    keep(count);
     progress("returning layers to float32", static_cast<double>(count) / static_cast<double>(candidates.size()));
     reached = error_of_noise(meter.lowest_of(n.without(kept)));
     return reached <= max_error;
@@ -144,7 +151,7 @@ std::size_t keep_for(double max_error, const network& n, const noise_meter& mete
     const std::size_t middle = below + (count - below) / 2;
     (holds(middle) ? count : below) = middle;
   }
-  holds(count);
+  keep(count);
   return count;
 }
 
@@ -222,13 +229,15 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
   progress("quantising", -1);
   std::vector<std::string> beyond;
   v = n.without(kept, {}, &beyond);
+  const std::set<std::string> integers = integer_layers(v.g, result.layers);
   for (layer_result& l : result.layers) {
-    const bool large = std::find(beyond.begin(), beyond.end(), l.name) != beyond.end();
-    l.integers = kept.count(l.name) == 0 && !large;
-    l.reason = how.kept.count(l.name) != 0 ? "--keep"
-               : large                     ? "its sums may be beyond int32"
-               : l.integers                ? ""
-                                           : "--max-drop";
+    l.integers = integers.count(l.name) != 0;
+    if (l.integers) continue;
+    l.is_surprise = kept.count(l.name) == 0;
+    l.reason = how.kept.count(l.name) != 0                                       ? "--keep"
+               : !l.is_surprise                                                  ? "--max-drop"
+               : std::find(beyond.begin(), beyond.end(), l.name) != beyond.end() ? "its sums may be beyond int32"
+                                                                                 : "no integer operator computes it";
   }
   progress("measuring", -1);
   result.outputs = meter.outputs_of(v);
@@ -236,9 +245,9 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
     std::vector<value_id> made;
     for (const float_layer& l : n.layers()) made.push_back(l.output);
     const std::map<std::string, double> noise = noise_meter(n.watched(made), judged).outputs_of(n.without(kept, made));
-    for (const value_id id : made) result.by_depth.emplace_back(n.name_of(id), noise.at(n.name_of(id)));
+    for (std::size_t i = 0; i < made.size(); ++i) result.layers[i].own = noise.at(n.name_of(made[i]));
   }
-  result.notes = notes_of(result, integer_layers(v.g), layers_of(exact.g).size(), returned);
+  result.notes = notes_of(result, returned);
   return result;
 }
 

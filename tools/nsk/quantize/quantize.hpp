@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 #include "compile/compile.hpp"
 #include "quantize/calibrate.hpp"
@@ -30,14 +29,15 @@ struct layer_result {
   std::string name, op;
   std::int64_t float_bytes = 0, bytes = 0;  ///< of weights, biases and scales
   bool integers = false;
-  std::string reason;             ///< of a layer that stays float32
-  double alone = 0, without = 0;  ///< signal to noise in dB when it alone is integers, and when it alone is not
+  std::string reason;        ///< of a layer that stays float32
+  bool is_surprise = false;  ///< nobody asked for that
+  /// Signal to noise in dB: of the outputs when it alone is integers, and when it alone is not; of what it makes.
+  double alone = 0, without = 0, own = 0;
 };
 struct quantize_result {
   std::vector<std::string> notes;  ///< sentences for people
   std::vector<layer_result> layers;
   std::map<std::string, double> outputs;  ///< signal to noise in dB, on samples that show no ranges where there are any
-  std::vector<std::pair<std::string, double>> by_depth;  ///< the same of what each layer makes, in order
   std::size_t samples = 0, held_out = 0;
 };
 

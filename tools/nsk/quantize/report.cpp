@@ -78,7 +78,7 @@ std::string quantize_markdown(const quantize_result& r, const std::string& sourc
   for (const std::size_t i : order) {
     const layer_result& l = r.layers[i];
     text += "| `" + cell(l.name) + "` | " + l.op + " | " + decibels(l.alone) + " | " + decibels(l.without) + " | " +
-            decibels(r.by_depth[i].second) +
+            decibels(l.own) +
             format_text(" | %lld to %lld | ", static_cast<long long>(l.float_bytes),
                         static_cast<long long>(l.integers ? l.bytes : l.float_bytes)) +
             (l.integers ? "" : "float32: " + cell(l.reason)) + " |\n";
@@ -114,8 +114,7 @@ std::string quantize_svg(const quantize_result& r, const std::string& model) {
     const std::string kind = l.integers ? "alone" : "float";
     page.circle(x, y_of(l.alone), 3.6, "class=\"" + kind + "\"",
                 l.name + "\nalone int8: " + decibels(l.alone) + " dB\nalone float32: " + decibels(l.without) + " dB");
-    page.circle(x, y_of(r.by_depth[i].second), 2.6, "class=\"depth\"",
-                r.by_depth[i].first + "\n" + decibels(r.by_depth[i].second) + " dB");
+    page.circle(x, y_of(l.own), 2.6, "class=\"depth\"", l.name + "\nits own result: " + decibels(l.own) + " dB");
   }
   page.line(left, base, left + width, base, "class=\"axis\"");
   return page.done(left + width + right, base + bottom);

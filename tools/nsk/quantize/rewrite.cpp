@@ -153,7 +153,7 @@ class rewriter {
         integers.set_integer(columns ? k * channels + c : c * count + k,
                              w.values[static_cast<std::size_t>(c * count + k)]);
     const auto axis = static_cast<std::int64_t>(columns ? 1 : 0);
-    n.inputs[1] = add_stored(to, n.name + "#weights", std::move(integers), w.scale, axis);
+    n.inputs[1] = add_stored(to, weights_name(n.name), std::move(integers), w.scale, axis);
     const bool gemm = n.op == "Gemm";
     if ((l.bias.empty() && !m_how.corrects_bias) || (!conv && !gemm)) return;
     const byte_scale& in = m_scales.at(l.input);

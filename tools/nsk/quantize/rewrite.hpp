@@ -12,6 +12,9 @@
 
 namespace nsk::tool {
 
+/// The name of a layer's stored weights in the graph that store_layers() makes.
+inline std::string weights_name(const std::string& layer) { return layer + "#weights"; }
+
 /// Stores the weights of the layers and what `flow` names, by the scale of each tensor. Returns the names of layers
 /// whose sums may be beyond int32, which keep their weights.
 std::vector<std::string> store_layers(graph& g, const std::vector<float_layer>& layers, const byte_flow& flow,
