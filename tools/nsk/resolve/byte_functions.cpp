@@ -11,6 +11,14 @@ namespace {
 
 constexpr std::size_t max_nodes = 32;  // of one function
 
+/// A node in the place of `q`, whatever the version of that.
+node helper_of(const node& q, const char* op, const std::string& suffix, std::vector<value_id> inputs,
+               value_id output) {
+  node n = node_placer::helper(q, op, suffix, std::move(inputs), output);
+  n.version = 13;
+  return n;
+}
+
 }
 
 bool is_byte_function(const node& n) {
@@ -86,7 +94,7 @@ std::vector<node> byte_functions::table_of(const node& q, const chain& c, value_
   store.outputs = {stored};
   copied.push_back(std::move(store));
   // numbers of shape [1, 1] in a function give its result more axes
-  copied.push_back(node_placer::helper(q, "Reshape", "table", {stored, line}, table));
+  copied.push_back(helper_of(q, "Reshape", "table", {stored, line}, table));
   std::reverse(copied.begin(), copied.end());
   return copied;
 }
@@ -98,15 +106,13 @@ bool byte_functions::replace(const node& q) {
   const value& x = m_placer.at(c.source->inputs[0]);
   if (x.shape != m_placer.at(q.inputs[0]).shape) return false;
   const value_id table = m_placer.new_value(q, "table"), place = m_placer.new_value(q, "place");
-  node widen = node_placer::helper(q, "Cast", "place", {c.source->inputs[0]}, place),
-       look_up = node_placer::helper(q, "Gather", "look_up", {table, place}, q.outputs[0]);
+  node widen = helper_of(q, "Cast", "place", {c.source->inputs[0]}, place),
+       look_up = helper_of(q, "Gather", "look_up", {table, place}, q.outputs[0]);
   widen.attributes["to"] = std::int64_t{6};  // int32
   look_up.attributes["axis"] = std::int64_t{0};
   look_up.name = q.name;
   std::vector<node> nodes = {std::move(look_up), std::move(widen)};
   for (node& n : table_of(q, c, table)) nodes.push_back(std::move(n));
-  for (node& n : nodes)
-    if (n.op == "Cast" || n.op == "Gather" || n.op == "Reshape") n.version = 13;
   m_placer.place(std::move(nodes));
   return true;
 }

@@ -3,17 +3,17 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include "passes/fuse/byte_rewriter.hpp"
 #include "passes/fuse/fuse.hpp"
-#include "passes/rewriter.hpp"
 #include "reference/quantized.hpp"
 
 namespace nsk::tool {
 namespace {
 
 /// Moves elements as the bytes that store them: numbers are widened behind what moves them, and stored before it.
-class byte_mover : rewriter {
+class byte_mover : byte_rewriter {
  public:
-  using rewriter::rewriter;
+  using byte_rewriter::byte_rewriter;
 
   bool run() {
     bool any = false;
@@ -29,12 +29,6 @@ class byte_mover : rewriter {
  private:
   friend class rewriter;
 
-  element type(int v) const { return m_p.values[static_cast<std::size_t>(v)].type; }
-  /// The real numbers of uint8, which `v` is; null where it is something else.
-  const operation* widened(int v) {
-    const operation* o = producer(v);
-    return o && o->as<dequantize_params>() && type(o->inputs[0]) == element::u8 ? o : nullptr;
-  }
   int add_bytes(const std::string& name, const shape_t& shape) {
     return m_p.add({name + "#bytes", element::u8, shape, nullptr});
   }

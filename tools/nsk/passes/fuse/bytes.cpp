@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>
+#include "passes/fuse/byte_rewriter.hpp"
 #include "passes/fuse/fuse.hpp"
-#include "passes/rewriter.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -23,9 +23,9 @@ bool is_limit(const byte_table& t) {
   return true;
 }
 
-class byte_joiner : rewriter {
+class byte_joiner : byte_rewriter {
  public:
-  using rewriter::rewriter;
+  using byte_rewriter::byte_rewriter;
 
   /// Brings tables and limits together.
   void join() {
@@ -47,7 +47,6 @@ class byte_joiner : rewriter {
  private:
   friend class rewriter;
 
-  element type(int v) const { return m_p.values[static_cast<std::size_t>(v)].type; }
   const byte_table* table_of(const operation* o) const {
     const auto* t = o ? o->as<byte_table_parameters>() : nullptr;
     return t ? &t->table : nullptr;
@@ -150,11 +149,6 @@ class byte_joiner : rewriter {
     q.low = low;
     q.high = high;
     return true;
-  }
-  /// The real numbers of uint8, which `v` is; null where it is something else.
-  const operation* widened(int v) {
-    const operation* o = producer(v);
-    return o && o->as<dequantize_params>() && type(o->inputs[0]) == element::u8 ? o : nullptr;
   }
   /// Limits of real numbers, which are limits of what is stored of them.
   bool limit_quantize(std::size_t i) {
