@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -94,7 +95,7 @@ void take_over_limits(const array& got, array& wanted) {
 void measure_locally(const graph& g, const std::map<std::string, array>& inputs, const engine_values& engine,
                      const std::map<std::string, double>& operands, comparison_report& report) {
   constexpr double margin = 2e-5;  // of the largest magnitude: what a right step may be off
-  std::map<std::string, double> local;
+  std::map<std::string, comparison> local;
   stored_halves halves(g);
   for (const auto& [name, a] : inputs) halves.see(name, a);
   evaluator(g).run(inputs, false, [&](const std::string& name, array& value) {
@@ -105,14 +106,15 @@ void measure_locally(const graph& g, const std::map<std::string, array>& inputs,
     const array ordered = e.order.empty() ? e.got : in_source_order(e.got, value.shape, e.order);
     take_over_limits(ordered, value);
     report.halves += halves.take_over(name, ordered, value, margin);
-    local[name] = measure(ordered, value, operands_of(operands, name)).relative;
+    local[name] = measure(ordered, value, operands_of(operands, name));
     value = converted(ordered, value.type);
     halves.see(name, value);
   });
   for (auto* rows : {&report.outputs, &report.steps})
     for (comparison& c : *rows) {
       const auto found = local.find(c.name);
-      c.local = found != local.end() ? found->second : c.relative;
+      c.local = found != local.end() ? found->second.relative : c.relative;
+      if (found != local.end()) c.unequal = found->second.unequal;
     }
 }
 
@@ -212,12 +214,23 @@ double comparison_report::worst_local() const {
 }
 
 bool comparison_report::explained_by_rounding(double tolerance) const {
-  constexpr double margin = 8;      // the engine rounds inside operators as well
-  constexpr double largest = 1e-2;  // beyond it a wrong result looks like any other
+  constexpr double margin = 8;               // the engine rounds inside operators as well
+  constexpr double largest = wrong_integer;  // beyond it a wrong result looks like any other
   const auto explained = [&](const comparison& c) {
-    return c.relative <= std::max(tolerance, std::min(margin * c.rounding, largest));
+    const bool may_round = !c.bytes || c.unequal == 0;
+    return c.relative <= std::max(tolerance, may_round ? std::min(margin * c.rounding, largest) : 0);
   };
   return std::all_of(outputs.begin(), outputs.end(), explained) && std::all_of(steps.begin(), steps.end(), explained);
+}
+
+std::int64_t comparison_report::integers() const {
+  return std::accumulate(steps.begin(), steps.end(), std::int64_t{0},
+                         [](std::int64_t sum, const comparison& c) { return sum + c.integers; });
+}
+
+std::int64_t comparison_report::wrong_integers() const {
+  return std::accumulate(steps.begin(), steps.end(), std::int64_t{0},
+                         [](std::int64_t sum, const comparison& c) { return sum + c.unequal; });
 }
 
 double comparison_report::worst() const {

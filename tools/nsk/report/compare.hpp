@@ -29,7 +29,11 @@ struct comparison_report {
   bool within(double tolerance) const {
     return worst() <= tolerance || worst_local() <= tolerance / 5 || explained_by_rounding(tolerance);
   }
+  /// No rounding explains a wrong byte: the halves among them are the engine's already.
   bool explained_by_rounding(double tolerance) const;
+  /// Integers of the steps' results, and those that are wrong on the step's own inputs.
+  std::int64_t integers() const;
+  std::int64_t wrong_integers() const;
   /// Whether this one of several variants stands for all of them: one that fails prevails, then the larger error.
   bool prevails_over(const comparison_report& other, double tolerance) const {
     const bool passes = within(tolerance);

@@ -20,6 +20,7 @@ json row(const comparison& c) {
   result["relative_error"] = c.relative;
   result["max_ulp"] = c.ulp;
   if (c.local >= 0) result["local_relative_error"] = c.local;
+  if (c.unequal > 0) result["wrong_integers"] = c.unequal;
   if (c.step >= 0) {
     result["step"] = c.step;
     result["step_name"] = c.step_name;
@@ -49,6 +50,9 @@ std::string comparison_text(const comparison_report& report, double tolerance, s
   if (report.halves > 0)
     text += format_text("%lld stored integers are a step apart: the number was a half, to the last bits of float32\n",
                         static_cast<long long>(report.halves));
+  if (const std::int64_t integers = report.integers(); integers > 0)
+    text += format_text("%lld of %lld integers that steps make are equal, on the inputs of their step\n",
+                        static_cast<long long>(integers - report.wrong_integers()), static_cast<long long>(integers));
   text +=
       format_text("check %s: %zu outputs and %zu steps, worst error %.2e of the largest magnitude, tolerance %.0e\n",
                   report.within(tolerance) ? "passed" : "FAILED", report.outputs.size(), report.steps.size(),
@@ -61,6 +65,7 @@ json comparison_json(const comparison_report& report, double tolerance) {
       {"passed", report.within(tolerance)}, {"tolerance", tolerance}, {"worst_relative_error", report.worst()}};
   result["steps_without_counterpart"] = report.steps_without_counterpart;
   if (report.halves > 0) result["halves"] = report.halves;
+  if (report.integers() > 0) result["integers"] = {{"made", report.integers()}, {"wrong", report.wrong_integers()}};
   result["outputs"] = json::array();
   result["steps"] = json::array();
   for (const comparison& c : report.outputs) result["outputs"].push_back(row(c));

@@ -109,6 +109,8 @@ comparison measure_ordered(const array& got, const array& wanted, const std::vec
   comparison c;
   double sum = 0;
   std::int64_t count = 0;
+  const bool exact = !is_float(got.type);
+  if (exact) sampled = all_elements;
   with_numbers(got, [&](auto g) {
     with_numbers(wanted, [&](auto w) {
       for_each_run(wanted.shape, order, sampled, [&](const run_of_elements& r) {
@@ -125,6 +127,7 @@ comparison measure_ordered(const array& got, const array& wanted, const std::vec
           const double d = difference(g(r.first + i), w(at), got.type);
           sum += d;
           if (d > c.max_error) c.max_error = d;
+          if (exact && d > 0) ++c.unequal;
           // an ULP is at least 2^-24 of the number: most elements need no more than this look
           if (d * 0x1p24 <= c.ulp * std::fabs(reference)) continue;
           if (std::isfinite(reference) && std::fabs(reference) > counts_as_large)
@@ -136,6 +139,9 @@ comparison measure_ordered(const array& got, const array& wanted, const std::vec
   c.mean_error = count > 0 ? sum / static_cast<double>(count) : 0;
   const double share = std::max(c.largest, c.max_error <= rounding * operands ? operands : 0.0);
   c.relative = share > 0 ? c.max_error / share : c.max_error;
+  if (exact) c.integers = count;
+  c.bytes = got.type == element::i8 || got.type == element::u8;
+  if (c.unequal > 0) c.relative = std::max(c.relative, wrong_integer);
   return c;
 }
 

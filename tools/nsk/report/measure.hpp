@@ -12,21 +12,28 @@ namespace nsk::tool {
 /// `local` is the same figure where the reference continued from the engine's own earlier values, -1 where
 /// that was not measured; `rounding` how far, in the same measure, the reference moves when every value is off by what
 /// float32 rounds, -1 where not measured; `ulp` the largest distance in units in the last place of float32 among values
-/// above a thousandth of that magnitude.
+/// above a thousandth of that magnitude. Integers are equal or wrong: of a tensor that holds any, `integers` counts the
+/// elements and `unequal` the wrong ones, and where there are some, `relative` is wrong_integer or more.
 struct comparison {
   std::string name, step_name;
   int step = -1;  ///< -1: a model output
   double max_error = 0, mean_error = 0, largest = 0, relative = 0, local = -1, rounding = -1, ulp = 0;
+  std::int64_t integers = 0, unequal = 0;
+  bool bytes = false;  ///< integers of 8 bits, which stand for real numbers
 };
 
 inline constexpr std::int64_t all_elements = std::int64_t{1} << 62;
+/// What one wrong integer counts as, however small a share of the magnitudes it is: more than any tolerance for
+/// numbers of float32, and the largest error that rounding is taken to explain.
+inline constexpr double wrong_integer = 1e-2;
 
 /// Returns the largest finite magnitude; beyond the numbers of `type`, float32 or wider, values count as infinite.
 double largest_of(const array& a, element type);
 
 /// Compares element by element, in row-major order; the shapes need not agree, the counts do. `operands` is the largest
 /// magnitude of what was added up: where the sum is small beside them, its rounding is a share of theirs. Of tensors
-/// with more than `sampled` elements about as many are compared, whole rows of the last axis, spread over the tensor.
+/// with more than `sampled` elements about as many are compared, whole rows of the last axis, spread over the tensor;
+/// of integers all.
 comparison measure(const array& got, const array& wanted, double operands = 0, std::int64_t sampled = all_elements);
 
 /// Compares a tensor of the engine, whose axes may be in another order in memory, with the reference's. Axis orders
