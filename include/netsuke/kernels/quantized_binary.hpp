@@ -20,7 +20,8 @@ struct quantized_binary_args : quantized_binary_params {
 
 namespace impl {
 
-/// 16 elements at a time; the rest by way of lines of its own.
+/// 16 elements at a time. The last 16 are computed before any is stored, so that in place they may overlap those before
+/// them; a line of fewer goes by way of one of its own.
 template <class Op>
 NSK_ONE_COPY inline void quantized_binary_line(const quantized_binary_params& p, const std::uint8_t* a,
                                                const std::uint8_t* b, std::uint8_t* to, std::ptrdiff_t count, Op op) {
@@ -31,23 +32,26 @@ NSK_ONE_COPY inline void quantized_binary_line(const quantized_binary_params& p,
   const f32 a_zero = simd::splat(static_cast<float>(p.a_zero)), b_zero = simd::splat(static_cast<float>(p.b_zero)),
             a_scale = simd::splat(p.a_scale), b_scale = simd::splat(p.b_scale), scale = simd::splat(p.scale),
             low = simd::splat(-max_units), high = simd::splat(max_units);
-  const auto store16 = [&](const std::uint8_t* x, const std::uint8_t* y, std::uint8_t* result) NSK_INLINE_LAMBDA {
+  struct sixteen {
     f32 units[vectors];
-    simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
-      const f32 left = simd::mul(simd::sub(simd::load_u8(x + v * lanes), a_zero), a_scale),
-                right = simd::mul(simd::sub(simd::load_u8(y + v * lanes), b_zero), b_scale);
-      units[v] = simd::min(simd::max(simd::div(op(left, right), scale), low), high);
-    });
-    simd::store16_u8(result, units, range);
   };
-  std::ptrdiff_t i = 0;
-  for (; i + 16 <= count; i += 16) store16(a + i, b + i, to + i);
-  if (i == count) return;
-  std::uint8_t x[16] = {}, y[16] = {}, result[16];
-  simd::copy_bytes(x, a + i, count - i);
-  simd::copy_bytes(y, b + i, count - i);
-  store16(x, y, result);
-  simd::copy_bytes(to + i, result, count - i);
+  const auto compute = [&](std::ptrdiff_t i) NSK_INLINE_LAMBDA {
+    sixteen r;
+    simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
+      const f32 left = simd::mul(simd::sub(simd::load_u8(a + i + v * lanes), a_zero), a_scale),
+                right = simd::mul(simd::sub(simd::load_u8(b + i + v * lanes), b_zero), b_scale);
+      r.units[v] = simd::min(simd::max(simd::div(op(left, right), scale), low), high);
+    });
+    return r;
+  };
+  if (count < 16) {
+    std::uint8_t line[16];
+    simd::store16_u8(line, compute(0).units, range);
+    return simd::copy_bytes(to, line, count);
+  }
+  const sixteen last = compute(count - 16);
+  for (std::ptrdiff_t i = 0; i + 16 < count; i += 16) simd::store16_u8(to + i, compute(i).units, range);
+  simd::store16_u8(to + count - 16, last.units, range);
 }
 
 struct add_numbers {
@@ -62,7 +66,8 @@ struct mul_numbers {
 
 }
 
-/// Computes the elements of one tile. Equal shapes, any strides.
+/// Computes the elements of one tile. Equal shapes, any strides. The output may be one of the inputs. Up to `over_read`
+/// bytes past the end of the inputs may be read.
 template <class = void>
 inline void quantized_binary(const quantized_binary_args& a, const tile_range& t, std::byte*) {
   const tensor_view* const inputs[] = {&a.a, &a.b};
