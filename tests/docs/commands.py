@@ -8,9 +8,10 @@ Blocks of ```sh are run with `bash -e`, those of one page in order in one scratc
 the examples on the path, model.onnx, model.nsk, quantised.onnx, model.tflite, quantised.tflite, samples/, examples/ and include/ of the checkout, build/bindings,
 arrays and images (see furnish). Programs of SYNTAX_ONLY, which install packages or take minutes, are tested elsewhere; here they must exist, be
 executable, and parse. Where a line must
-not run at all, write before its block, with a reason:
+not run at all, or only where a file is that furnish may find (models beside the checkout), write before its block, with a reason:
 
   <!-- commands: not run, REASON -->
+  <!-- commands: run where FILE is, REASON -->
 """
 import json
 import os
@@ -24,11 +25,11 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
-from models import REPOSITORY, TOOL  # noqa: E402
+from models import REPOSITORY, SHARED, TOOL  # noqa: E402
 
 SYNTAX_ONLY = {"./examples/quickstart.sh", "examples/quickstart.sh", "./tests/run.sh", "tests/run.sh", "examples/models/fetch_blazeface.sh",
                "tools/install_dependencies.sh", "./tools/install_dependencies.sh"}
-BLOCK = re.compile(r"^(?P<mark><!-- commands: not run, (?P<reason>[^\n]+?) -->\n+)?```sh\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(?P<mark><!-- commands: (?:not run|run where (?P<needs>\S+) is), (?P<reason>[^\n]+?) -->\n+)?```sh\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 TIME_LIMIT = 300
 
 
@@ -102,14 +103,17 @@ def furnish(folder):
     for i in range(4):
         np.save(folder / "samples" / f"{i}.npy", np.random.default_rng(i).uniform(-1, 1, [1, 3, 32, 32]).astype(np.float32))
     (folder / "photos").mkdir()
-    for name in ("face_mesh", "hands"):
+    for name in ("face_mesh", "hands", "body", "selfie"):
         shutil.copy(REPOSITORY / "docs" / "images" / f"{name}.jpg", folder / "photos")
+    shutil.copy(folder / "photos" / "selfie.jpg", folder / "photo.jpg")
     for name in ("image", "in"):
         np.save(folder / f"{name}.npy", np.random.default_rng(2).uniform(-1, 1, [1, 3, 32, 32]).astype(np.float32))
     for name in ("examples", "include", "tests", "tools"):
         (folder / name).symlink_to(REPOSITORY / name)
     (folder / "netsuke").symlink_to(REPOSITORY)
-    (folder / "out").mkdir()
+    (folder / "out" / "models").mkdir(parents=True)
+    for detector in (SHARED / "face").glob("*_barracuda.onnx"):
+        (folder / "out" / "models" / detector.name).symlink_to(detector)
     (folder / "build").mkdir()
     (folder / "build" / "bindings").symlink_to(pathlib.Path(TOOL).resolve().parent / "bindings")
     (folder / "my_network.cpp").write_text("#include <netsuke/netsuke.hpp>\n")
@@ -152,7 +156,7 @@ def run_page(page):
         text = page.read_text()
         for block in BLOCK.finditer(text):
             line = text.count("\n", 0, block.start("body"))
-            if block.group("reason"):
+            if block.group("reason") and not (block.group("needs") and (folder / block.group("needs")).exists()):
                 print(f"{page.name}:{line}: not run, {block.group('reason')}")
                 continue
             if "build/bindings" in block.group("body") and not list((folder / "build" / "bindings").glob("*netsuke_c.*")):

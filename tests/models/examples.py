@@ -66,6 +66,13 @@ def detect(programs, folder):
         rendered, plain = (np.asarray(Image.open(p).convert("RGB")).astype(int) for p in (folder / "faces.png", photo))
         if rendered.shape != plain.shape or (np.abs(rendered - plain).max(-1) > 60).sum() < 200:
             raise SystemExit("detect_faces: nothing was rendered")
+        must("quantize", source, "-o", folder / "half.nsk", "--format", "fp16", "--quiet")
+        said = call(programs / "compare_formats", folder / "face.nsk", folder / "half.nsk", photo, "-o", folder / "formats.png", "--rounds", 3)
+        rows = re.findall(r"^(\w+): ([\d.]+) kB, [\d.]+ ms, arena [\d.]+ kB, (\d+) faces, overlap ([\d.]+) at least$", said, re.MULTILINE)
+        sizes = [float(kilobytes) for _, kilobytes, _, _ in rows]
+        panels = np.asarray(Image.open(folder / "formats.png")).shape
+        if len(rows) != 2 or rows[0][2] != rows[1][2] or int(rows[0][2]) < 2 or float(rows[1][3]) < 0.95 or not sizes[1] < 0.7 * sizes[0] or panels[1] <= 2 * plain.shape[1]:
+            raise SystemExit(f"compare_formats: {said}, an image of {panels}")
 
 
 def voice(programs, folder):
@@ -212,7 +219,7 @@ def refusals(programs, folder, model):
     must("convert", folder / "lstm.onnx", "-o", folder / "lstm.nsk")
     (folder / "damaged.nsk").write_bytes(model.read_bytes()[:500] + bytes(200) + model.read_bytes()[700:])
     image(folder / "photo.png", 64, 64)
-    behind = {"upscale": ["photo.png"], "detect_faces": ["photo.png"], "selfie": ["photo.png"], "face_mesh": ["MODEL", "photo.png"],
+    behind = {"upscale": ["photo.png"], "detect_faces": ["photo.png"], "compare_formats": ["photo.png"], "selfie": ["photo.png"], "face_mesh": ["MODEL", "photo.png"],
               "hands": ["MODEL", "photo.png"], "body": ["MODEL", "photo.png"], "voice_activity": ["sound.wav"],
               "gpu_faces": ["photo.png"], "gpu_upscale": ["--frames", "1", "-o", "enlarged"]}
     found = sorted(p for p in programs.iterdir() if p.is_file() and os.access(p, os.X_OK))
