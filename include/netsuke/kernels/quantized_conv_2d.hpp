@@ -76,18 +76,28 @@ inline void multiply(const quantized_conv& c, const quad_runs& runs, quad_row_li
   list.count = 0;
 }
 
-/// Copies the window whose first tap is pixel (y, x) of `image`; pixels outside are the zero point.
+/// Copies the window whose first tap is pixel (y, x) of `image`; pixels outside are the zero point. Taps that follow
+/// each other in memory are copied at once.
 inline void gather_window(const quantized_conv& c, const std::uint8_t* image, int y, int x, std::uint8_t* to) {
   const quantized_conv_2d_args& a = *c.a;
-  const auto depth = static_cast<std::size_t>(a.input.shape[3] / a.groups);
-  for (int i = 0; i < a.w.kernel_h; ++i)
-    for (int j = 0; j < a.w.kernel_w; ++j, to += depth) {
-      const int row = y + i * a.w.dilation_h, column = x + j * a.w.dilation_w;
-      if (row < 0 || row >= a.input.shape[1] || column < 0 || column >= a.input.shape[2])
-        std::memset(to, a.input_zero, depth);
-      else
-        std::memcpy(to, image + row * a.input.stride[1] + column * a.input.stride[2] + c.input_channel, depth);
-    }
+  const window& w = a.w;
+  const int depth = a.input.shape[3] / a.groups;
+  int first = 0, last = w.kernel_w;  // the columns inside
+  while (first < last && x + first * w.dilation_w < 0) ++first;
+  while (first < last && x + (last - 1) * w.dilation_w >= a.input.shape[2]) --last;
+  const std::ptrdiff_t step = w.dilation_w * a.input.stride[2];
+  const int together = step == depth ? last - first : 1;
+  for (int i = 0; i < w.kernel_h; ++i, to += w.kernel_w * depth) {
+    const int row = y + i * w.dilation_h;
+    const bool inside = row >= 0 && row < a.input.shape[1];
+    if (!inside || last - first < w.kernel_w)
+      std::memset(to, a.input_zero, static_cast<std::size_t>(w.kernel_w) * static_cast<std::size_t>(depth));
+    if (!inside) continue;
+    const std::uint8_t* const from = image + row * a.input.stride[1] + x * a.input.stride[2] + c.input_channel;
+    for (int j = first; j < last; j += together)
+      std::memcpy(to + j * depth, from + j * step,
+                  static_cast<std::size_t>(together) * static_cast<std::size_t>(depth));
+  }
 }
 
 /// Output pixels [begin, end) of one row, whose windows begin in input row `y` and reach outside.

@@ -103,7 +103,7 @@ NSK_INLINE void store_byte_block(const byte_block& b, const simd::i32 (&sum)[4],
   if (b.channels == quad_channels) return simd::store_quads_u8(to, x, b.range);
   std::uint8_t line[quad_channels];
   simd::store_quads_u8(line, x, b.range);
-  std::memcpy(to, line, static_cast<std::size_t>(b.channels));
+  simd::copy_bytes(to, line, b.channels);
 }
 
 /// Finds the rows of windows that begin in row y of an image.

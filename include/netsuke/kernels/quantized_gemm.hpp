@@ -127,7 +127,7 @@ NSK_INLINE void store_quad_row(const simd::i32 (&sum)[Vectors], const simd::f32 
     if (left >= 16) return simd::store16_u8(to + g * 16, x, range);
     std::uint8_t line[16];
     simd::store16_u8(line, x, range);
-    if (left > 0) std::memcpy(to + g * 16, line, static_cast<std::size_t>(left));
+    if (left > 0) simd::copy_bytes(to + g * 16, line, left);
   });
 }
 
