@@ -4,6 +4,7 @@
 #include <algorithm>
 #include "errors.hpp"
 #include "ops/impl/gpu_winograd.hpp"
+#include "ops/impl/winograd_choice.hpp"
 #include "ops/impl/lower_parts.hpp"
 #include "ops/depthwise_conv_2d.hpp"
 #include "pack/panels.hpp"
@@ -74,9 +75,7 @@ struct op_rules<op::conv_2d> : product_work {
  private:
   static conv_algorithm choose_algorithm(const lowerer& l, const operation& o, const conv_parameters& c, const view& x,
                                          const view& y) {
-    const window& w = c.w;
-    const bool fits = w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 && w.stride_w == 1 && w.dilation_h == 1 &&
-                      w.dilation_w == 1 && c.groups == 1;
+    const bool fits = winograd_fits(c.w, c.groups);
     if (const auto wanted = l.options.algorithms.find(o.name); wanted != l.options.algorithms.end()) {
       if (!fits && wanted->second != conv_algorithm::direct)
         refuse("--override: '" + o.name +
@@ -84,15 +83,8 @@ struct op_rules<op::conv_2d> : product_work {
                "dilation and groups.");
       return wanted->second;
     }
-    if (!fits || o.exact || !l.options.winograd || x.shape[1] < 16 || c.outputs < 16) return conv_algorithm::direct;
-    // F(4x4) pays from maps of three tiles on; its weights are 4 times a direct convolution's and must stay out of DRAM
-    const std::int64_t weights = static_cast<std::int64_t>(c.weights.size()), rows = y.shape[2], columns = y.shape[3];
-    const double waste =
-        static_cast<double>((rows + 3) / 4 * 4 * ((columns + 3) / 4 * 4)) / static_cast<double>(rows * columns);
-    if (weights * 4 * 4 <= (std::int64_t{16} << 20) && waste <= 1.4 && rows * columns >= 100)
-      return conv_algorithm::winograd4;
-    if (rows * columns >= 36 && weights * 16 * 4 / 9 <= (std::int64_t{20} << 20)) return conv_algorithm::winograd2;
-    return conv_algorithm::direct;
+    if (o.exact || !l.options.winograd) return conv_algorithm::direct;
+    return fastest_algorithm(c.w, c.groups, x.shape[1], c.outputs, y.shape[2], y.shape[3]);
   }
   static halo halo_of(const overhang& around) {
     const auto pixels = [](std::int64_t v) {
