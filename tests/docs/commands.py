@@ -38,7 +38,7 @@ def small_model(path, side=32):
     import onnx
     from onnx import TensorProto, helper
     generator = np.random.default_rng(1)
-    weights = {"w1": (16, 3, 3, 3), "w2": (16, 16, 3, 3), "w3": (16, 1, 3, 3), "w4": (32, 16, 1, 1), "w5": (32, 10)}
+    weights = {"w1": (16, 3, 3, 3), "w2": (16, 16, 3, 3), "w3": (16, 1, 3, 3), "w4": (128, 16, 1, 1), "w5": (128, 10)}
     initializers = [helper.make_tensor(n, TensorProto.FLOAT, s, (generator.standard_normal(s) * 0.2).astype(np.float32).ravel()) for n, s in weights.items()]
     nodes = [helper.make_node("Conv", ["image", "w1"], ["a"], name="first", pads=[1] * 4, strides=[2, 2]), helper.make_node("Relu", ["a"], ["b"]),
              helper.make_node("Conv", ["b", "w2"], ["c"], name="second", pads=[1] * 4), helper.make_node("Relu", ["c"], ["d"]),

@@ -89,7 +89,7 @@ def run(folder, model, x, isa):
 def check_network(folder):
     source, data = network(folder / "net.onnx"), samples(folder / "data")
     model = folder / "net.nsk"
-    text = must("quantize", source, "-o", model, "--calibrate", data, "--check", "--embed-check")
+    text = must("quantize", "--target", "size", source, "-o", model, "--calibrate", data, "--check", "--embed-check")
     expect("int8 in 7 of 7 layers, by 12 samples" in text, f"not all layers are integers:\n{text}")
     expect("check passed" in text, f"no check:\n{text}")
     must("selftest", model)
@@ -113,11 +113,11 @@ def check_choices(folder, source, data, default):
     """Each choice does what it says, and none is far worse."""
     model = folder / "choice.nsk"
     for option in (["--ranges", "minmax"], ["--ranges", "percentile"], ["--full-range-weights"], ["--per-tensor"], ["--no-bias-correction"]):
-        text = must("quantize", source, "-o", model, "--calibrate", data, *option)
+        text = must("quantize", "--target", "size", source, "-o", model, "--calibrate", data, *option)
         expect(signal_to_noise(text) > signal_to_noise(default) - 15, f"{option}: {signal_to_noise(text)} dB")
         if "full-range" in option[0]:
             expect("quads" in packings(folder, model), "--full-range-weights: all layers are pair-safe")
-    text = must("quantize", source, "-o", model, "--calibrate", data, "--keep", "deep", "--keep", "scores")
+    text = must("quantize", "--target", "size", source, "-o", model, "--calibrate", data, "--keep", "deep", "--keep", "scores")
     expect("int8 in 5 of 7 layers" in text and len(packings(folder, model)) == 5, f"--keep keeps nothing:\n{text}")
     text = must("quantize", source, "-o", model, "--format", "fp16")
     expect("weights are float16" in text, f"--format fp16:\n{text}")
@@ -140,12 +140,12 @@ def check_hard_tensors(folder):
 
     for change in (zeros, equal, huge_bias, all_zeros):
         source, name = network(folder / f"{change.__name__}.onnx", change), change.__name__
-        text = must("quantize", source, "-o", folder / "hard.nsk", "--calibrate", folder / "data", "--check")
+        text = must("quantize", "--target", "size", source, "-o", folder / "hard.nsk", "--calibrate", folder / "data", "--check")
         expect("int8 in 7 of 7 layers" in text and signal_to_noise(text) > 25, f"{name}:\n{text}")
     for name, change in {"constant": lambda x, i: np.full_like(x, 0.5), "nothing": lambda x, i: np.zeros_like(x), "tiny": lambda x, i: x * 1e-30,
                          "large": lambda x, i: x * 1e15}.items():
         data = samples(folder / f"data_{name}", change=change, count=3)
-        text = must("quantize", folder / "net.onnx", "-o", folder / "hard.nsk", "--calibrate", data, "--check")
+        text = must("quantize", "--target", "size", folder / "net.onnx", "-o", folder / "hard.nsk", "--calibrate", data, "--check")
         expect(signal_to_noise(text) > 15, f"samples that are {name}:\n{text}")
 
 
@@ -154,9 +154,9 @@ def check_inputs(folder):
     nodes = [helper.make_node("MatMul", ["x", "w"], ["a"], "left"), helper.make_node("MatMul", ["z", "w"], ["b"], "right"), helper.make_node("Add", ["a", "b"], ["y"])]
     source = save(folder / "two.onnx", nodes, {"w": np.random.default_rng(2).standard_normal((8, 8))}, {"x": [1, 8], "z": [1, 8]}, {"y": [1, 8]})
     first, second = samples(folder / "first", (8,), 5), samples(folder / "second", (1, 8), 5, seed=2)
-    text = must("quantize", source, "-o", folder / "two.nsk", "--calibrate", f"x={first}", "--calibrate", f"z={second}", "--check")
+    text = must("quantize", "--target", "size", source, "-o", folder / "two.nsk", "--calibrate", f"x={first}", "--calibrate", f"z={second}", "--check")
     expect("int8 in 2 of 2 layers, by 5 samples" in text and signal_to_noise(text) > 30, f"two inputs:\n{text}")
-    must("quantize", source, "-o", folder / "two.nsk", "--calibrate", f"x={first / '000.npy'}", "--calibrate", f"z={second / '001.npy'}", "--quiet")
+    must("quantize", "--target", "size", source, "-o", folder / "two.nsk", "--calibrate", f"x={first / '000.npy'}", "--calibrate", f"z={second / '001.npy'}", "--quiet")
     return source, first, second
 
 
@@ -190,11 +190,29 @@ def check_stored_sources(folder):
     expect("quantized binary" in must("inspect", folder / "stored.nsk").lower(), "the variant for CPUs has no step on bytes")
 
 
+def check_biases(folder):
+    """Constants that are added to each channel become biases, in any form; what is added to each element does not."""
+    random = np.random.default_rng(8)
+    nodes = [helper.make_node("Conv", ["x", "k"], ["a"], "conv"), helper.make_node("Add", ["b", "a"], ["c"]), helper.make_node("Relu", ["c"], ["d"]),
+             helper.make_node("Flatten", ["d"], ["e"]), helper.make_node("MatMul", ["e", "m"], ["f"], "product"), helper.make_node("Add", ["f", "g"], ["h"]),
+             helper.make_node("Gemm", ["h", "n", "p"], ["i"], "gemm"), helper.make_node("Add", ["i", "q"], ["y"])]
+    weights = {"k": random.standard_normal((8, 4, 3, 3)), "b": random.standard_normal((8, 1, 1)), "m": random.standard_normal((128, 16)), "g": random.standard_normal((1, 16)),
+               "n": random.standard_normal((16, 5)), "p": random.standard_normal(5), "q": random.standard_normal(1)}
+    for changed, binaries in (({}, 0), ({"b": random.standard_normal((8, 4, 4))}, 1)):
+        used = {**weights, **changed}
+        source = save(folder / f"biases{binaries}.onnx", nodes, used, {"x": [1, 4, 6, 6]}, {"y": [1, 5]})
+        data = samples(folder / f"biases{binaries}", (1, 4, 6, 6))
+        text = must("quantize", "--target", "size", source, "-o", folder / "biases.nsk", "--calibrate", data, "--check")
+        steps = must("inspect", folder / "biases.nsk")
+        expect("int8 in 3 of 3" in text and signal_to_noise(text) > 25, f"biases: {text}")
+        expect(len(re.findall(r"^ +\d+  add", steps, re.M)) == binaries, f"biases: {steps}")
+
+
 def check_refusals(folder, source, data, two, first, second):
     output = folder / "never.nsk"
 
     def refused(code, text, *arguments):
-        done = nsk("quantize", *arguments, "-o", output)
+        done = nsk("quantize", "--target", "size", *arguments, "-o", output)
         expect(done.returncode == code and text in done.stderr, f"{text}: exit {done.returncode}, {done.stderr.strip()}")
         expect(not output.exists(), f"{text}: a file was written")
 
@@ -222,12 +240,15 @@ def check_refusals(folder, source, data, two, first, second):
     refused(1, "were given twice", two, "--calibrate", f"x={first}", "--calibrate", f"x={second}")
     refused(2, "Give each input one file per sample", two, "--calibrate", f"x={first}", "--calibrate", f"z={second / '000.npy'}")
     refused(1, "needs no samples", source, "--format", "fp16", "--calibrate", data)
+    done = nsk("quantize", two, "-o", output, "--calibrate", f"x={first}", "--calibrate", f"z={second}")
+    expect(done.returncode == 2 and "not estimated faster than float32 on pc" in done.stderr and not output.exists(), f"a network that int8 makes no faster: {done.stderr}")
+    refused(1, "--target", source, "--calibrate", data, "--target", "toaster")
     refused(1, "--format", source, "--format", "int4", "--calibrate", data)
     relu = save(folder / "relu.onnx", [helper.make_node("Relu", ["x"], ["y"])], {}, {"x": [1, 8]}, {"y": [1, 8]})
     refused(2, "no convolution or matrix product", relu, "--calibrate", first)
     state = save(folder / "state.onnx", [helper.make_node("MatMul", ["h", "w"], ["h_out"]), helper.make_node("Add", ["x", "h_out"], ["y"])],
                  {"w": np.eye(8)}, {"x": [1, 8], "h": [1, 8]}, {"y": [1, 8], "h_out": [1, 8]})
-    done = nsk("quantize", state, "-o", output, "--calibrate", f"x={first}", "--calibrate", f"h={second}")
+    done = nsk("quantize", "--target", "size", state, "-o", output, "--calibrate", f"x={first}", "--calibrate", f"h={second}")
     expect(done.returncode != 0 and not output.exists() or "int8 in 1 of 1" in done.stdout, f"states: {done.stderr}")
     done = nsk("check", source, folder / "net.nsk")
     expect(done.returncode == 2 and "was made by nsk quantize" in done.stderr, f"check of a quantised model: {done.stderr}")
@@ -237,6 +258,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="nsk_quantize_") as name:
         folder = pathlib.Path(name)
         source, data, text = check_network(folder)
+        check_biases(folder)
         check_choices(folder, source, data, text)
         check_hard_tensors(folder)
         check_stored_sources(folder)

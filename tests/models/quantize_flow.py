@@ -77,7 +77,7 @@ def main():
         x = np.load(samples / "000.npy")
         for name, make in (("gates", gates), ("joins", joins)):
             source = make(folder / f"{name}.onnx")
-            must("quantize", source, "-o", folder / "net.nsk", "--calibrate", samples, "--check")
+            must("quantize", "--target", "size", source, "-o", folder / "net.nsk", "--calibrate", samples, "--check")
             must("json", folder / "net.nsk", "-o", folder / "table.json")
             steps = re.findall(r'"op_type": "(\w+)"', (folder / "table.json").read_text())
             counts = {s: steps.count(s) for s in set(steps) - IGNORED}

@@ -68,12 +68,12 @@ def check_equal(folder):
             np.save(arrays / f"{i}.npy", x if last else x.transpose(2, 0, 1))
         short = [",".join(map(str, v if len(set(v)) > 1 else v[:1])) for v in (mean, deviation)]
         how = ["--mean", short[0], "--std", short[1], "--white", str(white)] + (["--color", "bgr"] if bgr else [])
-        must("quantize", source, "-o", folder / "images.nsk", "--calibrate", images, *how)
-        must("quantize", source, "-o", folder / "arrays.nsk", "--calibrate", f"x={arrays}")
+        must("quantize", "--target", "size", source, "-o", folder / "images.nsk", "--calibrate", images, *how)
+        must("quantize", "--target", "size", source, "-o", folder / "arrays.nsk", "--calibrate", f"x={arrays}")
         expect((folder / "images.nsk").read_bytes() == (folder / "arrays.nsk").read_bytes(), f"{name}: images and arrays give other files")
         for fit in ("crop", "letterbox"):
             write_png(folder / "wide.png", random.integers(0, 256, (20, 50, 3)).astype(np.uint8))
-            must("quantize", source, "-o", folder / "wide.nsk", "--calibrate", folder / "wide.png", "--fit", fit)
+            must("quantize", "--target", "size", source, "-o", folder / "wide.nsk", "--calibrate", folder / "wide.png", "--fit", fit)
 
 
 def check_refusals(folder):
@@ -97,7 +97,7 @@ def check_refusals(folder):
                                          (1, "--white is a positive number", source, ["--calibrate", good, "--white", "0"]),
                                          (1, "no sample is one", source, ["--calibrate", folder / "3FalseFalse1_npy", "--mean", "0.5"]),
                                          (1, "--fit", source, ["--calibrate", good, "--fit", "tile"])):
-        done = nsk("quantize", model, "-o", output, *arguments)
+        done = nsk("quantize", "--target", "size", model, "-o", output, *arguments)
         expect(done.returncode == code and text in done.stderr, f"{text}: exit {done.returncode}, {done.stderr.strip()}")
         expect(not output.exists(), f"{text}: a file was written")
 

@@ -63,11 +63,11 @@ def main():
         folder = pathlib.Path(name)
         source, data, unseen = network(folder / "net.onnx"), samples(folder / "data", 16, 1), samples(folder / "unseen", 16, 2)
         model, page, chart = folder / "net.nsk", folder / "net.md", folder / "net.svg"
-        text = must("quantize", source, "-o", model, "--calibrate", data, "--per-tensor")
+        text = must("quantize", "--target", "size", source, "-o", model, "--calibrate", data, "--per-tensor")
         loose = error_on(folder, source, model, unseen)
         expect("int8 in 3 of 3 layers, by 16 samples" in text, text)
 
-        text = must("quantize", source, "-o", model, "--calibrate", data, "--per-tensor", "--max-drop", "0.06", "--report", page)
+        text = must("quantize", "--target", "size", source, "-o", model, "--calibrate", data, "--per-tensor", "--max-drop", "0.06", "--report", page)
         bound = error_on(folder, source, model, unseen)
         print(f"error {loose:.3f} without a bound, {bound:.4f} with 0.06")
         expect(loose > 0.12 and bound <= 0.06, f"the bound does not hold: {loose}, {bound}")
@@ -90,17 +90,17 @@ def main():
         squares.graph.node.append(helper.make_node("Identity", ["z"], ["w"]))
         squares.graph.output.append(helper.make_tensor_value_info("w", TensorProto.FLOAT, [1, 16, 10, 10]))
         onnx.save(squares, str(folder / "squares.onnx"))
-        done = nsk("quantize", folder / "squares.onnx", "-o", folder / "huge.nsk", "--calibrate", huge, "--max-drop", "0.9")
+        done = nsk("quantize", "--target", "size", folder / "squares.onnx", "-o", folder / "huge.nsk", "--calibrate", huge, "--max-drop", "0.9")
         expect(done.returncode == 0 and "2 layers stay float32" in done.stdout and "nan" not in done.stdout, f"an overflow: exit {done.returncode} {done.stdout} {done.stderr}")
 
-        text = must("quantize", source, "-o", model, "--calibrate", data, "--max-drop", "0.5")
+        text = must("quantize", "--target", "size", source, "-o", model, "--calibrate", data, "--max-drop", "0.5")
         expect("int8 in 3 of 3 layers" in text and "stay float32" not in text, f"a loose bound:\n{text}")
         few = samples(folder / "few", 3, 3)
         never, never_page = folder / "never.nsk", folder / "never.md"
         for code, what, arguments in ((2, "no layer can be int8", ["--calibrate", data, "--max-drop", "0.000001"]), (2, "holds out every fourth sample", ["--calibrate", few, "--max-drop", "0.1"]),
                                       (1, "--max-drop", ["--calibrate", data, "--max-drop", "0"]), (1, "--max-drop", ["--calibrate", data, "--max-drop", "nan"]),
                                       (1, "needs no samples", ["--format", "fp16", "--max-drop", "0.1"])):
-            done = nsk("quantize", source, "-o", never, "--report", never_page, *arguments)
+            done = nsk("quantize", "--target", "size", source, "-o", never, "--report", never_page, *arguments)
             expect(done.returncode == code and what in done.stderr, f"{what}: exit {done.returncode}, {done.stderr.strip()}")
             expect(not never.exists() and not never_page.exists(), f"{what}: a file was written")
     return told(failures)

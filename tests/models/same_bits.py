@@ -147,7 +147,7 @@ def stored_models(folder, every):
     models = {}
     for name, make in (("gates", quantize_flow.gates), ("joins", quantize_flow.joins)):
         models[f"stored_{name}"] = folder / f"{name}.nsk"
-        must("quantize", make(folder / f"{name}.onnx"), "-o", models[f"stored_{name}"], "--calibrate", samples, "--quiet")
+        must("quantize", "--target", "size", make(folder / f"{name}.onnx"), "-o", models[f"stored_{name}"], "--calibrate", samples, "--quiet")
     for source in sorted((SHARED / "quantized").glob("*.tflite")) if SHARED.exists() else []:
         if "int8" in source.name or every and ("quant" in source.name or "ref_model.t" in source.name):
             models[f"stored_{source.stem}"] = folder / f"{source.stem}.nsk"

@@ -39,6 +39,7 @@ struct quantize_options {
   convert_options conversion;          ///< how the quantised model is converted
   std::string format = "int8";         ///< or "fp16"
   std::string ranges = "mse";          ///< or "minmax", "percentile"
+  std::string target = "pc";           ///< a machine (quantize/targets.hpp), or "size"
   std::vector<std::string> samples;    ///< DIRECTORY, or NAME=DIRECTORY
   std::vector<std::string> kept;       ///< names of nodes
   double max_error = 0;                ///< of the outputs; 0: any

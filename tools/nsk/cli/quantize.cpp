@@ -63,6 +63,7 @@ exit_code quantize(const quantize_options& o, command_files& files) {
     how.corrects_bias = o.corrects_bias;
     how.kept = {o.kept.begin(), o.kept.end()};
     how.max_error = o.max_error;
+    how.machine = find_target(o.target);
     how.measures = !o.report.empty();
     const quantize_result result =
         quantize(v, samples, how, [&](const std::string& what, double share) { progress.show(what, share); });

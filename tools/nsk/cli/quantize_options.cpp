@@ -2,6 +2,7 @@
 #include "cli/quantize_options.hpp"
 
 #include "cli/common_options.hpp"
+#include "quantize/targets.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -49,6 +50,14 @@ CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) 
                    "Range of a tensor: mse (squared error) by default, minmax, percentile (99.99)")
       ->type_name("HOW")
       ->check(silent(CLI::IsMember({"mse", "minmax", "percentile"})));
+  std::vector<std::string> machines = {"size"};
+  for (const target& t : targets()) machines.push_back(t.name);
+  command
+      ->add_option(
+          "--target", o.target,
+          "Floats where they are faster: on pc (AVX2, by default), pc-vnni, zen2-console, mobile; size: nowhere")
+      ->type_name("MACHINE")
+      ->check(silent(CLI::IsMember(machines)));
   add_repeated(command, "--keep", o.kept, "NAME", "Leave this node as it is");
   command
       ->add_option("--max-drop", o.max_error,

@@ -35,7 +35,8 @@ class flow_planner {
   byte_flow plan() {
     for (auto n = m_graph.nodes.rbegin(); n != m_graph.nodes.rend(); ++n) want(*n);
     for (const value_id v : m_flow.stored) m_source[v] = v;
-    for (const node& n : m_graph.nodes) follow(n);
+    for (const node& n : m_graph.nodes)
+      if (follow(n)) m_flow.between.insert(&n);
     for (const node& n : m_graph.nodes) share(n);
     return std::move(m_flow);
   }
@@ -101,31 +102,34 @@ class flow_planner {
     return std::find(m_graph.outputs.begin(), m_graph.outputs.end(), v) != m_graph.outputs.end();
   }
 
-  /// Notes what becomes bytes of what the node makes, in the order of the nodes.
-  void follow(const node& n) {
+  /// Notes what becomes bytes of what the node makes, in the order of the nodes. Returns whether it computes on bytes.
+  bool follow(const node& n) {
     const role r = role_of(n);
-    if (r == role::none || m_wanted.count(n.outputs[0]) == 0) return;
+    if (r == role::none || m_wanted.count(n.outputs[0]) == 0) return false;
     const std::vector<value_id> from = operands(n);
-    if (!std::all_of(from.begin(), from.end(), [&](value_id v) { return source_of(v) != no_value; })) return;
+    if (!std::all_of(from.begin(), from.end(), [&](value_id v) { return source_of(v) != no_value; })) return false;
     const value_id result = n.outputs[0];
     if (r == role::function) {
       const bool one =
           std::all_of(from.begin(), from.end(), [&](value_id v) { return source_of(v) == source_of(from[0]); });
       if (one && m_flow.stored.count(result) == 0) m_source[result] = source_of(from[0]);
-      return;
+      return one;
     }
     if (r == role::sum && source_of(from[0]) == source_of(from[1]) && m_held.count(from[0]) == 0 &&
         m_held.count(from[1]) == 0 && is_byte_function(n)) {  // x * sigmoid(x)
       if (m_flow.stored.count(result) == 0) m_source[result] = source_of(from[0]);
-      return;
+      return true;
     }
     for (const value_id v : from) hold(v);
     if (r == role::move) {
       m_held.insert(result);
       m_source[result] = result;
-      return;
+      return true;
     }
-    store(limited(result));
+    const value_id kept = limited(result);
+    if (kept != result) m_flow.between.insert(m_readers.at(result)[0]);
+    store(kept);
+    return true;
   }
 
   /// Finds values whose scale is another one's.

@@ -109,6 +109,51 @@ bool is_limit(const graph& g, const node& n) {
   return true;
 }
 
+/// The constant of an Add that adds one number to each of `channels` channels of `x`, by channel; empty where it is
+/// none. `behind`: dimensions behind the channels.
+std::vector<double> added_by_channel(const graph& g, const node& add, value_id x, std::int64_t channels,
+                                     std::size_t behind) {
+  if (add.op != "Add" || !add.domain.empty()) return {};
+  const array* c = floats(g, add, add.inputs[0] == x ? 1 : 0);
+  const shape_t& shape = at(g, x).shape;
+  if (c == nullptr || c->shape.size() > shape.size()) return {};
+  if (c->count() == 1) return std::vector<double>(static_cast<std::size_t>(channels), c->number(0));
+  if (c->count() != channels || c->shape.size() <= behind || c->shape[c->shape.size() - 1 - behind] != channels)
+    return {};
+  return numbers(*c);
+}
+
+void remove_nodes_without_operator(graph& g) {
+  g.nodes.erase(std::remove_if(g.nodes.begin(), g.nodes.end(), [](const node& n) { return n.op.empty(); }),
+                g.nodes.end());
+  remove_unused(g);
+}
+
+}
+
+void fold_biases(graph& g) {
+  const readers by(g);
+  for (node& n : g.nodes) {
+    const bool conv = n.op == "Conv", product = n.op == "MatMul" || n.op == "Gemm";
+    if ((!conv && !product) || !n.domain.empty()) continue;
+    const array *weights = floats(g, n, 1), *bias = floats(g, n, 2);
+    const std::size_t rank = at(g, n.outputs[0]).shape.size();
+    const auto reader = by.only(n.outputs[0]);
+    if (!reader || !weights || (has(n, 2) && !bias) || (product && rank != 2) || rank < 2) continue;
+    const std::int64_t channels = at(g, n.outputs[0]).shape[1];
+    if (bias != nullptr && (bias->shape.size() != 1 || bias->count() != channels || n.number("beta", 1) != 1)) continue;
+    node& add = g.nodes[*reader];
+    std::vector<double> sums = added_by_channel(g, add, n.outputs[0], channels, rank - 2);
+    if (sums.empty()) continue;
+    for (std::size_t c = 0; bias != nullptr && c < sums.size(); ++c)
+      sums[c] += bias->number(static_cast<std::int64_t>(c));
+    if (product) n.op = "Gemm";
+    n.inputs.resize(3, no_value);
+    n.inputs[2] = add_constant(g, n.name + "#bias", {channels}, sums);
+    std::swap(n.outputs[0], add.outputs[0]);  // nobody reads what the addition makes now
+    add.op.clear();
+  }
+  remove_nodes_without_operator(g);
 }
 
 void fold_normalization(graph& g) {
@@ -139,9 +184,7 @@ void fold_normalization(graph& g) {
     std::swap(conv.outputs[0], norm.outputs[0]);  // nobody reads what the normalization makes now
     norm.op.clear();
   }
-  g.nodes.erase(std::remove_if(g.nodes.begin(), g.nodes.end(), [](const node& n) { return n.op.empty(); }),
-                g.nodes.end());
-  remove_unused(g);
+  remove_nodes_without_operator(g);
 }
 
 std::vector<float_layer> layers_of(const graph& g) {

@@ -20,6 +20,10 @@ struct float_layer {
   std::vector<double> bias;  ///< empty where there is none
 };
 
+/// Makes a constant that is added to each channel of a convolution's, Gemm's or MatMul's result its bias, where nobody
+/// else reads what is between. A MatMul of matrices becomes a Gemm.
+void fold_biases(graph& g);
+
 /// Folds BatchNormalization with constant statistics into the convolution before it, where nobody else reads what is
 /// between.
 void fold_normalization(graph& g);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "errors.hpp"
+#include "quantize/choose.hpp"
 #include "quantize/flow.hpp"
 #include "quantize/layers.hpp"
 #include "quantize/rewrite.hpp"
@@ -184,6 +185,43 @@ void measure_layers(std::vector<layer_result>& layers, const network& n, const n
   }
 }
 
+/// Adds the layers that stay float32 because that is estimated faster. Refuses networks that integers make no faster.
+layer_choice choose_for(const target& t, const graph& g, std::set<std::string>& kept) {
+  constexpr double min_gain = 1.03;
+  const layer_choice choice = choose_layers(g, layers_of(g), kept, t);
+  if (choice.floats.size() == layers_of(g).size() || choice.float_cycles < min_gain * choice.cycles)
+    refuse("int8 is not estimated faster than float32 on " + t.name + " (" + t.machine +
+           "). --target size stores all layers as int8 whatever the speed, another --target is another machine, and "
+           "--format fp16 halves the weights");
+  kept.insert(choice.floats.begin(), choice.floats.end());
+  return choice;
+}
+
+/// Notes which layers are integers, and why the others are not.
+void find_reasons(std::vector<layer_result>& layers, const std::set<std::string>& integers, const quantize_choices& how,
+                  const std::set<std::string>& kept, const layer_choice& choice,
+                  const std::vector<std::string>& beyond) {
+  for (layer_result& l : layers) {
+    l.integers = integers.count(l.name) != 0;
+    if (l.integers) continue;
+    l.is_surprise = kept.count(l.name) == 0;
+    l.reason = how.kept.count(l.name) != 0                                       ? "--keep"
+               : choice.floats.count(l.name) != 0                                ? "faster on " + how.machine->name
+               : !l.is_surprise                                                  ? "--max-drop"
+               : std::find(beyond.begin(), beyond.end(), l.name) != beyond.end() ? "its sums may be beyond int32"
+                                                                                 : "no integer operator computes it";
+  }
+}
+
+/// What the choice for a machine says, for people.
+std::string note_of(const layer_choice& choice, const target& t, std::size_t layers) {
+  std::string note = "on " + t.name + " (" + t.machine + "): ";
+  if (!choice.floats.empty())
+    note += std::to_string(choice.floats.size()) + " of " + std::to_string(layers) +
+            " layers stay float32, which is estimated faster there (--target size stores them too), ";
+  return note + format_text("%.2f times as fast as float32, by estimate", choice.float_cycles / choice.cycles);
+}
+
 /// Every fourth sample where a bound is to hold on samples that show no range.
 void split(const std::vector<sample>& all, bool holds_out, std::vector<sample>& shown, std::vector<sample>& held_out) {
   for (std::size_t i = 0; i < all.size(); ++i) (holds_out && i % 4 == 3 ? held_out : shown).push_back(all[i]);
@@ -205,6 +243,7 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
   constexpr std::size_t min_held_out = 1, max_measured = 4;
   require_quantisable(v);
   const variant_source exact = v;
+  fold_biases(v.g);
   fold_normalization(v.g);
   require_layers(v.g, how.kept);
   quantize_result result;
@@ -218,6 +257,8 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
   result.held_out = held_out.size();
   result.layers = describe_layers(n, v.g);
   std::set<std::string> kept = how.kept;
+  layer_choice choice;
+  if (how.machine != nullptr) choice = choose_for(*how.machine, v.g, kept);
   const std::vector<sample>& judged = held_out.empty() ? shown : held_out;
   const noise_meter meter(exact, judged);
   if (how.measures || how.max_error > 0) {
@@ -229,16 +270,7 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
   progress("quantising", -1);
   std::vector<std::string> beyond;
   v = n.without(kept, {}, &beyond);
-  const std::set<std::string> integers = integer_layers(v.g, result.layers);
-  for (layer_result& l : result.layers) {
-    l.integers = integers.count(l.name) != 0;
-    if (l.integers) continue;
-    l.is_surprise = kept.count(l.name) == 0;
-    l.reason = how.kept.count(l.name) != 0                                       ? "--keep"
-               : !l.is_surprise                                                  ? "--max-drop"
-               : std::find(beyond.begin(), beyond.end(), l.name) != beyond.end() ? "its sums may be beyond int32"
-                                                                                 : "no integer operator computes it";
-  }
+  find_reasons(result.layers, integer_layers(v.g, result.layers), how, kept, choice, beyond);
   progress("measuring", -1);
   result.outputs = meter.outputs_of(v);
   if (how.measures) {
@@ -248,6 +280,7 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
     for (std::size_t i = 0; i < made.size(); ++i) result.layers[i].own = noise.at(n.name_of(made[i]));
   }
   result.notes = notes_of(result, returned);
+  if (how.machine != nullptr) result.notes.push_back(note_of(choice, *how.machine, result.layers.size()));
   return result;
 }
 

@@ -11,6 +11,7 @@
 #include "compile/compile.hpp"
 #include "quantize/calibrate.hpp"
 #include "quantize/ranges.hpp"
+#include "quantize/targets.hpp"
 #include "quantize/weights.hpp"
 
 namespace nsk::tool {
@@ -22,6 +23,7 @@ struct quantize_choices {
   std::set<std::string> kept;  ///< names of nodes that stay as they are
   double max_error = 0;   ///< of the outputs, as a share of their magnitude, that layers return to float32 for; 0: any
   bool measures = false;  ///< how much each layer costs
+  const target* machine = nullptr;  ///< layers stay float32 where that is estimated faster there; null: none does
 };
 
 /// A layer, and what it costs to store it.
@@ -44,7 +46,8 @@ struct quantize_result {
 /// Rewrites the graph of `v` by what `samples` show. Returns what happened: how many layers are integers, which are not
 /// and why, and the signal to noise of each output. With a `max_error`, a quarter of the samples are held out, show no
 /// ranges, and are what the bound holds on. Refuses names of `kept` that are no layers, networks without a layer,
-/// models with states or several rows, and bounds that no layer of integers meets.
+/// models with states or several rows, networks that integers make no faster on the machine, and bounds that no layer
+/// of integers meets.
 quantize_result quantize(variant_source& v, const std::vector<sample>& samples, const quantize_choices& how,
                          const std::function<void(const std::string& what, double share)>& progress);
 

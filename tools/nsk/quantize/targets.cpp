@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "quantize/targets.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "ops/impl/winograd_choice.hpp"
+#include "quantize/min_cut.hpp"
+
+namespace nsk::tool {
+namespace {
+
+/// Cycles of each element that a layer stores, and of each that a step between layers makes; of beginning a step.
+constexpr double store_floats = 0.15, store_bytes = 0.37, sum_of_bytes = 0.7, table = 0.35, costly_function = 1.5,
+                 conversion = 0.45, step = 400;
+
+double padded(std::int64_t count, std::int64_t to) { return static_cast<double>((count + to - 1) / to * to); }
+
+double count_at(const graph& g, value_id v) {
+  return static_cast<double>(count_of(g.values[static_cast<std::size_t>(v)].shape));
+}
+
+/// Rows, columns of what a convolution makes; a product has as many rows, and one column.
+std::array<std::int64_t, 2> map_of(const graph& g, const float_layer& l) {
+  const shape_t& y = g.values[static_cast<std::size_t>(l.result)].shape;
+  if (g.nodes[l.node].op != "Conv") return {count_of(y) / std::max<std::int64_t>(1, l.weights.channels), 1};
+  std::int64_t rest = 1;
+  for (std::size_t d = 3; d < y.size(); ++d) rest *= y[d];
+  return {y.size() > 2 ? y[2] : 1, rest};
+}
+
+window window_of(const node& n, const layer_weights& w) {
+  window result;
+  const std::vector<std::int64_t> strides = n.integers("strides", {1, 1}), dilations = n.integers("dilations", {1, 1});
+  result.kernel_h = w.kernel_h;
+  result.kernel_w = w.kernel_w;
+  result.stride_h = static_cast<std::int32_t>(strides.front());
+  result.stride_w = static_cast<std::int32_t>(strides.back());
+  result.dilation_h = static_cast<std::int32_t>(dilations.front());
+  result.dilation_w = static_cast<std::int32_t>(dilations.back());
+  return result;
+}
+
+double rate_of(const target_rates& r, conv_algorithm a) {
+  return a == conv_algorithm::winograd4 ? r.winograd4 : a == conv_algorithm::winograd2 ? r.winograd2 : r.convolution;
+}
+
+}
+
+const std::vector<target>& targets() {
+  static const std::vector<target> all = {
+      {"pc", "AVX2 without VNNI", {13.8, 36, 20, 10, 27, 11, 8}},
+      {"pc-vnni", "VNNI of 256 bits", {13.8, 36, 20, 10, 54, 20, 8}},
+      {"zen2-console", "AVX2 with one integer multiplier", {13.8, 36, 20, 10, 14, 6, 6}},
+      {"mobile", "NEON without dot products", {7, 17, 10, 5, 2.6, 2, 4}},
+  };
+  return all;
+}
+
+const target* find_target(const std::string& name) {
+  for (const target& t : targets())
+    if (t.name == name) return &t;
+  return nullptr;
+}
+
+layer_cost cost_of(const graph& g, const float_layer& l, const target& t) {
+  const node& n = g.nodes[l.node];
+  const layer_weights& w = l.weights;
+  const auto [rows, columns] = map_of(g, l);
+  const std::int64_t groups = n.op == "Conv" ? n.integer("group", 1) : 1;
+  const double elements = count_at(g, l.result), taps = w.kernel_h * w.kernel_w,
+               pixels = elements / static_cast<double>(std::max(1, w.channels)),
+               weights = static_cast<double>(w.values.size());
+  if (w.depthwise)
+    return {step + elements * (taps / t.rates.depthwise + store_floats),
+            step + pixels * padded(w.channels, 16) * (taps / t.rates.byte_depthwise + store_bytes)};
+  const conv_algorithm algorithm = n.op == "Conv"
+                                       ? fastest_algorithm(window_of(n, w), groups, w.depth, w.channels, rows, columns)
+                                       : conv_algorithm::direct;
+  // a run of a window ends with a whole quad: the kernel's rows where pixels follow each other, else each pixel
+  const bool whole_rows = groups == 1 && window_of(n, w).dilation_w == 1;
+  const std::int64_t run = w.depth * (whole_rows ? w.kernel_w : 1);
+  const double depth = taps * static_cast<double>(w.depth),
+               byte_depth = padded(run, 4) * (whole_rows ? w.kernel_h : taps);
+  const layer_cost arithmetic = {
+      pixels * padded(w.channels, 8) * (depth / rate_of(t.rates, algorithm) + store_floats),
+      pixels * padded(w.channels, 8) * (byte_depth / t.rates.byte_convolution + store_bytes)};
+  return {step + std::max(arithmetic.floats, 4 * weights / t.rates.weight_bytes),
+          step + std::max(arithmetic.bytes, weights / t.rates.weight_bytes)};
+}
+
+layer_cost cost_of(const graph& g, const node& n, bool can_be_bytes) {
+  static const std::set<std::string> costly = {"Sigmoid", "Tanh",     "Exp",  "Log", "Erf", "Softplus",
+                                               "Gelu",    "Softsign", "Mish", "Elu", "Selu"};
+  const double elements = n.outputs.empty() || n.outputs[0] == no_value ? 0 : count_at(g, n.outputs[0]);
+  if (!can_be_bytes) return {0, min_cut::never};
+  if (costly.count(n.op) != 0) return {costly_function * elements, table * elements};
+  const bool is_sum = n.op == "Add" || n.op == "Sub" || n.op == "Mul";
+  return {0, is_sum ? step + sum_of_bytes * elements : 0};
+}
+
+double conversion_cost(std::int64_t elements) { return step + conversion * static_cast<double>(elements); }
+
+}

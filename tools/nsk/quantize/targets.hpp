@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The machines that a quantised network is for, and what layers cost there as floats and as integers.
+#include <cstdint>
+#include <string>
+#include <vector>
+#include "graph/graph.hpp"
+#include "quantize/layers.hpp"
+
+namespace nsk::tool {
+
+/// What one core does in a cycle: multiply-accumulates of layers whose operands are in the caches.
+struct target_rates {
+  double convolution, winograd4, winograd2, depthwise;  ///< float32; Winograd's as if they were direct
+  double byte_convolution, byte_depthwise;              ///< stored integers, pair-safe weights
+  double weight_bytes;                                  ///< bytes of weights, where each is used once
+};
+
+struct target {
+  std::string name, machine;  ///< "pc", "AVX2 without VNNI"
+  target_rates rates;
+};
+
+/// All that are known. docs/quantisation.md says where the rates come from.
+const std::vector<target>& targets();
+
+/// Returns the target of a name; null where there is none.
+const target* find_target(const std::string& name);
+
+/// Cycles of one lane.
+struct layer_cost {
+  double floats, bytes;
+};
+/// Returns what a layer costs, bounds included, conversions around it not.
+layer_cost cost_of(const graph& g, const float_layer& l, const target& t);
+
+/// Returns what another node costs; one that can be no step on bytes costs min_cut::never there.
+layer_cost cost_of(const graph& g, const node& n, bool can_be_bytes);
+
+/// Returns what it costs to store `elements` numbers, or to make numbers of what is stored.
+double conversion_cost(std::int64_t elements);
+
+}
