@@ -120,7 +120,8 @@ def ssd_anchors(size, strides):
 def overlaps(boxes, box):
     size = np.maximum(0, np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2]))
     both = size.prod(1)
-    return both / ((boxes[:, 2:] - boxes[:, :2]).prod(1) + (box[2:] - box[:2]).prod() - both)
+    with np.errstate(invalid="ignore"):  # an empty box and itself
+        return both / ((boxes[:, 2:] - boxes[:, :2]).prod(1) + (box[2:] - box[:2]).prod() - both)
 
 
 def weighted_suppression(scores, boxes, keypoints, threshold=0.3):
@@ -152,7 +153,7 @@ def detect(model, image, strides, symmetric, minimum=0.5):
     extent = (image.shape[1], image.shape[0])
     centre, half = boxes[:, :2] + anchors, boxes[:, 2:4] / 2
     corners = np.concatenate([project(matrix, centre - half) / extent, project(matrix, centre + half) / extent], 1)
-    points = boxes[:, 4:].reshape(len(boxes), -1, 2) + anchors[:, None]
+    points = boxes[:, 4:].reshape(len(boxes), boxes.shape[1] // 2 - 2, 2) + anchors[:, None]
     return weighted_suppression(scores, corners, project(matrix, points.reshape(-1, 2)).reshape(points.shape) / extent)
 
 
