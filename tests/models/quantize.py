@@ -228,7 +228,7 @@ def check_refusals(folder, source, data, two, first, second):
     (folder / "empty").mkdir()
     refused(2, "int8 needs samples", source)
     refused(2, "there is no .npy file in", source, "--calibrate", folder / "empty")
-    refused(2, "nowhere", source, "--calibrate", folder / "nowhere")
+    refused(2, "--calibrate: there is no '", source, "--calibrate", folder / "nowhere")
     refused(2, "has the shape [1,3,20,21]", source, "--calibrate", bad("narrow", (1, 3, 20, 21)))
     refused(2, "is not finite", source, "--calibrate", bad("nan", change=spoil(np.nan)))
     refused(2, "is not finite", source, "--calibrate", bad("inf", change=spoil(np.inf)))

@@ -21,6 +21,8 @@ namespace fs = std::filesystem;
 /// The .npy files or the images of a place, by name.
 std::vector<fs::path> files_of(const std::string& place) {
   std::error_code failed;
+  if (!fs::exists(place, failed))
+    refuse("--calibrate: there is no '" + place + "'. Give a folder of images or .npy files, or one of them.");
   if (!fs::is_directory(place, failed)) return {place};
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(place, failed))
