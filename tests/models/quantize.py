@@ -149,6 +149,19 @@ def check_hard_tensors(folder):
         expect(signal_to_noise(text) > 15, f"samples that are {name}:\n{text}")
 
 
+def check_doubt(folder):
+    """A channel that is far larger than the others, and that nothing reads, takes their levels: the command says so."""
+    def outlier(w):
+        w["c"][5] *= 3000
+        w["d"][:6, 5] = w["e"][:, 5] = 0
+
+    source, plain = network(folder / "outlier.onnx", outlier), must("quantize", "--target", "size", folder / "net.onnx", "-o", folder / "doubt.nsk", "--calibrate", folder / "data")
+    text = must("quantize", "--target", "size", source, "-o", folder / "doubt.nsk", "--calibrate", folder / "data")
+    off = re.search(r"output 'y' is off by ([0-9.]+) of its magnitude: .*--format fp16", text)
+    expect(off and abs(float(off[1]) - 10 ** (-signal_to_noise(text) / 20)) < 0.02 and signal_to_noise(text) < 20, f"no doubt:\n{text}")
+    expect("is off by" not in plain, f"doubt without a reason:\n{plain}")
+
+
 def check_inputs(folder):
     """Two inputs, files without leading axes, one file."""
     nodes = [helper.make_node("MatMul", ["x", "w"], ["a"], "left"), helper.make_node("MatMul", ["z", "w"], ["b"], "right"), helper.make_node("Add", ["a", "b"], ["y"])]
@@ -261,6 +274,7 @@ def main():
         check_biases(folder)
         check_choices(folder, source, data, text)
         check_hard_tensors(folder)
+        check_doubt(folder)
         check_stored_sources(folder)
         check_refusals(folder, source, data, *check_inputs(folder))
     return told(failures)

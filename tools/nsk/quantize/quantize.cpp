@@ -40,6 +40,8 @@ void require_layers(const graph& g, const std::set<std::string>& kept) {
     refuse("the model has no convolution or matrix product with constant weights, which are what int8 makes faster");
 }
 
+constexpr double doubtful_db = 20;  // an error of a tenth
+
 /// What happened, for people.
 std::vector<std::string> notes_of(const quantize_result& r, std::size_t returned) {
   std::vector<std::string> said;
@@ -53,6 +55,13 @@ std::vector<std::string> notes_of(const quantize_result& r, std::size_t returned
   const char* const where = r.held_out > 0 ? "samples that were held out" : "the samples";
   for (const auto& [name, db] : r.outputs)
     said.push_back(format_text("output '%s': %.1f dB of signal to noise on %s", name.c_str(), db, where));
+  const auto worst = std::min_element(r.outputs.begin(), r.outputs.end(),
+                                      [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (worst != r.outputs.end() && worst->second < doubtful_db)
+    said.push_back(format_text(
+        "output '%s' is off by %.2f of its magnitude: compare its results with the source's before this file is used. "
+        "--max-drop 0.05 returns layers to float32, --report FILE.md measures each, --format fp16 rounds weights alone",
+        worst->first.c_str(), std::pow(10, -worst->second / 20)));
   return said;
 }
 
