@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Damages files that the converter wrote: every truncation, and random corruptions, of three small networks of different kinds.
+"""Damages files that the converter wrote: every truncation, and random corruptions, of three small networks of different kinds,
+of two of them quantised and of one with float16 weights.
 
   converted.py PATH/TO/corrupt [--count N]        the acceptance run is --count 200000
 """
@@ -86,6 +87,23 @@ def recogniser(folder):
     return n.save(folder, n.add("LogSoftmax", n.add("Gemm", flat, n.weights(10, wide), n.weights(10), transB=1), axis=1))
 
 
+def quantised(folder, source, shape):
+    """The network in int8: layers, sums, tables and pooling on bytes, and the conversions around them."""
+    samples, result = folder / f"{source.stem}_samples", folder / f"{source.stem}_int8.nsk"
+    samples.mkdir()
+    random = np.random.default_rng(6)
+    for i in range(4):
+        np.save(samples / f"{i}.npy", random.standard_normal(shape).astype(np.float32))
+    subprocess.run([TOOL, "quantize", source, "-o", result, "--target", "size", "--calibrate", samples, "--check", "--quiet"], check=True)
+    return result
+
+
+def halved(folder, source):
+    result = folder / f"{source.stem}_fp16.nsk"
+    subprocess.run([TOOL, "quantize", source, "-o", result, "--format", "fp16", "--quiet"], check=True)
+    return result
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corrupt", type=pathlib.Path)
@@ -97,10 +115,14 @@ def main():
         for make in (detector, policy, recogniser):
             files.append(folder / f"{make.__name__}.nsk")
             subprocess.run([TOOL, "convert", make(folder), "-o", files[-1], "--quiet", "--check"], check=True)
-            size = files[-1].stat().st_size
+        files.append(quantised(folder, folder / "detector.onnx", (1, 3, 16, 20)))
+        files.append(quantised(folder, folder / "recogniser.onnx", (2, 1, 20, 20)))
+        files.append(halved(folder, folder / "policy.onnx"))
+        for file in files:
+            size = file.stat().st_size
             if size > MAX_BYTES:
-                raise SystemExit(f"{files[-1].name} has {size} bytes, more than {MAX_BYTES}")
-            print(f"{files[-1].name}: {size} bytes", flush=True)
+                raise SystemExit(f"{file.name} has {size} bytes, more than {MAX_BYTES}")
+            print(f"{file.name}: {size} bytes", flush=True)
         return subprocess.run([options.corrupt, "--truncations", "--count", options.count, *files]).returncode
 
 

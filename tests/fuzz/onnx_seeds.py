@@ -10,6 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
 import corner_forms  # noqa: E402
 import dequantized_forms  # noqa: E402
 import exported_forms  # noqa: E402
+import quantized_seeds  # noqa: E402
 import signal_forms  # noqa: E402
 import trees  # noqa: E402
 
@@ -219,6 +220,7 @@ def exported():
             yield "form_" + name, exported_forms.build(spec)
     for name, (quantised, _, _) in dequantized_forms.CASES.items():
         yield "quantised_" + name, quantised
+    yield from quantized_seeds.onnx_models()
 
 
 def models():

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+import quantized_seeds  # noqa: E402
 import tflite_flow  # noqa: E402
 import tflite_layers  # noqa: E402
 import tflite_metadata  # noqa: E402
@@ -108,6 +109,7 @@ def models():
         yield make.__name__, make()
     for name, make in tflite_signals.CASES.items():
         yield name.replace(" ", "_"), make()[0]
+    yield from quantized_seeds.tflite_models()
 
 
 def unpooled(w, x, packed):
