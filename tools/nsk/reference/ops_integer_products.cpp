@@ -44,7 +44,7 @@ node plain_product(const node& n) {
 
 bool is_gemm(const node& n) { return n.op == "QGemm"; }
 /// Whether the channels are the first axis of the second input.
-bool channels_first(const node& n) { return is_conv(n) || n.integer("transB", 0) != 0; }
+bool channels_first(const node& n) { return is_conv(n) || (is_gemm(n) && n.integer("transB", 0) != 0); }
 
 /// Number of channels that a scale or zero point may have one entry for each of: rows of a convolution's weights,
 /// columns of a matrix.

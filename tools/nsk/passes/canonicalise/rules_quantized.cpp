@@ -168,7 +168,7 @@ shifted_input shifted(context& c, std::size_t i, std::size_t zero) {
 integer_weights weights_of(context& c) {
   const product_inputs in = inputs_of(c);
   integer_weights w;
-  w.by_channel = is_conv(c) || c.op().integer("transB", 0) != 0;
+  w.by_channel = is_conv(c) || (is_gemm(c) && c.op().integer("transB", 0) != 0);  // of QGemm alone
   w.values = weights(c, in.b, "the weights");
   w.channels = static_cast<std::size_t>(w.by_channel ? c.in_shape(in.b).front() : c.in_shape(in.b).back());
   w.depth = w.values.size() / w.channels;
