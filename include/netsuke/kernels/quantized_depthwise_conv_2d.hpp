@@ -71,6 +71,19 @@ NSK_ONE_COPY inline void order_constants(const quantized_depthwise_conv_2d_args&
   }
 }
 
+/// Adds what the products leave out to the biases in scratch.
+NSK_INLINE void complete_biases(std::byte* scratch, std::int64_t quads) {
+  using simd::i32;
+  auto* const bias = reinterpret_cast<std::int32_t*>(scratch);
+  const auto* const weights = reinterpret_cast<const std::int8_t*>(scratch) + 8 * quad_channels;
+  for (int c = 0; c < quad_channels; c += i32::lanes) {
+    i32 sum = simd::load_i32(bias + c);
+    for (std::int64_t q = 0; q < quads; ++q)
+      sum = simd::add_left_out(sum, simd::load_quads(weights + 4 * (q * quad_channels + c)));
+    simd::store_i32(bias + c, sum);
+  }
+}
+
 /// One block of channels, its constants in scratch. Tiles may begin at any channel, but panels end at multiples of 8.
 NSK_ONE_COPY inline byte_block load_byte_block(const quantized_depthwise_conv_2d_args& a, int channel, int channel_end,
                                                std::byte* scratch) {
@@ -79,6 +92,7 @@ NSK_ONE_COPY inline byte_block load_byte_block(const quantized_depthwise_conv_2d
     order_constants<together>(a, channel, scratch);
   else
     order_constants<1>(a, channel, scratch);
+  if constexpr (simd::dots_leave_out) complete_biases(scratch, quads);
   std::byte* const outside = scratch + 4 * quad_channels * (quads + 2);
   std::memset(outside, a.input_zero, max_quad_channels);
   const int left = channel_end - channel;
@@ -101,7 +115,7 @@ NSK_INLINE void store_byte_block(const byte_block& b, const simd::i32 (&sum)[4],
   simd::unroll<4>(
       [&](auto v) NSK_INLINE_LAMBDA { x[v] = simd::mul(simd::to_f32(sum[v]), simd::load(b.scale + v * f32::lanes)); });
   if (b.channels == quad_channels) return simd::store_quads_u8(to, x, b.range);
-  std::uint8_t line[quad_channels];
+  std::uint8_t line[quad_channels < 16 ? 16 : quad_channels];  // which copy_bytes reads in pieces of 16
   simd::store_quads_u8(line, x, b.range);
   simd::copy_bytes(to, line, b.channels);
 }

@@ -131,6 +131,22 @@ NSK_INLINE void store_quad_row(const simd::i32 (&sum)[Vectors], const simd::f32 
   });
 }
 
+/// What the sums of a panel begin with: biases, and what the products leave out.
+template <int Vectors>
+NSK_INLINE void begin_quad_sums(simd::i32 (&sum)[Vectors], const quad_runs& runs, const quad_panel& p) {
+  using simd::i32;
+  simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
+    sum[v] = simd::load_i32(reinterpret_cast<const std::int32_t*>(p.bias) + v * i32::lanes);
+  });
+  if constexpr (simd::dots_leave_out) {
+    const std::int8_t* weights = p.weights;
+    for (int q = runs.lines * runs.columns * runs.quads; q > 0; --q, weights += std::ptrdiff_t{4} * p.width)
+      simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
+        sum[v] = simd::add_left_out(sum[v], simd::load_quads(weights + v * 4 * i32::lanes));
+      });
+  }
+}
+
 /// `tiles` tiles of Rows rows, one below the other.
 template <class Products, int Rows, int Vectors>
 NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad_panel& panel, const quad_row* row,
@@ -139,12 +155,13 @@ NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad
   using simd::i32;
   using simd::unroll;
   const quad_panel p = panel;
+  i32 first[Vectors];
+  if constexpr (simd::dots_leave_out) begin_quad_sums(first, runs, p);
   for (; tiles > 0; --tiles, row += Rows) {
     i32 sum[Rows][Vectors];
-    unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
-      const i32 bias = simd::load_i32(reinterpret_cast<const std::int32_t*>(p.bias) + v * i32::lanes);
-      unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
-    });
+    if constexpr (!simd::dots_leave_out) begin_quad_sums(first, runs, p);  // a load is less than a register kept
+    unroll<Vectors>([&](auto v)
+                        NSK_INLINE_LAMBDA { unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = first[v]; }); });
     accumulate_quads<Products>(sum, runs, p, row);
     f32 scale[Vectors];
     unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {

@@ -32,6 +32,11 @@ NSK_INLINE f32 load_f16_low(const std::uint16_t* p) { return load_f16(p); }
 NSK_INLINE f32 fma_low(f32 a, f32 b, f32 c) { return fma(a, b, c); }
 #endif
 
+#if !defined(NSK_ISA_NEON)
+inline constexpr bool dots_leave_out = false;
+NSK_INLINE i32 add_left_out(i32 sum, i32) { return sum; }
+#endif
+
 /// Weights as numbers, whatever their type.
 NSK_INLINE f32 load_weights(const float* p) { return load(p); }
 NSK_INLINE f32 load_weights(const std::uint16_t* p) { return load_f16(p); }

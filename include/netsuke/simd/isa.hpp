@@ -20,6 +20,9 @@
 #include <immintrin.h>
 #elif defined(NSK_ISA_NEON)
 #include <arm_neon.h>
+#if defined(__linux__)
+#include <sys/auxv.h>
+#endif
 #endif
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
@@ -100,9 +103,10 @@ inline std::uint32_t saved_registers() {
 #endif
 
 namespace simd {
-/// Returns whether this machine has the instruction of `dot_quads_at_once`: AVX-VNNI, or VNNI of AVX-512. Ask it where
-/// cpu_supports() is true. With NSK_NO_VNNI, which all files of a program define or none, it answers false, so that
-/// this machine can be measured as one without. Source: Intel SDM volume 2, CPUID.
+/// Returns whether this machine has the instruction of `dot_quads_at_once`: AVX-VNNI, VNNI of AVX-512, or NEON's dot
+/// product, which is known where the program is compiled for it and on Linux and Android. Ask it where cpu_supports()
+/// is true. With NSK_NO_VNNI, which all files of a program define or none, it answers false, so that this machine can
+/// be measured as one without. Sources: Intel SDM volume 2, CPUID; Linux, "ARM64 ELF hwcaps".
 inline bool multiplies_quads() {
 #if defined(NSK_NO_VNNI)
   return false;
@@ -110,6 +114,11 @@ inline bool multiplies_quads() {
   return (impl::cpuid(7, 0).c & (1u << 11)) != 0;
 #elif defined(NSK_ISA_AVX2)
   return impl::cpuid(7, 0).a >= 1 && (impl::cpuid(7, 1).a & (1u << 4)) != 0;
+#elif defined(NSK_ISA_NEON) && defined(__ARM_FEATURE_DOTPROD)
+  return true;
+#elif defined(NSK_ISA_NEON) && defined(__linux__)
+  constexpr unsigned long capabilities = 16, dot_products = 1ul << 20;  // AT_HWCAP, HWCAP_ASIMDDP
+  return (getauxval(capabilities) & dot_products) != 0;
 #else
   return false;
 #endif
