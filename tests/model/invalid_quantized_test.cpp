@@ -235,6 +235,27 @@ TEST_CASE("open: invalid convolutions of stored integers are refused") {
                        [](plan_spec& p) { p.steps[0].window = format::Window(3, 3, 1, 1, 1, 2, 1, 2); }}}));
 }
 
+TEST_CASE("open: weights behind the end of a run are zeros") {
+  // runs of 6 channels of a pixel, two quads each: bytes 6 and 7 are missing, in the second quad of every run
+  const std::size_t quads = 18,
+                    group = static_cast<std::size_t>(nsk::quad_panel_bytes(20, static_cast<std::int64_t>(quads)));
+  const auto opened = [&](std::size_t at) {
+    plan_spec p = convolution();
+    p.weights[at] = std::byte{1};
+    return open_plan(p).code();
+  };
+  const auto place = [&](std::size_t column, std::size_t quad, std::size_t byte) {
+    return 4 * 24 * (quad + 2) + 4 * column + byte;  // 20 columns are one panel of 24
+  };
+  for (const std::size_t first : {std::size_t{0}, group})
+    for (const std::size_t column : {0, 19, 23}) {
+      CHECK(opened(first + place(column, 0, 3)) == status_code::ok);
+      CHECK(opened(first + place(column, 1, 1)) == status_code::ok);
+      CHECK(opened(first + place(column, 1, 2)) == status_code::bad_weights);
+      CHECK(opened(first + place(column, 17, 3)) == status_code::bad_weights);
+    }
+}
+
 TEST_CASE("open: invalid depthwise convolutions of stored integers are refused") {
   check_all(depthwise, with(k_layers, {}));
   CHECK(open_plan(depthwise_to(11)).code() == status_code::bad_step);

@@ -12,7 +12,7 @@ struct op_traits<op::quantized_conv_2d>
   using params = quantized_conv_2d_params;
   using args = kernels::quantized_conv_2d_args;
 
-  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
+  NSK_COLD static status_code check_rules(impl::constant_reader& constants, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
     if (!impl::is_byte_image(x) || !impl::is_byte_image(y)) return status_code::bad_step;
     const std::int64_t groups = p.groups, in = x.shape()[3], out = y.shape()[3];
@@ -22,7 +22,8 @@ struct op_traits<op::quantized_conv_2d>
     const std::int64_t area = std::int64_t{p.w.kernel_h} * p.w.kernel_w, group_in = in / groups;
     if (area > impl::max_elements / group_in) return status_code::bad_step;
     const std::int64_t bytes = quad_panel_bytes(out / groups, kernels::quads_of_window(p.w, group_in, p.whole_rows));
-    return impl::holds_quads(s.input(1), groups, bytes) ? status_code::ok : status_code::bad_weights;
+    if (!impl::holds_quads(s.input(1), groups, bytes)) return status_code::bad_weights;
+    return check_padding(constants, s.input(1), p, groups, out / groups, group_in);
   }
 
   static constexpr impl::whole_axes whole(const params&, int) { return {}; }
@@ -49,6 +50,29 @@ struct op_traits<op::quantized_conv_2d>
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
     kernels::quantized_conv_2d(a, range, scratch);
+  }
+
+ private:
+  /// What is missing in the last quad of a run must be zeros: kernels multiply it by the bytes behind the run, which
+  /// are anything.
+  NSK_COLD static status_code check_padding(impl::constant_reader& constants, const tensor_info& weights,
+                                            const params& p, std::int64_t groups, std::int64_t channels,
+                                            std::int64_t depth) {
+    const auto runs = kernels::impl::runs_of(p.w, depth, p.whole_rows);
+    const int used = runs.length % 4;
+    if (used == 0) return status_code::ok;
+    if (!constants.afford(groups * padded_channels(channels) * runs.count())) return status_code::too_complex;
+    const std::int64_t quads = runs.quads(), run_quads = quads_of(runs.length);
+    const std::byte* panel = constants.bytes(weights);
+    for (std::int64_t i = 0; i < groups * panel_count(channels); ++i) {
+      const std::int64_t width = width_of_panel(channels, i % panel_count(channels));
+      for (std::int64_t q = run_quads + 1; q <= quads + 1; q += run_quads)  // two lines of constants come first
+        for (const std::byte* quad = panel + 4 * width * q; quad < panel + 4 * width * (q + 1); quad += 4)
+          for (int k = used; k < 4; ++k)
+            if (quad[k] != std::byte{0}) return status_code::bad_weights;
+      panel += 4 * width * (quads + 2);
+    }
+    return status_code::ok;
   }
 };
 NSK_END

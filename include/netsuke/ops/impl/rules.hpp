@@ -148,6 +148,8 @@ class constant_reader {
         t.where() == storage::constant && t.type() == dtype_of<T>() && is_plain(t) && t.rank() == 1 && is_dense(t);
     return good ? reinterpret_cast<const T*>(m_weights.data() + t.buffer_offset() + t.offset()) : nullptr;
   }
+  /// The bytes of a constant in any arrangement.
+  const std::byte* bytes(const tensor_info& t) const { return m_weights.data() + t.buffer_offset() + t.offset(); }
   /// Takes the work of looking at so many numbers.
   bool afford(std::int64_t numbers) { return m_work.spend(number_work * static_cast<std::uint64_t>(numbers)); }
 
