@@ -56,7 +56,7 @@ CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) 
       ->add_option(
           "--target", o.target,
           "Floats where they are faster: on pc (AVX2, by default), pc-vnni, zen2-console, mobile; size: nowhere")
-      ->type_name("MACHINE")
+      ->type_name("HOW")
       ->check(silent(CLI::IsMember(machines)));
   add_repeated(command, "--keep", o.kept, "NAME", "Leave this node as it is");
   command
