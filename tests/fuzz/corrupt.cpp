@@ -10,6 +10,7 @@
 #include "mutate_plan.hpp"
 #include "exercise.hpp"
 #include "../model/recurrent_plan.hpp"
+#include "../model/quantized_plan.hpp"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -77,13 +78,27 @@ bytes to_bytes(const test::plan_spec& plan) {
 }
 
 std::vector<test::plan_spec> samples() {
-  return {test::make_cnn().plan, test::make_mixed(),  test::make_recurrent(false, true), test::make_indices(),
-          test::make_lstm(),     test::make_policy(), test::make_tree_ensemble(),        test::make_scatter()};
+  return {test::make_cnn().plan,
+          test::make_mixed(),
+          test::make_recurrent(false, true),
+          test::make_indices(),
+          test::make_lstm(),
+          test::make_policy(),
+          test::make_tree_ensemble(),
+          test::make_scatter(),
+          test::quantized::quantize(),
+          test::quantized::dequantize(),
+          test::quantized::table(),
+          test::quantized::convolution(),
+          test::quantized::convolution_of_rows(),
+          test::quantized::depthwise(),
+          test::quantized::pooling()};
 }
 
 int write_seeds(const std::string& folder) {
-  static const char* const names[] = {"convolutions", "mixed",  "recurrent", "indices",
-                                      "lstm",         "policy", "forest",    "scatter"};
+  static const char* const names[] = {"convolutions", "mixed",  "recurrent", "indices",   "lstm",
+                                      "policy",       "forest", "scatter",   "quantize",  "dequantize",
+                                      "table",        "quads",  "rows",      "depthwise", "pooling"};
   for (std::size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     const bytes file = to_bytes(samples()[i]);
     std::ofstream(folder + "/" + names[i], std::ios::binary)

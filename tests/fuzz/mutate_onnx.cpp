@@ -309,6 +309,7 @@ void mutate_bytes(generator& random, std::string& bytes) {
   std::memcpy(&v, &bytes[at], width);
   mutate(random, v);
   if (random.one_in(4)) v = interesting(random);
+  if (width == 4 && random.one_in(4)) v = strange_float(random);
   std::memcpy(&bytes[at], &v, width);
 }
 

@@ -5,6 +5,7 @@
 #include "../model/sample_plans.hpp"
 #include <netsuke/format/params.hpp>
 #include "random.hpp"
+#include <cstring>
 #include <utility>
 
 namespace fuzz {
@@ -49,7 +50,7 @@ inline void mutate_tensor(generator& random, test::plan_spec& p) {
     case 8: mutate(random, t.border.top); break;
     case 9: mutate(random, t.border.right); break;
     case 10: t.border = {1, 1, 1, 1}; break;
-    case 11: t.packing = static_cast<nsk::format::Packing>(random.below(5)); break;
+    case 11: t.packing = static_cast<nsk::format::Packing>(random.below(7)); break;
     case 12: t.shape = other.shape, t.strides = other.strides; break;
     default:
       if (t.shape.size() > 1)
@@ -80,12 +81,26 @@ inline void mutate_recurrent(generator& random, test::recurrent_spec& r) {
   }
 }
 
+/// Numbers of steps on stored integers.
+inline void mutate_quantized(generator& random, test::step_spec& s) {
+  const auto bits = static_cast<std::uint32_t>(strange_float(random));
+  switch (random.below(7)) {
+    case 0: std::memcpy(&s.scale, &bits, 4); break;
+    case 1: std::memcpy(random.one_in(2) ? &s.alpha : &s.beta, &bits, 4); break;
+    case 2: mutate(random, s.zero); break;
+    case 3: mutate(random, s.low); break;
+    case 4: mutate(random, s.high); break;
+    case 5: mutate(random, s.input_zero); break;
+    default: s.whole_rows = !s.whole_rows; break;
+  }
+}
+
 inline void mutate_step(generator& random, test::plan_spec& p) {
   test::step_spec &s = any_of(random, p.steps), &other = any_of(random, p.steps);
   const auto any_tensor = [&] {
     return static_cast<std::uint32_t>(random.below(p.tensors.size() + (random.one_in(20) ? 1 : 0)));
   };
-  switch (random.below(24)) {
+  switch (random.below(27)) {
     case 0: s.op = static_cast<nsk::format::Operator>(random.below(nsk::op_count + 1)); break;
     case 1:
     case 2:
@@ -127,6 +142,9 @@ inline void mutate_step(generator& random, test::plan_spec& p) {
       break;
     case 20: mutate(random, random.one_in(2) ? s.most_per_class : s.size); break;
     case 22: mutate_recurrent(random, s.recurrent); break;
+    case 23:
+    case 24:
+    case 25: mutate_quantized(random, s); break;
     case 21: s.center_point_box = !s.center_point_box, s.smallest = !s.smallest, s.centre = !s.centre; break;
     default: std::swap(s, other); break;
   }

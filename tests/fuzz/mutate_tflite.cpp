@@ -165,6 +165,8 @@ void change(generator& random, std::vector<std::uint8_t>& model, const std::vect
     v = target - s.at;
   } else if (other.group == 0 && random.one_in(6)) {
     v = read(model, other);
+  } else if (s.width == 4 && random.one_in(6)) {
+    v = strange_float(random);
   } else if (random.one_in(4)) {
     v = interesting(random);
   } else if (random.one_in(3)) {

@@ -31,6 +31,13 @@ inline std::uint64_t interesting(generator& random) {
   return random.one_in(4) ? ~value + 1 : value;
 }
 
+/// Bits of a float32 that breaks scales: zero, subnormal, negative, infinite, no number, the smallest and the largest.
+inline std::uint64_t strange_float(generator& random) {
+  static const std::uint32_t bits[] = {0,          0x80000000, 1,          0x007fffff, 0x00800000, 0xbf800000,
+                                       0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x3f800000, 0x4f000000};
+  return bits[random.below(sizeof bits / sizeof *bits)];
+}
+
 /// Changes one number: mostly by little.
 template <class T>
 void mutate(generator& random, T& value) {

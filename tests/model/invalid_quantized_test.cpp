@@ -5,9 +5,7 @@
 #include <limits>
 #include <string>
 #include <doctest/doctest.h>
-#include "sample_plans.hpp"
-#include <netsuke/kernels/quantized_conv_2d.hpp>
-#include <netsuke/kernels/quantized_depthwise_conv_2d.hpp>
+#include "quantized_plan.hpp"
 #include <netsuke/model/open.hpp>
 #include <netsuke/run/session.hpp>
 
@@ -16,9 +14,6 @@ using nsk::status_code;
 using test::plan_spec;
 using test::step_spec;
 namespace format = nsk::format;
-using format::DataType;
-using format::Operator;
-using shape = std::vector<std::int32_t>;
 
 nsk::status open_plan(const plan_spec& p) {
   const test::aligned_bytes file = p.write();
@@ -26,72 +21,7 @@ nsk::status open_plan(const plan_spec& p) {
   return nsk::open({file.data(), file.size()}, m);
 }
 
-/// One step of x and, where there are some, constant bytes.
-plan_spec step_of(Operator op, const shape& x, DataType in, const shape& y, DataType out, std::int64_t constant_bytes,
-                  DataType constant_type, format::Packing packing) {
-  plan_spec p;
-  const std::uint32_t input = p.add_input("x", x, 1, in);
-  std::vector<std::uint32_t> inputs = {input};
-  if (constant_bytes > 0) {
-    inputs.push_back(
-        p.add_constant("bytes", std::vector<std::uint8_t>(static_cast<std::size_t>(constant_bytes)), constant_type));
-    p.tensors[inputs.back()].packing = packing;
-  }
-  p.add_step(op, inputs, p.add_output("y", y, 0, 1, out), "bytes");
-  return p;
-}
-plan_spec quantize(DataType type = DataType::uint8, const shape& y = {3, 5}) {
-  return step_of(Operator::Quantize, {3, 5}, DataType::float32, y, type, 0, type, format::Packing::plain);
-}
-plan_spec dequantize(DataType type = DataType::uint8, const shape& y = {3, 5}) {
-  return step_of(Operator::Dequantize, {3, 5}, type, y, DataType::float32, 0, type, format::Packing::plain);
-}
-plan_spec table(std::int64_t entries = 256, DataType type = DataType::uint8) {
-  return step_of(Operator::ByteTable, {3, 5}, DataType::int8, {3, 5}, DataType::uint8, entries, type,
-                 format::Packing::plain);
-}
-
-constexpr nsk::window k_window{3, 3, 1, 1, 1, 1, 1, 1};
-void set_window(step_spec& s, std::uint64_t scratch, plan_spec& p) {
-  s.window = format::Window(3, 3, 1, 1, 1, 1, 1, 1);
-  p.lane_bytes = s.scratch_bytes = scratch;
-}
-/// A 3x3 convolution of 2 groups of 6 channels to 2 of 20.
-plan_spec convolution() {
-  const std::int64_t bytes = 2 * nsk::quad_panel_bytes(20, nsk::kernels::quads_of_window(k_window, 6, false));
-  plan_spec p = step_of(Operator::QuantizedConv2D, {1, 7, 8, 12}, DataType::uint8, {1, 7, 8, 40}, DataType::uint8,
-                        bytes, DataType::int8, format::Packing::quads);
-  p.steps[0].groups = 2;
-  set_window(p.steps[0], static_cast<std::uint64_t>(nsk::kernels::quantized_conv_2d_scratch_bytes(k_window, 6)), p);
-  return p;
-}
-/// The same of one group, by whole rows.
-plan_spec convolution_of_rows() {
-  const std::int64_t bytes = nsk::quad_panel_bytes(40, nsk::kernels::quads_of_window(k_window, 12, true));
-  plan_spec p = step_of(Operator::QuantizedConv2D, {1, 7, 8, 12}, DataType::uint8, {1, 7, 8, 40}, DataType::uint8,
-                        bytes, DataType::int8, format::Packing::safe_quads);
-  p.steps[0].whole_rows = true;
-  set_window(p.steps[0], static_cast<std::uint64_t>(nsk::kernels::quantized_conv_2d_scratch_bytes(k_window, 12)), p);
-  return p;
-}
-plan_spec depthwise_to(std::int32_t outputs) {
-  plan_spec p =
-      step_of(Operator::QuantizedDepthwiseConv2D, {1, 7, 8, 12}, DataType::uint8, {1, 7, 8, outputs}, DataType::uint8,
-              nsk::quad_panel_bytes(12, nsk::depthwise_quads(3, 3)), DataType::int8, format::Packing::safe_quads);
-  set_window(p.steps[0], static_cast<std::uint64_t>(nsk::kernels::quantized_depthwise_conv_2d_scratch_bytes(k_window)),
-             p);
-  return p;
-}
-
-plan_spec depthwise() { return depthwise_to(12); }
-
-plan_spec pooling() {
-  plan_spec p = step_of(Operator::Pool2D, {1, 7, 8, 12}, DataType::uint8, {1, 3, 4, 12}, DataType::uint8, 0,
-                        DataType::uint8, format::Packing::plain);
-  p.steps[0].window = format::Window(2, 2, 2, 2, 1, 1, 0, 0);
-  p.steps[0].pool = format::PoolKind::max;
-  return p;
-}
+using namespace test::quantized;
 
 struct change {
   const char* name;
