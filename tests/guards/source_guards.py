@@ -13,6 +13,7 @@ STANDARD = {"cstddef", "cstdint", "cstring", "type_traits", "limits", "utility"}
 INTRINSICS = {"immintrin.h", "xmmintrin.h", "smmintrin.h", "avxintrin.h", "avx2intrin.h", "f16cintrin.h", "fmaintrin.h", "arm_neon.h",
               "intrin.h"}
 INTRINSIC_PLACES = ("netsuke/simd/", "netsuke/core/atomic.hpp")
+PROCESSOR, PROCESSOR_PLACE = "sys/auxv.h", "netsuke/simd/isa.hpp"  # what an AArch64 processor can do, on Linux and Android
 LONGEST_FILE = 450
 LONGEST_FUNCTION = 60
 # They stand around other code, as often as it needs them.
@@ -51,7 +52,7 @@ def includes(tree):
                 wanted = target[1:-1]
                 allowed = (wanted in STANDARD
                            or (wanted.startswith("netsuke/") and (tree.include / wanted).exists())
-                           or (wanted in INTRINSICS and name.startswith(INTRINSIC_PLACES))
+                           or (wanted in INTRINSICS and name.startswith(INTRINSIC_PLACES)) or (wanted == PROCESSOR and name == PROCESSOR_PLACE)
                            or (wanted.startswith("flatbuffers/") and name.startswith("netsuke/format/")))
             if not allowed:
                 violations.append(f"{name}:{number}: includes {target}")
@@ -244,6 +245,7 @@ GUARDS = {
         ("a standard header outside the list", lambda t: t.plant("core/seeded.hpp", "#include <vector>\n")),
         ("FlatBuffers outside format/", lambda t: t.plant("model/seeded.hpp", "#include <flatbuffers/flatbuffers.h>\n")),
         ("intrinsics outside simd/", lambda t: t.plant("kernels/seeded.hpp", "#include <immintrin.h>\n")),
+        ("the header that tells what a processor can do elsewhere", lambda t: t.plant("simd/seeded.hpp", "#include <sys/auxv.h>\n")),
         ("a header that does not exist", lambda t: t.plant("kernels/seeded.hpp", "#include <netsuke/core/no_such.hpp>\n")),
         ("a quoted include", lambda t: t.plant("kernels/seeded.hpp", '#include "args.hpp"\n')),
     ]),
