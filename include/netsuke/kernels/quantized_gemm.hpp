@@ -154,6 +154,7 @@ NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad
   using simd::f32;
   using simd::i32;
   using simd::unroll;
+  if (tiles == 0) return;
   const quad_panel p = panel;
   i32 first[Vectors];
   if constexpr (simd::dots_leave_out) begin_quad_sums(first, runs, p);
