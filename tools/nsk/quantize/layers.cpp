@@ -113,7 +113,7 @@ bool is_limit(const graph& g, const node& n) {
 /// none. `behind`: dimensions behind the channels.
 std::vector<double> added_by_channel(const graph& g, const node& add, value_id x, std::int64_t channels,
                                      std::size_t behind) {
-  if (add.op != "Add" || !add.domain.empty()) return {};
+  if (add.op != "Add" || !add.domain.empty() || add.has("broadcast")) return {};  // of opset 6: other rules
   const array* c = floats(g, add, add.inputs[0] == x ? 1 : 0);
   const shape_t& shape = at(g, x).shape;
   if (c == nullptr || c->shape.size() > shape.size()) return {};

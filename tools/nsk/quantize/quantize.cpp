@@ -30,9 +30,9 @@ std::set<std::string> integer_layers(const graph& g, const std::vector<layer_res
 }
 
 /// Refuses names that are no layers, and networks of which no layer is left.
-void require_layers(const graph& g, const std::set<std::string>& kept) {
+void require_layers(const std::vector<float_layer>& layers, const std::set<std::string>& kept) {
   std::vector<std::string> names;
-  for (const float_layer& l : layers_of(g)) names.push_back(l.name);
+  for (const float_layer& l : layers) names.push_back(l.name);
   for (const std::string& name : kept)
     if (std::find(names.begin(), names.end(), name) == names.end())
       misuse("--keep names '" + name + "', which is no layer that could be quantised." + did_you_mean(name, names));
@@ -68,10 +68,10 @@ std::vector<std::string> notes_of(const quantize_result& r, std::size_t returned
 /// A calibrated network, of which any layers can be made integers.
 class network {
  public:
-  /// `v`: normalization is folded.
-  network(const variant_source& v, const std::vector<sample>& samples, const quantize_choices& how,
-          const report_progress& progress)
-      : m_source(v), m_how(how), m_layers(layers_of(v.g)) {
+  /// `v`: biases and normalization are folded; `layers` are its layers.
+  network(const variant_source& v, std::vector<float_layer> layers, const std::vector<sample>& samples,
+          const quantize_choices& how, const report_progress& progress)
+      : m_source(v), m_how(how), m_layers(std::move(layers)) {
     std::set<std::string> names;
     for (const value_id id : plan_flow(v.g, m_layers).stored) names.insert(name_of(id));
     m_seen = calibrate(v, {names.begin(), names.end()}, samples, [&](double share) { progress("calibrating", share); });
@@ -195,10 +195,11 @@ void measure_layers(std::vector<layer_result>& layers, const network& n, const n
 }
 
 /// Adds the layers that stay float32 because that is estimated faster. Refuses networks that integers make no faster.
-layer_choice choose_for(const target& t, const graph& g, std::set<std::string>& kept) {
+layer_choice choose_for(const target& t, const graph& g, const std::vector<float_layer>& layers,
+                        std::set<std::string>& kept) {
   constexpr double min_gain = 1.03;
-  const layer_choice choice = choose_layers(g, layers_of(g), kept, t);
-  if (choice.floats.size() == layers_of(g).size() || choice.float_cycles < min_gain * choice.cycles)
+  const layer_choice choice = choose_layers(g, layers, kept, t);
+  if (choice.floats.size() == layers.size() || choice.float_cycles < min_gain * choice.cycles)
     refuse("int8 is not estimated faster than float32 on " + t.name + " (" + t.machine +
            "). --target size stores all layers as int8 whatever the speed, another --target is another machine, and "
            "--format fp16 halves the weights");
@@ -223,12 +224,13 @@ void find_reasons(std::vector<layer_result>& layers, const std::set<std::string>
 }
 
 /// What the choice for a machine says, for people.
-std::string note_of(const layer_choice& choice, const target& t, std::size_t layers) {
+std::string note_of(const layer_choice& choice, const target& t, std::size_t layers, std::size_t returned) {
   std::string note = "on " + t.name + " (" + t.machine + "): ";
   if (!choice.floats.empty())
     note += std::to_string(choice.floats.size()) + " of " + std::to_string(layers) +
             " layers stay float32, which is estimated faster there (--target size stores them too), ";
-  return note + format_text("%.2f times as fast as float32, by estimate", choice.float_cycles / choice.cycles);
+  note += format_text("%.2f times as fast as float32, by estimate", choice.float_cycles / choice.cycles);
+  return returned > 0 ? note + ", before --max-drop returned layers" : note;
 }
 
 /// Every fourth sample where a bound is to hold on samples that show no range.
@@ -254,20 +256,21 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
   const variant_source exact = v;
   fold_biases(v.g);
   fold_normalization(v.g);
-  require_layers(v.g, how.kept);
+  std::vector<float_layer> layers = layers_of(v.g);
+  require_layers(layers, how.kept);
   quantize_result result;
   std::vector<sample> shown, held_out;
   split(samples, how.max_error > 0, shown, held_out);
   if (how.max_error > 0 && held_out.size() < min_held_out)
     refuse("--max-drop holds out every fourth sample, and there are " + std::to_string(samples.size()) +
            ". Give at least 4, 32 are better");
-  const network n(v, shown, how, progress);
+  std::set<std::string> kept = how.kept;
+  layer_choice choice;
+  if (how.machine != nullptr) choice = choose_for(*how.machine, v.g, layers, kept);
+  const network n(v, std::move(layers), shown, how, progress);
   result.samples = shown.size();
   result.held_out = held_out.size();
   result.layers = describe_layers(n, v.g);
-  std::set<std::string> kept = how.kept;
-  layer_choice choice;
-  if (how.machine != nullptr) choice = choose_for(*how.machine, v.g, kept);
   const std::vector<sample>& judged = held_out.empty() ? shown : held_out;
   const noise_meter meter(exact, judged);
   if (how.measures || how.max_error > 0) {
@@ -289,7 +292,7 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
     for (std::size_t i = 0; i < made.size(); ++i) result.layers[i].own = noise.at(n.name_of(made[i]));
   }
   result.notes = notes_of(result, returned);
-  if (how.machine != nullptr) result.notes.push_back(note_of(choice, *how.machine, result.layers.size()));
+  if (how.machine != nullptr) result.notes.push_back(note_of(choice, *how.machine, result.layers.size(), returned));
   return result;
 }
 
