@@ -91,6 +91,7 @@ std::vector<test::plan_spec> samples() {
           test::quantized::table(),
           test::quantized::convolution(),
           test::quantized::convolution_of_rows(),
+          test::quantized::convolution_and_sum(),
           test::quantized::depthwise(),
           test::quantized::pooling()};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // quantized_conv_2d against sums of int64 over the taps of the definition: groups, strides, dilations, pads, gaps
-// between pixels, tiles.
+// between pixels, tiles, residuals.
 #include <doctest/doctest.h>
 #include <netsuke/kernels/quantized_conv_2d.hpp>
 #include "quantized_support.hpp"
@@ -11,6 +11,7 @@ struct geometry {
   int images, height, width, channels, outputs, groups, gap;
   nsk::window w;
   int pad_bottom, pad_right;
+  bool residual = false;
 
   int out_h() const { return (height + w.pad_top + pad_bottom - (w.kernel_h - 1) * w.dilation_h - 1) / w.stride_h + 1; }
   int out_w() const { return (width + w.pad_left + pad_right - (w.kernel_w - 1) * w.dilation_w - 1) / w.stride_w + 1; }
@@ -42,6 +43,7 @@ class convolution {
     m_args.input = stored::view_of(m_input, g.images, g.height, g.width, g.channels, g.gap);
     m_args.output = stored::view_of(m_output, g.images, g.out_h(), g.out_w(), g.outputs, 3);
     m_args.weights = m_packed.data();
+    if (g.residual) add_residual();
   }
 
   /// Computes the output in tiles and compares it; what is between its pixels must stay as it was.
@@ -66,6 +68,15 @@ class convolution {
   }
 
  private:
+  void add_residual() {
+    constexpr int gap = 2;
+    const auto pixels = static_cast<std::size_t>(m_g.images * m_g.out_h() * m_g.out_w());
+    for (std::size_t i = 0; i < pixels * static_cast<std::size_t>(m_g.outputs + gap) + nsk::over_read; ++i)
+      m_residual.push_back(static_cast<std::uint8_t>(m_next.between(0, 255)));
+    m_args.residual = stored::view_of(m_residual, m_g.images, m_g.out_h(), m_g.out_w(), m_g.outputs, gap);
+    m_args.residual_scale = std::ldexp(1.5f + 0.5f * m_next(), -m_next.between(0, 3));
+    m_args.residual_zero = m_next.between(0, 255);
+  }
   std::uint8_t expected(int n, int y, int x, int channel) {
     const int depth = m_g.channels / m_g.groups, outputs = m_g.outputs / m_g.groups, group = channel / outputs;
     stored::matrix& m = m_groups[static_cast<std::size_t>(group)];
@@ -81,14 +92,16 @@ class convolution {
           const int w = m_g.whole_rows() ? m.weight(c, i, j * depth + k) : m.weight(c, i * m_g.w.kernel_w + j, k);
           sum += std::int64_t{a} * w;
         }
-    return stored::requantised(sum, m.scale[static_cast<std::size_t>(c)], stored::range_of(m_args));
+    const int residual = m_g.residual ? stored::byte_at(m_args.residual, n, y, x, channel) - m_args.residual_zero : 0;
+    return stored::requantised(sum, m.scale[static_cast<std::size_t>(c)], stored::range_of(m_args), residual,
+                               m_args.residual_scale);
   }
 
   geometry m_g;
   random_floats m_next;
   std::vector<stored::matrix> m_groups;
   std::vector<std::byte> m_packed;
-  std::vector<std::uint8_t> m_input, m_output;
+  std::vector<std::uint8_t> m_input, m_output, m_residual;
   nsk::kernels::quantized_conv_2d_args m_args{};
 };
 
@@ -109,6 +122,7 @@ TEST_CASE("quantized_conv_2d: windows, groups, gaps, tiles") {
       if (g.gap < 0) g.gap = 0;
       g.w = {next.between(1, 4), next.between(1, 4), next.between(1, 3), next.between(1, 3),
              next.between(1, 2), next.between(1, 2), next.between(0, 3), next.between(0, 3)};
+      g.residual = i % 2 == 1;
       if (!g.exists()) continue;
       convolution one(g, products, seed);
       one.check(1000, 1000, 1000);

@@ -42,7 +42,7 @@ class product {
     const nsk::kernels::quad_runs runs{m_p.lines, m_p.columns, static_cast<int>(nsk::quads_of(m_p.length)), line_step(),
                                        column_step()};
     const nsk::kernels::quad_weights weights{m_packed.data(), m_p.channels, m_matrix.quads(), 0, m_p.products};
-    nsk::kernels::quantized_gemm(m_p.rows, runs, weights, begin, end, rows.data(), m_range);
+    nsk::kernels::quantized_gemm(m_p.rows, runs, weights, begin, end, rows.data(), {m_range});
     int wrong = 0;
     for (int r = 0; r < m_p.rows; ++r)
       for (int c = 0; c < static_cast<int>(stride); ++c) {

@@ -60,10 +60,15 @@ inline void pack(matrix& m, std::vector<std::byte>& to) {
   }
 }
 
-/// What stands for float32(sum) * scale, rounded once each.
-inline std::uint8_t requantised(std::int64_t sum, float scale, nsk::simd::u8_range to) {
-  const float product = static_cast<float>(static_cast<double>(static_cast<float>(sum)) * static_cast<double>(scale));
-  const double y = std::nearbyint(static_cast<double>(product)) + to.zero;
+/// What stands for float32(sum) * scale, plus residual * residual_scale, rounded once each.
+inline std::uint8_t requantised(std::int64_t sum, float scale, nsk::simd::u8_range to, int residual = 0,
+                                float residual_scale = 0) {
+  const auto product = [](float a, float b) {
+    return static_cast<float>(static_cast<double>(a) * static_cast<double>(b));
+  };
+  const auto units = static_cast<double>(product(static_cast<float>(sum), scale)),
+             added = static_cast<double>(product(static_cast<float>(residual), residual_scale));
+  const double y = std::nearbyint(static_cast<double>(static_cast<float>(units + added))) + to.zero;
   return static_cast<std::uint8_t>(y < to.low ? to.low : y > to.high ? to.high : y);
 }
 inline nsk::simd::u8_range random_range(random_floats& next) {

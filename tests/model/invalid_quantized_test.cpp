@@ -165,6 +165,26 @@ TEST_CASE("open: invalid convolutions of stored integers are refused") {
                        [](plan_spec& p) { p.steps[0].window = format::Window(3, 3, 1, 1, 1, 2, 1, 2); }}}));
 }
 
+TEST_CASE("open: invalid residuals of stored integers are refused") {
+  const auto scale = [](float s) { return [s](plan_spec& p) { p.steps[0].residual_scale = s; }; };
+  check_all(convolution_and_sum,
+            with(k_layers,
+                 {{"none by its scale", status_code::bad_arity, scale(0)},
+                  {"negative scale", status_code::bad_step, scale(-1)},
+                  {"subnormal scale", status_code::bad_step, scale(1e-40f)},
+                  {"scale that is no number", status_code::bad_step, scale(std::nanf(""))},
+                  {"scale beyond what int32 holds", status_code::bad_step, scale(1048577)},
+                  {"none by its inputs", status_code::bad_arity, [](plan_spec& p) { p.steps[0].inputs.pop_back(); }},
+                  {"residual of int8", status_code::bad_step, [](plan_spec& p) { input(p, 2).type = DataType::int8; }},
+                  {"residual that is shorter", status_code::bad_step,
+                   [](plan_spec& p) {
+                     p.steps[0].inputs[2] = test::add_view(p, p.steps[0].inputs[2], {1, 7, 7, 40}, {2240, 320, 40, 1});
+                   }},
+                  {"residual whose channels are apart", status_code::bad_step, [](plan_spec& p) {
+                     p.steps[0].inputs[2] = test::add_view(p, p.steps[0].inputs[2], {1, 7, 8, 40}, {2240, 8, 1, 56});
+                   }}}));
+}
+
 TEST_CASE("open: weights behind the end of a run are zeros") {
   // runs of 6 channels of a pixel, two quads each: bytes 6 and 7 are missing, in the second quad of every run
   const std::size_t quads = 18,

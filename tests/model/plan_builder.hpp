@@ -107,6 +107,7 @@ struct step_spec {
   std::int16_t zero = 0, low = 0, high = 255;
   std::uint8_t input_zero = 0;
   bool whole_rows = false;
+  float residual_scale = 0;
   format::TreeAggregate aggregate = format::TreeAggregate::sum;
   nsk::tile_size tile{};
   std::int64_t tile_count = -1;  ///< -1: what the tile gives
@@ -313,7 +314,7 @@ inline flatbuffers::Offset<void> write_op(flatbuffers::FlatBufferBuilder& b, con
     case Operator::ByteTable: return CreateByteTable(b).Union();
     case Operator::QuantizedConv2D:
       return CreateQuantizedConv2D(b, window, s.groups, s.whole_rows, s.input_zero, byte(s.zero), byte(s.low),
-                                   byte(s.high))
+                                   byte(s.high), s.residual_scale, 7)
           .Union();
     case Operator::QuantizedDepthwiseConv2D:
       return CreateQuantizedDepthwiseConv2D(b, window, s.input_zero, byte(s.zero), byte(s.low), byte(s.high)).Union();

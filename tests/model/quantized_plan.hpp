@@ -58,6 +58,13 @@ inline plan_spec convolution_of_rows() {
   set_window(p.steps[0], static_cast<std::uint64_t>(nsk::kernels::quantized_conv_2d_scratch_bytes(k_window, 12)), p);
   return p;
 }
+/// The same with a residual.
+inline plan_spec convolution_and_sum() {
+  plan_spec p = convolution_of_rows();
+  p.steps[0].inputs.push_back(p.add_input("r", {1, 7, 8, 40}, 1, DataType::uint8));
+  p.steps[0].residual_scale = 0.5f;
+  return p;
+}
 inline plan_spec depthwise_to(std::int32_t outputs) {
   plan_spec p =
       step_of(Operator::QuantizedDepthwiseConv2D, {1, 7, 8, 12}, DataType::uint8, {1, 7, 8, outputs}, DataType::uint8,

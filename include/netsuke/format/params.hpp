@@ -167,6 +167,8 @@ struct quantized_conv_2d_params {
   bool whole_rows = false;      ///< quads follow the rows of a window, else its pixels
   std::int32_t input_zero = 0;  ///< what stands for 0 in the input
   std::int32_t zero = 0, low = 0, high = 255;
+  float residual_scale = 0;  ///< 0: nothing is added
+  std::int32_t residual_zero = 0;
   template <class Table>
   static quantized_conv_2d_params of(const Table& t) {
     return {window::of(t.window()),
@@ -175,7 +177,9 @@ struct quantized_conv_2d_params {
             t.input_zero(),
             t.zero(),
             t.low(),
-            t.high()};
+            t.high(),
+            t.residual_scale(),
+            t.residual_zero()};
   }
 };
 struct quantized_depthwise_conv_2d_params {

@@ -21,11 +21,13 @@ namespace kernels {
 /// Convolution of [N, H, W, C] by int8 panels (format/packing.hpp), one set per group. A window is cut into runs, whose
 /// quads follow each other: with `whole_rows` a run is a kernel row, which is one where pixels follow each other
 /// without a gap (one group, no dilation, pixel stride C); else it is the channels of one pixel. Bytes outside the
-/// image are input_zero; the result is stored by zero, low and high.
+/// image are input_zero; the result is stored by zero, low and high, after the residual was added where
+/// residual_scale is not 0.
 struct quantized_conv_2d_args : quantized_conv_2d_params {
   quad_products products = quad_products::exact;
   tensor_view input, output;  ///< of bytes; last dimensions have stride 1
   const std::byte* weights;
+  tensor_view residual;  ///< of the output's shape; it does not overlap the output
 };
 
 namespace impl {
@@ -51,6 +53,22 @@ struct quad_row_list {
   int count = 0;
 };
 
+/// One row of pixels of the output and of the residual.
+struct stored_line {
+  std::uint8_t* output;
+  const std::uint8_t* residual;
+  std::ptrdiff_t output_step, residual_step;  ///< of pixels
+
+  quad_row pixel(const std::uint8_t* input, int x) const {
+    return {input, output + x * output_step, residual + x * residual_step};
+  }
+};
+inline stored_line stored_line_of(const quantized_conv_2d_args& a, int image, int y) {
+  const tensor_view &out = a.output, &sum = a.residual_scale != 0 ? a.residual : a.output;
+  return {out.as<std::uint8_t>() + image * out.stride[0] + y * out.stride[1],
+          sum.as<std::uint8_t>() + image * sum.stride[0] + y * sum.stride[1], out.stride[2], sum.stride[2]};
+}
+
 /// One group of a tile.
 struct quantized_conv {
   const quantized_conv_2d_args* a;
@@ -70,9 +88,11 @@ inline quad_runs gathered_runs(const quantized_conv& c) {
   return {c.runs.count(), 1, static_cast<int>(quads_of(c.runs.length)), c.runs.length, 0};
 }
 inline void multiply(const quantized_conv& c, const quad_runs& runs, quad_row_list& list) {
-  const simd::u8_range range{static_cast<std::int16_t>(c.a->zero), static_cast<std::uint8_t>(c.a->low),
-                             static_cast<std::uint8_t>(c.a->high)};
-  if (list.count > 0) quantized_gemm(list.count, runs, c.weights, c.channel_begin, c.channel_end, list.row, range);
+  const quad_store store{
+      {static_cast<std::int16_t>(c.a->zero), static_cast<std::uint8_t>(c.a->low), static_cast<std::uint8_t>(c.a->high)},
+      c.a->residual_scale,
+      c.a->residual_zero};
+  if (list.count > 0) quantized_gemm(list.count, runs, c.weights, c.channel_begin, c.channel_end, list.row, store);
   list.count = 0;
 }
 
@@ -102,12 +122,12 @@ inline void gather_window(const quantized_conv& c, const std::uint8_t* image, in
 
 /// Output pixels [begin, end) of one row, whose windows begin in input row `y` and reach outside.
 NSK_ONE_COPY inline void convolve_outside(const quantized_conv& c, quad_row_list& list, const std::uint8_t* image,
-                                          std::uint8_t* output, int y, int begin, int end) {
+                                          const stored_line& line, int y, int begin, int end) {
   const std::ptrdiff_t window_bytes = std::ptrdiff_t{c.runs.count()} * c.runs.length;
   for (int pixel = begin; pixel < end; ++pixel) {
     std::uint8_t* const to = c.scratch + list.count * window_bytes;
     gather_window(c, image, y, pixel * c.a->w.stride_w - c.a->w.pad_left, to);
-    list.row[list.count++] = {to, output + pixel * c.a->output.stride[2]};
+    list.row[list.count++] = line.pixel(to, pixel);
     if (list.count == max_tile_rows) multiply(c, gathered_runs(c), list);
   }
 }
@@ -123,7 +143,7 @@ NSK_ONE_COPY inline void convolve_rows(const quantized_conv& c, const tile_range
   for (int row = t.row_begin; row < t.row_end; ++row) {
     const int image = row / out.shape[1], oy = row % out.shape[1], y = oy * a.w.stride_h - a.w.pad_top;
     const std::uint8_t* const from = in.as<std::uint8_t>() + image * in.stride[0];
-    std::uint8_t* const to = out.as<std::uint8_t>() + image * out.stride[0] + oy * out.stride[1];
+    const stored_line to = stored_line_of(a, image, oy);
     if (y < 0 || y + reach_y >= in.shape[1]) {
       convolve_outside(c, outside, from, to, y, t.pixel_begin, t.pixel_end);
       continue;
@@ -132,8 +152,7 @@ NSK_ONE_COPY inline void convolve_rows(const quantized_conv& c, const tile_range
     convolve_outside(c, outside, from, to, y, end, t.pixel_end);
     for (int pixel = begin; pixel < end; ++pixel) {
       const int x = pixel * a.w.stride_w - a.w.pad_left;
-      inside.row[inside.count++] = {from + y * in.stride[1] + x * in.stride[2] + c.input_channel,
-                                    to + pixel * out.stride[2]};
+      inside.row[inside.count++] = to.pixel(from + y * in.stride[1] + x * in.stride[2] + c.input_channel, pixel);
       if (inside.count == max_quad_rows) multiply(c, inside_runs(c), inside);
     }
   }

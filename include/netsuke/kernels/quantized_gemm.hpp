@@ -4,9 +4,9 @@
 ///
 ///   y = saturate(zero + round_half_even(float32(bias + sum of a * w) * scale[channel]))
 ///
-/// Sums are int32 and exact, so that their order is free; conversion and product round once each
-/// (docs/quantisation.md). The zero point of the inputs is in the bias, as minus its product with the sum of the
-/// weights.
+/// or, with a residual r, what is rounded is that product plus (r - residual_zero) * residual_scale. Sums are int32 and
+/// exact, so that their order is free; conversion, products and addition round once each (docs/quantisation.md). The
+/// zero point of the inputs is in the bias, as minus its product with the sum of the weights.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -25,10 +25,18 @@ struct quad_runs {
   std::ptrdiff_t line_step = 0, column_step = 0;
 };
 
-/// One row: its first input, and the output of channel 0.
+/// One row: its first input, and output and residual of channel 0.
 struct quad_row {
   const std::uint8_t* input;
   std::uint8_t* output;
+  const std::uint8_t* residual = nullptr;  ///< read only where quad_store::residual_scale is not 0
+};
+
+/// How rows are stored.
+struct quad_store {
+  simd::u8_range range;
+  float residual_scale = 0;  ///< 0: there is no residual
+  std::int32_t residual_zero = 0;
 };
 
 /// How the products of a quad are added (simd/vec.hpp). All give the same sums, where they may be used.
@@ -108,20 +116,31 @@ NSK_INLINE void accumulate_quads(simd::i32 (&sum)[Rows][Vectors], const quad_run
   }
 }
 
-/// Stores a row of a tile: 16 columns at once, the last ones through a line of their own.
-template <int Vectors>
-NSK_INLINE void store_quad_row(const simd::i32 (&sum)[Vectors], const simd::f32 (&scale)[Vectors], std::uint8_t* to,
-                               int columns, simd::u8_range range) {
+/// What is added to the sums of a row, in units of the output.
+NSK_INLINE simd::f32 residual_units(const quad_store& store, const std::uint8_t* from) {
+  const simd::f32 zero = simd::splat(static_cast<float>(store.residual_zero));
+  return simd::mul(simd::sub(simd::load_u8(from), zero), simd::splat(store.residual_scale));
+}
+
+/// Stores a row of a tile from column `channel` on: 16 columns at once, the last ones through a line of their own.
+template <bool Residual, int Vectors>
+NSK_INLINE void store_quad_row(const simd::i32 (&sum)[Vectors], const simd::f32 (&scale)[Vectors], const quad_row& row,
+                               const quad_panel& p, const quad_store& store) {
   using simd::f32;
   constexpr int lanes = f32::lanes, group = 16 / lanes, groups = (Vectors + group - 1) / group;
+  std::uint8_t* const to = row.output + p.channel;
+  const int columns = p.columns;
+  const simd::u8_range range = store.range;
   simd::unroll<groups>([&](auto g) NSK_INLINE_LAMBDA {
     f32 x[group];
     simd::unroll<group>([&](auto i) NSK_INLINE_LAMBDA {
       constexpr int v = g * group + i;
-      if constexpr (v < Vectors)
+      if constexpr (v < Vectors) {
         x[i] = simd::mul(simd::to_f32(sum[v]), scale[v]);
-      else
+        if constexpr (Residual) x[i] = simd::add(x[i], residual_units(store, row.residual + p.channel + v * lanes));
+      } else {
         x[i] = simd::zero();
+      }
     });
     const int left = columns - g * 16;
     if (left >= 16) return simd::store16_u8(to + g * 16, x, range);
@@ -150,7 +169,7 @@ NSK_INLINE void begin_quad_sums(simd::i32 (&sum)[Vectors], const quad_runs& runs
 /// `tiles` tiles of Rows rows, one below the other.
 template <class Products, int Rows, int Vectors>
 NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad_panel& panel, const quad_row* row,
-                                    simd::u8_range range) {
+                                    const quad_store& store) {
   using simd::f32;
   using simd::i32;
   using simd::unroll;
@@ -168,37 +187,39 @@ NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad
     unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
       scale[v] = simd::load(reinterpret_cast<const float*>(p.scale) + v * f32::lanes);
     });
-    unroll<Rows>([&](auto r)
-                     NSK_INLINE_LAMBDA { store_quad_row(sum[r], scale, row[r].output + p.channel, p.columns, range); });
+    if (store.residual_scale != 0)
+      unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { store_quad_row<true>(sum[r], scale, row[r], p, store); });
+    else
+      unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { store_quad_row<false>(sum[r], scale, row[r], p, store); });
   }
 }
 
 /// One tile of at most Rows rows; those that are missing repeat the last row, whose bytes are stored again.
 template <class Products, int Rows, int Vectors>
 inline void last_quad_tile(int count, const quad_runs& runs, const quad_panel& p, const quad_row* row,
-                           simd::u8_range range) {
+                           const quad_store& store) {
   quad_row whole[Rows];
   for (int r = 0; r < Rows; ++r) whole[r] = row[r < count ? r : count - 1];
-  quad_tiles<Products, Rows, Vectors>(1, runs, p, whole, range);
+  quad_tiles<Products, Rows, Vectors>(1, runs, p, whole, store);
 }
 
 /// All rows of at most Vectors vectors of columns. There are tiles of three heights, each of which is code.
 template <class Products, int Vectors>
 NSK_ONE_COPY inline void quad_rows(int count, const quad_runs& runs, const quad_panel& p, const quad_row* row,
-                                   simd::u8_range range) {
+                                   const quad_store& store) {
   constexpr int rows = quad_tile_rows<Products, Vectors>(), half = (rows + 1) / 2;
   const int tiles = count / rows, left = count % rows;
-  quad_tiles<Products, rows, Vectors>(tiles, runs, p, row, range);
+  quad_tiles<Products, rows, Vectors>(tiles, runs, p, row, store);
   row += tiles * rows;
-  if (left > half) return last_quad_tile<Products, rows, Vectors>(left, runs, p, row, range);
-  if (left > 1) return last_quad_tile<Products, half, Vectors>(left, runs, p, row, range);
-  quad_tiles<Products, 1, Vectors>(left, runs, p, row, range);
+  if (left > half) return last_quad_tile<Products, rows, Vectors>(left, runs, p, row, store);
+  if (left > 1) return last_quad_tile<Products, half, Vectors>(left, runs, p, row, store);
+  quad_tiles<Products, 1, Vectors>(left, runs, p, row, store);
 }
 
 /// All rows of a panel, by 16 columns and what remains of a panel of 24.
 template <class Products>
 inline void quad_panel_rows(int count, const quad_runs& runs, const quad_panel& panel, const quad_row* row,
-                            simd::u8_range range) {
+                            const quad_store& store) {
   constexpr int lanes = simd::i32::lanes, vectors = (panel_width + lanes - 1) / lanes,
                 half_vectors = (panel_width / 2 + lanes - 1) / lanes;
   for (int done = 0; done < panel.columns; done += panel_width) {
@@ -209,9 +230,9 @@ inline void quad_panel_rows(int count, const quad_runs& runs, const quad_panel& 
     p.channel += done;
     p.columns = panel.columns - done < panel_width ? panel.columns - done : panel_width;
     if (p.columns > panel_width / 2)
-      quad_rows<Products, vectors>(count, runs, p, row, range);
+      quad_rows<Products, vectors>(count, runs, p, row, store);
     else
-      quad_rows<Products, half_vectors>(count, runs, p, row, range);
+      quad_rows<Products, half_vectors>(count, runs, p, row, store);
   }
 }
 
@@ -229,7 +250,7 @@ inline quad_panel quad_panel_part(const quad_weights& w, int index, int begin, i
 /// Computes `count` rows times the columns that are output channels [begin, end). All rows share `runs`, which have
 /// w.quads quads. Inputs and weights may be read up to `over_read` bytes past their end.
 NSK_ONE_COPY inline void quantized_gemm(int count, const quad_runs& runs, const quad_weights& w, int begin, int end,
-                                        const quad_row* rows, simd::u8_range range) {
+                                        const quad_row* rows, const quad_store& store) {
   const int panels = static_cast<int>(panel_count(w.channels));
   int index = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
   if (index >= panels) index = panels - 1;
@@ -237,9 +258,9 @@ NSK_ONE_COPY inline void quantized_gemm(int count, const quad_runs& runs, const 
     const impl::quad_panel p = impl::quad_panel_part(w, index, begin, end);
     if (p.columns <= 0) return;
     switch (w.products) {
-      case quad_products::exact: impl::quad_panel_rows<impl::exact_quads>(count, runs, p, rows, range); break;
-      case quad_products::safe: impl::quad_panel_rows<impl::safe_quads>(count, runs, p, rows, range); break;
-      case quad_products::at_once: impl::quad_panel_rows<impl::quads_at_once>(count, runs, p, rows, range); break;
+      case quad_products::exact: impl::quad_panel_rows<impl::exact_quads>(count, runs, p, rows, store); break;
+      case quad_products::safe: impl::quad_panel_rows<impl::safe_quads>(count, runs, p, rows, store); break;
+      case quad_products::at_once: impl::quad_panel_rows<impl::quads_at_once>(count, runs, p, rows, store); break;
     }
   }
 }

@@ -7,13 +7,20 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::quantized_conv_2d>
-    : impl::inputs<2>, impl::never_in_place, impl::without_border, impl::rows_of_images {
+struct op_traits<op::quantized_conv_2d> : impl::never_in_place, impl::without_border {
   using params = quantized_conv_2d_params;
   using args = kernels::quantized_conv_2d_args;
 
+  static constexpr bool has_residual(const params& p) { return p.residual_scale != 0; }
+  static constexpr int input_count(const params& p) { return has_residual(p) ? 3 : 2; }
+  /// Rows of images are those of the input and of the residual.
+  static constexpr impl::row_rule rows(const params& p, int d, int) {
+    return impl::rows_apart(d == 0, has_residual(p) ? 0b101 : 0b001);
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader& constants, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
+    if (has_residual(p) && !is_residual(s.input(2), y, p)) return status_code::bad_step;
     if (!impl::is_byte_image(x) || !impl::is_byte_image(y)) return status_code::bad_step;
     const std::int64_t groups = p.groups, in = x.shape()[3], out = y.shape()[3];
     if (groups < 1 || in % groups != 0 || out % groups != 0 || !impl::windows_fit(p.w, x, y) || p.low > p.high)
@@ -43,8 +50,12 @@ struct op_traits<op::quantized_conv_2d>
   }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
     const tensor_info weights = s.input(1);
-    return {p, kernels::fastest_products(weights.arrangement() == packing::safe_quads, m.multiplies_quads),
-            m.view(s.input(0)), m.view(s.output()), m.constant<std::byte>(weights)};
+    return {p,
+            kernels::fastest_products(weights.arrangement() == packing::safe_quads, m.multiplies_quads),
+            m.view(s.input(0)),
+            m.view(s.output()),
+            m.constant<std::byte>(weights),
+            has_residual(p) ? m.view(s.input(2)) : tensor_view{}};
   }
 
   template <class Settings>
@@ -53,6 +64,12 @@ struct op_traits<op::quantized_conv_2d>
   }
 
  private:
+  /// Units of a residual are at most 255 * 2^20, so that int32 holds them beside those of the sums.
+  NSK_COLD static bool is_residual(const tensor_info& r, const tensor_info& y, const params& p) {
+    constexpr float max_scale = 1 << 20;
+    return impl::is_byte_image(r) && impl::same_shape(r, y) && impl::is_scale(p.residual_scale) &&
+           p.residual_scale <= max_scale;
+  }
   /// What is missing in the last quad of a run must be zeros: kernels multiply it by the bytes behind the run, which
   /// are anything.
   NSK_COLD static status_code check_padding(impl::constant_reader& constants, const tensor_info& weights,

@@ -64,7 +64,7 @@ auto write(builder& b, const pool_2d_params& p) {
 auto write(builder& b, const quantized_conv_2d_params& p) {
   const format::Window w = window_of(p.w);
   return format::CreateQuantizedConv2D(b, &w, u32(p.groups), p.whole_rows, u8(p.input_zero), u8(p.zero), u8(p.low),
-                                       u8(p.high));
+                                       u8(p.high), p.residual_scale, u8(p.residual_zero));
 }
 auto write(builder& b, const quantized_depthwise_conv_2d_params& p) {
   const format::Window w = window_of(p.w);

@@ -1152,8 +1152,10 @@ struct ByteTable FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
 };
 
-/// Step.inputs = x uint8 [N,H,W,C], weights (quads or safe_quads, one matrix per group). Output uint8 [N,H,W,C] =
-/// saturate(zero + round_half_even(float32(bias + sum of x * w) * scale[channel])) to [low, high]; input_zero stands for pixels outside.
+/// Step.inputs = x uint8 [N,H,W,C], weights (quads or safe_quads, one matrix per group), and where residual_scale is not 0 a uint8 tensor of
+/// the output's shape. Output uint8 [N,H,W,C] = saturate(zero + round_half_even(units)) to [low, high], units = float32(bias + sum of x * w) *
+/// scale[channel], plus with a residual (residual - residual_zero) * residual_scale; each operation rounded to float32. input_zero stands for
+/// pixels outside.
 /// The quads of a window follow its rows with `whole_rows` (one group, no dilation along rows), else its pixels.
 /// |bias| + 255 * sum of |w| is below 2^31, and its product with the scale below 2^30: the converter proves it, `open` does not.
 struct QuantizedConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
@@ -1164,7 +1166,9 @@ struct QuantizedConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_INPUT_ZERO = 10,
     VT_ZERO = 12,
     VT_LOW = 14,
-    VT_HIGH = 16
+    VT_HIGH = 16,
+    VT_RESIDUAL_SCALE = 18,
+    VT_RESIDUAL_ZERO = 20
   };
   const Window *window() const { return GetStruct<const Window *>(VT_WINDOW); }
   uint32_t groups() const { return GetField<uint32_t>(VT_GROUPS, 1); }
@@ -1173,6 +1177,8 @@ struct QuantizedConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint8_t zero() const { return GetField<uint8_t>(VT_ZERO, 0); }
   uint8_t low() const { return GetField<uint8_t>(VT_LOW, 0); }
   uint8_t high() const { return GetField<uint8_t>(VT_HIGH, 255); }
+  float residual_scale() const { return GetField<float>(VT_RESIDUAL_SCALE, 0.0f); }
+  uint8_t residual_zero() const { return GetField<uint8_t>(VT_RESIDUAL_ZERO, 0); }
   bool Verify(impl::table_verifier &verifier) const {
     return VerifyTableStart(verifier.bounds()) &&
            VerifyField<Window>(verifier.bounds(), VT_WINDOW, 2) &&
@@ -1182,6 +1188,8 @@ struct QuantizedConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyField<uint8_t>(verifier.bounds(), VT_ZERO, 1) &&
            VerifyField<uint8_t>(verifier.bounds(), VT_LOW, 1) &&
            VerifyField<uint8_t>(verifier.bounds(), VT_HIGH, 1) &&
+           VerifyField<float>(verifier.bounds(), VT_RESIDUAL_SCALE, 4) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_RESIDUAL_ZERO, 1) &&
            verifier.EndTable();
   }
 };
