@@ -16,7 +16,7 @@ from models import isas, must, told
 
 F = np.float32
 # steps that are neither copies nor part of a mean, which is taken of integers in float32
-WANTED = {"gates": {"QuantizedConv2D": 5, "ByteTable": 2, "QuantizedBinary": 2},
+WANTED = {"gates": {"QuantizedConv2D": 5, "ByteTable": 2, "QuantizedBinary": 1},
           "joins": {"QuantizedConv2D": 4, "Pool2D": 1, "Softmax": 1}}
 IGNORED = {"Copy", "Fill", "Reduce", "Quantize", "Dequantize"}
 

@@ -188,6 +188,41 @@ def layers():
     return grids
 
 
+def sums():
+    """A layer to whose result stored numbers are added, a function of limits, QuantizeLinear. The twin adds units of the result in float32."""
+    grids = []
+    for kind, swapped in itertools.product(KINDS, (False, True)):
+        other = kind if not swapped else (np.int8 if kind is np.uint8 else np.uint8)
+        inputs = {"image": stored(kind, 2, 8, 7, 6), "residual": stored(other, 2, 40, 7, 6)}
+        grid, twin = Grid(17, **inputs), Grid(17, **inputs)
+        for per_channel, group, limit in itertools.product((False, True), (1, 2), (None, "Relu", "Clip")):
+            x_scale, x_zero, y_scale, y_zero, r_scale, r_zero = F(0.02), zero(kind), F(0.05), zero(kind), scale(), zero(other)
+            kernel, outputs = 1 if group == 1 and per_channel else 3, 40
+            w, w_scale = stored(np.int8, outputs, 8 // group, kernel, kernel), scales(outputs) if per_channel else F(0.01)
+            bias = RANDOM.integers(-9000, 9000, outputs).astype(np.int32) * (limit != "Clip")
+            unit = (x_scale * w_scale).astype(F)
+            what = f"{kind.__name__} Conv {w.shape} groups {group} + {other.__name__}, per channel {per_channel}, {limit}"
+            attributes = {"group": group, "pads": [kernel // 2] * 4}
+            inputs = [widened(grid, "image", x_scale, x_zero), widened(grid, w, w_scale, np.zeros(w_scale.shape, np.int8), axis=0)]
+            if bias.any():
+                inputs.append(widened(grid, bias, unit, np.zeros(w_scale.shape, np.int32), axis=0))
+            made = grid.hidden("Conv", inputs, **attributes)
+            terms = [made, widened(grid, "residual", r_scale, r_zero)]
+            result = grid.hidden("Add", terms[::-1] if swapped else terms)
+            if limit:
+                result = grid.hidden(limit, [result] + ([F(0.1), F(6)] if limit == "Clip" else []))
+            grid.add(what, "QuantizeLinear", [result, y_scale, y_zero])
+            along = lambda a: np.reshape(np.broadcast_to(a, outputs), (1, outputs, 1, 1))
+            shifted = lambda name, z: twin.hidden("Cast", [twin.hidden("Sub", [twin.hidden("Cast", [name], to=onnx.TensorProto.INT32), np.int32(z)])],
+                                                  to=onnx.TensorProto.FLOAT)
+            exact = twin.hidden("Add", [twin.hidden("Conv", [shifted("image", x_zero), w.astype(F)], **attributes), along(bias).astype(F)])
+            units = twin.hidden("Add", [twin.hidden("Mul", [exact, along((x_scale * w_scale).astype(F) / y_scale)]),
+                                        twin.hidden("Mul", [shifted("residual", r_zero), F(r_scale / y_scale)])])
+            bounded(twin, twin.hidden("QuantizeLinear", [units, F(1), y_zero]), what, limit, y_scale, y_zero)
+        grids.append((grid, twin))
+    return grids
+
+
 def session_of(twin, folder):
     """ONNX Runtime's session of another grid."""
     path = folder / "twin.onnx"
@@ -198,9 +233,9 @@ def session_of(twin, folder):
 def differences(wanted):
     """(number of cases, what differs), cases chosen by a part of their name."""
     count, wrong = 0, []
-    for make in (between_floats_and_bytes, from_bytes, matrices, computed_matrices, convolutions, as_written, layers):
+    for make in (between_floats_and_bytes, from_bytes, matrices, computed_matrices, convolutions, as_written, layers, sums):
         for grids in make():
-            grid, twin = grids if make is layers else (grids, grids)
+            grid, twin = grids if make in (layers, sums) else (grids, grids)
             keep = [i for i, (what, _) in enumerate(grid.cases) if wanted in what]
             grid.cases = [grid.cases[i] for i in keep]
             wrong += grid.wrong(0, session=lambda path: session_of(twin, path.parent))

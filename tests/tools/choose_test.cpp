@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "quantize/choose.hpp"
+#include "quantize/flow.hpp"
 #include "resolve/infer.hpp"
 #include "tools/graph_builder.hpp"
 
@@ -10,8 +11,9 @@ using namespace nsk::tool;
 
 namespace {
 
-/// expand (1x1, 32 to 128), wide (3x3, 128 to 128, Relu), reduce (1x1, 128 to 32), whose result is added to the input.
-graph block_of_layers() {
+/// expand (1x1, 32 to 128), wide (3x3, 128 to 128, Relu), reduce (1x1, 128 to 32), whose result is added to the input;
+/// then, where it `goes_on`, last (1x1, 32 to 8).
+graph block_of_layers(bool goes_on = false) {
   nsk::test::graph_builder b;
   const auto weights = [&](const std::string& name, const shape_t& shape) {
     return b.floats(name, shape, std::vector<float>(static_cast<std::size_t>(count_of(shape)), 0.01f));
@@ -22,7 +24,8 @@ graph block_of_layers() {
       b.node_of("Conv", {first, weights("w1", {128, 128, 3, 3})}, "wide", {{"pads", std::vector<std::int64_t>(4, 1)}});
   const value_id limited = b.node_of("Relu", {wide}, "limited");
   const value_id reduced = b.node_of("Conv", {limited, weights("w2", {32, 128, 1, 1})}, "reduced");
-  b.output(b.node_of("Add", {reduced, x}, "sum"));
+  const value_id sum = b.node_of("Add", {reduced, x}, "sum");
+  b.output(goes_on ? b.node_of("Conv", {sum, weights("w3", {8, 32, 1, 1})}, "last") : sum);
   resolve(b.g, {});
   return b.g;
 }
@@ -46,6 +49,19 @@ TEST_CASE("choose: Winograd's layers stay float32 where int8 is not twice as fas
   CHECK(floats_on(g, "zen2-console") == 3);
   CHECK(floats_on(g, "mobile") == 0);
   CHECK(find_target("size") == nullptr);
+}
+
+TEST_CASE("choose: a sum is part of the layer before it, and a step where that stays float32") {
+  const graph g = block_of_layers(true);
+  const std::vector<float_layer> layers = layers_of(g);
+  REQUIRE(layers.size() == 4);
+  const byte_flow flow = plan_flow(g, layers);
+  REQUIRE(flow.joined.size() == 1);
+  CHECK(flow.joined.begin()->first->op == "Add");
+  CHECK(flow.joined.begin()->second == layers[2].node);
+  CHECK(flow.stored.count(layers[2].output) == 0);
+  const byte_flow without = plan_flow(g, {layers[0], layers[1], layers[3]});
+  CHECK(without.joined.empty());
 }
 
 TEST_CASE("choose: what is kept stays float32, and no layer beside it pays for two conversions") {

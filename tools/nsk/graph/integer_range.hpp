@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The ranges of integers that stand for real numbers.
+/// Integers that stand for real numbers: their ranges, and what computes with them.
 #include <cstdint>
 #include <optional>
 #include "graph/array.hpp"
@@ -22,5 +22,9 @@ constexpr std::optional<integer_range> range_of_stored(element t) {
     default: return std::nullopt;
   }
 }
+
+/// Input channels of a group that a convolution of stored integers has at least, depthwise ones aside: with fewer, most
+/// of a quad is empty.
+inline constexpr std::int64_t min_group_channels = 4;
 
 }

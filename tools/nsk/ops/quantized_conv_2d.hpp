@@ -28,14 +28,17 @@ struct op_rules<op::quantized_conv_2d> : product_work {
     const std::vector<std::uint8_t> packed = depthwise ? pack_depthwise_quads(layer, safe) : pack_quads(layer);
     const int weights = constant_bytes(l, o.name + "#weights", dtype::int8, safe ? packing::safe_quads : packing::quads,
                                        packed),
-              output = l.tensor(y, axes, l.name_of_value(o.output));
+              output = l.tensor(y, axes, l.name_of_value(o.output)),
+              residual = c.residual_scale != 0 ? residual_of(l, o, axes) : -1;
     plan_step& s = depthwise ? l.step<op::quantized_depthwise_conv_2d>(o, {input, weights}, output)
                              : l.step<op::quantized_conv_2d>(o, {input, weights}, output);
     const stored_range& to = c.range;
     if (depthwise)
       s.p.as<op::quantized_depthwise_conv_2d>() = {c.w, c.input_zero, to.zero, to.low, to.high};
     else
-      s.p.as<op::quantized_conv_2d>() = {c.w, c.groups, whole_rows, c.input_zero, to.zero, to.low, to.high};
+      s.p.as<op::quantized_conv_2d>() = {c.w,    c.groups, whole_rows,       c.input_zero,   to.zero,
+                                         to.low, to.high,  c.residual_scale, c.residual_zero};
+    if (residual >= 0) l.result.steps.back().inputs.push_back(residual);
     s.macs = count_of(y.shape) * c.w.kernel_h * c.w.kernel_w * depth;
     l.bind(o.output, y);
   }
@@ -47,6 +50,9 @@ struct op_rules<op::quantized_conv_2d> : product_work {
   }
 
  private:
+  static int residual_of(lowerer& l, const operation& o, const std::vector<int>& axes) {
+    return l.tensor(l.with_innermost(l.place_of(o.inputs[1]), 1, o), axes, l.name_of_value(o.inputs[1]));
+  }
   /// How many multiply-accumulates pass in the time of one of floats.
   static constexpr std::int64_t gain = 2;
 };

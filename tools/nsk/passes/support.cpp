@@ -22,11 +22,14 @@ const std::vector<operator_support>& supported_operators() {
        "Quantize, Dequantize, with Add, Sub or Mul between them QuantizedBinary; Cast, Binary, Unary, Reduce for "
        "int16, several or computed scales",
        "8-bit integers and int16; one scale, or one per position of an axis; blocks of constants alone"},
-      {{"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger", "com.microsoft.QGemm"},
+      {{"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger", "com.microsoft.QGemm",
+        "netsuke.QLinearConvAdd"},
        "QuantizedConv2D, QuantizedDepthwiseConv2D, ByteTable for int8; Conv2D, FullyConnected or IntegerMatMul, whose "
        "sums are exact, Binary, Unary, Cast for int32 results, weights beyond int8, GPUs",
        "8-bit integers; constant scales, constant weights of convolutions; one or two spatial axes. "
-       "DequantizeLinear, Conv, MatMul or Gemm, Relu or Clip, QuantizeLinear becomes one of them"},
+       "DequantizeLinear, Conv, MatMul or Gemm, Relu or Clip, QuantizeLinear becomes one of them, with an Add of "
+       "stored "
+       "numbers behind Conv QLinearConvAdd"},
       {{"com.microsoft.QLinearAdd", "com.microsoft.QLinearAveragePool", "com.microsoft.QLinearConcat",
         "com.microsoft.QLinearGlobalAveragePool", "com.microsoft.QLinearLeakyRelu", "com.microsoft.QLinearMul",
         "com.microsoft.QLinearSigmoid", "com.microsoft.QLinearSoftmax", "com.microsoft.QLinearWhere"},

@@ -43,7 +43,8 @@ struct stored_range {
   int zero = 0, low = 0, high = 255;
 };
 /// The same of stored integers, by the rule of docs/quantisation.md; input and output are uint8. One bias and scale per
-/// output channel. input_zero stands for 0 in the input; its part of the sums is in the bias.
+/// output channel. input_zero stands for 0 in the input; its part of the sums is in the bias. Where residual_scale is
+/// not 0, the second input, uint8 of the output's shape, is added.
 struct quantized_conv_parameters {
   window w;
   int groups = 1, outputs = 0, input_zero = 0;
@@ -51,6 +52,8 @@ struct quantized_conv_parameters {
   std::vector<std::int32_t> bias;
   std::vector<float> scale;
   stored_range range;
+  float residual_scale = 0;
+  int residual_zero = 0;
 };
 /// What stands for each byte, by its bits.
 struct byte_table_parameters {

@@ -15,6 +15,12 @@ struct passage {
   std::vector<int> readers;
 };
 
+/// A sum on bytes that is part of a layer, and what it costs more where the layer stays float32.
+struct joined_sum {
+  int sum, layer;
+  double alone;
+};
+
 std::map<value_id, passage> passages_of(const graph& g) {
   std::map<value_id, passage> result;
   const auto at = [&](value_id v) -> const value& { return g.values[static_cast<std::size_t>(v)]; };
@@ -48,7 +54,8 @@ layer_choice choose_layers(const graph& g, const std::vector<float_layer>& layer
   const int ports = static_cast<int>(g.nodes.size());
   std::map<std::size_t, const float_layer*> layer_at;
   for (const float_layer& l : layers) layer_at[l.node] = &l;
-  std::set<const node*> on_bytes = plan_flow(g, layers).between;
+  const byte_flow flow = plan_flow(g, layers);
+  std::set<const node*> on_bytes = flow.between;
   const std::map<value_id, passage> passages = passages_of(g);
   for (const float_layer& l : layers)  // a limit behind a layer is part of it
     if (l.output != l.result) on_bytes.insert(&g.nodes[static_cast<std::size_t>(passages.at(l.output).maker)]);
@@ -56,11 +63,18 @@ layer_choice choose_layers(const graph& g, const std::vector<float_layer>& layer
   min_cut cut(ports + 1);
   cut.add_costs(ports, min_cut::never, 0);
   std::vector<layer_cost> costs;
+  std::vector<joined_sum> sums;
   for (std::size_t i = 0; i < g.nodes.size(); ++i) {
     const auto layer = layer_at.find(i);
     layer_cost c = layer != layer_at.end() ? cost_of(g, *layer->second, t)
                                            : cost_of(g, g.nodes[i], on_bytes.count(&g.nodes[i]) != 0);
     if (layer != layer_at.end() && kept.count(layer->second->name) != 0) c.bytes = min_cut::never;
+    if (const auto j = flow.joined.find(&g.nodes[i]); j != flow.joined.end()) {
+      const std::int64_t elements = count_of(g.values[static_cast<std::size_t>(g.nodes[i].outputs[0])].shape);
+      c.bytes = sum_cost(elements, true);
+      sums.push_back({static_cast<int>(i), static_cast<int>(j->second), sum_cost(elements, false) - c.bytes});
+      cut.add_edge(sums.back().sum, sums.back().layer, sums.back().alone);
+    }
     cut.add_costs(static_cast<int>(i), c.bytes, c.floats);
     costs.push_back(c);
   }
@@ -73,6 +87,8 @@ layer_choice choose_layers(const graph& g, const std::vector<float_layer>& layer
     result.float_cycles += costs[i].floats;
     result.cycles += bytes[i] ? costs[i].bytes : costs[i].floats;
   }
+  for (const joined_sum& s : sums)
+    if (bytes[static_cast<std::size_t>(s.sum)] && !bytes[static_cast<std::size_t>(s.layer)]) result.cycles += s.alone;
   for (const auto& [v, p] : passages) {
     const auto is_bytes = [&](int node) { return node >= 0 && bytes[static_cast<std::size_t>(node)]; };
     bool differs = false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "graph/integer_range.hpp"
 #include "resolve/byte_functions.hpp"
 
 namespace nsk::tool {
@@ -26,6 +27,7 @@ class flow_planner {
       for (const value_id v : n.inputs)
         if (v != no_value && !is_constant(v)) m_readers[v].push_back(&n);
     for (const float_layer& l : layers) {
+      m_layer_of[l.result] = &l;
       m_layers.insert(&g.nodes[l.node]);
       m_wanted.insert(l.input);
       m_flow.stored.insert({l.input, l.output});
@@ -37,6 +39,7 @@ class flow_planner {
     for (const value_id v : m_flow.stored) m_source[v] = v;
     for (const node& n : m_graph.nodes)
       if (follow(n)) m_flow.between.insert(&n);
+    for (const node& n : m_graph.nodes) join_layer(n);
     for (const node& n : m_graph.nodes) share(n);
     return std::move(m_flow);
   }
@@ -132,6 +135,33 @@ class flow_planner {
     return true;
   }
 
+  /// Whether a sum with numbers of the result's shape can be part of the layer that makes `v`.
+  bool takes_sum(value_id v, value_id sum) const {
+    const auto layer = m_layer_of.find(v);
+    if (layer == m_layer_of.end() || layer->second->output != v || m_readers.at(v).size() != 1 || is_output(v))
+      return false;
+    const node& n = m_graph.nodes[layer->second->node];
+    const bool grouped = n.integer("group", 1) != 1;
+    return n.op == "Conv" && (!grouped || layer->second->weights.depth >= min_group_channels) && same_shape(v, sum);
+  }
+  bool same_shape(value_id a, value_id b) const {
+    return m_graph.values[static_cast<std::size_t>(a)].shape == m_graph.values[static_cast<std::size_t>(b)].shape;
+  }
+  /// An Add of what a convolution makes, and nobody else reads: the sum alone is stored.
+  void join_layer(const node& n) {
+    if (n.op != "Add" || role_of(n) != role::sum || m_flow.between.count(&n) == 0) return;
+    std::vector<value_id> from = operands(n);
+    const auto place = [&](value_id v) { return m_layer_of.count(v) != 0 ? m_layer_of.at(v)->node : 0; };
+    if (place(from[0]) < place(from[1])) std::swap(from[0], from[1]);  // the later one waits for nobody
+    for (const value_id v : from) {
+      const value_id other = v == from[0] ? from[1] : from[0];
+      if (!takes_sum(v, n.outputs[0]) || m_flow.stored.count(v) == 0 || !same_shape(other, v)) continue;
+      m_flow.stored.erase(v);
+      m_flow.stored.insert(other);  // where it is moved, by the scale that it had before
+      m_flow.joined[&n] = m_layer_of.at(v)->node;
+      return;
+    }
+  }
   /// Finds values whose scale is another one's.
   void share(const node& n) {
     const role r = role_of(n);
@@ -154,6 +184,7 @@ class flow_planner {
   const graph& m_graph;
   std::map<value_id, std::vector<const node*>> m_readers;
   std::set<const node*> m_layers;
+  std::map<value_id, const float_layer*> m_layer_of;  ///< by results
   std::set<value_id> m_wanted, m_held;
   std::map<value_id, value_id> m_source, m_origin;
   byte_flow m_flow;

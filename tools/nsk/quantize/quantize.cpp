@@ -22,7 +22,7 @@ using report_progress = std::function<void(const std::string& what, double share
 std::set<std::string> integer_layers(const graph& g, const std::vector<layer_result>& layers) {
   std::set<std::string> weights, found;
   for (const node& n : g.nodes)
-    if (n.op == "QLinearConv" || n.op == "QLinearMatMul" || n.op == "QGemm")
+    if (n.op == "QLinearConv" || n.op == "QLinearConvAdd" || n.op == "QLinearMatMul" || n.op == "QGemm")
       weights.insert(g.values[static_cast<std::size_t>(n.inputs[3])].name);
   for (const layer_result& l : layers)
     if (weights.count(weights_name(l.name)) != 0) found.insert(l.name);
@@ -74,6 +74,7 @@ class network {
       : m_source(v), m_how(how), m_layers(std::move(layers)) {
     std::set<std::string> names;
     for (const value_id id : plan_flow(v.g, m_layers).stored) names.insert(name_of(id));
+    for (const float_layer& l : m_layers) names.insert(name_of(l.output));  // stored where fewer layers are integers
     m_seen = calibrate(v, {names.begin(), names.end()}, samples, [&](double share) { progress("calibrating", share); });
     for (const auto& [name, seen] : m_seen) m_scales[name] = scale_of(seen.values, how.ranges);
   }

@@ -12,8 +12,8 @@ namespace nsk::tool {
 namespace {
 
 /// Cycles of each element that a layer stores, and of each that a step between layers makes; of beginning a step.
-constexpr double store_floats = 0.15, store_bytes = 0.37, sum_of_bytes = 0.7, table = 0.35, costly_function = 1.5,
-                 conversion = 0.45, step = 400;
+constexpr double store_floats = 0.15, store_bytes = 0.37, sum_of_bytes = 0.7, joined_sum = 0.2, table = 0.35,
+                 costly_function = 1.5, conversion = 0.45, step = 400;
 
 double padded(std::int64_t count, std::int64_t to) { return static_cast<double>((count + to - 1) / to * to); }
 
@@ -97,9 +97,12 @@ layer_cost cost_of(const graph& g, const node& n, bool can_be_bytes) {
   if (!can_be_bytes) return {0, min_cut::never};
   if (costly.count(n.op) != 0) return {costly_function * elements, table * elements};
   const bool is_sum = n.op == "Add" || n.op == "Sub" || n.op == "Mul";
-  return {0, is_sum ? step + sum_of_bytes * elements : 0};
+  return {0, is_sum ? sum_cost(static_cast<std::int64_t>(elements), false) : 0};
 }
 
+double sum_cost(std::int64_t elements, bool joined) {
+  return joined ? joined_sum * static_cast<double>(elements) : step + sum_of_bytes * static_cast<double>(elements);
+}
 double conversion_cost(std::int64_t elements) { return step + conversion * static_cast<double>(elements); }
 
 }

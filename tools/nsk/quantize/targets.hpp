@@ -37,6 +37,10 @@ layer_cost cost_of(const graph& g, const float_layer& l, const target& t);
 /// Returns what another node costs; one that can be no step on bytes costs min_cut::never there.
 layer_cost cost_of(const graph& g, const node& n, bool can_be_bytes);
 
+/// Returns what the sum of two tensors of stored numbers costs: as part of the layer that makes one of them, or as a
+/// step.
+double sum_cost(std::int64_t elements, bool joined);
+
 /// Returns what it costs to store `elements` numbers, or to make numbers of what is stored.
 double conversion_cost(std::int64_t elements);
 

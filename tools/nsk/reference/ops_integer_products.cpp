@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// Convolutions and matrix products of stored integers: sums of (a - its zero point) * (b - its zero point) in int32,
 /// and for QLinear operators and QGemm saturate(zero point + round_half_even(float32(sum) * scale)), where scale =
-/// alpha * a_scale * b_scale / y_scale in float32, in this order.
+/// alpha * a_scale * b_scale / y_scale in float32, in this order. QLinearConvAdd, which resolve() makes, has a residual
+/// behind QLinearConv's inputs; (residual - its zero point) * (its scale / y_scale) is added before that is rounded.
 #include "reference/operators.hpp"
 #include "reference/quantized.hpp"
 #include "reference/run_node.hpp"
@@ -14,15 +15,18 @@ struct product_inputs {
   static constexpr std::size_t none = 99;
   std::size_t a, a_zero, b, b_zero;
   std::size_t a_scale = none, b_scale = none, y_scale = none, y_zero = none, bias = none;
+  std::size_t residual = none, residual_scale = none, residual_zero = none;
 };
 
 product_inputs inputs_of(const node& n) {
   if (n.op == "QGemm") return {0, 2, 3, 5, 1, 4, 7, 8, 6};
+  if (n.op == "QLinearConvAdd") return {0, 2, 3, 5, 1, 4, 6, 7, 8, 9, 10, 11};
   if (n.op == "QLinearConv" || n.op == "QLinearMatMul") return {0, 2, 3, 5, 1, 4, 6, 7, 8};
   return {0, 2, 1, 3};
 }
 
-bool is_conv(const node& n) { return n.op == "QLinearConv" || n.op == "ConvInteger"; }
+bool is_conv(const node& n) { return n.op == "QLinearConv" || n.op == "QLinearConvAdd" || n.op == "ConvInteger"; }
+bool adds(const product_inputs& in) { return in.residual != product_inputs::none; }
 bool is_stored(const product_inputs& in) { return in.a_scale != product_inputs::none; }
 
 const graph& no_graph() {
@@ -60,11 +64,23 @@ void require_one_or_channels(const call& c, std::size_t i, std::int64_t channels
             "a scale or zero point has one number, or one per output channel");
 }
 
+void require_residual(call& c, const product_inputs& in, const shape_t& shape) {
+  c.require_float(in.residual_scale);
+  c.require((c.type(in.residual) == element::i8 || c.type(in.residual) == element::u8) &&
+                c.type(in.residual_zero) == c.type(in.residual) && c.shape(in.residual) == shape,
+            "the residual has 8 bits, its zero point's type and the result's shape");
+  c.require(count_of(c.shape(in.residual_scale)) == 1 && count_of(c.shape(in.residual_zero)) == 1,
+            "scale and zero point of the residual are one number each");
+}
+
 void infer_product(call& c) {
   const product_inputs in = inputs_of(c.op());
   const bool stores = is_stored(in), conv = is_conv(c.op());
   const bool gemm = is_gemm(c.op());
-  c.require_inputs(gemm ? 6 : stores ? 8 : 2, gemm || (stores && conv) ? 9 : stores ? 8 : 4);
+  if (adds(in))
+    c.require_inputs(12, 12);
+  else
+    c.require_inputs(gemm ? 6 : stores ? 8 : 2, gemm || (stores && conv) ? 9 : stores ? 8 : 4);
   c.require(!gemm || (c.has(in.y_scale) && c.has(in.y_zero)), "QGemm with a result in float32 is not supported");
   for (const std::size_t i : {in.a, in.b})
     c.require(c.type(i) == element::i8 || c.type(i) == element::u8, "it multiplies 8-bit integers");
@@ -88,6 +104,7 @@ void infer_product(call& c) {
   inner.input(0) = {true, element::f32, c.shape(in.a), nullptr};
   inner.input(1) = {true, element::f32, c.shape(in.b), nullptr};
   infer_node(inner);
+  if (adds(in)) require_residual(c, in, inner.out_shape(0));
   c.declare(0, stores ? c.type(in.y_zero) : element::i32, inner.out_shape(0));
 }
 
@@ -137,8 +154,14 @@ void evaluate_product(call& c) {
     };
     const float alpha = is_gemm(c.op()) ? c.op().number("alpha", 1) : 1;
     const float scale = alpha * number(in.a_scale) * number(in.b_scale) / number(in.y_scale);
-    c.out_integers()[i] =
-        stored(static_cast<float>(static_cast<std::int32_t>(sum)) * scale, *c.integers(in.y_zero), range);
+    float units = static_cast<float>(static_cast<std::int32_t>(sum)) * scale;
+    if (adds(in)) {
+      const float residual_scale = number(in.residual_scale) / number(in.y_scale);
+      const auto shifted = static_cast<float>(c.integers(in.residual)[i] - *c.integers(in.residual_zero));
+      const float added = shifted * residual_scale;
+      units += added;
+    }
+    c.out_integers()[i] = stored(units, *c.integers(in.y_zero), range);
   }
 }
 
@@ -148,6 +171,7 @@ void add_integer_products(table& t) {
   for (const char* name : {"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger"})
     t[name] = {infer_product, evaluate_product, 10, work_of_product};
   t["com.microsoft.QGemm"] = {infer_product, evaluate_product, 1, work_of_product};
+  t["netsuke.QLinearConvAdd"] = {infer_product, evaluate_product, 1, work_of_product};
 }
 
 }

@@ -32,6 +32,7 @@ bool is_weighted_mean(const node& n) {
          n.text("coordinate_transformation_mode", "") != "tf_crop_and_resize";
 }
 bool is_limit(const node& n) { return n.op == "Relu" || n.op == "Clip"; }
+bool is_sum(const node& n) { return n.op == "Add" && n.inputs.size() == 2 && !n.has("broadcast"); }
 
 /// A Gemm that is a matrix product and a bias.
 bool is_plain(const node& n) {
@@ -45,7 +46,7 @@ void integer_products::see(const node& n) {
     return;
   if (n.op == "DequantizeLinear" && n.inputs.size() >= 2) m_widened.emplace(n.outputs[0], n);
   if (moves_elements(n)) follow_move(n);
-  if (is_product(n) || is_limit(n) || is_weighted_mean(n)) m_made.emplace(n.outputs[0], n);
+  if (is_product(n) || is_sum(n) || is_limit(n) || is_weighted_mean(n)) m_made.emplace(n.outputs[0], n);
 }
 
 /// Moves the stored integers beside the real numbers that they mean; nobody reads them where no product is found.
@@ -175,6 +176,28 @@ std::optional<node> integer_products::product(const node& q, const node& made) {
   return n;
 }
 
+/// The same of a convolution to whose result stored numbers of its shape are added.
+std::optional<node> integer_products::sum(const node& q, const node& add) {
+  for (const std::size_t i : {0, 1}) {
+    const node *conv = made(add.inputs[i]), *residual = widened(add.inputs[1 - i]);
+    if (conv == nullptr || residual == nullptr || conv->op != "Conv" || !widens_bytes(*residual)) continue;
+    const value &weights = at(conv->inputs[1]), &stored = at(residual->inputs[0]);
+    const bool grouped = conv->integer("group", 1) != 1;
+    if (grouped && (weights.shape.size() < 2 || weights.shape[1] < min_group_channels)) continue;
+    if (!at(add.inputs[i]).known_rank || at(add.inputs[i]).shape != stored.shape) continue;
+    std::optional<node> n = product(q, *conv);
+    if (!n) continue;
+    n->op = "QLinearConvAdd";
+    n->domain = "netsuke";
+    n->version = 1;
+    if (n->inputs.size() < 9)
+      n->inputs.push_back(m_placer.new_constant(q, "no_bias", array(element::i32, {weights.shape[0]})));
+    n->inputs.insert(n->inputs.end(), {residual->inputs[0], residual->inputs[1], zero_of(*residual, stored.type)});
+    return n;
+  }
+  return std::nullopt;
+}
+
 /// Sets the limits of a Relu, or of a Clip whose limits are constants.
 bool integer_products::limits_of(const node& limit, double& low, double& high) {
   if (limit.op == "Relu") {
@@ -253,9 +276,11 @@ bool integer_products::replace(const node& q) {
   if (is_limit(*source)) {
     if (!limits_of(*source, low, high)) return false;
     source = made(source->inputs[0]);
-    if (source == nullptr || !is_product(*source)) return false;
+    if (source == nullptr || is_limit(*source)) return false;
   }
-  std::optional<node> integers = product(q, *source);
+  std::optional<node> integers = is_sum(*source)       ? sum(q, *source)
+                                 : is_product(*source) ? product(q, *source)
+                                                       : std::nullopt;
   if (!integers) return false;
   const element type = typed ? at(q.inputs[2]).type : element::u8;
   const integer_range range = *range_of_stored(type);

@@ -38,6 +38,7 @@ class integer_products {
   value_id zero_of(const node& wide, element type);
   bool limits_of(const node& limit, double& low, double& high);
   std::optional<node> product(const node& q, const node& made);
+  std::optional<node> sum(const node& q, const node& add);
   /// What QuantizeLinear `q` makes of a real number.
   std::int64_t stored_number(const node& q, double real);
 

@@ -58,6 +58,14 @@ std::optional<quantized_conv_parameters> integers_of(const integer_weights& w, d
   return q;
 }
 
+/// Whether kernels can add the residual: what it adds is beside sums below 2^30 in int32.
+bool takes_residual(context& c, const stored_product& p) {
+  constexpr float max_scale = 1 << 20;
+  const element type = c.type(p.residual);
+  return p.w && is_byte(type) && is_stored(p.residual_zero, type) && std::isnormal(p.residual_scale) &&
+         p.residual_scale > 0 && p.residual_scale <= max_scale;
+}
+
 /// Emits `p` with the node's bytes, u8 or i8, as its result.
 void emit_stored(context& c, operation_parameters p, std::vector<int> inputs, const shape_t& shape, int result) {
   if (c.type(result) == element::u8 && c.shape(result) == shape) {
@@ -76,12 +84,13 @@ void emit_stored(context& c, operation_parameters p, std::vector<int> inputs, co
 }
 
 bool emit_stored_product(context& c, const integer_weights& w, const stored_product& p) {
-  constexpr std::size_t min_group_channels = 4;  // below that most of a quad is empty
   const element in = c.type(p.input), out = c.output().type;
   if (!is_byte(in) || !is_byte(out) || !is_stored(p.input_zero, in) || !is_stored(p.zero, out)) return false;
   const std::size_t group_channels = w.depth / w.taps;
-  const bool depthwise = group_channels == 1 && w.channels == static_cast<std::size_t>(p.groups);
-  if (p.groups > 1 && !depthwise && group_channels < min_group_channels) return false;
+  const bool depthwise = group_channels == 1 && w.channels == static_cast<std::size_t>(p.groups),
+             adds = p.residual != no_value;
+  if (adds && (depthwise || !takes_residual(c, p))) return false;
+  if (p.groups > 1 && !depthwise && static_cast<std::int64_t>(group_channels) < min_group_channels) return false;
   if (p.scale.size() != 1 && p.scale.size() != w.channels) return false;
   std::optional<quantized_conv_parameters> q = integers_of(w, p.input_zero + offset_of(in), p.scale);
   if (!q) return false;
@@ -100,7 +109,13 @@ bool emit_stored_product(context& c, const integer_weights& w, const stored_prod
     x = reshaped(c, x, {rows, depth, 1, 1});
     shape = {rows, q->outputs, 1, 1};
   }
-  emit_stored(c, *std::move(q), {x}, shape, c.out());
+  std::vector<int> inputs = {x};
+  if (adds) {
+    q->residual_scale = p.residual_scale;
+    q->residual_zero = static_cast<int>(p.residual_zero) + offset_of(c.type(p.residual));
+    inputs.push_back(as_u8(c, p.residual));
+  }
+  emit_stored(c, *std::move(q), std::move(inputs), shape, c.out());
   return true;
 }
 

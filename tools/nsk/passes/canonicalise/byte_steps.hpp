@@ -36,10 +36,13 @@ struct stored_product {
   double zero;               ///< of the result
   std::optional<window> w;   ///< of a convolution; else the last axis is multiplied
   int groups = 1;
+  int residual = no_value;  ///< of bytes, added to the result of a convolution
+  float residual_scale = 0;
+  double residual_zero = 0;
 };
 
 /// Makes the node's output, bytes, in one step. Returns false, and adds nothing, where kernels cannot: weights beyond
-/// int8, sums that may be beyond int32, groups of few channels, a result that is not of bytes.
+/// int8, sums that may be beyond int32, groups of few channels, a result that is not of bytes, a large residual.
 bool emit_stored_product(context& c, const integer_weights& w, const stored_product& p);
 
 /// Makes the node's output from float x, stored by one scale; false where its type is not of bytes.

@@ -136,7 +136,8 @@ struct product_inputs {
 };
 bool is_gemm(const context& c) { return c.op().op == "QGemm"; }
 bool stores(const context& c) { return is_gemm(c) || c.op().op.rfind("QLinear", 0) == 0; }
-bool is_conv(const context& c) { return c.op().op == "QLinearConv" || c.op().op == "ConvInteger"; }
+bool adds(const context& c) { return c.op().op == "QLinearConvAdd"; }
+bool is_conv(const context& c) { return c.op().op == "QLinearConv" || adds(c) || c.op().op == "ConvInteger"; }
 /// Which input is the scale of the result; its zero point follows.
 std::size_t result_of(const context& c) { return is_gemm(c) ? 7 : 6; }
 product_inputs inputs_of(const context& c) {
@@ -300,6 +301,23 @@ std::vector<double> scales_of_sums(context& c) {
   return scale;
 }
 
+/// Where QLinearConvAdd has its residual; its scale and zero point follow.
+constexpr std::size_t residual_of = 9;
+
+/// What QLinearConvAdd adds, its unit being the scale of the result.
+float residual_scale(context& c) {
+  const auto scale = static_cast<float>(number(c, residual_of + 1, "the scale of the residual")) /
+                     static_cast<float>(number(c, result_of(c), "the scale of the result"));
+  require_scale(c, static_cast<double>(scale));
+  return scale;
+}
+int added(context& c, int units) {
+  const shifted_input residual = shifted(c, residual_of, residual_of + 2);
+  const int scaled = combine_exactly(c, binary_kind::mul, residual.value,
+                                     scalar(c, "residual_scale", static_cast<double>(residual_scale(c))), "added");
+  return combine_exactly(c, binary_kind::add, units, scaled, "sum_of_units");
+}
+
 /// The product as one step on bytes; false where there is none for it.
 bool product_of_bytes(context& c, const integer_weights& w) {
   const product_inputs in = inputs_of(c);
@@ -313,6 +331,11 @@ bool product_of_bytes(context& c, const integer_weights& w) {
     const shape_t& kernel = c.in_shape(in.b);
     p.w = window_of(c, c.op(), c.in_shape(0), {kernel.begin() + 2, kernel.end()}, c.out_shape()).w;
     p.groups = static_cast<int>(c.op().integer("group", 1));
+  }
+  if (adds(c)) {
+    p.residual = c.in(residual_of);
+    p.residual_scale = residual_scale(c);
+    p.residual_zero = number(c, residual_of + 2, "the zero point of the residual");
   }
   return emit_stored_product(c, w, p);
 }
@@ -339,8 +362,9 @@ void product(context& c) {
   const std::vector<double> scale = scales_of_sums(c);
   shape_t along(scale.size() == 1 ? 0 : shape.size(), 1);
   if (scale.size() != 1) along[is_conv(c) ? 1 : shape.size() - 1] = static_cast<std::int64_t>(scale.size());
-  const int units = combine_exactly(c, binary_kind::mul, cast_to(c, element::f32, sum, "sum"),
-                                    constant(c, "scale", along, scale), "units");
+  int units = combine_exactly(c, binary_kind::mul, cast_to(c, element::f32, sum, "sum"),
+                              constant(c, "scale", along, scale), "units");
+  if (adds(c)) units = added(c, units);
   const double zero = number(c, result_of(c) + 1, "the zero point of the result");
   store(c, units, zero == 0 ? no_value : scalar(c, "result_zero", zero), 0);
 }
@@ -354,5 +378,6 @@ void add_quantized(rule_table& t) {
   for (const char* name : {"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger"})
     t[name] = {product, element_types::any};
   t["com.microsoft.QGemm"] = {product, element_types::any};
+  t["netsuke.QLinearConvAdd"] = {product, element_types::any};
 }
 }
