@@ -28,6 +28,8 @@ namespace impl {
 
 /// Channels that are computed together: four vectors. At most 64, on any machine.
 inline constexpr int quad_channels = 4 * simd::i32::lanes, max_quad_channels = 64;
+/// Where there are no more, vectors take two pixels at a time: their constants are there twice.
+inline constexpr int half_channels = quad_channels / 2;
 
 /// The rows that the windows of one row of outputs read: where the place of a quad finds column 0, and how far its
 /// columns are apart. Rows outside are one byte that stands for 0, again and again.
@@ -53,14 +55,16 @@ inline constexpr int together = simd::i32::lanes < 4 ? 1 : 4;
 /// Brings the constants of the channels from `channel` on into the order of vectors, `Together` at a time; what is
 /// behind the last channel is zeros.
 template <int Together>
-NSK_ONE_COPY inline void order_constants(const quantized_depthwise_conv_2d_args& a, int channel, std::byte* scratch) {
+NSK_ONE_COPY inline void order_constants(const quantized_depthwise_conv_2d_args& a, int channel, bool twice,
+                                         std::byte* scratch) {
   const std::int64_t channels = a.output.shape[3], quads = depthwise_quads(a.w.kernel_h, a.w.kernel_w);
   const int last = static_cast<int>(panel_count(channels)) - 1;
   for (int c = 0; c < quad_channels; c += Together) {
-    const bool exists = channel + c < padded_channels(channels);
-    const int panel = (channel + c) / panel_width < last ? (channel + c) / panel_width : last;
+    const int source = channel + (twice ? c % half_channels : c);
+    const bool exists = source < padded_channels(channels);
+    const int panel = source / panel_width < last ? source / panel_width : last;
     const std::int64_t width = width_of_panel(channels, panel);
-    const std::byte* from = a.weights + std::int64_t{4} * (panel_width * panel * (quads + 1) + channel + c);
+    const std::byte* from = a.weights + std::int64_t{4} * (panel_width * panel * (quads + 1) + source);
     std::byte* to = scratch + 4 * simd::place_of_channel(c);
     for (std::int64_t q = 0; q < quads + 2; ++q, to += 4 * quad_channels, from += 4 * width) {
       if (exists)
@@ -88,14 +92,14 @@ NSK_INLINE void complete_biases(std::byte* scratch, std::int64_t quads) {
 NSK_ONE_COPY inline byte_block load_byte_block(const quantized_depthwise_conv_2d_args& a, int channel, int channel_end,
                                                std::byte* scratch) {
   const std::int64_t quads = depthwise_quads(a.w.kernel_h, a.w.kernel_w);
+  const int left = channel_end - channel;
   if (channel % together == 0)
-    order_constants<together>(a, channel, scratch);
+    order_constants<together>(a, channel, left <= half_channels, scratch);
   else
-    order_constants<1>(a, channel, scratch);
+    order_constants<1>(a, channel, left <= half_channels, scratch);
   if constexpr (simd::dots_leave_out) complete_biases(scratch, quads);
   std::byte* const outside = scratch + 4 * quad_channels * (quads + 2);
   std::memset(outside, a.input_zero, max_quad_channels);
-  const int left = channel_end - channel;
   return {&a,
           reinterpret_cast<const std::int32_t*>(scratch),
           reinterpret_cast<const float*>(scratch) + quad_channels,
@@ -108,16 +112,19 @@ NSK_ONE_COPY inline byte_block load_byte_block(const quantized_depthwise_conv_2d
           {static_cast<std::int16_t>(a.zero), static_cast<std::uint8_t>(a.low), static_cast<std::uint8_t>(a.high)}};
 }
 
-/// Stores four vectors of sums as the bytes of one pixel.
-NSK_INLINE void store_byte_block(const byte_block& b, const simd::i32 (&sum)[4], std::uint8_t* to) {
+/// Stores four vectors of sums as the bytes of one pixel, or of two: the other one is `other` bytes behind.
+template <bool Pair>
+NSK_INLINE void store_byte_block(const byte_block& b, const simd::i32 (&sum)[4], std::uint8_t* to,
+                                 std::ptrdiff_t other = 0) {
   using simd::f32;
   f32 x[4];
   simd::unroll<4>(
       [&](auto v) NSK_INLINE_LAMBDA { x[v] = simd::mul(simd::to_f32(sum[v]), simd::load(b.scale + v * f32::lanes)); });
-  if (b.channels == quad_channels) return simd::store_quads_u8(to, x, b.range);
-  std::uint8_t line[quad_channels < 16 ? 16 : quad_channels];  // which copy_bytes reads in pieces of 16
+  if (!Pair && b.channels == quad_channels) return simd::store_quads_u8(to, x, b.range);
+  std::uint8_t line[quad_channels + 16];  // which copy_bytes reads in pieces of 16
   simd::store_quads_u8(line, x, b.range);
   simd::copy_bytes(to, line, b.channels);
+  if constexpr (Pair) simd::copy_bytes(to + other, line + half_channels, b.channels);
 }
 
 /// Finds the rows of windows that begin in row y of an image.
@@ -132,14 +139,15 @@ inline void find_byte_rows(const byte_block& b, const std::uint8_t* image, int y
 }
 
 /// Outputs in tiles of `Pixels` neighbours, from column x of the input on, under a kernel of `Kernel` columns that all
-/// are inside.
-template <class Products, int Kernel, int Stride, int Pixels>
+/// are inside. As a pair, a tile has two such runs, in the halves of its vectors.
+template <class Products, int Kernel, int Stride, int Pixels, bool Pair>
 NSK_ONE_COPY inline void quad_tiles_of_line(const byte_block& b, const byte_rows* rows, int x, int tiles,
                                             std::uint8_t* output) {
   using simd::i32;
   using simd::unroll;
+  constexpr int pixels = Pair ? 2 * Pixels : Pixels;
   const std::ptrdiff_t out_pixel = b.a->output.stride[2];
-  for (; tiles > 0; --tiles, x += Pixels * Stride, output += Pixels * out_pixel) {
+  for (; tiles > 0; --tiles, x += pixels * Stride, output += pixels * out_pixel) {
     i32 sum[Pixels][4];
     unroll<4>([&](auto v) NSK_INLINE_LAMBDA {
       const i32 bias = simd::load_i32(b.bias + v * i32::lanes);
@@ -156,7 +164,13 @@ NSK_ONE_COPY inline void quad_tiles_of_line(const byte_block& b, const byte_rows
       });
       unroll<(Pixels - 1) * Stride + Kernel>([&](auto column) NSK_INLINE_LAMBDA {
         i32 quads[4];
-        simd::interleave_quads(row, quads);
+        if constexpr (Pair) {
+          const std::uint8_t* other[4];
+          unroll<4>([&](auto i) NSK_INLINE_LAMBDA { other[i] = row[i] + Pixels * Stride * step[i]; });
+          simd::interleave_quads(row, other, quads);
+        } else {
+          simd::interleave_quads(row, quads);
+        }
         unroll<4>([&](auto i) NSK_INLINE_LAMBDA { row[i] += step[i]; });
         unroll<Kernel>([&](auto k) NSK_INLINE_LAMBDA {
           constexpr int ahead = static_cast<int>(decltype(column)::value) - static_cast<int>(decltype(k)::value),
@@ -169,7 +183,9 @@ NSK_ONE_COPY inline void quad_tiles_of_line(const byte_block& b, const byte_rows
         });
       });
     }
-    unroll<Pixels>([&](auto p) NSK_INLINE_LAMBDA { store_byte_block(b, sum[p], output + p * out_pixel); });
+    unroll<Pixels>([&](auto p) NSK_INLINE_LAMBDA {
+      store_byte_block<Pair>(b, sum[p], output + p * out_pixel, Pixels * out_pixel);
+    });
   }
 }
 
@@ -194,14 +210,15 @@ NSK_ONE_COPY inline void quad_pixel(const byte_block& b, const byte_rows* rows, 
         sum[v] = Products::add(sum[v], quads[v], simd::load_quads(weights + 4 * v * i32::lanes));
       });
     }
-  store_byte_block(b, sum, to);
+  store_byte_block<false>(b, sum, to);
 }
 
 /// Outputs of a tile in registers, where kernels have three columns.
 inline constexpr int quad_pixels_stride_1 = simd::f32::registers > 16 ? 4 : 2, quad_pixels_stride_2 = 2;
 
-/// Output pixels [begin, end) of one row, to `output`. Where tiles overlap, the same bytes are stored again.
-template <class Products>
+/// Output pixels [begin, end) of one row, to `output`, in tiles of pairs or without. Where tiles overlap, the same
+/// bytes are stored again.
+template <class Products, bool Pair>
 inline void quad_line(const byte_block& b, const byte_rows* rows, int begin, int end, std::uint8_t* output) {
   const window& w = b.a->w;
   const std::ptrdiff_t out_pixel = b.a->output.stride[2];
@@ -212,14 +229,14 @@ inline void quad_line(const byte_block& b, const byte_rows* rows, int begin, int
     const int x = from * w.stride_w - w.pad_left;
     std::uint8_t* const to = output + from * out_pixel;
     if (w.stride_w == 1)
-      quad_tiles_of_line<Products, 3, 1, quad_pixels_stride_1>(b, rows, x, tiles, to);
+      quad_tiles_of_line<Products, 3, 1, quad_pixels_stride_1, Pair>(b, rows, x, tiles, to);
     else
-      quad_tiles_of_line<Products, 3, 2, quad_pixels_stride_2>(b, rows, x, tiles, to);
+      quad_tiles_of_line<Products, 3, 2, quad_pixels_stride_2, Pair>(b, rows, x, tiles, to);
   };
   int first = begin, last = end;
   cut_inside(first, last, w.stride_w, w.pad_left, (w.kernel_w - 1) * w.dilation_w, 0, b.a->input.shape[2]);
   const bool tiled = w.kernel_w == 3 && w.dilation_w == 1 && w.stride_w <= 2;
-  const int pixels = w.stride_w == 1 ? quad_pixels_stride_1 : quad_pixels_stride_2;
+  const int pixels = (w.stride_w == 1 ? quad_pixels_stride_1 : quad_pixels_stride_2) * (Pair ? 2 : 1);
   if (!tiled || last - first < pixels) return one_by_one(begin, end);
   one_by_one(begin, first);
   in_tiles(first, (last - first) / pixels);
@@ -235,8 +252,11 @@ NSK_ONE_COPY inline void quad_lines(const byte_block& b, const tile_range& t) {
     const int image = row / out.shape[1], y = row % out.shape[1];
     find_byte_rows(b, in.as<std::uint8_t>() + image * in.stride[0] + b.channel, y * b.a->w.stride_h - b.a->w.pad_top,
                    b.rows);
-    quad_line<Products>(b, b.rows, t.pixel_begin, t.pixel_end,
-                        out.as<std::uint8_t>() + image * out.stride[0] + y * out.stride[1] + b.channel);
+    std::uint8_t* const to = out.as<std::uint8_t>() + image * out.stride[0] + y * out.stride[1] + b.channel;
+    if (b.channels <= half_channels)
+      quad_line<Products, true>(b, b.rows, t.pixel_begin, t.pixel_end, to);
+    else
+      quad_line<Products, false>(b, b.rows, t.pixel_begin, t.pixel_end, to);
   }
 }
 

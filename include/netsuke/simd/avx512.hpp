@@ -215,16 +215,29 @@ NSK_INLINE void store16_u8(std::uint8_t* p, const f32 (&x)[1], u8_range to) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm_min_epu8(_mm_max_epu8(bytes, low), high));
 }
 
+namespace impl {
 /// The instructions take 16 bytes of each row at a time: lanes 4 i to 4 i + 3 have channels of the i-th 16 bytes.
-NSK_INLINE void interleave_quads(const std::uint8_t* const (&row)[4], i32 (&quads)[4]) {
-  const __m512i a = _mm512_loadu_si512(row[0]), b = _mm512_loadu_si512(row[1]), c = _mm512_loadu_si512(row[2]),
-                d = _mm512_loadu_si512(row[3]);
+NSK_INLINE void interleave(__m512i a, __m512i b, __m512i c, __m512i d, i32 (&quads)[4]) {
   const __m512i low = _mm512_unpacklo_epi8(a, b), high = _mm512_unpackhi_epi8(a, b),
                 low_last = _mm512_unpacklo_epi8(c, d), high_last = _mm512_unpackhi_epi8(c, d);
   quads[0].v = _mm512_unpacklo_epi16(low, low_last);
   quads[1].v = _mm512_unpackhi_epi16(low, low_last);
   quads[2].v = _mm512_unpacklo_epi16(high, high_last);
   quads[3].v = _mm512_unpackhi_epi16(high, high_last);
+}
+}
+NSK_INLINE void interleave_quads(const std::uint8_t* const (&row)[4], i32 (&quads)[4]) {
+  impl::interleave(_mm512_loadu_si512(row[0]), _mm512_loadu_si512(row[1]), _mm512_loadu_si512(row[2]),
+                   _mm512_loadu_si512(row[3]), quads);
+}
+NSK_INLINE void interleave_quads(const std::uint8_t* const (&row)[4], const std::uint8_t* const (&other)[4],
+                                 i32 (&quads)[4]) {
+  const auto halves = [&](int i) NSK_INLINE_LAMBDA {
+    return _mm512_maskz_inserti64x4(
+        255, _mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(row[i]))),
+        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(other[i])), 1);
+  };
+  impl::interleave(halves(0), halves(1), halves(2), halves(3), quads);
 }
 constexpr int place_of_channel(int channel) { return channel / 4 % 4 * i32::lanes + channel / 16 * 4 + channel % 4; }
 NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) {

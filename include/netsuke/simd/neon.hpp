@@ -206,14 +206,23 @@ NSK_INLINE void store16_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) {
   vst1q_u8(p, vminq_u8(vmaxq_u8(bytes, vdupq_n_u8(to.low)), vdupq_n_u8(to.high)));
 }
 
-NSK_INLINE void interleave_quads(const std::uint8_t* const (&row)[4], i32 (&quads)[4]) {
-  const uint8x16x2_t first = vzipq_u8(vld1q_u8(row[0]), vld1q_u8(row[1])),
-                     last = vzipq_u8(vld1q_u8(row[2]), vld1q_u8(row[3]));
+namespace impl {
+NSK_INLINE void interleave(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d, i32 (&quads)[4]) {
+  const uint8x16x2_t first = vzipq_u8(a, b), last = vzipq_u8(c, d);
   for (int half = 0; half < 2; ++half) {
     const uint16x8x2_t both = vzipq_u16(vreinterpretq_u16_u8(first.val[half]), vreinterpretq_u16_u8(last.val[half]));
     quads[2 * half].v = vreinterpretq_s32_u16(both.val[0]);
     quads[2 * half + 1].v = vreinterpretq_s32_u16(both.val[1]);
   }
+}
+}
+NSK_INLINE void interleave_quads(const std::uint8_t* const (&row)[4], i32 (&quads)[4]) {
+  impl::interleave(vld1q_u8(row[0]), vld1q_u8(row[1]), vld1q_u8(row[2]), vld1q_u8(row[3]), quads);
+}
+NSK_INLINE void interleave_quads(const std::uint8_t* const (&row)[4], const std::uint8_t* const (&other)[4],
+                                 i32 (&quads)[4]) {
+  const auto halves = [&](int i) NSK_INLINE_LAMBDA { return vcombine_u8(vld1_u8(row[i]), vld1_u8(other[i])); };
+  impl::interleave(halves(0), halves(1), halves(2), halves(3), quads);
 }
 constexpr int place_of_channel(int channel) { return channel; }
 NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) { store16_u8(p, x, to); }

@@ -254,6 +254,14 @@ NSK_INLINE void interleave_quads(const std::uint8_t* const (&row)[4], i32 (&quad
     std::memcpy(&quads[v].v, quad, sizeof quad);
   }
 }
+NSK_INLINE void interleave_quads(const std::uint8_t* const (&row)[4], const std::uint8_t* const (&other)[4],
+                                 i32 (&quads)[4]) {
+  for (int v = 0; v < 4; ++v) {
+    const std::uint8_t* const(&from)[4] = v < 2 ? row : other;
+    const std::uint8_t quad[4] = {from[0][v % 2], from[1][v % 2], from[2][v % 2], from[3][v % 2]};
+    std::memcpy(&quads[v].v, quad, sizeof quad);
+  }
+}
 constexpr int place_of_channel(int channel) { return channel; }
 NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) {
   for (int v = 0; v < 4; ++v) p[v] = impl::stored(x[v], to);

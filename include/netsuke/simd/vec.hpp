@@ -22,7 +22,8 @@
 ///   alone, so that one sum serves all rows. What overflows on the way wraps around.
 /// - `interleave_quads(row, quads)` makes quads of the bytes that four rows have for 4 * lanes channels. Channel c is
 ///   lane `place_of_channel(c) % lanes` of vector `place_of_channel(c) / lanes`; four from a multiple of 4 on are
-///   neighbours. `store_quads_u8(p, x, to)` stores such numbers as `store16_u8` does, in the order of channels.
+///   neighbours. `interleave_quads(row, other, quads)` takes the second half of the channels from the beginning of
+///   other rows. `store_quads_u8(p, x, to)` stores such numbers as `store16_u8` does, in the order of channels.
 /// - `load_u8(p)` reads a byte per lane as a number.
 /// - `bytes` is a register of `bytes::lanes` uint8, with `splat_bytes`, `load_bytes`, `store_bytes` and `max`.
 /// `look_up(table, x)` is
