@@ -50,9 +50,11 @@ array read_sample(const fs::path& file, const value& input, const image_choices&
            "' has " + to_string(input.shape) + ".");
   array result(input.type, input.shape);
   for (std::int64_t i = 0; i < a.count(); ++i) {
-    if (!std::isfinite(a.number(i)))
-      refuse("--calibrate: element " + std::to_string(i) + " of '" + file.string() + "' is not finite.");
     result.set(i, a.number(i));
+    const bool is_float = input.type == element::f32;
+    if (is_float ? !std::isfinite(result.number(i)) : result.number(i) != a.number(i))
+      refuse("--calibrate: element " + std::to_string(i) + " of '" + file.string() + "' is not finite" +
+             (is_float ? ", or beyond float32." : ", or no number that " + std::string(name_of(input.type)) + " has."));
   }
   return result;
 }

@@ -40,6 +40,23 @@ void require_layers(const std::vector<float_layer>& layers, const std::set<std::
     refuse("the model has no convolution or matrix product with constant weights, which are what int8 makes faster");
 }
 
+/// Refuses weights and biases that no integer stands for, of layers that are not kept.
+void require_finite(const std::vector<float_layer>& layers, const std::set<std::string>& kept) {
+  const auto require = [](const float_layer& l, const std::vector<double>& numbers, const char* what) {
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (!std::isfinite(static_cast<float>(numbers[i])))
+        refuse("layer '" + l.name + "': " + what + " " + std::to_string(i) +
+               " is not finite, as it stands or with the normalization behind it, and int8 stores no such number. "
+               "Correct the model, or give --keep " +
+               l.name);
+  };
+  for (const float_layer& l : layers) {
+    if (kept.count(l.name) != 0) continue;
+    require(l, l.weights.values, "weight");
+    require(l, l.bias, "bias");
+  }
+}
+
 constexpr double doubtful_db = 20;  // an error of a tenth
 
 /// What happened, for people.
@@ -259,6 +276,7 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
   fold_normalization(v.g);
   std::vector<float_layer> layers = layers_of(v.g);
   require_layers(layers, how.kept);
+  require_finite(layers, how.kept);
   quantize_result result;
   std::vector<sample> shown, held_out;
   split(samples, how.max_error > 0, shown, held_out);
