@@ -112,7 +112,7 @@ def check_network(folder):
 def check_choices(folder, source, data, default):
     """Each choice does what it says, and none is far worse."""
     model = folder / "choice.nsk"
-    for option in (["--ranges", "minmax"], ["--ranges", "percentile"], ["--full-range-weights"], ["--per-tensor"], ["--no-bias-correction"]):
+    for option in (["--ranges", "minmax"], ["--ranges", "percentile"], ["--ranges", "kl"], ["--full-range-weights"], ["--per-tensor"], ["--no-bias-correction"]):
         text = must("quantize", "--target", "size", source, "-o", model, "--calibrate", data, *option)
         expect(signal_to_noise(text) > signal_to_noise(default) - 15, f"{option}: {signal_to_noise(text)} dB")
         if "full-range" in option[0]:
@@ -121,6 +121,43 @@ def check_choices(folder, source, data, default):
     expect("int8 in 5 of 7 layers" in text and len(packings(folder, model)) == 5, f"--keep keeps nothing:\n{text}")
     text = must("quantize", source, "-o", model, "--format", "fp16")
     expect("weights are float16" in text, f"--format fp16:\n{text}")
+
+
+def divergence(bins, size, levels=128):
+    """Of the first bins from levels of them, step by step as the slides of TensorRT say it."""
+    p = bins[:size].astype(float)
+    p[-1] += bins[size:].sum()
+    q = np.zeros(size)
+    for level in range(levels):
+        part = slice(level * size // levels, (level + 1) * size // levels)
+        used = p[part] > 0
+        q[part] = used * bins[part].sum() / max(used.sum(), 1)
+    p, q = p / p.sum(), q / q.sum()
+    return (p[p > 0] * np.log(p[p > 0] / q[p > 0])).sum() if (q[p > 0] > 0).all() else np.inf
+
+
+def check_divergence(folder):
+    """--ranges kl takes magnitudes whose divergence is the least of all, or as good as that, of numbers of either sign and of positive ones."""
+    source = save(folder / "kl.onnx", [helper.make_node("MatMul", ["x", "w"], ["y"], "only")], {"w": np.eye(64)}, {"x": [1, 64]}, {"y": [1, 64]})
+    random = np.random.default_rng(6)
+    for name, numbers in {"normal": random.standard_normal((400, 1, 64)), "outliers": random.standard_t(3, (400, 1, 64)), "positive": random.exponential(1, (400, 1, 64)),
+                          "half zeros": np.maximum(random.standard_normal((400, 1, 64)), 0)}.items():
+        data = folder / f"kl_{name}"
+        data.mkdir()
+        for i, x in enumerate(numbers.astype(np.float32)):
+            np.save(data / f"{i:03}.npy", x)
+        must("quantize", "--target", "size", source, "-o", folder / "kl.nsk", "--calibrate", data, "--ranges", "kl")
+        must("json", folder / "kl.nsk", "-o", folder / "kl.json")
+        scale = float(re.search(r'"quantize".*?"scale": ([0-9.e-]+)', (folder / "kl.json").read_text(), re.I | re.S)[1])
+        magnitudes = np.abs(numbers.astype(np.float32))
+        bins = np.histogram(magnitudes, 2048, (0, magnitudes.max()))[0]
+        bins[0] = bins[1]
+        expect(scale > 0, f"kl of {name}: no scale")
+        found = scale * (255 if numbers.min() >= 0 else 127.5) * 2048 / magnitudes.max()
+        all_of_them = {size: divergence(bins, size) for size in range(128, 2049, 4)}
+        there = min(divergence(bins, size) for size in range(max(128, int(found) - 24), min(2048, int(found) + 24) + 1))
+        expect(there < min(all_of_them.values()) * 1.06, f"kl of {name}: {there} at {found:.0f}, best {min(all_of_them.values())} at {min(all_of_them, key=all_of_them.get)}")
+        expect(name != "outliers" or found < 1500, f"kl of {name} takes {found:.0f} of 2048 bins")
 
 
 def check_hard_tensors(folder):
@@ -273,6 +310,7 @@ def main():
         source, data, text = check_network(folder)
         check_biases(folder)
         check_choices(folder, source, data, text)
+        check_divergence(folder)
         check_hard_tensors(folder)
         check_doubt(folder)
         check_stored_sources(folder)

@@ -12,7 +12,10 @@ namespace nsk::tool {
 namespace {
 
 range_method method_of(const std::string& name) {
-  return name == "minmax" ? range_method::minmax : name == "percentile" ? range_method::percentile : range_method::mse;
+  return name == "minmax"       ? range_method::minmax
+         : name == "percentile" ? range_method::percentile
+         : name == "kl"         ? range_method::kl
+                                : range_method::mse;
 }
 
 /// What becomes of images. Refuses numbers that are none of a colour, and choices where there is no image.

@@ -47,9 +47,9 @@ CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) 
   add_images(command, o);
   command
       ->add_option("--ranges", o.ranges,
-                   "Range of a tensor: mse (squared error) by default, minmax, percentile (99.99)")
+                   "Range of a tensor: mse (squared error) by default, minmax, percentile (99.99), kl (divergence)")
       ->type_name("HOW")
-      ->check(silent(CLI::IsMember({"mse", "minmax", "percentile"})));
+      ->check(silent(CLI::IsMember({"mse", "minmax", "percentile", "kl"})));
   std::vector<std::string> machines = {"size"};
   for (const target& t : targets()) machines.push_back(t.name);
   command

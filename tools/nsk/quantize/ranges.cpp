@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace nsk::tool {
 namespace {
@@ -29,6 +30,71 @@ byte_scale scale_without(const histogram& seen, double share) {
     if (static_cast<double>(seen.count()) - below >= outside) high = x;
   });
   return scale_between(std::min(low, 0.0), std::max(high, 0.0));
+}
+
+constexpr std::size_t kl_bins = 2048, kl_levels = 128;
+constexpr std::uint64_t min_counted = 8 * kl_bins;  // of fewer numbers any levels are like the bins
+
+/// Magnitudes in bins of one width up to the largest; a bin that is in two of them belongs to each by its share.
+std::vector<double> magnitudes_of(const histogram& seen, double largest) {
+  std::vector<double> bins(kl_bins);
+  const double per_width = static_cast<double>(kl_bins) / largest, half_width = seen.width() / 2;
+  seen.for_each_bin([&](double x, std::uint64_t n) {
+    const double from = (std::abs(x) - half_width) * per_width, to = (std::abs(x) + half_width) * per_width;
+    const double last = static_cast<double>(kl_bins) - 1;
+    const double first_bin = std::min(std::floor(from), last), second_bin = std::min(std::floor(to), last);
+    const double share = first_bin == second_bin ? 0 : (to - second_bin) / (to - from);
+    bins[static_cast<std::size_t>(first_bin)] += (1 - share) * static_cast<double>(n);
+    bins[static_cast<std::size_t>(second_bin)] += share * static_cast<double>(n);
+  });
+  bins[0] = bins[1];  // zeros, of which Relu makes many, are stored exactly
+  return bins;
+}
+
+/// Sums of what is before each bin.
+struct bins_before {
+  std::vector<double> count, p_log_p;
+  std::vector<std::size_t> used;  ///< bins that are not empty
+  explicit bins_before(const std::vector<double>& bins) : count{0}, p_log_p{0}, used{0} {
+    for (const double p : bins) {
+      count.push_back(count.back() + p);
+      p_log_p.push_back(p_log_p.back() + (p > 0 ? p * std::log(p) : 0));
+      used.push_back(used.back() + (p > 0 ? 1 : 0));
+    }
+  }
+};
+
+/// The divergence of the first `size` bins, the last of which has all that is beyond, from levels of equal width whose
+/// counts their bins share. Infinite where a level is empty and its bin is not.
+double divergence(const std::vector<double>& bins, const bins_before& before, std::size_t size) {
+  const double all = before.count.back(), beyond = all - before.count[size], last = bins[size - 1];
+  const bool is_new = last == 0 && beyond > 0;  // a bin that only what is beyond fills
+  double sum = before.p_log_p[size - 1] + (last + beyond > 0 ? (last + beyond) * std::log(last + beyond) : 0);
+  for (std::size_t level = 0; level < kl_levels; ++level) {
+    const std::size_t from = level * size / kl_levels, to = (level + 1) * size / kl_levels;
+    const bool has_last = level + 1 == kl_levels;
+    const double stored = before.count[to] - before.count[from], p = stored + (has_last ? beyond : 0);
+    if (p == 0) continue;
+    if (stored == 0) return std::numeric_limits<double>::infinity();
+    const auto used = static_cast<double>(before.used[to] - before.used[from] + (has_last && is_new ? 1 : 0));
+    sum -= p * std::log(stored / used);
+  }
+  return sum / all + std::log(before.count[size] / all);
+}
+
+byte_scale scale_of_levels(const histogram& seen) {
+  const double largest = std::max(-seen.minimum(), seen.maximum());
+  if (seen.count() == 0 || largest <= 0) return {};
+  const std::vector<double> bins = magnitudes_of(seen, largest);
+  const bins_before before(bins);
+  std::size_t best = kl_bins;
+  double min_divergence = divergence(bins, before, best);
+  for (std::size_t size = kl_bins - 1; size >= kl_levels; --size) {
+    const double d = divergence(bins, before, size);
+    if (d < min_divergence) best = size, min_divergence = d;
+  }
+  const double limit = largest * static_cast<double>(best) / static_cast<double>(kl_bins);
+  return scale_between(std::max(seen.minimum(), -limit), std::min(seen.maximum(), limit));
 }
 
 }
@@ -82,6 +148,7 @@ byte_scale scale_of(const histogram& seen, range_method method) {
   const byte_scale whole = scale_between(seen.minimum(), seen.maximum());
   if (method == range_method::minmax) return whole;
   if (method == range_method::percentile) return scale_without(seen, 1e-4);
+  if (method == range_method::kl && seen.count() >= min_counted) return scale_of_levels(seen);
   byte_scale best = whole;
   double min_error = error_of(seen, whole);
   for (int percent = 99; percent >= 20; --percent) {
