@@ -253,10 +253,13 @@ NSK_ONE_COPY inline void quad_lines(const byte_block& b, const tile_range& t) {
     find_byte_rows(b, in.as<std::uint8_t>() + image * in.stride[0] + b.channel, y * b.a->w.stride_h - b.a->w.pad_top,
                    b.rows);
     std::uint8_t* const to = out.as<std::uint8_t>() + image * out.stride[0] + y * out.stride[1] + b.channel;
-    if (b.channels <= half_channels)
-      quad_line<Products, true>(b, b.rows, t.pixel_begin, t.pixel_end, to);
-    else
-      quad_line<Products, false>(b, b.rows, t.pixel_begin, t.pixel_end, to);
+    constexpr bool pairs = Products::weights == 1;  // the others are rare, and not worth the code
+    if constexpr (pairs)
+      if (b.channels <= half_channels) {
+        quad_line<Products, true>(b, b.rows, t.pixel_begin, t.pixel_end, to);
+        continue;
+      }
+    quad_line<Products, false>(b, b.rows, t.pixel_begin, t.pixel_end, to);
   }
 }
 

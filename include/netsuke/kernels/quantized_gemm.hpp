@@ -122,31 +122,97 @@ NSK_INLINE simd::f32 residual_units(const quad_store& store, const std::uint8_t*
   return simd::mul(simd::sub(simd::load_u8(from), zero), simd::splat(store.residual_scale));
 }
 
-/// Stores a row of a tile from column `channel` on: 16 columns at once, the last ones through a line of their own.
-template <bool Residual, int Vectors>
-NSK_INLINE void store_quad_row(const simd::i32 (&sum)[Vectors], const simd::f32 (&scale)[Vectors], const quad_row& row,
-                               const quad_panel& p, const quad_store& store) {
+/// A vector of sums in units of the output.
+template <bool Residual>
+NSK_INLINE simd::f32 units_of(simd::i32 sum, simd::f32 scale, const quad_store& store, const std::uint8_t* residual) {
+  const simd::f32 units = simd::mul(simd::to_f32(sum), scale);
+  if constexpr (Residual)
+    return simd::add(units, residual_units(store, residual));
+  else
+    return units;
+}
+
+/// Stores as many rows of a tile as a register of bytes holds, or fewer: whole lines of 8 or 16 columns.
+template <int Columns, int Count, bool Residual, int Vectors>
+NSK_INLINE void store_quad_rows(const simd::i32 (*sum)[Vectors], const simd::f32 (&scale)[Vectors], const quad_row* row,
+                                const quad_panel& p, const quad_store& store) {
+  constexpr int lanes = simd::f32::lanes, vectors = simd::packed_vectors;
+  simd::f32 x[vectors];
+  simd::unroll<vectors>([&](auto i) NSK_INLINE_LAMBDA {
+    constexpr int r = i / Vectors, v = i % Vectors;
+    if constexpr (r < Count) {
+      x[i] = simd::mul(simd::to_f32(sum[r][v]), scale[v]);
+      if constexpr (Residual) x[i] = simd::add(x[i], residual_units(store, row[r].residual + p.channel + v * lanes));
+    } else {
+      x[i] = simd::zero();
+    }
+  });
+  const simd::packed_bytes bytes = simd::to_bytes(x, store.range);
+  simd::unroll<Count>([&](auto r) NSK_INLINE_LAMBDA {
+    simd::store_part<Columns, r * Vectors * lanes>(row[r].output + p.channel, bytes);
+  });
+}
+
+/// Stores one row of a tile, with a residual or without, of any number of columns.
+template <int Vectors>
+NSK_ONE_COPY inline void store_any_quad_row(const simd::i32 (&sum)[Vectors], const quad_row& row, const quad_panel& p,
+                                            const quad_store& store) {
   using simd::f32;
-  constexpr int lanes = f32::lanes, group = 16 / lanes, groups = (Vectors + group - 1) / group;
-  std::uint8_t* const to = row.output + p.channel;
-  const int columns = p.columns;
-  const simd::u8_range range = store.range;
-  simd::unroll<groups>([&](auto g) NSK_INLINE_LAMBDA {
-    f32 x[group];
-    simd::unroll<group>([&](auto i) NSK_INLINE_LAMBDA {
-      constexpr int v = g * group + i;
-      if constexpr (v < Vectors) {
-        x[i] = simd::mul(simd::to_f32(sum[v]), scale[v]);
-        if constexpr (Residual) x[i] = simd::add(x[i], residual_units(store, row.residual + p.channel + v * lanes));
-      } else {
-        x[i] = simd::zero();
-      }
-    });
-    const int left = columns - g * 16;
-    if (left >= 16) return simd::store16_u8(to + g * 16, x, range);
-    std::uint8_t line[16];
-    simd::store16_u8(line, x, range);
-    if (left > 0) simd::copy_bytes(to + g * 16, line, left);
+  f32 x[simd::packed_vectors];
+  for (f32& units : x) units = simd::zero();
+  for (int v = 0; v < Vectors; ++v) {
+    const int column = v * f32::lanes;
+    x[v] = simd::mul(simd::to_f32(sum[v]), simd::load(reinterpret_cast<const float*>(p.scale) + column));
+    if (store.residual_scale != 0) x[v] = simd::add(x[v], residual_units(store, row.residual + p.channel + column));
+  }
+  std::uint8_t line[sizeof(simd::packed_bytes) + 16];  // which copy_bytes reads in pieces of 16
+  simd::store_packed(line, simd::to_bytes(x, store.range));
+  simd::copy_bytes(row.output + p.channel, line, p.columns);
+}
+
+/// Stores those of `rows` rows that fill registers of bytes, in lines of 8 or 16 columns. Returns how many it stored.
+template <int Columns, bool Residual, int Vectors>
+NSK_INLINE int store_full_registers(const simd::i32 (*sum)[Vectors], int rows, const quad_row* row, const quad_panel& p,
+                                    const quad_store& store) {
+  constexpr int together = simd::packed_vectors / Vectors;
+  simd::f32 scale[Vectors];
+  for (int v = 0; v < Vectors; ++v)
+    scale[v] = simd::load(reinterpret_cast<const float*>(p.scale) + v * simd::f32::lanes);
+  int done = 0;
+  for (; done + together <= rows; done += together)
+    store_quad_rows<Columns, together, Residual>(sum + done, scale, row + done, p, store);
+  return done;
+}
+
+/// Stores a tile whose rows have residuals or any number of columns. There is one copy for tiles of all heights.
+template <int Vectors>
+NSK_ONE_COPY inline void store_any_quad_tile(const simd::i32 (*sum)[Vectors], int rows, const quad_row* row,
+                                             const quad_panel& p, const quad_store& store) {
+  int done = 0;
+  if (p.columns == 8 && store.residual_scale != 0)
+    done = store_full_registers<8, true>(sum, rows, row, p, store);
+  else if (p.columns == 8)
+    done = store_full_registers<8, false>(sum, rows, row, p, store);
+  else if constexpr (Vectors * simd::f32::lanes == 16)
+    if (p.columns == 16) done = store_full_registers<16, true>(sum, rows, row, p, store);
+  for (; done < rows; ++done) store_any_quad_row(sum[done], row[done], p, store);
+}
+
+/// Stores a tile.
+template <int Rows, int Vectors>
+NSK_INLINE void store_quad_tile(const simd::i32 (&sum)[Rows][Vectors], const simd::f32 (&scale)[Vectors],
+                                const quad_row* row, const quad_panel& p, const quad_store& store) {
+  using simd::unroll;
+  constexpr int columns = Vectors * simd::f32::lanes < 16 ? 8 : 16, together = simd::packed_vectors / Vectors;
+  if (p.columns != columns || store.residual_scale != 0) {
+    simd::i32 copy[Rows][Vectors];  // which has an address, so that `sum` stays in registers
+    unroll<Rows>([&](auto r)
+                     NSK_INLINE_LAMBDA { unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { copy[r][v] = sum[r][v]; }); });
+    return store_any_quad_tile(copy, Rows, row, p, store);
+  }
+  unroll<(Rows + together - 1) / together>([&](auto g) NSK_INLINE_LAMBDA {
+    constexpr int first = g * together, count = Rows - first < together ? Rows - first : together;
+    store_quad_rows<columns, count, false>(sum + first, scale, row + first, p, store);
   });
 }
 
@@ -187,10 +253,7 @@ NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad
     unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
       scale[v] = simd::load(reinterpret_cast<const float*>(p.scale) + v * f32::lanes);
     });
-    if (store.residual_scale != 0)
-      unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { store_quad_row<true>(sum[r], scale, row[r], p, store); });
-    else
-      unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { store_quad_row<false>(sum[r], scale, row[r], p, store); });
+    store_quad_tile(sum, scale, row, p, store);
   }
 }
 

@@ -206,7 +206,8 @@ NSK_INLINE void interleave_quads(const std::uint8_t* const (&row)[4], const std:
   impl::interleave(halves(0), halves(1), halves(2), halves(3), quads);
 }
 constexpr int place_of_channel(int channel) { return channel / 4 % 4 * i32::lanes + channel / 16 * 4 + channel % 4; }
-NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) {
+namespace impl {
+NSK_INLINE __m256i interleaved_bytes(const f32 (&x)[4], u8_range to) {
   const __m256i zero = _mm256_set1_epi16(to.zero);
   const __m256i low =
                     _mm256_adds_epi16(_mm256_packs_epi32(_mm256_cvtps_epi32(x[0].v), _mm256_cvtps_epi32(x[1].v)), zero),
@@ -214,8 +215,11 @@ NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) 
                     _mm256_adds_epi16(_mm256_packs_epi32(_mm256_cvtps_epi32(x[2].v), _mm256_cvtps_epi32(x[3].v)), zero);
   const __m256i min_byte = _mm256_set1_epi8(static_cast<char>(to.low)),
                 max_byte = _mm256_set1_epi8(static_cast<char>(to.high));
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
-                      _mm256_min_epu8(_mm256_max_epu8(_mm256_packus_epi16(low, high), min_byte), max_byte));
+  return _mm256_min_epu8(_mm256_max_epu8(_mm256_packus_epi16(low, high), min_byte), max_byte);
+}
+}
+NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) {
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), impl::interleaved_bytes(x, to));
 }
 
 struct bytes {
@@ -225,6 +229,22 @@ struct bytes {
 NSK_INLINE bytes splat_bytes(std::uint8_t x) { return {_mm256_set1_epi8(static_cast<char>(x))}; }
 NSK_INLINE bytes load_bytes(const std::uint8_t* p) { return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))}; }
 NSK_INLINE void store_bytes(std::uint8_t* p, bytes x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x.v); }
+using packed_bytes = bytes;
+inline constexpr int packed_vectors = 4;
+NSK_INLINE void store_packed(std::uint8_t* p, bytes x) { store_bytes(p, x); }
+NSK_INLINE bytes to_bytes(const f32 (&x)[4], u8_range to) {
+  return {_mm256_permutevar8x32_epi32(impl::interleaved_bytes(x, to), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))};
+}
+template <int Count, int First>
+NSK_INLINE void store_part(std::uint8_t* p, bytes x) {
+  const __m128i half = First < 16 ? _mm256_castsi256_si128(x.v) : _mm256_extracti128_si256(x.v, 1);
+  if constexpr (Count == 16)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), half);
+  else if constexpr (First % 16 == 0)
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(p), half);
+  else
+    _mm_storeh_pd(reinterpret_cast<double*>(p), _mm_castsi128_pd(half));
+}
 NSK_INLINE bytes max(bytes a, bytes b) { return {_mm256_max_epu8(a.v, b.v)}; }
 namespace impl {
 struct table_words {

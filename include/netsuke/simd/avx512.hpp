@@ -240,7 +240,8 @@ NSK_INLINE void interleave_quads(const std::uint8_t* const (&row)[4], const std:
   impl::interleave(halves(0), halves(1), halves(2), halves(3), quads);
 }
 constexpr int place_of_channel(int channel) { return channel / 4 % 4 * i32::lanes + channel / 16 * 4 + channel % 4; }
-NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) {
+namespace impl {
+NSK_INLINE __m512i interleaved_bytes(const f32 (&x)[4], u8_range to) {
   const __m512i zero = _mm512_set1_epi16(to.zero);
   const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(_mm512_maskz_cvtps_epi32(impl::all, x[0].v),
                                                            _mm512_maskz_cvtps_epi32(impl::all, x[1].v)),
@@ -250,7 +251,11 @@ NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) 
                                          zero);
   const __m512i min_byte = _mm512_set1_epi8(static_cast<char>(to.low)),
                 max_byte = _mm512_set1_epi8(static_cast<char>(to.high));
-  _mm512_storeu_si512(p, _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(low, high), min_byte), max_byte));
+  return _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(low, high), min_byte), max_byte);
+}
+}
+NSK_INLINE void store_quads_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) {
+  _mm512_storeu_si512(p, impl::interleaved_bytes(x, to));
 }
 
 struct bytes {
@@ -260,6 +265,23 @@ struct bytes {
 NSK_INLINE bytes splat_bytes(std::uint8_t x) { return {_mm512_set1_epi8(static_cast<char>(x))}; }
 NSK_INLINE bytes load_bytes(const std::uint8_t* p) { return {_mm512_loadu_si512(p)}; }
 NSK_INLINE void store_bytes(std::uint8_t* p, bytes x) { _mm512_storeu_si512(p, x.v); }
+using packed_bytes = bytes;
+inline constexpr int packed_vectors = 4;
+NSK_INLINE void store_packed(std::uint8_t* p, bytes x) { store_bytes(p, x); }
+NSK_INLINE bytes to_bytes(const f32 (&x)[4], u8_range to) {
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  return {_mm512_maskz_permutexvar_epi32(impl::all, order, impl::interleaved_bytes(x, to))};
+}
+template <int Count, int First>
+NSK_INLINE void store_part(std::uint8_t* p, bytes x) {
+  const __m128i part = _mm512_maskz_extracti32x4_epi32(15, x.v, First / 16);
+  if constexpr (Count == 16)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), part);
+  else if constexpr (First % 16 == 0)
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(p), part);
+  else
+    _mm_storeh_pd(reinterpret_cast<double*>(p), _mm_castsi128_pd(part));
+}
 NSK_INLINE bytes max(bytes a, bytes b) { return {_mm512_max_epu8(a.v, b.v)}; }
 namespace impl {
 struct table_words {

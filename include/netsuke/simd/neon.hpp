@@ -198,13 +198,16 @@ NSK_INLINE i32 dot_quads_at_once(i32 sum, i32 a, i32 w) {
   return dot_quads(sum, a, w);
 #endif
 }
-NSK_INLINE void store16_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) {
+namespace impl {
+NSK_INLINE uint8x16_t stored_bytes(const f32 (&x)[4], u8_range to) {
   const int16x8_t zero = vdupq_n_s16(to.zero);
   const int16x8_t low = vcombine_s16(vqmovn_s32(vcvtnq_s32_f32(x[0].v)), vqmovn_s32(vcvtnq_s32_f32(x[1].v))),
                   high = vcombine_s16(vqmovn_s32(vcvtnq_s32_f32(x[2].v)), vqmovn_s32(vcvtnq_s32_f32(x[3].v)));
   const uint8x16_t bytes = vcombine_u8(vqmovun_s16(vqaddq_s16(low, zero)), vqmovun_s16(vqaddq_s16(high, zero)));
-  vst1q_u8(p, vminq_u8(vmaxq_u8(bytes, vdupq_n_u8(to.low)), vdupq_n_u8(to.high)));
+  return vminq_u8(vmaxq_u8(bytes, vdupq_n_u8(to.low)), vdupq_n_u8(to.high));
 }
+}
+NSK_INLINE void store16_u8(std::uint8_t* p, const f32 (&x)[4], u8_range to) { vst1q_u8(p, impl::stored_bytes(x, to)); }
 
 namespace impl {
 NSK_INLINE void interleave(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d, i32 (&quads)[4]) {
@@ -234,6 +237,17 @@ struct bytes {
 NSK_INLINE bytes splat_bytes(std::uint8_t x) { return {vdupq_n_u8(x)}; }
 NSK_INLINE bytes load_bytes(const std::uint8_t* p) { return {vld1q_u8(p)}; }
 NSK_INLINE void store_bytes(std::uint8_t* p, bytes x) { vst1q_u8(p, x.v); }
+using packed_bytes = bytes;
+inline constexpr int packed_vectors = 4;
+NSK_INLINE void store_packed(std::uint8_t* p, bytes x) { store_bytes(p, x); }
+NSK_INLINE bytes to_bytes(const f32 (&x)[4], u8_range to) { return {impl::stored_bytes(x, to)}; }
+template <int Count, int First>
+NSK_INLINE void store_part(std::uint8_t* p, bytes x) {
+  if constexpr (Count == 16)
+    vst1q_u8(p, x.v);
+  else
+    vst1_u8(p, First == 0 ? vget_low_u8(x.v) : vget_high_u8(x.v));
+}
 NSK_INLINE bytes max(bytes a, bytes b) { return {vmaxq_u8(a.v, b.v)}; }
 inline void arrange_table(const std::uint8_t* entries, std::uint8_t* table) { std::memcpy(table, entries, 256); }
 /// An index outside of a quarter gives 0.

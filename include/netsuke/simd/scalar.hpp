@@ -247,6 +247,20 @@ NSK_INLINE std::uint8_t stored(f32 x, u8_range to) {
 NSK_INLINE void store16_u8(std::uint8_t* p, const f32 (&x)[16], u8_range to) {
   for (int i = 0; i < 16; ++i) p[i] = impl::stored(x[i], to);
 }
+inline constexpr int packed_vectors = 16;
+struct packed_bytes {
+  std::uint8_t v[packed_vectors];
+};
+NSK_INLINE packed_bytes to_bytes(const f32 (&x)[16], u8_range to) {
+  packed_bytes b;
+  store16_u8(b.v, x, to);
+  return b;
+}
+template <int Count, int First>
+NSK_INLINE void store_part(std::uint8_t* p, const packed_bytes& x) {
+  std::memcpy(p, x.v + First, Count);
+}
+NSK_INLINE void store_packed(std::uint8_t* p, const packed_bytes& x) { std::memcpy(p, x.v, sizeof x.v); }
 
 NSK_INLINE void interleave_quads(const std::uint8_t* const (&row)[4], i32 (&quads)[4]) {
   for (int v = 0; v < 4; ++v) {

@@ -30,6 +30,9 @@
 ///   the entry for each byte in a table of 256, as `arrange_table(entries, table)` has arranged it.
 /// - `store16_u8(p, x, to)` stores 16 numbers as bytes: rounds half to even, adds to.zero, saturates to [to.low,
 ///   to.high]; |x| < 2^31, to.low <= to.high.
+/// - `to_bytes(x, to)` makes the same of `packed_vectors` vectors (at least 16 numbers), as `packed_bytes` in their
+///   order. `store_part<Count, First>(p, b)` stores 8 or 16 of these, First a multiple of Count; `store_packed(p, b)`
+///   all.
 /// - `shift_right` keeps the sign, `shift_right_logical` fills with zeros; `as_i32` and `as_f32` reinterpret bits.
 /// - `less`, `less_equal`, `equal` are false on NaN; `select(m, a, b)` is m ? a : b.
 /// - `reduce_*` fold the lanes by halves; the result of whole reductions is independent of the width only through
