@@ -45,7 +45,8 @@ std::uint64_t work_of(const test::aligned_bytes& file, std::uint64_t maximum) {
   REQUIRE(nsk::impl::read_header({file.data(), file.size()}, false, sections));
   nsk::impl::work_budget work(maximum);
   nsk::model_view view;
-  static_cast<void>(nsk::impl::verify_sections<nsk::all_ops, true>(sections, work, view));
+  static_cast<void>(
+      nsk::impl::verify_sections<nsk::all_ops, nsk::impl::narrow_weights<true, true>>(sections, work, view));
   return maximum - work.left();
 }
 

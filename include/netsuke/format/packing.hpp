@@ -6,7 +6,8 @@
 /// Output channels are in panels of 16 (one AVX-512 register, two AVX2, four NEON). The last panel is 8 wide when there
 /// are at most 8 channels, 24 wide when 1 to 8 channels would remain after the full panels, 16 otherwise; missing
 /// channels are zeros. A panel is [bias W][depth][W] floats with W its width, so panel p starts at 16 * p * (depth + 1)
-/// floats. Weights may be float16; the bias stays float, and panel p starts at 16 * p * (depth + 2) halves.
+/// floats. Weights may be float16; the bias stays float, and panel p starts at 16 * p * (depth + 2) halves. Or they are
+/// int8 times a float for each channel: [bias W][scale W][depth][W], and panel p starts at byte 16 * p * (depth + 8).
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -39,9 +40,11 @@ constexpr std::int64_t width_of_panel(std::int64_t channels, std::int64_t panel)
 }
 /// Bits of an IEEE binary16 number: how kernels see float16 weights.
 using half_bits = std::uint16_t;
-/// Weights that take the bytes of one bias.
+/// Weights that take the bytes of one bias, and of the scale of int8.
 template <class Weight>
 inline constexpr int weights_per_bias = static_cast<int>(sizeof(float) / sizeof(Weight));
+template <>
+inline constexpr int weights_per_bias<std::int8_t> = 8;
 /// Elements of type `Weight` of a matrix of `depth` rows and `channels` columns packed in panels, bias included.
 template <class Weight>
 constexpr std::int64_t panel_elements(std::int64_t channels, std::int64_t depth) {

@@ -18,16 +18,16 @@ struct open_options {
 
 namespace impl {
 
-template <class Ops, bool Halves>
+template <class Ops, class Narrow>
 status verify_variant(const variant_view& variant, span<const std::byte> weights, work_budget& work) {
   verify_context c{variant, weights, work, {}};
   status s = verify_memory(c);
-  if (s) s = verify_tensors<Halves>(c);
+  if (s) s = verify_tensors<Narrow>(c);
   if (s) s = verify_ports(c);
   if (s) s = verify_states(c);
   if (s) s = verify_owners(c);
   if (s) s = verify_checks(c);
-  if (s) s = verify_steps<Ops, Halves>(c);
+  if (s) s = verify_steps<Ops, Narrow>(c);
   if (s) s = verify_batch<Ops>(c);
   if (s) s = verify_disjoint_buffers(c);
   if (s) s = verify_flow(c);
@@ -35,23 +35,23 @@ status verify_variant(const variant_view& variant, span<const std::byte> weights
 }
 
 /// Verifies all that is behind the header, as long as there is work left.
-template <class Ops, bool Halves>
+template <class Ops, class Narrow>
 status verify_sections(const file_sections& sections, work_budget& work, model_view& view) {
   status s = read_table(sections.table, work, view);
   for (int i = 0; s && i < view.variant_count(); ++i) {
-    s = verify_variant<Ops, Halves>(view.variant(i), sections.weights, work);
+    s = verify_variant<Ops, Narrow>(view.variant(i), sections.weights, work);
   }
   return s;
 }
 
-template <class Ops, bool Halves>
+template <class Ops, class Narrow>
 status open_as(span<const std::byte> bytes, model& out, open_options options) {
   file_sections sections;
   status s = read_header(bytes, options.check_hash, sections);
   if (!s) return s;
   work_budget work = work_budget::of_file(sections.table.size(), sections.weights.size());
   model_view view;
-  s = verify_sections<Ops, Halves>(sections, work, view);
+  s = verify_sections<Ops, Narrow>(sections, work, view);
   if (s) out = model(view, sections.weights);
   return s;
 }
@@ -64,14 +64,16 @@ status open_as(span<const std::byte> bytes, model& out, open_options options) {
 /// files too take at most a time that is linear in their bytes. On failure `out` is unchanged, and the status names the
 /// step, tensor, buffer or port at fault.
 [[nodiscard]] inline status open(span<const std::byte> bytes, model& out, open_options options = {}) {
-  return impl::open_as<all_ops, true>(bytes, out, options);
+  return impl::open_as<all_ops, impl::narrow_weights<true, true>>(bytes, out, options);
 }
 /// The same for sessions of one settings type: the program has no code for other operators than `Settings::ops`, and
-/// files with others are refused with unsupported_op, and files with float16 weights with bad_weights where the
-/// settings do not say half_weights.
+/// files with others are refused with unsupported_op, and files with float16 or int8 weights with bad_weights where
+/// the settings do not say half_weights or byte_weights.
 template <class Settings>
 [[nodiscard]] status open(span<const std::byte> bytes, model& out, open_options options = {}) {
-  return impl::open_as<typename Settings::ops, impl::runs_half_weights<Settings>>(bytes, out, options);
+  return impl::open_as<typename Settings::ops,
+                       impl::narrow_weights<impl::runs_half_weights<Settings>, impl::runs_byte_weights<Settings>>>(
+      bytes, out, options);
 }
 NSK_END
 #include <netsuke/core/restore_macros.hpp>

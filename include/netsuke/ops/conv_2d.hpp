@@ -57,8 +57,7 @@ struct op_traits<op::conv_2d> : impl::inputs<2>, impl::never_in_place, impl::wit
                                              std::int64_t depth, std::int64_t group_in, std::int64_t group_out) {
     switch (p.algorithm) {
       case conv_algorithm::direct:
-        return impl::holds_panels(reader, weights, panel_floats(group_out, depth),
-                                  panel_elements<half_bits>(group_out, depth), p.groups)
+        return impl::holds_panels(reader, weights, impl::panel_sizes::of_matrix(group_out, depth), p.groups)
                    ? status_code::ok
                    : status_code::bad_weights;
       case conv_algorithm::winograd4:

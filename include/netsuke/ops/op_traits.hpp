@@ -23,7 +23,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/format/scratch.hpp>
 #include <netsuke/kernels/args.hpp>
-#include <netsuke/ops/impl/half_weights.hpp>
+#include <netsuke/ops/impl/narrow_weights.hpp>
 #include <netsuke/ops/impl/memory_map.hpp>
 #include <netsuke/ops/impl/rules.hpp>
 

@@ -24,10 +24,10 @@ struct op_traits<op::recurrent> : impl::never_in_place, impl::without_border, im
         in[3] != recurrent_gates(p.kind) * n.hidden)
       return status_code::bad_step;
     if (!is_state(s.input(2), n) || !options_agree(s, p, n)) return status_code::bad_step;
-    const std::int64_t floats = recurrent_weight_elements<float>(p.kind, p.linear_before_reset, n.hidden),
-                       halves = recurrent_weight_elements<half_bits>(p.kind, p.linear_before_reset, n.hidden);
-    return impl::holds_panels(reader, weights, floats, halves, n.directions) ? status_code::ok
-                                                                             : status_code::bad_weights;
+    const impl::panel_sizes sizes = {recurrent_weight_elements<float>(p.kind, p.linear_before_reset, n.hidden),
+                                     recurrent_weight_elements<half_bits>(p.kind, p.linear_before_reset, n.hidden),
+                                     recurrent_weight_elements<std::int8_t>(p.kind, p.linear_before_reset, n.hidden)};
+    return impl::holds_panels(reader, weights, sizes, n.directions) ? status_code::ok : status_code::bad_weights;
   }
 
   static constexpr impl::whole_axes whole(const params&, int) { return {false, false, true}; }

@@ -25,6 +25,8 @@ struct default_settings {
   static constexpr bool winograd = true;
   /// Whether weights may be float16 (`nsk convert --weights fp16`), which takes kernels of their own.
   static constexpr bool half_weights = false;
+  /// Whether weights of dense and recurrent layers may be int8 (`nsk quantize --format w8`).
+  static constexpr bool byte_weights = false;
   /// Called around steps: core/profile.hpp.
   using profiler = no_profiler;
   /// Inputs and outputs with a number below this can be bound to memory of the caller; each costs one pointer in the

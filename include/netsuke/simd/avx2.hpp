@@ -264,6 +264,9 @@ inline void arrange_table(const std::uint8_t* entries, std::uint8_t* table) {
 NSK_INLINE bytes look_up(const std::uint8_t* table, bytes x) {
   return {impl::look_up_rows<impl::table_words>(table, x.v)};
 }
+NSK_INLINE f32 load_i8(const std::int8_t* p) {
+  return {_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))))};
+}
 NSK_INLINE f32 load_u8(const std::uint8_t* p) {
   return {_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))))};
 }

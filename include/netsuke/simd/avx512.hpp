@@ -301,6 +301,10 @@ inline void arrange_table(const std::uint8_t* entries, std::uint8_t* table) {
 NSK_INLINE bytes look_up(const std::uint8_t* table, bytes x) {
   return {impl::look_up_rows<impl::table_words>(table, x.v)};
 }
+NSK_INLINE f32 load_i8(const std::int8_t* p) {
+  return {_mm512_maskz_cvtepi32_ps(
+      impl::all, _mm512_maskz_cvtepi8_epi32(impl::all, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))))};
+}
 NSK_INLINE f32 load_u8(const std::uint8_t* p) {
   return {_mm512_maskz_cvtepi32_ps(
       impl::all, _mm512_maskz_cvtepu8_epi32(impl::all, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p))))};

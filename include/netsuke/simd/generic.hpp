@@ -40,8 +40,10 @@ NSK_INLINE i32 add_left_out(i32 sum, i32) { return sum; }
 /// Weights as numbers, whatever their type.
 NSK_INLINE f32 load_weights(const float* p) { return load(p); }
 NSK_INLINE f32 load_weights(const std::uint16_t* p) { return load_f16(p); }
+NSK_INLINE f32 load_weights(const std::int8_t* p) { return load_i8(p); }
 NSK_INLINE f32 load_weights_low(const float* p) { return load_low(p); }
 NSK_INLINE f32 load_weights_low(const std::uint16_t* p) { return load_f16_low(p); }
+NSK_INLINE f32 load_weights_low(const std::int8_t* p) { return load_i8(p); }
 
 /// Copies `count` bytes, at most 64, without a call.
 NSK_INLINE void copy_bytes(std::uint8_t* to, const std::uint8_t* from, std::ptrdiff_t count) {

@@ -261,6 +261,12 @@ NSK_INLINE bytes look_up(const std::uint8_t* table, bytes x) {
   }
   return {result};
 }
+NSK_INLINE f32 load_i8(const std::int8_t* p) {
+  std::uint32_t bytes;
+  std::memcpy(&bytes, p, sizeof bytes);
+  const int16x8_t wide = vmovl_s8(vreinterpret_s8_u64(vcreate_u64(bytes)));
+  return {vcvtq_f32_s32(vmovl_s16(vget_low_s16(wide)))};
+}
 NSK_INLINE f32 load_u8(const std::uint8_t* p) {
   std::uint32_t bytes;
   std::memcpy(&bytes, p, sizeof bytes);

@@ -291,6 +291,7 @@ NSK_INLINE void store_bytes(std::uint8_t* p, bytes x) { *p = x.v; }
 NSK_INLINE bytes max(bytes a, bytes b) { return a.v > b.v ? a : b; }
 inline void arrange_table(const std::uint8_t* entries, std::uint8_t* table) { std::memcpy(table, entries, 256); }
 NSK_INLINE bytes look_up(const std::uint8_t* table, bytes x) { return {table[x.v]}; }
+NSK_INLINE f32 load_i8(const std::int8_t* p) { return {static_cast<float>(*p)}; }
 NSK_INLINE f32 load_u8(const std::uint8_t* p) { return {static_cast<float>(*p)}; }
 
 }

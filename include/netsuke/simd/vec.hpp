@@ -24,7 +24,7 @@
 ///   lane `place_of_channel(c) % lanes` of vector `place_of_channel(c) / lanes`; four from a multiple of 4 on are
 ///   neighbours. `interleave_quads(row, other, quads)` takes the second half of the channels from the beginning of
 ///   other rows. `store_quads_u8(p, x, to)` stores such numbers as `store16_u8` does, in the order of channels.
-/// - `load_u8(p)` reads a byte per lane as a number.
+/// - `load_u8(p)` and `load_i8(p)` read a byte per lane as a number.
 /// - `bytes` is a register of `bytes::lanes` uint8, with `splat_bytes`, `load_bytes`, `store_bytes` and `max`.
 /// `look_up(table, x)` is
 ///   the entry for each byte in a table of 256, as `arrange_table(entries, table)` has arranged it.

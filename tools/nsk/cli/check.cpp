@@ -5,7 +5,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/device_options.hpp"
-#include "compile/half_weights.hpp"
+#include "compile/narrow_weights.hpp"
 #include "gpu/device_check.hpp"
 #include "io/layout.hpp"
 #include "engine/model_file.hpp"
@@ -174,7 +174,9 @@ exit_code check(const check_options& o, command_files& files) {
   inputs.trusted = o.trusted;
   resolve(g, inputs);
   apply_changes(g, recorded_changes(file.view));
-  if (has_key(file.view, half_weights_key)) static_cast<void>(round_weights(g, float_layers(file.view)));
+  for (const auto& [key, format] :
+       {std::pair(half_weights_key, weight_format::fp16), std::pair(byte_weights_key, weight_format::w8)})
+    if (has_key(file.view, key)) static_cast<void>(round_weights(g, float_layers(file.view, format), format));
   const comparison_report report = compare_on_random(
       g, file.view, *runner, o.seed, inputs_of(file.view, o, variant),
       [&](const std::string& what) { progress.show(what); }, variant);

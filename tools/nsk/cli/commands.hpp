@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/compile.hpp"
 #include "gpu/halves.hpp"
 #include "errors.hpp"
 #include "io/command_files.hpp"
@@ -28,9 +29,9 @@ struct convert_options {
   bool skips_check = false;  ///< --no-check
   bool embed_check = false, quiet = false, winograd = true, dequantize = false, trusted = false;
   bool find_states = true;
-  bool gpu = false;           ///< a variant for GPUs beside every one
-  bool half_weights = false;  ///< --weights fp16
-  bool quantised = false;     ///< it is the second half of nsk quantize
+  bool gpu = false;  ///< a variant for GPUs beside every one
+  weight_format weights = weight_format::floats;
+  bool quantised = false;  ///< it is the second half of nsk quantize
   bool to_hard_swish = false, to_swish = false;
 };
 exit_code convert(const convert_options& o, command_files& files);

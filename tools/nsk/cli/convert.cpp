@@ -19,7 +19,7 @@
 #include "edit/parts.hpp"
 #include "gpu/plan_report.hpp"
 #include "import/import.hpp"
-#include "compile/half_weights.hpp"
+#include "compile/narrow_weights.hpp"
 #include "resolve/states.hpp"
 #include "report/check_report.hpp"
 #include "report/compare.hpp"
@@ -93,7 +93,8 @@ std::map<std::string, std::string> recorded_options(const convert_options& o) {
   for (const auto& [name, value] : named_values("--set", o.sets, "NAME=VALUE")) metadata[set_key(name)] = value;
   for (const auto& [name, count] : parse_bounds(o.bounds)) metadata[bound_key(name)] = std::to_string(count);
   if (o.dequantize) metadata[dequantize_key] = "1";
-  if (o.half_weights) metadata[half_weights_key] = "1";
+  if (o.weights == weight_format::fp16) metadata[half_weights_key] = "1";
+  if (o.weights == weight_format::w8) metadata[byte_weights_key] = "1";
   if (o.quantised) metadata[quantised_key] = "int8";
   record_changes(changes_of(o), metadata);
   if (!o.outputs.empty()) metadata[chosen_outputs_key] = std::to_string(o.outputs.size());
@@ -327,9 +328,11 @@ conversion convert_source(const convert_options& o, command_files& files, progre
       static_cast<std::int64_t>(o.max_tile_us * (profile ? macs_per_us(*profile) : usual_macs_per_us));
   options.metadata[tile_limit_key] = format_text("%g", o.max_tile_us);
   conversion result;
-  std::string half_note;
-  const std::vector<graph> sources = o.half_weights && o.check ? graphs_of(variants) : std::vector<graph>();
-  result.bytes = o.half_weights ? compile_with_half_weights(variants, options, half_note) : compile(variants, options);
+  std::string weights_note;
+  const bool rounds = o.weights != weight_format::floats;
+  options.weights = o.weights;
+  const std::vector<graph> sources = rounds && o.check ? graphs_of(variants) : std::vector<graph>();
+  result.bytes = rounds ? compile_with_narrow_weights(variants, options, weights_note) : compile(variants, options);
   if (o.embed_check) result.bytes = with_check_vectors(open_model(result.bytes, o.output), variants);
 
   const model_file file = open_model(result.bytes, o.output);
@@ -341,7 +344,7 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   result.report["source"] = o.source;
   result.report["warnings"] = said_of(variants, &model_facts::warnings);
   result.report["notes"] = said_of(variants, &model_facts::notes);
-  if (!half_note.empty()) notes.push_back(half_note);
+  if (!weights_note.empty()) notes.push_back(weights_note);
   for (const std::string& note : notes) result.report["notes"].push_back(note);
   result.check_declined = check_declined(o, file.view);
   if (!result.check_declined.empty() && !o.skips_check) require_own_rows(variants);

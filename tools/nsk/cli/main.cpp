@@ -56,6 +56,10 @@ void add_variant(CLI::App* command, std::string& variant) {
       ->type_name("NAME");
 }
 
+weight_format weights_of(const std::string& how) {
+  return how == "w8" ? weight_format::w8 : how == "fp16" ? weight_format::fp16 : weight_format::floats;
+}
+
 CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
   CLI::App* command = add_command(app, "convert", "Convert a model to .nsk",
                                   "  nsk convert model.onnx -o model.nsk --check\n"
@@ -117,10 +121,10 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
                     "Direct convolutions only: slower, smaller, nearer to exact arithmetic");
   command
       ->add_option_function<std::string>(
-          "--weights", [&o](const std::string& how) { o.half_weights = how == "fp16"; },
-          "'float', or 'fp16': weights of 16 bits, half the file and its traffic; sums stay float32")
+          "--weights", [&o](const std::string& how) { o.weights = weights_of(how); },
+          "'float', 'fp16' (16 bits, half the file), or 'w8' (int8 in dense and recurrent layers); sums stay float32")
       ->type_name("HOW")
-      ->check(silent(CLI::IsMember({"float", "fp16"})));
+      ->check(silent(CLI::IsMember({"float", "fp16", "w8"})));
   command->add_flag("--gpu", o.gpu,
                     "Add a variant for GPUs, 'gpu' (of several variants NAME.gpu): no borders, less of Winograd");
   files.writes(command, "--json", o.json, "FILE.json", "Write a report of the conversion");

@@ -43,17 +43,17 @@ image_choices images_of(const quantize_options& o) {
 exit_code quantize(const quantize_options& o, command_files& files) {
   convert_options conversion = o.conversion;
   if (std::isnan(o.max_error)) misuse("--max-drop is a number above 0, as 0.02.");
-  if (o.format == "fp16") {
+  if (o.format != "int8") {
     if (!o.samples.empty() || !o.kept.empty() || !o.report.empty() || o.max_error > 0)
-      misuse("--format fp16 needs no samples: leave out --calibrate, --keep, --max-drop and --report.");
-    conversion.half_weights = true;
+      misuse("--format " + o.format + " needs no samples: leave out --calibrate, --keep, --max-drop and --report.");
+    conversion.weights = o.format == "w8" ? weight_format::w8 : weight_format::fp16;
     return convert(conversion, files);
   }
   if (o.samples.empty())
     refuse(
         "int8 needs samples, which show the range of each tensor. Give --calibrate a folder of .npy files or images, "
         "or take "
-        "--format fp16, which needs none");
+        "--format fp16 or w8, which need none");
   conversion.quantised = true;
   quantize_result result;
   return convert_changed(conversion, files, [&](std::vector<variant_source>& variants, progress_line& progress) {

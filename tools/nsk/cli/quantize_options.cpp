@@ -28,20 +28,23 @@ void add_images(CLI::App* command, quantize_options& o) {
 
 CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) {
   CLI::App* command = add_command(
-      app, "quantize", "Convert a float32 model to stored integers, or to weights of 16 bits",
+      app, "quantize", "Convert a float32 model to stored integers, or to weights of 16 or 8 bits",
       "  nsk quantize model.onnx -o model.nsk --calibrate samples\n"
       "  nsk quantize model.onnx -o model.nsk --calibrate photos --mean 0.485,0.456,0.406 --std 0.229,0.224,0.225\n"
       "  nsk quantize model.onnx -o model.nsk --calibrate image=images --calibrate mask=masks --keep conv_7\n"
-      "  nsk quantize model.onnx -o model.nsk --format fp16");
+      "  nsk quantize model.onnx -o model.nsk --format fp16\n"
+      "  nsk quantize voice.onnx -o voice.nsk --format w8");
   convert_options& c = o.conversion;
   files
       .reads(command, "source", c.source, "FILE", "ONNX or TensorFlow Lite model, or the JSON of its graph",
              "and its external data")
       ->required();
   files.writes(command, "-o,--output", c.output, "FILE", ".nsk file to write")->required();
-  command->add_option("--format", o.format, "int8, by default: layers of stored integers; fp16: weights of 16 bits")
+  command
+      ->add_option("--format", o.format,
+                   "int8, by default: layers of stored integers; fp16: weights of 16 bits; w8: dense ones of 8 bits")
       ->type_name("HOW")
-      ->check(silent(CLI::IsMember({"int8", "fp16"})));
+      ->check(silent(CLI::IsMember({"int8", "fp16", "w8"})));
   files.reads(command, "--calibrate", o.samples, "NAME=FILE.npy",
               "A sample of an input, or a folder of them, or of images; of the only input without its name");
   add_images(command, o);

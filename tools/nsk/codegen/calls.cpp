@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "codegen/calls.hpp"
 
-#include <netsuke/ops/impl/half_weights.hpp>
+#include <netsuke/ops/impl/narrow_weights.hpp>
 #include <netsuke/ops/impl/stored_numbers.hpp>
 #include <netsuke/ops/impl/rules.hpp>
 #include <netsuke/format/scratch.hpp>
@@ -201,6 +201,9 @@ std::string call_writer::call(const step_view& s) {
   if (impl::has_half_weights(s))
     refuse("nsk codegen has no form for float16 weights, which step '" + std::string(s.name()) +
            "' has: convert the model without --weights fp16, or run it with nsk::session.");
+  if (impl::has_byte_weights(s))
+    refuse("nsk codegen has no form for int8 weights, which step '" + std::string(s.name()) +
+           "' has: convert the model without --weights w8, or run it with nsk::session.");
   if (impl::pools_bytes(s))
     refuse("nsk codegen has no form for stored integers, which step '" + std::string(s.name()) +
            "' has: run the model with nsk::session.");

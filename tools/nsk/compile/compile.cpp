@@ -171,7 +171,7 @@ std::vector<std::byte> compile(const std::vector<variant_source>& variants, cons
   how.cpu.algorithms = options.algorithms;
   how.cpu.kept_layouts = options.kept_layouts;
   how.gpu = how.cpu;
-  how.cpu.half_weights = options.half_weights;
+  how.cpu.weights = options.weights;
   how.gpu.gpu = true;
   how.gpu.borders = false;
   compiled result = compile_with(how, variants, options);

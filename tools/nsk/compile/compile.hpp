@@ -18,7 +18,8 @@ std::string gpu_variant_of(const std::string& variant, std::size_t variants);
 
 struct compile_options {
   bool winograd = true;
-  bool half_weights = false;  ///< weights of plans for CPUs are float16 where that changes none
+  /// Weights of plans for CPUs have this format where that changes none.
+  weight_format weights = weight_format::floats;
   /// Adds a variant for GPUs of every one, behind them: direct convolutions, no borders.
   bool gpu = false;
   /// Longest tile in multiply-accumulates: 100 microseconds at 30 G/s, which a console core reaches.

@@ -15,6 +15,9 @@
 
 namespace nsk::tool {
 
+/// What panels of weights may have in place of float32: float16, or int8 with a scale for each output channel.
+enum class weight_format : std::uint8_t { floats, fp16, w8 };
+
 enum class storage_kind { constant, arena, input, output, state };
 
 /// One block of memory. Lengths are in elements of `type` until plan_memory gives bytes and offsets.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "report/inspect.hpp"
 
-#include <netsuke/ops/impl/half_weights.hpp>
+#include <netsuke/ops/impl/narrow_weights.hpp>
 #include "errors.hpp"
 #include "ops/step_facts.hpp"
 
@@ -23,7 +23,7 @@ std::string settings_name(const std::string& name) {
 }
 
 std::string settings_source(const model& m, const std::string& name) {
-  bool ops[op_count] = {}, functions[function_count] = {}, winograd = false, half_weights = false;
+  bool ops[op_count] = {}, functions[function_count] = {}, winograd = false, half_weights = false, byte_weights = false;
   functions[static_cast<int>(function::identity)] = true;
   for (int v = 0; v < m.variant_count(); ++v) {
     for (int i = 0; i < m.variant(v).step_count(); ++i) {
@@ -32,6 +32,7 @@ std::string settings_source(const model& m, const std::string& name) {
       functions[static_cast<int>(s.epilogue().fn)] = true;
       winograd = winograd || (algorithm_of(s) != conv_algorithm::direct);
       half_weights = half_weights || impl::has_half_weights(s);
+      byte_weights = byte_weights || impl::has_byte_weights(s);
     }
   }
 #define NSK_IDENTIFIER(name, Table) #name,
@@ -53,6 +54,7 @@ std::string settings_source(const model& m, const std::string& name) {
           ">;\n";
   if (!winograd) text += "  static constexpr bool winograd = false;\n";
   if (half_weights) text += "  static constexpr bool half_weights = true;\n";
+  if (byte_weights) text += "  static constexpr bool byte_weights = true;\n";
   text += "};\n#endif\n";
   return text;
 }

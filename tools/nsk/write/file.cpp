@@ -107,6 +107,8 @@ std::uint32_t features_of(const format::Model& m) {
       for (const format::Tensor* t : *v->tensors())
         if (t->type() == format::DataType::float16 && t->packing() == format::Packing::panels)
           bits |= feature_half_weights;
+        else if (t->type() == format::DataType::int8 && t->packing() == format::Packing::panels)
+          bits |= feature_byte_weights;
     if (v->steps() == nullptr) continue;
     for (const format::Step* s : *v->steps()) {
       const auto* recurrent = s->op_as<format::Recurrent>();

@@ -3,9 +3,12 @@
 /// The inner tile of every product with packed weights: a few rows by one panel, accumulators in registers.
 ///
 /// Each output is one chain of fused multiply-adds that starts with the bias and takes k in ascending order, so its
-/// bits depend neither on the tile's size nor on the width of the registers.
+/// bits depend neither on the tile's size nor on the width of the registers. With int8 weights the chain starts with 0,
+/// and one more multiply-add takes it times the channel's scale plus the bias.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 #include <netsuke/format/packing.hpp>
 #include <netsuke/kernels/epilogue.hpp>
 #include <netsuke/simd/vec.hpp>
@@ -21,9 +24,9 @@ struct gemm_runs {
   std::ptrdiff_t line_step = 0, column_step = 0;
 };
 
-/// One panel, or some of its columns: `bias` and `weights` (floats, or half_bits) point at the first of them, k steps
-/// by `step` weights; `channel` is the number of the first column in the output and `columns` how many are stored, at
-/// most 24.
+/// One panel, or some of its columns: `bias` and `weights` (floats, half_bits, or int8, whose scales are `step` floats
+/// behind the biases) point at the first of them, k steps by `step` weights; `channel` is the number of the first
+/// column in the output and `columns` how many are stored, at most 24.
 template <class Weight>
 struct gemm_panel {
   const float* bias;
@@ -59,6 +62,22 @@ namespace impl {
 /// Bytes between the weights in use and those that are prefetched: two pages, because hardware prefetchers stop at
 /// each.
 inline constexpr std::size_t weights_ahead = 8192;
+
+/// What a sum begins with, and what it becomes; `bias` points at those of its channels.
+template <class Weight>
+NSK_INLINE simd::f32 begin_sum(const float* bias) {
+  if constexpr (std::is_same<Weight, std::int8_t>::value)
+    return simd::zero();
+  else
+    return simd::load(bias);
+}
+template <class Weight>
+NSK_INLINE simd::f32 end_sum(simd::f32 sum, const float* bias, int step) {
+  if constexpr (std::is_same<Weight, std::int8_t>::value)
+    return simd::fma(sum, simd::load(bias + step), simd::load(bias));
+  else
+    return sum;
+}
 
 /// Adds the products of one tile to its sums. All rows share runs, panel and step. With Far the weights are prefetched:
 /// worth it where they come from the last-level cache and only a few rows share them. With Low the last vector has 8
@@ -107,10 +126,14 @@ NSK_ONE_COPY inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm
     if (e.adds) simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { simd::prefetch(row[r].residual + p.channel); });
     f32 sum[Rows][vectors];
     simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
-      const f32 bias = simd::load(p.bias + v * f32::lanes);
+      const f32 bias = begin_sum<Weight>(p.bias + v * f32::lanes);
       simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
     });
     accumulate<Far, (vectors * f32::lanes > Width)>(sum, runs, p, row);
+    simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
+      simd::unroll<Rows>(
+          [&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = end_sum<Weight>(sum[r][v], p.bias + v * f32::lanes, p.step); });
+    });
     store_tile(sum, e, row, p.channel, simd::tuning::stores_parts ? p.columns : vectors * f32::lanes);
   }
 }
@@ -198,9 +221,12 @@ NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel<Weigh
   using simd::f32;
   using simd::unroll;
   constexpr int each = panel_width / f32::lanes, vectors = each * Panels;
+  const std::ptrdiff_t bias_step = panel_step * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4;  // in floats
+  const auto bias_of = [&](auto v)
+                           NSK_INLINE_LAMBDA { return p.bias + (v / each) * bias_step + (v % each) * f32::lanes; };
   f32 sum[Rows][vectors];
   unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
-    const f32 bias = simd::load(p.bias + (v / each) * (panel_step / weights_per_bias<Weight>)+(v % each) * f32::lanes);
+    const f32 bias = begin_sum<Weight>(bias_of(v));
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
   });
   const Weight* weights = p.weights;
@@ -217,6 +243,9 @@ NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel<Weigh
       }
     }
   }
+  unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
+    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = end_sum<Weight>(sum[r][v], bias_of(v), panel_width); });
+  });
   store_tile(sum, e, row, p.channel, Panels * panel_width);
 }
 

@@ -65,14 +65,15 @@ NSK_COLD NSK_NOINLINE inline status_code verify_tensors_of(const verify_context&
 }
 
 /// Asks the traits of operator `O` everything about one step.
-template <op O, bool Halves>
+template <op O, class Narrow>
 NSK_COLD NSK_NOINLINE status_code verify_step_of(const verify_context& c, const step_view& s) {
   using traits = op_traits<O>;
   const typename traits::params p = s.params<O>();
   const status_code tensors = verify_tensors_of(c, s, traits::input_count(p), traits::fills_border);
   if (tensors != status_code::ok) return tensors;
-  std::conditional_t<Halves && takes_half_weights(O), half_constant_reader, constant_reader> constants(c.weights,
-                                                                                                       c.work);
+  using own = narrow_weights<Narrow::halves && takes_half_weights(O), Narrow::bytes && takes_byte_weights(O)>;
+  std::conditional_t<own::halves || own::bytes, narrow_constant_reader<own>, constant_reader> constants(c.weights,
+                                                                                                        c.work);
   const status_code rules = traits::check_rules(constants, s, p);
   if (rules != status_code::ok) return rules;
   tile_grid grid;
@@ -87,12 +88,12 @@ NSK_COLD NSK_NOINLINE status_code verify_step_of(const verify_context& c, const 
 }
 
 /// Operators that are not in `Ops` have no code here, and their steps are refused.
-template <class Ops, bool Halves>
+template <class Ops, class Narrow>
 status_code verify_step(const verify_context& c, const step_view& s) {
   switch (s.op()) {
 #define NSK_VERIFY(name, Table)                                                      \
   case op::name:                                                                     \
-    if constexpr (Ops::has(op::name)) return verify_step_of<op::name, Halves>(c, s); \
+    if constexpr (Ops::has(op::name)) return verify_step_of<op::name, Narrow>(c, s); \
     break;
     NSK_OP_LIST(NSK_VERIFY)
 #undef NSK_VERIFY
@@ -101,11 +102,11 @@ status_code verify_step(const verify_context& c, const step_view& s) {
   return status_code::unsupported_op;
 }
 
-template <class Ops, bool Halves>
+template <class Ops, class Narrow>
 status verify_steps(const verify_context& c) {
   for (int i = 0; i < c.variant.step_count(); ++i) {
     if (!c.work.spend(step_work)) return status_code::too_complex;
-    const status_code code = verify_step<Ops, Halves>(c, c.variant.step(i));
+    const status_code code = verify_step<Ops, Narrow>(c, c.variant.step(i));
     if (code != status_code::ok) return {code, i};
   }
   return {};

@@ -122,7 +122,7 @@ NSK_COLD inline bool is_possible(const tensor_info& t) {
   return !bordered || (shape.size() >= 3 && is_float(t));
 }
 
-template <bool Halves>
+template <class Narrow>
 NSK_COLD status verify_tensors(const verify_context& c) {
   const auto buffers = static_cast<std::uint32_t>(c.variant.buffer_count());
   for (int i = 0; i < c.variant.tensor_count(); ++i) {
@@ -134,9 +134,10 @@ NSK_COLD status verify_tensors(const verify_context& c) {
     if (t.offset() > std::uint64_t{max_extent}) return {status_code::tensor_outside_buffer, i};
     const tensor_view view = t.view(nullptr);
     if (!is_plain(t)) {
-      const bool halves = Halves && t.type() == dtype::float16 && t.arrangement() == packing::panels;
+      const bool narrow = t.arrangement() == packing::panels && ((Narrow::halves && t.type() == dtype::float16) ||
+                                                                 (Narrow::bytes && t.type() == dtype::int8));
       const dtype wanted = is_quads(t.arrangement()) ? dtype::int8 : dtype::float32;
-      const bool legal = t.where() == storage::constant && (halves || t.type() == wanted) && is_dense(view) &&
+      const bool legal = t.where() == storage::constant && (narrow || t.type() == wanted) && is_dense(view) &&
                          t.offset() % file_alignment == 0;
       if (!legal) return {status_code::bad_weights, i};
     }

@@ -138,7 +138,7 @@ constexpr std::uint64_t taps_of(const window& w) {
 /// Constants that decide where a kernel reads: their numbers are verified one by one, each at its price.
 class constant_reader {
  public:
-  static constexpr bool takes_halves = false;  ///< whether weights may be float16
+  static constexpr bool takes_halves = false, takes_bytes = false;  ///< whether weights may be float16, or int8
   constant_reader(span<const std::byte> weights, work_budget& work) : m_weights(weights), m_work(work) {}
 
   /// A dense line of constants, null where `t` is none.
@@ -158,30 +158,42 @@ class constant_reader {
   work_budget& m_work;
 };
 
-/// The same for models whose weights may be float16.
-class half_constant_reader : public constant_reader {
+/// The same for models whose weights may be narrow; `Narrow` is a narrow_weights<>.
+template <class Narrow>
+class narrow_constant_reader : public constant_reader {
  public:
-  static constexpr bool takes_halves = true;
+  static constexpr bool takes_halves = Narrow::halves, takes_bytes = Narrow::bytes;
   using constant_reader::constant_reader;
 };
 
-/// Whether a constant holds panels: `groups` times `floats` floats or, for readers that take halves, `groups` times
-/// `halves` halves where it is float16.
-template <class Reader>
-NSK_COLD bool holds_panels(const Reader&, const tensor_info& t, std::int64_t floats, std::int64_t halves,
-                           std::int64_t groups = 1) {
-  if constexpr (Reader::takes_halves) {
-    if (t.type() == dtype::float16)
-      return t.where() == storage::constant && t.arrangement() == packing::panels && halves <= max_elements / groups &&
-             t.elements() >= halves * groups;
+/// Elements of panels by the type of their weights.
+struct panel_sizes {
+  std::int64_t floats, halves, bytes;
+
+  static constexpr panel_sizes of_matrix(std::int64_t channels, std::int64_t depth) {
+    return {panel_floats(channels, depth), panel_elements<half_bits>(channels, depth),
+            panel_elements<std::int8_t>(channels, depth)};
   }
-  return holds_groups(t, packing::panels, groups, floats) == status_code::ok;
+};
+
+/// Whether a constant holds `groups` times panels of float32, or of what the reader takes besides.
+template <class Reader>
+NSK_COLD bool holds_panels(const Reader&, const tensor_info& t, const panel_sizes& sizes, std::int64_t groups = 1) {
+  const auto holds_narrow = [&](std::int64_t count) {
+    return t.where() == storage::constant && t.arrangement() == packing::panels && count <= max_elements / groups &&
+           t.elements() >= count * groups;
+  };
+  if constexpr (Reader::takes_halves)
+    if (t.type() == dtype::float16) return holds_narrow(sizes.halves);
+  if constexpr (Reader::takes_bytes)
+    if (t.type() == dtype::int8) return holds_narrow(sizes.bytes);
+  return holds_groups(t, packing::panels, groups, sizes.floats) == status_code::ok;
 }
 /// The same for one matrix of so many channels and inputs.
 template <class Reader>
 NSK_COLD bool holds_matrix(const Reader& reader, const tensor_info& t, std::int64_t channels, std::int64_t depth) {
-  if constexpr (Reader::takes_halves)
-    return holds_panels(reader, t, panel_floats(channels, depth), panel_elements<half_bits>(channels, depth));
+  if constexpr (Reader::takes_halves || Reader::takes_bytes)
+    return holds_panels(reader, t, panel_sizes::of_matrix(channels, depth));
   else
     return holds(t, packing::panels, panel_floats(channels, depth));
 }

@@ -5,7 +5,7 @@
 #include <netsuke/run/settings.hpp>
 #include <netsuke/core/status.hpp>
 #include <netsuke/model/model.hpp>
-#include <netsuke/ops/impl/half_weights.hpp>
+#include <netsuke/ops/impl/narrow_weights.hpp>
 #include <netsuke/ops/impl/stored_numbers.hpp>
 
 NSK_BEGIN
@@ -37,6 +37,7 @@ status supported(const variant_view& variant) {
     if (!Settings::ops::has(step.op())) return {status_code::unsupported_op, i};
     if (!Settings::winograd && uses_winograd(step)) return {status_code::unsupported_op, i};
     if (!runs_half_weights<Settings> && has_half_weights(step)) return {status_code::unsupported_op, i};
+    if (!runs_byte_weights<Settings> && has_byte_weights(step)) return {status_code::unsupported_op, i};
     if (!stores_numbers<Settings> && pools_bytes(step)) return {status_code::unsupported_op, i};
     if (!Settings::functions::has(step.epilogue().fn)) return {status_code::unsupported_function, i};
   }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ops/impl/lower_parts.hpp"
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -48,6 +50,37 @@ std::vector<std::byte> half_panels(const std::vector<float>& packed, const std::
   return halves;
 }
 
+/// The matrices with weights as int8 and a scale for each channel, whose largest weight is 127 of it; empty where that
+/// is not exact.
+std::vector<std::byte> byte_panels(const std::vector<float>& packed, const std::vector<panel_matrix>& matrices) {
+  std::vector<std::byte> bytes;
+  const float* from = packed.data();
+  for (const panel_matrix& m : matrices)
+    for (std::int64_t p = 0; p < panel_count(m.channels); ++p) {
+      const auto width = static_cast<std::size_t>(width_of_panel(m.channels, p)),
+                 depth = static_cast<std::size_t>(m.depth);
+      std::vector<float> scale(width, 0.0f);
+      for (std::size_t i = 0; i < width * depth; ++i)
+        scale[i % width] = std::max(scale[i % width], std::abs(from[width + i]));
+      for (float& s : scale) s = s == 0 ? 1 : s / 127;
+      std::vector<std::int8_t> weights(width * depth);
+      for (std::size_t i = 0; i < weights.size(); ++i) {
+        const float number = std::nearbyint(from[width + i] / scale[i % width]);
+        if (number * scale[i % width] != from[width + i]) return {};
+        weights[i] = static_cast<std::int8_t>(number);
+      }
+      const auto append = [&](const void* data, std::size_t count) {
+        const auto* first = static_cast<const std::byte*>(data);
+        bytes.insert(bytes.end(), first, first + count);
+      };
+      append(from, width * sizeof(float));
+      append(scale.data(), width * sizeof(float));
+      append(weights.data(), weights.size());
+      from += width * (depth + 1);
+    }
+  return bytes;
+}
+
 /// A line of `count` bytes as elements of a type.
 int constant_of(lowerer& l, const std::string& name, dtype type, packing arrangement, const std::byte* bytes,
                 std::size_t count) {
@@ -64,11 +97,13 @@ int constant_of(lowerer& l, const std::string& name, dtype type, packing arrange
 }
 
 int constant_panels(lowerer& l, const std::string& name, const std::vector<float>& packed,
-                    const std::vector<panel_matrix>& matrices) {
-  const std::vector<std::byte> halves =
-      l.options.half_weights ? half_panels(packed, matrices) : std::vector<std::byte>();
-  if (halves.empty()) return l.constant_floats(name, packed, packing::panels);
-  return constant_of(l, name, dtype::float16, packing::panels, halves.data(), halves.size());
+                    const std::vector<panel_matrix>& matrices, bool takes_bytes) {
+  const bool halves = l.options.weights == weight_format::fp16, bytes = l.options.weights == weight_format::w8;
+  std::vector<std::byte> narrow;
+  if (halves) narrow = half_panels(packed, matrices);
+  if (bytes && takes_bytes) narrow = byte_panels(packed, matrices);
+  if (narrow.empty()) return l.constant_floats(name, packed, packing::panels);
+  return constant_of(l, name, halves ? dtype::float16 : dtype::int8, packing::panels, narrow.data(), narrow.size());
 }
 
 int constant_bytes(lowerer& l, const std::string& name, dtype type, packing arrangement,

@@ -25,10 +25,10 @@ params_of<O>& elementwise_step(lowerer& l, const operation& o) {
 struct panel_matrix {
   std::int64_t channels, depth;
 };
-/// The constant of packed matrices, one behind the other; with float16 weights where the options want them and no
-/// weight changes.
+/// The constant of packed matrices, one behind the other; with float16 weights, or int8 where the operator takes them,
+/// where the options want these and no weight changes.
 int constant_panels(lowerer& l, const std::string& name, const std::vector<float>& packed,
-                    const std::vector<panel_matrix>& matrices);
+                    const std::vector<panel_matrix>& matrices, bool takes_bytes = false);
 
 /// A line of bytes of a type of 8 bits.
 int constant_bytes(lowerer& l, const std::string& name, dtype type, packing arrangement,

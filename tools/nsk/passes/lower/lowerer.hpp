@@ -23,7 +23,7 @@ struct lower_options {
   bool gpu = false;                                  ///< Winograd only where it pays on GPUs
   bool borders = true;                               ///< values that padded convolutions read have zeros around them
   std::set<std::string> kept_layouts;                ///< inputs and outputs that keep the source's order of axes
-  bool half_weights = false;                         ///< panels are float16 where that is exact
+  weight_format weights = weight_format::floats;     ///< of panels, where that is exact
   int max_rounds = 64;                               ///< of lowering, until no operation asks for another layout
 };
 
