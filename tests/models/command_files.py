@@ -21,7 +21,8 @@ EXTRA = {"convert": ["--check"], "bench": ["--seconds", "0.02"], "profile": ["--
 SUFFIXES = {("convert", "source"): ".onnx", ("check", "source"): ".onnx", ("from-json", "source"): ".json"}
 # Input -> where its content comes from, and what stands before its path.
 RECIPES = {"source": ("model.onnx", ""), "model": ("model.nsk", ""), "--override": ("choices.json", ""), "--profile": ("machine.json", ""),
-           "--input": ("x.npy", "x="), "--calibrate": ("x.npy", "x="), "--replace": ("w.npy", "W="), ("from-json", "source"): ("model.json", "")}
+           "--input": ("x.npy", "x="), "--calibrate": ("x.npy", "x="), "--replace": ("w.npy", "W="), "--calibration": ("seen.json", ""),
+           "--overrides": ("chosen.json", ""), ("from-json", "source"): ("model.json", "")}
 # What a command finds out itself: note of the help -> content, whether it must be beside the option's file under a plain name.
 BESIDE = {"and its external data": ("data.bin", False), "and the .weights that it names": ("model.weights", True)}
 INSIDE = {("run", "the files in it"): "y.npy"}
@@ -128,6 +129,8 @@ def make_stock(folder):
     np.save(folder / "x.npy", np.linspace(0, 1, 192).astype(np.float32).reshape(1, 3, 8, 8))
     np.save(folder / "w.npy", np.linspace(1, -1, 108).astype(np.float32).reshape(4, 3, 3, 3))
     must("profile", "-o", folder / "machine.json", "--seconds", "0.02", "--quiet")
+    must("quantize", folder / "model.onnx", "-o", folder / "quantised.nsk", "--target", "size", "--quiet", "--calibrate", f"x={folder / 'x.npy'}",
+         "--save-calibration", folder / "seen.json", "--save-overrides", folder / "chosen.json")
     must("convert", folder / "model.onnx", "-o", folder / "model.nsk", "--embed-check", "--quiet")
     must("json", folder / "model.nsk", "-o", folder / "model.json")
     variant = json.loads((folder / "model.json").read_text())["table"]["variants"][0]

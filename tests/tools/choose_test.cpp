@@ -31,7 +31,7 @@ graph block_of_layers(bool goes_on = false) {
 }
 
 std::size_t floats_on(const graph& g, const char* name, const std::set<std::string>& kept = {}) {
-  return choose_layers(g, layers_of(g), kept, *find_target(name)).floats.size();
+  return choose_layers(g, layers_of(g), kept, {}, *find_target(name)).floats.size();
 }
 
 }
@@ -40,10 +40,10 @@ TEST_CASE("choose: Winograd's layers stay float32 where int8 is not twice as fas
   const graph g = block_of_layers();
   const std::vector<float_layer> layers = layers_of(g);
   REQUIRE(layers.size() == 3);
-  const layer_choice pc = choose_layers(g, layers, {}, *find_target("pc"));
+  const layer_choice pc = choose_layers(g, layers, {}, {}, *find_target("pc"));
   CHECK(pc.floats.count(layers[1].name) == 1);
   CHECK(pc.cycles <= pc.float_cycles);
-  const layer_choice vnni = choose_layers(g, layers, {}, *find_target("pc-vnni"));
+  const layer_choice vnni = choose_layers(g, layers, {}, {}, *find_target("pc-vnni"));
   CHECK(vnni.floats.empty());
   CHECK(vnni.cycles * 1.5 < vnni.float_cycles);
   CHECK(floats_on(g, "zen2-console") == 3);
@@ -67,7 +67,7 @@ TEST_CASE("choose: a sum is part of the layer before it, and a step where that s
 TEST_CASE("choose: what is kept stays float32, and no layer beside it pays for two conversions") {
   const graph g = block_of_layers();
   const std::vector<float_layer> layers = layers_of(g);
-  const layer_choice c = choose_layers(g, layers, {layers[1].name}, *find_target("pc-vnni"));
+  const layer_choice c = choose_layers(g, layers, {layers[1].name}, {}, *find_target("pc-vnni"));
   CHECK(c.floats.count(layers[1].name) == 1);
   CHECK(c.cycles <= c.float_cycles);
   CHECK(floats_on(g, "pc-vnni", {layers[0].name, layers[1].name, layers[2].name}) == 3);

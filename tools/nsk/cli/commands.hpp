@@ -37,15 +37,16 @@ struct convert_options {
 exit_code convert(const convert_options& o, command_files& files);
 
 struct quantize_options {
-  convert_options conversion;          ///< how the quantised model is converted
-  std::string format = "int8";         ///< or "fp16"
-  std::string ranges = "mse";          ///< or "minmax", "percentile"
-  std::string target = "pc";           ///< a machine (quantize/targets.hpp), or "size"
-  std::vector<std::string> samples;    ///< DIRECTORY, or NAME=DIRECTORY
-  std::vector<std::string> kept;       ///< names of nodes
-  double max_error = 0;                ///< of the outputs; 0: any
-  std::string report;                  ///< FILE.md
-  std::vector<float> mean, deviation;  ///< of images: none, one, or one per colour
+  convert_options conversion;        ///< how the quantised model is converted
+  std::string format = "int8";       ///< or "fp16"
+  std::string ranges = "mse";        ///< or "minmax", "percentile"
+  std::string target = "pc";         ///< a machine (quantize/targets.hpp), or "size"
+  std::vector<std::string> samples;  ///< DIRECTORY, or NAME=DIRECTORY
+  std::vector<std::string> kept;     ///< names of nodes
+  double max_error = 0;              ///< of the outputs; 0: any
+  std::string report;                ///< FILE.md
+  std::string calibration, save_calibration, overrides, save_overrides;  ///< FILE.json
+  std::vector<float> mean, deviation;                                    ///< of images: none, one, or one per colour
   float white = 1;
   std::string color = "rgb";    ///< or "bgr"
   std::string fit = "stretch";  ///< or "crop", "letterbox"

@@ -6,6 +6,8 @@
 
 #include "cli/converting.hpp"
 #include "errors.hpp"
+#include "io/files.hpp"
+#include "io/json_file.hpp"
 #include "quantize/report.hpp"
 
 namespace nsk::tool {
@@ -38,39 +40,66 @@ image_choices images_of(const quantize_options& o) {
   return p;
 }
 
+/// What nsk quantize --format int8 chooses by. `seen` gets what `how` refers to.
+quantize_choices choices_of(const quantize_options& o, calibration& seen) {
+  quantize_choices how;
+  how.ranges = method_of(o.ranges);
+  how.weights.per_channel = o.per_channel;
+  how.weights.pair_safe = o.pair_safe;
+  how.corrects_bias = o.corrects_bias;
+  how.kept = {o.kept.begin(), o.kept.end()};
+  how.max_error = o.max_error;
+  how.machine = find_target(o.target);
+  how.measures = !o.report.empty();
+  const auto read = [](const std::string& path, const char* what, const json_limits& limits) {
+    return std::string(text_of(read_file(path, what, limits.bytes)));
+  };
+  if (!o.overrides.empty()) how.chosen = overrides_from(read(o.overrides, "overrides", option_limits), o.overrides);
+  if (o.calibration.empty()) return how;
+  seen = calibration_from(read(o.calibration, "calibration", table_limits), o.calibration);
+  how.seen = &seen;
+  return how;
+}
+
+/// Refuses options that mean nothing together.
+void require_sense(const quantize_options& o) {
+  if (std::isnan(o.max_error)) misuse("--max-drop is a number above 0, as 0.02.");
+  const bool tables =
+      !o.calibration.empty() || !o.save_calibration.empty() || !o.overrides.empty() || !o.save_overrides.empty();
+  if (o.format != "int8" && (!o.samples.empty() || !o.kept.empty() || !o.report.empty() || o.max_error > 0 || tables))
+    misuse("--format " + o.format +
+           " needs no samples: leave out --calibrate, --keep, --max-drop, --report, and files of calibration and "
+           "overrides.");
+  if (o.format != "int8") return;
+  if (o.samples.empty() && o.calibration.empty())
+    refuse(
+        "int8 needs samples, which show the range of each tensor. Give --calibrate a folder of .npy files or images, "
+        "or take --format fp16 or w8, which need none");
+  if (o.samples.empty() && (o.max_error > 0 || !o.report.empty()))
+    misuse("--max-drop and --report measure on samples: give --calibrate beside --calibration.");
+}
+
 }
 
 exit_code quantize(const quantize_options& o, command_files& files) {
   convert_options conversion = o.conversion;
-  if (std::isnan(o.max_error)) misuse("--max-drop is a number above 0, as 0.02.");
+  require_sense(o);
   if (o.format != "int8") {
-    if (!o.samples.empty() || !o.kept.empty() || !o.report.empty() || o.max_error > 0)
-      misuse("--format " + o.format + " needs no samples: leave out --calibrate, --keep, --max-drop and --report.");
     conversion.weights = o.format == "w8" ? weight_format::w8 : weight_format::fp16;
     return convert(conversion, files);
   }
-  if (o.samples.empty())
-    refuse(
-        "int8 needs samples, which show the range of each tensor. Give --calibrate a folder of .npy files or images, "
-        "or take "
-        "--format fp16 or w8, which need none");
   conversion.quantised = true;
-  quantize_result result;
   return convert_changed(conversion, files, [&](std::vector<variant_source>& variants, progress_line& progress) {
     variant_source& v = variants.front();
-    const std::vector<sample> samples = read_samples(v.g, o.samples, images_of(o));
-    quantize_choices how;
-    how.ranges = method_of(o.ranges);
-    how.weights.per_channel = o.per_channel;
-    how.weights.pair_safe = o.pair_safe;
-    how.corrects_bias = o.corrects_bias;
-    how.kept = {o.kept.begin(), o.kept.end()};
-    how.max_error = o.max_error;
-    how.machine = find_target(o.target);
-    how.measures = !o.report.empty();
+    calibration seen;
+    const quantize_choices how = choices_of(o, seen);
+    std::vector<sample> samples;
+    if (!o.samples.empty()) samples = read_samples(v.g, o.samples, images_of(o));
     const quantize_result result =
         quantize(v, samples, how, [&](const std::string& what, double share) { progress.show(what, share); });
     if (!o.report.empty()) write_quantize_report(files, o.report, result, conversion.source, conversion.output);
+    if (!o.save_calibration.empty()) files.write(o.save_calibration, calibration_json(result.seen));
+    if (!o.save_overrides.empty()) files.write(o.save_overrides, overrides_json(result.chosen));
     return result.notes;
   });
 }

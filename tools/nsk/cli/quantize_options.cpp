@@ -47,6 +47,13 @@ CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) 
       ->check(silent(CLI::IsMember({"int8", "fp16", "w8"})));
   files.reads(command, "--calibrate", o.samples, "NAME=FILE.npy",
               "A sample of an input, or a folder of them, or of images; of the only input without its name");
+  files.reads(command, "--calibration", o.calibration, "FILE.json",
+              "What --save-calibration wrote of this model, in place of samples, which then only measure");
+  files.writes(command, "--save-calibration", o.save_calibration, "FILE.json", "Keep what the samples show");
+  files.reads(command, "--overrides", o.overrides, "FILE.json",
+              "Formats of layers and ranges of tensors, before all other choices");
+  files.writes(command, "--save-overrides", o.save_overrides, "FILE.json",
+               "Write what was chosen, to be edited and given to --overrides");
   add_images(command, o);
   command
       ->add_option("--ranges", o.ranges,

@@ -91,7 +91,7 @@ class sample_runner {
 };
 
 void add_channels(tensor_statistics& s, const array& a) {
-  const std::size_t axis = a.shape.size() > 2 ? 1 : a.shape.size() - 1;
+  const std::size_t axis = channel_axis(a.shape);
   std::size_t inner = 1;
   for (std::size_t d = axis + 1; d < a.shape.size(); ++d) inner *= static_cast<std::size_t>(a.shape[d]);
   const auto channels = static_cast<std::size_t>(a.shape[axis]), count = static_cast<std::size_t>(a.count());

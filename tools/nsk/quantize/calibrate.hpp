@@ -21,6 +21,9 @@ using sample = std::map<std::string, array>;
 /// finite; each message names the file.
 std::vector<sample> read_samples(const graph& g, const std::vector<std::string>& places, const image_choices& how);
 
+/// Returns the axis of a tensor's channels: 1 where it has more than two, else the last one.
+inline std::size_t channel_axis(const shape_t& s) { return s.size() > 2 ? 1 : s.size() - 1; }
+
 /// What was seen of one tensor.
 struct tensor_statistics {
   histogram values;

@@ -50,7 +50,7 @@ void add_conversions(min_cut& cut, const passage& p, double cost, int ports) {
 }
 
 layer_choice choose_layers(const graph& g, const std::vector<float_layer>& layers, const std::set<std::string>& kept,
-                           const target& t) {
+                           const std::set<std::string>& integers, const target& t) {
   const int ports = static_cast<int>(g.nodes.size());
   std::map<std::size_t, const float_layer*> layer_at;
   for (const float_layer& l : layers) layer_at[l.node] = &l;
@@ -75,7 +75,8 @@ layer_choice choose_layers(const graph& g, const std::vector<float_layer>& layer
       sums.push_back({static_cast<int>(i), static_cast<int>(j->second), sum_cost(elements, false) - c.bytes});
       cut.add_edge(sums.back().sum, sums.back().layer, sums.back().alone);
     }
-    cut.add_costs(static_cast<int>(i), c.bytes, c.floats);
+    const bool is_forced = layer != layer_at.end() && integers.count(layer->second->name) != 0;
+    cut.add_costs(static_cast<int>(i), c.bytes, is_forced ? min_cut::never : c.floats);
     costs.push_back(c);
   }
   const auto cost = [&](value_id v) { return conversion_cost(count_of(g.values[static_cast<std::size_t>(v)].shape)); };

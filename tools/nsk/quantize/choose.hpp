@@ -16,9 +16,9 @@ struct layer_choice {
   double cycles = 0;             ///< of the network with the other layers as integers
 };
 
-/// Chooses the layers, of all but `kept`, so that the whole network is estimated to take least on the target, with the
-/// conversions between floats and integers.
+/// Chooses the layers, of all but `kept` and those of `integers`, which are stored in any case, so that the whole
+/// network is estimated to take least on the target, with the conversions between floats and integers.
 layer_choice choose_layers(const graph& g, const std::vector<float_layer>& layers, const std::set<std::string>& kept,
-                           const target& t);
+                           const std::set<std::string>& integers, const target& t);
 
 }

@@ -89,11 +89,25 @@ class network {
   network(const variant_source& v, std::vector<float_layer> layers, const std::vector<sample>& samples,
           const quantize_choices& how, const report_progress& progress)
       : m_source(v), m_how(how), m_layers(std::move(layers)) {
+    m_seen.model = hash_of(v.g);
     std::set<std::string> names;
     for (const value_id id : plan_flow(v.g, m_layers).stored) names.insert(name_of(id));
     for (const float_layer& l : m_layers) names.insert(name_of(l.output));  // stored where fewer layers are integers
-    m_seen = calibrate(v, {names.begin(), names.end()}, samples, [&](double share) { progress("calibrating", share); });
-    for (const auto& [name, seen] : m_seen) m_scales[name] = scale_of(seen.values, how.ranges);
+    if (how.seen != nullptr) {
+      require_same(*how.seen, names);
+      m_seen = *how.seen;
+    } else {
+      m_seen.samples = samples.size();
+      m_seen.tensors =
+          calibrate(v, {names.begin(), names.end()}, samples, [&](double share) { progress("calibrating", share); });
+    }
+    for (const auto& [name, seen] : m_seen.tensors) m_scales[name] = scale_of(seen.values, how.ranges);
+    for (const auto& [name, range] : how.chosen.ranges) {
+      if (m_scales.count(name) == 0)
+        misuse("--overrides gives tensor '" + name + "' a range, and there is no such tensor that could be stored." +
+               did_you_mean(name, {names.begin(), names.end()}));
+      m_scales[name] = scale_between(range[0], range[1]);
+    }
   }
 
   const std::vector<float_layer>& layers() const { return m_layers; }
@@ -108,11 +122,11 @@ class network {
     for (const float_layer& l : m_layers)
       if (kept.count(l.name) == 0) chosen.push_back(l);
     byte_flow flow = plan_flow(v.g, chosen);
-    const auto unseen = [&](value_id id) { return m_seen.count(name_of(id)) == 0; };
+    const auto unseen = [&](value_id id) { return m_seen.tensors.count(name_of(id)) == 0; };
     for (auto id = flow.stored.begin(); id != flow.stored.end();)
       id = unseen(*id) || unseen(flow.scale_of(*id)) ? flow.stored.erase(id) : std::next(id);
     add_outputs(v.g, watched);
-    const std::vector<std::string> beyond = store_layers(v.g, chosen, flow, m_seen, m_scales, m_how);
+    const std::vector<std::string> beyond = store_layers(v.g, chosen, flow, m_seen.tensors, m_scales, m_how);
     if (floats != nullptr) *floats = beyond;
     resolve(v.g, {});
     return v;
@@ -123,6 +137,15 @@ class network {
       if (l.name != name) others.insert(l.name);
     return without(others);
   }
+  const calibration& seen() const { return m_seen; }
+  /// All choices, `integers` being the layers that are.
+  overrides chosen(const std::vector<layer_result>& results) const {
+    overrides o;
+    for (const layer_result& l : results) o.integers[l.name] = l.integers;
+    for (const auto& [name, s] : m_scales)
+      o.ranges[name] = {static_cast<double>(s.scale) * -s.zero, static_cast<double>(s.scale) * (255 - s.zero)};
+    return o;
+  }
   /// The float network, with more outputs.
   variant_source watched(const std::vector<value_id>& ids) const {
     variant_source v = m_source;
@@ -131,6 +154,19 @@ class network {
   }
 
  private:
+  void require_same(const calibration& c, const std::set<std::string>& names) const {
+    bool same = c.model == m_seen.model;
+    for (const std::string& name : names) {
+      const auto t = c.tensors.find(name);
+      const value& v = m_source.g.values[static_cast<std::size_t>(m_source.g.find(name))];
+      same = same && t != c.tensors.end() &&
+             t->second.channel_sums.size() == static_cast<std::size_t>(v.shape[channel_axis(v.shape)]);
+    }
+    if (!same)
+      refuse(
+          "--calibration: it belongs to another model, or to another version of this one. Make it anew with "
+          "--calibrate and --save-calibration");
+  }
   static void add_outputs(graph& g, const std::vector<value_id>& ids) {
     for (const value_id id : ids)
       if (std::find(g.outputs.begin(), g.outputs.end(), id) == g.outputs.end()) g.outputs.push_back(id);
@@ -139,7 +175,7 @@ class network {
   const variant_source m_source;
   const quantize_choices& m_how;
   const std::vector<float_layer> m_layers;
-  std::map<std::string, tensor_statistics> m_seen;
+  calibration m_seen;
   std::map<std::string, byte_scale> m_scales;
 };
 
@@ -147,13 +183,15 @@ double error_of_noise(double db) { return std::pow(10, -db / 20); }
 
 /// Adds layers to `kept`, the most sensitive ones first, until the outputs are within the bound. Returns how many.
 std::size_t keep_for(double max_error, const network& n, const noise_meter& meter, std::vector<layer_result> layers,
-                     std::set<std::string>& kept, const report_progress& progress) {
+                     std::set<std::string>& kept, const std::set<std::string>& forced,
+                     const report_progress& progress) {
   std::sort(layers.begin(), layers.end(),
             [](const layer_result& a, const layer_result& b) { return a.alone < b.alone; });
   const std::set<std::string> before = kept;
   std::vector<std::string> candidates;
   for (const layer_result& l : layers)
-    if (kept.count(l.name) == 0) candidates.push_back(l.name);
+    if (kept.count(l.name) == 0 && forced.count(l.name) == 0) candidates.push_back(l.name);
+  const std::size_t max_count = candidates.size() - (forced.empty() && !candidates.empty() ? 1 : 0);
   double reached = 0;
   const auto keep = [&](std::size_t count) {
     kept = before;
@@ -161,19 +199,24 @@ std::size_t keep_for(double max_error, const network& n, const noise_meter& mete
   };
   const auto holds = [&](std::size_t count) {
     keep(count);
-    progress("returning layers to float32", static_cast<double>(count) / static_cast<double>(candidates.size()));
+    progress("returning layers to float32", static_cast<double>(count) / static_cast<double>(candidates.size() + 1));
     reached = error_of_noise(meter.lowest_of(n.without(kept)));
     return reached <= max_error;
   };
   std::size_t below = 0, count = 0;  // `below` does not hold, or is 0
   while (!holds(count)) {
-    if (count + 1 >= candidates.size())
+    if (count >= max_count && !forced.empty())
+      refuse(
+          format_text("--max-drop %.3g: with the layers that --overrides makes int8 alone, the outputs are off by "
+                      "%.3g of their magnitude. Let fewer layers be int8 there, or give a larger bound",
+                      max_error, reached));
+    if (count >= max_count)
       refuse(format_text(
           "--max-drop %.3g: no layer can be int8: with one, the outputs are off by %.3g of their magnitude. "
           "Give more samples, a larger bound, or take --format fp16",
           max_error, reached));
     below = count;
-    count = std::min(candidates.size() - 1, std::max(count + 1, count * 3 / 2));
+    count = std::min(max_count, std::max(count + 1, count * 3 / 2));
   }
   while (count > below + 1) {
     const std::size_t middle = below + (count - below) / 2;
@@ -214,10 +257,10 @@ void measure_layers(std::vector<layer_result>& layers, const network& n, const n
 
 /// Adds the layers that stay float32 because that is estimated faster. Refuses networks that integers make no faster.
 layer_choice choose_for(const target& t, const graph& g, const std::vector<float_layer>& layers,
-                        std::set<std::string>& kept) {
+                        const std::set<std::string>& forced, std::set<std::string>& kept) {
   constexpr double min_gain = 1.03;
-  const layer_choice choice = choose_layers(g, layers, kept, t);
-  if (choice.floats.size() == layers.size() || choice.float_cycles < min_gain * choice.cycles)
+  const layer_choice choice = choose_layers(g, layers, kept, forced, t);
+  if (forced.empty() && (choice.floats.size() == layers.size() || choice.float_cycles < min_gain * choice.cycles))
     refuse("int8 is not estimated faster than float32 on " + t.name + " (" + t.machine +
            "). --target size stores all layers as int8 whatever the speed, another --target is another machine, and "
            "--format fp16 halves the weights");
@@ -233,7 +276,9 @@ void find_reasons(std::vector<layer_result>& layers, const std::set<std::string>
     l.integers = integers.count(l.name) != 0;
     if (l.integers) continue;
     l.is_surprise = kept.count(l.name) == 0;
+    const auto asked = how.chosen.integers.find(l.name);
     l.reason = how.kept.count(l.name) != 0                                       ? "--keep"
+               : asked != how.chosen.integers.end() && !asked->second            ? "--overrides"
                : choice.floats.count(l.name) != 0                                ? "faster on " + how.machine->name
                : !l.is_surprise                                                  ? "--max-drop"
                : std::find(beyond.begin(), beyond.end(), l.name) != beyond.end() ? "its sums may be beyond int32"
@@ -252,8 +297,27 @@ std::string note_of(const layer_choice& choice, const target& t, std::size_t lay
 }
 
 /// Every fourth sample where a bound is to hold on samples that show no range.
-void split(const std::vector<sample>& all, bool holds_out, std::vector<sample>& shown, std::vector<sample>& held_out) {
-  for (std::size_t i = 0; i < all.size(); ++i) (holds_out && i % 4 == 3 ? held_out : shown).push_back(all[i]);
+void split(const std::vector<sample>& all, const quantize_choices& how, std::vector<sample>& shown,
+           std::vector<sample>& held_out) {
+  const bool holds_out = how.max_error > 0;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    (how.seen != nullptr || (holds_out && i % 4 == 3) ? held_out : shown).push_back(all[i]);
+}
+
+/// The layers that stay float32 because somebody says so. Refuses names of no layer, and what contradicts itself.
+std::set<std::string> kept_by(const quantize_choices& how, const std::vector<float_layer>& layers) {
+  std::vector<std::string> names;
+  for (const float_layer& l : layers) names.push_back(l.name);
+  std::set<std::string> kept = how.kept;
+  for (const auto& [name, int8] : how.chosen.integers) {
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      misuse("--overrides chooses for '" + name + "', which is no layer that could be quantised." +
+             did_you_mean(name, names));
+    if (int8 && how.kept.count(name) != 0)
+      misuse("--keep leaves '" + name + "' as it is, and --overrides makes it int8. Leave one of them out.");
+    if (!int8) kept.insert(name);
+  }
+  return kept;
 }
 
 void require_quantisable(const variant_source& v) {
@@ -275,19 +339,20 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
   fold_biases(v.g);
   fold_normalization(v.g);
   std::vector<float_layer> layers = layers_of(v.g);
-  require_layers(layers, how.kept);
-  require_finite(layers, how.kept);
+  std::set<std::string> kept = kept_by(how, layers);
+  const std::set<std::string> forced = how.chosen.of_format(true);
+  require_layers(layers, kept);
+  require_finite(layers, kept);
   quantize_result result;
   std::vector<sample> shown, held_out;
-  split(samples, how.max_error > 0, shown, held_out);
+  split(samples, how, shown, held_out);
   if (how.max_error > 0 && held_out.size() < min_held_out)
     refuse("--max-drop holds out every fourth sample, and there are " + std::to_string(samples.size()) +
            ". Give at least 4, 32 are better");
-  std::set<std::string> kept = how.kept;
   layer_choice choice;
-  if (how.machine != nullptr) choice = choose_for(*how.machine, v.g, layers, kept);
+  if (how.machine != nullptr) choice = choose_for(*how.machine, v.g, layers, forced, kept);
   const network n(v, std::move(layers), shown, how, progress);
-  result.samples = shown.size();
+  result.samples = n.seen().samples;
   result.held_out = held_out.size();
   result.layers = describe_layers(n, v.g);
   const std::vector<sample>& judged = held_out.empty() ? shown : held_out;
@@ -297,13 +362,16 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
         exact, {judged.begin(), judged.begin() + static_cast<std::ptrdiff_t>(std::min(max_measured, judged.size()))});
     measure_layers(result.layers, n, quick, kept, how.measures, progress);
   }
-  const std::size_t returned = how.max_error > 0 ? keep_for(how.max_error, n, meter, result.layers, kept, progress) : 0;
+  const std::size_t returned =
+      how.max_error > 0 ? keep_for(how.max_error, n, meter, result.layers, kept, forced, progress) : 0;
   progress("quantising", -1);
   std::vector<std::string> beyond;
   v = n.without(kept, {}, &beyond);
   find_reasons(result.layers, integer_layers(v.g, result.layers), how, kept, choice, beyond);
   progress("measuring", -1);
-  result.outputs = meter.outputs_of(v);
+  if (!judged.empty()) result.outputs = meter.outputs_of(v);
+  result.seen = n.seen();
+  result.chosen = n.chosen(result.layers);
   if (how.measures) {
     std::vector<value_id> made;
     for (const float_layer& l : n.layers()) made.push_back(l.output);

@@ -10,15 +10,6 @@ namespace {
 
 constexpr double min_scale = 0x1p-60, max_scale = 0x1p60;  // products and quotients of three stay normal floats
 
-/// The scale by which 0 to 255 reach from `low` to `high`, with 0 on a byte.
-byte_scale scale_between(double low, double high) {
-  byte_scale s;
-  if (high - low <= 0) return s;
-  s.scale = static_cast<float>(std::clamp((high - low) / 255, min_scale, max_scale));
-  s.zero = static_cast<int>(std::clamp(std::nearbyint(-low / static_cast<double>(s.scale)), 0.0, 255.0));
-  return s;
-}
-
 /// The ends that leave `share` of the numbers out on either side.
 byte_scale scale_without(const histogram& seen, double share) {
   const double outside = share * static_cast<double>(seen.count());
@@ -97,6 +88,35 @@ byte_scale scale_of_levels(const histogram& seen) {
   return scale_between(std::max(seen.minimum(), -limit), std::min(seen.maximum(), limit));
 }
 
+}
+
+byte_scale scale_between(double low, double high) {
+  byte_scale s;
+  if (high - low <= 0) return s;
+  s.scale = static_cast<float>(std::clamp((high - low) / 255, min_scale, max_scale));
+  s.zero = static_cast<int>(std::clamp(std::nearbyint(-low / static_cast<double>(s.scale)), 0.0, 255.0));
+  return s;
+}
+
+bool histogram::set(double width, double minimum, double maximum, std::size_t first_bin,
+                    const std::vector<std::uint64_t>& bins) {
+  int exponent = 0;
+  constexpr int min_exponent = -39, max_exponent = 128;  // of a half to 1 times a power of two
+  if (std::frexp(width, &exponent) != 0.5 || exponent < min_exponent || exponent > max_exponent) return false;
+  if (!(minimum <= 0 && maximum >= 0 && std::max(-minimum, maximum) < width * half)) return false;
+  if (first_bin > m_bins.size() || bins.size() > m_bins.size() - first_bin) return false;
+  m_bins.assign(m_bins.size(), 0);
+  m_count = 0;
+  constexpr std::uint64_t max_count = std::uint64_t{1} << 53;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    if (bins[i] > max_count || m_count > max_count) return false;
+    m_bins[first_bin + i] = bins[i];
+    m_count += bins[i];
+  }
+  m_width = width;
+  m_minimum = minimum;
+  m_maximum = maximum;
+  return m_count > 0;
 }
 
 void histogram::widen_to(double magnitude) {

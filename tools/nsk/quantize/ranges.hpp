@@ -22,6 +22,9 @@ class histogram {
   double maximum() const { return m_maximum; }
   std::uint64_t count() const { return m_count; }
   double width() const { return m_width; }  ///< of a bin
+  const std::vector<std::uint64_t>& bins() const { return m_bins; }
+  /// Makes it what another one was, whose bins from `first_bin` on are given. Returns false where there is none such.
+  bool set(double width, double minimum, double maximum, std::size_t first_bin, const std::vector<std::uint64_t>& bins);
 
   /// Calls f(number in the middle of a bin, how many) for the bins that are not empty, upwards.
   template <class F>
@@ -44,6 +47,10 @@ struct byte_scale {
   float scale = 1;
   int zero = 0;
 };
+
+/// The scale by which 0 to 255 reach from `low`, at most 0, to `high`, at least 0, with 0 on a byte; 1 where both are
+/// 0.
+byte_scale scale_between(double low, double high);
 
 /// The scale of a tensor; 0 is stored exactly. A tensor of zeros has the scale 1.
 byte_scale scale_of(const histogram& seen, range_method method);

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+#include "quantize/tables.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "errors.hpp"
+#include "io/json_file.hpp"
+
+namespace nsk::tool {
+namespace {
+
+using json = nlohmann::ordered_json;
+constexpr int calibration_version = 1;
+
+/// FNV-1a, 64 bits.
+class hasher {
+ public:
+  void add(const void* data, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i)
+      m_state = (m_state ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3u;
+  }
+  void add(const std::string& text) {
+    add(static_cast<std::uint64_t>(text.size()));
+    add(text.data(), text.size());
+  }
+  void add(std::uint64_t number) { add(&number, sizeof number); }
+  std::uint64_t state() const { return m_state; }
+
+ private:
+  std::uint64_t m_state = 0xcbf29ce484222325u;
+};
+
+std::string hexadecimal(std::uint64_t n) {
+  std::string text(16, '0');
+  for (std::size_t i = 16; i-- > 0; n >>= 4) text[i] = "0123456789abcdef"[n & 15];
+  return text;
+}
+
+std::uint64_t from_hexadecimal(const std::string& text) {
+  std::uint64_t n = 0;
+  for (const char c : text) {
+    const std::size_t digit = std::string("0123456789abcdef").find(c);
+    if (digit == std::string::npos || text.size() != 16) throw std::invalid_argument("a hash of other digits");
+    n = n << 4 | digit;
+  }
+  return n;
+}
+
+void require(bool good, const char* what) {
+  if (!good) throw std::invalid_argument(what);
+}
+
+/// What calibration_json() wrote of one tensor. Throws where it contradicts itself.
+tensor_statistics tensor_from(const json& j) {
+  tensor_statistics t;
+  std::vector<std::uint64_t> bins;
+  for (const json& n : j.at("bins")) {
+    require(n.is_number_unsigned(), "a bin that is no number of elements");
+    bins.push_back(n.get<std::uint64_t>());
+  }
+  const auto first = j.at("first_bin");
+  require(first.is_number_unsigned(), "no first bin");
+  require(t.values.set(j.at("width").get<double>(), j.at("minimum").get<double>(), j.at("maximum").get<double>(),
+                       first.get<std::size_t>(), bins),
+          "a histogram that contradicts itself");
+  t.channel_sums = j.at("channel_sums").get<std::vector<double>>();
+  const json& per_channel = j.at("per_channel");
+  require(per_channel.is_number_unsigned() && per_channel.get<std::uint64_t>() > 0, "no number of elements a channel");
+  t.per_channel = per_channel.get<std::uint64_t>();
+  for (const double sum : t.channel_sums) require(std::isfinite(sum), "a sum that is not finite");
+  require(!t.channel_sums.empty() && t.per_channel <= t.values.count() &&
+              t.per_channel * t.channel_sums.size() == t.values.count(),
+          "channels that are not all elements");
+  return t;
+}
+
+}
+
+std::uint64_t hash_of(const graph& g) {
+  hasher h;
+  const auto add_value = [&](value_id id) {
+    if (id == no_value) return h.add(std::uint64_t{0});
+    const value& v = g.values[static_cast<std::size_t>(id)];
+    h.add(v.name);
+    for (const std::int64_t n : v.shape) h.add(static_cast<std::uint64_t>(n));
+    if (v.constant) h.add(v.constant->data.data(), v.constant->data.size());
+  };
+  for (const node& n : g.nodes) {
+    h.add(n.op);
+    h.add(n.name);
+    for (const value_id v : n.inputs) add_value(v);
+    for (const value_id v : n.outputs) add_value(v);
+  }
+  for (const value_id v : g.inputs) add_value(v);
+  for (const value_id v : g.outputs) add_value(v);
+  return h.state();
+}
+
+std::string calibration_json(const calibration& c) {
+  json j = {{"calibration_version", calibration_version},
+            {"model", hexadecimal(c.model)},
+            {"samples", c.samples},
+            {"tensors", json::array()}};
+  for (const auto& [name, t] : c.tensors) {
+    const std::vector<std::uint64_t>& all = t.values.bins();
+    std::size_t first = 0, last = all.size();
+    while (last > 0 && all[last - 1] == 0) --last;
+    while (first < last && all[first] == 0) ++first;
+    j["tensors"].push_back({{"name", name},
+                            {"minimum", t.values.minimum()},
+                            {"maximum", t.values.maximum()},
+                            {"width", t.values.width()},
+                            {"first_bin", first},
+                            {"bins", std::vector<std::uint64_t>(all.begin() + static_cast<std::ptrdiff_t>(first),
+                                                                all.begin() + static_cast<std::ptrdiff_t>(last))},
+                            {"per_channel", t.per_channel},
+                            {"channel_sums", t.channel_sums}});
+  }
+  return j.dump() + "\n";
+}
+
+calibration calibration_from(const std::string& text, const std::string& path) {
+  const json j = parse_json<json>(text, path, table_limits, "it was not written by nsk quantize.");
+  if (!j.is_object() || !j.contains("calibration_version"))
+    refuse("--calibration: '" + path + "' is no calibration. nsk quantize --save-calibration writes one.");
+  if (j["calibration_version"] != calibration_version)
+    refuse("--calibration: '" + path + "' has another version than " + std::to_string(calibration_version) +
+           ", which this nsk reads. Make it anew with --calibrate and --save-calibration.");
+  try {
+    calibration c;
+    c.model = from_hexadecimal(j.at("model").get<std::string>());
+    require(j.at("samples").is_number_unsigned() && j.at("samples") > 0, "no number of samples");
+    c.samples = j.at("samples").get<std::size_t>();
+    require(j.at("tensors").is_array(), "no list of tensors");
+    for (const json& t : j.at("tensors"))
+      require(c.tensors.emplace(t.at("name").get<std::string>(), tensor_from(t)).second,
+              "a tensor that is there twice");
+    return c;
+  } catch (const std::exception& e) {
+    refuse("--calibration: '" + path + "' is damaged (" + e.what() +
+           "). Make it anew with --calibrate and --save-calibration.");
+  }
+}
+
+std::string overrides_json(const overrides& o) {
+  json j = {{"layers", json::object()}, {"ranges", json::object()}};
+  for (const auto& [name, int8] : o.integers) j["layers"][name] = int8 ? "int8" : "float32";
+  for (const auto& [name, range] : o.ranges) j["ranges"][name] = {range[0], range[1]};
+  return j.dump(1) + "\n";
+}
+
+overrides overrides_from(const std::string& text, const std::string& path) {
+  const json j = parse_json<json>(text, path, option_limits, "it chooses for more than a network has.");
+  const auto wrong = [&](const std::string& what) {
+    refuse("--overrides: '" + path + "': " + what +
+           ". Write {\"layers\": {NAME: \"int8\" or \"float32\"}, \"ranges\": {NAME: [LOW, HIGH]}}");
+  };
+  overrides o;
+  if (!j.is_object()) wrong("it is no object");
+  for (const auto& [part, choices] : j.items()) {
+    if ((part != "layers" && part != "ranges") || !choices.is_object()) wrong("'" + part + "' is no choice");
+    for (const auto& [name, choice] : choices.items()) {
+      if (part == "layers") {
+        if (choice != "int8" && choice != "float32") wrong("layer '" + name + "' has no such format: " + choice.dump());
+        o.integers[name] = choice == "int8";
+        continue;
+      }
+      const bool is_pair = choice.is_array() && choice.size() == 2 && choice[0].is_number() && choice[1].is_number();
+      if (is_pair) o.ranges[name] = {choice[0].get<double>(), choice[1].get<double>()};
+      if (!is_pair || !std::isfinite(o.ranges[name][0]) || !std::isfinite(o.ranges[name][1]) || o.ranges[name][0] > 0 ||
+          o.ranges[name][1] < 0 || o.ranges[name][0] == o.ranges[name][1])
+        wrong("tensor '" + name + "' has no range with 0 in it: " + choice.dump());
+    }
+  }
+  return o;
+}
+
+}

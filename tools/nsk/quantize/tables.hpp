@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What nsk quantize keeps in files: what samples showed, and what was chosen, which a person may edit.
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "quantize/calibrate.hpp"
+
+namespace nsk::tool {
+
+/// What samples showed of a network.
+struct calibration {
+  std::uint64_t model = 0;  ///< hash_of() its graph
+  std::size_t samples = 0;
+  std::map<std::string, tensor_statistics> tensors;
+};
+
+/// Returns a number that differs where names, operators, constants or shapes of two graphs do.
+std::uint64_t hash_of(const graph& g);
+
+/// Returns the calibration as JSON: each tensor with its histogram.
+std::string calibration_json(const calibration& c);
+/// Returns what calibration_json() wrote. Refuses damaged files; `path` is their name in messages.
+calibration calibration_from(const std::string& text, const std::string& path);
+
+/// Choices for single layers and tensors.
+struct overrides {
+  std::map<std::string, bool> integers;                 ///< by layer: whether it is int8 or float32
+  std::map<std::string, std::array<double, 2>> ranges;  ///< by tensor: least and largest number, 0 between them
+  std::set<std::string> of_format(bool int8) const {
+    std::set<std::string> names;
+    for (const auto& [name, is_int8] : integers)
+      if (is_int8 == int8) names.insert(name);
+    return names;
+  }
+};
+
+/// Returns the choices as JSON: {"layers": {NAME: "int8" or "float32"}, "ranges": {NAME: [LOW, HIGH]}}.
+std::string overrides_json(const overrides& o);
+/// Returns choices that a person gives. Refuses everything else, by its place.
+overrides overrides_from(const std::string& text, const std::string& path);
+
+}
