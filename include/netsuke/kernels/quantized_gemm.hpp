@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <netsuke/format/packing.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
@@ -133,69 +134,67 @@ NSK_INLINE simd::f32 units_of(simd::i32 sum, simd::f32 scale, const quad_store& 
 }
 
 /// Stores as many rows of a tile as a register of bytes holds, or fewer: whole lines of 8 or 16 columns.
-template <int Columns, int Count, bool Residual, int Vectors>
+template <int Columns, int Count, int Vectors>
 NSK_INLINE void store_quad_rows(const simd::i32 (*sum)[Vectors], const simd::f32 (&scale)[Vectors], const quad_row* row,
                                 const quad_panel& p, const quad_store& store) {
+  constexpr int pitch = Vectors * simd::f32::lanes, vectors = simd::packed_vectors;
+  simd::f32 x[vectors];
+  simd::unroll<vectors>([&](auto i) NSK_INLINE_LAMBDA {
+    if constexpr (i < Count * Vectors)
+      x[i] = simd::mul(simd::to_f32(sum[i / Vectors][i % Vectors]), scale[i % Vectors]);
+    else
+      x[i] = simd::zero();
+  });
+  const simd::packed_bytes bytes = simd::to_bytes(x, store.range);
+  simd::unroll<Count>(
+      [&](auto r) NSK_INLINE_LAMBDA { simd::store_part<Columns, r * pitch>(row[r].output + p.channel, bytes); });
+}
+
+/// Stores the lines of `count` rows, which a register of bytes has one behind the other.
+template <int Vectors>
+NSK_INLINE void store_lines(simd::packed_bytes bytes, int count, const quad_row* row, const quad_panel& p) {
+  constexpr int pitch = Vectors * simd::f32::lanes, together = simd::packed_vectors / Vectors;
+  constexpr int columns = pitch < 16 ? 8 : 16;
+  if (p.columns == columns)
+    return simd::unroll<together>([&](auto r) NSK_INLINE_LAMBDA {
+      if (r < count) simd::store_part<columns, r * pitch>(row[r].output + p.channel, bytes);
+    });
+  if (p.columns == 8)
+    return simd::unroll<together>([&](auto r) NSK_INLINE_LAMBDA {
+      if (r < count) simd::store_part<8, r * pitch>(row[r].output + p.channel, bytes);
+    });
+  std::uint8_t line[sizeof bytes + 16];  // which copy_bytes reads in pieces of 16
+  simd::store_packed(line, bytes);
+  for (int r = 0; r < count; ++r) simd::copy_bytes(row[r].output + p.channel, line + r * pitch, p.columns);
+}
+
+/// Stores as many rows of any tile as a register of bytes holds, or `count`, an int or a constant.
+template <bool Residual, int Vectors, class Count>
+NSK_INLINE void store_any_quad_rows(const simd::i32 (*sum)[Vectors], const simd::f32 (&scale)[Vectors], Count count,
+                                    const quad_row* row, const quad_panel& p, const quad_store& store) {
   constexpr int lanes = simd::f32::lanes, vectors = simd::packed_vectors;
   simd::f32 x[vectors];
   simd::unroll<vectors>([&](auto i) NSK_INLINE_LAMBDA {
     constexpr int r = i / Vectors, v = i % Vectors;
-    if constexpr (r < Count) {
-      x[i] = simd::mul(simd::to_f32(sum[r][v]), scale[v]);
-      if constexpr (Residual) x[i] = simd::add(x[i], residual_units(store, row[r].residual + p.channel + v * lanes));
-    } else {
-      x[i] = simd::zero();
-    }
+    x[i] = simd::zero();
+    if (r >= count) return;
+    x[i] = simd::mul(simd::to_f32(sum[r][v]), scale[v]);
+    if constexpr (Residual) x[i] = simd::add(x[i], residual_units(store, row[r].residual + p.channel + v * lanes));
   });
-  const simd::packed_bytes bytes = simd::to_bytes(x, store.range);
-  simd::unroll<Count>([&](auto r) NSK_INLINE_LAMBDA {
-    simd::store_part<Columns, r * Vectors * lanes>(row[r].output + p.channel, bytes);
-  });
+  store_lines<Vectors>(simd::to_bytes(x, store.range), count, row, p);
 }
 
-/// Stores one row of a tile, with a residual or without, of any number of columns.
-template <int Vectors>
-NSK_ONE_COPY inline void store_any_quad_row(const simd::i32 (&sum)[Vectors], const quad_row& row, const quad_panel& p,
-                                            const quad_store& store) {
-  using simd::f32;
-  f32 x[simd::packed_vectors];
-  for (f32& units : x) units = simd::zero();
-  for (int v = 0; v < Vectors; ++v) {
-    const int column = v * f32::lanes;
-    x[v] = simd::mul(simd::to_f32(sum[v]), simd::load(reinterpret_cast<const float*>(p.scale) + column));
-    if (store.residual_scale != 0) x[v] = simd::add(x[v], residual_units(store, row.residual + p.channel + column));
-  }
-  std::uint8_t line[sizeof(simd::packed_bytes) + 16];  // which copy_bytes reads in pieces of 16
-  simd::store_packed(line, simd::to_bytes(x, store.range));
-  simd::copy_bytes(row.output + p.channel, line, p.columns);
-}
-
-/// Stores those of `rows` rows that fill registers of bytes, in lines of 8 or 16 columns. Returns how many it stored.
-template <int Columns, bool Residual, int Vectors>
-NSK_INLINE int store_full_registers(const simd::i32 (*sum)[Vectors], int rows, const quad_row* row, const quad_panel& p,
-                                    const quad_store& store) {
+/// Stores a tile whose rows have residuals or any number of columns. There is one copy for tiles of all heights.
+template <bool Residual, int Vectors>
+NSK_ONE_COPY inline void store_any_quad_tile(const simd::i32 (*sum)[Vectors], int rows, const quad_row* row,
+                                             const quad_panel& p, const quad_store& store) {
   constexpr int together = simd::packed_vectors / Vectors;
   simd::f32 scale[Vectors];
   for (int v = 0; v < Vectors; ++v)
     scale[v] = simd::load(reinterpret_cast<const float*>(p.scale) + v * simd::f32::lanes);
-  int done = 0;
-  for (; done + together <= rows; done += together)
-    store_quad_rows<Columns, together, Residual>(sum + done, scale, row + done, p, store);
-  return done;
-}
-
-/// Stores a tile whose rows have residuals or any number of columns. There is one copy for tiles of all heights.
-template <int Vectors>
-NSK_ONE_COPY inline void store_any_quad_tile(const simd::i32 (*sum)[Vectors], int rows, const quad_row* row,
-                                             const quad_panel& p, const quad_store& store) {
-  int done = 0;
-  if (p.columns == 8 && store.residual_scale != 0)
-    done = store_full_registers<8, true>(sum, rows, row, p, store);
-  else if (p.columns == 8)
-    done = store_full_registers<8, false>(sum, rows, row, p, store);
-  else if constexpr (Vectors * simd::f32::lanes == 16)
-    if (p.columns == 16) done = store_full_registers<16, true>(sum, rows, row, p, store);
-  for (; done < rows; ++done) store_any_quad_row(sum[done], row[done], p, store);
+  for (; rows >= together; rows -= together, sum += together, row += together)
+    store_any_quad_rows<Residual>(sum, scale, std::integral_constant<int, together>{}, row, p, store);
+  if (rows > 0) store_any_quad_rows<Residual>(sum, scale, rows, row, p, store);
 }
 
 /// Stores a tile.
@@ -208,11 +207,12 @@ NSK_INLINE void store_quad_tile(const simd::i32 (&sum)[Rows][Vectors], const sim
     simd::i32 copy[Rows][Vectors];  // which has an address, so that `sum` stays in registers
     unroll<Rows>([&](auto r)
                      NSK_INLINE_LAMBDA { unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { copy[r][v] = sum[r][v]; }); });
-    return store_any_quad_tile(copy, Rows, row, p, store);
+    return store.residual_scale != 0 ? store_any_quad_tile<true>(copy, Rows, row, p, store)
+                                     : store_any_quad_tile<false>(copy, Rows, row, p, store);
   }
   unroll<(Rows + together - 1) / together>([&](auto g) NSK_INLINE_LAMBDA {
     constexpr int first = g * together, count = Rows - first < together ? Rows - first : together;
-    store_quad_rows<columns, count, false>(sum + first, scale, row + first, p, store);
+    store_quad_rows<columns, count>(sum + first, scale, row + first, p, store);
   });
 }
 
