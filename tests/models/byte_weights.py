@@ -106,6 +106,12 @@ def refusals(folder, model):
 
     refused("codegen", "int8 weights", "codegen", model, "-o", folder / "net.hpp")
     refused("samples for w8", "--format w8 needs no samples", "quantize", folder / "plain.onnx", "-o", folder / "z.nsk", "--format", "w8", "--keep", "first")
+    image = helper.make_graph([helper.make_node("Conv", ["x", "w"], ["y"], "conv")], "convs", [helper.make_tensor_value_info("x", 1, [1, 3, 8, 8])],
+                              [helper.make_tensor_value_info("y", 1, [1, 4, 8, 8])], [numpy_helper.from_array(np.full((4, 3, 1, 1), 0.3, F), "w")])
+    onnx.save(helper.make_model(image, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(folder / "convs.onnx"))
+    for command in (("convert", "--weights"), ("quantize", "--format")):
+        refused("a network of convolutions", "no layer's weights can be int8", command[0], folder / "convs.onnx", "-o", folder / "none.nsk", command[1], "w8")
+        expect(not (folder / "none.nsk").exists(), "a refused conversion leaves a file")
     expect("byte_weights = true" in must("inspect", model, "--settings"), "inspect --settings does not say byte_weights")
     expect(must("inspect", "--gpu", model).count("on the CPU") >= 3, "a plan for a GPU takes layers with int8 weights")
     expect(struct.unpack_from("<8sII", model.read_bytes())[2] & 8, "the header lacks the bit of int8 weights")

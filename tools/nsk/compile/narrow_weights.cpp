@@ -177,6 +177,13 @@ std::string note_of(const model& m, const kept_layers& kept, weight_format forma
   return note;
 }
 
+bool has_narrow_weights(const model& m) {
+  for (int i = 0; i < m.variant_count(); ++i)
+    for (int k = 0; k < m.variant(i).step_count(); ++k)
+      if (impl::has_half_weights(m.variant(i).step(k)) || impl::has_byte_weights(m.variant(i).step(k))) return true;
+  return false;
+}
+
 }
 
 rounded_weights round_weights(graph& g, const kept_layers& kept, weight_format format) {
@@ -248,6 +255,11 @@ std::vector<std::byte> compile_with_narrow_weights(std::vector<variant_source>& 
       settled = settled && nodes.count(name) == 0;
     }
     if (!settled) continue;
+    if (options.weights == weight_format::w8 && !has_narrow_weights(m))
+      refuse(
+          "no layer's weights can be int8: --weights w8 is for dense and recurrent layers. --weights fp16 halves those "
+          "of "
+          "convolutions too, nsk quantize --calibrate makes them int8");
     note = note_of(m, kept, options.weights);
     variants = std::move(rounded);
     return bytes;
