@@ -21,13 +21,13 @@ def expect(condition, what):
         failures.append(what)
 
 
-def network(path, seed=1):
+def network(path, seed=1, pads=(1, 1, 1, 1)):
     """Two convolutions and a residual sum, scores."""
     random = np.random.default_rng(seed)
     w = lambda *shape: (random.standard_normal(shape) / 4).astype(np.float32)
     c = {"a": w(16, 8, 3, 3), "ab": w(16), "b": w(8, 16, 1, 1), "d": w(4, 8, 1, 1)}
     node = helper.make_node
-    nodes = [node("Conv", ["x", "a", "ab"], ["p"], "wide", pads=[1] * 4), node("Relu", ["p"], ["q"], "relu"), node("Conv", ["q", "b"], ["r"], "back"),
+    nodes = [node("Conv", ["x", "a", "ab"], ["p"], "wide", pads=pads), node("Relu", ["p"], ["q"], "relu"), node("Conv", ["q", "b"], ["r"], "back"),
              node("Add", ["r", "x"], ["s"], "sum"), node("Conv", ["s", "d"], ["y"], "scores")]
     graph = helper.make_graph(nodes, "net", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 8, 10, 10])],
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 4, 10, 10])],
@@ -48,6 +48,7 @@ class Bench:
     def __init__(self, folder):
         self.folder = folder
         self.source, self.other = network(folder / "net.onnx"), network(folder / "other.onnx", seed=2)
+        self.shifted = network(folder / "shifted.onnx", pads=(0, 0, 2, 2))
         self.data = samples(folder / "data", 8)
 
     def arguments(self, output, *options, source=None):
@@ -76,6 +77,7 @@ def calibrations(b):
     text, _ = b.made("measured.nsk", "--calibration", saved, "--calibrate", b.data, "--report", b.folder / "report.md")
     expect("dB" in text, f"samples beside a calibration measure nothing:\n{text}")
     b.refused("a calibration of another model", "another model", "--calibration", saved, source=b.other)
+    b.refused("a calibration of other attributes", "another model", "--calibration", saved, source=b.shifted)
     b.refused("a bound without samples", "--max-drop", "--calibration", saved, "--max-drop", "0.1", code=1)
     whole = json.loads(saved.read_text())
 

@@ -2,6 +2,7 @@
 #include "quantize/tables.hpp"
 
 #include <cmath>
+#include <type_traits>
 #include <nlohmann/json.hpp>
 
 #include "errors.hpp"
@@ -25,6 +26,20 @@ class hasher {
     add(text.data(), text.size());
   }
   void add(std::uint64_t number) { add(&number, sizeof number); }
+  void add(const array& a) {
+    add(static_cast<std::uint64_t>(a.type));
+    add_all(a.shape);
+    add(static_cast<std::uint64_t>(a.data.size()));
+    add(a.data.data(), a.data.size());
+  }
+  template <class T>
+  void add_all(const std::vector<T>& items) {
+    add(static_cast<std::uint64_t>(items.size()));
+    if constexpr (std::is_same_v<T, std::string>)
+      for (const std::string& text : items) add(text);
+    else
+      add(items.data(), items.size() * sizeof(T));
+  }
   std::uint64_t state() const { return m_state; }
 
  private:
@@ -45,6 +60,23 @@ std::uint64_t from_hexadecimal(const std::string& text) {
     n = n << 4 | digit;
   }
   return n;
+}
+
+void add_attribute(hasher& h, const attribute& a) {
+  h.add(static_cast<std::uint64_t>(a.index()));
+  std::visit(
+      [&](const auto& content) {
+        using type = std::decay_t<decltype(content)>;
+        if constexpr (std::is_arithmetic_v<type>)
+          h.add(&content, sizeof content);
+        else if constexpr (std::is_same_v<type, std::string> || std::is_same_v<type, array>)
+          h.add(content);
+        else if constexpr (std::is_same_v<type, std::shared_ptr<graph>>)
+          h.add(content ? hash_of(*content) : std::uint64_t{0});
+        else
+          h.add_all(content);
+      },
+      a);
 }
 
 void require(bool good, const char* what) {
@@ -83,12 +115,18 @@ std::uint64_t hash_of(const graph& g) {
     if (id == no_value) return h.add(std::uint64_t{0});
     const value& v = g.values[static_cast<std::size_t>(id)];
     h.add(v.name);
-    for (const std::int64_t n : v.shape) h.add(static_cast<std::uint64_t>(n));
-    if (v.constant) h.add(v.constant->data.data(), v.constant->data.size());
+    h.add_all(v.shape);
+    if (v.constant) h.add(*v.constant);
   };
   for (const node& n : g.nodes) {
     h.add(n.op);
+    h.add(n.domain);
     h.add(n.name);
+    h.add(static_cast<std::uint64_t>(n.version));
+    for (const auto& [key, content] : n.attributes) {
+      h.add(key);
+      add_attribute(h, content);
+    }
     for (const value_id v : n.inputs) add_value(v);
     for (const value_id v : n.outputs) add_value(v);
   }
