@@ -4,6 +4,7 @@
 #include <cmath>
 #include <type_traits>
 #include <nlohmann/json.hpp>
+#include <netsuke/format/file_header.hpp>
 
 #include "errors.hpp"
 #include "io/json_file.hpp"
@@ -14,36 +15,34 @@ namespace {
 using json = nlohmann::ordered_json;
 constexpr int calibration_version = 1;
 
-/// FNV-1a, 64 bits.
-class hasher {
+/// What a hash is taken of: parts one behind the other, each with its length where that may differ.
+class hashed_bytes {
  public:
-  void add(const void* data, std::size_t bytes) {
-    for (std::size_t i = 0; i < bytes; ++i)
-      m_state = (m_state ^ static_cast<const unsigned char*>(data)[i]) * 0x100000001b3u;
-  }
+  void add(const void* data, std::size_t bytes) { m_bytes.append(static_cast<const char*>(data), bytes); }
+  void add(std::uint64_t number) { add(&number, sizeof number); }
   void add(const std::string& text) {
     add(static_cast<std::uint64_t>(text.size()));
-    add(text.data(), text.size());
+    m_bytes += text;
   }
-  void add(std::uint64_t number) { add(&number, sizeof number); }
   void add(const array& a) {
     add(static_cast<std::uint64_t>(a.type));
-    add_all(a.shape);
-    add(static_cast<std::uint64_t>(a.data.size()));
-    add(a.data.data(), a.data.size());
+    add(a.shape);
+    add(content_hash({a.data.data(), a.data.size()}));
   }
   template <class T>
-  void add_all(const std::vector<T>& items) {
+  void add(const std::vector<T>& items) {
     add(static_cast<std::uint64_t>(items.size()));
-    if constexpr (std::is_same_v<T, std::string>)
-      for (const std::string& text : items) add(text);
-    else
+    if constexpr (std::is_arithmetic_v<T>)
       add(items.data(), items.size() * sizeof(T));
+    else
+      for (const T& item : items) add(item);
   }
-  std::uint64_t state() const { return m_state; }
+  std::uint64_t hash() const {
+    return content_hash({reinterpret_cast<const std::byte*>(m_bytes.data()), m_bytes.size()});
+  }
 
  private:
-  std::uint64_t m_state = 0xcbf29ce484222325u;
+  std::string m_bytes;
 };
 
 std::string hexadecimal(std::uint64_t n) {
@@ -62,19 +61,17 @@ std::uint64_t from_hexadecimal(const std::string& text) {
   return n;
 }
 
-void add_attribute(hasher& h, const attribute& a) {
+void add_attribute(hashed_bytes& h, const attribute& a) {
   h.add(static_cast<std::uint64_t>(a.index()));
   std::visit(
       [&](const auto& content) {
         using type = std::decay_t<decltype(content)>;
         if constexpr (std::is_arithmetic_v<type>)
           h.add(&content, sizeof content);
-        else if constexpr (std::is_same_v<type, std::string> || std::is_same_v<type, array>)
-          h.add(content);
         else if constexpr (std::is_same_v<type, std::shared_ptr<graph>>)
           h.add(content ? hash_of(*content) : std::uint64_t{0});
         else
-          h.add_all(content);
+          h.add(content);
       },
       a);
 }
@@ -110,12 +107,13 @@ tensor_statistics tensor_from(const json& j) {
 }
 
 std::uint64_t hash_of(const graph& g) {
-  hasher h;
+  hashed_bytes h;
   const auto add_value = [&](value_id id) {
     if (id == no_value) return h.add(std::uint64_t{0});
     const value& v = g.values[static_cast<std::size_t>(id)];
     h.add(v.name);
-    h.add_all(v.shape);
+    h.add(static_cast<std::uint64_t>(v.type));
+    h.add(v.shape);
     if (v.constant) h.add(*v.constant);
   };
   for (const node& n : g.nodes) {
@@ -132,7 +130,7 @@ std::uint64_t hash_of(const graph& g) {
   }
   for (const value_id v : g.inputs) add_value(v);
   for (const value_id v : g.outputs) add_value(v);
-  return h.state();
+  return h.hash();
 }
 
 std::string calibration_json(const calibration& c) {
