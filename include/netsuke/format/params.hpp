@@ -6,37 +6,10 @@
 /// writer; structs with a window, an epilogue or a list have none.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
-#include <netsuke/format/kinds.hpp>
+#include <netsuke/format/quantized_params.hpp>
+#include <netsuke/format/window.hpp>
 
 NSK_BEGIN
-/// Window of a convolution or pooling, in input pixels.
-struct window {
-  std::int32_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1, pad_top = 0,
-               pad_left = 0;
-
-  /// A window that is not there has a kernel of 0.
-  template <class Table>
-  static window of(const Table* t) {
-    if (!t) return {0};
-    return {t->kernel_h(),   t->kernel_w(),   t->stride_h(), t->stride_w(),
-            t->dilation_h(), t->dilation_w(), t->pad_top(),  t->pad_left()};
-  }
-};
-
-/// What happens to a result before it is stored: y = f(x + residual), or with activation_first y = f(x) + residual.
-/// Tensors are positions among the step's inputs, -1 where there is none.
-struct epilogue_params {
-  function fn = function::identity;
-  bool activation_first = false;
-  float alpha = 0, beta = 0;
-  std::int32_t residual = -1, slope = -1;
-
-  template <class Table>
-  static epilogue_params of(const Table& t) {
-    return {static_cast<function>(t.function()), t.activation_first(), t.alpha(), t.beta(), t.residual(), t.slope()};
-  }
-};
-
 struct conv_2d_params {
   window w{};
   std::int32_t groups = 1;
@@ -136,82 +109,6 @@ struct matrix_function_params {
 };
 struct integer_mat_mul_params {};
 struct sample_image_params {};
-struct quantize_params {
-  float scale = 1;
-  std::int32_t zero = 0, low = 0, high = 255;
-  template <class Table>
-  static quantize_params of(const Table& t) {
-    return {t.scale(), t.zero(), t.low(), t.high()};
-  }
-  template <class Create>
-  auto to(Create create) const {
-    return create(scale, zero, low, high);
-  }
-};
-struct dequantize_params {
-  float scale = 1;
-  std::int32_t zero = 0;
-  template <class Table>
-  static dequantize_params of(const Table& t) {
-    return {t.scale(), t.zero()};
-  }
-  template <class Create>
-  auto to(Create create) const {
-    return create(scale, zero);
-  }
-};
-struct byte_table_params {};
-struct quantized_conv_2d_params {
-  window w{};
-  std::int32_t groups = 1;
-  bool whole_rows = false;      ///< quads follow the rows of a window, else its pixels
-  std::int32_t input_zero = 0;  ///< what stands for 0 in the input
-  std::int32_t zero = 0, low = 0, high = 255;
-  float residual_scale = 0;  ///< 0: nothing is added
-  std::int32_t residual_zero = 0;
-  template <class Table>
-  static quantized_conv_2d_params of(const Table& t) {
-    return {window::of(t.window()),
-            static_cast<std::int32_t>(t.groups()),
-            t.whole_rows(),
-            t.input_zero(),
-            t.zero(),
-            t.low(),
-            t.high(),
-            t.residual_scale(),
-            t.residual_zero()};
-  }
-};
-struct quantized_depthwise_conv_2d_params {
-  window w{};
-  std::int32_t input_zero = 0;
-  std::int32_t zero = 0, low = 0, high = 255;
-  template <class Table>
-  static quantized_depthwise_conv_2d_params of(const Table& t) {
-    return {window::of(t.window()), t.input_zero(), t.zero(), t.low(), t.high()};
-  }
-};
-struct quantized_binary_params {
-  binary_kind kind = binary_kind::add;  ///< add, sub or mul
-  float a_scale = 1, b_scale = 1, scale = 1;
-  std::int32_t a_zero = 0, b_zero = 0, zero = 0, low = 0, high = 255;
-  template <class Table>
-  static quantized_binary_params of(const Table& t) {
-    return {static_cast<binary_kind>(t.kind()),
-            t.a_scale(),
-            t.b_scale(),
-            t.scale(),
-            t.a_zero(),
-            t.b_zero(),
-            t.zero(),
-            t.low(),
-            t.high()};
-  }
-  template <class Create>
-  auto to(Create create) const {
-    return create(kind, a_scale, b_scale, scale, a_zero, b_zero, zero, low, high);
-  }
-};
 struct cast_params {};
 struct compare_params {
   compare_kind kind = compare_kind::equal;

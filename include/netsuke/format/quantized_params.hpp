@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The parameters of operators on stored integers, in the form that params.hpp describes.
+#include <netsuke/core/hide_macros.hpp>
+#include <cstdint>
+#include <netsuke/format/window.hpp>
+
+NSK_BEGIN
+struct quantize_params {
+  float scale = 1;
+  std::int32_t zero = 0, low = 0, high = 255;
+  template <class Table>
+  static quantize_params of(const Table& t) {
+    return {t.scale(), t.zero(), t.low(), t.high()};
+  }
+  template <class Create>
+  auto to(Create create) const {
+    return create(scale, zero, low, high);
+  }
+};
+struct dequantize_params {
+  float scale = 1;
+  std::int32_t zero = 0;
+  template <class Table>
+  static dequantize_params of(const Table& t) {
+    return {t.scale(), t.zero()};
+  }
+  template <class Create>
+  auto to(Create create) const {
+    return create(scale, zero);
+  }
+};
+struct byte_table_params {};
+struct quantized_conv_2d_params {
+  window w{};
+  std::int32_t groups = 1;
+  bool whole_rows = false;      ///< quads follow the rows of a window, else its pixels
+  std::int32_t input_zero = 0;  ///< what stands for 0 in the input
+  std::int32_t zero = 0, low = 0, high = 255;
+  float residual_scale = 0;  ///< 0: nothing is added
+  std::int32_t residual_zero = 0;
+  template <class Table>
+  static quantized_conv_2d_params of(const Table& t) {
+    return {window::of(t.window()),
+            static_cast<std::int32_t>(t.groups()),
+            t.whole_rows(),
+            t.input_zero(),
+            t.zero(),
+            t.low(),
+            t.high(),
+            t.residual_scale(),
+            t.residual_zero()};
+  }
+};
+struct quantized_depthwise_conv_2d_params {
+  window w{};
+  std::int32_t input_zero = 0;
+  std::int32_t zero = 0, low = 0, high = 255;
+  template <class Table>
+  static quantized_depthwise_conv_2d_params of(const Table& t) {
+    return {window::of(t.window()), t.input_zero(), t.zero(), t.low(), t.high()};
+  }
+};
+struct quantized_binary_params {
+  binary_kind kind = binary_kind::add;  ///< add, sub or mul
+  float a_scale = 1, b_scale = 1, scale = 1;
+  std::int32_t a_zero = 0, b_zero = 0, zero = 0, low = 0, high = 255;
+  template <class Table>
+  static quantized_binary_params of(const Table& t) {
+    return {static_cast<binary_kind>(t.kind()),
+            t.a_scale(),
+            t.b_scale(),
+            t.scale(),
+            t.a_zero(),
+            t.b_zero(),
+            t.zero(),
+            t.low(),
+            t.high()};
+  }
+  template <class Create>
+  auto to(Create create) const {
+    return create(kind, a_scale, b_scale, scale, a_zero, b_zero, zero, low, high);
+  }
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>
