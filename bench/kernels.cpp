@@ -14,9 +14,9 @@
 #include <netsuke/kernels/conv_2d.hpp>
 #include <netsuke/kernels/depthwise_conv_2d.hpp>
 #include <netsuke/kernels/fully_connected.hpp>
+#include <netsuke/kernels/impl/winograd_weights.hpp>
 #include <netsuke/simd/float_env.hpp>
 #include "../tests/oracle/naive.hpp"
-#include "../tools/nsk/pack/winograd.cpp"
 
 #include <netsuke/simd/begin.hpp>
 NSK_BEGIN
@@ -160,13 +160,14 @@ void pack_winograd(nsk::conv_algorithm algorithm, const float* weights, const fl
   for (int p = 0; p < nsk::panel_count(channels); ++p) {
     const int left = 16 * p, width = static_cast<int>(nsk::width_of_panel(channels, p));
     for (int c = 0; c < width; ++c) *to++ = left + c < channels ? bias[left + c] : 0.0f;
-    for (int k = 0; k < depth; ++k)
-      for (int c = 0; c < width; ++c) {
-        double g[9] = {}, u[36];
-        for (int i = 0; i < 9 && left + c < channels; ++i) g[i] = weights[((left + c) * 9 + i) * depth + k];
-        nsk::tool::winograd_transform_weights(algorithm, g, u);
-        for (int i = 0; i < points; ++i) to[(i * depth + k) * width + c] = static_cast<float>(u[i]);
-      }
+    for (int k = 0; k < depth; ++k) {
+      float taps[9][24] = {};
+      for (int i = 0; i < 9; ++i)
+        for (int c = 0; c < width && left + c < channels; ++c) taps[i][c] = weights[((left + c) * 9 + i) * depth + k];
+      const auto transform =
+          points == 16 ? nsk::kernels::transform_winograd_weights<4> : nsk::kernels::transform_winograd_weights<6>;
+      transform(taps[0], 24, width, to + k * width, depth * width);
+    }
     to += points * depth * width;
   }
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <netsuke/simd/isa.hpp>
 #include <netsuke/simd/u8_range.hpp>
+#include <netsuke/simd/x86_doubles.hpp>
 #include <netsuke/simd/x86_tables.hpp>
 #include <netsuke/simd/begin.hpp>
 NSK_BEGIN

@@ -32,6 +32,16 @@ struct tuning {
   static constexpr bool stores_parts = false;       ///< a register that is partly stored costs no more than a whole one
 };
 
+struct f64 {
+  static constexpr int lanes = 2;
+  float64x2_t v;
+};
+NSK_INLINE f64 widen(const float* p) { return {vcvt_f64_f32(vld1_f32(p))}; }
+NSK_INLINE f64 add(f64 a, f64 b) { return {vaddq_f64(a.v, b.v)}; }
+NSK_INLINE f64 sub(f64 a, f64 b) { return {vsubq_f64(a.v, b.v)}; }
+NSK_INLINE f64 scaled(f64 a, double factor) { return {vmulq_f64(a.v, vdupq_n_f64(factor))}; }
+NSK_INLINE void store_narrowed(float* p, f64 a) { vst1_f32(p, vcvt_f32_f64(a.v)); }
+
 NSK_INLINE f32 load(const float* p) { return {vld1q_f32(p)}; }
 NSK_INLINE f32 load_partial(const float* p, int n) {
   float line[4] = {};

@@ -150,6 +150,16 @@ NSK_INLINE void store_partial(float* p, int n, f32 a) {
 NSK_INLINE f32 load_f16(const std::uint16_t* p) { return {impl::float_of_f16(*p)}; }
 NSK_INLINE void store_f16(std::uint16_t* p, f32 a) { *p = impl::f16_of_float(a.v); }
 
+struct f64 {
+  static constexpr int lanes = 1;
+  double v;
+};
+NSK_INLINE f64 widen(const float* p) { return {static_cast<double>(*p)}; }
+NSK_INLINE f64 add(f64 a, f64 b) { return {a.v + b.v}; }
+NSK_INLINE f64 sub(f64 a, f64 b) { return {a.v - b.v}; }
+NSK_INLINE f64 scaled(f64 a, double factor) { return {a.v * factor}; }
+NSK_INLINE void store_narrowed(float* p, f64 a) { *p = static_cast<float>(a.v); }
+
 NSK_INLINE f32 add(f32 a, f32 b) { return {a.v + b.v}; }
 NSK_INLINE f32 sub(f32 a, f32 b) { return {a.v - b.v}; }
 NSK_INLINE f32 mul(f32 a, f32 b) { return {a.v * b.v}; }

@@ -33,6 +33,8 @@
 /// - `to_bytes(x, to)` makes the same of `packed_vectors` vectors (at least 16 numbers), as `packed_bytes` in their
 ///   order. `store_part<Count, First>(p, b)` stores 8 or 16 of these, First a multiple of Count; `store_packed(p, b)`
 ///   all.
+/// - `f64` is `f64::lanes` doubles: `widen(p)` reads as many floats, `add`, `sub` and `scaled(a, factor)` round once,
+///   `store_narrowed(p, a)` rounds to floats.
 /// - `shift_right` keeps the sign, `shift_right_logical` fills with zeros; `as_i32` and `as_f32` reinterpret bits.
 /// - `less`, `less_equal`, `equal` are false on NaN; `select(m, a, b)` is m ? a : b.
 /// - `reduce_*` fold the lanes by halves; the result of whole reductions is independent of the width only through

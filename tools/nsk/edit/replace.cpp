@@ -6,6 +6,7 @@
 #include "errors.hpp"
 #include "suggest.hpp"
 #include "pack/panels.hpp"
+#include "pack/winograd.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -72,7 +73,7 @@ std::vector<float> pack(const packed_constant& c, const array& weights, const st
           [&](std::int64_t k, std::int64_t n) { return static_cast<double>(group[n * c.depth + k]); }, bias_of);
       continue;
     }
-    const std::int64_t inputs = c.depth / 9;  // pack_winograd wants [outputs][inputs][3][3]
+    const std::int64_t inputs = c.depth / 9;  // pack_kernels wants [outputs][inputs][3][3]
     std::vector<double> ordered(static_cast<std::size_t>(c.outputs * c.depth)),
         own(static_cast<std::size_t>(c.outputs));
     for (std::int64_t n = 0; n < c.outputs; ++n) {
@@ -82,7 +83,8 @@ std::vector<float> pack(const packed_constant& c, const array& weights, const st
           ordered[static_cast<std::size_t>((n * inputs + i) * 9 + tap)] =
               static_cast<double>(group[n * c.depth + tap * inputs + i]);
     }
-    const std::vector<float> part = pack_winograd(c.algorithm, c.outputs, inputs, ordered, own);
+    const std::vector<float> part =
+        transform_kernels(c.algorithm, c.outputs, inputs, pack_kernels(c.outputs, inputs, ordered, own));
     packed.insert(packed.end(), part.begin(), part.end());
   }
   return packed;

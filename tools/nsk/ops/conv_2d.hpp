@@ -8,6 +8,7 @@
 #include "ops/impl/lower_parts.hpp"
 #include "ops/depthwise_conv_2d.hpp"
 #include "pack/panels.hpp"
+#include "pack/winograd.hpp"
 #include "ops/op_rules.hpp"
 
 namespace nsk::tool {
@@ -32,18 +33,18 @@ struct op_rules<op::conv_2d> : product_work {
     if (const overhang around = window_overhang(c.w, x.shape, y.shape); around.any())
       l.ask_border(x, row, column, halo_of(around));
 
-    const std::vector<float>& packed = l.packed_once(o, [&] {
-      return depthwise                             ? op_rules<op::depthwise_conv_2d>::pack(c)
-             : algorithm == conv_algorithm::direct ? pack_direct(c, channels / c.groups)
-                                                   : pack_winograd(algorithm, c.outputs, channels, c.weights, c.bias);
+    const packed_panels& packed = l.packed_once(o, [&]() -> packed_panels {
+      if (depthwise) return {op_rules<op::depthwise_conv_2d>::pack(c)};
+      if (algorithm == conv_algorithm::direct) return {pack_direct(c, channels / c.groups)};
+      const auto kernels =
+          std::make_shared<const std::vector<float>>(pack_kernels(c.outputs, channels, c.weights, c.bias));
+      return {transform_kernels(algorithm, c.outputs, channels, *kernels), kernels};
     });
-    const packing arrangement = algorithm == conv_algorithm::direct      ? packing::panels
-                                : algorithm == conv_algorithm::winograd4 ? packing::winograd4
-                                                                         : packing::winograd2;
     const int input = l.tensor(x, axes, l.name_of_value(o.inputs[0])),
-              weights = arrangement == packing::panels ? constant_panels(l, o.name + "#weights", packed,
-                                                                         matrices(c, channels / c.groups, depthwise))
-                                                       : l.constant_floats(o.name + "#weights", packed, arrangement);
+              weights = algorithm == conv_algorithm::direct
+                            ? constant_panels(l, o.name + "#weights", packed.panels,
+                                              matrices(c, channels / c.groups, depthwise))
+                            : constant_winograd(l, o.name + "#weights", packed, algorithm);
     const int output = l.tensor(y, axes, l.name_of_value(o.output));
     plan_step& s = depthwise ? l.step<op::depthwise_conv_2d>(o, {input, weights}, output)
                              : l.step<op::conv_2d>(o, {input, weights}, output);

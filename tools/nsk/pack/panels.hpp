@@ -7,8 +7,8 @@
 
 namespace nsk::tool {
 
-/// weight(k, n) and bias(n) in double precision, rounded once to float32. Appends panel_floats(outputs, depth) floats
-/// to `packed`.
+/// weight(k, n) and bias(n) in double precision, rounded once to float32; a weight of -0, as pruning leaves it, becomes
+/// +0. Appends panel_floats(outputs, depth) floats to `packed`.
 template <class Weight, class Bias>
 void pack_panels(std::vector<float>& packed, std::int64_t outputs, std::int64_t depth, Weight&& weight, Bias&& bias) {
   const std::size_t begin = packed.size();
@@ -20,12 +20,8 @@ void pack_panels(std::vector<float>& packed, std::int64_t outputs, std::int64_t 
     for (std::int64_t c = 0; c < used; ++c) row[c] = static_cast<float>(bias(first + c));
     row += width;
     for (std::int64_t k = 0; k < depth; ++k, row += width)
-      for (std::int64_t c = 0; c < used; ++c) row[c] = static_cast<float>(weight(k, first + c));
+      for (std::int64_t c = 0; c < used; ++c) row[c] = static_cast<float>(weight(k, first + c)) + 0.0f;
   }
 }
-
-/// weights [O][I][3][3] transformed for F(4x4, 3x3) or F(2x2, 3x3): winograd_floats(algorithm, outputs, inputs) floats.
-std::vector<float> pack_winograd(conv_algorithm algorithm, std::int64_t outputs, std::int64_t inputs,
-                                 const std::vector<double>& weights, const std::vector<double>& bias);
 
 }

@@ -1,34 +1,37 @@
 // SPDX-License-Identifier: MIT
-#include "winograd.hpp"
+#include "pack/winograd.hpp"
+#include <algorithm>
+#include "pack/panels.hpp"
+#include "pack/transform_taps.hpp"
 
 namespace nsk::tool {
-namespace {
 
-constexpr double g2[4][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
-constexpr double g4[6][3] = {{1.0 / 4, 0, 0},
-                             {-1.0 / 6, -1.0 / 6, -1.0 / 6},
-                             {-1.0 / 6, 1.0 / 6, -1.0 / 6},
-                             {1.0 / 24, 1.0 / 12, 1.0 / 6},
-                             {1.0 / 24, -1.0 / 12, 1.0 / 6},
-                             {0, 0, 1}};
+std::vector<float> pack_kernels(std::int64_t outputs, std::int64_t inputs, const std::vector<double>& weights,
+                                const std::vector<double>& bias) {
+  std::vector<float> packed;
+  pack_panels(
+      packed, outputs, 9 * inputs,
+      [&](std::int64_t k, std::int64_t n) { return weights[static_cast<std::size_t>(n * 9 * inputs + k)]; },
+      [&](std::int64_t n) { return bias[static_cast<std::size_t>(n)]; });
+  return packed;
+}
 
-template <int Side>
-void transform(const double (&m)[Side][3], const double* g, double* u) {
-  for (int i = 0; i < Side; ++i) {
-    double row[3] = {};
-    for (int x = 0; x < 3; ++x)
-      for (int y = 0; y < 3; ++y) row[x] += m[i][y] * g[y * 3 + x];
-    for (int j = 0; j < Side; ++j) u[i * Side + j] = row[0] * m[j][0] + row[1] * m[j][1] + row[2] * m[j][2];
+std::vector<float> transform_kernels(conv_algorithm algorithm, std::int64_t outputs, std::int64_t inputs,
+                                     const std::vector<float>& kernels) {
+  std::vector<float> packed(static_cast<std::size_t>(winograd_floats(algorithm, outputs, inputs)));
+  const float* from = kernels.data();
+  float* to = packed.data();
+  for (std::int64_t p = 0; p < panel_count(outputs); ++p) {
+    const std::int64_t width = width_of_panel(outputs, p);
+    std::copy_n(from, width, to);
+    from += width;
+    to += width;
+    for (std::int64_t k = 0; k < inputs; ++k)
+      transform_taps(winograd_outputs(algorithm) + 2, from + 9 * k * width, width, to + k * width, inputs * width);
+    from += 9 * inputs * width;
+    to += winograd_points(algorithm) * inputs * width;
   }
-}
-
-}
-
-void winograd_transform_weights(conv_algorithm algorithm, const double* g, double* u) {
-  if (algorithm == conv_algorithm::winograd4)
-    transform(g4, g, u);
-  else
-    transform(g2, g, u);
+  return packed;
 }
 
 }

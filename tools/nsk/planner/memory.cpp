@@ -89,6 +89,7 @@ void place_constants(plan& p, constant_pool& pool) {
       pool.bytes.insert(pool.bytes.end(), s.data->begin(), s.data->end());
       pool.bytes.resize(static_cast<std::size_t>(lines(static_cast<std::int64_t>(pool.bytes.size()))));
     }
+    if (s.kernels) pool.kernels.emplace(found->second, s.kernels);
     const auto [buffer, first] = buffers.emplace(found->second, static_cast<int>(p.buffers.size()));
     s.buffer = seen[s.data.get()] = buffer->second;
     if (first)

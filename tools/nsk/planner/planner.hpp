@@ -18,6 +18,7 @@ void plan_tiles(plan& p, std::int64_t max_macs);
 struct constant_pool {
   std::vector<std::byte> bytes;
   std::map<std::string, std::int64_t> known;  ///< content -> offset
+  winograd_kernels kernels;
 };
 
 /// Of every storage, the last step that reads it on a GPU although another one does so in the file, -1 where there is

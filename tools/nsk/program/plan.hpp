@@ -18,6 +18,9 @@ namespace nsk::tool {
 /// What panels of weights may have in place of float32: float16, or int8 with a scale for each output channel.
 enum class weight_format : std::uint8_t { floats, fp16, w8 };
 
+/// What Winograd's weights are made of (pack/winograd.hpp), by their place in the weights section.
+using winograd_kernels = std::map<std::int64_t, std::shared_ptr<const std::vector<float>>>;
+
 enum class storage_kind { constant, arena, input, output, state };
 
 /// One block of memory. Lengths are in elements of `type` until plan_memory gives bytes and offsets.
@@ -26,11 +29,12 @@ struct plan_storage {
   dtype type = dtype::float32;
   std::string name;
   std::int64_t elements = 0;
-  int index = 0;                                 ///< number of the model input, output or state
-  bool lasts = false;                            ///< an arena block that is read behind the last step
-  std::shared_ptr<std::vector<std::byte>> data;  ///< constants
-  int first_step = -1, last_step = -1;           ///< first writer, last reader
-  int buffer = -1;                               ///< set by plan_memory: storages that share memory share a buffer
+  int index = 0;                                      ///< number of the model input, output or state
+  bool lasts = false;                                 ///< an arena block that is read behind the last step
+  std::shared_ptr<std::vector<std::byte>> data;       ///< constants
+  std::shared_ptr<const std::vector<float>> kernels;  ///< what Winograd's weights are made of (pack/winograd.hpp)
+  int first_step = -1, last_step = -1;                ///< first writer, last reader
+  int buffer = -1;                                    ///< set by plan_memory: storages that share memory share a buffer
 };
 
 struct plan_tensor {

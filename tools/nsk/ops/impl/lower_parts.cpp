@@ -106,6 +106,13 @@ int constant_panels(lowerer& l, const std::string& name, const std::vector<float
   return constant_of(l, name, halves ? dtype::float16 : dtype::int8, packing::panels, narrow.data(), narrow.size());
 }
 
+int constant_winograd(lowerer& l, const std::string& name, const packed_panels& packed, conv_algorithm algorithm) {
+  const int index = l.constant_floats(name, packed.panels,
+                                      algorithm == conv_algorithm::winograd4 ? packing::winograd4 : packing::winograd2);
+  l.result.storages.back().kernels = packed.kernels;
+  return index;
+}
+
 int constant_bytes(lowerer& l, const std::string& name, dtype type, packing arrangement,
                    const std::vector<std::uint8_t>& bytes) {
   return constant_of(l, name, type, arrangement, reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());

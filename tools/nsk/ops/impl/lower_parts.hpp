@@ -30,6 +30,9 @@ struct panel_matrix {
 int constant_panels(lowerer& l, const std::string& name, const std::vector<float>& packed,
                     const std::vector<panel_matrix>& matrices, bool takes_bytes = false);
 
+/// The constant of weights that are transformed for Winograd's algorithms, with what they are made of.
+int constant_winograd(lowerer& l, const std::string& name, const packed_panels& packed, conv_algorithm algorithm);
+
 /// A line of bytes of a type of 8 bits.
 int constant_bytes(lowerer& l, const std::string& name, dtype type, packing arrangement,
                    const std::vector<std::uint8_t>& bytes);

@@ -50,8 +50,14 @@ struct decision {
   bool never_output = false;
 };
 
-/// Weights as the kernels read them, by operation: packed once for all rounds of lowering.
-using packed_weights = std::map<const operation*, std::vector<float>>;
+/// Weights as the kernels read them; of Winograd's algorithms also the kernels that they are made of
+/// (pack/winograd.hpp).
+struct packed_panels {
+  std::vector<float> panels;
+  std::shared_ptr<const std::vector<float>> kernels = nullptr;
+};
+/// By operation: packed once for all rounds of lowering.
+using packed_weights = std::map<const operation*, packed_panels>;
 
 /// What a storage was made for. `fixed`: its order follows from the operation that writes it and cannot be asked for.
 struct storage_root {
@@ -83,7 +89,7 @@ class lowerer {
 
   /// The packed weights of `o`, which pack() makes in the first round.
   template <class Pack>
-  const std::vector<float>& packed_once(const operation& o, Pack&& pack) {
+  const packed_panels& packed_once(const operation& o, Pack&& pack) {
     const auto [at, is_new] = m_packed.try_emplace(&o);
     if (is_new) at->second = pack();
     return at->second;
