@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 #include <netsuke/all_ops.hpp>
+#include <netsuke/prepare.hpp>
 
 namespace fuzz {
 namespace {
@@ -120,6 +121,14 @@ nsk::status exercise(const std::uint8_t* data, std::size_t size) {
   exact_memory block(size != 0 ? size : 1, 16);  // begins at a multiple of 16, ends where the bytes do
   std::byte* bytes = block.data();
   if (size != 0) std::memcpy(bytes, data, size);
+  const std::size_t prepared = nsk::prepared_bytes({bytes, size});
+  if (prepared > (std::size_t{16} << 20)) return nsk::status_code::too_little_memory;
+  exact_memory expanded(prepared != 0 ? prepared : 1, 64);
+  if (prepared != 0) {  // a small file
+    if (const nsk::status s = nsk::prepare({bytes, size}, {expanded.data(), prepared}); !s) return s;
+    bytes = expanded.data();
+    size = prepared;
+  }
   nsk::model m;
   const nsk::status s = nsk::open({bytes, size}, m);
   if (!s) return s;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// What every fuzzer here does with bytes: opens them, and runs what opens, twice, with memory that was filled
-/// differently. Any read or write outside shows in the sanitizers; a read of something that nobody wrote shows in
-/// results that differ.
+/// What every fuzzer here does with bytes: expands small files, opens them, and runs what opens, twice, with memory
+/// that was filled differently. Any read or write outside shows in the sanitizers; a read of something that nobody
+/// wrote shows in results that differ.
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/status.hpp>

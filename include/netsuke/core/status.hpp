@@ -62,7 +62,11 @@
     "the model needs more memory than 32-bit pointers can address: convert it for a smaller input or batch")        \
   X(unknown_feature, "the file needs an addition to the format that this engine does not know: use a newer engine") \
   X(queue_full, "all places of the batcher are taken: ask again after its next run, or give it more places")        \
-  X(already_waiting, "this owner has asked already and has no answer yet: ask again when it is answered")
+  X(already_waiting, "this owner has asked already and has no answer yet: ask again when it is answered")           \
+  X(not_prepared,                                                                                                   \
+    "the file is a small one (nsk convert --small): expand it with nsk::prepare (netsuke/prepare.hpp) before it "   \
+    "is opened")                                                                                                    \
+  X(bad_part, "a part of a small file contradicts itself or what it stores: the file is damaged, convert it again")
 
 NSK_BEGIN
 enum class status_code : std::uint8_t {

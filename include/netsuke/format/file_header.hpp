@@ -33,7 +33,8 @@ enum feature : std::uint32_t {
   feature_batch = 1,         ///< Variant.batch: a run may compute fewer rows
   feature_cell_clip = 2,     ///< Recurrent.cell_clip
   feature_half_weights = 4,  ///< panels of float16
-  feature_byte_weights = 8   ///< panels of int8
+  feature_byte_weights = 8,  ///< panels of int8
+  feature_small = 16         ///< a small file (small_file.hpp), which nsk::prepare expands
 };
 inline constexpr std::uint32_t known_features =
     feature_batch | feature_cell_clip | feature_half_weights | feature_byte_weights;

@@ -20,8 +20,9 @@ NSK_COLD inline bool is_aligned(const void* p, std::uintptr_t alignment) {
   return reinterpret_cast<std::uintptr_t>(p) % alignment == 0;
 }
 
-NSK_COLD inline status read_header(span<const std::byte> bytes, bool check_hash, file_sections& sections) {
-  file_header h;
+/// The header of a file or a small file, and the two sections that it names.
+NSK_COLD inline status read_sections(span<const std::byte> bytes, bool check_hash, file_header& h,
+                                     file_sections& sections) {
   if (bytes.size() < sizeof h) {
     const bool begins =
         bytes.size() >= sizeof file_magic && std::memcmp(bytes.data(), file_magic, sizeof file_magic) == 0;
@@ -31,11 +32,10 @@ NSK_COLD inline status read_header(span<const std::byte> bytes, bool check_hash,
   if (std::memcmp(h.magic, file_magic, sizeof file_magic) != 0) return status_code::bad_magic;
   if (h.format_version != NSK_FORMAT_VERSION) return status_code::wrong_version;
   if (!is_aligned(bytes.data(), 16)) return status_code::misaligned_bytes;
-  if ((h.features & ~known_features) != 0) return status_code::unknown_feature;
+  if ((h.features & ~(known_features | feature_small)) != 0) return status_code::unknown_feature;
   if (h.table_offset != sizeof h || h.table_bytes > max_table_bytes) return status_code::bad_header;
   const std::uint64_t table_end = h.table_offset + h.table_bytes;
-  if (h.weights_offset < table_end || h.weights_offset % file_alignment != 0 || h.weights_bytes < over_read)
-    return status_code::bad_header;
+  if (h.weights_offset < table_end || h.weights_offset % file_alignment != 0) return status_code::bad_header;
   if (h.file_bytes < h.weights_offset || h.file_bytes - h.weights_offset != h.weights_bytes)
     return status_code::bad_header;
   if (bytes.size() < h.file_bytes) return status_code::too_short;
@@ -46,6 +46,15 @@ NSK_COLD inline status read_header(span<const std::byte> bytes, bool check_hash,
   if (check_hash && content_hash(part(sizeof h, h.file_bytes - sizeof h)) != h.content_hash)
     return status_code::wrong_hash;
   return {};
+}
+
+/// The sections of a file that can be opened as it is.
+NSK_COLD inline status read_header(span<const std::byte> bytes, bool check_hash, file_sections& sections) {
+  file_header h;
+  const status s = read_sections(bytes, check_hash, h, sections);
+  if (!s) return s;
+  if ((h.features & feature_small) != 0) return status_code::not_prepared;
+  return h.weights_bytes < over_read ? status_code::bad_header : status_code::ok;
 }
 
 /// Fields without which nothing of a variant can be read: present, and aligned for their elements.
