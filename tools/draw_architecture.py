@@ -25,7 +25,7 @@ TOOL = {
     "planner": (2, 4, "tiles, memory"), "ops": (2, 5, "one file per operator"), "passes": (2, 6, "rewrite, fuse, lower"), "program": (2, 7, "network and plan"),
     "import": (1, 5, "ONNX, TFLite"), "resolve": (1, 6, "shapes, folding, loops"), "reference": (1, 7, "double precision"), "graph": (1, 8, "typed nodes"),
     "gpu": (0, 1, "plans, devices"), "engine": (0, 4, "runs the engine"), "io": (0, 7, "files, arrays"),
-    "codegen": (3, 1, "C++ source"), "quantize": (3, 0, "ranges, integers"), "edit": (3, 4, "file as JSON"), "pack": (3, 5, "weights"), "write": (3, 6, "the file"),
+    "codegen": (3, 1, "C++ source"), "quantize": (3, 0, "ranges, integers"), "shrink": (3, 2, "small files"), "edit": (3, 4, "file as JSON"), "pack": (3, 5, "weights"), "write": (3, 6, "the file"),
 }
 ENGINE = {
     "gpu": (4, 0, "command lists"), "c": (4, 1, "C interface"), "log": (4, 2, "traces, run times"), "image": (5, 0, "framebuffers"), "run": (5, 1, "sessions, lanes"),
@@ -58,6 +58,9 @@ def routes():
         ("codegen", "kernels"): [(sides(e)[2], centre(e)[1]), (between_engines, centre(e)[1]), (between_engines, centre(f)[1]), (sides(f)[0], centre(f)[1])],
         ("profile", "engine"): [(s["profile"][0], t["profile"][1] - 8), (t["engine"][0], t["profile"][1] - 8), (t["engine"][0], s["engine"][1])],
         ("profile", "resolve"): [(s["profile"][0], t["profile"][1] + 8), (lane, t["profile"][1] + 8), (lane, t["resolve"][1]), (s["resolve"][2], t["resolve"][1])],
+        ("cli", "shrink"): [(s["cli"][2], t["cli"][1] + 8), (s["cli"][2] + 16, t["cli"][1] + 8), (s["cli"][2] + 16, t["shrink"][1] - 8), (s["shrink"][0], t["shrink"][1] - 8)],
+        ("shrink", "engine"): [(t["shrink"][0], s["shrink"][3]), (t["shrink"][0], s["shrink"][3] + 10), (t["engine"][0] + 40, s["shrink"][3] + 10), (t["engine"][0] + 40, s["engine"][1])],
+        ("shrink", "program"): [(s["shrink"][0], t["shrink"][1] + 8), (s["program"][2] + 12, t["shrink"][1] + 8), (s["program"][2] + 12, t["program"][1]), (s["program"][2], t["program"][1])],
         ("edit", "write"): [(s["edit"][2], t["edit"][1] - 7), (right, t["edit"][1] - 7), (right, t["write"][1] - 8), (s["write"][2], t["write"][1] - 8)],
         ("edit", "io"): [(s["edit"][2], t["edit"][1] + 7), (right + 12, t["edit"][1] + 7), (right + 12, below), (t["io"][0], below), (t["io"][0], s["io"][3])],
     }

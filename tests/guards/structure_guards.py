@@ -35,13 +35,14 @@ TOOL_ARROWS = {
     "planner": ["ops"],
     "compile": ["planner"],
     "engine": ["io"],
+    "shrink": ["program", "engine"],
     "edit": ["write", "pack", "io"],
     "profile": ["compile", "resolve", "engine"],
     "report": ["profile"],
     "codegen": ["report"],
     "quantize": ["report"],
     "gpu": ["report"],
-    "cli": ["gpu", "codegen", "quantize", "import", "edit"],
+    "cli": ["gpu", "codegen", "quantize", "import", "edit", "shrink"],
 }
 PLACES = [  # what files are below, how they include each other, and the arrows between their folders
     ("include/netsuke", r'\s*#\s*include\s*<netsuke/([^>]+)>', ENGINE_ARROWS),

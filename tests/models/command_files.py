@@ -22,7 +22,7 @@ SUFFIXES = {("convert", "source"): ".onnx", ("check", "source"): ".onnx", ("from
 # Input -> where its content comes from, and what stands before its path.
 RECIPES = {"source": ("model.onnx", ""), "model": ("model.nsk", ""), "--override": ("choices.json", ""), "--profile": ("machine.json", ""),
            "--input": ("x.npy", "x="), "--calibrate": ("x.npy", "x="), "--replace": ("w.npy", "W="), "--calibration": ("seen.json", ""),
-           "--overrides": ("chosen.json", ""), ("from-json", "source"): ("model.json", "")}
+           "--overrides": ("chosen.json", ""), ("from-json", "source"): ("model.json", ""), ("prepare", "model"): ("small.nsk", "")}
 # What a command finds out itself: note of the help -> content, whether it must be beside the option's file under a plain name.
 BESIDE = {"and its external data": ("data.bin", False), "and the .weights that it names": ("model.weights", True)}
 INSIDE = {("run", "the files in it"): "y.npy"}
@@ -132,6 +132,7 @@ def make_stock(folder):
     must("quantize", folder / "model.onnx", "-o", folder / "quantised.nsk", "--target", "size", "--quiet", "--calibrate", f"x={folder / 'x.npy'}",
          "--save-calibration", folder / "seen.json", "--save-overrides", folder / "chosen.json")
     must("convert", folder / "model.onnx", "-o", folder / "model.nsk", "--embed-check", "--quiet")
+    must("convert", folder / "model.onnx", "-o", folder / "small.nsk", "--small", "--quiet")
     must("json", folder / "model.nsk", "-o", folder / "model.json")
     variant = json.loads((folder / "model.json").read_text())["table"]["variants"][0]
     weights = next(t for t in variant["tensors"] if t.get("packing") == "panels")["name"]

@@ -29,7 +29,8 @@ struct convert_options {
   bool skips_check = false;  ///< --no-check
   bool embed_check = false, quiet = false, winograd = true, dequantize = false, trusted = false;
   bool find_states = true;
-  bool gpu = false;  ///< a variant for GPUs beside every one
+  bool gpu = false;    ///< a variant for GPUs beside every one
+  bool small = false;  ///< write the small file, which nsk::prepare expands
   weight_format weights = weight_format::floats;
   bool quantised = false;  ///< it is the second half of nsk quantize
   bool to_hard_swish = false, to_swish = false;
@@ -108,6 +109,13 @@ struct check_options {
   bool quiet = false, trusted = false;
 };
 exit_code check(const check_options& o, command_files& files);
+
+struct prepare_options {
+  std::string model, output;
+  bool quiet = false;
+};
+/// Writes the file that a small one expands to.
+exit_code prepare(const prepare_options& o, command_files& files);
 
 struct selftest_options {
   std::string model, isa;

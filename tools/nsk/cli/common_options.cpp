@@ -19,6 +19,11 @@ void add_repeated(CLI::App* command, const char* name, std::vector<std::string>&
   command->add_option(name, values, what)->type_name(form)->allow_extra_args(false);
 }
 
+void add_small(CLI::App* command, bool& small) {
+  command->add_flag("--small", small,
+                    "Store weights in the bytes of the source; nsk::prepare expands them when the game loads the file");
+}
+
 void add_quiet(CLI::App* command, bool& quiet) {
   command->add_flag("--quiet", quiet, "Say nothing unless something is wrong");
 }

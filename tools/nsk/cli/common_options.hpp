@@ -17,5 +17,7 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* what, const c
 void add_repeated(CLI::App* command, const char* name, std::vector<std::string>& values, const char* form,
                   const char* what);
 void add_quiet(CLI::App* command, bool& quiet);
+/// Of commands that convert.
+void add_small(CLI::App* command, bool& small);
 
 }

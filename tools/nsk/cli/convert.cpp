@@ -22,11 +22,13 @@
 #include "compile/narrow_weights.hpp"
 #include "resolve/states.hpp"
 #include "report/check_report.hpp"
+#include "report/file_bytes.hpp"
 #include "report/compare.hpp"
 #include "report/random_inputs.hpp"
 #include "report/row_check.hpp"
 #include "report/inspect.hpp"
 #include "report/text.hpp"
+#include "shrink/shrink.hpp"
 #include "suggest.hpp"
 
 namespace nsk::tool {
@@ -38,7 +40,8 @@ constexpr std::int64_t sampled_elements = 1 << 14;  // of each step, where --che
 
 /// A converted model, verified as the engine would, and what is known about it.
 struct conversion {
-  std::vector<std::byte> bytes;
+  std::vector<std::byte> bytes;  ///< as the engine opens them
+  std::vector<std::byte> small;  ///< what they are stored as, with --small
   json report;
   std::optional<comparison_report> comparison;
   std::string check_declined;  ///< why there is no comparison
@@ -332,11 +335,14 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   const bool rounds = o.weights != weight_format::floats;
   options.weights = o.weights;
   const std::vector<graph> sources = rounds && o.check ? graphs_of(variants) : std::vector<graph>();
-  result.bytes = rounds ? compile_with_narrow_weights(variants, options, weights_note) : compile(variants, options);
+  compiled_file compiled =
+      rounds ? compile_with_narrow_weights(variants, options, weights_note) : compile_file(variants, options);
+  result.bytes = std::move(compiled.bytes);
   if (o.embed_check) result.bytes = with_check_vectors(open_model(result.bytes, o.output), variants);
-
-  const model_file file = open_model(result.bytes, o.output);
+  if (o.small) result.small = shrink(result.bytes, compiled.kernels);
+  const model_file file = open_model(o.small ? result.small : result.bytes, o.output);
   result.report = inspect(file.view, file.bytes.size(), profile ? &*profile : nullptr);
+  add_file_bytes(result.report, file);
   for (int i = 0; o.gpu && i < file.view.variant_count(); ++i)
     if (file.view.variant(i).profile() == std::string(gpu_profile))
       result.report["variants"][static_cast<std::size_t>(i)]["gpu"] =
@@ -374,6 +380,7 @@ std::string summary(const convert_options& o, const json& report) {
   std::string text =
       format_text("%s: %s, %zu steps, %s MACs\n", o.output.c_str(), bytes_text(report["file_bytes"]).c_str(),
                   v["steps"].size(), count_text(v["macs"]).c_str());
+  text += prepared_text(report, "small:    ");
   text += "tiles:    " + longest_tile_text(v);
   if (v.contains("expected"))
     text += format_text("expected: %s on one lane of %s\n", time_text(v["expected"]["ms"].get<double>() * 1e3).c_str(),
@@ -416,7 +423,8 @@ exit_code convert_changed(const convert_options& o, command_files& files, const 
   if (!o.json.empty()) files.write(o.json, result.report.dump(2) + "\n");
   if (!o.report.empty()) write_check_report(files, o.report, check_report_of(o, result));
   const bool good = !result.comparison || result.comparison->within(tolerance);
-  if (good) files.write(o.output, result.bytes.data(), result.bytes.size());
+  const std::vector<std::byte>& written = o.small ? result.small : result.bytes;
+  if (good) files.write(o.output, written.data(), written.size());
   files.commit();
   if (!good) {
     const std::string text = comparison_text(*result.comparison, tolerance, rows_shown);

@@ -13,6 +13,7 @@
 #include "cli/terminal.hpp"
 #include "gpu/plan_report.hpp"
 #include "report/arena_svg.hpp"
+#include "report/file_bytes.hpp"
 #include "report/graph_svg.hpp"
 
 namespace nsk::tool {
@@ -58,6 +59,7 @@ exit_code inspect(const inspect_options& o, command_files& files) {
   std::optional<device_profile> profile;
   if (!o.profile.empty()) profile = open_profile(o.profile);
   json report = inspect(file.view, file.bytes.size(), profile ? &*profile : nullptr);
+  add_file_bytes(report, file);
   if (!o.svg.empty()) files.write(o.svg, arena_svg(report));
   if (!o.svg_graph.empty()) files.write(o.svg_graph, graph_svg(file.view, report));
   files.commit();

@@ -127,7 +127,18 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
       ->check(silent(CLI::IsMember({"float", "fp16", "w8"})));
   command->add_flag("--gpu", o.gpu,
                     "Add a variant for GPUs, 'gpu' (of several variants NAME.gpu): no borders, less of Winograd");
+  add_small(command, o.small);
   files.writes(command, "--json", o.json, "FILE.json", "Write a report of the conversion");
+  add_quiet(command, o.quiet);
+  return command;
+}
+
+CLI::App* add_prepare(CLI::App& app, file_options& files, prepare_options& o) {
+  CLI::App* command =
+      add_command(app, "prepare", "Write the file that nsk::prepare makes of a small one",
+                  "  nsk convert model.onnx -o small.nsk --small && nsk prepare small.nsk -o model.nsk");
+  files.reads(command, "model", o.model, "FILE", ".nsk file that convert --small wrote")->required();
+  files.writes(command, "-o,--output", o.output, "FILE", ".nsk file to write")->required();
   add_quiet(command, o.quiet);
   return command;
 }
@@ -325,6 +336,7 @@ exit_code dispatch(int argc, char** argv) {
   check_options check_with;
   bench_options bench_with;
   profile_options profile_with;
+  prepare_options prepare_with;
   selftest_options selftest_with;
   json_options json_with;
   from_json_options from_json_with;
@@ -335,6 +347,7 @@ exit_code dispatch(int argc, char** argv) {
   const CLI::App* inspecting = add_inspect(app, files, inspect_with);
   const CLI::App* checking = add_check(app, files, check_with);
   const CLI::App* profiling = add_profile(app, files, profile_with);
+  const CLI::App* preparing = add_prepare(app, files, prepare_with);
   const CLI::App* replaying = add_selftest(app, files, selftest_with);
   const CLI::App* writing_json = add_json(app, files, json_with);
   const CLI::App* reading_json = add_from_json(app, files, from_json_with);
@@ -358,6 +371,7 @@ exit_code dispatch(int argc, char** argv) {
   if (checking->parsed()) return check(check_with, declared);
   if (listing->parsed()) return operators();
   if (profiling->parsed()) return profile(profile_with, declared);
+  if (preparing->parsed()) return prepare(prepare_with, declared);
   if (replaying->parsed()) return selftest(selftest_with);
   if (writing_json->parsed()) return to_json(json_with, declared);
   if (reading_json->parsed()) return from_json(from_json_with, declared);

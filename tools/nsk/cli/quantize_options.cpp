@@ -76,6 +76,7 @@ CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) 
       ->check(silent(CLI::Range(1e-6, 1.0)));
   files.writes(command, "--report", o.report, "FILE.md", "Measure each layer, write it as Markdown with a chart",
                ".svg");
+  add_small(command, c.small);
   command->add_flag("!--per-tensor", o.per_channel, "One scale for all weights of a layer");
   command->add_flag("!--full-range-weights", o.pair_safe, "The whole range of int8; slower where there is no VNNI");
   command->add_flag("!--no-bias-correction", o.corrects_bias, "Leave what rounded weights change of the mean");

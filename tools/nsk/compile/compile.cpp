@@ -165,7 +165,7 @@ std::string gpu_variant_of(const std::string& variant, std::size_t variants) {
   return variants == 1 ? gpu_profile : variant + "." + gpu_profile;
 }
 
-std::vector<std::byte> compile(const std::vector<variant_source>& variants, const compile_options& options) {
+compiled_file compile_file(const std::vector<variant_source>& variants, const compile_options& options) {
   lowerings how;
   how.cpu.winograd = options.winograd;
   how.cpu.algorithms = options.algorithms;
@@ -182,7 +182,11 @@ std::vector<std::byte> compile(const std::vector<variant_source>& variants, cons
     opened = result.opens();
   }
   require_opened(opened, result);
-  return std::move(result.file);
+  return {std::move(result.file), std::move(result.pool.kernels)};
+}
+
+std::vector<std::byte> compile(const std::vector<variant_source>& variants, const compile_options& options) {
+  return compile_file(variants, options).bytes;
 }
 
 }

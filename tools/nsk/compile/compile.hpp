@@ -41,8 +41,16 @@ struct variant_source {
   std::shared_ptr<const graph> exported = nullptr;  ///< for the source's own shapes, where the variant has others
 };
 
+/// A file, and what its small form stores in place of Winograd's weights.
+struct compiled_file {
+  std::vector<std::byte> bytes;
+  winograd_kernels kernels;
+};
+
 /// Canonicalises, fuses, lowers, tiles, plans memory and writes every variant; constants are shared between them.
 /// Refuses what has no kernel; the message names the node.
+compiled_file compile_file(const std::vector<variant_source>& variants, const compile_options& options);
+/// The bytes of the file alone.
 std::vector<std::byte> compile(const std::vector<variant_source>& variants, const compile_options& options);
 
 }

@@ -232,8 +232,8 @@ kept_layers float_layers(const model& m, weight_format format) {
   return result;
 }
 
-std::vector<std::byte> compile_with_narrow_weights(std::vector<variant_source>& variants,
-                                                   const compile_options& options, std::string& note) {
+compiled_file compile_with_narrow_weights(std::vector<variant_source>& variants, const compile_options& options,
+                                          std::string& note) {
   for (kept_layers kept;;) {
     std::vector<variant_source> rounded = variants;
     std::set<std::string> nodes;
@@ -246,9 +246,9 @@ std::vector<std::byte> compile_with_narrow_weights(std::vector<variant_source>& 
       static_cast<void>(round_weights(*exported, kept, options.weights));
       v.exported = exported;
     }
-    std::vector<std::byte> bytes = compile(rounded, options);
+    compiled_file file = compile_file(rounded, options);
     model m;
-    if (const status s = open({bytes.data(), bytes.size()}, m); !s) refuse(s.message());
+    if (const status s = open({file.bytes.data(), file.bytes.size()}, m); !s) refuse(s.message());
     bool settled = true;
     for (const auto& [name, reason] : float_layers(m, options.weights)) {
       kept.emplace(name, reason);
@@ -262,7 +262,7 @@ std::vector<std::byte> compile_with_narrow_weights(std::vector<variant_source>& 
           "convolutions too, nsk quantize --calibrate makes them int8");
     note = note_of(m, kept, options.weights);
     variants = std::move(rounded);
-    return bytes;
+    return file;
   }
 }
 

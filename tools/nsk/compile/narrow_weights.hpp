@@ -33,7 +33,7 @@ kept_layers float_layers(const model& m, weight_format format);
 /// Rounds the weights of `variants` to options.weights and compiles them; a layer that cannot have that format, or is
 /// computed by Winograd's algorithms, keeps its own weights. `note` says which those are. Refuses int8 that no layer
 /// has.
-std::vector<std::byte> compile_with_narrow_weights(std::vector<variant_source>& variants,
-                                                   const compile_options& options, std::string& note);
+compiled_file compile_with_narrow_weights(std::vector<variant_source>& variants, const compile_options& options,
+                                          std::string& note);
 
 }

@@ -55,6 +55,8 @@ struct engine {
   bool (*supported)();  ///< by this machine
   /// Refuses bad files; `file` must outlive the result.
   std::unique_ptr<runner> (*open)(const std::byte* file, std::size_t bytes, int lanes, int variant);
+  /// Expands a small file (netsuke/prepare.hpp); refuses damaged ones, which messages call `name`.
+  std::vector<std::byte> (*prepare)(const std::vector<std::byte>& small, const std::string& name);
   double (*fma_peak)();  ///< GFLOP/s of one core, measured now
   /// Reads a block, or copies its first half to the second, over and over for about `us` microseconds; returns the best
   /// GB/s of one pass (a copy counts both ways). `bytes` is a multiple of 1024, the block 64-byte aligned.

@@ -11,6 +11,12 @@
 namespace nsk::tool {
 
 model_file open_model(const std::vector<std::byte>& bytes, const std::string& name) {
+  if (is_small(bytes)) {
+    model_file expanded = open_model(expand(bytes, name), name);
+    expanded.parts = shares_of(bytes);
+    expanded.stored_bytes = bytes.size();
+    return expanded;
+  }
   model_file file{aligned_bytes(bytes), {}};
   const status s = open({file.bytes.data(), file.bytes.size()}, file.view);
   if (!s) {

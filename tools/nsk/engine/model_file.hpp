@@ -4,15 +4,19 @@
 #include <netsuke/model/model.hpp>
 #include <string>
 #include "engine/engine.hpp"
+#include "engine/small_file.hpp"
 
 namespace nsk::tool {
 
 struct model_file {
   aligned_bytes bytes;
-  model view;  ///< points into bytes
+  model view;                           ///< points into bytes
+  std::vector<small_share> parts = {};  ///< of the small file that bytes were expanded from; none of others
+  std::size_t stored_bytes = 0;         ///< of that file
 };
 
-/// Reads and verifies a model. Refuses, saying what the file is, why it cannot be used, and what to do.
+/// Reads and verifies a model; a small one is expanded. Refuses, saying what the file is, why it cannot be used, and
+/// what to do.
 model_file open_model(const std::string& path);
 /// The same for bytes that were just made; `name` is what messages call them.
 model_file open_model(const std::vector<std::byte>& bytes, const std::string& name);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "errors.hpp"
+#include "report/file_bytes.hpp"
 #include "report/inspect.hpp"
 #include "report/labels.hpp"
 
@@ -223,6 +224,7 @@ std::string inspect_text(const json& report, const text_style& style) {
                                  report["signature"].get<std::string>().c_str());
   text += format_text("made by   %s, format version %d\n", report["producer"].get<std::string>().c_str(),
                       report["format_version"].get<int>());
+  if (report.contains("bytes")) text += file_bytes_text(report);
   const std::string about = "about.";
   for (const auto& [key, value] : report["metadata"].items())
     if (key.compare(0, about.size(), about) == 0)

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// What small files store: compressed bytes, and panels of the fewest bytes that give back the same numbers.
+#include <cmath>
+#include <doctest/doctest.h>
+#include <limits>
+#include <random>
+#include <netsuke/model/impl/decompress.hpp>
+#include <netsuke/model/impl/expand_panels.hpp>
+#include "pack/panels.hpp"
+#include "shrink/compress.hpp"
+#include "shrink/numbers.hpp"
+
+namespace {
+using namespace nsk::tool;
+using bytes = std::vector<std::byte>;
+
+bytes expanded(const bytes& block, std::size_t size) {
+  bytes to(size);
+  REQUIRE(nsk::impl::decompress({block.data(), block.size()}, {to.data(), to.size()}));
+  return to;
+}
+
+TEST_CASE("compress: every length of random, repeated and mixed bytes comes back") {
+  std::mt19937 random(3);
+  for (std::size_t size = 0; size < 400; ++size)
+    for (const unsigned letters : {1u, 2u, 4u, 256u}) {
+      bytes original(size);
+      for (std::byte& b : original) b = static_cast<std::byte>(random() % letters);
+      CHECK(expanded(compress({original.data(), original.size()}), size) == original);
+    }
+  bytes far(200000);  // copies that are as far away as the format allows, and farther
+  for (std::size_t i = 0; i < far.size(); ++i) far[i] = static_cast<std::byte>(i < 40 ? random() : 0);
+  for (const std::size_t place : {65534u, 65575u, 131111u, 199960u}) std::copy_n(far.begin(), 40, far.begin() + place);
+  const bytes block = compress({far.data(), far.size()});
+  CHECK(block.size() < 2000);
+  CHECK(expanded(block, far.size()) == far);
+}
+
+/// Panels of `channels` columns and `depth` rows of what `weight` gives.
+template <class Weight>
+std::vector<float> panels_of(std::int64_t channels, std::int64_t depth, Weight&& weight) {
+  std::vector<float> packed;
+  pack_panels(packed, channels, depth, weight, [](std::int64_t n) { return 0.1f * static_cast<float>(n) - 1; });
+  return packed;
+}
+
+/// How panels are stored. Fails where they do not come back bit by bit.
+nsk::small_part stored(const std::vector<float>& panels, std::int64_t channels, std::int64_t depth) {
+  nsk::small_part p{};
+  p.kind = nsk::part_kind::panels;
+  p.channels = static_cast<std::uint32_t>(channels);
+  p.depth = static_cast<std::uint32_t>(depth);
+  bytes to;
+  store_panels(panels.data(), channels, depth, p, to);
+  CHECK(p.stored_bytes == to.size());
+  std::vector<float> back(panels.size(), -1.0f);
+  REQUIRE(nsk::impl::expand_panels<nsk::part_kind::panels>(p, {to.data(), to.size()}, back.data()));
+  CHECK(std::memcmp(back.data(), panels.data(), panels.size() * sizeof(float)) == 0);
+  return p;
+}
+
+constexpr std::int64_t channels = 19, depth = 30;
+
+TEST_CASE("store_panels: numbers of float16 take two bytes") {
+  std::mt19937 random(4);
+  const auto half = [&](std::int64_t, std::int64_t) {
+    return std::ldexp(static_cast<float>(random() % 2047) - 1023, static_cast<int>(random() % 12) - 20);
+  };
+  const nsk::small_part p = stored(panels_of(channels, depth, half), channels, depth);
+  CHECK(p.numbers == nsk::stored_number::float16);
+  CHECK(p.sparse == 0);
+  CHECK(p.stored_bytes == channels * 4 + channels * depth * 2);
+}
+
+TEST_CASE("store_panels: multiples of a scale for each channel take one") {
+  std::mt19937 random(5);
+  for (const int zero : {0, 100, 128, 255}) {
+    const auto byte = [&](std::int64_t, std::int64_t n) {
+      const float scale = 0.0137f / static_cast<float>(n + 3);
+      return (static_cast<float>(random() % 256) - static_cast<float>(zero)) * scale;
+    };
+    const nsk::small_part p = stored(panels_of(channels, depth, byte), channels, depth);
+    CHECK(p.numbers == nsk::stored_number::byte);
+    CHECK(p.stored_bytes == channels * 12 + channels * depth);
+  }
+  const auto wide = [&](std::int64_t k, std::int64_t) {
+    return 0.0137f * static_cast<float>(k == 0 ? 300 : random() % 200);
+  };
+  CHECK(stored(panels_of(channels, depth, wide), channels, depth).numbers == nsk::stored_number::float32);
+}
+
+TEST_CASE("store_panels: zeros take a bit where there are many") {
+  std::mt19937 random(6);
+  const auto sparse = [&](std::int64_t, std::int64_t) {
+    return random() % 4 != 0 ? 0.0f : static_cast<float>(random()) * 1e-9f + 1e-12f;
+  };
+  CHECK(stored(panels_of(channels, depth, sparse), channels, depth).sparse == 1);
+}
+
+TEST_CASE("store_panels: numbers that nothing narrower has stay as they are") {
+  std::mt19937 random(7);
+  const float strange[] = {-0.0f,
+                           std::numeric_limits<float>::quiet_NaN(),
+                           std::numeric_limits<float>::infinity(),
+                           std::numeric_limits<float>::denorm_min(),
+                           65520.0f,
+                           1e30f,
+                           0x1p-25f};
+  for (const float x : strange) {
+    const auto one = [&](std::int64_t k, std::int64_t n) { return k == 3 && n == 7 ? x : 0.5f; };
+    stored(panels_of(channels, depth, one), channels, depth);
+    const auto alone = [&](std::int64_t, std::int64_t) { return x; };
+    stored(panels_of(channels, depth, alone), channels, depth);
+    const auto mixed = [&](std::int64_t k, std::int64_t n) {
+      return k == 3 && n == 7 ? x : static_cast<float>(random() % 100) * 0.01f;
+    };
+    stored(panels_of(channels, depth, mixed), channels, depth);
+  }
+}
+
+TEST_CASE("store_panels: matrices of one row or channel") {
+  std::mt19937 random(8);
+  const auto any = [&](std::int64_t, std::int64_t) { return static_cast<float>(random()) * 1e-9f; };
+  for (const std::int64_t c : {1, 7, 8, 15, 16, 17, 24, 25, 31, 33})
+    for (const std::int64_t d : {0, 1, 2}) stored(panels_of(c, d, any), c, d);
+}
+
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+#include "shrink/numbers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "graph/float16.hpp"
+
+namespace nsk::tool {
+namespace {
+
+std::uint32_t bits_of(float x) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+bool is_zero(float x) { return bits_of(x) == 0; }
+
+/// A panel without the columns that fill it up: biases, and rows of weights that are `width` apart.
+struct panel {
+  const float *bias, *rows;
+  std::int64_t width, used, depth;
+
+  float at(std::int64_t k, std::int64_t c) const { return rows[k * width + c]; }
+};
+
+template <class F>
+void for_each_panel(const float* from, std::int64_t channels, std::int64_t depth, F&& f) {
+  for (std::int64_t p = 0; p < panel_count(channels); ++p) {
+    const std::int64_t width = width_of_panel(channels, p), used = std::min(width, channels - p * panel_width);
+    f(panel{from, from + width, width, used, depth});
+    from += width * (depth + 1);
+  }
+}
+
+bool is_half(float x) {
+  return std::isfinite(x) && bits_of(float_from_half(half_from_double(static_cast<double>(x)))) == bits_of(x);
+}
+
+/// How the weights of one channel are bytes: (byte - zero) * scale.
+struct byte_channel {
+  float scale = 1, zero = 0;
+
+  /// The byte that gives `x`; nothing where none does.
+  std::optional<std::uint8_t> byte_of(float x) const {
+    const float b = std::nearbyint(x / scale) + zero;
+    if (!(b >= 0 && b <= 255) || bits_of((b - zero) * scale) != bits_of(x)) return std::nullopt;
+    return static_cast<std::uint8_t>(b);
+  }
+};
+
+/// Weights of a channel that are whole numbers times `scale`, within 255 of each other.
+std::optional<byte_channel> with_scale(const panel& p, std::int64_t c, float scale) {
+  float low = 0, high = 0;
+  for (std::int64_t k = 0; k < p.depth; ++k) {
+    const float x = p.at(k, c), number = std::nearbyint(x / scale) + 0.0f;  // never -0, which bytes do not have
+    if (bits_of(number * scale) != bits_of(x)) return std::nullopt;
+    low = std::min(low, number);
+    high = std::max(high, number);
+    if (high - low > 255) return std::nullopt;
+  }
+  return byte_channel{scale, -low};
+}
+
+/// The largest weight is a whole number of at most 255 times the scale, rounded: each such scale is tried, with its
+/// neighbours.
+std::optional<byte_channel> as_bytes(const panel& p, std::int64_t c) {
+  constexpr int max_number = 255;
+  float largest = 0;
+  for (std::int64_t k = 0; k < p.depth; ++k) {
+    if (!std::isfinite(p.at(k, c))) return std::nullopt;
+    largest = std::max(largest, std::fabs(p.at(k, c)));
+  }
+  if (largest == 0) return with_scale(p, c, 1);
+  for (int number = 1; number <= max_number; ++number) {
+    const float scale = largest / static_cast<float>(number);
+    for (const float s : {scale, std::nextafter(scale, 0.0f), std::nextafter(scale, largest)}) {
+      if (!(s >= std::numeric_limits<float>::min())) continue;
+      if (const auto found = with_scale(p, c, s)) return found;
+    }
+  }
+  return std::nullopt;
+}
+
+/// The bytes of all channels; nothing where one has weights that are none.
+std::optional<std::vector<byte_channel>> byte_channels(const float* panels, std::int64_t channels, std::int64_t depth) {
+  std::vector<byte_channel> found;
+  bool all = true;
+  for_each_panel(panels, channels, depth, [&](const panel& p) {
+    for (std::int64_t c = 0; all && c < p.used; ++c) {
+      const auto channel = as_bytes(p, c);
+      all = channel.has_value();
+      if (all) found.push_back(*channel);
+    }
+  });
+  if (!all) return std::nullopt;
+  return found;
+}
+
+/// What tells the sizes of storages apart.
+struct facts {
+  std::uint64_t weights = 0, zeros = 0, mask_bytes = 0;
+  bool halves = true;
+};
+
+facts facts_of(const float* panels, std::int64_t channels, std::int64_t depth) {
+  facts f;
+  for_each_panel(panels, channels, depth, [&](const panel& p) {
+    f.weights += static_cast<std::uint64_t>(p.used * depth);
+    f.mask_bytes += static_cast<std::uint64_t>((p.used + 7) / 8 * depth);
+    for (std::int64_t k = 0; k < depth; ++k)
+      for (std::int64_t c = 0; c < p.used; ++c) {
+        f.zeros += is_zero(p.at(k, c)) ? 1u : 0u;
+        f.halves = f.halves && is_half(p.at(k, c));
+      }
+  });
+  return f;
+}
+
+/// Writes numbers in one of the ways.
+struct number_writer {
+  const small_part& part;
+  const std::vector<byte_channel>& channels;
+  std::vector<std::byte>& to;
+
+  void append(const void* data, std::size_t bytes) {
+    const auto* first = static_cast<const std::byte*>(data);
+    to.insert(to.end(), first, first + bytes);
+  }
+  void number(float x, std::size_t channel) {
+    if (part.numbers == stored_number::float32) return append(&x, sizeof x);
+    if (part.numbers == stored_number::byte) return to.push_back(std::byte{channels[channel].byte_of(x).value()});
+    const std::uint16_t half = half_from_double(static_cast<double>(x));
+    append(&half, sizeof half);
+  }
+  void mask(const panel& p, std::int64_t k) {
+    for (std::int64_t first = 0; first < p.used; first += 8) {
+      unsigned bits = 0;
+      for (std::int64_t c = first; c < std::min(first + 8, p.used); ++c)
+        bits |= is_zero(p.at(k, c)) ? 0u : 1u << (c - first);
+      to.push_back(static_cast<std::byte>(bits));
+    }
+  }
+  void write(const panel& p, std::size_t first_channel) {
+    append(p.bias, static_cast<std::size_t>(p.used) * sizeof(float));
+    if (part.numbers == stored_number::byte) {
+      for (std::int64_t c = 0; c < p.used; ++c) append(&channels[first_channel + static_cast<std::size_t>(c)].scale, 4);
+      for (std::int64_t c = 0; c < p.used; ++c) append(&channels[first_channel + static_cast<std::size_t>(c)].zero, 4);
+    }
+    for (std::int64_t k = 0; k < p.depth; ++k) {
+      if (part.sparse != 0) mask(p, k);
+      for (std::int64_t c = 0; c < p.used; ++c)
+        if (part.sparse == 0 || !is_zero(p.at(k, c))) number(p.at(k, c), first_channel + static_cast<std::size_t>(c));
+    }
+  }
+};
+
+}
+
+void store_panels(const float* panels, std::int64_t channels, std::int64_t depth, small_part& part,
+                  std::vector<std::byte>& stored) {
+  const facts f = facts_of(panels, channels, depth);
+  const auto bytes = byte_channels(panels, channels, depth);
+  std::uint64_t min_bytes = std::numeric_limits<std::uint64_t>::max();
+  const auto offer = [&](stored_number numbers, std::uint64_t heads) {
+    for (const bool sparse : {false, true}) {
+      const std::uint64_t weights = sparse ? f.mask_bytes + (f.weights - f.zeros) * size_of(numbers)
+                                           : f.weights * size_of(numbers),
+                          size = weights + heads * static_cast<std::uint64_t>(channels) * sizeof(float);
+      if (size >= min_bytes) continue;
+      min_bytes = size;
+      part.numbers = numbers;
+      part.sparse = sparse ? 1 : 0;
+    }
+  };
+  offer(stored_number::float32, 1);
+  if (f.halves) offer(stored_number::float16, 1);
+  if (bytes) offer(stored_number::byte, 3);
+  const std::size_t before = stored.size();
+  stored.reserve(before + min_bytes);
+  number_writer writer{part, bytes ? *bytes : std::vector<byte_channel>(), stored};
+  std::size_t first_channel = 0;
+  for_each_panel(panels, channels, depth, [&](const panel& p) {
+    writer.write(p, first_channel);
+    first_channel += static_cast<std::size_t>(p.used);
+  });
+  part.stored_bytes = stored.size() - before;
+}
+
+}
