@@ -86,12 +86,20 @@ def block_of(size, alignment=64):
 class Model:
     def __init__(self, library, data):
         self.library = library
-        self.file, address = block_of(len(data))
-        ctypes.memmove(address, bytes(data), len(data))
+        size = len(data)
+        self.file, address = block_of(size)
+        ctypes.memmove(address, bytes(data), size)
+        library.c.nsk_prepared_bytes.restype = ctypes.c_size_t
+        prepared = library.c.nsk_prepared_bytes(ctypes.c_void_p(address), ctypes.c_size_t(size))
+        if prepared:  # a small file
+            small, given = self.file, address
+            self.file, address = block_of(prepared)
+            library.call("nsk_prepare", ctypes.c_void_p(given), ctypes.c_size_t(size), ctypes.c_void_p(address), ctypes.c_size_t(prepared))
+            size = prepared
         self.memory, at = block_of(library.c.nsk_model_bytes())
         self.handle = ctypes.c_void_p()
         library.call("nsk_model_open", ctypes.c_void_p(at), ctypes.c_size_t(library.c.nsk_model_bytes()), ctypes.c_void_p(address),
-                     ctypes.c_size_t(len(data)), ctypes.c_uint32(1), ctypes.byref(self.handle))
+                     ctypes.c_size_t(size), ctypes.c_uint32(1), ctypes.byref(self.handle))
 
     @property
     def name(self):

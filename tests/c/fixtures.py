@@ -28,11 +28,11 @@ def memory_model(path):
 
 def make_models(folder):
     """conv.nsk (whose steps have several tiles, so that jobs share them), memory.nsk (with a state) and agents.nsk (with a batch of up to 8) in the
-    folder; the first two with check vectors."""
+    folder; the first two with check vectors, the second a small file."""
     small_model(folder / "conv.onnx", 64)
     memory_model(folder / "memory.onnx")
     must("convert", folder / "conv.onnx", "-o", folder / "conv.nsk", "--max-tile-us", 1, "--embed-check", "--quiet")
-    must("convert", folder / "memory.onnx", "-o", folder / "memory.nsk", "--state", "h=h_next", "--embed-check", "--quiet")
+    must("convert", folder / "memory.onnx", "-o", folder / "memory.nsk", "--state", "h=h_next", "--embed-check", "--small", "--quiet")
     must("convert", REPOSITORY / "examples/models/yard_agent.onnx", "-o", folder / "agents.nsk", "--batch-max", "8", "--quiet")
     return [folder / f"{name}.nsk" for name in ("conv", "memory", "agents")]
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* misuse MODEL.nsk OTHER.nsk AGENTS.nsk: everything that a caller can get wrong gives its status and a text, and
+/* misuse MODEL.nsk SMALL.nsk AGENTS.nsk: everything that a caller can get wrong gives its status and a text, and
  * changes nothing. AGENTS has a batch. */
 #include "support.h"
 
@@ -48,6 +48,25 @@ static nsk_status open_changed(const fixture* f, size_t at, uint32_t value) {
   s = nsk_model_open(memory_of(nsk_model_bytes()), nsk_model_bytes(), file, bytes, 0, &model);
   EXPECT_EQUAL(model == NULL, s.code != 0);
   return s;
+}
+
+static void small_files(const fixture* f) {
+  size_t bytes;
+  void* const small = read_file(f->other_path, &bytes);
+  const size_t prepared = nsk_prepared_bytes(small, bytes);
+  void* const memory = memory_of(prepared);
+  nsk_model* model;
+  EXPECT_EQUAL(prepared > bytes, 1);
+  EXPECT_EQUAL(nsk_prepared_bytes(NULL, bytes), 0);
+  EXPECT_EQUAL(nsk_prepared_bytes(small, bytes - 1), 0);
+  EXPECT(not_prepared, -1, nsk_model_open(memory_of(nsk_model_bytes()), nsk_model_bytes(), small, bytes, 0, &model));
+  EXPECT(bad_argument, 0, nsk_prepare(NULL, bytes, memory, prepared));
+  EXPECT(bad_argument, 2, nsk_prepare(small, bytes, NULL, prepared));
+  EXPECT(too_little_memory, -1, nsk_prepare(small, bytes, memory, prepared - 1));
+  EXPECT(misaligned_memory, -1, nsk_prepare(small, bytes, (char*)memory_of(prepared + 16) + 16, prepared));
+  EXPECT(too_short, -1, nsk_prepare(small, bytes - 1, memory, prepared));
+  ((unsigned char*)small)[64] = 9; /* the kind of the first part */
+  EXPECT(bad_part, 0, nsk_prepare(small, bytes, memory, prepared));
 }
 
 static void files(const fixture* f) {
@@ -287,6 +306,7 @@ int main(int argc, char** argv) {
   f.block = memory_of((size_t)(f.in.bytes + f.out.bytes) + 128);
   library();
   files(&f);
+  small_files(&f);
   wrong_handles(&f);
   models(&f);
   longer_struct(&f);

@@ -50,8 +50,15 @@ static void* read_file(const char* path, size_t* bytes) {
 
 static nsk_model* open_model(const char* path) {
   size_t bytes;
-  const void* const file = read_file(path, &bytes);
+  const void* file = read_file(path, &bytes);
   nsk_model* model;
+  const size_t prepared = nsk_prepared_bytes(file, bytes);
+  if (prepared != 0) { /* a small file */
+    void* const memory = memory_of(prepared);
+    MUST(nsk_prepare(file, bytes, memory, prepared));
+    file = memory;
+    bytes = prepared;
+  }
   MUST(nsk_model_open(memory_of(nsk_model_bytes()), nsk_model_bytes(), file, bytes, nsk_open_check_hash, &model));
   return model;
 }

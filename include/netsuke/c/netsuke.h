@@ -117,6 +117,8 @@ enum nsk_status_code {
   nsk_status_unknown_feature,
   nsk_status_queue_full,
   nsk_status_already_waiting,
+  nsk_status_not_prepared,
+  nsk_status_bad_part,
   /* of this interface alone */
   nsk_status_bad_handle = 1000,
   nsk_status_bad_argument = 1001, /* where = number of the argument, the first is 0 */
@@ -188,6 +190,12 @@ NSK_C_API size_t nsk_model_bytes(void) NSK_C_NOEXCEPT;
 /* Verifies a file and makes `memory` the handle of a view of it; nothing is copied. On failure *model is null. */
 NSK_C_API nsk_status nsk_model_open(void* memory, size_t memory_bytes, const void* file, size_t file_bytes,
                                     uint32_t options, nsk_model** model) NSK_C_NOEXCEPT;
+/* Returns how many bytes nsk_prepare needs for a small file (nsk convert --small); 0 where `file` is none: then open it
+ * as it is. `file` starts at a multiple of 16. */
+NSK_C_API size_t nsk_prepared_bytes(const void* file, size_t file_bytes) NSK_C_NOEXCEPT;
+/* Expands a small file to memory that begins at a multiple of 64 and does not overlap it; nsk_model_open takes these
+ * nsk_prepared_bytes() bytes. The bytes of the small file are not needed any more then. */
+NSK_C_API nsk_status nsk_prepare(const void* file, size_t file_bytes, void* memory, size_t memory_bytes) NSK_C_NOEXCEPT;
 /* Makes the handle invalid; its memory belongs to the caller again. Sessions do not need the handle, only the file. */
 NSK_C_API nsk_status nsk_model_close(nsk_model* model) NSK_C_NOEXCEPT;
 /* "" for a bad handle. */

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 #include <netsuke/c/impl/library.hpp>
+#include <netsuke/prepare.hpp>
 
 #if defined(NSK_C_IMPLEMENTATION)
 NSK_BEGIN
@@ -50,6 +51,16 @@ inline nsk_status c_describe(const port_view& from, nsk_port* port, std::size_t 
 NSK_END
 
 extern "C" {
+size_t nsk_prepared_bytes(const void* file, size_t file_bytes) noexcept {
+  return file == nullptr ? 0 : nsk::prepared_bytes({static_cast<const std::byte*>(file), file_bytes});
+}
+nsk_status nsk_prepare(const void* file, size_t file_bytes, void* memory, size_t memory_bytes) noexcept {
+  if (file == nullptr) return nsk::impl::c_bad_argument(0);
+  if (memory == nullptr) return nsk::impl::c_bad_argument(2);
+  return nsk::impl::c_status(
+      nsk::prepare({static_cast<const std::byte*>(file), file_bytes}, {static_cast<std::byte*>(memory), memory_bytes}));
+}
+
 size_t nsk_model_bytes(void) noexcept { return sizeof(nsk_model); }
 nsk_status nsk_model_open(void* memory, size_t memory_bytes, const void* file, size_t file_bytes, uint32_t options,
                           nsk_model** model) noexcept {

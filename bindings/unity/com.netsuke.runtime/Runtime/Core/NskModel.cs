@@ -12,18 +12,32 @@ namespace Netsuke
         private int m_users = 1;
         private int m_disposed;
 
-        /// <summary>Copies the bytes of a file and opens them. Throws NskException where they are no file of this engine.</summary>
+        /// <summary>Copies the bytes of a file and opens them; small files are expanded. Throws NskException where they are no file of this engine.</summary>
         public NskModel(ReadOnlySpan<byte> file)
         {
             NskException.Check(NskNative.nsk_check_library(NskNative.Version));
-            m_file = new NskMemory((ulong)file.Length);
-            file.CopyTo(new Span<byte>((void*)m_file.Address, file.Length));
+            m_file = Prepared(file);
             m_memory = new NskMemory(NskNative.nsk_model_bytes().ToUInt64());
             IntPtr handle;
             NskStatus status = NskNative.nsk_model_open(m_memory.Address, m_memory.Size, m_file.Address, m_file.Size, 0, out handle);
             Handle = handle;
             if (status.Code != 0) FreeAll();
             NskException.Check(status);
+        }
+
+        /// <summary>The bytes of a file; what they expand to where it is a small one.</summary>
+        private static NskMemory Prepared(ReadOnlySpan<byte> file)
+        {
+            NskMemory given = new NskMemory((ulong)file.Length);
+            file.CopyTo(new Span<byte>((void*)given.Address, file.Length));
+            ulong bytes = NskNative.nsk_prepared_bytes(given.Address, given.Size).ToUInt64();
+            if (bytes == 0) return given;
+            NskMemory prepared = new NskMemory(bytes);
+            NskStatus status = NskNative.nsk_prepare(given.Address, given.Size, prepared.Address, prepared.Size);
+            given.Free();
+            if (status.Code != 0) prepared.Free();
+            NskException.Check(status);
+            return prepared;
         }
 
         public NskModel(byte[] file) : this(new ReadOnlySpan<byte>(file)) { }

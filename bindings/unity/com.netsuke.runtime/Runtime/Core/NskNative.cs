@@ -46,6 +46,8 @@ namespace Netsuke
         [DllImport(Library)] public static extern UIntPtr nsk_arena_alignment();
 
         [DllImport(Library)] public static extern UIntPtr nsk_model_bytes();
+        [DllImport(Library)] public static extern UIntPtr nsk_prepared_bytes(IntPtr file, UIntPtr fileBytes);
+        [DllImport(Library)] public static extern NskStatus nsk_prepare(IntPtr file, UIntPtr fileBytes, IntPtr memory, UIntPtr memoryBytes);
         [DllImport(Library)] public static extern NskStatus nsk_model_open(IntPtr memory, UIntPtr memoryBytes, IntPtr file, UIntPtr fileBytes, uint options, out IntPtr model);
         [DllImport(Library)] public static extern NskStatus nsk_model_close(IntPtr model);
         [DllImport(Library)] public static extern IntPtr nsk_model_name(IntPtr model);

@@ -34,9 +34,15 @@ bool UNetsukeModel::Open(const TArray<uint8>& Bytes, FString& Error) {
     Error = TEXT("the model is open already, and sessions may use it: make another UNetsukeModel");
     return false;
   }
-  const SIZE_T FileBytes = static_cast<SIZE_T>(Bytes.Num());
-  void* const Copy = File.Allocate(FileBytes + 1);
-  FMemory::Memcpy(Copy, Bytes.GetData(), FileBytes);
+  SIZE_T FileBytes = static_cast<SIZE_T>(Bytes.Num());
+  const SIZE_T Prepared = nsk_prepared_bytes(Bytes.GetData(), FileBytes);  // of a small file
+  void* const Copy = File.Allocate((Prepared != 0 ? Prepared : FileBytes) + 1);
+  if (Prepared == 0) {
+    FMemory::Memcpy(Copy, Bytes.GetData(), FileBytes);
+  } else {
+    if (!Succeeded(nsk_prepare(Bytes.GetData(), FileBytes, Copy, Prepared), Error)) return false;
+    FileBytes = Prepared;
+  }
   void* const HandleMemory = Memory.Allocate(nsk_model_bytes());
   return Succeeded(nsk_model_open(HandleMemory, nsk_model_bytes(), Copy, FileBytes, 0, &Model), Error);
 }
