@@ -87,14 +87,17 @@ inline quad_runs inside_runs(const quantized_conv& c) {
 inline quad_runs gathered_runs(const quantized_conv& c) {
   return {c.runs.count(), 1, static_cast<int>(quads_of(c.runs.length)), c.runs.length, 0};
 }
-inline void multiply(const quantized_conv& c, const quad_runs& runs, quad_row_list& list) {
-  const quad_store store{
-      {static_cast<std::int16_t>(c.a->zero), static_cast<std::uint8_t>(c.a->low), static_cast<std::uint8_t>(c.a->high)},
-      c.a->residual_scale,
-      c.a->residual_zero};
-  if (list.count > 0) quantized_gemm(list.count, runs, c.weights, c.channel_begin, c.channel_end, list.row, store);
-  list.count = 0;
-}
+/// What rows of windows are multiplied and stored by; the list is empty afterwards.
+struct stored_products {
+  void operator()(const quantized_conv& c, const quad_runs& runs, quad_row_list& list) const {
+    const quad_store store{{static_cast<std::int16_t>(c.a->zero), static_cast<std::uint8_t>(c.a->low),
+                            static_cast<std::uint8_t>(c.a->high)},
+                           c.a->residual_scale,
+                           c.a->residual_zero};
+    if (list.count > 0) quantized_gemm(list.count, runs, c.weights, c.channel_begin, c.channel_end, list.row, store);
+    list.count = 0;
+  }
+};
 
 /// Copies the window whose first tap is pixel (y, x) of `image`; pixels outside are the zero point. Taps that follow
 /// each other in memory are copied at once.
@@ -121,8 +124,10 @@ inline void gather_window(const quantized_conv& c, const std::uint8_t* image, in
 }
 
 /// Output pixels [begin, end) of one row, whose windows begin in input row `y` and reach outside.
+template <class Multiply>
 NSK_ONE_COPY inline void convolve_outside(const quantized_conv& c, quad_row_list& list, const std::uint8_t* image,
-                                          const stored_line& line, int y, int begin, int end) {
+                                          const stored_line& line, int y, int begin, int end,
+                                          const Multiply& multiply) {
   const std::ptrdiff_t window_bytes = std::ptrdiff_t{c.runs.count()} * c.runs.length;
   for (int pixel = begin; pixel < end; ++pixel) {
     std::uint8_t* const to = c.scratch + list.count * window_bytes;
@@ -133,7 +138,8 @@ NSK_ONE_COPY inline void convolve_outside(const quantized_conv& c, quad_row_list
 }
 
 /// Rows and pixels of the tile in order.
-NSK_ONE_COPY inline void convolve_rows(const quantized_conv& c, const tile_range& t) {
+template <class Multiply>
+NSK_ONE_COPY inline void convolve_rows(const quantized_conv& c, const tile_range& t, const Multiply& multiply) {
   const quantized_conv_2d_args& a = *c.a;
   const tensor_view &in = a.input, &out = a.output;
   const int reach_y = (a.w.kernel_h - 1) * a.w.dilation_h, reach_x = (a.w.kernel_w - 1) * a.w.dilation_w;
@@ -145,11 +151,11 @@ NSK_ONE_COPY inline void convolve_rows(const quantized_conv& c, const tile_range
     const std::uint8_t* const from = in.as<std::uint8_t>() + image * in.stride[0];
     const stored_line to = stored_line_of(a, image, oy);
     if (y < 0 || y + reach_y >= in.shape[1]) {
-      convolve_outside(c, outside, from, to, y, t.pixel_begin, t.pixel_end);
+      convolve_outside(c, outside, from, to, y, t.pixel_begin, t.pixel_end, multiply);
       continue;
     }
-    convolve_outside(c, outside, from, to, y, t.pixel_begin, begin);
-    convolve_outside(c, outside, from, to, y, end, t.pixel_end);
+    convolve_outside(c, outside, from, to, y, t.pixel_begin, begin, multiply);
+    convolve_outside(c, outside, from, to, y, end, t.pixel_end, multiply);
     for (int pixel = begin; pixel < end; ++pixel) {
       const int x = pixel * a.w.stride_w - a.w.pad_left;
       inside.row[inside.count++] = to.pixel(from + y * in.stride[1] + x * in.stride[2] + c.input_channel, pixel);
@@ -158,6 +164,23 @@ NSK_ONE_COPY inline void convolve_rows(const quantized_conv& c, const tile_range
   }
   multiply(c, inside_runs(c), inside);
   multiply(c, gathered_runs(c), outside);
+}
+
+/// All groups of a tile.
+template <class Multiply>
+inline void convolve_groups(const quantized_conv_2d_args& a, const tile_range& t, std::byte* scratch,
+                            const Multiply& multiply) {
+  const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups;
+  quantized_conv c{&a, runs_of(a.w, depth, a.whole_rows), {}, 0, 0, 0, reinterpret_cast<std::uint8_t*>(scratch)};
+  for (int g = t.channel_begin / channels; g * channels < t.channel_end; ++g) {
+    const int first = g * channels;
+    const std::int64_t quads = c.runs.quads();
+    c.weights = {a.weights + g * quad_panel_bytes(channels, quads), channels, quads, first, a.products};
+    c.channel_begin = t.channel_begin > first ? t.channel_begin : first;
+    c.channel_end = t.channel_end < first + channels ? t.channel_end : first + channels;
+    c.input_channel = g * depth;
+    convolve_rows(c, t, multiply);
+  }
 }
 
 }
@@ -173,18 +196,7 @@ constexpr std::int64_t quantized_conv_2d_scratch_bytes(const window& w, std::int
 
 /// Convolves one tile.
 inline void quantized_conv_2d(const quantized_conv_2d_args& a, const tile_range& t, std::byte* scratch) {
-  const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups;
-  impl::quantized_conv c{&a, impl::runs_of(a.w, depth, a.whole_rows), {}, 0, 0,
-                         0,  reinterpret_cast<std::uint8_t*>(scratch)};
-  for (int g = t.channel_begin / channels; g * channels < t.channel_end; ++g) {
-    const int first = g * channels;
-    const std::int64_t quads = c.runs.quads();
-    c.weights = {a.weights + g * quad_panel_bytes(channels, quads), channels, quads, first, a.products};
-    c.channel_begin = t.channel_begin > first ? t.channel_begin : first;
-    c.channel_end = t.channel_end < first + channels ? t.channel_end : first + channels;
-    c.input_channel = g * depth;
-    impl::convolve_rows(c, t);
-  }
+  impl::convolve_groups(a, t, scratch, impl::stored_products());
 }
 
 }

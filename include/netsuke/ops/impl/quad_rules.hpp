@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What layers of stored integers ask of their windows and packed weights.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/kernels/quantized_conv_2d.hpp>
+#include <netsuke/ops/impl/rules.hpp>
+
+NSK_BEGIN
+namespace impl {
+
+/// What is missing in the last quad of a run must be zeros: kernels multiply it by the bytes behind the run, which are
+/// anything.
+NSK_COLD inline status_code check_quad_padding(constant_reader& constants, const tensor_info& weights, const window& w,
+                                               bool whole_rows, std::int64_t groups, std::int64_t channels,
+                                               std::int64_t depth) {
+  const auto runs = kernels::impl::runs_of(w, depth, whole_rows);
+  const int used = runs.length % 4;
+  if (used == 0) return status_code::ok;
+  if (!constants.afford(groups * padded_channels(channels) * runs.count())) return status_code::too_complex;
+  const std::int64_t quads = runs.quads(), run_quads = quads_of(runs.length);
+  const std::byte* panel = constants.bytes(weights);
+  for (std::int64_t i = 0; i < groups * panel_count(channels); ++i) {
+    const std::int64_t width = width_of_panel(channels, i % panel_count(channels));
+    for (std::int64_t q = run_quads + 1; q <= quads + 1; q += run_quads)  // two lines of constants come first
+      for (const std::byte* quad = panel + 4 * width * q; quad < panel + 4 * width * (q + 1); quad += 4)
+        for (int k = used; k < 4; ++k)
+          if (quad[k] != std::byte{0}) return status_code::bad_weights;
+    panel += 4 * width * (quads + 2);
+  }
+  return status_code::ok;
+}
+
+/// Whether windows, groups and weights of a layer fit its input of bytes and its output, both images.
+NSK_COLD inline status_code check_quad_layer(constant_reader& constants, const tensor_info& x,
+                                             const tensor_info& weights, const tensor_info& y, const window& w,
+                                             std::int64_t groups, bool whole_rows) {
+  const std::int64_t in = x.shape()[3], out = y.shape()[3];
+  if (groups < 1 || in % groups != 0 || out % groups != 0 || !windows_fit(w, x, y)) return status_code::bad_step;
+  if (whole_rows && (groups != 1 || w.dilation_w != 1 || x.strides()[2] != in)) return status_code::bad_step;
+  const std::int64_t area = std::int64_t{w.kernel_h} * w.kernel_w, group_in = in / groups;
+  if (area > max_elements / group_in) return status_code::bad_step;
+  const std::int64_t bytes = quad_panel_bytes(out / groups, kernels::quads_of_window(w, group_in, whole_rows));
+  if (!holds_quads(weights, groups, bytes)) return status_code::bad_weights;
+  return check_quad_padding(constants, weights, w, whole_rows, groups, out / groups, group_in);
+}
+
+/// Lane scratch of such a layer: windows that reach outside are gathered.
+template <class Tensor>
+std::int64_t quad_layer_scratch(const window& w, std::int64_t groups, const Tensor& x, const Tensor& y) {
+  const bool inside = windows_inside(w.pad_top, w.stride_h, w.kernel_h, w.dilation_h, x.shape()[1], y.shape()[1]) &&
+                      windows_inside(w.pad_left, w.stride_w, w.kernel_w, w.dilation_w, x.shape()[2], y.shape()[2]);
+  return inside ? 0 : kernels::quantized_conv_2d_scratch_bytes(w, x.shape()[3] / groups);
+}
+
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>
