@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // quantized_conv_2d against sums of int64 over the taps of the definition: groups, strides, dilations, pads, gaps
-// between pixels, tiles, residuals.
+// between pixels, tiles, residuals, weights of uint8 with any zero point.
 #include <doctest/doctest.h>
 #include <netsuke/kernels/quantized_conv_2d.hpp>
 #include "quantized_support.hpp"
@@ -21,24 +21,26 @@ struct geometry {
 
 class convolution {
  public:
-  convolution(const geometry& g, nsk::kernels::quad_products products, std::uint32_t seed) : m_g(g), m_next(seed) {
+  convolution(const geometry& g, nsk::kernels::quad_products products, std::uint32_t seed, int weight_zero = 128)
+      : m_g(g), m_next(seed) {
     const int runs = g.w.kernel_h * (g.whole_rows() ? 1 : g.w.kernel_w);
     const int length = g.channels / g.groups * (g.whole_rows() ? g.w.kernel_w : 1);
     const bool safe = products == nsk::kernels::quad_products::safe;
     for (int group = 0; group < g.groups; ++group) {
-      m_groups.push_back(stored::random_matrix(m_next, g.outputs / g.groups, runs, length, safe, false));
+      m_groups.push_back(stored::random_matrix(m_next, g.outputs / g.groups, runs, length, safe, seed % 4 == 3));
       stored::pack(m_groups.back(), m_packed);
     }
     m_packed.resize(m_packed.size() + nsk::over_read);
     const auto pixels = static_cast<std::size_t>(g.images * g.height * g.width);
     for (std::size_t i = 0; i < pixels * static_cast<std::size_t>(g.channels + g.gap) + nsk::over_read; ++i)
-      m_input.push_back(static_cast<std::uint8_t>(m_next.between(0, 255)));
+      m_input.push_back(static_cast<std::uint8_t>(seed % 5 == 4 ? 255 * m_next.between(0, 1) : m_next.between(0, 255)));
     const auto outputs = static_cast<std::size_t>(g.images * g.out_h() * g.out_w() * (g.outputs + 3));
     m_output.assign(outputs + nsk::over_read, 77);
     m_args.w = g.w;
     m_args.groups = g.groups;
     m_args.whole_rows = g.whole_rows();
     m_args.products = products;
+    m_args.weight_offset = 128 - weight_zero;
     stored::set_numbers(m_args, m_next);
     m_args.input = stored::view_of(m_input, g.images, g.height, g.width, g.channels, g.gap);
     m_args.output = stored::view_of(m_output, g.images, g.out_h(), g.out_w(), g.outputs, 3);
@@ -90,7 +92,7 @@ class convolution {
           const bool inside = row >= 0 && row < m_g.height && column >= 0 && column < m_g.width;
           const int a = inside ? stored::byte_at(m_args.input, n, row, column, group * depth + k) : m_args.input_zero;
           const int w = m_g.whole_rows() ? m.weight(c, i, j * depth + k) : m.weight(c, i * m_g.w.kernel_w + j, k);
-          sum += std::int64_t{a} * w;
+          sum += std::int64_t{a} * (w + m_args.weight_offset);
         }
     const int residual = m_g.residual ? stored::byte_at(m_args.residual, n, y, x, channel) - m_args.residual_zero : 0;
     return stored::requantised(sum, m.scale[static_cast<std::size_t>(c)], stored::range_of(m_args), residual,
@@ -107,21 +109,26 @@ class convolution {
 
 }
 
+geometry random_geometry(random_floats& next) {
+  const int groups = next.between(1, 3);
+  geometry g{next.between(1, 2),           next.between(1, 9),
+             next.between(1, 11),          groups * next.between(1, 9),
+             groups * next.between(1, 21), groups,
+             next.between(-3, 3),          {},
+             next.between(0, 3),           next.between(0, 3)};
+  if (g.gap < 0) g.gap = 0;
+  g.w = {next.between(1, 4), next.between(1, 4), next.between(1, 3), next.between(1, 3),
+         next.between(1, 2), next.between(1, 2), next.between(0, 3), next.between(0, 3)};
+  return g;
+}
+
 TEST_CASE("quantized_conv_2d: windows, groups, gaps, tiles") {
   std::uint32_t seed = 1;
   int tested = 0;
   for (const nsk::kernels::quad_products products : stored::all_products())
     for (int i = 0; i < 120; ++i) {
       random_floats next(++seed);
-      const int groups = next.between(1, 3);
-      geometry g{next.between(1, 2),           next.between(1, 9),
-                 next.between(1, 11),          groups * next.between(1, 9),
-                 groups * next.between(1, 21), groups,
-                 next.between(-3, 3),          {},
-                 next.between(0, 3),           next.between(0, 3)};
-      if (g.gap < 0) g.gap = 0;
-      g.w = {next.between(1, 4), next.between(1, 4), next.between(1, 3), next.between(1, 3),
-             next.between(1, 2), next.between(1, 2), next.between(0, 3), next.between(0, 3)};
+      geometry g = random_geometry(next);
       g.residual = i % 2 == 1;
       if (!g.exists()) continue;
       convolution one(g, products, seed);
@@ -130,4 +137,20 @@ TEST_CASE("quantized_conv_2d: windows, groups, gaps, tiles") {
       ++tested;
     }
   CHECK(tested > 100);
+}
+
+TEST_CASE("quantized_conv_2d: weights of uint8 with every zero point") {
+  std::uint32_t seed = 7000;
+  int tested = 0;
+  for (const nsk::kernels::quad_products products : stored::all_products())
+    for (int zero = 0; zero <= 255; ++zero) {
+      random_floats next(++seed);
+      geometry g = random_geometry(next);
+      g.residual = zero % 3 == 1;
+      if (!g.exists()) continue;
+      convolution(g, products, seed, zero).check(1000, 1000, 1000);
+      convolution(g, products, seed, zero).check(next.between(1, 3), next.between(1, 4), next.between(1, 20));
+      ++tested;
+    }
+  CHECK(tested > 200);
 }

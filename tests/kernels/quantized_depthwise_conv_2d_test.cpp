@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // quantized_depthwise_conv_2d against sums of int64 over the taps of the definition: kernels, strides, dilations, pads,
-// channels around a block of vectors, gaps between pixels, tiles.
+// channels around a block of vectors, gaps between pixels, tiles, weights of uint8 with zero points.
 #include <doctest/doctest.h>
 #include <netsuke/kernels/quantized_depthwise_conv_2d.hpp>
 #include "quantized_support.hpp"
@@ -20,7 +20,8 @@ struct depthwise_geometry {
 class depthwise_of_bytes {
  public:
   /// Weights on places of quads, `safe` where a pair of any two is.
-  depthwise_of_bytes(const depthwise_geometry& g, nsk::kernels::quad_products products, std::uint32_t seed)
+  depthwise_of_bytes(const depthwise_geometry& g, nsk::kernels::quad_products products, std::uint32_t seed,
+                     int weight_offset = 0)
       : m_g(g),
         m_next(seed),
         m_matrix(stored::random_matrix(m_next, g.channels, groups() * g.w.kernel_w, 4,
@@ -34,6 +35,7 @@ class depthwise_of_bytes {
     m_output.assign(outputs + nsk::over_read, 77);
     m_args.w = g.w;
     m_args.products = products;
+    m_args.weight_offset = weight_offset;
     stored::set_numbers(m_args, m_next);
     m_args.input = stored::view_of(m_input, g.images, g.height, g.width, g.channels, g.gap);
     m_args.output = stored::view_of(m_output, g.images, g.out_h(), g.out_w(), g.channels, 3);
@@ -43,8 +45,9 @@ class depthwise_of_bytes {
   /// Computes the output in tiles and compares it; what is between its pixels must stay as it was.
   void check(int rows, int pixels, int channels) {
     const int all = m_g.images * m_g.out_h();
-    std::vector<std::byte> memory(
-        static_cast<std::size_t>(nsk::kernels::quantized_depthwise_conv_2d_scratch_bytes(m_g.w)) + 64);
+    std::vector<std::byte> memory(static_cast<std::size_t>(nsk::kernels::quantized_depthwise_conv_2d_scratch_bytes(
+                                      m_g.w, m_args.weight_offset != 0)) +
+                                  64);
     std::byte* const scratch = memory.data() + 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
     for (int r = 0; r < all; r += rows)
       for (int p = 0; p < m_g.out_w(); p += pixels)
@@ -73,7 +76,10 @@ class depthwise_of_bytes {
                   column = x * m_g.w.stride_w - m_g.w.pad_left + j * m_g.w.dilation_w;
         const bool inside = row >= 0 && row < m_g.height && column >= 0 && column < m_g.width;
         const int a = inside ? stored::byte_at(m_args.input, n, row, column, channel) : m_args.input_zero;
-        sum += std::int64_t{a} * m_matrix.weight(channel, place / 4 * m_g.w.kernel_w + j, place % 4);
+        const bool first =
+            place == 0 || nsk::row_of_place(place - 1, m_g.w.kernel_h) != nsk::row_of_place(place, m_g.w.kernel_h);
+        const int offset = first ? m_args.weight_offset : 0;  // of the row, whose weight may be cut in two
+        sum += std::int64_t{a} * (m_matrix.weight(channel, place / 4 * m_g.w.kernel_w + j, place % 4) + offset);
       }
     return stored::requantised(sum, m_matrix.scale[static_cast<std::size_t>(channel)], stored::range_of(m_args));
   }
@@ -106,28 +112,48 @@ TEST_CASE("quantized_depthwise_conv_2d: every row of a window has a place, in or
   }
 }
 
+depthwise_geometry random_depthwise(random_floats& next, int i) {
+  depthwise_geometry g{next.between(1, 2),   next.between(1, 12), next.between(1, 14),
+                       next.between(1, 150), next.between(-3, 3), {},
+                       next.between(0, 3),   next.between(0, 3)};
+  if (g.gap < 0) g.gap = 0;
+  const int kernel = i % 2 == 0 ? 3 : next.between(1, 6), dilation = i % 4 < 2 ? 1 : 2;
+  g.w = {kernel,
+         i % 2 == 0 ? 3 : next.between(1, 5),
+         next.between(1, 3),
+         next.between(1, 3),
+         dilation,
+         i % 8 < 5 ? 1 : 2,
+         next.between(0, 3),
+         next.between(0, 3)};
+  return g;
+}
+
 TEST_CASE("quantized_depthwise_conv_2d: windows, channels, gaps, tiles") {
   std::uint32_t seed = 1;
   int tested = 0;
   for (const nsk::kernels::quad_products products : stored::all_products())
     for (int i = 0; i < 200; ++i) {
       random_floats next(++seed);
-      depthwise_geometry g{next.between(1, 2),   next.between(1, 12), next.between(1, 14),
-                           next.between(1, 150), next.between(-3, 3), {},
-                           next.between(0, 3),   next.between(0, 3)};
-      if (g.gap < 0) g.gap = 0;
-      const int kernel = i % 2 == 0 ? 3 : next.between(1, 6), dilation = i % 4 < 2 ? 1 : 2;
-      g.w = {kernel,
-             i % 2 == 0 ? 3 : next.between(1, 5),
-             next.between(1, 3),
-             next.between(1, 3),
-             dilation,
-             i % 8 < 5 ? 1 : 2,
-             next.between(0, 3),
-             next.between(0, 3)};
+      const depthwise_geometry g = random_depthwise(next, i);
       if (!g.exists()) continue;
       depthwise_of_bytes(g, products, seed).check(1000, 1000, 1000);
       depthwise_of_bytes(g, products, seed).check(next.between(1, 3), next.between(1, 6), next.between(1, 80));
+      ++tested;
+    }
+  CHECK(tested > 200);
+}
+
+TEST_CASE("quantized_depthwise_conv_2d: every offset of the weights") {
+  std::uint32_t seed = 7000;
+  int tested = 0;
+  for (const nsk::kernels::quad_products products : stored::all_products())
+    for (int offset = -128; offset <= 127; ++offset) {
+      random_floats next(++seed);
+      const depthwise_geometry g = random_depthwise(next, offset + 128);
+      if (!g.exists()) continue;
+      depthwise_of_bytes(g, products, seed, offset).check(1000, 1000, 1000);
+      depthwise_of_bytes(g, products, seed, offset).check(next.between(1, 3), next.between(1, 6), next.between(1, 80));
       ++tested;
     }
   CHECK(tested > 200);

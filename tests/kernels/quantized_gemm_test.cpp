@@ -117,3 +117,18 @@ TEST_CASE("quantized_gemm: extreme inputs and weights, up to the depth that int3
       for (const int length : {1, 2, 5, 64, 65000})
         product({3, 9, 1, 1, length, products, inputs, true}, ++seed).check(0, 9);
 }
+
+TEST_CASE("sum_of_bytes: every length, at every place") {
+  random_floats next(3);
+  std::vector<std::uint8_t> bytes;
+  for (int i = 0; i < 400; ++i) bytes.push_back(static_cast<std::uint8_t>(i % 3 == 0 ? 255 : next.between(0, 255)));
+  for (std::size_t first = 0; first < 9; ++first) {
+    std::uint32_t want = 0;
+    for (std::size_t count = 0; first + count < bytes.size(); ++count) {
+      CHECK(nsk::kernels::sum_of_bytes(bytes.data() + first, static_cast<std::int64_t>(count)) == want);
+      want += bytes[first + count];
+    }
+  }
+  const std::vector<std::uint8_t> largest(100000, 255);
+  CHECK(nsk::kernels::sum_of_bytes(largest.data(), 100000) == 25500000);
+}

@@ -66,6 +66,8 @@ const change k_layers[] = {
        p.steps[0].inputs[0] = test::add_view(p, p.steps[0].inputs[0], {1, 7, 8, 12}, {672, 8, 1, 56});
      }},
     {"scratch too small", status_code::bad_scratch, [](plan_spec& p) { --p.steps[0].scratch_bytes; }},
+    {"offset of the weights below", status_code::bad_step, [](plan_spec& p) { p.steps[0].weight_offset = -129; }},
+    {"offset of the weights above", status_code::bad_step, [](plan_spec& p) { p.steps[0].weight_offset = 129; }},
 };
 template <std::size_t N>
 std::vector<change> with(const change (&common)[N], std::vector<change> own) {
@@ -207,7 +209,19 @@ TEST_CASE("open: weights behind the end of a run are zeros") {
 }
 
 TEST_CASE("open: invalid depthwise convolutions of stored integers are refused") {
-  check_all(depthwise, with(k_layers, {}));
+  check_all(depthwise, with(k_layers, {{"offset of the weights that int8 does not hold", status_code::bad_step,
+                                        [](plan_spec& p) { p.steps[0].weight_offset = 128; }},
+                                       {"no scratch for the offset of the weights", status_code::bad_scratch,
+                                        [](plan_spec& p) { p.steps[0].weight_offset = 1; }}}));
+  check_all(
+      [] {
+        plan_spec p = depthwise();
+        p.steps[0].weight_offset = -128;
+        p.lane_bytes = p.steps[0].scratch_bytes =
+            static_cast<std::uint64_t>(nsk::kernels::quantized_depthwise_conv_2d_scratch_bytes(k_window, true));
+        return p;
+      },
+      with(k_layers, {}));
   CHECK(open_plan(depthwise_to(11)).code() == status_code::bad_step);
 }
 

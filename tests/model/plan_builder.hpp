@@ -108,6 +108,7 @@ struct step_spec {
   std::uint8_t input_zero = 0;
   bool whole_rows = false;
   float residual_scale = 0;
+  std::int16_t weight_offset = 0;
   format::TreeAggregate aggregate = format::TreeAggregate::sum;
   nsk::tile_size tile{};
   std::int64_t tile_count = -1;  ///< -1: what the tile gives
@@ -314,10 +315,12 @@ inline flatbuffers::Offset<void> write_op(flatbuffers::FlatBufferBuilder& b, con
     case Operator::ByteTable: return CreateByteTable(b).Union();
     case Operator::QuantizedConv2D:
       return CreateQuantizedConv2D(b, window, s.groups, s.whole_rows, s.input_zero, byte(s.zero), byte(s.low),
-                                   byte(s.high), s.residual_scale, 7)
+                                   byte(s.high), s.residual_scale, 7, s.weight_offset)
           .Union();
     case Operator::QuantizedDepthwiseConv2D:
-      return CreateQuantizedDepthwiseConv2D(b, window, s.input_zero, byte(s.zero), byte(s.low), byte(s.high)).Union();
+      return CreateQuantizedDepthwiseConv2D(b, window, s.input_zero, byte(s.zero), byte(s.low), byte(s.high),
+                                            s.weight_offset)
+          .Union();
     case Operator::QuantizedBinary:
       return CreateQuantizedBinary(b, s.binary, s.alpha, s.beta, s.scale, s.input_zero, 0, byte(s.zero), byte(s.low),
                                    byte(s.high))

@@ -69,8 +69,8 @@ inline plan_spec depthwise_to(std::int32_t outputs) {
   plan_spec p =
       step_of(Operator::QuantizedDepthwiseConv2D, {1, 7, 8, 12}, DataType::uint8, {1, 7, 8, outputs}, DataType::uint8,
               nsk::quad_panel_bytes(12, nsk::depthwise_quads(3, 3)), DataType::int8, format::Packing::safe_quads);
-  set_window(p.steps[0], static_cast<std::uint64_t>(nsk::kernels::quantized_depthwise_conv_2d_scratch_bytes(k_window)),
-             p);
+  set_window(p.steps[0],
+             static_cast<std::uint64_t>(nsk::kernels::quantized_depthwise_conv_2d_scratch_bytes(k_window, false)), p);
   return p;
 }
 

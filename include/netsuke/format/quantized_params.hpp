@@ -39,6 +39,7 @@ struct quantized_conv_2d_params {
   std::int32_t zero = 0, low = 0, high = 255;
   float residual_scale = 0;  ///< 0: nothing is added
   std::int32_t residual_zero = 0;
+  std::int32_t weight_offset = 0;  ///< weights are so much larger than the file's
   template <class Table>
   static quantized_conv_2d_params of(const Table& t) {
     return {window::of(t.window()),
@@ -49,16 +50,18 @@ struct quantized_conv_2d_params {
             t.low(),
             t.high(),
             t.residual_scale(),
-            t.residual_zero()};
+            t.residual_zero(),
+            t.weight_offset()};
   }
 };
 struct quantized_depthwise_conv_2d_params {
   window w{};
   std::int32_t input_zero = 0;
   std::int32_t zero = 0, low = 0, high = 255;
+  std::int32_t weight_offset = 0;  ///< weights are so much larger than the file's
   template <class Table>
   static quantized_depthwise_conv_2d_params of(const Table& t) {
-    return {window::of(t.window()), t.input_zero(), t.zero(), t.low(), t.high()};
+    return {window::of(t.window()), t.input_zero(), t.zero(), t.low(), t.high(), t.weight_offset()};
   }
 };
 struct quantized_binary_params {

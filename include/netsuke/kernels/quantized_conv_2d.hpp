@@ -21,8 +21,8 @@ namespace kernels {
 /// Convolution of [N, H, W, C] by int8 panels (format/packing.hpp), one set per group. A window is cut into runs, whose
 /// quads follow each other: with `whole_rows` a run is a kernel row, which is one where pixels follow each other
 /// without a gap (one group, no dilation, pixel stride C); else it is the channels of one pixel. Bytes outside the
-/// image are input_zero; the result is stored by zero, low and high, after the residual was added where
-/// residual_scale is not 0.
+/// image are input_zero; weights are those of the file and weight_offset; the result is stored by zero, low and high,
+/// after the residual was added where residual_scale is not 0.
 struct quantized_conv_2d_args : quantized_conv_2d_params {
   quad_products products = quad_products::exact;
   tensor_view input, output;  ///< of bytes; last dimensions have stride 1
@@ -87,13 +87,26 @@ inline quad_runs inside_runs(const quantized_conv& c) {
 inline quad_runs gathered_runs(const quantized_conv& c) {
   return {c.runs.count(), 1, static_cast<int>(quads_of(c.runs.length)), c.runs.length, 0};
 }
+/// What the offset of the weights adds to the sums of each row. Sums wrap around, as those of products do.
+NSK_ONE_COPY inline void add_offsets(const quantized_conv& c, const quad_runs& runs, quad_row_list& list) {
+  for (int i = 0; i < list.count; ++i) {
+    std::uint32_t sum = 0;
+    for (int y = 0; y < runs.lines; ++y)
+      for (int x = 0; x < runs.columns; ++x)
+        sum += sum_of_bytes(list.row[i].input + y * runs.line_step + x * runs.column_step, c.runs.length);
+    sum *= static_cast<std::uint32_t>(c.a->weight_offset);
+    std::memcpy(&list.row[i].added, &sum, sizeof sum);
+  }
+}
 /// What rows of windows are multiplied and stored by; the list is empty afterwards.
 struct stored_products {
   void operator()(const quantized_conv& c, const quad_runs& runs, quad_row_list& list) const {
     const quad_store store{{static_cast<std::int16_t>(c.a->zero), static_cast<std::uint8_t>(c.a->low),
                             static_cast<std::uint8_t>(c.a->high)},
                            c.a->residual_scale,
-                           c.a->residual_zero};
+                           c.a->residual_zero,
+                           c.a->weight_offset != 0};
+    if (store.adds_to_rows) add_offsets(c, runs, list);
     if (list.count > 0) quantized_gemm(list.count, runs, c.weights, c.channel_begin, c.channel_end, list.row, store);
     list.count = 0;
   }

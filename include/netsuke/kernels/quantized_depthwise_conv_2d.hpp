@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Depthwise convolution of stored integers, by the rule of kernels/quantized_gemm.hpp. The rows of a column of the
-/// window are quads, so that a pixel is rearranged once for all outputs of a tile that see it.
+/// window are quads, so that a pixel is rearranged once for all outputs of a tile that see it. An offset of the weights
+/// is a quad that all columns share: what it adds is computed once for all outputs of a tile that see a column.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +18,7 @@ NSK_BEGIN
 namespace kernels {
 
 /// Depthwise convolution of bytes [N, H, W, C] by panels of quads (format/packing.hpp). Bytes outside the image are
-/// input_zero; the result is stored by zero, low and high.
+/// input_zero; weights are those of the file and weight_offset; the result is stored by zero, low and high.
 struct quantized_depthwise_conv_2d_args : quantized_depthwise_conv_2d_params {
   quad_products products = quad_products::exact;
   tensor_view input, output;  ///< of bytes; last dimensions have stride 1
@@ -46,6 +47,7 @@ struct byte_block {
   const std::int8_t* quads;
   const std::uint8_t* outside;  ///< max_quad_channels times what stands for 0
   byte_rows* rows;              ///< one for each place of quads
+  const std::int32_t* offsets;  ///< the quad of each group that adds the offset of the weights; null: there is none
   int channel, channels, groups;
   simd::u8_range range;
 };
@@ -75,8 +77,28 @@ NSK_ONE_COPY inline void order_constants(const quantized_depthwise_conv_2d_args&
   }
 }
 
-/// Adds what the products leave out to the biases in scratch.
-NSK_INLINE void complete_biases(std::byte* scratch, std::int64_t quads) {
+/// Products of layers whose weights have an offset.
+template <class Products>
+struct with_offset : Products {};
+template <class Products>
+inline constexpr bool has_offset = false;
+template <class Products>
+inline constexpr bool has_offset<with_offset<Products>> = true;
+
+/// Stores the quads that add the offset, one for each group of places: the first place of each row has it.
+inline void make_offsets(const quantized_depthwise_conv_2d_params& p, std::int32_t* offsets) {
+  for (int place = 0; place < depthwise_places(p.w.kernel_h); place += 4) {
+    std::int8_t quad[4];
+    for (int i = place; i < place + 4; ++i) {
+      const bool first = i == 0 || row_of_place(i, p.w.kernel_h) != row_of_place(i - 1, p.w.kernel_h);
+      quad[i - place] = first ? static_cast<std::int8_t>(p.weight_offset) : std::int8_t{0};
+    }
+    std::memcpy(offsets + place / 4, quad, sizeof quad);
+  }
+}
+
+/// Adds what the products leave out to the biases in scratch, those with the offset included.
+NSK_INLINE void complete_biases(std::byte* scratch, std::int64_t quads, const std::int32_t* offsets, int groups) {
   using simd::i32;
   auto* const bias = reinterpret_cast<std::int32_t*>(scratch);
   const auto* const weights = reinterpret_cast<const std::int8_t*>(scratch) + 8 * quad_channels;
@@ -84,6 +106,8 @@ NSK_INLINE void complete_biases(std::byte* scratch, std::int64_t quads) {
     i32 sum = simd::load_i32(bias + c);
     for (std::int64_t q = 0; q < quads; ++q)
       sum = simd::add_left_out(sum, simd::load_quads(weights + 4 * (q * quad_channels + c)));
+    for (std::int64_t q = 0; q < quads && offsets != nullptr; ++q)
+      sum = simd::add_left_out(sum, simd::splat_i32(offsets[q % groups]));
     simd::store_i32(bias + c, sum);
   }
 }
@@ -97,18 +121,23 @@ NSK_ONE_COPY inline byte_block load_byte_block(const quantized_depthwise_conv_2d
     order_constants<together>(a, channel, left <= half_channels, scratch);
   else
     order_constants<1>(a, channel, left <= half_channels, scratch);
-  if constexpr (simd::dots_leave_out) complete_biases(scratch, quads);
+  const int places = depthwise_places(a.w.kernel_h);
   std::byte* const outside = scratch + 4 * quad_channels * (quads + 2);
   std::memset(outside, a.input_zero, max_quad_channels);
+  auto* const rows = reinterpret_cast<byte_rows*>(outside + max_quad_channels);
+  std::int32_t* const offsets = a.weight_offset != 0 ? reinterpret_cast<std::int32_t*>(rows + places) : nullptr;
+  if (offsets != nullptr) make_offsets(a, offsets);
+  if constexpr (simd::dots_leave_out) complete_biases(scratch, quads, offsets, places / 4);
   return {&a,
           reinterpret_cast<const std::int32_t*>(scratch),
           reinterpret_cast<const float*>(scratch) + quad_channels,
           reinterpret_cast<const std::int8_t*>(scratch) + 8 * quad_channels,
           reinterpret_cast<const std::uint8_t*>(outside),
-          reinterpret_cast<byte_rows*>(outside + max_quad_channels),
+          rows,
+          offsets,
           channel,
           left < quad_channels ? left : quad_channels,
-          depthwise_places(a.w.kernel_h) / 4,
+          places / 4,
           {static_cast<std::int16_t>(a.zero), static_cast<std::uint8_t>(a.low), static_cast<std::uint8_t>(a.high)}};
 }
 
@@ -138,6 +167,19 @@ inline void find_byte_rows(const byte_block& b, const std::uint8_t* image, int y
   }
 }
 
+/// Adds what the offset of the weights makes of column `Column` of a tile to all outputs that see it.
+template <class Products, int Kernel, int Stride, int Column, int Pixels>
+NSK_INLINE void add_offset(simd::i32 (&sum)[Pixels][4], const simd::i32 (&quads)[4], std::int32_t offset) {
+  using simd::i32;
+  simd::unroll<4>([&](auto v) NSK_INLINE_LAMBDA {
+    const i32 added = Products::add(simd::splat_i32(0), quads[v], simd::splat_i32(offset));
+    simd::unroll<Pixels>([&](auto p) NSK_INLINE_LAMBDA {
+      constexpr int k = Column - static_cast<int>(decltype(p)::value) * Stride;
+      if constexpr (k >= 0 && k < Kernel) sum[p][v] = simd::add(sum[p][v], added);
+    });
+  });
+}
+
 /// Outputs in tiles of `Pixels` neighbours, from column x of the input on, under a kernel of `Kernel` columns that all
 /// are inside. As a pair, a tile has two such runs, in the halves of its vectors.
 template <class Products, int Kernel, int Stride, int Pixels, bool Pair>
@@ -155,7 +197,7 @@ NSK_ONE_COPY inline void quad_tiles_of_line(const byte_block& b, const byte_rows
     });
     const std::int8_t* weights = b.quads;
     const byte_rows* from = rows;
-    for (int g = b.groups; g > 0; --g, weights += Kernel * 4 * quad_channels, from += 4) {
+    for (int g = 0; g < b.groups; ++g, weights += Kernel * 4 * quad_channels, from += 4) {
       const std::uint8_t* row[4];
       std::ptrdiff_t step[4];
       unroll<4>([&](auto i) NSK_INLINE_LAMBDA {
@@ -181,6 +223,7 @@ NSK_ONE_COPY inline void quad_tiles_of_line(const byte_block& b, const byte_rows
                                         simd::load_quads(weights + 4 * (k * quad_channels + v * i32::lanes)));
             });
         });
+        if constexpr (has_offset<Products>) add_offset<Products, Kernel, Stride, column>(sum, quads, b.offsets[g]);
       });
     }
     unroll<Pixels>([&](auto p) NSK_INLINE_LAMBDA {
@@ -208,6 +251,7 @@ NSK_ONE_COPY inline void quad_pixel(const byte_block& b, const byte_rows* rows, 
       simd::interleave_quads(row, quads);
       unroll<4>([&](auto v) NSK_INLINE_LAMBDA {
         sum[v] = Products::add(sum[v], quads[v], simd::load_quads(weights + 4 * v * i32::lanes));
+        if constexpr (has_offset<Products>) sum[v] = Products::add(sum[v], quads[v], simd::splat_i32(b.offsets[g]));
       });
     }
   store_byte_block<false>(b, sum, to);
@@ -253,7 +297,7 @@ NSK_ONE_COPY inline void quad_lines(const byte_block& b, const tile_range& t) {
     find_byte_rows(b, in.as<std::uint8_t>() + image * in.stride[0] + b.channel, y * b.a->w.stride_h - b.a->w.pad_top,
                    b.rows);
     std::uint8_t* const to = out.as<std::uint8_t>() + image * out.stride[0] + y * out.stride[1] + b.channel;
-    constexpr bool pairs = Products::weights == 1;  // the others are rare, and not worth the code
+    constexpr bool pairs = Products::weights == 1 && !has_offset<Products>;  // others are rare, and not worth the code
     if constexpr (pairs)
       if (b.channels <= half_channels) {
         quad_line<Products, true>(b, b.rows, t.pixel_begin, t.pixel_end, to);
@@ -266,10 +310,11 @@ NSK_ONE_COPY inline void quad_lines(const byte_block& b, const tile_range& t) {
 }
 
 static_assert(sizeof(impl::byte_rows) <= 16, "lane scratch has so many bytes for each place");
-/// Bytes of lane scratch: the constants of 64 channels, a line of bytes outside, and the rows of a window.
-constexpr std::int64_t quantized_depthwise_conv_2d_scratch_bytes(const window& w) {
+/// Bytes of lane scratch: the constants of 64 channels, a line of bytes outside, the rows of a window, and where
+/// weights have an offset the quads that add it.
+constexpr std::int64_t quantized_depthwise_conv_2d_scratch_bytes(const window& w, bool offset) {
   return whole_lines(4 * impl::max_quad_channels * (depthwise_quads(w.kernel_h, w.kernel_w) + 2) +
-                     impl::max_quad_channels + 16 * depthwise_places(w.kernel_h));
+                     impl::max_quad_channels + (offset ? 17 : 16) * depthwise_places(w.kernel_h));
 }
 
 /// Convolves one tile. Up to `over_read` bytes past the end of the input may be read.
@@ -278,6 +323,13 @@ inline void quantized_depthwise_conv_2d(const quantized_depthwise_conv_2d_args& 
                                         std::byte* scratch) {
   for (int c = t.channel_begin; c < t.channel_end; c += impl::quad_channels) {
     const impl::byte_block b = impl::load_byte_block(a, c, t.channel_end, scratch);
+    if (a.weight_offset != 0) {  // two copies serve all products
+      if (a.products == quad_products::at_once)
+        impl::quad_lines<impl::with_offset<impl::quads_at_once>>(b, t);
+      else
+        impl::quad_lines<impl::with_offset<impl::exact_quads>>(b, t);
+      continue;
+    }
     switch (a.products) {
       case quad_products::exact: impl::quad_lines<impl::exact_quads>(b, t); break;
       case quad_products::safe: impl::quad_lines<impl::safe_quads>(b, t); break;

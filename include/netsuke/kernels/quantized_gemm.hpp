@@ -6,7 +6,8 @@
 ///
 /// or, with a residual r, what is rounded is that product plus (r - residual_zero) * residual_scale. Sums are int32 and
 /// exact, so that their order is free; conversion, products and addition round once each (docs/quantisation.md). The
-/// zero point of the inputs is in the bias, as minus its product with the sum of the weights.
+/// zero point of the inputs is in the bias, as minus its product with the sum of the weights. Weights that int8 does
+/// not hold are stored less an offset, whose product with the sum of a row's bytes is added to the sums of that row.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,7 @@ struct quad_row {
   const std::uint8_t* input;
   std::uint8_t* output;
   const std::uint8_t* residual = nullptr;  ///< read only where quad_store::residual_scale is not 0
+  std::int32_t added = 0;                  ///< to all sums; read only where quad_store::adds_to_rows
 };
 
 /// How rows are stored.
@@ -38,6 +40,7 @@ struct quad_store {
   simd::u8_range range;
   float residual_scale = 0;  ///< 0: there is no residual
   std::int32_t residual_zero = 0;
+  bool adds_to_rows = false;
 };
 
 /// How the products of a quad are added (simd/vec.hpp). All give the same sums, where they may be used.
@@ -232,6 +235,15 @@ NSK_INLINE void begin_quad_sums(simd::i32 (&sum)[Vectors], const quad_runs& runs
   }
 }
 
+/// Adds what a row adds to all its sums.
+template <int Rows, int Vectors>
+NSK_INLINE void add_to_rows(simd::i32 (&sum)[Rows][Vectors], const quad_row* row) {
+  simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+    const simd::i32 added = simd::splat_i32(row[r].added);
+    simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::add(sum[r][v], added); });
+  });
+}
+
 /// `tiles` tiles of Rows rows, one below the other. There is a store_quad_tile for each Store.
 template <class Products, int Rows, int Vectors, class Store>
 NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad_panel& panel, const quad_row* row,
@@ -248,6 +260,7 @@ NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad
     if constexpr (!simd::dots_leave_out) begin_quad_sums(first, runs, p);  // a load is less than a register kept
     unroll<Vectors>([&](auto v)
                         NSK_INLINE_LAMBDA { unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = first[v]; }); });
+    if (store.adds_to_rows) add_to_rows(sum, row);
     accumulate_quads<Products>(sum, runs, p, row);
     f32 scale[Vectors];
     unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
@@ -308,6 +321,27 @@ inline quad_panel quad_panel_part(const quad_weights& w, int index, int begin, i
           first, last - first};
 }
 
+}
+
+/// The sum of `count` bytes.
+inline std::uint32_t sum_of_bytes(const std::uint8_t* p, std::int64_t count) {
+  using simd::i32;
+  std::uint32_t total = 0;
+  if (count >= 4 * i32::lanes) {
+    i32 sum = simd::splat_i32(0);
+    for (; count >= 4 * i32::lanes; count -= 4 * i32::lanes, p += 4 * i32::lanes) sum = simd::add_bytes(sum, p);
+    std::int32_t lane[i32::lanes];
+    simd::store_i32(lane, sum);
+    for (const std::int32_t l : lane) total += static_cast<std::uint32_t>(l);
+  }
+  constexpr std::uint64_t even = 0x00ff00ff00ff00ff, ones = 0x0001000100010001;
+  for (; count >= 8; count -= 8, p += 8) {  // bytes as four sums of two, whose sum is the upper part of a product
+    std::uint64_t word;
+    std::memcpy(&word, p, sizeof word);
+    total += static_cast<std::uint32_t>((((word & even) + ((word >> 8) & even)) * ones) >> 48);
+  }
+  for (; count > 0; --count, ++p) total += *p;
+  return total;
 }
 
 /// Computes `count` rows times the columns that are output channels [begin, end). All rows share `runs`, which have

@@ -23,7 +23,7 @@ struct op_traits<op::quantized_conv_2d> : impl::never_in_place, impl::without_bo
     const tensor_info x = s.input(0), y = s.output();
     if (has_residual(p) && !is_residual(s.input(2), y, p)) return status_code::bad_step;
     if (!impl::is_byte_image(x) || !impl::is_byte_image(y)) return status_code::bad_step;
-    if (p.low > p.high) return status_code::bad_step;
+    if (p.low > p.high || p.weight_offset < -128 || p.weight_offset > 128) return status_code::bad_step;
     return impl::check_quad_layer(constants, x, s.input(1), y, p.w, p.groups, p.whole_rows);
   }
 

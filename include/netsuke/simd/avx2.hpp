@@ -174,6 +174,10 @@ NSK_INLINE i32 dot_quads_at_once(i32 sum, i32 a, i32 w) {
   return {_mm256_dpbusd_avx_epi32(sum.v, a.v, w.v)};
 #endif
 }
+NSK_INLINE i32 add_bytes(i32 sum, const std::uint8_t* p) {
+  const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+  return {_mm256_add_epi32(sum.v, _mm256_sad_epu8(bytes, _mm256_setzero_si256()))};
+}
 NSK_INLINE void store16_u8(std::uint8_t* p, const f32 (&x)[2], u8_range to) {
   const __m256i words = _mm256_packs_epi32(_mm256_cvtps_epi32(x[0].v), _mm256_cvtps_epi32(x[1].v));
   const __m256i moved = _mm256_adds_epi16(_mm256_permute4x64_epi64(words, 0xd8), _mm256_set1_epi16(to.zero));

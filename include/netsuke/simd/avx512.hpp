@@ -208,6 +208,9 @@ NSK_INLINE i32 dot_quads_at_once(i32 sum, i32 a, i32 w) {
   return {_mm512_dpbusd_epi32(sum.v, a.v, w.v)};
 #endif
 }
+NSK_INLINE i32 add_bytes(i32 sum, const std::uint8_t* p) {
+  return {_mm512_add_epi32(sum.v, _mm512_sad_epu8(_mm512_loadu_si512(p), _mm512_setzero_si512()))};
+}
 NSK_INLINE void store16_u8(std::uint8_t* p, const f32 (&x)[1], u8_range to) {
   const __m256i words = _mm512_maskz_cvtsepi32_epi16(impl::all, _mm512_maskz_cvtps_epi32(impl::all, x[0].v));
   const __m256i moved = _mm256_adds_epi16(words, _mm256_set1_epi16(to.zero));

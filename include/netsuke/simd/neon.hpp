@@ -208,6 +208,9 @@ NSK_INLINE i32 dot_quads_at_once(i32 sum, i32 a, i32 w) {
   return dot_quads(sum, a, w);
 #endif
 }
+NSK_INLINE i32 add_bytes(i32 sum, const std::uint8_t* p) {
+  return {vaddq_s32(sum.v, vreinterpretq_s32_u32(vpaddlq_u16(vpaddlq_u8(vld1q_u8(p)))))};
+}
 namespace impl {
 NSK_INLINE uint8x16_t stored_bytes(const f32 (&x)[4], u8_range to) {
   const int16x8_t zero = vdupq_n_s16(to.zero);

@@ -247,6 +247,7 @@ NSK_INLINE i32 dot_quads(i32 sum, i32 a, i32 w) {
 }
 NSK_INLINE i32 dot_safe_quads(i32 sum, i32 a, i32 w) { return dot_quads(sum, a, w); }
 NSK_INLINE i32 dot_quads_at_once(i32 sum, i32 a, i32 w) { return dot_quads(sum, a, w); }
+NSK_INLINE i32 add_bytes(i32 sum, const std::uint8_t* p) { return add(sum, {p[0] + p[1] + p[2] + p[3]}); }
 namespace impl {
 NSK_INLINE std::uint8_t stored(f32 x, u8_range to) {
   const float shifted = nearest(x.v) + static_cast<float>(to.zero);

@@ -34,10 +34,10 @@ struct op_rules<op::quantized_conv_2d> : product_work {
                              : l.step<op::quantized_conv_2d>(o, {input, weights}, output);
     const stored_range& to = c.range;
     if (depthwise)
-      s.p.as<op::quantized_depthwise_conv_2d>() = {c.w, c.input_zero, to.zero, to.low, to.high};
+      s.p.as<op::quantized_depthwise_conv_2d>() = {c.w, c.input_zero, to.zero, to.low, to.high, c.weight_offset};
     else
-      s.p.as<op::quantized_conv_2d>() = {c.w,    c.groups, whole_rows,       c.input_zero,   to.zero,
-                                         to.low, to.high,  c.residual_scale, c.residual_zero};
+      s.p.as<op::quantized_conv_2d>() = {c.w,    c.groups, whole_rows,       c.input_zero,    to.zero,
+                                         to.low, to.high,  c.residual_scale, c.residual_zero, c.weight_offset};
     if (residual >= 0) l.result.steps.back().inputs.push_back(residual);
     s.macs = count_of(y.shape) * c.w.kernel_h * c.w.kernel_w * depth;
     l.bind(o.output, y);

@@ -54,6 +54,7 @@ struct quantized_conv_parameters {
   stored_range range;
   float residual_scale = 0;
   int residual_zero = 0;
+  int weight_offset = 0;  ///< the weights of the source are so much larger
 };
 /// What stands for each byte, by its bits.
 struct byte_table_parameters {

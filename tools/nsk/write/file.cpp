@@ -113,6 +113,11 @@ std::uint32_t features_of(const format::Model& m) {
     for (const format::Step* s : *v->steps()) {
       const auto* recurrent = s->op_as<format::Recurrent>();
       if (recurrent != nullptr && recurrent->cell_clip() != 0) bits |= feature_cell_clip;
+      const auto* convolution = s->op_as<format::QuantizedConv2D>();
+      const auto* depthwise = s->op_as<format::QuantizedDepthwiseConv2D>();
+      if ((convolution != nullptr && convolution->weight_offset() != 0) ||
+          (depthwise != nullptr && depthwise->weight_offset() != 0))
+        bits |= feature_weight_offset;
     }
   }
   return bits;

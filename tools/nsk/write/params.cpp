@@ -21,6 +21,10 @@ std::uint8_t u8(std::int32_t v) {
   if (v < 0 || v > 255) refuse("a stored number is " + std::to_string(v) + ", but bytes hold 0 to 255: report this");
   return static_cast<std::uint8_t>(v);
 }
+std::int16_t i16(std::int32_t v) {
+  if (v < -128 || v > 128) refuse("weights have an offset of " + std::to_string(v) + ", beyond 128: report this");
+  return static_cast<std::int16_t>(v);
+}
 std::uint32_t u32(std::int32_t v) { return static_cast<std::uint32_t>(v); }
 
 format::Window window_of(const window& w) {
@@ -64,11 +68,12 @@ auto write(builder& b, const pool_2d_params& p) {
 auto write(builder& b, const quantized_conv_2d_params& p) {
   const format::Window w = window_of(p.w);
   return format::CreateQuantizedConv2D(b, &w, u32(p.groups), p.whole_rows, u8(p.input_zero), u8(p.zero), u8(p.low),
-                                       u8(p.high), p.residual_scale, u8(p.residual_zero));
+                                       u8(p.high), p.residual_scale, u8(p.residual_zero), i16(p.weight_offset));
 }
 auto write(builder& b, const quantized_depthwise_conv_2d_params& p) {
   const format::Window w = window_of(p.w);
-  return format::CreateQuantizedDepthwiseConv2D(b, &w, u8(p.input_zero), u8(p.zero), u8(p.low), u8(p.high));
+  return format::CreateQuantizedDepthwiseConv2D(b, &w, u8(p.input_zero), u8(p.zero), u8(p.low), u8(p.high),
+                                                i16(p.weight_offset));
 }
 auto write(builder& b, const unary_params&, epilogue_offset e) { return format::CreateUnary(b, e); }
 auto write(builder& b, const binary_params& p, epilogue_offset e) {

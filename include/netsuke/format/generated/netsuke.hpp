@@ -1157,7 +1157,9 @@ struct ByteTable FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// scale[channel], plus with a residual (residual - residual_zero) * residual_scale; each operation rounded to float32. input_zero stands for
 /// pixels outside.
 /// The quads of a window follow its rows with `whole_rows` (one group, no dilation along rows), else its pixels.
-/// |bias| + 255 * sum of |w| is below 2^31, and its product with the scale below 2^30: the converter proves it, `open` does not.
+/// w is what is stored plus weight_offset (-128 to 128): uint8 weights less a zero point are beyond int8.
+/// |bias| + 255 * sum of (|stored| + |weight_offset|) is below 2^31, and its product with the scale below 2^30: the converter proves it, `open`
+/// does not.
 struct QuantizedConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_WINDOW = 4,
@@ -1168,7 +1170,8 @@ struct QuantizedConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_LOW = 14,
     VT_HIGH = 16,
     VT_RESIDUAL_SCALE = 18,
-    VT_RESIDUAL_ZERO = 20
+    VT_RESIDUAL_ZERO = 20,
+    VT_WEIGHT_OFFSET = 22
   };
   const Window *window() const { return GetStruct<const Window *>(VT_WINDOW); }
   uint32_t groups() const { return GetField<uint32_t>(VT_GROUPS, 1); }
@@ -1179,6 +1182,7 @@ struct QuantizedConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint8_t high() const { return GetField<uint8_t>(VT_HIGH, 255); }
   float residual_scale() const { return GetField<float>(VT_RESIDUAL_SCALE, 0.0f); }
   uint8_t residual_zero() const { return GetField<uint8_t>(VT_RESIDUAL_ZERO, 0); }
+  int16_t weight_offset() const { return GetField<int16_t>(VT_WEIGHT_OFFSET, 0); }
   bool Verify(impl::table_verifier &verifier) const {
     return VerifyTableStart(verifier.bounds()) &&
            VerifyField<Window>(verifier.bounds(), VT_WINDOW, 2) &&
@@ -1190,24 +1194,27 @@ struct QuantizedConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyField<uint8_t>(verifier.bounds(), VT_HIGH, 1) &&
            VerifyField<float>(verifier.bounds(), VT_RESIDUAL_SCALE, 4) &&
            VerifyField<uint8_t>(verifier.bounds(), VT_RESIDUAL_ZERO, 1) &&
+           VerifyField<int16_t>(verifier.bounds(), VT_WEIGHT_OFFSET, 2) &&
            verifier.EndTable();
   }
 };
 
-/// The same channel by channel. Quads hold the rows of a column of the window, see docs/format.md.
+/// The same channel by channel. Quads hold the rows of a column of the window, see docs/format.md. weight_offset is -128 to 127.
 struct QuantizedDepthwiseConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_WINDOW = 4,
     VT_INPUT_ZERO = 6,
     VT_ZERO = 8,
     VT_LOW = 10,
-    VT_HIGH = 12
+    VT_HIGH = 12,
+    VT_WEIGHT_OFFSET = 14
   };
   const Window *window() const { return GetStruct<const Window *>(VT_WINDOW); }
   uint8_t input_zero() const { return GetField<uint8_t>(VT_INPUT_ZERO, 0); }
   uint8_t zero() const { return GetField<uint8_t>(VT_ZERO, 0); }
   uint8_t low() const { return GetField<uint8_t>(VT_LOW, 0); }
   uint8_t high() const { return GetField<uint8_t>(VT_HIGH, 255); }
+  int16_t weight_offset() const { return GetField<int16_t>(VT_WEIGHT_OFFSET, 0); }
   bool Verify(impl::table_verifier &verifier) const {
     return VerifyTableStart(verifier.bounds()) &&
            VerifyField<Window>(verifier.bounds(), VT_WINDOW, 2) &&
@@ -1215,6 +1222,7 @@ struct QuantizedDepthwiseConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::T
            VerifyField<uint8_t>(verifier.bounds(), VT_ZERO, 1) &&
            VerifyField<uint8_t>(verifier.bounds(), VT_LOW, 1) &&
            VerifyField<uint8_t>(verifier.bounds(), VT_HIGH, 1) &&
+           VerifyField<int16_t>(verifier.bounds(), VT_WEIGHT_OFFSET, 2) &&
            verifier.EndTable();
   }
 };

@@ -30,22 +30,33 @@ bool is_stored(double zero, element type) {
   return zero >= static_cast<double>(r.low) && zero <= static_cast<double>(r.high) && zero == std::floor(zero);
 }
 
+/// What is taken off weights so that int8 holds them; nothing where no number does.
+std::optional<int> offset_of_weights(const integer_weights& w, bool depthwise) {
+  const auto [minimum, largest] = std::minmax_element(w.values.begin(), w.values.end());
+  const double offset = *minimum < -128 ? *minimum + 128 : *largest > 127 ? *largest - 127 : 0;
+  const double maximum = depthwise ? 127 : 128;  // a depthwise kernel multiplies it as an int8
+  if (*largest - offset > 127 || *minimum - offset < -128 || offset < -128 || offset > maximum) return std::nullopt;
+  return static_cast<int>(offset);
+}
+
 /// int8 weights, and biases that hold the part of the input's zero point; nothing where int32 may not hold a sum, or
 /// its product with the scale.
 std::optional<quantized_conv_parameters> integers_of(const integer_weights& w, double zero,
-                                                     const std::vector<float>& scale) {
+                                                     const std::vector<float>& scale, bool depthwise) {
   constexpr double max_sum = 2147483647.0, max_units = 1073741824.0;  // 2^31 - 1, 2^30
+  const std::optional<int> offset = offset_of_weights(w, depthwise);
+  if (!offset) return std::nullopt;
   quantized_conv_parameters q;
+  q.weight_offset = *offset;
   std::vector<double> bias = w.bias, reach(w.channels, 0.0);
   bias.resize(w.channels, 0.0);
   q.weights.resize(w.values.size());
   for (std::size_t i = 0; i < w.values.size(); ++i) {
     const double weight = w.values[i];
-    if (weight < -128 || weight > 127) return std::nullopt;
     const std::size_t channel = w.channel_of(i), k = w.by_channel ? i % w.depth : i / w.channels;
-    q.weights[channel * w.depth + k] = static_cast<std::int8_t>(weight);
+    q.weights[channel * w.depth + k] = static_cast<std::int8_t>(weight - *offset);
     bias[channel] -= zero * weight;
-    reach[channel] += 255 * std::abs(weight);
+    reach[channel] += 255 * (std::abs(weight - *offset) + std::abs(*offset));
   }
   for (std::size_t i = 0; i < w.channels; ++i) {
     const float s = scale[scale.size() == 1 ? 0 : i];
@@ -92,7 +103,7 @@ bool emit_stored_product(context& c, const integer_weights& w, const stored_prod
   if (adds && (depthwise || !takes_residual(c, p))) return false;
   if (p.groups > 1 && !depthwise && static_cast<std::int64_t>(group_channels) < min_group_channels) return false;
   if (p.scale.size() != 1 && p.scale.size() != w.channels) return false;
-  std::optional<quantized_conv_parameters> q = integers_of(w, p.input_zero + offset_of(in), p.scale);
+  std::optional<quantized_conv_parameters> q = integers_of(w, p.input_zero + offset_of(in), p.scale, depthwise);
   if (!q) return false;
   q->input_zero = static_cast<int>(p.input_zero) + offset_of(in);
   q->range.zero = static_cast<int>(p.zero) + offset_of(out);

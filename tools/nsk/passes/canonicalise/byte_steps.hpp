@@ -41,8 +41,9 @@ struct stored_product {
   double residual_zero = 0;
 };
 
-/// Makes the node's output, bytes, in one step. Returns false, and adds nothing, where kernels cannot: weights beyond
-/// int8, sums that may be beyond int32, groups of few channels, a result that is not of bytes, a large residual.
+/// Makes the node's output, bytes, in one step. Returns false, and adds nothing, where kernels cannot: weights of
+/// more than 256 steps, sums that may be beyond int32, groups of few channels, a result that is not of bytes, a large
+/// residual.
 bool emit_stored_product(context& c, const integer_weights& w, const stored_product& p);
 
 /// Makes the node's output from float x, stored by one scale; false where its type is not of bytes.

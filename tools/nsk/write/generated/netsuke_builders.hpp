@@ -1088,6 +1088,7 @@ struct QuantizedConv2DBuilder {
   void add_high(uint8_t high) { fbb_.AddElement<uint8_t>(QuantizedConv2D::VT_HIGH, high, 255); }
   void add_residual_scale(float residual_scale) { fbb_.AddElement<float>(QuantizedConv2D::VT_RESIDUAL_SCALE, residual_scale, 0.0f); }
   void add_residual_zero(uint8_t residual_zero) { fbb_.AddElement<uint8_t>(QuantizedConv2D::VT_RESIDUAL_ZERO, residual_zero, 0); }
+  void add_weight_offset(int16_t weight_offset) { fbb_.AddElement<int16_t>(QuantizedConv2D::VT_WEIGHT_OFFSET, weight_offset, 0); }
   explicit QuantizedConv2DBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) { start_ = fbb_.StartTable(); }
   flatbuffers::Offset<QuantizedConv2D> Finish() {
@@ -1107,11 +1108,13 @@ inline flatbuffers::Offset<QuantizedConv2D> CreateQuantizedConv2D(
     uint8_t low = 0,
     uint8_t high = 255,
     float residual_scale = 0.0f,
-    uint8_t residual_zero = 0) {
+    uint8_t residual_zero = 0,
+    int16_t weight_offset = 0) {
   QuantizedConv2DBuilder builder_(_fbb);
   builder_.add_residual_scale(residual_scale);
   builder_.add_groups(groups);
   builder_.add_window(window);
+  builder_.add_weight_offset(weight_offset);
   builder_.add_residual_zero(residual_zero);
   builder_.add_high(high);
   builder_.add_low(low);
@@ -1130,6 +1133,7 @@ struct QuantizedDepthwiseConv2DBuilder {
   void add_zero(uint8_t zero) { fbb_.AddElement<uint8_t>(QuantizedDepthwiseConv2D::VT_ZERO, zero, 0); }
   void add_low(uint8_t low) { fbb_.AddElement<uint8_t>(QuantizedDepthwiseConv2D::VT_LOW, low, 0); }
   void add_high(uint8_t high) { fbb_.AddElement<uint8_t>(QuantizedDepthwiseConv2D::VT_HIGH, high, 255); }
+  void add_weight_offset(int16_t weight_offset) { fbb_.AddElement<int16_t>(QuantizedDepthwiseConv2D::VT_WEIGHT_OFFSET, weight_offset, 0); }
   explicit QuantizedDepthwiseConv2DBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) { start_ = fbb_.StartTable(); }
   flatbuffers::Offset<QuantizedDepthwiseConv2D> Finish() {
@@ -1145,9 +1149,11 @@ inline flatbuffers::Offset<QuantizedDepthwiseConv2D> CreateQuantizedDepthwiseCon
     uint8_t input_zero = 0,
     uint8_t zero = 0,
     uint8_t low = 0,
-    uint8_t high = 255) {
+    uint8_t high = 255,
+    int16_t weight_offset = 0) {
   QuantizedDepthwiseConv2DBuilder builder_(_fbb);
   builder_.add_window(window);
+  builder_.add_weight_offset(weight_offset);
   builder_.add_high(high);
   builder_.add_low(low);
   builder_.add_zero(zero);
