@@ -132,3 +132,38 @@ TEST_CASE("quantized_binary: what dequantize, an operation and quantize give, in
       CHECK(wrong == 0);
     }
 }
+
+TEST_CASE("quantized_binary: sums in fixed point are those of int64, at both ends of multipliers and shifts") {
+  tail::random r(65);
+  for (int shift = 10; shift <= 31; ++shift)
+    for (const int largest : {1 << 21, (1 << 20) + 1, 1023, 0}) {
+      const auto multiplier = [&] { return r.coin() ? (r.coin() ? largest : -largest) : r.between(-largest, largest); };
+      nsk::quantized_binary_params p;
+      p.a_scale = p.b_scale = p.scale = 0;
+      p.zero = r.between(0, 255);
+      p.low = r.between(0, 30);
+      p.high = r.between(220, 255);
+      p.a_multiplier = multiplier();
+      p.b_multiplier = multiplier();
+      p.bias = r.between(-1600000000, 1600000000);
+      p.shift = shift;
+      const std::vector<int> shape = {256, 256};
+      tail::tensor a(shape, tail::typed_layout(r, 2, dtype::uint8)), b(shape, tail::typed_layout(r, 2, dtype::uint8)),
+          out(shape, tail::typed_layout(r, 2, dtype::uint8));
+      oracle::for_each_index(shape, [&](const std::vector<int>& i) {
+        set_byte(a, i, i[0]);
+        set_byte(b, i, i[1]);
+      });
+      const nsk::kernels::quantized_binary_args args{p, a.view(), b.view(), out.view()};
+      tail::run_checked(r, out, [&](const nsk::tile_range& t) { nsk::kernels::quantized_binary(args, t, nullptr); });
+      int wrong = 0;
+      oracle::for_each_index(shape, [&](const std::vector<int>& i) {
+        const std::int64_t sum =
+            std::int64_t{i[0]} * p.a_multiplier + std::int64_t{i[1]} * p.b_multiplier + std::int64_t{p.bias};
+        const std::int64_t step = std::int64_t{1} << shift, below = ((sum % step) + step) % step;
+        const std::int64_t y = (sum - below) / step + p.zero;
+        wrong += byte_of(out, i) != static_cast<int>(std::clamp<std::int64_t>(y, p.low, p.high));
+      });
+      CHECK(wrong == 0);
+    }
+}

@@ -149,6 +149,33 @@ TEST_CASE("open: invalid arithmetic of stored integers is refused") {
              }}}));
 }
 
+TEST_CASE("open: invalid sums in fixed point are refused") {
+  const auto valid = [] {
+    plan_spec p;
+    const std::uint32_t a = p.add_input("a", {3, 5}, 1, DataType::uint8),
+                        b = p.add_input("b", {3, 5}, 1, DataType::uint8);
+    step_spec& s = p.add_step(Operator::QuantizedBinary, {a, b}, p.add_output("y", {3, 5}, 0, 1, DataType::uint8));
+    s.alpha = s.beta = s.scale = 0;
+    s.multiplier = 1 << 21;
+    s.shift = 20;
+    return p;
+  };
+  check_all(valid,
+            {{"shift below", status_code::bad_step, [](plan_spec& p) { p.steps[0].shift = 9; }},
+             {"shift above", status_code::bad_step, [](plan_spec& p) { p.steps[0].shift = 32; }},
+             {"no shift", status_code::bad_step, [](plan_spec& p) { p.steps[0].shift = 0; }},
+             {"multiplier above", status_code::bad_step, [](plan_spec& p) { ++p.steps[0].multiplier; }},
+             {"multiplier below", status_code::bad_step,
+              [](plan_spec& p) { p.steps[0].multiplier = std::numeric_limits<std::int32_t>::min(); }},
+             {"scale of a", status_code::bad_step, [](plan_spec& p) { p.steps[0].alpha = 1; }},
+             {"scale of the result", status_code::bad_step, [](plan_spec& p) { p.steps[0].scale = 1; }},
+             {"zero point of a", status_code::bad_step, [](plan_spec& p) { p.steps[0].input_zero = 1; }},
+             {"difference", status_code::bad_step, [](plan_spec& p) { p.steps[0].binary = format::BinaryKind::sub; }},
+             {"limits in the wrong order", status_code::bad_step,
+              [](plan_spec& p) { p.steps[0].low = 9, p.steps[0].high = 8; }},
+             {"a of int8", status_code::bad_step, [](plan_spec& p) { input(p).type = DataType::int8; }}});
+}
+
 TEST_CASE("open: invalid convolutions of stored integers are refused") {
   check_all(convolution,
             with(k_layers,

@@ -109,6 +109,8 @@ struct step_spec {
   bool whole_rows = false;
   float residual_scale = 0;
   std::int16_t weight_offset = 0;
+  std::int32_t multiplier = 0, fixed_point_bias = 0;
+  std::uint8_t shift = 0;
   format::TreeAggregate aggregate = format::TreeAggregate::sum;
   nsk::tile_size tile{};
   std::int64_t tile_count = -1;  ///< -1: what the tile gives
@@ -323,7 +325,7 @@ inline flatbuffers::Offset<void> write_op(flatbuffers::FlatBufferBuilder& b, con
           .Union();
     case Operator::QuantizedBinary:
       return CreateQuantizedBinary(b, s.binary, s.alpha, s.beta, s.scale, s.input_zero, 0, byte(s.zero), byte(s.low),
-                                   byte(s.high))
+                                   byte(s.high), s.multiplier, s.multiplier, s.fixed_point_bias, s.shift)
           .Union();
     default: return 0;
   }

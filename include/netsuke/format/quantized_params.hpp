@@ -68,6 +68,7 @@ struct quantized_binary_params {
   binary_kind kind = binary_kind::add;  ///< add, sub or mul
   float a_scale = 1, b_scale = 1, scale = 1;
   std::int32_t a_zero = 0, b_zero = 0, zero = 0, low = 0, high = 255;
+  std::int32_t a_multiplier = 0, b_multiplier = 0, bias = 0, shift = 0;  ///< shift > 0: a sum in fixed point
   template <class Table>
   static quantized_binary_params of(const Table& t) {
     return {static_cast<binary_kind>(t.kind()),
@@ -78,11 +79,16 @@ struct quantized_binary_params {
             t.b_zero(),
             t.zero(),
             t.low(),
-            t.high()};
+            t.high(),
+            t.a_multiplier(),
+            t.b_multiplier(),
+            t.bias(),
+            t.shift()};
   }
   template <class Create>
   auto to(Create create) const {
-    return create(kind, a_scale, b_scale, scale, a_zero, b_zero, zero, low, high);
+    return create(kind, a_scale, b_scale, scale, a_zero, b_zero, zero, low, high, a_multiplier, b_multiplier, bias,
+                  shift);
   }
 };
 NSK_END

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Arithmetic of two tensors that bytes store: their real numbers in float32, and the result stored again.
+/// Arithmetic of two tensors that bytes store: their real numbers in float32, and the result stored again; or a sum in
+/// fixed point, as LiteRT computes it.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/kernels/args.hpp>
@@ -13,34 +14,78 @@ NSK_BEGIN
 namespace kernels {
 
 /// output = saturate(zero + round_half_even(((a - a_zero) * a_scale kind (b - b_zero) * b_scale) / scale)) to [low,
-/// high]; add, sub or mul of uint8. Each operation rounds to float32.
+/// high]; add, sub or mul of uint8. Each operation rounds to float32. With a shift, output = saturate(zero + floor((a *
+/// a_multiplier + b * b_multiplier + bias) / 2^shift)), exactly.
 struct quantized_binary_args : quantized_binary_params {
   tensor_view a, b, output;
 };
 
 namespace impl {
 
+/// Units of the result by the scales.
+template <class Op>
+struct scaled_units {
+  simd::f32 a_zero, b_zero, a_scale, b_scale, scale, low, high;
+
+  explicit scaled_units(const quantized_binary_params& p)
+      : a_zero(simd::splat(static_cast<float>(p.a_zero))),
+        b_zero(simd::splat(static_cast<float>(p.b_zero))),
+        a_scale(simd::splat(p.a_scale)),
+        b_scale(simd::splat(p.b_scale)),
+        scale(simd::splat(p.scale)),
+        low(simd::splat(-max_units)),
+        high(simd::splat(max_units)) {}
+  NSK_INLINE simd::f32 operator()(simd::f32 a, simd::f32 b) const {
+    const simd::f32 left = simd::mul(simd::sub(a, a_zero), a_scale), right = simd::mul(simd::sub(b, b_zero), b_scale);
+    return simd::min(simd::max(simd::div(Op{}(left, right), scale), low), high);
+  }
+};
+
+/// Units of a sum in fixed point. Multipliers and bias are cut into digits of 10 bits and what is above them, so that
+/// float32 holds every product and sum: it is floor((above + floor(digits / 2^10)) / 2^(shift - 10)).
+struct fixed_point_units {
+  simd::f32 a_above, b_above, bias_above, a_digits, b_digits, bias_digits, step, last_step;
+
+  explicit fixed_point_units(const quantized_binary_params& p)
+      : a_above(above(p.a_multiplier)),
+        b_above(above(p.b_multiplier)),
+        bias_above(above(p.bias)),
+        a_digits(digits(p.a_multiplier)),
+        b_digits(digits(p.b_multiplier)),
+        bias_digits(digits(p.bias)),
+        step(simd::splat(1.0f / 1024.0f)),
+        last_step(simd::splat(1.0f / static_cast<float>(std::uint32_t{1} << (p.shift - 10)))) {}
+  NSK_INLINE simd::f32 operator()(simd::f32 a, simd::f32 b) const {
+    const simd::f32 low = simd::fma(a, a_digits, simd::fma(b, b_digits, bias_digits)),
+                    high = simd::fma(a, a_above, simd::fma(b, b_above, bias_above));
+    return simd::floor(simd::mul(simd::add(high, simd::floor(simd::mul(low, step))), last_step));
+  }
+
+ private:
+  static constexpr std::int32_t digits_of(std::int32_t x) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(x) & 1023u);
+  }
+  static simd::f32 digits(std::int32_t x) { return simd::splat(static_cast<float>(digits_of(x))); }
+  static simd::f32 above(std::int32_t x) { return simd::splat(static_cast<float>((x - digits_of(x)) / 1024)); }
+};
+
 /// 16 elements at a time. The last 16 are computed before any is stored, so that in place they may overlap those before
 /// them; a line of fewer goes by way of one of its own.
-template <class Op>
+template <class Units>
 NSK_ONE_COPY inline void quantized_binary_line(const quantized_binary_params& p, const std::uint8_t* a,
-                                               const std::uint8_t* b, std::uint8_t* to, std::ptrdiff_t count, Op op) {
+                                               const std::uint8_t* b, std::uint8_t* to, std::ptrdiff_t count) {
   using simd::f32;
   constexpr int lanes = f32::lanes, vectors = 16 / lanes;
   const simd::u8_range range{static_cast<std::int16_t>(p.zero), static_cast<std::uint8_t>(p.low),
                              static_cast<std::uint8_t>(p.high)};
-  const f32 a_zero = simd::splat(static_cast<float>(p.a_zero)), b_zero = simd::splat(static_cast<float>(p.b_zero)),
-            a_scale = simd::splat(p.a_scale), b_scale = simd::splat(p.b_scale), scale = simd::splat(p.scale),
-            low = simd::splat(-max_units), high = simd::splat(max_units);
+  const Units units_of(p);
   struct sixteen {
     f32 units[vectors];
   };
   const auto compute = [&](std::ptrdiff_t i) NSK_INLINE_LAMBDA {
     sixteen r;
     simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
-      const f32 left = simd::mul(simd::sub(simd::load_u8(a + i + v * lanes), a_zero), a_scale),
-                right = simd::mul(simd::sub(simd::load_u8(b + i + v * lanes), b_zero), b_scale);
-      r.units[v] = simd::min(simd::max(simd::div(op(left, right), scale), low), high);
+      r.units[v] = units_of(simd::load_u8(a + i + v * lanes), simd::load_u8(b + i + v * lanes));
     });
     return r;
   };
@@ -77,12 +122,15 @@ inline void quantized_binary(const quantized_binary_args& a, const tile_range& t
                          const auto *left = reinterpret_cast<const std::uint8_t*>(x[0]),
                                     *right = reinterpret_cast<const std::uint8_t*>(x[1]);
                          auto* result = reinterpret_cast<std::uint8_t*>(to);
-                         if (a.kind == binary_kind::add)
-                           impl::quantized_binary_line(a, left, right, result, count, impl::add_numbers{});
+                         using namespace impl;
+                         if (a.shift > 0)
+                           quantized_binary_line<fixed_point_units>(a, left, right, result, count);
+                         else if (a.kind == binary_kind::add)
+                           quantized_binary_line<scaled_units<add_numbers>>(a, left, right, result, count);
                          else if (a.kind == binary_kind::sub)
-                           impl::quantized_binary_line(a, left, right, result, count, impl::sub_numbers{});
+                           quantized_binary_line<scaled_units<sub_numbers>>(a, left, right, result, count);
                          else
-                           impl::quantized_binary_line(a, left, right, result, count, impl::mul_numbers{});
+                           quantized_binary_line<scaled_units<mul_numbers>>(a, left, right, result, count);
                        });
 }
 

@@ -21,6 +21,7 @@ struct op_traits<op::quantized_binary> : impl::inputs<2>,
     const tensor_info y = s.output();
     for (const tensor_info& t : {s.input(0), s.input(1), y})
       if (!impl::is_plain(t) || t.type() != dtype::uint8 || !impl::same_shape(t, y)) return status_code::bad_step;
+    if (p.shift != 0) return impl::accepted(is_fixed_point(p));
     const bool known = p.kind == binary_kind::add || p.kind == binary_kind::sub || p.kind == binary_kind::mul;
     return impl::accepted(known && p.low <= p.high && impl::is_scale(p.a_scale) && impl::is_scale(p.b_scale) &&
                           impl::is_scale(p.scale));
@@ -32,6 +33,15 @@ struct op_traits<op::quantized_binary> : impl::inputs<2>,
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
     kernels::quantized_binary(a, range, scratch);
+  }
+
+ private:
+  /// Whether float32 holds the parts of a sum in fixed point. Scales of 0 make older engines refuse the step.
+  static constexpr bool is_fixed_point(const params& p) {
+    constexpr std::int32_t maximum = 1 << 21;
+    const auto fits = [](std::int32_t m) { return m >= -maximum && m <= maximum; };
+    return p.kind == binary_kind::add && p.low <= p.high && p.shift >= 10 && p.shift <= 31 && fits(p.a_multiplier) &&
+           fits(p.b_multiplier) && p.a_scale == 0 && p.b_scale == 0 && p.scale == 0 && p.a_zero == 0 && p.b_zero == 0;
   }
 };
 NSK_END

@@ -22,6 +22,9 @@ const std::vector<operator_support>& supported_operators() {
        "Quantize, Dequantize, with Add, Sub or Mul between them QuantizedBinary; Cast, Binary, Unary, Reduce for "
        "int16, several or computed scales",
        "8-bit integers and int16; one scale, or one per position of an axis; blocks of constants alone"},
+      {{"netsuke.FixedPointAdd"},
+       "QuantizedBinary; Cast, Binary and Unary, exact, for GPUs",
+       "8-bit integers: ADD and SUB of TensorFlow Lite become it"},
       {{"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger", "com.microsoft.QGemm",
         "netsuke.QLinearConvAdd"},
        "QuantizedConv2D, QuantizedDepthwiseConv2D, ByteTable for int8; Conv2D, FullyConnected or IntegerMatMul, whose "

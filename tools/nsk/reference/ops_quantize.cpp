@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// Between real and stored numbers: real = scale * (stored - zero point), with one scale, one per position of an axis,
 /// or one per block of it. Storing rounds as ONNX Runtime does: in float32, halves to even, within the integer's range;
-/// NaN becomes its lower limit.
+/// NaN becomes its lower limit. FixedPointAdd, which the importer of TensorFlow Lite makes, is LiteRT's sum of two
+/// tensors of stored integers: saturate(zero + floor((a * a_multiplier + b * b_multiplier + bias) / 2^shift)).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -118,6 +119,37 @@ void evaluate_dynamic(call& c) {
   for (std::int64_t i = 0; i < count; ++i) c.out_integers()[i] = stored(static_cast<float>(x[i]) / scale, zero, range);
 }
 
+void infer_fixed_point(call& c) {
+  c.require_inputs(2, 2);
+  c.require(range_of_stored(c.type(0)).has_value() && c.type(0) == c.type(1), "it adds stored integers of one type");
+  const std::int64_t shift = c.op().integer("shift", 0), maximum = std::int64_t{1} << 21;
+  for (const char* name : {"a_multiplier", "b_multiplier"})
+    c.require(std::abs(c.op().integer(name, 0)) <= maximum, "a multiplier is beyond 2^21");
+  c.require(shift >= 10 && shift <= 31, "its shift is not 10 to 31");
+  c.require(std::abs(c.op().integer("bias", 0)) < std::int64_t{1} << 31, "its bias is beyond int32");
+  const std::int64_t zero = c.op().integer("zero", 0);
+  c.require(zero >= range_of_stored(c.type(0))->low && zero <= range_of_stored(c.type(0))->high,
+            "its zero point is none of its type");
+  c.declare(0, c.type(0), broadcast(c, c.shape(0), c.shape(1)));
+}
+
+void evaluate_fixed_point(call& c) {
+  const node& n = c.op();
+  const std::int64_t left = n.integer("a_multiplier", 0), right = n.integer("b_multiplier", 0),
+                     bias = n.integer("bias", 0), shift = n.integer("shift", 0), zero = n.integer("zero", 0);
+  const integer_range range = *range_of_stored(c.type(0));
+  const shape_t& shape = c.out_shape(0);
+  const shape_t a_stride = broadcast_strides(c.shape(0), shape), b_stride = broadcast_strides(c.shape(1), shape);
+  const std::int64_t *a = c.integers(0), *b = c.integers(1);
+  std::int64_t* y = c.out_integers();
+  for_each_offset(shape, a_stride, [&](std::int64_t i, std::int64_t at) { y[i] = a[at] * left + bias; });
+  for_each_offset(shape, b_stride, [&](std::int64_t i, std::int64_t at) {
+    const std::int64_t sum = y[i] + b[at] * right, step = std::int64_t{1} << shift,
+                       below = ((sum % step) + step) % step;
+    y[i] = std::clamp((sum - below) / step + zero, range.low, range.high);
+  });
+}
+
 }
 
 std::int64_t stored(float units, std::int64_t zero_point, integer_range range) {
@@ -129,6 +161,7 @@ std::int64_t stored(float units, std::int64_t zero_point, integer_range range) {
 void add_quantize(table& t) {
   t["DequantizeLinear"] = {infer_dequantize, evaluate_dequantize, 10};
   t["QuantizeLinear"] = {infer_quantize, evaluate_quantize, 10};
+  t["netsuke.FixedPointAdd"] = {infer_fixed_point, evaluate_fixed_point, 1};
   t["DynamicQuantizeLinear"] = {infer_dynamic, evaluate_dynamic, 11};
 }
 

@@ -1229,6 +1229,8 @@ struct QuantizedDepthwiseConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::T
 
 /// Output uint8 = saturate(zero + round_half_even(((a - a_zero) * a_scale kind (b - b_zero) * b_scale) / scale)) to [low, high], each
 /// operation rounded to float32. Step.inputs = a and b, uint8 of the output's shape; broadcasting is stride 0. kind: add, sub or mul.
+/// With a shift (10 to 31) it is a sum in fixed point, exact: saturate(zero + floor((a * a_multiplier + b * b_multiplier + bias) / 2^shift)) to
+/// [low, high]; kind is add, multipliers are at most 2^21 in magnitude, scales and the other zero points are 0.
 struct QuantizedBinary FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_KIND = 4,
@@ -1239,7 +1241,11 @@ struct QuantizedBinary FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
     VT_B_ZERO = 14,
     VT_ZERO = 16,
     VT_LOW = 18,
-    VT_HIGH = 20
+    VT_HIGH = 20,
+    VT_A_MULTIPLIER = 22,
+    VT_B_MULTIPLIER = 24,
+    VT_BIAS = 26,
+    VT_SHIFT = 28
   };
   BinaryKind kind() const { return static_cast<BinaryKind>(GetField<uint8_t>(VT_KIND, 0)); }
   float a_scale() const { return GetField<float>(VT_A_SCALE, 1.0f); }
@@ -1250,6 +1256,10 @@ struct QuantizedBinary FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint8_t zero() const { return GetField<uint8_t>(VT_ZERO, 0); }
   uint8_t low() const { return GetField<uint8_t>(VT_LOW, 0); }
   uint8_t high() const { return GetField<uint8_t>(VT_HIGH, 255); }
+  int32_t a_multiplier() const { return GetField<int32_t>(VT_A_MULTIPLIER, 0); }
+  int32_t b_multiplier() const { return GetField<int32_t>(VT_B_MULTIPLIER, 0); }
+  int32_t bias() const { return GetField<int32_t>(VT_BIAS, 0); }
+  uint8_t shift() const { return GetField<uint8_t>(VT_SHIFT, 0); }
   bool Verify(impl::table_verifier &verifier) const {
     return VerifyTableStart(verifier.bounds()) &&
            VerifyField<uint8_t>(verifier.bounds(), VT_KIND, 1) &&
@@ -1261,6 +1271,10 @@ struct QuantizedBinary FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyField<uint8_t>(verifier.bounds(), VT_ZERO, 1) &&
            VerifyField<uint8_t>(verifier.bounds(), VT_LOW, 1) &&
            VerifyField<uint8_t>(verifier.bounds(), VT_HIGH, 1) &&
+           VerifyField<int32_t>(verifier.bounds(), VT_A_MULTIPLIER, 4) &&
+           VerifyField<int32_t>(verifier.bounds(), VT_B_MULTIPLIER, 4) &&
+           VerifyField<int32_t>(verifier.bounds(), VT_BIAS, 4) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_SHIFT, 1) &&
            verifier.EndTable();
   }
 };

@@ -130,6 +130,23 @@ bool emit_stored_product(context& c, const integer_weights& w, const stored_prod
   return true;
 }
 
+bool emit_fixed_point_sum(context& c, fixed_point_sum s) {
+  const element type = c.output().type;
+  if (!c.computes_bytes() || !is_byte(type) || c.in_type(0) != type || c.in_type(1) != type) return false;
+  const int offset = offset_of(type);  // kernels see a number that is so much larger
+  s.bias -= offset * (s.a_multiplier + s.b_multiplier);
+  quantized_binary_params p;
+  p.a_scale = p.b_scale = p.scale = 0;
+  p.zero = static_cast<std::int32_t>(s.zero) + offset;
+  p.a_multiplier = static_cast<std::int32_t>(s.a_multiplier);
+  p.b_multiplier = static_cast<std::int32_t>(s.b_multiplier);
+  p.bias = static_cast<std::int32_t>(s.bias);
+  p.shift = s.shift;
+  const int a = as_u8(c, c.in(0)), b = as_u8(c, c.in(1));
+  emit_stored(c, p, {a, b}, c.out_shape(), c.out());
+  return true;
+}
+
 bool emit_quantize(context& c, int x, float scale, double zero) {
   const element type = c.output().type;
   if (!is_byte(type) || !is_stored(zero, type)) return false;

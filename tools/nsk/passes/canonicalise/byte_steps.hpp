@@ -46,6 +46,15 @@ struct stored_product {
 /// residual.
 bool emit_stored_product(context& c, const integer_weights& w, const stored_product& p);
 
+/// saturate(zero + floor((a * a_multiplier + b * b_multiplier + bias) / 2^shift)) of stored integers a and b.
+struct fixed_point_sum {
+  std::int64_t a_multiplier, b_multiplier, bias;
+  int shift;
+  std::int64_t zero;
+};
+/// Makes the node's output of its two inputs, in one step on bytes; false where the engine has none.
+bool emit_fixed_point_sum(context& c, fixed_point_sum s);
+
 /// Makes the node's output from float x, stored by one scale; false where its type is not of bytes.
 bool emit_quantize(context& c, int x, float scale, double zero);
 /// Makes the node's output, floats, from bytes x; false where x is of another type.

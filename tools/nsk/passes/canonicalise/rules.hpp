@@ -32,6 +32,7 @@ void add_conv_transpose(rule_table& t);
 void add_convolution(rule_table& t);
 void add_einsum(rule_table& t);
 void add_elementwise(rule_table& t);
+void add_fixed_point(rule_table& t);
 void add_linear(rule_table& t);
 void add_matrix(rule_table& t);
 void add_normalization(rule_table& t);

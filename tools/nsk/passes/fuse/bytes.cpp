@@ -121,13 +121,15 @@ class byte_joiner : byte_rewriter {
     if (!source) return false;
     auto* q = source->as<quantize_params>();
     auto* c = source->as<quantized_conv_parameters>();
+    auto* sum = source->as<quantized_binary_params>();
     if (q && is_flip(*t) && type(o.inputs[0]) == element::u8 && type(o.output) == element::i8) {
       q->zero -= 128;
       q->low -= 128;
       q->high -= 128;
-    } else if ((q || c) && is_limit(*t) && type(o.inputs[0]) == element::u8 && type(o.output) == element::u8) {
+    } else if ((q || c || sum) && is_limit(*t) && type(o.inputs[0]) == element::u8 && type(o.output) == element::u8) {
       const auto limited = [&](int b) { return std::clamp<int>(b, t->front(), t->back()); };
       if (q) q->low = limited(q->low), q->high = limited(q->high);
+      if (sum) sum->low = limited(sum->low), sum->high = limited(sum->high);
       if (c) c->range.low = limited(c->range.low), c->range.high = limited(c->range.high);
     } else {
       return false;

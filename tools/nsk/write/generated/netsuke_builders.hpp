@@ -1174,6 +1174,10 @@ struct QuantizedBinaryBuilder {
   void add_zero(uint8_t zero) { fbb_.AddElement<uint8_t>(QuantizedBinary::VT_ZERO, zero, 0); }
   void add_low(uint8_t low) { fbb_.AddElement<uint8_t>(QuantizedBinary::VT_LOW, low, 0); }
   void add_high(uint8_t high) { fbb_.AddElement<uint8_t>(QuantizedBinary::VT_HIGH, high, 255); }
+  void add_a_multiplier(int32_t a_multiplier) { fbb_.AddElement<int32_t>(QuantizedBinary::VT_A_MULTIPLIER, a_multiplier, 0); }
+  void add_b_multiplier(int32_t b_multiplier) { fbb_.AddElement<int32_t>(QuantizedBinary::VT_B_MULTIPLIER, b_multiplier, 0); }
+  void add_bias(int32_t bias) { fbb_.AddElement<int32_t>(QuantizedBinary::VT_BIAS, bias, 0); }
+  void add_shift(uint8_t shift) { fbb_.AddElement<uint8_t>(QuantizedBinary::VT_SHIFT, shift, 0); }
   explicit QuantizedBinaryBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) { start_ = fbb_.StartTable(); }
   flatbuffers::Offset<QuantizedBinary> Finish() {
@@ -1193,11 +1197,19 @@ inline flatbuffers::Offset<QuantizedBinary> CreateQuantizedBinary(
     uint8_t b_zero = 0,
     uint8_t zero = 0,
     uint8_t low = 0,
-    uint8_t high = 255) {
+    uint8_t high = 255,
+    int32_t a_multiplier = 0,
+    int32_t b_multiplier = 0,
+    int32_t bias = 0,
+    uint8_t shift = 0) {
   QuantizedBinaryBuilder builder_(_fbb);
+  builder_.add_bias(bias);
+  builder_.add_b_multiplier(b_multiplier);
+  builder_.add_a_multiplier(a_multiplier);
   builder_.add_scale(scale);
   builder_.add_b_scale(b_scale);
   builder_.add_a_scale(a_scale);
+  builder_.add_shift(shift);
   builder_.add_high(high);
   builder_.add_low(low);
   builder_.add_zero(zero);
