@@ -39,15 +39,18 @@ value_id emitter::constant(array a) {
 
 values emitter::emit(const std::string& op, values inputs, attributes a, std::size_t results) {
   node n;
-  n.op = op;
+  constexpr const char* own = "netsuke.";  // operators that ONNX has not
+  const bool is_own = op.rfind(own, 0) == 0;
+  n.op = is_own ? op.substr(std::string(own).size()) : op;
+  if (is_own) n.domain = "netsuke";
   const std::string owner = m_owner.empty() ? "outputs" : m_owner;
-  n.name = !m_node_names.has(owner) ? owner : owner + "/" + op;
-  n.version = onnx_opset;
+  n.name = !m_node_names.has(owner) ? owner : owner + "/" + n.op;
+  n.version = is_own ? 1 : onnx_opset;
   n.inputs = std::move(inputs);
   n.attributes = std::move(a);
   for (std::size_t i = 0; i < results; ++i) {
     value v;
-    v.name = m_value_names.unique(n.name + "/" + op + "/result");
+    v.name = m_value_names.unique(n.name + "/" + n.op + "/result");
     n.outputs.push_back(m_graph.add(std::move(v)));
   }
   if (m_folder.run(n)) {

@@ -8,6 +8,7 @@
 #include "import/tflite/nodes.hpp"
 #include "import/tflite/operands.hpp"
 #include "import/tflite/rules.hpp"
+#include "import/tflite/stored.hpp"
 
 namespace nsk::tool::tflite {
 namespace {
@@ -27,6 +28,7 @@ const names& unary_names() {
 
 void unary(call& c) {
   c.require_operands(1, 1);
+  if (function_of_stored(c)) return;
   const bool images = prefer_images(c, {c.input(0)});
   finish(c, 0, c.emit(unary_names().at(c.name()), {in_form(c, c.input(0), images)}), images);
 }
@@ -46,6 +48,7 @@ void square(call& c) {
 
 void bounded_relu(call& c) {
   c.require_operands(1, 1);
+  if (function_of_stored(c)) return;
   const bool images = prefer_images(c, {c.input(0)});
   const value_id x = in_form(c, c.input(0), images);
   if (c.name() == "RELU_0_TO_1")
@@ -55,6 +58,7 @@ void bounded_relu(call& c) {
 
 void leaky_relu(call& c) {
   c.require_operands(1, 1);
+  if (function_of_stored(c)) return;
   const bool images = prefer_images(c, {c.input(0)});
   finish(c, 0,
          c.emit("LeakyRelu", {in_form(c, c.input(0), images)}, {{"alpha", c.options<tfl::LeakyReluOptions>().alpha()}}),
@@ -111,6 +115,7 @@ bool divides_exactly(const call& c, value_id divisor) {
 
 void binary(call& c) {
   c.require_operands(2, 2);
+  if ((c.name() == "ADD" || c.name() == "SUB" || c.name() == "MUL") && add_stored(c, fused_activation(c))) return;
   const bool images = prefer_images(c, {c.input(0), c.input(1)});
   const value_id y =
       c.emit(binary_names().at(c.name()), {operand(c, c.input(0), images), operand(c, c.input(1), images)});
@@ -212,6 +217,7 @@ void requantize(call& c) {
   if (c.type(c.input(0)) != c.type(c.output()))
     c.fail("it turns " + name_of(c.tensor(c.input(0)).data->type()) + " without a scale into " +
            name_of(c.tensor(c.output()).data->type()));
+  if (c.name() == "QUANTIZE" && function_of_stored(c)) return;
   const bool images = prefer_images(c, {c.input(0)});
   const value_id x = in_form(c, c.input(0), images);
   if (c.name() == "QUANTIZE") return finish(c, 0, x, images);

@@ -7,6 +7,7 @@
 #include "import/tflite/nodes.hpp"
 #include "import/tflite/operands.hpp"
 #include "import/tflite/rules.hpp"
+#include "import/tflite/stored.hpp"
 
 namespace nsk::tool::tflite {
 namespace {
@@ -100,6 +101,7 @@ void reduce(call& c) {
   list reduced;
   for (std::size_t a = 0; a < axes; ++a)
     if (removed[a]) reduced.push_back(axis_in(images, a));
+  if (c.name() == "MEAN" && mean_stored(c, reduced, keep, images)) return;
   const value_id y = c.emit(reductions().at(c.name()), {in_form(c, c.input(0), images), constant_integers(c, reduced)},
                             {{"keepdims", std::int64_t{keep}}, {"noop_with_empty_axes", std::int64_t{1}}});
   finish(c, 0, y, images && keep);

@@ -9,6 +9,7 @@
 #include "import/tflite/nodes.hpp"
 #include "import/tflite/operands.hpp"
 #include "import/tflite/rules.hpp"
+#include "import/tflite/stored.hpp"
 
 namespace nsk::tool::tflite {
 namespace {
@@ -79,10 +80,12 @@ void pool(call& c) {
   require_positive(c, o.stride_h(), o.stride_w());
   require_positive(c, o.filter_height(), o.filter_width());
   const bool average = c.name() == "AVERAGE_POOL_2D";
-  const value_id y = c.emit(average ? "AveragePool" : "MaxPool", {c.image(c.input(0))},
-                            {{"auto_pad", auto_pad(o.padding())},
+  const attributes window = {{"auto_pad", auto_pad(o.padding())},
                              {"strides", list{o.stride_h(), o.stride_w()}},
-                             {"kernel_shape", list{o.filter_height(), o.filter_width()}}});
+                             {"kernel_shape", list{o.filter_height(), o.filter_width()}}};
+  const std::int64_t taps = std::int64_t{o.filter_height()} * o.filter_width();
+  if (average && average_stored(c, window, taps, o.fused_activation_function())) return;
+  const value_id y = c.emit(average ? "AveragePool" : "MaxPool", {c.image(c.input(0))}, window);
   if (average)
     finish(c, 0, y, k_image, o.fused_activation_function());
   else

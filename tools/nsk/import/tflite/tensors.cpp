@@ -82,13 +82,29 @@ value_id tensors::layer_constant(int t, const std::vector<std::int64_t>& order) 
     return order.empty() ? v : m_emitter.emit("Transpose", {v}, {{"perm", order}}, 1)[0];
   };
   if (!is_stored(t) || !is_constant(t)) return permuted(plain(t));
+  return widened(t, permuted(stored_constant(t)), order, true);
+}
+
+value_id tensors::stored_constant(int t) {
   value_id& integers = m_integers.try_emplace({m_scope.number, t}, no_value).first->second;
   if (integers == no_value) {
     m_emitter.limits().make(count_of(tensor(t).shape), "tensor '" + tensor(t).name + "'");
     integers =
         m_emitter.add_constant(m_emitter.names().unique(value_name(t) + ":stored"), decode_tflite(tensor(t), false));
   }
-  return widened(t, permuted(integers), order, true);
+  return integers;
+}
+
+value_id tensors::integers(int t, bool image) {
+  const forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
+  const bool constant = f.stored == no_value && !tensor(t).data->is_variable() && is_constant(t);
+  const value_id stored = constant ? stored_constant(t) : f.stored;
+  const bool made_as_image = !constant && f.made_as_image;
+  if (stored == no_value || made_as_image == image) return stored;
+  const value_id result =
+      m_emitter.emit("Transpose", {stored}, {{"perm", image ? channels_to_front : channels_to_back}}, 1)[0];
+  if (!m_emitter.is_named(result)) m_emitter.set_name(result, m_emitter.names().unique(value_name(t) + ":permuted"));
+  return result;
 }
 
 value_id tensors::port(int t) {
@@ -195,17 +211,27 @@ void tensors::accept(int t, const shape_t& found) {
   m_scope.shapes[static_cast<std::size_t>(t)] = found;
 }
 
-void tensors::bind(int t, value_id v, bool image, bool any_shape) {
+void tensors::require_form(int t, value_id v, bool image, bool any_shape, element wanted_type) {
   const value& made = m_emitter.at(v);
   const shape_t found = image ? in_order(made.shape, channels_to_back) : made.shape;
   any_shape ? void(m_scope.shapes[static_cast<std::size_t>(t)] = found) : accept(t, found);
   if (image && rank(t) != 4) refuse("its result '" + tensor(t).name + "' must be an image of four dimensions");
   const shape_t wanted = image ? in_order(shape(t), channels_to_front) : shape(t);
-  if (made.shape != wanted || made.type != type(t))
+  if (made.shape != wanted || made.type != wanted_type)
     refuse("it gives " + std::string(name_of(made.type)) + " " + to_string(made.shape) + ", but the file says that '" +
-           tensor(t).name + "' is " + name_of(type(t)) + " " + to_string(wanted) +
+           tensor(t).name + "' is " + name_of(wanted_type) + " " + to_string(wanted) +
            (image ? " (with channels first)" : "") + ". The file is damaged, or was made for another size");
-  if (is_stored(t)) return bind_stored(t, v, image);
+}
+
+void tensors::bind_integers(int t, value_id v, bool image) {
+  require_form(t, v, image, false, *element_of_tflite(tensor(t).data->type()));
+  bind_stored(t, m_emitter.is_named(v) ? m_emitter.emit("Identity", {v}, {}, 1)[0] : v, image);
+}
+
+void tensors::bind(int t, value_id v, bool image, bool any_shape) {
+  require_form(t, v, image, any_shape, type(t));
+  if (is_stored(t)) return bind_stored(t, stored_as(t, v), image);
+  const value& made = m_emitter.at(v);
   const bool exact_name = is_output(t) && !image;
   if (exact_name && made.constant) {
     value copy = made;
@@ -221,10 +247,10 @@ void tensors::bind(int t, value_id v, bool image, bool any_shape) {
   f.made_as_image = image;
 }
 
-/// The same for a tensor that stores integers: `v` is rounded to them, and what they mean takes its place.
+/// The same for a tensor that stores integers `v`: what they mean takes its place.
 void tensors::bind_stored(int t, value_id v, bool image) {
   forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
-  f.stored = stored_as(t, v);
+  f.stored = v;
   f.made_as_image = image;
   const std::string name = value_name(t);
   m_emitter.set_name(f.stored, image ? m_emitter.names().unique(name + ":channels_first") : name);

@@ -70,6 +70,8 @@ class tensors {
   value_id port(int t);
   /// A constant of a layer with its axes permuted: DequantizeLinear of its integers where it stores them.
   value_id layer_constant(int t, const std::vector<std::int64_t>& order);
+  /// The integers of a tensor that is stored, in the given form; no_value where it is a variable.
+  value_id integers(int t, bool image);
   memory_id memory_of(int t);  ///< of a variable tensor
 
   /// Makes an input of the model, with the file's shape, or the one that is asked for where the file leaves lengths
@@ -80,6 +82,8 @@ class tensors {
   /// Declares that `v` is tensor `t`, in the given form. Refuses another shape or type than the file says; with
   /// `any_shape` it says none.
   void bind(int t, value_id v, bool image, bool any_shape);
+  /// The same where `v` are the integers that tensor `t` stores.
+  void bind_integers(int t, value_id v, bool image);
   /// Writes a variable tensor.
   void write_variable(int t, value_id v);
   std::string operator_name(const tflite_operator& o) const {
@@ -92,6 +96,8 @@ class tensors {
   value_id widened(int t, value_id integers, const std::vector<std::int64_t>& order, bool kept);
   /// QuantizeLinear of a real number, as the tensor stores it.
   value_id stored_as(int t, value_id real);
+  value_id stored_constant(int t);
+  void require_form(int t, value_id v, bool image, bool any_shape, element wanted_type);
   void bind_stored(int t, value_id v, bool image);
   bool is_output(int t) const;
   std::string value_name(int t);
