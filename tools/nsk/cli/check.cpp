@@ -12,6 +12,7 @@
 #include "cli/options.hpp"
 #include "cli/progress.hpp"
 #include "import/import.hpp"
+#include "io/files.hpp"
 #include "io/npy.hpp"
 #include "profile/measure.hpp"
 #include "report/check_report.hpp"
@@ -153,12 +154,35 @@ exit_code check_device(const check_options& o, command_files& files) {
   return exit_code::good;
 }
 
+/// Refuses --semantics where it says nothing.
+void require_semantics(const check_options& o) {
+  if (o.semantics.empty()) return;
+  if (o.semantics != "litert-reference")
+    misuse("--semantics " + o.semantics + ": there is 'litert-reference', and what netsuke computes without it.");
+  const std::vector<std::byte> bytes = read_file(o.source, "model", max_model_bytes);
+  if (!is_tflite(bytes.data(), bytes.size()))
+    misuse("--semantics litert-reference: '" + o.source + "' is no TensorFlow Lite model.");
+}
+
+/// How many elements of each output differ, and by how many steps.
+std::string steps_text(const comparison_report& report) {
+  std::string text;
+  for (const comparison& c : report.outputs)
+    text += c.integers > 0 ? "'" + c.name + "': " + std::to_string(c.differing) + " of " + std::to_string(c.integers) +
+                                 " elements differ from LiteRT's reference kernels, by at most " +
+                                 format_text("%.0f", c.max_error) + " steps\n"
+                           : "'" + c.name + "': differs from LiteRT's reference kernels by at most " +
+                                 format_text("%.3g", c.max_error) + "\n";
+  return text;
+}
+
 }
 
 exit_code check(const check_options& o, command_files& files) {
   refuse_without("--device", !o.device.empty(), o.halves);
   if (!o.device.empty()) return check_device(o, files);
   if (o.model.empty()) misuse("check: model is required. `nsk check --help` lists the options.");
+  require_semantics(o);
   progress_line progress(o.quiet);
   const model_file file = open_model(o.model);
   if (has_key(file.view, quantised_key))
@@ -166,7 +190,8 @@ exit_code check(const check_options& o, command_files& files) {
            "' does. nsk quantize itself compares it with its own meaning, and says how far that is from the source's.");
   const int variant = variant_of(file.view, o.variant);
   const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1, variant);
-  const tflite_options importing = import_options_of(file.view, variant);
+  tflite_options importing = import_options_of(file.view, variant);
+  importing.reference = !o.semantics.empty();
   graph g = import_model(o.source, importing);
   for (const std::string& data : g.facts.files) files.add_input("external data of the source", data);
   input_options inputs = options_of(g, file.view, o.sets, variant);
@@ -181,6 +206,12 @@ exit_code check(const check_options& o, command_files& files) {
       g, file.view, *runner, o.seed, inputs_of(file.view, o, variant),
       [&](const std::string& what) { progress.show(what); }, variant);
   progress.clear();
+  if (importing.reference) {
+    files.commit();
+    const std::string text = steps_text(report);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return exit_code::good;
+  }
   if (!o.json.empty()) files.write(o.json, comparison_json(report, o.tolerance).dump(2) + "\n");
   if (!o.report.empty()) write_check_report(files, o.report, check_report_of(file.view, o, report));
   files.commit();

@@ -104,6 +104,7 @@ struct check_options {
   std::string device;                     ///< not empty: `source` is the model, which is compared with the CPU session
   half_options halves;                    ///< of the device
   std::vector<std::string> inputs, sets;  ///< NAME=FILE.npy, NAME=VALUE
+  std::string semantics;                  ///< empty: what netsuke computes
   double tolerance = 1e-4;
   std::uint64_t seed = 1;
   bool quiet = false, trusted = false;

@@ -262,6 +262,10 @@ CLI::App* add_check(CLI::App& app, file_options& files, check_options& o) {
   add_halves(command, "--device", o.halves);
   add_variant(command, o.variant);
   command->add_flag("--trust", o.trusted, "The source is your own: its constants may be far larger than its file");
+  command
+      ->add_option("--semantics", o.semantics,
+                   "litert-reference: say how many elements differ from LiteRT's reference kernels, and by how much")
+      ->type_name("NAME");
   command->add_option("--tolerance", o.tolerance, "Largest error, as a share of a tensor's largest magnitude")
       ->type_name("X")
       ->capture_default_str();

@@ -3,6 +3,9 @@
 /// and for QLinear operators and QGemm saturate(zero point + round_half_even(float32(sum) * scale)), where scale =
 /// alpha * a_scale * b_scale / y_scale in float32, in this order. QLinearConvAdd, which resolve() makes, has a residual
 /// behind QLinearConv's inputs; (residual - its zero point) * (its scale / y_scale) is added before that is rounded.
+/// With attribute double_rounding the product with the scale is that of TensorFlow Lite's reference kernels.
+#include <algorithm>
+#include "graph/fixed_point.hpp"
 #include "reference/operators.hpp"
 #include "reference/quantized.hpp"
 #include "reference/run_node.hpp"
@@ -152,6 +155,12 @@ void evaluate_product(call& c) {
     const auto number = [&](std::size_t input) {
       return static_cast<float>(c.floats(input)[count_of(c.shape(input)) == 1 ? 0 : channel]);
     };
+    if (c.op().integer("double_rounding", 0) != 0) {
+      const auto wide = [&](std::size_t input) { return static_cast<double>(number(input)); };
+      const fixed_point_multiplier multiplier(wide(in.a_scale) * wide(in.b_scale) / wide(in.y_scale));
+      c.out_integers()[i] = std::clamp(multiplier.of(sum) + *c.integers(in.y_zero), range.low, range.high);
+      continue;
+    }
     const float alpha = is_gemm(c.op()) ? c.op().number("alpha", 1) : 1;
     const float scale = alpha * number(in.a_scale) * number(in.b_scale) / number(in.y_scale);
     float units = static_cast<float>(static_cast<std::int32_t>(sum)) * scale;

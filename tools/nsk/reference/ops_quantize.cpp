@@ -3,10 +3,13 @@
 /// or one per block of it. Storing rounds as ONNX Runtime does: in float32, halves to even, within the integer's range;
 /// NaN becomes its lower limit. FixedPointAdd, which the importer of TensorFlow Lite makes, is LiteRT's sum of two
 /// tensors of stored integers: saturate(zero + floor((a * a_multiplier + b * b_multiplier + bias) / 2^shift)).
+/// DoublyRounded is a sum, difference or product as TensorFlow Lite's reference kernels compute it: operands 2^20 times
+/// as large and in units of twice the larger scale, each product rounded twice.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include "graph/fixed_point.hpp"
 #include "graph/onnx_type.hpp"
 #include "reference/operators.hpp"
 #include "reference/quantized.hpp"
@@ -150,6 +153,39 @@ void evaluate_fixed_point(call& c) {
   });
 }
 
+void infer_doubly_rounded(call& c) {
+  c.require_inputs(2, 2);
+  c.require(range_of_stored(c.type(0)).has_value() && c.type(0) == c.type(1), "it takes stored integers of one type");
+  for (const char* name : {"a_scale", "b_scale", "y_scale"})
+    c.require(std::isnormal(c.op().number(name, 0)) && c.op().number(name, 0) > 0, "a scale is not positive");
+  c.declare(0, c.type(0), broadcast(c, c.shape(0), c.shape(1)));
+}
+
+void evaluate_doubly_rounded(call& c) {
+  constexpr std::int64_t step = std::int64_t{1} << 20;
+  const node& n = c.op();
+  const float a_scale = n.number("a_scale", 0), b_scale = n.number("b_scale", 0), y_scale = n.number("y_scale", 0);
+  const std::int64_t a_zero = n.integer("a_zero", 0), b_zero = n.integer("b_zero", 0), zero = n.integer("y_zero", 0),
+                     sign = n.text("kind", "") == "SUB" ? -1 : 1;
+  const bool multiplies = n.text("kind", "") == "MUL";
+  const double twice = static_cast<double>(2 * std::max(a_scale, b_scale));
+  const fixed_point_multiplier left(static_cast<double>(a_scale) / twice), right(static_cast<double>(b_scale) / twice),
+      result(twice / (static_cast<double>(step) * static_cast<double>(y_scale))),
+      product(static_cast<double>(a_scale * b_scale / y_scale));
+  const integer_range range = *range_of_stored(c.type(0));
+  const shape_t& shape = c.out_shape(0);
+  const std::int64_t *a = c.integers(0), *b = c.integers(1);
+  std::int64_t* y = c.out_integers();
+  for_each_offset(shape, broadcast_strides(c.shape(0), shape),
+                  [&](std::int64_t i, std::int64_t at) { y[i] = a[at] - a_zero; });
+  for_each_offset(shape, broadcast_strides(c.shape(1), shape), [&](std::int64_t i, std::int64_t at) {
+    const std::int64_t x = y[i], z = b[at] - b_zero;
+    const std::int64_t units =
+        multiplies ? product.of(x * z) : result.of(left.of(x * step) + sign * right.of(z * step));
+    y[i] = std::clamp(units + zero, range.low, range.high);
+  });
+}
+
 }
 
 std::int64_t stored(float units, std::int64_t zero_point, integer_range range) {
@@ -161,6 +197,7 @@ std::int64_t stored(float units, std::int64_t zero_point, integer_range range) {
 void add_quantize(table& t) {
   t["DequantizeLinear"] = {infer_dequantize, evaluate_dequantize, 10};
   t["QuantizeLinear"] = {infer_quantize, evaluate_quantize, 10};
+  t["netsuke.DoublyRounded"] = {infer_doubly_rounded, evaluate_doubly_rounded, 1};
   t["netsuke.FixedPointAdd"] = {infer_fixed_point, evaluate_fixed_point, 1};
   t["DynamicQuantizeLinear"] = {infer_dynamic, evaluate_dynamic, 11};
 }

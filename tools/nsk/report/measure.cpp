@@ -141,6 +141,7 @@ comparison measure_ordered(const array& got, const array& wanted, const std::vec
   c.relative = share > 0 ? c.max_error / share : c.max_error;
   if (exact) c.integers = count;
   c.bytes = got.type == element::i8 || got.type == element::u8;
+  c.differing = c.unequal;
   if (c.unequal > 0) c.relative = std::max(c.relative, wrong_integer);
   return c;
 }

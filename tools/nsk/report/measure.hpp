@@ -13,12 +13,13 @@ namespace nsk::tool {
 /// that was not measured; `rounding` how far, in the same measure, the reference moves when every value is off by what
 /// float32 rounds, -1 where not measured; `ulp` the largest distance in units in the last place of float32 among values
 /// above a thousandth of that magnitude. Integers are equal or wrong: of a tensor that holds any, `integers` counts the
-/// elements and `unequal` the wrong ones, and where there are some, `relative` is wrong_integer or more.
+/// elements and `unequal` the wrong ones, and where there are some, `relative` is wrong_integer or more; `differing`
+/// are those that are not the reference's, be it by what steps before made.
 struct comparison {
   std::string name, step_name;
   int step = -1;  ///< -1: a model output
   double max_error = 0, mean_error = 0, largest = 0, relative = 0, local = -1, rounding = -1, ulp = 0;
-  std::int64_t integers = 0, unequal = 0;
+  std::int64_t integers = 0, unequal = 0, differing = 0;
   bool bytes = false;  ///< integers of 8 bits, which stand for real numbers
 };
 

@@ -30,6 +30,7 @@ class call {
   call(context& k, const tflite_operator& o) : m_context(k), m_op(o) {}
 
   context& all() { return m_context; }
+  const tflite_options& options_of_import() const { return m_context.options; }
   const tflite_operator& op() const { return m_op; }
   const std::string& name() const { return m_op.name; }
   /// Names the operator with its tensors: how messages begin.

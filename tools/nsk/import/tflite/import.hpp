@@ -17,6 +17,7 @@ struct tflite_options {
   bool dequantize = false;  ///< quantised models become float32 ones; refused otherwise
   /// Shapes of inputs, by name: they count where the file leaves lengths open and agree with those that it fixes.
   std::map<std::string, shape_t> shapes = {};
+  bool reference = false;  ///< the meaning of LiteRT's reference kernels, for the evaluator alone
 };
 
 /// Whether these bytes carry the identifier of a TensorFlow Lite model.

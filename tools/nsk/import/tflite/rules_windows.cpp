@@ -19,6 +19,12 @@ constexpr std::int64_t max_padding = 1 << 24;
 
 std::string auto_pad(tfl::Padding p) { return p == tfl::Padding::SAME ? "SAME_UPPER" : "VALID"; }
 
+/// Attributes of a layer, with what says that it rounds as LiteRT's reference kernels do where that is asked for.
+attributes rounded_alike(const call& c, attributes a) {
+  if (c.options_of_import().reference) a["double_rounding"] = std::int64_t{1};
+  return a;
+}
+
 void convolution(call& c) {
   c.require_operands(2, 3);
   const auto& o = c.options<tfl::Conv2DOptions>();
@@ -29,10 +35,10 @@ void convolution(call& c) {
   const std::int64_t channels = c.shape(x)[3], depth = c.shape(w)[3];
   c.require(depth > 0 && channels % depth == 0, "the channels are no multiple of the weights' depth");
   const value_id y = c.emit("Conv", {c.image(x), c.layer_constant(w, channels_to_front), bias_of(c, 2)},
-                            {{"auto_pad", auto_pad(o.padding())},
-                             {"strides", list{o.stride_h(), o.stride_w()}},
-                             {"dilations", list{o.dilation_h_factor(), o.dilation_w_factor()}},
-                             {"group", channels / depth}});
+                            rounded_alike(c, {{"auto_pad", auto_pad(o.padding())},
+                                              {"strides", list{o.stride_h(), o.stride_w()}},
+                                              {"dilations", list{o.dilation_h_factor(), o.dilation_w_factor()}},
+                                              {"group", channels / depth}}));
   finish(c, 0, y, k_image, o.fused_activation_function());
 }
 
@@ -47,10 +53,10 @@ void depthwise_convolution(call& c) {
   const std::int64_t channels = c.shape(x)[3], results = c.shape(w)[3];
   c.require(channels > 0 && results % channels == 0, "the weights' channels are no multiple of the input's");
   const value_id y = c.emit("Conv", {c.image(x), c.layer_constant(w, {3, 0, 1, 2}), bias_of(c, 2)},
-                            {{"auto_pad", auto_pad(o.padding())},
-                             {"strides", list{o.stride_h(), o.stride_w()}},
-                             {"dilations", list{o.dilation_h_factor(), o.dilation_w_factor()}},
-                             {"group", channels}});
+                            rounded_alike(c, {{"auto_pad", auto_pad(o.padding())},
+                                              {"strides", list{o.stride_h(), o.stride_w()}},
+                                              {"dilations", list{o.dilation_h_factor(), o.dilation_w_factor()}},
+                                              {"group", channels}}));
   finish(c, 0, y, k_image, o.fused_activation_function());
 }
 

@@ -81,10 +81,30 @@ value_id as_integers(call& c, value_id numbers, element type, double scale) {
   return c.emit("QuantizeLinear", {numbers, constant_number(c, scale), stored_number(c, type, 0)});
 }
 
+/// A sum, difference or product of the reference kernels.
+bool doubly_rounded(call& c, tfl::Activation activation) {
+  const auto a = byte_form_of(c, c.input(0)), b = byte_form_of(c, c.input(1)), y = byte_form_of(c, c.output());
+  if (!a || !b || !y || a->type != y->type || b->type != y->type || !has_limits(activation)) return false;
+  const bool images = prefer_images(c, {c.input(0), c.input(1)});
+  const value_id x = stored_operand(c, c.input(0), images), z = stored_operand(c, c.input(1), images);
+  if (x == no_value || z == no_value) return false;
+  const value_id result = c.emit("netsuke.DoublyRounded", {x, z},
+                                 {{"kind", c.name()},
+                                  {"a_scale", a->scale},
+                                  {"a_zero", a->zero},
+                                  {"b_scale", b->scale},
+                                  {"b_zero", b->zero},
+                                  {"y_scale", y->scale},
+                                  {"y_zero", y->zero}});
+  c.all().known.bind_integers(c.output(), limited(c, result, *y, activation), images);
+  return true;
+}
+
 }
 
 /// XNNPACK's sum: multipliers of 20 bits, the larger one's first bit set, and the sum's halves rounded upwards.
 bool add_stored(call& c, tfl::Activation activation) {
+  if (c.options_of_import().reference) return doubly_rounded(c, activation);
   if (c.name() == "MUL") return false;  // float32's rounding is XNNPACK's, but for a few in a million
   const auto a = byte_form_of(c, c.input(0)), b = byte_form_of(c, c.input(1)), y = byte_form_of(c, c.output());
   if (!a || !b || !y || a->type != y->type || b->type != y->type || !has_limits(activation)) return false;
@@ -145,9 +165,9 @@ using byte_function = std::function<std::int64_t(std::int64_t)>;  ///< of x less
 
 /// XNNPACK's step to another scale, a multiplier of 8 bits after the point; TensorFlow Lite's where that does not take
 /// the scales.
-byte_function requantisation(const byte_form& x, const byte_form& y) {
+byte_function requantisation(const byte_form& x, const byte_form& y, bool reference) {
   const float ratio = x.scale / y.scale;
-  if (x.type == y.type && ratio >= 1.0f / 256 && ratio <= 128) {
+  if (!reference && x.type == y.type && ratio >= 1.0f / 256 && ratio <= 128) {
     const auto multiplier = static_cast<std::int64_t>(std::nearbyint(256 * ratio));
     return [multiplier](std::int64_t v) { return floor_shift(v * multiplier + 128, 8); };
   }
@@ -157,6 +177,10 @@ byte_function requantisation(const byte_form& x, const byte_form& y) {
 
 std::optional<byte_function> leaky_relu(call& c, const byte_form& x, const byte_form& y) {
   const float alpha = c.options<tfl::LeakyReluOptions>().alpha(), ratio = x.scale / y.scale, below = ratio * alpha;
+  if (c.options_of_import().reference) {
+    const fixed_point_multiplier up(static_cast<double>(ratio)), down(static_cast<double>(x.scale * alpha / y.scale));
+    return [up, down](std::int64_t v) { return (v >= 0 ? up : down).of(v); };
+  }
   constexpr float min_ratio = 1.0f / 256, end_ratio = 127.998f;
   if (ratio < min_ratio || ratio > end_ratio || std::abs(below) < min_ratio || std::abs(below) > end_ratio)
     return std::nullopt;
@@ -174,7 +198,7 @@ byte_function rectified(const byte_form& x, const byte_form& y, double high) {
 
 std::optional<byte_function> function_named(call& c, const byte_form& x, const byte_form& y) {
   constexpr double none = std::numeric_limits<double>::infinity();
-  if (c.name() == "QUANTIZE") return requantisation(x, y);
+  if (c.name() == "QUANTIZE") return requantisation(x, y, c.options_of_import().reference);
   if (x.type != y.type) return std::nullopt;
   if (c.name() == "LEAKY_RELU") return leaky_relu(c, x, y);
   if (c.name() == "RELU") return rectified(x, y, none);
