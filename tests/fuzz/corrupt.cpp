@@ -93,13 +93,19 @@ std::vector<test::plan_spec> samples() {
           test::quantized::convolution_of_rows(),
           test::quantized::convolution_and_sum(),
           test::quantized::depthwise(),
-          test::quantized::pooling()};
+          test::quantized::pooling(),
+          test::quantized::dynamic_range(),
+          test::quantized::dynamic_quantize(),
+          test::quantized::sums(),
+          test::quantized::real_sums()};
 }
 
 int write_seeds(const std::string& folder) {
-  static const char* const names[] = {"convolutions", "mixed",  "recurrent", "indices",   "lstm",
-                                      "policy",       "forest", "scatter",   "quantize",  "dequantize",
-                                      "table",        "quads",  "rows",      "depthwise", "pooling"};
+  static const char* const names[] = {
+      "convolutions", "mixed",        "recurrent", "indices",    "lstm",          "policy",
+      "forest",       "scatter",      "quantize",  "dequantize", "table",         "quads",
+      "rows",         "rows_and_sum", "depthwise", "pooling",    "dynamic_range", "dynamic_quantize",
+      "integer_sums", "real_sums"};
   for (std::size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     const bytes file = to_bytes(samples()[i]);
     std::ofstream(folder + "/" + names[i], std::ios::binary)

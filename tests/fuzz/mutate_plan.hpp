@@ -84,7 +84,7 @@ inline void mutate_recurrent(generator& random, test::recurrent_spec& r) {
 /// Numbers of steps on stored integers.
 inline void mutate_quantized(generator& random, test::step_spec& s) {
   const auto bits = static_cast<std::uint32_t>(strange_float(random));
-  switch (random.below(8)) {
+  switch (random.below(9)) {
     case 0: std::memcpy(&s.scale, &bits, 4); break;
     case 1: std::memcpy(random.one_in(2) ? &s.alpha : &s.beta, &bits, 4); break;
     case 2: mutate(random, s.zero); break;
@@ -92,6 +92,7 @@ inline void mutate_quantized(generator& random, test::step_spec& s) {
     case 4: mutate(random, s.high); break;
     case 5: mutate(random, s.input_zero); break;
     case 6: std::memcpy(&s.residual_scale, &bits, 4); break;
+    case 7: s.real = !s.real; break;
     default: s.whole_rows = !s.whole_rows; break;
   }
 }

@@ -214,6 +214,59 @@ TEST_CASE("open: invalid residuals of stored integers are refused") {
                    }}}));
 }
 
+TEST_CASE("open: invalid steps on bytes whose scale is computed are refused") {
+  const change floats[] = {
+      {"input of integers", status_code::bad_step, [](plan_spec& p) { input(p).type = DataType::int32; }}};
+  check_all([] { return dynamic_range(); }, with(floats, {{"result of integers", status_code::bad_step,
+                                                           [](plan_spec& p) { output(p).type = DataType::int32; }}}));
+  CHECK(open_plan(dynamic_range({3})).code() == status_code::bad_step);
+  CHECK(open_plan(dynamic_range({1, 2})).code() == status_code::bad_step);
+  check_all(
+      dynamic_quantize,
+      with(floats,
+           {{"result of int8", status_code::bad_step, [](plan_spec& p) { output(p).type = DataType::int8; }},
+            {"scale of integers", status_code::bad_step, [](plan_spec& p) { input(p, 1).type = DataType::int32; }},
+            {"zero point of integers", status_code::bad_step, [](plan_spec& p) { input(p, 2).type = DataType::int32; }},
+            {"scale that is x", status_code::bad_step,
+             [](plan_spec& p) { p.steps[0].inputs[1] = p.steps[0].inputs[0]; }},
+            {"x shorter", status_code::bad_step, [](plan_spec& p) {
+               p.steps[0].inputs[0] = test::add_view(p, p.steps[0].inputs[0], {3, 4}, {5, 1});
+             }}}));
+}
+
+TEST_CASE("open: invalid sums of stored integers are refused") {
+  const change common[] = {
+      {"weights of floats", status_code::bad_weights, [](plan_spec& p) { input(p, 1).type = DataType::uint8; }},
+      {"weights that are plain", status_code::bad_weights,
+       [](plan_spec& p) { input(p, 1).packing = format::Packing::plain; }},
+      {"a byte too few", status_code::bad_weights, [](plan_spec& p) { --input(p, 1).shape[0]; }},
+      {"input of int8", status_code::bad_step, [](plan_spec& p) { input(p).type = DataType::int8; }},
+      {"zero point of integers", status_code::bad_step, [](plan_spec& p) { input(p, 2).type = DataType::int32; }},
+      {"no zero point", status_code::bad_arity, [](plan_spec& p) { p.steps[0].inputs.pop_back(); }},
+      {"no window", status_code::bad_step, [](plan_spec& p) { p.steps[0].has_window = false; }},
+      {"scratch too small", status_code::bad_scratch, [](plan_spec& p) { --p.steps[0].scratch_bytes; }}};
+  check_all(sums,
+            with(common,
+                 {{"no groups", status_code::bad_step, [](plan_spec& p) { p.steps[0].groups = 0; }},
+                  {"whole rows of groups", status_code::bad_step, [](plan_spec& p) { p.steps[0].whole_rows = true; }},
+                  {"result of floats", status_code::bad_step, [](plan_spec& p) { output(p).type = DataType::float32; }},
+                  {"a function", status_code::bad_step,
+                   [](plan_spec& p) { p.steps[0].epilogue.function = format::Function::tanh; }},
+                  {"tiles that cut a panel of a group", status_code::bad_tile,
+                   [](plan_spec& p) { p.steps[0].tile.channels = 16; }}}));
+  check_all(
+      real_sums,
+      with(common,
+           {{"result of integers", status_code::bad_step, [](plan_spec& p) { output(p).type = DataType::int32; }},
+            {"scale of integers", status_code::bad_step, [](plan_spec& p) { input(p, 3).type = DataType::int32; }},
+            {"bias of integers", status_code::bad_step, [](plan_spec& p) { input(p, 4).type = DataType::int32; }},
+            {"bias that is shorter", status_code::bad_step, [](plan_spec& p) { --input(p, 4).shape[0]; }},
+            {"bias that is computed", status_code::bad_step,
+             [](plan_spec& p) { p.steps[0].inputs[4] = p.add_input("b", {40}, 1); }},
+            {"sums by the number of its inputs", status_code::bad_arity,
+             [](plan_spec& p) { p.steps[0].real = false; }}}));
+}
+
 TEST_CASE("open: weights behind the end of a run are zeros") {
   // runs of 6 channels of a pixel, two quads each: bytes 6 and 7 are missing, in the second quad of every run
   const std::size_t quads = 18,

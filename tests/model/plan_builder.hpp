@@ -106,7 +106,7 @@ struct step_spec {
   float scale = 1;
   std::int16_t zero = 0, low = 0, high = 255;
   std::uint8_t input_zero = 0;
-  bool whole_rows = false;
+  bool whole_rows = false, real = false;
   float residual_scale = 0;
   std::int16_t weight_offset = 0;
   std::int32_t multiplier = 0, fixed_point_bias = 0;
@@ -327,6 +327,10 @@ inline flatbuffers::Offset<void> write_op(flatbuffers::FlatBufferBuilder& b, con
       return CreateQuantizedBinary(b, s.binary, s.alpha, s.beta, s.scale, s.input_zero, 0, byte(s.zero), byte(s.low),
                                    byte(s.high), s.multiplier, s.multiplier, s.fixed_point_bias, s.shift)
           .Union();
+    case Operator::DynamicRange: return CreateDynamicRange(b).Union();
+    case Operator::DynamicQuantize: return CreateDynamicQuantize(b).Union();
+    case Operator::IntegerConv2D:
+      return CreateIntegerConv2D(b, window, s.groups, s.whole_rows, s.real, epilogue).Union();
     default: return 0;
   }
 }

@@ -41,23 +41,25 @@ inline void set_window(step_spec& s, std::uint64_t scratch, plan_spec& p) {
   p.lane_bytes = s.scratch_bytes = scratch;
 }
 /// A 3x3 convolution of 2 groups of 6 channels to 2 of 20.
-inline plan_spec convolution() {
+inline plan_spec convolution_of(Operator op, DataType result) {
   const std::int64_t bytes = 2 * nsk::quad_panel_bytes(20, nsk::kernels::quads_of_window(k_window, 6, false));
-  plan_spec p = step_of(Operator::QuantizedConv2D, {1, 7, 8, 12}, DataType::uint8, {1, 7, 8, 40}, DataType::uint8,
-                        bytes, DataType::int8, format::Packing::quads);
+  plan_spec p =
+      step_of(op, {1, 7, 8, 12}, DataType::uint8, {1, 7, 8, 40}, result, bytes, DataType::int8, format::Packing::quads);
   p.steps[0].groups = 2;
   set_window(p.steps[0], static_cast<std::uint64_t>(nsk::kernels::quantized_conv_2d_scratch_bytes(k_window, 6)), p);
   return p;
 }
+inline plan_spec convolution() { return convolution_of(Operator::QuantizedConv2D, DataType::uint8); }
 /// The same of one group, by whole rows.
-inline plan_spec convolution_of_rows() {
+inline plan_spec convolution_of_rows_of(Operator op, DataType result) {
   const std::int64_t bytes = nsk::quad_panel_bytes(40, nsk::kernels::quads_of_window(k_window, 12, true));
-  plan_spec p = step_of(Operator::QuantizedConv2D, {1, 7, 8, 12}, DataType::uint8, {1, 7, 8, 40}, DataType::uint8,
-                        bytes, DataType::int8, format::Packing::safe_quads);
+  plan_spec p = step_of(op, {1, 7, 8, 12}, DataType::uint8, {1, 7, 8, 40}, result, bytes, DataType::int8,
+                        format::Packing::safe_quads);
   p.steps[0].whole_rows = true;
   set_window(p.steps[0], static_cast<std::uint64_t>(nsk::kernels::quantized_conv_2d_scratch_bytes(k_window, 12)), p);
   return p;
 }
+inline plan_spec convolution_of_rows() { return convolution_of_rows_of(Operator::QuantizedConv2D, DataType::uint8); }
 /// The same with a residual.
 inline plan_spec convolution_and_sum() {
   plan_spec p = convolution_of_rows();
@@ -75,6 +77,31 @@ inline plan_spec depthwise_to(std::int32_t outputs) {
 }
 
 inline plan_spec depthwise() { return depthwise_to(12); }
+
+/// The scale and the zero point of floats; bytes by both.
+inline plan_spec dynamic_range(const shape& y = {2}) {
+  return step_of(Operator::DynamicRange, {3, 5}, DataType::float32, y, DataType::float32, 0, DataType::uint8,
+                 format::Packing::plain);
+}
+inline plan_spec dynamic_quantize() {
+  plan_spec p = step_of(Operator::DynamicQuantize, {3, 5}, DataType::float32, {3, 5}, DataType::uint8, 0,
+                        DataType::uint8, format::Packing::plain);
+  for (const char* name : {"scale", "zero"}) p.steps[0].inputs.push_back(p.add_input(name, {1}, 1));
+  return p;
+}
+/// The sums of `convolution`, and real numbers of those of `convolution_of_rows`.
+inline plan_spec sums() {
+  plan_spec p = convolution_of(Operator::IntegerConv2D, DataType::int32);
+  p.steps[0].inputs.push_back(p.add_input("zero", {1}, 1));
+  return p;
+}
+inline plan_spec real_sums() {
+  plan_spec p = convolution_of_rows_of(Operator::IntegerConv2D, DataType::float32);
+  p.steps[0].real = true;
+  for (const char* name : {"zero", "scale"}) p.steps[0].inputs.push_back(p.add_input(name, {1}, 1));
+  p.steps[0].inputs.push_back(p.add_constant("bias", std::vector<float>(40)));
+  return p;
+}
 
 inline plan_spec pooling() {
   plan_spec p = step_of(Operator::Pool2D, {1, 7, 8, 12}, DataType::uint8, {1, 3, 4, 12}, DataType::uint8, 0,

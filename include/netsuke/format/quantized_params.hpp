@@ -91,5 +91,17 @@ struct quantized_binary_params {
                   shift);
   }
 };
+struct dynamic_range_params {};
+struct dynamic_quantize_params {};
+struct integer_conv_2d_params {
+  window w{};
+  std::int32_t groups = 1;
+  bool whole_rows = false;  ///< quads follow the rows of a window, else its pixels
+  bool real = false;        ///< sums become real numbers
+  template <class Table>
+  static integer_conv_2d_params of(const Table& t) {
+    return {window::of(t.window()), static_cast<std::int32_t>(t.groups()), t.whole_rows(), t.real()};
+  }
+};
 NSK_END
 #include <netsuke/core/restore_macros.hpp>

@@ -244,7 +244,8 @@ NSK_INLINE void add_to_rows(simd::i32 (&sum)[Rows][Vectors], const quad_row* row
   });
 }
 
-/// `tiles` tiles of Rows rows, one below the other. There is a store_quad_tile for each Store.
+/// `tiles` tiles of Rows rows, one below the other. There is a store_quad_tile for each Store: this one, and that of
+/// kernels/integer_conv_2d.hpp.
 template <class Products, int Rows, int Vectors, class Store>
 NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad_panel& panel, const quad_row* row,
                                     const Store& store) {

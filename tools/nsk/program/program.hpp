@@ -56,6 +56,17 @@ struct quantized_conv_parameters {
   int residual_zero = 0;
   int weight_offset = 0;  ///< the weights of the source are so much larger
 };
+/// Sums of products of uint8, x, with int8 weights less the input's zero point, the second input, one float; int32, or
+/// with `real` sum * (third input, one float, times scale) + bias in float32. Of images, or with `dense` of the last
+/// axis of a tensor of any rank.
+struct integer_conv_parameters {
+  window w;
+  int groups = 1, outputs = 0;
+  bool dense = false, real = false;
+  std::vector<std::int8_t> weights;  ///< [O][C / groups][kernel_h][kernel_w]
+  std::vector<std::int32_t> sums;    ///< of the weights of each output channel
+  std::vector<float> scale, bias;    ///< with `real`: one per output channel
+};
 /// What stands for each byte, by its bits.
 struct byte_table_parameters {
   std::array<std::uint8_t, 256> table;

@@ -75,6 +75,10 @@ auto write(builder& b, const quantized_depthwise_conv_2d_params& p) {
   return format::CreateQuantizedDepthwiseConv2D(b, &w, u8(p.input_zero), u8(p.zero), u8(p.low), u8(p.high),
                                                 i16(p.weight_offset));
 }
+auto write(builder& b, const integer_conv_2d_params& p, epilogue_offset e) {
+  const format::Window w = window_of(p.w);
+  return format::CreateIntegerConv2D(b, &w, u32(p.groups), p.whole_rows, p.real, e);
+}
 auto write(builder& b, const unary_params&, epilogue_offset e) { return format::CreateUnary(b, e); }
 auto write(builder& b, const binary_params& p, epilogue_offset e) {
   return format::CreateBinary(b, static_cast<format::BinaryKind>(p.kind), e);

@@ -40,7 +40,10 @@
   X(byte_table, ByteTable)                                    \
   X(quantized_conv_2d, QuantizedConv2D)                       \
   X(quantized_depthwise_conv_2d, QuantizedDepthwiseConv2D)    \
-  X(quantized_binary, QuantizedBinary)
+  X(quantized_binary, QuantizedBinary)                        \
+  X(dynamic_range, DynamicRange)                              \
+  X(dynamic_quantize, DynamicQuantize)                        \
+  X(integer_conv_2d, IntegerConv2D)
 
 /// X(name): every elementwise function.
 #define NSK_FUNCTION_LIST(X) \

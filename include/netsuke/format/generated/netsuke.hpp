@@ -52,6 +52,9 @@ struct ByteTable;
 struct QuantizedConv2D;
 struct QuantizedDepthwiseConv2D;
 struct QuantizedBinary;
+struct DynamicRange;
+struct DynamicQuantize;
+struct IntegerConv2D;
 struct Tile;
 struct Step;
 struct Port;
@@ -314,8 +317,11 @@ enum class Operator : uint8_t {
   QuantizedConv2D = 35,
   QuantizedDepthwiseConv2D = 36,
   QuantizedBinary = 37,
+  DynamicRange = 38,
+  DynamicQuantize = 39,
+  IntegerConv2D = 40,
   MIN = NONE,
-  MAX = QuantizedBinary
+  MAX = IntegerConv2D
 };
 
 template<typename T> struct OperatorTraits;
@@ -357,6 +363,9 @@ template<> struct OperatorTraits<ByteTable> { static const Operator enum_value =
 template<> struct OperatorTraits<QuantizedConv2D> { static const Operator enum_value = Operator::QuantizedConv2D; };
 template<> struct OperatorTraits<QuantizedDepthwiseConv2D> { static const Operator enum_value = Operator::QuantizedDepthwiseConv2D; };
 template<> struct OperatorTraits<QuantizedBinary> { static const Operator enum_value = Operator::QuantizedBinary; };
+template<> struct OperatorTraits<DynamicRange> { static const Operator enum_value = Operator::DynamicRange; };
+template<> struct OperatorTraits<DynamicQuantize> { static const Operator enum_value = Operator::DynamicQuantize; };
+template<> struct OperatorTraits<IntegerConv2D> { static const Operator enum_value = Operator::IntegerConv2D; };
 
 bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Operator type);
 bool VerifyOperatorVector(impl::table_verifier &verifier, const flatbuffers::Vector<flatbuffers::Offset<void>> *values, const flatbuffers::Vector<Operator> *types);
@@ -1279,6 +1288,55 @@ struct QuantizedBinary FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
 };
 
+/// Output float32 [2]: the scale and the zero point by which uint8 stores all of a float tensor. With low = min(0, least element) and
+/// high = max(0, largest), NaN left out: scale = (high - low) / 255, 1 where that is 0; zero = saturate(round_half_even(-low / scale)) to
+/// [0, 255]. Each operation is rounded to float32. Step.inputs = x, at most 6 dimensions.
+struct DynamicRange FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           verifier.EndTable();
+  }
+};
+
+/// Output uint8 = saturate(zero + round_half_even(x / scale)) to [0, 255], divided in float32; NaN becomes 0. Step.inputs = float x, scale and
+/// zero, each float32 [1].
+struct DynamicQuantize FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           verifier.EndTable();
+  }
+};
+
+/// Step.inputs = x uint8 [N,H,W,C], weights (quads or safe_quads, one matrix per group), zero float32 [1], an integer from 0 to 255, which also
+/// stands for pixels outside. acc = sum of (x - zero) * w in int32, which wraps around. The panels hold the sum of the weights of a channel in
+/// place of its bias. Output int32 [N,H,W,C] = acc. With `real` inputs 3 and 4 are scale float32 [1] and bias, a constant float32 [C], then come
+/// those of the epilogue, and the output is float32: float32(acc) * (scale * panel scale[channel]) + bias[channel], each operation rounded to
+/// float32, and the epilogue behind it. The quads of a window are those of QuantizedConv2D.
+struct IntegerConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_WINDOW = 4,
+    VT_GROUPS = 6,
+    VT_WHOLE_ROWS = 8,
+    VT_REAL = 10,
+    VT_EPILOGUE = 12
+  };
+  const Window *window() const { return GetStruct<const Window *>(VT_WINDOW); }
+  uint32_t groups() const { return GetField<uint32_t>(VT_GROUPS, 1); }
+  bool whole_rows() const { return GetField<uint8_t>(VT_WHOLE_ROWS, 0) != 0; }
+  bool real() const { return GetField<uint8_t>(VT_REAL, 0) != 0; }
+  const Epilogue *epilogue() const { return GetPointer<const Epilogue *>(VT_EPILOGUE); }
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<Window>(verifier.bounds(), VT_WINDOW, 2) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_GROUPS, 4) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_WHOLE_ROWS, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_REAL, 1) &&
+           VerifyOffset(verifier.bounds(), VT_EPILOGUE) &&
+           verifier.VerifyTable(epilogue()) &&
+           verifier.EndTable();
+  }
+};
+
 /// A number of independent tiles, each computed by one call of a kernel.
 struct Step FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
@@ -1568,6 +1626,9 @@ inline bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Oper
     case Operator::QuantizedConv2D: return verifier.VerifyTable(reinterpret_cast<const QuantizedConv2D *>(obj));
     case Operator::QuantizedDepthwiseConv2D: return verifier.VerifyTable(reinterpret_cast<const QuantizedDepthwiseConv2D *>(obj));
     case Operator::QuantizedBinary: return verifier.VerifyTable(reinterpret_cast<const QuantizedBinary *>(obj));
+    case Operator::DynamicRange: return verifier.VerifyTable(reinterpret_cast<const DynamicRange *>(obj));
+    case Operator::DynamicQuantize: return verifier.VerifyTable(reinterpret_cast<const DynamicQuantize *>(obj));
+    case Operator::IntegerConv2D: return verifier.VerifyTable(reinterpret_cast<const IntegerConv2D *>(obj));
     default: return true;
   }
 }

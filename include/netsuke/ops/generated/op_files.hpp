@@ -12,10 +12,13 @@
 #include <netsuke/ops/copy.hpp>
 #include <netsuke/ops/depthwise_conv_2d.hpp>
 #include <netsuke/ops/dequantize.hpp>
+#include <netsuke/ops/dynamic_quantize.hpp>
+#include <netsuke/ops/dynamic_range.hpp>
 #include <netsuke/ops/fill.hpp>
 #include <netsuke/ops/fully_connected.hpp>
 #include <netsuke/ops/gather.hpp>
 #include <netsuke/ops/gather_elements.hpp>
+#include <netsuke/ops/integer_conv_2d.hpp>
 #include <netsuke/ops/integer_mat_mul.hpp>
 #include <netsuke/ops/layer_normalization.hpp>
 #include <netsuke/ops/local_response_normalization.hpp>

@@ -92,6 +92,9 @@ NSK_COLD inline bool is_constant_line(const tensor_info& t, std::int64_t count) 
   return t.where() == storage::constant && is_float(t) && t.rank() == 1 && is_dense(t) && t.elements() == count;
 }
 
+/// One number in float32.
+NSK_COLD inline bool is_one_float(const tensor_info& t) { return is_float(t) && t.rank() == 1 && t.elements() == 1; }
+
 /// Float inputs of the output's shape.
 NSK_COLD inline bool is_pointwise(const step_view& s, int inputs) {
   const tensor_info y = s.output();

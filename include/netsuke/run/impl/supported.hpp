@@ -27,7 +27,8 @@ inline bool uses_winograd(const step_view& s) {
 /// Whether sessions of a settings type run layers of stored integers.
 template <class Settings>
 inline constexpr bool runs_quads =
-    Settings::ops::has(op::quantized_conv_2d) || Settings::ops::has(op::quantized_depthwise_conv_2d);
+    Settings::ops::has(op::quantized_conv_2d) || Settings::ops::has(op::quantized_depthwise_conv_2d) ||
+    Settings::ops::has(op::integer_conv_2d);
 
 /// Returns whether the settings list all that the variant needs.
 template <class Settings>

@@ -165,6 +165,8 @@ std::vector<int> elementwise_tensors(lowerer& l, const operation& o) {
   return tensors;
 }
 
+int one_number(lowerer& l, int v) { return l.tensor(l.place_of(v), std::vector<int>{-1}, l.name_of_value(v), false); }
+
 tensors_along place_along(lowerer& l, const operation& o, int axis) {
   const view x = l.place_of(o.inputs[0]);
   require_rank(o, x.rank());

@@ -37,6 +37,9 @@ int constant_winograd(lowerer& l, const std::string& name, const packed_panels& 
 int constant_bytes(lowerer& l, const std::string& name, dtype type, packing arrangement,
                    const std::vector<std::uint8_t>& bytes);
 
+/// The tensor of a value of one number.
+int one_number(lowerer& l, int v);
+
 /// Tensors of input 0 and of a result that is laid out as it is and differs in the length of one axis, and where that
 /// axis is in them.
 struct tensors_along {

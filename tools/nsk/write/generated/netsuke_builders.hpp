@@ -1219,6 +1219,76 @@ inline flatbuffers::Offset<QuantizedBinary> CreateQuantizedBinary(
   return builder_.Finish();
 }
 
+struct DynamicRangeBuilder {
+  typedef DynamicRange Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  explicit DynamicRangeBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<DynamicRange> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<DynamicRange>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<DynamicRange> CreateDynamicRange(flatbuffers::FlatBufferBuilder &_fbb) {
+  DynamicRangeBuilder builder_(_fbb);
+  return builder_.Finish();
+}
+
+struct DynamicQuantizeBuilder {
+  typedef DynamicQuantize Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  explicit DynamicQuantizeBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<DynamicQuantize> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<DynamicQuantize>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<DynamicQuantize> CreateDynamicQuantize(flatbuffers::FlatBufferBuilder &_fbb) {
+  DynamicQuantizeBuilder builder_(_fbb);
+  return builder_.Finish();
+}
+
+struct IntegerConv2DBuilder {
+  typedef IntegerConv2D Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_window(const Window *window) { fbb_.AddStruct(IntegerConv2D::VT_WINDOW, window); }
+  void add_groups(uint32_t groups) { fbb_.AddElement<uint32_t>(IntegerConv2D::VT_GROUPS, groups, 1); }
+  void add_whole_rows(bool whole_rows) { fbb_.AddElement<uint8_t>(IntegerConv2D::VT_WHOLE_ROWS, static_cast<uint8_t>(whole_rows), 0); }
+  void add_real(bool real) { fbb_.AddElement<uint8_t>(IntegerConv2D::VT_REAL, static_cast<uint8_t>(real), 0); }
+  void add_epilogue(flatbuffers::Offset<Epilogue> epilogue) { fbb_.AddOffset(IntegerConv2D::VT_EPILOGUE, epilogue); }
+  explicit IntegerConv2DBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<IntegerConv2D> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<IntegerConv2D>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<IntegerConv2D> CreateIntegerConv2D(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    const Window *window = nullptr,
+    uint32_t groups = 1,
+    bool whole_rows = false,
+    bool real = false,
+    flatbuffers::Offset<Epilogue> epilogue = 0) {
+  IntegerConv2DBuilder builder_(_fbb);
+  builder_.add_epilogue(epilogue);
+  builder_.add_groups(groups);
+  builder_.add_window(window);
+  builder_.add_real(real);
+  builder_.add_whole_rows(whole_rows);
+  return builder_.Finish();
+}
+
 struct StepBuilder {
   typedef Step Table;
   flatbuffers::FlatBufferBuilder &fbb_;

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// 2-D convolution of stored integers whose zero point is computed; sums or real numbers.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/kernels/integer_conv_2d.hpp>
+#include <netsuke/ops/impl/quad_rules.hpp>
+#include <netsuke/ops/op_traits.hpp>
+
+NSK_BEGIN
+template <>
+struct op_traits<op::integer_conv_2d> : impl::never_in_place, impl::with_border, impl::rows_of_images {
+  using params = integer_conv_2d_params;
+  using args = kernels::integer_conv_2d_args;
+
+  static constexpr int input_count(const params& p) { return p.real ? 5 : 3; }
+
+  NSK_COLD static status_code check_rules(impl::constant_reader& constants, const step_view& s, const params& p) {
+    const tensor_info x = s.input(0), y = s.output();
+    if (!impl::is_byte_image(x) || !(p.real ? impl::is_image(y) : is_image_of_sums(y)) ||
+        !impl::is_one_float(s.input(2)))
+      return status_code::bad_step;
+    const epilogue_params e = s.epilogue();
+    if (p.real ? !impl::is_one_float(s.input(3)) || !impl::is_constant_line(s.input(4), y.shape()[3])
+               : e.fn != function::identity || e.residual >= 0)
+      return status_code::bad_step;
+    return impl::check_quad_layer(constants, x, s.input(1), y, p.w, p.groups, p.whole_rows);
+  }
+
+  static constexpr impl::whole_axes whole(const params&, int) { return {}; }
+  /// Groups are cut only between panels, and panels only between groups.
+  NSK_COLD static bool accepts_tiles(const params& p, const step_view& s, const tile_size& t, const tile_grid& grid) {
+    return impl::cuts_between_panels(impl::last_length(s.output()) / p.groups, p.groups, t, grid);
+  }
+  template <class Tensor>
+  static std::int64_t scratch_bytes(const params& p, const Tensor& x, const Tensor& y) {
+    return impl::quad_layer_scratch(p.w, p.groups, x, y);
+  }
+  static std::uint64_t taps(const step_view& s, const params& p) {
+    return impl::saturating_multiply(impl::taps_of(p.w), static_cast<std::uint64_t>(s.input(0).shape()[3] / p.groups));
+  }
+  static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
+    const tensor_info weights = s.input(1);
+    return {p,
+            kernels::fastest_products(weights.arrangement() == packing::safe_quads, m.multiplies_quads),
+            m.view(s.input(0)),
+            m.view(s.output()),
+            m.constant<std::byte>(weights),
+            m.constant<float>(s.input(2)),
+            p.real ? m.constant<float>(s.input(3)) : nullptr,
+            p.real ? m.constant<float>(s.input(4)) : nullptr,
+            impl::bind_epilogue(m, s)};
+  }
+
+  template <class Settings>
+  static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    kernels::integer_conv_2d<typename Settings::functions>(a, range, scratch);
+  }
+
+ private:
+  NSK_COLD static bool is_image_of_sums(const tensor_info& y) {
+    return y.rank() == 4 && impl::is_plain(y) && y.type() == dtype::int32 && y.strides()[3] == 1;
+  }
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>
