@@ -137,7 +137,16 @@ def sums(net):
         y = net.add("MatMulInteger", [x, w, *zeros], dtype=np.int32)
     if unit is None or net.chance(0.3):
         return net.output(y, np.int32)
-    net.output(net.add("Mul", [net.add("Cast", [y], to=1), unit]))
+    channels = net.shape(y)[1] if image else net.shape(y)[-1]
+    along = [channels, 1, 1] if image else [channels]
+    if net.chance(0.7):  # the scale of the weights: one, or one per channel
+        unit = net.add("Mul", [unit, net.constant(scales(net, channels).reshape(along) if net.chance(0.5) else scale(net))])
+    y = net.add("Mul", [net.add("Cast", [y], to=1), unit])
+    if net.chance(0.6):
+        y = net.add("Add", [y, net.constant(net.numbers.uniform(-2, 2, along).astype(F))])
+    if net.chance(0.4):
+        y = net.add(net.choice(["Relu", "Tanh", "Neg"]), [y])
+    net.output(y)
 
 
 FAMILIES = {"chain": (1.5, chain), "sums": (1, sums)}

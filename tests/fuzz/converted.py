@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Damages files that the converter wrote: every truncation, and random corruptions, of three small networks of different kinds,
-of two of them quantised and of one with float16 weights.
+of two of them quantised by nsk, of two by onnxruntime.quantization.quantize_dynamic, and of one with float16 and with int8 weights.
 
   converted.py PATH/TO/corrupt [--count N]        the acceptance run is --count 200000
 """
@@ -15,6 +15,7 @@ import tempfile
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from onnxruntime.quantization import QuantType, quantize_dynamic
 
 TOOL = os.environ["NSK_TOOL"]
 MAX_BYTES = 64 * 1024
@@ -98,9 +99,18 @@ def quantised(folder, source, shape):
     return result
 
 
-def halved(folder, source):
-    result = folder / f"{source.stem}_fp16.nsk"
-    subprocess.run([TOOL, "quantize", source, "-o", result, "--format", "fp16", "--quiet"], check=True)
+def narrowed(folder, source, kind):
+    """The network with weights of 16 or 8 bits."""
+    result = folder / f"{source.stem}_{kind}.nsk"
+    subprocess.run([TOOL, "quantize", source, "-o", result, "--format", kind, "--quiet"], check=True)
+    return result
+
+
+def dynamic(folder, source):
+    """The network as onnxruntime.quantization.quantize_dynamic writes it: layers find the scales of their inputs."""
+    stored, result = folder / f"{source.stem}_dynamic.onnx", folder / f"{source.stem}_dynamic.nsk"
+    quantize_dynamic(str(source), str(stored), weight_type=QuantType.QInt8, per_channel=True)
+    subprocess.run([TOOL, "convert", stored, "-o", result, "--check", "--quiet"], check=True)
     return result
 
 
@@ -117,7 +127,8 @@ def main():
             subprocess.run([TOOL, "convert", make(folder), "-o", files[-1], "--quiet", "--check"], check=True)
         files.append(quantised(folder, folder / "detector.onnx", (1, 3, 16, 20)))
         files.append(quantised(folder, folder / "recogniser.onnx", (2, 1, 20, 20)))
-        files.append(halved(folder, folder / "policy.onnx"))
+        files += [narrowed(folder, folder / "policy.onnx", "fp16"), narrowed(folder, folder / "policy.onnx", "w8")]
+        files += [dynamic(folder, folder / "policy.onnx"), dynamic(folder, folder / "recogniser.onnx")]
         for file in list(files[:3]):  # the same as small files, whose parts are damaged in place of their tables
             files.append(file.with_name(f"{file.stem}_small.nsk"))
             subprocess.run([TOOL, "convert", folder / f"{file.stem}.onnx", "-o", files[-1], "--small", "--quiet"], check=True)

@@ -43,6 +43,7 @@ def integer_operators():
     yield "MatMulInteger", one("MatMulInteger", rows, ["x", b, U8(7), I8(1)])
     yield "QLinearMatMul", one("QLinearMatMul", rows, ["x", F(0.1), U8(7), b, F(0.02), I8(0), F(0.5), U8(100)])
     yield "QGemm", one("QGemm", rows, ["x", F(0.1), U8(7), b, F(0.02), I8(0), bias[:5], F(0.5), U8(100)], domain="com.microsoft", transB=0)
+    yield "MatMulIntegerToFloat", one("MatMulIntegerToFloat", rows, ["x", b, F(0.1), F(0.02), U8(7), I8(0), each[:5]], domain="com.microsoft")
     pair = {"x": (U8, IMAGE), "z": (U8, IMAGE)}
     for op in ("QLinearAdd", "QLinearMul"):
         yield op, one(op, pair, ["x", scales[0], U8(3), "z", scales[1], U8(9), F(0.2), U8(20)], domain="com.microsoft")
@@ -58,6 +59,13 @@ def conversions():
     floats, image = {"x": (F, (2, 8, 4))}, {"x": (U8, (2, 8, 4))}
     each, zeros = RANDOM.uniform(0.01, 0.1, 8).astype(F), stored(U8, 8)
     yield "DynamicQuantizeLinear", one("DynamicQuantizeLinear", floats, ["x"], outputs=3)
+    right, bias = stored(I8, 4, 5), RANDOM.uniform(-1, 1, 5).astype(F)
+    yield "DynamicQuantizeMatMul", one("DynamicQuantizeMatMul", floats, ["x", right, F(0.02), I8(0), bias], domain="com.microsoft")
+    for op, shape, w, along in (("MatMulInteger", (2, 8, 4), right, (5,)), ("ConvInteger", (1, 3, 6, 5), stored(I8, 4, 3, 3, 3), (1, 4, 1, 1))):
+        nodes = [helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]), helper.make_node(op, ["q", "w", "z", "wz"], ["i"]), helper.make_node("Cast", ["i"], ["f"], to=1),
+                 helper.make_node("Mul", ["s", "ws"], ["u"]), helper.make_node("Mul", ["f", "u"], ["m"]), helper.make_node("Add", ["m", "b"], ["a"]), helper.make_node("Relu", ["a"], ["y"])]
+        constants = {"w": w, "wz": I8(0), "ws": RANDOM.uniform(0.01, 0.1, along).astype(F), "b": RANDOM.uniform(-1, 1, along).astype(F)}
+        yield f"Dynamic{op}", onnx_model(nodes, {"x": (F, shape)}, constants, 13)
     blocks = {"w": stored(I8, 8, 4), "ws": RANDOM.uniform(0.01, 0.1, (4, 4)).astype(F), "wz": stored(I8, 4, 4)}
     nodes = [helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["d"], axis=0, block_size=2), helper.make_node("MatMul", ["x", "d"], ["y"])]
     yield "DequantizeLinearBlocks", onnx_model(nodes, {"x": (F, (2, 8))}, blocks)

@@ -20,6 +20,7 @@ import numpy as np
 import onnx
 import onnx.compose
 
+import dynamic_forms
 import exported_forms
 import quantize_flow
 import window_forms
@@ -148,6 +149,8 @@ def stored_models(folder, every):
     for name, make in (("gates", quantize_flow.gates), ("joins", quantize_flow.joins)):
         models[f"stored_{name}"] = folder / f"{name}.nsk"
         must("quantize", "--target", "size", make(folder / f"{name}.onnx"), "-o", models[f"stored_{name}"], "--calibrate", samples, "--quiet")
+    models["stored_dynamic"] = folder / "dynamic.nsk"
+    must("convert", dynamic_forms.quantised(dynamic_forms.network(folder / "network.onnx"), folder / "dynamic.onnx", True), "-o", models["stored_dynamic"], "--quiet")
     for source in sorted((SHARED / "quantized").glob("*.tflite")) if SHARED.exists() else []:
         if "int8" in source.name or every and ("quant" in source.name or "ref_model.t" in source.name):
             models[f"stored_{source.stem}"] = folder / f"{source.stem}.nsk"

@@ -19,16 +19,17 @@ const std::vector<operator_support>& supported_operators() {
        "int64",
        "any rank, broadcasting; Gemm of float32"},
       {{"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"},
-       "Quantize, Dequantize, with Add, Sub or Mul between them QuantizedBinary; Cast, Binary, Unary, Reduce for "
-       "int16, several or computed scales",
+       "Quantize, Dequantize, with Add, Sub or Mul between them QuantizedBinary; DynamicRange and "
+       "DynamicQuantize; Cast, Binary, Unary, Reduce for int16, several or computed scales, GPUs",
        "8-bit integers and int16; one scale, or one per position of an axis; blocks of constants alone"},
       {{"netsuke.FixedPointAdd"},
        "QuantizedBinary; Cast, Binary and Unary, exact, for GPUs",
        "8-bit integers: ADD and SUB of TensorFlow Lite become it"},
       {{"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger", "com.microsoft.QGemm",
         "netsuke.QLinearConvAdd"},
-       "QuantizedConv2D, QuantizedDepthwiseConv2D, ByteTable for int8; Conv2D, FullyConnected or IntegerMatMul, whose "
-       "sums are exact, Binary, Unary, Cast for int32 results, weights beyond int8, GPUs",
+       "QuantizedConv2D, QuantizedDepthwiseConv2D, IntegerConv2D for results in int32, with what makes them float32, "
+       "ByteTable for int8; Conv2D, FullyConnected or IntegerMatMul, whose sums are exact, Binary, Unary, Cast for "
+       "weights beyond int8, GPUs",
        "8-bit integers; constant scales, constant weights of convolutions; one or two spatial axes. "
        "DequantizeLinear, Conv, MatMul or Gemm, Relu or Clip, QuantizeLinear becomes one of them, with an Add of "
        "stored "
@@ -38,6 +39,9 @@ const std::vector<operator_support>& supported_operators() {
         "com.microsoft.QLinearSigmoid", "com.microsoft.QLinearSoftmax", "com.microsoft.QLinearWhere"},
        "DequantizeLinear, the operator of ONNX, QuantizeLinear: QuantizedBinary, ByteTable, Copy, or floats",
        "8-bit integers; channels_last = 0"},
+      {{"com.microsoft.DynamicQuantizeMatMul", "com.microsoft.MatMulIntegerToFloat"},
+       "DynamicQuantizeLinear, MatMulInteger, Cast, Mul, Add: DynamicRange, DynamicQuantize, IntegerConv2D",
+       "8-bit integers"},
       {{"Det", "com.microsoft.Inverse"}, "MatrixFunction", "float32, at most 16 rows; any batch"},
       {{"Einsum"},
        "FullyConnected, MatMul, or Binary and Reduce",

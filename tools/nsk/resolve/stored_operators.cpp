@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "errors.hpp"
@@ -49,11 +50,63 @@ std::map<std::string, attribute> attributes_of(const node& n) {
   return kept;
 }
 
+/// Products of bytes with weights that end in real numbers: float32(sum) * (a_scale * b_scale) + bias. Inputs by
+/// position; `none` where DynamicQuantizeLinear makes them.
+struct real_product_form {
+  static constexpr std::size_t none = 99;
+  std::size_t a_scale, b_scale, a_zero, b_zero, bias;
+};
+const std::map<std::string, real_product_form>& real_products() {
+  static const std::map<std::string, real_product_form> table = {
+      {"MatMulIntegerToFloat", {2, 3, 4, 5, 6}},
+      {"DynamicQuantizeMatMul", {real_product_form::none, 2, real_product_form::none, 3, 4}}};
+  return table;
+}
+
+void spell_out_real_product(const graph& g, const node& n, const real_product_form& form, node_placer& placer) {
+  const auto input = [&](std::size_t i) { return i < n.inputs.size() ? n.inputs[i] : no_value; };
+  const bool dynamic = form.a_scale == real_product_form::none;
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}, form.b_scale, dynamic ? 0 : form.a_scale})
+    if (input(i) == no_value) refuse(describe(g, n) + ": an input is missing. The file is damaged");
+  if (n.outputs.empty() || n.outputs[0] == no_value)
+    refuse(describe(g, n) + ": its output is missing. The file is damaged");
+  std::vector<node> nodes;  // first to last
+  const auto add = [&](const char* op, const char* suffix, std::vector<value_id> inputs, value_id result = no_value) {
+    if (result == no_value) result = placer.new_value(n, suffix);
+    nodes.push_back(node_placer::helper(n, op, suffix, std::move(inputs), result));
+    nodes.back().version = 13;
+    return result;
+  };
+  value_id a = input(0), a_scale = dynamic ? no_value : input(form.a_scale),
+           a_zero = dynamic ? no_value : input(form.a_zero);
+  if (dynamic) {
+    a_scale = placer.new_value(n, "a_scale");
+    a_zero = placer.new_value(n, "a_zero");
+    a = add("DynamicQuantizeLinear", "a_bytes", {a});
+    nodes.back().outputs = {a, a_scale, a_zero};
+  }
+  const value_id sums = add("MatMulInteger", "sums", {a, input(1), a_zero, input(form.b_zero)}),
+                 real = add("Cast", "real", {sums});
+  nodes.back().attributes["to"] = std::int64_t{1};  // float32
+  const value_id scale = add("Mul", "scale", {a_scale, input(form.b_scale)});
+  const bool biased = input(form.bias) != no_value;
+  const value_id scaled = add("Mul", "scaled", {real, scale}, biased ? no_value : n.outputs[0]);
+  if (biased) add("Add", "biased", {scaled, input(form.bias)}, n.outputs[0]);
+  nodes.back().name = n.name;
+  std::reverse(nodes.begin(), nodes.end());
+  placer.place(std::move(nodes));
+}
+
 }
 
 bool spell_out_stored_operator(const graph& g, const node& n, node_placer& placer) {
+  if (n.domain != "com.microsoft") return false;
+  if (const auto product = real_products().find(n.op); product != real_products().end()) {
+    spell_out_real_product(g, n, product->second, placer);
+    return true;
+  }
   const auto found = forms().find(n.op);
-  if (n.domain != "com.microsoft" || found == forms().end()) return false;
+  if (found == forms().end()) return false;
   const stored_form& form = found->second;
   if (n.integer("channels_last", 0) != 0)
     refuse(describe(g, n) +
@@ -94,6 +147,8 @@ bool spell_out_stored_operator(const graph& g, const node& n, node_placer& place
 std::vector<std::string> stored_operators() {
   std::vector<std::string> names;
   for (const auto& [name, form] : forms()) names.push_back("com.microsoft." + name);
+  for (const auto& [name, form] : real_products()) names.push_back("com.microsoft." + name);
+  std::sort(names.begin(), names.end());
   return names;
 }
 

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "passes/canonicalise/byte_steps.hpp"
 
+#include <string>
+
 #include "graph/integer_range.hpp"
+#include "passes/canonicalise/arithmetic.hpp"
+#include "passes/canonicalise/constants.hpp"
 #include "passes/canonicalise/moves.hpp"
 
 namespace nsk::tool::canonical {
@@ -128,6 +132,67 @@ bool emit_stored_product(context& c, const integer_weights& w, const stored_prod
   }
   emit_stored(c, *std::move(q), std::move(inputs), shape, c.out());
   return true;
+}
+
+bool emit_integer_sums(context& c, const integer_weights& w, int x, int zero, const std::optional<window>& window,
+                       int groups) {
+  constexpr double max_input = 255, max_sum = 2147483647.0;
+  const std::size_t group_channels = w.depth / w.taps;
+  if (!is_byte(c.type(x)) || (groups > 1 && static_cast<std::int64_t>(group_channels) < min_group_channels))
+    return false;
+  // sums with and without the zero point, in int32 both
+  if (2 * w.bound(max_input) > max_sum) return false;
+  integer_conv_parameters p;
+  p.outputs = static_cast<int>(w.channels);
+  p.groups = groups;
+  p.dense = !window;
+  p.w = window.value_or(nsk::window());
+  p.weights.resize(w.values.size());
+  p.sums.assign(w.channels, 0);
+  for (std::size_t i = 0; i < w.values.size(); ++i) {
+    if (w.values[i] < -128 || w.values[i] > 127) return false;
+    const std::size_t channel = w.channel_of(i), k = w.by_channel ? i % w.depth : i / w.channels;
+    p.weights[channel * w.depth + k] = static_cast<std::int8_t>(w.values[i]);
+    p.sums[channel] += static_cast<std::int32_t>(w.values[i]);
+  }
+  c.charge(static_cast<double>(w.values.size()) / 4);
+  c.emit(std::move(p), {as_u8(c, x), zero});
+  return true;
+}
+
+void emit_dynamic_quantize(context& c) {
+  const int x = c.in_shape(0).empty() ? reshaped(c, c.in(0), {1}) : c.in(0), range = c.temporary("range", {2});
+  c.emit(dynamic_range_params{}, {x}, range);
+  const int scale = part(c, range, 0, 0, 1, "scale"), zero = part(c, range, 0, 1, 1, "zero");
+  emit_stored(c, dynamic_quantize_params{}, {x, scale, zero}, c.shape(x), c.out());
+  if (c.wants(1)) c.emit(reshape_parameters{}, {scale}, c.out(1));
+  if (!c.wants(2)) return;
+  const int byte = c.temporary("zero_byte", {1}, element::u8);
+  c.emit(cast_params{}, {zero}, byte);
+  c.emit(reshape_parameters{}, {byte}, c.out(2));
+}
+
+int zero_of_bytes(context& c, std::size_t i, element type) {
+  const std::string name = "zero" + std::to_string(i);
+  if (!c.has(i)) return constant(c, name, {1}, {static_cast<double>(offset_of(type))});
+  if (c.input(i).constant)
+    return constant(c, name, {1}, {number(c, i, "the zero point") + static_cast<double>(offset_of(type))});
+  // what emit_dynamic_quantize made, before it became a byte
+  int v = c.in(i);
+  const std::vector<operation>& made = c.made().operations;
+  for (auto o = made.rbegin(); o != made.rend() && type == element::u8; ++o) {
+    if (o->output != v) continue;
+    if (o->as<reshape_parameters>())
+      v = o->inputs[0];
+    else if (o->as<cast_params>() && c.type(o->inputs[0]) == element::f32 && c.shape(o->inputs[0]) == shape_t{1})
+      return o->inputs[0];
+    else
+      break;
+  }
+  const int zero = c.temporary(name, {1});
+  c.emit(cast_params{}, {reshaped(c, c.in(i), {1})}, zero);
+  return type == element::u8 ? zero
+                             : combine(c, binary_kind::add, zero, scalar(c, name + "_offset", 128), name + "_u8");
 }
 
 bool emit_fixed_point_sum(context& c, fixed_point_sum s) {

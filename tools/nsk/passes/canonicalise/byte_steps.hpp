@@ -46,6 +46,15 @@ struct stored_product {
 /// residual.
 bool emit_stored_product(context& c, const integer_weights& w, const stored_product& p);
 
+/// Makes the node's output, sums in int32, in one step: of bytes `x` less `zero`, one float, with `w`, whose window is
+/// that of a convolution. Returns false, and adds nothing, where kernels cannot: weights beyond int8, sums that may be
+/// beyond int32, groups of few channels.
+bool emit_integer_sums(context& c, const integer_weights& w, int x, int zero, const std::optional<window>& window,
+                       int groups);
+/// Makes the node's outputs 0, 1 and 2: float input 0 as bytes, their scale and their zero point.
+void emit_dynamic_quantize(context& c);
+/// Input `i`, the zero point of uint8 or int8, as one float that counts from the least byte.
+int zero_of_bytes(context& c, std::size_t i, element type);
 /// saturate(zero + floor((a * a_multiplier + b * b_multiplier + bias) / 2^shift)) of stored integers a and b.
 struct fixed_point_sum {
   std::int64_t a_multiplier, b_multiplier, bias;

@@ -110,6 +110,7 @@ void dequantize_linear(context& c) {
 
 /// scale = (max(x, 0) - min(x, 0)) / 255, 1 where x is 0 alone; the zero point is what stands for 0.
 void dynamic_quantize_linear(context& c) {
+  if (c.computes_bytes()) return emit_dynamic_quantize(c);
   const std::int64_t count = count_of(c.in_shape(0));
   const int line = reshaped(c, c.in(0), {count}), none = scalar(c, "none", 0);
   const int low = combine(c, binary_kind::min, reduced(c, reduce_kind::min, line, {0}, "min"), none, "low"),
@@ -340,6 +341,17 @@ bool product_of_bytes(context& c, const integer_weights& w) {
   return emit_stored_product(c, w, p);
 }
 
+/// Sums as one step on bytes; false where there is none for them.
+bool sums_of_bytes(context& c, const integer_weights& w) {
+  const product_inputs in = inputs_of(c);
+  if (!c.computes_bytes() || (c.has(in.a_zero) && count_of(c.in_shape(in.a_zero)) != 1)) return false;
+  if (!is_conv(c)) return emit_integer_sums(c, w, c.in(in.a), zero_of_bytes(c, in.a_zero, c.in_type(in.a)), {}, 1);
+  const shape_t& kernel = c.in_shape(in.b);
+  const window win = window_of(c, c.op(), c.in_shape(0), {kernel.begin() + 2, kernel.end()}, c.out_shape()).w;
+  return emit_integer_sums(c, w, c.in(in.a), zero_of_bytes(c, in.a_zero, c.in_type(in.a)), win,
+                           static_cast<int>(c.op().integer("group", 1)));
+}
+
 void product(context& c) {
   const product_inputs in = inputs_of(c);
   const shape_t shape = c.out_shape(), b = c.in_shape(in.b);
@@ -349,7 +361,7 @@ void product(context& c) {
   const bool packed = c.input(in.b).constant != nullptr && (is_conv(c) || (b.size() == 2 && !c.in_shape(in.a).empty()));
   std::optional<integer_weights> w;
   if (packed) w = weights_of(c);
-  if (packed && stores(c) && product_of_bytes(c, *w)) return;
+  if (packed && (stores(c) ? product_of_bytes(c, *w) : sums_of_bytes(c, *w))) return;
   const shifted_input x = shifted(c, in.a, in.a_zero);
   const int sum = packed ? summed(c, x, *w, shape) : summed_integers(c, x, shape);
   if (!stores(c)) {

@@ -214,7 +214,8 @@ void join_bytes(program& p) {
 bool computes_bytes(const program& p) {
   return std::any_of(p.operations.begin(), p.operations.end(), [](const operation& o) {
     return o.as<quantized_conv_parameters>() || o.as<quantize_params>() || o.as<dequantize_params>() ||
-           o.as<byte_table_parameters>() || o.as<quantized_binary_params>();
+           o.as<byte_table_parameters>() || o.as<quantized_binary_params>() || o.as<integer_conv_parameters>() ||
+           o.as<dynamic_quantize_params>();
   });
 }
 

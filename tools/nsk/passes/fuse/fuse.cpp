@@ -19,6 +19,7 @@ class fuser : rewriter {
     sweep_once(&fuser::drop_identity);
     sweep_once(&fuser::recognise_shuffle);
     sweep_once(&fuser::absorb_padding);
+    join_integer_sums(m_p);
     fold_into_producers(m_p);
     look_again();
     sweep_once(&fuser::recognise_hard_sigmoid);
@@ -42,7 +43,12 @@ class fuser : rewriter {
 
   static bool has_post(const operation& o) {
     return o.as<conv_parameters>() || o.as<dense_parameters>() || o.as<mat_mul_params>() || o.as<binary_params>() ||
-           o.as<reduce_parameters>();
+           o.as<reduce_parameters>() || is_real_product(o);
+  }
+
+  static bool is_real_product(const operation& o) {
+    const auto* sums = o.as<integer_conv_parameters>();
+    return sums && sums->real;
   }
 
   /// A reshape of a reshape reads what the first one does.
@@ -271,7 +277,9 @@ class fuser : rewriter {
       const int v = o.inputs[static_cast<std::size_t>(side)], other = o.inputs[static_cast<std::size_t>(1 - side)];
       operation* source = sole_producer(v);
       if (!source || source->post.residual != no_value || m_p.is_constant(other)) continue;
-      if (!source->as<conv_parameters>() && !source->as<dense_parameters>() && !source->as<mat_mul_params>()) continue;
+      if (!source->as<conv_parameters>() && !source->as<dense_parameters>() && !source->as<mat_mul_params>() &&
+          !is_real_product(*source))
+        continue;
       if (m_p.shape(v) != m_p.shape(o.output) || m_p.shape(other) != m_p.shape(o.output)) continue;
       if (best < 0 || producer_index(v) > producer_index(o.inputs[static_cast<std::size_t>(best)])) best = side;
     }

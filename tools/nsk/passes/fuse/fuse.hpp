@@ -10,6 +10,9 @@ namespace nsk::tool {
 void fold_into_producers(program& p);
 void fold_into_readers(program& p);
 
+/// Joins what makes real numbers of sums of stored integers with the layers that make the sums. Part of fuse.
+void join_integer_sums(program& p);
+
 /// Folds batch normalisation and constant scales into weights, merges activations, residual additions and padding into
 /// the operations before them, recognises hard-swish and SiLU, and removes what nobody reads.
 void fuse(program& p);
