@@ -267,6 +267,22 @@ TEST_CASE("open: invalid sums of stored integers are refused") {
              [](plan_spec& p) { p.steps[0].real = false; }}}));
 }
 
+TEST_CASE("open: invalid means of stored integers are refused") {
+  check_all(
+      [] { return mean(); },
+      with(k_scales, {{"input of int8", status_code::bad_step, [](plan_spec& p) { input(p).type = DataType::int8; }},
+                      {"output of int8", status_code::bad_step, [](plan_spec& p) { output(p).type = DataType::int8; }},
+                      {"limits in the wrong order", status_code::bad_step,
+                       [](plan_spec& p) { p.steps[0].low = 9, p.steps[0].high = 8; }}}));
+  const auto code = [](const shape& x, const shape& y) { return open_plan(mean(x, y)).code(); };
+  CHECK(code({1, 1, 65793, 1}, {1, 1, 1, 1}) == status_code::ok);
+  CHECK(code({1, 1, 65794, 1}, {1, 1, 1, 1}) == status_code::bad_step);
+  CHECK(code({2, 7, 8, 12}, {2, 1, 1, 11}) == status_code::bad_step);
+  CHECK(code({2, 7, 8, 12}, {1, 1, 1, 12}) == status_code::bad_step);
+  CHECK(code({2, 7, 8, 12}, {2, 7, 1, 12}) == status_code::bad_step);
+  CHECK(code({2, 56, 12}, {2, 1, 12}) == status_code::bad_step);
+}
+
 TEST_CASE("open: weights behind the end of a run are zeros") {
   // runs of 6 channels of a pixel, two quads each: bytes 6 and 7 are missing, in the second quad of every run
   const std::size_t quads = 18,

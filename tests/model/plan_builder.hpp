@@ -331,6 +331,8 @@ inline flatbuffers::Offset<void> write_op(flatbuffers::FlatBufferBuilder& b, con
     case Operator::DynamicQuantize: return CreateDynamicQuantize(b).Union();
     case Operator::IntegerConv2D:
       return CreateIntegerConv2D(b, window, s.groups, s.whole_rows, s.real, epilogue).Union();
+    case Operator::QuantizedMean:
+      return CreateQuantizedMean(b, s.scale, s.input_zero, byte(s.zero), byte(s.low), byte(s.high)).Union();
     default: return 0;
   }
 }

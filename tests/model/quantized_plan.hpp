@@ -103,6 +103,11 @@ inline plan_spec real_sums() {
   return p;
 }
 
+inline plan_spec mean(const shape& x = {2, 7, 8, 12}, const shape& y = {2, 1, 1, 12}) {
+  return step_of(Operator::QuantizedMean, x, DataType::uint8, y, DataType::uint8, 0, DataType::uint8,
+                 format::Packing::plain);
+}
+
 inline plan_spec pooling() {
   plan_spec p = step_of(Operator::Pool2D, {1, 7, 8, 12}, DataType::uint8, {1, 3, 4, 12}, DataType::uint8, 0,
                         DataType::uint8, format::Packing::plain);

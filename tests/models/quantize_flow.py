@@ -15,10 +15,10 @@ from onnx import TensorProto, helper, numpy_helper
 from models import isas, must, told
 
 F = np.float32
-# steps that are neither copies nor part of a mean, which is taken of integers in float32
-WANTED = {"gates": {"QuantizedConv2D": 5, "ByteTable": 2, "QuantizedBinary": 1},
+# steps that are neither copies nor conversions at the edges
+WANTED = {"gates": {"QuantizedConv2D": 5, "ByteTable": 2, "QuantizedBinary": 1, "QuantizedMean": 1},
           "joins": {"QuantizedConv2D": 4, "Pool2D": 1, "Softmax": 1}}
-IGNORED = {"Copy", "Fill", "Reduce", "Quantize", "Dequantize"}
+IGNORED = {"Copy", "Fill", "Quantize", "Dequantize"}
 
 
 def conv(random, name, inputs, channels, kernel=1, **attributes):

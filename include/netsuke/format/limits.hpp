@@ -21,6 +21,8 @@ inline constexpr std::int64_t max_position = 1 << 30;
 inline constexpr std::int64_t max_border = 0xffff;
 /// Rows or columns of an image whose positions are floats.
 inline constexpr std::int64_t max_sampled_side = 1 << 22;
+/// Pixels of an image of bytes whose sum float32 holds: 255 times as much is below 2^24.
+inline constexpr std::int64_t max_mean_pixels = 65793;
 
 }
 NSK_END

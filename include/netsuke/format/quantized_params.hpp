@@ -103,5 +103,18 @@ struct integer_conv_2d_params {
     return {window::of(t.window()), static_cast<std::int32_t>(t.groups()), t.whole_rows(), t.real()};
   }
 };
+struct quantized_mean_params {
+  float scale = 1;              ///< of the result, in units of the input's
+  std::int32_t input_zero = 0;  ///< what stands for 0 in the input
+  std::int32_t zero = 0, low = 0, high = 255;
+  template <class Table>
+  static quantized_mean_params of(const Table& t) {
+    return {t.scale(), t.input_zero(), t.zero(), t.low(), t.high()};
+  }
+  template <class Create>
+  auto to(Create create) const {
+    return create(scale, input_zero, zero, low, high);
+  }
+};
 NSK_END
 #include <netsuke/core/restore_macros.hpp>

@@ -19,8 +19,9 @@ const std::vector<operator_support>& supported_operators() {
        "int64",
        "any rank, broadcasting; Gemm of float32"},
       {{"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"},
-       "Quantize, Dequantize, with Add, Sub or Mul between them QuantizedBinary; DynamicRange and "
-       "DynamicQuantize; Cast, Binary, Unary, Reduce for int16, several or computed scales, GPUs",
+       "Quantize, Dequantize, with Add, Sub or Mul between them QuantizedBinary, with the mean of an image "
+       "QuantizedMean; DynamicRange and DynamicQuantize; Cast, Binary, Unary, Reduce for int16, several or computed "
+       "scales, GPUs",
        "8-bit integers and int16; one scale, or one per position of an axis; blocks of constants alone"},
       {{"netsuke.FixedPointAdd"},
        "QuantizedBinary; Cast, Binary and Unary, exact, for GPUs",

@@ -43,7 +43,8 @@
   X(quantized_binary, QuantizedBinary)                        \
   X(dynamic_range, DynamicRange)                              \
   X(dynamic_quantize, DynamicQuantize)                        \
-  X(integer_conv_2d, IntegerConv2D)
+  X(integer_conv_2d, IntegerConv2D)                           \
+  X(quantized_mean, QuantizedMean)
 
 /// X(name): every elementwise function.
 #define NSK_FUNCTION_LIST(X) \

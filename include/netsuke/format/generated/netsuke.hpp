@@ -55,6 +55,7 @@ struct QuantizedBinary;
 struct DynamicRange;
 struct DynamicQuantize;
 struct IntegerConv2D;
+struct QuantizedMean;
 struct Tile;
 struct Step;
 struct Port;
@@ -320,8 +321,9 @@ enum class Operator : uint8_t {
   DynamicRange = 38,
   DynamicQuantize = 39,
   IntegerConv2D = 40,
+  QuantizedMean = 41,
   MIN = NONE,
-  MAX = IntegerConv2D
+  MAX = QuantizedMean
 };
 
 template<typename T> struct OperatorTraits;
@@ -366,6 +368,7 @@ template<> struct OperatorTraits<QuantizedBinary> { static const Operator enum_v
 template<> struct OperatorTraits<DynamicRange> { static const Operator enum_value = Operator::DynamicRange; };
 template<> struct OperatorTraits<DynamicQuantize> { static const Operator enum_value = Operator::DynamicQuantize; };
 template<> struct OperatorTraits<IntegerConv2D> { static const Operator enum_value = Operator::IntegerConv2D; };
+template<> struct OperatorTraits<QuantizedMean> { static const Operator enum_value = Operator::QuantizedMean; };
 
 bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Operator type);
 bool VerifyOperatorVector(impl::table_verifier &verifier, const flatbuffers::Vector<flatbuffers::Offset<void>> *values, const flatbuffers::Vector<Operator> *types);
@@ -1337,6 +1340,32 @@ struct IntegerConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
 };
 
+/// The mean of all pixels: output uint8 [N,1,1,C] = saturate(zero + round_half_even(float32(sum of (x - input_zero)) / pixels / scale)) to
+/// [low, high], both divisions rounded to float32. Step.inputs = x uint8 [N,H,W,C], at most 65793 pixels, whose sum is below 2^24.
+struct QuantizedMean FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_SCALE = 4,
+    VT_INPUT_ZERO = 6,
+    VT_ZERO = 8,
+    VT_LOW = 10,
+    VT_HIGH = 12
+  };
+  float scale() const { return GetField<float>(VT_SCALE, 1.0f); }
+  uint8_t input_zero() const { return GetField<uint8_t>(VT_INPUT_ZERO, 0); }
+  uint8_t zero() const { return GetField<uint8_t>(VT_ZERO, 0); }
+  uint8_t low() const { return GetField<uint8_t>(VT_LOW, 0); }
+  uint8_t high() const { return GetField<uint8_t>(VT_HIGH, 255); }
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyField<float>(verifier.bounds(), VT_SCALE, 4) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_INPUT_ZERO, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_ZERO, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_LOW, 1) &&
+           VerifyField<uint8_t>(verifier.bounds(), VT_HIGH, 1) &&
+           verifier.EndTable();
+  }
+};
+
 /// A number of independent tiles, each computed by one call of a kernel.
 struct Step FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
@@ -1629,6 +1658,7 @@ inline bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Oper
     case Operator::DynamicRange: return verifier.VerifyTable(reinterpret_cast<const DynamicRange *>(obj));
     case Operator::DynamicQuantize: return verifier.VerifyTable(reinterpret_cast<const DynamicQuantize *>(obj));
     case Operator::IntegerConv2D: return verifier.VerifyTable(reinterpret_cast<const IntegerConv2D *>(obj));
+    case Operator::QuantizedMean: return verifier.VerifyTable(reinterpret_cast<const QuantizedMean *>(obj));
     default: return true;
   }
 }

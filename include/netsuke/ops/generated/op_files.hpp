@@ -31,6 +31,7 @@
 #include <netsuke/ops/quantized_binary.hpp>
 #include <netsuke/ops/quantized_conv_2d.hpp>
 #include <netsuke/ops/quantized_depthwise_conv_2d.hpp>
+#include <netsuke/ops/quantized_mean.hpp>
 #include <netsuke/ops/random.hpp>
 #include <netsuke/ops/recurrent.hpp>
 #include <netsuke/ops/reduce.hpp>

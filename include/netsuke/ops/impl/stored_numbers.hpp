@@ -13,7 +13,7 @@ inline constexpr bool stores_numbers =
     Settings::ops::has(op::quantize) || Settings::ops::has(op::dequantize) || Settings::ops::has(op::byte_table) ||
     Settings::ops::has(op::quantized_conv_2d) || Settings::ops::has(op::quantized_depthwise_conv_2d) ||
     Settings::ops::has(op::quantized_binary) || Settings::ops::has(op::dynamic_quantize) ||
-    Settings::ops::has(op::integer_conv_2d);
+    Settings::ops::has(op::integer_conv_2d) || Settings::ops::has(op::quantized_mean);
 
 /// Whether a verified step is a float operator's on bytes.
 NSK_COLD inline bool pools_bytes(const step_view& s) {

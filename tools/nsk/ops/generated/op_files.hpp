@@ -30,6 +30,7 @@
 #include "ops/quantized_binary.hpp"
 #include "ops/quantized_conv_2d.hpp"
 #include "ops/quantized_depthwise_conv_2d.hpp"
+#include "ops/quantized_mean.hpp"
 #include "ops/random.hpp"
 #include "ops/recurrent.hpp"
 #include "ops/reduce.hpp"

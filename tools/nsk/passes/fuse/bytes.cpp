@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>
+#include <netsuke/format/limits.hpp>
 #include "passes/fuse/byte_rewriter.hpp"
 #include "passes/fuse/fuse.hpp"
 
@@ -41,6 +42,7 @@ class byte_joiner : byte_rewriter {
   /// Makes steps of several operations, once the others are where they belong.
   void finish() {
     sweep_once(&byte_joiner::join_arithmetic);
+    sweep_once(&byte_joiner::join_mean);
     sweep_once(&byte_joiner::dense_of_image);
   }
 
@@ -180,6 +182,36 @@ class byte_joiner : byte_rewriter {
     return true;
   }
 
+  /// Whether an operation is the mean of all pixels of an image.
+  bool is_mean_of_image(const operation& o) const {
+    const shape_t &x = m_p.shape(o.inputs[0]), &y = m_p.shape(o.output);
+    if (!o.post.empty() || (x.size() != 3 && x.size() != 4) || y.size() != x.size()) return false;
+    for (std::size_t d = 2; d < y.size(); ++d)
+      if (y[d] != 1) return false;
+    if (const auto* r = o.as<reduce_parameters>()) return r->kind == reduce_kind::mean && y[0] == x[0] && y[1] == x[1];
+    const auto* p = o.as<pool_2d_params>();
+    return p && p->kind == pool_kind::average && p->w.pad_top == 0 && p->w.pad_left == 0 && p->pad_bottom == 0 &&
+           p->pad_right == 0 && p->w.kernel_w == x.back() && (x.size() == 3 || p->w.kernel_h == x[2]);
+  }
+  /// The mean of the integers that store an image, which is stored again.
+  bool join_mean(std::size_t i) {
+    operation& o = at(i);
+    const auto* stores = o.as<quantize_params>();
+    if (!stores || type(o.output) != element::u8) return false;
+    const quantize_params to = *stores;
+    const operation* source = sole_producer(o.inputs[0]);
+    if (!source || !is_mean_of_image(*source)) return false;
+    const operation* wide = widened(source->inputs[0]);
+    const shape_t& x = m_p.shape(source->inputs[0]);
+    if (!wide || wide->as<dequantize_params>()->scale != 1 ||
+        count_of({x.begin() + 2, x.end()}) > impl::max_mean_pixels)
+      return false;
+    const int bytes = wide->inputs[0];
+    o.p = quantized_mean_params{to.scale, wide->as<dequantize_params>()->zero, to.zero, to.low, to.high};
+    o.inputs = {bytes};
+    return true;
+  }
+
   /// A product with all of an image: a convolution whose kernel is as large, so that nothing is transposed.
   bool dense_of_image(std::size_t i) {
     operation& o = at(i);
@@ -215,7 +247,7 @@ bool computes_bytes(const program& p) {
   return std::any_of(p.operations.begin(), p.operations.end(), [](const operation& o) {
     return o.as<quantized_conv_parameters>() || o.as<quantize_params>() || o.as<dequantize_params>() ||
            o.as<byte_table_parameters>() || o.as<quantized_binary_params>() || o.as<integer_conv_parameters>() ||
-           o.as<dynamic_quantize_params>();
+           o.as<dynamic_quantize_params>() || o.as<quantized_mean_params>();
   });
 }
 

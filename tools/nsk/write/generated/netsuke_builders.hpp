@@ -1289,6 +1289,40 @@ inline flatbuffers::Offset<IntegerConv2D> CreateIntegerConv2D(
   return builder_.Finish();
 }
 
+struct QuantizedMeanBuilder {
+  typedef QuantizedMean Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_scale(float scale) { fbb_.AddElement<float>(QuantizedMean::VT_SCALE, scale, 1.0f); }
+  void add_input_zero(uint8_t input_zero) { fbb_.AddElement<uint8_t>(QuantizedMean::VT_INPUT_ZERO, input_zero, 0); }
+  void add_zero(uint8_t zero) { fbb_.AddElement<uint8_t>(QuantizedMean::VT_ZERO, zero, 0); }
+  void add_low(uint8_t low) { fbb_.AddElement<uint8_t>(QuantizedMean::VT_LOW, low, 0); }
+  void add_high(uint8_t high) { fbb_.AddElement<uint8_t>(QuantizedMean::VT_HIGH, high, 255); }
+  explicit QuantizedMeanBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<QuantizedMean> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<QuantizedMean>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<QuantizedMean> CreateQuantizedMean(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    float scale = 1.0f,
+    uint8_t input_zero = 0,
+    uint8_t zero = 0,
+    uint8_t low = 0,
+    uint8_t high = 255) {
+  QuantizedMeanBuilder builder_(_fbb);
+  builder_.add_scale(scale);
+  builder_.add_high(high);
+  builder_.add_low(low);
+  builder_.add_zero(zero);
+  builder_.add_input_zero(input_zero);
+  return builder_.Finish();
+}
+
 struct StepBuilder {
   typedef Step Table;
   flatbuffers::FlatBufferBuilder &fbb_;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The mean of all pixels of an image that bytes store.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/kernels/quantized_mean.hpp>
+#include <netsuke/ops/op_traits.hpp>
+
+NSK_BEGIN
+template <>
+struct op_traits<op::quantized_mean> : impl::inputs<1>,
+                                       impl::never_in_place,
+                                       impl::without_border,
+                                       impl::nothing_whole,
+                                       impl::rows_of_images,
+                                       impl::without_scratch {
+  using params = quantized_mean_params;
+  using args = kernels::quantized_mean_args;
+
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
+    const tensor_info x = s.input(0), y = s.output();
+    if (!impl::is_byte_image(x) || !impl::is_byte_image(y)) return status_code::bad_step;
+    const span<const std::int32_t> in = x.shape(), out = y.shape();
+    return impl::accepted(in[0] == out[0] && in[3] == out[3] && out[1] == 1 && out[2] == 1 &&
+                          std::int64_t{in[1]} * in[2] <= impl::max_mean_pixels && impl::is_scale(p.scale) &&
+                          p.low <= p.high);
+  }
+  static std::uint64_t taps(const step_view& s, const params&) {
+    const span<const std::int32_t> in = s.input(0).shape();
+    return static_cast<std::uint64_t>(in[1]) * static_cast<std::uint64_t>(in[2]);
+  }
+  static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
+    return {p, m.view(s.input(0)), m.view(s.output())};
+  }
+
+  template <class Settings>
+  static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    kernels::quantized_mean(a, range, scratch);
+  }
+};
+NSK_END
+#include <netsuke/core/restore_macros.hpp>
