@@ -98,7 +98,8 @@ std::vector<test::plan_spec> samples() {
           test::quantized::dynamic_quantize(),
           test::quantized::sums(),
           test::quantized::real_sums(),
-          test::quantized::mean()};
+          test::quantized::mean(),
+          test::quantized::resizing()};
 }
 
 int write_seeds(const std::string& folder) {
@@ -106,7 +107,7 @@ int write_seeds(const std::string& folder) {
       "convolutions", "mixed",        "recurrent", "indices",    "lstm",          "policy",
       "forest",       "scatter",      "quantize",  "dequantize", "table",         "quads",
       "rows",         "rows_and_sum", "depthwise", "pooling",    "dynamic_range", "dynamic_quantize",
-      "integer_sums", "real_sums",    "mean"};
+      "integer_sums", "real_sums",    "mean",      "resizing"};
   for (std::size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     const bytes file = to_bytes(samples()[i]);
     std::ofstream(folder + "/" + names[i], std::ios::binary)

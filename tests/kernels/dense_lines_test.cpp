@@ -297,11 +297,17 @@ TEST_CASE("arg_reduce: long lines, equal ones, NaN first and later") {
       if (round % 2 == 0) in.at<float>({1, 0}) = std::nanf("");
       check_best<float>(r, in);
       tail::tensor narrow({rows, length}, layout_of(form::dense, dtype::int32)),
-          wide({rows, length}, layout_of(form::dense, dtype::int64));
+          wide({rows, length}, layout_of(form::dense, dtype::int64)),
+          bytes({rows, length}, layout_of(form::dense, dtype::uint8)),
+          signed_bytes({rows, length}, layout_of(form::dense, dtype::int8));
       fill_any<std::int32_t>(r, narrow);
       fill_any<std::int64_t>(r, wide);
+      fill_any<std::uint8_t>(r, bytes);
+      fill_any<std::int8_t>(r, signed_bytes);
       check_best<std::int32_t>(r, narrow);
       check_best<std::int64_t>(r, wide);
+      check_best<std::uint8_t>(r, bytes);
+      check_best<std::int8_t>(r, signed_bytes);
     }
 }
 

@@ -73,3 +73,32 @@ TEST_CASE("resize_2d: rows longer than scratch, more channels than scratch, many
   check(r, {1, 90, 4, 3}, 3, 4, 80, 1, false, hash);
   CHECK(hash.value() == 11223045385608076296u);
 }
+
+TEST_CASE("move_pixels: bytes of any image, tiles") {
+  tail::random r(42);
+  for (int round = 0; round < 60; ++round) {
+    const std::vector<int> in_shape = {r.between(1, 2), r.between(1, 9), r.between(1, 9), r.between(1, 70)};
+    const std::vector<int> out_shape = {in_shape[0], r.between(1, 20), r.between(1, 20), in_shape[3]};
+    const auto bytes = [&] {
+      tail::layout l = tail::random_layout(r, 4, true);
+      l.border = {};
+      l.type = nsk::dtype::uint8;
+      return l;
+    };
+    tail::tensor in(in_shape, bytes()), out(out_shape, bytes());
+    oracle::for_each_index(
+        in_shape, [&](const std::vector<int>& i) { in.at<std::uint8_t>(i) = static_cast<std::uint8_t>(r.below(256)); });
+    const axis rows = random_axis(r, in_shape[1], out_shape[1], 1, true),
+               columns = random_axis(r, in_shape[2], out_shape[2], 1, true);
+    const nsk::kernels::resize_2d_args a{
+        {1, 1}, in.view(), out.view(), rows.index.data(), nullptr, columns.index.data(), nullptr};
+    tail::run_checked(r, out, [&](const nsk::tile_range& t) { nsk::kernels::move_pixels(a, t); });
+    int wrong = 0;
+    oracle::for_each_index(out_shape, [&](const std::vector<int>& i) {
+      const std::vector<int> from = {i[0], rows.index[static_cast<std::size_t>(i[1])],
+                                     columns.index[static_cast<std::size_t>(i[2])], i[3]};
+      wrong += out.at<std::uint8_t>(i) != in.at<std::uint8_t>(from);
+    });
+    CHECK(wrong == 0);
+  }
+}

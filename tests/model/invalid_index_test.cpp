@@ -46,6 +46,8 @@ const invalid_case invalid_cases[] = {
     {"arg_reduce axis", status_code::bad_step, [](plan_spec& p) { p.steps[arg].axis = 1; }},
     {"arg_reduce kind of the future", status_code::bad_step,
      [](plan_spec& p) { p.steps[arg].arg_reduce = static_cast<format::ArgReduceKind>(2); }},
+    {"arg_reduce of booleans", status_code::bad_step,
+     [](plan_spec& p) { input(p, arg, 0).type = format::DataType::boolean; }},
     {"arg_reduce writes floats", status_code::bad_step,
      [](plan_spec& p) { output(p, arg).type = format::DataType::float32; }},
     {"arithmetic kind of the future", status_code::bad_step,

@@ -329,6 +329,16 @@ TEST_CASE("open: invalid pooling of stored integers is refused") {
                       {"booleans", status_code::bad_step, [](plan_spec& p) { input(p).type = DataType::boolean; }}});
 }
 
+TEST_CASE("open: bytes are resized only as whole pixels") {
+  check_all([] { return resizing(); },
+            {{"two taps", status_code::bad_step, [](plan_spec& p) { p.steps[0].row_taps = 2; }},
+             {"input of int8", status_code::bad_step, [](plan_spec& p) { input(p).type = DataType::int8; }},
+             {"output of int8", status_code::bad_step, [](plan_spec& p) { output(p).type = DataType::int8; }},
+             {"weights of integers", status_code::bad_step, [](plan_spec& p) { input(p, 2).type = DataType::int32; }}});
+  CHECK(open_plan(resizing(0.5f)).code() == status_code::bad_step);
+  CHECK(open_plan(resizing(std::nanf(""))).code() == status_code::bad_step);
+}
+
 TEST_CASE("session: bytes are pooled only where a program runs quantised models") {
   struct quantised : nsk::default_settings {
     using ops = nsk::op_list<nsk::op::pool_2d, nsk::op::dequantize>;

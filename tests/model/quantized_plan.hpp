@@ -4,6 +4,7 @@
 #include "sample_plans.hpp"
 #include <netsuke/kernels/quantized_conv_2d.hpp>
 #include <netsuke/kernels/quantized_depthwise_conv_2d.hpp>
+#include <netsuke/kernels/resize_2d.hpp>
 
 namespace test::quantized {
 using format::DataType;
@@ -106,6 +107,20 @@ inline plan_spec real_sums() {
 inline plan_spec mean(const shape& x = {2, 7, 8, 12}, const shape& y = {2, 1, 1, 12}) {
   return step_of(Operator::QuantizedMean, x, DataType::uint8, y, DataType::uint8, 0, DataType::uint8,
                  format::Packing::plain);
+}
+
+/// Rows and columns of an image twice each.
+inline plan_spec resizing(float weight = 1) {
+  plan_spec p = step_of(Operator::Resize2D, {1, 2, 3, 12}, DataType::uint8, {1, 4, 6, 12}, DataType::uint8, 0,
+                        DataType::uint8, format::Packing::plain);
+  const std::vector<std::int32_t> rows = {0, 0, 1, 1}, columns = {0, 0, 1, 1, 2, 2};
+  std::vector<std::uint32_t>& inputs = p.steps[0].inputs;
+  inputs.push_back(p.add_constant("rows", rows, DataType::int32));
+  inputs.push_back(p.add_constant("row weights", std::vector<float>(4, 1)));
+  inputs.push_back(p.add_constant("columns", columns, DataType::int32));
+  inputs.push_back(p.add_constant("column weights", std::vector<float>(6, weight)));
+  p.lane_bytes = p.steps[0].scratch_bytes = static_cast<std::uint64_t>(nsk::kernels::resize_2d_scratch_bytes(1));
+  return p;
 }
 
 inline plan_spec pooling() {

@@ -37,9 +37,19 @@ MOVES = {
     "MaxPool in floats": ([("MaxPool", ["x"], {"kernel_shape": [2, 2], "strides": [1, 2]})], "float"),
     "Pad": ([("Pad", ["x", np.array([0, 0, 1, 2, 0, 1, 0, 3])])], "float"),
     "Pad by no byte": ([("Pad", ["x", np.array([0, 0, 1, 2, 0, 1, 0, 3]), F(0.123)])], "float"),
+    "Resize to whole pixels": ([("Resize", ["x", np.zeros(0, F), np.array([1, 1, 2, 2], F)], {"mode": "nearest"})], "stored"),
+    "Resize of lengths that do not divide": ([("Resize", ["x", np.zeros(0, F), np.zeros(0, F), np.array([1, 10, 4, 13])], {"mode": "nearest", "nearest_mode": "floor"})], "float"),
     "Transpose": ([("Transpose", ["x"], {"perm": [0, 2, 3, 1]})], "float"),
     "Slice": ([("Slice", ["x", np.array([1, 0]), np.array([5, 8]), np.array([2, 3]), np.array([1, 2])])], "stored"),
     "shuffle": ([("Reshape", ["x", np.array([1, 2, 5, 6, 8])]), ("Transpose", ["f0"], {"perm": [0, 2, 1, 3, 4]}), ("Reshape", ["f1", np.array([1, 10, 6, 8])])], "float"),
+}
+# which number is the largest or smallest: the byte that stores it
+PLACES = {
+    "ArgMax of channels": [("ArgMax", ["x"], {"axis": 1})],
+    "ArgMin of rows": [("ArgMin", ["x"], {"axis": 2, "keepdims": 0, "select_last_index": 1})],
+    "ArgMax of a line": [("Reshape", ["x", np.array([10, 48])]), ("ArgMax", ["f0"], {"axis": -1})],
+    "ArgMax of bytes": [("ArgMax", ["x_stored"], {"axis": 1})],
+    "ArgMin of bytes": [("ArgMin", ["x_stored"], {"axis": 3, "keepdims": 0})],
 }
 
 
@@ -55,7 +65,7 @@ def build(path, nodes, result, kind, scales):
     zeros = {"x": kind(middle + 9), "x2": kind(middle + 9), "y": kind(middle - 20), "r": kind(middle + 3)}
     shape = {"x": [1, 10, 6, 8], "x2": [1, 10, 6, 8], "y": [1, 10, 6, 8]}
     stored_type = TensorProto.UINT8 if kind == np.uint8 else TensorProto.INT8
-    used = {i for node in nodes for i in node[1] if isinstance(i, str)} & set(shape)
+    used = {i.removesuffix("_stored") for node in nodes for i in node[1] if isinstance(i, str)} & set(shape)
     for name in sorted(used):
         made.append(helper.make_node("DequantizeLinear", [name + "_stored", constant(scales[name]), constant(zeros[name])], [name]))
     for i, (op, inputs, *attributes) in enumerate(nodes):
@@ -67,7 +77,7 @@ def build(path, nodes, result, kind, scales):
     else:
         made.append(helper.make_node("Identity", [last], ["out"]))
     graph = helper.make_graph(made, "net", [helper.make_tensor_value_info(n + "_stored", stored_type, shape[n]) for n in sorted(used)],
-                              [helper.make_tensor_value_info("out", stored_type if result == "stored" else TensorProto.FLOAT, None)], constants)
+                              [helper.make_tensor_value_info("out", {"stored": stored_type, "float": TensorProto.FLOAT, "place": TensorProto.INT64}[result], None)], constants)
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8), str(path))
     return {n + "_stored": shape[n] for n in sorted(used)}
 
@@ -116,7 +126,11 @@ def main():
                     failures.append(f"{name} of {kind.__name__} differs from ONNX Runtime")
                 if result == "stored" and kind == np.uint8 and "Quantize" in steps:
                     failures.append(f"{name} of {kind.__name__}: steps {steps}")
-            print(f"{kind.__name__}: {len(FUNCTIONS)} functions, {halves} halves; {len(MOVES)} moves")
+            for name, nodes in PLACES.items():
+                ours, theirs, steps = run(folder, nodes, "place", kind, scales)
+                if ours.dtype != np.int64 or not np.array_equal(ours, theirs) or "ArgReduce" not in steps or set(steps) - {"ArgReduce", "Copy"}:
+                    failures.append(f"{name} of {kind.__name__}: {(ours != theirs).sum()} of {ours.size} differ, steps {steps}")
+            print(f"{kind.__name__}: {len(FUNCTIONS)} functions, {halves} halves; {len(MOVES)} moves, {len(PLACES)} places")
     return told(failures)
 
 

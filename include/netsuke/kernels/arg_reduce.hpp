@@ -104,21 +104,27 @@ inline std::int64_t arg_reduce_line(const arg_reduce_args& a, std::ptrdiff_t at)
   return a.last ? best_position<T>(a.input.data, at, step, length, [](T x, T y) { return x <= y; })
                 : best_position<T>(a.input.data, at, step, length, [](T x, T y) { return x < y; });
 }
+inline std::int64_t arg_reduce_line(const arg_reduce_args& a, std::ptrdiff_t at) {
+  switch (a.input.type) {
+    case dtype::float32: return arg_reduce_line<float>(a, at);
+    case dtype::int32: return arg_reduce_line<std::int32_t>(a, at);
+    case dtype::uint8: return arg_reduce_line<std::uint8_t>(a, at);
+    case dtype::int8: return arg_reduce_line<std::int8_t>(a, at);
+    default: return arg_reduce_line<std::int64_t>(a, at);
+  }
+}
 
 }
 
-/// output (int64) = position of the best element along `axis`, which has length 1 in the output; float32, int32 or
-/// int64, any strides.
+/// output (int64) = position of the best element along `axis`, which has length 1 in the output; float32, int32, int64,
+/// uint8 or int8, any strides.
 template <class = void>
 inline void arg_reduce(const arg_reduce_args& a, const tile_range& t, std::byte*) {
   const std::ptrdiff_t* strides[] = {a.output.stride, a.input.stride};
   impl::for_each_line(a.output, strides, t, [&](const impl::element_line<2>& l) {
     for (std::ptrdiff_t i = 0; i < l.count; ++i) {
       const std::ptrdiff_t at = l.at[1] + i * l.step[1];
-      impl::put_element(a.output.data, l.at[0] + i * l.step[0],
-                        a.input.type == dtype::float32 ? impl::arg_reduce_line<float>(a, at)
-                        : a.input.type == dtype::int32 ? impl::arg_reduce_line<std::int32_t>(a, at)
-                                                       : impl::arg_reduce_line<std::int64_t>(a, at));
+      impl::put_element(a.output.data, l.at[0] + i * l.step[0], impl::arg_reduce_line(a, at));
     }
   });
 }

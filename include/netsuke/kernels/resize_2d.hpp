@@ -2,6 +2,7 @@
 #pragma once
 /// Separable resampling: rows of a window are resampled across once, kept in lane scratch, and blended down.
 #include <netsuke/core/hide_macros.hpp>
+#include <cstring>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
 #include <netsuke/format/scratch.hpp>
@@ -236,6 +237,20 @@ inline void resize_2d(const resize_2d_args& a, const tile_range& t, std::byte* s
   else
     impl::resize_pieces(a, t, scratch);
   fill_border(a.output, t);
+}
+
+/// The same of bytes by one tap each, whose weight is 1: every pixel is a pixel of the input.
+inline void move_pixels(const resize_2d_args& a, const tile_range& t) {
+  const tensor_view &in = a.input, &out = a.output;
+  const auto channels = static_cast<std::size_t>(t.channel_end - t.channel_begin);
+  for (int row = t.row_begin; row < t.row_end; ++row) {
+    const int image = row / out.shape[1], y = row % out.shape[1];
+    const std::uint8_t* const from =
+        in.as<std::uint8_t>() + image * in.stride[0] + a.row_index[y] * in.stride[1] + t.channel_begin;
+    std::uint8_t* const to = out.as<std::uint8_t>() + image * out.stride[0] + y * out.stride[1] + t.channel_begin;
+    for (int x = t.pixel_begin; x < t.pixel_end; ++x)
+      std::memcpy(to + x * out.stride[2], from + a.column_index[x] * in.stride[2], channels);
+  }
 }
 
 }

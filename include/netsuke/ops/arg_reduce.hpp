@@ -19,7 +19,7 @@ struct op_traits<op::arg_reduce> : impl::inputs<1>,
 
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
-    return impl::accepted(is_known(p.kind) && impl::is_ordered(x) && y.type() == dtype::int64 &&
+    return impl::accepted(is_known(p.kind) && (impl::is_ordered(x) || impl::is_bytes(x)) && y.type() == dtype::int64 &&
                           impl::agree_except(x, y, p.axis) && y.shape()[static_cast<std::size_t>(p.axis)] == 1);
   }
 

@@ -20,7 +20,8 @@ struct op_traits<op::pool_2d> : impl::inputs<1>,
 
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
-    const bool stored = p.kind == pool_kind::max && impl::is_byte_image(x) && impl::is_byte_image(y) && !has_border(y);
+    const bool stored =
+        p.kind == pool_kind::max && impl::is_byte_image(x) && impl::is_byte_image(y) && !impl::has_border(y);
     if (!stored && (!impl::is_image(x) || !impl::is_image(y))) return status_code::bad_step;
     const span<const std::int32_t> in = x.shape(), out = y.shape();
     const window& w = p.w;
@@ -41,10 +42,6 @@ struct op_traits<op::pool_2d> : impl::inputs<1>,
   }
 
  private:
-  NSK_COLD static bool has_border(const tensor_info& t) {
-    const halo b = t.view(nullptr).border;
-    return (b.top | b.left | b.bottom | b.right) != 0;
-  }
   /// Whether each window touches the input: it starts before the input's end, and padding is smaller than the window.
   NSK_COLD static bool touches(std::int64_t input, std::int64_t output, std::int64_t kernel, std::int64_t stride,
                                std::int64_t dilation, std::int64_t pad) {

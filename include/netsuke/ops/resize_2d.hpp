@@ -3,6 +3,7 @@
 /// Separable resampling of an image by tables of positions and weights.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/resize_2d.hpp>
+#include <netsuke/ops/impl/stored_numbers.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN
@@ -14,12 +15,15 @@ struct op_traits<op::resize_2d>
 
   NSK_COLD static status_code check_rules(impl::constant_reader& constants, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
-    if (!impl::is_image(x) || !impl::is_image(y)) return status_code::bad_step;
+    const bool stored = p.row_taps == 1 && p.column_taps == 1 && impl::is_byte_image(x) && impl::is_byte_image(y) &&
+                        !impl::has_border(y);
+    if (!stored && (!impl::is_image(x) || !impl::is_image(y))) return status_code::bad_step;
     const span<const std::int32_t> in = x.shape(), out = y.shape();
     if (in[0] != out[0] || in[3] != out[3] || p.row_taps < 1 || p.column_taps < 1) return status_code::bad_step;
-    const status_code rows = verify_table(constants, s.input(1), s.input(2), in[1], std::int64_t{out[1]} * p.row_taps);
+    const status_code rows =
+        verify_table(constants, s.input(1), s.input(2), in[1], std::int64_t{out[1]} * p.row_taps, stored);
     if (rows != status_code::ok) return rows;
-    return verify_table(constants, s.input(3), s.input(4), in[2], std::int64_t{out[2]} * p.column_taps);
+    return verify_table(constants, s.input(3), s.input(4), in[2], std::int64_t{out[2]} * p.column_taps, stored);
   }
 
   template <class Tensor>
@@ -41,17 +45,23 @@ struct op_traits<op::resize_2d>
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    if constexpr (impl::stores_numbers<Settings>)
+      if (a.input.type == dtype::uint8) return kernels::move_pixels(a, range);
     kernels::resize_2d(a, range, scratch);
   }
 
  private:
-  /// One dimension: an index and a weight for each tap of each output position, indices inside the input.
+  /// One dimension: an index and a weight for each tap of each output position, indices inside the input. Bytes are
+  /// moved, by weights of 1.
   NSK_COLD static status_code verify_table(impl::constant_reader& constants, const tensor_info& index,
-                                           const tensor_info& weight, std::int64_t input, std::int64_t count) {
+                                           const tensor_info& weight, std::int64_t input, std::int64_t count,
+                                           bool moves) {
     const std::int32_t* indices = constants.line<std::int32_t>(index);
-    if (!indices || !constants.line<float>(weight) || index.elements() != count || weight.elements() != count)
-      return status_code::bad_step;
-    if (!constants.afford(count)) return status_code::too_complex;
+    const float* weights = constants.line<float>(weight);
+    if (!indices || !weights || index.elements() != count || weight.elements() != count) return status_code::bad_step;
+    if (!constants.afford(moves ? 2 * count : count)) return status_code::too_complex;
+    for (std::int64_t i = 0; i < count && moves; ++i)
+      if (weights[i] != 1) return status_code::bad_step;
     return impl::accepted(impl::all_below(indices, count, input));
   }
 };

@@ -204,7 +204,7 @@ std::string call_writer::call(const step_view& s) {
   if (impl::has_byte_weights(s))
     refuse("nsk codegen has no form for int8 weights, which step '" + std::string(s.name()) +
            "' has: convert the model without --weights w8, or run it with nsk::session.");
-  if (impl::pools_bytes(s))
+  if (impl::is_float_operator_on_bytes(s))
     refuse("nsk codegen has no form for stored integers, which step '" + std::string(s.name()) +
            "' has: run the model with nsk::session.");
   const std::string text = small ? small_call(s) : "";

@@ -61,7 +61,7 @@ const std::vector<operator_support>& supported_operators() {
       {{"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp"},
        "Reduce and Unary",
        "constant axes, float32; ReduceL1 of int32 and int64"},
-      {{"ArgMax", "ArgMin"}, "ArgReduce", "float32, int32, int64; select_last_index"},
+      {{"ArgMax", "ArgMin"}, "ArgReduce", "float32, int32, int64, uint8, int8; select_last_index"},
       {{"TopK"}, "TopK, GatherElements", "float32, int32, int64; constant k; results are always sorted"},
       {{"Add", "Sub", "Mul", "Div"},
        "Binary, or the epilogue of the layer before; Arithmetic on int32 and int64",

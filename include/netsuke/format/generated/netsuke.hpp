@@ -898,7 +898,7 @@ struct Scatter FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
 };
 
-/// int64 position of the largest or smallest element along `axis`, which has length 1 in the output; of equal ones the first, or the last.
+/// int64 position of the largest or smallest element (float32, int32, int64, uint8, int8) along `axis`, which has length 1 in the output; of equal ones the first, or the last.
 struct ArgReduce FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_AXIS = 4,

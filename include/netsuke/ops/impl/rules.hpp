@@ -67,6 +67,10 @@ NSK_COLD inline bool is_bytes(const tensor_info& t) {
 NSK_COLD inline bool is_byte_image(const tensor_info& t) {
   return t.rank() == 4 && is_plain(t) && t.type() == dtype::uint8 && t.strides()[3] == 1;
 }
+NSK_COLD inline bool has_border(const tensor_info& t) {
+  const halo b = t.view(nullptr).border;
+  return (b.top | b.left | b.bottom | b.right) != 0;
+}
 /// A scale of stored numbers: positive, normal, finite.
 inline bool is_scale(float s) { return s >= 1.17549435e-38f && s <= 3.40282347e+38f; }
 

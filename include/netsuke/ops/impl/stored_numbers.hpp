@@ -16,8 +16,8 @@ inline constexpr bool stores_numbers =
     Settings::ops::has(op::integer_conv_2d) || Settings::ops::has(op::quantized_mean);
 
 /// Whether a verified step is a float operator's on bytes.
-NSK_COLD inline bool pools_bytes(const step_view& s) {
-  return s.op() == op::pool_2d && s.input(0).type() == dtype::uint8;
+NSK_COLD inline bool is_float_operator_on_bytes(const step_view& s) {
+  return (s.op() == op::pool_2d || s.op() == op::resize_2d) && s.input(0).type() == dtype::uint8;
 }
 
 }

@@ -39,7 +39,7 @@ status supported(const variant_view& variant) {
     if (!Settings::winograd && uses_winograd(step)) return {status_code::unsupported_op, i};
     if (!runs_half_weights<Settings> && has_half_weights(step)) return {status_code::unsupported_op, i};
     if (!runs_byte_weights<Settings> && has_byte_weights(step)) return {status_code::unsupported_op, i};
-    if (!stores_numbers<Settings> && pools_bytes(step)) return {status_code::unsupported_op, i};
+    if (!stores_numbers<Settings> && is_float_operator_on_bytes(step)) return {status_code::unsupported_op, i};
     if (!Settings::functions::has(step.epilogue().fn)) return {status_code::unsupported_function, i};
   }
   return {};

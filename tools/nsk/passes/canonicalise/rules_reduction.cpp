@@ -192,8 +192,15 @@ void reduce_of(context& c) {
 
 void arg_reduce(context& c) {
   const node& n = c.op();
-  if (c.in_type(0) != element::f32 && !is_computed_integer(c.in_type(0)))
-    c.refuse("ArgMax and ArgMin have kernels for float32, int32 and int64");
+  const element type = c.in_type(0);
+  const bool bytes = type == element::u8 || type == element::i8;
+  if (type != element::f32 && !is_computed_integer(type) && !bytes)
+    c.refuse("ArgMax and ArgMin have kernels for float32, int32, int64, uint8 and int8");
+  int x = c.in(0);
+  if (bytes && !c.computes_bytes()) {
+    x = c.temporary("wide", c.in_shape(0));
+    c.emit(cast_params{}, {c.in(0)}, x);
+  }
   arg_reduce_params a;
   a.axis = c.axis(n.integer("axis", 0), c.in_shape(0).size());
   a.kind = n.op == "ArgMax" ? arg_reduce_kind::max : arg_reduce_kind::min;
@@ -201,11 +208,11 @@ void arg_reduce(context& c) {
   shape_t kept = c.in_shape(0);
   kept[static_cast<std::size_t>(a.axis)] = 1;
   if (kept == c.out_shape()) {
-    c.emit(a, {c.in(0)});
+    c.emit(a, {x});
     return;
   }
   const int result = c.temporary("kept", kept, element::i64);
-  c.emit(a, {c.in(0)}, result);
+  c.emit(a, {x}, result);
   c.emit(reshape_parameters{}, {result});
 }
 

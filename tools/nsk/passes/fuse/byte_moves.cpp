@@ -39,6 +39,13 @@ class byte_mover : byte_rewriter {
   static bool moves_elements(const operation& o) {
     return o.as<reshape_parameters>() || o.as<transpose_parameters>() || o.as<slice_parameters>();
   }
+  /// Whether every pixel of a Resize is one of its input.
+  static bool moves_pixels(const resize_parameters& r) {
+    return std::all_of(r.axes.begin(), r.axes.end(), [](const resize_axis& a) {
+      return a.axis >= 2 && a.taps == 1 &&
+             std::all_of(a.weight.begin(), a.weight.end(), [](float w) { return w == 1; });
+    });
+  }
   /// The byte that stands for exactly this number.
   static std::optional<int> exact_byte(double real, const dequantize_params& d) {
     const double units = real / static_cast<double>(d.scale);
@@ -53,6 +60,7 @@ class byte_mover : byte_rewriter {
     if (moves_elements(o)) return true;
     if (const auto* p = o.as<pool_2d_params>())  // dilated windows may see nothing, whose maximum is -infinity
       return p->kind == pool_kind::max && p->w.dilation_h == 1 && p->w.dilation_w == 1;
+    if (const auto* r = o.as<resize_parameters>()) return moves_pixels(*r);
     auto* p = o.as<pad_parameters>();
     if (!p) return false;
     const std::optional<int> byte = p->mode == pad_mode::constant ? exact_byte(p->value, d) : 0;

@@ -36,6 +36,7 @@ class byte_joiner : byte_rewriter {
       changed = sweep(&byte_joiner::dequantize_flipped) || changed;
       changed = sweep(&byte_joiner::limit_layer) || changed;
       changed = sweep(&byte_joiner::limit_quantize) || changed;
+      changed = sweep(&byte_joiner::place_of_byte) || changed;
       changed = sweep(&byte_joiner::drop_table) || changed;
     }
   }
@@ -163,6 +164,25 @@ class byte_joiner : byte_rewriter {
     o.inputs[0] = limit->inputs[0];
     return true;
   }
+  /// The place of the largest or smallest number is that of the byte which stores it: no two bytes are one number.
+  bool place_of_byte(std::size_t i) {
+    operation& o = at(i);
+    if (!o.as<arg_reduce_params>()) return false;
+    operation* move = sole_producer(o.inputs[0]);
+    const bool moved = move && moves_elements(*move) && move->inputs.size() == 1;
+    const operation* wide = producer(moved ? move->inputs[0] : o.inputs[0]);
+    const auto* d = wide ? wide->as<dequantize_params>() : nullptr;
+    if (!d || !std::isfinite(d->scale * 255)) return false;
+    const int bytes = wide->inputs[0];
+    if (moved) {
+      const program_value& old = m_p.values[static_cast<std::size_t>(move->output)];
+      move->inputs[0] = bytes;
+      move->output = m_p.add({old.name + "#bytes", type(bytes), shape_t(old.shape), nullptr});
+    }
+    o.inputs[0] = moved ? move->output : bytes;
+    return true;
+  }
+
   /// A sum, difference or product of stored numbers that is stored again: one operation, which rounds as the four do.
   bool join_arithmetic(std::size_t i) {
     operation& o = at(i);
