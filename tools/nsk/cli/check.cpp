@@ -3,6 +3,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "resolve/float_ports.hpp"
 #include "cli/commands.hpp"
 #include "cli/device_options.hpp"
 #include "compile/narrow_weights.hpp"
@@ -193,6 +194,7 @@ exit_code check(const check_options& o, command_files& files) {
   tflite_options importing = import_options_of(file.view, variant);
   importing.reference = !o.semantics.empty();
   graph g = import_model(o.source, importing);
+  if (has_key(file.view, float_io_key)) make_float_ports(g);
   for (const std::string& data : g.facts.files) files.add_input("external data of the source", data);
   input_options inputs = options_of(g, file.view, o.sets, variant);
   inputs.dequantize = importing.dequantize;

@@ -28,6 +28,7 @@ struct convert_options {
   bool check = false;        ///< --check: with its tables and reports, however long it takes
   bool skips_check = false;  ///< --no-check
   bool embed_check = false, quiet = false, winograd = true, dequantize = false, trusted = false;
+  bool float_io = false;
   bool find_states = true;
   bool gpu = false;    ///< a variant for GPUs beside every one
   bool small = false;  ///< write the small file, which nsk::prepare expands

@@ -20,6 +20,7 @@
 #include "gpu/plan_report.hpp"
 #include "import/import.hpp"
 #include "compile/narrow_weights.hpp"
+#include "resolve/float_ports.hpp"
 #include "resolve/states.hpp"
 #include "report/check_report.hpp"
 #include "report/file_bytes.hpp"
@@ -98,6 +99,7 @@ std::map<std::string, std::string> recorded_options(const convert_options& o) {
   if (o.dequantize) metadata[dequantize_key] = "1";
   if (o.weights == weight_format::fp16) metadata[half_weights_key] = "1";
   if (o.weights == weight_format::w8) metadata[byte_weights_key] = "1";
+  if (o.float_io) metadata[float_io_key] = "1";
   if (o.quantised) metadata[quantised_key] = "int8";
   record_changes(changes_of(o), metadata);
   if (!o.outputs.empty()) metadata[chosen_outputs_key] = std::to_string(o.outputs.size());
@@ -156,6 +158,7 @@ std::vector<variant_source> read_variants(const convert_options& o, command_file
         misuse("--variant " + name + ": --gpu adds a variant of this name. Choose another one.");
     variants.push_back({name, import_model(o.source, {o.dequantize, inputs.shapes}), {}});
     variant_source& v = variants.back();
+    if (o.float_io) make_float_ports(v.g);
     for (const std::string& data : v.g.facts.files) files.add_input("external data of the source", data);
     input_options complete = inputs;
     complete.outputs = o.outputs;

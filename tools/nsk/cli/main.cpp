@@ -79,7 +79,12 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
                "Most elements of a Range whose length is data; NAME is its output, NAME.count says how many");
   add_repeated(command, "--variant", o.variants, "NAME:INPUT=SHAPE,..",
                "One of several sets of input shapes in one file, which share its constants; may be given again");
-  command->add_flag("--dequantize", o.dequantize, "Make a quantised model a float32 one; its inputs and outputs too");
+  auto* real = command->add_flag("--dequantize", o.dequantize,
+                                 "Make a quantised model a float32 one; its inputs and outputs too");
+  command
+      ->add_flag("--float-io", o.float_io,
+                 "Quantised inputs and outputs become float32; what is between them stays integers")
+      ->excludes(real);
   add_repeated(command, "--state", o.states, "INPUT=OUTPUT",
                "Make an input a state: it has what the output had in the run before");
   command->add_flag("!--no-states", o.find_states, "No states but those given, however plain their names");
