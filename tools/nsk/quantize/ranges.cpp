@@ -13,14 +13,15 @@ constexpr double min_scale = 0x1p-60, max_scale = 0x1p60;  // products and quoti
 /// The ends that leave `share` of the numbers out on either side.
 byte_scale scale_without(const histogram& seen, double share) {
   const double outside = share * static_cast<double>(seen.count());
+  const double half_width = seen.width() / 2;
   double below = 0, low = 0, high = 0;
-  bool begun = false;
+  bool begun = false, ended = false;
   seen.for_each_bin([&](double x, std::uint64_t n) {
     below += static_cast<double>(n);
-    if (!begun && below > outside) low = x, begun = true;
-    if (static_cast<double>(seen.count()) - below >= outside) high = x;
+    if (!begun && below > outside) low = x - half_width, begun = true;
+    if (!ended && static_cast<double>(seen.count()) - below <= outside) high = x + half_width, ended = true;
   });
-  return scale_between(std::min(low, 0.0), std::max(high, 0.0));
+  return scale_between(std::clamp(low, seen.minimum(), 0.0), std::clamp(high, 0.0, seen.maximum()));
 }
 
 constexpr std::size_t kl_bins = 2048, kl_levels = 128;
