@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""nsk quantize with images as samples: the same file as by arrays of the same numbers, in every order of colours and both layouts; what is refused."""
+"""nsk quantize with images as samples: the same file as by arrays of the same numbers, in every order of colours and both layouts; the metadata of a model in
+place of options; what is refused."""
 import pathlib
+import re
 import struct
 import sys
 import tempfile
@@ -11,7 +13,10 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from litert import have_litert
 from models import must, nsk, told
+from tflite_metadata import described, table_of
+from tflite_writer import Writer
 
 F = np.float32
 HEIGHT, WIDTH = 12, 16
@@ -76,6 +81,49 @@ def check_equal(folder):
             must("quantize", "--target", "size", source, "-o", folder / "wide.nsk", "--calibrate", folder / "wide.png", "--fit", fit)
 
 
+def check_metadata(folder):
+    """A TensorFlow Lite model whose metadata has means, deviations and an order of colours: they count where the options leave them out, and the
+    command says which it took."""
+    if not have_litert():
+        return
+    images = folder / "3FalseFalse1_png"
+
+    def lite(name, **changed):
+        w = Writer()
+        x, k = w.tensor("x", [1, HEIGHT, WIDTH, 3], F), w.tensor("k", [4, 3, 3, 3], F, np.random.default_rng(4).standard_normal((4, 3, 3, 3)))
+        b, y = w.tensor("b", [4], F, np.zeros(4)), w.tensor("y", [1, HEIGHT, WIDTH, 4], F)
+        w.operator("CONV_2D", [x, k, b], [y], ("Conv2DOptions", {"padding": 0, "strideW": 1, "strideH": 1, "dilationWFactor": 1, "dilationHFactor": 1}))
+        entry, buffer = w.schema.MetadataT(), w.schema.BufferT()
+        entry.name, entry.buffer = "TFLITE_METADATA", len(w.model.buffers)
+        buffer.data = np.frombuffer(table_of({**described(**changed), 3: [{2: described(**changed)[3][0][2]}]}), np.uint8)
+        w.model.buffers.append(buffer)
+        w.model.metadata = [entry]
+        (folder / name).write_bytes(w.finish([x], [y]))
+        return folder / name
+
+    def made(source, *options):
+        text = must("quantize", "--target", "size", source, "-o", folder / "lite.nsk", "--calibrate", images, *options)
+        must("json", folder / "lite.nsk", "-o", folder / "lite.json")
+        scales = re.findall(r'"scale": [^\n]*', (folder / "lite.json").read_text())
+        return next(line for line in text.splitlines() if "images of input" in line), scales
+
+    one, three = lite("one.tflite"), lite("three.tflite", mean=[10.0, 20.0, 30.0], std=[50.0, 60.0, 70.0])
+    said, own = made(one)
+    expect("'x': (x - 127.5) / 64 of levels from 0 to 255, as the model's metadata says; colours rgb, as the metadata says" in said, said)
+    expect(own == made(one, "--white", "255", "--mean", "127.5", "--std", "64")[1], "the metadata's numbers are others than by options")
+    said, own = made(three)
+    expect("(x - (10, 20, 30)) / (50, 60, 70) of levels from 0 to 255, as the model's metadata says" in said, said)
+    expect(own == made(three, "--white", "255", "--mean", "10,20,30", "--std", "50,60,70", "--color", "rgb")[1], "numbers for each colour are others than by options")
+    said, other = made(three, "--color", "bgr")
+    expect("as the model's metadata says; colours bgr, by --color" in said and other != own, said)
+    said, other = made(three, "--mean", "0.5", "--std", "0.5")
+    expect("(x - 0.5) / 0.5 of levels from 0 to 1, by --mean, --std and --white; colours rgb, as the metadata says" in said and other != own, said)
+    text = must("quantize", "--target", "size", folder / "3FalseFalse1.onnx", "-o", folder / "lite.nsk", "--calibrate", images)
+    expect("levels from 0 to 1, as neither --mean, --std and --white nor the model say otherwise; colours rgb" in text, text)
+    text = must("quantize", "--target", "size", one, "-o", folder / "lite.nsk", "--calibrate", f"x={folder / '3TrueTrue255_npy'}")
+    expect("images of input" not in text, f"arrays are images:\n{text}")
+
+
 def check_refusals(folder):
     source, output = folder / "3FalseFalse1.onnx", folder / "never.nsk"
     good = folder / "3FalseFalse1_png" / "0.png"
@@ -105,6 +153,7 @@ def check_refusals(folder):
 def main():
     with tempfile.TemporaryDirectory(prefix="nsk_images_") as name:
         check_equal(pathlib.Path(name))
+        check_metadata(pathlib.Path(name))
         check_refusals(pathlib.Path(name))
     return told(failures)
 

@@ -3,6 +3,7 @@
 /// The commands of nsk. Each returns an exit code (errors.hpp) or throws tool::error; options are as main.cpp parsed
 /// them. What the options name is declared already; what a command finds out later, it declares itself.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,9 +50,9 @@ struct quantize_options {
   std::string report;                ///< FILE.md
   std::string calibration, save_calibration, overrides, save_overrides;  ///< FILE.json
   std::vector<float> mean, deviation;                                    ///< of images: none, one, or one per colour
-  float white = 1;
-  std::string color = "rgb";    ///< or "bgr"
-  std::string fit = "stretch";  ///< or "crop", "letterbox"
+  std::optional<float> white;
+  std::string color;  ///< "rgb" or "bgr"; empty: the model's
+  std::string fit;    ///< "stretch" where it is empty, or "crop", "letterbox"
   bool per_channel = true, pair_safe = true, corrects_bias = true;
 };
 /// Converts a float32 model to one of stored integers or float16 weights.

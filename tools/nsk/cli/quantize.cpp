@@ -26,9 +26,9 @@ image_choices images_of(const quantize_options& o) {
   p.mean = o.mean;
   p.deviation = o.deviation;
   p.white = o.white;
-  p.bgr = o.color == "bgr";
-  p.fit = o.fit == "crop" ? image_fit::crop : o.fit == "letterbox" ? image_fit::letterbox : image_fit::stretch;
-  p.asked = !o.mean.empty() || !o.deviation.empty() || o.white != 1 || o.color != "rgb" || o.fit != "stretch";
+  if (!o.color.empty()) p.bgr = o.color == "bgr";
+  if (!o.fit.empty())
+    p.fit = o.fit == "crop" ? image_fit::crop : o.fit == "letterbox" ? image_fit::letterbox : image_fit::stretch;
   const auto good = [](const std::vector<float>& numbers, bool divides) {
     return numbers.size() != 2 && std::all_of(numbers.begin(), numbers.end(), [&](float x) {
              return std::isfinite(x) && (!divides || std::isnormal(x));
@@ -36,7 +36,7 @@ image_choices images_of(const quantize_options& o) {
   };
   if (!good(p.mean, false)) misuse("--mean takes one number for all colours, or three.");
   if (!good(p.deviation, true)) misuse("--std takes one number for all colours, or three, none of them 0.");
-  if (!std::isnormal(p.white) || p.white < 0) misuse("--white is a positive number.");
+  if (p.white && (!std::isnormal(*p.white) || *p.white < 0)) misuse("--white is a positive number.");
   return p;
 }
 
@@ -89,19 +89,21 @@ exit_code quantize(const quantize_options& o, command_files& files) {
     return convert(conversion, files);
   }
   conversion.quantised = true;
-  return convert_changed(conversion, files, [&](std::vector<variant_source>& variants, progress_line& progress) {
+  const auto change = [&](std::vector<variant_source>& variants, progress_line& progress) {
     variant_source& v = variants.front();
     calibration seen;
     const quantize_choices how = choices_of(o, seen);
-    std::vector<sample> samples;
-    if (!o.samples.empty()) samples = read_samples(v.g, o.samples, images_of(o));
-    const quantize_result result =
-        quantize(v, samples, how, [&](const std::string& what, double share) { progress.show(what, share); });
+    sample_set set;
+    if (!o.samples.empty()) set = read_samples(v.g, o.samples, images_of(o));
+    quantize_result result =
+        quantize(v, set.samples, how, [&](const std::string& what, double share) { progress.show(what, share); });
     if (!o.report.empty()) write_quantize_report(files, o.report, result, conversion.source, conversion.output);
     if (!o.save_calibration.empty()) files.write(o.save_calibration, calibration_json(result.seen));
     if (!o.save_overrides.empty()) files.write(o.save_overrides, overrides_json(result.chosen));
+    result.notes.insert(result.notes.begin(), set.notes.begin(), set.notes.end());
     return result.notes;
-  });
+  };
+  return convert_changed(conversion, files, change);
 }
 
 }

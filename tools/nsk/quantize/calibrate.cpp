@@ -4,61 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <thread>
 
 #include "engine/model_file.hpp"
 #include "errors.hpp"
 #include "io/layout.hpp"
-#include "io/npy.hpp"
-#include "suggest.hpp"
 
 namespace nsk::tool {
 namespace {
-namespace fs = std::filesystem;
-
-/// The .npy files or the images of a place, by name.
-std::vector<fs::path> files_of(const std::string& place) {
-  std::error_code failed;
-  if (!fs::exists(place, failed))
-    refuse("--calibrate: there is no '" + place + "'. Give a folder of images or .npy files, or one of them.");
-  if (!fs::is_directory(place, failed)) return {place};
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(place, failed))
-    if (entry.path().extension() == ".npy" || is_image_file(entry.path().string())) files.push_back(entry.path());
-  if (failed) refuse("--calibrate: cannot read '" + place + "': " + failed.message() + ".");
-  if (files.empty())
-    refuse("--calibrate: there is no .npy file in '" + place +
-           "', and no image. Save samples with numpy.save, one file each.");
-  std::sort(files.begin(), files.end());
-  const auto images =
-      std::count_if(files.begin(), files.end(), [](const fs::path& f) { return is_image_file(f.string()); });
-  if (images != 0 && static_cast<std::size_t>(images) != files.size())
-    refuse("--calibrate: there are .npy files and images in '" + place + "'. Put them into folders of their own.");
-  return files;
-}
-
-/// One file as the input wants it; leading axes of length 1 may be missing.
-array read_sample(const fs::path& file, const value& input, const image_choices& how) {
-  if (is_image_file(file.string())) return read_image(file.string(), input, how);
-  array a = read_npy(file);
-  shape_t shape = a.shape;
-  while (shape.size() < input.shape.size()) shape.insert(shape.begin(), 1);
-  if (shape != input.shape)
-    refuse("--calibrate: '" + file.string() + "' has the shape " + to_string(a.shape) + ", but input '" + input.name +
-           "' has " + to_string(input.shape) + ".");
-  array result(input.type, input.shape);
-  for (std::int64_t i = 0; i < a.count(); ++i) {
-    result.set(i, a.number(i));
-    const bool is_float = input.type == element::f32;
-    if (is_float ? !std::isfinite(result.number(i)) : result.number(i) != a.number(i))
-      refuse("--calibrate: element " + std::to_string(i) + " of '" + file.string() + "' is not finite" +
-             (is_float ? ", or beyond float32." : ", or no number that " + std::string(name_of(input.type)) + " has."));
-  }
-  return result;
-}
-
 /// One model that is run on samples.
 class sample_runner {
  public:
@@ -104,43 +58,6 @@ void add_channels(tensor_statistics& s, const array& a) {
   s.per_channel += count / channels;
 }
 
-}
-
-std::vector<sample> read_samples(const graph& g, const std::vector<std::string>& places, const image_choices& how) {
-  std::vector<const value*> inputs;
-  std::vector<std::string> names;
-  for (const value_id v : g.inputs) {
-    inputs.push_back(&g.values[static_cast<std::size_t>(v)]);
-    names.push_back(inputs.back()->name);
-  }
-  std::vector<sample> samples;
-  std::map<std::string, std::string> given;
-  for (const std::string& place : places) {
-    const std::size_t sign = place.rfind('=');
-    const bool named =
-        sign != std::string::npos && std::find(names.begin(), names.end(), place.substr(0, sign)) != names.end();
-    if (!named && names.size() != 1)
-      misuse("--calibrate " + place + ": the model has the inputs " + quoted(names) + "; write NAME=" + place +
-             " for each of them.");
-    const std::string name = named ? place.substr(0, sign) : names.front();
-    if (!given.emplace(name, named ? place.substr(sign + 1) : place).second)
-      misuse("--calibrate: samples of '" + name + "' were given twice.");
-  }
-  bool any_image = false;
-  for (const value* input : inputs) {
-    const auto place = given.find(input->name);
-    if (place == given.end()) misuse("--calibrate: there are no samples of input '" + input->name + "'.");
-    const std::vector<fs::path> files = files_of(place->second);
-    if (samples.empty()) samples.resize(files.size());
-    if (files.size() != samples.size())
-      refuse("--calibrate: input '" + input->name + "' has " + std::to_string(files.size()) + " samples, '" +
-             names.front() + "' " + std::to_string(samples.size()) + ". Give each input one file per sample.");
-    any_image = any_image || is_image_file(files.front().string());
-    for (std::size_t i = 0; i < files.size(); ++i) samples[i].emplace(input->name, read_sample(files[i], *input, how));
-  }
-  if (how.asked && !any_image)
-    misuse("--mean, --std, --white, --color and --fit are for images, and no sample is one. Leave them out.");
-  return samples;
 }
 
 std::map<std::string, tensor_statistics> calibrate(const variant_source& v, const std::vector<std::string>& names,

@@ -7,19 +7,10 @@
 #include <vector>
 #include "compile/compile.hpp"
 #include "graph/graph.hpp"
-#include "quantize/images.hpp"
 #include "quantize/ranges.hpp"
+#include "quantize/samples.hpp"
 
 namespace nsk::tool {
-
-/// Inputs of one run, by the source's names and in its axes.
-using sample = std::map<std::string, array>;
-
-/// Reads samples: each of `places` is a directory of .npy files, one of images, or one such file, "NAME=PLACE" for
-/// the input of that name. The k-th files of all inputs, by name, are one sample. Refuses folders of both kinds,
-/// missing and unreadable ones, other shapes and types, other numbers of files for other inputs, and what is not
-/// finite; each message names the file.
-std::vector<sample> read_samples(const graph& g, const std::vector<std::string>& places, const image_choices& how);
 
 /// Returns the axis of a tensor's channels: 1 where it has more than two, else the last one.
 inline std::size_t channel_axis(const shape_t& s) { return s.size() > 2 ? 1 : s.size() - 1; }

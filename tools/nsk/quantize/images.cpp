@@ -11,6 +11,7 @@
 
 #include "errors.hpp"
 #include "io/files.hpp"
+#include "report/text.hpp"
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
@@ -55,19 +56,57 @@ float number_of(const std::vector<float>& numbers, std::size_t channel, float ot
 
 image_settings settings_of(const image_shape& shape, const image_choices& how) {
   image_settings s;
-  s.fit = how.fit;
+  const bool bgr = how.bgr.value_or(false);
+  s.fit = how.fit.value_or(image_fit::stretch);
   s.order = shape.channels == 1   ? channel_order::grey
-            : shape.channels == 3 ? (how.bgr ? channel_order::bgr : channel_order::rgb)
-                                  : (how.bgr ? channel_order::bgra : channel_order::rgba);
+            : shape.channels == 3 ? (bgr ? channel_order::bgr : channel_order::rgb)
+                                  : (bgr ? channel_order::bgra : channel_order::rgba);
   s.scale = channel_scale::to_unit();
-  for (std::size_t c = 0; c < 3; ++c) {
+  const std::size_t scaled = how.mean.size() == 4 ? 4 : 3;  // alpha counts from 0 to 1 unless there are numbers for it
+  for (std::size_t c = 0; c < scaled; ++c) {
     const float mean = number_of(how.mean, c, 0), deviation = number_of(how.deviation, c, 1);
-    s.scale.scale[c] = how.white / (255 * deviation);
+    s.scale.scale[c] = how.white.value_or(1) / (255 * deviation);
     s.scale.offset[c] = -mean / deviation;
   }
   return s;
 }
 
+}
+
+image_choices completed(image_choices how, const port_facts& facts, const value& input) {
+  const std::size_t channels = input.shape.empty() ? 0 : static_cast<std::size_t>(input.shape.back());
+  const std::size_t count = facts.mean.size();
+  const bool fits = count == 1 || count == channels;
+  if (!how.has_numbers() && fits && facts.deviation.size() == count) {
+    how.mean = facts.mean;
+    how.deviation = facts.deviation;
+    how.white = 255.0f;
+    how.numbers_by_model = true;
+  }
+  if (!how.bgr && facts.color == "rgb") {
+    how.bgr = false;
+    how.colors_by_model = true;
+  }
+  return how;
+}
+
+std::string description_of(const image_choices& how) {
+  const auto list = [](const std::vector<float>& numbers, const char* otherwise) {
+    std::string text;
+    for (const float x : numbers) text += (text.empty() ? "" : ", ") + format_text("%g", static_cast<double>(x));
+    return numbers.empty() ? std::string(otherwise) : numbers.size() == 1 ? text : "(" + text + ")";
+  };
+  const bool plain = !how.has_numbers();
+  const char* const who = how.numbers_by_model ? ", as the model's metadata says"
+                          : plain              ? ", as neither --mean, --std and --white nor the model say otherwise"
+                                               : ", by --mean, --std and --white";
+  const std::string levels = format_text("levels from 0 to %g", static_cast<double>(how.white.value_or(1)));
+  const std::string numbers =
+      plain ? levels : "(x - " + list(how.mean, "0") + ") / " + list(how.deviation, "1") + " of " + levels;
+  return numbers + who + "; colours " + (how.bgr.value_or(false) ? "bgr" : "rgb") +
+         (how.colors_by_model ? ", as the metadata says"
+          : how.bgr           ? ", by --color"
+                              : "");
 }
 
 bool is_image_file(const std::string& path) {

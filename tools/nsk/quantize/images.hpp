@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Images as inputs of a network, made into tensors by the function that games call: nsk::image_to_tensor.
+#include <optional>
 #include <string>
 #include <vector>
 #include <netsuke/image/types.hpp>
@@ -11,11 +12,21 @@ namespace nsk::tool {
 /// What becomes of an image's levels and shape.
 struct image_choices {
   std::vector<float> mean, deviation;  ///< none, one, or one per colour; a number becomes (x - mean) / deviation
-  float white = 1;                     ///< what 255 counts as, 0 being black
-  bool bgr = false;                    ///< colours in the order blue, green, red
-  image_fit fit = image_fit::stretch;
-  bool asked = false;  ///< somebody has chosen one of them
+  std::optional<float> white;          ///< what 255 counts as, 0 being black; 1 where nobody says it
+  std::optional<bool> bgr;             ///< colours in the order blue, green, red
+  std::optional<image_fit> fit;        ///< stretched where nobody says it
+  bool numbers_by_model = false, colors_by_model = false;  ///< the metadata of the model says it
+
+  bool has_numbers() const { return !mean.empty() || !deviation.empty() || white; }
+  bool is_asked() const { return has_numbers() || bgr || fit; }
 };
+
+/// The choices for an input of which the model says `facts`: mean and deviation of levels from 0 to 255, and the order
+/// of colours, each where the choices leave it open.
+image_choices completed(image_choices how, const port_facts& facts, const value& input);
+
+/// What becomes of images, and who said so, for people.
+std::string description_of(const image_choices& how);
 
 /// Whether a file's name ends like an image's.
 bool is_image_file(const std::string& path);
