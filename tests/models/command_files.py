@@ -16,7 +16,7 @@ from onnx import TensorProto, helper
 
 from models import TOOL, must
 
-NOT_FILES = {"HOW", "", "N", "NAME", "S", "US", "X", "NAME=SHAPE", "NAME=VALUE", "NAME=COUNT", "NAME:INPUT=SHAPE,..", "INPUT=OUTPUT", "OLD=NEW"}  # other values
+NOT_FILES = {"COMMAND", "HOW", "", "N", "NAME", "S", "US", "X", "NAME=SHAPE", "NAME=VALUE", "NAME=COUNT", "NAME:INPUT=SHAPE,..", "INPUT=OUTPUT", "OLD=NEW"}  # other values
 EXTRA = {"convert": ["--check"], "bench": ["--seconds", "0.02"], "profile": ["--seconds", "0.02"], "quantize": ["--target", "size"]}
 SUFFIXES = {("convert", "source"): ".onnx", ("check", "source"): ".onnx", ("from-json", "source"): ".json"}
 # Input -> where its content comes from, and what stands before its path.

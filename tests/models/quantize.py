@@ -283,7 +283,7 @@ def check_refusals(folder, source, data, two, first, second):
     refused(2, "is not finite", source, "--calibrate", bad("nan", change=spoil(np.nan)))
     refused(2, "is not finite", source, "--calibrate", bad("inf", change=spoil(np.inf)))
     large = bad("overflow", (1, 8), change=lambda x, i: np.full_like(x, 3e38))
-    refused(2, "is not finite on sample 0", two, "--calibrate", f"x={large}", "--calibrate", f"z={large}")
+    refused(2, "is not finite on the sample", two, "--calibrate", f"x={large}", "--calibrate", f"z={large}")
     refused(1, "which is no layer that could be quantised. Did you mean 'deep'", source, "--calibrate", data, "--keep", "dep")
     refused(1, "write NAME=", two, "--calibrate", first)
     refused(1, "there are no samples of input 'z'", two, "--calibrate", f"x={first}")

@@ -75,7 +75,7 @@ def main():
         expect("on samples that were held out" in text, text)
         rows = re.findall(r"^\| `(\w+)` \| Conv \| (\S+) \| (\S+) \| (\S+) \| (\d+) to (\d+) \| (.*) \|$", page.read_text(), re.MULTILINE)
         expect({r[0] for r in rows} == {"first", "middle", "last"} and rows[0][0] == "middle", f"layers of the page: {rows}")
-        expect(rows[0][6] == "float32: --max-drop" and rows[0][4] == rows[0][5] == "9216", f"the worst layer: {rows[0]}")
+        expect(rows[0][6] == "float32: returned by --max-drop" and rows[0][4] == rows[0][5] == "9216", f"the worst layer: {rows[0]}")
         expect(all(r[6] == "" and int(r[5]) == 16 * 16 * 9 + 8 * 16 for r in rows[1:]), f"the others: {rows[1:]}")
         expect(float(rows[0][1]) < 20 < float(rows[1][1]) and float(rows[0][2]) > float(rows[1][2]) + 5, f"sensitivities: {rows}")
         circles = [c.get("class") for c in xml.etree.ElementTree.parse(chart).iter("{http://www.w3.org/2000/svg}circle")]

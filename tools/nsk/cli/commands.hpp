@@ -46,7 +46,11 @@ struct quantize_options {
   std::string target = "pc";         ///< a machine (quantize/targets.hpp), or "size"
   std::vector<std::string> samples;  ///< DIRECTORY, or NAME=DIRECTORY
   std::vector<std::string> kept;     ///< names of nodes
-  double max_error = 0;              ///< of the outputs; 0: any
+  std::optional<double> max_drop;    ///< of the outputs
+  std::string drop_by;               ///< "error" where it is empty, or "sqnr", "top1"
+  std::string metric;                ///< a program that judges outputs
+  double metric_seconds = 600;       ///< of one call
+  bool float_halves = false;         ///< layers that stay floats have weights of 16 bits
   std::string report;                ///< FILE.md
   std::string calibration, save_calibration, overrides, save_overrides;  ///< FILE.json
   std::vector<float> mean, deviation;                                    ///< of images: none, one, or one per colour

@@ -92,14 +92,14 @@ std::set<std::string> kept_layouts(const convert_options& o, const graph& g, con
 }
 
 /// What `nsk check` needs to resolve the source in the same way.
-std::map<std::string, std::string> recorded_options(const convert_options& o) {
+std::map<std::string, std::string> recorded_options(const convert_options& o, weight_format weights) {
   std::map<std::string, std::string> metadata;
   for (const auto& [name, value] : named_values("--set", o.sets, "NAME=VALUE")) metadata[set_key(name)] = value;
   for (const auto& [name, count] : parse_bounds(o.bounds)) metadata[bound_key(name)] = std::to_string(count);
   if (o.dequantize) metadata[dequantize_key] = "1";
-  if (o.weights == weight_format::fp16) metadata[half_weights_key] = "1";
-  if (o.weights == weight_format::w8) metadata[byte_weights_key] = "1";
   if (o.float_io) metadata[float_io_key] = "1";
+  if (weights == weight_format::fp16) metadata[half_weights_key] = "1";
+  if (weights == weight_format::w8) metadata[byte_weights_key] = "1";
   if (o.quantised) metadata[quantised_key] = "int8";
   record_changes(changes_of(o), metadata);
   if (!o.outputs.empty()) metadata[chosen_outputs_key] = std::to_string(o.outputs.size());
@@ -319,11 +319,12 @@ conversion convert_source(const convert_options& o, command_files& files, progre
                           const source_change& change) {
   progress.show("reading " + o.source);
   std::vector<variant_source> variants = read_variants(o, files);
-  std::vector<std::string> notes;
-  if (change) notes = change(variants, progress);
+  changed_source changed;
+  changed.weights = o.weights;
+  if (change) changed = change(variants, progress);
   progress.show("compiling");
   compile_options options;
-  options.metadata = recorded_options(o);
+  options.metadata = recorded_options(o, changed.weights);
   options.winograd = o.winograd;
   options.gpu = o.gpu;
   options.algorithms = read_overrides(o.overrides);
@@ -335,8 +336,9 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   options.metadata[tile_limit_key] = format_text("%g", o.max_tile_us);
   conversion result;
   std::string weights_note;
-  const bool rounds = o.weights != weight_format::floats;
-  options.weights = o.weights;
+  const bool rounds = changed.weights != weight_format::floats;
+  options.weights = changed.weights;
+  options.float_weights = std::move(changed.float_weights);
   const std::vector<graph> sources = rounds && o.check ? graphs_of(variants) : std::vector<graph>();
   compiled_file compiled =
       rounds ? compile_with_narrow_weights(variants, options, weights_note) : compile_file(variants, options);
@@ -353,8 +355,8 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   result.report["source"] = o.source;
   result.report["warnings"] = said_of(variants, &model_facts::warnings);
   result.report["notes"] = said_of(variants, &model_facts::notes);
-  if (!weights_note.empty()) notes.push_back(weights_note);
-  for (const std::string& note : notes) result.report["notes"].push_back(note);
+  if (!weights_note.empty()) changed.notes.push_back(weights_note);
+  for (const std::string& note : changed.notes) result.report["notes"].push_back(note);
   result.check_declined = check_declined(o, file.view);
   if (!result.check_declined.empty() && !o.skips_check) require_own_rows(variants);
   if (result.check_declined.empty()) check_conversion(o, variants, file, progress, result);

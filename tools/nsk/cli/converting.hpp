@@ -11,8 +11,14 @@
 
 namespace nsk::tool {
 
-/// Rewrites the graphs of the source; returns notes for people.
-using source_change = std::function<std::vector<std::string>(std::vector<variant_source>&, progress_line&)>;
+/// What a change of the source leaves to do.
+struct changed_source {
+  std::vector<std::string> notes;                         ///< for people
+  weight_format weights = weight_format::floats;          ///< of what is still float
+  std::map<std::string, std::string> float_weights = {};  ///< nodes that keep float32, each with the reason
+};
+/// Rewrites the graphs of the source.
+using source_change = std::function<changed_source(std::vector<variant_source>&, progress_line&)>;
 
 /// The same as convert(), of what `change` makes of the source, which is also what the result is checked against.
 exit_code convert_changed(const convert_options& o, command_files& files, const source_change& change);

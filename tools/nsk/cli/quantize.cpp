@@ -40,6 +40,24 @@ image_choices images_of(const quantize_options& o) {
   return p;
 }
 
+/// What --max-drop bounds, and by how much. Refuses numbers that are no bound.
+std::optional<drop_bound> bound_of(const quantize_options& o) {
+  if (!o.max_drop) return std::nullopt;
+  const double x = *o.max_drop;
+  const bool metric = !o.metric.empty(), top1 = o.drop_by == "top1", sqnr = o.drop_by == "sqnr";
+  if (metric && !(x >= 0 && std::isfinite(x))) misuse("--max-drop with --metric is a number of at least 0.");
+  if (!metric && top1 && !(x >= 0 && x <= 1)) misuse("--max-drop with --drop-by top1 is a share from 0 to 1, as 0.02.");
+  if (!metric && sqnr && !(x > 0 && x <= 200)) misuse("--max-drop with --drop-by sqnr is dB from 0 to 200, as 30.");
+  if (!metric && !top1 && !sqnr && !(x >= 1e-6 && x <= 1)) misuse("--max-drop is a share from 1e-6 to 1, as 0.02.");
+  if (!(o.metric_seconds > 0 && o.metric_seconds <= 1e6)) misuse("--metric-seconds is a number above 0.");
+  return drop_bound{metric ? drop_measure::metric
+                    : top1 ? drop_measure::top1
+                    : sqnr ? drop_measure::sqnr
+                           : drop_measure::error,
+                    x,
+                    {o.metric, o.metric_seconds}};
+}
+
 /// What nsk quantize --format int8 chooses by. `seen` gets what `how` refers to.
 quantize_choices choices_of(const quantize_options& o, calibration& seen) {
   quantize_choices how;
@@ -48,7 +66,8 @@ quantize_choices choices_of(const quantize_options& o, calibration& seen) {
   how.weights.pair_safe = o.pair_safe;
   how.corrects_bias = o.corrects_bias;
   how.kept = {o.kept.begin(), o.kept.end()};
-  how.max_error = o.max_error;
+  how.bound = bound_of(o);
+  how.halves = o.float_halves;
   how.machine = find_target(o.target);
   how.measures = !o.report.empty();
   const auto read = [](const std::string& path, const char* what, const json_limits& limits) {
@@ -63,10 +82,14 @@ quantize_choices choices_of(const quantize_options& o, calibration& seen) {
 
 /// Refuses options that mean nothing together.
 void require_sense(const quantize_options& o) {
-  if (std::isnan(o.max_error)) misuse("--max-drop is a number above 0, as 0.02.");
   const bool tables =
       !o.calibration.empty() || !o.save_calibration.empty() || !o.overrides.empty() || !o.save_overrides.empty();
-  if (o.format != "int8" && (!o.samples.empty() || !o.kept.empty() || !o.report.empty() || o.max_error > 0 || tables))
+  if (!o.max_drop && (!o.drop_by.empty() || !o.metric.empty()))
+    misuse("--drop-by and --metric say what --max-drop bounds: give it too.");
+  if (!o.drop_by.empty() && !o.metric.empty())
+    misuse("--drop-by and --metric bound different things: leave one of them out.");
+  if (o.format != "int8" && o.float_halves) misuse("--float-layers is for int8: leave it out, or --format.");
+  if (o.format != "int8" && (!o.samples.empty() || !o.kept.empty() || !o.report.empty() || o.max_drop || tables))
     misuse("--format " + o.format +
            " needs no samples: leave out --calibrate, --keep, --max-drop, --report, and files of calibration and "
            "overrides.");
@@ -75,7 +98,7 @@ void require_sense(const quantize_options& o) {
     refuse(
         "int8 needs samples, which show the range of each tensor. Give --calibrate a folder of .npy files or images, "
         "or take --format fp16 or w8, which need none");
-  if (o.samples.empty() && (o.max_error > 0 || !o.report.empty()))
+  if (o.samples.empty() && (o.max_drop || !o.report.empty()))
     misuse("--max-drop and --report measure on samples: give --calibrate beside --calibration.");
 }
 
@@ -92,16 +115,18 @@ exit_code quantize(const quantize_options& o, command_files& files) {
   const auto change = [&](std::vector<variant_source>& variants, progress_line& progress) {
     variant_source& v = variants.front();
     calibration seen;
-    const quantize_choices how = choices_of(o, seen);
+    quantize_choices how = choices_of(o, seen);
     sample_set set;
     if (!o.samples.empty()) set = read_samples(v.g, o.samples, images_of(o));
+    how.sample_files = set.files;
     quantize_result result =
         quantize(v, set.samples, how, [&](const std::string& what, double share) { progress.show(what, share); });
     if (!o.report.empty()) write_quantize_report(files, o.report, result, conversion.source, conversion.output);
     if (!o.save_calibration.empty()) files.write(o.save_calibration, calibration_json(result.seen));
     if (!o.save_overrides.empty()) files.write(o.save_overrides, overrides_json(result.chosen));
     result.notes.insert(result.notes.begin(), set.notes.begin(), set.notes.end());
-    return result.notes;
+    return changed_source{result.notes, result.floats.halves ? weight_format::fp16 : weight_format::floats,
+                          result.floats.float32};
   };
   return convert_changed(conversion, files, change);
 }

@@ -70,13 +70,31 @@ CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) 
       ->check(silent(CLI::IsMember(machines)));
   add_repeated(command, "--keep", o.kept, "NAME", "Leave this node as it is");
   command
-      ->add_option("--max-drop", o.max_error,
-                   "Return layers to float32 until the outputs are off by X at most, as 0.02")
-      ->type_name("X")
-      ->check(silent(CLI::Range(1e-6, 1.0)));
+      ->add_option("--max-drop", o.max_drop,
+                   "Return layers to floats until the outputs are off by X at most, as 0.02, on samples held out")
+      ->type_name("X");
+  command
+      ->add_option(
+          "--drop-by", o.drop_by,
+          "What X is: error, a share of the magnitude, by default; sqnr, dB at least; top1, a share of samples "
+          "with another largest element")
+      ->type_name("HOW")
+      ->check(silent(CLI::IsMember({"error", "sqnr", "top1"})));
+  command
+      ->add_option("--metric", o.metric,
+                   "Program that prints a number for a folder of outputs, larger is better: X bounds what it loses")
+      ->type_name("COMMAND");
+  command->add_option("--metric-seconds", o.metric_seconds, "How long one call of it may take, 600 by default")
+      ->type_name("S");
+  command
+      ->add_option_function<std::string>(
+          "--float-layers", [&o](const std::string& format) { o.float_halves = format == "fp16"; },
+          "Weights of layers that are not int8: float32 by default, or fp16 where that changes them little")
+      ->type_name("HOW")
+      ->check(silent(CLI::IsMember({"fp16", "float32"})));
+  add_small(command, c.small);
   files.writes(command, "--report", o.report, "FILE.md", "Measure each layer, write it as Markdown with a chart",
                ".svg");
-  add_small(command, c.small);
   command->add_flag("!--per-tensor", o.per_channel, "One scale for all weights of a layer");
   command->add_flag("!--full-range-weights", o.pair_safe, "The whole range of int8; slower where there is no VNNI");
   command->add_flag("!--no-bias-correction", o.corrects_bias, "Leave what rounded weights change of the mean");

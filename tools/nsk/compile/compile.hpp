@@ -20,6 +20,8 @@ struct compile_options {
   bool winograd = true;
   /// Weights of plans for CPUs have this format where that changes none.
   weight_format weights = weight_format::floats;
+  /// Nodes whose weights keep float32 whatever `weights` says, each with the reason.
+  std::map<std::string, std::string> float_weights;
   /// Adds a variant for GPUs of every one, behind them: direct convolutions, no borders.
   bool gpu = false;
   /// Longest tile in multiply-accumulates: 100 microseconds at 30 G/s, which a console core reaches.

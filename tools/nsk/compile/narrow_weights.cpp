@@ -234,7 +234,7 @@ kept_layers float_layers(const model& m, weight_format format) {
 
 compiled_file compile_with_narrow_weights(std::vector<variant_source>& variants, const compile_options& options,
                                           std::string& note) {
-  for (kept_layers kept;;) {
+  for (kept_layers kept = options.float_weights;;) {
     std::vector<variant_source> rounded = variants;
     std::set<std::string> nodes;
     for (variant_source& v : rounded) {

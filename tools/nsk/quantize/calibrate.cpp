@@ -16,8 +16,8 @@ namespace {
 /// One model that is run on samples.
 class sample_runner {
  public:
-  explicit sample_runner(const variant_source& v)
-      : m_file(open_model(compile({v}, {}), v.g.name)),
+  explicit sample_runner(variant_source v, const float_storage& floats = {})
+      : m_file(open_model(compile_as(v, floats), v.g.name)),
         m_runner(choose_engine("").open(m_file.bytes.data(), m_file.bytes.size(),
                                         std::max(1, static_cast<int>(std::thread::hardware_concurrency())), 0)) {}
 
@@ -44,6 +44,39 @@ class sample_runner {
   std::unique_ptr<runner> m_runner;
 };
 
+/// Squares of what is wanted and of how far it is missed.
+struct squares {
+  double signal = 0, noise = 0;
+  bool differs_in_kind = false;  ///< one is finite, or a number, and the other is not
+
+  void add(const array& want, const array& found) {
+    for (std::int64_t i = 0; i < found.count(); ++i) {
+      const double x = want.number(i), y = found.number(i);
+      if (!std::isfinite(x) || !std::isfinite(y)) {
+        differs_in_kind = differs_in_kind || !(x == y || (std::isnan(x) && std::isnan(y)));
+        continue;
+      }
+      signal += x * x;
+      noise += (y - x) * (y - x);
+    }
+  }
+  double decibels() const {
+    if (differs_in_kind || (signal == 0 && noise > 0)) return -200;
+    return noise == 0 ? 200 : std::clamp(10 * std::log10(signal / noise), -200.0, 200.0);
+  }
+};
+
+/// The place of the first of the largest elements, and how many are NaN.
+std::pair<std::int64_t, std::int64_t> class_of(const array& a) {
+  std::int64_t best = -1, not_numbers = 0;
+  for (std::int64_t i = 0; i < a.count(); ++i) {
+    const double x = a.number(i);
+    not_numbers += std::isnan(x) ? 1 : 0;
+    if (!std::isnan(x) && (best < 0 || x > a.number(best))) best = i;
+  }
+  return {best, not_numbers};
+}
+
 void add_channels(tensor_statistics& s, const array& a) {
   const std::size_t axis = channel_axis(a.shape);
   std::size_t inner = 1;
@@ -62,6 +95,7 @@ void add_channels(tensor_statistics& s, const array& a) {
 
 std::map<std::string, tensor_statistics> calibrate(const variant_source& v, const std::vector<std::string>& names,
                                                    const std::vector<sample>& samples,
+                                                   const std::vector<std::string>& files,
                                                    const std::function<void(double share)>& progress) {
   variant_source watched = v;
   std::map<std::string, tensor_statistics> seen;
@@ -83,8 +117,8 @@ std::map<std::string, tensor_statistics> calibrate(const variant_source& v, cons
       const auto found = seen.find(name);
       if (found == seen.end()) return;
       if (!found->second.values.add(a.as<float>(), static_cast<std::size_t>(a.count())))
-        refuse("tensor '" + name + "' is not finite on sample " + std::to_string(i) +
-               ". Look for a sample outside what the model was trained on.");
+        refuse("tensor '" + name + "' is not finite on the sample '" + files[i] +
+               "'. Look for a sample outside what the model was trained on.");
       add_channels(found->second, a);
     };
     runner.run(samples[i]);
@@ -104,41 +138,53 @@ noise_meter::noise_meter(const variant_source& exact, std::vector<sample> sample
   }
 }
 
-std::map<std::string, double> noise_meter::outputs_of(const variant_source& quantised) const {
-  struct squares {
-    double signal = 0, noise = 0;
-    bool differs_in_kind = false;  ///< one is finite, or a number, and the other is not
-  };
+std::vector<sample> noise_meter::run(const variant_source& quantised, const float_storage& floats) const {
+  sample_runner runner(quantised, floats);
+  std::vector<sample> found;
+  for (const sample& s : m_samples) {
+    runner.run(s);
+    found.emplace_back();
+    runner.for_each_output([&](const std::string& name, array a) { found.back().emplace(name, std::move(a)); });
+  }
+  return found;
+}
+
+comparison noise_meter::compare(const variant_source& quantised, const float_storage& floats) const {
   std::map<std::string, squares> sums;
-  sample_runner runner(quantised);
+  std::size_t other_class = 0;
+  sample_runner runner(quantised, floats);
   for (std::size_t k = 0; k < m_samples.size(); ++k) {
     runner.run(m_samples[k]);
+    bool is_other = false;
     runner.for_each_output([&](const std::string& name, const array& a) {
       const array& want = m_wanted[k].at(name);
-      squares& sum = sums[name];
-      for (std::int64_t i = 0; i < a.count(); ++i) {
-        const double x = want.number(i), y = a.number(i);
-        if (!std::isfinite(x) || !std::isfinite(y)) {
-          sum.differs_in_kind = sum.differs_in_kind || !(x == y || (std::isnan(x) && std::isnan(y)));
-          continue;
-        }
-        sum.signal += x * x;
-        sum.noise += (y - x) * (y - x);
-      }
+      sums[name].add(want, a);
+      is_other = is_other || class_of(want) != class_of(a);
     });
+    other_class += is_other ? 1 : 0;
   }
-  std::map<std::string, double> result;
-  for (const auto& [name, s] : sums)
-    result[name] = s.differs_in_kind || (s.signal == 0 && s.noise > 0) ? -200
-                   : s.noise == 0                                      ? 200
-                                  : std::clamp(10 * std::log10(s.signal / s.noise), -200.0, 200.0);
+  comparison result;
+  for (const auto& [name, s] : sums) result.outputs[name] = s.decibels();
+  result.other_class = static_cast<double>(other_class) / static_cast<double>(m_samples.size());
   return result;
 }
 
-double noise_meter::lowest_of(const variant_source& quantised) const {
+double comparison::lowest() const {
   double lowest = 200;
-  for (const auto& [name, db] : outputs_of(quantised)) lowest = std::min(lowest, db);
+  for (const auto& [name, db] : outputs) lowest = std::min(lowest, db);
   return lowest;
+}
+
+std::vector<std::byte> compile_as(variant_source& v, const float_storage& floats) {
+  compile_options options;
+  if (!floats.halves) return compile({v}, options);
+  options.weights = weight_format::fp16;
+  options.float_weights = floats.float32;
+  std::vector<variant_source> variants = {v};
+  std::string note;
+  std::vector<std::byte> file = compile_with_narrow_weights(variants, options, note).bytes;
+  v = std::move(variants.front());
+  return file;
 }
 
 }

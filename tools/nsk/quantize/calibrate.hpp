@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 #include "compile/compile.hpp"
+#include "compile/narrow_weights.hpp"
 #include "graph/graph.hpp"
 #include "quantize/ranges.hpp"
 #include "quantize/samples.hpp"
@@ -24,10 +25,30 @@ struct tensor_statistics {
 };
 
 /// Runs `v` on all samples with all cores, and looks at `names`, values of its graph. Refuses tensors that are not
-/// finite, naming tensor and sample.
+/// finite, naming tensor and sample, which was read from one of `files`.
 std::map<std::string, tensor_statistics> calibrate(const variant_source& v, const std::vector<std::string>& names,
                                                    const std::vector<sample>& samples,
+                                                   const std::vector<std::string>& files,
                                                    const std::function<void(double share)>& progress);
+
+/// How weights of layers that are not integers are stored.
+struct float_storage {
+  bool halves = false;       ///< as float16 where narrow_weights.hpp takes them
+  kept_layers float32 = {};  ///< nodes that keep float32 all the same, each with the reason
+};
+/// The .nsk file of a network whose floats are stored so; `v` becomes what it means, with rounded weights.
+std::vector<std::byte> compile_as(variant_source& v, const float_storage& floats);
+
+/// How far a network is from its source.
+struct comparison {
+  /// Signal to noise of each output in dB: 10 log10 of the squares of the outputs over the squares of the differences;
+  /// 200 where nothing differs, -200 where there is no signal, or where only one of them is finite.
+  std::map<std::string, double> outputs;
+  /// Share of the samples on which the largest element of any output is another one, or on which another number of
+  /// elements is NaN.
+  double other_class = 0;
+  double lowest() const;
+};
 
 /// Measures how far variants of a network are from it.
 class noise_meter {
@@ -35,11 +56,10 @@ class noise_meter {
   /// Runs `exact` on the samples and keeps its outputs.
   noise_meter(const variant_source& exact, std::vector<sample> samples);
 
-  /// Signal to noise of each output of `quantised`, in dB: 10 log10 of the squares of the outputs over the squares of
-  /// the differences; 200 where nothing differs, -200 where there is no signal, or where only one of them is finite.
-  std::map<std::string, double> outputs_of(const variant_source& quantised) const;
-  /// The lowest of them.
-  double lowest_of(const variant_source& quantised) const;
+  comparison compare(const variant_source& quantised, const float_storage& floats = {}) const;
+  /// The outputs of a network on all samples, and those of `exact`.
+  std::vector<sample> run(const variant_source& quantised, const float_storage& floats) const;
+  const std::vector<sample>& wanted() const { return m_wanted; }
 
  private:
   std::vector<sample> m_samples, m_wanted;

@@ -5,9 +5,13 @@
 #include <cmath>
 
 #include "errors.hpp"
+#include "compile/narrow_weights.hpp"
+#include "engine/model_file.hpp"
 #include "quantize/choose.hpp"
-#include "quantize/flow.hpp"
+#include "quantize/drop_bound.hpp"
+#include "quantize/explain.hpp"
 #include "quantize/layers.hpp"
+#include "quantize/network.hpp"
 #include "quantize/rewrite.hpp"
 #include "report/text.hpp"
 #include "resolve/infer.hpp"
@@ -16,14 +20,15 @@
 namespace nsk::tool {
 namespace {
 
-using report_progress = std::function<void(const std::string& what, double share)>;
+bool is_integer_product(const node& n) {
+  return n.op == "QLinearConv" || n.op == "QLinearConvAdd" || n.op == "QLinearMatMul" || n.op == "QGemm";
+}
 
 /// The layers that resolve() made integers: products that read weights of store_layers().
 std::set<std::string> integer_layers(const graph& g, const std::vector<layer_result>& layers) {
   std::set<std::string> weights, found;
   for (const node& n : g.nodes)
-    if (n.op == "QLinearConv" || n.op == "QLinearConvAdd" || n.op == "QLinearMatMul" || n.op == "QGemm")
-      weights.insert(g.values[static_cast<std::size_t>(n.inputs[3])].name);
+    if (is_integer_product(n)) weights.insert(g.values[static_cast<std::size_t>(n.inputs[3])].name);
   for (const layer_result& l : layers)
     if (weights.count(weights_name(l.name)) != 0) found.insert(l.name);
   return found;
@@ -57,175 +62,6 @@ void require_finite(const std::vector<float_layer>& layers, const std::set<std::
   }
 }
 
-constexpr double doubtful_db = 20;  // an error of a tenth
-
-/// What happened, for people.
-std::vector<std::string> notes_of(const quantize_result& r, std::size_t returned) {
-  std::vector<std::string> said;
-  const auto integers =
-      std::count_if(r.layers.begin(), r.layers.end(), [](const layer_result& l) { return l.integers; });
-  said.push_back("int8 in " + std::to_string(integers) + " of " + std::to_string(r.layers.size()) + " layers, by " +
-                 std::to_string(r.samples) + " samples");
-  for (const layer_result& l : r.layers)
-    if (l.is_surprise) said.push_back("float32 in " + l.name + ": " + l.reason);
-  if (returned > 0) said.push_back(std::to_string(returned) + " layers stay float32 for --max-drop");
-  const char* const where = r.held_out > 0 ? "samples that were held out" : "the samples";
-  for (const auto& [name, db] : r.outputs)
-    said.push_back(format_text("output '%s': %.1f dB of signal to noise on %s", name.c_str(), db, where));
-  const auto worst = std::min_element(r.outputs.begin(), r.outputs.end(),
-                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (worst != r.outputs.end() && worst->second < doubtful_db)
-    said.push_back(format_text(
-        "output '%s' is off by %.2f of its magnitude: compare its results with the source's before this file is used. "
-        "--max-drop 0.05 returns layers to float32, --report FILE.md measures each, --format fp16 rounds weights alone",
-        worst->first.c_str(), std::pow(10, -worst->second / 20)));
-  return said;
-}
-
-/// A calibrated network, of which any layers can be made integers.
-class network {
- public:
-  /// `v`: biases and normalization are folded; `layers` are its layers.
-  network(const variant_source& v, std::vector<float_layer> layers, const std::vector<sample>& samples,
-          const quantize_choices& how, const report_progress& progress)
-      : m_source(v), m_how(how), m_layers(std::move(layers)) {
-    m_seen.model = hash_of(v.g);
-    std::set<std::string> names;
-    for (const value_id id : plan_flow(v.g, m_layers).stored) names.insert(name_of(id));
-    for (const float_layer& l : m_layers) names.insert(name_of(l.output));  // stored where fewer layers are integers
-    if (how.seen != nullptr) {
-      require_same(*how.seen, names);
-      m_seen = *how.seen;
-    } else {
-      m_seen.samples = samples.size();
-      m_seen.tensors =
-          calibrate(v, {names.begin(), names.end()}, samples, [&](double share) { progress("calibrating", share); });
-    }
-    for (const auto& [name, seen] : m_seen.tensors) m_scales[name] = scale_of(seen.values, how.ranges);
-    for (const auto& [name, range] : how.chosen.ranges) {
-      if (m_scales.count(name) == 0)
-        misuse("--overrides gives tensor '" + name + "' a range, and there is no such tensor that could be stored." +
-               did_you_mean(name, {names.begin(), names.end()}));
-      m_scales[name] = scale_between(range[0], range[1]);
-    }
-  }
-
-  const std::vector<float_layer>& layers() const { return m_layers; }
-  const std::string& name_of(value_id v) const { return m_source.g.values[static_cast<std::size_t>(v)].name; }
-
-  /// The network with integers in all layers but `kept`; `watched` become outputs as well. `floats` gets the names of
-  /// layers whose sums int32 may not hold.
-  variant_source without(const std::set<std::string>& kept, const std::vector<value_id>& watched = {},
-                         std::vector<std::string>* floats = nullptr) const {
-    variant_source v = m_source;
-    std::vector<float_layer> chosen;
-    for (const float_layer& l : m_layers)
-      if (kept.count(l.name) == 0) chosen.push_back(l);
-    byte_flow flow = plan_flow(v.g, chosen);
-    const auto unseen = [&](value_id id) { return m_seen.tensors.count(name_of(id)) == 0; };
-    for (auto id = flow.stored.begin(); id != flow.stored.end();)
-      id = unseen(*id) || unseen(flow.scale_of(*id)) ? flow.stored.erase(id) : std::next(id);
-    add_outputs(v.g, watched);
-    const std::vector<std::string> beyond = store_layers(v.g, chosen, flow, m_seen.tensors, m_scales, m_how);
-    if (floats != nullptr) *floats = beyond;
-    resolve(v.g, {});
-    return v;
-  }
-  variant_source with_only(const std::string& name) const {
-    std::set<std::string> others;
-    for (const float_layer& l : m_layers)
-      if (l.name != name) others.insert(l.name);
-    return without(others);
-  }
-  const calibration& seen() const { return m_seen; }
-  /// All choices, `integers` being the layers that are.
-  overrides chosen(const std::vector<layer_result>& results) const {
-    overrides o;
-    for (const layer_result& l : results) o.integers[l.name] = l.integers;
-    for (const auto& [name, s] : m_scales)
-      o.ranges[name] = {static_cast<double>(s.scale) * -s.zero, static_cast<double>(s.scale) * (255 - s.zero)};
-    return o;
-  }
-  /// The float network, with more outputs.
-  variant_source watched(const std::vector<value_id>& ids) const {
-    variant_source v = m_source;
-    add_outputs(v.g, ids);
-    return v;
-  }
-
- private:
-  void require_same(const calibration& c, const std::set<std::string>& names) const {
-    bool same = c.model == m_seen.model;
-    for (const std::string& name : names) {
-      const auto t = c.tensors.find(name);
-      const value& v = m_source.g.values[static_cast<std::size_t>(m_source.g.find(name))];
-      same = same && t != c.tensors.end() &&
-             t->second.channel_sums.size() == static_cast<std::size_t>(v.shape[channel_axis(v.shape)]);
-    }
-    if (!same)
-      refuse(
-          "--calibration: it belongs to another model, or to another version of this one. Make it anew with "
-          "--calibrate and --save-calibration");
-  }
-  static void add_outputs(graph& g, const std::vector<value_id>& ids) {
-    for (const value_id id : ids)
-      if (std::find(g.outputs.begin(), g.outputs.end(), id) == g.outputs.end()) g.outputs.push_back(id);
-  }
-
-  const variant_source m_source;
-  const quantize_choices& m_how;
-  const std::vector<float_layer> m_layers;
-  calibration m_seen;
-  std::map<std::string, byte_scale> m_scales;
-};
-
-double error_of_noise(double db) { return std::pow(10, -db / 20); }
-
-/// Adds layers to `kept`, the most sensitive ones first, until the outputs are within the bound. Returns how many.
-std::size_t keep_for(double max_error, const network& n, const noise_meter& meter, std::vector<layer_result> layers,
-                     std::set<std::string>& kept, const std::set<std::string>& forced,
-                     const report_progress& progress) {
-  std::sort(layers.begin(), layers.end(),
-            [](const layer_result& a, const layer_result& b) { return a.alone < b.alone; });
-  const std::set<std::string> before = kept;
-  std::vector<std::string> candidates;
-  for (const layer_result& l : layers)
-    if (kept.count(l.name) == 0 && forced.count(l.name) == 0) candidates.push_back(l.name);
-  const std::size_t max_count = candidates.size() - (forced.empty() && !candidates.empty() ? 1 : 0);
-  double reached = 0;
-  const auto keep = [&](std::size_t count) {
-    kept = before;
-    kept.insert(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(count));
-  };
-  const auto holds = [&](std::size_t count) {
-    keep(count);
-    progress("returning layers to float32", static_cast<double>(count) / static_cast<double>(candidates.size() + 1));
-    reached = error_of_noise(meter.lowest_of(n.without(kept)));
-    return reached <= max_error;
-  };
-  std::size_t below = 0, count = 0;  // `below` does not hold, or is 0
-  while (!holds(count)) {
-    if (count >= max_count && !forced.empty())
-      refuse(
-          format_text("--max-drop %.3g: with the layers that --overrides makes int8 alone, the outputs are off by "
-                      "%.3g of their magnitude. Let fewer layers be int8 there, or give a larger bound",
-                      max_error, reached));
-    if (count >= max_count)
-      refuse(format_text(
-          "--max-drop %.3g: no layer can be int8: with one, the outputs are off by %.3g of their magnitude. "
-          "Give more samples, a larger bound, or take --format fp16",
-          max_error, reached));
-    below = count;
-    count = std::min(max_count, std::max(count + 1, count * 3 / 2));
-  }
-  while (count > below + 1) {
-    const std::size_t middle = below + (count - below) / 2;
-    (holds(middle) ? count : below) = middle;
-  }
-  keep(count);
-  return count;
-}
-
 /// Layers in order, with the bytes that they have as floats and as integers.
 std::vector<layer_result> describe_layers(const network& n, const graph& g) {
   std::vector<layer_result> result;
@@ -235,23 +71,29 @@ std::vector<layer_result> describe_layers(const network& n, const graph& g) {
     r.op = g.nodes[l.node].op;
     const auto weights = static_cast<std::int64_t>(l.weights.values.size()),
                channels = std::int64_t{l.weights.channels};
-    r.float_bytes = 4 * (weights + static_cast<std::int64_t>(l.bias.size()));
-    r.bytes = weights + 8 * channels;
+    r.weight_count = weights;
+    r.bias_count = static_cast<std::int64_t>(l.bias.size());
+    r.float_bytes = 4 * (weights + r.bias_count);
+    r.int8_bytes = weights + 8 * channels;
     result.push_back(std::move(r));
   }
   return result;
 }
 
-/// Measures each layer as the only one of integers, and with `both` as the only one that is not.
-void measure_layers(std::vector<layer_result>& layers, const network& n, const noise_meter& meter,
-                    const std::set<std::string>& kept, bool both, const report_progress& progress) {
+/// Measures each layer as the only one of integers, and with `both` as the only one that is not, on a few samples.
+void measure_layers(std::vector<layer_result>& layers, const network& n, const variant_source& exact,
+                    const std::vector<sample>& judged, const std::set<std::string>& kept, bool both,
+                    const report_progress& progress) {
+  constexpr std::size_t max_measured = 4;
+  const noise_meter meter(
+      exact, {judged.begin(), judged.begin() + static_cast<std::ptrdiff_t>(std::min(max_measured, judged.size()))});
   for (std::size_t i = 0; i < layers.size(); ++i) {
     progress("measuring each layer", static_cast<double>(i) / static_cast<double>(layers.size()));
-    layers[i].alone = meter.lowest_of(n.with_only(layers[i].name));
+    layers[i].alone = meter.compare(n.with_only(layers[i].name)).lowest();
     if (!both) continue;
     std::set<std::string> without = kept;
     without.insert(layers[i].name);
-    layers[i].without = meter.lowest_of(n.without(without));
+    layers[i].without = meter.compare(n.without(without)).lowest();
   }
 }
 
@@ -268,40 +110,88 @@ layer_choice choose_for(const target& t, const graph& g, const std::vector<float
   return choice;
 }
 
-/// Notes which layers are integers, and why the others are not.
-void find_reasons(std::vector<layer_result>& layers, const std::set<std::string>& integers, const quantize_choices& how,
-                  const std::set<std::string>& kept, const layer_choice& choice,
-                  const std::vector<std::string>& beyond) {
-  for (layer_result& l : layers) {
-    l.integers = integers.count(l.name) != 0;
-    if (l.integers) continue;
-    l.is_surprise = kept.count(l.name) == 0;
-    const auto asked = how.chosen.integers.find(l.name);
-    l.reason = how.kept.count(l.name) != 0                                       ? "--keep"
-               : asked != how.chosen.integers.end() && !asked->second            ? "--overrides"
-               : choice.floats.count(l.name) != 0                                ? "faster on " + how.machine->name
-               : !l.is_surprise                                                  ? "--max-drop"
-               : std::find(beyond.begin(), beyond.end(), l.name) != beyond.end() ? "its sums may be beyond int32"
-                                                                                 : "no integer operator computes it";
+/// Measures what each layer makes, with all layers as they are in the file.
+void measure_by_depth(std::vector<layer_result>& layers, const network& n, const std::vector<sample>& judged,
+                      const std::set<std::string>& kept, const float_storage& floats) {
+  std::vector<value_id> made;
+  for (const float_layer& l : n.layers()) made.push_back(l.output);
+  const std::map<std::string, double> noise =
+      noise_meter(n.watched(made), judged).compare(n.without(kept, made), floats).outputs;
+  for (std::size_t i = 0; i < made.size(); ++i) layers[i].own = noise.at(n.name_of(made[i]));
+}
+
+/// Samples that show ranges, and those on which results are judged: every fourth where a bound is to hold on samples
+/// that show no range.
+struct divided_samples {
+  std::vector<sample> shown, held_out;
+  std::vector<std::string> shown_files;   ///< what they were read from
+  std::vector<std::string> names, files;  ///< of those that are held out: "0003", and what it was read from
+
+  const std::vector<sample>& judged() const { return held_out.empty() ? shown : held_out; }
+};
+
+divided_samples divide(const std::vector<sample>& all, const quantize_choices& how) {
+  divided_samples d;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool is_held_out = how.seen != nullptr || (how.bound && i % 4 == 3);
+    (is_held_out ? d.held_out : d.shown).push_back(all[i]);
+    const std::string file = i < how.sample_files.size() ? how.sample_files[i] : std::to_string(i);
+    (is_held_out ? d.files : d.shown_files).push_back(file);
+    if (is_held_out) d.names.push_back(format_text("%04zu", i));
   }
+  if (how.bound && d.held_out.empty())
+    refuse("--max-drop holds out every fourth sample, and there are " + std::to_string(all.size()) +
+           ". Give at least 4, 32 are better");
+  return d;
 }
 
-/// What the choice for a machine says, for people.
-std::string note_of(const layer_choice& choice, const target& t, std::size_t layers, std::size_t returned) {
-  std::string note = "on " + t.name + " (" + t.machine + "): ";
-  if (!choice.floats.empty())
-    note += std::to_string(choice.floats.size()) + " of " + std::to_string(layers) +
-            " layers stay float32, which is estimated faster there (--target size stores them too), ";
-  note += format_text("%.2f times as fast as float32, by estimate", choice.float_cycles / choice.cycles);
-  return returned > 0 ? note + ", before --max-drop returned layers" : note;
+/// How floats are stored: by --overrides, else as `halves` says.
+float_storage storage_of(const graph& g, const quantize_choices& how, bool halves) {
+  const std::set<std::string> small = how.chosen.of_format(layer_format::fp16),
+                              large = how.chosen.of_format(layer_format::float32);
+  float_storage result;
+  result.halves = halves || !small.empty();
+  for (const node& n : g.nodes)
+    if (halves ? large.count(n.name) != 0 : small.count(n.name) == 0)
+      result.float32.emplace(n.name, halves ? "--overrides" : "float32 by choice");
+  return result;
 }
 
-/// Every fourth sample where a bound is to hold on samples that show no range.
-void split(const std::vector<sample>& all, const quantize_choices& how, std::vector<sample>& shown,
-           std::vector<sample>& held_out) {
-  const bool holds_out = how.max_error > 0;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    (how.seen != nullptr || (holds_out && i % 4 == 3) ? held_out : shown).push_back(all[i]);
+/// Returns layers to floats until the bound holds: to float16 where that is asked for, and to float32 where it is not
+/// enough. Returns how many.
+std::size_t keep_bound(const quantize_choices& how, const network& n, const graph& g, const noise_meter& meter,
+                       const divided_samples& samples, quantize_result& result, std::set<std::string>& kept,
+                       const report_progress& progress) {
+  const std::set<std::string> forced = how.chosen.of_format(layer_format::int8);
+  bound_judge judge(*how.bound, meter, samples.names, samples.files);
+  std::optional<std::size_t> count = return_layers(judge, n, result.layers, result.floats, kept, forced, progress);
+  if (!count && how.halves) {
+    result.floats = storage_of(g, how, false);
+    count = return_layers(judge, n, result.layers, result.floats, kept, forced, progress);
+  }
+  if (!count)
+    refuse(
+        format_text("--max-drop %.3g: ", how.bound->limit) +
+        (forced.empty() ? "no layer can be int8: with one, " : "with the layers that --overrides makes int8 alone, ") +
+        judge.said() +
+        (forced.empty() ? ". Give more samples, another bound, or take --format fp16"
+                        : ". Let fewer layers be int8 there, or give another bound"));
+  result.bound = bound_result{how.bound->by, how.bound->limit, judge.reached(), judge.said()};
+  return *count;
+}
+
+/// Notes the format of each layer of the finished network `v`, whose floats are then rounded to what the file has.
+void find_formats(std::vector<layer_result>& layers, variant_source& v, const float_storage& floats) {
+  const std::set<std::string> integers = integer_layers(v.g, layers);
+  kept_layers wide;
+  if (floats.halves) wide = float_layers(open_model(compile_as(v, floats), v.g.name).view, weight_format::fp16);
+  for (layer_result& l : layers)
+    l.format = integers.count(l.name) != 0                                                     ? layer_format::int8
+               : floats.halves && wide.count(l.name) == 0 && floats.float32.count(l.name) == 0 ? layer_format::fp16
+                                                                                               : layer_format::float32;
+  for (layer_result& l : layers)
+    if (l.format == layer_format::float32 && wide.count(l.name) != 0 && floats.float32.count(l.name) == 0)
+      l.no_halves = wide.at(l.name);
 }
 
 /// The layers that stay float32 because somebody says so. Refuses names of no layer, and what contradicts itself.
@@ -309,7 +199,8 @@ std::set<std::string> kept_by(const quantize_choices& how, const std::vector<flo
   std::vector<std::string> names;
   for (const float_layer& l : layers) names.push_back(l.name);
   std::set<std::string> kept = how.kept;
-  for (const auto& [name, int8] : how.chosen.integers) {
+  for (const auto& [name, format] : how.chosen.layers) {
+    const bool int8 = format == layer_format::int8;
     if (std::find(names.begin(), names.end(), name) == names.end())
       misuse("--overrides chooses for '" + name + "', which is no layer that could be quantised." +
              did_you_mean(name, names));
@@ -331,53 +222,47 @@ void require_quantisable(const variant_source& v) {
 
 }
 
+std::int64_t layer_result::stored_bytes() const {
+  return format == layer_format::int8   ? int8_bytes
+         : format == layer_format::fp16 ? 2 * weight_count + 4 * bias_count
+                                        : float_bytes;
+}
+
 quantize_result quantize(variant_source& v, const std::vector<sample>& samples, const quantize_choices& how,
                          const std::function<void(const std::string& what, double share)>& progress) {
-  constexpr std::size_t min_held_out = 1, max_measured = 4;
   require_quantisable(v);
   const variant_source exact = v;
   fold_biases(v.g);
   fold_normalization(v.g);
+  const divided_samples divided = divide(samples, how);
+  quantize_result result;
   std::vector<float_layer> layers = layers_of(v.g);
   std::set<std::string> kept = kept_by(how, layers);
-  const std::set<std::string> forced = how.chosen.of_format(true);
   require_layers(layers, kept);
   require_finite(layers, kept);
-  quantize_result result;
-  std::vector<sample> shown, held_out;
-  split(samples, how, shown, held_out);
-  if (how.max_error > 0 && held_out.size() < min_held_out)
-    refuse("--max-drop holds out every fourth sample, and there are " + std::to_string(samples.size()) +
-           ". Give at least 4, 32 are better");
   layer_choice choice;
-  if (how.machine != nullptr) choice = choose_for(*how.machine, v.g, layers, forced, kept);
-  const network n(v, std::move(layers), shown, how, progress);
+  if (how.machine != nullptr)
+    choice = choose_for(*how.machine, v.g, layers, how.chosen.of_format(layer_format::int8), kept);
+  const graph floats = v.g;
+  const network n(v, std::move(layers), divided.shown, divided.shown_files, how, progress);
   result.samples = n.seen().samples;
-  result.held_out = held_out.size();
+  result.held_out = divided.held_out.size();
   result.layers = describe_layers(n, v.g);
-  const std::vector<sample>& judged = held_out.empty() ? shown : held_out;
-  const noise_meter meter(exact, judged);
-  if (how.measures || how.max_error > 0) {
-    const noise_meter quick(
-        exact, {judged.begin(), judged.begin() + static_cast<std::ptrdiff_t>(std::min(max_measured, judged.size()))});
-    measure_layers(result.layers, n, quick, kept, how.measures, progress);
-  }
-  const std::size_t returned =
-      how.max_error > 0 ? keep_for(how.max_error, n, meter, result.layers, kept, forced, progress) : 0;
+  result.floats = storage_of(floats, how, how.halves);
+  const noise_meter meter(exact, divided.judged());
+  if (how.measures || how.bound)
+    measure_layers(result.layers, n, exact, divided.judged(), kept, how.measures, progress);
+  const std::size_t returned = how.bound ? keep_bound(how, n, floats, meter, divided, result, kept, progress) : 0;
   progress("quantising", -1);
   std::vector<std::string> beyond;
   v = n.without(kept, {}, &beyond);
-  find_reasons(result.layers, integer_layers(v.g, result.layers), how, kept, choice, beyond);
+  find_formats(result.layers, v, result.floats);
+  find_reasons(result.layers, n, floats, how, kept, choice, beyond);
   progress("measuring", -1);
-  if (!judged.empty()) result.outputs = meter.outputs_of(v);
+  if (!divided.judged().empty()) result.outputs = meter.compare(v, result.floats).outputs;
   result.seen = n.seen();
   result.chosen = n.chosen(result.layers);
-  if (how.measures) {
-    std::vector<value_id> made;
-    for (const float_layer& l : n.layers()) made.push_back(l.output);
-    const std::map<std::string, double> noise = noise_meter(n.watched(made), judged).outputs_of(n.without(kept, made));
-    for (std::size_t i = 0; i < made.size(); ++i) result.layers[i].own = noise.at(n.name_of(made[i]));
-  }
+  if (how.measures) measure_by_depth(result.layers, n, divided.judged(), kept, result.floats);
   result.notes = notes_of(result, returned);
   if (how.machine != nullptr) result.notes.push_back(note_of(choice, *how.machine, result.layers.size(), returned));
   return result;

@@ -36,7 +36,7 @@ void add_legend(svg_page& page) {
     const char *kind, *text;
   } entries[] = {{"alone", "outputs, when this layer alone is int8"},
                  {"depth", "what the layer makes, when all are"},
-                 {"float", "a layer that stays float32"}};
+                 {"float", "a layer that stays float"}};
   double x = left;
   for (const auto& e : entries) {
     page.circle(x + 4, 74, 4, std::string("class=\"") + e.kind + "\"");
@@ -53,8 +53,8 @@ std::string quantize_markdown(const quantize_result& r, const std::string& sourc
   std::size_t integers = 0;
   for (const layer_result& l : r.layers) {
     before += l.float_bytes;
-    after += l.integers ? l.bytes : l.float_bytes;
-    integers += l.integers ? 1 : 0;
+    after += l.stored_bytes();
+    integers += l.is_int8() ? 1 : 0;
   }
   std::string text =
       "# Quantisation of `" + cell(source) + "`\n\n| | |\n| --- | --- |\n| model | `" + cell(model) + "` |\n";
@@ -62,6 +62,7 @@ std::string quantize_markdown(const quantize_result& r, const std::string& sourc
   text +=
       format_text("| weights | %lld of %lld bytes |\n", static_cast<long long>(after), static_cast<long long>(before));
   text += format_text("| samples | %zu showed ranges, %zu were held out |\n", r.samples, r.held_out);
+  if (r.bound) text += format_text("| bound | --max-drop %g: %s |\n", r.bound->limit, r.bound->said.c_str());
   for (const auto& [name, db] : r.outputs) text += "| output `" + cell(name) + "` | " + decibels(db) + " dB |\n";
   text += "\nSignal to noise against the float32 model" +
           std::string(r.held_out > 0 ? ", on the samples that were held out" : "") +
@@ -80,8 +81,8 @@ std::string quantize_markdown(const quantize_result& r, const std::string& sourc
     text += "| `" + cell(l.name) + "` | " + l.op + " | " + decibels(l.alone) + " | " + decibels(l.without) + " | " +
             decibels(l.own) +
             format_text(" | %lld to %lld | ", static_cast<long long>(l.float_bytes),
-                        static_cast<long long>(l.integers ? l.bytes : l.float_bytes)) +
-            (l.integers ? "" : "float32: " + cell(l.reason)) + " |\n";
+                        static_cast<long long>(l.stored_bytes())) +
+            (l.is_int8() ? "" : std::string(name_of(l.format)) + ": " + cell(l.reason)) + " |\n";
   }
   text +=
       "\n*alone int8*: the worst output, in dB, when no other layer is. *alone float32*: the worst output when all "
@@ -111,7 +112,7 @@ std::string quantize_svg(const quantize_result& r, const std::string& model) {
     const layer_result& l = r.layers[i];
     const double x = left + (static_cast<double>(i) + 0.5) * step;
     page.line(x, y_of(0), x, y_of(l.alone), "class=\"stem\"");
-    const std::string kind = l.integers ? "alone" : "float";
+    const std::string kind = l.is_int8() ? "alone" : "float";
     page.circle(x, y_of(l.alone), 3.6, "class=\"" + kind + "\"",
                 l.name + "\nalone int8: " + decibels(l.alone) + " dB\nalone float32: " + decibels(l.without) + " dB");
     page.circle(x, y_of(l.own), 2.6, "class=\"depth\"", l.name + "\nits own result: " + decibels(l.own) + " dB");

@@ -179,9 +179,13 @@ calibration calibration_from(const std::string& text, const std::string& path) {
   }
 }
 
+const char* name_of(layer_format f) {
+  return f == layer_format::int8 ? "int8" : f == layer_format::fp16 ? "fp16" : "float32";
+}
+
 std::string overrides_json(const overrides& o) {
   json j = {{"layers", json::object()}, {"ranges", json::object()}};
-  for (const auto& [name, int8] : o.integers) j["layers"][name] = int8 ? "int8" : "float32";
+  for (const auto& [name, format] : o.layers) j["layers"][name] = name_of(format);
   for (const auto& [name, range] : o.ranges) j["ranges"][name] = {range[0], range[1]};
   return j.dump(1) + "\n";
 }
@@ -190,7 +194,7 @@ overrides overrides_from(const std::string& text, const std::string& path) {
   const json j = parse_json<json>(text, path, option_limits, "it chooses for more than a network has.");
   const auto wrong = [&](const std::string& what) {
     refuse("--overrides: '" + path + "': " + what +
-           ". Write {\"layers\": {NAME: \"int8\" or \"float32\"}, \"ranges\": {NAME: [LOW, HIGH]}}");
+           ". Write {\"layers\": {NAME: \"int8\", \"fp16\" or \"float32\"}, \"ranges\": {NAME: [LOW, HIGH]}}");
   };
   overrides o;
   if (!j.is_object()) wrong("it is no object");
@@ -198,8 +202,13 @@ overrides overrides_from(const std::string& text, const std::string& path) {
     if ((part != "layers" && part != "ranges") || !choices.is_object()) wrong("'" + part + "' is no choice");
     for (const auto& [name, choice] : choices.items()) {
       if (part == "layers") {
-        if (choice != "int8" && choice != "float32") wrong("layer '" + name + "' has no such format: " + choice.dump());
-        o.integers[name] = choice == "int8";
+        bool is_known = false;
+        for (const layer_format f : {layer_format::int8, layer_format::fp16, layer_format::float32}) {
+          if (choice != name_of(f)) continue;
+          o.layers[name] = f;
+          is_known = true;
+        }
+        if (!is_known) wrong("layer '" + name + "' has no such format: " + choice.dump());
         continue;
       }
       const bool is_pair = choice.is_array() && choice.size() == 2 && choice[0].is_number() && choice[1].is_number();

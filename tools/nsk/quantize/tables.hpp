@@ -26,19 +26,23 @@ std::string calibration_json(const calibration& c);
 /// Returns what calibration_json() wrote. Refuses damaged files; `path` is their name in messages.
 calibration calibration_from(const std::string& text, const std::string& path);
 
+/// How the weights of a layer are stored.
+enum class layer_format { int8, fp16, float32 };
+const char* name_of(layer_format f);
+
 /// Choices for single layers and tensors.
 struct overrides {
-  std::map<std::string, bool> integers;                 ///< by layer: whether it is int8 or float32
+  std::map<std::string, layer_format> layers;
   std::map<std::string, std::array<double, 2>> ranges;  ///< by tensor: least and largest number, 0 between them
-  std::set<std::string> of_format(bool int8) const {
+  std::set<std::string> of_format(layer_format wanted) const {
     std::set<std::string> names;
-    for (const auto& [name, is_int8] : integers)
-      if (is_int8 == int8) names.insert(name);
+    for (const auto& [name, format] : layers)
+      if (format == wanted) names.insert(name);
     return names;
   }
 };
 
-/// Returns the choices as JSON: {"layers": {NAME: "int8" or "float32"}, "ranges": {NAME: [LOW, HIGH]}}.
+/// Returns the choices as JSON: {"layers": {NAME: "int8", "fp16" or "float32"}, "ranges": {NAME: [LOW, HIGH]}}.
 std::string overrides_json(const overrides& o);
 /// Returns choices that a person gives. Refuses everything else, by its place.
 overrides overrides_from(const std::string& text, const std::string& path);

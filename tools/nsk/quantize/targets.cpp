@@ -64,10 +64,17 @@ const target* find_target(const std::string& name) {
   return nullptr;
 }
 
+conv_algorithm float_algorithm(const graph& g, const float_layer& l) {
+  const node& n = g.nodes[l.node];
+  if (n.op != "Conv" || l.weights.depthwise) return conv_algorithm::direct;
+  const auto [rows, columns] = map_of(g, l);
+  return fastest_algorithm(window_of(n, l.weights), n.integer("group", 1), l.weights.depth, l.weights.channels, rows,
+                           columns);
+}
+
 layer_cost cost_of(const graph& g, const float_layer& l, const target& t) {
   const node& n = g.nodes[l.node];
   const layer_weights& w = l.weights;
-  const auto [rows, columns] = map_of(g, l);
   const std::int64_t groups = n.op == "Conv" ? n.integer("group", 1) : 1;
   const double elements = count_at(g, l.result), taps = w.kernel_h * w.kernel_w,
                pixels = elements / static_cast<double>(std::max(1, w.channels)),
@@ -75,16 +82,13 @@ layer_cost cost_of(const graph& g, const float_layer& l, const target& t) {
   if (w.depthwise)
     return {step + elements * (taps / t.rates.depthwise + store_floats),
             step + pixels * padded(w.channels, 16) * (taps / t.rates.byte_depthwise + store_bytes)};
-  const conv_algorithm algorithm = n.op == "Conv"
-                                       ? fastest_algorithm(window_of(n, w), groups, w.depth, w.channels, rows, columns)
-                                       : conv_algorithm::direct;
   // a run of a window ends with a whole quad: the kernel's rows where pixels follow each other, else each pixel
   const bool whole_rows = groups == 1 && window_of(n, w).dilation_w == 1;
   const std::int64_t run = w.depth * (whole_rows ? w.kernel_w : 1);
   const double depth = taps * static_cast<double>(w.depth),
                byte_depth = padded(run, 4) * (whole_rows ? w.kernel_h : taps);
   const layer_cost arithmetic = {
-      pixels * padded(w.channels, 8) * (depth / rate_of(t.rates, algorithm) + store_floats),
+      pixels * padded(w.channels, 8) * (depth / rate_of(t.rates, float_algorithm(g, l)) + store_floats),
       pixels * padded(w.channels, 8) * (byte_depth / t.rates.byte_convolution + store_bytes)};
   return {step + std::max(arithmetic.floats, 4 * weights / t.rates.weight_bytes),
           step + std::max(arithmetic.bytes, weights / t.rates.weight_bytes)};

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <vector>
+#include <netsuke/format/params.hpp>
 #include "graph/graph.hpp"
 #include "quantize/layers.hpp"
 
@@ -26,6 +27,9 @@ const std::vector<target>& targets();
 
 /// Returns the target of a name; null where there is none.
 const target* find_target(const std::string& name);
+
+/// The algorithm that computes a layer in float32.
+conv_algorithm float_algorithm(const graph& g, const float_layer& l);
 
 /// Cycles of one lane.
 struct layer_cost {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "quantize/network.hpp"
+
+#include <algorithm>
+
+#include "errors.hpp"
+#include "quantize/rewrite.hpp"
+#include "resolve/infer.hpp"
+#include "suggest.hpp"
+
+namespace nsk::tool {
+namespace {
+
+void add_outputs(graph& g, const std::vector<value_id>& ids) {
+  for (const value_id id : ids)
+    if (std::find(g.outputs.begin(), g.outputs.end(), id) == g.outputs.end()) g.outputs.push_back(id);
+}
+
+double lowest(const byte_scale& s) { return static_cast<double>(s.scale) * -s.zero; }
+double highest(const byte_scale& s) { return static_cast<double>(s.scale) * (255 - s.zero); }
+
+}
+
+network::network(const variant_source& v, std::vector<float_layer> layers, const std::vector<sample>& samples,
+                 const std::vector<std::string>& files, const quantize_choices& how, const report_progress& progress)
+    : m_source(v), m_how(how), m_layers(std::move(layers)) {
+  m_seen.model = hash_of(v.g);
+  std::set<std::string> names;
+  for (const value_id id : plan_flow(v.g, m_layers).stored) names.insert(name_of(id));
+  for (const float_layer& l : m_layers) names.insert(name_of(l.output));  // stored where fewer layers are integers
+  if (how.seen != nullptr) {
+    require_same(*how.seen, names);
+    m_seen = *how.seen;
+  } else {
+    m_seen.samples = samples.size();
+    m_seen.tensors = calibrate(v, {names.begin(), names.end()}, samples, files,
+                               [&](double share) { progress("calibrating", share); });
+  }
+  for (const auto& [name, seen] : m_seen.tensors) m_scales[name] = scale_of(seen.values, how.ranges);
+  for (const auto& [name, range] : how.chosen.ranges) {
+    if (m_scales.count(name) == 0)
+      misuse("--overrides gives tensor '" + name + "' a range, and there is no such tensor that could be stored." +
+             did_you_mean(name, {names.begin(), names.end()}));
+    m_scales[name] = scale_between(range[0], range[1]);
+  }
+}
+
+std::vector<float_layer> network::layers_without(const std::set<std::string>& kept) const {
+  std::vector<float_layer> chosen;
+  for (const float_layer& l : m_layers)
+    if (kept.count(l.name) == 0) chosen.push_back(l);
+  return chosen;
+}
+
+byte_flow network::flow_of(const std::vector<float_layer>& layers) const {
+  byte_flow flow = plan_flow(m_source.g, layers);
+  const auto unseen = [&](value_id id) { return m_seen.tensors.count(name_of(id)) == 0; };
+  for (auto id = flow.stored.begin(); id != flow.stored.end();)
+    id = unseen(*id) || unseen(flow.scale_of(*id)) ? flow.stored.erase(id) : std::next(id);
+  return flow;
+}
+
+variant_source network::without(const std::set<std::string>& kept, const std::vector<value_id>& watched,
+                                std::vector<std::string>* floats) const {
+  variant_source v = m_source;
+  const std::vector<float_layer> chosen = layers_without(kept);
+  byte_flow flow = plan_flow(v.g, chosen);  // of this graph: it refers to its nodes
+  flow.stored = flow_of(chosen).stored;
+  add_outputs(v.g, watched);
+  const std::vector<std::string> beyond = store_layers(v.g, chosen, flow, m_seen.tensors, m_scales, m_how);
+  if (floats != nullptr) *floats = beyond;
+  resolve(v.g, {});
+  return v;
+}
+
+variant_source network::with_only(const std::string& name) const {
+  std::set<std::string> others;
+  for (const float_layer& l : m_layers)
+    if (l.name != name) others.insert(l.name);
+  return without(others);
+}
+
+variant_source network::watched(const std::vector<value_id>& ids) const {
+  variant_source v = m_source;
+  add_outputs(v.g, ids);
+  return v;
+}
+
+overrides network::chosen(const std::vector<layer_result>& results) const {
+  overrides o;
+  for (const layer_result& l : results) o.layers[l.name] = l.format;
+  for (const auto& [name, s] : m_scales) o.ranges[name] = {lowest(s), highest(s)};
+  return o;
+}
+
+void network::require_same(const calibration& c, const std::set<std::string>& names) const {
+  bool same = c.model == m_seen.model;
+  for (const std::string& name : names) {
+    const auto t = c.tensors.find(name);
+    const value& v = m_source.g.values[static_cast<std::size_t>(m_source.g.find(name))];
+    same = same && t != c.tensors.end() &&
+           t->second.channel_sums.size() == static_cast<std::size_t>(v.shape[channel_axis(v.shape)]);
+  }
+  if (!same)
+    refuse(
+        "--calibration: it belongs to another model, or to another version of this one. Make it anew with "
+        "--calibrate and --save-calibration");
+}
+
+}
