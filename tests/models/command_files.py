@@ -97,11 +97,11 @@ def read_command(name):
             continue
         suffix = pathlib.Path(types[option]).suffix or ".out"
         outputs.append(Output(option, f"result{n}{suffix}", f"result{n}{suffix}", ""))
-        beside = re.fullmatch(r"and (\.\w+) beside it", note)
+        beside = re.fullmatch(r"and ((?:\.[\w.]+(?:, | and )?)+) beside it", note)
         if note and not beside:
             raise SystemExit(f"nsk {name} {option} ({note}): what does that write?")
-        if beside:
-            outputs.append(Output(option, f"result{n}{suffix}", f"result{n}{beside[1]}", beside[1]))
+        for extension in re.split(", | and ", beside[1]) if beside else ():
+            outputs.append(Output(option, f"result{n}{suffix}", f"result{n}{extension}", extension))
     return Command(name, inputs, outputs)
 
 

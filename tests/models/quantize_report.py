@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """nsk quantize --max-drop and --report: the bound holds on samples that nobody showed, the layer that costs most returns to float32, every layer is
 on the page and in the chart, and what cannot be met is refused with nothing written."""
+import json
 import pathlib
 import re
 import sys
@@ -58,6 +59,65 @@ def error_on(folder, source, model, unseen):
     return np.sqrt(noise / signal)
 
 
+def check_histogram(what, h, numbers):
+    """Bins of a report count the numbers that numpy counts, up to the bins' neighbours, and as many are beyond the range."""
+    edges = h["first_bin"] + h["bin_width"] * np.arange(len(h["bins"]) + 1)
+    expect(0 < len(h["bins"]) <= 64 and edges[0] <= numbers.min() and numbers.max() <= edges[-1], f"{what}: bins do not hold the numbers")
+    expect(np.array_equal(np.histogram(numbers, edges)[0], h["bins"]), f"{what}: other bins than numpy's")
+    expect(h["minimum"] == min(0, numbers.min()) and h["maximum"] == max(0, numbers.max()), f"{what}: {h['minimum']} to {h['maximum']}")
+    if h["range"]:
+        share = ((numbers < h["range"][0]) | (numbers > h["range"][1])).mean()
+        expect(abs(share - h["share_outside"]) < 0.003, f"{what}: {share} of the numbers are beyond, and {h['share_outside']} is said")
+
+
+def check_json(folder, source, data, model):
+    """The same report as JSON: sizes are those of files, histograms those of numpy, every layer that is float says why, and times follow the layers."""
+    page = folder / "whole.md"
+    must("profile", "-o", folder / "machine.json", "--seconds", "0.02", "--quiet")
+    must("quantize", "--target", "pc", source, "-o", model, "--calibrate", data, "--keep", "last", "--report", page, "--profile", folder / "machine.json")
+    j = json.loads((folder / "whole.json").read_text())
+    must("convert", source, "-o", folder / "float.nsk")
+    expect(j["file_bytes"] == model.stat().st_size and j["file_bytes"] < j["float_file_bytes"], f"bytes: {j['file_bytes']} of {j['float_file_bytes']}")
+    expect(abs(j["float_file_bytes"] - (folder / "float.nsk").stat().st_size) < 1024, "the float file has another size")
+    layers = {l["name"]: l for l in j["layers"]}
+    expect([l["depth"] for l in j["layers"]] == [0, 1, 2] and list(layers) == ["first", "middle", "last"], f"order: {list(layers)}")
+    expect(layers["last"]["format"] == "float32" and layers["last"]["reason"] == "kept by --keep", f"a kept layer: {layers['last']['reason']}")
+    expect(all(bool(l["reason"]) == (l["format"] != "int8") for l in j["layers"]), "a float layer without a reason, or an int8 layer with one")
+    expect(len(j["expected_ms"]) == 2 and all(0 < e["after"] and 0 < e["before"] for e in j["expected_ms"]), f"expected times: {j['expected_ms']}")
+    weights = {i.name: numpy_helper.to_array(i) for i in onnx.load(str(source)).graph.initializer}
+    for layer, name in (("first", "a"), ("middle", "b"), ("last", "c")):
+        check_histogram(f"weights of {layer}", layers[layer]["weights"], weights[name].ravel())
+    tensors = {t["name"]: t for t in j["tensors"]}
+    check_histogram("the input", tensors["x"], np.stack([np.load(f) for f in sorted(data.glob("*.npy"))]).ravel())
+    expect(tensors["y"]["range"] is None and tensors["x"]["range"] is not None, "what is stored")
+    names = [c.text for c in xml.etree.ElementTree.parse(folder / "whole.histograms.svg").iter("{http://www.w3.org/2000/svg}text")]
+    expect(all(n in names for n in (*layers, *tensors)), f"histograms: {names}")
+    text = page.read_text()
+    expect(all(part in text for part in ("## Signal to noise by depth", "## Ranges", "whole.histograms.svg", "| file |", "| expected |")), f"the page lacks a part:\n{text}")
+    wide = folder / "wide.onnx"
+    wide_network(wide)
+    must("quantize", "--target", "pc", wide, "-o", model, "--calibrate", folder / "wide", "--report", page)
+    j = json.loads((folder / "whole.json").read_text())
+    reasons = {l["name"]: l["reason"] for l in j["layers"]}
+    expect(reasons["winograd"].startswith("faster by Winograd on pc") and not reasons["point"], f"reasons: {reasons}")
+    expect(j["expected_ms"][0]["after"] < j["expected_ms"][0]["before"], f"expected times: {j['expected_ms']}")
+    expect([(o["name"], o["operator"]) for o in j["other_products"]] == [("up", "ConvTranspose")], f"others: {j['other_products']}")
+
+
+def wide_network(path):
+    """Deep 1 x 1 convolutions, a 3 x 3 one between numbers that are floats anyway, and a transposed one; and samples."""
+    random = np.random.default_rng(6)
+    shapes = {"a": (256, 64, 1, 1), "b": (128, 256, 1, 1), "c": (64, 64, 3, 3), "d": (64, 4, 2, 2)}
+    weights = {name: random.standard_normal(shape).astype(F) / 16 for name, shape in shapes.items()}
+    nodes = [helper.make_node("Conv", ["x", "c"], ["p"], "winograd", pads=[1] * 4), helper.make_node("ConvTranspose", ["p", "d"], ["z"], "up", strides=[2, 2]),
+             helper.make_node("Conv", ["x", "a"], ["q"], "point"), helper.make_node("Conv", ["q", "b"], ["y"], "deep")]
+    info = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", [1, 64, 32, 32]), ("y", [1, 128, 32, 32]), ("z", [1, 4, 64, 64]))]
+    graph = helper.make_graph(nodes, "wide", info[:1], info[1:], [numpy_helper.from_array(w, n) for n, w in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
+    (path.parent / "wide").mkdir()
+    np.save(path.parent / "wide" / "0.npy", random.standard_normal((1, 64, 32, 32)).astype(F))
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="nsk_report_") as name:
         folder = pathlib.Path(name)
@@ -81,6 +141,9 @@ def main():
         circles = [c.get("class") for c in xml.etree.ElementTree.parse(chart).iter("{http://www.w3.org/2000/svg}circle")]
         expect(circles.count("float") == 2 and circles.count("alone") == 3 and circles.count("depth") == 4, f"chart: {circles}")
 
+        reached = json.loads((folder / "net.json").read_text())["bound"]
+        expect(reached["by"] == "error" and reached["max_drop"] == 0.06 and 0 < reached["reached"] <= 0.06, f"the bound in the report: {reached}")
+        check_json(folder, source, data, model)
         # a held-out sample on which the float model overflows and the stored one does not
         huge = samples(folder / "huge", 8, 5)
         np.save(huge / "003.npy", np.load(huge / "003.npy") * F(1e25))

@@ -419,12 +419,14 @@ std::string check_text(const convert_options& o, const conversion& c) {
 
 }
 
-exit_code convert(const convert_options& o, command_files& files) { return convert_changed(o, files, {}); }
+exit_code convert(const convert_options& o, command_files& files) { return convert_changed(o, files, {}, {}); }
 
-exit_code convert_changed(const convert_options& o, command_files& files, const source_change& change) {
+exit_code convert_changed(const convert_options& o, command_files& files, const source_change& change,
+                          const file_visitor& visit) {
   if (!o.report.empty() && !o.check) misuse("--report shows what --check finds; give both.");
   progress_line progress(o.quiet);
   const conversion result = convert_source(o, files, progress, change);
+  if (visit) visit(open_model(result.bytes, o.output));
   if (!o.json.empty()) files.write(o.json, result.report.dump(2) + "\n");
   if (!o.report.empty()) write_check_report(files, o.report, check_report_of(o, result));
   const bool good = !result.comparison || result.comparison->within(tolerance);

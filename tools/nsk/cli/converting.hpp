@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/progress.hpp"
 #include "compile/compile.hpp"
+#include "engine/model_file.hpp"
 
 namespace nsk::tool {
 
@@ -20,7 +21,11 @@ struct changed_source {
 /// Rewrites the graphs of the source.
 using source_change = std::function<changed_source(std::vector<variant_source>&, progress_line&)>;
 
+/// Looks at the file before it is written.
+using file_visitor = std::function<void(const model_file&)>;
+
 /// The same as convert(), of what `change` makes of the source, which is also what the result is checked against.
-exit_code convert_changed(const convert_options& o, command_files& files, const source_change& change);
+exit_code convert_changed(const convert_options& o, command_files& files, const source_change& change,
+                          const file_visitor& visit);
 
 }

@@ -10,23 +10,26 @@ CLI::Option* file_options::note(const file_option& f, const char* form) {
 
 CLI::Option* file_options::reads(CLI::App* command, const char* name, std::string& path, const char* form,
                                  const char* what, const char* remark) {
-  return note({command, command->add_option(name, path, what), use::read, "", remark}, form);
+  return note({command, command->add_option(name, path, what), use::read, {}, remark}, form);
 }
 
 CLI::Option* file_options::reads(CLI::App* command, const char* name, std::vector<std::string>& values,
                                  const char* form, const char* what) {
-  return note({command, command->add_option(name, values, what)->allow_extra_args(false), use::read, "", ""}, form);
+  return note({command, command->add_option(name, values, what)->allow_extra_args(false), use::read, {}, ""}, form);
 }
 
 CLI::Option* file_options::writes(CLI::App* command, const char* name, std::string& path, const char* form,
-                                  const char* what, const char* extension) {
-  const std::string remark = *extension == '\0' ? "" : "and " + std::string(extension) + " beside it";
-  return note({command, command->add_option(name, path, what), use::write, extension, remark}, form);
+                                  const char* what, const std::vector<std::string>& extensions) {
+  std::string remark;
+  for (std::size_t i = 0; i < extensions.size(); ++i)
+    remark += (i == 0 ? "and " : i + 1 == extensions.size() ? " and " : ", ") + extensions[i];
+  if (!remark.empty()) remark += " beside it";
+  return note({command, command->add_option(name, path, what), use::write, extensions, remark}, form);
 }
 
 CLI::Option* file_options::writes_into(CLI::App* command, const char* name, std::string& path, const char* form,
                                        const char* what) {
-  return note({command, command->add_option(name, path, what), use::write_into, "", "the files in it"}, form);
+  return note({command, command->add_option(name, path, what), use::write_into, {}, "the files in it"}, form);
 }
 
 std::string file_options::list(const CLI::App* command, bool read) const {
@@ -60,7 +63,7 @@ void file_options::declare(const CLI::App* command, command_files& files) const 
         case use::write: files.add_output(role, path); break;
         case use::write_into: files.add_output_directory(path); break;
       }
-      if (!f.extension.empty()) files.add_output_beside(role, path, f.extension.c_str());
+      for (const std::string& extension : f.extensions) files.add_output_beside(role, path, extension.c_str());
     }
   }
 }

@@ -19,9 +19,9 @@ class file_options {
                      const char* remark = "");
   CLI::Option* reads(CLI::App* command, const char* name, std::vector<std::string>& values, const char* form,
                      const char* what);
-  /// Adds an option whose file the command writes; with an `extension`, another one beside it.
+  /// Adds an option whose file the command writes; with `extensions`, others beside it.
   CLI::Option* writes(CLI::App* command, const char* name, std::string& path, const char* form, const char* what,
-                      const char* extension = "");
+                      const std::vector<std::string>& extensions = {});
   /// Adds an option that names a directory to write to.
   CLI::Option* writes_into(CLI::App* command, const char* name, std::string& path, const char* form, const char* what);
 
@@ -36,7 +36,8 @@ class file_options {
     const CLI::App* command;
     CLI::Option* option;
     use how;
-    std::string extension, remark;
+    std::vector<std::string> extensions;
+    std::string remark;
   };
   CLI::Option* note(const file_option& f, const char* form);
   std::string list(const CLI::App* command, bool read) const;

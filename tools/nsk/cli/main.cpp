@@ -113,7 +113,7 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
   files.reads(command, "--override", o.overrides, "FILE.json",
               "Choices for single nodes: {\"NAME\": {\"algorithm\": \"direct\"}}; also winograd2, winograd4");
   files.writes(command, "--report", o.report, "FILE.md",
-               "With --check: write the comparison as Markdown with a chart (FILE.md, FILE.svg)", ".svg");
+               "With --check: write the comparison as Markdown with a chart (FILE.md, FILE.svg)", {".svg"});
   command
       ->add_option("--max-tile-us", o.max_tile_us,
                    "Longest tile wanted, in microseconds: how soon an inference can be interrupted")
@@ -210,7 +210,7 @@ CLI::App* add_json(CLI::App& app, file_options& files, json_options& o) {
   files.reads(command, "model", o.model, "FILE", "ONNX or TensorFlow Lite model, or .nsk file")->required();
   files
       .writes(command, "-o,--output", o.output, "FILE.json",
-              "JSON file to write; a graph's constants in FILE.constants, a .nsk file's in FILE.weights", ".weights")
+              "JSON file to write; a graph's constants in FILE.constants, a .nsk file's in FILE.weights", {".weights"})
       ->required();
   add_repeated(command, "--input", o.inputs, "NAME=SHAPE", "Of a TensorFlow Lite model: lengths that it leaves open");
   command->add_flag("--dequantize", o.dequantize, "Of a TensorFlow Lite model: make it a float32 one");
@@ -277,7 +277,7 @@ CLI::App* add_check(CLI::App& app, file_options& files, check_options& o) {
   command->add_option("--seed", o.seed, "Seed of the random inputs")->type_name("N")->capture_default_str();
   files.writes(command, "--json", o.json, "FILE.json", "Write the comparison as JSON");
   files.writes(command, "--report", o.report, "FILE.md",
-               "Write the comparison as Markdown with a chart (FILE.md, FILE.svg)", ".svg");
+               "Write the comparison as Markdown with a chart (FILE.md, FILE.svg)", {".svg"});
   add_isa(command, o.isa);
   add_quiet(command, o.quiet);
   return command;

@@ -5,9 +5,11 @@
 #include <cmath>
 
 #include "cli/converting.hpp"
+#include "cli/profile_file.hpp"
 #include "errors.hpp"
 #include "io/files.hpp"
 #include "io/json_file.hpp"
+#include "quantize/expected.hpp"
 #include "quantize/report.hpp"
 
 namespace nsk::tool {
@@ -80,6 +82,19 @@ quantize_choices choices_of(const quantize_options& o, calibration& seen) {
   return how;
 }
 
+/// Writes --report: what was measured, and how large and how fast the file `made` is beside the float one.
+void add_report(command_files& files, const quantize_options& o, quantize_result& result, const model_file& made) {
+  const model_file floats = open_model(result.float_file, o.conversion.source);
+  if (!o.conversion.profile.empty()) {
+    const target* machine = find_target(o.target);
+    result.expected.push_back(expected_by(open_profile(o.conversion.profile),
+                                          machine != nullptr ? *machine : targets().front(), floats.view, made.view));
+  }
+  write_quantize_report(files, o.report, result,
+                        {o.conversion.source, o.conversion.output, static_cast<std::int64_t>(floats.bytes.size()),
+                         static_cast<std::int64_t>(made.bytes.size())});
+}
+
 /// Refuses options that mean nothing together.
 void require_sense(const quantize_options& o) {
   const bool tables =
@@ -112,6 +127,7 @@ exit_code quantize(const quantize_options& o, command_files& files) {
     return convert(conversion, files);
   }
   conversion.quantised = true;
+  quantize_result result;
   const auto change = [&](std::vector<variant_source>& variants, progress_line& progress) {
     variant_source& v = variants.front();
     calibration seen;
@@ -119,16 +135,16 @@ exit_code quantize(const quantize_options& o, command_files& files) {
     sample_set set;
     if (!o.samples.empty()) set = read_samples(v.g, o.samples, images_of(o));
     how.sample_files = set.files;
-    quantize_result result =
-        quantize(v, set.samples, how, [&](const std::string& what, double share) { progress.show(what, share); });
-    if (!o.report.empty()) write_quantize_report(files, o.report, result, conversion.source, conversion.output);
+    result = quantize(v, set.samples, how, [&](const std::string& what, double share) { progress.show(what, share); });
     if (!o.save_calibration.empty()) files.write(o.save_calibration, calibration_json(result.seen));
     if (!o.save_overrides.empty()) files.write(o.save_overrides, overrides_json(result.chosen));
     result.notes.insert(result.notes.begin(), set.notes.begin(), set.notes.end());
     return changed_source{result.notes, result.floats.halves ? weight_format::fp16 : weight_format::floats,
                           result.floats.float32};
   };
-  return convert_changed(conversion, files, change);
+  return convert_changed(conversion, files, change, [&](const model_file& made) {
+    if (!o.report.empty()) add_report(files, o, result, made);
+  });
 }
 
 }

@@ -187,6 +187,29 @@ void fold_normalization(graph& g) {
   remove_nodes_without_operator(g);
 }
 
+std::vector<other_product> products_beside(const graph& g, const std::vector<float_layer>& layers) {
+  static const std::set<std::string> others = {"ConvTranspose", "DeformConv", "Einsum", "GRU", "LSTM", "RNN"};
+  std::set<std::size_t> found;
+  for (const float_layer& l : layers) found.insert(l.node);
+  std::vector<other_product> result;
+  for (std::size_t i = 0; i < g.nodes.size(); ++i) {
+    const node& n = g.nodes[i];
+    const bool product = n.op == "MatMul" || n.op == "Gemm";
+    if (!n.domain.empty() || found.count(i) != 0) continue;
+    if (others.count(n.op) != 0) result.push_back({n.name, n.op, "no integer operator computes it"});
+    if (n.op != "Conv" && !product) continue;
+    const array* w = floats(g, n, 1);
+    const bool fits = w != nullptr && (product ? w->shape.size() == 2 : w->shape.size() >= 3 && w->shape.size() <= 4);
+    result.push_back({n.name, n.op,
+                      w == nullptr                              ? "its weights are no constant floats"
+                      : !fits                                   ? "its weights have another number of axes"
+                      : has(n, 2) && floats(g, n, 2) == nullptr ? "its bias is no constant"
+                      : !product && n.integer("group", 1) > 1   ? "its groups have fewer than four channels"
+                                                                : "no integer operator computes it as it is written"});
+  }
+  return result;
+}
+
 std::vector<float_layer> layers_of(const graph& g) {
   const readers by(g);
   std::vector<float_layer> layers;

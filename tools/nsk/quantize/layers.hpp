@@ -28,6 +28,13 @@ void fold_biases(graph& g);
 /// between.
 void fold_normalization(graph& g);
 
+/// A product with weights, or what should be one, that is no layer.
+struct other_product {
+  std::string name, op, reason;
+};
+/// Finds the convolutions, products of matrices and recurrent layers that are not among `layers`, and why, in order.
+std::vector<other_product> products_beside(const graph& g, const std::vector<float_layer>& layers);
+
 /// Finds the layers, in order.
 std::vector<float_layer> layers_of(const graph& g);
 

@@ -93,6 +93,29 @@ overrides network::chosen(const std::vector<layer_result>& results) const {
   return o;
 }
 
+std::vector<seen_numbers> network::tensors(const std::set<std::string>& kept) const {
+  const byte_flow flow = flow_of(layers_without(kept));
+  std::set<value_id> results;
+  for (const float_layer& l : m_layers) results.insert(l.output);
+  std::vector<seen_numbers> found;
+  const auto add = [&](value_id v) {
+    const bool is_stored = flow.stored.count(v) != 0;
+    const auto seen = m_seen.tensors.find(name_of(v));
+    if (seen == m_seen.tensors.end() || (!is_stored && results.count(v) == 0)) return;
+    found.push_back(numbers_of(seen->second.values));
+    found.back().name = name_of(v);
+    if (is_stored) {
+      const byte_scale& s = m_scales.at(name_of(flow.scale_of(v)));
+      found.back().set_range(seen->second.values, lowest(s), highest(s), static_cast<double>(s.scale));
+    }
+  };
+  for (const value_id v : m_source.g.inputs) add(v);
+  for (const node& n : m_source.g.nodes)
+    for (const value_id v : n.outputs)
+      if (v != no_value) add(v);
+  return found;
+}
+
 void network::require_same(const calibration& c, const std::set<std::string>& names) const {
   bool same = c.model == m_seen.model;
   for (const std::string& name : names) {

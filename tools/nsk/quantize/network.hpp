@@ -34,6 +34,9 @@ class network {
   const calibration& seen() const { return m_seen; }
   /// All choices, `integers` being the layers that are.
   overrides chosen(const std::vector<layer_result>& results) const;
+  /// What samples showed of the results of layers, and of everything that is stored with integers in all layers but
+  /// `kept`, in the order in which it is made.
+  std::vector<seen_numbers> tensors(const std::set<std::string>& kept) const;
 
  private:
   void require_same(const calibration& c, const std::set<std::string>& names) const;

@@ -9,6 +9,7 @@
 #include "engine/model_file.hpp"
 #include "quantize/choose.hpp"
 #include "quantize/drop_bound.hpp"
+#include "quantize/expected.hpp"
 #include "quantize/explain.hpp"
 #include "quantize/layers.hpp"
 #include "quantize/network.hpp"
@@ -118,6 +119,52 @@ void measure_by_depth(std::vector<layer_result>& layers, const network& n, const
   const std::map<std::string, double> noise =
       noise_meter(n.watched(made), judged).compare(n.without(kept, made), floats).outputs;
   for (std::size_t i = 0; i < made.size(); ++i) layers[i].own = noise.at(n.name_of(made[i]));
+}
+
+/// The constant of a layer's weights, as integers, and the scales of its channels; null where it has none.
+const array* scales_of(const graph& g, const std::string& layer) {
+  for (const node& n : g.nodes)
+    if (is_integer_product(n) && g.values[static_cast<std::size_t>(n.inputs[3])].name == weights_name(layer))
+      return g.values[static_cast<std::size_t>(n.inputs[4])].constant.get();
+  return nullptr;
+}
+
+/// Counts the weights of a layer. `g` is the graph whose layers are integers.
+void show_weights(layer_result& result, const float_layer& l, const graph& g) {
+  constexpr double max_stored = 127;
+  const std::vector<float> weights(l.weights.values.begin(), l.weights.values.end());
+  histogram seen;
+  if (!seen.add(weights.data(), weights.size())) return;  // not finite
+  result.weights = numbers_of(seen);
+  result.weights.name = l.name;
+  const array* scales = scales_of(g, l.name);
+  if (scales == nullptr || scales->count() == 0) return;
+  double smallest = scales->number(0), largest = smallest;
+  for (std::int64_t i = 1; i < scales->count(); ++i) {
+    smallest = std::min(smallest, scales->number(i));
+    largest = std::max(largest, scales->number(i));
+  }
+  result.weights.set_range(seen, -largest * max_stored, largest * max_stored, largest);
+  result.min_channel_range = smallest * max_stored;
+}
+
+std::set<std::string> names_of_floats(const std::vector<layer_result>& layers) {
+  std::set<std::string> names;
+  for (const layer_result& l : layers)
+    if (!l.is_int8()) names.insert(l.name);
+  return names;
+}
+
+/// Adds what a report shows beside the layers' sensitivities. `g`: the finished network.
+void describe(quantize_result& r, const network& n, const variant_source& exact, const graph& g, const graph& floats,
+              const std::vector<sample>& judged, const std::set<std::string>& kept, const quantize_choices& how) {
+  measure_by_depth(r.layers, n, judged, kept, r.floats);
+  for (std::size_t i = 0; i < r.layers.size(); ++i) show_weights(r.layers[i], n.layers()[i], g);
+  r.tensors = n.tensors(kept);
+  r.others = products_beside(floats, n.layers());
+  r.expected = {expected_on(how.machine != nullptr ? *how.machine : targets().front(), floats, n.layers(),
+                            names_of_floats(r.layers))};
+  r.float_file = compile({exact}, {});
 }
 
 /// Samples that show ranges, and those on which results are judged: every fourth where a bound is to hold on samples
@@ -262,7 +309,7 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
   if (!divided.judged().empty()) result.outputs = meter.compare(v, result.floats).outputs;
   result.seen = n.seen();
   result.chosen = n.chosen(result.layers);
-  if (how.measures) measure_by_depth(result.layers, n, divided.judged(), kept, result.floats);
+  if (how.measures) describe(result, n, exact, v.g, floats, divided.judged(), kept, how);
   result.notes = notes_of(result, returned);
   if (how.machine != nullptr) result.notes.push_back(note_of(choice, *how.machine, result.layers.size(), returned));
   return result;

@@ -11,8 +11,10 @@
 #include <vector>
 #include "compile/compile.hpp"
 #include "quantize/calibrate.hpp"
+#include "quantize/layers.hpp"
 #include "quantize/metric.hpp"
 #include "quantize/ranges.hpp"
+#include "quantize/seen_numbers.hpp"
 #include "quantize/tables.hpp"
 #include "quantize/targets.hpp"
 #include "quantize/weights.hpp"
@@ -47,6 +49,12 @@ struct quantize_choices {
   const target* machine = nullptr;        ///< layers stay float32 where that is estimated faster there; null: none does
 };
 
+/// Milliseconds that a network is expected to take on one lane, before and after.
+struct expected_time {
+  double before, after;
+  std::string how;  ///< "pc (AVX2 without VNNI) at 3.5 GHz, layers and what is between them"
+};
+
 /// A layer, and what it costs to store it.
 struct layer_result {
   std::string name, op;
@@ -61,6 +69,8 @@ struct layer_result {
   std::int64_t stored_bytes() const;
   /// Signal to noise in dB: of the outputs when it alone is integers, and when it alone is not; of what it makes.
   double alone = 0, without = 0, own = 0;
+  seen_numbers weights;          ///< of the graph; the range is that of the channel with the largest one
+  double min_channel_range = 0;  ///< magnitude that the channel with the smallest range reaches
 };
 /// What --max-drop reached on samples that were held out.
 struct bound_result {
@@ -75,9 +85,13 @@ struct quantize_result {
   std::map<std::string, double> outputs;  ///< signal to noise in dB, on samples that show no ranges where there are any
   std::size_t samples = 0, held_out = 0;
   calibration seen;
+  std::vector<seen_numbers> tensors;    ///< results of layers and what else is stored, in order; if measured
+  std::vector<other_product> others;    ///< products with weights that are no layers
+  std::vector<expected_time> expected;  ///< if measured
   std::optional<bound_result> bound;
-  float_storage floats;  ///< how layers that are not integers are stored
-  overrides chosen;      ///< formats of all layers and ranges of all tensors, by which the same file comes out
+  float_storage floats;               ///< how layers that are not integers are stored
+  std::vector<std::byte> float_file;  ///< the source as a .nsk file; if measured
+  overrides chosen;  ///< formats of all layers and ranges of all tensors, by which the same file comes out
 };
 
 /// Rewrites the graph of `v` by what `samples` show. Returns what happened: how many layers are integers, which are not

@@ -20,6 +20,7 @@ struct target_rates {
 struct target {
   std::string name, machine;  ///< "pc", "AVX2 without VNNI"
   target_rates rates;
+  double gigahertz;  ///< of one core, for estimates in milliseconds
 };
 
 /// All that are known. docs/quantisation.md says where the rates come from.
