@@ -154,6 +154,21 @@ def png(path, width, height, depth=8, colour=2, cut=0):
     return path
 
 
+def check_twins(folder, q, whole):
+    """Layers of one name: --keep keeps all of them, and says so; where none is left, that is what the message says."""
+    path = network(folder / "twins.onnx", names=("twin", "twin"))
+    source = onnx.load(str(path))
+    source.graph.node[-1].output[0] = "s"
+    source.graph.node.append(helper.make_node("Conv", ["s", "c"], ["y"], "third"))
+    source.graph.initializer.append(numpy_helper.from_array(np.random.default_rng(3).standard_normal((4, 4, 1, 1)).astype(F), "c"))
+    onnx.save(source, str(path))
+    text = q.stored("twins", path, "--calibrate", whole, "--keep", "twin")
+    expect("--keep twin keeps 2 layers, which have this name in the source: 'twin', 'twin_3'" in text and "int8 in 1 of 3 layers" in text, f"twins: {text}")
+    text = q.stored("one of the twins", path, "--calibrate", whole, "--keep", "twin_3")
+    expect("int8 in 2 of 3 layers" in text, f"one of the twins: {text}")
+    q.refused("all layers kept", 2, ["no layer is left that could be int8", "--keep"], path, "--calibrate", whole, "--keep", "twin", "--keep", "third")
+
+
 def check_images(folder, q, source):
     for width, height, depth, colour in ((1, 1, 8, 2), (1, 97, 8, 2), (640, 3, 8, 2), (7, 9, 16, 2), (7, 9, 8, 0), (7, 9, 8, 4), (7, 9, 8, 6), (7, 9, 16, 6)):
         place = png(folder / f"odd{width}x{height}_{depth}_{colour}.png", width, height, depth, colour)
@@ -265,6 +280,7 @@ def main():
         check_places(folder, q, source, whole)
         check_images(folder, q, source)
         check_networks(folder, q, whole)
+        check_twins(folder, q, whole)
         check_stored_sources(folder, whole)
     return told(failures)
 

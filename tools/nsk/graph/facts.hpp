@@ -21,6 +21,7 @@ struct model_facts {
   std::map<std::string, port_facts> ports;   ///< by the source's names
   std::vector<std::string> warnings;         ///< what was left out, and why
   std::vector<std::string> notes;            ///< what was chosen where the source leaves it open
+  std::map<std::string, std::string> twins;  ///< nodes with a name of their own in place of one that another node has
   std::set<std::string> files;               ///< paths of the files beside the model that hold some of its data
 };
 

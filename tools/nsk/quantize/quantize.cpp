@@ -42,6 +42,11 @@ void require_layers(const std::vector<float_layer>& layers, const std::set<std::
   for (const std::string& name : kept)
     if (std::find(names.begin(), names.end(), name) == names.end())
       misuse("--keep names '" + name + "', which is no layer that could be quantised." + did_you_mean(name, names));
+  if (!names.empty() &&
+      std::all_of(names.begin(), names.end(), [&](const std::string& n) { return kept.count(n) != 0; }))
+    refuse(
+        "no layer is left that could be int8: --keep or --overrides leave all of them as they are. Keep fewer, or use "
+        "nsk convert");
   if (std::all_of(names.begin(), names.end(), [&](const std::string& n) { return kept.count(n) != 0; }))
     refuse("the model has no convolution or matrix product with constant weights, which are what int8 makes faster");
 }
@@ -241,6 +246,25 @@ void find_formats(std::vector<layer_result>& layers, variant_source& v, const fl
       l.no_halves = wide.at(l.name);
 }
 
+/// Lets a name that several layers have in the source keep all of them. Returns what to say.
+std::vector<std::string> keep_twins(std::set<std::string>& kept, const std::map<std::string, std::string>& twins,
+                                    const std::vector<float_layer>& layers) {
+  std::vector<std::string> notes;
+  for (const std::string& name : std::set<std::string>(kept)) {
+    std::vector<std::string> same;
+    for (const float_layer& l : layers) {
+      const auto twin = twins.find(l.name);
+      if (l.name == name || (twin != twins.end() && twin->second == name)) same.push_back(l.name);
+    }
+    if (same.empty() || same == std::vector{name}) continue;
+    kept.erase(name);
+    kept.insert(same.begin(), same.end());
+    notes.push_back("--keep " + name + " keeps " + std::to_string(same.size()) +
+                    " layers, which have this name in the source: " + quoted(same));
+  }
+  return notes;
+}
+
 /// The layers that stay float32 because somebody says so. Refuses names of no layer, and what contradicts itself.
 std::set<std::string> kept_by(const quantize_choices& how, const std::vector<float_layer>& layers) {
   std::vector<std::string> names;
@@ -275,8 +299,9 @@ std::int64_t layer_result::stored_bytes() const {
                                         : float_bytes;
 }
 
-quantize_result quantize(variant_source& v, const std::vector<sample>& samples, const quantize_choices& how,
+quantize_result quantize(variant_source& v, const std::vector<sample>& samples, const quantize_choices& choices,
                          const std::function<void(const std::string& what, double share)>& progress) {
+  quantize_choices how = choices;
   require_quantisable(v);
   const variant_source exact = v;
   fold_biases(v.g);
@@ -284,6 +309,7 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
   const divided_samples divided = divide(samples, how);
   quantize_result result;
   std::vector<float_layer> layers = layers_of(v.g);
+  const std::vector<std::string> twins = keep_twins(how.kept, v.g.facts.twins, layers);
   std::set<std::string> kept = kept_by(how, layers);
   require_layers(layers, kept);
   require_finite(layers, kept);
@@ -311,6 +337,7 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
   result.chosen = n.chosen(result.layers);
   if (how.measures) describe(result, n, exact, v.g, floats, divided.judged(), kept, how);
   result.notes = notes_of(result, returned);
+  result.notes.insert(result.notes.begin(), twins.begin(), twins.end());
   if (how.machine != nullptr) result.notes.push_back(note_of(choice, *how.machine, result.layers.size(), returned));
   return result;
 }

@@ -99,7 +99,7 @@ struct quantize_result {
 /// ranges, and are what the bound holds on. Refuses names of `kept` that are no layers, networks without a layer,
 /// names of `chosen` that nothing has, calibrations of other models, models with states or several rows, networks that
 /// integers make no faster on the machine, and bounds that no layer of integers meets.
-quantize_result quantize(variant_source& v, const std::vector<sample>& samples, const quantize_choices& how,
+quantize_result quantize(variant_source& v, const std::vector<sample>& samples, const quantize_choices& choices,
                          const std::function<void(const std::string& what, double share)>& progress);
 
 }

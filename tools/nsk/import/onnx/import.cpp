@@ -220,7 +220,9 @@ class importer {
     n.op = w.op;
     n.domain = normal_domain(w.domain);
     n.name = w.name.empty() ? w.op + "_" + std::to_string(index) : w.name;
+    const std::string given = n.name;
     while (!node_names.insert(n.name).second) n.name += "_" + std::to_string(index);
+    if (n.name != given) g.facts.twins.emplace(n.name, given);
     n.version = version_of(w, n.domain);
     const std::string who = "node '" + n.name + "' (" + n.op + ")";
     if (n.op.empty()) refuse("node '" + n.name + "' has no operator. The file is damaged");
