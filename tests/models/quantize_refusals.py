@@ -154,6 +154,33 @@ def png(path, width, height, depth=8, colour=2, cut=0):
     return path
 
 
+def check_indices(folder, q):
+    """Indices beyond their axis, which the engine would take for the nearest ones: given by a sample, or computed from it."""
+    w = np.random.default_rng(2).standard_normal((8, 8)).astype(F)
+    make = helper.make_node
+    rows = [make("Gather", ["w", "x"], ["a"], "look_up"), make("MatMul", ["a", "w"], ["y"], "product")]
+    cast = [make("Cast", ["x"], ["k"], to=TensorProto.INT64), make("Gather", ["w", "k"], ["a"], "look_up"), make("MatMul", ["a", "w"], ["y"], "product")]
+    columns = [make("GatherElements", ["w", "x"], ["a"], "look_up", axis=1), make("MatMul", ["a", "v"], ["y"], "product")]
+    pairs = [make("GatherND", ["w", "x"], ["a"], "look_up"), make("MatMul", ["a", "v"], ["y"], "product")]
+    for what, nodes, shape, kind, good, bad in (("rows", rows, [4], np.int64, [-8, 0, 1, 7], [-9, 0, 1, 7]), ("rows above", rows, [4], np.int64, [0, 0, 0, 0], [0, 8, 1, 7]),
+                                                ("cast", cast, [4], F, [0.0, 7.9, 1, 2], [0.0, 8.5, 1, 2]), ("columns", columns, [8, 2], np.int64, [[3, -8]] * 8, [[3, 9]] * 8),
+                                                ("pairs", pairs, [1, 2, 2], np.int64, [[[1, 2], [7, -8]]], [[[1, 2], [7, 8]]])):
+        constants = {"w": w, "v": w[:2] if what == "columns" else w[:2, :2]}
+        used = {name for node in nodes for name in node.input}
+        out = [1, 2] if what == "pairs" else [8, 8] if what == "columns" else [4, 8]
+        source = model(folder / "indices.onnx", nodes, {k: v for k, v in constants.items() if k in used}, {"x": shape}, {"y": out}, TensorProto.FLOAT if kind is F else TensorProto.INT64)
+        place = folder / f"indices_{what.replace(' ', '_')}"
+        place.mkdir()
+        for i, numbers in enumerate((good, good, bad)):
+            np.save(place / f"{i}.npy", np.array(numbers, kind))
+        q.refused(f"index: {what}", 2, [f"{place / '2.npy'}", "'look_up'", "of an axis of 8"], source, "--calibrate", place)
+        q.stored(f"index: {what}", source, "--calibrate", place / "1.npy")
+    products = [make("MatMul", ["x", "w"], ["p"], "first"), make("ArgMax", ["p"], ["k"], axis=1, keepdims=0), make("Gather", ["w", "k"], ["a"]), make("MatMul", ["a", "w"], ["y"], "product")]
+    source = model(folder / "indices.onnx", products, {"w": w}, {"x": [4, 8]}, {"y": [4, 8]})
+    np.save(folder / "products.npy", w[:4])
+    q.stored("index: behind a product", source, "--calibrate", folder / "products.npy")
+
+
 def check_twins(folder, q, whole):
     """Layers of one name: --keep keeps all of them, and says so; where none is left, that is what the message says."""
     path = network(folder / "twins.onnx", names=("twin", "twin"))
@@ -280,6 +307,7 @@ def main():
         check_places(folder, q, source, whole)
         check_images(folder, q, source)
         check_networks(folder, q, whole)
+        check_indices(folder, q)
         check_twins(folder, q, whole)
         check_stored_sources(folder, whole)
     return told(failures)

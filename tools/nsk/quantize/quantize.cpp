@@ -11,6 +11,7 @@
 #include "quantize/drop_bound.hpp"
 #include "quantize/expected.hpp"
 #include "quantize/explain.hpp"
+#include "quantize/index_check.hpp"
 #include "quantize/layers.hpp"
 #include "quantize/network.hpp"
 #include "quantize/rewrite.hpp"
@@ -303,6 +304,7 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
                          const std::function<void(const std::string& what, double share)>& progress) {
   quantize_choices how = choices;
   require_quantisable(v);
+  require_indices(v.g, samples, how.sample_files);
   const variant_source exact = v;
   fold_biases(v.g);
   fold_normalization(v.g);
