@@ -112,7 +112,7 @@ def check_network(folder):
 def check_choices(folder, source, data, default):
     """Each choice does what it says, and none is far worse."""
     model = folder / "choice.nsk"
-    for option in (["--ranges", "minmax"], ["--ranges", "percentile"], ["--ranges", "kl"], ["--full-range-weights"], ["--per-tensor"], ["--no-bias-correction"]):
+    for option in (["--ranges", "minmax"], ["--ranges", "percentile"], ["--ranges", "kl"], ["--full-range-weights"], ["--per-tensor"], ["--no-bias-correction"], ["--equalize", "weights"], ["--equalize", "activations"]):
         text = must("quantize", "--target", "size", source, "-o", model, "--calibrate", data, *option)
         expect(signal_to_noise(text) > signal_to_noise(default) - 15, f"{option}: {signal_to_noise(text)} dB")
         if "full-range" in option[0]:
@@ -184,6 +184,38 @@ def check_hard_tensors(folder):
         data = samples(folder / f"data_{name}", change=change, count=3)
         text = must("quantize", "--target", "size", folder / "net.onnx", "-o", folder / "hard.nsk", "--calibrate", data, "--check")
         expect(signal_to_noise(text) > 15, f"samples that are {name}:\n{text}")
+
+
+def check_equalization(folder):
+    """Channels of which some are 500 times as large as others, and that are read by as much smaller weights: either way to equalise them gives back
+    what one scale takes. The source without such channels has the same numbers, and a limit of its own, Clip, is left alone."""
+    random = np.random.default_rng(9)
+    factors = np.where(np.arange(24) % 3 == 0, 512.0, 1.0)
+    weights = {"a": random.standard_normal((24, 3, 3, 3)) / 5 * factors[:, None, None, None], "ab": random.standard_normal(24) / 4 * factors,
+               "b": random.standard_normal((24, 1, 3, 3)) / 3, "c": random.standard_normal((8, 24, 1, 1)) / 5 / factors[:, None, None], "six": np.array(4000), "none": np.array(0)}
+
+    def source(limit):
+        nodes = [helper.make_node("Conv", ["x", "a", "ab"], ["p"], "wide", pads=[1] * 4), helper.make_node(limit, ["p"] if limit == "Relu" else ["p", "none", "six"], ["q"], "limit"),
+                 helper.make_node("Conv", ["q", "b"], ["r"], "deep", group=24), helper.make_node("Conv", ["r", "c"], ["y"], "last")]
+        return save(folder / f"{limit}.onnx", nodes, weights, {"x": [1, 3, 20, 22]}, {"y": [1, 8, 18, 20]})
+
+    def measured(path, *options):
+        text = must("quantize", "--target", "size", path, "-o", folder / "equal.nsk", "--calibrate", folder / "data", "--check", *options)
+        pairs = re.search(r"equalised between (\d+) pairs", text)
+        return signal_to_noise(text), int(pairs[1]) if pairs else 0
+
+    relu = source("Relu")
+    plain = measured(relu)
+    for how in ("weights", "activations"):
+        db, pairs = measured(relu, "--equalize", how)
+        expect(pairs == 2 and db > max(20, plain[0] + 10), f"--equalize {how}: {plain[0]} to {db} dB by {pairs} pairs")
+    expect(measured(source("Clip"), "--equalize", "weights")[1] == 1, "a Clip was equalised away")
+    seen = folder / "equal.json"
+    must("quantize", "--target", "size", relu, "-o", folder / "equal.nsk", "--calibrate", folder / "data", "--save-calibration", seen)
+    for code, what, options in ((1, "whose place --calibration takes", ["--calibration", seen, "--equalize", "activations"]), (1, "are for int8", ["--format", "fp16", "--equalize", "weights"]),
+                                (2, "another model", ["--calibration", seen, "--equalize", "weights"])):
+        done = nsk("quantize", relu, "-o", folder / "none.nsk", "--target", "size", *options)
+        expect(done.returncode == code and what in done.stderr and not (folder / "none.nsk").exists(), f"{options}: exit {done.returncode}, {done.stderr}")
 
 
 def check_doubt(folder):
@@ -313,6 +345,7 @@ def main():
         check_divergence(folder)
         check_hard_tensors(folder)
         check_doubt(folder)
+        check_equalization(folder)
         check_stored_sources(folder)
         check_refusals(folder, source, data, *check_inputs(folder))
     return told(failures)

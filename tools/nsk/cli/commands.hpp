@@ -50,6 +50,7 @@ struct quantize_options {
   std::string drop_by;               ///< "error" where it is empty, or "sqnr", "top1"
   std::string metric;                ///< a program that judges outputs
   double metric_seconds = 600;       ///< of one call
+  std::string equalize;              ///< "weights", "activations", or nothing
   bool float_halves = false;         ///< layers that stay floats have weights of 16 bits
   std::string report;                ///< FILE.md
   std::string calibration, save_calibration, overrides, save_overrides;  ///< FILE.json

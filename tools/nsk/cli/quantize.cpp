@@ -69,6 +69,9 @@ quantize_choices choices_of(const quantize_options& o, calibration& seen) {
   how.corrects_bias = o.corrects_bias;
   how.kept = {o.kept.begin(), o.kept.end()};
   how.bound = bound_of(o);
+  how.equalizes = o.equalize == "weights"       ? equalization::weights
+                  : o.equalize == "activations" ? equalization::activations
+                                                : equalization::none;
   how.halves = o.float_halves;
   how.machine = find_target(o.target);
   how.measures = !o.report.empty();
@@ -103,7 +106,10 @@ void require_sense(const quantize_options& o) {
     misuse("--drop-by and --metric say what --max-drop bounds: give it too.");
   if (!o.drop_by.empty() && !o.metric.empty())
     misuse("--drop-by and --metric bound different things: leave one of them out.");
-  if (o.format != "int8" && o.float_halves) misuse("--float-layers is for int8: leave it out, or --format.");
+  if (o.format != "int8" && (o.float_halves || !o.equalize.empty()))
+    misuse("--float-layers and --equalize are for int8: leave them out, or --format.");
+  if (o.equalize == "activations" && !o.calibration.empty())
+    misuse("--equalize activations looks at samples, whose place --calibration takes: leave one of them out.");
   if (o.format != "int8" && (!o.samples.empty() || !o.kept.empty() || !o.report.empty() || o.max_drop || tables))
     misuse("--format " + o.format +
            " needs no samples: leave out --calibrate, --keep, --max-drop, --report, and files of calibration and "

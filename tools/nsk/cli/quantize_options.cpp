@@ -97,6 +97,11 @@ CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) 
                "Measure each layer, write it as Markdown and JSON with charts", {".json", ".svg", ".histograms.svg"});
   files.reads(command, "--profile", c.profile, "FILE.json",
               "Of a machine, as nsk profile wrote it: expected times, and how large tiles are");
+  command
+      ->add_option("--equalize", o.equalize,
+                   "Make channels between two layers alike: by weights that make them, or by what samples show")
+      ->type_name("HOW")
+      ->check(silent(CLI::IsMember({"weights", "activations"})));
   command->add_flag("!--per-tensor", o.per_channel, "One scale for all weights of a layer");
   command->add_flag("!--full-range-weights", o.pair_safe, "The whole range of int8; slower where there is no VNNI");
   command->add_flag("!--no-bias-correction", o.corrects_bias, "Leave what rounded weights change of the mean");

@@ -129,6 +129,35 @@ std::map<std::string, tensor_statistics> calibrate(const variant_source& v, cons
   return seen;
 }
 
+std::vector<std::vector<double>> channel_magnitudes_of(const variant_source& v, const std::vector<std::string>& names,
+                                                       const std::vector<sample>& samples) {
+  variant_source watched = v;
+  std::map<std::string, std::vector<double>> seen;
+  for (const std::string& name : names) {
+    const value_id id = watched.g.find(name);
+    if (seen.emplace(name, std::vector<double>()).second) watched.g.outputs.push_back(id);
+  }
+  sample_runner runner(watched);
+  for (const sample& s : samples) {
+    runner.run(s);
+    runner.for_each_output([&](const std::string& name, const array& a) {
+      const auto found = seen.find(name);
+      if (found == seen.end()) return;
+      const std::size_t axis = channel_axis(a.shape);
+      std::int64_t inner = 1;
+      for (std::size_t d = axis + 1; d < a.shape.size(); ++d) inner *= a.shape[d];
+      found->second.resize(static_cast<std::size_t>(a.shape[axis]), 0.0);
+      for (std::int64_t i = 0; i < a.count(); ++i) {
+        double& largest = found->second[static_cast<std::size_t>(i / inner % a.shape[axis])];
+        largest = std::max(largest, std::abs(a.number(i)));
+      }
+    });
+  }
+  std::vector<std::vector<double>> result;
+  for (const std::string& name : names) result.push_back(seen.at(name));
+  return result;
+}
+
 noise_meter::noise_meter(const variant_source& exact, std::vector<sample> samples) : m_samples(std::move(samples)) {
   sample_runner runner(exact);
   for (const sample& s : m_samples) {

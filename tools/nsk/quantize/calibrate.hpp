@@ -31,6 +31,10 @@ std::map<std::string, tensor_statistics> calibrate(const variant_source& v, cons
                                                    const std::vector<std::string>& files,
                                                    const std::function<void(double share)>& progress);
 
+/// The largest magnitude of each channel of the values `names` on the samples.
+std::vector<std::vector<double>> channel_magnitudes_of(const variant_source& v, const std::vector<std::string>& names,
+                                                       const std::vector<sample>& samples);
+
 /// How weights of layers that are not integers are stored.
 struct float_storage {
   bool halves = false;       ///< as float16 where narrow_weights.hpp takes them

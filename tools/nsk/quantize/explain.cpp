@@ -61,6 +61,8 @@ std::vector<std::string> notes_of(const quantize_result& r, std::size_t returned
                  std::to_string(r.samples) + " samples");
   for (const layer_result& l : r.layers)
     if (l.is_surprise) said.push_back(std::string(name_of(l.format)) + " in " + l.name + ": " + l.reason);
+  if (r.equalized > 0)
+    said.push_back("channels are equalised between " + std::to_string(r.equalized) + " pairs of layers");
   if (returned > 0)
     said.push_back(std::to_string(returned) + " layers stay " + (r.floats.halves ? "fp16 or float32" : "float32") +
                    " for --max-drop");

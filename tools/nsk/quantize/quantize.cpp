@@ -9,6 +9,7 @@
 #include "engine/model_file.hpp"
 #include "quantize/choose.hpp"
 #include "quantize/drop_bound.hpp"
+#include "quantize/equalize.hpp"
 #include "quantize/expected.hpp"
 #include "quantize/explain.hpp"
 #include "quantize/index_check.hpp"
@@ -198,6 +199,13 @@ divided_samples divide(const std::vector<sample>& all, const quantize_choices& h
   return d;
 }
 
+/// Makes channels alike; returns between how many pairs of layers.
+std::size_t equalize_channels(variant_source& v, const quantize_choices& how, const std::vector<sample>& shown) {
+  if (how.equalizes == equalization::none) return 0;
+  if (how.equalizes == equalization::weights) return equalize(v.g, {});
+  return equalize(v.g, [&](const std::vector<std::string>& names) { return channel_magnitudes_of(v, names, shown); });
+}
+
 /// How floats are stored: by --overrides, else as `halves` says.
 float_storage storage_of(const graph& g, const quantize_choices& how, bool halves) {
   const std::set<std::string> small = how.chosen.of_format(layer_format::fp16),
@@ -310,6 +318,7 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
   fold_normalization(v.g);
   const divided_samples divided = divide(samples, how);
   quantize_result result;
+  result.equalized = equalize_channels(v, how, divided.shown);
   std::vector<float_layer> layers = layers_of(v.g);
   const std::vector<std::string> twins = keep_twins(how.kept, v.g.facts.twins, layers);
   std::set<std::string> kept = kept_by(how, layers);

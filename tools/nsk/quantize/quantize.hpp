@@ -35,13 +35,17 @@ struct drop_bound {
   metric_program metric;
 };
 
+/// By what channels between layers are made alike.
+enum class equalization { none, weights, activations };
+
 struct quantize_choices {
   range_method ranges = range_method::mse;
   weight_choices weights;
-  bool corrects_bias = true;        ///< biases take what rounded weights change of the mean
-  std::set<std::string> kept;       ///< names of nodes that stay as they are
-  std::optional<drop_bound> bound;  ///< that layers return to floats for
-  bool halves = false;              ///< layers that are not integers have float16 weights where that is exact enough
+  equalization equalizes = equalization::none;  ///< channels between layers
+  bool corrects_bias = true;                    ///< biases take what rounded weights change of the mean
+  std::set<std::string> kept;                   ///< names of nodes that stay as they are
+  std::optional<drop_bound> bound;              ///< that layers return to floats for
+  bool halves = false;  ///< layers that are not integers have float16 weights where that is exact enough
   std::vector<std::string> sample_files;  ///< what the samples were read from
   bool measures = false;                  ///< how much each layer costs
   overrides chosen;                       ///< before all other choices
@@ -88,6 +92,7 @@ struct quantize_result {
   std::vector<seen_numbers> tensors;    ///< results of layers and what else is stored, in order; if measured
   std::vector<other_product> others;    ///< products with weights that are no layers
   std::vector<expected_time> expected;  ///< if measured
+  std::size_t equalized = 0;            ///< pairs of layers
   std::optional<bound_result> bound;
   float_storage floats;               ///< how layers that are not integers are stored
   std::vector<std::byte> float_file;  ///< the source as a .nsk file; if measured
