@@ -36,20 +36,35 @@ def litert(source, inputs):
     return interpreter.invoke, lambda _: [interpreter.get_tensor(index) for index in outputs]
 
 
-def openvino(source, inputs):
+def compiled_openvino(source, inputs):
     import openvino as package
     core = package.Core()
     try:
         model = core.read_model(str(source))
         model.reshape({name: list(value.shape) for name, value in inputs.items()})
-        compiled = core.compile_model(model, "CPU", {"INFERENCE_NUM_THREADS": 1, "PERFORMANCE_HINT": "LATENCY",
-                                                     "INFERENCE_PRECISION_HINT": "f32"})
+        return core.compile_model(model, "CPU", {"INFERENCE_NUM_THREADS": 1, "PERFORMANCE_HINT": "LATENCY",
+                                                 "INFERENCE_PRECISION_HINT": "f32"})
     except RuntimeError as error:
         raise Refused(str(error).strip().splitlines()[-1]) from error
+
+
+def openvino(source, inputs):
+    import openvino as package
+    compiled = compiled_openvino(source, inputs)
     request = compiled.create_infer_request()
     for name, value in inputs.items():
         request.set_tensor(name, package.Tensor(value))
-    return request.infer, lambda _: [np.copy(request.get_tensor(output).data) for output in compiled.outputs]
+    return lambda: request.infer(share_outputs=True), lambda _: [np.copy(request.get_tensor(output).data) for output in compiled.outputs]
+
+
+def openvino_kernels(source, inputs):
+    """Which kernels OpenVINO takes for the layers of a model: {name, with the instruction set and the type: count}."""
+    kinds = ("Convolution", "FullyConnected", "MatMul", "GroupConvolution")
+    steps = [step.get_rt_info() for step in compiled_openvino(source, inputs).get_runtime_model().get_ops()]
+    # What a step says of itself is wrapped in one version of the package, and a plain string in another.
+    text = lambda said: str(getattr(said, "value", said))  # noqa: E731
+    found = [text(step["primitiveType"]) for step in steps if text(step["layerType"]) in kinds]
+    return {name: found.count(name) for name in sorted(set(found))}
 
 
 def tract(source, inputs):
@@ -83,14 +98,26 @@ def load(name, source, inputs):
     return None
 
 
+ONNX_TYPES = {"tensor(float)": np.float32, "tensor(int8)": np.int8, "tensor(uint8)": np.uint8}
+
+
+def numbers(generator, shape, dtype, low, high):
+    """Random numbers of a type: reals between two limits, stored integers of the whole range."""
+    if np.issubdtype(dtype, np.integer):
+        limits = np.iinfo(dtype)
+        return generator.integers(limits.min, limits.max, shape, endpoint=True).astype(dtype)
+    return generator.uniform(low, high, shape).astype(np.float32)
+
+
 def inputs_of(source, seed, low, high, shapes, open_dimensions):
-    """Random numbers for every input of a model: {name: float32 array}. `shapes` and, by position, `open_dimensions` say what it leaves open."""
+    """Random numbers for every input of a model: {name: array}. `shapes` and, by position, `open_dimensions` say what it leaves open."""
     generator = np.random.default_rng(seed)
     if source.suffix == ".tflite":
         from ai_edge_litert.interpreter import Interpreter
-        found = {d["name"]: [int(n) for n in d["shape"]] for d in Interpreter(model_path=str(source)).get_input_details()}
+        found = {d["name"]: ([int(n) for n in d["shape"]], d["dtype"]) for d in Interpreter(model_path=str(source)).get_input_details()}
     else:
         import onnxruntime as package
         session = package.InferenceSession(str(source), providers=["CPUExecutionProvider"])
-        found = {i.name: [d if isinstance(d, int) else open_dimensions[n] for n, d in enumerate(i.shape)] for i in session.get_inputs()}
-    return {name: generator.uniform(low, high, shapes.get(name, shape)).astype(np.float32) for name, shape in found.items()}
+        found = {i.name: ([d if isinstance(d, int) else open_dimensions[n] for n, d in enumerate(i.shape)], ONNX_TYPES.get(i.type, np.float32))
+                 for i in session.get_inputs()}
+    return {name: numbers(generator, shapes.get(name, shape), dtype, low, high) for name, (shape, dtype) in found.items()}
