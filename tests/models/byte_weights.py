@@ -129,13 +129,14 @@ def sizes(folder):
         expect(ratio <= 0.28, f"{name}: the file is {ratio:.3f} of that with float32")
 
 
-with tempfile.TemporaryDirectory() as name:
-    place = pathlib.Path(name)
-    bytes_model = compare(place, "plain", "int8 in 7 of 7 dense and recurrent layers")
-    compare(place, "quantize", "int8 in 7 of 7 dense and recurrent layers", command=("quantize", "--format", "w8"))
-    tiny = (np.random.default_rng(3).standard_normal((7, 5)) * 1e-35).astype(F)
-    compare(place, "tiny", "float32 in 'third' (the weights of a channel are below 2^-100)", kept=("c",), c=tiny)
-    refusals(place, bytes_model)
-    sizes(place)
-print("\n".join(failures) or "int8 weights: good")
-sys.exit(bool(failures))
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as name:
+        place = pathlib.Path(name)
+        bytes_model = compare(place, "plain", "int8 in 7 of 7 dense and recurrent layers")
+        compare(place, "quantize", "int8 in 7 of 7 dense and recurrent layers", command=("quantize", "--format", "w8"))
+        tiny = (np.random.default_rng(3).standard_normal((7, 5)) * 1e-35).astype(F)
+        compare(place, "tiny", "float32 in 'third' (the weights of a channel are below 2^-100)", kept=("c",), c=tiny)
+        refusals(place, bytes_model)
+        sizes(place)
+    print("\n".join(failures) or "int8 weights: good")
+    sys.exit(bool(failures))

@@ -196,6 +196,39 @@ def check_twins(folder, q, whole):
     q.refused("all layers kept", 2, ["no layer is left that could be int8", "--keep"], path, "--calibrate", whole, "--keep", "twin", "--keep", "third")
 
 
+def check_one_value(folder, q, source):
+    """Tensors that hold one number, or one beside zeros: every way to choose a range stores it; so do channels that do not change."""
+    def spike(x):
+        x.fill(0)
+        x[0, 0, 0, 0] = 7
+
+    for what, change in {"one number": lambda x: x.fill(-0.25), "one positive number": lambda x: x.fill(0.25), "zeros": lambda x: x.fill(0), "tiny": lambda x: x.fill(1e-38),
+                         "denormal": lambda x: x.fill(1e-42), "one channel": lambda x: x[0, 1].fill(0.5), "spike": spike}.items():
+        x = sample(4)
+        change(x)
+        place = folder / "value.npy"
+        np.save(place, x)
+        for ranges in ("mse", "minmax", "percentile", "kl"):
+            text = q.stored(f"{what}, {ranges}", source, "--calibrate", place, "--ranges", ranges)
+            db = float(text.split("output 'y': ")[1].split(" dB")[0])
+            expect(db > 30, f"{what}, {ranges}: {db} dB")
+
+
+def check_missing(folder, q, whole):
+    """Samples of one input that another one lacks."""
+    w = np.random.default_rng(2).standard_normal((8, 8)).astype(F)
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["a"], "left"), helper.make_node("MatMul", ["z", "w"], ["b"], "right"), helper.make_node("Add", ["a", "b"], ["y"])]
+    source = model(folder / "two.onnx", nodes, {"w": w}, {"x": [1, 8], "z": [1, 8]}, {"y": [1, 8]})
+    for name, count in (("left", 3), ("right", 2)):
+        (folder / name).mkdir()
+        for i in range(count):
+            np.save(folder / name / f"{i}.npy", w[i])
+    left, right = folder / "left", folder / "right"
+    q.refused("fewer samples of one input", 2, ["'z' has 2 samples, 'x' 3"], source, "--calibrate", f"x={left}", "--calibrate", f"z={right}")
+    q.refused("no samples of one input", 1, ["there are no samples of input 'z'"], source, "--calibrate", f"x={left}")
+    q.refused("no name of an input", 1, ["the model has the inputs 'x', 'z'"], source, "--calibrate", left)
+
+
 def check_images(folder, q, source):
     for width, height, depth, colour in ((1, 1, 8, 2), (1, 97, 8, 2), (640, 3, 8, 2), (7, 9, 16, 2), (7, 9, 8, 0), (7, 9, 8, 4), (7, 9, 8, 6), (7, 9, 16, 6)):
         place = png(folder / f"odd{width}x{height}_{depth}_{colour}.png", width, height, depth, colour)
@@ -309,6 +342,8 @@ def main():
         check_networks(folder, q, whole)
         check_indices(folder, q)
         check_twins(folder, q, whole)
+        check_one_value(folder, q, source)
+        check_missing(folder, q, whole)
         check_stored_sources(folder, whole)
     return told(failures)
 

@@ -20,6 +20,7 @@ import numpy as np
 import onnx
 import onnx.compose
 
+import byte_weights
 import dynamic_forms
 import exported_forms
 import quantize_flow
@@ -139,7 +140,8 @@ def form_models(folder):
 
 
 def stored_models(folder, every):
-    """Models of stored integers, {name: path}: two that nsk quantize makes, and TensorFlow Lite's."""
+    """Models of stored integers, {name: path}: two that nsk quantize makes, one with scales that are found at run time, TensorFlow Lite's; and one whose
+    weights have 16 and 8 bits."""
     samples = folder / "samples"
     samples.mkdir()
     random = np.random.default_rng(3)
@@ -151,6 +153,9 @@ def stored_models(folder, every):
         must("quantize", "--target", "size", make(folder / f"{name}.onnx"), "-o", models[f"stored_{name}"], "--calibrate", samples, "--quiet")
     models["stored_dynamic"] = folder / "dynamic.nsk"
     must("convert", dynamic_forms.quantised(dynamic_forms.network(folder / "network.onnx"), folder / "dynamic.onnx", True), "-o", models["stored_dynamic"], "--quiet")
+    for kind in ("fp16", "w8"):
+        models[f"weights_{kind}"] = folder / f"weights_{kind}.nsk"
+        must("convert", byte_weights.network(folder / "weights.onnx"), "-o", models[f"weights_{kind}"], "--weights", kind, "--quiet")
     for source in sorted((SHARED / "quantized").glob("*.tflite")) if SHARED.exists() else []:
         if "int8" in source.name or every and ("quant" in source.name or "ref_model.t" in source.name):
             models[f"stored_{source.stem}"] = folder / f"{source.stem}.nsk"
