@@ -17,7 +17,8 @@ from models import isas, must, told
 F = np.float32
 # steps that are neither copies nor conversions at the edges
 WANTED = {"gates": {"QuantizedConv2D": 5, "ByteTable": 2, "QuantizedBinary": 1, "QuantizedMean": 1},
-          "joins": {"QuantizedConv2D": 4, "Pool2D": 1, "Softmax": 1}}
+          "joins": {"QuantizedConv2D": 4, "Pool2D": 1, "Softmax": 1},
+          "detector": {"QuantizedConv2D": 10, "ByteTable": 12, "QuantizedBinary": 1, "Pool2D": 3, "Resize2D": 1, "Unary": 1}}
 IGNORED = {"Copy", "Fill", "Quantize", "Dequantize"}
 
 
@@ -65,6 +66,42 @@ def joins(path):
     return network(path, nodes, constants, [1, 10, 6, 6])
 
 
+def detector(path):
+    """What YOLO detectors are made of: SiLU, halves of which one passes two layers and is added, three poolings in a row, an image that is enlarged."""
+    random, nodes, constants = np.random.default_rng(4), [], []
+
+    def node(operator, inputs, *outputs, **attributes):
+        nodes.append(helper.make_node(operator, inputs, list(outputs), **attributes))
+        return outputs[0]
+
+    def layer(x, name, inputs, channels, kernel=1, **attributes):
+        weights, make = conv(random, name, inputs, channels, kernel, pads=[kernel // 2] * 4, **attributes)
+        constants.append(weights)
+        nodes.append(make(x, name))
+        return name
+
+    def silu(x):
+        return node("Mul", [x, node("Sigmoid", [x], x + "_gate")], x + "_silu")
+
+    stem = silu(layer("x", "stem", 16, 32, 3))
+    node("Split", [silu(layer(stem, "halves", 32, 32))], "upper", "lower", axis=1)
+    inner = silu(layer(silu(layer("lower", "inner", 16, 16, 3)), "inner_too", 16, 16, 3))
+    joined = node("Concat", ["upper", "lower", node("Add", [inner, "lower"], "added")], "three", axis=1)
+    pools = [silu(layer(silu(layer(joined, "joined", 48, 32)), "before_pools", 32, 16))]
+    for n in range(3):
+        pools.append(node("MaxPool", [pools[-1]], f"pool{n}", kernel_shape=[5, 5], pads=[2] * 4))
+    small = silu(layer(silu(layer(node("Concat", pools, "pools", axis=1), "after_pools", 64, 32)), "down", 32, 32, 3, strides=[2, 2]))
+    constants.append(numpy_helper.from_array(np.array([1, 1, 2, 2], F), "twice"))
+    large = node("Resize", [small, "", "twice"], "large", mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    whole = node("Concat", [large, stem], "whole", axis=1)
+    scores = node("Sigmoid", [layer(whole, "scores", 64, 8)], "probabilities")
+    node("Concat", [layer(whole, "boxes", 64, 16), scores], "y", axis=1)
+    return network(path, nodes, constants, [1, 24, 12, 12])
+
+
+NETWORKS = {"gates": gates, "joins": joins, "detector": detector}
+
+
 def main():
     failures = []
     with tempfile.TemporaryDirectory(prefix="nsk_flow_") as place:
@@ -75,7 +112,7 @@ def main():
         for i in range(12):
             np.save(samples / f"{i:03}.npy", random.standard_normal((1, 16, 12, 12)).astype(F))
         x = np.load(samples / "000.npy")
-        for name, make in (("gates", gates), ("joins", joins)):
+        for name, make in NETWORKS.items():
             source = make(folder / f"{name}.onnx")
             must("quantize", "--target", "size", source, "-o", folder / "net.nsk", "--calibrate", samples, "--check")
             must("json", folder / "net.nsk", "-o", folder / "table.json")

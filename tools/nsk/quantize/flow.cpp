@@ -55,15 +55,21 @@ class flow_planner {
   }
 
   role role_of(const node& n) const {
-    static const std::set<std::string> movers = {"Flatten", "Identity", "MaxPool",   "Pad",      "Reshape",
-                                                 "Slice",   "Squeeze",  "Transpose", "Unsqueeze"};
+    static const std::set<std::string> movers = {"DepthToSpace", "Flatten",   "Identity",  "MaxPool",      "Pad",
+                                                 "Reshape",      "Resize",    "Slice",     "SpaceToDepth", "Split",
+                                                 "Squeeze",      "Transpose", "Unsqueeze", "Upsample"};
     static const std::set<std::string> means = {"AveragePool", "GlobalAveragePool", "ReduceMean"};
     const std::vector<value_id> from = operands(n);
-    if (!n.domain.empty() || from.empty() || n.outputs.size() != 1 || m_layers.count(&n) != 0 ||
+    if (!n.domain.empty() || from.empty() || (n.outputs.size() != 1 && n.op != "Split") || m_layers.count(&n) != 0 ||
         !std::all_of(from.begin(), from.end(), [&](value_id v) { return is_float(v); }))
       return role::none;
     if (n.op == "Concat") return role::join;
-    if (movers.count(n.op) != 0) return from.size() == 1 && n.inputs[0] == from[0] ? role::move : role::none;
+    if (movers.count(n.op) != 0) {
+      const bool enlarges = n.op == "Resize" || n.op == "Upsample";
+      const bool moves =
+          from.size() == 1 && n.inputs[0] == from[0] && (!enlarges || n.text("mode", "nearest") == "nearest");
+      return moves ? role::move : role::none;
+    }
     if (means.count(n.op) != 0) return role::mean;
     const std::set<value_id> different(from.begin(), from.end());
     const bool arithmetic = n.op == "Add" || n.op == "Sub" || n.op == "Mul";
@@ -75,9 +81,12 @@ class flow_planner {
     return role::function;
   }
 
+  bool is_wanted(const node& n) const {
+    return std::any_of(n.outputs.begin(), n.outputs.end(), [&](value_id v) { return m_wanted.count(v) != 0; });
+  }
   /// A result is wanted as bytes where it leads to a layer.
   void want(const node& n) {
-    if (n.outputs.empty() || m_wanted.count(n.outputs[0]) == 0 || role_of(n) == role::none) return;
+    if (!is_wanted(n) || role_of(n) == role::none) return;
     for (const value_id v : operands(n)) m_wanted.insert(v);
   }
 
@@ -108,7 +117,7 @@ class flow_planner {
   /// Notes what becomes bytes of what the node makes, in the order of the nodes. Returns whether it computes on bytes.
   bool follow(const node& n) {
     const role r = role_of(n);
-    if (r == role::none || m_wanted.count(n.outputs[0]) == 0) return false;
+    if (r == role::none || !is_wanted(n)) return false;
     const std::vector<value_id> from = operands(n);
     if (!std::all_of(from.begin(), from.end(), [&](value_id v) { return source_of(v) != no_value; })) return false;
     const value_id result = n.outputs[0];
@@ -125,8 +134,10 @@ class flow_planner {
     }
     for (const value_id v : from) hold(v);
     if (r == role::move) {
-      m_held.insert(result);
-      m_source[result] = result;
+      for (const value_id v : n.outputs) {
+        m_held.insert(v);
+        m_source[v] = v;
+      }
       return true;
     }
     const value_id kept = limited(result);
@@ -165,14 +176,21 @@ class flow_planner {
   /// Finds values whose scale is another one's.
   void share(const node& n) {
     const role r = role_of(n);
-    const value_id result = n.outputs.empty() ? no_value : n.outputs[0];
-    if (r == role::move && m_flow.stored.count(result) != 0) {
-      const value_id from = origin_of(n.inputs[0]);
-      if (m_flow.stored.count(from) != 0) m_flow.like[result] = from;
+    for (const value_id result : n.outputs) {
+      if (r != role::move) break;
+      const value_id from = m_origin[result] = origin_of(n.inputs[0]);
+      if (m_flow.stored.count(result) != 0 && m_flow.stored.count(from) != 0) m_flow.like[result] = from;
     }
-    if (r == role::move) m_origin[result] = origin_of(n.inputs[0]);
-    if (r != role::join || m_flow.stored.count(result) == 0) return;
-    for (const value_id v : operands(n))
+    if (r != role::join || m_flow.stored.count(n.outputs[0]) == 0) return;
+    const value_id result = n.outputs[0];
+    const std::vector<value_id> parts = operands(n);
+    const value_id first = origin_of(parts[0]);
+    const auto is_first = [&](value_id v) { return origin_of(v) == first; };
+    if (m_flow.stored.count(first) != 0 && std::all_of(parts.begin(), parts.end(), is_first)) {
+      m_flow.like[result] = first;
+      return;
+    }
+    for (const value_id v : parts)
       if (m_flow.stored.count(v) != 0 && m_flow.like.count(v) == 0 && m_readers.at(v).size() == 1 && !is_output(v))
         m_flow.like[v] = result;
   }
