@@ -166,9 +166,10 @@ def link(compiler, objects, output, flags=()):
     return "" if done.returncode == 0 else done.stderr
 
 
-def run_program(compiler, program, *arguments):
-    """Runs what `compiler` made, on an emulator where it must be."""
-    return run([*(AARCH64_EMULATOR if is_cross(compiler) else []), program, *arguments])
+def run_program(compiler, program, *arguments, processor=None):
+    """Runs what `compiler` made, on an emulator where it must be: of a processor without dot products, or of `processor`."""
+    emulator = [AARCH64_EMULATOR[0], "-cpu", processor, *AARCH64_EMULATOR[3:]] if processor else AARCH64_EMULATOR
+    return run([*(emulator if is_cross(compiler) else []), program, *arguments])
 
 
 def parallel(function, items):

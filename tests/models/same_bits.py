@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The same bits everywhere: builds same_bits.cpp with g++ and clang, -O0 and -O2, scalar and AVX2, and with g++ for AVX-512
-(where the processor has it, models of stored integers also without VNNI) and NEON (where a cross compiler and an emulator are installed), runs it, compares all hashes.
+(where the processor has it, models of stored integers also without VNNI) and NEON (where a cross compiler and an emulator are installed, models of stored
+integers also with dot products), runs it, compares all hashes.
 
-  same_bits.py [--all] [MODEL ...]    --all: every build, and every model that is not too slow for it (a minute each), or the named ones;
-                                      otherwise half of the builds and the small models
+  same_bits.py [--all] [--stored] [MODEL ...]    --all: every build, and every model that is not too slow for it (a minute each), or the named ones;
+                                                 otherwise half of the builds and the small models
+                                                 --stored: networks of stored integers alone; with --all those that nsk quantize makes of known ones too
 
 Ways compared within one build: one thread, 2 and 7 lanes on threads, lanes in a shuffled order, tiles backwards, budgets of one tile, of a
 million MACs and of time, and a caller with flush-to-zero and upward rounding. Heap calls (none), stack at -O2 (32 KiB) and the exactness of the
@@ -28,7 +30,7 @@ import window_forms
 from models import MODELS, REPOSITORY, SHARED, convert_options, file_name, must, nsk, onnx_session, path_of, random_inputs
 
 sys.path.insert(0, str(REPOSITORY / "tests" / "guards"))
-from common import (Tree, aarch64_compilers, compile_file, compilers, has_avx512, link, note, on_aarch64, parallel, run_program,  # noqa: E402
+from common import (Tree, aarch64_compilers, compile_file, compilers, has_avx512, is_cross, link, note, on_aarch64, parallel, run_program,  # noqa: E402
                     runs_aarch64)
 from engine_guards import joint_settings_flags  # noqa: E402
 
@@ -48,6 +50,8 @@ MAX_MACS_QUICK = 1e7
 FORMS = re.compile(r"a?(sin|cos|tan)h?|angles?_.*|remainder.*|integer_.*|powers_.*|determinant.*|inverse.*|first_maximum.*|fold.*|unit_matrix|.*_at_computed_places_.*"
                    r"|rows_.*|running_sum.*|rolled_windows|.*_dimensions_reversed|.*_by_computed_.*|adaptive_.*|modulated_conv|pool_with_.*|unpool.*|volume_resized_.*|roi_align.*"
                    r"|conv_transpose_of_volume.*|grid_sample.*|affine_grid.*|spatial_transformer|deform_conv.*|chosen_.*|unique_.*")
+# Networks that --all quantises, beside those of this folder.
+QUANTISED = ("face_front", "face_back", "ultraface", "mobilenet_v2", "resnet18")
 # What same_bits prints besides hashes, and what it must be.
 WANTED = {"heap": "0", "environment": "kept", "arena": "exact"}
 MAX_STACK = 32 * 1024
@@ -87,6 +91,21 @@ def macs_of(model):
     return json.loads(must("inspect", model, "--json"))["variants"][0]["macs"]
 
 
+def hashes_of(job, program, model, name, plain, processor):
+    """What one run of one build prints: (way, hash) of each way, and the stack in bytes. What it prints besides must be what is WANTED."""
+    done = run_program(job[0], program, *(["--plain"] if plain else []), model, processor=processor)
+    if done.returncode != 0:
+        raise SystemExit(f"{program} {model}: exit code {done.returncode} {done.stdout}{done.stderr}")
+    found = [line.split()[1:3] for line in done.stdout.splitlines()]
+    stack = max(int(value) for way, value in found if way == "stack") if job[1] == "-O2" else 0
+    if stack > MAX_STACK:
+        raise SystemExit(f"{name} {job}: {stack} bytes of stack")
+    for way, value in found:
+        if value != WANTED.get(way, value):
+            raise SystemExit(f"{name} {job}: {way} {value}")
+    return [(way, value) for way, value in found if way != "stack" and way not in WANTED], stack
+
+
 def compare_builds(programs, models, quick):
     """Prints a table; returns the number of models whose hashes differ."""
     different = 0
@@ -100,18 +119,12 @@ def compare_builds(programs, models, quick):
             if macs > limit:
                 continue
             plain = job[1:] != ("-O2", "NSK_ISA_AVX2") and macs > MAX_MACS_QUICK
-            done = run_program(job[0], program, *(["--plain"] if plain else []), model)
-            if done.returncode != 0:
-                raise SystemExit(f"{program} {model}: exit code {done.returncode} {done.stdout}{done.stderr}")
-            lines = [line.split()[1:3] for line in done.stdout.splitlines()]
-            for way, value in lines:
-                if value != WANTED.get(way, value) or way == "stack" and job[1] == "-O2" and int(value) > MAX_STACK:
-                    raise SystemExit(f"{name} {job}: {way} {value}")
-                if way == "stack" and job[1] == "-O2":
-                    stack = max(stack, int(value))
-                if way not in WANTED and way != "stack":
+            for processor in [None, "max"] if is_cross(job[0]) and name.startswith("stored_") else [None]:
+                found, used = hashes_of(job, program, model, name, plain or processor, processor)
+                stack = max(stack, used)
+                for way, value in found:
                     hashes.setdefault(value, []).append(f"{'/'.join(job)}:{way}")
-            ran.append(f"{job[0]}{job[1]} {job[2][8:].lower()}" + (" (once)" if plain else ""))
+                ran.append(f"{job[0]}{job[1]} {job[2][8:].lower()}" + (" with dot products" if processor else "") + (" (once)" if plain or processor else ""))
         same = len(hashes) == 1
         different += not same
         print(f"{'same' if same else 'DIFFERENT':10}{name:20} {next(iter(hashes))}  {stack / 1024:.1f} KiB of stack, "
@@ -139,8 +152,19 @@ def form_models(folder):
     return {f"forms_{key}": folder / f"forms_{key}.onnx" for key in merged}
 
 
+def quantised(source, name, folder):
+    """All layers of a network as int8, by samples at random: what its bits are does not ask what it finds."""
+    session, samples = onnx_session(source), folder / f"{name}_samples"
+    samples.mkdir()
+    for seed in range(4):
+        for port, value in random_inputs(session, seed, name).items():
+            np.save(samples / f"{seed}.npy", value)
+    must("quantize", "--target", "size", source, "-o", folder / f"{name}.int8.nsk", "--calibrate", samples, "--no-check", "--quiet")
+    return folder / f"{name}.int8.nsk"
+
+
 def stored_models(folder, every):
-    """Models of stored integers, {name: path}: two that nsk quantize makes, one with scales that are found at run time, TensorFlow Lite's; and one whose
+    """Models of stored integers, {name: path}: three that nsk quantize makes, one with scales that are found at run time, TensorFlow Lite's; and one whose
     weights have 16 and 8 bits."""
     samples = folder / "samples"
     samples.mkdir()
@@ -148,7 +172,7 @@ def stored_models(folder, every):
     for i in range(6):
         np.save(samples / f"{i}.npy", random.standard_normal((1, 16, 12, 12)).astype(np.float32))
     models = {}
-    for name, make in (("gates", quantize_flow.gates), ("joins", quantize_flow.joins)):
+    for name, make in quantize_flow.NETWORKS.items():
         models[f"stored_{name}"] = folder / f"{name}.nsk"
         must("quantize", "--target", "size", make(folder / f"{name}.onnx"), "-o", models[f"stored_{name}"], "--calibrate", samples, "--quiet")
     models["stored_dynamic"] = folder / "dynamic.nsk"
@@ -156,6 +180,13 @@ def stored_models(folder, every):
     for kind in ("fp16", "w8"):
         models[f"weights_{kind}"] = folder / f"weights_{kind}.nsk"
         must("convert", byte_weights.network(folder / "weights.onnx"), "-o", models[f"weights_{kind}"], "--weights", kind, "--quiet")
+    for name in QUANTISED if every else ():
+        if source := path_of(name):
+            models[f"stored_{name}"] = quantised(source, name, folder)
+    if every and (source := path_of("gru")):
+        for kind in ("fp16", "w8"):
+            models[f"weights_gru_{kind}"] = folder / f"gru_{kind}.nsk"
+            must("quantize", source, "-o", models[f"weights_gru_{kind}"], "--format", kind, "--quiet")
     for source in sorted((SHARED / "quantized").glob("*.tflite")) if SHARED.exists() else []:
         if "int8" in source.name or every and ("quant" in source.name or "ref_model.t" in source.name):
             models[f"stored_{source.stem}"] = folder / f"{source.stem}.nsk"
@@ -206,18 +237,19 @@ def compare_batch(name, source, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--stored", action="store_true")
     parser.add_argument("models", nargs="*", choices=[[], *MODELS])
     options = parser.parse_args()
     jobs = builds(not options.all)
     with tempfile.TemporaryDirectory(prefix="nsk_same_bits_") as folder:
         folder = pathlib.Path(folder)
-        sources = {name: path_of(name) for name in (options.models or (MODELS if options.all else SMALL))}
+        sources = {name: path_of(name) for name in (options.models or ([] if options.stored else MODELS if options.all else SMALL))}
         sources = {name: source for name, source in sources.items() if source}
         models = {}
         for name, source in sources.items():
             models[name] = folder / f"{name}.nsk"
             must("convert", source, "-o", models[name], *convert_options(onnx_session(source), name))
-        for name, source in ({} if options.models else form_models(folder)).items():
+        for name, source in ({} if options.models or options.stored else form_models(folder)).items():
             models[name] = folder / f"{name}.nsk"
             must("convert", source, "-o", models[name], "--no-check", "--no-states", "--quiet")
         models.update({} if options.models else stored_models(folder, options.all))
@@ -225,12 +257,12 @@ def main():
         settings = [] if options.all else joint_settings_flags(Tree(REPOSITORY), models.values())
         programs = dict(zip(jobs, parallel(lambda job: build(folder, job, [] if job[1:] in (("-O0", VECTORS), ("-O2", VECTORS)) else settings), jobs)))
         wrong = compare_builds(programs, models, not options.all)
-        for name in [] if options.all or options.models else BATCHED:
+        for name in [] if options.all or options.stored or options.models else BATCHED:
             sources[name] = path_of(name)
         batched = [compare_batch(name, source, folder) for name, source in sources.items() if source]
-    if not any(batched):
+    if not any(batched) and not options.stored:
         print("no model could be batched: nothing was compared")
-    return 1 if wrong or False in batched or not any(batched) else 0
+    return 1 if wrong or False in batched or not (any(batched) or options.stored) else 0
 
 
 if __name__ == "__main__":
