@@ -6,6 +6,7 @@
 #include "quantized_support.hpp"
 
 namespace integer_convolutions {
+namespace {
 
 using functions = nsk::function_list<nsk::function::clip, nsk::function::tanh>;
 
@@ -181,4 +182,5 @@ TEST_CASE("integer_conv_2d: a zero point that is no byte is the nearest one") {
     const float want = zero > 0 ? 255.0f : 0.0f;
     CHECK(nsk::kernels::impl::zero_of_bytes(&zero) == static_cast<std::int32_t>(want));
   }
+}
 }

@@ -103,12 +103,13 @@ std::uint32_t features_of(const format::Model& m) {
   if (m.variants() == nullptr) return bits;
   for (const format::Variant* v : *m.variants()) {
     if (v->batch() != 0) bits |= feature_batch;
-    if (v->tensors() != nullptr)
-      for (const format::Tensor* t : *v->tensors())
-        if (t->type() == format::DataType::float16 && t->packing() == format::Packing::panels)
-          bits |= feature_half_weights;
-        else if (t->type() == format::DataType::int8 && t->packing() == format::Packing::panels)
-          bits |= feature_byte_weights;
+    if (v->tensors() != nullptr) {
+      for (const format::Tensor* t : *v->tensors()) {
+        const bool panels = t->packing() == format::Packing::panels;
+        if (panels && t->type() == format::DataType::float16) bits |= feature_half_weights;
+        if (panels && t->type() == format::DataType::int8) bits |= feature_byte_weights;
+      }
+    }
     if (v->steps() == nullptr) continue;
     for (const format::Step* s : *v->steps()) {
       const auto* recurrent = s->op_as<format::Recurrent>();
