@@ -80,8 +80,8 @@ class convolution {
   /// Computes the output in tiles and compares it; what is between its pixels must stay as it was.
   void check(int rows, int pixels, int channels) {
     const int all = m_g.images * m_g.out_h();
-    std::vector<std::byte> scratch(
-        static_cast<std::size_t>(nsk::kernels::quantized_conv_2d_scratch_bytes(m_g.w, m_g.channels / m_g.groups)));
+    std::vector<std::byte> scratch(static_cast<std::size_t>(
+        nsk::kernels::quantized_conv_2d_scratch_bytes(m_g.w, m_g.channels / m_g.groups, m_g.out_h(), m_g.out_w())));
     for (int r = 0; r < all; r += rows)
       for (int p = 0; p < m_g.out_w(); p += pixels)
         for (int c = 0; c < m_g.outputs; c += channels)

@@ -51,8 +51,8 @@ class convolution {
   /// Computes the output in tiles and compares it; what is between its pixels must stay as it was.
   void check(int rows, int pixels, int channels) {
     const int all = m_g.images * m_g.out_h();
-    std::vector<std::byte> scratch(
-        static_cast<std::size_t>(nsk::kernels::quantized_conv_2d_scratch_bytes(m_g.w, m_g.channels / m_g.groups)));
+    std::vector<std::byte> scratch(static_cast<std::size_t>(
+        nsk::kernels::quantized_conv_2d_scratch_bytes(m_g.w, m_g.channels / m_g.groups, m_g.out_h(), m_g.out_w())));
     for (int r = 0; r < all; r += rows)
       for (int p = 0; p < m_g.out_w(); p += pixels)
         for (int c = 0; c < m_g.outputs; c += channels)
@@ -153,4 +153,25 @@ TEST_CASE("quantized_conv_2d: weights of uint8 with every zero point") {
       ++tested;
     }
   CHECK(tested > 200);
+}
+
+TEST_CASE("quantized_conv_2d: images that are several patches") {
+  std::uint32_t seed = 9000;
+  const auto products = nsk::kernels::quad_products::exact;
+  for (const int gap : {0, 2})
+    for (const nsk::window& w : {nsk::window{3, 3, 1, 1, 1, 1, 1, 1}, nsk::window{3, 2, 2, 1, 1, 1, 0, 1},
+                                 nsk::window{2, 3, 1, 2, 1, 1, 1, 0}, nsk::window{3, 3, 1, 1, 2, 3, 2, 3}}) {
+      convolution({2, 52, 67, 20, 9, 1, gap, w, 1, 1}, products, ++seed).check(1000, 1000, 1000);  // rows by rows
+      convolution({1, 3, 1500, 18, 9, 1, gap, w, 1, 1}, products, ++seed).check(2, 1000, 1000);    // parts of rows
+      convolution({1, 4, 5, 9000, 9, 1, gap, w, 1, 1}, products, ++seed).check(1000, 1000, 1000);  // single windows
+    }
+}
+
+TEST_CASE("quantized_conv_2d: one pixel with many channels") {
+  std::uint32_t seed = 9500;
+  for (const nsk::kernels::quad_products products : stored::all_products())
+    for (const int zero : {128, 200})
+      for (const bool residual : {false, true})
+        convolution({1, 1, 1, 40, 150, 1, 0, {1, 1, 1, 1, 1, 1, 0, 0}, 0, 0, residual}, products, ++seed, zero)
+            .check(1000, 1000, 1000);
 }

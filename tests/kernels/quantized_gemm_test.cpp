@@ -34,11 +34,11 @@ class product {
 
   /// Computes output channels [begin, end) and compares them with the definition; all others must stay as they were.
   void check(int begin, int end) {
-    constexpr std::size_t stride = 64;
+    constexpr std::size_t stride = 224;
     std::vector<std::uint8_t> output(static_cast<std::size_t>(m_p.rows) * stride, 77);
     std::vector<nsk::kernels::quad_row> rows;
     for (int r = 0; r < m_p.rows; ++r)
-      rows.push_back({m_inputs.data() + start_of(r), output.data() + static_cast<std::size_t>(r) * stride});
+      rows.push_back({m_inputs.data() + start_of(r), output.data() + static_cast<std::size_t>(r) * stride, nullptr, 0});
     const nsk::kernels::quad_runs runs{m_p.lines, m_p.columns, static_cast<int>(nsk::quads_of(m_p.length)), line_step(),
                                        column_step()};
     const nsk::kernels::quad_weights weights{m_packed.data(), m_p.channels, m_matrix.quads(), 0, m_p.products};
@@ -95,6 +95,18 @@ TEST_CASE("quantized_gemm: rows, channels, depths") {
       for (int channels = 1; channels <= 57; channels += 4)
         for (const int length : {1, 3, 4, 7, 24, 66})
           product({rows, channels, 1, 1, length, products}, ++seed).check(0, channels);
+}
+
+TEST_CASE("quantized_gemm: one row and many panels") {
+  std::uint32_t seed = 3000;
+  for (const quad_products products : stored::all_products())
+    for (const int channels : {64, 72, 80, 104, 128, 143, 216})
+      for (const int length : {3, 16, 37}) {
+        product one({1, channels, 1, 2, length, products}, ++seed);
+        one.check(0, channels);
+        one.check(16, channels);
+        one.check(3, channels - 5);
+      }
 }
 
 TEST_CASE("quantized_gemm: windows, parts of panels") {

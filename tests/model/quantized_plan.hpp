@@ -47,7 +47,8 @@ inline plan_spec convolution_of(Operator op, DataType result) {
   plan_spec p =
       step_of(op, {1, 7, 8, 12}, DataType::uint8, {1, 7, 8, 40}, result, bytes, DataType::int8, format::Packing::quads);
   p.steps[0].groups = 2;
-  set_window(p.steps[0], static_cast<std::uint64_t>(nsk::kernels::quantized_conv_2d_scratch_bytes(k_window, 6)), p);
+  set_window(p.steps[0], static_cast<std::uint64_t>(nsk::kernels::quantized_conv_2d_scratch_bytes(k_window, 6, 7, 8)),
+             p);
   return p;
 }
 inline plan_spec convolution() { return convolution_of(Operator::QuantizedConv2D, DataType::uint8); }
@@ -57,7 +58,8 @@ inline plan_spec convolution_of_rows_of(Operator op, DataType result) {
   plan_spec p = step_of(op, {1, 7, 8, 12}, DataType::uint8, {1, 7, 8, 40}, result, bytes, DataType::int8,
                         format::Packing::safe_quads);
   p.steps[0].whole_rows = true;
-  set_window(p.steps[0], static_cast<std::uint64_t>(nsk::kernels::quantized_conv_2d_scratch_bytes(k_window, 12)), p);
+  set_window(p.steps[0], static_cast<std::uint64_t>(nsk::kernels::quantized_conv_2d_scratch_bytes(k_window, 12, 7, 8)),
+             p);
   return p;
 }
 inline plan_spec convolution_of_rows() { return convolution_of_rows_of(Operator::QuantizedConv2D, DataType::uint8); }

@@ -126,7 +126,7 @@ struct number_products {
     alignas(64) std::byte block[block_rows * panel_width * 4];
     quad_row line[block_rows];
     for (int r = 0; r < count; ++r)
-      line[r] = {row[r].input, reinterpret_cast<std::uint8_t*>(block) + std::ptrdiff_t{4} * r * width, nullptr};
+      line[r] = {row[r].input, reinterpret_cast<std::uint8_t*>(block) + std::ptrdiff_t{4} * r * width, nullptr, 0};
     const number_store store{n.bias, a->real};
     if (wide)
       rows_of_numbers<whole>(count, runs, p, products, line, store);

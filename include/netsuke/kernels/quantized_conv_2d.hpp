@@ -2,8 +2,8 @@
 #pragma once
 /// 2-D convolution of stored integers: bytes in, bytes out, by the rule of kernels/quantized_gemm.hpp.
 ///
-/// Windows are rows of a matrix that is never built. Those that reach outside the image are gathered in scratch, where
-/// the missing pixels are the zero point: what stands for 0.
+/// Windows are rows of a matrix that is never built. Where some reach outside the image, what the tile sees of it is
+/// copied to scratch, a patch at a time, in which the missing pixels are the zero point: what stands for 0.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -32,8 +32,10 @@ struct quantized_conv_2d_args : quantized_conv_2d_params {
 
 namespace impl {
 
-/// Maximum number of rows of one call of `quantized_gemm`.
-inline constexpr int max_quad_rows = 96;
+/// Maximum number of rows of one call of `quantized_gemm`: an image of 14 x 14, and a little more.
+inline constexpr int max_quad_rows = 208;
+/// Maximum bytes of a patch of more than one window: a part of the second-level cache.
+inline constexpr std::int64_t max_patch_bytes = 64 * 1024;
 
 /// Runs of a window of one group, and the bytes of one.
 struct window_runs {
@@ -50,7 +52,7 @@ constexpr window_runs runs_of(const window& w, std::int64_t depth, bool whole_ro
 /// Rows that wait for their product.
 struct quad_row_list {
   quad_row row[max_quad_rows];
-  int count = 0;
+  int count;
 };
 
 /// One row of pixels of the output and of the residual.
@@ -58,11 +60,19 @@ struct stored_line {
   std::uint8_t* output;
   const std::uint8_t* residual;
   std::ptrdiff_t output_step, residual_step;  ///< of pixels
-
-  quad_row pixel(const std::uint8_t* input, int x) const {
-    return {input, output + x * output_step, residual + x * residual_step};
-  }
 };
+/// Lists `count` pixels of a line, whose windows begin `step` bytes apart.
+inline void list_pixels(quad_row* row, int count, const std::uint8_t* window, std::ptrdiff_t step,
+                        const stored_line& line, int pixel) {
+  std::uint8_t* output = line.output + pixel * line.output_step;
+  const std::uint8_t* residual = line.residual + pixel * line.residual_step;
+  for (int i = 0; i < count; ++i) {
+    row[i] = {window, output, residual, 0};
+    window += step;
+    output += line.output_step;
+    residual += line.residual_step;
+  }
+}
 inline stored_line stored_line_of(const quantized_conv_2d_args& a, int image, int y) {
   const tensor_view &out = a.output, &sum = a.residual_scale != 0 ? a.residual : a.output;
   return {out.as<std::uint8_t>() + image * out.stride[0] + y * out.stride[1],
@@ -75,18 +85,9 @@ struct quantized_conv {
   window_runs runs;
   quad_weights weights;
   int channel_begin, channel_end, input_channel;
-  std::uint8_t* scratch;  ///< max_tile_rows gathered windows
+  std::uint8_t* scratch;  ///< one patch
 };
 
-/// Runs of windows that are where they are in the image, and of windows that were gathered.
-inline quad_runs inside_runs(const quantized_conv& c) {
-  const quantized_conv_2d_args& a = *c.a;
-  return {c.runs.lines, c.runs.columns, static_cast<int>(quads_of(c.runs.length)), a.input.stride[1] * a.w.dilation_h,
-          a.input.stride[2] * a.w.dilation_w};
-}
-inline quad_runs gathered_runs(const quantized_conv& c) {
-  return {c.runs.count(), 1, static_cast<int>(quads_of(c.runs.length)), c.runs.length, 0};
-}
 /// What the offset of the weights adds to the sums of each row. Sums wrap around, as those of products do.
 NSK_ONE_COPY inline void add_offsets(const quantized_conv& c, const quad_runs& runs, quad_row_list& list) {
   for (int i = 0; i < list.count; ++i) {
@@ -112,71 +113,145 @@ struct stored_products {
   }
 };
 
-/// Copies the window whose first tap is pixel (y, x) of `image`; pixels outside are the zero point. Taps that follow
-/// each other in memory are copied at once.
-inline void gather_window(const quantized_conv& c, const std::uint8_t* image, int y, int x, std::uint8_t* to) {
-  const quantized_conv_2d_args& a = *c.a;
-  const window& w = a.w;
-  const int depth = a.input.shape[3] / a.groups;
-  int first = 0, last = w.kernel_w;  // the columns inside
-  while (first < last && x + first * w.dilation_w < 0) ++first;
-  while (first < last && x + (last - 1) * w.dilation_w >= a.input.shape[2]) --last;
-  const std::ptrdiff_t step = w.dilation_w * a.input.stride[2];
-  const int together = step == depth ? last - first : 1;
-  for (int i = 0; i < w.kernel_h; ++i, to += w.kernel_w * depth) {
-    const int row = y + i * w.dilation_h;
-    const bool inside = row >= 0 && row < a.input.shape[1];
-    if (!inside || last - first < w.kernel_w)
-      std::memset(to, a.input_zero, static_cast<std::size_t>(w.kernel_w) * static_cast<std::size_t>(depth));
-    if (!inside) continue;
-    const std::uint8_t* const from = image + row * a.input.stride[1] + x * a.input.stride[2] + c.input_channel;
-    for (int j = first; j < last; j += together)
-      std::memcpy(to + j * depth, from + j * step,
-                  static_cast<std::size_t>(together) * static_cast<std::size_t>(depth));
+/// Rows [row_begin, row_end) and pixels [pixel_begin, pixel_end) of one image of the output.
+struct output_part {
+  int image, row_begin, row_end, pixel_begin, pixel_end;
+
+  constexpr int rows() const { return row_end - row_begin; }
+  constexpr int pixels() const { return pixel_end - pixel_begin; }
+};
+/// Where their windows are: the first, and the bytes from one to the next below it and beside it.
+struct window_places {
+  const std::uint8_t* first;
+  std::ptrdiff_t line_step, pixel_step;
+};
+
+/// Lists the windows of a part, and multiplies them where the list is full.
+template <class Multiply>
+NSK_ONE_COPY inline void convolve_part(const quantized_conv& c, quad_row_list& list, const output_part& part,
+                                       const window_places& places, const quad_runs& runs, const Multiply& multiply) {
+  const std::uint8_t* line = places.first;
+  for (int y = part.row_begin; y < part.row_end; ++y, line += places.line_step) {
+    const stored_line to = stored_line_of(*c.a, part.image, y);
+    const std::uint8_t* window = line;
+    for (int x = part.pixel_begin; x < part.pixel_end;) {
+      const int space = max_quad_rows - list.count, left = part.pixel_end - x, count = space < left ? space : left;
+      list_pixels(list.row + list.count, count, window, places.pixel_step, to, x);
+      window += count * places.pixel_step;
+      x += count;
+      list.count += count;
+      if (list.count == max_quad_rows) multiply(c, runs, list);
+    }
   }
 }
 
-/// Output pixels [begin, end) of one row, whose windows begin in input row `y` and reach outside.
-template <class Multiply>
-NSK_ONE_COPY inline void convolve_outside(const quantized_conv& c, quad_row_list& list, const std::uint8_t* image,
-                                          const stored_line& line, int y, int begin, int end,
-                                          const Multiply& multiply) {
-  const std::ptrdiff_t window_bytes = std::ptrdiff_t{c.runs.count()} * c.runs.length;
-  for (int pixel = begin; pixel < end; ++pixel) {
-    std::uint8_t* const to = c.scratch + list.count * window_bytes;
-    gather_window(c, image, y, pixel * c.a->w.stride_w - c.a->w.pad_left, to);
-    list.row[list.count++] = line.pixel(to, pixel);
-    if (list.count == max_tile_rows) multiply(c, gathered_runs(c), list);
+/// Pixels of the input between the first and the last tap of windows, and those themselves.
+constexpr std::int64_t patch_columns(const window& w, std::int64_t pixels) {
+  return (pixels - 1) * w.stride_w + std::int64_t{w.kernel_w - 1} * w.dilation_w + 1;
+}
+/// Lines that the windows of `rows` rows of the output see. With dilation each row has a patch of its own, of lines
+/// that are `dilation_h` apart in the image.
+constexpr std::int64_t patch_lines(const window& w, std::int64_t rows) {
+  return w.dilation_h == 1 ? (rows - 1) * w.stride_h + w.kernel_h : w.kernel_h;
+}
+/// a * b, or 2^40 where that is less: more than any arena has. Numbers that are not verified yet are allowed.
+constexpr std::int64_t limited_product(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t maximum = std::int64_t{1} << 40;
+  if (a <= 0 || b <= 0) return 0;
+  return b > maximum / a ? maximum : a * b;
+}
+/// As many pixels and rows of a part as a patch may have, at least one.
+inline output_part first_patch(const window& w, int depth, output_part part) {
+  const std::int64_t reach = patch_columns(w, 1), pixels = max_patch_bytes / (patch_lines(w, 1) * depth) - reach;
+  if (pixels < (part.pixels() - 1) * std::int64_t{w.stride_w})
+    part.pixel_end = part.pixel_begin + 1 + (pixels > 0 ? static_cast<int>(pixels / w.stride_w) : 0);
+  const std::int64_t lines = max_patch_bytes / (patch_columns(w, part.pixels()) * depth) - w.kernel_h;
+  const bool one = w.dilation_h != 1 || lines < w.stride_h;
+  if (one || lines < (part.rows() - 1) * std::int64_t{w.stride_h})
+    part.row_end = part.row_begin + 1 + (one ? 0 : static_cast<int>(lines / w.stride_h));
+  return part;
+}
+
+/// Copies what the windows of a part see; pixels outside the image are the zero point.
+NSK_ONE_COPY inline void copy_patch(const quantized_conv& c, const output_part& part) {
+  const quantized_conv_2d_args& a = *c.a;
+  const tensor_view& in = a.input;
+  const int depth = in.shape[3] / a.groups, lines = static_cast<int>(patch_lines(a.w, part.rows()));
+  const auto columns = static_cast<std::ptrdiff_t>(patch_columns(a.w, part.pixels()));
+  const std::ptrdiff_t x = std::ptrdiff_t{part.pixel_begin} * a.w.stride_w - a.w.pad_left, right = in.shape[2] - x;
+  const std::ptrdiff_t first = x < 0 ? (-x < columns ? -x : columns) : 0,
+                       last = right < columns ? (right > first ? right : first) : columns;
+  const auto zero = static_cast<std::uint8_t>(a.input_zero);
+  const bool dense = in.stride[2] == depth;
+  std::uint8_t* to = c.scratch;
+  for (int i = 0; i < lines; ++i, to += columns * depth) {
+    const int y = part.row_begin * a.w.stride_h - a.w.pad_top + i * a.w.dilation_h;
+    if (y < 0 || y >= in.shape[1]) {
+      simd::fill_bytes(to, zero, columns * depth);
+      continue;
+    }
+    const std::uint8_t* from = in.as<std::uint8_t>() + part.image * in.stride[0] + y * in.stride[1] +
+                               (x + first) * in.stride[2] + c.input_channel;
+    simd::fill_bytes(to, zero, first * depth);
+    for (std::ptrdiff_t j = first; j < last; j += dense ? last - first : 1, from += in.stride[2])
+      simd::copy_bytes(to + j * depth, from, dense ? (last - first) * depth : depth);
+    simd::fill_bytes(to + last * depth, zero, (columns - last) * depth);
   }
+}
+
+/// Copies a part, a patch at a time, and multiplies it.
+template <class Multiply>
+inline void convolve_patches(const quantized_conv& c, quad_row_list& list, const output_part& whole,
+                             const Multiply& multiply) {
+  const window& w = c.a->w;
+  const int depth = c.a->input.shape[3] / c.a->groups;
+  for (output_part rest = whole; rest.row_begin < rest.row_end;) {
+    const output_part part = first_patch(w, depth, rest);
+    copy_patch(c, part);
+    const auto line = static_cast<std::ptrdiff_t>(patch_columns(w, part.pixels()) * depth);
+    const quad_runs runs{c.runs.lines, c.runs.columns, static_cast<int>(quads_of(c.runs.length)), line,
+                         std::ptrdiff_t{depth} * w.dilation_w};
+    convolve_part(c, list, part, {c.scratch, line * w.stride_h, std::ptrdiff_t{depth} * w.stride_w}, runs, multiply);
+    multiply(c, runs, list);
+    rest.pixel_begin = part.pixel_end;
+    if (part.pixel_end < rest.pixel_end) continue;
+    rest.pixel_begin = whole.pixel_begin;
+    rest.row_begin = part.row_end;
+  }
+}
+
+/// Whether windows of the output reach outside the input.
+inline bool reach_outside(const quantized_conv_2d_args& a) {
+  const std::int64_t bottom = (a.output.shape[1] - 1) * std::int64_t{a.w.stride_h} - a.w.pad_top +
+                              std::int64_t{a.w.kernel_h - 1} * a.w.dilation_h,
+                     right = patch_columns(a.w, a.output.shape[2]) - 1 - a.w.pad_left;
+  return a.w.pad_top > 0 || a.w.pad_left > 0 || bottom >= a.input.shape[1] || right >= a.input.shape[2];
 }
 
 /// Rows and pixels of the tile in order.
 template <class Multiply>
 NSK_ONE_COPY inline void convolve_rows(const quantized_conv& c, const tile_range& t, const Multiply& multiply) {
   const quantized_conv_2d_args& a = *c.a;
-  const tensor_view &in = a.input, &out = a.output;
-  const int reach_y = (a.w.kernel_h - 1) * a.w.dilation_h, reach_x = (a.w.kernel_w - 1) * a.w.dilation_w;
-  int begin = t.pixel_begin, end = t.pixel_end;
-  cut_inside(begin, end, a.w.stride_w, a.w.pad_left, reach_x, 0, in.shape[2]);
-  quad_row_list inside, outside;
-  for (int row = t.row_begin; row < t.row_end; ++row) {
-    const int image = row / out.shape[1], oy = row % out.shape[1], y = oy * a.w.stride_h - a.w.pad_top;
-    const std::uint8_t* const from = in.as<std::uint8_t>() + image * in.stride[0];
-    const stored_line to = stored_line_of(a, image, oy);
-    if (y < 0 || y + reach_y >= in.shape[1]) {
-      convolve_outside(c, outside, from, to, y, t.pixel_begin, t.pixel_end, multiply);
-      continue;
-    }
-    convolve_outside(c, outside, from, to, y, t.pixel_begin, begin, multiply);
-    convolve_outside(c, outside, from, to, y, end, t.pixel_end, multiply);
-    for (int pixel = begin; pixel < end; ++pixel) {
-      const int x = pixel * a.w.stride_w - a.w.pad_left;
-      inside.row[inside.count++] = to.pixel(from + y * in.stride[1] + x * in.stride[2] + c.input_channel, pixel);
-      if (inside.count == max_quad_rows) multiply(c, inside_runs(c), inside);
-    }
+  const tensor_view& in = a.input;
+  const bool outside = reach_outside(a);
+  const quad_runs runs{c.runs.lines, c.runs.columns, static_cast<int>(quads_of(c.runs.length)),
+                       in.stride[1] * a.w.dilation_h, in.stride[2] * a.w.dilation_w};
+  quad_row_list list;
+  list.count = 0;
+  for (int row = t.row_begin; row < t.row_end;) {
+    const int image = row / a.output.shape[1], y = row - image * a.output.shape[1];
+    const int below = a.output.shape[1] - y, rows = t.row_end - row < below ? t.row_end - row : below;
+    const output_part part{image, y, y + rows, t.pixel_begin, t.pixel_end};
+    const std::uint8_t* const first = in.as<std::uint8_t>() + image * in.stride[0] +
+                                      std::ptrdiff_t{y} * a.w.stride_h * in.stride[1] +
+                                      std::ptrdiff_t{t.pixel_begin} * a.w.stride_w * in.stride[2] + c.input_channel;
+    if (outside)
+      convolve_patches(c, list, part, multiply);
+    else
+      convolve_part(c, list, part, {first, a.w.stride_h * in.stride[1], a.w.stride_w * in.stride[2]}, runs, multiply);
+    row += rows;
   }
-  multiply(c, inside_runs(c), inside);
-  multiply(c, gathered_runs(c), outside);
+  multiply(c, runs, list);
 }
 
 /// All groups of a tile.
@@ -195,23 +270,28 @@ inline void convolve_groups(const quantized_conv_2d_args& a, const tile_range& t
     convolve_rows(c, t, multiply);
   }
 }
-
 }
 
 /// Quads of the weights of one channel, each group having `depth` channels of the input.
 constexpr std::int64_t quads_of_window(const window& w, std::int64_t depth, bool whole_rows) {
   return impl::runs_of(w, depth, whole_rows).quads();
 }
-/// Bytes of lane scratch: max_tile_rows windows of one group, and what a quad reads beyond the last.
-constexpr std::int64_t quantized_conv_2d_scratch_bytes(const window& w, std::int64_t group_channels) {
-  return whole_lines(std::int64_t{max_tile_rows} * w.kernel_h * w.kernel_w * group_channels + 4);
+/// Bytes of lane scratch for windows that reach outside: a patch of rows x pixels of the output, or of one window, for
+/// `group_channels` channels of the input, and what a quad reads beyond the last.
+constexpr std::int64_t quantized_conv_2d_scratch_bytes(const window& w, std::int64_t group_channels, std::int64_t rows,
+                                                       std::int64_t pixels) {
+  const std::int64_t line = impl::limited_product(impl::patch_columns(w, 1), group_channels),
+                     lines = impl::limited_product(impl::patch_columns(w, pixels), group_channels);
+  const std::int64_t one = impl::limited_product(line, w.kernel_h),
+                     whole = impl::limited_product(lines, impl::patch_lines(w, rows));
+  const std::int64_t several = whole < impl::max_patch_bytes ? whole : impl::max_patch_bytes;
+  return whole_lines((one > several ? one : several) + 4);
 }
 
 /// Convolves one tile.
 inline void quantized_conv_2d(const quantized_conv_2d_args& a, const tile_range& t, std::byte* scratch) {
   impl::convolve_groups(a, t, scratch, impl::stored_products());
 }
-
 }
 NSK_END
 #include <netsuke/simd/end.hpp>

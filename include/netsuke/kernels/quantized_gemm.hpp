@@ -12,65 +12,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
-#include <netsuke/format/packing.hpp>
-#include <netsuke/simd/vec.hpp>
+#include <netsuke/kernels/impl/quad_operands.hpp>
+#include <netsuke/kernels/impl/store_quads.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
 namespace kernels {
 
-/// Where the quads of one row are: `lines` x `columns` runs of `quads` contiguous quads, whose starts are `line_step`
-/// and `column_step` bytes apart. The last quad of a run may reach past it, to bytes whose weights are zeros.
-struct quad_runs {
-  int lines = 1, columns = 1, quads;
-  std::ptrdiff_t line_step = 0, column_step = 0;
-};
-
-/// One row: its first input, and output and residual of channel 0.
-struct quad_row {
-  const std::uint8_t* input;
-  std::uint8_t* output;
-  const std::uint8_t* residual = nullptr;  ///< read only where quad_store::residual_scale is not 0
-  std::int32_t added = 0;                  ///< to all sums; read only where quad_store::adds_to_rows
-};
-
-/// How rows are stored.
-struct quad_store {
-  simd::u8_range range;
-  float residual_scale = 0;  ///< 0: there is no residual
-  std::int32_t residual_zero = 0;
-  bool adds_to_rows = false;
-};
-
-/// How the products of a quad are added (simd/vec.hpp). All give the same sums, where they may be used.
-enum class quad_products : std::uint8_t {
-  exact,   ///< any weights
-  safe,    ///< no pair of weights of any quad saturates
-  at_once  ///< any weights, where the machine multiplies_quads()
-};
-/// Returns the fastest for weights that are safe or not, on a machine that simd::multiplies_quads() or not.
-constexpr quad_products fastest_products(bool safe, bool multiplies_quads) {
-  return multiplies_quads ? quad_products::at_once : safe ? quad_products::safe : quad_products::exact;
-}
-
-/// A packed matrix of `channels` columns from `data` on; column 0 is channel `first_channel` of the output.
-struct quad_weights {
-  const std::byte* data;
-  std::int64_t channels, quads;
-  int first_channel;
-  quad_products products;
-};
-
 namespace impl {
-
-/// One panel, or some of its columns.
-struct quad_panel {
-  const std::byte* bias;   ///< of the first column; int32
-  const std::byte* scale;  ///< float32
-  const std::int8_t* weights;
-  int width, channel, columns;
-};
 
 /// What adds the products of a quad, and the registers that it needs besides the sums.
 struct exact_quads {
@@ -95,127 +44,67 @@ constexpr int quad_tile_rows() {
   return rows < 1 ? 1 : rows > 8 ? 8 : rows;
 }
 
+/// Chains of products whose sums are added at the end: a tile of few sums would wait for each of them. Sums are exact,
+/// so that their order is free.
+template <int Sums>
+constexpr int quad_chains() {
+  return Sums > 4 ? 1 : Sums > 2 ? 2 : 4;
+}
+
+/// Weights that will be needed, a part of which each quad prefetches.
+struct next_weights {
+  const std::int8_t* next;
+  std::ptrdiff_t step;
+};
+/// The panel behind this one in memory, or what is there, shared by the quads of about `tiles` tiles.
+inline next_weights panel_ahead(const quad_panel& p, const quad_runs& runs, int tiles) {
+  const std::ptrdiff_t quad = std::ptrdiff_t{4} * p.width;
+  const std::ptrdiff_t step = tiles > 7 ? quad / 8 : tiles > 3 ? quad / 4 : tiles > 1 ? quad / 2 : quad;
+  return {p.weights + quad * runs.lines * runs.columns * runs.quads, step};
+}
+
 /// Adds the products of one tile to its sums.
 template <class Products, int Rows, int Vectors>
 NSK_INLINE void accumulate_quads(simd::i32 (&sum)[Rows][Vectors], const quad_runs& runs, const quad_panel& p,
-                                 const quad_row* rows) {
+                                 const quad_row* rows, next_weights& ahead) {
   using simd::i32;
   using simd::unroll;
+  constexpr int chains = quad_chains<Rows * Vectors>();
   const std::uint8_t* row[Rows];
   unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { row[r] = rows[r].input; });
   const std::int8_t* weights = p.weights;
   const std::ptrdiff_t step = std::ptrdiff_t{4} * p.width;
+  const auto add_quad = [&](i32(&to)[Rows][Vectors], std::ptrdiff_t k) NSK_INLINE_LAMBDA {
+    i32 w[Vectors];
+    unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { w[v] = simd::load_quads(weights + vector_place(p, v)); });
+    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+      const i32 a = simd::broadcast_quad(row[r] + k);
+      unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { to[r][v] = Products::add(to[r][v], a, w[v]); });
+    });
+    weights += step;
+  };
+  i32 more[chains][Rows][Vectors];  // the first is not used
+  unroll<chains * Rows * Vectors>([&](auto i) NSK_INLINE_LAMBDA {
+    more[i / (Rows * Vectors)][i / Vectors % Rows][i % Vectors] = simd::splat_i32(0);
+  });
   for (int y = 0; y < runs.lines; ++y) {
     for (int x = 0; x < runs.columns; ++x) {
       std::ptrdiff_t k = y * runs.line_step + x * runs.column_step;
-      for (int q = runs.quads; q > 0; --q, k += 4, weights += step) {
-        i32 w[Vectors];
-        unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { w[v] = simd::load_quads(weights + v * 4 * i32::lanes); });
-        unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-          const i32 a = simd::broadcast_quad(row[r] + k);
-          unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = Products::add(sum[r][v], a, w[v]); });
-        });
+      int q = runs.quads;
+      for (; chains > 1 && q >= chains; q -= chains, k += 4 * chains) {
+        add_quad(sum, k);
+        unroll<chains - 1>([&](auto c) NSK_INLINE_LAMBDA { add_quad(more[c + 1], k + 4 * (c + 1)); });
+      }
+      for (; q > 0; --q, k += 4) {
+        simd::prefetch(ahead.next);
+        ahead.next += ahead.step;
+        add_quad(sum, k);
       }
     }
   }
-}
-
-/// What is added to the sums of a row, in units of the output.
-NSK_INLINE simd::f32 residual_units(const quad_store& store, const std::uint8_t* from) {
-  const simd::f32 zero = simd::splat(static_cast<float>(store.residual_zero));
-  return simd::mul(simd::sub(simd::load_u8(from), zero), simd::splat(store.residual_scale));
-}
-
-/// A vector of sums in units of the output.
-template <bool Residual>
-NSK_INLINE simd::f32 units_of(simd::i32 sum, simd::f32 scale, const quad_store& store, const std::uint8_t* residual) {
-  const simd::f32 units = simd::mul(simd::to_f32(sum), scale);
-  if constexpr (Residual)
-    return simd::add(units, residual_units(store, residual));
-  else
-    return units;
-}
-
-/// Stores as many rows of a tile as a register of bytes holds, or fewer: whole lines of 8 or 16 columns.
-template <int Columns, int Count, int Vectors>
-NSK_INLINE void store_quad_rows(const simd::i32 (*sum)[Vectors], const simd::f32 (&scale)[Vectors], const quad_row* row,
-                                const quad_panel& p, const quad_store& store) {
-  constexpr int pitch = Vectors * simd::f32::lanes, vectors = simd::packed_vectors;
-  simd::f32 x[vectors];
-  simd::unroll<vectors>([&](auto i) NSK_INLINE_LAMBDA {
-    if constexpr (i < Count * Vectors)
-      x[i] = simd::mul(simd::to_f32(sum[i / Vectors][i % Vectors]), scale[i % Vectors]);
-    else
-      x[i] = simd::zero();
-  });
-  const simd::packed_bytes bytes = simd::to_bytes(x, store.range);
-  simd::unroll<Count>(
-      [&](auto r) NSK_INLINE_LAMBDA { simd::store_part<Columns, r * pitch>(row[r].output + p.channel, bytes); });
-}
-
-/// Stores the lines of `count` rows, which a register of bytes has one behind the other.
-template <int Vectors>
-NSK_INLINE void store_lines(simd::packed_bytes bytes, int count, const quad_row* row, const quad_panel& p) {
-  constexpr int pitch = Vectors * simd::f32::lanes, together = simd::packed_vectors / Vectors;
-  constexpr int columns = pitch < 16 ? 8 : 16;
-  if (p.columns == columns)
-    return simd::unroll<together>([&](auto r) NSK_INLINE_LAMBDA {
-      if (r < count) simd::store_part<columns, r * pitch>(row[r].output + p.channel, bytes);
-    });
-  if (p.columns == 8)
-    return simd::unroll<together>([&](auto r) NSK_INLINE_LAMBDA {
-      if (r < count) simd::store_part<8, r * pitch>(row[r].output + p.channel, bytes);
-    });
-  std::uint8_t line[sizeof bytes + 16];  // which copy_bytes reads in pieces of 16
-  simd::store_packed(line, bytes);
-  for (int r = 0; r < count; ++r) simd::copy_bytes(row[r].output + p.channel, line + r * pitch, p.columns);
-}
-
-/// Stores as many rows of any tile as a register of bytes holds, or `count`, an int or a constant.
-template <bool Residual, int Vectors, class Count>
-NSK_INLINE void store_any_quad_rows(const simd::i32 (*sum)[Vectors], const simd::f32 (&scale)[Vectors], Count count,
-                                    const quad_row* row, const quad_panel& p, const quad_store& store) {
-  constexpr int lanes = simd::f32::lanes, vectors = simd::packed_vectors;
-  simd::f32 x[vectors];
-  simd::unroll<vectors>([&](auto i) NSK_INLINE_LAMBDA {
-    constexpr int r = i / Vectors, v = i % Vectors;
-    x[i] = simd::zero();
-    if (r >= count) return;
-    x[i] = simd::mul(simd::to_f32(sum[r][v]), scale[v]);
-    if constexpr (Residual) x[i] = simd::add(x[i], residual_units(store, row[r].residual + p.channel + v * lanes));
-  });
-  store_lines<Vectors>(simd::to_bytes(x, store.range), count, row, p);
-}
-
-/// Stores a tile whose rows have residuals or any number of columns. There is one copy for tiles of all heights.
-template <bool Residual, int Vectors>
-NSK_ONE_COPY inline void store_any_quad_tile(const simd::i32 (*sum)[Vectors], int rows, const quad_row* row,
-                                             const quad_panel& p, const quad_store& store) {
-  constexpr int together = simd::packed_vectors / Vectors;
-  simd::f32 scale[Vectors];
-  for (int v = 0; v < Vectors; ++v)
-    scale[v] = simd::load(reinterpret_cast<const float*>(p.scale) + v * simd::f32::lanes);
-  for (; rows >= together; rows -= together, sum += together, row += together)
-    store_any_quad_rows<Residual>(sum, scale, std::integral_constant<int, together>{}, row, p, store);
-  if (rows > 0) store_any_quad_rows<Residual>(sum, scale, rows, row, p, store);
-}
-
-/// Stores a tile.
-template <int Rows, int Vectors>
-NSK_INLINE void store_quad_tile(const simd::i32 (&sum)[Rows][Vectors], const simd::f32 (&scale)[Vectors],
-                                const quad_row* row, const quad_panel& p, const quad_store& store) {
-  using simd::unroll;
-  constexpr int columns = Vectors * simd::f32::lanes < 16 ? 8 : 16, together = simd::packed_vectors / Vectors;
-  if (p.columns != columns || store.residual_scale != 0) {
-    simd::i32 copy[Rows][Vectors];  // which has an address, so that `sum` stays in registers
-    unroll<Rows>([&](auto r)
-                     NSK_INLINE_LAMBDA { unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { copy[r][v] = sum[r][v]; }); });
-    return store.residual_scale != 0 ? store_any_quad_tile<true>(copy, Rows, row, p, store)
-                                     : store_any_quad_tile<false>(copy, Rows, row, p, store);
-  }
-  unroll<(Rows + together - 1) / together>([&](auto g) NSK_INLINE_LAMBDA {
-    constexpr int first = g * together, count = Rows - first < together ? Rows - first : together;
-    store_quad_rows<columns, count>(sum + first, scale, row + first, p, store);
+  unroll<(chains - 1) * Rows * Vectors>([&](auto i) NSK_INLINE_LAMBDA {
+    constexpr int r = i / Vectors % Rows, v = i % Vectors;
+    sum[r][v] = simd::add(sum[r][v], more[i / (Rows * Vectors) + 1][r][v]);
   });
 }
 
@@ -224,13 +113,13 @@ template <int Vectors>
 NSK_INLINE void begin_quad_sums(simd::i32 (&sum)[Vectors], const quad_runs& runs, const quad_panel& p) {
   using simd::i32;
   simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
-    sum[v] = simd::load_i32(reinterpret_cast<const std::int32_t*>(p.bias) + v * i32::lanes);
+    sum[v] = simd::load_i32(reinterpret_cast<const std::int32_t*>(p.bias + vector_place(p, v)));
   });
   if constexpr (simd::dots_leave_out) {
     const std::int8_t* weights = p.weights;
     for (int q = runs.lines * runs.columns * runs.quads; q > 0; --q, weights += std::ptrdiff_t{4} * p.width)
       simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
-        sum[v] = simd::add_left_out(sum[v], simd::load_quads(weights + v * 4 * i32::lanes));
+        sum[v] = simd::add_left_out(sum[v], simd::load_quads(weights + vector_place(p, v)));
       });
   }
 }
@@ -254,6 +143,7 @@ NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad
   using simd::unroll;
   if (tiles == 0) return;
   const quad_panel p = panel;
+  next_weights ahead = panel_ahead(p, runs, tiles);
   i32 first[Vectors];
   if constexpr (simd::dots_leave_out) begin_quad_sums(first, runs, p);
   for (; tiles > 0; --tiles, row += Rows) {
@@ -262,11 +152,9 @@ NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad
     unroll<Vectors>([&](auto v)
                         NSK_INLINE_LAMBDA { unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = first[v]; }); });
     if (store.adds_to_rows) add_to_rows(sum, row);
-    accumulate_quads<Products>(sum, runs, p, row);
+    accumulate_quads<Products>(sum, runs, p, row, ahead);
     f32 scale[Vectors];
-    unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
-      scale[v] = simd::load(reinterpret_cast<const float*>(p.scale) + v * f32::lanes);
-    });
+    unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { scale[v] = load_scale(p, v); });
     store_quad_tile(sum, scale, row, p, store);
   }
 }
@@ -293,6 +181,30 @@ NSK_ONE_COPY inline void quad_rows(int count, const quad_runs& runs, const quad_
   quad_tiles<Products, 1, Vectors>(left, runs, p, row, store);
 }
 
+/// Panels that one row is multiplied by at once: as many as fill a register of bytes.
+inline constexpr int line_panels = simd::packed_vectors * simd::i32::lanes / panel_width;
+
+/// One row of line_panels whole panels: one way through the row, sums that do not wait for each other, one store.
+template <class Products>
+NSK_ONE_COPY inline void quad_line(const quad_runs& runs, const quad_panel& panel, const quad_row* row,
+                                   const quad_store& store) {
+  using simd::unroll;
+  constexpr int vectors = simd::packed_vectors;
+  const quad_panel p = panel;
+  next_weights next = panel_ahead(p, runs, 1);
+  simd::i32 sum[1][vectors];
+  begin_quad_sums(sum[0], runs, p);
+  if (store.adds_to_rows) add_to_rows(sum, row);
+  accumulate_quads<Products>(sum, runs, p, row, next);
+  simd::f32 x[vectors];
+  unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
+    x[v] = simd::mul(simd::to_f32(sum[0][v]), load_scale(p, v));
+    if (store.residual_scale != 0)
+      x[v] = simd::add(x[v], residual_units(store, row->residual + p.channel + v * simd::f32::lanes));
+  });
+  simd::store_packed(row->output + p.channel, simd::to_bytes(x, store.range));
+}
+
 /// All rows of a panel, by 16 columns and what remains of a panel of 24.
 template <class Products>
 inline void quad_panel_rows(int count, const quad_runs& runs, const quad_panel& panel, const quad_row* row,
@@ -313,13 +225,28 @@ inline void quad_panel_rows(int count, const quad_runs& runs, const quad_panel& 
   }
 }
 
+/// Multiplies by panel `index`, whose columns before `end` are `p`, or by more of them where there is one row. Returns
+/// how many they were.
+template <class Products>
+inline int quad_panels(int count, const quad_runs& runs, const quad_weights& w, int index, const quad_panel& p, int end,
+                       const quad_row* row, const quad_store& store) {
+  const bool many = count == 1 && p.columns == panel_width && p.channel + line_panels * panel_width <= end &&
+                    index + line_panels <= panel_count(w.channels) &&
+                    width_of_panel(w.channels, index + line_panels - 1) == panel_width;
+  if constexpr (line_panels > 1) {
+    if (many) return quad_line<Products>(runs, p, row, store), line_panels;
+  }
+  quad_panel_rows<Products>(count, runs, p, row, store);
+  return 1;
+}
+
 /// The part of panel `index` that is in output channels [begin, end); columns is 0 or less where there is none.
 inline quad_panel quad_panel_part(const quad_weights& w, int index, int begin, int end) {
   const int width = static_cast<int>(width_of_panel(w.channels, index)), left = w.first_channel + index * panel_width;
   const int first = begin > left ? begin : left, last = end < left + width ? end : left + width;
   const std::byte* const panel = w.data + std::int64_t{4} * panel_width * index * (w.quads + 2) + 4 * (first - left);
   return {panel, panel + 4 * width, reinterpret_cast<const std::int8_t*>(panel + 8 * width), width,
-          first, last - first};
+          first, last - first,      std::ptrdiff_t{4} * panel_width * (w.quads + 2)};
 }
 
 }
@@ -352,13 +279,19 @@ NSK_ONE_COPY inline void quantized_gemm(int count, const quad_runs& runs, const 
   const int panels = static_cast<int>(panel_count(w.channels));
   int index = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
   if (index >= panels) index = panels - 1;
-  for (; index < panels; ++index) {
+  for (int done = 1; index < panels; index += done) {
     const impl::quad_panel p = impl::quad_panel_part(w, index, begin, end);
     if (p.columns <= 0) return;
     switch (w.products) {
-      case quad_products::exact: impl::quad_panel_rows<impl::exact_quads>(count, runs, p, rows, store); break;
-      case quad_products::safe: impl::quad_panel_rows<impl::safe_quads>(count, runs, p, rows, store); break;
-      case quad_products::at_once: impl::quad_panel_rows<impl::quads_at_once>(count, runs, p, rows, store); break;
+      case quad_products::exact:
+        done = impl::quad_panels<impl::exact_quads>(count, runs, w, index, p, end, rows, store);
+        break;
+      case quad_products::safe:
+        done = impl::quad_panels<impl::safe_quads>(count, runs, w, index, p, end, rows, store);
+        break;
+      case quad_products::at_once:
+        done = impl::quad_panels<impl::quads_at_once>(count, runs, w, index, p, end, rows, store);
+        break;
     }
   }
 }

@@ -44,12 +44,12 @@ NSK_COLD inline status_code check_quad_layer(constant_reader& constants, const t
   return check_quad_padding(constants, weights, w, whole_rows, groups, out / groups, group_in);
 }
 
-/// Lane scratch of such a layer: windows that reach outside are gathered.
+/// Lane scratch of such a layer: where windows reach outside, patches of the input are copied.
 template <class Tensor>
 std::int64_t quad_layer_scratch(const window& w, std::int64_t groups, const Tensor& x, const Tensor& y) {
   const bool inside = windows_inside(w.pad_top, w.stride_h, w.kernel_h, w.dilation_h, x.shape()[1], y.shape()[1]) &&
                       windows_inside(w.pad_left, w.stride_w, w.kernel_w, w.dilation_w, x.shape()[2], y.shape()[2]);
-  return inside ? 0 : kernels::quantized_conv_2d_scratch_bytes(w, x.shape()[3] / groups);
+  return inside ? 0 : kernels::quantized_conv_2d_scratch_bytes(w, x.shape()[3] / groups, y.shape()[1], y.shape()[2]);
 }
 
 }
