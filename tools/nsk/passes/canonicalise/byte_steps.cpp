@@ -81,13 +81,13 @@ bool takes_residual(context& c, const stored_product& p) {
          p.residual_scale > 0 && p.residual_scale <= max_scale;
 }
 
-/// Emits `p` with the node's bytes, u8 or i8, as its result.
-void emit_stored(context& c, operation_parameters p, std::vector<int> inputs, const shape_t& shape, int result) {
+/// Emits `p` with the node's bytes, u8 or i8, as its result. `shape` is a copy: making `result` may move the values.
+void emit_stored(context& c, operation_parameters p, std::vector<int> inputs, shape_t shape, int result) {
   if (c.type(result) == element::u8 && c.shape(result) == shape) {
     c.emit(std::move(p), std::move(inputs), result);
     return;
   }
-  const int bytes = c.temporary("bytes", shape, element::u8);
+  const int bytes = c.temporary("bytes", std::move(shape), element::u8);
   c.emit(std::move(p), std::move(inputs), bytes);
   const int shaped = reshaped(c, bytes, c.shape(result));
   if (c.type(result) == element::u8)
