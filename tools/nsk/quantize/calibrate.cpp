@@ -178,7 +178,7 @@ std::vector<sample> noise_meter::run(const variant_source& quantised, const floa
   return found;
 }
 
-comparison noise_meter::compare(const variant_source& quantised, const float_storage& floats) const {
+output_noise noise_meter::compare(const variant_source& quantised, const float_storage& floats) const {
   std::map<std::string, squares> sums;
   std::size_t other_class = 0;
   sample_runner runner(quantised, floats);
@@ -192,13 +192,13 @@ comparison noise_meter::compare(const variant_source& quantised, const float_sto
     });
     other_class += is_other ? 1 : 0;
   }
-  comparison result;
+  output_noise result;
   for (const auto& [name, s] : sums) result.outputs[name] = s.decibels();
   result.other_class = static_cast<double>(other_class) / static_cast<double>(m_samples.size());
   return result;
 }
 
-double comparison::lowest() const {
+double output_noise::lowest() const {
   double lowest = 200;
   for (const auto& [name, db] : outputs) lowest = std::min(lowest, db);
   return lowest;

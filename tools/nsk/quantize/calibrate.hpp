@@ -44,7 +44,7 @@ struct float_storage {
 std::vector<std::byte> compile_as(variant_source& v, const float_storage& floats);
 
 /// How far a network is from its source.
-struct comparison {
+struct output_noise {
   /// Signal to noise of each output in dB: 10 log10 of the squares of the outputs over the squares of the differences;
   /// 200 where nothing differs, -200 where there is no signal, or where only one of them is finite.
   std::map<std::string, double> outputs;
@@ -60,7 +60,7 @@ class noise_meter {
   /// Runs `exact` on the samples and keeps its outputs.
   noise_meter(const variant_source& exact, std::vector<sample> samples);
 
-  comparison compare(const variant_source& quantised, const float_storage& floats = {}) const;
+  output_noise compare(const variant_source& quantised, const float_storage& floats = {}) const;
   /// The outputs of a network on all samples, and those of `exact`.
   std::vector<sample> run(const variant_source& quantised, const float_storage& floats) const;
   const std::vector<sample>& wanted() const { return m_wanted; }

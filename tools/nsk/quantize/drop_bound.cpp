@@ -29,7 +29,7 @@ bool bound_judge::holds(const variant_source& v, const float_storage& floats) {
     m_outputs.quantised = nullptr;
     return m_reached <= m_bound.limit;
   }
-  const comparison found = m_meter.compare(v, floats);
+  const output_noise found = m_meter.compare(v, floats);
   if (m_bound.by == drop_measure::sqnr) return (m_reached = found.lowest()) >= m_bound.limit;
   m_reached = m_bound.by == drop_measure::top1 ? found.other_class : std::pow(10, -found.lowest() / 20);
   return m_reached <= m_bound.limit;
