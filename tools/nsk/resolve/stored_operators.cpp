@@ -43,6 +43,28 @@ std::vector<value_id> triple(const graph& g, const node& n, value_id tensor, std
   return result;
 }
 
+/// Refuses scales by which the result leaves what ONNX Runtime converts to int32 before it saturates.
+void require_scales(const graph& g, const node& n, const std::vector<std::size_t>& tensors, std::size_t result) {
+  constexpr double min_scale = 0x1p-60, max_scale = 0x1p60, max_ratio = 0x1p22, max_product = 0x1p14;
+  const auto scale_at = [&](std::size_t i) {  // 1 where it is computed
+    const value_id id = i < n.inputs.size() ? n.inputs[i] : no_value;
+    const array* a = id == no_value ? nullptr : g.values[static_cast<std::size_t>(id)].constant.get();
+    return a != nullptr && a->count() == 1 ? a->number(0) : 1.0;
+  };
+  const double own = scale_at(result);
+  bool good = own >= min_scale && own <= max_scale;
+  double product = 1 / own;
+  for (const std::size_t i : tensors) {
+    const double scale = scale_at(i + 1);
+    good = good && scale >= min_scale && scale <= max_scale && scale / own <= max_ratio;
+    product *= scale;
+  }
+  if (!good || (n.op == "QLinearMul" && !(product <= max_product)))
+    refuse(describe(g, n) +
+           ": its scales are not positive numbers from 2^-60 to 2^60, or its results are beyond int32 in units of its "
+           "result's. Quantise the model anew");
+}
+
 std::map<std::string, attribute> attributes_of(const node& n) {
   std::map<std::string, attribute> kept = n.attributes;
   kept.erase("channels_last");
@@ -116,6 +138,7 @@ bool spell_out_stored_operator(const graph& g, const node& n, node_placer& place
     refuse(describe(g, n) + ": its output is missing. The file is damaged");
   std::vector<std::size_t> tensors = form.stored;
   for (std::size_t i = form.stored.front() + 3; form.is_list && i + 1 < n.inputs.size(); i += 3) tensors.push_back(i);
+  require_scales(g, n, tensors, form.result);
   std::vector<node> nodes;  // first to last
   std::vector<value_id> inputs;
   for (const std::size_t i : form.plain) {

@@ -48,7 +48,20 @@ struct affine {
   std::int64_t positions = 1, inner = 1;
 };
 
+/// The least and the largest zero point of a type.
+std::pair<std::int64_t, std::int64_t> zero_points_of(tfl::TensorType type) {
+  switch (type) {
+    case tfl::TensorType::INT4: return {-8, 7};
+    case tfl::TensorType::INT8: return {-128, 127};
+    case tfl::TensorType::UINT8: return {0, 255};
+    case tfl::TensorType::INT16: return {-32768, 32767};
+    case tfl::TensorType::UINT16: return {0, 65535};
+    default: return {0, 0};  // biases
+  }
+}
+
 affine affine_of(const tflite_tensor& t) {
+  constexpr float min_scale = 0x1p-60f, max_scale = 0x1p60f;  // products and quotients of three stay normal floats
   const tfl::QuantizationParameters& q = *t.data->quantization();
   if (q.details_type() != 0)
     refuse(what(t) + " is quantised by a scheme of its own. Export the model with scale and zero_point");
@@ -56,6 +69,8 @@ affine affine_of(const tflite_tensor& t) {
   for (const float s : *q.scale()) {
     if (!std::isfinite(s) || s < 0)
       refuse(what(t) + " has a scale that is negative or not finite. The file is damaged");
+    if (s > max_scale || (t.bytes == nullptr && s < min_scale))
+      refuse(what(t) + " has a scale that is larger than 2^60, or for a tensor that is computed smaller than 2^-60");
     a.scale.push_back(static_cast<double>(s));
   }
   const std::size_t count = a.scale.size(), zeros = q.zero_point() == nullptr ? 0 : q.zero_point()->size();
@@ -64,10 +79,14 @@ affine affine_of(const tflite_tensor& t) {
            " zero points. The file is damaged");
   for (std::size_t i = 0; i < count; ++i)
     a.zero.push_back(zeros == 0 ? 0 : q.zero_point()->Get(static_cast<flatbuffers::uoffset_t>(i)));
-  if (count == 1) return a;
-  const std::int64_t axis = q.quantized_dimension();
-  if (axis < 0 || axis >= static_cast<std::int64_t>(t.shape.size()) ||
-      t.shape[static_cast<std::size_t>(axis)] != static_cast<std::int64_t>(count))
+  const auto [low, high] = zero_points_of(t.data->type());
+  for (const std::int64_t zero : a.zero)
+    if (zero < low || zero > high)
+      refuse(what(t) + " has the zero point " + std::to_string(zero) + ", and its type those from " +
+             std::to_string(low) + " to " + std::to_string(high) + ". The file is damaged");
+  const std::int64_t axis = q.quantized_dimension(), rank = static_cast<std::int64_t>(t.shape.size());
+  if (count == 1 && axis >= 0 && (axis < rank || rank == 0)) return a;
+  if (axis < 0 || axis >= rank || t.shape[static_cast<std::size_t>(axis)] != static_cast<std::int64_t>(count))
     refuse(what(t) + " has " + std::to_string(count) + " scales along axis " + std::to_string(axis) +
            ", which the shape " + to_string(t.shape) + " contradicts. The file is damaged");
   a.positions = static_cast<std::int64_t>(count);

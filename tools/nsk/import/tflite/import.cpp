@@ -14,9 +14,10 @@ namespace {
 /// their own; graphs inside others; integer weights for activations in float32, which runtimes round as the run finds
 /// them.
 void refuse_stored(const tflite_file& file) {
-  for (const auto& [number, g] : file.subgraphs) {
-    const auto stored = [&g = g](int t) { return t >= 0 && is_quantized(g.tensors[static_cast<std::size_t>(t)]); };
-    const auto constant = [&g = g](int t) { return g.tensors[static_cast<std::size_t>(t)].bytes != nullptr; };
+  for (const auto& numbered : file.subgraphs) {
+    const auto& g = numbered.second;
+    const auto stored = [&g](int t) { return t >= 0 && is_quantized(g.tensors[static_cast<std::size_t>(t)]); };
+    const auto constant = [&g](int t) { return g.tensors[static_cast<std::size_t>(t)].bytes != nullptr; };
     for (const tflite_operator& o : g.operators) {
       const bool reads = std::any_of(o.inputs.begin(), o.inputs.end(), stored),
                  makes = std::any_of(o.outputs.begin(), o.outputs.end(), stored);

@@ -2,7 +2,9 @@
 #include "import/tflite/operands.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "import/tflite/constants.hpp"
 #include "import/tflite/nodes.hpp"
 
 namespace nsk::tool::tflite {
@@ -54,9 +56,28 @@ value_id operand(call& c, int t, bool images) {
   return transposed(c, reshaped(c, c.plain(t), wide), channels_to_front);
 }
 
-value_id bias_of(call& c, std::size_t i) {
+/// Runtimes add the integers of a bias to sums, which have the scales of input and weights, whatever its own one says.
+void require_scale_of_sums(const call& c, int bias, int x, int weights) {
+  constexpr double tolerance = 1e-5, smallest = 1e-44;  // of roundings, of the subnormal ones
+  if (!is_quantized(c.tensor(bias)) || !is_quantized(c.tensor(x)) || !is_quantized(c.tensor(weights))) return;
+  const auto own = scale_of(c.tensor(bias)).scale, of_x = scale_of(c.tensor(x)).scale,
+             of_weights = scale_of(c.tensor(weights)).scale;
+  const std::size_t count = std::max(own.size(), of_weights.size());
+  bool agrees = of_x.size() == 1 && (own.size() == 1 || own.size() == count) &&
+                (of_weights.size() == 1 || of_weights.size() == count);
+  for (std::size_t i = 0; agrees && i < count; ++i) {
+    const double product = static_cast<double>(of_x[0]) * static_cast<double>(of_weights[i % of_weights.size()]);
+    agrees = std::abs(static_cast<double>(own[i % own.size()]) - product) <= tolerance * product + smallest;
+  }
+  if (!agrees)
+    c.fail("the scale of its bias '" + c.tensor(bias).name +
+           "' is not that of its input times that of its weights, by which runtimes take it. The file is damaged");
+}
+
+value_id bias_of(call& c, std::size_t i, int x, int weights) {
   if (!c.has(i)) return no_value;
   const int t = c.input(i);
+  require_scale_of_sums(c, t, x, weights);
   if (c.type(t) != element::f32)
     c.fail("the bias '" + c.tensor(t).name + "' is " + name_of(c.tensor(t).data->type()) +
            " without a scale. The file is damaged");

@@ -24,7 +24,7 @@ void fully_connected(call& c) {
   const int x = c.input(0), w = c.input(1);
   c.require(c.rank(w) == 2 && c.rank(x) >= 1, "the weights must have two dimensions");
   const std::int64_t depth = c.shape(w)[1];
-  const value_id bias = bias_of(c, 2);
+  const value_id bias = bias_of(c, 2, x, w);
   value_id y = no_value;
   if (o.keep_num_dims()) {
     c.require(c.shape(x).back() == depth, "input and weights differ in depth");

@@ -34,7 +34,7 @@ void convolution(call& c) {
   c.require(c.rank(x) == 4 && c.rank(w) == 4, "input and weights must have four dimensions");
   const std::int64_t channels = c.shape(x)[3], depth = c.shape(w)[3];
   c.require(depth > 0 && channels % depth == 0, "the channels are no multiple of the weights' depth");
-  const value_id y = c.emit("Conv", {c.image(x), c.layer_constant(w, channels_to_front), bias_of(c, 2)},
+  const value_id y = c.emit("Conv", {c.image(x), c.layer_constant(w, channels_to_front), bias_of(c, 2, x, w)},
                             rounded_alike(c, {{"auto_pad", auto_pad(o.padding())},
                                               {"strides", list{o.stride_h(), o.stride_w()}},
                                               {"dilations", list{o.dilation_h_factor(), o.dilation_w_factor()}},
@@ -52,7 +52,7 @@ void depthwise_convolution(call& c) {
             "input and weights must have four dimensions, the weights' first one 1");
   const std::int64_t channels = c.shape(x)[3], results = c.shape(w)[3];
   c.require(channels > 0 && results % channels == 0, "the weights' channels are no multiple of the input's");
-  const value_id y = c.emit("Conv", {c.image(x), c.layer_constant(w, {3, 0, 1, 2}), bias_of(c, 2)},
+  const value_id y = c.emit("Conv", {c.image(x), c.layer_constant(w, {3, 0, 1, 2}), bias_of(c, 2, x, w)},
                             rounded_alike(c, {{"auto_pad", auto_pad(o.padding())},
                                               {"strides", list{o.stride_h(), o.stride_w()}},
                                               {"dilations", list{o.dilation_h_factor(), o.dilation_w_factor()}},
@@ -263,7 +263,7 @@ void finish_transposed_convolution(call& c, int x, int weights, std::size_t bias
   }
   // The weights are [out, h, w, in]; ConvTranspose wants [in, out, h, w].
   const value_id y =
-      c.emit("ConvTranspose", {c.image(x), transposed(c, c.plain(weights), {3, 0, 1, 2}), bias_of(c, bias)},
+      c.emit("ConvTranspose", {c.image(x), transposed(c, c.plain(weights), {3, 0, 1, 2}), bias_of(c, bias, x, weights)},
              {{"strides", stride}, {"pads", pads}, {"output_padding", beyond}});
   finish(c, 0, y, k_image, a);
 }
