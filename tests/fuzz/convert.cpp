@@ -5,13 +5,17 @@
 #include <cstring>
 #include <string>
 #include <vector>
+#include <netsuke/format/file_header.hpp>
 #include <netsuke/model/open.hpp>
+#include <netsuke/prepare.hpp>
 #include "errors.hpp"
 #include "resolve/infer.hpp"
 #include "resolve/states.hpp"
 #include "import/onnx/import.hpp"
 #include "import/tflite/import.hpp"
 #include "compile/compile.hpp"
+#include "compile/narrow_weights.hpp"
+#include "shrink/shrink.hpp"
 #include "write/file.hpp"
 
 namespace fuzz {
@@ -19,24 +23,45 @@ namespace {
 
 using nsk::tool::graph;
 
-[[noreturn]] void give_up(const std::string& why) {
+graph import(const std::vector<std::byte>& bytes, source from, bool dequantize) {
+  if (from == source::onnx) return nsk::tool::import_onnx(bytes.data(), bytes.size(), "nowhere", "model");
+  nsk::tool::tflite_options options;
+  options.dequantize = dequantize;
+  return nsk::tool::import_tflite(bytes.data(), bytes.size(), "model", options);
+}
+
+/// Memory as games align it; ends where the bytes do.
+struct aligned {
+  explicit aligned(std::size_t n) {
+    void* p = nullptr;
+    if (posix_memalign(&p, 64, n != 0 ? n : 1) != 0) std::abort();
+    data = static_cast<std::byte*>(p);
+  }
+  ~aligned() { std::free(data); }
+  aligned(const aligned&) = delete;
+  aligned& operator=(const aligned&) = delete;
+  std::byte* data;
+};
+
+void check_small(const std::vector<std::byte>& small, const std::vector<std::byte>& file) {
+  const nsk::span<const std::byte> bytes{small.data(), small.size()};
+  const std::size_t size = nsk::prepared_bytes(bytes);
+  if (size != file.size()) give_up("a small file expands to another length");
+  const aligned memory(size);
+  const nsk::status s = nsk::prepare(bytes, {memory.data, size});
+  if (!s) give_up(std::string("what was made small does not expand: ") + s.name() + ": " + s.message());
+  if (std::memcmp(memory.data, file.data(), size) != 0) give_up("a small file expands to other bytes");
+}
+
+}
+
+generator choices_of(const std::uint8_t* data, std::size_t size) {
+  return generator{nsk::content_hash({reinterpret_cast<const std::byte*>(data), size})};
+}
+
+void give_up(const std::string& why) {
   std::fprintf(stderr, "%s\n", why.c_str());
   std::abort();
-}
-
-graph import(const std::byte* data, std::size_t size, source from) {
-  if (from == source::onnx) return nsk::tool::import_onnx(data, size, "nowhere", "model");
-  return nsk::tool::import_tflite(data, size, "model", {true});
-}
-
-void open(const std::vector<std::byte>& file) {
-  void* memory = nullptr;
-  if (posix_memalign(&memory, 64, file.size()) != 0) std::abort();
-  std::memcpy(memory, file.data(), file.size());
-  nsk::model m;
-  const nsk::status s = nsk::open({static_cast<const std::byte*>(memory), file.size()}, m);
-  std::free(memory);
-  if (!s) give_up(std::string("what was converted does not open: ") + s.name() + ": " + s.message());
 }
 
 void check_message(const std::string& message) {
@@ -45,25 +70,40 @@ void check_message(const std::string& message) {
     if (static_cast<unsigned char>(c) < 0x20) give_up("a refusal holds control characters: " + message);
 }
 
+void open_result(const std::vector<std::byte>& file) {
+  const aligned memory(file.size());
+  std::memcpy(memory.data, file.data(), file.size());
+  nsk::model m;
+  const nsk::status s = nsk::open({memory.data, file.size()}, m);
+  if (!s) give_up(std::string("what was converted does not open: ") + s.name() + ": " + s.message());
 }
 
 bool convert(const std::uint8_t* data, std::size_t size, source from) {
   std::vector<std::byte> bytes(size);  // ends where the model does, as the sanitizer sees it
   if (size != 0) std::memcpy(bytes.data(), data, size);
-  std::vector<std::byte> file;
+  generator random = choices_of(data, size);
+  nsk::tool::input_options given;
+  given.dequantize = random.one_in(2);
+  nsk::tool::compile_options options;
+  static const nsk::tool::weight_format formats[] = {nsk::tool::weight_format::floats, nsk::tool::weight_format::floats,
+                                                     nsk::tool::weight_format::fp16, nsk::tool::weight_format::w8};
+  options.weights = formats[random.below(4)];
+  nsk::tool::compiled_file made;
   try {
     std::vector<nsk::tool::variant_source> variants;
-    variants.push_back({"default", import(bytes.data(), size, from), {}});
-    nsk::tool::input_options given;
-    given.dequantize = size % 8 != 0;  // without it most quantised models are refused where they begin
+    variants.push_back({"default", import(bytes, from, given.dequantize), {}});
     nsk::tool::resolve(variants[0].g, given);
     variants[0].states = nsk::tool::states_of(variants[0].g, {});
-    file = nsk::tool::compile(variants, {});
+    std::string note;
+    made = options.weights == nsk::tool::weight_format::floats
+               ? nsk::tool::compile_file(variants, options)
+               : nsk::tool::compile_with_narrow_weights(variants, options, note);
+    open_result(made.bytes);
+    if (random.one_in(4)) check_small(nsk::tool::shrink(made.bytes, made.kernels), made.bytes);
   } catch (const nsk::tool::error& e) {
     check_message(e.what());
     return false;
   }
-  open(file);
   return true;
 }
 

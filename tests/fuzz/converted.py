@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Damages files that the converter wrote: every truncation, and random corruptions, of three small networks of different kinds,
-of two of them quantised by nsk, of two by onnxruntime.quantization.quantize_dynamic, and of one with float16 and with int8 weights.
+of two of them quantised by nsk, of two by onnxruntime.quantization.quantize_dynamic, of one with float16 and with int8 weights, and of small files of five
+of these.
 
   converted.py PATH/TO/corrupt [--count N]        the acceptance run is --count 200000
 """
@@ -52,7 +53,7 @@ class Network:
 
 
 def detector(folder):
-    """A stem, a residual block with a depthwise convolution, pooling, a resize that is concatenated, two heads."""
+    """A stem, a residual block with a depthwise convolution, pooling, a resize that is concatenated, two heads, the best class, a mean."""
     n = Network("detector", [1, 3, 16, 20])
     stem = n.add("Relu", n.add("Conv", "x", n.weights(16, 3, 3, 3), n.weights(16), strides=[2, 2], pads=[0, 0, 1, 1]))
     deep = n.add("HardSwish", n.add("Conv", stem, n.weights(16, 1, 3, 3), group=16, pads=[1] * 4))
@@ -62,7 +63,9 @@ def detector(folder):
     high = n.add("Resize", wide, "", n.constant(np.float32([1, 1, 2, 2])), mode="linear")
     both = n.add("Concat", high, block, axis=1)
     boxes = n.add("Transpose", n.add("Conv", both, n.weights(4, 32, 1, 1), n.weights(4)), perm=[0, 2, 3, 1])
-    return n.save(folder, n.add("Softmax", n.add("Conv", both, n.weights(6, 32, 1, 1)), axis=1), boxes)
+    scores = n.add("Conv", both, n.weights(6, 32, 1, 1))
+    best = n.add("Cast", n.add("ArgMax", scores, axis=1), to=TensorProto.FLOAT)
+    return n.save(folder, n.add("Softmax", scores, axis=1), boxes, best, n.add("GlobalAveragePool", block))
 
 
 def policy(folder):
@@ -88,21 +91,21 @@ def recogniser(folder):
     return n.save(folder, n.add("LogSoftmax", n.add("Gemm", flat, n.weights(10, wide), n.weights(10), transB=1), axis=1))
 
 
-def quantised(folder, source, shape):
+def quantised(folder, source, shape, *options):
     """The network in int8: layers, sums, tables and pooling on bytes, and the conversions around them."""
-    samples, result = folder / f"{source.stem}_samples", folder / f"{source.stem}_int8.nsk"
-    samples.mkdir()
+    samples, result = folder / f"{source.stem}_samples", folder / f"{source.stem}_int8{''.join(options)}.nsk"
+    samples.mkdir(exist_ok=True)
     random = np.random.default_rng(6)
     for i in range(4):
         np.save(samples / f"{i}.npy", random.standard_normal(shape).astype(np.float32))
-    subprocess.run([TOOL, "quantize", source, "-o", result, "--target", "size", "--calibrate", samples, "--check", "--quiet"], check=True)
+    subprocess.run([TOOL, "quantize", source, "-o", result, "--target", "size", "--calibrate", samples, "--check", "--quiet", *options], check=True)
     return result
 
 
-def narrowed(folder, source, kind):
+def narrowed(folder, source, kind, *options):
     """The network with weights of 16 or 8 bits."""
-    result = folder / f"{source.stem}_{kind}.nsk"
-    subprocess.run([TOOL, "quantize", source, "-o", result, "--format", kind, "--quiet"], check=True)
+    result = folder / f"{source.stem}_{kind}{''.join(options)}.nsk"
+    subprocess.run([TOOL, "quantize", source, "-o", result, "--format", kind, "--quiet", *options], check=True)
     return result
 
 
@@ -129,6 +132,7 @@ def main():
         files.append(quantised(folder, folder / "recogniser.onnx", (2, 1, 20, 20)))
         files += [narrowed(folder, folder / "policy.onnx", "fp16"), narrowed(folder, folder / "policy.onnx", "w8")]
         files += [dynamic(folder, folder / "policy.onnx"), dynamic(folder, folder / "recogniser.onnx")]
+        files += [quantised(folder, folder / "detector.onnx", (1, 3, 16, 20), "--small"), narrowed(folder, folder / "policy.onnx", "w8", "--small")]
         for file in list(files[:3]):  # the same as small files, whose parts are damaged in place of their tables
             files.append(file.with_name(f"{file.stem}_small.nsk"))
             subprocess.run([TOOL, "convert", folder / f"{file.stem}.onnx", "-o", files[-1], "--small", "--quiet"], check=True)

@@ -77,6 +77,17 @@ bytes to_bytes(const test::plan_spec& plan) {
   return {data, data + file.size()};
 }
 
+/// A network whose dense layer has weights of 8 bits.
+test::plan_spec with_narrow_weights() {
+  test::cnn_sample s = test::make_cnn();
+  const std::int64_t bytes = nsk::panel_elements<std::int8_t>(10, 40);
+  const std::uint32_t t = s.plan.add_constant("bytes", std::vector<std::int8_t>(static_cast<std::size_t>(bytes), 1),
+                                              nsk::format::DataType::int8);
+  s.plan.tensors[t].packing = nsk::format::Packing::panels;
+  s.plan.steps[test::cnn_sample::dense_step].inputs[1] = t;
+  return s.plan;
+}
+
 std::vector<test::plan_spec> samples() {
   return {test::make_cnn().plan,
           test::make_mixed(),
@@ -99,7 +110,8 @@ std::vector<test::plan_spec> samples() {
           test::quantized::sums(),
           test::quantized::real_sums(),
           test::quantized::mean(),
-          test::quantized::resizing()};
+          test::quantized::resizing(),
+          with_narrow_weights()};
 }
 
 int write_seeds(const std::string& folder) {
@@ -107,7 +119,7 @@ int write_seeds(const std::string& folder) {
       "convolutions", "mixed",        "recurrent", "indices",    "lstm",          "policy",
       "forest",       "scatter",      "quantize",  "dequantize", "table",         "quads",
       "rows",         "rows_and_sum", "depthwise", "pooling",    "dynamic_range", "dynamic_quantize",
-      "integer_sums", "real_sums",    "mean",      "resizing"};
+      "integer_sums", "real_sums",    "mean",      "resizing",   "narrow"};
   for (std::size_t i = 0; i < sizeof names / sizeof *names; ++i) {
     const bytes file = to_bytes(samples()[i]);
     std::ofstream(folder + "/" + names[i], std::ios::binary)

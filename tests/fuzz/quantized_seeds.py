@@ -102,6 +102,64 @@ def onnx_models():
         yield f"stored_pairs_{kind.__name__}", pairs(kind)
 
 
+class Floats:
+    """A network of float32 for the quantiser, which grows node by node."""
+
+    def __init__(self):
+        self.nodes, self.constants = [], {}
+
+    def weights(self, *shape):
+        name = f"w{len(self.constants)}"
+        self.constants[name] = RANDOM.standard_normal(shape).astype(F) / 3
+        return name
+
+    def constant(self, values):
+        name = f"c{len(self.constants)}"
+        self.constants[name] = np.asarray(values)
+        return name
+
+    def add(self, op, *inputs, **attributes):
+        self.nodes.append(helper.make_node(op, list(inputs), [f"v{len(self.nodes)}"], f"n{len(self.nodes)}", **attributes))
+        return self.nodes[-1].output[0]
+
+    def model(self, shape):
+        return onnx_model(self.nodes, {"x": (F, shape)}, self.constants, 17).SerializeToString()
+
+
+def residual(n):
+    a = n.add("Conv", "x", n.weights(8, 4, 3, 3), n.weights(8), pads=[1] * 4)
+    b = n.add("Relu", n.add("BatchNormalization", a, n.weights(8), n.weights(8), n.weights(8), n.constant(np.ones(8, F))))
+    c = n.add("Conv", n.add("Relu", n.add("Conv", b, n.weights(8, 1, 3, 3), group=8, pads=[1] * 4)), n.weights(8, 8, 1, 1))
+    n.add("GlobalAveragePool", n.add("Add", c, b))
+
+
+def detector(n):
+    a = n.add("Clip", n.add("Conv", "x", n.weights(8, 4, 3, 3), n.weights(8), strides=[2, 2], pads=[1] * 4), n.constant(F(0)), n.constant(F(6)))
+    b = n.add("Sigmoid", n.add("Conv", n.add("MaxPool", a, kernel_shape=[2, 2]), n.weights(4, 8, 1, 1)))
+    wide = n.add("Resize", b, "", "", n.constant(np.int64([1, 4, 3, 3])), mode="linear")
+    n.add("Softmax", n.add("Conv", n.add("Concat", wide, a, axis=1), n.weights(3, 12, 1, 1)), axis=1)
+
+
+def classes(n):
+    a = n.add("HardSwish", n.add("ConvTranspose", "x", n.weights(4, 3, 2, 2), n.weights(3), strides=[2, 2]))
+    b = n.add("Pad", n.add("AveragePool", n.add("LeakyRelu", n.add("Conv", a, n.weights(6, 3, 3, 3))), kernel_shape=[2, 2]), n.constant(np.int64([0, 0, 1, 0, 0, 0, 0, 1])))
+    n.add("ArgMax", n.add("Conv", n.add("Mul", b, n.constant(F(0.5))), n.weights(5, 6, 1, 1)), axis=1)
+
+
+def dense(n):
+    a = n.add("Relu", n.add("Gemm", n.add("Flatten", "x"), n.weights(144, 12), n.weights(12)))
+    b = n.add("Tanh", n.add("Add", n.add("MatMul", a, n.weights(12, 8)), n.weights(8)))
+    n.add("LayerNormalization", n.add("MatMul", n.add("Mul", b, b), n.weights(8, 4)), n.weights(4), n.weights(4))
+
+
+def float_models():
+    """Yields (name, bytes of the model)."""
+    for build in (residual, detector, classes, dense):
+        n = Floats()
+        build(n)
+        yield build.__name__, n.model(IMAGE)
+
+
 class Stored:
     """A TensorFlow Lite model whose tensors have scales."""
 

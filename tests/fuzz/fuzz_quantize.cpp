@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// ONNX files through the quantiser; with libFuzzer: fuzz_quantize -rss_limit_mb=2048 corpus
+#include "quantize.hpp"
+#include "mutate_onnx.hpp"
+#include "mutator.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz::quantize(data, size);
+  return 0;
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t maximum,
+                                               unsigned seed) {
+  return fuzz::mutate_in_place(data, size, maximum, seed, fuzz::mutate_onnx);
+}
