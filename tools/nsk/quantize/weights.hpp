@@ -30,8 +30,9 @@ struct stored_weights {
   std::vector<float> scale;
 };
 
-/// Rounds weights to the nearest multiples of a scale, at least min_scale of the channel. A channel of zeros has the
-/// largest scale of the others.
+/// Rounds weights to multiples of a scale, at least min_scale of the channel: to the nearest, and of a window's taps
+/// some to the other neighbour, so that the taps of an input channel keep their sum. A channel of zeros has the largest
+/// scale of the others.
 stored_weights store_weights(const layer_weights& w, const weight_choices& how, const std::vector<float>& min_scale);
 
 }
