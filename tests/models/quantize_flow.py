@@ -16,9 +16,9 @@ from models import isas, must, told
 
 F = np.float32
 # steps that are neither copies nor conversions at the edges
-WANTED = {"gates": {"QuantizedConv2D": 5, "ByteTable": 2, "QuantizedBinary": 1, "QuantizedMean": 1},
-          "joins": {"QuantizedConv2D": 4, "Pool2D": 1, "Softmax": 1},
-          "detector": {"QuantizedConv2D": 10, "ByteTable": 12, "QuantizedBinary": 1, "Pool2D": 3, "Resize2D": 1, "Unary": 1}}
+WANTED = {"gates": {"QuantizedConv2D": 4, "IntegerConv2D": 1, "ByteTable": 2, "QuantizedBinary": 1, "QuantizedMean": 1},
+          "joins": {"QuantizedConv2D": 3, "IntegerConv2D": 1, "Pool2D": 1, "Softmax": 1},
+          "detector": {"QuantizedConv2D": 8, "IntegerConv2D": 2, "ByteTable": 12, "QuantizedBinary": 1, "Pool2D": 3, "Resize2D": 1}}
 IGNORED = {"Copy", "Fill", "Quantize", "Dequantize"}
 
 

@@ -30,12 +30,13 @@ class flow_planner {
       m_layer_of[l.result] = &l;
       m_layers.insert(&g.nodes[l.node]);
       m_wanted.insert(l.input);
-      m_flow.stored.insert({l.input, l.output});
+      m_flow.stored.insert(l.input);
     }
   }
 
   byte_flow plan() {
     for (auto n = m_graph.nodes.rbegin(); n != m_graph.nodes.rend(); ++n) want(*n);
+    for (const auto& [result, layer] : m_layer_of) store_layer(*layer);
     for (const value_id v : m_flow.stored) m_source[v] = v;
     for (const node& n : m_graph.nodes)
       if (follow(n)) m_flow.between.insert(&n);
@@ -88,6 +89,14 @@ class flow_planner {
   void want(const node& n) {
     if (!is_wanted(n) || role_of(n) == role::none) return;
     for (const value_id v : operands(n)) m_wanted.insert(v);
+  }
+
+  /// The result of a layer is bytes where it leads to another one. Sums of depthwise layers have no kernel.
+  void store_layer(const float_layer& l) {
+    if (m_wanted.count(l.output) == 0 && !l.weights.depthwise)
+      m_flow.real.insert(l.node);
+    else
+      m_flow.stored.insert(l.output);
   }
 
   /// The stored value of which `v` is a function; no_value where there is none.

@@ -13,6 +13,7 @@ namespace nsk::tool {
 struct byte_flow {
   std::set<value_id> stored;          ///< by a scale; what layers read and make, and what else pays
   std::map<value_id, value_id> like;  ///< stored by the scale of another value: moved, or the largest, or a part of it
+  std::set<std::size_t> real;         ///< places of layers whose results are float32: nothing on bytes reads them
   std::set<const node*> between;      ///< nodes that are no layers, and compute on bytes
   std::map<const node*, std::size_t> joined;  ///< those of `between` that are part of a layer, the node at this place
 

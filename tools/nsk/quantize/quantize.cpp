@@ -23,15 +23,18 @@
 namespace nsk::tool {
 namespace {
 
-bool is_integer_product(const node& n) {
-  return n.op == "QLinearConv" || n.op == "QLinearConvAdd" || n.op == "QLinearMatMul" || n.op == "QGemm";
+/// The weights that a product of integers reads; null for other nodes.
+const value* integer_weights_of(const graph& g, const node& n) {
+  const bool stores = n.op == "QLinearConv" || n.op == "QLinearConvAdd" || n.op == "QLinearMatMul" || n.op == "QGemm";
+  if (!stores && n.op != "ConvInteger" && n.op != "MatMulInteger") return nullptr;
+  return &g.values[static_cast<std::size_t>(n.inputs[stores ? 3 : 1])];
 }
 
 /// The layers that resolve() made integers: products that read weights of store_layers().
 std::set<std::string> integer_layers(const graph& g, const std::vector<layer_result>& layers) {
   std::set<std::string> weights, found;
   for (const node& n : g.nodes)
-    if (is_integer_product(n)) weights.insert(g.values[static_cast<std::size_t>(n.inputs[3])].name);
+    if (const value* w = integer_weights_of(g, n)) weights.insert(w->name);
   for (const layer_result& l : layers)
     if (weights.count(weights_name(l.name)) != 0) found.insert(l.name);
   return found;
@@ -128,11 +131,11 @@ void measure_by_depth(std::vector<layer_result>& layers, const network& n, const
   for (std::size_t i = 0; i < made.size(); ++i) layers[i].own = noise.at(n.name_of(made[i]));
 }
 
-/// The constant of a layer's weights, as integers, and the scales of its channels; null where it has none.
+/// The scales of a layer's channels; null where its weights are no integers.
 const array* scales_of(const graph& g, const std::string& layer) {
   for (const node& n : g.nodes)
-    if (is_integer_product(n) && g.values[static_cast<std::size_t>(n.inputs[3])].name == weights_name(layer))
-      return g.values[static_cast<std::size_t>(n.inputs[4])].constant.get();
+    if (const value* w = integer_weights_of(g, n); w != nullptr && w->name == weights_name(layer))
+      return g.values[static_cast<std::size_t>(g.find(w->name + "#scale"))].constant.get();
   return nullptr;
 }
 

@@ -32,8 +32,7 @@ class rewriter {
       node n = old[i];
       for (value_id& v : n.inputs)
         if (const auto stored = m_stored_inputs.find(v); stored != m_stored_inputs.end()) v = stored->second;
-      if (const auto l = by_node.find(i); l != by_node.end() && fits(*l->second))
-        store_weights_of(nodes, n, *l->second);
+      if (const auto l = by_node.find(i); l != by_node.end() && fits(*l->second)) store_layer(nodes, n, *l->second);
       std::vector<node> after;
       for (value_id& v : n.outputs)
         if (const auto s = m_scales.find(v); s != m_scales.end()) v = store_result(after, v, s->second, old[i].name);
@@ -88,6 +87,7 @@ class rewriter {
     const value_id scale = add_constant(name + "#scale", make_floats({}, {s.scale})),
                    zero_point = add_constant(name + "#zero", std::move(zero)),
                    bytes = add_value(name + "#bytes", nullptr);
+    m_bytes[back] = {bytes, zero_point};
     to.push_back(linear("QuantizeLinear", layer, {real, scale, zero_point}, bytes));
     to.push_back(linear("DequantizeLinear", name + "#real", {bytes, scale, zero_point}, back));
   }
@@ -141,33 +141,79 @@ class rewriter {
     return lost;
   }
 
-  /// Makes weights and bias of a layer stored integers.
-  void store_weights_of(std::vector<node>& to, node& n, const float_layer& l) {
+  /// The weights of a layer as integers. `columns`: in the columns of a matrix.
+  array integers_of(const float_layer& l, const shape_t& shape, bool columns) const {
     const stored_weights& w = m_weights.at(l.node);
-    const bool conv = n.op == "Conv", columns = !conv && n.integer("transB", 0) == 0;
-    const array& old = *m_graph.values[static_cast<std::size_t>(n.inputs[1])].constant;
-    array integers(element::i8, old.shape);
+    array integers(element::i8, shape);
     const std::int64_t channels = l.weights.channels, count = static_cast<std::int64_t>(l.weights.per_channel());
     for (std::int64_t c = 0; c < channels; ++c)
       for (std::int64_t k = 0; k < count; ++k)
         integers.set_integer(columns ? k * channels + c : c * count + k,
                              w.values[static_cast<std::size_t>(c * count + k)]);
-    const auto axis = static_cast<std::int64_t>(columns ? 1 : 0);
-    n.inputs[1] = add_stored(to, weights_name(n.name), std::move(integers), w.scale, axis);
-    const bool gemm = n.op == "Gemm";
-    if ((l.bias.empty() && !m_how.corrects_bias) || (!conv && !gemm)) return;
-    const byte_scale& in = m_scales.at(l.input);
-    array bias(element::i32, {channels});
-    std::vector<float> scale;
-    for (std::size_t c = 0; c < w.scale.size(); ++c) {
-      const float unit = in.scale * w.scale[c];
-      const double exact = (l.bias.empty() ? 0 : l.bias[c]) + (m_how.corrects_bias ? correction(l, w, c) : 0);
-      bias.set_integer(static_cast<std::int64_t>(c), static_cast<std::int64_t>(std::nearbyint(std::clamp(
-                                                         exact / static_cast<double>(unit), -max_bias, max_bias))));
-      scale.push_back(unit);
-    }
+    return integers;
+  }
+  /// The bias of a channel, with what rounding the weights takes from its mean.
+  double bias_of(const float_layer& l, std::size_t channel) const {
+    return (l.bias.empty() ? 0 : l.bias[channel]) +
+           (m_how.corrects_bias ? correction(l, m_weights.at(l.node), channel) : 0);
+  }
+  /// Scales of the sums of each channel.
+  std::vector<float> units_of(const float_layer& l) const {
+    std::vector<float> units;
+    for (const float scale : m_weights.at(l.node).scale) units.push_back(m_scales.at(l.input).scale * scale);
+    return units;
+  }
+
+  void store_layer(std::vector<node>& to, node& n, const float_layer& l) {
+    if (m_flow.real.count(l.node) != 0)
+      add_sums(to, n, l);
+    else
+      store_weights_of(to, n, l);
+  }
+
+  /// Makes weights and bias of a layer stored integers.
+  void store_weights_of(std::vector<node>& to, node& n, const float_layer& l) {
+    const stored_weights& w = m_weights.at(l.node);
+    const bool conv = n.op == "Conv", columns = !conv && n.integer("transB", 0) == 0;
+    const shape_t shape = m_graph.values[static_cast<std::size_t>(n.inputs[1])].shape;
+    n.inputs[1] = add_stored(to, weights_name(n.name), integers_of(l, shape, columns), w.scale, columns ? 1 : 0);
+    if ((l.bias.empty() && !m_how.corrects_bias) || (!conv && n.op != "Gemm")) return;
+    const std::vector<float> units = units_of(l);
+    array bias(element::i32, {l.weights.channels});
+    for (std::size_t c = 0; c < units.size(); ++c)
+      bias.set_integer(static_cast<std::int64_t>(c),
+                       static_cast<std::int64_t>(std::nearbyint(
+                           std::clamp(bias_of(l, c) / static_cast<double>(units[c]), -max_bias, max_bias))));
     n.inputs.resize(3, no_value);
-    n.inputs[2] = add_stored(to, n.name + "#bias", std::move(bias), scale, 0);
+    n.inputs[2] = add_stored(to, n.name + "#bias", std::move(bias), units, 0);
+  }
+
+  /// Makes a layer sums of integers, and float32 of these: float32(sum) * scale + bias. `n` becomes the last node.
+  void add_sums(std::vector<node>& to, node& n, const float_layer& l) {
+    const bool conv = n.op == "Conv";
+    const auto [bytes, zero] = m_bytes.at(n.inputs[0]);
+    const std::int64_t channels = l.weights.channels;
+    shape_t along = {channels};
+    if (conv) along.resize(m_graph.values[static_cast<std::size_t>(l.result)].shape.size() - 1, 1);
+    const shape_t shape = conv ? m_graph.values[static_cast<std::size_t>(n.inputs[1])].shape
+                               : shape_t{std::int64_t{l.weights.depth}, channels};
+    std::vector<float> biases;
+    for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c)
+      biases.push_back(static_cast<float>(bias_of(l, c)));
+    node sums = n;
+    if (!conv) sums.attributes.clear();
+    sums.op = conv ? "ConvInteger" : "MatMulInteger";
+    sums.name += "#sums";
+    sums.version = 10;
+    sums.inputs = {bytes, add_constant(weights_name(n.name), integers_of(l, shape, !conv)), zero};
+    sums.outputs = {add_value(sums.name, nullptr)};
+    node real = linear("Cast", n.name + "#real", {sums.outputs[0]}, add_value(n.name + "#real", nullptr));
+    real.attributes["to"] = std::int64_t{1};  // float32
+    const value_id scale = add_constant(weights_name(n.name) + "#scale", make_floats(along, units_of(l))),
+                   scaled = add_value(n.name + "#scaled", nullptr);
+    node scales = linear("Mul", n.name + "#scaled", {real.outputs[0], scale}, scaled);
+    n = linear("Add", n.name, {scaled, add_constant(n.name + "#bias", make_floats(along, biases))}, n.outputs[0]);
+    for (node* made : {&sums, &real, &scales}) to.push_back(std::move(*made));
   }
   value_id add_stored(std::vector<node>& to, const std::string& name, array integers, const std::vector<float>& scale,
                       std::int64_t axis) {
@@ -187,6 +233,7 @@ class rewriter {
   const quantize_choices& m_how;
   std::map<value_id, byte_scale> m_scales;
   std::map<value_id, value_id> m_stored_inputs;
+  std::map<value_id, std::pair<value_id, value_id>> m_bytes;  ///< what stores a tensor, and its zero point
   std::map<std::size_t, stored_weights> m_weights;
   std::vector<std::string> m_floats;
 };
