@@ -7,7 +7,8 @@
 The float results are those of ONNX Runtime and LiteRT. No image that is tested, nor a part of one, is a sample of the calibration; digits and lines of
 text are rendered from other seeds. Images and models are beside the checkout; what is not there is left out with a note.
 
-BlazeFace loses its faces where all of its layers are integers (docs/quantisation.md says why): the test knows. What fp16 and --max-drop keep is held.
+BlazeFace's back camera model loses its faces where all of its layers are integers (docs/quantisation.md says why): the test knows. What fp16, --max-drop and
+--equalize keep is held. A face is not wrong where the float network sees one whose score is below its threshold by less than a twentieth.
 """
 import importlib.util
 import pathlib
@@ -23,8 +24,8 @@ from models import MODELS, REPOSITORY, SAID_SKIPPED, SHARED, file_name, must, on
 
 IMAGES = SHARED.parent / "images"
 PLAIN = ("cat_720p.jpg", "owl.jpg", "parrot.jpg")
-OVERLAP, AGREEMENT = 0.95, 0.98
-AGREEMENTS = {"pretrainedResnet.tflite": 0.97}  # parts of photos, which show none of its classes but a bird
+OVERLAP, AGREEMENT, MARGIN = 0.95, 0.98, 0.05
+TIE = 1e-3  # of boxes with such scores any may be the one that stands for a face
 SAMPLES, INPUTS, VIEWS = 64, 200, 6
 SYMMETRIC = ["--mean", "0.5", "--std", "0.5"]
 EVERYWHERE = ["--target", "size"]  # int8 in all layers: what is faster as float32 differs from machine to machine
@@ -32,8 +33,8 @@ EVERYWHERE = ["--target", "size"]  # int8 in all layers: what is faster as float
 # lost or wrong that are held (None: known to miss them, which also shows that the comparison can).
 DETECTORS = {
     "ultraface": (None, ["--white", "255", "--mean", "127", "--std", "128"], [([], OVERLAP, 0)]),
-    "face_back": ((256, [16, 32, 32, 32]), [*SYMMETRIC, "--fit", "letterbox"], [(["--format", "fp16"], OVERLAP, 0), (["--max-drop", "0.1"], 0.90, 2), ([], None, None)]),
-    "face_front": ((128, [8, 16, 16, 16]), [*SYMMETRIC, "--fit", "letterbox"], [(["--format", "fp16"], OVERLAP, 0), ([], None, None)]),
+    "face_back": ((256, [16, 32, 32, 32]), [*SYMMETRIC, "--fit", "letterbox"], [(["--format", "fp16"], OVERLAP, 0), (["--max-drop", "0.1"], OVERLAP, 0), ([], None, None)]),
+    "face_front": ((128, [8, 16, 16, 16]), [*SYMMETRIC, "--fit", "letterbox"], [(["--format", "fp16"], OVERLAP, 0), (["--equalize", "activations"], 0.88, 0), ([], 0.80, 0)]),
 }
 failures = []
 
@@ -79,26 +80,30 @@ class Detector:
         fine_scores, scores, fine_boxes, boxes = self.outputs(tensor.astype(np.float32))
         return np.concatenate([fine_boxes, boxes], 1), np.concatenate([fine_scores, scores], 1)
 
-    def faces(self, image, model=None):
-        """Boxes in [0, 1] over the image: BlazeFace's from a score of 0.5, ultraface's from 0.7."""
+    def faces(self, image, model=None, margin=0):
+        """Boxes in [0, 1] over the image: BlazeFace's from a score of 0.5, ultraface's from 0.7, less the margin."""
         self.model = model
         if self.square:
-            found = [box for _, box, _ in oracle.detect(self, np.asarray(image), self.square[1], True, 0.5)]
+            found = [box for _, box, _ in oracle.detect(self, np.asarray(image), self.square[1], True, 0.5 - margin)]
+            self.alike = [np.array([box]) for box in found]
             return np.array(found).reshape(-1, 4)
         pixels = np.asarray(image.resize((320, 240), Image.Resampling.BILINEAR), np.float32)
         scores, boxes = self.outputs(((pixels - 127) / 128).transpose(2, 0, 1))
         scores, boxes, found = scores[0, :, 1], boxes[0], []
-        order = [i for i in np.argsort(-scores, kind="stable") if scores[i] >= 0.7]
+        order = [i for i in np.argsort(-scores, kind="stable") if scores[i] >= 0.7 - margin]
+        self.alike = []
         while order:
-            found.append(boxes[order[0]])
+            best, found = order[0], [*found, boxes[order[0]]]
+            self.alike.append(boxes[[i for i in order if scores[i] >= scores[best] - TIE and oracle.overlaps(boxes[i:i + 1], boxes[best])[0] > 0.5]])
             order = [i for i in order if oracle.overlaps(boxes[i:i + 1], found[-1])[0] <= 0.5]
         return np.array(found).reshape(-1, 4)
 
 
-def overlaps_of(wanted, got):
-    """The overlap of each face with its partner, and how many on either side have none."""
-    best = [float(oracle.overlaps(got, box).max(initial=0)) for box in wanted]
-    unmatched = sum(oracle.overlaps(wanted, box).max(initial=0) < 0.5 for box in got)
+def overlaps_of(wanted, possible, got):
+    """The overlap of each wanted face, a list of boxes that are as good, with its partner, and how many have none: of those, and of what was got
+    among all possible ones."""
+    best = [max(float(oracle.overlaps(got, box).max(initial=0)) for box in alike) for alike in wanted]
+    unmatched = sum(oracle.overlaps(possible, box).max(initial=0) < 0.5 for box in got)
     return [b for b in best if b >= 0.5], sum(b < 0.5 for b in best) + unmatched
 
 
@@ -117,11 +122,15 @@ def check_faces(folder):
             print(f"note: {MODELS[name]} is not on this machine")
             continue
         detector = Detector(folder, name, square)
-        wanted = [detector.faces(image) for image in images]
+        wanted, possible = [], []
+        for image in images:
+            possible.append(detector.faces(image, margin=MARGIN))
+            detector.faces(image)
+            wanted.append(detector.alike)
         for options, held, allowed in formats:
             arguments = options if "fp16" in options else [*EVERYWHERE, "--calibrate", samples, *shown, *options]
             text = must("quantize", detector.path, "-o", folder / "faces.nsk", "--no-check", *arguments)
-            found = [overlaps_of(w, detector.faces(image, folder / "faces.nsk")) for w, image in zip(wanted, images)]
+            found = [overlaps_of(w, p, detector.faces(image, folder / "faces.nsk")) for w, p, image in zip(wanted, possible, images)]
             overlaps, unmatched = [o for each, _ in found for o in each], sum(count for _, count in found)
             on_whole = [o for each, _ in found[:len(whole)] for o in each]
             layers = re.findall(r"int8 in (\d+ of \d+) layers", text)
@@ -203,7 +212,7 @@ def check_classes(folder):
         said = f"{path.name}: the class of {same.sum()} of {INPUTS} inputs is that of the float network, which finds {len(set(wanted.argmax(1)))} classes; "
         said += f"it led by {max(leads[~same], default=0):.2f} at most where they differ, by {np.median(leads):.2f} in the median"
         print(said)
-        if same.mean() < AGREEMENTS.get(path.name, AGREEMENT) or len(set(wanted.argmax(1))) < 2:
+        if same.mean() < AGREEMENT or len(set(wanted.argmax(1))) < 2:
             failures.append(f"not held: {said}")
 
 
