@@ -98,14 +98,14 @@ class part_parser {
   /// The length of a copy at a byte by which the rest of the part takes least. Returns what that is.
   std::uint32_t find_copy(std::size_t at) {
     constexpr std::uint32_t none = 1u << 30, head = 3, max_tried = 512;
-    std::uint32_t least = none;
+    std::uint32_t min_cost = none;
     const copy whole = m_longest[at];
     const auto first = static_cast<std::uint32_t>(min_copy);
     for (std::uint32_t length = whole.length; length >= first && whole.length - length < max_tried; --length) {
       const auto cost = static_cast<std::uint32_t>(head + extra_bytes(length - min_copy)) + m_rest[at + length];
-      if (cost < least) least = cost, m_best[at] = {length, whole.distance};
+      if (cost < min_cost) min_cost = cost, m_best[at] = {length, whole.distance};
     }
-    return least;
+    return min_cost;
   }
 
   const std::vector<copy>& m_longest;
