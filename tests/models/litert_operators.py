@@ -21,7 +21,7 @@ NEAR = {"MUL": 2e-5, "MEAN": 0.01, "RESIZE_BILINEAR": 0.2}  # the share that may
 def quantised(w, name, shape, dtype, scale, zero, data=None):
     index = w.tensor(name, shape, dtype, data)
     q = w.schema.QuantizationParametersT()
-    q.scale, q.zeroPoint = np.array([scale], F), np.array([zero], np.int64)
+    q.scale, q.zeroPoint = np.array(scale, F).reshape(-1), np.array(zero, np.int64).reshape(-1)
     w.graph.tensors[index].quantization = q
     return index
 
@@ -45,6 +45,31 @@ class Case:
 
     def __str__(self):
         return f"{self.op} of {self.dtype}"
+
+
+class Transposition(Case):
+    """A TRANSPOSE_CONV: the length of the result, weights by a scale for each output channel where that is asked for, a bias or none."""
+
+    def __init__(self, x, kernel, stride, padding, outputs, by_channel, biased, activation):
+        self.op, (values, s, z) = "TRANSPOSE_CONV", x
+        self.inputs, self.dtype, signed = {"x0": values}, values.dtype, values.dtype == np.int8
+        w = Writer()
+        rows, columns = (n * stride if padding == 0 else (n - 1) * stride + max(k, stride) for n, k in zip(values.shape[1:3], kernel))
+        weights = stored((outputs, *kernel, values.shape[3]), self.dtype)
+        if signed:
+            weights = np.maximum(weights, -127)
+        unit = np.array([scale(0.002, 0.02) for _ in range(outputs if by_channel else 1)], F)
+        w_zero = np.full(unit.shape, 0 if signed else zero(self.dtype), np.int64)
+        x0 = quantised(w, "x0", values.shape, values.dtype, s, z)
+        operands = [w.tensor("shape", (4,), np.int32, np.array([values.shape[0], rows, columns, outputs], np.int32)),
+                    quantised(w, "w", weights.shape, weights.dtype, unit, w_zero, weights), x0]
+        if biased:
+            bias = NUMBERS.integers(-9000, 9000, outputs).astype(np.int32)
+            operands.append(quantised(w, "bias", bias.shape, np.int32, F(s) * unit, np.zeros(unit.shape, np.int64), bias))
+        y = quantised(w, "y", (values.shape[0], rows, columns, outputs), self.dtype, 0.5 * values.shape[3] ** 0.5, zero(self.dtype))
+        options = {"padding": padding, "strideH": stride, "strideW": stride, "fusedActivationFunction": activation}
+        w.operator(self.op, operands, [y], ("TransposeConvOptions", options))
+        self.content = w.finish([x0], [y])
 
 
 def scale(low=0.01, high=0.1):
@@ -119,6 +144,13 @@ def windows(dtype):
     yield Case("CONCATENATION", [(a, s, z), (b, s, z)], (2, 3, 4, 7), s, z, ("ConcatenationOptions", {"axis": 3}))
 
 
+def transpositions(dtype):
+    for kernel, stride, padding, channels, outputs in (((2, 2), 2, 1, 16, 24), ((3, 3), 2, 0, 8, 5), ((4, 4), 2, 0, 7, 33), ((3, 2), 1, 0, 8, 4), ((2, 2), 3, 1, 8, 3), ((5, 5), 3, 1, 4, 2)):
+        for by_channel, biased, activation in ((False, False, 0), (False, True, 1), (True, True, 0)):
+            if not by_channel or dtype == np.int8:
+                yield Transposition((stored((2, 5, 6, channels), dtype), scale(), zero(dtype)), kernel, stride, padding, outputs, by_channel, biased, activation)
+
+
 def differences(case, folder):
     """Steps between what netsuke and LiteRT give."""
     interpreter = interpreter_of(case.content, "AUTO")
@@ -145,7 +177,7 @@ def main():
         return 0
     failed, sums = False, {}
     with tempfile.TemporaryDirectory(prefix="nsk_litert_") as folder:
-        for make, dtype in itertools.product((arithmetic, functions, windows), (np.int8, np.uint8)):
+        for make, dtype in itertools.product((arithmetic, functions, windows, transpositions), (np.int8, np.uint8)):
             for case in make(dtype):
                 apart = differences(case, pathlib.Path(folder))
                 count, all_, maximum = sums.get(case.op, (0, 0, 0))

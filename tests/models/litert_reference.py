@@ -14,7 +14,7 @@ from litert import have_litert, interpreter_of
 from models import SAID_SKIPPED, SHARED, file_name, must, nsk
 
 NAMES = ("ad01_int8", "kws_ref_model", "vww_96_int8", "mobilenet_v1_0.25_128_quant", "mobilenet_v2_1.0_224_quant", "pretrainedResnet_quant")
-OPERATORS = ("ADD", "SUB", "MUL", "QUANTIZE", "LEAKY_RELU", "HARD_SWISH", "RELU", "RELU6", "LOGISTIC", "TANH", "SOFTMAX", "AVERAGE_POOL_2D", "MAX_POOL_2D")
+OPERATORS = ("ADD", "SUB", "MUL", "QUANTIZE", "LEAKY_RELU", "HARD_SWISH", "RELU", "RELU6", "LOGISTIC", "TANH", "SOFTMAX", "AVERAGE_POOL_2D", "MAX_POOL_2D", "TRANSPOSE_CONV")
 SAID = re.compile(r"'(.*)': (\d+) of (\d+) elements differ from LiteRT's reference kernels, by at most (\d+) steps")
 
 
@@ -61,7 +61,7 @@ def main():
             said, found = examine(path.read_bytes(), folder)
             print(f"{model}: {', '.join(f'{d} of {c} differ, by at most {s}' for d, c, s in found.values())}" + ("" if said == found else f", but nsk says {said}"))
             wrong += [model] if said != found else []
-        for make in (litert_operators.arithmetic, litert_operators.functions, litert_operators.windows):
+        for make in (litert_operators.arithmetic, litert_operators.functions, litert_operators.windows, litert_operators.transpositions):
             for dtype in (np.int8, np.uint8):
                 for case in make(dtype):
                     if case.op not in OPERATORS:

@@ -26,15 +26,14 @@ const std::vector<operator_support>& supported_operators() {
       {{"netsuke.FixedPointAdd"},
        "QuantizedBinary; Cast, Binary and Unary, exact, for GPUs",
        "8-bit integers: ADD and SUB of TensorFlow Lite become it"},
-      {{"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger", "com.microsoft.QGemm",
-        "netsuke.QLinearConvAdd"},
+      {{"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger", "com.microsoft.QGemm", "netsuke.QLinearConvAdd",
+        "netsuke.QLinearConvTranspose"},
        "QuantizedConv2D, QuantizedDepthwiseConv2D, IntegerConv2D for results in int32, with what makes them float32, "
        "ByteTable for int8; Conv2D, FullyConnected or IntegerMatMul, whose sums are exact, Binary, Unary, Cast for "
        "weights beyond int8, GPUs",
        "8-bit integers; constant scales, constant weights of convolutions; one or two spatial axes. "
-       "DequantizeLinear, Conv, MatMul or Gemm, Relu or Clip, QuantizeLinear becomes one of them, with an Add of "
-       "stored "
-       "numbers behind Conv QLinearConvAdd"},
+       "DequantizeLinear, Conv, ConvTranspose, MatMul or Gemm, Relu or Clip, QuantizeLinear becomes one of them, with "
+       "an Add of stored numbers behind Conv QLinearConvAdd"},
       {{"com.microsoft.QLinearAdd", "com.microsoft.QLinearAveragePool", "com.microsoft.QLinearConcat",
         "com.microsoft.QLinearGlobalAveragePool", "com.microsoft.QLinearLeakyRelu", "com.microsoft.QLinearMul",
         "com.microsoft.QLinearSigmoid", "com.microsoft.QLinearSoftmax", "com.microsoft.QLinearWhere"},

@@ -3,6 +3,8 @@
 /// and for QLinear operators and QGemm saturate(zero point + round_half_even(float32(sum) * scale)), where scale =
 /// alpha * a_scale * b_scale / y_scale in float32, in this order. QLinearConvAdd, which resolve() makes, has a residual
 /// behind QLinearConv's inputs; (residual - its zero point) * (its scale / y_scale) is added before that is rounded.
+/// QLinearConvTranspose, which resolve() makes too, has QLinearConv's inputs, weights [C][O / groups][kernel], and a
+/// scale and zero point of them for each of O / groups channels, which all groups share.
 /// With attribute double_rounding the product with the scale is that of TensorFlow Lite's reference kernels.
 #include <algorithm>
 #include "graph/fixed_point.hpp"
@@ -24,11 +26,15 @@ struct product_inputs {
 product_inputs inputs_of(const node& n) {
   if (n.op == "QGemm") return {0, 2, 3, 5, 1, 4, 7, 8, 6};
   if (n.op == "QLinearConvAdd") return {0, 2, 3, 5, 1, 4, 6, 7, 8, 9, 10, 11};
-  if (n.op == "QLinearConv" || n.op == "QLinearMatMul") return {0, 2, 3, 5, 1, 4, 6, 7, 8};
+  if (n.op == "QLinearConv" || n.op == "QLinearConvTranspose" || n.op == "QLinearMatMul")
+    return {0, 2, 3, 5, 1, 4, 6, 7, 8};
   return {0, 2, 1, 3};
 }
 
-bool is_conv(const node& n) { return n.op == "QLinearConv" || n.op == "QLinearConvAdd" || n.op == "ConvInteger"; }
+bool is_transposed(const node& n) { return n.op == "QLinearConvTranspose"; }
+bool is_conv(const node& n) {
+  return n.op == "QLinearConv" || n.op == "QLinearConvAdd" || n.op == "ConvInteger" || is_transposed(n);
+}
 bool adds(const product_inputs& in) { return in.residual != product_inputs::none; }
 bool is_stored(const product_inputs& in) { return in.a_scale != product_inputs::none; }
 
@@ -40,7 +46,7 @@ const graph& no_graph() {
 /// The same product of real numbers, without bias.
 node plain_product(const node& n) {
   node plain = n;
-  plain.op = is_conv(n) ? "Conv" : n.op == "QGemm" ? "Gemm" : "MatMul";
+  plain.op = is_transposed(n) ? "ConvTranspose" : is_conv(n) ? "Conv" : n.op == "QGemm" ? "Gemm" : "MatMul";
   plain.domain.clear();
   plain.attributes.erase("alpha");
   plain.version = 13;
@@ -54,9 +60,10 @@ bool is_gemm(const node& n) { return n.op == "QGemm"; }
 bool channels_first(const node& n) { return is_conv(n) || (is_gemm(n) && n.integer("transB", 0) != 0); }
 
 /// Number of channels that a scale or zero point may have one entry for each of: rows of a convolution's weights,
-/// columns of a matrix.
+/// columns of a matrix or of a transposed convolution's weights.
 std::int64_t channels_of(const call& c, const product_inputs& in) {
   const shape_t& b = c.shape(in.b);
+  if (is_transposed(c.op())) return b.size() < 2 ? 1 : b[1];
   return b.size() < 2 ? 1 : channels_first(c.op()) ? b.front() : b.back();
 }
 
@@ -99,7 +106,8 @@ void infer_product(call& c) {
         "scale and zero point of the first input and of the output are one number each");
     require_one_or_channels(c, in.b_scale, channels);
     c.require(c.type(in.y_zero) == element::i8 || c.type(in.y_zero) == element::u8, "its result has 8 bits");
-    c.require(!c.has(in.bias) || (c.type(in.bias) == element::i32 && c.shape(in.bias) == shape_t{channels}),
+    const std::int64_t outputs = is_transposed(c.op()) ? channels * c.op().integer("group", 1) : channels;
+    c.require(!c.has(in.bias) || (c.type(in.bias) == element::i32 && c.shape(in.bias) == shape_t{outputs}),
               "the bias has one int32 per output channel");
   }
   const node plain = plain_product(c.op());
@@ -136,22 +144,26 @@ void evaluate_product(call& c) {
   const product_inputs in = inputs_of(c.op());
   const bool conv = is_conv(c.op());
   const std::int64_t channels = channels_of(c, in),
-                     inner = channels_first(c.op()) ? count_between(c.shape(in.b), 1, c.rank(in.b)) : 1;
+                     inner = is_transposed(c.op())    ? count_between(c.shape(in.b), 2, c.rank(in.b))
+                             : channels_first(c.op()) ? count_between(c.shape(in.b), 1, c.rank(in.b))
+                                                      : 1;
   const typed_array a = shifted(c, in.a, in.a_zero, 1, 1), b = shifted(c, in.b, in.b_zero, inner, channels);
   const node plain = plain_product(c.op());
   const typed_array product = evaluate_node(no_graph(), plain, {&a, &b}).front();
   const shape_t& shape = c.out_shape(0);
-  const std::int64_t per_channel = conv ? count_between(shape, 2, shape.size()) : 1;
+  const std::int64_t per_channel = conv ? count_between(shape, 2, shape.size()) : 1,
+                     outputs = is_transposed(c.op()) ? shape[1] : channels;
   const bool stores = is_stored(in);
   const integer_range range = stores ? *range_of_stored(c.type(in.y_zero)) : integer_range{};
   for (std::int64_t i = 0; i < product.data.count(); ++i) {
-    const auto channel = static_cast<std::size_t>(i / per_channel % channels);
+    const auto output = static_cast<std::size_t>(i / per_channel % outputs),
+               channel = output % static_cast<std::size_t>(channels);
     std::int64_t sum = static_cast<std::int64_t>(product.data.as<double>()[i]);
     if (!stores) {
       c.out_integers()[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum));
       continue;
     }
-    if (c.has(in.bias)) sum += c.integers(in.bias)[channel];
+    if (c.has(in.bias)) sum += c.integers(in.bias)[output];
     const auto number = [&](std::size_t input) {
       return static_cast<float>(c.floats(input)[count_of(c.shape(input)) == 1 ? 0 : channel]);
     };
@@ -180,6 +192,7 @@ void add_integer_products(table& t) {
   for (const char* name : {"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger"})
     t[name] = {infer_product, evaluate_product, 10, work_of_product};
   t["com.microsoft.QGemm"] = {infer_product, evaluate_product, 1, work_of_product};
+  t["netsuke.QLinearConvTranspose"] = {infer_product, evaluate_product, 1, work_of_product};
   t["netsuke.QLinearConvAdd"] = {infer_product, evaluate_product, 1, work_of_product};
 }
 

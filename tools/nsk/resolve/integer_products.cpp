@@ -18,7 +18,9 @@ namespace {
 
 bool is_byte(element t) { return t == element::i8 || t == element::u8; }
 
-bool is_product(const node& n) { return n.op == "Conv" || n.op == "MatMul" || n.op == "Gemm"; }
+bool is_product(const node& n) {
+  return n.op == "Conv" || n.op == "ConvTranspose" || n.op == "MatMul" || n.op == "Gemm";
+}
 bool moves_elements(const node& n) {
   static const std::set<std::string> movers = {"Identity", "Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze"};
   return movers.count(n.op) != 0 && n.outputs.size() == 1;
@@ -141,7 +143,7 @@ value_id integer_products::zero_of(const node& wide, element type) {
 /// The QLinear operator that computes `made` in units of `q`, without its output; nothing where there is none.
 std::optional<node> integer_products::product(const node& q, const node& made) {
   const std::size_t inputs = made.inputs.size();
-  const bool conv = made.op == "Conv", gemm = made.op == "Gemm";
+  const bool transposes = made.op == "ConvTranspose", conv = made.op == "Conv" || transposes, gemm = made.op == "Gemm";
   if (inputs < 2 || !is_plain(made)) return std::nullopt;
   const node *x = widened(made.inputs[0]), *w = widened(made.inputs[1]);
   if (x == nullptr || w == nullptr) return std::nullopt;
@@ -150,8 +152,10 @@ std::optional<node> integer_products::product(const node& q, const node& made) {
   if (rank < 2 || stored_x.shape.size() < 2 || (conv && (stored_w.constant == nullptr || rank > 4)) ||
       (gemm && rank != 2))
     return std::nullopt;
-  const std::int64_t transposed = made.integer("transB", 0),
-                     channels = conv || transposed != 0 ? 0 : static_cast<std::int64_t>(rank) - 1;
+  const std::int64_t transposed = made.integer("transB", 0), channels = transposes ? 1
+                                                                        : conv || transposed != 0
+                                                                            ? 0
+                                                                            : static_cast<std::int64_t>(rank) - 1;
   if (!is_stored_alike(*x, -1, stored_x.shape.size()) || !is_stored_alike(*w, channels, rank)) return std::nullopt;
   const bool biased = inputs > 2 && made.inputs[2] != no_value;
   const node* bias = biased ? widened(made.inputs[2]) : nullptr;
@@ -159,9 +163,9 @@ std::optional<node> integer_products::product(const node& q, const node& made) {
 
   node n = made;
   n.name = q.name;
-  n.op = conv ? "QLinearConv" : gemm ? "QGemm" : "QLinearMatMul";
-  n.domain = gemm ? "com.microsoft" : "";
-  n.version = gemm ? 1 : std::max(made.version, 10);
+  n.op = transposes ? "QLinearConvTranspose" : conv ? "QLinearConv" : gemm ? "QGemm" : "QLinearMatMul";
+  n.domain = transposes ? "netsuke" : gemm ? "com.microsoft" : "";
+  n.version = transposes || gemm ? 1 : std::max(made.version, 10);
   n.inputs = {x->inputs[0], x->inputs[1], zero_of(*x, stored_x.type),
               w->inputs[0], w->inputs[1], zero_of(*w, stored_w.type)};
   // the zero point of weights that have a scale per channel is as long as that

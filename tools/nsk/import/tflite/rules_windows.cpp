@@ -263,8 +263,8 @@ void finish_transposed_convolution(call& c, int x, int weights, std::size_t bias
   }
   // The weights are [out, h, w, in]; ConvTranspose wants [in, out, h, w].
   const value_id y =
-      c.emit("ConvTranspose", {c.image(x), transposed(c, c.plain(weights), {3, 0, 1, 2}), bias_of(c, bias, x, weights)},
-             {{"strides", stride}, {"pads", pads}, {"output_padding", beyond}});
+      c.emit("ConvTranspose", {c.image(x), c.layer_constant(weights, {3, 0, 1, 2}), bias_of(c, bias, x, weights)},
+             rounded_alike(c, {{"strides", stride}, {"pads", pads}, {"output_padding", beyond}}));
   finish(c, 0, y, k_image, a);
 }
 

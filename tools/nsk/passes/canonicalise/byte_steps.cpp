@@ -34,15 +34,6 @@ bool is_stored(double zero, element type) {
   return zero >= static_cast<double>(r.low) && zero <= static_cast<double>(r.high) && zero == std::floor(zero);
 }
 
-/// What is taken off weights so that int8 holds them; nothing where no number does.
-std::optional<int> offset_of_weights(const integer_weights& w, bool depthwise) {
-  const auto [minimum, largest] = std::minmax_element(w.values.begin(), w.values.end());
-  const double offset = *minimum < -128 ? *minimum + 128 : *largest > 127 ? *largest - 127 : 0;
-  const double maximum = depthwise ? 127 : 128;  // a depthwise kernel multiplies it as an int8
-  if (*largest - offset > 127 || *minimum - offset < -128 || offset < -128 || offset > maximum) return std::nullopt;
-  return static_cast<int>(offset);
-}
-
 /// int8 weights, and biases that hold the part of the input's zero point; nothing where int32 may not hold a sum, or
 /// its product with the scale.
 std::optional<quantized_conv_parameters> integers_of(const integer_weights& w, double zero,
@@ -98,9 +89,36 @@ void emit_stored(context& c, operation_parameters p, std::vector<int> inputs, sh
 
 }
 
+bool is_of_bytes(const context& c, const stored_product& p) {
+  const element in = c.type(p.input), out = p.result == no_value ? c.output().type : c.type(p.result);
+  return is_byte(in) && is_byte(out) && is_stored(p.input_zero, in) && is_stored(p.zero, out);
+}
+
+stored_product unsigned_product(context& c, stored_product p) {
+  const element out = c.output().type;
+  p.input_zero += offset_of(c.type(p.input));
+  p.input = as_u8(c, p.input);
+  p.zero += offset_of(out);
+  p.result = out == element::u8 ? c.out() : c.temporary("bytes", c.out_shape(), element::u8);
+  return p;
+}
+
+void finish_unsigned(context& c, int result) {
+  if (result != c.out()) c.emit(flip(), {result}, c.out());
+}
+
+std::optional<int> offset_of_weights(const integer_weights& w, bool depthwise) {
+  const auto [minimum, largest] = std::minmax_element(w.values.begin(), w.values.end());
+  const double offset = *minimum < -128 ? *minimum + 128 : *largest > 127 ? *largest - 127 : 0;
+  const double maximum = depthwise ? 127 : 128;  // a depthwise kernel multiplies it as an int8
+  if (*largest - offset > 127 || *minimum - offset < -128 || offset < -128 || offset > maximum) return std::nullopt;
+  return static_cast<int>(offset);
+}
+
 bool emit_stored_product(context& c, const integer_weights& w, const stored_product& p) {
-  const element in = c.type(p.input), out = c.output().type;
-  if (!is_byte(in) || !is_byte(out) || !is_stored(p.input_zero, in) || !is_stored(p.zero, out)) return false;
+  if (!is_of_bytes(c, p)) return false;
+  const int result = p.result == no_value ? c.out() : p.result;
+  const element in = c.type(p.input), out = c.type(result);
   const std::size_t group_channels = w.depth / w.taps;
   const bool depthwise = group_channels == 1 && w.channels == static_cast<std::size_t>(p.groups),
              adds = p.residual != no_value;
@@ -114,7 +132,7 @@ bool emit_stored_product(context& c, const integer_weights& w, const stored_prod
   q->groups = p.groups;
   c.charge(static_cast<double>(w.values.size()) / 4);
   int x = as_u8(c, p.input);
-  shape_t shape = c.out_shape();
+  shape_t shape = c.shape(result);
   if (p.w) {
     q->w = *p.w;
   } else {
@@ -130,7 +148,7 @@ bool emit_stored_product(context& c, const integer_weights& w, const stored_prod
     q->residual_zero = static_cast<int>(p.residual_zero) + offset_of(c.type(p.residual));
     inputs.push_back(as_u8(c, p.residual));
   }
-  emit_stored(c, *std::move(q), std::move(inputs), shape, c.out());
+  emit_stored(c, *std::move(q), std::move(inputs), shape, result);
   return true;
 }
 

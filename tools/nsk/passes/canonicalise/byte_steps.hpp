@@ -39,9 +39,18 @@ struct stored_product {
   int residual = no_value;  ///< of bytes, added to the result of a convolution
   float residual_scale = 0;
   double residual_zero = 0;
+  int result = no_value;  ///< bytes of any value; the node's output unless it is named
 };
 
-/// Makes the node's output, bytes, in one step. Returns false, and adds nothing, where kernels cannot: weights of
+/// Whether input and result are of bytes, and their zero points are bytes.
+bool is_of_bytes(const context& c, const stored_product& p);
+/// The same product with an input of uint8, and as its result uint8 that become the node's output by finish_unsigned.
+stored_product unsigned_product(context& c, stored_product p);
+void finish_unsigned(context& c, int result);
+/// What is taken off weights so that int8 holds them; nothing where no number does.
+std::optional<int> offset_of_weights(const integer_weights& w, bool depthwise);
+
+/// Makes the product's result, bytes, in one step. Returns false, and adds nothing, where kernels cannot: weights of
 /// more than 256 steps, sums that may be beyond int32, groups of few channels, a result that is not of bytes, a large
 /// residual.
 bool emit_stored_product(context& c, const integer_weights& w, const stored_product& p);

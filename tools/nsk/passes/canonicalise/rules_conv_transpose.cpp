@@ -25,8 +25,6 @@ phase_taps taps_of(const axis_of_transpose& a, std::int64_t phase) {
 
 namespace {
 
-constexpr std::int64_t max_phases = 16;
-
 /// Weights [O][C / groups][taps] of a phase's convolution.
 std::vector<double> phase_weights(const transposed_weights& w, const phase_taps& rows, const phase_taps& columns) {
   std::vector<double> result;
@@ -51,20 +49,29 @@ class transposition {
         m_weights(std::move(i.weights)),
         m_bias(std::move(i.bias)),
         m_result(i.result),
-        m_name(std::move(i.name)) {
+        m_name(std::move(i.name)),
+        m_layers(std::move(i.layers)) {
+    if (!m_layers.convolve) write_floats();
     for (int d = 0; d < 2; ++d) m_length[d] = (m_axis[d].output + m_axis[d].stride - 1) / m_axis[d].stride;
     m_whole = spatial_shape(m_out[1], m_length[0] * m_axis[0].stride, m_length[1] * m_axis[1].stride);
-    m_uncut = m_whole == m_out ? m_result : c.temporary(m_name + "uncut", m_whole);
+    m_uncut = m_whole == m_out ? m_result : c.temporary(m_name + "uncut", m_whole, m_layers.type);
   }
 
   void write() {
-    if (phases() <= max_phases)
+    if (phases() <= max_written_phases)
       by_phases();
     else
       by_channels();
   }
 
  private:
+  void write_floats() {
+    m_layers.convolve = [this](conv_parameters layer, int input, int result) {
+      m_c.emit(std::move(layer), {input}, result).exact = m_layers.exact;
+    };
+    m_layers.fill = [this](int result) { emit_bias(result); };
+  }
+
   std::int64_t phases() const { return m_axis[0].stride * m_axis[1].stride; }
 
   /// A convolution per phase; an interleaving puts their pixels together.
@@ -73,9 +80,10 @@ class transposition {
     for (std::int64_t r = 0; r < m_axis[0].stride; ++r)
       for (std::int64_t s = 0; s < m_axis[1].stride; ++s) {
         const std::string number = std::to_string(parts.size());
-        parts.push_back(phases() == 1 ? m_uncut
-                                      : m_c.temporary(m_name + "phase" + number,
-                                                      spatial_shape(m_out[1], m_length[0], m_length[1])));
+        parts.push_back(phases() == 1
+                            ? m_uncut
+                            : m_c.temporary(m_name + "phase" + number,
+                                            spatial_shape(m_out[1], m_length[0], m_length[1]), m_layers.type));
         emit_phase(taps_of(m_axis[0], r), taps_of(m_axis[1], s), parts.back());
       }
     if (phases() > 1)
@@ -132,8 +140,9 @@ class transposition {
   int empty(std::size_t row_phases, std::size_t column_phases) {
     const int result = m_c.temporary(m_name + "empty" + std::to_string(m_c.made().values.size()),
                                      {m_x[0], m_out[1], m_length[0], static_cast<std::int64_t>(row_phases), m_length[1],
-                                      static_cast<std::int64_t>(column_phases)});
-    emit_bias(m_bias, result);
+                                      static_cast<std::int64_t>(column_phases)},
+                                     m_layers.type);
+    m_layers.fill(result);
     return result;
   }
 
@@ -143,7 +152,8 @@ class transposition {
     const std::int64_t height = m_length[0], width = m_length[1];
     const std::string number = std::to_string(m_c.made().values.size());
     const phase_taps &y = rows.taps.front(), &x = columns.taps.front();
-    const int product = m_c.temporary(m_name + "phases" + number, spatial_shape(m_out[1] * sh * sw, height, width));
+    const int product =
+        m_c.temporary(m_name + "phases" + number, spatial_shape(m_out[1] * sh * sw, height, width), m_layers.type);
     conv_parameters c = window_of(y, x);
     c.outputs = static_cast<int>(m_out[1] * sh * sw);
     c.weights = channel_weights(rows, columns);
@@ -162,14 +172,14 @@ class transposition {
     for (const alike_phases& p : of) order.insert(order.end(), p.phase.begin(), p.phase.end());
     shape[axis] = static_cast<std::int64_t>(order.size());
     const std::string number = std::to_string(m_c.made().values.size());
-    const int all = m_c.temporary(m_name + "together" + number, shape);
+    const int all = m_c.temporary(m_name + "together" + number, shape, m_layers.type);
     m_c.emit(concat_parameters{static_cast<int>(axis)}, parts, all);
     if (std::is_sorted(order.begin(), order.end())) return all;
     std::vector<std::int64_t> place(order.size());
     for (std::size_t i = 0; i < order.size(); ++i)
       place[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
     const int table = constant_integers(m_c, m_name + "order" + number, {shape[axis]}, element::i32, place),
-              sorted = m_c.temporary(m_name + "sorted" + number, shape);
+              sorted = m_c.temporary(m_name + "sorted" + number, shape, m_layers.type);
     m_c.emit(gather_parameters{static_cast<int>(axis), false}, {all, table}, sorted);
     return sorted;
   }
@@ -184,15 +194,18 @@ class transposition {
   }
 
   /// Pixels that no tap reaches.
-  void emit_bias(const std::vector<double>& bias, int result) {
+  void emit_bias(int result) {
     shape_t column(m_c.shape(result).size(), 1);
-    column[1] = static_cast<std::int64_t>(bias.size());
+    const std::int64_t channels = column[1] = m_c.shape(result)[1];
+    std::vector<double> bias;
+    for (std::int64_t i = 0; i < channels; ++i)
+      bias.push_back(m_bias[static_cast<std::size_t>(i * m_out[1] / channels)]);
     const std::string name = "bias" + std::to_string(m_c.made().values.size());
     m_c.emit(expand_parameters{}, {constant(m_c, name, column, bias)}, result);
   }
 
   void emit_phase(const phase_taps& rows, const phase_taps& columns, int part) {
-    if (rows.tap.empty() || columns.tap.empty()) return emit_bias(m_bias, part);
+    if (rows.tap.empty() || columns.tap.empty()) return m_layers.fill(part);
     conv_parameters c = window_of(rows, columns);
     c.outputs = static_cast<int>(m_out[1]);
     c.weights = phase_weights(m_weights, rows, columns);
@@ -223,17 +236,17 @@ class transposition {
     c.w.pad_left = static_cast<int>(left);
     int input = m_input;
     if (skip_rows > 0 || skip_columns > 0) {
-      if (skip_rows >= m_axis[0].input || skip_columns >= m_axis[1].input) return emit_bias(c.bias, result);
+      if (skip_rows >= m_axis[0].input || skip_columns >= m_axis[1].input) return m_layers.fill(result);
       slice_parameters s = whole_slice(m_x.size());
       s.starts.back() = skip_columns;
       if (m_dims == 2) s.starts[2] = skip_rows;
-      const int part =
-          m_c.temporary("crop" + std::to_string(m_c.made().values.size()),
-                        spatial_shape(m_x[1], m_axis[0].input - skip_rows, m_axis[1].input - skip_columns));
+      const int part = m_c.temporary("crop" + std::to_string(m_c.made().values.size()),
+                                     spatial_shape(m_x[1], m_axis[0].input - skip_rows, m_axis[1].input - skip_columns),
+                                     m_layers.type);
       m_c.emit(std::move(s), {input}, part);
       input = part;
     }
-    m_c.emit(std::move(c), {input}, result);
+    m_layers.convolve(std::move(c), input, result);
   }
 
   /// Weights [O][row phases][column phases][C / groups][taps] of some phases.
@@ -262,11 +275,13 @@ class transposition {
   std::vector<double> m_bias;
   int m_result, m_uncut = no_value;  ///< m_uncut: the phases' pixels together
   std::string m_name;
+  phase_layers m_layers;
 };
 
-/// The spatial axes of a node.
-std::vector<axis_of_transpose> read_axes(const context& c) {
-  const shape_t &x = c.in_shape(0), &w = c.in_shape(1), &y = c.out_shape();
+}
+
+std::vector<axis_of_transpose> axes_of_transposition(const context& c, std::size_t weights) {
+  const shape_t &x = c.in_shape(0), &w = c.in_shape(weights), &y = c.out_shape();
   const node& n = c.op();
   const std::size_t dims = x.size() - 2;
   const std::vector<std::int64_t> ones(dims, 1), zeros(dims, 0), no_pads(2 * dims, 0);
@@ -288,8 +303,6 @@ std::vector<axis_of_transpose> read_axes(const context& c) {
   return axes;
 }
 
-}
-
 void write_transposition(context& c, transposed_images i) { transposition(c, std::move(i)).write(); }
 
 namespace {
@@ -297,7 +310,7 @@ namespace {
 void conv_transpose(context& c) {
   const std::size_t rank = c.in_shape(0).size();
   if (rank < 3 || rank > 5) c.refuse("transposed convolution has one, two or three spatial axes");
-  const std::vector<axis_of_transpose> axes = read_axes(c);
+  const std::vector<axis_of_transpose> axes = axes_of_transposition(c, 1);
   const int unbiased = result_before_bias(c, bias_is_computed(c));
   if (rank == 5) {
     transpose_volume(c, axes, unbiased);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Operators on stored integers. Their sums are exact in float32 while no partial sum is beyond 2^24, so that products
+/// Products of stored integers. Their sums are exact in float32 while no partial sum is beyond 2^24, so that products
 /// of integers are those of floats, whose kernels there are; deeper ones are cut along the input channels, and their
 /// sums added in int32.
 #include <algorithm>
@@ -7,129 +7,19 @@
 #include <cstdlib>
 #include <limits>
 #include <optional>
-#include "graph/integer_range.hpp"
 #include "passes/canonicalise/arithmetic.hpp"
 #include "passes/canonicalise/byte_steps.hpp"
 #include "passes/canonicalise/constants.hpp"
 #include "passes/canonicalise/moves.hpp"
 #include "passes/canonicalise/rules.hpp"
+#include "passes/canonicalise/stored_numbers.hpp"
+#include "passes/canonicalise/transposition.hpp"
 #include "passes/canonicalise/windows.hpp"
 
 namespace nsk::tool::canonical {
 namespace {
 
 constexpr double exact_in_float = 16777216;  // 2^24
-
-integer_range range_of(const context& c, element t) {
-  const std::optional<integer_range> range = t == element::u16 ? std::nullopt : range_of_stored(t);
-  if (!range) c.refuse(std::string("the engine does not store ") + name_of(t) + ". Quantise the model to 8 bits");
-  return *range;
-}
-
-int cast_to(context& c, element type, int x, const std::string& suffix, int result = no_value) {
-  if (c.type(x) == type && result == no_value) return x;
-  if (result == no_value) result = c.temporary(suffix, c.shape(x), type);
-  c.emit(cast_params{}, {x}, result);
-  return result;
-}
-
-/// a and b as the source rounds them: the operation is not folded into a neighbour.
-int combine_exactly(context& c, binary_kind kind, int a, int b, const std::string& suffix, int result = no_value) {
-  if (result == no_value) result = c.temporary(suffix, broadcast_shape(c, a, b));
-  c.emit(binary_params{kind}, {a, b}, result).exact = true;
-  return result;
-}
-
-/// Refuses scales by which runtimes do not agree what is stored: what is not positive, or too small for every machine.
-void require_scale(const context& c, double scale) {
-  if (!(scale >= static_cast<double>(std::numeric_limits<float>::min())) || !std::isfinite(scale))
-    c.refuse("one of its scales is not a positive normal number. Quantise the model anew");
-}
-
-/// Constant input `i` as float32, with as many axes as a tensor of `rank` where it has one number per position of
-/// `axis`. Input 1 is a scale.
-int constant_along(context& c, std::size_t i, const char* what, std::size_t rank, std::size_t axis) {
-  const std::vector<double> values = numbers(c, i, what);
-  for (std::size_t k = 0; k < values.size() && i == 1; ++k) require_scale(c, values[k]);
-  shape_t shape;
-  if (values.size() != 1) {
-    shape.assign(rank, 1);
-    shape[axis] = static_cast<std::int64_t>(values.size());
-  }
-  return constant(c, "input" + std::to_string(i), shape, values);
-}
-
-/// A scale or zero point of x, input 0: constant or computed, broadcastable to x.
-int scale_like(context& c, std::size_t i, const char* what) {
-  const shape_t &x = c.in_shape(0), &shape = c.in_shape(i);
-  if (c.op().integer("block_size", 0) != 0) c.refuse("blocks of a scale are supported for constants alone");
-  const bool single = count_of(shape) == 1;
-  const std::size_t axis = single ? 0 : static_cast<std::size_t>(c.axis(c.op().integer("axis", 1), x.size()));
-  if (c.input(i).constant) return constant_along(c, i, what, x.size(), axis);
-  shape_t wide(single ? 0 : x.size(), 1);
-  if (!single) wide[axis] = count_of(shape);
-  if (single) wide.assign(1, 1);
-  return reshaped(c, cast_to(c, element::f32, c.in(i), "wide" + std::to_string(i)), wide);
-}
-
-/// Real numbers, already in units of the result's scale and not rounded yet, as output `i` of the node.
-void store(context& c, int units, int zero, std::size_t i) {
-  const element type = c.output(i).type;
-  const integer_range range = range_of(c, type);
-  int shifted = apply(c, units, function::round, "rounded");
-  if (zero != no_value) shifted = combine_exactly(c, binary_kind::add, shifted, zero, "shifted");
-  cast_to(c, type,
-          apply(c, shifted, function::clip, "stored", static_cast<double>(range.low), static_cast<double>(range.high)),
-          "", c.out(i));
-}
-
-/// Whether one constant scale and zero point store the numbers of input 0 as steps on bytes want them.
-bool has_one_scale(const context& c) {
-  const auto single = [&](std::size_t i) { return c.input(i).constant && c.input(i).constant->count() == 1; };
-  return c.computes_bytes() && c.op().integer("block_size", 0) == 0 && single(1) && (!c.has(2) || single(2));
-}
-float one_scale(context& c) {
-  const double scale = number(c, 1, "the scale");
-  require_scale(c, scale);
-  return static_cast<float>(scale);
-}
-double one_zero(context& c) { return c.has(2) ? number(c, 2, "the zero point") : 0; }
-
-void quantize_linear(context& c) {
-  if (has_one_scale(c) && emit_quantize(c, c.in(0), one_scale(c), one_zero(c))) return;
-  const int units = combine_exactly(c, binary_kind::div, c.in(0), scale_like(c, 1, "the scale"), "units");
-  store(c, units, c.has(2) ? scale_like(c, 2, "the zero point") : no_value, 0);
-}
-
-void dequantize_linear(context& c) {
-  if (has_one_scale(c) && emit_dequantize(c, c.in(0), one_scale(c), one_zero(c))) return;
-  int x = cast_to(c, element::f32, c.in(0), "wide");
-  if (c.has(2)) x = combine_exactly(c, binary_kind::sub, x, scale_like(c, 2, "the zero point"), "shifted");
-  combine_exactly(c, binary_kind::mul, x, scale_like(c, 1, "the scale"), "", c.out());
-}
-
-/// scale = (max(x, 0) - min(x, 0)) / 255, 1 where x is 0 alone; the zero point is what stands for 0.
-void dynamic_quantize_linear(context& c) {
-  if (c.computes_bytes()) return emit_dynamic_quantize(c);
-  const std::int64_t count = count_of(c.in_shape(0));
-  const int line = reshaped(c, c.in(0), {count}), none = scalar(c, "none", 0);
-  const int low = combine(c, binary_kind::min, reduced(c, reduce_kind::min, line, {0}, "min"), none, "low"),
-            high = combine(c, binary_kind::max, reduced(c, reduce_kind::max, line, {0}, "max"), none, "high");
-  const int range = combine_exactly(c, binary_kind::sub, high, low, "range"),
-            steps = combine_exactly(c, binary_kind::div, range, scalar(c, "steps", 255), "steps_of_range"),
-            empty = c.temporary("empty", {1}, element::boolean), scale = c.temporary("scale", {1});
-  c.emit(compare_params{compare_kind::equal}, {range, none}, empty);
-  c.emit(select_params{}, {empty, constant(c, "one", {1}, {1}), steps}, scale);
-  const int below = combine_exactly(c, binary_kind::div, apply(c, low, function::neg, "below"), scale, "zero_units"),
-            zero = apply(c, apply(c, below, function::round, "zero_rounded"), function::clip, "zero", 0, 255);
-  const int units = combine_exactly(c, binary_kind::div, line, scale, "units");
-  const int stored =
-      apply(c, combine_exactly(c, binary_kind::add, apply(c, units, function::round, "rounded"), zero, "moved"),
-            function::clip, "stored", 0, 255);
-  c.emit(reshape_parameters{}, {cast_to(c, element::u8, stored, "bytes")}, c.out());
-  if (c.wants(1)) c.emit(reshape_parameters{}, {scale}, c.out(1));
-  if (c.wants(2)) c.emit(reshape_parameters{}, {cast_to(c, element::u8, zero, "zero_byte")}, c.out(2));
-}
 
 /// Where an operator has its inputs.
 struct product_inputs {
@@ -138,7 +28,10 @@ struct product_inputs {
 bool is_gemm(const context& c) { return c.op().op == "QGemm"; }
 bool stores(const context& c) { return is_gemm(c) || c.op().op.rfind("QLinear", 0) == 0; }
 bool adds(const context& c) { return c.op().op == "QLinearConvAdd"; }
-bool is_conv(const context& c) { return c.op().op == "QLinearConv" || adds(c) || c.op().op == "ConvInteger"; }
+bool is_transposed(const context& c) { return c.op().op == "QLinearConvTranspose"; }
+bool is_conv(const context& c) {
+  return c.op().op == "QLinearConv" || adds(c) || c.op().op == "ConvInteger" || is_transposed(c);
+}
 /// Which input is the scale of the result; its zero point follows.
 std::size_t result_of(const context& c) { return is_gemm(c) ? 7 : 6; }
 product_inputs inputs_of(const context& c) {
@@ -167,8 +60,33 @@ shifted_input shifted(context& c, std::size_t i, std::size_t zero) {
       magnitude};
 }
 
+/// Weights of a transposed convolution, channel by channel: numbers are [C][O / groups][taps], zero points O / groups.
+integer_weights transposed_weights_of(context& c) {
+  const product_inputs in = inputs_of(c);
+  const shape_t& b = c.in_shape(in.b);
+  const std::vector<double> values = weights(c, in.b, "the weights");
+  const std::vector<double> zero =
+      c.has(in.b_zero) ? numbers(c, in.b_zero, "the zero point of the weights") : std::vector<double>(1, 0.0);
+  const auto groups = static_cast<std::size_t>(c.op().integer("group", 1)), outputs = static_cast<std::size_t>(b[1]);
+  integer_weights w;
+  w.by_channel = true;
+  w.taps = static_cast<std::size_t>(count_of({b.begin() + 2, b.end()}));
+  w.channels = outputs * groups;
+  const std::size_t inputs = static_cast<std::size_t>(b[0]) / groups;
+  w.depth = inputs * w.taps;
+  for (std::size_t o = 0; o < w.channels; ++o)
+    for (std::size_t i = 0; i < w.depth; ++i) {
+      const std::size_t channel = o / outputs * inputs + i / w.taps, output = o % outputs;
+      w.values.push_back(values[(channel * outputs + output) * w.taps + i % w.taps] -
+                         zero[zero.size() == 1 ? 0 : output]);
+    }
+  if (c.has(8)) w.bias = numbers(c, 8, "the bias");
+  return w;
+}
+
 integer_weights weights_of(context& c) {
   const product_inputs in = inputs_of(c);
+  if (is_transposed(c)) return transposed_weights_of(c);
   integer_weights w;
   w.by_channel = is_conv(c) || (is_gemm(c) && c.op().integer("transB", 0) != 0);  // of QGemm alone
   w.values = weights(c, in.b, "the weights");
@@ -202,6 +120,16 @@ int float_product(context& c, int x, const integer_weights& w, std::size_t first
   std::vector<double> bias = first == 0 ? w.bias : std::vector<double>();
   bias.resize(w.channels, 0.0);
   c.charge(static_cast<double>(depth * w.channels));
+  if (is_transposed(c)) {
+    integer_weights some = w;
+    some.depth = depth;
+    some.bias = std::move(bias);
+    some.values.clear();
+    for (std::size_t o = 0; o < w.channels; ++o)
+      for (std::size_t k = 0; k < depth; ++k) some.values.push_back(weight_at(o, k));
+    emit_exact_transposition(c, some, from, result);
+    return result;
+  }
   if (!is_conv(c)) {
     dense_parameters d;
     d.depth = static_cast<int>(depth);
@@ -299,6 +227,10 @@ std::vector<double> scales_of_sums(context& c) {
     s = static_cast<double>(alpha * a_scale * static_cast<float>(s) / y_scale);
     if (!(s > 0) || !std::isfinite(s)) c.refuse("one of its scales is not a positive number. Quantise the model anew");
   }
+  if (!is_transposed(c) || scale.size() == 1) return scale;
+  const std::size_t outputs = scale.size();  // of each group
+  scale.resize(static_cast<std::size_t>(c.out_shape()[1]));
+  for (std::size_t o = outputs; o < scale.size(); ++o) scale[o] = scale[o - outputs];
   return scale;
 }
 
@@ -328,6 +260,10 @@ bool product_of_bytes(context& c, const integer_weights& w) {
   p.input_zero = c.has(in.a_zero) ? number(c, in.a_zero, "the zero point of the first input") : 0;
   for (const double s : scales_of_sums(c)) p.scale.push_back(static_cast<float>(s));
   p.zero = number(c, result_of(c) + 1, "the zero point of the result");
+  if (is_transposed(c)) {
+    p.groups = static_cast<int>(c.op().integer("group", 1));
+    return emit_stored_transposition(c, w, p);
+  }
   if (is_conv(c)) {
     const shape_t& kernel = c.in_shape(in.b);
     p.w = window_of(c, c.op(), c.in_shape(0), {kernel.begin() + 2, kernel.end()}, c.out_shape()).w;
@@ -384,12 +320,10 @@ void product(context& c) {
 }
 
 void add_quantized(rule_table& t) {
-  t["QuantizeLinear"] = {quantize_linear};
-  t["DequantizeLinear"] = {dequantize_linear, element_types::any};
-  t["DynamicQuantizeLinear"] = {dynamic_quantize_linear};
   for (const char* name : {"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger"})
     t[name] = {product, element_types::any};
   t["com.microsoft.QGemm"] = {product, element_types::any};
+  t["netsuke.QLinearConvTranspose"] = {product, element_types::any};
   t["netsuke.QLinearConvAdd"] = {product, element_types::any};
 }
 }

@@ -2,11 +2,15 @@
 #pragma once
 /// Parts of a transposed convolution.
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 #include "passes/canonicalise/context.hpp"
 
 namespace nsk::tool::canonical {
+
+struct integer_weights;
+struct stored_product;
 
 /// One spatial axis.
 struct axis_of_transpose {
@@ -29,6 +33,19 @@ struct transposed_weights {
   }
 };
 
+/// So many phases are a convolution each, whose pixels are interleaved; more become channels.
+inline constexpr std::int64_t max_written_phases = 16;
+
+/// How the layers are written whose results a transposed convolution puts together.
+struct phase_layers {
+  element type = element::f32;  ///< of input and results
+  bool exact = false;           ///< floats round as the source does
+  /// A convolution of an input to a result. Its outputs are those of the transposed convolution, each as many times one
+  /// behind the other as their number says.
+  std::function<void(conv_parameters layer, int input, int result)> convolve;
+  std::function<void(int result)> fill;  ///< pixels that no tap reaches, of as many channels
+};
+
 /// Images whose transposed convolution is to be written.
 struct transposed_images {
   int input = no_value;  ///< [N, C, H, W], or [N, C, W]
@@ -36,8 +53,17 @@ struct transposed_images {
   transposed_weights weights;
   std::vector<double> bias;
   int result = no_value;
-  std::string name;  ///< of its values, with the node's
+  std::string name;     ///< of its values, with the node's
+  phase_layers layers;  ///< of floats unless they are others
 };
+
+/// The spatial axes of the node, whose weights are input `weights`.
+std::vector<axis_of_transpose> axes_of_transposition(const context& c, std::size_t weights);
+/// Makes the node's output, bytes, of its input 0 and weights [C][O / groups][kernel] at input 3, which `w` has as
+/// [O][C / groups][taps]. Returns false, and adds nothing, where kernels cannot.
+bool emit_stored_transposition(context& c, const integer_weights& w, const stored_product& p);
+/// Makes `result`, exact sums in floats, of floats `input` and the same weights.
+void emit_exact_transposition(context& c, const integer_weights& w, int input, int result);
 
 /// Returns the taps of a phase of an axis.
 phase_taps taps_of(const axis_of_transpose& a, std::int64_t phase);
