@@ -105,13 +105,13 @@ def check_json(folder, source, data, model):
 
 
 def wide_network(path):
-    """Deep 1 x 1 convolutions, a 3 x 3 one between numbers that are floats anyway, and a transposed one; and samples."""
+    """Deep 1 x 1 convolutions, a 3 x 3 one between numbers that are floats anyway, and a transposed one of two groups; and samples."""
     random = np.random.default_rng(6)
     shapes = {"a": (256, 64, 1, 1), "b": (128, 256, 1, 1), "c": (64, 64, 3, 3), "d": (64, 4, 2, 2)}
     weights = {name: random.standard_normal(shape).astype(F) / 16 for name, shape in shapes.items()}
-    nodes = [helper.make_node("Conv", ["x", "c"], ["p"], "winograd", pads=[1] * 4), helper.make_node("ConvTranspose", ["p", "d"], ["z"], "up", strides=[2, 2]),
+    nodes = [helper.make_node("Conv", ["x", "c"], ["p"], "winograd", pads=[1] * 4), helper.make_node("ConvTranspose", ["p", "d"], ["z"], "up", strides=[2, 2], group=2),
              helper.make_node("Conv", ["x", "a"], ["q"], "point"), helper.make_node("Conv", ["q", "b"], ["y"], "deep")]
-    info = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", [1, 64, 32, 32]), ("y", [1, 128, 32, 32]), ("z", [1, 4, 64, 64]))]
+    info = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", [1, 64, 32, 32]), ("y", [1, 128, 32, 32]), ("z", [1, 8, 64, 64]))]
     graph = helper.make_graph(nodes, "wide", info[:1], info[1:], [numpy_helper.from_array(w, n) for n, w in weights.items()])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
     (path.parent / "wide").mkdir()

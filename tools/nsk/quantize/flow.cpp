@@ -91,9 +91,11 @@ class flow_planner {
     for (const value_id v : operands(n)) m_wanted.insert(v);
   }
 
-  /// The result of a layer is bytes where it leads to another one. Sums of depthwise layers have no kernel.
+  /// The result of a layer is bytes where it leads to another one. Sums of depthwise and transposed layers have no
+  /// kernel.
   void store_layer(const float_layer& l) {
-    if (m_wanted.count(l.output) == 0 && !l.weights.depthwise)
+    const bool has_sums = !l.weights.depthwise && m_graph.nodes[l.node].op != "ConvTranspose";
+    if (m_wanted.count(l.output) == 0 && has_sums)
       m_flow.real.insert(l.node);
     else
       m_flow.stored.insert(l.output);

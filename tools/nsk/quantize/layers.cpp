@@ -80,6 +80,24 @@ std::optional<float_layer> convolution(const graph& g, const node& n) {
   return l;
 }
 
+/// The same of a transposed convolution, whose own weights are [depth][channels][kernel_h][kernel_w].
+std::optional<float_layer> transposition(const graph& g, const node& n) {
+  const array* w = floats(g, n, 1);
+  if (w == nullptr || w->shape.size() < 3 || w->shape.size() > 4 || n.integer("group", 1) != 1) return std::nullopt;
+  if (has(n, 2) && floats(g, n, 2) == nullptr) return std::nullopt;
+  float_layer l{};
+  l.weights.channels = static_cast<int>(w->shape[1]);
+  l.weights.depth = static_cast<int>(w->shape[0]);
+  l.weights.kernel_h = w->shape.size() == 4 ? static_cast<int>(w->shape[2]) : 1;
+  l.weights.kernel_w = static_cast<int>(w->shape.back());
+  const std::int64_t taps = std::int64_t{l.weights.kernel_h} * l.weights.kernel_w, channels = w->shape[1];
+  for (std::int64_t c = 0; c < channels; ++c)
+    for (std::int64_t d = 0; d < w->shape[0]; ++d)
+      for (std::int64_t t = 0; t < taps; ++t) l.weights.values.push_back(w->number((d * channels + c) * taps + t));
+  if (has(n, 2)) l.bias = numbers(*floats(g, n, 2));
+  return l;
+}
+
 /// The same of x times a matrix, whose columns are channels unless it is transposed.
 std::optional<float_layer> product(const graph& g, const node& n) {
   const bool gemm = n.op == "Gemm", transposed = gemm && n.integer("transB", 0) != 0;
@@ -134,7 +152,7 @@ void remove_nodes_without_operator(graph& g) {
 void fold_biases(graph& g) {
   const readers by(g);
   for (node& n : g.nodes) {
-    const bool conv = n.op == "Conv", product = n.op == "MatMul" || n.op == "Gemm";
+    const bool conv = n.op == "Conv" || n.op == "ConvTranspose", product = n.op == "MatMul" || n.op == "Gemm";
     if ((!conv && !product) || !n.domain.empty()) continue;
     const array *weights = floats(g, n, 1), *bias = floats(g, n, 2);
     const std::size_t rank = at(g, n.outputs[0]).shape.size();
@@ -159,7 +177,8 @@ void fold_biases(graph& g) {
 void fold_normalization(graph& g) {
   const readers by(g);
   for (node& conv : g.nodes) {
-    if (conv.op != "Conv" || !conv.domain.empty() || floats(g, conv, 1) == nullptr) continue;
+    const bool transposed = conv.op == "ConvTranspose" && conv.integer("group", 1) == 1;
+    if ((conv.op != "Conv" && !transposed) || !conv.domain.empty() || floats(g, conv, 1) == nullptr) continue;
     const auto reader = by.only(conv.outputs[0]);
     if (!reader) continue;
     node& norm = g.nodes[*reader];
@@ -170,13 +189,17 @@ void fold_normalization(graph& g) {
     if (!scale || !offset || !mean || !variance || (has(conv, 2) && !bias)) continue;
     const array& w = *floats(g, conv, 1);
     std::vector<double> weights = numbers(w), biases;
-    const std::int64_t channels = w.shape[0], per_channel = w.count() / channels;
+    const std::int64_t channels = w.shape[transposed ? 1 : 0], per_channel = w.count() / channels,
+                       inner = transposed ? count_of({w.shape.begin() + 2, w.shape.end()}) : per_channel;
+    const auto channel_of = [&](std::size_t i) { return static_cast<std::int64_t>(i) / inner % channels; };
+    std::vector<double> factors;
     const auto epsilon = static_cast<double>(norm.number("epsilon", 1e-5f));
     for (std::int64_t c = 0; c < channels; ++c) {
       const double factor = scale->number(c) / std::sqrt(variance->number(c) + epsilon);
-      for (std::int64_t i = 0; i < per_channel; ++i) weights[static_cast<std::size_t>(c * per_channel + i)] *= factor;
+      factors.push_back(factor);
       biases.push_back(((bias ? bias->number(c) : 0) - mean->number(c)) * factor + offset->number(c));
     }
+    for (std::size_t i = 0; i < weights.size(); ++i) weights[i] *= factors[static_cast<std::size_t>(channel_of(i))];
     conv.inputs.resize(3, no_value);
     const shape_t shape = w.shape;
     conv.inputs[1] = add_constant(g, conv.name + "#folded", shape, weights);
@@ -196,7 +219,10 @@ std::vector<other_product> products_beside(const graph& g, const std::vector<flo
     const node& n = g.nodes[i];
     const bool product = n.op == "MatMul" || n.op == "Gemm";
     if (!n.domain.empty() || found.count(i) != 0) continue;
-    if (others.count(n.op) != 0) result.push_back({n.name, n.op, "no integer operator computes it"});
+    if (n.op == "ConvTranspose" && n.integer("group", 1) == 1 && floats(g, n, 1) != nullptr)
+      result.push_back({n.name, n.op, "it has three spatial axes, or its bias is no constant"});
+    else if (others.count(n.op) != 0)
+      result.push_back({n.name, n.op, "no integer operator computes it"});
     if (n.op != "Conv" && !product) continue;
     const array* w = floats(g, n, 1);
     const bool fits = w != nullptr && (product ? w->shape.size() == 2 : w->shape.size() >= 3 && w->shape.size() <= 4);
@@ -219,6 +245,7 @@ std::vector<float_layer> layers_of(const graph& g) {
       continue;
     std::optional<float_layer> l;
     if (n.op == "Conv") l = convolution(g, n);
+    if (n.op == "ConvTranspose") l = transposition(g, n);
     if (n.op == "Gemm" || n.op == "MatMul") l = product(g, n);
     if (!l) continue;
     l->name = n.name;

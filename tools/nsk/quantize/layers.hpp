@@ -10,8 +10,8 @@
 
 namespace nsk::tool {
 
-/// A convolution, Gemm or MatMul whose weights are a constant, and the Relu or Clip behind it where nobody else reads
-/// its result.
+/// A convolution, transposed or not, Gemm or MatMul whose weights are a constant, and the Relu or Clip behind it where
+/// nobody else reads its result.
 struct float_layer {
   std::string name;                ///< of the node
   std::size_t node;                ///< position among the graph's

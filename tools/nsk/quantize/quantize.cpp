@@ -25,7 +25,9 @@ namespace {
 
 /// The weights that a product of integers reads; null for other nodes.
 const value* integer_weights_of(const graph& g, const node& n) {
-  const bool stores = n.op == "QLinearConv" || n.op == "QLinearConvAdd" || n.op == "QLinearMatMul" || n.op == "QGemm";
+  static const std::set<std::string> storing = {"QLinearConv", "QLinearConvAdd", "QLinearConvTranspose",
+                                                "QLinearMatMul", "QGemm"};
+  const bool stores = storing.count(n.op) != 0;
   if (!stores && n.op != "ConvInteger" && n.op != "MatMulInteger") return nullptr;
   return &g.values[static_cast<std::size_t>(n.inputs[stores ? 3 : 1])];
 }

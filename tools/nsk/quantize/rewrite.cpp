@@ -13,6 +13,14 @@ namespace {
 /// Sums that int32 holds with a bias inside: what is stored beside the bias is at most 255 times 127 each.
 constexpr double max_bias = 1 << 29, max_sum = 2147483647.0;
 
+/// How many convolutions a transposed one is, each of which has a part of its taps; 1 for other layers.
+double phases_of(const node& n) {
+  double phases = 1;
+  if (n.op == "ConvTranspose")
+    for (const std::int64_t s : n.integers("strides")) phases *= static_cast<double>(s);
+  return phases;
+}
+
 /// Writes pairs of QuantizeLinear and DequantizeLinear into a graph.
 class rewriter {
  public:
@@ -141,21 +149,28 @@ class rewriter {
     return lost;
   }
 
-  /// The weights of a layer as integers. `columns`: in the columns of a matrix.
-  array integers_of(const float_layer& l, const shape_t& shape, bool columns) const {
+  /// Where the weights of a channel are: one behind the other, in a column of a matrix, or the taps of each input
+  /// channel together, as ConvTranspose has them.
+  enum class order { rows, columns, taps };
+  /// The weights of a layer as integers.
+  array integers_of(const float_layer& l, const shape_t& shape, order o) const {
     const stored_weights& w = m_weights.at(l.node);
     array integers(element::i8, shape);
-    const std::int64_t channels = l.weights.channels, count = static_cast<std::int64_t>(l.weights.per_channel());
+    const std::int64_t channels = l.weights.channels, count = static_cast<std::int64_t>(l.weights.per_channel()),
+                       taps = std::int64_t{l.weights.kernel_h} * l.weights.kernel_w;
+    const auto place = [&](std::int64_t c, std::int64_t k) {
+      if (o == order::taps) return (k / taps * channels + c) * taps + k % taps;
+      return o == order::columns ? k * channels + c : c * count + k;
+    };
     for (std::int64_t c = 0; c < channels; ++c)
       for (std::int64_t k = 0; k < count; ++k)
-        integers.set_integer(columns ? k * channels + c : c * count + k,
-                             w.values[static_cast<std::size_t>(c * count + k)]);
+        integers.set_integer(place(c, k), w.values[static_cast<std::size_t>(c * count + k)]);
     return integers;
   }
-  /// The bias of a channel, with what rounding the weights takes from its mean.
-  double bias_of(const float_layer& l, std::size_t channel) const {
+  /// The bias of a channel, with what rounding the weights takes from its mean, a part of them meeting each element.
+  double bias_of(const float_layer& l, std::size_t channel, double phases = 1) const {
     return (l.bias.empty() ? 0 : l.bias[channel]) +
-           (m_how.corrects_bias ? correction(l, m_weights.at(l.node), channel) : 0);
+           (m_how.corrects_bias ? correction(l, m_weights.at(l.node), channel) / phases : 0);
   }
   /// Scales of the sums of each channel.
   std::vector<float> units_of(const float_layer& l) const {
@@ -174,16 +189,19 @@ class rewriter {
   /// Makes weights and bias of a layer stored integers.
   void store_weights_of(std::vector<node>& to, node& n, const float_layer& l) {
     const stored_weights& w = m_weights.at(l.node);
-    const bool conv = n.op == "Conv", columns = !conv && n.integer("transB", 0) == 0;
+    const bool conv = n.op == "Conv" || n.op == "ConvTranspose";
+    const order o = n.op == "ConvTranspose"               ? order::taps
+                    : conv || n.integer("transB", 0) != 0 ? order::rows
+                                                          : order::columns;
     const shape_t shape = m_graph.values[static_cast<std::size_t>(n.inputs[1])].shape;
-    n.inputs[1] = add_stored(to, weights_name(n.name), integers_of(l, shape, columns), w.scale, columns ? 1 : 0);
+    n.inputs[1] = add_stored(to, weights_name(n.name), integers_of(l, shape, o), w.scale, o == order::rows ? 0 : 1);
     if ((l.bias.empty() && !m_how.corrects_bias) || (!conv && n.op != "Gemm")) return;
     const std::vector<float> units = units_of(l);
     array bias(element::i32, {l.weights.channels});
     for (std::size_t c = 0; c < units.size(); ++c)
       bias.set_integer(static_cast<std::int64_t>(c),
-                       static_cast<std::int64_t>(std::nearbyint(
-                           std::clamp(bias_of(l, c) / static_cast<double>(units[c]), -max_bias, max_bias))));
+                       static_cast<std::int64_t>(std::nearbyint(std::clamp(
+                           bias_of(l, c, phases_of(n)) / static_cast<double>(units[c]), -max_bias, max_bias))));
     n.inputs.resize(3, no_value);
     n.inputs[2] = add_stored(to, n.name + "#bias", std::move(bias), units, 0);
   }
@@ -205,7 +223,8 @@ class rewriter {
     sums.op = conv ? "ConvInteger" : "MatMulInteger";
     sums.name += "#sums";
     sums.version = 10;
-    sums.inputs = {bytes, add_constant(weights_name(n.name), integers_of(l, shape, !conv)), zero};
+    sums.inputs = {
+        bytes, add_constant(weights_name(n.name), integers_of(l, shape, conv ? order::rows : order::columns)), zero};
     sums.outputs = {add_value(sums.name, nullptr)};
     node real = linear("Cast", n.name + "#real", {sums.outputs[0]}, add_value(n.name + "#real", nullptr));
     real.attributes["to"] = std::int64_t{1};  // float32

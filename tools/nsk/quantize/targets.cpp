@@ -72,8 +72,24 @@ conv_algorithm float_algorithm(const graph& g, const float_layer& l) {
                            columns);
 }
 
+namespace {
+
+/// A transposed convolution: one with a part of the taps for each phase of its strides.
+layer_cost cost_of_transposition(const graph& g, const float_layer& l, const target& t) {
+  double phases = 1;
+  for (const std::int64_t s : g.nodes[l.node].integers("strides")) phases *= static_cast<double>(s);
+  const layer_weights& w = l.weights;
+  const double taps = w.kernel_h * w.kernel_w / phases,
+               elements = count_at(g, l.result) / std::max(1, w.channels) * padded(w.channels, 8);
+  return {phases * step + elements * (taps * static_cast<double>(w.depth) / t.rates.convolution + store_floats),
+          phases * step + elements * (taps * padded(w.depth, 4) / t.rates.byte_convolution + store_bytes)};
+}
+
+}
+
 layer_cost cost_of(const graph& g, const float_layer& l, const target& t) {
   const node& n = g.nodes[l.node];
+  if (n.op == "ConvTranspose") return cost_of_transposition(g, l, t);
   const layer_weights& w = l.weights;
   const std::int64_t groups = n.op == "Conv" ? n.integer("group", 1) : 1;
   const double elements = count_at(g, l.result), taps = w.kernel_h * w.kernel_w,

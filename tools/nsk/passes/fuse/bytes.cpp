@@ -35,6 +35,7 @@ class byte_joiner : byte_rewriter {
       changed = sweep(&byte_joiner::flip_behind_moves) || changed;
       changed = sweep(&byte_joiner::dequantize_flipped) || changed;
       changed = sweep(&byte_joiner::limit_layer) || changed;
+      changed = sweep(&byte_joiner::limit_phases) || changed;
       changed = sweep(&byte_joiner::limit_quantize) || changed;
       changed = sweep(&byte_joiner::place_of_byte) || changed;
       changed = sweep(&byte_joiner::drop_table) || changed;
@@ -136,6 +137,27 @@ class byte_joiner : byte_rewriter {
       if (c) c->range.low = limited(c->range.low), c->range.high = limited(c->range.high);
     } else {
       return false;
+    }
+    take_over(source, i, o.output);
+    return true;
+  }
+
+  /// Limits behind phases whose pixels are interleaved, of layers that nobody else reads.
+  bool limit_phases(std::size_t i) {
+    operation& o = at(i);
+    const byte_table* t = table_of(&o);
+    operation* source = t ? sole_producer(o.inputs[0]) : nullptr;
+    if (!source || !source->as<interleave_parameters>() || !is_limit(*t) || type(o.output) != element::u8) return false;
+    const auto layer = [&](int v) {
+      operation* phase = sole_producer(v);
+      return phase ? phase->as<quantized_conv_parameters>() : nullptr;
+    };
+    for (const int v : source->inputs)
+      if (!layer(v)) return false;
+    for (const int v : source->inputs) {
+      stored_range& range = layer(v)->range;
+      range.low = std::clamp<int>(range.low, t->front(), t->back());
+      range.high = std::clamp<int>(range.high, t->front(), t->back());
     }
     take_over(source, i, o.output);
     return true;
