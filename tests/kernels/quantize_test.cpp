@@ -84,11 +84,34 @@ TEST_CASE("byte_table: every byte of both types, in place") {
       int count = r.below(256);
       oracle::for_each_index(shape, [&](const std::vector<int>& i) { set_byte(in, i, count++ % 256); });
       tail::run_checked(r, out, [&](const nsk::tile_range& t) {
-        nsk::kernels::byte_table({in.view(), out.view(), table}, t, nullptr);
+        nsk::kernels::byte_table({in.view(), out.view(), table, false}, t, nullptr);
       });
       oracle::for_each_index(
           shape, [&](const std::vector<int>& i) { CHECK(out.at<std::uint8_t>(i) == table[in.at<std::uint8_t>(i)]); });
-      nsk::kernels::byte_table({in.view(), in.view(), table}, tail::whole(in.view()), nullptr);
+      nsk::kernels::byte_table({in.view(), in.view(), table, false}, tail::whole(in.view()), nullptr);
+      oracle::for_each_index(
+          shape, [&](const std::vector<int>& i) { CHECK(in.at<std::uint8_t>(i) == out.at<std::uint8_t>(i)); });
+    }
+}
+
+TEST_CASE("byte_table: one for each channel, in place") {
+  tail::random r(67);
+  for (const std::vector<int>& shape : k_byte_shapes)
+    for (const dtype type : {dtype::uint8, dtype::int8}) {
+      const auto channels = static_cast<std::size_t>(shape.back());
+      std::vector<std::uint8_t> tables(256 * channels);
+      for (std::uint8_t& b : tables) b = static_cast<std::uint8_t>(r.below(256));
+      tail::tensor in(shape, tail::typed_layout(r, shape.size(), type)),
+          out(shape, tail::typed_layout(r, shape.size(), type));
+      oracle::for_each_index(shape, [&](const std::vector<int>& i) { set_byte(in, i, r.below(256)); });
+      tail::run_checked(r, out, [&](const nsk::tile_range& t) {
+        nsk::kernels::byte_table({in.view(), out.view(), tables.data(), true}, t, nullptr);
+      });
+      oracle::for_each_index(shape, [&](const std::vector<int>& i) {
+        const std::size_t first = 256 * static_cast<std::size_t>(i.back());
+        CHECK(out.at<std::uint8_t>(i) == tables[first + in.at<std::uint8_t>(i)]);
+      });
+      nsk::kernels::byte_table({in.view(), in.view(), tables.data(), true}, tail::whole(in.view()), nullptr);
       oracle::for_each_index(
           shape, [&](const std::vector<int>& i) { CHECK(in.at<std::uint8_t>(i) == out.at<std::uint8_t>(i)); });
     }

@@ -113,6 +113,9 @@ TEST_CASE("open: invalid tables of bytes are refused") {
   CHECK(open_plan(table()).code() == status_code::ok);
   CHECK(open_plan(table(255)).code() == status_code::bad_weights);
   CHECK(open_plan(table(257)).code() == status_code::bad_weights);
+  CHECK(open_plan(table(5 * 256)).code() == status_code::ok);  // one for each of five channels
+  for (const std::int64_t entries : {3 * 256, 4 * 256, 5 * 256 - 1, 5 * 256 + 1, 6 * 256})
+    CHECK(open_plan(table(entries)).code() == status_code::bad_weights);
   CHECK(open_plan(table(256, DataType::int8)).code() == status_code::bad_weights);
   plan_spec p = table();
   input(p).type = DataType::boolean;

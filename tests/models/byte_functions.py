@@ -27,6 +27,10 @@ FUNCTIONS = {
     "Log of negatives": [("Log", ["x"])],
     "Pow": [("Pow", ["x", F(2)])],
     "another scale": [("Identity", ["x"])],
+    "PRelu": [("PRelu", ["x", F(0.2)])],
+    "PRelu by channels": [("PRelu", ["x", np.linspace(-0.7, 1.3, 10).astype(F).reshape(10, 1, 1)])],
+    "PRelu by columns": [("PRelu", ["x", np.linspace(-0.7, 1.3, 8).astype(F)])],
+    "scaled and moved by channels": [("Mul", [np.linspace(0.5, 1.5, 10).astype(F).reshape(10, 1, 1), "x"]), ("Add", ["f0", np.linspace(-1, 1, 10).astype(F).reshape(1, 10, 1, 1)]), ("Relu", ["f1"])],
 }
 MOVES = {
     "Concat": ([("Concat", ["x", "y"], {"axis": 1})], "stored"),

@@ -120,6 +120,9 @@ def functions(dtype):
         yield Case("HARD_SWISH", [(x, scale(), zero(dtype))], x.shape, scale(), zero(dtype))
         yield Case("RELU", [(x, scale(), zero(dtype))], x.shape, scale(), zero(dtype))
         yield Case("RELU6", [(x, scale(), zero(dtype))], x.shape, scale(), zero(dtype))
+    for channels, slope_scale in ((5, 0.01), (40, 0.003), (1, 0.02)):
+        x, slopes = np.broadcast_to(every_byte(dtype).reshape(1, 16, 16, 1), (1, 16, 16, channels)).copy(), stored((1, 1, channels), dtype)
+        yield Case("PRELU", [(x, scale(), zero(dtype))], x.shape, scale(), zero(dtype), stored_constant=(slopes, slope_scale, zero(dtype)))
     for length in (10, 1001):
         rows = stored((16, length), dtype)
         yield Case("SOFTMAX", [(rows, scale(), zero(dtype))], rows.shape, 1 / 256, -128 if signed else 0, ("SoftmaxOptions", {"beta": 1.0}))

@@ -14,7 +14,7 @@ from litert import have_litert, interpreter_of
 from models import SAID_SKIPPED, SHARED, file_name, must, nsk
 
 NAMES = ("ad01_int8", "kws_ref_model", "vww_96_int8", "mobilenet_v1_0.25_128_quant", "mobilenet_v2_1.0_224_quant", "pretrainedResnet_quant")
-OPERATORS = ("ADD", "SUB", "MUL", "QUANTIZE", "LEAKY_RELU", "HARD_SWISH", "RELU", "RELU6", "LOGISTIC", "TANH", "SOFTMAX", "AVERAGE_POOL_2D", "MAX_POOL_2D", "TRANSPOSE_CONV")
+OPERATORS = ("ADD", "SUB", "MUL", "QUANTIZE", "LEAKY_RELU", "HARD_SWISH", "PRELU", "RELU", "RELU6", "LOGISTIC", "TANH", "SOFTMAX", "AVERAGE_POOL_2D", "MAX_POOL_2D", "TRANSPOSE_CONV")
 SAID = re.compile(r"'(.*)': (\d+) of (\d+) elements differ from LiteRT's reference kernels, by at most (\d+) steps")
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Functions of one byte.
+/// Functions of one byte, the same for all or one for each channel.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/byte_table.hpp>
 #include <netsuke/ops/op_traits.hpp>
@@ -20,10 +20,11 @@ struct op_traits<op::byte_table> : impl::inputs<2>,
   NSK_COLD static status_code check_rules(impl::constant_reader& reader, const step_view& s, const params&) {
     const tensor_info x = s.input(0), y = s.output(), table = s.input(1);
     if (!impl::is_bytes(x) || !impl::is_bytes(y) || !impl::same_shape(x, y)) return status_code::bad_step;
-    return reader.line<std::uint8_t>(table) && table.elements() == 256 ? status_code::ok : status_code::bad_weights;
+    const bool fits = table.elements() == 256 || table.elements() == std::int64_t{256} * impl::last_length(y);
+    return reader.line<std::uint8_t>(table) && fits ? status_code::ok : status_code::bad_weights;
   }
   static args bind(const impl::memory_map& m, const step_view& s, const params&) {
-    return {m.view(s.input(0)), m.view(s.output()), m.constant<std::uint8_t>(s.input(1))};
+    return {m.view(s.input(0)), m.view(s.output()), m.constant<std::uint8_t>(s.input(1)), s.input(1).elements() != 256};
   }
 
   template <class Settings>

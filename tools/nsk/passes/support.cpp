@@ -26,6 +26,9 @@ const std::vector<operator_support>& supported_operators() {
       {{"netsuke.FixedPointAdd"},
        "QuantizedBinary; Cast, Binary and Unary, exact, for GPUs",
        "8-bit integers: ADD and SUB of TensorFlow Lite become it"},
+      {{"netsuke.ChannelTables"},
+       "ByteTable; Gather for GPUs",
+       "8-bit integers: functions of a stored number and of constants for each channel become it, such as PRelu"},
       {{"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger", "com.microsoft.QGemm", "netsuke.QLinearConvAdd",
         "netsuke.QLinearConvTranspose"},
        "QuantizedConv2D, QuantizedDepthwiseConv2D, IntegerConv2D for results in int32, with what makes them float32, "

@@ -70,6 +70,8 @@ struct integer_conv_parameters {
 /// What stands for each byte, by its bits.
 struct byte_table_parameters {
   std::array<std::uint8_t, 256> table;
+  std::vector<std::uint8_t> channels;  ///< in place of it a table for each position of `axis`, or nothing
+  int axis = 0;
 };
 /// Per resampled axis: taps, and for each output position `taps` source positions with their weights.
 struct resize_axis {

@@ -76,10 +76,21 @@ class flow_planner {
     const bool arithmetic = n.op == "Add" || n.op == "Sub" || n.op == "Mul";
     if (different.size() == 2 && arithmetic) return role::sum;
     if (!is_byte_function(n)) return role::none;
+    if (n.op == "PRelu" && is_by_channels(n)) return role::function;
     for (const value_id v : n.inputs)
       if (v != no_value && is_constant(v) && m_graph.values[static_cast<std::size_t>(v)].constant->count() != 1)
         return role::none;
     return role::function;
+  }
+
+  /// Whether a PRelu has a constant slope for each channel of images that are worth tables.
+  bool is_by_channels(const node& n) const {
+    constexpr std::int64_t min_pixels = 32, max_channels = 4096;
+    const shape_t& x = m_graph.values[static_cast<std::size_t>(n.inputs[0])].shape;
+    const auto& slope = m_graph.values[static_cast<std::size_t>(n.inputs[1])].constant;
+    if (x.size() != 4 || !slope || slope->count() != x[1] || x[1] > max_channels) return false;
+    return slope->shape.size() >= 3 && slope->shape[slope->shape.size() - 3] == x[1] &&
+           x[0] * x[2] * x[3] >= min_pixels;
   }
 
   bool is_wanted(const node& n) const {

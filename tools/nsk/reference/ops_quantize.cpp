@@ -3,8 +3,10 @@
 /// or one per block of it. Storing rounds as ONNX Runtime does: in float32, halves to even, within the integer's range;
 /// NaN becomes its lower limit. FixedPointAdd, which the importer of TensorFlow Lite makes, is LiteRT's sum of two
 /// tensors of stored integers: saturate(zero + floor((a * a_multiplier + b * b_multiplier + bias) / 2^shift)).
-/// DoublyRounded is a sum, difference or product as TensorFlow Lite's reference kernels compute it: operands 2^20 times
-/// as large and in units of twice the larger scale, each product rounded twice.
+/// ChannelTables, which resolve() and that importer make, is a table of 256 numbers for each position of an axis, in
+/// the order of the bits of the stored integers that look them up. DoublyRounded is a sum, difference or product as
+/// TensorFlow Lite's reference kernels compute it: operands 2^20 times as large and in units of twice the larger scale,
+/// each product rounded twice.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -153,6 +155,22 @@ void evaluate_fixed_point(call& c) {
   });
 }
 
+void infer_channel_tables(call& c) {
+  c.require_inputs(2, 2);
+  for (const std::size_t i : {0, 1})
+    c.require(c.type(i) == element::i8 || c.type(i) == element::u8, "it has tables of 8-bit integers");
+  const std::size_t axis = c.axis(c.op().integer("axis", 1), c.rank(0));
+  c.require(c.shape(1) == shape_t{c.shape(0)[axis], 256}, "it has 256 numbers for each position of its axis");
+  c.declare(0, c.type(1), c.shape(0));
+}
+
+void evaluate_channel_tables(call& c) {
+  const std::size_t axis = c.axis(c.op().integer("axis", 1), c.rank(0));
+  const std::int64_t inner = count_between(c.shape(0), axis + 1, c.rank(0)), length = c.shape(0)[axis];
+  for (std::int64_t i = 0; i < c.out(0).count(); ++i)
+    c.out_integers()[i] = c.integers(1)[i / inner % length * 256 + (c.integers(0)[i] & 255)];
+}
+
 void infer_doubly_rounded(call& c) {
   c.require_inputs(2, 2);
   c.require(range_of_stored(c.type(0)).has_value() && c.type(0) == c.type(1), "it takes stored integers of one type");
@@ -197,6 +215,7 @@ std::int64_t stored(float units, std::int64_t zero_point, integer_range range) {
 void add_quantize(table& t) {
   t["DequantizeLinear"] = {infer_dequantize, evaluate_dequantize, 10};
   t["QuantizeLinear"] = {infer_quantize, evaluate_quantize, 10};
+  t["netsuke.ChannelTables"] = {infer_channel_tables, evaluate_channel_tables, 1};
   t["netsuke.DoublyRounded"] = {infer_doubly_rounded, evaluate_doubly_rounded, 1};
   t["netsuke.FixedPointAdd"] = {infer_fixed_point, evaluate_fixed_point, 1};
   t["DynamicQuantizeLinear"] = {infer_dynamic, evaluate_dynamic, 11};

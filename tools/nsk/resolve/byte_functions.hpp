@@ -19,13 +19,14 @@ class byte_functions {
 
   /// Remembers a node that may be part of a function.
   void see(const node& n);
-  /// Puts a look-up, Gather of a constant, in the place of the QuantizeLinear `q`, where it stores a function of one
-  /// byte. Returns whether it did.
+  /// Puts a look-up, Gather of a constant or ChannelTables, in the place of the QuantizeLinear `q`, where it stores a
+  /// function of one byte, or one for each position of an axis. Returns whether it did.
   bool replace(const node& q);
 
  private:
   struct chain;
   bool follow(value_id v, chain& c) const;
+  bool find_axis(chain& c) const;
   std::vector<node> table_of(const node& q, const chain& c, value_id table);
 
   node_placer& m_placer;

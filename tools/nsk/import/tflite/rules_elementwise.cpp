@@ -75,6 +75,7 @@ void gelu(call& c) {
 
 void parametric_relu(call& c) {
   c.require_operands(2, 2);
+  if (prelu_stored(c)) return;
   const int x = c.input(0), slope = c.input(1);
   const bool images = prefer_images(c, {x, slope});
   finish(c, 0, c.emit("PRelu", {operand(c, x, images), operand(c, slope, images)}), images);

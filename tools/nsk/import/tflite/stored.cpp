@@ -213,6 +213,35 @@ std::optional<byte_function> function_named(call& c, const byte_form& x, const b
 
 }
 
+/// TensorFlow Lite's own: two multipliers of 31 bits, one of them for products with a slope.
+bool prelu_stored(call& c) {
+  const auto x = byte_form_of(c, c.input(0)), slope = byte_form_of(c, c.input(1)), y = byte_form_of(c, c.output());
+  if (!x || !slope || !y || x->type != y->type || !c.is_constant(c.input(1))) return false;
+  const shape_t &shape = c.shape(c.input(0)), &slopes = c.shape(c.input(1));
+  const std::int64_t channels = count_of(slopes);
+  constexpr std::int64_t max_channels = 4096;
+  if (shape.size() < 2 || slopes.empty() || slopes.size() > shape.size() || slopes.back() != channels ||
+      shape.back() != channels || channels > max_channels)
+    return false;
+  const bool images = prefer_images(c, {c.input(0)}) && c.rank(c.input(0)) == 4;
+  const value_id integers = c.all().known.integers(c.input(0), images);
+  if (integers == no_value || c.at(integers).constant) return false;
+  const array values = decode_tflite(c.tensor(c.input(1)), false);
+  const auto wide = [](float f) { return static_cast<double>(f); };
+  const fixed_point_multiplier up(wide(x->scale) / wide(y->scale)),
+      down(wide(x->scale) * wide(slope->scale) / wide(y->scale));
+  array tables(y->type, {channels, 256});
+  for (std::int64_t k = 0; k < channels * 256; ++k) {
+    const std::int64_t i = k % 256, v = (x->type == element::i8 && i > 127 ? i - 256 : i) - x->zero,
+                       steps = v >= 0 ? up.of(v) : down.of(v * (values.integer(k / 256) - slope->zero));
+    tables.set_integer(k, std::clamp(steps + y->zero, y->range().low, y->range().high));
+  }
+  const auto axis = static_cast<std::int64_t>(images ? 1 : shape.size() - 1);
+  c.all().known.bind_integers(
+      c.output(), c.emit("netsuke.ChannelTables", {integers, c.constant(std::move(tables))}, {{"axis", axis}}), images);
+  return true;
+}
+
 bool function_of_stored(call& c) {
   if (c.op().inputs.size() != 1) return false;
   const auto x = byte_form_of(c, c.input(0)), y = byte_form_of(c, c.output());

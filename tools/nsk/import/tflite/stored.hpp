@@ -11,6 +11,8 @@ namespace nsk::tool::tflite {
 bool add_stored(call& c, tfl::Activation a);  ///< ADD, SUB and MUL
 bool average_stored(call& c, const attributes& window, std::int64_t taps, tfl::Activation a);
 bool mean_stored(call& c, const std::vector<std::int64_t>& axes, bool keeps_axes, bool images);
+/// PRELU with constant slopes, one for each channel or one.
+bool prelu_stored(call& c);
 /// QUANTIZE, RELU and its kin, LEAKY_RELU, HARD_SWISH.
 bool function_of_stored(call& c);
 

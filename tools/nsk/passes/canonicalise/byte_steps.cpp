@@ -259,6 +259,18 @@ bool emit_look_up(context& c) {
   return true;
 }
 
+bool emit_channel_tables(context& c) {
+  const value& tables = c.input(1);
+  if (!c.computes_bytes() || !tables.constant) return false;
+  byte_table_parameters t;
+  t.axis = c.axis(c.op().integer("axis", 1), c.in_shape(0).size());
+  for (std::int64_t i = 0; i < tables.constant->count(); ++i)
+    t.channels.push_back(static_cast<std::uint8_t>(tables.constant->integer(i)));
+  c.charge(static_cast<double>(t.channels.size()) / 4);
+  c.emit(std::move(t), {c.in(0)});
+  return true;
+}
+
 void emit_limit(context& c, bool largest, int x, std::int64_t limit, int result) {
   const int offset = offset_of(c.type(x));
   byte_table_parameters t;

@@ -79,6 +79,8 @@ bool emit_quantize(context& c, int x, float scale, double zero);
 bool emit_dequantize(context& c, int x, float scale, double zero);
 /// Makes the output of a Gather that looks up bytes in a constant of 256, in one step; false where it is another one.
 bool emit_look_up(context& c);
+/// Makes the output of a ChannelTables in one step; false where the engine has none.
+bool emit_channel_tables(context& c);
 /// The larger or smaller of bytes x and a constant, as `result`.
 void emit_limit(context& c, bool largest, int x, std::int64_t limit, int result);
 

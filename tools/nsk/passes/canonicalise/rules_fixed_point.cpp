@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// Sums of stored integers in fixed point, as LiteRT computes them.
+/// Sums of stored integers in fixed point, as LiteRT computes them, and functions of a byte for each channel.
 #include <cmath>
 #include <string>
 #include "graph/integer_range.hpp"
@@ -50,7 +50,31 @@ void fixed_point_add(context& c) {
   if (!emit_fixed_point_sum(c, s)) sum_of_floats(c, s);
 }
 
+/// For GPUs: the place in all tables, which are in the order of the numbers.
+void channel_tables(context& c) {
+  if (emit_channel_tables(c)) return;
+  const value& tables = c.input(1);
+  if (!tables.constant) c.refuse("its tables are computed at run time, but they must be a constant of the model");
+  const std::size_t axis = static_cast<std::size_t>(c.axis(c.op().integer("axis", 1), c.in_shape(0).size()));
+  const std::int64_t low = range_of_stored(c.in_type(0))->low, count = tables.constant->count();
+  std::vector<std::int64_t> first, numbers;
+  for (std::int64_t i = 0; i < count; i += 256) first.push_back(i - low);
+  for (std::int64_t i = 0; i < count; ++i)
+    numbers.push_back(tables.constant->integer(i / 256 * 256 + ((i + low) & 255)));
+  shape_t along(c.in_shape(0).size(), 1);
+  along[axis] = c.in_shape(0)[axis];
+  const int wide = c.temporary("wide", c.in_shape(0), element::i32);
+  c.emit(cast_params{}, {c.in(0)}, wide);
+  const int place = combine(c, arithmetic_kind::add, wide,
+                            constant_integers(c, "first", std::move(along), element::i32, first), "place");
+  gather_parameters g;
+  c.emit(g, {constant_integers(c, "tables", {count}, tables.type, numbers), place});
 }
 
-void add_fixed_point(rule_table& t) { t["netsuke.FixedPointAdd"] = {fixed_point_add, element_types::any}; }
+}
+
+void add_fixed_point(rule_table& t) {
+  t["netsuke.FixedPointAdd"] = {fixed_point_add, element_types::any};
+  t["netsuke.ChannelTables"] = {channel_tables, element_types::any};
+}
 }

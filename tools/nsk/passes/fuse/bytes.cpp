@@ -53,7 +53,7 @@ class byte_joiner : byte_rewriter {
 
   const byte_table* table_of(const operation* o) const {
     const auto* t = o ? o->as<byte_table_parameters>() : nullptr;
-    return t ? &t->table : nullptr;
+    return t && t->channels.empty() ? &t->table : nullptr;
   }
   /// The table by which `v` is made, where it flips the top bit.
   const operation* flipped(int v) {
@@ -67,11 +67,30 @@ class byte_joiner : byte_rewriter {
     auto* second = o.as<byte_table_parameters>();
     const operation* before = second ? producer(o.inputs[0]) : nullptr;
     const byte_table* first = table_of(before);
+    if (before && !first && second->channels.empty()) return join_behind_channels(i);
     if (!first) return false;
+    if (!second->channels.empty()) {
+      const std::vector<std::uint8_t> old = second->channels;
+      for (std::size_t b = 0; b < old.size(); ++b) second->channels[b] = old[b / 256 * 256 + (*first)[b % 256]];
+      o.inputs[0] = before->inputs[0];
+      return true;
+    }
     byte_table joined;
     for (std::size_t b = 0; b < joined.size(); ++b) joined[b] = second->table[(*first)[b]];
     second->table = joined;
     o.inputs[0] = before->inputs[0];
+    return true;
+  }
+
+  /// A table behind one for each channel, which nobody else reads.
+  bool join_behind_channels(std::size_t i) {
+    operation& o = at(i);
+    const byte_table* t = table_of(&o);
+    operation* source = sole_producer(o.inputs[0]);
+    auto* first = source ? source->as<byte_table_parameters>() : nullptr;
+    if (!first || first->channels.empty()) return false;
+    for (std::uint8_t& b : first->channels) b = (*t)[b];
+    take_over(source, i, o.output);
     return true;
   }
 
