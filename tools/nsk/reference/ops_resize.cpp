@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// Resize and Upsample. Resampling is separable: each axis has, for every output position, a few input positions with
 /// weights. Where a pixel is chosen by a position, ONNX's real numbers leave open what runtimes do: their choice is
-/// that of ONNX Runtime, whose single precision is followed operation by operation.
+/// that of ONNX Runtime, whose single precision is followed operation by operation. Attribute position_steps, which the
+/// importer of TensorFlow Lite gives, rounds positions of linear resampling to so many steps of a pixel.
 #include <algorithm>
 #include <cmath>
 
@@ -21,7 +22,7 @@ struct axis_plan {
 struct resampling {
   std::vector<axis_plan> axes;
   std::string mode, coordinates, nearest;
-  double cubic = -0.75, extrapolation = 0;
+  double cubic = -0.75, extrapolation = 0, steps = 0;
   bool exclude_outside = false, antialias = false;
 };
 
@@ -115,6 +116,7 @@ resampling read_resampling(const call& c) {
   r.coordinates = old ? "asymmetric" : c.op().text("coordinate_transformation_mode", "half_pixel");
   r.nearest = c.op().text("nearest_mode", "round_prefer_floor");
   r.cubic = c.op().number("cubic_coeff_a", -0.75f);
+  r.steps = static_cast<double>(c.op().integer("position_steps", 0));
   r.extrapolation = c.op().number("extrapolation_value", 0);
   r.exclude_outside = c.op().integer("exclude_outside", 0) != 0;
   r.antialias = c.op().integer("antialias", 0) != 0;
@@ -204,7 +206,8 @@ struct weighted {
 std::vector<weighted> sample(const resampling& r, const axis_plan& a, i64 index) {
   const auto clamped = [&](double at) { return static_cast<i64>(std::clamp(at, 0.0, static_cast<double>(a.in - 1))); };
   if (r.mode == "nearest") return {{clamped(rounded(r, a, single_position(r, a, index))), 1}};
-  const double x = source_position(r, a, static_cast<double>(index));
+  const double exact = source_position(r, a, static_cast<double>(index)),
+               x = r.mode == "linear" && r.steps > 0 ? std::nearbyint(exact * r.steps) / r.steps : exact;
   const double shrink = r.antialias ? std::min(a.scale, 1.0) : 1, support = (r.mode == "linear" ? 1 : 2) / shrink;
   std::vector<weighted> taps;
   double sum = 0;

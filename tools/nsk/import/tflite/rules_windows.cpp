@@ -113,10 +113,12 @@ void resize_bilinear(call& c) {
   const list to = resized_lengths(c);
   c.require(!(o.align_corners() && o.half_pixel_centers()), "align_corners excludes half_pixel_centers");
   const std::string mode = o.align_corners() ? "align_corners" : o.half_pixel_centers() ? "half_pixel" : "asymmetric";
+  const attributes resize = {{"mode", std::string("linear")}, {"coordinate_transformation_mode", mode}};
+  const shape_t& from = c.shape(c.input(0));
+  const list sizes = {from[0], from[3], to[0], to[1]};
+  if (resize_stored(c, resize, sizes)) return;
   const value_id x = c.image(c.input(0));
-  const value_id y = c.emit(
-      "Resize", {x, no_value, no_value, constant_integers(c, {c.at(x).shape[0], c.at(x).shape[1], to[0], to[1]})},
-      {{"mode", std::string("linear")}, {"coordinate_transformation_mode", mode}});
+  const value_id y = c.emit("Resize", {x, no_value, no_value, constant_integers(c, sizes)}, resize);
   c.bind(0, y, k_image);
 }
 

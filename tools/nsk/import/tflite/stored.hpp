@@ -11,6 +11,8 @@ namespace nsk::tool::tflite {
 bool add_stored(call& c, tfl::Activation a);  ///< ADD, SUB and MUL
 bool average_stored(call& c, const attributes& window, std::int64_t taps, tfl::Activation a);
 bool mean_stored(call& c, const std::vector<std::int64_t>& axes, bool keeps_axes, bool images);
+/// RESIZE_BILINEAR with these attributes of a Resize.
+bool resize_stored(call& c, attributes resize, const std::vector<std::int64_t>& sizes);
 /// PRELU with constant slopes, one for each channel or one.
 bool prelu_stored(call& c);
 /// QUANTIZE, RELU and its kin, LEAKY_RELU, HARD_SWISH.

@@ -12,7 +12,7 @@ namespace {
 
 struct resampling {
   std::string mode, coordinates, nearest;
-  double cubic = -0.75;
+  double cubic = -0.75, steps = 0;  ///< steps: of a pixel, to which positions are rounded; 0: they are not
   bool exclude_outside = false, antialias = false;
   double start = 0, end = 1;  ///< region of tf_crop_and_resize along the axis at hand
   bool crops() const { return coordinates == "tf_crop_and_resize"; }
@@ -48,6 +48,7 @@ void sample(const resampling& r, double x, std::int64_t length, double scale, st
   index.clear();
   weight.clear();
   const bool linear = r.mode == "linear";
+  if (linear && r.steps > 0) x = std::nearbyint(x * r.steps) / r.steps;
   const double stretch = r.antialias && scale < 1 ? 1 / scale : 1, support = (linear ? 1 : 2) * stretch;
   double sum = 0;
   for (double at = std::floor(x - support) + 1; at < x + support; ++at) {
@@ -120,6 +121,7 @@ resampling read_resampling(const node& n, bool old) {
   if (r.mode == "bilinear") r.mode = "linear";
   r.coordinates = old ? "asymmetric" : n.text("coordinate_transformation_mode", "half_pixel");
   r.nearest = old ? "simple" : n.text("nearest_mode", "round_prefer_floor");
+  r.steps = static_cast<double>(n.integer("position_steps", 0));
   r.cubic = n.number("cubic_coeff_a", -0.75f);
   r.exclude_outside = n.integer("exclude_outside", 0) != 0;
   r.antialias = n.integer("antialias", 0) != 0;
