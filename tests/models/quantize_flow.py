@@ -17,7 +17,7 @@ from models import isas, must, told
 F = np.float32
 # steps that are neither copies nor conversions at the edges
 WANTED = {"gates": {"QuantizedConv2D": 4, "IntegerConv2D": 1, "ByteTable": 2, "QuantizedBinary": 1, "QuantizedMean": 1},
-          "ups": {"QuantizedConv2D": 5, "IntegerConv2D": 1, "ByteTable": 1},
+          "ups": {"QuantizedConv2D": 5, "IntegerConv2D": 1, "ByteTable": 2},
           "joins": {"QuantizedConv2D": 3, "IntegerConv2D": 1, "Pool2D": 1, "Softmax": 1},
           "detector": {"QuantizedConv2D": 8, "IntegerConv2D": 2, "ByteTable": 12, "QuantizedBinary": 1, "Pool2D": 3, "Resize2D": 1}}
 IGNORED = {"Copy", "Fill", "Quantize", "Dequantize"}
@@ -68,17 +68,18 @@ def joins(path):
 
 
 def ups(path):
-    """Down and up again: a transposed convolution, its normalization and Relu, and what joins it."""
+    """Down and up again: slopes for each channel, a transposed convolution, its normalization and Relu, and what joins it."""
     random = np.random.default_rng(4)
     wa, a = conv(random, "down", 16, 32, 2, strides=[2, 2])
     wb, b = conv(random, "last", 32, 8)
     up = numpy_helper.from_array((random.standard_normal((32, 16, 4, 4)) / 16).astype(F), "up_w")
     statistics = [numpy_helper.from_array(random.uniform(0.5, 1.5, 16).astype(F), f"n{i}") for i in range(4)]
-    nodes = [a("x", "p"), helper.make_node("Relu", ["p"], ["pr"]),
+    slopes = numpy_helper.from_array(random.uniform(-0.2, 0.5, (32, 1, 1)).astype(F), "slopes")
+    nodes = [a("x", "p"), helper.make_node("PRelu", ["p", "slopes"], ["pr"]),
              helper.make_node("ConvTranspose", ["pr", "up_w"], ["q"], "up", strides=[2, 2], pads=[1, 1, 1, 1]),
              helper.make_node("BatchNormalization", ["q", "n0", "n1", "n2", "n3"], ["qn"]), helper.make_node("Relu", ["qn"], ["qr"]),
              helper.make_node("Concat", ["x", "qr"], ["joined"], axis=1), b("joined", "y")]
-    return network(path, nodes, [wa, wb, up, *statistics], [1, 8, 12, 12])
+    return network(path, nodes, [wa, wb, up, slopes, *statistics], [1, 8, 12, 12])
 
 
 def detector(path):
