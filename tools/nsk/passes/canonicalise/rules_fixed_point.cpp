@@ -6,6 +6,7 @@
 #include "passes/canonicalise/arithmetic.hpp"
 #include "passes/canonicalise/byte_steps.hpp"
 #include "passes/canonicalise/constants.hpp"
+#include "passes/canonicalise/moves.hpp"
 #include "passes/canonicalise/rules.hpp"
 
 namespace nsk::tool::canonical {
@@ -67,8 +68,11 @@ void channel_tables(context& c) {
   c.emit(cast_params{}, {c.in(0)}, wide);
   const int place = combine(c, arithmetic_kind::add, wide,
                             constant_integers(c, "first", std::move(along), element::i32, first), "place");
-  gather_parameters g;
-  c.emit(g, {constant_integers(c, "tables", {count}, tables.type, numbers), place});
+  const std::int64_t elements = count_of(c.in_shape(0));
+  const int found = c.temporary("found", {elements}, tables.type);
+  c.emit(gather_parameters{0, false},
+         {constant_integers(c, "tables", {count}, tables.type, numbers), reshaped(c, place, {elements})}, found);
+  c.emit(reshape_parameters{}, {found});
 }
 
 }
