@@ -192,15 +192,15 @@ byte_function requantisation(const byte_form& x, const byte_form& y, bool refere
   return [m](std::int64_t v) { return m.of(v); };
 }
 
-std::optional<byte_function> leaky_relu(call& c, const byte_form& x, const byte_form& y) {
+/// XNNPACK's; TensorFlow Lite's where that does not take the scales.
+byte_function leaky_relu(call& c, const byte_form& x, const byte_form& y) {
   const float alpha = c.options<tfl::LeakyReluOptions>().alpha(), ratio = x.scale / y.scale, below = ratio * alpha;
-  if (c.options_of_import().reference) {
+  constexpr float min_ratio = 1.0f / 256, end_ratio = 127.998f;
+  if (c.options_of_import().reference || ratio < min_ratio || ratio > end_ratio || std::abs(below) < min_ratio ||
+      std::abs(below) > end_ratio) {
     const fixed_point_multiplier up(static_cast<double>(ratio)), down(static_cast<double>(x.scale * alpha / y.scale));
     return [up, down](std::int64_t v) { return (v >= 0 ? up : down).of(v); };
   }
-  constexpr float min_ratio = 1.0f / 256, end_ratio = 127.998f;
-  if (ratio < min_ratio || ratio > end_ratio || std::abs(below) < min_ratio || std::abs(below) > end_ratio)
-    return std::nullopt;
   const auto up = static_cast<std::int64_t>(std::nearbyint(256 * ratio)),
              down = static_cast<std::int64_t>(std::nearbyint(256 * below));
   return [up, down](std::int64_t v) { return floor_shift(v * (v >= 0 ? up : down) + 128, 8); };
