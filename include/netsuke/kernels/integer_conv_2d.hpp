@@ -36,34 +36,24 @@ struct number_columns {
   float scale[panel_width] = {}, bias[panel_width] = {};
 };
 
-/// How sums wait in a block: lines of whole registers.
-struct number_store {
-  static constexpr bool adds_to_rows = false;
-  const float* bias;
-  bool real;
-};
-template <int Rows, int Vectors>
-NSK_INLINE void store_quad_tile(const simd::i32 (&sum)[Rows][Vectors], const simd::f32 (&scale)[Vectors],
-                                const quad_row* row, const quad_panel&, const number_store& store) {
-  using simd::f32;
-  using simd::unroll;
-  unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-    unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
-      std::uint8_t* const to = row[r].output + v * f32::lanes * 4;
-      if (!store.real) return simd::store_i32(reinterpret_cast<std::int32_t*>(to), sum[r][v]);
-      const f32 number = simd::mul(simd::to_f32(sum[r][v]), scale[v]);
-      simd::store(reinterpret_cast<float*>(to), simd::add(number, simd::load(store.bias + v * f32::lanes)));
-    });
-  });
-}
-
-template <int Vectors>
-inline void rows_of_numbers(int count, const quad_runs& runs, const quad_panel& p, quad_products products,
-                            const quad_row* row, const number_store& store) {
+/// Sums of at most 16 columns.
+inline void sums_of_columns(int count, const quad_runs& runs, const quad_panel& p, quad_products products,
+                            const quad_row* row) {
+  quad_store store{};
+  store.sums = true;
   switch (products) {
-    case quad_products::exact: return quad_rows<exact_quads, Vectors>(count, runs, p, row, store);
-    case quad_products::safe: return quad_rows<safe_quads, Vectors>(count, runs, p, row, store);
-    case quad_products::at_once: return quad_rows<quads_at_once, Vectors>(count, runs, p, row, store);
+    case quad_products::exact: return quad_panel_rows<exact_quads>(count, runs, p, row, store);
+    case quad_products::safe: return quad_panel_rows<safe_quads>(count, runs, p, row, store);
+    case quad_products::at_once: return quad_panel_rows<quads_at_once>(count, runs, p, row, store);
+  }
+}
+/// Makes numbers of a line of sums, in place: float32(sum) * scale + bias, each operation rounded.
+NSK_ONE_COPY inline void numbers_of_sums(std::byte* line, int width, const number_columns& n) {
+  using simd::f32;
+  for (int i = 0; i < width; i += f32::lanes) {
+    const f32 sum = simd::to_f32(simd::load_i32(reinterpret_cast<const std::int32_t*>(line) + i));
+    simd::store(reinterpret_cast<float*>(line) + i,
+                simd::add(simd::mul(sum, simd::load(n.scale + i)), simd::load(n.bias + i)));
   }
 }
 
@@ -127,11 +117,8 @@ struct number_products {
     quad_row line[block_rows];
     for (int r = 0; r < count; ++r)
       line[r] = {row[r].input, reinterpret_cast<std::uint8_t*>(block) + std::ptrdiff_t{4} * r * width, nullptr, 0};
-    const number_store store{n.bias, a->real};
-    if (wide)
-      rows_of_numbers<whole>(count, runs, p, products, line, store);
-    else
-      rows_of_numbers<half>(count, runs, p, products, line, store);
+    sums_of_columns(count, runs, p, products, line);
+    for (int r = 0; a->real && r < count; ++r) numbers_of_sums(block + std::ptrdiff_t{4} * r * width, width, n);
     finish(block, count, width, row, p);
   }
   void finish(std::byte* block, int count, int width, const quad_row* row, const quad_panel& p) const {

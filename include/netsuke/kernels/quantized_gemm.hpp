@@ -133,11 +133,10 @@ NSK_INLINE void add_to_rows(simd::i32 (&sum)[Rows][Vectors], const quad_row* row
   });
 }
 
-/// `tiles` tiles of Rows rows, one below the other. There is a store_quad_tile for each Store: this one, and that of
-/// kernels/integer_conv_2d.hpp.
-template <class Products, int Rows, int Vectors, class Store>
+/// `tiles` tiles of Rows rows, one below the other.
+template <class Products, int Rows, int Vectors>
 NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad_panel& panel, const quad_row* row,
-                                    const Store& store) {
+                                    const quad_store& store) {
   using simd::f32;
   using simd::i32;
   using simd::unroll;
@@ -160,18 +159,18 @@ NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad
 }
 
 /// One tile of at most Rows rows; those that are missing repeat the last row, whose bytes are stored again.
-template <class Products, int Rows, int Vectors, class Store>
+template <class Products, int Rows, int Vectors>
 inline void last_quad_tile(int count, const quad_runs& runs, const quad_panel& p, const quad_row* row,
-                           const Store& store) {
+                           const quad_store& store) {
   quad_row whole[Rows];
   for (int r = 0; r < Rows; ++r) whole[r] = row[r < count ? r : count - 1];
   quad_tiles<Products, Rows, Vectors>(1, runs, p, whole, store);
 }
 
 /// All rows of at most Vectors vectors of columns. There are tiles of three heights, each of which is code.
-template <class Products, int Vectors, class Store>
+template <class Products, int Vectors>
 NSK_ONE_COPY inline void quad_rows(int count, const quad_runs& runs, const quad_panel& p, const quad_row* row,
-                                   const Store& store) {
+                                   const quad_store& store) {
   constexpr int rows = quad_tile_rows<Products, Vectors>(), half = (rows + 1) / 2;
   const int tiles = count / rows, left = count % rows;
   quad_tiles<Products, rows, Vectors>(tiles, runs, p, row, store);

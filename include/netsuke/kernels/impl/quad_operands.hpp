@@ -32,6 +32,7 @@ struct quad_store {
   float residual_scale = 0;  ///< 0: there is no residual
   std::int32_t residual_zero = 0;
   bool adds_to_rows = false;
+  bool sums = false;  ///< rows get their sums, as int32 in whole registers, in the place of bytes
 };
 
 /// How the products of a quad are added (simd/vec.hpp). All give the same sums, where they may be used.

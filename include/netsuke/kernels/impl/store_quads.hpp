@@ -81,16 +81,25 @@ NSK_ONE_COPY inline void store_any_quad_tile(const simd::i32 (*sum)[Vectors], in
   if (rows > 0) store_any_quad_rows<Residual>(sum, scale, rows, row, p, store);
 }
 
+/// Stores the sums of a tile as they are.
+template <int Vectors>
+NSK_ONE_COPY inline void store_sums(const simd::i32 (*sum)[Vectors], int rows, const quad_row* row) {
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < Vectors; ++v)
+      simd::store_i32(reinterpret_cast<std::int32_t*>(row[r].output) + v * simd::i32::lanes, sum[r][v]);
+}
+
 /// Stores a tile.
 template <int Rows, int Vectors>
 NSK_INLINE void store_quad_tile(const simd::i32 (&sum)[Rows][Vectors], const simd::f32 (&scale)[Vectors],
                                 const quad_row* row, const quad_panel& p, const quad_store& store) {
   using simd::unroll;
   constexpr int columns = Vectors * simd::f32::lanes < 16 ? 8 : 16, together = simd::packed_vectors / Vectors;
-  if (p.columns != columns || store.residual_scale != 0) {
+  if (p.columns != columns || store.residual_scale != 0 || store.sums) {
     simd::i32 copy[Rows][Vectors];  // which has an address, so that `sum` stays in registers
     unroll<Rows>([&](auto r)
                      NSK_INLINE_LAMBDA { unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { copy[r][v] = sum[r][v]; }); });
+    if (store.sums) return store_sums(copy, Rows, row);
     return store.residual_scale != 0 ? store_any_quad_tile<true>(copy, Rows, row, p, store)
                                      : store_any_quad_tile<false>(copy, Rows, row, p, store);
   }
