@@ -93,15 +93,8 @@ struct number_products {
     int index = c.channel_begin > first ? (c.channel_begin - first) / panel_width : 0;
     for (index = index < panels ? index : panels - 1; index < panels; ++index) {
       const quad_panel all = quad_panel_part(c.weights, index, c.channel_begin, c.channel_end);
-      for (int done = 0; done < all.columns; done += panel_width) {
-        quad_panel p = all;
-        p.bias += 4 * done;
-        p.scale += 4 * done;
-        p.weights += 4 * done;
-        p.channel += done;
-        p.columns = all.columns - done < panel_width ? all.columns - done : panel_width;
-        multiply_columns(c.weights.products, runs, p, row, count);
-      }
+      for (int done = 0; done < all.columns; done += panel_width)
+        multiply_columns(c.weights.products, runs, sixteen_columns(all, done), row, count);
     }
   }
   void multiply_columns(quad_products products, const quad_runs& runs, quad_panel p, const quad_row* row,

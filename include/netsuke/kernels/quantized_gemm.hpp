@@ -204,6 +204,16 @@ NSK_ONE_COPY inline void quad_line(const quad_runs& runs, const quad_panel& pane
   simd::store_packed(row->output + p.channel, simd::to_bytes(x, store.range));
 }
 
+/// The 16 columns of a panel behind the first `done`, or what remains.
+inline quad_panel sixteen_columns(quad_panel p, int done) {
+  p.bias += 4 * done;
+  p.scale += 4 * done;
+  p.weights += 4 * done;
+  p.channel += done;
+  p.columns = p.columns - done < panel_width ? p.columns - done : panel_width;
+  return p;
+}
+
 /// All rows of a panel, by 16 columns and what remains of a panel of 24.
 template <class Products>
 inline void quad_panel_rows(int count, const quad_runs& runs, const quad_panel& panel, const quad_row* row,
@@ -211,12 +221,7 @@ inline void quad_panel_rows(int count, const quad_runs& runs, const quad_panel& 
   constexpr int lanes = simd::i32::lanes, vectors = (panel_width + lanes - 1) / lanes,
                 half_vectors = (panel_width / 2 + lanes - 1) / lanes;
   for (int done = 0; done < panel.columns; done += panel_width) {
-    quad_panel p = panel;
-    p.bias += 4 * done;
-    p.scale += 4 * done;
-    p.weights += 4 * done;
-    p.channel += done;
-    p.columns = panel.columns - done < panel_width ? panel.columns - done : panel_width;
+    const quad_panel p = sixteen_columns(panel, done);
     if (p.columns > panel_width / 2)
       quad_rows<Products, vectors>(count, runs, p, row, store);
     else
