@@ -50,7 +50,7 @@ inline std::uint64_t element_bits(dtype type, float value) {
 }
 
 /// Fills one tile of `v`, without its border: runs from a pattern that repeats the element, others one by one.
-inline void fill_elements(const tensor_view& v, float value, const tile_range& t) {
+NSK_ONE_COPY inline void fill_elements(const tensor_view& v, float value, const tile_range& t) {
   constexpr std::size_t length = 64;
   const std::uint64_t bits = element_bits(v.type, value);
   const auto size = static_cast<std::size_t>(size_of(v.type));

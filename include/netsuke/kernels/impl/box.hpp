@@ -67,36 +67,57 @@ inline loop<Operands> loop_of(std::int32_t length, const std::ptrdiff_t* const (
   return l;
 }
 
-/// Calls f(box) for boxes that cover the tile of an output of this shape. strides[k]: those of operand k, `rank` of
-/// them.
+/// The boxes that cover the tile of an output of this shape. strides[k]: those of operand k, `rank` of them. Apart from
+/// for_each_box, so that there is one copy for each number of operands.
+template <int Operands>
+class boxes_of_tile {
+ public:
+  NSK_NOINLINE boxes_of_tile(const std::int32_t* shape, int rank, const std::ptrdiff_t* const (&strides)[Operands],
+                             const tile_range& t)
+      : m_row(t.row_begin), m_end(t.row_end) {
+    for (int d = 0; d < rank - 2; ++d) m_count = nest(m_lead, m_count, loop_of(shape[d], strides, d));
+    if (m_count == 0) m_lead[m_count++] = {};
+    m_channels = loop_of(t.channel_end - t.channel_begin, strides, rank - 1);
+    if (rank > 1) m_pixels = loop_of(t.pixel_end - t.pixel_begin, strides, rank - 2);
+    for (int k = 0; k < Operands; ++k)
+      m_offset[k] = t.pixel_begin * m_pixels.stride[k] + t.channel_begin * m_channels.stride[k];
+  }
+
+  /// Stores the next box; returns false where there is none.
+  NSK_NOINLINE bool next(box<Operands>& b) {
+    if (m_row >= m_end) return false;
+    for (int k = 0; k < Operands; ++k) b.offset[k] = m_offset[k];
+    std::ptrdiff_t rest = m_row;
+    for (int d = m_count - 1; d >= 0; --d) {
+      for (int k = 0; k < Operands; ++k) b.offset[k] += rest % m_lead[d].length * m_lead[d].stride[k];
+      rest /= m_lead[d].length;
+    }
+    const loop<Operands>& last = m_lead[m_count - 1];
+    const std::ptrdiff_t left = last.length - m_row % last.length, rows = left < m_end - m_row ? left : m_end - m_row;
+    b.of[0] = last;
+    b.of[0].length = rows;
+    b.of[1] = m_pixels;
+    b.of[2] = m_channels;
+    simplify(b);
+    m_row += rows;
+    return true;
+  }
+
+ private:
+  loop<Operands> m_lead[max_rank];
+  int m_count = 0;
+  loop<Operands> m_pixels, m_channels;
+  std::ptrdiff_t m_offset[Operands];
+  std::ptrdiff_t m_row, m_end;
+};
+
+/// Calls f(box) for them.
 template <int Operands, class F>
 inline void for_each_box(const std::int32_t* shape, int rank, const std::ptrdiff_t* const (&strides)[Operands],
                          const tile_range& t, F&& f) {
-  loop<Operands> lead[max_rank];
-  int count = 0;
-  for (int d = 0; d < rank - 2; ++d) count = nest(lead, count, loop_of(shape[d], strides, d));
-  if (count == 0) lead[count++] = {};
-  loop<Operands> pixels, channels = loop_of(t.channel_end - t.channel_begin, strides, rank - 1);
-  if (rank > 1) pixels = loop_of(t.pixel_end - t.pixel_begin, strides, rank - 2);
-  for (std::ptrdiff_t row = t.row_begin; row < t.row_end;) {
-    box<Operands> b;
-    for (int k = 0; k < Operands; ++k)
-      b.offset[k] = t.pixel_begin * pixels.stride[k] + t.channel_begin * channels.stride[k];
-    std::ptrdiff_t rest = row;
-    for (int d = count - 1; d >= 0; --d) {
-      for (int k = 0; k < Operands; ++k) b.offset[k] += rest % lead[d].length * lead[d].stride[k];
-      rest /= lead[d].length;
-    }
-    const std::ptrdiff_t left = lead[count - 1].length - row % lead[count - 1].length,
-                         rows = left < t.row_end - row ? left : t.row_end - row;
-    b.of[0] = lead[count - 1];
-    b.of[0].length = rows;
-    b.of[1] = pixels;
-    b.of[2] = channels;
-    simplify(b);
-    f(b);
-    row += rows;
-  }
+  boxes_of_tile<Operands> boxes(shape, rank, strides, t);
+  box<Operands> b;
+  while (boxes.next(b)) f(b);
 }
 
 }

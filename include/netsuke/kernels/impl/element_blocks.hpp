@@ -26,8 +26,8 @@ NSK_NOINLINE inline void move_elements_as(std::byte* to, std::ptrdiff_t to_step,
     for (std::ptrdiff_t i = 0; i < count; ++i) put_element(to, i * to_step, element<T>(from, i * from_step));
 }
 /// to[i * to_step] = from[i * from_step] for `count` elements of a type.
-inline void move_elements(std::byte* to, std::ptrdiff_t to_step, const std::byte* from, std::ptrdiff_t from_step,
-                          std::ptrdiff_t count, dtype type) {
+NSK_NOINLINE inline void move_elements(std::byte* to, std::ptrdiff_t to_step, const std::byte* from,
+                                       std::ptrdiff_t from_step, std::ptrdiff_t count, dtype type) {
   visit_size(type, [&](auto x) { move_elements_as<decltype(x)>(to, to_step, from, from_step, count); });
 }
 
