@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Guards on programs that run a whole model: heap, float environment, two instruction sets in one program, indirect calls, size."""
+import math
 import os
 import pathlib
 import re
+import struct
 
 from binary_guards import build_and_run
 from common import GUARDS as FOLDER
 from common import REPOSITORY, compile_file, compilers, first_lines, has_avx512, link, parallel, run, scratch_folder
 
 SIZE_LIMIT = 140 * 1024
+INTEGER_LIMIT = 40 * 1024
 TOOL = os.environ.get("NSK_TOOL", str(REPOSITORY / "build" / "nsk"))
 SHARED = pathlib.Path(os.environ.get("NSK_MODELS", REPOSITORY.parent / "shared" / "models"))
 # A model that is always there, converted for a small image; and the face detector, whose program size is promised.
@@ -189,6 +192,55 @@ def size(tree):
     return violations
 
 
+def quantised(folder, model, shape):
+    """The model in int8, all of its layers, their ranges from one sample that has every number of a range."""
+    samples = pathlib.Path(folder) / "samples"
+    samples.mkdir()
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    numbers = [(i * 37 % 1009) / 504.5 - 1 for i in range(math.prod(shape))]
+    (samples / "0.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(numbers)}f", *numbers))
+    source, options = model
+    target = pathlib.Path(folder) / f"{source.stem}_integers.nsk"
+    done = run([TOOL, "quantize", source, "-o", target, "--calibrate", samples, "--target", "size", "--no-check", "--quiet", *options])
+    if done.returncode != 0:
+        raise SystemExit(f"cannot quantise {source}: {done.stderr}")
+    return target
+
+
+def code_bytes(tree, folder, compiler, model, flags):
+    """Bytes of code and constants of the program with a model's printed settings, and its kernels that compute with bytes; or a violation."""
+    base = pathlib.Path(folder) / f"{model.stem}.{pathlib.Path(compiler).name}"
+    said = compile_file(compiler, FOLDER / "size.cpp", f"{base}.o", tree, ["-std=c++17", *flags, *settings_flags(tree, model)])
+    said = said or link(compiler, [f"{base}.o"], base, ["-Wl,--gc-sections"])
+    if said:
+        return 0, [], first_lines(said)
+    kernels = re.findall(r"^\S+ \S (.*kernels::.*(?:quad|quantize|look_up|max_bytes).*)$", run(["nm", "-C", base]).stdout, re.MULTILINE)
+    return int(run(["size", base]).stdout.splitlines()[1].split()[0]), kernels, ""
+
+
+def integer_size(tree):
+    """The face detector in int8 needs at most 40 KiB more code than in float32, which has none of the kernels of integers."""
+    model, shape = (FACE, (1, 128, 128, 3)) if FACE[0].exists() else (OWN, (1, 3, 16, 24))
+    flags = ["-O2", "-DNDEBUG", "-fno-exceptions", "-fno-rtti", "-ffunction-sections", "-fdata-sections"]
+    violations = []
+    with scratch_folder() as folder:
+        models = converted(folder, model), quantised(folder, model, shape)
+        # A planted violation needs one compiler.
+        for compiler in compilers() if tree.root == REPOSITORY else compilers()[:1]:
+            floats, integers = parallel(lambda m, compiler=compiler: code_bytes(tree, folder, compiler, m, flags), models)
+            if floats[2] or integers[2]:
+                violations.append(f"{compiler}: {floats[2] or integers[2]}")
+                continue
+            print(f"  {compiler}: {floats[0]} bytes in float32, {integers[0] - floats[0]} more in int8")
+            if not integers[1]:
+                violations.append(f"{compiler}: the program in int8 has no kernel of integers: this guard reads their names wrongly")
+            if floats[1]:
+                violations.append(f"{compiler}: the program in float32 has {len(floats[1])} kernels of integers, such as {floats[1][0][:90]}")
+            if integers[0] - floats[0] > INTEGER_LIMIT:
+                violations.append(f"{compiler}: int8 needs {integers[0] - floats[0]} bytes more than float32, at most {INTEGER_LIMIT}")
+    return violations
+
+
 def seed_heap(tree):
     tree.replace("run/session.hpp", r"^  void run\(\) \{$", "  void run() {\n    { void* volatile p = __builtin_malloc(64); __builtin_free(p); }")
 
@@ -213,4 +265,10 @@ GUARDS = {
          lambda t: t.replace("version.hpp", r"v##a##_##b##_##c##_##d", "v##a##_##b##_##c"))]),
     "indirect_calls": (indirect_calls, [("a call through a pointer in run()", seed_call)]),
     "size": (size, [("a table of 300 kB", seed_size)]),
+    "integer_size": (integer_size, [
+        ("code for weights that the model does not have",
+         lambda t: t.replace("ops/impl/quad_rules.hpp", r"<runs_unsafe_quads<Settings>, runs_weight_offsets<Settings>>", "<true, true>")),
+        ("pools of bytes in a program of floats",
+         lambda t: t.replace("ops/pool_2d.hpp", r"if constexpr \(impl::stores_numbers<Settings>\)", "if constexpr (true)")),
+    ]),
 }

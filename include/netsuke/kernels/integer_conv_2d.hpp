@@ -37,12 +37,15 @@ struct number_columns {
 };
 
 /// Sums of at most 16 columns.
+template <class Support>
 inline void sums_of_columns(int count, const quad_runs& runs, const quad_panel& p, quad_products products,
                             const quad_row* row) {
   quad_store store{};
   store.sums = true;
   switch (products) {
-    case quad_products::exact: return quad_panel_rows<exact_quads>(count, runs, p, row, store);
+    case quad_products::exact:
+      if constexpr (Support::unsafe) quad_panel_rows<exact_quads>(count, runs, p, row, store);
+      return;
     case quad_products::safe: return quad_panel_rows<safe_quads>(count, runs, p, row, store);
     case quad_products::at_once: return quad_panel_rows<quads_at_once>(count, runs, p, row, store);
   }
@@ -58,7 +61,7 @@ NSK_ONE_COPY inline void numbers_of_sums(std::byte* line, int width, const numbe
 }
 
 /// What rows of windows are multiplied and stored by, in the place of stored_products.
-template <class Functions>
+template <class Functions, class Support>
 struct number_products {
   const integer_conv_2d_args* a;
   std::int32_t zero;
@@ -110,7 +113,7 @@ struct number_products {
     quad_row line[block_rows];
     for (int r = 0; r < count; ++r)
       line[r] = {row[r].input, reinterpret_cast<std::uint8_t*>(block) + std::ptrdiff_t{4} * r * width, nullptr, 0};
-    sums_of_columns(count, runs, p, products, line);
+    sums_of_columns<Support>(count, runs, p, products, line);
     for (int r = 0; a->real && r < count; ++r) numbers_of_sums(block + std::ptrdiff_t{4} * r * width, width, n);
     finish(block, count, width, row, p);
   }
@@ -137,7 +140,7 @@ inline tensor_view by_bytes(tensor_view v) {
 }
 
 /// Convolves one tile.
-template <class Functions>
+template <class Functions, class Support = quad_support<>>
 inline void integer_conv_2d(const integer_conv_2d_args& a, const tile_range& t, std::byte* scratch) {
   quantized_conv_2d_args bytes{};
   bytes.w = a.w;
@@ -155,7 +158,8 @@ inline void integer_conv_2d(const integer_conv_2d_args& a, const tile_range& t, 
     for (int d = 0; d < residual.rank; ++d) residual.stride[d] = a.e.residual_stride[d];
     bytes.residual = impl::by_bytes(residual);
   }
-  const impl::number_products<Functions> products{&a, bytes.input_zero, prepare<Functions>(a.e, a.output.rank)};
+  const impl::number_products<Functions, Support> products{&a, bytes.input_zero,
+                                                           prepare<Functions>(a.e, a.output.rank)};
   impl::convolve_groups(bytes, t, scratch, products);
   impl::fill_typed_border(a.output, t);
 }

@@ -100,6 +100,7 @@ NSK_ONE_COPY inline void add_offsets(const quantized_conv& c, const quad_runs& r
   }
 }
 /// What rows of windows are multiplied and stored by; the list is empty afterwards.
+template <class Support>
 struct stored_products {
   void operator()(const quantized_conv& c, const quad_runs& runs, quad_row_list& list) const {
     const quad_store store{{static_cast<std::int16_t>(c.a->zero), static_cast<std::uint8_t>(c.a->low),
@@ -107,8 +108,10 @@ struct stored_products {
                            c.a->residual_scale,
                            c.a->residual_zero,
                            c.a->weight_offset != 0};
-    if (store.adds_to_rows) add_offsets(c, runs, list);
-    if (list.count > 0) quantized_gemm(list.count, runs, c.weights, c.channel_begin, c.channel_end, list.row, store);
+    if constexpr (Support::offsets)
+      if (store.adds_to_rows) add_offsets(c, runs, list);
+    if (list.count > 0)
+      quantized_gemm<Support>(list.count, runs, c.weights, c.channel_begin, c.channel_end, list.row, store);
     list.count = 0;
   }
 };
@@ -289,8 +292,9 @@ constexpr std::int64_t quantized_conv_2d_scratch_bytes(const window& w, std::int
 }
 
 /// Convolves one tile.
+template <class Support = quad_support<>>
 inline void quantized_conv_2d(const quantized_conv_2d_args& a, const tile_range& t, std::byte* scratch) {
-  impl::convolve_groups(a, t, scratch, impl::stored_products());
+  impl::convolve_groups(a, t, scratch, impl::stored_products<Support>());
 }
 }
 NSK_END

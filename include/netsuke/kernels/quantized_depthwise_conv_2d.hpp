@@ -318,20 +318,23 @@ constexpr std::int64_t quantized_depthwise_conv_2d_scratch_bytes(const window& w
 }
 
 /// Convolves one tile. Up to `over_read` bytes past the end of the input may be read.
-template <class = void>
+template <class Support = quad_support<>>
 inline void quantized_depthwise_conv_2d(const quantized_depthwise_conv_2d_args& a, const tile_range& t,
                                         std::byte* scratch) {
   for (int c = t.channel_begin; c < t.channel_end; c += impl::quad_channels) {
     const impl::byte_block b = impl::load_byte_block(a, c, t.channel_end, scratch);
-    if (a.weight_offset != 0) {  // two copies serve all products
-      if (a.products == quad_products::at_once)
-        impl::quad_lines<impl::with_offset<impl::quads_at_once>>(b, t);
-      else
-        impl::quad_lines<impl::with_offset<impl::exact_quads>>(b, t);
-      continue;
-    }
+    if constexpr (Support::offsets)
+      if (a.weight_offset != 0) {  // two copies serve all products
+        if (a.products == quad_products::at_once)
+          impl::quad_lines<impl::with_offset<impl::quads_at_once>>(b, t);
+        else
+          impl::quad_lines<impl::with_offset<impl::exact_quads>>(b, t);
+        continue;
+      }
     switch (a.products) {
-      case quad_products::exact: impl::quad_lines<impl::exact_quads>(b, t); break;
+      case quad_products::exact:
+        if constexpr (Support::unsafe) impl::quad_lines<impl::exact_quads>(b, t);
+        break;
       case quad_products::safe: impl::quad_lines<impl::safe_quads>(b, t); break;
       case quad_products::at_once: impl::quad_lines<impl::quads_at_once>(b, t); break;
     }

@@ -158,26 +158,20 @@ NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad
   }
 }
 
-/// One tile of at most Rows rows; those that are missing repeat the last row, whose bytes are stored again.
-template <class Products, int Rows, int Vectors>
-inline void last_quad_tile(int count, const quad_runs& runs, const quad_panel& p, const quad_row* row,
-                           const quad_store& store) {
-  quad_row whole[Rows];
-  for (int r = 0; r < Rows; ++r) whole[r] = row[r < count ? r : count - 1];
-  quad_tiles<Products, Rows, Vectors>(1, runs, p, whole, store);
-}
-
-/// All rows of at most Vectors vectors of columns. There are tiles of three heights, each of which is code.
+/// All rows of at most Vectors vectors of columns, in whole tiles, a single row behind them in a tile of its own. Rows
+/// that the last tile misses repeat the last one, whose bytes are stored again: a third height of tiles would be 6 KB
+/// of code.
 template <class Products, int Vectors>
 NSK_ONE_COPY inline void quad_rows(int count, const quad_runs& runs, const quad_panel& p, const quad_row* row,
                                    const quad_store& store) {
-  constexpr int rows = quad_tile_rows<Products, Vectors>(), half = (rows + 1) / 2;
+  constexpr int rows = quad_tile_rows<Products, Vectors>();
   const int tiles = count / rows, left = count % rows;
   quad_tiles<Products, rows, Vectors>(tiles, runs, p, row, store);
   row += tiles * rows;
-  if (left > half) return last_quad_tile<Products, rows, Vectors>(left, runs, p, row, store);
-  if (left > 1) return last_quad_tile<Products, half, Vectors>(left, runs, p, row, store);
-  quad_tiles<Products, 1, Vectors>(left, runs, p, row, store);
+  if (left < 2) return quad_tiles<Products, 1, Vectors>(left, runs, p, row, store);
+  quad_row whole[rows];
+  for (int r = 0; r < rows; ++r) whole[r] = row[r < left ? r : left - 1];
+  quad_tiles<Products, rows, Vectors>(1, runs, p, whole, store);
 }
 
 /// Panels that one row is multiplied by at once: as many as fill a register of bytes.
@@ -278,6 +272,7 @@ inline std::uint32_t sum_of_bytes(const std::uint8_t* p, std::int64_t count) {
 
 /// Computes `count` rows times the columns that are output channels [begin, end). All rows share `runs`, which have
 /// w.quads quads. Inputs and weights may be read up to `over_read` bytes past their end.
+template <class Support = quad_support<>>
 NSK_ONE_COPY inline void quantized_gemm(int count, const quad_runs& runs, const quad_weights& w, int begin, int end,
                                         const quad_row* rows, const quad_store& store) {
   const int panels = static_cast<int>(panel_count(w.channels));
@@ -288,7 +283,8 @@ NSK_ONE_COPY inline void quantized_gemm(int count, const quad_runs& runs, const 
     if (p.columns <= 0) return;
     switch (w.products) {
       case quad_products::exact:
-        done = impl::quad_panels<impl::exact_quads>(count, runs, w, index, p, end, rows, store);
+        if constexpr (Support::unsafe)
+          done = impl::quad_panels<impl::exact_quads>(count, runs, w, index, p, end, rows, store);
         break;
       case quad_products::safe:
         done = impl::quad_panels<impl::safe_quads>(count, runs, w, index, p, end, rows, store);

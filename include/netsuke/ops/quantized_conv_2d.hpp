@@ -51,7 +51,7 @@ struct op_traits<op::quantized_conv_2d> : impl::never_in_place, impl::without_bo
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
-    kernels::quantized_conv_2d(a, range, scratch);
+    kernels::quantized_conv_2d<impl::quad_support_of<Settings>>(a, range, scratch);
   }
 
  private:

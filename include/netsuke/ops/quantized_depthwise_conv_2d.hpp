@@ -3,6 +3,7 @@
 /// Depthwise convolution of stored integers.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/quantized_depthwise_conv_2d.hpp>
+#include <netsuke/ops/impl/quad_rules.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN
@@ -36,7 +37,7 @@ struct op_traits<op::quantized_depthwise_conv_2d> : impl::inputs<2>,
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
-    kernels::quantized_depthwise_conv_2d(a, range, scratch);
+    kernels::quantized_depthwise_conv_2d<impl::quad_support_of<Settings>>(a, range, scratch);
   }
 };
 NSK_END

@@ -27,6 +27,11 @@ struct default_settings {
   static constexpr bool half_weights = false;
   /// Whether weights of dense and recurrent layers may be int8 (`nsk quantize --format w8`).
   static constexpr bool byte_weights = false;
+  /// Whether int8 weights of stored integers may be other than pair-safe, as those of sources that are quantised often
+  /// are; `nsk quantize` writes pair-safe ones. Without them a program with such layers is some 19 KiB smaller.
+  static constexpr bool unsafe_quads = true;
+  /// Whether such weights may be stored less an offset, as those of uint8 are: some 17 KiB.
+  static constexpr bool weight_offsets = true;
   /// Called around steps: core/profile.hpp.
   using profiler = no_profiler;
   /// Inputs and outputs with a number below this can be bound to memory of the caller; each costs one pointer in the

@@ -2,6 +2,7 @@
 #include "report/inspect.hpp"
 
 #include <netsuke/ops/impl/narrow_weights.hpp>
+#include <netsuke/ops/impl/stored_numbers.hpp>
 #include "errors.hpp"
 #include "ops/step_facts.hpp"
 
@@ -24,6 +25,7 @@ std::string settings_name(const std::string& name) {
 
 std::string settings_source(const model& m, const std::string& name) {
   bool ops[op_count] = {}, functions[function_count] = {}, winograd = false, half_weights = false, byte_weights = false;
+  bool quads = false, unsafe_quads = false, weight_offsets = false;
   functions[static_cast<int>(function::identity)] = true;
   for (int v = 0; v < m.variant_count(); ++v) {
     for (int i = 0; i < m.variant(v).step_count(); ++i) {
@@ -33,6 +35,10 @@ std::string settings_source(const model& m, const std::string& name) {
       winograd = winograd || (algorithm_of(s) != conv_algorithm::direct);
       half_weights = half_weights || impl::has_half_weights(s);
       byte_weights = byte_weights || impl::has_byte_weights(s);
+      quads = quads || s.op() == op::quantized_conv_2d || s.op() == op::quantized_depthwise_conv_2d ||
+              s.op() == op::integer_conv_2d;
+      unsafe_quads = unsafe_quads || impl::has_unsafe_quads(s);
+      weight_offsets = weight_offsets || impl::has_weight_offset(s);
     }
   }
 #define NSK_IDENTIFIER(name, Table) #name,
@@ -55,6 +61,8 @@ std::string settings_source(const model& m, const std::string& name) {
   if (!winograd) text += "  static constexpr bool winograd = false;\n";
   if (half_weights) text += "  static constexpr bool half_weights = true;\n";
   if (byte_weights) text += "  static constexpr bool byte_weights = true;\n";
+  if (quads && !unsafe_quads) text += "  static constexpr bool unsafe_quads = false;\n";
+  if (quads && !weight_offsets) text += "  static constexpr bool weight_offsets = false;\n";
   text += "};\n#endif\n";
   return text;
 }

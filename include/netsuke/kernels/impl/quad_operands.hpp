@@ -46,6 +46,12 @@ constexpr quad_products fastest_products(bool safe, bool multiplies_quads) {
   return multiplies_quads ? quad_products::at_once : safe ? quad_products::safe : quad_products::exact;
 }
 
+/// The kinds of weights that a program has code for.
+template <bool Unsafe = true, bool Offsets = true>
+struct quad_support {
+  static constexpr bool unsafe = Unsafe, offsets = Offsets;
+};
+
 /// A packed matrix of `channels` columns from `data` on; column 0 is channel `first_channel` of the output.
 struct quad_weights {
   const std::byte* data;

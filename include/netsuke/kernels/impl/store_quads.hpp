@@ -53,7 +53,7 @@ NSK_INLINE void store_lines(simd::packed_bytes bytes, int count, const quad_row*
 }
 
 /// Stores as many rows of any tile as a register of bytes holds, or `count`, an int or a constant.
-template <bool Residual, int Vectors, class Count>
+template <int Vectors, class Count>
 NSK_INLINE void store_any_quad_rows(const simd::i32 (*sum)[Vectors], const simd::f32 (&scale)[Vectors], Count count,
                                     const quad_row* row, const quad_panel& p, const quad_store& store) {
   constexpr int lanes = simd::f32::lanes, vectors = simd::packed_vectors;
@@ -63,13 +63,14 @@ NSK_INLINE void store_any_quad_rows(const simd::i32 (*sum)[Vectors], const simd:
     x[i] = simd::zero();
     if (r >= count) return;
     x[i] = simd::mul(simd::to_f32(sum[r][v]), scale[v]);
-    if constexpr (Residual) x[i] = simd::add(x[i], residual_units(store, row[r].residual + p.channel + v * lanes));
+    if (store.residual_scale != 0)
+      x[i] = simd::add(x[i], residual_units(store, row[r].residual + p.channel + v * lanes));
   });
   store_lines<Vectors>(simd::to_bytes(x, store.range), count, row, p);
 }
 
 /// Stores a tile whose rows have residuals or any number of columns. There is one copy for tiles of all heights.
-template <bool Residual, int Vectors>
+template <int Vectors>
 NSK_ONE_COPY inline void store_any_quad_tile(const simd::i32 (*sum)[Vectors], int rows, const quad_row* row,
                                              const quad_panel& p, const quad_store& store) {
   constexpr int together = simd::packed_vectors / Vectors;
@@ -77,8 +78,8 @@ NSK_ONE_COPY inline void store_any_quad_tile(const simd::i32 (*sum)[Vectors], in
   for (int v = 0; v < Vectors; ++v)
     scale[v] = simd::load(reinterpret_cast<const float*>(p.scale) + v * simd::f32::lanes);
   for (; rows >= together; rows -= together, sum += together, row += together)
-    store_any_quad_rows<Residual>(sum, scale, std::integral_constant<int, together>{}, row, p, store);
-  if (rows > 0) store_any_quad_rows<Residual>(sum, scale, rows, row, p, store);
+    store_any_quad_rows<Vectors>(sum, scale, std::integral_constant<int, together>{}, row, p, store);
+  if (rows > 0) store_any_quad_rows<Vectors>(sum, scale, rows, row, p, store);
 }
 
 /// Stores the sums of a tile as they are.
@@ -100,8 +101,7 @@ NSK_INLINE void store_quad_tile(const simd::i32 (&sum)[Rows][Vectors], const sim
     unroll<Rows>([&](auto r)
                      NSK_INLINE_LAMBDA { unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { copy[r][v] = sum[r][v]; }); });
     if (store.sums) return store_sums(copy, Rows, row);
-    return store.residual_scale != 0 ? store_any_quad_tile<true>(copy, Rows, row, p, store)
-                                     : store_any_quad_tile<false>(copy, Rows, row, p, store);
+    return store_any_quad_tile(copy, Rows, row, p, store);
   }
   unroll<(Rows + together - 1) / together>([&](auto g) NSK_INLINE_LAMBDA {
     constexpr int first = g * together, count = Rows - first < together ? Rows - first : together;

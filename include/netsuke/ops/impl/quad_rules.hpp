@@ -4,9 +4,14 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/quantized_conv_2d.hpp>
 #include <netsuke/ops/impl/rules.hpp>
+#include <netsuke/ops/impl/stored_numbers.hpp>
 
 NSK_BEGIN
 namespace impl {
+
+/// What kernels of such layers are given of `Settings`.
+template <class Settings>
+using quad_support_of = kernels::quad_support<runs_unsafe_quads<Settings>, runs_weight_offsets<Settings>>;
 
 /// What is missing in the last quad of a run must be zeros: kernels multiply it by the bytes behind the run, which are
 /// anything.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Steps of operators on floats that take stored numbers too, in programs that run quantised models.
+/// Steps of operators on floats that take stored numbers too, in programs that run quantised models; and which weights
+/// of stored integers such programs take.
 #include <netsuke/core/hide_macros.hpp>
+#include <type_traits>
 #include <netsuke/format/step_view.hpp>
 
 NSK_BEGIN
@@ -18,6 +20,29 @@ inline constexpr bool stores_numbers =
 /// Whether a verified step is a float operator's on bytes.
 NSK_COLD inline bool is_float_operator_on_bytes(const step_view& s) {
   return (s.op() == op::pool_2d || s.op() == op::resize_2d) && s.input(0).type() == dtype::uint8;
+}
+
+/// Whether sessions of a settings type run such layers; types without the member do.
+template <class Settings, class = void>
+inline constexpr bool runs_unsafe_quads = true;
+template <class Settings>
+inline constexpr bool runs_unsafe_quads<Settings, std::void_t<decltype(Settings::unsafe_quads)>> =
+    Settings::unsafe_quads;
+template <class Settings, class = void>
+inline constexpr bool runs_weight_offsets = true;
+template <class Settings>
+inline constexpr bool runs_weight_offsets<Settings, std::void_t<decltype(Settings::weight_offsets)>> =
+    Settings::weight_offsets;
+
+/// Whether a verified step is a layer of bytes whose weights are not pair-safe, or have an offset.
+NSK_COLD NSK_NOINLINE inline bool has_unsafe_quads(const step_view& s) {
+  return (s.op() == op::quantized_conv_2d || s.op() == op::quantized_depthwise_conv_2d ||
+          s.op() == op::integer_conv_2d) &&
+         s.input(1).arrangement() != packing::safe_quads;
+}
+NSK_COLD NSK_NOINLINE inline bool has_weight_offset(const step_view& s) {
+  if (s.op() == op::quantized_conv_2d) return s.params<op::quantized_conv_2d>().weight_offset != 0;
+  return s.op() == op::quantized_depthwise_conv_2d && s.params<op::quantized_depthwise_conv_2d>().weight_offset != 0;
 }
 
 }
