@@ -66,12 +66,8 @@ inline void list_pixels(quad_row* row, int count, const std::uint8_t* window, st
                         const stored_line& line, int pixel) {
   std::uint8_t* output = line.output + pixel * line.output_step;
   const std::uint8_t* residual = line.residual + pixel * line.residual_step;
-  for (int i = 0; i < count; ++i) {
-    row[i] = {window, output, residual, 0};
-    window += step;
-    output += line.output_step;
-    residual += line.residual_step;
-  }
+  for (int i = 0; i < count; ++i)
+    row[i] = {window + i * step, output + i * line.output_step, residual + i * line.residual_step, 0};
 }
 inline stored_line stored_line_of(const quantized_conv_2d_args& a, int image, int y) {
   const tensor_view &out = a.output, &sum = a.residual_scale != 0 ? a.residual : a.output;
@@ -184,21 +180,20 @@ NSK_ONE_COPY inline void copy_patch(const quantized_conv& c, const output_part& 
   const std::ptrdiff_t x = std::ptrdiff_t{part.pixel_begin} * a.w.stride_w - a.w.pad_left, right = in.shape[2] - x;
   const std::ptrdiff_t first = x < 0 ? (-x < columns ? -x : columns) : 0,
                        last = right < columns ? (right > first ? right : first) : columns;
-  const auto zero = static_cast<std::uint8_t>(a.input_zero);
   const bool dense = in.stride[2] == depth;
   std::uint8_t* to = c.scratch;
   for (int i = 0; i < lines; ++i, to += columns * depth) {
     const int y = part.row_begin * a.w.stride_h - a.w.pad_top + i * a.w.dilation_h;
     if (y < 0 || y >= in.shape[1]) {
-      simd::fill_bytes(to, zero, columns * depth);
+      std::memset(to, a.input_zero, static_cast<std::size_t>(columns * depth));
       continue;
     }
     const std::uint8_t* from = in.as<std::uint8_t>() + part.image * in.stride[0] + y * in.stride[1] +
                                (x + first) * in.stride[2] + c.input_channel;
-    simd::fill_bytes(to, zero, first * depth);
+    std::memset(to, a.input_zero, static_cast<std::size_t>(first * depth));
     for (std::ptrdiff_t j = first; j < last; j += dense ? last - first : 1, from += in.stride[2])
       simd::copy_bytes(to + j * depth, from, dense ? (last - first) * depth : depth);
-    simd::fill_bytes(to + last * depth, zero, (columns - last) * depth);
+    std::memset(to + last * depth, a.input_zero, static_cast<std::size_t>((columns - last) * depth));
   }
 }
 

@@ -331,13 +331,12 @@ inline void quantized_depthwise_conv_2d(const quantized_depthwise_conv_2d_args& 
           impl::quad_lines<impl::with_offset<impl::exact_quads>>(b, t);
         continue;
       }
-    switch (a.products) {
-      case quad_products::exact:
-        if constexpr (Support::unsafe) impl::quad_lines<impl::exact_quads>(b, t);
-        break;
-      case quad_products::safe: impl::quad_lines<impl::safe_quads>(b, t); break;
-      case quad_products::at_once: impl::quad_lines<impl::quads_at_once>(b, t); break;
-    }
+    if (a.products == quad_products::at_once)
+      impl::quad_lines<impl::quads_at_once>(b, t);
+    else if (a.products == quad_products::safe || !Support::unsafe)
+      impl::quad_lines<impl::safe_quads>(b, t);
+    else if constexpr (Support::unsafe)
+      impl::quad_lines<impl::exact_quads>(b, t);
   }
 }
 

@@ -51,22 +51,10 @@ constexpr int quad_chains() {
   return Sums > 4 ? 1 : Sums > 2 ? 2 : 4;
 }
 
-/// Weights that will be needed, a part of which each quad prefetches.
-struct next_weights {
-  const std::int8_t* next;
-  std::ptrdiff_t step;
-};
-/// The panel behind this one in memory, or what is there, shared by the quads of about `tiles` tiles.
-inline next_weights panel_ahead(const quad_panel& p, const quad_runs& runs, int tiles) {
-  const std::ptrdiff_t quad = std::ptrdiff_t{4} * p.width;
-  const std::ptrdiff_t step = tiles > 7 ? quad / 8 : tiles > 3 ? quad / 4 : tiles > 1 ? quad / 2 : quad;
-  return {p.weights + quad * runs.lines * runs.columns * runs.quads, step};
-}
-
-/// Adds the products of one tile to its sums.
+/// Adds the products of one tile to its sums. The weights from `ahead` on are prefetched, `ahead_step` bytes a quad.
 template <class Products, int Rows, int Vectors>
 NSK_INLINE void accumulate_quads(simd::i32 (&sum)[Rows][Vectors], const quad_runs& runs, const quad_panel& p,
-                                 const quad_row* rows, next_weights& ahead) {
+                                 const quad_row* rows, const std::int8_t*& ahead, std::ptrdiff_t ahead_step) {
   using simd::i32;
   using simd::unroll;
   constexpr int chains = quad_chains<Rows * Vectors>();
@@ -96,8 +84,8 @@ NSK_INLINE void accumulate_quads(simd::i32 (&sum)[Rows][Vectors], const quad_run
         unroll<chains - 1>([&](auto c) NSK_INLINE_LAMBDA { add_quad(more[c + 1], k + 4 * (c + 1)); });
       }
       for (; q > 0; --q, k += 4) {
-        simd::prefetch(ahead.next);
-        ahead.next += ahead.step;
+        simd::prefetch(ahead);
+        ahead += ahead_step;
         add_quad(sum, k);
       }
     }
@@ -137,12 +125,12 @@ NSK_INLINE void add_to_rows(simd::i32 (&sum)[Rows][Vectors], const quad_row* row
 template <class Products, int Rows, int Vectors>
 NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad_panel& panel, const quad_row* row,
                                     const quad_store& store) {
-  using simd::f32;
   using simd::i32;
   using simd::unroll;
   if (tiles == 0) return;
   const quad_panel p = panel;
-  next_weights ahead = panel_ahead(p, runs, tiles);
+  const std::int8_t* ahead = p.weights + p.step;  // the panel behind this one, shared by the quads of all tiles
+  const std::ptrdiff_t ahead_step = std::ptrdiff_t{4} * p.width / (tiles > 7 ? 8 : tiles > 3 ? 4 : tiles > 1 ? 2 : 1);
   i32 first[Vectors];
   if constexpr (simd::dots_leave_out) begin_quad_sums(first, runs, p);
   for (; tiles > 0; --tiles, row += Rows) {
@@ -151,8 +139,8 @@ NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad
     unroll<Vectors>([&](auto v)
                         NSK_INLINE_LAMBDA { unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = first[v]; }); });
     if (store.adds_to_rows) add_to_rows(sum, row);
-    accumulate_quads<Products>(sum, runs, p, row, ahead);
-    f32 scale[Vectors];
+    accumulate_quads<Products>(sum, runs, p, row, ahead, ahead_step);
+    simd::f32 scale[Vectors];
     unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { scale[v] = load_scale(p, v); });
     store_quad_tile(sum, scale, row, p, store);
   }
@@ -179,18 +167,16 @@ inline constexpr int line_panels = simd::packed_vectors * simd::i32::lanes / pan
 
 /// One row of line_panels whole panels: one way through the row, sums that do not wait for each other, one store.
 template <class Products>
-NSK_ONE_COPY inline void quad_line(const quad_runs& runs, const quad_panel& panel, const quad_row* row,
+NSK_ONE_COPY inline void quad_line(const quad_runs& runs, const quad_panel& p, const quad_row* row,
                                    const quad_store& store) {
-  using simd::unroll;
   constexpr int vectors = simd::packed_vectors;
-  const quad_panel p = panel;
-  next_weights next = panel_ahead(p, runs, 1);
+  const std::int8_t* ahead = p.weights + line_panels * p.step;
   simd::i32 sum[1][vectors];
   begin_quad_sums(sum[0], runs, p);
   if (store.adds_to_rows) add_to_rows(sum, row);
-  accumulate_quads<Products>(sum, runs, p, row, next);
+  accumulate_quads<Products>(sum, runs, p, row, ahead, 64);
   simd::f32 x[vectors];
-  unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
+  simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
     x[v] = simd::mul(simd::to_f32(sum[0][v]), load_scale(p, v));
     if (store.residual_scale != 0)
       x[v] = simd::add(x[v], residual_units(store, row->residual + p.channel + v * simd::f32::lanes));
@@ -223,19 +209,11 @@ inline void quad_panel_rows(int count, const quad_runs& runs, const quad_panel& 
   }
 }
 
-/// Multiplies by panel `index`, whose columns before `end` are `p`, or by more of them where there is one row. Returns
-/// how many they were.
-template <class Products>
-inline int quad_panels(int count, const quad_runs& runs, const quad_weights& w, int index, const quad_panel& p, int end,
-                       const quad_row* row, const quad_store& store) {
-  const bool many = count == 1 && p.columns == panel_width && p.channel + line_panels * panel_width <= end &&
-                    index + line_panels <= panel_count(w.channels) &&
-                    width_of_panel(w.channels, index + line_panels - 1) == panel_width;
-  if constexpr (line_panels > 1) {
-    if (many) return quad_line<Products>(runs, p, row, store), line_panels;
-  }
-  quad_panel_rows<Products>(count, runs, p, row, store);
-  return 1;
+/// Whether panel `index`, whose columns before `end` are `p`, and those behind it are whole panels of one quad_line.
+inline bool starts_line(const quad_weights& w, int index, const quad_panel& p, int end) {
+  return line_panels > 1 && p.columns == panel_width && p.channel + line_panels * panel_width <= end &&
+         index + line_panels <= panel_count(w.channels) &&
+         width_of_panel(w.channels, index + line_panels - 1) == panel_width;
 }
 
 /// The part of panel `index` that is in output channels [begin, end); columns is 0 or less where there is none.
@@ -243,8 +221,9 @@ inline quad_panel quad_panel_part(const quad_weights& w, int index, int begin, i
   const int width = static_cast<int>(width_of_panel(w.channels, index)), left = w.first_channel + index * panel_width;
   const int first = begin > left ? begin : left, last = end < left + width ? end : left + width;
   const std::byte* const panel = w.data + std::int64_t{4} * panel_width * index * (w.quads + 2) + 4 * (first - left);
-  return {panel, panel + 4 * width, reinterpret_cast<const std::int8_t*>(panel + 8 * width), width,
-          first, last - first,      std::ptrdiff_t{4} * panel_width * (w.quads + 2)};
+  const auto* const weights = reinterpret_cast<const std::int8_t*>(panel + 8 * width);
+  const std::ptrdiff_t step = std::ptrdiff_t{4} * panel_width * (w.quads + 2);
+  return {panel, panel + 4 * width, weights, width, first, last - first, step};
 }
 
 }
@@ -281,18 +260,18 @@ NSK_ONE_COPY inline void quantized_gemm(int count, const quad_runs& runs, const 
   for (int done = 1; index < panels; index += done) {
     const impl::quad_panel p = impl::quad_panel_part(w, index, begin, end);
     if (p.columns <= 0) return;
-    switch (w.products) {
-      case quad_products::exact:
-        if constexpr (Support::unsafe)
-          done = impl::quad_panels<impl::exact_quads>(count, runs, w, index, p, end, rows, store);
-        break;
-      case quad_products::safe:
-        done = impl::quad_panels<impl::safe_quads>(count, runs, w, index, p, end, rows, store);
-        break;
-      case quad_products::at_once:
-        done = impl::quad_panels<impl::quads_at_once>(count, runs, w, index, p, end, rows, store);
-        break;
-    }
+    const bool line = impl::starts_line(w, index, p, end) && count == 1;
+    done = line ? impl::line_panels : 1;
+    const auto multiply = [&](auto products) NSK_INLINE_LAMBDA {
+      using by = decltype(products);
+      line ? impl::quad_line<by>(runs, p, rows, store) : impl::quad_panel_rows<by>(count, runs, p, rows, store);
+    };
+    if (w.products == quad_products::at_once)
+      multiply(impl::quads_at_once());
+    else if (w.products == quad_products::safe || !Support::unsafe)
+      multiply(impl::safe_quads());
+    else if constexpr (Support::unsafe)
+      multiply(impl::exact_quads());
   }
 }
 

@@ -54,11 +54,6 @@ NSK_INLINE void copy_bytes(std::uint8_t* to, const std::uint8_t* from, std::ptrd
   to += count & 4, from += count & 4;
   for (int i = 0; i < (count & 3); ++i) to[i] = from[i];
 }
-/// Stores `count` bytes of one value.
-NSK_INLINE void fill_bytes(std::uint8_t* to, std::uint8_t value, std::ptrdiff_t count) {
-  for (; count >= 16; count -= 16, to += 16) std::memset(to, value, 16);
-  for (; count > 0; --count) *to++ = value;
-}
 /// Stores the first `count` bytes.
 NSK_INLINE void store_first_bytes(std::uint8_t* p, bytes x, std::ptrdiff_t count) {
   std::uint8_t line[bytes::lanes];

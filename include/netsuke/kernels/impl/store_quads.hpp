@@ -94,16 +94,16 @@ NSK_ONE_COPY inline void store_sums(const simd::i32 (*sum)[Vectors], int rows, c
 template <int Rows, int Vectors>
 NSK_INLINE void store_quad_tile(const simd::i32 (&sum)[Rows][Vectors], const simd::f32 (&scale)[Vectors],
                                 const quad_row* row, const quad_panel& p, const quad_store& store) {
-  using simd::unroll;
   constexpr int columns = Vectors * simd::f32::lanes < 16 ? 8 : 16, together = simd::packed_vectors / Vectors;
   if (p.columns != columns || store.residual_scale != 0 || store.sums) {
     simd::i32 copy[Rows][Vectors];  // which has an address, so that `sum` stays in registers
-    unroll<Rows>([&](auto r)
-                     NSK_INLINE_LAMBDA { unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { copy[r][v] = sum[r][v]; }); });
+    simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+      simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { copy[r][v] = sum[r][v]; });
+    });
     if (store.sums) return store_sums(copy, Rows, row);
     return store_any_quad_tile(copy, Rows, row, p, store);
   }
-  unroll<(Rows + together - 1) / together>([&](auto g) NSK_INLINE_LAMBDA {
+  simd::unroll<(Rows + together - 1) / together>([&](auto g) NSK_INLINE_LAMBDA {
     constexpr int first = g * together, count = Rows - first < together ? Rows - first : together;
     store_quad_rows<columns, count>(sum + first, scale, row + first, p, store);
   });

@@ -40,8 +40,9 @@ status supported(const variant_view& variant) {
     if (!runs_half_weights<Settings> && has_half_weights(step)) return {status_code::unsupported_op, i};
     if (!runs_byte_weights<Settings> && has_byte_weights(step)) return {status_code::unsupported_op, i};
     if (!stores_numbers<Settings> && is_float_operator_on_bytes(step)) return {status_code::unsupported_op, i};
-    if (!runs_unsafe_quads<Settings> && has_unsafe_quads(step)) return {status_code::unsupported_op, i};
-    if (!runs_weight_offsets<Settings> && has_weight_offset(step)) return {status_code::unsupported_op, i};
+    if ((!runs_unsafe_quads<Settings> && has_unsafe_quads(step)) ||
+        (!runs_weight_offsets<Settings> && has_weight_offset(step)))
+      return {status_code::unsupported_op, i};
     if (!Settings::functions::has(step.epilogue().fn)) return {status_code::unsupported_function, i};
   }
   return {};

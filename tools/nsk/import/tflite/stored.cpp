@@ -146,19 +146,19 @@ bool average_stored(call& c, const attributes& window, std::int64_t taps, tfl::A
   return true;
 }
 
-/// XNNPACK's resampling: positions of 11 bits, halves upwards, which counted from the least integer is away from 0. The
-/// step is the largest float below 1 by which every half becomes more than one.
+/// XNNPACK's resampling: positions of 11 bits, halves upwards, which counted from the minimum of the type is away from
+/// 0. The step is the largest float below 1 by which every half becomes more than one.
 bool resize_stored(call& c, attributes resize, const std::vector<std::int64_t>& sizes) {
   const auto x = byte_form_of(c, c.input(0)), y = byte_form_of(c, c.output());
   if (!x || !y || x->type != y->type || x->scale != y->scale || x->zero != y->zero) return false;
   const value_id integers = c.all().known.integers(c.input(0), k_image);
   if (integers == no_value) return false;
-  const value_id least = stored_number(c, x->type, x->range().low),
-                 numbers = c.emit("DequantizeLinear", {integers, constant_number(c, 1), least});
+  const value_id minimum = stored_number(c, x->type, x->range().low),
+                 numbers = c.emit("DequantizeLinear", {integers, constant_number(c, 1), minimum});
   resize["position_steps"] = std::int64_t{2048};
   const value_id resampled =
       c.emit("Resize", {numbers, no_value, no_value, constant_integers(c, sizes)}, std::move(resize));
-  const value_id stored = c.emit("QuantizeLinear", {resampled, constant_number(c, 1 - std::ldexp(1.0, -23)), least});
+  const value_id stored = c.emit("QuantizeLinear", {resampled, constant_number(c, 1 - std::ldexp(1.0, -23)), minimum});
   c.all().known.bind_integers(c.output(), stored, k_image);
   return true;
 }
