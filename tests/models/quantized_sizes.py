@@ -20,7 +20,7 @@ def measured(model):
     return {"file": model.stat().st_size, "arena": arena["bytes"]}
 
 
-def expect_at_most(limit, what, small, large):
+def expect_maximum(limit, what, small, large):
     print(f"  {what}: {small} bytes, {small / large:.3f} of float32")
     if small > limit * large:
         failures.append(f"{what}: {small / large:.3f} of float32, at most {limit}")
@@ -41,9 +41,9 @@ def main():
         must("convert", SOURCE, "-o", folder / "half.nsk", "--weights", "fp16", *quiet)
         must("quantize", SOURCE, "-o", folder / "integers.nsk", "--target", "size", "--calibrate", samples, *quiet)
         floats, halves, integers = (measured(folder / f"{kind}.nsk") for kind in ("float", "half", "integers"))
-        expect_at_most(0.28, "file in int8", integers["file"], floats["file"])
-        expect_at_most(0.52, "file in float16", halves["file"], floats["file"])
-        expect_at_most(0.35, "arena in int8", integers["arena"], floats["arena"])
+        expect_maximum(0.28, "file in int8", integers["file"], floats["file"])
+        expect_maximum(0.52, "file in float16", halves["file"], floats["file"])
+        expect_maximum(0.35, "arena in int8", integers["arena"], floats["arena"])
     return told(failures)
 
 

@@ -44,7 +44,6 @@ class transposition {
         m_input(i.input),
         m_x(c.shape(i.input)),
         m_out(c.shape(i.result)),
-        m_dims(m_x.size() - 2),
         m_axis{i.axis[0], i.axis[1]},
         m_weights(std::move(i.weights)),
         m_bias(std::move(i.bias)),
@@ -185,7 +184,7 @@ class transposition {
   }
 
   shape_t spatial_shape(std::int64_t channels, std::int64_t height, std::int64_t width) const {
-    return m_dims == 2 ? shape_t{m_x[0], channels, height, width} : shape_t{m_x[0], channels, width};
+    return m_x.size() == 4 ? shape_t{m_x[0], channels, height, width} : shape_t{m_x[0], channels, width};
   }
 
   /// Phases have as many rows and columns as the longest one; what is too much is cut off.
@@ -239,7 +238,7 @@ class transposition {
       if (skip_rows >= m_axis[0].input || skip_columns >= m_axis[1].input) return m_layers.fill(result);
       slice_parameters s = whole_slice(m_x.size());
       s.starts.back() = skip_columns;
-      if (m_dims == 2) s.starts[2] = skip_rows;
+      if (m_x.size() == 4) s.starts[2] = skip_rows;
       const int part = m_c.temporary("crop" + std::to_string(m_c.made().values.size()),
                                      spatial_shape(m_x[1], m_axis[0].input - skip_rows, m_axis[1].input - skip_columns),
                                      m_layers.type);
@@ -268,7 +267,6 @@ class transposition {
   context& m_c;
   int m_input;
   shape_t m_x, m_out, m_whole;
-  std::size_t m_dims;
   axis_of_transpose m_axis[2];    ///< rows, columns
   std::int64_t m_length[2] = {};  ///< of a phase
   transposed_weights m_weights;
