@@ -58,6 +58,14 @@ def numbers(pixels, mean, deviation, white):
     return (pixels.astype(np.float64) * scale + offset).astype(F)
 
 
+def brightness(pixels):
+    """Of a grey image, which is read as colours (ITU-R BT.601); products and sums round once each."""
+    level, total = pixels.astype(np.float64), F(0)
+    for share in (0.299, 0.587, 0.114):
+        total = (level * np.float64(F(share)) + total).astype(F)
+    return total
+
+
 def check_equal(folder):
     random = np.random.default_rng(2)
     for channels, last, bgr, mean, deviation, white in ((3, False, False, [0.485, 0.456, 0.406], [0.229, 0.224, 0.225], 1), (3, True, True, [127.5] * 3, [128.0] * 3, 255),
@@ -69,7 +77,8 @@ def check_equal(folder):
         for i in range(4):
             pixels = random.integers(0, 256, (HEIGHT, WIDTH, 3) if channels == 3 else (HEIGHT, WIDTH)).astype(np.uint8)
             write_png(images / f"{i}.png", pixels)
-            x = numbers((pixels[..., ::-1] if bgr else pixels).reshape(HEIGHT, WIDTH, channels), mean, deviation, white)
+            levels = brightness(pixels) if channels == 1 else pixels[..., ::-1] if bgr else pixels
+            x = numbers(levels.reshape(HEIGHT, WIDTH, channels), mean, deviation, white)
             np.save(arrays / f"{i}.npy", x if last else x.transpose(2, 0, 1))
         short = [",".join(map(str, v if len(set(v)) > 1 else v[:1])) for v in (mean, deviation)]
         how = ["--mean", short[0], "--std", short[1], "--white", str(white)] + (["--color", "bgr"] if bgr else [])

@@ -1156,7 +1156,8 @@ struct Dequantize FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
 };
 
-/// Output = table[x] for each byte. Step.inputs = x (uint8 or int8), the table (constant uint8 [256], by the bits of x).
+/// Output = table[x] for each byte. Step.inputs = x (uint8 or int8), the table (constant uint8 [256], by the bits of x), or a constant uint8
+/// [channels * 256] with such a table for each position of the last dimension.
 struct ByteTable FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   bool Verify(impl::table_verifier &verifier) const {
     return VerifyTableStart(verifier.bounds()) &&
