@@ -3,7 +3,6 @@
 """nsk quantize with images as samples: the same file as by arrays of the same numbers, in every order of colours and both layouts; the metadata of a model in
 place of options; what is refused."""
 import pathlib
-import re
 import struct
 import sys
 import tempfile
@@ -112,9 +111,7 @@ def check_metadata(folder):
 
     def made(source, *options):
         text = must("quantize", "--target", "size", source, "-o", folder / "lite.nsk", "--calibrate", images, *options)
-        must("json", folder / "lite.nsk", "-o", folder / "lite.json")
-        scales = re.findall(r'"scale": [^\n]*', (folder / "lite.json").read_text())
-        return next(line for line in text.splitlines() if "images of input" in line), scales
+        return next(line for line in text.splitlines() if "images of input" in line), (folder / "lite.nsk").read_bytes()
 
     one, three = lite("one.tflite"), lite("three.tflite", mean=[10.0, 20.0, 30.0], std=[50.0, 60.0, 70.0])
     said, own = made(one)
