@@ -222,7 +222,7 @@ inline quad_panel quad_panel_part(const quad_weights& w, int index, int begin, i
   const int first = begin > left ? begin : left, last = end < left + width ? end : left + width;
   const std::byte* const panel = w.data + std::int64_t{4} * panel_width * index * (w.quads + 2) + 4 * (first - left);
   const auto* const weights = reinterpret_cast<const std::int8_t*>(panel + 8 * width);
-  const std::ptrdiff_t step = std::ptrdiff_t{4} * panel_width * (w.quads + 2);
+  const auto step = static_cast<std::ptrdiff_t>(4 * panel_width * (w.quads + 2));
   return {panel, panel + 4 * width, weights, width, first, last - first, step};
 }
 
