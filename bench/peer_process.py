@@ -22,6 +22,7 @@ ENGINES = {
     "litert": ("litert", {}, "any"),
     "onnxruntime": ("onnxruntime", {}, "any"),
     "openvino": ("openvino", {}, "any"),
+    "openvino-vnni": ("openvino", {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_VNNI"}, "avx512"),
     "openvino-avx2": ("openvino", {"ONEDNN_MAX_CPU_ISA": "AVX2"}, "avx2"),
 }
 PACKAGES = {"litert": "ai-edge-litert", "onnxruntime": "onnxruntime", "openvino": "openvino", "nncf": "nncf"}

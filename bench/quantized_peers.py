@@ -38,7 +38,7 @@ QDQ = ("mobilenet_v2", "resnet18")
 # The engine whose rounding a file means. netsuke has to agree with it; the others may compute parts in float32.
 REFERENCES = {".tflite": "litert", ".onnx": "onnxruntime"}
 SETS = 4  # of inputs, whose outputs are compared
-FLAGS = ("avx2", "avx_vnni", "avx512f", "avx512_vnni")
+FLAGS = ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "amx_int8")
 
 
 def said(*arguments):
@@ -158,7 +158,7 @@ class Comparison:
         return [self.row(isa, rounds, theirs) for isa, rounds in ours.items()]
 
     def row(self, isa, ours, theirs):
-        peers = {peer: {**figures(rounds), **self.differences[peer], "kernels": self.peers[peer].kernels, "held": held(peer, isa)} for peer, rounds in theirs.items()}
+        peers = {peer: {**figures(rounds), **self.differences[peer], "kernels": self.peers[peer].kernels, "held": held(peer, isa, self.peers[peer].kernels)} for peer, rounds in theirs.items()}
         row = {"model": self.name, "isa": isa, **figures(ours), "peers": peers, "left_out": self.left_out, "best": {}}
         for which, allowed in (("same isa", [p for p in peers if peers[p]["held"]]), ("any isa", list(peers))):
             if allowed:
@@ -172,8 +172,10 @@ class Comparison:
             process.close()
 
 
-def held(peer, isa):
-    """Whether a peer uses no more than netsuke does with `isa`."""
+def held(peer, isa, kernels):
+    """Whether a peer uses no more than netsuke does with `isa`, as far as it tells its kernels."""
+    if any("amx" in kernel for kernel in kernels):
+        return False
     return isa == "avx512" or ENGINES[peer][2] == isa or "avx512f" not in cpu_flags()
 
 
@@ -217,7 +219,7 @@ def instruction_sets(rows):
     lines = [f"This machine: {' '.join(flags)}.",
              f"- netsuke: as each line says; VNNI with avx512{' and' if 'avx_vnni' in flags else ', and not'} with avx2 here, and never in a build with NSK_NO_VNNI.",
              "- litert, onnxruntime: what they find by CPUID; neither can be held to less."]
-    for peer in ("openvino", "openvino-avx2"):
+    for peer in ("openvino", "openvino-vnni", "openvino-avx2"):
         used = {kernel for row in rows for kernel in row["peers"].get(peer, {}).get("kernels", {})}
         if used:
             lines.append(f"- {peer}: layers by {', '.join(sorted(used))}.")
