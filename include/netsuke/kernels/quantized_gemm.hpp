@@ -129,8 +129,14 @@ NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad
   using simd::unroll;
   if (tiles == 0) return;
   const quad_panel p = panel;
-  const std::int8_t* ahead = p.weights + p.step;  // the panel behind this one, shared by the quads of all tiles
-  const std::ptrdiff_t ahead_step = std::ptrdiff_t{4} * p.width / (tiles > 7 ? 8 : tiles > 3 ? 4 : tiles > 1 ? 2 : 1);
+  constexpr int panels = Vectors * i32::lanes > panel_width ? Vectors * i32::lanes / panel_width : 1;
+  const std::int8_t* ahead = p.weights + panels * p.step;  // the panels behind these, shared by the quads of all tiles
+  const std::ptrdiff_t share = std::ptrdiff_t{4} * panels * p.width /
+                               (tiles > 7   ? 8
+                                : tiles > 3 ? 4
+                                : tiles > 1 ? 2
+                                            : 1),
+                       ahead_step = share < 64 ? share : 64;
   i32 first[Vectors];
   if constexpr (simd::dots_leave_out) begin_quad_sums(first, runs, p);
   for (; tiles > 0; --tiles, row += Rows) {
@@ -194,6 +200,10 @@ inline quad_panel sixteen_columns(quad_panel p, int done) {
   return p;
 }
 
+/// Panels that rows are multiplied by at once: two where one is a single register. A tile of one register for each row
+/// reads an input for each product, more than processors with registers of 64 bytes can.
+inline constexpr int tile_panels = simd::i32::lanes >= panel_width ? 2 : 1;
+
 /// All rows of a panel, by 16 columns and what remains of a panel of 24.
 template <class Products>
 inline void quad_panel_rows(int count, const quad_runs& runs, const quad_panel& panel, const quad_row* row,
@@ -209,11 +219,18 @@ inline void quad_panel_rows(int count, const quad_runs& runs, const quad_panel& 
   }
 }
 
-/// Whether panel `index`, whose columns before `end` are `p`, and those behind it are whole panels of one quad_line.
-inline bool starts_line(const quad_weights& w, int index, const quad_panel& p, int end) {
-  return line_panels > 1 && p.columns == panel_width && p.channel + line_panels * panel_width <= end &&
-         index + line_panels <= panel_count(w.channels) &&
-         width_of_panel(w.channels, index + line_panels - 1) == panel_width;
+/// All rows of tile_panels whole panels.
+template <class Products>
+inline void quad_panels_rows(int count, const quad_runs& runs, quad_panel panels, const quad_row* row,
+                             const quad_store& store) {
+  panels.columns = tile_panels * panel_width;
+  quad_rows<Products, tile_panels * panel_width / simd::i32::lanes>(count, runs, panels, row, store);
+}
+
+/// Whether panel `index`, whose columns before `end` are `p`, is the first of `count` whole panels.
+inline bool starts_panels(const quad_weights& w, int index, const quad_panel& p, int end, int count) {
+  return p.columns == panel_width && p.channel + count * panel_width <= end &&
+         index + count <= panel_count(w.channels) && width_of_panel(w.channels, index + count - 1) == panel_width;
 }
 
 /// The part of panel `index` that is in output channels [begin, end); columns is 0 or less where there is none.
@@ -260,11 +277,16 @@ NSK_ONE_COPY inline void quantized_gemm(int count, const quad_runs& runs, const 
   for (int done = 1; index < panels; index += done) {
     const impl::quad_panel p = impl::quad_panel_part(w, index, begin, end);
     if (p.columns <= 0) return;
-    const bool line = impl::starts_line(w, index, p, end) && count == 1;
-    done = line ? impl::line_panels : 1;
+    const auto starts = [&](int several)
+                            NSK_INLINE_LAMBDA { return several > 1 && impl::starts_panels(w, index, p, end, several); };
+    const bool line = count == 1 && starts(impl::line_panels), several = count > 1 && starts(impl::tile_panels);
+    done = line ? impl::line_panels : several ? impl::tile_panels : 1;
     const auto multiply = [&](auto products) NSK_INLINE_LAMBDA {
       using by = decltype(products);
-      line ? impl::quad_line<by>(runs, p, rows, store) : impl::quad_panel_rows<by>(count, runs, p, rows, store);
+      if (line) return impl::quad_line<by>(runs, p, rows, store);
+      if constexpr (impl::tile_panels > 1)
+        if (several) return impl::quad_panels_rows<by>(count, runs, p, rows, store);
+      impl::quad_panel_rows<by>(count, runs, p, rows, store);
     };
     if (w.products == quad_products::at_once)
       multiply(impl::quads_at_once());

@@ -278,6 +278,10 @@ NSK_INLINE bytes to_bytes(const f32 (&x)[4], u8_range to) {
 }
 template <int Count, int First>
 NSK_INLINE void store_part(std::uint8_t* p, bytes x) {
+  if constexpr (Count == 32) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_maskz_extracti64x4_epi64(15, x.v, First / 32));
+    return;
+  }
   const __m128i part = _mm512_maskz_extracti32x4_epi32(15, x.v, First / 16);
   if constexpr (Count == 16)
     _mm_storeu_si128(reinterpret_cast<__m128i*>(p), part);

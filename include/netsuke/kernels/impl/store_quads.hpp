@@ -17,7 +17,13 @@ NSK_INLINE simd::f32 residual_units(const quad_store& store, const std::uint8_t*
   return simd::mul(simd::sub(simd::load_u8(from), zero), simd::splat(store.residual_scale));
 }
 
-/// Stores as many rows of a tile as a register of bytes holds, or fewer: whole lines of 8 or 16 columns.
+/// Columns of a tile's whole lines.
+template <int Vectors>
+inline constexpr int line_columns = Vectors* simd::f32::lanes < 16   ? 8
+                                    : Vectors* simd::f32::lanes < 32 ? 16
+                                                                     : 32;
+
+/// Stores as many rows of a tile as a register of bytes holds, or fewer: whole lines of 8, 16 or 32 columns.
 template <int Columns, int Count, int Vectors>
 NSK_INLINE void store_quad_rows(const simd::i32 (*sum)[Vectors], const simd::f32 (&scale)[Vectors], const quad_row* row,
                                 const quad_panel& p, const quad_store& store) {
@@ -38,7 +44,7 @@ NSK_INLINE void store_quad_rows(const simd::i32 (*sum)[Vectors], const simd::f32
 template <int Vectors>
 NSK_INLINE void store_lines(simd::packed_bytes bytes, int count, const quad_row* row, const quad_panel& p) {
   constexpr int pitch = Vectors * simd::f32::lanes, together = simd::packed_vectors / Vectors;
-  constexpr int columns = pitch < 16 ? 8 : 16;
+  constexpr int columns = line_columns<Vectors>;
   if (p.columns == columns)
     return simd::unroll<together>([&](auto r) NSK_INLINE_LAMBDA {
       if (r < count) simd::store_part<columns, r * pitch>(row[r].output + p.channel, bytes);
@@ -75,8 +81,7 @@ NSK_ONE_COPY inline void store_any_quad_tile(const simd::i32 (*sum)[Vectors], in
                                              const quad_panel& p, const quad_store& store) {
   constexpr int together = simd::packed_vectors / Vectors;
   simd::f32 scale[Vectors];
-  for (int v = 0; v < Vectors; ++v)
-    scale[v] = simd::load(reinterpret_cast<const float*>(p.scale) + v * simd::f32::lanes);
+  for (int v = 0; v < Vectors; ++v) scale[v] = load_scale(p, v);
   for (; rows >= together; rows -= together, sum += together, row += together)
     store_any_quad_rows<Vectors>(sum, scale, std::integral_constant<int, together>{}, row, p, store);
   if (rows > 0) store_any_quad_rows<Vectors>(sum, scale, rows, row, p, store);
@@ -94,7 +99,7 @@ NSK_ONE_COPY inline void store_sums(const simd::i32 (*sum)[Vectors], int rows, c
 template <int Rows, int Vectors>
 NSK_INLINE void store_quad_tile(const simd::i32 (&sum)[Rows][Vectors], const simd::f32 (&scale)[Vectors],
                                 const quad_row* row, const quad_panel& p, const quad_store& store) {
-  constexpr int columns = Vectors * simd::f32::lanes < 16 ? 8 : 16, together = simd::packed_vectors / Vectors;
+  constexpr int columns = line_columns<Vectors>, together = simd::packed_vectors / Vectors;
   if (p.columns != columns || store.residual_scale != 0 || store.sums) {
     simd::i32 copy[Rows][Vectors];  // which has an address, so that `sum` stays in registers
     simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
