@@ -48,10 +48,11 @@ fb::Offset<format::Tensor> write_tensor(builder& b, const plan& p, const plan_te
   const auto shape = b.CreateVector(t.shape);
   const auto strides = b.CreateVector(t.strides);
   const format::Halo halo(t.border.top, t.border.left, t.border.bottom, t.border.right);
+  const bool has_halo = (t.border.top | t.border.left | t.border.bottom | t.border.right) != 0;
   const auto buffer = static_cast<std::uint32_t>(p.storages[static_cast<std::size_t>(t.storage)].buffer);
   return format::CreateTensor(b, name, static_cast<format::DataType>(t.type), shape, strides, buffer,
-                              static_cast<std::uint64_t>(t.offset) * static_cast<std::uint64_t>(size_of(t.type)), &halo,
-                              0.0f, static_cast<format::Packing>(t.arrangement), 0,
+                              static_cast<std::uint64_t>(t.offset) * static_cast<std::uint64_t>(size_of(t.type)),
+                              has_halo ? &halo : nullptr, 0.0f, static_cast<format::Packing>(t.arrangement), 0,
                               static_cast<std::uint32_t>(t.batch));
 }
 
@@ -131,6 +132,13 @@ auto write_all(builder& b, const std::vector<T>& items, Write write) {
   return b.CreateVector(offsets);
 }
 
+/// A list that is absent where it is empty, which means the same.
+template <class T, class Write>
+auto write_some(builder& b, const std::vector<T>& items, Write write) -> decltype(write_all(b, items, write)) {
+  if (items.empty()) return 0;
+  return write_all(b, items, write);
+}
+
 fb::Offset<format::Variant> write_variant(builder& b, const named_plan& v) {
   const plan& p = v.layout;
   const auto buffers = write_all(b, p.buffers, [&](const plan_buffer& x) {
@@ -142,12 +150,12 @@ fb::Offset<format::Variant> write_variant(builder& b, const named_plan& v) {
   const auto steps = write_all(b, p.steps, [&](const plan_step& s) { return write_step(b, s); });
   const auto inputs = write_all(b, p.inputs, [&](const plan_port& x) { return write_port(b, x); });
   const auto outputs = write_all(b, p.outputs, [&](const plan_port& x) { return write_port(b, x); });
-  const auto states = write_all(b, p.states, [&](const plan_state& s) {
+  const auto states = write_some(b, p.states, [&](const plan_state& s) {
     const auto state_name = b.CreateString(s.name);
     return format::CreateState(b, state_name, static_cast<std::uint32_t>(s.tensor), static_cast<std::uint32_t>(s.next),
                                s.initial);
   });
-  const auto name = b.CreateString(v.name), profile = b.CreateString(p.gpu ? gpu_profile : "");
+  const auto name = b.CreateString(v.name), profile = p.gpu ? b.CreateString(gpu_profile) : 0;
   return format::CreateVariant(b, name, profile, buffers, tensors, steps, inputs, outputs, states,
                                static_cast<std::uint64_t>(p.arena_bytes + 63) / 64 * 64,
                                static_cast<std::uint64_t>(p.lane_bytes), 0, static_cast<std::uint32_t>(p.batch));

@@ -102,12 +102,19 @@ auto write(builder& b, const recurrent_params& p) {
                                  function_list, parameter_list, p.cell_clip);
 }
 
+/// Nothing where nothing happens to the result: an epilogue that is absent means that.
+epilogue_offset write_epilogue(builder& b, const epilogue_params& e) {
+  const bool does_nothing = e.fn == function::identity && !e.activation_first && e.alpha == 0 && e.beta == 0 &&
+                            e.residual == -1 && e.slope == -1;
+  if (does_nothing) return 0;
+  return format::CreateEpilogue(b, static_cast<format::Function>(e.fn), e.alpha, e.beta, e.activation_first, e.residual,
+                                e.slope);
+}
+
 /// By the function above, with the epilogue where the operator has one; else by `create` of its fields.
 template <class Params, class Create>
 auto write_as(builder& b, const Params& p, const epilogue_params& e, const Create&, int) -> decltype(write(b, p, {})) {
-  return write(b, p,
-               format::CreateEpilogue(b, static_cast<format::Function>(e.fn), e.alpha, e.beta, e.activation_first,
-                                      e.residual, e.slope));
+  return write(b, p, write_epilogue(b, e));
 }
 template <class Params, class Create>
 auto write_as(builder& b, const Params& p, const epilogue_params&, const Create&, int) -> decltype(write(b, p)) {
