@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """nsk quantize --max-drop by error, signal to noise, classes and a program of the user: each bound holds on samples that the command never saw, against
-ONNX Runtime; layers that return are float32 or fp16; programs that fail, hang or print no number are refused by name, and leave nothing behind."""
+ONNX Runtime; layers that return are float32 or fp16, and so are those that no longer pay beside them; a file that is not estimated faster is refused; programs that fail, hang or print no number are refused by name, and leave nothing behind."""
 import json
 import os
 import pathlib
@@ -54,10 +54,30 @@ def classifier(path, channels=CHANNELS):
     return path
 
 
+def chain(path, goes_on):
+    """Layers of 24 channels, which pay as integers one behind the other and not alone; the middle one is lost with one scale for all weights. Where the
+    network goes on, layers follow that pay in any case."""
+    random = np.random.default_rng(5)
+    shapes = {"first": (24, 24), "middle": (24, 24), "last": (24, 24), **({"wide": (96, 24), "deep": (96, 96)} if goes_on else {})}
+    weights = {name: (random.standard_normal((*shape, 1, 1)) / np.sqrt(shape[1])).astype(F) for name, shape in shapes.items()}
+    weights["middle"][:, 3] *= 200
+    nodes, at = [], "x"
+    for name in shapes:
+        nodes += [helper.make_node("Conv", [at, f"{name}_w"], [f"{name}_y"], name),
+                  helper.make_node("Clip", [f"{name}_y", "low", "high"], [name]) if name == "middle" else helper.make_node("Relu", [f"{name}_y"], [name])]
+        at = name
+    constants = [numpy_helper.from_array(w, f"{n}_w") for n, w in weights.items()] + [numpy_helper.from_array(np.array(v, F), n) for n, v in (("low", -1), ("high", 1))]
+    graph = helper.make_graph(nodes, "chain", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 24, 32, 32])],
+                              [helper.make_tensor_value_info(at, TensorProto.FLOAT, [1, shapes[at][0], 32, 32])], constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
+    return path
+
+
 class Network:
     """A source, its samples, and inputs that the command never sees."""
 
-    def __init__(self, folder, source, make, options, count=48):
+    def __init__(self, folder, source, make, options, count=48, target="size"):
+        self.target = target
         self.folder, self.source, self.model, self.options = folder, source, folder / f"{source.stem}.nsk", options
         self.data = folder / f"{source.stem}_data"
         self.data.mkdir()
@@ -70,7 +90,7 @@ class Network:
         self.wanted = np.stack([session.run([self.output], {self.port: x})[0] for x in self.unseen]).astype(float)
 
     def arguments(self, *more):
-        return ["quantize", "--target", "size", self.source, "-o", self.model, "--calibrate", self.data, *self.options, *more]
+        return ["quantize", "--target", self.target, self.source, "-o", self.model, "--calibrate", self.data, *self.options, *more]
 
     def made(self, *more):
         return must(*self.arguments(*more))
@@ -141,6 +161,29 @@ def check_mnist(folder):
     expect((folder / "again.nsk").stat().st_size == len(bytes_of_first), "a saved choice with fp16 gives another file")
 
 
+def check_speed(folder):
+    """What --max-drop leaves as integers has to pay on the target, or becomes floats too, or is refused."""
+    values = lambda generator: generator.standard_normal((1, 24, 32, 32)).astype(F)
+    short = Network(folder, chain(folder / "short.onnx", False), values, ["--per-tensor"], 16, "pc")
+    expect("int8 in 3 of 3 layers" in short.made(), "the chain does not pay without a bound")
+    short.model.unlink()
+    done = nsk(*short.arguments("--max-drop", "0.1"))
+    expect(done.returncode == 2 and all(w in done.stderr for w in ("--max-drop returns 1 layers", "1.000 times as fast", "on pc", "--format fp16")) and not short.model.exists(),
+           f"a file that is no faster: exit {done.returncode}, {done.stderr.strip()}")
+    text = must("quantize", "--target", "size", short.source, "-o", short.model, "--calibrate", short.data, "--per-tensor", "--max-drop", "0.1")
+    expect("int8 in 2 of 3 layers" in text and "on pc (AVX2 without VNNI): 0." in text and "it may be slower" in text, f"--target size does not say that the file is slow:\n{text}")
+    long = Network(folder, chain(folder / "long.onnx", True), values, ["--per-tensor"], 16, "pc")
+    page = folder / "long.md"
+    text = long.made("--max-drop", "0.1", "--report", page)
+    layers = {l["name"]: l for l in json.loads((folder / "long.json").read_text())["layers"]}
+    formats = [layers[name]["format"] for name in ("first", "middle", "last", "wide", "deep")]
+    expect(formats[:2] == ["float32"] * 2 and formats[3:] == ["int8"] * 2, f"what pays and what does not: {formats}")
+    expect("returned by --max-drop" in layers["middle"]["reason"] and "conversions around it" in layers["first"]["reason"], f"reasons: {layers}")
+    expect("1 layers stay float32 for --max-drop" in text and "layers stay float32, which is estimated faster there" in text, text)
+    measured = long.measured()["error"]
+    expect(measured <= 0.1, f"the bound does not hold beside layers that do not pay: {measured}")
+
+
 def check_halves(network):
     """fp16 by options and by choices: of all that is not int8, of one layer, of none."""
     page = network.folder / "halves.md"
@@ -196,6 +239,7 @@ def main():
         (folder / "scratch").mkdir()
         network = Network(folder, classifier(folder / "classifier.onnx"), noise, ["--per-tensor"], 64)
         command = check_bounds(network)
+        check_speed(folder)
         check_halves(network)
         check_refusals(network, command)
         check_mnist(folder)

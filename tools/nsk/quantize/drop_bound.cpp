@@ -45,19 +45,21 @@ std::string bound_judge::said() const {
   return format_text("the outputs are off by %.3g of their magnitude", m_reached);
 }
 
-std::optional<std::size_t> return_layers(bound_judge& judge, const network& n, std::vector<layer_result> layers,
-                                         const float_storage& floats, std::set<std::string>& kept,
-                                         const std::set<std::string>& forced, const report_progress& progress) {
+std::optional<std::set<std::string>> return_layers(bound_judge& judge, const network& n,
+                                                   std::vector<layer_result> layers, const float_storage& floats,
+                                                   std::set<std::string>& kept, const return_rules& rules,
+                                                   const report_progress& progress) {
   std::sort(layers.begin(), layers.end(),
             [](const layer_result& a, const layer_result& b) { return a.alone < b.alone; });
   const std::set<std::string> before = kept;
   std::vector<std::string> candidates;
   for (const layer_result& l : layers)
-    if (kept.count(l.name) == 0 && forced.count(l.name) == 0) candidates.push_back(l.name);
-  const std::size_t max_count = candidates.size() - (forced.empty() && !candidates.empty() ? 1 : 0);
+    if (kept.count(l.name) == 0 && rules.forced.count(l.name) == 0) candidates.push_back(l.name);
+  const std::size_t max_count = candidates.size() - (rules.forced.empty() && !candidates.empty() ? 1 : 0);
   const auto holds = [&](std::size_t count) {
     kept = before;
     kept.insert(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(count));
+    if (rules.add_unpaid) rules.add_unpaid(kept);
     progress("returning layers to floats", static_cast<double>(count) / static_cast<double>(candidates.size() + 1));
     return judge.holds(n.without(kept), floats);
   };
@@ -75,7 +77,7 @@ std::optional<std::size_t> return_layers(bound_judge& judge, const network& n, s
     (holds(middle) ? count : below) = middle;
   }
   holds(count);  // what is said of it
-  return count;
+  return std::set<std::string>(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
 }

@@ -32,10 +32,19 @@ class bound_judge {
   double m_of_floats = 0, m_reached = 0;
 };
 
-/// Adds layers to `kept`, the most sensitive ones first, until the bound holds. Returns how many; nothing where it does
-/// not hold with a single layer of integers, or with those of `forced`, which stay.
-std::optional<std::size_t> return_layers(bound_judge& judge, const network& n, std::vector<layer_result> layers,
-                                         const float_storage& floats, std::set<std::string>& kept,
-                                         const std::set<std::string>& forced, const report_progress& progress);
+/// What is heeded where layers return.
+struct return_rules {
+  std::set<std::string> forced;  ///< stay integers
+  /// Adds to the layers that are floats those that integers make no faster beside them; may be null.
+  std::function<void(std::set<std::string>& floats)> add_unpaid;
+};
+
+/// Adds layers to `kept`, the most sensitive ones first and what no longer pays beside them, until the bound holds.
+/// Returns those that the bound asked for; nothing where it does not hold with a single layer of integers, or with
+/// those that are forced.
+std::optional<std::set<std::string>> return_layers(bound_judge& judge, const network& n,
+                                                   std::vector<layer_result> layers, const float_storage& floats,
+                                                   std::set<std::string>& kept, const return_rules& rules,
+                                                   const report_progress& progress);
 
 }

@@ -31,7 +31,7 @@ std::string not_finite(const float_layer& l) {
 }
 
 void find_reasons(std::vector<layer_result>& layers, const network& n, const graph& floats, const quantize_choices& how,
-                  const std::set<std::string>& kept, const layer_choice& choice,
+                  const std::set<std::string>& kept, const std::set<std::string>& slow,
                   const std::vector<std::string>& beyond) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layer_result& l = layers[i];
@@ -43,8 +43,8 @@ void find_reasons(std::vector<layer_result>& layers, const network& n, const gra
     l.reason = how.kept.count(l.name) != 0 ? "kept by --keep" + not_finite(layer)
                : asked != how.chosen.layers.end() && asked->second != layer_format::int8
                    ? "kept by --overrides" + not_finite(layer)
-               : choice.floats.count(l.name) != 0 ? why_faster(floats, layer, *how.machine)
-               : !l.is_surprise                   ? "returned by --max-drop"
+               : slow.count(l.name) != 0 ? why_faster(floats, layer, *how.machine)
+               : !l.is_surprise          ? "returned by --max-drop"
                : std::find(beyond.begin(), beyond.end(), l.name) != beyond.end() ? "its sums may be beyond int32"
                                                                                  : "no integer operator computes it";
     if (l.no_halves.empty()) continue;
@@ -81,13 +81,20 @@ std::vector<std::string> notes_of(const quantize_result& r, std::size_t returned
   return said;
 }
 
-std::string note_of(const layer_choice& choice, const target& t, std::size_t layers, std::size_t returned) {
-  std::string note = "on " + t.name + " (" + t.machine + "): ";
-  if (!choice.floats.empty())
-    note += std::to_string(choice.floats.size()) + " of " + std::to_string(layers) +
-            " layers stay float32, which is estimated faster there (--target size stores them too), ";
-  note += format_text("%.2f times as fast as float32, by estimate", choice.float_cycles / choice.cycles);
-  return returned > 0 ? note + ", before --max-drop returned layers" : note;
+std::string note_of(const expected_time& e, const target* t, std::size_t slow, std::size_t layers) {
+  constexpr double doubtful_gain = 1.25;
+  const target& machine = t != nullptr ? *t : targets().front();
+  const double gain = e.before / e.after;
+  const std::string where = "on " + machine.name + " (" + machine.machine + "): ",
+                    estimate = format_text("%.2f times as fast as float32, by estimate", gain);
+  if (t == nullptr)
+    return gain >= doubtful_gain ? ""
+                                 : where + estimate +
+                                       "; estimates are up to a quarter too good, so it may be slower. Measure it "
+                                       "(nsk bench), or give --target a machine, or take --format fp16";
+  if (slow == 0) return where + estimate;
+  return where + std::to_string(slow) + " of " + std::to_string(layers) +
+         " layers stay float32, which is estimated faster there (--target size stores them too), " + estimate;
 }
 
 }

@@ -110,16 +110,27 @@ void measure_layers(std::vector<layer_result>& layers, const network& n, const v
   }
 }
 
-/// Adds the layers that stay float32 because that is estimated faster. Refuses networks that integers make no faster.
+constexpr double min_gain = 1.03;  ///< by which integers must be estimated faster
+
+/// Refuses networks that integers make no faster. `returned`: layers that --max-drop made floats.
+[[noreturn]] void refuse_slow(const target& t, double gain, std::size_t returned) {
+  const std::string where = " on " + t.name + " (" + t.machine + ")",
+                    cures =
+                        "--target size stores all layers as int8 whatever the speed, another --target is another "
+                        "machine, and --format fp16 halves the weights";
+  if (returned == 0) refuse("int8 is not estimated faster than float32" + where + ". " + cures);
+  refuse("--max-drop returns " + std::to_string(returned) + " layers to floats, and with what is left as int8 the " +
+         format_text("network is estimated %.3f times as fast as float32", gain) + where +
+         ", which is not worth its error (1.03 is). A larger --max-drop returns fewer; " + cures);
+}
+
+/// Chooses the layers beside `kept` that stay float32 because that is estimated faster.
 layer_choice choose_for(const target& t, const graph& g, const std::vector<float_layer>& layers,
-                        const std::set<std::string>& forced, std::set<std::string>& kept) {
-  constexpr double min_gain = 1.03;
-  const layer_choice choice = choose_layers(g, layers, kept, forced, t);
-  if (forced.empty() && (choice.floats.size() == layers.size() || choice.float_cycles < min_gain * choice.cycles))
-    refuse("int8 is not estimated faster than float32 on " + t.name + " (" + t.machine +
-           "). --target size stores all layers as int8 whatever the speed, another --target is another machine, and "
-           "--format fp16 halves the weights");
-  kept.insert(choice.floats.begin(), choice.floats.end());
+                        const std::set<std::string>& forced, const std::set<std::string>& kept) {
+  layer_choice choice = choose_layers(g, layers, kept, forced, t);
+  const double gain = choice.float_cycles / choice.cycles;
+  if (forced.empty() && (choice.floats.size() == layers.size() || gain < min_gain)) refuse_slow(t, gain, 0);
+  for (const std::string& name : kept) choice.floats.erase(name);
   return choice;
 }
 
@@ -169,13 +180,11 @@ std::set<std::string> names_of_floats(const std::vector<layer_result>& layers) {
 
 /// Adds what a report shows beside the layers' sensitivities. `g`: the finished network.
 void describe(quantize_result& r, const network& n, const variant_source& exact, const graph& g, const graph& floats,
-              const std::vector<sample>& judged, const std::set<std::string>& kept, const quantize_choices& how) {
+              const std::vector<sample>& judged, const std::set<std::string>& kept) {
   measure_by_depth(r.layers, n, judged, kept, r.floats);
   for (std::size_t i = 0; i < r.layers.size(); ++i) show_weights(r.layers[i], n.layers()[i], g);
   r.tensors = n.tensors(kept);
   r.others = products_beside(floats, n.layers());
-  r.expected = {expected_on(how.machine != nullptr ? *how.machine : targets().front(), floats, n.layers(),
-                            names_of_floats(r.layers))};
   r.float_file = compile({exact}, {});
 }
 
@@ -224,18 +233,23 @@ float_storage storage_of(const graph& g, const quantize_choices& how, bool halve
 }
 
 /// Returns layers to floats until the bound holds: to float16 where that is asked for, and to float32 where it is not
-/// enough. Returns how many.
-std::size_t keep_bound(const quantize_choices& how, const network& n, const graph& g, const noise_meter& meter,
-                       const divided_samples& samples, quantize_result& result, std::set<std::string>& kept,
-                       const report_progress& progress) {
+/// enough. Returns those that the bound asked for; `kept` gets what no longer pays beside them too.
+std::set<std::string> keep_bound(const quantize_choices& how, const network& n, const graph& g,
+                                 const noise_meter& meter, const divided_samples& samples, quantize_result& result,
+                                 std::set<std::string>& kept, const report_progress& progress) {
   const std::set<std::string> forced = how.chosen.of_format(layer_format::int8);
+  return_rules rules{forced, nullptr};
+  if (how.machine != nullptr)
+    rules.add_unpaid = [&](std::set<std::string>& floats) {
+      floats = choose_layers(g, n.layers(), floats, forced, *how.machine).floats;
+    };
   bound_judge judge(*how.bound, meter, samples.names, samples.files);
-  std::optional<std::size_t> count = return_layers(judge, n, result.layers, result.floats, kept, forced, progress);
-  if (!count && how.halves) {
+  auto returned = return_layers(judge, n, result.layers, result.floats, kept, rules, progress);
+  if (!returned && how.halves) {
     result.floats = storage_of(g, how, false);
-    count = return_layers(judge, n, result.layers, result.floats, kept, forced, progress);
+    returned = return_layers(judge, n, result.layers, result.floats, kept, rules, progress);
   }
-  if (!count)
+  if (!returned)
     refuse(
         format_text("--max-drop %.3g: ", how.bound->limit) +
         (forced.empty() ? "no layer can be int8: with one, " : "with the layers that --overrides makes int8 alone, ") +
@@ -243,7 +257,7 @@ std::size_t keep_bound(const quantize_choices& how, const network& n, const grap
         (forced.empty() ? ". Give more samples, another bound, or take --format fp16"
                         : ". Let fewer layers be int8 there, or give another bound"));
   result.bound = bound_result{how.bound->by, how.bound->limit, judge.reached(), judge.said()};
-  return *count;
+  return *returned;
 }
 
 /// Notes the format of each layer of the finished network `v`, whose floats are then rounded to what the file has.
@@ -329,9 +343,8 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
   std::set<std::string> kept = kept_by(how, layers);
   require_layers(layers, kept);
   require_finite(layers, kept);
-  layer_choice choice;
-  if (how.machine != nullptr)
-    choice = choose_for(*how.machine, v.g, layers, how.chosen.of_format(layer_format::int8), kept);
+  const std::set<std::string> asked = kept, forced = how.chosen.of_format(layer_format::int8);
+  if (how.machine != nullptr) kept.merge(choose_for(*how.machine, v.g, layers, forced, kept).floats);
   const graph floats = v.g;
   const network n(v, std::move(layers), divided.shown, divided.shown_files, how, progress);
   result.samples = n.seen().samples;
@@ -341,20 +354,30 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
   const noise_meter meter(exact, divided.judged());
   if (how.measures || how.bound)
     measure_layers(result.layers, n, exact, divided.judged(), kept, how.measures, progress);
-  const std::size_t returned = how.bound ? keep_bound(how, n, floats, meter, divided, result, kept, progress) : 0;
+  std::set<std::string> returned;
+  if (how.bound) returned = keep_bound(how, n, floats, meter, divided, result, kept, progress);
   progress("quantising", -1);
   std::vector<std::string> beyond;
   v = n.without(kept, {}, &beyond);
   find_formats(result.layers, v, result.floats);
-  find_reasons(result.layers, n, floats, how, kept, choice, beyond);
+  std::set<std::string> slow = kept;  // as integers
+  for (const std::string& name : asked) slow.erase(name);
+  for (const std::string& name : returned) slow.erase(name);
+  find_reasons(result.layers, n, floats, how, kept, slow, beyond);
+  const target& machine = how.machine != nullptr ? *how.machine : targets().front();
+  const expected_time expected = expected_on(machine, floats, n.layers(), names_of_floats(result.layers));
+  if (how.machine != nullptr && forced.empty() && expected.before < min_gain * expected.after)
+    refuse_slow(machine, expected.before / expected.after, returned.size());
   progress("measuring", -1);
   if (!divided.judged().empty()) result.outputs = meter.compare(v, result.floats).outputs;
   result.seen = n.seen();
   result.chosen = n.chosen(result.layers);
-  if (how.measures) describe(result, n, exact, v.g, floats, divided.judged(), kept, how);
-  result.notes = notes_of(result, returned);
+  if (how.measures) describe(result, n, exact, v.g, floats, divided.judged(), kept);
+  if (how.measures) result.expected = {expected};
+  result.notes = notes_of(result, returned.size());
   result.notes.insert(result.notes.begin(), twins.begin(), twins.end());
-  if (how.machine != nullptr) result.notes.push_back(note_of(choice, *how.machine, result.layers.size(), returned));
+  const std::string speed = note_of(expected, how.machine, slow.size(), result.layers.size());
+  if (!speed.empty()) result.notes.push_back(speed);
   return result;
 }
 

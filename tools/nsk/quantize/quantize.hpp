@@ -103,7 +103,7 @@ struct quantize_result {
 /// and why, and the signal to noise of each output. With a `bound`, a quarter of the samples are held out, show no
 /// ranges, and are what the bound holds on. Refuses names of `kept` that are no layers, networks without a layer,
 /// names of `chosen` that nothing has, calibrations of other models, models with states or several rows, networks that
-/// integers make no faster on the machine, and bounds that no layer of integers meets.
+/// integers make no faster on the machine, also with what a bound leaves, and bounds that no layer of integers meets.
 quantize_result quantize(variant_source& v, const std::vector<sample>& samples, const quantize_choices& choices,
                          const std::function<void(const std::string& what, double share)>& progress);
 
