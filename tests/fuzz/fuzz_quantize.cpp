@@ -5,8 +5,7 @@
 #include "mutator.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  fuzz::quantize(data, size);
-  return 0;
+  return fuzz::verdict(fuzz::quantize(data, size));
 }
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t maximum,

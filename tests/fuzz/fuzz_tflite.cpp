@@ -5,8 +5,7 @@
 #include "mutator.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  fuzz::convert(data, size, fuzz::source::tflite);
-  return 0;
+  return fuzz::verdict(fuzz::convert(data, size, fuzz::source::tflite));
 }
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t maximum,

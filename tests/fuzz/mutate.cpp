@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Replays a fuzzer's corpus, then damages its files by the fuzzer's own mutator, without libFuzzer and the same way
-// every time.
+// every time. What still converts is damaged further: damage adds up where it leaves something to convert.
 //   mutate [--count N] [--seed S] [--last FILE] FILE...
 // --last writes every damaged file before it is tried, so that the one that ended the program is there.
 #include <cstdint>
@@ -18,6 +18,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
 
 int main(int argc, char** argv) {
   constexpr std::size_t max_bytes = 1 << 16;
+  constexpr long max_kept = 512;
   long count = 0;
   std::string last;
   fuzz::generator random{1};
@@ -41,17 +42,26 @@ int main(int argc, char** argv) {
   }
   if (files.empty()) return 2;
   for (const auto& file : files) LLVMFuzzerTestOneInput(file.data(), file.size());
+  std::vector<std::vector<std::uint8_t>> kept;  // what converted of late
+  long converted = 0;
   for (long n = 0; n < count; ++n) {
-    std::vector<std::uint8_t> file = files[random.below(files.size())];
+    const auto& from = !kept.empty() && random.one_in(2) ? kept : files;
+    std::vector<std::uint8_t> file = from[random.below(from.size())];
     std::size_t size = file.size();
     file.resize(max_bytes > size ? max_bytes : size);
-    for (std::size_t k = 1 + random.below(3); k-- > 0;)
+    for (std::size_t k = random.one_in(4) ? 3 : 1; k-- > 0;)
       size = LLVMFuzzerCustomMutator(file.data(), size, file.size(), static_cast<unsigned>(random()));
     if (!last.empty())
       std::ofstream(last, std::ios::binary)
           .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(size));
-    LLVMFuzzerTestOneInput(file.data(), size);
+    if (LLVMFuzzerTestOneInput(file.data(), size) != 0) continue;
+    file.resize(size);
+    if (++converted <= max_kept)
+      kept.push_back(std::move(file));
+    else
+      kept[random.below(kept.size())] = std::move(file);
   }
-  std::printf("%zu files replayed, %ld damaged ones refused or converted\n", files.size(), count);
+  std::printf("%zu files replayed, %ld damaged ones converted, %ld refused\n", files.size(), converted,
+              count - converted);
   return 0;
 }

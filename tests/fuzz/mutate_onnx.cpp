@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "mutate_onnx.hpp"
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -313,6 +314,11 @@ void mutate_bytes(generator& random, std::string& bytes) {
   std::memcpy(&bytes[at], &v, width);
 }
 
+bool is_text(const field& f) {
+  return f.type == delimited && f.what == kind::leaf && !f.bytes.empty() &&
+         std::all_of(f.bytes.begin(), f.bytes.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
+}
+
 void change_leaf(generator& random, const place& p, const std::vector<place>& all) {
   field& f = p.get();
   if (f.type == varint) {
@@ -328,7 +334,12 @@ void change_leaf(generator& random, const place& p, const std::vector<place>& al
   switch (random.below(8)) {
     case 0:
     case 1:
-    case 2: mutate_bytes(random, f.bytes); break;
+    case 2:
+      if (!is_text(f) || random.one_in(8))
+        mutate_bytes(random, f.bytes);
+      else if (is_text(other))
+        f.bytes = other.bytes;
+      break;
     case 3:
     case 4:
       if (other.type == f.type && other.what == kind::leaf) f.bytes = other.bytes;
@@ -342,6 +353,28 @@ void change_leaf(generator& random, const place& p, const std::vector<place>& al
     default:
       if (f.type == delimited && f.bytes.size() < 256) f.bytes += f.bytes;
   }
+}
+
+/// Gives a tensor as many bytes as its shape asks for, where they are few.
+void fit_data(std::vector<field>& tensor) {
+  constexpr std::uint64_t max_bytes = 8192;
+  static const std::uint64_t widths[] = {0, 4, 1, 1, 2, 2, 4, 8, 0, 1, 2, 8, 4, 8};  // by TensorProto.DataType
+  std::uint64_t type = 0, count = 1;
+  field* data = nullptr;
+  for (field& f : tensor) {
+    if (f.number == 1 && f.type == varint) count = f.value > max_bytes ? max_bytes + 1 : count * f.value;
+    if (count > max_bytes) return;
+    if (f.number == 2) type = f.value;
+    if (f.number == 9 && f.type == delimited) data = &f;
+  }
+  if (data == nullptr || type >= sizeof widths / sizeof *widths || widths[type] == 0) return;
+  const std::string old = data->bytes;
+  data->bytes.resize(static_cast<std::size_t>(count * widths[type]));
+  for (std::size_t i = old.size(); i < data->bytes.size() && !old.empty(); ++i) data->bytes[i] = old[i % old.size()];
+}
+
+void fit_all(std::vector<field>& list) {
+  for (field& f : list) f.what == kind::tensor ? fit_data(f.inner) : fit_all(f.inner);
 }
 
 void change(generator& random, std::vector<field>& model) {
@@ -377,7 +410,8 @@ void change(generator& random, std::vector<field>& model) {
 std::vector<std::uint8_t> mutate_onnx(const std::vector<std::uint8_t>& model, generator& random) {
   auto fields = parse(std::string(model.begin(), model.end()), kind::model, 0);
   if (!fields) return model;
-  for (std::size_t n = 1 + random.below(4); n-- > 0;) change(random, *fields);
+  for (std::size_t n = random.one_in(4) ? 4 : 1; n-- > 0;) change(random, *fields);
+  if (!random.one_in(4)) fit_all(*fields);
   std::string bytes;
   put(bytes, *fields);
   return {bytes.begin(), bytes.end()};

@@ -122,7 +122,7 @@ class walker {
   void walk(const tfl::Tensor* t) {
     fields(t, {0, 3, 4, 6});
     numbers(t->shape());
-    numbers(t->name());
+    if (t->name() != nullptr && t->name()->size() != 0) spots.push_back({place(t->name()->Data()), 1});
     if (const auto* q = t->quantization()) {
       fields(q, {0, 1, 2, 3, 5});
       numbers(q->scale());
@@ -187,7 +187,7 @@ std::vector<std::uint8_t> mutate_tflite(const std::vector<std::uint8_t>& model, 
     return changed;
   }
   const std::vector<spot> spots = walker(model).spots;
-  for (std::size_t n = 1 + random.below(4); n-- > 0 && !spots.empty();) change(random, changed, spots);
+  for (std::size_t n = random.one_in(4) ? 4 : 1; n-- > 0 && !spots.empty();) change(random, changed, spots);
   return changed;
 }
 

@@ -13,6 +13,16 @@ extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, st
 
 namespace fuzz {
 
+/// What an entry point returns: 0 to libFuzzer, which keeps what it finds new; else 0 for what was converted alone.
+inline int verdict(bool converted) {
+#ifdef NSK_LIBFUZZER
+  static_cast<void>(converted);
+  return 0;
+#else
+  return converted ? 0 : 1;
+#endif
+}
+
 /// Changes an input by `mutate`, now and then by libFuzzer's own means, which know nothing of formats. Returns its new
 /// length, at most `maximum`.
 template <class Mutate>
