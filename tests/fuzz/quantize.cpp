@@ -156,6 +156,7 @@ bool quantize(const std::uint8_t* data, std::size_t size) {
     if (random.one_in(2)) {
       seen = tool::calibration_from(mutate_text(tool::calibration_json(result.seen), random), "calibration");
       how.seen = &seen;
+      if (how.equalizes == tool::equalization::activations) how.equalizes = tool::equalization::none;  // needs samples
     }
     how.kept.clear();
     how.chosen = tool::overrides_from(mutate_text(tool::overrides_json(result.chosen), random), "overrides");
