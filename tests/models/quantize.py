@@ -123,6 +123,22 @@ def check_choices(folder, source, data, default):
     expect("weights are float16" in text, f"--format fp16:\n{text}")
 
 
+def check_means(folder):
+    """What rounded weights take from the mean of a product is given back, whatever the axes before the last one are."""
+    random = np.random.default_rng(8)
+    weights, means = random.standard_normal((16, 12)), np.linspace(-4, 4, 16)
+    for rows in ((3,), (20,), (2, 5)):
+        name = "means_" + "_".join(map(str, rows))
+        source = save(folder / f"{name}.onnx", [helper.make_node("MatMul", ["x", "w"], ["y"], "only")], {"w": weights}, {"x": [1, *rows, 16]}, {"y": [1, *rows, 12]})
+        data = samples(folder / name, (1, *rows, 16), change=lambda x, i: (x / 4 + means).astype(np.float32))
+        off = {}
+        for option in ((), ("--no-bias-correction",)):
+            must("quantize", "--target", "size", source, "-o", folder / "means.nsk", "--calibrate", data, "--per-tensor", *option)
+            differences = [run(folder, folder / "means.nsk", x, "scalar") - x.astype(np.float64) @ weights for x in map(np.load, sorted(data.iterdir()))]
+            off[option] = np.abs(np.mean(np.concatenate(differences), axis=tuple(range(1 + len(rows))))).mean()
+        expect(off[()] * 4 < off[("--no-bias-correction",)], f"{name}: means are off by {off}")
+
+
 def divergence(bins, size, levels=128):
     """Of the first bins from levels of them, step by step as the slides of TensorRT say it."""
     p = bins[:size].astype(float)
@@ -342,6 +358,7 @@ def main():
         source, data, text = check_network(folder)
         check_biases(folder)
         check_choices(folder, source, data, text)
+        check_means(folder)
         check_divergence(folder)
         check_hard_tensors(folder)
         check_doubt(folder)

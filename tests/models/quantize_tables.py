@@ -90,7 +90,7 @@ def calibrations(b):
 
     tensor = lambda j: j["tensors"][0]
     damaged("no version", lambda j: j.pop("calibration_version"))
-    damaged("a version of the future", lambda j: j.update(calibration_version=2))
+    damaged("a version of the future", lambda j: j.update(calibration_version=3))
     damaged("no tensors", lambda j: j.update(tensors=[]))
     damaged("a tensor twice", lambda j: j["tensors"].append(tensor(j)))
     damaged("negative bins", lambda j: tensor(j)["bins"].__setitem__(0, -1))

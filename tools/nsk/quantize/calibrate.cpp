@@ -78,10 +78,9 @@ std::pair<std::int64_t, std::int64_t> class_of(const array& a) {
 }
 
 void add_channels(tensor_statistics& s, const array& a) {
-  const std::size_t axis = channel_axis(a.shape);
   std::size_t inner = 1;
-  for (std::size_t d = axis + 1; d < a.shape.size(); ++d) inner *= static_cast<std::size_t>(a.shape[d]);
-  const auto channels = static_cast<std::size_t>(a.shape[axis]), count = static_cast<std::size_t>(a.count());
+  for (std::size_t d = s.axis + 1; d < a.shape.size(); ++d) inner *= static_cast<std::size_t>(a.shape[d]);
+  const auto channels = static_cast<std::size_t>(a.shape[s.axis]), count = static_cast<std::size_t>(a.count());
   s.channel_sums.resize(channels, 0.0);
   for (std::size_t i = 0; i < count; i += inner) {
     double sum = 0;
@@ -93,16 +92,17 @@ void add_channels(tensor_statistics& s, const array& a) {
 
 }
 
-std::map<std::string, tensor_statistics> calibrate(const variant_source& v, const std::vector<std::string>& names,
+std::map<std::string, tensor_statistics> calibrate(const variant_source& v,
+                                                   const std::map<std::string, std::size_t>& axes,
                                                    const std::vector<sample>& samples,
                                                    const std::vector<std::string>& files,
                                                    const std::function<void(double share)>& progress) {
   variant_source watched = v;
   std::map<std::string, tensor_statistics> seen;
   std::vector<std::string> inputs;
-  for (const std::string& name : names) {
+  for (const auto& [name, axis] : axes) {
     const value_id id = watched.g.find(name);
-    seen[name];
+    seen[name].axis = axis;
     const auto is_among = [&](const std::vector<value_id>& ports) {
       return std::find(ports.begin(), ports.end(), id) != ports.end();
     };

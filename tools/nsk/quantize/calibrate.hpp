@@ -19,14 +19,16 @@ inline std::size_t channel_axis(const shape_t& s) { return s.size() > 2 ? 1 : s.
 /// What was seen of one tensor.
 struct tensor_statistics {
   histogram values;
-  std::vector<double> channel_sums;  ///< by axis 1, of tensors with so many axes; else by the last one
-  std::uint64_t per_channel = 0;     ///< numbers that each of the sums has
+  std::size_t axis = 0;  ///< that of the channels
+  std::vector<double> channel_sums;
+  std::uint64_t per_channel = 0;  ///< numbers that each of the sums has
   double mean(std::size_t channel) const { return channel_sums[channel] / static_cast<double>(per_channel); }
 };
 
-/// Runs `v` on all samples with all cores, and looks at `names`, values of its graph. Refuses tensors that are not
-/// finite, naming tensor and sample, which was read from one of `files`.
-std::map<std::string, tensor_statistics> calibrate(const variant_source& v, const std::vector<std::string>& names,
+/// Runs `v` on all samples with all cores, and looks at values of its graph, by name; `axes` says where each has its
+/// channels. Refuses tensors that are not finite, naming tensor and sample, which was read from one of `files`.
+std::map<std::string, tensor_statistics> calibrate(const variant_source& v,
+                                                   const std::map<std::string, std::size_t>& axes,
                                                    const std::vector<sample>& samples,
                                                    const std::vector<std::string>& files,
                                                    const std::function<void(double share)>& progress);

@@ -251,6 +251,7 @@ std::vector<float_layer> layers_of(const graph& g) {
     l->name = n.name;
     l->node = i;
     l->input = n.inputs[0];
+    l->input_axis = n.op == "Gemm" || n.op == "MatMul" ? at(g, l->input).shape.size() - 1 : 1;
     l->result = l->output = n.outputs[0];
     const auto reader = by.only(l->result);
     if (reader && is_limit(g, g.nodes[*reader])) l->output = g.nodes[*reader].outputs[0];

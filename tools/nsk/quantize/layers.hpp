@@ -16,6 +16,7 @@ struct float_layer {
   std::string name;                ///< of the node
   std::size_t node;                ///< position among the graph's
   value_id input, result, output;  ///< result: of the node; output: of what follows, or the same
+  std::size_t input_axis;          ///< of the channels that it reads: 1 for convolutions, the last one for products
   layer_weights weights;
   std::vector<double> bias;  ///< empty where there is none
 };

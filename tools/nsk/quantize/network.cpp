@@ -28,13 +28,14 @@ network::network(const variant_source& v, std::vector<float_layer> layers, const
   std::set<std::string> names;
   for (const value_id id : plan_flow(v.g, m_layers).stored) names.insert(name_of(id));
   for (const float_layer& l : m_layers) names.insert(name_of(l.output));  // stored where fewer layers are integers
+  const std::map<std::string, std::size_t> axes = axes_of(names);
   if (how.seen != nullptr) {
-    require_same(*how.seen, names);
+    require_same(*how.seen, axes);
     m_seen = *how.seen;
+    for (const auto& [name, axis] : axes) m_seen.tensors.at(name).axis = axis;
   } else {
     m_seen.samples = samples.size();
-    m_seen.tensors = calibrate(v, {names.begin(), names.end()}, samples, files,
-                               [&](double share) { progress("calibrating", share); });
+    m_seen.tensors = calibrate(v, axes, samples, files, [&](double share) { progress("calibrating", share); });
   }
   for (const auto& [name, seen] : m_seen.tensors) m_scales[name] = scale_of(seen.values, how.ranges);
   for (const auto& [name, range] : how.chosen.ranges) {
@@ -116,13 +117,21 @@ std::vector<seen_numbers> network::tensors(const std::set<std::string>& kept) co
   return found;
 }
 
-void network::require_same(const calibration& c, const std::set<std::string>& names) const {
+std::map<std::string, std::size_t> network::axes_of(const std::set<std::string>& names) const {
+  std::map<std::string, std::size_t> axes;
+  for (const float_layer& l : m_layers)
+    if (names.count(name_of(l.input)) != 0) axes.emplace(name_of(l.input), l.input_axis);
+  for (const std::string& name : names)
+    axes.emplace(name, channel_axis(m_source.g.values[static_cast<std::size_t>(m_source.g.find(name))].shape));
+  return axes;
+}
+
+void network::require_same(const calibration& c, const std::map<std::string, std::size_t>& axes) const {
   bool same = c.model == m_seen.model;
-  for (const std::string& name : names) {
+  for (const auto& [name, axis] : axes) {
     const auto t = c.tensors.find(name);
     const value& v = m_source.g.values[static_cast<std::size_t>(m_source.g.find(name))];
-    same = same && t != c.tensors.end() &&
-           t->second.channel_sums.size() == static_cast<std::size_t>(v.shape[channel_axis(v.shape)]);
+    same = same && t != c.tensors.end() && t->second.channel_sums.size() == static_cast<std::size_t>(v.shape[axis]);
   }
   if (!same)
     refuse(

@@ -39,7 +39,9 @@ class network {
   std::vector<seen_numbers> tensors(const std::set<std::string>& kept) const;
 
  private:
-  void require_same(const calibration& c, const std::set<std::string>& names) const;
+  /// Where the tensors have their channels: where the first layer that reads one has them, if there is any.
+  std::map<std::string, std::size_t> axes_of(const std::set<std::string>& names) const;
+  void require_same(const calibration& c, const std::map<std::string, std::size_t>& axes) const;
   std::vector<float_layer> layers_without(const std::set<std::string>& kept) const;
   /// What is stored where `layers` are integers, of what samples have shown.
   byte_flow flow_of(const std::vector<float_layer>& layers) const;

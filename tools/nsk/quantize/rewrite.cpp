@@ -137,6 +137,7 @@ class rewriter {
   /// What rounding the weights of a channel takes from the mean of its result.
   double correction(const float_layer& l, const stored_weights& w, std::size_t channel) const {
     const tensor_statistics& in = m_seen.at(name_of(l.input));
+    if (in.axis != l.input_axis) return 0;  // the channels of another layer, whose means say nothing here
     const std::size_t taps = static_cast<std::size_t>(l.weights.kernel_h * l.weights.kernel_w),
                       depth = static_cast<std::size_t>(l.weights.depth), count = l.weights.per_channel(),
                       channels = static_cast<std::size_t>(l.weights.channels), groups = in.channel_sums.size() / depth;

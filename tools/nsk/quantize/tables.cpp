@@ -13,7 +13,8 @@ namespace nsk::tool {
 namespace {
 
 using json = nlohmann::ordered_json;
-constexpr int calibration_version = 1;
+/// 1 had other sums for products on more than two axes.
+constexpr int calibration_version = 2;
 
 /// What a hash is taken of: parts one behind the other, each with its length where that may differ.
 class hashed_bytes {
