@@ -33,6 +33,7 @@ def network(path, **changed):
     values["a"][3] = 0  # a channel without weights
     values["b"][0, 0] = 9  # one weight far from the others
     values.update(changed)
+    outputs = values["c"].shape[1]
     constants = {"rows": np.array([6, 1, 9]), "wide": np.array([6, 1, 20]), "last": np.array([6, 7])}
     node = helper.make_node
     nodes = [node("Gemm", ["x", "a", "ab"], ["p"], "first", transB=1), node("Relu", ["p"], ["q"], "relu"), node("MatMul", ["q", "b"], ["r"], "second"),
@@ -42,7 +43,7 @@ def network(path, **changed):
              node("LSTM", ["h", "lw", "lr"], ["l"], "lstm", hidden_size=7), node("Reshape", ["l", "last"], ["m"], "flat"),
              node("Gemm", ["m", "c", "cb"], ["y"], "third")]
     graph = helper.make_graph(nodes, "bytes", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [6, 12])],
-                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [6, 5])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [6, outputs])],
                               [numpy_helper.from_array(v, n) for n, v in {**values, **constants}.items()])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
     return path
@@ -134,6 +135,8 @@ if __name__ == "__main__":
         place = pathlib.Path(name)
         bytes_model = compare(place, "plain", "int8 in 7 of 7 dense and recurrent layers")
         compare(place, "quantize", "int8 in 7 of 7 dense and recurrent layers", command=("quantize", "--format", "w8"))
+        one = (np.random.default_rng(4).standard_normal((7, 1)) / 3).astype(F)
+        compare(place, "one_output", "int8 in 7 of 7 dense and recurrent layers", c=one, cb=np.float32([0.25]))
         tiny = (np.random.default_rng(3).standard_normal((7, 5)) * 1e-35).astype(F)
         compare(place, "tiny", "float32 in 'third' (the weights of a channel are below 2^-100)", kept=("c",), c=tiny)
         refusals(place, bytes_model)

@@ -105,12 +105,11 @@ void round_channel(const channel_weights& w, float largest) {
 /// Rounds `a` to int8 with a scale for each channel; the reason why not where that cannot be.
 std::string round_to_bytes(array& a, std::size_t axis) {
   constexpr float min_largest = 0x1p-100f, max_largest = 0x1p100f;
-  const std::int64_t length = a.shape[axis], columns = axis + 1 == a.shape.size() ? length : 1,
-                     depth = columns == 1 ? a.shape[axis + 1] : a.shape[axis - 1];
+  const bool is_last = axis + 1 == a.shape.size();
+  const std::int64_t columns = is_last ? a.shape[axis] : 1, depth = is_last ? a.shape[axis - 1] : a.shape[axis + 1];
   float* const data = a.as<float>();
   for (std::int64_t i = 0; i < a.count() / depth; ++i) {
-    const channel_weights w = {columns == 1 ? data + i * depth : data + i / columns * columns * depth + i % columns,
-                               depth, columns};
+    const channel_weights w = {data + i / columns * columns * depth + i % columns, depth, columns};
     float largest = 0;
     bool finite = true;
     for (std::int64_t k = 0; k < depth; ++k) {
