@@ -42,12 +42,16 @@ class merger {
   /// Nothing for operations that are not known, and for those that have few dimensions.
   std::optional<axis_use> use_of(operation& o) const {
     std::size_t rank = m_p.shape(o.output).size();
-    for (const int v : o.inputs) rank = std::max(rank, m_p.shape(v).size());
+    for (const int v : o.inputs) {
+      if (v == no_value) return std::nullopt;
+      rank = std::max(rank, m_p.shape(v).size());
+    }
     if (rank <= static_cast<std::size_t>(nsk::max_rank) || !o.post.slope.empty() || o.post.residual != no_value)
       return std::nullopt;
     axis_use use{std::vector<char>(rank, 0), std::vector<char>(rank, 0), nullptr, o.inputs.size()};
     if (is_elementwise(o)) return use;
-    if (m_p.shape(o.output).size() != rank || m_p.shape(o.inputs[0]).size() != rank) return std::nullopt;
+    if (o.inputs.empty() || m_p.shape(o.output).size() != rank || m_p.shape(o.inputs[0]).size() != rank)
+      return std::nullopt;
     if (const auto* r = o.as<reduce_parameters>()) {
       for (const int a : r->axes) use.reduced[static_cast<std::size_t>(a)] = 1;
       return use;
