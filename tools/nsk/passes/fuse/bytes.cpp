@@ -245,6 +245,7 @@ class byte_joiner : byte_rewriter {
 
   /// Whether an operation is the mean of all pixels of an image.
   bool is_mean_of_image(const operation& o) const {
+    if (o.inputs.empty()) return false;  // random numbers
     const shape_t &x = m_p.shape(o.inputs[0]), &y = m_p.shape(o.output);
     if (!o.post.empty() || (x.size() != 3 && x.size() != 4) || y.size() != x.size()) return false;
     for (std::size_t d = 2; d < y.size(); ++d)
