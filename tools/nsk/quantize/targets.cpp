@@ -32,9 +32,10 @@ std::array<std::int64_t, 2> map_of(const graph& g, const float_layer& l) {
 
 window window_of(const node& n, const layer_weights& w) {
   window result;
-  const std::vector<std::int64_t> strides = n.integers("strides", {1, 1}), dilations = n.integers("dilations", {1, 1});
   result.kernel_h = w.kernel_h;
   result.kernel_w = w.kernel_w;
+  if (n.op != "Conv") return result;  // attributes of these names mean nothing to products
+  const std::vector<std::int64_t> strides = n.integers("strides", {1, 1}), dilations = n.integers("dilations", {1, 1});
   result.stride_h = static_cast<std::int32_t>(strides.front());
   result.stride_w = static_cast<std::int32_t>(strides.back());
   result.dilation_h = static_cast<std::int32_t>(dilations.front());
