@@ -28,9 +28,29 @@ inline gemm_panel<Weight> panel_part(const gemm_weights<Weight>& w, int index, i
   const int width = static_cast<int>(width_of_panel(w.channels, index)), left = w.first_channel + index * panel_width;
   const int first = begin > left ? begin : left, last = end < left + width ? end : left + width;
   constexpr int per_bias = weights_per_bias<Weight>;
-  const Weight* panel = w.data + std::int64_t{panel_width} * index * (w.depth + per_bias);
-  return {reinterpret_cast<const float*>(panel) + (first - left), panel + per_bias * width + (first - left), width,
-          first, last - first};
+  const std::ptrdiff_t step = panel_width * (static_cast<std::ptrdiff_t>(w.depth) + per_bias);
+  const Weight *panel = w.data + index * step, *weights = panel + per_bias * width + (first - left);
+  return {reinterpret_cast<const float*>(panel) + (first - left), weights, width, first, last - first, 1, step,
+          step * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4, nullptr, 0};
+}
+
+/// Bytes of a matrix from which on panels are prefetched while those before them are multiplied: what fits comes from
+/// the second-level cache in time.
+inline constexpr std::int64_t far_weights = 96 * 1024;
+
+/// The same, or tile_panels whole panels from `index` on where all of them are in [begin, end).
+template <class Weight>
+inline gemm_panel<Weight> panels_part(const gemm_weights<Weight>& w, int index, int begin, int end) {
+  gemm_panel<Weight> p = panel_part(w, index, begin, end);
+  const int last = index + tile_panels - 1;
+  if (p.columns != panel_width || p.channel + tile_panels * panel_width > end || last >= panel_count(w.channels) ||
+      width_of_panel(w.channels, last) != panel_width)
+    return p;
+  p.columns = tile_panels * panel_width;
+  p.panels = tile_panels;
+  if (w.depth * w.channels * static_cast<std::int64_t>(sizeof(Weight)) > far_weights)
+    p.ahead = reinterpret_cast<const char*>(p.weights + tile_panels * p.panel_step);
+  return p;
 }
 
 /// Whole panels of 16 from `index` on, several at once, for 1 to gemv_max_rows rows; returns the first panel left
@@ -66,12 +86,13 @@ NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weigh
   const int panels = static_cast<int>(panel_count(w.channels));
   int index = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
   if (index >= panels) index = panels - 1;
-  for (; index < panels; ++index) {
+  while (index < panels) {
     if (count <= gemv_max_rows) index = impl::gemv_panels(count, runs, w, index, begin, end, rows, e);
     if (index >= panels) return;
-    const gemm_panel<Weight> p = impl::panel_part(w, index, begin, end);
+    const gemm_panel<Weight> p = impl::panels_part(w, index, begin, end);
     if (p.columns <= 0) return;
-    impl::gemm_panel_rows<false>(count, runs, p, rows, e);
+    impl::gemm_panel_rows(count, runs, p, rows, e);
+    index += p.panels;
   }
 }
 

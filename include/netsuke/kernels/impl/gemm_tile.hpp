@@ -24,15 +24,38 @@ struct gemm_runs {
   std::ptrdiff_t line_step = 0, column_step = 0;
 };
 
+/// Panels of 16 that tiles take together: two where a panel is one register. A tile of one register for each row reads
+/// an input for each product, and processors with registers of 64 bytes multiply as fast as they read.
+inline constexpr int tile_panels = simd::f32::lanes >= panel_width ? 2 : 1;
+/// Maximum columns of a tile.
+inline constexpr int max_tile_columns = tile_panels > 1 ? tile_panels* panel_width : 24;
+
 /// One panel, or some of its columns: `bias` and `weights` (floats, half_bits, or int8, whose scales are `step` floats
 /// behind the biases) point at the first of them, k steps by `step` weights; `channel` is the number of the first
-/// column in the output and `columns` how many are stored, at most 24.
+/// column in the output and `columns` how many are stored, at most 24. Or it is tile_panels whole panels, `panel_step`
+/// weights apart, and their biases `bias_step` floats. Where `ahead` is not null, tiles of whole panels prefetch as
+/// many weights from there on, each its share: `ahead_step` bytes of each panel at each k.
 template <class Weight>
 struct gemm_panel {
   const float* bias;
   const Weight* weights;
-  int step, channel, columns;
+  int step, channel, columns, panels;
+  std::ptrdiff_t panel_step, bias_step;
+  const char* ahead;
+  std::ptrdiff_t ahead_step;
+
+  /// The bias of a column.
+  NSK_INLINE const float* bias_of(int column) const {
+    return panels > 1 ? bias + column / panel_width * bias_step + column % panel_width : bias + column;
+  }
 };
+
+/// Where the register of columns [v * lanes, (v + 1) * lanes) begins in panels `step` elements apart.
+template <int Width>
+constexpr std::ptrdiff_t column_offset(int v, std::ptrdiff_t step) {
+  const int column = v * simd::f32::lanes;
+  return Width > 24 ? column / panel_width * step + column % panel_width : column;
+}
 
 /// Rows of the register tile for panels of Width columns: accumulators, one line of weights and one input, or one of
 /// each row, fill the registers.
@@ -59,10 +82,6 @@ inline constexpr int gemv_max_rows = 2;
 
 namespace impl {
 
-/// Bytes between the weights in use and those that are prefetched: two pages, because hardware prefetchers stop at
-/// each.
-inline constexpr std::size_t weights_ahead = 8192;
-
 /// What a sum begins with, and what it becomes; `bias` points at those of its channels.
 template <class Weight>
 NSK_INLINE simd::f32 begin_sum(const float* bias) {
@@ -79,19 +98,21 @@ NSK_INLINE simd::f32 end_sum(simd::f32 sum, const float* bias, int step) {
     return sum;
 }
 
-/// Adds the products of one tile to its sums. All rows share runs, panel and step. With Far the weights are prefetched:
-/// worth it where they come from the last-level cache and only a few rows share them. With Low the last vector has 8
-/// columns: some processors with registers of 16 take half the time for them.
-template <bool Far, bool Low, int Rows, int Vectors, class Weight>
+/// Adds the products of one tile to its sums. All rows share runs, panel and step. With Far it prefetches from `ahead`
+/// on. 8 columns behind the last whole register of 16 are computed as such: some processors take half the time.
+template <int Width, bool Far, int Rows, int Vectors, class Weight>
 NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& runs, const gemm_panel<Weight>& p,
-                           const tile_row* rows) {
+                           const tile_row* rows, const char*& ahead) {
   using simd::f32;
   using simd::unroll;
-  constexpr int whole = Low ? Vectors - 1 : Vectors;
+  constexpr bool low = Vectors * f32::lanes > Width, several = Width > 24;
+  constexpr int whole = low ? Vectors - 1 : Vectors;
   const float* row[Rows];
   unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { row[r] = rows[r].input; });
   const Weight* weights = p.weights;
-  const std::ptrdiff_t step = p.step;
+  const char* next = ahead;
+  const std::ptrdiff_t step = p.step, panel_step = p.panel_step, ahead_step = p.ahead_step,
+                       panel_bytes = panel_step * static_cast<std::ptrdiff_t>(sizeof(Weight));
   std::ptrdiff_t line = 0;
   for (int y = runs.lines; y > 0; --y, line += runs.line_step) {
     std::ptrdiff_t column = line;
@@ -99,79 +120,96 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
       std::ptrdiff_t k = column;
       const std::ptrdiff_t end = k + runs.length;
       do {
-        if constexpr (Far) simd::prefetch(weights + weights_ahead / sizeof(Weight));
+        if constexpr (Far) {
+          simd::prefetch(next);
+          if constexpr (several) simd::prefetch(next + panel_bytes);
+          next += ahead_step;
+        }
         f32 w[Vectors];
-        unroll<whole>([&](auto v) NSK_INLINE_LAMBDA { w[v] = simd::load_weights(weights + v * f32::lanes); });
-        if constexpr (Low) w[whole] = simd::load_weights_low(weights + whole * f32::lanes);
+        unroll<whole>([&](auto v) NSK_INLINE_LAMBDA {
+          w[v] = simd::load_weights(weights + column_offset<Width>(v, panel_step));
+        });
+        if constexpr (low) w[whole] = simd::load_weights_low(weights + whole * f32::lanes);
         unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
           const f32 a = simd::broadcast(row[r] + k);
           unroll<whole>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::fma(a, w[v], sum[r][v]); });
-          if constexpr (Low) sum[r][whole] = simd::fma_low(a, w[whole], sum[r][whole]);
+          if constexpr (low) sum[r][whole] = simd::fma_low(a, w[whole], sum[r][whole]);
         });
         weights += step;
       } while (++k < end);
     }
   }
+  ahead = next;
 }
 
-/// `tiles` tiles of Rows rows, one below the other, by one panel of at most Width columns; all of them where registers
-/// are not stored in part.
+/// `tiles` tiles of Rows rows, one below the other, by panels of at most Width columns; all of them where registers are
+/// not stored in part. Returns where the tiles behind them prefetch.
 template <int Rows, int Width, bool Far, class Functions, class Weight>
-NSK_ONE_COPY inline void gemm_tiles(int tiles, const gemm_runs& runs, const gemm_panel<Weight>& panel,
-                                    const tile_row* row, const register_epilogue<Functions>& e) {
+NSK_ONE_COPY inline const char* gemm_tiles(int tiles, const gemm_runs& runs, const gemm_panel<Weight>& panel,
+                                           const tile_row* row, const register_epilogue<Functions>& e) {
   using simd::f32;
   constexpr int vectors = (Width + f32::lanes - 1) / f32::lanes;
   const gemm_panel<Weight> p = panel;
+  const char* ahead = p.ahead;
   for (; tiles > 0; --tiles, row += Rows) {
     if (e.adds) simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { simd::prefetch(row[r].residual + p.channel); });
     f32 sum[Rows][vectors];
     simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
-      const f32 bias = begin_sum<Weight>(p.bias + v * f32::lanes);
+      const f32 bias = begin_sum<Weight>(p.bias + column_offset<Width>(v, p.bias_step));
       simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
     });
-    accumulate<Far, (vectors * f32::lanes > Width)>(sum, runs, p, row);
+    accumulate<Width, Far>(sum, runs, p, row, ahead);
     simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
-      simd::unroll<Rows>(
-          [&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = end_sum<Weight>(sum[r][v], p.bias + v * f32::lanes, p.step); });
+      simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+        sum[r][v] = end_sum<Weight>(sum[r][v], p.bias + column_offset<Width>(v, p.bias_step), p.step);
+      });
     });
     store_tile(sum, e, row, p.channel, simd::tuning::stores_parts ? p.columns : vectors * f32::lanes);
   }
+  return ahead;
 }
 
 /// Calls gemm_tiles for tiles of exactly `height` rows, gemm_min_rows <= height <= Rows.
 template <int Rows, int Width, bool Far, class Functions, class Weight>
-NSK_INLINE void gemm_tiles_of(int height, int tiles, const gemm_runs& runs, const gemm_panel<Weight>& p,
-                              const tile_row* row, const register_epilogue<Functions>& e) {
+NSK_INLINE const char* gemm_tiles_of(int height, int tiles, const gemm_runs& runs, const gemm_panel<Weight>& p,
+                                     const tile_row* row, const register_epilogue<Functions>& e) {
   if constexpr (Rows > gemm_min_rows<Width>()) {
     if (height < Rows) return gemm_tiles_of<Rows - 1, Width, Far>(height, tiles, runs, p, row, e);
   }
-  gemm_tiles<Rows, Width, Far>(tiles, runs, p, row, e);
+  return gemm_tiles<Rows, Width, Far>(tiles, runs, p, row, e);
 }
 
 /// `count` rows in tiles of equal height as far as possible (49 rows are 4 x 6 + 5 x 5); tile_heights::cover(count) is
-/// count.
+/// count. With Far each tile prefetches an equal share of as many weights as it reads.
 template <int Width, bool Far, class Functions, class Weight>
-inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel<Weight>& p, const tile_row* row,
+inline void gemm_equal_tiles(int count, const gemm_runs& runs, gemm_panel<Weight> p, const tile_row* row,
                              const register_epilogue<Functions>& e) {
-  if (count == 1) return gemm_tiles<1, Width, Far>(1, runs, p, row, e);
   constexpr int maximum = gemm_tile_rows<Width>();
   const int tiles = (count + maximum - 1) / maximum, height = count / tiles, higher = count % tiles;
-  if (higher > 0) gemm_tiles_of<maximum, Width, Far>(height + 1, higher, runs, p, row, e);
+  p.ahead_step = p.step * static_cast<int>(sizeof(Weight)) / tiles;
+  if (count == 1) return static_cast<void>(gemm_tiles<1, Width, false>(1, runs, p, row, e));
+  if (higher > 0) p.ahead = gemm_tiles_of<maximum, Width, Far>(height + 1, higher, runs, p, row, e);
   gemm_tiles_of<maximum, Width, Far>(height, tiles - higher, runs, p, row + higher * (height + 1), e);
 }
-template <bool Far, class Functions, class Weight>
+template <class Functions, class Weight>
 NSK_ONE_COPY inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel<Weight>& p,
                                           const tile_row* row, const register_epilogue<Functions>& e) {
-  if (p.columns > 16) return gemm_equal_tiles<24, Far>(count, runs, p, row, e);
-  if (p.columns > 8) return gemm_equal_tiles<16, Far>(count, runs, p, row, e);
-  gemm_equal_tiles<8, Far>(count, runs, p, row, e);
+  constexpr int whole = tile_panels * panel_width;
+  if (p.panels == tile_panels && p.columns == whole && p.ahead != nullptr)
+    return gemm_equal_tiles<whole, true>(count, runs, p, row, e);
+  if constexpr (tile_panels > 1)
+    if (p.panels > 1) return gemm_equal_tiles<whole, false>(count, runs, p, row, e);
+  if (p.columns > 16) return gemm_equal_tiles<24, false>(count, runs, p, row, e);
+  if (p.columns > 8) return gemm_equal_tiles<16, false>(count, runs, p, row, e);
+  gemm_equal_tiles<8, false>(count, runs, p, row, e);
 }
 
-/// Heights of the tiles for panels of so many columns.
+/// Heights of the tiles for so many columns of one panel, or for several panels.
 struct tile_heights {
   int minimum, maximum;
 
-  static constexpr tile_heights of(int columns) {
+  static constexpr tile_heights of(int columns, int panels) {
+    if (panels > 1) return {gemm_min_rows<max_tile_columns>(), gemm_tile_rows<max_tile_columns>()};
     if (columns > 16) return {gemm_min_rows<24>(), gemm_tile_rows<24>()};
     if (columns > 8) return {gemm_min_rows<16>(), gemm_tile_rows<16>()};
     return {gemm_min_rows<8>(), gemm_tile_rows<8>()};
@@ -186,27 +224,28 @@ struct tile_heights {
 
 /// Rows, and columns in whole registers, whose results wait in a block for an epilogue that is not done in registers.
 inline constexpr int block_rows = 48, block_columns = simd::tuning::block_columns;
+static_assert(block_columns >= max_tile_columns, "a block holds the results of a tile");
 
-/// All rows of one panel.
-template <bool Far, class Functions, class Weight>
+/// All rows of one panel, or of tile_panels.
+template <class Functions, class Weight>
 NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const gemm_panel<Weight>& p,
                                          const tile_row* row, const tile_epilogue<Functions>& e) {
   using simd::f32;
-  const int width = p.columns > 16 ? 24 : p.columns > 8 ? 16 : 8;
+  const int width = p.panels > 1 ? max_tile_columns : p.columns > 16 ? 24 : p.columns > 8 ? 16 : 8;
   if (e.in_registers && (simd::tuning::stores_parts || p.columns == width) &&
-      tile_heights::of(p.columns).cover(count) == count)
-    return gemm_equal_tiles<Far>(count, runs, p, row, e.registers);
+      tile_heights::of(p.columns, p.panels).cover(count) == count)
+    return gemm_equal_tiles(count, runs, p, row, e.registers);
   alignas(64) float block[block_rows * block_columns];
   tile_row line[block_rows];
   const int columns = (width + f32::lanes - 1) / f32::lanes * f32::lanes;
-  const tile_heights heights = tile_heights::of(columns);
+  const tile_heights heights = tile_heights::of(columns, p.panels);
   gemm_panel<Weight> all = p;
   all.channel = 0;
   all.columns = columns;
   for (int parts = (count + block_rows - 1) / block_rows; parts > 0; --parts) {
     const int some = (count + parts - 1) / parts, padded = heights.cover(some);
     for (int i = 0; i < padded; ++i) line[i] = {row[i < some ? i : some - 1].input, block + i * columns, nullptr};
-    gemm_equal_tiles<Far>(padded, runs, all, line, register_epilogue<Functions>{});
+    gemm_equal_tiles(padded, runs, all, line, register_epilogue<Functions>{});
     finish_block(block, some, columns, e, row, p.channel, p.columns);
     row += some;
     count -= some;

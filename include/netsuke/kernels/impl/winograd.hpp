@@ -83,7 +83,7 @@ NSK_ONE_COPY inline void winograd_cell_output(const winograd_call<Functions>& w,
   for (int c = 0; c < p.columns; c += f32::lanes) {
     const int columns = p.columns - c < f32::lanes ? p.columns - c : f32::lanes;
     f32 y[Outputs * Outputs][1];
-    winograd_transform_output<Outputs>(from + c, step, p.bias + c, y);
+    winograd_transform_output<Outputs>(from + c, step, p.bias_of(c), y);
     if (whole) {
       store_tile(y, w.e.registers, row, p.channel + c, columns);
       continue;
@@ -94,7 +94,7 @@ NSK_ONE_COPY inline void winograd_cell_output(const winograd_call<Functions>& w,
   if (!whole) finish_block(block, count, width, w.e, row, p.channel, p.columns);
 }
 
-/// Products of all points with one panel: point by point a small matrix product, from zero.
+/// Products of all points with the columns of a panel: point by point a small matrix product, from zero.
 template <class Functions>
 NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Functions>& w, int points, int count,
                                            const gemm_panel<float>& p, int step) {
@@ -102,12 +102,20 @@ NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Functions>& w, in
   const epilogue nothing;
   const auto none = prepare<function_list<>>(nothing, 0);
   const gemm_runs runs{1, 1, w.depth};
-  gemm_panel<float> point{zeros, p.weights, p.step, 0, step};
+  gemm_panel<float> point = p;
+  point.bias = zeros;
+  point.bias_step = 0;
+  point.channel = 0;
+  point.columns = step;
   tile_row row[winograd_max_cells];
   for (int i = 0; i < points; ++i, point.weights += std::ptrdiff_t{w.depth} * p.step) {
+    if (p.ahead != nullptr && i + 1 < points)
+      point.ahead = reinterpret_cast<const char*>(point.weights + std::ptrdiff_t{w.depth} * p.step);
+    else
+      point.ahead = p.ahead;
     for (int t = 0; t < count; ++t)
       row[t] = {w.transformed + i * w.plane + t * w.line, w.products + (t * points + i) * step, nullptr};
-    gemm_panel_rows<true>(count, runs, point, row, none);
+    gemm_panel_rows(count, runs, point, row, none);
   }
 }
 
@@ -115,8 +123,9 @@ template <int Outputs, class Functions>
 inline void winograd_batch_of_cells(const winograd_call<Functions>& w, const winograd_cell* cell, int count) {
   constexpr int points = (Outputs + 2) * (Outputs + 2);
   for (int t = 0; t < count; ++t) winograd_cell_input<Outputs>(w, cell[t], w.transformed + t * w.line);
-  for (int index = 0; index < panel_count(w.weights.channels); ++index) {
-    const gemm_panel<float> p = panel_part(w.weights, index, w.channel_begin, w.channel_end);
+  for (int index = 0, panels = 1; index < panel_count(w.weights.channels); index += panels) {
+    const gemm_panel<float> p = panels_part(w.weights, index, w.channel_begin, w.channel_end);
+    panels = p.panels;
     if (p.columns <= 0) continue;
     constexpr int unit = simd::f32::lanes > 8 ? simd::f32::lanes : 8;
     const int step = (p.columns + unit - 1) / unit * unit;
