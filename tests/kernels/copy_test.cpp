@@ -97,3 +97,24 @@ TEST_CASE("copy: images between planes and pixels, every small size, in bits") {
       }
     }
 }
+
+TEST_CASE("copy: two planes of bytes to pairs, every length") {
+  tail::random r(16);
+  for (int pixels = 1; pixels <= 70; ++pixels) {
+    tail::layout planes, plain;
+    planes.order = {0, 3, 1, 2};
+    planes.shift = r.below(16);
+    plain.shift = r.below(16);
+    planes.type = plain.type = nsk::dtype::uint8;
+    const std::vector<int> shape{2, 3, pixels, 2};
+    tail::tensor in(shape, planes), out(shape, plain);
+    fill_numbers<std::uint8_t>(in);
+    nsk::kernels::copy_args a{in.view(), out.view()};
+    tail::run_checked(r, out, [&](const nsk::tile_range& t) { nsk::kernels::copy(a, t, nullptr); });
+    int wrong = 0;
+    oracle::for_each_index(
+        shape, [&](const std::vector<int>& i) { wrong += out.at<std::uint8_t>(i) != in.at<std::uint8_t>(i); });
+    CAPTURE(pixels);
+    CHECK(wrong == 0);
+  }
+}

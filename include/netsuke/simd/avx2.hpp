@@ -148,6 +148,17 @@ NSK_INLINE void transpose(f32 (&row)[8]) {
     row[i + 4].v = _mm256_permute2f128_ps(four[i], four[i + 4], 0x31);
   }
 }
+NSK_INLINE void zip(f32 a, f32 b, f32 (&out)[2]) {
+  const __m256 low = _mm256_unpacklo_ps(a.v, b.v), high = _mm256_unpackhi_ps(a.v, b.v);
+  out[0].v = _mm256_permute2f128_ps(low, high, 0x20);
+  out[1].v = _mm256_permute2f128_ps(low, high, 0x31);
+}
+NSK_INLINE void zip_bytes(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* to) {
+  const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a)),
+                y = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_unpacklo_epi8(x, y));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 16), _mm_unpackhi_epi8(x, y));
+}
 NSK_INLINE void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 
 NSK_INLINE i32 load_quads(const std::int8_t* p) { return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))}; }

@@ -182,6 +182,18 @@ NSK_INLINE void transpose(f32 (&row)[16]) {
     for (int part = 0; part < 4; ++part) row[c + 4 * part].v = four[c + 4 * part];
   }
 }
+NSK_INLINE void zip(f32 a, f32 b, f32 (&out)[2]) {
+  const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
+                high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  out[0].v = _mm512_permutex2var_ps(a.v, low, b.v);
+  out[1].v = _mm512_permutex2var_ps(a.v, high, b.v);
+}
+NSK_INLINE void zip_bytes(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* to) {
+  const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a)),
+                y = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_unpacklo_epi8(x, y));
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 16), _mm_unpackhi_epi8(x, y));
+}
 NSK_INLINE void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 
 NSK_INLINE i32 load_quads(const std::int8_t* p) { return {_mm512_loadu_si512(p)}; }

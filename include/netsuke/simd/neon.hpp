@@ -156,6 +156,15 @@ NSK_INLINE void transpose(f32 (&row)[4]) {
   row[2].v = vreinterpretq_f32_f64(vtrn2q_f64(even_top, even_low));
   row[3].v = vreinterpretq_f32_f64(vtrn2q_f64(odd_top, odd_low));
 }
+NSK_INLINE void zip(f32 a, f32 b, f32 (&out)[2]) {
+  out[0].v = vzip1q_f32(a.v, b.v);
+  out[1].v = vzip2q_f32(a.v, b.v);
+}
+NSK_INLINE void zip_bytes(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* to) {
+  const uint8x16_t x = vld1q_u8(a), y = vld1q_u8(b);
+  vst1q_u8(to, vzip1q_u8(x, y));
+  vst1q_u8(to + 16, vzip2q_u8(x, y));
+}
 NSK_INLINE void prefetch(const void* p) {
 #if defined(_MSC_VER) && !defined(__clang__)
   __prefetch(p);

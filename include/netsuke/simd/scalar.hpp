@@ -225,6 +225,18 @@ NSK_INLINE float reduce_min(f32 a) { return a.v; }
 NSK_INLINE float reduce_mul(f32 a) { return a.v; }
 /// Transposes a square of registers: lane c of row r becomes lane r of row c.
 NSK_INLINE void transpose(f32 (&)[1]) {}
+/// Interleaves: out[0] is a, out[1] is b.
+NSK_INLINE void zip(f32 a, f32 b, f32 (&out)[2]) {
+  out[0] = a;
+  out[1] = b;
+}
+/// Interleaves 16 bytes from `a` on with 16 from `b` on, and stores the 32.
+NSK_INLINE void zip_bytes(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* to) {
+  for (int i = 0; i < 16; ++i) {
+    to[2 * i] = a[i];
+    to[2 * i + 1] = b[i];
+  }
+}
 NSK_INLINE void prefetch(const void*) {}
 
 NSK_INLINE i32 load_quads(const std::int8_t* p) {
