@@ -5,6 +5,7 @@
 /// gives the same bits.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/gemm.hpp>
 #include <netsuke/kernels/impl/winograd_tile.hpp>
@@ -22,6 +23,14 @@ struct winograd_cell {
 };
 
 inline constexpr int winograd_max_cells = 48;
+
+/// Cells that are computed together. While their products are made, the lines are prefetched that the phase behind
+/// writes and the next batch reads: in images beyond the caches, transforms wait for memory twice as long as they take.
+struct winograd_cells_together {
+  winograd_cell cell[winograd_max_cells];
+  const float* next[winograd_max_cells];  ///< the first input of a cell of the next batch
+  int count;
+};
 
 /// Constants of one call, for one group. Sizes and strides in floats.
 template <class Functions>
@@ -94,10 +103,40 @@ NSK_ONE_COPY inline void winograd_cell_output(const winograd_call<Functions>& w,
   if (!whole) finish_block(block, count, width, w.e, row, p.channel, p.columns);
 }
 
-/// Products of all points with the columns of a panel: point by point a small matrix product, from zero.
-template <class Functions>
-NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Functions>& w, int points, int count,
+/// Prefetches the lines of `count` floats from `first` on of side x side pixels.
+template <int Side>
+NSK_INLINE void prefetch_pixels(const float* first, std::ptrdiff_t row, std::ptrdiff_t pixel, int count) {
+  for (int y = 0; y < Side; ++y, first += row)
+    simd::unroll<Side>([&](auto x) NSK_INLINE_LAMBDA {
+      for (int c = 0; c < count; c += 16) simd::prefetch(first + x * pixel + c);
+    });
+}
+
+/// Prefetches what is read and written next for cells [begin, end): where the columns of a panel are stored, and the
+/// channels [channel, channel + count) of the next batch; windows overlap, so that what is new is as large as a cell.
+template <int Outputs, class Functions>
+NSK_ONE_COPY inline void winograd_prefetch(const winograd_call<Functions>& w, const winograd_cells_together& batch,
+                                           int begin, int end, const gemm_panel<float>& p, int channel, int count) {
+  const tensor_view &in = w.a->input, &out = w.a->output;
+  for (int t = begin; t < end; ++t) {
+    const winograd_cell& cell = batch.cell[t];
+    prefetch_pixels<Outputs>(
+        out.as<float>() + cell.image * out.stride[0] + cell.y * out.stride[1] + cell.x * out.stride[2] + p.channel,
+        out.stride[1], out.stride[2], p.columns);
+    prefetch_pixels<Outputs>(batch.next[t] + channel, in.stride[1], in.stride[2], count);
+  }
+}
+
+/// Products of all points with one panel: point by point a small matrix product, from zero.
+template <int Outputs, class Functions>
+NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Functions>& w, const winograd_cells_together& batch,
                                            const gemm_panel<float>& p, int step) {
+  constexpr int points = (Outputs + 2) * (Outputs + 2);
+  const int count = batch.count, columns = w.channel_end - w.channel_begin;
+  const auto share = [&](int channel) NSK_INLINE_LAMBDA {  // of the input channels, as large as that of the output
+    return static_cast<int>(std::int64_t{w.depth} * (channel - w.channel_begin) / columns / 16 * 16);
+  };
+  const int first_channel = share(p.channel), last_channel = share(p.channel + p.columns);
   static constexpr float zeros[32] = {};
   const epilogue nothing;
   const auto none = prepare<function_list<>>(nothing, 0);
@@ -116,12 +155,16 @@ NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Functions>& w, in
     for (int t = 0; t < count; ++t)
       row[t] = {w.transformed + i * w.plane + t * w.line, w.products + (t * points + i) * step, nullptr};
     gemm_panel_rows(count, runs, point, row, none);
+    winograd_prefetch<Outputs>(w, batch, count * i / points, count * (i + 1) / points, p, first_channel,
+                               last_channel - first_channel);
   }
 }
 
 template <int Outputs, class Functions>
-inline void winograd_batch_of_cells(const winograd_call<Functions>& w, const winograd_cell* cell, int count) {
+inline void winograd_batch_of_cells(const winograd_call<Functions>& w, const winograd_cells_together& batch) {
   constexpr int points = (Outputs + 2) * (Outputs + 2);
+  const int count = batch.count;
+  const winograd_cell* const cell = batch.cell;
   for (int t = 0; t < count; ++t) winograd_cell_input<Outputs>(w, cell[t], w.transformed + t * w.line);
   for (int index = 0, panels = 1; index < panel_count(w.weights.channels); index += panels) {
     const gemm_panel<float> p = panels_part(w.weights, index, w.channel_begin, w.channel_end);
@@ -129,36 +172,71 @@ inline void winograd_batch_of_cells(const winograd_call<Functions>& w, const win
     if (p.columns <= 0) continue;
     constexpr int unit = simd::f32::lanes > 8 ? simd::f32::lanes : 8;
     const int step = (p.columns + unit - 1) / unit * unit;
-    winograd_multiply(w, points, count, p, step);
+    winograd_multiply<Outputs>(w, batch, p, step);
     for (int t = 0; t < count; ++t) winograd_cell_output<Outputs>(w, cell[t], w.products + t * points * step, step, p);
   }
 }
 
-/// Cells that touch rows [begin, end) of all images and the tile's pixels, in batches of nearly equal size.
+/// Walks over the cells that touch the rows and pixels of a tile, in order.
+template <int Outputs>
+class winograd_walk {
+ public:
+  winograd_walk(const tile_range& t, int height) : m_tile(t), m_height(height) { enter(t.row_begin / height); }
+
+  /// Cells from here to the end of the tile.
+  int count() const {
+    const auto cells = [](int begin, int end) NSK_INLINE_LAMBDA { return (end - 1) / Outputs - begin / Outputs + 1; };
+    int rows = cells(m_cell.top, m_cell.bottom);
+    for (int row = (m_cell.image + 1) * m_height; row < m_tile.row_end; row += m_height)
+      rows += cells(0, m_tile.row_end - row < m_height ? m_tile.row_end - row : m_height);
+    return rows * cells(m_tile.pixel_begin, m_tile.pixel_end);
+  }
+  const winograd_cell& cell() const { return m_cell; }
+  void advance() {
+    m_cell.x += Outputs;
+    if (m_cell.x < m_tile.pixel_end) return;
+    m_cell.x = m_tile.pixel_begin / Outputs * Outputs;
+    m_cell.y += Outputs;
+    if (m_cell.y >= m_cell.bottom && (m_cell.image + 1) * m_height < m_tile.row_end) enter(m_cell.image + 1);
+  }
+
+ private:
+  void enter(int image) {
+    const int first = m_tile.row_begin - image * m_height, last = m_tile.row_end - image * m_height,
+              top = first > 0 ? first : 0;
+    m_cell = {image,
+              top / Outputs * Outputs,
+              m_tile.pixel_begin / Outputs * Outputs,
+              top,
+              last < m_height ? last : m_height,
+              m_tile.pixel_begin,
+              m_tile.pixel_end};
+  }
+
+  tile_range m_tile;
+  int m_height;
+  winograd_cell m_cell;
+};
+
+/// Cells of a tile, in batches of nearly equal size.
 template <int Outputs, class Functions>
 NSK_ONE_COPY inline void winograd_cells(const winograd_call<Functions>& w, const tile_range& t, int maximum) {
-  const auto cells = [](int begin, int end) NSK_INLINE_LAMBDA { return (end - 1) / Outputs - begin / Outputs + 1; };
-  const int height = w.a->output.shape[1], first_image = t.row_begin / height, last_image = (t.row_end - 1) / height;
-  int total = 0;
-  for (int image = first_image; image <= last_image; ++image)
-    total += cells(image == first_image ? t.row_begin % height : 0,
-                   image == last_image ? (t.row_end - 1) % height + 1 : height);
-  total *= cells(t.pixel_begin, t.pixel_end);
-  const int batches = (total + maximum - 1) / maximum, size = (total + batches - 1) / batches;
-  winograd_cell cell[winograd_max_cells];
-  int count = 0;
-  for (int image = first_image; image <= last_image; ++image) {
-    const int top = image == first_image ? t.row_begin % height : 0,
-              bottom = image == last_image ? (t.row_end - 1) % height + 1 : height;
-    for (int y = top / Outputs * Outputs; y < bottom; y += Outputs)
-      for (int x = t.pixel_begin / Outputs * Outputs; x < t.pixel_end; x += Outputs) {
-        cell[count++] = {image, y, x, top, bottom, t.pixel_begin, t.pixel_end};
-        if (count < size) continue;
-        winograd_batch_of_cells<Outputs>(w, cell, count);
-        count = 0;
-      }
+  const tensor_view& in = w.a->input;
+  winograd_walk<Outputs> walk(t, w.a->output.shape[1]), ahead = walk;
+  int left = walk.count();
+  const int batches = (left + maximum - 1) / maximum, size = (left + batches - 1) / batches;
+  for (int i = 0; i < size; ++i) ahead.advance();
+  winograd_cells_together batch;
+  for (; left > 0; left -= batch.count) {
+    batch.count = left < size ? left : size;
+    for (int i = 0; i < batch.count; ++i, walk.advance(), ahead.advance()) {
+      batch.cell[i] = walk.cell();
+      const winograd_cell& next = ahead.cell();  // behind the last one there is none, and what it reads is not needed
+      batch.next[i] = in.as<float>() + next.image * in.stride[0] + (next.y - w.a->w.pad_top + 2) * in.stride[1] +
+                      (next.x - w.a->w.pad_left + 2) * in.stride[2] + w.input_channel;
+    }
+    winograd_batch_of_cells<Outputs>(w, batch);
   }
-  if (count > 0) winograd_batch_of_cells<Outputs>(w, cell, count);
 }
 
 template <class Functions = all_functions>
