@@ -36,7 +36,7 @@ inline gemm_panel<Weight> panel_part(const gemm_weights<Weight>& w, int index, i
 
 /// Bytes of a matrix from which on panels are prefetched while those before them are multiplied: what fits comes from
 /// the second-level cache in time.
-inline constexpr std::int64_t far_weights = 96 * 1024;
+inline constexpr std::int64_t far_weights = 192 * 1024;
 
 /// The same, or tile_panels whole panels from `index` on where all of them are in [begin, end).
 template <class Weight>
