@@ -71,6 +71,8 @@ def values(folder):
     model, source = folder / "model.nsk", folder / "model.onnx"
     expect(USAGE, ["--lanes"], "bench", model, "--lanes", "0")
     expect(USAGE, ["--lanes"], "bench", model, "--lanes", "two")
+    for rounds in ("0", "-2", "1001", "1.5", "ten"):
+        expect(USAGE, ["--rounds"], "bench", model, "--rounds", rounds)
     expect(USAGE, ["--output"], "convert", source, "-o")
     expect(USAGE, ["--max-tile-us"], "convert", source, "-o", folder / "x.nsk", "--max-tile-us", "-3")
     expect(USAGE, ["Did you mean 'avx2'?" if "avx2" in must("bench", "--help") else "scalar"], "bench", model, "--isa", "avx_2")
@@ -90,6 +92,7 @@ def devices(folder):
     for option in (["--isa", "scalar"], ["--lanes", "2"]):
         for command in (run, ("bench", model, "--device", "vulkan")):
             expect(USAGE, [option[0], "beside --device"], *command, *option)
+    expect(USAGE, ["--rounds", "beside --device"], "bench", model, "--device", "vulkan", "--rounds", "3")
     expect(USAGE, ["--trace", "beside --device"], *run, "--trace", folder / "trace.json")
     for option in (["--set", "a=1"], ["--trust"], ["--tolerance", "1"], ["--report", folder / "r.md"], ["--seed", "3"]):
         expect(USAGE, [option[0], "beside --device"], "check", model, "--device", "vulkan", *option)

@@ -169,6 +169,29 @@ def manners(folder, source, model):
     expect(json.loads(done.stdout)["median_ms"] > 0 and done.stderr == "", "bench --json: more than JSON")
 
 
+def rates_follow(report, whole, step):
+    """Percentages and rates of `nsk bench --json` follow from these times of it, steps' and the whole's."""
+    steps, total = report["steps"], sum(s[step] for s in report["steps"])
+    pairs = [(report["gflops"], 2e-6 * report["macs"] / report[whole]), (report["percent_of_peak"], 100 * report["gflops"] / report["peak_gflops"])]
+    pairs += [(s["percent_of_time"], 100 * s[step] / total) for s in steps] + [(s["gflops"], 2e-3 * s["macs"] / s[step]) for s in steps]
+    pairs += [(s["percent_of_peak"], 100 * s["gflops"] / report["peak_gflops"]) for s in steps]
+    return all(abs(got - wanted) <= 1e-9 * wanted for got, wanted in pairs)
+
+
+def rounds(model):
+    """The table of `nsk bench` has medians, with --rounds the least of all rounds."""
+    once, often = (["bench", model, "--seconds", "0.03", *more] for more in ([], ["--rounds", "3"]))
+    report = json.loads(must(*once, "--json"))
+    expect("rounds" not in report and rates_follow(report, "median_ms", "median_us"), "bench --json: rates are not those of the medians")
+    report = json.loads(must(*often, "--json"))
+    expect(report["rounds"] == 3 and rates_follow(report, "min_ms", "min_us"), "bench --rounds --json: rates are not those of the least times")
+    expect(all(s["min_us"] <= s["median_us"] for s in report["steps"]) and report["min_ms"] <= report["median_ms"], "bench --rounds --json: a least time above its median")
+    text = must(*once)
+    expect("rounds" not in text and "least us" not in text and " us  % of time" in text, f"bench: its table is not one of medians: {text}")
+    text = must(*often)
+    expect(" in 3 rounds\n" in text and "  least us  % of time" in text, f"bench --rounds: its table does not say that times are the least: {text}")
+
+
 def main():
     source = OWN[0]
     with tempfile.TemporaryDirectory(prefix="nsk_reports_") as folder:
@@ -181,6 +204,7 @@ def main():
         tiles(folder, source)
         profiles(folder, source, model)
         manners(folder, source, model)
+        rounds(model)
     print("\n".join(failures + [f"{len(failures)} failures"]))
     return 1 if failures else 0
 

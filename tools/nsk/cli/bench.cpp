@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -63,29 +64,37 @@ struct measured {
   double peak = 0;                         ///< GFLOP/s of one core
 };
 
-measured measure(const engine& e, runner& r, int steps, double seconds, progress_line& progress) {
-  measured result;
-  result.steps.resize(static_cast<std::size_t>(steps));
-  result.peak = e.fma_peak();
+/// One round: three quarters of the time for whole runs, the rest with a clock around each step.
+void measure_round(runner& r, double seconds, const std::function<void(const char*, double)>& show, measured& result) {
   for (int i = 0; i < 3; ++i) r.run();
   const clock::time_point begin = clock::now();
   const auto passed = [&] { return milliseconds_since(begin) / (seconds * 1000); };
-  // Three quarters of the time for whole runs, the rest with a clock around each step.
   do {
-    progress.show("measuring", passed());
+    show("measuring", passed());
     const clock::time_point start = clock::now();
     r.run();
     result.runs.push_back(milliseconds_since(start));
   } while (passed() < 0.75);
   std::vector<step_event> events;
   do {
-    progress.show("measuring steps", passed());
+    show("measuring steps", passed());
     events.clear();
     r.run(events);
     for (const step_event& s : events)
       if (s.lane < 0) result.steps[static_cast<std::size_t>(s.step)].push_back(s.end_us - s.begin_us);
   } while (passed() < 1);
-  result.peak = std::max(result.peak, e.fma_peak());
+}
+
+measured measure(const engine& e, runner& r, int steps, const bench_options& o, progress_line& progress) {
+  measured result;
+  result.steps.resize(static_cast<std::size_t>(steps));
+  result.peak = e.fma_peak();
+  const int rounds = std::max(o.rounds, 1);
+  for (int i = 0; i < rounds; ++i) {
+    const auto show = [&](const char* what, double passed) { progress.show(what, (i + passed) / rounds); };
+    measure_round(r, o.seconds, show, result);
+    result.peak = std::max(result.peak, e.fma_peak());
+  }
   return result;
 }
 
@@ -108,29 +117,37 @@ std::string trace_of(const model& m, runner& r) {
   return trace_json(m, all, 0, stages.events());
 }
 
-json report_of(const model& m, const measured& t, const engine& e, int lanes) {
+double minimum(const std::vector<double>& values) {
+  return values.empty() ? 0 : *std::min_element(values.begin(), values.end());
+}
+
+/// Rates and percentages are those of the medians, or of the minima where rounds were asked for.
+json report_of(const model& m, const measured& t, const engine& e, const bench_options& o) {
   const variant_view v = m.variant();
-  const double peak = t.peak * lanes, middle = median(t.runs);
+  const auto chosen = [&](const std::vector<double>& times) { return o.rounds > 0 ? minimum(times) : median(times); };
+  const double peak = t.peak * o.lanes, ms = chosen(t.runs);
   std::uint64_t macs = 0;
   double step_sum = 0;
   for (int i = 0; i < v.step_count(); ++i) {
     macs += v.step(i).macs();
-    step_sum += median(t.steps[static_cast<std::size_t>(i)]);
+    step_sum += chosen(t.steps[static_cast<std::size_t>(i)]);
   }
-  json report = {
-      {"model", m.name()}, {"isa", e.name}, {"lanes", lanes}, {"runs", t.runs.size()}, {"median_ms", middle}};
-  report["min_ms"] = *std::min_element(t.runs.begin(), t.runs.end());
+  json report = {{"model", m.name()}, {"isa", e.name}, {"lanes", o.lanes}, {"runs", t.runs.size()}};
+  if (o.rounds > 0) report["rounds"] = o.rounds;
+  report["median_ms"] = median(t.runs);
+  report["min_ms"] = minimum(t.runs);
   report["macs"] = macs;
-  report["gflops"] = 2e-6 * static_cast<double>(macs) / middle;
+  report["gflops"] = 2e-6 * static_cast<double>(macs) / ms;
   report["peak_gflops"] = peak;
-  report["percent_of_peak"] = 2e-4 * static_cast<double>(macs) / middle / peak;
+  report["percent_of_peak"] = 2e-4 * static_cast<double>(macs) / ms / peak;
   report["steps"] = json::array();
   for (int i = 0; i < v.step_count(); ++i) {
     const step_view s = v.step(i);
     const std::vector<double>& times = t.steps[static_cast<std::size_t>(i)];
-    const double us = median(times), gflops = us > 0 ? 2e-3 * static_cast<double>(s.macs()) / us : 0;
-    json row = {{"index", i}, {"name", s.name()}, {"operator", name_of(s.op())}, {"macs", s.macs()}, {"median_us", us}};
-    row["min_us"] = times.empty() ? 0 : *std::min_element(times.begin(), times.end());
+    const double us = chosen(times), gflops = us > 0 ? 2e-3 * static_cast<double>(s.macs()) / us : 0;
+    json row = {{"index", i}, {"name", s.name()}, {"operator", name_of(s.op())}, {"macs", s.macs()}};
+    row["median_us"] = median(times);
+    row["min_us"] = minimum(times);
     row["percent_of_time"] = step_sum > 0 ? 100 * us / step_sum : 0;
     row["gflops"] = gflops;
     row["percent_of_peak"] = 100 * gflops / peak;
@@ -140,21 +157,25 @@ json report_of(const model& m, const measured& t, const engine& e, int lanes) {
 }
 
 std::string text_of(const json& r, const text_style& style) {
-  std::string text =
-      format_text("%s on %s, %d lane(s), %zu runs\nmedian %s ms, best %.3f ms\n", r["model"].get<std::string>().c_str(),
-                  r["isa"].get<std::string>().c_str(), r["lanes"].get<int>(), r["runs"].get<std::size_t>(),
-                  style.strong(format_text("%.3f", r["median_ms"].get<double>())).c_str(), r["min_ms"].get<double>());
+  const bool in_rounds = r.contains("rounds");
+  const std::string rounds = in_rounds ? format_text(" in %d rounds", r["rounds"].get<int>()) : "";
+  std::string text = format_text(
+      "%s on %s, %d lane(s), %zu runs%s\nmedian %s ms, best %.3f ms\n", r["model"].get<std::string>().c_str(),
+      r["isa"].get<std::string>().c_str(), r["lanes"].get<int>(), r["runs"].get<std::size_t>(), rounds.c_str(),
+      style.strong(format_text("%.3f", r["median_ms"].get<double>())).c_str(), r["min_ms"].get<double>());
   text +=
       format_text("%s MACs, %.1f GFLOP/s, %.1f %% of the FMA peak (%.1f GFLOP/s)\n\n", count_text(r["macs"]).c_str(),
                   r["gflops"].get<double>(), r["percent_of_peak"].get<double>(), r["peak_gflops"].get<double>());
-  text_table table({">step", "operator", ">us", ">% of time", ">MACs", ">GFLOP/s", ">% of peak", "name"});
+  text_table table(
+      {">step", "operator", in_rounds ? ">least us" : ">us", ">% of time", ">MACs", ">GFLOP/s", ">% of peak", "name"});
   constexpr double heavy_percent = 5;
   for (const json& s : r["steps"])
-    table.add({s["index"].dump(), s["operator"], format_text("%.1f", s["median_us"].get<double>()),
-               format_text("%.1f", s["percent_of_time"].get<double>()), count_text(s["macs"]),
-               format_text("%.1f", s["gflops"].get<double>()), format_text("%.1f", s["percent_of_peak"].get<double>()),
-               s["name"]},
-              s["percent_of_time"].get<double>() >= heavy_percent);
+    table.add(
+        {s["index"].dump(), s["operator"], format_text("%.1f", s[in_rounds ? "min_us" : "median_us"].get<double>()),
+         format_text("%.1f", s["percent_of_time"].get<double>()), count_text(s["macs"]),
+         format_text("%.1f", s["gflops"].get<double>()), format_text("%.1f", s["percent_of_peak"].get<double>()),
+         s["name"]},
+        s["percent_of_time"].get<double>() >= heavy_percent);
   return text + table.text(style);
 }
 
@@ -194,10 +215,9 @@ json measure_device_runs(device_runner& r, double seconds, progress_line& progre
     device.push_back(r.device_us() * 1e-3);
     recording.push_back(r.recording_us());
   } while (passed() < 1);
-  const auto best = [](const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); };
-  json report = {{"runs", whole.size()}, {"device_median_ms", median(device)}, {"device_min_ms", best(device)}};
+  json report = {{"runs", whole.size()}, {"device_median_ms", median(device)}, {"device_min_ms", minimum(device)}};
   report["recording_median_us"] = median(recording);
-  report["recording_min_us"] = best(recording);
+  report["recording_min_us"] = minimum(recording);
   report["round_trip_median_ms"] = median(whole);
   return report;
 }
@@ -235,6 +255,7 @@ std::string device_bench_text(const bench_options& o, const device_facts& f, con
 exit_code bench_device(const bench_options& o) {
   refuse_beside_device({{"--isa", !o.isa.empty()},
                         {"--lanes", o.lanes != 1},
+                        {"--rounds", o.rounds != 0},
                         {"--trace", !o.trace.empty()},
                         {"--profile", !o.profile.empty()}});
   const model_file file = open_model(o.model);
@@ -263,9 +284,9 @@ exit_code bench(const bench_options& o, command_files& files) {
   const auto runner = e.open(file.bytes.data(), file.bytes.size(), o.lanes, 0);
   fill_inputs(file.view, *runner, 0, o.inputs);
   progress_line progress(o.quiet);
-  const measured times = measure(e, *runner, file.view.variant().step_count(), o.seconds, progress);
+  const measured times = measure(e, *runner, file.view.variant().step_count(), o, progress);
   progress.clear();
-  json report = report_of(file.view, times, e, o.lanes);
+  json report = report_of(file.view, times, e, o);
   if (profile) judge_report(report, file.view, *profile);
   if (!o.trace.empty()) files.write(o.trace, trace_of(file.view, *runner));
   files.commit();

@@ -139,7 +139,8 @@ struct bench_options {
   std::string device;               ///< empty: the CPU
   half_options halves;
   int lanes = 1;
-  double seconds = 2;
+  int rounds = 0;      ///< 0: one, whose table has medians
+  double seconds = 2;  ///< of each round
   bool json = false, quiet = false;
 };
 exit_code bench(const bench_options& o, command_files& files);

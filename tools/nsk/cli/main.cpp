@@ -296,6 +296,7 @@ CLI::App* add_bench(CLI::App& app, file_options& files, bench_options& o) {
   CLI::App* command = add_command(app, "bench", "Measure a model, whole and step by step",
                                   "  nsk bench model.nsk\n"
                                   "  nsk bench model.nsk --lanes 2 --seconds 5 --json > bench.json\n"
+                                  "  nsk bench model.nsk --rounds 10 --seconds 0.3\n"
                                   "  nsk bench model.nsk --input places=places.npy\n"
                                   "  nsk bench model.nsk --trace trace.json\n"
                                   "  nsk bench model.nsk --profile machine.json\n"
@@ -307,6 +308,9 @@ CLI::App* add_bench(CLI::App& app, file_options& files, bench_options& o) {
   add_device(command, o.device, "Measure a GPU: its own clock, and what recording takes");
   add_halves(command, "--device", o.halves);
   add_seconds(command, o.seconds);
+  command->add_option("--rounds", o.rounds, "Measure N times --seconds; steps show the least of all, not the median")
+      ->type_name("N")
+      ->check(silent(CLI::Range(1, 1000)));
   files.reads(command, "--profile", o.profile, "FILE.json",
               "Set each step beside what a device profile (nsk profile) lets expect, and say what to change");
   command->add_flag("--json", o.json, "As JSON on standard output");
