@@ -1,130 +1,172 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""netsuke against other engines: same models, same core, one thread, measured alternately, answers compared.
+"""netsuke against other engines: same models, same core, one thread, each in a process of its own, in turn in short rounds, outputs compared first.
 
-  bench/compare_peers.py [MODEL ...] [--peers onnxruntime litert openvino tract] [--isa NAME ...] [--rounds 5] [--seconds 0.6] [--core N]
-                         [--json FILE]
+  bench/compare_peers.py [MODEL ...] [--peers onnxruntime litert openvino openvino-avx2 tract] [--isa NAME ...] [--rounds 10] [--seconds 0.3] [--runs 2]
+                         [--core N] [--json FILE]
 
-MODEL is a name of tests/models/models.py, an ONNX or a TensorFlow Lite file; all known models when none is given. Each of netsuke's
-instruction sets has a line; each peer has a column with its best run and the ratios of medians of the rounds and of best runs: above 1 means
-that netsuke is faster. Peers that are not installed, or that refuse
-a model, say so (pip install onnxruntime ai-edge-litert openvino tract). Needs the nsk binary (NSK_TOOL, default build/nsk).
+MODEL is a name of tests/models/models.py, an ONNX or a TensorFlow Lite file; all known models when none is given. Each of netsuke's instruction
+sets, AVX2 and AVX-512 where the machine has them, has a line with the least and the median of the rounds; each peer has a column with its own, the
+ratio of least times, above 1 where netsuke is faster, and the largest difference of an output, of the largest magnitude. A peer whose outputs differ by
+more than 1e-3 has no time, and the exit code is 1. The summary has the least time of the fastest peer over netsuke's with its faster instruction set.
+--runs repeats the whole: a ratio is to be believed where two runs agree within 5 %. Peers that are not installed, or that refuse a model, say so
+(pip install onnxruntime ai-edge-litert openvino tract). Needs the nsk binary (NSK_TOOL, default build/nsk).
 """
 import argparse
 import json
+import math
 import os
 import pathlib
 import statistics
 import sys
 import tempfile
-import time
 
-import numpy as np
+from interleaved import Interleaved, figures, geometric_mean, instruction_sets_here, machine, require_tool
+from peer_process import ENGINES
+from peers import Refused, inputs_of
 
-from peers import PEERS, inputs_of, load
+from models import MODELS, OPEN_DIMENSIONS, RANGES, SHAPES, error_of, path_of  # noqa: E402, of tests/models, which interleaved finds
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "models"))
-from models import MODELS, OPEN_DIMENSIONS, RANGES, SHAPES, error_of, file_name, must, path_of  # noqa: E402
-
-
-def isa_option(isa):
-    return ["--isa", isa] if isa else []
+# Peers round too: tests/models holds all against double precision, here only another network shall be noticed.
+MAX_ERROR = 1e-3
+AGREE = 0.05  # by which two runs may differ for a ratio to be believed
 
 
-def time_peer(run, seconds):
-    """Milliseconds of each run within `seconds`, after warming up."""
-    times = []
-    run()
-    end = time.perf_counter() + seconds
-    while not times or time.perf_counter() < end:
-        start = time.perf_counter()
-        run()
-        times.append(1e3 * (time.perf_counter() - start))
-    return times
+def relative_error(got, wanted, repeats):
+    """Largest error of any output as a share of its largest magnitude, infinity where outputs are not those of the peer.
+    Outputs that a second run of the peer does not repeat are random: left out."""
+    if [(a.shape, a.dtype) for a in got] != [(a.shape, a.dtype) for a in wanted]:
+        return math.inf
+    errors = [error_of(a, b) for a, b, same in zip(got, wanted, repeats) if same]
+    return next(filter(math.isnan, errors), max(errors, default=0.0))
 
 
-def error_against(peer, plan, inputs, model, folder, isa):
-    """Largest error of any output as a share of its largest magnitude. Outputs that differ between two runs of the peer are random: left out."""
-    arguments = []
-    for index, port in enumerate(plan["inputs"]):
-        np.save(folder / f"in{index}.npy", inputs[port["name"]])
-        arguments += ["--input", f"{port['name']}={folder / f'in{index}.npy'}"]
-    must("run", model, *arguments, "--output-dir", folder, *isa_option(isa))
-    run, read = peer
-    names, first, second = [port["name"] for port in plan["outputs"]], read(run()), read(run())
-    return max((error_of(np.load(folder / file_name(name)), a) for name, a, b in zip(names, first, second)
-                if (folder / file_name(name)).exists() and np.array_equal(a, b)), default=0.0)
+class Comparison(Interleaved):
+    """Networks of reals, whose outputs may differ by MAX_ERROR of the largest magnitude."""
+
+    def agreement(self, process):
+        error = relative_error(self.ours.outputs[0], process.outputs[0], process.repeats)
+        return {"relative_error": error}, "" if error <= MAX_ERROR else f"its answers differ by {error:.1e} of the largest magnitude"
+
+    def row(self, isa, ours, theirs):
+        """Figures of one instruction set beside those of the peers."""
+        row = {"model": self.name, "isa": ours[0]["isa"], **figures(ours), "peers": {}, "left_out": self.left_out}
+        row["percent_of_peak"] = 2e-4 * ours[0]["macs"] / row["best_ms"] / max(r["peak_gflops"] for r in ours)
+        for peer, rounds in theirs.items():
+            found = row["peers"][peer] = {**figures(rounds), **self.differences[peer]}
+            found["ratio"] = statistics.median(t["median_ms"] / o["median_ms"] for t, o in zip(rounds, ours))
+            found["best_ratio"] = found["best_ms"] / row["best_ms"]
+        return row
 
 
-def compare(name, source, options):
+def compare(name, source, options, folder):
+    """Rows of one model, and the peers whose answers differ. `folder` keeps the converted file for the next run."""
     low, high = RANGES.get(name, (-1, 1))
     inputs = inputs_of(source, 0, low, high, SHAPES.get(name, {}), OPEN_DIMENSIONS)
-    with tempfile.TemporaryDirectory(prefix="nsk_bench_") as folder:
-        folder = pathlib.Path(folder)
-        model = folder / "model.nsk"
-        shapes = [o for key, value in inputs.items() for o in ("--input", f"{key}=" + "x".join(map(str, value.shape)))]
-        must("convert", source, "-o", model, *shapes)
-        plan = json.loads(must("inspect", model, "--json"))["variants"][0]
-        for state in set(inputs) - {port["name"] for port in plan["inputs"]}:
-            inputs[state].fill(0)  # what netsuke keeps itself begins at zero
-        peers = {peer: found for peer in options.peers for found in [load(peer, source, inputs)] if found}
-        ours, theirs = {isa: [] for isa in options.isa}, {peer: [] for peer in peers}
-        errors = {(isa, peer): error_against(callables, plan, inputs, model, folder, isa) for isa in ours for peer, callables in peers.items()}
-        for _ in range(options.rounds):
-            for isa, rounds in ours.items():
-                rounds.append(json.loads(must("bench", model, "--seconds", options.seconds, "--json", *isa_option(isa))))
-            for peer, (run, _) in peers.items():
-                theirs[peer].append(time_peer(run, options.seconds))
-    return [row_of(name, rounds, theirs, {peer: errors[isa, peer] for peer in peers}) for isa, rounds in ours.items()]
+    with tempfile.TemporaryDirectory(prefix="nsk_bench_") as places:
+        comparison = Comparison(name, source, [inputs], options, pathlib.Path(places), folder / f"{options.models.index(name)}.nsk")
+        try:
+            wrong = [f"{name} ({peer})" for peer in comparison.left_out if peer in comparison.differences]
+            return comparison.measure(), wrong
+        finally:
+            comparison.close()
 
 
-def row_of(name, ours, theirs, errors):
-    """Figures of one instruction set beside those of the peers; `ours` and `theirs`: measurements of every round."""
-    best = min(r["min_ms"] for r in ours)
-    row = {"model": name, "isa": ours[0]["isa"], "median_ms": statistics.median(r["median_ms"] for r in ours), "best_ms": best,
-           "percent_of_peak": 2e-4 * ours[0]["macs"] / best / max(r["peak_gflops"] for r in ours), "peers": {}}
-    for peer, rounds in theirs.items():
-        medians, minimum = [statistics.median(times) for times in rounds], min(min(times) for times in rounds)
-        row["peers"][peer] = {"median_ms": statistics.median(medians), "best_ms": minimum, "relative_error": errors[peer],
-                              "ratio": statistics.median(t / o["median_ms"] for t, o in zip(medians, ours)), "best_ratio": minimum / best}
-    return row
+def header_of(peers):
+    return " | ".join([f"{'model':22} {'isa':6} {'least ms':>9} {'median':>9} {'% peak':>6}"]
+                      + [f"{peer[:12] + ' ms':>15} {'median':>9} {'ratio':>5} {'error':>7}" for peer in peers])
 
 
 def line_of(row, peers):
-    cells = [f"{row['model'][-22:]:22} {row['isa']:6} {row['median_ms']:9.3f} {row['best_ms']:9.3f} {row['percent_of_peak']:6.1f}"]
+    cells = [f"{row['model'][-22:]:22} {row['isa']:6} {row['best_ms']:9.3f} {row['median_ms']:9.3f} {row['percent_of_peak']:6.1f}"]
     for peer in peers:
         found = row["peers"].get(peer)
-        cells.append(f"{found['best_ms']:9.3f} {found['ratio']:5.2f} {found['best_ratio']:5.2f} {found['relative_error']:7.1e}" if found else f"{'-':>29}")
+        cells.append(f"{found['best_ms']:15.3f} {found['median_ms']:9.3f} {found['best_ratio']:5.2f} {found['relative_error']:7.1e}" if found else f"{'-':>39}")
     return " | ".join(cells)
+
+
+def ratios_of(rows):
+    """{model: {"peer", "isa", "ratio"}}: the fastest peer's least time over netsuke's with its fastest instruction set; models without a peer are absent."""
+    found = {}
+    for model in dict.fromkeys(row["model"] for row in rows if row["peers"]):
+        ours = min((row for row in rows if row["model"] == model), key=lambda row: row["best_ms"])
+        if ours["peers"]:
+            peer = min(ours["peers"], key=lambda peer: ours["peers"][peer]["best_ms"])
+            found[model] = {"peer": peer, "isa": ours["isa"], "ratio": ours["peers"][peer]["best_ms"] / ours["best_ms"]}
+    return found
+
+
+def summary_of(runs):
+    """Of rows of each run: {model: {"runs": what ratios_of found, "agree": whether all are within AGREE, None for one run}}, and each run's geometric mean."""
+    ratios = [ratios_of(rows) for rows in runs]
+    models = {}
+    for model in ratios[0]:
+        found = [each[model] for each in ratios if model in each]
+        numbers = [each["ratio"] for each in found]
+        agree = len(found) == len(runs) and max(numbers) <= (1 + AGREE) * min(numbers)
+        models[model] = {"runs": found, "agree": agree if len(runs) > 1 else None}
+    return {"models": models, "geometric_means": [geometric_mean([found["ratio"] for found in each.values()]) if each else None for each in ratios]}
+
+
+def lines_of(summary):
+    lines = ["", "Least time of the fastest peer / netsuke's, with its faster instruction set:"]
+    for model, found in summary["models"].items():
+        numbers = [each["ratio"] for each in found["runs"]]
+        said = {None: "", True: "  agree", False: f"  differ by {100 * (max(numbers) / min(numbers) - 1):.1f} %: not to be believed"}[found["agree"]]
+        lines.append(f"{model[-22:]:22} " + "  ".join(f"{each['ratio']:5.2f} {each['isa']}, {each['peer']}" for each in found["runs"]) + said)
+    lines.append(f"{'geometric mean':22} " + "  ".join("    -" if mean is None else f"{mean:5.2f}" for mean in summary["geometric_means"]))
+    agreed = [found["agree"] for found in summary["models"].values() if found["agree"] is not None]
+    return lines + ([f"{sum(agreed)} of {len(agreed)} ratios agree within {100 * AGREE:.0f} %"] if agreed else [])
+
+
+def one_run(options, folder):
+    """Rows, and what is wrong, of all models once."""
+    rows, wrong = [], []
+    print(header_of(options.peers))
+    for name in options.models:
+        source = path_of(name) if name in MODELS else pathlib.Path(name)
+        if source is None:
+            continue
+        try:
+            found, differing = compare(name, source, options, folder)
+        except Refused as error:
+            print(f"skipped: {name}: {error}", flush=True)
+            wrong.append(f"{name} (netsuke)")
+            continue
+        for row in found:
+            print(line_of(row, options.peers), flush=True)
+        rows, wrong = rows + found, wrong + differing
+    return rows, wrong
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*")
-    parser.add_argument("--peers", nargs="+", choices=PEERS, default=["onnxruntime"])
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=0.6)
+    parser.add_argument("--peers", nargs="+", choices=ENGINES, default=["onnxruntime"])
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--seconds", type=float, default=0.3, help="of each engine in each round")
+    parser.add_argument("--runs", type=int, default=1, help="how often all is repeated")
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
-    parser.add_argument("--isa", nargs="+", default=[None], help="netsuke's instruction sets; the fastest of this machine when left out")
+    parser.add_argument("--isa", nargs="+", help="netsuke's instruction sets; avx2, and avx512 where there is one, when left out")
     parser.add_argument("--json")
     options = parser.parse_args()
+    if options.rounds < 1 or options.runs < 1 or options.seconds <= 0:
+        parser.error("--rounds, --runs and --seconds are above 0")
+    require_tool()
+    options.models = options.models or list(MODELS)
+    options.isa = options.isa or instruction_sets_here()
     os.sched_setaffinity(0, {options.core})  # child processes inherit it
 
-    rows = []
-    print(" | ".join([f"{'model':22} {'isa':6} {'median ms':>9} {'best':>9} {'% peak':>6}"] + [f"{peer[:9]:>9} {'ratio':>5} {'best':>5} {'error':>7}" for peer in options.peers]))
-    for name in options.models or MODELS:
-        source = path_of(name) if name in MODELS else pathlib.Path(name)
-        if source is None:
-            continue
-        for row in compare(name, source, options):
-            rows.append(row)
-            print(line_of(row, options.peers), flush=True)
+    with tempfile.TemporaryDirectory(prefix="nsk_models_") as folder:
+        runs, wrongs = zip(*(one_run(options, pathlib.Path(folder)) for _ in range(options.runs)))
+    summary = summary_of(runs)
+    print("\n".join(lines_of(summary)))
     if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(rows, indent=2) + "\n")
-    # Peers round too: tests/models holds all against double precision, here only another network shall be noticed.
-    wrong = [f"{r['model']} ({peer})" for r in rows for peer, found in r["peers"].items() if found["relative_error"] > 1e-3]
+        results = {"machine": machine(), "rounds": options.rounds, "seconds": options.seconds, "runs": runs, "summary": summary}
+        pathlib.Path(options.json).write_text(json.dumps(results, indent=2) + "\n")
+    wrong = dict.fromkeys(sum(wrongs, []))
     if wrong:
-        print("answers differ: " + ", ".join(wrong))
+        print("answers differ, or there are none: " + ", ".join(wrong))
     return 1 if wrong else 0
 
 

@@ -22,7 +22,7 @@ import onnx
 import onnx.parser
 from onnx import numpy_helper
 
-from compare_peers import time_peer
+from peer_process import timed
 from peers import load
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "models"))
@@ -145,9 +145,9 @@ def measure(nodes, inputs, constants, options):
         ours, theirs = [], []
         for _ in range(options.rounds):
             ours.append(json.loads(must("bench", target, *arguments, "--seconds", options.seconds, "--json")))
-            theirs.append(time_peer(run, options.seconds))
-    ratio = statistics.median(statistics.median(t) / o["median_ms"] for o, t in zip(ours, theirs))
-    return 1e3 * min(o["min_ms"] for o in ours), 1e3 * min(map(min, theirs)), ratio, error, ours[0]["isa"]
+            theirs.append(timed(run, options.seconds))
+    ratio = statistics.median(t["median_ms"] / o["median_ms"] for o, t in zip(ours, theirs))
+    return 1e3 * min(o["min_ms"] for o in ours), 1e3 * min(t["min_ms"] for t in theirs), ratio, error, ours[0]["isa"]
 
 
 PAGE = """# Operators against ONNX Runtime

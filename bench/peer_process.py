@@ -24,8 +24,9 @@ ENGINES = {
     "openvino": ("openvino", {}, "any"),
     "openvino-vnni": ("openvino", {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_VNNI"}, "avx512"),
     "openvino-avx2": ("openvino", {"ONEDNN_MAX_CPU_ISA": "AVX2"}, "avx2"),
+    "tract": ("tract", {}, "any"),
 }
-PACKAGES = {"litert": "ai-edge-litert", "onnxruntime": "onnxruntime", "openvino": "openvino", "nncf": "nncf"}
+PACKAGES = {"litert": "ai-edge-litert", "onnxruntime": "onnxruntime", "openvino": "openvino", "nncf": "nncf", "tract": "tract"}
 
 
 def version_of(engine):
@@ -37,7 +38,8 @@ def version_of(engine):
 
 
 class PeerProcess:
-    """A peer that has loaded a model: `outputs` for each set of inputs, in the order of the model's, `kernels` where it tells, and times. Raises Refused."""
+    """A peer that has loaded a model: `outputs` for each set of inputs, in the order of the model's, `repeats`, which
+    says of each output whether a second run with the last set gives it again (random ones differ), `kernels` where it tells, and times. Raises Refused."""
 
     def __init__(self, name, source, sets, folder):
         engine, variables, _ = ENGINES[name]
@@ -52,7 +54,7 @@ class PeerProcess:
         if "refused" in answer:
             self.close()
             raise Refused(answer["refused"])
-        self.kernels = answer["kernels"]
+        self.kernels, self.repeats = answer["kernels"], answer["repeats"]
         with np.load(made) as arrays:
             self.outputs = [[arrays[key] for key in sorted(arrays.files) if key.startswith(f"{k:04}|")] for k in range(len(sets))]
 
@@ -109,6 +111,7 @@ def main(engine, source, given, made):
         for number, inputs in sets.items():
             run, read = PEERS[engine](source, inputs)
             outputs.update({f"{number}|{n:04}": np.array(output) for n, output in enumerate(read(run()))})
+        repeats = [np.array(output).tobytes() == outputs[f"{number}|{n:04}"].tobytes() for n, output in enumerate(read(run()))]
         kernels = openvino_kernels(source, inputs) if engine == "openvino" else {}
     except Refused as error:
         say({"refused": str(error)})
@@ -117,7 +120,7 @@ def main(engine, source, given, made):
         say({"refused": f"{type(error).__name__}: {(str(error).strip().splitlines() or ['no message'])[0]}"})
         return
     np.savez(made, **outputs)
-    say({"kernels": kernels})
+    say({"kernels": kernels, "repeats": repeats})
     for line in sys.stdin:
         say(timed(run, float(line)))
 

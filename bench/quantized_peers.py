@@ -15,22 +15,21 @@ MODEL is a name of the lists below or the path of a .tflite or .onnx file of int
 models that are missing are left out with the reason. Needs the nsk binary (NSK_TOOL, default build/nsk).
 """
 import argparse
+import functools
 import json
-import math
 import os
 import pathlib
-import platform
-import statistics
 import sys
 import tempfile
 
 import numpy as np
 
-from peer_process import ENGINES, PACKAGES, PeerProcess, version_of
+from interleaved import Interleaved, cpu_flags, figures, geometric_mean, instruction_sets_here, machine, require_tool
+from peer_process import ENGINES, version_of
 from peers import Refused, inputs_of
 from quantized_samples import RENDERED, PHOTOS, onnxruntime_tool, prepared, samples_of
 
-from models import SHARED, TOOL, file_name, isas, nsk  # noqa: E402, of tests/models, which quantized_samples finds
+from models import SHARED  # noqa: E402, of tests/models, which quantized_samples finds
 from quantized_tools import NETWORKS, tables_of, tools_of  # noqa: E402
 
 LITE = ("ad01_int8", "kws_ref_model", "vww_96_int8", "pretrainedResnet_quant", "mobilenet_v1_0.25_128_quant", "mobilenet_v2_1.0_224_quant")
@@ -38,25 +37,6 @@ QDQ = ("mobilenet_v2", "resnet18")
 # The engine whose rounding a file means. netsuke has to agree with it; the others may compute parts in float32.
 REFERENCES = {".tflite": "litert", ".onnx": "onnxruntime"}
 SETS = 4  # of inputs, whose outputs are compared
-FLAGS = ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "amx_int8")
-
-
-def said(*arguments):
-    done = nsk(*arguments)
-    if done.returncode != 0:
-        raise Refused(f"nsk {arguments[0]}: {(done.stderr.strip() or done.stdout.strip() or 'no message').splitlines()[0]}")
-    return done.stdout
-
-
-def cpu_flags():
-    path = pathlib.Path("/proc/cpuinfo")
-    here = set(path.read_text().split()) if path.exists() else set()
-    return [flag for flag in FLAGS if flag in here]
-
-
-def machine():
-    versions = {package: version_of(engine) for engine, package in PACKAGES.items()}
-    return {"processor": platform.processor() or platform.machine(), "flags": cpu_flags(), "versions": versions, "nsk": said("--version").strip()}
 
 
 def steps_of(source, outputs):
@@ -80,31 +60,6 @@ def difference(got, wanted, steps):
     return {"differ": int(sum(np.sum(a >= 0.5) for a in apart)), "elements": sum(a.size for a in apart), "steps": max(float(a.max(initial=0)) for a in apart)}
 
 
-class Ours:
-    """The file that nsk makes of a source, its outputs for each set of inputs, and its times with the last one."""
-
-    def __init__(self, source, sets, folder, instruction_sets):
-        self.model, self.folder = folder / "model.nsk", folder
-        said("convert", source, "-o", self.model, "--quiet", *(o for key, value in sets[0].items() for o in ("--input", f"{key}=" + "x".join(map(str, value.shape)))))
-        self.plan = json.loads(said("inspect", self.model, "--json"))["variants"][0]
-        self.outputs = [self.run(inputs, instruction_sets) for inputs in sets]
-
-    def run(self, inputs, instruction_sets):
-        self.arguments, made = [], {}
-        for n, port in enumerate(self.plan["inputs"]):
-            np.save(self.folder / f"in{n}.npy", inputs[port["name"]])
-            self.arguments += ["--input", f"{port['name']}={self.folder / f'in{n}.npy'}"]
-        for isa in instruction_sets:
-            said("run", self.model, *self.arguments, "--isa", isa, "--output-dir", self.folder / isa, "--quiet")
-            made[isa] = [np.load(self.folder / isa / file_name(port["name"])) for port in self.plan["outputs"]]
-            if any(not np.array_equal(a, b) for a, b in zip(made[instruction_sets[0]], made[isa])):
-                raise Refused(f"netsuke's outputs with {isa} are not those with {instruction_sets[0]}")
-        return made[instruction_sets[0]]
-
-    def time(self, isa, seconds):
-        return json.loads(said("bench", self.model, *self.arguments, "--isa", isa, "--seconds", seconds, "--json"))
-
-
 def source_of(name, options, folder):
     """The file of integers that a name stands for, and sets of its inputs."""
     lite = SHARED / "quantized" / f"{name}.tflite"
@@ -122,40 +77,20 @@ def source_of(name, options, folder):
     return source, [inputs_of(source, seed, -1, 1, {}, [1, 3, 90, 122]) for seed in range(SETS)]
 
 
-class Comparison:
-    """One network: netsuke, and the peers whose outputs agree with it."""
+class Comparison(Interleaved):
+    """Networks of integers, whose outputs may differ by a few steps of the stored ones."""
 
     def __init__(self, name, options, folder):
-        self.name, self.options, self.peers, self.left_out, self.differences = name, options, {}, {}, {}
-        self.source, sets = source_of(name, options, folder)
-        self.ours = Ours(self.source, sets, folder, options.isa)
-        steps = [steps_of(self.source, outputs) for outputs in self.ours.outputs]
-        for peer in options.peers:
-            try:
-                self.add(peer, sets, steps, folder)
-            except Refused as error:
-                self.left_out[peer] = str(error)
-                print(f"{name}: {peer} is left out: {error}", flush=True)
+        super().__init__(name, *source_of(name, options, folder), options, folder)
 
-    def add(self, peer, sets, steps, folder):
-        process = PeerProcess(peer, self.source, sets, folder)
-        try:
-            found = self.differences[peer] = difference(self.ours.outputs, process.outputs, steps)
-            if found["steps"] > self.options.max_steps + 1e-3:
-                raise Refused(f"{found['differ']} of {found['elements']} elements differ, by {found['steps']:.1f} steps at most: its time does not count")
-        except Refused:
-            process.close()
-            raise
-        self.peers[peer] = process
+    @functools.cached_property
+    def steps(self):
+        return [steps_of(self.source, outputs) for outputs in self.ours.outputs]
 
-    def measure(self):
-        ours, theirs = {isa: [] for isa in self.options.isa}, {peer: [] for peer in self.peers}
-        for _ in range(self.options.rounds):
-            for isa, rounds in ours.items():
-                rounds.append(self.ours.time(isa, self.options.seconds))
-            for peer, rounds in theirs.items():
-                rounds.append(self.peers[peer].time(self.options.seconds))
-        return [self.row(isa, rounds, theirs) for isa, rounds in ours.items()]
+    def agreement(self, process):
+        found = difference(self.ours.outputs, process.outputs, self.steps)
+        too_far = found["steps"] > self.options.max_steps + 1e-3
+        return found, f"{found['differ']} of {found['elements']} elements differ, by {found['steps']:.1f} steps at most" if too_far else ""
 
     def row(self, isa, ours, theirs):
         peers = {peer: {**figures(rounds), **self.differences[peer], "kernels": self.peers[peer].kernels, "held": held(peer, isa, self.peers[peer].kernels)} for peer, rounds in theirs.items()}
@@ -167,24 +102,12 @@ class Comparison:
                                       "median_ratio": min(peers[p]["median_ms"] for p in allowed) / row["median_ms"]}
         return row
 
-    def close(self):
-        for process in self.peers.values():
-            process.close()
-
 
 def held(peer, isa, kernels):
     """Whether a peer uses no more than netsuke does with `isa`, as far as it tells its kernels."""
     if any("amx" in kernel for kernel in kernels):
         return False
     return isa == "avx512" or ENGINES[peer][2] == isa or "avx512f" not in cpu_flags()
-
-
-def figures(rounds):
-    return {"best_ms": min(r["min_ms"] for r in rounds), "median_ms": statistics.median(r["median_ms"] for r in rounds)}
-
-
-def geometric_mean(numbers):
-    return math.exp(statistics.fmean(map(math.log, numbers)))
 
 
 def speed_table(rows, options):
@@ -254,7 +177,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help="speed, tools; both when left out")
     parser.add_argument("--models", nargs="+")
-    parser.add_argument("--peers", nargs="+", choices=ENGINES, default=list(ENGINES))
+    parser.add_argument("--peers", nargs="+", choices=ENGINES, default=[peer for peer in ENGINES if peer != "tract"])
     parser.add_argument("--isa", nargs="+", help="netsuke's instruction sets; avx2, and avx512 where there is one")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=0.5, help="of each engine in each round")
@@ -267,9 +190,8 @@ def main():
     unknown = set(options.parts) - {"speed", "tools"}
     if unknown or options.rounds < 1 or options.seconds <= 0 or options.samples < 1:
         parser.error(f"no such part: {', '.join(sorted(unknown))}" if unknown else "--rounds, --seconds and --samples are above 0")
-    if not pathlib.Path(TOOL).exists():
-        raise SystemExit(f"{TOOL} does not exist: build nsk, or set NSK_TOOL to it")
-    options.isa = options.isa or [isa for isa in isas() if isa != "scalar"]
+    require_tool()
+    options.isa = options.isa or instruction_sets_here()
     os.sched_setaffinity(0, {options.core})  # child processes inherit it
 
     results, lines = {"machine": machine(), "rounds": options.rounds, "seconds": options.seconds, "samples": options.samples}, []
