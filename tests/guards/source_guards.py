@@ -98,7 +98,7 @@ def regions(tree):
 
 def house_files(tree):
     patterns = [("include", "*.hpp"), ("include", "*.h"), ("tools", "*.hpp"), ("tools", "*.cpp"), ("tests", "*.hpp"), ("tests", "*.cpp"), ("tests", "*.c"), ("tests", "*.h"), ("tests", "*.cs"), ("tests", "*.py"),
-                ("tests", "*.sh"), ("bench", "*.cpp"), ("bench", "*.hpp"), ("bench", "*.py"), ("examples", "*.cpp"), ("examples", "*.hpp"),
+                ("tests", "*.sh"), ("bench", "*.cpp"), ("bench", "*.hpp"), ("bench", "*.py"), ("bench", "*.sh"), ("examples", "*.cpp"), ("examples", "*.hpp"),
                 ("examples", "*.c"), ("examples", "*.py"), ("examples", "*.sh"), ("tools", "*.py"), ("tools", "*.sh"), ("schema", "*.fbs"), ("bindings", "*.cpp"), ("bindings", "*.h"), ("bindings", "*.cs"), ("bindings", "*.py")]
     for folder, pattern in patterns:
         yield from sorted((tree.root / folder).rglob(pattern))

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Float networks: netsuke against the peers that are installed, all in turn in short rounds, twice. Says which ratios agree within 5 %.
+#   bench/run.sh [options of bench/compare_peers.py]          for example: bench/run.sh --rounds 20 --json out.json
+# NSK_PYTHON (default: python3), NSK_TOOL (default: build/nsk) and NSK_MODELS (default: shared/models beside the checkout) may be set.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+python="${NSK_PYTHON:-python3}"
+networks=(mobilenet_v2 mobilenet_v3_small efficientnet_b0 resnet18 resnet50 squeezenet1_1 shufflenet_v2 upscale_x2_360p face_front face_back
+          ultraface policy_mlp mnist transformer_enc)
+
+peers=() missing=()
+has() { "$python" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)' "$1"; }
+for engine in numpy:numpy onnxruntime:onnxruntime openvino:openvino litert:ai_edge_litert; do
+  if ! has "${engine#*:}"; then missing+=("${engine#*:}"); elif [ "$engine" != numpy:numpy ]; then peers+=("${engine%:*}"); fi
+done
+if [ "${#missing[@]}" -gt 0 ]; then
+  echo "not installed: ${missing[*]//_/-}. To install: $python -m pip install ${missing[*]//_/-}"
+fi
+case " ${missing[*]-} " in *" numpy "* | *" onnxruntime "*) echo "nothing is measured without numpy and onnxruntime, which tells the inputs of networks"; exit 1 ;; esac
+
+exec "$python" bench/compare_peers.py "${networks[@]}" --peers "${peers[@]}" --runs 2 "$@"
