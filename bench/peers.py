@@ -117,7 +117,9 @@ def inputs_of(source, seed, low, high, shapes, open_dimensions):
         found = {d["name"]: ([int(n) for n in d["shape"]], d["dtype"]) for d in Interpreter(model_path=str(source)).get_input_details()}
     else:
         import onnxruntime as package
-        session = package.InferenceSession(str(source), providers=["CPUExecutionProvider"])
+        options = package.SessionOptions()
+        options.log_severity_level = 3
+        session = package.InferenceSession(str(source), options, providers=["CPUExecutionProvider"])
         found = {i.name: ([d if isinstance(d, int) else open_dimensions[n] for n, d in enumerate(i.shape)], ONNX_TYPES.get(i.type, np.float32))
                  for i in session.get_inputs()}
     return {name: numbers(generator, shapes.get(name, shape), dtype, low, high) for name, (shape, dtype) in found.items()}
