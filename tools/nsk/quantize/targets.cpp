@@ -43,8 +43,14 @@ window window_of(const node& n, const layer_weights& w) {
   return result;
 }
 
-double rate_of(const target_rates& r, conv_algorithm a) {
-  return a == conv_algorithm::winograd4 ? r.winograd4 : a == conv_algorithm::winograd2 ? r.winograd2 : r.convolution;
+/// Multiply-adds of a direct convolution that a float32 layer stands for in a cycle: those of large layers, or as many
+/// as what its size leaves Winograd's algorithm to gain.
+double float_rate(const graph& g, const float_layer& l, const target_rates& r) {
+  const conv_algorithm a = float_algorithm(g, l);
+  if (a == conv_algorithm::direct) return r.convolution;
+  const auto [rows, columns] = map_of(g, l);
+  const double gain = expected_gain(a, l.weights.depth, l.weights.channels, rows, columns);
+  return std::min(a == conv_algorithm::winograd4 ? r.winograd4 : r.winograd2, gain * r.convolution);
 }
 
 }
@@ -105,7 +111,7 @@ layer_cost cost_of(const graph& g, const float_layer& l, const target& t) {
   const double depth = taps * static_cast<double>(w.depth),
                byte_depth = padded(run, 4) * (whole_rows ? w.kernel_h : taps);
   const layer_cost arithmetic = {
-      pixels * padded(w.channels, 8) * (depth / rate_of(t.rates, float_algorithm(g, l)) + store_floats),
+      pixels * padded(w.channels, 8) * (depth / float_rate(g, l, t.rates) + store_floats),
       pixels * padded(w.channels, 8) * (byte_depth / t.rates.byte_convolution + store_bytes)};
   return {step + std::max(arithmetic.floats, 4 * weights / t.rates.weight_bytes),
           step + std::max(arithmetic.bytes, weights / t.rates.weight_bytes)};

@@ -63,4 +63,10 @@ conv_algorithm fastest_algorithm(const window& w, std::int64_t groups, std::int6
   return best;
 }
 
+double expected_gain(conv_algorithm a, std::int64_t inputs, std::int64_t outputs, std::int64_t rows,
+                     std::int64_t columns) {
+  const layer_size s{inputs, outputs, rows, columns};
+  return cycles_of(conv_algorithm::direct, s) / cycles_of(a, s);
+}
+
 }

@@ -15,4 +15,8 @@ bool winograd_fits(const window& w, std::int64_t groups);
 conv_algorithm fastest_algorithm(const window& w, std::int64_t groups, std::int64_t inputs, std::int64_t outputs,
                                  std::int64_t rows, std::int64_t columns);
 
+/// Returns how many times as fast as directly `a` is expected to compute such a layer on AVX2; 1 for direct.
+double expected_gain(conv_algorithm a, std::int64_t inputs, std::int64_t outputs, std::int64_t rows,
+                     std::int64_t columns);
+
 }
