@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
 
-#if defined(NSK_ISA_AVX2) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9 && __GNUC__ <= 15 && \
-    !defined(_IMMINTRIN_H_INCLUDED)
 // What AVX2 needs of immintrin.h: g++ takes 0.6 s to read the whole, nearly all of it for AVX-512. The parts ask for
 // its name; including the whole later adds the rest.
+#if defined(NSK_ISA_AVX2) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9 && __GNUC__ <= 15 && \
+    !defined(_IMMINTRIN_H_INCLUDED)
 #define _IMMINTRIN_H_INCLUDED
 #include <smmintrin.h>
 #include <avxintrin.h>
@@ -16,6 +16,15 @@
 #include <f16cintrin.h>
 #include <fmaintrin.h>
 #undef _IMMINTRIN_H_INCLUDED
+#elif defined(NSK_ISA_AVX2) && defined(__clang__) && !defined(_MSC_VER) && !defined(__apple_build_version__) && \
+    __clang_major__ >= 13 && __clang_major__ <= 22 && !defined(__IMMINTRIN_H)
+#define __IMMINTRIN_H
+#include <smmintrin.h>
+#include <avxintrin.h>
+#include <avx2intrin.h>
+#include <f16cintrin.h>
+#include <fmaintrin.h>
+#undef __IMMINTRIN_H
 #elif defined(NSK_ISA_AVX2) || defined(NSK_ISA_AVX512)
 #include <immintrin.h>
 #elif defined(NSK_ISA_NEON)
