@@ -42,10 +42,7 @@ inline constexpr std::int64_t far_weights = 192 * 1024;
 template <class Weight>
 inline gemm_panel<Weight> panels_part(const gemm_weights<Weight>& w, int index, int begin, int end) {
   gemm_panel<Weight> p = panel_part(w, index, begin, end);
-  const int last = index + tile_panels - 1;
-  if (p.columns != panel_width || p.channel + tile_panels * panel_width > end || last >= panel_count(w.channels) ||
-      width_of_panel(w.channels, last) != panel_width)
-    return p;
+  if (!has_whole_panels(w.channels, w.first_channel, index, tile_panels, begin, end)) return p;
   p.columns = tile_panels * panel_width;
   p.panels = tile_panels;
   if (w.depth * w.channels * static_cast<std::int64_t>(sizeof(Weight)) > far_weights)

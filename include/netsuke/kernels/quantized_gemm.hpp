@@ -14,6 +14,7 @@
 #include <cstring>
 #include <netsuke/kernels/impl/quad_operands.hpp>
 #include <netsuke/kernels/impl/store_quads.hpp>
+#include <netsuke/kernels/impl/tile_panels.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
@@ -200,10 +201,6 @@ inline quad_panel sixteen_columns(quad_panel p, int done) {
   return p;
 }
 
-/// Panels that rows are multiplied by at once: two where one is a single register. A tile of one register for each row
-/// reads an input for each product, more than processors with registers of 64 bytes can.
-inline constexpr int tile_panels = simd::i32::lanes >= panel_width ? 2 : 1;
-
 /// All rows of a panel, by 16 columns and what remains of a panel of 24.
 template <class Products>
 inline void quad_panel_rows(int count, const quad_runs& runs, const quad_panel& panel, const quad_row* row,
@@ -225,12 +222,6 @@ inline void quad_panels_rows(int count, const quad_runs& runs, quad_panel panels
                              const quad_store& store) {
   panels.columns = tile_panels * panel_width;
   quad_rows<Products, tile_panels * panel_width / simd::i32::lanes>(count, runs, panels, row, store);
-}
-
-/// Whether panel `index`, whose columns before `end` are `p`, is the first of `count` whole panels.
-inline bool starts_panels(const quad_weights& w, int index, const quad_panel& p, int end, int count) {
-  return p.columns == panel_width && p.channel + count * panel_width <= end &&
-         index + count <= panel_count(w.channels) && width_of_panel(w.channels, index + count - 1) == panel_width;
 }
 
 /// The part of panel `index` that is in output channels [begin, end); columns is 0 or less where there is none.
@@ -277,14 +268,15 @@ NSK_ONE_COPY inline void quantized_gemm(int count, const quad_runs& runs, const 
   for (int done = 1; index < panels; index += done) {
     const impl::quad_panel p = impl::quad_panel_part(w, index, begin, end);
     if (p.columns <= 0) return;
-    const auto starts = [&](int several)
-                            NSK_INLINE_LAMBDA { return several > 1 && impl::starts_panels(w, index, p, end, several); };
-    const bool line = count == 1 && starts(impl::line_panels), several = count > 1 && starts(impl::tile_panels);
-    done = line ? impl::line_panels : several ? impl::tile_panels : 1;
+    const auto starts = [&](int several) NSK_INLINE_LAMBDA {
+      return several > 1 && impl::has_whole_panels(w.channels, w.first_channel, index, several, begin, end);
+    };
+    const bool line = count == 1 && starts(impl::line_panels), several = count > 1 && starts(tile_panels);
+    done = line ? impl::line_panels : several ? tile_panels : 1;
     const auto multiply = [&](auto products) NSK_INLINE_LAMBDA {
       using by = decltype(products);
       if (line) return impl::quad_line<by>(runs, p, rows, store);
-      if constexpr (impl::tile_panels > 1)
+      if constexpr (tile_panels > 1)
         if (several) return impl::quad_panels_rows<by>(count, runs, p, rows, store);
       impl::quad_panel_rows<by>(count, runs, p, rows, store);
     };

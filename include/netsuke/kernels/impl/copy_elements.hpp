@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <netsuke/kernels/impl/box.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
@@ -163,28 +164,30 @@ inline void transpose_floats(transposition x, float* to, const float* from) {
   }
 }
 
-/// Two elements, dense lines (the shuffle of two groups of channels), which are interleaved `Together` at a time by
-/// zip(output, two inputs); the last ones overlap those before. There are at least so many lines.
-template <int Together, class T, class Zip>
-inline void transpose_to_pairs(const transposition& x, T* to, const T* from, Zip zip) {
-  for (std::ptrdiff_t i = 0; i < x.lines; i += Together) {
-    const std::ptrdiff_t at = i + Together <= x.lines ? i : x.lines - Together;
-    zip(to + 2 * at, from + at, from + x.step + at);
+/// Pairs that registers interleave at a time; 0 for elements of other sizes.
+template <class T>
+inline constexpr int pairs_at_once = sizeof(T) == 1                           ? 16
+                                     : sizeof(T) == 4 && simd::f32::lanes > 1 ? simd::f32::lanes
+                                                                              : 0;
+NSK_INLINE void interleave(float* to, const float* a, const float* b) {
+  simd::f32 pairs[2];
+  simd::zip(simd::load(a), simd::load(b), pairs);
+  simd::store(to, pairs[0]);
+  simd::store(to + simd::f32::lanes, pairs[1]);
+}
+NSK_INLINE void interleave(std::uint8_t* to, const std::uint8_t* a, const std::uint8_t* b) {
+  simd::zip_bytes(a, b, to);
+}
+
+/// Two elements, dense lines (the shuffle of two groups of channels), at least pairs_at_once of them; the last ones
+/// overlap those before.
+template <class T>
+inline void transpose_to_pairs(const transposition& x, T* to, const T* from) {
+  constexpr std::ptrdiff_t together = pairs_at_once<T>;
+  for (std::ptrdiff_t i = 0; i < x.lines; i += together) {
+    const std::ptrdiff_t at = i + together <= x.lines ? i : x.lines - together;
+    interleave(to + 2 * at, from + at, from + x.step + at);
   }
-}
-inline void transpose_to_pairs(const transposition& x, float* to, const float* from) {
-  using simd::f32;
-  transpose_to_pairs<f32::lanes>(x, to, from, [](float* t, const float* a, const float* b) NSK_INLINE_LAMBDA {
-    f32 pairs[2];
-    simd::zip(simd::load(a), simd::load(b), pairs);
-    simd::store(t, pairs[0]);
-    simd::store(t + f32::lanes, pairs[1]);
-  });
-}
-inline void transpose_to_pairs(const transposition& x, std::uint8_t* to, const std::uint8_t* from) {
-  transpose_to_pairs<16>(x, to, from,
-                         [](std::uint8_t* t, const std::uint8_t* a, const std::uint8_t* b)
-                             NSK_INLINE_LAMBDA { simd::zip_bytes(a, b, t); });
 }
 
 /// Few elements, dense lines (planes to interleaved pixels): whole registers are stored, and the next line overwrites
@@ -218,20 +221,19 @@ inline void transpose_from_pixels(transposition x, float* to, const float* from)
 
 template <class T>
 inline void transpose_box(const transposition& x, T* to, const T* from) {
+  using unit = std::conditional_t<sizeof(T) == 1, std::uint8_t, float>;
+  [[maybe_unused]] unit* t = reinterpret_cast<unit*>(to);
+  [[maybe_unused]] const unit* f = reinterpret_cast<const unit*>(from);
+  if constexpr (pairs_at_once < T >> 0)
+    if (x.count == 2 && x.pitch == 2 && x.lines >= pairs_at_once<T>) return transpose_to_pairs(x, t, f);
   if constexpr (sizeof(T) == 4) {
     constexpr std::ptrdiff_t lanes = simd::f32::lanes;
-    float* t = reinterpret_cast<float*>(to);
-    const float* f = reinterpret_cast<const float*>(from);
     if (lanes > 1) {
       if (x.lines >= lanes && x.count >= lanes) return transpose_floats(x, t, f);
-      if (x.count == 2 && x.pitch == 2 && x.lines >= lanes) return transpose_to_pairs(x, t, f);
       if (x.count < lanes && x.pitch == x.count) return transpose_to_pixels(x, t, f);
       if (x.lines < lanes && x.step == x.lines) return transpose_from_pixels(x, t, f);
     }
   }
-  if constexpr (sizeof(T) == 1)
-    if (x.count == 2 && x.pitch == 2 && x.lines >= 16)
-      return transpose_to_pairs(x, reinterpret_cast<std::uint8_t*>(to), reinterpret_cast<const std::uint8_t*>(from));
   transpose(x, to, from);
 }
 

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <netsuke/format/packing.hpp>
 #include <netsuke/kernels/epilogue.hpp>
+#include <netsuke/kernels/impl/tile_panels.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
 
@@ -24,9 +25,6 @@ struct gemm_runs {
   std::ptrdiff_t line_step = 0, column_step = 0;
 };
 
-/// Panels of 16 that tiles take together: two where a panel is one register. A tile of one register for each row reads
-/// an input for each product, and processors with registers of 64 bytes multiply as fast as they read.
-inline constexpr int tile_panels = simd::f32::lanes >= panel_width ? 2 : 1;
 /// Maximum columns of a tile.
 inline constexpr int max_tile_columns = tile_panels > 1 ? tile_panels* panel_width : 24;
 

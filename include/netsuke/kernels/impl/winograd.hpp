@@ -104,34 +104,32 @@ NSK_ONE_COPY inline void winograd_cell_output(const winograd_call<Functions>& w,
 }
 
 /// Prefetches the lines of `count` floats from `first` on of side x side pixels.
-template <int Side>
-NSK_INLINE void prefetch_pixels(const float* first, std::ptrdiff_t row, std::ptrdiff_t pixel, int count) {
-  for (int y = 0; y < Side; ++y, first += row)
-    simd::unroll<Side>([&](auto x) NSK_INLINE_LAMBDA {
+NSK_INLINE void prefetch_pixels(const float* first, std::ptrdiff_t row, std::ptrdiff_t pixel, int side, int count) {
+  for (int y = 0; y < side; ++y, first += row)
+    for (int x = 0; x < side; ++x)
       for (int c = 0; c < count; c += 16) simd::prefetch(first + x * pixel + c);
-    });
 }
 
 /// Prefetches what is read and written next for cells [begin, end): where the columns of a panel are stored, and the
 /// channels [channel, channel + count) of the next batch; windows overlap, so that what is new is as large as a cell.
-template <int Outputs, class Functions>
-NSK_ONE_COPY inline void winograd_prefetch(const winograd_call<Functions>& w, const winograd_cells_together& batch,
-                                           int begin, int end, const gemm_panel<float>& p, int channel, int count) {
+template <class Functions>
+NSK_INLINE void winograd_prefetch(const winograd_call<Functions>& w, const winograd_cells_together& batch, int outputs,
+                                  int begin, int end, const gemm_panel<float>& p, int channel, int count) {
   const tensor_view &in = w.a->input, &out = w.a->output;
   for (int t = begin; t < end; ++t) {
     const winograd_cell& cell = batch.cell[t];
-    prefetch_pixels<Outputs>(
+    prefetch_pixels(
         out.as<float>() + cell.image * out.stride[0] + cell.y * out.stride[1] + cell.x * out.stride[2] + p.channel,
-        out.stride[1], out.stride[2], p.columns);
-    prefetch_pixels<Outputs>(batch.next[t] + channel, in.stride[1], in.stride[2], count);
+        out.stride[1], out.stride[2], outputs, p.columns);
+    prefetch_pixels(batch.next[t] + channel, in.stride[1], in.stride[2], outputs, count);
   }
 }
 
 /// Products of all points with one panel: point by point a small matrix product, from zero.
-template <int Outputs, class Functions>
+template <class Functions>
 NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Functions>& w, const winograd_cells_together& batch,
-                                           const gemm_panel<float>& p, int step) {
-  constexpr int points = (Outputs + 2) * (Outputs + 2);
+                                           int outputs, const gemm_panel<float>& p, int step) {
+  const int points = (outputs + 2) * (outputs + 2);
   const int count = batch.count, columns = w.channel_end - w.channel_begin;
   const auto share = [&](int channel) NSK_INLINE_LAMBDA {  // of the input channels, as large as that of the output
     return static_cast<int>(std::int64_t{w.depth} * (channel - w.channel_begin) / columns / 16 * 16);
@@ -155,8 +153,8 @@ NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Functions>& w, co
     for (int t = 0; t < count; ++t)
       row[t] = {w.transformed + i * w.plane + t * w.line, w.products + (t * points + i) * step, nullptr};
     gemm_panel_rows(count, runs, point, row, none);
-    winograd_prefetch<Outputs>(w, batch, count * i / points, count * (i + 1) / points, p, first_channel,
-                               last_channel - first_channel);
+    winograd_prefetch(w, batch, outputs, count * i / points, count * (i + 1) / points, p, first_channel,
+                      last_channel - first_channel);
   }
 }
 
@@ -172,7 +170,7 @@ inline void winograd_batch_of_cells(const winograd_call<Functions>& w, const win
     if (p.columns <= 0) continue;
     constexpr int unit = simd::f32::lanes > 8 ? simd::f32::lanes : 8;
     const int step = (p.columns + unit - 1) / unit * unit;
-    winograd_multiply<Outputs>(w, batch, p, step);
+    winograd_multiply(w, batch, Outputs, p, step);
     for (int t = 0; t < count; ++t) winograd_cell_output<Outputs>(w, cell[t], w.products + t * points * step, step, p);
   }
 }

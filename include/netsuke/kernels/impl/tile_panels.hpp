@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// How many panels of packed weights (format/packing.hpp) a register tile takes, and where it may.
+#include <netsuke/core/hide_macros.hpp>
+#include <cstdint>
+#include <netsuke/format/packing.hpp>
+#include <netsuke/simd/vec.hpp>
+
+NSK_BEGIN
+namespace kernels {
+
+/// Panels of 16 that tiles take together: two where a panel is one register. A tile of one register for each row reads
+/// an input for each product, and processors with registers of 64 bytes multiply as fast as they read.
+inline constexpr int tile_panels = simd::f32::lanes >= panel_width ? 2 : 1;
+
+namespace impl {
+
+/// Returns whether panels [index, index + count) of a matrix, whose column 0 is `first_channel` of the output, are 16
+/// wide and in output channels [begin, end).
+inline bool has_whole_panels(std::int64_t channels, int first_channel, int index, int count, int begin, int end) {
+  const int left = first_channel + index * panel_width;
+  return begin <= left && left + count * panel_width <= end && index + count <= panel_count(channels) &&
+         width_of_panel(channels, index + count - 1) == panel_width;
+}
+
+}
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>
