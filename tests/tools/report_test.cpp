@@ -17,7 +17,6 @@
 #include "report/graph_layout.hpp"
 #include "report/graph_svg.hpp"
 #include "report/labels.hpp"
-#include "report/measure.hpp"
 #include "report/svg.hpp"
 #include "report/text.hpp"
 #include "tools/graph_builder.hpp"
@@ -50,22 +49,6 @@ std::set<std::pair<std::string, std::string>> flow(graph g) {
   return result;
 }
 
-}
-
-TEST_CASE("a tensor of few different numbers is compared in the order of its axes") {
-  const shape_t shape = {1, 6, 7, 10, 8};
-  array wanted(element::f32, shape), got(element::f32, shape);
-  for (std::int64_t i = 0; i < wanted.count(); ++i) {
-    const std::int64_t w = i % 8, h = i / 8 % 10, d = i / 80 % 7, c = i / 560;
-    const float x = c == 1 && d == 2 && h == 3 ? 0.0f : 1.0f;
-    wanted.as<float>()[i] = x;
-    got.as<float>()[((h * 6 + c) * 7 + d) * 8 + w] = x;
-  }
-  std::vector<int> order;
-  CHECK(measure_in_any_order(got, wanted, 0, 1e-5, order).max_error == 0);
-  CHECK(order == std::vector<int>{0, 3, 1, 2, 4});
-  got.as<float>()[100] = 0.5f;
-  CHECK(measure_in_any_order(got, wanted, 0, 1e-5, order).max_error == 0.5);
 }
 
 TEST_CASE("numbers for people") {

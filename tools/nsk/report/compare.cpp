@@ -12,6 +12,7 @@
 #include "io/layout.hpp"
 #include "errors.hpp"
 #include "reference/evaluator.hpp"
+#include "report/axis_order.hpp"
 #include "report/random_inputs.hpp"
 #include "report/stored_halves.hpp"
 
@@ -19,6 +20,8 @@ namespace nsk::tool {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
+/// Errors, as shares of the largest magnitude: of numbers that need no second look, and of those that do.
+constexpr double plainly_equal = 1e-5, suspicious = 1e-4;
 
 /// Largest magnitudes of what the sums and means of a graph add up, by the name of the result; for values in the
 /// order in which they are computed.
@@ -62,16 +65,16 @@ double operands_of(const std::map<std::string, double>& operands, const std::str
 
 shape_t shape_of(const tensor_info& t) { return {t.shape().begin(), t.shape().end()}; }
 
-/// The engine's value of one name: as it is stored in memory, its axis d being the source's axis order[d].
+/// The engine's value of one name: as it is stored in memory if a step made it, an output in the source's axes.
 struct engine_value {
   int step = -1;
   array got;
-  std::vector<int> order = {};
 };
 using engine_values = std::map<std::string, engine_value>;  ///< by source name
 
 /// The engine's dense result, whose axis d is the source's axis order[d], in the source's own axes.
 array in_source_order(array got, const shape_t& shape, const std::vector<int>& order) {
+  if (order.empty()) return got;
   shape_t physical;
   std::vector<int> inverse(order.size());
   for (std::size_t d = 0; d < order.size(); ++d) {
@@ -91,19 +94,27 @@ void take_over_limits(const array& got, array& wanted) {
 }
 
 /// Evaluates the source again, each value from the engine's earlier ones, and notes how far each of the engine's is
-/// from it.
-void measure_locally(const graph& g, const std::map<std::string, array>& inputs, const engine_values& engine,
-                     const std::map<std::string, double>& operands, comparison_report& report) {
+/// from it. Values that are far from the source's, which show their order of axes badly, are near these.
+void measure_locally(const graph& g, const variant_view& v, const std::map<std::string, array>& inputs,
+                     const engine_values& engine, const std::map<std::string, double>& operands,
+                     comparison_report& report) {
   constexpr double margin = 2e-5;  // of the largest magnitude: what a right step may be off
   std::map<std::string, comparison> local;
   stored_halves halves(g);
+  axis_orders orders(g, v);
   for (const auto& [name, a] : inputs) halves.see(name, a);
   evaluator(g).run(inputs, false, [&](const std::string& name, array& value) {
     halves.see(name, value);
     const auto found = engine.find(name);
     if (found == engine.end() || found->second.got.count() != value.count()) return;
-    const engine_value& e = found->second;
-    const array ordered = e.order.empty() ? e.got : in_source_order(e.got, value.shape, e.order);
+    const array& got = found->second.got;
+    std::vector<int> order;
+    if (found->second.step >= 0) {
+      order = orders.expected(name);
+      measure_in_any_order(got, value, operands_of(operands, name), plainly_equal, order);
+      orders.learn(name, order);
+    }
+    const array ordered = in_source_order(got, value.shape, order);
     take_over_limits(ordered, value);
     report.halves += halves.take_over(name, ordered, value, margin);
     local[name] = measure(ordered, value, operands_of(operands, name));
@@ -244,23 +255,24 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
                           const std::function<void(const std::string&)>& progress, int variant, std::int64_t sampled) {
   const std::map<std::string, array> inputs = in_source_shapes(g, given);
   const variant_view v = m.variant(variant);
-  constexpr double plainly_equal = 1e-5, suspicious = 1e-4;
   comparison_report report;
   progress("running the converted model");
   engine_values engine = run_engine(g, v, r, inputs, report.steps_without_counterpart);
 
   progress("evaluating the source model in double precision");
   operands_of_sums operands(g, inputs);
+  axis_orders orders(g, v);
   // Values are compared as they are computed: all of them at once would not fit into memory.
   const std::map<std::string, array> expected = evaluator(g).run(inputs, false, [&](const std::string& name, array& a) {
     operands.see(name, a);
     const auto found = engine.find(name);
     if (found == engine.end()) return;
-    engine_value& e = found->second;
     const double summed = operands_of(operands.largest(), name);
-    comparison c = measure_in_any_order(e.got, a, summed, plainly_equal, e.order, sampled);
+    std::vector<int> order = orders.expected(name);
+    comparison c = measure_in_any_order(found->second.got, a, summed, plainly_equal, order, sampled);
+    orders.learn(name, std::move(order));
     c.name = name;
-    c.step = e.step;
+    c.step = found->second.step;
     c.step_name = v.step(c.step).name();
     report.steps.push_back(std::move(c));
   });
@@ -297,7 +309,7 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
     return compare(g, m, r, given, progress, variant, all_elements);
   if (report.worst() > suspicious) {
     progress("evaluating every step on its own inputs");
-    measure_locally(g, inputs, engine, operands.largest(), report);
+    measure_locally(g, v, inputs, engine, operands.largest(), report);
     if (report.worst_local() > suspicious / 5) {
       progress("evaluating with errors of rounding");
       measure_rounding(g, inputs, suspicious, report);

@@ -14,11 +14,6 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double largest_float = static_cast<double>(std::numeric_limits<float>::max());
-/// Elements, spread over the tensor, on which every axis order is tried; then the best few orders on all elements, and
-/// more of them where that takes no longer than so many elements: a tensor of few different numbers has a sample that
-/// several orders explain.
-constexpr std::int64_t probed_elements = 61;
-constexpr std::int64_t probed_orders = 3, elements_of_more_orders = std::int64_t{1} << 24;
 /// What float32 may lose in a sum, as a share of its operands.
 constexpr double rounding = 4 * static_cast<double>(std::numeric_limits<float>::epsilon());
 
@@ -27,16 +22,6 @@ bool overflows(double x, element type) { return type == element::f32 && std::fab
 
 /// A number as the engine's type would have it: what is beyond the numbers of float32 is infinite.
 double representable(double x, element type) { return overflows(x, type) ? std::copysign(infinite, x) : x; }
-
-/// A sum that overflows ends as the infinity of either sign, or as none: whichever of its parts overflowed first
-/// decides. All of them agree with a finite reference that float32 does not have; nothing finite does.
-double difference(double got, double reference, element type) {
-  if (std::isfinite(reference) && overflows(reference, type)) return std::isfinite(got) ? infinite : 0;
-  if (std::isnan(got) && std::isnan(reference)) return 0;
-  if (got == reference) return 0;
-  const double d = std::fabs(got - reference);
-  return std::isnan(d) ? infinite : d;
-}
 
 double ulp_of(double x) {
   const float magnitude = static_cast<float>(std::fabs(x));
@@ -98,14 +83,36 @@ void for_each_run(const shape_t& shape, const std::vector<int>& order, std::int6
   }
 }
 
+}
+
+double largest_of(const array& a, element type) {
+  double largest = 0;
+  const std::int64_t count = a.count();
+  with_numbers(a, [&](auto number) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double x = std::fabs(representable(number(i), type));
+      if (x > largest && x < infinite) largest = x;
+    }
+  });
+  return largest;
+}
+
+double difference(double got, double reference, element type) {
+  if (std::isfinite(reference) && overflows(reference, type)) return std::isfinite(got) ? infinite : 0;
+  if (std::isnan(got) && std::isnan(reference)) return 0;
+  if (got == reference) return 0;
+  const double d = std::fabs(got - reference);
+  return std::isnan(d) ? infinite : d;
+}
+
 std::vector<int> same_order(std::size_t rank) {
   std::vector<int> order(rank);
   std::iota(order.begin(), order.end(), 0);
   return order;
 }
 
-comparison measure_ordered(const array& got, const array& wanted, const std::vector<int>& order, double operands,
-                           std::int64_t sampled) {
+comparison measure(const array& got, const array& wanted, const std::vector<int>& order, double operands,
+                   std::int64_t sampled) {
   comparison c;
   double sum = 0;
   std::int64_t count = 0;
@@ -146,75 +153,8 @@ comparison measure_ordered(const array& got, const array& wanted, const std::vec
   return c;
 }
 
-/// Every axis order of `wanted`, those that explain a sample of `got` best first. Without a sample that any order
-/// explains, the orders of the source and then channels last go first.
-std::vector<std::vector<int>> likely_orders(const array& got, const array& wanted) {
-  const std::size_t rank = wanted.shape.size();
-  std::vector<int> order = same_order(rank);
-  std::vector<std::int64_t> stride(rank, 1);
-  for (std::size_t d = rank - 1; d-- > 0;) stride[d] = stride[d + 1] * wanted.shape[d + 1];
-  const std::int64_t count = got.count(), hop = std::max<std::int64_t>(1, count / probed_elements);
-  std::vector<std::pair<double, std::vector<int>>> rated;
-  const auto rate = [&] {
-    double sum = 0;
-    for (std::int64_t i = 0; i < count; i += hop) {
-      std::int64_t rest = i, at = 0;
-      for (std::size_t d = rank; d-- > 0;) {
-        const auto axis = static_cast<std::size_t>(order[d]);
-        at += rest % wanted.shape[axis] * stride[axis];
-        rest /= wanted.shape[axis];
-      }
-      sum += difference(got.number(i), wanted.number(at), got.type);
-    }
-    rated.emplace_back(sum, order);
-  };
-  rate();
-  std::rotate(order.begin() + 1, order.begin() + 2, order.end());
-  rate();
-  std::sort(order.begin(), order.end());
-  while (std::next_permutation(order.begin(), order.end())) rate();
-  std::stable_sort(rated.begin(), rated.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<std::vector<int>> orders;
-  for (auto& r : rated) orders.push_back(std::move(r.second));
-  return orders;
-}
-
-}
-
-double largest_of(const array& a, element type) {
-  double largest = 0;
-  const std::int64_t count = a.count();
-  with_numbers(a, [&](auto number) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      const double x = std::fabs(representable(number(i), type));
-      if (x > largest && x < infinite) largest = x;
-    }
-  });
-  return largest;
-}
-
 comparison measure(const array& got, const array& wanted, double operands, std::int64_t sampled) {
-  return measure_ordered(got, wanted, same_order(wanted.shape.size()), operands, sampled);
-}
-
-comparison measure_in_any_order(const array& got, const array& wanted, double operands, double tolerance,
-                                std::vector<int>& order, std::int64_t sampled) {
-  const std::size_t rank = wanted.shape.size();
-  order = same_order(rank);
-  if (rank < 2 || rank > static_cast<std::size_t>(max_rank)) return measure(got, wanted, operands, sampled);
-  const std::vector<std::vector<int>> orders = likely_orders(got, wanted);
-  const std::int64_t more_orders = elements_of_more_orders / std::max<std::int64_t>(1, got.count());
-  const auto few = static_cast<std::size_t>(probed_orders), many = static_cast<std::size_t>(more_orders);
-  comparison best;
-  for (std::size_t i = 0; i < orders.size(); ++i) {
-    if (i >= few && (i >= many || best.relative <= 10 * tolerance)) break;
-    const comparison c = measure_ordered(got, wanted, orders[i], operands, sampled);
-    if (i > 0 && !(c.mean_error < best.mean_error)) continue;
-    best = c;
-    order = orders[i];
-    if (best.relative <= tolerance) break;
-  }
-  return best;
+  return measure(got, wanted, same_order(wanted.shape.size()), operands, sampled);
 }
 
 }

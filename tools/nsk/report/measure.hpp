@@ -31,16 +31,22 @@ inline constexpr double wrong_integer = 1e-2;
 /// Returns the largest finite magnitude; beyond the numbers of `type`, float32 or wider, values count as infinite.
 double largest_of(const array& a, element type);
 
+/// Returns the distance of a number of the engine from the reference's, infinite where one of them alone is not finite.
+/// A sum that overflows ends as the infinity of either sign, or as none: whichever of its parts overflowed first
+/// decides. All of them agree with a finite reference that float32 does not have; nothing finite does.
+double difference(double got, double reference, element type);
+
 /// Compares element by element, in row-major order; the shapes need not agree, the counts do. `operands` is the largest
 /// magnitude of what was added up: where the sum is small beside them, its rounding is a share of theirs. Of tensors
 /// with more than `sampled` elements about as many are compared, whole rows of the last axis, spread over the tensor;
 /// of integers all.
 comparison measure(const array& got, const array& wanted, double operands = 0, std::int64_t sampled = all_elements);
 
-/// Compares a tensor of the engine, whose axes may be in another order in memory, with the reference's. Axis orders
-/// inside the plan are not recorded: all are tried on some elements, the most likely ones on all, until one agrees to
-/// `tolerance`. `order` becomes the best one: axis d of `got` is axis order[d] of `wanted`.
-comparison measure_in_any_order(const array& got, const array& wanted, double operands, double tolerance,
-                                std::vector<int>& order, std::int64_t sampled = all_elements);
+/// The same where axis d of `got` is axis order[d] of `wanted`.
+comparison measure(const array& got, const array& wanted, const std::vector<int>& order, double operands,
+                   std::int64_t sampled = all_elements);
+
+/// Returns 0, 1, ..., rank - 1: the order in which axis d is axis d.
+std::vector<int> same_order(std::size_t rank);
 
 }
