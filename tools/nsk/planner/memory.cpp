@@ -61,7 +61,7 @@ void share_in_place(plan& p, const std::vector<int>& needed, std::vector<int>& s
       const bool elsewhere = std::count_if(s.inputs.begin(), s.inputs.end(),
                                            [&](int other) { return p.tensor(other).storage == x.storage; }) != 1;
       if (source == target || elsewhere || needed[source] == static_cast<int>(i) ||
-          p.storages[source].kind != storage_kind::arena || writers[source] != 1)
+          p.storages[source].kind != storage_kind::arena)
         continue;
       if (p.storages[source].elements != p.storages[target].elements ||
           p.storages[source].last_step != static_cast<int>(i))
