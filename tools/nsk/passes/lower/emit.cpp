@@ -84,15 +84,17 @@ nsk::halo border_of(const std::map<int, storage_root>& roots, const view& v, int
   const auto found = roots.find(v.storage);
   if (found == roots.end() || column_axis < 0) return {};
   const storage_root& r = found->second;
-  const auto matches = [&](int mine, int its) {
-    return (mine < 0) == (its < 0) &&
-           (mine < 0 || (v.shape[static_cast<std::size_t>(mine)] == r.whole.shape[static_cast<std::size_t>(its)] &&
-                         v.stride[static_cast<std::size_t>(mine)] == r.whole.stride[static_cast<std::size_t>(its)]));
-  };
-  if (!matches(row_axis, r.row_axis) || !matches(column_axis, r.column_axis)) return {};
-  const std::int64_t within = v.offset - r.whole.offset,
-                     pixel = r.whole.stride[static_cast<std::size_t>(r.column_axis)];
-  return within >= 0 && within < pixel ? r.border : nsk::halo{};
+  if ((row_axis < 0) != (r.row_axis < 0) || r.column_axis < 0) return {};
+  const std::optional<touched_edges> edges = edges_of(r, v, row_axis, column_axis);
+  if (!edges) return {};
+  const std::int64_t pixel = r.whole.stride[static_cast<std::size_t>(r.column_axis)];
+  std::int64_t within = v.offset - r.whole.offset;
+  if (!edges->top || !edges->bottom) within %= r.whole.stride[static_cast<std::size_t>(r.row_axis)];
+  if (within < 0 || within >= pixel) return {};
+  nsk::halo border = r.border;
+  if (!edges->top) border.top = 0;
+  if (!edges->bottom) border.bottom = 0;
+  return border;
 }
 
 }

@@ -78,7 +78,10 @@ void lower_concat(lowerer& l, const operation& o, const concat_parameters& c) {
   const view y = l.allocate(o.output, order);
   l.bind(o.output, y);
   const axis_order actual = order_of(y);
-  if (actual.back() != c.axis) l.ask_dense(y);
+  // the rows of one image may have a border of zeros around them, which each part fills beside its own
+  const bool rows_of_image =
+      c.axis == 2 && actual.size() == 4 && actual == channels_last_order(4) && l.source.shape(o.output)[0] == 1;
+  if (actual.back() != c.axis && !rows_of_image) l.ask_dense(y);
   std::int64_t start = 0;
   for (int v : o.inputs) {
     const shape_t& shape = l.source.shape(v);
@@ -125,7 +128,7 @@ void lower_concat(lowerer& l, const operation& o, const concat_parameters& c) {
         return y.stride[static_cast<std::size_t>(a)] == x.stride[static_cast<std::size_t>(a)];
       };
       const bool same_order = wide_part == wide_whole && (wide_part.empty() || stays(wide_part.back()));
-      if (same_order && outermost) {
+      if (same_order && outermost && !(rows_of_image && own_axes)) {
         l.ask_dense(x);
         if (is_dense(x)) {
           embedding e = here;

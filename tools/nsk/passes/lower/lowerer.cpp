@@ -238,21 +238,34 @@ void lowerer::ask_innermost(const view& v, std::size_t axis) {
   }
 }
 
+std::optional<touched_edges> edges_of(const storage_root& r, const view& v, int row_axis, int column_axis) {
+  const auto strides_match = [&](int mine, int its) {
+    return mine < 0 ||
+           (its >= 0 && v.stride[static_cast<std::size_t>(mine)] == r.whole.stride[static_cast<std::size_t>(its)]);
+  };
+  const auto length = [](const view& of, int axis) { return axis < 0 ? 1 : of.shape[static_cast<std::size_t>(axis)]; };
+  if (column_axis < 0 || !strides_match(row_axis, r.row_axis) || !strides_match(column_axis, r.column_axis)) return {};
+  if (length(v, column_axis) != length(r.whole, r.column_axis)) return {};
+  const std::int64_t rows = length(v, row_axis), all = row_axis < 0 ? 1 : length(r.whole, r.row_axis);
+  if (rows == all) return touched_edges{true, true};
+  if (r.row_axis < 0 || r.whole.shape[0] != 1) return {};
+  const std::int64_t pitch = r.whole.stride[static_cast<std::size_t>(r.row_axis)], within = v.offset - r.whole.offset,
+                     first = within / pitch;
+  if (within < 0 || first + rows > all) return {};
+  return touched_edges{first == 0, first + rows == all};
+}
+
 void lowerer::ask_border(const view& v, int row_axis, int column_axis, const nsk::halo& border) {
   const storage_root& r = roots[v.storage];
   if (orders_only || !options.borders || r.owner < 0 ||
       result.storages[static_cast<std::size_t>(v.storage)].kind != storage_kind::arena)
     return;
-  const auto matches = [&](int mine, int its) {
-    return mine < 0 ||
-           (its >= 0 && v.shape[static_cast<std::size_t>(mine)] == r.whole.shape[static_cast<std::size_t>(its)] &&
-            v.stride[static_cast<std::size_t>(mine)] == r.whole.stride[static_cast<std::size_t>(its)]);
-  };
-  if (!matches(row_axis, r.row_axis) || !matches(column_axis, r.column_axis)) return;
+  const std::optional<touched_edges> edges = edges_of(r, v, row_axis, column_axis);
+  if (!edges) return;
   nsk::halo& wanted = ask(r.owner).border;
-  wanted.top = std::max(wanted.top, border.top);
+  if (edges->top) wanted.top = std::max(wanted.top, border.top);
   wanted.left = std::max(wanted.left, border.left);
-  wanted.bottom = std::max(wanted.bottom, border.bottom);
+  if (edges->bottom) wanted.bottom = std::max(wanted.bottom, border.bottom);
   wanted.right = std::max(wanted.right, border.right);
 }
 

@@ -68,6 +68,14 @@ struct storage_root {
   bool fixed = false;
 };
 
+/// Which edges of a storage's image the rows of a view touch.
+struct touched_edges {
+  bool top = false, bottom = false;
+};
+/// Returns them for a view whose pixels in a row are those of the storage, and whose rows are all of them, or, of one
+/// image, some; nothing for other views. The axes are the view's, -1 where it has no rows.
+std::optional<touched_edges> edges_of(const storage_root& r, const view& v, int row_axis, int column_axis);
+
 /// One lowering of a program under given decisions: where values are, and the plan so far. Operator files (ops/) and
 /// layout operations (layout.cpp) lower one operation each with it.
 class lowerer {
