@@ -91,7 +91,8 @@ TEST_CASE("orders go from the ports through nodes that keep the dimensions") {
   graph_builder b;
   const value_id x = b.input("x", {1, 8, 6, 11});
   const value_id relu = b.node_of("Relu", {x}, "relu");
-  const value_id transposed = b.node_of("Transpose", {relu}, "transposed", {{"perm", std::vector<std::int64_t>{0, 1, 3, 2}}});
+  const value_id transposed =
+      b.node_of("Transpose", {relu}, "transposed", {{"perm", std::vector<std::int64_t>{0, 1, 3, 2}}});
   b.g.outputs.push_back(transposed);
   resolve(b.g, {});
   const model_file file = open_model(compile({{"default", b.g}}, {}), "test");

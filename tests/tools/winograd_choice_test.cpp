@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The choice between direct and Winograd's convolutions on layers whose times were measured.
 #include <doctest/doctest.h>
-#include "ops/impl/winograd_choice.hpp"
+#include "program/winograd_choice.hpp"
 
 using nsk::conv_algorithm;
 using nsk::tool::fastest_algorithm;

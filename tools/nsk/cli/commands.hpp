@@ -25,6 +25,7 @@ struct convert_options {
   std::vector<std::string> names;                                ///< OLD=NEW
   std::vector<std::string> kept_layouts;                         ///< names of inputs and outputs
   double max_tile_us = 100;
+  stream_target streams;     ///< through whose caches runs of layers are streamed
   int batch = 0;             ///< maximum number of rows; 0: fixed shapes
   bool check = false;        ///< --check: with its tables and reports, however long it takes
   bool skips_check = false;  ///< --no-check

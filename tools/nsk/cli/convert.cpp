@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -334,6 +332,7 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   options.max_tile_macs =
       static_cast<std::int64_t>(o.max_tile_us * (profile ? macs_per_us(*profile) : usual_macs_per_us));
   options.metadata[tile_limit_key] = format_text("%g", o.max_tile_us);
+  options.streams = o.streams;
   conversion result;
   std::string weights_note;
   const bool rounds = changed.weights != weight_format::floats;
@@ -394,6 +393,7 @@ std::string summary(const convert_options& o, const json& report) {
                       arena["shared_bytes"].get<unsigned long long>(), arena["lane_bytes"].get<unsigned long long>(),
                       v["transposes_left"].size());
   for (const json& reason : v["transposes_left"]) text += "  " + reason.get<std::string>() + "\n";
+  for (const json& run : v["streamed"]) text += "streamed: " + run.get<std::string>() + "\n";
   for (const json& note : report["notes"]) text += "note:     " + printable(note.get<std::string>()) + "\n";
   text += states_text(v);
   for (const json& variant : report["variants"])

@@ -19,6 +19,7 @@
 #include "cli/usage.hpp"
 #include "engine/engine.hpp"
 #include "gpu/device.hpp"
+#include "quantize/targets.hpp"
 
 namespace {
 using namespace nsk::tool;
@@ -120,6 +121,15 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
       ->type_name("US")
       ->check(silent(CLI::Range(1.0, 1e6)))
       ->capture_default_str();
+  std::vector<std::string> machines;
+  for (const target& t : targets()) machines.push_back(t.name);
+  command
+      ->add_option_function<std::string>(
+          "--target", [&o](const std::string& name) { o.streams = find_target(name)->streams; },
+          "Compute runs of large layers a band of rows at a time, in the second-level cache of pc (1 MB), "
+          "pc-vnni, zen2-console or mobile (512 KB); less memory, the same bits")
+      ->type_name("NAME")
+      ->check(silent(CLI::IsMember(machines)));
   files.reads(command, "--profile", o.profile, "FILE.json",
               "Device profile from which tile times are reckoned; 30 G MACs/s when left out");
   command->add_flag("!--no-winograd", o.winograd,

@@ -9,6 +9,7 @@
 #include "passes/fuse/fuse.hpp"
 #include "ops/lower.hpp"
 #include "passes/recognise/recognise.hpp"
+#include "passes/stream/stream.hpp"
 #include "planner/planner.hpp"
 #include "suggest.hpp"
 #include "write/file.hpp"
@@ -111,13 +112,28 @@ program program_of(const variant_source& v, byte_kernels bytes) {
   return p;
 }
 
+/// Runs that are computed in bands, for people.
+std::vector<std::string> texts_of(const std::vector<streamed_run>& runs) {
+  const auto kilobytes = [](std::int64_t bytes) { return std::to_string((bytes + 500) / 1000) + " kB"; };
+  std::vector<std::string> texts;
+  for (const streamed_run& r : runs)
+    texts.push_back(std::to_string(r.operations) + " operations in " + std::to_string(r.bands) + " bands of " +
+                    std::to_string(r.rows) + " rows, " + kilobytes(r.window_bytes) + " between them in place of " +
+                    kilobytes(r.whole_bytes) + ": " + r.first + " to " + r.last);
+  return texts;
+}
+
 /// Plans of all variants: those for CPUs first, so that a file without the others begins with the same constants.
 std::vector<named_plan> plans_of(const std::vector<variant_source>& variants, const lowerings& how,
                                  const compile_options& options) {
   std::vector<named_plan> plans, gpu_plans;
   for (const variant_source& v : variants) {
     const program p = program_of(v, byte_kernels::present);
-    plans.push_back({v.name, lowered(p, v, how.cpu, options)});
+    program banded = p;
+    std::vector<std::string> streamed;
+    if (options.streams.second_level > 0 && v.batch == 0) streamed = texts_of(stream(banded, options.streams));
+    plans.push_back({v.name, lowered(banded, v, how.cpu, options)});
+    plans.back().layout.streamed = std::move(streamed);
     if (!options.gpu) continue;
     plan gpu = computes_bytes(p) ? lowered(program_of(v, byte_kernels::absent), v, how.gpu, options)
                                  : lowered(p, v, how.gpu, options);
@@ -126,6 +142,14 @@ std::vector<named_plan> plans_of(const std::vector<variant_source>& variants, co
   }
   std::move(gpu_plans.begin(), gpu_plans.end(), std::back_inserter(plans));
   return plans;
+}
+
+/// Notes which steps are bands.
+void describe_streams(const std::vector<named_plan>& plans, std::map<std::string, std::string>& metadata) {
+  int runs = 0;
+  for (const named_plan& v : plans)
+    for (const std::string& text : v.layout.streamed)
+      metadata["stream." + std::to_string(runs++)] = (plans.size() > 1 ? v.name + ": " : "") + text;
 }
 
 /// Notes why copies that only change the layout are there.
@@ -150,6 +174,7 @@ compiled compile_with(const lowerings& how, const std::vector<variant_source>& v
   std::map<std::string, std::string> metadata = options.metadata;
   describe_facts(variants.front().g.facts, metadata);
   describe_transposes(result.plans, metadata);
+  describe_streams(result.plans, metadata);
   result.file = write_model(result.plans, result.pool.bytes, metadata);
   return result;
 }

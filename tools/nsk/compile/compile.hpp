@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 #include "graph/graph.hpp"
+#include "passes/stream/stream.hpp"
 #include "program/plan.hpp"
 
 namespace nsk::tool {
@@ -24,6 +25,9 @@ struct compile_options {
   std::map<std::string, std::string> float_weights;
   /// Adds a variant for GPUs of every one, behind them: direct convolutions, no borders.
   bool gpu = false;
+  /// Machine through whose second-level cache runs of operations are streamed (passes/stream/). Plans for GPUs and for
+  /// batches are not.
+  stream_target streams;
   /// Longest tile in multiply-accumulates: 100 microseconds at 30 G/s, which a console core reaches.
   std::int64_t max_tile_macs = 3'000'000;
   /// Algorithms of single convolutions, by the name that their steps have. Refused where there is no such step, or

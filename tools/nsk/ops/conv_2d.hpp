@@ -4,7 +4,7 @@
 #include <algorithm>
 #include "errors.hpp"
 #include "ops/impl/gpu_winograd.hpp"
-#include "ops/impl/winograd_choice.hpp"
+#include "program/winograd_choice.hpp"
 #include "ops/impl/lower_parts.hpp"
 #include "ops/depthwise_conv_2d.hpp"
 #include "pack/panels.hpp"
@@ -85,7 +85,8 @@ struct op_rules<op::conv_2d> : product_work {
       return wanted->second;
     }
     if (o.exact || !l.options.winograd) return conv_algorithm::direct;
-    return fastest_algorithm(c.w, c.groups, x.shape[1], c.outputs, y.shape[2], y.shape[3]);
+    const std::int64_t rows = c.whole_rows > 0 ? c.whole_rows : y.shape[2];
+    return fastest_algorithm(c.w, c.groups, x.shape[1], c.outputs, rows, y.shape[3]);
   }
   static halo halo_of(const overhang& around) {
     const auto pixels = [](std::int64_t v) {

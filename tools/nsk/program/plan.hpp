@@ -105,6 +105,7 @@ struct plan {
   std::vector<plan_port> inputs, outputs;
   std::vector<plan_state> states;
   std::vector<plan_buffer> buffers;
+  std::vector<std::string> streamed;  ///< runs of operations that are computed in bands of rows, for people
   std::int64_t arena_bytes = 0, lane_bytes = 0;
   int batch = 0;     ///< maximum number of rows of a batch; 0: fixed shapes
   bool gpu = false;  ///< planned for a GPU: steps near each other run at the same time where their bytes are apart

@@ -32,6 +32,7 @@ struct conv_parameters {
   window w;
   int groups = 1, outputs = 0;
   std::vector<double> weights, bias;
+  std::int64_t whole_rows = 0;  ///< of the result of which this one is a band; 0: it is whole
 };
 /// x [..., K] times weights [K][N] plus bias [N].
 struct dense_parameters {

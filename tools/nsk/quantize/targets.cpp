@@ -5,7 +5,7 @@
 #include <array>
 #include <set>
 
-#include "ops/impl/winograd_choice.hpp"
+#include "program/winograd_choice.hpp"
 #include "quantize/min_cut.hpp"
 
 namespace nsk::tool {
@@ -57,10 +57,10 @@ double float_rate(const graph& g, const float_layer& l, const target_rates& r) {
 
 const std::vector<target>& targets() {
   static const std::vector<target> all = {
-      {"pc", "AVX2 without VNNI", {13.8, 36, 20, 10, 27, 11, 8}, 3.5},
-      {"pc-vnni", "VNNI of 256 bits", {13.8, 36, 20, 10, 54, 20, 8}, 3.5},
-      {"zen2-console", "AVX2 with one integer multiplier", {13.8, 36, 20, 10, 14, 6, 6}, 3.5},
-      {"mobile", "NEON with dot products", {7, 17, 10, 5, 22, 9, 4}, 2.5},
+      {"pc", "AVX2 without VNNI", {13.8, 36, 20, 10, 27, 11, 8}, 3.5, {1 << 20, 16 << 20}},
+      {"pc-vnni", "VNNI of 256 bits", {13.8, 36, 20, 10, 54, 20, 8}, 3.5, {1 << 20, 16 << 20}},
+      {"zen2-console", "AVX2 with one integer multiplier", {13.8, 36, 20, 10, 14, 6, 6}, 3.5, {1 << 19, 4 << 20}},
+      {"mobile", "NEON with dot products", {7, 17, 10, 5, 22, 9, 4}, 2.5, {1 << 19, 3 << 20}},
   };
   return all;
 }

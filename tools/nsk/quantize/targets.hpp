@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The machines that a quantised network is for, and what layers cost there as floats and as integers.
+/// The machines that a network is for, and what layers cost there as floats and as integers.
 #include <cstdint>
 #include <string>
 #include <vector>
 #include <netsuke/format/params.hpp>
 #include "graph/graph.hpp"
+#include "passes/stream/stream.hpp"
 #include "quantize/layers.hpp"
 
 namespace nsk::tool {
@@ -21,6 +22,7 @@ struct target {
   std::string name, machine;  ///< "pc", "AVX2 without VNNI"
   target_rates rates;
   double gigahertz;  ///< of one core, for estimates in milliseconds
+  stream_target streams;
 };
 
 /// All that are known. docs/quantisation.md says where the rates come from.

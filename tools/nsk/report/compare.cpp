@@ -10,6 +10,7 @@
 #include <set>
 
 #include "io/layout.hpp"
+#include "passes/stream/stream.hpp"
 #include "errors.hpp"
 #include "reference/evaluator.hpp"
 #include "report/axis_order.hpp"
@@ -182,6 +183,25 @@ std::map<std::string, int> last_writers(const variant_view& v) {
   return result;
 }
 
+/// Puts values together of which each step computes some rows (passes/stream/stream.hpp names them).
+class banded_values {
+ public:
+  /// Takes the next rows of a value of `count` elements; returns the whole when these were the last.
+  std::optional<array> add(const std::string& name, const array& rows, std::int64_t count) {
+    array& whole = m_values[name];
+    if (whole.shape.empty()) whole = array(rows.type, {0});
+    whole.data.insert(whole.data.end(), rows.data.begin(), rows.data.end());
+    whole.shape[0] += rows.count();
+    if (whole.shape[0] != count) return std::nullopt;
+    // images of one batch row, channels last: rows are outermost
+    if (const shape_t& s = rows.shape; s.size() == 4 && s[0] == 1) whole.shape = {1, count / (s[2] * s[3]), s[2], s[3]};
+    return std::move(whole);
+  }
+
+ private:
+  std::map<std::string, array> m_values;
+};
+
 /// The engine's results by the source's names, as they are stored in memory: complete, and with as many elements as the
 /// source has. The others are counted.
 engine_values run_engine(const graph& g, const variant_view& v, runner& r, const std::map<std::string, array>& inputs,
@@ -202,11 +222,19 @@ engine_values run_engine(const graph& g, const variant_view& v, runner& r, const
         computed[x.name] = count_of(x.shape);
       }
   engine_values results;
+  banded_values banded;
   const std::map<std::string, int> last = last_writers(v);
   r.run_steps([&](int index) {
     const tensor_info t = v.step(index).output();
     if (last.at(t.name()) != index) return;
     const auto source = computed.find(t.name());
+    if (const auto whole = computed.find(whole_of_band(t.name()));
+        source == computed.end() && whole != computed.end()) {
+      if (std::optional<array> value = banded.add(whole->first, dense(t, r.tensor(t.index())), whole->second))
+        results[whole->first] = {index, std::move(*value)};
+      return;
+    }
+    if (is_window(t.name())) return;
     if (source == computed.end() || source->second != t.elements())
       ++without_counterpart;
     else

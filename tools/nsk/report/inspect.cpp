@@ -118,29 +118,30 @@ json arena_map(const variant_view& v) {
   return result;
 }
 
-/// What the converter noted in the metadata of a file: its limit for tiles, and why each copy that changes nothing but
-/// the layout is there (keys "transpose.0" and on), by variant; several variants are named before the reason.
+/// What the converter noted in the metadata of a file: its limit for tiles, why each copy that changes nothing but the
+/// layout is there (keys "transpose.0" and on), and which steps are bands of rows ("stream.0" and on), by variant;
+/// several variants are named before the text.
 struct converter_notes {
   double tile_limit_us = usual_tile_us;
-  std::map<std::string, json> transposes;
+  std::map<std::pair<std::string, std::string>, json> notes;  ///< by "transpose" or "stream", and variant
 
   explicit converter_notes(const model& m) {
-    const std::string prefix = "transpose.";
     for (int i = 0; i < m.metadata_count(); ++i) {
       const std::string key = m.metadata_key(i), value = m.metadata_value(i);
       if (key == tile_limit_key) tile_limit_us = std::atof(value.c_str());
-      if (key.compare(0, prefix.size(), prefix) != 0) continue;
+      const std::string about = key.substr(0, key.find('.'));
+      if (key == about || (about != "transpose" && about != "stream")) continue;
       const std::string variant = m.variant_count() > 1 ? value.substr(0, value.find(": ")) : "";
-      transposes.emplace(variant, json::array()).first->second.push_back(value);
+      notes.emplace(std::pair(about, variant), json::array()).first->second.push_back(value);
     }
   }
-  /// Returns the reasons of a variant, once.
-  json take_transposes(const std::string& variant) {
-    const auto found = transposes.find(variant);
-    if (found == transposes.end()) return json::array();
-    json reasons = std::move(found->second);
-    transposes.erase(found);
-    return reasons;
+  /// Returns the notes about a variant, once.
+  json take(const std::string& about, const std::string& variant) {
+    const auto found = notes.find({about, variant});
+    if (found == notes.end()) return json::array();
+    json taken = std::move(found->second);
+    notes.erase(found);
+    return taken;
   }
 };
 
@@ -212,7 +213,9 @@ json variant(const model& m, const variant_view& v, converter_notes& notes, cons
   if (profile) add_estimates(result, m, v, *profile);
   result["macs"] = macs;
   result["longest_tile"] = longest_tile(notes.tile_limit_us, result["steps"], profile);
-  result["transposes_left"] = notes.take_transposes(m.variant_count() > 1 ? v.name() : "");
+  const std::string variant = m.variant_count() > 1 ? v.name() : "";
+  result["transposes_left"] = notes.take("transpose", variant);
+  result["streamed"] = notes.take("stream", variant);
   return result;
 }
 

@@ -168,6 +168,7 @@ std::string layout_text(const json& v) {
   std::string text =
       format_text("layout    transposes left: %zu; copies: %zu\n", v["transposes_left"].size(), v["copies"].size());
   for (const json& reason : v["transposes_left"]) text += "          " + reason.get<std::string>() + "\n";
+  for (const json& run : v["streamed"]) text += "streamed  " + run.get<std::string>() + "\n";
   return text;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "ops/impl/winograd_choice.hpp"
+#include "program/winograd_choice.hpp"
 
 #include <algorithm>
 
