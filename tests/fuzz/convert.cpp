@@ -88,6 +88,11 @@ bool convert(const std::uint8_t* data, std::size_t size, source from) {
   static const nsk::tool::weight_format formats[] = {nsk::tool::weight_format::floats, nsk::tool::weight_format::floats,
                                                      nsk::tool::weight_format::fp16, nsk::tool::weight_format::w8};
   options.weights = formats[random.below(4)];
+  if (random.one_in(4)) {  // caches of a few hundred bytes, in which everything that can be is streamed
+    options.streams.second_level = static_cast<std::int64_t>(1 + random.below(2000));
+    options.streams.last_level = static_cast<std::int64_t>(1 + random.below(8000));
+    options.streams.begin_step = 0;
+  }
   nsk::tool::compiled_file made;
   try {
     std::vector<nsk::tool::variant_source> variants;

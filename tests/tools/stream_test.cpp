@@ -208,7 +208,7 @@ TEST_CASE("bands compute every row once, and windows hold what is read") {
 }
 
 TEST_CASE("streamed networks give the bits of the same networks without bands") {
-  constexpr int networks = 1200, min_streamed = 300;
+  constexpr int networks = 1200, min_streamed = 350;
   constexpr std::int64_t caches[] = {12'000, 30'000, 70'000, 150'000};
   int streamed = 0;
   for (unsigned seed = 0; seed < networks; ++seed) {
@@ -217,7 +217,7 @@ TEST_CASE("streamed networks give the bits of the same networks without bands") 
     resolve(g, {});
     const model_file whole = made_of(g, {});
     CHECK_FALSE(is_streamed(whole));
-    const model_file bands = made_of(g, {caches[seed % 4], caches[seed / 4 % 4]});
+    const model_file bands = made_of(g, {caches[seed % 4], caches[seed / 4 % 4], seed % 3 == 0 ? 8000 : 0});
     if (!is_streamed(bands)) continue;
     ++streamed;
     const std::vector<std::byte> wanted = outputs_of(g, whole, "", 1);

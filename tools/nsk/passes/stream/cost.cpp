@@ -12,9 +12,9 @@ namespace nsk::tool {
 namespace {
 
 /// In bytes that are read from a large last-level cache, about 45 a nanosecond: bytes that are stored there, bytes of
-/// windows that are copied because the next band needs them, bytes of weights that each band reads again, and a step
-/// that begins. Measured on MobileNetV2, SqueezeNet and an upscaler.
-constexpr double store = 0.6, keep = 1.4, read_again = 0.3, begin_step = 8000;
+/// windows that are copied because the next band needs them, and bytes of weights that each band reads again. Measured
+/// on MobileNetV2, SqueezeNet and an upscaler.
+constexpr double store = 0.6, keep = 1.4, read_again = 0.3;
 /// Bytes from memory take so many times as long. Winograd's algorithms prefetch what they read and store, so that the
 /// pace of a cache costs little.
 constexpr double memory = 2.5, prefetched = 0.2;
@@ -147,7 +147,7 @@ band_cost stream_costs::in_bands(operation_run r, std::int64_t rows) const {
   if (held + bytes_of(result) + outer_bytes(r, r.first) > peak_alone(r)) return c;
   double weights = 0;
   for (std::size_t i = r.first; i < r.end; ++i) weights += weight_bytes(m_p.operations[i]);
-  c.cost = begin_step * steps + keep * kept + read_again * weights * c.bands;
+  c.cost = static_cast<double>(m_target.begin_step) * steps + keep * kept + read_again * weights * c.bands;
   const auto passing = [&](int v) { return is_inside(r, v) && v != result ? held + weights : space * bytes_of(v); };
   for (std::size_t i = r.first; i < r.end; ++i) {
     const operation& o = m_p.operations[i];

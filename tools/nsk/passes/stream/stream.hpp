@@ -23,8 +23,9 @@ bool is_window(const std::string& name);
 
 /// What streaming has to know of a machine.
 struct stream_target {
-  std::int64_t second_level = 0;  ///< bytes of a core's second-level cache; 0: nothing is streamed
-  std::int64_t last_level = 0;    ///< bytes of the cache behind it
+  std::int64_t second_level = 0;   ///< bytes of a core's second-level cache; 0: nothing is streamed
+  std::int64_t last_level = 0;     ///< bytes of the cache behind it
+  std::int64_t begin_step = 8000;  ///< bytes that are read there in the time that beginning a step takes
 };
 
 /// Operations of a program that were put into bands.
