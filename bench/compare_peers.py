@@ -3,7 +3,7 @@
 """netsuke against other engines: same models, same core, one thread, each in a process of its own, in turn in short rounds, outputs compared first.
 
   bench/compare_peers.py [MODEL ...] [--peers onnxruntime litert openvino openvino-avx2 tract] [--isa NAME ...] [--rounds 10] [--seconds 0.3] [--runs 2]
-                         [--core N] [--json FILE]
+                         [--target NAME] [--core N] [--json FILE]
 
 MODEL is a name of tests/models/models.py, an ONNX or a TensorFlow Lite file; all known models when none is given. Each of netsuke's instruction
 sets, AVX2 and AVX-512 where the machine has them, has a line with the least and the median of the rounds; each peer has a column with its own, the
@@ -148,6 +148,7 @@ def main():
     parser.add_argument("--runs", type=int, default=1, help="how often all is repeated")
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
     parser.add_argument("--isa", nargs="+", help="netsuke's instruction sets; avx2, and avx512 where there is one, when left out")
+    parser.add_argument("--target", help="of nsk convert: the machine through whose caches large layers are streamed")
     parser.add_argument("--json")
     options = parser.parse_args()
     if options.rounds < 1 or options.runs < 1 or options.seconds <= 0:

@@ -62,11 +62,11 @@ def geometric_mean(numbers):
 class Ours:
     """The file that nsk makes of a source, its outputs for each set of inputs, and its times with the last one. A file that is there is taken as it is."""
 
-    def __init__(self, source, sets, model, folder, instruction_sets):
+    def __init__(self, source, sets, model, folder, instruction_sets, convert_options=()):
         self.model, self.folder = model, folder
         shapes = [o for key, value in sets[0].items() for o in ("--input", f"{key}=" + ("x".join(map(str, value.shape)) or "scalar"))]
         if not model.exists():
-            said("convert", source, "-o", model, "--quiet", *shapes)
+            said("convert", source, "-o", model, "--quiet", *convert_options, *shapes)
         self.plan = json.loads(said("inspect", model, "--json"))["variants"][0]
         self.outputs = [self.run(inputs, instruction_sets) for inputs in sets]
 
@@ -96,7 +96,8 @@ class Interleaved:
     def __init__(self, name, source, sets, options, folder, model=None):
         self.name, self.source, self.options = name, source, options
         self.peers, self.left_out, self.differences = {}, {}, {}
-        self.ours = Ours(source, sets, model or folder / "model.nsk", folder, options.isa)
+        target = getattr(options, "target", None)
+        self.ours = Ours(source, sets, model or folder / "model.nsk", folder, options.isa, ["--target", target] if target else ())
         for state in set(sets[0]) - {port["name"] for port in self.ours.plan["inputs"]}:
             for inputs in sets:
                 inputs[state].fill(0)  # what netsuke keeps itself begins at zero

@@ -9,7 +9,7 @@ integers also with dot products), runs it, compares all hashes.
                                                  --stored: networks of stored integers alone; with --all those that nsk quantize makes of known ones too
 
 Ways compared within one build: one thread, 2 and 7 lanes on threads, lanes in a shuffled order, tiles backwards, budgets of one tile, of a
-million MACs and of time, and a caller with flush-to-zero and upward rounding. Heap calls (none), stack at -O2 (32 KiB) and the exactness of the
+million MACs and of time, and a caller with flush-to-zero and upward rounding; and the same network in bands of rows (--target pc). Heap calls (none), stack at -O2 (32 KiB) and the exactness of the
 arena are checked on the way. Also compares each row of a batch of 5 with a batch of 1.
 """
 import argparse
@@ -86,6 +86,17 @@ def build(folder, job, settings):
     return base
 
 
+def bands_of(model):
+    """The file of the same network in bands of rows, where something of it is streamed: it has the hash of the file without."""
+    return model.with_suffix(".bands.nsk")
+
+
+def make_bands(source, model, options):
+    must("convert", source, "-o", bands_of(model), *options, "--target", "pc", "--no-check", "--quiet")
+    if "\nstreamed " not in must("inspect", bands_of(model)):
+        bands_of(model).unlink()
+
+
 def macs_of(model):
     import json
     return json.loads(must("inspect", model, "--json"))["variants"][0]["macs"]
@@ -120,10 +131,11 @@ def compare_builds(programs, models, quick):
                 continue
             plain = job[1:] != ("-O2", "NSK_ISA_AVX2") and macs > MAX_MACS_QUICK
             for processor in [None, "max"] if is_cross(job[0]) and name.startswith("stored_") else [None]:
-                found, used = hashes_of(job, program, model, name, plain or processor, processor)
-                stack = max(stack, used)
-                for way, value in found:
-                    hashes.setdefault(value, []).append(f"{'/'.join(job)}:{way}")
+                for path in filter(pathlib.Path.exists, (model, bands_of(model))):
+                    found, used = hashes_of(job, program, path, path.stem, plain or processor, processor)
+                    stack = max(stack, used)
+                    for way, value in found:
+                        hashes.setdefault(value, []).append(f"{'/'.join(job)}:{path.stem}:{way}")
                 ran.append(f"{job[0]}{job[1]} {job[2][8:].lower()}" + (" with dot products" if processor else "") + (" (once)" if plain or processor else ""))
         same = len(hashes) == 1
         different += not same
@@ -248,7 +260,9 @@ def main():
         models = {}
         for name, source in sources.items():
             models[name] = folder / f"{name}.nsk"
-            must("convert", source, "-o", models[name], *convert_options(onnx_session(source), name))
+            given = convert_options(onnx_session(source), name)
+            must("convert", source, "-o", models[name], *given)
+            make_bands(source, models[name], given)
         for name, source in ({} if options.models or options.stored else form_models(folder)).items():
             models[name] = folder / f"{name}.nsk"
             must("convert", source, "-o", models[name], "--no-check", "--no-states", "--quiet")

@@ -8,12 +8,12 @@
 #include <cmath>
 #include <cstring>
 #include <map>
-#include <random>
 
 #include "engine/engine.hpp"
 #include "errors.hpp"
 #include "resolve/infer.hpp"
 #include "graph_builder.hpp"
+#include "random_choices.hpp"
 #include "io/layout.hpp"
 #include "engine/model_file.hpp"
 #include "compile/compile.hpp"
@@ -23,7 +23,6 @@
 namespace {
 
 using namespace nsk::test;
-using ints = std::vector<std::int64_t>;
 using attributes = std::map<std::string, attribute>;
 
 constexpr int random_networks = 9000, min_compared = 6000;
@@ -62,9 +61,9 @@ double error_of(graph g) {
 }
 
 /// One window between two neighbours, sampled from a seed.
-class random_network {
+class random_network : random_choices {
  public:
-  explicit random_network(unsigned seed) : m_random(seed), m_builder(17) {
+  explicit random_network(unsigned seed) : random_choices(seed), m_builder(17) {
     m_dims = one_in(3) ? 1 : 2;
     m_groups = pick({1, 1, 2, 4});
     m_channels = m_groups * pick({1, 1, 2, 5});
@@ -80,13 +79,6 @@ class random_network {
   std::string text() const { return m_text; }
 
  private:
-  std::int64_t between(std::int64_t low, std::int64_t high) {
-    return low + static_cast<std::int64_t>(m_random() % static_cast<std::uint64_t>(high - low + 1));
-  }
-  bool one_in(std::int64_t n) { return between(1, n) == 1; }
-  std::int64_t pick(const ints& from) {
-    return from[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(from.size()) - 1))];
-  }
   std::string name() { return "v" + std::to_string(m_count++); }
 
   /// Random numbers of magnitude 0.5 to 1.5: divisors too.
@@ -208,7 +200,6 @@ class random_network {
     return node(transposed ? "ConvTranspose" : "Conv", inputs, a);
   }
 
-  std::mt19937 m_random;
   graph_builder m_builder;
   std::size_t m_dims = 2;
   std::int64_t m_groups = 1, m_channels = 1;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <random>
 
 #include "compile/compile.hpp"
 #include "engine/engine.hpp"
@@ -20,17 +19,16 @@
 #include "report/random_inputs.hpp"
 #include "resolve/infer.hpp"
 #include "tools/graph_builder.hpp"
+#include "tools/random_choices.hpp"
 
 using namespace nsk::test;
 
 namespace {
 
-using ints = std::vector<std::int64_t>;
-
 /// A chain of operations on images with sums, joins and slices of what was before, sampled from a seed.
-class random_network {
+class random_network : random_choices {
  public:
-  explicit random_network(unsigned seed) : m_random(seed), m_builder(17) {
+  explicit random_network(unsigned seed) : random_choices(seed), m_builder(17) {
     shape_t shape = {1, pick({3, 8, 16}), between(40, 70), between(20, 40)};
     m_values = {{m_builder.input("x", shape), shape}};
     for (std::int64_t i = between(3, 9); i-- > 0;) add_node();
@@ -40,13 +38,6 @@ class random_network {
   graph& network() { return m_builder.g; }
 
  private:
-  std::int64_t between(std::int64_t low, std::int64_t high) {
-    return low + static_cast<std::int64_t>(m_random() % static_cast<std::uint64_t>(high - low + 1));
-  }
-  bool one_in(std::int64_t n) { return between(1, n) == 1; }
-  std::int64_t pick(const ints& from) {
-    return from[static_cast<std::size_t>(between(0, static_cast<std::int64_t>(from.size()) - 1))];
-  }
   std::string name() { return "v" + std::to_string(m_count++); }
   const shape_t& shape() const { return m_values.back().second; }
 
@@ -117,7 +108,6 @@ class random_network {
     }
   }
 
-  std::mt19937 m_random;
   graph_builder m_builder;
   std::vector<std::pair<value_id, shape_t>> m_values;
   int m_count = 0;
