@@ -126,8 +126,7 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
   command
       ->add_option_function<std::string>(
           "--target", [&o](const std::string& name) { o.streams = find_target(name)->streams; },
-          "Compute runs of large layers a band of rows at a time, in the second-level cache of pc (1 MB), "
-          "pc-vnni, zen2-console or mobile (512 KB); less memory, the same bits")
+          "Compute large layers in bands of rows, in the caches of pc, pc-vnni, zen2-console or mobile")
       ->type_name("NAME")
       ->check(silent(CLI::IsMember(machines)));
   files.reads(command, "--profile", o.profile, "FILE.json",
