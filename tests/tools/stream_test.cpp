@@ -224,6 +224,21 @@ TEST_CASE("streamed networks give the bits of the same networks without bands") 
   CHECK(streamed >= min_streamed);
 }
 
+TEST_CASE("a source's value whose name is that of a band or a window is compared") {
+  graph_builder b;
+  const value_id x = b.input("x", {1, 4, 6, 6});
+  const value_id window = b.node_of("Softmax", {x}, "a/window0", {{"axis", std::int64_t{1}}});
+  const value_id band = b.node_of("Softmax", {window}, "a/band0", {{"axis", std::int64_t{1}}});
+  b.output(b.node_of("Softmax", {band}, "y", {{"axis", std::int64_t{1}}}));
+  resolve(b.g, {});
+  const model_file file = made_of(b.g, {});
+  const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, 0);
+  const comparison_report found = compare_on_random(b.g, file.view, *runner, 3, {}, [](const std::string&) {});
+  for (const std::string name : {"a/window0", "a/band0"})
+    CHECK(std::count_if(found.steps.begin(), found.steps.end(), [&](const comparison& c) { return c.name == name; }) ==
+          1);
+}
+
 TEST_CASE("names of bands and windows say what they are of") {
   CHECK(whole_of_band(name_of_band("a/band2", 17)) == "a/band2");
   CHECK(whole_of_band("a/band").empty());

@@ -234,7 +234,7 @@ engine_values run_engine(const graph& g, const variant_view& v, runner& r, const
         results[whole->first] = {index, std::move(*value)};
       return;
     }
-    if (is_window(t.name())) return;
+    if (source == computed.end() && is_window(t.name())) return;
     if (source == computed.end() || source->second != t.elements())
       ++without_counterpart;
     else
