@@ -123,17 +123,24 @@ std::vector<std::string> texts_of(const std::vector<streamed_run>& runs) {
   return texts;
 }
 
+/// A program lowered for CPUs, its runs in bands where a target asks for them.
+plan plan_for_cpu(const program& p, const variant_source& v, const lower_options& lowering,
+                  const compile_options& options) {
+  if (options.streams.second_level == 0 || v.batch != 0) return lowered(p, v, lowering, options);
+  program banded = p;
+  std::vector<std::string> streamed = texts_of(stream(banded, options.streams));
+  plan layout = lowered(banded, v, lowering, options);
+  layout.streamed = std::move(streamed);
+  return layout;
+}
+
 /// Plans of all variants: those for CPUs first, so that a file without the others begins with the same constants.
 std::vector<named_plan> plans_of(const std::vector<variant_source>& variants, const lowerings& how,
                                  const compile_options& options) {
   std::vector<named_plan> plans, gpu_plans;
   for (const variant_source& v : variants) {
     const program p = program_of(v, byte_kernels::present);
-    program banded = p;
-    std::vector<std::string> streamed;
-    if (options.streams.second_level > 0 && v.batch == 0) streamed = texts_of(stream(banded, options.streams));
-    plans.push_back({v.name, lowered(banded, v, how.cpu, options)});
-    plans.back().layout.streamed = std::move(streamed);
+    plans.push_back({v.name, plan_for_cpu(p, v, how.cpu, options)});
     if (!options.gpu) continue;
     plan gpu = computes_bytes(p) ? lowered(program_of(v, byte_kernels::absent), v, how.gpu, options)
                                  : lowered(p, v, how.gpu, options);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "passes/stream/rewrite.hpp"
-#include "passes/stream/stream.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
+
+#include "passes/stream/stream.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -85,7 +85,6 @@ class writer {
     for (int& v : band.inputs) v = cut(v);
     band.post.residual = cut(band.post.residual);
     band.output = add_value(o.output, rows.count(), name_of_band(name_of(o.output), k));
-    if (auto* slice = band.as<slice_parameters>()) slice->starts[row_axis] = 0;
     m_to.push_back(std::move(band));
     return m_to.back().output;
   }

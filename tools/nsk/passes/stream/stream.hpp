@@ -37,8 +37,8 @@ struct streamed_run {
   std::int64_t window_bytes = 0;  ///< of what is kept of them
 };
 
-/// Puts runs into bands where that saves more traffic beyond the second-level cache than it costs. Programs of batches
-/// stay as they are.
+/// Puts runs into bands where that saves more traffic beyond the second-level cache than it costs. Images of
+/// several batch rows stay as they are.
 std::vector<streamed_run> stream(program& p, const stream_target& t);
 
 }
