@@ -69,7 +69,7 @@ nsk::epilogue some_epilogue(int i) {
 TEST_CASE("half weights: dense layers, every number of rows and channels around the tiles") {
   for (int m : {1, 2, 3, 6, 7, 13, 50})
     for (int n : {1, 8, 16, 17, 24, 40, 64, 72, 100, 136})
-      for (int k : {1, 5, 64}) {
+      for (int k : {1, 5, 64, 300, 700}) {
         random_floats next(static_cast<std::uint32_t>(m * 1000 + n * 7 + k));
         placed input(1, 1, m, k), wanted(1, 1, m, n), got(1, 1, m, n);
         const std::vector<float> a = next.many(static_cast<std::size_t>(m) * k);
@@ -99,10 +99,13 @@ TEST_CASE("half weights: dense layers, every number of rows and channels around 
 }
 
 TEST_CASE("half weights: direct convolutions, with groups, strides and windows outside") {
-  for (std::uint32_t seed = 1; seed <= 120; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 160; ++seed) {
     random_floats next(seed);
-    const int kernel = next.between(1, 5), stride = next.between(1, 2), pad = kernel / 2, groups = next.between(1, 3);
-    const int h = next.between(kernel, 12), w = next.between(kernel, 12), c = groups * next.between(1, 20),
+    const bool deep = seed > 120;
+    const int kernel = next.between(1, deep ? 3 : 5), stride = next.between(1, 2), pad = kernel / 2,
+              groups = next.between(1, deep ? 1 : 3);
+    const int h = next.between(kernel, 12), w = next.between(kernel, 12),
+              c = groups * (deep ? next.between(60, 300) : next.between(1, 20)),
               channels = groups * next.between(1, 45);
     const int oh = (h + 2 * pad - kernel) / stride + 1, ow = (w + 2 * pad - kernel) / stride + 1;
     const auto b = static_cast<std::uint16_t>(next.between(0, 2));
@@ -126,11 +129,34 @@ TEST_CASE("half weights: direct convolutions, with groups, strides and windows o
   }
 }
 
+TEST_CASE("half weights: the parts of a deep window are all of it, in order") {
+  using nsk::kernels::gemm_runs;
+  for (const gemm_runs& all : {gemm_runs{1, 1, 700}, gemm_runs{3, 1, 90, 1000, 0}, gemm_runs{3, 5, 60, 1000, 70},
+                               gemm_runs{2, 3, 300, 5000, 400}, gemm_runs{5, 5, 1, 100, 7}})
+    for (int maximum : {1, 16, 128, 170, 256}) {
+      std::vector<std::ptrdiff_t> wanted, got;
+      const auto append = [](std::vector<std::ptrdiff_t>& to, const gemm_runs& r, std::ptrdiff_t offset) {
+        for (int y = 0; y < r.lines; ++y)
+          for (int x = 0; x < r.columns; ++x)
+            for (int k = 0; k < r.length; ++k) to.push_back(offset + y * r.line_step + x * r.column_step + k);
+      };
+      append(wanted, all, 0);
+      for (std::size_t k = 0; k < wanted.size(); k = got.size()) {
+        const auto part = nsk::kernels::impl::take_runs(all, static_cast<int>(k), maximum);
+        append(got, part.runs, part.offset);
+        REQUIRE(part.steps >= 1);
+        REQUIRE(part.steps <= maximum);
+        REQUIRE(got.size() == k + static_cast<std::size_t>(part.steps));
+      }
+      CHECK(got == wanted);
+    }
+}
+
 TEST_CASE("half weights: depthwise convolutions") {
-  for (std::uint32_t seed = 1; seed <= 200; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 240; ++seed) {
     random_floats next(seed);
     const int kernel = next.between(1, 5), stride = next.between(1, 2), pad = kernel / 2, h = next.between(kernel, 14),
-              w = next.between(kernel, 16), c = next.between(1, 60);
+              w = next.between(kernel, 16), c = seed > 200 ? next.between(150, 700) : next.between(1, 60);
     const int oh = (h + 2 * pad - kernel) / stride + 1, ow = (w + 2 * pad - kernel) / stride + 1;
     const auto b = static_cast<std::uint16_t>(next.between(0, 2));
     placed input(1, h, w, c, {{b, b, b, b}}), wanted(1, oh, ow, c), got(1, oh, ow, c);

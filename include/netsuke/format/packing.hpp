@@ -19,7 +19,7 @@ enum class packing : std::uint8_t { plain, panels, winograd4, winograd2, quads, 
 constexpr bool is_known(packing p) { return p <= packing::safe_quads; }
 constexpr bool is_quads(packing p) { return p == packing::quads || p == packing::safe_quads; }
 
-inline constexpr int panel_width = 16;
+inline constexpr int panel_width = 16, max_panel_width = 24;
 /// Largest number of rows that any instruction set's GEMM tile has: scratch that gathers rows is sized by it, so that
 /// it is the same everywhere.
 inline constexpr int max_tile_rows = 16;

@@ -4,10 +4,13 @@
 /// have tiles of four pixels; windows that reach outside the input and its border go one pixel at a time.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
+#include <cstring>
+#include <type_traits>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
 #include <netsuke/kernels/impl/depthwise_tile.hpp>
 #include <netsuke/kernels/impl/rows.hpp>
+#include <netsuke/kernels/impl/wide_panels.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
@@ -137,38 +140,105 @@ NSK_ONE_COPY inline void depthwise_block(const depthwise_call<Functions, Weight>
   depthwise_slow(d, e, m, {in.y_end, b.y_end, b.x, b.x_end});
 }
 
+/// Rows of the tile, image by image.
+template <class Functions, class Weight>
+NSK_ONE_COPY inline void depthwise_rows(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
+                                        const tile_range& t) {
+  const depthwise_conv_2d_args& a = *d.a;
+  const tensor_view &in = a.input, &out = a.output;
+  const int height = out.shape[1];
+  for (int row = t.row_begin; row < t.row_end;) {
+    const int image = row / height, y = row % height, left = t.row_end - row,
+              rows = left < height - y ? left : height - y;
+    const depthwise_image m{in.as<float>() + image * in.stride[0], out.as<float>() + image * out.stride[0],
+                            a.e.residual == nullptr ? nullptr : a.e.residual + image * a.e.residual_stride[0]};
+    depthwise_block(d, e, m, {y, y + rows, t.pixel_begin, t.pixel_end});
+    row += rows;
+  }
+}
+
+/// What the register tiles of a call share, for channels [begin, end).
+template <class Functions, class Weight>
+inline depthwise_call<Functions, Weight> depthwise_call_of(const depthwise_conv_2d_args& a,
+                                                           const register_epilogue<Functions>& e, int begin, int end) {
+  const tensor_view& in = a.input;
+  const halo border = in.fill == 0 ? in.border : halo{};
+  return {&a,
+          static_cast<const Weight*>(a.weights),
+          0,
+          e,
+          begin,
+          end,
+          a.output.shape[3],
+          a.w.kernel_h * a.w.kernel_w,
+          0,
+          in.stride[1],
+          in.stride[2],
+          -border.top,
+          -border.left,
+          in.shape[1] + border.bottom,
+          in.shape[2] + border.right,
+          false};
+}
+
+/// Writes `count` weights as floats, in whole registers.
+NSK_INLINE void widen(wide_float* to, const half_bits* from, int count) {
+  for (int i = 0; i < count; i += simd::f32::lanes) simd::store(&to[i].value, simd::load_weights(from + i));
+}
+/// Widens panels of float16 from `panel` on, as many as a block holds; returns the first one that is left.
+inline int widen_depthwise(wide_block& to, const half_bits* weights, int channels, int taps, int panel) {
+  constexpr int per_bias = weights_per_bias<half_bits>;
+  const int panels = static_cast<int>(panel_count(channels));
+  for (int at = 0; panel < panels; ++panel) {
+    const int width = static_cast<int>(width_of_panel(channels, panel)), elements = width * taps;
+    if (at + width + elements > wide_block_weights) break;
+    const half_bits* from = weights + std::ptrdiff_t{panel} * panel_width * (taps + per_bias);
+    std::memcpy(to.data + at, from, static_cast<std::size_t>(width) * sizeof(float));
+    widen(to.data + at + width, from + per_bias * width, elements);
+    at += width + elements;
+    simd::store(&to.data[at].value, simd::zero());  // registers may end there
+  }
+  return panel;
+}
+
+/// Pixels from which on it pays to widen weights for all of them: two register tiles.
+inline constexpr int min_wide_pixels = 2 * depthwise_max_outputs;
+
+/// Computes a tile under weights of float16 as under the same weights in float32. Returns false, and does nothing,
+/// where it has few pixels or a panel does not fit into a block.
+template <class Functions>
+NSK_ONE_COPY inline bool depthwise_wide(const depthwise_conv_2d_args& a, const tile_epilogue<Functions>& e,
+                                        const tile_range& t) {
+  depthwise_call<Functions, wide_float> d = depthwise_call_of<Functions, wide_float>(a, e.registers, 0, 0);
+  const int pixels = (t.row_end - t.row_begin) * (t.pixel_end - t.pixel_begin);
+  if (pixels < min_wide_pixels || max_panel_width * (d.taps + 1) > wide_block_weights) return false;
+  wide_block wide;
+  d.weights = wide.data;
+  const int panels = static_cast<int>(panel_count(d.channels)), last = panels - 1;
+  for (int panel = t.channel_begin / panel_width < last ? t.channel_begin / panel_width : last; panel < panels;) {
+    d.first_channel = panel * panel_width;
+    if (d.first_channel >= t.channel_end) break;
+    panel = widen_depthwise(wide, static_cast<const half_bits*>(a.weights), d.channels, d.taps, panel);
+    const int end = panel < panels ? panel * panel_width : d.channels;
+    d.channel_begin = d.first_channel > t.channel_begin ? d.first_channel : t.channel_begin;
+    d.channel_end = end < t.channel_end ? end : t.channel_end;
+    depthwise_rows(d, e, t);
+  }
+  return true;
+}
+
 }
 
 /// Convolves one tile. Strides of the last dimension of input and output are 1.
 template <class Functions = all_functions, class Weight = float>
 inline void depthwise_conv_2d(const depthwise_conv_2d_args& a, const tile_range& t, std::byte*) {
-  const tensor_view &in = a.input, &out = a.output;
-  const halo border = in.fill == 0 ? in.border : halo{};
-  const tile_epilogue<Functions> e = prepare<Functions>(a.e, out.rank);
-  const impl::depthwise_call<Functions, Weight> d{&a,
-                                                  e.registers,
-                                                  t.channel_begin,
-                                                  t.channel_end,
-                                                  out.shape[3],
-                                                  a.w.kernel_h * a.w.kernel_w,
-                                                  0,
-                                                  in.stride[1],
-                                                  in.stride[2],
-                                                  -border.top,
-                                                  -border.left,
-                                                  in.shape[1] + border.bottom,
-                                                  in.shape[2] + border.right,
-                                                  false};
-  const int height = out.shape[1];
-  for (int row = t.row_begin; row < t.row_end;) {
-    const int image = row / height, y = row % height, left = t.row_end - row,
-              rows = left < height - y ? left : height - y;
-    const impl::depthwise_image m{in.as<float>() + image * in.stride[0], out.as<float>() + image * out.stride[0],
-                                  a.e.residual == nullptr ? nullptr : a.e.residual + image * a.e.residual_stride[0]};
-    impl::depthwise_block(d, e, m, {y, y + rows, t.pixel_begin, t.pixel_end});
-    row += rows;
-  }
-  fill_border(out, t);
+  const tile_epilogue<Functions> e = prepare<Functions>(a.e, a.output.rank);
+  bool done = false;
+  if constexpr (std::is_same<Weight, half_bits>::value) done = impl::depthwise_wide(a, e, t);
+  if (!done)
+    impl::depthwise_rows(impl::depthwise_call_of<Functions, Weight>(a, e.registers, t.channel_begin, t.channel_end), e,
+                         t);
+  fill_border(a.output, t);
 }
 
 }

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/format/packing.hpp>
-#include <netsuke/kernels/impl/gemm_tile.hpp>
+#include <netsuke/kernels/impl/gemm_panel.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
@@ -30,8 +30,8 @@ inline gemm_panel<Weight> panel_part(const gemm_weights<Weight>& w, int index, i
   constexpr int per_bias = weights_per_bias<Weight>;
   const std::ptrdiff_t step = panel_width * (static_cast<std::ptrdiff_t>(w.depth) + per_bias);
   const Weight *panel = w.data + index * step, *weights = panel + per_bias * width + (first - left);
-  return {reinterpret_cast<const float*>(panel) + (first - left), weights, width, first, last - first, 1, step,
-          step * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4, nullptr, 0};
+  return {{},   reinterpret_cast<const float*>(panel) + (first - left), weights, width, first, last - first, 1,
+          step, step * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4, nullptr, 0};
 }
 
 /// Bytes of a matrix from which on panels are prefetched while those before them are multiplied: what fits comes from

@@ -37,11 +37,17 @@ inline constexpr bool dots_leave_out = false;
 NSK_INLINE i32 add_left_out(i32 sum, i32) { return sum; }
 #endif
 
+/// A weight of float16 that was widened.
+struct wide_float {
+  float value;
+};
 /// Weights as numbers, whatever their type.
 NSK_INLINE f32 load_weights(const float* p) { return load(p); }
+NSK_INLINE f32 load_weights(const wide_float* p) { return load(&p->value); }
 NSK_INLINE f32 load_weights(const std::uint16_t* p) { return load_f16(p); }
 NSK_INLINE f32 load_weights(const std::int8_t* p) { return load_i8(p); }
 NSK_INLINE f32 load_weights_low(const float* p) { return load_low(p); }
+NSK_INLINE f32 load_weights_low(const wide_float* p) { return load_low(&p->value); }
 NSK_INLINE f32 load_weights_low(const std::uint16_t* p) { return load_f16_low(p); }
 NSK_INLINE f32 load_weights_low(const std::int8_t* p) { return load_i8(p); }
 

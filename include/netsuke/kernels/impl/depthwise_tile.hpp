@@ -16,11 +16,13 @@ NSK_BEGIN
 namespace kernels {
 namespace impl {
 
-/// Constants of one call. Strides in floats. Rows of outputs begin at channel `origin`; with `whole` their last
-/// register is stored whole.
+/// Constants of one call. Strides in floats. `weights` is the panel whose column 0 is channel `first_channel`. Rows of
+/// outputs begin at channel `origin`; with `whole` their last register is stored whole.
 template <class Functions, class Weight>
 struct depthwise_call {
   const depthwise_conv_2d_args* a;
+  const Weight* weights;
+  int first_channel;
   register_epilogue<Functions> e;
   int channel_begin, channel_end, channels, taps, origin;
   std::ptrdiff_t row, pixel;     ///< of the input
@@ -66,7 +68,7 @@ NSK_INLINE void for_channels(const depthwise_call<Functions, Weight>& d, F&& f) 
     const int width = static_cast<int>(width_of_panel(d.channels, panel)),
               end = left + width < d.channel_end ? left + width : d.channel_end;
     constexpr int per_bias = weights_per_bias<Weight>;
-    const Weight* first = static_cast<const Weight*>(d.a->weights) + std::ptrdiff_t{left} * (d.taps + per_bias);
+    const Weight* first = d.weights + std::ptrdiff_t{left - d.first_channel} * (d.taps + per_bias);
     const float* bias = reinterpret_cast<const float*>(first) - left;
     for (; c < end; c += simd::f32::lanes)
       f(panel_column<Weight>{bias + c, c - left}, width, c,

@@ -28,13 +28,31 @@ struct gemm_runs {
 /// Maximum columns of a tile.
 inline constexpr int max_tile_columns = tile_panels > 1 ? tile_panels* panel_width : 24;
 
+/// Some k of a panel of float16: `offset` is how far behind the beginning of a row its inputs are, and `wide` where
+/// tiles leave the weights as floats, in the order of k, for the tiles that follow.
+template <class Weight>
+struct part_of_panel {};
+template <>
+struct part_of_panel<half_bits> {
+  std::ptrdiff_t offset = 0;
+  simd::wide_float* wide = nullptr;
+};
+template <>
+struct part_of_panel<simd::wide_float> {
+  std::ptrdiff_t offset = 0;
+};
+
+template <class Weight>
+inline constexpr bool is_part = !std::is_empty<part_of_panel<Weight>>::value;
+
 /// One panel, or some of its columns: `bias` and `weights` (floats, half_bits, or int8, whose scales are `step` floats
 /// behind the biases) point at the first of them, k steps by `step` weights; `channel` is the number of the first
 /// column in the output and `columns` how many are stored, at most 24. Or it is tile_panels whole panels, `panel_step`
 /// weights apart, and their biases `bias_step` floats. Where `ahead` is not null, tiles of whole panels prefetch as
-/// many weights from there on, each its share: `ahead_step` bytes of each panel at each k.
+/// many weights from there on, each its share: `ahead_step` bytes of each panel at each k. Where `bias` is null sums go
+/// on from the outputs: of a panel of float16 of which only some k are given at a time (impl/wide_panels.hpp).
 template <class Weight>
-struct gemm_panel {
+struct gemm_panel : part_of_panel<Weight> {
   const float* bias;
   const Weight* weights;
   int step, channel, columns, panels;
@@ -96,6 +114,36 @@ NSK_INLINE simd::f32 end_sum(simd::f32 sum, const float* bias, int step) {
     return sum;
 }
 
+/// What the sums of one tile begin with.
+template <int Width, int Rows, int Vectors, class Weight>
+NSK_INLINE void begin_sums(simd::f32 (&sum)[Rows][Vectors], const gemm_panel<Weight>& p, const tile_row* row) {
+  using simd::unroll;
+  if constexpr (is_part<Weight>) {
+    if (p.bias == nullptr) {
+      unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+        const float* from = row[r].output + p.channel;
+        unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::load(from + v * simd::f32::lanes); });
+      });
+      return;
+    }
+  }
+  unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
+    const simd::f32 bias = begin_sum<Weight>(p.bias + column_offset<Width>(v, p.bias_step));
+    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
+  });
+}
+/// What the sums of one tile become.
+template <int Width, int Rows, int Vectors, class Weight>
+NSK_INLINE void end_sums(simd::f32 (&sum)[Rows][Vectors], const gemm_panel<Weight>& p) {
+  if constexpr (std::is_same<Weight, std::int8_t>::value) {
+    simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
+      simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+        sum[r][v] = end_sum<Weight>(sum[r][v], p.bias + column_offset<Width>(v, p.bias_step), p.step);
+      });
+    });
+  }
+}
+
 /// Adds the products of one tile to its sums. All rows share runs, panel and step. With Far it prefetches from `ahead`
 /// on. 8 columns behind the last whole register of 16 are computed as such: some processors take half the time.
 template <int Width, bool Far, int Rows, int Vectors, class Weight>
@@ -109,9 +157,11 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
   unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { row[r] = rows[r].input; });
   const Weight* weights = p.weights;
   const char* next = ahead;
+  part_of_panel<Weight> part = p;
   const std::ptrdiff_t step = p.step, panel_step = p.panel_step, ahead_step = p.ahead_step,
                        panel_bytes = panel_step * static_cast<std::ptrdiff_t>(sizeof(Weight));
   std::ptrdiff_t line = 0;
+  if constexpr (is_part<Weight>) line = part.offset;
   for (int y = runs.lines; y > 0; --y, line += runs.line_step) {
     std::ptrdiff_t column = line;
     for (int x = runs.columns; x > 0; --x, column += runs.column_step) {
@@ -128,6 +178,10 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
           w[v] = simd::load_weights(weights + column_offset<Width>(v, panel_step));
         });
         if constexpr (low) w[whole] = simd::load_weights_low(weights + whole * f32::lanes);
+        if constexpr (std::is_same<Weight, half_bits>::value) {
+          unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { simd::store(&part.wide[v * f32::lanes].value, w[v]); });
+          part.wide += several ? Width : step;
+        }
         unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
           const f32 a = simd::broadcast(row[r] + k);
           unroll<whole>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::fma(a, w[v], sum[r][v]); });
@@ -152,16 +206,9 @@ NSK_ONE_COPY inline const char* gemm_tiles(int tiles, const gemm_runs& runs, con
   for (; tiles > 0; --tiles, row += Rows) {
     if (e.adds) simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { simd::prefetch(row[r].residual + p.channel); });
     f32 sum[Rows][vectors];
-    simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
-      const f32 bias = begin_sum<Weight>(p.bias + column_offset<Width>(v, p.bias_step));
-      simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
-    });
+    begin_sums<Width>(sum, p, row);
     accumulate<Width, Far>(sum, runs, p, row, ahead);
-    simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
-      simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-        sum[r][v] = end_sum<Weight>(sum[r][v], p.bias + column_offset<Width>(v, p.bias_step), p.step);
-      });
-    });
+    end_sums<Width>(sum, p);
     store_tile(sum, e, row, p.channel, simd::tuning::stores_parts ? p.columns : vectors * f32::lanes);
   }
   return ahead;
@@ -193,8 +240,9 @@ template <class Functions, class Weight>
 NSK_ONE_COPY inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel<Weight>& p,
                                           const tile_row* row, const register_epilogue<Functions>& e) {
   constexpr int whole = tile_panels * panel_width;
-  if (p.panels == tile_panels && p.columns == whole && p.ahead != nullptr)
-    return gemm_equal_tiles<whole, true>(count, runs, p, row, e);
+  if constexpr (!std::is_same<Weight, simd::wide_float>::value)
+    if (p.panels == tile_panels && p.columns == whole && p.ahead != nullptr)
+      return gemm_equal_tiles<whole, true>(count, runs, p, row, e);
   if constexpr (tile_panels > 1)
     if (p.panels > 1) return gemm_equal_tiles<whole, false>(count, runs, p, row, e);
   if (p.columns > 16) return gemm_equal_tiles<24, false>(count, runs, p, row, e);
@@ -223,32 +271,6 @@ struct tile_heights {
 /// Rows, and columns in whole registers, whose results wait in a block for an epilogue that is not done in registers.
 inline constexpr int block_rows = 48, block_columns = simd::tuning::block_columns;
 static_assert(block_columns >= max_tile_columns, "a block holds the results of a tile");
-
-/// All rows of one panel, or of tile_panels.
-template <class Functions, class Weight>
-NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const gemm_panel<Weight>& p,
-                                         const tile_row* row, const tile_epilogue<Functions>& e) {
-  using simd::f32;
-  const int width = p.panels > 1 ? max_tile_columns : p.columns > 16 ? 24 : p.columns > 8 ? 16 : 8;
-  if (e.in_registers && (simd::tuning::stores_parts || p.columns == width) &&
-      tile_heights::of(p.columns, p.panels).cover(count) == count)
-    return gemm_equal_tiles(count, runs, p, row, e.registers);
-  alignas(64) float block[block_rows * block_columns];
-  tile_row line[block_rows];
-  const int columns = (width + f32::lanes - 1) / f32::lanes * f32::lanes;
-  const tile_heights heights = tile_heights::of(columns, p.panels);
-  gemm_panel<Weight> all = p;
-  all.channel = 0;
-  all.columns = columns;
-  for (int parts = (count + block_rows - 1) / block_rows; parts > 0; --parts) {
-    const int some = (count + parts - 1) / parts, padded = heights.cover(some);
-    for (int i = 0; i < padded; ++i) line[i] = {row[i < some ? i : some - 1].input, block + i * columns, nullptr};
-    gemm_equal_tiles(padded, runs, all, line, register_epilogue<Functions>{});
-    finish_block(block, some, columns, e, row, p.channel, p.columns);
-    row += some;
-    count -= some;
-  }
-}
 
 /// One or two rows by several neighbouring panels of 16, `panel_step` weights apart, at once: as many chains as hide
 /// the latency.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <netsuke/core/span.hpp>
+#include <netsuke/format/packing.hpp>
 #include <netsuke/format/small_file.hpp>
 #include <netsuke/kernels/impl/winograd_weights.hpp>
 #include <netsuke/simd/vec.hpp>
@@ -13,8 +14,6 @@
 
 NSK_BEGIN
 namespace impl {
-
-inline constexpr int max_panel_width = 24;
 
 /// Reads the rows of one panel. A row is max_panel_width floats, and as many more as a vector may be wide; what is
 /// behind the channels is +0.

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// All rows of one panel, under any epilogue.
+#include <netsuke/core/hide_macros.hpp>
+#include <netsuke/kernels/impl/gemm_tile.hpp>
+#include <netsuke/kernels/impl/wide_panels.hpp>
+#include <netsuke/simd/begin.hpp>
+
+NSK_BEGIN
+namespace kernels {
+namespace impl {
+
+/// All rows of one panel, or of tile_panels.
+template <class Functions, class Weight>
+NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const gemm_panel<Weight>& p,
+                                         const tile_row* row, const tile_epilogue<Functions>& e) {
+  using simd::f32;
+  const int width = p.panels > 1 ? max_tile_columns : p.columns > 16 ? 24 : p.columns > 8 ? 16 : 8;
+  if (e.in_registers && (simd::tuning::stores_parts || p.columns == width) &&
+      tile_heights::of(p.columns, p.panels).cover(count) == count && is_widened_at_once(runs, p))
+    return gemm_panel_tiles(count, runs, p, row, e.registers);
+  alignas(64) float block[block_rows * block_columns];
+  tile_row line[block_rows];
+  const int columns = (width + f32::lanes - 1) / f32::lanes * f32::lanes;
+  const tile_heights heights = tile_heights::of(columns, p.panels);
+  gemm_panel<Weight> all = p;
+  all.channel = 0;
+  all.columns = columns;
+  for (int parts = (count + block_rows - 1) / block_rows; parts > 0; --parts) {
+    const int some = (count + parts - 1) / parts, padded = heights.cover(some);
+    for (int i = 0; i < padded; ++i) line[i] = {row[i < some ? i : some - 1].input, block + i * columns, nullptr};
+    gemm_panel_tiles(padded, runs, all, line, register_epilogue<Functions>{});
+    finish_block(block, some, columns, e, row, p.channel, p.columns);
+    row += some;
+    count -= some;
+  }
+}
+
+}
+}
+NSK_END
+#include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>
