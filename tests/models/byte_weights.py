@@ -107,6 +107,8 @@ def refusals(folder, model):
 
     refused("codegen", "int8 weights", "codegen", model, "-o", folder / "net.hpp")
     refused("samples for w8", "--format w8 needs no samples", "quantize", folder / "plain.onnx", "-o", folder / "z.nsk", "--format", "w8", "--keep", "first")
+    refused("w8 that would be slower", "the network would be slower with int8 weights", "quantize", folder / "plain.onnx", "-o", folder / "z.nsk", "--format", "w8")
+    expect(not (folder / "z.nsk").exists(), "a refused conversion leaves a file")
     image = helper.make_graph([helper.make_node("Conv", ["x", "w"], ["y"], "conv")], "convs", [helper.make_tensor_value_info("x", 1, [1, 3, 8, 8])],
                               [helper.make_tensor_value_info("y", 1, [1, 4, 8, 8])], [numpy_helper.from_array(np.full((4, 3, 1, 1), 0.3, F), "w")])
     onnx.save(helper.make_model(image, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(folder / "convs.onnx"))
@@ -125,7 +127,7 @@ def sizes(folder):
             print(f"{name}: not there, its size is not compared")
             continue
         must("convert", source, "-o", folder / "f.nsk", "--quiet", "--no-check")
-        must("quantize", source, "-o", folder / "w.nsk", "--quiet", "--format", "w8")
+        must("quantize", source, "-o", folder / "w.nsk", "--quiet", "--format", "w8", "--target", "size")
         ratio = (folder / "w.nsk").stat().st_size / (folder / "f.nsk").stat().st_size
         expect(ratio <= 0.28, f"{name}: the file is {ratio:.3f} of that with float32")
 
@@ -134,7 +136,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         place = pathlib.Path(name)
         bytes_model = compare(place, "plain", "int8 in 7 of 7 dense and recurrent layers")
-        compare(place, "quantize", "int8 in 7 of 7 dense and recurrent layers", command=("quantize", "--format", "w8"))
+        compare(place, "quantize", "int8 in 7 of 7 dense and recurrent layers", command=("quantize", "--format", "w8", "--target", "size"))
         one = (np.random.default_rng(4).standard_normal((7, 1)) / 3).astype(F)
         compare(place, "one_output", "int8 in 7 of 7 dense and recurrent layers", c=one, cb=np.float32([0.25]))
         tiny = (np.random.default_rng(3).standard_normal((7, 5)) * 1e-35).astype(F)

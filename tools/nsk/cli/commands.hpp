@@ -35,7 +35,8 @@ struct convert_options {
   bool gpu = false;    ///< a variant for GPUs beside every one
   bool small = false;  ///< write the small file, which nsk::prepare expands
   weight_format weights = weight_format::floats;
-  bool quantised = false;  ///< it is the second half of nsk quantize
+  std::int64_t kept_weights = 0;  ///< narrower weights only where they are not slower (compile/compile.hpp)
+  bool quantised = false;         ///< it is the second half of nsk quantize
   bool to_hard_swish = false, to_swish = false;
 };
 exit_code convert(const convert_options& o, command_files& files);

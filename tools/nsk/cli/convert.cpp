@@ -327,12 +327,12 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   options.gpu = o.gpu;
   options.algorithms = read_overrides(o.overrides);
   options.kept_layouts = kept_layouts(o, variants.front().g, changes_of(o));
-  std::optional<device_profile> profile;
-  if (!o.profile.empty()) profile = open_profile(o.profile);
+  const auto profile = o.profile.empty() ? std::nullopt : std::optional(open_profile(o.profile));
   options.max_tile_macs =
       static_cast<std::int64_t>(o.max_tile_us * (profile ? macs_per_us(*profile) : usual_macs_per_us));
   options.metadata[tile_limit_key] = format_text("%g", o.max_tile_us);
   options.streams = o.streams;
+  options.kept_weights = o.kept_weights;
   conversion result;
   std::string weights_note;
   const bool rounds = changed.weights != weight_format::floats;

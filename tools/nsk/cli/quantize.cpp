@@ -130,6 +130,7 @@ exit_code quantize(const quantize_options& o, command_files& files) {
   require_sense(o);
   if (o.format != "int8") {
     conversion.weights = o.format == "w8" ? weight_format::w8 : weight_format::fp16;
+    if (const target* machine = find_target(o.target)) conversion.kept_weights = machine->kept_weights;
     return convert(conversion, files);
   }
   conversion.quantised = true;

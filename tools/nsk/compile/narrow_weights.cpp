@@ -147,6 +147,38 @@ bool has_panels(const step_view& s, weight_format format) {
 }
 bool is_narrow(const step_view& s) { return s.input(1).type() != dtype::float32; }
 
+constexpr const char* faster_reason = "faster so; --target size goes by bytes";
+
+/// Bytes that the weights of a file would have as float32.
+std::int64_t float_bytes(const model& m) {
+  auto bytes = static_cast<std::int64_t>(m.weights().size());
+  for (int k = 0; k < m.variant(0).step_count(); ++k) {
+    const step_view s = m.variant(0).step(k);
+    if (impl::has_half_weights(s)) bytes += static_cast<std::int64_t>(s.input(1).bytes());
+    if (impl::has_byte_weights(s)) bytes += 3 * static_cast<std::int64_t>(s.input(1).bytes());
+  }
+  return bytes;
+}
+/// How many rows meet the weights of a step at once.
+std::int64_t rows_at_once(const step_view& s) {
+  const tensor_info y = s.output();
+  return s.op() == op::recurrent ? y.shape()[0] : y.elements() / y.shape()[y.rank() - 1];
+}
+/// Layers that the format makes slower, where float32 weights up to `kept_weights` bytes stay in the caches.
+kept_layers slower_layers(const model& m, weight_format format, std::int64_t kept_weights) {
+  constexpr std::int64_t few_rows = 2;  // more of them share what is widened
+  kept_layers result;
+  const bool stays = float_bytes(m) <= kept_weights;
+  for (int k = 0; kept_weights != 0 && k < m.variant(0).step_count(); ++k) {
+    const step_view s = m.variant(0).step(k);
+    if (!has_panels(s, format) || !is_narrow(s)) continue;
+    const bool few = rows_at_once(s) <= few_rows;
+    if (few ? !stays : format == weight_format::fp16) continue;
+    for (const std::string& name : nodes_of(s.name())) result.emplace(name, faster_reason);
+  }
+  return result;
+}
+
 /// How many layers of the first variant have the format, and which do not for other reasons than Winograd's algorithms.
 std::string note_of(const model& m, const kept_layers& kept, weight_format format) {
   constexpr std::size_t max_named = 8;
@@ -249,11 +281,19 @@ compiled_file compile_with_narrow_weights(std::vector<variant_source>& variants,
     model m;
     if (const status s = open({file.bytes.data(), file.bytes.size()}, m); !s) refuse(s.message());
     bool settled = true;
-    for (const auto& [name, reason] : float_layers(m, options.weights)) {
-      kept.emplace(name, reason);
-      settled = settled && nodes.count(name) == 0;
-    }
+    const kept_layers slower = slower_layers(m, options.weights, options.kept_weights);
+    for (const kept_layers& more : {float_layers(m, options.weights), slower})
+      for (const auto& [name, reason] : more) {
+        kept.emplace(name, reason);
+        settled = settled && nodes.count(name) == 0;
+      }
     if (!settled) continue;
+    const auto is_faster = [](const auto& layer) { return layer.second == faster_reason; };
+    if (!has_narrow_weights(m) && std::any_of(kept.begin(), kept.end(), is_faster))
+      refuse("the network would be slower with " +
+             std::string(options.weights == weight_format::w8 ? "int8" : "float16") + " weights: its " +
+             std::to_string(float_bytes(m) / 1000) +
+             " kB of float32 are read from caches, or used many times. Give --target size for a smaller file");
     if (options.weights == weight_format::w8 && !has_narrow_weights(m))
       refuse(
           "no layer's weights can be int8: --weights w8 is for dense and recurrent layers. --weights fp16 halves those "

@@ -57,10 +57,15 @@ double float_rate(const graph& g, const float_layer& l, const target_rates& r) {
 
 const std::vector<target>& targets() {
   static const std::vector<target> all = {
-      {"pc", "AVX2 without VNNI", {13.8, 36, 20, 10, 27, 11, 8}, 3.5, {1 << 20, 16 << 20}},
-      {"pc-vnni", "VNNI of 256 bits", {13.8, 36, 20, 10, 54, 20, 8}, 3.5, {1 << 20, 16 << 20}},
-      {"zen2-console", "AVX2 with one integer multiplier", {13.8, 36, 20, 10, 14, 6, 6}, 3.5, {1 << 19, 4 << 20}},
-      {"mobile", "NEON with dot products", {7, 17, 10, 5, 22, 9, 4}, 2.5, {1 << 19, 3 << 20}},
+      {"pc", "AVX2 without VNNI", {13.8, 36, 20, 10, 27, 11, 8}, 3.5, {1 << 20, 16 << 20}, 2 << 20},
+      {"pc-vnni", "VNNI of 256 bits", {13.8, 36, 20, 10, 54, 20, 8}, 3.5, {1 << 20, 16 << 20}, 2 << 20},
+      {"zen2-console",
+       "AVX2 with one integer multiplier",
+       {13.8, 36, 20, 10, 14, 6, 6},
+       3.5,
+       {1 << 19, 4 << 20},
+       1 << 19},
+      {"mobile", "NEON with dot products", {7, 17, 10, 5, 22, 9, 4}, 2.5, {1 << 19, 3 << 20}, 1 << 20},
   };
   return all;
 }

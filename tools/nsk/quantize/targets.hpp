@@ -23,6 +23,9 @@ struct target {
   target_rates rates;
   double gigahertz;  ///< of one core, for estimates in milliseconds
   stream_target streams;
+  /// Bytes of float32 weights that a core of some such machine keeps in its caches from one run to the next: where they
+  /// are read once per run or time step, narrower ones take longer to widen than to fetch.
+  std::int64_t kept_weights;
 };
 
 /// All that are known. docs/quantisation.md says where the rates come from.
