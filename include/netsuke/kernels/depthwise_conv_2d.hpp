@@ -29,18 +29,25 @@ struct depthwise_tiling {
 };
 
 template <int Kernel, int Stride, class Functions, class Weight>
-NSK_INLINE void square_tile(const depthwise_tiling& tiling, const depthwise_call<Functions, Weight>& d,
-                            const depthwise_image& m, int y, int x, const tile_row* to) {
-  if (tiling.rows == 2) return depthwise_tile<Kernel, Stride, 2, 4>(d, m, y, x, to);
-  depthwise_tile<Kernel, Stride, 1, 7>(d, m, y, x, to);
+NSK_INLINE void square_strip(const depthwise_tiling& tiling, const depthwise_call<Functions, Weight>& d, const float* x,
+                             int pixels, tile_row* to) {
+  if (tiling.rows == 2) return depthwise_strip<Kernel, Stride, 2, 4>(d, x, pixels, to);
+  depthwise_strip<Kernel, Stride, 1, 7>(d, x, pixels, to);
+}
+/// Tiles of a square kernel from output pixel (y, x) on, one behind the other. `to` as depthwise_strip says.
+template <class Functions, class Weight>
+inline void compute_strip(const depthwise_tiling& tiling, const depthwise_call<Functions, Weight>& d,
+                          const depthwise_image& m, int y, int x, int pixels, tile_row* to) {
+  const float* const first = first_tap(d, m, y, x);
+  if (tiling.kernel == 3 && tiling.stride == 1) return square_strip<3, 1>(tiling, d, first, pixels, to);
+  if (tiling.kernel == 3) return square_strip<3, 2>(tiling, d, first, pixels, to);
+  if (tiling.stride == 1) return square_strip<5, 1>(tiling, d, first, pixels, to);
+  square_strip<5, 2>(tiling, d, first, pixels, to);
 }
 template <class Functions, class Weight>
 inline void compute_tile(const depthwise_tiling& tiling, const depthwise_call<Functions, Weight>& d,
-                         const depthwise_image& m, int y, int x, const tile_row* to) {
-  if (tiling.kernel == 3 && tiling.stride == 1) return square_tile<3, 1>(tiling, d, m, y, x, to);
-  if (tiling.kernel == 3) return square_tile<3, 2>(tiling, d, m, y, x, to);
-  if (tiling.kernel == 5 && tiling.stride == 1) return square_tile<5, 1>(tiling, d, m, y, x, to);
-  if (tiling.kernel == 5) return square_tile<5, 2>(tiling, d, m, y, x, to);
+                         const depthwise_image& m, int y, int x, tile_row* to) {
+  if (tiling.kernel > 0) return compute_strip(tiling, d, m, y, x, tiling.pixels, to);
   if (tiling.pixels == 4) return depthwise_any_4(d, m, y, x, to);
   depthwise_any_1(d, m, y, x, to);
 }
@@ -48,15 +55,12 @@ inline void compute_tile(const depthwise_tiling& tiling, const depthwise_call<Fu
 /// Channels whose results wait in a block for an epilogue that is not done in registers.
 inline constexpr int block_channels = 64;
 
-/// Computes one tile, the first output at pixel (y, x).
-template <class Functions, class Weight>
-inline void run_depthwise_tile(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
-                               const depthwise_image& m, const depthwise_tiling& tiling, int y, int x) {
-  const tensor_view& v = d.a->output;
-  const std::ptrdiff_t* step = d.a->e.residual_stride;
+/// Where the outputs of a tile go, the first one at pixel (y, x), and what is added to them.
+inline void place_outputs(const depthwise_conv_2d_args& a, const depthwise_image& m, const depthwise_tiling& tiling,
+                          int y, int x, tile_row* to) {
+  const tensor_view& v = a.output;
+  const std::ptrdiff_t* step = a.e.residual_stride;
   const bool adds = m.residual != nullptr;
-  const int count = tiling.rows * tiling.pixels;
-  tile_row to[depthwise_max_outputs], waiting[depthwise_max_outputs];
   for (int r = 0, i = 0; r < tiling.rows; ++r) {
     float* output = m.output + (y + r) * v.stride[1] + x * v.stride[2];
     const float* residual = adds ? m.residual + (y + r) * step[1] + x * step[2] : nullptr;
@@ -65,6 +69,15 @@ inline void run_depthwise_tile(const depthwise_call<Functions, Weight>& d, const
       if (adds) residual += step[2];
     }
   }
+}
+
+/// Computes one tile, the first output at pixel (y, x).
+template <class Functions, class Weight>
+inline void run_depthwise_tile(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
+                               const depthwise_image& m, const depthwise_tiling& tiling, int y, int x) {
+  const int count = tiling.rows * tiling.pixels;
+  tile_row to[depthwise_max_outputs], waiting[depthwise_max_outputs];
+  place_outputs(*d.a, m, tiling, y, x, to);
   if (e.in_registers) return compute_tile(tiling, d, m, y, x, to);
   alignas(64) float block[depthwise_max_outputs * block_channels];
   depthwise_call<Functions, Weight> part = d;
@@ -89,6 +102,12 @@ NSK_ONE_COPY inline void depthwise_tiles(const depthwise_call<Functions, Weight>
                                          const depthwise_tiling& tiling) {
   for (int row = b.y; row < b.y_end; row += tiling.rows) {
     const int y = row + tiling.rows <= b.y_end ? row : b.y_end - tiling.rows;
+    if (e.in_registers && tiling.kernel > 0) {
+      tile_row to[depthwise_max_outputs];
+      place_outputs(*d.a, m, tiling, y, b.x, to);
+      compute_strip(tiling, d, m, y, b.x, b.x_end - b.x, to);
+      continue;
+    }
     for (int column = b.x; column < b.x_end; column += tiling.pixels) {
       const int x = column + tiling.pixels <= b.x_end ? column : b.x_end - tiling.pixels;
       run_depthwise_tile(d, e, m, tiling, y, x);

@@ -94,14 +94,12 @@ NSK_INLINE void depthwise_row(simd::f32 (*sum)[1], const float* line, std::ptrdi
   });
 }
 
-/// Rows x Pixels outputs of a square window without dilation, the first at that pixel.
+/// Rows x Pixels outputs of a square window without dilation, whose first tap is `x`.
 template <int Kernel, int Stride, int Rows, int Pixels, class Functions, class Weight>
-NSK_ONE_COPY inline void depthwise_tile(const depthwise_call<Functions, Weight>& d, const depthwise_image& m,
-                                        int first_y, int first_x, const tile_row* to) {
+NSK_INLINE void depthwise_tile(const depthwise_call<Functions, Weight>& d, const float* x, const tile_row* to) {
   static_assert(Rows * Pixels <= depthwise_max_outputs, "the block of an epilogue holds so many");
   using simd::f32;
   using simd::unroll;
-  const float* const x = first_tap(d, m, first_y, first_x);
   for_channels(
       d, [&](panel_column<Weight> column, std::ptrdiff_t panel_step, int channel, int columns) NSK_INLINE_LAMBDA {
         const std::ptrdiff_t row = simd::opaque(d.row), pixel = simd::opaque(d.pixel), step = simd::opaque(panel_step);
@@ -120,6 +118,24 @@ NSK_ONE_COPY inline void depthwise_tile(const depthwise_call<Functions, Weight>&
         }
         store_tile(sum, d.e, to, channel - d.origin, columns);
       });
+}
+/// `pixels` outputs of each of Rows rows, tile by tile, the first tap of all at `x`; the last tile begins early so that
+/// it is whole. `to` are the outputs of the first tile, and moves to those of the last.
+template <int Kernel, int Stride, int Rows, int Pixels, class Functions, class Weight>
+NSK_ONE_COPY inline void depthwise_strip(const depthwise_call<Functions, Weight>& d, const float* x, int pixels,
+                                         tile_row* to) {
+  for (int left = pixels - Pixels;;) {
+    depthwise_tile<Kernel, Stride, Rows, Pixels>(d, x, to);
+    if (left <= 0) return;
+    const int step = left < Pixels ? left : Pixels;
+    left -= step;
+    x += step * Stride * d.pixel;
+    const std::ptrdiff_t output_step = step * d.a->output.stride[2], add_step = step * d.a->e.residual_stride[2];
+    for (int i = 0; i < Rows * Pixels; ++i) {
+      to[i].output += output_step;
+      if (d.e.adds) to[i].residual += add_step;
+    }
+  }
 }
 
 /// Four outputs of one row under any window, all taps inside.
