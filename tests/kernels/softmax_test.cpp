@@ -61,6 +61,26 @@ TEST_CASE("softmax: lengths around sixteen, wide values") {
   CHECK(hash.value() == 5897728746403532683u);
 }
 
+TEST_CASE("softmax: a short line has the bits that it has alone, among any number of others") {
+  tail::random r(63);
+  for (int n = 1; n <= 5; ++n)
+    for (int lines : {2, 7, 16, 37, 100})
+      for (bool log : {false, true}) {
+        tail::tensor x({lines, n}, {}), together({lines, n}, {}), alone({lines, n}, {});
+        x.fill_random(r, 4);
+        const nsk::kernels::softmax_args all{{1, log}, x.view(), together.view()},
+            each{{1, log}, x.view(), alone.view()};
+        nsk::kernels::softmax(all, tail::whole(x.view()), nullptr);
+        for (int i = 0; i < lines; ++i) {
+          nsk::tile_range line = tail::whole(x.view());
+          line.pixel_begin = i;
+          line.pixel_end = i + 1;
+          nsk::kernels::softmax(each, line, nullptr);
+        }
+        CHECK(together.read().data == alone.read().data);
+      }
+}
+
 TEST_CASE("softmax: in place, and masked entries") {
   tail::random r(62);
   for (bool log : {false, true})

@@ -150,6 +150,34 @@ inline void softmax_across(const softmax_line& l, std::ptrdiff_t lines, std::ptr
     });
 }
 
+/// Maximum number of positions of a line that shares its registers with others.
+inline constexpr int softmax_few = 4;
+
+/// What softmax_along does with lines of at most softmax_few positions, as many of them at once as there are lanes:
+/// where lines are short, most lanes would be empty. Partial sums are those of the positions; the upper half of four is
+/// added to the lower, then of two.
+inline void softmax_short(const softmax_line& l, std::ptrdiff_t lines, std::ptrdiff_t from_next,
+                          std::ptrdiff_t to_next) {
+  using simd::f32;
+  const int count = static_cast<int>(l.count);
+  f32 x[softmax_few], part[softmax_few];
+  f32 top = simd::splat(-std::numeric_limits<float>::infinity());
+  for (int i = 0; i < count; ++i) {
+    x[i] = load_lanes(l.from + i * l.from_step, from_next, lines);
+    top = simd::max(x[i], top);
+  }
+  for (int i = 0; i < count; ++i) {
+    x[i] = simd::sub(x[i], top);
+    part[i] = math::exp(x[i]);
+    if (!l.log) x[i] = part[i];
+  }
+  for (int half = softmax_few / 2; half > 0; half /= 2)
+    for (int i = 0; i < half && i + half < count; ++i) part[i] = simd::add(part[i], part[i + half]);
+  const f32 scale = l.log ? math::log(part[0]) : simd::div(simd::splat(1), part[0]);
+  for (int i = 0; i < count; ++i)
+    store_lanes(l.to + i * l.to_step, to_next, lines, l.log ? simd::sub(x[i], scale) : simd::mul(x[i], scale));
+}
+
 /// The tile without the axis: it holds whole lines.
 inline tile_range without_axis(const tensor_view& v, int axis, tile_range t) {
   if (axis == v.rank - 1) {
@@ -188,7 +216,10 @@ inline void softmax(const softmax_args& a, const tile_range& t, std::byte*) {
           };
           const impl::softmax_line l{a.input.as<float>() + at(1), a.output.as<float>() + at(0), a.output.shape[a.axis],
                                      a.input.stride[a.axis],      a.output.stride[a.axis],      a.log};
-          if (along) {
+          if (along && l.count <= impl::softmax_few && inner.length - k > 1) {
+            impl::softmax_short(l, inner.length - k, inner.stride[1], inner.stride[0]);
+            k += f32::lanes;
+          } else if (along) {
             const bool several = inner.length - k >= impl::softmax_lines;
             several ? impl::softmax_along<impl::softmax_lines>(l, inner.stride[1], inner.stride[0])
                     : impl::softmax_along<1>(l, 0, 0);
