@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""netsuke against other engines: same models, same core, one thread, each in a process of its own, in turn in short rounds, outputs compared first.
+"""netsuke against other engines: same models, same cores, one thread or as many each, each in a process of its own, in turn in short rounds, outputs compared first.
 
   bench/compare_peers.py [MODEL ...] [--peers onnxruntime litert openvino openvino-avx2 tract] [--isa NAME ...] [--rounds 10] [--seconds 0.3] [--runs 2]
-                         [--target NAME] [--core N] [--json FILE]
+                         [--target NAME] [--threads N] [--core N] [--json FILE]
 
 MODEL is a name of tests/models/models.py, an ONNX or a TensorFlow Lite file; all known models when none is given. Each of netsuke's instruction
 sets, AVX2 and AVX-512 where the machine has them, has a line with the least and the median of the rounds; each peer has a column with its own, the
@@ -146,24 +146,27 @@ def main():
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=0.3, help="of each engine in each round")
     parser.add_argument("--runs", type=int, default=1, help="how often all is repeated")
-    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
+    parser.add_argument("--threads", type=int, default=1, help="of each engine; lanes of netsuke")
+    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)), help="the last of as many as there are threads")
     parser.add_argument("--isa", nargs="+", help="netsuke's instruction sets; avx2, and avx512 where there is one, when left out")
     parser.add_argument("--target", help="of nsk convert: the machine through whose caches large layers are streamed")
     parser.add_argument("--json")
     options = parser.parse_args()
     if options.rounds < 1 or options.runs < 1 or options.seconds <= 0:
         parser.error("--rounds, --runs and --seconds are above 0")
+    if not 1 <= options.threads <= options.core + 1:
+        parser.error(f"--threads is from 1 to {options.core + 1}, the cores up to --core")
     require_tool()
     options.models = options.models or list(MODELS)
     options.isa = options.isa or instruction_sets_here()
-    os.sched_setaffinity(0, {options.core})  # child processes inherit it
+    os.sched_setaffinity(0, range(options.core - options.threads + 1, options.core + 1))  # child processes inherit it
 
     with tempfile.TemporaryDirectory(prefix="nsk_models_") as folder:
         runs, wrongs = zip(*(one_run(options, pathlib.Path(folder)) for _ in range(options.runs)))
     summary = summary_of(runs)
     print("\n".join(lines_of(summary)))
     if options.json:
-        results = {"machine": machine(), "rounds": options.rounds, "seconds": options.seconds, "runs": runs, "summary": summary}
+        results = {"machine": machine(), "threads": options.threads, "rounds": options.rounds, "seconds": options.seconds, "runs": runs, "summary": summary}
         pathlib.Path(options.json).write_text(json.dumps(results, indent=2) + "\n")
     wrong = dict.fromkeys(sum(wrongs, []))
     if wrong:

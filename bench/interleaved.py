@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""netsuke and its peers on one network: outputs are compared, then all are measured in turn in short rounds, each in a process of its own, one thread each."""
+"""netsuke and its peers on one network: outputs are compared, then all are measured in turn in short rounds, each in a process of its own, as many threads each."""
 import json
 import math
 import pathlib
@@ -83,8 +83,8 @@ class Ours:
                 raise Refused(f"netsuke's outputs with {isa} are not those with {instruction_sets[0]}")
         return made[instruction_sets[0]]
 
-    def time(self, isa, seconds):
-        return json.loads(said("bench", self.model, *self.arguments, *isa_option(isa), "--seconds", seconds, "--json"))
+    def time(self, isa, seconds, threads=1):
+        return json.loads(said("bench", self.model, *self.arguments, *isa_option(isa), "--lanes", threads, "--seconds", seconds, "--json"))
 
 
 class Interleaved:
@@ -96,6 +96,7 @@ class Interleaved:
     def __init__(self, name, source, sets, options, folder, model=None):
         self.name, self.source, self.options = name, source, options
         self.peers, self.left_out, self.differences = {}, {}, {}
+        self.threads = getattr(options, "threads", 1)
         target = getattr(options, "target", None)
         self.ours = Ours(source, sets, model or folder / "model.nsk", folder, options.isa, ["--target", target] if target else ())
         for state in set(sets[0]) - {port["name"] for port in self.ours.plan["inputs"]}:
@@ -108,7 +109,7 @@ class Interleaved:
                 self.leave_out(peer, error)
 
     def add(self, peer, sets, folder):
-        process = PeerProcess(peer, self.source, sets, folder)
+        process = PeerProcess(peer, self.source, sets, folder, self.threads)
         try:
             self.differences[peer], refusal = self.agreement(process)
             if refusal:
@@ -129,7 +130,7 @@ class Interleaved:
         ours, theirs = {isa: [] for isa in self.options.isa}, {peer: [] for peer in self.peers}
         for _ in range(self.options.rounds):
             for isa, rounds in ours.items():
-                rounds.append(self.ours.time(isa, self.options.seconds))
+                rounds.append(self.ours.time(isa, self.options.seconds, self.threads))
             for peer in list(theirs):
                 try:
                     theirs[peer].append(self.peers[peer].time(self.options.seconds))

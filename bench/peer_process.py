@@ -41,7 +41,7 @@ class PeerProcess:
     """A peer that has loaded a model: `outputs` for each set of inputs, in the order of the model's, `repeats`, which
     says of each output whether a second run with the last set gives it again (random ones differ), `kernels` where it tells, and times. Raises Refused."""
 
-    def __init__(self, name, source, sets, folder):
+    def __init__(self, name, source, sets, folder, threads=1):
         engine, variables, _ = ENGINES[name]
         if version_of(engine) is None:
             raise Refused(f"not installed: pip install {PACKAGES[engine]}")
@@ -49,7 +49,7 @@ class PeerProcess:
         np.savez(given, **{f"{k:04}|{n:04}|{key}": value for k, inputs in enumerate(sets) for n, (key, value) in enumerate(inputs.items())})
         self.said = open(folder / f"{name}.txt", "w+")
         self.process = subprocess.Popen([sys.executable, __file__, engine, source, given, made], text=True, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=self.said, env={**os.environ, **variables})
+                                        stdout=subprocess.PIPE, stderr=self.said, env={**os.environ, **variables, "NSK_BENCH_THREADS": str(threads)})
         answer = self.answer()
         if "refused" in answer:
             self.close()

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Other engines behind one shape: a function loads a model for one thread and returns two callables, `run` (what is timed) and `read`, which
-makes arrays of what run returned, in the order of the model's outputs.
+"""Other engines behind one shape: a function loads a model for as many threads as NSK_BENCH_THREADS says (1 by default) and returns two callables,
+`run` (what is timed) and `read`, which makes arrays of what run returned, in the order of the model's outputs.
 
 A function raises ImportError where its package is not installed, and Refused where the engine does not take the model.
 """
+import os
+
 import numpy as np
+
+THREADS = int(os.environ.get("NSK_BENCH_THREADS", "1"))
 
 
 class Refused(Exception):
@@ -16,7 +20,7 @@ def onnxruntime(source, inputs):
         raise Refused("reads no TensorFlow Lite")
     import onnxruntime as package
     options = package.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.intra_op_num_threads, options.inter_op_num_threads = THREADS, 1
     options.log_severity_level = 3
     session = package.InferenceSession(str(source), options, providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
@@ -28,7 +32,7 @@ def litert(source, inputs):
     if source.suffix != ".tflite":
         raise Refused("reads TensorFlow Lite only")
     from ai_edge_litert.interpreter import Interpreter
-    interpreter = Interpreter(model_path=str(source), num_threads=1)
+    interpreter = Interpreter(model_path=str(source), num_threads=THREADS)
     interpreter.allocate_tensors()
     for detail in interpreter.get_input_details():
         interpreter.set_tensor(detail["index"], inputs[detail["name"]])
@@ -42,7 +46,7 @@ def compiled_openvino(source, inputs):
     try:
         model = core.read_model(str(source))
         model.reshape({name: list(value.shape) for name, value in inputs.items()})
-        return core.compile_model(model, "CPU", {"INFERENCE_NUM_THREADS": 1, "PERFORMANCE_HINT": "LATENCY",
+        return core.compile_model(model, "CPU", {"INFERENCE_NUM_THREADS": THREADS, "PERFORMANCE_HINT": "LATENCY",
                                                  "INFERENCE_PRECISION_HINT": "f32"})
     except RuntimeError as error:
         raise Refused(str(error).strip().splitlines()[-1]) from error
@@ -71,6 +75,8 @@ def tract(source, inputs):
     import tract as package
     if source.suffix != ".onnx":
         raise Refused("is asked for ONNX only")
+    if THREADS != 1:
+        raise Refused("has one thread")
     try:
         model = package.onnx().load(str(source))
         for index in range(model.input_count()):
