@@ -105,7 +105,7 @@ def quantised(folder, source, shape, *options):
 def narrowed(folder, source, kind, *options):
     """The network with weights of 16 or 8 bits."""
     result = folder / f"{source.stem}_{kind}{''.join(options)}.nsk"
-    subprocess.run([TOOL, "quantize", source, "-o", result, "--format", kind, "--quiet", *options], check=True)
+    subprocess.run([TOOL, "quantize", source, "-o", result, "--format", kind, "--target", "size", "--quiet", *options], check=True)
     return result
 
 

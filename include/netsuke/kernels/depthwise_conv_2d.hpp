@@ -34,51 +34,43 @@ NSK_INLINE void square_strip(const depthwise_tiling& tiling, const depthwise_cal
   if (tiling.rows == 2) return depthwise_strip<Kernel, Stride, 2, 4>(d, x, pixels, to);
   depthwise_strip<Kernel, Stride, 1, 7>(d, x, pixels, to);
 }
-/// Tiles of a square kernel from output pixel (y, x) on, one behind the other. `to` as depthwise_strip says.
+/// Outputs from pixel (y, x) on: `pixels` of each row under a square kernel, in tiles one behind the other, else one
+/// tile. `to` as depthwise_strip says.
 template <class Functions, class Weight>
-inline void compute_strip(const depthwise_tiling& tiling, const depthwise_call<Functions, Weight>& d,
-                          const depthwise_image& m, int y, int x, int pixels, tile_row* to) {
+NSK_ONE_COPY inline void compute_tiles(const depthwise_tiling& tiling, const depthwise_call<Functions, Weight>& d,
+                                       const depthwise_image& m, int y, int x, int pixels, tile_row* to) {
+  if (tiling.kernel == 0) return tiling.pixels == 4 ? depthwise_any_4(d, m, y, x, to) : depthwise_any_1(d, m, y, x, to);
   const float* const first = first_tap(d, m, y, x);
   if (tiling.kernel == 3 && tiling.stride == 1) return square_strip<3, 1>(tiling, d, first, pixels, to);
   if (tiling.kernel == 3) return square_strip<3, 2>(tiling, d, first, pixels, to);
   if (tiling.stride == 1) return square_strip<5, 1>(tiling, d, first, pixels, to);
   square_strip<5, 2>(tiling, d, first, pixels, to);
 }
-template <class Functions, class Weight>
-inline void compute_tile(const depthwise_tiling& tiling, const depthwise_call<Functions, Weight>& d,
-                         const depthwise_image& m, int y, int x, tile_row* to) {
-  if (tiling.kernel > 0) return compute_strip(tiling, d, m, y, x, tiling.pixels, to);
-  if (tiling.pixels == 4) return depthwise_any_4(d, m, y, x, to);
-  depthwise_any_1(d, m, y, x, to);
-}
 
 /// Channels whose results wait in a block for an epilogue that is not done in registers.
 inline constexpr int block_channels = 64;
 
 /// Where the outputs of a tile go, the first one at pixel (y, x), and what is added to them.
-inline void place_outputs(const depthwise_conv_2d_args& a, const depthwise_image& m, const depthwise_tiling& tiling,
-                          int y, int x, tile_row* to) {
+NSK_ONE_COPY inline void place_outputs(const depthwise_conv_2d_args& a, const depthwise_image& m,
+                                       const depthwise_tiling& tiling, int y, int x, tile_row* to) {
   const tensor_view& v = a.output;
-  const std::ptrdiff_t* step = a.e.residual_stride;
   const bool adds = m.residual != nullptr;
-  for (int r = 0, i = 0; r < tiling.rows; ++r) {
-    float* output = m.output + (y + r) * v.stride[1] + x * v.stride[2];
-    const float* residual = adds ? m.residual + (y + r) * step[1] + x * step[2] : nullptr;
-    for (int p = 0; p < tiling.pixels; ++p, output += v.stride[2]) {
-      to[i++] = {nullptr, output, residual};
-      if (adds) residual += step[2];
-    }
+  const std::ptrdiff_t add_row = adds ? a.e.residual_stride[1] : 0, add_pixel = adds ? a.e.residual_stride[2] : 0;
+  for (const int end = y + tiling.rows; y < end; ++y) {
+    float* output = m.output + y * v.stride[1] + x * v.stride[2];
+    const float* residual = m.residual + y * add_row + x * add_pixel;
+    for (int p = 0; p < tiling.pixels; ++p, output += v.stride[2], residual += add_pixel)
+      *to++ = {nullptr, output, residual};
   }
 }
 
-/// Computes one tile, the first output at pixel (y, x).
+/// Computes one tile under an epilogue that is not done in registers, the first output at pixel (y, x).
 template <class Functions, class Weight>
-inline void run_depthwise_tile(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
-                               const depthwise_image& m, const depthwise_tiling& tiling, int y, int x) {
+inline void depthwise_block_tile(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
+                                 const depthwise_image& m, const depthwise_tiling& tiling, int y, int x,
+                                 const tile_row* to) {
   const int count = tiling.rows * tiling.pixels;
-  tile_row to[depthwise_max_outputs], waiting[depthwise_max_outputs];
-  place_outputs(*d.a, m, tiling, y, x, to);
-  if (e.in_registers) return compute_tile(tiling, d, m, y, x, to);
+  tile_row waiting[depthwise_max_outputs];
   alignas(64) float block[depthwise_max_outputs * block_channels];
   depthwise_call<Functions, Weight> part = d;
   part.whole = true;
@@ -88,7 +80,7 @@ inline void run_depthwise_tile(const depthwise_call<Functions, Weight>& d, const
     part.channel_begin = part.origin = c;
     part.channel_end = c + columns;
     for (int i = 0; i < count; ++i) waiting[i].output = block + i * width;
-    compute_tile(tiling, part, m, y, x, waiting);
+    compute_tiles(tiling, part, m, y, x, tiling.pixels, waiting);
     finish_block(block, count, width, e, to, c, columns);
   }
 }
@@ -100,25 +92,25 @@ template <class Functions, class Weight>
 NSK_ONE_COPY inline void depthwise_tiles(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
                                          const depthwise_image& m, const pixel_block& b,
                                          const depthwise_tiling& tiling) {
+  const int strip = e.in_registers && tiling.kernel > 0 ? b.x_end - b.x : tiling.pixels;
   for (int row = b.y; row < b.y_end; row += tiling.rows) {
     const int y = row + tiling.rows <= b.y_end ? row : b.y_end - tiling.rows;
-    if (e.in_registers && tiling.kernel > 0) {
+    for (int column = b.x; column < b.x_end; column += strip) {
+      const int x = column + strip <= b.x_end ? column : b.x_end - strip;
       tile_row to[depthwise_max_outputs];
-      place_outputs(*d.a, m, tiling, y, b.x, to);
-      compute_strip(tiling, d, m, y, b.x, b.x_end - b.x, to);
-      continue;
-    }
-    for (int column = b.x; column < b.x_end; column += tiling.pixels) {
-      const int x = column + tiling.pixels <= b.x_end ? column : b.x_end - tiling.pixels;
-      run_depthwise_tile(d, e, m, tiling, y, x);
+      place_outputs(*d.a, m, tiling, y, x, to);
+      if (e.in_registers)
+        compute_tiles(tiling, d, m, y, x, strip, to);
+      else
+        depthwise_block_tile(d, e, m, tiling, y, x, to);
     }
   }
 }
 
 /// Pixels one by one, whatever their windows touch.
 template <class Functions, class Weight>
-inline void depthwise_slow(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
-                           const depthwise_image& m, const pixel_block& b) {
+NSK_ONE_COPY inline void depthwise_slow(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
+                                        const depthwise_image& m, const pixel_block& b) {
   depthwise_tiles(d, e, m, b, {0, 0, 1, 1});
 }
 
@@ -161,8 +153,8 @@ NSK_ONE_COPY inline void depthwise_block(const depthwise_call<Functions, Weight>
 
 /// Rows of the tile, image by image.
 template <class Functions, class Weight>
-NSK_ONE_COPY inline void depthwise_rows(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
-                                        const tile_range& t) {
+inline void depthwise_rows(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
+                           const tile_range& t) {
   const depthwise_conv_2d_args& a = *d.a;
   const tensor_view &in = a.input, &out = a.output;
   const int height = out.shape[1];
@@ -250,7 +242,7 @@ NSK_ONE_COPY inline bool depthwise_wide(const depthwise_conv_2d_args& a, const t
 
 /// Convolves one tile. Strides of the last dimension of input and output are 1.
 template <class Functions = all_functions, class Weight = float>
-inline void depthwise_conv_2d(const depthwise_conv_2d_args& a, const tile_range& t, std::byte*) {
+NSK_ONE_COPY inline void depthwise_conv_2d(const depthwise_conv_2d_args& a, const tile_range& t, std::byte*) {
   const tile_epilogue<Functions> e = prepare<Functions>(a.e, a.output.rank);
   bool done = false;
   if constexpr (std::is_same<Weight, half_bits>::value) done = impl::depthwise_wide(a, e, t);

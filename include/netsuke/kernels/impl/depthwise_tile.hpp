@@ -131,9 +131,9 @@ NSK_ONE_COPY inline void depthwise_strip(const depthwise_call<Functions, Weight>
     left -= step;
     x += step * Stride * d.pixel;
     const std::ptrdiff_t output_step = step * d.a->output.stride[2], add_step = step * d.a->e.residual_stride[2];
-    for (int i = 0; i < Rows * Pixels; ++i) {
-      to[i].output += output_step;
-      if (d.e.adds) to[i].residual += add_step;
+    for (tile_row* t = to; t != to + Rows * Pixels; ++t) {
+      t->output += output_step;
+      if (d.e.adds) t->residual += add_step;
     }
   }
 }

@@ -114,34 +114,13 @@ NSK_INLINE simd::f32 end_sum(simd::f32 sum, const float* bias, int step) {
     return sum;
 }
 
-/// What the sums of one tile begin with.
-template <int Width, int Rows, int Vectors, class Weight>
-NSK_INLINE void begin_sums(simd::f32 (&sum)[Rows][Vectors], const gemm_panel<Weight>& p, const tile_row* row) {
-  using simd::unroll;
-  if constexpr (is_part<Weight>) {
-    if (p.bias == nullptr) {
-      unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-        const float* from = row[r].output + p.channel;
-        unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::load(from + v * simd::f32::lanes); });
-      });
-      return;
-    }
-  }
-  unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
-    const simd::f32 bias = begin_sum<Weight>(p.bias + column_offset<Width>(v, p.bias_step));
-    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
+/// Begins the sums of one tile with what its outputs hold.
+template <int Rows, int Vectors>
+NSK_INLINE void resume_sums(simd::f32 (&sum)[Rows][Vectors], const tile_row* row, int channel) {
+  simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+    const float* from = row[r].output + channel;
+    simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::load(from + v * simd::f32::lanes); });
   });
-}
-/// What the sums of one tile become.
-template <int Width, int Rows, int Vectors, class Weight>
-NSK_INLINE void end_sums(simd::f32 (&sum)[Rows][Vectors], const gemm_panel<Weight>& p) {
-  if constexpr (std::is_same<Weight, std::int8_t>::value) {
-    simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
-      simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-        sum[r][v] = end_sum<Weight>(sum[r][v], p.bias + column_offset<Width>(v, p.bias_step), p.step);
-      });
-    });
-  }
 }
 
 /// Adds the products of one tile to its sums. All rows share runs, panel and step. With Far it prefetches from `ahead`
@@ -206,9 +185,20 @@ NSK_ONE_COPY inline const char* gemm_tiles(int tiles, const gemm_runs& runs, con
   for (; tiles > 0; --tiles, row += Rows) {
     if (e.adds) simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { simd::prefetch(row[r].residual + p.channel); });
     f32 sum[Rows][vectors];
-    begin_sums<Width>(sum, p, row);
+    if (is_part<Weight> && p.bias == nullptr)
+      resume_sums(sum, row, p.channel);
+    else
+      simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
+        const f32 bias = begin_sum<Weight>(p.bias + column_offset<Width>(v, p.bias_step));
+        simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
+      });
     accumulate<Width, Far>(sum, runs, p, row, ahead);
-    end_sums<Width>(sum, p);
+    if constexpr (std::is_same<Weight, std::int8_t>::value)
+      simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
+        simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+          sum[r][v] = end_sum<Weight>(sum[r][v], p.bias + column_offset<Width>(v, p.bias_step), p.step);
+        });
+      });
     store_tile(sum, e, row, p.channel, simd::tuning::stores_parts ? p.columns : vectors * f32::lanes);
   }
   return ahead;
