@@ -67,9 +67,9 @@ nsk::epilogue some_epilogue(int i) {
 }
 
 TEST_CASE("half weights: dense layers, every number of rows and channels around the tiles") {
-  for (int m : {1, 2, 3, 6, 7, 13, 50})
+  for (int m : {1, 2, 3, 6, 7, 13, 50, 130})
     for (int n : {1, 8, 16, 17, 24, 40, 64, 72, 100, 136})
-      for (int k : {1, 5, 64, 300, 700}) {
+      for (int k : {1, 5, 64, 129, 300, 700}) {
         random_floats next(static_cast<std::uint32_t>(m * 1000 + n * 7 + k));
         placed input(1, 1, m, k), wanted(1, 1, m, n), got(1, 1, m, n);
         const std::vector<float> a = next.many(static_cast<std::size_t>(m) * k);
@@ -89,13 +89,44 @@ TEST_CASE("half weights: dense layers, every number of rows and channels around 
         const oracle::result expected = oracle::multiply(a, b, w.bias, m, k, n);
         CHECK(oracle::error_units(got.dense(), expected.value, expected.magnitude) < 2 + std::sqrt(k));
 
-        placed split(1, 1, m, n);  // rows one by one, channels in blocks
-        for (int r = 0; r < m; ++r)
+        placed split(1, 1, m, n);  // a few rows or many at a time, channels in blocks
+        const int rows = m > 128 ? 128 : 1;
+        for (int r = 0; r < m; r += rows)
           for (int c = 0; c < n; c += 48)
             nsk::kernels::fully_connected<nsk::all_functions, nsk::half_bits>(
-                {input.view(), split.view(), w.halves(), {}}, {0, 1, r, r + 1, c, c + 48 < n ? c + 48 : n}, nullptr);
+                {input.view(), split.view(), w.halves(), {}},
+                {0, 1, r, r + rows < m ? r + rows : m, c, c + 48 < n ? c + 48 : n}, nullptr);
         CHECK(same_bits(split.dense(), wanted.dense()));
       }
+}
+
+TEST_CASE("half weights: a residual, in a place of its own or that of the output") {
+  for (int m : {5, 40, 90, 130})
+    for (int n : {16, 24, 32, 72})
+      for (int k : {16, 300})
+        for (const bool in_place : {false, true}) {
+          random_floats next(static_cast<std::uint32_t>(m * 1000 + n * 7 + k));
+          placed input(1, 1, m, k), added(1, 1, m, n), wanted(1, 1, m, n), got(1, 1, m, n);
+          input.set(next.many(static_cast<std::size_t>(m) * k));
+          const std::vector<float> sums = next.many(static_cast<std::size_t>(m) * n);
+          for (placed* p : {&added, &wanted, &got}) p->set(sums);
+          both_panels w;
+          w.add(next, n, k);
+          const nsk::tile_range whole{0, 1, 0, m, 0, n};
+          const auto plus = [&](placed& y) {
+            const nsk::tensor_view r = in_place ? y.view() : added.view();
+            nsk::epilogue e = some_epilogue(1);
+            e.residual = r.as<float>();
+            for (int d = 0; d < 4; ++d) e.residual_stride[d] = r.stride[d];
+            return e;
+          };
+          nsk::kernels::fully_connected({input.view(), wanted.view(), w.floats(), plus(wanted)}, whole, nullptr);
+          nsk::kernels::fully_connected<nsk::all_functions, nsk::half_bits>(
+              {input.view(), got.view(), w.halves(), plus(got)}, whole, nullptr);
+          CAPTURE(in_place);
+          CHECK(got.damage() == "");
+          CHECK(same_bits(got.dense(), wanted.dense()));
+        }
 }
 
 TEST_CASE("half weights: direct convolutions, with groups, strides and windows outside") {

@@ -27,7 +27,7 @@ struct direct_conv {
 };
 
 /// Windows that reach outside and wait to be gathered: their image (the element at pixel (0, 0)) and their corner.
-struct window_list : gemm_row_list {
+struct window_list : row_list<max_tile_rows> {
   std::int32_t y[max_tile_rows], x[max_tile_rows];
 };
 
@@ -143,28 +143,37 @@ inline gemm_runs runs_of(const conv_2d_args& a, int depth) {
   return {a.w.kernel_h, a.w.kernel_w, depth, row, column};
 }
 
-template <class Functions = all_functions, class Weight = float>
-NSK_ONE_COPY inline void direct_conv_2d(const conv_2d_args& a, const tile_range& t, float* scratch) {
-  const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups,
-            taps = a.w.kernel_h * a.w.kernel_w;
+/// The output channels [begin, end) of the tile, all of one group whose first input channel is `input_channel`.
+template <class Functions, class Weight>
+NSK_ONE_COPY inline void convolve_channels(const conv_2d_args& a, const tile_range& t, const gemm_weights<Weight>& w,
+                                           int input_channel, int begin, int end, float* scratch) {
+  const int depth = a.input.shape[3] / a.groups;
   const halo border = a.input.fill == 0 ? a.input.border : halo{};
-  const Weight* const weights = static_cast<const Weight*>(a.weights);
-  direct_conv<Functions, Weight> d{
+  const direct_conv<Functions, Weight> d{
       &a,
-      {runs_of(a, depth), {}, 0, 0, gemm_block_rows(taps * depth), prepare<Functions>(a.e, a.output.rank)},
+      {runs_of(a, depth), w, begin, end, gemm_block_rows(w.depth), prepare<Functions>(a.e, a.output.rank)},
       depth,
-      0,
+      input_channel,
       -border.top,
       -border.left,
       a.input.shape[1] + border.bottom,
       a.input.shape[2] + border.right};
+  convolve_rows(d, t, scratch);
+}
+
+template <class Functions = all_functions, class Weight = float>
+NSK_ONE_COPY inline void direct_conv_2d(const conv_2d_args& a, const tile_range& t, float* scratch) {
+  const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups,
+            k = a.w.kernel_h * a.w.kernel_w * depth;
+  const Weight* const weights = static_cast<const Weight*>(a.weights);
+  const std::int64_t rows = std::int64_t{t.row_end - t.row_begin} * (t.pixel_end - t.pixel_begin);
   for (int g = t.channel_begin / channels; g * channels < t.channel_end; ++g) {
-    const int first = g * channels;
-    d.job.weights = {weights + g * panel_elements<Weight>(channels, taps * depth), channels, taps * depth, first};
-    d.job.channel_begin = t.channel_begin > first ? t.channel_begin : first;
-    d.job.channel_end = t.channel_end < first + channels ? t.channel_end : first + channels;
-    d.input_channel = g * depth;
-    convolve_rows(d, t, scratch);
+    const int first = g * channels, begin = t.channel_begin > first ? t.channel_begin : first,
+              end = t.channel_end < first + channels ? t.channel_end : first + channels;
+    const gemm_weights<Weight> all{weights + g * panel_elements<Weight>(channels, k), channels, k, first};
+    multiply_matrix(all, rows, begin, end, [&](const auto& w, int from, int to) NSK_INLINE_LAMBDA {
+      convolve_channels<Functions>(a, t, w, g * depth, from, to, scratch);
+    });
   }
 }
 

@@ -192,28 +192,10 @@ inline depthwise_call<Functions, Weight> depthwise_call_of(const depthwise_conv_
           false};
 }
 
-/// Writes `count` weights as floats, in whole registers.
-NSK_INLINE void widen(wide_float* to, const half_bits* from, int count) {
-  for (int i = 0; i < count; i += simd::f32::lanes) simd::store(&to[i].value, simd::load_weights(from + i));
-}
-/// Widens panels of float16 from `panel` on, as many as a block holds; returns the first one that is left.
-inline int widen_depthwise(wide_block& to, const half_bits* weights, int channels, int taps, int panel) {
-  constexpr int per_bias = weights_per_bias<half_bits>;
-  const int panels = static_cast<int>(panel_count(channels));
-  for (int at = 0; panel < panels; ++panel) {
-    const int width = static_cast<int>(width_of_panel(channels, panel)), elements = width * taps;
-    if (at + width + elements > wide_block_weights) break;
-    const half_bits* from = weights + std::ptrdiff_t{panel} * panel_width * (taps + per_bias);
-    std::memcpy(to.data + at, from, static_cast<std::size_t>(width) * sizeof(float));
-    widen(to.data + at + width, from + per_bias * width, elements);
-    at += width + elements;
-    simd::store(&to.data[at].value, simd::zero());  // registers may end there
-  }
-  return panel;
-}
-
 /// Pixels from which on it pays to widen weights for all of them: two register tiles.
 inline constexpr int min_wide_pixels = 2 * depthwise_max_outputs;
+/// Maximum number of widened weights: less than of products, as functions are computed in larger blocks.
+using wide_depthwise_block = wide_block<3584>;
 
 /// Computes a tile under weights of float16 as under the same weights in float32. Returns false, and does nothing,
 /// where it has few pixels or a panel does not fit into a block.
@@ -222,14 +204,14 @@ NSK_ONE_COPY inline bool depthwise_wide(const depthwise_conv_2d_args& a, const t
                                         const tile_range& t) {
   depthwise_call<Functions, wide_float> d = depthwise_call_of<Functions, wide_float>(a, e.registers, 0, 0);
   const int pixels = (t.row_end - t.row_begin) * (t.pixel_end - t.pixel_begin);
-  if (pixels < min_wide_pixels || max_panel_width * (d.taps + 1) > wide_block_weights) return false;
-  wide_block wide;
+  if (pixels < min_wide_pixels || !wide_depthwise_block::fits(d.taps)) return false;
+  wide_depthwise_block wide;
   d.weights = wide.data;
   const int panels = static_cast<int>(panel_count(d.channels)), last = panels - 1;
   for (int panel = t.channel_begin / panel_width < last ? t.channel_begin / panel_width : last; panel < panels;) {
     d.first_channel = panel * panel_width;
     if (d.first_channel >= t.channel_end) break;
-    panel = widen_depthwise(wide, static_cast<const half_bits*>(a.weights), d.channels, d.taps, panel);
+    panel = widen_panels(wide, static_cast<const half_bits*>(a.weights), d.channels, d.taps, panel, panels);
     const int end = panel < panels ? panel * panel_width : d.channels;
     d.channel_begin = d.first_channel > t.channel_begin ? d.first_channel : t.channel_begin;
     d.channel_end = end < t.channel_end ? end : t.channel_end;

@@ -22,11 +22,11 @@ struct fully_connected_args {
 
 namespace impl {
 
-/// Multiplies the tile's rows and pixels of `input` (shaped as the output but for the last dimension) by one packed
-/// matrix.
+/// Multiplies the tile's rows and pixels of `input` (shaped as the output but for the last dimension) by the tile's
+/// columns of one packed matrix.
 template <class Functions, class Weight>
-NSK_ONE_COPY inline void multiply_rows(const tensor_view& input, const tensor_view& output, const epilogue& epi,
-                                       const gemm_weights<Weight>& w, const tile_range& t) {
+NSK_ONE_COPY inline void multiply_columns(const tensor_view& input, const tensor_view& output, const epilogue& epi,
+                                          const gemm_weights<Weight>& w, const tile_range& t) {
   const int block = gemm_block_rows(w.depth), pixels = t.pixel_end - t.pixel_begin;
   const gemm_job<Functions, Weight> job{{1, 1, static_cast<int>(w.depth)},   w, t.channel_begin, t.channel_end, block,
                                         prepare<Functions>(epi, output.rank)};
@@ -42,6 +42,18 @@ NSK_ONE_COPY inline void multiply_rows(const tensor_view& input, const tensor_vi
     gemm_push(job, list, line.from(t.pixel_begin), pixels);
   }
   gemm_flush(job, list);
+}
+
+/// The same, with float16 widened for all rows.
+template <class Functions, class Weight>
+NSK_ONE_COPY inline void multiply_rows(const tensor_view& input, const tensor_view& output, const epilogue& epi,
+                                       const gemm_weights<Weight>& w, const tile_range& t) {
+  const std::int64_t rows = std::int64_t{t.row_end - t.row_begin} * (t.pixel_end - t.pixel_begin);
+  multiply_matrix(w, rows, t.channel_begin, t.channel_end,
+                  [&](const auto& matrix, int begin, int end) NSK_INLINE_LAMBDA {
+                    multiply_columns<Functions>(input, output, epi, matrix,
+                                                {t.row_begin, t.row_end, t.pixel_begin, t.pixel_end, begin, end});
+                  });
 }
 
 }

@@ -93,6 +93,46 @@ NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weigh
   }
 }
 
+namespace impl {
+
+/// Calls multiply(matrix, begin, end) for the columns that are output channels [begin, end), with panels that are
+/// widened first, as many at a time as a block holds.
+template <class Multiply>
+NSK_ONE_COPY inline void multiply_widened(const gemm_weights<half_bits>& w, int begin, int end,
+                                          const Multiply& multiply) {
+  wide_block<wide_block_weights> block;
+  const int panels = static_cast<int>(panel_count(w.channels)),
+            together = static_cast<int>(wide_block_weights / (panel_width * w.depth)) / tile_panels * tile_panels;
+  int panel = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
+  if (panel >= panels) panel = panels - 1;
+  for (int first; panel < panels && (first = w.first_channel + panel * panel_width) < end;) {
+    const int next =
+        widen_panels(block, w.data, w.channels, w.depth, panel, panels - panel < together ? panels : panel + together);
+    const std::int64_t left = w.channels - panel * panel_width,
+                       channels = next < panels ? (next - panel) * panel_width : left;
+    const int last = first + static_cast<int>(channels);
+    multiply(gemm_weights<wide_float>{block.data, channels, w.depth, first}, begin > first ? begin : first,
+             end < last ? end : last);
+    panel = next;
+  }
+}
+
+/// Rows from which on it pays to widen weights before the first one: more than share a call of `gemm`.
+inline constexpr std::int64_t min_wide_rows = 128;
+
+/// Calls multiply(matrix, begin, end) for the columns that are output channels [begin, end): once with `w`, or with
+/// parts of it as floats where that serves several of the `rows` rows.
+template <class Weight, class Multiply>
+NSK_INLINE void multiply_matrix(const gemm_weights<Weight>& w, std::int64_t rows, int begin, int end,
+                                const Multiply& multiply) {
+  if constexpr (std::is_same<Weight, half_bits>::value)
+    if (rows >= min_wide_rows && wide_block<wide_block_weights>::fits(w.depth))
+      return multiply_widened(w, begin, end, multiply);
+  multiply(w, begin, end);
+}
+
+}
+
 /// Maximum number of rows of one call of `gemm`.
 inline constexpr int gemm_max_rows = 96;
 /// Rows that should share one call: few enough that they stay in the second-level cache (256 KiB of it) while panels
@@ -118,9 +158,10 @@ struct gemm_line {
   }
 };
 
-/// Rows of one call of `gemm`.
-struct gemm_row_list {
-  tile_row row[gemm_max_rows];
+/// At most `Capacity` rows of one call of `gemm`.
+template <int Capacity>
+struct row_list {
+  tile_row row[Capacity];
   int count = 0;
 
   /// Appends `n` rows; there must be space.
@@ -135,6 +176,7 @@ struct gemm_row_list {
     count += n;
   }
 };
+using gemm_row_list = row_list<gemm_max_rows>;
 
 /// Everything that stays the same while rows of one matrix are collected and multiplied.
 template <class Functions, class Weight>

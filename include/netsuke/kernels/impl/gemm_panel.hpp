@@ -17,16 +17,17 @@ NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const
   using simd::f32;
   const int width = p.panels > 1 ? max_tile_columns : p.columns > 16 ? 24 : p.columns > 8 ? 16 : 8;
   if (e.in_registers && (simd::tuning::stores_parts || p.columns == width) &&
-      tile_heights::of(p.columns, p.panels).cover(count) == count && is_widened_at_once(runs, p))
+      tile_heights::of(p.columns, p.panels).cover(count) == count && may_hold_sums(runs, p, row))
     return gemm_panel_tiles(count, runs, p, row, e.registers);
   alignas(64) float block[block_rows * block_columns];
-  tile_row line[block_rows];
+  tile_row line[max_block_rows];
   const int columns = (width + f32::lanes - 1) / f32::lanes * f32::lanes;
   const tile_heights heights = tile_heights::of(columns, p.panels);
   gemm_panel<Weight> all = p;
   all.channel = 0;
   all.columns = columns;
-  for (int parts = (count + block_rows - 1) / block_rows; parts > 0; --parts) {
+  const int fit = block_rows * block_columns / columns, rows = fit < max_block_rows ? fit : max_block_rows;
+  for (int parts = (count + rows - 1) / rows; parts > 0; --parts) {
     const int some = (count + parts - 1) / parts, padded = heights.cover(some);
     for (int i = 0; i < padded; ++i) line[i] = {row[i < some ? i : some - 1].input, block + i * columns, nullptr};
     gemm_panel_tiles(padded, runs, all, line, register_epilogue<Functions>{});

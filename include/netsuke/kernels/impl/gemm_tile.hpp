@@ -258,8 +258,9 @@ struct tile_heights {
   }
 };
 
-/// Rows, and columns in whole registers, whose results wait in a block for an epilogue that is not done in registers.
-inline constexpr int block_rows = 48, block_columns = simd::tuning::block_columns;
+/// Rows, and columns in whole registers, whose results wait in a block for an epilogue that is not done in registers;
+/// fewer columns leave space for more rows, up to max_block_rows.
+inline constexpr int block_rows = 48, block_columns = simd::tuning::block_columns, max_block_rows = 2 * block_rows;
 static_assert(block_columns >= max_tile_columns, "a block holds the results of a tile");
 
 /// One or two rows by several neighbouring panels of 16, `panel_step` weights apart, at once: as many chains as hide

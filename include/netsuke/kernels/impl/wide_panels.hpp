@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Tiles of a panel of float16: the first one leaves the weights as floats for those below it, which would widen them
-/// again on the ports of their multiply-adds. Deep panels are taken a block of k at a time, and sums wait in the
-/// outputs between blocks, so each output stays one chain.
+/// Weights of float16 as floats for several tiles of rows, which would widen them again on the ports of their
+/// multiply-adds: a few panels before the first tile, or by the first tile of a panel for those below it, a block of k
+/// at a time where it is deep. Then sums wait in the outputs between blocks, so each output stays one chain.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
+#include <cstring>
 #include <netsuke/format/packing.hpp>
 #include <netsuke/kernels/impl/gemm_tile.hpp>
 #include <netsuke/simd/begin.hpp>
@@ -16,10 +17,39 @@ using simd::wide_float;
 
 /// Maximum number of widened weights: they are on the stack, and stay in the first-level cache.
 inline constexpr int wide_block_weights = 4096;
-/// Widened weights, and space for the register that ends behind them.
+/// As many widened weights with their biases, and space for the register that ends behind them.
+template <int Weights>
 struct wide_block {
-  alignas(64) wide_float data[wide_block_weights + panel_width];
+  static constexpr std::int64_t capacity = Weights + 64;
+  alignas(64) wide_float data[capacity + panel_width];
+
+  /// Whether whole panels of `depth` weights a column fit: the widest one, and those of a tile.
+  static constexpr bool fits(std::int64_t depth) {
+    constexpr std::int64_t columns = tile_panels * panel_width;
+    return (columns > max_panel_width ? columns : max_panel_width) * (depth + 1) <= capacity;
+  }
 };
+
+/// Widens panels of float16 from `panel` to before `end`, as many as fit; returns the first one that is left.
+template <int Weights>
+inline int widen_panels(wide_block<Weights>& to, const half_bits* weights, std::int64_t channels, std::int64_t depth,
+                        int panel, int end) {
+  using simd::f32;
+  constexpr int per_bias = weights_per_bias<half_bits>;
+  for (std::ptrdiff_t at = 0; panel < end; ++panel) {
+    const std::int64_t width = width_of_panel(channels, panel), elements = width * depth;
+    if (at + width + elements > wide_block<Weights>::capacity) break;
+    const half_bits* from = weights + panel * panel_width * (depth + per_bias);
+    std::memcpy(to.data + at, from, static_cast<std::size_t>(width) * sizeof(float));
+    from += per_bias * width;
+    wide_float* const first = to.data + at + width;
+    for (std::ptrdiff_t i = 0; i < elements; i += f32::lanes)
+      simd::store(&first[i].value, simd::load_weights(from + i));
+    at += width + elements;
+    simd::store(&to.data[at].value, simd::zero());  // registers may end there
+  }
+  return panel;
+}
 
 /// Some of the k of a row: as runs, from `offset` floats behind its beginning on.
 struct part_of_runs {
@@ -44,20 +74,25 @@ inline part_of_runs take_runs(const gemm_runs& all, int first, int maximum) {
   return part;
 }
 
-/// Whether all k of a panel, or of tile_panels, are widened at once: then results need not be in memory before their
-/// epilogue.
+/// All k of a panel, or of tile_panels.
+inline int depth_of(const gemm_runs& r) { return r.lines * r.columns * r.length; }
+
+/// Whether the tiles of these rows may store their outputs themselves: between blocks of k their sums are there, which
+/// must not be the residual, nor end within a register.
 template <class Weight>
-NSK_INLINE bool is_widened_at_once(const gemm_runs& runs, const gemm_panel<Weight>& p) {
-  if constexpr (std::is_same<Weight, half_bits>::value)
-    return std::int64_t{runs.lines} * runs.columns * runs.length * p.step * p.panels <= wide_block_weights;
+NSK_INLINE bool may_hold_sums(const gemm_runs& runs, const gemm_panel<Weight>& p, const tile_row* row) {
+  if constexpr (std::is_same<Weight, half_bits>::value) {
+    const bool apart = p.columns % simd::f32::lanes == 0 && row->residual != row->output;
+    return apart || std::int64_t{depth_of(runs)} * p.step * p.panels <= wide_block_weights;
+  }
   return true;
 }
 
-/// Some k of all rows, as gemm_equal_tiles takes them.
+/// Some k of all rows, as gemm_equal_tiles takes them; two tiles are not worth more calls.
 template <class Functions>
 NSK_ONE_COPY inline void gemm_wide_tiles(int count, const gemm_runs& runs, gemm_panel<half_bits> p, const tile_row* row,
                                          const register_epilogue<Functions>& e) {
-  wide_block block;
+  wide_block<wide_block_weights> block;
   const int maximum = tile_heights::of(p.columns, p.panels).maximum, tiles = (count + maximum - 1) / maximum,
             first = (count + tiles - 1) / tiles;
   p.wide = block.data;
@@ -68,8 +103,7 @@ NSK_ONE_COPY inline void gemm_wide_tiles(int count, const gemm_runs& runs, gemm_
   gemm_equal_tiles(count - first, runs, wide, row + first, e);
 }
 
-/// All tiles of a panel, or of tile_panels; all rows are tiles (tile_heights), at most block_rows where not all is
-/// widened at once.
+/// All tiles of a panel, or of tile_panels; all rows are tiles (tile_heights).
 template <class Functions, class Weight>
 NSK_INLINE void gemm_panel_tiles(int count, const gemm_runs& runs, const gemm_panel<Weight>& p, const tile_row* row,
                                  const register_epilogue<Functions>& e) {
@@ -78,18 +112,21 @@ NSK_INLINE void gemm_panel_tiles(int count, const gemm_runs& runs, const gemm_pa
 template <class Functions>
 NSK_ONE_COPY inline void gemm_panel_tiles(int count, const gemm_runs& runs, const gemm_panel<half_bits>& p,
                                           const tile_row* row, const register_epilogue<Functions>& e) {
-  if (is_widened_at_once(runs, p)) return gemm_wide_tiles(count, runs, p, row, e);
-  const int depth = runs.lines * runs.columns * runs.length, maximum = wide_block_weights / (p.panels * p.step);
+  const int depth = depth_of(runs), maximum = wide_block_weights / (p.panels * p.step),
+            blocks = (depth + maximum - 1) / maximum, equal = (depth + blocks - 1) / blocks;
   gemm_panel<half_bits> some = p;
   for (int k = 0; k < depth;) {
-    const part_of_runs part = take_runs(runs, k, maximum);
+    const part_of_runs part = take_runs(runs, k, equal);
+    k += part.steps;
     some.offset = part.offset;
-    gemm_wide_tiles(count, part.runs, some, row, e);
+    if (k < depth)
+      gemm_wide_tiles(count, part.runs, some, row, register_epilogue<Functions>{});
+    else
+      gemm_wide_tiles(count, part.runs, some, row, e);
     const std::ptrdiff_t taken = std::ptrdiff_t{part.steps} * some.step;
     some.weights += taken;
     if (some.ahead != nullptr) some.ahead += taken * static_cast<std::ptrdiff_t>(sizeof(half_bits));
     some.bias = nullptr;
-    k += part.steps;
   }
 }
 
