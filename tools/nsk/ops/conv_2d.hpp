@@ -68,7 +68,7 @@ struct op_rules<op::conv_2d> : product_work {
     if (p.algorithm != conv_algorithm::direct)
       return winograd_tile_size(r.space(), y.shape[1], y.shape[0], p.algorithm, depth, r.max_macs * gain,
                                 r.target() * gain);
-    tile_size t = gemm_tile_size(r.space(), depth, r.target() * gain, r.limit() * gain);
+    tile_size t = gemm_tile_size(r, r.input(1), depth, gain);
     if (p.groups > 1) t.channels = 0;
     return t;
   }

@@ -49,7 +49,7 @@ struct op_rules<op::fully_connected> : product_work {
     l.bind(o.output, y);
   }
   static tile_size tiles(const tile_request& r, const fully_connected_params&) {
-    return gemm_tile_size(r.space(), r.input(0).shape.back(), r.target(), r.limit());
+    return gemm_tile_size(r, r.input(1), r.input(0).shape.back());
   }
 
  private:

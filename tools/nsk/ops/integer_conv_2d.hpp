@@ -38,7 +38,7 @@ struct op_rules<op::integer_conv_2d> : product_work {
   }
   static tile_size tiles(const tile_request& r, const integer_conv_2d_params& p) {
     const std::int64_t depth = std::int64_t{p.w.kernel_h} * p.w.kernel_w * (r.input(0).shape.back() / p.groups);
-    tile_size t = gemm_tile_size(r.space(), depth, r.target() * gain, r.limit() * gain);
+    tile_size t = gemm_tile_size(r, r.input(1), depth, gain);
     if (p.groups > 1) t.channels = 0;
     return t;
   }

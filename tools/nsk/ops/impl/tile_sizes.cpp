@@ -6,6 +6,7 @@
 namespace nsk::tool {
 namespace {
 
+constexpr std::int64_t widened_rows = 96;      ///< that float16 weights should be widened for
 constexpr std::int64_t gemv_weights = 131072;  ///< floats of weights that one tile of a matrix-vector product reads
 
 /// How much of the work of `lanes` that each take a run of neighbouring pieces is not waiting for the one with most.
@@ -41,14 +42,20 @@ std::uint32_t whole_or(std::int64_t size, std::int64_t all) {
   return size >= all ? 0 : static_cast<std::uint32_t>(std::max<std::int64_t>(size, 1));
 }
 
-tile_size gemm_tile_size(const tile_space& s, std::int64_t depth, std::int64_t target, std::int64_t maximum) {
-  const std::int64_t m = s.rows * s.pixels, macs_per_output = std::max<std::int64_t>(depth, 1),
+tile_size gemm_tile_size(const tile_request& r, const plan_tensor& weights, std::int64_t depth, std::int64_t gain) {
+  const bool widened = weights.type == dtype::float16;
+  const tile_space s = r.space();
+  const std::int64_t maximum = r.limit() * gain,
+                     target = widened ? std::min(2 * r.target(), r.limit()) * gain : r.target() * gain,
+                     m = s.rows * s.pixels, macs_per_output = std::max<std::int64_t>(depth, 1),
                      area = std::max<std::int64_t>(target / macs_per_output, 96);
   if (m < 4) {
     const std::int64_t channels = std::max<std::int64_t>(gemv_weights / macs_per_output, 64);
     return {0, 0, whole_or(balanced(s.channels, channels, channels + channels / 2, 64), s.channels)};
   }
-  std::int64_t columns = (static_cast<std::int64_t>(std::sqrt(static_cast<double>(area))) + 15) / 16 * 16;
+  std::int64_t columns = static_cast<std::int64_t>(std::sqrt(static_cast<double>(area)));
+  if (widened) columns = area / std::max(columns, std::min(m, widened_rows));
+  columns = (columns + 15) / 16 * 16;
   columns = std::max({columns, area / m / 16 * 16, std::int64_t{32}});
   if (columns * 4 >= s.channels * 3)
     columns = s.channels;

@@ -30,9 +30,10 @@ struct tile_request {
 /// A tile's length along a dimension of length `all`: 0 where it is all.
 std::uint32_t whole_or(std::int64_t size, std::int64_t all);
 
-/// Cuts a matrix product of `depth` so that a tile's rows and columns are about as many: that reads least per
-/// multiplication.
-tile_size gemm_tile_size(const tile_space& s, std::int64_t depth, std::int64_t target, std::int64_t maximum);
+/// Cuts a product with the packed matrix `weights` of `depth` rows so that a tile's rows and columns are about as many:
+/// that reads least per multiplication. Tiles of float16 weights, which are widened for all their rows, have more rows
+/// and twice the size. A step of several algorithms counts its multiply-accumulates `gain` times.
+tile_size gemm_tile_size(const tile_request& r, const plan_tensor& weights, std::int64_t depth, std::int64_t gain = 1);
 
 /// Cuts a memory-bound output into about `elements` elements a tile; dimensions that must stay whole are given. A row
 /// of few channels costs as much as one whole vector.
