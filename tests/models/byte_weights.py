@@ -107,7 +107,7 @@ def refusals(folder, model):
 
     refused("codegen", "int8 weights", "codegen", model, "-o", folder / "net.hpp")
     refused("samples for w8", "--format w8 needs no samples", "quantize", folder / "plain.onnx", "-o", folder / "z.nsk", "--format", "w8", "--keep", "first")
-    refused("w8 that would be slower", "the network would be slower with int8 weights", "quantize", folder / "plain.onnx", "-o", folder / "z.nsk", "--format", "w8")
+    refused("w8 that would be slower", "the network would be no faster with int8 weights", "quantize", folder / "plain.onnx", "-o", folder / "z.nsk", "--format", "w8")
     expect(not (folder / "z.nsk").exists(), "a refused conversion leaves a file")
     image = helper.make_graph([helper.make_node("Conv", ["x", "w"], ["y"], "conv")], "convs", [helper.make_tensor_value_info("x", 1, [1, 3, 8, 8])],
                               [helper.make_tensor_value_info("y", 1, [1, 4, 8, 8])], [numpy_helper.from_array(np.full((4, 3, 1, 1), 0.3, F), "w")])

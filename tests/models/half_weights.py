@@ -111,7 +111,7 @@ def speed(folder):
         text = must("quantize", small, "-o", folder / "q.nsk", "--format", "fp16", *(["--target", target] if target else []))
         expect(said in text, f"--target {target}: '{said}' is not in\n{text}")
     random = np.random.default_rng(9)
-    for hidden, said in ((40, "would be slower with float16 weights: its 45 kB"), (900, "float16 in 2 of 2 layers")):  # 45 kB, 3.4 MB
+    for hidden, said in ((40, "no faster with float16 weights, and its file 0 % smaller: its 45 kB"), (900, "float16 in 2 of 2 layers")):  # 45 kB, 3.4 MB
         nodes = [helper.make_node("MatMul", ["x", "a"], ["h"], "first"), helper.make_node("Relu", ["h"], ["r"], "relu"), helper.make_node("MatMul", ["r", "b"], ["y"], "second")]
         values = {"a": (900, hidden), "b": (hidden, 50)} if hidden == 900 else {"a": (200, hidden), "b": (hidden, 77)}
         graph = helper.make_graph(nodes, "dense", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, values["a"][0]])],

@@ -149,9 +149,9 @@ bool is_narrow(const step_view& s) { return s.input(1).type() != dtype::float32;
 
 constexpr const char* faster_reason = "faster so; --target size goes by bytes";
 
-/// Bytes that the weights of a file would have as float32.
-std::int64_t float_bytes(const model& m) {
-  auto bytes = static_cast<std::int64_t>(m.weights().size());
+/// Bytes that weights of float16 and int8 save.
+std::int64_t saved_bytes(const model& m) {
+  std::int64_t bytes = 0;
   for (int k = 0; k < m.variant(0).step_count(); ++k) {
     const step_view s = m.variant(0).step(k);
     if (impl::has_half_weights(s)) bytes += static_cast<std::int64_t>(s.input(1).bytes());
@@ -159,31 +159,49 @@ std::int64_t float_bytes(const model& m) {
   }
   return bytes;
 }
+/// Bytes that the weights of a file would have as float32.
+std::int64_t float_bytes(const model& m) { return static_cast<std::int64_t>(m.weights().size()) + saved_bytes(m); }
+
 /// How many rows meet the weights of a step at once.
 std::int64_t rows_at_once(const step_view& s) {
   const tensor_info y = s.output();
   return s.op() == op::recurrent ? y.shape()[0] : y.elements() / y.shape()[y.rank() - 1];
 }
-/// Layers that the format makes slower, where float32 weights up to `kept_weights` bytes stay in the caches.
+/// Layers that the format makes slower in a variant for CPUs, where float32 weights up to `kept_weights` bytes stay in
+/// the caches.
 kept_layers slower_layers(const model& m, weight_format format, std::int64_t kept_weights) {
-  constexpr std::int64_t few_rows = 2;  // more of them share what is widened
+  constexpr std::int64_t few_rows = 16;  // two tiles of them share nothing that is widened
   kept_layers result;
   const bool stays = float_bytes(m) <= kept_weights;
-  for (int k = 0; kept_weights != 0 && k < m.variant(0).step_count(); ++k) {
-    const step_view s = m.variant(0).step(k);
-    if (!has_panels(s, format) || !is_narrow(s)) continue;
-    const bool few = rows_at_once(s) <= few_rows;
-    if (few ? !stays : format == weight_format::fp16) continue;
-    for (const std::string& name : nodes_of(s.name())) result.emplace(name, faster_reason);
+  for (int i = 0; kept_weights != 0 && i < m.variant_count(); ++i) {
+    const variant_view v = m.variant(i);
+    for (int k = 0; v.profile() != std::string(gpu_profile) && k < v.step_count(); ++k) {
+      const step_view s = v.step(k);
+      if (!has_panels(s, format) || !is_narrow(s)) continue;
+      const bool few = rows_at_once(s) <= few_rows;
+      if (few ? !stays : format == weight_format::fp16) continue;
+      for (const std::string& name : nodes_of(s.name())) result.emplace(name, faster_reason);
+    }
   }
   return result;
+}
+
+/// Refuses a file whose weights stay float32 for speed, but for less than a twentieth of them.
+void require_gain(const model& m, const kept_layers& kept, weight_format format) {
+  const std::int64_t saved = saved_bytes(m), all = float_bytes(m);
+  const auto is_faster = [](const auto& layer) { return layer.second == faster_reason; };
+  if (20 * saved >= all || std::none_of(kept.begin(), kept.end(), is_faster)) return;
+  refuse("the network would be no faster with " + std::string(format == weight_format::w8 ? "int8" : "float16") +
+         " weights, and its file " + std::to_string(100 * saved / all) + " % smaller: its " +
+         std::to_string(all / 1000) +
+         " kB of float32 are read from caches, or used many times. Give --target size for a smaller file");
 }
 
 /// How many layers of the first variant have the format, and which do not for other reasons than Winograd's algorithms.
 std::string note_of(const model& m, const kept_layers& kept, weight_format format) {
   constexpr std::size_t max_named = 8;
   int narrow = 0, all = 0, winograd = 0;
-  std::vector<std::string> others;
+  std::vector<std::string> others;  // a recurrent layer is two steps
   for (int k = 0; k < m.variant(0).step_count(); ++k) {
     const step_view s = m.variant(0).step(k);
     if (!has_panels(s, format)) continue;
@@ -195,7 +213,8 @@ std::string note_of(const model& m, const kept_layers& kept, weight_format forma
     } else {
       const std::vector<std::string> names = nodes_of(s.name());
       const auto reason = kept.find(names.front());
-      others.push_back("'" + names.front() + "'" + (reason != kept.end() ? " (" + reason->second + ")" : ""));
+      const std::string other = "'" + names.front() + "'" + (reason != kept.end() ? " (" + reason->second + ")" : "");
+      if (std::find(others.begin(), others.end(), other) == others.end()) others.push_back(other);
     }
   }
   const bool bytes = format == weight_format::w8;
@@ -288,12 +307,7 @@ compiled_file compile_with_narrow_weights(std::vector<variant_source>& variants,
         settled = settled && nodes.count(name) == 0;
       }
     if (!settled) continue;
-    const auto is_faster = [](const auto& layer) { return layer.second == faster_reason; };
-    if (!has_narrow_weights(m) && std::any_of(kept.begin(), kept.end(), is_faster))
-      refuse("the network would be slower with " +
-             std::string(options.weights == weight_format::w8 ? "int8" : "float16") + " weights: its " +
-             std::to_string(float_bytes(m) / 1000) +
-             " kB of float32 are read from caches, or used many times. Give --target size for a smaller file");
+    require_gain(m, kept, options.weights);
     if (options.weights == weight_format::w8 && !has_narrow_weights(m))
       refuse(
           "no layer's weights can be int8: --weights w8 is for dense and recurrent layers. --weights fp16 halves those "
