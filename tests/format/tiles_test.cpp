@@ -35,6 +35,22 @@ TEST_CASE("tiles: every element belongs to exactly one tile") {
             }
 }
 
+TEST_CASE("tiles: neighbours share the larger operand of a product: rows of inputs, or weights of their channels") {
+  const nsk::tile_size size{2, 0, 32};
+  const auto range = [&](const nsk::tile_space& s, std::int64_t i) {
+    return nsk::range_of_tile(s, size, nsk::tile_grid_of(s, size), i);
+  };
+  const nsk::tile_space more_pixels{8, 8, 64}, more_channels{8, 8, 96};
+  CHECK(range(more_pixels, 1).row_begin == 0);
+  CHECK(range(more_pixels, 1).channel_begin == 32);
+  CHECK(range(more_pixels, 2).row_begin == 2);
+  CHECK(range(more_channels, 1).row_begin == 2);
+  CHECK(range(more_channels, 3).row_end == 8);
+  CHECK(range(more_channels, 3).channel_begin == 0);
+  CHECK(range(more_channels, 4).row_begin == 0);
+  CHECK(range(more_channels, 4).channel_begin == 32);
+}
+
 TEST_CASE("tiles: up to eight channels at the end stay with the last whole panel") {
   const nsk::tile_space space{1, 1, 40};
   const nsk::tile_size size{0, 0, 16};

@@ -6,7 +6,9 @@
 /// The output is seen as [rows, pixels, channels]: channels is its last dimension, pixels the one before, rows all
 /// others together. A tile has `rows` x `pixels` x `channels` elements, 0 meaning all; channels are a multiple of 16,
 /// and where 1 to 8 channels would remain at the end, they belong to the last tile (so that panels of weights are never
-/// split). Tiles are numbered with channels fastest, then pixels, then rows.
+/// split). Tiles are numbered with channels fastest, then pixels, then rows; or with channels slowest where there are
+/// more of them than pixels in all rows: then a product's weights are more bytes than its inputs, and those of one tile
+/// stay in a core's cache while the tiles below it read them too.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/format/packing.hpp>
@@ -49,8 +51,11 @@ constexpr tile_grid tile_grid_of(const tile_space& s, const tile_size& t) {
 
 /// Returns the part of the output that tile `index` computes, 0 <= index < grid.count().
 constexpr tile_range range_of_tile(const tile_space& s, const tile_size& t, const tile_grid& g, std::int64_t index) {
-  const std::int64_t channel = index % g.channels, rest = index / g.channels, pixel = rest % g.pixels,
-                     row = rest / g.pixels;
+  const std::int64_t places = g.rows * g.pixels;
+  const bool channels_slowest = s.channels > s.rows * s.pixels;
+  const std::int64_t channel = channels_slowest ? index / places : index % g.channels,
+                     place = channels_slowest ? index % places : index / g.channels, pixel = place % g.pixels,
+                     row = place / g.pixels;
   const auto begin = [](std::int64_t i, std::int64_t size) { return static_cast<std::int32_t>(i * size); };
   const auto end = [](std::int64_t i, std::int64_t size, std::int64_t count, std::int64_t length) {
     return static_cast<std::int32_t>(i + 1 == count ? length : (i + 1) * size);

@@ -55,14 +55,12 @@ tile_size gemm_tile_size(const tile_request& r, const plan_tensor& weights, std:
   }
   std::int64_t columns = static_cast<std::int64_t>(std::sqrt(static_cast<double>(area)));
   if (widened) columns = area / std::max(columns, std::min(m, widened_rows));
-  columns = (columns + 15) / 16 * 16;
-  columns = std::max({columns, area / m / 16 * 16, std::int64_t{32}});
+  if (s.channels > m) columns = 0;  // tiles below each other share their weights (format/tiles.hpp)
+  columns = std::max((std::max(columns, area / m) + 16) / 32 * 32, std::int64_t{32});
   if (columns * 4 >= s.channels * 3)
     columns = s.channels;
   else
-    columns =
-        ((s.channels + columns - 1) / columns > 0 ? (s.channels / ((s.channels + columns - 1) / columns) + 15) / 16 * 16
-                                                  : columns);
+    columns = (s.channels / ((s.channels + columns - 1) / columns) + 31) / 32 * 32;
   const std::int64_t wanted = std::max<std::int64_t>(area / columns, 24),
                      max_pixels = maximum / macs_per_output / columns, copies = (s.channels + columns - 1) / columns;
   tile_size t{0, 0, whole_or(columns, s.channels)};
