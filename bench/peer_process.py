@@ -26,6 +26,8 @@ ENGINES = {
     "openvino-avx2": ("openvino", {"ONEDNN_MAX_CPU_ISA": "AVX2"}, "avx2"),
     "tract": ("tract", {}, "any"),
 }
+# Large blocks of memory in large pages, as nsk bench has them (Linux, glibc 2.35).
+LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 PACKAGES = {"litert": "ai-edge-litert", "onnxruntime": "onnxruntime", "openvino": "openvino", "nncf": "nncf", "tract": "tract"}
 
 
@@ -49,7 +51,7 @@ class PeerProcess:
         np.savez(given, **{f"{k:04}|{n:04}|{key}": value for k, inputs in enumerate(sets) for n, (key, value) in enumerate(inputs.items())})
         self.said = open(folder / f"{name}.txt", "w+")
         self.process = subprocess.Popen([sys.executable, __file__, engine, source, given, made], text=True, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=self.said, env={**os.environ, **variables, "NSK_BENCH_THREADS": str(threads)})
+                                        stdout=subprocess.PIPE, stderr=self.said, env={**os.environ, **LARGE_PAGES, **variables, "NSK_BENCH_THREADS": str(threads)})
         answer = self.answer()
         if "refused" in answer:
             self.close()
