@@ -81,7 +81,7 @@ constexpr int gemm_tile_rows() {
   constexpr int vectors = (Width + f32::lanes - 1) / f32::lanes;
   constexpr int rows = simd::tuning::loads_inputs_first ? (f32::registers - vectors) / (vectors + 1)
                                                         : (f32::registers - vectors - 1) / vectors;
-  constexpr int maximum = Width == 8 ? 8 : simd::tuning::max_gemm_rows;
+  constexpr int maximum = Width == 8 ? simd::tuning::max_narrow_rows : simd::tuning::max_gemm_rows;
   return rows < 1 ? 1 : rows > maximum ? maximum : rows;
 }
 /// Fewest rows of a register tile, but for a single row: fewer would take as long (a core waits for about eight
