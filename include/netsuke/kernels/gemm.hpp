@@ -100,16 +100,17 @@ namespace impl {
 template <class Multiply>
 NSK_ONE_COPY inline void multiply_widened(const gemm_weights<half_bits>& w, int begin, int end,
                                           const Multiply& multiply) {
-  wide_block<wide_block_weights> block;
+  using block_type = wide_block<wide_block_weights>;
+  block_type block;
   const int panels = static_cast<int>(panel_count(w.channels)),
-            together = static_cast<int>(wide_block_weights / (panel_width * w.depth)) / tile_panels * tile_panels;
+            together =
+                static_cast<int>(block_type::capacity / (panel_width * (w.depth + 1))) / tile_panels * tile_panels;
   int panel = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
   if (panel >= panels) panel = panels - 1;
   for (int first; panel < panels && (first = w.first_channel + panel * panel_width) < end;) {
     const int next =
         widen_panels(block, w.data, w.channels, w.depth, panel, panels - panel < together ? panels : panel + together);
-    const std::int64_t left = w.channels - panel * panel_width,
-                       channels = next < panels ? (next - panel) * panel_width : left;
+    const std::int64_t channels = next < panels ? (next - panel) * panel_width : w.channels - panel * panel_width;
     const int last = first + static_cast<int>(channels);
     multiply(gemm_weights<wide_float>{block.data, channels, w.depth, first}, begin > first ? begin : first,
              end < last ? end : last);

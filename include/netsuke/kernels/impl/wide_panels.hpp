@@ -36,10 +36,12 @@ inline int widen_panels(wide_block<Weights>& to, const half_bits* weights, std::
                         int panel, int end) {
   using simd::f32;
   constexpr int per_bias = weights_per_bias<half_bits>;
+  const auto steps = static_cast<std::ptrdiff_t>(depth);
   for (std::ptrdiff_t at = 0; panel < end; ++panel) {
-    const std::int64_t width = width_of_panel(channels, panel), elements = width * depth;
+    const auto width = static_cast<std::ptrdiff_t>(width_of_panel(channels, panel));
+    const std::ptrdiff_t elements = width * steps;
     if (at + width + elements > wide_block<Weights>::capacity) break;
-    const half_bits* from = weights + panel * panel_width * (depth + per_bias);
+    const half_bits* from = weights + std::ptrdiff_t{panel} * panel_width * (steps + per_bias);
     std::memcpy(to.data + at, from, static_cast<std::size_t>(width) * sizeof(float));
     from += per_bias * width;
     wide_float* const first = to.data + at + width;
