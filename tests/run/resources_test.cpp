@@ -142,7 +142,7 @@ void* run_painted(void* argument) {
 }
 }
 
-TEST_CASE("resources: at most 32 KiB of stack from open to the end of the last run, 36 with float16 weights") {
+TEST_CASE("resources: at most 32 KiB of stack from open to the end of the last run, 40 with float16 weights") {
   const auto stack_of_all = [](const test::plan_spec& plan) {
     opened o(plan);
     painted_run p{&o, -1};
@@ -154,7 +154,7 @@ TEST_CASE("resources: at most 32 KiB of stack from open to the end of the last r
   for (const test::plan_spec& plan : {test::make_cnn().plan, test::make_mixed(), test::make_indices(),
                                       test::make_lstm(), test::make_policy(), test::make_tree_ensemble()})
     CHECK(stack_of_all(plan) <= 32 * 1024);
-  CHECK(stack_of_all(make_halves()) <= 36 * 1024);
+  CHECK(stack_of_all(make_halves()) <= 40 * 1024);
 }
 TEST_CASE("resources: at most 8 KiB of stack between images and tensors") {
   shown_image image;
