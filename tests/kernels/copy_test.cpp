@@ -118,3 +118,28 @@ TEST_CASE("copy: two planes of bytes to pairs, every length") {
     CHECK(wrong == 0);
   }
 }
+
+TEST_CASE("copy: depth to space of few channels, every number of pixels, channels of a pixel in either order") {
+  tail::random r(17);
+  for (const int channels : {1, 2, 3, 4, 5})
+    for (const int side : {2, 3})
+      for (const int pixels : {1, 2, 15, 16, 17, 18, 40}) {
+        const std::vector<int> shape{2, side, pixels, side, channels};
+        tail::layout plain, depth;
+        depth.order = {0, 2, 1, 3, 4};  // [row, pixel, up, across, channel], and [row, pixel, channel, up, across]
+        if (r.coin()) depth.order = {0, 2, 4, 1, 3};
+        plain.shift = r.below(16);
+        depth.shift = r.below(16);
+        tail::tensor in(shape, depth), out(shape, plain);
+        fill_numbers<std::int32_t>(in);
+        nsk::kernels::copy_args a{in.view(), out.view()};
+        tail::run_checked(r, out, [&](const nsk::tile_range& t) { nsk::kernels::copy(a, t, nullptr); });
+        int wrong = 0;
+        oracle::for_each_index(
+            shape, [&](const std::vector<int>& i) { wrong += out.at<std::int32_t>(i) != in.at<std::int32_t>(i); });
+        CAPTURE(channels);
+        CAPTURE(side);
+        CAPTURE(pixels);
+        CHECK(wrong == 0);
+      }
+}

@@ -97,7 +97,7 @@ inline void splat_runs(const copy_box& b, T* to, const T* from) {
   });
 }
 
-/// Element by element.
+/// Element by element, along the last loop.
 template <class T>
 inline void copy_strided(const copy_box& b, T* to, const T* from) {
   const std::ptrdiff_t count = b.of[2].length, to_step = b.of[2].stride[copy_to], from_step = b.of[2].stride[copy_from];
@@ -253,6 +253,19 @@ inline void sort_by_output(copy_box& b) {
   simplify(b);
 }
 
+/// Elements of a transposition that is too small for a loop of its own.
+inline constexpr std::ptrdiff_t max_small_square = 16;
+
+/// Many small transpositions (depth to space of few channels), `many` the loop over them: each element of all of them
+/// in one loop.
+template <class T>
+inline void copy_small(copy_box b, int many, T* to, const T* from) {
+  const loop<copy_operands> last = b.of[many];
+  b.of[many] = b.of[2];
+  b.of[2] = last;
+  copy_strided(b, to, from);
+}
+
 /// Copies one box of elements of type T; `to` and `from` are the elements at its corner.
 template <class T>
 inline void copy_box_elements(const copy_box& b, T* to, const T* from) {
@@ -263,6 +276,8 @@ inline void copy_box_elements(const copy_box& b, T* to, const T* from) {
   for (int d = 1; d >= 0; --d) {
     if (b.of[d].stride[copy_from] != 1 || b.of[d].length == 1) continue;
     const loop<copy_operands>&lines = b.of[d], &rest = b.of[1 - d];
+    if (lines.length * inner.length <= max_small_square && rest.length > max_small_square)
+      return copy_small(b, 1 - d, to, from);
     const transposition x{lines.length, lines.stride[copy_to], inner.length, inner.stride[copy_from]};
     for (std::ptrdiff_t i = 0; i < rest.length; ++i)
       transpose_box(x, to + i * rest.stride[copy_to], from + i * rest.stride[copy_from]);
