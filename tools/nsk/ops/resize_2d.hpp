@@ -6,8 +6,9 @@
 
 namespace nsk::tool {
 
+/// Rows of a tile share the rows of input that are resampled across.
 template <>
-struct op_rules<op::resize_2d> : streamed<op::resize_2d, streamed_elements>, kind_is<work_kinds::resize> {
+struct op_rules<op::resize_2d> : streamed<op::resize_2d, 8 * streamed_elements>, kind_is<work_kinds::resize> {
   using parameters = resize_parameters;
 
   static void lower(lowerer& l, const operation& o, const parameters& r) {
