@@ -14,6 +14,7 @@
 #include "errors.hpp"
 #include "reference/evaluator.hpp"
 #include "report/axis_order.hpp"
+#include "report/banded_values.hpp"
 #include "report/random_inputs.hpp"
 #include "report/stored_halves.hpp"
 
@@ -67,9 +68,8 @@ double operands_of(const std::map<std::string, double>& operands, const std::str
 shape_t shape_of(const tensor_info& t) { return {t.shape().begin(), t.shape().end()}; }
 
 /// The engine's value of one name: as it is stored in memory if a step made it, an output in the source's axes.
-struct engine_value {
+struct engine_value : stored_value {
   int step = -1;
-  array got;
 };
 using engine_values = std::map<std::string, engine_value>;  ///< by source name
 
@@ -94,6 +94,19 @@ void take_over_limits(const array& got, array& wanted) {
     if (std::isnan(wanted.number(i))) wanted.set(i, got.number(i));
 }
 
+/// Measures an engine's value, of bands as they are nearer to what is wanted; `got` becomes what was measured.
+comparison measure_value(const engine_value& v, const array& wanted, double operands, std::int64_t sampled,
+                         std::vector<int>& order, const array*& got) {
+  got = &v.got;
+  const comparison c = measure_in_any_order(v.got, wanted, operands, plainly_equal, order, sampled);
+  if (v.planes.shape.empty() || c.relative <= plainly_equal) return c;
+  const comparison by_planes = measure(v.planes, wanted, operands, sampled);
+  if (!(by_planes.mean_error < c.mean_error)) return c;
+  got = &v.planes;
+  order = same_order(wanted.shape.size());
+  return by_planes;
+}
+
 /// Evaluates the source again, each value from the engine's earlier ones, and notes how far each of the engine's is
 /// from it. Values that are far from the source's, which show their order of axes badly, are near these.
 void measure_locally(const graph& g, const variant_view& v, const std::map<std::string, array>& inputs,
@@ -108,14 +121,14 @@ void measure_locally(const graph& g, const variant_view& v, const std::map<std::
     halves.see(name, value);
     const auto found = engine.find(name);
     if (found == engine.end() || found->second.got.count() != value.count()) return;
-    const array& got = found->second.got;
+    const array* got = &found->second.got;
     std::vector<int> order;
     if (found->second.step >= 0) {
       order = orders.expected(name);
-      measure_in_any_order(got, value, operands_of(operands, name), plainly_equal, order);
+      measure_value(found->second, value, operands_of(operands, name), all_elements, order, got);
       orders.learn(name, order);
     }
-    const array ordered = in_source_order(got, value.shape, order);
+    const array ordered = in_source_order(*got, value.shape, order);
     take_over_limits(ordered, value);
     report.halves += halves.take_over(name, ordered, value, margin);
     local[name] = measure(ordered, value, operands_of(operands, name));
@@ -183,25 +196,6 @@ std::map<std::string, int> last_writers(const variant_view& v) {
   return result;
 }
 
-/// Puts values together of which each step computes some rows (passes/stream/stream.hpp names them).
-class banded_values {
- public:
-  /// Takes the next rows of a value of `count` elements; returns the whole when these were the last.
-  std::optional<array> add(const std::string& name, const array& rows, std::int64_t count) {
-    array& whole = m_values[name];
-    if (whole.shape.empty()) whole = array(rows.type, {0});
-    whole.data.insert(whole.data.end(), rows.data.begin(), rows.data.end());
-    whole.shape[0] += rows.count();
-    if (whole.shape[0] != count) return std::nullopt;
-    // images of one batch row, channels last: rows are outermost
-    if (const shape_t& s = rows.shape; s.size() == 4 && s[0] == 1) whole.shape = {1, count / (s[2] * s[3]), s[2], s[3]};
-    return std::move(whole);
-  }
-
- private:
-  std::map<std::string, array> m_values;
-};
-
 /// The engine's results by the source's names, as they are stored in memory: complete, and with as many elements as the
 /// source has. The others are counted.
 engine_values run_engine(const graph& g, const variant_view& v, runner& r, const std::map<std::string, array>& inputs,
@@ -214,12 +208,12 @@ engine_values run_engine(const graph& g, const variant_view& v, runner& r, const
     const array& before = inputs.at(v.state(i).name());
     std::memcpy(r.state(i), before.data.data(), before.data.size());
   }
-  std::map<std::string, std::int64_t> computed;
+  std::map<std::string, shape_t> computed;
   for (const node& n : g.nodes)
     for (const value_id id : n.outputs)
       if (id != no_value) {
         const value& x = g.values[static_cast<std::size_t>(id)];
-        computed[x.name] = count_of(x.shape);
+        computed[x.name] = x.shape;
       }
   engine_values results;
   banded_values banded;
@@ -230,15 +224,15 @@ engine_values run_engine(const graph& g, const variant_view& v, runner& r, const
     const auto source = computed.find(t.name());
     if (const auto whole = computed.find(whole_of_band(t.name()));
         source == computed.end() && whole != computed.end()) {
-      if (std::optional<array> value = banded.add(whole->first, dense(t, r.tensor(t.index())), whole->second))
-        results[whole->first] = {index, std::move(*value)};
+      if (banded.add(whole->first, dense(t, r.tensor(t.index())), whole->second))
+        results[whole->first] = {banded.whole(whole->first, whole->second), index};
       return;
     }
     if (source == computed.end() && is_window(t.name())) return;
-    if (source == computed.end() || source->second != t.elements())
+    if (source == computed.end() || count_of(source->second) != t.elements())
       ++without_counterpart;
     else
-      results[t.name()] = {index, dense(t, r.tensor(t.index()))};
+      results[t.name()] = {{dense(t, r.tensor(t.index())), {}}, index};
   });
   return results;
 }
@@ -297,7 +291,8 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
     if (found == engine.end()) return;
     const double summed = operands_of(operands.largest(), name);
     std::vector<int> order = orders.expected(name);
-    comparison c = measure_in_any_order(found->second.got, a, summed, plainly_equal, order, sampled);
+    const array* got = nullptr;
+    comparison c = measure_value(found->second, a, summed, sampled, order, got);
     orders.learn(name, std::move(order));
     c.name = name;
     c.step = found->second.step;
@@ -319,7 +314,7 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
     comparison c = measure(source, *wanted, operands_of(operands.largest(), name));
     c.name = name;
     report.outputs.push_back(std::move(c));
-    engine[name] = {-1, source};
+    engine[name] = {{source, {}}, -1};
   };
   for (int i = 0; i < v.output_count(); ++i) {
     const port_view port = v.output(i);

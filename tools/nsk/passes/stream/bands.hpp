@@ -20,7 +20,8 @@ struct band_rows {
 };
 using band = std::map<int, band_rows>;  ///< by value
 
-/// Returns the bands of a run whose last result gets `rows` rows in each. Every row of every value is added once.
+/// Returns the bands of a run whose last result gets `rows` rows in each but the first ones, which compute what is
+/// needed above. Every row of every value is added once.
 std::vector<band> bands_of(const program& p, operation_run run, std::int64_t rows);
 
 }

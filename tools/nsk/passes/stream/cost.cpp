@@ -15,9 +15,8 @@ namespace {
 /// windows that are copied because the next band needs them, and bytes of weights that each band reads again. Measured
 /// on MobileNetV2, SqueezeNet and an upscaler.
 constexpr double store = 0.6, keep = 1.4, read_again = 0.3;
-/// Bytes from memory take so many times as long. Winograd's algorithms prefetch what they read and store, so that the
-/// pace of a cache costs little.
-constexpr double memory = 2.5, prefetched = 0.2;
+/// Winograd's algorithms prefetch what they read and store, so that the pace of a cache costs little.
+constexpr double prefetched = 0.2;
 /// A tensor stays in a cache that is larger than it by so much, since others pass through it as well.
 constexpr double space = 4.0 / 3;
 
@@ -57,18 +56,22 @@ bool stream_costs::prefetches(const operation& o) const {
   return fastest_algorithm(c->w, c->groups, x[1], c->outputs, y[2], y[3]) != conv_algorithm::direct;
 }
 
-/// What a byte costs that is one of `bytes` which all pass before it is needed again.
-double stream_costs::price(const operation& o, double bytes) const {
-  if (bytes <= static_cast<double>(m_target.second_level)) return 0;
-  if (bytes > static_cast<double>(m_target.last_level)) return memory;
+/// What a byte costs that is one of `near` bytes which all pass before it is needed again; of `far` with all that
+/// passes in between in the last-level cache.
+double stream_costs::price(const operation& o, double near, double far) const {
+  if (near <= static_cast<double>(m_target.second_level)) return 0;
+  if (far > static_cast<double>(m_target.last_level)) return m_target.memory;
   return prefetches(o) ? prefetched : 1;
+}
+double stream_costs::price_of_whole(const operation& o, int v) const {
+  return price(o, space * bytes_of(v), space * bytes_of(v));
 }
 
 double stream_costs::alone(std::size_t i) const {
   const operation& o = m_p.operations[i];
   if (is_in_place(o)) return 0;
-  double sum = store * bytes_of(o.output) * price(o, space * bytes_of(o.output));
-  for (const int v : operands_of(m_p, o)) sum += bytes_of(v) * price(o, space * bytes_of(v));
+  double sum = store * bytes_of(o.output) * price_of_whole(o, o.output);
+  for (const int v : operands_of(m_p, o)) sum += bytes_of(v) * price_of_whole(o, v);
   return sum;
 }
 
@@ -118,41 +121,60 @@ bool stream_costs::can_stream(operation_run r) const {
     images = images || has_window(o);
     if (m_last_reader[static_cast<std::size_t>(o.output)] >= r.end) return false;
     if (is_in_place(o) && !reads_inside_alone(r, o)) return false;
-    far = far || price(o, space * bytes_of(o.output)) > 0;
+    far = far || price_of_whole(o, o.output) > 0;
   }
   const operation& last = m_p.operations[r.end - 1];
   return far && images && !m_p.is_output(last.output) && !is_in_place(last);
 }
 
-band_cost stream_costs::in_bands(operation_run r, std::int64_t rows) const {
-  const std::vector<band> bands = bands_of(m_p, r, rows);
-  const int result = m_p.operations[r.end - 1].output;
+/// What bands hold and do beside computing.
+struct stream_costs::band_sums {
+  double held = 0, largest = 0;  ///< bytes of all windows, and of the largest one
+  double kept = 0;               ///< bytes that are copied from windows to the next ones
+  int steps = 0;
+};
+
+stream_costs::band_sums stream_costs::sums_of(const std::vector<band>& bands, int result) const {
+  band_sums s;
   std::map<int, double> window;
-  double kept = 0, steps = 0, held = 0;
   for (const band& b : bands)
     for (const auto& [v, of_v] : b) {
-      if (of_v.added.count() > 0) ++steps;
+      if (of_v.added.count() > 0) ++s.steps;
       if (v == result) continue;
       const double before = static_cast<double>(of_v.window.count() - of_v.added.count()) * row_bytes(v);
       window[v] = std::max(window[v], static_cast<double>(of_v.window.count()) * row_bytes(v));
       if (of_v.added.count() == 0 || before <= 0) continue;
-      kept += before;
-      ++steps;
+      s.kept += before;
+      ++s.steps;
     }
-  for (const auto& [v, bytes] : window) held += bytes;
+  for (const auto& [v, bytes] : window) {
+    s.held += bytes;
+    s.largest = std::max(s.largest, bytes);
+  }
+  return s;
+}
+
+band_cost stream_costs::in_bands(operation_run r, std::int64_t rows) const {
+  const std::vector<band> bands = bands_of(m_p, r, rows);
+  const int result = m_p.operations[r.end - 1].output;
+  const band_sums s = sums_of(bands, result);
   band_cost c;
   c.rows = rows;
-  c.window_bytes = static_cast<std::int64_t>(held);
+  c.window_bytes = static_cast<std::int64_t>(s.held);
   c.bands = static_cast<int>(bands.size());
-  if (held + bytes_of(result) + outer_bytes(r, r.first) > peak_alone(r)) return c;
+  if (s.held + bytes_of(result) + outer_bytes(r, r.first) > peak_alone(r)) return c;
   double weights = 0;
   for (std::size_t i = r.first; i < r.end; ++i) weights += weight_bytes(m_p.operations[i]);
-  c.cost = static_cast<double>(m_target.begin_step) * steps + keep * kept + read_again * weights * c.bands;
-  const auto passing = [&](int v) { return is_inside(r, v) && v != result ? held + weights : space * bytes_of(v); };
+  c.cost = static_cast<double>(m_target.begin_step) * s.steps + keep * s.kept + read_again * weights * c.bands;
+  // the next window of a value is made while the one before is there
+  const double near = s.held + weights, far = space * (s.held + s.largest) + weights;
+  const auto price_of = [&](const operation& o, int v) {
+    return is_inside(r, v) && v != result ? price(o, near, far) : price_of_whole(o, v);
+  };
   for (std::size_t i = r.first; i < r.end; ++i) {
     const operation& o = m_p.operations[i];
-    c.cost += store * bytes_of(o.output) * price(o, passing(o.output));
-    for (const int v : operands_of(m_p, o)) c.cost += bytes_of(v) * price(o, passing(v));
+    c.cost += store * bytes_of(o.output) * price_of(o, o.output);
+    for (const int v : operands_of(m_p, o)) c.cost += bytes_of(v) * price_of(o, v);
   }
   return c;
 }

@@ -30,8 +30,12 @@ class stream_costs {
   double bytes_of(int v) const;
 
  private:
+  struct band_sums;
+
   double row_bytes(int v) const;
-  double price(const operation& o, double bytes) const;
+  double price(const operation& o, double near, double far) const;
+  double price_of_whole(const operation& o, int v) const;
+  band_sums sums_of(const std::vector<band>& bands, int result) const;
   bool prefetches(const operation& o) const;
   bool is_inside(operation_run r, int v) const;
   bool reads_inside_alone(operation_run r, const operation& o) const;

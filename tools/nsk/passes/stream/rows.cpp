@@ -80,12 +80,18 @@ bool is_read_by_rows(const program& p, const operation& o, int v) {
   return rows > 1 && rows == p.shape(o.output)[row_axis];
 }
 
+std::int64_t last_row_read(const program& p, const operation& o, int v, std::int64_t end) {
+  const window* w = v == o.inputs[0] ? window_of(o) : nullptr;
+  const std::int64_t last =
+      w == nullptr ? end - 1 : (end - 1) * w->stride_h - w->pad_top + (w->kernel_h - 1) * w->dilation_h;
+  return std::min(last, p.shape(v)[row_axis] - 1);
+}
+
 row_range rows_read(const program& p, const operation& o, int v, row_range of_result) {
   const window* w = window_of(o);
   if (w == nullptr || v != o.inputs[0]) return of_result;
-  const std::int64_t first = of_result.first * w->stride_h - w->pad_top,
-                     end = (of_result.end - 1) * w->stride_h - w->pad_top + (w->kernel_h - 1) * w->dilation_h + 1;
-  return {std::max<std::int64_t>(first, 0), std::min(end, p.shape(v)[row_axis])};
+  const std::int64_t first = of_result.first * w->stride_h - w->pad_top;
+  return {std::max<std::int64_t>(first, 0), last_row_read(p, o, v, of_result.end) + 1};
 }
 
 std::int64_t row_unit(const operation& o) {

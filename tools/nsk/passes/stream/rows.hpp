@@ -24,6 +24,9 @@ std::vector<int> operands_of(const program& p, const operation& o);
 bool is_read_by_rows(const program& p, const operation& o, int v);
 /// The rows of operand `v` that rows of the result are made of, those around the image left out.
 row_range rows_read(const program& p, const operation& o, int v, row_range of_result);
+/// The last row of operand `v` that rows of the result up to `end` are made of: less than 0 where it is one above the
+/// image, as it may be if `end` is.
+std::int64_t last_row_read(const program& p, const operation& o, int v, std::int64_t end);
 /// Rows at whose multiples a result may be cut: 4 where the cells of Winograd's algorithms may be that large.
 std::int64_t row_unit(const operation& o);
 /// The operation that computes these rows alone. Its operands become those rows of them that rows_read says.

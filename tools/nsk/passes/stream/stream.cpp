@@ -20,9 +20,11 @@ struct chosen_run {
 /// The cheapest bands of a run.
 band_cost cheapest_bands(const program& p, const stream_costs& costs, operation_run r) {
   band_cost best;
-  const std::int64_t whole = p.shape(p.operations[r.end - 1].output)[2];
+  const operation& last = p.operations[r.end - 1];
+  const std::int64_t whole = p.shape(last.output)[2], unit = row_unit(last);
   for (const std::int64_t rows : band_heights) {
     if (2 * rows > whole) break;
+    if (rows < unit) continue;
     const band_cost c = costs.in_bands(r, rows);
     if (c.cost < best.cost) best = c;
   }

@@ -25,6 +25,7 @@ bool is_window(const std::string& name);
 struct stream_target {
   std::int64_t second_level = 0;   ///< bytes of a core's second-level cache; 0: nothing is streamed
   std::int64_t last_level = 0;     ///< bytes of the cache behind it
+  double memory = 2.5;             ///< a byte from memory costs as much as so many of that cache
   std::int64_t begin_step = 8000;  ///< bytes that are read there in the time that beginning a step takes
 };
 
