@@ -170,7 +170,8 @@ std::int64_t rows_at_once(const step_view& s) {
 /// Layers that the format makes slower in a variant for CPUs, where float32 weights up to `kept_weights` bytes stay in
 /// the caches.
 kept_layers slower_layers(const model& m, weight_format format, std::int64_t kept_weights) {
-  constexpr std::int64_t few_rows = 16;  // two tiles of them share nothing that is widened
+  // float16 is widened once for all rows of a tile, int8 for each register tile
+  const std::int64_t few_rows = format == weight_format::fp16 ? 32 : 16;
   kept_layers result;
   const bool stays = float_bytes(m) <= kept_weights;
   for (int i = 0; kept_weights != 0 && i < m.variant_count(); ++i) {
