@@ -161,7 +161,7 @@ TEST_CASE("conv_2d: a border and no border give the same bits") {
 
 TEST_CASE("conv_2d: residual, function and their order") {
   for (int channels : {5, 16, 37}) {
-    const conv_case c{2, 5, 7, 9, channels, {3, 3, 1, 1, 1, 1, 1, 1, 1, 1}};
+    const conv_case c{2, 11, 7, 9, channels, {3, 3, 1, 1, 1, 1, 1, 1, 1, 1}};
     prepared_conv p(c, 3);
     random_floats next(11);
     placed residual(c.n, c.h, c.w, channels, {{1, 1, 1, 1}, 0, 3, 2});
@@ -169,7 +169,7 @@ TEST_CASE("conv_2d: residual, function and their order") {
                              slope = next.many(static_cast<std::size_t>(channels) + 16);
     residual.set(added);
     for (nsk::function f : {nsk::function::identity, nsk::function::clip, nsk::function::leaky_relu,
-                            nsk::function::prelu, nsk::function::hard_swish})
+                            nsk::function::prelu, nsk::function::hard_swish, nsk::function::silu})
       for (bool first : {false, true})
         for (bool adds : {false, true}) {
           CAPTURE(channels);
@@ -194,6 +194,7 @@ TEST_CASE("conv_2d: residual, function and their order") {
             if (f == nsk::function::leaky_relu) x = x < 0 ? x * 0.25 : x;
             if (f == nsk::function::prelu) x = x < 0 ? x * slope[i % channels] : x;
             if (f == nsk::function::hard_swish) x = x * std::max(0.0, std::min(1.0, x / 6 + 0.5));
+            if (f == nsk::function::silu) x = x / (1 + std::exp(-x));
             if (adds && first) x += added[i];
             expected.v[i] = x;
             magnitude.v[i] += std::fabs(added[i]);

@@ -152,3 +152,39 @@ TEST_CASE("depthwise_conv_2d: residual in place, and functions") {
       CHECK(oracle::error_units(output.dense(), expected, magnitude) < 10);
     }
 }
+
+TEST_CASE("depthwise_conv_2d: a function behind a residual that is the output, over several strips of tiles") {
+  for (int kernel : {3, 5})
+    for (int stride : {1, 2})
+      for (int w : {8, 14, 15, 21, 22, 44})
+        for (int c : {40, 130, 300}) {
+          CAPTURE(kernel);
+          CAPTURE(stride);
+          CAPTURE(w);
+          CAPTURE(c);
+          const int pad = kernel / 2;
+          depthwise_case k{1, 5, w, c, {kernel, kernel, stride, stride, 1, 1, pad, pad, pad, pad}};
+          k.input.border = {2, 2, 2, 2};
+          for (int adds : {0, 1, 2}) {  // nothing, the output itself, another tensor with gaps
+            prepared_depthwise p(k);
+            const std::vector<float> start = random_floats(4).many(p.expected.value.v.size());
+            const oracle::image& shape = p.expected.value;
+            placed output = p.make_output(), apart(shape.n, shape.h, shape.w, c, {{1, 2, 0, 1}, 0, 3, 1});
+            output.set(start);
+            apart.set(start);
+            nsk::epilogue e;
+            e.fn = nsk::function::silu;
+            placed& residual = adds == 1 ? output : apart;
+            e.residual = adds > 0 ? residual.view().as<float>() : nullptr;
+            std::copy(residual.strides(), residual.strides() + 4, e.residual_stride);
+            p.run(output, e, 3, w, c);
+            oracle::image expected = shape, magnitude = p.expected.magnitude;
+            for (std::size_t i = 0; i < start.size(); ++i) {
+              const double x = expected.v[i] + (adds > 0 ? start[i] : 0);
+              expected.v[i] = x / (1 + std::exp(-x));
+              magnitude.v[i] += std::fabs(start[i]);
+            }
+            CHECK(oracle::error_units(output.dense(), expected, magnitude) < 20);
+          }
+        }
+}

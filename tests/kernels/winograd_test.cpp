@@ -138,7 +138,7 @@ TEST_CASE("winograd: sizes, padding, borders, slices, groups and batches") {
 }
 
 TEST_CASE("winograd: residual and functions") {
-  for (nsk::function f : {nsk::function::identity, nsk::function::clip, nsk::function::leaky_relu})
+  for (nsk::function f : {nsk::function::identity, nsk::function::clip, nsk::function::leaky_relu, nsk::function::silu})
     for (bool first : {false, true}) {
       prepared_winograd p({nsk::conv_algorithm::winograd4, 2, 6, 9, 8, 21});
       random_floats next(2);
@@ -158,6 +158,7 @@ TEST_CASE("winograd: residual and functions") {
         double x = expected.v[i] + (first ? 0 : added[i]);
         if (f == nsk::function::clip) x = std::min(std::max(x, -0.5), 0.5);
         if (f == nsk::function::leaky_relu) x = x < 0 ? x / 2 : x;
+        if (f == nsk::function::silu) x = x / (1 + std::exp(-x));
         expected.v[i] = x + (first ? added[i] : 0);
         magnitude.v[i] += std::fabs(added[i]);
       }

@@ -85,6 +85,33 @@ inline void depthwise_block_tile(const depthwise_call<Functions, Weight>& d, con
   }
 }
 
+/// Outputs of a strip that are stored before their function is computed where they are: the nearest cache holds them.
+inline constexpr int strip_floats = 2048;
+
+/// Pixels of a strip of tiles in a row of `width`.
+template <class Functions>
+inline int strip_of(const tile_epilogue<Functions>& e, const depthwise_tiling& tiling, int width, int channels) {
+  if (e.in_registers) return width;
+  if (!e.in_place) return tiling.pixels;
+  const int tiles = strip_floats / (tiling.rows * tiling.pixels * channels),
+            pixels = tiling.pixels * (tiles > 0 ? tiles : 1);
+  return pixels < width ? pixels : width;
+}
+
+/// Computes the function of the epilogue in place, for outputs [y, y_end) x [x, x + pixels).
+template <class Functions, class Weight>
+inline void map_strip(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
+                      const depthwise_image& m, int y, int y_end, int x, int pixels) {
+  const tensor_view& out = d.a->output;
+  const std::ptrdiff_t columns = d.channel_end - d.channel_begin, step = out.stride[2];
+  const bool dense = step == columns;
+  for (; y < y_end; ++y) {
+    float* const first = m.output + y * out.stride[1] + x * step + d.channel_begin;
+    map_lines<Functions>(*e.e, {first, step, false}, {first, step},
+                         dense ? extent{1, pixels * columns} : extent{pixels, columns});
+  }
+}
+
 /// Tiles over the block. The last tiles of rows and columns begin early so that they are whole (the same bits are
 /// stored twice); therefore the block has at least one tile, and where it is no multiple of them the residual is not
 /// the output.
@@ -92,17 +119,21 @@ template <class Functions, class Weight>
 NSK_ONE_COPY inline void depthwise_tiles(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
                                          const depthwise_image& m, const pixel_block& b,
                                          const depthwise_tiling& tiling) {
-  const int strip = e.in_registers && tiling.kernel > 0 ? b.x_end - b.x : tiling.pixels;
+  const int strip =
+      tiling.kernel > 0 ? strip_of(e, tiling, b.x_end - b.x, d.channel_end - d.channel_begin) : tiling.pixels;
   for (int row = b.y; row < b.y_end; row += tiling.rows) {
     const int y = row + tiling.rows <= b.y_end ? row : b.y_end - tiling.rows;
     for (int column = b.x; column < b.x_end; column += strip) {
-      const int x = column + strip <= b.x_end ? column : b.x_end - strip;
+      const int left = b.x_end - column, some = left < strip ? left : strip,
+                pixels = some < tiling.pixels ? tiling.pixels : some, x = column - (pixels - some);
       tile_row to[depthwise_max_outputs];
       place_outputs(*d.a, m, tiling, y, x, to);
-      if (e.in_registers)
-        compute_tiles(tiling, d, m, y, x, strip, to);
-      else
+      if (!e.in_registers && !e.in_place) {
         depthwise_block_tile(d, e, m, tiling, y, x, to);
+        continue;
+      }
+      compute_tiles(tiling, d, m, y, x, pixels, to);
+      if (e.in_place) map_strip(d, e, m, y, y + tiling.rows, x, pixels);
     }
   }
 }

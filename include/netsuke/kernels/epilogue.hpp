@@ -2,9 +2,10 @@
 #pragma once
 /// What happens to results between the accumulators and memory: residual, function, store.
 ///
-/// A residual, and clip, hard_swish, prelu or leaky_relu, are done in registers. Everything else goes through a block
-/// on the stack, as large as pays for one pass of a compact loop per function (impl/lines.hpp), so that no kernel
-/// carries the functions' code.
+/// A residual, and clip, hard_swish, prelu or leaky_relu, are done in registers. Other functions are computed in place
+/// behind a few stored tiles, by one compact loop per function (impl/lines.hpp), so that no kernel carries their code.
+/// What fits neither (a residual behind the function, rows or columns that are not whole tiles) goes through a block on
+/// the stack.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -38,8 +39,9 @@ template <class Functions>
 struct tile_epilogue {
   const epilogue* e;
   std::ptrdiff_t residual_step;  ///< elements between channels of the residual
-  bool in_registers;             ///< whether `registers` is the whole epilogue; if not, it does nothing
-  register_epilogue<Functions> registers;
+  bool in_registers;             ///< whether `registers` is the whole epilogue
+  bool in_place;                 ///< whether `registers` is what comes in front of the function, and map_rows that
+  register_epilogue<Functions> registers;  ///< does nothing where neither is so
 };
 template <class Functions>
 inline tile_epilogue<Functions> prepare(const epilogue& e, int rank) {
@@ -48,7 +50,9 @@ inline tile_epilogue<Functions> prepare(const epilogue& e, int rank) {
   const bool leaks = e.fn == function::prelu || e.fn == function::leaky_relu;
   const bool late = e.activation_first && e.fn != function::identity;
   const bool fast = clips || swishes || leaks || e.fn == function::identity;
-  tile_epilogue<Functions> t{&e, step, fast && (!adds || (step == 1 && !late)), {}};
+  const bool plain = !adds || (step == 1 && !late);
+  tile_epilogue<Functions> t{&e, step, fast && plain, !fast && plain, {}};
+  if (t.in_place) t.registers.adds = adds;
   if (t.in_registers)
     t.registers = {adds, clips, swishes, leaks, e.alpha, e.beta, e.fn == function::prelu ? e.slope : nullptr};
   return t;
@@ -133,6 +137,17 @@ NSK_ONE_COPY inline void finish_block(float* block, int rows, int width, const t
   }
   if (adds && e.activation_first) impl::add_residuals(block, rows, width, t.residual_step, row, channel, columns);
   impl::store_block(block, rows, width, row, channel, columns);
+}
+
+/// Computes the function of the epilogue in place, in columns [channel, channel + columns) of the outputs of rows.
+template <class Functions>
+NSK_ONE_COPY inline void map_rows(const epilogue& e, const tile_row* row, int rows, int channel, int columns) {
+  for (int begin = 0, end; begin < rows; begin = end) {
+    float* const first = row[begin].output + channel;
+    const std::ptrdiff_t step = begin + 1 < rows ? row[begin + 1].output - row[begin].output : 0;
+    for (end = begin + 1; end < rows && row[end].output - row[end - 1].output == step;) ++end;
+    impl::map_lines<Functions>(e, {first, step, false}, {first, step}, {end - begin, columns});
+  }
 }
 
 /// Applies the function of a register tile.

@@ -10,15 +10,36 @@ NSK_BEGIN
 namespace kernels {
 namespace impl {
 
+/// Tiles that are stored before their function is computed where they are: the nearest cache still holds them, and they
+/// are few enough that a core multiplies the next ones while it divides.
+inline constexpr int tiles_per_function = 4;
+
+/// All rows under a function that is not computed in registers: stored as sums, a few tiles at a time, and mapped in
+/// place.
+template <class Functions, class Weight>
+NSK_ONE_COPY inline void gemm_panel_in_place(int count, const gemm_runs& runs, const gemm_panel<Weight>& p,
+                                             const tile_row* row, const tile_epilogue<Functions>& e) {
+  const int maximum = tile_heights::of(p.columns, p.panels).maximum;
+  for (int tiles = (count + maximum - 1) / maximum; tiles > 0; tiles -= tiles_per_function) {
+    const int some = tiles > tiles_per_function ? (count * tiles_per_function + tiles - 1) / tiles : count;
+    gemm_panel_tiles(some, runs, p, row, e.registers);
+    map_rows<Functions>(*e.e, row, some, p.channel, p.columns);
+    row += some;
+    count -= some;
+  }
+}
+
 /// All rows of one panel, or of tile_panels.
 template <class Functions, class Weight>
 NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const gemm_panel<Weight>& p,
                                          const tile_row* row, const tile_epilogue<Functions>& e) {
   using simd::f32;
   const int width = p.panels > 1 ? max_tile_columns : p.columns > 16 ? 24 : p.columns > 8 ? 16 : 8;
-  if (e.in_registers && (simd::tuning::stores_parts || p.columns == width) &&
-      tile_heights::of(p.columns, p.panels).cover(count) == count && may_hold_sums(runs, p, row))
-    return gemm_panel_tiles(count, runs, p, row, e.registers);
+  if ((simd::tuning::stores_parts || p.columns == width) && may_hold_sums(runs, p, row) &&
+      tile_heights::of(p.columns, p.panels).cover(count) == count) {
+    if (e.in_registers) return gemm_panel_tiles(count, runs, p, row, e.registers);
+    if (e.in_place) return gemm_panel_in_place(count, runs, p, row, e);
+  }
   alignas(64) float block[block_rows * block_columns];
   tile_row line[max_block_rows];
   const int columns = (width + f32::lanes - 1) / f32::lanes * f32::lanes;

@@ -303,8 +303,12 @@ NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel<Weigh
 template <int Rows, int Panels, class Functions, class Weight>
 NSK_ONE_COPY inline void gemv_panels_rows(const gemm_runs& runs, const gemm_panel<Weight>& p, std::ptrdiff_t panel_step,
                                           const tile_row* row, const tile_epilogue<Functions>& e) {
-  if (e.in_registers) return gemv_tile<Rows, Panels>(runs, p, panel_step, row, e.registers);
   constexpr int columns = Panels * panel_width;
+  if (e.in_registers || e.in_place) {
+    gemv_tile<Rows, Panels>(runs, p, panel_step, row, e.registers);
+    if (e.in_place) map_rows<Functions>(*e.e, row, Rows, p.channel, columns);
+    return;
+  }
   alignas(64) float block[Rows * columns];
   tile_row line[Rows];
   for (int r = 0; r < Rows; ++r) line[r] = {row[r].input, block + r * columns, nullptr};
