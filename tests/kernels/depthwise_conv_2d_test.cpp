@@ -153,6 +153,40 @@ TEST_CASE("depthwise_conv_2d: residual in place, and functions") {
     }
 }
 
+TEST_CASE("depthwise_conv_2d: functions in registers, each channel with its slope") {
+  for (int kernel : {3, 5})
+    for (int stride : {1, 2})
+      for (int w : {6, 7, 14, 28})
+        for (nsk::function f : {nsk::function::clip, nsk::function::hard_swish, nsk::function::prelu}) {
+          CAPTURE(kernel);
+          CAPTURE(stride);
+          CAPTURE(w);
+          CAPTURE(static_cast<int>(f));
+          const int pad = kernel / 2, c = 61;
+          depthwise_case k{1, 6, w, c, {kernel, kernel, stride, stride, 1, 1, pad, pad, pad, pad}};
+          k.input.border = {2, 2, 2, 2};
+          prepared_depthwise p(k);
+          const std::vector<float> slope = random_floats(3).many(static_cast<std::size_t>(c) + 16);
+          nsk::epilogue e;
+          e.fn = f;
+          e.alpha = -0.5f;
+          e.beta = 0.5f;
+          e.slope = slope.data();
+          oracle::image expected = p.expected.value;
+          for (std::size_t i = 0; i < expected.v.size(); ++i) {
+            double& x = expected.v[i];
+            if (f == nsk::function::clip) x = std::min(std::max(x, -0.5), 0.5);
+            if (f == nsk::function::hard_swish) x = x * std::max(0.0, std::min(1.0, x / 6 + 0.5));
+            if (f == nsk::function::prelu) x = x < 0 ? x * slope[i % c] : x;
+          }
+          for (int channels : {16, c}) {
+            placed output = p.make_output();
+            p.run(output, e, 4, w, channels);
+            CHECK(oracle::error_units(output.dense(), expected, p.expected.magnitude) < 20);
+          }
+        }
+}
+
 TEST_CASE("depthwise_conv_2d: a function behind a residual that is the output, over several strips of tiles") {
   for (int kernel : {3, 5})
     for (int stride : {1, 2})
