@@ -28,11 +28,11 @@ namespace {
 /// A chain of operations on images with sums, joins and slices of what was before, sampled from a seed.
 class random_network : random_choices {
  public:
-  explicit random_network(unsigned seed) : random_choices(seed), m_builder(17) {
+  explicit random_network(unsigned seed) : random_choices(seed), m_builder(18) {
     shape_t shape = {1, pick({3, 8, 16}), between(40, 70), between(20, 40)};
     m_values = {{m_builder.input("x", shape), shape}};
     for (std::int64_t i = between(3, 9); i-- > 0;) add_node();
-    conv(pick({1, 3}));
+    if (!one_in(4)) conv(pick({1, 3}));
     m_builder.output(m_values.back().first);
   }
   graph& network() { return m_builder.g; }
@@ -85,6 +85,24 @@ class random_network : random_choices {
     if (y[2] < 2 || y[3] < 2) return;
     node(average ? "AveragePool" : "MaxPool", {m_values.back().first}, y, a);
   }
+  void resize() {
+    const shape_t x = shape();
+    const std::string mode =
+        std::vector<std::string>{"nearest", "linear", "cubic"}[static_cast<std::size_t>(between(0, 2))];
+    const std::string from = one_in(2) ? "half_pixel" : "asymmetric";
+    const auto scale = [&](std::int64_t length) {
+      return length > 60 || (length > 16 && one_in(2)) ? 0.5f : static_cast<float>(pick({2, 3, 4})) / 2;
+    };
+    const std::vector<float> scales = {1, 1, one_in(5) ? 1.0f : scale(x[2]), scale(x[3])};
+    const auto scaled = [](std::int64_t length, float by) {
+      return static_cast<std::int64_t>(static_cast<float>(length) * by);
+    };
+    node("Resize", {m_values.back().first, no_value, m_builder.floats(name(), {4}, scales)},
+         {1, x[1], scaled(x[2], scales[2]), scaled(x[3], scales[3])},
+         {{"mode", mode},
+          {"coordinate_transformation_mode", from},
+          {"antialias", std::int64_t{mode != "nearest" && one_in(3)}}});
+  }
   /// Joins or adds a value of before with the same rows and columns, where there is one.
   void with_earlier() {
     const shape_t x = shape();
@@ -97,7 +115,8 @@ class random_network : random_choices {
   }
   void add_node() {
     const shape_t x = shape();
-    switch (between(0, 9)) {
+    switch (between(0, 10)) {
+      case 10: return resize();
       case 0: return node("Relu", {m_values.back().first}, x);
       case 1: return node("Sigmoid", {m_values.back().first}, x);
       case 2: return node("Mul", {m_values.back().first, numbers({x[1], 1, 1})}, x);
@@ -165,6 +184,17 @@ program branched() {
   program p = canonicalise(b.g, {}, byte_kernels::present);
   fuse(p);
   return p;
+}
+
+/// A sum of an image and one of half the size, resampled, which is the network's output.
+graph upscaler(const std::string& mode) {
+  graph_builder b;
+  const value_id x = b.input("x", {1, 3, 20, 30}), fine = b.input("fine", {1, 3, 40, 60});
+  const value_id large =
+      b.node_of("Resize", {x, no_value, b.floats("scales", {4}, {1, 1, 2, 2})}, "large", {{"mode", mode}});
+  b.output(b.node_of("Add", {large, fine}, "y"));
+  resolve(b.g, {});
+  return b.g;
 }
 
 /// Six convolutions of 3x3, of which each needs the rows around its own.
@@ -242,6 +272,18 @@ TEST_CASE("streamed networks give the bits of the same networks without bands") 
   }
   MESSAGE(streamed, " of ", networks, " networks were streamed");
   CHECK(streamed >= min_streamed);
+}
+
+TEST_CASE("an image that is resampled for a sum is never whole") {
+  for (const std::string mode : {"nearest", "linear", "cubic"}) {
+    const graph g = upscaler(mode);
+    const model_file whole = made_of(g, {}), bands = made_of(g, {12'000, 100'000, 2.5, 0});
+    const std::uint64_t image = 3 * 40 * 60 * 4;
+    CHECK(is_streamed(bands));
+    CHECK(whole.view.arena_bytes() >= 3 * image);
+    CHECK(bands.view.arena_bytes() < 3 * image);
+    CHECK(outputs_of(g, bands, "", 2) == outputs_of(g, whole, "", 1));
+  }
 }
 
 TEST_CASE("a source's value whose name is that of a band or a window is compared") {

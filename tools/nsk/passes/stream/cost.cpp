@@ -16,7 +16,7 @@ namespace {
 /// on MobileNetV2, SqueezeNet and an upscaler.
 constexpr double store = 0.6, keep = 1.4, read_again = 0.3;
 /// Winograd's algorithms prefetch what they read and store, so that the pace of a cache costs little.
-constexpr double prefetched = 0.2;
+constexpr double prefetched = 0.1;
 /// A tensor stays in a cache that is larger than it by so much, since others pass through it as well.
 constexpr double space = 4.0 / 3;
 
@@ -95,7 +95,7 @@ double stream_costs::outer_bytes(operation_run r, std::size_t i) const {
 }
 
 /// The most memory that a run needs one operation after the other, results stored in the place of an operand of the
-/// same size that nothing needs any more.
+/// same size that nothing needs any more. Outputs of the network are no such results: the game's memory is not read.
 double stream_costs::peak_alone(operation_run r) const {
   double peak = 0, inside = 0;
   for (std::size_t i = r.first; i < r.end; ++i) {
@@ -105,7 +105,8 @@ double stream_costs::peak_alone(operation_run r) const {
     for (const int v : operands_of(m_p, o)) {
       if (m_last_reader[static_cast<std::size_t>(v)] != i) continue;
       ending += is_inside(r, v) ? bytes_of(v) : 0;
-      in_place = in_place || (bytes_of(v) == bytes_of(o.output) && (v == o.post.residual || !has_window(o)));
+      in_place = in_place || (bytes_of(v) == bytes_of(o.output) && !m_p.is_output(o.output) &&
+                              (v == o.post.residual || !has_window(o)));
     }
     const double before = inside + outer_bytes(r, i), made = bytes_of(o.output);
     peak = std::max(peak, before + (in_place ? 0 : made));
@@ -124,7 +125,7 @@ bool stream_costs::can_stream(operation_run r) const {
     far = far || price_of_whole(o, o.output) > 0;
   }
   const operation& last = m_p.operations[r.end - 1];
-  return far && images && !m_p.is_output(last.output) && !is_in_place(last);
+  return far && images && !is_in_place(last);
 }
 
 /// What bands hold and do beside computing.
