@@ -66,6 +66,32 @@ NSK_NOINLINE inline void combine_lines(binary_kind kind, const lines& a, const l
 /// Floats of the blocks that bring short or strided lines together: five of them take 10 KiB of stack.
 inline constexpr std::ptrdiff_t block_floats = 512;
 
+/// Where rows of floats are: the first one, and the steps between rows and within them.
+template <class Float>
+struct stepped_rows {
+  Float* data;
+  std::ptrdiff_t row, step;
+};
+template <int Count>
+NSK_INLINE void copy_short_rows(stepped_rows<const float> from, stepped_rows<float> to, std::ptrdiff_t rows) {
+  for (; rows > 0; --rows, from.data += from.row, to.data += to.row)
+    for (int i = 0; i < Count; ++i) to.data[i * to.step] = from.data[i * from.step];
+}
+/// Copies rows; those of two to four floats, as coordinates of boxes are, without a loop in each.
+NSK_ONE_COPY inline void copy_rows(stepped_rows<const float> from, stepped_rows<float> to, const extent& size) {
+  if (size.count == 2) return copy_short_rows<2>(from, to, size.rows);
+  if (size.count == 3) return copy_short_rows<3>(from, to, size.rows);
+  if (size.count == 4) return copy_short_rows<4>(from, to, size.rows);
+  for (std::ptrdiff_t r = 0; r < size.rows; ++r, from.data += from.row, to.data += to.row) {
+    if (from.step == 1 && to.step == 1)
+      for (std::ptrdiff_t i = 0; i < size.count; ++i) to.data[i] = from.data[i];
+    else if (from.step == 0 && to.step == 1)
+      for (std::ptrdiff_t i = 0; i < size.count; ++i) to.data[i] = *from.data;
+    else
+      for (std::ptrdiff_t i = 0; i < size.count; ++i) to.data[i * to.step] = from.data[i * from.step];
+  }
+}
+
 /// One operand of a box, gathered into a dense block of at most block_floats where it is not that way.
 class line_reader {
  public:
@@ -80,7 +106,7 @@ class line_reader {
     m_size = size;
     m_inner = inner;
     if (again) return {m_block, size.count, false};
-    for (std::ptrdiff_t i = 0; i < size.rows; ++i) gather(p + i * outer, inner, size.count, m_block + i * size.count);
+    copy_rows({p, outer, inner}, {m_block, size.count, 1}, size);
     return {m_block, size.count, false};
   }
   /// Writes a repeated float out.
@@ -91,16 +117,6 @@ class line_reader {
   }
 
  private:
-  /// to[j] = p[j * step]; loops of their own for steps that become vectors.
-  static void gather(const float* p, std::ptrdiff_t step, std::ptrdiff_t count, float* to) {
-    if (step == 1)
-      for (std::ptrdiff_t j = 0; j < count; ++j) to[j] = p[j];
-    else if (step == 0)
-      for (std::ptrdiff_t j = 0; j < count; ++j) to[j] = *p;
-    else
-      for (std::ptrdiff_t j = 0; j < count; ++j) to[j] = p[j * step];
-  }
-
   alignas(64) float m_block[block_floats];
   const float* m_from = nullptr;
   extent m_size{};
@@ -224,8 +240,7 @@ class pointwise_runner {
       map_lines<Functions>(e, a, to, shape);
     if (m_adds && m_late) add_residual(b, index, size, {to.data, to.next, false}, to);
     if (in_place) return;
-    for (std::ptrdiff_t r = 0; r < size.rows; ++r)
-      for (std::ptrdiff_t c = 0; c < size.count; ++c) out[r * row + c * step] = m_result[r * size.count + c];
+    copy_rows({m_result, size.count, 1}, {out, row, step}, size);
   }
 
   lines add_residual(const pointwise_box& b, const std::ptrdiff_t (&index)[3], const extent& size, const lines& from,
