@@ -34,6 +34,18 @@ struct register_epilogue {
   const float* slopes = nullptr;
 };
 
+namespace impl {
+constexpr bool is_done_in_registers(function f) {
+  return f == function::identity || f == function::clip || f == function::hard_swish || f == function::prelu ||
+         f == function::leaky_relu;
+}
+/// Whether a list has functions that are computed in place.
+template <class Functions>
+inline constexpr bool maps_functions = true;
+template <function... F>
+inline constexpr bool maps_functions<function_list<F...>> = (!is_done_in_registers(F) || ...);
+}
+
 /// An epilogue as inner loops want it.
 template <class Functions>
 struct tile_epilogue {
@@ -42,6 +54,9 @@ struct tile_epilogue {
   bool in_registers;             ///< whether `registers` is the whole epilogue
   bool in_place;                 ///< whether `registers` is what comes in front of the function, and map_rows that
   register_epilogue<Functions> registers;  ///< does nothing where neither is so
+
+  /// `in_place`, known to the compiler where no function of the list is so.
+  constexpr bool maps() const { return impl::maps_functions<Functions> && in_place; }
 };
 template <class Functions>
 inline tile_epilogue<Functions> prepare(const epilogue& e, int rank) {
@@ -177,38 +192,30 @@ NSK_INLINE void apply_in_registers(simd::f32 (&sum)[Rows][Vectors], const regist
   }
 }
 
-/// Finishes a register tile and stores it: row r goes to place(r).output + channel; place(r) is a tile_row. Columns
-/// lack less than a register.
-template <class Functions, int Rows, int Vectors, class Place>
-NSK_INLINE void store_tile_at(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Functions>& e, Place place,
-                              int channel, int columns) {
+/// Finishes a register tile and stores it: row r goes to row[r].output + channel. Columns lack less than a register.
+template <class Functions, int Rows, int Vectors>
+NSK_INLINE void store_tile(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Functions>& e, const tile_row* row,
+                           int channel, int columns) {
   using simd::f32;
   using simd::unroll;
   if (e.adds)
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
       unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
-        sum[r][v] = simd::add(sum[r][v], simd::load(place(r).residual + channel + v * f32::lanes));
+        sum[r][v] = simd::add(sum[r][v], simd::load(row[r].residual + channel + v * f32::lanes));
       });
     });
   apply_in_registers(sum, e, channel);
   constexpr int whole = (Vectors - 1) * f32::lanes;
   unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
     unroll<Vectors - 1>([&](auto v)
-                            NSK_INLINE_LAMBDA { simd::store(place(r).output + channel + v * f32::lanes, sum[r][v]); });
+                            NSK_INLINE_LAMBDA { simd::store(row[r].output + channel + v * f32::lanes, sum[r][v]); });
   });
   if (!simd::tuning::stores_parts && columns == Vectors * f32::lanes)
-    unroll<Rows>([&](auto r)
-                     NSK_INLINE_LAMBDA { simd::store(place(r).output + channel + whole, sum[r][Vectors - 1]); });
+    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { simd::store(row[r].output + channel + whole, sum[r][Vectors - 1]); });
   else
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-      simd::store_partial(place(r).output + channel + whole, columns - whole, sum[r][Vectors - 1]);
+      simd::store_partial(row[r].output + channel + whole, columns - whole, sum[r][Vectors - 1]);
     });
-}
-template <class Functions, int Rows, int Vectors>
-NSK_INLINE void store_tile(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Functions>& e, const tile_row* row,
-                           int channel, int columns) {
-  store_tile_at(
-      sum, e, [&](auto r) NSK_INLINE_LAMBDA -> const tile_row& { return row[r]; }, channel, columns);
 }
 
 }

@@ -38,7 +38,7 @@ NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const
   if ((simd::tuning::stores_parts || p.columns == width) && may_hold_sums(runs, p, row) &&
       tile_heights::of(p.columns, p.panels).cover(count) == count) {
     if (e.in_registers) return gemm_panel_tiles(count, runs, p, row, e.registers);
-    if (e.in_place) return gemm_panel_in_place(count, runs, p, row, e);
+    if (e.maps()) return gemm_panel_in_place(count, runs, p, row, e);
   }
   alignas(64) float block[block_rows * block_columns];
   tile_row line[max_block_rows];

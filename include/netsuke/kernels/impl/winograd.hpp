@@ -86,7 +86,7 @@ NSK_ONE_COPY inline void winograd_cell_output(const winograd_call<Functions>& w,
                                                       y * e.residual_stride[1] + x * e.residual_stride[2];
     ++count;
   }
-  const bool whole = count == Outputs * Outputs && (w.e.in_registers || w.e.in_place);
+  const bool whole = count == Outputs * Outputs && (w.e.in_registers || w.e.maps());
   const int width = (p.columns + f32::lanes - 1) / f32::lanes * f32::lanes;
   alignas(64) float block[Outputs * Outputs * block_columns];
   for (int c = 0; c < p.columns; c += f32::lanes) {
@@ -101,7 +101,7 @@ NSK_ONE_COPY inline void winograd_cell_output(const winograd_call<Functions>& w,
       if (mine[i]) simd::store(block + n++ * width + c, y[i][0]);
   }
   if (!whole) return finish_block(block, count, width, w.e, row, p.channel, p.columns);
-  if (w.e.in_place) map_rows<Functions>(e, row, count, p.channel, p.columns);
+  if (w.e.maps()) map_rows<Functions>(e, row, count, p.channel, p.columns);
 }
 
 /// Prefetches the lines of `count` floats from `first` on of side x side pixels.
