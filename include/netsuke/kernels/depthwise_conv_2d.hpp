@@ -128,7 +128,7 @@ NSK_ONE_COPY inline void depthwise_tiles(const depthwise_call<Functions, Weight>
                 pixels = some < tiling.pixels ? tiling.pixels : some, x = column - (pixels - some);
       tile_row to[depthwise_max_outputs];
       place_outputs(*d.a, m, tiling, y, x, to);
-      if (!e.in_registers && !e.maps()) {
+      if (!e.stores_tiles()) {
         depthwise_block_tile(d, e, m, tiling, y, x, to);
         continue;
       }

@@ -35,11 +35,12 @@ struct register_epilogue {
 };
 
 namespace impl {
+/// Whether register_epilogue has a function.
 constexpr bool is_done_in_registers(function f) {
   return f == function::identity || f == function::clip || f == function::hard_swish || f == function::prelu ||
          f == function::leaky_relu;
 }
-/// Whether a list has functions that are computed in place.
+/// Whether a list has functions that register_epilogue has not.
 template <class Functions>
 inline constexpr bool maps_functions = true;
 template <function... F>
@@ -50,13 +51,15 @@ inline constexpr bool maps_functions<function_list<F...>> = (!is_done_in_registe
 template <class Functions>
 struct tile_epilogue {
   const epilogue* e;
-  std::ptrdiff_t residual_step;  ///< elements between channels of the residual
-  bool in_registers;             ///< whether `registers` is the whole epilogue
-  bool in_place;                 ///< whether `registers` is what comes in front of the function, and map_rows that
-  register_epilogue<Functions> registers;  ///< does nothing where neither is so
+  std::ptrdiff_t residual_step;              ///< elements between channels of the residual
+  bool in_registers;                         ///< whether `registers` is the whole epilogue
+  bool in_place;                             ///< whether map_rows is what is left behind `registers`: ask maps()
+  register_epilogue<Functions> registers{};  ///< does nothing where results wait in a block
 
-  /// `in_place`, known to the compiler where no function of the list is so.
+  /// Whether tiles are stored and then mapped; known to the compiler where no function of the list is.
   constexpr bool maps() const { return impl::maps_functions<Functions> && in_place; }
+  /// Whether tiles are stored where their results go; if not, they go through finish_block.
+  constexpr bool stores_tiles() const { return in_registers || maps(); }
 };
 template <class Functions>
 inline tile_epilogue<Functions> prepare(const epilogue& e, int rank) {
@@ -64,12 +67,9 @@ inline tile_epilogue<Functions> prepare(const epilogue& e, int rank) {
   const bool adds = e.residual != nullptr, clips = e.fn == function::clip, swishes = e.fn == function::hard_swish;
   const bool leaks = e.fn == function::prelu || e.fn == function::leaky_relu;
   const bool late = e.activation_first && e.fn != function::identity;
-  const bool fast = clips || swishes || leaks || e.fn == function::identity;
-  const bool plain = !adds || (step == 1 && !late);
-  tile_epilogue<Functions> t{&e, step, fast && plain, !fast && plain, {}};
-  if (t.in_place) t.registers.adds = adds;
-  if (t.in_registers)
-    t.registers = {adds, clips, swishes, leaks, e.alpha, e.beta, e.fn == function::prelu ? e.slope : nullptr};
+  const bool fast = impl::is_done_in_registers(e.fn), plain = !adds || (step == 1 && !late);
+  tile_epilogue<Functions> t{&e, step, fast && plain, !fast && plain};
+  if (plain) t.registers = {adds, clips, swishes, leaks, e.alpha, e.beta, e.fn == function::prelu ? e.slope : nullptr};
   return t;
 }
 

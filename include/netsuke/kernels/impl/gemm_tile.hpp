@@ -304,7 +304,7 @@ template <int Rows, int Panels, class Functions, class Weight>
 NSK_ONE_COPY inline void gemv_panels_rows(const gemm_runs& runs, const gemm_panel<Weight>& p, std::ptrdiff_t panel_step,
                                           const tile_row* row, const tile_epilogue<Functions>& e) {
   constexpr int columns = Panels * panel_width;
-  if (e.in_registers || e.maps()) {
+  if (e.stores_tiles()) {
     gemv_tile<Rows, Panels>(runs, p, panel_step, row, e.registers);
     if (e.maps()) map_rows<Functions>(*e.e, row, Rows, p.channel, columns);
     return;

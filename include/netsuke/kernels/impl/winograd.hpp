@@ -86,7 +86,7 @@ NSK_ONE_COPY inline void winograd_cell_output(const winograd_call<Functions>& w,
                                                       y * e.residual_stride[1] + x * e.residual_stride[2];
     ++count;
   }
-  const bool whole = count == Outputs * Outputs && (w.e.in_registers || w.e.maps());
+  const bool whole = count == Outputs * Outputs && w.e.stores_tiles();
   const int width = (p.columns + f32::lanes - 1) / f32::lanes * f32::lanes;
   alignas(64) float block[Outputs * Outputs * block_columns];
   for (int c = 0; c < p.columns; c += f32::lanes) {

@@ -36,10 +36,8 @@ std::pair<std::int32_t, std::int32_t> rows_of_taps(const resize_axis& a, std::in
   const auto [low, high] = std::minmax_element(first, first + a.taps);
   return {*low, *high};
 }
-/// Whether an image is resampled from above to below.
+/// Whether an operation that resamples rows reads them from above to below; true for others.
 bool resamples_in_order(const program& p, const operation& o) {
-  const auto* r = o.as<resize_parameters>();
-  if (r == nullptr || !is_image(p.shape(o.inputs[0]))) return false;
   const resize_axis* a = row_table_of(o);
   for (std::int64_t row = 1; a != nullptr && row < p.shape(o.output)[row_axis]; ++row) {
     const auto before = rows_of_taps(*a, row - 1), here = rows_of_taps(*a, row);
@@ -75,16 +73,15 @@ bool reads_padding_alone(const program& p, const operation& o) {
 
 bool works_by_rows(const program& p, const operation& o) {
   if (!is_image(p.shape(o.output)) || rows_of(p.shape(o.output)) < 2) return false;
-  const window* w = window_of(o);
-  const bool resamples = o.as<resize_parameters>() != nullptr;
-  if (resamples && !resamples_in_order(p, o)) return false;
-  if (w == nullptr && !resamples && !is_elementwise(o) && !moves_channels(p, o)) return false;
-  if (w != nullptr && (!is_image(p.shape(o.inputs[0])) || reads_padding_alone(p, o))) return false;
+  const bool reads_image = has_window(o);
+  if (!reads_image && !is_elementwise(o) && !moves_channels(p, o)) return false;
+  if (reads_image && !is_image(p.shape(o.inputs[0]))) return false;
+  if (!resamples_in_order(p, o) || (window_of(o) != nullptr && reads_padding_alone(p, o))) return false;
   std::vector<int> all = o.inputs;
   if (o.post.residual != no_value) all.push_back(o.post.residual);
   return std::all_of(all.begin(), all.end(), [&](int v) {
     if (v == no_value) return true;
-    if ((w != nullptr || resamples) && v == o.inputs[0]) return !p.is_constant(v) && v != o.post.residual;
+    if (reads_image && v == o.inputs[0]) return !p.is_constant(v) && v != o.post.residual;
     if (p.is_constant(v)) return rows_of(p.shape(v)) == 1;
     return rows_of(p.shape(v)) == 1 || (is_image(p.shape(v)) && is_read_by_rows(p, o, v));
   });
@@ -111,22 +108,20 @@ bool is_read_by_rows(const program& p, const operation& o, int v) {
 }
 
 std::int64_t last_row_read(const program& p, const operation& o, int v, std::int64_t end) {
-  const bool first_input = v == o.inputs[0];
-  const window* w = first_input ? window_of(o) : nullptr;
-  if (const resize_axis* a = first_input ? row_table_of(o) : nullptr; a != nullptr && end > 0)
-    return rows_of_taps(*a, end - 1).second;
-  const std::int64_t last =
-      w == nullptr ? end - 1 : (end - 1) * w->stride_h - w->pad_top + (w->kernel_h - 1) * w->dilation_h;
+  std::int64_t last = end - 1;
+  if (v == o.inputs[0]) {
+    if (const window* w = window_of(o)) last = last * w->stride_h - w->pad_top + (w->kernel_h - 1) * w->dilation_h;
+    if (const resize_axis* a = row_table_of(o); a != nullptr && end > 0) last = rows_of_taps(*a, last).second;
+  }
   return std::min(last, p.shape(v)[row_axis] - 1);
 }
 
 row_range rows_read(const program& p, const operation& o, int v, row_range of_result) {
-  if (v != o.inputs[0]) return of_result;
-  if (const resize_axis* a = row_table_of(o))
-    return {rows_of_taps(*a, of_result.first).first, rows_of_taps(*a, of_result.end - 1).second + 1};
   const window* w = window_of(o);
-  if (w == nullptr) return of_result;
-  const std::int64_t first = of_result.first * w->stride_h - w->pad_top;
+  const resize_axis* a = row_table_of(o);
+  if (v != o.inputs[0] || (w == nullptr && a == nullptr)) return of_result;
+  const std::int64_t first =
+      a != nullptr ? rows_of_taps(*a, of_result.first).first : of_result.first * w->stride_h - w->pad_top;
   return {std::max<std::int64_t>(first, 0), last_row_read(p, o, v, of_result.end) + 1};
 }
 

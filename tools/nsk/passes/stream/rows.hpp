@@ -13,10 +13,10 @@ struct row_range {
   bool operator==(const row_range& other) const { return first == other.first && end == other.end; }
 };
 
-/// Whether rows of the result are made of as many rows of the operands, or of windows of them: convolutions and pools
-/// of one image, and operations on each element.
+/// Whether rows of the result are made of as many rows of the operands, or of windows of them: convolutions, pools and
+/// resampling of one image, and operations on each element.
 bool works_by_rows(const program& p, const operation& o);
-/// Whether an operation has windows of rows and columns, so that its operand is an image.
+/// Whether an operation has windows of rows and columns, or resamples them, so that its operand is an image.
 bool has_window(const operation& o);
 /// Values other than constants that an operation reads: its inputs, then its residual.
 std::vector<int> operands_of(const program& p, const operation& o);
