@@ -222,3 +222,31 @@ TEST_CASE("depthwise_conv_2d: a function behind a residual that is the output, o
           }
         }
 }
+
+namespace {
+
+/// The kernel of the tiling that a kernel set with `Windows` has for a block; 0 where it has none.
+template <unsigned Windows>
+int kernel_of_tiling(int kernel, int stride) {
+  using set = nsk::kernels::kernel_set<nsk::all_functions, Windows, true, true>;
+  nsk::kernels::depthwise_conv_2d_args a{};
+  a.w = {kernel, kernel, stride, stride, 1, 1, 0, 0};
+  nsk::kernels::impl::depthwise_call<set, float> d{};
+  d.a = &a;
+  const nsk::kernels::impl::depthwise_tiling tiling = nsk::kernels::impl::square_tiling(d, {0, 8, 0, 8});
+  return tiling.rows > 0 ? tiling.kernel : 0;
+}
+
+}
+
+TEST_CASE("depthwise_conv_2d: a kernel set has tiles for its windows alone") {
+  for (int number = 0; number < nsk::depthwise_window_count; ++number) {
+    const int kernel = number < 2 ? 3 : 5, stride = 1 + number % 2;
+    CHECK(kernel_of_tiling<15>(kernel, stride) == kernel);
+    CHECK(kernel_of_tiling<0>(kernel, stride) == 0);
+    CHECK(kernel_of_tiling<2>(kernel, stride) == (number == 1 ? 3 : 0));
+    CHECK(kernel_of_tiling<4>(kernel, stride) == (number == 2 ? 5 : 0));
+  }
+  CHECK(kernel_of_tiling<15>(7, 1) == 0);
+  CHECK(kernel_of_tiling<15>(3, 3) == 0);
+}

@@ -53,6 +53,12 @@ TEST_CASE("fully_connected: every number of rows and channels around the tiles")
         const std::vector<float> got = output.dense();
         CHECK(oracle::error_units(got, expected.value, expected.magnitude) < 2 + std::sqrt(k));
 
+        placed single(1, 1, m, n, {{}, 0, 1, 1});  // panels one by one: the same bits
+        nsk::kernels::fully_connected<nsk::kernels::kernel_set<nsk::all_functions, 0, false, false>>(
+            {in, single.view(), packed.data(), {}}, {0, 1, 0, m, 0, n}, nullptr);
+        CHECK(single.damage() == "");
+        CHECK(same_bits(single.dense(), got));
+
         placed split(1, 1, m, n, {{}, 0, 1, 1});  // rows one by one, channels in blocks: the same bits
         for (int r = m - 1; r >= 0; --r)
           for (int c = 0; c < n; c += 48)
@@ -145,4 +151,24 @@ TEST_CASE("pack_panels and mat_mul: batches, transposed right sides, a shared ri
                                     expected.magnitude) < 6);
         }
       }
+}
+
+TEST_CASE("gemm: a kernel set says how many panels tiles take, and whether they prefetch") {
+  using nsk::kernels::kernel_set;
+  using nsk::kernels::tile_panels;
+  using nsk::kernels::impl::panels_part;
+  const int depth = 1000, channels = 64;
+  const aligned_floats packed(nsk::panel_floats(channels, depth));
+  const nsk::kernels::gemm_weights<float> w{packed.data(), channels, depth, 0};
+  const auto all = panels_part<nsk::all_functions>(w, 0, 0, channels);
+  CHECK(all.panels == tile_panels);
+  CHECK(all.columns == tile_panels * nsk::panel_width);
+  CHECK(all.ahead != nullptr);
+  const auto near = panels_part<kernel_set<nsk::all_functions, 0, true, false>>(w, 0, 0, channels);
+  CHECK(near.panels == tile_panels);
+  CHECK(near.ahead == nullptr);
+  const auto single = panels_part<kernel_set<nsk::all_functions, 0, false, true>>(w, 0, 0, channels);
+  CHECK(single.panels == 1);
+  CHECK(single.columns == nsk::panel_width);
+  CHECK((single.ahead != nullptr) == (tile_panels == 1));  // tiles that prefetch are as wide as there are
 }

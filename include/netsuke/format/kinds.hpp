@@ -32,6 +32,25 @@ enum class recurrent_function : std::uint8_t {
 enum class random_kind : std::uint8_t { uniform, normal, gumbel };
 enum class tree_aggregate : std::uint8_t { sum, average, min, max };
 
+/// Sets of kinds that kernels have code for.
+template <class Kind, Kind... Kinds>
+struct kind_list {
+  static constexpr bool has([[maybe_unused]] Kind k) { return ((k == Kinds) || ...); }
+};
+template <pool_kind... Kinds>
+using pool_list = kind_list<pool_kind, Kinds...>;
+template <reduce_kind... Kinds>
+using reduce_list = kind_list<reduce_kind, Kinds...>;
+using all_pool_kinds = pool_list<pool_kind::max, pool_kind::average>;
+using all_reduce_kinds = reduce_list<reduce_kind::mean, reduce_kind::sum, reduce_kind::max, reduce_kind::min,
+                                     reduce_kind::prod, reduce_kind::sum_square>;
+/// Whether kernels of a list have a reduction: sums and means are one.
+template <class Kinds>
+constexpr bool has_reduction(reduce_kind k) {
+  const bool sums = k == reduce_kind::mean || k == reduce_kind::sum;
+  return sums ? Kinds::has(reduce_kind::mean) || Kinds::has(reduce_kind::sum) : Kinds::has(k);
+}
+
 /// Whether a number that a file holds is one of the enumerators.
 constexpr bool is_known(conv_algorithm a) { return a <= conv_algorithm::winograd2; }
 constexpr bool is_known(pool_kind k) { return k <= pool_kind::average; }

@@ -28,11 +28,14 @@ struct depthwise_tiling {
   int kernel, stride, rows, pixels;
 };
 
+/// Computes outputs under one of the square windows; there is no code for those that the kernel set has not.
 template <int Kernel, int Stride, class Functions, class Weight>
 NSK_INLINE void square_strip(const depthwise_tiling& tiling, const depthwise_call<Functions, Weight>& d, const float* x,
                              int pixels, tile_row* to) {
-  if (tiling.rows == 2) return depthwise_strip<Kernel, Stride, 2, 4>(d, x, pixels, to);
-  depthwise_strip<Kernel, Stride, 1, 7>(d, x, pixels, to);
+  if constexpr (has_depthwise_window<Functions>(depthwise_window_of(Kernel, Stride))) {
+    if (tiling.rows == 2) return depthwise_strip<Kernel, Stride, 2, 4>(d, x, pixels, to);
+    depthwise_strip<Kernel, Stride, 1, 7>(d, x, pixels, to);
+  }
 }
 /// Outputs from pixel (y, x) on: `pixels` of each row under a square kernel, in tiles one behind the other, else one
 /// tile. `to` as depthwise_strip says.
@@ -145,13 +148,14 @@ NSK_ONE_COPY inline void depthwise_slow(const depthwise_call<Functions, Weight>&
   depthwise_tiles(d, e, m, b, {0, 0, 1, 1});
 }
 
-/// The tiling for a block whose windows are inside, under 3x3 and 5x5 kernels; no rows where there is none.
+/// The tiling for a block whose windows are inside, under the square windows of the kernel set; no rows where there is
+/// none.
 template <class Functions, class Weight>
 inline depthwise_tiling square_tiling(const depthwise_call<Functions, Weight>& d, const pixel_block& b) {
   const window& w = d.a->w;
   const int width = b.x_end - b.x, height = b.y_end - b.y, kernel = w.kernel_h, stride = w.stride_h;
-  if (w.kernel_w != kernel || w.stride_w != stride || w.dilation_h != 1 || w.dilation_w != 1) return {};
-  if ((kernel != 3 && kernel != 5) || stride > 2) return {};
+  const int number = depthwise_window_of(w);
+  if (number < 0 || !has_depthwise_window<Functions>(number)) return {};
   if (width % 7 == 0 && (width < 14 || height < 2)) return {kernel, stride, 1, 7};
   if (width < 4 || height < 2 || d.a->e.residual != nullptr) return {};
   return {kernel, stride, 2, 4};

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/impl/lines.hpp>
+#include <netsuke/kernels/kernel_set.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
 
@@ -45,6 +46,9 @@ template <class Functions>
 inline constexpr bool maps_functions = true;
 template <function... F>
 inline constexpr bool maps_functions<function_list<F...>> = (!is_done_in_registers(F) || ...);
+template <class Functions, unsigned Windows, bool PanelPairs, bool PrefetchWeights>
+inline constexpr bool maps_functions<kernel_set<Functions, Windows, PanelPairs, PrefetchWeights>> =
+    maps_functions<Functions>;
 }
 
 /// An epilogue as inner loops want it.

@@ -34,19 +34,17 @@ inline gemm_panel<Weight> panel_part(const gemm_weights<Weight>& w, int index, i
           step, step * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4, nullptr, 0};
 }
 
-/// Bytes of a matrix from which on panels are prefetched while those before them are multiplied: what fits comes from
-/// the second-level cache in time.
-inline constexpr std::int64_t far_weights = 192 * 1024;
-
-/// The same, or tile_panels whole panels from `index` on where all of them are in [begin, end).
-template <class Weight>
+/// The same, or as many whole panels from `index` on as tiles take where all of them are in [begin, end).
+template <class Functions, class Weight>
 inline gemm_panel<Weight> panels_part(const gemm_weights<Weight>& w, int index, int begin, int end) {
   gemm_panel<Weight> p = panel_part(w, index, begin, end);
-  if (!has_whole_panels(w.channels, w.first_channel, index, tile_panels, begin, end)) return p;
-  p.columns = tile_panels * panel_width;
-  p.panels = tile_panels;
-  if (w.depth * w.channels * static_cast<std::int64_t>(sizeof(Weight)) > far_weights)
-    p.ahead = reinterpret_cast<const char*>(p.weights + tile_panels * p.panel_step);
+  constexpr int together = panels_together<Functions>;
+  if (!has_whole_panels(w.channels, w.first_channel, index, together, begin, end)) return p;
+  p.columns = together * panel_width;
+  p.panels = together;
+  if constexpr (has_far_tiles<Functions>)
+    if (w.depth * w.channels * static_cast<std::int64_t>(sizeof(Weight)) > far_weights)
+      p.ahead = reinterpret_cast<const char*>(p.weights + together * p.panel_step);
   return p;
 }
 
@@ -86,7 +84,7 @@ NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weigh
   while (index < panels) {
     if (count <= gemv_max_rows) index = impl::gemv_panels(count, runs, w, index, begin, end, rows, e);
     if (index >= panels) return;
-    const gemm_panel<Weight> p = impl::panels_part(w, index, begin, end);
+    const gemm_panel<Weight> p = impl::panels_part<Functions>(w, index, begin, end);
     if (p.columns <= 0) return;
     impl::gemm_panel_rows(count, runs, p, rows, e);
     index += p.panels;

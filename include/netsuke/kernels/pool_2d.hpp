@@ -205,12 +205,13 @@ inline void pool_rows(const pool_2d_args& a, const tile_range& t) {
 }
 
 /// Pools one tile: the maximum (a > b ? a : b, first tap first), or the sum in row-major order divided by the number of
-/// taps. A window without any tap gives -infinity or 0.
+/// taps. A window without any tap gives -infinity or 0. Does nothing for kinds that are not in `Kinds`.
+template <class Kinds = all_pool_kinds>
 inline void pool_2d(const pool_2d_args& a, const tile_range& t, std::byte*) {
-  if (a.kind == pool_kind::max)
-    impl::pool_rows<impl::pool_max>(a, t);
-  else
-    impl::pool_rows<impl::pool_average>(a, t);
+  if constexpr (Kinds::has(pool_kind::max))
+    if (a.kind == pool_kind::max) impl::pool_rows<impl::pool_max>(a, t);
+  if constexpr (Kinds::has(pool_kind::average))
+    if (a.kind == pool_kind::average) impl::pool_rows<impl::pool_average>(a, t);
   fill_border(a.output, t);
 }
 

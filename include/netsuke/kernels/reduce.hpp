@@ -162,7 +162,7 @@ inline void reduce_across_strided(const reduce_loops& r, const float* p, std::pt
 }
 /// One output: lanes along the last loop.
 template <class Kind>
-inline float reduce_along(const reduce_loops& r, const float* p) {
+NSK_INLINE float reduce_along(const reduce_loops& r, const float* p) {
   simd::f32x16 chain = simd::splat16(Kind::start), all = chain;
   const loop<1>& inner = r.of[r.count - 1];
   const std::ptrdiff_t step = inner.stride[0];
@@ -195,13 +195,19 @@ inline float reduce_along(const reduce_loops& r, const float* p) {
 
 enum reduce_operand : int { reduce_to, reduce_from, reduce_residual, reduce_slope, reduce_operands };
 
+/// `count` outputs that are `step` apart in the input.
+template <class Kind>
+NSK_ONE_COPY inline void reduce_each_along(const reduce_loops& r, const float* p, std::ptrdiff_t step,
+                                           std::ptrdiff_t count, float* to) {
+  for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = reduce_along<Kind>(r, p + i * step);
+}
 /// Computes up to 8 vectors of outputs along the inner loop of a box. Returns how many.
 template <class Kind>
-inline std::ptrdiff_t reduce_block(const reduce_loops& r, const float* p, std::ptrdiff_t step, std::ptrdiff_t outputs,
-                                   float* to) {
+NSK_ONE_COPY inline std::ptrdiff_t reduce_block(const reduce_loops& r, const float* p, std::ptrdiff_t step,
+                                                std::ptrdiff_t outputs, float* to) {
   if (r.along) {
     const std::ptrdiff_t count = outputs < 8 * f32::lanes ? outputs : 8 * f32::lanes;
-    for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = reduce_along<Kind>(r, p + i * step);
+    reduce_each_along<Kind>(r, p, step, count, to);
     return count;
   }
   if (step != 1) {
@@ -219,9 +225,30 @@ inline std::ptrdiff_t reduce_block(const reduce_loops& r, const float* p, std::p
   reduce_across<Kind, 1>(r, p, to);
   return outputs < f32::lanes ? outputs : f32::lanes;
 }
+/// The same for a kind of the list.
+template <class Kinds>
+NSK_INLINE std::ptrdiff_t reduce_block(reduce_kind kind, const reduce_loops& r, const float* p, std::ptrdiff_t step,
+                                       std::ptrdiff_t outputs, float* to) {
+  if constexpr (has_reduction<Kinds>(reduce_kind::sum))
+    if (kind <= reduce_kind::sum) return reduce_block<reduce_sum>(r, p, step, outputs, to);
+  if constexpr (Kinds::has(reduce_kind::max))
+    if (kind == reduce_kind::max) return reduce_block<reduce_max>(r, p, step, outputs, to);
+  if constexpr (Kinds::has(reduce_kind::min))
+    if (kind == reduce_kind::min) return reduce_block<reduce_min>(r, p, step, outputs, to);
+  if constexpr (Kinds::has(reduce_kind::prod))
+    if (kind == reduce_kind::prod) return reduce_block<reduce_prod>(r, p, step, outputs, to);
+  if constexpr (Kinds::has(reduce_kind::sum_square))
+    if (kind == reduce_kind::sum_square) return reduce_block<reduce_sum_square>(r, p, step, outputs, to);
+  return outputs;
+}
 
-template <class Kind, class Functions>
-inline void reduce_tile(const reduce_args& a, const tile_range& t) {
+}
+
+/// Reduces one tile of outputs. Without any reduced dimension each element is reduced alone. The output must not be the
+/// input. The kind is one that `Kinds` has.
+template <class Functions = all_functions, class Kinds = all_reduce_kinds>
+NSK_ONE_COPY inline void reduce(const reduce_args& a, const tile_range& t, std::byte*) {
+  using namespace impl;
   const reduce_loops r = loops_of(a);
   std::ptrdiff_t from[max_rank] = {}, slope[max_rank] = {};
   for (int d = 0; d < a.input.rank; ++d) from[d] = a.output.shape[d] == 1 ? 0 : a.input.stride[d];
@@ -239,8 +266,8 @@ inline void reduce_tile(const reduce_args& a, const tile_range& t) {
             return b.offset[operand] + i * b.of[0].stride[operand] + j * b.of[1].stride[operand] +
                    k * inner.stride[operand];
           };
-          const std::ptrdiff_t count = reduce_block<Kind>(r, a.input.as<float>() + at(reduce_from),
-                                                          inner.stride[reduce_from], inner.length - k, block);
+          const std::ptrdiff_t count = reduce_block<Kinds>(a.kind, r, a.input.as<float>() + at(reduce_from),
+                                                           inner.stride[reduce_from], inner.length - k, block);
           finish_line<Functions>(a.e, block, count, a.output.as<float>() + at(reduce_to),
                                  a.e.residual != nullptr ? a.e.residual + at(reduce_residual) : nullptr,
                                  a.e.fn == function::prelu ? a.e.slope + at(reduce_slope) : nullptr,
@@ -248,22 +275,6 @@ inline void reduce_tile(const reduce_args& a, const tile_range& t) {
           k += count;
         }
   });
-}
-
-}
-
-/// Reduces one tile of outputs. Without any reduced dimension each element is reduced alone. The output must not be the
-/// input.
-template <class Functions = all_functions>
-inline void reduce(const reduce_args& a, const tile_range& t, std::byte*) {
-  switch (a.kind) {
-    case reduce_kind::mean:
-    case reduce_kind::sum: impl::reduce_tile<impl::reduce_sum, Functions>(a, t); break;
-    case reduce_kind::max: impl::reduce_tile<impl::reduce_max, Functions>(a, t); break;
-    case reduce_kind::min: impl::reduce_tile<impl::reduce_min, Functions>(a, t); break;
-    case reduce_kind::prod: impl::reduce_tile<impl::reduce_prod, Functions>(a, t); break;
-    case reduce_kind::sum_square: impl::reduce_tile<impl::reduce_sum_square, Functions>(a, t); break;
-  }
   fill_border(a.output, t);
 }
 

@@ -26,7 +26,7 @@ struct op_traits<op::binary> : impl::inputs<2>,
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
-    kernels::binary<typename Settings::functions>(a, range, scratch);
+    kernels::binary<impl::kernels_of<Settings>>(a, range, scratch);
   }
 };
 NSK_END

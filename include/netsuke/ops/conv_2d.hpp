@@ -44,9 +44,9 @@ struct op_traits<op::conv_2d> : impl::inputs<2>, impl::never_in_place, impl::wit
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
     using weight = impl::weight<Settings>;
     if constexpr (Settings::winograd && std::is_same<weight, float>::value) {
-      kernels::conv_2d<typename Settings::functions>(a, range, scratch);
+      kernels::conv_2d<impl::kernels_of<Settings>>(a, range, scratch);
     } else {
-      kernels::impl::direct_conv_2d<typename Settings::functions, weight>(a, range, reinterpret_cast<float*>(scratch));
+      kernels::impl::direct_conv_2d<impl::kernels_of<Settings>, weight>(a, range, reinterpret_cast<float*>(scratch));
       kernels::fill_border(a.output, range);
     }
   }

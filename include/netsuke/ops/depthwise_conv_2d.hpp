@@ -32,7 +32,7 @@ struct op_traits<op::depthwise_conv_2d> : impl::inputs<2>,
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
-    kernels::depthwise_conv_2d<typename Settings::functions, impl::weight<Settings>>(a, range, scratch);
+    kernels::depthwise_conv_2d<impl::kernels_of<Settings>, impl::weight<Settings>>(a, range, scratch);
   }
 };
 NSK_END

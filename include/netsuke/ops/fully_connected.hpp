@@ -34,7 +34,7 @@ struct op_traits<op::fully_connected> : impl::inputs<2>,
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
-    kernels::fully_connected<typename Settings::functions, impl::weight<Settings>>(a, range, scratch);
+    kernels::fully_connected<impl::kernels_of<Settings>, impl::weight<Settings>>(a, range, scratch);
   }
 };
 NSK_END

@@ -53,7 +53,7 @@ struct op_traits<op::integer_conv_2d> : impl::never_in_place, impl::with_border,
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
-    kernels::integer_conv_2d<typename Settings::functions, impl::quad_support_of<Settings>>(a, range, scratch);
+    kernels::integer_conv_2d<impl::kernels_of<Settings>, impl::quad_support_of<Settings>>(a, range, scratch);
   }
 
  private:

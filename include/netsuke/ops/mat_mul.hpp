@@ -40,7 +40,7 @@ struct op_traits<op::mat_mul> : impl::inputs<2>,
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
-    kernels::mat_mul<typename Settings::functions>(a, range, scratch);
+    kernels::mat_mul<impl::kernels_of<Settings>>(a, range, scratch);
   }
 };
 NSK_END

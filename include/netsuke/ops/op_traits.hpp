@@ -23,8 +23,9 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/format/scratch.hpp>
 #include <netsuke/kernels/args.hpp>
-#include <netsuke/ops/impl/narrow_weights.hpp>
+#include <netsuke/ops/impl/kernel_variants.hpp>
 #include <netsuke/ops/impl/memory_map.hpp>
+#include <netsuke/ops/impl/narrow_weights.hpp>
 #include <netsuke/ops/impl/rules.hpp>
 
 NSK_BEGIN

@@ -38,7 +38,7 @@ struct op_traits<op::pool_2d> : impl::inputs<1>,
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
     if constexpr (impl::stores_numbers<Settings>)
       if (a.input.type == dtype::uint8) return kernels::max_pool_bytes(a, range);
-    kernels::pool_2d(a, range, scratch);
+    kernels::pool_2d<impl::pool_kinds_of<Settings>>(a, range, scratch);
   }
 
  private:

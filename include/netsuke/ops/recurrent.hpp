@@ -64,7 +64,7 @@ struct op_traits<op::recurrent> : impl::never_in_place, impl::without_border, im
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
-    kernels::recurrent<impl::weight<Settings>>(a, range, scratch);
+    kernels::recurrent<impl::weight<Settings>, impl::kernels_of<Settings>>(a, range, scratch);
   }
 
  private:

@@ -36,7 +36,7 @@ struct op_traits<op::reduce> : impl::inputs<1>,
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
-    kernels::reduce<typename Settings::functions>(a, range, scratch);
+    kernels::reduce<impl::kernels_of<Settings>, impl::reduce_kinds_of<Settings>>(a, range, scratch);
   }
 };
 NSK_END

@@ -26,7 +26,7 @@ struct op_traits<op::unary> : impl::inputs<1>,
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
-    kernels::unary<typename Settings::functions>(a, range, scratch);
+    kernels::unary<impl::kernels_of<Settings>>(a, range, scratch);
   }
 };
 NSK_END

@@ -10,7 +10,9 @@
 ///
 /// `nsk inspect --settings model.nsk` prints the type that a model needs.
 #include <netsuke/core/hide_macros.hpp>
+#include <netsuke/format/kinds.hpp>
 #include <netsuke/format/op.hpp>
+#include <netsuke/kernels/kernel_set.hpp>
 #include <netsuke/core/profile.hpp>
 
 NSK_BEGIN
@@ -23,6 +25,16 @@ struct default_settings {
   using functions = all_functions;
   /// Whether convolutions may use Winograd's algorithms; without them a program is some 50 KiB smaller.
   static constexpr bool winograd = true;
+  /// Kinds of op::reduce, and of op::pool_2d on floats; a mean is a sum with a division, and one kernel does both.
+  /// Others are refused. Each kind of reduction is some 9 KiB, each of pooling some 5.
+  using reduce_kinds = all_reduce_kinds;
+  using pool_kinds = all_pool_kinds;
+  /// Windows for which depthwise convolution has kernels of their own, some 5 KiB each. Others run too, by a
+  /// slower kernel for all windows with the same bits.
+  using depthwise_windows = all_depthwise_windows;
+  /// Whether registers of 64 bytes take 32 columns of a matrix together, and whether weights of matrices above 192 KiB
+  /// are prefetched: some 10 KiB each. Without them such matrices are multiplied more slowly, with the same bits.
+  static constexpr bool panel_pairs = true, prefetch_weights = true;
   /// Whether weights may be float16 (`nsk convert --weights fp16`), which takes kernels of their own.
   static constexpr bool half_weights = false;
   /// Whether weights of dense and recurrent layers may be int8 (`nsk quantize --format w8`).

@@ -4,6 +4,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <netsuke/format/packing.hpp>
+#include <netsuke/kernels/kernel_set.hpp>
 #include <netsuke/simd/vec.hpp>
 
 NSK_BEGIN
@@ -11,9 +12,21 @@ namespace kernels {
 
 /// Panels of 16 that tiles take together: two where a panel is one register. A tile of one register for each row reads
 /// an input for each product, and processors with registers of 64 bytes multiply as fast as they read.
-inline constexpr int tile_panels = simd::f32::lanes >= panel_width ? 2 : 1;
+inline constexpr int max_tile_panels = 2, tile_panels = simd::f32::lanes >= panel_width ? max_tile_panels : 1;
 
 namespace impl {
+
+/// Bytes of a matrix from which on panels are prefetched while those before them are multiplied: what fits comes from
+/// the second-level cache in time.
+inline constexpr std::int64_t far_weights = 192 * 1024;
+
+/// How many panels tiles take where there is code for the variants of `Functions` alone, and whether there are tiles
+/// that prefetch: they are as wide as tiles can be.
+template <class Functions>
+inline constexpr int panels_together = variants_of<Functions>::panel_pairs ? tile_panels : 1;
+template <class Functions>
+inline constexpr bool has_far_tiles =
+    variants_of<Functions>::prefetch_weights&& panels_together<Functions> == tile_panels;
 
 /// Returns whether panels [index, index + count) of a matrix, whose column 0 is `first_channel` of the output, are 16
 /// wide and in output channels [begin, end).

@@ -138,7 +138,7 @@ NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Functions>& w, co
   const int first_channel = share(p.channel), last_channel = share(p.channel + p.columns);
   static constexpr float zeros[32] = {};
   const epilogue nothing;
-  const auto none = prepare<function_list<>>(nothing, 0);
+  const auto none = prepare<typename variants_of<Functions>::without_functions>(nothing, 0);
   const gemm_runs runs{1, 1, w.depth};
   gemm_panel<float> point = p;
   point.bias = zeros;
@@ -166,7 +166,7 @@ inline void winograd_batch_of_cells(const winograd_call<Functions>& w, const win
   const winograd_cell* const cell = batch.cell;
   for (int t = 0; t < count; ++t) winograd_cell_input<Outputs>(w, cell[t], w.transformed + t * w.line);
   for (int index = 0, panels = 1; index < panel_count(w.weights.channels); index += panels) {
-    const gemm_panel<float> p = panels_part(w.weights, index, w.channel_begin, w.channel_end);
+    const gemm_panel<float> p = panels_part<Functions>(w.weights, index, w.channel_begin, w.channel_end);
     panels = p.panels;
     if (p.columns <= 0) continue;
     constexpr int unit = simd::f32::lanes > 8 ? simd::f32::lanes : 8;

@@ -5,6 +5,7 @@
 #include <netsuke/run/settings.hpp>
 #include <netsuke/core/status.hpp>
 #include <netsuke/model/model.hpp>
+#include <netsuke/ops/impl/kernel_variants.hpp>
 #include <netsuke/ops/impl/narrow_weights.hpp>
 #include <netsuke/ops/impl/stored_numbers.hpp>
 
@@ -36,6 +37,7 @@ status supported(const variant_view& variant) {
   for (int i = 0; i < variant.step_count(); ++i) {
     const step_view step = variant.step(i);
     if (!Settings::ops::has(step.op())) return {status_code::unsupported_op, i};
+    if (is_kind_unlisted<Settings>(step)) return {status_code::unsupported_op, i};
     if (!Settings::winograd && uses_winograd(step)) return {status_code::unsupported_op, i};
     if (!runs_half_weights<Settings> && has_half_weights(step)) return {status_code::unsupported_op, i};
     if (!runs_byte_weights<Settings> && has_byte_weights(step)) return {status_code::unsupported_op, i};

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Which kernels for speed alone a program has: each computes what a general one computes, with the same bits.
+#include <netsuke/core/hide_macros.hpp>
+#include <cstdint>
+#include <netsuke/format/op.hpp>
+#include <netsuke/format/window.hpp>
+
+NSK_BEGIN
+/// Square windows without dilation for which depthwise convolution has tiles of their own.
+enum class depthwise_window : std::uint8_t { size_3, size_3_stride_2, size_5, size_5_stride_2 };
+inline constexpr int depthwise_window_count = 4;
+
+/// A set of such windows.
+template <depthwise_window... Windows>
+struct depthwise_list {
+  static constexpr bool has([[maybe_unused]] depthwise_window w) { return ((w == Windows) || ...); }
+};
+using all_depthwise_windows = depthwise_list<depthwise_window::size_3, depthwise_window::size_3_stride_2,
+                                             depthwise_window::size_5, depthwise_window::size_5_stride_2>;
+
+namespace kernels {
+
+/// What a kernel may be told in place of a list of functions: the list, and which variants there is code for. `Windows`
+/// has a bit for each depthwise_window. A kernel that is told a list alone has all variants.
+template <class Functions, unsigned Windows, bool PanelPairs, bool PrefetchWeights>
+struct kernel_set : Functions {};
+
+namespace impl {
+
+inline constexpr unsigned every_depthwise_window = (1u << depthwise_window_count) - 1;
+
+/// The variants that a list of functions or a kernel set stands for; `without_functions` has the same and no functions.
+template <class Functions>
+struct variants_of {
+  static constexpr unsigned windows = every_depthwise_window;
+  static constexpr bool panel_pairs = true, prefetch_weights = true;
+  using without_functions = function_list<>;
+};
+template <class Functions, unsigned Windows, bool PanelPairs, bool PrefetchWeights>
+struct variants_of<kernel_set<Functions, Windows, PanelPairs, PrefetchWeights>> {
+  static constexpr unsigned windows = Windows;
+  static constexpr bool panel_pairs = PanelPairs, prefetch_weights = PrefetchWeights;
+  using without_functions = kernel_set<function_list<>, Windows, PanelPairs, PrefetchWeights>;
+};
+
+/// Returns the number of the depthwise_window with a kernel of 3 or 5 and a stride of 1 or 2.
+constexpr int depthwise_window_of(int kernel, int stride) { return (kernel == 5 ? 2 : 0) + stride - 1; }
+/// Returns the number of the depthwise_window that `w` is; -1 where it is none.
+inline int depthwise_window_of(const window& w) {
+  const bool square = w.kernel_w == w.kernel_h && w.stride_w == w.stride_h && w.dilation_h == 1 && w.dilation_w == 1;
+  const bool known = (w.kernel_h == 3 || w.kernel_h == 5) && w.stride_h <= 2;
+  return square && known ? depthwise_window_of(w.kernel_h, w.stride_h) : -1;
+}
+/// Whether there is code for the depthwise_window of a number.
+template <class Functions>
+constexpr bool has_depthwise_window(int number) {
+  return (variants_of<Functions>::windows >> number & 1u) != 0;
+}
+
+}
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What kernels are told of `Settings`: functions, kinds, and variants for speed alone. Types without a member have
+/// everything of it.
+#include <netsuke/core/hide_macros.hpp>
+#include <type_traits>
+#include <netsuke/format/kinds.hpp>
+#include <netsuke/format/step_view.hpp>
+#include <netsuke/kernels/kernel_set.hpp>
+#include <netsuke/ops/impl/stored_numbers.hpp>
+
+NSK_BEGIN
+namespace impl {
+
+template <class Settings, class = void>
+struct reduce_kinds_of_settings {
+  using type = all_reduce_kinds;
+};
+template <class Settings>
+struct reduce_kinds_of_settings<Settings, std::void_t<typename Settings::reduce_kinds>> {
+  using type = typename Settings::reduce_kinds;
+};
+template <class Settings, class = void>
+struct pool_kinds_of_settings {
+  using type = all_pool_kinds;
+};
+template <class Settings>
+struct pool_kinds_of_settings<Settings, std::void_t<typename Settings::pool_kinds>> {
+  using type = typename Settings::pool_kinds;
+};
+/// Kinds that sessions of a settings type have kernels for.
+template <class Settings>
+using reduce_kinds_of = typename reduce_kinds_of_settings<Settings>::type;
+template <class Settings>
+using pool_kinds_of = typename pool_kinds_of_settings<Settings>::type;
+
+/// Whether a verified step of an operator that the settings list is of a kind that they do not.
+template <class Settings>
+bool is_kind_unlisted(const step_view& s) {
+  if constexpr (Settings::ops::has(op::reduce))
+    if (s.op() == op::reduce) return !has_reduction<reduce_kinds_of<Settings>>(s.params<op::reduce>().kind);
+  if constexpr (Settings::ops::has(op::pool_2d))
+    if (s.op() == op::pool_2d && !is_float_operator_on_bytes(s))
+      return !pool_kinds_of<Settings>::has(s.params<op::pool_2d>().kind);
+  return false;
+}
+
+template <class Settings, class = void>
+struct depthwise_windows_of_settings {
+  using type = all_depthwise_windows;
+};
+template <class Settings>
+struct depthwise_windows_of_settings<Settings, std::void_t<typename Settings::depthwise_windows>> {
+  using type = typename Settings::depthwise_windows;
+};
+/// Bits of the depthwise windows of a list.
+template <class List>
+constexpr unsigned bits_of_windows() {
+  unsigned bits = 0;
+  for (int i = 0; i < depthwise_window_count; ++i) bits |= List::has(static_cast<depthwise_window>(i)) ? 1u << i : 0u;
+  return bits;
+}
+template <class Settings>
+inline constexpr unsigned depthwise_windows_of =
+    bits_of_windows<typename depthwise_windows_of_settings<Settings>::type>();
+
+template <class Settings, class = void>
+inline constexpr bool takes_panel_pairs = true;
+template <class Settings>
+inline constexpr bool takes_panel_pairs<Settings, std::void_t<decltype(Settings::panel_pairs)>> = Settings::panel_pairs;
+template <class Settings, class = void>
+inline constexpr bool prefetches_weights = true;
+template <class Settings>
+inline constexpr bool prefetches_weights<Settings, std::void_t<decltype(Settings::prefetch_weights)>> =
+    Settings::prefetch_weights;
+
+template <class Settings>
+inline constexpr bool has_every_variant =
+    depthwise_windows_of<Settings> ==
+    kernels::impl::every_depthwise_window&& takes_panel_pairs<Settings>&& prefetches_weights<Settings>;
+/// What a kernel is told in place of a list of functions. Settings of equal values give one type, and share kernels.
+template <class Settings>
+using kernels_of = std::conditional_t<has_every_variant<Settings>, typename Settings::functions,
+                                      kernels::kernel_set<typename Settings::functions, depthwise_windows_of<Settings>,
+                                                          takes_panel_pairs<Settings>, prefetches_weights<Settings>>>;
+
+}
+NSK_END
+#include <netsuke/core/restore_macros.hpp>
