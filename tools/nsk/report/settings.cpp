@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "report/inspect.hpp"
 
-#include <netsuke/ops/impl/narrow_weights.hpp>
-#include <netsuke/ops/impl/stored_numbers.hpp>
+#include <netsuke/format/kinds.hpp>
 #include "errors.hpp"
-#include "ops/step_facts.hpp"
+#include "report/needs.hpp"
+#include "write/schema.hpp"
 
 namespace nsk::tool {
 
@@ -23,46 +23,72 @@ std::string settings_name(const std::string& name) {
   return has_suffix ? identifier : identifier + suffix;
 }
 
-std::string settings_source(const model& m, const std::string& name) {
-  bool ops[op_count] = {}, functions[function_count] = {}, winograd = false, half_weights = false, byte_weights = false;
-  bool quads = false, unsafe_quads = false, weight_offsets = false;
-  functions[static_cast<int>(function::identity)] = true;
-  for (int v = 0; v < m.variant_count(); ++v) {
-    for (int i = 0; i < m.variant(v).step_count(); ++i) {
-      const step_view s = m.variant(v).step(i);
-      ops[static_cast<int>(s.op())] = true;
-      functions[static_cast<int>(s.epilogue().fn)] = true;
-      winograd = winograd || (algorithm_of(s) != conv_algorithm::direct);
-      half_weights = half_weights || impl::has_half_weights(s);
-      byte_weights = byte_weights || impl::has_byte_weights(s);
-      quads = quads || s.op() == op::quantized_conv_2d || s.op() == op::quantized_depthwise_conv_2d ||
-              s.op() == op::integer_conv_2d;
-      unsafe_quads = unsafe_quads || impl::has_unsafe_quads(s);
-      weight_offsets = weight_offsets || impl::has_weight_offset(s);
-    }
-  }
+namespace {
+
+template <std::size_t Count>
+std::string joined(const std::string& scope, const std::bitset<Count>& wanted, std::string (*name)(int)) {
+  std::string text;
+  for (std::size_t i = 0; i < Count; ++i)
+    if (wanted[i]) text += (text.empty() ? "" : ", ") + scope + name(static_cast<int>(i));
+  return text;
+}
+template <std::size_t Count>
+std::string list(const char* member, const char* type, const char* scope, const std::bitset<Count>& wanted,
+                 std::string (*name)(int)) {
+  return std::string("  using ") + member + " = nsk::" + type + "<" +
+         joined(std::string("nsk::") + scope + "::", wanted, name) + ">;\n";
+}
+std::string constant(const char* member, bool value) {
+  return std::string("  static constexpr bool ") + member + (value ? " = true;\n" : " = false;\n");
+}
+
+std::string op_identifier(int i) {
 #define NSK_IDENTIFIER(name, Table) #name,
-  constexpr const char* op_names[] = {"none", NSK_OP_LIST(NSK_IDENTIFIER)};
+  constexpr const char* names[] = {"none", NSK_OP_LIST(NSK_IDENTIFIER)};
 #undef NSK_IDENTIFIER
-  auto join = [](const char* scope, const bool* wanted, int count, auto&& name) {
-    std::string text;
-    for (int i = 0; i < count; ++i)
-      if (wanted[i]) text += (text.empty() ? "" : ", ") + std::string(scope) + name(i);
-    return text;
-  };
+  return names[i];
+}
+std::string function_identifier(int i) { return name_of(static_cast<function>(i)); }
+std::string window_identifier(int i) {
+  constexpr const char* names[] = {"size_3", "size_3_stride_2", "size_5", "size_5_stride_2"};
+  static_assert(std::size(names) == depthwise_window_count);
+  return names[i];
+}
+std::string reduce_identifier(int i) { return enumerator_name("ReduceKind", i); }
+std::string pool_identifier(int i) { return enumerator_name("PoolKind", i); }
+
+/// What kernels of layers on floats are needed, where it is less than the defaults.
+std::string variants_text(const session_needs& n) {
+  const auto uses = [&](op o) { return n.ops[static_cast<std::size_t>(o)]; };
+  const bool multiplies = uses(op::conv_2d) || uses(op::fully_connected) || uses(op::mat_mul) || uses(op::recurrent);
+  std::string text;
+  if (uses(op::reduce) && !n.reduce_kinds.all())
+    text += list("reduce_kinds", "reduce_list", "reduce_kind", n.reduce_kinds, reduce_identifier);
+  if (uses(op::pool_2d) && !n.pool_kinds.all())
+    text += list("pool_kinds", "pool_list", "pool_kind", n.pool_kinds, pool_identifier);
+  if (uses(op::depthwise_conv_2d) && !n.depthwise_windows.all())
+    text += list("depthwise_windows", "depthwise_list", "depthwise_window", n.depthwise_windows, window_identifier);
+  if (multiplies && !n.panel_pairs) text += constant("panel_pairs", false);
+  if (multiplies && !n.prefetch_weights) text += constant("prefetch_weights", false);
+  return text;
+}
+
+}
+
+std::string settings_source(const model& m, const std::string& name) {
+  const session_needs n = needs_of(m);
   const std::string type = settings_name(name);
   std::string text = "// Printed by `nsk inspect --settings`: what '" + printable(name) + "' needs, and no more.\n";
   text += "#if !defined(NSK_HAS_" + type + ")\n#define NSK_HAS_" + type + "\n#include <netsuke/netsuke.hpp>\n\n";
   text += "struct " + type + " : nsk::default_settings {\n";
-  text += "  using ops = nsk::op_list<" + join("nsk::op::", ops, op_count, [&](int i) { return op_names[i]; }) + ">;\n";
-  text += "  using functions = nsk::function_list<" +
-          join("nsk::function::", functions, function_count, [](int i) { return name_of(static_cast<function>(i)); }) +
-          ">;\n";
-  if (!winograd) text += "  static constexpr bool winograd = false;\n";
-  if (half_weights) text += "  static constexpr bool half_weights = true;\n";
-  if (byte_weights) text += "  static constexpr bool byte_weights = true;\n";
-  if (quads && !unsafe_quads) text += "  static constexpr bool unsafe_quads = false;\n";
-  if (quads && !weight_offsets) text += "  static constexpr bool weight_offsets = false;\n";
+  text += list("ops", "op_list", "op", n.ops, op_identifier);
+  text += list("functions", "function_list", "function", n.functions, function_identifier);
+  if (!n.winograd) text += constant("winograd", false);
+  text += variants_text(n);
+  if (n.half_weights) text += constant("half_weights", true);
+  if (n.byte_weights) text += constant("byte_weights", true);
+  if (n.quads && !n.unsafe_quads) text += constant("unsafe_quads", false);
+  if (n.quads && !n.weight_offsets) text += constant("weight_offsets", false);
   text += "};\n#endif\n";
   return text;
 }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "report/needs.hpp"
+
+#include <algorithm>
+#include <netsuke/format/packing.hpp>
+#include <netsuke/kernels/impl/tile_panels.hpp>
+#include <netsuke/kernels/impl/gemm_tile.hpp>
+#include <netsuke/ops/impl/kernel_variants.hpp>
+#include <netsuke/ops/impl/narrow_weights.hpp>
+#include <netsuke/ops/impl/stored_numbers.hpp>
+#include "ops/step_facts.hpp"
+
+namespace nsk::tool {
+namespace {
+
+/// The packed matrix of a step, and the rows that it is multiplied with; no rows where there is none.
+struct product {
+  std::int64_t rows, channels, depth, weight_bytes;
+};
+
+std::int64_t length(const tensor_info& t, int from_last) {
+  return t.shape()[static_cast<std::size_t>(t.rank() - from_last)];
+}
+
+product product_of_convolution(const step_view& s) {
+  const conv_2d_params p = s.params<op::conv_2d>();
+  const std::int64_t in = length(s.input(0), 1) / p.groups, channels = length(s.output(), 1);
+  const bool direct = p.algorithm == conv_algorithm::direct;
+  const std::int64_t points = direct ? std::int64_t{p.w.kernel_h} * p.w.kernel_w : winograd_points(p.algorithm);
+  return {s.output().elements() / channels, channels / p.groups, points * in, impl::has_half_weights(s) ? 2 : 4};
+}
+product product_of(const step_view& s) {
+  const std::int64_t weight_bytes = impl::has_half_weights(s) ? 2 : impl::has_byte_weights(s) ? 1 : 4;
+  switch (s.op()) {
+    case op::conv_2d: return product_of_convolution(s);
+    case op::fully_connected:
+      return {s.output().elements() / length(s.output(), 1), length(s.output(), 1), length(s.input(0), 1),
+              weight_bytes};
+    case op::mat_mul: return {length(s.output(), 2), length(s.output(), 1), length(s.input(0), 1), 4};
+    case op::recurrent: {
+      const std::int64_t hidden = length(s.output(), 1), gates = recurrent_gates(s.params<op::recurrent>().kind);
+      return {s.output().shape()[0], gates * hidden, hidden, weight_bytes};
+    }
+    default: return {0, 0, 0, 0};
+  }
+}
+
+/// Few rows are multiplied by several panels anyway, without prefetching.
+void add_product(session_needs& n, const step_view& s) {
+  const product p = product_of(s);
+  if (p.rows <= kernels::gemv_max_rows) return;
+  const std::int64_t tile = s.op() == op::recurrent || s.tile().channels == 0 ? p.channels : s.tile().channels;
+  const int together = static_cast<int>(std::min(tile, p.channels));
+  n.panel_pairs =
+      n.panel_pairs || kernels::impl::has_whole_panels(p.channels, 0, 0, kernels::max_tile_panels, 0, together);
+  n.prefetch_weights = n.prefetch_weights || (kernels::impl::has_whole_panels(p.channels, 0, 0, 1, 0, together) &&
+                                              p.depth * p.channels * p.weight_bytes > kernels::impl::far_weights);
+}
+
+void add_kinds(session_needs& n, const step_view& s) {
+  if (s.op() == op::reduce) n.reduce_kinds.set(static_cast<std::size_t>(s.params<op::reduce>().kind));
+  if (s.op() == op::pool_2d && !impl::is_float_operator_on_bytes(s))
+    n.pool_kinds.set(static_cast<std::size_t>(s.params<op::pool_2d>().kind));
+  if (s.op() != op::depthwise_conv_2d) return;
+  const int window = kernels::impl::depthwise_window_of(s.params<op::depthwise_conv_2d>().w);
+  if (window >= 0) n.depthwise_windows.set(static_cast<std::size_t>(window));
+}
+
+void add_weights(session_needs& n, const step_view& s) {
+  n.winograd = n.winograd || algorithm_of(s) != conv_algorithm::direct;
+  n.half_weights = n.half_weights || impl::has_half_weights(s);
+  n.byte_weights = n.byte_weights || impl::has_byte_weights(s);
+  n.quads = n.quads || s.op() == op::quantized_conv_2d || s.op() == op::quantized_depthwise_conv_2d ||
+            s.op() == op::integer_conv_2d;
+  n.unsafe_quads = n.unsafe_quads || impl::has_unsafe_quads(s);
+  n.weight_offsets = n.weight_offsets || impl::has_weight_offset(s);
+}
+
+}
+
+session_needs needs_of(const model& m) {
+  session_needs n;
+  n.functions.set(static_cast<std::size_t>(function::identity));
+  for (int v = 0; v < m.variant_count(); ++v) {
+    for (int i = 0; i < m.variant(v).step_count(); ++i) {
+      const step_view s = m.variant(v).step(i);
+      n.ops.set(static_cast<std::size_t>(s.op()));
+      n.functions.set(static_cast<std::size_t>(s.epilogue().fn));
+      add_weights(n, s);
+      add_kinds(n, s);
+      add_product(n, s);
+    }
+  }
+  return n;
+}
+
+}
