@@ -139,7 +139,6 @@ class network_writer {
       const step_view s = m_variant.step(i);
       for (int k = 0; k < s.input_count(); ++k) use(s.input(k));
       use(s.output());
-      m_functions.insert(s.epilogue().fn);
       const nlohmann::json& step = steps[static_cast<std::size_t>(i)];
       const std::string details = details_text(step);
       const nlohmann::json &inputs = step["inputs"], &outputs = step["outputs"];
@@ -190,12 +189,7 @@ class network_writer {
     text += ". The lines of run_steps() may be edited.\n#pragma once\n#include <netsuke/codegen/network.hpp>\n";
     for (const std::string& h : m_calls.headers) text += "#include <netsuke/" + h + ">\n";
     text += "#include <netsuke/simd/begin.hpp>\n\nnamespace " + m_options.name + " {\ninline namespace NSK_ABI {\n\n";
-    std::vector<std::string> functions;
-    for (const function f : m_functions) functions.push_back(std::string("nsk::function::") + name_of(f));
-    text +=
-        "/// Functions behind the sums of layers; kernels have code for no others.\nusing functions = "
-        "nsk::function_list<" +
-        joined(functions) + ">;\n\n";
+    text += kernel_aliases(m_model) + "\n";
     return text;
   }
 
@@ -314,7 +308,6 @@ class network_writer {
   call_writer m_calls;
   std::vector<int> m_first;  ///< of each tensor: the one that its name is made of
   std::vector<bool> m_used;
-  std::set<function> m_functions{function::identity};
   std::uint64_t m_tag = 0;
   port_list m_in{"inputs", "in", "input", "", ""}, m_out{"outputs", "out", "output", "", ""},
       m_state{"states", "state", "state", "", ""};

@@ -33,10 +33,13 @@ std::string joined(const std::string& scope, const std::bitset<Count>& wanted, s
   return text;
 }
 template <std::size_t Count>
+std::string list_type(const char* type, const char* scope, const std::bitset<Count>& wanted, std::string (*name)(int)) {
+  return std::string("nsk::") + type + "<" + joined(std::string("nsk::") + scope + "::", wanted, name) + ">";
+}
+template <std::size_t Count>
 std::string list(const char* member, const char* type, const char* scope, const std::bitset<Count>& wanted,
                  std::string (*name)(int)) {
-  return std::string("  using ") + member + " = nsk::" + type + "<" +
-         joined(std::string("nsk::") + scope + "::", wanted, name) + ">;\n";
+  return std::string("  using ") + member + " = " + list_type(type, scope, wanted, name) + ";\n";
 }
 std::string constant(const char* member, bool value) {
   return std::string("  static constexpr bool ") + member + (value ? " = true;\n" : " = false;\n");
@@ -90,6 +93,24 @@ std::string settings_source(const model& m, const std::string& name) {
   if (n.quads && !n.unsafe_quads) text += constant("unsafe_quads", false);
   if (n.quads && !n.weight_offsets) text += constant("weight_offsets", false);
   text += "};\n#endif\n";
+  return text;
+}
+
+std::string kernel_aliases(const model& m) {
+  const session_needs n = needs_of(m);
+  const auto flag = [](bool value) { return value ? ", true" : ", false"; };
+  std::string text =
+      "/// Functions behind the sums of layers, then a bit for each depthwise_window, whether tiles take pairs of "
+      "panels,\n";
+  text +=
+      "/// and whether they prefetch weights; kernels have code for nothing else.\nusing functions = "
+      "nsk::kernels::kernel_set<" +
+      list_type("function_list", "function", n.functions, function_identifier) + ", " +
+      std::to_string(n.depthwise_windows.to_ulong()) + "u" + flag(n.panel_pairs) + flag(n.prefetch_weights) + ">;\n";
+  if (n.ops[static_cast<std::size_t>(op::reduce)])
+    text += "using reductions = " + list_type("reduce_list", "reduce_kind", n.reduce_kinds, reduce_identifier) + ";\n";
+  if (n.ops[static_cast<std::size_t>(op::pool_2d)])
+    text += "using pools = " + list_type("pool_list", "pool_kind", n.pool_kinds, pool_identifier) + ";\n";
   return text;
 }
 

@@ -233,7 +233,7 @@ NSK_ONE_COPY inline void gemm_equal_tiles(int count, const gemm_runs& runs, cons
   if constexpr (has_far_tiles<Functions> && !std::is_same<Weight, simd::wide_float>::value)
     if (p.panels == tile_panels && p.columns == whole && p.ahead != nullptr)
       return gemm_equal_tiles<whole, true>(count, runs, p, row, e);
-  if constexpr (panels_together < Functions >> 1)
+  if constexpr (1 < panels_together<Functions>)
     if (p.panels > 1) return gemm_equal_tiles<whole, false>(count, runs, p, row, e);
   if (p.columns > 16) return gemm_equal_tiles<24, false>(count, runs, p, row, e);
   if (p.columns > 8) return gemm_equal_tiles<16, false>(count, runs, p, row, e);
