@@ -23,46 +23,74 @@ struct layer_normalization_args : layer_normalization_params {
 
 namespace impl {
 
-/// A line of `count` floats, `step` apart.
-struct float_line {
-  const float* data;
-  std::ptrdiff_t count, step;
+/// A line of `count` floats, and where its result goes; steps along it.
+struct normalization_line {
+  const float* from;
+  float* to;
+  std::ptrdiff_t count, from_step, to_step;
 };
 
-/// Sum over 16 partials of f(x); f(0 - centre) of missing elements is not added.
-template <class F>
-NSK_INLINE float sum_of_line(const float_line& l, float rest, F f) {
-  using simd::f32;
-  simd::f32x16 sum = simd::splat16(0);
-  for (std::ptrdiff_t i = 0; i < l.count; i += 16) {
-    const simd::f32x16 x = load_sixteen(l.data + i * l.step, l.step, l.count - i, rest);
-    sum = map_sixteen(sum, x, [&](f32 s, f32 v) { return f(s, v); });
-  }
-  return simd::sum16(sum);
-}
+/// Lines whose steps are 1 that are normalised at once.
+inline constexpr int normalization_lines = 4;
 
-inline void normalize_line(const layer_normalization_args& a, const float_line& l, float* to, std::ptrdiff_t to_step) {
+/// Normalises `Lines` lines, whose chains of operations hide each other's latency; from_next and to_next are their
+/// distances. Step is 1, or 0 for any steps.
+template <int Step, int Lines>
+inline void normalize_lines(const layer_normalization_args& a, const normalization_line& l, std::ptrdiff_t from_next,
+                            std::ptrdiff_t to_next) {
   using simd::f32;
+  using simd::f32x16;
+  using simd::unroll;
+  const std::ptrdiff_t from_step = Step == 1 ? 1 : l.from_step, to_step = Step == 1 ? 1 : l.to_step;
   const auto length = static_cast<float>(l.count);
-  const float mean = a.centre ? sum_of_line(l, 0, [](f32 s, f32 x) { return simd::add(s, x); }) / length : 0.0f;
-  const f32 centre = simd::splat(mean);
-  const float variance = sum_of_line(l, mean,
-                                     [&](f32 s, f32 x) {
-                                       const f32 d = simd::sub(x, centre);
-                                       return simd::fma(d, d, s);
-                                     }) /
-                         length;
-  const f32 factor = simd::div(simd::splat(1), simd::sqrt(simd::add(simd::splat(variance), simd::splat(a.epsilon))));
-  for (std::ptrdiff_t i = 0; i < l.count; i += 16) {
-    const std::ptrdiff_t n = l.count - i;
-    const simd::f32x16 x = load_sixteen(l.data + i * l.step, l.step, n, 0), scale = load_sixteen(a.scale + i, 1, n, 0),
-                       bias = load_sixteen(a.bias + i, 1, n, 0);
-    simd::f32x16 y;
-    simd::unroll<simd::f32x16::parts>([&](auto p) NSK_INLINE_LAMBDA {
-      y.part[p] = simd::fma(simd::mul(simd::sub(x.part[p], centre), factor), scale.part[p], bias.part[p]);
+  const auto input = [&](int line, std::ptrdiff_t i, std::ptrdiff_t n, float rest) {
+    return load_sixteen(l.from + line * from_next + i * from_step, from_step, n, rest);
+  };
+  // Calls f(i, n) for the blocks of up to 16 elements.
+  const auto each = [&](auto f) {
+    std::ptrdiff_t i = 0;
+    for (; i + 16 <= l.count; i += 16) f(i, 16);
+    if (i < l.count) f(i, l.count - i);
+  };
+
+  f32x16 sum[Lines];
+  float mean[Lines] = {};
+  f32 centre[Lines], factor[Lines];
+  unroll<Lines>([&](auto line) { sum[line] = simd::splat16(0); });
+  if (a.centre) {
+    each([&](std::ptrdiff_t i, std::ptrdiff_t n) {
+      unroll<Lines>([&](auto line) {
+        sum[line] = map_sixteen(sum[line], input(line, i, n, 0), [](f32 s, f32 x) { return simd::add(s, x); });
+      });
     });
-    store_sixteen(to + i * to_step, to_step, n, y);
+    unroll<Lines>([&](auto line) {
+      mean[line] = simd::sum16(sum[line]) / length;
+      sum[line] = simd::splat16(0);
+    });
   }
+  unroll<Lines>([&](auto line) { centre[line] = simd::splat(mean[line]); });
+  each([&](std::ptrdiff_t i, std::ptrdiff_t n) {  // missing elements are the mean, whose square adds nothing
+    unroll<Lines>([&](auto line) {
+      sum[line] = map_sixteen(sum[line], input(line, i, n, mean[line]), [&](f32 s, f32 x) {
+        const f32 d = simd::sub(x, centre[line]);
+        return simd::fma(d, d, s);
+      });
+    });
+  });
+  unroll<Lines>([&](auto line) {
+    const f32 variance = simd::splat(simd::sum16(sum[line]) / length);
+    factor[line] = simd::div(simd::splat(1), simd::sqrt(simd::add(variance, simd::splat(a.epsilon))));
+  });
+  each([&](std::ptrdiff_t i, std::ptrdiff_t n) {
+    const f32x16 scale = load_sixteen(a.scale + i, 1, n, 0), bias = load_sixteen(a.bias + i, 1, n, 0);
+    unroll<Lines>([&](auto line) {
+      f32x16 y = input(line, i, n, 0);
+      unroll<f32x16::parts>([&](auto p) NSK_INLINE_LAMBDA {
+        y.part[p] = simd::fma(simd::mul(simd::sub(y.part[p], centre[line]), factor[line]), scale.part[p], bias.part[p]);
+      });
+      store_sixteen(l.to + line * to_next + i * to_step, to_step, n, y);
+    });
+  });
 }
 
 }
@@ -77,10 +105,19 @@ inline void layer_normalization(const layer_normalization_args& a, const tile_ra
   tile_range first = t;
   first.channel_end = 1;
   impl::for_each_line(lines, strides, first, [&](const impl::element_line<2>& l) {
-    for (std::ptrdiff_t i = 0; i < l.count; ++i)
-      impl::normalize_line(a,
-                           {a.input.as<float>() + l.at[1] + i * l.step[1], a.input.shape[last], a.input.stride[last]},
-                           a.output.as<float>() + l.at[0] + i * l.step[0], a.output.stride[last]);
+    impl::normalization_line line{a.input.as<float>() + l.at[1], a.output.as<float>() + l.at[0], a.input.shape[last],
+                                  a.input.stride[last], a.output.stride[last]};
+    const bool dense = line.from_step == 1 && line.to_step == 1;
+    for (std::ptrdiff_t left = l.count; left > 0;) {
+      const int some = dense && left >= impl::normalization_lines ? impl::normalization_lines : 1;
+      if (some > 1)
+        impl::normalize_lines<1, impl::normalization_lines>(a, line, l.step[1], l.step[0]);
+      else
+        impl::normalize_lines<0, 1>(a, line, 0, 0);
+      left -= some;
+      line.from += some * l.step[1];
+      line.to += some * l.step[0];
+    }
   });
   fill_border(a.output, t);
 }
