@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Depthwise convolution. 3x3 and 5x5 windows with stride 1 or 2 have tiles of 2 x 4 and 1 x 7 pixels; other windows
-/// have tiles of four pixels; windows that reach outside the input and its border go one pixel at a time.
+/// Depthwise convolution. 3x3 and 5x5 windows with stride 1 or 2 have tiles of 1 or 2 x 7 and 2 x 4 pixels; other
+/// windows have tiles of four pixels; windows that reach outside the input and its border go one pixel at a time.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstring>
@@ -28,20 +28,24 @@ struct depthwise_tiling {
   int kernel, stride, rows, pixels;
 };
 
+/// Rows of a tile seven pixels wide: two with stride 1 where there are registers for so many sums.
+template <int Stride>
+inline constexpr int rows_of_seven = Stride == 1 && simd::f32::registers >= 32 ? 2 : 1;
+
 /// Computes outputs under one of the square windows; there is no code for those that the kernel set has not.
 template <int Kernel, int Stride, class Functions, class Weight>
 NSK_INLINE void square_strip(const depthwise_tiling& tiling, const depthwise_call<Functions, Weight>& d, const float* x,
-                             int pixels, tile_row* to) {
+                             int pixels, const output_grid& to) {
   if constexpr (has_depthwise_window<Functions>(depthwise_window_of(Kernel, Stride))) {
-    if (tiling.rows == 2) return depthwise_strip<Kernel, Stride, 2, 4>(d, x, pixels, to);
-    depthwise_strip<Kernel, Stride, 1, 7>(d, x, pixels, to);
+    if (tiling.pixels == 7) return depthwise_strip<Kernel, Stride, rows_of_seven<Stride>, 7>(d, x, pixels, to);
+    depthwise_strip<Kernel, Stride, 2, 4>(d, x, pixels, to);
   }
 }
 /// Outputs from pixel (y, x) on: `pixels` of each row under a square kernel, in tiles one behind the other, else one
-/// tile. `to` as depthwise_strip says.
+/// tile.
 template <class Functions, class Weight>
 NSK_ONE_COPY inline void compute_tiles(const depthwise_tiling& tiling, const depthwise_call<Functions, Weight>& d,
-                                       const depthwise_image& m, int y, int x, int pixels, tile_row* to) {
+                                       const depthwise_image& m, int y, int x, int pixels, const output_grid& to) {
   if (tiling.kernel == 0) return tiling.pixels == 4 ? depthwise_any_4(d, m, y, x, to) : depthwise_any_1(d, m, y, x, to);
   const float* const first = first_tap(d, m, y, x);
   if (tiling.kernel == 3 && tiling.stride == 1) return square_strip<3, 1>(tiling, d, first, pixels, to);
@@ -50,30 +54,26 @@ NSK_ONE_COPY inline void compute_tiles(const depthwise_tiling& tiling, const dep
   square_strip<5, 2>(tiling, d, first, pixels, to);
 }
 
-/// Channels whose results wait in a block for an epilogue that is not done in registers.
-inline constexpr int block_channels = 64;
-
-/// Where the outputs of a tile go, the first one at pixel (y, x), and what is added to them.
-NSK_ONE_COPY inline void place_outputs(const depthwise_conv_2d_args& a, const depthwise_image& m,
-                                       const depthwise_tiling& tiling, int y, int x, tile_row* to) {
+/// Outputs of the image from pixel (y, x) and channel on.
+inline output_grid outputs_from(const depthwise_conv_2d_args& a, const depthwise_image& m, int y, int x) {
   const tensor_view& v = a.output;
-  const bool adds = m.residual != nullptr;
-  const std::ptrdiff_t add_row = adds ? a.e.residual_stride[1] : 0, add_pixel = adds ? a.e.residual_stride[2] : 0;
-  for (const int end = y + tiling.rows; y < end; ++y) {
-    float* output = m.output + y * v.stride[1] + x * v.stride[2];
-    const float* residual = m.residual + y * add_row + x * add_pixel;
-    for (int p = 0; p < tiling.pixels; ++p, output += v.stride[2], residual += add_pixel)
-      *to++ = {nullptr, output, residual};
-  }
+  const std::ptrdiff_t *out = v.stride, *add = a.e.residual_stride;
+  float* const first = m.output + y * out[1] + x * out[2];
+  if (m.residual == nullptr) return {first, out[1], out[2], first, out[1], out[2]};
+  return {first, out[1], out[2], m.residual + y * add[1] + x * add[2], add[1], add[2]};
 }
 
-/// Computes one tile under an epilogue that is not done in registers, the first output at pixel (y, x).
+/// Channels whose results wait in a block for an epilogue that is done neither in registers nor in place.
+inline constexpr int block_channels = 64;
+
+/// Computes one tile under such an epilogue, the first output at pixel (y, x).
 template <class Functions, class Weight>
 inline void depthwise_block_tile(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
-                                 const depthwise_image& m, const depthwise_tiling& tiling, int y, int x,
-                                 const tile_row* to) {
+                                 const depthwise_image& m, const depthwise_tiling& tiling, int y, int x) {
   const int count = tiling.rows * tiling.pixels;
-  tile_row waiting[depthwise_max_outputs];
+  const output_grid outputs = outputs_from(*d.a, m, y, x);
+  tile_row to[depthwise_max_outputs];
+  for (int i = 0; i < count; ++i) to[i] = outputs.at(i / tiling.pixels, i % tiling.pixels);
   alignas(64) float block[depthwise_max_outputs * block_channels];
   depthwise_call<Functions, Weight> part = d;
   part.whole = true;
@@ -82,23 +82,10 @@ inline void depthwise_block_tile(const depthwise_call<Functions, Weight>& d, con
     const int width = (columns + simd::f32::lanes - 1) / simd::f32::lanes * simd::f32::lanes;
     part.channel_begin = part.origin = c;
     part.channel_end = c + columns;
-    for (int i = 0; i < count; ++i) waiting[i].output = block + i * width;
-    compute_tiles(tiling, part, m, y, x, tiling.pixels, waiting);
+    compute_tiles(tiling, part, m, y, x, tiling.pixels,
+                  {block, tiling.pixels * width, width, block, tiling.pixels * width, width});
     finish_block(block, count, width, e, to, c, columns);
   }
-}
-
-/// Outputs of a strip that are stored before their function is computed where they are: the nearest cache holds them.
-inline constexpr int strip_floats = 2048;
-
-/// Pixels of a strip of tiles in a row of `width`.
-template <class Functions>
-inline int strip_of(const tile_epilogue<Functions>& e, const depthwise_tiling& tiling, int width, int channels) {
-  if (e.in_registers) return width;
-  if (!e.maps()) return tiling.pixels;
-  const int tiles = strip_floats / (tiling.rows * tiling.pixels * channels),
-            pixels = tiling.pixels * (tiles > 0 ? tiles : 1);
-  return pixels < width ? pixels : width;
 }
 
 /// Computes the function of the epilogue in place, for outputs [y, y_end) x [x, x + pixels).
@@ -115,27 +102,27 @@ inline void map_strip(const depthwise_call<Functions, Weight>& d, const tile_epi
   }
 }
 
-/// Tiles over the block. The last tiles of rows and columns begin early so that they are whole (the same bits are
-/// stored twice); therefore the block has at least one tile, and where it is no multiple of them the residual is not
-/// the output.
+/// Tiles over the block, strip by strip. The last tiles of rows and columns begin early so that they are whole (the
+/// same bits are stored twice); therefore the block has at least one tile, and where it is no multiple of them the
+/// residual is not the output.
 template <class Functions, class Weight>
 NSK_ONE_COPY inline void depthwise_tiles(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
                                          const depthwise_image& m, const pixel_block& b,
                                          const depthwise_tiling& tiling) {
-  const int strip =
-      tiling.kernel > 0 ? strip_of(e, tiling, b.x_end - b.x, d.channel_end - d.channel_begin) : tiling.pixels;
+  const bool blocks = !e.stores_tiles();
+  const int strip = tiling.kernel == 0 || blocks ? tiling.pixels
+                    : e.in_registers             ? b.x_end - b.x
+                                                 : near_outputs(d, tiling.pixels);
   for (int row = b.y; row < b.y_end; row += tiling.rows) {
     const int y = row + tiling.rows <= b.y_end ? row : b.y_end - tiling.rows;
     for (int column = b.x; column < b.x_end; column += strip) {
       const int left = b.x_end - column, some = left < strip ? left : strip,
                 pixels = some < tiling.pixels ? tiling.pixels : some, x = column - (pixels - some);
-      tile_row to[depthwise_max_outputs];
-      place_outputs(*d.a, m, tiling, y, x, to);
-      if (!e.stores_tiles()) {
-        depthwise_block_tile(d, e, m, tiling, y, x, to);
+      if (blocks) {
+        depthwise_block_tile(d, e, m, tiling, y, x);
         continue;
       }
-      compute_tiles(tiling, d, m, y, x, pixels, to);
+      compute_tiles(tiling, d, m, y, x, pixels, outputs_from(*d.a, m, y, x));
       if (e.maps()) map_strip(d, e, m, y, y + tiling.rows, x, pixels);
     }
   }
@@ -149,15 +136,18 @@ NSK_ONE_COPY inline void depthwise_slow(const depthwise_call<Functions, Weight>&
 }
 
 /// The tiling for a block whose windows are inside, under the square windows of the kernel set; no rows where there is
-/// none.
+/// none. Tiles do not overlap where there is a residual, which may be the output.
 template <class Functions, class Weight>
 inline depthwise_tiling square_tiling(const depthwise_call<Functions, Weight>& d, const pixel_block& b) {
   const window& w = d.a->w;
   const int width = b.x_end - b.x, height = b.y_end - b.y, kernel = w.kernel_h, stride = w.stride_h;
   const int number = depthwise_window_of(w);
   if (number < 0 || !has_depthwise_window<Functions>(number)) return {};
-  if (width % 7 == 0 && (width < 14 || height < 2)) return {kernel, stride, 1, 7};
-  if (width < 4 || height < 2 || d.a->e.residual != nullptr) return {};
+  const int rows = stride == 1 ? rows_of_seven<1> : 1;
+  const bool adds = d.a->e.residual != nullptr, pairs = height > 1 && !(adds && height % 2 != 0);
+  if (width % 7 == 0 && rows == 2 && pairs) return {kernel, stride, 2, 7};
+  if (width % 7 == 0 && rows == 1 && (width <= 14 || !pairs)) return {kernel, stride, 1, 7};
+  if (width < 4 || !pairs || (adds && width % 4 != 0)) return {};
   return {kernel, stride, 2, 4};
 }
 

@@ -196,30 +196,38 @@ NSK_INLINE void apply_in_registers(simd::f32 (&sum)[Rows][Vectors], const regist
   }
 }
 
-/// Finishes a register tile and stores it: row r goes to row[r].output + channel. Columns lack less than a register.
-template <class Functions, int Rows, int Vectors>
-NSK_INLINE void store_tile(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Functions>& e, const tile_row* row,
-                           int channel, int columns) {
+/// Finishes a register tile and stores it: row r goes to place(r).output + channel; place(r) is a tile_row. Columns
+/// lack less than a register.
+template <class Functions, int Rows, int Vectors, class Place>
+NSK_INLINE void store_tile_at(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Functions>& e, Place place,
+                              int channel, int columns) {
   using simd::f32;
   using simd::unroll;
   if (e.adds)
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
       unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
-        sum[r][v] = simd::add(sum[r][v], simd::load(row[r].residual + channel + v * f32::lanes));
+        sum[r][v] = simd::add(sum[r][v], simd::load(place(r).residual + channel + v * f32::lanes));
       });
     });
   apply_in_registers(sum, e, channel);
   constexpr int whole = (Vectors - 1) * f32::lanes;
   unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
     unroll<Vectors - 1>([&](auto v)
-                            NSK_INLINE_LAMBDA { simd::store(row[r].output + channel + v * f32::lanes, sum[r][v]); });
+                            NSK_INLINE_LAMBDA { simd::store(place(r).output + channel + v * f32::lanes, sum[r][v]); });
   });
   if (!simd::tuning::stores_parts && columns == Vectors * f32::lanes)
-    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { simd::store(row[r].output + channel + whole, sum[r][Vectors - 1]); });
+    unroll<Rows>([&](auto r)
+                     NSK_INLINE_LAMBDA { simd::store(place(r).output + channel + whole, sum[r][Vectors - 1]); });
   else
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-      simd::store_partial(row[r].output + channel + whole, columns - whole, sum[r][Vectors - 1]);
+      simd::store_partial(place(r).output + channel + whole, columns - whole, sum[r][Vectors - 1]);
     });
+}
+template <class Functions, int Rows, int Vectors>
+NSK_INLINE void store_tile(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Functions>& e, const tile_row* row,
+                           int channel, int columns) {
+  store_tile_at(
+      sum, e, [&](auto r) NSK_INLINE_LAMBDA -> const tile_row& { return row[r]; }, channel, columns);
 }
 
 }

@@ -36,8 +36,34 @@ struct depthwise_image {
   float* output;
   const float* residual;
 };
+/// Where the first output of a tile is and what is added to it (any address where nothing is), and the steps between
+/// rows and pixels.
+struct output_grid {
+  float* output;
+  std::ptrdiff_t row, pixel;
+  const float* residual;
+  std::ptrdiff_t residual_row, residual_pixel;
+
+  NSK_INLINE void move(std::ptrdiff_t pixels) {
+    output += pixels * pixel;
+    residual += pixels * residual_pixel;
+  }
+  NSK_INLINE tile_row at(std::ptrdiff_t y, std::ptrdiff_t x) const {
+    return {nullptr, output + y * row + x * pixel, residual + y * residual_row + x * residual_pixel};
+  }
+};
 /// Maximum number of outputs of one register tile.
-inline constexpr int depthwise_max_outputs = 8;
+inline constexpr int depthwise_max_outputs = 14;
+
+/// Outputs in a row of a strip that the nearest cache holds with the inputs that they read.
+inline constexpr int near_floats = 1024;
+
+/// Returns how many pixels of a row are a strip, in tiles of `pixels`.
+template <class Functions, class Weight>
+inline int near_outputs(const depthwise_call<Functions, Weight>& d, int pixels) {
+  const int tiles = near_floats / (pixels * (d.channel_end - d.channel_begin));
+  return tiles > 1 ? tiles * pixels : pixels;
+}
 
 /// First tap of the window of output pixel (y, x).
 template <class Functions, class Weight>
@@ -77,71 +103,110 @@ NSK_INLINE void for_channels(const depthwise_call<Functions, Weight>& d, F&& f) 
   }
 }
 
-/// Adds what one input row gives to the outputs of one output row: each pixel is loaded once and meets every tap of its
-/// kernel row. `line` is the first pixel, `sum` the first output's chain.
-template <int Kernel, int Stride, int Pixels>
-NSK_INLINE void depthwise_row(simd::f32 (*sum)[1], const float* line, std::ptrdiff_t pixel,
-                              const simd::f32 (&tap)[Kernel]) {
+/// The taps of Rows kernel rows of one vector of channels.
+template <int Kernel, int Rows>
+struct depthwise_taps {
+  simd::f32 tap[Rows * Kernel];
+
+  template <class Weight>
+  NSK_INLINE void load(const Weight* w, std::ptrdiff_t step) {
+    simd::unroll<Rows * Kernel>([&](auto k) NSK_INLINE_LAMBDA { tap[k] = simd::load_weights(w + k * step); });
+  }
+};
+
+/// Adds to Rows x Pixels outputs, whose chains begin at `sum`, what some rows of the kernel give, input row by input
+/// row: each pixel is loaded once for all outputs whose windows it is in. `line` is the first pixel.
+template <int Kernel, int Stride, int Rows, int Pixels, int KernelRows>
+NSK_INLINE void depthwise_rows_of_input(simd::f32 (*sum)[1], const float* line, std::ptrdiff_t row,
+                                        std::ptrdiff_t pixel, const depthwise_taps<Kernel, KernelRows>& t) {
   using simd::unroll;
-  unroll<(Pixels - 1) * Stride + Kernel>([&](auto ix) NSK_INLINE_LAMBDA {
-    const simd::f32 v = simd::load(line);
-    line += pixel;
-    unroll<Kernel>([&](auto kx) NSK_INLINE_LAMBDA {
-      constexpr int from = static_cast<int>(decltype(ix)::value) - static_cast<int>(decltype(kx)::value),
-                    ox = from / Stride;
-      if constexpr (from >= 0 && from % Stride == 0 && ox < Pixels) sum[ox][0] = simd::fma(v, tap[kx], sum[ox][0]);
+  unroll<(Rows - 1) * Stride + KernelRows>([&](auto iy) NSK_INLINE_LAMBDA {
+    const float* at = line;
+    line += row;
+    unroll<(Pixels - 1) * Stride + Kernel>([&](auto ix) NSK_INLINE_LAMBDA {
+      const simd::f32 v = simd::load(at);
+      at += pixel;
+      unroll<Rows>([&](auto oy) NSK_INLINE_LAMBDA {
+        constexpr int ky = static_cast<int>(decltype(iy)::value) - static_cast<int>(decltype(oy)::value) * Stride;
+        unroll<Kernel>([&](auto kx) NSK_INLINE_LAMBDA {
+          constexpr int from = static_cast<int>(decltype(ix)::value) - static_cast<int>(decltype(kx)::value),
+                        ox = from / Stride;
+          if constexpr (ky >= 0 && ky < KernelRows && from >= 0 && from % Stride == 0 && ox < Pixels) {
+            simd::f32& s = sum[oy * Pixels + ox][0];
+            s = simd::fma(v, t.tap[ky * Kernel + kx], s);
+          }
+        });
+      });
     });
   });
 }
 
-/// Rows x Pixels outputs of a square window without dilation, whose first tap is `x`.
-template <int Kernel, int Stride, int Rows, int Pixels, class Functions, class Weight>
-NSK_INLINE void depthwise_tile(const depthwise_call<Functions, Weight>& d, const float* x, const tile_row* to) {
-  static_assert(Rows * Pixels <= depthwise_max_outputs, "the block of an epilogue holds so many");
-  using simd::f32;
-  using simd::unroll;
-  for_channels(
-      d, [&](panel_column<Weight> column, std::ptrdiff_t panel_step, int channel, int columns) NSK_INLINE_LAMBDA {
-        const std::ptrdiff_t row = simd::opaque(d.row), pixel = simd::opaque(d.pixel), step = simd::opaque(panel_step);
-        f32 sum[Rows * Pixels][1];
-        const f32 bias = simd::load(column.bias);
-        unroll<Rows * Pixels>([&](auto i) NSK_INLINE_LAMBDA { sum[i][0] = bias; });
-        const Weight* w = column.weights(step);
-        const float* line = x + channel;
-        for (int ky = 0; ky < Kernel; ++ky, line += row) {
-          f32 tap[Kernel];
-          unroll<Kernel>([&](auto kx) NSK_INLINE_LAMBDA { tap[kx] = simd::load_weights(w + kx * step); });
-          w += Kernel * step;
-          unroll<Rows>([&](auto oy) NSK_INLINE_LAMBDA {
-            depthwise_row<Kernel, Stride, Pixels>(sum + oy * Pixels, line + oy * Stride * row, pixel, tap);
-          });
-        }
-        store_tile(sum, d.e, to, channel - d.origin, columns);
+/// Whether taps of 3x3 windows stay in registers, and channels are the outer loop.
+inline constexpr bool keeps_taps = simd::f32::registers >= 32;
+
+/// One vector of channels of Rows x Pixels outputs, the first tap at `line`. Taps of all kernel rows are in `t`, or
+/// loaded row by row from `w`, `step` apart.
+template <int Kernel, int Stride, int Rows, int Pixels, int KernelRows, class Functions, class Weight>
+NSK_INLINE void depthwise_vector(const depthwise_call<Functions, Weight>& d, const float* line, simd::f32 bias,
+                                 depthwise_taps<Kernel, KernelRows>& t, const Weight* w, std::ptrdiff_t panel_step,
+                                 const output_grid& to, int channel, int columns) {
+  const std::ptrdiff_t row = simd::opaque(d.row), pixel = simd::opaque(d.pixel), step = simd::opaque(panel_step);
+  simd::f32 sum[Rows * Pixels][1];
+  simd::unroll<Rows * Pixels>([&](auto i) NSK_INLINE_LAMBDA { sum[i][0] = bias; });
+  if constexpr (KernelRows == Kernel) {
+    depthwise_rows_of_input<Kernel, Stride, Rows, Pixels>(sum, line, row, pixel, t);
+  } else {
+    for (int ky = 0; ky < Kernel; ++ky, line += row, w += Kernel * step) {
+      t.load(w, step);
+      simd::unroll<Rows>([&](auto oy) NSK_INLINE_LAMBDA {
+        depthwise_rows_of_input<Kernel, Stride, 1, Pixels>(sum + oy * Pixels, line + oy * Stride * row, row, pixel, t);
       });
+    }
+  }
+  store_tile_at(
+      sum, d.e, [&](auto i) NSK_INLINE_LAMBDA { return to.at(i / Pixels, i % Pixels); }, channel, columns);
 }
-/// `pixels` outputs of each of Rows rows, tile by tile, the first tap of all at `x`; the last tile begins early so that
-/// it is whole. `to` are the outputs of the first tile, and moves to those of the last.
+
+/// `pixels` outputs of each of Rows rows under a square window without dilation, the first tap of all at `x`, in tiles
+/// of which the last one begins early so that it is whole. Channel after channel, as many tiles as the nearest cache
+/// holds share a vector's taps and addresses; where registers do not hold the taps, tile after tile is faster.
 template <int Kernel, int Stride, int Rows, int Pixels, class Functions, class Weight>
 NSK_ONE_COPY inline void depthwise_strip(const depthwise_call<Functions, Weight>& d, const float* x, int pixels,
-                                         tile_row* to) {
-  for (int left = pixels - Pixels;;) {
-    depthwise_tile<Kernel, Stride, Rows, Pixels>(d, x, to);
-    if (left <= 0) return;
-    const int step = left < Pixels ? left : Pixels;
-    left -= step;
-    x += step * Stride * d.pixel;
-    const std::ptrdiff_t output_step = step * d.a->output.stride[2], add_step = step * d.a->e.residual_stride[2];
-    for (tile_row* t = to; t != to + Rows * Pixels; ++t) {
-      t->output += output_step;
-      if (d.e.adds) t->residual += add_step;
-    }
+                                         output_grid to) {
+  static_assert(Rows * Pixels <= depthwise_max_outputs, "the block of an epilogue holds so many");
+  constexpr int together = Kernel == 3 && keeps_taps ? Kernel : 1;
+  for (int near = keeps_taps ? near_outputs(d, Pixels) : Pixels, left = pixels; left > 0; left -= near) {
+    if (near > left) near = left;
+    const int early = near < Pixels ? Pixels - near : 0;
+    x -= early * Stride * d.pixel;
+    to.move(-early);
+    for_channels(
+        d, [&](panel_column<Weight> column, std::ptrdiff_t panel_step, int channel, int columns) NSK_INLINE_LAMBDA {
+          const simd::f32 bias = simd::load(column.bias);
+          const Weight* const weights = column.weights(panel_step);
+          depthwise_taps<Kernel, together> t;
+          if constexpr (together == Kernel) t.load(weights, simd::opaque(panel_step));
+          const float* first = x + channel;
+          output_grid at = to;
+          for (int rest = near - Pixels;;) {
+            depthwise_vector<Kernel, Stride, Rows, Pixels>(d, first, bias, t, weights, panel_step, at,
+                                                           channel - d.origin, columns);
+            if (!keeps_taps || rest <= 0) return;
+            const int some = rest < Pixels ? rest : Pixels;
+            rest -= some;
+            first += some * Stride * d.pixel;
+            at.move(some);
+          }
+        });
+    x += (near + early) * Stride * d.pixel;
+    to.move(near + early);
   }
 }
 
 /// Four outputs of one row under any window, all taps inside.
 template <class Functions, class Weight>
 NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call<Functions, Weight>& d, const depthwise_image& m, int oy,
-                                         int ox, const tile_row* to) {
+                                         int ox, const output_grid& to) {
   using simd::f32;
   using simd::unroll;
   const float* const x = first_tap(d, m, oy, ox);
@@ -159,14 +224,15 @@ NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call<Functions, Weight>
         });
       }
     }
-    store_tile(sum, d.e, to, channel - d.origin, columns);
+    store_tile_at(
+        sum, d.e, [&](auto i) NSK_INLINE_LAMBDA { return to.at(0, i); }, channel - d.origin, columns);
   });
 }
 
 /// One output under any window. Taps outside read zeros.
 template <class Functions, class Weight>
 NSK_ONE_COPY inline void depthwise_any_1(const depthwise_call<Functions, Weight>& d, const depthwise_image& m, int oy,
-                                         int ox, const tile_row* to) {
+                                         int ox, const output_grid& to) {
   using simd::f32;
   const window& k = d.a->w;
   const int y = oy * k.stride_h - k.pad_top, x = ox * k.stride_w - k.pad_left;
@@ -183,7 +249,8 @@ NSK_ONE_COPY inline void depthwise_any_1(const depthwise_call<Functions, Weight>
         sum[0][0] = simd::fma(v, simd::load_weights(w), sum[0][0]);
       }
     }
-    store_tile(sum, d.e, to, channel - d.origin, columns);
+    store_tile_at(
+        sum, d.e, [&](auto) NSK_INLINE_LAMBDA { return to.at(0, 0); }, channel - d.origin, columns);
   });
 }
 

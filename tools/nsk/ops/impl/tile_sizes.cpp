@@ -73,21 +73,27 @@ tile_size gemm_tile_size(const tile_request& r, const plan_tensor& weights, std:
   return t;
 }
 
-tile_size stream_tile_size(const tile_space& s, std::int64_t elements, impl::whole_axes whole) {
+tile_size image_tile_size(const tile_space& s, std::int64_t elements) {
+  const std::int64_t channels = std::max<std::int64_t>(elements / (s.rows * s.pixels), 16);
+  return {0, 0, whole_or(balanced(s.channels, channels, channels + channels / 2, 16), s.channels)};
+}
+
+tile_size stream_tile_size(const tile_space& s, std::int64_t elements, impl::whole_axes whole, std::int64_t row_step) {
   tile_size t;
   const std::int64_t width = std::max<std::int64_t>(s.channels, 8), row = s.pixels * width;
   if (2 * row <= 3 * elements || (whole.pixels && whole.channels)) {
     const std::int64_t rows = std::max<std::int64_t>(elements / std::max<std::int64_t>(row, 1), 1);
-    t.rows = whole_or(balanced(s.rows, rows, rows + rows / 2), s.rows);
+    t.rows = whole_or(balanced(s.rows, rows, rows + rows / 2, row_step), s.rows);
   } else {
-    t.rows = whole_or(1, s.rows);
+    t.rows = whole_or(row_step, s.rows);
+    elements = std::max<std::int64_t>(elements / row_step, 1);
     if (!whole.pixels && (width <= elements || whole.channels)) {
       const std::int64_t pixels = std::max<std::int64_t>(elements / width, 1);
       t.pixels = whole_or(balanced(s.pixels, pixels, pixels + pixels / 2), s.pixels);
     } else {
       if (!whole.pixels) t.pixels = whole_or(1, s.pixels);
       const std::int64_t channels = std::max<std::int64_t>(elements / (whole.pixels ? s.pixels : 1), 16),
-                         copies = s.rows * (whole.pixels ? 1 : s.pixels);
+                         copies = (s.rows + row_step - 1) / row_step * (whole.pixels ? 1 : s.pixels);
       if (!whole.channels)
         t.channels = whole_or(balanced(s.channels, channels, channels + channels / 2, 16, copies), s.channels);
     }

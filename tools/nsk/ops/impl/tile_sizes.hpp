@@ -36,8 +36,12 @@ std::uint32_t whole_or(std::int64_t size, std::int64_t all);
 tile_size gemm_tile_size(const tile_request& r, const plan_tensor& weights, std::int64_t depth, std::int64_t gain = 1);
 
 /// Cuts a memory-bound output into about `elements` elements a tile; dimensions that must stay whole are given. A row
-/// of few channels costs as much as one whole vector.
-tile_size stream_tile_size(const tile_space& s, std::int64_t elements, impl::whole_axes whole);
+/// of few channels costs as much as one whole vector. Tiles of several rows have a multiple of `row_step`.
+tile_size stream_tile_size(const tile_space& s, std::int64_t elements, impl::whole_axes whole,
+                           std::int64_t row_step = 1);
+
+/// Cuts channels only, into about `elements` elements a tile.
+tile_size image_tile_size(const tile_space& s, std::int64_t elements);
 
 /// Whole rows of Winograd cells, at least `min_cells` of them: every tile reads all transformed weights of its
 /// channels, so few cells a tile are bound by memory. Tiles that are still too long split channels, which repeats the
