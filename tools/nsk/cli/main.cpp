@@ -131,7 +131,7 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
       ->check(silent(CLI::IsMember(machines)));
   files.reads(command, "--profile", o.profile, "FILE.json",
               "Device profile from which tile times are reckoned; 30 G MACs/s when left out");
-  command->add_flag("!--no-winograd", o.winograd,
+  command->add_flag("!--no-winograd,!--exact", o.winograd,
                     "Direct convolutions only: slower, smaller, nearer to exact arithmetic");
   command
       ->add_option_function<std::string>(
