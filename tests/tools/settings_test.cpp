@@ -98,3 +98,20 @@ TEST_CASE("settings: one row is multiplied by several panels whatever the settin
   CHECK(has(text, no_pairs));
   CHECK(has(text, no_prefetching));
 }
+
+TEST_CASE("kernel_aliases: the kernels that calls of generated source name") {
+  const auto aliases = [](const test::plan_spec& p) {
+    const test::aligned_bytes file = p.write();
+    nsk::model m;
+    REQUIRE(nsk::open({file.data(), file.size()}, m));
+    return nsk::tool::kernel_aliases(m);
+  };
+  const auto holds = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  const std::string all = aliases(test::make_variants()), product = aliases(make_product(4, 64, 16));
+  CHECK(holds(all, "nsk::function_list<nsk::function::identity>, 9u, true, true>;\n"));
+  CHECK(holds(all, "using reductions = nsk::reduce_list<nsk::reduce_kind::mean>;\n"));
+  CHECK(holds(all, "using pools = nsk::pool_list<nsk::pool_kind::max>;\n"));
+  CHECK(holds(product, "nsk::function_list<nsk::function::identity>, 0u, false, false>;\n"));
+  CHECK(!holds(product, "using reductions"));
+  CHECK(!holds(product, "using pools"));
+}
