@@ -21,6 +21,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCHEMA_BYTES = ROOT / "tools/nsk/write/generated/schema_bytes.hpp"
@@ -107,10 +108,16 @@ def header(schema, about, include, text):
     return PREAMBLE.format(about=about, source=schema.source, include=include, opening=schema.opening) + text + "\n\n" + schema.closing
 
 
+def offsets(match):
+    """The offsets of a table's fields, as many on a line as fit."""
+    return textwrap.fill(" ".join(match.group(1).split()), 116, initial_indent="    ", subsequent_indent="    ") + "\n"
+
+
 def short(text, schema):
-    """Without the namespaces that the header opens; a body of one statement stands on the line of its head."""
+    """Without the namespaces that the header opens; a body of one statement stands on the line of its head, offsets of fields beside each other."""
     text = text.replace("::".join(schema.namespaces) + "::", "")
     text = re.sub(r"\(\n +(\S.*\) \{)$", r"(\1", text, flags=re.MULTILINE)
+    text = re.sub(r"((?: +VT_\w+ = \d+,?\n)+)", offsets, text)
     return re.sub(r"\{\n +(\S[^\n]*;)\n *\}(?=;?\n)", r"{ \1 }", text)
 
 

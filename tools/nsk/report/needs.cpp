@@ -31,18 +31,13 @@ product product_of_convolution(const step_view& s) {
 }
 product product_of(const step_view& s) {
   const std::int64_t weight_bytes = impl::has_half_weights(s) ? 2 : impl::has_byte_weights(s) ? 1 : 4;
-  switch (s.op()) {
-    case op::conv_2d: return product_of_convolution(s);
-    case op::fully_connected:
-      return {s.output().elements() / length(s.output(), 1), length(s.output(), 1), length(s.input(0), 1),
-              weight_bytes};
-    case op::mat_mul: return {length(s.output(), 2), length(s.output(), 1), length(s.input(0), 1), 4};
-    case op::recurrent: {
-      const std::int64_t hidden = length(s.output(), 1), gates = recurrent_gates(s.params<op::recurrent>().kind);
-      return {s.output().shape()[0], gates * hidden, hidden, weight_bytes};
-    }
-    default: return {0, 0, 0, 0};
-  }
+  if (s.op() == op::conv_2d) return product_of_convolution(s);
+  if (s.op() == op::fully_connected)
+    return {s.output().elements() / length(s.output(), 1), length(s.output(), 1), length(s.input(0), 1), weight_bytes};
+  if (s.op() == op::mat_mul) return {length(s.output(), 2), length(s.output(), 1), length(s.input(0), 1), 4};
+  if (s.op() != op::recurrent) return {0, 0, 0, 0};
+  const std::int64_t hidden = length(s.output(), 1), gates = recurrent_gates(s.params<op::recurrent>().kind);
+  return {s.output().shape()[0], gates * hidden, hidden, weight_bytes};
 }
 
 /// Few rows are multiplied by several panels anyway, without prefetching.

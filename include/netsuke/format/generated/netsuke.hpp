@@ -479,12 +479,7 @@ static_assert(sizeof(Tile) == 16, "padding");
 /// One contiguous block of memory with a lifetime. Arena blocks whose lifetimes meet never overlap.
 struct Buffer FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_STORAGE = 4,
-    VT_INDEX = 6,
-    VT_OFFSET = 8,
-    VT_BYTES = 10,
-    VT_FIRST_STEP = 12,
-    VT_LAST_STEP = 14
+    VT_STORAGE = 4, VT_INDEX = 6, VT_OFFSET = 8, VT_BYTES = 10, VT_FIRST_STEP = 12, VT_LAST_STEP = 14
   };
   Storage storage() const { return static_cast<Storage>(GetField<uint8_t>(VT_STORAGE, 0)); }
   uint32_t index() const { return GetField<uint32_t>(VT_INDEX, 0); }
@@ -507,9 +502,7 @@ struct Buffer FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// Affine quantisation: real = scale * (stored - zero_point), per tensor (one entry) or along `axis`.
 struct Quantization FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_SCALE = 4,
-    VT_ZERO_POINT = 6,
-    VT_AXIS = 8
+    VT_SCALE = 4, VT_ZERO_POINT = 6, VT_AXIS = 8
   };
   const flatbuffers::Vector<float> *scale() const { return GetPointer<const flatbuffers::Vector<float> *>(VT_SCALE); }
   const flatbuffers::Vector<int32_t> *zero_point() const { return GetPointer<const flatbuffers::Vector<int32_t> *>(VT_ZERO_POINT); }
@@ -528,17 +521,8 @@ struct Quantization FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// A strided view of a buffer. Physical order: images are [N, H, W, C].
 struct Tensor FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_NAME = 4,
-    VT_TYPE = 6,
-    VT_SHAPE = 8,
-    VT_STRIDES = 10,
-    VT_BUFFER = 12,
-    VT_OFFSET = 14,
-    VT_HALO = 16,
-    VT_FILL = 18,
-    VT_PACKING = 20,
-    VT_QUANTIZATION = 22,
-    VT_BATCH = 24
+    VT_NAME = 4, VT_TYPE = 6, VT_SHAPE = 8, VT_STRIDES = 10, VT_BUFFER = 12, VT_OFFSET = 14, VT_HALO = 16, VT_FILL =
+    18, VT_PACKING = 20, VT_QUANTIZATION = 22, VT_BATCH = 24
   };
   const flatbuffers::String *name() const { return GetPointer<const flatbuffers::String *>(VT_NAME); }
   DataType type() const { return static_cast<DataType>(GetField<uint8_t>(VT_TYPE, 0)); }
@@ -576,12 +560,7 @@ struct Tensor FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// y = f(x + residual), or with activation_first y = f(x) + residual.
 struct Epilogue FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_FUNCTION = 4,
-    VT_ALPHA = 6,
-    VT_BETA = 8,
-    VT_ACTIVATION_FIRST = 10,
-    VT_RESIDUAL = 12,
-    VT_SLOPE = 14
+    VT_FUNCTION = 4, VT_ALPHA = 6, VT_BETA = 8, VT_ACTIVATION_FIRST = 10, VT_RESIDUAL = 12, VT_SLOPE = 14
   };
   Function function() const { return static_cast<Function>(GetField<uint8_t>(VT_FUNCTION, 0)); }
   float alpha() const { return GetField<float>(VT_ALPHA, 0.0f); }
@@ -604,10 +583,7 @@ struct Epilogue FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// Step.inputs = x [N,H,W,C], weights (packed per group), then what the epilogue names. Output [N,H,W,C].
 struct Conv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_WINDOW = 4,
-    VT_GROUPS = 6,
-    VT_ALGORITHM = 8,
-    VT_EPILOGUE = 10
+    VT_WINDOW = 4, VT_GROUPS = 6, VT_ALGORITHM = 8, VT_EPILOGUE = 10
   };
   const Window *window() const { return GetStruct<const Window *>(VT_WINDOW); }
   uint32_t groups() const { return GetField<uint32_t>(VT_GROUPS, 1); }
@@ -627,8 +603,7 @@ struct Conv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// Step.inputs = x [N,H,W,C], weights (panels of C with depth kernel_h * kernel_w), then what the epilogue names.
 struct DepthwiseConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_WINDOW = 4,
-    VT_EPILOGUE = 6
+    VT_WINDOW = 4, VT_EPILOGUE = 6
   };
   const Window *window() const { return GetStruct<const Window *>(VT_WINDOW); }
   const Epilogue *epilogue() const { return GetPointer<const Epilogue *>(VT_EPILOGUE); }
@@ -666,8 +641,7 @@ struct PackPanels FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// Step.inputs = a [B, M, K] (stride 0 on B repeats it), panels of B matrices (from PackPanels), then what the epilogue names. Output [B, M, N].
 struct MatMul FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_EPILOGUE = 4,
-    VT_SHARED_RIGHT = 6
+    VT_EPILOGUE = 4, VT_SHARED_RIGHT = 6
   };
   const Epilogue *epilogue() const { return GetPointer<const Epilogue *>(VT_EPILOGUE); }
   bool shared_right() const { return GetField<uint8_t>(VT_SHARED_RIGHT, 0) != 0; }
@@ -684,11 +658,7 @@ struct MatMul FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// by the number of taps inside the padded input.
 struct Pool2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_KIND = 4,
-    VT_WINDOW = 6,
-    VT_COUNT_INCLUDE_PAD = 8,
-    VT_PAD_BOTTOM = 10,
-    VT_PAD_RIGHT = 12
+    VT_KIND = 4, VT_WINDOW = 6, VT_COUNT_INCLUDE_PAD = 8, VT_PAD_BOTTOM = 10, VT_PAD_RIGHT = 12
   };
   PoolKind kind() const { return static_cast<PoolKind>(GetField<uint8_t>(VT_KIND, 0)); }
   const Window *window() const { return GetStruct<const Window *>(VT_WINDOW); }
@@ -723,8 +693,7 @@ struct Unary FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// y = f(a op b). Both inputs have the output's shape; broadcasting is stride 0.
 struct Binary FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_KIND = 4,
-    VT_EPILOGUE = 6
+    VT_KIND = 4, VT_EPILOGUE = 6
   };
   BinaryKind kind() const { return static_cast<BinaryKind>(GetField<uint8_t>(VT_KIND, 0)); }
   const Epilogue *epilogue() const { return GetPointer<const Epilogue *>(VT_EPILOGUE); }
@@ -762,8 +731,7 @@ struct Fill FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// y[oy,ox] = sum over i, j of row_weight[oy][i] * column_weight[ox][j] * x[row_index[oy][i], column_index[ox][j]].
 struct Resize2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_ROW_TAPS = 4,
-    VT_COLUMN_TAPS = 6
+    VT_ROW_TAPS = 4, VT_COLUMN_TAPS = 6
   };
   uint16_t row_taps() const { return GetField<uint16_t>(VT_ROW_TAPS, 1); }
   uint16_t column_taps() const { return GetField<uint16_t>(VT_COLUMN_TAPS, 1); }
@@ -778,8 +746,7 @@ struct Resize2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// Reduces the axes in which the output has length 1 and the input does not. Input and output have equal rank.
 struct Reduce FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_KIND = 4,
-    VT_EPILOGUE = 6
+    VT_KIND = 4, VT_EPILOGUE = 6
   };
   ReduceKind kind() const { return static_cast<ReduceKind>(GetField<uint8_t>(VT_KIND, 0)); }
   const Epilogue *epilogue() const { return GetPointer<const Epilogue *>(VT_EPILOGUE); }
@@ -795,8 +762,7 @@ struct Reduce FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// exp(x - max) / sum along `axis` of the tensor; `log` gives the logarithm of it.
 struct Softmax FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_AXIS = 4,
-    VT_LOG = 6
+    VT_AXIS = 4, VT_LOG = 6
   };
   uint8_t axis() const { return GetField<uint8_t>(VT_AXIS, 0); }
   bool log() const { return GetField<uint8_t>(VT_LOG, 0) != 0; }
@@ -885,8 +851,7 @@ struct GatherElements FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// more updates than positions.
 struct Scatter FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_AXIS = 4,
-    VT_KIND = 6
+    VT_AXIS = 4, VT_KIND = 6
   };
   uint8_t axis() const { return GetField<uint8_t>(VT_AXIS, 0); }
   ScatterKind kind() const { return static_cast<ScatterKind>(GetField<uint8_t>(VT_KIND, 0)); }
@@ -901,9 +866,7 @@ struct Scatter FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// int64 position of the largest or smallest element (float32, int32, int64, uint8, int8) along `axis`, which has length 1 in the output; of equal ones the first, or the last.
 struct ArgReduce FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_AXIS = 4,
-    VT_KIND = 6,
-    VT_LAST = 8
+    VT_AXIS = 4, VT_KIND = 6, VT_LAST = 8
   };
   uint8_t axis() const { return GetField<uint8_t>(VT_AXIS, 0); }
   ArgReduceKind kind() const { return static_cast<ArgReduceKind>(GetField<uint8_t>(VT_KIND, 0)); }
@@ -920,8 +883,7 @@ struct ArgReduce FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// int64 positions of the k best elements along `axis` (k = the output's length there), best first; of equal ones the first.
 struct TopK FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_AXIS = 4,
-    VT_SMALLEST = 6
+    VT_AXIS = 4, VT_SMALLEST = 6
   };
   uint8_t axis() const { return GetField<uint8_t>(VT_AXIS, 0); }
   bool smallest() const { return GetField<uint8_t>(VT_SMALLEST, 0) != 0; }
@@ -939,10 +901,7 @@ struct TopK FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// Flag output_truncated is raised where `maximum` rows do not suffice.
 struct NonMaxSuppression FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_MOST_PER_CLASS = 4,
-    VT_IOU_THRESHOLD = 6,
-    VT_SCORE_THRESHOLD = 8,
-    VT_CENTER_POINT_BOX = 10
+    VT_MOST_PER_CLASS = 4, VT_IOU_THRESHOLD = 6, VT_SCORE_THRESHOLD = 8, VT_CENTER_POINT_BOX = 10
   };
   uint32_t most_per_class() const { return GetField<uint32_t>(VT_MOST_PER_CLASS, 0); }
   float iou_threshold() const { return GetField<float>(VT_IOU_THRESHOLD, 0.0f); }
@@ -962,8 +921,7 @@ struct NonMaxSuppression FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// Step.inputs = x, scale, bias: constants with one float per element of the last dimension.
 struct LayerNormalization FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_EPSILON = 4,
-    VT_CENTRE = 6
+    VT_EPSILON = 4, VT_CENTRE = 6
   };
   float epsilon() const { return GetField<float>(VT_EPSILON, 0.0f); }
   bool centre() const { return GetField<uint8_t>(VT_CENTRE, 1) != 0; }
@@ -978,10 +936,7 @@ struct LayerNormalization FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// y = x / (bias + alpha / size * sum of squares of the `size` neighbours in the last dimension)^beta; the window begins (size - 1) / 2 before.
 struct LocalResponseNormalization FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_SIZE = 4,
-    VT_ALPHA = 6,
-    VT_BETA = 8,
-    VT_BIAS = 10
+    VT_SIZE = 4, VT_ALPHA = 6, VT_BETA = 8, VT_BIAS = 10
   };
   uint32_t size() const { return GetField<uint32_t>(VT_SIZE, 0); }
   float alpha() const { return GetField<float>(VT_ALPHA, 0.0f); }
@@ -1006,16 +961,8 @@ struct LocalResponseNormalization FLATBUFFERS_FINAL_CLASS : private flatbuffers:
 /// Output [B, T + S, D, H]: h at every time step (0 from the row's length on), then the last h, and for lstm the last c.
 struct Recurrent FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_KIND = 4,
-    VT_REVERSE = 6,
-    VT_PEEPHOLE = 8,
-    VT_LENGTHS = 10,
-    VT_INPUT_FORGET = 12,
-    VT_LINEAR_BEFORE_RESET = 14,
-    VT_CLIP = 16,
-    VT_FUNCTIONS = 18,
-    VT_PARAMETERS = 20,
-    VT_CELL_CLIP = 22
+    VT_KIND = 4, VT_REVERSE = 6, VT_PEEPHOLE = 8, VT_LENGTHS = 10, VT_INPUT_FORGET = 12, VT_LINEAR_BEFORE_RESET =
+    14, VT_CLIP = 16, VT_FUNCTIONS = 18, VT_PARAMETERS = 20, VT_CELL_CLIP = 22
   };
   RecurrentKind kind() const { return static_cast<RecurrentKind>(GetField<uint8_t>(VT_KIND, 0)); }
   uint8_t reverse() const { return GetField<uint8_t>(VT_REVERSE, 0); }
@@ -1049,10 +996,7 @@ struct Recurrent FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// session's seed; the counter is (element of the row / 4, row, stream, number of the run), where a row is one index of the first dimension.
 struct Random FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_KIND = 4,
-    VT_SCALE = 6,
-    VT_OFFSET = 8,
-    VT_STREAM = 10
+    VT_KIND = 4, VT_SCALE = 6, VT_OFFSET = 8, VT_STREAM = 10
   };
   RandomKind kind() const { return static_cast<RandomKind>(GetField<uint8_t>(VT_KIND, 0)); }
   float scale() const { return GetField<float>(VT_SCALE, 1.0f); }
@@ -1121,10 +1065,7 @@ struct SampleImage FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// Output (uint8 or int8) = saturate(zero + round_half_even(x / scale)) to [low, high], divided in float32; NaN becomes low.
 struct Quantize FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_SCALE = 4,
-    VT_ZERO = 6,
-    VT_LOW = 8,
-    VT_HIGH = 10
+    VT_SCALE = 4, VT_ZERO = 6, VT_LOW = 8, VT_HIGH = 10
   };
   float scale() const { return GetField<float>(VT_SCALE, 1.0f); }
   int16_t zero() const { return GetField<int16_t>(VT_ZERO, 0); }
@@ -1143,8 +1084,7 @@ struct Quantize FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// Float output = (x - zero) * scale of uint8 or int8 x, in float32.
 struct Dequantize FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_SCALE = 4,
-    VT_ZERO = 6
+    VT_SCALE = 4, VT_ZERO = 6
   };
   float scale() const { return GetField<float>(VT_SCALE, 1.0f); }
   int16_t zero() const { return GetField<int16_t>(VT_ZERO, 0); }
@@ -1175,16 +1115,8 @@ struct ByteTable FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// does not.
 struct QuantizedConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_WINDOW = 4,
-    VT_GROUPS = 6,
-    VT_WHOLE_ROWS = 8,
-    VT_INPUT_ZERO = 10,
-    VT_ZERO = 12,
-    VT_LOW = 14,
-    VT_HIGH = 16,
-    VT_RESIDUAL_SCALE = 18,
-    VT_RESIDUAL_ZERO = 20,
-    VT_WEIGHT_OFFSET = 22
+    VT_WINDOW = 4, VT_GROUPS = 6, VT_WHOLE_ROWS = 8, VT_INPUT_ZERO = 10, VT_ZERO = 12, VT_LOW = 14, VT_HIGH = 16,
+    VT_RESIDUAL_SCALE = 18, VT_RESIDUAL_ZERO = 20, VT_WEIGHT_OFFSET = 22
   };
   const Window *window() const { return GetStruct<const Window *>(VT_WINDOW); }
   uint32_t groups() const { return GetField<uint32_t>(VT_GROUPS, 1); }
@@ -1215,12 +1147,7 @@ struct QuantizedConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// The same channel by channel. Quads hold the rows of a column of the window, see docs/format.md. weight_offset is -128 to 127.
 struct QuantizedDepthwiseConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_WINDOW = 4,
-    VT_INPUT_ZERO = 6,
-    VT_ZERO = 8,
-    VT_LOW = 10,
-    VT_HIGH = 12,
-    VT_WEIGHT_OFFSET = 14
+    VT_WINDOW = 4, VT_INPUT_ZERO = 6, VT_ZERO = 8, VT_LOW = 10, VT_HIGH = 12, VT_WEIGHT_OFFSET = 14
   };
   const Window *window() const { return GetStruct<const Window *>(VT_WINDOW); }
   uint8_t input_zero() const { return GetField<uint8_t>(VT_INPUT_ZERO, 0); }
@@ -1246,19 +1173,8 @@ struct QuantizedDepthwiseConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::T
 /// [low, high]; kind is add, multipliers are at most 2^21 in magnitude, scales and the other zero points are 0.
 struct QuantizedBinary FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_KIND = 4,
-    VT_A_SCALE = 6,
-    VT_B_SCALE = 8,
-    VT_SCALE = 10,
-    VT_A_ZERO = 12,
-    VT_B_ZERO = 14,
-    VT_ZERO = 16,
-    VT_LOW = 18,
-    VT_HIGH = 20,
-    VT_A_MULTIPLIER = 22,
-    VT_B_MULTIPLIER = 24,
-    VT_BIAS = 26,
-    VT_SHIFT = 28
+    VT_KIND = 4, VT_A_SCALE = 6, VT_B_SCALE = 8, VT_SCALE = 10, VT_A_ZERO = 12, VT_B_ZERO = 14, VT_ZERO = 16, VT_LOW
+    = 18, VT_HIGH = 20, VT_A_MULTIPLIER = 22, VT_B_MULTIPLIER = 24, VT_BIAS = 26, VT_SHIFT = 28
   };
   BinaryKind kind() const { return static_cast<BinaryKind>(GetField<uint8_t>(VT_KIND, 0)); }
   float a_scale() const { return GetField<float>(VT_A_SCALE, 1.0f); }
@@ -1318,11 +1234,7 @@ struct DynamicQuantize FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// float32, and the epilogue behind it. The quads of a window are those of QuantizedConv2D.
 struct IntegerConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_WINDOW = 4,
-    VT_GROUPS = 6,
-    VT_WHOLE_ROWS = 8,
-    VT_REAL = 10,
-    VT_EPILOGUE = 12
+    VT_WINDOW = 4, VT_GROUPS = 6, VT_WHOLE_ROWS = 8, VT_REAL = 10, VT_EPILOGUE = 12
   };
   const Window *window() const { return GetStruct<const Window *>(VT_WINDOW); }
   uint32_t groups() const { return GetField<uint32_t>(VT_GROUPS, 1); }
@@ -1345,11 +1257,7 @@ struct IntegerConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// [low, high], both divisions rounded to float32. Step.inputs = x uint8 [N,H,W,C], at most 65793 pixels, whose sum is below 2^24.
 struct QuantizedMean FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_SCALE = 4,
-    VT_INPUT_ZERO = 6,
-    VT_ZERO = 8,
-    VT_LOW = 10,
-    VT_HIGH = 12
+    VT_SCALE = 4, VT_INPUT_ZERO = 6, VT_ZERO = 8, VT_LOW = 10, VT_HIGH = 12
   };
   float scale() const { return GetField<float>(VT_SCALE, 1.0f); }
   uint8_t input_zero() const { return GetField<uint8_t>(VT_INPUT_ZERO, 0); }
@@ -1370,13 +1278,7 @@ struct QuantizedMean FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// A number of independent tiles, each computed by one call of a kernel.
 struct Step FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_NAME = 4,
-    VT_OP_TYPE = 6,
-    VT_OP = 8,
-    VT_INPUTS = 10,
-    VT_OUTPUTS = 12,
-    VT_TILE = 14,
-    VT_MACS = 16,
+    VT_NAME = 4, VT_OP_TYPE = 6, VT_OP = 8, VT_INPUTS = 10, VT_OUTPUTS = 12, VT_TILE = 14, VT_MACS = 16,
     VT_SCRATCH_BYTES = 18
   };
   const flatbuffers::String *name() const { return GetPointer<const flatbuffers::String *>(VT_NAME); }
@@ -1409,14 +1311,8 @@ struct Step FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// A model input or output as the game sees it.
 struct Port FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_NAME = 4,
-    VT_TENSOR = 6,
-    VT_SOURCE_SHAPE = 8,
-    VT_SOURCE_AXES = 10,
-    VT_MEAN = 12,
-    VT_DEVIATION = 14,
-    VT_COLOR = 16,
-    VT_LABELS = 18
+    VT_NAME = 4, VT_TENSOR = 6, VT_SOURCE_SHAPE = 8, VT_SOURCE_AXES = 10, VT_MEAN = 12, VT_DEVIATION = 14, VT_COLOR
+    = 16, VT_LABELS = 18
   };
   const flatbuffers::String *name() const { return GetPointer<const flatbuffers::String *>(VT_NAME); }
   uint32_t tensor() const { return GetField<uint32_t>(VT_TENSOR, 0); }
@@ -1451,10 +1347,7 @@ struct Port FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// Memory that survives from run to run. Written by the step that produces `next`, read as `tensor` by the following run.
 struct State FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_NAME = 4,
-    VT_TENSOR = 6,
-    VT_NEXT = 8,
-    VT_INITIAL = 10
+    VT_NAME = 4, VT_TENSOR = 6, VT_NEXT = 8, VT_INITIAL = 10
   };
   const flatbuffers::String *name() const { return GetPointer<const flatbuffers::String *>(VT_NAME); }
   uint32_t tensor() const { return GetField<uint32_t>(VT_TENSOR, 0); }
@@ -1487,9 +1380,7 @@ struct Block FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct CheckVector FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_INPUTS = 4,
-    VT_OUTPUTS = 6,
-    VT_TOLERANCE = 8
+    VT_INPUTS = 4, VT_OUTPUTS = 6, VT_TOLERANCE = 8
   };
   const flatbuffers::Vector<flatbuffers::Offset<Block>> *inputs() const { return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<Block>> *>(VT_INPUTS); }
   const flatbuffers::Vector<flatbuffers::Offset<Block>> *outputs() const { return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<Block>> *>(VT_OUTPUTS); }
@@ -1510,18 +1401,8 @@ struct CheckVector FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// One plan: input shapes, target and everything bound to them. Constants are shared by offset between variants.
 struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_NAME = 4,
-    VT_PROFILE = 6,
-    VT_BUFFERS = 8,
-    VT_TENSORS = 10,
-    VT_STEPS = 12,
-    VT_INPUTS = 14,
-    VT_OUTPUTS = 16,
-    VT_STATES = 18,
-    VT_ARENA_BYTES = 20,
-    VT_LANE_BYTES = 22,
-    VT_CHECKS = 24,
-    VT_BATCH = 26
+    VT_NAME = 4, VT_PROFILE = 6, VT_BUFFERS = 8, VT_TENSORS = 10, VT_STEPS = 12, VT_INPUTS = 14, VT_OUTPUTS = 16,
+    VT_STATES = 18, VT_ARENA_BYTES = 20, VT_LANE_BYTES = 22, VT_CHECKS = 24, VT_BATCH = 26
   };
   const flatbuffers::String *name() const { return GetPointer<const flatbuffers::String *>(VT_NAME); }
   const flatbuffers::String *profile() const { return GetPointer<const flatbuffers::String *>(VT_PROFILE); }
@@ -1571,8 +1452,7 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct KeyValue FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_KEY = 4,
-    VT_VALUE = 6
+    VT_KEY = 4, VT_VALUE = 6
   };
   const flatbuffers::String *key() const { return GetPointer<const flatbuffers::String *>(VT_KEY); }
   const flatbuffers::String *value() const { return GetPointer<const flatbuffers::String *>(VT_VALUE); }
@@ -1588,11 +1468,7 @@ struct KeyValue FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct Model FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_PRODUCER = 4,
-    VT_NAME = 6,
-    VT_SIGNATURE = 8,
-    VT_VARIANTS = 10,
-    VT_METADATA = 12
+    VT_PRODUCER = 4, VT_NAME = 6, VT_SIGNATURE = 8, VT_VARIANTS = 10, VT_METADATA = 12
   };
   const flatbuffers::String *producer() const { return GetPointer<const flatbuffers::String *>(VT_PRODUCER); }
   const flatbuffers::String *name() const { return GetPointer<const flatbuffers::String *>(VT_NAME); }

@@ -61,9 +61,7 @@ bool VerifyProcessUnitOptions(flatbuffers::Verifier &verifier, const void *obj, 
 /// A file that is packed with the model, in an archive behind it.
 struct AssociatedFile FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_NAME = 4,
-    VT_TYPE = 8,
-    VT_LOCALE = 10
+    VT_NAME = 4, VT_TYPE = 8, VT_LOCALE = 10
   };
   const flatbuffers::String *name() const { return GetPointer<const flatbuffers::String *>(VT_NAME); }
   AssociatedFileType type() const { return static_cast<AssociatedFileType>(GetField<int8_t>(VT_TYPE, 0)); }
@@ -93,8 +91,7 @@ struct ImageProperties FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct Content FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_CONTENT_PROPERTIES_TYPE = 4,
-    VT_CONTENT_PROPERTIES = 6
+    VT_CONTENT_PROPERTIES_TYPE = 4, VT_CONTENT_PROPERTIES = 6
   };
   ContentProperties content_properties_type() const { return static_cast<ContentProperties>(GetField<uint8_t>(VT_CONTENT_PROPERTIES_TYPE, 0)); }
   const void *content_properties() const { return GetPointer<const void *>(VT_CONTENT_PROPERTIES); }
@@ -111,8 +108,7 @@ struct Content FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// (x - mean) / std, of one value or one per channel.
 struct NormalizationOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_MEAN = 4,
-    VT_STD = 6
+    VT_MEAN = 4, VT_STD = 6
   };
   const flatbuffers::Vector<float> *mean() const { return GetPointer<const flatbuffers::Vector<float> *>(VT_MEAN); }
   const flatbuffers::Vector<float> *std() const { return GetPointer<const flatbuffers::Vector<float> *>(VT_STD); }
@@ -128,8 +124,7 @@ struct NormalizationOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table
 
 struct ProcessUnit FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_OPTIONS_TYPE = 4,
-    VT_OPTIONS = 6
+    VT_OPTIONS_TYPE = 4, VT_OPTIONS = 6
   };
   ProcessUnitOptions options_type() const { return static_cast<ProcessUnitOptions>(GetField<uint8_t>(VT_OPTIONS_TYPE, 0)); }
   const void *options() const { return GetPointer<const void *>(VT_OPTIONS); }
@@ -145,11 +140,7 @@ struct ProcessUnit FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct TensorMetadata FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_NAME = 4,
-    VT_DESCRIPTION = 6,
-    VT_CONTENT = 10,
-    VT_PROCESS_UNITS = 12,
-    VT_ASSOCIATED_FILES = 16
+    VT_NAME = 4, VT_DESCRIPTION = 6, VT_CONTENT = 10, VT_PROCESS_UNITS = 12, VT_ASSOCIATED_FILES = 16
   };
   const flatbuffers::String *name() const { return GetPointer<const flatbuffers::String *>(VT_NAME); }
   const flatbuffers::String *description() const { return GetPointer<const flatbuffers::String *>(VT_DESCRIPTION); }
@@ -176,8 +167,7 @@ struct TensorMetadata FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct SubGraphMetadata FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_INPUT_TENSOR_METADATA = 8,
-    VT_OUTPUT_TENSOR_METADATA = 10
+    VT_INPUT_TENSOR_METADATA = 8, VT_OUTPUT_TENSOR_METADATA = 10
   };
   const flatbuffers::Vector<flatbuffers::Offset<TensorMetadata>> *input_tensor_metadata() const { return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<TensorMetadata>> *>(VT_INPUT_TENSOR_METADATA); }
   const flatbuffers::Vector<flatbuffers::Offset<TensorMetadata>> *output_tensor_metadata() const { return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<TensorMetadata>> *>(VT_OUTPUT_TENSOR_METADATA); }
@@ -195,12 +185,7 @@ struct SubGraphMetadata FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct ModelMetadata FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_NAME = 4,
-    VT_DESCRIPTION = 6,
-    VT_VERSION = 8,
-    VT_SUBGRAPH_METADATA = 10,
-    VT_AUTHOR = 12,
-    VT_LICENSE = 14
+    VT_NAME = 4, VT_DESCRIPTION = 6, VT_VERSION = 8, VT_SUBGRAPH_METADATA = 10, VT_AUTHOR = 12, VT_LICENSE = 14
   };
   const flatbuffers::String *name() const { return GetPointer<const flatbuffers::String *>(VT_NAME); }
   const flatbuffers::String *description() const { return GetPointer<const flatbuffers::String *>(VT_DESCRIPTION); }

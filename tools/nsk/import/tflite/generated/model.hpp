@@ -721,10 +721,7 @@ bool VerifyBuiltinOptions(flatbuffers::Verifier &verifier, const void *obj, Buil
 /// real = scale * (stored - zero_point), per tensor (one entry) or along `quantized_dimension`.
 struct QuantizationParameters FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_SCALE = 8,
-    VT_ZERO_POINT = 10,
-    VT_DETAILS_TYPE = 12,
-    VT_QUANTIZED_DIMENSION = 16
+    VT_SCALE = 8, VT_ZERO_POINT = 10, VT_DETAILS_TYPE = 12, VT_QUANTIZED_DIMENSION = 16
   };
   const flatbuffers::Vector<float> *scale() const { return GetPointer<const flatbuffers::Vector<float> *>(VT_SCALE); }
   const flatbuffers::Vector<int64_t> *zero_point() const { return GetPointer<const flatbuffers::Vector<int64_t> *>(VT_ZERO_POINT); }
@@ -784,12 +781,8 @@ struct Uint8Vector FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// One level of a sparse tensor's traversal.
 struct DimensionMetadata FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_FORMAT = 4,
-    VT_DENSE_SIZE = 6,
-    VT_ARRAY_SEGMENTS_TYPE = 8,
-    VT_ARRAY_SEGMENTS = 10,
-    VT_ARRAY_INDICES_TYPE = 12,
-    VT_ARRAY_INDICES = 14
+    VT_FORMAT = 4, VT_DENSE_SIZE = 6, VT_ARRAY_SEGMENTS_TYPE = 8, VT_ARRAY_SEGMENTS = 10, VT_ARRAY_INDICES_TYPE =
+    12, VT_ARRAY_INDICES = 14
   };
   DimensionType format() const { return static_cast<DimensionType>(GetField<int8_t>(VT_FORMAT, 0)); }
   int32_t dense_size() const { return GetField<int32_t>(VT_DENSE_SIZE, 0); }
@@ -816,9 +809,7 @@ struct DimensionMetadata FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// Order in which a sparse tensor's dimensions, then the dimensions inside its blocks, were traversed.
 struct SparsityParameters FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_TRAVERSAL_ORDER = 4,
-    VT_BLOCK_MAP = 6,
-    VT_DIM_METADATA = 8
+    VT_TRAVERSAL_ORDER = 4, VT_BLOCK_MAP = 6, VT_DIM_METADATA = 8
   };
   const flatbuffers::Vector<int32_t> *traversal_order() const { return GetPointer<const flatbuffers::Vector<int32_t> *>(VT_TRAVERSAL_ORDER); }
   const flatbuffers::Vector<int32_t> *block_map() const { return GetPointer<const flatbuffers::Vector<int32_t> *>(VT_BLOCK_MAP); }
@@ -838,14 +829,8 @@ struct SparsityParameters FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct Tensor FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_SHAPE = 4,
-    VT_TYPE = 6,
-    VT_BUFFER = 8,
-    VT_NAME = 10,
-    VT_QUANTIZATION = 12,
-    VT_IS_VARIABLE = 14,
-    VT_SPARSITY = 16,
-    VT_SHAPE_SIGNATURE = 18
+    VT_SHAPE = 4, VT_TYPE = 6, VT_BUFFER = 8, VT_NAME = 10, VT_QUANTIZATION = 12, VT_IS_VARIABLE = 14, VT_SPARSITY =
+    16, VT_SHAPE_SIGNATURE = 18
   };
   const flatbuffers::Vector<int32_t> *shape() const { return GetPointer<const flatbuffers::Vector<int32_t> *>(VT_SHAPE); }
   TensorType type() const { return static_cast<TensorType>(GetField<int8_t>(VT_TYPE, 0)); }
@@ -876,11 +861,7 @@ struct Tensor FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct Conv2DOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_PADDING = 4,
-    VT_STRIDE_W = 6,
-    VT_STRIDE_H = 8,
-    VT_FUSED_ACTIVATION_FUNCTION = 10,
-    VT_DILATION_W_FACTOR = 12,
+    VT_PADDING = 4, VT_STRIDE_W = 6, VT_STRIDE_H = 8, VT_FUSED_ACTIVATION_FUNCTION = 10, VT_DILATION_W_FACTOR = 12,
     VT_DILATION_H_FACTOR = 14
   };
   Padding padding() const { return static_cast<Padding>(GetField<int8_t>(VT_PADDING, 0)); }
@@ -903,13 +884,8 @@ struct Conv2DOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct DepthwiseConv2DOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_PADDING = 4,
-    VT_STRIDE_W = 6,
-    VT_STRIDE_H = 8,
-    VT_DEPTH_MULTIPLIER = 10,
-    VT_FUSED_ACTIVATION_FUNCTION = 12,
-    VT_DILATION_W_FACTOR = 14,
-    VT_DILATION_H_FACTOR = 16
+    VT_PADDING = 4, VT_STRIDE_W = 6, VT_STRIDE_H = 8, VT_DEPTH_MULTIPLIER = 10, VT_FUSED_ACTIVATION_FUNCTION = 12,
+    VT_DILATION_W_FACTOR = 14, VT_DILATION_H_FACTOR = 16
   };
   Padding padding() const { return static_cast<Padding>(GetField<int8_t>(VT_PADDING, 0)); }
   int32_t stride_w() const { return GetField<int32_t>(VT_STRIDE_W, 0); }
@@ -933,11 +909,7 @@ struct DepthwiseConv2DOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Tab
 
 struct Pool2DOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_PADDING = 4,
-    VT_STRIDE_W = 6,
-    VT_STRIDE_H = 8,
-    VT_FILTER_WIDTH = 10,
-    VT_FILTER_HEIGHT = 12,
+    VT_PADDING = 4, VT_STRIDE_W = 6, VT_STRIDE_H = 8, VT_FILTER_WIDTH = 10, VT_FILTER_HEIGHT = 12,
     VT_FUSED_ACTIVATION_FUNCTION = 14
   };
   Padding padding() const { return static_cast<Padding>(GetField<int8_t>(VT_PADDING, 0)); }
@@ -960,10 +932,7 @@ struct Pool2DOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct TransposeConvOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_PADDING = 4,
-    VT_STRIDE_W = 6,
-    VT_STRIDE_H = 8,
-    VT_FUSED_ACTIVATION_FUNCTION = 10
+    VT_PADDING = 4, VT_STRIDE_W = 6, VT_STRIDE_H = 8, VT_FUSED_ACTIVATION_FUNCTION = 10
   };
   Padding padding() const { return static_cast<Padding>(GetField<int8_t>(VT_PADDING, 0)); }
   int32_t stride_w() const { return GetField<int32_t>(VT_STRIDE_W, 0); }
@@ -981,9 +950,7 @@ struct TransposeConvOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table
 
 struct FullyConnectedOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_FUSED_ACTIVATION_FUNCTION = 4,
-    VT_WEIGHTS_FORMAT = 6,
-    VT_KEEP_NUM_DIMS = 8
+    VT_FUSED_ACTIVATION_FUNCTION = 4, VT_WEIGHTS_FORMAT = 6, VT_KEEP_NUM_DIMS = 8
   };
   Activation fused_activation_function() const { return static_cast<Activation>(GetField<int8_t>(VT_FUSED_ACTIVATION_FUNCTION, 0)); }
   WeightsFormat weights_format() const { return static_cast<WeightsFormat>(GetField<int8_t>(VT_WEIGHTS_FORMAT, 0)); }
@@ -999,8 +966,7 @@ struct FullyConnectedOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Tabl
 
 struct BatchMatMulOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_ADJ_X = 4,
-    VT_ADJ_Y = 6
+    VT_ADJ_X = 4, VT_ADJ_Y = 6
   };
   bool adj_x() const { return GetField<uint8_t>(VT_ADJ_X, 0) != 0; }
   bool adj_y() const { return GetField<uint8_t>(VT_ADJ_Y, 0) != 0; }
@@ -1074,8 +1040,7 @@ struct L2NormOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct ConcatenationOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_AXIS = 4,
-    VT_FUSED_ACTIVATION_FUNCTION = 6
+    VT_AXIS = 4, VT_FUSED_ACTIVATION_FUNCTION = 6
   };
   int32_t axis() const { return GetField<int32_t>(VT_AXIS, 0); }
   Activation fused_activation_function() const { return static_cast<Activation>(GetField<int8_t>(VT_FUSED_ACTIVATION_FUNCTION, 0)); }
@@ -1101,10 +1066,7 @@ struct SoftmaxOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct LocalResponseNormalizationOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_RADIUS = 4,
-    VT_BIAS = 6,
-    VT_ALPHA = 8,
-    VT_BETA = 10
+    VT_RADIUS = 4, VT_BIAS = 6, VT_ALPHA = 8, VT_BETA = 10
   };
   int32_t radius() const { return GetField<int32_t>(VT_RADIUS, 0); }
   float bias() const { return GetField<float>(VT_BIAS, 0.0f); }
@@ -1146,8 +1108,7 @@ struct GeluOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct ResizeBilinearOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_ALIGN_CORNERS = 8,
-    VT_HALF_PIXEL_CENTERS = 10
+    VT_ALIGN_CORNERS = 8, VT_HALF_PIXEL_CENTERS = 10
   };
   bool align_corners() const { return GetField<uint8_t>(VT_ALIGN_CORNERS, 0) != 0; }
   bool half_pixel_centers() const { return GetField<uint8_t>(VT_HALF_PIXEL_CENTERS, 0) != 0; }
@@ -1161,8 +1122,7 @@ struct ResizeBilinearOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Tabl
 
 struct ResizeNearestNeighborOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_ALIGN_CORNERS = 4,
-    VT_HALF_PIXEL_CENTERS = 6
+    VT_ALIGN_CORNERS = 4, VT_HALF_PIXEL_CENTERS = 6
   };
   bool align_corners() const { return GetField<uint8_t>(VT_ALIGN_CORNERS, 0) != 0; }
   bool half_pixel_centers() const { return GetField<uint8_t>(VT_HALF_PIXEL_CENTERS, 0) != 0; }
@@ -1202,8 +1162,7 @@ struct SqueezeOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct GatherOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_AXIS = 4,
-    VT_BATCH_DIMS = 6
+    VT_AXIS = 4, VT_BATCH_DIMS = 6
   };
   int32_t axis() const { return GetField<int32_t>(VT_AXIS, 0); }
   int32_t batch_dims() const { return GetField<int32_t>(VT_BATCH_DIMS, 0); }
@@ -1229,11 +1188,7 @@ struct ReducerOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct StridedSliceOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_BEGIN_MASK = 4,
-    VT_END_MASK = 6,
-    VT_ELLIPSIS_MASK = 8,
-    VT_NEW_AXIS_MASK = 10,
-    VT_SHRINK_AXIS_MASK = 12,
+    VT_BEGIN_MASK = 4, VT_END_MASK = 6, VT_ELLIPSIS_MASK = 8, VT_NEW_AXIS_MASK = 10, VT_SHRINK_AXIS_MASK = 12,
     VT_OFFSET = 14
   };
   int32_t begin_mask() const { return GetField<int32_t>(VT_BEGIN_MASK, 0); }
@@ -1256,8 +1211,7 @@ struct StridedSliceOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table 
 
 struct PackOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_VALUES_COUNT = 4,
-    VT_AXIS = 6
+    VT_VALUES_COUNT = 4, VT_AXIS = 6
   };
   int32_t values_count() const { return GetField<int32_t>(VT_VALUES_COUNT, 0); }
   int32_t axis() const { return GetField<int32_t>(VT_AXIS, 0); }
@@ -1271,8 +1225,7 @@ struct PackOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct UnpackOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_NUM = 4,
-    VT_AXIS = 6
+    VT_NUM = 4, VT_AXIS = 6
   };
   int32_t num() const { return GetField<int32_t>(VT_NUM, 0); }
   int32_t axis() const { return GetField<int32_t>(VT_AXIS, 0); }
@@ -1334,8 +1287,7 @@ struct DepthToSpaceOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table 
 
 struct ReverseSequenceOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_SEQ_DIM = 4,
-    VT_BATCH_DIM = 6
+    VT_SEQ_DIM = 4, VT_BATCH_DIM = 6
   };
   int32_t seq_dim() const { return GetField<int32_t>(VT_SEQ_DIM, 0); }
   int32_t batch_dim() const { return GetField<int32_t>(VT_BATCH_DIM, 0); }
@@ -1349,8 +1301,7 @@ struct ReverseSequenceOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Tab
 
 struct CumsumOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_EXCLUSIVE = 4,
-    VT_REVERSE = 6
+    VT_EXCLUSIVE = 4, VT_REVERSE = 6
   };
   bool exclusive() const { return GetField<uint8_t>(VT_EXCLUSIVE, 0) != 0; }
   bool reverse() const { return GetField<uint8_t>(VT_REVERSE, 0) != 0; }
@@ -1364,10 +1315,7 @@ struct CumsumOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct LSTMOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_FUSED_ACTIVATION_FUNCTION = 4,
-    VT_CELL_CLIP = 6,
-    VT_PROJ_CLIP = 8,
-    VT_KERNEL_TYPE = 10,
+    VT_FUSED_ACTIVATION_FUNCTION = 4, VT_CELL_CLIP = 6, VT_PROJ_CLIP = 8, VT_KERNEL_TYPE = 10,
     VT_ASYMMETRIC_QUANTIZE_INPUTS = 12
   };
   Activation fused_activation_function() const { return static_cast<Activation>(GetField<int8_t>(VT_FUSED_ACTIVATION_FUNCTION, 0)); }
@@ -1388,12 +1336,8 @@ struct LSTMOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct UnidirectionalSequenceLSTMOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_FUSED_ACTIVATION_FUNCTION = 4,
-    VT_CELL_CLIP = 6,
-    VT_PROJ_CLIP = 8,
-    VT_TIME_MAJOR = 10,
-    VT_ASYMMETRIC_QUANTIZE_INPUTS = 12,
-    VT_DIAGONAL_RECURRENT_TENSORS = 14
+    VT_FUSED_ACTIVATION_FUNCTION = 4, VT_CELL_CLIP = 6, VT_PROJ_CLIP = 8, VT_TIME_MAJOR = 10,
+    VT_ASYMMETRIC_QUANTIZE_INPUTS = 12, VT_DIAGONAL_RECURRENT_TENSORS = 14
   };
   Activation fused_activation_function() const { return static_cast<Activation>(GetField<int8_t>(VT_FUSED_ACTIVATION_FUNCTION, 0)); }
   float cell_clip() const { return GetField<float>(VT_CELL_CLIP, 0.0f); }
@@ -1415,11 +1359,7 @@ struct UnidirectionalSequenceLSTMOptions FLATBUFFERS_FINAL_CLASS : private flatb
 
 struct BidirectionalSequenceLSTMOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_FUSED_ACTIVATION_FUNCTION = 4,
-    VT_CELL_CLIP = 6,
-    VT_PROJ_CLIP = 8,
-    VT_MERGE_OUTPUTS = 10,
-    VT_TIME_MAJOR = 12,
+    VT_FUSED_ACTIVATION_FUNCTION = 4, VT_CELL_CLIP = 6, VT_PROJ_CLIP = 8, VT_MERGE_OUTPUTS = 10, VT_TIME_MAJOR = 12,
     VT_ASYMMETRIC_QUANTIZE_INPUTS = 14
   };
   Activation fused_activation_function() const { return static_cast<Activation>(GetField<int8_t>(VT_FUSED_ACTIVATION_FUNCTION, 0)); }
@@ -1442,8 +1382,7 @@ struct BidirectionalSequenceLSTMOptions FLATBUFFERS_FINAL_CLASS : private flatbu
 
 struct RNNOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_FUSED_ACTIVATION_FUNCTION = 4,
-    VT_ASYMMETRIC_QUANTIZE_INPUTS = 6
+    VT_FUSED_ACTIVATION_FUNCTION = 4, VT_ASYMMETRIC_QUANTIZE_INPUTS = 6
   };
   Activation fused_activation_function() const { return static_cast<Activation>(GetField<int8_t>(VT_FUSED_ACTIVATION_FUNCTION, 0)); }
   bool asymmetric_quantize_inputs() const { return GetField<uint8_t>(VT_ASYMMETRIC_QUANTIZE_INPUTS, 0) != 0; }
@@ -1457,9 +1396,7 @@ struct RNNOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct SequenceRNNOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_TIME_MAJOR = 4,
-    VT_FUSED_ACTIVATION_FUNCTION = 6,
-    VT_ASYMMETRIC_QUANTIZE_INPUTS = 8
+    VT_TIME_MAJOR = 4, VT_FUSED_ACTIVATION_FUNCTION = 6, VT_ASYMMETRIC_QUANTIZE_INPUTS = 8
   };
   bool time_major() const { return GetField<uint8_t>(VT_TIME_MAJOR, 0) != 0; }
   Activation fused_activation_function() const { return static_cast<Activation>(GetField<int8_t>(VT_FUSED_ACTIVATION_FUNCTION, 0)); }
@@ -1475,10 +1412,7 @@ struct SequenceRNNOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct BidirectionalSequenceRNNOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_TIME_MAJOR = 4,
-    VT_FUSED_ACTIVATION_FUNCTION = 6,
-    VT_MERGE_OUTPUTS = 8,
-    VT_ASYMMETRIC_QUANTIZE_INPUTS = 10
+    VT_TIME_MAJOR = 4, VT_FUSED_ACTIVATION_FUNCTION = 6, VT_MERGE_OUTPUTS = 8, VT_ASYMMETRIC_QUANTIZE_INPUTS = 10
   };
   bool time_major() const { return GetField<uint8_t>(VT_TIME_MAJOR, 0) != 0; }
   Activation fused_activation_function() const { return static_cast<Activation>(GetField<int8_t>(VT_FUSED_ACTIVATION_FUNCTION, 0)); }
@@ -1496,9 +1430,7 @@ struct BidirectionalSequenceRNNOptions FLATBUFFERS_FINAL_CLASS : private flatbuf
 
 struct SVDFOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_RANK = 4,
-    VT_FUSED_ACTIVATION_FUNCTION = 6,
-    VT_ASYMMETRIC_QUANTIZE_INPUTS = 8
+    VT_RANK = 4, VT_FUSED_ACTIVATION_FUNCTION = 6, VT_ASYMMETRIC_QUANTIZE_INPUTS = 8
   };
   int32_t rank() const { return GetField<int32_t>(VT_RANK, 0); }
   Activation fused_activation_function() const { return static_cast<Activation>(GetField<int8_t>(VT_FUSED_ACTIVATION_FUNCTION, 0)); }
@@ -1538,8 +1470,7 @@ struct CallOnceOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct IfOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_THEN_SUBGRAPH_INDEX = 4,
-    VT_ELSE_SUBGRAPH_INDEX = 6
+    VT_THEN_SUBGRAPH_INDEX = 4, VT_ELSE_SUBGRAPH_INDEX = 6
   };
   int32_t then_subgraph_index() const { return GetField<int32_t>(VT_THEN_SUBGRAPH_INDEX, 0); }
   int32_t else_subgraph_index() const { return GetField<int32_t>(VT_ELSE_SUBGRAPH_INDEX, 0); }
@@ -1553,8 +1484,7 @@ struct IfOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct WhileOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_COND_SUBGRAPH_INDEX = 4,
-    VT_BODY_SUBGRAPH_INDEX = 6
+    VT_COND_SUBGRAPH_INDEX = 4, VT_BODY_SUBGRAPH_INDEX = 6
   };
   int32_t cond_subgraph_index() const { return GetField<int32_t>(VT_COND_SUBGRAPH_INDEX, 0); }
   int32_t body_subgraph_index() const { return GetField<int32_t>(VT_BODY_SUBGRAPH_INDEX, 0); }
@@ -1568,8 +1498,7 @@ struct WhileOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct VarHandleOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_CONTAINER = 4,
-    VT_SHARED_NAME = 6
+    VT_CONTAINER = 4, VT_SHARED_NAME = 6
   };
   const flatbuffers::String *container() const { return GetPointer<const flatbuffers::String *>(VT_CONTAINER); }
   const flatbuffers::String *shared_name() const { return GetPointer<const flatbuffers::String *>(VT_SHARED_NAME); }
@@ -1585,10 +1514,7 @@ struct VarHandleOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct OperatorCode FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_DEPRECATED_BUILTIN_CODE = 4,
-    VT_CUSTOM_CODE = 6,
-    VT_VERSION = 8,
-    VT_BUILTIN_CODE = 10
+    VT_DEPRECATED_BUILTIN_CODE = 4, VT_CUSTOM_CODE = 6, VT_VERSION = 8, VT_BUILTIN_CODE = 10
   };
   int8_t deprecated_builtin_code() const { return GetField<int8_t>(VT_DEPRECATED_BUILTIN_CODE, 0); }
   const flatbuffers::String *custom_code() const { return GetPointer<const flatbuffers::String *>(VT_CUSTOM_CODE); }
@@ -1607,11 +1533,7 @@ struct OperatorCode FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct Operator FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_OPCODE_INDEX = 4,
-    VT_INPUTS = 6,
-    VT_OUTPUTS = 8,
-    VT_BUILTIN_OPTIONS_TYPE = 10,
-    VT_BUILTIN_OPTIONS = 12,
+    VT_OPCODE_INDEX = 4, VT_INPUTS = 6, VT_OUTPUTS = 8, VT_BUILTIN_OPTIONS_TYPE = 10, VT_BUILTIN_OPTIONS = 12,
     VT_CUSTOM_OPTIONS = 14
   };
   uint32_t opcode_index() const { return GetField<uint32_t>(VT_OPCODE_INDEX, 0); }
@@ -1639,11 +1561,7 @@ struct Operator FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct SubGraph FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_TENSORS = 4,
-    VT_INPUTS = 6,
-    VT_OUTPUTS = 8,
-    VT_OPERATORS = 10,
-    VT_NAME = 12
+    VT_TENSORS = 4, VT_INPUTS = 6, VT_OUTPUTS = 8, VT_OPERATORS = 10, VT_NAME = 12
   };
   const flatbuffers::Vector<flatbuffers::Offset<Tensor>> *tensors() const { return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<Tensor>> *>(VT_TENSORS); }
   const flatbuffers::Vector<int32_t> *inputs() const { return GetPointer<const flatbuffers::Vector<int32_t> *>(VT_INPUTS); }
@@ -1671,9 +1589,7 @@ struct SubGraph FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// Bytes of a constant, or their place behind the table in files beyond 2 GB.
 struct Buffer FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_DATA = 4,
-    VT_OFFSET = 6,
-    VT_SIZE = 8
+    VT_DATA = 4, VT_OFFSET = 6, VT_SIZE = 8
   };
   const flatbuffers::Vector<uint8_t> *data() const { return GetPointer<const flatbuffers::Vector<uint8_t> *>(VT_DATA); }
   uint64_t offset() const { return GetField<uint64_t>(VT_OFFSET, 0); }
@@ -1690,8 +1606,7 @@ struct Buffer FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct Metadata FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_NAME = 4,
-    VT_BUFFER = 6
+    VT_NAME = 4, VT_BUFFER = 6
   };
   const flatbuffers::String *name() const { return GetPointer<const flatbuffers::String *>(VT_NAME); }
   uint32_t buffer() const { return GetField<uint32_t>(VT_BUFFER, 0); }
@@ -1706,12 +1621,7 @@ struct Metadata FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 struct Model FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_VERSION = 4,
-    VT_OPERATOR_CODES = 6,
-    VT_SUBGRAPHS = 8,
-    VT_DESCRIPTION = 10,
-    VT_BUFFERS = 12,
-    VT_METADATA = 16
+    VT_VERSION = 4, VT_OPERATOR_CODES = 6, VT_SUBGRAPHS = 8, VT_DESCRIPTION = 10, VT_BUFFERS = 12, VT_METADATA = 16
   };
   uint32_t version() const { return GetField<uint32_t>(VT_VERSION, 0); }
   const flatbuffers::Vector<flatbuffers::Offset<OperatorCode>> *operator_codes() const { return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<OperatorCode>> *>(VT_OPERATOR_CODES); }
