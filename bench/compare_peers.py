@@ -62,7 +62,7 @@ class Comparison(Interleaved):
 def compare(name, source, options, folder):
     """Rows of one model, and the peers whose answers differ. `folder` keeps the converted file for the next run."""
     low, high = RANGES.get(name, (-1, 1))
-    inputs = inputs_of(source, 0, low, high, SHAPES.get(name, {}), OPEN_DIMENSIONS)
+    inputs = inputs_of(source, 0, low, high, SHAPES.get(pathlib.Path(name).stem, {}), OPEN_DIMENSIONS)
     with tempfile.TemporaryDirectory(prefix="nsk_bench_") as places:
         comparison = Comparison(name, source, [inputs], options, pathlib.Path(places), folder / f"{options.models.index(name)}.nsk")
         try:
@@ -78,7 +78,7 @@ def header_of(peers):
 
 
 def line_of(row, peers):
-    cells = [f"{row['model'][-22:]:22} {row['isa']:6} {row['best_ms']:9.3f} {row['median_ms']:9.3f} {row['percent_of_peak']:6.1f}"]
+    cells = [f"{pathlib.Path(row['model']).name[-22:]:22} {row['isa']:6} {row['best_ms']:9.3f} {row['median_ms']:9.3f} {row['percent_of_peak']:6.1f}"]
     for peer in peers:
         found = row["peers"].get(peer)
         cells.append(f"{found['best_ms']:15.3f} {found['median_ms']:9.3f} {found['best_ratio']:5.2f} {found['relative_error']:7.1e}" if found else f"{'-':>39}")
@@ -113,7 +113,7 @@ def lines_of(summary):
     for model, found in summary["models"].items():
         numbers = [each["ratio"] for each in found["runs"]]
         said = {None: "", True: "  agree", False: f"  differ by {100 * (max(numbers) / min(numbers) - 1):.1f} %: not to be believed"}[found["agree"]]
-        lines.append(f"{model[-22:]:22} " + "  ".join(f"{each['ratio']:5.2f} {each['isa']}, {each['peer']}" for each in found["runs"]) + said)
+        lines.append(f"{pathlib.Path(model).name[-22:]:22} " + "  ".join(f"{each['ratio']:5.2f} {each['isa']}, {each['peer']}" for each in found["runs"]) + said)
     lines.append(f"{'geometric mean':22} " + "  ".join("    -" if mean is None else f"{mean:5.2f}" for mean in summary["geometric_means"]))
     agreed = [found["agree"] for found in summary["models"].values() if found["agree"] is not None]
     return lines + ([f"{sum(agreed)} of {len(agreed)} ratios agree within {100 * AGREE:.0f} %"] if agreed else [])

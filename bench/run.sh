@@ -20,4 +20,6 @@ if [ "${#missing[@]}" -gt 0 ]; then
 fi
 case " ${missing[*]-} " in *" numpy "* | *" onnxruntime "*) echo "nothing is measured without numpy and onnxruntime, which tells the inputs of networks"; exit 1 ;; esac
 
+if yolo=$(bench/fetch_yolo.sh); then networks+=("$yolo"); else echo "left out: yolov8n_320, which could not be fetched"; fi
+
 exec "$python" bench/compare_peers.py "${networks[@]}" --peers "${peers[@]}" --runs 2 "$@"

@@ -36,7 +36,8 @@ MODELS = {
 }
 # What differs from the usual: shapes of open inputs, the range of the numbers in them, networks that are no CNNs (where a leftover
 # transposition has to be named, not absent).
-SHAPES = {"text_detector": {"x": [1, 3, 320, 320]}, "text_classifier": {"x": [1, 3, 48, 192]}}
+SHAPES = {"text_detector": {"x": [1, 3, 320, 320]}, "text_classifier": {"x": [1, 3, 48, 192]},
+          "yolov8n_320": {"images": [1, 3, 320, 320]}}  # of bench/fetch_yolo.sh
 RANGES = {"line_detector": (0, 255)}
 NOT_CONVOLUTIONAL = {"transformer_enc", "lstm", "gru"}
 AGENTS = sorted((REPOSITORY / "examples" / "models").glob("*_agent.onnx"))  # agents.py: their outputs are random
