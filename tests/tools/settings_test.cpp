@@ -104,7 +104,7 @@ TEST_CASE("kernel_aliases: the kernels that calls of generated source name") {
     const test::aligned_bytes file = p.write();
     nsk::model m;
     REQUIRE(nsk::open({file.data(), file.size()}, m));
-    return nsk::tool::kernel_aliases(m);
+    return nsk::tool::kernel_aliases(m.variant(0));
   };
   const auto holds = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
   const std::string all = aliases(test::make_variants()), product = aliases(make_product(4, 64, 16));

@@ -189,7 +189,7 @@ class network_writer {
     text += ". The lines of run_steps() may be edited.\n#pragma once\n#include <netsuke/codegen/network.hpp>\n";
     for (const std::string& h : m_calls.headers) text += "#include <netsuke/" + h + ">\n";
     text += "#include <netsuke/simd/begin.hpp>\n\nnamespace " + m_options.name + " {\ninline namespace NSK_ABI {\n\n";
-    text += kernel_aliases(m_model) + "\n";
+    text += kernel_aliases(m_variant) + "\n";
     return text;
   }
 

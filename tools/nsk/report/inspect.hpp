@@ -40,8 +40,8 @@ std::string settings_source(const model& m, const std::string& name);
 /// The type's name.
 std::string settings_name(const std::string& name);
 
-/// Returns C++ aliases of what calls of kernels name for a model: `functions`, a list of functions or a kernel set,
-/// and `reductions` and `pools` where it has such steps.
-std::string kernel_aliases(const model& m);
+/// Returns C++ aliases of what calls of kernels name for a variant: `functions`, a kernel set, and `reductions` and
+/// `pools` where it has such steps.
+std::string kernel_aliases(const variant_view& v);
 
 }

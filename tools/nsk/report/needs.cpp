@@ -71,21 +71,29 @@ void add_weights(session_needs& n, const step_view& s) {
   n.weight_offsets = n.weight_offsets || impl::has_weight_offset(s);
 }
 
+void add_variant(session_needs& n, const variant_view& v) {
+  n.functions.set(static_cast<std::size_t>(function::identity));
+  for (int i = 0; i < v.step_count(); ++i) {
+    const step_view s = v.step(i);
+    n.ops.set(static_cast<std::size_t>(s.op()));
+    n.functions.set(static_cast<std::size_t>(s.epilogue().fn));
+    add_weights(n, s);
+    add_kinds(n, s);
+    add_product(n, s);
+  }
+}
+
+}
+
+session_needs needs_of(const variant_view& v) {
+  session_needs n;
+  add_variant(n, v);
+  return n;
 }
 
 session_needs needs_of(const model& m) {
   session_needs n;
-  n.functions.set(static_cast<std::size_t>(function::identity));
-  for (int v = 0; v < m.variant_count(); ++v) {
-    for (int i = 0; i < m.variant(v).step_count(); ++i) {
-      const step_view s = m.variant(v).step(i);
-      n.ops.set(static_cast<std::size_t>(s.op()));
-      n.functions.set(static_cast<std::size_t>(s.epilogue().fn));
-      add_weights(n, s);
-      add_kinds(n, s);
-      add_product(n, s);
-    }
-  }
+  for (int v = 0; v < m.variant_count(); ++v) add_variant(n, m.variant(v));
   return n;
 }
 

@@ -96,8 +96,8 @@ std::string settings_source(const model& m, const std::string& name) {
   return text;
 }
 
-std::string kernel_aliases(const model& m) {
-  const session_needs n = needs_of(m);
+std::string kernel_aliases(const variant_view& v) {
+  const session_needs n = needs_of(v);
   const auto flag = [](bool value) { return value ? ", true" : ", false"; };
   std::string text =
       "/// Functions behind the sums of layers, then a bit for each depthwise_window, whether tiles take pairs of "

@@ -12,27 +12,27 @@
 NSK_BEGIN
 namespace impl {
 
-template <class Settings, class = void>
-struct reduce_kinds_of_settings {
-  using type = all_reduce_kinds;
+/// `Member<Settings>`, or `Default` where the settings have no such member.
+template <template <class> class Member, class Settings, class Default, class = void>
+struct member_or {
+  using type = Default;
+};
+template <template <class> class Member, class Settings, class Default>
+struct member_or<Member, Settings, Default, std::void_t<Member<Settings>>> {
+  using type = Member<Settings>;
 };
 template <class Settings>
-struct reduce_kinds_of_settings<Settings, std::void_t<typename Settings::reduce_kinds>> {
-  using type = typename Settings::reduce_kinds;
-};
-template <class Settings, class = void>
-struct pool_kinds_of_settings {
-  using type = all_pool_kinds;
-};
+using reduce_kinds_member = typename Settings::reduce_kinds;
 template <class Settings>
-struct pool_kinds_of_settings<Settings, std::void_t<typename Settings::pool_kinds>> {
-  using type = typename Settings::pool_kinds;
-};
+using pool_kinds_member = typename Settings::pool_kinds;
+template <class Settings>
+using depthwise_windows_member = typename Settings::depthwise_windows;
+
 /// Kinds that sessions of a settings type have kernels for.
 template <class Settings>
-using reduce_kinds_of = typename reduce_kinds_of_settings<Settings>::type;
+using reduce_kinds_of = typename member_or<reduce_kinds_member, Settings, all_reduce_kinds>::type;
 template <class Settings>
-using pool_kinds_of = typename pool_kinds_of_settings<Settings>::type;
+using pool_kinds_of = typename member_or<pool_kinds_member, Settings, all_pool_kinds>::type;
 
 /// Whether a verified step of an operator that the settings list is of a kind that they do not.
 template <class Settings>
@@ -45,14 +45,6 @@ bool is_kind_unlisted(const step_view& s) {
   return false;
 }
 
-template <class Settings, class = void>
-struct depthwise_windows_of_settings {
-  using type = all_depthwise_windows;
-};
-template <class Settings>
-struct depthwise_windows_of_settings<Settings, std::void_t<typename Settings::depthwise_windows>> {
-  using type = typename Settings::depthwise_windows;
-};
 /// Bits of the depthwise windows of a list.
 template <class List>
 constexpr unsigned bits_of_windows() {
@@ -62,7 +54,7 @@ constexpr unsigned bits_of_windows() {
 }
 template <class Settings>
 inline constexpr unsigned depthwise_windows_of =
-    bits_of_windows<typename depthwise_windows_of_settings<Settings>::type>();
+    bits_of_windows<typename member_or<depthwise_windows_member, Settings, all_depthwise_windows>::type>();
 
 template <class Settings, class = void>
 inline constexpr bool takes_panel_pairs = true;
