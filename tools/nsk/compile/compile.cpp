@@ -9,6 +9,7 @@
 #include "passes/fuse/fuse.hpp"
 #include "ops/lower.hpp"
 #include "passes/recognise/recognise.hpp"
+#include "passes/shuffle/shuffle.hpp"
 #include "passes/stream/stream.hpp"
 #include "planner/planner.hpp"
 #include "suggest.hpp"
@@ -124,12 +125,11 @@ std::vector<std::string> texts_of(const std::vector<streamed_run>& runs) {
 }
 
 /// A program lowered for CPUs, its runs in bands where a target asks for them.
-plan plan_for_cpu(const program& p, const variant_source& v, const lower_options& lowering,
-                  const compile_options& options) {
+plan plan_for_cpu(program p, const variant_source& v, const lower_options& lowering, const compile_options& options) {
+  read_before_shuffles(p);
   if (options.streams.second_level == 0 || v.batch != 0) return lowered(p, v, lowering, options);
-  program banded = p;
-  std::vector<std::string> streamed = texts_of(stream(banded, options.streams));
-  plan layout = lowered(banded, v, lowering, options);
+  std::vector<std::string> streamed = texts_of(stream(p, options.streams));
+  plan layout = lowered(p, v, lowering, options);
   layout.streamed = std::move(streamed);
   return layout;
 }
