@@ -179,14 +179,15 @@ NSK_INLINE void interleave(std::uint8_t* to, const std::uint8_t* a, const std::u
   simd::zip_bytes(a, b, to);
 }
 
-/// Two elements, dense lines (the shuffle of two groups of channels), at least pairs_at_once of them; the last ones
-/// overlap those before.
+/// Pairs of two lines (the shuffle of two groups of channels), for each step of `rest`, at least pairs_at_once of them;
+/// the last ones overlap those before.
 template <class T>
-inline void transpose_to_pairs(const transposition& x, T* to, const T* from) {
+inline void interleave_lines(const transposition& x, loop<copy_operands> rest, T* to, const T* from) {
   constexpr std::ptrdiff_t together = pairs_at_once<T>;
-  for (std::ptrdiff_t i = 0; i < x.lines; i += together) {
-    const std::ptrdiff_t at = i + together <= x.lines ? i : x.lines - together;
-    interleave(to + 2 * at, from + at, from + x.step + at);
+  const std::ptrdiff_t last = x.lines - together, second = x.step;
+  for (; rest.length > 0; --rest.length, to += rest.stride[copy_to], from += rest.stride[copy_from]) {
+    for (std::ptrdiff_t i = 0; i < last; i += together) interleave(to + 2 * i, from + i, from + second + i);
+    interleave(to + 2 * last, from + last, from + second + last);
   }
 }
 
@@ -221,11 +222,8 @@ inline void transpose_from_pixels(transposition x, float* to, const float* from)
 
 template <class T>
 inline void transpose_box(const transposition& x, T* to, const T* from) {
-  using unit = std::conditional_t<sizeof(T) == 1, std::uint8_t, float>;
-  [[maybe_unused]] unit* t = reinterpret_cast<unit*>(to);
-  [[maybe_unused]] const unit* f = reinterpret_cast<const unit*>(from);
-  if constexpr (pairs_at_once < T >> 0)
-    if (x.count == 2 && x.pitch == 2 && x.lines >= pairs_at_once<T>) return transpose_to_pairs(x, t, f);
+  [[maybe_unused]] float* t = reinterpret_cast<float*>(to);
+  [[maybe_unused]] const float* f = reinterpret_cast<const float*>(from);
   if constexpr (sizeof(T) == 4) {
     constexpr std::ptrdiff_t lanes = simd::f32::lanes;
     if (lanes > 1) {
@@ -279,6 +277,11 @@ inline void copy_box_elements(const copy_box& b, T* to, const T* from) {
     if (lines.length * inner.length <= max_small_square && rest.length > max_small_square)
       return copy_small(b, 1 - d, to, from);
     const transposition x{lines.length, lines.stride[copy_to], inner.length, inner.stride[copy_from]};
+    if constexpr (pairs_at_once < T >> 0) {
+      using unit = std::conditional_t<sizeof(T) == 1, std::uint8_t, float>;
+      if (x.count == 2 && x.pitch == 2 && x.lines >= pairs_at_once<T>)
+        return interleave_lines(x, rest, reinterpret_cast<unit*>(to), reinterpret_cast<const unit*>(from));
+    }
     for (std::ptrdiff_t i = 0; i < rest.length; ++i)
       transpose_box(x, to + i * rest.stride[copy_to], from + i * rest.stride[copy_from]);
     return;
