@@ -145,11 +145,10 @@ class session {
   void run() {
     require_ready();
     restart();
-    while (m_step < step_count()) {
+    for (impl::serial_tiles tiles{0, 0}; m_step < step_count(); ++m_step) {
       const step_view s = m_variant.step(m_step);
-      impl::serial_tiles tiles{0, tiles_of(s)};
+      tiles = impl::tiles_after(tiles, s, tiles_of(s));
       traced([&] { impl::run_lane<settings>(memory(), s, scratch(0), tiles); });
-      ++m_step;
     }
     finish();
   }
