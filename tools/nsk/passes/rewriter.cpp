@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "passes/rewriter.hpp"
 #include <algorithm>
+#include <iterator>
 
 namespace nsk::tool {
 
@@ -79,6 +80,17 @@ void rewriter::take_over(operation* o, std::size_t i, int result) {
   moved.name += "+" + at(i).name;
   moved.output = result;
   at(i) = std::move(moved);
+}
+
+void rewriter::insert(std::size_t i, std::vector<operation> made) {
+  m_p.operations.insert(m_p.operations.begin() + static_cast<std::ptrdiff_t>(i), std::make_move_iterator(made.begin()),
+                        std::make_move_iterator(made.end()));
+  m_stale = true;
+}
+
+void rewriter::insert(std::size_t i, operation o) {
+  m_p.operations.insert(m_p.operations.begin() + static_cast<std::ptrdiff_t>(i), std::move(o));
+  m_stale = true;
 }
 
 void rewriter::remove_dead() {

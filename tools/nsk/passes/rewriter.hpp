@@ -46,6 +46,9 @@ class rewriter {
   std::optional<std::vector<double>> per_channel(int v, const shape_t& shape, std::size_t axis) const;
   /// Makes `o` produce `result` in place of operation `i`, at that place in the order.
   void take_over(operation* o, std::size_t i, int result);
+  /// Puts operations in front of operation `i`.
+  void insert(std::size_t i, std::vector<operation> made);
+  void insert(std::size_t i, operation o);
   void remove_dead();
   /// To be said when another pass has changed the program.
   void look_again() { m_stale = true; }

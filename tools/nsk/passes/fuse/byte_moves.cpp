@@ -32,9 +32,6 @@ class byte_mover : byte_rewriter {
   int add_bytes(const std::string& name, const shape_t& shape) {
     return m_p.add({name + "#bytes", element::u8, shape, nullptr});
   }
-  void insert(std::size_t i, operation o) {
-    m_p.operations.insert(m_p.operations.begin() + static_cast<std::ptrdiff_t>(i), std::move(o));
-  }
 
   static bool moves_elements(const operation& o) {
     return o.as<reshape_parameters>() || o.as<transpose_parameters>() || o.as<slice_parameters>();
@@ -155,9 +152,7 @@ class byte_mover : byte_rewriter {
     for (int& v : joined.inputs) v = stored.at(v);
     joined.output = store.output;
     at(i).output = no_value;
-    m_p.operations.insert(m_p.operations.begin() + static_cast<std::ptrdiff_t>(first),
-                          std::make_move_iterator(stores_of_parts.begin()),
-                          std::make_move_iterator(stores_of_parts.end()));
+    insert(first, std::move(stores_of_parts));
     return true;
   }
 

@@ -122,7 +122,7 @@ class byte_joiner : byte_rewriter {
     flip.inputs = {moved};
     flip.output = o.output;
     o.output = moved;
-    m_p.operations.insert(m_p.operations.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::move(flip));
+    insert(i + 1, std::move(flip));
     return true;
   }
 

@@ -227,7 +227,7 @@ class fuser : rewriter {
     o.p = std::move(c);
     o.inputs = {image};
     o.output = result;
-    m_p.operations.insert(m_p.operations.begin() + static_cast<std::ptrdiff_t>(i) + 1, std::move(flat));
+    insert(i + 1, std::move(flat));
     return true;
   }
 

@@ -77,7 +77,8 @@ class shuffle_reader : rewriter {
   /// Whether `o` takes whole runs of channels out of each group.
   bool is_part(const operation& o, const channel_shuffle& s) const {
     const auto* part = o.as<slice_parameters>();
-    if (!part || std::any_of(part->steps.begin(), part->steps.end(), [](std::int64_t step) { return step != 1; }))
+    if (!part || !o.post.empty() ||
+        std::any_of(part->steps.begin(), part->steps.end(), [](std::int64_t step) { return step != 1; }))
       return false;
     const shape_t &whole = m_p.shape(o.inputs[0]), &cut = m_p.shape(o.output);
     for (std::size_t a = 0; a < image_rank; ++a)
@@ -128,10 +129,6 @@ class shuffle_reader : rewriter {
     o.output = m_p.add({old.name + "#" + std::to_string(m_p.values.size()), old.type, std::move(shape), nullptr});
     made.push_back(std::move(o));
     return made.back().output;
-  }
-  void insert(std::size_t i, std::vector<operation> made) {
-    m_p.operations.insert(m_p.operations.begin() + static_cast<std::ptrdiff_t>(i), made.begin(), made.end());
-    look_again();
   }
   /// Channels [begin, begin + count) of each group of `x`, as [N, groups, count, H, W].
   int cut_groups(std::vector<operation>& made, const operation& like, const channel_shuffle& s, std::int64_t begin,
