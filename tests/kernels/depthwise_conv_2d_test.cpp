@@ -89,15 +89,16 @@ TEST_CASE("depthwise_conv_2d: channels around the register widths") {
 
 TEST_CASE("depthwise_conv_2d: every width and stride of the fast windows") {
   for (int kernel : {3, 5})
-    for (int stride : {1, 2})
-      for (int w = 1; w <= 30; ++w)
-        for (int border : {0, 2}) {
-          const int pad = kernel / 2;
-          depthwise_case k{1, 1 + w % 7, w, 12, {kernel, kernel, stride, stride, 1, 1, pad, pad, pad, pad}};
-          const auto b = static_cast<std::uint16_t>(border);
-          k.input.border = {b, b, b, b};
-          check(k);
-        }
+    for (int down : {1, 2, 3})
+      for (int along : {1, 2})
+        for (int w = 1; w <= 30; ++w)
+          for (int border : {0, 2}) {
+            const int pad = kernel / 2;
+            depthwise_case k{1, 1 + w % 7, w, 12, {kernel, kernel, down, along, 1, 1, pad, pad, pad, pad}};
+            const auto b = static_cast<std::uint16_t>(border);
+            k.input.border = {b, b, b, b};
+            check(k);
+          }
 }
 
 TEST_CASE("depthwise_conv_2d: windows of every kind") {
@@ -225,15 +226,22 @@ TEST_CASE("depthwise_conv_2d: a function behind a residual that is the output, o
 
 namespace {
 
-/// The kernel of the tiling that a kernel set with `Windows` has for a block; 0 where it has none.
+using nsk::kernels::impl::depthwise_tiling;
+
+/// The tiling that a kernel set with `Windows` has for height x width outputs; no rows where it has none.
 template <unsigned Windows>
-int kernel_of_tiling(int kernel, int stride) {
+depthwise_tiling tiling_of(const nsk::window& w, int height, int width) {
   using set = nsk::kernels::kernel_set<nsk::all_functions, Windows, true, true>;
   nsk::kernels::depthwise_conv_2d_args a{};
-  a.w = {kernel, kernel, stride, stride, 1, 1, 0, 0};
+  a.w = w;
   nsk::kernels::impl::depthwise_call<set, float> d{};
   d.a = &a;
-  const nsk::kernels::impl::depthwise_tiling tiling = nsk::kernels::impl::square_tiling(d, {0, 8, 0, 8});
+  return nsk::kernels::impl::square_tiling(d, {0, height, 0, width});
+}
+/// The kernel of that tiling; 0 where there is none.
+template <unsigned Windows>
+int kernel_of_tiling(int kernel, int stride) {
+  const depthwise_tiling tiling = tiling_of<Windows>({kernel, kernel, stride, stride, 1, 1, 0, 0}, 8, 8);
   return tiling.rows > 0 ? tiling.kernel : 0;
 }
 
@@ -249,4 +257,15 @@ TEST_CASE("depthwise_conv_2d: a kernel set has tiles for its windows alone") {
   }
   CHECK(kernel_of_tiling<15>(7, 1) == 0);
   CHECK(kernel_of_tiling<15>(3, 3) == 0);
+}
+
+TEST_CASE("depthwise_conv_2d: single rows, and other strides down than along rows, have tiles of one row") {
+  for (int kernel : {3, 5}) {
+    CHECK(tiling_of<15>({kernel, kernel, 1, 1, 1, 1, 0, 0}, 1, 9).rows == 1);
+    CHECK(tiling_of<15>({kernel, kernel, 1, 1, 1, 1, 0, 0}, 2, 9).rows == 2);
+    CHECK(tiling_of<15>({kernel, kernel, 2, 1, 1, 1, 0, 0}, 8, 9).rows == 1);
+    CHECK(tiling_of<15>({kernel, kernel, 1, 2, 1, 1, 0, 0}, 8, 9).rows == 1);
+    CHECK(tiling_of<15>({kernel, kernel, 2, 1, 1, 1, 0, 0}, 8, 6).rows == 0);
+    CHECK(tiling_of<15>({kernel, kernel, 1, 3, 1, 1, 0, 0}, 8, 9).rows == 0);
+  }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Depthwise convolution. 3x3 and 5x5 windows with stride 1 or 2 have tiles of 1 or 2 x 7 and 2 x 4 pixels; other
-/// windows have tiles of four pixels; windows that reach outside the input and its border go one pixel at a time.
+/// Depthwise convolution. 3x3 and 5x5 windows with stride 1 or 2 along rows have tiles of 1 or 2 x 7 and 2 x 4 pixels;
+/// other windows have tiles of four pixels; windows that reach outside the input and its border go one pixel at a time.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstring>
@@ -22,13 +22,14 @@ struct pixel_block {
   int y, y_end, x, x_end;
 };
 
-/// A register tile of rows x pixels outputs under a square kernel of that size without dilation; kernel 0: under any
-/// window, four outputs in a row whose taps all are inside, or one.
+/// A register tile of rows x pixels outputs under a square kernel of that size without dilation, with that stride along
+/// rows, and down them where it has several; kernel 0: under any window, four outputs in a row whose taps all are
+/// inside, or one.
 struct depthwise_tiling {
   int kernel, stride, rows, pixels;
 };
 
-/// Rows of a tile seven pixels wide: two with stride 1 where there are registers for so many sums.
+/// Maximum number of rows of a tile seven pixels wide: two with stride 1 where there are registers for so many sums.
 template <int Stride>
 inline constexpr int rows_of_seven = Stride == 1 && simd::f32::registers >= 32 ? 2 : 1;
 
@@ -37,7 +38,9 @@ template <int Kernel, int Stride, class Functions, class Weight>
 NSK_INLINE void square_strip(const depthwise_tiling& tiling, const depthwise_call<Functions, Weight>& d, const float* x,
                              int pixels, const output_grid& to) {
   if constexpr (has_depthwise_window<Functions>(depthwise_window_of(Kernel, Stride))) {
-    if (tiling.pixels == 7) return depthwise_strip<Kernel, Stride, rows_of_seven<Stride>, 7>(d, x, pixels, to);
+    if (tiling.pixels == 7 && tiling.rows == 1) return depthwise_strip<Kernel, Stride, 1, 7>(d, x, pixels, to);
+    if constexpr (rows_of_seven<Stride> == 2)
+      if (tiling.pixels == 7) return depthwise_strip<Kernel, Stride, 2, 7>(d, x, pixels, to);
     depthwise_strip<Kernel, Stride, 2, 4>(d, x, pixels, to);
   }
 }
@@ -135,20 +138,31 @@ NSK_ONE_COPY inline void depthwise_slow(const depthwise_call<Functions, Weight>&
   depthwise_tiles(d, e, m, b, {0, 0, 1, 1});
 }
 
+/// Whether tiles of 2 x 7 are best for rows of `width` outputs, of which the last tile computes some twice: where they
+/// compute fewer than those of 2 x 4, and with 5x5 windows, which repay twice as many chains, up to an eighth more.
+constexpr bool prefers_sevens(int kernel, int width) {
+  const int sevens = (width + 6) / 7 * 7, fours = (width + 3) / 4 * 4;
+  return width > 7 && (kernel == 5 ? sevens * 8 <= fours * 9 : sevens < fours);
+}
+
 /// The tiling for a block whose windows are inside, under the square windows of the kernel set; no rows where there is
-/// none. Tiles do not overlap where there is a residual, which may be the output.
+/// none. Tiles do not overlap where there is a residual, which may be the output. Tiles of one row serve single rows,
+/// and other strides down rows than along them.
 template <class Functions, class Weight>
 inline depthwise_tiling square_tiling(const depthwise_call<Functions, Weight>& d, const pixel_block& b) {
   const window& w = d.a->w;
-  const int width = b.x_end - b.x, height = b.y_end - b.y, kernel = w.kernel_h, stride = w.stride_h;
+  const int width = b.x_end - b.x, height = b.y_end - b.y, kernel = w.kernel_h, stride = w.stride_w;
   const int number = depthwise_window_of(w);
   if (number < 0 || !has_depthwise_window<Functions>(number)) return {};
   const int rows = stride == 1 ? rows_of_seven<1> : 1;
-  const bool adds = d.a->e.residual != nullptr, pairs = height > 1 && !(adds && height % 2 != 0);
-  if (width % 7 == 0 && rows == 2 && pairs) return {kernel, stride, 2, 7};
+  const bool adds = d.a->e.residual != nullptr,
+             pairs = height > 1 && w.stride_h == stride && !(adds && height % 2 != 0);
+  const bool sevens = width % 7 == 0 || (!adds && prefers_sevens(kernel, width));
+  if (pairs && rows == 2 && sevens) return {kernel, stride, 2, 7};
   if (width % 7 == 0 && rows == 1 && (width <= 14 || !pairs)) return {kernel, stride, 1, 7};
-  if (width < 4 || !pairs || (adds && width % 4 != 0)) return {};
-  return {kernel, stride, 2, 4};
+  if (pairs && width >= 4 && !(adds && width % 4 != 0)) return {kernel, stride, 2, 4};
+  if (!pairs && width >= 7 && !(adds && width % 7 != 0)) return {kernel, stride, 1, 7};
+  return {};
 }
 
 /// A block whose windows are inside.

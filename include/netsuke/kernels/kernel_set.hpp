@@ -7,7 +7,7 @@
 #include <netsuke/format/window.hpp>
 
 NSK_BEGIN
-/// Square windows without dilation for which depthwise convolution has tiles of their own.
+/// Square windows without dilation for which depthwise convolution has tiles of their own, by their stride along rows.
 enum class depthwise_window : std::uint8_t { size_3, size_3_stride_2, size_5, size_5_stride_2 };
 inline constexpr int depthwise_window_count = 4;
 
@@ -44,13 +44,13 @@ struct variants_of<kernel_set<Functions, Windows, PanelPairs, PrefetchWeights>> 
   using without_functions = kernel_set<function_list<>, Windows, PanelPairs, PrefetchWeights>;
 };
 
-/// Returns the number of the depthwise_window with a kernel of 3 or 5 and a stride of 1 or 2.
+/// Returns the number of the depthwise_window with a kernel of 3 or 5 and a stride along rows of 1 or 2.
 constexpr int depthwise_window_of(int kernel, int stride) { return (kernel == 5 ? 2 : 0) + stride - 1; }
 /// Returns the number of the depthwise_window that `w` is; -1 where it is none.
 inline int depthwise_window_of(const window& w) {
-  const bool square = w.kernel_w == w.kernel_h && w.stride_w == w.stride_h && w.dilation_h == 1 && w.dilation_w == 1;
-  const bool known = (w.kernel_h == 3 || w.kernel_h == 5) && w.stride_h <= 2;
-  return square && known ? depthwise_window_of(w.kernel_h, w.stride_h) : -1;
+  const bool square = w.kernel_w == w.kernel_h && w.dilation_h == 1 && w.dilation_w == 1;
+  const bool known = (w.kernel_h == 3 || w.kernel_h == 5) && w.stride_w <= 2;
+  return square && known ? depthwise_window_of(w.kernel_h, w.stride_w) : -1;
 }
 /// Whether there is code for the depthwise_window of a number.
 template <class Functions>
