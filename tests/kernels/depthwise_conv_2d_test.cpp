@@ -106,7 +106,8 @@ TEST_CASE("depthwise_conv_2d: windows of every kind") {
   for (int i = 0; i < 300; ++i) {
     oracle::conv p{next.between(1, 7), next.between(1, 7), next.between(1, 3), next.between(1, 3), next.between(1, 3),
                    next.between(1, 2), next.between(0, 3), next.between(0, 3), next.between(0, 3), next.between(0, 3)};
-    depthwise_case c{next.between(1, 3), next.between(1, 14), next.between(1, 16), next.between(1, 40), p};
+    const int channels = next.between(0, 3) == 0 ? next.between(64, 150) : next.between(1, 40);
+    depthwise_case c{next.between(1, 3), next.between(1, 14), next.between(1, 16), channels, p};
     if (c.h + p.pad_top + p.pad_bottom < p.dilation_h * (p.kernel_h - 1) + 1 ||
         c.w + p.pad_left + p.pad_right < p.dilation_w * (p.kernel_w - 1) + 1)
       continue;

@@ -9,6 +9,7 @@
 #include <netsuke/format/packing.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/epilogue.hpp>
+#include <netsuke/kernels/impl/tile_panels.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
 
@@ -85,22 +86,31 @@ struct panel_column {
   }
 };
 
-/// Calls f(column of the first channel, weights between taps, channel, columns) for vectors of channels.
+/// Column of channel `c`, which is in `panel`.
+template <class Functions, class Weight>
+NSK_INLINE panel_column<Weight> column_of(const depthwise_call<Functions, Weight>& d, int panel, int c) {
+  const int left = panel * panel_width;
+  const Weight* first = d.weights + std::ptrdiff_t{left - d.first_channel} * (d.taps + weights_per_bias<Weight>);
+  return {reinterpret_cast<const float*>(first) + (c - left), c - left};
+}
+
+/// Calls f(column of the first channel, weights between taps, channel, columns) for vectors of channels from `c` on.
 template <class Functions, class Weight, class F>
-NSK_INLINE void for_channels(const depthwise_call<Functions, Weight>& d, F&& f) {
+NSK_INLINE void for_channels_from(int c, const depthwise_call<Functions, Weight>& d, F&& f) {
   const int last = static_cast<int>(panel_count(d.channels)) - 1;
-  for (int c = d.channel_begin; c < d.channel_end;) {
-    const int panel = c / panel_width < last ? c / panel_width : last, left = panel * panel_width;
-    const int width = static_cast<int>(width_of_panel(d.channels, panel)),
-              end = left + width < d.channel_end ? left + width : d.channel_end;
-    constexpr int per_bias = weights_per_bias<Weight>;
-    const Weight* first = d.weights + std::ptrdiff_t{left - d.first_channel} * (d.taps + per_bias);
-    const float* bias = reinterpret_cast<const float*>(first) - left;
+  while (c < d.channel_end) {
+    const int panel = c / panel_width < last ? c / panel_width : last;
+    const int width = static_cast<int>(width_of_panel(d.channels, panel)), right = panel * panel_width + width,
+              end = right < d.channel_end ? right : d.channel_end;
     for (; c < end; c += simd::f32::lanes)
-      f(panel_column<Weight>{bias + c, c - left}, width, c,
-        d.whole || end - c >= simd::f32::lanes ? simd::f32::lanes : end - c);
+      f(column_of(d, panel, c), width, c, d.whole || end - c >= simd::f32::lanes ? simd::f32::lanes : end - c);
     c = end;
   }
+}
+/// The same for all channels of the call.
+template <class Functions, class Weight, class F>
+NSK_INLINE void for_channels(const depthwise_call<Functions, Weight>& d, F&& f) {
+  for_channels_from(d.channel_begin, d, f);
 }
 
 /// The taps of Rows kernel rows of one vector of channels.
@@ -229,29 +239,51 @@ NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call<Functions, Weight>
   });
 }
 
-/// One output under any window. Taps outside read zeros.
+/// One output under any window for vectors of channels, from the first tap at pixel (y, x); `panel_step` weights from
+/// panel to panel where there are several. Taps outside read zeros.
+template <int Vectors, class Functions, class Weight>
+NSK_INLINE void depthwise_one(const depthwise_call<Functions, Weight>& d, const depthwise_image& m, int y, int x,
+                              panel_column<Weight> column, std::ptrdiff_t step, std::ptrdiff_t panel_step, int channel,
+                              int columns, const output_grid& to) {
+  using simd::f32;
+  constexpr int each = panel_width / f32::lanes;
+  const auto place = [](int v, std::ptrdiff_t panel) { return v / each * panel + v % each * f32::lanes; };
+  const std::ptrdiff_t bias_step = panel_step * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4;
+  f32 sum[1][Vectors];
+  simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[0][v] = simd::load(column.bias + place(v, bias_step)); });
+  const window& k = d.a->w;
+  const Weight* w = column.weights(step);
+  for (int ky = 0; ky < k.kernel_h; ++ky) {
+    const int iy = y + ky * k.dilation_h;
+    const bool row_inside = iy >= d.top && iy < d.bottom;
+    for (int kx = 0; kx < k.kernel_w; ++kx, w += step) {
+      const int ix = x + kx * k.dilation_w;
+      const bool inside = row_inside && ix >= d.left && ix < d.right;
+      const std::ptrdiff_t from = iy * d.row + ix * d.pixel + channel;
+      simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
+        const f32 pixel = inside ? simd::load(m.input + from + v * f32::lanes) : simd::zero();
+        sum[0][v] = simd::fma(pixel, simd::load_weights(w + place(v, panel_step)), sum[0][v]);
+      });
+    }
+  }
+  store_tile_at(
+      sum, d.e, [&](auto) NSK_INLINE_LAMBDA { return to.at(0, 0); }, channel - d.origin, columns);
+}
+
+/// The same for all channels: four vectors of whole panels at once, so that no chain waits for itself, then one by one.
 template <class Functions, class Weight>
 NSK_ONE_COPY inline void depthwise_any_1(const depthwise_call<Functions, Weight>& d, const depthwise_image& m, int oy,
                                          int ox, const output_grid& to) {
-  using simd::f32;
+  constexpr int each = panel_width / simd::f32::lanes, panels = each < 4 ? 4 / each : 1, wide = panels * panel_width;
   const window& k = d.a->w;
   const int y = oy * k.stride_h - k.pad_top, x = ox * k.stride_w - k.pad_left;
-  for_channels(d, [&](panel_column<Weight> column, std::ptrdiff_t step, int channel, int columns) NSK_INLINE_LAMBDA {
-    f32 sum[1][1] = {{simd::load(column.bias)}};
-    const Weight* w = column.weights(step);
-    for (int ky = 0; ky < k.kernel_h; ++ky) {
-      const int iy = y + ky * k.dilation_h;
-      const bool row_inside = iy >= d.top && iy < d.bottom;
-      for (int kx = 0; kx < k.kernel_w; ++kx, w += step) {
-        const int ix = x + kx * k.dilation_w;
-        const bool inside = row_inside && ix >= d.left && ix < d.right;
-        const f32 v = inside ? simd::load(m.input + iy * d.row + ix * d.pixel + channel) : simd::zero();
-        sum[0][0] = simd::fma(v, simd::load_weights(w), sum[0][0]);
-      }
-    }
-    store_tile_at(
-        sum, d.e, [&](auto) NSK_INLINE_LAMBDA { return to.at(0, 0); }, channel - d.origin, columns);
-  });
+  int c = d.channel_begin;
+  for (; has_whole_panels(d.channels, 0, c / panel_width, panels, c, d.channel_end); c += wide)
+    depthwise_one<panels * each>(d, m, y, x, column_of(d, c / panel_width, c), panel_width,
+                                 std::ptrdiff_t{panel_width} * (d.taps + weights_per_bias<Weight>), c, wide, to);
+  for_channels_from(c, d,
+                    [&](panel_column<Weight> column, std::ptrdiff_t step, int channel, int columns)
+                        NSK_INLINE_LAMBDA { depthwise_one<1>(d, m, y, x, column, step, 0, channel, columns, to); });
 }
 
 }
