@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """netsuke against other engines: same models, same cores, one thread or as many each, each in a process of its own, in turn in short rounds, outputs compared first.
 
-  bench/compare_peers.py [MODEL ...] [--peers onnxruntime litert openvino openvino-avx2 tract] [--isa NAME ...] [--rounds 10] [--seconds 0.3] [--runs 2]
+  bench/compare_peers.py [MODEL ...] [--peers onnxruntime litert openvino openvino-avx2 tract] [--isa NAME ...] [--rounds 30] [--seconds 0.1] [--runs 2]
                          [--target NAME] [--threads N] [--core N] [--json FILE]
 
 MODEL is a name of tests/models/models.py, an ONNX or a TensorFlow Lite file; all known models when none is given. Each of netsuke's instruction
@@ -143,8 +143,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("models", nargs="*")
     parser.add_argument("--peers", nargs="+", choices=ENGINES, default=["onnxruntime"])
-    parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--seconds", type=float, default=0.3, help="of each engine in each round")
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--seconds", type=float, default=0.1, help="of each engine in each round")
     parser.add_argument("--runs", type=int, default=1, help="how often all is repeated")
     parser.add_argument("--threads", type=int, default=1, help="of each engine; lanes of netsuke")
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)), help="the last of as many as there are threads")
