@@ -159,7 +159,7 @@ inline depthwise_tiling square_tiling(const depthwise_call<Functions, Weight>& d
              pairs = height > 1 && w.stride_h == stride && !(adds && height % 2 != 0);
   const bool sevens = width % 7 == 0 || (!adds && prefers_sevens(kernel, width));
   if (pairs && rows == 2 && sevens) return {kernel, stride, 2, 7};
-  if (width % 7 == 0 && rows == 1 && (width <= 14 || !pairs)) return {kernel, stride, 1, 7};
+  if (width % 7 == 0 && rows == 1 && width <= 14) return {kernel, stride, 1, 7};
   if (pairs && width >= 4 && !(adds && width % 4 != 0)) return {kernel, stride, 2, 4};
   if (!pairs && width >= 7 && !(adds && width % 7 != 0)) return {kernel, stride, 1, 7};
   return {};
