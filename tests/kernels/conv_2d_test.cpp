@@ -113,6 +113,17 @@ TEST_CASE("conv_2d: numbers of rows around the tile's height") {
     for (int channels : {8, 24, 70}) check({1, 1, w, 5, channels, {}});
 }
 
+TEST_CASE("conv_2d: windows outside, in rows shorter and longer than what is gathered at once") {
+  for (int w : {14, 16, 17, 45, 46, 47, 75, 120, 230})
+    for (int kernel : {1, 3, 5})
+      for (int stride : {1, 2, 3})
+        for (int dilation : {1, 2}) {
+          const int pad = kernel == 1 ? 1 : kernel / 2 * dilation;
+          check({2, 7, w, 2, 9, {kernel, kernel, stride, stride, dilation, dilation, pad, pad, pad, pad - 1}});
+          check({1, 21, w, 1, 8, {kernel, kernel, stride, 1, 1, dilation, pad + 1, pad, 0, pad}});
+        }
+}
+
 TEST_CASE("conv_2d: windows of every kind, with and without a border") {
   random_floats next(7);
   for (int i = 0; i < 300; ++i) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/tensor.hpp>
+#include <netsuke/kernels/impl/pixel_block.hpp>
 #include <netsuke/kernels/impl/rows.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
@@ -48,12 +49,9 @@ NSK_ONE_COPY inline void fill_border(const tensor_view& output, const tile_range
   const halo& b = output.border;
   if (output.rank < 3 || (b.top | b.left | b.bottom | b.right) == 0) return;
   const int height = output.length(2);
-  for (int row = t.row_begin; row < t.row_end;) {
-    const int y = row % height, rows = t.row_end - row < height - y ? t.row_end - row : height - y;
-    float* image = output.as<float>() + impl::row_offset(output, row - y);
-    impl::fill_image_border(output, image, y, y + rows, t);
-    row += rows;
-  }
+  impl::for_images(t, height, [&](int image, int y, int y_end) {
+    impl::fill_image_border(output, output.as<float>() + impl::row_offset(output, image * height), y, y_end, t);
+  });
 }
 
 }

@@ -9,18 +9,12 @@
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
 #include <netsuke/kernels/impl/depthwise_tile.hpp>
-#include <netsuke/kernels/impl/rows.hpp>
 #include <netsuke/kernels/impl/wide_panels.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
 namespace kernels {
 namespace impl {
-
-/// A block of output pixels [y, y_end) x [x, x_end) of one image.
-struct pixel_block {
-  int y, y_end, x, x_end;
-};
 
 /// A register tile of rows x pixels outputs under a square kernel of that size without dilation, with that stride along
 /// rows, and down them where it has several; kernel 0: under any window, four outputs in a row whose taps all are
@@ -179,15 +173,9 @@ inline void depthwise_inside(const depthwise_call<Functions, Weight>& d, const t
 template <class Functions, class Weight>
 NSK_ONE_COPY inline void depthwise_block(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
                                          const depthwise_image& m, const pixel_block& b) {
-  const window& w = d.a->w;
-  pixel_block in = b;
-  cut_inside(in.y, in.y_end, w.stride_h, w.pad_top, (w.kernel_h - 1) * w.dilation_h, d.top, d.bottom);
-  cut_inside(in.x, in.x_end, w.stride_w, w.pad_left, (w.kernel_w - 1) * w.dilation_w, d.left, d.right);
-  depthwise_slow(d, e, m, {b.y, in.y, b.x, b.x_end});
-  depthwise_slow(d, e, m, {in.y, in.y_end, b.x, in.x});
-  if (in.y < in.y_end && in.x < in.x_end) depthwise_inside(d, e, m, in);
-  depthwise_slow(d, e, m, {in.y, in.y_end, in.x_end, b.x_end});
-  depthwise_slow(d, e, m, {in.y_end, b.y_end, b.x, b.x_end});
+  const pixel_block inside = inside_of(b, d.a->w, d.readable);
+  for_surroundings(b, inside, [&](const pixel_block& part) { depthwise_slow(d, e, m, part); });
+  if (inside.down() > 0 && inside.across() > 0) depthwise_inside(d, e, m, inside);
 }
 
 /// Rows of the tile, image by image.
@@ -196,15 +184,11 @@ inline void depthwise_rows(const depthwise_call<Functions, Weight>& d, const til
                            const tile_range& t) {
   const depthwise_conv_2d_args& a = *d.a;
   const tensor_view &in = a.input, &out = a.output;
-  const int height = out.shape[1];
-  for (int row = t.row_begin; row < t.row_end;) {
-    const int image = row / height, y = row % height, left = t.row_end - row,
-              rows = left < height - y ? left : height - y;
+  for_images(t, out.shape[1], [&](int image, int y, int y_end) {
     const depthwise_image m{in.as<float>() + image * in.stride[0], out.as<float>() + image * out.stride[0],
                             a.e.residual == nullptr ? nullptr : a.e.residual + image * a.e.residual_stride[0]};
-    depthwise_block(d, e, m, {y, y + rows, t.pixel_begin, t.pixel_end});
-    row += rows;
-  }
+    depthwise_block(d, e, m, {y, y_end, t.pixel_begin, t.pixel_end});
+  });
 }
 
 /// What the register tiles of a call share, for channels [begin, end).
@@ -212,23 +196,9 @@ template <class Functions, class Weight>
 inline depthwise_call<Functions, Weight> depthwise_call_of(const depthwise_conv_2d_args& a,
                                                            const register_epilogue<Functions>& e, int begin, int end) {
   const tensor_view& in = a.input;
-  const halo border = in.fill == 0 ? in.border : halo{};
-  return {&a,
-          static_cast<const Weight*>(a.weights),
-          0,
-          e,
-          begin,
-          end,
-          a.output.shape[3],
-          a.w.kernel_h * a.w.kernel_w,
-          0,
-          in.stride[1],
-          in.stride[2],
-          -border.top,
-          -border.left,
-          in.shape[1] + border.bottom,
-          in.shape[2] + border.right,
-          false};
+  const auto weights = static_cast<const Weight*>(a.weights);
+  const int channels = a.output.shape[3], taps = a.w.kernel_h * a.w.kernel_w;
+  return {&a, weights, e, begin, end, channels, taps, in.stride[1], in.stride[2], readable_pixels(in)};
 }
 
 /// Pixels from which on it pays to widen weights for all of them: two register tiles.

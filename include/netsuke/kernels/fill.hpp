@@ -95,15 +95,14 @@ inline void fill_typed_border(const tensor_view& v, const tile_range& t) {
   const int height = v.length(2), width = v.length(1);
   const int left = t.pixel_begin == 0 ? h.left : 0, right = t.pixel_end == width ? h.right : 0;
   const int begin = t.pixel_begin - left, pixels = t.pixel_end + right - begin;
-  for (int row = t.row_begin; row < t.row_end;) {
-    const int y = row % height, rows = t.row_end - row < height - y ? t.row_end - row : height - y;
-    const std::ptrdiff_t image = row_offset(v, row - y);
+  for_images(t, height, [&](int number, int y, int y_end) {
+    const std::ptrdiff_t image = row_offset(v, number * height);
+    const int rows = y_end - y;
     fill_border_part(v, image, y, rows, -left, left, t);
     fill_border_part(v, image, y, rows, width, right, t);
     if (y == 0) fill_border_part(v, image, -h.top, h.top, begin, pixels, t);
-    if (y + rows == height) fill_border_part(v, image, height, h.bottom, begin, pixels, t);
-    row += rows;
-  }
+    if (y_end == height) fill_border_part(v, image, height, h.bottom, begin, pixels, t);
+  });
 }
 
 }

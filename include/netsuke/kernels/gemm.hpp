@@ -157,10 +157,9 @@ struct gemm_line {
   }
 };
 
-/// At most `Capacity` rows of one call of `gemm`.
-template <int Capacity>
-struct row_list {
-  tile_row row[Capacity];
+/// The rows of one call of `gemm`.
+struct gemm_row_list {
+  tile_row row[gemm_max_rows];
   int count = 0;
 
   /// Appends `n` rows; there must be space.
@@ -175,7 +174,6 @@ struct row_list {
     count += n;
   }
 };
-using gemm_row_list = row_list<gemm_max_rows>;
 
 /// Everything that stays the same while rows of one matrix are collected and multiplied.
 template <class Functions, class Weight>

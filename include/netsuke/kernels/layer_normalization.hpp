@@ -99,12 +99,7 @@ inline void normalize_lines(const layer_normalization_args& a, const normalizati
 template <class = void>
 inline void layer_normalization(const layer_normalization_args& a, const tile_range& t, std::byte*) {
   const int last = a.output.rank - 1;
-  const std::ptrdiff_t* strides[] = {a.output.stride, a.input.stride};
-  tensor_view lines = a.output;
-  lines.shape[last] = 1;
-  tile_range first = t;
-  first.channel_end = 1;
-  impl::for_each_line(lines, strides, first, [&](const impl::element_line<2>& l) {
+  impl::for_whole_lines(a.output, a.input, last, t, [&](const impl::element_line<2>& l) {
     impl::normalization_line line{a.input.as<float>() + l.at[1], a.output.as<float>() + l.at[0], a.input.shape[last],
                                   a.input.stride[last], a.output.stride[last]};
     const bool dense = line.from_step == 1 && line.to_step == 1;

@@ -52,13 +52,8 @@ inline void normalize_locally(const local_response_normalization_args& a, const 
 template <class = void>
 inline void local_response_normalization(const local_response_normalization_args& a, const tile_range& t, std::byte*) {
   const int last = a.output.rank - 1;
-  const std::ptrdiff_t* strides[] = {a.output.stride, a.input.stride};
-  tensor_view lines = a.output;
-  lines.shape[last] = 1;
-  tile_range first = t;
-  first.channel_end = 1;
   const std::ptrdiff_t count = a.output.shape[last];
-  impl::for_each_line(lines, strides, first, [&](const impl::element_line<2>& l) {
+  impl::for_whole_lines(a.output, a.input, last, t, [&](const impl::element_line<2>& l) {
     for (std::ptrdiff_t i = 0; i < l.count; ++i)
       for (std::ptrdiff_t c = 0; c < count; c += simd::f32::lanes)
         impl::normalize_locally(a, a.input.as<float>() + l.at[1] + i * l.step[1], count, c,

@@ -11,7 +11,7 @@
 #include <netsuke/core/tensor.hpp>
 #include <netsuke/format/params.hpp>
 #include <netsuke/format/scratch.hpp>
-#include <netsuke/kernels/impl/rows.hpp>
+#include <netsuke/kernels/impl/pixel_block.hpp>
 #include <netsuke/kernels/quantized_gemm.hpp>
 #include <netsuke/simd/begin.hpp>
 
@@ -218,28 +218,20 @@ inline void convolve_patches(const quantized_conv& c, quad_row_list& list, const
   }
 }
 
-/// Whether windows of the output reach outside the input.
-inline bool reach_outside(const quantized_conv_2d_args& a) {
-  const std::int64_t bottom = (a.output.shape[1] - 1) * std::int64_t{a.w.stride_h} - a.w.pad_top +
-                              std::int64_t{a.w.kernel_h - 1} * a.w.dilation_h,
-                     right = patch_columns(a.w, a.output.shape[2]) - 1 - a.w.pad_left;
-  return a.w.pad_top > 0 || a.w.pad_left > 0 || bottom >= a.input.shape[1] || right >= a.input.shape[2];
-}
-
 /// Rows and pixels of the tile in order.
 template <class Multiply>
 NSK_ONE_COPY inline void convolve_rows(const quantized_conv& c, const tile_range& t, const Multiply& multiply) {
   const quantized_conv_2d_args& a = *c.a;
   const tensor_view& in = a.input;
-  const bool outside = reach_outside(a);
+  const pixel_block all{0, a.output.shape[1], 0, a.output.shape[2]},
+      inside = inside_of(all, a.w, {0, in.shape[1], 0, in.shape[2]});
+  const bool outside = inside.down() < all.down() || inside.across() < all.across();
   const quad_runs runs{c.runs.lines, c.runs.columns, static_cast<int>(quads_of(c.runs.length)),
                        in.stride[1] * a.w.dilation_h, in.stride[2] * a.w.dilation_w};
   quad_row_list list;
   list.count = 0;
-  for (int row = t.row_begin; row < t.row_end;) {
-    const int image = row / a.output.shape[1], y = row - image * a.output.shape[1];
-    const int below = a.output.shape[1] - y, rows = t.row_end - row < below ? t.row_end - row : below;
-    const output_part part{image, y, y + rows, t.pixel_begin, t.pixel_end};
+  for_images(t, a.output.shape[1], [&](int image, int y, int y_end) {
+    const output_part part{image, y, y_end, t.pixel_begin, t.pixel_end};
     const std::uint8_t* const first = in.as<std::uint8_t>() + image * in.stride[0] +
                                       std::ptrdiff_t{y} * a.w.stride_h * in.stride[1] +
                                       std::ptrdiff_t{t.pixel_begin} * a.w.stride_w * in.stride[2] + c.input_channel;
@@ -247,8 +239,7 @@ NSK_ONE_COPY inline void convolve_rows(const quantized_conv& c, const tile_range
       convolve_patches(c, list, part, multiply);
     else
       convolve_part(c, list, part, {first, a.w.stride_h * in.stride[1], a.w.stride_w * in.stride[2]}, runs, multiply);
-    row += rows;
-  }
+  });
   multiply(c, runs, list);
 }
 
@@ -258,15 +249,14 @@ inline void convolve_groups(const quantized_conv_2d_args& a, const tile_range& t
                             const Multiply& multiply) {
   const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups;
   quantized_conv c{&a, runs_of(a.w, depth, a.whole_rows), {}, 0, 0, 0, reinterpret_cast<std::uint8_t*>(scratch)};
-  for (int g = t.channel_begin / channels; g * channels < t.channel_end; ++g) {
-    const int first = g * channels;
+  for_groups(t, channels, [&](int g, int begin, int end) {
     const std::int64_t quads = c.runs.quads();
-    c.weights = {a.weights + g * quad_panel_bytes(channels, quads), channels, quads, first, a.products};
-    c.channel_begin = t.channel_begin > first ? t.channel_begin : first;
-    c.channel_end = t.channel_end < first + channels ? t.channel_end : first + channels;
+    c.weights = {a.weights + g * quad_panel_bytes(channels, quads), channels, quads, g * channels, a.products};
+    c.channel_begin = begin;
+    c.channel_end = end;
     c.input_channel = g * depth;
     convolve_rows(c, t, multiply);
-  }
+  });
 }
 }
 

@@ -10,7 +10,7 @@
 #include <netsuke/core/tensor.hpp>
 #include <netsuke/format/params.hpp>
 #include <netsuke/format/scratch.hpp>
-#include <netsuke/kernels/impl/rows.hpp>
+#include <netsuke/kernels/impl/pixel_block.hpp>
 #include <netsuke/kernels/quantized_gemm.hpp>
 #include <netsuke/simd/begin.hpp>
 

@@ -98,14 +98,7 @@ class top_k_line {
 /// int64, any strides. A tile holds whole lines along the axis.
 template <class = void>
 inline void top_k(const top_k_args& a, const tile_range& t, std::byte*) {
-  const std::ptrdiff_t* strides[] = {a.output.stride, a.input.stride};
-  tensor_view lines = a.output;
-  tile_range first = t;
-  lines.shape[a.axis] = 1;
-  if (a.axis + 1 == a.output.rank) first.channel_end = 1;
-  if (a.axis + 2 == a.output.rank) first.pixel_end = 1;
-  if (a.axis + 2 < a.output.rank) first.row_end = t.row_end / a.output.shape[a.axis];
-  impl::for_each_line(lines, strides, first, [&](const impl::element_line<2>& l) {
+  impl::for_whole_lines(a.output, a.input, a.axis, t, [&](const impl::element_line<2>& l) {
     for (std::ptrdiff_t i = 0; i < l.count; ++i) {
       const std::ptrdiff_t to = l.at[0] + i * l.step[0], from = l.at[1] + i * l.step[1];
       if (a.input.type == dtype::float32)

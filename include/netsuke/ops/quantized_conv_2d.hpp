@@ -8,7 +8,7 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::quantized_conv_2d> : impl::never_in_place, impl::without_border {
+struct op_traits<op::quantized_conv_2d> : impl::quad_layer<quantized_conv_2d_params>, impl::without_border {
   using params = quantized_conv_2d_params;
   using args = kernels::quantized_conv_2d_args;
 
@@ -27,18 +27,6 @@ struct op_traits<op::quantized_conv_2d> : impl::never_in_place, impl::without_bo
     return impl::check_quad_layer(constants, x, s.input(1), y, p.w, p.groups, p.whole_rows);
   }
 
-  static constexpr impl::whole_axes whole(const params&, int) { return {}; }
-  /// Groups are cut only between panels, and panels only between groups.
-  NSK_COLD static bool accepts_tiles(const params& p, const step_view& s, const tile_size& t, const tile_grid& grid) {
-    return impl::cuts_between_panels(impl::last_length(s.output()) / p.groups, p.groups, t, grid);
-  }
-  template <class Tensor>
-  static std::int64_t scratch_bytes(const params& p, const Tensor& x, const Tensor& y) {
-    return impl::quad_layer_scratch(p.w, p.groups, x, y);
-  }
-  static std::uint64_t taps(const step_view& s, const params& p) {
-    return impl::saturating_multiply(impl::taps_of(p.w), static_cast<std::uint64_t>(s.input(0).shape()[3] / p.groups));
-  }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
     const tensor_info weights = s.input(1);
     return {p,

@@ -9,6 +9,7 @@
 #include <netsuke/format/packing.hpp>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/epilogue.hpp>
+#include <netsuke/kernels/impl/pixel_block.hpp>
 #include <netsuke/kernels/impl/tile_panels.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
@@ -23,12 +24,12 @@ template <class Functions, class Weight>
 struct depthwise_call {
   const depthwise_conv_2d_args* a;
   const Weight* weights;
-  int first_channel;
   register_epilogue<Functions> e;
-  int channel_begin, channel_end, channels, taps, origin;
-  std::ptrdiff_t row, pixel;     ///< of the input
-  int top, left, bottom, right;  ///< pixels that can be read
-  bool whole;
+  int channel_begin, channel_end, channels, taps;
+  std::ptrdiff_t row, pixel;  ///< of the input
+  pixel_block readable;
+  int first_channel = 0, origin = 0;
+  bool whole = false;
 };
 
 /// One image: its element at pixel (0, 0) in input, output and residual.
@@ -246,23 +247,22 @@ NSK_INLINE void depthwise_one(const depthwise_call<Functions, Weight>& d, const 
                               panel_column<Weight> column, std::ptrdiff_t step, std::ptrdiff_t panel_step, int channel,
                               int columns, const output_grid& to) {
   using simd::f32;
-  constexpr int each = panel_width / f32::lanes;
-  const auto place = [](int v, std::ptrdiff_t panel) { return v / each * panel + v % each * f32::lanes; };
   const std::ptrdiff_t bias_step = panel_step * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4;
   f32 sum[1][Vectors];
-  simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[0][v] = simd::load(column.bias + place(v, bias_step)); });
+  simd::unroll<Vectors>([&](auto v)
+                            NSK_INLINE_LAMBDA { sum[0][v] = simd::load(column.bias + vector_offset(v, bias_step)); });
   const window& k = d.a->w;
   const Weight* w = column.weights(step);
   for (int ky = 0; ky < k.kernel_h; ++ky) {
     const int iy = y + ky * k.dilation_h;
-    const bool row_inside = iy >= d.top && iy < d.bottom;
+    const bool row_inside = iy >= d.readable.y && iy < d.readable.y_end;
     for (int kx = 0; kx < k.kernel_w; ++kx, w += step) {
       const int ix = x + kx * k.dilation_w;
-      const bool inside = row_inside && ix >= d.left && ix < d.right;
+      const bool inside = row_inside && ix >= d.readable.x && ix < d.readable.x_end;
       const std::ptrdiff_t from = iy * d.row + ix * d.pixel + channel;
       simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
         const f32 pixel = inside ? simd::load(m.input + from + v * f32::lanes) : simd::zero();
-        sum[0][v] = simd::fma(pixel, simd::load_weights(w + place(v, panel_step)), sum[0][v]);
+        sum[0][v] = simd::fma(pixel, simd::load_weights(w + vector_offset(v, panel_step)), sum[0][v]);
       });
     }
   }

@@ -33,6 +33,18 @@ inline void for_each_line(const tensor_view& output, const std::ptrdiff_t* const
   });
 }
 
+/// Calls f(line), operand 0 the output, for lines of the first elements of lines along `axis`, which a tile has whole.
+template <class F>
+inline void for_whole_lines(const tensor_view& output, const tensor_view& input, int axis, tile_range t, F&& f) {
+  const std::ptrdiff_t* strides[] = {output.stride, input.stride};
+  tensor_view lines = output;
+  lines.shape[axis] = 1;
+  if (axis + 1 == output.rank) t.channel_end = 1;
+  if (axis + 2 == output.rank) t.pixel_end = 1;
+  if (axis + 2 < output.rank) t.row_end /= output.shape[axis];
+  for_each_line(lines, strides, t, f);
+}
+
 /// Calls f(T{}) with the C++ type of an element type; nothing for float16.
 template <class F>
 inline void visit_type(dtype type, F&& f) {

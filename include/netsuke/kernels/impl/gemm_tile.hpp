@@ -270,13 +270,11 @@ NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel<Weigh
                                    const tile_row* row, const register_epilogue<Functions>& e) {
   using simd::f32;
   using simd::unroll;
-  constexpr int each = panel_width / f32::lanes, vectors = each * Panels;
+  constexpr int vectors = Panels * panel_width / f32::lanes;
   const std::ptrdiff_t bias_step = panel_step * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4;  // in floats
-  const auto bias_of = [&](auto v)
-                           NSK_INLINE_LAMBDA { return p.bias + (v / each) * bias_step + (v % each) * f32::lanes; };
   f32 sum[Rows][vectors];
   unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
-    const f32 bias = begin_sum<Weight>(bias_of(v));
+    const f32 bias = begin_sum<Weight>(p.bias + vector_offset(v, bias_step));
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
   });
   const Weight* weights = p.weights;
@@ -287,14 +285,15 @@ NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel<Weigh
         f32 a[Rows];
         unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { a[r] = simd::broadcast(row[r].input + k); });
         unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
-          const f32 w = simd::load_weights(weights + (v / each) * panel_step + (v % each) * f32::lanes);
+          const f32 w = simd::load_weights(weights + vector_offset(v, panel_step));
           unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = simd::fma(a[r], w, sum[r][v]); });
         });
       }
     }
   }
   unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
-    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = end_sum<Weight>(sum[r][v], bias_of(v), panel_width); });
+    const float* const bias = p.bias + vector_offset(v, bias_step);
+    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = end_sum<Weight>(sum[r][v], bias, panel_width); });
   });
   store_tile(sum, e, row, p.channel, Panels * panel_width);
 }

@@ -26,15 +26,6 @@ inline std::ptrdiff_t pixel_step(const tensor_view& v, const std::ptrdiff_t* str
   return v.rank > 1 ? stride[v.rank - 2] : 0;
 }
 
-/// Cuts output positions [begin, end) to those whose whole window, `reach` + 1 long, is in input positions [low,
-/// high).
-inline void cut_inside(int& begin, int& end, int stride, int pad, int reach, int low, int high) {
-  const int lowest = low + pad, highest = high - 1 - reach + pad;
-  const int first = lowest <= 0 ? 0 : (lowest + stride - 1) / stride, past = highest < 0 ? 0 : highest / stride + 1;
-  if (begin < first) begin = first < end ? first : end;
-  if (end > past) end = past > begin ? past : begin;
-}
-
 }
 }
 NSK_END

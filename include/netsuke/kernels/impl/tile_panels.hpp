@@ -2,6 +2,7 @@
 #pragma once
 /// How many panels of packed weights (format/packing.hpp) a register tile takes, and where it may.
 #include <netsuke/core/hide_macros.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <netsuke/format/packing.hpp>
 #include <netsuke/kernels/kernel_set.hpp>
@@ -27,6 +28,12 @@ inline constexpr int panels_together = variants_of<Functions>::panel_pairs ? til
 template <class Functions>
 inline constexpr bool has_far_tiles =
     variants_of<Functions>::prefetch_weights&& panels_together<Functions> == tile_panels;
+
+/// Where vector v of neighbouring panels `step` elements apart begins.
+constexpr std::ptrdiff_t vector_offset(int v, std::ptrdiff_t step) {
+  constexpr int each = panel_width / simd::f32::lanes;
+  return v / each * step + v % each * simd::f32::lanes;
+}
 
 /// Returns whether panels [index, index + count) of a matrix, whose column 0 is `first_channel` of the output, are 16
 /// wide and in output channels [begin, end).

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/gemm.hpp>
+#include <netsuke/kernels/impl/pixel_block.hpp>
 #include <netsuke/kernels/impl/winograd_tile.hpp>
 #include <netsuke/format/scratch.hpp>
 #include <netsuke/simd/begin.hpp>
@@ -37,12 +38,13 @@ template <class Functions>
 struct winograd_call {
   const conv_2d_args* a;
   tile_epilogue<Functions> e;
-  gemm_weights<float> weights;
-  int depth, input_channel, channel_begin, channel_end;
-  int top, left, bottom, right;  ///< pixels that can be read
-  float* transformed;            ///< [points][cells][padded depth], planes one cache line further apart
-  float* products;               ///< [cells][points][stride]
-  std::ptrdiff_t line, plane;    ///< between cells and between points of `transformed`
+  int depth;
+  pixel_block readable;
+  float* transformed;          ///< [points][cells][padded depth], planes one cache line further apart
+  float* products;             ///< [cells][points][stride]
+  std::ptrdiff_t line, plane;  ///< between cells and between points of `transformed`
+  gemm_weights<float> weights{};
+  int input_channel = 0, channel_begin = 0, channel_end = 0;
 };
 
 /// Transforms the input of one cell.
@@ -53,14 +55,15 @@ NSK_ONE_COPY inline void winograd_cell_input(const winograd_call<Functions>& w, 
   const int y = cell.y - w.a->w.pad_top, x = cell.x - w.a->w.pad_left;
   const std::ptrdiff_t row = in.stride[1], pixel = in.stride[2];
   const float* image = in.as<float>() + cell.image * in.stride[0] + w.input_channel;
-  if (y >= w.top && y + side <= w.bottom && x >= w.left && x + side <= w.right) {
+  const pixel_block& r = w.readable;
+  if (y >= r.y && y + side <= r.y_end && x >= r.x && x + side <= r.x_end) {
     const float* first = image + y * row + x * pixel;
     winograd_transform_input<Outputs>(w.depth, to, w.plane, [&](int i, int j, int c) NSK_INLINE_LAMBDA {
       return simd::load(first + i * row + j * pixel + c);
     });
   } else {
     winograd_transform_input<Outputs>(w.depth, to, w.plane, [&](int i, int j, int c) NSK_INLINE_LAMBDA {
-      const bool inside = y + i >= w.top && y + i < w.bottom && x + j >= w.left && x + j < w.right;
+      const bool inside = y + i >= r.y && y + i < r.y_end && x + j >= r.x && x + j < r.x_end;
       return inside ? simd::load(image + (y + i) * row + (x + j) * pixel + c) : simd::zero();
     });
   }
@@ -243,34 +246,20 @@ NSK_ONE_COPY inline void winograd_conv_2d(const conv_2d_args& a, const tile_rang
   const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups;
   const int points = winograd_points(a.algorithm), maximum = winograd_batch(a.algorithm, depth);
   const std::ptrdiff_t line = static_cast<std::ptrdiff_t>(padded_channels(depth)), plane = maximum * line + 16;
-  const halo border = a.input.fill == 0 ? a.input.border : halo{};
-  winograd_call<Functions> w{&a,
-                             prepare<Functions>(a.e, a.output.rank),
-                             {},
-                             depth,
-                             0,
-                             0,
-                             0,
-                             -border.top,
-                             -border.left,
-                             a.input.shape[1] + border.bottom,
-                             a.input.shape[2] + border.right,
-                             scratch,
-                             scratch + points * plane,
-                             line,
-                             plane};
-  for (int g = t.channel_begin / channels; g * channels < t.channel_end; ++g) {
-    const int first = g * channels;
+  float* const products = scratch + points * plane;
+  const tile_epilogue<Functions> e = prepare<Functions>(a.e, a.output.rank);
+  winograd_call<Functions> w{&a, e, depth, readable_pixels(a.input), scratch, products, line, plane};
+  for_groups(t, channels, [&](int g, int begin, int end) {
     w.weights = {static_cast<const float*>(a.weights) + g * winograd_floats(a.algorithm, channels, depth), channels,
-                 std::int64_t{points} * depth, first};
-    w.channel_begin = t.channel_begin > first ? t.channel_begin : first;
-    w.channel_end = t.channel_end < first + channels ? t.channel_end : first + channels;
+                 std::int64_t{points} * depth, g * channels};
+    w.channel_begin = begin;
+    w.channel_end = end;
     w.input_channel = g * depth;
     if (a.algorithm == conv_algorithm::winograd4)
       winograd_cells<4>(w, t, maximum);
     else
       winograd_cells<2>(w, t, maximum);
-  }
+  });
 }
 
 }

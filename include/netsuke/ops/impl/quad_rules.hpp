@@ -5,6 +5,7 @@
 #include <netsuke/kernels/quantized_conv_2d.hpp>
 #include <netsuke/ops/impl/rules.hpp>
 #include <netsuke/ops/impl/stored_numbers.hpp>
+#include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN
 namespace impl {
@@ -49,13 +50,27 @@ NSK_COLD inline status_code check_quad_layer(constant_reader& constants, const t
   return check_quad_padding(constants, weights, w, whole_rows, groups, out / groups, group_in);
 }
 
-/// Lane scratch of such a layer: where windows reach outside, patches of the input are copied.
-template <class Tensor>
-std::int64_t quad_layer_scratch(const window& w, std::int64_t groups, const Tensor& x, const Tensor& y) {
-  const bool inside = windows_inside(w.pad_top, w.stride_h, w.kernel_h, w.dilation_h, x.shape()[1], y.shape()[1]) &&
-                      windows_inside(w.pad_left, w.stride_w, w.kernel_w, w.dilation_w, x.shape()[2], y.shape()[2]);
-  return inside ? 0 : kernels::quantized_conv_2d_scratch_bytes(w, x.shape()[3] / groups, y.shape()[1], y.shape()[2]);
-}
+/// The rules that convolutions of stored integers share.
+template <class Params>
+struct quad_layer : never_in_place {
+  static constexpr whole_axes whole(const Params&, int) { return {}; }
+  /// Groups are cut only between panels, and panels only between groups.
+  NSK_COLD static bool accepts_tiles(const Params& p, const step_view& s, const tile_size& t, const tile_grid& grid) {
+    return cuts_between_panels(last_length(s.output()) / p.groups, p.groups, t, grid);
+  }
+  /// Where windows reach outside, patches of the input are copied.
+  template <class Tensor>
+  static std::int64_t scratch_bytes(const Params& p, const Tensor& x, const Tensor& y) {
+    const window& w = p.w;
+    const bool inside = windows_inside(w.pad_top, w.stride_h, w.kernel_h, w.dilation_h, x.shape()[1], y.shape()[1]) &&
+                        windows_inside(w.pad_left, w.stride_w, w.kernel_w, w.dilation_w, x.shape()[2], y.shape()[2]);
+    if (inside) return 0;
+    return kernels::quantized_conv_2d_scratch_bytes(w, x.shape()[3] / p.groups, y.shape()[1], y.shape()[2]);
+  }
+  static std::uint64_t taps(const step_view& s, const Params& p) {
+    return saturating_multiply(taps_of(p.w), static_cast<std::uint64_t>(s.input(0).shape()[3] / p.groups));
+  }
+};
 
 }
 NSK_END
