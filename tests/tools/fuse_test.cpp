@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <limits>
 #include "passes/fuse/fuse.hpp"
@@ -61,6 +62,52 @@ TEST_CASE("scale, offset and activation vanish in the convolution before them") 
   CHECK(p.operations[0].output == y);
 }
 
+namespace {
+
+/// Queries, keys and values of one dense layer, the queries scaled behind a transposition: [4, 2] to [4, 6].
+program attention(std::int64_t keys_from = 2, bool is_exact = false) {
+  program p;
+  const int x = data(p, "x", {4, 2}), all = data(p, "all", {4, 6}), q = data(p, "q", {4, 2}), k = data(p, "k", {4, 2}),
+            transposed = data(p, "transposed", {2, 4}), scaled = data(p, "scaled", {2, 4}), y = data(p, "y", {4, 4});
+  p.inputs = {x};
+  p.outputs = {y};
+  add(p, dense_parameters{2, 6, std::vector<double>(12, 3.0), std::vector<double>(6, 1.0)}, {x}, all);
+  add(p, slice_parameters{{0, 0}, {1, 1}}, {all}, q);
+  add(p, slice_parameters{{0, keys_from}, {1, 1}}, {all}, k);
+  add(p, transpose_parameters{{1, 0}}, {q}, transposed);
+  add(p, nsk::binary_params{nsk::binary_kind::div}, {transposed, constant(p, "c", {}, {2})}, scaled).exact = is_exact;
+  add(p, nsk::mat_mul_params{}, {k, scaled}, y);
+  return p;
+}
+bool divides(const program& p) {
+  return std::any_of(p.operations.begin(), p.operations.end(),
+                     [](const operation& o) { return o.as<nsk::binary_params>() != nullptr; });
+}
+
+}
+
+TEST_CASE("a scale behind moves of some columns of a dense layer goes into these, and they lose the source's name") {
+  program p = attention();
+  fuse(p);
+  CHECK(!divides(p));
+  const auto* d = p.operations[0].as<dense_parameters>();
+  REQUIRE(d);
+  CHECK(d->weights == std::vector<double>{1.5, 1.5, 3, 3, 3, 3, 1.5, 1.5, 3, 3, 3, 3});
+  CHECK(d->bias == std::vector<double>{0.5, 0.5, 1, 1, 1, 1});
+  CHECK(p.values[static_cast<std::size_t>(p.operations[0].output)].name == "all#scaled");
+}
+
+TEST_CASE("a scale stays where other operations read the columns, and where it is exact") {
+  for (program p : {attention(1), attention(2, true)}) {
+    fuse(p);
+    CHECK(divides(p));
+  }
+  program p = attention();
+  p.outputs.push_back(p.operations[0].output);
+  fuse(p);
+  CHECK(divides(p));
+}
+
 TEST_CASE("a value that is read twice or is an output is not folded away") {
   program p;
   const int x = data(p, "x", {1, 2, 4, 4}), a = data(p, "a", {1, 2, 4, 4}), y = data(p, "y", {1, 2, 4, 4});
@@ -103,6 +150,37 @@ TEST_CASE("an activation before the sum stays before the sum") {
   REQUIRE(p.operations.size() == 1);
   CHECK(p.operations[0].post.residual == x);
   CHECK(p.operations[0].post.activation_first);
+}
+
+TEST_CASE("a sum behind moves that keep the rows of a dense layer goes into it; others stay") {
+  const auto behind = [](std::vector<int> permutation, bool has_function) {
+    program p;
+    const int x = data(p, "x", {1, 4, 2}), flat = data(p, "flat", {4, 2}), d = data(p, "d", {4, 2}),
+              apart = data(p, "apart", {2, 2, 2}), transposed = data(p, "transposed", {2, 2, 2}),
+              y = data(p, "y", {1, 4, 2}), sum = data(p, "sum", {1, 4, 2}), moved = data(p, "moved", {1, 4, 2});
+    p.inputs = {x};
+    p.outputs = {has_function ? y : sum};
+    add(p, reshape_parameters{}, {x}, flat);
+    add(p, dense_parameters{2, 2, std::vector<double>(4, 3.0), std::vector<double>(2, 1.0)}, {flat}, d);
+    add(p, reshape_parameters{}, {d}, apart);
+    add(p, transpose_parameters{std::move(permutation)}, {apart}, transposed);
+    add(p, reshape_parameters{}, {transposed}, moved);
+    add(p, nsk::binary_params{nsk::binary_kind::add}, {x, moved}, sum);
+    if (has_function) add(p, nsk::unary_params{}, {sum}, y).post = relu();
+    fuse(p);
+    return p;
+  };
+  const auto sums = [](const program& p) {
+    return std::count_if(p.operations.begin(), p.operations.end(),
+                         [](const operation& o) { return o.as<nsk::binary_params>() != nullptr; });
+  };
+  const program p = behind({0, 1, 2}, false);
+  CHECK(sums(p) == 0);
+  CHECK(std::count_if(p.operations.begin(), p.operations.end(),
+                      [](const operation& o) { return o.post.residual != no_value; }) == 1);
+  CHECK(lower(p, {}).steps.size() == 1);
+  CHECK(sums(behind({1, 0, 2}, false)) == 1);
+  CHECK(sums(behind({0, 1, 2}, true)) == 1);
 }
 
 TEST_CASE("a dense layer on an image becomes a convolution and nothing is transposed") {

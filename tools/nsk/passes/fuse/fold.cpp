@@ -20,7 +20,10 @@ class constant_folder : rewriter {
  public:
   using rewriter::rewriter;
 
-  void into_producers() { sweep_once(&constant_folder::fold_into_producer); }
+  void into_producers() {
+    sweep_once(&constant_folder::fold_into_producer);
+    sweep_once(&constant_folder::fold_behind_moves);
+  }
   void into_readers() {
     for (bool folds = true; folds;) {
       sweep_once(&constant_folder::scale_last);
@@ -63,6 +66,78 @@ class constant_folder : rewriter {
     (c ? c->weights : d->weights) = std::move(weights);
     take_over(source, i, o.output);
     return true;
+  }
+
+  /// A range of the last axis.
+  struct columns {
+    std::int64_t begin, end;
+  };
+  /// What a slice takes of its input, where that is neighbours of the last axis, and all of the others.
+  std::optional<columns> columns_of(const operation& o) const {
+    const auto* s = o.as<slice_parameters>();
+    if (!s) return std::nullopt;
+    const shape_t &from = m_p.shape(o.inputs[0]), &to = m_p.shape(o.output);
+    if (from.empty() || from.size() != to.size() || s->starts.size() != from.size()) return std::nullopt;
+    for (std::size_t d = 0; d < from.size(); ++d)
+      if (s->steps[d] != 1 || (d + 1 < from.size() && from[d] != to[d])) return std::nullopt;
+    return columns{s->starts.back(), s->starts.back() + to.back()};
+  }
+  /// The columns of the dense layer `d` that only the moves between it and `v` read; nothing where there is no such
+  /// layer. Moves are reshapes and transpositions, behind all columns or behind a slice that no other overlaps.
+  std::optional<columns> moved_columns(int v, operation*& d) {
+    for (d = sole_producer(v); d && (d->as<reshape_parameters>() || d->as<transpose_parameters>());)
+      d = sole_producer(d->inputs[0]);
+    if (!d) return std::nullopt;
+    if (const auto* dense = d->as<dense_parameters>()) return columns{0, dense->outputs};
+    const auto taken = columns_of(*d);
+    const int whole = taken ? d->inputs[0] : no_value;
+    d = taken && !m_p.is_output(whole) ? producer(whole) : nullptr;
+    if (!d || !d->as<dense_parameters>()) return std::nullopt;
+    int same = 0;
+    for (int r : m_p.consumers(whole)) {
+      const auto other = columns_of(at(static_cast<std::size_t>(r)));
+      if (!other) return std::nullopt;
+      if (other->begin < taken->end && taken->begin < other->end) ++same;
+    }
+    if (same != 1) return std::nullopt;
+    return taken;
+  }
+  /// move(dense(x)) * c, / c with one c: into weights and bias of what is moved. Attention scales its queries so.
+  bool fold_behind_moves(std::size_t i) {
+    operation& o = at(i);
+    const auto* b = o.as<binary_params>();
+    if (!b || o.exact || o.inputs.size() != 2 || (b->kind != binary_kind::mul && b->kind != binary_kind::div))
+      return false;
+    const bool swaps = b->kind == binary_kind::mul && m_p.is_constant(o.inputs[0]);
+    const int data = o.inputs[swaps ? 1 : 0];
+    const auto factor = scalar(o.inputs[swaps ? 0 : 1]);
+    operation* source = nullptr;
+    const auto range = factor && m_p.shape(data) == m_p.shape(o.output) ? moved_columns(data, source) : std::nullopt;
+    if (!range || source == producer(data) || source->exact || !source->post.empty()) return false;
+    auto& d = *source->as<dense_parameters>();
+    const double scale = b->kind == binary_kind::mul ? *factor : 1 / *factor;
+    std::vector<double> weights = d.weights, bias = d.bias;
+    const auto outputs = static_cast<std::size_t>(d.outputs);
+    for (auto n = static_cast<std::size_t>(range->begin); n < static_cast<std::size_t>(range->end); ++n) {
+      bias[n] *= scale;
+      for (std::size_t k = n; k < weights.size(); k += outputs) weights[k] *= scale;
+    }
+    if (!fits(bias) || !fits(weights)) return false;
+    d.bias = std::move(bias);
+    d.weights = std::move(weights);
+    const int result = o.output;
+    take_over(sole_producer(data), i, result);
+    for (int v = result; producer(v) != source;) rename_scaled(v = producer(v)->inputs[0]);
+    return true;
+  }
+  /// Gives a value that was scaled another name: the source's is that of what it was.
+  void rename_scaled(int v) {
+    const int scaled =
+        m_p.add({m_p.values[static_cast<std::size_t>(v)].name + "#scaled", element::f32, m_p.shape(v), nullptr});
+    for (operation& o : m_p.operations) {
+      std::replace(o.inputs.begin(), o.inputs.end(), v, scaled);
+      if (o.output == v) o.output = scaled;
+    }
   }
 
   /// x * a + b becomes (x + b / a) * a where a convolution reads it, which takes the factor.

@@ -30,6 +30,7 @@ class fuser : rewriter {
     look_again();
     for (bool changed = true; changed;) {
       changed = sweep(&fuser::merge_residual);
+      changed = sweep(&fuser::merge_moved_residual) || changed;
       changed = sweep(&fuser::merge_activation) || changed;
       changed = sweep(&fuser::merge_prelu) || changed;
     }
@@ -289,6 +290,57 @@ class fuser : rewriter {
     source->post.activation_first = source->post.fn != function::identity;
     take_over(source, i, o.output);
     return true;
+  }
+
+  /// Whether an operation only gives rows of the last axis another shape, in the same order.
+  bool keeps_rows(const operation& o) const {
+    if (!o.as<reshape_parameters>() && !o.as<transpose_parameters>()) return false;
+    const shape_t &from = m_p.shape(o.inputs[0]), &to = m_p.shape(o.output);
+    if (from.empty() || to.empty() || from.back() != to.back()) return false;
+    int last = -1;
+    if (const auto* t = o.as<transpose_parameters>())
+      for (int axis : t->permutation) {
+        if (from[static_cast<std::size_t>(axis)] == 1) continue;
+        if (axis < last) return false;
+        last = axis;
+      }
+    return true;
+  }
+  /// rows(dense(x)) + other: the layer adds other, its rows in the shape of the layer's.
+  bool merge_moved_residual(std::size_t i) {
+    operation& o = at(i);
+    const auto* b = o.as<binary_params>();
+    if (!b || b->kind != binary_kind::add || !o.post.empty() || o.inputs[0] == o.inputs[1]) return false;
+    for (int r : m_p.consumers(o.output))
+      if (at(static_cast<std::size_t>(r)).as<unary_params>()) return false;  // a function goes into the sum instead
+    for (std::size_t side = 0; side < 2; ++side) {
+      const int v = o.inputs[side], other = o.inputs[1 - side];
+      if (m_p.is_constant(other) || m_p.shape(v) != m_p.shape(o.output) || m_p.shape(other) != m_p.shape(v)) continue;
+      operation* source = sole_producer(v);
+      while (source && keeps_rows(*source)) source = sole_producer(source->inputs[0]);
+      if (!source || source->output == v || !source->as<dense_parameters>() || source->post.residual != no_value)
+        continue;
+      const shape_t rows = m_p.shape(source->output);
+      const auto add = [&](const char* what) { return m_p.add({o.name + what, element::f32, rows, nullptr}); };
+      const int residual = add("#rows"), sum = add("#sum");
+      operation reshape;
+      reshape.name = o.name;
+      reshape.source = o.source;
+      reshape.inputs = {other};
+      reshape.output = residual;
+      reshape.p = reshape_parameters{};
+      operation layer = std::move(*source);
+      *source = {};
+      layer.name += "+" + o.name;
+      layer.output = sum;
+      layer.post.residual = residual;
+      layer.post.activation_first = layer.post.fn != function::identity;
+      o.p = reshape_parameters{};
+      o.inputs = {sum};
+      insert(i, {std::move(reshape), std::move(layer)});
+      return true;
+    }
+    return false;
   }
 
   bool m_into_binary = false;
