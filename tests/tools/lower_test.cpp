@@ -53,6 +53,20 @@ TEST_CASE("the mean of a large image is taken of runs of its rows first, which a
   CHECK(reductions({1, 64, 56, 56}, {1}) == 1);
 }
 
+TEST_CASE("products of heads are written beside each other where one line of all of them is wanted") {
+  const auto copies = [](std::int64_t batch, std::vector<std::int64_t> permutation) {
+    nsk::test::graph_builder b;
+    const value_id x = b.input("x", {batch, 4, 8, 16}), w = b.input("w", {batch, 4, 16, 6});
+    const value_id product = b.node_of("MatMul", {x, w}, "product");
+    const value_id transposed = b.node_of("Transpose", {product}, "transposed", {{"perm", std::move(permutation)}});
+    b.output(b.node_of("Reshape", {transposed, b.ints("shape", {batch, -1, 24})}, "y"));
+    return steps_with(nsk::op::copy, b.g);
+  };
+  CHECK(copies(1, {0, 2, 1, 3}) == 0);
+  CHECK(copies(2, {0, 2, 1, 3}) == 1);  // images and heads are no longer one axis
+  CHECK(copies(1, {0, 2, 3, 1}) == 1);  // kernels write neighbours
+}
+
 TEST_CASE("operators that are composed of others take a single number without axes") {
   for (const std::string op :
        {"Celu", "Gelu", "Mish", "Selu", "Shrink", "Softsign", "Swish", "ThresholdedRelu", "Not", "IsNaN"}) {

@@ -36,7 +36,8 @@ struct op_rules<op::mat_mul> : product_work {
               right_tensor = l.tensor(right, {0, 1, 2}, l.name_of_value(o.inputs[1]), false);
     l.step<op::pack_panels>(o, {right_tensor}, panel_tensor);
 
-    const view y = l.allocate(o.output, identity_order(rank), true);
+    const view y = l.allocate(o.output, l.decided(o.output).order.value_or(identity_order(rank)), true);
+    if (l.roots[y.storage].owner == o.output) l.roots[y.storage].rows = true;
     const auto direct = reshaped(y, {matrices, rows, columns});
     const view target = direct && (columns == 1 || direct->stride[2] == 1)
                             ? *direct

@@ -32,6 +32,7 @@ void lower_reshape(lowerer& l, const operation& o, const reshape_parameters& r) 
     l.bind(o.output, *v);
     return;
   }
+  l.ask_row_major(x);
   // moved once: both sides are cut into lengths that refine both shapes, so that the copy can write any layout
   const axis_order order = r.channels_last ? channels_last_order(shape.size()) : identity_order(shape.size());
   const std::string reason = r.channels_last ? "" : "joins axes that are not next to each other";

@@ -59,13 +59,14 @@ struct packed_panels {
 /// By operation: packed once for all rounds of lowering.
 using packed_weights = std::map<const operation*, packed_panels>;
 
-/// What a storage was made for. `fixed`: its order follows from the operation that writes it and cannot be asked for.
+/// What a storage was made for. `fixed`: its order follows from the operation that writes it and cannot be asked for;
+/// of `rows` only where the last axis stays innermost.
 struct storage_root {
   int owner = no_value;
   int row_axis = -1, column_axis = -1;
   nsk::halo border{};
   view whole;
-  bool fixed = false;
+  bool fixed = false, rows = false;
 };
 
 /// Which edges of a storage's image the rows of a view touch.
@@ -114,6 +115,8 @@ class lowerer {
   const std::string& name_of_value(int v) const { return source.values[static_cast<std::size_t>(v)].name; }
   /// Asks that `axis` of the view becomes the innermost one of its storage.
   void ask_innermost(const view& v, std::size_t axis);
+  /// Asks that the view's elements follow each other in its own order of axes.
+  void ask_row_major(const view& v);
   void ask_border(const view& v, int row_axis, int column_axis, const nsk::halo& border);
   void ask_dense(const view& v);
   /// The view, or a copy of it with `axis` innermost, every stride positive and nothing repeated.
