@@ -16,6 +16,22 @@ void lower_expand(lowerer& l, const operation& o, const expand_parameters&) {
   l.bind(o.output, broadcast(l.place_of(o.inputs[0]), l.source.shape(o.output)));
 }
 
+/// Asks that the view's elements follow each other in its own order of axes.
+void ask_row_major(lowerer& l, const view& v) {
+  const storage_root& r = l.roots[v.storage];
+  if (!r.rows || l.decided(r.owner).order || count_of(v.shape) != count_of(r.whole.shape)) return;
+  axis_order order;
+  const int rank = static_cast<int>(r.whole.rank());
+  for (int a = 0; a < rank; ++a)
+    if (r.whole.shape[static_cast<std::size_t>(a)] == 1) order.push_back(a);
+  for (std::size_t axis = 0; axis < v.rank(); ++axis)
+    for (int a = 0; a < rank && v.shape[axis] != 1; ++a) {
+      const auto own = static_cast<std::size_t>(a);
+      if (r.whole.shape[own] == v.shape[axis] && r.whole.stride[own] == v.stride[axis]) order.push_back(a);
+    }
+  if (static_cast<int>(order.size()) == rank && order.back() == rank - 1) l.ask(r.owner).order = order;
+}
+
 void lower_reshape(lowerer& l, const operation& o, const reshape_parameters& r) {
   const view x = l.place_of(o.inputs[0]);
   const shape_t& shape = l.source.shape(o.output);
@@ -32,7 +48,7 @@ void lower_reshape(lowerer& l, const operation& o, const reshape_parameters& r) 
     l.bind(o.output, *v);
     return;
   }
-  l.ask_row_major(x);
+  ask_row_major(l, x);
   // moved once: both sides are cut into lengths that refine both shapes, so that the copy can write any layout
   const axis_order order = r.channels_last ? channels_last_order(shape.size()) : identity_order(shape.size());
   const std::string reason = r.channels_last ? "" : "joins axes that are not next to each other";

@@ -238,21 +238,6 @@ void lowerer::ask_innermost(const view& v, std::size_t axis) {
   }
 }
 
-void lowerer::ask_row_major(const view& v) {
-  const storage_root& r = roots[v.storage];
-  if (!r.rows || decided(r.owner).order || count_of(v.shape) != count_of(r.whole.shape)) return;
-  axis_order order;
-  const int rank = static_cast<int>(r.whole.rank());
-  for (int a = 0; a < rank; ++a)
-    if (r.whole.shape[static_cast<std::size_t>(a)] == 1) order.push_back(a);
-  for (std::size_t axis = 0; axis < v.rank(); ++axis)
-    for (int a = 0; a < rank && v.shape[axis] != 1; ++a) {
-      const auto own = static_cast<std::size_t>(a);
-      if (r.whole.shape[own] == v.shape[axis] && r.whole.stride[own] == v.stride[axis]) order.push_back(a);
-    }
-  if (static_cast<int>(order.size()) == rank && order.back() == rank - 1) ask(r.owner).order = order;
-}
-
 std::optional<touched_edges> edges_of(const storage_root& r, const view& v, int row_axis, int column_axis) {
   const auto strides_match = [&](int mine, int its) {
     return mine < 0 ||

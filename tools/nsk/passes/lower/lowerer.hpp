@@ -115,8 +115,6 @@ class lowerer {
   const std::string& name_of_value(int v) const { return source.values[static_cast<std::size_t>(v)].name; }
   /// Asks that `axis` of the view becomes the innermost one of its storage.
   void ask_innermost(const view& v, std::size_t axis);
-  /// Asks that the view's elements follow each other in its own order of axes.
-  void ask_row_major(const view& v);
   void ask_border(const view& v, int row_axis, int column_axis, const nsk::halo& border);
   void ask_dense(const view& v);
   /// The view, or a copy of it with `axis` innermost, every stride positive and nothing repeated.
