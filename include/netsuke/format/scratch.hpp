@@ -41,8 +41,8 @@ constexpr int winograd_batch(conv_algorithm a, std::int64_t input_channels) {
   return fit >= 48 ? 48 : fit >= 16 ? static_cast<int>(fit / 6 * 6) : 16;
 }
 
-/// Scratch of conv_2d. Direct: max_tile_rows gathered windows, or nothing. Winograd: the transformed input of one batch
-/// of cells, and the products of one panel (at most 24 channels, in whole registers).
+/// Scratch of conv_2d. Direct: patches in the space of max_tile_rows windows, or nothing. Winograd: the transformed
+/// input of one batch of cells, and the products of one panel (at most 24 channels, in whole registers).
 constexpr std::int64_t conv_2d_scratch_bytes(const conv_2d_shape& s) {
   const std::int64_t depth = s.input_channels / s.groups;
   if (s.algorithm == conv_algorithm::direct)

@@ -269,10 +269,14 @@ class fuser : rewriter {
     return true;
   }
 
+  /// Whether an operation adds two values and does nothing else.
+  static bool is_plain_sum(const operation& o) {
+    const auto* b = o.as<binary_params>();
+    return b && b->kind == binary_kind::add && o.post.empty() && o.inputs[0] != o.inputs[1];
+  }
   bool merge_residual(std::size_t i) {
     operation& o = at(i);
-    const auto* b = o.as<binary_params>();
-    if (!b || b->kind != binary_kind::add || !o.post.empty() || o.inputs[0] == o.inputs[1]) return false;
+    if (!is_plain_sum(o)) return false;
     int best = -1;
     for (int side = 0; side < 2; ++side) {
       const int v = o.inputs[static_cast<std::size_t>(side)], other = o.inputs[static_cast<std::size_t>(1 - side)];
@@ -309,8 +313,7 @@ class fuser : rewriter {
   /// rows(dense(x)) + other: the layer adds other, its rows in the shape of the layer's.
   bool merge_moved_residual(std::size_t i) {
     operation& o = at(i);
-    const auto* b = o.as<binary_params>();
-    if (!b || b->kind != binary_kind::add || !o.post.empty() || o.inputs[0] == o.inputs[1]) return false;
+    if (!is_plain_sum(o)) return false;
     for (int r : m_p.consumers(o.output))
       if (at(static_cast<std::size_t>(r)).as<unary_params>()) return false;  // a function goes into the sum instead
     for (std::size_t side = 0; side < 2; ++side) {
