@@ -129,8 +129,7 @@ def without_unused(text, schema):
                         rf"inline {UNION_VECTOR}|inline .*SizePrefixed|inline bool \w+BufferHasIdentifier|"
                         r"template<> inline const \w+ \*\w+::\w+_as<")
     text = "\n".join("\n".join(block) for block in definitions(text.split("\n")) if not unused.match(block[0]))
-    if not schema.limits:
-        text = re.sub(r",\n  MIN = \w+,\n  MAX = \w+\n", "\n", text)
+    text = re.sub(r",\n  (MIN = \w+,)\n  (MAX = \w+)\n", r",\n  \1 \2\n" if schema.limits else "\n", text)
     text = re.sub(rf"^(struct \w+Builder;|  typedef \w+Builder Builder;|{UNION_VECTOR}.*;)\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"^  const \w+ \*\w+_as_\w+\(\) const \{.*\}\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"(template<typename T> struct \w+Traits) \{.*\};\n\n", r"\1;\n", text)
@@ -138,8 +137,19 @@ def without_unused(text, schema):
                   lambda m: union_cast(text, m.group(1)), text)
     text = re.sub(r"\{\n +auto ptr = (reinterpret_cast<const \w+ \*>\(obj\));\n +return verifier.VerifyTable\(ptr\);\n +\}",
                   r"return verifier.VerifyTable(\1);", text)
-    text = re.sub(r"\n{3,}", "\n\n", text)
+    text = re.sub(r"\n{3,}", "\n\n", declared_where_named(text))
     return re.sub(r"^(struct \w+;|template<> struct \w+Traits<.*)\n\n(?=struct \w+;|template<> struct)", r"\1\n", text, flags=re.MULTILINE)
+
+
+def declared_where_named(text):
+    """Leaves out the declarations of structures that nothing needs before their definitions; traits of unions declare what they name."""
+    text = re.sub(r"(template<> struct \w+Traits<)(?=[A-Z]\w*>)", r"\1struct ", text)
+    for name in re.findall(r"^struct (\w+);$", text, flags=re.MULTILINE):
+        rest = text.replace(f"struct {name};\n", "", 1)
+        first = re.search(rf"(struct )?\b{name}\b(?!::)", re.sub(r"enum class.*?};", lambda m: " " * len(m.group()), rest, flags=re.DOTALL))
+        if first and first.group(1):
+            text = rest
+    return text
 
 
 def union_cast(text, field):

@@ -9,62 +9,10 @@
 NSK_BEGIN
 namespace format {
 
-struct Buffer;
 struct Halo;
-struct Quantization;
-struct Tensor;
-struct Epilogue;
 struct Window;
-struct Conv2D;
-struct DepthwiseConv2D;
-struct FullyConnected;
-struct PackPanels;
-struct MatMul;
-struct Pool2D;
-struct Unary;
-struct Binary;
-struct Copy;
-struct Fill;
-struct Resize2D;
-struct Reduce;
-struct Softmax;
-struct Cast;
-struct Compare;
-struct Select;
-struct Arithmetic;
-struct Gather;
-struct GatherElements;
-struct Scatter;
-struct ArgReduce;
-struct TopK;
-struct NonMaxSuppression;
-struct LayerNormalization;
-struct LocalResponseNormalization;
-struct Recurrent;
-struct Random;
-struct TreeEnsemble;
-struct MatrixFunction;
-struct IntegerMatMul;
-struct SampleImage;
-struct Quantize;
-struct Dequantize;
-struct ByteTable;
-struct QuantizedConv2D;
-struct QuantizedDepthwiseConv2D;
-struct QuantizedBinary;
-struct DynamicRange;
-struct DynamicQuantize;
-struct IntegerConv2D;
-struct QuantizedMean;
 struct Tile;
 struct Step;
-struct Port;
-struct State;
-struct Block;
-struct CheckVector;
-struct Variant;
-struct KeyValue;
-struct Model;
 
 /// Element type of a tensor. Same values as nsk::dtype.
 enum class DataType : uint8_t {
@@ -76,8 +24,7 @@ enum class DataType : uint8_t {
   int32 = 5,
   int64 = 6,
   boolean = 7,
-  MIN = float32,
-  MAX = boolean
+  MIN = float32, MAX = boolean
 };
 
 /// Where a buffer is.
@@ -87,8 +34,7 @@ enum class Storage : uint8_t {
   input = 2,
   output = 3,
   state = 4,
-  MIN = constant,
-  MAX = state
+  MIN = constant, MAX = state
 };
 
 /// How the elements of a constant are arranged.
@@ -99,8 +45,7 @@ enum class Packing : uint8_t {
   winograd2 = 3,
   quads = 4,
   safe_quads = 5,
-  MIN = plain,
-  MAX = safe_quads
+  MIN = plain, MAX = safe_quads
 };
 
 /// Elementwise function of one number. Same values as nsk::function. `alpha` and `beta` are its parameters.
@@ -139,8 +84,7 @@ enum class Function : uint8_t {
   asinh = 31,
   acosh = 32,
   atanh = 33,
-  MIN = identity,
-  MAX = atanh
+  MIN = identity, MAX = atanh
 };
 
 /// How a convolution is computed; chosen by the converter, because it decides the order of additions.
@@ -148,15 +92,13 @@ enum class ConvAlgorithm : uint8_t {
   direct = 0,
   winograd4 = 1,
   winograd2 = 2,
-  MIN = direct,
-  MAX = winograd2
+  MIN = direct, MAX = winograd2
 };
 
 enum class PoolKind : uint8_t {
   max = 0,
   average = 1,
-  MIN = max,
-  MAX = average
+  MIN = max, MAX = average
 };
 
 enum class BinaryKind : uint8_t {
@@ -171,8 +113,7 @@ enum class BinaryKind : uint8_t {
   atan2 = 8,
   mod = 9,
   fmod = 10,
-  MIN = add,
-  MAX = fmod
+  MIN = add, MAX = fmod
 };
 
 enum class ReduceKind : uint8_t {
@@ -182,8 +123,7 @@ enum class ReduceKind : uint8_t {
   min = 3,
   prod = 4,
   sum_square = 5,
-  MIN = mean,
-  MAX = sum_square
+  MIN = mean, MAX = sum_square
 };
 
 enum class CompareKind : uint8_t {
@@ -191,8 +131,7 @@ enum class CompareKind : uint8_t {
   not_equal = 1,
   less = 2,
   less_equal = 3,
-  MIN = equal,
-  MAX = less_equal
+  MIN = equal, MAX = less_equal
 };
 
 enum class ArithmeticKind : uint8_t {
@@ -208,8 +147,7 @@ enum class ArithmeticKind : uint8_t {
   bit_or = 9,
   bit_xor = 10,
   pow = 11,
-  MIN = add,
-  MAX = pow
+  MIN = add, MAX = pow
 };
 
 enum class ScatterKind : uint8_t {
@@ -218,23 +156,20 @@ enum class ScatterKind : uint8_t {
   mul = 2,
   max = 3,
   min = 4,
-  MIN = replace,
-  MAX = min
+  MIN = replace, MAX = min
 };
 
 enum class ArgReduceKind : uint8_t {
   max = 0,
   min = 1,
-  MIN = max,
-  MAX = min
+  MIN = max, MAX = min
 };
 
 enum class RecurrentKind : uint8_t {
   rnn = 0,
   gru = 1,
   lstm = 2,
-  MIN = rnn,
-  MAX = lstm
+  MIN = rnn, MAX = lstm
 };
 
 /// Functions of gates, of one number x and their parameters a and b. Same values as nsk::recurrent_function.
@@ -250,16 +185,14 @@ enum class RecurrentFunction : uint8_t {
   elu = 8,
   softsign = 9,
   softplus = 10,
-  MIN = sigmoid,
-  MAX = softplus
+  MIN = sigmoid, MAX = softplus
 };
 
 enum class RandomKind : uint8_t {
   uniform = 0,
   normal = 1,
   gumbel = 2,
-  MIN = uniform,
-  MAX = gumbel
+  MIN = uniform, MAX = gumbel
 };
 
 enum class TreeAggregate : uint8_t {
@@ -267,15 +200,13 @@ enum class TreeAggregate : uint8_t {
   average = 1,
   min = 2,
   max = 3,
-  MIN = sum,
-  MAX = max
+  MIN = sum, MAX = max
 };
 
 enum class MatrixKind : uint8_t {
   determinant = 0,
   inverse = 1,
-  MIN = determinant,
-  MAX = inverse
+  MIN = determinant, MAX = inverse
 };
 
 /// Append-only. The order gives nsk::op its values.
@@ -322,53 +253,52 @@ enum class Operator : uint8_t {
   DynamicQuantize = 39,
   IntegerConv2D = 40,
   QuantizedMean = 41,
-  MIN = NONE,
-  MAX = QuantizedMean
+  MIN = NONE, MAX = QuantizedMean
 };
 
 template<typename T> struct OperatorTraits;
 
-template<> struct OperatorTraits<Conv2D> { static const Operator enum_value = Operator::Conv2D; };
-template<> struct OperatorTraits<DepthwiseConv2D> { static const Operator enum_value = Operator::DepthwiseConv2D; };
-template<> struct OperatorTraits<FullyConnected> { static const Operator enum_value = Operator::FullyConnected; };
-template<> struct OperatorTraits<PackPanels> { static const Operator enum_value = Operator::PackPanels; };
-template<> struct OperatorTraits<MatMul> { static const Operator enum_value = Operator::MatMul; };
-template<> struct OperatorTraits<Pool2D> { static const Operator enum_value = Operator::Pool2D; };
-template<> struct OperatorTraits<Unary> { static const Operator enum_value = Operator::Unary; };
-template<> struct OperatorTraits<Binary> { static const Operator enum_value = Operator::Binary; };
-template<> struct OperatorTraits<Copy> { static const Operator enum_value = Operator::Copy; };
-template<> struct OperatorTraits<Fill> { static const Operator enum_value = Operator::Fill; };
-template<> struct OperatorTraits<Resize2D> { static const Operator enum_value = Operator::Resize2D; };
-template<> struct OperatorTraits<Reduce> { static const Operator enum_value = Operator::Reduce; };
-template<> struct OperatorTraits<Softmax> { static const Operator enum_value = Operator::Softmax; };
-template<> struct OperatorTraits<Cast> { static const Operator enum_value = Operator::Cast; };
-template<> struct OperatorTraits<Compare> { static const Operator enum_value = Operator::Compare; };
-template<> struct OperatorTraits<Select> { static const Operator enum_value = Operator::Select; };
-template<> struct OperatorTraits<Arithmetic> { static const Operator enum_value = Operator::Arithmetic; };
-template<> struct OperatorTraits<Gather> { static const Operator enum_value = Operator::Gather; };
-template<> struct OperatorTraits<GatherElements> { static const Operator enum_value = Operator::GatherElements; };
-template<> struct OperatorTraits<ArgReduce> { static const Operator enum_value = Operator::ArgReduce; };
-template<> struct OperatorTraits<TopK> { static const Operator enum_value = Operator::TopK; };
-template<> struct OperatorTraits<NonMaxSuppression> { static const Operator enum_value = Operator::NonMaxSuppression; };
-template<> struct OperatorTraits<LayerNormalization> { static const Operator enum_value = Operator::LayerNormalization; };
-template<> struct OperatorTraits<LocalResponseNormalization> { static const Operator enum_value = Operator::LocalResponseNormalization; };
-template<> struct OperatorTraits<Recurrent> { static const Operator enum_value = Operator::Recurrent; };
-template<> struct OperatorTraits<Random> { static const Operator enum_value = Operator::Random; };
-template<> struct OperatorTraits<TreeEnsemble> { static const Operator enum_value = Operator::TreeEnsemble; };
-template<> struct OperatorTraits<Scatter> { static const Operator enum_value = Operator::Scatter; };
-template<> struct OperatorTraits<MatrixFunction> { static const Operator enum_value = Operator::MatrixFunction; };
-template<> struct OperatorTraits<IntegerMatMul> { static const Operator enum_value = Operator::IntegerMatMul; };
-template<> struct OperatorTraits<SampleImage> { static const Operator enum_value = Operator::SampleImage; };
-template<> struct OperatorTraits<Quantize> { static const Operator enum_value = Operator::Quantize; };
-template<> struct OperatorTraits<Dequantize> { static const Operator enum_value = Operator::Dequantize; };
-template<> struct OperatorTraits<ByteTable> { static const Operator enum_value = Operator::ByteTable; };
-template<> struct OperatorTraits<QuantizedConv2D> { static const Operator enum_value = Operator::QuantizedConv2D; };
-template<> struct OperatorTraits<QuantizedDepthwiseConv2D> { static const Operator enum_value = Operator::QuantizedDepthwiseConv2D; };
-template<> struct OperatorTraits<QuantizedBinary> { static const Operator enum_value = Operator::QuantizedBinary; };
-template<> struct OperatorTraits<DynamicRange> { static const Operator enum_value = Operator::DynamicRange; };
-template<> struct OperatorTraits<DynamicQuantize> { static const Operator enum_value = Operator::DynamicQuantize; };
-template<> struct OperatorTraits<IntegerConv2D> { static const Operator enum_value = Operator::IntegerConv2D; };
-template<> struct OperatorTraits<QuantizedMean> { static const Operator enum_value = Operator::QuantizedMean; };
+template<> struct OperatorTraits<struct Conv2D> { static const Operator enum_value = Operator::Conv2D; };
+template<> struct OperatorTraits<struct DepthwiseConv2D> { static const Operator enum_value = Operator::DepthwiseConv2D; };
+template<> struct OperatorTraits<struct FullyConnected> { static const Operator enum_value = Operator::FullyConnected; };
+template<> struct OperatorTraits<struct PackPanels> { static const Operator enum_value = Operator::PackPanels; };
+template<> struct OperatorTraits<struct MatMul> { static const Operator enum_value = Operator::MatMul; };
+template<> struct OperatorTraits<struct Pool2D> { static const Operator enum_value = Operator::Pool2D; };
+template<> struct OperatorTraits<struct Unary> { static const Operator enum_value = Operator::Unary; };
+template<> struct OperatorTraits<struct Binary> { static const Operator enum_value = Operator::Binary; };
+template<> struct OperatorTraits<struct Copy> { static const Operator enum_value = Operator::Copy; };
+template<> struct OperatorTraits<struct Fill> { static const Operator enum_value = Operator::Fill; };
+template<> struct OperatorTraits<struct Resize2D> { static const Operator enum_value = Operator::Resize2D; };
+template<> struct OperatorTraits<struct Reduce> { static const Operator enum_value = Operator::Reduce; };
+template<> struct OperatorTraits<struct Softmax> { static const Operator enum_value = Operator::Softmax; };
+template<> struct OperatorTraits<struct Cast> { static const Operator enum_value = Operator::Cast; };
+template<> struct OperatorTraits<struct Compare> { static const Operator enum_value = Operator::Compare; };
+template<> struct OperatorTraits<struct Select> { static const Operator enum_value = Operator::Select; };
+template<> struct OperatorTraits<struct Arithmetic> { static const Operator enum_value = Operator::Arithmetic; };
+template<> struct OperatorTraits<struct Gather> { static const Operator enum_value = Operator::Gather; };
+template<> struct OperatorTraits<struct GatherElements> { static const Operator enum_value = Operator::GatherElements; };
+template<> struct OperatorTraits<struct ArgReduce> { static const Operator enum_value = Operator::ArgReduce; };
+template<> struct OperatorTraits<struct TopK> { static const Operator enum_value = Operator::TopK; };
+template<> struct OperatorTraits<struct NonMaxSuppression> { static const Operator enum_value = Operator::NonMaxSuppression; };
+template<> struct OperatorTraits<struct LayerNormalization> { static const Operator enum_value = Operator::LayerNormalization; };
+template<> struct OperatorTraits<struct LocalResponseNormalization> { static const Operator enum_value = Operator::LocalResponseNormalization; };
+template<> struct OperatorTraits<struct Recurrent> { static const Operator enum_value = Operator::Recurrent; };
+template<> struct OperatorTraits<struct Random> { static const Operator enum_value = Operator::Random; };
+template<> struct OperatorTraits<struct TreeEnsemble> { static const Operator enum_value = Operator::TreeEnsemble; };
+template<> struct OperatorTraits<struct Scatter> { static const Operator enum_value = Operator::Scatter; };
+template<> struct OperatorTraits<struct MatrixFunction> { static const Operator enum_value = Operator::MatrixFunction; };
+template<> struct OperatorTraits<struct IntegerMatMul> { static const Operator enum_value = Operator::IntegerMatMul; };
+template<> struct OperatorTraits<struct SampleImage> { static const Operator enum_value = Operator::SampleImage; };
+template<> struct OperatorTraits<struct Quantize> { static const Operator enum_value = Operator::Quantize; };
+template<> struct OperatorTraits<struct Dequantize> { static const Operator enum_value = Operator::Dequantize; };
+template<> struct OperatorTraits<struct ByteTable> { static const Operator enum_value = Operator::ByteTable; };
+template<> struct OperatorTraits<struct QuantizedConv2D> { static const Operator enum_value = Operator::QuantizedConv2D; };
+template<> struct OperatorTraits<struct QuantizedDepthwiseConv2D> { static const Operator enum_value = Operator::QuantizedDepthwiseConv2D; };
+template<> struct OperatorTraits<struct QuantizedBinary> { static const Operator enum_value = Operator::QuantizedBinary; };
+template<> struct OperatorTraits<struct DynamicRange> { static const Operator enum_value = Operator::DynamicRange; };
+template<> struct OperatorTraits<struct DynamicQuantize> { static const Operator enum_value = Operator::DynamicQuantize; };
+template<> struct OperatorTraits<struct IntegerConv2D> { static const Operator enum_value = Operator::IntegerConv2D; };
+template<> struct OperatorTraits<struct QuantizedMean> { static const Operator enum_value = Operator::QuantizedMean; };
 
 bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Operator type);
 bool VerifyOperatorVector(impl::table_verifier &verifier, const flatbuffers::Vector<flatbuffers::Offset<void>> *values, const flatbuffers::Vector<Operator> *types);

@@ -11,15 +11,6 @@
 
 namespace nsk::tool::tfm {
 
-struct AssociatedFile;
-struct ImageProperties;
-struct Content;
-struct NormalizationOptions;
-struct ProcessUnit;
-struct TensorMetadata;
-struct SubGraphMetadata;
-struct ModelMetadata;
-
 enum class AssociatedFileType : int8_t {
   UNKNOWN = 0,
   DESCRIPTIONS = 1,
@@ -43,7 +34,7 @@ enum class ContentProperties : uint8_t {
 
 template<typename T> struct ContentPropertiesTraits;
 
-template<> struct ContentPropertiesTraits<ImageProperties> { static const ContentProperties enum_value = ContentProperties::ImageProperties; };
+template<> struct ContentPropertiesTraits<struct ImageProperties> { static const ContentProperties enum_value = ContentProperties::ImageProperties; };
 
 bool VerifyContentProperties(flatbuffers::Verifier &verifier, const void *obj, ContentProperties type);
 
@@ -54,7 +45,7 @@ enum class ProcessUnitOptions : uint8_t {
 
 template<typename T> struct ProcessUnitOptionsTraits;
 
-template<> struct ProcessUnitOptionsTraits<NormalizationOptions> { static const ProcessUnitOptions enum_value = ProcessUnitOptions::NormalizationOptions; };
+template<> struct ProcessUnitOptionsTraits<struct NormalizationOptions> { static const ProcessUnitOptions enum_value = ProcessUnitOptions::NormalizationOptions; };
 
 bool VerifyProcessUnitOptions(flatbuffers::Verifier &verifier, const void *obj, ProcessUnitOptions type);
 

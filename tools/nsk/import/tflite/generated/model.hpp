@@ -11,63 +11,6 @@
 
 namespace nsk::tool::tfl {
 
-struct QuantizationParameters;
-struct Int32Vector;
-struct Uint16Vector;
-struct Uint8Vector;
-struct DimensionMetadata;
-struct SparsityParameters;
-struct Tensor;
-struct Conv2DOptions;
-struct DepthwiseConv2DOptions;
-struct Pool2DOptions;
-struct TransposeConvOptions;
-struct FullyConnectedOptions;
-struct BatchMatMulOptions;
-struct AddOptions;
-struct SubOptions;
-struct MulOptions;
-struct DivOptions;
-struct L2NormOptions;
-struct ConcatenationOptions;
-struct SoftmaxOptions;
-struct LocalResponseNormalizationOptions;
-struct LeakyReluOptions;
-struct GeluOptions;
-struct ResizeBilinearOptions;
-struct ResizeNearestNeighborOptions;
-struct ReshapeOptions;
-struct SqueezeOptions;
-struct GatherOptions;
-struct ReducerOptions;
-struct StridedSliceOptions;
-struct PackOptions;
-struct UnpackOptions;
-struct OneHotOptions;
-struct MirrorPadOptions;
-struct SpaceToDepthOptions;
-struct DepthToSpaceOptions;
-struct ReverseSequenceOptions;
-struct CumsumOptions;
-struct LSTMOptions;
-struct UnidirectionalSequenceLSTMOptions;
-struct BidirectionalSequenceLSTMOptions;
-struct RNNOptions;
-struct SequenceRNNOptions;
-struct BidirectionalSequenceRNNOptions;
-struct SVDFOptions;
-struct CallOptions;
-struct CallOnceOptions;
-struct IfOptions;
-struct WhileOptions;
-struct VarHandleOptions;
-struct OperatorCode;
-struct Operator;
-struct SubGraph;
-struct Buffer;
-struct Metadata;
-struct Model;
-
 /// Element type of a tensor.
 enum class TensorType : int8_t {
   FLOAT32 = 0,
@@ -611,9 +554,9 @@ enum class SparseIndexVector : uint8_t {
 
 template<typename T> struct SparseIndexVectorTraits;
 
-template<> struct SparseIndexVectorTraits<Int32Vector> { static const SparseIndexVector enum_value = SparseIndexVector::Int32Vector; };
-template<> struct SparseIndexVectorTraits<Uint16Vector> { static const SparseIndexVector enum_value = SparseIndexVector::Uint16Vector; };
-template<> struct SparseIndexVectorTraits<Uint8Vector> { static const SparseIndexVector enum_value = SparseIndexVector::Uint8Vector; };
+template<> struct SparseIndexVectorTraits<struct Int32Vector> { static const SparseIndexVector enum_value = SparseIndexVector::Int32Vector; };
+template<> struct SparseIndexVectorTraits<struct Uint16Vector> { static const SparseIndexVector enum_value = SparseIndexVector::Uint16Vector; };
+template<> struct SparseIndexVectorTraits<struct Uint8Vector> { static const SparseIndexVector enum_value = SparseIndexVector::Uint8Vector; };
 
 bool VerifySparseIndexVector(flatbuffers::Verifier &verifier, const void *obj, SparseIndexVector type);
 
@@ -672,49 +615,49 @@ enum class BuiltinOptions : uint8_t {
 
 template<typename T> struct BuiltinOptionsTraits;
 
-template<> struct BuiltinOptionsTraits<Conv2DOptions> { static const BuiltinOptions enum_value = BuiltinOptions::Conv2DOptions; };
-template<> struct BuiltinOptionsTraits<DepthwiseConv2DOptions> { static const BuiltinOptions enum_value = BuiltinOptions::DepthwiseConv2DOptions; };
-template<> struct BuiltinOptionsTraits<Pool2DOptions> { static const BuiltinOptions enum_value = BuiltinOptions::Pool2DOptions; };
-template<> struct BuiltinOptionsTraits<SVDFOptions> { static const BuiltinOptions enum_value = BuiltinOptions::SVDFOptions; };
-template<> struct BuiltinOptionsTraits<RNNOptions> { static const BuiltinOptions enum_value = BuiltinOptions::RNNOptions; };
-template<> struct BuiltinOptionsTraits<FullyConnectedOptions> { static const BuiltinOptions enum_value = BuiltinOptions::FullyConnectedOptions; };
-template<> struct BuiltinOptionsTraits<SoftmaxOptions> { static const BuiltinOptions enum_value = BuiltinOptions::SoftmaxOptions; };
-template<> struct BuiltinOptionsTraits<ConcatenationOptions> { static const BuiltinOptions enum_value = BuiltinOptions::ConcatenationOptions; };
-template<> struct BuiltinOptionsTraits<AddOptions> { static const BuiltinOptions enum_value = BuiltinOptions::AddOptions; };
-template<> struct BuiltinOptionsTraits<L2NormOptions> { static const BuiltinOptions enum_value = BuiltinOptions::L2NormOptions; };
-template<> struct BuiltinOptionsTraits<LocalResponseNormalizationOptions> { static const BuiltinOptions enum_value = BuiltinOptions::LocalResponseNormalizationOptions; };
-template<> struct BuiltinOptionsTraits<LSTMOptions> { static const BuiltinOptions enum_value = BuiltinOptions::LSTMOptions; };
-template<> struct BuiltinOptionsTraits<ResizeBilinearOptions> { static const BuiltinOptions enum_value = BuiltinOptions::ResizeBilinearOptions; };
-template<> struct BuiltinOptionsTraits<CallOptions> { static const BuiltinOptions enum_value = BuiltinOptions::CallOptions; };
-template<> struct BuiltinOptionsTraits<ReshapeOptions> { static const BuiltinOptions enum_value = BuiltinOptions::ReshapeOptions; };
-template<> struct BuiltinOptionsTraits<SpaceToDepthOptions> { static const BuiltinOptions enum_value = BuiltinOptions::SpaceToDepthOptions; };
-template<> struct BuiltinOptionsTraits<MulOptions> { static const BuiltinOptions enum_value = BuiltinOptions::MulOptions; };
-template<> struct BuiltinOptionsTraits<GatherOptions> { static const BuiltinOptions enum_value = BuiltinOptions::GatherOptions; };
-template<> struct BuiltinOptionsTraits<ReducerOptions> { static const BuiltinOptions enum_value = BuiltinOptions::ReducerOptions; };
-template<> struct BuiltinOptionsTraits<SubOptions> { static const BuiltinOptions enum_value = BuiltinOptions::SubOptions; };
-template<> struct BuiltinOptionsTraits<DivOptions> { static const BuiltinOptions enum_value = BuiltinOptions::DivOptions; };
-template<> struct BuiltinOptionsTraits<SqueezeOptions> { static const BuiltinOptions enum_value = BuiltinOptions::SqueezeOptions; };
-template<> struct BuiltinOptionsTraits<SequenceRNNOptions> { static const BuiltinOptions enum_value = BuiltinOptions::SequenceRNNOptions; };
-template<> struct BuiltinOptionsTraits<StridedSliceOptions> { static const BuiltinOptions enum_value = BuiltinOptions::StridedSliceOptions; };
-template<> struct BuiltinOptionsTraits<TransposeConvOptions> { static const BuiltinOptions enum_value = BuiltinOptions::TransposeConvOptions; };
-template<> struct BuiltinOptionsTraits<PackOptions> { static const BuiltinOptions enum_value = BuiltinOptions::PackOptions; };
-template<> struct BuiltinOptionsTraits<OneHotOptions> { static const BuiltinOptions enum_value = BuiltinOptions::OneHotOptions; };
-template<> struct BuiltinOptionsTraits<UnpackOptions> { static const BuiltinOptions enum_value = BuiltinOptions::UnpackOptions; };
-template<> struct BuiltinOptionsTraits<BidirectionalSequenceLSTMOptions> { static const BuiltinOptions enum_value = BuiltinOptions::BidirectionalSequenceLSTMOptions; };
-template<> struct BuiltinOptionsTraits<BidirectionalSequenceRNNOptions> { static const BuiltinOptions enum_value = BuiltinOptions::BidirectionalSequenceRNNOptions; };
-template<> struct BuiltinOptionsTraits<UnidirectionalSequenceLSTMOptions> { static const BuiltinOptions enum_value = BuiltinOptions::UnidirectionalSequenceLSTMOptions; };
-template<> struct BuiltinOptionsTraits<ResizeNearestNeighborOptions> { static const BuiltinOptions enum_value = BuiltinOptions::ResizeNearestNeighborOptions; };
-template<> struct BuiltinOptionsTraits<LeakyReluOptions> { static const BuiltinOptions enum_value = BuiltinOptions::LeakyReluOptions; };
-template<> struct BuiltinOptionsTraits<MirrorPadOptions> { static const BuiltinOptions enum_value = BuiltinOptions::MirrorPadOptions; };
-template<> struct BuiltinOptionsTraits<ReverseSequenceOptions> { static const BuiltinOptions enum_value = BuiltinOptions::ReverseSequenceOptions; };
-template<> struct BuiltinOptionsTraits<IfOptions> { static const BuiltinOptions enum_value = BuiltinOptions::IfOptions; };
-template<> struct BuiltinOptionsTraits<WhileOptions> { static const BuiltinOptions enum_value = BuiltinOptions::WhileOptions; };
-template<> struct BuiltinOptionsTraits<DepthToSpaceOptions> { static const BuiltinOptions enum_value = BuiltinOptions::DepthToSpaceOptions; };
-template<> struct BuiltinOptionsTraits<BatchMatMulOptions> { static const BuiltinOptions enum_value = BuiltinOptions::BatchMatMulOptions; };
-template<> struct BuiltinOptionsTraits<CumsumOptions> { static const BuiltinOptions enum_value = BuiltinOptions::CumsumOptions; };
-template<> struct BuiltinOptionsTraits<CallOnceOptions> { static const BuiltinOptions enum_value = BuiltinOptions::CallOnceOptions; };
-template<> struct BuiltinOptionsTraits<VarHandleOptions> { static const BuiltinOptions enum_value = BuiltinOptions::VarHandleOptions; };
-template<> struct BuiltinOptionsTraits<GeluOptions> { static const BuiltinOptions enum_value = BuiltinOptions::GeluOptions; };
+template<> struct BuiltinOptionsTraits<struct Conv2DOptions> { static const BuiltinOptions enum_value = BuiltinOptions::Conv2DOptions; };
+template<> struct BuiltinOptionsTraits<struct DepthwiseConv2DOptions> { static const BuiltinOptions enum_value = BuiltinOptions::DepthwiseConv2DOptions; };
+template<> struct BuiltinOptionsTraits<struct Pool2DOptions> { static const BuiltinOptions enum_value = BuiltinOptions::Pool2DOptions; };
+template<> struct BuiltinOptionsTraits<struct SVDFOptions> { static const BuiltinOptions enum_value = BuiltinOptions::SVDFOptions; };
+template<> struct BuiltinOptionsTraits<struct RNNOptions> { static const BuiltinOptions enum_value = BuiltinOptions::RNNOptions; };
+template<> struct BuiltinOptionsTraits<struct FullyConnectedOptions> { static const BuiltinOptions enum_value = BuiltinOptions::FullyConnectedOptions; };
+template<> struct BuiltinOptionsTraits<struct SoftmaxOptions> { static const BuiltinOptions enum_value = BuiltinOptions::SoftmaxOptions; };
+template<> struct BuiltinOptionsTraits<struct ConcatenationOptions> { static const BuiltinOptions enum_value = BuiltinOptions::ConcatenationOptions; };
+template<> struct BuiltinOptionsTraits<struct AddOptions> { static const BuiltinOptions enum_value = BuiltinOptions::AddOptions; };
+template<> struct BuiltinOptionsTraits<struct L2NormOptions> { static const BuiltinOptions enum_value = BuiltinOptions::L2NormOptions; };
+template<> struct BuiltinOptionsTraits<struct LocalResponseNormalizationOptions> { static const BuiltinOptions enum_value = BuiltinOptions::LocalResponseNormalizationOptions; };
+template<> struct BuiltinOptionsTraits<struct LSTMOptions> { static const BuiltinOptions enum_value = BuiltinOptions::LSTMOptions; };
+template<> struct BuiltinOptionsTraits<struct ResizeBilinearOptions> { static const BuiltinOptions enum_value = BuiltinOptions::ResizeBilinearOptions; };
+template<> struct BuiltinOptionsTraits<struct CallOptions> { static const BuiltinOptions enum_value = BuiltinOptions::CallOptions; };
+template<> struct BuiltinOptionsTraits<struct ReshapeOptions> { static const BuiltinOptions enum_value = BuiltinOptions::ReshapeOptions; };
+template<> struct BuiltinOptionsTraits<struct SpaceToDepthOptions> { static const BuiltinOptions enum_value = BuiltinOptions::SpaceToDepthOptions; };
+template<> struct BuiltinOptionsTraits<struct MulOptions> { static const BuiltinOptions enum_value = BuiltinOptions::MulOptions; };
+template<> struct BuiltinOptionsTraits<struct GatherOptions> { static const BuiltinOptions enum_value = BuiltinOptions::GatherOptions; };
+template<> struct BuiltinOptionsTraits<struct ReducerOptions> { static const BuiltinOptions enum_value = BuiltinOptions::ReducerOptions; };
+template<> struct BuiltinOptionsTraits<struct SubOptions> { static const BuiltinOptions enum_value = BuiltinOptions::SubOptions; };
+template<> struct BuiltinOptionsTraits<struct DivOptions> { static const BuiltinOptions enum_value = BuiltinOptions::DivOptions; };
+template<> struct BuiltinOptionsTraits<struct SqueezeOptions> { static const BuiltinOptions enum_value = BuiltinOptions::SqueezeOptions; };
+template<> struct BuiltinOptionsTraits<struct SequenceRNNOptions> { static const BuiltinOptions enum_value = BuiltinOptions::SequenceRNNOptions; };
+template<> struct BuiltinOptionsTraits<struct StridedSliceOptions> { static const BuiltinOptions enum_value = BuiltinOptions::StridedSliceOptions; };
+template<> struct BuiltinOptionsTraits<struct TransposeConvOptions> { static const BuiltinOptions enum_value = BuiltinOptions::TransposeConvOptions; };
+template<> struct BuiltinOptionsTraits<struct PackOptions> { static const BuiltinOptions enum_value = BuiltinOptions::PackOptions; };
+template<> struct BuiltinOptionsTraits<struct OneHotOptions> { static const BuiltinOptions enum_value = BuiltinOptions::OneHotOptions; };
+template<> struct BuiltinOptionsTraits<struct UnpackOptions> { static const BuiltinOptions enum_value = BuiltinOptions::UnpackOptions; };
+template<> struct BuiltinOptionsTraits<struct BidirectionalSequenceLSTMOptions> { static const BuiltinOptions enum_value = BuiltinOptions::BidirectionalSequenceLSTMOptions; };
+template<> struct BuiltinOptionsTraits<struct BidirectionalSequenceRNNOptions> { static const BuiltinOptions enum_value = BuiltinOptions::BidirectionalSequenceRNNOptions; };
+template<> struct BuiltinOptionsTraits<struct UnidirectionalSequenceLSTMOptions> { static const BuiltinOptions enum_value = BuiltinOptions::UnidirectionalSequenceLSTMOptions; };
+template<> struct BuiltinOptionsTraits<struct ResizeNearestNeighborOptions> { static const BuiltinOptions enum_value = BuiltinOptions::ResizeNearestNeighborOptions; };
+template<> struct BuiltinOptionsTraits<struct LeakyReluOptions> { static const BuiltinOptions enum_value = BuiltinOptions::LeakyReluOptions; };
+template<> struct BuiltinOptionsTraits<struct MirrorPadOptions> { static const BuiltinOptions enum_value = BuiltinOptions::MirrorPadOptions; };
+template<> struct BuiltinOptionsTraits<struct ReverseSequenceOptions> { static const BuiltinOptions enum_value = BuiltinOptions::ReverseSequenceOptions; };
+template<> struct BuiltinOptionsTraits<struct IfOptions> { static const BuiltinOptions enum_value = BuiltinOptions::IfOptions; };
+template<> struct BuiltinOptionsTraits<struct WhileOptions> { static const BuiltinOptions enum_value = BuiltinOptions::WhileOptions; };
+template<> struct BuiltinOptionsTraits<struct DepthToSpaceOptions> { static const BuiltinOptions enum_value = BuiltinOptions::DepthToSpaceOptions; };
+template<> struct BuiltinOptionsTraits<struct BatchMatMulOptions> { static const BuiltinOptions enum_value = BuiltinOptions::BatchMatMulOptions; };
+template<> struct BuiltinOptionsTraits<struct CumsumOptions> { static const BuiltinOptions enum_value = BuiltinOptions::CumsumOptions; };
+template<> struct BuiltinOptionsTraits<struct CallOnceOptions> { static const BuiltinOptions enum_value = BuiltinOptions::CallOnceOptions; };
+template<> struct BuiltinOptionsTraits<struct VarHandleOptions> { static const BuiltinOptions enum_value = BuiltinOptions::VarHandleOptions; };
+template<> struct BuiltinOptionsTraits<struct GeluOptions> { static const BuiltinOptions enum_value = BuiltinOptions::GeluOptions; };
 
 bool VerifyBuiltinOptions(flatbuffers::Verifier &verifier, const void *obj, BuiltinOptions type);
 
