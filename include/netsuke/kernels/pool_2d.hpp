@@ -34,9 +34,7 @@ struct pool_floats {
   static NSK_INLINE vector load(const float* p) { return simd::load(p); }
   static NSK_INLINE void store(float* p, vector x) { simd::store(p, x); }
   static NSK_INLINE void store_first(float* p, vector x, std::ptrdiff_t count) {
-    float line[vector::lanes];
-    simd::store(line, x);
-    for (std::ptrdiff_t i = 0; i < count; ++i) p[i] = line[i];
+    simd::store_partial(p, static_cast<int>(count), x);
   }
 };
 struct pool_max : pool_floats {
