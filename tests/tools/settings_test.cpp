@@ -59,6 +59,22 @@ TEST_CASE("settings: what a model has no operator for is not printed") {
     CHECK(text.find(member) == std::string::npos);
 }
 
+TEST_CASE("settings: pairs of pixels are printed for channels that fill registers of 16 by half") {
+  for (int channels : {16, 24, 40, 56, 72}) {
+    CAPTURE(channels);
+    test::plan_spec p;
+    const std::uint32_t x = p.add_input("x", {1, 9, 9, channels}, 1);
+    const auto count = static_cast<std::size_t>(channels);
+    const std::uint32_t w = p.add_panels("w", std::vector<float>(9 * count), std::vector<float>(count));
+    test::step_spec& step =
+        p.add_step(test::format::Operator::DepthwiseConv2D, {x, w}, p.add_output("y", {1, 7, 7, channels}, 0, 1));
+    step.window = test::format::Window(3, 3, 1, 1, 1, 1, 0, 0);
+    const bool half = channels % 16 == 8 && channels < 64;
+    const std::string windows = half ? "size_3, nsk::depthwise_window::size_3_in_pairs" : "size_3";
+    CHECK(has(printed(p), "using depthwise_windows = nsk::depthwise_list<nsk::depthwise_window::" + windows + ">"));
+  }
+}
+
 TEST_CASE("settings: a depthwise window without kernels of its own is printed as none") {
   test::plan_spec p;
   const std::uint32_t x = p.add_input("x", {1, 9, 9, 8}, 1);

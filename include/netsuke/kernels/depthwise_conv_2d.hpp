@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
-#include <netsuke/kernels/impl/depthwise_tile.hpp>
+#include <netsuke/kernels/impl/depthwise_pairs.hpp>
 #include <netsuke/kernels/impl/wide_panels.hpp>
 #include <netsuke/simd/begin.hpp>
 
@@ -49,15 +49,6 @@ NSK_ONE_COPY inline void compute_tiles(const depthwise_tiling& tiling, const dep
   if (tiling.kernel == 3) return square_strip<3, 2>(tiling, d, first, pixels, to);
   if (tiling.stride == 1) return square_strip<5, 1>(tiling, d, first, pixels, to);
   square_strip<5, 2>(tiling, d, first, pixels, to);
-}
-
-/// Outputs of the image from pixel (y, x) and channel on.
-inline output_grid outputs_from(const depthwise_conv_2d_args& a, const depthwise_image& m, int y, int x) {
-  const tensor_view& v = a.output;
-  const std::ptrdiff_t *out = v.stride, *add = a.e.residual_stride;
-  float* const first = m.output + y * out[1] + x * out[2];
-  if (m.residual == nullptr) return {first, out[1], out[2], first, out[1], out[2]};
-  return {first, out[1], out[2], m.residual + y * add[1] + x * add[2], add[1], add[2]};
 }
 
 /// Channels whose results wait in a block for an epilogue that is done neither in registers nor in place.
@@ -163,6 +154,8 @@ inline depthwise_tiling square_tiling(const depthwise_call<Functions, Weight>& d
 template <class Functions, class Weight>
 inline void depthwise_inside(const depthwise_call<Functions, Weight>& d, const tile_epilogue<Functions>& e,
                              const depthwise_image& m, const pixel_block& b) {
+  if constexpr (has_pixel_pairs<Functions, Weight>())
+    if (takes_pixel_pairs(d, e, b)) return depthwise_pixel_pairs(d, m, b);
   const depthwise_tiling fast = square_tiling(d, b);
   if (fast.rows > 0) return depthwise_tiles(d, e, m, b, fast);
   const int last = b.x_end - (b.x_end - b.x) % 4;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <netsuke/format/packing.hpp>
+#include <netsuke/kernels/impl/depthwise_pairs.hpp>
 #include <netsuke/kernels/impl/tile_panels.hpp>
 #include <netsuke/kernels/impl/gemm_tile.hpp>
 #include <netsuke/ops/impl/kernel_variants.hpp>
@@ -57,8 +58,12 @@ void add_kinds(session_needs& n, const step_view& s) {
   if (s.op() == op::pool_2d && !impl::is_float_operator_on_bytes(s))
     n.pool_kinds.set(static_cast<std::size_t>(s.params<op::pool_2d>().kind));
   if (s.op() != op::depthwise_conv_2d) return;
-  const int window = kernels::impl::depthwise_window_of(s.params<op::depthwise_conv_2d>().w);
-  if (window >= 0) n.depthwise_windows.set(static_cast<std::size_t>(window));
+  const window w = s.params<op::depthwise_conv_2d>().w;
+  const int number = kernels::impl::depthwise_window_of(w);
+  if (number >= 0) n.depthwise_windows.set(static_cast<std::size_t>(number));
+  const bool floats = !impl::has_half_weights(s) && !impl::has_byte_weights(s);
+  if (floats && kernels::impl::suits_pixel_pairs(w, length(s.output(), 1)))
+    n.depthwise_windows.set(static_cast<std::size_t>(depthwise_window::size_3_in_pairs));
 }
 
 void add_weights(session_needs& n, const step_view& s) {

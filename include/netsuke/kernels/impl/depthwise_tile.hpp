@@ -54,6 +54,14 @@ struct output_grid {
     return {nullptr, output + y * row + x * pixel, residual + y * residual_row + x * residual_pixel};
   }
 };
+/// Outputs of the image from pixel (y, x) on.
+inline output_grid outputs_from(const depthwise_conv_2d_args& a, const depthwise_image& m, int y, int x) {
+  const std::ptrdiff_t *out = a.output.stride, *add = a.e.residual_stride;
+  float* const first = m.output + y * out[1] + x * out[2];
+  if (m.residual == nullptr) return {first, out[1], out[2], first, out[1], out[2]};
+  return {first, out[1], out[2], m.residual + y * add[1] + x * add[2], add[1], add[2]};
+}
+
 /// Maximum number of outputs of one register tile.
 inline constexpr int depthwise_max_outputs = 14;
 
@@ -126,19 +134,20 @@ struct depthwise_taps {
 };
 
 /// Adds to Rows x Pixels outputs, whose chains begin at `sum`, what some rows of the kernel give, input row by input
-/// row: each pixel is loaded once for all outputs whose windows it is in. `line` is the first pixel.
-template <int Kernel, int Stride, int Rows, int Pixels, int KernelRows>
+/// row: each pixel is loaded once for all outputs whose windows it is in. `line` is the first pixel. Windows are
+/// Stride apart along rows and StrideH down them.
+template <int Kernel, int Stride, int StrideH, int Rows, int Pixels, int KernelRows>
 NSK_INLINE void depthwise_rows_of_input(simd::f32 (*sum)[1], const float* line, std::ptrdiff_t row,
                                         std::ptrdiff_t pixel, const depthwise_taps<Kernel, KernelRows>& t) {
   using simd::unroll;
-  unroll<(Rows - 1) * Stride + KernelRows>([&](auto iy) NSK_INLINE_LAMBDA {
+  unroll<(Rows - 1) * StrideH + KernelRows>([&](auto iy) NSK_INLINE_LAMBDA {
     const float* at = line;
     line += row;
     unroll<(Pixels - 1) * Stride + Kernel>([&](auto ix) NSK_INLINE_LAMBDA {
       const simd::f32 v = simd::load(at);
       at += pixel;
       unroll<Rows>([&](auto oy) NSK_INLINE_LAMBDA {
-        constexpr int ky = static_cast<int>(decltype(iy)::value) - static_cast<int>(decltype(oy)::value) * Stride;
+        constexpr int ky = static_cast<int>(decltype(iy)::value) - static_cast<int>(decltype(oy)::value) * StrideH;
         unroll<Kernel>([&](auto kx) NSK_INLINE_LAMBDA {
           constexpr int from = static_cast<int>(decltype(ix)::value) - static_cast<int>(decltype(kx)::value),
                         ox = from / Stride;
@@ -157,7 +166,7 @@ inline constexpr bool keeps_taps = simd::f32::registers >= 32;
 
 /// One vector of channels of Rows x Pixels outputs, the first tap at `line`. Taps of all kernel rows are in `t`, or
 /// loaded row by row from `w`, `step` apart.
-template <int Kernel, int Stride, int Rows, int Pixels, int KernelRows, class Functions, class Weight>
+template <int Kernel, int Stride, int StrideH, int Rows, int Pixels, int KernelRows, class Functions, class Weight>
 NSK_INLINE void depthwise_vector(const depthwise_call<Functions, Weight>& d, const float* line, simd::f32 bias,
                                  depthwise_taps<Kernel, KernelRows>& t, const Weight* w, std::ptrdiff_t panel_step,
                                  const output_grid& to, int channel, int columns) {
@@ -165,12 +174,13 @@ NSK_INLINE void depthwise_vector(const depthwise_call<Functions, Weight>& d, con
   simd::f32 sum[Rows * Pixels][1];
   simd::unroll<Rows * Pixels>([&](auto i) NSK_INLINE_LAMBDA { sum[i][0] = bias; });
   if constexpr (KernelRows == Kernel) {
-    depthwise_rows_of_input<Kernel, Stride, Rows, Pixels>(sum, line, row, pixel, t);
+    depthwise_rows_of_input<Kernel, Stride, StrideH, Rows, Pixels>(sum, line, row, pixel, t);
   } else {
     for (int ky = 0; ky < Kernel; ++ky, line += row, w += Kernel * step) {
       t.load(w, step);
       simd::unroll<Rows>([&](auto oy) NSK_INLINE_LAMBDA {
-        depthwise_rows_of_input<Kernel, Stride, 1, Pixels>(sum + oy * Pixels, line + oy * Stride * row, row, pixel, t);
+        depthwise_rows_of_input<Kernel, Stride, 1, 1, Pixels>(sum + oy * Pixels, line + oy * StrideH * row, row, pixel,
+                                                              t);
       });
     }
   }
@@ -181,7 +191,7 @@ NSK_INLINE void depthwise_vector(const depthwise_call<Functions, Weight>& d, con
 /// `pixels` outputs of each of Rows rows under a square window without dilation, the first tap of all at `x`, in tiles
 /// of which the last one begins early so that it is whole. Channel after channel, as many tiles as the nearest cache
 /// holds share a vector's taps and addresses; where registers do not hold the taps, tile after tile is faster.
-template <int Kernel, int Stride, int Rows, int Pixels, class Functions, class Weight>
+template <int Kernel, int Stride, int Rows, int Pixels, int StrideH = Stride, class Functions, class Weight>
 NSK_ONE_COPY inline void depthwise_strip(const depthwise_call<Functions, Weight>& d, const float* x, int pixels,
                                          output_grid to) {
   static_assert(Rows * Pixels <= depthwise_max_outputs, "the block of an epilogue holds so many");
@@ -200,8 +210,8 @@ NSK_ONE_COPY inline void depthwise_strip(const depthwise_call<Functions, Weight>
           const float* first = x + channel;
           output_grid at = to;
           for (int rest = near - Pixels;;) {
-            depthwise_vector<Kernel, Stride, Rows, Pixels>(d, first, bias, t, weights, panel_step, at,
-                                                           channel - d.origin, columns);
+            depthwise_vector<Kernel, Stride, StrideH, Rows, Pixels>(d, first, bias, t, weights, panel_step, at,
+                                                                    channel - d.origin, columns);
             if (!keeps_taps || rest <= 0) return;
             const int some = rest < Pixels ? rest : Pixels;
             rest -= some;
