@@ -141,6 +141,26 @@ TEST_CASE("depthwise_conv_2d: windows of every kind") {
   }
 }
 
+namespace {
+
+/// Function `f` with these slopes, and the parameters that the tests give to clip.
+nsk::epilogue epilogue_of(nsk::function f, const std::vector<float>& slope) {
+  nsk::epilogue e;
+  e.fn = f;
+  e.alpha = -0.5f;
+  e.beta = 0.5f;
+  e.slope = slope.data();
+  return e;
+}
+/// What it makes of a sum.
+double applied(nsk::function f, double x, float slope) {
+  if (f == nsk::function::clip) return std::min(std::max(x, -0.5), 0.5);
+  if (f == nsk::function::hard_swish) return x * std::max(0.0, std::min(1.0, x / 6 + 0.5));
+  return f == nsk::function::prelu && x < 0 ? x * slope : x;
+}
+
+}
+
 TEST_CASE("depthwise_conv_2d: residual in place, and functions") {
   for (int c : {5, 16, 29})
     for (nsk::function f :
@@ -151,22 +171,14 @@ TEST_CASE("depthwise_conv_2d: residual in place, and functions") {
                                slope = next.many(static_cast<std::size_t>(c) + 16);
       placed output = p.make_output();
       output.set(start);
-      nsk::epilogue e;
-      e.fn = f;
-      e.alpha = -0.5f;
-      e.beta = 0.5f;
-      e.slope = slope.data();
+      nsk::epilogue e = epilogue_of(f, slope);
       e.activation_first = true;
       e.residual = output.view().as<float>();
       std::copy(output.strides(), output.strides() + 4, e.residual_stride);
       p.run(output, e, 3, 9, 16);
       oracle::image expected = p.expected.value, magnitude = p.expected.magnitude;
       for (std::size_t i = 0; i < start.size(); ++i) {
-        double x = expected.v[i];
-        if (f == nsk::function::clip) x = std::min(std::max(x, -0.5), 0.5);
-        if (f == nsk::function::hard_swish) x = x * std::max(0.0, std::min(1.0, x / 6 + 0.5));
-        if (f == nsk::function::prelu) x = x < 0 ? x * slope[i % c] : x;
-        expected.v[i] = x + start[i];
+        expected.v[i] = applied(f, expected.v[i], slope[i % c]) + start[i];
         magnitude.v[i] += std::fabs(start[i]);
       }
       CHECK(oracle::error_units(output.dense(), expected, magnitude) < 10);
@@ -186,22 +198,14 @@ TEST_CASE("depthwise_conv_2d: pairs of pixels with a residual in place, and func
                                  slope = next.many(static_cast<std::size_t>(c) + 16);
         placed output = p.make_output();
         output.set(start);
-        nsk::epilogue e;
-        e.fn = f;
-        e.alpha = -0.5f;
-        e.beta = 0.5f;
-        e.slope = slope.data();
+        nsk::epilogue e = epilogue_of(f, slope);
         e.residual = output.view().as<float>();
         std::copy(output.strides(), output.strides() + 4, e.residual_stride);
         p.run(output, e, h, 16, c);
         CHECK(output.damage() == "");
         oracle::image expected = p.expected.value, magnitude = p.expected.magnitude;
         for (std::size_t i = 0; i < start.size(); ++i) {
-          double x = expected.v[i] + start[i];
-          if (f == nsk::function::clip) x = std::min(std::max(x, -0.5), 0.5);
-          if (f == nsk::function::hard_swish) x = x * std::max(0.0, std::min(1.0, x / 6 + 0.5));
-          if (f == nsk::function::prelu) x = x < 0 ? x * slope[i % c] : x;
-          expected.v[i] = x;
+          expected.v[i] = applied(f, expected.v[i] + start[i], slope[i % c]);
           magnitude.v[i] += std::fabs(start[i]);
         }
         CHECK(oracle::error_units(output.dense(), expected, magnitude) < 20);
@@ -222,18 +226,9 @@ TEST_CASE("depthwise_conv_2d: functions in registers, each channel with its slop
           k.input.border = {2, 2, 2, 2};
           prepared_depthwise p(k);
           const std::vector<float> slope = random_floats(3).many(static_cast<std::size_t>(c) + 16);
-          nsk::epilogue e;
-          e.fn = f;
-          e.alpha = -0.5f;
-          e.beta = 0.5f;
-          e.slope = slope.data();
+          nsk::epilogue e = epilogue_of(f, slope);
           oracle::image expected = p.expected.value;
-          for (std::size_t i = 0; i < expected.v.size(); ++i) {
-            double& x = expected.v[i];
-            if (f == nsk::function::clip) x = std::min(std::max(x, -0.5), 0.5);
-            if (f == nsk::function::hard_swish) x = x * std::max(0.0, std::min(1.0, x / 6 + 0.5));
-            if (f == nsk::function::prelu) x = x < 0 ? x * slope[i % c] : x;
-          }
+          for (std::size_t i = 0; i < expected.v.size(); ++i) expected.v[i] = applied(f, expected.v[i], slope[i % c]);
           for (int channels : {16, c}) {
             placed output = p.make_output();
             p.run(output, e, 4, w, channels);
