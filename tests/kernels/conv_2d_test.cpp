@@ -161,6 +161,37 @@ TEST_CASE("conv_2d: windows of every kind, with and without a border") {
   }
 }
 
+TEST_CASE("conv_2d: few channels to a group, registers full and not, windows inside and outside") {
+  random_floats next(23);
+  for (int size : {2, 4, 8})
+    for (int channels : {8, 16, 24, 48, 72})
+      for (const oracle::conv& window :
+           {oracle::conv{3, 3, 1, 1, 1, 1, 1, 1, 1, 1}, oracle::conv{3, 3, 2, 1, 2, 1, 2, 0, 2, 1},
+            oracle::conv{1, 7, 1, 2, 1, 1, 0, 3, 0, 2}, oracle::conv{5, 2, 1, 1, 1, 2, 3, 1, 1, 1}}) {
+        conv_case c{2, 9, next.between(9, 30), channels, channels, window};
+        c.p.groups = channels / size;
+        if (next.between(0, 1)) c.input.border = {2, 1, 0, 1};
+        if (next.between(0, 1)) c.input.channels_before = 3, c.output.channels_after = 5;
+        check(c);
+      }
+}
+
+TEST_CASE("conv_2d: what one group holds stays in it") {
+  for (int size : {2, 4, 8}) {
+    conv_case c{1, 7, 15, 32, 32, {3, 3, 1, 1, 1, 1, 1, 1, 1, 1}};
+    c.p.groups = 32 / size;
+    prepared_conv p(c);
+    const std::vector<float> before = p.run_whole();
+    std::vector<float> x = p.x;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (static_cast<int>(i) % 32 / size == 1) x[i] = std::numeric_limits<float>::infinity();
+    p.input.set(x);
+    const std::vector<float> after = p.run_whole();
+    for (std::size_t i = 0; i < after.size(); ++i)
+      CHECK((static_cast<int>(i) % 32 / size == 1) == (std::memcmp(&before[i], &after[i], sizeof(float)) != 0));
+  }
+}
+
 TEST_CASE("conv_2d: a border and no border give the same bits") {
   conv_case c{2, 9, 11, 6, 20, {3, 5, 2, 1, 1, 2, 1, 3, 2, 4}};
   const std::vector<float> bare = prepared_conv(c).run_whole();
@@ -171,8 +202,9 @@ TEST_CASE("conv_2d: a border and no border give the same bits") {
 }
 
 TEST_CASE("conv_2d: residual, function and their order") {
-  for (int channels : {5, 16, 37}) {
-    const conv_case c{2, 11, 7, 9, channels, {3, 3, 1, 1, 1, 1, 1, 1, 1, 1}};
+  for (int channels : {5, 16, 37, 48}) {
+    conv_case c{2, 11, 7, channels == 48 ? channels : 9, channels, {3, 3, 1, 1, 1, 1, 1, 1, 1, 1}};
+    if (channels == 48) c.p.groups = 24;
     prepared_conv p(c, 3);
     random_floats next(11);
     placed residual(c.n, c.h, c.w, channels, {{1, 1, 1, 1}, 0, 3, 2});

@@ -272,6 +272,26 @@ TEST_CASE("simd: partial loads and stores touch n elements") {
   }
 }
 
+/// Groups of `Size` lanes, where registers have several.
+template <int Size>
+void check_spread() {
+  constexpr int lanes = simd::f32::lanes;
+  if constexpr (Size < lanes) {
+    float from[lanes], to[lanes];
+    for (int l = 0; l < lanes; ++l) from[l] = static_cast<float>(l);
+    simd::unroll<Size>([&](auto i) {
+      simd::store(to, simd::spread<Size, decltype(i)::value>(simd::load(from)));
+      for (int l = 0; l < lanes; ++l) CHECK(to[l] == static_cast<float>(l / Size * Size + i));
+    });
+  }
+}
+
+TEST_CASE("simd: a lane of each group is spread over the group") {
+  check_spread<2>();
+  check_spread<4>();
+  check_spread<8>();
+}
+
 TEST_CASE("simd: the first eight lanes alone multiply and add like all of them") {
   float a[8], b[8], c[8], to[16];
   for (int i = 0; i < 8; ++i) {

@@ -75,6 +75,24 @@ TEST_CASE("settings: pairs of pixels are printed for channels that fill register
   }
 }
 
+TEST_CASE("settings: small groups are printed for 2, 4 and 8 channels to a group") {
+  for (int size : {1, 2, 3, 4, 8, 16}) {
+    CAPTURE(size);
+    test::plan_spec p;
+    const int groups = 6, channels = groups * size;
+    const std::uint32_t x = p.add_input("x", {1, 9, 9, channels}, 1);
+    const auto floats = static_cast<std::size_t>(groups * nsk::panel_floats(size, 9 * size));
+    const std::uint32_t w = p.add_constant("w", std::vector<float>(floats));
+    p.tensors[w].packing = test::format::Packing::panels;
+    test::step_spec& step =
+        p.add_step(test::format::Operator::Conv2D, {x, w}, p.add_output("y", {1, 7, 7, channels}, 0, 1));
+    step.window = test::format::Window(3, 3, 1, 1, 1, 1, 0, 0);
+    step.groups = groups;
+    const std::string window = size == 2 || size == 4 || size == 8 ? "nsk::depthwise_window::small_groups" : "";
+    CHECK(has(printed(p), "using depthwise_windows = nsk::depthwise_list<" + window + ">"));
+  }
+}
+
 TEST_CASE("settings: a depthwise window without kernels of its own is printed as none") {
   test::plan_spec p;
   const std::uint32_t x = p.add_input("x", {1, 9, 9, 8}, 1);

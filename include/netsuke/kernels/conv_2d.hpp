@@ -5,10 +5,12 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
 #include <netsuke/kernels/gemm.hpp>
 #include <netsuke/kernels/impl/padded_patch.hpp>
+#include <netsuke/kernels/impl/small_groups.hpp>
 #include <netsuke/kernels/impl/winograd.hpp>
 #include <netsuke/simd/begin.hpp>
 
@@ -40,21 +42,48 @@ inline gemm_runs runs_of(const conv_2d_args& a, int depth) {
   return {a.w.kernel_h, a.w.kernel_w, depth, row, column};
 }
 
-/// The output channels [begin, end) of the tile, all of one group whose first input channel is `input_channel`.
+/// The output channels [begin, end) of the tile, all of one group, whose `depth` input channels begin with
+/// `input_channel`. `patches` has space for max_tile_rows windows.
 template <class Functions, class Weight>
 NSK_ONE_COPY inline void convolve_channels(const conv_2d_args& a, const tile_range& t, const gemm_weights<Weight>& w,
-                                           int input_channel, int begin, int end, float* scratch) {
-  const int depth = a.input.shape[3] / a.groups;
+                                           int depth, int input_channel, int begin, int end, float* patches) {
   const gemm_job<Functions, Weight> job{
       runs_of(a, depth), w, begin, end, gemm_block_rows(w.depth), prepare<Functions>(a.e, a.output.rank)};
   const direct_conv<Functions, Weight> d{&a, job, depth, input_channel, readable_pixels(a.input)};
   gemm_row_list inside;
-  window_list outside(scratch);
+  window_list outside(patches);
   for_images(t, a.output.shape[1], [&](int image, int y, int y_end) {
     convolve_block(d, inside, outside, image, {y, y_end, t.pixel_begin, t.pixel_end});
   });
   gemm_flush(d.job, inside);
   multiply_gathered(d, outside);
+}
+
+/// The channels of a tile that are whole registers of groups of Size; returns the first channel that is left.
+template <class Functions, int Size>
+NSK_ONE_COPY inline int convolve_small_groups(const conv_2d_args& a, const tile_range& t) {
+  constexpr int lanes = simd::f32::lanes;
+  const int taps = a.w.kernel_h * a.w.kernel_w;
+  alignas(64) float patches[max_tile_rows * max_group_taps * lanes];
+  group_block<Size> block;
+  int c = t.channel_begin;
+  for (; c + lanes <= t.channel_end; c += lanes) {
+    block.collect(static_cast<const float*>(a.weights), c, taps * Size);
+    const gemm_weights<in_groups<Size>> w{block.data, lanes, taps * lanes, c};
+    convolve_channels<Functions>(a, t, w, lanes, c, c, c + lanes, patches);
+  }
+  return c;
+}
+template <class Functions>
+inline int convolve_small_groups(const conv_2d_args& a, const tile_range& t) {
+  const int size = size_of_small_groups(a.w, a.groups, a.input.shape[3], a.output.shape[3]);
+  if constexpr (has_small_groups<Functions, 2>)
+    if (size == 2) return convolve_small_groups<Functions, 2>(a, t);
+  if constexpr (has_small_groups<Functions, 4>)
+    if (size == 4) return convolve_small_groups<Functions, 4>(a, t);
+  if constexpr (has_small_groups<Functions, 8>)
+    if (size == 8) return convolve_small_groups<Functions, 8>(a, t);
+  return t.channel_begin;
 }
 
 template <class Functions = all_functions, class Weight = float>
@@ -63,10 +92,12 @@ NSK_ONE_COPY inline void direct_conv_2d(const conv_2d_args& a, const tile_range&
             k = a.w.kernel_h * a.w.kernel_w * depth;
   const Weight* const weights = static_cast<const Weight*>(a.weights);
   const std::int64_t rows = std::int64_t{t.row_end - t.row_begin} * (t.pixel_end - t.pixel_begin);
-  for_groups(t, channels, [&](int g, int begin, int end) {
+  tile_range left = t;
+  if constexpr (std::is_same<Weight, float>::value) left.channel_begin = convolve_small_groups<Functions>(a, t);
+  for_groups(left, channels, [&](int g, int begin, int end) {
     const gemm_weights<Weight> all{weights + g * panel_elements<Weight>(channels, k), channels, k, g * channels};
     multiply_matrix(all, rows, begin, end, [&](const auto& w, int from, int to) NSK_INLINE_LAMBDA {
-      convolve_channels<Functions>(a, t, w, g * depth, from, to, scratch);
+      convolve_channels<Functions>(a, t, w, depth, g * depth, from, to, scratch);
     });
   });
 }

@@ -9,17 +9,25 @@
 NSK_BEGIN
 /// Square windows without dilation for which depthwise convolution has tiles of their own, by their stride along rows;
 /// size_3_in_pairs are those of size_3 over channels that fill registers of 16 by half (impl/depthwise_pairs.hpp).
-enum class depthwise_window : std::uint8_t { size_3, size_3_stride_2, size_5, size_5_stride_2, size_3_in_pairs };
-inline constexpr int depthwise_window_count = 5;
+/// small_groups are the windows of convolutions with 2, 4 or 8 channels to a group (impl/small_groups.hpp).
+enum class depthwise_window : std::uint8_t {
+  size_3,
+  size_3_stride_2,
+  size_5,
+  size_5_stride_2,
+  size_3_in_pairs,
+  small_groups
+};
+inline constexpr int depthwise_window_count = 6;
 
 /// A set of such windows.
 template <depthwise_window... Windows>
 struct depthwise_list {
   static constexpr bool has([[maybe_unused]] depthwise_window w) { return ((w == Windows) || ...); }
 };
-using all_depthwise_windows =
-    depthwise_list<depthwise_window::size_3, depthwise_window::size_3_stride_2, depthwise_window::size_5,
-                   depthwise_window::size_5_stride_2, depthwise_window::size_3_in_pairs>;
+using all_depthwise_windows = depthwise_list<depthwise_window::size_3, depthwise_window::size_3_stride_2,
+                                             depthwise_window::size_5, depthwise_window::size_5_stride_2,
+                                             depthwise_window::size_3_in_pairs, depthwise_window::small_groups>;
 
 namespace kernels {
 

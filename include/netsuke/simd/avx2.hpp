@@ -149,6 +149,11 @@ NSK_INLINE void transpose(f32 (&row)[8]) {
     row[i + 4].v = _mm256_permute2f128_ps(four[i], four[i + 4], 0x31);
   }
 }
+template <int Size, int I>
+NSK_INLINE f32 spread(f32 a) {
+  static_assert(Size == 2 || Size == 4, "groups of 8 are whole registers");
+  return {_mm256_permute_ps(a.v, Size == 4 ? I * 0x55 : 0xa0 + I * 0x55)};
+}
 NSK_INLINE void zip(f32 a, f32 b, f32 (&out)[2]) {
   const __m256 low = _mm256_unpacklo_ps(a.v, b.v), high = _mm256_unpackhi_ps(a.v, b.v);
   out[0].v = _mm256_permute2f128_ps(low, high, 0x20);

@@ -183,6 +183,16 @@ NSK_INLINE void transpose(f32 (&row)[16]) {
     for (int part = 0; part < 4; ++part) row[c + 4 * part].v = four[c + 4 * part];
   }
 }
+template <int Size, int I>
+NSK_INLINE f32 spread(f32 a) {
+  if constexpr (Size == 8) {
+    const __m512i lanes =
+        _mm512_setr_epi32(I, I, I, I, I, I, I, I, I + 8, I + 8, I + 8, I + 8, I + 8, I + 8, I + 8, I + 8);
+    return {_mm512_maskz_permutexvar_ps(impl::all, lanes, a.v)};
+  } else {
+    return {_mm512_maskz_permute_ps(impl::all, a.v, Size == 4 ? I * 0x55 : 0xa0 + I * 0x55)};
+  }
+}
 NSK_INLINE void zip(f32 a, f32 b, f32 (&out)[2]) {
   const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
                 high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);

@@ -157,6 +157,11 @@ NSK_INLINE void transpose(f32 (&row)[4]) {
   row[2].v = vreinterpretq_f32_f64(vtrn2q_f64(even_top, even_low));
   row[3].v = vreinterpretq_f32_f64(vtrn2q_f64(odd_top, odd_low));
 }
+template <int Size, int I>
+NSK_INLINE f32 spread(f32 a) {
+  static_assert(Size == 2, "groups of 4 are whole registers");
+  return {I == 0 ? vtrn1q_f32(a.v, a.v) : vtrn2q_f32(a.v, a.v)};
+}
 NSK_INLINE void zip(f32 a, f32 b, f32 (&out)[2]) {
   out[0].v = vzip1q_f32(a.v, b.v);
   out[1].v = vzip2q_f32(a.v, b.v);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <netsuke/format/packing.hpp>
 #include <netsuke/kernels/impl/depthwise_pairs.hpp>
+#include <netsuke/kernels/impl/small_groups.hpp>
 #include <netsuke/kernels/impl/tile_panels.hpp>
 #include <netsuke/kernels/impl/gemm_tile.hpp>
 #include <netsuke/ops/impl/kernel_variants.hpp>
@@ -57,13 +58,23 @@ void add_kinds(session_needs& n, const step_view& s) {
   if (s.op() == op::reduce) n.reduce_kinds.set(static_cast<std::size_t>(s.params<op::reduce>().kind));
   if (s.op() == op::pool_2d && !impl::is_float_operator_on_bytes(s))
     n.pool_kinds.set(static_cast<std::size_t>(s.params<op::pool_2d>().kind));
+}
+
+void add_windows(session_needs& n, const step_view& s) {
+  const auto add = [&](depthwise_window w) { n.depthwise_windows.set(static_cast<std::size_t>(w)); };
+  const bool floats = !impl::has_half_weights(s) && !impl::has_byte_weights(s);
+  if (s.op() == op::conv_2d) {
+    const conv_2d_params p = s.params<op::conv_2d>();
+    const int in = static_cast<int>(length(s.input(0), 1)), out = static_cast<int>(length(s.output(), 1));
+    const bool direct = p.algorithm == conv_algorithm::direct;
+    if (direct && floats && kernels::impl::size_of_small_groups(p.w, p.groups, in, out) > 0)
+      add(depthwise_window::small_groups);
+  }
   if (s.op() != op::depthwise_conv_2d) return;
   const window w = s.params<op::depthwise_conv_2d>().w;
   const int number = kernels::impl::depthwise_window_of(w);
-  if (number >= 0) n.depthwise_windows.set(static_cast<std::size_t>(number));
-  const bool floats = !impl::has_half_weights(s) && !impl::has_byte_weights(s);
-  if (floats && kernels::impl::suits_pixel_pairs(w, length(s.output(), 1)))
-    n.depthwise_windows.set(static_cast<std::size_t>(depthwise_window::size_3_in_pairs));
+  if (number >= 0) add(static_cast<depthwise_window>(number));
+  if (floats && kernels::impl::suits_pixel_pairs(w, length(s.output(), 1))) add(depthwise_window::size_3_in_pairs);
 }
 
 void add_weights(session_needs& n, const step_view& s) {
@@ -84,6 +95,7 @@ void add_variant(session_needs& n, const variant_view& v) {
     n.functions.set(static_cast<std::size_t>(s.epilogue().fn));
     add_weights(n, s);
     add_kinds(n, s);
+    add_windows(n, s);
     add_product(n, s);
   }
 }

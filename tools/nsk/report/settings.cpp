@@ -53,7 +53,8 @@ std::string op_identifier(int i) {
 }
 std::string function_identifier(int i) { return name_of(static_cast<function>(i)); }
 std::string window_identifier(int i) {
-  constexpr const char* names[] = {"size_3", "size_3_stride_2", "size_5", "size_5_stride_2", "size_3_in_pairs"};
+  constexpr const char* names[] = {"size_3",          "size_3_stride_2", "size_5",
+                                   "size_5_stride_2", "size_3_in_pairs", "small_groups"};
   static_assert(std::size(names) == depthwise_window_count);
   return names[i];
 }
@@ -69,7 +70,7 @@ std::string variants_text(const session_needs& n) {
     text += list("reduce_kinds", "reduce_list", "reduce_kind", n.reduce_kinds, reduce_identifier);
   if (uses(op::pool_2d) && !n.pool_kinds.all())
     text += list("pool_kinds", "pool_list", "pool_kind", n.pool_kinds, pool_identifier);
-  if (uses(op::depthwise_conv_2d) && !n.depthwise_windows.all())
+  if ((uses(op::depthwise_conv_2d) || uses(op::conv_2d)) && !n.depthwise_windows.all())
     text += list("depthwise_windows", "depthwise_list", "depthwise_window", n.depthwise_windows, window_identifier);
   if (multiplies && !n.panel_pairs) text += constant("panel_pairs", false);
   if (multiplies && !n.prefetch_weights) text += constant("prefetch_weights", false);

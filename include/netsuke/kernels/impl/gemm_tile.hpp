@@ -298,23 +298,33 @@ NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel<Weigh
   store_tile(sum, e, row, p.channel, Panels * panel_width);
 }
 
+/// One tile of Rows rows by Columns whole columns under any epilogue: tile(rows, channel, register_epilogue) computes
+/// it. Of the rows the first `count` are its own, the others repeat one of them.
+template <int Rows, int Columns, class Functions, class Tile>
+NSK_INLINE void tile_under_epilogue(const tile_row* row, int count, int channel, const tile_epilogue<Functions>& e,
+                                    Tile tile) {
+  if (e.stores_tiles()) {
+    tile(row, channel, e.registers);
+    if (e.maps()) map_rows<Functions>(*e.e, row, count, channel, Columns);
+    return;
+  }
+  alignas(64) float block[Rows * Columns];
+  tile_row line[Rows];
+  for (int r = 0; r < Rows; ++r) line[r] = {row[r].input, block + r * Columns, nullptr};
+  tile(line, 0, register_epilogue<Functions>{});
+  finish_block(block, count, Columns, e, row, channel, Columns);
+}
+
 /// The same under any epilogue.
 template <int Rows, int Panels, class Functions, class Weight>
 NSK_ONE_COPY inline void gemv_panels_rows(const gemm_runs& runs, const gemm_panel<Weight>& p, std::ptrdiff_t panel_step,
                                           const tile_row* row, const tile_epilogue<Functions>& e) {
-  constexpr int columns = Panels * panel_width;
-  if (e.stores_tiles()) {
-    gemv_tile<Rows, Panels>(runs, p, panel_step, row, e.registers);
-    if (e.maps()) map_rows<Functions>(*e.e, row, Rows, p.channel, columns);
-    return;
-  }
-  alignas(64) float block[Rows * columns];
-  tile_row line[Rows];
-  for (int r = 0; r < Rows; ++r) line[r] = {row[r].input, block + r * columns, nullptr};
-  gemm_panel<Weight> all = p;
-  all.channel = 0;
-  gemv_tile<Rows, Panels>(runs, all, panel_step, line, register_epilogue<Functions>{});
-  finish_block(block, Rows, columns, e, row, p.channel, columns);
+  tile_under_epilogue<Rows, Panels * panel_width>(
+      row, Rows, p.channel, e, [&](const tile_row* to, int channel, const auto& registers) NSK_INLINE_LAMBDA {
+        gemm_panel<Weight> all = p;
+        all.channel = channel;
+        gemv_tile<Rows, Panels>(runs, all, panel_step, to, registers);
+      });
 }
 
 }
