@@ -38,6 +38,25 @@ TEST_CASE("a pool writes straight between appended channels; along two axes it i
   CHECK(steps_with(nsk::op::copy, pooled_and_padded({0, 0, 0, 0, 0, 16, 0, 1})) > 0);
 }
 
+TEST_CASE("maxima of large windows are taken along one axis, then along the other, where that compares half as often") {
+  using integers = std::vector<std::int64_t>;
+  const auto pools = [](const std::string& op, integers kernel, integers strides, integers pads) {
+    nsk::test::graph_builder b;
+    const value_id x = b.input("x", {1, 16, 20, 24});
+    const value_id y = b.node_of(op, {x}, "y", {{"kernel_shape", kernel}, {"strides", strides}, {"pads", pads}});
+    b.output(y);
+    return steps_with(nsk::op::pool_2d, b.g);
+  };
+  CHECK(pools("MaxPool", {5, 5}, {1, 1}, {2, 2, 2, 2}) == 2);
+  CHECK(pools("MaxPool", {13, 13}, {1, 1}, {6, 6, 6, 6}) == 2);
+  CHECK(pools("MaxPool", {7, 7}, {2, 2}, {3, 3, 2, 2}) == 2);
+  CHECK(pools("MaxPool", {3, 3}, {1, 1}, {1, 1, 1, 1}) == 1);
+  CHECK(pools("MaxPool", {5, 5}, {2, 2}, {2, 2, 2, 2}) == 1);
+  CHECK(pools("MaxPool", {1, 9}, {1, 1}, {0, 4, 0, 4}) == 1);
+  CHECK(pools("MaxPool", {20, 24}, {1, 1}, {0, 0, 0, 0}) == 1);
+  CHECK(pools("AveragePool", {5, 5}, {1, 1}, {2, 2, 2, 2}) == 1);
+}
+
 TEST_CASE("the mean of a large image is taken of runs of its rows first, which are the lanes' own") {
   const auto reductions = [](shape_t shape, std::vector<std::int64_t> axes) {
     nsk::test::graph_builder b;

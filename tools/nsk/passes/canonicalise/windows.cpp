@@ -114,19 +114,48 @@ void add_bias_behind(context& c, int unbiased) {
   combine(c, binary_kind::add, unbiased, reshaped(c, c.in(2), per_channel), "", c.out());
 }
 
+namespace {
+
+/// Whether maxima of columns, then of rows of these, compare less than half as often as windows do.
+bool pays_by_axes(const window& w, const shape_t& input, const shape_t& output) {
+  const std::int64_t columns = output[3] * w.kernel_w,
+                     by_axes = input[3] * w.kernel_h + columns;  // for each row of results
+  return columns * w.kernel_h >= 2 * by_axes;
+}
+
+void emit_pool_of_images(context& c, const spatial_window& s, int from, int result) {
+  pool_2d_params p;
+  p.kind = c.op().op == "MaxPool" ? pool_kind::max : pool_kind::average;
+  p.w = s.w;
+  p.pad_bottom = s.pad_bottom;
+  p.pad_right = s.pad_right;
+  p.count_include_pad = c.op().integer("count_include_pad", 0) != 0;
+  c.emit(std::move(p), {from}, result);
+}
+
+/// The same maxima with one axis of the window at a time.
+void emit_maxima_by_axes(context& c, const spatial_window& s, int from, int result) {
+  spatial_window down = s, along = s;
+  down.w.kernel_w = down.w.stride_w = down.w.dilation_w = along.w.kernel_h = along.w.stride_h = along.w.dilation_h = 1;
+  down.w.pad_left = down.pad_right = along.w.pad_top = along.pad_bottom = 0;
+  shape_t shape = c.shape(from);
+  shape[2] = c.shape(result)[2];
+  const int columns = c.temporary("columns", std::move(shape), c.type(from));
+  emit_pool_of_images(c, down, from, columns);
+  emit_pool_of_images(c, along, columns, result);
+}
+
+}
+
 void emit_pool(context& c, const spatial_window& s, int from, int result) {
-  const node& n = c.op();
   const overhang around = window_overhang(s.w, c.shape(from), c.shape(result));
   const std::int64_t reach_h = std::int64_t{s.w.kernel_h - 1} * s.w.dilation_h,
                      reach_w = std::int64_t{s.w.kernel_w - 1} * s.w.dilation_w;
   if (around.top > reach_h || around.left > reach_w || around.bottom > reach_h || around.right > reach_w)
     c.refuse("its first or last windows are in the padding alone; make the pads smaller than the kernel");
-  pool_2d_params p;
-  p.kind = n.op == "MaxPool" ? pool_kind::max : pool_kind::average;
-  p.w = s.w;
-  p.pad_bottom = s.pad_bottom;
-  p.pad_right = s.pad_right;
-  p.count_include_pad = n.integer("count_include_pad", 0) != 0;
-  c.emit(std::move(p), {from}, result);
+  const bool images = c.shape(from).size() == 4;
+  if (images && c.op().op == "MaxPool" && pays_by_axes(s.w, c.shape(from), c.shape(result)))
+    return emit_maxima_by_axes(c, s, from, result);
+  emit_pool_of_images(c, s, from, result);
 }
 }
