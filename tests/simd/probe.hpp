@@ -52,6 +52,13 @@ inline float apply_neg_fma(float a, float b, float c) {
   store(line, neg_fma(splat(a), splat(b), splat(c)));
   return line[f32::lanes - 1];
 }
+/// Spreads each lane of groups of Size; false where a register holds no more than one group.
+template <int Size>
+bool spread_each(const float* from, float (&to)[Size][f32::lanes]) {
+  if constexpr (Size < f32::lanes)
+    unroll<Size>([&](auto i) NSK_INLINE_LAMBDA { store(to[i], spread<Size, decltype(i)::value>(load(from))); });
+  return Size < f32::lanes;
+}
 inline std::int32_t to_integer(float a) {
   std::int32_t line[f32::lanes];
   store_i32(line, to_i32(splat(a)));

@@ -276,14 +276,11 @@ TEST_CASE("simd: partial loads and stores touch n elements") {
 template <int Size>
 void check_spread() {
   constexpr int lanes = simd::f32::lanes;
-  if constexpr (Size < lanes) {
-    float from[lanes], to[lanes];
-    for (int l = 0; l < lanes; ++l) from[l] = static_cast<float>(l);
-    simd::unroll<Size>([&](auto i) {
-      simd::store(to, simd::spread<Size, decltype(i)::value>(simd::load(from)));
-      for (int l = 0; l < lanes; ++l) CHECK(to[l] == static_cast<float>(l / Size * Size + i));
-    });
-  }
+  float from[lanes], to[Size][lanes];
+  for (int l = 0; l < lanes; ++l) from[l] = static_cast<float>(l);
+  if (!probe::spread_each(from, to)) return;
+  for (int i = 0; i < Size; ++i)
+    for (int l = 0; l < lanes; ++l) CHECK(to[i][l] == static_cast<float>(l / Size * Size + i));
 }
 
 TEST_CASE("simd: a lane of each group is spread over the group") {
