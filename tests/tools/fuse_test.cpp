@@ -97,6 +97,35 @@ TEST_CASE("a scale behind moves of some columns of a dense layer goes into these
   CHECK(p.values[static_cast<std::size_t>(p.operations[0].output)].name == "all#scaled");
 }
 
+TEST_CASE("a scale behind a product of moved layers goes into one of them") {
+  const auto scores = [](bool square) {
+    program p;
+    const int x = data(p, "x", {4, 2}), q = data(p, "q", {4, 2}), k = data(p, "k", {4, 2}),
+              keys = data(p, "keys", {2, 4}), product = data(p, "product", {4, 4}), y = data(p, "y", {4, 4});
+    p.inputs = {x};
+    p.outputs = {y};
+    const auto dense = [](double w) { return dense_parameters{2, 2, std::vector<double>(4, w), {1, 1}}; };
+    add(p, dense(3), {x}, q);
+    add(p, dense(5), {x}, k);
+    add(p, transpose_parameters{{1, 0}}, {k}, keys);
+    add(p, nsk::mat_mul_params{}, square ? std::vector<int>{keys, keys} : std::vector<int>{q, keys}, product);
+    add(p, nsk::binary_params{nsk::binary_kind::div}, {product, constant(p, "c", {}, {2})}, y);
+    fuse(p);
+    return p;
+  };
+  const program p = scores(false);
+  CHECK(!divides(p));
+  const auto *q = p.operations[0].as<dense_parameters>(), *k = p.operations[1].as<dense_parameters>();
+  REQUIRE(q);
+  REQUIRE(k);
+  CHECK(q->weights == std::vector<double>(4, 1.5));
+  CHECK(q->bias == std::vector<double>(2, 0.5));
+  CHECK(k->weights == std::vector<double>(4, 5.0));
+  CHECK(p.operations.back().output == p.outputs[0]);
+  CHECK(p.values[static_cast<std::size_t>(p.operations[0].output)].name == "q#scaled");
+  CHECK(divides(scores(true)));  // a square would be scaled twice
+}
+
 TEST_CASE("a scale stays where other operations read the columns, and where it is exact") {
   for (program p : {attention(1), attention(2, true)}) {
     fuse(p);

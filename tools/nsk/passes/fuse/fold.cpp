@@ -102,7 +102,26 @@ class constant_folder : rewriter {
     if (same != 1) return std::nullopt;
     return taken;
   }
-  /// move(dense(x)) * c, / c with one c: into weights and bias of what is moved. Attention scales its queries so.
+  /// Multiplies the columns of the dense layer that only the moves between it and `v` read; returns the layer, null
+  /// where there is none, or its numbers would not fit.
+  operation* scale_moved_columns(int v, double scale) {
+    operation* source = nullptr;
+    const auto range = moved_columns(v, source);
+    if (!range || source->exact || !source->post.empty()) return nullptr;
+    auto& d = *source->as<dense_parameters>();
+    std::vector<double> weights = d.weights, bias = d.bias;
+    const auto outputs = static_cast<std::size_t>(d.outputs);
+    for (auto n = static_cast<std::size_t>(range->begin); n < static_cast<std::size_t>(range->end); ++n) {
+      bias[n] *= scale;
+      for (std::size_t k = n; k < weights.size(); k += outputs) weights[k] *= scale;
+    }
+    if (!fits(bias) || !fits(weights)) return nullptr;
+    d.bias = std::move(bias);
+    d.weights = std::move(weights);
+    return source;
+  }
+  /// move(dense(x)) * c, / c with one c: into weights and bias of what is moved; or of a factor, behind a product of
+  /// two such. Attention scales its queries so, or its scores.
   bool fold_behind_moves(std::size_t i) {
     operation& o = at(i);
     const auto* b = o.as<binary_params>();
@@ -111,24 +130,19 @@ class constant_folder : rewriter {
     const bool swaps = b->kind == binary_kind::mul && m_p.is_constant(o.inputs[0]);
     const int data = o.inputs[swaps ? 1 : 0];
     const auto factor = scalar(o.inputs[swaps ? 0 : 1]);
-    operation* source = nullptr;
-    const auto range = factor && m_p.shape(data) == m_p.shape(o.output) ? moved_columns(data, source) : std::nullopt;
-    if (!range || source == producer(data) || source->exact || !source->post.empty()) return false;
-    auto& d = *source->as<dense_parameters>();
-    const double scale = b->kind == binary_kind::mul ? *factor : 1 / *factor;
-    std::vector<double> weights = d.weights, bias = d.bias;
-    const auto outputs = static_cast<std::size_t>(d.outputs);
-    for (auto n = static_cast<std::size_t>(range->begin); n < static_cast<std::size_t>(range->end); ++n) {
-      bias[n] *= scale;
-      for (std::size_t k = n; k < weights.size(); k += outputs) weights[k] *= scale;
+    operation* const last = factor && m_p.shape(data) == m_p.shape(o.output) ? sole_producer(data) : nullptr;
+    if (!last || last->exact || !last->post.empty() || last->as<dense_parameters>()) return false;
+    const bool product = last->as<mat_mul_params>() != nullptr;
+    if (product && last->inputs[0] == last->inputs[1]) return false;
+    for (int moved : product ? last->inputs : std::vector<int>{data}) {
+      operation* const source = scale_moved_columns(moved, b->kind == binary_kind::mul ? *factor : 1 / *factor);
+      if (!source) continue;
+      int v = product ? moved : last->inputs[0];
+      take_over(last, i, o.output);
+      for (rename_scaled(v); producer(v) != source;) rename_scaled(v = producer(v)->inputs[0]);
+      return true;
     }
-    if (!fits(bias) || !fits(weights)) return false;
-    d.bias = std::move(bias);
-    d.weights = std::move(weights);
-    const int result = o.output;
-    take_over(sole_producer(data), i, result);
-    for (int v = result; producer(v) != source;) rename_scaled(v = producer(v)->inputs[0]);
-    return true;
+    return false;
   }
   /// Gives a value that was scaled another name: the source's is that of what it was.
   void rename_scaled(int v) {
