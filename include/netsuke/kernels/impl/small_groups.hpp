@@ -29,8 +29,8 @@ inline constexpr int max_group_taps = 9;
 /// Channels to a group of a convolution that is computed so on some instruction set; 0 where it is none.
 inline int size_of_small_groups(const window& w, int groups, int input_channels, int output_channels) {
   const int size = output_channels / groups;
-  const bool small = size == 2 || size == 4 || size == 8, few = w.kernel_h * w.kernel_w <= max_group_taps;
-  return small && few && input_channels == output_channels ? size : 0;
+  const bool listed = size == 2 || size == 4 || size == 8, few = w.kernel_h * w.kernel_w <= max_group_taps;
+  return listed && few && input_channels == output_channels ? size : 0;
 }
 /// Whether there is code for groups of Size.
 template <class Functions, int Size>
