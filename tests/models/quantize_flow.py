@@ -19,7 +19,7 @@ F = np.float32
 WANTED = {"gates": {"QuantizedConv2D": 4, "IntegerConv2D": 1, "ByteTable": 2, "QuantizedBinary": 1, "QuantizedMean": 1},
           "ups": {"QuantizedConv2D": 5, "IntegerConv2D": 1, "ByteTable": 2},
           "joins": {"QuantizedConv2D": 3, "IntegerConv2D": 1, "Pool2D": 1, "Softmax": 1},
-          "detector": {"QuantizedConv2D": 8, "IntegerConv2D": 2, "ByteTable": 12, "QuantizedBinary": 1, "Pool2D": 3, "Resize2D": 1}}
+          "detector": {"QuantizedConv2D": 8, "IntegerConv2D": 2, "ByteTable": 12, "QuantizedBinary": 1, "Pool2D": 6, "Resize2D": 1}}
 IGNORED = {"Copy", "Fill", "Quantize", "Dequantize"}
 
 
