@@ -226,12 +226,12 @@ NSK_INLINE float reduce_min(f32 a) { return a.v; }
 NSK_INLINE float reduce_mul(f32 a) { return a.v; }
 /// Transposes a square of registers: lane c of row r becomes lane r of row c.
 NSK_INLINE void transpose(f32 (&)[1]) {}
-/// Interleaves: out[0] is a, out[1] is b.
 /// One lane has no neighbours: no group is smaller than a register.
 template <int Size, int I>
 NSK_INLINE f32 spread(f32 a) {
   return a;
 }
+/// Interleaves: out[0] is a, out[1] is b.
 NSK_INLINE void zip(f32 a, f32 b, f32 (&out)[2]) {
   out[0] = a;
   out[1] = b;

@@ -315,7 +315,7 @@ NSK_INLINE void tile_under_epilogue(const tile_row* row, int count, int channel,
   finish_block(block, count, Columns, e, row, channel, Columns);
 }
 
-/// The same under any epilogue.
+/// gemv_tile under any epilogue.
 template <int Rows, int Panels, class Functions, class Weight>
 NSK_ONE_COPY inline void gemv_panels_rows(const gemm_runs& runs, const gemm_panel<Weight>& p, std::ptrdiff_t panel_step,
                                           const tile_row* row, const tile_epilogue<Functions>& e) {

@@ -30,7 +30,7 @@ inline constexpr int max_group_taps = 9;
 inline int size_of_small_groups(const window& w, int groups, int input_channels, int output_channels) {
   const int size = output_channels / groups;
   const bool listed = size == 2 || size == 4 || size == 8, few = w.kernel_h * w.kernel_w <= max_group_taps;
-  return listed && few && input_channels == output_channels ? size : 0;
+  return groups > 1 && listed && few && input_channels == output_channels ? size : 0;
 }
 /// Whether there is code for groups of Size.
 template <class Functions, int Size>
