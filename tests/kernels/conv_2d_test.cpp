@@ -57,6 +57,7 @@ struct prepared_conv {
   }
   placed make_output() const { return placed(k.n, expected.value.h, expected.value.w, k.channels, k.output); }
 
+  template <class Variants = nsk::all_functions>
   void run(placed& output, const nsk::epilogue& e, int th, int tw, int tc) {
     const auto a = args(output, e);
     const nsk::kernels::conv_2d_shape s{
@@ -64,11 +65,12 @@ struct prepared_conv {
         k.input.fill, a.w, a.algorithm};
     aligned_floats scratch(static_cast<std::size_t>(nsk::kernels::conv_2d_scratch_bytes(s) / 4));
     for (const nsk::tile_range& t : tiles_of(k.n * expected.value.h, expected.value.w, k.channels, th, tw, tc))
-      nsk::kernels::conv_2d(a, t, reinterpret_cast<std::byte*>(scratch.data()));
+      nsk::kernels::conv_2d<Variants>(a, t, reinterpret_cast<std::byte*>(scratch.data()));
   }
+  template <class Variants = nsk::all_functions>
   std::vector<float> run_whole(const nsk::epilogue& e = {}) {
     placed output = make_output();
-    run(output, e, 1 << 20, 1 << 20, 1 << 20);
+    run<Variants>(output, e, 1 << 20, 1 << 20, 1 << 20);
     CHECK(output.damage() == "");
     return output.dense();
   }
@@ -189,6 +191,46 @@ TEST_CASE("conv_2d: what one group holds stays in it") {
     const std::vector<float> after = p.run_whole();
     for (std::size_t i = 0; i < after.size(); ++i)
       CHECK((static_cast<int>(i) % 32 / size == 1) == (std::memcmp(&before[i], &after[i], sizeof(float)) != 0));
+  }
+}
+
+TEST_CASE("conv_2d: few outputs have the bits of panels, under windows of every kind and any epilogue") {
+  using functions = nsk::function_list<nsk::function::identity, nsk::function::clip, nsk::function::sigmoid>;
+  using panels = nsk::kernels::kernel_set<functions, 0, false, false>;
+  using few =
+      nsk::kernels::kernel_set<functions, 1u << static_cast<int>(nsk::depthwise_window::few_outputs), false, false>;
+  random_floats next(29);
+  for (int i = 0; i < 120; ++i) {
+    const int kernel_h = next.between(1, 7), kernel_w = next.between(1, 7), outputs = next.between(1, 4);
+    const int dilation_h = next.between(1, 3), dilation_w = next.between(1, 3), stride_h = next.between(1, 3);
+    const auto pad = [&] { return next.between(0, 4); };
+    const int reach_h = (kernel_h - 1) * dilation_h, reach_w = (kernel_w - 1) * dilation_w;
+    conv_case c{next.between(1, 2),
+                reach_h + next.between(1, 12),
+                reach_w + next.between(1, i % 4 == 0 ? 150 : 50),
+                kernel_h * kernel_w < 5 ? next.between(30, 280) : next.between(1, 20),
+                outputs,
+                {kernel_h, kernel_w, stride_h, 1, dilation_h, dilation_w, pad(), pad(), pad(), pad()}};
+    if (next.between(0, 1)) c.input.border = {1, 2, 3, 1};
+    if (next.between(0, 3) == 0) c.input.fill = 5;
+    if (next.between(0, 1)) c.input.channels_before = 3, c.output.channels_after = 5;
+    CAPTURE(kernel_h);
+    CAPTURE(kernel_w);
+    CAPTURE(dilation_w);
+    CAPTURE(c.w);
+    CAPTURE(c.c);
+    CAPTURE(outputs);
+    prepared_conv p(c, static_cast<std::uint32_t>(i));
+    if (i % 3 == 0) p.x[p.x.size() / 2] = std::numeric_limits<float>::infinity(), p.input.set(p.x);
+    nsk::epilogue e;
+    e.fn = i % 4 == 0 ? nsk::function::clip : i % 4 == 1 ? nsk::function::sigmoid : nsk::function::identity;
+    e.alpha = -0.5f;
+    e.beta = 0.75f;
+    const std::vector<float> got = p.run_whole<few>(e);
+    CHECK(same_bits(got, p.run_whole<panels>(e)));
+    placed split = p.make_output();
+    p.run<few>(split, e, 2, 19, 16);
+    CHECK(same_bits(split.dense(), got));
   }
 }
 

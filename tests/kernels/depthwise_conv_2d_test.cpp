@@ -119,6 +119,20 @@ TEST_CASE(
         }
 }
 
+TEST_CASE("depthwise_conv_2d: wide windows, whose outputs share what they read") {
+  for (int kernel_w : {6, 7, 8, 11, 15})
+    for (int kernel_h : {1, 4})
+      for (int w : {kernel_w, kernel_w + 7, kernel_w + 12, kernel_w + 24})
+        for (int channels : {8, 24, 72})
+          for (int border : {0, 4}) {
+            depthwise_case k{2, 6, w, channels, {kernel_h, kernel_w, 1, 1, 1, 1, 2, 3, 1, 4}};
+            if (channels == 24) k.p.dilation_h = 2, k.p.stride_h = 2;
+            const auto b = static_cast<std::uint16_t>(border);
+            k.input.border = {b, b, b, b};
+            check(k);
+          }
+}
+
 TEST_CASE("depthwise_conv_2d: windows of every kind") {
   random_floats next(21);
   for (int i = 0; i < 300; ++i) {

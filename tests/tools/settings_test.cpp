@@ -93,13 +93,32 @@ TEST_CASE("settings: small groups are printed for 2, 4 and 8 channels to a group
   }
 }
 
-TEST_CASE("settings: a depthwise window without kernels of its own is printed as none") {
-  test::plan_spec p;
-  const std::uint32_t x = p.add_input("x", {1, 9, 9, 8}, 1);
-  const std::uint32_t w = p.add_panels("w", std::vector<float>(49 * 8), std::vector<float>(8));
-  p.add_step(test::format::Operator::DepthwiseConv2D, {x, w}, p.add_output("y", {1, 3, 3, 8}, 0, 1)).window =
-      test::format::Window(7, 7, 1, 1, 1, 1, 0, 0);
-  CHECK(has(printed(p), "using depthwise_windows = nsk::depthwise_list<>"));
+TEST_CASE("settings: few outputs are printed for 1 to 4 channels without a stride along rows") {
+  for (int outputs : {1, 4, 5})
+    for (int stride : {1, 2}) {
+      test::plan_spec p;
+      const std::uint32_t x = p.add_input("x", {1, 9, 9, 8}, 1);
+      const auto count = static_cast<std::size_t>(outputs);
+      const std::uint32_t w = p.add_panels("w", std::vector<float>(9 * 8 * count), std::vector<float>(count));
+      const std::uint32_t y = p.add_output("y", {1, 7, stride == 1 ? 7 : 4, outputs}, 0, 1);
+      p.add_step(test::format::Operator::Conv2D, {x, w}, y).window = test::format::Window(3, 3, 1, stride, 1, 1, 0, 0);
+      const std::string window = outputs <= 4 && stride == 1 ? "nsk::depthwise_window::few_outputs" : "";
+      CHECK(has(printed(p), "using depthwise_windows = nsk::depthwise_list<" + window + ">"));
+    }
+}
+
+TEST_CASE("settings: a depthwise window without kernels of its own is printed as none, a wide one as such") {
+  for (int width : {6, 7}) {
+    test::plan_spec p;
+    const std::uint32_t x = p.add_input("x", {1, 9, 9, 8}, 1);
+    const auto taps = static_cast<std::size_t>(7 * width);
+    const std::uint32_t w = p.add_panels("w", std::vector<float>(taps * 8), std::vector<float>(8)),
+                        y = p.add_output("y", {1, 3, 10 - width, 8}, 0, 1);
+    p.add_step(test::format::Operator::DepthwiseConv2D, {x, w}, y).window =
+        test::format::Window(7, width, 1, 1, 1, 1, 0, 0);
+    const std::string window = width == 7 ? "nsk::depthwise_window::wide" : "";
+    CHECK(has(printed(p), "using depthwise_windows = nsk::depthwise_list<" + window + ">"));
+  }
 }
 
 TEST_CASE("settings: the maximum of bytes is no kind of pooling on floats") {

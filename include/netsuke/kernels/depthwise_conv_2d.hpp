@@ -43,7 +43,11 @@ NSK_INLINE void square_strip(const depthwise_tiling& tiling, const depthwise_cal
 template <class Functions, class Weight>
 NSK_ONE_COPY inline void compute_tiles(const depthwise_tiling& tiling, const depthwise_call<Functions, Weight>& d,
                                        const depthwise_image& m, int y, int x, int pixels, const output_grid& to) {
-  if (tiling.kernel == 0) return tiling.pixels == 4 ? depthwise_any_4(d, m, y, x, to) : depthwise_any_1(d, m, y, x, to);
+  if (tiling.kernel == 0) {
+    if constexpr (has_wide_windows<Functions, Weight>)
+      if (tiling.pixels == wide_window_outputs) return depthwise_wide_window(d, m, y, x, to);
+    return tiling.pixels == 4 ? depthwise_any_4(d, m, y, x, to) : depthwise_any_1(d, m, y, x, to);
+  }
   const float* const first = first_tap(d, m, y, x);
   if (tiling.kernel == 3 && tiling.stride == 1) return square_strip<3, 1>(tiling, d, first, pixels, to);
   if (tiling.kernel == 3) return square_strip<3, 2>(tiling, d, first, pixels, to);
@@ -158,9 +162,11 @@ inline void depthwise_inside(const depthwise_call<Functions, Weight>& d, const t
     if (takes_pixel_pairs(d, e, b)) return depthwise_pixel_pairs(d, m, b);
   const depthwise_tiling fast = square_tiling(d, b);
   if (fast.rows > 0) return depthwise_tiles(d, e, m, b, fast);
-  const int last = b.x_end - (b.x_end - b.x) % 4;
-  depthwise_tiles(d, e, m, {b.y, b.y_end, b.x, last}, {0, 0, 1, 4});
-  depthwise_slow(d, e, m, {b.y, b.y_end, last, b.x_end});
+  const bool is_wide = has_wide_windows<Functions, Weight> && is_wide_window(d.a->w);
+  const int wide = is_wide ? b.x_end - b.across() % wide_window_outputs : b.x, fours = b.x_end - b.across() % 4;
+  depthwise_tiles(d, e, m, {b.y, b.y_end, b.x, wide}, {0, 0, 1, wide_window_outputs});
+  depthwise_tiles(d, e, m, {b.y, b.y_end, wide, fours}, {0, 0, 1, 4});
+  depthwise_slow(d, e, m, {b.y, b.y_end, fours, b.x_end});
 }
 
 template <class Functions, class Weight>

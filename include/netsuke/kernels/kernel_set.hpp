@@ -8,26 +8,31 @@
 
 NSK_BEGIN
 /// Square windows without dilation for which depthwise convolution has tiles of their own, by their stride along rows;
-/// size_3_in_pairs are those of size_3 over channels that fill registers of 16 by half (impl/depthwise_pairs.hpp).
-/// small_groups are the windows of convolutions with 2, 4 or 8 channels to a group (impl/small_groups.hpp).
+/// size_3_in_pairs are those of size_3 over channels that fill registers of 16 by half (impl/depthwise_pairs.hpp), and
+/// `wide` are those of any height, 7 pixels wide or more.
+/// small_groups are the windows of convolutions with 2, 4 or 8 channels to a group (impl/small_groups.hpp), few_outputs
+/// those of convolutions to 1 to 4 channels (impl/few_outputs.hpp).
 enum class depthwise_window : std::uint8_t {
   size_3,
   size_3_stride_2,
   size_5,
   size_5_stride_2,
   size_3_in_pairs,
-  small_groups
+  wide,
+  small_groups,
+  few_outputs
 };
-inline constexpr int depthwise_window_count = 6;
+inline constexpr int depthwise_window_count = 8;
 
 /// A set of such windows.
 template <depthwise_window... Windows>
 struct depthwise_list {
   static constexpr bool has([[maybe_unused]] depthwise_window w) { return ((w == Windows) || ...); }
 };
-using all_depthwise_windows = depthwise_list<depthwise_window::size_3, depthwise_window::size_3_stride_2,
-                                             depthwise_window::size_5, depthwise_window::size_5_stride_2,
-                                             depthwise_window::size_3_in_pairs, depthwise_window::small_groups>;
+using all_depthwise_windows =
+    depthwise_list<depthwise_window::size_3, depthwise_window::size_3_stride_2, depthwise_window::size_5,
+                   depthwise_window::size_5_stride_2, depthwise_window::size_3_in_pairs, depthwise_window::wide,
+                   depthwise_window::small_groups, depthwise_window::few_outputs>;
 
 namespace kernels {
 

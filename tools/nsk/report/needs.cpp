@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <netsuke/format/packing.hpp>
 #include <netsuke/kernels/impl/depthwise_pairs.hpp>
+#include <netsuke/kernels/impl/few_outputs.hpp>
 #include <netsuke/kernels/impl/small_groups.hpp>
 #include <netsuke/kernels/impl/tile_panels.hpp>
 #include <netsuke/kernels/impl/gemm_tile.hpp>
@@ -69,11 +70,14 @@ void add_windows(session_needs& n, const step_view& s) {
     const bool direct = p.algorithm == conv_algorithm::direct;
     if (direct && floats && kernels::impl::size_of_small_groups(p.w, p.groups, in, out) > 0)
       add(depthwise_window::small_groups);
+    if (direct && floats && kernels::impl::suits_few_outputs(p.w, p.groups, in, out, 1))
+      add(depthwise_window::few_outputs);
   }
   if (s.op() != op::depthwise_conv_2d) return;
   const window w = s.params<op::depthwise_conv_2d>().w;
   const int number = kernels::impl::depthwise_window_of(w);
   if (number >= 0) add(static_cast<depthwise_window>(number));
+  if (kernels::impl::is_wide_window(w)) add(depthwise_window::wide);
   if (floats && kernels::impl::suits_pixel_pairs(w, length(s.output(), 1))) add(depthwise_window::size_3_in_pairs);
 }
 

@@ -53,8 +53,8 @@ std::string op_identifier(int i) {
 }
 std::string function_identifier(int i) { return name_of(static_cast<function>(i)); }
 std::string window_identifier(int i) {
-  constexpr const char* names[] = {"size_3",          "size_3_stride_2", "size_5",
-                                   "size_5_stride_2", "size_3_in_pairs", "small_groups"};
+  constexpr const char* names[] = {"size_3", "size_3_stride_2", "size_5",     "size_5_stride_2", "size_3_in_pairs",
+                                   "wide",   "small_groups",    "few_outputs"};
   static_assert(std::size(names) == depthwise_window_count);
   return names[i];
 }
