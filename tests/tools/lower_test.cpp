@@ -57,6 +57,24 @@ TEST_CASE("maxima of large windows are taken along one axis, then along the othe
   CHECK(pools("AveragePool", {5, 5}, {1, 1}, {2, 2, 2, 2}) == 1);
 }
 
+TEST_CASE(
+    "the phases of a transposed convolution to few channels are one convolution where they read the same pixels") {
+  using integers = std::vector<std::int64_t>;
+  const auto convolutions = [](std::int64_t outputs, std::int64_t kernel, std::int64_t group) {
+    nsk::test::graph_builder b;
+    const value_id x = b.input("x", {1, 8, 5, 6});
+    const shape_t shape{8, outputs / group, kernel, kernel};
+    const value_id w = b.floats("w", shape, std::vector<float>(static_cast<std::size_t>(count_of(shape)), 0.5f));
+    b.output(b.node_of("ConvTranspose", {x, w}, "y", {{"strides", integers{2, 2}}, {"group", group}}));
+    return steps_with(nsk::op::conv_2d, b.g);
+  };
+  CHECK(convolutions(1, 2, 1) == 1);
+  CHECK(convolutions(4, 2, 1) == 1);
+  CHECK(convolutions(5, 2, 1) == 4);
+  CHECK(convolutions(1, 3, 1) == 4);
+  CHECK(convolutions(2, 2, 2) == 4);
+}
+
 TEST_CASE("the mean of a large image is taken of runs of its rows first, which are the lanes' own") {
   const auto reductions = [](shape_t shape, std::vector<std::int64_t> axes) {
     nsk::test::graph_builder b;

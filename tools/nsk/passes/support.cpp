@@ -12,7 +12,8 @@ const std::vector<operator_support>& supported_operators() {
        "Conv2D, DepthwiseConv2D; MatMul, or Binary for one channel per group, where the weights are computed",
        "one to three spatial axes; any kernel, stride, dilation, group, padding, auto_pad"},
       {{"ConvTranspose"},
-       "one Conv2D per phase of the stride, each writing its own pixels",
+       "one Conv2D per phase of the stride, each writing its own pixels; one for all where many phases or few channels "
+       "read the same pixels",
        "one to three spatial axes; any stride, dilation, group, output_padding, output_shape; constant weights"},
       {{"Gemm", "MatMul"},
        "FullyConnected; PackPanels and MatMul for two computed sides; Conv2D on images; IntegerMatMul on int32 and "

@@ -2,9 +2,11 @@
 /// Transposed convolution as plain convolutions. Along one axis, output o = stride * q + r of phase r is the sum over
 /// the taps k whose r + pad - k * dilation is a multiple of the stride, of weight k times input q + (r + pad - k *
 /// dilation) / stride: a convolution with stride 1. Few phases are convolutions that write every stride-th pixel; of
-/// many, those that read the same input positions are one convolution whose channels become pixels.
+/// many, and of those with few outputs, the phases that read the same input positions are one convolution whose
+/// channels become pixels.
 #include <algorithm>
 #include <numeric>
+#include <netsuke/format/packing.hpp>
 #include "passes/canonicalise/constants.hpp"
 #include "passes/canonicalise/moves.hpp"
 #include "passes/canonicalise/rules.hpp"
@@ -50,14 +52,19 @@ class transposition {
         m_result(i.result),
         m_name(std::move(i.name)),
         m_layers(std::move(i.layers)) {
-    if (!m_layers.convolve) write_floats();
+    m_is_float = !m_layers.convolve;
+    if (m_is_float) write_floats();
     for (int d = 0; d < 2; ++d) m_length[d] = (m_axis[d].output + m_axis[d].stride - 1) / m_axis[d].stride;
     m_whole = spatial_shape(m_out[1], m_length[0] * m_axis[0].stride, m_length[1] * m_axis[1].stride);
     m_uncut = m_whole == m_out ? m_result : c.temporary(m_name + "uncut", m_whole, m_layers.type);
   }
 
+  /// Of floats with few outputs, phases that read the same positions are one convolution if all outputs of them are at
+  /// most half as many columns of panels: masks and other single channels, doubled by 2x2 windows.
   void write() {
-    if (phases() <= max_written_phases)
+    const bool few = 2 * padded_channels(phases() * m_out[1]) <= phases() * padded_channels(m_out[1]);
+    const bool same_reads = m_weights.groups == 1 && alike(m_axis[0]).size() == 1 && alike(m_axis[1]).size() == 1;
+    if (phases() <= max_written_phases && !(m_is_float && few && same_reads))
       by_phases();
     else
       by_channels();
@@ -274,6 +281,7 @@ class transposition {
   int m_result, m_uncut = no_value;  ///< m_uncut: the phases' pixels together
   std::string m_name;
   phase_layers m_layers;
+  bool m_is_float = true;  ///< and no layers of others
 };
 
 }
