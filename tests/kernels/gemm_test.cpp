@@ -34,7 +34,7 @@ nsk::tensor_view view_of(float* data, std::initializer_list<int> shape) {
 
 TEST_CASE("fully_connected: every number of rows and channels around the tiles") {
   for (int m : {1, 2, 3, 4, 5, 6, 7, 12, 13, 200})
-    for (int n : {1, 7, 8, 15, 16, 17, 24, 31, 32, 40, 48, 63, 64, 65, 72, 100, 128, 136})
+    for (int n : {1, 3, 4, 7, 8, 15, 16, 17, 24, 31, 32, 40, 48, 63, 64, 65, 72, 100, 128, 136})
       for (int k : {1, 5, 64}) {
         CAPTURE(m);
         CAPTURE(n);
@@ -67,6 +67,43 @@ TEST_CASE("fully_connected: every number of rows and channels around the tiles")
         CHECK(split.damage() == "");
         CHECK(same_bits(split.dense(), got));
       }
+}
+
+TEST_CASE("fully_connected: few outputs have the bits of panels, with a residual and any function") {
+  using functions = nsk::function_list<nsk::function::identity, nsk::function::prelu, nsk::function::tanh>;
+  using panels = nsk::kernels::kernel_set<functions, 0, false, false>;
+  using few =
+      nsk::kernels::kernel_set<functions, 1u << static_cast<int>(nsk::depthwise_window::few_outputs), false, false>;
+  random_floats next(31);
+  for (int n : {1, 2, 3, 4})
+    for (int k : {1, 19, 64, 300})
+      for (nsk::function f : {nsk::function::identity, nsk::function::prelu, nsk::function::tanh})
+        for (bool adds : {false, true}) {
+          const int rows = 3, pixels = 61;
+          placed input(2, rows, pixels, k, {{1, 1, 1, 1}, 0, 2, 3}), residual(2, rows, pixels, n, {{}, 0, 1, 4});
+          input.set(next.many(static_cast<std::size_t>(2 * rows * pixels) * k));
+          residual.set(next.many(static_cast<std::size_t>(2 * rows * pixels) * n));
+          const std::vector<float> matrix = next.many(static_cast<std::size_t>(k) * n), bias = next.many(n),
+                                   slope = next.many(static_cast<std::size_t>(n) + 16);
+          aligned_floats packed(nsk::panel_floats(n, k));
+          pack(matrix.data(), bias.data(), n, k, packed.data());
+          nsk::epilogue e;
+          e.fn = f;
+          e.slope = slope.data();
+          e.residual = adds ? residual.view().as<float>() : nullptr;
+          std::copy(residual.strides(), residual.strides() + 4, e.residual_stride);
+          placed output(2, rows, pixels, n, {{1, 0, 2, 1}, 3, 1, 1}), expected = output;
+          nsk::kernels::fully_connected<panels>({input.view(), expected.view(), packed.data(), e},
+                                                {0, 2 * rows, 0, pixels, 0, n}, nullptr);
+          nsk::kernels::fully_connected<few>({input.view(), output.view(), packed.data(), e},
+                                             {2, 2 * rows, 0, pixels, 0, n}, nullptr);
+          nsk::kernels::fully_connected<few>({input.view(), output.view(), packed.data(), e}, {0, 2, 0, 40, 0, n},
+                                             nullptr);
+          nsk::kernels::fully_connected<few>({input.view(), output.view(), packed.data(), e}, {0, 2, 40, pixels, 0, n},
+                                             nullptr);
+          CHECK(output.damage() == "");
+          CHECK(same_bits(output.dense(), expected.dense()));
+        }
 }
 
 TEST_CASE("fully_connected: vectors, and many leading dimensions with strides") {

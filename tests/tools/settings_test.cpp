@@ -107,6 +107,19 @@ TEST_CASE("settings: few outputs are printed for 1 to 4 channels without a strid
     }
 }
 
+TEST_CASE("settings: few outputs are printed for rows of a layer to 1 to 4 channels") {
+  for (int outputs : {4, 5})
+    for (int rows : {1, 40}) {
+      test::plan_spec p;
+      const std::uint32_t x = p.add_input("x", {rows, 8}, 1);
+      const auto count = static_cast<std::size_t>(outputs);
+      const std::uint32_t w = p.add_panels("w", std::vector<float>(8 * count), std::vector<float>(count));
+      p.add_step(test::format::Operator::FullyConnected, {x, w}, p.add_output("y", {rows, outputs}, 0, 1));
+      const std::string window = outputs <= 4 && rows > 1 ? "nsk::depthwise_window::few_outputs" : "";
+      CHECK(has(printed(p), "using depthwise_windows = nsk::depthwise_list<" + window + ">"));
+    }
+}
+
 TEST_CASE("settings: a depthwise window without kernels of its own is printed as none, a wide one as such") {
   for (int width : {6, 7}) {
     test::plan_spec p;

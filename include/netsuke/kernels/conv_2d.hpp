@@ -90,21 +90,15 @@ inline int convolve_small_groups(const conv_2d_args& a, const tile_range& t) {
 /// The tile of a convolution with few outputs; returns whether it is one, of all its channels.
 template <class Functions>
 inline bool convolve_few_outputs(const conv_2d_args& a, const tile_range& t) {
-  const int depth = a.input.shape[3], outputs = a.output.shape[3];
-  if constexpr (has_depthwise_window<Functions>(static_cast<int>(depthwise_window::few_outputs)))
-    if (t.channel_begin == 0 && t.channel_end == outputs &&
-        suits_few_outputs(a.w, a.groups, depth, outputs, simd::f32::lanes)) {
-      const gemm_weights<float> w{static_cast<const float*>(a.weights), outputs, a.w.kernel_h * a.w.kernel_w * depth,
-                                  0};
-      const gemm_job<Functions, float> job{
-          runs_of(a, depth), w, 0, outputs, gemm_max_rows, prepare<Functions>(a.e, a.output.rank)};
-      const direct_conv<Functions, float> d{&a, job, depth, 0, readable_pixels(a.input)};
-      for_images(t, a.output.shape[1], [&](int image, int y, int y_end) {
-        convolve_few_outputs(d, image, {y, y_end, t.pixel_begin, t.pixel_end});
-      });
-      return true;
-    }
-  return false;
+  const int outputs = a.output.shape[3];
+  if (t.channel_begin > 0 || t.channel_end < outputs ||
+      !suits_few_outputs(a.w, a.groups, a.input.shape[3], outputs, simd::f32::lanes))
+    return false;
+  const direct_conv<Functions, float> d = few_outputs_conv<Functions>(a);
+  for_images(t, a.output.shape[1], [&](int image, int y, int y_end) {
+    convolve_few_outputs(d, image, {y, y_end, t.pixel_begin, t.pixel_end});
+  });
+  return true;
 }
 
 template <class Functions = all_functions, class Weight = float>
@@ -114,10 +108,9 @@ NSK_ONE_COPY inline void direct_conv_2d(const conv_2d_args& a, const tile_range&
   const Weight* const weights = static_cast<const Weight*>(a.weights);
   const std::int64_t rows = std::int64_t{t.row_end - t.row_begin} * (t.pixel_end - t.pixel_begin);
   tile_range left = t;
-  if constexpr (std::is_same<Weight, float>::value) {
+  if constexpr (has_few_outputs<Functions, Weight>)
     if (convolve_few_outputs<Functions>(a, t)) return;
-    left.channel_begin = convolve_small_groups<Functions>(a, t);
-  }
+  if constexpr (std::is_same<Weight, float>::value) left.channel_begin = convolve_small_groups<Functions>(a, t);
   for_groups(left, channels, [&](int g, int begin, int end) {
     const gemm_weights<Weight> all{weights + g * panel_elements<Weight>(channels, k), channels, k, g * channels};
     multiply_matrix(all, rows, begin, end, [&](const auto& w, int from, int to) NSK_INLINE_LAMBDA {

@@ -6,6 +6,7 @@
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
 #include <netsuke/kernels/gemm.hpp>
+#include <netsuke/kernels/impl/few_outputs.hpp>
 #include <netsuke/kernels/impl/rows.hpp>
 #include <netsuke/simd/begin.hpp>
 
@@ -56,6 +57,39 @@ NSK_ONE_COPY inline void multiply_rows(const tensor_view& input, const tensor_vi
                   });
 }
 
+/// Whether a layer with few outputs is computed as convolutions of one tap; not of fewer pixels than fill registers.
+inline bool suits_few_outputs(int depth, int outputs, int pixels) {
+  return pixels >= 2 * simd::f32::lanes && suits_few_outputs(window{}, 1, depth, outputs, simd::f32::lanes);
+}
+/// The tile of such a layer: each row is an image of one line.
+template <class Functions>
+NSK_ONE_COPY inline void multiply_to_few(const fully_connected_args& a, const tile_range& t) {
+  const int depth = a.input.length(0), outputs = a.output.length(0), pixels = a.output.length(1);
+  const auto line = [&](const tensor_view& v, int row, int channels) {
+    tensor_view l;
+    l.data = reinterpret_cast<std::byte*>(v.as<float>() + row_offset(v, v.stride, row));
+    l.rank = 4;
+    l.shape[0] = l.shape[1] = 1;
+    l.shape[2] = pixels;
+    l.shape[3] = channels;
+    l.stride[2] = v.step(1);
+    l.stride[3] = 1;
+    return l;
+  };
+  conv_2d_args c{{window{}, 1, conv_algorithm::direct}, {}, {}, a.weights, a.e};
+  for (int row = t.row_begin; row < t.row_end; ++row) {
+    c.input = line(a.input, row, depth);
+    c.output = line(a.output, row, outputs);
+    if (a.e.residual != nullptr) {
+      c.e.residual = a.e.residual + row_offset(a.output, a.e.residual_stride, row);
+      c.e.residual_stride[2] = a.e.residual_stride[a.output.rank - 2];
+      c.e.residual_stride[3] = a.e.residual_stride[a.output.rank - 1];
+    }
+    const direct_conv<Functions, float> d = few_outputs_conv<Functions>(c);
+    convolve_few_outputs(d, 0, {0, 1, t.pixel_begin, t.pixel_end});
+  }
+}
+
 }
 
 /// Computes one tile of a fully connected layer. Strides of the last dimension of input and output are 1.
@@ -63,6 +97,11 @@ template <class Functions = all_functions, class Weight = float>
 inline void fully_connected(const fully_connected_args& a, const tile_range& t, std::byte*) {
   const int depth = a.input.shape[a.input.rank - 1], channels = a.output.shape[a.output.rank - 1];
   const gemm_weights<Weight> w{static_cast<const Weight*>(a.weights), channels, depth, 0};
+  if constexpr (impl::has_few_outputs<Functions, Weight>)
+    if (impl::suits_few_outputs(depth, channels, t.pixel_end - t.pixel_begin)) {
+      impl::multiply_to_few<Functions>(a, t);
+      return fill_border(a.output, t);
+    }
   impl::multiply_rows<Functions>(a.input, a.output, a.e, w, t);
   fill_border(a.output, t);
 }

@@ -9,9 +9,9 @@
 NSK_BEGIN
 /// Square windows without dilation for which depthwise convolution has tiles of their own, by their stride along rows;
 /// size_3_in_pairs are those of size_3 over channels that fill registers of 16 by half (impl/depthwise_pairs.hpp), and
-/// `wide` are those of any height, 7 pixels wide or more.
-/// small_groups are the windows of convolutions with 2, 4 or 8 channels to a group (impl/small_groups.hpp), few_outputs
-/// those of convolutions to 1 to 4 channels (impl/few_outputs.hpp).
+/// `wide` those of 7 pixels along rows or more, with a stride of 1. small_groups are the windows of convolutions with
+/// 2, 4 or 8 channels to a group (impl/small_groups.hpp); few_outputs those of convolutions, and rows of fully
+/// connected layers, to 1 to 4 channels (impl/few_outputs.hpp).
 enum class depthwise_window : std::uint8_t {
   size_3,
   size_3_stride_2,

@@ -73,6 +73,9 @@ void add_windows(session_needs& n, const step_view& s) {
     if (direct && floats && kernels::impl::suits_few_outputs(p.w, p.groups, in, out, 1))
       add(depthwise_window::few_outputs);
   }
+  if (s.op() == op::fully_connected && floats && length(s.output(), 1) <= kernels::impl::max_few_outputs &&
+      s.output().rank() > 1 && length(s.output(), 2) > 1)
+    add(depthwise_window::few_outputs);
   if (s.op() != op::depthwise_conv_2d) return;
   const window w = s.params<op::depthwise_conv_2d>().w;
   const int number = kernels::impl::depthwise_window_of(w);

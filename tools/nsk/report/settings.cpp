@@ -70,7 +70,8 @@ std::string variants_text(const session_needs& n) {
     text += list("reduce_kinds", "reduce_list", "reduce_kind", n.reduce_kinds, reduce_identifier);
   if (uses(op::pool_2d) && !n.pool_kinds.all())
     text += list("pool_kinds", "pool_list", "pool_kind", n.pool_kinds, pool_identifier);
-  if ((uses(op::depthwise_conv_2d) || uses(op::conv_2d)) && !n.depthwise_windows.all())
+  const bool has_windows = uses(op::depthwise_conv_2d) || uses(op::conv_2d) || uses(op::fully_connected);
+  if (has_windows && !n.depthwise_windows.all())
     text += list("depthwise_windows", "depthwise_list", "depthwise_window", n.depthwise_windows, window_identifier);
   if (multiplies && !n.panel_pairs) text += constant("panel_pairs", false);
   if (multiplies && !n.prefetch_weights) text += constant("prefetch_weights", false);

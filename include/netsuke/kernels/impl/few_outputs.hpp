@@ -8,6 +8,7 @@
 /// panel. Each output stays the same chain: its bias, then k in ascending order, taps outside being zeros.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
+#include <type_traits>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/impl/padded_patch.hpp>
 #include <netsuke/simd/begin.hpp>
@@ -31,6 +32,11 @@ constexpr bool suits_few_outputs(const window& w, int groups, int input_channels
   return groups == 1 && output_channels <= max_few_outputs && w.stride_w == 1 && w.dilation_w <= strip_floats &&
          w.kernel_w <= strip_floats && input_channels <= strip_floats / strip_line(w, lanes, 1);
 }
+
+/// Whether there is code for them.
+template <class Functions, class Weight>
+inline constexpr bool has_few_outputs = std::is_same<Weight, float>::value&& has_depthwise_window<Functions>(
+    static_cast<int>(depthwise_window::few_outputs));
 
 /// Adds the products of `taps` taps side by side, `tap_step` pixels apart, to Outputs lines of sums: lines of Vectors
 /// registers, as is read of each line of the strip.
@@ -165,6 +171,18 @@ struct output_strip {
       for (int p = 0; p < across(); ++p) block[p * width + o] = *from++;
   }
 };
+
+/// What such a convolution is computed from.
+template <class Functions>
+inline direct_conv<Functions, float> few_outputs_conv(const conv_2d_args& a) {
+  const int depth = a.input.shape[3], outputs = a.output.shape[3];
+  const gemm_weights<float> w{static_cast<const float*>(a.weights), outputs, a.w.kernel_h * a.w.kernel_w * depth, 0};
+  return {&a,
+          {{1, 1, depth}, w, 0, outputs, gemm_max_rows, prepare<Functions>(a.e, a.output.rank)},
+          depth,
+          0,
+          readable_pixels(a.input)};
+}
 
 /// A block of outputs of one image in strips of `vectors` registers.
 template <class Functions>
