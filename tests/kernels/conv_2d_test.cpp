@@ -200,7 +200,7 @@ TEST_CASE("conv_2d: few outputs have the bits of panels, under windows of every 
   using few =
       nsk::kernels::kernel_set<functions, 1u << static_cast<int>(nsk::depthwise_window::few_outputs), false, false>;
   random_floats next(29);
-  for (int i = 0; i < 120; ++i) {
+  for (int i = 0; i < 80; ++i) {
     const int kernel_h = next.between(1, 7), kernel_w = next.between(1, 7), outputs = next.between(1, 4);
     const int dilation_h = next.between(1, 3), dilation_w = next.between(1, 3), stride_h = next.between(1, 3);
     const auto pad = [&] { return next.between(0, 4); };

@@ -122,7 +122,7 @@ TEST_CASE(
 TEST_CASE("depthwise_conv_2d: wide windows, whose outputs share what they read") {
   for (int kernel_w : {6, 7, 8, 11, 15})
     for (int kernel_h : {1, 4})
-      for (int w : {kernel_w, kernel_w + 7, kernel_w + 12, kernel_w + 24})
+      for (int w : {kernel_w + 6, kernel_w + 24})
         for (int channels : {8, 24, 72})
           for (int border : {0, 4}) {
             depthwise_case k{2, 6, w, channels, {kernel_h, kernel_w, 1, 1, 1, 1, 2, 3, 1, 4}};
