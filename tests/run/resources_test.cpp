@@ -57,6 +57,16 @@ test::plan_spec make_halves() {
   return p;
 }
 
+/// A convolution to three channels, whose strips are on the stack.
+test::plan_spec make_few_outputs() {
+  test::plan_spec p;
+  const std::uint32_t x = p.add_input("x", {1, 9, 150, 8}, 1);
+  const std::uint32_t w = p.add_panels("w", std::vector<float>(9 * 8 * 3, 0.5f), std::vector<float>(3));
+  p.add_step(test::format::Operator::Conv2D, {x, w}, p.add_output("y", {1, 7, 148, 3}, 0, 1)).window =
+      test::format::Window(3, 3, 1, 1, 1, 1, 0, 0);
+  return p;
+}
+
 /// Everything from the bytes to the second result.
 template <class Settings>
 void use_with(test::opened& o, float* result) {
@@ -151,8 +161,9 @@ TEST_CASE("resources: at most 32 KiB of stack from open to the end of the last r
     MESSAGE("stack: ", stack, " bytes");
     return stack;
   };
-  for (const test::plan_spec& plan : {test::make_cnn().plan, test::make_mixed(), test::make_indices(),
-                                      test::make_lstm(), test::make_policy(), test::make_tree_ensemble()})
+  for (const test::plan_spec& plan :
+       {test::make_cnn().plan, test::make_mixed(), test::make_indices(), test::make_lstm(), test::make_policy(),
+        test::make_tree_ensemble(), make_few_outputs()})
     CHECK(stack_of_all(plan) <= 32 * 1024);
   CHECK(stack_of_all(make_halves()) <= 40 * 1024);
 }

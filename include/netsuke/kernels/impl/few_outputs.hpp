@@ -19,7 +19,7 @@ namespace impl {
 
 inline constexpr int max_few_outputs = 4;
 /// Floats of a transposed strip, and of the sums of its outputs: they are on the stack.
-inline constexpr int strip_floats = 4096, strip_sums = 1024;
+inline constexpr int strip_floats = 3584, strip_sums = 1024;
 
 /// Pixels of a line of a strip for `vectors` registers of outputs, with what the window needs beside them.
 constexpr int strip_line(const window& w, int lanes, int vectors) {
