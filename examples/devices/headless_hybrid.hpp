@@ -7,7 +7,7 @@
 
 #include "headless.hpp"
 
-template <class Device>
+template <class Device, class Cpu = nsk::session<nsk::all_settings>>
 class headless_hybrid : public headless<Device> {
  public:
   using status = nsk::gpu::status;
@@ -36,7 +36,7 @@ class headless_hybrid : public headless<Device> {
     return m_device.create_buffer(m_read_back.size(), true, m_staging.read_back);
   }
   /// The session that runs the CPU's parts: for its seed.
-  nsk::session<nsk::all_settings>& cpu() { return m_cpu; }
+  Cpu& cpu() { return m_cpu; }
   /// Bytes that the last inference read back from the device, and uploaded to it, for the CPU's parts.
   std::size_t read_back_bytes() const { return m_read_back_bytes; }
   std::size_t upload_bytes() const { return m_upload_bytes; }
@@ -73,7 +73,7 @@ class headless_hybrid : public headless<Device> {
   Device& m_device;
   std::vector<std::byte> m_memory, m_read_back, m_upload;
   nsk::span<std::byte> m_cpu_memory;
-  nsk::session<nsk::all_settings> m_cpu;
+  Cpu m_cpu;
   nsk::gpu::staging_buffers<Device> m_staging;
   std::size_t m_read_back_bytes = 0, m_upload_bytes = 0;
 };

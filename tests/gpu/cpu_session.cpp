@@ -9,7 +9,8 @@ struct cpu_session::whole {
 };
 
 cpu_session::cpu_session() : m(new whole) {}
-cpu_session::cpu_session(const nsk::model& model, nsk::span<std::byte> memory) : m(new whole{{model, memory}}) {}
+cpu_session::cpu_session(const nsk::model& model, nsk::span<std::byte> memory, int variant)
+    : m(new whole{{model, memory, variant}}) {}
 cpu_session::cpu_session(cpu_session&&) noexcept = default;
 cpu_session& cpu_session::operator=(cpu_session&&) noexcept = default;
 cpu_session::~cpu_session() = default;
@@ -23,7 +24,10 @@ nsk::span<std::byte> cpu_session::input_bytes(int i) { return m->session.input_b
 nsk::span<const std::byte> cpu_session::output_bytes(int i) const { return m->session.output_bytes(i); }
 void cpu_session::seed(std::uint64_t key, std::uint32_t first_row) { m->session.seed(key, first_row); }
 void cpu_session::run() { m->session.run(); }
+int cpu_session::step_count() const { return m->session.step_count(); }
+nsk::status cpu_session::set_batch(int rows) { return m->session.set_batch(rows); }
 int cpu_session::tile_count(int step) const { return m->session.tile_count(step); }
 void cpu_session::run_tile(int step, int tile, int lane) { m->session.run_tile(step, tile, lane); }
+void cpu_session::finish() { m->session.finish(); }
 
 }

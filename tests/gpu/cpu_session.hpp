@@ -10,7 +10,7 @@ namespace test {
 class cpu_session {
  public:
   cpu_session();
-  cpu_session(const nsk::model& model, nsk::span<std::byte> memory);
+  cpu_session(const nsk::model& model, nsk::span<std::byte> memory, int variant = 0);
   cpu_session(cpu_session&&) noexcept;
   cpu_session& operator=(cpu_session&&) noexcept;
   ~cpu_session();
@@ -35,8 +35,11 @@ class cpu_session {
   }
   void seed(std::uint64_t key, std::uint32_t first_row = 0);
   void run();
+  int step_count() const;
+  nsk::status set_batch(int rows);
   int tile_count(int step) const;
   void run_tile(int step, int tile, int lane);
+  void finish();
 
  private:
   struct whole;

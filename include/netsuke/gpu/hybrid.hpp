@@ -48,13 +48,14 @@ std::size_t for_each_range(const span<const arena_range>& ranges, Copy copy) {
 
 }
 
-/// Runs part `i` of the CPU. `cpu` is a session of the plan's variant, without bound ports, in `memory`. `read_back`
-/// holds what session::record_part(i) copied from the device, cpu_part(i).read_back_bytes(); what record_part(i + 1)
-/// will copy to the device is written to `upload`, cpu_part(i).upload_bytes(). Steps that choose random numbers take
-/// those of `cpu` (nsk::session::seed), and go on to the next ones when the last part ran.
-template <class Settings>
-status run_cpu(const plan& p, int i, nsk::session<Settings>& cpu, span<std::byte> memory,
-               span<const std::byte> read_back, span<std::byte> upload) {
+/// Runs part `i` of the CPU. `cpu` is a session of the plan's variant, without bound ports, in `memory`, or a class
+/// that passes on what is called here, so that kernels are compiled in another file. `read_back` holds what
+/// session::record_part(i) copied from the device, cpu_part(i).read_back_bytes(); what record_part(i + 1) will copy to
+/// the device is written to `upload`, cpu_part(i).upload_bytes(). Steps that choose random numbers take those of `cpu`
+/// (nsk::session::seed), and go on to the next ones when the last part ran.
+template <class Session>
+status run_cpu(const plan& p, int i, Session& cpu, span<std::byte> memory, span<const std::byte> read_back,
+               span<std::byte> upload) {
   if (!p.is_ready() || !cpu) return status_code::not_ready;
   if (i < 0 || i >= p.cpu_part_count()) return {status_code::bad_range, i};
   const cpu_part_view part = p.cpu_part(i);

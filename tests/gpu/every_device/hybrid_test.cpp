@@ -20,9 +20,9 @@ std::uint64_t operators_of(const nsk::variant_view& v) {
 /// Runs a model on the CPU and as a hybrid plan, whose arena holds garbage at the start; returns the number of parts.
 int check_hybrid(tested_device& on, const nsk::model& model, std::uint64_t cpu_operators, int runs = 3) {
   aligned_bytes memory(model.arena_bytes(1));
-  nsk::session<nsk::all_settings> cpu(model, memory.span());
+  cpu_session cpu(model, memory.span());
   REQUIRE(cpu);
-  headless_hybrid<tested_device> net(on);
+  headless_hybrid<tested_device, cpu_session> net(on);
   nsk::gpu::plan_settings how;
   how.cpu_operators = cpu_operators;
   REQUIRE(net.open(model, 0, how));

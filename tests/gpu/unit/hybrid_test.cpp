@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Hybrid plans without a device: parts, ranges, and what is recorded.
 #include <doctest/doctest.h>
-#include <netsuke/all_ops.hpp>
 #include <netsuke/gpu.hpp>
 #include <netsuke/gpu/hybrid.hpp>
 #include <netsuke/netsuke.hpp>
 
 #include "../../model/sample_plans.hpp"
+#include "../cpu_session.hpp"
 #include "devices/null.hpp"
 
 using namespace test;
@@ -120,7 +120,7 @@ TEST_CASE("run_cpu refuses another part, memory or buffers that are too small") 
   planned p(make_cnn().plan, hybrid(bit(nsk::op::conv_2d)));
   REQUIRE(p.status);
   aligned_bytes memory(p.model.arena_bytes(1)), read_back(p.plan.read_back_bytes()), upload(p.plan.upload_bytes());
-  nsk::session<nsk::all_settings> cpu(p.model, memory.span());
+  test::cpu_session cpu(p.model, memory.span());
   const auto run = [&](int i, std::size_t arena, std::size_t down, std::size_t up) {
     return gpu::run_cpu(p.plan, i, cpu, {memory.data(), arena}, {read_back.data(), down}, {upload.data(), up}).code();
   };
@@ -130,7 +130,7 @@ TEST_CASE("run_cpu refuses another part, memory or buffers that are too small") 
   CHECK(run(1, memory.size(), read_back.size() - 1, upload.size()) == code::bad_buffer);
   CHECK(run(1, memory.size(), read_back.size(), upload.size() - 1) == code::bad_buffer);
   CHECK(run(1, memory.size(), read_back.size(), upload.size()) == code::ok);
-  nsk::session<nsk::all_settings> none;
+  test::cpu_session none;
   CHECK(gpu::run_cpu(p.plan, 0, none, memory.span(), read_back.span(), upload.span()).code() == code::not_ready);
 }
 
