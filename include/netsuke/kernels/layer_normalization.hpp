@@ -28,6 +28,7 @@ struct normalization_line {
   const float* from;
   float* to;
   std::ptrdiff_t count, from_step, to_step;
+  std::ptrdiff_t ahead = 0;  ///< to the line that is normalised next, which is prefetched; 0 where there is none
 };
 
 /// Lines whose steps are 1 that are normalised at once.
@@ -75,6 +76,7 @@ inline void normalize_lines(const layer_normalization_args& a, const normalizati
         const f32 d = simd::sub(x, centre[line]);
         return simd::fma(d, d, s);
       });
+      simd::prefetch(l.from + l.ahead + line * from_next + i * from_step);
     });
   });
   unroll<Lines>([&](auto line) {
@@ -105,6 +107,7 @@ inline void layer_normalization(const layer_normalization_args& a, const tile_ra
     const bool dense = line.from_step == 1 && line.to_step == 1;
     for (std::ptrdiff_t left = l.count; left > 0;) {
       const int some = dense && left >= impl::normalization_lines ? impl::normalization_lines : 1;
+      line.ahead = left >= 2 * some ? some * l.step[1] : 0;
       if (some > 1)
         impl::normalize_lines<1, impl::normalization_lines>(a, line, l.step[1], l.step[0]);
       else

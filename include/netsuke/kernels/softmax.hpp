@@ -30,6 +30,7 @@ struct softmax_line {
   float* to;
   std::ptrdiff_t count, from_step, to_step;  ///< along the axis
   bool log;
+  std::ptrdiff_t ahead = 0;  ///< to the line that is computed next, which is prefetched; 0 where there is none
 };
 
 /// Lines along the axis that are computed at once.
@@ -76,7 +77,7 @@ inline void softmax_along(const softmax_line& l, std::ptrdiff_t from_next, std::
   simd::unroll<Lines>([&](auto line) { top[line] = simd::splat(simd::max16(maximum[line])); });
 
   const auto power = [&](int line, const f32x16& x) {
-    const f32x16 e = map_sixteen(x, [&](f32 a) { return math::exp(simd::sub(a, top[line])); });
+    const f32x16 e = map_sixteen(x, [&](f32 a) { return math::impl::exp_negative(simd::sub(a, top[line])); });
     sum[line] = map_sixteen(sum[line], e, [](f32 s, f32 a) { return simd::add(s, a); });
     return e;
   };
@@ -92,11 +93,12 @@ inline void softmax_along(const softmax_line& l, std::ptrdiff_t from_next, std::
   }
   f32x16 last[Lines];  // what fills no block of 16 stays in registers
   each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) {
+    simd::prefetch(l.from + l.ahead + line * from_next + i * from_step);
     last[line] = power(line, input(line, i, n));
     if (n == 16) output(line, i, n, last[line]);
   });
   f32 scale[Lines];
-  simd::unroll<Lines>([&](auto line) { scale[line] = simd::div(simd::splat(1), simd::splat(simd::sum16(sum[line]))); });
+  simd::unroll<Lines>([&](auto line) { scale[line] = simd::splat(1 / simd::sum16(sum[line])); });
   each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) {
     const f32x16 e = n == 16 ? load_sixteen(l.to + line * to_next + i * to_step, to_step, 16, 0) : last[line];
     output(line, i, n, map_sixteen(e, [&](f32 a) { return simd::mul(a, scale[line]); }));
@@ -134,7 +136,7 @@ inline void softmax_across(const softmax_line& l, std::ptrdiff_t lines, std::ptr
     simd::unroll<Vectors>([&](auto v) { maximum[v] = simd::max(load(i, v), maximum[v]); });
   for (std::ptrdiff_t i = 0; i < l.count; ++i)
     simd::unroll<Vectors>([&](auto v) {
-      const f32 e = math::exp(simd::sub(load(i, v), maximum[v]));
+      const f32 e = math::impl::exp_negative(simd::sub(load(i, v), maximum[v]));
       sum[v] = simd::add(sum[v], e);
       if (!l.log) store(i, v, e);
     });
@@ -168,7 +170,7 @@ inline void softmax_short(const softmax_line& l, std::ptrdiff_t lines, std::ptrd
   }
   for (int i = 0; i < count; ++i) {
     x[i] = simd::sub(x[i], top);
-    part[i] = math::exp(x[i]);
+    part[i] = math::impl::exp_negative(x[i]);
     if (!l.log) x[i] = part[i];
   }
   for (int half = softmax_few / 2; half > 0; half /= 2)
@@ -214,13 +216,14 @@ inline void softmax(const softmax_args& a, const tile_range& t, std::byte*) {
           const auto at = [&](int o) {
             return b.offset[o] + i * b.of[0].stride[o] + j * b.of[1].stride[o] + k * inner.stride[o];
           };
-          const impl::softmax_line l{a.input.as<float>() + at(1), a.output.as<float>() + at(0), a.output.shape[a.axis],
-                                     a.input.stride[a.axis],      a.output.stride[a.axis],      a.log};
+          impl::softmax_line l{a.input.as<float>() + at(1), a.output.as<float>() + at(0), a.output.shape[a.axis],
+                               a.input.stride[a.axis],      a.output.stride[a.axis],      a.log};
           if (along && l.count <= impl::softmax_few && inner.length - k > 1) {
             impl::softmax_short(l, inner.length - k, inner.stride[1], inner.stride[0]);
             k += f32::lanes;
           } else if (along) {
             const bool several = inner.length - k >= impl::softmax_lines;
+            if (inner.length - k >= 2 * impl::softmax_lines) l.ahead = impl::softmax_lines * inner.stride[1];
             several ? impl::softmax_along<impl::softmax_lines>(l, inner.stride[1], inner.stride[0])
                     : impl::softmax_along<1>(l, 0, 0);
             k += several ? impl::softmax_lines : 1;
