@@ -14,10 +14,10 @@ using nsk::status_code;
 using test::opened;
 
 struct no_windows : nsk::default_settings {
-  using depthwise_windows = nsk::depthwise_list<>;
+  using kernel_windows = nsk::kernel_window_list<>;
 };
 struct another_window : nsk::default_settings {
-  using depthwise_windows = nsk::depthwise_list<nsk::depthwise_window::size_5_stride_2>;
+  using kernel_windows = nsk::kernel_window_list<nsk::kernel_window::size_5_stride_2>;
 };
 struct no_pairs : nsk::default_settings {
   static constexpr bool panel_pairs = false;

@@ -41,8 +41,8 @@ TEST_CASE("settings: kinds and windows are those of the steps") {
   CHECK(has(text, "using reduce_kinds = nsk::reduce_list<nsk::reduce_kind::mean>"));
   CHECK(has(text, "using pool_kinds = nsk::pool_list<nsk::pool_kind::max>"));
   CHECK(has(text,
-            "using depthwise_windows = nsk::depthwise_list<nsk::depthwise_window::size_3, "
-            "nsk::depthwise_window::size_5_stride_2>"));
+            "using kernel_windows = nsk::kernel_window_list<nsk::kernel_window::size_3, "
+            "nsk::kernel_window::size_5_stride_2>"));
   CHECK(!has(text, no_pairs));
   CHECK(!has(text, no_prefetching));
   p.steps[2].reduce = ReduceKind::sum_square;
@@ -54,8 +54,7 @@ TEST_CASE("settings: kinds and windows are those of the steps") {
 
 TEST_CASE("settings: what a model has no operator for is not printed") {
   const std::string text = printed(test::make_recurrent(false, false));
-  for (const char* const member :
-       {"reduce_kinds", "pool_kinds", "depthwise_windows", "panel_pairs", "prefetch_weights"})
+  for (const char* const member : {"reduce_kinds", "pool_kinds", "kernel_windows", "panel_pairs", "prefetch_weights"})
     CHECK(text.find(member) == std::string::npos);
 }
 
@@ -70,8 +69,8 @@ TEST_CASE("settings: pairs of pixels are printed for channels that fill register
         p.add_step(test::format::Operator::DepthwiseConv2D, {x, w}, p.add_output("y", {1, 7, 7, channels}, 0, 1));
     step.window = test::format::Window(3, 3, 1, 1, 1, 1, 0, 0);
     const bool half = channels % 16 == 8 && channels < 64;
-    const std::string windows = half ? "size_3, nsk::depthwise_window::size_3_in_pairs" : "size_3";
-    CHECK(has(printed(p), "using depthwise_windows = nsk::depthwise_list<nsk::depthwise_window::" + windows + ">"));
+    const std::string windows = half ? "size_3, nsk::kernel_window::size_3_in_pairs" : "size_3";
+    CHECK(has(printed(p), "using kernel_windows = nsk::kernel_window_list<nsk::kernel_window::" + windows + ">"));
   }
 }
 
@@ -88,8 +87,8 @@ TEST_CASE("settings: small groups are printed for 2, 4 and 8 channels to a group
         p.add_step(test::format::Operator::Conv2D, {x, w}, p.add_output("y", {1, 7, 7, channels}, 0, 1));
     step.window = test::format::Window(3, 3, 1, 1, 1, 1, 0, 0);
     step.groups = groups;
-    const std::string window = size == 2 || size == 4 || size == 8 ? "nsk::depthwise_window::small_groups" : "";
-    CHECK(has(printed(p), "using depthwise_windows = nsk::depthwise_list<" + window + ">"));
+    const std::string window = size == 2 || size == 4 || size == 8 ? "nsk::kernel_window::small_groups" : "";
+    CHECK(has(printed(p), "using kernel_windows = nsk::kernel_window_list<" + window + ">"));
   }
 }
 
@@ -102,8 +101,8 @@ TEST_CASE("settings: few outputs are printed for 1 to 4 channels without a strid
       const std::uint32_t w = p.add_panels("w", std::vector<float>(9 * 8 * count), std::vector<float>(count));
       const std::uint32_t y = p.add_output("y", {1, 7, stride == 1 ? 7 : 4, outputs}, 0, 1);
       p.add_step(test::format::Operator::Conv2D, {x, w}, y).window = test::format::Window(3, 3, 1, stride, 1, 1, 0, 0);
-      const std::string window = outputs <= 4 && stride == 1 ? "nsk::depthwise_window::few_outputs" : "";
-      CHECK(has(printed(p), "using depthwise_windows = nsk::depthwise_list<" + window + ">"));
+      const std::string window = outputs <= 4 && stride == 1 ? "nsk::kernel_window::few_outputs" : "";
+      CHECK(has(printed(p), "using kernel_windows = nsk::kernel_window_list<" + window + ">"));
     }
 }
 
@@ -115,8 +114,8 @@ TEST_CASE("settings: few outputs are printed for rows of a layer to 1 to 4 chann
       const auto count = static_cast<std::size_t>(outputs);
       const std::uint32_t w = p.add_panels("w", std::vector<float>(8 * count), std::vector<float>(count));
       p.add_step(test::format::Operator::FullyConnected, {x, w}, p.add_output("y", {rows, outputs}, 0, 1));
-      const std::string window = outputs <= 4 && rows > 1 ? "nsk::depthwise_window::few_outputs" : "";
-      CHECK(has(printed(p), "using depthwise_windows = nsk::depthwise_list<" + window + ">"));
+      const std::string window = outputs <= 4 && rows > 1 ? "nsk::kernel_window::few_outputs" : "";
+      CHECK(has(printed(p), "using kernel_windows = nsk::kernel_window_list<" + window + ">"));
     }
 }
 
@@ -129,8 +128,8 @@ TEST_CASE("settings: a depthwise window without kernels of its own is printed as
                         y = p.add_output("y", {1, 3, 10 - width, 8}, 0, 1);
     p.add_step(test::format::Operator::DepthwiseConv2D, {x, w}, y).window =
         test::format::Window(7, width, 1, 1, 1, 1, 0, 0);
-    const std::string window = width == 7 ? "nsk::depthwise_window::wide" : "";
-    CHECK(has(printed(p), "using depthwise_windows = nsk::depthwise_list<" + window + ">"));
+    const std::string window = width == 7 ? "nsk::kernel_window::wide" : "";
+    CHECK(has(printed(p), "using kernel_windows = nsk::kernel_window_list<" + window + ">"));
   }
 }
 

@@ -87,14 +87,11 @@ inline int convolve_small_groups(const conv_2d_args& a, const tile_range& t) {
   return t.channel_begin;
 }
 
-/// The tile of a convolution with few outputs; returns whether it is one, of all its channels.
+/// The tile of a convolution with few outputs; returns whether it is one.
 template <class Functions>
 inline bool convolve_few_outputs(const conv_2d_args& a, const tile_range& t) {
-  const int outputs = a.output.shape[3];
-  if (t.channel_begin > 0 || t.channel_end < outputs ||
-      !suits_few_outputs(a.w, a.groups, a.input.shape[3], outputs, simd::f32::lanes))
-    return false;
-  const direct_conv<Functions, float> d = few_outputs_conv<Functions>(a);
+  if (!suits_few_outputs(a.w, a.groups, a.input.shape[3], a.output.shape[3], simd::f32::lanes)) return false;
+  const pixel_conv<Functions> d(a);
   for_images(t, a.output.shape[1], [&](int image, int y, int y_end) {
     convolve_few_outputs(d, image, {y, y_end, t.pixel_begin, t.pixel_end});
   });

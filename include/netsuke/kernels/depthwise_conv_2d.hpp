@@ -31,7 +31,7 @@ inline constexpr int rows_of_seven = Stride == 1 && simd::f32::registers >= 32 ?
 template <int Kernel, int Stride, class Functions, class Weight>
 NSK_INLINE void square_strip(const depthwise_tiling& tiling, const depthwise_call<Functions, Weight>& d, const float* x,
                              int pixels, const output_grid& to) {
-  if constexpr (has_depthwise_window<Functions>(depthwise_window_of(Kernel, Stride))) {
+  if constexpr (has_kernel_window<Functions>(depthwise_window_of(Kernel, Stride))) {
     if (tiling.pixels == 7 && tiling.rows == 1) return depthwise_strip<Kernel, Stride, 1, 7>(d, x, pixels, to);
     if constexpr (rows_of_seven<Stride> == 2)
       if (tiling.pixels == 7) return depthwise_strip<Kernel, Stride, 2, 7>(d, x, pixels, to);
@@ -142,7 +142,7 @@ inline depthwise_tiling square_tiling(const depthwise_call<Functions, Weight>& d
   const window& w = d.a->w;
   const int width = b.x_end - b.x, height = b.y_end - b.y, kernel = w.kernel_h, stride = w.stride_w;
   const int number = depthwise_window_of(w);
-  if (number < 0 || !has_depthwise_window<Functions>(number)) return {};
+  if (number < 0 || !has_kernel_window<Functions>(number)) return {};
   const int rows = stride == 1 ? rows_of_seven<1> : 1;
   const bool adds = d.a->e.residual != nullptr,
              pairs = height > 1 && w.stride_h == stride && !(adds && height % 2 != 0);

@@ -57,10 +57,6 @@ NSK_ONE_COPY inline void multiply_rows(const tensor_view& input, const tensor_vi
                   });
 }
 
-/// Whether a layer with few outputs is computed as convolutions of one tap; not of fewer pixels than fill registers.
-inline bool suits_few_outputs(int depth, int outputs, int pixels) {
-  return pixels >= 2 * simd::f32::lanes && suits_few_outputs(window{}, 1, depth, outputs, simd::f32::lanes);
-}
 /// The tile of such a layer: each row is an image of one line.
 template <class Functions>
 NSK_ONE_COPY inline void multiply_to_few(const fully_connected_args& a, const tile_range& t) {
@@ -85,8 +81,7 @@ NSK_ONE_COPY inline void multiply_to_few(const fully_connected_args& a, const ti
       c.e.residual_stride[2] = a.e.residual_stride[a.output.rank - 2];
       c.e.residual_stride[3] = a.e.residual_stride[a.output.rank - 1];
     }
-    const direct_conv<Functions, float> d = few_outputs_conv<Functions>(c);
-    convolve_few_outputs(d, 0, {0, 1, t.pixel_begin, t.pixel_end});
+    convolve_few_outputs(pixel_conv<Functions>(c), 0, {0, 1, t.pixel_begin, t.pixel_end});
   }
 }
 
@@ -98,7 +93,7 @@ inline void fully_connected(const fully_connected_args& a, const tile_range& t, 
   const int depth = a.input.shape[a.input.rank - 1], channels = a.output.shape[a.output.rank - 1];
   const gemm_weights<Weight> w{static_cast<const Weight*>(a.weights), channels, depth, 0};
   if constexpr (impl::has_few_outputs<Functions, Weight>)
-    if (impl::suits_few_outputs(depth, channels, t.pixel_end - t.pixel_begin)) {
+    if (impl::suits_few_outputs(depth, channels, t.pixel_end - t.pixel_begin, simd::f32::lanes)) {
       impl::multiply_to_few<Functions>(a, t);
       return fill_border(a.output, t);
     }

@@ -31,7 +31,7 @@ struct default_settings {
   using pool_kinds = all_pool_kinds;
   /// Windows for which depthwise convolution has kernels of their own, and convolution of small groups, some 5 KiB
   /// each. Others run too, by a slower kernel for all windows with the same bits.
-  using depthwise_windows = all_depthwise_windows;
+  using kernel_windows = all_kernel_windows;
   /// Whether registers of 64 bytes take 32 columns of a matrix together, and whether weights of matrices above 192 KiB
   /// are prefetched: some 10 KiB each. Without them such matrices are multiplied more slowly, with the same bits.
   static constexpr bool panel_pairs = true, prefetch_weights = true;

@@ -62,26 +62,29 @@ void add_kinds(session_needs& n, const step_view& s) {
 }
 
 void add_windows(session_needs& n, const step_view& s) {
-  const auto add = [&](depthwise_window w) { n.depthwise_windows.set(static_cast<std::size_t>(w)); };
+  const auto add = [&](kernel_window w) { n.kernel_windows.set(static_cast<std::size_t>(w)); };
   const bool floats = !impl::has_half_weights(s) && !impl::has_byte_weights(s);
   if (s.op() == op::conv_2d) {
     const conv_2d_params p = s.params<op::conv_2d>();
     const int in = static_cast<int>(length(s.input(0), 1)), out = static_cast<int>(length(s.output(), 1));
     const bool direct = p.algorithm == conv_algorithm::direct;
     if (direct && floats && kernels::impl::size_of_small_groups(p.w, p.groups, in, out) > 0)
-      add(depthwise_window::small_groups);
+      add(kernel_window::small_groups);
     if (direct && floats && kernels::impl::suits_few_outputs(p.w, p.groups, in, out, 1))
-      add(depthwise_window::few_outputs);
+      add(kernel_window::few_outputs);
   }
-  if (s.op() == op::fully_connected && floats && length(s.output(), 1) <= kernels::impl::max_few_outputs &&
-      s.output().rank() > 1 && length(s.output(), 2) > 1)
-    add(depthwise_window::few_outputs);
+  if (s.op() == op::fully_connected && floats) {
+    const tensor_info x = s.input(0), y = s.output();
+    const int pixels = y.rank() > 1 ? static_cast<int>(length(y, 2)) : 1;
+    if (kernels::impl::suits_few_outputs(static_cast<int>(length(x, 1)), static_cast<int>(length(y, 1)), pixels, 1))
+      add(kernel_window::few_outputs);
+  }
   if (s.op() != op::depthwise_conv_2d) return;
   const window w = s.params<op::depthwise_conv_2d>().w;
   const int number = kernels::impl::depthwise_window_of(w);
-  if (number >= 0) add(static_cast<depthwise_window>(number));
-  if (kernels::impl::is_wide_window(w)) add(depthwise_window::wide);
-  if (floats && kernels::impl::suits_pixel_pairs(w, length(s.output(), 1))) add(depthwise_window::size_3_in_pairs);
+  if (number >= 0) add(static_cast<kernel_window>(number));
+  if (kernels::impl::is_wide_window(w)) add(kernel_window::wide);
+  if (floats && kernels::impl::suits_pixel_pairs(w, length(s.output(), 1))) add(kernel_window::size_3_in_pairs);
 }
 
 void add_weights(session_needs& n, const step_view& s) {

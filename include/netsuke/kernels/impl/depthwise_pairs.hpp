@@ -22,7 +22,7 @@ namespace impl {
 template <class Functions, class Weight>
 constexpr bool has_pixel_pairs() {
   return keeps_taps && simd::f32::lanes == panel_width && std::is_same<Weight, float>::value &&
-         has_depthwise_window<Functions>(static_cast<int>(depthwise_window::size_3_in_pairs));
+         has_kernel_window<Functions>(static_cast<int>(kernel_window::size_3_in_pairs));
 }
 
 /// Channels up to which one register less is worth it, outputs that repay the copy of the weights, and pairs of a tile.

@@ -258,8 +258,8 @@ inline bool is_wide_window(const window& w) {
   return w.kernel_w >= wide_window_outputs - 1 && w.stride_w == 1 && w.dilation_w == 1;
 }
 template <class Functions, class Weight>
-inline constexpr bool has_wide_windows = !std::is_same<Weight, half_bits>::value &&
-                                         has_depthwise_window<Functions>(static_cast<int>(depthwise_window::wide));
+inline constexpr bool has_wide_windows =
+    !std::is_same<Weight, half_bits>::value && has_kernel_window<Functions>(static_cast<int>(kernel_window::wide));
 
 /// wide_window_outputs outputs of one row under a wide window, all taps inside. Each pixel is loaded once for all of
 /// them, and taps come from the nearest cache, where a row of pixels, which are far apart, need not stay.

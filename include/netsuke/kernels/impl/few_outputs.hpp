@@ -19,7 +19,7 @@ namespace impl {
 
 inline constexpr int max_few_outputs = 4;
 /// Floats of a transposed strip, and of the sums of its outputs: they are on the stack.
-inline constexpr int strip_floats = 3584, strip_sums = 1024;
+inline constexpr int strip_floats = 3072, strip_sums = 1024;
 
 /// Pixels of a line of a strip for `vectors` registers of outputs, with what the window needs beside them.
 constexpr int strip_line(const window& w, int lanes, int vectors) {
@@ -32,11 +32,15 @@ constexpr bool suits_few_outputs(const window& w, int groups, int input_channels
   return groups == 1 && output_channels <= max_few_outputs && w.stride_w == 1 && w.dilation_w <= strip_floats &&
          w.kernel_w <= strip_floats && input_channels <= strip_floats / strip_line(w, lanes, 1);
 }
+/// The same of a dense layer, which is a convolution of one tap; not of fewer pixels than fill two registers.
+constexpr bool suits_few_outputs(int depth, int outputs, int pixels, int lanes) {
+  return pixels >= 2 * lanes && suits_few_outputs(window{}, 1, depth, outputs, lanes);
+}
 
 /// Whether there is code for them.
 template <class Functions, class Weight>
-inline constexpr bool has_few_outputs = std::is_same<Weight, float>::value&& has_depthwise_window<Functions>(
-    static_cast<int>(depthwise_window::few_outputs));
+inline constexpr bool has_few_outputs =
+    std::is_same<Weight, float>::value&& has_kernel_window<Functions>(static_cast<int>(kernel_window::few_outputs));
 
 /// Adds the products of `taps` taps side by side, `tap_step` pixels apart, to Outputs lines of sums: lines of Vectors
 /// registers, as is read of each line of the strip.
@@ -164,34 +168,33 @@ struct output_strip {
     }
   }
 
-  /// Arranges the sums of row `i` as the epilogue wants them, `width` floats for each output.
-  void arrange(int i, int width, float* block) const {
-    const float* from = sums + i * outputs * across();
+  /// Arranges the sums of a register of outputs, from pixel x of row `i` on, as the epilogue wants them: `width` floats
+  /// for each pixel.
+  void arrange(int i, int x, int width, float* block) const {
+    const float* const from = sums + i * outputs * across() + x;
     for (int o = 0; o < outputs; ++o)
-      for (int p = 0; p < across(); ++p) block[p * width + o] = *from++;
+      for (int p = 0; p < lanes; ++p) block[p * width + o] = from[o * across() + p];
   }
 };
 
 /// What such a convolution is computed from.
 template <class Functions>
-inline direct_conv<Functions, float> few_outputs_conv(const conv_2d_args& a) {
-  const int depth = a.input.shape[3], outputs = a.output.shape[3];
-  const gemm_weights<float> w{static_cast<const float*>(a.weights), outputs, a.w.kernel_h * a.w.kernel_w * depth, 0};
-  return {&a,
-          {{1, 1, depth}, w, 0, outputs, gemm_max_rows, prepare<Functions>(a.e, a.output.rank)},
-          depth,
-          0,
-          readable_pixels(a.input)};
-}
+struct pixel_conv {
+  const conv_2d_args* a;
+  tile_epilogue<Functions> e;
+  pixel_block readable;
+
+  explicit pixel_conv(const conv_2d_args& args)
+      : a(&args), e(prepare<Functions>(args.e, args.output.rank)), readable(readable_pixels(args.input)) {}
+};
 
 /// A block of outputs of one image in strips of `vectors` registers.
 template <class Functions>
-NSK_ONE_COPY inline void convolve_strips(const direct_conv<Functions, float>& d, int image, int vectors,
-                                         const pixel_block& b) {
+NSK_ONE_COPY inline void convolve_strips(const pixel_conv<Functions>& d, int image, int vectors, const pixel_block& b) {
   constexpr int width = simd::f32::lanes < 4 ? 4 : simd::f32::lanes;
   output_strip s;
   s.a = d.a;
-  s.image = d.line(image, 0).input;
+  s.image = line_of(*d.a, image, 0).input;
   s.readable = d.readable;
   s.outputs = d.a->output.shape[3];
   s.vectors = vectors;
@@ -201,21 +204,25 @@ NSK_ONE_COPY inline void convolve_strips(const direct_conv<Functions, float>& d,
     for (int x = b.x; x < b.x_end; x += across) {
       const int y_end = y + rows < b.y_end ? y + rows : b.y_end, count = x + across < b.x_end ? across : b.x_end - x;
       s.accumulate(y, y_end, x);
-      for (int i = y; i < y_end; ++i) {
-        alignas(64) float block[4 * simd::f32::lanes * width];
-        s.arrange(i - y, width, block);
-        gemm_row_list list;
-        list.push(d.line(image, i).from(x), count);
-        finish_block(block, count, width, d.job.e, list.row, 0, s.outputs);
-      }
+      for (int i = y; i < y_end; ++i)
+        for (int j = 0; j < count; j += s.lanes) {
+          alignas(64) float block[simd::f32::lanes * width];
+          const int some = count - j < s.lanes ? count - j : s.lanes;
+          s.arrange(i - y, j, width, block);
+          gemm_row_list list;
+          list.push(line_of(*d.a, image, i).from(x + j), some);
+          finish_block(block, some, width, d.e, list.row, 0, s.outputs);
+        }
     }
 }
 
 /// The same in strips as wide as registers and the stack have space for, and narrower ones at the end.
 template <class Functions>
-NSK_ONE_COPY inline void convolve_few_outputs(const direct_conv<Functions, float>& d, int image, pixel_block b) {
+NSK_ONE_COPY inline void convolve_few_outputs(const pixel_conv<Functions>& d, int image, pixel_block b) {
   constexpr int lanes = simd::f32::lanes;
-  const auto fits = [&](int vectors) { return strip_line(d.a->w, lanes, vectors) * d.depth <= strip_floats; };
+  const auto fits = [&](int vectors) {
+    return strip_line(d.a->w, lanes, vectors) * d.a->input.shape[3] <= strip_floats;
+  };
   const int widest = widest_strip(d.a->output.shape[3]), wide = widest * lanes;
   if (fits(widest)) {
     const int strips = b.across() / wide + (b.across() % wide > 2 * lanes ? 1 : 0);

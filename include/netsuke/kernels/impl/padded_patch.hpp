@@ -14,6 +14,15 @@ NSK_BEGIN
 namespace kernels {
 namespace impl {
 
+/// Where the outputs of row y of an image go; the line's input is the image.
+inline gemm_line line_of(const conv_2d_args& a, int image, int y) {
+  const tensor_view &in = a.input, &out = a.output;
+  const std::ptrdiff_t* add = a.e.residual_stride;
+  float* const output = out.as<float>() + image * out.stride[0] + y * out.stride[1];
+  const float* const residual = a.e.residual == nullptr ? nullptr : a.e.residual + image * add[0] + y * add[1];
+  return {in.as<float>() + image * in.stride[0], a.w.stride_w * in.stride[2], output, out.stride[2], residual, add[2]};
+}
+
 /// Constants of one tile of a direct convolution, for one group.
 template <class Functions, class Weight>
 struct direct_conv {
@@ -22,15 +31,7 @@ struct direct_conv {
   int depth, input_channel;         ///< input channels of the group, and the first of them
   pixel_block readable;
 
-  /// Where the outputs of row y of an image go; its input is the image.
-  gemm_line line(int image, int y) const {
-    const tensor_view &in = a->input, &out = a->output;
-    const std::ptrdiff_t* add = a->e.residual_stride;
-    float* const output = out.as<float>() + image * out.stride[0] + y * out.stride[1];
-    const float* const input = in.as<float>() + image * in.stride[0];
-    const float* const residual = a->e.residual == nullptr ? nullptr : a->e.residual + image * add[0] + y * add[1];
-    return {input, a->w.stride_w * in.stride[2], output, out.stride[2], residual, add[2]};
-  }
+  gemm_line line(int image, int y) const { return line_of(*a, image, y); }
 };
 
 /// What the windows of `across` outputs side by side read: lines of `taps` runs of `pixels` pixels. A run has the

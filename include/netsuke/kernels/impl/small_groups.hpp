@@ -35,7 +35,7 @@ inline int size_of_small_groups(const window& w, int groups, int input_channels,
 /// Whether there is code for groups of Size.
 template <class Functions, int Size>
 inline constexpr bool has_small_groups =
-    Size < simd::f32::lanes&& has_depthwise_window<Functions>(static_cast<int>(depthwise_window::small_groups));
+    Size < simd::f32::lanes&& has_kernel_window<Functions>(static_cast<int>(kernel_window::small_groups));
 
 /// The biases and weights of one register of outputs, of as many groups as it holds.
 template <int Size>

@@ -26,7 +26,7 @@ using reduce_kinds_member = typename Settings::reduce_kinds;
 template <class Settings>
 using pool_kinds_member = typename Settings::pool_kinds;
 template <class Settings>
-using depthwise_windows_member = typename Settings::depthwise_windows;
+using kernel_windows_member = typename Settings::kernel_windows;
 
 /// Kinds that sessions of a settings type have kernels for.
 template <class Settings>
@@ -49,12 +49,12 @@ bool is_kind_unlisted(const step_view& s) {
 template <class List>
 constexpr unsigned bits_of_windows() {
   unsigned bits = 0;
-  for (int i = 0; i < depthwise_window_count; ++i) bits |= List::has(static_cast<depthwise_window>(i)) ? 1u << i : 0u;
+  for (int i = 0; i < kernel_window_count; ++i) bits |= List::has(static_cast<kernel_window>(i)) ? 1u << i : 0u;
   return bits;
 }
 template <class Settings>
-inline constexpr unsigned depthwise_windows_of =
-    bits_of_windows<typename member_or<depthwise_windows_member, Settings, all_depthwise_windows>::type>();
+inline constexpr unsigned kernel_windows_of =
+    bits_of_windows<typename member_or<kernel_windows_member, Settings, all_kernel_windows>::type>();
 
 template <class Settings, class = void>
 inline constexpr bool takes_panel_pairs = true;
@@ -68,12 +68,12 @@ inline constexpr bool prefetches_weights<Settings, std::void_t<decltype(Settings
 
 template <class Settings>
 inline constexpr bool has_every_variant =
-    depthwise_windows_of<Settings> ==
-    kernels::impl::every_depthwise_window&& takes_panel_pairs<Settings>&& prefetches_weights<Settings>;
+    kernel_windows_of<Settings> ==
+    kernels::impl::every_kernel_window&& takes_panel_pairs<Settings>&& prefetches_weights<Settings>;
 /// What a kernel is told in place of a list of functions. Settings of equal values give one type, and share kernels.
 template <class Settings>
 using kernels_of = std::conditional_t<has_every_variant<Settings>, typename Settings::functions,
-                                      kernels::kernel_set<typename Settings::functions, depthwise_windows_of<Settings>,
+                                      kernels::kernel_set<typename Settings::functions, kernel_windows_of<Settings>,
                                                           takes_panel_pairs<Settings>, prefetches_weights<Settings>>>;
 
 }
