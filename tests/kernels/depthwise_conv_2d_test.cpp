@@ -104,19 +104,18 @@ TEST_CASE("depthwise_conv_2d: every width and stride of the fast windows") {
 TEST_CASE(
     "depthwise_conv_2d: channels that fill a register of 16 by half, in blocks large enough for pairs of pixels") {
   for (int c : {8, 24, 40, 56, 72})
-    for (int h : {32, 33})
-      for (int w : {8, 10, 16, 18, 24, 31})
-        for (int border : {0, 1}) {
-          depthwise_case k{2, h, w, c, {3, 3, 1, 1, 1, 1, 1, 1, 1, 1}};
-          const auto b = static_cast<std::uint16_t>(border);
-          k.input.border = {b, b, b, b};
-          check(k);
-          k.output.channels_after = 8;
-          check(k);
-          k.output.channels_after = 0;
-          k.input.channels_before = 8;
-          check(k);
-        }
+    for (int w : {8, 10, 16, 18, 24, 31})
+      for (int border : {0, 1}) {
+        depthwise_case k{2, w % 3 == 0 ? 33 : 32, w, c, {3, 3, 1, 1, 1, 1, 1, 1, 1, 1}};
+        const auto b = static_cast<std::uint16_t>(border);
+        k.input.border = {b, b, b, b};
+        check(k);
+        k.output.channels_after = 8;
+        check(k);
+        k.output.channels_after = 0;
+        k.input.channels_before = 8;
+        check(k);
+      }
 }
 
 TEST_CASE("depthwise_conv_2d: wide windows, whose outputs share what they read") {
