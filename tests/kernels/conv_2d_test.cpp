@@ -196,9 +196,8 @@ TEST_CASE("conv_2d: what one group holds stays in it") {
 
 TEST_CASE("conv_2d: few outputs have the bits of panels, under windows of every kind and any epilogue") {
   using functions = nsk::function_list<nsk::function::identity, nsk::function::clip, nsk::function::sigmoid>;
-  using panels = nsk::kernels::kernel_set<functions, 0, false, false>;
-  using few =
-      nsk::kernels::kernel_set<functions, 1u << static_cast<int>(nsk::kernel_window::few_outputs), false, false>;
+  using panels = with_windows<functions>;
+  using few = with_windows<functions, nsk::kernel_window::few_outputs>;
   random_floats next(29);
   for (int i = 0; i < 80; ++i) {
     const int kernel_h = next.between(1, 7), kernel_w = next.between(1, 7), outputs = next.between(1, 4);

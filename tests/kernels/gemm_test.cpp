@@ -71,9 +71,8 @@ TEST_CASE("fully_connected: every number of rows and channels around the tiles")
 
 TEST_CASE("fully_connected: few outputs have the bits of panels, with a residual and any function") {
   using functions = nsk::function_list<nsk::function::identity, nsk::function::prelu, nsk::function::tanh>;
-  using panels = nsk::kernels::kernel_set<functions, 0, false, false>;
-  using few =
-      nsk::kernels::kernel_set<functions, 1u << static_cast<int>(nsk::kernel_window::few_outputs), false, false>;
+  using panels = with_windows<functions>;
+  using few = with_windows<functions, nsk::kernel_window::few_outputs>;
   random_floats next(31);
   for (int n : {1, 2, 3, 4})
     for (int k : {1, 19, 64, 300})

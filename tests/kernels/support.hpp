@@ -7,9 +7,14 @@
 #include <vector>
 #include <netsuke/format/packing.hpp>
 #include <netsuke/core/tensor.hpp>
+#include <netsuke/kernels/kernel_set.hpp>
 #include "../oracle/naive.hpp"
 
 namespace {
+
+/// What kernels are told that have code of their own for these functions and windows alone.
+template <class Functions, nsk::kernel_window... Windows>
+using with_windows = nsk::kernels::kernel_set<Functions, (0u | ... | (1u << static_cast<int>(Windows))), false, false>;
 
 /// Numbers in [-1, 1), the same on every machine.
 struct random_floats {

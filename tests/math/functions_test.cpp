@@ -65,7 +65,7 @@ double unit_of(long double x) {
 }
 
 /// Every 4099th float, in blocks of 1024; fewer where the references' long double is computed in software, as on
-/// AArch64; the hash below is that of every instruction set.
+/// AArch64. The hash below is that of every instruction set.
 template <class F>
 void for_each_block(F f) {
   constexpr std::uint64_t step = std::numeric_limits<long double>::digits > 64 ? 32771 : 4099;

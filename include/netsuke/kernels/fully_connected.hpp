@@ -57,7 +57,7 @@ NSK_ONE_COPY inline void multiply_rows(const tensor_view& input, const tensor_vi
                   });
 }
 
-/// The tile of such a layer: each row is an image of one line.
+/// The tile of a layer with few outputs: a convolution of one tap, each row an image of one line.
 template <class Functions>
 NSK_ONE_COPY inline void multiply_to_few(const fully_connected_args& a, const tile_range& t) {
   const int depth = a.input.length(0), outputs = a.output.length(0), pixels = a.output.length(1);

@@ -77,7 +77,7 @@ inline void softmax_along(const softmax_line& l, std::ptrdiff_t from_next, std::
   simd::unroll<Lines>([&](auto line) { top[line] = simd::splat(simd::max16(maximum[line])); });
 
   const auto power = [&](int line, const f32x16& x) {
-    const f32x16 e = map_sixteen(x, [&](f32 a) { return math::impl::exp_negative(simd::sub(a, top[line])); });
+    const f32x16 e = map_sixteen(x, [&](f32 a) { return math::exp_negative(simd::sub(a, top[line])); });
     sum[line] = map_sixteen(sum[line], e, [](f32 s, f32 a) { return simd::add(s, a); });
     return e;
   };
@@ -136,7 +136,7 @@ inline void softmax_across(const softmax_line& l, std::ptrdiff_t lines, std::ptr
     simd::unroll<Vectors>([&](auto v) { maximum[v] = simd::max(load(i, v), maximum[v]); });
   for (std::ptrdiff_t i = 0; i < l.count; ++i)
     simd::unroll<Vectors>([&](auto v) {
-      const f32 e = math::impl::exp_negative(simd::sub(load(i, v), maximum[v]));
+      const f32 e = math::exp_negative(simd::sub(load(i, v), maximum[v]));
       sum[v] = simd::add(sum[v], e);
       if (!l.log) store(i, v, e);
     });
@@ -170,7 +170,7 @@ inline void softmax_short(const softmax_line& l, std::ptrdiff_t lines, std::ptrd
   }
   for (int i = 0; i < count; ++i) {
     x[i] = simd::sub(x[i], top);
-    part[i] = math::impl::exp_negative(x[i]);
+    part[i] = math::exp_negative(x[i]);
     if (!l.log) x[i] = part[i];
   }
   for (int half = softmax_few / 2; half > 0; half /= 2)

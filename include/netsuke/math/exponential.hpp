@@ -68,11 +68,6 @@ NSK_INLINE f32 exp_minus_1(f32 x) {
   const exponential e = split_exp<0>(x);
   return fma(e.scale, e.fraction, simd::sub(e.scale, splat(1)));
 }
-/// e^x for x <= 0; exactly 0 below 2^-125.5.
-NSK_INLINE f32 exp_negative(f32 x) {
-  const exponential e = split_exp<-1>(simd::max(splat(-87.6f), x));
-  return simd::mul(fma(e.fraction, splat(2), splat(2)), e.scale);
-}
 /// log(1 + f) for sqrt(1/2) - 1 <= f <= sqrt(2) - 1, without the leading f.
 NSK_INLINE f32 log_1_plus_rest(f32 f) {
   const f32 square = simd::mul(f, f);
@@ -87,6 +82,12 @@ NSK_INLINE f32 exp(f32 x) {
   const impl::exponential e = impl::split_exp<-1>(impl::restrict_to(x, -87.6f, 89.0f));
   return simd::mul(simd::fma(e.fraction, simd::splat(2), simd::splat(2)),
                    e.scale);  // the factor 2 makes space for 2^128
+}
+
+/// The same for x <= 0, without an upper limit.
+NSK_INLINE f32 exp_negative(f32 x) {
+  const impl::exponential e = impl::split_exp<-1>(simd::max(simd::splat(-87.6f), x));
+  return simd::mul(simd::fma(e.fraction, simd::splat(2), simd::splat(2)), e.scale);
 }
 
 /// Natural logarithm; -infinity at 0, NaN below.

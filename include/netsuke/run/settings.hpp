@@ -29,8 +29,8 @@ struct default_settings {
   /// Others are refused. Each kind of reduction is some 9 KiB, each of pooling some 5.
   using reduce_kinds = all_reduce_kinds;
   using pool_kinds = all_pool_kinds;
-  /// Windows for which depthwise convolution has kernels of their own, and convolution of small groups, some 5 KiB
-  /// each. Others run too, by a slower kernel for all windows with the same bits.
+  /// Windows for which depthwise convolution has kernels of their own, convolution of small groups, and layers with
+  /// few outputs, some 5 KiB each. Others run too, by a slower kernel for all windows with the same bits.
   using kernel_windows = all_kernel_windows;
   /// Whether registers of 64 bytes take 32 columns of a matrix together, and whether weights of matrices above 192 KiB
   /// are prefetched: some 10 KiB each. Without them such matrices are multiplied more slowly, with the same bits.
