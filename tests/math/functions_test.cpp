@@ -19,6 +19,19 @@ static void map(function f, float alpha, float beta, const float* from, float* t
     for (std::size_t i = 0; i < count; i += f32::lanes) nsk::simd::store(to + i, op(nsk::simd::load(from + i)));
   });
 }
+template <int Together>
+static void map_in_lockstep(function f, const float* from, float* to, std::size_t count) {
+  constexpr std::size_t lanes = f32::lanes;
+  nsk::math::visit(f, 1, 0, [&](auto op) {
+    if constexpr (decltype(op)::is_long)
+      for (std::size_t i = 0; i < count; i += Together * lanes) {
+        nsk::simd::group<f32, Together> x;
+        for (std::size_t v = 0; v < Together; ++v) x.part[v] = nsk::simd::load(from + i + v * lanes);
+        x = op(x);
+        for (std::size_t v = 0; v < Together; ++v) nsk::simd::store(to + i + v * lanes, x.part[v]);
+      }
+  });
+}
 static void map_one_by_one(function f, float alpha, float beta, const float* from, float* to, std::size_t count) {
   for (std::size_t i = 0; i < count; i += f32::lanes) map(f, alpha, beta, from + i, to + i, f32::lanes);
 }
@@ -108,7 +121,28 @@ const bound bounds[] = {
     {function::atanh, [](long double x) { return std::atanh(x); }, 1.9, 0, false},
 };
 
+/// Whether results have equal bits; any NaN equals any NaN.
+bool same(const float* a, const float* b, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (bits_of(a[i]) != bits_of(b[i]) && !(std::isnan(a[i]) && std::isnan(b[i]))) return false;
+  return true;
+}
+
 }  // namespace
+
+TEST_CASE("math: vectors in lockstep have the bits of single ones") {
+  for (const function f :
+       {function::sigmoid, function::silu, function::tanh, function::exp, function::erf, function::gelu})
+    for_each_block([&](const std::vector<float>& x) {
+      float alone[1024], by_two[1024] = {}, by_four[1024] = {};
+      map(f, 1, 0, x.data(), alone, 1024);
+      map_in_lockstep<2>(f, x.data(), by_two, 1024);
+      map_in_lockstep<4>(f, x.data(), by_four, 1024);
+      CAPTURE(static_cast<int>(f));
+      REQUIRE(same(alone, by_two, 1024));
+      REQUIRE(same(alone, by_four, 1024));
+    });
+}
 
 TEST_CASE("math: documented errors hold over floats of every size") {
   for (const bound& b : bounds) {

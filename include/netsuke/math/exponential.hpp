@@ -18,6 +18,7 @@
 /// our own.
 #include <netsuke/core/hide_macros.hpp>
 #include <limits>
+#include <netsuke/simd/lockstep.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
 NSK_BEGIN
@@ -37,8 +38,8 @@ inline constexpr float ln2_high = 0x1.62e4p-1f,
                        ln2_low = 0x1.7f7d1cp-20f;  ///< products with small integers are exact in ln2_high
 
 /// Evaluates a polynomial, coefficients from the constant term up, by Horner's scheme.
-template <class... Rest>
-NSK_INLINE f32 horner(f32 x, float first, Rest... rest) {
+template <class Vector, class... Rest>
+NSK_INLINE auto horner(const Vector& x, float first, Rest... rest) {
   if constexpr (sizeof...(rest) == 0)
     return splat(first);
   else
@@ -46,26 +47,31 @@ NSK_INLINE f32 horner(f32 x, float first, Rest... rest) {
 }
 
 /// e^x = (1 + fraction) * 2^n.
+template <class Vector>
 struct exponential {
-  f32 fraction;  ///< e^r - 1
-  f32 scale;     ///< 2^(n + Shift)
+  Vector fraction;  ///< e^r - 1
+  Vector scale;     ///< 2^(n + Shift)
 };
 /// Splits e^x; -88 < x < 89 and n + Shift within [-127, 128]: -127 gives scale 0, 128 infinity. NaN gives a NaN
 /// fraction.
-template <int Shift>
-NSK_INLINE exponential split_exp(f32 x) {
+template <int Shift, class Vector>
+NSK_INLINE exponential<Vector> split_exp(const Vector& x) {
   constexpr float magic = 12582912.0f + 127 + Shift;  // 1.5 * 2^23: the sum has no fraction bits, and n in its low bits
-  const f32 biased = fma(x, splat(log2_e), splat(magic)), n = simd::sub(biased, splat(magic));
-  const f32 r = simd::neg_fma(n, splat(ln2_low), simd::neg_fma(n, splat(ln2_high), x));
-  const f32 tail = horner(r, 0x1.fffffep-2f, 0x1.5554b4p-3f, 0x1.5556f2p-5f, 0x1.12254ap-7f, 0x1.6b9c68p-10f);
+  const Vector biased = fma(x, splat(log2_e), splat(magic)), n = simd::sub(biased, splat(magic));
+  const Vector r = simd::neg_fma(n, splat(ln2_low), simd::neg_fma(n, splat(ln2_high), x));
+  const Vector tail = horner(r, 0x1.fffffep-2f, 0x1.5554b4p-3f, 0x1.5556f2p-5f, 0x1.12254ap-7f, 0x1.6b9c68p-10f);
   return {fma(simd::mul(r, r), tail, r), simd::as_f32(simd::shift_left<23>(simd::as_i32(biased)))};
 }
 /// Restricts x to [low, high]; NaN stays NaN.
-NSK_INLINE f32 restrict_to(f32 x, float low, float high) { return simd::min(splat(high), simd::max(splat(low), x)); }
+template <class Vector>
+NSK_INLINE Vector restrict_to(const Vector& x, float low, float high) {
+  return simd::min(splat(high), simd::max(splat(low), x));
+}
 
 /// e^x - 1 for -87 < x < 87.
-NSK_INLINE f32 exp_minus_1(f32 x) {
-  const exponential e = split_exp<0>(x);
+template <class Vector>
+NSK_INLINE Vector exp_minus_1(const Vector& x) {
+  const exponential<Vector> e = split_exp<0>(x);
   return fma(e.scale, e.fraction, simd::sub(e.scale, splat(1)));
 }
 /// log(1 + f) for sqrt(1/2) - 1 <= f <= sqrt(2) - 1, without the leading f.
@@ -78,15 +84,16 @@ NSK_INLINE f32 log_1_plus_rest(f32 f) {
 }
 
 /// e^x; infinity above 88.72.
-NSK_INLINE f32 exp(f32 x) {
-  const impl::exponential e = impl::split_exp<-1>(impl::restrict_to(x, -87.6f, 89.0f));
+template <class Vector>
+NSK_INLINE Vector exp(const Vector& x) {
+  const impl::exponential<Vector> e = impl::split_exp<-1>(impl::restrict_to(x, -87.6f, 89.0f));
   return simd::mul(simd::fma(e.fraction, simd::splat(2), simd::splat(2)),
                    e.scale);  // the factor 2 makes space for 2^128
 }
 
 /// The same for x <= 0, without an upper limit.
 NSK_INLINE f32 exp_negative(f32 x) {
-  const impl::exponential e = impl::split_exp<-1>(simd::max(simd::splat(-87.6f), x));
+  const impl::exponential<f32> e = impl::split_exp<-1>(simd::max(simd::splat(-87.6f), x));
   return simd::mul(simd::fma(e.fraction, simd::splat(2), simd::splat(2)), e.scale);
 }
 
@@ -106,31 +113,35 @@ NSK_INLINE f32 log(f32 x) {
 }
 
 /// Hyperbolic tangent: t / (t + 2) with t = e^2|x| - 1.
-NSK_INLINE f32 tanh(f32 x) {
-  const f32 t = impl::exp_minus_1(simd::min(simd::splat(20), simd::mul(simd::abs(x), simd::splat(2))));
+template <class Vector>
+NSK_INLINE Vector tanh(const Vector& x) {
+  const Vector t = impl::exp_minus_1(simd::min(simd::splat(20), simd::mul(simd::abs(x), simd::splat(2))));
   return simd::copy_sign(simd::div(t, simd::add(t, simd::splat(2))), x);
 }
 
 namespace impl {
 /// 1 + e^-x for -87.6 <= x <= 60; infinity below -86.99. With r = -(n ln 2 + x) as above, only its sign changed.
-NSK_INLINE f32 sigmoid_denominator(f32 x) {
+template <class Vector>
+NSK_INLINE Vector sigmoid_denominator(const Vector& x) {
   constexpr float magic = 12582912.0f + 127 + 2;
-  const f32 biased = neg_fma(x, splat(log2_e), splat(magic)), n = simd::sub(biased, splat(magic));
-  const f32 r = fma(n, splat(ln2_low), fma(n, splat(ln2_high), x));
-  const f32 tail = horner(r, 0x1.fffffep-2f, -0x1.5554b4p-3f, 0x1.5556f2p-5f, -0x1.12254ap-7f, 0x1.6b9c68p-10f);
-  const f32 fraction = neg_fma(simd::mul(r, r), tail, r);                     // 1 - e^-r
-  const f32 four = simd::as_f32(simd::shift_left<23>(simd::as_i32(biased)));  // 2^(n + 2): infinity comes early
+  const Vector biased = neg_fma(x, splat(log2_e), splat(magic)), n = simd::sub(biased, splat(magic));
+  const Vector r = fma(n, splat(ln2_low), fma(n, splat(ln2_high), x));
+  const Vector tail = horner(r, 0x1.fffffep-2f, -0x1.5554b4p-3f, 0x1.5556f2p-5f, -0x1.12254ap-7f, 0x1.6b9c68p-10f);
+  const Vector fraction = neg_fma(simd::mul(r, r), tail, r);                     // 1 - e^-r
+  const Vector four = simd::as_f32(simd::shift_left<23>(simd::as_i32(biased)));  // 2^(n + 2): infinity comes early
   return fma(neg_fma(fraction, splat(0.25f), splat(0.25f)), four, splat(1));
 }
 }
 
 /// 1 / (1 + e^-x).
-NSK_INLINE f32 sigmoid(f32 x) {
+template <class Vector>
+NSK_INLINE Vector sigmoid(const Vector& x) {
   return simd::div(simd::splat(1), impl::sigmoid_denominator(impl::restrict_to(x, -87.6f, 60.0f)));
 }
 /// x * sigmoid(x).
-NSK_INLINE f32 silu(f32 x) {
-  const f32 above = simd::max(simd::splat(-87.6f), x);
+template <class Vector>
+NSK_INLINE Vector silu(const Vector& x) {
+  const Vector above = simd::max(simd::splat(-87.6f), x);
   return simd::div(above, impl::sigmoid_denominator(simd::min(simd::splat(60), above)));
 }
 

@@ -60,7 +60,14 @@ NSK_INLINE f32 trigonometric(f32 x) {
 template <function F>
 struct applied {
   f32 alpha, beta;
-  NSK_INLINE f32 operator()(f32 x) const {
+
+  /// Whether vectors are worth being computed in lockstep: long chains of operations.
+  static constexpr bool is_long = F == function::sigmoid || F == function::silu || F == function::tanh ||
+                                  F == function::exp || F == function::erf || F == function::gelu;
+
+  /// For a vector; where is_long also for a group of them.
+  template <class Vector>
+  NSK_INLINE Vector operator()(const Vector& x) const {
     if constexpr (F == function::clip)
       return clip(x, alpha, beta);
     else if constexpr (F == function::leaky_relu)

@@ -16,7 +16,7 @@ namespace impl {
 
 /// e^x / 2 for 0 <= x, infinity above 89.4; NaN stays NaN.
 NSK_INLINE f32 half_exp(f32 x) {
-  const exponential e = split_exp<-2>(restrict_to(x, 0.0f, 89.5f));
+  const exponential<f32> e = split_exp<-2>(restrict_to(x, 0.0f, 89.5f));
   return simd::mul(fma(e.fraction, splat(2), splat(2)), e.scale);
 }
 

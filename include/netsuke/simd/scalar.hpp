@@ -37,6 +37,7 @@ struct tuning {
   static constexpr int max_narrow_rows = 8;          ///< the same for panels of 8 columns
   static constexpr int block_columns = 24;           ///< of results that wait for their functions, in whole registers
   static constexpr bool stores_parts = false;  ///< a register that is partly stored costs no more than a whole one
+  static constexpr int lockstep_vectors = 1;   ///< of a long function (lockstep.hpp): as many as registers hold
 };
 
 namespace impl {
