@@ -59,6 +59,13 @@ bool spread_each(const float* from, float (&to)[Size][f32::lanes]) {
     unroll<Size>([&](auto i) NSK_INLINE_LAMBDA { store(to[i], spread<Size, decltype(i)::value>(load(from))); });
   return Size < f32::lanes;
 }
+/// Interleaves Count registers of numbers that follow each other.
+template <int Count>
+void zip_each(const float* from, float* to) {
+  f32 x[Count];
+  for (int i = 0; i < Count; ++i) x[i] = load(from + i * f32::lanes);
+  store_zipped(to, x);
+}
 inline std::int32_t to_integer(float a) {
   std::int32_t line[f32::lanes];
   store_i32(line, to_i32(splat(a)));

@@ -289,6 +289,24 @@ TEST_CASE("simd: a lane of each group is spread over the group") {
   check_spread<8>();
 }
 
+/// Registers whose element l of register i is 100 i + l.
+template <int Count>
+void check_zipped() {
+  constexpr int lanes = simd::f32::lanes;
+  float from[Count * lanes], to[Count * lanes + 1];
+  for (int i = 0; i < Count * lanes; ++i) from[i] = static_cast<float>(i / lanes * 100 + i % lanes);
+  to[Count * lanes] = -1;
+  probe::zip_each<Count>(from, to);
+  for (int i = 0; i < Count * lanes; ++i) CHECK(to[i] == static_cast<float>(i % Count * 100 + i / Count));
+  CHECK(to[Count * lanes] == -1);
+}
+
+TEST_CASE("simd: two to four registers are stored interleaved") {
+  check_zipped<2>();
+  check_zipped<3>();
+  check_zipped<4>();
+}
+
 TEST_CASE("simd: the first eight lanes alone multiply and add like all of them") {
   float a[8], b[8], c[8], to[16];
   for (int i = 0; i < 8; ++i) {

@@ -160,6 +160,16 @@ NSK_INLINE void zip(f32 a, f32 b, f32 (&out)[2]) {
   out[0].v = _mm256_permute2f128_ps(low, high, 0x20);
   out[1].v = _mm256_permute2f128_ps(low, high, 0x31);
 }
+NSK_INLINE void store_zipped(float* p, f32 a, f32 b, f32 c) {
+  // element j of the input with number i belongs to lane (3 * j + i) mod 8 of one of the results
+  const __m256 x = _mm256_permutevar8x32_ps(a.v, _mm256_setr_epi32(0, 3, 6, 1, 4, 7, 2, 5)),
+               y = _mm256_permutevar8x32_ps(b.v, _mm256_setr_epi32(5, 0, 3, 6, 1, 4, 7, 2)),
+               z = _mm256_permutevar8x32_ps(c.v, _mm256_setr_epi32(2, 5, 0, 3, 6, 1, 4, 7));
+  constexpr int of_0 = 0x49, of_1 = 0x92, of_2 = 0x24;  // lanes by their rest modulo 3
+  _mm256_storeu_ps(p, _mm256_blend_ps(_mm256_blend_ps(x, y, of_1), z, of_2));
+  _mm256_storeu_ps(p + 8, _mm256_blend_ps(_mm256_blend_ps(x, y, of_2), z, of_0));
+  _mm256_storeu_ps(p + 16, _mm256_blend_ps(_mm256_blend_ps(x, y, of_0), z, of_1));
+}
 NSK_INLINE void zip_bytes(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* to) {
   const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a)),
                 y = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b));

@@ -200,6 +200,19 @@ NSK_INLINE void zip(f32 a, f32 b, f32 (&out)[2]) {
   out[0].v = _mm512_permutex2var_ps(a.v, low, b.v);
   out[1].v = _mm512_permutex2var_ps(a.v, high, b.v);
 }
+NSK_INLINE void store_zipped(float* p, f32 a, f32 b, f32 c) {
+  // element j of the input with number i belongs to lane (3 * j + i) mod 16 of one of the results
+  const f32 x{_mm512_maskz_permutexvar_ps(
+      impl::all, _mm512_setr_epi32(0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15, 10, 5), a.v)};
+  const f32 y{_mm512_maskz_permutexvar_ps(
+      impl::all, _mm512_setr_epi32(5, 0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15, 10), b.v)};
+  const f32 z{_mm512_maskz_permutexvar_ps(
+      impl::all, _mm512_setr_epi32(10, 5, 0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15), c.v)};
+  const mask of_0{0x9249}, of_1{0x2492}, of_2{0x4924};  // lanes by their rest modulo 3
+  store(p, select(of_2, z, select(of_1, y, x)));
+  store(p + 16, select(of_1, z, select(of_0, y, x)));
+  store(p + 32, select(of_0, z, select(of_2, y, x)));
+}
 NSK_INLINE void zip_bytes(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* to) {
   const __m128i x = _mm_loadu_si128(reinterpret_cast<const __m128i*>(a)),
                 y = _mm_loadu_si128(reinterpret_cast<const __m128i*>(b));

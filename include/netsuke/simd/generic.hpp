@@ -102,6 +102,21 @@ NSK_INLINE void unroll(F&& f) {
   impl::unroll(static_cast<F&&>(f), std::make_integer_sequence<int, N>{});
 }
 
+/// Stores Count registers, 2 to 4, interleaved.
+template <int Count>
+NSK_INLINE void store_zipped(float* p, const f32 (&x)[Count]) {
+  static_assert(Count >= 2 && Count <= 4);
+  if constexpr (Count == 3) return store_zipped(p, x[0], x[1], x[2]);
+  f32 even[2], odd[2], pairs[2];
+  zip(x[0], x[Count / 2], even);
+  if constexpr (Count == 4) zip(x[1], x[3], odd);
+  unroll<Count / 2>([&](auto half) NSK_INLINE_LAMBDA {
+    if constexpr (Count == 4) zip(even[half], odd[half], pairs);
+    unroll<2>([&](auto i)
+                  NSK_INLINE_LAMBDA { store(p + (2 * half + i) * f32::lanes, Count == 4 ? pairs[i] : even[i]); });
+  });
+}
+
 /// Sixteen partial results of a reduction along memory: element i of a line belongs to partial i mod 16. `combine16`
 /// folds them as a fixed tree (i with i + 8, then + 4, + 2, + 1), so a reduction has the same bits on every width.
 struct f32x16 {

@@ -167,6 +167,10 @@ NSK_INLINE void zip(f32 a, f32 b, f32 (&out)[2]) {
   out[0].v = vzip1q_f32(a.v, b.v);
   out[1].v = vzip2q_f32(a.v, b.v);
 }
+NSK_INLINE void store_zipped(float* p, f32 a, f32 b, f32 c) {
+  const float32x4x3_t all = {{a.v, b.v, c.v}};
+  vst3q_f32(p, all);
+}
 NSK_INLINE void zip_bytes(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* to) {
   const uint8x16_t x = vld1q_u8(a), y = vld1q_u8(b);
   vst1q_u8(to, vzip1q_u8(x, y));

@@ -237,6 +237,12 @@ NSK_INLINE void zip(f32 a, f32 b, f32 (&out)[2]) {
   out[0] = a;
   out[1] = b;
 }
+/// Stores the elements of three registers interleaved.
+NSK_INLINE void store_zipped(float* p, f32 a, f32 b, f32 c) {
+  p[0] = a.v;
+  p[1] = b.v;
+  p[2] = c.v;
+}
 /// Interleaves 16 bytes from `a` on with 16 from `b` on, and stores the 32.
 NSK_INLINE void zip_bytes(const std::uint8_t* a, const std::uint8_t* b, std::uint8_t* to) {
   for (int i = 0; i < 16; ++i) {

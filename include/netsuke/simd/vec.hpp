@@ -35,7 +35,8 @@
 ///   order. `store_part<Count, First>(p, b)` stores 8, 16, or 32 where registers have 64 bytes, of these, First a
 ///   multiple of Count; `store_packed(p, b)` all.
 /// - `spread<Size, I>(a)` gives each lane lane I of its own group of Size neighbours, 2, 4 or 8 and fewer than lanes.
-/// - `zip(a, b, out)` interleaves two registers, `zip_bytes(a, b, to)` 16 bytes each.
+/// - `zip(a, b, out)` interleaves two registers, `zip_bytes(a, b, to)` 16 bytes each; `store_zipped(p, a, b, c)` stores
+///   three interleaved.
 /// - `f64` is `f64::lanes` doubles: `widen(p)` reads as many floats, `add`, `sub` and `scaled(a, factor)` round once,
 ///   `store_narrowed(p, a)` rounds to floats.
 /// - `shift_right` keeps the sign, `shift_right_logical` fills with zeros; `as_i32` and `as_f32` reinterpret bits.

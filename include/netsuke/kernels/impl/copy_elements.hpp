@@ -164,31 +164,52 @@ inline void transpose_floats(transposition x, float* to, const float* from) {
   }
 }
 
-/// Pairs that registers interleave at a time; 0 for elements of other sizes.
+/// Elements of each line that registers interleave at a time; 0 for elements of other sizes.
 template <class T>
-inline constexpr int pairs_at_once = sizeof(T) == 1                           ? 16
-                                     : sizeof(T) == 4 && simd::f32::lanes > 1 ? simd::f32::lanes
-                                                                              : 0;
-NSK_INLINE void interleave(float* to, const float* a, const float* b) {
-  simd::f32 pairs[2];
-  simd::zip(simd::load(a), simd::load(b), pairs);
-  simd::store(to, pairs[0]);
-  simd::store(to + simd::f32::lanes, pairs[1]);
+inline constexpr int zipped_at_once = sizeof(T) == 1                           ? 16
+                                      : sizeof(T) == 4 && simd::f32::lanes > 1 ? simd::f32::lanes
+                                                                               : 0;
+/// Interleaves so many elements of each of Count lines, `step` apart.
+template <int Count>
+NSK_INLINE void interleave(float* to, const float* from, std::ptrdiff_t step) {
+  simd::f32 line[Count];
+  simd::unroll<Count>([&](auto i) NSK_INLINE_LAMBDA { line[i] = simd::load(from + i * step); });
+  simd::store_zipped(to, line);
 }
-NSK_INLINE void interleave(std::uint8_t* to, const std::uint8_t* a, const std::uint8_t* b) {
-  simd::zip_bytes(a, b, to);
+template <int Count>
+NSK_INLINE void interleave(std::uint8_t* to, const std::uint8_t* from, std::ptrdiff_t step) {
+  simd::zip_bytes(from, from + step, to);
 }
 
-/// Pairs of two lines (the shuffle of two groups of channels), for each step of `rest`, at least pairs_at_once of them;
-/// the last ones overlap those before.
-template <class T>
+/// The elements of Count lines side by side (the shuffle of as many groups of channels, planes to pixels), for each
+/// step of `rest`; lines have at least zipped_at_once elements, and the last ones overlap those before.
+template <int Count, class T>
 inline void interleave_lines(const transposition& x, loop<copy_operands> rest, T* to, const T* from) {
-  constexpr std::ptrdiff_t together = pairs_at_once<T>;
-  const std::ptrdiff_t last = x.lines - together, second = x.step;
+  constexpr std::ptrdiff_t together = zipped_at_once<T>;
+  const std::ptrdiff_t last = x.lines - together;
   for (; rest.length > 0; --rest.length, to += rest.stride[copy_to], from += rest.stride[copy_from]) {
-    for (std::ptrdiff_t i = 0; i < last; i += together) interleave(to + 2 * i, from + i, from + second + i);
-    interleave(to + 2 * last, from + last, from + second + last);
+    for (std::ptrdiff_t i = 0; i < last; i += together) interleave<Count>(to + Count * i, from + i, x.step);
+    interleave<Count>(to + Count * last, from + last, x.step);
   }
+}
+/// The same where there is code for so many lines; returns whether there is.
+template <class T>
+inline bool interleave_lines(const transposition& x, const loop<copy_operands>& rest, T* to, const T* from) {
+  if constexpr (zipped_at_once < T >> 0) {
+    using unit = std::conditional_t<sizeof(T) == 1, std::uint8_t, float>;
+    if (x.pitch != x.count || x.lines < zipped_at_once<T>) return false;
+    const auto zip = [&](auto count) {
+      interleave_lines<decltype(count)::value>(x, rest, reinterpret_cast<unit*>(to),
+                                               reinterpret_cast<const unit*>(from));
+      return true;
+    };
+    if (x.count == 2) return zip(std::integral_constant<int, 2>{});
+    if constexpr (sizeof(T) == 4) {
+      if (x.count == 3) return zip(std::integral_constant<int, 3>{});
+      if (x.count == 4) return zip(std::integral_constant<int, 4>{});
+    }
+  }
+  return false;
 }
 
 /// Few elements, dense lines (planes to interleaved pixels): whole registers are stored, and the next line overwrites
@@ -277,11 +298,7 @@ inline void copy_box_elements(const copy_box& b, T* to, const T* from) {
     if (lines.length * inner.length <= max_small_square && rest.length > max_small_square)
       return copy_small(b, 1 - d, to, from);
     const transposition x{lines.length, lines.stride[copy_to], inner.length, inner.stride[copy_from]};
-    if constexpr (pairs_at_once < T >> 0) {
-      using unit = std::conditional_t<sizeof(T) == 1, std::uint8_t, float>;
-      if (x.count == 2 && x.pitch == 2 && x.lines >= pairs_at_once<T>)
-        return interleave_lines(x, rest, reinterpret_cast<unit*>(to), reinterpret_cast<const unit*>(from));
-    }
+    if (interleave_lines(x, rest, to, from)) return;
     for (std::ptrdiff_t i = 0; i < rest.length; ++i)
       transpose_box(x, to + i * rest.stride[copy_to], from + i * rest.stride[copy_from]);
     return;
