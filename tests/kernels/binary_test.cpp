@@ -100,6 +100,40 @@ TEST_CASE("binary: angles and remainders, broadcasts, layouts and tiles") {
   CHECK(hash.value() == 14011616873970171203u);
 }
 
+TEST_CASE("binary: operands whose rows are columns in memory give the bits of others") {
+  tail::random r(5);
+  tail::layout columns;
+  columns.order = {0, 2, 1};
+  for (const int rows : {3, 8, 15, 16, 17, 40})
+    for (const int n : {7, 8, 16, 17, 33, 130})
+      for (int which = 0; which < 3; ++which) {
+        const std::vector<int> shape = {2, rows, n};
+        tail::tensor operand[3] = {{shape, {}}, {shape, {}}, {shape, {}}}, transposed(shape, columns), out(shape, {}),
+                     want(shape, {});
+        for (tail::tensor& x : operand) x.fill_random(r, 2);
+        oracle::for_each_index(
+            shape, [&](const std::vector<int>& i) { transposed.at<float>(i) = operand[which].at<float>(i); });
+        const auto args_of = [&](const nsk::tensor_view& a, const nsk::tensor_view& b, const nsk::tensor_view& residual,
+                                 const nsk::tensor_view& to) {
+          nsk::kernels::binary_args args{{nsk::binary_kind::mul}, a, b, to, {}};
+          args.e.residual = residual.as<float>();
+          for (int d = 0; d < residual.rank; ++d) args.e.residual_stride[d] = residual.stride[d];
+          return args;
+        };
+        const auto view = [&](int i) { return i == which ? transposed.view() : operand[i].view(); };
+        const auto args = args_of(view(0), view(1), view(2), out.view());
+        tail::run_checked(r, out, [&](const nsk::tile_range& t) { nsk::kernels::binary(args, t, nullptr); });
+        nsk::kernels::binary(args_of(operand[0].view(), operand[1].view(), operand[2].view(), want.view()),
+                             tail::whole(want.view()), nullptr);
+        bool equal = true;
+        oracle::for_each_index(
+            shape, [&](const std::vector<int>& i) { equal = equal && out.at<float>(i) == want.at<float>(i); });
+        CAPTURE(rows);
+        CAPTURE(n);
+        CHECK(equal);
+      }
+}
+
 TEST_CASE("binary: the output may be either operand") {
   tail::random r(4);
   for (const std::vector<int>& shape : shapes) {

@@ -43,6 +43,34 @@ TEST_CASE("layer_normalization: lengths around sixteen, layouts, without centre,
   CHECK(hash.value() == 176779688511655790u);
 }
 
+TEST_CASE("layer_normalization: lines whose results are side by side have the bits of others") {
+  tail::random r(23);
+  for (const int rows : {3, 7, 8, 9, 15, 16, 17, 40})
+    for (const int n : {1, 7, 8, 15, 16, 17, 24, 33})
+      for (const bool centre : {true, false}) {
+        const std::vector<int> shape = {2, rows, n};
+        tail::layout plain, columns;
+        plain.shift = r.below(16);
+        columns.shift = r.below(16);
+        columns.order = {0, 2, 1};
+        tail::tensor in(shape, plain), out(shape, columns), want(shape, plain);
+        in.fill_random(r, 3);
+        std::vector<float> scale, bias;
+        for (int i = 0; i < n; ++i) scale.push_back(r.real(2)), bias.push_back(r.real());
+        nsk::kernels::layer_normalization_args a{{1e-3f, centre}, in.view(), out.view(), scale.data(), bias.data()};
+        tail::run_checked(
+            r, out, [&](const nsk::tile_range& t) { nsk::kernels::layer_normalization(a, t, nullptr); }, 1, 1, n);
+        a.output = want.view();
+        nsk::kernels::layer_normalization(a, tail::whole(want.view()), nullptr);
+        bool equal = true;
+        oracle::for_each_index(
+            shape, [&](const std::vector<int>& i) { equal = equal && out.at<float>(i) == want.at<float>(i); });
+        CAPTURE(rows);
+        CAPTURE(n);
+        CHECK(equal);
+      }
+}
+
 TEST_CASE("local_response_normalization: windows at both edges, odd and even, longer than the line") {
   tail::random r(22);
   tail::digest hash;

@@ -34,34 +34,44 @@ struct normalization_line {
 /// Lines whose steps are 1 that are normalised at once.
 inline constexpr int normalization_lines = 4;
 
-/// Normalises `Lines` lines, whose chains of operations hide each other's latency; from_next and to_next are their
-/// distances. Step is 1, or 0 for any steps.
-template <int Step, int Lines>
-inline void normalize_lines(const layer_normalization_args& a, const normalization_line& l, std::ptrdiff_t from_next,
-                            std::ptrdiff_t to_next) {
-  using simd::f32;
-  using simd::f32x16;
-  using simd::unroll;
-  const std::ptrdiff_t from_step = Step == 1 ? 1 : l.from_step, to_step = Step == 1 ? 1 : l.to_step;
-  const auto length = static_cast<float>(l.count);
-  const auto input = [&](int line, std::ptrdiff_t i, std::ptrdiff_t n, float rest) {
-    return load_sixteen(l.from + line * from_next + i * from_step, from_step, n, rest);
-  };
-  // Calls f(i, n) for the blocks of up to 16 elements.
-  const auto each = [&](auto f) {
-    std::ptrdiff_t i = 0;
-    for (; i + 16 <= l.count; i += 16) f(i, 16);
-    if (i < l.count) f(i, l.count - i);
-  };
+/// What is subtracted from the elements of each of some lines, and what they are multiplied with.
+template <int Lines>
+struct normalization_factors {
+  simd::f32 centre[Lines], factor[Lines];
+};
 
-  f32x16 sum[Lines];
+/// Calls f(i, n) for the blocks of up to 16 of `count` elements.
+template <class F>
+NSK_INLINE void for_sixteens(std::ptrdiff_t count, F f) {
+  std::ptrdiff_t i = 0;
+  for (; i + 16 <= count; i += 16) f(i, 16);
+  if (i < count) f(i, count - i);
+}
+
+/// Up to 16 elements of the line with that number from element i on; `rest` behind them. Step is 1, or 0 for any.
+template <int Step>
+NSK_INLINE simd::f32x16 line_elements(const normalization_line& l, std::ptrdiff_t from_next, int line, std::ptrdiff_t i,
+                                      std::ptrdiff_t n, float rest) {
+  const std::ptrdiff_t step = Step == 1 ? 1 : l.from_step;
+  return load_sixteen(l.from + line * from_next + i * step, step, n, rest);
+}
+
+/// The factors of `Lines` lines, `from_next` apart, whose chains of operations hide each other's latency.
+template <int Step, int Lines>
+NSK_INLINE normalization_factors<Lines> factors_of(const layer_normalization_args& a, const normalization_line& l,
+                                                   std::ptrdiff_t from_next) {
+  using simd::f32;
+  using simd::unroll;
+  const auto length = static_cast<float>(l.count);
+  normalization_factors<Lines> result;
+  simd::f32x16 sum[Lines];
   float mean[Lines] = {};
-  f32 centre[Lines], factor[Lines];
   unroll<Lines>([&](auto line) { sum[line] = simd::splat16(0); });
   if (a.centre) {
-    each([&](std::ptrdiff_t i, std::ptrdiff_t n) {
+    for_sixteens(l.count, [&](std::ptrdiff_t i, std::ptrdiff_t n) {
       unroll<Lines>([&](auto line) {
-        sum[line] = map_sixteen(sum[line], input(line, i, n, 0), [](f32 s, f32 x) { return simd::add(s, x); });
+        sum[line] = map_sixteen(sum[line], line_elements<Step>(l, from_next, line, i, n, 0),
+                                [](f32 s, f32 x) { return simd::add(s, x); });
       });
     });
     unroll<Lines>([&](auto line) {
@@ -69,30 +79,74 @@ inline void normalize_lines(const layer_normalization_args& a, const normalizati
       sum[line] = simd::splat16(0);
     });
   }
-  unroll<Lines>([&](auto line) { centre[line] = simd::splat(mean[line]); });
-  each([&](std::ptrdiff_t i, std::ptrdiff_t n) {  // missing elements are the mean, whose square adds nothing
+  unroll<Lines>([&](auto line) { result.centre[line] = simd::splat(mean[line]); });
+  // missing elements are the mean, whose square adds nothing
+  for_sixteens(l.count, [&](std::ptrdiff_t i, std::ptrdiff_t n) {
     unroll<Lines>([&](auto line) {
-      sum[line] = map_sixteen(sum[line], input(line, i, n, mean[line]), [&](f32 s, f32 x) {
-        const f32 d = simd::sub(x, centre[line]);
+      sum[line] = map_sixteen(sum[line], line_elements<Step>(l, from_next, line, i, n, mean[line]), [&](f32 s, f32 x) {
+        const f32 d = simd::sub(x, result.centre[line]);
         return simd::fma(d, d, s);
       });
-      simd::prefetch(l.from + l.ahead + line * from_next + i * from_step);
+      simd::prefetch(l.from + l.ahead + line * from_next + i * (Step == 1 ? 1 : l.from_step));
     });
   });
   unroll<Lines>([&](auto line) {
     const f32 variance = simd::splat(simd::sum16(sum[line]) / length);
-    factor[line] = simd::div(simd::splat(1), simd::sqrt(simd::add(variance, simd::splat(a.epsilon))));
+    result.factor[line] = simd::div(simd::splat(1), simd::sqrt(simd::add(variance, simd::splat(a.epsilon))));
   });
-  each([&](std::ptrdiff_t i, std::ptrdiff_t n) {
-    const f32x16 scale = load_sixteen(a.scale + i, 1, n, 0), bias = load_sixteen(a.bias + i, 1, n, 0);
-    unroll<Lines>([&](auto line) {
-      f32x16 y = input(line, i, n, 0);
-      unroll<f32x16::parts>([&](auto p) NSK_INLINE_LAMBDA {
-        y.part[p] = simd::fma(simd::mul(simd::sub(y.part[p], centre[line]), factor[line]), scale.part[p], bias.part[p]);
+  return result;
+}
+
+NSK_INLINE simd::f32 normalized(simd::f32 x, simd::f32 centre, simd::f32 factor, simd::f32 scale, simd::f32 bias) {
+  return simd::fma(simd::mul(simd::sub(x, centre), factor), scale, bias);
+}
+
+/// Normalises `Lines` lines; from_next and to_next are their distances.
+template <int Step, int Lines>
+inline void normalize_lines(const layer_normalization_args& a, const normalization_line& l, std::ptrdiff_t from_next,
+                            std::ptrdiff_t to_next) {
+  const std::ptrdiff_t to_step = Step == 1 ? 1 : l.to_step;
+  const normalization_factors<Lines> by = factors_of<Step, Lines>(a, l, from_next);
+  for_sixteens(l.count, [&](std::ptrdiff_t i, std::ptrdiff_t n) {
+    const simd::f32x16 scale = load_sixteen(a.scale + i, 1, n, 0), bias = load_sixteen(a.bias + i, 1, n, 0);
+    simd::unroll<Lines>([&](auto line) {
+      simd::f32x16 y = line_elements<Step>(l, from_next, line, i, n, 0);
+      simd::unroll<simd::f32x16::parts>([&](auto p) NSK_INLINE_LAMBDA {
+        y.part[p] = normalized(y.part[p], by.centre[line], by.factor[line], scale.part[p], bias.part[p]);
       });
       store_sixteen(l.to + line * to_next + i * to_step, to_step, n, y);
     });
   });
+}
+
+/// Lines that are normalised at once where their results are side by side: squares of registers are transposed.
+inline constexpr int transposed_lines = simd::f32::lanes;
+
+/// Normalises so many dense lines of at least as many elements, `from_next` apart, results of neighbours side by side.
+inline void normalize_transposed(const layer_normalization_args& a, const normalization_line& l,
+                                 std::ptrdiff_t from_next) {
+  using simd::f32;
+  constexpr int lines = transposed_lines, together = lines < normalization_lines ? lines : normalization_lines;
+  f32 centre[lines], factor[lines];
+  for (int first = 0; first < lines; first += together) {
+    normalization_line some = l;
+    some.from += first * from_next;
+    const normalization_factors<together> by = factors_of<1, together>(a, some, from_next);
+    for (int i = 0; i < together; ++i) {
+      centre[first + i] = by.centre[i];
+      factor[first + i] = by.factor[i];
+    }
+  }
+  for (std::ptrdiff_t next = 0; next < l.count; next += lines) {
+    const std::ptrdiff_t i = next + lines <= l.count ? next : l.count - lines;
+    const f32 scale = simd::load(a.scale + i), bias = simd::load(a.bias + i);
+    f32 square[lines];
+    simd::unroll<lines>([&](auto r) NSK_INLINE_LAMBDA {
+      square[r] = normalized(simd::load(l.from + r * from_next + i), centre[r], factor[r], scale, bias);
+    });
+    simd::transpose(square);
+    simd::unroll<lines>([&](auto r) NSK_INLINE_LAMBDA { simd::store(l.to + (i + r) * l.to_step, square[r]); });
+  }
 }
 
 }
@@ -105,10 +159,15 @@ inline void layer_normalization(const layer_normalization_args& a, const tile_ra
     impl::normalization_line line{a.input.as<float>() + l.at[1], a.output.as<float>() + l.at[0], a.input.shape[last],
                                   a.input.stride[last], a.output.stride[last]};
     const bool dense = line.from_step == 1 && line.to_step == 1;
+    const bool transposed = impl::transposed_lines > 1 && !dense && line.from_step == 1 && l.step[0] == 1 &&
+                            line.count >= impl::transposed_lines;
+    const int together = transposed ? impl::transposed_lines : dense ? impl::normalization_lines : 1;
     for (std::ptrdiff_t left = l.count; left > 0;) {
-      const int some = dense && left >= impl::normalization_lines ? impl::normalization_lines : 1;
+      const int some = left >= together ? together : 1;
       line.ahead = left >= 2 * some ? some * l.step[1] : 0;
-      if (some > 1)
+      if (some > 1 && transposed)
+        impl::normalize_transposed(a, line, l.step[1]);
+      else if (some > 1)
         impl::normalize_lines<1, impl::normalization_lines>(a, line, l.step[1], l.step[0]);
       else
         impl::normalize_lines<0, 1>(a, line, 0, 0);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/impl/box.hpp>
+#include <netsuke/kernels/impl/copy_elements.hpp>
 #include <netsuke/kernels/impl/lines.hpp>
 #include <netsuke/simd/begin.hpp>
 
@@ -77,8 +78,12 @@ NSK_INLINE void copy_short_rows(stepped_rows<const float> from, stepped_rows<flo
   for (; rows > 0; --rows, from.data += from.row, to.data += to.row)
     for (int i = 0; i < Count; ++i) to.data[i * to.step] = from.data[i * from.step];
 }
-/// Copies rows; those of two to four floats, as coordinates of boxes are, without a loop in each.
+/// Copies rows; those of two to four floats, as coordinates of boxes are, without a loop in each, and those that are
+/// columns of what is read in squares of registers.
 NSK_ONE_COPY inline void copy_rows(stepped_rows<const float> from, stepped_rows<float> to, const extent& size) {
+  if (f32::lanes > 1 && from.row == 1 && from.step != 1 && to.step == 1 && size.rows >= f32::lanes &&
+      size.count >= f32::lanes)
+    return transpose_floats({size.rows, to.row, size.count, from.step}, to.data, from.data);
   if (size.count == 2) return copy_short_rows<2>(from, to, size.rows);
   if (size.count == 3) return copy_short_rows<3>(from, to, size.rows);
   if (size.count == 4) return copy_short_rows<4>(from, to, size.rows);
@@ -174,6 +179,7 @@ class pointwise_runner {
     if (m_direct && maximum.count >= inner.length)
       maximum.rows = second_pass() ? 1 + 3 * block_floats / inner.length : middle.length;
     if (!m_direct && inner.length < block_floats / 2) maximum.rows = block_rows(inner.length);
+    if (!m_direct && reads_columns(b)) maximum = {f32::lanes, block_floats / f32::lanes};
     for (std::ptrdiff_t i = 0; i < outer.length; ++i)
       for (std::ptrdiff_t j = 0; j < middle.length; j += maximum.rows)
         for (std::ptrdiff_t k = 0; k < inner.length; k += maximum.count) {
@@ -191,6 +197,13 @@ class pointwise_runner {
     return rows >= 16 ? rows / 16 * 16 : rows;
   }
   static bool plain(std::ptrdiff_t stride) { return stride == 0 || stride == 1; }
+  /// Whether rows of an operand are columns in memory, and blocks are better square than long.
+  static bool reads_columns(const pointwise_box& b) {
+    const loop<pointwise_operands>&middle = b.of[1], &inner = b.of[2];
+    if (f32::lanes == 1 || middle.length < f32::lanes || inner.length < f32::lanes) return false;
+    return [&](auto... operand) { return ((middle.stride[operand] == 1 && inner.stride[operand] > 1) || ...); }(
+               from_a, from_b, from_residual);
+  }
   bool direct(const pointwise_box& b) const {
     const std::ptrdiff_t* inner = b.of[2].stride;
     const bool constant = inner[from_a] == 0 && (m_p.b == nullptr || inner[from_b] == 0);
