@@ -36,12 +36,13 @@ inline std::int64_t best_position(const std::byte* data, std::ptrdiff_t at, std:
 template <bool Largest>
 inline float extreme_of(const float* line, std::ptrdiff_t length) {
   using simd::f32;
-  const auto better = [](f32 x, f32 y) { return Largest ? simd::max(x, y) : simd::min(x, y); };
+  const auto better = [](f32 x, f32 y) NSK_INLINE_LAMBDA { return Largest ? simd::max(x, y) : simd::min(x, y); };
   f32 best[4];  // a NaN gives way to what was there, so the first element goes to all lanes
   for (f32& b : best) b = simd::broadcast(line);
   std::ptrdiff_t i = 0;
   for (; i + 4 * f32::lanes <= length; i += 4 * f32::lanes)
-    simd::unroll<4>([&](auto v) { best[v] = better(simd::load(line + i + v * f32::lanes), best[v]); });
+    simd::unroll<4>([&](auto v)
+                        NSK_INLINE_LAMBDA { best[v] = better(simd::load(line + i + v * f32::lanes), best[v]); });
   for (; i + f32::lanes <= length; i += f32::lanes) best[0] = better(simd::load(line + i), best[0]);
   best[0] = better(simd::load(line + length - f32::lanes), best[0]);
   const f32 all = better(better(best[0], best[1]), better(best[2], best[3]));

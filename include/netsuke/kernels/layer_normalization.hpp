@@ -40,14 +40,6 @@ struct normalization_factors {
   simd::f32 centre[Lines], factor[Lines];
 };
 
-/// Calls f(i, n) for the blocks of up to 16 of `count` elements.
-template <class F>
-NSK_INLINE void for_sixteens(std::ptrdiff_t count, F f) {
-  std::ptrdiff_t i = 0;
-  for (; i + 16 <= count; i += 16) f(i, 16);
-  if (i < count) f(i, count - i);
-}
-
 /// Up to 16 elements of the line with that number from element i on; `rest` behind them. Step is 1, or 0 for any.
 template <int Step>
 NSK_INLINE simd::f32x16 line_elements(const normalization_line& l, std::ptrdiff_t from_next, int line, std::ptrdiff_t i,
@@ -66,31 +58,32 @@ NSK_INLINE normalization_factors<Lines> factors_of(const layer_normalization_arg
   normalization_factors<Lines> result;
   simd::f32x16 sum[Lines];
   float mean[Lines] = {};
-  unroll<Lines>([&](auto line) { sum[line] = simd::splat16(0); });
+  unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA { sum[line] = simd::splat16(0); });
   if (a.centre) {
-    for_sixteens(l.count, [&](std::ptrdiff_t i, std::ptrdiff_t n) {
-      unroll<Lines>([&](auto line) {
+    for_sixteens(l.count, [&](std::ptrdiff_t i, auto n) NSK_INLINE_LAMBDA {
+      unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA {
         sum[line] = map_sixteen(sum[line], line_elements<Step>(l, from_next, line, i, n, 0),
-                                [](f32 s, f32 x) { return simd::add(s, x); });
+                                [](f32 s, f32 x) NSK_INLINE_LAMBDA { return simd::add(s, x); });
       });
     });
-    unroll<Lines>([&](auto line) {
+    unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA {
       mean[line] = simd::sum16(sum[line]) / length;
       sum[line] = simd::splat16(0);
     });
   }
-  unroll<Lines>([&](auto line) { result.centre[line] = simd::splat(mean[line]); });
+  unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA { result.centre[line] = simd::splat(mean[line]); });
   // missing elements are the mean, whose square adds nothing
-  for_sixteens(l.count, [&](std::ptrdiff_t i, std::ptrdiff_t n) {
-    unroll<Lines>([&](auto line) {
-      sum[line] = map_sixteen(sum[line], line_elements<Step>(l, from_next, line, i, n, mean[line]), [&](f32 s, f32 x) {
-        const f32 d = simd::sub(x, result.centre[line]);
-        return simd::fma(d, d, s);
-      });
+  for_sixteens(l.count, [&](std::ptrdiff_t i, auto n) NSK_INLINE_LAMBDA {
+    unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA {
+      sum[line] = map_sixteen(sum[line], line_elements<Step>(l, from_next, line, i, n, mean[line]),
+                              [&](f32 s, f32 x) NSK_INLINE_LAMBDA {
+                                const f32 d = simd::sub(x, result.centre[line]);
+                                return simd::fma(d, d, s);
+                              });
       simd::prefetch(l.from + l.ahead + line * from_next + i * (Step == 1 ? 1 : l.from_step));
     });
   });
-  unroll<Lines>([&](auto line) {
+  unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA {
     const f32 variance = simd::splat(simd::sum16(sum[line]) / length);
     result.factor[line] = simd::div(simd::splat(1), simd::sqrt(simd::add(variance, simd::splat(a.epsilon))));
   });
@@ -107,9 +100,9 @@ inline void normalize_lines(const layer_normalization_args& a, const normalizati
                             std::ptrdiff_t to_next) {
   const std::ptrdiff_t to_step = Step == 1 ? 1 : l.to_step;
   const normalization_factors<Lines> by = factors_of<Step, Lines>(a, l, from_next);
-  for_sixteens(l.count, [&](std::ptrdiff_t i, std::ptrdiff_t n) {
+  for_sixteens(l.count, [&](std::ptrdiff_t i, auto n) NSK_INLINE_LAMBDA {
     const simd::f32x16 scale = load_sixteen(a.scale + i, 1, n, 0), bias = load_sixteen(a.bias + i, 1, n, 0);
-    simd::unroll<Lines>([&](auto line) {
+    simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA {
       simd::f32x16 y = line_elements<Step>(l, from_next, line, i, n, 0);
       simd::unroll<simd::f32x16::parts>([&](auto p) NSK_INLINE_LAMBDA {
         y.part[p] = normalized(y.part[p], by.centre[line], by.factor[line], scale.part[p], bias.part[p]);

@@ -112,7 +112,7 @@ template <class F, class J>
 NSK_INLINE void for_each_chain(const reduce_loops& r, const float* p, F f, J join) {
   const loop<1>& inner = r.of[r.count - 1];
   std::ptrdiff_t left = chain_length;
-  for_each_reduced_line(r, p, [&](const float* line) {
+  for_each_reduced_line(r, p, [&](const float* line) NSK_INLINE_LAMBDA {
     for (std::ptrdiff_t i = 0; i < inner.length;) {
       if (left == 0) {
         join();
@@ -129,22 +129,24 @@ NSK_INLINE void for_each_chain(const reduce_loops& r, const float* p, F f, J joi
 template <class Kind, int Vectors>
 inline void reduce_across(const reduce_loops& r, const float* p, float* to) {
   f32 chain[Vectors], all[Vectors];
-  simd::unroll<Vectors>([&](auto v) { chain[v] = all[v] = simd::splat(Kind::start); });
+  simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { chain[v] = all[v] = simd::splat(Kind::start); });
   const auto join = [&] {
-    simd::unroll<Vectors>([&](auto v) {
+    simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
       all[v] = Kind::join(all[v], chain[v]);
       chain[v] = simd::splat(Kind::start);
     });
   };
   for_each_chain(
       r, p,
-      [&](const float* at) {
-        simd::unroll<Vectors>([&](auto v) { chain[v] = Kind::combine(chain[v], simd::load(at + v * f32::lanes)); });
+      [&](const float* at) NSK_INLINE_LAMBDA {
+        simd::unroll<Vectors>(
+            [&](auto v) NSK_INLINE_LAMBDA { chain[v] = Kind::combine(chain[v], simd::load(at + v * f32::lanes)); });
       },
       join);
   join();
   const f32 divisor = simd::splat(r.divisor);
-  simd::unroll<Vectors>([&](auto v) { simd::store(to + v * f32::lanes, simd::div(all[v], divisor)); });
+  simd::unroll<Vectors>([&](auto v)
+                            NSK_INLINE_LAMBDA { simd::store(to + v * f32::lanes, simd::div(all[v], divisor)); });
 }
 /// Up to one vector of outputs that are `step` apart in the input.
 template <class Kind>
@@ -156,7 +158,8 @@ inline void reduce_across_strided(const reduce_loops& r, const float* p, std::pt
     chain = simd::splat(Kind::start);
   };
   for_each_chain(
-      r, p, [&](const float* at) { chain = Kind::combine(chain, load_lanes(at, step, outputs)); }, join);
+      r, p, [&](const float* at) NSK_INLINE_LAMBDA { chain = Kind::combine(chain, load_lanes(at, step, outputs)); },
+      join);
   join();
   simd::store(to, simd::div(all, simd::splat(r.divisor)));
 }
@@ -166,14 +169,14 @@ NSK_INLINE float reduce_along(const reduce_loops& r, const float* p) {
   simd::f32x16 chain = simd::splat16(Kind::start), all = chain;
   const loop<1>& inner = r.of[r.count - 1];
   const std::ptrdiff_t step = inner.stride[0];
-  const auto combine = [](f32 a, f32 b) { return Kind::combine(a, b); };
+  const auto combine = [](f32 a, f32 b) NSK_INLINE_LAMBDA { return Kind::combine(a, b); };
   const auto join = [&] {
-    all = map_sixteen(all, chain, [](f32 a, f32 b) { return Kind::join(a, b); });
+    all = map_sixteen(all, chain, [](f32 a, f32 b) NSK_INLINE_LAMBDA { return Kind::join(a, b); });
     chain = simd::splat16(Kind::start);
   };
   const bool neutral_is_zero = Kind::start == 0;
   std::ptrdiff_t left = chain_length;  // sixteens
-  for_each_reduced_line(r, p, [&](const float* line) {
+  for_each_reduced_line(r, p, [&](const float* line) NSK_INLINE_LAMBDA {
     for (std::ptrdiff_t i = 0; i < inner.length;) {
       if (left == 0) {
         join();
@@ -262,7 +265,7 @@ NSK_ONE_COPY inline void reduce(const reduce_args& a, const tile_range& t, std::
     for (std::ptrdiff_t i = 0; i < b.of[0].length; ++i)
       for (std::ptrdiff_t j = 0; j < b.of[1].length; ++j)
         for (std::ptrdiff_t k = 0; k < inner.length;) {
-          const auto at = [&](int operand) {
+          const auto at = [&](int operand) NSK_INLINE_LAMBDA {
             return b.offset[operand] + i * b.of[0].stride[operand] + j * b.of[1].stride[operand] +
                    k * inner.stride[operand];
           };

@@ -39,13 +39,14 @@ inline void resize_across(const resize_part& p, const float* row, float* to) {
     const std::int32_t* index = p.a->column_index + std::ptrdiff_t{x} * Taps;
     f32 weight[Taps];
     const float* from[Taps];
-    simd::unroll<Taps>([&](auto k) {
+    simd::unroll<Taps>([&](auto k) NSK_INLINE_LAMBDA {
       weight[k] = simd::broadcast(p.a->column_weight + std::ptrdiff_t{x} * Taps + k);
       from[k] = row + index[k] * step;
     });
     for (std::int32_t c = 0; c < p.channels; c += f32::lanes) {
       f32 sum = simd::mul(weight[0], simd::load(from[0] + c));
-      simd::unroll<Taps - 1>([&](auto k) { sum = simd::fma(weight[k + 1], simd::load(from[k + 1] + c), sum); });
+      simd::unroll<Taps - 1>(
+          [&](auto k) NSK_INLINE_LAMBDA { sum = simd::fma(weight[k + 1], simd::load(from[k + 1] + c), sum); });
       simd::store(to + c, sum);
     }
   }
@@ -91,20 +92,21 @@ inline void resize_down(const float* rows, std::ptrdiff_t pitch, const std::int3
   using simd::f32;
   f32 weight[Taps];
   const float* from[Taps];
-  simd::unroll<Taps>([&](auto k) {
+  simd::unroll<Taps>([&](auto k) NSK_INLINE_LAMBDA {
     weight[k] = simd::broadcast(weights + k);
     from[k] = rows + slot[k] * pitch;
   });
-  resize_line(to, count, [&](std::ptrdiff_t i) {
+  resize_line(to, count, [&](std::ptrdiff_t i) NSK_INLINE_LAMBDA {
     f32 sum = simd::mul(weight[0], simd::load(from[0] + i));
-    simd::unroll<Taps - 1>([&](auto k) { sum = simd::fma(weight[k + 1], simd::load(from[k + 1] + i), sum); });
+    simd::unroll<Taps - 1>([&](auto k)
+                               NSK_INLINE_LAMBDA { sum = simd::fma(weight[k + 1], simd::load(from[k + 1] + i), sum); });
     return sum;
   });
 }
 inline void resize_down_many(const float* rows, std::ptrdiff_t pitch, const std::int32_t* slot, const float* weight,
                              std::int32_t taps, float* to, std::ptrdiff_t count) {
   using simd::f32;
-  resize_line(to, count, [&](std::ptrdiff_t i) {
+  resize_line(to, count, [&](std::ptrdiff_t i) NSK_INLINE_LAMBDA {
     f32 sum = simd::mul(simd::broadcast(weight), simd::load(rows + slot[0] * pitch + i));
     for (std::int32_t k = 1; k < taps; ++k)
       sum = simd::fma(simd::broadcast(weight + k), simd::load(rows + slot[k] * pitch + i), sum);
@@ -171,7 +173,7 @@ inline void blend_rows(const resize_part& p, const resize_cache& cache, const fl
   const std::ptrdiff_t step = p.a->output.stride[2];
   const std::int32_t pixels = p.pixel_end - p.pixel_begin, taps = p.a->row_taps;
   const std::int32_t* slot = cache.slots();
-  const auto down = [&](const float* rows, float* out, std::ptrdiff_t count) {
+  const auto down = [&](const float* rows, float* out, std::ptrdiff_t count) NSK_INLINE_LAMBDA {
     if (taps == 1) return resize_down<1>(rows, cache.pitch(), slot, weight, out, count);
     if (taps == 2) return resize_down<2>(rows, cache.pitch(), slot, weight, out, count);
     resize_down_many(rows, cache.pitch(), slot, weight, taps, out, count);
@@ -202,8 +204,9 @@ inline void resize_nearest_row(const resize_2d_args& a, const tile_range& t, con
   for (std::int32_t x = t.pixel_begin; x < t.pixel_end; ++x) {
     const float* pixel = from + a.column_index[x] * a.input.stride[2];
     const f32 across = simd::broadcast(a.column_weight + x);
-    resize_line(to + x * a.output.stride[2], t.channel_end - t.channel_begin,
-                [&](std::ptrdiff_t c) { return simd::mul(down, simd::mul(across, simd::load(pixel + c))); });
+    resize_line(to + x * a.output.stride[2], t.channel_end - t.channel_begin, [&](std::ptrdiff_t c) NSK_INLINE_LAMBDA {
+      return simd::mul(down, simd::mul(across, simd::load(pixel + c)));
+    });
   }
 }
 inline void resize_nearest(const resize_2d_args& a, const tile_range& t) {

@@ -12,6 +12,7 @@
 #include <netsuke/kernels/impl/box.hpp>
 #include <netsuke/kernels/impl/lanes.hpp>
 #include <netsuke/math/functions.hpp>
+#include <netsuke/simd/lockstep.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
@@ -36,13 +37,8 @@ struct softmax_line {
 /// Lines along the axis that are computed at once.
 inline constexpr int softmax_lines = 4;
 
-/// Calls whole(i) for every whole block of 16 positions, then rest(i, n) for n remaining ones.
-template <class Whole, class Rest>
-NSK_INLINE void for_sixteens(std::ptrdiff_t count, Whole whole, Rest rest) {
-  std::ptrdiff_t i = 0;
-  for (; i + 16 <= count; i += 16) whole(i);
-  if (i < count) rest(i, count - i);
-}
+/// Those whose powers are computed in lockstep: in at most eight registers.
+inline constexpr int softmax_lines_in_lockstep = simd::f32x16::parts > 8 ? 1 : 8 / simd::f32x16::parts;
 
 /// Position i along the axis in lane i mod 16. Step is 1, or 0 for any steps. `Lines` lines at once, whose chains of
 /// operations hide each other's latency; from_next and to_next are their distances.
@@ -52,62 +48,84 @@ inline void softmax_along(const softmax_line& l, std::ptrdiff_t from_next, std::
   using simd::f32x16;
   constexpr float lowest = -std::numeric_limits<float>::infinity();
   const std::ptrdiff_t from_step = Step == 1 ? 1 : l.from_step, to_step = Step == 1 ? 1 : l.to_step;
-  const auto input = [&](int line, std::ptrdiff_t i, std::ptrdiff_t n) {
+  const auto input = [&](int line, std::ptrdiff_t i, std::ptrdiff_t n) NSK_INLINE_LAMBDA {
     return load_sixteen(l.from + line * from_next + i * from_step, from_step, n, lowest);
   };
-  const auto output = [&](int line, std::ptrdiff_t i, std::ptrdiff_t n, const f32x16& x) {
-    store_sixteen(l.to + line * to_next + i * to_step, to_step, n, x);
-  };
+  const auto output = [&](int line, std::ptrdiff_t i, std::ptrdiff_t n, const f32x16& x)
+                          NSK_INLINE_LAMBDA { store_sixteen(l.to + line * to_next + i * to_step, to_step, n, x); };
   // Calls f(line, i, n) for the blocks of up to 16 positions of all lines.
-  const auto each = [&](auto f) {
-    for_sixteens(
-        l.count, [&](std::ptrdiff_t i) { simd::unroll<Lines>([&](auto line) { f(line, i, 16); }); },
-        [&](std::ptrdiff_t i, std::ptrdiff_t n) { simd::unroll<Lines>([&](auto line) { f(line, i, n); }); });
+  const auto each = [&](auto f) NSK_INLINE_LAMBDA {
+    for_sixteens(l.count, [&](std::ptrdiff_t i, auto n) NSK_INLINE_LAMBDA {
+      simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA { f(line, i, n); });
+    });
   };
 
   f32x16 maximum[Lines], sum[Lines];
-  simd::unroll<Lines>([&](auto line) {
+  simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA {
     maximum[line] = simd::splat16(lowest);
     sum[line] = simd::splat16(0);
   });
-  each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) {
-    maximum[line] = map_sixteen(input(line, i, n), maximum[line], [](f32 a, f32 m) { return simd::max(a, m); });
+  each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) NSK_INLINE_LAMBDA {
+    maximum[line] =
+        map_sixteen(input(line, i, n), maximum[line], [](f32 a, f32 m) NSK_INLINE_LAMBDA { return simd::max(a, m); });
   });
   f32 top[Lines];
-  simd::unroll<Lines>([&](auto line) { top[line] = simd::splat(simd::max16(maximum[line])); });
+  simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA { top[line] = simd::splat(simd::max16(maximum[line])); });
 
-  const auto power = [&](int line, const f32x16& x) {
-    const f32x16 e = map_sixteen(x, [&](f32 a) { return math::exp_negative(simd::sub(a, top[line])); });
-    sum[line] = map_sixteen(sum[line], e, [](f32 s, f32 a) { return simd::add(s, a); });
+  const auto power = [&](int line, const f32x16& x) NSK_INLINE_LAMBDA {
+    const f32x16 e =
+        map_sixteen(x, [&](f32 a) NSK_INLINE_LAMBDA { return math::exp_negative(simd::sub(a, top[line])); });
+    sum[line] = map_sixteen(sum[line], e, [](f32 s, f32 a) NSK_INLINE_LAMBDA { return simd::add(s, a); });
     return e;
   };
   if (l.log) {
-    each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) { power(line, input(line, i, n)); });
+    each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) NSK_INLINE_LAMBDA { power(line, input(line, i, n)); });
     f32 logarithm[Lines];
-    simd::unroll<Lines>([&](auto line) { logarithm[line] = math::log(simd::splat(simd::sum16(sum[line]))); });
-    each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) {
-      const auto result = [&](f32 a) { return simd::sub(simd::sub(a, top[line]), logarithm[line]); };
+    simd::unroll<Lines>([&](auto line)
+                            NSK_INLINE_LAMBDA { logarithm[line] = math::log(simd::splat(simd::sum16(sum[line]))); });
+    each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) NSK_INLINE_LAMBDA {
+      const auto result = [&](f32 a) NSK_INLINE_LAMBDA { return simd::sub(simd::sub(a, top[line]), logarithm[line]); };
       output(line, i, n, map_sixteen(input(line, i, n), result));
     });
     return;
   }
-  f32x16 last[Lines];  // what fills no block of 16 stays in registers
-  each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) {
-    simd::prefetch(l.from + l.ahead + line * from_next + i * from_step);
-    last[line] = power(line, input(line, i, n));
-    if (n == 16) output(line, i, n, last[line]);
+  f32x16 last[Lines] = {};  // what fills no block of 16 stays in registers
+  for_sixteens(l.count, [&](std::ptrdiff_t i, auto n) NSK_INLINE_LAMBDA {
+    constexpr int parts = f32x16::parts, some = softmax_lines_in_lockstep < Lines ? softmax_lines_in_lockstep : Lines;
+    simd::unroll<Lines / some>([&](auto block) NSK_INLINE_LAMBDA {
+      f32 x[some * parts];
+      simd::unroll<some>([&](auto k) NSK_INLINE_LAMBDA {
+        constexpr int line = block * some + k;
+        simd::prefetch(l.from + l.ahead + line * from_next + i * from_step);
+        const f32x16 all = input(line, i, n);
+        simd::unroll<parts>([&](auto p) NSK_INLINE_LAMBDA { x[k * parts + p] = simd::sub(all.part[p], top[line]); });
+      });
+      simd::map_in_lockstep(x, [](const auto& y) NSK_INLINE_LAMBDA { return math::exp_negative(y); });
+      simd::unroll<some>([&](auto k) NSK_INLINE_LAMBDA {
+        constexpr int line = block * some + k;
+        simd::unroll<parts>([&](auto p) NSK_INLINE_LAMBDA { last[line].part[p] = x[k * parts + p]; });
+        sum[line] = map_sixteen(sum[line], last[line], [](f32 s, f32 a) NSK_INLINE_LAMBDA { return simd::add(s, a); });
+        if (n == 16) output(line, i, n, last[line]);
+      });
+    });
   });
   f32 scale[Lines];
-  simd::unroll<Lines>([&](auto line) { scale[line] = simd::splat(1 / simd::sum16(sum[line])); });
-  each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) {
+  simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA { scale[line] = simd::splat(1 / simd::sum16(sum[line])); });
+  each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) NSK_INLINE_LAMBDA {
     const f32x16 e = n == 16 ? load_sixteen(l.to + line * to_next + i * to_step, to_step, 16, 0) : last[line];
-    output(line, i, n, map_sixteen(e, [&](f32 a) { return simd::mul(a, scale[line]); }));
+    output(line, i, n, map_sixteen(e, [&](f32 a) NSK_INLINE_LAMBDA { return simd::mul(a, scale[line]); }));
   });
 }
-template <int Lines>
-inline void softmax_along(const softmax_line& l, std::ptrdiff_t from_next, std::ptrdiff_t to_next) {
-  if (l.from_step == 1 && l.to_step == 1) return softmax_along<1, Lines>(l, from_next, to_next);
-  softmax_along<0, Lines>(l, from_next, to_next);
+/// The next lines of `lines`, from_next and to_next apart; returns how many: several where they are dense.
+inline int softmax_along(softmax_line l, std::ptrdiff_t lines, std::ptrdiff_t from_next, std::ptrdiff_t to_next) {
+  const bool dense = l.from_step == 1 && l.to_step == 1;
+  if (dense && lines >= softmax_lines) {
+    if (lines >= 2 * softmax_lines) l.ahead = softmax_lines * from_next;
+    softmax_along<1, softmax_lines>(l, from_next, to_next);
+    return softmax_lines;
+  }
+  dense ? softmax_along<1, 1>(l, 0, 0) : softmax_along<0, 1>(l, 0, 0);
+  return 1;
 }
 
 /// `Vectors` vectors of lines side by side, or `lines` of them where Vectors is 1; from_next and to_next are the
@@ -117,32 +135,33 @@ inline void softmax_across(const softmax_line& l, std::ptrdiff_t lines, std::ptr
                            std::ptrdiff_t to_next) {
   using simd::f32;
   f32 maximum[Vectors], sum[Vectors];
-  const auto load = [&](std::ptrdiff_t i, int v) {
+  const auto load = [&](std::ptrdiff_t i, int v) NSK_INLINE_LAMBDA {
     const float* p = l.from + i * l.from_step + v * f32::lanes * from_next;
     return Vectors > 1 ? simd::load(p) : load_lanes(p, from_next, lines);
   };
-  const auto store = [&](std::ptrdiff_t i, int v, f32 x) {
+  const auto store = [&](std::ptrdiff_t i, int v, f32 x) NSK_INLINE_LAMBDA {
     float* p = l.to + i * l.to_step + v * f32::lanes * to_next;
     if (Vectors > 1)
       simd::store(p, x);
     else
       store_lanes(p, to_next, lines, x);
   };
-  simd::unroll<Vectors>([&](auto v) {
+  simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
     maximum[v] = simd::splat(-std::numeric_limits<float>::infinity());
     sum[v] = simd::zero();
   });
   for (std::ptrdiff_t i = 0; i < l.count; ++i)
-    simd::unroll<Vectors>([&](auto v) { maximum[v] = simd::max(load(i, v), maximum[v]); });
+    simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { maximum[v] = simd::max(load(i, v), maximum[v]); });
   for (std::ptrdiff_t i = 0; i < l.count; ++i)
-    simd::unroll<Vectors>([&](auto v) {
+    simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
       const f32 e = math::exp_negative(simd::sub(load(i, v), maximum[v]));
       sum[v] = simd::add(sum[v], e);
       if (!l.log) store(i, v, e);
     });
-  simd::unroll<Vectors>([&](auto v) { sum[v] = l.log ? math::log(sum[v]) : simd::div(simd::splat(1), sum[v]); });
+  simd::unroll<Vectors>(
+      [&](auto v) NSK_INLINE_LAMBDA { sum[v] = l.log ? math::log(sum[v]) : simd::div(simd::splat(1), sum[v]); });
   for (std::ptrdiff_t i = 0; i < l.count; ++i)
-    simd::unroll<Vectors>([&](auto v) {
+    simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
       if (l.log) {
         store(i, v, simd::sub(simd::sub(load(i, v), maximum[v]), sum[v]));
       } else {
@@ -213,20 +232,16 @@ inline void softmax(const softmax_args& a, const tile_range& t, std::byte*) {
     for (std::ptrdiff_t i = 0; i < b.of[0].length; ++i)
       for (std::ptrdiff_t j = 0; j < b.of[1].length; ++j)
         for (std::ptrdiff_t k = 0; k < inner.length;) {
-          const auto at = [&](int o) {
+          const auto at = [&](int o) NSK_INLINE_LAMBDA {
             return b.offset[o] + i * b.of[0].stride[o] + j * b.of[1].stride[o] + k * inner.stride[o];
           };
-          impl::softmax_line l{a.input.as<float>() + at(1), a.output.as<float>() + at(0), a.output.shape[a.axis],
-                               a.input.stride[a.axis],      a.output.stride[a.axis],      a.log};
+          const impl::softmax_line l{a.input.as<float>() + at(1), a.output.as<float>() + at(0), a.output.shape[a.axis],
+                                     a.input.stride[a.axis],      a.output.stride[a.axis],      a.log};
           if (along && l.count <= impl::softmax_few && inner.length - k > 1) {
             impl::softmax_short(l, inner.length - k, inner.stride[1], inner.stride[0]);
             k += f32::lanes;
           } else if (along) {
-            const bool several = inner.length - k >= impl::softmax_lines;
-            if (inner.length - k >= 2 * impl::softmax_lines) l.ahead = impl::softmax_lines * inner.stride[1];
-            several ? impl::softmax_along<impl::softmax_lines>(l, inner.stride[1], inner.stride[0])
-                    : impl::softmax_along<1>(l, 0, 0);
-            k += several ? impl::softmax_lines : 1;
+            k += impl::softmax_along(l, inner.length - k, inner.stride[1], inner.stride[0]);
           } else if (inner.stride[0] == 1 && inner.stride[1] == 1 && inner.length - k >= 4 * f32::lanes) {
             impl::softmax_across<4>(l, 4 * f32::lanes, 1, 1);
             k += 4 * f32::lanes;

@@ -92,8 +92,9 @@ NSK_INLINE Vector exp(const Vector& x) {
 }
 
 /// The same for x <= 0, without an upper limit.
-NSK_INLINE f32 exp_negative(f32 x) {
-  const impl::exponential<f32> e = impl::split_exp<-1>(simd::max(simd::splat(-87.6f), x));
+template <class Vector>
+NSK_INLINE Vector exp_negative(const Vector& x) {
+  const impl::exponential<Vector> e = impl::split_exp<-1>(simd::max(simd::splat(-87.6f), x));
   return simd::mul(simd::fma(e.fraction, simd::splat(2), simd::splat(2)), e.scale);
 }
 

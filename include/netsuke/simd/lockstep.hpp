@@ -69,6 +69,23 @@ NSK_IMPL_GROUPED(as_i32)
 NSK_IMPL_GROUPED(as_f32)
 #undef NSK_IMPL_GROUPED
 
+/// x = f(x) for vectors, as many of them in lockstep as registers hold; f takes a vector or a group.
+template <int Count, class F>
+NSK_INLINE void map_in_lockstep(f32 (&x)[Count], const F& f) {
+  constexpr int wanted = tuning::lockstep_vectors, together = wanted < Count ? wanted : Count;
+  static_assert(Count % together == 0);
+  unroll<Count / together>([&](auto part) NSK_INLINE_LAMBDA {
+    if constexpr (together == 1) {
+      x[part] = f(x[part]);
+    } else {
+      group<f32, together> some;
+      unroll<together>([&](auto i) NSK_INLINE_LAMBDA { some.part[i] = x[part * together + i]; });
+      some = f(some);
+      unroll<together>([&](auto i) NSK_INLINE_LAMBDA { x[part * together + i] = some.part[i]; });
+    }
+  });
+}
+
 template <int Bits, int N>
 NSK_INLINE group<i32, N> shift_left(const group<i32, N>& x) {
   return impl::in_lockstep([](const i32& part) NSK_INLINE_LAMBDA { return shift_left<Bits>(part); }, x);

@@ -134,9 +134,9 @@ NSK_INLINE void transpose_square(const transposition& x, float* to, const float*
                                  std::ptrdiff_t k) {
   using simd::f32;
   f32 square[f32::lanes];
-  simd::unroll<f32::lanes>([&](auto r) { square[r] = simd::load(from + (k + r) * x.step + i); });
+  simd::unroll<f32::lanes>([&](auto r) NSK_INLINE_LAMBDA { square[r] = simd::load(from + (k + r) * x.step + i); });
   simd::transpose(square);
-  simd::unroll<f32::lanes>([&](auto r) { simd::store(to + (i + r) * x.pitch + k, square[r]); });
+  simd::unroll<f32::lanes>([&](auto r) NSK_INLINE_LAMBDA { simd::store(to + (i + r) * x.pitch + k, square[r]); });
 }
 
 /// Squares of registers, the last of a side overlapping the one before. The side that is farther apart in memory is
@@ -144,7 +144,7 @@ NSK_INLINE void transpose_square(const transposition& x, float* to, const float*
 /// a piece stays cached.
 inline void transpose_floats(transposition x, float* to, const float* from) {
   constexpr std::ptrdiff_t lanes = simd::f32::lanes;
-  const auto square = [&](std::ptrdiff_t i, std::ptrdiff_t k) {
+  const auto square = [&](std::ptrdiff_t i, std::ptrdiff_t k) NSK_INLINE_LAMBDA {
     transpose_square(x, to, from, i + lanes <= x.lines ? i : x.lines - lanes,
                      k + lanes <= x.count ? k : x.count - lanes);
   };
@@ -198,7 +198,7 @@ inline bool interleave_lines(const transposition& x, const loop<copy_operands>& 
   if constexpr (zipped_at_once < T >> 0) {
     using unit = std::conditional_t<sizeof(T) == 1, std::uint8_t, float>;
     if (x.pitch != x.count || x.lines < zipped_at_once<T>) return false;
-    const auto zip = [&](auto count) {
+    const auto zip = [&](auto count) NSK_INLINE_LAMBDA {
       interleave_lines<decltype(count)::value>(x, rest, reinterpret_cast<unit*>(to),
                                                reinterpret_cast<const unit*>(from));
       return true;
@@ -221,7 +221,7 @@ inline void transpose_to_pixels(transposition x, float* to, const float* from) {
     f32 square[f32::lanes];
     for (int r = 0; r < f32::lanes; ++r) square[r] = r < x.count ? simd::load(from + r * x.step + i) : simd::zero();
     simd::transpose(square);
-    simd::unroll<f32::lanes>([&](auto r) { simd::store(to + (i + r) * x.pitch, square[r]); });
+    simd::unroll<f32::lanes>([&](auto r) NSK_INLINE_LAMBDA { simd::store(to + (i + r) * x.pitch, square[r]); });
   }
   transpose_elements(x, to, from, i, x.lines, 0, x.count);
 }
@@ -233,7 +233,7 @@ inline void transpose_from_pixels(transposition x, float* to, const float* from)
   std::ptrdiff_t k = 0;
   for (; (k + f32::lanes) * x.step + f32::lanes <= x.count * x.step; k += f32::lanes) {
     f32 square[f32::lanes];
-    simd::unroll<f32::lanes>([&](auto r) { square[r] = simd::load(from + (k + r) * x.step); });
+    simd::unroll<f32::lanes>([&](auto r) NSK_INLINE_LAMBDA { square[r] = simd::load(from + (k + r) * x.step); });
     simd::transpose(square);
     for (int r = 0; r < f32::lanes; ++r)
       if (r < x.lines) simd::store(to + r * x.pitch + k, square[r]);

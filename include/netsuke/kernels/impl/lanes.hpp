@@ -4,6 +4,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
 
@@ -43,7 +44,7 @@ NSK_INLINE simd::f32x16 load_sixteen(const float* p, std::ptrdiff_t step, std::p
   if (step == 1) {
     simd::f32x16 x;
     const simd::i32 end = simd::splat_i32(static_cast<std::int32_t>(n));
-    simd::unroll<simd::f32x16::parts>([&](auto i) {
+    simd::unroll<simd::f32x16::parts>([&](auto i) NSK_INLINE_LAMBDA {
       const simd::mask inside = simd::less(simd::load_i32(lane_number + i * f32::lanes), end);
       x.part[i] = simd::select(inside, simd::load_partial(p + i * f32::lanes, part_length(n, i)), simd::splat(rest));
     });
@@ -58,7 +59,7 @@ NSK_INLINE void store_sixteen(float* p, std::ptrdiff_t step, std::ptrdiff_t n, c
   using simd::f32;
   if (step == 1 && n >= 16) return simd::store16(p, x);
   if (step == 1) {
-    simd::unroll<simd::f32x16::parts>([&](auto i) {
+    simd::unroll<simd::f32x16::parts>([&](auto i) NSK_INLINE_LAMBDA {
       const int length = part_length(n, i);
       if (length == f32::lanes)
         simd::store(p + i * f32::lanes, x.part[i]);
@@ -75,14 +76,22 @@ NSK_INLINE void store_sixteen(float* p, std::ptrdiff_t step, std::ptrdiff_t n, c
 template <class F>
 NSK_INLINE simd::f32x16 map_sixteen(const simd::f32x16& x, F f) {
   simd::f32x16 y;
-  simd::unroll<simd::f32x16::parts>([&](auto i) { y.part[i] = f(x.part[i]); });
+  simd::unroll<simd::f32x16::parts>([&](auto i) NSK_INLINE_LAMBDA { y.part[i] = f(x.part[i]); });
   return y;
 }
 template <class F>
 NSK_INLINE simd::f32x16 map_sixteen(const simd::f32x16& a, const simd::f32x16& b, F f) {
   simd::f32x16 y;
-  simd::unroll<simd::f32x16::parts>([&](auto i) { y.part[i] = f(a.part[i], b.part[i]); });
+  simd::unroll<simd::f32x16::parts>([&](auto i) NSK_INLINE_LAMBDA { y.part[i] = f(a.part[i], b.part[i]); });
   return y;
+}
+
+/// Calls f(i, n) for the blocks of up to 16 of `count` elements: n is a constant 16, then what is left.
+template <class F>
+NSK_INLINE void for_sixteens(std::ptrdiff_t count, F f) {
+  std::ptrdiff_t i = 0;
+  for (; i + 16 <= count; i += 16) f(i, std::integral_constant<int, 16>{});
+  if (i < count) f(i, count - i);
 }
 
 }
