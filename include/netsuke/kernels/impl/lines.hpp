@@ -3,7 +3,6 @@
 /// Functions along lines of floats: the one place where code of the elementwise functions stands.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
-#include <type_traits>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/math/functions.hpp>
 #include <netsuke/simd/lockstep.hpp>
@@ -50,73 +49,75 @@ struct extent {
 template <class F>
 NSK_INLINE void map_line(F f, const float* from, float* to, std::ptrdiff_t count) {
   for_vectors(
-      count, [&](std::ptrdiff_t i) { simd::store(to + i, f(simd::load(from + i))); },
-      [&](std::ptrdiff_t i, int n) { simd::store_partial(to + i, n, f(simd::load_partial(from + i, n))); });
+      count, [&](std::ptrdiff_t i) NSK_INLINE_LAMBDA { simd::store(to + i, f(simd::load(from + i))); },
+      [&](std::ptrdiff_t i, int n)
+          NSK_INLINE_LAMBDA { simd::store_partial(to + i, n, f(simd::load_partial(from + i, n))); });
 }
 
-/// Vectors of a function that are computed in lockstep.
+/// The same for rows of sixteen, the width of most panels: without the tests of shorter rows it takes a tenth less.
 template <class F>
-inline constexpr int vectors_together = F::is_long ? simd::tuning::lockstep_vectors : 1;
+NSK_INLINE void map_sixteens(F f, const lines& from, const target& to, std::ptrdiff_t rows) {
+  const float* line = from.data;
+  float* out = to.data;
+  for (; rows > 0; --rows, line += from.next, out += to.next)
+    simd::unroll<16 / f32::lanes>(
+        [&](auto v) NSK_INLINE_LAMBDA { simd::store(out + v * f32::lanes, f(simd::load(line + v * f32::lanes))); });
+}
 
-/// Count vectors in lockstep: vector i is read at from(i) and stored at to(i).
+/// to = f(from) for Count vectors in lockstep; vector i is `from(i)` floats behind `line`, and its result `to(i)`
+/// floats behind `out`.
 template <int Count, class F, class From, class To>
-NSK_INLINE void map_group(const F& f, From from, To to) {
-  if constexpr (Count == 1) {
-    simd::store(to(0), f(simd::load(from(0))));
-  } else {
-    simd::group<f32, Count> x;
-    simd::unroll<Count>([&](auto i) NSK_INLINE_LAMBDA { x.part[i] = simd::load(from(i)); });
-    x = f(x);
-    simd::unroll<Count>([&](auto i) NSK_INLINE_LAMBDA { simd::store(to(i), x.part[i]); });
+NSK_INLINE void map_group(F f, const float* line, float* out, From from, To to) {
+  simd::group<f32, Count> x;
+  simd::unroll<Count>([&](auto i) NSK_INLINE_LAMBDA { x.part[i] = simd::load(line + from(i)); });
+  x = f(x);
+  simd::unroll<Count>([&](auto i) NSK_INLINE_LAMBDA { simd::store(out + to(i), x.part[i]); });
+}
+
+/// to[i] = f(from[i]) from element `begin` on, vector by vector: what fills no group.
+template <class F>
+NSK_ONE_COPY inline void map_rest(F f, const float* from, float* to, std::ptrdiff_t begin, std::ptrdiff_t count) {
+  for (std::ptrdiff_t i = begin; i < count; i += f32::lanes) {
+    const int n = count - i < f32::lanes ? static_cast<int>(count - i) : f32::lanes;
+    simd::store_partial(to + i, n, f(simd::load_partial(from + i, n)));
   }
 }
 
-/// The same for rows of Columns, the widths of most panels: without the tests of other rows SiLU takes a tenth less.
+/// Rows under a long function. Rows of Columns, the width of one or two panels, share groups of vectors; with 0 columns
+/// rows have any length.
 template <int Columns, class F>
-NSK_INLINE void map_short_rows(const F& f, const lines& from, const target& to, std::ptrdiff_t rows) {
-  constexpr int vectors = Columns / f32::lanes, wanted = vectors_together<F>,
-                together = wanted > vectors ? wanted / vectors : 1, each = wanted < vectors ? wanted : vectors;
-  const float* line = from.data;
-  float* out = to.data;
-  const auto map = [&](auto count) NSK_INLINE_LAMBDA {
-    constexpr int all = decltype(count)::value;
-    simd::unroll<vectors / each>([&](auto part) NSK_INLINE_LAMBDA {
-      const auto column = [&](int i) NSK_INLINE_LAMBDA { return (part * each + i % each) * f32::lanes; };
-      map_group<all * each>(
-          f, [&](int i) NSK_INLINE_LAMBDA { return line + i / each * from.next + column(i); },
-          [&](int i) NSK_INLINE_LAMBDA { return out + i / each * to.next + column(i); });
-    });
-    line += all * from.next;
-    out += all * to.next;
-  };
-  for (; rows >= together; rows -= together) map(std::integral_constant<int, together>{});
-  if constexpr (together > 1)
-    for (; rows > 0; --rows) map(std::integral_constant<int, 1>{});
-}
-
-/// The same for one row of any length.
-template <class F>
-NSK_INLINE void map_long_row(const F& f, const float* from, float* to, std::ptrdiff_t count) {
-  constexpr int together = vectors_together<F>;
-  if constexpr (together > 1)
-    for (; count >= together * f32::lanes; count -= together * f32::lanes) {
+NSK_INLINE void map_long(F f, const lines& from, const target& to, const extent& size) {
+  constexpr int together = simd::tuning::lockstep_vectors, vectors = Columns / f32::lanes,
+                rows = Columns > 0 && together > vectors ? together / vectors : 1, wide = together / rows;
+  std::ptrdiff_t r = 0;
+  for (; r + rows <= size.rows; r += rows) {
+    const float* const line = from.data + r * from.next;
+    float* const out = to.data + r * to.next;
+    const auto place = [](int i, std::ptrdiff_t next)
+                           NSK_INLINE_LAMBDA { return i / wide * next + i % wide * f32::lanes; };
+    std::ptrdiff_t i = 0;
+    for (; i + wide * f32::lanes <= (Columns > 0 ? Columns : size.count); i += wide * f32::lanes)
       map_group<together>(
-          f, [&](int i) NSK_INLINE_LAMBDA { return from + i * f32::lanes; },
-          [&](int i) NSK_INLINE_LAMBDA { return to + i * f32::lanes; });
-      from += together * f32::lanes;
-      to += together * f32::lanes;
-    }
-  map_line(f, from, to, count);
+          f, line + i, out + i, [&](int k) NSK_INLINE_LAMBDA { return place(k, from.next); },
+          [&](int k) NSK_INLINE_LAMBDA { return place(k, to.next); });
+    if (Columns == 0) map_rest(f, line, out, i, size.count);
+  }
+  for (; r < size.rows; ++r) map_rest(f, from.data + r * from.next, to.data + r * to.next, 0, size.count);
 }
 
 /// to = fn(from), row by row. prelu passes x through.
 template <class Functions>
 NSK_ONE_COPY inline void map_lines(const epilogue& e, const lines& from, const target& to, const extent& size) {
   math::visit<Functions>(e.fn, e.alpha, e.beta, [&](auto f) {
-    if (size.count == 16) return map_short_rows<16>(f, from, to, size.rows);
-    if (size.count == 32) return map_short_rows<32>(f, from, to, size.rows);
-    for (std::ptrdiff_t r = 0; r < size.rows; ++r)
-      map_long_row(f, from.data + r * from.next, to.data + r * to.next, size.count);
+    if constexpr (decltype(f)::is_long && simd::tuning::lockstep_vectors > 1) {
+      if (size.count == 16) return map_long<16>(f, from, to, size);
+      if (size.count == 32) return map_long<32>(f, from, to, size);
+      map_long<0>(f, from, to, size);
+    } else {
+      if (size.count == 16) return map_sixteens(f, from, to, size.rows);
+      for (std::ptrdiff_t r = 0; r < size.rows; ++r)
+        map_line(f, from.data + r * from.next, to.data + r * to.next, size.count);
+    }
   });
 }
 

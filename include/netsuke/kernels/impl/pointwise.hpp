@@ -20,16 +20,18 @@ NSK_INLINE void combine_rows(Op op, const lines& a, const lines& b, const target
     float* out = to.data + r * to.next;
     if (!a.repeated && !b.repeated) {
       for_vectors(
-          size.count, [&](std::ptrdiff_t i) { simd::store(out + i, op(simd::load(left + i), simd::load(right + i))); },
-          [&](std::ptrdiff_t i, int n) {
+          size.count,
+          [&](std::ptrdiff_t i)
+              NSK_INLINE_LAMBDA { simd::store(out + i, op(simd::load(left + i), simd::load(right + i))); },
+          [&](std::ptrdiff_t i, int n) NSK_INLINE_LAMBDA {
             simd::store_partial(out + i, n, op(simd::load_partial(left + i, n), simd::load_partial(right + i, n)));
           });
     } else if (b.repeated) {
       const f32 constant = simd::broadcast(right);
-      map_line([&](f32 x) { return op(x, constant); }, left, out, size.count);
+      map_line([&](f32 x) NSK_INLINE_LAMBDA { return op(x, constant); }, left, out, size.count);
     } else {
       const f32 constant = simd::broadcast(left);
-      map_line([&](f32 x) { return op(constant, x); }, right, out, size.count);
+      map_line([&](f32 x) NSK_INLINE_LAMBDA { return op(constant, x); }, right, out, size.count);
     }
   }
 }
@@ -42,25 +44,35 @@ NSK_INLINE void combine_rows(Op op, const lines& a, const lines& b, const target
     combine_rows(op, a, b, to, size);
   } else {
     const f32 low = simd::splat(clip->alpha), high = simd::splat(clip->beta);
-    combine_rows([&](f32 x, f32 y) { return simd::clamp(op(x, y), low, high); }, a, b, to, size);
+    combine_rows([&](f32 x, f32 y) NSK_INLINE_LAMBDA { return simd::clamp(op(x, y), low, high); }, a, b, to, size);
   }
 }
 
 NSK_NOINLINE inline void combine_lines(binary_kind kind, const lines& a, const lines& b, const target& to,
                                        const extent& size, const epilogue* clip) {
   switch (kind) {
-    case binary_kind::add: return combine_rows([](f32 x, f32 y) { return simd::add(x, y); }, a, b, to, size, clip);
-    case binary_kind::sub: return combine_rows([](f32 x, f32 y) { return simd::sub(x, y); }, a, b, to, size, clip);
-    case binary_kind::mul: return combine_rows([](f32 x, f32 y) { return simd::mul(x, y); }, a, b, to, size, clip);
-    case binary_kind::div: return combine_rows([](f32 x, f32 y) { return simd::div(x, y); }, a, b, to, size, clip);
-    case binary_kind::min: return combine_rows([](f32 x, f32 y) { return simd::min(x, y); }, a, b, to, size, clip);
-    case binary_kind::max: return combine_rows([](f32 x, f32 y) { return simd::max(x, y); }, a, b, to, size, clip);
+    case binary_kind::add:
+      return combine_rows([](f32 x, f32 y) NSK_INLINE_LAMBDA { return simd::add(x, y); }, a, b, to, size, clip);
+    case binary_kind::sub:
+      return combine_rows([](f32 x, f32 y) NSK_INLINE_LAMBDA { return simd::sub(x, y); }, a, b, to, size, clip);
+    case binary_kind::mul:
+      return combine_rows([](f32 x, f32 y) NSK_INLINE_LAMBDA { return simd::mul(x, y); }, a, b, to, size, clip);
+    case binary_kind::div:
+      return combine_rows([](f32 x, f32 y) NSK_INLINE_LAMBDA { return simd::div(x, y); }, a, b, to, size, clip);
+    case binary_kind::min:
+      return combine_rows([](f32 x, f32 y) NSK_INLINE_LAMBDA { return simd::min(x, y); }, a, b, to, size, clip);
+    case binary_kind::max:
+      return combine_rows([](f32 x, f32 y) NSK_INLINE_LAMBDA { return simd::max(x, y); }, a, b, to, size, clip);
     case binary_kind::prelu:
-      return combine_rows([](f32 x, f32 y) { return math::leaky_relu(x, y); }, a, b, to, size, clip);
-    case binary_kind::pow: return combine_rows([](f32 x, f32 y) { return math::pow(x, y); }, a, b, to, size, clip);
-    case binary_kind::atan2: return combine_rows([](f32 x, f32 y) { return math::atan2(x, y); }, a, b, to, size, clip);
-    case binary_kind::mod: return combine_rows([](f32 x, f32 y) { return math::mod(x, y); }, a, b, to, size, clip);
-    case binary_kind::fmod: return combine_rows([](f32 x, f32 y) { return math::fmod(x, y); }, a, b, to, size, clip);
+      return combine_rows([](f32 x, f32 y) NSK_INLINE_LAMBDA { return math::leaky_relu(x, y); }, a, b, to, size, clip);
+    case binary_kind::pow:
+      return combine_rows([](f32 x, f32 y) NSK_INLINE_LAMBDA { return math::pow(x, y); }, a, b, to, size, clip);
+    case binary_kind::atan2:
+      return combine_rows([](f32 x, f32 y) NSK_INLINE_LAMBDA { return math::atan2(x, y); }, a, b, to, size, clip);
+    case binary_kind::mod:
+      return combine_rows([](f32 x, f32 y) NSK_INLINE_LAMBDA { return math::mod(x, y); }, a, b, to, size, clip);
+    case binary_kind::fmod:
+      return combine_rows([](f32 x, f32 y) NSK_INLINE_LAMBDA { return math::fmod(x, y); }, a, b, to, size, clip);
   }
 }
 
