@@ -131,8 +131,7 @@ bool same(const float* a, const float* b, std::size_t count) {
 }  // namespace
 
 TEST_CASE("math: vectors in lockstep have the bits of single ones") {
-  for (const function f :
-       {function::sigmoid, function::silu, function::tanh, function::exp, function::erf, function::gelu})
+  for (const function f : {function::exp, function::erf, function::gelu})
     for_each_block([&](const std::vector<float>& x) {
       float alone[1024], by_two[1024] = {}, by_four[1024] = {};
       map(f, 1, 0, x.data(), alone, 1024);

@@ -65,23 +65,21 @@ template <class Kind, int Vectors, int Rows, int Columns>
 NSK_INLINE void pool_vectors(const pool_taps<typename Kind::element>& t, std::ptrdiff_t channel,
                              typename Kind::vector (&sum)[Vectors]) {
   constexpr int lanes = Kind::vector::lanes;
-  simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[v] = Kind::start(); });
+  simd::unroll<Vectors>([&](auto v) { sum[v] = Kind::start(); });
   const auto* p = t.from + channel;
   if constexpr (Rows > 0) {
-    simd::unroll<Rows * Columns>([&](auto i) NSK_INLINE_LAMBDA {
+    simd::unroll<Rows * Columns>([&](auto i) {
       constexpr int y = i / Columns, x = i % Columns;
-      simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
-        sum[v] = Kind::combine(sum[v], Kind::load(p + y * t.row + x * t.column + v * lanes));
-      });
+      simd::unroll<Vectors>(
+          [&](auto v) { sum[v] = Kind::combine(sum[v], Kind::load(p + y * t.row + x * t.column + v * lanes)); });
     });
   } else {
     for (std::int32_t y = 0; y < t.rows; ++y)
       for (std::int32_t x = 0; x < t.columns; ++x)
-        simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
-          sum[v] = Kind::combine(sum[v], Kind::load(p + y * t.row + x * t.column + v * lanes));
-        });
+        simd::unroll<Vectors>(
+            [&](auto v) { sum[v] = Kind::combine(sum[v], Kind::load(p + y * t.row + x * t.column + v * lanes)); });
   }
-  simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[v] = Kind::finish(sum[v], t.divisor); });
+  simd::unroll<Vectors>([&](auto v) { sum[v] = Kind::finish(sum[v], t.divisor); });
 }
 
 /// Channels [begin, end) of one pixel. Inputs are read up to a vector past `end`: see over_read.
@@ -93,7 +91,7 @@ NSK_INLINE void pool_pixel(const pool_taps<typename Kind::element>& t, typename 
   for (; c + maximum * lanes <= end; c += maximum * lanes) {
     typename Kind::vector sum[maximum];
     pool_vectors<Kind, maximum, Rows, Columns>(t, c, sum);
-    simd::unroll<maximum>([&](auto v) NSK_INLINE_LAMBDA { Kind::store(to + c + v * lanes, sum[v]); });
+    simd::unroll<maximum>([&](auto v) { Kind::store(to + c + v * lanes, sum[v]); });
   }
   for (; c < end; c += lanes) {
     typename Kind::vector sum[1];

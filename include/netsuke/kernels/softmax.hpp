@@ -43,7 +43,7 @@ inline constexpr int softmax_lines_in_lockstep = simd::f32x16::parts > 8 ? 1 : 8
 /// Position i along the axis in lane i mod 16. Step is 1, or 0 for any steps. `Lines` lines at once, whose chains of
 /// operations hide each other's latency; from_next and to_next are their distances.
 template <int Step, int Lines>
-inline void softmax_along(const softmax_line& l, std::ptrdiff_t from_next, std::ptrdiff_t to_next) {
+NSK_ONE_COPY inline void softmax_along(const softmax_line& l, std::ptrdiff_t from_next, std::ptrdiff_t to_next) {
   using simd::f32;
   using simd::f32x16;
   constexpr float lowest = -std::numeric_limits<float>::infinity();
@@ -89,7 +89,8 @@ inline void softmax_along(const softmax_line& l, std::ptrdiff_t from_next, std::
     });
     return;
   }
-  f32x16 last[Lines] = {};  // what fills no block of 16 stays in registers
+  f32x16 last[Lines];  // what fills no block of 16 stays in registers
+  simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA { last[line] = simd::splat16(0); });
   for_sixteens(l.count, [&](std::ptrdiff_t i, auto n) NSK_INLINE_LAMBDA {
     constexpr int parts = f32x16::parts, some = softmax_lines_in_lockstep < Lines ? softmax_lines_in_lockstep : Lines;
     simd::unroll<Lines / some>([&](auto block) NSK_INLINE_LAMBDA {
@@ -117,7 +118,7 @@ inline void softmax_along(const softmax_line& l, std::ptrdiff_t from_next, std::
   });
 }
 /// The next lines of `lines`, from_next and to_next apart; returns how many: several where they are dense.
-inline int softmax_along(softmax_line l, std::ptrdiff_t lines, std::ptrdiff_t from_next, std::ptrdiff_t to_next) {
+inline int softmax_along(softmax_line& l, std::ptrdiff_t lines, std::ptrdiff_t from_next, std::ptrdiff_t to_next) {
   const bool dense = l.from_step == 1 && l.to_step == 1;
   if (dense && lines >= softmax_lines) {
     if (lines >= 2 * softmax_lines) l.ahead = softmax_lines * from_next;
@@ -235,8 +236,8 @@ inline void softmax(const softmax_args& a, const tile_range& t, std::byte*) {
           const auto at = [&](int o) NSK_INLINE_LAMBDA {
             return b.offset[o] + i * b.of[0].stride[o] + j * b.of[1].stride[o] + k * inner.stride[o];
           };
-          const impl::softmax_line l{a.input.as<float>() + at(1), a.output.as<float>() + at(0), a.output.shape[a.axis],
-                                     a.input.stride[a.axis],      a.output.stride[a.axis],      a.log};
+          impl::softmax_line l{a.input.as<float>() + at(1), a.output.as<float>() + at(0), a.output.shape[a.axis],
+                               a.input.stride[a.axis],      a.output.stride[a.axis],      a.log};
           if (along && l.count <= impl::softmax_few && inner.length - k > 1) {
             impl::softmax_short(l, inner.length - k, inner.stride[1], inner.stride[0]);
             k += f32::lanes;

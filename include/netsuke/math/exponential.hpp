@@ -69,9 +69,8 @@ NSK_INLINE Vector restrict_to(const Vector& x, float low, float high) {
 }
 
 /// e^x - 1 for -87 < x < 87.
-template <class Vector>
-NSK_INLINE Vector exp_minus_1(const Vector& x) {
-  const exponential<Vector> e = split_exp<0>(x);
+NSK_INLINE f32 exp_minus_1(f32 x) {
+  const exponential<f32> e = split_exp<0>(x);
   return fma(e.scale, e.fraction, simd::sub(e.scale, splat(1)));
 }
 /// log(1 + f) for sqrt(1/2) - 1 <= f <= sqrt(2) - 1, without the leading f.
@@ -114,35 +113,31 @@ NSK_INLINE f32 log(f32 x) {
 }
 
 /// Hyperbolic tangent: t / (t + 2) with t = e^2|x| - 1.
-template <class Vector>
-NSK_INLINE Vector tanh(const Vector& x) {
-  const Vector t = impl::exp_minus_1(simd::min(simd::splat(20), simd::mul(simd::abs(x), simd::splat(2))));
+NSK_INLINE f32 tanh(f32 x) {
+  const f32 t = impl::exp_minus_1(simd::min(simd::splat(20), simd::mul(simd::abs(x), simd::splat(2))));
   return simd::copy_sign(simd::div(t, simd::add(t, simd::splat(2))), x);
 }
 
 namespace impl {
 /// 1 + e^-x for -87.6 <= x <= 60; infinity below -86.99. With r = -(n ln 2 + x) as above, only its sign changed.
-template <class Vector>
-NSK_INLINE Vector sigmoid_denominator(const Vector& x) {
+NSK_INLINE f32 sigmoid_denominator(f32 x) {
   constexpr float magic = 12582912.0f + 127 + 2;
-  const Vector biased = neg_fma(x, splat(log2_e), splat(magic)), n = simd::sub(biased, splat(magic));
-  const Vector r = fma(n, splat(ln2_low), fma(n, splat(ln2_high), x));
-  const Vector tail = horner(r, 0x1.fffffep-2f, -0x1.5554b4p-3f, 0x1.5556f2p-5f, -0x1.12254ap-7f, 0x1.6b9c68p-10f);
-  const Vector fraction = neg_fma(simd::mul(r, r), tail, r);                     // 1 - e^-r
-  const Vector four = simd::as_f32(simd::shift_left<23>(simd::as_i32(biased)));  // 2^(n + 2): infinity comes early
+  const f32 biased = neg_fma(x, splat(log2_e), splat(magic)), n = simd::sub(biased, splat(magic));
+  const f32 r = fma(n, splat(ln2_low), fma(n, splat(ln2_high), x));
+  const f32 tail = horner(r, 0x1.fffffep-2f, -0x1.5554b4p-3f, 0x1.5556f2p-5f, -0x1.12254ap-7f, 0x1.6b9c68p-10f);
+  const f32 fraction = neg_fma(simd::mul(r, r), tail, r);                     // 1 - e^-r
+  const f32 four = simd::as_f32(simd::shift_left<23>(simd::as_i32(biased)));  // 2^(n + 2): infinity comes early
   return fma(neg_fma(fraction, splat(0.25f), splat(0.25f)), four, splat(1));
 }
 }
 
 /// 1 / (1 + e^-x).
-template <class Vector>
-NSK_INLINE Vector sigmoid(const Vector& x) {
+NSK_INLINE f32 sigmoid(f32 x) {
   return simd::div(simd::splat(1), impl::sigmoid_denominator(impl::restrict_to(x, -87.6f, 60.0f)));
 }
 /// x * sigmoid(x).
-template <class Vector>
-NSK_INLINE Vector silu(const Vector& x) {
-  const Vector above = simd::max(simd::splat(-87.6f), x);
+NSK_INLINE f32 silu(f32 x) {
+  const f32 above = simd::max(simd::splat(-87.6f), x);
   return simd::div(above, impl::sigmoid_denominator(simd::min(simd::splat(60), above)));
 }
 

@@ -61,9 +61,9 @@ template <function F>
 struct applied {
   f32 alpha, beta;
 
-  /// Whether vectors are worth being computed in lockstep: long chains of operations.
-  static constexpr bool is_long = F == function::sigmoid || F == function::silu || F == function::tanh ||
-                                  F == function::exp || F == function::erf || F == function::gelu;
+  /// Whether vectors are worth being computed in lockstep: long chains of operations without a division, for which
+  /// others wait.
+  static constexpr bool is_long = F == function::exp || F == function::erf || F == function::gelu;
 
   /// For a vector; where is_long also for a group of them.
   template <class Vector>
