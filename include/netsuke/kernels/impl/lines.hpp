@@ -87,8 +87,8 @@ NSK_ONE_COPY inline void map_rest(F f, const float* from, float* to, std::ptrdif
 /// rows have any length.
 template <int Columns, class F>
 NSK_INLINE void map_long(F f, const lines& from, const target& to, const extent& size) {
-  constexpr int together = simd::tuning::lockstep_vectors, vectors = Columns / f32::lanes,
-                rows = Columns > 0 && together > vectors ? together / vectors : 1, wide = together / rows;
+  constexpr int together = simd::tuning::lockstep_vectors, vectors = Columns > 0 ? Columns / f32::lanes : together,
+                rows = together > vectors ? together / vectors : 1, wide = together / rows;
   std::ptrdiff_t r = 0;
   for (; r + rows <= size.rows; r += rows) {
     const float* const line = from.data + r * from.next;
