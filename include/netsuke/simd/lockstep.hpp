@@ -69,20 +69,30 @@ NSK_IMPL_GROUPED(as_i32)
 NSK_IMPL_GROUPED(as_f32)
 #undef NSK_IMPL_GROUPED
 
-/// x = f(x) for vectors, as many of them in lockstep as registers hold; f takes a vector or a group.
+namespace impl {
+/// Vectors of Count that are computed in lockstep: as many as registers hold.
+template <int Count>
+inline constexpr int lockstep_of = tuning::lockstep_vectors < Count ? tuning::lockstep_vectors : Count;
+
+template <int Together, class F>
+NSK_INLINE void map_group(f32* x, const F& f) {
+  if constexpr (Together == 1) {
+    *x = f(*x);
+  } else {
+    group<f32, Together> some;
+    simd::unroll<Together>([&](auto i) NSK_INLINE_LAMBDA { some.part[i] = x[i]; });
+    some = f(some);
+    simd::unroll<Together>([&](auto i) NSK_INLINE_LAMBDA { x[i] = some.part[i]; });
+  }
+}
+}
+
+/// x = f(x) for vectors, of which as many are computed in lockstep as registers hold; f takes a vector or a group.
 template <int Count, class F>
 NSK_INLINE void map_in_lockstep(f32 (&x)[Count], const F& f) {
-  constexpr int wanted = tuning::lockstep_vectors, together = wanted < Count ? wanted : Count;
-  static_assert(Count % together == 0);
-  unroll<Count / together>([&](auto part) NSK_INLINE_LAMBDA {
-    if constexpr (together == 1) {
-      x[part] = f(x[part]);
-    } else {
-      group<f32, together> some;
-      unroll<together>([&](auto i) NSK_INLINE_LAMBDA { some.part[i] = x[part * together + i]; });
-      some = f(some);
-      unroll<together>([&](auto i) NSK_INLINE_LAMBDA { x[part * together + i] = some.part[i]; });
-    }
+  static_assert(Count % impl::lockstep_of<Count> == 0);
+  unroll<Count / impl::lockstep_of<Count>>([&](auto i) NSK_INLINE_LAMBDA {
+    impl::map_group<impl::lockstep_of<Count>>(x + i * impl::lockstep_of<Count>, f);
   });
 }
 
