@@ -40,65 +40,91 @@ inline constexpr int softmax_lines = 4;
 /// Those whose powers are computed in lockstep: in at most eight registers.
 inline constexpr int softmax_lines_in_lockstep = simd::f32x16::parts > 8 ? 1 : 8 / simd::f32x16::parts;
 
-/// Position i along the axis in lane i mod 16. Step is 1, or 0 for any steps. `Lines` lines at once, whose chains of
-/// operations hide each other's latency; from_next and to_next are their distances.
+/// Lines along the axis, from_next and to_next apart; position i in lane i mod 16. Step is 1, or 0 for any steps.
+template <int Step>
+struct softmax_block {
+  const softmax_line& l;
+  std::ptrdiff_t from_next, to_next;
+
+  NSK_INLINE std::ptrdiff_t place(int line, std::ptrdiff_t i) const {
+    return line * from_next + i * (Step == 1 ? 1 : l.from_step);
+  }
+  NSK_INLINE simd::f32x16 read(int line, std::ptrdiff_t i, std::ptrdiff_t n) const {
+    constexpr float lowest = -std::numeric_limits<float>::infinity();
+    return load_sixteen(l.from + place(line, i), Step == 1 ? 1 : l.from_step, n, lowest);
+  }
+  NSK_INLINE float* result(int line, std::ptrdiff_t i) const {
+    return l.to + line * to_next + i * (Step == 1 ? 1 : l.to_step);
+  }
+  NSK_INLINE simd::f32x16 read_result(int line, std::ptrdiff_t i) const {
+    return load_sixteen(result(line, i), Step == 1 ? 1 : l.to_step, 16, 0);
+  }
+  NSK_INLINE void write(int line, std::ptrdiff_t i, std::ptrdiff_t n, const simd::f32x16& x) const {
+    store_sixteen(result(line, i), Step == 1 ? 1 : l.to_step, n, x);
+  }
+  /// Calls f(line, i, n) for the blocks of up to 16 positions of all lines.
+  template <int Lines, class F>
+  NSK_INLINE void each(F f) const {
+    for_sixteens(l.count, [&](std::ptrdiff_t i, auto n) NSK_INLINE_LAMBDA {
+      simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA { f(line, i, n); });
+    });
+  }
+};
+
+/// The largest number of each line.
+template <int Lines, int Step>
+NSK_INLINE void find_tops(const softmax_block<Step>& b, simd::f32 (&top)[Lines]) {
+  using simd::f32;
+  simd::f32x16 maximum[Lines];
+  simd::unroll<Lines>(
+      [&](auto line) NSK_INLINE_LAMBDA { maximum[line] = simd::splat16(-std::numeric_limits<float>::infinity()); });
+  b.template each<Lines>([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) NSK_INLINE_LAMBDA {
+    maximum[line] =
+        map_sixteen(b.read(line, i, n), maximum[line], [](f32 x, f32 m) NSK_INLINE_LAMBDA { return simd::max(x, m); });
+  });
+  simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA { top[line] = simd::splat(simd::max16(maximum[line])); });
+}
+
+/// The logarithm of softmax.
+template <int Lines, int Step>
+NSK_INLINE void log_softmax_along(const softmax_block<Step>& b, const simd::f32 (&top)[Lines]) {
+  using simd::f32;
+  simd::f32x16 sum[Lines];
+  f32 logarithm[Lines];
+  simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA { sum[line] = simd::splat16(0); });
+  b.template each<Lines>([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) NSK_INLINE_LAMBDA {
+    sum[line] = map_sixteen(sum[line], b.read(line, i, n), [&](f32 s, f32 x) NSK_INLINE_LAMBDA {
+      return simd::add(s, math::exp_negative(simd::sub(x, top[line])));
+    });
+  });
+  simd::unroll<Lines>([&](auto line)
+                          NSK_INLINE_LAMBDA { logarithm[line] = math::log(simd::splat(simd::sum16(sum[line]))); });
+  b.template each<Lines>([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) NSK_INLINE_LAMBDA {
+    b.write(line, i, n, map_sixteen(b.read(line, i, n), [&](f32 x) NSK_INLINE_LAMBDA {
+              return simd::sub(simd::sub(x, top[line]), logarithm[line]);
+            }));
+  });
+}
+
+/// `Lines` lines at once, whose chains of operations hide each other's latency.
 template <int Step, int Lines>
 NSK_ONE_COPY inline void softmax_along(const softmax_line& l, std::ptrdiff_t from_next, std::ptrdiff_t to_next) {
   using simd::f32;
   using simd::f32x16;
-  constexpr float lowest = -std::numeric_limits<float>::infinity();
-  const std::ptrdiff_t from_step = Step == 1 ? 1 : l.from_step, to_step = Step == 1 ? 1 : l.to_step;
-  const auto input = [&](int line, std::ptrdiff_t i, std::ptrdiff_t n) NSK_INLINE_LAMBDA {
-    return load_sixteen(l.from + line * from_next + i * from_step, from_step, n, lowest);
-  };
-  const auto output = [&](int line, std::ptrdiff_t i, std::ptrdiff_t n, const f32x16& x)
-                          NSK_INLINE_LAMBDA { store_sixteen(l.to + line * to_next + i * to_step, to_step, n, x); };
-  // Calls f(line, i, n) for the blocks of up to 16 positions of all lines.
-  const auto each = [&](auto f) NSK_INLINE_LAMBDA {
-    for_sixteens(l.count, [&](std::ptrdiff_t i, auto n) NSK_INLINE_LAMBDA {
-      simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA { f(line, i, n); });
-    });
-  };
-
-  f32x16 maximum[Lines], sum[Lines];
-  simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA {
-    maximum[line] = simd::splat16(lowest);
-    sum[line] = simd::splat16(0);
-  });
-  each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) NSK_INLINE_LAMBDA {
-    maximum[line] =
-        map_sixteen(input(line, i, n), maximum[line], [](f32 a, f32 m) NSK_INLINE_LAMBDA { return simd::max(a, m); });
-  });
-  f32 top[Lines];
-  simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA { top[line] = simd::splat(simd::max16(maximum[line])); });
-
-  const auto power = [&](int line, const f32x16& x) NSK_INLINE_LAMBDA {
-    const f32x16 e =
-        map_sixteen(x, [&](f32 a) NSK_INLINE_LAMBDA { return math::exp_negative(simd::sub(a, top[line])); });
-    sum[line] = map_sixteen(sum[line], e, [](f32 s, f32 a) NSK_INLINE_LAMBDA { return simd::add(s, a); });
-    return e;
-  };
-  if (l.log) {
-    each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) NSK_INLINE_LAMBDA { power(line, input(line, i, n)); });
-    f32 logarithm[Lines];
-    simd::unroll<Lines>([&](auto line)
-                            NSK_INLINE_LAMBDA { logarithm[line] = math::log(simd::splat(simd::sum16(sum[line]))); });
-    each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) NSK_INLINE_LAMBDA {
-      const auto result = [&](f32 a) NSK_INLINE_LAMBDA { return simd::sub(simd::sub(a, top[line]), logarithm[line]); };
-      output(line, i, n, map_sixteen(input(line, i, n), result));
-    });
-    return;
-  }
-  f32x16 last[Lines];  // what fills no block of 16 stays in registers
-  simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA { last[line] = simd::splat16(0); });
+  constexpr int parts = f32x16::parts, some = softmax_lines_in_lockstep < Lines ? softmax_lines_in_lockstep : Lines;
+  const softmax_block<Step> b{l, from_next, to_next};
+  f32 top[Lines], scale[Lines];
+  find_tops(b, top);
+  if (l.log) return log_softmax_along(b, top);
+  f32x16 sum[Lines], last[Lines];  // what fills no block of 16 stays in registers
+  simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA { sum[line] = last[line] = simd::splat16(0); });
   for_sixteens(l.count, [&](std::ptrdiff_t i, auto n) NSK_INLINE_LAMBDA {
-    constexpr int parts = f32x16::parts, some = softmax_lines_in_lockstep < Lines ? softmax_lines_in_lockstep : Lines;
     simd::unroll<Lines / some>([&](auto block) NSK_INLINE_LAMBDA {
       f32 x[some * parts];
       simd::unroll<some>([&](auto k) NSK_INLINE_LAMBDA {
         constexpr int line = block * some + k;
-        simd::prefetch(l.from + l.ahead + line * from_next + i * from_step);
-        const f32x16 all = input(line, i, n);
+        simd::prefetch(l.from + l.ahead + b.place(line, i));
+        const f32x16 all = b.read(line, i, n);
         simd::unroll<parts>([&](auto p) NSK_INLINE_LAMBDA { x[k * parts + p] = simd::sub(all.part[p], top[line]); });
       });
       simd::map_in_lockstep(x, [](const auto& y) NSK_INLINE_LAMBDA { return math::exp_negative(y); });
@@ -106,17 +132,17 @@ NSK_ONE_COPY inline void softmax_along(const softmax_line& l, std::ptrdiff_t fro
         constexpr int line = block * some + k;
         simd::unroll<parts>([&](auto p) NSK_INLINE_LAMBDA { last[line].part[p] = x[k * parts + p]; });
         sum[line] = map_sixteen(sum[line], last[line], [](f32 s, f32 a) NSK_INLINE_LAMBDA { return simd::add(s, a); });
-        if (n == 16) output(line, i, n, last[line]);
+        if (n == 16) b.write(line, i, n, last[line]);
       });
     });
   });
-  f32 scale[Lines];
   simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA { scale[line] = simd::splat(1 / simd::sum16(sum[line])); });
-  each([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) NSK_INLINE_LAMBDA {
-    const f32x16 e = n == 16 ? load_sixteen(l.to + line * to_next + i * to_step, to_step, 16, 0) : last[line];
-    output(line, i, n, map_sixteen(e, [&](f32 a) NSK_INLINE_LAMBDA { return simd::mul(a, scale[line]); }));
+  b.template each<Lines>([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) NSK_INLINE_LAMBDA {
+    const f32x16 e = n == 16 ? b.read_result(line, i) : last[line];
+    b.write(line, i, n, map_sixteen(e, [&](f32 a) NSK_INLINE_LAMBDA { return simd::mul(a, scale[line]); }));
   });
 }
+
 /// The next lines of `lines`, from_next and to_next apart; returns how many: several where they are dense.
 inline int softmax_along(softmax_line& l, std::ptrdiff_t lines, std::ptrdiff_t from_next, std::ptrdiff_t to_next) {
   const bool dense = l.from_step == 1 && l.to_step == 1;
