@@ -246,6 +246,13 @@ inline void run_checked(random& r, tensor& output, const std::function<void(cons
   CHECK_MESSAGE(pieces == output.memory(), "tiles changed the bits");
 }
 
+/// Whether two tensors of floats of that shape have the same numbers.
+inline bool same_numbers(const std::vector<int>& shape, tensor& a, tensor& b) {
+  bool same = true;
+  oracle::for_each_index(shape, [&](const std::vector<int>& i) { same = same && a.at<float>(i) == b.at<float>(i); });
+  return same;
+}
+
 /// Checks got against want: |difference| <= tolerance * epsilon * magnitude(i), magnitude from `scale` or the wanted
 /// value.
 inline void check_close(tensor& got, const oracle::array& want, double k, double scale = 0) {

@@ -53,10 +53,8 @@ using if_grouped = std::enable_if_t<(group_size<X> | ...) != 0>;
   NSK_INLINE auto name(const X&... x) {                                                                  \
     return impl::in_lockstep([](const auto&... part) NSK_INLINE_LAMBDA { return name(part...); }, x...); \
   }
-NSK_IMPL_GROUPED(add)
 NSK_IMPL_GROUPED(sub)
 NSK_IMPL_GROUPED(mul)
-NSK_IMPL_GROUPED(div)
 NSK_IMPL_GROUPED(fma)
 NSK_IMPL_GROUPED(neg_fma)
 NSK_IMPL_GROUPED(min)

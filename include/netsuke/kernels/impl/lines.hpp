@@ -68,10 +68,10 @@ NSK_INLINE void map_sixteens(F f, const lines& from, const target& to, std::ptrd
 /// floats behind `out`.
 template <int Count, class F, class From, class To>
 NSK_INLINE void map_group(F f, const float* line, float* out, From from, To to) {
-  simd::group<f32, Count> x;
-  simd::unroll<Count>([&](auto i) NSK_INLINE_LAMBDA { x.part[i] = simd::load(line + from(i)); });
-  x = f(x);
-  simd::unroll<Count>([&](auto i) NSK_INLINE_LAMBDA { simd::store(out + to(i), x.part[i]); });
+  f32 x[Count];
+  simd::unroll<Count>([&](auto i) NSK_INLINE_LAMBDA { x[i] = simd::load(line + from(i)); });
+  simd::map_in_lockstep(x, f);
+  simd::unroll<Count>([&](auto i) NSK_INLINE_LAMBDA { simd::store(out + to(i), x[i]); });
 }
 
 /// to[i] = f(from[i]) from element `begin` on, vector by vector: what fills no group.
