@@ -85,37 +85,34 @@ NSK_INLINE void find_tops(const softmax_block<Step>& b, simd::f32 (&top)[Lines])
   simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA { top[line] = simd::splat(simd::max16(maximum[line])); });
 }
 
-/// The logarithm of softmax.
-template <int Lines, int Step>
-NSK_INLINE void log_softmax_along(const softmax_block<Step>& b, const simd::f32 (&top)[Lines]) {
+/// The logarithm of softmax, of one line.
+template <int Step>
+NSK_INLINE void log_softmax_along(const softmax_block<Step>& b, simd::f32 top) {
   using simd::f32;
-  simd::f32x16 sum[Lines];
-  f32 logarithm[Lines];
-  simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA { sum[line] = simd::splat16(0); });
-  b.template each<Lines>([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) NSK_INLINE_LAMBDA {
-    sum[line] = map_sixteen(sum[line], b.read(line, i, n), [&](f32 s, f32 x) NSK_INLINE_LAMBDA {
-      return simd::add(s, math::exp_negative(simd::sub(x, top[line])));
+  simd::f32x16 sum = simd::splat16(0);
+  const std::ptrdiff_t count = b.l.count;
+  for (std::ptrdiff_t i = 0; i < count; i += 16)
+    sum = map_sixteen(sum, b.read(0, i, count - i), [&](f32 s, f32 x) NSK_INLINE_LAMBDA {
+      return simd::add(s, math::exp_negative(simd::sub(x, top)));
     });
-  });
-  simd::unroll<Lines>([&](auto line)
-                          NSK_INLINE_LAMBDA { logarithm[line] = math::log(simd::splat(simd::sum16(sum[line]))); });
-  b.template each<Lines>([&](int line, std::ptrdiff_t i, std::ptrdiff_t n) NSK_INLINE_LAMBDA {
-    b.write(line, i, n, map_sixteen(b.read(line, i, n), [&](f32 x) NSK_INLINE_LAMBDA {
-              return simd::sub(simd::sub(x, top[line]), logarithm[line]);
+  const f32 logarithm = math::log(simd::splat(simd::sum16(sum)));
+  for (std::ptrdiff_t i = 0; i < count; i += 16)
+    b.write(0, i, count - i, map_sixteen(b.read(0, i, count - i), [&](f32 x) NSK_INLINE_LAMBDA {
+              return simd::sub(simd::sub(x, top), logarithm);
             }));
-  });
 }
 
-/// `Lines` lines at once, whose chains of operations hide each other's latency.
-template <int Step, int Lines>
+/// `Lines` lines at once, whose chains of operations hide each other's latency: dense ones, and no logarithms; or one.
+template <int Lines>
 NSK_ONE_COPY inline void softmax_along(const softmax_line& l, std::ptrdiff_t from_next, std::ptrdiff_t to_next) {
   using simd::f32;
   using simd::f32x16;
   constexpr int parts = f32x16::parts, some = softmax_lines_in_lockstep < Lines ? softmax_lines_in_lockstep : Lines;
-  const softmax_block<Step> b{l, from_next, to_next};
+  const softmax_block<Lines == 1 ? 0 : 1> b{l, from_next, to_next};
   f32 top[Lines], scale[Lines];
   find_tops(b, top);
-  if (l.log) return log_softmax_along(b, top);
+  if constexpr (Lines == 1)
+    if (l.log) return log_softmax_along(b, top[0]);
   f32x16 sum[Lines], last[Lines];  // what fills no block of 16 stays in registers
   simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA { sum[line] = last[line] = simd::splat16(0); });
   for_sixteens(l.count, [&](std::ptrdiff_t i, auto n) NSK_INLINE_LAMBDA {
@@ -143,35 +140,43 @@ NSK_ONE_COPY inline void softmax_along(const softmax_line& l, std::ptrdiff_t fro
   });
 }
 
-/// The next lines of `lines`, from_next and to_next apart; returns how many: several where they are dense.
+/// The next lines of `lines`, from_next and to_next apart; returns how many.
 inline int softmax_along(softmax_line& l, std::ptrdiff_t lines, std::ptrdiff_t from_next, std::ptrdiff_t to_next) {
-  const bool dense = l.from_step == 1 && l.to_step == 1;
-  if (dense && lines >= softmax_lines) {
+  if (l.from_step == 1 && l.to_step == 1 && !l.log && lines >= softmax_lines) {
     if (lines >= 2 * softmax_lines) l.ahead = softmax_lines * from_next;
-    softmax_along<1, softmax_lines>(l, from_next, to_next);
+    softmax_along<softmax_lines>(l, from_next, to_next);
     return softmax_lines;
   }
-  dense ? softmax_along<1, 1>(l, 0, 0) : softmax_along<0, 1>(l, 0, 0);
+  softmax_along<1>(l, 0, 0);
   return 1;
 }
 
-/// `Vectors` vectors of lines side by side, or `lines` of them where Vectors is 1; from_next and to_next are the
-/// distances of lines.
+/// load_lanes and store_lanes, of which softmax needs many.
+NSK_ONE_COPY inline simd::f32 load_lines(const float* p, std::ptrdiff_t step, std::ptrdiff_t lines) {
+  return load_lanes(p, step, lines);
+}
+NSK_ONE_COPY inline void store_lines(float* p, std::ptrdiff_t step, std::ptrdiff_t lines, simd::f32 x) {
+  store_lanes(p, step, lines, x);
+}
+
+/// `Vectors` vectors of lines side by side, no logarithms, or `lines` of them where Vectors is 1; from_next and to_next
+/// are the distances of lines.
 template <int Vectors>
 inline void softmax_across(const softmax_line& l, std::ptrdiff_t lines, std::ptrdiff_t from_next,
                            std::ptrdiff_t to_next) {
   using simd::f32;
+  const bool log = Vectors == 1 && l.log;
   f32 maximum[Vectors], sum[Vectors];
   const auto load = [&](std::ptrdiff_t i, int v) NSK_INLINE_LAMBDA {
     const float* p = l.from + i * l.from_step + v * f32::lanes * from_next;
-    return Vectors > 1 ? simd::load(p) : load_lanes(p, from_next, lines);
+    return Vectors > 1 ? simd::load(p) : load_lines(p, from_next, lines);
   };
   const auto store = [&](std::ptrdiff_t i, int v, f32 x) NSK_INLINE_LAMBDA {
     float* p = l.to + i * l.to_step + v * f32::lanes * to_next;
     if (Vectors > 1)
       simd::store(p, x);
     else
-      store_lanes(p, to_next, lines, x);
+      store_lines(p, to_next, lines, x);
   };
   simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
     maximum[v] = simd::splat(-std::numeric_limits<float>::infinity());
@@ -183,17 +188,17 @@ inline void softmax_across(const softmax_line& l, std::ptrdiff_t lines, std::ptr
     simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
       const f32 e = math::exp_negative(simd::sub(load(i, v), maximum[v]));
       sum[v] = simd::add(sum[v], e);
-      if (!l.log) store(i, v, e);
+      if (!log) store(i, v, e);
     });
   simd::unroll<Vectors>(
-      [&](auto v) NSK_INLINE_LAMBDA { sum[v] = l.log ? math::log(sum[v]) : simd::div(simd::splat(1), sum[v]); });
+      [&](auto v) NSK_INLINE_LAMBDA { sum[v] = log ? math::log(sum[v]) : simd::div(simd::splat(1), sum[v]); });
   for (std::ptrdiff_t i = 0; i < l.count; ++i)
     simd::unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
-      if (l.log) {
+      if (log) {
         store(i, v, simd::sub(simd::sub(load(i, v), maximum[v]), sum[v]));
       } else {
         const float* p = l.to + i * l.to_step + v * f32::lanes * to_next;
-        store(i, v, simd::mul(Vectors > 1 ? simd::load(p) : load_lanes(p, to_next, lines), sum[v]));
+        store(i, v, simd::mul(Vectors > 1 ? simd::load(p) : load_lines(p, to_next, lines), sum[v]));
       }
     });
 }
@@ -211,7 +216,7 @@ inline void softmax_short(const softmax_line& l, std::ptrdiff_t lines, std::ptrd
   f32 x[softmax_few], part[softmax_few];
   f32 top = simd::splat(-std::numeric_limits<float>::infinity());
   for (int i = 0; i < count; ++i) {
-    x[i] = load_lanes(l.from + i * l.from_step, from_next, lines);
+    x[i] = load_lines(l.from + i * l.from_step, from_next, lines);
     top = simd::max(x[i], top);
   }
   for (int i = 0; i < count; ++i) {
@@ -223,7 +228,7 @@ inline void softmax_short(const softmax_line& l, std::ptrdiff_t lines, std::ptrd
     for (int i = 0; i < half && i + half < count; ++i) part[i] = simd::add(part[i], part[i + half]);
   const f32 scale = l.log ? math::log(part[0]) : simd::div(simd::splat(1), part[0]);
   for (int i = 0; i < count; ++i)
-    store_lanes(l.to + i * l.to_step, to_next, lines, l.log ? simd::sub(x[i], scale) : simd::mul(x[i], scale));
+    store_lines(l.to + i * l.to_step, to_next, lines, l.log ? simd::sub(x[i], scale) : simd::mul(x[i], scale));
 }
 
 /// The tile without the axis: it holds whole lines.
@@ -269,7 +274,7 @@ inline void softmax(const softmax_args& a, const tile_range& t, std::byte*) {
             k += f32::lanes;
           } else if (along) {
             k += impl::softmax_along(l, inner.length - k, inner.stride[1], inner.stride[0]);
-          } else if (inner.stride[0] == 1 && inner.stride[1] == 1 && inner.length - k >= 4 * f32::lanes) {
+          } else if (!a.log && inner.stride[0] == 1 && inner.stride[1] == 1 && inner.length - k >= 4 * f32::lanes) {
             impl::softmax_across<4>(l, 4 * f32::lanes, 1, 1);
             k += 4 * f32::lanes;
           } else {
