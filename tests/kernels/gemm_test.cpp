@@ -30,43 +30,53 @@ nsk::tensor_view view_of(float* data, std::initializer_list<int> shape) {
   return v;
 }
 
+/// A dense layer against the reference, and its bits with panels one by one and with rows one by one.
+void check_product(int m, int n, int k) {
+  CAPTURE(m);
+  CAPTURE(n);
+  CAPTURE(k);
+  random_floats next(static_cast<std::uint32_t>(m * 1000 + n));
+  const std::vector<float> a = next.many(static_cast<std::size_t>(m) * k),
+                           b = next.many(static_cast<std::size_t>(k) * n), bias = next.many(n);
+  aligned_floats input(a.size()), packed(nsk::panel_floats(n, k));
+  std::copy(a.begin(), a.end(), input.data());
+  pack(transposed(b, k, n).data(), bias.data(), n, k, packed.data());
+  placed output(1, 1, m, n, {{}, 0, 1, 1});
+  nsk::tensor_view out = output.view(), in = view_of(input.data(), {1, 1, m, k});
+  nsk::kernels::fully_connected({in, out, packed.data(), {}}, {0, 1, 0, m, 0, n}, nullptr);
+  CHECK(output.damage() == "");
+  const oracle::result expected = oracle::multiply(a, b, bias, m, k, n);
+  const std::vector<float> got = output.dense();
+  CHECK(oracle::error_units(got, expected.value, expected.magnitude) < 2 + std::sqrt(k));
+
+  placed single(1, 1, m, n, {{}, 0, 1, 1});  // panels one by one: the same bits
+  nsk::kernels::fully_connected<nsk::kernels::kernel_set<nsk::all_functions, 0, false, false>>(
+      {in, single.view(), packed.data(), {}}, {0, 1, 0, m, 0, n}, nullptr);
+  CHECK(single.damage() == "");
+  CHECK(same_bits(single.dense(), got));
+
+  placed split(1, 1, m, n, {{}, 0, 1, 1});  // rows one by one, channels in blocks: the same bits
+  for (int r = m - 1; r >= 0; --r)
+    for (int c = 0; c < n; c += 48)
+      nsk::kernels::fully_connected({in, split.view(), packed.data(), {}}, {0, 1, r, r + 1, c, std::min(c + 48, n)},
+                                    nullptr);
+  CHECK(split.damage() == "");
+  CHECK(same_bits(split.dense(), got));
+}
+
 }
 
 TEST_CASE("fully_connected: every number of rows and channels around the tiles") {
   for (int m : {1, 2, 3, 4, 5, 6, 7, 12, 13, 200})
     for (int n : {1, 3, 4, 7, 8, 15, 16, 17, 24, 31, 32, 40, 48, 63, 64, 65, 72, 100, 128, 136})
-      for (int k : {1, 5, 64}) {
-        CAPTURE(m);
-        CAPTURE(n);
-        CAPTURE(k);
-        random_floats next(static_cast<std::uint32_t>(m * 1000 + n));
-        const std::vector<float> a = next.many(static_cast<std::size_t>(m) * k),
-                                 b = next.many(static_cast<std::size_t>(k) * n), bias = next.many(n);
-        aligned_floats input(a.size()), packed(nsk::panel_floats(n, k));
-        std::copy(a.begin(), a.end(), input.data());
-        pack(transposed(b, k, n).data(), bias.data(), n, k, packed.data());
-        placed output(1, 1, m, n, {{}, 0, 1, 1});
-        nsk::tensor_view out = output.view(), in = view_of(input.data(), {1, 1, m, k});
-        nsk::kernels::fully_connected({in, out, packed.data(), {}}, {0, 1, 0, m, 0, n}, nullptr);
-        CHECK(output.damage() == "");
-        const oracle::result expected = oracle::multiply(a, b, bias, m, k, n);
-        const std::vector<float> got = output.dense();
-        CHECK(oracle::error_units(got, expected.value, expected.magnitude) < 2 + std::sqrt(k));
+      for (int k : {1, 5, 64}) check_product(m, n, k);
+}
 
-        placed single(1, 1, m, n, {{}, 0, 1, 1});  // panels one by one: the same bits
-        nsk::kernels::fully_connected<nsk::kernels::kernel_set<nsk::all_functions, 0, false, false>>(
-            {in, single.view(), packed.data(), {}}, {0, 1, 0, m, 0, n}, nullptr);
-        CHECK(single.damage() == "");
-        CHECK(same_bits(single.dense(), got));
-
-        placed split(1, 1, m, n, {{}, 0, 1, 1});  // rows one by one, channels in blocks: the same bits
-        for (int r = m - 1; r >= 0; --r)
-          for (int c = 0; c < n; c += 48)
-            nsk::kernels::fully_connected({in, split.view(), packed.data(), {}},
-                                          {0, 1, r, r + 1, c, std::min(c + 48, n)}, nullptr);
-        CHECK(split.damage() == "");
-        CHECK(same_bits(split.dense(), got));
-      }
+TEST_CASE("fully_connected: every height of a tile, and matrices that are prefetched") {
+  for (int m = 1; m < 42; ++m)
+    for (int n : {8, 32, 48, 80}) check_product(m, n, 7);
+  for (int m : {1, 2, 6, 7, 9, 10, 13, 14, 19, 49, 97})
+    for (int n : {48, 64, 160}) check_product(m, n, 1031);
 }
 
 TEST_CASE("fully_connected: few outputs have the bits of panels, with a residual and any function") {
@@ -191,20 +201,50 @@ TEST_CASE("pack_panels and mat_mul: batches, transposed right sides, a shared ri
 
 TEST_CASE("gemm: a kernel set says how many panels tiles take, and whether they prefetch") {
   using nsk::kernels::kernel_set;
+  using nsk::kernels::pair_panels;
   using nsk::kernels::tile_panels;
   using nsk::kernels::impl::panels_part;
   const int depth = 1000, channels = 64;
   const aligned_floats packed(nsk::panel_floats(channels, depth));
   const nsk::kernels::gemm_weights<float> w{packed.data(), channels, depth, 0};
-  const auto all = panels_part<nsk::all_functions>(w, 0, 0, channels);
+  const auto all = panels_part<tile_panels, nsk::all_functions>(w, 0, 0, channels);
   CHECK(all.panels == tile_panels);
   CHECK(all.columns == tile_panels * nsk::panel_width);
   CHECK(all.ahead != nullptr);
-  const auto near = panels_part<kernel_set<nsk::all_functions, 0, true, false>>(w, 0, 0, channels);
-  CHECK(near.panels == tile_panels);
+  const auto pair = panels_part<pair_panels, nsk::all_functions>(w, 0, 0, channels);
+  CHECK(pair.panels == pair_panels);
+  CHECK(pair.ahead != nullptr);
+  const auto near = panels_part<tile_panels, kernel_set<nsk::all_functions, 0, true, false>>(w, 0, 0, channels);
+  CHECK(near.panels == pair_panels);  // four panels are two and two
   CHECK(near.ahead == nullptr);
-  const auto single = panels_part<kernel_set<nsk::all_functions, 0, false, true>>(w, 0, 0, channels);
+  const auto single = panels_part<1, kernel_set<nsk::all_functions, 0, false, true>>(w, 0, 0, channels);
   CHECK(single.panels == 1);
   CHECK(single.columns == nsk::panel_width);
   CHECK((single.ahead != nullptr) == (tile_panels == 1));  // tiles that prefetch are as wide as there are
+}
+
+TEST_CASE("gemm: panels are taken in threes and pairs, as far as they are whole and in the tile") {
+  using nsk::kernels::impl::panels_of_tile;
+  using nsk::kernels::impl::whole_panels;
+  for (const bool far : {false, true}) {
+    CHECK(panels_of_tile(3, 3, far) == 3);
+    CHECK(panels_of_tile(7, 3, far) == 3);
+    CHECK(panels_of_tile(2, 3, far) == 2);
+    CHECK(panels_of_tile(1, 3, far) == 1);
+    CHECK(panels_of_tile(0, 3, far) == 0);
+    CHECK(panels_of_tile(4, 2, far) == 2);
+    CHECK(panels_of_tile(4, 1, far) == 1);
+  }
+  CHECK(panels_of_tile(4, 3, false) == 2);
+  CHECK(panels_of_tile(4, 3, true) == 3);
+  CHECK(whole_panels(64, 0, 0, 0, 64) == 4);
+  CHECK(whole_panels(72, 0, 0, 0, 72) == 3);  // the last one is 24 wide
+  CHECK(whole_panels(72, 0, 3, 0, 72) == 0);
+  CHECK(whole_panels(40, 0, 1, 0, 40) == 0);
+  CHECK(whole_panels(8, 0, 0, 0, 8) == 0);
+  CHECK(whole_panels(96, 0, 1, 16, 64) == 3);  // panels 1 to 3
+  CHECK(whole_panels(96, 0, 1, 16, 63) == 2);
+  CHECK(whole_panels(96, 0, 1, 17, 64) <= 0);  // begins within the panel
+  CHECK(whole_panels(96, 192, 0, 192, 256) == 4);
+  CHECK(whole_panels(96, 0, 5, 0, 80) <= 0);
 }

@@ -48,8 +48,9 @@ inline gemm_runs runs_of(const conv_2d_args& a, int depth) {
 template <class Functions, class Weight>
 NSK_ONE_COPY inline void convolve_channels(const conv_2d_args& a, const tile_range& t, const gemm_weights<Weight>& w,
                                            int depth, int input_channel, int begin, int end, float* patches) {
+  const std::int64_t rows = std::int64_t{t.row_end - t.row_begin} * (t.pixel_end - t.pixel_begin);
   const gemm_job<Functions, Weight> job{
-      runs_of(a, depth), w, begin, end, gemm_block_rows(w.depth), prepare<Functions>(a.e, a.output.rank)};
+      runs_of(a, depth), w, begin, end, gemm_block_rows(w.depth, rows), prepare<Functions>(a.e, a.output.rank)};
   const direct_conv<Functions, Weight> d{&a, job, depth, input_channel, readable_pixels(a.input)};
   gemm_row_list inside;
   window_list outside(patches);

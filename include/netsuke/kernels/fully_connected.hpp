@@ -28,7 +28,8 @@ namespace impl {
 template <class Functions, class Weight>
 NSK_ONE_COPY inline void multiply_columns(const tensor_view& input, const tensor_view& output, const epilogue& epi,
                                           const gemm_weights<Weight>& w, const tile_range& t) {
-  const int block = gemm_block_rows(w.depth), pixels = t.pixel_end - t.pixel_begin;
+  const int pixels = t.pixel_end - t.pixel_begin,
+            block = gemm_block_rows(w.depth, std::int64_t{t.row_end - t.row_begin} * pixels);
   const gemm_job<Functions, Weight> job{{1, 1, static_cast<int>(w.depth)},   w, t.channel_begin, t.channel_end, block,
                                         prepare<Functions>(epi, output.rank)};
   gemm_row_list list;

@@ -34,17 +34,18 @@ inline gemm_panel<Weight> panel_part(const gemm_weights<Weight>& w, int index, i
           step, step * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4, nullptr, 0};
 }
 
-/// The same, or as many whole panels from `index` on as tiles take where all of them are in [begin, end).
-template <class Functions, class Weight>
+/// The same, or as many whole panels from `index` on as tiles take, at most MaxPanels, where all of them are in
+/// [begin, end).
+template <int MaxPanels, class Functions, class Weight>
 inline gemm_panel<Weight> panels_part(const gemm_weights<Weight>& w, int index, int begin, int end) {
   gemm_panel<Weight> p = panel_part(w, index, begin, end);
-  constexpr int together = panels_together<Functions>;
-  if (!has_whole_panels(w.channels, w.first_channel, index, together, begin, end)) return p;
+  const bool far =
+      has_far_tiles<Functions> && w.depth * w.channels * static_cast<std::int64_t>(sizeof(Weight)) > far_weights;
+  const int together = panels_of_tile(whole_panels(w.channels, w.first_channel, index, begin, end), MaxPanels, far);
+  if (together < 1 || (together == 1 && MaxPanels > 1)) return p;
   p.columns = together * panel_width;
   p.panels = together;
-  if constexpr (has_far_tiles<Functions>)
-    if (w.depth * w.channels * static_cast<std::int64_t>(sizeof(Weight)) > far_weights)
-      p.ahead = reinterpret_cast<const char*>(p.weights + together * p.panel_step);
+  if (far && together == MaxPanels) p.ahead = reinterpret_cast<const char*>(p.weights + together * p.panel_step);
   return p;
 }
 
@@ -54,11 +55,7 @@ template <class Functions, class Weight>
 inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights<Weight>& w, int index, int begin, int end,
                        const tile_row* rows, const tile_epilogue<Functions>& e) {
   const std::ptrdiff_t step = panel_width * (static_cast<std::ptrdiff_t>(w.depth) + weights_per_bias<Weight>);
-  int whole = static_cast<int>(panel_count(w.channels));
-  if (width_of_panel(w.channels, whole - 1) != panel_width) --whole;
-  const int first = w.first_channel + index * panel_width, inside = (end - first) / panel_width;
-  if (begin > first) return index;
-  if (inside < whole - index) whole = index + inside;
+  const int whole = index + whole_panels(w.channels, w.first_channel, index, begin, end);
   while (index + 1 < whole) {
     const gemm_panel<Weight> p = panel_part(w, index, begin, end);
     const bool four = count == 1 && index + 4 <= whole;
@@ -81,12 +78,13 @@ NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weigh
   const int panels = static_cast<int>(panel_count(w.channels));
   int index = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
   if (index >= panels) index = panels - 1;
+  constexpr int max_panels = impl::panels_together<Functions>;
   while (index < panels) {
     if (count <= gemv_max_rows) index = impl::gemv_panels(count, runs, w, index, begin, end, rows, e);
     if (index >= panels) return;
-    const gemm_panel<Weight> p = impl::panels_part<Functions>(w, index, begin, end);
+    const gemm_panel<Weight> p = impl::panels_part<max_panels, Functions>(w, index, begin, end);
     if (p.columns <= 0) return;
-    impl::gemm_panel_rows(count, runs, p, rows, e);
+    impl::gemm_panel_rows<max_panels>(count, runs, p, rows, e);
     index += p.panels;
   }
 }
@@ -102,7 +100,7 @@ NSK_ONE_COPY inline void multiply_widened(const gemm_weights<half_bits>& w, int 
   block_type block;
   const int panels = static_cast<int>(panel_count(w.channels)),
             together =
-                static_cast<int>(block_type::capacity / (panel_width * (w.depth + 1))) / tile_panels * tile_panels;
+                static_cast<int>(block_type::capacity / (panel_width * (w.depth + 1))) / pair_panels * pair_panels;
   int panel = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
   if (panel >= panels) panel = panels - 1;
   for (int first; panel < panels && (first = w.first_channel + panel * panel_width) < end;) {
@@ -134,11 +132,15 @@ NSK_INLINE void multiply_matrix(const gemm_weights<Weight>& w, std::int64_t rows
 
 /// Maximum number of rows of one call of `gemm`.
 inline constexpr int gemm_max_rows = 96;
-/// Rows that should share one call: few enough that they stay in the second-level cache (256 KiB of it) while panels
-/// pass.
-constexpr int gemm_block_rows(std::int64_t depth) {
+/// Rows that should share one call, of `rows`: so few that they stay in the second-level cache (256 KiB of it) while
+/// panels pass, in about equal blocks of whole tiles.
+constexpr int gemm_block_rows(std::int64_t depth, std::int64_t rows) {
+  constexpr std::int64_t tile = gemm_tile_rows<tile_columns>();
   const std::int64_t fit = 65536 / depth;
-  return static_cast<int>(fit < 48 ? 48 : fit > gemm_max_rows ? gemm_max_rows : fit / 6 * 6);
+  const std::int64_t maximum = fit < 48 ? 48 : fit > gemm_max_rows ? gemm_max_rows : fit / 6 * 6;
+  const std::int64_t blocks = rows > maximum ? (rows + maximum - 1) / maximum : 1;
+  const std::int64_t tiles = (rows + tile * blocks - 1) / (tile * blocks);
+  return static_cast<int>(tiles * tile < maximum ? tiles * tile : maximum);
 }
 
 /// Equally spaced rows: where the first one is in input, output and residual (null without one), and the steps to the

@@ -216,12 +216,12 @@ inline void quad_panel_rows(int count, const quad_runs& runs, const quad_panel& 
   }
 }
 
-/// All rows of tile_panels whole panels.
+/// All rows of pair_panels whole panels.
 template <class Products>
 inline void quad_panels_rows(int count, const quad_runs& runs, quad_panel panels, const quad_row* row,
                              const quad_store& store) {
-  panels.columns = tile_panels * panel_width;
-  quad_rows<Products, tile_panels * panel_width / simd::i32::lanes>(count, runs, panels, row, store);
+  panels.columns = pair_panels * panel_width;
+  quad_rows<Products, pair_panels * panel_width / simd::i32::lanes>(count, runs, panels, row, store);
 }
 
 /// The part of panel `index` that is in output channels [begin, end); columns is 0 or less where there is none.
@@ -269,14 +269,14 @@ NSK_ONE_COPY inline void quantized_gemm(int count, const quad_runs& runs, const 
     const impl::quad_panel p = impl::quad_panel_part(w, index, begin, end);
     if (p.columns <= 0) return;
     const auto starts = [&](int several) NSK_INLINE_LAMBDA {
-      return several > 1 && impl::has_whole_panels(w.channels, w.first_channel, index, several, begin, end);
+      return several > 1 && impl::whole_panels(w.channels, w.first_channel, index, begin, end) >= several;
     };
-    const bool line = count == 1 && starts(impl::line_panels), several = count > 1 && starts(tile_panels);
-    done = line ? impl::line_panels : several ? tile_panels : 1;
+    const bool line = count == 1 && starts(impl::line_panels), several = count > 1 && starts(pair_panels);
+    done = line ? impl::line_panels : several ? pair_panels : 1;
     const auto multiply = [&](auto products) NSK_INLINE_LAMBDA {
       using by = decltype(products);
       if (line) return impl::quad_line<by>(runs, p, rows, store);
-      if constexpr (tile_panels > 1)
+      if constexpr (pair_panels > 1)
         if (several) return impl::quad_panels_rows<by>(count, runs, p, rows, store);
       impl::quad_panel_rows<by>(count, runs, p, rows, store);
     };

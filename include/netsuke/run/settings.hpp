@@ -32,8 +32,9 @@ struct default_settings {
   /// Windows for which depthwise convolution has kernels of their own, convolution of small groups, and layers with
   /// few outputs, some 5 KiB each. Others run too, by a slower kernel for all windows with the same bits.
   using kernel_windows = all_kernel_windows;
-  /// Whether registers of 64 bytes take 32 columns of a matrix together, and whether weights of matrices above 192 KiB
-  /// are prefetched: some 10 KiB each. Without them such matrices are multiplied more slowly, with the same bits.
+  /// Whether registers of 64 bytes take 32 or 48 columns of a matrix together, some 14 KiB, and whether weights of
+  /// matrices above 192 KiB are prefetched, some 9. Without them such matrices are multiplied more slowly, with the
+  /// same bits.
   static constexpr bool panel_pairs = true, prefetch_weights = true;
   /// Whether weights may be float16 (`nsk convert --weights fp16`), which takes kernels of their own.
   static constexpr bool half_weights = false;

@@ -49,10 +49,10 @@ void add_product(session_needs& n, const step_view& s) {
   if (p.rows <= kernels::gemv_max_rows) return;
   const std::int64_t tile = s.op() == op::recurrent || s.tile().channels == 0 ? p.channels : s.tile().channels;
   const int together = static_cast<int>(std::min(tile, p.channels));
-  n.panel_pairs =
-      n.panel_pairs || kernels::impl::has_whole_panels(p.channels, 0, 0, kernels::max_tile_panels, 0, together);
-  n.prefetch_weights = n.prefetch_weights || (kernels::impl::has_whole_panels(p.channels, 0, 0, 1, 0, together) &&
-                                              p.depth * p.channels * p.weight_bytes > kernels::impl::far_weights);
+  const int whole = kernels::impl::whole_panels(p.channels, 0, 0, 0, together);
+  n.panel_pairs = n.panel_pairs || whole > 1;
+  n.prefetch_weights =
+      n.prefetch_weights || (whole > 0 && p.depth * p.channels * p.weight_bytes > kernels::impl::far_weights);
 }
 
 void add_kinds(session_needs& n, const step_view& s) {

@@ -339,7 +339,7 @@ NSK_ONE_COPY inline void depthwise_any_1(const depthwise_call<Functions, Weight>
   const window& k = d.a->w;
   const int y = oy * k.stride_h - k.pad_top, x = ox * k.stride_w - k.pad_left;
   int c = d.channel_begin;
-  for (; has_whole_panels(d.channels, 0, c / panel_width, panels, c, d.channel_end); c += wide)
+  for (; whole_panels(d.channels, 0, c / panel_width, c, d.channel_end) >= panels; c += wide)
     depthwise_one<panels * each>(d, m, y, x, column_of(d, c / panel_width, c), panel_width,
                                  std::ptrdiff_t{panel_width} * (d.taps + weights_per_bias<Weight>), c, wide, to);
   for_channels_from(c, d,

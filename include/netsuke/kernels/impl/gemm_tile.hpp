@@ -25,8 +25,8 @@ struct gemm_runs {
   std::ptrdiff_t line_step = 0, column_step = 0;
 };
 
-/// Maximum columns of a tile.
-inline constexpr int max_tile_columns = tile_panels > 1 ? tile_panels* panel_width : 24;
+/// Columns of tiles of several panels, and of pairs of them.
+inline constexpr int tile_columns = tile_panels * panel_width, pair_columns = pair_panels * panel_width;
 
 /// Some k of a panel of float16: `offset` is how far behind the beginning of a row its inputs are, and `wide` where
 /// tiles leave the weights as floats, in the order of k, for the tiles that follow.
@@ -47,10 +47,11 @@ inline constexpr bool is_part = !std::is_empty<part_of_panel<Weight>>::value;
 
 /// One panel, or some of its columns: `bias` and `weights` (floats, half_bits, or int8, whose scales are `step` floats
 /// behind the biases) point at the first of them, k steps by `step` weights; `channel` is the number of the first
-/// column in the output and `columns` how many are stored, at most 24. Or it is tile_panels whole panels, `panel_step`
-/// weights apart, and their biases `bias_step` floats. Where `ahead` is not null, tiles of whole panels prefetch as
-/// many weights from there on, each its share: `ahead_step` bytes of each panel at each k. Where `bias` is null sums go
-/// on from the outputs: of a panel of float16 of which only some k are given at a time (impl/wide_panels.hpp).
+/// column in the output and `columns` how many are stored, at most 24. Or it is `panels` whole panels, pair_panels or
+/// tile_panels, `panel_step` weights apart, and their biases `bias_step` floats. Where `ahead` is not null, tiles of
+/// whole panels prefetch as many weights from there on, each its share: `ahead_step` bytes of each panel at every
+/// tuning::gemm_steps k. Where `bias` is null sums go on from the outputs: of a panel of float16 of which only some k
+/// are given at a time (impl/wide_panels.hpp).
 template <class Weight>
 struct gemm_panel : part_of_panel<Weight> {
   const float* bias;
@@ -85,13 +86,14 @@ constexpr int gemm_tile_rows() {
   return rows < 1 ? 1 : rows > maximum ? maximum : rows;
 }
 /// Fewest rows of a register tile, but for a single row: fewer would take as long (a core waits for about eight
-/// chains), and any number of rows can be cut into tiles between these two.
+/// chains), and almost any number of rows can be cut into tiles between these two. Of the widest tiles, which have most
+/// code, there are three heights.
 template <int Width>
 constexpr int gemm_min_rows() {
   constexpr int maximum = gemm_tile_rows<Width>(), vectors = (Width + simd::f32::lanes - 1) / simd::f32::lanes;
-  constexpr int two_thirds = (2 * maximum + 2) / 3, chains = (8 + vectors - 1) / vectors;
-  constexpr int busy = chains < maximum ? chains : maximum;
-  return two_thirds < busy ? busy : two_thirds;
+  constexpr int fewest = Width > 2 * panel_width ? maximum - 2 : (2 * maximum + 2) / 3,
+                chains = (8 + vectors - 1) / vectors, busy = chains < maximum ? chains : maximum;
+  return fewest < busy ? busy : fewest;
 }
 /// Maximum number of rows that gemv_tile takes.
 inline constexpr int gemv_max_rows = 2;
@@ -131,14 +133,30 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
   using simd::f32;
   using simd::unroll;
   constexpr bool low = Vectors * f32::lanes > Width, several = Width > 24;
-  constexpr int whole = low ? Vectors - 1 : Vectors;
+  constexpr int whole = low ? Vectors - 1 : Vectors, steps = Far ? simd::tuning::gemm_steps : 1;
   const float* row[Rows];
   unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { row[r] = rows[r].input; });
   const Weight* weights = p.weights;
   const char* next = ahead;
   part_of_panel<Weight> part = p;
-  const std::ptrdiff_t step = p.step, panel_step = p.panel_step, ahead_step = p.ahead_step,
+  constexpr bool as_packed = several && !std::is_same<Weight, simd::wide_float>::value;
+  const std::ptrdiff_t step = as_packed ? panel_width : p.step, panel_step = p.panel_step, ahead_step = p.ahead_step,
                        panel_bytes = panel_step * static_cast<std::ptrdiff_t>(sizeof(Weight));
+  const auto multiply = [&](std::ptrdiff_t k, const Weight* from) NSK_INLINE_LAMBDA {
+    f32 w[Vectors];
+    unroll<whole>([&](auto v)
+                      NSK_INLINE_LAMBDA { w[v] = simd::load_weights(from + column_offset<Width>(v, panel_step)); });
+    if constexpr (low) w[whole] = simd::load_weights_low(from + whole * f32::lanes);
+    if constexpr (std::is_same<Weight, half_bits>::value) {
+      unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { simd::store(&part.wide[v * f32::lanes].value, w[v]); });
+      part.wide += several ? Width : step;
+    }
+    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+      const f32 a = simd::broadcast(row[r] + k);
+      unroll<whole>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::fma(a, w[v], sum[r][v]); });
+      if constexpr (low) sum[r][whole] = simd::fma_low(a, w[whole], sum[r][whole]);
+    });
+  };
   std::ptrdiff_t line = 0;
   if constexpr (is_part<Weight>) line = part.offset;
   for (int y = runs.lines; y > 0; --y, line += runs.line_step) {
@@ -146,28 +164,16 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
     for (int x = runs.columns; x > 0; --x, column += runs.column_step) {
       std::ptrdiff_t k = column;
       const std::ptrdiff_t end = k + runs.length;
-      do {
+      for (; k + steps <= end; k += steps, weights += steps * step) {
         if constexpr (Far) {
-          simd::prefetch(next);
-          if constexpr (several) simd::prefetch(next + panel_bytes);
+          unroll<several ? Width / panel_width : 1>([&](auto i)
+                                                        NSK_INLINE_LAMBDA { simd::prefetch(next + i * panel_bytes); });
           next += ahead_step;
         }
-        f32 w[Vectors];
-        unroll<whole>([&](auto v) NSK_INLINE_LAMBDA {
-          w[v] = simd::load_weights(weights + column_offset<Width>(v, panel_step));
-        });
-        if constexpr (low) w[whole] = simd::load_weights_low(weights + whole * f32::lanes);
-        if constexpr (std::is_same<Weight, half_bits>::value) {
-          unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { simd::store(&part.wide[v * f32::lanes].value, w[v]); });
-          part.wide += several ? Width : step;
-        }
-        unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-          const f32 a = simd::broadcast(row[r] + k);
-          unroll<whole>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::fma(a, w[v], sum[r][v]); });
-          if constexpr (low) sum[r][whole] = simd::fma_low(a, w[whole], sum[r][whole]);
-        });
-        weights += step;
-      } while (++k < end);
+        unroll<steps>([&](auto i) NSK_INLINE_LAMBDA { multiply(k + i, weights + i * step); });
+      }
+      if constexpr (steps > 1)
+        for (; k < end; ++k, weights += step) multiply(k, weights);
     }
   }
   ahead = next;
@@ -221,38 +227,46 @@ inline void gemm_equal_tiles(int count, const gemm_runs& runs, gemm_panel<Weight
                              const register_epilogue<Functions>& e) {
   constexpr int maximum = gemm_tile_rows<Width>();
   const int tiles = (count + maximum - 1) / maximum, height = count / tiles, higher = count % tiles;
-  p.ahead_step = p.step * static_cast<int>(sizeof(Weight)) / tiles;
-  if (count == 1) return static_cast<void>(gemm_tiles<1, Width, false>(1, runs, p, row, e));
+  const int share = simd::tuning::gemm_steps * p.step * static_cast<int>(sizeof(Weight)) / tiles;
+  p.ahead_step = share < 64 ? share : 64;
+  if constexpr (Width <= max_panel_width)
+    if (count == 1) return static_cast<void>(gemm_tiles<1, Width, false>(1, runs, p, row, e));
   if (higher > 0) p.ahead = gemm_tiles_of<maximum, Width, Far>(height + 1, higher, runs, p, row, e);
   gemm_tiles_of<maximum, Width, Far>(height, tiles - higher, runs, p, row + higher * (height + 1), e);
 }
-template <class Functions, class Weight>
+/// The same for at most MaxPanels panels together; only tiles of as many prefetch.
+template <int MaxPanels, class Functions, class Weight>
 NSK_ONE_COPY inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel<Weight>& p,
                                           const tile_row* row, const register_epilogue<Functions>& e) {
-  constexpr int whole = tile_panels * panel_width;
+  constexpr int columns = MaxPanels * panel_width;
   if constexpr (has_far_tiles<Functions> && !std::is_same<Weight, simd::wide_float>::value)
-    if (p.panels == tile_panels && p.columns == whole && p.ahead != nullptr)
-      return gemm_equal_tiles<whole, true>(count, runs, p, row, e);
-  if constexpr (1 < panels_together<Functions>)
-    if (p.panels > 1) return gemm_equal_tiles<whole, false>(count, runs, p, row, e);
+    if (p.ahead != nullptr && p.panels == MaxPanels && p.columns == columns)
+      return gemm_equal_tiles<columns, true>(count, runs, p, row, e);
+  if constexpr (MaxPanels > pair_panels)
+    if (p.panels == MaxPanels) return gemm_equal_tiles<columns, false>(count, runs, p, row, e);
+  if constexpr (MaxPanels > 1)
+    if (p.panels > 1) return gemm_equal_tiles<pair_columns, false>(count, runs, p, row, e);
   if (p.columns > 16) return gemm_equal_tiles<24, false>(count, runs, p, row, e);
   if (p.columns > 8) return gemm_equal_tiles<16, false>(count, runs, p, row, e);
   gemm_equal_tiles<8, false>(count, runs, p, row, e);
 }
 
-/// Heights of the tiles for so many columns of one panel, or for several panels.
+/// Heights of the tiles for so many columns of one panel, or for several panels; `single` is the height that a single
+/// row is computed with.
 struct tile_heights {
-  int minimum, maximum;
+  int minimum, maximum, single = 1;
 
   static constexpr tile_heights of(int columns, int panels) {
-    if (panels > 1) return {gemm_min_rows<max_tile_columns>(), gemm_tile_rows<max_tile_columns>()};
+    constexpr int of_three = gemm_min_rows<tile_columns>(), of_two = gemm_min_rows<pair_columns>();
+    if (panels > pair_panels) return {of_three, gemm_tile_rows<tile_columns>(), of_three};
+    if (panels > 1) return {of_two, gemm_tile_rows<pair_columns>(), of_two};
     if (columns > 16) return {gemm_min_rows<24>(), gemm_tile_rows<24>()};
     if (columns > 8) return {gemm_min_rows<16>(), gemm_tile_rows<16>()};
     return {gemm_min_rows<8>(), gemm_tile_rows<8>()};
   }
   /// Smallest number of rows from `count` on that tiles cover.
   constexpr int cover(int count) const {
-    if (count == 1) return 1;
+    if (count <= single) return single;
     const int tiles = (count + maximum - 1) / maximum;
     return count < tiles * minimum ? tiles * minimum : count;
   }
@@ -261,7 +275,9 @@ struct tile_heights {
 /// Rows, and columns in whole registers, whose results wait in a block for an epilogue that is not done in registers;
 /// fewer columns leave space for more rows, up to max_block_rows.
 inline constexpr int block_rows = 48, block_columns = simd::tuning::block_columns, max_block_rows = 2 * block_rows;
-static_assert(block_columns >= max_tile_columns, "a block holds the results of a tile");
+static_assert(block_columns >= (pair_columns > max_panel_width ? pair_columns : max_panel_width) &&
+                  block_rows * block_columns >= tile_columns * gemm_tile_rows<tile_columns>(),
+              "a block holds the results of a tile");
 
 /// One or two rows by several neighbouring panels of 16, `panel_step` weights apart, at once: as many chains as hide
 /// the latency.

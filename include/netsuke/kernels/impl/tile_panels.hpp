@@ -11,9 +11,11 @@
 NSK_BEGIN
 namespace kernels {
 
-/// Panels of 16 that tiles take together: two where a panel is one register. A tile of one register for each row reads
-/// an input for each product, and processors with registers of 64 bytes multiply as fast as they read.
-inline constexpr int max_tile_panels = 2, tile_panels = simd::f32::lanes >= panel_width ? max_tile_panels : 1;
+/// Panels of 16 that tiles take together where a panel is one register: three, or two where one would be left alone. A
+/// tile of one register for each row reads an input for each product, and processors with registers of 64 bytes
+/// multiply as fast as they read. Nine rows by three read 12 times for 27 products, ten by two 12 times for 20; such
+/// processors run slower the more power they draw, so that what is read costs time even where it is read in time.
+inline constexpr int tile_panels = simd::f32::lanes >= panel_width ? 3 : 1, pair_panels = tile_panels > 1 ? 2 : 1;
 
 namespace impl {
 
@@ -29,18 +31,25 @@ template <class Functions>
 inline constexpr bool has_far_tiles =
     variants_of<Functions>::prefetch_weights&& panels_together<Functions> == tile_panels;
 
+/// How many of `left` neighbouring whole panels the next tiles take: at most `maximum`; four as two and two, but for
+/// matrices that are prefetched: only the widest tiles do that.
+constexpr int panels_of_tile(int left, int maximum, bool far) {
+  return left < maximum ? left : left == 4 && maximum == 3 && !far ? 2 : maximum;
+}
+
 /// Where vector v of neighbouring panels `step` elements apart begins.
 constexpr std::ptrdiff_t vector_offset(int v, std::ptrdiff_t step) {
   constexpr int each = panel_width / simd::f32::lanes;
   return v / each * step + v % each * simd::f32::lanes;
 }
 
-/// Returns whether panels [index, index + count) of a matrix, whose column 0 is `first_channel` of the output, are 16
-/// wide and in output channels [begin, end).
-inline bool has_whole_panels(std::int64_t channels, int first_channel, int index, int count, int begin, int end) {
-  const int left = first_channel + index * panel_width;
-  return begin <= left && left + count * panel_width <= end && index + count <= panel_count(channels) &&
-         width_of_panel(channels, index + count - 1) == panel_width;
+/// Returns how many panels of a matrix from `index` on, whose column 0 is `first_channel` of the output, are 16 wide
+/// and in output channels [begin, end); 0 or less where the first one is not.
+inline int whole_panels(std::int64_t channels, int first_channel, int index, int begin, int end) {
+  const int first = first_channel + index * panel_width, inside = (end - first) / panel_width;
+  const int last = static_cast<int>(panel_count(channels)) - 1;
+  const int left = last - index + (width_of_panel(channels, last) == panel_width ? 1 : 0);
+  return begin > first ? 0 : inside < left ? inside : left;
 }
 
 }

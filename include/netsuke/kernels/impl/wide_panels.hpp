@@ -23,9 +23,9 @@ struct wide_block {
   static constexpr std::int64_t capacity = Weights + 64;
   alignas(64) wide_float data[capacity + panel_width];
 
-  /// Whether whole panels of `depth` weights a column fit: the widest one, and those of a tile.
+  /// Whether whole panels of `depth` weights a column fit: the widest one, and a pair of them.
   static constexpr bool fits(std::int64_t depth) {
-    constexpr std::int64_t columns = tile_panels * panel_width;
+    constexpr std::int64_t columns = pair_panels * panel_width;
     return (columns > max_panel_width ? columns : max_panel_width) * (depth + 1) <= capacity;
   }
 };
@@ -76,7 +76,7 @@ inline part_of_runs take_runs(const gemm_runs& all, int first, int maximum) {
   return part;
 }
 
-/// All k of a panel, or of tile_panels.
+/// All k of a panel, or of several.
 inline int depth_of(const gemm_runs& r) { return r.lines * r.columns * r.length; }
 
 /// Whether the tiles of these rows may store their outputs themselves: between blocks of k their sums are there, which
@@ -91,27 +91,27 @@ NSK_INLINE bool may_hold_sums(const gemm_runs& runs, const gemm_panel<Weight>& p
 }
 
 /// Some k of all rows, as gemm_equal_tiles takes them; two tiles are not worth more calls.
-template <class Functions>
+template <int MaxPanels, class Functions>
 NSK_ONE_COPY inline void gemm_wide_tiles(int count, const gemm_runs& runs, gemm_panel<half_bits> p, const tile_row* row,
                                          const register_epilogue<Functions>& e) {
   wide_block<wide_block_weights> block;
   const int maximum = tile_heights::of(p.columns, p.panels).maximum, tiles = (count + maximum - 1) / maximum,
             first = (count + tiles - 1) / tiles;
   p.wide = block.data;
-  if (tiles <= 2) return gemm_equal_tiles(count, runs, p, row, e);
-  gemm_equal_tiles(first, runs, p, row, e);
+  if (tiles <= 2) return gemm_equal_tiles<MaxPanels>(count, runs, p, row, e);
+  gemm_equal_tiles<MaxPanels>(first, runs, p, row, e);
   const gemm_panel<wide_float> wide{{p.offset}, p.bias, block.data,  p.panels * p.step, p.channel, p.columns,
                                     p.panels,   p.step, p.bias_step, nullptr,           0};
-  gemm_equal_tiles(count - first, runs, wide, row + first, e);
+  gemm_equal_tiles<MaxPanels>(count - first, runs, wide, row + first, e);
 }
 
-/// All tiles of a panel, or of tile_panels; all rows are tiles (tile_heights).
-template <class Functions, class Weight>
+/// All tiles of a panel, or of several, at most MaxPanels; all rows are tiles (tile_heights).
+template <int MaxPanels, class Functions, class Weight>
 NSK_INLINE void gemm_panel_tiles(int count, const gemm_runs& runs, const gemm_panel<Weight>& p, const tile_row* row,
                                  const register_epilogue<Functions>& e) {
-  gemm_equal_tiles(count, runs, p, row, e);
+  gemm_equal_tiles<MaxPanels>(count, runs, p, row, e);
 }
-template <class Functions>
+template <int MaxPanels, class Functions>
 NSK_ONE_COPY inline void gemm_panel_tiles(int count, const gemm_runs& runs, const gemm_panel<half_bits>& p,
                                           const tile_row* row, const register_epilogue<Functions>& e) {
   const int depth = depth_of(runs), maximum = wide_block_weights / (p.panels * p.step),
@@ -122,9 +122,9 @@ NSK_ONE_COPY inline void gemm_panel_tiles(int count, const gemm_runs& runs, cons
     k += part.steps;
     some.offset = part.offset;
     if (k < depth)
-      gemm_wide_tiles(count, part.runs, some, row, register_epilogue<Functions>{});
+      gemm_wide_tiles<MaxPanels>(count, part.runs, some, row, register_epilogue<Functions>{});
     else
-      gemm_wide_tiles(count, part.runs, some, row, e);
+      gemm_wide_tiles<MaxPanels>(count, part.runs, some, row, e);
     const std::ptrdiff_t taken = std::ptrdiff_t{part.steps} * some.step;
     some.weights += taken;
     if (some.ahead != nullptr) some.ahead += taken * static_cast<std::ptrdiff_t>(sizeof(half_bits));

@@ -24,6 +24,9 @@ struct winograd_cell {
 };
 
 inline constexpr int winograd_max_cells = 48;
+/// Panels whose products are in scratch at a time: at most 32 columns (conv_2d_scratch_bytes).
+template <class Functions>
+inline constexpr int winograd_panels = panels_together<Functions> > 1 ? pair_panels : 1;
 
 /// Cells that are computed together. While their products are made, the lines are prefetched that the phase behind
 /// writes and the next batch reads: in images beyond the caches, transforms wait for memory twice as long as they take.
@@ -156,7 +159,7 @@ NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Functions>& w, co
       point.ahead = p.ahead;
     for (int t = 0; t < count; ++t)
       row[t] = {w.transformed + i * w.plane + t * w.line, w.products + (t * points + i) * step, nullptr};
-    gemm_panel_rows(count, runs, point, row, none);
+    gemm_panel_rows<winograd_panels<Functions>>(count, runs, point, row, none);
     winograd_prefetch(w, batch, outputs, count * i / points, count * (i + 1) / points, p, first_channel,
                       last_channel - first_channel);
   }
@@ -169,7 +172,8 @@ inline void winograd_batch_of_cells(const winograd_call<Functions>& w, const win
   const winograd_cell* const cell = batch.cell;
   for (int t = 0; t < count; ++t) winograd_cell_input<Outputs>(w, cell[t], w.transformed + t * w.line);
   for (int index = 0, panels = 1; index < panel_count(w.weights.channels); index += panels) {
-    const gemm_panel<float> p = panels_part<Functions>(w.weights, index, w.channel_begin, w.channel_end);
+    const gemm_panel<float> p =
+        panels_part<winograd_panels<Functions>, Functions>(w.weights, index, w.channel_begin, w.channel_end);
     panels = p.panels;
     if (p.columns <= 0) continue;
     constexpr int unit = simd::f32::lanes > 8 ? simd::f32::lanes : 8;

@@ -36,6 +36,34 @@ std::int64_t balanced(std::int64_t all, std::int64_t size, std::int64_t maximum,
   return std::min(best * step, all);
 }
 
+/// How many of `panels` neighbouring panels kernels multiply in threes: two and two instead of three and one. Less than
+/// none where one is alone, whose tiles read most.
+constexpr std::int64_t panels_in_threes(std::int64_t panels) {
+  return panels % 3 == 0 ? panels : panels % 3 == 2 ? panels - 2 : panels - 4;
+}
+
+/// Returns about `wanted` columns of a matrix, or all: such that tiles are equally wide and their panels are multiplied
+/// in threes.
+std::int64_t balanced_columns(std::int64_t channels, std::int64_t wanted) {
+  if (wanted * 4 >= channels * 3) return channels;
+  const std::int64_t panels = (channels + panel_width - 1) / panel_width,
+                     about = std::max<std::int64_t>((wanted + panel_width / 2) / panel_width, 2);
+  std::int64_t best = about;
+  double best_score = 0;
+  for (std::int64_t size = about - about / 3; size <= about + about / 2; ++size) {
+    const std::int64_t pieces = (panels + size - 1) / size, last = panels - (pieces - 1) * size,
+                       threes = (pieces - 1) * panels_in_threes(size) + panels_in_threes(last);
+    const double all = static_cast<double>(panels), far = static_cast<double>(size) / static_cast<double>(about),
+                 score = static_cast<double>(threes) / all + all / static_cast<double>(pieces * size) -
+                         std::abs(std::log2(far)) / 2;
+    if (score > best_score) {
+      best = size;
+      best_score = score;
+    }
+  }
+  return std::min(best * panel_width, channels);
+}
+
 }
 
 std::uint32_t whole_or(std::int64_t size, std::int64_t all) {
@@ -56,11 +84,7 @@ tile_size gemm_tile_size(const tile_request& r, const plan_tensor& weights, std:
   std::int64_t columns = static_cast<std::int64_t>(std::sqrt(static_cast<double>(area)));
   if (widened) columns = area / std::max(columns, std::min(m, widened_rows));
   if (s.channels > m) columns = 0;  // tiles below each other share their weights (format/tiles.hpp)
-  columns = std::max((std::max(columns, area / m) + 16) / 32 * 32, std::int64_t{32});
-  if (columns * 4 >= s.channels * 3)
-    columns = s.channels;
-  else
-    columns = (s.channels / ((s.channels + columns - 1) / columns) + 31) / 32 * 32;
+  columns = balanced_columns(s.channels, std::max(columns, area / m));
   const std::int64_t wanted = std::max<std::int64_t>(area / columns, 24),
                      max_pixels = maximum / macs_per_output / columns, copies = (s.channels + columns - 1) / columns;
   tile_size t{0, 0, whole_or(columns, s.channels)};
