@@ -138,8 +138,8 @@ constexpr int gemm_block_rows(std::int64_t depth, std::int64_t rows) {
   constexpr std::int64_t tile = gemm_tile_rows<tile_columns>();
   const std::int64_t fit = 65536 / depth;
   const std::int64_t maximum = fit < 48 ? 48 : fit > gemm_max_rows ? gemm_max_rows : fit / 6 * 6;
-  const std::int64_t blocks = rows > maximum ? (rows + maximum - 1) / maximum : 1;
-  const std::int64_t tiles = (rows + tile * blocks - 1) / (tile * blocks);
+  if (rows <= maximum) return static_cast<int>(maximum);
+  const std::int64_t blocks = (rows + maximum - 1) / maximum, tiles = (rows + tile * blocks - 1) / (tile * blocks);
   return static_cast<int>(tiles * tile < maximum ? tiles * tile : maximum);
 }
 
