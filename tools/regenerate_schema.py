@@ -39,6 +39,7 @@ class Schema:
     verifier: str = ""       # class that takes the place of FlatBuffers' verifier
     builders: str = ""       # header of the builders, where somebody writes
     limits: bool = False     # whether enumerations keep MIN and MAX
+    casts: bool = True       # whether fields of a union cast themselves
     enum_names: tuple = ()   # enumerations whose names the program prints
 
 
@@ -50,7 +51,7 @@ SCHEMAS = [
            "}\nNSK_END\n#include <netsuke/core/restore_macros.hpp>\n",
            "#include <netsuke/core/hide_macros.hpp>\n#include <netsuke/version.hpp>\n#include <netsuke/format/impl/flatbuffers.hpp>\n"
            "#include <netsuke/format/impl/table_verifier.hpp>\n", "impl::table_verifier",
-           builders="tools/nsk/write/generated/netsuke_builders.hpp", limits=True),
+           builders="tools/nsk/write/generated/netsuke_builders.hpp", limits=True, casts=False),
     Schema("schema/tflite.fbs", "tools/nsk/import/tflite/generated/model.hpp", "Accessors of a TensorFlow Lite model.",
            ["nsk", "tool", "tfl"], "namespace nsk::tool::tfl {\n", "}\n", READING, builders="tests/tools/generated/tflite_builders.hpp",
            enum_names=("BuiltinOperator", "TensorType")),
@@ -71,7 +72,7 @@ BUILDER_START = re.compile(
 
 
 # The check of a vector of unions, which no schema has.
-UNION_VECTOR = r"bool Verify\w+Vector\(flatbuffers::Verifier &verifier, const flatbuffers::Vector<flatbuffers::Offset<void>>"
+UNION_VECTOR = r"bool Verify\w+Vector\([\w:]+ &verifier, const flatbuffers::Vector<flatbuffers::Offset<void>>"
 
 
 def flatc_output(flatc, schema):
@@ -133,8 +134,10 @@ def without_unused(text, schema):
     text = re.sub(rf"^(struct \w+Builder;|  typedef \w+Builder Builder;|{UNION_VECTOR}.*;)\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"^  const \w+ \*\w+_as_\w+\(\) const \{.*\}\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"(template<typename T> struct \w+Traits) \{.*\};\n\n", r"\1;\n", text)
-    text = re.sub(r"template<typename T> const T \*(\w+)_as\(\) const;",
-                  lambda m: union_cast(text, m.group(1)), text)
+    text = re.sub(r"(  )template<typename T> const T \*(\w+)_as\(\) const;(\n)",
+                  lambda m: m.group(1) + union_cast(text, m.group(2)) + m.group(3) if schema.casts else "", text)
+    if not schema.casts:
+        text = re.sub(r"template<(typename T)?> struct \w+Traits.*;\n", "", text)
     text = re.sub(r"\{\n +auto ptr = (reinterpret_cast<const \w+ \*>\(obj\));\n +return verifier.VerifyTable\(ptr\);\n +\}",
                   r"return verifier.VerifyTable(\1);", text)
     text = re.sub(r"\n{3,}", "\n\n", declared_where_named(text))

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <netsuke/format/file_header.hpp>
+#include <netsuke/format/impl/read_params.hpp>
 #include <netsuke/format/limits.hpp>
 #include <netsuke/format/packing.hpp>
 #include "write/params.hpp"
@@ -98,6 +99,12 @@ std::uint64_t signature_of(const format::Model& m) {
   return content_hash({reinterpret_cast<const std::byte*>(text.data()), text.size()});
 }
 
+/// The parameters of a step of operator O; null where it is another one.
+template <op O>
+const auto* parameters_of(const format::Step* s) {
+  return static_cast<op>(s->op_type()) == O ? impl::table_of<O>(s) : nullptr;
+}
+
 /// What a reader of the table must know: bits of `feature`. The table may be anything; nsk::open looks at it later.
 std::uint32_t features_of(const format::Model& m) {
   std::uint32_t bits = 0;
@@ -113,10 +120,10 @@ std::uint32_t features_of(const format::Model& m) {
     }
     if (v->steps() == nullptr) continue;
     for (const format::Step* s : *v->steps()) {
-      const auto* recurrent = s->op_as<format::Recurrent>();
+      const auto* recurrent = parameters_of<op::recurrent>(s);
       if (recurrent != nullptr && recurrent->cell_clip() != 0) bits |= feature_cell_clip;
-      const auto* convolution = s->op_as<format::QuantizedConv2D>();
-      const auto* depthwise = s->op_as<format::QuantizedDepthwiseConv2D>();
+      const auto* convolution = parameters_of<op::quantized_conv_2d>(s);
+      const auto* depthwise = parameters_of<op::quantized_depthwise_conv_2d>(s);
       if ((convolution != nullptr && convolution->weight_offset() != 0) ||
           (depthwise != nullptr && depthwise->weight_offset() != 0))
         bits |= feature_weight_offset;

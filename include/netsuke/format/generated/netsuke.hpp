@@ -11,6 +11,7 @@ namespace format {
 
 struct Halo;
 struct Window;
+struct MatMul;
 struct Tile;
 struct Step;
 
@@ -256,52 +257,7 @@ enum class Operator : uint8_t {
   MIN = NONE, MAX = QuantizedMean
 };
 
-template<typename T> struct OperatorTraits;
-
-template<> struct OperatorTraits<struct Conv2D> { static const Operator enum_value = Operator::Conv2D; };
-template<> struct OperatorTraits<struct DepthwiseConv2D> { static const Operator enum_value = Operator::DepthwiseConv2D; };
-template<> struct OperatorTraits<struct FullyConnected> { static const Operator enum_value = Operator::FullyConnected; };
-template<> struct OperatorTraits<struct PackPanels> { static const Operator enum_value = Operator::PackPanels; };
-template<> struct OperatorTraits<struct MatMul> { static const Operator enum_value = Operator::MatMul; };
-template<> struct OperatorTraits<struct Pool2D> { static const Operator enum_value = Operator::Pool2D; };
-template<> struct OperatorTraits<struct Unary> { static const Operator enum_value = Operator::Unary; };
-template<> struct OperatorTraits<struct Binary> { static const Operator enum_value = Operator::Binary; };
-template<> struct OperatorTraits<struct Copy> { static const Operator enum_value = Operator::Copy; };
-template<> struct OperatorTraits<struct Fill> { static const Operator enum_value = Operator::Fill; };
-template<> struct OperatorTraits<struct Resize2D> { static const Operator enum_value = Operator::Resize2D; };
-template<> struct OperatorTraits<struct Reduce> { static const Operator enum_value = Operator::Reduce; };
-template<> struct OperatorTraits<struct Softmax> { static const Operator enum_value = Operator::Softmax; };
-template<> struct OperatorTraits<struct Cast> { static const Operator enum_value = Operator::Cast; };
-template<> struct OperatorTraits<struct Compare> { static const Operator enum_value = Operator::Compare; };
-template<> struct OperatorTraits<struct Select> { static const Operator enum_value = Operator::Select; };
-template<> struct OperatorTraits<struct Arithmetic> { static const Operator enum_value = Operator::Arithmetic; };
-template<> struct OperatorTraits<struct Gather> { static const Operator enum_value = Operator::Gather; };
-template<> struct OperatorTraits<struct GatherElements> { static const Operator enum_value = Operator::GatherElements; };
-template<> struct OperatorTraits<struct ArgReduce> { static const Operator enum_value = Operator::ArgReduce; };
-template<> struct OperatorTraits<struct TopK> { static const Operator enum_value = Operator::TopK; };
-template<> struct OperatorTraits<struct NonMaxSuppression> { static const Operator enum_value = Operator::NonMaxSuppression; };
-template<> struct OperatorTraits<struct LayerNormalization> { static const Operator enum_value = Operator::LayerNormalization; };
-template<> struct OperatorTraits<struct LocalResponseNormalization> { static const Operator enum_value = Operator::LocalResponseNormalization; };
-template<> struct OperatorTraits<struct Recurrent> { static const Operator enum_value = Operator::Recurrent; };
-template<> struct OperatorTraits<struct Random> { static const Operator enum_value = Operator::Random; };
-template<> struct OperatorTraits<struct TreeEnsemble> { static const Operator enum_value = Operator::TreeEnsemble; };
-template<> struct OperatorTraits<struct Scatter> { static const Operator enum_value = Operator::Scatter; };
-template<> struct OperatorTraits<struct MatrixFunction> { static const Operator enum_value = Operator::MatrixFunction; };
-template<> struct OperatorTraits<struct IntegerMatMul> { static const Operator enum_value = Operator::IntegerMatMul; };
-template<> struct OperatorTraits<struct SampleImage> { static const Operator enum_value = Operator::SampleImage; };
-template<> struct OperatorTraits<struct Quantize> { static const Operator enum_value = Operator::Quantize; };
-template<> struct OperatorTraits<struct Dequantize> { static const Operator enum_value = Operator::Dequantize; };
-template<> struct OperatorTraits<struct ByteTable> { static const Operator enum_value = Operator::ByteTable; };
-template<> struct OperatorTraits<struct QuantizedConv2D> { static const Operator enum_value = Operator::QuantizedConv2D; };
-template<> struct OperatorTraits<struct QuantizedDepthwiseConv2D> { static const Operator enum_value = Operator::QuantizedDepthwiseConv2D; };
-template<> struct OperatorTraits<struct QuantizedBinary> { static const Operator enum_value = Operator::QuantizedBinary; };
-template<> struct OperatorTraits<struct DynamicRange> { static const Operator enum_value = Operator::DynamicRange; };
-template<> struct OperatorTraits<struct DynamicQuantize> { static const Operator enum_value = Operator::DynamicQuantize; };
-template<> struct OperatorTraits<struct IntegerConv2D> { static const Operator enum_value = Operator::IntegerConv2D; };
-template<> struct OperatorTraits<struct QuantizedMean> { static const Operator enum_value = Operator::QuantizedMean; };
-
 bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Operator type);
-bool VerifyOperatorVector(impl::table_verifier &verifier, const flatbuffers::Vector<flatbuffers::Offset<void>> *values, const flatbuffers::Vector<Operator> *types);
 
 /// Border of pixels around rows and columns of a [..., H, W, C] tensor, inside its buffer, filled by the step that produces the tensor.
 struct alignas(2) Halo FLATBUFFERS_FINAL_CLASS {
@@ -1214,7 +1170,6 @@ struct Step FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::String *name() const { return GetPointer<const flatbuffers::String *>(VT_NAME); }
   Operator op_type() const { return static_cast<Operator>(GetField<uint8_t>(VT_OP_TYPE, 0)); }
   const void *op() const { return GetPointer<const void *>(VT_OP); }
-  template<typename T> const T *op_as() const { return op_type() == OperatorTraits<T>::enum_value ? static_cast<const T *>(op()) : nullptr; }
   const flatbuffers::Vector<uint32_t> *inputs() const { return GetPointer<const flatbuffers::Vector<uint32_t> *>(VT_INPUTS); }
   const flatbuffers::Vector<uint32_t> *outputs() const { return GetPointer<const flatbuffers::Vector<uint32_t> *>(VT_OUTPUTS); }
   const Tile *tile() const { return GetStruct<const Tile *>(VT_TILE); }
@@ -1468,15 +1423,6 @@ inline bool VerifyOperator(impl::table_verifier &verifier, const void *obj, Oper
     case Operator::QuantizedMean: return verifier.VerifyTable(reinterpret_cast<const QuantizedMean *>(obj));
     default: return true;
   }
-}
-
-inline bool VerifyOperatorVector(impl::table_verifier &verifier, const flatbuffers::Vector<flatbuffers::Offset<void>> *values, const flatbuffers::Vector<Operator> *types) {
-  if (!values || !types) return !values && !types;
-  if (values->size() != types->size()) return false;
-  for (flatbuffers::uoffset_t i = 0; i < values->size(); ++i) {
-    if (!VerifyOperator(verifier,  values->Get(i), types->GetEnum<Operator>(i))) { return false; }
-  }
-  return true;
 }
 
 inline const Model *GetModel(const void *buf) { return flatbuffers::GetRoot<Model>(buf); }
