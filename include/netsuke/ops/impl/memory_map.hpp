@@ -23,7 +23,7 @@ struct memory_map {
   bool multiplies_quads = false;   ///< simd::multiplies_quads() of this machine
 
   /// Returns the start of the buffer in which a tensor is. Constants are read-only in spite of the type.
-  std::byte* buffer_of(const tensor_info& t) const {
+  NSK_NOINLINE std::byte* buffer_of(const tensor_info& t) const {
     const storage where = t.where();
     if (where == storage::constant) return const_cast<std::byte*>(weights) + t.buffer_offset();
     if (where == storage::input && t.port() < bindable && bound_inputs[t.port()]) return bound_inputs[t.port()];
