@@ -92,9 +92,13 @@ inline int convolve_small_groups(const conv_2d_args& a, const tile_range& t) {
 template <class Functions>
 inline bool convolve_few_outputs(const conv_2d_args& a, const tile_range& t) {
   if (!suits_few_outputs(a.w, a.groups, a.input.shape[3], a.output.shape[3], simd::f32::lanes)) return false;
-  const pixel_conv<Functions> d(a);
+  conv_2d_args all = a;
+  const bool whole = t.pixel_end - t.pixel_begin == a.output.shape[2];
+  const int width = whole && join_rows(all) ? t.pixel_end : 0;
+  const pixel_conv<Functions> d(all);
   for_images(t, a.output.shape[1], [&](int image, int y, int y_end) {
-    convolve_few_outputs(d, image, {y, y_end, t.pixel_begin, t.pixel_end});
+    const pixel_block in_rows{y, y_end, t.pixel_begin, t.pixel_end}, in_one{0, 1, y * width, y_end * width};
+    convolve_few_outputs(d, image, width > 0 ? in_one : in_rows);
   });
   return true;
 }

@@ -37,6 +37,21 @@ constexpr bool suits_few_outputs(int depth, int outputs, int pixels, int lanes) 
   return pixels >= 2 * lanes && suits_few_outputs(window{}, 1, depth, outputs, lanes);
 }
 
+/// Makes one row of the rows of an image, which then fill registers: of a window of one tap, where rows follow each
+/// other in memory. Returns whether it did.
+inline bool join_rows(conv_2d_args& a) {
+  const window& w = a.w;
+  const std::ptrdiff_t* const add = a.e.residual_stride;
+  const int height = a.output.shape[1], width = a.output.shape[2];
+  const auto follow = [&](const std::ptrdiff_t* stride) { return stride[1] == width * stride[2]; };
+  const bool plain = w.kernel_h * w.kernel_w == 1 && w.stride_h * w.stride_w == 1 && w.pad_top == 0 && w.pad_left == 0;
+  if (!plain || a.input.shape[1] != height || a.input.shape[2] != width) return false;
+  if (!follow(a.input.stride) || !follow(a.output.stride) || (a.e.residual != nullptr && !follow(add))) return false;
+  a.input.shape[1] = a.output.shape[1] = 1;
+  a.input.shape[2] = a.output.shape[2] = height * width;
+  return true;
+}
+
 /// Whether there is code for them.
 template <class Functions, class Weight>
 inline constexpr bool has_few_outputs =
