@@ -39,8 +39,7 @@ inline gemm_panel<Weight> panel_part(const gemm_weights<Weight>& w, int index, i
 template <int MaxPanels, class Functions, class Weight>
 inline gemm_panel<Weight> panels_part(const gemm_weights<Weight>& w, int index, int begin, int end) {
   gemm_panel<Weight> p = panel_part(w, index, begin, end);
-  const bool far =
-      has_far_tiles<Functions> && w.depth * w.channels * static_cast<std::int64_t>(sizeof(Weight)) > far_weights;
+  const bool far = has_far_tiles<Functions> && is_far(w.depth, w.channels, sizeof(Weight));
   const int together = panels_of_tile(whole_panels(w.channels, w.first_channel, index, begin, end), MaxPanels, far);
   if (together < 1 || (together == 1 && MaxPanels > 1)) return p;
   p.columns = together * panel_width;

@@ -51,8 +51,7 @@ void add_product(session_needs& n, const step_view& s) {
   const int together = static_cast<int>(std::min(tile, p.channels));
   const int whole = kernels::impl::whole_panels(p.channels, 0, 0, 0, together);
   n.panel_pairs = n.panel_pairs || whole > 1;
-  n.prefetch_weights =
-      n.prefetch_weights || (whole > 0 && p.depth * p.channels * p.weight_bytes > kernels::impl::far_weights);
+  n.prefetch_weights = n.prefetch_weights || (whole > 0 && kernels::impl::is_far(p.depth, p.channels, p.weight_bytes));
 }
 
 void add_kinds(session_needs& n, const step_view& s) {

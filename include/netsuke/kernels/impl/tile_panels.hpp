@@ -15,13 +15,16 @@ namespace kernels {
 /// tile of one register for each row reads an input for each product, and processors with registers of 64 bytes
 /// multiply as fast as they read. Nine rows by three read 12 times for 27 products, ten by two 12 times for 20; such
 /// processors run slower the more power they draw, so that what is read costs time even where it is read in time.
-inline constexpr int tile_panels = simd::f32::lanes >= panel_width ? 3 : 1, pair_panels = tile_panels > 1 ? 2 : 1;
+inline constexpr int max_tile_panels = 3, tile_panels = simd::f32::lanes >= panel_width ? max_tile_panels : 1,
+                     pair_panels = tile_panels > 1 ? 2 : 1;
 
 namespace impl {
 
-/// Bytes of a matrix from which on panels are prefetched while those before them are multiplied: what fits comes from
-/// the second-level cache in time.
-inline constexpr std::int64_t far_weights = 192 * 1024;
+/// Whether a matrix is so large that panels are prefetched while those before them are multiplied: what fits in 192 KiB
+/// comes from the second-level cache in time.
+constexpr bool is_far(std::int64_t depth, std::int64_t channels, std::int64_t weight_bytes) {
+  return depth * channels * weight_bytes > 192 * 1024;
+}
 
 /// How many panels tiles take where there is code for the variants of `Functions` alone, and whether there are tiles
 /// that prefetch: they are as wide as tiles can be.
@@ -34,7 +37,7 @@ inline constexpr bool has_far_tiles =
 /// How many of `left` neighbouring whole panels the next tiles take: at most `maximum`; four as two and two, but for
 /// matrices that are prefetched: only the widest tiles do that.
 constexpr int panels_of_tile(int left, int maximum, bool far) {
-  return left < maximum ? left : left == 4 && maximum == 3 && !far ? 2 : maximum;
+  return left < maximum ? left : left == 4 && maximum == max_tile_panels && !far ? 2 : maximum;
 }
 
 /// Where vector v of neighbouring panels `step` elements apart begins.

@@ -2,6 +2,7 @@
 #include "ops/impl/tile_sizes.hpp"
 #include <algorithm>
 #include <cmath>
+#include <netsuke/kernels/impl/tile_panels.hpp>
 
 namespace nsk::tool {
 namespace {
@@ -36,11 +37,17 @@ std::int64_t balanced(std::int64_t all, std::int64_t size, std::int64_t maximum,
   return std::min(best * step, all);
 }
 
-/// How many of `panels` neighbouring panels kernels multiply in threes: two and two instead of three and one. Less than
-/// none where one is alone, whose tiles read most.
+/// How many of `panels` neighbouring panels kernels multiply in threes; less than none where one is alone, whose tiles
+/// read most.
 constexpr std::int64_t panels_in_threes(std::int64_t panels) {
-  return panels % 3 == 0 ? panels : panels % 3 == 2 ? panels - 2 : panels - 4;
+  std::int64_t threes = 0;
+  for (int left = static_cast<int>(panels), together = 0; left > 0; left -= together) {
+    together = kernels::impl::panels_of_tile(left, kernels::max_tile_panels, false);
+    threes += together == kernels::max_tile_panels ? together : together == 1 ? -kernels::max_tile_panels : 0;
+  }
+  return threes;
 }
+static_assert(panels_in_threes(1) == -3 && panels_in_threes(4) == 0 && panels_in_threes(8) == 6, "1, 2 + 2, 3 + 3 + 2");
 
 /// Returns about `wanted` columns of a matrix, or all: such that tiles are equally wide and their panels are multiplied
 /// in threes.
