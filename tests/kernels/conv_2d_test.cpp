@@ -241,6 +241,44 @@ TEST_CASE("conv_2d: few outputs have the bits of panels, under windows of every 
   }
 }
 
+TEST_CASE("conv_2d: RGB images have the bits of panels, under windows and functions of every kind") {
+  using nsk::function;
+  using functions = nsk::function_list<function::identity, function::clip, function::hard_swish, function::sigmoid>;
+  using panels = with_windows<functions>;
+  using rgb = with_windows<functions, nsk::kernel_window::rgb>;
+  constexpr function all[] = {function::identity, function::clip, function::hard_swish, function::sigmoid};
+  random_floats next(31);
+  for (int i = 0; i < 60; ++i) {
+    const int kernel_h = next.between(1, 4), kernel_w = next.between(1, 4), dilation_h = next.between(1, 2),
+              channels = i % 3 == 0 ? 8 * next.between(1, 12) : next.between(5, 70);
+    const auto pad = [&] { return next.between(0, 3); };
+    conv_case c{
+        next.between(1, 2),
+        (kernel_h - 1) * dilation_h + next.between(1, 9),
+        kernel_w + next.between(0, i % 4 == 0 ? 150 : 60),
+        3,
+        channels,
+        {kernel_h, kernel_w, next.between(1, 3), next.between(1, 2), dilation_h, 1, pad(), pad(), pad(), pad()}};
+    if (i % 5 == 1) c.input.border = {1, 2, 3, 1};
+    if (i % 7 == 1) c.input.channels_before = 3;
+    if (i % 2 == 1) c.output.channels_after = 5;
+    CAPTURE(i);
+    CAPTURE(c.w);
+    CAPTURE(channels);
+    prepared_conv p(c, static_cast<std::uint32_t>(i));
+    if (i % 6 == 0) p.x[p.x.size() / 2] = std::numeric_limits<float>::infinity(), p.input.set(p.x);
+    nsk::epilogue e;
+    e.fn = all[i % 4];
+    e.alpha = -0.5f;
+    e.beta = 0.75f;
+    const std::vector<float> got = p.run_whole<rgb>(e);
+    CHECK(same_bits(got, p.run_whole<panels>(e)));
+    placed split = p.make_output();
+    p.run<rgb>(split, e, 2, 37, i % 2 == 0 ? 16 : 80);
+    CHECK(same_bits(split.dense(), got));
+  }
+}
+
 TEST_CASE("conv_2d: a border and no border give the same bits") {
   conv_case c{2, 9, 11, 6, 20, {3, 5, 2, 1, 1, 2, 1, 3, 2, 4}};
   const std::vector<float> bare = prepared_conv(c).run_whole();

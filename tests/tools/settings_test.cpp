@@ -180,3 +180,22 @@ TEST_CASE("kernel_aliases: the kernels that calls of generated source name") {
   CHECK(!holds(product, "using reductions"));
   CHECK(!holds(product, "using pools"));
 }
+
+TEST_CASE("settings: RGB windows are printed for up to nine taps of three channels, with a stride of 1 or 2") {
+  for (int inputs : {3, 4})
+    for (int outputs : {8, 16})
+      for (int side : {3, 5})
+        for (int stride : {2, 3}) {
+          test::plan_spec p;
+          const std::uint32_t x = p.add_input("x", {1, 9, 11, inputs}, 1);
+          const auto weights = static_cast<std::size_t>(side * side * inputs * outputs),
+                     count = static_cast<std::size_t>(outputs);
+          const std::uint32_t w = p.add_panels("w", std::vector<float>(weights), std::vector<float>(count));
+          const std::uint32_t y = p.add_output("y", {1, 10 - side, (11 - side) / stride + 1, outputs}, 0, 1);
+          p.add_step(test::format::Operator::Conv2D, {x, w}, y).window =
+              test::format::Window(side, side, 1, stride, 1, 1, 0, 0);
+          const bool is_rgb = inputs == 3 && outputs == 16 && side == 3 && stride == 2;
+          const std::string window = is_rgb ? "nsk::kernel_window::rgb" : "";
+          CHECK(has(printed(p), "using kernel_windows = nsk::kernel_window_list<" + window + ">"));
+        }
+}

@@ -11,6 +11,7 @@
 #include <netsuke/kernels/gemm.hpp>
 #include <netsuke/kernels/impl/few_outputs.hpp>
 #include <netsuke/kernels/impl/padded_patch.hpp>
+#include <netsuke/kernels/impl/rgb_windows.hpp>
 #include <netsuke/kernels/impl/small_groups.hpp>
 #include <netsuke/kernels/impl/winograd.hpp>
 #include <netsuke/simd/begin.hpp>
@@ -20,19 +21,26 @@ namespace kernels {
 namespace impl {
 
 /// A block of outputs of one image. Windows inside are multiplied where they are, but whole rows are gathered where a
-/// patch has space for them: that takes less than their ends would.
+/// patch has space for them: that takes less than their ends would, except where rows are rgb_line's.
 template <class Functions, class Weight>
 NSK_ONE_COPY inline void convolve_block(const direct_conv<Functions, Weight>& d, gemm_row_list& inside,
                                         window_list& outside, int image, const pixel_block& b) {
   const window& w = d.a->w;
   const tensor_view& in = d.a->input;
   pixel_block direct = inside_of(b, w, d.readable);
-  if (direct.across() < b.across() && patch_shape::of(w, b.across()).across == b.across())
+  bool is_rgb = false;
+  if constexpr (has_rgb<Functions, Weight>) is_rgb = direct.across() >= min_rgb_outputs && has_rgb_lines(*d.a, d.job);
+  if (!is_rgb && direct.across() < b.across() && patch_shape::of(w, b.across()).across == b.across())
     direct.y = direct.y_end = b.y;
   for_surroundings(b, direct, [&](const pixel_block& part) { push_gathered(d, outside, image, part); });
   for (int y = direct.y; y < direct.y_end; ++y) {
     gemm_line line = d.line(image, y);
     line.input += (y * w.stride_h - w.pad_top) * in.stride[1] - w.pad_left * in.stride[2] + d.input_channel;
+    if constexpr (has_rgb<Functions, Weight>)
+      if (is_rgb) {
+        rgb_line(*d.a, d.job, line.from(direct.x), direct.across());
+        continue;
+      }
     gemm_push(d.job, inside, line.from(direct.x), direct.across());
   }
 }

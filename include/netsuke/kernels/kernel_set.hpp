@@ -11,7 +11,9 @@ NSK_BEGIN
 /// along rows; size_3_in_pairs are those of size_3 over channels that fill registers of 16 by half
 /// (impl/depthwise_pairs.hpp), and `wide` those of 7 pixels along rows or more, with a stride of 1. small_groups are
 /// windows of convolutions with 2, 4 or 8 channels to a group (impl/small_groups.hpp); few_outputs those of
-/// convolutions, and rows of fully connected layers, to 1 to 4 channels (impl/few_outputs.hpp).
+/// convolutions, and rows of fully connected layers, to 1 to 4 channels (impl/few_outputs.hpp); rgb those of
+/// convolutions of 3 channels to more than 8, of up to 9 taps, with a stride along rows of 1 or 2
+/// (impl/rgb_windows.hpp).
 enum class kernel_window : std::uint8_t {
   size_3,
   size_3_stride_2,
@@ -20,9 +22,10 @@ enum class kernel_window : std::uint8_t {
   size_3_in_pairs,
   wide,
   small_groups,
-  few_outputs
+  few_outputs,
+  rgb
 };
-inline constexpr int kernel_window_count = 8;
+inline constexpr int kernel_window_count = 9;
 
 /// A set of such windows.
 template <kernel_window... Windows>
@@ -32,7 +35,7 @@ struct kernel_window_list {
 using all_kernel_windows =
     kernel_window_list<kernel_window::size_3, kernel_window::size_3_stride_2, kernel_window::size_5,
                        kernel_window::size_5_stride_2, kernel_window::size_3_in_pairs, kernel_window::wide,
-                       kernel_window::small_groups, kernel_window::few_outputs>;
+                       kernel_window::small_groups, kernel_window::few_outputs, kernel_window::rgb>;
 
 namespace kernels {
 

@@ -5,6 +5,7 @@
 #include <netsuke/format/packing.hpp>
 #include <netsuke/kernels/impl/depthwise_pairs.hpp>
 #include <netsuke/kernels/impl/few_outputs.hpp>
+#include <netsuke/kernels/impl/rgb_windows.hpp>
 #include <netsuke/kernels/impl/small_groups.hpp>
 #include <netsuke/kernels/impl/tile_panels.hpp>
 #include <netsuke/kernels/impl/gemm_tile.hpp>
@@ -71,6 +72,7 @@ void add_windows(session_needs& n, const step_view& s) {
       add(kernel_window::small_groups);
     if (direct && floats && kernels::impl::suits_few_outputs(p.w, p.groups, in, out, 1))
       add(kernel_window::few_outputs);
+    if (direct && floats && kernels::impl::suits_rgb(p.w, p.groups, in, out)) add(kernel_window::rgb);
   }
   if (s.op() == op::fully_connected && floats) {
     const tensor_info x = s.input(0), y = s.output();

@@ -53,8 +53,9 @@ std::string op_identifier(int i) {
 }
 std::string function_identifier(int i) { return name_of(static_cast<function>(i)); }
 std::string window_identifier(int i) {
-  constexpr const char* names[] = {"size_3", "size_3_stride_2", "size_5",     "size_5_stride_2", "size_3_in_pairs",
-                                   "wide",   "small_groups",    "few_outputs"};
+  constexpr const char* names[] = {"size_3",          "size_3_stride_2", "size_5",
+                                   "size_5_stride_2", "size_3_in_pairs", "wide",
+                                   "small_groups",    "few_outputs",     "rgb"};
   static_assert(std::size(names) == kernel_window_count);
   return names[i];
 }
