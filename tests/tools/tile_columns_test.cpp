@@ -44,7 +44,7 @@ TEST_CASE("tile columns: matrices of many panels are cut in threes of them, or n
   CHECK(cuts > 20);
 }
 
-TEST_CASE("tile columns: no tile but the last has one panel beside threes") {
+TEST_CASE("tile columns: no tile but the last is a single panel") {
   for (std::int32_t channels = 64; channels <= 1280; channels += 8) {
     CAPTURE(channels);
     const std::int64_t columns = columns_of(784, 256, channels);

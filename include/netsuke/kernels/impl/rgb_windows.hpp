@@ -108,7 +108,7 @@ NSK_INLINE void rgb_panel(const conv_2d_args& a, const gemm_job<Functions, float
 template <class Functions>
 NSK_ONE_COPY inline void rgb_line(const conv_2d_args& a, const gemm_job<Functions, float>& job, const gemm_line& line,
                                   int count) {
-  constexpr int together = panels_together < Functions >> 1 ? pair_panels : 1;
+  constexpr int together = pairs_together<Functions>;
   for (int index = 0, panels = static_cast<int>(panel_count(job.weights.channels)); index < panels;) {
     const gemm_panel<float> p = panels_part<together, Functions>(job.weights, index, 0, job.channel_end);
     index += p.panels;

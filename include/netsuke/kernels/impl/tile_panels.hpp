@@ -31,6 +31,8 @@ constexpr bool is_far(std::int64_t depth, std::int64_t channels, std::int64_t we
 template <class Functions>
 inline constexpr int panels_together = variants_of<Functions>::panel_pairs ? tile_panels : 1;
 template <class Functions>
+inline constexpr int pairs_together = variants_of<Functions>::panel_pairs ? pair_panels : 1;  ///< pairs at most
+template <class Functions>
 inline constexpr bool has_far_tiles =
     variants_of<Functions>::prefetch_weights&& panels_together<Functions> == tile_panels;
 

@@ -26,7 +26,7 @@ struct winograd_cell {
 inline constexpr int winograd_max_cells = 48;
 /// Panels whose products are in scratch at a time: at most 32 columns (conv_2d_scratch_bytes).
 template <class Functions>
-inline constexpr int winograd_panels = panels_together<Functions> > 1 ? pair_panels : 1;
+inline constexpr int winograd_panels = pairs_together<Functions>;
 
 /// Cells that are computed together. While their products are made, the lines are prefetched that the phase behind
 /// writes and the next batch reads: in images beyond the caches, transforms wait for memory twice as long as they take.
