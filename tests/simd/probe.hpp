@@ -122,6 +122,8 @@ inline void partial_whole(const float* from, float* to, int n) { store(to, load_
 inline void low_products(const float* a, const float* b, const float* c, float* to) {
   store(to, fma_low(load_low(a), load_low(b), load_low(c)));
 }
+inline void low_stored(const float* from, float* to, int n) { store_partial_low(to, n, load_low(from)); }
+inline void spread_low(const float* from, float* to) { store(to, broadcast_low(from)); }
 inline void reductions(const float* p, float* out) {
   const f32x16 x = load16(p);
   out[0] = sum16(x);

@@ -318,6 +318,20 @@ TEST_CASE("simd: the first eight lanes alone multiply and add like all of them")
   for (int i = 0; i < 8 && i < simd::f32::lanes; ++i) CHECK(to[i] == std::fma(a[i], b[i], c[i]));
 }
 
+TEST_CASE("simd: the first eight lanes alone are stored in part, and a number is spread for both widths") {
+  constexpr int low = simd::f32::lanes < 8 ? simd::f32::lanes : 8;
+  float from[16], to[18];
+  for (int i = 0; i < 16; ++i) from[i] = static_cast<float>(i + 1);
+  for (int n = 0; n <= low; ++n) {
+    for (float& x : to) x = -1;
+    probe::low_stored(from, to + 1, n);
+    for (int i = 0; i < 18; ++i) CHECK(to[i] == (i >= 1 && i <= n ? static_cast<float>(i) : -1.0f));
+  }
+  from[0] = -0.0f;
+  probe::spread_low(from, to);
+  for (int i = 0; i < simd::f32::lanes; ++i) CHECK((to[i] == 0 && std::signbit(to[i])));
+}
+
 TEST_CASE("simd: reductions of sixteen are one fixed tree") {
   random_bits next;
   for (int round = 0; round < 1000; ++round) {

@@ -173,8 +173,7 @@ NSK_ONE_COPY inline void map_rows(const epilogue& e, const tile_row* row, int ro
 template <class Functions, int Rows, int Vectors>
 NSK_INLINE void apply_in_registers(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Functions>& e,
                                    int channel) {
-  using simd::f32;
-  using simd::unroll;
+  using simd::f32, simd::unroll;
   const auto each = [&](auto f) NSK_INLINE_LAMBDA {
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
       unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = f(sum[r][v]); });
@@ -197,12 +196,11 @@ NSK_INLINE void apply_in_registers(simd::f32 (&sum)[Rows][Vectors], const regist
 }
 
 /// Finishes a register tile and stores it: row r goes to place(r).output + channel; place(r) is a tile_row. Columns
-/// lack less than a register.
-template <class Functions, int Rows, int Vectors, class Place>
+/// lack less than a register; with Low the last register holds at most 8.
+template <bool Low = false, class Functions, int Rows, int Vectors, class Place>
 NSK_INLINE void store_tile_at(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Functions>& e, Place place,
                               int channel, int columns) {
-  using simd::f32;
-  using simd::unroll;
+  using simd::f32, simd::unroll;
   if (e.adds)
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
       unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
@@ -220,13 +218,15 @@ NSK_INLINE void store_tile_at(simd::f32 (&sum)[Rows][Vectors], const register_ep
                      NSK_INLINE_LAMBDA { simd::store(place(r).output + channel + whole, sum[r][Vectors - 1]); });
   else
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-      simd::store_partial(place(r).output + channel + whole, columns - whole, sum[r][Vectors - 1]);
+      float* const last = place(r).output + channel + whole;
+      Low ? simd::store_partial_low(last, columns - whole, sum[r][Vectors - 1])
+          : simd::store_partial(last, columns - whole, sum[r][Vectors - 1]);
     });
 }
-template <class Functions, int Rows, int Vectors>
+template <bool Low = false, class Functions, int Rows, int Vectors>
 NSK_INLINE void store_tile(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Functions>& e, const tile_row* row,
                            int channel, int columns) {
-  store_tile_at(
+  store_tile_at<Low>(
       sum, e, [&](auto r) NSK_INLINE_LAMBDA -> const tile_row& { return row[r]; }, channel, columns);
 }
 

@@ -52,8 +52,7 @@ NSK_INLINE simd::f32x16 line_elements(const normalization_line& l, std::ptrdiff_
 template <int Step, int Lines>
 NSK_INLINE normalization_factors<Lines> factors_of(const layer_normalization_args& a, const normalization_line& l,
                                                    std::ptrdiff_t from_next) {
-  using simd::f32;
-  using simd::unroll;
+  using simd::f32, simd::unroll;
   const auto length = static_cast<float>(l.count);
   normalization_factors<Lines> result;
   simd::f32x16 sum[Lines];

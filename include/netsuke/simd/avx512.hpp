@@ -70,6 +70,15 @@ NSK_INLINE f32 div(f32 a, f32 b) { return {_mm512_div_ps(a.v, b.v)}; }
 NSK_INLINE f32 fma(f32 a, f32 b, f32 c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
 NSK_INLINE f32 neg_fma(f32 a, f32 b, f32 c) { return {_mm512_fnmadd_ps(a.v, b.v, c.v)}; }
 NSK_INLINE f32 load_low(const float* p) { return {_mm512_castps256_ps512(_mm256_loadu_ps(p))}; }
+/// As an integer: on a Zen 4 the instruction for floats delays the multiply-adds of 256 bits (docs/decisions.md).
+NSK_INLINE f32 broadcast_low(const float* p) {
+  std::int32_t bits;
+  std::memcpy(&bits, p, sizeof(bits));
+  return {_mm512_castsi512_ps(_mm512_set1_epi32(bits))};
+}
+NSK_INLINE void store_partial_low(float* p, int n, f32 a) {
+  _mm256_mask_storeu_ps(p, static_cast<__mmask8>(impl::first(n)), impl::low(a));
+}
 NSK_INLINE f32 load_f16_low(const std::uint16_t* p) {
   return {_mm512_castps256_ps512(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))))};
 }

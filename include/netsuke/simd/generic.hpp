@@ -28,7 +28,8 @@ NSK_INLINE i32 floor_to_i32(f32 x) { return to_i32(floor(x)); }
 
 #if !defined(NSK_ISA_AVX512)
 NSK_INLINE f32 load_low(const float* p) { return load(p); }
-NSK_INLINE f32 load_f16_low(const std::uint16_t* p) { return load_f16(p); }
+NSK_INLINE f32 broadcast_low(const float* p) { return broadcast(p); }
+NSK_INLINE void store_partial_low(float* p, int n, f32 a) { store_partial(p, n, a); }
 NSK_INLINE f32 fma_low(f32 a, f32 b, f32 c) { return fma(a, b, c); }
 #endif
 
@@ -46,10 +47,17 @@ NSK_INLINE f32 load_weights(const float* p) { return load(p); }
 NSK_INLINE f32 load_weights(const wide_float* p) { return load(&p->value); }
 NSK_INLINE f32 load_weights(const std::uint16_t* p) { return load_f16(p); }
 NSK_INLINE f32 load_weights(const std::int8_t* p) { return load_i8(p); }
+#if defined(NSK_ISA_AVX512)
 NSK_INLINE f32 load_weights_low(const float* p) { return load_low(p); }
 NSK_INLINE f32 load_weights_low(const wide_float* p) { return load_low(&p->value); }
 NSK_INLINE f32 load_weights_low(const std::uint16_t* p) { return load_f16_low(p); }
 NSK_INLINE f32 load_weights_low(const std::int8_t* p) { return load_i8(p); }
+#else
+template <class Weight>
+NSK_INLINE f32 load_weights_low(const Weight* p) {
+  return load_weights(p);
+}
+#endif
 
 /// Copies `count` bytes, at most 64, without a call.
 NSK_INLINE void copy_bytes(std::uint8_t* to, const std::uint8_t* from, std::ptrdiff_t count) {

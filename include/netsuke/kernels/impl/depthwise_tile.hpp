@@ -228,8 +228,7 @@ NSK_ONE_COPY inline void depthwise_strip(const depthwise_call<Functions, Weight>
 template <class Functions, class Weight>
 NSK_ONE_COPY inline void depthwise_any_4(const depthwise_call<Functions, Weight>& d, const depthwise_image& m, int oy,
                                          int ox, const output_grid& to) {
-  using simd::f32;
-  using simd::unroll;
+  using simd::f32, simd::unroll;
   const float* const x = first_tap(d, m, oy, ox);
   const window& k = d.a->w;
   for_channels(d, [&](panel_column<Weight> column, std::ptrdiff_t step, int channel, int columns) NSK_INLINE_LAMBDA {
@@ -266,8 +265,7 @@ inline constexpr bool has_wide_windows =
 template <class Functions, class Weight>
 NSK_ONE_COPY inline void depthwise_wide_window(const depthwise_call<Functions, Weight>& d, const depthwise_image& m,
                                                int oy, int ox, const output_grid& to) {
-  using simd::f32;
-  using simd::unroll;
+  using simd::f32, simd::unroll;
   constexpr int outputs = wide_window_outputs, before = outputs - 1;
   const float* const x = first_tap(d, m, oy, ox);
   const window& k = d.a->w;

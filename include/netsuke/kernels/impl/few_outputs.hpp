@@ -62,8 +62,7 @@ inline constexpr bool has_few_outputs =
 template <int Outputs, int Vectors>
 NSK_ONE_COPY inline void add_taps(const float* strip, std::ptrdiff_t line, int channels, int taps, int tap_step,
                                   const float* weights, float* sums) {
-  using simd::f32;
-  using simd::unroll;
+  using simd::f32, simd::unroll;
   f32 sum[Outputs][Vectors];
   const auto each = [&](auto f) NSK_INLINE_LAMBDA {
     unroll<Outputs>([&](auto o) NSK_INLINE_LAMBDA { unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { f(o, v); }); });

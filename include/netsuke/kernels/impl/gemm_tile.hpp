@@ -130,8 +130,7 @@ NSK_INLINE void resume_sums(simd::f32 (&sum)[Rows][Vectors], const tile_row* row
 template <int Width, bool Far, int Rows, int Vectors, class Weight>
 NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& runs, const gemm_panel<Weight>& p,
                            const tile_row* rows, const char*& ahead) {
-  using simd::f32;
-  using simd::unroll;
+  using simd::f32, simd::unroll;
   constexpr bool low = Vectors * f32::lanes > Width, several = Width > 24;
   constexpr int whole = low ? Vectors - 1 : Vectors, steps = Far ? simd::tuning::gemm_steps : 1;
   const float* row[Rows];
@@ -152,7 +151,7 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
       part.wide += several ? Width : step;
     }
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-      const f32 a = simd::broadcast(row[r] + k);
+      const f32 a = low ? simd::broadcast_low(row[r] + k) : simd::broadcast(row[r] + k);
       unroll<whole>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::fma(a, w[v], sum[r][v]); });
       if constexpr (low) sum[r][whole] = simd::fma_low(a, w[whole], sum[r][whole]);
     });
@@ -185,7 +184,7 @@ template <int Rows, int Width, bool Far, class Functions, class Weight>
 NSK_ONE_COPY inline const char* gemm_tiles(int tiles, const gemm_runs& runs, const gemm_panel<Weight>& panel,
                                            const tile_row* row, const register_epilogue<Functions>& e) {
   using simd::f32;
-  constexpr int vectors = (Width + f32::lanes - 1) / f32::lanes;
+  constexpr int vectors = (Width + f32::lanes - 1) / f32::lanes, columns = vectors * f32::lanes;
   const gemm_panel<Weight> p = panel;
   const char* ahead = p.ahead;
   for (; tiles > 0; --tiles, row += Rows) {
@@ -205,7 +204,7 @@ NSK_ONE_COPY inline const char* gemm_tiles(int tiles, const gemm_runs& runs, con
           sum[r][v] = end_sum<Weight>(sum[r][v], p.bias + column_offset<Width>(v, p.bias_step), p.step);
         });
       });
-    store_tile(sum, e, row, p.channel, simd::tuning::stores_parts ? p.columns : vectors * f32::lanes);
+    store_tile<(columns > Width)>(sum, e, row, p.channel, simd::tuning::stores_parts ? p.columns : columns);
   }
   return ahead;
 }
@@ -284,8 +283,7 @@ static_assert(block_columns >= (pair_columns > max_panel_width ? pair_columns : 
 template <int Rows, int Panels, class Functions, class Weight>
 NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel<Weight>& p, std::ptrdiff_t panel_step,
                                    const tile_row* row, const register_epilogue<Functions>& e) {
-  using simd::f32;
-  using simd::unroll;
+  using simd::f32, simd::unroll;
   constexpr int vectors = Panels * panel_width / f32::lanes;
   const std::ptrdiff_t bias_step = panel_step * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4;  // in floats
   f32 sum[Rows][vectors];

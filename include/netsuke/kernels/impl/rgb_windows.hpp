@@ -54,8 +54,7 @@ template <int Step, int Width, class Functions>
 NSK_ONE_COPY inline void rgb_tiles(int tiles, const gemm_runs& runs, std::ptrdiff_t next,
                                    const gemm_panel<float>& panel, gemm_line line,
                                    const register_epilogue<Functions>& e) {
-  using simd::f32;
-  using simd::unroll;
+  using simd::f32, simd::unroll;
   constexpr int vectors = rgb_vectors(Width), outputs = rgb_outputs(Width);
   constexpr bool low = vectors * f32::lanes > Width;
   constexpr int whole = low ? vectors - 1 : vectors;
@@ -76,7 +75,7 @@ NSK_ONE_COPY inline void rgb_tiles(int tiles, const gemm_runs& runs, std::ptrdif
                           NSK_INLINE_LAMBDA { w[v] = simd::load(weights + column_offset<Width>(v, p.panel_step)); });
         if constexpr (low) w[whole] = simd::load_weights_low(weights + whole * f32::lanes);
         unroll<outputs>([&](auto r) NSK_INLINE_LAMBDA {
-          const f32 a = simd::broadcast(x + r * Step);
+          const f32 a = low ? simd::broadcast_low(x + r * Step) : simd::broadcast(x + r * Step);
           unroll<whole>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::fma(a, w[v], sum[r][v]); });
           if constexpr (low) sum[r][whole] = simd::fma_low(a, w[whole], sum[r][whole]);
         });
@@ -84,7 +83,7 @@ NSK_ONE_COPY inline void rgb_tiles(int tiles, const gemm_runs& runs, std::ptrdif
     const auto place = [&](auto r) NSK_INLINE_LAMBDA {
       return tile_row{nullptr, line.output + r * line.output_step, nullptr};
     };
-    store_tile_at(sum, finish, place, p.channel, simd::tuning::stores_parts ? p.columns : vectors * f32::lanes);
+    store_tile_at<low>(sum, finish, place, p.channel, simd::tuning::stores_parts ? p.columns : vectors * f32::lanes);
   }
 }
 

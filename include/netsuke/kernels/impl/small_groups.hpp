@@ -60,8 +60,7 @@ inline constexpr int group_rows = simd::f32::registers >= 32 ? 12 : 8;
 template <int Size, class Functions>
 NSK_ONE_COPY inline void group_tile(const gemm_runs& runs, const in_groups<Size>* weights, const tile_row* row,
                                     int channel, const register_epilogue<Functions>& e) {
-  using simd::f32;
-  using simd::unroll;
+  using simd::f32, simd::unroll;
   f32 sum[group_rows][1];
   const f32 bias = simd::load(&weights->value);
   unroll<group_rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][0] = bias; });

@@ -67,8 +67,7 @@ NSK_INLINE void winograd_output(const simd::f32 (&m)[6], simd::f32 (&y)[4]) {
 /// c)` gives the input pixel (y, x) of the cell, channels from c on.
 template <int Outputs, class Load>
 NSK_INLINE void winograd_transform_input(int depth, float* to, std::ptrdiff_t plane, Load&& load) {
-  using simd::f32;
-  using simd::unroll;
+  using simd::f32, simd::unroll;
   constexpr int side = Outputs + 2;
   for (int c = 0; c < depth; c += f32::lanes) {
     f32 half[side][side];
@@ -90,8 +89,7 @@ NSK_INLINE void winograd_transform_input(int depth, float* to, std::ptrdiff_t pl
 template <int Outputs>
 NSK_INLINE void winograd_transform_output(const float* from, std::ptrdiff_t step, const float* bias,
                                           simd::f32 (&y)[Outputs * Outputs][1]) {
-  using simd::f32;
-  using simd::unroll;
+  using simd::f32, simd::unroll;
   constexpr int side = Outputs + 2;
   f32 half[Outputs][side];
   for (int j = 0; j < side; ++j) {
