@@ -196,7 +196,7 @@ NSK_INLINE void apply_in_registers(simd::f32 (&sum)[Rows][Vectors], const regist
 }
 
 /// Finishes a register tile and stores it: row r goes to place(r).output + channel; place(r) is a tile_row. Columns
-/// lack less than a register; with Low the last register holds at most 8.
+/// lack less than a register; with Low the last register holds at most 8, and no more are stored.
 template <bool Low = false, class Functions, int Rows, int Vectors, class Place>
 NSK_INLINE void store_tile_at(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Functions>& e, Place place,
                               int channel, int columns) {

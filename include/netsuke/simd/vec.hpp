@@ -13,7 +13,7 @@
 ///   0 <= n <= lanes.
 /// - `load_f16` widens half-precision bits, subnormal ones too: exact, whatever mode the processor is in.
 /// - `load_low`, `load_f16_low`, `fma_low` and `store_partial_low` do the same in the first 8 lanes; the others, where
-///   registers have more, mean nothing. `broadcast_low` fills all lanes, for `fma` and `fma_low` alike.
+///   registers have more, mean nothing and are not stored. `broadcast_low` fills all lanes, for `fma` and `fma_low`.
 /// - A quad is four bytes of one lane. `dot_quads(sum, a, w)` adds a[0] * w[0] + ... + a[3] * w[3] to each lane, a
 ///   unsigned and w signed, exactly; `dot_safe_quads` the same where no two neighbours w[0], w[1] or w[2], w[3] of one
 ///   sign add up to more than 128 in magnitude; `dot_quads_at_once` the same by one instruction, where the machine

@@ -74,6 +74,10 @@ constexpr std::ptrdiff_t column_offset(int v, std::ptrdiff_t step) {
   return Width > 24 ? column / panel_width * step + column % panel_width : column;
 }
 
+/// Whether only 8 columns of a panel are in its last register, of 16.
+template <int Width>
+inline constexpr bool ends_low = Width % simd::f32::lanes != 0;
+
 /// Rows of the register tile for panels of Width columns: accumulators, one line of weights and one input, or one of
 /// each row, fill the registers.
 template <int Width>
@@ -131,7 +135,7 @@ template <int Width, bool Far, int Rows, int Vectors, class Weight>
 NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& runs, const gemm_panel<Weight>& p,
                            const tile_row* rows, const char*& ahead) {
   using simd::f32, simd::unroll;
-  constexpr bool low = Vectors * f32::lanes > Width, several = Width > 24;
+  constexpr bool low = ends_low<Width>, several = Width > 24;
   constexpr int whole = low ? Vectors - 1 : Vectors, steps = Far ? simd::tuning::gemm_steps : 1;
   const float* row[Rows];
   unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { row[r] = rows[r].input; });
@@ -204,7 +208,7 @@ NSK_ONE_COPY inline const char* gemm_tiles(int tiles, const gemm_runs& runs, con
           sum[r][v] = end_sum<Weight>(sum[r][v], p.bias + column_offset<Width>(v, p.bias_step), p.step);
         });
       });
-    store_tile<(columns > Width)>(sum, e, row, p.channel, simd::tuning::stores_parts ? p.columns : columns);
+    store_tile<ends_low<Width>>(sum, e, row, p.channel, simd::tuning::stores_parts ? p.columns : columns);
   }
   return ahead;
 }

@@ -56,7 +56,7 @@ NSK_ONE_COPY inline void rgb_tiles(int tiles, const gemm_runs& runs, std::ptrdif
                                    const register_epilogue<Functions>& e) {
   using simd::f32, simd::unroll;
   constexpr int vectors = rgb_vectors(Width), outputs = rgb_outputs(Width);
-  constexpr bool low = vectors * f32::lanes > Width;
+  constexpr bool low = ends_low<Width>;
   constexpr int whole = low ? vectors - 1 : vectors;
   const gemm_panel<float> p = panel;
   register_epilogue<Functions> finish = e;
