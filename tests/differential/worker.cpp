@@ -59,17 +59,17 @@ std::vector<std::string> texts(const json& request, const char* key) {
 
 convert_options options_of(const json& request) {
   convert_options o;
-  o.source = request.at("model").get<std::string>();
+  o.source.path = request.at("model").get<std::string>();
   o.output = request.at("result").get<std::string>() + ".nsk";
-  o.inputs = texts(request, "inputs");
-  o.sets = texts(request, "sets");
-  o.bounds = texts(request, "bounds");
-  o.states = texts(request, "states");
-  o.outputs = texts(request, "outputs");
-  o.batch = request.value("batch", 0);
-  o.dequantize = request.value("dequantize", false);
+  o.source.inputs = texts(request, "inputs");
+  o.source.sets = texts(request, "sets");
+  o.source.bounds = texts(request, "bounds");
+  o.source.states = texts(request, "states");
+  o.source.outputs = texts(request, "outputs");
+  o.source.batch = request.value("batch", 0);
+  o.source.dequantize = request.value("dequantize", false);
   o.winograd = request.value("winograd", true);
-  o.find_states = request.value("find_states", true);
+  o.source.find_states = request.value("find_states", true);
   o.max_tile_us = request.value("max_tile_us", 100.0);
   o.skips_check = !request.value("check", false);
   o.quiet = true;
@@ -381,7 +381,7 @@ json serve(const json& request) {
   const convert_options options = options_of(request);
   try {
     command_files files;
-    files.add_input("source", options.source);
+    files.add_input("source", options.source.path);
     files.add_output("--output", options.output);
     convert(options, files);
   } catch (const error& e) {

@@ -14,7 +14,7 @@
 #include "import/onnx/import.hpp"
 #include "import/tflite/import.hpp"
 #include "compile/compile.hpp"
-#include "compile/narrow_weights.hpp"
+#include "quantize/narrow_weights.hpp"
 #include "shrink/shrink.hpp"
 #include "write/file.hpp"
 

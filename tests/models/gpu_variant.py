@@ -113,9 +113,8 @@ def check_options(folder):
     (folder / "choices.json").write_text(json.dumps({"first": {"algorithm": "winograd2"}}))
     chosen = converted("--override", folder / "choices.json", *fixed)
     expect("choices are the CPU's", [[s["algorithm"] for s in v["steps"]] for v in chosen] == [["winograd2", "winograd4"], ["direct"] * 2])
-    for option in ("--no-winograd", "--exact"):
-        direct = converted(option, *fixed)
-        expect(option, direct[0]["gpu"]["whole"] and all(s["algorithm"] == "direct" for v in direct for s in v["steps"]))
+    direct = converted("--no-winograd", *fixed)
+    expect("direct convolutions", direct[0]["gpu"]["whole"] and all(s["algorithm"] == "direct" for v in direct for s in v["steps"]))
     converted("--embed-check", *fixed)
     expect("check vectors", nsk("selftest", model).returncode == 0)
     must("json", model, "-o", folder / "small.json")

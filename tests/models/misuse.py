@@ -59,6 +59,8 @@ def all_commands_and_options(folder):
             for wrong in misspelt(option) - set(options):
                 if wrong == "--ste" and {"--set", "--std"} <= set(options):
                     continue  # a letter from both
+                if wrong == "--overrides":
+                    continue  # a name that the next release does not have
                 expect(USAGE, [f"'{wrong}'", f"Did you mean '{option}'?", f"`nsk {name} --help`"], name, wrong)
                 expect(USAGE, [f"'{wrong}'", f"Did you mean '{option}'?"], name, folder / "a.onnx", f"{wrong}=1", "more")
         expect(USAGE, ["'--no-such-thing-at-all'", f"`nsk {name} --help`"], name, "--no-such-thing-at-all")

@@ -228,8 +228,8 @@ def check_equalization(folder):
     expect(measured(source("Clip"), "--equalize", "weights")[1] == 1, "a Clip was equalised away")
     seen = folder / "equal.json"
     must("quantize", "--target", "size", relu, "-o", folder / "equal.nsk", "--calibrate", folder / "data", "--save-calibration", seen)
-    for code, what, options in ((1, "whose place --calibration takes", ["--calibration", seen, "--equalize", "activations"]), (1, "are for int8", ["--format", "fp16", "--equalize", "weights"]),
-                                (2, "another model", ["--calibration", seen, "--equalize", "weights"])):
+    for code, what, options in ((1, "equal.json' takes", ["--calibrate", seen, "--equalize", "activations"]), (1, "are for int8", ["--format", "fp16", "--equalize", "weights"]),
+                                (2, "another model", ["--calibrate", seen, "--equalize", "weights"])):
         done = nsk("quantize", relu, "-o", folder / "none.nsk", "--target", "size", *options)
         expect(done.returncode == code and what in done.stderr and not (folder / "none.nsk").exists(), f"{options}: exit {done.returncode}, {done.stderr}")
 

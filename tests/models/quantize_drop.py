@@ -157,7 +157,7 @@ def check_mnist(folder):
     first = network.found()
     expect(all(first.tobytes() == network.found(isa).tobytes() for isa in isas()), "instruction sets differ")
     bytes_of_first = network.model.read_bytes()
-    must("quantize", "--target", "size", source, "-o", folder / "again.nsk", "--calibrate", network.data, "--overrides", folder / "chosen.json")
+    must("quantize", "--target", "size", source, "-o", folder / "again.nsk", "--calibrate", network.data, "--override", folder / "chosen.json")
     expect((folder / "again.nsk").stat().st_size == len(bytes_of_first), "a saved choice with fp16 gives another file")
 
 
@@ -198,12 +198,12 @@ def check_halves(network):
     data.mkdir()
     np.save(data / "0.npy", np.random.default_rng(3).standard_normal((1, 32, 10, 10)).astype(F))
     choice.write_text('{"layers": {"first": "fp16"}}')
-    text = must("quantize", "--target", "size", wide, "-o", network.model, "--calibrate", data, "--overrides", choice)
-    expect("float32 in first: kept by --overrides, no fp16: Winograd" in text, f"a layer that cannot be fp16:\n{text}")
+    text = must("quantize", "--target", "size", wide, "-o", network.model, "--calibrate", data, "--override", choice)
+    expect("float32 in first: kept by --override, no fp16: Winograd" in text, f"a layer that cannot be fp16:\n{text}")
     choice.write_text('{"layers": {"first": "fp16", "last": "float32"}}')
-    network.made("--overrides", choice, "--report", page)
+    network.made("--override", choice, "--report", page)
     formats = {l["name"]: l["format"] for l in json.loads((network.folder / "halves.json").read_text())["layers"]}
-    expect(formats == {"first": "fp16", "middle": "int8", "last": "float32"}, f"--overrides: {formats}")
+    expect(formats == {"first": "fp16", "middle": "int8", "last": "float32"}, f"--override: {formats}")
     expect(network.model.stat().st_size > all_halves, "a float32 layer is no larger")
 
 

@@ -68,17 +68,17 @@ class Bench:
 def calibrations(b):
     saved = b.folder / "seen.json"
     _, first = b.made("first.nsk", "--calibrate", b.data, "--save-calibration", saved)
-    text, again = b.made("again.nsk", "--calibration", saved)
+    text, again = b.made("again.nsk", "--calibrate", saved)
     expect(first == again, "a saved calibration gives another file than its samples")
     expect("8 samples" in text, f"the samples of a saved calibration are not told:\n{text}")
     for how in ("minmax", "percentile", "kl"):
-        expect(b.made("x.nsk", "--calibrate", b.data, "--ranges", how)[1] == b.made("y.nsk", "--calibration", saved, "--ranges", how)[1],
+        expect(b.made("x.nsk", "--calibrate", b.data, "--ranges", how)[1] == b.made("y.nsk", "--calibrate", saved, "--ranges", how)[1],
                f"--ranges {how} of a saved calibration differs")
-    text, _ = b.made("measured.nsk", "--calibration", saved, "--calibrate", b.data, "--report", b.folder / "report.md")
+    text, _ = b.made("measured.nsk", "--calibrate", saved, "--calibrate", b.data, "--report", b.folder / "report.md")
     expect("dB" in text, f"samples beside a calibration measure nothing:\n{text}")
-    b.refused("a calibration of another model", "another model", "--calibration", saved, source=b.other)
-    b.refused("a calibration of other attributes", "another model", "--calibration", saved, source=b.shifted)
-    b.refused("a bound without samples", "--max-drop", "--calibration", saved, "--max-drop", "0.1", code=1)
+    b.refused("a calibration of another model", "another model", "--calibrate", saved, source=b.other)
+    b.refused("a calibration of other attributes", "another model", "--calibrate", saved, source=b.shifted)
+    b.refused("a bound without samples", "--max-drop", "--calibrate", saved, "--max-drop", "0.1", code=1)
     whole = json.loads(saved.read_text())
 
     def damaged(what, change):
@@ -86,7 +86,7 @@ def calibrations(b):
         change(j)
         path = b.folder / "damaged.json"
         path.write_text(json.dumps(j))
-        b.refused(f"a calibration with {what}", "--calibration", "--calibration", path)
+        b.refused(f"a calibration with {what}", "--calibrate", "--calibrate", path)
 
     tensor = lambda j: j["tensors"][0]
     damaged("no version", lambda j: j.pop("calibration_version"))
@@ -101,8 +101,8 @@ def calibrations(b):
     damaged("no samples", lambda j: j.update(samples=0))
     damaged("text in place of numbers", lambda j: tensor(j).update(width="wide"))
     (b.folder / "text.json").write_text("{")
-    b.refused("a calibration that is no JSON", "text.json", "--calibration", b.folder / "text.json")
-    b.refused("a calibration that is not there", "missing.json", "--calibration", b.folder / "missing.json")
+    b.refused("a calibration that is no JSON", "text.json", "--calibrate", b.folder / "text.json")
+    b.refused("a calibration that is not there", "missing.json", "--calibrate", b.folder / "missing.json")
 
 
 def choices(b):
@@ -111,7 +111,7 @@ def choices(b):
     j = json.loads(saved.read_text())
     expect(j["layers"] == {"wide": "float32", "back": "int8", "scores": "int8"}, f"the choice is not what was chosen: {j['layers']}")
     expect(all(low <= 0 <= high for low, high in j["ranges"].values()) and j["ranges"], f"strange ranges: {j['ranges']}")
-    _, again = b.made("again.nsk", "--calibrate", b.data, "--overrides", saved)
+    _, again = b.made("again.nsk", "--calibrate", b.data, "--override", saved)
     expect(first == again, "a saved choice gives another file")
 
     def edited(change, *options):
@@ -119,7 +119,7 @@ def choices(b):
         change(c)
         path = b.folder / "edited.json"
         path.write_text(json.dumps(c))
-        return ["--calibrate", b.data, "--overrides", path, *options]
+        return ["--calibrate", b.data, "--override", path, *options]
 
     text, all_int8 = b.made("edited.nsk", *edited(lambda c: c["layers"].update(wide="int8")))
     expect("int8 in 3 of 3 layers" in text, f"a layer that is asked for is not int8:\n{text}")
@@ -132,8 +132,9 @@ def choices(b):
     b.refused("a range without 0", "no range with 0", *edited(lambda c: c["ranges"].update({name: [1, 2]})))
     b.refused("a range of nothing", "no range with 0", *edited(lambda c: c["ranges"].update({name: [0, 0]})))
     b.refused("a range of no tensor", "nothing", *edited(lambda c: c["ranges"].update(nothing=[-1, 1])))
-    b.refused("another part", "is no choice", *edited(lambda c: c.update(weights={})))
-    b.refused("files for fp16", "--format fp16 needs no samples", "--format", "fp16", "--overrides", saved, code=1)
+    b.refused("another part", "'weights' has {}", *edited(lambda c: c.update(weights={})))
+    b.refused("ranges for fp16", "ranges are of stored integers", "--format", "fp16", "--override", saved, code=1)
+    b.refused("two calibrations", "one file of --save-calibration is enough", "--calibrate", saved, "--calibrate", saved, code=1)
 
 
 with tempfile.TemporaryDirectory() as name:

@@ -6,7 +6,7 @@
 #include "resolve/float_ports.hpp"
 #include "cli/commands.hpp"
 #include "cli/device_options.hpp"
-#include "compile/narrow_weights.hpp"
+#include "quantize/narrow_weights.hpp"
 #include "gpu/device_check.hpp"
 #include "io/layout.hpp"
 #include "engine/model_file.hpp"

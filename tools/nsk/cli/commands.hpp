@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/source_options.hpp"
 #include "compile/compile.hpp"
 #include "gpu/halves.hpp"
 #include "errors.hpp"
@@ -14,49 +15,38 @@
 
 namespace nsk::tool {
 
+/// How a .nsk file is made of a source: the same for nsk convert and nsk quantize.
 struct convert_options {
-  std::string source, output, json, report, profile, overrides;  ///< paths; empty: not wanted
-  std::vector<std::string> inputs, sets;                         ///< NAME=1x3x224x224, NAME=VALUE
-  std::vector<std::string> bounds;                               ///< NAME=COUNT
-  std::vector<std::string> variants;                             ///< NAME:INPUT=1x3x192x192,...
-  std::vector<std::string> states;                               ///< INPUT=OUTPUT
-  std::vector<std::string> outputs;                              ///< names; empty: all
-  std::vector<std::string> argmaxes;                             ///< NAME or NAME=AXIS
-  std::vector<std::string> names;                                ///< OLD=NEW
-  std::vector<std::string> kept_layouts;                         ///< names of inputs and outputs
+  source_options source;
+  std::string output, json, report, profile, overrides;  ///< paths; empty: not wanted
   double max_tile_us = 100;
   stream_target streams;     ///< through whose caches runs of layers are streamed
-  int batch = 0;             ///< maximum number of rows; 0: fixed shapes
   bool check = false;        ///< --check: with its tables and reports, however long it takes
   bool skips_check = false;  ///< --no-check
-  bool embed_check = false, quiet = false, winograd = true, dequantize = false, trusted = false;
-  bool float_io = false;
-  bool find_states = true;
-  bool gpu = false;    ///< a variant for GPUs beside every one
+  bool embed_check = false, quiet = false, winograd = true;
   bool small = false;  ///< write the small file, which nsk::prepare expands
   weight_format weights = weight_format::floats;
   std::int64_t kept_weights = 0;  ///< narrower weights only where they are not slower (compile/compile.hpp)
-  bool quantised = false;         ///< it is the second half of nsk quantize
-  bool to_hard_swish = false, to_swish = false;
 };
 exit_code convert(const convert_options& o, command_files& files);
 
 struct quantize_options {
-  convert_options conversion;        ///< how the quantised model is converted
-  std::string format = "int8";       ///< or "fp16"
-  std::string ranges = "mse";        ///< or "minmax", "percentile"
-  std::string target = "pc";         ///< a machine (quantize/targets.hpp), or "size"
-  std::vector<std::string> samples;  ///< DIRECTORY, or NAME=DIRECTORY
-  std::vector<std::string> kept;     ///< names of nodes
-  std::optional<double> max_drop;    ///< of the outputs
-  std::string drop_by;               ///< "error" where it is empty, or "sqnr", "top1"
-  std::string metric;                ///< a program that judges outputs
-  double metric_seconds = 600;       ///< of one call
-  std::string equalize;              ///< "weights", "activations", or nothing
-  bool float_halves = false;         ///< layers that stay floats have weights of 16 bits
-  std::string report;                ///< FILE.md
-  std::string calibration, save_calibration, overrides, save_overrides;  ///< FILE.json
-  std::vector<float> mean, deviation;                                    ///< of images: none, one, or one per colour
+  convert_options conversion;                    ///< how the quantised model is converted
+  std::string format = "int8";                   ///< or "fp16"
+  std::string ranges = "mse";                    ///< or "minmax", "percentile"
+  std::string target = "pc";                     ///< a machine (quantize/targets.hpp), or "size"
+  std::vector<std::string> samples;              ///< DIRECTORY, NAME=DIRECTORY, or what save_calibration wrote
+  std::vector<std::string> kept;                 ///< names of nodes
+  std::vector<std::string> integer_io;           ///< NAME, NAME=uint8 or NAME=int8, or "all"
+  std::optional<double> max_drop;                ///< of the outputs
+  std::string drop_by;                           ///< "error" where it is empty, or "sqnr", "top1"
+  std::string metric;                            ///< a program that judges outputs
+  double metric_seconds = 600;                   ///< of one call
+  std::string equalize;                          ///< "weights", "activations", or nothing
+  bool float_halves = false;                     ///< layers that stay floats have weights of 16 bits
+  std::string report;                            ///< FILE.md
+  std::string save_calibration, save_overrides;  ///< FILE.json
+  std::vector<float> mean, deviation;            ///< of images: none, one, or one per colour
   std::optional<float> white;
   std::string color;  ///< "rgb" or "bgr"; empty: the model's
   std::string fit;    ///< "stretch" where it is empty, or "crop", "letterbox"

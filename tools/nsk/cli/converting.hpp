@@ -2,6 +2,7 @@
 #pragma once
 /// Conversion with something done to the source before.
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "cli/progress.hpp"
 #include "compile/compile.hpp"
 #include "engine/model_file.hpp"
+#include "quantize/tables.hpp"
 
 namespace nsk::tool {
 
@@ -17,9 +19,12 @@ struct changed_source {
   std::vector<std::string> notes;                         ///< for people
   weight_format weights = weight_format::floats;          ///< of what is still float
   std::map<std::string, std::string> float_weights = {};  ///< nodes that keep float32, each with the reason
+  bool quantised = false;                                 ///< layers are stored integers
+  std::map<std::string, std::string> metadata = {};       ///< for the file
 };
-/// Rewrites the graphs of the source.
-using source_change = std::function<changed_source(std::vector<variant_source>&, progress_line&)>;
+/// Rewrites the graphs of the source, with what --override chooses.
+using source_change =
+    std::function<changed_source(std::vector<variant_source>& variants, const overrides& chosen, progress_line&)>;
 
 /// Looks at the file before it is written.
 using file_visitor = std::function<void(const model_file&)>;

@@ -3,14 +3,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <memory>
 
 #include "cli/converting.hpp"
+#include "cli/integer_io.hpp"
+#include "cli/options.hpp"
 #include "cli/profile_file.hpp"
+#include "cli/source_variants.hpp"
 #include "errors.hpp"
 #include "io/files.hpp"
 #include "io/json_file.hpp"
 #include "quantize/expected.hpp"
 #include "quantize/report.hpp"
+#include "report/row_check.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -60,8 +66,8 @@ std::optional<drop_bound> bound_of(const quantize_options& o) {
                     {o.metric, o.metric_seconds}};
 }
 
-/// What nsk quantize --format int8 chooses by. `seen` gets what `how` refers to.
-quantize_choices choices_of(const quantize_options& o, calibration& seen) {
+/// What nsk quantize --format int8 chooses by.
+quantize_choices choices_of(const quantize_options& o, const overrides& chosen) {
   quantize_choices how;
   how.ranges = method_of(o.ranges);
   how.weights.per_channel = o.per_channel;
@@ -75,81 +81,165 @@ quantize_choices choices_of(const quantize_options& o, calibration& seen) {
   how.halves = o.float_halves;
   how.machine = find_target(o.target);
   how.measures = !o.report.empty();
-  const auto read = [](const std::string& path, const char* what, const json_limits& limits) {
-    return std::string(text_of(read_file(path, what, limits.bytes)));
-  };
-  if (!o.overrides.empty()) how.chosen = overrides_from(read(o.overrides, "overrides", option_limits), o.overrides);
-  if (o.calibration.empty()) return how;
-  seen = calibration_from(read(o.calibration, "calibration", table_limits), o.calibration);
-  how.seen = &seen;
+  how.chosen = chosen;
   return how;
 }
 
 /// Writes --report: what was measured, and how large and how fast the file `made` is beside the float one.
 void add_report(command_files& files, const quantize_options& o, quantize_result& result, const model_file& made) {
-  const model_file floats = open_model(result.float_file, o.conversion.source);
+  const model_file floats = open_model(result.float_file, o.conversion.source.path);
   if (!o.conversion.profile.empty()) {
     const target* machine = find_target(o.target);
     result.expected.push_back(expected_by(open_profile(o.conversion.profile),
                                           machine != nullptr ? *machine : targets().front(), floats.view, made.view));
   }
   write_quantize_report(files, o.report, result,
-                        {o.conversion.source, o.conversion.output, static_cast<std::int64_t>(floats.bytes.size()),
+                        {o.conversion.source.path, o.conversion.output, static_cast<std::int64_t>(floats.bytes.size()),
                          static_cast<std::int64_t>(made.bytes.size())});
 }
 
+/// What --calibrate names: samples, and what --save-calibration wrote.
+struct calibration_files {
+  std::vector<std::string> samples;
+  std::string saved;  ///< empty: none
+};
+
+calibration_files calibration_files_of(const quantize_options& o) {
+  calibration_files given;
+  for (const std::string& place : o.samples) {
+    const std::filesystem::path path = place;
+    if (path.extension() != ".json") {
+      given.samples.push_back(place);
+      continue;
+    }
+    if (!given.saved.empty()) misuse("--calibrate " + place + ": one file of --save-calibration is enough.");
+    given.saved = place;
+  }
+  return given;
+}
+
 /// Refuses options that mean nothing together.
-void require_sense(const quantize_options& o) {
-  const bool tables =
-      !o.calibration.empty() || !o.save_calibration.empty() || !o.overrides.empty() || !o.save_overrides.empty();
+void require_sense(const quantize_options& o, const calibration_files& given) {
   if (!o.max_drop && (!o.drop_by.empty() || !o.metric.empty()))
     misuse("--drop-by and --metric say what --max-drop bounds: give it too.");
   if (!o.drop_by.empty() && !o.metric.empty())
     misuse("--drop-by and --metric bound different things: leave one of them out.");
   if (o.format != "int8" && (o.float_halves || !o.equalize.empty()))
     misuse("--float-layers and --equalize are for int8: leave them out, or --format.");
-  if (o.equalize == "activations" && !o.calibration.empty())
-    misuse("--equalize activations looks at samples, whose place --calibration takes: leave one of them out.");
-  if (o.format != "int8" && (!o.samples.empty() || !o.kept.empty() || !o.report.empty() || o.max_drop || tables))
+  if (o.equalize == "activations" && !given.saved.empty())
+    misuse("--equalize activations looks at samples, whose place '" + given.saved + "' takes: leave one of them out.");
+  const bool saves = !o.save_calibration.empty() || !o.save_overrides.empty();
+  if (o.format != "int8" &&
+      (!o.samples.empty() || !o.kept.empty() || !o.report.empty() || o.max_drop || saves || !o.integer_io.empty()))
     misuse("--format " + o.format +
-           " needs no samples: leave out --calibrate, --keep, --max-drop, --report, and files of calibration and "
-           "overrides.");
+           " needs no samples: leave out --calibrate, --keep, --max-drop, --report, --integer-io, --save-calibration "
+           "and --save-overrides.");
   if (o.format != "int8") return;
-  if (o.samples.empty() && o.calibration.empty())
+  if (o.samples.empty())
     refuse(
         "int8 needs samples, which show the range of each tensor. Give --calibrate a folder of .npy files or images, "
         "or take --format fp16 or w8, which need none");
-  if (o.samples.empty() && (o.max_drop || !o.report.empty()))
-    misuse("--max-drop and --report measure on samples: give --calibrate beside --calibration.");
+  if (given.samples.empty() && (o.max_drop || !o.report.empty()))
+    misuse("--max-drop and --report measure on samples: give --calibrate a folder of them too.");
+}
+
+/// The model whose samples show ranges: the first variant, with one row where it has a batch.
+variant_source calibrated_variant(const source_options& o, const std::vector<variant_source>& variants,
+                                  command_files& files) {
+  if (o.batch == 0) return variants.front();
+  source_options one = o;
+  one.batch = 0;
+  return read_variants(one, files).front();
+}
+
+/// Makes ports of all variants levels of pixels, and the samples too.
+void store_pixels(const std::map<std::string, stored_port>& pixels, variant_source& first,
+                  std::vector<variant_source>& variants, std::vector<sample>& samples) {
+  for (const auto& [name, port] : pixels) {
+    store_input(first.g, name, port);
+    for (variant_source& v : variants) {
+      store_input(v.g, name, port);
+      if (!v.exported) continue;
+      auto exported = std::make_shared<graph>(*v.exported);
+      store_input(*exported, name, port);
+      v.exported = exported;
+    }
+    for (sample& s : samples) s[name] = stored_as(s[name], port);
+  }
+}
+
+/// Makes the variants like the first one, and what each is compared with where it has rows that the source has not.
+void quantize_others(const variant_source& first, const quantize_result& result, const quantize_choices& how,
+                     bool batch, std::vector<variant_source>& variants) {
+  for (variant_source& v : variants) {
+    const bool has_rows = v.exported && has_other_rows(*v.exported, v.g);
+    auto exported = has_rows ? std::make_shared<graph>(*v.exported) : nullptr;
+    if (exported) quantize_alike(*exported, v.states, result, how);
+    if (!batch && &v == &variants.front())
+      v.g = first.g;
+    else
+      quantize_alike(v.g, v.states, result, how);
+    v.exported = exported;
+  }
+}
+
+/// Makes the variants ones of stored integers, and keeps what the options want kept.
+quantize_result quantize_variants(const quantize_options& o, const calibration_files& given, const overrides& chosen,
+                                  std::vector<variant_source>& variants, command_files& files,
+                                  progress_line& progress) {
+  const bool batch = o.conversion.source.batch != 0;
+  variant_source first = calibrated_variant(o.conversion.source, variants, files);
+  quantize_choices how = choices_of(o, chosen);
+  calibration seen;
+  if (!given.saved.empty()) {
+    seen =
+        calibration_from(std::string(text_of(read_file(given.saved, "calibration", table_limits.bytes))), given.saved);
+    how.seen = &seen;
+  }
+  const image_choices images = images_of(o);
+  sample_set set;
+  if (!given.samples.empty()) set = read_samples(first.g, given.samples, images);
+  how.sample_files = set.files;
+  const integer_io io = integer_io_of(o.integer_io, first, set.images, images);
+  if (images.is_asked() && set.images.empty() && io.pixels.empty())
+    misuse("--mean, --std, --white, --color and --fit are for images, and no sample is one. Leave them out.");
+  how.integer_ports = io.stored;
+  store_pixels(io.pixels, first, variants, set.samples);
+  quantize_result result =
+      quantize(first, set.samples, how, [&](const std::string& what, double share) { progress.show(what, share); });
+  result.ports.insert(io.pixels.begin(), io.pixels.end());
+  quantize_others(first, result, how, batch, variants);
+  if (!o.save_calibration.empty()) files.write(o.save_calibration, calibration_json(result.seen));
+  if (!o.save_overrides.empty()) files.write(o.save_overrides, overrides_json(result.chosen));
+  result.notes.insert(result.notes.begin(), set.notes.begin(), set.notes.end());
+  for (const auto& [name, port] : result.ports) {
+    result.notes.push_back("'" + name + "' is " + description_of(port));
+    for (variant_source& v : variants) v.g.facts.about["quantization." + name] = description_of(port);
+  }
+  return result;
 }
 
 }
 
 exit_code quantize(const quantize_options& o, command_files& files) {
-  convert_options conversion = o.conversion;
-  require_sense(o);
+  const calibration_files given = calibration_files_of(o);
+  require_sense(o, given);
   if (o.format != "int8") {
+    convert_options conversion = o.conversion;
     conversion.weights = o.format == "w8" ? weight_format::w8 : weight_format::fp16;
     if (const target* machine = find_target(o.target)) conversion.kept_weights = machine->kept_weights;
     return convert(conversion, files);
   }
-  conversion.quantised = true;
+  if (!given.saved.empty()) files.add_input("--calibrate", given.saved);
   quantize_result result;
-  const auto change = [&](std::vector<variant_source>& variants, progress_line& progress) {
-    variant_source& v = variants.front();
-    calibration seen;
-    quantize_choices how = choices_of(o, seen);
-    sample_set set;
-    if (!o.samples.empty()) set = read_samples(v.g, o.samples, images_of(o));
-    how.sample_files = set.files;
-    result = quantize(v, set.samples, how, [&](const std::string& what, double share) { progress.show(what, share); });
-    if (!o.save_calibration.empty()) files.write(o.save_calibration, calibration_json(result.seen));
-    if (!o.save_overrides.empty()) files.write(o.save_overrides, overrides_json(result.chosen));
-    result.notes.insert(result.notes.begin(), set.notes.begin(), set.notes.end());
-    return changed_source{result.notes, result.floats.halves ? weight_format::fp16 : weight_format::floats,
-                          result.floats.float32};
+  const auto change = [&](std::vector<variant_source>& variants, const overrides& chosen, progress_line& progress) {
+    result = quantize_variants(o, given, chosen, variants, files, progress);
+    changed_source changed{result.notes, result.floats.halves ? weight_format::fp16 : weight_format::floats,
+                           result.floats.float32, true};
+    for (const auto& [name, port] : result.ports) changed.metadata[integer_port_key(name)] = text_of(port);
+    return changed;
   };
-  return convert_changed(conversion, files, change, [&](const model_file& made) {
+  return convert_changed(o.conversion, files, change, [&](const model_file& made) {
     if (!o.report.empty()) add_report(files, o, result, made);
   });
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "cli/quantize_options.hpp"
-
+#include "cli/command_line.hpp"
 #include "cli/common_options.hpp"
-#include "quantize/targets.hpp"
+#include "cli/conversion_options.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -34,34 +33,25 @@ CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) 
       "  nsk quantize model.onnx -o model.nsk --calibrate image=images --calibrate mask=masks --keep conv_7\n"
       "  nsk quantize model.onnx -o model.nsk --format fp16\n"
       "  nsk quantize voice.onnx -o voice.nsk --format w8");
-  convert_options& c = o.conversion;
-  files
-      .reads(command, "source", c.source, "FILE", "ONNX or TensorFlow Lite model, or the JSON of its graph",
-             "and its external data")
-      ->required();
-  files.writes(command, "-o,--output", c.output, "FILE", ".nsk file to write")->required();
   command
       ->add_option("--format", o.format,
                    "int8, by default: layers of stored integers; fp16: weights of 16 bits; w8: dense ones of 8 bits")
       ->type_name("HOW")
       ->check(silent(CLI::IsMember({"int8", "fp16", "w8"})));
-  files.reads(command, "--calibrate", o.samples, "NAME=FILE.npy",
-              "A sample of an input, or a folder of them, or of images; of the only input without its name");
-  files.reads(command, "--calibration", o.calibration, "FILE.json",
-              "What --save-calibration wrote of this model, in place of samples, which then only measure");
+  files.reads(
+      command, "--calibrate", o.samples, "NAME=FILE.npy",
+      "A sample, a folder of them or of images; of the only input without its name; or what --save-calibration wrote");
   files.writes(command, "--save-calibration", o.save_calibration, "FILE.json", "Keep what the samples show");
-  files.reads(command, "--overrides", o.overrides, "FILE.json",
-              "Formats of layers and ranges of tensors, before all other choices");
   files.writes(command, "--save-overrides", o.save_overrides, "FILE.json",
-               "Write what was chosen, to be edited and given to --overrides");
+               "Write what was chosen, to be edited and given to --override");
   add_images(command, o);
   command
       ->add_option("--ranges", o.ranges,
                    "Range of a tensor: mse (squared error) by default, minmax, percentile (99.99), kl (divergence)")
       ->type_name("HOW")
       ->check(silent(CLI::IsMember({"mse", "minmax", "percentile", "kl"})));
-  std::vector<std::string> machines = {"size"};
-  for (const target& t : targets()) machines.push_back(t.name);
+  std::vector<std::string> machines = target_names();
+  machines.push_back("size");
   command
       ->add_option(
           "--target", o.target,
@@ -69,6 +59,10 @@ CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) 
       ->type_name("HOW")
       ->check(silent(CLI::IsMember(machines)));
   add_repeated(command, "--keep", o.kept, "NAME", "Leave this node as it is");
+  add_repeated(
+      command, "--integer-io", o.integer_io, "NAME=TYPE",
+      "Make this input or output uint8 or int8, by the scale of its tensor; all: every one. With images, uint8 is "
+      "the levels of pixels");
   command
       ->add_option("--max-drop", o.max_drop,
                    "Return layers to floats until the outputs are off by X at most, as 0.02, on samples held out")
@@ -92,11 +86,8 @@ CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) 
           "Weights of layers that are not int8: float32 by default, or fp16 where that changes them little")
       ->type_name("HOW")
       ->check(silent(CLI::IsMember({"fp16", "float32"})));
-  add_small(command, c.small);
   files.writes(command, "--report", o.report, "FILE.md",
                "Measure each layer, write it as Markdown and JSON with charts", {".json", ".svg", ".histograms.svg"});
-  files.reads(command, "--profile", c.profile, "FILE.json",
-              "Of a machine, as nsk profile wrote it: expected times, and how large tiles are");
   command
       ->add_option("--equalize", o.equalize,
                    "Make channels between two layers alike: by weights that make them, or by what samples show")
@@ -105,16 +96,7 @@ CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) 
   command->add_flag("!--per-tensor", o.per_channel, "One scale for all weights of a layer");
   command->add_flag("!--full-range-weights", o.pair_safe, "The whole range of int8; slower where there is no VNNI");
   command->add_flag("!--no-bias-correction", o.corrects_bias, "Leave what rounded weights change of the mean");
-  add_repeated(command, "--input", c.inputs, "NAME=SHAPE", "As for convert");
-  add_repeated(command, "--set", c.sets, "NAME=VALUE", "As for convert");
-  command->add_flag("!--no-states", c.find_states, "No states, however plain their names");
-  command->add_flag("--check", c.check, "Show how every output compares with the evaluator's");
-  command->add_flag("--no-check", c.skips_check, "Write the file without comparing it with the evaluator")
-      ->excludes("--check");
-  command->add_flag("--embed-check", c.embed_check,
-                    "Record inputs and outputs in the file, which nsk selftest replays");
-  files.writes(command, "--json", c.json, "FILE.json", "Write a report of the conversion");
-  add_quiet(command, c.quiet);
+  add_conversion_options(command, files, o.conversion);
   return command;
 }
 

@@ -93,7 +93,7 @@ struct port_list {
 
 class network_writer {
  public:
-  network_writer(const model& m, const source_options& o)
+  network_writer(const model& m, const network_source_options& o)
       : m_model(m), m_options(o), m_variant(m.variant(o.variant)), m_constants(m_variant) {
     std::map<std::string, int> first;  // views of one buffer that say the same have one name
     for (int i = 0; i < m_variant.tensor_count(); ++i) {
@@ -302,7 +302,7 @@ class network_writer {
   }
 
   const model& m_model;
-  const source_options& m_options;
+  const network_source_options& m_options;
   variant_view m_variant;
   constants m_constants;
   call_writer m_calls;
@@ -317,6 +317,6 @@ class network_writer {
 
 std::size_t constant_bytes(const variant_view& v) { return constants(v).bytes(); }
 
-source_files network_source(const model& m, const source_options& o) { return network_writer(m, o).write(); }
+source_files network_source(const model& m, const network_source_options& o) { return network_writer(m, o).write(); }
 
 }

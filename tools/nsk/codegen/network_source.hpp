@@ -8,7 +8,7 @@
 
 namespace nsk::tool {
 
-struct source_options {
+struct network_source_options {
   std::string name;    ///< of the namespace; an identifier
   std::string origin;  ///< of the model, for the first comment
   int variant = 0;
@@ -20,7 +20,7 @@ struct source_files {
 };
 
 /// Returns the source of a variant. Refuses operators that it has no form for, by name.
-source_files network_source(const model& m, const source_options& o);
+source_files network_source(const model& m, const network_source_options& o);
 
 /// Bytes of the constants that a variant reads.
 std::size_t constant_bytes(const variant_view& v);

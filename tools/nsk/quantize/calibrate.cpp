@@ -10,6 +10,7 @@
 #include "engine/model_file.hpp"
 #include "errors.hpp"
 #include "io/layout.hpp"
+#include "report/noise.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -28,6 +29,18 @@ class sample_runner {
     }
     m_runner->run();
   }
+  /// What a state of `g` holds before the next run. States keep the source's axes.
+  array state(const std::string& name, const graph& g) const {
+    const variant_view v = m_file.view.variant(0);
+    for (int i = 0; i < v.state_count(); ++i) {
+      const state_view s = v.state(i);
+      if (s.name() != name) continue;
+      array own(element_of(s.tensor().type()), g.values[static_cast<std::size_t>(g.find(name))].shape);
+      std::memcpy(own.data.data(), m_runner->state(i), own.data.size());
+      return own;
+    }
+    refuse("there is no state '" + name + "'");
+  }
   /// Calls f(name, output in the source's axes).
   template <class F>
   void for_each_output(F f) {
@@ -42,28 +55,6 @@ class sample_runner {
  private:
   model_file m_file;
   std::unique_ptr<runner> m_runner;
-};
-
-/// Squares of what is wanted and of how far it is missed.
-struct squares {
-  double signal = 0, noise = 0;
-  bool differs_in_kind = false;  ///< one is finite, or a number, and the other is not
-
-  void add(const array& want, const array& found) {
-    for (std::int64_t i = 0; i < found.count(); ++i) {
-      const double x = want.number(i), y = found.number(i);
-      if (!std::isfinite(x) || !std::isfinite(y)) {
-        differs_in_kind = differs_in_kind || !(x == y || (std::isnan(x) && std::isnan(y)));
-        continue;
-      }
-      signal += x * x;
-      noise += (y - x) * (y - x);
-    }
-  }
-  double decibels() const {
-    if (differs_in_kind || (signal == 0 && noise > 0)) return -200;
-    return noise == 0 ? 200 : std::clamp(10 * std::log10(signal / noise), -200.0, 200.0);
-  }
 };
 
 /// The place of the first of the largest elements, and how many are NaN.
@@ -121,8 +112,11 @@ std::map<std::string, tensor_statistics> calibrate(const variant_source& v,
                "'. Look for a sample outside what the model was trained on.");
       add_channels(found->second, a);
     };
+    for (const std::string& name : inputs) {
+      const auto given = samples[i].find(name);
+      look_at(name, given != samples[i].end() ? given->second : runner.state(name, watched.g));
+    }
     runner.run(samples[i]);
-    for (const std::string& name : inputs) look_at(name, samples[i].at(name));
     runner.for_each_output(look_at);
     progress(static_cast<double>(i + 1) / static_cast<double>(samples.size()));
   }
@@ -179,7 +173,7 @@ std::vector<sample> noise_meter::run(const variant_source& quantised, const floa
 }
 
 output_noise noise_meter::compare(const variant_source& quantised, const float_storage& floats) const {
-  std::map<std::string, squares> sums;
+  std::map<std::string, noise_sums> sums;
   std::size_t other_class = 0;
   sample_runner runner(quantised, floats);
   for (std::size_t k = 0; k < m_samples.size(); ++k) {

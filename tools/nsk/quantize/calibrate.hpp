@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 #include "compile/compile.hpp"
-#include "compile/narrow_weights.hpp"
+#include "quantize/narrow_weights.hpp"
 #include "graph/graph.hpp"
 #include "quantize/ranges.hpp"
 #include "quantize/samples.hpp"

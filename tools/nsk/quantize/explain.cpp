@@ -42,7 +42,7 @@ void find_reasons(std::vector<layer_result>& layers, const network& n, const gra
     const bool wanted_halves = asked != how.chosen.layers.end() && asked->second == layer_format::fp16;
     l.reason = how.kept.count(l.name) != 0 ? "kept by --keep" + not_finite(layer)
                : asked != how.chosen.layers.end() && asked->second != layer_format::int8
-                   ? "kept by --overrides" + not_finite(layer)
+                   ? "kept by --override" + not_finite(layer)
                : slow.count(l.name) != 0 ? why_faster(floats, layer, *how.machine)
                : !l.is_surprise          ? "returned by --max-drop"
                : std::find(beyond.begin(), beyond.end(), l.name) != beyond.end() ? "its sums may be beyond int32"

@@ -118,6 +118,16 @@ bool is_image_file(const std::string& path) {
   return endings.count(ending) != 0;
 }
 
+stored_port pixels_of(const value& input, const image_choices& how) {
+  const image_shape shape = shape_of(input);
+  const image_settings s = settings_of(shape, how);
+  stored_port p;
+  p.axis = input.shape.size() - (shape.channels_last ? 1 : 3);
+  p.scale.assign(s.scale.scale, s.scale.scale + shape.channels);
+  p.offset.assign(s.scale.offset, s.scale.offset + shape.channels);
+  return p;
+}
+
 array read_image(const std::string& path, const value& input, const image_choices& how) {
   const image_shape shape = shape_of(input);
   const std::vector<std::byte> file = read_file(path, "image", max_file);

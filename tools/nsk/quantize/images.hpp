@@ -6,6 +6,7 @@
 #include <vector>
 #include <netsuke/image/types.hpp>
 #include "graph/graph.hpp"
+#include "quantize/integer_ports.hpp"
 
 namespace nsk::tool {
 
@@ -30,6 +31,10 @@ std::string description_of(const image_choices& how);
 
 /// Whether a file's name ends like an image's.
 bool is_image_file(const std::string& path);
+
+/// What an image input is where a game gives it the levels of pixels, from 0 to 255, as uint8. Refuses inputs of other
+/// shapes or types.
+stored_port pixels_of(const value& input, const image_choices& how);
 
 /// Reads an image for an image input: [1, C, H, W], [1, H, W, C] or without the 1, C being 1, 3 or 4. Refuses inputs
 /// of other shapes or types, files that are no images, and ones of more than 2^28 pixels.

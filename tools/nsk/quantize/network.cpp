@@ -28,6 +28,7 @@ network::network(const variant_source& v, std::vector<float_layer> layers, const
   std::set<std::string> names;
   for (const value_id id : plan_flow(v.g, m_layers).stored) names.insert(name_of(id));
   for (const float_layer& l : m_layers) names.insert(name_of(l.output));  // stored where fewer layers are integers
+  for (const auto& [name, type] : how.integer_ports) names.insert(name);
   const std::map<std::string, std::size_t> axes = axes_of(names);
   if (how.seen != nullptr) {
     require_same(*how.seen, axes);
@@ -40,7 +41,7 @@ network::network(const variant_source& v, std::vector<float_layer> layers, const
   for (const auto& [name, seen] : m_seen.tensors) m_scales[name] = scale_of(seen.values, how.ranges);
   for (const auto& [name, range] : how.chosen.ranges) {
     if (m_scales.count(name) == 0)
-      misuse("--overrides gives tensor '" + name + "' a range, and there is no such tensor that could be stored." +
+      misuse("--override gives tensor '" + name + "' a range, and there is no such tensor that could be stored." +
              did_you_mean(name, {names.begin(), names.end()}));
     m_scales[name] = scale_between(range[0], range[1]);
   }
@@ -58,18 +59,48 @@ byte_flow network::flow_of(const std::vector<float_layer>& layers) const {
   const auto unseen = [&](value_id id) { return m_seen.tensors.count(name_of(id)) == 0; };
   for (auto id = flow.stored.begin(); id != flow.stored.end();)
     id = unseen(*id) || unseen(flow.scale_of(*id)) ? flow.stored.erase(id) : std::next(id);
+  for (const auto* ports : {&m_source.g.inputs, &m_source.g.outputs})
+    for (const value_id id : *ports)
+      if (is_integer_port(id)) flow.stored.insert(id);
+  for (const float_layer& l : layers)
+    if (is_integer_port(l.output)) flow.real.erase(l.node);
   return flow;
+}
+
+variant_source network::stored(const std::vector<float_layer>& layers, const byte_flow& known,
+                               const std::vector<value_id>& watched, std::vector<std::string>* floats) const {
+  variant_source v = m_source;
+  byte_flow flow = plan_flow(v.g, layers);  // of this graph: it refers to its nodes
+  flow.stored = known.stored;
+  flow.real = known.real;
+  add_outputs(v.g, watched);
+  const std::vector<std::string> beyond = store_layers(v.g, layers, flow, m_seen.tensors, m_scales, m_how);
+  if (floats != nullptr) *floats = beyond;
+  return v;
 }
 
 variant_source network::without(const std::set<std::string>& kept, const std::vector<value_id>& watched,
                                 std::vector<std::string>* floats) const {
-  variant_source v = m_source;
   const std::vector<float_layer> chosen = layers_without(kept);
-  byte_flow flow = plan_flow(v.g, chosen);  // of this graph: it refers to its nodes
-  flow.stored = flow_of(chosen).stored;
-  add_outputs(v.g, watched);
-  const std::vector<std::string> beyond = store_layers(v.g, chosen, flow, m_seen.tensors, m_scales, m_how);
-  if (floats != nullptr) *floats = beyond;
+  variant_source v = stored(chosen, flow_of(chosen), watched, floats);
+  resolve(v.g, {});
+  return v;
+}
+
+variant_source network::with_integer_ports(const std::set<std::string>& kept,
+                                           std::map<std::string, stored_port>& ports) const {
+  const std::vector<float_layer> chosen = layers_without(kept);
+  const byte_flow flow = flow_of(chosen);
+  variant_source v = stored(chosen, flow, {}, nullptr);
+  const auto port_of = [&](value_id id) {
+    const byte_scale& s = m_scales.at(name_of(flow.scale_of(id)));
+    const element type = m_how.integer_ports.at(name_of(id));
+    return stored_port{type, type == element::i8 ? s.zero - 128 : s.zero, {s.scale}};
+  };
+  for (const value_id id : m_source.g.inputs)
+    if (is_integer_port(id)) ports[name_of(id)] = port_of(id), store_input(v.g, name_of(id), port_of(id));
+  for (const value_id id : m_source.g.outputs)
+    if (is_integer_port(id)) ports[name_of(id)] = port_of(id), store_output(v.g, name_of(id), port_of(id));
   resolve(v.g, {});
   return v;
 }
@@ -135,7 +166,7 @@ void network::require_same(const calibration& c, const std::map<std::string, std
   }
   if (!same)
     refuse(
-        "--calibration: it belongs to another model, or to another version of this one. Make it anew with "
+        "--calibrate: the calibration belongs to another model, or to another version of this one. Make it anew with "
         "--calibrate and --save-calibration");
 }
 

@@ -28,6 +28,8 @@ class network {
   variant_source without(const std::set<std::string>& kept, const std::vector<value_id>& watched = {},
                          std::vector<std::string>* floats = nullptr) const;
   variant_source with_only(const std::string& name) const;
+  /// The same as without(), with the ports that the choices name as stored integers. `ports` gets what these mean.
+  variant_source with_integer_ports(const std::set<std::string>& kept, std::map<std::string, stored_port>& ports) const;
   /// The float network, with more outputs.
   variant_source watched(const std::vector<value_id>& ids) const;
 
@@ -43,6 +45,10 @@ class network {
   std::map<std::string, std::size_t> axes_of(const std::set<std::string>& names) const;
   void require_same(const calibration& c, const std::map<std::string, std::size_t>& axes) const;
   std::vector<float_layer> layers_without(const std::set<std::string>& kept) const;
+  bool is_integer_port(value_id id) const { return m_how.integer_ports.count(name_of(id)) != 0; }
+  /// The network with integers in `layers`, before its shapes are inferred.
+  variant_source stored(const std::vector<float_layer>& layers, const byte_flow& known,
+                        const std::vector<value_id>& watched, std::vector<std::string>* floats) const;
   /// What is stored where `layers` are integers, of what samples have shown.
   byte_flow flow_of(const std::vector<float_layer>& layers) const;
 

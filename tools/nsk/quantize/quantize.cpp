@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "errors.hpp"
-#include "compile/narrow_weights.hpp"
+#include "quantize/narrow_weights.hpp"
 #include "engine/model_file.hpp"
 #include "quantize/choose.hpp"
 #include "quantize/drop_bound.hpp"
@@ -52,7 +52,7 @@ void require_layers(const std::vector<float_layer>& layers, const std::set<std::
   if (!names.empty() &&
       std::all_of(names.begin(), names.end(), [&](const std::string& n) { return kept.count(n) != 0; }))
     refuse(
-        "no layer is left that could be int8: --keep or --overrides leave all of them as they are. Keep fewer, or use "
+        "no layer is left that could be int8: --keep or --override leave all of them as they are. Keep fewer, or use "
         "nsk convert");
   if (std::all_of(names.begin(), names.end(), [&](const std::string& n) { return kept.count(n) != 0; }))
     refuse("the model has no convolution or matrix product with constant weights, which are what int8 makes faster");
@@ -220,7 +220,7 @@ std::size_t equalize_channels(variant_source& v, const quantize_choices& how, co
   return equalize(v.g, [&](const std::vector<std::string>& names) { return channel_magnitudes_of(v, names, shown); });
 }
 
-/// How floats are stored: by --overrides, else as `halves` says.
+/// How floats are stored: by --override, else as `halves` says.
 float_storage storage_of(const graph& g, const quantize_choices& how, bool halves) {
   const std::set<std::string> small = how.chosen.of_format(layer_format::fp16),
                               large = how.chosen.of_format(layer_format::float32);
@@ -228,7 +228,7 @@ float_storage storage_of(const graph& g, const quantize_choices& how, bool halve
   result.halves = halves || !small.empty();
   for (const node& n : g.nodes)
     if (halves ? large.count(n.name) != 0 : small.count(n.name) == 0)
-      result.float32.emplace(n.name, halves ? "--overrides" : "float32 by choice");
+      result.float32.emplace(n.name, halves ? "--override" : "float32 by choice");
   return result;
 }
 
@@ -252,7 +252,7 @@ std::set<std::string> keep_bound(const quantize_choices& how, const network& n, 
   if (!returned)
     refuse(
         format_text("--max-drop %.3g: ", how.bound->limit) +
-        (forced.empty() ? "no layer can be int8: with one, " : "with the layers that --overrides makes int8 alone, ") +
+        (forced.empty() ? "no layer can be int8: with one, " : "with the layers that --override makes int8 alone, ") +
         judge.said() +
         (forced.empty() ? ". Give more samples, another bound, or take --format fp16"
                         : ". Let fewer layers be int8 there, or give another bound"));
@@ -301,22 +301,13 @@ std::set<std::string> kept_by(const quantize_choices& how, const std::vector<flo
   for (const auto& [name, format] : how.chosen.layers) {
     const bool int8 = format == layer_format::int8;
     if (std::find(names.begin(), names.end(), name) == names.end())
-      misuse("--overrides chooses for '" + name + "', which is no layer that could be quantised." +
+      misuse("--override chooses for '" + name + "', which is no layer that could be quantised." +
              did_you_mean(name, names));
     if (int8 && how.kept.count(name) != 0)
-      misuse("--keep leaves '" + name + "' as it is, and --overrides makes it int8. Leave one of them out.");
+      misuse("--keep leaves '" + name + "' as it is, and --override makes it int8. Leave one of them out.");
     if (!int8) kept.insert(name);
   }
   return kept;
-}
-
-void require_quantisable(const variant_source& v) {
-  if (!v.states.empty())
-    refuse("the model has states, whose ranges samples of single runs do not show. Use --format fp16");
-  if (v.exported)
-    refuse(
-        "--input gives other lengths than the model fixes, and what was made for these is compared with the float "
-        "source. Export the model for the lengths that you want");
 }
 
 }
@@ -330,7 +321,10 @@ std::int64_t layer_result::stored_bytes() const {
 quantize_result quantize(variant_source& v, const std::vector<sample>& samples, const quantize_choices& choices,
                          const std::function<void(const std::string& what, double share)>& progress) {
   quantize_choices how = choices;
-  require_quantisable(v);
+  if (how.bound && !v.states.empty())
+    refuse(
+        "--max-drop holds out every fourth sample, and those of a model with states are one sequence. Leave it out, or "
+        "keep the states inputs and outputs with --no-states");
   require_indices(v.g, samples, how.sample_files);
   const variant_source exact = v;
   fold_biases(v.g);
@@ -378,7 +372,37 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
   result.notes.insert(result.notes.begin(), twins.begin(), twins.end());
   const std::string speed = note_of(expected, how.machine, slow.size(), result.layers.size());
   if (!speed.empty()) result.notes.push_back(speed);
+  if (!how.integer_ports.empty()) v = n.with_integer_ports(kept, result.ports);
   return result;
+}
+
+void quantize_alike(graph& g, const std::vector<state_link>& states, const quantize_result& found,
+                    const quantize_choices& choices) {
+  if (choices.equalizes == equalization::activations)
+    refuse("--equalize activations looks at samples of one variant: take --equalize weights for several");
+  variant_source v{"alike", std::move(g), states};
+  fold_biases(v.g);
+  fold_normalization(v.g);
+  if (choices.equalizes == equalization::weights) equalize(v.g, {});
+  std::vector<float_layer> layers = layers_of(v.g);
+  std::set<std::string> kept, known;
+  for (const layer_result& l : found.layers) {
+    known.insert(l.name);
+    if (!l.is_int8()) kept.insert(l.name);
+  }
+  for (const float_layer& l : layers)
+    if (known.count(l.name) == 0)
+      refuse("'" + l.name +
+             "' is a layer of one variant and not of the first one, of which samples show ranges. "
+             "Quantise the variants in files of their own");
+  calibration seen = found.seen;
+  seen.model = hash_of(v.g);
+  quantize_choices how = choices;
+  how.seen = &seen;
+  how.chosen = found.chosen;
+  const network n(v, std::move(layers), {}, {}, how, [](const std::string&, double) {});
+  std::map<std::string, stored_port> ports;
+  g = how.integer_ports.empty() ? n.without(kept).g : n.with_integer_ports(kept, ports).g;
 }
 
 }

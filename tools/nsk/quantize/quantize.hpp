@@ -11,6 +11,7 @@
 #include <vector>
 #include "compile/compile.hpp"
 #include "quantize/calibrate.hpp"
+#include "quantize/integer_ports.hpp"
 #include "quantize/layers.hpp"
 #include "quantize/metric.hpp"
 #include "quantize/ranges.hpp"
@@ -51,6 +52,8 @@ struct quantize_choices {
   overrides chosen;                       ///< before all other choices
   const calibration* seen = nullptr;      ///< what samples showed before; those that are given then only measure
   const target* machine = nullptr;        ///< layers stay float32 where that is estimated faster there; null: none does
+  std::map<std::string, element>
+      integer_ports;  ///< inputs and outputs that are u8 or i8, by the scales of their tensors
 };
 
 /// Milliseconds that a network is expected to take on one lane, before and after.
@@ -97,14 +100,21 @@ struct quantize_result {
   float_storage floats;               ///< how layers that are not integers are stored
   std::vector<std::byte> float_file;  ///< the source as a .nsk file; if measured
   overrides chosen;  ///< formats of all layers and ranges of all tensors, by which the same file comes out
+  std::map<std::string, stored_port> ports;  ///< inputs and outputs that are stored integers
 };
 
 /// Rewrites the graph of `v` by what `samples` show. Returns what happened: how many layers are integers, which are not
 /// and why, and the signal to noise of each output. With a `bound`, a quarter of the samples are held out, show no
 /// ranges, and are what the bound holds on. Refuses names of `kept` that are no layers, networks without a layer,
-/// names of `chosen` that nothing has, calibrations of other models, models with states or several rows, networks that
-/// integers make no faster on the machine, also with what a bound leaves, and bounds that no layer of integers meets.
+/// names of `chosen` that nothing has, calibrations of other models, networks that integers make no faster on the
+/// machine, also with what a bound leaves, and bounds that no layer of integers meets. Samples of a model with states
+/// are one sequence of runs, of which no bound can hold some out.
 quantize_result quantize(variant_source& v, const std::vector<sample>& samples, const quantize_choices& choices,
                          const std::function<void(const std::string& what, double share)>& progress);
+
+/// Rewrites a graph of the same source for other shapes by what quantize() found with the same choices: the same layers
+/// are integers, by the same scales. Refuses channels that are made alike by what samples show.
+void quantize_alike(graph& g, const std::vector<state_link>& states, const quantize_result& found,
+                    const quantize_choices& choices);
 
 }

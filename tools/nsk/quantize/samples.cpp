@@ -77,7 +77,6 @@ sample_set read_samples(const graph& g, const std::vector<std::string>& places, 
     if (!given.emplace(name, named ? place.substr(sign + 1) : place).second)
       misuse("--calibrate: samples of '" + name + "' were given twice.");
   }
-  bool any_image = false;
   for (const value* input : inputs) {
     const auto place = given.find(input->name);
     if (place == given.end()) misuse("--calibrate: there are no samples of input '" + input->name + "'.");
@@ -92,13 +91,11 @@ sample_set read_samples(const graph& g, const std::vector<std::string>& places, 
     const auto facts = g.facts.ports.find(input->name);
     const image_choices own = facts != g.facts.ports.end() ? completed(how, facts->second, *input) : how;
     if (is_image_file(files.front().string())) {
-      any_image = true;
+      set.images.emplace(input->name, own);
       set.notes.push_back("images of input '" + input->name + "': " + description_of(own));
     }
     for (std::size_t i = 0; i < files.size(); ++i) samples[i].emplace(input->name, read_sample(files[i], *input, own));
   }
-  if (how.is_asked() && !any_image)
-    misuse("--mean, --std, --white, --color and --fit are for images, and no sample is one. Leave them out.");
   return set;
 }
 

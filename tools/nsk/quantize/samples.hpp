@@ -14,8 +14,9 @@ using sample = std::map<std::string, array>;
 
 struct sample_set {
   std::vector<sample> samples;
-  std::vector<std::string> files;  ///< of the first input of each sample
-  std::vector<std::string> notes;  ///< for people: how images became numbers
+  std::vector<std::string> files;               ///< of the first input of each sample
+  std::map<std::string, image_choices> images;  ///< by input: what became of images
+  std::vector<std::string> notes;               ///< for people: how images became numbers
 };
 
 /// Reads samples: each of `places` is a directory of .npy files, one of images, or one such file, "NAME=PLACE" for

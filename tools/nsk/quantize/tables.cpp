@@ -105,6 +105,42 @@ tensor_statistics tensor_from(const json& j) {
   return t;
 }
 
+[[noreturn]] void refuse_choice(const std::string& path, const std::string& what) {
+  refuse("--override: '" + path + "': " + what +
+         ". Write {\"layers\": {NAME: \"int8\", \"fp16\" or \"float32\"}, \"ranges\": {NAME: [LOW, HIGH]}}, or {NAME: "
+         "{\"algorithm\": \"direct\"}}; winograd2 and winograd4 are the others");
+}
+
+/// {"algorithm": "direct"}
+conv_algorithm algorithm_of(const std::string& name, const json& choices, const std::string& path) {
+  static const std::map<std::string, conv_algorithm> algorithms = {{"direct", conv_algorithm::direct},
+                                                                   {"winograd2", conv_algorithm::winograd2},
+                                                                   {"winograd4", conv_algorithm::winograd4}};
+  const auto choice = choices.size() == 1 ? choices.find("algorithm") : choices.end();
+  const auto found =
+      choice != choices.end() && choice->is_string() ? algorithms.find(choice->get<std::string>()) : algorithms.end();
+  if (found == algorithms.end())
+    refuse_choice(path, "'" + shortened(name, 60) + "' has " + shortened(choices.dump(), 60));
+  return found->second;
+}
+
+layer_format format_of(const std::string& name, const json& choice, const std::string& path) {
+  for (const layer_format f : {layer_format::int8, layer_format::fp16, layer_format::float32})
+    if (choice == name_of(f)) return f;
+  refuse_choice(path, "layer '" + shortened(name, 60) + "' has no such format: " + shortened(choice.dump(), 60));
+}
+
+std::array<double, 2> range_of(const std::string& name, const json& choice, const std::string& path) {
+  const bool is_pair = choice.is_array() && choice.size() == 2 && choice[0].is_number() && choice[1].is_number();
+  const std::array<double, 2> range =
+      is_pair ? std::array<double, 2>{choice[0].get<double>(), choice[1].get<double>()} : std::array<double, 2>{};
+  const bool holds_zero = std::isfinite(range[0]) && std::isfinite(range[1]) && range[0] <= 0 && range[1] >= 0;
+  if (!holds_zero || range[0] == range[1])
+    refuse_choice(path,
+                  "tensor '" + shortened(name, 60) + "' has no range with 0 in it: " + shortened(choice.dump(), 60));
+  return range;
+}
+
 }
 
 std::uint64_t hash_of(const graph& g) {
@@ -160,9 +196,9 @@ std::string calibration_json(const calibration& c) {
 calibration calibration_from(const std::string& text, const std::string& path) {
   const json j = parse_json<json>(text, path, table_limits, "it was not written by nsk quantize.");
   if (!j.is_object() || !j.contains("calibration_version"))
-    refuse("--calibration: '" + path + "' is no calibration. nsk quantize --save-calibration writes one.");
+    refuse("--calibrate: '" + path + "' is no calibration. nsk quantize --save-calibration writes one.");
   if (j["calibration_version"] != calibration_version)
-    refuse("--calibration: '" + path + "' has another version than " + std::to_string(calibration_version) +
+    refuse("--calibrate: '" + path + "' has another version than " + std::to_string(calibration_version) +
            ", which this nsk reads. Make it anew with --calibrate and --save-calibration.");
   try {
     calibration c;
@@ -175,7 +211,7 @@ calibration calibration_from(const std::string& text, const std::string& path) {
               "a tensor that is there twice");
     return c;
   } catch (const std::exception& e) {
-    refuse("--calibration: '" + path + "' is damaged (" + e.what() +
+    refuse("--calibrate: '" + path + "' is damaged (" + e.what() +
            "). Make it anew with --calibrate and --save-calibration.");
   }
 }
@@ -191,33 +227,21 @@ std::string overrides_json(const overrides& o) {
   return j.dump(1) + "\n";
 }
 
-overrides overrides_from(const std::string& text, const std::string& path) {
+overrides overrides_from(std::string_view text, const std::string& path) {
   const json j = parse_json<json>(text, path, option_limits, "it chooses for more than a network has.");
-  const auto wrong = [&](const std::string& what) {
-    refuse("--overrides: '" + path + "': " + what +
-           ". Write {\"layers\": {NAME: \"int8\", \"fp16\" or \"float32\"}, \"ranges\": {NAME: [LOW, HIGH]}}");
-  };
   overrides o;
-  if (!j.is_object()) wrong("it is no object");
+  if (!j.is_object()) refuse_choice(path, "it is no object");
   for (const auto& [part, choices] : j.items()) {
-    if ((part != "layers" && part != "ranges") || !choices.is_object()) wrong("'" + part + "' is no choice");
-    for (const auto& [name, choice] : choices.items()) {
-      if (part == "layers") {
-        bool is_known = false;
-        for (const layer_format f : {layer_format::int8, layer_format::fp16, layer_format::float32}) {
-          if (choice != name_of(f)) continue;
-          o.layers[name] = f;
-          is_known = true;
-        }
-        if (!is_known) wrong("layer '" + name + "' has no such format: " + choice.dump());
-        continue;
-      }
-      const bool is_pair = choice.is_array() && choice.size() == 2 && choice[0].is_number() && choice[1].is_number();
-      if (is_pair) o.ranges[name] = {choice[0].get<double>(), choice[1].get<double>()};
-      if (!is_pair || !std::isfinite(o.ranges[name][0]) || !std::isfinite(o.ranges[name][1]) || o.ranges[name][0] > 0 ||
-          o.ranges[name][1] < 0 || o.ranges[name][0] == o.ranges[name][1])
-        wrong("tensor '" + name + "' has no range with 0 in it: " + choice.dump());
+    if (!choices.is_object()) refuse_choice(path, "'" + shortened(part, 60) + "' has " + shortened(choices.dump(), 60));
+    if (part != "layers" && part != "ranges") {
+      o.algorithms[part] = algorithm_of(part, choices, path);
+      continue;
     }
+    for (const auto& [name, choice] : choices.items())
+      if (part == "layers")
+        o.layers[name] = format_of(name, choice, path);
+      else
+        o.ranges[name] = range_of(name, choice, path);
   }
   return o;
 }

@@ -6,7 +6,9 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
+#include <netsuke/format/params.hpp>
 #include "quantize/calibrate.hpp"
 
 namespace nsk::tool {
@@ -30,10 +32,11 @@ calibration calibration_from(const std::string& text, const std::string& path);
 enum class layer_format { int8, fp16, float32 };
 const char* name_of(layer_format f);
 
-/// Choices for single layers and tensors.
+/// Choices for single layers and tensors (--override).
 struct overrides {
   std::map<std::string, layer_format> layers;
   std::map<std::string, std::array<double, 2>> ranges;  ///< by tensor: least and largest number, 0 between them
+  std::map<std::string, conv_algorithm> algorithms;     ///< of convolutions, by the name that their steps have
   std::set<std::string> of_format(layer_format wanted) const {
     std::set<std::string> names;
     for (const auto& [name, format] : layers)
@@ -42,9 +45,10 @@ struct overrides {
   }
 };
 
-/// Returns the choices as JSON: {"layers": {NAME: "int8", "fp16" or "float32"}, "ranges": {NAME: [LOW, HIGH]}}.
+/// Returns formats and ranges as JSON: {"layers": {NAME: "int8", "fp16" or "float32"}, "ranges": {NAME: [LOW, HIGH]}}.
 std::string overrides_json(const overrides& o);
-/// Returns choices that a person gives. Refuses everything else, by its place.
-overrides overrides_from(const std::string& text, const std::string& path);
+/// Returns choices that a person gives: what overrides_json() writes, and {NAME: {"algorithm": "direct", "winograd2" or
+/// "winograd4"}} beside it. Refuses everything else, by its place.
+overrides overrides_from(std::string_view text, const std::string& path);
 
 }

@@ -179,16 +179,6 @@ void sort_worst_first(std::vector<comparison>& rows) {
                    [](const comparison& a, const comparison& b) { return a.relative > b.relative; });
 }
 
-/// The same arrays in the shapes of the source's inputs: a state without dimensions has one in the engine.
-std::map<std::string, array> in_source_shapes(const graph& g, std::map<std::string, array> inputs) {
-  for (const value_id v : g.inputs) {
-    const value& x = g.values[static_cast<std::size_t>(v)];
-    const auto found = inputs.find(x.name);
-    if (found != inputs.end() && found->second.count() == count_of(x.shape)) found->second.shape = x.shape;
-  }
-  return inputs;
-}
-
 /// The last step that writes a tensor of each name: only then is its value complete.
 std::map<std::string, int> last_writers(const variant_view& v) {
   std::map<std::string, int> result;

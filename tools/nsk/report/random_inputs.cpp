@@ -249,6 +249,15 @@ std::map<std::string, array> random_inputs(const graph& g, const model& m, std::
   return inputs;
 }
 
+std::map<std::string, array> in_source_shapes(const graph& g, std::map<std::string, array> inputs) {
+  for (const value_id v : g.inputs) {
+    const value& x = g.values[static_cast<std::size_t>(v)];
+    const auto found = inputs.find(x.name);
+    if (found != inputs.end() && found->second.count() == count_of(x.shape)) found->second.shape = x.shape;
+  }
+  return inputs;
+}
+
 std::string describe_random(std::uint64_t seed) {
   return format_text(
       "uniform random numbers in [-1, 1), integers that the model accepts as indices, lengths and divisors; seed %llu",

@@ -23,6 +23,9 @@ std::vector<std::pair<std::string, array>> blank_inputs(const model& m, int vari
 std::map<std::string, array> random_inputs(const graph& g, const model& m, std::uint64_t seed, int variant = 0,
                                            int attempt = 0);
 
+/// Returns the same arrays in the shapes of the source's inputs: a state without dimensions has one in the engine.
+std::map<std::string, array> in_source_shapes(const graph& g, std::map<std::string, array> inputs);
+
 /// How random_inputs makes its numbers, in words.
 std::string describe_random(std::uint64_t seed);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "compile/narrow_weights.hpp"
+#include "quantize/narrow_weights.hpp"
 
 #include <algorithm>
 #include <cmath>

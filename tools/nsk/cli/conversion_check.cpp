@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "cli/conversion_check.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "edit/parts.hpp"
+#include "engine/engine.hpp"
+#include "errors.hpp"
+#include "io/layout.hpp"
+#include "report/random_inputs.hpp"
+#include "report/row_check.hpp"
+#include "report/text.hpp"
+
+namespace nsk::tool {
+namespace {
+
+constexpr std::int64_t sampled_elements = 1 << 14;  // of each step, where --check does not ask for all
+
+/// Refuses to record more than a file may hold.
+void require_recordable(const model& m) {
+  std::size_t bytes = 0;
+  for (int variant = 0; variant < m.variant_count(); ++variant) {
+    for (int i = 0; i < m.input_count(variant); ++i) bytes += m.input(i, variant).bytes();
+    for (int i = 0; i < m.output_count(variant); ++i) bytes += m.output(i, variant).bytes();
+  }
+  if (bytes > max_recorded_bytes)
+    refuse("--embed-check would record " + bytes_text(static_cast<double>(bytes)) +
+           " of inputs and outputs in the file, at most " + bytes_text(static_cast<double>(max_recorded_bytes)) +
+           " are possible. Record a variant with smaller shapes, or leave it to nsk check.");
+}
+
+/// The source of a variant of the file: those for GPUs come behind the others, in their order.
+const variant_source& source_of(const std::vector<variant_source>& variants, int variant) {
+  return variants[static_cast<std::size_t>(variant) % variants.size()];
+}
+
+/// Why the file is not compared with its source; empty where it is. Without --check, what takes long is left out: a
+/// minute of evaluation, or gigabytes.
+std::string check_declined(const convert_options& o, const model& m) {
+  constexpr std::uint64_t max_macs = std::uint64_t{1} << 34;
+  constexpr std::int64_t max_elements = std::int64_t{1} << 27;
+  if (o.skips_check) return "--no-check";
+  if (o.check) return "";
+  std::uint64_t macs = 0;
+  std::int64_t elements = 0;
+  for (int i = 0; i < m.variant_count(); ++i)
+    for (int s = 0; s < m.variant(i).step_count(); ++s) {
+      macs += m.variant(i).step(s).macs();
+      elements += m.variant(i).step(s).output().elements();
+    }
+  if (macs <= max_macs && elements <= max_elements) return "";
+  return "the model is large; --check compares it all the same, which may take minutes and gigabytes";
+}
+
+/// Compares the rows of variants that have more of them than the source with the source's own; notes what it found.
+void check_rows(const std::vector<variant_source>& variants, const model_file& file, conversion& result) {
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    const variant_source& v = variants[i];
+    const std::string found =
+        v.exported ? compare_rows(*v.exported, v.g, file.view, static_cast<int>(i), 1) : std::string();
+    if (!found.empty()) result.report["notes"].push_back((variants.size() > 1 ? v.name + ": " : "") + found);
+  }
+}
+
+/// Refuses rows that are not compared because nobody said whether to.
+void require_own_rows(const std::vector<variant_source>& variants) {
+  for (const variant_source& v : variants)
+    if (v.exported && has_other_rows(*v.exported, v.g))
+      refuse(
+          "--input adds rows to a large model, and where they go is certain only when they are compared. Add --check, "
+          "which may take minutes and gigabytes, or --no-check");
+}
+
+/// Compares every variant with its source on random inputs.
+void check_conversion(const convert_options& o, const std::vector<variant_source>& variants, const model_file& file,
+                      progress_line& progress, conversion& result) {
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    check_rows(variants, file, result);
+    for (int variant = 0; variant < file.view.variant_count(); ++variant) {
+      const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);
+      comparison_report found = compare_on_random(
+          source_of(variants, variant).g, file.view, *runner, 1, {},
+          [&](const std::string& what) { progress.show(what); }, variant, o.check ? all_elements : sampled_elements);
+      if (!result.comparison || found.prevails_over(*result.comparison, conversion_tolerance))
+        result.comparison = std::move(found);
+    }
+  } catch (const undefined_result& e) {
+    if (o.check) throw;
+    result.comparison.reset();
+    result.check_declined = e.what();
+    return;
+  }
+  result.check_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.report["check"] = comparison_json(*result.comparison, conversion_tolerance);
+  result.report["check"]["seconds"] = result.check_seconds;
+}
+
+}
+
+std::vector<std::byte> with_check_vectors(const model_file& file, const std::vector<variant_source>& variants) {
+  require_recordable(file.view);
+  model_parts parts = take_apart(file.bytes.data());
+  for (int variant = 0; variant < file.view.variant_count(); ++variant) {
+    const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);
+    const std::map<std::string, array> inputs = random_inputs(source_of(variants, variant).g, file.view, 1, variant);
+    check_vector recorded;
+    for (int i = 0; i < file.view.input_count(variant); ++i) {
+      const port_view port = file.view.input(i, variant);
+      recorded.inputs.push_back(to_engine(port, inputs.at(port.name())).data);
+      std::memcpy(runner->input(i), recorded.inputs.back().data(), recorded.inputs.back().size());
+    }
+    runner->run();
+    for (int i = 0; i < file.view.output_count(variant); ++i) {
+      const port_view port = file.view.output(i, variant);
+      const array shape(element_of(port.type()), engine_shape_of(port));
+      recorded.outputs.emplace_back(runner->output(i), runner->output(i) + shape.data.size());
+    }
+    embed_check(parts, variant, recorded);
+  }
+  return put_together(parts);
+}
+
+void compare_with_source(const convert_options& o, const std::vector<variant_source>& variants, const model_file& file,
+                         progress_line& progress, conversion& result) {
+  result.check_declined = check_declined(o, file.view);
+  if (!result.check_declined.empty() && !o.skips_check) require_own_rows(variants);
+  if (result.check_declined.empty()) check_conversion(o, variants, file, progress, result);
+}
+
+std::string check_text(const convert_options& o, const conversion& c) {
+  if (!c.comparison) return "not checked: " + c.check_declined + "\n";
+  if (o.check) return comparison_text(*c.comparison, conversion_tolerance, 0);
+  const double worst = c.comparison->worst();
+  const std::string found =
+      worst <= conversion_tolerance ? format_text("worst error %.1e of the largest magnitude", worst)
+      : c.comparison->worst_local() <= conversion_tolerance / 5
+          ? format_text("the model amplifies rounding, or jumps; every step alone is right to %.1e",
+                        c.comparison->worst_local())
+          : std::string("the model amplifies rounding as far as it is off");
+  return "checked against the evaluator: " + found + " (" + time_text(c.check_seconds * 1e6) +
+         "; --no-check skips it)\n";
+}
+
+}

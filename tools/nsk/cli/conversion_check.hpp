@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// A converted model and its comparison with its source.
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "cli/progress.hpp"
+#include "compile/compile.hpp"
+#include "engine/model_file.hpp"
+#include "report/compare.hpp"
+
+namespace nsk::tool {
+
+/// Largest error that a conversion may have, as a share of a tensor's largest magnitude.
+inline constexpr double conversion_tolerance = 1e-4;
+
+/// A converted model, verified as the engine would, and what is known about it.
+struct conversion {
+  std::vector<std::byte> bytes;  ///< as the engine opens them
+  std::vector<std::byte> small;  ///< what they are stored as, with --small
+  nlohmann::json report;
+  std::optional<comparison_report> comparison;
+  std::string check_declined;  ///< why there is no comparison
+  double check_seconds = 0;
+};
+
+/// Returns the file with one run of every variant on random inputs in it (--embed-check). Refuses more than a file may
+/// hold.
+std::vector<std::byte> with_check_vectors(const model_file& file, const std::vector<variant_source>& variants);
+
+/// Compares every variant with its source on random inputs, unless the options or the model's size forbid it. Refuses
+/// rows that other lengths add where they are not compared and nobody said so.
+void compare_with_source(const convert_options& o, const std::vector<variant_source>& variants, const model_file& file,
+                         progress_line& progress, conversion& result);
+
+/// What the comparison found, or why there was none, as text.
+std::string check_text(const convert_options& o, const conversion& c);
+
+}

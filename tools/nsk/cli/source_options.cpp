@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "cli/source_options.hpp"
+
+#include "cli/common_options.hpp"
+#include "cli/file_options.hpp"
+
+namespace nsk::tool {
+namespace {
+
+/// Shapes and numbers of inputs, and lengths that are data.
+void add_shapes(CLI::App* command, source_options& o) {
+  add_repeated(command, "--input", o.inputs, "NAME=SHAPE",
+               "Shape of an input, 1x3x224x224; where the model fixes other lengths, everything follows");
+  add_repeated(command, "--set", o.sets, "NAME=VALUE", "Make an input a constant");
+  add_repeated(command, "--bound", o.bounds, "NAME=COUNT",
+               "Most elements of a Range whose length is data; NAME is its output, NAME.count says how many");
+  add_repeated(command, "--variant", o.variants, "NAME:INPUT=SHAPE,..",
+               "One of several sets of input shapes in one file, which share its constants; may be given again");
+  command
+      ->add_option("--batch-max", o.batch,
+                   "Bind open first axes of inputs to a batch of at most N rows; a run computes as many as it needs")
+      ->type_name("N")
+      ->check(silent(CLI::Range(2, 65536)));
+}
+
+/// What inputs and outputs are, and which there are.
+void add_ports(CLI::App* command, source_options& o) {
+  CLI::Option* real = command->add_flag("--dequantize", o.dequantize,
+                                        "Make a quantised model a float32 one; its inputs and outputs too");
+  command
+      ->add_flag("--float-io", o.float_io,
+                 "Quantised inputs and outputs become float32; what is between them stays integers")
+      ->excludes(real);
+  add_repeated(command, "--state", o.states, "INPUT=OUTPUT",
+               "Make an input a state: it has what the output had in the run before");
+  command->add_flag("!--no-states", o.find_states, "No states but those given, however plain their names");
+  add_repeated(command, "--output-value", o.outputs, "NAME",
+               "Keep this output of the model and drop those not named; may be given again");
+  add_repeated(command, "--keep-layout", o.kept_layouts, "NAME",
+               "Keep the source's order of axes in this input or output: planar images, [N, C, H, W]");
+}
+
+/// Changes of what the model computes and of its names.
+void add_changes(CLI::App* command, source_options& o) {
+  add_repeated(command, "--argmax", o.argmaxes, "NAME",
+               "Make an output the index of its largest channel; NAME=AXIS along another axis");
+  add_repeated(command, "--rename", o.names, "OLD=NEW", "Another name for an input, output, tensor or node");
+  CLI::Option* hard = command->add_flag("--swish-to-hard-swish", o.to_hard_swish, "Make every Swish a HardSwish");
+  command->add_flag("--hard-swish-to-swish", o.to_swish, "Make every HardSwish a Swish")->excludes(hard);
+}
+
+}
+
+void add_source_options(CLI::App* command, file_options& files, source_options& o) {
+  files
+      .reads(command, "source", o.path, "FILE", "ONNX or TensorFlow Lite model, or the JSON of its graph",
+             "and its external data")
+      ->required();
+  add_shapes(command, o);
+  add_ports(command, o);
+  add_changes(command, o);
+  command->add_flag("--gpu", o.gpu,
+                    "Add a variant for GPUs, 'gpu' (of several variants NAME.gpu): no borders, less of Winograd");
+  command->add_flag("--trust", o.trusted,
+                    "The model is your own: constants that it computes may be far larger than its file");
+}
+
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// What to do with a source model before it is compiled: one set of options for every command that makes a .nsk file
+/// of a source. A new one is a member here, a line in add_source_options(), and a use in source_variants.cpp.
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace nsk::tool {
+class file_options;
+
+struct source_options {
+  std::string path;                       ///< of the model
+  std::vector<std::string> inputs, sets;  ///< NAME=1x3x224x224, NAME=VALUE
+  std::vector<std::string> bounds;        ///< NAME=COUNT
+  std::vector<std::string> variants;      ///< NAME:INPUT=1x3x192x192,...
+  std::vector<std::string> states;        ///< INPUT=OUTPUT
+  std::vector<std::string> outputs;       ///< names; empty: all
+  std::vector<std::string> argmaxes;      ///< NAME or NAME=AXIS
+  std::vector<std::string> names;         ///< OLD=NEW
+  std::vector<std::string> kept_layouts;  ///< names of inputs and outputs
+  int batch = 0;                          ///< maximum number of rows; 0: fixed shapes
+  bool dequantize = false, float_io = false;
+  bool find_states = true;
+  bool to_hard_swish = false, to_swish = false;
+  bool trusted = false;
+  bool gpu = false;  ///< a variant for GPUs beside every one
+};
+
+/// Adds the options to a command, with the source as its first argument.
+void add_source_options(CLI::App* command, file_options& files, source_options& o);
+
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#include "cli/source_variants.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/options.hpp"
+#include "errors.hpp"
+#include "import/import.hpp"
+#include "resolve/float_ports.hpp"
+#include "resolve/states.hpp"
+#include "suggest.hpp"
+
+namespace nsk::tool {
+namespace {
+
+/// The changes of the model that the options ask for.
+model_changes changes_of(const source_options& o) {
+  model_changes changes = parse_changes(o.argmaxes, o.names);
+  if (o.to_hard_swish) changes.swish = swish_change::to_hard;
+  if (o.to_swish) changes.swish = swish_change::to_soft;
+  return changes;
+}
+
+/// Applies them to what is known of a variant.
+void change(variant_source& v, const model_changes& changes) {
+  if (!changes.any()) return;
+  apply_changes(v.g, changes);
+  if (v.exported) {
+    auto exported = std::make_shared<graph>(*v.exported);
+    apply_changes(*exported, changes);
+    v.exported = exported;
+  }
+  for (state_link& s : v.states) {
+    s.input = new_name(changes, s.input);
+    s.output = new_name(changes, s.output);
+  }
+  std::set<std::string> batched;
+  for (const std::string& name : v.batched_inputs) batched.insert(new_name(changes, name));
+  v.batched_inputs = batched;
+}
+
+/// A name, and the shapes for it.
+struct wanted_variant {
+  std::string name;
+  input_options inputs;
+};
+
+/// "small:image=1x3x192x192,mask=1x192x192" -> its name, and shapes on top of those of --input.
+wanted_variant parse_variant(const source_options& o, const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos || colon == 0)
+    misuse("--variant " + text + ": write it as NAME:INPUT=1x3x192x192[,INPUT=...].");
+  std::vector<std::string> shapes;
+  for (std::size_t at = colon + 1; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    shapes.push_back(text.substr(at, comma - at));
+    at = comma + 1;
+  }
+  input_options inputs = parse_inputs(o.inputs, o.sets);
+  for (const auto& [name, shape] : parse_inputs(shapes, {}).shapes) inputs.shapes[name] = shape;
+  return {text.substr(0, colon), inputs};
+}
+
+/// Whether the first axis of an input can be the batch: an open one, or with `fixed` one row of several axes.
+bool takes_rows(const value& x, bool fixed) {
+  return !x.shape.empty() && (fixed ? x.shape.size() > 1 && x.shape[0] == 1 : x.shape[0] < 0);
+}
+
+/// Gives inputs `rows` rows, where no option says otherwise, and notes which have them: those with an open first axis,
+/// or, where the model fixes all of them, those with one row.
+void give_rows(variant_source& v, input_options& inputs, int rows) {
+  v.batch = rows;
+  const auto input = [&](value_id id) -> const value& { return v.g.values[static_cast<std::size_t>(id)]; };
+  const bool fixed =
+      std::none_of(v.g.inputs.begin(), v.g.inputs.end(), [&](value_id id) { return takes_rows(input(id), false); });
+  bool asks_lengths = false;
+  for (const value_id id : v.g.inputs) {
+    const value& x = input(id);
+    if (!takes_rows(x, fixed) || inputs.set.count(x.name) != 0) continue;
+    const auto [given, added] = inputs.shapes.emplace(x.name, x.shape);
+    if (added) given->second[0] = rows;
+    if (given->second.empty() || given->second[0] != rows) continue;
+    if (std::any_of(given->second.begin(), given->second.end(), [](std::int64_t n) { return n < 0; })) {
+      inputs.shapes.erase(given);  // inference asks for the other lengths
+      asks_lengths = true;
+      continue;
+    }
+    v.batched_inputs.insert(x.name);
+  }
+  if (v.batched_inputs.empty() && !asks_lengths)
+    refuse("--batch-max " + std::to_string(rows) +
+           ": no input of the model has an open first axis, or one of length 1 before others, that takes so many "
+           "rows. Export the model with a dynamic batch axis");
+}
+
+/// Refuses names of variants that are there twice, or that --gpu takes.
+void require_names(const source_options& o, const std::vector<wanted_variant>& wanted) {
+  std::set<std::string> names;
+  for (const wanted_variant& w : wanted)
+    if (!names.insert(w.name).second) misuse("--variant " + w.name + ": this name was given twice.");
+  for (const wanted_variant& w : wanted)
+    if (o.gpu && names.count(gpu_variant_of(w.name, wanted.size())) != 0)
+      misuse("--variant " + gpu_variant_of(w.name, wanted.size()) +
+             ": --gpu adds a variant of this name. Choose another one.");
+}
+
+/// Reads the source for one variant, resolves it, and changes it.
+variant_source read_variant(const source_options& o, const wanted_variant& wanted, command_files& files) {
+  variant_source v{wanted.name, import_model(o.path, {o.dequantize, wanted.inputs.shapes})};
+  if (o.float_io) make_float_ports(v.g);
+  for (const std::string& data : v.g.facts.files) files.add_input("external data of the source", data);
+  input_options inputs = wanted.inputs;
+  inputs.outputs = o.outputs;
+  inputs.bounds = parse_bounds(o.bounds);
+  inputs.trusted = o.trusted;
+  inputs.dequantize = o.dequantize;
+  if (o.batch != 0) give_rows(v, inputs, o.batch);
+  v.exported = resolve(v.g, inputs);
+  v.states = states_of(v.g, {named_values("--state", o.states, "INPUT=OUTPUT"), o.find_states});
+  change(v, changes_of(o));
+  return v;
+}
+
+}
+
+std::vector<variant_source> read_variants(const source_options& o, command_files& files) {
+  std::vector<wanted_variant> wanted;
+  for (const std::string& text : o.variants) wanted.push_back(parse_variant(o, text));
+  if (wanted.empty()) wanted.push_back({"default", parse_inputs(o.inputs, o.sets)});
+  require_names(o, wanted);
+  std::vector<variant_source> variants;
+  for (const wanted_variant& w : wanted) variants.push_back(read_variant(o, w, files));
+  return variants;
+}
+
+std::set<std::string> kept_layouts(const source_options& o, const graph& g) {
+  const model_changes changes = changes_of(o);
+  std::vector<std::string> known;
+  for (const auto* ports : {&g.inputs, &g.outputs})
+    for (const value_id v : *ports) known.push_back(g.values[static_cast<std::size_t>(v)].name);
+  std::set<std::string> kept;
+  for (const std::string& name : o.kept_layouts) {
+    const std::string changed = new_name(changes, name);
+    if (std::find(known.begin(), known.end(), changed) == known.end())
+      misuse("--keep-layout names '" + name + "', which is no input or output of the model." +
+             did_you_mean(name, known) + " It has " + quoted(known) + ".");
+    kept.insert(changed);
+  }
+  return kept;
+}
+
+void record_source(const source_options& o, std::map<std::string, std::string>& metadata) {
+  for (const auto& [name, value] : named_values("--set", o.sets, "NAME=VALUE")) metadata[set_key(name)] = value;
+  for (const auto& [name, count] : parse_bounds(o.bounds)) metadata[bound_key(name)] = std::to_string(count);
+  if (o.dequantize) metadata[dequantize_key] = "1";
+  if (o.float_io) metadata[float_io_key] = "1";
+  record_changes(changes_of(o), metadata);
+  if (!o.outputs.empty()) metadata[chosen_outputs_key] = std::to_string(o.outputs.size());
+}
+
+}
