@@ -73,8 +73,8 @@ const invalid_case invalid_cases[] = {
     {"offset wraps around", status_code::tensor_outside_buffer, [](cnn_sample& s) { s.plan.tensors[s.wide_right].offset = ~std::uint64_t{3}; }},
     {"border before the buffer", status_code::tensor_outside_buffer, [](cnn_sample& s) { s.plan.tensors[s.stem].border.top = 2; }},
     {"border after the buffer", status_code::tensor_outside_buffer, [](cnn_sample& s) { s.plan.tensors[s.stem].border.bottom = 2; }},
-    {"border of an integer tensor", status_code::bad_tensor, [](cnn_sample& s) { s.plan.tensors[s.stem].type = format::DataType::int32; }},
-    {"border of a matrix", status_code::bad_tensor, [](cnn_sample& s) { s.plan.tensors[s.logits].border.left = 1; }},
+    {"border of an integer tensor", status_code::bad_border, [](cnn_sample& s) { s.plan.tensors[s.stem].type = format::DataType::int32; }},
+    {"border of a matrix", status_code::bad_border, [](cnn_sample& s) { s.plan.tensors[s.logits].border.left = 1; }},
     {"packed tensor in the arena", status_code::bad_weights, [](cnn_sample& s) { s.plan.tensors[s.logits].packing = format::Packing::panels; }},
     // Ports.
     {"input tensor index", status_code::bad_port, [](cnn_sample& s) { s.plan.inputs[0].tensor = 1000; }},

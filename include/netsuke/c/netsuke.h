@@ -119,6 +119,9 @@ enum nsk_status_code {
   nsk_status_already_waiting,
   nsk_status_not_prepared,
   nsk_status_bad_part,
+  nsk_status_bad_border,
+  nsk_status_bad_rows,
+  nsk_status_bad_sums,
   /* of this interface alone */
   nsk_status_bad_handle = 1000,
   nsk_status_bad_argument = 1001, /* where = number of the argument, the first is 0 */

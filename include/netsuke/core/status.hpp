@@ -66,7 +66,16 @@
   X(not_prepared,                                                                                                   \
     "the file is a small one (nsk convert --small): expand it with nsk::prepare (netsuke/prepare.hpp) before it "   \
     "is opened")                                                                                                    \
-  X(bad_part, "a part of a small file contradicts itself or what it stores: the file is damaged, convert it again")
+  X(bad_part, "a part of a small file contradicts itself or what it stores: the file is damaged, convert it again") \
+  X(bad_border,                                                                                                     \
+    "a tensor has a border, but is no float32 image whose channels are neighbours in memory: the file is damaged, " \
+    "convert the model again")                                                                                      \
+  X(bad_rows,                                                                                                       \
+    "a step reads rows of a batch from where runs of fewer rows have not written them: the file is damaged, "       \
+    "convert the model again")                                                                                      \
+  X(bad_sums,                                                                                                       \
+    "a layer of stored integers has a scale that is no number, or sums beyond 32 bits: the file is damaged, "       \
+    "convert or quantize the model again")
 
 NSK_BEGIN
 enum class status_code : std::uint8_t {

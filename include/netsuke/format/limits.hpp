@@ -15,6 +15,9 @@ inline constexpr std::int64_t max_elements = 0x7fffffff;
 inline constexpr std::int64_t max_extent = std::int64_t{1} << 44;
 /// Bytes of an arena, and of the scratch of a lane: both together are addressed by a pointer.
 inline constexpr std::int64_t max_memory = sizeof(void*) >= 8 ? max_extent : std::int64_t{1} << 30;
+/// Bytes between a place that kernels compute and the tensor that it belongs to, whether they read there or not: what a
+/// pointer and a difference of two can hold.
+inline constexpr std::int64_t max_reach = sizeof(void*) >= 8 ? max_extent : PTRDIFF_MAX;
 /// Positions of a window, in pixels, so that kernels may count them in 32 bits.
 inline constexpr std::int64_t max_position = 1 << 30;
 /// Pixels of a border at one side, and of padding behind the end of an input.

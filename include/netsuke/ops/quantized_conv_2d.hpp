@@ -24,7 +24,13 @@ struct op_traits<op::quantized_conv_2d> : impl::quad_layer<quantized_conv_2d_par
     if (has_residual(p) && !is_residual(s.input(2), y, p)) return status_code::bad_step;
     if (!impl::is_byte_image(x) || !impl::is_byte_image(y)) return status_code::bad_step;
     if (p.low > p.high || p.weight_offset < -128 || p.weight_offset > 128) return status_code::bad_step;
-    return impl::check_quad_layer(constants, x, s.input(1), y, p.w, p.groups, p.whole_rows);
+    const status_code layer = impl::check_quad_layer(constants, x, s.input(1), y, p.w, p.groups, p.whole_rows);
+    if (layer != status_code::ok) return layer;
+    const std::int64_t depth = x.shape()[3] / p.groups, channels = y.shape()[3] / p.groups,
+                       offset = p.weight_offset < 0 ? -p.weight_offset : p.weight_offset;
+    return impl::check_quad_sums(constants, s.input(1), p.groups, channels,
+                                 kernels::quads_of_window(p.w, depth, p.whole_rows),
+                                 offset * depth * p.w.kernel_h * p.w.kernel_w);
   }
 
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {

@@ -17,13 +17,15 @@ struct op_traits<op::quantized_depthwise_conv_2d> : impl::inputs<2>,
   using params = quantized_depthwise_conv_2d_params;
   using args = kernels::quantized_depthwise_conv_2d_args;
 
-  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
+  NSK_COLD static status_code check_rules(impl::constant_reader& constants, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
     if (!impl::is_byte_image(x) || !impl::is_byte_image(y) || x.shape()[3] != y.shape()[3] ||
         !impl::windows_fit(p.w, x, y) || p.low > p.high || p.weight_offset < -128 || p.weight_offset > 127)
       return status_code::bad_step;
-    const std::int64_t bytes = quad_panel_bytes(y.shape()[3], depthwise_quads(p.w.kernel_h, p.w.kernel_w));
-    return impl::holds_quads(s.input(1), 1, bytes) ? status_code::ok : status_code::bad_weights;
+    const std::int64_t channels = y.shape()[3], quads = depthwise_quads(p.w.kernel_h, p.w.kernel_w),
+                       offset = p.weight_offset < 0 ? -p.weight_offset : p.weight_offset;
+    if (!impl::holds_quads(s.input(1), 1, quad_panel_bytes(channels, quads))) return status_code::bad_weights;
+    return impl::check_quad_sums(constants, s.input(1), 1, channels, quads, offset * p.w.kernel_h * p.w.kernel_w);
   }
   template <class Tensor>
   static std::int64_t scratch_bytes(const params& p, const Tensor&, const Tensor&) {

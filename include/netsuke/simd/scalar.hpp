@@ -268,7 +268,7 @@ NSK_INLINE i32 dot_quads(i32 sum, i32 a, i32 w) {
   std::int8_t weights[4];
   std::memcpy(inputs, &a.v, sizeof inputs);
   std::memcpy(weights, &w.v, sizeof weights);
-  for (int i = 0; i < 4; ++i) sum.v += inputs[i] * weights[i];
+  for (int i = 0; i < 4; ++i) sum = add(sum, {inputs[i] * weights[i]});
   return sum;
 }
 NSK_INLINE i32 dot_safe_quads(i32 sum, i32 a, i32 w) { return dot_quads(sum, a, w); }

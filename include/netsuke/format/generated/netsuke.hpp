@@ -997,8 +997,8 @@ struct ByteTable FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 /// pixels outside.
 /// The quads of a window follow its rows with `whole_rows` (one group, no dilation along rows), else its pixels.
 /// w is what is stored plus weight_offset (-128 to 128): uint8 weights less a zero point are beyond int8.
-/// |bias| + 255 * sum of (|stored| + |weight_offset|) is below 2^31, and its product with the scale below 2^30: the converter proves it, `open`
-/// does not.
+/// |bias| + 255 * sum of (|stored| + |weight_offset|) is below 2^31, and its product with the scale below 2^30, in the
+/// columns that fill the last panel too; `open` refuses others (bad_sums).
 struct QuantizedConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_WINDOW = 4, VT_GROUPS = 6, VT_WHOLE_ROWS = 8, VT_INPUT_ZERO = 10, VT_ZERO = 12, VT_LOW = 14, VT_HIGH = 16,

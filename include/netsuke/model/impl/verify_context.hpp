@@ -14,6 +14,7 @@ namespace impl {
 struct written_part {
   std::int32_t buffer = -1, next = 0;
   std::int64_t begin = 0, end = 0, bytes = 0;
+  std::int64_t rows = 0;  ///< bytes of a row of a batch in the buffer; -1 where writers differ
 
   /// Adds bytes between two places, none of which had been written.
   void add(std::int64_t from, std::int64_t to, std::int64_t more) {

@@ -103,7 +103,8 @@ NSK_COLD inline status verify_disjoint_buffers(verify_context& c) {
   return {};
 }
 
-/// Shape, strides and border are such that all index arithmetic stays far from overflow.
+/// Shape and strides are such that all index arithmetic stays far from overflow, along axes of length 1 too: kernels
+/// count one step beyond them, and with 32-bit pointers a stride that no element needs would not fit.
 NSK_COLD inline bool is_possible(const tensor_info& t) {
   const span<const std::int32_t> shape = t.shape();
   const span<const std::int64_t> strides = t.strides();
@@ -115,11 +116,17 @@ NSK_COLD inline bool is_possible(const tensor_info& t) {
     if (length < 1 || elements > max_elements / length) return false;
     elements *= length;
     const std::int64_t maximum = max_extent / (length + 2 * max_border);
-    if (stride > maximum || stride < -maximum || stride > PTRDIFF_MAX || stride < PTRDIFF_MIN) return false;
+    if (stride > maximum || stride < -maximum) return false;
+    if ((stride < 0 ? -stride : stride) > max_memory / size_of(t.type())) return false;
   }
+  return true;
+}
+
+/// Kernels write and read a border as floats of which the channels of a pixel are neighbours (kernels/border.hpp).
+NSK_COLD inline bool has_possible_border(const tensor_info& t) {
   const halo h = t.border();
-  const bool bordered = (h.top | h.left | h.bottom | h.right) != 0;
-  return !bordered || (shape.size() >= 3 && is_float(t));
+  if ((h.top | h.left | h.bottom | h.right) == 0) return true;
+  return t.rank() >= 3 && is_float_lines(t);
 }
 
 template <class Narrow>
@@ -131,6 +138,7 @@ NSK_COLD status verify_tensors(const verify_context& c) {
     const tensor_info t = c.variant.tensor(i);
     if (!is_possible(t) || t.offset() % static_cast<unsigned>(size_of(t.type())) != 0)
       return {status_code::bad_tensor, i};
+    if (!has_possible_border(t)) return {status_code::bad_border, i};
     if (t.offset() > std::uint64_t{max_extent}) return {status_code::tensor_outside_buffer, i};
     const tensor_view view = t.view(nullptr);
     if (!is_plain(t)) {

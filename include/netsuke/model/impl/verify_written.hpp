@@ -14,8 +14,10 @@ inline region region_of(const tensor_info& t) {
   return region_of(t.view(nullptr), static_cast<std::int64_t>(t.offset()), repeats);
 }
 
-/// The same elements in the same places.
+/// The same elements in the same places. The border of `b` is inside that of `a`.
 NSK_COLD inline bool same_view(const tensor_info& a, const tensor_info& b) {
+  const halo h = a.border(), inner = b.border();
+  if (inner.top > h.top || inner.left > h.left || inner.bottom > h.bottom || inner.right > h.right) return false;
   if (a.buffer() != b.buffer() || a.offset() != b.offset() || a.type() != b.type()) return false;
   if (!same_shape(a, b)) return false;
   const tensor_view p = a.view(nullptr), q = b.view(nullptr);
@@ -38,11 +40,39 @@ NSK_COLD inline bool works_in_place(const step_view& s) {
   return false;
 }
 
+/// Bytes from one row of a batch to the next; 0 where the tensor has no rows, or one for all.
+NSK_COLD inline std::int64_t row_bytes(const tensor_info& t) {
+  if (t.batch() == 0) return 0;
+  return t.batch() * t.strides()[static_cast<std::size_t>(t.batch_dimension())] * size_of(t.type());
+}
+/// Whether the first row is in the first `bytes` bytes of its buffer, and so each in as many of its own. All of a
+/// tensor without rows is its first row.
+NSK_COLD inline bool rows_are_in(const tensor_info& t, std::int64_t bytes) {
+  bool repeats;
+  const region r = region_of(t.view(nullptr, 1), static_cast<std::int64_t>(t.offset()), repeats);
+  const std::int64_t own = row_bytes(t);
+  return (own == 0 || own == bytes) && r.base >= 0 && r.end() <= bytes;
+}
+/// Whether a run of fewer rows writes of `t` what it reads of it, where one of all rows does: rows of the batch are
+/// where the writer's rows are.
+NSK_COLD inline bool rows_agree(const tensor_info& t, const tensor_info& writer) {
+  if (writer.batch() == 0) return true;
+  const std::int64_t bytes = row_bytes(writer);
+  return rows_are_in(writer, bytes) && rows_are_in(t, bytes);
+}
+
+/// Adds the rows of one more writer.
+NSK_COLD inline void add_rows(written_part& part, const tensor_info& writer) {
+  if (writer.batch() == 0) return;
+  const std::int64_t bytes = row_bytes(writer);
+  part.rows = (part.rows == 0 || part.rows == bytes) && rows_are_in(writer, bytes) ? bytes : -1;
+}
+
 /// Returns what the steps before `step` have written of the buffer of `t`, null where there is too much to look at.
 /// Each of them has been verified, so that those which do not work in place have written different bytes.
 NSK_COLD inline const written_part* written_before(verify_context& c, const tensor_info& t, std::int32_t step) {
   written_part& part = c.written[static_cast<unsigned>(t.buffer()) % verify_context::parts];
-  if (part.buffer != t.buffer() || part.next > step) part = {t.buffer(), t.first_step(), 0, 0, 0};
+  if (part.buffer != t.buffer() || part.next > step) part = {t.buffer(), t.first_step(), 0, 0, 0, 0};
   for (; part.next < step; ++part.next) {
     if (!c.work.spend(search_work)) return nullptr;
     const step_view writer = c.variant.step(part.next);
@@ -51,6 +81,7 @@ NSK_COLD inline const written_part* written_before(verify_context& c, const tens
     if (!c.work.spend(region_work)) return nullptr;
     const region r = region_of(output);
     part.add(r.base, r.end(), works_in_place(writer) ? 0 : r.bytes());
+    add_rows(part, output);
   }
   return &part;
 }
@@ -68,6 +99,7 @@ NSK_COLD inline bool is_covered(verify_context& c, const tensor_info& t, const r
     if (output.buffer() != t.buffer()) continue;
     if (!c.work.spend(region_work)) return false;
     if (works_in_place(writer)) continue;
+    if (!rows_agree(t, output)) continue;
     const std::int64_t shared = shared_bytes(wanted, region_of(output));
     if (shared > 0) missing -= shared;
     if (missing == 0) return true;
@@ -79,17 +111,21 @@ NSK_COLD inline bool is_covered(verify_context& c, const tensor_info& t, const r
 /// buffer without gaps. Where it cannot be proven for the elements alone, because they skip some that their writers
 /// count, all between the first and the last must have been written, or the whole buffer.
 NSK_COLD inline status verify_written(verify_context& c, const tensor_info& t, std::int32_t end) {
+  if (t.where() == storage::input && !rows_agree(t, c.variant.input(t.port()).tensor()))
+    return {status_code::bad_rows, end};
   if (t.where() != storage::arena && t.where() != storage::output) return {};
   const region elements = region_of(t), wanted = nested(elements);
   if (is_covered(c, t, wanted, end, 2)) return {};
   const written_part* part = written_before(c, t, end);
   if (!part) return status_code::too_complex;
-  if (part->has_all(elements.base, elements.end())) return {};
+  const bool same_rows = part->rows == 0 || rows_are_in(t, part->rows);
+  if (same_rows && part->has_all(elements.base, elements.end())) return {};
   if (is_covered(c, t, wanted, end, end) || is_covered(c, t, hull(elements), end, end)) return {};
   region whole;
   whole.insert(1, static_cast<std::int64_t>(t.buffer_bytes()));
   if (is_covered(c, t, whole, end, end)) return {};
-  return {c.work.left() != 0 ? status_code::read_before_write : status_code::too_complex, end};
+  if (c.work.left() == 0) return {status_code::too_complex, end};
+  return {same_rows ? status_code::read_before_write : status_code::bad_rows, end};
 }
 
 /// Whether no step before `step` has written any of what it writes.

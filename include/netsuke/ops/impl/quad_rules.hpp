@@ -2,6 +2,8 @@
 #pragma once
 /// What layers of stored integers ask of their windows and packed weights.
 #include <netsuke/core/hide_macros.hpp>
+#include <cstdint>
+#include <cstring>
 #include <netsuke/kernels/quantized_conv_2d.hpp>
 #include <netsuke/ops/impl/rules.hpp>
 #include <netsuke/ops/impl/stored_numbers.hpp>
@@ -31,6 +33,49 @@ NSK_COLD inline status_code check_quad_padding(constant_reader& constants, const
       for (const std::byte* quad = panel + 4 * width * q; quad < panel + 4 * width * (q + 1); quad += 4)
         for (int k = used; k < 4; ++k)
           if (quad[k] != std::byte{0}) return status_code::bad_weights;
+    panel += 4 * width * (quads + 2);
+  }
+  return status_code::ok;
+}
+
+/// What is true of the sums of a channel: |bias| and 255 times all weights are an int32, and their product with the
+/// scale is far inside of one, so that nothing overflows or is infinite on the way to a byte.
+struct quad_sums {
+  std::int64_t weights;  ///< maximum of their magnitudes, added up
+  std::int32_t bias;
+  float scale;
+
+  NSK_COLD bool fit() const {
+    constexpr double max_units = 1073741824.0;  // 2^30
+    const std::int64_t sum = (bias < 0 ? -std::int64_t{bias} : std::int64_t{bias}) + 255 * weights;
+    const double units = static_cast<double>(sum) * static_cast<double>(scale);
+    return sum <= INT32_MAX && units < max_units && units > -max_units;
+  }
+};
+
+/// Whether that is so for every column of the panels, those behind the last channel included: kernels compute them too.
+/// Weights are looked at only where the largest that there can be would be too large. `offsets`: how many weights have
+/// an offset, times its magnitude.
+NSK_COLD inline status_code check_quad_sums(constant_reader& constants, const tensor_info& weights, std::int64_t groups,
+                                            std::int64_t channels, std::int64_t quads, std::int64_t offsets) {
+  if (!constants.afford(2 * groups * padded_channels(channels))) return status_code::too_complex;
+  const std::byte* panel = constants.bytes(weights);
+  for (std::int64_t i = 0; i < groups * panel_count(channels); ++i) {
+    const std::int64_t width = width_of_panel(channels, i % panel_count(channels));
+    for (const std::byte* column = panel; column < panel + 4 * width; column += 4) {
+      quad_sums sums{512 * quads + offsets, 0, 0};
+      std::memcpy(&sums.bias, column, 4);
+      std::memcpy(&sums.scale, column + 4 * width, 4);
+      if (sums.fit()) continue;
+      if (!constants.afford(4 * quads)) return status_code::too_complex;
+      sums.weights = offsets;
+      for (std::int64_t q = 2; q < quads + 2; ++q)  // two lines of constants come first
+        for (int k = 0; k < 4; ++k) {
+          const auto weight = static_cast<std::int8_t>(column[4 * width * q + k]);
+          sums.weights += weight < 0 ? -weight : weight;
+        }
+      if (!sums.fit()) return status_code::bad_sums;
+    }
     panel += 4 * width * (quads + 2);
   }
   return status_code::ok;

@@ -118,11 +118,26 @@ NSK_COLD inline bool window_fits(std::int64_t input, std::int64_t output, std::i
   const std::int64_t reach = (kernel - 1) * dilation, last = (output - 1) * stride;
   return reach < max_position && last < max_position && last + reach - pad - input < max_border;
 }
+/// Whether pointers reach so many positions along dimension `d` of an image. Kernels compute the places of windows
+/// outside of it too, and of the pixels beside the last one.
+NSK_COLD inline bool reaches(const tensor_info& t, std::size_t d, std::int64_t positions) {
+  constexpr std::int64_t beside = 16;
+  const std::int64_t stride = t.strides()[d], bytes = (stride < 0 ? -stride : stride) * size_of(t.type());
+  return bytes == 0 || positions + beside <= max_reach / bytes;
+}
+/// The same of a whole window, which may begin before the image and end behind it.
+NSK_COLD inline bool window_reaches(const tensor_info& x, const tensor_info& y, std::size_t d, std::int64_t kernel,
+                                    std::int64_t stride, std::int64_t dilation, std::int64_t pad) {
+  const std::int64_t outputs = y.shape()[d];
+  return reaches(x, d, outputs * stride + kernel * dilation + pad) && reaches(y, d, outputs);
+}
 NSK_COLD inline bool windows_fit(const window& w, const tensor_info& x, const tensor_info& y) {
   const span<const std::int32_t> in = x.shape(), out = y.shape();
-  return std::int64_t{w.kernel_h} * w.kernel_w <= max_elements && in[0] == out[0] &&
-         window_fits(in[1], out[1], w.kernel_h, w.stride_h, w.dilation_h, w.pad_top) &&
-         window_fits(in[2], out[2], w.kernel_w, w.stride_w, w.dilation_w, w.pad_left);
+  return std::int64_t{w.kernel_h} * w.kernel_w <= max_elements && in[0] == out[0] && in[1] < max_position &&
+         in[2] < max_position && window_fits(in[1], out[1], w.kernel_h, w.stride_h, w.dilation_h, w.pad_top) &&
+         window_fits(in[2], out[2], w.kernel_w, w.stride_w, w.dilation_w, w.pad_left) &&
+         window_reaches(x, y, 1, w.kernel_h, w.stride_h, w.dilation_h, w.pad_top) &&
+         window_reaches(x, y, 2, w.kernel_w, w.stride_w, w.dilation_w, w.pad_left);
 }
 
 /// Whether no window reaches outside the input along one dimension. Numbers of steps that are not verified yet are
