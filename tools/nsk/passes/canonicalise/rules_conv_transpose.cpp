@@ -317,8 +317,11 @@ void conv_transpose(context& c) {
   const std::size_t rank = c.in_shape(0).size();
   if (rank < 3 || rank > 5) c.refuse("transposed convolution has one, two or three spatial axes");
   const std::vector<axis_of_transpose> axes = axes_of_transposition(c, 1);
-  const int unbiased = result_before_bias(c, bias_is_computed(c));
-  if (rank == 5) {
+  const bool computed = !c.input(1).constant;
+  const int unbiased = result_before_bias(c, computed ? c.has(2) : bias_is_computed(c));
+  if (computed) {
+    transpose_by_computed_weights(c, axes, unbiased);
+  } else if (rank == 5) {
     transpose_volume(c, axes, unbiased);
   } else {
     const shape_t x = c.in_shape(0), w = c.in_shape(1);
