@@ -12,8 +12,8 @@
 ///
 /// - *The device*: gpu/device.hpp says what a renderer gives. gpu/generated/spirv.hpp and text.hpp hold the shaders: a
 ///   device includes those that it compiles.
-/// - *The plan*: an ordinary variant without Winograd steps; the CPU runs it too. required_pipelines() lists what to
-///   compile when the program loads.
+/// - *The plan*: made of an ordinary variant, best of the one that `nsk convert --gpu` adds; the CPU runs it too.
+///   required_pipelines() lists what to compile when the program loads.
 /// - *Steps without a shader*: gpu/hybrid.hpp runs them on the CPU, where plan_settings::hybrid allows it.
 /// - *Outputs without waiting*: gpu/read_back_ring.hpp.
 /// - *A player's device*: gpu/selftest.hpp replays the file's check vectors on it.
