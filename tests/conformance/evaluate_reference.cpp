@@ -38,7 +38,7 @@ arguments parse(int count, char** words) {
       a.resolve = true;
     } else if (word == "--set" && i + 1 < count) {
       const auto [name, value] = split(words[++i]);
-      a.options.set[name] = std::stod(value);
+      a.options.set[name] = {value, {std::stod(value)}};
     } else if (a.model.empty()) {
       a.model = word;
     } else if (a.output_dir.empty()) {

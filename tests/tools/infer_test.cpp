@@ -120,7 +120,7 @@ TEST_CASE("options that contradict the model are misuse") {
                  "[2,3] contradicts the model, whose input has shape [N,3,4]"));
   CHECK(contains(refusal(flattening(), {{{"z", {2}}}, {}}, exit_code::usage),
                  "--input names 'z', which is no input of the model. Its inputs: 'x'"));
-  CHECK(contains(refusal(flattening(), {{}, {{"z", 1}}}, exit_code::usage), "--set names 'z'"));
+  CHECK(contains(refusal(flattening(), {{}, {{"z", {"1", {1}}}}}, exit_code::usage), "--set names 'z'"));
 }
 
 TEST_CASE("constants fold through the reference, in the type of the model") {
@@ -141,7 +141,7 @@ TEST_CASE("set inputs become constants and leave the list of inputs") {
   const value_id x = b.input("x", {2}), rate = b.input("rate", {-1}, element::i64);
   const value_id cast = b.node_of("Cast", {rate}, "cast", {{"to", std::int64_t{1}}});
   b.output(b.node_of("Mul", {x, cast}, "y"));
-  resolve(b.g, {{}, {{"rate", 16000}}});
+  resolve(b.g, {{}, {{"rate", {"16000", {16000}}}}});
   CHECK(b.g.inputs.size() == 1);
   CHECK(named(b.g, "cast").constant->as<float>()[0] == 16000);
   CHECK(named(b.g, "cast").shape == shape_t{1});
@@ -163,7 +163,7 @@ TEST_CASE("an If with a known condition becomes its branch, names kept unique") 
   (void)x;
   for (const double condition : {0.0, 1.0}) {
     graph g = b.g;
-    resolve(g, {{}, {{"c", condition}}});
+    resolve(g, {{}, {{"c", {"", {condition}}}}});
     REQUIRE(g.nodes.size() == 5);
     CHECK(g.nodes[0].op == (condition != 0 ? "Exp" : "Log"));
     CHECK(g.nodes[0].name != g.nodes[2].name);

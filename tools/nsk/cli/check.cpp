@@ -26,27 +26,38 @@ namespace nsk::tool {
 namespace {
 constexpr std::size_t rows_shown = 12;
 
+bool has_key(const model& m, const std::string& key) {
+  for (int i = 0; i < m.metadata_count(); ++i)
+    if (m.metadata_key(i) == key) return true;
+  return false;
+}
+
+/// The outputs that --output-value chose, by the names of the source; none where it was not given.
+std::vector<std::string> chosen_outputs_of(const model& m, int variant) {
+  std::vector<std::string> names;
+  if (!has_key(m, chosen_outputs_key)) return names;
+  const model_changes changes = recorded_changes(m);
+  for (int i = 0; i < m.output_count(variant); ++i) names.push_back(old_name(changes, m.output(i, variant).name()));
+  for (int i = 0; i < m.variant(variant).state_count(); ++i)
+    names.push_back(old_name(changes, m.variant(variant).state(i).next().name()));
+  return names;
+}
+
 /// The options that the model was converted with, by the names of the source, which is `g`; `sets` prevails.
-input_options options_of(const graph& g, const model& m, std::vector<std::string> sets, int variant) {
-  const auto given = named_values("--set", sets, "NAME=VALUE");
-  const std::string prefix = set_key(""), bound_prefix = bound_key("");
+input_options options_of(const graph& g, const model& m, const std::vector<std::string>& sets, int variant) {
+  const std::string bound_prefix = bound_key("");
   std::vector<std::string> bounds;
-  bool chosen = false;
   for (int i = 0; i < m.metadata_count(); ++i) {
     const std::string key = m.metadata_key(i);
-    chosen = chosen || key == chosen_outputs_key;
     if (key.compare(0, bound_prefix.size(), bound_prefix) == 0)
       bounds.push_back(key.substr(bound_prefix.size()) + "=" + m.metadata_value(i));
-    if (key.compare(0, prefix.size(), prefix) != 0 || given.count(key.substr(prefix.size())) != 0) continue;
-    sets.push_back(key.substr(prefix.size()) + "=" + m.metadata_value(i));
   }
   const model_changes changes = recorded_changes(m);
   input_options result = parse_inputs({}, sets);
+  add_recorded_sets(m, result);
   result.bounds = parse_bounds(bounds);
   for (int i = 0; i < m.input_count(variant); ++i)
     result.shapes[old_name(changes, m.input(i, variant).name())] = source_shape_of(m.input(i, variant));
-  for (int i = 0; chosen && i < m.output_count(variant); ++i)
-    result.outputs.push_back(old_name(changes, m.output(i, variant).name()));
   for (int i = 0; i < m.variant(variant).state_count(); ++i) {
     const state_view state = m.variant(variant).state(i);
     const auto lengths = state.tensor().shape();
@@ -56,8 +67,8 @@ input_options options_of(const graph& g, const model& m, std::vector<std::string
     const bool is_static = input != no_value && g.values[static_cast<std::size_t>(input)].is_static();
     if (!is_static || count_of(g.values[static_cast<std::size_t>(input)].shape) != count_of(shape))
       result.shapes[name] = shape;
-    if (chosen) result.outputs.push_back(old_name(changes, state.next().name()));
   }
+  result.outputs = chosen_outputs_of(m, variant);
   return result;
 }
 
@@ -68,13 +79,8 @@ tflite_options import_options_of(const model& m, int variant) {
   const model_changes changes = recorded_changes(m);
   for (int i = 0; i < m.input_count(variant); ++i)
     result.shapes[old_name(changes, m.input(i, variant).name())] = source_shape_of(m.input(i, variant));
+  result.outputs = chosen_outputs_of(m, variant);
   return result;
-}
-
-bool has_key(const model& m, const std::string& key) {
-  for (int i = 0; i < m.metadata_count(); ++i)
-    if (m.metadata_key(i) == key) return true;
-  return false;
 }
 
 /// The inputs and states that --input gives.

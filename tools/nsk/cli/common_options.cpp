@@ -22,6 +22,10 @@ void add_repeated(CLI::App* command, const char* name, std::vector<std::string>&
   command->add_option(name, values, what)->type_name(form)->allow_extra_args(false);
 }
 
+void add_set(CLI::App* command, file_options& files, std::vector<std::string>& values, const char* what) {
+  files.reads(command, "--set", values, "NAME=VALUE", what);
+}
+
 void add_quiet(CLI::App* command, bool& quiet) {
   command->add_flag("--quiet", quiet, "Say nothing unless something is wrong");
 }

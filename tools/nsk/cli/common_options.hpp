@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/file_options.hpp"
 #include "gpu/halves.hpp"
 
 namespace nsk::tool {
@@ -18,6 +19,8 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* what, const c
 /// Adds an option that takes one value each time it is given.
 void add_repeated(CLI::App* command, const char* name, std::vector<std::string>& values, const char* form,
                   const char* what);
+/// Adds --set NAME=VALUE, whose value may be a file.
+void add_set(CLI::App* command, file_options& files, std::vector<std::string>& values, const char* what);
 void add_quiet(CLI::App* command, bool& quiet);
 void add_isa(CLI::App* command, std::string& isa);
 void add_lanes(CLI::App* command, int& lanes);

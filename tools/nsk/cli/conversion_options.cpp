@@ -63,6 +63,7 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
                                   "  nsk convert model.onnx -o model.nsk --check\n"
                                   "  nsk convert model.tflite -o model.nsk --check\n"
                                   "  nsk convert model.onnx -o model.nsk --input image=1x3x224x224 --set training=0\n"
+                                  "  nsk convert decoder.onnx -o decoder.nsk --set size=480,640 --output-value masks\n"
                                   "  nsk convert voice.onnx -o voice.nsk --set rate=16000 --state memory=memory_out\n"
                                   "  nsk convert model.onnx -o model.nsk --max-tile-us 50 --profile console.json");
   add_conversion_options(command, files, o);

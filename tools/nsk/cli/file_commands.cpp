@@ -44,8 +44,10 @@ CLI::App* add_json(CLI::App& app, file_options& files, json_options& o) {
                                   "  nsk json model.nsk -o model.json && nsk from-json model.json -o same.nsk");
   files.reads(command, "model", o.model, "FILE", "ONNX or TensorFlow Lite model, or .nsk file")->required();
   files
-      .writes(command, "-o,--output", o.output, "FILE.json",
-              "JSON file to write; a graph's constants in FILE.constants, a .nsk file's in FILE.weights", {".weights"})
+      .writes(command, "-o,--output", o.output, "TEXT.json",
+              "JSON file to write; of a graph the large constants go to the folder TEXT.constants, of a .nsk file the "
+              "weights to TEXT.weights",
+              {".weights"})
       ->required();
   add_repeated(command, "--input", o.inputs, "NAME=SHAPE", "Of a TensorFlow Lite model: lengths that it leaves open");
   command->add_flag("--dequantize", o.dequantize, "Of a TensorFlow Lite model: make it a float32 one");
@@ -75,11 +77,13 @@ CLI::App* add_codegen(CLI::App& app, file_options& files, codegen_options& o) {
                   "  nsk codegen policy.nsk -o policy.hpp\n"
                   "  nsk codegen model.nsk -o model.hpp --weights file --name classifier");
   files.reads(command, "model", o.model, "FILE", ".nsk file")->required();
-  files.writes(command, "-o,--output", o.output, "FILE.hpp", "Header to write; FILE.weights gets weights of a file")
+  files
+      .writes(command, "-o,--output", o.output, "CODE.hpp",
+              "Header to write; weights that it does not hold go to CODE.weights")
       ->required();
   command
       ->add_option("--weights", o.weights,
-                   "embed: in the header; file: in FILE.weights; embed up to 1 MiB where not given")
+                   "embed: in the header; file: in CODE.weights; embed up to 1 MiB where not given")
       ->type_name("HOW");
   command->add_option("--name", o.name, "Namespace of the source; the model file's name where not given")
       ->type_name("NAME");

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "cli/options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <memory>
+#include <optional>
 #include <set>
 
 #include "errors.hpp"
 #include "graph/names.hpp"
+#include "io/npy.hpp"
+#include "report/text.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -32,11 +37,51 @@ shape_t parse_shape(const std::string& name, const std::string& text) {
   }
 }
 
-double parse_number(const std::string& name, const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (text.empty() || *end != '\0') misuse("--set " + name + "=" + text + ": the value must be a number.");
-  return value;
+/// The reverse of parse_shape().
+std::string shape_text(const shape_t& shape) {
+  std::string text = shape.empty() ? "scalar" : "";
+  for (std::size_t d = 0; d < shape.size(); ++d) text += (d == 0 ? "" : "x") + std::to_string(shape[d]);
+  return text;
+}
+
+bool names_array(const std::string& text) {
+  constexpr char extension[] = ".npy";
+  constexpr std::size_t length = sizeof extension - 1;
+  return text.size() > length && text.compare(text.size() - length, length, extension) == 0;
+}
+
+/// "0.5", "30,45" or "style.npy".
+set_value parse_value(const std::string& name, const std::string& text) {
+  set_value result{text, {}};
+  if (names_array(text)) {
+    result.values = std::make_shared<const array>(read_npy(text));
+    return result;
+  }
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    const std::string number = text.substr(at, comma - at);
+    char* end = nullptr;
+    result.numbers.push_back(std::strtod(number.c_str(), &end));
+    if (number.empty() || *end != '\0')
+      misuse("--set " + name + "=" + text +
+             ": the value must be a number (booleans are 0 and 1), numbers with commas between them, or FILE.npy.");
+    at = comma + 1;
+  }
+  return result;
+}
+
+/// Elements of an array as parse_value() reads them; nothing where they are too many to be recorded, or too large for a
+/// double.
+std::optional<std::string> numbers_text(const array& a) {
+  constexpr std::int64_t max_recorded = 1024, max_exact = std::int64_t{1} << 53;
+  if (a.count() == 0 || a.count() > max_recorded) return std::nullopt;
+  std::string text;
+  for (std::int64_t i = 0; i < a.count(); ++i) {
+    const bool exact = is_float(a.type) || (a.integer(i) <= max_exact && a.integer(i) >= -max_exact);
+    if (!exact) return std::nullopt;
+    text += (i == 0 ? "" : ",") + (is_float(a.type) ? format_text("%.17g", a.number(i)) : std::to_string(a.integer(i)));
+  }
+  return text;
 }
 
 }
@@ -106,9 +151,42 @@ input_options parse_inputs(const std::vector<std::string>& inputs, const std::ve
   input_options result;
   for (const auto& [name, text] : named_values("--input", inputs, "NAME=1x3x224x224"))
     result.shapes[name] = parse_shape(name, text);
-  for (const auto& [name, text] : named_values("--set", sets, "NAME=VALUE"))
-    result.set[name] = parse_number(name, text);
+  for (const auto& [name, text] : named_values("--set", sets, "NAME=VALUE")) result.set[name] = parse_value(name, text);
   return result;
+}
+
+std::vector<std::string> kept_outputs(std::vector<std::string> named,
+                                      const std::map<std::string, std::string>& states) {
+  if (named.empty()) return named;
+  for (const auto& [input, output] : states)
+    if (std::find(named.begin(), named.end(), output) == named.end()) named.push_back(output);
+  return named;
+}
+
+void record_sets(const input_options& inputs, std::map<std::string, std::string>& metadata) {
+  for (const auto& [name, set] : inputs.set) {
+    const auto given = inputs.shapes.find(name);
+    if (set.values) metadata[set_shape_key(name)] = shape_text(set.values->shape);
+    if (!set.values && given != inputs.shapes.end()) metadata[set_shape_key(name)] = shape_text(given->second);
+    metadata[set_key(name)] = set.values ? numbers_text(*set.values).value_or(set.text) : set.text;
+  }
+}
+
+void add_recorded_sets(const model& m, input_options& inputs) {
+  const std::string prefix = set_key(""), shape_prefix = set_shape_key("");
+  const auto rest = [](const std::string& key, const std::string& start) {
+    return key.compare(0, start.size(), start) == 0 ? key.substr(start.size()) : std::string();
+  };
+  for (int i = 0; i < m.metadata_count(); ++i) {
+    const std::string key = m.metadata_key(i), text = m.metadata_value(i);
+    if (const std::string name = rest(key, shape_prefix); !name.empty()) inputs.shapes[name] = parse_shape(name, text);
+    const std::string name = rest(key, prefix);
+    if (name.empty() || inputs.set.count(name) != 0) continue;
+    if (names_array(text))
+      misuse("the model was converted with --set " + name + "=" + text +
+             ", which holds more numbers than a model records. Give --set " + name + "=" + text + " here, too.");
+    inputs.set[name] = parse_value(name, text);
+  }
 }
 
 }

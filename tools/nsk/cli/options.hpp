@@ -15,8 +15,18 @@ namespace nsk::tool {
 std::map<std::string, std::string> named_values(const std::string& option, const std::vector<std::string>& values,
                                                 const char* form);
 
-/// --input NAME=1x3x224x224 and --set NAME=VALUE, for resolve().
+/// --input NAME=1x3x224x224 and --set NAME=VALUE, for resolve(). VALUE is a number, several with commas between them,
+/// or a file whose name ends with .npy, which is read.
 input_options parse_inputs(const std::vector<std::string>& inputs, const std::vector<std::string>& sets);
+
+/// Notes the inputs that are set as metadata of the converted model.
+void record_sets(const input_options& inputs, std::map<std::string, std::string>& metadata);
+/// Adds what record_sets() noted of the inputs that `inputs` does not set; their shapes, too. Misuse where an array was
+/// too large to be recorded.
+void add_recorded_sets(const model& m, input_options& inputs);
+
+/// The outputs that --output-value names, and those that feed the states of --state; none where all are kept.
+std::vector<std::string> kept_outputs(std::vector<std::string> named, const std::map<std::string, std::string>& states);
 
 /// --bound NAME=COUNT.
 std::map<std::string, std::int64_t> parse_bounds(const std::vector<std::string>& bounds);
@@ -26,6 +36,8 @@ inline constexpr char chosen_outputs_key[] = "outputs";
 
 /// Metadata key under which convert records --set NAME=VALUE, so that check can resolve the source in the same way.
 inline std::string set_key(const std::string& name) { return "set." + name; }
+/// And the shape of that input, where an option or an array gives it.
+inline std::string set_shape_key(const std::string& name) { return "set_shape." + name; }
 inline std::string bound_key(const std::string& name) { return "bound." + name; }
 /// --argmax NAME[=AXIS] and --rename OLD=NEW.
 model_changes parse_changes(const std::vector<std::string>& argmaxes, const std::vector<std::string>& names);

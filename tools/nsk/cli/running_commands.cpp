@@ -46,7 +46,7 @@ CLI::App* add_check(CLI::App& app, file_options& files, check_options& o) {
       ->required();
   files.reads(command, "model", o.model, "FILE", ".nsk file made from it; with --device the only file");
   files.reads(command, "--input", o.inputs, "NAME=FILE.npy", "Input; random numbers where none is given");
-  add_repeated(command, "--set", o.sets, "NAME=VALUE", "As given to convert");
+  add_set(command, files, o.sets, "As given to convert, which records all but large arrays");
   add_device(command, o.device, "Compare a GPU with the CPU session instead, step by step");
   add_halves(command, "--device", o.halves);
   add_variant(command, o.variant);

@@ -8,10 +8,11 @@ namespace nsk::tool {
 namespace {
 
 /// Shapes and numbers of inputs, and lengths that are data.
-void add_shapes(CLI::App* command, source_options& o) {
+void add_shapes(CLI::App* command, file_options& files, source_options& o) {
   add_repeated(command, "--input", o.inputs, "NAME=SHAPE",
                "Shape of an input, 1x3x224x224; where the model fixes other lengths, everything follows");
-  add_repeated(command, "--set", o.sets, "NAME=VALUE", "Make an input a constant");
+  add_set(command, files, o.sets,
+          "Make an input a constant: a number for all its elements, 0.5,1,2 for each in row-major order, or FILE.npy");
   add_repeated(command, "--bound", o.bounds, "NAME=COUNT",
                "Most elements of a Range whose length is data; NAME is its output, NAME.count says how many");
   add_repeated(command, "--variant", o.variants, "NAME:INPUT=SHAPE,..",
@@ -34,8 +35,9 @@ void add_ports(CLI::App* command, source_options& o) {
   add_repeated(command, "--state", o.states, "INPUT=OUTPUT",
                "Make an input a state: it has what the output had in the run before");
   command->add_flag("!--no-states", o.find_states, "No states but those given, however plain their names");
-  add_repeated(command, "--output-value", o.outputs, "NAME",
-               "Keep this output of the model and drop those not named; may be given again");
+  add_repeated(
+      command, "--output-value", o.outputs, "NAME",
+      "Make this tensor an output, in place of the model's own; may be given again; what it does not need goes");
   add_repeated(command, "--keep-layout", o.kept_layouts, "NAME",
                "Keep the source's order of axes in this input or output: planar images, [N, C, H, W]");
 }
@@ -56,7 +58,7 @@ void add_source_options(CLI::App* command, file_options& files, source_options& 
       .reads(command, "source", o.path, "FILE", "ONNX or TensorFlow Lite model, or the JSON of its graph",
              "and its external data")
       ->required();
-  add_shapes(command, o);
+  add_shapes(command, files, o);
   add_ports(command, o);
   add_changes(command, o);
   command->add_flag("--gpu", o.gpu,

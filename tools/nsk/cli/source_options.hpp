@@ -18,7 +18,7 @@ struct source_options {
   std::vector<std::string> bounds;        ///< NAME=COUNT
   std::vector<std::string> variants;      ///< NAME:INPUT=1x3x192x192,...
   std::vector<std::string> states;        ///< INPUT=OUTPUT
-  std::vector<std::string> outputs;       ///< names; empty: all
+  std::vector<std::string> outputs;       ///< names of tensors; empty: the model's own
   std::vector<std::string> argmaxes;      ///< NAME or NAME=AXIS
   std::vector<std::string> names;         ///< OLD=NEW
   std::vector<std::string> kept_layouts;  ///< names of inputs and outputs

@@ -107,17 +107,18 @@ void require_names(const source_options& o, const std::vector<wanted_variant>& w
 
 /// Reads the source for one variant, resolves it, and changes it.
 variant_source read_variant(const source_options& o, const wanted_variant& wanted, command_files& files) {
-  variant_source v{wanted.name, import_model(o.path, {o.dequantize, wanted.inputs.shapes})};
+  const state_options states{named_values("--state", o.states, "INPUT=OUTPUT"), o.find_states};
+  input_options inputs = wanted.inputs;
+  inputs.outputs = kept_outputs(o.outputs, states.given);
+  variant_source v{wanted.name, import_model(o.path, {o.dequantize, inputs.shapes, inputs.outputs})};
   if (o.float_io) make_float_ports(v.g);
   for (const std::string& data : v.g.facts.files) files.add_input("external data of the source", data);
-  input_options inputs = wanted.inputs;
-  inputs.outputs = o.outputs;
   inputs.bounds = parse_bounds(o.bounds);
   inputs.trusted = o.trusted;
   inputs.dequantize = o.dequantize;
   if (o.batch != 0) give_rows(v, inputs, o.batch);
   v.exported = resolve(v.g, inputs);
-  v.states = states_of(v.g, {named_values("--state", o.states, "INPUT=OUTPUT"), o.find_states});
+  v.states = states_of(v.g, states);
   change(v, changes_of(o));
   return v;
 }
@@ -151,7 +152,7 @@ std::set<std::string> kept_layouts(const source_options& o, const graph& g) {
 }
 
 void record_source(const source_options& o, std::map<std::string, std::string>& metadata) {
-  for (const auto& [name, value] : named_values("--set", o.sets, "NAME=VALUE")) metadata[set_key(name)] = value;
+  record_sets(parse_inputs(o.inputs, o.sets), metadata);
   for (const auto& [name, count] : parse_bounds(o.bounds)) metadata[bound_key(name)] = std::to_string(count);
   if (o.dequantize) metadata[dequantize_key] = "1";
   if (o.float_io) metadata[float_io_key] = "1";

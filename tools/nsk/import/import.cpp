@@ -12,7 +12,7 @@ graph import_model(const std::filesystem::path& file, const tflite_options& opti
   const std::vector<std::byte> bytes = read_file(file.string(), "model", max_model_bytes);
   if (is_tflite(bytes.data(), bytes.size())) return import_tflite(bytes.data(), bytes.size(), file.string(), options);
   if (is_json(bytes.data(), bytes.size())) return import_json(bytes.data(), bytes.size(), file);
-  return import_onnx(bytes.data(), bytes.size(), file.parent_path(), file.string());
+  return import_onnx(bytes.data(), bytes.size(), file.parent_path(), file.string(), options.outputs);
 }
 
 }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "errors.hpp"
+#include "graph/cures.hpp"
 #include "reference/operators.hpp"
 #include "reference/run_node.hpp"
 
@@ -126,8 +127,8 @@ void require_known(const graph& g, const node& n) {
            ": this operator on stored integers is not supported. Export the model with pairs of QuantizeLinear and "
            "DequantizeLinear, or convert the float32 model that it was made from");
   refuse(describe(g, n) +
-         ": this operator is not supported. Replace it in the exporter by operators of docs/operators.md, or cut the "
-         "graph before it");
+         ": this operator is not supported. Replace it in the exporter by operators of docs/operators.md, or " +
+         cure_that_ends_before(g, n));
 }
 
 void infer_node(call& c) {

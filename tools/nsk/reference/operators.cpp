@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "graph/cures.hpp"
+
 namespace nsk::tool::reference {
 
 element held_as(element t) {
@@ -20,8 +22,8 @@ const array& call::data(std::size_t i) const {
   if (o.data == nullptr) {
     fail("the shape of its output depends on the values of input " + std::to_string(i) + " ('" +
          m_graph.values[static_cast<std::size_t>(m_node.inputs[i])].name +
-         "'), which are computed at run time; shapes must be known at conversion. Export the model with fixed shapes, "
-         "or make that input constant with --set");
+         "'), which are computed at run time; shapes must be known at conversion. " +
+         cure_that_sets(m_graph, m_node.inputs[i]) + ", or " + cure_that_ends_before(m_graph, m_node));
   }
   return *o.data;
 }

@@ -38,6 +38,7 @@ class call {
   call(const graph& g, const node& n) : m_graph(g), m_node(n), m_inputs(n.inputs.size()), m_outputs(n.outputs.size()) {}
 
   const node& op() const { return m_node; }
+  const graph& source() const { return m_graph; }
   int version() const { return m_node.version; }
 
   std::size_t input_count() const { return m_inputs.size(); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/cures.hpp"
 #include "reference/scores.hpp"
 
 namespace nsk::tool::reference {
@@ -122,9 +123,8 @@ void evaluate_normalizer(call& c) {
 }
 
 void refuse_map(call& c) {
-  c.fail(
-      "it makes a list of maps, which is no tensor. Export without it (zipmap=False), or name the outputs that are "
-      "needed, --output-value NAME, so that it goes");
+  c.fail("it makes a list of maps, which is no tensor. Export without it (zipmap=False), or " +
+         cure_that_ends_before(c.source(), c.op()));
 }
 
 }

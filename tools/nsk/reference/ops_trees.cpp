@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "graph/cures.hpp"
 #include "reference/scores.hpp"
 
 namespace nsk::tool::reference {
@@ -253,9 +254,9 @@ void evaluate_classifier(call& c) {
 
 std::string label_trouble(const call& c) {
   const votes v(c);
-  if (c.op().integers("classlabels_int64s").empty()) return text_labels;
+  if (c.op().integers("classlabels_int64s").empty()) return text_labels(c.source(), c.op());
   const std::string cure =
-      " Keep the scores alone, --output-value NAME with the name of their output, and take the label from them";
+      " Keep the scores alone, " + option_that_keeps(c.source(), c.op(), 1) + ", and take the label from them";
   if (v.classes == 2 && (!v.one_score || (v.non_negative && v.transform == "LOGISTIC")))
     return "runtimes differ in the labels of two classes that are scored like that." + cure;
   if (v.classes > 2 && !every_class_scores(c, v))

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/cures.hpp"
+
 namespace nsk::tool::reference {
 namespace {
 
@@ -69,6 +71,12 @@ void transform_scores(double* scores, std::int64_t count, const std::string& tra
   for (std::int64_t i = 0; i < count; ++i) scores[i] /= sum;
 }
 
+std::string text_labels(const graph& g, const node& n) {
+  return "its labels are texts, which are no tensor of numbers. Export it with integer labels, or keep the scores "
+         "alone: " +
+         option_that_keeps(g, n, 1);
+}
+
 std::int64_t class_count(const call& c, const std::string& integers, const std::string& texts) {
   const std::size_t numbers = c.op().integers(integers).size(), words = texts_of(c, texts).size();
   if ((numbers == 0) == (words == 0)) c.fail("exactly one of " + integers + " and " + texts + " must have labels");
@@ -82,7 +90,7 @@ void declare_classes(call& c, std::int64_t rows, std::int64_t classes) {
 
 std::int64_t label_of(const call& c, const std::string& integers, std::int64_t position) {
   const std::vector<std::int64_t> labels = c.op().integers(integers);
-  if (labels.empty() && c.op().outputs[0] != no_value) c.fail(text_labels);
+  if (labels.empty() && c.op().outputs[0] != no_value) c.fail(text_labels(c.source(), c.op()));
   return labels.empty() ? position : labels[static_cast<std::size_t>(position)];
 }
 

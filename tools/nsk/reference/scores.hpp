@@ -36,9 +36,7 @@ std::int64_t class_count(const call& c, const std::string& integers, const std::
 /// Declares labels [rows] int64 and scores [rows, classes].
 void declare_classes(call& c, std::int64_t rows, std::int64_t classes);
 /// Why labels that are texts are refused, and the cure.
-inline constexpr char text_labels[] =
-    "its labels are texts, which are no tensor of numbers. Export it with integer labels, or keep the scores alone: "
-    "--output-value NAME, with the name of their output";
+std::string text_labels(const graph& g, const node& n);
 /// Why the labels of a TreeEnsembleClassifier are refused where somebody reads them, and the cure; empty where runtimes
 /// agree on them.
 std::string label_trouble(const call& c);

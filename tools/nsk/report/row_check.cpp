@@ -103,11 +103,17 @@ double difference(const array& a, const array& b) {
   return largest > 0 ? worst / largest : worst;
 }
 
-[[noreturn]] void refuse_rows(std::int64_t rows, const std::string& name, const std::string& why) {
+/// Refuses output `name` of `g`.
+[[noreturn]] void refuse_rows(const graph& g, std::int64_t rows, const std::string& name, const std::string& why) {
+  std::string others;
+  for (const value_id v : g.outputs)
+    if (const std::string& other = g.values[static_cast<std::size_t>(v)].name; other != name)
+      others += " --output-value " + other;
   refuse(
       "--input: with " + std::to_string(rows) + " rows, output '" + name + "' " + why +
       ". The model mixes its rows, or has their number where it cannot be rewritten. Convert it for one row and run " +
-      "it for each, leave this output out with --output-value, or export it with an open first axis");
+      "it for each, " + (others.empty() ? "" : "leave this output out (" + others.substr(1) + "), ") +
+      "or export it with an open first axis");
 }
 
 }
@@ -127,7 +133,7 @@ std::string compare_rows(const graph& exported, const graph& g, const model& m, 
     const value& made = g.values[static_cast<std::size_t>(v)];
     const shape_t& one = named(exported, made.name).shape;
     if (row_axis(one, made.shape, rows) < 0)
-      refuse_rows(rows, made.name, "has the shape " + to_string(made.shape) + ", and for one row " + to_string(one));
+      refuse_rows(g, rows, made.name, "has the shape " + to_string(made.shape) + ", and for one row " + to_string(one));
   }
   const std::map<std::string, array> inputs = random_inputs(g, m, seed, variant);
   const std::map<std::string, array> all = evaluator(g).run(inputs);
@@ -141,7 +147,7 @@ std::string compare_rows(const graph& exported, const graph& g, const model& m, 
       const array& several = all.at(name);
       const double off = difference(alone, part_of(several, row_axis(alone.shape, several.shape, rows), rows, row));
       if (off > tolerance)
-        refuse_rows(rows, name,
+        refuse_rows(g, rows, name,
                     "has in row " + std::to_string(row) + " not what the model gives for that row alone: " +
                         format_text("it is off by %.1e of the largest magnitude", off));
     }

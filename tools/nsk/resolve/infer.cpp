@@ -9,6 +9,7 @@
 #include "graph/onnx_type.hpp"
 #include "resolve/bounded.hpp"
 #include "resolve/byte_functions.hpp"
+#include "resolve/chosen_outputs.hpp"
 #include "resolve/dequantize.hpp"
 #include "resolve/integer_products.hpp"
 #include "resolve/length_reader.hpp"
@@ -122,7 +123,9 @@ void check_size(const graph& g) {
 class resolver {
  public:
   /// `exported` and `trial` may be null: then there are no other rows, or no other lengths, than in the source.
-  resolver(graph& g, const input_options& options, folder& folds, const graph* exported, length_trial* trial)
+  /// With `tolerates`, nodes that are refused leave their results unknown.
+  resolver(graph& g, const input_options& options, folder& folds, const graph* exported, length_trial* trial,
+           bool tolerates)
       : m_graph(g),
         m_folds(folds),
         m_placer(g),
@@ -130,6 +133,7 @@ class resolver {
         m_adapter(g, exported, folds, m_placer),
         m_bounded(g, m_placer, options.bounds),
         m_dequantizes(options.dequantize),
+        m_tolerates(tolerates),
         m_dequantizer(g, folds, m_placer, [this](node n) { infer(std::move(n)); }),
         m_products(g, m_placer),
         m_functions(m_placer, m_products) {
@@ -138,18 +142,22 @@ class resolver {
 
   void run() {
     while (!m_placer.empty()) {
-      node n = m_placer.take();
-      if (unroller::takes(n))
-        m_unroller.unroll(n);
+      if (m_tolerates)
+        try_next(m_placer.take());
       else
-        infer(std::move(n));
+        resolve(m_placer.take());
     }
     m_bounded.require_bounds_used();
     if (m_lengths) m_lengths->finish();
   }
 
+  /// Why the first of the nodes was refused; empty where none was.
+  const std::string& refusal() const { return m_refusal; }
+
  private:
   value& at(value_id v) { return m_placer.at(v); }
+  void resolve(node n);
+  void try_next(node n);
   void infer(node n);
   void bound_suppression(node& n);
 
@@ -160,12 +168,32 @@ class resolver {
   shape_adapter m_adapter;
   std::optional<length_reader> m_lengths;
   bounded_rows m_bounded;
-  bool m_dequantizes;
+  bool m_dequantizes, m_tolerates;
+  std::string m_refusal;
   dequantizer m_dequantizer;
   integer_products m_products;
   byte_functions m_functions;
   std::int64_t m_streams = 0;  ///< nodes so far that sample random numbers
 };
+
+void resolver::resolve(node n) {
+  if (unroller::takes(n))
+    m_unroller.unroll(n);
+  else
+    infer(std::move(n));
+}
+
+/// Skips nodes that read what is unknown.
+void resolver::try_next(node n) {
+  const auto is_unknown = [&](value_id v) { return v != no_value && !at(v).typed; };
+  if (std::any_of(n.inputs.begin(), n.inputs.end(), is_unknown)) return;
+  try {
+    resolve(std::move(n));
+  } catch (const error& e) {
+    if (e.code != exit_code::refused) throw;
+    if (m_refusal.empty()) m_refusal = e.what();
+  }
+}
 
 void resolver::infer(node n) {
   m_unroller.require_same_shapes(n);
@@ -203,10 +231,12 @@ void resolver::bound_suppression(node& n) {
 
 void resolve_once(graph& g, const input_options& options, const graph* exported, length_trial* trial) {
   folder folds(g, constant_elements(g), options.trusted);
-  choose_outputs(g, options);
+  chosen_outputs outputs(g, options);
   bind_inputs(g, options, folds);
   remove_dead_nodes(g);
-  resolver(g, options, folds, exported, trial).run();
+  resolver nodes(g, options, folds, exported, trial, outputs.are_inside());
+  nodes.run();
+  outputs.settle(nodes.refusal());
   remove_dead_nodes(g);
   remove_dead_values(g);
   narrow_doubles(g);

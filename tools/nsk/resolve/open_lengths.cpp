@@ -58,6 +58,13 @@ void choose_shape(graph& g, value& v, LengthOf length_of) {
   v.shape = shape;
 }
 
+/// The shape that an option gives an input, by itself or by an array; null where none does.
+const shape_t* given_shape(const input_options& options, const std::string& name) {
+  if (const auto shape = options.shapes.find(name); shape != options.shapes.end()) return &shape->second;
+  const auto set = options.set.find(name);
+  return set == options.set.end() || !set->second.values ? nullptr : &set->second.values->shape;
+}
+
 /// The options that give every input a shape that has none yet.
 std::string missing_shapes(const graph& g, const input_options& options) {
   std::string missing;
@@ -85,15 +92,15 @@ void bind_open_lengths(graph& g, const input_options& options) {
   std::vector<value*> open;
   for (const value_id id : g.inputs) {
     value& v = g.values[static_cast<std::size_t>(id)];
-    const auto given = options.shapes.find(v.name);
-    if (given == options.shapes.end()) {
+    const shape_t* const given = given_shape(options, v.name);
+    if (given == nullptr) {
       if (v.known_rank && !v.is_static() && options.set.count(v.name) == 0) open.push_back(&v);
       continue;
     }
-    for (std::size_t d = 0; v.known_rank && d < v.shape.size() && d < given->second.size(); ++d) {
+    for (std::size_t d = 0; v.known_rank && d < v.shape.size() && d < given->size(); ++d) {
       if (v.shape[d] >= 0) continue;
-      lengths.learn(v, d, given->second[d]);
-      rows_are_given = rows_are_given || (d == 0 && given->second[d] != 1);
+      lengths.learn(v, d, (*given)[d]);
+      rows_are_given = rows_are_given || (d == 0 && (*given)[d] != 1);
     }
   }
   for (value* const v : open) {

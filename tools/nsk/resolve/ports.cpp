@@ -2,6 +2,7 @@
 #include "resolve/ports.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "errors.hpp"
 #include "resolve/open_lengths.hpp"
@@ -11,17 +12,6 @@ namespace nsk::tool {
 namespace {
 
 value& value_at(graph& g, value_id v) { return g.values[static_cast<std::size_t>(v)]; }
-
-/// Outputs that the source lists and nothing produces are left out where there are others.
-void drop_missing_outputs(graph& g) {
-  const std::vector<std::string>& missing = g.missing_outputs;
-  if (missing.empty()) return;
-  if (g.outputs.empty())
-    refuse("the list of outputs names " + quoted(missing) +
-           ", which nothing produces, and no other output. The file is damaged or was cut by hand");
-  for (const std::string& name : missing)
-    g.facts.warnings.push_back("output '" + name + "' is left out: the model lists it, but nothing in it produces it");
-}
 
 void check_name(const graph& g, const std::string& name, const char* option) {
   std::vector<std::string> known;
@@ -40,50 +30,76 @@ void bind_shape(value& v, const shape_t& shape) {
   v.known_rank = true;
 }
 
-void set_constant(folder& folds, value& v, double number) {
-  shape_t shape = v.known_rank ? v.shape : shape_t();
-  for (std::int64_t& d : shape) d = d < 0 ? 1 : d;
-  folds.make(checked_count(shape, "--set " + v.name), "--set " + v.name);
-  array a(v.type, shape);
-  for (std::int64_t i = 0; i < a.count(); ++i) a.set(i, number);
-  v.shape = shape;
-  v.known_rank = true;
-  v.constant = std::make_shared<const array>(std::move(a));
-}
-
-}
-
-void choose_outputs(graph& g, const input_options& options) {
-  if (options.outputs.empty()) return drop_missing_outputs(g);
-  std::vector<value_id> chosen;
-  for (const std::string& name : options.outputs) {
-    std::vector<std::string> known;
-    value_id found = no_value;
-    for (value_id v : g.outputs) {
-      known.push_back(value_at(g, v).name);
-      if (known.back() == name) found = v;
-    }
-    const std::vector<std::string>& missing = g.missing_outputs;
-    if (found == no_value && std::find(missing.begin(), missing.end(), name) != missing.end())
-      refuse("--output-value names '" + name +
-             "', which the model lists as an output but nothing in it produces. Its other outputs: " + quoted(known) +
-             ". Export the model again, or choose one of those");
-    if (found == no_value)
-      misuse("--output-value names '" + name + "', which is no output of the model." + did_you_mean(name, known) +
-             " Its outputs: " + quoted(known));
-    if (std::find(chosen.begin(), chosen.end(), found) != chosen.end())
-      misuse("--output-value names '" + name + "' twice");
-    chosen.push_back(found);
+/// The shape of an input of which `count` numbers are given: one fills open axes of length 1, several decide how long
+/// the only open axis is.
+shape_t shape_for(const value& v, std::int64_t count, const std::string& option) {
+  if (!v.known_rank) return count == 1 ? shape_t() : shape_t{count};
+  shape_t shape = v.shape;
+  std::int64_t* open = nullptr;
+  for (std::int64_t& d : shape) {
+    if (d >= 0) continue;
+    if (count != 1 && open != nullptr)
+      misuse(option + ": the input has the open shape " + source_shape_text(v) + ". Give its shape, too: --input " +
+             v.name + "=SHAPE, or an array: --set " + v.name + "=FILE.npy.");
+    open = &d;
+    d = 1;
   }
-  for (const state_link& own : g.states)
-    if (const value_id v = g.find(own.output); std::find(chosen.begin(), chosen.end(), v) == chosen.end())
-      chosen.push_back(v);
-  g.outputs = std::move(chosen);
+  const std::int64_t others = checked_count(shape, option);
+  if (open != nullptr && others > 0) *open = std::max<std::int64_t>(1, count / others);
+  return shape;
+}
+
+/// Refuses a number that the type of an input does not hold: it would become another one.
+void require_holds(element type, double number, const std::string& option) {
+  if (is_float(type)) return;
+  array one(type, {1});
+  one.set(0, number);
+  constexpr double max_exact = 9007199254740992.0;  // 2^53
+  if (std::abs(number) > max_exact)
+    misuse(option + ": whole numbers beyond 2^53 are read from a file alone: FILE.npy.");
+  if (one.number(0) != number)
+    misuse(option + ": the input is " + name_of(type) + ", which cannot hold all of these numbers.");
+}
+
+array array_of_numbers(const value& v, const std::vector<double>& numbers, folder& folds, const std::string& option) {
+  const auto count = static_cast<std::int64_t>(numbers.size());
+  const shape_t shape = shape_for(v, count, option);
+  const std::int64_t elements = checked_count(shape, option);
+  if (count != 1 && count != elements)
+    misuse(option + ": these are " + std::to_string(count) + " numbers, but the input has " + std::to_string(elements) +
+           " elements, " + to_string(shape) + ". Give one number for all of them, " + std::to_string(elements) +
+           " in row-major order, or FILE.npy.");
+  for (const double number : numbers) require_holds(v.type, number, option);
+  folds.make(elements, "--set " + v.name);
+  array a(v.type, shape);
+  for (std::int64_t i = 0; i < elements; ++i) a.set(i, numbers[count == 1 ? 0 : static_cast<std::size_t>(i)]);
+  return a;
+}
+
+/// Refuses an array that has not the type and shape of an input.
+void require_matches(const value& v, const array& a, const std::string& option) {
+  bool same = !v.known_rank || a.shape.size() == v.shape.size();
+  for (std::size_t d = 0; same && v.known_rank && d < a.shape.size(); ++d)
+    same = v.shape[d] < 0 || v.shape[d] == a.shape[d];
+  if (same && a.type == v.type) return;
+  misuse(option + ": the file holds " + name_of(a.type) + " " + to_string(a.shape) + ", the input is " +
+         name_of(v.type) + " " + (v.known_rank ? source_shape_text(v) : "of unknown shape") +
+         ". Save it so: x.astype(numpy." + name_of(v.type) + ")" + (same ? "" : ", reshaped") + ".");
+}
+
+void set_constant(folder& folds, value& v, const set_value& set) {
+  const std::string option = "--set " + v.name + "=" + shortened(set.text, 80);
+  if (set.values) require_matches(v, *set.values, option);
+  v.constant = set.values ? set.values : std::make_shared<const array>(array_of_numbers(v, set.numbers, folds, option));
+  v.shape = v.constant->shape;
+  v.known_rank = true;
+}
+
 }
 
 void bind_inputs(graph& g, const input_options& options, folder& folds) {
   for (const auto& [name, shape] : options.shapes) check_name(g, name, "--input");
-  for (const auto& [name, number] : options.set) check_name(g, name, "--set");
+  for (const auto& [name, set] : options.set) check_name(g, name, "--set");
   for (const state_link& own : g.states)
     if (options.set.count(own.input) != 0)
       misuse("--set " + own.input + ": this is a state of the model, whose value changes from run to run.");
@@ -93,9 +109,9 @@ void bind_inputs(graph& g, const input_options& options, folder& folds) {
     value& v = value_at(g, id);
     const auto shape = options.shapes.find(v.name);
     if (shape != options.shapes.end()) bind_shape(v, shape->second);
-    const auto number = options.set.find(v.name);
-    if (number != options.set.end()) {
-      set_constant(folds, v, number->second);
+    const auto set = options.set.find(v.name);
+    if (set != options.set.end()) {
+      set_constant(folds, v, set->second);
       continue;
     }
     if (!v.is_static()) refuse_dynamic(g, options, v);

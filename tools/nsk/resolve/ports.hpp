@@ -6,9 +6,6 @@
 
 namespace nsk::tool {
 
-/// Keeps the outputs that the options ask for, and those of states. Without such options it leaves out outputs that
-/// nothing produces, with a warning.
-void choose_outputs(graph& g, const input_options& options);
 /// Gives every input a static shape; inputs that the options set become constants. Refuses inputs that stay open.
 void bind_inputs(graph& g, const input_options& options, folder& folds);
 /// Warns of outputs whose operators make another shape than the source states: its exporter, or an edit, went wrong

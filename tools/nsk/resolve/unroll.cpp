@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "errors.hpp"
+#include "graph/cures.hpp"
 #include "reference/run_node.hpp"
 
 namespace nsk::tool {
@@ -75,8 +76,8 @@ void unroller::require_same_shapes(node& n) {
   if (n.attributes.erase(same_shape_mark) == 0) return;
   if (at(n.inputs[1]).shape != at(n.inputs[2]).shape || at(n.inputs[1]).type != at(n.inputs[2]).type)
     refuse(describe(m_graph, n) +
-           ": the branches of an If give different shapes, and its condition is computed at run time. If it follows "
-           "from an input, fix that one with --set");
+           ": the branches of an If give different shapes, and its condition is computed at run time. " +
+           cure_that_sets(m_graph, n.inputs[0]));
 }
 
 // Loop and Scan.
@@ -88,10 +89,9 @@ unroller::unrolling unroller::begin_loop(const node& n) {
   u.counts = true;
   const value_id trips = n.inputs.empty() ? no_value : n.inputs[0];
   if (trips != no_value && !at(trips).constant)
-    refuse(
-        describe(m_graph, n) +
-        ": its number of iterations is computed at run time; loops are unrolled at conversion. If it follows from an "
-        "input, fix that one with --set");
+    refuse(describe(m_graph, n) +
+           ": its number of iterations is computed at run time; loops are unrolled at conversion. " +
+           cure_that_sets(m_graph, trips) + ", or " + cure_that_ends_before(m_graph, n));
   if (trips != no_value && (at(trips).constant->count() != 1 || at(trips).type != element::i64))
     refuse(describe(m_graph, n) + ": its number of iterations must be one int64. The file is damaged");
   u.count = trips == no_value ? max_iterations + 1 : at(trips).constant->integer(0);
@@ -161,7 +161,8 @@ bool unroller::goes_on(const unrolling& u) {
     if (!at(u.condition).constant)
       refuse(describe(m_graph, u.n) +
              ": whether it goes on is computed at run time; loops are unrolled at conversion. Export it with a fixed "
-             "number of iterations");
+             "number of iterations, or " +
+             cure_that_ends_before(m_graph, u.n));
     if (at(u.condition).constant->count() != 1)
       refuse(describe(m_graph, u.n) + ": its condition must be one boolean. The file is damaged");
     if (at(u.condition).constant->integer(0) == 0) return false;
@@ -226,7 +227,8 @@ void unroller::place_results(const unrolling& u) {
 void unroller::place_collection(const unrolling& u, const unrolling::collected& c, const std::string& name,
                                 value_id output) {
   if (c.parts.empty())
-    refuse(describe(m_graph, u.n) + ": it has no iteration, so what it collects is empty; cut the graph before it");
+    refuse(describe(m_graph, u.n) + ": it has no iteration, so what it collects is empty; " +
+           cure_that_ends_before(m_graph, u.n));
   shape_t shape = at(c.parts[0]).shape;
   if (c.axis > shape.size()) refuse(describe(m_graph, u.n) + ": scan_output_axes names an axis that does not exist");
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(c.axis), 1);

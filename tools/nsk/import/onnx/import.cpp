@@ -45,6 +45,43 @@ void collect_free_names(const wire::graph& g, std::set<std::string>& to) {
     if (!name.empty() && defined.count(name) == 0) to.insert(name);
 }
 
+/// What some values of a graph are computed from, they themselves included.
+class needed_names {
+ public:
+  /// Everything where there are no `outputs`, or the graph lacks one of them.
+  needed_names(const wire::graph& g, const std::vector<std::string>& outputs) {
+    std::unordered_map<std::string, const wire::node*> producer;
+    for (const wire::node& n : g.nodes)
+      for (const std::string& name : n.outputs)
+        if (!name.empty()) producer.emplace(name, &n);
+    for (const wire::tensor& t : g.initializers) producer.emplace(t.name, nullptr);
+    for (const wire::value_info& v : g.inputs) producer.emplace(v.name, nullptr);
+    const auto exists = [&](const std::string& name) { return producer.count(name) != 0; };
+    m_all = outputs.empty() || !std::all_of(outputs.begin(), outputs.end(), exists);
+    if (m_all) return;
+    std::vector<std::string> waiting = outputs;
+    while (!waiting.empty()) {
+      const std::string name = std::move(waiting.back());
+      waiting.pop_back();
+      const auto found = producer.find(name);
+      if (!m_names.insert(name).second || found == producer.end() || found->second == nullptr) continue;
+      std::set<std::string> read(found->second->inputs.begin(), found->second->inputs.end());
+      for (const wire::attribute& a : found->second->attributes)
+        if (a.g) collect_free_names(*a.g, read);
+      waiting.insert(waiting.end(), read.begin(), read.end());
+    }
+  }
+  bool has(const std::string& name) const { return m_all || m_names.count(name) != 0; }
+  bool has(const wire::node& n) const {
+    return m_all ||
+           std::any_of(n.outputs.begin(), n.outputs.end(), [&](const auto& o) { return m_names.count(o) != 0; });
+  }
+
+ private:
+  bool m_all = true;
+  std::unordered_set<std::string> m_names;
+};
+
 /// Returns the order in which nodes can run: the file's own where that works, else the nearest one.
 std::vector<std::size_t> topological_order(const wire::graph& g) {
   std::unordered_map<std::string, std::size_t> producer;
@@ -88,8 +125,8 @@ std::vector<std::size_t> topological_order(const wire::graph& g) {
 /// Turns wire structs into graphs; one scope per graph.
 class importer {
  public:
-  importer(const wire::model& m, std::filesystem::path folder, bool own)
-      : m_model(m), m_folder(std::move(folder)), m_own(own) {}
+  importer(const wire::model& m, std::filesystem::path folder, bool own, const std::vector<std::string>& outputs)
+      : m_model(m), m_folder(std::move(folder)), m_own(own), m_needed(*m.main, outputs) {}
 
   graph run() {
     graph g = build(*m_model.main, nullptr, 0);
@@ -117,12 +154,13 @@ class importer {
     m_depth = depth;
     scope s;
     s.outer = outer;
-    if (!w.sparse_initializers.empty())
-      refuse("initializer '" + w.sparse_initializers[0] +
-             "' is sparse, which is not supported. Save the model with dense weights");
+    for (const std::string& name : w.sparse_initializers)
+      if (is_needed(name, s))
+        refuse("initializer '" + name + "' is sparse, which is not supported. Save the model with dense weights");
     add_initializers(g, w, s);
     add_inputs(g, w, s);
     for (const wire::node& n : w.nodes) {
+      if (!is_needed(n, s)) continue;
       require_name(n.name, "the name of node " + std::to_string(&n - w.nodes.data()));
       require_name(n.op, "the operator of node " + std::to_string(&n - w.nodes.data()));
       const std::string who = "node '" + n.name + "' (" + n.op + ")";
@@ -130,8 +168,10 @@ class importer {
         if (!name.empty()) define(g, s, name, who);
     }
     std::set<std::string> node_names;
-    for (std::size_t i : topological_order(w)) add_node(g, w.nodes[i], i, s, node_names);
+    for (std::size_t i : topological_order(w))
+      if (is_needed(w.nodes[i], s)) add_node(g, w.nodes[i], i, s, node_names);
     for (const wire::value_info& v : w.outputs) {
+      if (!is_needed(v.name, s)) continue;
       if (v.name.empty()) refuse("an output of graph '" + w.name + "' has no name");
       if (s.outer == nullptr && !s.knows(v.name))
         g.missing_outputs.push_back(v.name);
@@ -142,6 +182,11 @@ class importer {
       for (const wire::value_info::dimension& d : v.shape) declared.push_back(std::max<std::int64_t>(d.size, -1));
     }
     return g;
+  }
+
+  template <class T>
+  bool is_needed(const T& what, const scope& s) const {
+    return s.outer != nullptr || m_needed.has(what);
   }
 
   value_id define(graph& g, scope& s, const std::string& name, const std::string& who) {
@@ -166,6 +211,10 @@ class importer {
 
   void add_initializers(graph& g, const wire::graph& w, scope& s) {
     for (const wire::tensor& t : w.initializers) {
+      if (!is_needed(t.name, s)) {
+        m_left_out.insert(t.name);
+        continue;
+      }
       const std::string what = "initializer '" + t.name + "'";
       if (t.name.empty()) refuse("an initializer has no name");
       require_name(t.name, "the name of an initializer");
@@ -188,14 +237,16 @@ class importer {
       const auto found = s.ids.find(info.name);
       if (found != s.ids.end() && g.values[static_cast<std::size_t>(found->second)].constant)
         continue;  // an initializer's default
+      const std::optional<element> type = info.is_tensor ? element_of_onnx(info.type) : std::nullopt;
+      // Narrow integers become int8 and uint8, which would change what operators do with them at run time.
+      const bool fits = type && *type != element::string && !is_narrow(info.type);
+      if (!is_needed(info.name, s) && (!fits || m_left_out.count(info.name) != 0)) continue;
       const value_id id = define(g, s, info.name, "the list of inputs");
       g.inputs.push_back(id);
       value& v = g.values[static_cast<std::size_t>(id)];
-      const std::optional<element> type = info.is_tensor ? element_of_onnx(info.type) : std::nullopt;
       v.typed = type.has_value();
       if (type) v.type = *type;
-      // Narrow integers become int8 and uint8, which would change what operators do with them at run time.
-      if (s.outer == nullptr && (!type || *type == element::string || is_narrow(info.type)))
+      if (s.outer == nullptr && !fits)
         refuse("input '" + info.name + "' " +
                (info.is_tensor ? "has elements of type " + onnx_type_name(info.type)
                                : "is not a tensor (a sequence, map or optional)") +
@@ -307,10 +358,12 @@ class importer {
 
   const wire::model& m_model;
   std::filesystem::path m_folder;
-  bool m_own;                      ///< attributes of the converter's own are allowed
-  std::set<std::string> m_files;   ///< with external data
-  std::set<std::string> m_narrow;  ///< constants of 4- and 2-bit integers
-  int m_depth = 0;                 ///< graphs around the one that is being built
+  bool m_own;                        ///< attributes of the converter's own are allowed
+  needed_names m_needed;             ///< of the main graph
+  std::set<std::string> m_left_out;  ///< initializers that are not needed
+  std::set<std::string> m_files;     ///< with external data
+  std::set<std::string> m_narrow;    ///< constants of 4- and 2-bit integers
+  int m_depth = 0;                   ///< graphs around the one that is being built
 };
 
 void check_opsets(const wire::model& m, const std::string& name) {
@@ -332,7 +385,7 @@ void check_opsets(const wire::model& m, const std::string& name) {
 }
 
 graph import_onnx(const std::byte* bytes, std::size_t size, const std::filesystem::path& folder,
-                  const std::string& name) {
+                  const std::string& name, const std::vector<std::string>& outputs) {
   const auto no_model = [&](const std::string& why) {
     refuse(name + ": not an ONNX model, or a damaged one: " + why + "; " + looks_like(bytes, size));
   };
@@ -344,13 +397,14 @@ graph import_onnx(const std::byte* bytes, std::size_t size, const std::filesyste
   }
   if (!m.main) no_model("it holds no graph");
   if (m.main->nodes.empty() && m.main->outputs.empty()) no_model("its graph is empty");
-  return import_onnx(std::move(m), folder, name, false);
+  return import_onnx(std::move(m), folder, name, false, outputs);
 }
 
-graph import_onnx(wire::model m, const std::filesystem::path& folder, const std::string& name, bool own) {
+graph import_onnx(wire::model m, const std::filesystem::path& folder, const std::string& name, bool own,
+                  const std::vector<std::string>& outputs) {
   check_opsets(m, name);
   inline_functions(m);
-  return importer(m, folder, own).run();
+  return importer(m, folder, own, outputs).run();
 }
 
 graph import_onnx(const std::filesystem::path& file) {

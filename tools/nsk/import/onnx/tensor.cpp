@@ -150,7 +150,9 @@ array decode_tensor(const wire::tensor& t, const tensor_source& source) {
   const auto type = static_cast<data_type>(t.type);
   const std::optional<element> target = element_of_onnx(t.type);
   if (t.has_strings || type == data_type::string)
-    refuse(source.what + ": it holds strings, which no operator here takes. Remove text processing from the model");
+    refuse(source.what +
+           ": it holds strings, which no operator here takes. Remove text processing from the model, or choose outputs "
+           "that do not need it (--output-value NAME)");
   if (!target)
     refuse(source.what + ": elements of type " + onnx_type_name(t.type) +
            " are not supported. Export the model in float32");

@@ -5,6 +5,7 @@
 
 #include "import/tflite/constants.hpp"
 #include "import/tflite/metadata.hpp"
+#include "import/tflite/other_outputs.hpp"
 #include "import/tflite/rules.hpp"
 
 namespace nsk::tool {
@@ -77,7 +78,7 @@ graph translated(const tflite_file& file, const tflite_options& options) {
 
 graph import_tflite(const std::byte* bytes, std::size_t size, const std::string& name, const tflite_options& options) {
   const tflite_file file = read_tflite(bytes, size, name);
-  graph g = translated(file, options);
+  graph g = translated(tflite::with_outputs(file, options.outputs), options);
   const std::vector<std::string> warnings = std::move(g.facts.warnings), notes = std::move(g.facts.notes);
   g.facts = tflite_facts(file, bytes);
   g.facts.notes = notes;

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <vector>
 #include "graph/graph.hpp"
 
 namespace nsk::tool {
@@ -17,6 +18,9 @@ struct tflite_options {
   bool dequantize = false;  ///< quantised models become float32 ones; refused otherwise
   /// Shapes of inputs, by name: they count where the file leaves lengths open and agree with those that it fixes.
   std::map<std::string, shape_t> shapes = {};
+  /// Tensors of the first graph that become the outputs: operators that they do not need are left out, refused or not.
+  /// Where it lacks one of them, nothing is left out, and those that it has become outputs beside its own.
+  std::vector<std::string> outputs = {};
   bool reference = false;  ///< the meaning of LiteRT's reference kernels, for the evaluator alone
 };
 

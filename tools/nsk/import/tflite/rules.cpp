@@ -20,13 +20,23 @@ void require_stored_alike(const call& c) {
                "again");
 }
 
+/// The options that end the model before an operator of the first graph.
+std::string ending_before(call& c) {
+  std::string options;
+  for (const int t : c.op().inputs)
+    if (t >= 0 && c.tensor(t).bytes == nullptr) options += " --output-value " + c.tensor(t).name;
+  const bool is_named = !options.empty() && c.all().known.here().number == 0;
+  return is_named ? "end the model before it (" + options.substr(1) + ") and compute the rest in the game"
+                  : "choose outputs that do not need it (--output-value NAME)";
+}
+
 void apply(call& c) {
   const table& rules = c.op().custom ? custom_rules() : builtin_rules();
   const auto found = rules.find(c.name());
   if (found == rules.end())
     c.fail(std::string("this ") + (c.op().custom ? "custom " : "") +
-           "operator is not supported. Replace it in the exporter by operators of docs/operators.md, or cut the graph "
-           "before it and compute it in the game");
+           "operator is not supported. Replace it in the exporter by operators of docs/operators.md, or " +
+           ending_before(c));
   const definition& rule = found->second;
   c.require(!c.op().outputs.empty() || (rule.properties & without_results) != 0,
             "it has no outputs. The file is damaged");

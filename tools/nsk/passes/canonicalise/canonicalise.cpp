@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include "errors.hpp"
+#include "graph/cures.hpp"
 #include "passes/canonicalise/arithmetic.hpp"
 #include "passes/canonicalise/rules.hpp"
 
@@ -21,7 +22,7 @@ void require_elements(const graph& g, value_id v, const std::string& what) {
            ", but a tensor of the engine has at most 2^31 - 1 elements. Export the model for smaller inputs");
   if (count == 0)
     refuse(what + ": '" + x.name + "' has the shape " + to_string(x.shape) +
-           " and no elements; cut the graph so that empty tensors are not computed");
+           " and no elements. Choose outputs that do not need it (--output-value NAME)");
 }
 
 /// First input that is data and not float32, or null; refuses empty ones.
@@ -31,7 +32,7 @@ const value* other_than_float(const context& c) {
     if (!c.has(i) || c.input(i).constant) continue;
     const value& x = c.input(i);
     if (count_of(x.shape) == 0)
-      c.refuse("input '" + x.name + "' has no elements; cut the graph so that empty tensors are not computed");
+      c.refuse("input '" + x.name + "' has no elements. Choose outputs that do not need it (--output-value NAME)");
     if (x.type != element::f32 && other == nullptr) other = &x;
   }
   return other;
@@ -44,8 +45,8 @@ void rewrite(context& c, const node& n) {
   if (r == nullptr)
     c.refuse(
         "the engine has no kernel for this operator. Replace it in the exporter by operators of "
-        "docs/operators.md, or cut the "
-        "graph before it and compute it in the game");
+        "docs/operators.md, or " +
+        cure_that_ends_before(c.source(), n));
   const value* other = other_than_float(c);
   if (r->takes == canonical::element_types::any || other == nullptr)
     r->rewrite(c);

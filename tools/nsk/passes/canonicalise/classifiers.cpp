@@ -14,7 +14,7 @@ std::string label_key(const node& n) { return n.op == "LinearClassifier" ? "clas
 /// Labels of a classifier; refuses texts.
 std::vector<std::int64_t> read_labels(const context& c) {
   std::vector<std::int64_t> labels = c.op().integers(label_key(c.op()));
-  if (labels.empty()) c.refuse(reference::text_labels);
+  if (labels.empty()) c.refuse(reference::text_labels(c.source(), c.op()));
   return labels;
 }
 

@@ -1,31 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "passes/canonicalise/constants.hpp"
 #include <algorithm>
+#include "graph/cures.hpp"
 
 namespace nsk::tool::canonical {
 namespace {
-
-/// The options that make a computed value a constant, where it follows from small inputs alone.
-std::string options_that_set(const graph& g, value_id v) {
-  constexpr std::int64_t small = 16;
-  std::vector<char> needed(g.values.size(), 0);
-  needed[static_cast<std::size_t>(v)] = 1;
-  for (std::size_t k = g.nodes.size(); k-- > 0;) {
-    const node& n = g.nodes[k];
-    const auto is_needed = [&](value_id o) { return o != no_value && needed[static_cast<std::size_t>(o)] != 0; };
-    if (std::none_of(n.outputs.begin(), n.outputs.end(), is_needed)) continue;
-    for (const value_id from : n.inputs)
-      if (from != no_value) needed[static_cast<std::size_t>(from)] = 1;
-  }
-  std::string options;
-  for (const value_id from : g.inputs) {
-    if (needed[static_cast<std::size_t>(from)] == 0) continue;
-    const value& x = g.values[static_cast<std::size_t>(from)];
-    if (count_of(x.shape) > small) return "";
-    options += " --set " + x.name + "=VALUE";
-  }
-  return options;
-}
 
 /// Elements of constant input `i`, counted in the budget.
 const array& constant_input(context& c, std::size_t i, const char* what) {

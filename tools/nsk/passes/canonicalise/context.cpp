@@ -29,7 +29,7 @@ int context::of(value_id v) {
     const value& source = m_graph.values[static_cast<std::size_t>(v)];
     if (source.constant && source.constant->count() == 0)
       tool::refuse("constant '" + source.name +
-                   "' has no elements; cut the graph so that empty tensors are not computed");
+                   "' has no elements. Choose outputs that do not need it (--output-value NAME)");
     slot = m_program.add({source.name, source.type, source.shape, source.constant});
   }
   return slot;

@@ -26,7 +26,8 @@ int sampled(context& c, random_kind kind, shape_t shape, const std::string& suff
 void random(context& c) {
   const node& n = c.op();
   if (c.output().type != element::f32) c.refuse("random numbers have a kernel for float32");
-  if (count_of(c.out_shape()) == 0) c.refuse("it makes no elements; cut the graph before it");
+  if (count_of(c.out_shape()) == 0)
+    c.refuse("it makes no elements. Choose outputs that do not need it (--output-value NAME)");
   random_parameters p;
   p.stream = stream_of(c);
   if (n.op.rfind("RandomNormal", 0) == 0) {
