@@ -19,7 +19,8 @@ void add_shapes(CLI::App* command, file_options& files, source_options& o) {
                "One of several sets of input shapes in one file, which share its constants; may be given again");
   command
       ->add_option("--batch-max", o.batch,
-                   "Bind open first axes of inputs to a batch of at most N rows; a run computes as many as it needs")
+                   "A batch of at most N rows in open first axes of inputs, or in those of length 1; a run computes as "
+                   "many as it needs")
       ->type_name("N")
       ->check(silent(CLI::Range(2, 65536)));
 }

@@ -68,8 +68,8 @@ bool takes_rows(const value& x, bool fixed) {
 }
 
 /// Gives inputs `rows` rows, where no option says otherwise, and notes which have them: those with an open first axis,
-/// or, where the model fixes all of them, those with one row.
-void give_rows(variant_source& v, input_options& inputs, int rows) {
+/// or, where the model fixes all of them, those with one row. Returns whether it fixes them.
+bool give_rows(variant_source& v, input_options& inputs, int rows) {
   v.batch = rows;
   const auto input = [&](value_id id) -> const value& { return v.g.values[static_cast<std::size_t>(id)]; };
   const bool fixed =
@@ -92,6 +92,18 @@ void give_rows(variant_source& v, input_options& inputs, int rows) {
     refuse("--batch-max " + std::to_string(rows) +
            ": no input of the model has an open first axis, or one of length 1 before others, that takes so many "
            "rows. Export the model with a dynamic batch axis");
+  return fixed;
+}
+
+/// Resolves a variant. Where it gets rows that the model fixes to one, a refusal says so.
+void resolve_rows(variant_source& v, const input_options& inputs, bool fixed) {
+  try {
+    v.exported = resolve(v.g, inputs);
+  } catch (const error& e) {
+    if (!fixed) throw;
+    throw error(e.code, std::string(e.what()) + ". The model fixes one row, of which --batch-max makes " +
+                            std::to_string(v.batch) + ": convert it without, and run it for each row");
+  }
 }
 
 /// Refuses names of variants that are there twice, or that --gpu takes.
@@ -116,8 +128,8 @@ variant_source read_variant(const source_options& o, const wanted_variant& wante
   inputs.bounds = parse_bounds(o.bounds);
   inputs.trusted = o.trusted;
   inputs.dequantize = o.dequantize;
-  if (o.batch != 0) give_rows(v, inputs, o.batch);
-  v.exported = resolve(v.g, inputs);
+  const bool fixed = o.batch != 0 && give_rows(v, inputs, o.batch);
+  resolve_rows(v, inputs, fixed);
   v.states = states_of(v.g, states);
   change(v, changes_of(o));
   return v;

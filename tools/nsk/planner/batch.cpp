@@ -51,9 +51,11 @@ class batch_binder {
   }
 
   [[noreturn]] void refuse_rows(const std::string& what, const std::string& why) const {
-    refuse("--batch-max " + std::to_string(m_rows) + ": " + what + " " + why +
-           ", so that rows of a batch cannot be computed alone. Convert without --batch-max and give the batch with "
-           "--input, or change the model so that its first axis stays the batch");
+    refuse(
+        "--batch-max " + std::to_string(m_rows) + ": " + what + " " + why +
+        ", so that rows of a batch cannot be computed alone. Convert without --batch-max, for one row and a run for "
+        "each, "
+        "or with --input for a batch that is always whole; or change the model so that its first axis stays the batch");
   }
 
   [[noreturn]] void refuse_state(const std::string& name) const {

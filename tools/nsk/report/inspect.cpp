@@ -2,6 +2,7 @@
 #include "report/inspect.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -181,6 +182,22 @@ void add_estimates(json& result, const model& m, const variant_view& v, const de
   result["expected"] = {{"ms", total * 1e-3}, {"device", profile.name}, {"isa", profile.isa}};
 }
 
+/// What a run of the first rows of a batch computes: its tiles, and the share of each step's work that its part of the
+/// result is.
+json work_of_rows(const variant_view& v, int rows) {
+  std::uint64_t macs = 0;
+  int tiles = 0;
+  for (int i = 0; i < v.step_count(); ++i) {
+    const step_view s = v.step(i);
+    const tensor_view part = s.output().view(nullptr, rows);
+    double share = 1.0 / std::max(1.0, static_cast<double>(s.output().elements()));
+    for (int d = 0; d < part.rank; ++d) share *= static_cast<double>(part.shape[d]);
+    macs += static_cast<std::uint64_t>(std::llround(static_cast<double>(s.macs()) * share));
+    tiles += s.tile_count(rows);
+  }
+  return {{"rows", rows}, {"macs", macs}, {"tiles", tiles}};
+}
+
 json variant(const model& m, const variant_view& v, converter_notes& notes, const device_profile* profile) {
   json result = {{"name", v.name()}, {"profile", v.profile()}, {"inputs", json::array()}, {"outputs", json::array()}};
   for (int i = 0; i < v.input_count(); ++i) result["inputs"].push_back(port(v.input(i)));
@@ -195,6 +212,8 @@ json variant(const model& m, const variant_view& v, converter_notes& notes, cons
                                 {"shape", list(s.tensor().shape())}});
   }
   result["batch"] = v.batch();
+  for (const int rows : {1, v.batch()})
+    if (v.batch() > 1) result["batch_work"].push_back(work_of_rows(v, rows));
   result["arena"] = {{"shared_bytes", v.shared_bytes()},
                      {"lane_bytes", v.lane_bytes()},
                      {"bytes", v.arena_bytes()},

@@ -172,11 +172,19 @@ std::string layout_text(const json& v) {
   return text;
 }
 
+/// The batch, and what runs of one row and of all compute.
+std::string batch_text(const json& v) {
+  if (!v.contains("batch_work")) return "";
+  const auto work = [](const json& w) {
+    return count_text(w["macs"]) + " MACs in " + std::to_string(w["tiles"].get<int>()) + " tiles";
+  };
+  return format_text("batch     up to %d rows: %s for one, %s for all\n", v["batch"].get<int>(),
+                     work(v["batch_work"][0]).c_str(), work(v["batch_work"][1]).c_str());
+}
+
 std::string variant_text(const json& v, const text_style& style) {
-  const int batch = v.value("batch", 0);
-  std::string text = batch > 0 ? format_text("batch     up to %d rows\n", batch) : "";
-  text +=
-      ports_text("input", v["inputs"]) + ports_text("output", v["outputs"]) + states_text(v) + memory_text(v["arena"]);
+  std::string text = batch_text(v) + ports_text("input", v["inputs"]) + ports_text("output", v["outputs"]) +
+                     states_text(v) + memory_text(v["arena"]);
   text += format_text("work      %zu steps, %s MACs\n", v["steps"].size(), count_text(v["macs"]).c_str());
   if (is_expected(v)) {
     const double ms = v["expected"]["ms"];
