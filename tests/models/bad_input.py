@@ -56,6 +56,10 @@ def make_models(folder):
     save_model(folder / "unknown.onnx", [helper.make_node("NoSuchOperator", ["x"], ["y"], name="mystery")], [value("x", [2])], [value("y", [2])])
     (folder / "empty").write_bytes(b"")
     (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(200)))
+    (folder / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0" + bytes(range(200)))
+    step = helper.make_node("Add", ["x", "h0"], ["hn"], name="step")
+    double = helper.make_node("Mul", ["hn", "hn"], ["y"])
+    save_model(folder / "memory.onnx", [step, double], [value("x", [1, 4]), value("h0", [1, 4])], [value("y", None), value("hn", None)])
     good = (folder / "good.onnx").read_bytes()
     (folder / "half.onnx").write_bytes(good[: len(good) // 2])
 
@@ -78,6 +82,43 @@ def bad_sources(folder):
     expect("option without a name", USAGE, ["--input"], "convert", folder / "good.onnx", "-o", out, "--input", "1x3x8x8", absent=[out])
     expect("output over the source", USAGE, ["overwrite"], "convert", folder / "good.onnx", "-o", folder / "good.onnx")
     expect("output in a directory that is not there", REFUSED, ["no/out.nsk"], "convert", folder / "good.onnx", "-o", folder / "no" / "out.nsk")
+
+
+def other_sources(folder):
+    """What is no source model: the message says what to do with it, and that works."""
+    out = folder / "out.nsk"
+    np.save(folder / "array.npy", np.zeros(3, np.float32))
+    for what, source, words in [("a converted model", "good.nsk", ["good.nsk", "nsk inspect", "nsk run", "source"]),
+                                ("a photo", "photo.jpg", ["photo.jpg", "JPEG", "the model first", "--calibrate"]),
+                                ("an array", "array.npy", ["array.npy", "the model first", "--input"])]:
+        expect(f"convert {what}", REFUSED, words, "convert", folder / source, "-o", out, absent=[out])
+        expect(f"quantize {what}", REFUSED, words, "quantize", folder / source, "-o", out, "--format", "fp16", absent=[out])
+    expect("what is said of a converted model", 0, [], "inspect", folder / "good.nsk")
+
+
+def states(folder):
+    """An input that became a state."""
+    must("convert", folder / "memory.onnx", "-o", folder / "memory.nsk", "--quiet")
+    np.save(folder / "h.npy", np.zeros([1, 4], np.float32))
+    given = ["--input", f"x={folder}/h.npy", "--input", f"h0={folder}/h.npy"]
+    for command in (["run", folder / "memory.nsk", "--output-dir", folder / "states"], ["bench", folder / "memory.nsk", "--seconds", "0.05"]):
+        expect(f"{command[0]}: a state as an input", USAGE, ["h0", "state", "--no-states"], *command, *given)
+    must("convert", folder / "memory.onnx", "-o", folder / "memory.nsk", "--no-states", "--quiet")
+    expect("the state as an input", 0, [], "run", folder / "memory.nsk", "--output-dir", folder / "states", *given)
+
+
+def calibration(folder):
+    """Arrays whose channels are where the source has them not."""
+    for name, shape, cure in (("last", [1, 8, 8, 3], "(0, 3, 1, 2)"), ("alone", [8, 8, 3], "(2, 0, 1)")):
+        samples = folder / f"samples_{name}"
+        samples.mkdir(exist_ok=True)
+        array = np.random.default_rng(1).uniform(-1, 1, shape).astype(np.float32)
+        np.save(samples / "1.npy", array)
+        out = folder / f"int8_{name}.nsk"
+        command = ["quantize", folder / "good.onnx", "-o", out, "--calibrate", samples, "--target", "size", "--quiet"]
+        expect(f"calibrate with channels {name}", REFUSED, ["channels come last", f"numpy.transpose(array, {cure})"], *command, absent=[out])
+        np.save(samples / "1.npy", np.transpose(array, eval(cure)))
+        expect(f"calibrate with channels {name}, transposed", 0, [], *command)
 
 
 def bad_usage(folder):
@@ -121,7 +162,7 @@ def bad_arrays(folder):
     run("input given twice", USAGE, ["twice"], f"x={folder}/x.npy", f"x={folder}/x.npy")
     run("input without a file", USAGE, ["NAME=FILE.npy"], "x")
     run("missing file", REFUSED, ["nowhere.npy"], f"x={folder}/nowhere.npy")
-    run("wrong shape", REFUSED, ["[1,3,8,8]", "[1,8,8,3]"], f"x={folder}/shape.npy")
+    run("wrong shape", REFUSED, ["[1,3,8,8]", "[1,8,8,3]", "numpy.transpose(array, (0, 3, 1, 2))"], f"x={folder}/shape.npy")
     run("wrong type", REFUSED, ["float32", "float64", "astype"], f"x={folder}/type.npy")
     run("records", REFUSED, ["records.npy"], f"x={folder}/records.npy")
     run("big endian", REFUSED, ["big_endian.npy", "astype"], f"x={folder}/big_endian.npy")
@@ -168,7 +209,7 @@ def main():
         folder = pathlib.Path(folder)
         make_models(folder)
         must("convert", folder / "good.onnx", "-o", folder / "good.nsk", "--check")
-        for group in (bad_sources, bad_usage, bad_models, bad_arrays, full_disk, wrong_numbers):
+        for group in (bad_sources, other_sources, states, calibration, bad_usage, bad_models, bad_arrays, full_disk, wrong_numbers):
             group(folder)
     print("\n".join(failures + [f"{checks} bad inputs, {len(failures)} handled badly"]))
     return 1 if failures else 0

@@ -49,3 +49,9 @@ TEST_CASE("long names are refused, and shown in part") {
   CHECK(message.find("16385 bytes") != std::string::npos);
   CHECK(message.size() < 200);
 }
+
+TEST_CASE("bytes that are no UTF-8 become U+FFFD, one by one; control characters stay") {
+  CHECK(utf8_text("caf\xc3\xa9\n") == "caf\xc3\xa9\n");
+  CHECK(utf8_text("\xff\xe4\xb8") == "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+  CHECK(utf8_text("\xed\xa0\x80") == "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+}

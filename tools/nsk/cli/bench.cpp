@@ -48,14 +48,15 @@ void fill_inputs(const model& m, inference& r, int variant, const std::vector<st
     if (values.type != element_of(port.type()) || values.shape != source_shape_of(port))
       refuse("input '" + known.back() + "' is " + name_of(element_of(port.type())) + " " +
              to_string(source_shape_of(port)) + ", but '" + found->second + "' holds " + name_of(values.type) + " " +
-             to_string(values.shape) + ". Give an array of that type and shape.");
+             to_string(values.shape) + ". Give an array of that type and shape." +
+             transposition_cure(values.shape, source_shape_of(port)));
     const array laid = to_engine(port, values);
     std::memcpy(r.input(i), laid.data.data(), laid.data.size());
     given.erase(found);
   }
   if (!given.empty())
     misuse("--input: the model has no input '" + given.begin()->first + "'." +
-           did_you_mean(given.begin()->first, known));
+           did_you_mean(given.begin()->first, known) + state_cure(m, variant, given.begin()->first));
 }
 
 struct measured {
@@ -267,7 +268,7 @@ exit_code bench_device(const bench_options& o) {
   progress.clear();
   const json report = device_report(o, file.view, device->facts(), times);
   const std::string text =
-      o.json ? report.dump(2) + "\n" : device_bench_text(o, device->facts(), report, style_of_output());
+      o.json ? json_text(report) : device_bench_text(o, device->facts(), report, style_of_output());
   std::fwrite(text.data(), 1, text.size(), stdout);
   return exit_code::good;
 }
@@ -291,7 +292,7 @@ exit_code bench(const bench_options& o, command_files& files) {
   if (!o.trace.empty()) files.write(o.trace, trace_of(file.view, *runner));
   files.commit();
   const text_style style = style_of_output();
-  std::string text = o.json ? report.dump(2) + "\n" : text_of(report, style);
+  std::string text = o.json ? json_text(report) : text_of(report, style);
   if (profile && !o.json) text += verdict_text(report, style);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return exit_code::good;

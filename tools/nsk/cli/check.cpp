@@ -152,7 +152,7 @@ exit_code check_device(const check_options& o, command_files& files) {
   progress.show("comparing steps");
   const device_comparison found = compare_with_cpu(file.view, variant, *cpu, *device);
   progress.clear();
-  if (!o.json.empty()) files.write(o.json, device_comparison_json(found, o.device, device->facts()).dump(2) + "\n");
+  if (!o.json.empty()) files.write(o.json, json_text(device_comparison_json(found, o.device, device->facts())));
   files.commit();
   const std::string text =
       device_text(o.device, device->facts()) + device_comparison_text(found, device->facts(), rows_shown);
@@ -220,7 +220,7 @@ exit_code check(const check_options& o, command_files& files) {
     std::fwrite(text.data(), 1, text.size(), stdout);
     return exit_code::good;
   }
-  if (!o.json.empty()) files.write(o.json, comparison_json(report, o.tolerance).dump(2) + "\n");
+  if (!o.json.empty()) files.write(o.json, json_text(comparison_json(report, o.tolerance)));
   if (!o.report.empty()) write_check_report(files, o.report, check_report_of(file.view, o, report));
   files.commit();
   const bool good = report.within(o.tolerance);

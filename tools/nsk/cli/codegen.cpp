@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "cli/commands.hpp"
+#include "codegen/identifiers.hpp"
 #include "codegen/network_source.hpp"
-#include "codegen/text.hpp"
 #include "engine/model_file.hpp"
 #include "report/text.hpp"
 
@@ -20,7 +20,7 @@ exit_code codegen(const codegen_options& o, command_files& files) {
   if (!o.weights.empty() && o.weights != "embed" && o.weights != "file")
     misuse("codegen: --weights is embed or file, not '" + o.weights + "'.");
   const std::string wanted = o.name.empty() ? std::filesystem::path(o.model).stem().string() : o.name;
-  const std::string name = identifier_of(wanted, "network");
+  const std::string name = namespace_of(wanted, "network");
   if (!o.name.empty() && name != o.name)
     misuse("codegen: --name '" + o.name + "' is no name for a namespace; '" + name + "' would be one.");
   const model_file file = open_model(o.model);

@@ -198,7 +198,7 @@ exit_code convert_changed(const convert_options& o, command_files& files, const 
   progress_line progress(o.quiet);
   const conversion result = convert_source(o, files, progress, change);
   if (visit) visit(open_model(result.bytes, o.output));
-  if (!o.json.empty()) files.write(o.json, result.report.dump(2) + "\n");
+  if (!o.json.empty()) files.write(o.json, json_text(result.report));
   if (!o.report.empty()) write_check_report(files, o.report, check_report_of(o, result));
   const bool good = !result.comparison || result.comparison->within(conversion_tolerance);
   const std::vector<std::byte>& written = o.small ? result.small : result.bytes;

@@ -44,7 +44,7 @@ std::string gpu_text(const json& report, const text_style& style) {
 std::string text_of(const inspect_options& o, const model& m, const json& report) {
   const std::string name = o.name.empty() ? std::filesystem::path(o.model).stem().string() : o.name;
   if (o.settings) return settings_source(m, name);
-  if (o.json) return report.dump(2) + "\n";
+  if (o.json) return json_text(report);
   return o.gpu ? gpu_text(report, style_of_output()) : inspect_text(report, style_of_output());
 }
 

@@ -52,6 +52,15 @@ std::vector<std::byte> edited(model_parts parts, const from_json_options& o) {
   return bytes;
 }
 
+/// Returns the JSON of a file, which has no text for some names that hand-made files hold.
+std::string json_of(const table_json& json, const std::string& path) {
+  try {
+    return json.dump(1) + "\n";
+  } catch (const table_json::type_error&) {
+    refuse("'" + path + "' has a name that is no UTF-8, which JSON has no text for: convert its source again.");
+  }
+}
+
 bool is_converted(const std::vector<std::byte>& bytes) {
   constexpr std::string_view magic = "NSKMODEL";
   return text_of(bytes).substr(0, magic.size()) == magic;
@@ -91,7 +100,7 @@ exit_code to_json(const json_options& o, command_files& files) {
   json[weights_key] = std::filesystem::path(weights).filename().string();
   json[table_key] = parts.table;
   files.write(weights, parts.weights.data(), parts.weights.size());
-  files.write(o.output, json.dump(1) + "\n");
+  files.write(o.output, json_of(json, o.model));
   files.commit();
   return exit_code::good;
 }

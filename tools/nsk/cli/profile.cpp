@@ -47,7 +47,7 @@ exit_code profile(const profile_options& o, command_files& files) {
       choose_engine(o.isa), o.seconds, [&](const std::string& what, double share) { progress.show(what, share); });
   progress.clear();
   const json result = profile_json(measured);
-  files.write(o.output, result.dump(2) + "\n");
+  files.write(o.output, json_text(result));
   files.commit();
   if (o.quiet) return exit_code::good;
   const std::string text = summary(o.output, result);

@@ -89,7 +89,8 @@ class input_sequence {
            (type_differs ? "Save it with array.astype(numpy." + std::string(name_of(wanted)) + ")."
                          : "Give an array of that shape" +
                                std::string(m_nhwc ? "" : " (the source model's axes; --nhwc takes the engine's)") +
-                               ", or convert the model for another shape with --input."));
+                               ", or convert the model for another shape with --input." +
+                               transposition_cure(m_given.shape, shape)));
   }
   bool changes() const { return m_changes; }
   /// Writes what run `step` reads, in the engine's layout.
@@ -146,7 +147,7 @@ std::vector<input_sequence> read_inputs(const model& m, int variant, const run_o
   for (const auto& [name, path] : given)
     if (std::find(known.begin(), known.end(), name) == known.end())
       misuse("--input: the model has no input '" + name + "'." + did_you_mean(name, known) + " It has " +
-             (known.empty() ? "none" : describe_inputs(m, variant)) + ".");
+             (known.empty() ? "none" : describe_inputs(m, variant)) + "." + state_cure(m, variant, name));
   std::vector<input_sequence> inputs;
   for (int i = 0; i < m.input_count(variant); ++i) {
     const port_view port = m.input(i, variant);

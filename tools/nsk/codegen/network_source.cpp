@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/calls.hpp"
+#include "codegen/identifiers.hpp"
 #include "codegen/text.hpp"
 #include "graph/names.hpp"
 #include "report/inspect.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "codegen/text.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <initializer_list>
@@ -11,18 +10,6 @@
 
 namespace nsk::tool {
 namespace {
-
-constexpr std::size_t max_length = 60;
-constexpr const char* keywords[] = {
-    "alignas", "alignof",   "and",      "and_eq",   "asm",       "auto",         "bitand",     "bitor",    "bool",
-    "break",   "case",      "catch",    "char",     "class",     "compl",        "const",      "continue", "decltype",
-    "default", "delete",    "do",       "double",   "else",      "enum",         "explicit",   "export",   "extern",
-    "false",   "float",     "for",      "friend",   "goto",      "if",           "inline",     "int",      "long",
-    "mutable", "namespace", "new",      "noexcept", "not",       "not_eq",       "nullptr",    "operator", "or",
-    "or_eq",   "private",   "public",   "register", "return",    "short",        "signed",     "sizeof",   "static",
-    "struct",  "switch",    "this",     "throw",    "true",      "try",          "typedef",    "typeid",   "typename",
-    "union",   "unsigned",  "using",    "virtual",  "void",      "volatile",     "wchar_t",    "while",    "xor",
-    "xor_eq",  "concept",   "requires", "template", "protected", "dynamic_cast", "static_cast"};
 
 /// The enumerator of a value as source, "nsk::reduce_kind::sum".
 template <class Enum>
@@ -117,32 +104,6 @@ std::string params_text(const Params& p) {
     refuse("nsk codegen cannot write the parameters of a step: run the model with nsk::session.");
 }
 
-}
-
-std::string identifier_of(const std::string& name, const char* fallback) {
-  std::string text;
-  for (const char c : name) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (letter)
-      text += c;
-    else if (!text.empty() && text.back() != '_')
-      text += '_';
-  }
-  if (text.size() > max_length) text = text.substr(text.size() - max_length);
-  const auto first = std::find_if(text.begin(), text.end(), [](char c) { return c != '_'; });
-  text.erase(text.begin(), first);
-  while (!text.empty() && text.back() == '_') text.pop_back();
-  if (text.empty()) text = fallback;
-  if (text.front() >= '0' && text.front() <= '9') text = fallback + ("_" + text);
-  const bool taken = std::any_of(std::begin(keywords), std::end(keywords), [&](const char* k) { return text == k; });
-  return taken ? text + "_" : text;
-}
-
-std::string comment_text(const std::string& name) {
-  std::string text = printable(name);
-  for (char& c : text)
-    if (c == '\\') c = '/';
-  return text;
 }
 
 std::string float_text(float x) {

@@ -7,13 +7,6 @@
 
 namespace nsk::tool {
 
-/// Returns an identifier made of a name: letters, digits and single underscores, no keyword, at most 60 characters from
-/// the name's end; `fallback` where nothing is left.
-std::string identifier_of(const std::string& name, const char* fallback);
-
-/// Returns a name for a comment: without line breaks, control characters, or what joins lines.
-std::string comment_text(const std::string& name);
-
 /// "1.5f", with the digits that give the same bits; infinities and NaN by name.
 std::string float_text(float x);
 /// "a, b, c".

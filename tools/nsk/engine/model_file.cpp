@@ -38,4 +38,14 @@ int variant_of(const model& m, const std::string& name) {
   misuse("--variant " + name + ": the model has " + quoted(known) + "." + did_you_mean(name, known));
 }
 
+std::string state_cure(const model& m, int variant, const std::string& name) {
+  const variant_view v = m.variant(variant);
+  for (int i = 0; i < v.state_count(); ++i)
+    if (name == v.state(i).name() || name == v.state(i).next().name())
+      return " '" + name +
+             "' belongs to a state, which keeps its value from run to run: convert the model with --no-states to give "
+             "and get it yourself.";
+  return "";
+}
+
 }

@@ -24,4 +24,8 @@ model_file open_model(const std::vector<std::byte>& bytes, const std::string& na
 /// Number of the variant of this name; 0 for an empty name. Refuses unknown ones, listing those that there are.
 int variant_of(const model& m, const std::string& name);
 
+/// Returns what to do about a name that was asked for as an input or output and is a state of the file, a sentence with
+/// a space in front; "" for other names.
+std::string state_cure(const model& m, int variant, const std::string& name);
+
 }

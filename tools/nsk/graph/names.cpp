@@ -11,10 +11,10 @@ namespace {
 constexpr std::size_t max_name_bytes = 16384, max_shown = 32;
 
 /// Length of the UTF-8 character at `i`; 0 where there is none (RFC 3629).
-std::size_t character_at(const std::string& s, std::size_t i) {
+std::size_t sequence_at(std::string_view s, std::size_t i) {
   const auto byte = [&](std::size_t k) -> unsigned { return k < s.size() ? static_cast<std::uint8_t>(s[k]) : 0u; };
   const unsigned first = byte(i);
-  if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
+  if (first < 0x80) return 1;
   const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
   if (first < 0xc2 || first > 0xf4) return 0;
   for (std::size_t k = 1; k < length; ++k)
@@ -22,8 +22,16 @@ std::size_t character_at(const std::string& s, std::size_t i) {
   const unsigned second = byte(i + 1);
   const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
   const bool outside = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
-  const bool control = first == 0xc2 && second < 0xa0;
-  return overlong || outside || control ? 0 : length;
+  return overlong || outside ? 0 : length;
+}
+
+/// The same, but 0 for a control character.
+std::size_t character_at(std::string_view s, std::size_t i) {
+  const std::size_t length = sequence_at(s, i);
+  const auto first = static_cast<std::uint8_t>(s[i]),
+             last = static_cast<std::uint8_t>(s[i + (length ? length - 1 : 0)]);
+  const bool control = first < 0x20 || first == 0x7f || (first == 0xc2 && last < 0xa0);
+  return control ? 0 : length;
 }
 
 /// The beginning of a name, with "?" for what does not belong there.
@@ -43,6 +51,16 @@ bool is_plain_text(const std::string& text) {
     i += length;
   }
   return true;
+}
+
+std::string utf8_text(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = sequence_at(text, i);
+    result += length == 0 ? std::string_view("\xef\xbf\xbd") : text.substr(i, length);
+    i += length == 0 ? 1 : length;
+  }
+  return result;
 }
 
 void require_name(const std::string& name, const std::string& what) {

@@ -2,6 +2,7 @@
 #pragma once
 /// Names of source models, which become names of the file and parts of messages.
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 namespace nsk::tool {
@@ -12,6 +13,9 @@ void require_name(const std::string& name, const std::string& what);
 
 /// Whether a text is UTF-8 without control characters.
 bool is_plain_text(const std::string& text);
+
+/// Returns the text with U+FFFD for each byte that is no part of UTF-8: names of a .nsk file may be any bytes.
+std::string utf8_text(std::string_view text);
 
 /// Names that are taken.
 class name_pool {

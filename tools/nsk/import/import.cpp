@@ -5,11 +5,14 @@
 #include "errors.hpp"
 #include "import/json/import.hpp"
 #include "import/onnx/import.hpp"
+#include "io/looks_like.hpp"
 
 namespace nsk::tool {
 
 graph import_model(const std::filesystem::path& file, const tflite_options& options) {
   const std::vector<std::byte> bytes = read_file(file.string(), "model", max_model_bytes);
+  if (const std::string other = no_source_model(bytes.data(), bytes.size()); !other.empty())
+    refuse("'" + file.string() + "' " + other + ".");
   if (is_tflite(bytes.data(), bytes.size())) return import_tflite(bytes.data(), bytes.size(), file.string(), options);
   if (is_json(bytes.data(), bytes.size())) return import_json(bytes.data(), bytes.size(), file);
   return import_onnx(bytes.data(), bytes.size(), file.parent_path(), file.string(), options.outputs);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "io/layout.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace nsk::tool {
 namespace {
@@ -82,6 +84,32 @@ array permuted(const array& a, const std::vector<int>& order) {
   array result(a.type, shape);
   gather(a.data.data(), shape, picked, size_of(a.type), result.data.data());
   return result;
+}
+
+std::string transposition_cure(const shape_t& given, const shape_t& wanted) {
+  const std::size_t rank = given.size();
+  if (rank < 3 || wanted.size() != rank || given == wanted) return "";
+  for (const bool last : {true, false}) {
+    for (const std::size_t first : {rank - 3, std::size_t{rank > 3}}) {
+      std::vector<std::size_t> order(rank);
+      std::iota(order.begin(), order.end(), 0);
+      if (last)
+        std::rotate(order.begin() + static_cast<std::ptrdiff_t>(first), order.end() - 1, order.end());
+      else
+        std::rotate(order.begin() + static_cast<std::ptrdiff_t>(first),
+                    order.begin() + static_cast<std::ptrdiff_t>(first) + 1, order.end());
+      std::string axes;
+      bool same = true;
+      for (std::size_t d = 0; d < rank; ++d) {
+        same = same && given[order[d]] == wanted[d];
+        axes += (d == 0 ? "" : ", ") + std::to_string(order[d]);
+      }
+      if (same)
+        return std::string(last ? " Its channels come last: give" : " Its channels come first: give") +
+               " numpy.transpose(array, (" + axes + ")).";
+    }
+  }
+  return "";
 }
 
 shape_t engine_shape_of(const port_view& port) {

@@ -12,6 +12,10 @@ element element_of(dtype t);
 /// Returns `a` with its axes in another order: axis d of the result is axis order[d] of `a`.
 array permuted(const array& a, const std::vector<int>& order);
 
+/// Returns " Its channels come last: give numpy.transpose(array, (0, 3, 1, 2))." where an array of the shape `given`,
+/// with its channels moved, has the shape `wanted`; "" where that is not it.
+std::string transposition_cure(const shape_t& given, const shape_t& wanted);
+
 /// The shape of a port in the source model.
 shape_t source_shape_of(const port_view& port);
 /// Its shape in the engine.

@@ -9,4 +9,8 @@ namespace nsk::tool {
 /// Returns "it is empty", "it looks like a PNG image", ..., or "unknown bytes 00 01 02 03".
 std::string looks_like(const std::byte* bytes, std::size_t size);
 
+/// Returns "is a JPEG image, no source model. CURE" for a file that is known to be something else than a model of ONNX,
+/// TensorFlow Lite or JSON; "" for others.
+std::string no_source_model(const std::byte* bytes, std::size_t size);
+
 }

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "quantize/report.hpp"
+#include "report/text.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -63,7 +64,7 @@ std::string quantize_json(const quantize_result& r, const report_context& about)
     tensor.update(histogram_json(s));
     j["tensors"].push_back(std::move(tensor));
   }
-  return j.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+  return json_text(j, 1);
 }
 
 }

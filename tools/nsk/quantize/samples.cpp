@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "errors.hpp"
+#include "io/layout.hpp"
 #include "io/npy.hpp"
 #include "suggest.hpp"
 
@@ -34,6 +35,14 @@ std::vector<fs::path> files_of(const std::string& place) {
   return files;
 }
 
+/// The last `rank` lengths, where those in front of them are 1.
+shape_t without_front(const shape_t& shape, std::size_t rank) {
+  const std::size_t front = shape.size() - std::min(rank, shape.size());
+  const bool ones = std::all_of(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(front),
+                                [](std::int64_t length) { return length == 1; });
+  return ones ? shape_t(shape.begin() + static_cast<std::ptrdiff_t>(front), shape.end()) : shape;
+}
+
 /// One file as the input wants it; leading axes of length 1 may be missing.
 array read_sample(const fs::path& file, const value& input, const image_choices& how) {
   if (is_image_file(file.string())) return read_image(file.string(), input, how);
@@ -42,7 +51,8 @@ array read_sample(const fs::path& file, const value& input, const image_choices&
   while (shape.size() < input.shape.size()) shape.insert(shape.begin(), 1);
   if (shape != input.shape)
     refuse("--calibrate: '" + file.string() + "' has the shape " + to_string(a.shape) + ", but input '" + input.name +
-           "' has " + to_string(input.shape) + ".");
+           "' has " + to_string(input.shape) + "." +
+           transposition_cure(a.shape, without_front(input.shape, a.shape.size())));
   array result(input.type, input.shape);
   for (std::int64_t i = 0; i < a.count(); ++i) {
     result.set(i, a.number(i));

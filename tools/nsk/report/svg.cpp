@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/names.hpp"
 #include "report/text.hpp"
 
 namespace nsk::tool {
@@ -22,7 +23,7 @@ std::string title_of(const std::string& title) { return title.empty() ? "" : "<t
 
 std::string xml_text(std::string_view text) {
   std::string result;
-  for (const char c : text) {
+  for (const char c : utf8_text(text)) {
     switch (c) {
       case '&': result += "&amp;"; break;
       case '<': result += "&lt;"; break;
@@ -31,6 +32,9 @@ std::string xml_text(std::string_view text) {
       default: result += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? ' ' : c;
     }
   }
+  // U+FFFE and U+FFFF are UTF-8, but no characters of XML.
+  for (std::size_t i = 0; (i = result.find("\xef\xbf", i)) != std::string::npos; i += 3)
+    if (result[i + 2] >= '\xbe') result[i + 2] = '\xbd';
   return result;
 }
 

@@ -6,7 +6,8 @@
 
 namespace nsk::tool {
 
-/// Returns text with the characters that XML reserves replaced; control characters become spaces.
+/// Returns text with the characters that XML reserves replaced; control characters become spaces, bytes that are no
+/// UTF-8 U+FFFD.
 std::string xml_text(std::string_view text);
 
 /// Shade of a hue in [0, 360): "#aabbcc". Lightness and saturation in [0, 1].

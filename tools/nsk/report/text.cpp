@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "errors.hpp"
 
@@ -43,6 +44,10 @@ std::string time_text(double microseconds) {
   if (microseconds < 999.5e3)
     return format_text("%.*f ms", microseconds < 9.995e3 ? 2 : microseconds < 99.95e3 ? 1 : 0, microseconds / 1e3);
   return format_text("%.1f s", microseconds / 1e6);
+}
+
+std::string json_text(const nlohmann::json& report, int indent) {
+  return report.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 text_table::text_table(const std::vector<std::string>& headings) {

@@ -2,6 +2,7 @@
 #pragma once
 /// Numbers and tables for people.
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ std::string count_text(double count);
 std::string digits_text(std::uint64_t number);
 /// "850 ns", "93 us", "9.18 ms", "1.2 s".
 std::string time_text(double microseconds);
+
+/// Returns a report as lines of JSON, valid whatever bytes the names of the model have: U+FFFD stands for those that
+/// are no UTF-8.
+std::string json_text(const nlohmann::json& report, int indent = 2);
 
 /// How text is shown: escape codes for emphasis only where a person looks at a terminal.
 struct text_style {
