@@ -210,3 +210,30 @@ def halves(w, x, axis):
 def ordered(w, x, k):
     y = w.add("TopK", [x, w.ints(k)], [[1, x.shape[1], k]] * 2, outputs=2, axis=2)
     return y[0]
+
+
+def lraspp(w, x):
+    """Torchvision's head of two resolutions, enlarged to the image's size."""
+    low = w.relu(w.conv(w.relu(w.conv(x, 8, stride=2)), 8, stride=2))
+    high = w.relu(w.conv(low, 12, stride=2))
+    gated = w.binary("Mul", w.relu(w.conv(high, 6, 1)), w.unary("Sigmoid", w.conv(w.global_pool(high), 6, 1)))
+    y = w.binary("Add", w.conv(low, 3, 1), w.conv(w.resize(gated, *low.shape[2:]), 3, 1))
+    return w.resize(y, *x.shape[2:])
+
+
+def deep_lab(w, x):
+    """Parallel convolutions and a pooled branch, enlarged to the image's size."""
+    return w.resize(w.conv(w.relu(aspp(w, w.relu(w.conv(w.relu(w.conv(x, 8, stride=2)), 8, stride=2)))), 3, 1), *x.shape[2:])
+
+
+def line_detector(w, x):
+    """As M-LSD: features of three resolutions put together, enlarged to half the image's size, and their peaks."""
+    a = w.relu(w.conv(w.relu(w.conv(x, 6, stride=2)), 6, stride=2))
+    b = w.relu(w.conv(a, 8, stride=2))
+    c = w.concat([w.resize(b, *a.shape[2:]), a], 1)
+    y = w.resize(w.conv(c, 3), *[s // 2 for s in x.shape[2:]])
+    score = w.unary("Sigmoid", w.slice(y, 1, 0, 1))
+    peaks = w.pool(score, 3, 1, "MaxPool", [1] * 4)
+    shape = [1, score.shape[2], score.shape[3], 1]
+    kept = w.add("Equal", [w.reshape(score, *shape), w.reshape(peaks, *shape)], shape)
+    return w.binary("Mul", w.reshape(score, *shape), w.add("Cast", [kept], shape, to=1))

@@ -63,6 +63,12 @@ form("pooled and enlarged", lambda w, h: aspp(w, image(w, h)), (16,), (24,), FOL
 form("a U-Net by scales", lambda w, h: unet(w, image(w, h), False), (16,), (24,), FOLLOWS)
 form("a U-Net by sizes", lambda w, h, v: unet(w, image(w, h, v), True), (16, 24), (20, 28), FOLLOWS)
 form("a U-Net by sizes, odd", lambda w, h, v: unet(w, image(w, h, v), True), (18, 14), (22, 26), FOLLOWS, producer="pytorch")
+for name, network in (("LRASPP", lraspp), ("DeepLab", deep_lab), ("lines as M-LSD finds them", line_detector)):
+    form(f"{name}, square", lambda w, h, v, network=network: network(w, image(w, h, v)), (32, 32), (64, 64), FOLLOWS)
+form("LRASPP, not square", lambda w, h, v: lraspp(w, image(w, h, v)), (32, 32), (48, 80), FOLLOWS)
+form("DeepLab, not square", lambda w, h, v: deep_lab(w, image(w, h, v)), (32, 32), (48, 80), FOLLOWS)
+form("lines as M-LSD finds them, not square", lambda w, h, v: line_detector(w, image(w, h, v)), (32, 32), (48, 80), REFUSED)
+form("LRASPP of another shape", lambda w, h, v: lraspp(w, image(w, h, v)), (32, 48), (64, 80), FOLLOWS)
 form("enlarged at the end", lambda w, h: w.resize(deep(w, h), h, h), (16,), (24,), REFUSED)
 form("enlarged at the end to an odd length", lambda w, h: w.resize(deep(w, h), h, h), (15,), (18,), REFUSED, producer="pytorch")
 form("enlarged to a size of its own", lambda w, h: w.resize(deep(w, h), 16, 16), (16,), (24,), REFUSED)

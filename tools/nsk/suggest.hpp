@@ -55,6 +55,15 @@ inline std::string did_you_mean(const std::string& wrong, const std::vector<std:
   return best.empty() ? std::string() : " Did you mean '" + best + "'?";
 }
 
+/// A text that shells take as one word: in quotes where it needs them.
+inline std::string as_word(const std::string& text) {
+  const std::string plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,-+@%";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
 /// "'a', 'b', 'c'".
 inline std::string quoted(const std::vector<std::string>& names) {
   std::string text;

@@ -45,17 +45,20 @@ std::vector<std::string> chosen_outputs_of(const model& m, int variant) {
 
 /// The options that the model was converted with, by the names of the source, which is `g`; `sets` prevails.
 input_options options_of(const graph& g, const model& m, const std::vector<std::string>& sets, int variant) {
-  const std::string bound_prefix = bound_key("");
-  std::vector<std::string> bounds;
+  const std::string bound_prefix = bound_key(""), constant_prefix = constant_key("");
+  std::vector<std::string> bounds, constants;
   for (int i = 0; i < m.metadata_count(); ++i) {
     const std::string key = m.metadata_key(i);
     if (key.compare(0, bound_prefix.size(), bound_prefix) == 0)
       bounds.push_back(key.substr(bound_prefix.size()) + "=" + m.metadata_value(i));
+    if (key.compare(0, constant_prefix.size(), constant_prefix) == 0)
+      constants.push_back(key.substr(constant_prefix.size()) + "=" + m.metadata_value(i));
   }
   const model_changes changes = recorded_changes(m);
   input_options result = parse_inputs({}, sets);
   add_recorded_sets(m, result);
   result.bounds = parse_bounds(bounds);
+  result.constants = parse_constants(constants);
   for (int i = 0; i < m.input_count(variant); ++i)
     result.shapes[old_name(changes, m.input(i, variant).name())] = source_shape_of(m.input(i, variant));
   for (int i = 0; i < m.variant(variant).state_count(); ++i) {

@@ -135,6 +135,24 @@ std::map<std::string, std::string> named_values(const std::string& option, const
   return result;
 }
 
+constant_choices parse_constants(const std::vector<std::string>& constants) {
+  constant_choices choices;
+  for (const auto& [name, text] : named_values("--constant", constants, "NODE=follow, NODE=keep or NODE=NUMBER,..")) {
+    constant_choice& choice = choices[name];
+    if (text == "keep") continue;
+    choice.what = text == "follow" ? constant_choice::kind::follow : constant_choice::kind::numbers;
+    for (const char* at = text.c_str(); choice.what == constant_choice::kind::numbers;) {
+      char* end = nullptr;
+      choice.numbers.push_back(std::strtod(at, &end));
+      if (end == at || (*end != ',' && *end != '\0'))
+        misuse("--constant " + name + "=" + text + ": write follow, keep, or numbers with commas between them.");
+      if (*end == '\0') break;
+      at = end + 1;
+    }
+  }
+  return choices;
+}
+
 std::map<std::string, std::int64_t> parse_bounds(const std::vector<std::string>& bounds) {
   constexpr std::int64_t maximum = std::int64_t{1} << 20;  // float32 divides exactly enough to count so far
   std::map<std::string, std::int64_t> result;

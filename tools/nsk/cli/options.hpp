@@ -28,6 +28,9 @@ void add_recorded_sets(const model& m, input_options& inputs);
 /// The outputs that --output-value names, and those that feed the states of --state; none where all are kept.
 std::vector<std::string> kept_outputs(std::vector<std::string> named, const std::map<std::string, std::string>& states);
 
+/// --constant NODE=follow, NODE=keep or NODE=NUMBER,...
+constant_choices parse_constants(const std::vector<std::string>& constants);
+
 /// --bound NAME=COUNT.
 std::map<std::string, std::int64_t> parse_bounds(const std::vector<std::string>& bounds);
 
@@ -38,6 +41,7 @@ inline constexpr char chosen_outputs_key[] = "outputs";
 inline std::string set_key(const std::string& name) { return "set." + name; }
 /// And the shape of that input, where an option or an array gives it.
 inline std::string set_shape_key(const std::string& name) { return "set_shape." + name; }
+inline std::string constant_key(const std::string& name) { return "constant." + name; }
 inline std::string bound_key(const std::string& name) { return "bound." + name; }
 /// --argmax NAME[=AXIS] and --rename OLD=NEW.
 model_changes parse_changes(const std::vector<std::string>& argmaxes, const std::vector<std::string>& names);

@@ -13,6 +13,9 @@ void add_shapes(CLI::App* command, file_options& files, source_options& o) {
                "Shape of an input, 1x3x224x224; where the model fixes other lengths, everything follows");
   add_set(command, files, o.sets,
           "Make an input a constant: a number for all its elements, 0.5,1,2 for each in row-major order, or FILE.npy");
+  add_repeated(
+      command, "--constant", o.constants, "NODE=HOW",
+      "Numbers of a node that other lengths of inputs may change: follow the lengths, keep, or the new NUMBER,..");
   add_repeated(command, "--bound", o.bounds, "NAME=COUNT",
                "Most elements of a Range whose length is data; NAME is its output, NAME.count says how many");
   add_repeated(command, "--variant", o.variants, "NAME:INPUT=SHAPE,..",

@@ -15,6 +15,7 @@ class file_options;
 struct source_options {
   std::string path;                       ///< of the model
   std::vector<std::string> inputs, sets;  ///< NAME=1x3x224x224, NAME=VALUE
+  std::vector<std::string> constants;     ///< NODE=follow, NODE=keep, NODE=NUMBER,..
   std::vector<std::string> bounds;        ///< NAME=COUNT
   std::vector<std::string> variants;      ///< NAME:INPUT=1x3x192x192,...
   std::vector<std::string> states;        ///< INPUT=OUTPUT

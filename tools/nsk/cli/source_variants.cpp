@@ -125,6 +125,7 @@ variant_source read_variant(const source_options& o, const wanted_variant& wante
   variant_source v{wanted.name, import_model(o.path, {o.dequantize, inputs.shapes, inputs.outputs})};
   if (o.float_io) make_float_ports(v.g);
   for (const std::string& data : v.g.facts.files) files.add_input("external data of the source", data);
+  inputs.constants = parse_constants(o.constants);
   inputs.bounds = parse_bounds(o.bounds);
   inputs.trusted = o.trusted;
   inputs.dequantize = o.dequantize;
@@ -165,6 +166,8 @@ std::set<std::string> kept_layouts(const source_options& o, const graph& g) {
 
 void record_source(const source_options& o, std::map<std::string, std::string>& metadata) {
   record_sets(parse_inputs(o.inputs, o.sets), metadata);
+  for (const auto& [name, how] : named_values("--constant", o.constants, "NODE=HOW"))
+    metadata[constant_key(name)] = how;
   for (const auto& [name, count] : parse_bounds(o.bounds)) metadata[bound_key(name)] = std::to_string(count);
   if (o.dequantize) metadata[dequantize_key] = "1";
   if (o.float_io) metadata[float_io_key] = "1";

@@ -2,7 +2,7 @@
 #include "resolve/changed_lengths.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdlib>
 #include <limits>
 
 namespace nsk::tool {
@@ -76,20 +76,6 @@ std::vector<std::int64_t> changed_lengths::near(std::int64_t number) const {
     for (const std::int64_t v : shares) add(v);
   }
   return found;
-}
-
-bool changed_lengths::has_near(double number) const {
-  const double whole = std::abs(number);
-  if (whole < 2 || whole > 1e12 || whole != std::floor(whole)) return false;
-  return !near(static_cast<std::int64_t>(whole)).empty();
-}
-
-bool changed_lengths::makes_factor(double number) const {
-  const auto is = [&](double v) { return std::abs(number - v) <= 1e-6 * v; };
-  return std::any_of(m_axes.begin(), m_axes.end(), [&](const auto& pair) {
-    const auto n = static_cast<double>(pair.first);
-    return is(n) || is(1 / n) || is(std::sqrt(n)) || is(1 / std::sqrt(n));
-  });
 }
 
 bool changed_lengths::has_short() const { return !m_axes.empty() && m_axes.begin()->first < 2 * far; }

@@ -30,9 +30,6 @@ class changed_lengths {
   /// The same where it was one of them, or at most four more or less than a single axis, or two to four times as many,
   /// or a half, third or quarter.
   std::vector<std::int64_t> near(std::int64_t number) const;
-  bool has_near(double number) const;
-  /// Whether `number` is an axis' length, its root, or one divided by these.
-  bool makes_factor(double number) const;
   /// Whether neighbouring axes changed and have as many elements as before: what is merged of them does not show it.
   bool hides_one() const { return m_hides_one; }
   /// Whether an axis was so short that a part of it may be one element.

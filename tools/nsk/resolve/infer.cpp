@@ -15,6 +15,7 @@
 #include "resolve/length_reader.hpp"
 #include "resolve/other_lengths.hpp"
 #include "resolve/other_shapes.hpp"
+#include "resolve/size_constants.hpp"
 #include "resolve/ports.hpp"
 #include "resolve/stored_operators.hpp"
 #include "resolve/unroll.hpp"
@@ -253,26 +254,33 @@ void remove_unused(graph& g) {
 
 std::shared_ptr<const graph> resolve(graph& g, const input_options& options) {
   const asked_lengths asked = compare_lengths(g, options);
+  auto exported = std::make_shared<graph>(g);
   if (!asked.rows && !asked.lengths) {
     resolve_once(g, options, nullptr, nullptr);
+    require_known_nodes(*exported, g, options.constants);
     return nullptr;
   }
-  auto exported = std::make_shared<graph>(g);
   resolve_once(*exported, asked.own, nullptr, nullptr);
+  require_known_nodes(g, *exported, options.constants);
   if (!asked.lengths) {
     resolve_once(g, options, exported.get(), nullptr);
     return exported;
   }
   length_trial trial;
+  trial.choices = options.constants;
   auto settled = std::make_shared<graph>(settle_lengths(
       g, *exported, trial, [&](graph& copy, length_trial& t) { resolve_once(copy, asked.others, nullptr, &t); }));
-  if (!asked.rows) {
+  const settled_constants constants = settle_constants(*settled, *exported, options.constants);
+  if (asked.rows) {
+    resolve_once(g, options, settled.get(), &trial);
+    apply(constants, *settled);
+    exported = settled;
+  } else {
     g = *settled;
-    return exported;
   }
-  trial.replays = true;
-  resolve_once(g, options, settled.get(), &trial);
-  return settled;
+  apply(constants, g);
+  require_settled(trial, constants, g);
+  return exported;
 }
 
 }

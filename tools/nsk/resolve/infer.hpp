@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 #include "graph/graph.hpp"
+#include "resolve/size_constants.hpp"
 
 namespace nsk::tool {
 
@@ -24,6 +25,7 @@ struct input_options {
   std::vector<std::string> outputs{};     ///< the values that become the outputs, in this order; empty: the source's
   bool dequantize = false;                ///< --dequantize: numbers stored as integers are computed in float32
   bool trusted = false;                   ///< --trust: what folding may cost does not depend on the file's size
+  constant_choices constants{};           ///< --constant NODE=keep: of what may follow other lengths of inputs
   std::map<std::string, std::int64_t> bounds{};  ///< --bound NAME=COUNT: a Range's output has at most so many elements
 };
 

@@ -2,159 +2,16 @@
 /// What shows that a graph for other lengths may not be what the source's author would export for them
 /// (length_reader.hpp).
 #include <algorithm>
-#include <cmath>
 
 #include "errors.hpp"
 #include "resolve/axes.hpp"
 #include "resolve/length_reader.hpp"
+#include "resolve/operator_kinds.hpp"
 
 namespace nsk::tool {
 namespace {
 
 using list = std::vector<std::int64_t>;
-using names = std::set<std::string>;
-
-/// Operators whose operands are broadcast.
-const names broadcasting = {"Add",   "Sub",   "Mul",        "Div",         "Mod",        "Atan2",          "Pow",
-                            "PRelu", "Equal", "Less",       "LessOrEqual", "Greater",    "GreaterOrEqual", "And",
-                            "Or",    "Xor",   "BitwiseAnd", "BitwiseOr",   "BitwiseXor", "BitShift",       "Min",
-                            "Max",   "Sum",   "Mean",       "Where",       "Clip"};
-
-/// Operators with one operand, each element of whose result is made of one of the operand's, wherever it is.
-const names moving = {"Reshape",    "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Expand", "Tile",    "Identity",
-                      "Cast",       "Concat",  "Split",   "Slice",     "Gather",    "Neg",    "Abs",     "Sqrt",
-                      "Reciprocal", "Floor",   "Ceil",    "Round",     "Exp",       "Log",    "Dropout", "Pad"};
-
-/// Operators that compute the same of axes of any length, or whose numbers length_readings.cpp looks at.
-const names known_for_any_length = {"Conv",
-                                    "ConvTranspose",
-                                    "Einsum",
-                                    "Cast",
-                                    "CastLike",
-                                    "Gemm",
-                                    "MatMul",
-                                    "Det",
-                                    "BatchNormalization",
-                                    "InstanceNormalization",
-                                    "GroupNormalization",
-                                    "LayerNormalization",
-                                    "RMSNormalization",
-                                    "MeanVarianceNormalization",
-                                    "LRN",
-                                    "LpNormalization",
-                                    "Softmax",
-                                    "LogSoftmax",
-                                    "Hardmax",
-                                    "MaxPool",
-                                    "AveragePool",
-                                    "LpPool",
-                                    "GlobalAveragePool",
-                                    "GlobalMaxPool",
-                                    "GlobalLpPool",
-                                    "RandomNormalLike",
-                                    "RandomUniformLike",
-                                    "Multinomial",
-                                    "Bernoulli",
-                                    "RNN",
-                                    "GRU",
-                                    "LSTM",
-                                    "ReduceSum",
-                                    "ReduceMean",
-                                    "ReduceMax",
-                                    "ReduceMin",
-                                    "ReduceProd",
-                                    "ReduceSumSquare",
-                                    "ReduceL1",
-                                    "ReduceL2",
-                                    "ReduceLogSum",
-                                    "ReduceLogSumExp",
-                                    "ArgMax",
-                                    "ArgMin",
-                                    "CumSum",
-                                    "Resize",
-                                    "Upsample",
-                                    "Gather",
-                                    "GatherElements",
-                                    "GatherND",
-                                    "GridSample",
-                                    "Scatter",
-                                    "ScatterElements",
-                                    "ScatterND",
-                                    "TopK",
-                                    "NonZero",
-                                    "OneHot",
-                                    "Compress",
-                                    "Trilu",
-                                    "ReverseSequence",
-                                    "Reshape",
-                                    "Flatten",
-                                    "Squeeze",
-                                    "Unsqueeze",
-                                    "Shape",
-                                    "Size",
-                                    "Transpose",
-                                    "Expand",
-                                    "Tile",
-                                    "DepthToSpace",
-                                    "SpaceToDepth",
-                                    "Dropout",
-                                    "Concat",
-                                    "Split",
-                                    "Slice",
-                                    "Pad",
-                                    "NonMaxSuppression",
-                                    "RoiAlign",
-                                    "EyeLike"};
-
-/// Functions of one element, which look at no lengths.
-const names of_elements = {"Relu",
-                           "LeakyRelu",
-                           "ThresholdedRelu",
-                           "Selu",
-                           "Elu",
-                           "Celu",
-                           "Gelu",
-                           "Sigmoid",
-                           "HardSigmoid",
-                           "HardSwish",
-                           "Swish",
-                           "Mish",
-                           "Softplus",
-                           "Softsign",
-                           "Tanh",
-                           "Sin",
-                           "Cos",
-                           "Tan",
-                           "Asin",
-                           "Acos",
-                           "Atan",
-                           "Sinh",
-                           "Cosh",
-                           "Asinh",
-                           "Acosh",
-                           "Atanh",
-                           "Erf",
-                           "Exp",
-                           "Log",
-                           "Sqrt",
-                           "Reciprocal",
-                           "Floor",
-                           "Ceil",
-                           "Round",
-                           "Abs",
-                           "Neg",
-                           "Sign",
-                           "Identity",
-                           "Not",
-                           "BitwiseNot",
-                           "IsNaN",
-                           "IsInf",
-                           "Shrink",
-                           "DequantizeLinear",
-                           "QuantizeLinear"};
-
-bool is_in(const names& set, const std::string& op) { return set.count(op) != 0; }
-
 /// Whether all elements of a constant are the same.
 bool is_uniform(const array& a) {
   for (std::int64_t i = 1; i < a.count(); ++i)
@@ -168,15 +25,6 @@ bool has_positive(const array& a) {
   return false;
 }
 
-bool near(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
-
-/// Whether `v` may have been made of a count of `n` elements.
-bool is_made_of(double v, double n) {
-  for (const double w : {n, n - 1, n + 1, n / (n - 1), std::sqrt(n), std::sqrt(n - 1), std::sqrt(n / (n - 1))})
-    if (w != 0 && std::isfinite(w) && w != 1 && (near(v, w) || near(v, 1 / w))) return true;
-  return false;
-}
-
 }
 
 void length_reader::doubt_results(const node& n) {
@@ -186,24 +34,25 @@ void length_reader::doubt_results(const node& n) {
     const shape_t &was = old->shape, &now = at(v).shape;
     const std::size_t before_it = m_trial.doubts.size();
     if (was.size() != now.size())
-      doubt(n, "its result has " + std::to_string(now.size()) + " axes instead of " + std::to_string(was.size()));
+      doubt_for_good(n,
+                     "its result has " + std::to_string(now.size()) + " axes instead of " + std::to_string(was.size()));
     for (std::size_t d = 0; d < was.size() && was.size() == now.size(); ++d)
       if (was[d] == 1 && now[d] > 1)
-        doubt(n, "axis " + std::to_string(d) + " of its result is 1 long in the source, where exporters and " +
-                     "broadcasting leave out what it needs now that it is " + std::to_string(now[d]) + " long");
+        doubt_for_good(n, "axis " + std::to_string(d) + " of its result is 1 long in the source, where exporters and " +
+                              "broadcasting leave out what it needs now that it is " + std::to_string(now[d]) +
+                              " long");
     m_trial.was_one = m_trial.was_one || m_trial.doubts.size() > before_it;
   }
 }
 
 void length_reader::doubt_unknown(const node& n) {
-  const bool known =
-      n.domain.empty() && (is_in(known_for_any_length, n.op) || is_in(broadcasting, n.op) || is_in(of_elements, n.op));
-  if (!known) give_up(n, "it is not known how its numbers follow from other lengths");
+  const bool known = n.domain.empty() && (suits_any_length(n.op) || broadcasts(n.op) || is_of_elements(n.op));
+  if (!known) throw no_reading({describe(m_graph, n) + ": it is not known how its numbers follow from other lengths"});
 }
 
 /// Axes that were equally long and are not: one of them is 1 now, and would be repeated.
 void length_reader::doubt_broadcast(const node& n) {
-  if (!is_in(broadcasting, n.op) && n.op != "MatMul") return;
+  if (!broadcasts(n.op) && n.op != "MatMul") return;
   const std::size_t behind = n.op == "MatMul" ? 2 : 0;
   for (std::size_t i = 0; i < n.inputs.size(); ++i)
     for (std::size_t j = i + 1; j < n.inputs.size(); ++j) {
@@ -211,15 +60,15 @@ void length_reader::doubt_broadcast(const node& n) {
       if (!has(n, i) || !has(n, j) || !shapes_of(n.inputs[i], a, now_a) || !shapes_of(n.inputs[j], b, now_b)) continue;
       for (std::size_t k = 1 + behind; k <= std::min(a.size(), b.size()); ++k)
         if (a[a.size() - k] == b[b.size() - k] && now_a[a.size() - k] != now_b[b.size() - k])
-          doubt(n, "operands that have the same length in the source have " + std::to_string(now_a[a.size() - k]) +
-                       " and " + std::to_string(now_b[b.size() - k]));
+          doubt_for_good(n, "operands that have the same length in the source have " +
+                                std::to_string(now_a[a.size() - k]) + " and " + std::to_string(now_b[b.size() - k]));
     }
 }
 
 /// Constants that an exporter makes for one length.
 void length_reader::doubt_operands(const node& n) {
   const auto own = [&](std::size_t i, const char* what) {
-    if (is_own_constant(n, i)) give_up(n, std::string(what) + " of the lengths in the source");
+    if (is_own_constant(n, i)) stop(n, std::string(what) + " of the lengths in the source");
   };
   if (n.op == "Concat") {
     const bool negative = n.integer("axis", 0) < 0;
@@ -230,7 +79,7 @@ void length_reader::doubt_operands(const node& n) {
           negative ? n.integer("axis", 0) + static_cast<std::int64_t>(a.shape.size()) : n.integer("axis", 0);
       if (d < 0 || d >= static_cast<std::int64_t>(a.shape.size())) continue;
       if (is_uniform(a) || !m_trial.lengths.near(a.shape[static_cast<std::size_t>(d)]).empty())
-        give_up(n, "its constant operand may fill up an axis to a length");
+        stop(n, "its constant operand may fill up an axis to a length");
     }
   }
   if (n.op == "GRU" || n.op == "LSTM" || n.op == "RNN") own(4, "its sequence lengths may be those");
@@ -259,8 +108,7 @@ void length_reader::doubt_indices(const node& n) {
     differs = d >= 0 && d < static_cast<std::int64_t>(was.size()) &&
               was[static_cast<std::size_t>(d)] != now[static_cast<std::size_t>(d)];
   }
-  if (differs && has_positive(*at(n.inputs[1]).constant))
-    give_up(n, "its indices may depend on the length of their axis");
+  if (differs && has_positive(*at(n.inputs[1]).constant)) stop(n, "its indices may depend on the length of their axis");
 }
 
 /// Pads are the network's own where they are those of the windows behind them.
@@ -305,85 +153,15 @@ void length_reader::doubt_pads(const node& n) {
       all = all && alone && (is_own || is_same) && (!is_same || stays_same);
     }
     if (!all || !any)
-      give_up(n,
-              "axis " + std::to_string(d) + " was " + std::to_string(was[d]) + " long, and may be padded to a length");
-  }
-}
-
-/// Notes of which sums and indices over axes that changed a result is made.
-void length_reader::follow_origin(const node& n) {
-  origin all;
-  if (is_in(moving, n.op) || is_in(broadcasting, n.op) || is_in(of_elements, n.op) || n.op.rfind("Reduce", 0) == 0)
-    for (const value_id v : n.inputs) {
-      const auto found = m_origins.find(v);
-      if (found == m_origins.end()) continue;
-      all.sums.insert(found->second.sums.begin(), found->second.sums.end());
-      all.index = all.index || found->second.index;
-    }
-  note_scalars(n, all);
-  if (n.op == "Gather" && has(n, 1) && at(n.inputs[0]).constant)
-    if (const auto found = m_origins.find(n.inputs[1]); found != m_origins.end() && found->second.index)
-      give_up(n, "it looks up indices of an axis that changed in a constant");
-  shape_t was, now;
-  if (!n.inputs.empty() && n.inputs[0] != no_value && shapes_of(n.inputs[0], was, now)) {
-    const value* made = n.outputs.empty() ? nullptr : before(n.outputs[0]);
-    const bool reduces = n.op.rfind("Reduce", 0) == 0 || n.op.rfind("Global", 0) == 0;
-    std::int64_t summed = 0;
-    if (reduces && made != nullptr && was != now && count_of(made->shape) > 0 && count_of(at(n.outputs[0]).shape) > 0 &&
-        count_of(was) / count_of(made->shape) != count_of(now) / count_of(at(n.outputs[0]).shape))
-      summed = count_of(was) / count_of(made->shape);
-    if (n.op == "MatMul" && !was.empty() && was.back() != now.back()) summed = was.back();
-    if (n.op == "CumSum" && was != now) summed = was.empty() ? 0 : *std::max_element(was.begin(), was.end());
-    if (summed > 1) all.sums.insert(static_cast<double>(summed));
-    if ((n.op == "ArgMax" || n.op == "ArgMin" || n.op == "TopK" || n.op == "NonZero") && was != now) all.index = true;
-    if (n.op == "Einsum" && any_changed(n))
-      for (std::size_t i = 0; i < n.inputs.size(); ++i)
-        if (shapes_of(n.inputs[i], was, now))
-          for (std::size_t d = 0; d < was.size(); ++d)
-            if (was[d] != now[d] && was[d] > 1) all.sums.insert(static_cast<double>(was[d]));
-  }
-  m_sums.insert(all.sums.begin(), all.sums.end());
-  if (all.sums.empty() && !all.index) return;
-  for (const value_id v : n.outputs)
-    if (v != no_value) m_origins[v] = all;
-}
-
-void length_reader::note_scalars(const node& n, const origin& from) {
-  if (!is_in(broadcasting, n.op) || n.op == "Where") return;
-  if (!any_changed(n) && from.sums.empty() && !from.index) return;
-  for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-    if (!is_own_constant(n, i)) continue;
-    const array& a = *at(n.inputs[i]).constant;
-    if (!is_uniform(a)) continue;
-    m_scalars.push_back({describe(m_graph, n), std::abs(a.number(0)), n.op == "Mul" || n.op == "Div", from});
+      stop(n, "axis " + std::to_string(d) + " was " + std::to_string(was[d]) + " long, and may be padded to a length");
   }
 }
 
 void length_reader::finish() {
-  if (m_trial.replays) return;
-  if (m_trial.lengths.hides_one())
-    m_trial.doubts.push_back(
-        "--input: some axes change and have as many elements together as in the source, which does "
-        "not show where they are merged");
-  for (const scalar& s : m_scalars) {
-    bool doubtful = s.from.index && m_trial.lengths.has_near(s.value);
-    for (const double n : s.from.sums) doubtful = doubtful || is_made_of(s.value, n);
-    for (const double n : m_sums) doubtful = doubtful || (s.scales && (near(s.value, n) || near(s.value, 1 / n)));
-    doubtful = doubtful || (s.scales && m_trial.lengths.makes_factor(s.value));
-    if (doubtful) m_trial.doubts.push_back(s.who + ": its constant operand may be made of a length in the source");
-  }
-  for (const value_id v : m_graph.outputs) {
-    if (!at(v).constant) continue;
-    const array& a = *at(v).constant;
-    const value* old = before(v);
-    bool doubtful = false;
-    for (const std::int64_t length : a.shape) doubtful = doubtful || !m_trial.lengths.near(length).empty();
-    for (std::int64_t i = 0; is_integer(a.type) && i < std::min<std::int64_t>(a.count(), 64); ++i)
-      doubtful = doubtful || m_trial.lengths.has_near(a.number(i));
-    if (doubtful && (old == nullptr || !old->constant || old->constant->data == a.data))
-      m_trial.doubts.push_back("output '" + at(v).name +
-                               "' is a constant, which may be made of a length in the source");
-  }
+  if (m_trial.replays || !m_trial.lengths.hides_one()) return;
+  m_trial.doubts.push_back(
+      {"--input: some axes change and have as many elements together as in the source, which does not show where they "
+       "are merged"});
 }
 
 }

@@ -12,6 +12,7 @@
 #include "errors.hpp"
 #include "resolve/changed_lengths.hpp"
 #include "resolve/node_placer.hpp"
+#include "resolve/size_constants.hpp"
 
 namespace nsk::tool {
 
@@ -23,9 +24,16 @@ struct edit {
   std::vector<float> scales{};  ///< where the numbers are floats
 };
 
+/// Why the result may not be what the source's author would export.
+struct length_doubt {
+  std::string text;
+  std::string node{};  ///< whose numbers --constant may settle; empty: it cannot
+};
+
 /// The network may be another one than the readings know.
 struct no_reading : error {
-  explicit no_reading(const std::string& why) : error(exit_code::refused, why) {}
+  explicit no_reading(length_doubt d) : error(exit_code::refused, d.text), doubt(std::move(d)) {}
+  length_doubt doubt;
 };
 
 /// One way to understand the numbers of a node; empty: they stay.
@@ -34,19 +42,32 @@ using reading = std::vector<edit>;
 /// Makes the edits in a node.
 void apply(const reading& r, node& n, node_placer& placer);
 
+/// The numbers of a reading, as --constant takes them; "keep" where they stay.
+std::string option_of(const reading& r);
+std::vector<double> numbers_in(const reading& r);
+
+/// A node with several readings.
+struct length_point {
+  std::string result, node, text;  ///< names of its first result and itself, and itself with its numbers
+  std::size_t pick, count;
+};
+
 /// One resolution of a graph: which readings are taken, and what was found.
 struct length_trial {
-  const graph* exported = nullptr;          ///< the graph for the source's own lengths
-  std::map<std::string, reading> chosen{};  ///< by the names of nodes
+  const graph* exported = nullptr;  ///< the graph for the source's own lengths
+  constant_choices choices{};
+  std::map<std::string, reading> chosen{};  ///< by the names of their first results
   bool replays = false;                     ///< the readings in `chosen` are taken, nothing else is looked at
 
-  std::vector<std::size_t> picks{}, counts{};  ///< of nodes with several readings, in order
-  std::vector<std::string> points{};           ///< those nodes, with their numbers
+  std::vector<length_point> points{};  ///< in order
   std::size_t reached = 0;
+  std::map<std::string, std::size_t> resized{};    ///< results of Resizes, and how many of their sizes follow
+  std::map<std::string, std::string> unsettled{};  ///< nodes that are to follow, where no reading knows how, and why
+  std::set<std::string> settled{};                 ///< nodes whose choice was followed
   changed_lengths lengths{};
-  bool has_weights = false;           ///< the node that is looked at has constants that no length changes
-  bool was_one = false;               ///< an axis of length 1 is longer, which may be why operands do not agree
-  std::vector<std::string> doubts{};  ///< why the result may not be what the source's author would export
+  bool has_weights = false;  ///< the node that is looked at has constants that no length changes
+  bool was_one = false;      ///< an axis of length 1 is longer, which may be why operands do not agree
+  std::vector<length_doubt> doubts{};
 };
 
 /// A graph that is being resolved beside the one for the source's own lengths.
@@ -75,9 +96,14 @@ class length_view {
   bool is_own_constant(const node& n, std::size_t i);
   literal integers(const node& n, std::size_t input, const char* attribute);
   /// Notes that the graph may be another one than the source's author would export, of the same shapes.
+  void doubt_for_good(const node& n, const std::string& why);
+  /// The same where it is because of numbers, unless --constant settles them.
   void doubt(const node& n, const std::string& why);
-  /// The same where shapes may be others: nothing behind the node says anything. Throws no_reading.
+  /// The same where shapes may be others, and nothing behind the node says anything: throws no_reading.
+  void stop(const node& n, const std::string& why);
+  /// The same for numbers that are not understood, whatever the choice.
   [[noreturn]] void give_up(const node& n, const std::string& why) const;
+  const constant_choice* choice_of(const node& n) const;
 
   graph& m_graph;
   node_placer& m_placer;
@@ -99,18 +125,6 @@ class length_reader : length_view {
   void finish();
 
  private:
-  /// Sums over, and indices into, axes whose length changed, of which a value is made.
-  struct origin {
-    std::set<double> sums;
-    bool index = false;
-  };
-  struct scalar {
-    std::string who;
-    double value;
-    bool scales;  ///< it multiplies or divides
-    origin from;
-  };
-
   edit edit_of(const literal& l, const list& numbers) const { return {l.input, l.attribute, numbers}; }
   /// Axes that a Reshape merged into one, in the source and now.
   struct merge {
@@ -121,6 +135,7 @@ class length_reader : length_view {
                   std::vector<list>& lengths) const;
 
   std::vector<reading> readings_of(const node& n);
+  std::vector<reading> chosen_of(const node& n, std::vector<reading> readings);
   std::vector<reading> choices_of(const node& n, const literal& l, const std::vector<list>& candidates,
                                   const std::string& what) const;
   std::vector<reading> read_reshape(const node& n);
@@ -143,13 +158,8 @@ class length_reader : length_view {
   void doubt_results(const node& n);
   void doubt_broadcast(const node& n);
   void doubt_unknown(const node& n);
-  void follow_origin(const node& n);
-  void note_scalars(const node& n, const origin& from);
 
-  std::map<value_id, origin> m_origins;
   std::map<std::pair<std::int64_t, std::int64_t>, std::vector<merge>> m_merges;  ///< by the length, before and now
-  std::vector<scalar> m_scalars;
-  std::set<double> m_sums;
 };
 
 /// The pads that auto_pad SAME_UPPER gives an axis, before and behind it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// The readings of one node after the other (length_reader.hpp).
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "errors.hpp"
@@ -34,6 +35,28 @@ std::vector<list> combinations(const std::vector<list>& candidates) {
     found = std::move(longer);
   }
   return found;
+}
+
+std::int64_t resized_axis(const node& n, std::size_t place, std::size_t rank) {
+  const list axes = n.integers("axes");
+  if (axes.empty()) return static_cast<std::int64_t>(place);
+  return place < axes.size() ? counted_from_start(axes[place], rank) : -1;
+}
+
+/// An axis of an image and what it is resized to: before, now, and the literal; or a number of its own.
+using axis_lengths = std::array<std::int64_t, 3>;
+
+/// The readings in which axes that were equally long, change alike and are resized alike stay equally long: no author
+/// takes the height of the input and writes the width.
+std::vector<reading> without_unlike(std::vector<reading> readings, const std::vector<axis_lengths>& axes) {
+  const auto is_unlike = [&](const reading& r) {
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (axes[i] == axes[j] && r[0].numbers[i] != r[0].numbers[j]) return true;
+    return false;
+  };
+  readings.erase(std::remove_if(readings.begin(), readings.end(), is_unlike), readings.end());
+  return readings;
 }
 
 }
@@ -135,24 +158,27 @@ std::vector<reading> length_reader::read_resize(const node& n) {
   const literal to = integers(n, 3, "");
   shape_t was, now;
   if (!to.known || !shapes_of(n.inputs[0], was, now)) return {};
-  const list axes = n.integers("axes");
   std::vector<list> candidates;
+  std::vector<axis_lengths> axes;
   for (std::size_t i = 0; i < to.now.size(); ++i) {
-    const std::int64_t d = counted_from_start(axes.empty()      ? static_cast<std::int64_t>(i)
-                                              : i < axes.size() ? axes[i]
-                                                                : -1,
-                                              was.size());
+    const std::int64_t d = resized_axis(n, i, was.size());
     if (d < 0 || d >= static_cast<std::int64_t>(was.size())) return {};  // inference says what is wrong
     const auto axis = static_cast<std::size_t>(d);
+    const list same = m_trial.lengths.of(to.now[i]);
+    const bool is_alone = was[axis] == now[axis] && same.size() != 1;
+    axes.push_back({was[axis], now[axis], is_alone ? -static_cast<std::int64_t>(i) : to.now[i]});
     list lengths;
     const bool untouched = was[axis] == now[axis] && was[axis] == to.now[i];
     if (to.is_own(i) && was[axis] != now[axis]) add_scaled(lengths, to.now[i], was[axis], now[axis]);
     if (to.is_own(i) && was[axis] != now[axis]) add_shares(lengths, to.now[i], was[axis], now[axis]);
-    if (to.is_own(i) && !untouched) add_all(lengths, m_trial.lengths.near(to.now[i]));
+    const bool is_axis = !lengths.empty() && std::find(same.begin(), same.end(), lengths[0]) != same.end();
+    if (to.is_own(i) && !untouched)
+      for (const std::int64_t near : m_trial.lengths.near(to.now[i]))
+        if (!is_axis || std::find(same.begin(), same.end(), near) == same.end()) add_once(lengths, near);
     add_once(lengths, to.now[i]);
     candidates.push_back(lengths);
   }
-  return choices_of(n, to, candidates, "sizes");
+  return without_unlike(choices_of(n, to, candidates, "sizes"), axes);
 }
 
 /// Before opset 11 there were no sizes: exporters divided them by the input's lengths.
@@ -276,6 +302,14 @@ std::vector<reading> length_reader::read_split(const node& n) {
   if (d < 0 || d >= static_cast<std::int64_t>(was.size()) || parts.now.size() < 2) return {};
   const auto axis = static_cast<std::size_t>(d);
   if (was[axis] == now[axis] || parts.now != parts.was) return {};
+  if (const constant_choice* choice = choice_of(n)) {
+    if (choice->what == constant_choice::kind::numbers)
+      return {{edit_of(parts, list(choice->numbers.begin(), choice->numbers.end()))}};
+    list all;
+    for (const std::int64_t part : parts.now)
+      if (part * now[axis] % was[axis] == 0) all.push_back(part * now[axis] / was[axis]);
+    if (all.size() == parts.now.size()) return {{edit_of(parts, all)}};
+  }
   give_up(n, "its parts may be shares of an axis that was " + std::to_string(was[axis]) + " long and is " +
                  std::to_string(now[axis]) + ", or keep their lengths");
 }

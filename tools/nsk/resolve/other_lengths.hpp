@@ -28,4 +28,11 @@ asked_lengths compare_lengths(const graph& g, const input_options& options);
 graph settle_lengths(const graph& source, const graph& exported, length_trial& trial,
                      const std::function<void(graph&, length_trial&)>& resolve);
 
+/// Misuse of choices of --constant for names that no node or output has, in the source or when it is resolved.
+void require_known_nodes(const graph& source, const graph& resolved, const constant_choices& choices);
+
+/// Refuses choices for nodes whose numbers neither a reading of the trial nor a constant shows how to follow; warns in
+/// `g` of those that have none.
+void require_settled(const length_trial& trial, const settled_constants& constants, graph& g);
+
 }
