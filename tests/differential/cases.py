@@ -6,6 +6,7 @@ import random
 import numpy as np
 import onnx
 
+import behind
 import chosen
 import computed
 import elementwise
@@ -26,7 +27,7 @@ import windows
 from examine import Case
 from net import Net, Unfit
 
-MODULES = [elementwise, windows, reductions, moves, matrices, resizing, normalizations, patterns, recurrent, flow, quantised, stored, networks, others, computed, chosen]
+MODULES = [elementwise, windows, reductions, moves, matrices, resizing, normalizations, patterns, recurrent, flow, quantised, stored, networks, others, computed, chosen, behind]
 FAMILIES = {f"{m.__name__}.{name}": made for m in MODULES for name, made in m.FAMILIES.items()}
 ATTEMPTS = 60
 

@@ -29,7 +29,7 @@ class Case:
     special: bool = False  # inputs hold infinities, NaN or numbers whose squares overflow
     state_shapes: dict = dataclasses.field(default_factory=dict)
     sets: dict = dataclasses.field(default_factory=dict)
-    bounded: dict = dataclasses.field(default_factory=dict)  # {output: [axis, filler]}: other runtimes give fewer rows (net.py)
+    bounded: dict = dataclasses.field(default_factory=dict)  # {output: [axis or axes, filler, counted]}: other runtimes give fewer rows (net.py)
 
     @property
     def runs(self):
@@ -109,21 +109,27 @@ def nearly_equal(engine, reference):
 
 
 def padded(results, case, engine):
-    """The results with the engine's fillers, or its own rows where no filler is promised, behind their own rows; and how many these are."""
-    given, results = results, dict(results)
-    for name, (axis, filler) in case.bounded.items():
-        counts = []
+    """The results with the engine's fillers, or its own rows where no filler is promised, behind their own rows; and how many these are.
+
+    A third entry of `case.bounded` names the value whose count an output shares."""
+    if results is None:
+        return None
+    results = dict(results)
+    for name, (axis, filler, *counted) in case.bounded.items():
+        axes, counts = axis if isinstance(axis, list) else [axis], []
         for run, a in enumerate(results.get(name, [])):
             own = engine[name][run]
+            if a.ndim != own.ndim:
+                continue
             full = own.astype(a.dtype) if filler is None else np.full(own.shape, filler, a.dtype)
-            folded = given.get(name + ".count")  # the evaluator saw the folded graph, whose results have fillers
-            count = int(folded[run]) if folded else min(a.shape[axis], own.shape[axis])
-            rows = tuple(slice(count) if d == axis else slice(None) for d in range(a.ndim))
-            full[rows] = a[rows]
-            results[name] = results[name][:run] + [full] + results[name][run + 1:]
-            counts.append(np.array(count, np.int64))
-        if counts and name + ".count" in engine:
-            results[name + ".count"] = counts
+            rows = tuple(slice(min(a.shape[d], own.shape[d])) if d in axes else slice(None) for d in range(a.ndim))
+            if all(a.shape[d] == own.shape[d] for d in range(a.ndim) if d not in axes):
+                full[rows] = a[rows]
+                results[name] = results[name][:run] + [full] + results[name][run + 1:]
+            counts.append(np.array(min(a.shape[axes[0]], own.shape[axes[0]]), np.int64))
+        for count in (name + ".count", *(c + ".count" for c in counted)):
+            if counts and count in engine:
+                results[count] = counts
     return results
 
 
@@ -156,7 +162,7 @@ def judge(worker, case, answer, other, declined):
     if other is None:
         return Verdict("good" if reference is not None else "refused", "" if reference is not None else "nothing to compare with: " + declined)
     other = padded(float32_of(other), case, engine)
-    names = case.outputs + [n + ".count" for n in case.bounded]
+    names = case.outputs + [n + ".count" for name, (_, _, *counted) in case.bounded.items() for n in (name, *counted)]
     text = first_difference(case, engine, other, disturbed, share, [n for n in names if n in other], rows)
     if not text:
         return Verdict("good")

@@ -24,7 +24,8 @@ ENGINE_ARROWS = {
 TOOL_ARROWS = {
     "graph": [],
     "reference": ["graph"],
-    "resolve": ["reference"],
+    "bounded": ["reference"],
+    "resolve": ["bounded"],
     "io": ["graph"],
     "import": ["resolve", "io"],
     "program": ["graph"],
@@ -33,7 +34,7 @@ TOOL_ARROWS = {
     "write": ["program"],
     "ops": ["passes", "write", "pack"],
     "planner": ["ops"],
-    "compile": ["planner"],
+    "compile": ["planner", "bounded"],
     "engine": ["io"],
     "shrink": ["program", "engine"],
     "edit": ["write", "pack", "io"],

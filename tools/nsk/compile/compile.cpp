@@ -3,6 +3,7 @@
 #include <iterator>
 #include <netsuke/format/packing.hpp>
 #include <netsuke/model/open.hpp>
+#include "bounded/fill.hpp"
 #include "errors.hpp"
 #include "planner/batch.hpp"
 #include "passes/canonicalise/canonicalise.hpp"
@@ -103,7 +104,8 @@ plan lowered(const program& p, const variant_source& v, const lower_options& low
 
 /// A variant's network, ready to be lowered; for GPUs, which have no kernels on bytes, without those.
 program program_of(const variant_source& v, byte_kernels bytes) {
-  program p = canonicalise(v.g, v.states, bytes);
+  program p = bounded::has_bounded(v.g) ? canonicalise(bounded::filled(v.g), v.states, bytes)
+                                        : canonicalise(v.g, v.states, bytes);
   recognise(p);
   recognise_cells(p);
   merge_axes(p);

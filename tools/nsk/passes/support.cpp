@@ -120,9 +120,8 @@ const std::vector<operator_support>& supported_operators() {
        "raise a flag"},
       {{"NonZero", "Compress"},
        "Compare and Scatter",
-       "at most 2^24 elements; as many results as there can be at most, those not needed are -1 (NonZero) or 0; a "
-       "further "
-       "output NAME.count says how many there are; operators behind must not mix rows"},
+       "at most 2^24 elements; as many results as there can be at most, those not needed are -1 (NonZero) or 0; an "
+       "output NAME.count says how many there are; what may be behind: docs/converter.md"},
       {{"Unique"},
        "TopK, FullyConnected and Scatter",
        "float32, int32, int64; every output, sorted and not, along an axis too, where pairs of slices have at most "
@@ -154,8 +153,8 @@ const std::vector<operator_support>& supported_operators() {
       {{"OneHot"}, "Compare and Select", "int32 and int64 indices, constant depth"},
       {{"NonMaxSuppression"},
        "NonMaxSuppression",
-       "any number of images and classes; constant limits; the output has as many rows as can be kept at most, those "
-       "not needed are -1"},
+       "any number of images and classes; the score threshold may be computed, other limits are constant; bounded and "
+       "counted as NonZero, rows not needed are -1"},
       {{"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"},
        "Random",
        "float32; the game seeds the session, the attribute seed is not read"},

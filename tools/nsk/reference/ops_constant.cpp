@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "graph/onnx_type.hpp"
-#include "reference/operators.hpp"
+#include "reference/rows.hpp"
 #include "reference/run_node.hpp"
 
 namespace nsk::tool::reference {
@@ -76,15 +76,20 @@ void evaluate_eye_like(call& c) {
 /// Elements of a Range; below 0 where it runs the other way.
 double length_of_range(const call& c) { return std::ceil((c.scalar(1) - c.scalar(0)) / c.scalar(2)); }
 
+/// The same, at most `bound`; 0 where no number of steps leads there.
+i64 bounded_length(const call& c, i64 bound) {
+  const double length = length_of_range(c), difference = c.scalar(1) - c.scalar(0);
+  const bool exists = c.scalar(2) != 0 && std::isfinite(difference) && length > 0;
+  return !exists ? 0 : length < static_cast<double>(bound) ? static_cast<i64>(length) : bound;
+}
+
 void infer_range(call& c) {
   c.require_inputs(3, 3);
   c.require(c.type(0) == c.type(1) && c.type(0) == c.type(2) && c.type(0) != element::boolean,
             "all inputs must have the same number type");
   if (const i64 bound = c.op().integer(suppression_bound, -1); bound >= 0) {
     for (std::size_t i = 0; i < 3; ++i) c.require(count_of(c.shape(i)) == 1, "all inputs must be one number");
-    c.declare(0, c.type(0), {bound});
-    c.declare(1, element::i64, {});
-    return;
+    return c.declare(0, c.type(0), {knows_all(c) ? bounded_length(c, bound) : bound});
   }
   const double length = length_of_range(c);
   c.require(c.scalar(2) != 0 && length < 1e12, "the range is endless or longer than 10^12");
@@ -92,14 +97,7 @@ void infer_range(call& c) {
 }
 
 void evaluate_range(call& c) {
-  i64 count = c.out(0).count();
-  if (c.op().has(suppression_bound)) {
-    const double length = length_of_range(c), difference = c.scalar(1) - c.scalar(0);
-    const bool exists = c.scalar(2) != 0 && std::isfinite(difference) && length > 0;
-    count = !exists ? 0 : length < static_cast<double>(count) ? static_cast<i64>(length) : count;
-    std::fill(c.out(0).data.begin(), c.out(0).data.end(), std::byte{});
-    if (c.wants(1)) c.out_integers(1)[0] = count;
-  }
+  const i64 count = c.out(0).count();
   for (i64 i = 0; i < count; ++i) {
     if (c.out(0).type == element::f64)
       c.out_floats()[i] = c.scalar(0) + static_cast<double>(i) * c.scalar(2);
@@ -108,6 +106,15 @@ void evaluate_range(call& c) {
   }
 }
 
+/// The length of one axis, of what an evaluation has.
+void infer_length(call& c) {
+  c.require_inputs(1, 1);
+  static_cast<void>(c.axis(c.op().integer("axis", 0), c.rank(0)));
+  c.declare(0, element::i64, {});
+}
+
+void evaluate_length(call& c) { c.out_integers()[0] = c.shape(0)[c.axis(c.op().integer("axis", 0), c.rank(0))]; }
+
 }
 
 void add_constant(table& t) {
@@ -115,6 +122,7 @@ void add_constant(table& t) {
   t["ConstantOfShape"] = {infer_constant_of_shape, evaluate_constant_of_shape, 9};
   t["EyeLike"] = {infer_eye_like, evaluate_eye_like, 9};
   t["Range"] = {infer_range, evaluate_range, 11};
+  t["nsk.Length"] = {infer_length, evaluate_length};
 }
 
 }

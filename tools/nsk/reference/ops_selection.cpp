@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "reference/operators.hpp"
+#include "reference/rows.hpp"
 
 namespace nsk::tool::reference {
 namespace {
@@ -238,8 +238,8 @@ double work_of_top_k(call& c) {
 
 // NonZero, OneHot, Compress, Trilu, ReverseSequence.
 
-/// Results where their number was bounded at conversion; -1 where it is counted.
-i64 bound_of(const call& c) { return c.op().integer(suppression_bound, -1); }
+/// Results where their number is bounded and nothing is evaluated; -1 where it is counted.
+i64 bound_of(call& c) { return knows_all(c) ? -1 : c.op().integer(suppression_bound, -1); }
 
 void infer_non_zero(call& c) {
   c.require_inputs(1, 1);

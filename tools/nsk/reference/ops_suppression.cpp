@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "reference/operators.hpp"
+#include "reference/rows.hpp"
 
 namespace nsk::tool::reference {
 namespace {
@@ -71,15 +71,17 @@ void infer_suppression(call& c) {
   c.require_rank(1, 3, 3);
   c.require(c.shape(0)[0] == c.shape(1)[0] && c.shape(0)[1] == c.shape(1)[2] && c.shape(0)[2] == 4,
             "boxes must be [images, boxes, 4] and scores [images, classes, boxes]");
-  const i64 bound = c.op().integer(suppression_bound, -1);
-  if (bound >= 0) return c.declare(0, element::i64, {bound, 3});
+  if (c.op().has(padded_rows)) return c.declare(0, element::i64, {c.op().integer(padded_rows, 0), 3});
+  const bool bounded = c.op().has(suppression_bound);
+  if (bounded && !knows_all(c)) return c.declare(0, element::i64, {c.op().integer(suppression_bound, 0), 3});
   c.data(0);
   c.data(1);
-  c.require(work_of_suppression(c) < 1 << 28, "there are too many boxes for a result that must be known at conversion");
+  c.require(bounded || work_of_suppression(c) < 1 << 28,
+            "there are too many boxes for a result that must be known at conversion");
   c.declare(0, element::i64, {static_cast<i64>(suppress(c).size() / 3), 3});
 }
 
-/// Rows that a bound leaves over are -1.
+/// Rows that nothing is kept for are -1.
 void evaluate_suppression(call& c) {
   const std::vector<i64> selected = suppress(c);
   const auto capacity = static_cast<std::size_t>(c.out(0).count());

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "reference/operators.hpp"
+#include "reference/rows.hpp"
 
 namespace nsk::tool::reference {
 namespace {
@@ -61,8 +61,8 @@ groups groups_of(const call& c) {
 void infer_unique(call& c) {
   c.require_inputs(1, 1);
   const shape_t lines = lines_of(c);
-  const i64 bound = c.op().integer(suppression_bound, -1),
-            count = bound >= 0 ? bound : static_cast<i64>(groups_of(c).size());
+  const bool bounded = c.op().has(suppression_bound) && !knows_all(c);
+  const i64 count = bounded ? c.op().integer(suppression_bound, 0) : static_cast<i64>(groups_of(c).size());
   shape_t y = {count};
   if (c.op().has("axis")) {
     y = c.shape(0);
@@ -77,10 +77,7 @@ void infer_unique(call& c) {
 void evaluate_unique(call& c) {
   const shape_t lines = lines_of(c);
   const groups found = groups_of(c);
-  const i64 rows = c.op().integer(suppression_bound, static_cast<i64>(found.size()));
-  if (c.wants(1)) std::fill_n(c.out_integers(1), rows, -1);
-  if (c.wants(3)) std::fill_n(c.out_integers(3), rows, 0);
-  if (c.wants(0)) std::fill(c.out(0).data.begin(), c.out(0).data.end(), std::byte{});
+  const i64 rows = static_cast<i64>(found.size());
   const std::size_t bytes = static_cast<std::size_t>(lines[2]) * size_of(c.data(0).type);
   for (i64 g = 0; g < static_cast<i64>(found.size()); ++g) {
     const std::vector<i64>& members = found[static_cast<std::size_t>(g)];

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 
+#include "bounded/lengths.hpp"
 #include "io/layout.hpp"
 #include "passes/stream/stream.hpp"
 #include "errors.hpp"
@@ -17,6 +18,7 @@
 #include "report/banded_values.hpp"
 #include "report/random_inputs.hpp"
 #include "report/stored_halves.hpp"
+#include "report/used_rows.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -117,11 +119,14 @@ void measure_locally(const graph& g, const variant_view& v, const std::map<std::
   stored_halves halves(g);
   axis_orders orders(g, v);
   for (const auto& [name, a] : inputs) halves.see(name, a);
-  evaluator(g).run(inputs, false, [&](const std::string& name, array& value) {
+  evaluate_source(g, inputs, [&](const std::string& name, array& value) {
     halves.see(name, value);
     const auto found = engine.find(name);
-    if (found == engine.end() || found->second.got.count() != value.count()) return;
+    if (found == engine.end()) return;
+    array used;
     const array* got = &found->second.got;
+    if (found->second.step < 0 && got->count() != value.count()) got = &(used = used_part(*got, value.shape));
+    if (got->count() != value.count()) return;
     std::vector<int> order;
     if (found->second.step >= 0) {
       order = orders.expected(name);
@@ -154,13 +159,13 @@ void measure_rounding(const graph& g, const std::map<std::string, array>& inputs
   for (const auto* rows : {&report.outputs, &report.steps})
     for (const comparison& c : *rows)
       if (c.relative > tolerance) exact.emplace(c.name, array());
-  evaluator(g).run(inputs, false, [&](const std::string& name, array& value) {
+  evaluate_source(g, inputs, [&](const std::string& name, array& value) {
     const auto found = exact.find(name);
     if (found != exact.end()) found->second = value;
   });
   std::mt19937_64 generator(1);
   for (int i = 0; i < evaluations; ++i)
-    evaluator(g).run(inputs, false, [&](const std::string& name, array& value) {
+    evaluate_source(g, inputs, [&](const std::string& name, array& value) {
       const std::int64_t count = value.type == element::f64 ? value.count() : 0;
       for (std::int64_t k = 0; k < count; ++k)
         value.as<double>()[k] *= 1 + noise * (static_cast<double>(generator() >> 11) * 0x1p-52 - 1);
@@ -275,10 +280,10 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
   operands_of_sums operands(g, inputs);
   axis_orders orders(g, v);
   // Values are compared as they are computed: all of them at once would not fit into memory.
-  const std::map<std::string, array> expected = evaluator(g).run(inputs, false, [&](const std::string& name, array& a) {
+  const std::map<std::string, array> expected = evaluate_source(g, inputs, [&](const std::string& name, array& a) {
     operands.see(name, a);
     const auto found = engine.find(name);
-    if (found == engine.end()) return;
+    if (found == engine.end() || found->second.got.count() != a.count()) return;
     const double summed = operands_of(operands.largest(), name);
     std::vector<int> order = orders.expected(name);
     const array* got = nullptr;
@@ -298,10 +303,11 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
     const array* wanted = reference != expected.end() ? &reference->second
                           : constant != no_value      ? g.values[static_cast<std::size_t>(constant)].constant.get()
                                                       : nullptr;
-    if (wanted == nullptr || wanted->count() != source.count())
+    const array used = wanted == nullptr ? source : used_part(source, wanted->shape);
+    if (wanted == nullptr || wanted->count() != used.count())
       refuse("the source model has no output '" + name + "' of shape " + to_string(source.shape) +
              ": the .nsk file was made from another model, or with other --input or --set options.");
-    comparison c = measure(source, *wanted, operands_of(operands.largest(), name));
+    comparison c = measure(used, *wanted, operands_of(operands.largest(), name));
     c.name = name;
     report.outputs.push_back(std::move(c));
     engine[name] = {{source, {}}, -1};
@@ -333,10 +339,13 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
   return report;
 }
 
-comparison_report compare_on_random(const graph& g, const model& m, runner& r, std::uint64_t seed,
-                                    const std::map<std::string, array>& given,
-                                    const std::function<void(const std::string&)>& progress, int variant,
-                                    std::int64_t sampled) {
+namespace {
+
+/// Random inputs on which the source has a result; others are tried where it has none.
+comparison_report compare_on_usual(const graph& g, const model& m, runner& r, std::uint64_t seed,
+                                   const std::map<std::string, array>& given,
+                                   const std::function<void(const std::string&)>& progress, int variant,
+                                   std::int64_t sampled) {
   constexpr int max_attempts = 8;
   for (int attempt = 0;; ++attempt) {
     std::map<std::string, array> inputs = random_inputs(g, m, seed, variant, attempt);
@@ -354,12 +363,43 @@ comparison_report compare_on_random(const graph& g, const model& m, runner& r, s
   }
 }
 
+/// Whether a few more evaluations are cheap.
+bool is_small(const model& m, int variant) {
+  constexpr std::uint64_t max_macs = std::uint64_t{1} << 30;
+  std::uint64_t macs = 0;
+  for (int i = 0; i < m.variant(variant).step_count(); ++i) macs += m.variant(variant).step(i).macs();
+  return macs <= max_macs;
+}
+
+}
+
+comparison_report compare_on_random(const graph& g, const model& m, runner& r, std::uint64_t seed,
+                                    const std::map<std::string, array>& given,
+                                    const std::function<void(const std::string&)>& progress, int variant,
+                                    std::int64_t sampled) {
+  comparison_report report = compare_on_usual(g, m, r, seed, given, progress, variant, sampled);
+  if (!bounded::has_bounded(g) || !is_small(m, variant)) return report;
+  for (const fullness f : {fullness::none, fullness::few, fullness::all}) {
+    std::map<std::string, array> inputs = random_inputs(g, m, seed, variant, 0, f);
+    if (given.size() == inputs.size()) return report;
+    for (const auto& [name, a] : given) inputs[name] = a;
+    try {
+      comparison_report other = compare(g, m, r, inputs, progress, variant, sampled);
+      if (other.prevails_over(report, suspicious)) report = std::move(other);
+    } catch (const undefined_result&) {
+      continue;  // the source has no result for so many rows
+    }
+  }
+  return report;
+}
+
 double distance_of(const graph& a, const graph& b, const model& m, int variant) {
   const std::map<std::string, array> inputs = in_source_shapes(a, random_inputs(a, m, 1, variant, 0));
   const std::map<std::string, array> expected = evaluator(a).run(inputs);
   double largest = 0;
   for (const auto& [name, value] : evaluator(b).run(inputs))
-    if (const auto found = expected.find(name); found != expected.end() && is_float(value.type))
+    if (const auto found = expected.find(name);
+        found != expected.end() && is_float(value.type) && found->second.count() == value.count())
       largest = std::max(largest, measure(value, found->second).relative);
   return largest;
 }

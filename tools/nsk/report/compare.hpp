@@ -50,7 +50,8 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
                           std::int64_t sampled = all_elements);
 
 /// The same on random inputs (random_inputs.hpp) but for those in `given`. Where the source has no result on them
-/// (undefined_result), others are sampled, eight times in all.
+/// (undefined_result), others are sampled, eight times in all. A small graph with results whose number is data is also
+/// compared on inputs that choose none, few and all of them; the worst comparison is returned.
 comparison_report compare_on_random(const graph& g, const model& m, runner& r, std::uint64_t seed,
                                     const std::map<std::string, array>& given,
                                     const std::function<void(const std::string&)>& progress, int variant = 0,

@@ -193,6 +193,15 @@ demand range_of(element type, const std::string& name, const integer_demands& de
   return d;
 }
 
+/// The number that is taken in place of a random one.
+double chosen_number(double x, bool real, const demand& range, fullness chosen, std::int64_t place) {
+  constexpr std::int64_t spacing = 16;
+  const bool may_be_zero = real || (range.low <= 0 && range.high >= 0);
+  if (chosen == fullness::usual || (chosen == fullness::few && place % spacing == spacing - 1)) return x;
+  if (chosen != fullness::all) return may_be_zero ? 0 : x;
+  return real ? 0.5 + std::abs(x) / 2 : x == 0 ? static_cast<double>(std::min<std::int64_t>(range.high, 1)) : x;
+}
+
 /// Inputs whose matrices are inverted: random ones are nearly singular now and then, which amplifies any rounding.
 std::set<std::string> inverted_inputs(const graph& g) {
   std::set<std::string> names;
@@ -226,8 +235,8 @@ std::vector<std::pair<std::string, array>> blank_inputs(const model& m, int vari
   return inputs;
 }
 
-std::map<std::string, array> random_inputs(const graph& g, const model& m, std::uint64_t seed, int variant,
-                                           int attempt) {
+std::map<std::string, array> random_inputs(const graph& g, const model& m, std::uint64_t seed, int variant, int attempt,
+                                           fullness chosen) {
   const integer_demands demands(g);
   const std::set<std::string> inverted = inverted_inputs(g);
   std::mt19937_64 generator(seed + static_cast<std::uint64_t>(attempt));
@@ -240,6 +249,7 @@ std::map<std::string, array> random_inputs(const graph& g, const model& m, std::
     for (std::int64_t k = 0; k < a.count(); ++k) {
       const double unit = static_cast<double>(generator() >> 11) * 0x1p-53;
       double x = real ? (2 * unit - 1) * scale : static_cast<double>(range.low) + std::floor(unit * count);
+      x = chosen_number(x, real, range, chosen, k);
       if (!real && range.nonzero && x == 0) x = range.high > 0 ? 1 : -1;
       a.set(k, x);
     }

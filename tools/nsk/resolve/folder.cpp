@@ -29,7 +29,7 @@ folder::folder(graph& g, std::int64_t held, bool trusted)
 bool folder::folds(const node& n) const {
   if (reference::is_random(n)) return false;
   if (n.domain.empty() && (n.op == "Shape" || n.op == "Size" || n.op == "EyeLike"))
-    return true;  // they read no elements
+    return m_lengths == nullptr || !m_lengths->reads_bounded(n);  // they read no elements
   return std::all_of(n.inputs.begin(), n.inputs.end(),
                      [&](value_id v) { return v == no_value || m_graph.values[static_cast<std::size_t>(v)].constant; });
 }
@@ -76,7 +76,10 @@ bool folder::run(const node& n) {
       const auto [at, is_new] = held.try_emplace(n.inputs[i]);
       if (is_new) at->second = reference::hold(*v.constant);
     }
-    c.input(i) = {true, v.type, v.shape, needed ? &held.at(n.inputs[i]).data : nullptr};
+    if (const auto lengths = m_lengths == nullptr ? nullptr : m_lengths->maximum_of(n, n.inputs[i]))
+      held.insert_or_assign(n.inputs[i], reference::hold(*lengths));
+    const auto data = held.find(n.inputs[i]);
+    c.input(i) = {true, v.type, v.shape, data != held.end() ? &data->second.data : nullptr};
   }
   reference::infer_node(c);
   for (std::size_t i = 0; i < n.outputs.size(); ++i) {

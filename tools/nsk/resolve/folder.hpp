@@ -3,6 +3,7 @@
 /// Shape inference and constant folding of one node after the other, within limits: a file of a kilobyte can ask for
 /// terabytes and years, so what grows faster than the file is counted before it is made.
 #include <cstdint>
+#include "bounded/lengths.hpp"
 #include "graph/graph.hpp"
 
 namespace nsk::tool {
@@ -14,6 +15,8 @@ class folder {
   /// cost what it likes.
   folder(graph& g, std::int64_t held, bool trusted = false);
 
+  /// Results whose number is data: what is computed from their number gives shapes as it is at most.
+  void read_lengths(const bounded::lengths* lengths) { m_lengths = lengths; }
   /// Whether all that `n` reads is known: constants, or nothing but shapes.
   bool folds(const node& n) const;
   /// Sets type and shape of the outputs of `n`, and where it folds their values. Returns whether it does. Refuses
@@ -28,6 +31,7 @@ class folder {
   graph& m_graph;
   const double m_max_elements, m_max_work;
   double m_elements = 0, m_work = 0;
+  const bounded::lengths* m_lengths = nullptr;
 };
 
 }

@@ -138,6 +138,7 @@ class resolver {
         m_dequantizer(g, folds, m_placer, [this](node n) { infer(std::move(n)); }),
         m_products(g, m_placer),
         m_functions(m_placer, m_products) {
+    m_folds.read_lengths(&m_bounded.lengths());
     if (trial != nullptr) m_lengths.emplace(g, m_placer, *trial);
   }
 
@@ -148,7 +149,7 @@ class resolver {
       else
         resolve(m_placer.take());
     }
-    m_bounded.require_bounds_used();
+    m_bounded.finish();
     if (m_lengths) m_lengths->finish();
   }
 
@@ -160,7 +161,7 @@ class resolver {
   void resolve(node n);
   void try_next(node n);
   void infer(node n);
-  void bound_suppression(node& n);
+  bool fold(const node& n);
 
   graph& m_graph;
   folder& m_folds;
@@ -206,28 +207,22 @@ void resolver::infer(node n) {
   if (m_lengths) m_lengths->rewrite(n);
   m_adapter.adapt(n);
   if (reference::is_random(n)) n.attributes[reference::random_stream] = m_streams++;
-  if (n.op == "NonMaxSuppression" && n.domain.empty() && !m_folds.folds(n)) bound_suppression(n);
-  m_bounded.follow(n);
   if (bounded_rows::takes(n) && !m_folds.folds(n)) m_bounded.bound(n);
-  const bool folds = m_folds.run(n);
+  const bool folds = fold(n) || m_bounded.follow(n);
   m_adapter.look_at_results(n);
   if (m_lengths) m_lengths->look_at(n);
   if (!folds) m_graph.nodes.push_back(std::move(n));
 }
 
-/// How many boxes a NonMaxSuppression keeps depends on data; its output gets as many rows as it can keep at most.
-void resolver::bound_suppression(node& n) {
-  const value* limit = n.inputs.size() > 2 && n.inputs[2] != no_value ? &at(n.inputs[2]) : nullptr;
-  if (limit != nullptr && !limit->constant)
-    refuse(describe(m_graph, n) +
-           ": max_output_boxes_per_class is computed at run time, but the size of the output is fixed at conversion");
-  if (limit != nullptr && limit->constant->count() != 1)
-    refuse(describe(m_graph, n) + ": max_output_boxes_per_class must be one number. The file is damaged");
-  const shape_t scores = n.inputs.size() > 1 && n.inputs[1] != no_value ? at(n.inputs[1]).shape : shape_t();
-  if (scores.size() != 3) return;  // inference says what is wrong
-  const std::int64_t per_class =
-      limit == nullptr ? 0 : std::clamp<std::int64_t>(limit->constant->integer(0), 0, scores[2]);
-  n.attributes[reference::suppression_bound] = scores[0] * scores[1] * per_class;
+/// Infers and folds `n`. What has no shape because it depends on the number of results says so.
+bool resolver::fold(const node& n) {
+  try {
+    return m_folds.run(n);
+  } catch (const error& e) {
+    if (e.code != exit_code::refused || !(m_bounded.lengths().reads_bounded(n) || m_bounded.lengths().reads_count(n)))
+      throw;
+    m_bounded.lengths().refuse(n, "the shape of its result follows from that in a way that is not supported");
+  }
 }
 
 void resolve_once(graph& g, const input_options& options, const graph* exported, length_trial* trial) {

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <set>
 
+#include "bounded/lengths.hpp"
 #include "errors.hpp"
 #include "suggest.hpp"
 
@@ -89,11 +90,18 @@ void check_given(const graph& g, const std::string& input, const std::string& ou
            "; a state must keep its type and shape.");
 }
 
+[[noreturn]] void refuse_bounded(const std::string& input, const std::string& output) {
+  refuse("the state '" + input + "' would get '" + output +
+         "', of which only as many elements as were chosen are results. Convert with --no-states, and pass them on in "
+         "the game");
+}
+
 }
 
 std::vector<state_link> states_of(const graph& g, const state_options& options) {
   std::set<std::string> taken;
   std::map<std::string, state_link> links;
+  const std::set<std::string> bounded = bounded::bounded_outputs(g);
   for (const auto& [input, output] : options.given) {
     check_given(g, input, output);
     if (!taken.insert(output).second) misuse("--state: output '" + output + "' feeds two inputs.");
@@ -106,12 +114,15 @@ std::vector<state_link> states_of(const graph& g, const state_options& options) 
     if (!options.find || links.count(before.name) != 0 || before.type != element::f32) continue;
     for (const value_id o : g.outputs) {
       const value& after = g.values[static_cast<std::size_t>(o)];
+      if (bounded.count(after.name) != 0) continue;
       if (after.type != before.type || after.shape != before.shape || !is_plain_pair(before.name, after.name)) continue;
       if (!taken.insert(after.name).second) continue;
       found[before.name] = {before.name, after.name};
       break;
     }
   }
+  for (const auto& [input, link] : links)
+    if (bounded.count(link.output) != 0) refuse_bounded(input, link.output);
   const std::size_t all = links.size() + found.size();
   if (all < g.inputs.size() && all < g.outputs.size()) links.insert(found.begin(), found.end());
   std::vector<state_link> result;

@@ -10,7 +10,7 @@
 #include "import/tflite/nodes.hpp"
 #include "import/tflite/operands.hpp"
 #include "import/tflite/rules.hpp"
-#include "reference/operators.hpp"
+#include "reference/rows.hpp"
 
 namespace nsk::tool::tflite {
 namespace {
@@ -52,7 +52,7 @@ value_id kept_rows(call& c, value_id boxes, value_id scores, std::int64_t max_bo
   return c.emit("NonMaxSuppression",
                 {reshaped(c, boxes, {1, count, 4}), scores, constant_integers(c, {max_boxes}),
                  constant_number(c, overlap), constant_number(c, min_score)},
-                {{reference::suppression_bound, classes * std::min(max_boxes, count)}});
+                {{reference::padded_rows, classes * std::min(max_boxes, count)}});
 }
 
 /// One class, without softening: indices of what is kept, best first, then zeros; the fifth version gives scores too.

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// The table of what operators do behind bounded results, one row per operator: which axes of the result have how many
+/// used elements, and how the engine computes it although its tensors have places that are not used. What has no row is
+/// refused.
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bounded/lengths.hpp"
+
+namespace nsk::tool::bounded {
+
+class filler;
+
+/// One node, as the rules of the first column read it.
+class reading {
+ public:
+  reading(lengths& l, const node& n) : m_lengths(l), m_node(n) {}
+
+  const node& op() const { return m_node; }
+  lengths& all() { return m_lengths; }
+  counts& known_counts() const { return m_lengths.known_counts(); }
+  std::size_t input_count() const { return m_node.inputs.size(); }
+  bool has(std::size_t i) const { return i < m_node.inputs.size() && m_node.inputs[i] != no_value; }
+  bool wants(std::size_t o) const { return o < m_node.outputs.size() && m_node.outputs[o] != no_value; }
+  const value& input(std::size_t i) const { return at(m_node.inputs[i]); }
+  const shape_t& shape(std::size_t i) const { return input(i).shape; }
+  const shape_t& out_shape(std::size_t o = 0) const { return at(m_node.outputs[o]).shape; }
+  std::size_t rank(std::size_t i) const { return shape(i).size(); }
+  bool bounded(std::size_t i) const { return has(i) && m_lengths.is_bounded(m_node.inputs[i]); }
+  std::vector<amount> axes(std::size_t i) const { return m_lengths.axes(m_node.inputs[i]); }
+  /// What `result` noted.
+  std::vector<amount> axes_of_result(std::size_t o) const { return m_lengths.axes(m_node.outputs[o]); }
+  /// Elements of an operand of integers; refuses those that are not known.
+  std::vector<amount> numbers(std::size_t i) const;
+  /// The same from a constant operand.
+  std::vector<i64> constants(std::size_t i) const;
+  std::size_t axis(i64 a, std::size_t of_rank) const;
+  /// Notes the used elements of output `o`; refuses those that its shape does not have.
+  void result(std::size_t o, const std::vector<amount>& axes, bool picks = false);
+  /// Refuses unless operand `i` has all its elements.
+  void require_whole(std::size_t i, const char* why) const;
+  /// Refuses because of operand `i`, or of any that is bounded.
+  [[noreturn]] void refuse(std::size_t i, const std::string& why) const;
+  [[noreturn]] void refuse(const std::string& why) const;
+  bool picks(std::size_t i) const;
+
+ private:
+  const value& at(value_id v) const { return m_lengths.source().values[static_cast<std::size_t>(v)]; }
+
+  lengths& m_lengths;
+  const node& m_node;
+};
+
+struct rule {
+  void (*follow)(reading&);
+  /// Null: each used element is computed from used ones as the operator stands.
+  void (*fill)(filler&) = nullptr;
+};
+
+/// Null for operators that are not in the table.
+const rule* find_rule(const node& n);
+/// Operators whose result has a shape that follows from the values of operands.
+bool shapes_by_values(const node& n);
+
+/// Axes over which an operator with an attribute or operand `axes` reduces, one flag per axis of its operand.
+std::vector<bool> reduced_axes(const reading& r);
+/// Axes over which Softmax and its like, CumSum, TopK, ArgMax and LpNormalization compute, one flag per axis.
+std::vector<bool> computed_axes(const reading& r);
+
+/// What Slice takes along one axis.
+struct slice_part {
+  std::size_t axis;
+  amount start, end;
+  i64 step;
+};
+std::vector<slice_part> slice_parts(const reading& r);
+/// Elements that Pad adds before and behind each axis.
+struct pad_widths {
+  std::vector<i64> before;
+  std::vector<amount> after;
+};
+pad_widths pads_of(const reading& r);
+
+/// Notes the numbers that integer arithmetic makes of counts. Returns whether there are any.
+bool follow_numbers(reading& r);
+
+// Rules of the first column.
+void follow_elementwise(reading& r);
+void follow_reduction(reading& r);
+void follow_lines(reading& r);
+void follow_arg(reading& r);
+void follow_top_k(reading& r);
+void follow_layer_norm(reading& r);
+void follow_rows(reading& r);
+void follow_resize(reading& r);
+void follow_mat_mul(reading& r);
+void follow_gemm(reading& r);
+void follow_transpose(reading& r);
+void follow_squeeze(reading& r);
+void follow_unsqueeze(reading& r);
+void follow_reshape(reading& r);
+void follow_flatten(reading& r);
+void follow_concat(reading& r);
+void follow_split(reading& r);
+void follow_slice(reading& r);
+void follow_pad(reading& r);
+void follow_tile(reading& r);
+void follow_expand(reading& r);
+void follow_constant_of_shape(reading& r);
+void follow_range(reading& r);
+void follow_gather(reading& r);
+void follow_gather_elements(reading& r);
+void follow_gather_nd(reading& r);
+void follow_scatter_elements(reading& r);
+void follow_scatter_nd(reading& r);
+void follow_one_hot(reading& r);
+void follow_regions(reading& r);
+void follow_chosen(reading& r);
+void follow_unique(reading& r);
+void follow_suppression(reading& r);
+void follow_length(reading& r);
+
+// Of the second.
+void fill_divisor(filler& f);
+void fill_reduction(filler& f);
+void fill_mean(filler& f);
+void fill_lines(filler& f);
+void fill_top_k(filler& f);
+void fill_mat_mul(filler& f);
+void fill_concat(filler& f);
+void fill_slice(filler& f);
+void fill_pad(filler& f);
+void fill_with_constants(filler& f);
+void fill_constant_of_shape(filler& f);
+void fill_range(filler& f);
+void fill_gather(filler& f);
+void fill_gather_elements(filler& f);
+void fill_gather_nd(filler& f);
+void fill_scatter(filler& f);
+void fill_regions(filler& f);
+void fill_chosen(filler& f);
+void fill_unique(filler& f);
+void fill_suppression(filler& f);
+void fill_numbers(filler& f);
+
+}

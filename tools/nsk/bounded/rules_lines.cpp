@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+/// Used elements behind arithmetic, sums, sorts, layers and products.
+#include <algorithm>
+
+#include "bounded/rules.hpp"
+
+namespace nsk::tool::bounded {
+namespace {
+
+/// The used elements along an axis that several operands share: those that vary agree, and no other is longer than 1.
+class shared_axis {
+ public:
+  explicit shared_axis(reading& r) : m_r(r) {}
+  void add(std::size_t i, const amount& a) {
+    if (a.varies() && m_all.varies() && a != m_all) m_r.refuse(i, "an operand has another number of them");
+    if (a.varies()) m_all = a, m_operand = i;
+    if (!a.varies()) m_longest = std::max(m_longest, a.plus);
+    if (m_all.varies() && m_longest > 1)
+      m_r.refuse(m_operand,
+                 "another operand has " + std::to_string(m_longest) + " elements there, whatever their number");
+  }
+  bool varies() const { return m_all.varies(); }
+  const amount& all() const { return m_all; }
+
+ private:
+  reading& m_r;
+  amount m_all = number(1);
+  std::size_t m_operand = 0;
+  i64 m_longest = 1;
+};
+
+/// The same for two operands of a sum of products, whose lengths are equal.
+void require_equal(reading& r, const amount& a, const amount& b) {
+  if (a != b && (a.varies() || b.varies())) r.refuse("a sum over them meets another number of elements");
+}
+
+std::vector<amount> without(const std::vector<amount>& axes, const std::vector<bool>& reduced, bool keeps) {
+  std::vector<amount> left;
+  for (std::size_t d = 0; d < axes.size(); ++d)
+    if (!reduced[d])
+      left.push_back(axes[d]);
+    else if (keeps)
+      left.push_back(number(1));
+  return left;
+}
+
+bool meets(const std::vector<amount>& axes, const std::vector<bool>& chosen) {
+  for (std::size_t d = 0; d < axes.size(); ++d)
+    if (axes[d].varies() && chosen[d]) return true;
+  return false;
+}
+
+/// Axes of operands that are repeated along each other's, all but the last `inner` ones.
+std::vector<amount> broadcast_axes(reading& r, std::size_t rank, std::size_t inner) {
+  std::vector<amount> axes;
+  for (std::size_t d = 0; d + inner < rank; ++d) {
+    shared_axis all(r);
+    i64 length = 1;
+    for (std::size_t i = 0; i < r.input_count(); ++i) {
+      if (!r.has(i) || d + r.rank(i) < rank) continue;
+      const std::size_t mine = d + r.rank(i) - rank;
+      all.add(i, r.axes(i)[mine]);
+      length = std::max(length, r.shape(i)[mine]);
+    }
+    axes.push_back(all.varies() ? all.all() : number(length));
+  }
+  return axes;
+}
+
+}
+
+void follow_elementwise(reading& r) {
+  const std::size_t rank = r.out_shape().size();
+  std::vector<amount> axes = broadcast_axes(r, rank, 0);
+  for (std::size_t d = 0; d < rank; ++d)
+    if (!axes[d].varies()) axes[d] = number(r.out_shape()[d]);
+  r.result(0, axes, (r.op().op == "Identity" || r.op().op == "Cast") && r.picks(0));
+}
+
+std::vector<bool> reduced_axes(const reading& r) {
+  std::vector<i64> axes = r.op().integers("axes");
+  if (r.has(1)) axes = r.constants(1);
+  const bool none = axes.empty() && r.op().integer("noop_with_empty_axes", 0) != 0;
+  std::vector<bool> reduced(r.rank(0), axes.empty() && !none);
+  for (const i64 a : axes) reduced[r.axis(a, r.rank(0))] = true;
+  return reduced;
+}
+
+std::vector<bool> computed_axes(const reading& r) {
+  const node& n = r.op();
+  std::vector<bool> axes(r.rank(0), false);
+  if (n.op == "CumSum") {
+    axes[r.axis(r.constants(1).at(0), r.rank(0))] = n.integer("reverse", 0) != 0;
+    return axes;
+  }
+  const bool softmax = n.op == "Softmax" || n.op == "LogSoftmax" || n.op == "Hardmax";
+  const bool all_behind = softmax && n.version < 13;
+  const i64 usual = all_behind ? 1 : n.op == "ArgMax" || n.op == "ArgMin" ? 0 : -1;
+  const std::size_t first = r.axis(n.integer("axis", usual), r.rank(0));
+  for (std::size_t d = first; d < axes.size() && (d == first || all_behind); ++d) axes[d] = true;
+  return axes;
+}
+
+void follow_reduction(reading& r) {
+  const std::vector<bool> reduced = reduced_axes(r);
+  const element type = r.input(0).type;
+  if (meets(r.axes(0), reduced)) {
+    if (type != element::f32 && type != element::i64 && type != element::i32)
+      r.refuse(0, "they are reduced as " + std::string(name_of(type)) + "; float32, int32 and int64 are supported");
+    if (r.op().op == "ReduceMean" && type != element::f32) r.refuse(0, "the mean of integers is not supported");
+  }
+  r.result(0, without(r.axes(0), reduced, r.op().integer("keepdims", 1) != 0));
+}
+
+void follow_lines(reading& r) {
+  static_cast<void>(computed_axes(r));
+  for (std::size_t i = 1; i < r.input_count(); ++i)
+    if (r.has(i)) r.require_whole(i, "it is no list of axes");
+  r.result(0, r.axes(0));
+}
+
+void follow_arg(reading& r) {
+  const std::vector<bool> along = computed_axes(r);
+  if (meets(r.axes(0), along) && r.op().integer("select_last_index", 0) != 0)
+    r.refuse(0, "the last of equal elements may be none of them");
+  r.result(0, without(r.axes(0), along, r.op().integer("keepdims", 1) != 0), true);
+}
+
+void follow_top_k(reading& r) {
+  std::vector<amount> axes = r.axes(0);
+  const std::size_t axis = r.axis(r.op().integer("axis", -1), axes.size());
+  const amount k = r.op().version < 10 ? number(r.op().integer("k", 0)) : r.numbers(1).at(0);
+  counts& c = r.known_counts();
+  if (k.varies() && axes[axis] != k && c.high(k) > c.low(axes[axis]) && c.clamped(axes[axis], c.low(k), c.high(k)) != k)
+    r.refuse("it takes a number of elements that may be larger");
+  axes[axis] = k;
+  r.result(0, axes);
+  r.result(1, axes, true);
+}
+
+void follow_layer_norm(reading& r) {
+  const std::vector<amount> axes = r.axes(0);
+  const std::size_t first = r.axis(r.op().integer("axis", -1), axes.size());
+  std::vector<bool> normalised(axes.size(), false);
+  for (std::size_t d = first; d < axes.size(); ++d) normalised[d] = true;
+  if (meets(axes, normalised)) r.refuse(0, "it is normalised over them");
+  for (std::size_t i = 1; i < r.input_count(); ++i) r.require_whole(i, "they scale others");
+  r.result(0, axes);
+  for (const std::size_t o : {1, 2}) r.result(o, without(axes, normalised, true));
+}
+
+/// Layers that compute each row, along the first axis, from that row and from operands that all rows share.
+void follow_rows(reading& r) {
+  for (std::size_t i = 1; i < r.input_count(); ++i) r.require_whole(i, "all rows share that operand");
+  std::vector<amount> axes = r.axes(0);
+  for (std::size_t d = 1; d < axes.size(); ++d)
+    if (axes[d].varies()) r.refuse(0, "the operator computes across that axis");
+  for (std::size_t o = 0; o < r.op().outputs.size(); ++o) {
+    if (!r.wants(o)) continue;
+    std::vector<amount> made;
+    for (const i64 length : r.out_shape(o)) made.push_back(number(length));
+    if (o > 0 || made.empty() || made[0].plus != r.shape(0)[0]) r.refuse(0, "the operator mixes rows");
+    made[0] = axes[0];
+    r.result(o, made);
+  }
+}
+
+void follow_resize(reading& r) {
+  for (std::size_t i = 1; i < r.input_count(); ++i)
+    if (r.has(i) && !r.input(i).constant) r.refuse(0, "sizes or scales are not constant");
+  if (r.has(3) || r.op().integers("axes").size() != 0 ||
+      r.op().text("coordinate_transformation_mode", "") == "tf_crop_and_resize")
+    r.refuse(0, "sizes are given in place of scales");
+  const std::size_t scales = r.op().version < 11 ? 1 : 2;
+  if (!r.has(scales) || r.input(scales).constant->count() < 1 || r.input(scales).constant->number(0) != 1)
+    r.refuse(0, "the rows themselves would be resized");
+  for (std::size_t d = 1; d < r.rank(0); ++d)
+    if (r.axes(0)[d].varies()) r.refuse(0, "the operator computes across that axis");
+  std::vector<amount> axes;
+  for (const i64 length : r.out_shape()) axes.push_back(number(length));
+  axes[0] = r.axes(0)[0];
+  r.result(0, axes);
+}
+
+void follow_mat_mul(reading& r) {
+  const std::vector<amount> a = r.axes(0), b = r.axes(1);
+  if (a.empty() || b.empty()) r.refuse("an operand is a scalar");
+  require_equal(r, a.back(), b.size() == 1 ? b[0] : b[b.size() - 2]);
+  const std::size_t rank = std::max(a.size(), b.size());
+  std::vector<amount> axes = rank > 2 ? broadcast_axes(r, rank, 2) : std::vector<amount>();
+  if (a.size() > 1) axes.push_back(a[a.size() - 2]);
+  if (b.size() > 1) axes.push_back(b.back());
+  r.result(0, axes);
+}
+
+void follow_gemm(reading& r) {
+  const bool a_transposed = r.op().integer("transA", 0) != 0, b_transposed = r.op().integer("transB", 0) != 0;
+  const std::vector<amount> a = r.axes(0), b = r.axes(1);
+  require_equal(r, a[a_transposed ? 0 : 1], b[b_transposed ? 1 : 0]);
+  const std::vector<amount> axes = {a[a_transposed ? 1 : 0], b[b_transposed ? 0 : 1]};
+  if (r.has(2)) {
+    const std::vector<amount> c = r.axes(2);
+    for (std::size_t k = 1; k <= c.size(); ++k) {
+      const amount &mine = c[c.size() - k], &made = axes[2 - k];
+      if (mine != made && (mine.varies() || (made.varies() && mine.plus > 1)))
+        r.refuse("the operand that is added has another number of elements");
+    }
+  }
+  r.result(0, axes);
+}
+
+}
