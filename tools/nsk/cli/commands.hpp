@@ -85,8 +85,8 @@ struct json_options {
   std::vector<std::string> inputs;  ///< NAME=1x3x224x224, of a TensorFlow Lite model
   bool dequantize = false;          ///< a TensorFlow Lite model
 };
-/// Of a .nsk file: writes the table as FILE.json and the weights section as FILE.weights. Of a source model: writes its
-/// graph as FILE.json, and its large constants as .npy files to FILE.constants.
+/// Of a .nsk file: writes the table as TEXT.json and the weights section as TEXT.weights. Of a source model: writes its
+/// graph as TEXT.json, and its large constants as .npy files to TEXT.constants.
 exit_code to_json(const json_options& o, command_files& files);
 
 struct from_json_options {
@@ -95,7 +95,7 @@ struct from_json_options {
   std::string cut;
   bool quiet = false;
 };
-/// Writes the .nsk file that FILE.json and FILE.weights describe, edited.
+/// Writes the .nsk file that TEXT.json and TEXT.weights describe, edited.
 exit_code from_json(const from_json_options& o, command_files& files);
 
 struct check_options {

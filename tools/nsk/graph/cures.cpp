@@ -22,6 +22,7 @@ std::string form_of(std::int64_t elements) {
 }
 
 std::string options_that_set(const graph& g, value_id v) {
+  if (g.outputs.empty()) return "";  // --set takes effect when the graph is resolved
   std::set<value_id> needed = {v};
   for (std::size_t k = g.nodes.size(); k-- > 0;) {
     const node& n = g.nodes[k];

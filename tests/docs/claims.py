@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What pages and --help say of options, headers and files is what there is.
+
+Options in code spans of README.md and docs/*.md belong to a command of nsk, or to an example that examples/README.md lists. The list of public
+headers is complete. `nsk json` and `nsk codegen` write the files that their help names.
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+from commands import small_model  # noqa: E402
+from models import REPOSITORY, nsk, told  # noqa: E402
+
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]+")
+ELSEWHERE = {"--all", "--build", "--whole", "--threads", "--families", "--peers", "--page"}  # of cmake, the bench scripts and tests
+
+
+def options_of_commands():
+    listed = re.findall(r"^  (\w[\w-]*) ", nsk("--help").stdout, re.MULTILINE)
+    return set(OPTION.findall("".join(nsk(command, "--help").stdout for command in listed)))
+
+
+def unknown_options(name, text, known):
+    for span in re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)):
+        for option in set(OPTION.findall(span)) - known:
+            yield f"{name}: `{span}` has {option}, which no command and no example has"
+
+
+def headers(page):
+    """Headers that the page does not name as public, and names that are none."""
+    line = next(paragraph for paragraph in page.split("\n- ") if paragraph.startswith("Public headers are"))
+    named = {name.removeprefix("netsuke/") for name in re.findall(r"`([\w/]+\.hp?p?)`", line)}
+    include = REPOSITORY / "include" / "netsuke"
+    there = {path.name for path in include.glob("*.hpp")} | {"c/netsuke.h"}
+    return [f"docs/conventions.md: {name} is no public header, or is missing in the list" for name in sorted(named ^ there)]
+
+
+def files_written(folder):
+    small_model(folder / "model.onnx")
+    failures = []
+    for command, arguments, output, form in ((["convert"], [], "model.nsk", ""), (["json"], ["model.onnx"], "text.json", "TEXT"), (["json"], ["model.nsk"], "table.json", "TEXT"),
+                                             (["codegen"], ["model.nsk", "--weights", "file"], "code.hpp", "CODE")):
+        source = folder / (arguments[0] if arguments else "model.onnx")
+        before = set(folder.iterdir())
+        done = nsk(*command, source, "-o", folder / output, *arguments[1:])
+        if done.returncode:
+            failures.append(f"nsk {command[0]}: {done.stderr}")
+        help_text = " ".join(nsk(*command, "--help").stdout.split())
+        for path in set(folder.iterdir()) - before:
+            said = path.name.replace(pathlib.Path(output).stem, form) if form else ""
+            if said not in help_text:
+                failures.append(f"nsk {command[0]} --help does not name {said}, though {path.name} was written")
+    return failures
+
+
+def main():
+    known = options_of_commands() | ELSEWHERE | set(OPTION.findall((REPOSITORY / "examples" / "README.md").read_text()))
+    failures = []
+    for page in [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]:
+        failures += unknown_options(page.name, page.read_text(), known)
+    conventions = (REPOSITORY / "docs" / "conventions.md").read_text()
+    failures += headers(conventions)
+    if not list(unknown_options("planted", "give `--bogus-option 3`", known)) or not headers(conventions.replace("`batcher.hpp`, ", "")):
+        failures.append("planted claims are not reported")
+    with tempfile.TemporaryDirectory(prefix="nsk_claims_") as folder:
+        failures += files_written(pathlib.Path(folder))
+    return told(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
