@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
   if (s) s = policy.output(o.stochastic ? "continuous_actions" : "deterministic_continuous_actions", chosen);
   const std::size_t rows = static_cast<std::size_t>(model.variant().batch());
   if (!s || seen.size() != rows * yard::observations || chosen.size() != rows * yard::actions)
-    fail("this is not the policy of the yard: convert examples/models/yard_agent.onnx");
+    fail(std::string("this is not the policy of the yard, convert examples/models/yard_agent.onnx: ") + s.message());
 
   yard world(36, 20, o.agents, 11);
   policy.seed(7);

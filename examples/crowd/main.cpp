@@ -53,8 +53,7 @@ static void think(const yard& world, nsk::batcher& crowd, std::vector<thought>& 
     thought& t = thoughts[i];
     const int owner = static_cast<int>(i);
     if (t.asked_in >= 0 && crowd.answered(owner)) {
-      std::memcpy(&actions[i * yard::actions], crowd.output<float>(owner, k_chosen).data(),
-                  sizeof(float) * yard::actions);
+      must(crowd.read<float>(owner, k_chosen, {&actions[i * yard::actions], yard::actions}));
       int wait = frame - t.asked_in, longest = all.longest_wait;
       while (wait > longest && !all.longest_wait.compare_exchange_weak(longest, wait)) continue;
       t.asked_in = -1;
@@ -67,7 +66,7 @@ static void think(const yard& world, nsk::batcher& crowd, std::vector<thought>& 
       continue;
     }
     world.observe(a, t.seen);
-    std::memcpy(row.input<float>(k_seen).data(), t.seen, sizeof t.seen);
+    must(row.write<float>(k_seen, t.seen));
     crowd.submit(row);
     ++all.asked;
     t.asked_in = frame;
@@ -81,10 +80,12 @@ static void compare_with_single_runs(const nsk::batcher& crowd, policy& alone, c
   for (int row = 0; row < crowd.served(); ++row) {
     const int owner = crowd.served_owner(row);
     const thought& t = thoughts[static_cast<std::size_t>(owner)];
-    std::memcpy(alone.input<float>(k_seen).data(), t.seen, sizeof t.seen);
+    float expected[yard::actions], answered[yard::actions];
+    must(alone.write<float>(k_seen, t.seen));
     alone.run();
-    all.wrong += std::memcmp(alone.output<float>(k_chosen).data(), crowd.output<float>(owner, k_chosen).data(),
-                             sizeof(float) * yard::actions) != 0;
+    must(alone.read<float>(k_chosen, expected));
+    must(crowd.read<float>(owner, k_chosen, answered));
+    all.wrong += std::memcmp(expected, answered, sizeof expected) != 0;
   }
 }
 
@@ -105,8 +106,8 @@ int main(int argc, char** argv) {
   const memory_block memory(nsk::batcher::bytes(net.variant(), how));
   nsk::batcher crowd(net.variant(), how, memory);
   must(crowd.status());
-  if (net.input_count() != 1 || crowd.row_bytes() != sizeof(float) * yard::observations ||
-      net.variant().find_output(k_chosen) < 0)
+  if (net.input_count() != 1 || crowd.row_bytes() != sizeof(float) * yard::observations || !net.input<float>(k_seen) ||
+      !net.output<float>(k_chosen))
     fail("this is not the policy of the yard: convert examples/models/yard_agent.onnx with --batch-max");
   must(alone.set_batch(1));
 

@@ -9,14 +9,9 @@
 #if __has_include(<EGL/egl.h>) && __has_include(<GL/glcorearb.h>)
 #include "devices/gl.hpp"
 #endif
-#include "support/file.hpp"
+#include "support/must.hpp"
 
 namespace example {
-
-/// Ends the program with the status's text when it is not ok.
-inline void must(nsk::gpu::status s) {
-  if (!s) fail(std::string(s.name()) + ": " + s.message());
-}
 
 /// Returns the number of the variant that nsk convert --gpu adds; 0, which the CPU runs too, where there is none.
 inline int gpu_variant(const nsk::model& model) {

@@ -5,14 +5,9 @@
 #include <string>
 #include <vector>
 #include <netsuke/netsuke.hpp>
-#include "support/file.hpp"
+#include "support/must.hpp"
 
 namespace example {
-
-/// Ends the program with the status's text when it is not ok.
-inline void must(nsk::status s) {
-  if (!s) fail(std::string(s.name()) + ": " + s.message());
-}
 
 /// A model and memory for some lanes.
 struct network {
@@ -28,7 +23,7 @@ struct network {
 /// Writes numbers in [0, 1) into the first input, others for each `seed`. Ends the program where that takes no floats.
 inline void fill_input(nsk::session<>& net, unsigned seed = 1) {
   nsk::span<float> input;
-  must(net.input(0, input));
+  must(net.input(0, input), net.variant());
   for (float& x : input) {
     seed = seed * 1664525U + 1013904223U;
     x = static_cast<float>(seed >> 8) / 16777216.0F;

@@ -10,11 +10,11 @@
 ///
 ///     nsk::batch_row row;                                                // any thread, for owner 17
 ///     if (nsk::status s = crowd.ask(17, row); !s) return s;              // queue_full: in the next frame
-///     write(row.input<float>("obs_0"));
+///     if (nsk::status s = row.write<float>("obs_0", seen); !s) return s;
 ///     crowd.submit(row);
 ///
 ///     crowd.run(net);                                                    // one thread, once per frame
-///     if (crowd.answered(17)) act(crowd.output<float>(17, "actions"));   // the owner, until it asks again
+///     if (crowd.answered(17)) return crowd.read<float>(17, "actions", todo);  // the owner, until it asks again
 ///
 /// docs/batcher.md says what is promised about order, fairness, waiting and memories.
 #include <netsuke/core/hide_macros.hpp>

@@ -6,8 +6,9 @@
 /// - NSK_ISA_SCALAR, NSK_ISA_AVX2, NSK_ISA_AVX512, NSK_ISA_NEON: instruction set of this translation unit, without any
 ///   compiler flag; x86-64 defaults to AVX2+FMA+F16C, AArch64 to NEON, others to scalar
 /// - NSK_ASSERT(condition, text): reports a caller's mistake, an expression; defaults to nothing when NDEBUG is
-///   defined, otherwise prints file, line and
-///   text on standard error and traps
+///   defined, otherwise to NSK_STOP
+/// - NSK_STOP(text): ends the program where a caller goes on without what a call has refused, an expression, in every
+///   build; defaults to printing file, line and text on standard error, and a trap
 /// - NSK_KEEP_USER_OPT: keeps the translation unit's own optimisation level in kernels (g++ only: they ask for O3
 ///   otherwise)
 /// - NSK_NO_BIT_EQUALITY: accepts -ffast-math around the kernels, and gives up equal bits

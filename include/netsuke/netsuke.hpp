@@ -9,9 +9,9 @@
 ///     std::byte* memory = my_aligned_alloc(nsk::arena_alignment, model.arena_bytes());      // or static storage
 ///     nsk::session<nsk::all_settings> net(model, {memory, model.arena_bytes()});            // netsuke/all_ops.hpp
 ///     if (!net) { log(net.status().message()); return; }
-///     std::copy(pixels, pixels_end, net.input<float>("image").begin());
+///     if (nsk::status s = net.write<float>("image", pixels); !s) { log(s.message()); return; }
 ///     net.run();
-///     auto boxes = net.output<float>(0);
+///     if (auto boxes = net.output<float>(0)) draw(boxes);
 ///
 /// - *More threads*: `model.arena_bytes(lanes)` bytes of memory, then `net.run(jobs, lanes)` with anything that has
 ///   `parallel_for(count, f)`.
@@ -27,9 +27,10 @@
 ///   it into one .cpp.
 ///
 /// The bits of the results depend on the file and the inputs alone: not on the machine, the instruction set, the number
-/// of lanes or the slices of time. Nothing allocates, locks or throws. Errors are `nsk::status`; mistakes of the caller
-/// reach NSK_ASSERT. Macros that change the build are listed in config.hpp. docs/embedding.md is the long form of this
-/// comment.
+/// of lanes or the slices of time. Nothing allocates, locks or throws. Errors are `nsk::status`, which says cause and
+/// cure, and writes both with the name of the step or port (`format`); mistakes of the caller reach NSK_ASSERT, and
+/// what would go on to write through an input that is not there ends the program (NSK_STOP). Macros that change the
+/// build are listed in config.hpp. docs/embedding.md is the long form of this comment.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/config.hpp>
 #include <netsuke/version.hpp>

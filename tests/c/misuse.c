@@ -219,8 +219,8 @@ static void ports(const fixture* f) {
   EXPECT(wrong_size, 0, nsk_session_bind_input(f->net, 0, f->block, f->in.bytes));
   EXPECT(misaligned_memory, 0, nsk_session_bind_input(f->net, 0, (char*)f->block + 1, f->in.bytes + 64));
   MUST(nsk_session_bind_input(f->net, 0, f->block, f->in.bytes + nsk_over_read_bytes()));
-  EXPECT(not_bindable, 0, nsk_session_input(f->net, 0, &data, &bytes));
-  EXPECT(not_bindable, 0, nsk_session_write(f->net, 0, f->block, f->in.bytes));
+  EXPECT(is_bound, 0, nsk_session_input(f->net, 0, &data, &bytes));
+  EXPECT(is_bound, 0, nsk_session_write(f->net, 0, f->block, f->in.bytes));
   MUST(nsk_session_bind_input(f->net, 0, NULL, 0));
 }
 
@@ -284,9 +284,9 @@ static void batches(const fixture* f) {
   const int32_t rows = nsk_model_max_batch(agents, 0);
   REQUIRE(rows == 8);
   EXPECT_EQUAL(nsk_model_max_batch(f->model, 0), 0);
-  EXPECT(bad_batch, 0, nsk_session_set_batch(net, 0));
-  EXPECT(bad_batch, 9, nsk_session_set_batch(net, rows + 1));
-  EXPECT(bad_batch, 1, nsk_session_set_batch(f->net, 1));
+  EXPECT(rows_out_of_range, 0, nsk_session_set_batch(net, 0));
+  EXPECT(rows_out_of_range, 9, nsk_session_set_batch(net, rows + 1));
+  EXPECT(rows_out_of_range, 1, nsk_session_set_batch(f->net, 1));
   MUST(nsk_session_seed(net, 7, 0));
   MUST(nsk_session_set_batch(net, 3));
   MUST(nsk_session_run(net, NULL));

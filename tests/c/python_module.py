@@ -88,7 +88,7 @@ def errors(library, path):
     data[8] += 1
     net = library.open(path).session()
     cases = {"wrong_version": (library.open, data), "bad_magic": (library.open, b"x" * 100), "wrong_size": (net.write, 0, b"x"),
-             "no_such_port": (net.read, 9), "bad_batch": (net.set_batch, 3)}
+             "no_such_port": (net.read, 9), "rows_out_of_range": (net.set_batch, 3)}
     for name, (function, *arguments) in cases.items():
         error = error_of(function, *arguments)
         if error is None or error.name != name or len(str(error)) < 40:

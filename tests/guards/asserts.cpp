@@ -35,6 +35,14 @@ int runs_without_a_model() {
   return net.step(nsk::work{1}) ? 0 : 1;
 }
 
+/// Writes through an input that is not there.
+int writes_without_a_model() {
+  nsk::session<no_operators> net;
+  if (net.input<float>("image")) return 1;
+  net.input<float>("image")[0] = 1;
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -43,6 +51,7 @@ int main(int argc, char** argv) {
     case '2': return static_cast<int>(bytes_of_no_model());
     case '3': return past_the_end_of_a_vector(2);
     case '4': return runs_without_a_model();
+    case '5': return writes_without_a_model();
     default: return past_the_end(2);
   }
 }

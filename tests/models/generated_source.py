@@ -298,7 +298,7 @@ def wrong_weights(model, folder):
     for what, content in (("good", good), ("short", good[:-4]), ("other tag", good[:16] + bytes([good[16] ^ 1]) + good[17:]), ("empty", b"")):
         weights.write_bytes(content)
         done, _ = run_program(program, folder, arrays, header)
-        if (done.returncode == 0) != (what == "good") or (what != "good" and done.stdout.strip() != "bad_weights"):
+        if (done.returncode == 0) != (what == "good") or (what != "good" and done.stdout.strip() != "wrong_weights_file"):
             raise SystemExit(f"{what} weights: exit code {done.returncode}, {done.stdout}")
 
 

@@ -116,12 +116,12 @@ TEST_CASE("batch: rows of a recurrence have the same bits in a smaller batch") {
 TEST_CASE("batch: sizes that there are not") {
   opened o(test::make_policy()), fixed(test::make_cnn().plan);
   session net(o.model, o.memory.span()), other(fixed.model, fixed.memory.span());
-  CHECK(net.set_batch(0).code() == nsk::status_code::bad_batch);
-  CHECK(net.set_batch(-1).code() == nsk::status_code::bad_batch);
-  CHECK(net.set_batch(policy_rows + 1).code() == nsk::status_code::bad_batch);
+  CHECK(net.set_batch(0).code() == nsk::status_code::rows_out_of_range);
+  CHECK(net.set_batch(-1).code() == nsk::status_code::rows_out_of_range);
+  CHECK(net.set_batch(policy_rows + 1).code() == nsk::status_code::rows_out_of_range);
   CHECK(net.set_batch(policy_rows));
   CHECK(other.variant().batch() == 0);
-  CHECK(other.set_batch(1).code() == nsk::status_code::bad_batch);
+  CHECK(other.set_batch(1).code() == nsk::status_code::rows_out_of_range);
 }
 
 TEST_CASE("seed: each complete inference samples its own numbers, an abandoned one samples them again") {

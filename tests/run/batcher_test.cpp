@@ -164,10 +164,10 @@ TEST_CASE("batcher: what it refuses") {
     CHECK(nsk::batcher::bytes(v, how) == 0);
     return nsk::batcher(v, how, block.span()).status().code();
   };
-  CHECK(refused(fixed.model.variant(), options_of(1, 1)) == status_code::bad_batch);
-  CHECK(refused(state.model.variant(), {1, 1, {}}) == status_code::bad_batch);
-  CHECK(refused(net.variant(), options_of(0, 1)) == status_code::bad_batch);
-  CHECK(refused(net.variant(), options_of(1, 0)) == status_code::bad_batch);
+  CHECK(refused(fixed.model.variant(), options_of(1, 1)) == status_code::no_rows);
+  CHECK(refused(state.model.variant(), {1, 1, {}}) == status_code::no_rows);
+  CHECK(refused(net.variant(), options_of(0, 1)) == status_code::no_rows);
+  CHECK(refused(net.variant(), options_of(1, 0)) == status_code::no_rows);
   const nsk::row_memory unknown[] = {{"h", "nothing"}}, sizes[] = {{"h", "act"}}, types[] = {{"goal", "act"}};
   const nsk::row_memory twice[] = {{"h", "next"}, {"h", "next"}};
   CHECK(refused(net.variant(), {1, 1, unknown}) == status_code::no_such_port);
@@ -190,7 +190,7 @@ TEST_CASE("batcher: what it refuses") {
   CHECK(crowd.run(other).code() == status_code::other_ports);
   std::vector<float> bound(crowd_rows * 5 + nsk::over_read);
   REQUIRE(net.bind_input(0, nsk::as_bytes(bound)));
-  CHECK(crowd.run(net).code() == status_code::not_bindable);
+  CHECK(crowd.run(net).code() == status_code::is_bound);
   REQUIRE(net.bind_input(0, {}));
   CHECK(crowd.waiting(0));  // nothing is lost by a refused run
   REQUIRE(crowd.run(net));

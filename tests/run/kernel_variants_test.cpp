@@ -93,16 +93,16 @@ TEST_CASE("same bits: without kernels that only make a session faster") {
 TEST_CASE("session: kinds that the settings do not list are refused with the step") {
   const test::plan_spec means = test::make_variants();
   const nsk::status no_mean = status_of<reducing<nsk::reduce_list<reduce_kind::max, reduce_kind::sum_square>>>(means);
-  CHECK(no_mean.code() == status_code::unsupported_op);
+  CHECK(no_mean.code() == status_code::unsupported_kind);
   CHECK(no_mean.where() == 2);
   const nsk::status no_maximum = status_of<pooling<nsk::pool_list<nsk::pool_kind::average>>>(means);
-  CHECK(no_maximum.code() == status_code::unsupported_op);
+  CHECK(no_maximum.code() == status_code::unsupported_kind);
   CHECK(no_maximum.where() == 5);
   CHECK(status_of<pooling<nsk::pool_list<nsk::pool_kind::max>>>(means));
 }
 
 TEST_CASE("same bits: pooling of bytes without kinds of floats") {
-  CHECK(status_of<no_pooling_of_floats>(test::make_variants()).code() == status_code::unsupported_op);
+  CHECK(status_of<no_pooling_of_floats>(test::make_variants()).code() == status_code::unsupported_kind);
   opened o(test::quantized::pooling());
   const auto pooled = [&](auto settings) {
     nsk::session<decltype(settings)> net(o.model, o.memory.span());

@@ -29,7 +29,7 @@ TEST_CASE("session: weights that are not pair-safe run where the settings do not
   const test::plan_spec any = test::quantized::convolution(), safe = test::quantized::convolution_of_rows();
   CHECK(run_by<nsk::all_settings>(any) == status_code::ok);
   CHECK(run_by<no_offsets>(any) == status_code::ok);
-  CHECK(run_by<safe_alone>(any) == status_code::unsupported_op);
+  CHECK(run_by<safe_alone>(any) == status_code::unsupported_unsafe_quads);
   CHECK(run_by<safe_alone>(safe) == status_code::ok);
 }
 
@@ -43,6 +43,6 @@ TEST_CASE("session: weights with an offset run where the settings do not exclude
                                       test::quantized::k_window, true)),
                                   plan);
     CHECK(run_by<nsk::all_settings>(plan) == status_code::ok);
-    CHECK(run_by<no_offsets>(plan) == status_code::unsupported_op);
+    CHECK(run_by<no_offsets>(plan) == status_code::unsupported_weight_offset);
   }
 }

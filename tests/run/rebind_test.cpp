@@ -109,31 +109,32 @@ TEST_CASE("rebind: what does not fit is refused, and the old network goes on") {
   ticking t(old);
   std::vector<std::byte> snapshot(t.net.state_bytes());
   CHECK(t.tick());
-  const auto refused = [&](const test::plan_spec& p, status_code code, int where) {
+  const auto refused = [&](const test::plan_spec& p, status_code code, nsk::status_place place, int where) {
     opened o(p);
     REQUIRE(o.status);
     const nsk::status s = nsk::rebind(t.net, o.model, o.memory.span(), snapshot);
     CHECK(s.code() == code);
     CHECK(s.where() == where);
+    CHECK((where < 0 || s.place() == place));
     CHECK(t.tick());
   };
-  refused(test::make_cnn().plan, status_code::other_ports, -1);
+  refused(test::make_cnn().plan, status_code::other_ports, nsk::status_place::port, -1);
   test::plan_spec p = recurrent(0.5f, false);
   p.inputs[0].name = "z";
-  refused(p, status_code::other_ports, 0);
+  refused(p, status_code::other_ports, nsk::status_place::input, 0);
   p = recurrent(0.5f, false);
   p.outputs[0].name = "z";
-  refused(p, status_code::other_ports, 1);
+  refused(p, status_code::other_ports, nsk::status_place::output, 0);
   p = recurrent(0.5f, false);
   p.states[0].name = "z";
-  refused(p, status_code::other_ports, 2);
+  refused(p, status_code::other_ports, nsk::status_place::state, 0);
   p = recurrent(0.5f, false);
   for (test::tensor_spec& tensor : p.tensors) {  // another shape of as many elements
     if (tensor.shape != std::vector<std::int32_t>{1, 6}) continue;
     tensor.shape = {2, 3};
     if (tensor.strides[0] != 0) tensor.strides = {3, 1};
   }
-  refused(p, status_code::other_ports, 0);
+  refused(p, status_code::other_ports, nsk::status_place::input, 0);
 
   opened next(recurrent(0.5f, true));
   const nsk::span<std::byte> memory = next.memory.span();

@@ -35,6 +35,7 @@
  */
 #include <stddef.h>
 #include <stdint.h>
+#include <netsuke/core/status_list.h>
 
 /* Version of this interface. It grows by functions at the end and by fields at the end of structs, whose size the
  * caller passes, without another version; where it changes in another way, the version does. */
@@ -64,74 +65,27 @@ extern "C" {
 
 /* --- status --- */
 
-/* `code` is 0 where a call succeeded. `where` is the index of the step, tensor, buffer, port or argument that the code
- * refers to, -1 where there is none. */
+/* `code` is 0 where a call succeeded. `where` is the number of what the code refers to, -1 where there is none;
+ * nsk_status_place says what it counts. */
 typedef struct nsk_status {
   int32_t code, where;
 } nsk_status;
 
-/* Codes are append-only. Those below 1000 are the status codes of the C++ library. */
+/* nsk_status_ok, nsk_status_not_open ...: netsuke/core/status_list.h lists them. Codes are append-only. Those below
+ * 1000 are the status codes of the C++ library, the others of this interface alone. */
 enum nsk_status_code {
-  nsk_status_ok,
-  nsk_status_not_open,
-  nsk_status_too_short,
-  nsk_status_misaligned_bytes,
-  nsk_status_bad_magic,
-  nsk_status_wrong_version,
-  nsk_status_bad_header,
-  nsk_status_wrong_hash,
-  nsk_status_bad_structure,
-  nsk_status_too_complex,
-  nsk_status_bad_variant,
-  nsk_status_bad_buffer,
-  nsk_status_bad_tensor,
-  nsk_status_tensor_outside_buffer,
-  nsk_status_buffers_overlap,
-  nsk_status_bad_port,
-  nsk_status_bad_state,
-  nsk_status_bad_check,
-  nsk_status_unknown_op,
-  nsk_status_bad_index,
-  nsk_status_bad_arity,
-  nsk_status_bad_step,
-  nsk_status_bad_weights,
-  nsk_status_bad_tile,
-  nsk_status_bad_scratch,
-  nsk_status_dead_buffer,
-  nsk_status_read_before_write,
-  nsk_status_bad_overlap,
-  nsk_status_read_only,
-  nsk_status_unsupported_op,
-  nsk_status_unsupported_function,
-  nsk_status_misaligned_memory,
-  nsk_status_too_little_memory,
-  nsk_status_no_such_port,
-  nsk_status_wrong_type,
-  nsk_status_wrong_size,
-  nsk_status_not_bindable,
-  nsk_status_no_check_vectors,
-  nsk_status_check_failed,
-  nsk_status_other_ports,
-  nsk_status_bad_batch,
-  nsk_status_memory_unreachable,
-  nsk_status_unknown_feature,
-  nsk_status_queue_full,
-  nsk_status_already_waiting,
-  nsk_status_not_prepared,
-  nsk_status_bad_part,
-  nsk_status_bad_border,
-  nsk_status_bad_rows,
-  nsk_status_bad_sums,
-  /* of this interface alone */
-  nsk_status_bad_handle = 1000,
-  nsk_status_bad_argument = 1001, /* where = number of the argument, the first is 0 */
-  nsk_status_wrong_library = 1002,
-  nsk_status_unsupported_cpu = 1003
+#define NSK_C_STATUS_CODE(code, place, text) nsk_status_##code,
+#define NSK_C_STATUS_NUMBER(code, number, place, text) nsk_status_##code = number,
+  NSK_STATUS_LIST(NSK_C_STATUS_CODE) NSK_C_STATUS_LIST(NSK_C_STATUS_NUMBER)
+#undef NSK_C_STATUS_CODE
+#undef NSK_C_STATUS_NUMBER
 };
 
 /* Returns what a code means and what to do about it; and its name, for logs. Never null. */
 NSK_C_API const char* nsk_status_text(int32_t code) NSK_C_NOEXCEPT;
 NSK_C_API const char* nsk_status_name(int32_t code) NSK_C_NOEXCEPT;
+/* Returns what `where` counts: "step", "port", "variant" ...; "none" where the code has no number. Never null. */
+NSK_C_API const char* nsk_status_place(int32_t code) NSK_C_NOEXCEPT;
 
 /* --- library --- */
 
@@ -225,6 +179,11 @@ NSK_C_API const char* nsk_model_label(const nsk_model* model, int32_t variant, i
                                       int32_t label) NSK_C_NOEXCEPT;
 /* Returns the value that the converter stored under a key; null where there is none. */
 NSK_C_API const char* nsk_model_metadata(const nsk_model* model, const char* key) NSK_C_NOEXCEPT;
+/* Writes "step 12 'conv3': the cause: the cure" and a zero to `text`, with the name of what `status` refers to; returns
+ * the bytes in front of the zero. What does not fit is left out: 512 bytes are enough but for long names. `variant` is
+ * that of the session. A null model, which is what nsk_model_open gives when it fails, leaves the name out. */
+NSK_C_API size_t nsk_status_format(nsk_status status, const nsk_model* model, int32_t variant, char* text,
+                                   size_t text_bytes) NSK_C_NOEXCEPT;
 /* Gives the bytes of memory that a session with so many lanes needs, exactly. */
 NSK_C_API nsk_status nsk_model_arena_bytes(const nsk_model* model, int32_t variant, int32_t lanes,
                                            uint64_t* bytes) NSK_C_NOEXCEPT;
@@ -262,7 +221,7 @@ NSK_C_API nsk_status nsk_session_close(nsk_session* session) NSK_C_NOEXCEPT;
 NSK_C_API int32_t nsk_session_lanes(const nsk_session* session) NSK_C_NOEXCEPT;
 
 /* Give the elements of a port in the arena: an input keeps its values from run to run, an output is valid from the end
- * of a run until the next one starts. An input that is bound gives nsk_status_not_bindable. */
+ * of a run until the next one starts. An input that is bound gives nsk_status_is_bound. */
 NSK_C_API nsk_status nsk_session_input(nsk_session* session, int32_t input, void** data,
                                        uint64_t* bytes) NSK_C_NOEXCEPT;
 NSK_C_API nsk_status nsk_session_output(const nsk_session* session, int32_t output, const void** data,

@@ -138,10 +138,10 @@ struct memory {
   random_source random{};
 
   /// Takes the caller's blocks, each at a multiple of 64: `too_little_memory` for less than `bytes`,
-  /// `misaligned_memory`, `bad_weights` without weights, or for those of another header.
+  /// `misaligned_memory`, `wrong_weights_file` without weights, or for those of another header.
   nsk::status take(span<std::byte> block, std::size_t bytes, const std::byte* constants) {
     if (block.size() < bytes) return status_code::too_little_memory;
-    if (constants == nullptr) return status_code::bad_weights;
+    if (constants == nullptr) return status_code::wrong_weights_file;
     if ((reinterpret_cast<std::uintptr_t>(block.data()) | reinterpret_cast<std::uintptr_t>(constants)) %
             arena_alignment !=
         0)

@@ -3,6 +3,7 @@
 /// One plan of a model: input shapes, device profile, steps, and all that they name.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstring>
+#include <netsuke/core/status.hpp>
 #include <netsuke/format/port_view.hpp>
 #include <netsuke/format/step_view.hpp>
 
@@ -42,6 +43,11 @@ class variant_view {
   int state_count() const { return m_table ? count(m_table->states()) : 0; }
   state_view state(int i) const { return {m_table, m_table->states()->Get(static_cast<std::uint32_t>(i))}; }
 
+  /// For status::format: the name of what a status is about, and, where no port has a name that was asked for, those
+  /// that there are.
+  NSK_COLD void add_name(text_writer& text, const status& s) const;
+  NSK_COLD void add_choices(text_writer& text, const status& s) const;
+
   /// A: bytes that all lanes share; S: scratch bytes of one lane.
   std::size_t shared_bytes() const { return m_table ? static_cast<std::size_t>(m_table->arena_bytes()) : 0; }
   std::size_t lane_bytes() const { return m_table ? static_cast<std::size_t>(m_table->lane_bytes()) : 0; }
@@ -61,6 +67,12 @@ class variant_view {
   static int count(const flatbuffers::Vector<T>* v) {
     return static_cast<int>(impl::count_of(v));
   }
+  template <class Port>
+  static void add_port_names(text_writer& text, const char* what, int port_count, const Port& port) {
+    text.add(what);
+    for (int i = 0; i < port_count; ++i) text.add(i > 0 ? ", " : ""), text.add_quoted(port(i).name());
+    text.add(port_count > 0 ? ")" : " none)");
+  }
   static int find(const flatbuffers::Vector<flatbuffers::Offset<format::Port>>* ports, const char* name) {
     for (std::uint32_t i = 0; i < impl::count_of(ports); ++i) {
       if (std::strcmp(impl::text(ports->Get(i)->name()), name) == 0) return static_cast<int>(i);
@@ -69,5 +81,33 @@ class variant_view {
   }
   const format::Variant* m_table = nullptr;
 };
+
+inline void variant_view::add_name(text_writer& text, const status& s) const {
+  const int i = s.where();
+  const auto name = [&](int of, const auto& view) {
+    if (i < 0 || i >= of) return;
+    text.add(' ');
+    text.add_quoted(view(i).name());
+  };
+  switch (s.place()) {
+    case status_place::step: return name(step_count(), [&](int k) { return step(k); });
+    case status_place::tensor: return name(tensor_count(), [&](int k) { return tensor(k); });
+    case status_place::input: return name(input_count(), [&](int k) { return input(k); });
+    case status_place::output: return name(output_count(), [&](int k) { return output(k); });
+    case status_place::state: return name(state_count(), [&](int k) { return state(k); });
+    default: return;
+  }
+}
+
+inline void variant_view::add_choices(text_writer& text, const status& s) const {
+  if (s.code() != status_code::no_such_port) return;
+  if (s.place() == status_place::input)
+    add_port_names(text, " (inputs: ", input_count(), [&](int k) { return input(k); });
+  else
+    add_port_names(text, " (outputs: ", output_count(), [&](int k) { return output(k); });
+  if (state_count() > 0)
+    add_port_names(text, " (states, which `nsk convert --no-states` makes ports: ", state_count(),
+                   [&](int k) { return state(k); });
+}
 NSK_END
 #include <netsuke/core/restore_macros.hpp>

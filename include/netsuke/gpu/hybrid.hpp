@@ -57,13 +57,14 @@ template <class Session>
 status run_cpu(const plan& p, int i, Session& cpu, span<std::byte> memory, span<const std::byte> read_back,
                span<std::byte> upload) {
   if (!p.is_ready() || !cpu) return status_code::not_ready;
-  if (i < 0 || i >= p.cpu_part_count()) return {status_code::bad_range, i};
+  if (i < 0 || i >= p.cpu_part_count()) return {status_code::bad_range, status_place::part, i};
   const cpu_part_view part = p.cpu_part(i);
   const variant_view& v = p.variant();
   const int rows = p.settings().rows;
-  if (cpu.step_count() != v.step_count() || memory.size() < v.arena_bytes(1)) return status_code::bad_buffer;
-  if (read_back.size() < part.read_back_bytes() || upload.size() < part.upload_bytes()) return status_code::bad_buffer;
-  if (v.batch() > 0 && !cpu.set_batch(rows > 0 ? rows : v.batch())) return {status_code::bad_batch, rows};
+  if (cpu.step_count() != v.step_count() || memory.size() < v.arena_bytes(1)) return status_code::bad_gpu_buffer;
+  if (read_back.size() < part.read_back_bytes() || upload.size() < part.upload_bytes())
+    return status_code::bad_gpu_buffer;
+  if (v.batch() > 0 && !cpu.set_batch(rows > 0 ? rows : v.batch())) return {status_code::rows_out_of_range, rows};
   impl::for_each_range(part.read_back, [&](std::size_t arena, std::size_t at, std::size_t bytes) {
     std::memcpy(memory.data() + arena, read_back.data() + at, bytes);
   });

@@ -121,7 +121,7 @@ class plan {
   /// Lowers a variant into `memory`, plan_bytes(v, how) bytes at a multiple of 8, which must outlive the plan, as must
   /// the file. no_shader names the first step that has none.
   NSK_COLD static status make(const variant_view& v, const plan_settings& how, span<std::byte> memory, plan& made) {
-    if (how.rows < 0 || how.rows > v.batch()) return {status_code::bad_batch, how.rows};
+    if (how.rows < 0 || how.rows > v.batch()) return {status_code::rows_out_of_range, how.rows};
     if (!impl::reaches_all(v)) return status_code::too_large;
     impl::dispatch_writer count(how);
     if (const impl::lowering_result r = impl::lower_variant(v, count); r.why)

@@ -57,7 +57,7 @@ class read_back_ring {
   /// Records copies of the outputs into a free slot, for the submission of a frame; frames are numbered upwards from 1.
   /// no_free_slot where all wait for the device or hold what newest() returns: nothing is recorded then.
   status record(list& l, session<Device>& net, std::uint64_t frame) {
-    if (m_slots == 0) return status_code::bad_buffer;
+    if (m_slots == 0) return status_code::bad_gpu_buffer;
     if (frame <= m_last) return {status_code::bad_range};
     const int to = free_slot();
     if (to < 0) return status_code::no_free_slot;

@@ -136,7 +136,7 @@ status selftest(session<Device>& net, const selftest_buffers<Device>& host, Subm
   if (p.cpu_part_count() > 0) return status_code::hybrid_plan;
   if (v.check_count() == 0) return status_code::no_check_vectors;
   if (host.upload_bytes.size() < selftest_upload_bytes(p) || host.read_back_bytes.size() < selftest_read_back_bytes(p))
-    return status_code::bad_buffer;
+    return status_code::bad_gpu_buffer;
   for (int i = 0; i < v.check_count(); ++i) {
     const check_view check = v.check_vector(i);
     impl::fill_upload(p, check, host.upload_bytes);

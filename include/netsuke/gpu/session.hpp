@@ -121,38 +121,38 @@ class session {
   gpu::status write_input(list& l, int i, texture from, std::int32_t width, std::int32_t height,
                           const image_settings& how, image_map* map = nullptr, bool blue_first = false) {
     if (!m_status) return m_status;
-    if (i < 0 || i >= variant().input_count()) return {status_code::no_such_port, i};
+    if (i < 0 || i >= variant().input_count()) return {status_code::no_such_port, status_place::input, i};
     texture_constants c;
     if (const status_code why = impl::set_texture_input(c, variant().input(i), width, height, how, blue_first, map);
         why != status_code::ok)
-      return {why, i};
+      return {why, status_place::input, i};
     return record_texture(l, kernel::texture_to_tensor, c, from, texture{});
   }
   /// Records output `i`, a float32 image [1, H, W, C], into a texture of H x W texels: scaled to levels, clamped.
   gpu::status read_output(list& l, int i, texture to, const tensor_settings& how, bool blue_first = false) {
     if (!m_status) return m_status;
-    if (i < 0 || i >= variant().output_count()) return {status_code::no_such_port, i};
+    if (i < 0 || i >= variant().output_count()) return {status_code::no_such_port, status_place::output, i};
     texture_constants c;
     if (const status_code why = impl::set_texture_output(c, variant().output(i), how, blue_first);
         why != status_code::ok)
-      return {why, i};
+      return {why, status_place::output, i};
     return record_texture(l, kernel::tensor_to_texture, c, texture{}, to);
   }
   /// Records a copy of port bytes, from `offset` in a buffer of the renderer to input `i`, or from output `i` to it.
   gpu::status copy_input(list& l, int i, buffer from, std::size_t offset) {
     if (!m_status) return m_status;
-    if (i < 0 || i >= variant().input_count()) return {status_code::no_such_port, i};
+    if (i < 0 || i >= variant().input_count()) return {status_code::no_such_port, status_place::input, i};
     const port_view port = variant().input(i);
-    if (offset % 4 != 0) return {status_code::misaligned_offset, i};
+    if (offset % 4 != 0) return {status_code::misaligned_offset, status_place::input, i};
     m_device->barrier(l);
     m_device->copy(l, from, offset, m_buffers.arena, impl::arena_offset(port), impl::copied_bytes(port, rows()));
     return {};
   }
   gpu::status copy_output(list& l, int i, buffer to, std::size_t offset) {
     if (!m_status) return m_status;
-    if (i < 0 || i >= variant().output_count()) return {status_code::no_such_port, i};
+    if (i < 0 || i >= variant().output_count()) return {status_code::no_such_port, status_place::output, i};
     const port_view port = variant().output(i);
-    if (offset % 4 != 0) return {status_code::misaligned_offset, i};
+    if (offset % 4 != 0) return {status_code::misaligned_offset, status_place::output, i};
     m_device->barrier(l);
     m_device->copy(l, m_buffers.arena, impl::arena_offset(port), to, offset, impl::copied_bytes(port, rows()));
     return {};
@@ -212,8 +212,9 @@ class session {
   gpu::status record_part(list& l, int i, const staging_buffers<Device>& staging) {
     if (!m_status) return m_status;
     const int parts = m_plan->cpu_part_count();
-    if (i < 0 || i > parts) return {status_code::bad_range, i};
-    if ((staging.upload_offset | staging.read_back_offset) % 4 != 0) return {status_code::misaligned_offset, i};
+    if (i < 0 || i > parts) return {status_code::bad_range, status_place::part, i};
+    if ((staging.upload_offset | staging.read_back_offset) % 4 != 0)
+      return {status_code::misaligned_offset, status_place::part, i};
     m_next = 0;
     if (i > 0) copy_ranges(l, m_plan->cpu_part(i - 1).upload, staging.upload_offset, from_buffer(l, staging.upload));
     run(l, m_plan->part_begin(i), m_plan->part_end(i));
@@ -270,7 +271,7 @@ class session {
     if (!p.is_ready()) return status_code::not_ready;
     if (reinterpret_cast<std::uintptr_t>(memory.data()) % alignof(pipeline) != 0) return status_code::misaligned_memory;
     if (memory.size() < session_bytes<Device>(p)) return status_code::too_little_memory;
-    if (p.weight_bytes() != 0 && weight_bytes != p.weight_bytes()) return status_code::bad_buffer;
+    if (p.weight_bytes() != 0 && weight_bytes != p.weight_bytes()) return status_code::bad_gpu_buffer;
     const std::uint64_t maximum = device.limits().max_binding_bytes;
     if (weight_bytes > maximum || p.arena_bytes() > maximum) return status_code::too_large;
     m_device = &device;
@@ -281,7 +282,7 @@ class session {
     for (std::size_t i = 0; i < p.pipelines().size(); ++i) {
       if (const gpu::status s = device.create_pipeline(p.pipelines()[i], m_pipelines[i]); !s) {
         destroy_pipelines();
-        return {s.code(), static_cast<std::int32_t>(i)};
+        return {s.code(), status_place::pipeline, static_cast<std::int32_t>(i)};
       }
       ++m_made;
     }

@@ -46,6 +46,14 @@ class model {
   const char* metadata_key(int i) const { return m_view.metadata_key(i); }
   const char* metadata_value(int i) const { return m_view.metadata_value(i); }
 
+  /// For status::format, as of variant_view.
+  void add_name(text_writer& text, const status& s) const {
+    if (s.variant() < variant_count()) m_view.variant(s.variant()).add_name(text, s);
+  }
+  void add_choices(text_writer& text, const status& s) const {
+    if (s.variant() < variant_count()) m_view.variant(s.variant()).add_choices(text, s);
+  }
+
   /// The weights section, its over-read pad included.
   span<const std::byte> weights() const { return m_weights; }
 

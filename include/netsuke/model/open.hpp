@@ -39,7 +39,7 @@ template <class Ops, class Narrow>
 status verify_sections(const file_sections& sections, work_budget& work, model_view& view) {
   status s = read_table(sections.table, work, view);
   for (int i = 0; s && i < view.variant_count(); ++i) {
-    s = verify_variant<Ops, Narrow>(view.variant(i), sections.weights, work);
+    s = verify_variant<Ops, Narrow>(view.variant(i), sections.weights, work).in_variant(i);
   }
   return s;
 }
@@ -61,19 +61,30 @@ status open_as(span<const std::byte> bytes, model& out, open_options options) {
 /// Verifies a file and makes `out` a view of it: nothing is copied or allocated, so the bytes must stay where they are,
 /// unchanged. They start at a multiple of 16 (64 is fastest) and may be longer than the file. After success no run can
 /// read or write outside its memory, whatever the weights and inputs are. Takes some microseconds per step; hostile
-/// files too take at most a time that is linear in their bytes. On failure `out` is unchanged, and the status names the
-/// step, tensor, buffer or port at fault.
+/// files too take at most a time that is linear in their bytes. On failure `out` is unchanged, and the status says
+/// which step, tensor, buffer or port is at fault; format_refusal() gives its name.
 [[nodiscard]] inline status open(span<const std::byte> bytes, model& out, open_options options = {}) {
   return impl::open_as<all_ops, impl::narrow_weights<true, true>>(bytes, out, options);
 }
 /// The same for sessions of one settings type: the program has no code for other operators than `Settings::ops`, and
-/// files with others are refused with unsupported_op, and files with float16 or int8 weights with bad_weights where
-/// the settings do not say half_weights or byte_weights.
+/// files with others are refused with unsupported_op, and files with float16 or int8 weights with
+/// unsupported_half_weights or unsupported_byte_weights where the settings do not take them.
 template <class Settings>
 [[nodiscard]] status open(span<const std::byte> bytes, model& out, open_options options = {}) {
   return impl::open_as<typename Settings::ops,
                        impl::narrow_weights<impl::runs_half_weights<Settings>, impl::runs_byte_weights<Settings>>>(
       bytes, out, options);
+}
+
+/// Writes what `open` has refused these bytes for, with the name of the step, tensor or port at fault where the file's
+/// table is sound enough to say it; returns the bytes in front of the zero, as status::format does.
+NSK_COLD inline std::size_t format_refusal(const status& why, span<const std::byte> bytes, span<char> to) {
+  impl::file_sections sections;
+  if (!impl::read_header(bytes, false, sections)) return why.format(to);
+  impl::work_budget work = impl::work_budget::of_file(sections.table.size(), sections.weights.size());
+  model_view view;
+  const bool sound = static_cast<bool>(impl::read_table(sections.table, work, view));
+  return sound ? why.format(to, model(view, {})) : why.format(to);
 }
 NSK_END
 #include <netsuke/core/restore_macros.hpp>

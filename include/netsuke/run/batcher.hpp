@@ -25,12 +25,13 @@ struct batcher_options {
 class batch_row {
  public:
   /// Returns the elements of this row's part of an input, to be written before submit(); what the place held before is
-  /// there. Wrong numbers, names and types, and inputs without rows or that are memories, assert and give an empty
-  /// span.
+  /// there. False, with a status, for a wrong number, name or type, and for inputs without rows or that are memories:
+  /// test it, or copy with write(). Elements that are not there cannot be written (checked_span).
   template <class T>
-  span<T> input(int i = 0) const;
+  checked_span<T> input(port_key which = 0) const;
+  /// Copies `values`, as many as the row has, to its part of an input.
   template <class T>
-  span<T> input(const char* name) const;
+  nsk::status write(port_key which, span<const T> values) const;
 
  private:
   friend class batcher;
@@ -63,7 +64,7 @@ class batcher {
   /// Takes a place in the order of calls. Fill the row and submit() it; rows behind it wait until then. queue_full: all
   /// places are taken, ask again after a run; already_waiting: the owner's last row is not answered.
   nsk::status ask(int owner, batch_row& row) {
-    require_owner(owner);
+    if (const nsk::status s = refusal_of_owner(owner); !s) return s;
     atomic_word& standing = standing_of(owner);
     const std::uint32_t before = standing.load();
     if (before == waits || !standing.replace(before, waits)) return {status_code::already_waiting, owner};
@@ -101,29 +102,33 @@ class batcher {
   }
 
   /// Whether the owner has a row that is not answered.
-  bool waiting(int owner) const { return require_owner(owner), standing_of(owner).load() == waits; }
+  bool waiting(int owner) const { return has_owner(owner) && standing_of(owner).load() == waits; }
   /// Whether the owner's last row is answered.
-  bool answered(int owner) const { return require_owner(owner), standing_of(owner).load() == has_answer; }
+  bool answered(int owner) const { return has_owner(owner) && standing_of(owner).load() == has_answer; }
   /// Returns the elements of an owner's part of an output, memories too: those of its last answer, until it asks again.
-  /// Wrong numbers, names and types, and outputs without rows, assert and give an empty span.
+  /// False, with a status, for a wrong owner, number, name or type, and for outputs without rows.
   template <class T>
-  span<const T> output(int owner, int i = 0) const {
-    const bool exists = i >= 0 && i < m_variant.output_count();
-    const impl::row_part p = exists ? m_parts[m_variant.input_count() + i] : impl::row_part();
-    const bool right = p.bytes > 0 && m_variant.output(i).type() == dtype_of<T>();
-    NSK_ASSERT(right, "batcher::output: no such output, another type, or without rows");
-    if (!right) return {};
+  checked_span<const T> output(int owner, port_key which = 0) const {
+    const int i = which.output_of(m_variant);
+    const impl::row_part p = is_output(i) ? m_parts[m_variant.input_count() + i] : impl::row_part();
+    if (const nsk::status s = refusal_of_output(owner, i, p, dtype_of<T>()); !s) return s;
     const std::byte* const block = p.block == impl::row_block::memory ? memory_of(owner) : outputs_of(owner);
-    return {reinterpret_cast<const T*>(block + p.offset), p.bytes / sizeof(T)};
+    return span<const T>(reinterpret_cast<const T*>(block + p.offset), p.bytes / sizeof(T));
   }
+  /// Copies an owner's part of an output to `values`, which has as many elements.
   template <class T>
-  span<const T> output(int owner, const char* name) const {
-    return output<T>(owner, m_variant.find_output(name));
+  nsk::status read(int owner, port_key which, span<T> values) const {
+    const checked_span<const T> from = output<T>(owner, which);
+    if (!from) return from.status();
+    if (values.size() != from.size()) return {status_code::wrong_size, status_place::owner, owner};
+    std::memcpy(values.data(), from.data(), from.size() * sizeof(T));
+    return {};
   }
   /// Returns the memories of an owner, in the order of the options, each at a multiple of 16 bytes: to be saved, put
-  /// back, or given other values while the owner does not wait.
-  span<std::byte> memory(int owner) {
-    return require_owner(owner), span<std::byte>(memory_of(owner), m_sizes.memories);
+  /// back, or given other values while the owner does not wait. False for a wrong owner.
+  checked_span<std::byte> memory(int owner) {
+    if (const nsk::status s = refusal_of_owner(owner); !s) return s;
+    return span<std::byte>(memory_of(owner), m_sizes.memories);
   }
   /// Makes the memories of an owner that does not wait zeros.
   void reset(int owner) { std::memset(memory(owner).data(), 0, m_sizes.memories); }
@@ -177,7 +182,7 @@ class batcher {
   enum : std::uint32_t { idle, waits, has_answer };
 
   static nsk::status refusal_of(const variant_view& v, const batcher_options& how) {
-    if (v.batch() == 0 || v.state_count() > 0 || how.owners < 1 || how.places < 1) return status_code::bad_batch;
+    if (v.batch() == 0 || v.state_count() > 0 || how.owners < 1 || how.places < 1) return status_code::no_rows;
     return impl::check_memories(v, how.memories);
   }
   /// Bytes of the tables, of which the parts of a row are the first; then rows, each on cache lines of its own.
@@ -221,11 +226,13 @@ class batcher {
         net.input_count() == m_variant.input_count() && net.output_count() == m_variant.output_count();
     if (!same_counts || net.variant().batch() != m_variant.batch()) return status_code::other_ports;
     for (int i = 0; i < net.input_count(); ++i) {
-      if (net.input_info(i).bytes() != m_variant.input(i).bytes()) return {status_code::other_ports, i};
-      if (m_parts[i].bytes > 0 && net.input_bytes(i).empty()) return {status_code::not_bindable, i};
+      if (net.input_info(i).bytes() != m_variant.input(i).bytes())
+        return {status_code::other_ports, status_place::input, i};
+      if (m_parts[i].bytes > 0 && !net.input_bytes(i)) return net.input_bytes(i).status();
     }
     for (int i = 0; i < net.output_count(); ++i)
-      if (net.output_info(i).bytes() != m_variant.output(i).bytes()) return {status_code::other_ports, i};
+      if (net.output_info(i).bytes() != m_variant.output(i).bytes())
+        return {status_code::other_ports, status_place::output, i};
     return {};
   }
   /// Copies the oldest row to row `row` of the inputs; its place is free from then on.
@@ -243,14 +250,23 @@ class batcher {
     m_queue.pop();
   }
 
+  /// Elements of a row's part of an input; `ticket` is its place.
   template <class T>
-  span<T> row_input(std::uint32_t ticket, int i) const {
-    const bool exists = i >= 0 && i < m_variant.input_count();
-    const impl::row_part p = exists ? m_parts[i] : impl::row_part();
-    const bool right = p.block == impl::row_block::row && m_variant.input(i).type() == dtype_of<T>();
-    NSK_ASSERT(right, "batch_row::input: no such input, another type, without rows, or a memory");
-    if (!right) return {};
-    return {reinterpret_cast<T*>(inputs_of(ticket) + p.offset), p.bytes / sizeof(T)};
+  checked_span<T> row_input(std::uint32_t ticket, port_key which) const {
+    const int i = which.input_of(m_variant);
+    if (i < 0 || i >= m_variant.input_count()) return nsk::status(status_code::no_such_port, status_place::input, i);
+    const impl::row_part p = m_parts[i];
+    if (p.block != impl::row_block::row) return nsk::status(status_code::not_of_a_row, status_place::input, i);
+    if (m_variant.input(i).type() != dtype_of<T>()) return nsk::status(status_code::wrong_type, status_place::input, i);
+    return span<T>(reinterpret_cast<T*>(inputs_of(ticket) + p.offset), p.bytes / sizeof(T));
+  }
+  bool is_output(int i) const { return i >= 0 && i < m_variant.output_count(); }
+  nsk::status refusal_of_output(int owner, int i, const impl::row_part& p, dtype type) const {
+    if (const nsk::status s = refusal_of_owner(owner); !s) return s;
+    if (!is_output(i)) return {status_code::no_such_port, status_place::output, i};
+    if (p.bytes == 0) return {status_code::not_of_a_row, status_place::output, i};
+    if (m_variant.output(i).type() != type) return {status_code::wrong_type, status_place::output, i};
+    return {};
   }
   std::byte* inputs_of(std::uint32_t ticket) const {
     return m_rows_at + ticket % m_place_count * impl::aligned_row(m_sizes.inputs);
@@ -259,9 +275,10 @@ class batcher {
   atomic_word& standing_of(int owner) const { return *reinterpret_cast<atomic_word*>(owner_at(owner)); }
   std::byte* outputs_of(int owner) const { return owner_at(owner) + impl::row_alignment; }
   std::byte* memory_of(int owner) const { return outputs_of(owner) + impl::aligned_row(m_sizes.outputs); }
-  void require_owner([[maybe_unused]] int owner) const {
-    NSK_ASSERT(m_status && owner >= 0 && owner < m_owner_count,
-               "batcher: no such owner, or it cannot run: ask status()");
+  bool has_owner(int owner) const { return owner >= 0 && owner < m_owner_count; }
+  nsk::status refusal_of_owner(int owner) const {
+    if (!m_status) return m_status;
+    return has_owner(owner) ? nsk::status() : nsk::status(status_code::no_such_owner, owner);
   }
 
   variant_view m_variant;
@@ -276,12 +293,17 @@ class batcher {
 };
 
 template <class T>
-span<T> batch_row::input(int i) const {
-  return m_batcher ? m_batcher->row_input<T>(m_ticket, i) : span<T>();
+checked_span<T> batch_row::input(port_key which) const {
+  if (!m_batcher) return nsk::status(status_code::no_such_place);
+  return m_batcher->row_input<T>(m_ticket, which);
 }
 template <class T>
-span<T> batch_row::input(const char* name) const {
-  return m_batcher ? m_batcher->row_input<T>(m_ticket, m_batcher->m_variant.find_input(name)) : span<T>();
+nsk::status batch_row::write(port_key which, span<const T> values) const {
+  const checked_span<T> to = input<T>(which);
+  if (!to) return to.status();
+  if (values.size() != to.size()) return status_code::wrong_size;
+  std::memcpy(to.data(), values.data(), to.size() * sizeof(T));
+  return {};
 }
 NSK_END
 #include <netsuke/core/restore_macros.hpp>

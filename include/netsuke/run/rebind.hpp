@@ -15,23 +15,22 @@ inline bool same_tensor(const tensor_info& a, const tensor_info& b) {
          std::memcmp(x.data(), y.data(), x.size() * sizeof(std::int32_t)) == 0;
 }
 
-/// Whether inputs, outputs and states have the same names, types and shapes in the same order. A wrong one is named by
-/// its number, inputs first, then outputs, then states; -1 when the counts differ.
+/// Whether inputs, outputs and states have the same names, types and shapes in the same order. The status says which
+/// one has not; -1 when the counts differ.
 inline status same_ports(const variant_view& a, const variant_view& b) {
   if (a.input_count() != b.input_count() || a.output_count() != b.output_count() || a.state_count() != b.state_count())
     return status_code::other_ports;
-  std::int32_t number = 0;
   const auto same = [](const auto& x, const auto& y) {
     return std::strcmp(x.name(), y.name()) == 0 && same_tensor(x.tensor(), y.tensor());
   };
-  for (int i = 0; i < a.input_count(); ++i, ++number) {
-    if (!same(a.input(i), b.input(i))) return {status_code::other_ports, number};
+  for (int i = 0; i < a.input_count(); ++i) {
+    if (!same(a.input(i), b.input(i))) return {status_code::other_ports, status_place::input, i};
   }
-  for (int i = 0; i < a.output_count(); ++i, ++number) {
-    if (!same(a.output(i), b.output(i))) return {status_code::other_ports, number};
+  for (int i = 0; i < a.output_count(); ++i) {
+    if (!same(a.output(i), b.output(i))) return {status_code::other_ports, status_place::output, i};
   }
-  for (int i = 0; i < a.state_count(); ++i, ++number) {
-    if (!same(a.state(i), b.state(i))) return {status_code::other_ports, number};
+  for (int i = 0; i < a.state_count(); ++i) {
+    if (!same(a.state(i), b.state(i))) return {status_code::other_ports, status_place::state, i};
   }
   return {};
 }

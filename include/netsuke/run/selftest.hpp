@@ -35,8 +35,8 @@ template <class Settings>
   for (int i = 0; i < v.check_count(); ++i) {
     const check_view check = v.check_vector(i);
     for (int k = 0; k < net.input_count(); ++k) {
-      const span<std::byte> input = net.input_bytes(k);
-      if (input.empty()) return {status_code::not_bindable, k};
+      const checked_span<std::byte> input = net.input_bytes(k);
+      if (!input) return input.status();
       std::memcpy(input.data(), check.input(k).data(), input.size());
     }
     net.reset();

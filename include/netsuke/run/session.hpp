@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 #include <netsuke/run/settings.hpp>
+#include <netsuke/run/port_key.hpp>
+#include <netsuke/core/checked_span.hpp>
 #include <netsuke/core/status.hpp>
 #include <netsuke/ops/every_op.hpp>
 #include <netsuke/run/impl/bindings.hpp>
@@ -61,72 +63,77 @@ class session {
   port_view output_info(int i) const { return m_variant.output(i); }
 
   /// Returns the elements of an input, to be written before a run; they keep their values from run to run. T is the
-  /// port's type (float, std::int32_t, ...). Wrong numbers, names, types, and inputs that are bound, assert and give an
-  /// empty span.
+  /// port's type (float, std::int32_t, ...); `which` is its number or its name. For a wrong number, name or type, for
+  /// an input that is bound, and where the session cannot run, the result is false and has a status: test it, or copy
+  /// with write(). Elements that are not there cannot be written: to try ends the program, with NDEBUG too
+  /// (checked_span).
   template <class T>
-  span<T> input(int i = 0) {
+  checked_span<T> input(port_key which = 0) {
     static_assert(is_element_type<T>, NSK_IMPL_ELEMENT);
-    return expected_input<T>(i);
+    return elements_of<T>(which.input_of(m_variant), status_place::input);
   }
+  /// The same with the status as the result; without elements the span becomes empty.
   template <class T>
-  span<T> input(const char* name) {
-    static_assert(is_element_type<T>, NSK_IMPL_ELEMENT);
-    return expected_input<T>(m_variant.find_input(name));
+  nsk::status input(port_key which, span<T>& elements) {
+    const checked_span<T> found = input<T>(which);
+    elements = found ? span<T>(found) : span<T>();
+    return found.status();
   }
-  /// The same with a status instead of an assertion.
+  /// Copies `values` to an input: as many as it has, or, in a batch of fewer rows, as those rows have.
   template <class T>
-  nsk::status input(int i, span<T>& elements) {
-    static_assert(is_element_type<T>, NSK_IMPL_ELEMENT);
-    return elements_of_input(i, elements);
-  }
-  template <class T>
-  nsk::status input(const char* name, span<T>& elements) {
-    static_assert(is_element_type<T>, NSK_IMPL_ELEMENT);
-    return elements_of_input(m_variant.find_input(name), elements);
+  nsk::status write(port_key which, span<const T> values) {
+    const checked_span<T> to = input<T>(which);
+    if (!to) return to.status();
+    const int i = which.input_of(m_variant);
+    if (values.size() != elements_in_use(input_info(i))) return {status_code::wrong_size, status_place::input, i};
+    std::memcpy(to.data(), values.data(), values.size() * sizeof(T));
+    return {};
   }
 
-  /// Returns the elements of an output, valid from the end of a run until the next one starts.
+  /// Returns the elements of an output, valid from the end of a run until the next one starts; as input().
   template <class T>
-  span<const T> output(int i = 0) const {
+  checked_span<const T> output(port_key which = 0) const {
     static_assert(is_element_type<T>, NSK_IMPL_ELEMENT);
-    return expected_output<T>(i);
-  }
-  template <class T>
-  span<const T> output(const char* name) const {
-    static_assert(is_element_type<T>, NSK_IMPL_ELEMENT);
-    return expected_output<T>(m_variant.find_output(name));
+    return elements_of<const T>(which.output_of(m_variant), status_place::output);
   }
   template <class T>
-  nsk::status output(int i, span<const T>& elements) const {
-    static_assert(is_element_type<T>, NSK_IMPL_ELEMENT);
-    return elements_of_output(i, elements);
+  nsk::status output(port_key which, span<const T>& elements) const {
+    const checked_span<const T> found = output<T>(which);
+    elements = found ? span<const T>(found) : span<const T>();
+    return found.status();
   }
+  /// Copies an output to `values`: as many as it has, or, in a batch of fewer rows, as those rows have.
   template <class T>
-  nsk::status output(const char* name, span<const T>& elements) const {
-    static_assert(is_element_type<T>, NSK_IMPL_ELEMENT);
-    return elements_of_output(m_variant.find_output(name), elements);
+  nsk::status read(port_key which, span<T> values) const {
+    const checked_span<const T> from = output<T>(which);
+    if (!from) return from.status();
+    const int i = which.output_of(m_variant);
+    if (values.size() != elements_in_use(output_info(i))) return {status_code::wrong_size, status_place::output, i};
+    std::memcpy(values.data(), from.data(), values.size() * sizeof(T));
+    return {};
   }
-  /// The bytes of a port, whatever its type; empty for a bound input.
-  span<std::byte> input_bytes(int i) {
-    if (m_inputs.is_bound(i)) return {};
-    return {memory().data(input_info(i).tensor()), input_info(i).bytes()};
+  /// The bytes of a port, whatever its type.
+  checked_span<std::byte> input_bytes(port_key which) {
+    return bytes_of<std::byte>(which.input_of(m_variant), status_place::input);
   }
-  span<const std::byte> output_bytes(int i) const {
-    return {memory().data(output_info(i).tensor()), output_info(i).bytes()};
+  checked_span<const std::byte> output_bytes(port_key which) const {
+    return bytes_of<const std::byte>(which.output_of(m_variant), status_place::output);
   }
 
   /// Lets runs read input `i` from `block` instead of the arena: port bytes, then over_read more bytes that may be read
   /// but do not matter. Aligned to the element type; overlaps no other block of the session. An empty block unbinds.
   /// Takes effect at the next start of a run.
   nsk::status bind_input(int i, span<const std::byte> block) {
-    if (i < 0 || i >= input_count()) return {status_code::no_such_port, i};
-    return m_inputs.bind(i, input_info(i), const_cast<std::byte*>(block.data()), block.size(), over_read);
+    if (i < 0 || i >= input_count()) return {status_code::no_such_port, status_place::input, i};
+    std::byte* const from = const_cast<std::byte*>(block.data());
+    return {m_inputs.bind(i, input_info(i), from, block.size(), over_read), status_place::input, i};
   }
   /// Lets runs write output `i` to `block`: port bytes, and over_read more where steps also read the output
   /// (output_is_read).
   nsk::status bind_output(int i, span<std::byte> block) {
-    if (i < 0 || i >= output_count()) return {status_code::no_such_port, i};
-    return m_outputs.bind(i, output_info(i), block.data(), block.size(), output_is_read(i) ? over_read : 0);
+    if (i < 0 || i >= output_count()) return {status_code::no_such_port, status_place::output, i};
+    const std::size_t pad = output_is_read(i) ? over_read : 0;
+    return {m_outputs.bind(i, output_info(i), block.data(), block.size(), pad), status_place::output, i};
   }
   /// Whether a step reads output `i`, so that a block bound to it needs over_read bytes more.
   bool output_is_read(int i) const { return impl::output_is_read(m_variant, i); }
@@ -134,7 +141,7 @@ class session {
   /// Lets runs compute the first `rows` rows of a batch, 1 to variant().batch(), each with the bits that it has alone;
   /// a new session computes all. Later rows of inputs do not matter. Abandons an inference that step() has begun.
   nsk::status set_batch(int rows) {
-    if (rows < 1 || rows > m_variant.batch()) return {status_code::bad_batch, rows};
+    if (rows < 1 || rows > m_variant.batch()) return {status_code::rows_out_of_range, rows};
     restart();
     m_rows = rows;
     return {};
@@ -308,7 +315,7 @@ class session {
     if (!m.is_open()) return status_code::not_open;
     if (variant_index < 0 || variant_index >= m.variant_count()) return {status_code::bad_variant, variant_index};
     const variant_view v = m.variant(variant_index);
-    if (const nsk::status s = impl::supported<settings>(v); !s) return s;
+    if (const nsk::status s = impl::supported<settings>(v); !s) return s.in_variant(variant_index);
     if (reinterpret_cast<std::uintptr_t>(memory_block.data()) % arena_alignment != 0)
       return status_code::misaligned_memory;
     if (memory_block.size() < v.arena_bytes(1)) return status_code::too_little_memory;
@@ -329,38 +336,32 @@ class session {
     return m_arena + m_variant.shared_bytes() + static_cast<std::size_t>(lane) * m_variant.lane_bytes();
   }
 
-  template <class T>
-  span<T> expected_input(int i) {
-    span<T> elements;
-    [[maybe_unused]] const nsk::status s = elements_of_input(i, elements);
-    NSK_ASSERT(s, "session::input: no such input, another type, or bound; or the session cannot run: ask status()");
-    return elements;
+  /// Elements of a port, or of its first rows in a batch of fewer.
+  std::size_t elements_in_use(const port_view& port) const {
+    const auto all = static_cast<std::size_t>(port.elements());
+    const bool cut = m_rows > 0 && port.tensor().batch() > 0;
+    return cut ? all / static_cast<std::size_t>(m_variant.batch()) * static_cast<std::size_t>(m_rows) : all;
+  }
+  template <class Byte>
+  checked_span<Byte> bytes_of(int i, status_place place) const {
+    const bool is_input = place == status_place::input;
+    if (!m_status) return m_status;
+    if (i < 0 || i >= (is_input ? input_count() : output_count()))
+      return nsk::status(status_code::no_such_port, place, i);
+    if (is_input && m_inputs.is_bound(i)) return nsk::status(status_code::is_bound, i);
+    const port_view port = is_input ? input_info(i) : output_info(i);
+    return span<Byte>(memory().data(port.tensor()), port.bytes());
   }
   template <class T>
-  span<const T> expected_output(int i) const {
-    span<const T> elements;
-    [[maybe_unused]] const nsk::status s = elements_of_output(i, elements);
-    NSK_ASSERT(s, "session::output: no such output, or another type; or the session cannot run: ask status()");
-    return elements;
-  }
-  template <class T>
-  nsk::status elements_of_input(int i, span<T>& elements) const {
-    if (i < 0 || i >= input_count()) return {status_code::no_such_port, i};
-    if (m_inputs.is_bound(i)) return {status_code::not_bindable, i};
-    return elements_of(input_info(i), i, elements);
-  }
-  template <class T>
-  nsk::status elements_of_output(int i, span<const T>& elements) const {
-    if (i < 0 || i >= output_count()) return {status_code::no_such_port, i};
-    return elements_of(output_info(i), i, elements);
-  }
-  template <class T>
-  nsk::status elements_of(const port_view& port, int i, span<T>& elements) const {
+  checked_span<T> elements_of(int i, status_place place) const {
+    using byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
+    const checked_span<byte> bytes = bytes_of<byte>(i, place);
+    if (!bytes) return bytes.status();
     if constexpr (is_element_type<T>) {
-      if (port.type() != dtype_of<std::remove_const_t<T>>()) return {status_code::wrong_type, i};
+      const dtype type = place == status_place::input ? input_info(i).type() : output_info(i).type();
+      if (type != dtype_of<std::remove_const_t<T>>()) return nsk::status(status_code::wrong_type, place, i);
     }
-    elements = {reinterpret_cast<T*>(memory().data(port.tensor())), static_cast<std::size_t>(port.elements())};
-    return {};
+    return span<T>(reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T));
   }
 
   void require_ready() const { NSK_ASSERT(m_status, "session: it cannot run: ask status() after making it"); }

@@ -244,7 +244,7 @@ internal static class Program
         Expect("wrong_type", () => net.Input<byte>(0));
         Expect("no_such_port", () => net.Write<float>(-1, new float[3]));
         Expect("no_such_port", () => net.Output<float>(7));
-        Expect("bad_batch", () => net.SetBatch(2));
+        Expect("rows_out_of_range", () => net.SetBatch(2));
         Require(net.FindInput("no such") == -1 && net.FindInput(net.Inputs[0].Name) == 0, "names");
         model.Dispose();
         model.Dispose();

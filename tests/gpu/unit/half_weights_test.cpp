@@ -144,6 +144,6 @@ TEST_CASE("a plan of 16-bit weights reads fewer bytes, and its session refuses t
         .status()
         .code();
   };
-  CHECK(made(model.weights().size()) == gpu::status_code::bad_buffer);
+  CHECK(made(model.weights().size()) == gpu::status_code::bad_gpu_buffer);
   CHECK(made(plan[1].weight_bytes()) == gpu::status_code::ok);
 }

@@ -126,9 +126,9 @@ TEST_CASE("run_cpu refuses another part, memory or buffers that are too small") 
   };
   using code = gpu::status_code;
   CHECK(run(2, memory.size(), read_back.size(), upload.size()) == code::bad_range);
-  CHECK(run(1, memory.size() - 1, read_back.size(), upload.size()) == code::bad_buffer);
-  CHECK(run(1, memory.size(), read_back.size() - 1, upload.size()) == code::bad_buffer);
-  CHECK(run(1, memory.size(), read_back.size(), upload.size() - 1) == code::bad_buffer);
+  CHECK(run(1, memory.size() - 1, read_back.size(), upload.size()) == code::bad_gpu_buffer);
+  CHECK(run(1, memory.size(), read_back.size() - 1, upload.size()) == code::bad_gpu_buffer);
+  CHECK(run(1, memory.size(), read_back.size(), upload.size() - 1) == code::bad_gpu_buffer);
   CHECK(run(1, memory.size(), read_back.size(), upload.size()) == code::ok);
   test::cpu_session none;
   CHECK(gpu::run_cpu(p.plan, 0, none, memory.span(), read_back.span(), upload.span()).code() == code::not_ready);

@@ -127,11 +127,11 @@ TEST_CASE("rows that a variant does not compute are refused, and copies have the
   for (const std::int32_t rows : {-1, policy_rows + 1}) {
     how.rows = rows;
     const recorded r(make_policy(), how);
-    CHECK(r.status.code() == code::bad_batch);
+    CHECK(r.status.code() == code::rows_out_of_range);
     CHECK(r.status.where() == rows);
   }
   how.rows = 1;
-  CHECK(recorded(make_cnn().plan, how).status.code() == code::bad_batch);
+  CHECK(recorded(make_cnn().plan, how).status.code() == code::rows_out_of_range);
   how.hybrid = true;
   for (const std::int32_t rows : {1, 4, 0}) {
     how.rows = rows;
@@ -216,8 +216,8 @@ TEST_CASE("a ring of one slot, or of too many, is refused; a slot holds the outp
   recorded r(make_policy(), how);
   REQUIRE(r.status);
   gpu::read_back_ring<null_device> one(r.plan, {5, 4096}, 1), many(r.plan, {5, 4096}, 17);
-  CHECK(one.record(r.list, r.net, 1).code() == code::bad_buffer);
-  CHECK(many.record(r.list, r.net, 1).code() == code::bad_buffer);
+  CHECK(one.record(r.list, r.net, 1).code() == code::bad_gpu_buffer);
+  CHECK(many.record(r.list, r.net, 1).code() == code::bad_gpu_buffer);
   const gpu::output_set some = 1u << 1 | 1u << 2;  // action and mean, of six rows
   gpu::read_back_ring<null_device> ring(r.plan, {5, 4096}, 2, some);
   CHECK(gpu::ring_slot_bytes(r.plan, some) == 6 * 8 + 6 * 4);
@@ -243,8 +243,8 @@ TEST_CASE("the self-test refuses files without check vectors, small buffers and 
   REQUIRE(r.status);
   const std::size_t up = gpu::selftest_upload_bytes(r.plan), down = gpu::selftest_read_back_bytes(r.plan);
   CHECK(down == 40);
-  CHECK(test_of(r, up - 1, down) == code::bad_buffer);
-  CHECK(test_of(r, up, down - 1) == code::bad_buffer);
+  CHECK(test_of(r, up - 1, down) == code::bad_gpu_buffer);
+  CHECK(test_of(r, up, down - 1) == code::bad_gpu_buffer);
   CHECK(test_of(r, up, down) == code::check_failed);  // the null device computes nothing
   gpu::plan_settings how;
   how.hybrid = true;

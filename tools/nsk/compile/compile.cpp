@@ -82,13 +82,13 @@ struct compiled {
 /// Refuses a file that the engine would not open, naming the step or the tensor that it would complain of.
 void require_opened(const status& s, const compiled& c) {
   if (s) return;
-  const plan& first = c.plans.front().layout;
-  const auto where = static_cast<std::size_t>(s.where() < 0 ? 0 : s.where());
+  const plan& at_fault = c.plans.at(static_cast<std::size_t>(s.variant())).layout;
+  const auto where = static_cast<std::size_t>(s.where());  // beyond all where there is none
   std::string culprit = "the model";
-  if (c.plans.size() == 1 && s.code() == status_code::bad_tensor && where < first.tensors.size())
-    culprit = "tensor '" + first.tensors[where].name + "'";
-  else if (c.plans.size() == 1 && s.code() == status_code::bad_step && where < first.steps.size())
-    culprit = "step '" + first.steps[where].name + "'";
+  if (s.place() == status_place::tensor && where < at_fault.tensors.size())
+    culprit = "tensor '" + at_fault.tensors[where].name + "'";
+  else if (s.place() == status_place::step && where < at_fault.steps.size())
+    culprit = "step '" + at_fault.steps[where].name + "'";
   refuse(culprit + " cannot be run by the engine (" + s.name() + ": " + s.message() +
          "). Change its shapes, types or attributes in the exporter, and please report this with the model");
 }

@@ -20,9 +20,11 @@ model_file open_model(const std::vector<std::byte>& bytes, const std::string& na
   model_file file{aligned_bytes(bytes), {}};
   const status s = open({file.bytes.data(), file.bytes.size()}, file.view);
   if (!s) {
-    std::string where = s.where() < 0 ? std::string() : ", at " + std::to_string(s.where());
-    if (s.code() == status_code::bad_magic || bytes.empty()) where += "; " + looks_like(bytes.data(), bytes.size());
-    refuse("cannot open '" + name + "' (" + s.name() + where + "): " + s.message() + ".");
+    const bool is_other = s.code() == status_code::bad_magic || bytes.empty();
+    const std::string other = is_other ? " (" + looks_like(bytes.data(), bytes.size()) + ")" : "";
+    char reason[2048];
+    format_refusal(s, {file.bytes.data(), file.bytes.size()}, reason);
+    refuse("cannot open '" + name + "'" + other + ": " + s.name() + ": " + reason + ".");
   }
   return file;
 }

@@ -8,6 +8,7 @@
 #include <netsuke/prepare.hpp>
 #include "engine/engine.hpp"
 #include "errors.hpp"
+#include "status_text.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -36,7 +37,7 @@ std::vector<std::byte> expand(const std::vector<std::byte>& small, const std::st
 
 std::vector<small_share> shares_of(const std::vector<std::byte>& small) {
   impl::small_sections sections;
-  if (const status s = impl::read_small({small.data(), small.size()}, sections); !s) refuse(s.message());
+  if (const status s = impl::read_small({small.data(), small.size()}, sections); !s) refuse(status_text(s) + ".");
   std::map<std::string, small_share> shares;
   for (std::int32_t i = 0; i < sections.count(); ++i) {
     const small_part p = sections.part(i);

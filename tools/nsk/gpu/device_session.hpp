@@ -12,6 +12,7 @@
 #include <netsuke/gpu/hybrid.hpp>
 
 #include "errors.hpp"
+#include "status_text.hpp"
 #include "gpu/device.hpp"
 
 namespace nsk::tool {
@@ -183,12 +184,12 @@ class device_session final : public device_runner {
   }
 
   static void require(const gpu::status& s) {
-    if (!s) refuse(std::string("the device refused it (") + s.name() + "): " + s.message() + ".");
+    if (!s) refuse("the device refused it: " + status_text(s) + ".");
   }
   /// The same for making the session; names the pipeline.
   void require_opened(const gpu::status& s) const {
-    if (s.code() == gpu::status_code::pipeline_refused && s.where() >= 0)
-      refuse(std::string("pipeline ") + std::to_string(s.where()) + " (" +
+    if (s.place() == status_place::pipeline && s.where() >= 0)
+      refuse("pipeline " + std::to_string(s.where()) + " (" +
              gpu::name_of(plan().pipelines()[static_cast<std::size_t>(s.where())].kernel) + "): " + s.message() + ".");
     require(s);
   }

@@ -9,6 +9,7 @@
 #include <netsuke/gpu/half_weights.hpp>
 
 #include "errors.hpp"
+#include "status_text.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -251,7 +252,7 @@ json gpu_plan_report(const variant_view& v, span<const std::byte> weights, const
   const stored_plan stored(v, how);
   const gpu::plan& plan = stored.plan;
   const gpu::status made = stored.made;
-  report["refused"] = made ? json(nullptr) : json(made.message());
+  report["refused"] = made ? json(nullptr) : json(status_text(made, v));
   if (made) {
     report["arena_bytes"] = plan.arena_bytes();
     report["half_bytes"] = half_bytes(v, how);

@@ -10,6 +10,7 @@
 #include <netsuke/model/open.hpp>
 #include <netsuke/ops/impl/narrow_weights.hpp>
 #include "errors.hpp"
+#include "status_text.hpp"
 #include "graph/float16.hpp"
 
 namespace nsk::tool {
@@ -299,7 +300,7 @@ compiled_file compile_with_narrow_weights(std::vector<variant_source>& variants,
     }
     compiled_file file = compile_file(rounded, options);
     model m;
-    if (const status s = open({file.bytes.data(), file.bytes.size()}, m); !s) refuse(s.message());
+    if (const status s = open({file.bytes.data(), file.bytes.size()}, m); !s) refuse(status_text(s) + ".");
     bool settled = true;
     const kept_layers slower = slower_layers(m, options.weights, options.kept_weights);
     for (const kept_layers& more : {float_layers(m, options.weights), slower})

@@ -8,6 +8,7 @@
 #include <netsuke/format/small_file.hpp>
 #include "engine/small_file.hpp"
 #include "errors.hpp"
+#include "status_text.hpp"
 #include "shrink/compress.hpp"
 #include "shrink/matrices.hpp"
 #include "shrink/numbers.hpp"
@@ -158,7 +159,7 @@ class part_list {
 
 std::vector<std::byte> shrink(const std::vector<std::byte>& file, const winograd_kernels& kernels) {
   model m;
-  if (const status s = open({file.data(), file.size()}, m); !s) refuse(s.message());
+  if (const status s = open({file.data(), file.size()}, m); !s) refuse(status_text(s) + ".");
   file_header h;
   std::memcpy(&h, file.data(), sizeof h);
   part_list parts(file), whole(file);

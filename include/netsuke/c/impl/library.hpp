@@ -24,11 +24,6 @@ struct nsk_session {
 NSK_BEGIN
 namespace impl {
 
-#define NSK_IMPL_C_SAME(code, text)                                                \
-  static_assert(static_cast<std::int32_t>(status_code::code) == nsk_status_##code, \
-                "enum nsk_status_code lists the codes of NSK_STATUS_LIST in their order");
-NSK_STATUS_LIST(NSK_IMPL_C_SAME)
-#undef NSK_IMPL_C_SAME
 static_assert(static_cast<int>(dtype::boolean) == nsk_type_boolean, "enum nsk_type lists the values of nsk::dtype");
 static_assert(std::uint32_t{index_clamped} == std::uint32_t{nsk_index_clamped} &&
                   std::uint32_t{division_by_zero} == std::uint32_t{nsk_division_by_zero} &&
@@ -38,7 +33,7 @@ static_assert(std::is_trivially_copyable_v<nsk_model> && std::is_trivially_destr
 static_assert(std::is_trivially_copyable_v<nsk_session> && std::is_trivially_destructible_v<nsk_session>,
               "netsuke: the profiler of NSK_C_IMPLEMENTATION's settings must be trivially copyable and destructible");
 
-#define NSK_IMPL_C_COUNT(code, text) +1
+#define NSK_IMPL_C_COUNT(code, place, text) +1
 inline constexpr std::int32_t c_status_count = 0 NSK_STATUS_LIST(NSK_IMPL_C_COUNT);
 #undef NSK_IMPL_C_COUNT
 
@@ -85,30 +80,17 @@ nsk_status c_close(Handle* handle) {
   return {nsk_status_ok, -1};
 }
 
-inline const char* c_own_text(std::int32_t code) {
+/// Text, name and place of a code that the C interface alone has.
+struct c_own_words {
+  const char *text = "unknown status", *name = "unknown", *place = "none";
+};
+inline c_own_words c_own_words_of(std::int32_t code) {
   switch (code) {
-    case nsk_status_bad_handle:
-      return "the handle is null, closed, was moved, or is of another kind: pass what nsk_model_open or "
-             "nsk_session_open gave, and keep its memory";
-    case nsk_status_bad_argument:
-      return "an argument is null, misaligned, too small or outside its range: `where` is its number, counted from 0";
-    case nsk_status_wrong_library:
-      return "the library has another version of the C interface than netsuke/c/netsuke.h, which the program was "
-             "compiled with: use both from one release";
-    case nsk_status_unsupported_cpu:
-      return "this processor lacks the instruction set that the library was compiled for: ask nsk_library_isa(), and "
-             "ship a build with NSK_ISA_SCALAR beside it";
-    default: return "unknown status";
-  }
-}
-
-inline const char* c_own_name(std::int32_t code) {
-  switch (code) {
-    case nsk_status_bad_handle: return "bad_handle";
-    case nsk_status_bad_argument: return "bad_argument";
-    case nsk_status_wrong_library: return "wrong_library";
-    case nsk_status_unsupported_cpu: return "unsupported_cpu";
-    default: return "unknown";
+#define NSK_IMPL_C_WORDS(code, number, place, text) \
+  case nsk_status_##code: return {text, #code, #place};
+    NSK_C_STATUS_LIST(NSK_IMPL_C_WORDS)
+#undef NSK_IMPL_C_WORDS
+    default: return {};
   }
 }
 
@@ -123,11 +105,15 @@ NSK_END
 extern "C" {
 const char* nsk_status_text(int32_t code) noexcept {
   return nsk::impl::c_is_engine_code(code) ? nsk::status(static_cast<nsk::status_code>(code)).message()
-                                           : nsk::impl::c_own_text(code);
+                                           : nsk::impl::c_own_words_of(code).text;
 }
 const char* nsk_status_name(int32_t code) noexcept {
   return nsk::impl::c_is_engine_code(code) ? nsk::status(static_cast<nsk::status_code>(code)).name()
-                                           : nsk::impl::c_own_name(code);
+                                           : nsk::impl::c_own_words_of(code).name;
+}
+const char* nsk_status_place(int32_t code) noexcept {
+  return nsk::impl::c_is_engine_code(code) ? nsk::name_of(nsk::status(static_cast<nsk::status_code>(code)).place())
+                                           : nsk::impl::c_own_words_of(code).place;
 }
 nsk_status nsk_check_library(uint32_t c_version) noexcept {
   if (c_version != NSK_C_VERSION) return {nsk_status_wrong_library, -1};

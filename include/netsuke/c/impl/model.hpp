@@ -134,6 +134,19 @@ const char* nsk_model_metadata(const nsk_model* model, const char* key) noexcept
   }
   return nullptr;
 }
+size_t nsk_status_format(nsk_status status, const nsk_model* model, int32_t variant, char* text,
+                         size_t text_bytes) noexcept {
+  if (text == nullptr) return 0;
+  const nsk::span<char> to(text, text_bytes);
+  if (nsk::impl::c_is_engine_code(status.code)) {
+    const nsk::status s(static_cast<nsk::status_code>(status.code), status.where);
+    return nsk::impl::c_has_variant(model, variant) ? s.format(to, model->view.variant(variant)) : s.format(to);
+  }
+  nsk::text_writer line(text, text_bytes);
+  if (status.where >= 0) line.add(nsk_status_place(status.code)), line.add(' '), line.add(status.where), line.add(": ");
+  line.add(nsk_status_text(status.code));
+  return line.size();
+}
 nsk_status nsk_model_arena_bytes(const nsk_model* model, int32_t variant, int32_t lanes, uint64_t* bytes) noexcept {
   if (const nsk_status s = nsk::impl::c_check_variant(model, variant); s.code != 0) return s;
   const nsk::variant_view v = model->view.variant(variant);

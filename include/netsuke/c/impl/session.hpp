@@ -14,9 +14,9 @@ namespace impl {
 inline nsk_status c_input(nsk_session* session, std::int32_t input, span<std::byte>& elements) {
   if (!c_is_handle(session)) return c_bad_handle();
   if (input < 0 || input >= session->net.input_count()) return {nsk_status_no_such_port, input};
-  elements = session->net.input_bytes(input);
-  if (elements.data() == nullptr) return {nsk_status_not_bindable, input};
-  return {nsk_status_ok, -1};
+  const checked_span<std::byte> found = session->net.input_bytes(input);
+  if (found) elements = found;
+  return c_status(found.status());
 }
 inline nsk_status c_output(const nsk_session* session, std::int32_t output, span<const std::byte>& elements) {
   if (!c_is_handle(session)) return c_bad_handle();

@@ -67,10 +67,11 @@ NSK_COLD inline status verify_fields(const format::Variant& v) {
     }
   }
   for (const auto* ports : {v.inputs(), v.outputs()}) {
+    const status_place place = ports == v.inputs() ? status_place::input : status_place::output;
     for (std::uint32_t i = 0; i < count_of(ports); ++i) {
       const auto* shape = ports->Get(i)->source_shape();
       if (count_of(shape) != 0 && !is_aligned(shape->Data(), alignof(std::int64_t)))
-        return {status_code::bad_port, static_cast<std::int32_t>(i)};
+        return {status_code::bad_port, place, static_cast<std::int32_t>(i)};
     }
   }
   for (std::uint32_t i = 0; i < v.steps()->size(); ++i) {
@@ -90,7 +91,7 @@ NSK_COLD inline status read_table(span<const std::byte> table, work_budget& work
   if (count_of(root->variants()) == 0) return status_code::bad_structure;
   for (std::uint32_t i = 0; i < root->variants()->size(); ++i) {
     const status s = verify_fields(*root->variants()->Get(i));
-    if (!s) return s;
+    if (!s) return s.in_variant(static_cast<int>(i));
   }
   out = model_view(root);
   return {};

@@ -55,11 +55,12 @@ status verify_batch(const verify_context& c) {
   const auto rows = static_cast<std::uint32_t>(c.variant.batch());
   if (rows == 1 || rows > std::uint32_t{max_elements}) return status_code::bad_batch;
   for (int i = 0; i < c.variant.tensor_count(); ++i) {
-    if (!rows_fit(c.variant.tensor(i), rows)) return {status_code::bad_batch, i};
+    if (!rows_fit(c.variant.tensor(i), rows)) return {status_code::bad_batch, status_place::tensor, i};
   }
   for (int i = 0; i < c.variant.state_count(); ++i) {
     const state_view state = c.variant.state(i);
-    if (state.tensor().batch() != 0 || state.next().batch() != 0) return {status_code::bad_batch, i};
+    if (state.tensor().batch() != 0 || state.next().batch() != 0)
+      return {status_code::bad_batch, status_place::state, i};
   }
   for (int i = 0; rows != 0 && i < c.variant.step_count(); ++i) {
     const step_view s = c.variant.step(i);

@@ -47,7 +47,7 @@ NSK_COLD inline status verify_ports(const verify_context& c) {
   for (const bool is_input : {true, false}) {
     const int count = is_input ? v.input_count() : v.output_count();
     for (int i = 0; i < count; ++i) {
-      const status bad{status_code::bad_port, i};
+      const status bad{status_code::bad_port, is_input ? status_place::input : status_place::output, i};
       const port_view p = is_input ? v.input(i) : v.output(i);
       if (p.tensor_index() >= c.tensors()) return bad;
       const tensor_info t = p.tensor();

@@ -129,6 +129,19 @@ NSK_COLD inline bool has_possible_border(const tensor_info& t) {
   return t.rank() >= 3 && is_float_lines(t);
 }
 
+/// Whether a tensor can be packed weights: dense constants of a type that the program takes.
+template <class Narrow>
+NSK_COLD status_code check_weights(const tensor_info& t, const tensor_view& view) {
+  if (t.where() != storage::constant || !is_dense(view) || t.offset() % file_alignment != 0)
+    return status_code::bad_weights;
+  const dtype wanted = is_quads(t.arrangement()) ? dtype::int8 : dtype::float32;
+  if (t.type() == wanted) return status_code::ok;
+  if (t.arrangement() != packing::panels) return status_code::bad_weights;
+  if (t.type() == dtype::float16) return Narrow::halves ? status_code::ok : status_code::unsupported_half_weights;
+  if (t.type() == dtype::int8) return Narrow::bytes ? status_code::ok : status_code::unsupported_byte_weights;
+  return status_code::bad_weights;
+}
+
 template <class Narrow>
 NSK_COLD status verify_tensors(const verify_context& c) {
   const auto buffers = static_cast<std::uint32_t>(c.variant.buffer_count());
@@ -142,12 +155,8 @@ NSK_COLD status verify_tensors(const verify_context& c) {
     if (t.offset() > std::uint64_t{max_extent}) return {status_code::tensor_outside_buffer, i};
     const tensor_view view = t.view(nullptr);
     if (!is_plain(t)) {
-      const bool narrow = t.arrangement() == packing::panels && ((Narrow::halves && t.type() == dtype::float16) ||
-                                                                 (Narrow::bytes && t.type() == dtype::int8));
-      const dtype wanted = is_quads(t.arrangement()) ? dtype::int8 : dtype::float32;
-      const bool legal = t.where() == storage::constant && (narrow || t.type() == wanted) && is_dense(view) &&
-                         t.offset() % file_alignment == 0;
-      if (!legal) return {status_code::bad_weights, i};
+      const status_code code = check_weights<Narrow>(t, view);
+      if (code != status_code::ok) return {code, status_place::tensor, i};
     }
     bool repeats;
     const region r = region_of(view, static_cast<std::int64_t>(t.offset()), repeats);

@@ -20,13 +20,13 @@ class bindings {
   std::byte* const* table() const { return m_block; }
 
   /// Binds a block to port `i`, or unbinds with null. The block has the port's bytes and `pad` more.
-  status bind(int i, const port_view& port, std::byte* block, std::size_t size, std::size_t pad) {
-    if (i >= Count) return {status_code::not_bindable, i};
-    if (block != nullptr && size < port.bytes() + pad) return {status_code::wrong_size, i};
+  status_code bind(int i, const port_view& port, std::byte* block, std::size_t size, std::size_t pad) {
+    if (i >= Count) return status_code::not_bindable;
+    if (block != nullptr && size < port.bytes() + pad) return status_code::wrong_size;
     const auto element = static_cast<std::uintptr_t>(size_of(port.type()));
-    if (reinterpret_cast<std::uintptr_t>(block) % element != 0) return {status_code::misaligned_memory, i};
+    if (reinterpret_cast<std::uintptr_t>(block) % element != 0) return status_code::misaligned_memory;
     m_block[i] = block;
-    return {};
+    return status_code::ok;
   }
 
  private:

@@ -65,13 +65,13 @@ NSK_COLD inline status check_memories(const variant_view& v, span<const row_memo
   for (std::size_t i = 0; i < memories.size(); ++i) {
     const auto where = static_cast<std::int32_t>(i);
     const int input = v.find_input(memories[i].input), output = v.find_output(memories[i].output);
-    if (input < 0 || output < 0) return {status_code::no_such_port, where};
+    if (input < 0 || output < 0) return {status_code::no_such_port, status_place::memory, where};
     const port_view from = v.output(output), to = v.input(input);
     const std::size_t bytes = row_bytes_of(v, to);
     const bool alike = bytes > 0 && bytes == row_bytes_of(v, from) && from.type() == to.type();
     const bool first = memory_of_input(memories, memories[i].input) == where &&
                        memory_of_output(memories, memories[i].output) == where;
-    if (!alike || !first) return {status_code::other_ports, where};
+    if (!alike || !first) return {status_code::other_ports, status_place::memory, where};
   }
   return {};
 }

@@ -31,21 +31,27 @@ inline constexpr bool runs_quads =
     Settings::ops::has(op::quantized_conv_2d) || Settings::ops::has(op::quantized_depthwise_conv_2d) ||
     Settings::ops::has(op::integer_conv_2d);
 
-/// Returns whether the settings list all that the variant needs.
+/// Returns what the settings lack for a step whose operator they list.
+template <class Settings>
+status_code missing_for(const step_view& step) {
+  if (is_kind_unlisted<Settings>(step)) return status_code::unsupported_kind;
+  if (!Settings::winograd && uses_winograd(step)) return status_code::unsupported_winograd;
+  if (!runs_half_weights<Settings> && has_half_weights(step)) return status_code::unsupported_half_weights;
+  if (!runs_byte_weights<Settings> && has_byte_weights(step)) return status_code::unsupported_byte_weights;
+  if (!stores_numbers<Settings> && is_float_operator_on_bytes(step)) return status_code::unsupported_bytes;
+  if (!runs_unsafe_quads<Settings> && has_unsafe_quads(step)) return status_code::unsupported_unsafe_quads;
+  if (!runs_weight_offsets<Settings> && has_weight_offset(step)) return status_code::unsupported_weight_offset;
+  return Settings::functions::has(step.epilogue().fn) ? status_code::ok : status_code::unsupported_function;
+}
+
+/// Returns whether the settings list all that the variant needs, or the first step that needs more.
 template <class Settings>
 status supported(const variant_view& variant) {
   for (int i = 0; i < variant.step_count(); ++i) {
     const step_view step = variant.step(i);
-    if (!Settings::ops::has(step.op())) return {status_code::unsupported_op, i};
-    if (is_kind_unlisted<Settings>(step)) return {status_code::unsupported_op, i};
-    if (!Settings::winograd && uses_winograd(step)) return {status_code::unsupported_op, i};
-    if (!runs_half_weights<Settings> && has_half_weights(step)) return {status_code::unsupported_op, i};
-    if (!runs_byte_weights<Settings> && has_byte_weights(step)) return {status_code::unsupported_op, i};
-    if (!stores_numbers<Settings> && is_float_operator_on_bytes(step)) return {status_code::unsupported_op, i};
-    if ((!runs_unsafe_quads<Settings> && has_unsafe_quads(step)) ||
-        (!runs_weight_offsets<Settings> && has_weight_offset(step)))
-      return {status_code::unsupported_op, i};
-    if (!Settings::functions::has(step.epilogue().fn)) return {status_code::unsupported_function, i};
+    const bool listed = Settings::ops::has(step.op());
+    const status_code missing = listed ? missing_for<Settings>(step) : status_code::unsupported_op;
+    if (missing != status_code::ok) return {missing, i};
   }
   return {};
 }
