@@ -85,6 +85,24 @@ ERRORS = [(PASSES + file, right, wrong, families) for file, right, wrong, famili
     ("recognise/cells.cpp", "if (own >= 0 && own == recurrent &&", "if (own >= 0 &&", CELLS),
 )]
 
+BEHIND = ["behind"]
+# One for every kind of row in the table of bounded/rules.hpp.
+ERRORS += [("bounded/" + file, right, wrong, BEHIND) for file, right, wrong in (
+    ("table.cpp", "t[op] = {follow_reduction, fill_reduction};", "t[op] = {follow_reduction};"),
+    ("table.cpp", "{follow_reduction, fill_mean}", "{follow_reduction, fill_reduction}"),
+    ("table.cpp", "t[op] = {follow_lines, fill_lines};", "t[op] = {follow_lines};"),
+    ("table.cpp", "{follow_top_k, fill_top_k}", "{follow_top_k, fill_with_constants}"),
+    ("table.cpp", '{follow_mat_mul, fill_mat_mul}', '{follow_mat_mul}'),
+    ("table.cpp", "{follow_concat, fill_concat}", "{follow_concat}"),
+    ("table.cpp", "{follow_pad, fill_pad}", "{follow_pad, fill_with_constants}"),
+    ("table.cpp", "{follow_gather, fill_gather}", "{follow_gather}"),
+    ("table.cpp", "{follow_scatter_nd, fill_scatter}", "{follow_scatter_nd}"),
+    ("rules_moves.cpp", "product_of(x, 0, from) != product_of(y, 0, to)", "false"),
+    ("rules_moves.cpp", "end = c.clamped(length, c.low(length), p.end.plus);", "end = length;"),
+    ("amount.cpp", "a.plus + sign * b.plus", "a.plus"),
+    ("numbers.cpp", "c.clamped(varying, c.low(varying), limit)", "varying"),
+)]
+
 
 def copy_sources(folder):
     for name in ("CMakeLists.txt", "include", "schema", "tools", "tests"):

@@ -207,6 +207,8 @@ REFUSED = {
     "another number": ("(float[9] x, bool[9] c, bool[9] d) => (float[n] y) { p = Compress(x, c) q = Compress(x, d) y = Add(p, q) }", "another number of them"),
     "fixed number": ("(float[9] x, bool[9] c) => (float[9] y) { p = Compress(x, c) y = Add(p, x) }", "9 elements there"),
     "normalised": ("(float[9] x, bool[9] c, float[9] w) => (float[n] y) { p = Compress(x, c) y = LayerNormalization<axis=0>(p, w) }", "normalised over them"),
+    "scanned": ("(float[9] x, bool[9] c, float a) => (float y, float[n] z) { p = Compress(x, c) y, z = Scan<num_scan_inputs=1, "
+                "body=b (float s, float e) => (float t, float o) { t = Add(s, e) o = Identity(t) }>(a, p) }", "unrolled for as many"),
     "unknown operator": ("(float[9,9] x, bool[9] c) => (float[n,9] y) { p = Compress<axis=0>(x, c) y = Trilu(p) }", "on rows that are none"),
     "computed overlap": ("(float[1,8,4] b, float[1,1,8] s, float[1] t) => (int64[n,3] y) { k = Constant<value_ints=[5]>() y = NonMaxSuppression(b, s, k, t, t) }", "--set t=VALUE"),
     "state": ("(float[9] x, bool[9] c, float[9] s) => (float[n] y, float[9] z) { y = Compress(x, c) z = Add(s, x) }", "pass them on in the game", ["--state", "s=y"]),

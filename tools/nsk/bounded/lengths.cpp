@@ -116,8 +116,23 @@ std::string lengths::signature(const node& n) const {
   return text;
 }
 
+/// `v`, or the last value of the source that has as many elements.
+value_id lengths::named_in_source(value_id v) const {
+  if (v < m_source_values || !is_bounded(v)) return v;
+  const auto shares = [&](const value_facts& f) {
+    for (const amount& a : f.axes)
+      for (const amount& b : facts(v)->axes)
+        if (a.varies() && b.varies() && a.count == b.count) return true;
+    return false;
+  };
+  value_id found = v;
+  for (const auto& [id, f] : m_facts)
+    if (id < m_source_values && shares(f)) found = id;
+  return found;
+}
+
 void lengths::refuse_reading(const node& n, value_id v, const std::string& why) const {
-  const std::string& name = at(v).name;
+  const std::string& name = at(named_in_source(v)).name;
   tool::refuse(describe(m_graph, n) + ": how many rows of '" + name + "' are results is known at run time only, and " +
                why + ". Make '" + name + "' an output with --output-value " + name +
                ", and compute the rest in the game");

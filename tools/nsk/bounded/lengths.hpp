@@ -24,7 +24,7 @@ struct value_facts {
 class lengths {
  public:
   /// Looks at nodes of `g` as they come; values may be added to it.
-  explicit lengths(const graph& g) : m_graph(g) {}
+  explicit lengths(const graph& g) : m_graph(g), m_source_values(static_cast<value_id>(g.values.size())) {}
 
   /// Notes what is known of the results of `n`, whose types and shapes are known. Refuses operators that would compute
   /// on unused elements, or whose result depends on a count in a way that is not supported: names the node, says why
@@ -64,7 +64,10 @@ class lengths {
  private:
   const value& at(value_id v) const { return m_graph.values[static_cast<std::size_t>(v)]; }
 
+  value_id named_in_source(value_id v) const;
+
   const graph& m_graph;
+  const value_id m_source_values;  ///< what was added later has no name that a user knows
   counts m_counts;
   std::map<value_id, value_facts> m_facts;
   std::map<value_id, amount> m_chosen;

@@ -179,6 +179,8 @@ class resolver {
 };
 
 void resolver::resolve(node n) {
+  if (n.op == "Scan" && n.domain.empty() && m_bounded.lengths().reads_bounded(n))
+    m_bounded.lengths().refuse(n, "a loop is unrolled for as many as there can be at most");
   if (unroller::takes(n))
     m_unroller.unroll(n);
   else
