@@ -8,8 +8,8 @@
 /// exactly the output elements of the range, plus the border pixels next to them (border_of in kernels/border.hpp).
 /// Contracts common to all:
 /// - strides and shapes were verified: nothing here is checked again, except data (indices in tensors);
-/// - the last dimension of image tensors has stride 1, all others any; inputs may be read up to `over_read` bytes past
-/// their end;
+/// - types, numbers of dimensions, and where elements are neighbours are what the operator's file in ops/ says in its
+/// table of operands; other strides are any. Inputs may be read up to `over_read` bytes past their end;
 /// - an output may be an input or the residual only where each element is read before it is written by the same tile;
 /// - tiles write disjoint elements, in any order and from any thread, with the same bits;
 /// - `scratch` is 64-byte aligned and has at least the bytes that `*_scratch_bytes` in format/scratch.hpp returns.

@@ -7,9 +7,7 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::arg_reduce> : impl::inputs<1>,
-                                   impl::never_in_place,
-                                   impl::without_border,
+struct op_traits<op::arg_reduce> : impl::never_in_place,
                                    impl::nothing_whole,
                                    impl::rows_beside_axis<1>,
                                    impl::without_scratch,
@@ -17,10 +15,16 @@ struct op_traits<op::arg_reduce> : impl::inputs<1>,
   using params = arg_reduce_params;
   using args = kernels::arg_reduce_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::of(dtype::int64),
+            operand::of(dtype::float32, dtype::int32, dtype::int64, dtype::uint8, dtype::int8)};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
-    return impl::accepted(is_known(p.kind) && (impl::is_ordered(x) || impl::is_bytes(x)) && y.type() == dtype::int64 &&
-                          impl::agree_except(x, y, p.axis) && y.shape()[static_cast<std::size_t>(p.axis)] == 1);
+    return impl::accepted(is_known(p.kind) && impl::agree_except(x, y, p.axis) &&
+                          y.shape()[static_cast<std::size_t>(p.axis)] == 1);
   }
 
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {

@@ -7,18 +7,19 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::binary> : impl::inputs<2>,
-                               impl::in_place_of<2>,
-                               impl::with_border,
-                               impl::nothing_whole,
-                               impl::rows_of_inputs<2>,
-                               impl::without_scratch,
-                               impl::one_tap {
+struct op_traits<op::binary>
+    : impl::in_place_of<2>, impl::nothing_whole, impl::rows_of_inputs<2>, impl::without_scratch, impl::one_tap {
   using params = binary_params;
   using args = kernels::binary_args;
 
-  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
-    return impl::accepted(is_known(p.kind) && impl::is_pointwise(s, 2));
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    constexpr operand input = operand::floats().of_output_shape();
+    return {operand::floats().with_border(), input, input};
+  }
+
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view&, const params& p) {
+    return impl::accepted(is_known(p.kind));
   }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
     return {p, m.view(s.input(0)), m.view(s.input(1)), m.view(s.output()), impl::bind_epilogue(m, s)};

@@ -7,20 +7,19 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::byte_table> : impl::inputs<2>,
-                                   impl::in_place_of<1>,
-                                   impl::without_border,
-                                   impl::nothing_whole,
-                                   impl::rows_of_inputs<1>,
-                                   impl::without_scratch,
-                                   impl::one_tap {
+struct op_traits<op::byte_table>
+    : impl::in_place_of<1>, impl::nothing_whole, impl::rows_of_inputs<1>, impl::without_scratch, impl::one_tap {
   using params = byte_table_params;
   using args = kernels::byte_table_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::bytes(), operand::bytes().of_output_shape(), operand::constant()};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader& reader, const step_view& s, const params&) {
-    const tensor_info x = s.input(0), y = s.output(), table = s.input(1);
-    if (!impl::is_bytes(x) || !impl::is_bytes(y) || !impl::same_shape(x, y)) return status_code::bad_step;
-    const bool fits = table.elements() == 256 || table.elements() == std::int64_t{256} * impl::last_length(y);
+    const tensor_info table = s.input(1);
+    const bool fits = table.elements() == 256 || table.elements() == std::int64_t{256} * impl::last_length(s.output());
     return reader.line<std::uint8_t>(table) && fits ? status_code::ok : status_code::bad_weights;
   }
   static args bind(const impl::memory_map& m, const step_view& s, const params&) {

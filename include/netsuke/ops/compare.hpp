@@ -7,20 +7,19 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::compare> : impl::inputs<2>,
-                                impl::never_in_place,
-                                impl::without_border,
-                                impl::nothing_whole,
-                                impl::rows_of_inputs<2>,
-                                impl::without_scratch,
-                                impl::one_tap {
+struct op_traits<op::compare>
+    : impl::never_in_place, impl::nothing_whole, impl::rows_of_inputs<2>, impl::without_scratch, impl::one_tap {
   using params = compare_params;
   using args = kernels::compare_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    constexpr operand input = operand::readable().of_output_shape();
+    return {operand::of(dtype::boolean), input, input};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
-    const tensor_info a = s.input(0), b = s.input(1), y = s.output();
-    return impl::accepted(is_known(p.kind) && impl::is_readable(a) && impl::is_readable(b) && a.type() == b.type() &&
-                          y.type() == dtype::boolean && impl::same_shape(a, y) && impl::same_shape(b, y));
+    return impl::accepted(is_known(p.kind) && s.input(0).type() == s.input(1).type());
   }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
     return {p, m.view(s.input(0)), m.view(s.input(1)), m.view(s.output())};

@@ -7,14 +7,18 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::conv_2d> : impl::inputs<2>, impl::never_in_place, impl::with_border, impl::rows_of_images {
+struct op_traits<op::conv_2d> : impl::never_in_place, impl::rows_of_images {
   using params = conv_2d_params;
   using args = kernels::conv_2d_args;
+
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::image().with_border(), operand::image(), operand::constant()};
+  }
 
   template <class Reader>
   NSK_COLD static status_code check_rules(Reader& reader, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
-    if (!impl::is_image(x) || !impl::is_image(y)) return status_code::bad_step;
     const std::int64_t groups = p.groups, in = x.shape()[3], out = y.shape()[3];
     if (groups < 1 || in % groups != 0 || out % groups != 0 || !impl::windows_fit(p.w, x, y))
       return status_code::bad_step;

@@ -7,21 +7,20 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::depthwise_conv_2d> : impl::inputs<2>,
-                                          impl::never_in_place,
-                                          impl::with_border,
-                                          impl::nothing_whole,
-                                          impl::rows_of_images,
-                                          impl::without_scratch,
-                                          impl::taps_of_window {
+struct op_traits<op::depthwise_conv_2d>
+    : impl::never_in_place, impl::nothing_whole, impl::rows_of_images, impl::without_scratch, impl::taps_of_window {
   using params = depthwise_conv_2d_params;
   using args = kernels::depthwise_conv_2d_args;
+
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::image().with_border(), operand::image(), operand::constant()};
+  }
 
   template <class Reader>
   NSK_COLD static status_code check_rules(Reader& reader, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
-    if (!impl::is_image(x) || !impl::is_image(y) || x.shape()[3] != y.shape()[3] || !impl::windows_fit(p.w, x, y))
-      return status_code::bad_step;
+    if (x.shape()[3] != y.shape()[3] || !impl::windows_fit(p.w, x, y)) return status_code::bad_step;
     const std::int64_t taps = std::int64_t{p.w.kernel_h} * p.w.kernel_w;
     return impl::holds_matrix(reader, s.input(1), y.shape()[3], taps) ? status_code::ok : status_code::bad_weights;
   }

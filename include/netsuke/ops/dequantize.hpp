@@ -7,21 +7,19 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::dequantize> : impl::inputs<1>,
-                                   impl::never_in_place,
-                                   impl::with_border,
-                                   impl::nothing_whole,
-                                   impl::rows_of_inputs<1>,
-                                   impl::without_scratch,
-                                   impl::one_tap {
+struct op_traits<op::dequantize>
+    : impl::never_in_place, impl::nothing_whole, impl::rows_of_inputs<1>, impl::without_scratch, impl::one_tap {
   using params = dequantize_params;
   using args = kernels::dequantize_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::floats().with_border(), operand::bytes().of_output_shape()};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
-    const tensor_info x = s.input(0), y = s.output();
-    const bool good = impl::is_bytes(x) && impl::is_float(y) && impl::same_shape(x, y) && impl::is_scale(p.scale);
-    const std::int32_t min_number = x.type() == dtype::int8 ? -128 : 0;
-    return impl::accepted(good && p.zero >= min_number && p.zero <= min_number + 255);
+    const std::int32_t min_number = s.input(0).type() == dtype::int8 ? -128 : 0;
+    return impl::accepted(impl::is_scale(p.scale) && p.zero >= min_number && p.zero <= min_number + 255);
   }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
     return {p, m.view(s.input(0)), m.view(s.output())};

@@ -7,14 +7,17 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::dynamic_range>
-    : impl::inputs<1>, impl::never_in_place, impl::without_border, impl::whole_channels, impl::without_scratch {
+struct op_traits<op::dynamic_range> : impl::never_in_place, impl::whole_channels, impl::without_scratch {
   using params = dynamic_range_params;
   using args = kernels::dynamic_range_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::floats().with_rank(1), operand::floats()};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params&) {
-    const tensor_info y = s.output();
-    return impl::accepted(impl::is_float(s.input(0)) && impl::is_float(y) && y.rank() == 1 && y.elements() == 2);
+    return impl::accepted(s.output().elements() == 2);
   }
   /// Numbers of all rows have one scale.
   static constexpr impl::row_rule rows(const params&, int, int) { return {}; }

@@ -7,15 +7,15 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::fill> : impl::inputs<0>,
-                             impl::never_in_place,
-                             impl::with_border,
-                             impl::nothing_whole,
-                             impl::rows_of_inputs<0>,
-                             impl::without_scratch,
-                             impl::one_tap {
+struct op_traits<op::fill>
+    : impl::never_in_place, impl::nothing_whole, impl::rows_of_inputs<0>, impl::without_scratch, impl::one_tap {
   using params = fill_params;
   using args = kernels::fill_args;
+
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::any_type().with_border()};
+  }
 
   static status_code check_rules(impl::constant_reader&, const step_view&, const params&) { return status_code::ok; }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) { return {p, m.view(s.output())}; }

@@ -7,22 +7,21 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::fully_connected> : impl::inputs<2>,
-                                        impl::never_in_place,
-                                        impl::with_border,
-                                        impl::nothing_whole,
-                                        impl::rows_of_lines,
-                                        impl::without_scratch,
-                                        impl::taps_of_line {
+struct op_traits<op::fully_connected>
+    : impl::never_in_place, impl::nothing_whole, impl::rows_of_lines, impl::without_scratch, impl::taps_of_line {
   using params = fully_connected_params;
   using args = kernels::fully_connected_args;
+
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::floats().in_lines().with_border(), operand::floats().in_lines(), operand::constant()};
+  }
 
   /// Same leading dimensions; the last ones are the depth and the channels of the weights.
   template <class Reader>
   NSK_COLD static status_code check_rules(Reader& reader, const step_view& s, const params&) {
     const tensor_info x = s.input(0), y = s.output();
-    if (!impl::is_float_lines(x) || !impl::is_float_lines(y) || !impl::agree_except(x, y, x.rank() - 1))
-      return status_code::bad_step;
+    if (!impl::agree_except(x, y, x.rank() - 1)) return status_code::bad_step;
     return impl::holds_matrix(reader, s.input(1), impl::last_length(y), impl::last_length(x))
                ? status_code::ok
                : status_code::bad_weights;

@@ -7,19 +7,18 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::gather> : impl::inputs<2>,
-                               impl::never_in_place,
-                               impl::with_border,
-                               impl::nothing_whole,
-                               impl::without_scratch,
-                               impl::one_tap {
+struct op_traits<op::gather> : impl::never_in_place, impl::nothing_whole, impl::without_scratch, impl::one_tap {
   using params = gather_params;
   using args = kernels::gather_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::any_type().with_border(), operand::any_type().of_output_type(), operand::indices().with_rank(1)};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info data = s.input(0), indices = s.input(1), y = s.output();
-    return impl::accepted(impl::is_plain(data) && impl::is_index(indices) && data.type() == y.type() &&
-                          impl::agree_except(data, y, p.axis) && indices.rank() == 1 &&
+    return impl::accepted(impl::agree_except(data, y, p.axis) &&
                           indices.shape()[0] == y.shape()[static_cast<std::size_t>(p.axis)]);
   }
 

@@ -7,20 +7,19 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::gather_elements> : impl::inputs<2>,
-                                        impl::never_in_place,
-                                        impl::with_border,
-                                        impl::nothing_whole,
-                                        impl::rows_beside_axis<2>,
-                                        impl::without_scratch,
-                                        impl::one_tap {
+struct op_traits<op::gather_elements>
+    : impl::never_in_place, impl::nothing_whole, impl::rows_beside_axis<2>, impl::without_scratch, impl::one_tap {
   using params = gather_elements_params;
   using args = kernels::gather_elements_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::any_type().with_border(), operand::any_type().of_output_type(),
+            operand::indices().of_output_shape()};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
-    const tensor_info data = s.input(0), indices = s.input(1), y = s.output();
-    return impl::accepted(impl::is_plain(data) && impl::is_index(indices) && data.type() == y.type() &&
-                          impl::agree_except(data, y, p.axis, true) && impl::same_shape(indices, y));
+    return impl::accepted(impl::agree_except(s.input(0), s.output(), p.axis, true));
   }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
     return {{p, m.view(s.input(0)), m.view(s.input(1)), m.view(s.output()), m.flags}};

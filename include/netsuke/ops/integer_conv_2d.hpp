@@ -8,21 +8,29 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::integer_conv_2d>
-    : impl::quad_layer<integer_conv_2d_params>, impl::with_border, impl::rows_of_images {
+struct op_traits<op::integer_conv_2d> : impl::quad_layer<integer_conv_2d_params>, impl::rows_of_images {
   using params = integer_conv_2d_params;
   using args = kernels::integer_conv_2d_args;
 
-  static constexpr int input_count(const params& p) { return p.real ? 5 : 3; }
+  static constexpr impl::operand_table operands(const params& p) {
+    using impl::operand;
+    constexpr operand number = operand::floats().with_rank(1);
+    if (!p.real)
+      return {operand::of(dtype::int32).with_rank(4).in_lines(), operand::byte_image(), operand::constant(), number};
+    return {operand::image().with_border(),
+            operand::byte_image(),
+            operand::constant(),
+            number,
+            number,
+            operand::constant()};
+  }
 
   NSK_COLD static status_code check_rules(impl::constant_reader& constants, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
-    if (!impl::is_byte_image(x) || !(p.real ? impl::is_image(y) : is_image_of_sums(y)) ||
-        !impl::is_one_float(s.input(2)))
-      return status_code::bad_step;
     const epilogue_params e = s.epilogue();
-    if (p.real ? !impl::is_one_float(s.input(3)) || !impl::is_constant_line(s.input(4), y.shape()[3])
-               : e.fn != function::identity || e.residual >= 0)
+    if (s.input(2).elements() != 1 ||
+        (p.real ? s.input(3).elements() != 1 || !impl::is_constant_line(s.input(4), y.shape()[3])
+                : e.fn != function::identity || e.residual >= 0))
       return status_code::bad_step;
     return impl::check_quad_layer(constants, x, s.input(1), y, p.w, p.groups, p.whole_rows);
   }
@@ -43,11 +51,6 @@ struct op_traits<op::integer_conv_2d>
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
     kernels::integer_conv_2d<impl::kernels_of<Settings>, impl::quad_support_of<Settings>>(a, range, scratch);
-  }
-
- private:
-  NSK_COLD static bool is_image_of_sums(const tensor_info& y) {
-    return y.rank() == 4 && impl::is_plain(y) && y.type() == dtype::int32 && y.strides()[3] == 1;
   }
 };
 NSK_END

@@ -7,21 +7,19 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::integer_mat_mul> : impl::inputs<2>,
-                                        impl::never_in_place,
-                                        impl::without_border,
-                                        impl::nothing_whole,
-                                        impl::without_scratch,
-                                        impl::taps_of_line {
+struct op_traits<op::integer_mat_mul>
+    : impl::never_in_place, impl::nothing_whole, impl::without_scratch, impl::taps_of_line {
   using params = integer_mat_mul_params;
   using args = kernels::integer_mat_mul_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    constexpr operand matrices = operand::indices().with_rank(3).of_output_type();
+    return {operand::indices().with_rank(3), matrices, matrices};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params&) {
-    const tensor_info a = s.input(0), b = s.input(1), y = s.output();
-    if (!impl::is_index(y) || !impl::is_plain(a) || !impl::is_plain(b) || a.type() != y.type() || b.type() != y.type())
-      return status_code::bad_step;
-    if (a.rank() != 3 || b.rank() != 3 || y.rank() != 3) return status_code::bad_step;
-    const span<const std::int32_t> l = a.shape(), r = b.shape(), p = y.shape();
+    const span<const std::int32_t> l = s.input(0).shape(), r = s.input(1).shape(), p = s.output().shape();
     return impl::accepted(l[0] == p[0] && r[0] == p[0] && l[1] == p[1] && l[2] == r[1] && r[2] == p[2]);
   }
   static constexpr impl::row_rule rows(const params&, int d, int) { return {d < 2, 1, 0, d == 0 ? 2u : 0u}; }

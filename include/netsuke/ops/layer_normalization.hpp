@@ -7,20 +7,19 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::layer_normalization> : impl::inputs<3>,
-                                            impl::in_place_of<1>,
-                                            impl::with_border,
-                                            impl::whole_channels,
-                                            impl::rows_of_lines,
-                                            impl::without_scratch,
-                                            impl::one_tap {
+struct op_traits<op::layer_normalization>
+    : impl::in_place_of<1>, impl::whole_channels, impl::rows_of_lines, impl::without_scratch, impl::one_tap {
   using params = layer_normalization_params;
   using args = kernels::layer_normalization_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::floats().with_border(), operand::floats().of_output_shape(), operand::constant(),
+            operand::constant()};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params&) {
-    const tensor_info x = s.input(0), y = s.output();
-    if (!impl::is_float(x) || !impl::is_float(y) || !impl::same_shape(x, y)) return status_code::bad_step;
-    const std::int32_t channels = impl::last_length(y);
+    const std::int32_t channels = impl::last_length(s.output());
     const bool good = impl::is_constant_line(s.input(1), channels) && impl::is_constant_line(s.input(2), channels);
     return good ? status_code::ok : status_code::bad_weights;
   }

@@ -7,19 +7,18 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::local_response_normalization> : impl::inputs<1>,
-                                                     impl::never_in_place,
-                                                     impl::with_border,
-                                                     impl::whole_channels,
-                                                     impl::rows_of_lines,
-                                                     impl::without_scratch {
+struct op_traits<op::local_response_normalization>
+    : impl::never_in_place, impl::whole_channels, impl::rows_of_lines, impl::without_scratch {
   using params = local_response_normalization_params;
   using args = kernels::local_response_normalization_args;
 
-  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
-    const tensor_info x = s.input(0), y = s.output();
-    return impl::accepted(impl::is_float_lines(x) && impl::is_float_lines(y) && impl::same_shape(x, y) && p.size >= 1 &&
-                          p.size <= 0xffff);
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::floats().in_lines().with_border(), operand::floats().in_lines().of_output_shape()};
+  }
+
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view&, const params& p) {
+    return impl::accepted(p.size >= 1 && p.size <= 0xffff);
   }
 
   static std::uint64_t taps(const step_view&, const params& p) { return static_cast<std::uint64_t>(p.size); }

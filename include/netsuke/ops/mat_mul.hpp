@@ -7,20 +7,19 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::mat_mul> : impl::inputs<2>,
-                                impl::never_in_place,
-                                impl::without_border,
-                                impl::nothing_whole,
-                                impl::without_scratch,
-                                impl::taps_of_line {
+struct op_traits<op::mat_mul> : impl::never_in_place, impl::nothing_whole, impl::without_scratch, impl::taps_of_line {
   using params = mat_mul_params;
   using args = kernels::mat_mul_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    constexpr operand rows = operand::floats().with_rank(3).in_lines();
+    return {rows, rows, operand::constant()};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
-    const tensor_info a = s.input(0), panels = s.input(1), y = s.output();
-    if (!impl::is_float_lines(a) || !impl::is_float_lines(y) || a.rank() != 3 || y.rank() != 3)
-      return status_code::bad_step;
-    const span<const std::int32_t> in = a.shape(), out = y.shape();
+    const tensor_info panels = s.input(1);
+    const span<const std::int32_t> in = s.input(0).shape(), out = s.output().shape();
     if (in[0] != out[0] || in[1] != out[1]) return status_code::bad_step;
     const std::int64_t matrices = p.shared_right ? 1 : in[0], floats = panel_floats(out[2], in[2]);
     if (floats > impl::max_elements / matrices || panels.elements() < floats * matrices)

@@ -7,14 +7,18 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::matrix_function>
-    : impl::inputs<1>, impl::never_in_place, impl::without_border, impl::any_tiles, impl::rows_of_images {
+struct op_traits<op::matrix_function> : impl::never_in_place, impl::any_tiles, impl::rows_of_images {
   using params = matrix_function_params;
   using args = kernels::matrix_function_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    constexpr operand matrices = operand::floats().with_rank(3);
+    return {matrices, matrices};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
-    if (!impl::is_float(x) || !impl::is_float(y) || x.rank() != 3 || y.rank() != 3) return status_code::bad_step;
     const std::int32_t n = x.shape()[1], side = p.kind == matrix_kind::determinant ? 1 : n;
     return impl::accepted(is_known(p.kind) && n <= kernels::max_matrix_side && x.shape()[2] == n &&
                           y.shape()[0] == x.shape()[0] && y.shape()[1] == side && y.shape()[2] == side);

@@ -7,15 +7,18 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::non_max_suppression>
-    : impl::inputs<2>, impl::never_in_place, impl::without_border, impl::any_tiles {
+struct op_traits<op::non_max_suppression> : impl::never_in_place, impl::any_tiles {
   using params = non_max_suppression_params;
   using args = kernels::non_max_suppression_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    constexpr operand input = operand::floats().with_rank(3);
+    return {operand::of(dtype::int64).with_rank(2), input, input};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params&) {
     const tensor_info boxes = s.input(0), scores = s.input(1), y = s.output();
-    if (!impl::is_float(boxes) || !impl::is_float(scores) || y.type() != dtype::int64) return status_code::bad_step;
-    if (boxes.rank() != 3 || scores.rank() != 3 || y.rank() != 2) return status_code::bad_step;
     return impl::accepted(boxes.shape()[0] == scores.shape()[0] && boxes.shape()[1] == scores.shape()[2] &&
                           boxes.shape()[2] == 4 && y.shape()[1] == 3);
   }

@@ -5,12 +5,12 @@
 /// it as a base (below).
 ///
 /// - `params`, `args`: the operator's structs, of format/params.hpp and of its kernel
-/// - `int input_count(params)`: own inputs, without those that the epilogue names
-/// - `status_code check_rules(constant_reader&, step, params)`: shapes, types, parameters, weights, as the kernel
-///   wants them; operators of takes_half_weights also with a half_constant_reader
+/// - `operand_table operands(params)`: what the kernel assumes of the output and of each own input: types, dimensions,
+///   neighbours in memory, and whether it fills a border (impl/operands.hpp); without those that the epilogue names
+/// - `status_code check_rules(constant_reader&, step, params)`: what else it assumes: how lengths fit together,
+///   parameters, weights; operators of takes_half_weights also with a half_constant_reader
 /// - `bool works_in_place(input)`: whether each element of that input is read before the element of the output in its
 ///   place is written
-/// - `bool fills_border`: whether the kernel fills the border of its output
 /// - `whole_axes whole(params, rank)`: what tiles must not cut
 /// - `bool accepts_tiles(params, step, tile, grid)`: what else the kernel wants of tiles
 /// - `row_rule rows(params, d, rank)`: what a batch along dimension d of the output means for the inputs
@@ -26,6 +26,7 @@
 #include <netsuke/ops/impl/kernel_variants.hpp>
 #include <netsuke/ops/impl/memory_map.hpp>
 #include <netsuke/ops/impl/narrow_weights.hpp>
+#include <netsuke/ops/impl/operands.hpp>
 #include <netsuke/ops/impl/rules.hpp>
 
 NSK_BEGIN
@@ -58,19 +59,6 @@ struct never_in_place {
 template <int Inputs>
 struct in_place_of {
   static constexpr bool works_in_place(int input) { return input < Inputs; }
-};
-struct with_border {
-  static constexpr bool fills_border = true;
-};
-struct without_border {
-  static constexpr bool fills_border = false;
-};
-template <int Inputs>
-struct inputs {
-  template <class Params>
-  static constexpr int input_count(const Params&) {
-    return Inputs;
-  }
 };
 struct without_scratch {
   template <class Params, class Tensor>

@@ -8,21 +8,20 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::pool_2d> : impl::inputs<1>,
-                                impl::never_in_place,
-                                impl::with_border,
-                                impl::nothing_whole,
-                                impl::rows_of_images,
-                                impl::without_scratch,
-                                impl::taps_of_window {
+struct op_traits<op::pool_2d>
+    : impl::never_in_place, impl::nothing_whole, impl::rows_of_images, impl::without_scratch, impl::taps_of_window {
   using params = pool_2d_params;
   using args = kernels::pool_2d_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    constexpr operand image = operand::of(dtype::float32, dtype::uint8).with_rank(4).in_lines();
+    return {image.with_border(), image.of_output_type()};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
-    const bool stored =
-        p.kind == pool_kind::max && impl::is_byte_image(x) && impl::is_byte_image(y) && !impl::has_border(y);
-    if (!stored && (!impl::is_image(x) || !impl::is_image(y))) return status_code::bad_step;
+    if (y.type() == dtype::uint8 && p.kind != pool_kind::max) return status_code::bad_step;
     const span<const std::int32_t> in = x.shape(), out = y.shape();
     const window& w = p.w;
     return impl::accepted(in[3] == out[3] && impl::windows_fit(w, x, y) && is_known(p.kind) &&

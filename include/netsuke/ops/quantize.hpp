@@ -7,22 +7,20 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::quantize> : impl::inputs<1>,
-                                 impl::never_in_place,
-                                 impl::without_border,
-                                 impl::nothing_whole,
-                                 impl::rows_of_inputs<1>,
-                                 impl::without_scratch,
-                                 impl::one_tap {
+struct op_traits<op::quantize>
+    : impl::never_in_place, impl::nothing_whole, impl::rows_of_inputs<1>, impl::without_scratch, impl::one_tap {
   using params = quantize_params;
   using args = kernels::quantize_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::bytes(), operand::floats().of_output_shape()};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
-    const tensor_info x = s.input(0), y = s.output();
-    const bool good = impl::is_float(x) && impl::is_bytes(y) && impl::same_shape(x, y) && impl::is_scale(p.scale);
-    const std::int32_t min_number = y.type() == dtype::int8 ? -128 : 0, max_number = min_number + 255;
-    return impl::accepted(good && p.zero >= min_number && p.zero <= max_number && p.low >= min_number &&
-                          p.low <= p.high && p.high <= max_number);
+    const std::int32_t min_number = s.output().type() == dtype::int8 ? -128 : 0, max_number = min_number + 255;
+    return impl::accepted(impl::is_scale(p.scale) && p.zero >= min_number && p.zero <= max_number &&
+                          p.low >= min_number && p.low <= p.high && p.high <= max_number);
   }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
     return {p, m.view(s.input(0)), m.view(s.output())};

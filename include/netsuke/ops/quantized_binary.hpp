@@ -7,20 +7,18 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::quantized_binary> : impl::inputs<2>,
-                                         impl::in_place_of<2>,
-                                         impl::without_border,
-                                         impl::nothing_whole,
-                                         impl::rows_of_inputs<2>,
-                                         impl::without_scratch,
-                                         impl::one_tap {
+struct op_traits<op::quantized_binary>
+    : impl::in_place_of<2>, impl::nothing_whole, impl::rows_of_inputs<2>, impl::without_scratch, impl::one_tap {
   using params = quantized_binary_params;
   using args = kernels::quantized_binary_args;
 
-  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
-    const tensor_info y = s.output();
-    for (const tensor_info& t : {s.input(0), s.input(1), y})
-      if (!impl::is_plain(t) || t.type() != dtype::uint8 || !impl::same_shape(t, y)) return status_code::bad_step;
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    constexpr operand input = operand::of(dtype::uint8).of_output_shape();
+    return {operand::of(dtype::uint8), input, input};
+  }
+
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view&, const params& p) {
     if (p.shift != 0) return impl::accepted(is_fixed_point(p));
     const bool known = p.kind == binary_kind::add || p.kind == binary_kind::sub || p.kind == binary_kind::mul;
     return impl::accepted(known && p.low <= p.high && impl::is_scale(p.a_scale) && impl::is_scale(p.b_scale) &&

@@ -8,12 +8,17 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::quantized_conv_2d> : impl::quad_layer<quantized_conv_2d_params>, impl::without_border {
+struct op_traits<op::quantized_conv_2d> : impl::quad_layer<quantized_conv_2d_params> {
   using params = quantized_conv_2d_params;
   using args = kernels::quantized_conv_2d_args;
 
   static constexpr bool has_residual(const params& p) { return p.residual_scale != 0; }
-  static constexpr int input_count(const params& p) { return has_residual(p) ? 3 : 2; }
+
+  static constexpr impl::operand_table operands(const params& p) {
+    using impl::operand;
+    const impl::operand_table without{operand::byte_image(), operand::byte_image(), operand::constant()};
+    return has_residual(p) ? without.with(operand::byte_image().of_output_shape()) : without;
+  }
   /// Rows of images are those of the input and of the residual.
   static constexpr impl::row_rule rows(const params& p, int d, int) {
     return impl::rows_apart(d == 0, has_residual(p) ? 0b101 : 0b001);
@@ -21,8 +26,8 @@ struct op_traits<op::quantized_conv_2d> : impl::quad_layer<quantized_conv_2d_par
 
   NSK_COLD static status_code check_rules(impl::constant_reader& constants, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
-    if (has_residual(p) && !is_residual(s.input(2), y, p)) return status_code::bad_step;
-    if (!impl::is_byte_image(x) || !impl::is_byte_image(y)) return status_code::bad_step;
+    if (has_residual(p) && !(impl::is_scale(p.residual_scale) && p.residual_scale <= max_residual_scale))
+      return status_code::bad_step;
     if (p.low > p.high || p.weight_offset < -128 || p.weight_offset > 128) return status_code::bad_step;
     const status_code layer = impl::check_quad_layer(constants, x, s.input(1), y, p.w, p.groups, p.whole_rows);
     if (layer != status_code::ok) return layer;
@@ -50,11 +55,7 @@ struct op_traits<op::quantized_conv_2d> : impl::quad_layer<quantized_conv_2d_par
 
  private:
   /// Units of a residual are at most 255 * 2^20, so that int32 holds them beside those of the sums.
-  NSK_COLD static bool is_residual(const tensor_info& r, const tensor_info& y, const params& p) {
-    constexpr float max_scale = 1 << 20;
-    return impl::is_byte_image(r) && impl::same_shape(r, y) && impl::is_scale(p.residual_scale) &&
-           p.residual_scale <= max_scale;
-  }
+  static constexpr float max_residual_scale = 1 << 20;
 };
 NSK_END
 #include <netsuke/core/restore_macros.hpp>

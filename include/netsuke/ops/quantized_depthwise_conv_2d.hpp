@@ -8,19 +8,20 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::quantized_depthwise_conv_2d> : impl::inputs<2>,
-                                                    impl::never_in_place,
-                                                    impl::without_border,
-                                                    impl::nothing_whole,
-                                                    impl::rows_of_images,
-                                                    impl::taps_of_window {
+struct op_traits<op::quantized_depthwise_conv_2d>
+    : impl::never_in_place, impl::nothing_whole, impl::rows_of_images, impl::taps_of_window {
   using params = quantized_depthwise_conv_2d_params;
   using args = kernels::quantized_depthwise_conv_2d_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::byte_image(), operand::byte_image(), operand::constant()};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader& constants, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
-    if (!impl::is_byte_image(x) || !impl::is_byte_image(y) || x.shape()[3] != y.shape()[3] ||
-        !impl::windows_fit(p.w, x, y) || p.low > p.high || p.weight_offset < -128 || p.weight_offset > 127)
+    if (x.shape()[3] != y.shape()[3] || !impl::windows_fit(p.w, x, y) || p.low > p.high || p.weight_offset < -128 ||
+        p.weight_offset > 127)
       return status_code::bad_step;
     const std::int64_t channels = y.shape()[3], quads = depthwise_quads(p.w.kernel_h, p.w.kernel_w),
                        offset = p.weight_offset < 0 ? -p.weight_offset : p.weight_offset;

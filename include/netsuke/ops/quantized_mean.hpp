@@ -7,19 +7,18 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::quantized_mean> : impl::inputs<1>,
-                                       impl::never_in_place,
-                                       impl::without_border,
-                                       impl::nothing_whole,
-                                       impl::rows_of_images,
-                                       impl::without_scratch {
+struct op_traits<op::quantized_mean>
+    : impl::never_in_place, impl::nothing_whole, impl::rows_of_images, impl::without_scratch {
   using params = quantized_mean_params;
   using args = kernels::quantized_mean_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::byte_image(), operand::byte_image()};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
-    const tensor_info x = s.input(0), y = s.output();
-    if (!impl::is_byte_image(x) || !impl::is_byte_image(y)) return status_code::bad_step;
-    const span<const std::int32_t> in = x.shape(), out = y.shape();
+    const span<const std::int32_t> in = s.input(0).shape(), out = s.output().shape();
     return impl::accepted(in[0] == out[0] && in[3] == out[3] && out[1] == 1 && out[2] == 1 &&
                           std::int64_t{in[1]} * in[2] <= impl::max_mean_pixels && impl::is_scale(p.scale) &&
                           p.low <= p.high);

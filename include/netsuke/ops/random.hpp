@@ -7,17 +7,17 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::random> : impl::inputs<0>,
-                               impl::never_in_place,
-                               impl::with_border,
-                               impl::nothing_whole,
-                               impl::without_scratch,
-                               impl::one_tap {
+struct op_traits<op::random> : impl::never_in_place, impl::nothing_whole, impl::without_scratch, impl::one_tap {
   using params = random_params;
   using args = kernels::random_args;
 
-  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
-    return impl::accepted(impl::is_float(s.output()) && is_known(p.kind));
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::floats().with_border()};
+  }
+
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view&, const params& p) {
+    return impl::accepted(is_known(p.kind));
   }
 
   /// Numbers are counted by indices of dimension 0.

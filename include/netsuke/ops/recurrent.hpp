@@ -7,16 +7,24 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::recurrent> : impl::never_in_place, impl::without_border, impl::taps_of_line {
+struct op_traits<op::recurrent> : impl::never_in_place, impl::taps_of_line {
   using params = recurrent_params;
   using args = kernels::recurrent_args;
 
-  static constexpr int input_count(const params& p) { return recurrent_inputs::of(p).count; }
+  static constexpr impl::operand_table operands(const params& p) {
+    using impl::operand;
+    constexpr operand state = operand::floats().with_rank(3).in_lines();
+    impl::operand_table t{operand::image(), operand::image(), operand::constant(), state};
+    const recurrent_inputs in = recurrent_inputs::of(p);
+    if (in.initial_c >= 0) t = t.with(state);
+    if (in.peephole >= 0) t = t.with(operand::constant());
+    return in.lengths >= 0 ? t.with(operand::of(dtype::int32).with_rank(1)) : t;
+  }
 
   template <class Reader>
   NSK_COLD static status_code check_rules(Reader& reader, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), weights = s.input(1), y = s.output();
-    if (!is_known(p.kind) || !impl::is_image(x) || !impl::is_image(y)) return status_code::bad_step;
+    if (!is_known(p.kind)) return status_code::bad_step;
     const shape n = shape::of(y, p.kind);
     if (n.time_steps < 1 || n.directions > 2 || !gates_agree(p, n)) return status_code::bad_step;
     const span<const std::int32_t> in = x.shape();
@@ -86,10 +94,10 @@ struct op_traits<op::recurrent> : impl::never_in_place, impl::without_border, im
     }
     return p.reverse < 1u << n.directions && p.clip >= 0 && p.cell_clip >= 0;
   }
-  /// A float tensor [batch, directions, hidden].
+  /// Lengths of a state: [batch, directions, hidden].
   NSK_COLD static bool is_state(const tensor_info& t, const shape& n) {
     const span<const std::int32_t> x = t.shape();
-    return impl::is_float_lines(t) && x.size() == 3 && x[0] == n.batch && x[1] == n.directions && x[2] == n.hidden;
+    return x[0] == n.batch && x[1] == n.directions && x[2] == n.hidden;
   }
   /// What options name is there, and as long as the layer.
   NSK_COLD static bool options_agree(const step_view& s, const params& p, const shape& n) {
@@ -99,10 +107,7 @@ struct op_traits<op::recurrent> : impl::never_in_place, impl::without_border, im
     if (p.linear_before_reset && p.kind != recurrent_kind::gru) return false;
     if (in.initial_c >= 0 && !is_state(s.input(in.initial_c), n)) return false;
     if (in.peephole >= 0 && !impl::is_constant_line(s.input(in.peephole), 3 * n.directions * n.hidden)) return false;
-    if (in.lengths < 0) return true;
-    const tensor_info lengths = s.input(in.lengths);
-    return lengths.type() == dtype::int32 && impl::is_plain(lengths) && lengths.rank() == 1 &&
-           lengths.shape()[0] == n.batch;
+    return in.lengths < 0 || s.input(in.lengths).shape()[0] == n.batch;
   }
 };
 NSK_END

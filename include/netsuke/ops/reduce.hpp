@@ -7,19 +7,19 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::reduce> : impl::inputs<1>,
-                               impl::never_in_place,
-                               impl::with_border,
-                               impl::nothing_whole,
-                               impl::rows_of_inputs<1>,
-                               impl::without_scratch {
+struct op_traits<op::reduce>
+    : impl::never_in_place, impl::nothing_whole, impl::rows_of_inputs<1>, impl::without_scratch {
   using params = reduce_params;
   using args = kernels::reduce_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::floats().with_border(), operand::floats()};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
-    if (!impl::is_float(x) || !impl::is_float(y) || x.rank() != y.rank() || !is_known(p.kind))
-      return status_code::bad_step;
+    if (x.rank() != y.rank() || !is_known(p.kind)) return status_code::bad_step;
     const span<const std::int32_t> in = x.shape(), out = y.shape();
     for (std::size_t d = 0; d < in.size(); ++d) {
       if (out[d] != in[d] && out[d] != 1) return status_code::bad_step;

@@ -8,16 +8,21 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::resize_2d>
-    : impl::inputs<5>, impl::never_in_place, impl::with_border, impl::nothing_whole, impl::rows_of_images {
+struct op_traits<op::resize_2d> : impl::never_in_place, impl::nothing_whole, impl::rows_of_images {
   using params = resize_2d_params;
   using args = kernels::resize_2d_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    constexpr operand image = operand::of(dtype::float32, dtype::uint8).with_rank(4).in_lines();
+    return {image.with_border(), image.of_output_type(), operand::constant(),
+            operand::constant(), operand::constant(),    operand::constant()};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader& constants, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
-    const bool stored = p.row_taps == 1 && p.column_taps == 1 && impl::is_byte_image(x) && impl::is_byte_image(y) &&
-                        !impl::has_border(y);
-    if (!stored && (!impl::is_image(x) || !impl::is_image(y))) return status_code::bad_step;
+    const bool stored = y.type() == dtype::uint8;
+    if (stored && (p.row_taps != 1 || p.column_taps != 1)) return status_code::bad_step;
     const span<const std::int32_t> in = x.shape(), out = y.shape();
     if (in[0] != out[0] || in[3] != out[3] || p.row_taps < 1 || p.column_taps < 1) return status_code::bad_step;
     const status_code rows =

@@ -7,22 +7,22 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::sample_image>
-    : impl::inputs<4>, impl::never_in_place, impl::without_border, impl::nothing_whole, impl::without_scratch {
+struct op_traits<op::sample_image> : impl::never_in_place, impl::nothing_whole, impl::without_scratch {
   using params = sample_image_params;
   using args = kernels::sample_image_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    constexpr operand image = operand::floats().with_rank(5).in_lines();
+    constexpr operand places = operand::floats().with_rank(4);
+    return {image, image, places, places, places};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params&) {
-    const tensor_info image = s.input(0), y = s.output();
-    if (!impl::is_float_lines(image) || !impl::is_float_lines(y) || image.rank() != 5 || y.rank() != 5)
-      return status_code::bad_step;
-    const span<const std::int32_t> from = image.shape(), to = y.shape();
-    for (const int i : {1, 2, 3}) {
-      const tensor_info places = s.input(i);
-      if (!impl::is_float(places) || places.rank() != 4) return status_code::bad_step;
+    const span<const std::int32_t> from = s.input(0).shape(), to = s.output().shape();
+    for (const int i : {1, 2, 3})
       for (std::size_t d = 0; d < 4; ++d)
-        if (places.shape()[d] != to[d]) return status_code::bad_step;
-    }
+        if (s.input(i).shape()[d] != to[d]) return status_code::bad_step;
     return impl::accepted(from[0] == to[0] && from[3] == to[3] && from[4] == to[4] &&
                           from[1] <= impl::max_sampled_side && from[2] <= impl::max_sampled_side);
   }

@@ -7,27 +7,25 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::scatter> : impl::inputs<3>,
-                                impl::in_place_of<1>,
-                                impl::with_border,
-                                impl::axis_whole,
-                                impl::rows_beside_axis<3>,
-                                impl::without_scratch {
+struct op_traits<op::scatter>
+    : impl::in_place_of<1>, impl::axis_whole, impl::rows_beside_axis<3>, impl::without_scratch {
   using params = scatter_params;
   using args = kernels::scatter_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::any_type().with_border(), operand::any_type().of_output_type().of_output_shape(),
+            operand::of(dtype::int32, dtype::int64, dtype::boolean), operand::any_type().of_output_type()};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
-    const tensor_info data = s.input(0), indices = s.input(1), updates = s.input(2), y = s.output();
+    const tensor_info indices = s.input(1), updates = s.input(2), y = s.output();
     const bool combines = p.kind != scatter_kind::replace, typed = !combines || y.type() != dtype::boolean;
     if (!is_known(p.kind) || !typed || (combines && y.type() == dtype::float16)) return status_code::bad_step;
     const auto axis = static_cast<std::size_t>(p.axis);
-    const bool chooses = !combines && indices.type() == dtype::boolean && impl::is_plain(indices);
-    if (!impl::is_plain(data) || !impl::is_plain(updates) || !(chooses || impl::is_index(indices)))
-      return status_code::bad_step;
-    if (chooses && impl::agree_except(y, updates, p.axis) && updates.shape()[axis] > y.shape()[axis])
-      return status_code::bad_step;
-    return impl::accepted(data.type() == y.type() && updates.type() == y.type() && impl::same_shape(data, y) &&
-                          impl::agree_except(y, updates, p.axis) && impl::same_shape(indices, updates));
+    const bool chooses = indices.type() == dtype::boolean;
+    if (!impl::agree_except(y, updates, p.axis) || !impl::same_shape(indices, updates)) return status_code::bad_step;
+    return impl::accepted(!chooses || (!combines && updates.shape()[axis] <= y.shape()[axis]));
   }
 
   /// The data, and as many updates as there are for each element.

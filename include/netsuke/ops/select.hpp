@@ -7,24 +7,18 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::select> : impl::inputs<3>,
-                               impl::never_in_place,
-                               impl::with_border,
-                               impl::nothing_whole,
-                               impl::rows_of_inputs<3>,
-                               impl::without_scratch,
-                               impl::one_tap {
+struct op_traits<op::select>
+    : impl::never_in_place, impl::nothing_whole, impl::rows_of_inputs<3>, impl::without_scratch, impl::one_tap {
   using params = select_params;
   using args = kernels::select_args;
 
-  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params&) {
-    const tensor_info condition = s.input(0), y = s.output();
-    if (!impl::is_plain(condition) || condition.type() != dtype::boolean || !impl::same_shape(condition, y))
-      return status_code::bad_step;
-    for (const int i : {1, 2}) {
-      const tensor_info x = s.input(i);
-      if (!impl::is_plain(x) || x.type() != y.type() || !impl::same_shape(x, y)) return status_code::bad_step;
-    }
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    constexpr operand input = operand::any_type().of_output_type().of_output_shape();
+    return {operand::any_type().with_border(), operand::of(dtype::boolean).of_output_shape(), input, input};
+  }
+
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view&, const params&) {
     return status_code::ok;
   }
   static args bind(const impl::memory_map& m, const step_view& s, const params&) {

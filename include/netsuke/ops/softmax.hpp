@@ -7,18 +7,18 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::softmax> : impl::inputs<1>,
-                                impl::in_place_of<1>,
-                                impl::with_border,
-                                impl::axis_whole,
-                                impl::rows_beside_axis<1>,
-                                impl::without_scratch,
-                                impl::one_tap {
+struct op_traits<op::softmax>
+    : impl::in_place_of<1>, impl::axis_whole, impl::rows_beside_axis<1>, impl::without_scratch, impl::one_tap {
   using params = softmax_params;
   using args = kernels::softmax_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::floats().with_border(), operand::floats().of_output_shape()};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
-    return impl::accepted(impl::is_pointwise(s, 1) && p.axis < s.output().rank());
+    return impl::accepted(p.axis < s.output().rank());
   }
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
     return {p, m.view(s.input(0)), m.view(s.output())};

@@ -7,20 +7,19 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::top_k> : impl::inputs<1>,
-                              impl::never_in_place,
-                              impl::without_border,
-                              impl::axis_whole,
-                              impl::rows_beside_axis<1>,
-                              impl::without_scratch,
-                              impl::taps_along_axis {
+struct op_traits<op::top_k>
+    : impl::never_in_place, impl::axis_whole, impl::rows_beside_axis<1>, impl::without_scratch, impl::taps_along_axis {
   using params = top_k_params;
   using args = kernels::top_k_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::of(dtype::int64), operand::of(dtype::float32, dtype::int32, dtype::int64)};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
-    if (!impl::is_ordered(x) || y.type() != dtype::int64 || !impl::agree_except(x, y, p.axis))
-      return status_code::bad_step;
+    if (!impl::agree_except(x, y, p.axis)) return status_code::bad_step;
     const auto axis = static_cast<std::size_t>(p.axis);
     return impl::accepted(y.shape()[axis] <= x.shape()[axis]);
   }

@@ -8,19 +8,27 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::tree_ensemble> : impl::inputs<7>,
-                                      impl::never_in_place,
-                                      impl::without_border,
-                                      impl::whole_channels,
-                                      impl::rows_of_images,
-                                      impl::without_scratch {
+struct op_traits<op::tree_ensemble>
+    : impl::never_in_place, impl::whole_channels, impl::rows_of_images, impl::without_scratch {
   using params = tree_ensemble_params;
   using args = kernels::tree_ensemble_args;
 
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    constexpr operand matrix = operand::floats().with_rank(2);
+    return {matrix,
+            matrix,
+            operand::constant(),
+            operand::constant(),
+            operand::constant(),
+            operand::constant(),
+            operand::constant(),
+            operand::constant()};
+  }
+
   NSK_COLD static status_code check_rules(impl::constant_reader& constants, const step_view& s, const params& p) {
     const tensor_info x = s.input(0), y = s.output();
-    if (!is_known(p.aggregate) || !impl::is_float(x) || !impl::is_float(y)) return status_code::bad_step;
-    if (x.rank() != 2 || y.rank() != 2 || x.shape()[0] != y.shape()[0]) return status_code::bad_step;
+    if (!is_known(p.aggregate) || x.shape()[0] != y.shape()[0]) return status_code::bad_step;
     const auto* roots = constants.line<std::int32_t>(s.input(1));
     const auto* nodes = constants.line<std::int32_t>(s.input(2));
     const auto* targets = constants.line<std::int32_t>(s.input(4));

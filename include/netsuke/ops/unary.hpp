@@ -7,18 +7,18 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::unary> : impl::inputs<1>,
-                              impl::in_place_of<1>,
-                              impl::with_border,
-                              impl::nothing_whole,
-                              impl::rows_of_inputs<1>,
-                              impl::without_scratch,
-                              impl::one_tap {
+struct op_traits<op::unary>
+    : impl::in_place_of<1>, impl::nothing_whole, impl::rows_of_inputs<1>, impl::without_scratch, impl::one_tap {
   using params = unary_params;
   using args = kernels::unary_args;
 
-  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params&) {
-    return impl::accepted(impl::is_pointwise(s, 1));
+  static constexpr impl::operand_table operands(const params&) {
+    using impl::operand;
+    return {operand::floats().with_border(), operand::floats().of_output_shape()};
+  }
+
+  NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view&, const params&) {
+    return status_code::ok;
   }
   static args bind(const impl::memory_map& m, const step_view& s, const params&) {
     return {m.view(s.input(0)), m.view(s.output()), impl::bind_epilogue(m, s)};

@@ -34,15 +34,12 @@ NSK_COLD inline bool epilogue_agrees(const step_view& s, const epilogue_params& 
   return e.slope < 0 || is_constant_line(s.input(e.slope), last_length(output));
 }
 
-/// What a kernel writes: each element once, and a border only where its kernel fills one.
-NSK_COLD inline bool output_is_writable(const step_view& s, bool fills_border) {
+/// Whether each element of the output, and of its border, is in a place of its own.
+NSK_COLD inline bool output_is_writable(const step_view& s) {
   const tensor_info output = s.output();
-  if (!is_plain(output)) return false;
   bool repeats;
-  const tensor_view v = output.view(nullptr);
-  const region r = region_of(v, static_cast<std::int64_t>(output.offset()), repeats);
-  const bool bordered = (v.border.top | v.border.left | v.border.bottom | v.border.right) != 0;
-  return (fills_border || !bordered) && !repeats && r.injective();
+  const region r = region_of(output.view(nullptr), static_cast<std::int64_t>(output.offset()), repeats);
+  return !repeats && r.injective();
 }
 
 /// The cut is the one of format/tiles.hpp, and does not separate what belongs to one tile.
@@ -56,12 +53,12 @@ NSK_COLD NSK_NOINLINE inline bool tiles_agree(const step_view& s, const whole_ax
 }
 
 /// What all operators ask of their tensors, once for all of them.
-NSK_COLD NSK_NOINLINE inline status_code verify_tensors_of(const verify_context& c, const step_view& s, int own,
-                                                           bool fills_border) {
+NSK_COLD NSK_NOINLINE inline status_code verify_tensors_of(const verify_context& c, const step_view& s,
+                                                           const operand_table& own) {
   const epilogue_params e = s.epilogue();
-  const status_code arity = verify_arity(c, s, own, e);
+  const status_code arity = verify_arity(c, s, own.count, e);
   if (arity != status_code::ok) return arity;
-  return accepted(epilogue_agrees(s, e) && output_is_writable(s, fills_border));
+  return accepted(operands_agree(s, own) && epilogue_agrees(s, e) && output_is_writable(s));
 }
 
 /// Asks the traits of operator `O` everything about one step.
@@ -69,7 +66,7 @@ template <op O, class Narrow>
 NSK_COLD NSK_NOINLINE status_code verify_step_of(const verify_context& c, const step_view& s) {
   using traits = op_traits<O>;
   const typename traits::params p = s.params<O>();
-  const status_code tensors = verify_tensors_of(c, s, traits::input_count(p), traits::fills_border);
+  const status_code tensors = verify_tensors_of(c, s, traits::operands(p));
   if (tensors != status_code::ok) return tensors;
   using own = narrow_weights<Narrow::halves && takes_half_weights(O), Narrow::bytes && takes_byte_weights(O)>;
   std::conditional_t<own::halves || own::bytes, narrow_constant_reader<own>, constant_reader> constants(c.weights,

@@ -50,23 +50,6 @@ NSK_COLD inline bool is_float_lines(const tensor_info& t) {
   const span<const std::int64_t> strides = t.strides();
   return is_float(t) && strides[strides.size() - 1] == 1;
 }
-NSK_COLD inline bool is_image(const tensor_info& t) { return t.rank() == 4 && is_float_lines(t); }
-/// A tensor that generic kernels can read: any type but float16.
-NSK_COLD inline bool is_readable(const tensor_info& t) { return is_plain(t) && t.type() != dtype::float16; }
-NSK_COLD inline bool is_index(const tensor_info& t) {
-  return is_plain(t) && (t.type() == dtype::int32 || t.type() == dtype::int64);
-}
-/// What arg_reduce and top_k can order.
-NSK_COLD inline bool is_ordered(const tensor_info& t) { return is_float(t) || is_index(t); }
-
-/// Bytes that store real numbers.
-NSK_COLD inline bool is_bytes(const tensor_info& t) {
-  return is_plain(t) && (t.type() == dtype::uint8 || t.type() == dtype::int8);
-}
-/// An image of uint8 whose last dimension has stride 1.
-NSK_COLD inline bool is_byte_image(const tensor_info& t) {
-  return t.rank() == 4 && is_plain(t) && t.type() == dtype::uint8 && t.strides()[3] == 1;
-}
 NSK_COLD inline bool has_border(const tensor_info& t) {
   const halo b = t.view(nullptr).border;
   return (b.top | b.left | b.bottom | b.right) != 0;
@@ -94,20 +77,6 @@ NSK_COLD inline bool holds_quads(const tensor_info& t, std::int64_t groups, std:
 /// A dense constant with `count` floats in one dimension.
 NSK_COLD inline bool is_constant_line(const tensor_info& t, std::int64_t count) {
   return t.where() == storage::constant && is_float(t) && t.rank() == 1 && is_dense(t) && t.elements() == count;
-}
-
-/// One number in float32.
-NSK_COLD inline bool is_one_float(const tensor_info& t) { return is_float(t) && t.rank() == 1 && t.elements() == 1; }
-
-/// Float inputs of the output's shape.
-NSK_COLD inline bool is_pointwise(const step_view& s, int inputs) {
-  const tensor_info y = s.output();
-  if (!is_float(y)) return false;
-  for (int i = 0; i < inputs; ++i) {
-    const tensor_info x = s.input(i);
-    if (!is_float(x) || !same_shape(x, y)) return false;
-  }
-  return true;
 }
 
 /// One dimension of a window: all its positions can be counted, and padding after the end is as bounded as padding
