@@ -17,10 +17,15 @@ namespace {
 
 using namespace nsk::test;
 
-/// A graph whose outputs are copies of its inputs, in order.
+/// A graph whose outputs are sums of their input, in order, and the first one.
 graph copies(const std::vector<std::pair<std::string, std::string>>& ports, const shape_t& shape = {1, 4}) {
   graph_builder b;
-  for (const auto& [input, output] : ports) b.output(b.node_of("Relu", {b.input(input, shape)}, output));
+  value_id first = no_value;
+  for (const auto& [input, output] : ports) {
+    const value_id x = b.input(input, shape);
+    if (first == no_value) first = x;
+    b.output(b.node_of("Add", {first, x}, output));
+  }
   graph g = b.g;
   resolve(g, {});
   return g;
@@ -57,12 +62,26 @@ TEST_CASE("states: names that make it plain, and names that do not") {
                                                                                       {"in", "out"},
                                                                                       {"x", "xn"},
                                                                                       {"state", "estate"},
+                                                                                      {"state", "next_state"},
+                                                                                      {"state", "state_next"},
                                                                                       {"state", "status_out"},
                                                                                       {"h", "chn"}})
     CHECK(links_of(copies({{"x0", "y"}, {before, after}})).empty());
   CHECK(links_of(copies({{"x", "y"}, {"h", "hn"}, {"c", "cn"}})) == "h>hn c>cn ");
   CHECK(links_of(copies({{"h", "hn"}})).empty());  // nothing would be left to feed or to read
   CHECK(links_of(copies({{"x", "y"}, {"h", "hn"}}), {{}, false}).empty());
+}
+
+TEST_CASE("states: an output that takes in no other input is none") {
+  for (const bool takes_in : {false, true}) {
+    graph_builder b;
+    const value_id x = b.input("x", {1, 4}), h = b.input("h", {1, 4}), c = b.input("c", {1, 4});
+    b.output(b.node_of("Add", {x, h}, "y"));
+    b.output(b.node_of("Add", {takes_in ? x : h, c}, "hn"));
+    b.output(b.node_of("Add", {h, c}, "cn"));
+    resolve(b.g, {});
+    CHECK(links_of(b.g) == (takes_in ? "h>hn c>cn " : ""));
+  }
 }
 
 TEST_CASE("states: those that are asked for, and what is refused") {

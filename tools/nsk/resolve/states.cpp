@@ -41,6 +41,14 @@ bool names_a_state(const std::string& stem) {
   return false;
 }
 
+/// Whether "state" and "next_state", or its like, may as well be what an agent sees and what it is predicted to see.
+bool may_be_observed(const std::string& input, const std::string& stem, const std::string& output) {
+  if (input != stem || output.find("next") == std::string::npos) return false;
+  for (const char* word : {"hidden", "cell", "memory", "recurrent", "rnn", "lstm", "gru"})
+    if (stem.find(word) != std::string::npos) return false;
+  return stem.find("state") != std::string::npos;
+}
+
 /// Whether two names are those of one state before and after a run.
 bool is_plain_pair(const std::string& input, const std::string& output) {
   static const std::vector<std::string> before = {"-_in", "-_prev", "-_old", "-_0", "-0", "past_-", "prev_-", "in_-"};
@@ -48,8 +56,41 @@ bool is_plain_pair(const std::string& input, const std::string& output) {
                                                  "present_-", "next_-", "new_-", "out_-"};
   const std::string stem = lower_case(output), from = lower_case(input);
   const std::string after_stem = without(stem, after);
-  if (after_stem == stem || !names_a_state(after_stem)) return false;
+  if (after_stem == stem || !names_a_state(after_stem) || may_be_observed(from, after_stem, stem)) return false;
   return from == after_stem || without(from, before) == after_stem;
+}
+
+/// The inputs that an output is computed from.
+std::set<std::string> inputs_behind(const graph& g, const std::string& output) {
+  std::set<value_id> read = {g.find(output)};
+  for (std::size_t i = g.nodes.size(); i-- > 0;) {
+    const node& n = g.nodes[i];
+    if (std::none_of(n.outputs.begin(), n.outputs.end(), [&](value_id v) { return read.count(v) != 0; })) continue;
+    read.insert(n.inputs.begin(), n.inputs.end());
+    for (const auto& [key, a] : n.attributes)
+      if (const auto* sub = std::get_if<std::shared_ptr<graph>>(&a))
+        for (const value_id v : (*sub)->captures) read.insert(g.find((*sub)->values[static_cast<std::size_t>(v)].name));
+  }
+  std::set<std::string> names;
+  for (const value_id v : g.inputs)
+    if (read.count(v) != 0) names.insert(g.values[static_cast<std::size_t>(v)].name);
+  return names;
+}
+
+/// Drops pairs that nothing else reaches, directly or by other pairs: a state takes in what a run is given.
+void drop_deaf(const graph& g, std::map<std::string, state_link>& found) {
+  std::map<std::string, std::set<std::string>> deaf;  // by input: what the output is computed from
+  for (const auto& [input, link] : found) deaf[input] = inputs_behind(g, link.output);
+  const auto hears = [&](const std::string& name) { return deaf.count(name) == 0; };
+  for (bool changes = true; changes;) {
+    changes = false;
+    for (auto at = deaf.begin(); at != deaf.end();)
+      if (std::any_of(at->second.begin(), at->second.end(), hears))
+        at = deaf.erase(at), changes = true;
+      else
+        ++at;
+  }
+  for (const auto& [input, behind] : deaf) found.erase(input);
 }
 
 const value* find_port(const graph& g, const std::vector<value_id>& ports, const std::string& name) {
@@ -123,6 +164,7 @@ std::vector<state_link> states_of(const graph& g, const state_options& options) 
   }
   for (const auto& [input, link] : links)
     if (bounded.count(link.output) != 0) refuse_bounded(input, link.output);
+  drop_deaf(g, found);
   const std::size_t all = links.size() + found.size();
   if (all < g.inputs.size() && all < g.outputs.size()) links.insert(found.begin(), found.end());
   std::vector<state_link> result;
