@@ -380,6 +380,26 @@ TEST_CASE("tflite: CALL becomes the graph that it names; its constants and names
   CHECK(contains(refusal(wrong.finish({r}, {s})), "takes 1 values, but is given 2"));
 }
 
+TEST_CASE("tflite: functions beside the first subgraph are named in a warning") {
+  const auto warning_of = [](bool has_names, bool calls) {
+    tflite_writer w;
+    const int x = w.floats("x", {2}), y = w.floats("y", {2});
+    if (calls)
+      w.node(op::CALL, {x}, {y}, tfl::BuiltinOptions::CallOptions, tfl::CreateCallOptions(w.b, 1));
+    else
+      w.node(op::NEG, {x}, {y});
+    w.end_graph({x}, {y});
+    const int a = w.floats("a", {2}), b = w.floats("b", {2});
+    w.node(op::NEG, {a}, {b});
+    if (has_names) w.signature("prefill", 0), w.signature("decode", 1);
+    const graph g = import_bytes(w.finish({a}, {b}));
+    return g.facts.warnings.empty() ? std::string() : g.facts.warnings[0];
+  };
+  CHECK(contains(warning_of(true, false), "signature 'prefill' is converted, and left out are signature 'decode'"));
+  CHECK(contains(warning_of(false, false), "its first subgraph is converted, and left out are subgraph 1"));
+  CHECK(warning_of(false, true).empty());
+}
+
 TEST_CASE("tflite: a variable that no operator writes stays a state of zeros") {
   tflite_writer w;
   nsk::test::tflite_tensor_text state{"memory", {2}};

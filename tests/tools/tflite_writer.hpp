@@ -78,16 +78,22 @@ class tflite_writer {
     m_operators.clear();
   }
 
+  void signature(const char* name, std::uint32_t subgraph) {
+    m_signatures.push_back(tfl::CreateSignatureDefDirect(b, name, subgraph));
+  }
+
   std::vector<std::byte> finish(const std::vector<std::int32_t>& inputs, const std::vector<std::int32_t>& outputs,
                                 std::uint32_t version = 3) {
     end_graph(inputs, outputs);
-    tfl::FinishModelBuffer(b, tfl::CreateModelDirect(b, version, &m_codes, &m_graphs, "test", &m_buffers));
+    tfl::FinishModelBuffer(
+        b, tfl::CreateModelDirect(b, version, &m_codes, &m_graphs, "test", &m_buffers, nullptr, &m_signatures));
     const auto* begin = reinterpret_cast<const std::byte*>(b.GetBufferPointer());
     return {begin, begin + b.GetSize()};
   }
 
  private:
   std::vector<flatbuffers::Offset<tfl::SubGraph>> m_graphs;
+  std::vector<flatbuffers::Offset<tfl::SignatureDef>> m_signatures;
   std::vector<flatbuffers::Offset<tfl::Tensor>> m_tensors;
   std::vector<flatbuffers::Offset<tfl::Buffer>> m_buffers;
   std::vector<flatbuffers::Offset<tfl::OperatorCode>> m_codes;

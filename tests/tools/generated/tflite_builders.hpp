@@ -1695,6 +1695,42 @@ inline flatbuffers::Offset<Metadata> CreateMetadataDirect(
       buffer);
 }
 
+struct SignatureDefBuilder {
+  typedef SignatureDef Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_signature_key(flatbuffers::Offset<flatbuffers::String> signature_key) { fbb_.AddOffset(SignatureDef::VT_SIGNATURE_KEY, signature_key); }
+  void add_subgraph_index(uint32_t subgraph_index) { fbb_.AddElement<uint32_t>(SignatureDef::VT_SUBGRAPH_INDEX, subgraph_index, 0); }
+  explicit SignatureDefBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<SignatureDef> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<SignatureDef>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<SignatureDef> CreateSignatureDef(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::String> signature_key = 0,
+    uint32_t subgraph_index = 0) {
+  SignatureDefBuilder builder_(_fbb);
+  builder_.add_subgraph_index(subgraph_index);
+  builder_.add_signature_key(signature_key);
+  return builder_.Finish();
+}
+
+inline flatbuffers::Offset<SignatureDef> CreateSignatureDefDirect(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    const char *signature_key = nullptr,
+    uint32_t subgraph_index = 0) {
+  auto signature_key__ = signature_key ? _fbb.CreateString(signature_key) : 0;
+  return CreateSignatureDef(
+      _fbb,
+      signature_key__,
+      subgraph_index);
+}
+
 struct ModelBuilder {
   typedef Model Table;
   flatbuffers::FlatBufferBuilder &fbb_;
@@ -1705,6 +1741,7 @@ struct ModelBuilder {
   void add_description(flatbuffers::Offset<flatbuffers::String> description) { fbb_.AddOffset(Model::VT_DESCRIPTION, description); }
   void add_buffers(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Buffer>>> buffers) { fbb_.AddOffset(Model::VT_BUFFERS, buffers); }
   void add_metadata(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Metadata>>> metadata) { fbb_.AddOffset(Model::VT_METADATA, metadata); }
+  void add_signature_defs(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<SignatureDef>>> signature_defs) { fbb_.AddOffset(Model::VT_SIGNATURE_DEFS, signature_defs); }
   explicit ModelBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) { start_ = fbb_.StartTable(); }
   flatbuffers::Offset<Model> Finish() {
@@ -1721,8 +1758,10 @@ inline flatbuffers::Offset<Model> CreateModel(
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<SubGraph>>> subgraphs = 0,
     flatbuffers::Offset<flatbuffers::String> description = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Buffer>>> buffers = 0,
-    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Metadata>>> metadata = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Metadata>>> metadata = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<SignatureDef>>> signature_defs = 0) {
   ModelBuilder builder_(_fbb);
+  builder_.add_signature_defs(signature_defs);
   builder_.add_metadata(metadata);
   builder_.add_buffers(buffers);
   builder_.add_description(description);
@@ -1739,12 +1778,14 @@ inline flatbuffers::Offset<Model> CreateModelDirect(
     const std::vector<flatbuffers::Offset<SubGraph>> *subgraphs = nullptr,
     const char *description = nullptr,
     const std::vector<flatbuffers::Offset<Buffer>> *buffers = nullptr,
-    const std::vector<flatbuffers::Offset<Metadata>> *metadata = nullptr) {
+    const std::vector<flatbuffers::Offset<Metadata>> *metadata = nullptr,
+    const std::vector<flatbuffers::Offset<SignatureDef>> *signature_defs = nullptr) {
   auto operator_codes__ = operator_codes ? _fbb.CreateVector<flatbuffers::Offset<OperatorCode>>(*operator_codes) : 0;
   auto subgraphs__ = subgraphs ? _fbb.CreateVector<flatbuffers::Offset<SubGraph>>(*subgraphs) : 0;
   auto description__ = description ? _fbb.CreateString(description) : 0;
   auto buffers__ = buffers ? _fbb.CreateVector<flatbuffers::Offset<Buffer>>(*buffers) : 0;
   auto metadata__ = metadata ? _fbb.CreateVector<flatbuffers::Offset<Metadata>>(*metadata) : 0;
+  auto signature_defs__ = signature_defs ? _fbb.CreateVector<flatbuffers::Offset<SignatureDef>>(*signature_defs) : 0;
   return CreateModel(
       _fbb,
       version,
@@ -1752,7 +1793,8 @@ inline flatbuffers::Offset<Model> CreateModelDirect(
       subgraphs__,
       description__,
       buffers__,
-      metadata__);
+      metadata__,
+      signature_defs__);
 }
 
 inline void FinishModelBuffer(

@@ -2,7 +2,9 @@
 #include "import/tflite/import.hpp"
 
 #include <algorithm>
+#include <set>
 
+#include "errors.hpp"
 #include "import/tflite/constants.hpp"
 #include "import/tflite/metadata.hpp"
 #include "import/tflite/other_outputs.hpp"
@@ -59,6 +61,32 @@ void report_open_lengths(const tflite::context& k, model_facts& facts) {
                              " with the lengths that you need");
 }
 
+/// Warns of functions of the model beside the one that is read, the first subgraph.
+void report_signatures(const tflite_file& file, model_facts& facts) {
+  std::string taken;
+  std::set<std::string> left_out;
+  std::set<int> named;
+  const auto* signatures = file.model->signature_defs();
+  for (flatbuffers::uoffset_t i = 0; signatures != nullptr && i < signatures->size(); ++i) {
+    const tfl::SignatureDef* s = signatures->Get(i);
+    if (s == nullptr) continue;
+    const std::string name = s->signature_key() == nullptr ? "" : printable(s->signature_key()->str());
+    if (s->subgraph_index() != 0)
+      left_out.insert("signature '" + name + "'");
+    else if (taken.empty())
+      taken = "signature '" + name + "'";
+    named.insert(static_cast<int>(s->subgraph_index()));
+  }
+  for (int i = 1; i < static_cast<int>(file.model->subgraphs()->size()); ++i)
+    if (named.count(i) == 0 && file.subgraphs.count(i) == 0) left_out.insert("subgraph " + std::to_string(i));
+  if (left_out.empty()) return;
+  std::string others;
+  for (const std::string& other : left_out) others += (others.empty() ? "" : ", ") + other;
+  facts.warnings.push_back("the file has several functions: " + (taken.empty() ? "its first subgraph" : taken) +
+                           " is converted, and left out are " + shortened(others, 200) +
+                           "; export each of them to a file of its own");
+}
+
 graph translated(const tflite_file& file, const tflite_options& options) {
   tflite::context k(file, options);
   graph& g = k.made.result();
@@ -71,6 +99,7 @@ graph translated(const tflite_file& file, const tflite_options& options) {
   for (const int t : file.main().outputs) g.outputs.push_back(k.known.port(t));
   k.states.finish();
   report_open_lengths(k, g.facts);
+  report_signatures(file, g.facts);
   return std::move(g);
 }
 

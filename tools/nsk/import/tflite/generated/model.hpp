@@ -1562,9 +1562,26 @@ struct Metadata FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
 };
 
+/// A function that the model offers: its name and the subgraph that computes it.
+struct SignatureDef FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_SIGNATURE_KEY = 8, VT_SUBGRAPH_INDEX = 12
+  };
+  const flatbuffers::String *signature_key() const { return GetPointer<const flatbuffers::String *>(VT_SIGNATURE_KEY); }
+  uint32_t subgraph_index() const { return GetField<uint32_t>(VT_SUBGRAPH_INDEX, 0); }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyOffset(verifier, VT_SIGNATURE_KEY) &&
+           verifier.VerifyString(signature_key()) &&
+           VerifyField<uint32_t>(verifier, VT_SUBGRAPH_INDEX, 4) &&
+           verifier.EndTable();
+  }
+};
+
 struct Model FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_VERSION = 4, VT_OPERATOR_CODES = 6, VT_SUBGRAPHS = 8, VT_DESCRIPTION = 10, VT_BUFFERS = 12, VT_METADATA = 16
+    VT_VERSION = 4, VT_OPERATOR_CODES = 6, VT_SUBGRAPHS = 8, VT_DESCRIPTION = 10, VT_BUFFERS = 12, VT_METADATA = 16,
+    VT_SIGNATURE_DEFS = 18
   };
   uint32_t version() const { return GetField<uint32_t>(VT_VERSION, 0); }
   const flatbuffers::Vector<flatbuffers::Offset<OperatorCode>> *operator_codes() const { return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<OperatorCode>> *>(VT_OPERATOR_CODES); }
@@ -1572,6 +1589,7 @@ struct Model FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const flatbuffers::String *description() const { return GetPointer<const flatbuffers::String *>(VT_DESCRIPTION); }
   const flatbuffers::Vector<flatbuffers::Offset<Buffer>> *buffers() const { return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<Buffer>> *>(VT_BUFFERS); }
   const flatbuffers::Vector<flatbuffers::Offset<Metadata>> *metadata() const { return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<Metadata>> *>(VT_METADATA); }
+  const flatbuffers::Vector<flatbuffers::Offset<SignatureDef>> *signature_defs() const { return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<SignatureDef>> *>(VT_SIGNATURE_DEFS); }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyField<uint32_t>(verifier, VT_VERSION, 4) &&
@@ -1589,6 +1607,9 @@ struct Model FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffset(verifier, VT_METADATA) &&
            verifier.VerifyVector(metadata()) &&
            verifier.VerifyVectorOfTables(metadata()) &&
+           VerifyOffset(verifier, VT_SIGNATURE_DEFS) &&
+           verifier.VerifyVector(signature_defs()) &&
+           verifier.VerifyVectorOfTables(signature_defs()) &&
            verifier.EndTable();
   }
 };
