@@ -12,6 +12,7 @@
 #include "graph/onnx_type.hpp"
 #include "import/onnx/tensor.hpp"
 #include "import/onnx/wire.hpp"
+#include "resolve/infer.hpp"
 #include "onnx_writer.hpp"
 
 namespace {
@@ -114,8 +115,26 @@ TEST_CASE("tensors that contradict themselves are refused by name") {
                  "larger than 2^40"));
   CHECK(contains(message(test::float_tensor("w", {1 << 30, 1 << 30, 0}, {})), "larger than 2^40"));
   CHECK(contains(message(test::tensor("w", 17, {1}, "a")), "FLOAT8E4M3FN"));
-  CHECK(contains(message(test::tensor("w", 8, {1}, "a")), "strings"));
   CHECK(contains(message(test::tensor("w", 99, {1}, "a")), "element type 99"));
+}
+
+TEST_CASE("strings are refused where an output needs them, and nowhere else") {
+  const std::string nodes = test::node("Identity", {"w"}, {"label"});
+  const std::string model = test::model(test::graph({test::node("Relu", {"x"}, {"y"}), nodes},
+                                                    {test::tensor("w", 8, {1}, "a")}, {test::value_info("x", 1, {2})},
+                                                    {test::value_info("y", 1, {}), test::value_info("label", 8, {})}));
+  graph chosen = import_bytes(model), all = import_bytes(model);
+  input_options options;
+  options.outputs = {"y"};
+  resolve(chosen, options);
+  CHECK(chosen.nodes.size() == 1);
+  try {
+    resolve(all, {});
+    FAIL("strings were accepted");
+  } catch (const error& e) {
+    CHECK(contains(e.what(), "'w' holds strings"));
+    CHECK(contains(e.what(), "--output-value"));
+  }
 }
 
 TEST_CASE("external data is read beside the model and nowhere else") {

@@ -70,6 +70,10 @@ bool is_converted(const std::vector<std::byte>& bytes) {
 exit_code graph_to_json(const json_options& o, command_files& files) {
   const graph g = import_model(o.model, {o.dequantize, parse_inputs(o.inputs, {}).shapes});
   for (const std::string& data : g.facts.files) files.add_input("external data of the source", data);
+  for (const value& v : g.values)
+    if (v.typed && v.type == element::string)
+      refuse("'" + v.name +
+             "' holds strings, which the JSON of a graph has not. Remove text processing from the model");
   const std::filesystem::path folder = beside(o.output, ".constants");
   const graph_text text = json_of_graph(g, folder.filename().string());
   if (!text.files.empty()) files.add_output_directory(folder.string());

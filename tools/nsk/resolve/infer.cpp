@@ -89,6 +89,16 @@ void remove_dead_values(graph& g) {
   renumber(g.outputs);
 }
 
+/// Refuses strings that an output needs.
+void refuse_text(const graph& g) {
+  const liveness live(g);
+  for (std::size_t i = 0; i < g.values.size(); ++i)
+    if (g.values[i].typed && g.values[i].type == element::string && live.is_live(static_cast<value_id>(i)))
+      refuse("'" + g.values[i].name +
+             "' holds strings, which no operator here takes. Remove text processing from the model, or choose "
+             "outputs that do not need it (--output-value NAME)");
+}
+
 /// What the model computes in float64 becomes float32, but for its inputs. The reference goes on in double precision
 /// either way, so a check tells where that matters.
 void narrow_doubles(graph& g) {
@@ -232,6 +242,7 @@ void resolve_once(graph& g, const input_options& options, const graph* exported,
   chosen_outputs outputs(g, options);
   bind_inputs(g, options, folds);
   remove_dead_nodes(g);
+  if (!outputs.are_inside()) refuse_text(g);
   resolver nodes(g, options, folds, exported, trial, outputs.are_inside());
   nodes.run();
   outputs.settle(nodes.refusal());

@@ -219,9 +219,20 @@ class importer {
       if (t.name.empty()) refuse("an initializer has no name");
       require_name(t.name, "the name of an initializer");
       const value_id id = define(g, s, t.name, what);
-      set_constant(g.values[static_cast<std::size_t>(id)], decode_tensor(t, {m_folder, what, &m_files}));
+      if (s.outer == nullptr && holds_text(t))
+        set_text(g, id);
+      else
+        set_constant(g.values[static_cast<std::size_t>(id)], decode_tensor(t, {m_folder, what, &m_files}));
       if (is_narrow(t.type)) m_narrow.insert(t.name);
     }
+  }
+
+  /// A constant of strings has no elements here: resolve() refuses it where an output needs it.
+  static void set_text(graph& g, value_id id) {
+    if (id == no_value) return;
+    value& v = g.values[static_cast<std::size_t>(id)];
+    v.type = element::string;
+    v.typed = true;
   }
 
   static void set_constant(value& v, array a) {
@@ -281,7 +292,9 @@ class importer {
     for (const std::string& name : w.inputs) n.inputs.push_back(name.empty() ? no_value : lookup(g, s, name, who));
     for (const std::string& name : w.outputs) n.outputs.push_back(name.empty() ? no_value : s.ids.at(name));
     for (const wire::attribute& a : w.attributes)
-      if (!n.attributes.emplace(a.name, convert(a, g, s, who)).second)
+      if (s.outer == nullptr && a.t && holds_text(*a.t))
+        for (const value_id v : n.outputs) set_text(g, v);
+      else if (!n.attributes.emplace(a.name, convert(a, g, s, who)).second)
         refuse(who + ": attribute '" + a.name + "' is given twice");
     g.nodes.push_back(std::move(n));
   }

@@ -146,10 +146,12 @@ void decode_typed(array& a, data_type t, const wire::tensor& w) {
 
 }
 
+bool holds_text(const wire::tensor& t) { return t.has_strings || static_cast<data_type>(t.type) == data_type::string; }
+
 array decode_tensor(const wire::tensor& t, const tensor_source& source) {
   const auto type = static_cast<data_type>(t.type);
   const std::optional<element> target = element_of_onnx(t.type);
-  if (t.has_strings || type == data_type::string)
+  if (holds_text(t))
     refuse(source.what +
            ": it holds strings, which no operator here takes. Remove text processing from the model, or choose outputs "
            "that do not need it (--output-value NAME)");

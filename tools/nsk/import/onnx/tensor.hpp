@@ -16,6 +16,9 @@ struct tensor_source {
   std::set<std::string>* files;  ///< gets the paths of external files; may be null
 };
 
+/// Whether a tensor holds strings, which the graph has no elements for.
+bool holds_text(const wire::tensor& t);
+
 /// Decodes a tensor. Refuses types that the graph cannot hold, strings, negative or huge dimensions, bytes that
 /// disagree with the shape, and external files that are missing, too short or outside `source.folder`.
 array decode_tensor(const wire::tensor& t, const tensor_source& source);
