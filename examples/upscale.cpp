@@ -2,6 +2,8 @@
 // Doubles a frame with a network and shows it beside the frame and its bicubic enlargement.
 //   upscale MODEL.nsk FRAME.png [-o OUT.png] [--truth FULL.png] [--frame NETWORK.png]
 // The model's input must have the frame's size: nsk convert upscaler_x2.onnx -o m.nsk --input frame=1x3xHEIGHTxWIDTH
+// It holds colours from 0 to 1, behind tone mapping. For a frame before it, add --hdr frame: otherwise a bright pixel
+// changes others up to five pixels away. The network was trained on colours from 0 to 1 all the same.
 #include <chrono>
 #include <netsuke/netsuke.hpp>
 #include "support/image.hpp"

@@ -39,6 +39,31 @@ TEST_CASE("measure: one wrong integer is no rounding, however large the numbers 
   CHECK(c.relative < 1e-5);
 }
 
+TEST_CASE("measure: what is below float32's normal numbers is no difference, what is above them is one") {
+  array got(element::f32, {2}), wanted(element::f64, {2});
+  wanted.set(0, 1e-87);
+  wanted.set(1, 1e-38);  // an exp that is exactly 0 here
+  CHECK(measure(got, wanted).relative == 0);
+  wanted.set(1, 1e-36);
+  CHECK(measure(got, wanted).relative == 1);
+  got.set(1, 1e-36);
+  CHECK(measure(got, wanted).relative < 1e-6);
+  got.set(0, 1e-36);
+  CHECK(measure(got, wanted).relative == doctest::Approx(1));
+}
+
+TEST_CASE("measure: windows decide where the game spoke of a few large elements") {
+  comparison c;
+  c.reach = 0.5;
+  comparison_report report;
+  report.steps.push_back(c);
+  CHECK(report.within(1e-4));
+  report.judges_reach = true;
+  CHECK_FALSE(report.within(1e-4));
+  report.steps[0].reach = 1e-3;
+  CHECK(report.within(1e-4));
+}
+
 TEST_CASE("measure: rounding explains an index that jumps, and no byte") {
   comparison c;
   c.relative = wrong_integer;

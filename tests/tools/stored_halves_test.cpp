@@ -36,6 +36,15 @@ TEST_CASE("halves: an integer is taken over where the number before it is within
   halves.see("real", all);
   CHECK(halves.take_over("stored", got, none, 1e-6) == 0);
   CHECK(none.integer(0) == 102);
+  // ... but where float32 has none of the numbers, each is a half to its last bits
+  const double thirds = 1.25 * (1 + 1e-12);
+  for (std::int64_t i = 0; i < 6; ++i) all.set(i, thirds), got.set_integer(i, 103);
+  halves.see("real", all);
+  CHECK(halves.take_over("stored", got, none, 1e-6) == 6);
+  // and past these bits they are counted again
+  for (std::int64_t i = 0; i < 6; ++i) all.set(i, 1.25 - 7e-7), none.set_integer(i, 102), got.set_integer(i, 103);
+  halves.see("real", all);
+  CHECK(halves.take_over("stored", got, none, 1e-6) == 0);
   halves.see("real", numbers);
   for (std::int64_t i = 0; i < 6; ++i) got.set_integer(i, after[i]);
   // two steps apart is never rounding

@@ -6,6 +6,7 @@
 #include "resolve/float_ports.hpp"
 #include "cli/commands.hpp"
 #include "cli/device_options.hpp"
+#include "cli/input_ranges.hpp"
 #include "quantize/narrow_weights.hpp"
 #include "gpu/device_check.hpp"
 #include "io/layout.hpp"
@@ -111,15 +112,20 @@ std::map<std::string, array> inputs_of(const model& m, const check_options& o, i
 check_report check_report_of(const model& m, const check_options& o, const comparison_report& comparison) {
   check_report report{o.source, o.model, choose_engine(o.isa).name, comparison_json(comparison, o.tolerance), {}};
   const auto given = named_values("--input", o.inputs, "NAME=FILE.npy");
+  const random_choice random{o.seed, 0, recorded_ranges(m)};
   for (int i = 0; i < m.input_count(); ++i) {
     const std::string name = m.input(i).name();
     const auto file = given.find(name);
-    report.inputs.push_back({name, file != given.end() ? "the file " + file->second : describe_random(o.seed)});
+    report.inputs.push_back({name, file != given.end() ? "the file " + file->second : describe_random(random, name)});
   }
   return report;
 }
 
 std::string failure_of(const check_options& o, const device_comparison& found) {
+  if (found.device_steps == 0)
+    return "check FAILED: no step of '" + o.source + "' ran on '" + o.device +
+           "', so that nothing was compared. `nsk inspect " + o.source +
+           " --gpu` says of each step why it has no shader.";
   if (found.halves)
     return "check FAILED: " + found.failed_output_text() + " with " + o.halves.options() + " on '" + o.device +
            "'. Keep float32 for '" + o.source + "': leave " + o.halves.options() + " out.";
@@ -157,8 +163,7 @@ exit_code check_device(const check_options& o, command_files& files) {
   progress.clear();
   if (!o.json.empty()) files.write(o.json, json_text(device_comparison_json(found, o.device, device->facts())));
   files.commit();
-  const std::string text =
-      device_text(o.device, device->facts()) + device_comparison_text(found, device->facts(), rows_shown);
+  const std::string text = device_text(o.device, device->facts()) + device_comparison_text(found, rows_shown);
   if (!o.quiet || !found.good()) std::fwrite(text.data(), 1, text.size(), stdout);
   if (!found.good()) throw error(exit_code::check_failed, failure_of(o, found));
   return exit_code::good;
@@ -172,6 +177,11 @@ void require_semantics(const check_options& o) {
   const std::vector<std::byte> bytes = read_file(o.source, "model", max_model_bytes);
   if (!is_tflite(bytes.data(), bytes.size()))
     misuse("--semantics litert-reference: '" + o.source + "' is no TensorFlow Lite model.");
+}
+
+std::string cause_of(const comparison_report& report) {
+  const bool is_known = report.reaches_too_far() || !report.beyond_float32.empty();
+  return is_known ? cure_of(report) : "Is it the source of this model?";
 }
 
 /// How many elements of each output differ, and by how many steps.
@@ -214,7 +224,7 @@ exit_code check(const check_options& o, command_files& files) {
        {std::pair(half_weights_key, weight_format::fp16), std::pair(byte_weights_key, weight_format::w8)})
     if (has_key(file.view, key)) static_cast<void>(round_weights(g, float_layers(file.view, format), format));
   const comparison_report report = compare_on_random(
-      g, file.view, *runner, o.seed, inputs_of(file.view, o, variant),
+      g, file.view, *runner, {o.seed, 0, recorded_ranges(file.view)}, inputs_of(file.view, o, variant),
       [&](const std::string& what) { progress.show(what); }, variant);
   progress.clear();
   if (importing.reference) {
@@ -232,7 +242,7 @@ exit_code check(const check_options& o, command_files& files) {
   if (!good)
     throw error(exit_code::check_failed, "check FAILED: '" + o.model + "' does not compute what '" + o.source +
                                              "' does; the worst error is " + format_text("%.2e", report.worst()) +
-                                             " of the largest magnitude. Is it the source of this model?");
+                                             " of the largest magnitude. " + cause_of(report));
   return exit_code::good;
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "cli/input_ranges.hpp"
 #include "edit/parts.hpp"
 #include "engine/engine.hpp"
 #include "errors.hpp"
@@ -82,7 +83,7 @@ void check_conversion(const convert_options& o, const std::vector<variant_source
     for (int variant = 0; variant < file.view.variant_count(); ++variant) {
       const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);
       comparison_report found = compare_on_random(
-          source_of(variants, variant).g, file.view, *runner, 1, {},
+          source_of(variants, variant).g, file.view, *runner, result.random, {},
           [&](const std::string& what) { progress.show(what); }, variant, o.check ? all_elements : sampled_elements);
       if (!result.comparison || found.prevails_over(*result.comparison, conversion_tolerance))
         result.comparison = std::move(found);
@@ -105,7 +106,8 @@ std::vector<std::byte> with_check_vectors(const model_file& file, const std::vec
   model_parts parts = take_apart(file.bytes.data());
   for (int variant = 0; variant < file.view.variant_count(); ++variant) {
     const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);
-    const std::map<std::string, array> inputs = random_inputs(source_of(variants, variant).g, file.view, 1, variant);
+    const std::map<std::string, array> inputs =
+        random_inputs(source_of(variants, variant).g, file.view, {1, 0, recorded_ranges(file.view)}, variant);
     check_vector recorded;
     for (int i = 0; i < file.view.input_count(variant); ++i) {
       const port_view port = file.view.input(i, variant);
@@ -125,6 +127,7 @@ std::vector<std::byte> with_check_vectors(const model_file& file, const std::vec
 
 void compare_with_source(const convert_options& o, const std::vector<variant_source>& variants, const model_file& file,
                          progress_line& progress, conversion& result) {
+  result.random.ranges = recorded_ranges(file.view);
   result.check_declined = check_declined(o, file.view);
   if (!result.check_declined.empty() && !o.skips_check) require_own_rows(variants);
   if (result.check_declined.empty()) check_conversion(o, variants, file, progress, result);

@@ -26,6 +26,7 @@ struct conversion {
   std::optional<comparison_report> comparison;
   std::string check_declined;  ///< why there is no comparison
   double check_seconds = 0;
+  random_choice random;  ///< the inputs of the comparison
 };
 
 /// Returns the file with one run of every variant on random inputs in it (--embed-check). Refuses more than a file may

@@ -5,6 +5,7 @@
 
 #include "cli/conversion_check.hpp"
 #include "cli/converting.hpp"
+#include "cli/input_ranges.hpp"
 #include "cli/options.hpp"
 #include "cli/profile_file.hpp"
 #include "cli/source_variants.hpp"
@@ -77,6 +78,7 @@ compile_options options_for(const convert_options& o, const overrides& chosen, c
                             const graph& g, const std::optional<device_profile>& profile) {
   compile_options options;
   record_source(o.source, options.metadata);
+  record_ranges(ranges_of(o.source, g), options.metadata);
   record_formats(changed, options.metadata);
   options.metadata[tile_limit_key] = format_text("%g", o.max_tile_us);
   options.winograd = o.winograd;
@@ -108,7 +110,7 @@ std::string make_file(const convert_options& o, std::vector<variant_source>& var
 
 /// What the report says of the file and of its source.
 json report_of(const convert_options& o, const std::vector<variant_source>& variants, const model_file& file,
-               const std::vector<std::string>& notes, const device_profile* profile) {
+               const changed_source& changed, const device_profile* profile) {
   json report = inspect(file.view, file.bytes.size(), profile);
   add_file_bytes(report, file);
   for (int i = 0; o.source.gpu && i < file.view.variant_count(); ++i)
@@ -118,7 +120,8 @@ json report_of(const convert_options& o, const std::vector<variant_source>& vari
   report["source"] = o.source.path;
   report["warnings"] = said_of(variants, &model_facts::warnings);
   report["notes"] = said_of(variants, &model_facts::notes);
-  for (const std::string& note : notes) report["notes"].push_back(note);
+  for (const std::string& warning : changed.warnings) report["warnings"].push_back(warning);
+  for (const std::string& note : changed.notes) report["notes"].push_back(note);
   return report;
 }
 
@@ -143,7 +146,7 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   const std::string note = make_file(o, variants, options_for(o, chosen, changed, variants.front().g, profile), result);
   if (!note.empty()) changed.notes.push_back(note);
   const model_file file = open_model(o.small ? result.small : result.bytes, o.output);
-  result.report = report_of(o, variants, file, changed.notes, profile ? &*profile : nullptr);
+  result.report = report_of(o, variants, file, changed, profile ? &*profile : nullptr);
   compare_with_source(o, variants, file, progress, result);
   for (std::size_t i = 0; i < sources.size(); ++i)
     result.report["notes"].push_back(
@@ -157,10 +160,9 @@ conversion convert_source(const convert_options& o, command_files& files, progre
 check_report check_report_of(const convert_options& o, const conversion& c) {
   check_report report{o.source.path, o.output, "", comparison_json(*c.comparison, conversion_tolerance), {}};
   report.isa = choose_engine("").name;
-  for (const json& input : c.report["variants"][0]["inputs"])
-    report.inputs.push_back({input["name"], describe_random(1)});
-  for (const json& state : c.report["variants"][0]["states"])
-    report.inputs.push_back({state["name"], describe_random(1)});
+  for (const char* const ports : {"inputs", "states"})
+    for (const json& port : c.report["variants"][0][ports])
+      report.inputs.push_back({port["name"], describe_random(c.random, port["name"])});
   return report;
 }
 
@@ -208,7 +210,7 @@ exit_code convert_changed(const convert_options& o, command_files& files, const 
     const std::string text = comparison_text(*result.comparison, conversion_tolerance, rows_shown);
     std::fwrite(text.data(), 1, text.size(), stdout);
     throw error(exit_code::check_failed, "'" + o.output + "' was not written, because it would not compute what '" +
-                                             o.source.path + "' does. Please report this with the model.");
+                                             o.source.path + "' does. " + cure_of(*result.comparison));
   }
   if (o.quiet) return exit_code::good;
   for (const json& warning : result.report["warnings"])

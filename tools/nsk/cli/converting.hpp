@@ -16,7 +16,7 @@ namespace nsk::tool {
 
 /// What a change of the source leaves to do.
 struct changed_source {
-  std::vector<std::string> notes;                         ///< for people
+  std::vector<std::string> notes, warnings;               ///< for people
   weight_format weights = weight_format::floats;          ///< of what is still float
   std::map<std::string, std::string> float_weights = {};  ///< nodes that keep float32, each with the reason
   bool quantised = false;                                 ///< layers are stored integers

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/converting.hpp"
+#include "cli/input_ranges.hpp"
 #include "cli/integer_io.hpp"
 #include "cli/options.hpp"
 #include "cli/profile_file.hpp"
@@ -16,6 +17,7 @@
 #include "io/json_file.hpp"
 #include "quantize/expected.hpp"
 #include "quantize/report.hpp"
+#include "quantize/sample_warnings.hpp"
 #include "report/row_check.hpp"
 
 namespace nsk::tool {
@@ -183,10 +185,11 @@ void quantize_others(const variant_source& first, const quantize_result& result,
   }
 }
 
-/// Makes the variants ones of stored integers, and keeps what the options want kept.
+/// Makes the variants ones of stored integers, and keeps what the options want kept; `warnings` gets what is suspicious
+/// about the samples.
 quantize_result quantize_variants(const quantize_options& o, const calibration_files& given, const overrides& chosen,
-                                  std::vector<variant_source>& variants, command_files& files,
-                                  progress_line& progress) {
+                                  std::vector<variant_source>& variants, command_files& files, progress_line& progress,
+                                  std::vector<std::string>& warnings) {
   const bool batch = o.conversion.source.batch != 0;
   variant_source first = calibrated_variant(o.conversion.source, variants, files);
   quantize_choices how = choices_of(o, chosen);
@@ -199,6 +202,7 @@ quantize_result quantize_variants(const quantize_options& o, const calibration_f
   const image_choices images = images_of(o);
   sample_set set;
   if (!given.samples.empty()) set = read_samples(first.g, given.samples, images);
+  if (given.saved.empty()) warnings = warnings_of(set, images, ranges_of(o.conversion.source, first.g));
   how.sample_files = set.files;
   const integer_io io = integer_io_of(o.integer_io, first, set.images, images);
   if (images.is_asked() && set.images.empty() && io.pixels.empty())
@@ -233,8 +237,9 @@ exit_code quantize(const quantize_options& o, command_files& files) {
   if (!given.saved.empty()) files.add_input("--calibrate", given.saved);
   quantize_result result;
   const auto change = [&](std::vector<variant_source>& variants, const overrides& chosen, progress_line& progress) {
-    result = quantize_variants(o, given, chosen, variants, files, progress);
-    changed_source changed{result.notes, result.floats.halves ? weight_format::fp16 : weight_format::floats,
+    std::vector<std::string> warnings;
+    result = quantize_variants(o, given, chosen, variants, files, progress, warnings);
+    changed_source changed{result.notes, warnings, result.floats.halves ? weight_format::fp16 : weight_format::floats,
                            result.floats.float32, true};
     for (const auto& [name, port] : result.ports) changed.metadata[integer_port_key(name)] = text_of(port);
     return changed;

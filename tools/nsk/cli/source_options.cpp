@@ -42,6 +42,10 @@ void add_ports(CLI::App* command, source_options& o) {
   add_repeated(
       command, "--output-value", o.outputs, "NAME",
       "Make this tensor an output, in place of the model's own; may be given again; what it does not need goes");
+  add_repeated(command, "--input-range", o.input_ranges, "NAME=LO..HI",
+               "What an input will hold: beyond 256 its convolutions are direct ones; checks take such numbers");
+  add_repeated(command, "--hdr", o.hdr_inputs, "NAME",
+               "An input of high dynamic range: its bright pixels must not change those beyond a kernel's reach");
   add_repeated(command, "--keep-layout", o.kept_layouts, "NAME",
                "Keep the source's order of axes in this input or output: planar images, [N, C, H, W]");
 }

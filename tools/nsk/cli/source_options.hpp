@@ -23,6 +23,8 @@ struct source_options {
   std::vector<std::string> argmaxes;      ///< NAME or NAME=AXIS
   std::vector<std::string> names;         ///< OLD=NEW
   std::vector<std::string> kept_layouts;  ///< names of inputs and outputs
+  std::vector<std::string> input_ranges;  ///< NAME=LO..HI
+  std::vector<std::string> hdr_inputs;    ///< names
   int batch = 0;                          ///< maximum number of rows; 0: fixed shapes
   bool dequantize = false, float_io = false;
   bool find_states = true;

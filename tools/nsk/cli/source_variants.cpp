@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "cli/input_ranges.hpp"
 #include "cli/options.hpp"
 #include "errors.hpp"
 #include "import/import.hpp"
@@ -133,6 +134,7 @@ variant_source read_variant(const source_options& o, const wanted_variant& wante
   resolve_rows(v, inputs, fixed);
   v.states = states_of(v.g, states);
   change(v, changes_of(o));
+  v.wide_inputs = wide_inputs(ranges_of(o, v.g));
   return v;
 }
 

@@ -12,6 +12,7 @@
 #include "passes/recognise/recognise.hpp"
 #include "passes/shuffle/shuffle.hpp"
 #include "passes/stream/stream.hpp"
+#include "passes/wide_values.hpp"
 #include "planner/planner.hpp"
 #include "suggest.hpp"
 #include "write/file.hpp"
@@ -94,7 +95,9 @@ void require_opened(const status& s, const compiled& c) {
 }
 
 /// A program lowered for one kind of device; memory is still to be planned.
-plan lowered(const program& p, const variant_source& v, const lower_options& lowering, const compile_options& options) {
+plan lowered(const program& p, const variant_source& v, lower_options lowering, const compile_options& options) {
+  for (const std::string& name : wide_convolutions(p, v.wide_inputs))
+    lowering.algorithms.emplace(name, conv_algorithm::direct);
   plan layout = lower(p, lowering);
   if (v.batch != 0) bind_batch(layout, v.batch, v.batched_inputs);
   plan_tiles(layout, options.max_tile_macs);

@@ -47,6 +47,7 @@ struct variant_source {
   std::vector<state_link> states = {};
   int batch = 0;                                    ///< maximum number of rows of a batch; 0: fixed shapes
   std::set<std::string> batched_inputs = {};        ///< inputs whose first axis is the batch
+  std::set<std::string> wide_inputs = {};           ///< inputs and states with a few elements that are far larger
   std::shared_ptr<const graph> exported = nullptr;  ///< for the source's own shapes, where the variant has others
 };
 

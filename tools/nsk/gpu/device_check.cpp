@@ -154,6 +154,7 @@ device_comparison compare_with_cpu(const model& m, int variant, runner& cpu, dev
   const variant_view v = m.variant(variant);
   device_comparison result;
   result.halves = device.facts().halves.any();
+  result.device_steps = device.facts().steps - device.facts().cpu_steps;
   for (int i = 0; i < v.input_count(); ++i) std::memcpy(device.input(i), cpu.input(i), v.input(i).bytes());
   constexpr std::uint64_t key = 1;
   cpu.seed(key);
@@ -176,7 +177,7 @@ std::string device_comparison::failed_output_text() const {
                      worst.relative, output_tolerance());
 }
 
-std::string device_comparison_text(const device_comparison& c, const device_facts& facts, std::size_t rows) {
+std::string device_comparison_text(const device_comparison& c, std::size_t rows) {
   text_table table({">step", ">max / largest", ">max error", ">largest", "tensor"});
   for (const comparison& o : c.outputs) add_row(table, o, c.output_tolerance());
   for (std::size_t i = 0; i < c.steps.size() && i < rows; ++i)
@@ -187,19 +188,20 @@ std::string device_comparison_text(const device_comparison& c, const device_fact
     return text + format_text(
                       "check %s: %d steps along one run, worst error %.2e of the largest magnitude; "
                       "%zu outputs and states, worst %.2e, tolerance %.0e with 16-bit floats\n",
-                      c.good() ? "passed" : "FAILED", facts.steps - facts.cpu_steps, c.worst_step(), c.outputs.size(),
+                      c.good() ? "passed" : "FAILED", c.device_steps, c.worst_step(), c.outputs.size(),
                       c.worst_output(), c.output_tolerance());
   return text + format_text(
                     "check %s: %d steps on the CPU's inputs, worst error %.2e of the largest magnitude, "
                     "tolerance %.0e; %zu outputs and states, worst %.2e, tolerance %.0e\n",
-                    c.good() ? "passed" : "FAILED", facts.steps - facts.cpu_steps, c.worst_step(),
-                    device_comparison::step_tolerance, c.outputs.size(), c.worst_output(), c.output_tolerance());
+                    c.good() ? "passed" : "FAILED", c.device_steps, c.worst_step(), device_comparison::step_tolerance,
+                    c.outputs.size(), c.worst_output(), c.output_tolerance());
 }
 
 json device_comparison_json(const device_comparison& c, const std::string& name, const device_facts& facts) {
   json result = {{"passed", c.good()}, {"device", name}, {"driver", facts.device}, {"software", facts.software}};
   result["variant"] = facts.variant;
   result["steps_on_cpu"] = facts.cpu_steps;
+  result["steps_on_device"] = c.device_steps;
   result["half_activations"] = facts.halves.activations;
   result["half_weights"] = facts.halves.weights;
   result["step_tolerance"] = c.halves ? json(nullptr) : json(device_comparison::step_tolerance);

@@ -19,10 +19,13 @@ struct device_comparison {
   /// 16-bit floats are stored: outputs alone are judged, and steps are those of one run, with the errors that the steps
   /// before them left.
   bool halves = false;
+  int device_steps = 0;  ///< that ran there; where there is none, nothing was compared
   double worst_output() const { return worst(outputs); }
   double worst_step() const { return worst(steps); }
   double output_tolerance() const { return halves ? half_tolerance : float_tolerance; }
-  bool good() const { return worst_output() <= output_tolerance() && (halves || worst_step() <= step_tolerance); }
+  bool good() const {
+    return device_steps > 0 && worst_output() <= output_tolerance() && (halves || worst_step() <= step_tolerance);
+  }
   /// "output 'mask' is 5.6e-02 of its largest magnitude off (tolerance 2e-03)".
   std::string failed_output_text() const;
 
@@ -36,7 +39,7 @@ struct device_comparison {
 device_comparison compare_with_cpu(const model& m, int variant, runner& cpu, device_runner& device);
 
 /// A table, worst first, at most `rows` steps, and a line with the result.
-std::string device_comparison_text(const device_comparison& c, const device_facts& facts, std::size_t rows);
+std::string device_comparison_text(const device_comparison& c, std::size_t rows);
 nlohmann::json device_comparison_json(const device_comparison& c, const std::string& name, const device_facts& facts);
 
 }

@@ -11,21 +11,19 @@
 
 #include "bounded/lengths.hpp"
 #include "io/layout.hpp"
+#include "ops/step_facts.hpp"
 #include "passes/stream/stream.hpp"
 #include "errors.hpp"
 #include "reference/evaluator.hpp"
 #include "report/axis_order.hpp"
-#include "report/banded_values.hpp"
-#include "report/random_inputs.hpp"
-#include "report/stored_halves.hpp"
+#include "report/local_errors.hpp"
+#include "report/text.hpp"
 #include "report/used_rows.hpp"
 
 namespace nsk::tool {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-/// Errors, as shares of the largest magnitude: of numbers that need no second look, and of those that do.
-constexpr double plainly_equal = 1e-5, suspicious = 1e-4;
 
 /// Largest magnitudes of what the sums and means of a graph add up, by the name of the result; for values in the
 /// order in which they are computed.
@@ -62,90 +60,18 @@ class operands_of_sums {
   std::map<std::string, double> m_magnitude, m_largest;
 };
 
-double operands_of(const std::map<std::string, double>& operands, const std::string& name) {
-  const auto found = operands.find(name);
-  return found != operands.end() ? found->second : 0;
-}
-
 shape_t shape_of(const tensor_info& t) { return {t.shape().begin(), t.shape().end()}; }
 
-/// The engine's value of one name: as it is stored in memory if a step made it, an output in the source's axes.
-struct engine_value : stored_value {
-  int step = -1;
-};
-using engine_values = std::map<std::string, engine_value>;  ///< by source name
-
-/// The engine's dense result, whose axis d is the source's axis order[d], in the source's own axes.
-array in_source_order(array got, const shape_t& shape, const std::vector<int>& order) {
-  if (order.empty()) return got;
-  shape_t physical;
-  std::vector<int> inverse(order.size());
-  for (std::size_t d = 0; d < order.size(); ++d) {
-    physical.push_back(shape[static_cast<std::size_t>(order[d])]);
-    inverse[static_cast<std::size_t>(order[d])] = static_cast<int>(d);
+/// Notes the first value with a number that is no normal one in float32.
+void note_range(const std::string& name, const array& a, comparison_report& report) {
+  if (!report.beyond_float32.empty() || a.type != element::f64) return;
+  for (std::int64_t i = 0, count = a.count(); i < count; ++i) {
+    const double x = std::fabs(a.as<double>()[i]);
+    if (x == 0 || !std::isfinite(x)) continue;
+    if (x > no_difference && x <= static_cast<double>(std::numeric_limits<float>::max())) continue;
+    report.beyond_float32 = "'" + name + "' has " + format_text("%.3g", a.as<double>()[i]);
+    return;
   }
-  got.shape = physical;
-  return permuted(got, inverse);
-}
-
-/// Takes over the engine's numbers where the source's result is not a number: clamps make a limit of it there
-/// (docs/conventions.md).
-void take_over_limits(const array& got, array& wanted) {
-  if (!is_float(wanted.type)) return;
-  for (std::int64_t i = 0; i < wanted.count(); ++i)
-    if (std::isnan(wanted.number(i))) wanted.set(i, got.number(i));
-}
-
-/// Measures an engine's value, of bands as they are nearer to what is wanted; `got` becomes what was measured.
-comparison measure_value(const engine_value& v, const array& wanted, double operands, std::int64_t sampled,
-                         std::vector<int>& order, const array*& got) {
-  got = &v.got;
-  const comparison c = measure_in_any_order(v.got, wanted, operands, plainly_equal, order, sampled);
-  if (v.planes.shape.empty() || c.relative <= plainly_equal) return c;
-  const comparison by_planes = measure(v.planes, wanted, operands, sampled);
-  if (!(by_planes.mean_error < c.mean_error)) return c;
-  got = &v.planes;
-  order = same_order(wanted.shape.size());
-  return by_planes;
-}
-
-/// Evaluates the source again, each value from the engine's earlier ones, and notes how far each of the engine's is
-/// from it. Values that are far from the source's, which show their order of axes badly, are near these.
-void measure_locally(const graph& g, const variant_view& v, const std::map<std::string, array>& inputs,
-                     const engine_values& engine, const std::map<std::string, double>& operands,
-                     comparison_report& report) {
-  constexpr double margin = 2e-5;  // of the largest magnitude: what a right step may be off
-  std::map<std::string, comparison> local;
-  stored_halves halves(g);
-  axis_orders orders(g, v);
-  for (const auto& [name, a] : inputs) halves.see(name, a);
-  evaluate_source(g, inputs, [&](const std::string& name, array& value) {
-    halves.see(name, value);
-    const auto found = engine.find(name);
-    if (found == engine.end()) return;
-    array used;
-    const array* got = &found->second.got;
-    if (found->second.step < 0 && got->count() != value.count()) got = &(used = used_part(*got, value.shape));
-    if (got->count() != value.count()) return;
-    std::vector<int> order;
-    if (found->second.step >= 0) {
-      order = orders.expected(name);
-      measure_value(found->second, value, operands_of(operands, name), all_elements, order, got);
-      orders.learn(name, order);
-    }
-    const array ordered = in_source_order(*got, value.shape, order);
-    take_over_limits(ordered, value);
-    report.halves += halves.take_over(name, ordered, value, margin);
-    local[name] = measure(ordered, value, operands_of(operands, name));
-    value = converted(ordered, value.type);
-    halves.see(name, value);
-  });
-  for (auto* rows : {&report.outputs, &report.steps})
-    for (comparison& c : *rows) {
-      const auto found = local.find(c.name);
-      c.local = found != local.end() ? found->second.relative : c.relative;
-      if (found != local.end()) c.unequal = found->second.unequal;
-    }
 }
 
 /// Evaluates the source several times with every value off by a few units in the last place of float32, and notes how
@@ -179,9 +105,32 @@ void measure_rounding(const graph& g, const std::map<std::string, array>& inputs
       if (const auto found = moved.find(c.name); found != moved.end()) c.rounding = found->second;
 }
 
+/// Fills in what is known of single steps, where something is suspicious or windows are asked for.
+void look_closer(const engine_run& run, window_errors windows, const std::function<void(const std::string&)>& progress,
+                 comparison_report& report) {
+  receptive_fields fields(run.g);
+  const bool measures_windows = windows != window_errors::unknown && !fields.empty(),
+             is_suspicious = report.worst() > suspicious;
+  report.judges_reach = windows == window_errors::judged;
+  if (!is_suspicious && !measures_windows) return;
+  progress("evaluating every step on its own inputs");
+  measure_locally(run, number_range::of_double, measures_windows ? &fields : nullptr, report);
+  if (!is_suspicious || report.worst_local() <= suspicious / 5) return;
+  measure_locally(run, number_range::of_float32, nullptr, report);
+  if (report.worst_local() <= suspicious / 5) return;
+  progress("evaluating with errors of rounding");
+  measure_rounding(run.g, run.inputs, suspicious, report);
+}
+
 void sort_worst_first(std::vector<comparison>& rows) {
   std::stable_sort(rows.begin(), rows.end(),
                    [](const comparison& a, const comparison& b) { return a.relative > b.relative; });
+}
+
+bool has_winograd(const variant_view& v) {
+  for (int i = 0; i < v.step_count(); ++i)
+    if (algorithm_of(v.step(i)) != conv_algorithm::direct) return true;
+  return false;
 }
 
 /// The last step that writes a tensor of each name: only then is its value complete.
@@ -268,8 +217,15 @@ double comparison_report::worst() const {
   return result;
 }
 
+double comparison_report::worst_reach() const {
+  double result = -1;
+  for (const comparison& c : steps) result = std::max(result, c.reach);
+  return result;
+}
+
 comparison_report compare(const graph& g, const model& m, runner& r, const std::map<std::string, array>& given,
-                          const std::function<void(const std::string&)>& progress, int variant, std::int64_t sampled) {
+                          const std::function<void(const std::string&)>& progress, int variant, std::int64_t sampled,
+                          window_errors windows) {
   const std::map<std::string, array> inputs = in_source_shapes(g, given);
   const variant_view v = m.variant(variant);
   comparison_report report;
@@ -282,6 +238,7 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
   // Values are compared as they are computed: all of them at once would not fit into memory.
   const std::map<std::string, array> expected = evaluate_source(g, inputs, [&](const std::string& name, array& a) {
     operands.see(name, a);
+    note_range(name, a, report);
     const auto found = engine.find(name);
     if (found == engine.end() || found->second.got.count() != a.count()) return;
     const double summed = operands_of(operands.largest(), name);
@@ -325,15 +282,8 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
     compare_output(v.state(i).next().name(), got);
   }
   if (report.worst() > suspicious && sampled < all_elements)
-    return compare(g, m, r, given, progress, variant, all_elements);
-  if (report.worst() > suspicious) {
-    progress("evaluating every step on its own inputs");
-    measure_locally(g, v, inputs, engine, operands.largest(), report);
-    if (report.worst_local() > suspicious / 5) {
-      progress("evaluating with errors of rounding");
-      measure_rounding(g, inputs, suspicious, report);
-    }
-  }
+    return compare(g, m, r, given, progress, variant, all_elements, windows);
+  look_closer({g, v, inputs, engine, operands.largest()}, windows, progress, report);
   sort_worst_first(report.outputs);
   sort_worst_first(report.steps);
   return report;
@@ -342,19 +292,23 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
 namespace {
 
 /// Random inputs on which the source has a result; others are tried where it has none.
-comparison_report compare_on_usual(const graph& g, const model& m, runner& r, std::uint64_t seed,
+comparison_report compare_on_usual(const graph& g, const model& m, runner& r, random_choice choice,
                                    const std::map<std::string, array>& given,
                                    const std::function<void(const std::string&)>& progress, int variant,
                                    std::int64_t sampled) {
   constexpr int max_attempts = 8;
-  for (int attempt = 0;; ++attempt) {
-    std::map<std::string, array> inputs = random_inputs(g, m, seed, variant, attempt);
+  const bool tells = sampled == all_elements && has_winograd(m.variant(variant));
+  const window_errors windows = !wide_inputs(choice.ranges).empty() ? window_errors::judged
+                                : tells                             ? window_errors::told
+                                                                    : window_errors::unknown;
+  for (choice.attempt = 0;; ++choice.attempt) {
+    std::map<std::string, array> inputs = random_inputs(g, m, choice, variant);
     const bool samples = given.size() < inputs.size();
     for (const auto& [name, a] : given) inputs[name] = a;
     try {
-      return compare(g, m, r, inputs, progress, variant, sampled);
+      return compare(g, m, r, inputs, progress, variant, sampled, windows);
     } catch (const undefined_result& e) {
-      if (samples && attempt + 1 < max_attempts) continue;
+      if (samples && choice.attempt + 1 < max_attempts) continue;
       if (!samples) throw;
       throw undefined_result(std::string(e.what()) + ". " + std::to_string(max_attempts) +
                              " random inputs were tried; give inputs on which the model is defined: nsk check SOURCE "
@@ -373,14 +327,15 @@ bool is_small(const model& m, int variant) {
 
 }
 
-comparison_report compare_on_random(const graph& g, const model& m, runner& r, std::uint64_t seed,
+comparison_report compare_on_random(const graph& g, const model& m, runner& r, random_choice choice,
                                     const std::map<std::string, array>& given,
                                     const std::function<void(const std::string&)>& progress, int variant,
                                     std::int64_t sampled) {
-  comparison_report report = compare_on_usual(g, m, r, seed, given, progress, variant, sampled);
+  comparison_report report = compare_on_usual(g, m, r, choice, given, progress, variant, sampled);
   if (!bounded::has_bounded(g) || !is_small(m, variant)) return report;
   for (const fullness f : {fullness::none, fullness::few, fullness::all}) {
-    std::map<std::string, array> inputs = random_inputs(g, m, seed, variant, 0, f);
+    choice.chosen = f;
+    std::map<std::string, array> inputs = random_inputs(g, m, choice, variant);
     if (given.size() == inputs.size()) return report;
     for (const auto& [name, a] : given) inputs[name] = a;
     try {
@@ -394,7 +349,7 @@ comparison_report compare_on_random(const graph& g, const model& m, runner& r, s
 }
 
 double distance_of(const graph& a, const graph& b, const model& m, int variant) {
-  const std::map<std::string, array> inputs = in_source_shapes(a, random_inputs(a, m, 1, variant, 0));
+  const std::map<std::string, array> inputs = in_source_shapes(a, random_inputs(a, m, {}, variant));
   const std::map<std::string, array> expected = evaluator(a).run(inputs);
   double largest = 0;
   for (const auto& [name, value] : evaluator(b).run(inputs))

@@ -19,6 +19,7 @@ json row(const comparison& c) {
       {"name", c.name}, {"max_error", c.max_error}, {"mean_error", c.mean_error}, {"largest_magnitude", c.largest}};
   result["relative_error"] = c.relative;
   result["max_ulp"] = c.ulp;
+  if (c.reach >= 0) result["window_error"] = c.reach;
   if (c.local >= 0) result["local_relative_error"] = c.local;
   if (c.unequal > 0) result["wrong_integers"] = c.unequal;
   if (c.step >= 0) {
@@ -28,6 +29,26 @@ json row(const comparison& c) {
   return result;
 }
 
+}
+
+namespace {
+const char* reach_text(const comparison_report& report) {
+  if (report.worst_reach() <= comparison_report::max_reach) return "";
+  return report.judges_reach ? ", tolerance 1e-02" : "; where inputs are like these, convert with --hdr";
+}
+}
+
+std::string cure_of(const comparison_report& report) {
+  if (report.reaches_too_far())
+    return format_text(
+        "Elements are wrong by %.1e of what their own windows hold: leave Winograd's algorithms out there "
+        "(--override).",
+        report.worst_reach());
+  if (!report.beyond_float32.empty())
+    return report.beyond_float32 +
+           " in double precision, and float32 has no normal number like that: scale the model so that its values stay "
+           "between 1e-37 and 3e38.";
+  return "Please report this with the model.";
 }
 
 std::string comparison_text(const comparison_report& report, double tolerance, std::size_t rows) {
@@ -47,6 +68,11 @@ std::string comparison_text(const comparison_report& report, double tolerance, s
         "where two "
         "numbers are nearly equal\n",
         report.worst_local());
+  if (report.worst_reach() >= 0)
+    text += format_text("convolutions: worst error %.2e of what an element's own window holds%s\n",
+                        report.worst_reach(), reach_text(report));
+  if (!report.beyond_float32.empty())
+    text += report.beyond_float32 + " in double precision, and float32 has no normal number like that\n";
   if (report.halves > 0)
     text += format_text("%lld stored integers are a step apart: the number was a half, to the last bits of float32\n",
                         static_cast<long long>(report.halves));
@@ -64,6 +90,8 @@ json comparison_json(const comparison_report& report, double tolerance) {
   json result = {
       {"passed", report.within(tolerance)}, {"tolerance", tolerance}, {"worst_relative_error", report.worst()}};
   result["steps_without_counterpart"] = report.steps_without_counterpart;
+  if (report.worst_reach() >= 0) result["worst_window_error"] = report.worst_reach();
+  if (!report.beyond_float32.empty()) result["beyond_float32"] = report.beyond_float32;
   if (report.halves > 0) result["halves"] = report.halves;
   if (report.integers() > 0) result["integers"] = {{"made", report.integers()}, {"wrong", report.wrong_integers()}};
   result["outputs"] = json::array();

@@ -102,7 +102,7 @@ double difference(double got, double reference, element type) {
   if (std::isnan(got) && std::isnan(reference)) return 0;
   if (got == reference) return 0;
   const double d = std::fabs(got - reference);
-  return std::isnan(d) ? infinite : d;
+  return std::isnan(d) ? infinite : d <= no_difference ? 0 : d;
 }
 
 std::vector<int> same_order(std::size_t rank) {

@@ -14,11 +14,12 @@ namespace nsk::tool {
 /// float32 rounds, -1 where not measured; `ulp` the largest distance in units in the last place of float32 among values
 /// above a thousandth of that magnitude. Integers are equal or wrong: of a tensor that holds any, `integers` counts the
 /// elements and `unequal` the wrong ones, and where there are some, `relative` is wrong_integer or more; `differing`
-/// are those that are not the reference's, be it by what steps before made.
+/// are those that are not the reference's, be it by what steps before made. `reach` is the largest error of an element
+/// beside what its own window holds (receptive_fields.hpp), -1 where not measured.
 struct comparison {
   std::string name, step_name;
   int step = -1;  ///< -1: a model output
-  double max_error = 0, mean_error = 0, largest = 0, relative = 0, local = -1, rounding = -1, ulp = 0;
+  double max_error = 0, mean_error = 0, largest = 0, relative = 0, local = -1, rounding = -1, ulp = 0, reach = -1;
   std::int64_t integers = 0, unequal = 0, differing = 0;
   bool bytes = false;  ///< integers of 8 bits, which stand for real numbers
 };
@@ -28,12 +29,17 @@ inline constexpr std::int64_t all_elements = std::int64_t{1} << 62;
 /// numbers of float32, and the largest error that rounding is taken to explain.
 inline constexpr double wrong_integer = 1e-2;
 
+/// What float32 may lose near its smallest normal number, 2^-126: numbers below it have few digits, and functions are
+/// exactly 0 there (docs/conventions.md).
+inline constexpr double no_difference = 0x1p-125;
+
 /// Returns the largest finite magnitude; beyond the numbers of `type`, float32 or wider, values count as infinite.
 double largest_of(const array& a, element type);
 
 /// Returns the distance of a number of the engine from the reference's, infinite where one of them alone is not finite.
-/// A sum that overflows ends as the infinity of either sign, or as none: whichever of its parts overflowed first
-/// decides. All of them agree with a finite reference that float32 does not have; nothing finite does.
+/// Differences up to `no_difference` are none. A sum that overflows ends as the infinity of either sign, or as none:
+/// whichever of its parts overflowed first decides. All of them agree with a finite reference that float32 does not
+/// have; nothing finite does.
 double difference(double got, double reference, element type);
 
 /// Compares element by element, in row-major order; the shapes need not agree, the counts do. `operands` is the largest

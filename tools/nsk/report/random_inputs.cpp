@@ -211,6 +211,19 @@ std::set<std::string> inverted_inputs(const graph& g) {
   return names;
 }
 
+/// Of an HDR input, one of so many elements is bright.
+constexpr std::int64_t bright_every = 4096;
+
+/// Numbers as the range says.
+void fill_from(array& a, const input_range& range, std::mt19937_64& generator) {
+  const auto unit = [&] { return static_cast<double>(generator() >> 11) * 0x1p-53; };
+  const auto within = [&] { return range.low + unit() * (range.high - range.low); };
+  for (std::int64_t k = 0; k < a.count(); ++k) {
+    const bool is_bright = generator() % static_cast<std::uint64_t>(bright_every) == 0 || k == a.count() / 2;
+    a.set(k, !range.hdr || is_bright ? within() : 0.01 + 0.1 * unit());
+  }
+}
+
 /// Adds twice the number of rows to the diagonals of square matrices, which outweighs the numbers beside them.
 void strengthen_diagonals(array& a) {
   const std::int64_t side = a.shape.back(), square = side * side;
@@ -235,21 +248,26 @@ std::vector<std::pair<std::string, array>> blank_inputs(const model& m, int vari
   return inputs;
 }
 
-std::map<std::string, array> random_inputs(const graph& g, const model& m, std::uint64_t seed, int variant, int attempt,
-                                           fullness chosen) {
+std::map<std::string, array> random_inputs(const graph& g, const model& m, const random_choice& choice, int variant) {
   const integer_demands demands(g);
   const std::set<std::string> inverted = inverted_inputs(g);
-  std::mt19937_64 generator(seed + static_cast<std::uint64_t>(attempt));
-  const double scale = std::ldexp(1.0, attempt);
+  std::mt19937_64 generator(choice.seed + static_cast<std::uint64_t>(choice.attempt));
+  const double scale = std::ldexp(1.0, choice.attempt);
   std::map<std::string, array> inputs;
   for (auto& [name, a] : blank_inputs(m, variant)) {
     const bool real = is_float(a.type);
+    if (const auto given = choice.ranges.find(name);
+        real && given != choice.ranges.end() && choice.chosen == fullness::usual) {
+      fill_from(a, given->second, generator);
+      inputs.emplace(name, std::move(a));
+      continue;
+    }
     const demand range = real ? demand() : range_of(a.type, name, demands);
     const double count = static_cast<double>(range.high - range.low + 1);
     for (std::int64_t k = 0; k < a.count(); ++k) {
       const double unit = static_cast<double>(generator() >> 11) * 0x1p-53;
       double x = real ? (2 * unit - 1) * scale : static_cast<double>(range.low) + std::floor(unit * count);
-      x = chosen_number(x, real, range, chosen, k);
+      x = chosen_number(x, real, range, choice.chosen, k);
       if (!real && range.nonzero && x == 0) x = range.high > 0 ? 1 : -1;
       a.set(k, x);
     }
@@ -268,10 +286,16 @@ std::map<std::string, array> in_source_shapes(const graph& g, std::map<std::stri
   return inputs;
 }
 
-std::string describe_random(std::uint64_t seed) {
+std::string describe_random(const random_choice& choice, const std::string& input) {
+  const auto seed = static_cast<unsigned long long>(choice.seed);
+  if (const auto given = choice.ranges.find(input); given != choice.ranges.end() && given->second.hdr)
+    return format_text("random numbers from 0.01 to 0.11, one of %lld from %g to %g; seed %llu",
+                       static_cast<long long>(bright_every), given->second.low, given->second.high, seed);
+  else if (given != choice.ranges.end())
+    return format_text("uniform random numbers from %g to %g; seed %llu", given->second.low, given->second.high, seed);
   return format_text(
       "uniform random numbers in [-1, 1), integers that the model accepts as indices, lengths and divisors; seed %llu",
-      static_cast<unsigned long long>(seed));
+      seed);
 }
 
 }

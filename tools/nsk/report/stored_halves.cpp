@@ -13,6 +13,10 @@ namespace {
 
 /// More halves than that in one tensor are no accident: `few`, or one element of `rare`.
 constexpr std::int64_t few = 4, rare = 500;
+/// What float32 may be off in a real number that it does not have, as a share of the tensor's largest magnitude.
+constexpr double float_rounding = 0x1p-22;
+
+bool is_float32(double x) { return static_cast<double>(static_cast<float>(x)) == x; }
 
 }
 
@@ -43,22 +47,26 @@ std::int64_t stored_halves::take_over(const std::string& name, const array& got,
   const std::optional<integer_range> range = range_of_stored(at(n.outputs[0]).type);
   if (real == m_real.end() || real->second.count() != wanted.count() || got.count() != wanted.count() || !range)
     return 0;
-  const double reach = margin * largest_of(real->second, element::f32);
+  const double largest = largest_of(real->second, element::f32), near = float_rounding * largest;
   const auto scale = static_cast<float>(at(n.inputs[1]).constant->number(0));
   const std::int64_t zero = n.inputs.size() > 2 && n.inputs[2] != no_value ? at(n.inputs[2]).constant->integer(0) : 0;
   const auto stored = [&](double x) { return reference::stored(static_cast<float>(x) / scale, zero, *range); };
+  const auto is_between = [&](double x, double reach, std::int64_t integer) {
+    return stored(x - reach) <= integer && integer <= stored(x + reach);
+  };
   std::vector<std::int64_t> places;
+  std::int64_t doubtful = 0;
   for (std::int64_t i = 0; i < wanted.count(); ++i) {
     const std::int64_t integer = got.integer(i);
     const double x = real->second.number(i);
     if (integer == wanted.integer(i) || std::isnan(x)) continue;
-    if (stored(x - reach) > integer || stored(x + reach) < integer) continue;
+    if (!is_between(x, margin * largest, integer)) continue;
+    if (is_float32(x) || !is_between(x, near, integer)) ++doubtful;
     places.push_back(i);
   }
-  const auto count = static_cast<std::int64_t>(places.size());
-  if (count > std::max<std::int64_t>(few, wanted.count() / rare)) return 0;
+  if (doubtful > std::max<std::int64_t>(few, wanted.count() / rare)) return 0;
   for (const std::int64_t i : places) wanted.set_integer(i, got.integer(i));
-  return count;
+  return static_cast<std::int64_t>(places.size());
 }
 
 }

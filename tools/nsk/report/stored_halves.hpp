@@ -17,7 +17,8 @@ class stored_halves {
   void see(const std::string& name, const array& a);
   /// Takes over the engine's integers where the reference's real number, moved by at most `margin` of the largest
   /// magnitude of its tensor, is stored as the engine stores it. `name` is what a QuantizeLinear makes; others stay.
-  /// Returns how many were taken over; none where there are more of them than rounding explains, 4 and 0.2 %.
+  /// Returns how many were taken over; none where there are more of them than rounding explains, 4 and 0.2 %. Halves to
+  /// the last bits of a real number that float32 does not have are not counted: scales in a simple ratio make many.
   std::int64_t take_over(const std::string& name, const array& got, array& wanted, double margin);
 
  private:
