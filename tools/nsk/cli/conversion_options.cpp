@@ -10,9 +10,8 @@ namespace {
 
 /// How the file is made.
 void add_compiling(CLI::App* command, file_options& files, convert_options& o) {
-  files.reads(
-      command, "--override", o.overrides, "FILE.json",
-      "Choices for single nodes: {\"NAME\": {\"algorithm\": \"direct\"}}, winograd2 or winograd4; formats; ranges");
+  files.reads(command, "--override", o.overrides, "FILE.json",
+              "Of single nodes: {\"NAME\": {\"algorithm\": \"direct\"}}, winograd2 or winograd4; formats; ranges");
   command
       ->add_option("--max-tile-us", o.max_tile_us,
                    "Longest tile wanted, in microseconds: how soon an inference can be interrupted")
