@@ -18,7 +18,7 @@ class any_detector {
     m_session = nsk::session<nsk::all_settings>(m_net.model, m_net.memory);
     if (!m_session) fail(path + ": " + m_session.status().message());
   }
-  std::size_t file_bytes() const { return m_net.file.size(); }
+  std::size_t file_bytes() const { return m_net.stored_bytes; }
   std::size_t arena_bytes() const { return m_net.model.arena_bytes(); }
 
   /// Returns the milliseconds that the network takes to see a photo.

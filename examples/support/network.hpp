@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 #include <netsuke/netsuke.hpp>
+#include <netsuke/prepare.hpp>
 #include "support/must.hpp"
 
 namespace example {
@@ -12,9 +13,15 @@ namespace example {
 /// A model and memory for some lanes.
 struct network {
   memory_block file, memory;
+  std::size_t stored_bytes;  ///< of the file as it is on disk
   nsk::model model;
 
-  explicit network(const std::string& path, int lanes = 1) : file(read_file(path)) {
+  explicit network(const std::string& path, int lanes = 1) : file(read_file(path)), stored_bytes(file.size()) {
+    if (const std::size_t bytes = nsk::prepared_bytes(file)) {  // a small file
+      memory_block expanded(bytes);
+      must(nsk::prepare(file, expanded));
+      file = std::move(expanded);
+    }
     must(nsk::open(file, model));
     memory = memory_block(model.arena_bytes(lanes));
   }

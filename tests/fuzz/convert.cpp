@@ -99,10 +99,9 @@ bool convert(const std::uint8_t* data, std::size_t size, source from) {
     variants.push_back({"default", import(bytes, from, given.dequantize), {}});
     nsk::tool::resolve(variants[0].g, given);
     variants[0].states = nsk::tool::states_of(variants[0].g, {});
-    std::string note;
     made = options.weights == nsk::tool::weight_format::floats
                ? nsk::tool::compile_file(variants, options)
-               : nsk::tool::compile_with_narrow_weights(variants, options, note);
+               : nsk::tool::compile_with_narrow_weights(variants, options).file;
     open_result(made.bytes);
     if (random.one_in(32)) check_small(nsk::tool::shrink(made.bytes, made.kernels), made.bytes);
   } catch (const nsk::tool::error& e) {

@@ -41,7 +41,7 @@ TOOL_ARROWS = {
     "profile": ["compile", "resolve", "engine"],
     "report": ["profile"],
     "codegen": ["report"],
-    "quantize": ["report"],
+    "quantize": ["report", "shrink"],
     "gpu": ["report"],
     "cli": ["gpu", "codegen", "quantize", "import", "edit", "shrink"],
 }

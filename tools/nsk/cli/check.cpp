@@ -220,9 +220,9 @@ exit_code check(const check_options& o, command_files& files) {
   inputs.trusted = o.trusted;
   resolve(g, inputs);
   apply_changes(g, recorded_changes(file.view));
-  for (const auto& [key, format] :
-       {std::pair(half_weights_key, weight_format::fp16), std::pair(byte_weights_key, weight_format::w8)})
-    if (has_key(file.view, key)) static_cast<void>(round_weights(g, float_layers(file.view, format), format));
+  for (const weight_format format : {weight_format::fp16, weight_format::w8})
+    if (has_key(file.view, rounded_key(format)))
+      static_cast<void>(round_weights(g, float_layers(file.view, format), format));
   const comparison_report report = compare_on_random(
       g, file.view, *runner, {o.seed, 0, recorded_ranges(file.view)}, inputs_of(file.view, o, variant),
       [&](const std::string& what) { progress.show(what); }, variant);

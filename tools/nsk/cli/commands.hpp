@@ -24,7 +24,8 @@ struct convert_options {
   bool check = false;        ///< --check: with its tables and reports, however long it takes
   bool skips_check = false;  ///< --no-check
   bool embed_check = false, quiet = false, winograd = true;
-  bool small = false;  ///< write the small file, which nsk::prepare expands
+  bool small = false;         ///< write the small file, which nsk::prepare expands
+  bool fewest_bytes = false;  ///< whatever the time: no Winograd's weights
   weight_format weights = weight_format::floats;
   std::int64_t kept_weights = 0;  ///< narrower weights only where they are not slower (compile/compile.hpp)
 };

@@ -21,12 +21,14 @@ inline constexpr double conversion_tolerance = 1e-4;
 /// A converted model, verified as the engine would, and what is known about it.
 struct conversion {
   std::vector<std::byte> bytes;  ///< as the engine opens them
-  std::vector<std::byte> small;  ///< what they are stored as, with --small
+  std::vector<std::byte> small;  ///< the small file that is written in their place; empty where none is
   nlohmann::json report;
   std::optional<comparison_report> comparison;
   std::string check_declined;  ///< why there is no comparison
   double check_seconds = 0;
   random_choice random;  ///< the inputs of the comparison
+
+  const std::vector<std::byte>& written() const { return small.empty() ? bytes : small; }
 };
 
 /// Returns the file with one run of every variant on random inputs in it (--embed-check). Refuses more than a file may

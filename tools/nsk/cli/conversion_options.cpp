@@ -77,7 +77,7 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
   command
       ->add_option_function<std::string>(
           "--weights", [&o](const std::string& how) { o.weights = weights_of(how); },
-          "'float', 'fp16' (half the file), or 'w8' (int8 in dense and recurrent layers); sums stay float32")
+          "'float', 'fp16' (half the file), or 'w8' (int8, a quarter); sums stay float32")
       ->type_name("HOW")
       ->check(silent(CLI::IsMember({"float", "fp16", "w8"})));
   return command;

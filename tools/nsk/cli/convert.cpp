@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -28,8 +29,7 @@ constexpr std::size_t rows_shown = 12;
 
 /// What check needs to know of the formats of the numbers.
 void record_formats(const changed_source& changed, std::map<std::string, std::string>& metadata) {
-  if (changed.weights == weight_format::fp16) metadata[half_weights_key] = "1";
-  if (changed.weights == weight_format::w8) metadata[byte_weights_key] = "1";
+  if (changed.weights != weight_format::floats) metadata[rounded_key(changed.weights)] = "1";
   if (changed.quantised) metadata[quantised_key] = "int8";
   metadata.insert(changed.metadata.begin(), changed.metadata.end());
 }
@@ -81,7 +81,7 @@ compile_options options_for(const convert_options& o, const overrides& chosen, c
   record_ranges(ranges_of(o.source, g), options.metadata);
   record_formats(changed, options.metadata);
   options.metadata[tile_limit_key] = format_text("%g", o.max_tile_us);
-  options.winograd = o.winograd;
+  options.winograd = o.winograd && !o.fewest_bytes;
   options.gpu = o.source.gpu;
   options.algorithms = chosen.algorithms;
   options.kept_layouts = kept_layouts(o.source, g);
@@ -94,18 +94,41 @@ compile_options options_for(const convert_options& o, const overrides& chosen, c
   return options;
 }
 
-/// Compiles the variants, records the check vectors, and makes the small file, as far as the options ask for them.
-/// Returns what there is to say of rounded weights.
-std::string make_file(const convert_options& o, std::vector<variant_source>& variants, const compile_options& options,
-                      conversion& result) {
-  std::string note;
-  compiled_file compiled = options.weights != weight_format::floats
-                               ? compile_with_narrow_weights(variants, options, note)
-                               : compile_file(variants, options);
-  result.bytes = std::move(compiled.bytes);
+/// Whether a file of a format of fewer bytes is stored small, so that a game expands it: it saves a twentieth, and more
+/// than a page of memory or two.
+bool pays_to_expand(std::size_t small, std::size_t file) {
+  constexpr std::size_t min_saved = 16384;
+  return file > small && file - small >= std::max(file / 20, min_saved);
+}
+
+/// Compiles the variants, and records the check vectors, as far as the options ask for them. Makes the small file where
+/// they ask for it, or where it pays in a format of `fewer_bytes`. Returns what there is to say of rounded weights.
+std::string make_file(const convert_options& o, bool fewer_bytes, std::vector<variant_source>& variants,
+                      const compile_options& options, conversion& result) {
+  narrow_file compiled;
+  if (options.weights != weight_format::floats)
+    compiled = compile_with_narrow_weights(variants, options);
+  else
+    compiled.file = compile_file(variants, options);
+  result.bytes = std::move(compiled.file.bytes);
   if (o.embed_check) result.bytes = with_check_vectors(open_model(result.bytes, o.output), variants);
-  if (o.small) result.small = shrink(result.bytes, compiled.kernels);
-  return note;
+  if (o.small || fewer_bytes) result.small = shrink(result.bytes, compiled.file.kernels);
+  if (!o.small && !pays_to_expand(result.small.size(), result.bytes.size())) result.small.clear();
+  return compiled.note;
+}
+
+/// Bytes of the source and of the files beside it; 0 where one has no size.
+std::uint64_t source_bytes(const std::string& source, const std::vector<variant_source>& variants) {
+  std::set<std::string> files = {source};
+  for (const variant_source& v : variants) files.insert(v.g.facts.files.begin(), v.g.facts.files.end());
+  std::uint64_t bytes = 0;
+  for (const std::string& file : files) {
+    std::error_code failed;
+    const std::uintmax_t size = std::filesystem::file_size(file, failed);
+    if (failed) return 0;
+    bytes += size;
+  }
+  return bytes;
 }
 
 /// What the report says of the file and of its source.
@@ -113,12 +136,14 @@ json report_of(const convert_options& o, const std::vector<variant_source>& vari
                const changed_source& changed, const device_profile* profile) {
   json report = inspect(file.view, file.bytes.size(), profile);
   add_file_bytes(report, file);
+  const std::string large = add_source_bytes(report, source_bytes(o.source.path, variants));
   for (int i = 0; o.source.gpu && i < file.view.variant_count(); ++i)
     if (file.view.variant(i).profile() == std::string(gpu_profile))
       report["variants"][static_cast<std::size_t>(i)]["gpu"] =
           gpu_plan_report(file.view.variant(i), file.view.weights());
   report["source"] = o.source.path;
   report["warnings"] = said_of(variants, &model_facts::warnings);
+  if (!large.empty()) report["warnings"].push_back(large);
   report["notes"] = said_of(variants, &model_facts::notes);
   for (const std::string& warning : changed.warnings) report["warnings"].push_back(warning);
   for (const std::string& note : changed.notes) report["notes"].push_back(note);
@@ -143,9 +168,10 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   const bool rounds = changed.weights != weight_format::floats;
   const std::vector<graph> sources = rounds && o.check ? graphs_of(variants) : std::vector<graph>();
   conversion result;
-  const std::string note = make_file(o, variants, options_for(o, chosen, changed, variants.front().g, profile), result);
+  const std::string note = make_file(o, rounds || changed.quantised, variants,
+                                     options_for(o, chosen, changed, variants.front().g, profile), result);
   if (!note.empty()) changed.notes.push_back(note);
-  const model_file file = open_model(o.small ? result.small : result.bytes, o.output);
+  const model_file file = open_model(result.written(), o.output);
   result.report = report_of(o, variants, file, changed, profile ? &*profile : nullptr);
   compare_with_source(o, variants, file, progress, result);
   for (std::size_t i = 0; i < sources.size(); ++i)
@@ -170,8 +196,8 @@ std::string summary(const convert_options& o, const json& report) {
   const json& v = report["variants"][0];
   const json& arena = v["arena"];
   std::string text =
-      format_text("%s: %s, %zu steps, %s MACs\n", o.output.c_str(), bytes_text(report["file_bytes"]).c_str(),
-                  v["steps"].size(), count_text(v["macs"]).c_str());
+      format_text("%s: %s%s, %zu steps, %s MACs\n", o.output.c_str(), bytes_text(report["file_bytes"]).c_str(),
+                  source_ratio_text(report).c_str(), v["steps"].size(), count_text(v["macs"]).c_str());
   text += prepared_text(report, "small:    ");
   text += "tiles:    " + longest_tile_text(v);
   if (v.contains("expected"))
@@ -199,12 +225,11 @@ exit_code convert_changed(const convert_options& o, command_files& files, const 
   if (!o.report.empty() && !o.check) misuse("--report shows what --check finds; give both.");
   progress_line progress(o.quiet);
   const conversion result = convert_source(o, files, progress, change);
-  if (visit) visit(open_model(result.bytes, o.output));
+  if (visit) visit(open_model(result.written(), o.output));
   if (!o.json.empty()) files.write(o.json, json_text(result.report));
   if (!o.report.empty()) write_check_report(files, o.report, check_report_of(o, result));
   const bool good = !result.comparison || result.comparison->within(conversion_tolerance);
-  const std::vector<std::byte>& written = o.small ? result.small : result.bytes;
-  if (good) files.write(o.output, written.data(), written.size());
+  if (good) files.write(o.output, result.written().data(), result.written().size());
   files.commit();
   if (!good) {
     const std::string text = comparison_text(*result.comparison, conversion_tolerance, rows_shown);

@@ -52,8 +52,6 @@ model_changes recorded_changes(const model& m);
 /// Metadata key under which it records --dequantize.
 inline constexpr const char* dequantize_key = "dequantize";
 inline constexpr const char* float_io_key = "float_io";
-inline constexpr const char* half_weights_key = "half_weights";
-inline constexpr const char* byte_weights_key = "byte_weights";
 inline constexpr const char* quantised_key = "quantised";
 /// Metadata key of what the integers of a port stand for (quantize/integer_ports.hpp).
 inline std::string integer_port_key(const std::string& name) { return "integer_io." + name; }

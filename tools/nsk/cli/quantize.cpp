@@ -97,7 +97,7 @@ void add_report(command_files& files, const quantize_options& o, quantize_result
   }
   write_quantize_report(files, o.report, result,
                         {o.conversion.source.path, o.conversion.output, static_cast<std::int64_t>(floats.bytes.size()),
-                         static_cast<std::int64_t>(made.bytes.size())});
+                         static_cast<std::int64_t>(made.parts.empty() ? made.bytes.size() : made.stored_bytes)});
 }
 
 /// What --calibrate names: samples, and what --save-calibration wrote.
@@ -228,8 +228,9 @@ quantize_result quantize_variants(const quantize_options& o, const calibration_f
 exit_code quantize(const quantize_options& o, command_files& files) {
   const calibration_files given = calibration_files_of(o);
   require_sense(o, given);
+  convert_options conversion = o.conversion;
+  conversion.fewest_bytes = o.target == "size";
   if (o.format != "int8") {
-    convert_options conversion = o.conversion;
     conversion.weights = o.format == "w8" ? weight_format::w8 : weight_format::fp16;
     if (const target* machine = find_target(o.target)) conversion.kept_weights = machine->kept_weights;
     return convert(conversion, files);
@@ -244,7 +245,7 @@ exit_code quantize(const quantize_options& o, command_files& files) {
     for (const auto& [name, port] : result.ports) changed.metadata[integer_port_key(name)] = text_of(port);
     return changed;
   };
-  return convert_changed(o.conversion, files, change, [&](const model_file& made) {
+  return convert_changed(conversion, files, change, [&](const model_file& made) {
     if (!o.report.empty()) add_report(files, o, result, made);
   });
 }

@@ -35,7 +35,7 @@ CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) 
       "  nsk quantize voice.onnx -o voice.nsk --format w8");
   command
       ->add_option("--format", o.format,
-                   "int8, by default: layers of stored integers; fp16: weights of 16 bits; w8: dense ones of 8 bits")
+                   "int8, by default: layers of stored integers; fp16: weights of 16 bits; w8: of 8 bits")
       ->type_name("HOW")
       ->check(silent(CLI::IsMember({"int8", "fp16", "w8"})));
   files.reads(

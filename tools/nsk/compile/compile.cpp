@@ -209,6 +209,7 @@ compiled_file compile_file(const std::vector<variant_source>& variants, const co
   how.cpu.kept_layouts = options.kept_layouts;
   how.gpu = how.cpu;
   how.cpu.weights = options.weights;
+  how.cpu.wide_steps = options.wide_steps;
   how.gpu.gpu = true;
   how.gpu.borders = false;
   compiled result = compile_with(how, variants, options);

@@ -23,9 +23,10 @@ struct compile_options {
   weight_format weights = weight_format::floats;
   /// Nodes whose weights keep float32 whatever `weights` says, each with the reason.
   std::map<std::string, std::string> float_weights;
-  /// Layers that read each weight once keep float32 where the network has at most so many bytes of it, which caches
-  /// keep (targets.hpp); with int8 all layers that use a weight more often keep it too. 0: format goes before speed.
+  /// Layers that read each weight once are given float32 where the network has at most so many bytes of it, which
+  /// caches keep (targets.hpp); with int8 all layers that use a weight more often are too. 0: bytes go before speed.
   std::int64_t kept_weights = 0;
+  std::set<std::string> wide_steps;  ///< whose weights are float32 whatever `weights` says
   /// Adds a variant for GPUs of every one, behind them: direct convolutions, no borders.
   bool gpu = false;
   /// Machine through whose second-level cache runs of operations are streamed (passes/stream/). Plans for GPUs and for

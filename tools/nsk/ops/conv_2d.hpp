@@ -42,8 +42,7 @@ struct op_rules<op::conv_2d> : product_work {
     });
     const int input = l.tensor(x, axes, l.name_of_value(o.inputs[0])),
               weights = algorithm == conv_algorithm::direct
-                            ? constant_panels(l, o.name + "#weights", packed.panels,
-                                              matrices(c, channels / c.groups, depthwise))
+                            ? constant_panels(l, o, packed.panels, matrices(c, channels / c.groups, depthwise))
                             : constant_winograd(l, o.name + "#weights", packed, algorithm);
     const int output = l.tensor(y, axes, l.name_of_value(o.output));
     plan_step& s = depthwise ? l.step<op::depthwise_conv_2d>(o, {input, weights}, output)

@@ -204,8 +204,7 @@ std::vector<std::byte> compile_as(variant_source& v, const float_storage& floats
   options.weights = weight_format::fp16;
   options.float_weights = floats.float32;
   std::vector<variant_source> variants = {v};
-  std::string note;
-  std::vector<std::byte> file = compile_with_narrow_weights(variants, options, note).bytes;
+  std::vector<std::byte> file = compile_with_narrow_weights(variants, options).file.bytes;
   v = std::move(variants.front());
   return file;
 }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 #include <netsuke/model/open.hpp>
@@ -12,54 +14,77 @@
 #include "errors.hpp"
 #include "status_text.hpp"
 #include "graph/float16.hpp"
+#include "quantize/layers.hpp"
+#include "shrink/matrices.hpp"
+#include "shrink/numbers.hpp"
 
 namespace nsk::tool {
 namespace {
 
 constexpr double largest_half = 65504;
-constexpr std::size_t last_axis = max_axes;
 
-/// A constant input of a node, and the axis of its output channels.
+/// A constant input of a node as [separate][before][channels][after]: an output channel adds up what is before and
+/// after.
 struct weight_input {
-  std::size_t input, axis;
+  std::size_t input;
+  std::int64_t separate, before, channels, after;
+
+  /// Numbers of one output channel.
+  std::int64_t depth() const { return before * after; }
+  auto layout() const { return std::tuple(separate, before, channels, after); }
 };
 
-std::vector<weight_input> weight_inputs_of(const node& n, weight_format format) {
+/// A constant input, and the axis of its output channels; those before it belong to other matrices, or are added up.
+struct weight_axis {
+  std::size_t input;
+  int axis;
+  bool adds_before;
+};
+
+std::vector<weight_axis> weight_axes(const node& n) {
   if (!n.domain.empty()) return {};
-  if (n.op == "RNN" || n.op == "GRU" || n.op == "LSTM") return {{1, 1}, {2, 1}};
-  if (n.op == "MatMul") return {{1, last_axis}};
-  if (n.op == "Gemm" && n.number("alpha", 1) == 1) return {{1, n.integer("transB", 0) != 0 ? std::size_t{0} : 1}};
-  if (format == weight_format::w8) return {};
-  if (n.op == "Conv") return {{1, 0}};
-  if (n.op == "ConvTranspose") return {{1, 1}};
+  if (n.op == "RNN" || n.op == "GRU" || n.op == "LSTM") return {{1, 1, false}, {2, 1, false}};
+  if (n.op == "MatMul") return {{1, -1, false}};
+  if (n.op == "Gemm" && n.number("alpha", 1) == 1)
+    return {n.integer("transB", 0) != 0 ? weight_axis{1, 0, false} : weight_axis{1, -1, false}};
+  if (n.op == "Conv") return {{1, 0, false}};
+  if (n.op == "ConvTranspose") return {{1, 1, true}};
   return {};
 }
 
-/// The same for those that are constants of float32, with axes that they have.
-std::vector<weight_input> weight_inputs(const graph& g, const node& n, weight_format format) {
+std::int64_t product_of(const shape_t& shape, std::size_t first, std::size_t end) {
+  std::int64_t product = 1;
+  for (std::size_t d = first; d < end; ++d) product *= shape[d];
+  return product;
+}
+
+/// The weights of a node that are constants of float32.
+std::vector<weight_input> weight_inputs(const graph& g, const node& n) {
   std::vector<weight_input> result;
-  for (weight_input w : weight_inputs_of(n, format)) {
+  for (const weight_axis& w : weight_axes(n)) {
     if (w.input >= n.inputs.size() || n.inputs[w.input] == no_value) continue;
     const auto& constant = g.values[static_cast<std::size_t>(n.inputs[w.input])].constant;
     if (!constant || constant->type != element::f32 || constant->shape.size() < 2) continue;
-    w.axis = std::min(w.axis, constant->shape.size() - 1);
-    result.push_back(w);
+    const shape_t& shape = constant->shape;
+    const std::size_t last = shape.size() - 1, axis = w.axis < 0 ? last : static_cast<std::size_t>(w.axis),
+                      first = w.adds_before ? 0
+                              : w.axis < 0  ? last - 1
+                                            : axis;
+    result.push_back({w.input, product_of(shape, 0, first), product_of(shape, first, axis), shape[axis],
+                      product_of(shape, axis + 1, shape.size())});
   }
   return result;
 }
 
 /// Rounds `a` to halves; the reason why not where they do not hold it.
-std::string round_to_halves(array& a, std::size_t axis) {
-  std::int64_t inner = 1;
-  for (std::size_t d = axis + 1; d < a.shape.size(); ++d) inner *= a.shape[d];
-  const std::int64_t channels = a.shape[axis];
-  std::vector<double> lost(static_cast<std::size_t>(channels)), all(lost.size());
+std::string round_to_halves(array& a, const weight_input& w) {
+  std::vector<double> lost(static_cast<std::size_t>(w.channels)), all(lost.size());
   for (std::int64_t i = 0; i < a.count(); ++i) {
     float& x = a.as<float>()[i];
     const double exact = static_cast<double>(x);
     if (!(std::fabs(exact) <= largest_half)) return "a weight is beyond 65504";
     x = float_from_half(half_from_double(exact));
-    const auto channel = static_cast<std::size_t>(i / inner % channels);
+    const auto channel = static_cast<std::size_t>(i / w.after % w.channels);
     const double error = exact - static_cast<double>(x);
     lost[channel] += error * error;
     all[channel] += exact * exact;
@@ -69,12 +94,15 @@ std::string round_to_halves(array& a, std::size_t axis) {
   return "";
 }
 
-/// The weights of one output channel: `count` of them, `step` apart.
+/// The weights of one output channel.
 struct channel_weights {
   float* first;
-  std::int64_t count, step;
+  const weight_input& layout;
 
-  float& operator[](std::int64_t i) const { return first[i * step]; }
+  std::int64_t count() const { return layout.depth(); }
+  float& operator[](std::int64_t i) const {
+    return first[i / layout.after * layout.channels * layout.after + i % layout.after];
+  }
 };
 
 /// `scale` with 16 significant bits, so that its products with 7 bits are exact.
@@ -84,7 +112,8 @@ float short_scale(double scale) {
   return static_cast<float>(std::ldexp(std::nearbyint(std::ldexp(fraction, 16)), exponent - 16));
 }
 
-float stored_as(float x, float scale) { return std::clamp(std::nearbyint(x / scale), -127.0f, 127.0f) * scale; }
+/// The nearest multiple that has a byte; never -0, which bytes do not have.
+float stored_as(float x, float scale) { return std::clamp(std::nearbyint(x / scale), -127.0f, 127.0f) * scale + 0.0f; }
 
 /// Rounds the weights of a channel to multiples of the scale that loses least, of those that keep its largest weight or
 /// cut it by up to a quarter.
@@ -94,26 +123,25 @@ void round_channel(const channel_weights& w, float largest) {
   for (int cut = 0; cut <= 8; ++cut) {
     const float scale = short_scale(static_cast<double>(largest) * (1 - cut / 32.0) / 127);
     double lost = 0;
-    for (std::int64_t i = 0; i < w.count; ++i) {
+    for (std::int64_t i = 0; i < w.count(); ++i) {
       const auto error = static_cast<double>(w[i] - stored_as(w[i], scale));
       lost += error * error;
     }
     if (lost < min_lost) min_lost = lost, best = scale;
   }
-  for (std::int64_t i = 0; i < w.count; ++i) w[i] = stored_as(w[i], best);
+  for (std::int64_t i = 0; i < w.count(); ++i) w[i] = stored_as(w[i], best);
 }
 
 /// Rounds `a` to int8 with a scale for each channel; the reason why not where that cannot be.
-std::string round_to_bytes(array& a, std::size_t axis) {
+std::string round_to_bytes(array& a, const weight_input& layout) {
   constexpr float min_largest = 0x1p-100f, max_largest = 0x1p100f;
-  const bool is_last = axis + 1 == a.shape.size();
-  const std::int64_t columns = is_last ? a.shape[axis] : 1, depth = is_last ? a.shape[axis - 1] : a.shape[axis + 1];
-  float* const data = a.as<float>();
-  for (std::int64_t i = 0; i < a.count() / depth; ++i) {
-    const channel_weights w = {data + i / columns * columns * depth + i % columns, depth, columns};
+  for (std::int64_t i = 0; i < layout.separate * layout.channels; ++i) {
+    const std::int64_t matrix = i / layout.channels * layout.depth() * layout.channels,
+                       channel = i % layout.channels * layout.after;
+    const channel_weights w = {a.as<float>() + matrix + channel, layout};
     float largest = 0;
     bool finite = true;
-    for (std::int64_t k = 0; k < depth; ++k) {
+    for (std::int64_t k = 0; k < w.count(); ++k) {
       finite = finite && std::isfinite(w[k]);
       largest = std::max(largest, std::abs(w[k]));
     }
@@ -125,8 +153,8 @@ std::string round_to_bytes(array& a, std::size_t axis) {
   return "";
 }
 
-std::string round_to(weight_format format, array& a, std::size_t axis) {
-  return format == weight_format::w8 ? round_to_bytes(a, axis) : round_to_halves(a, axis);
+std::string round_to(weight_format format, array& a, const weight_input& layout) {
+  return format == weight_format::w8 ? round_to_bytes(a, layout) : round_to_halves(a, layout);
 }
 
 /// The source nodes in the name of a step: "conv+relu", and what follows a '#' is the converter's.
@@ -141,14 +169,59 @@ std::vector<std::string> nodes_of(const std::string& step) {
   return names;
 }
 
-/// Whether a step has weights that could be of the format.
-bool has_panels(const step_view& s, weight_format format) {
-  const bool takes = format == weight_format::w8 ? impl::takes_byte_weights(s.op()) : impl::takes_half_weights(s.op());
-  return takes && s.input(1).arrangement() != packing::plain;
+/// Whether a step has weights that are rounded.
+bool has_panels(const step_view& s) {
+  return impl::takes_half_weights(s.op()) && s.input(1).arrangement() != packing::plain;
 }
 bool is_narrow(const step_view& s) { return s.input(1).type() != dtype::float32; }
+bool is_winograd(const step_view& s) { return s.input(1).arrangement() != packing::panels; }
 
-constexpr const char* faster_reason = "faster so; --target size goes by bytes";
+/// Calls f for each such step of the variants for CPUs.
+template <class F>
+void for_each_layer(const model& m, F&& f) {
+  for (int i = 0; i < m.variant_count(); ++i) {
+    const variant_view v = m.variant(i);
+    for (int k = 0; v.profile() != std::string(gpu_profile) && k < v.step_count(); ++k)
+      if (has_panels(v.step(k))) f(v.step(k));
+  }
+}
+
+bool has_any(const std::set<std::string>& rounded, const step_view& s) {
+  const std::vector<std::string> names = nodes_of(s.name());
+  return std::any_of(names.begin(), names.end(), [&](const std::string& n) { return rounded.count(n) != 0; });
+}
+
+/// Whether the float32 weights of a step are numbers of the format.
+bool has_numbers_of(weight_format format, const step_view& s, const compiled_file& file, const model& m) {
+  const tensor_info w = s.input(1);
+  const std::uint64_t place = w.buffer_offset() + w.offset();
+  const float* from = reinterpret_cast<const float*>(m.weights().data() + place);
+  const bool winograd = is_winograd(s);
+  if (winograd) {
+    const auto kernels = file.kernels.find(static_cast<std::int64_t>(place));
+    if (kernels == file.kernels.end()) return false;
+    from = kernels->second->data();
+  }
+  const stored_number number = format == weight_format::w8 ? stored_number::byte : stored_number::float16;
+  for (const packed_matrix& matrix : matrices_of(s)) {
+    const std::int64_t depth = (winograd ? 9 : 1) * matrix.depth;
+    if (!are_numbers(number, from, matrix.channels, depth)) return false;
+    from += panel_floats(matrix.channels, depth);
+  }
+  return true;
+}
+
+/// Nodes of `rounded` whose weights are others in the file.
+kept_layers scaled_layers(weight_format format, const std::set<std::string>& rounded, const compiled_file& file,
+                          const model& m) {
+  kept_layers result;
+  for_each_layer(m, [&](const step_view& s) {
+    if (is_narrow(s) || !has_any(rounded, s) || has_numbers_of(format, s, file, m)) return;
+    for (const std::string& name : nodes_of(s.name()))
+      if (rounded.count(name) != 0) result.emplace(name, "scaled by other constants of the model");
+  });
+  return result;
+}
 
 /// Bytes that weights of float16 and int8 save.
 std::int64_t saved_bytes(const model& m) {
@@ -168,94 +241,141 @@ std::int64_t rows_at_once(const step_view& s) {
   const tensor_info y = s.output();
   return s.op() == op::recurrent ? y.shape()[0] : y.elements() / y.shape()[y.rank() - 1];
 }
-/// Layers that the format makes slower in a variant for CPUs, where float32 weights up to `kept_weights` bytes stay in
-/// the caches.
-kept_layers slower_layers(const model& m, weight_format format, std::int64_t kept_weights) {
+/// Steps that narrow weights make slower, where float32 weights up to `kept_weights` bytes stay in the caches.
+std::set<std::string> slower_steps(const model& m, weight_format format, std::int64_t kept_weights) {
   // float16 is widened once for all rows of a tile, int8 for each register tile
   const std::int64_t few_rows = format == weight_format::fp16 ? 32 : 16;
-  kept_layers result;
+  std::set<std::string> result;
+  if (kept_weights == 0) return result;
   const bool stays = float_bytes(m) <= kept_weights;
-  for (int i = 0; kept_weights != 0 && i < m.variant_count(); ++i) {
-    const variant_view v = m.variant(i);
-    for (int k = 0; v.profile() != std::string(gpu_profile) && k < v.step_count(); ++k) {
-      const step_view s = v.step(k);
-      if (!has_panels(s, format) || !is_narrow(s)) continue;
-      const bool few = rows_at_once(s) <= few_rows;
-      if (few ? !stays : format == weight_format::fp16) continue;
-      for (const std::string& name : nodes_of(s.name())) result.emplace(name, faster_reason);
-    }
-  }
+  for_each_layer(m, [&](const step_view& s) {
+    if (!is_narrow(s)) return;
+    if (rows_at_once(s) <= few_rows ? stays : format == weight_format::w8) result.insert(s.name());
+  });
   return result;
 }
 
-/// Refuses a file whose weights stay float32 for speed, but for less than a twentieth of them.
-void require_gain(const model& m, const kept_layers& kept, weight_format format) {
-  const std::int64_t saved = saved_bytes(m), all = float_bytes(m);
-  const auto is_faster = [](const auto& layer) { return layer.second == faster_reason; };
-  if (20 * saved >= all || std::none_of(kept.begin(), kept.end(), is_faster)) return;
-  refuse("the network would be no faster with " + std::string(format == weight_format::w8 ? "int8" : "float16") +
-         " weights, and its file " + std::to_string(100 * saved / all) + " % smaller: its " +
-         std::to_string(all / 1000) +
-         " kB of float32 are read from caches, or used many times. Give --target size for a smaller file");
+/// Whether kernels read rounded weights as float32.
+bool has_wide_weights(const model& m, const std::set<std::string>& rounded) {
+  bool found = false;
+  for_each_layer(m, [&](const step_view& s) { found = found || (!is_narrow(s) && has_any(rounded, s)); });
+  return found;
 }
 
-/// How many layers of the first variant have the format, and which do not for other reasons than Winograd's algorithms.
-std::string note_of(const model& m, const kept_layers& kept, weight_format format) {
+std::string first_names(const kept_layers& layers) {
   constexpr std::size_t max_named = 8;
-  int narrow = 0, all = 0, winograd = 0;
-  std::vector<std::string> others;  // a recurrent layer is two steps
+  std::string text;
+  std::size_t count = 0;
+  for (const auto& [name, reason] : layers)
+    if (++count <= max_named) text += (count > 1 ? ", '" : "'") + name + "' (" + reason + ")";
+  if (count > max_named) text += " and " + std::to_string(count - max_named) + " others";
+  return text;
+}
+
+/// How many layers of the first variant have the format, which of them kernels read as float32, and which have not.
+std::string note_of(const model& m, const std::set<std::string>& rounded, const kept_layers& kept,
+                    const std::set<std::string>& slower, weight_format format) {
+  int narrow = 0, all = 0, winograd = 0, faster = 0, others = 0;
+  kept_layers left;  // a recurrent layer is two steps
   for (int k = 0; k < m.variant(0).step_count(); ++k) {
     const step_view s = m.variant(0).step(k);
-    if (!has_panels(s, format)) continue;
+    if (!has_panels(s)) continue;
     ++all;
-    if (is_narrow(s)) {
+    if (is_narrow(s) || has_any(rounded, s)) {
       ++narrow;
-    } else if (s.input(1).arrangement() != packing::panels) {
-      ++winograd;
-    } else {
-      const std::vector<std::string> names = nodes_of(s.name());
-      const auto reason = kept.find(names.front());
-      const std::string other = "'" + names.front() + "'" + (reason != kept.end() ? " (" + reason->second + ")" : "");
-      if (std::find(others.begin(), others.end(), other) == others.end()) others.push_back(other);
+      if (!is_narrow(s)) ++(is_winograd(s) ? winograd : slower.count(s.name()) != 0 ? faster : others);
+      continue;
     }
+    const std::string name = nodes_of(s.name()).front();
+    const auto reason = kept.find(name);
+    left.emplace(name, reason != kept.end() ? reason->second : "no weights of the source");
   }
-  const bool bytes = format == weight_format::w8;
-  std::string note = std::string("weights are ") + (bytes ? "int8" : "float16") + " in " + std::to_string(narrow) +
-                     " of " + std::to_string(all) + (bytes ? " dense and recurrent layers" : " layers");
-  if (winograd != 0) note += "; float32 in " + std::to_string(winograd) + " that Winograd's algorithms compute";
-  for (std::size_t i = 0; i < std::min(others.size(), max_named); ++i)
-    note += (i == 0 ? "; float32 in " : ", ") + others[i];
-  if (others.size() > max_named) note += " and " + std::to_string(others.size() - max_named) + " others";
+  std::string note = std::string("weights are ") + (format == weight_format::w8 ? "int8" : "float16") + " in " +
+                     std::to_string(narrow) + " of " + std::to_string(all) + " layers";
+  const auto add = [&](int count, const char* why) {
+    if (count != 0) note += "; nsk::prepare makes float32 of " + std::to_string(count) + why;
+  };
+  add(winograd, " for Winograd's algorithms");
+  add(faster, " that caches keep, which is faster");
+  add(others, " convolutions");
+  if (!left.empty()) note += "; float32 in " + first_names(left);
   return note;
 }
 
-bool has_narrow_weights(const model& m) {
-  for (int i = 0; i < m.variant_count(); ++i)
-    for (int k = 0; k < m.variant(i).step_count(); ++k)
-      if (impl::has_half_weights(m.variant(i).step(k)) || impl::has_byte_weights(m.variant(i).step(k))) return true;
-  return false;
+constexpr char kept_prefix[] = "float32.";
+constexpr char named_layers[] = "but float32.NAME";
+
+/// Lets the file say which layers that could have the format keep float32. Returns whether it says so already.
+bool name_kept(std::map<std::string, std::string>& metadata, weight_format format, const kept_layers& kept,
+               const std::set<std::string>& roundable) {
+  const std::map<std::string, std::string> before = metadata;
+  metadata[rounded_key(format)] = named_layers;
+  for (const auto& [name, reason] : kept)
+    if (roundable.count(name) != 0) metadata[kept_prefix + name] = reason;
+  return metadata == before;
+}
+
+/// The same of a file; nothing where it does not say.
+std::optional<kept_layers> named_kept(const model& m, weight_format format) {
+  kept_layers named;
+  bool says = false;
+  for (int i = 0; i < m.metadata_count(); ++i) {
+    const std::string key = m.metadata_key(i), text = m.metadata_value(i);
+    says = says || (key == rounded_key(format) && text == named_layers);
+    if (key.compare(0, sizeof kept_prefix - 1, kept_prefix) == 0)
+      named.emplace(key.substr(sizeof kept_prefix - 1), text);
+  }
+  return says ? std::optional(named) : std::nullopt;
+}
+
+/// Nodes with weights that can be rounded.
+std::set<std::string> roundable_nodes(const std::vector<variant_source>& variants) {
+  std::set<std::string> names;
+  for (const variant_source& v : variants)
+    for (const node& n : v.g.nodes)
+      if (!weight_inputs(v.g, n).empty()) names.insert(n.name);
+  return names;
+}
+
+/// The variants with rounded weights; `done` gets which those are, and what keeps its own.
+std::vector<variant_source> rounded_variants(const std::vector<variant_source>& variants, const kept_layers& kept,
+                                             weight_format format, rounded_weights& done) {
+  std::vector<variant_source> rounded = variants;
+  for (variant_source& v : rounded) {
+    const rounded_weights found = round_weights(v.g, kept, format);
+    done.nodes.insert(found.nodes.begin(), found.nodes.end());
+    done.declined.insert(found.declined.begin(), found.declined.end());
+    if (!v.exported) continue;
+    const auto exported = std::make_shared<graph>(*v.exported);
+    static_cast<void>(round_weights(*exported, kept, format));
+    v.exported = exported;
+  }
+  return rounded;
 }
 
 }
+
+const char* rounded_key(weight_format format) { return format == weight_format::w8 ? "byte_weights" : "half_weights"; }
 
 rounded_weights round_weights(graph& g, const kept_layers& kept, weight_format format) {
+  fold_normalization(g);
   rounded_weights result;
-  std::map<std::pair<value_id, std::size_t>, value_id> narrow;  // by constant and axis
+  std::map<std::pair<value_id, decltype(weight_input().layout())>, value_id> narrow;  // by constant and its layout
   for (node& n : g.nodes) {
     if (kept.count(n.name) != 0) continue;
     std::vector<std::pair<std::size_t, value_id>> inputs;
     std::string reason;
-    for (const weight_input& w : weight_inputs(g, n, format)) {
-      auto found = narrow.find({n.inputs[w.input], w.axis});
+    for (const weight_input& w : weight_inputs(g, n)) {
+      auto found = narrow.find({n.inputs[w.input], w.layout()});
       if (found == narrow.end()) {
         value rounded = g.values[static_cast<std::size_t>(n.inputs[w.input])];
         const auto values = std::make_shared<array>(*rounded.constant);
-        reason = round_to(format, *values, w.axis);
+        reason = round_to(format, *values, w);
         if (!reason.empty()) break;
         rounded.name += format == weight_format::w8 ? "#int8" : "#float16";
         rounded.constant = values;
         rounded.stored = nullptr;
-        found = narrow.emplace(std::pair(n.inputs[w.input], w.axis), g.add(std::move(rounded))).first;
+        found = narrow.emplace(std::pair(n.inputs[w.input], w.layout()), g.add(std::move(rounded))).first;
       }
       inputs.emplace_back(w.input, found->second);
     }
@@ -270,54 +390,39 @@ rounded_weights round_weights(graph& g, const kept_layers& kept, weight_format f
 }
 
 kept_layers float_layers(const model& m, weight_format format) {
+  if (const auto named = named_kept(m, format)) return *named;
   kept_layers result;
-  for (int i = 0; i < m.variant_count(); ++i) {
-    if (m.variant(i).profile() == std::string(gpu_profile)) continue;
-    for (int k = 0; k < m.variant(i).step_count(); ++k) {
-      const step_view s = m.variant(i).step(k);
-      if (!has_panels(s, format) || is_narrow(s)) continue;
-      const bool winograd = s.input(1).arrangement() != packing::panels;
-      for (const std::string& name : nodes_of(s.name()))
-        result.emplace(name, winograd ? "Winograd" : "scaled by other constants of the model");
-    }
-  }
+  for_each_layer(m, [&](const step_view& s) {
+    for (const std::string& name : nodes_of(s.name()))
+      if (!is_narrow(s)) result.emplace(name, "float32");
+  });
   return result;
 }
 
-compiled_file compile_with_narrow_weights(std::vector<variant_source>& variants, const compile_options& options,
-                                          std::string& note) {
-  for (kept_layers kept = options.float_weights;;) {
-    std::vector<variant_source> rounded = variants;
-    std::set<std::string> nodes;
-    for (variant_source& v : rounded) {
-      const rounded_weights done = round_weights(v.g, kept, options.weights);
-      nodes.insert(done.nodes.begin(), done.nodes.end());
-      kept.insert(done.declined.begin(), done.declined.end());
-      if (!v.exported) continue;
-      const auto exported = std::make_shared<graph>(*v.exported);
-      static_cast<void>(round_weights(*exported, kept, options.weights));
-      v.exported = exported;
-    }
-    compiled_file file = compile_file(rounded, options);
+narrow_file compile_with_narrow_weights(std::vector<variant_source>& variants, const compile_options& options) {
+  compile_options how = options;
+  narrow_file result;
+  result.kept = options.float_weights;
+  const std::set<std::string> roundable = roundable_nodes(variants);
+  for (;;) {
+    rounded_weights done;
+    std::vector<variant_source> rounded = rounded_variants(variants, result.kept, options.weights, done);
+    result.kept.insert(done.declined.begin(), done.declined.end());
+    result.file = compile_file(rounded, how);
     model m;
-    if (const status s = open({file.bytes.data(), file.bytes.size()}, m); !s) refuse(status_text(s) + ".");
-    bool settled = true;
-    const kept_layers slower = slower_layers(m, options.weights, options.kept_weights);
-    for (const kept_layers& more : {float_layers(m, options.weights), slower})
-      for (const auto& [name, reason] : more) {
-        kept.emplace(name, reason);
-        settled = settled && nodes.count(name) == 0;
-      }
+    if (const status s = open({result.file.bytes.data(), result.file.bytes.size()}, m); !s)
+      refuse(status_text(s) + ".");
+    const kept_layers scaled = scaled_layers(options.weights, done.nodes, result.file, m);
+    result.kept.insert(scaled.begin(), scaled.end());
+    const std::set<std::string> slower = slower_steps(m, options.weights, options.kept_weights);
+    how.wide_steps.insert(slower.begin(), slower.end());
+    const bool is_said =
+        !has_wide_weights(m, done.nodes) || name_kept(how.metadata, options.weights, result.kept, roundable);
+    const bool settled = scaled.empty() && slower.empty() && is_said;
     if (!settled) continue;
-    require_gain(m, kept, options.weights);
-    if (options.weights == weight_format::w8 && !has_narrow_weights(m))
-      refuse(
-          "no layer's weights can be int8: --weights w8 is for dense and recurrent layers. --weights fp16 halves those "
-          "of "
-          "convolutions too, nsk quantize --calibrate makes them int8");
-    note = note_of(m, kept, options.weights);
+    result.note = note_of(m, done.nodes, result.kept, how.wide_steps, options.weights);
     variants = std::move(rounded);
-    return file;
+    return result;
   }
 }
 

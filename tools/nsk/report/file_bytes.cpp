@@ -12,11 +12,13 @@ namespace nsk::tool {
 namespace {
 using nlohmann::json;
 
+constexpr const char* winograd_share = "Winograd's weights";
+
 std::string name_of(const tensor_info& t) {
   switch (t.arrangement()) {
     case packing::plain: return "other constants";
     case packing::winograd4:
-    case packing::winograd2: return "Winograd's weights";
+    case packing::winograd2: return winograd_share;
     case packing::quads:
     case packing::safe_quads: return "weights of stored integers";
     case packing::panels: break;
@@ -47,6 +49,17 @@ json shares_of_constants(const model_file& file) {
   return sorted(shares);
 }
 
+std::string ratio_of(const json& report) {
+  return format_text("%.2f", report["file_bytes"].get<double>() / report["source_bytes"].get<double>());
+}
+
+/// Winograd's weights where there are any, which have 3 to 4 times the bytes of their kernels; else the largest share.
+const json& share_that_explains(const json& shares) {
+  for (const json& share : shares)
+    if (share["what"] == winograd_share) return share;
+  return shares.front();
+}
+
 }
 
 void add_file_bytes(json& report, const model_file& file) {
@@ -59,6 +72,26 @@ void add_file_bytes(json& report, const model_file& file) {
   report["bytes"] = json::array();
   for (const small_share& part : file.parts)
     report["bytes"].push_back({{"what", part.what}, {"stored", part.stored}, {"bytes", part.bytes}});
+}
+
+std::string add_source_bytes(json& report, std::uint64_t source_bytes) {
+  if (source_bytes == 0) return {};
+  report["source_bytes"] = source_bytes;
+  constexpr double max_ratio = 1.05;
+  constexpr std::uint64_t max_excess = 16384;  // names and tables of the smallest networks
+  const auto bytes = report["file_bytes"].get<std::uint64_t>();
+  if (static_cast<double>(bytes) <= max_ratio * static_cast<double>(source_bytes) || bytes - source_bytes <= max_excess)
+    return {};
+  const bool small = report.contains("prepared_bytes");
+  const json& largest = share_that_explains(report["bytes"]);
+  return "the file has " + ratio_of(report) +
+         " times as many bytes as its source: " + bytes_text(largest[small ? "stored" : "bytes"]) + " are " +
+         largest["what"].get<std::string>() +
+         (small ? "" : ". --small stores what the source has, and nsk::prepare expands it when a game loads the file");
+}
+
+std::string source_ratio_text(const json& report) {
+  return report.contains("source_bytes") ? ", " + ratio_of(report) + " x source" : std::string();
 }
 
 std::string prepared_text(const json& report, const char* head) {

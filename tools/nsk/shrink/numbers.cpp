@@ -160,6 +160,15 @@ struct number_writer {
 
 }
 
+bool are_numbers(stored_number number, const float* panels, std::int64_t channels, std::int64_t depth) {
+  switch (number) {
+    case stored_number::float32: return true;
+    case stored_number::float16: return facts_of(panels, channels, depth).halves;
+    case stored_number::byte: return byte_channels(panels, channels, depth).has_value();
+  }
+  return false;
+}
+
 void store_panels(const float* panels, std::int64_t channels, std::int64_t depth, small_part& part,
                   std::vector<std::byte>& stored) {
   const facts f = facts_of(panels, channels, depth);

@@ -8,6 +8,10 @@
 
 namespace nsk::tool {
 
+/// Whether the weights of panels, biases aside, are all numbers that can be stored as `number` and come back bit by
+/// bit.
+bool are_numbers(stored_number number, const float* panels, std::int64_t channels, std::int64_t depth);
+
 /// Stores float32 panels of `channels` columns and `depth` rows as a small file does (netsuke/format/small_file.hpp):
 /// of float32, float16 and bytes, each with and without zeros, the smallest. Sets numbers, sparse and stored_bytes of
 /// `part`, and appends what it stores.

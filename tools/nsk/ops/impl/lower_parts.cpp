@@ -96,9 +96,11 @@ int constant_of(lowerer& l, const std::string& name, dtype type, packing arrange
 
 }
 
-int constant_panels(lowerer& l, const std::string& name, const std::vector<float>& packed,
+int constant_panels(lowerer& l, const operation& o, const std::vector<float>& packed,
                     const std::vector<panel_matrix>& matrices, bool takes_bytes) {
-  const bool halves = l.options.weights == weight_format::fp16, bytes = l.options.weights == weight_format::w8;
+  const std::string name = o.name + "#weights";
+  const weight_format format = l.options.wide_steps.count(o.name) != 0 ? weight_format::floats : l.options.weights;
+  const bool halves = format == weight_format::fp16, bytes = format == weight_format::w8;
   std::vector<std::byte> narrow;
   if (halves) narrow = half_panels(packed, matrices);
   if (bytes && takes_bytes) narrow = byte_panels(packed, matrices);

@@ -25,9 +25,9 @@ params_of<O>& elementwise_step(lowerer& l, const operation& o) {
 struct panel_matrix {
   std::int64_t channels, depth;
 };
-/// The constant of packed matrices, one behind the other; with float16 weights, or int8 where the operator takes them,
-/// where the options want these and no weight changes.
-int constant_panels(lowerer& l, const std::string& name, const std::vector<float>& packed,
+/// The constant of an operation's packed matrices, one behind the other; with float16 weights, or int8 where the
+/// operator takes them, where the options want these and no weight changes.
+int constant_panels(lowerer& l, const operation& o, const std::vector<float>& packed,
                     const std::vector<panel_matrix>& matrices, bool takes_bytes = false);
 
 /// The constant of weights that are transformed for Winograd's algorithms, with what they are made of.

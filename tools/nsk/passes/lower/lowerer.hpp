@@ -24,6 +24,7 @@ struct lower_options {
   bool borders = true;                               ///< values that padded convolutions read have zeros around them
   std::set<std::string> kept_layouts;                ///< inputs and outputs that keep the source's order of axes
   weight_format weights = weight_format::floats;     ///< of panels, where that is exact
+  std::set<std::string> wide_steps;                  ///< whose panels are float32 whatever `weights` says
   int max_rounds = 64;                               ///< of lowering, until no operation asks for another layout
 };
 
