@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "resolve/float_ports.hpp"
+#include "cli/check_noise.hpp"
 #include "cli/commands.hpp"
 #include "cli/device_options.hpp"
 #include "cli/input_ranges.hpp"
@@ -136,6 +137,7 @@ std::string failure_of(const check_options& o, const device_comparison& found) {
 /// Compares a device with the CPU session on the inputs that are given, and noise for the others.
 exit_code check_device(const check_options& o, command_files& files) {
   refuse_beside_device({{"--set", !o.sets.empty()},
+                        {"--min-db", o.min_db.has_value()},
                         {"--report", !o.report.empty()},
                         {"--trust", o.trusted},
                         {"--tolerance", o.tolerance != check_options().tolerance},
@@ -172,6 +174,7 @@ exit_code check_device(const check_options& o, command_files& files) {
 /// Refuses --semantics where it says nothing.
 void require_semantics(const check_options& o) {
   if (o.semantics.empty()) return;
+  if (o.min_db) misuse("--semantics and --min-db compare with different things: leave one of them out.");
   if (o.semantics != "litert-reference")
     misuse("--semantics " + o.semantics + ": there is 'litert-reference', and what netsuke computes without it.");
   const std::vector<std::byte> bytes = read_file(o.source, "model", max_model_bytes);
@@ -205,9 +208,6 @@ exit_code check(const check_options& o, command_files& files) {
   require_semantics(o);
   progress_line progress(o.quiet);
   const model_file file = open_model(o.model);
-  if (has_key(file.view, quantised_key))
-    refuse("'" + o.model + "' was made by nsk quantize, so that it does not compute what '" + o.source +
-           "' does. nsk quantize itself compares it with its own meaning, and says how far that is from the source's.");
   const int variant = variant_of(file.view, o.variant);
   const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1, variant);
   tflite_options importing = import_options_of(file.view, variant);
@@ -220,6 +220,10 @@ exit_code check(const check_options& o, command_files& files) {
   inputs.trusted = o.trusted;
   resolve(g, inputs);
   apply_changes(g, recorded_changes(file.view));
+  if (o.min_db || has_key(file.view, quantised_key)) {
+    progress.clear();
+    return check_noise(o, g, file, variant, *runner, files);
+  }
   for (const weight_format format : {weight_format::fp16, weight_format::w8})
     if (has_key(file.view, rounded_key(format)))
       static_cast<void>(round_weights(g, float_layers(file.view, format), format));

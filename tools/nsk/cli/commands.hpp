@@ -106,6 +106,7 @@ struct check_options {
   std::vector<std::string> inputs, sets;  ///< NAME=FILE.npy, NAME=VALUE
   std::string semantics;                  ///< empty: what netsuke computes
   double tolerance = 1e-4;
+  std::optional<double> min_db;  ///< signal to noise of each output against the float source
   std::uint64_t seed = 1;
   bool quiet = false, trusted = false;
 };

@@ -39,6 +39,15 @@ std::pair<std::string, element> parse_port(const std::string& text) {
   return {text.substr(0, sign), type == "int8" ? element::i8 : element::u8};
 }
 
+/// Calls f(element, position along the axis of the port's scales).
+template <class F>
+void for_each_position(const array& a, const stored_port& port, F f) {
+  std::int64_t inner = 1;
+  for (std::size_t d = port.axis + 1; d < a.shape.size(); ++d) inner *= a.shape[d];
+  const std::int64_t positions = a.shape.empty() ? 1 : a.shape[port.axis];
+  for (std::int64_t i = 0; i < a.count(); ++i) f(i, static_cast<std::size_t>(i / inner % positions));
+}
+
 }
 
 integer_io integer_io_of(const std::vector<std::string>& wanted, const variant_source& v,
@@ -76,11 +85,17 @@ integer_io integer_io_of(const std::vector<std::string>& wanted, const variant_s
 
 array stored_as(const array& numbers, const stored_port& port) {
   array result(port.type, numbers.shape);
-  std::int64_t inner = 1;
-  for (std::size_t d = port.axis + 1; d < numbers.shape.size(); ++d) inner *= numbers.shape[d];
-  const std::int64_t positions = numbers.shape.empty() ? 1 : numbers.shape[port.axis];
-  for (std::int64_t i = 0; i < numbers.count(); ++i)
-    result.set_integer(i, port.nearest(numbers.number(i), static_cast<std::size_t>(i / inner % positions)));
+  for_each_position(numbers, port, [&](std::int64_t i, std::size_t position) {
+    result.set_integer(i, port.nearest(numbers.number(i), position));
+  });
+  return result;
+}
+
+array real_of(const array& integers, const stored_port& port) {
+  array result(element::f32, integers.shape);
+  for_each_position(integers, port, [&](std::int64_t i, std::size_t position) {
+    result.set(i, port.real(integers.number(i), position));
+  });
   return result;
 }
 

@@ -24,5 +24,7 @@ integer_io integer_io_of(const std::vector<std::string>& wanted, const variant_s
 
 /// The integers of a port that are nearest to numbers.
 array stored_as(const array& numbers, const stored_port& port);
+/// The numbers that the integers of a port stand for, as float32.
+array real_of(const array& integers, const stored_port& port);
 
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "cli/converting.hpp"
 #include "cli/input_ranges.hpp"
@@ -201,7 +202,9 @@ quantize_result quantize_variants(const quantize_options& o, const calibration_f
   }
   const image_choices images = images_of(o);
   sample_set set;
-  if (!given.samples.empty()) set = read_samples(first.g, given.samples, images);
+  std::set<std::string> states;
+  for (const state_link& s : first.states) states.insert(s.input);
+  if (!given.samples.empty()) set = read_samples(first.g, states, given.samples, images);
   if (given.saved.empty()) warnings = warnings_of(set, images, ranges_of(o.conversion.source, first.g));
   how.sample_files = set.files;
   const integer_io io = integer_io_of(o.integer_io, first, set.images, images);

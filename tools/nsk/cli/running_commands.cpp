@@ -41,6 +41,7 @@ CLI::App* add_check(CLI::App& app, file_options& files, check_options& o) {
   CLI::App* command = add_command(app, "check", "Compare a converted model with its source, step by step",
                                   "  nsk check model.onnx model.nsk\n"
                                   "  nsk check model.onnx model.nsk --input image=image.npy --report check.md\n"
+                                  "  nsk check model.onnx int8.nsk --input image=image.npy --min-db 30\n"
                                   "  nsk check model.nsk --device vulkan");
   files.reads(command, "source", o.source, "FILE", "ONNX or TensorFlow Lite model", "and its external data")
       ->required();
@@ -58,6 +59,10 @@ CLI::App* add_check(CLI::App& app, file_options& files, check_options& o) {
   command->add_option("--tolerance", o.tolerance, "Largest error, as a share of a tensor's largest magnitude")
       ->type_name("X")
       ->capture_default_str();
+  command
+      ->add_option("--min-db", o.min_db,
+                   "Compare with the float source in dB of signal to noise, X at least: for int8, fp16, w8")
+      ->type_name("X");
   command->add_option("--seed", o.seed, "Seed of the random inputs")->type_name("N")->capture_default_str();
   files.writes(command, "--json", o.json, "FILE.json", "Write the comparison as JSON");
   files.writes(command, "--report", o.report, "FILE.md",

@@ -79,12 +79,14 @@ void require_inside(const array& indices, const index_reader& r, const std::stri
 }
 
 void require_indices(const graph& g, const std::vector<sample>& samples, const std::vector<std::string>& files) {
+  const bool whole = !samples.empty() && samples.front().size() == g.inputs.size();
   for (const index_reader& r : readers_of(g)) {
     graph leading = g;
     leading.outputs = {r.indices};
     const bool is_input = std::find(g.inputs.begin(), g.inputs.end(), r.indices) != g.inputs.end();
-    if (!is_input && !keep_ancestors(leading)) continue;
+    if (!is_input && (!whole || !keep_ancestors(leading))) continue;
     const std::string& name = at(g, r.indices).name;
+    if (is_input && !samples.empty() && samples.front().count(name) == 0) continue;  // a state
     for (std::size_t i = 0; i < samples.size(); ++i)
       require_inside(is_input ? samples[i].at(name) : evaluator(leading).run(samples[i]).at(name), r,
                      i < files.size() ? "'" + files[i] + "'" : "sample " + std::to_string(i));

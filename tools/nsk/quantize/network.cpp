@@ -16,6 +16,13 @@ void add_outputs(graph& g, const std::vector<value_id>& ids) {
     if (std::find(g.outputs.begin(), g.outputs.end(), id) == g.outputs.end()) g.outputs.push_back(id);
 }
 
+/// Infers the shapes of a graph whose source's reader has said all there is to say.
+void infer_again(graph& g) {
+  const std::vector<std::string> warnings = g.facts.warnings;
+  resolve(g, {});
+  g.facts.warnings = warnings;
+}
+
 double lowest(const byte_scale& s) { return static_cast<double>(s.scale) * -s.zero; }
 double highest(const byte_scale& s) { return static_cast<double>(s.scale) * (255 - s.zero); }
 
@@ -83,7 +90,7 @@ variant_source network::without(const std::set<std::string>& kept, const std::ve
                                 std::vector<std::string>* floats) const {
   const std::vector<float_layer> chosen = layers_without(kept);
   variant_source v = stored(chosen, flow_of(chosen), watched, floats);
-  resolve(v.g, {});
+  infer_again(v.g);
   return v;
 }
 
@@ -101,7 +108,7 @@ variant_source network::with_integer_ports(const std::set<std::string>& kept,
     if (is_integer_port(id)) ports[name_of(id)] = port_of(id), store_input(v.g, name_of(id), port_of(id));
   for (const value_id id : m_source.g.outputs)
     if (is_integer_port(id)) ports[name_of(id)] = port_of(id), store_output(v.g, name_of(id), port_of(id));
-  resolve(v.g, {});
+  infer_again(v.g);
   return v;
 }
 

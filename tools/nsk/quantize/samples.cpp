@@ -66,12 +66,15 @@ array read_sample(const fs::path& file, const value& input, const image_choices&
 
 }
 
-sample_set read_samples(const graph& g, const std::vector<std::string>& places, const image_choices& how) {
+sample_set read_samples(const graph& g, const std::set<std::string>& states, const std::vector<std::string>& places,
+                        const image_choices& how) {
   std::vector<const value*> inputs;
   std::vector<std::string> names;
   for (const value_id v : g.inputs) {
-    inputs.push_back(&g.values[static_cast<std::size_t>(v)]);
-    names.push_back(inputs.back()->name);
+    const value& input = g.values[static_cast<std::size_t>(v)];
+    if (states.count(input.name) != 0) continue;
+    inputs.push_back(&input);
+    names.push_back(input.name);
   }
   sample_set set;
   std::vector<sample>& samples = set.samples;

@@ -2,6 +2,7 @@
 #pragma once
 /// Inputs to calibrate and measure with, from files.
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 #include "graph/graph.hpp"
@@ -21,8 +22,10 @@ struct sample_set {
 
 /// Reads samples: each of `places` is a directory of .npy files, one of images, or one such file, "NAME=PLACE" for
 /// the input of that name. The k-th files of all inputs, by name, are one sample. What `how` leaves open for images,
-/// the metadata of the model decides. Refuses folders of both kinds, missing and unreadable ones, other shapes and
-/// types, other numbers of files for other inputs, and what is not finite; each message names the file.
-sample_set read_samples(const graph& g, const std::vector<std::string>& places, const image_choices& how);
+/// the metadata of the model decides. Inputs that are `states` have no samples. Refuses folders of both kinds, missing
+/// and unreadable ones, other shapes and types, other numbers of files for other inputs, and what is not finite; each
+/// message names the file.
+sample_set read_samples(const graph& g, const std::set<std::string>& states, const std::vector<std::string>& places,
+                        const image_choices& how);
 
 }

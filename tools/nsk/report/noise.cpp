@@ -64,20 +64,21 @@ double noise_sums::decibels() const {
   return std::clamp(10 * std::log10(m_signal / m_noise), -max_decibels, max_decibels);
 }
 
-std::vector<port_noise> noise_of(const graph& g, const model& m, runner& r, const std::map<std::string, array>& inputs,
-                                 int variant) {
+std::vector<port_noise> noise_of(const graph& g, const std::map<std::string, array>& wanted, const model& m, runner& r,
+                                 const std::map<std::string, array>& inputs, int variant,
+                                 const std::function<array(const std::string& name, const array& found)>& meaning) {
   const variant_view v = m.variant(variant);
   fill(r, v, inputs);
   r.run();
-  const std::map<std::string, array> wanted = evaluator(g).run(in_source_shapes(g, inputs));
+  const std::map<std::string, array> exact = evaluator(g).run(in_source_shapes(g, wanted));
   std::vector<port_noise> result;
   for (const auto& [name, found] : results_of(r, v)) {
-    const auto want = wanted.find(name);
-    if (want == wanted.end() || want->second.count() != found.count())
+    const auto want = exact.find(name);
+    if (want == exact.end() || want->second.count() != found.count())
       refuse("the source model has no output '" + name + "' of shape " + to_string(found.shape) +
              ": the .nsk file was made from another model, or with other options");
     noise_sums sums;
-    sums.add(want->second, found);
+    sums.add(want->second, meaning(name, found));
     result.push_back({name, sums.decibels()});
   }
   std::stable_sort(result.begin(), result.end(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Signal to noise in decibels: how far numbers are from those that were wanted, where they are not meant to be equal.
-#include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -30,10 +30,11 @@ struct port_noise {
   double decibels;
 };
 
-/// Runs a variant and its float source `g`, resolved for the variant's input shapes, on the same inputs and states.
-/// Returns the noise of each output, then of each state's next value, the worst first. Outputs that the file stores by
-/// a scale are compared as the numbers that they stand for. Refuses outputs that the source has not.
-std::vector<port_noise> noise_of(const graph& g, const model& m, runner& r, const std::map<std::string, array>& inputs,
-                                 int variant);
+/// Runs a variant on `inputs`, and its float source `g`, resolved for the variant's shapes, on `wanted`, states among
+/// them. Returns the noise of each output and of what each state holds next, the worst first; `meaning` returns the
+/// numbers that an output of the file stands for. Refuses outputs that the source has not.
+std::vector<port_noise> noise_of(const graph& g, const std::map<std::string, array>& wanted, const model& m, runner& r,
+                                 const std::map<std::string, array>& inputs, int variant,
+                                 const std::function<array(const std::string& name, const array& found)>& meaning);
 
 }
