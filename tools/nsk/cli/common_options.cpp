@@ -26,6 +26,11 @@ void add_set(CLI::App* command, file_options& files, std::vector<std::string>& v
   files.reads(command, "--set", values, "NAME=VALUE", what);
 }
 
+void add_opposite(CLI::App* command, const char* name, bool& value, const char* what) {
+  command->add_flag_callback(
+      name, [&value] { value = false; }, what);
+}
+
 void add_quiet(CLI::App* command, bool& quiet) {
   command->add_flag("--quiet", quiet, "Say nothing unless something is wrong");
 }
@@ -48,8 +53,8 @@ void add_seconds(CLI::App* command, double& seconds) {
       ->capture_default_str();
 }
 
-void add_device(CLI::App* command, std::string& device, const char* what) {
-  command->add_option("--device", device, what + std::string(" (") + device_names() + ")")->type_name("NAME");
+void add_device(CLI::App* command, std::string& device, const char* what, bool with_null) {
+  command->add_option("--device", device, what + std::string(" (") + device_names(with_null) + ")")->type_name("NAME");
 }
 
 void add_halves(CLI::App* command, const std::string& with, half_options& halves) {

@@ -19,6 +19,8 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* what, const c
 /// Adds an option that takes one value each time it is given.
 void add_repeated(CLI::App* command, const char* name, std::vector<std::string>& values, const char* form,
                   const char* what);
+/// Adds a flag that makes `value` false.
+void add_opposite(CLI::App* command, const char* name, bool& value, const char* what);
 /// Adds --set NAME=VALUE, whose value may be a file.
 void add_set(CLI::App* command, file_options& files, std::vector<std::string>& values, const char* what);
 void add_quiet(CLI::App* command, bool& quiet);
@@ -26,7 +28,8 @@ void add_isa(CLI::App* command, std::string& isa);
 void add_lanes(CLI::App* command, int& lanes);
 void add_seconds(CLI::App* command, double& seconds);
 void add_variant(CLI::App* command, std::string& variant);
-void add_device(CLI::App* command, std::string& device, const char* what);
+/// `with_null`: also the device that computes nothing.
+void add_device(CLI::App* command, std::string& device, const char* what, bool with_null);
 /// 16-bit floats of the option `with`.
 void add_halves(CLI::App* command, const std::string& with, half_options& halves);
 

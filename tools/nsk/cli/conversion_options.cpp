@@ -20,8 +20,8 @@ void add_compiling(CLI::App* command, file_options& files, convert_options& o) {
       ->capture_default_str();
   files.reads(command, "--profile", o.profile, "FILE.json",
               "Of a machine, as nsk profile wrote it: expected times, and how large tiles are; else 30 G MACs/s");
-  command->add_flag("!--no-winograd", o.winograd,
-                    "Direct convolutions only: slower, smaller, nearer to exact arithmetic");
+  add_opposite(command, "--no-winograd", o.winograd,
+               "Direct convolutions only: slower, smaller, nearer to exact arithmetic");
   command->add_flag("--small", o.small,
                     "Store weights in the bytes of the source; nsk::prepare expands them when the game loads the file");
 }

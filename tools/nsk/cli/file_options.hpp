@@ -19,9 +19,10 @@ class file_options {
                      const char* remark = "");
   CLI::Option* reads(CLI::App* command, const char* name, std::vector<std::string>& values, const char* form,
                      const char* what);
-  /// Adds an option whose file the command writes; with `extensions`, others beside it.
+  /// Adds an option whose file the command writes; with `extensions`, others beside it, of which the help says
+  /// `remark`, or lists them.
   CLI::Option* writes(CLI::App* command, const char* name, std::string& path, const char* form, const char* what,
-                      const std::vector<std::string>& extensions = {});
+                      const std::vector<std::string>& extensions = {}, std::string remark = "");
   /// Adds an option that names a directory to write to.
   CLI::Option* writes_into(CLI::App* command, const char* name, std::string& path, const char* form, const char* what);
 

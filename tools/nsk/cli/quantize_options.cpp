@@ -93,9 +93,9 @@ CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) 
                    "Make channels between two layers alike: by weights that make them, or by what samples show")
       ->type_name("HOW")
       ->check(silent(CLI::IsMember({"weights", "activations"})));
-  command->add_flag("!--per-tensor", o.per_channel, "One scale for all weights of a layer");
-  command->add_flag("!--full-range-weights", o.pair_safe, "The whole range of int8; slower where there is no VNNI");
-  command->add_flag("!--no-bias-correction", o.corrects_bias, "Leave what rounded weights change of the mean");
+  add_opposite(command, "--per-tensor", o.per_channel, "One scale for all weights of a layer");
+  add_opposite(command, "--full-range-weights", o.pair_safe, "The whole range of int8; slower where there is no VNNI");
+  add_opposite(command, "--no-bias-correction", o.corrects_bias, "Leave what rounded weights change of the mean");
   add_conversion_options(command, files, o.conversion);
   return command;
 }

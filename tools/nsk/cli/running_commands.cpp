@@ -22,7 +22,7 @@ CLI::App* add_run(CLI::App& app, file_options& files, run_options& o) {
       ->required();
   add_lanes(command, o.lanes);
   add_isa(command, o.isa);
-  add_device(command, o.device, "Run on a GPU, the variant 'gpu' where there is one");
+  add_device(command, o.device, "Run on a GPU, the variant 'gpu' where there is one", false);
   add_halves(command, "--device", o.halves);
   add_variant(command, o.variant);
   command
@@ -43,12 +43,15 @@ CLI::App* add_check(CLI::App& app, file_options& files, check_options& o) {
                                   "  nsk check model.onnx model.nsk --input image=image.npy --report check.md\n"
                                   "  nsk check model.onnx int8.nsk --input image=image.npy --min-db 30\n"
                                   "  nsk check model.nsk --device vulkan");
-  files.reads(command, "source", o.source, "FILE", "ONNX or TensorFlow Lite model", "and its external data")
+  files
+      .reads(command, "source", o.source, "FILE",
+             "ONNX or TensorFlow Lite model, or the JSON of its graph; with --device the .nsk file",
+             "and its external data")
       ->required();
   files.reads(command, "model", o.model, "FILE", ".nsk file made from it; with --device the only file");
   files.reads(command, "--input", o.inputs, "NAME=FILE.npy", "Input; random numbers where none is given");
   add_set(command, files, o.sets, "As given to convert, which records all but large arrays");
-  add_device(command, o.device, "Compare a GPU with the CPU session instead, step by step");
+  add_device(command, o.device, "Compare a GPU with the CPU session instead, step by step", false);
   add_halves(command, "--device", o.halves);
   add_variant(command, o.variant);
   command->add_flag("--trust", o.trusted, "The source is your own: its constants may be far larger than its file");
@@ -94,7 +97,7 @@ CLI::App* add_bench(CLI::App& app, file_options& files, bench_options& o) {
   files.reads(command, "--input", o.inputs, "NAME=FILE.npy", "Input; noise where none is given, and 0 for integers");
   add_lanes(command, o.lanes);
   add_isa(command, o.isa);
-  add_device(command, o.device, "Measure a GPU: its own clock, and what recording takes");
+  add_device(command, o.device, "Measure a GPU: its own clock, and what recording takes; null computes nothing", true);
   add_halves(command, "--device", o.halves);
   add_seconds(command, o.seconds);
   command->add_option("--rounds", o.rounds, "Measure N times --seconds; steps show the least of all, not the median")

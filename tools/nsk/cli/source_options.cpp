@@ -38,7 +38,7 @@ void add_ports(CLI::App* command, source_options& o) {
       ->excludes(real);
   add_repeated(command, "--state", o.states, "INPUT=OUTPUT",
                "Make an input a state: it has what the output had in the run before");
-  command->add_flag("!--no-states", o.find_states, "No states but those given, however plain their names");
+  add_opposite(command, "--no-states", o.find_states, "No states but those given, however plain their names");
   add_repeated(
       command, "--output-value", o.outputs, "NAME",
       "Make this tensor an output, in place of the model's own; may be given again; what it does not need goes");

@@ -23,9 +23,10 @@ constexpr device_kind kinds[] = {
 
 }
 
-std::string device_names() {
+std::string device_names(bool with_null) {
   std::string names;
-  for (const device_kind& k : kinds) names += (names.empty() ? "" : ", ") + std::string(k.name);
+  for (const device_kind& k : kinds)
+    if (with_null || k.open != open_null) names += (names.empty() ? "" : ", ") + std::string(k.name);
   return names;
 }
 

@@ -53,8 +53,8 @@ struct device_request {
 /// lacks, with what to install. Refuses what has no GPU plan, and what the device refuses. Steps without a shader run
 /// on the CPU.
 std::unique_ptr<device_runner> open_device(const std::string& name, const device_request& request);
-/// "vulkan, gl, ...", as messages and the help list them.
-std::string device_names();
+/// "vulkan, gl, ...", as messages and the help list them; `with_null`: also the one that computes nothing.
+std::string device_names(bool with_null = true);
 
 /// Number of the variant of this name; where none is given, of the first one with the profile "gpu", else of the first.
 int device_variant_of(const model& m, const std::string& name);
