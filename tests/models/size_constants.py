@@ -41,6 +41,9 @@ DOUBLE = {
 WHOLE = {"n": lambda n: n, "n - 1": lambda n: n - 1, "n + 1": lambda n: n + 1, "n / 2": lambda n: n // 2, "n / 4": lambda n: n // 4}
 
 
+OPERATORS = ("Add", "Sub", "Mul", "Div", "Mod", "Min", "Max", "Clip", "ClipMin", "Greater", "Where", "MatMul", "Gemm", "GemmC", "Pad", "OldClip")
+
+
 class maker:
     """An expression of the lengths, and an operator that has it: choices that do not depend on the lengths."""
 
@@ -57,10 +60,11 @@ class maker:
         self.sign = r.choice((1, 1, 1, -1))
         self.place = r.choice(("image", "points", "features", "sum"))
         whole_operators = ("Add", "Sub", "Mul", "Div", "Mod", "Min", "Max", "Less")
-        operators = ("Add", "Sub", "Mul", "Div", "Mod", "Min", "Max", "Clip", "ClipMin", "Greater", "Where", "MatMul", "Gemm", "GemmC", "Pad", "OldClip")
-        self.operator = r.choice(whole_operators if self.is_whole else operators)
+        self.operator = r.choice(whole_operators if self.is_whole else OPERATORS)
         if self.operator == "Mod" and not self.is_whole and (self.double or not set(self.names) <= set(WHOLE)):
             self.operator = "Sub"  # what is just below a multiple may be just above it
+        if self.operator in ("Mod", "Where", "Greater", "Less") and self.place in ("features", "sum"):
+            self.place = "image"  # exact numbers
         self.own = 10007 if self.is_whole else r.uniform(0.1, 9)
 
     def number(self, h, w, axis):
@@ -147,12 +151,13 @@ def run_reference(model, inputs):
 
 
 class case:
-    def __init__(self, seed, folder):
+    def __init__(self, seed, folder, network=None, a=None, b=None):
         r = random.Random(seed * 7919)
-        self.network, self.folder = maker(seed), folder
+        self.network, self.folder = network or maker(seed), folder
         lengths = range(8, 49, 4) if self.network.stride > 1 else range(7, 41)
         square = r.random() < 0.5
         self.a, self.b = ((n, n if square else r.choice(lengths)) for n in (r.choice(lengths), r.choice(lengths)))
+        self.a, self.b = a or self.a, b or self.b
         a, b = self.network.numbers(*self.a), self.network.numbers(*self.b)
         changed = [i for i in range(len(a)) if not np.isclose(a[i], b[i], rtol=1e-9)]
         divides_by_0 = self.network.is_whole and 0 in a + b
@@ -217,6 +222,31 @@ class case:
         return outcome
 
 
+def fixed(**settings):
+    """A scalar that is multiplied with an image, unless the settings say otherwise."""
+    m = maker(1)
+    m.stride, m.part, m.form, m.is_whole, m.double, m.sign, m.place, m.operator, m.own = 1, 1, "scalar", False, None, 1, "image", "Mul", 0.7310001
+    for name, value in settings.items():
+        setattr(m, name, value)
+    return m
+
+
+def rules(folder):
+    """Each expression alone has to stop the conversion, and to follow: a rule that is missing or wrong fails here. Numbers of the network do not stop it."""
+    forms = [dict(names=[n, n]) for n in SINGLE] + [dict(names=["n", "n"], double=d) for d in DOUBLE]
+    forms += [dict(names=[n, n], is_whole=True) for n in WHOLE] + [dict(names=["n - 1"] * 2, operator=o) for o in OPERATORS]
+    forms += [dict(names=["1 / (n - 1)", "2 / n"], form=f) for f in ("vector", "channels")]
+    for f in forms:
+        c = case(1, folder, fixed(**f), (37, 41), (61, 53))
+        found = c.outcome()
+        assert found.startswith(("follows", "several")), f"{f}: {found}"
+    for number in (*(p for p in PLAIN if p != 1 / 6), 1e-5, 1e4, 0.7310001, -9.217):  # a sixth is plain beside a Clip
+        c = case(1, folder, fixed(names=["n", "n"], numbers=lambda h, w, number=number: [number] * 2), (37, 41), (61, 53))
+        found = c.outcome()
+        assert found == "converts", f"{number}: {found}"
+    print(f"{len(forms)} expressions and operators stop and follow, numbers of the network do not stop")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--cases", type=int, default=40)
@@ -224,6 +254,7 @@ def main():
     o = parser.parse_args()
     counts, wrong, seed = {}, [], o.seed * 10**6
     with tempfile.TemporaryDirectory(prefix="nsk_sizes_") as name:
+        rules(pathlib.Path(name))
         while sum(counts.values()) + len(wrong) < o.cases:
             seed += 1
             c = case(seed, pathlib.Path(name))

@@ -65,36 +65,41 @@ void length_reader::doubt_broadcast(const node& n) {
     }
 }
 
+void length_reader::doubt_concat(const node& n) {
+  for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+    if (!is_own_constant(n, i)) continue;
+    const array& a = *at(n.inputs[i]).constant;
+    const std::int64_t d = counted_from_start(n.integer("axis", 0), a.shape.size());
+    if (d < 0 || d >= static_cast<std::int64_t>(a.shape.size())) continue;
+    if (is_uniform(a) || !m_trial.lengths.near(a.shape[static_cast<std::size_t>(d)]).empty())
+      stop(n, "its constant operand may fill up an axis to a length");
+  }
+}
+
+void length_reader::doubt_rounding(const node& n) {
+  shape_t was, now;
+  const shape_t& made = at(n.outputs[0]).shape;
+  if (n.name.rfind("RESIZE_NEAREST", 0) != 0 || !shapes_of(n.inputs[0], was, now)) return;
+  for (std::size_t d = 0; d < now.size(); ++d)
+    if (was[d] != now[d] && made[d] % now[d] != 0)
+      doubt(n, "TensorFlow Lite rounds the positions of its pixels in another way for such lengths");
+}
+
 /// Constants that an exporter makes for one length.
 void length_reader::doubt_operands(const node& n) {
-  const auto own = [&](std::size_t i, const char* what) {
-    if (is_own_constant(n, i)) stop(n, std::string(what) + " of the lengths in the source");
+  struct made_for {
+    const char* op;
+    std::size_t input;
+    const char* what;
   };
-  if (n.op == "Concat") {
-    const bool negative = n.integer("axis", 0) < 0;
-    for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-      if (!is_own_constant(n, i)) continue;
-      const array& a = *at(n.inputs[i]).constant;
-      const std::int64_t d =
-          negative ? n.integer("axis", 0) + static_cast<std::int64_t>(a.shape.size()) : n.integer("axis", 0);
-      if (d < 0 || d >= static_cast<std::int64_t>(a.shape.size())) continue;
-      if (is_uniform(a) || !m_trial.lengths.near(a.shape[static_cast<std::size_t>(d)]).empty())
-        stop(n, "its constant operand may fill up an axis to a length");
-    }
-  }
-  if (n.op == "GRU" || n.op == "LSTM" || n.op == "RNN") own(4, "its sequence lengths may be those");
-  if (n.op == "ReverseSequence") own(1, "its sequence lengths may be those");
-  if (n.op == "GridSample") own(1, "its grid may be one");
-  if (n.op == "RoiAlign") own(1, "its regions may be some");
-  if (n.op == "Compress") own(1, "its condition may be one");
-  if (n.op == "Resize" && n.name.rfind("RESIZE_NEAREST", 0) == 0) {
-    shape_t was, now;
-    const shape_t& made = at(n.outputs[0]).shape;
-    if (shapes_of(n.inputs[0], was, now))
-      for (std::size_t d = 0; d < now.size(); ++d)
-        if (was[d] != now[d] && made[d] % now[d] != 0)
-          doubt(n, "TensorFlow Lite rounds the positions of its pixels in another way for such lengths");
-  }
+  for (const made_for& m :
+       {made_for{"GRU", 4, "sequence lengths"}, made_for{"LSTM", 4, "sequence lengths"},
+        made_for{"RNN", 4, "sequence lengths"}, made_for{"ReverseSequence", 1, "sequence lengths"},
+        made_for{"GridSample", 1, "grid"}, made_for{"RoiAlign", 1, "regions"}, made_for{"Compress", 1, "condition"}})
+    if (n.op == m.op && is_own_constant(n, m.input))
+      stop(n, std::string("its ") + m.what + " may be made for the lengths in the source");
+  if (n.op == "Concat") doubt_concat(n);
+  if (n.op == "Resize") doubt_rounding(n);
 }
 
 void length_reader::doubt_indices(const node& n) {
@@ -111,48 +116,64 @@ void length_reader::doubt_indices(const node& n) {
   if (differs && has_positive(*at(n.inputs[1]).constant)) stop(n, "its indices may depend on the length of their axis");
 }
 
+/// Axis `d` of a Pad and of the window that reads it.
+struct length_reader::padded_axis {
+  std::size_t d, rank;
+  std::int64_t was, now, before, behind;  ///< lengths, and pads
+};
+
+/// The kernel of a convolution or pool of the source; empty for other nodes.
+std::vector<std::int64_t> length_reader::kernel_of(const node& n) const {
+  const bool convolves = n.op == "Conv" && n.inputs.size() > 1;
+  if (!convolves && n.op != "MaxPool" && n.op != "AveragePool") return {};
+  const list kernel = n.integers("kernel_shape");
+  if (!kernel.empty() || !convolves) return kernel;
+  const shape_t& w = m_trial.exported->values[static_cast<std::size_t>(n.inputs[1])].shape;
+  return w.size() > 2 ? list(w.begin() + 2, w.end()) : list();
+}
+
+/// Whether the pads of an axis are those of the window of `user`, whatever the length.
+bool length_reader::is_padded_for(const node& user, const padded_axis& a) const {
+  const list kernel = kernel_of(user);
+  if (a.d < 2 || kernel.size() + 2 != a.rank) return false;
+  const list strides = user.integers("strides"), dilations = user.integers("dilations"), more = user.integers("pads");
+  const std::size_t i = a.d - 2;
+  const std::int64_t stride = strides.empty() ? 1 : strides[i], dilation = dilations.empty() ? 1 : dilations[i];
+  if (!more.empty() && (more[i] != 0 || more[i + kernel.size()] != 0)) return false;
+  const std::pair pads(a.before, a.behind);
+  if (pads == same_pads(a.was, kernel[i], stride, dilation))
+    return pads == same_pads(a.now, kernel[i], stride, dilation);
+  const bool fills = a.before + a.behind == dilation * (kernel[i] - 1),
+             is_even = a.behind == 0 || std::abs(a.before - a.behind) <= 1;
+  return (fills && is_even) || (a.before == a.behind && a.before == kernel[i] / 2 && dilation == 1);
+}
+
+/// Whether all that reads a value of the source has a window for which axis `a` is padded.
+bool length_reader::is_padded_for_readers(const std::string& name, const padded_axis& a) const {
+  const graph& g = *m_trial.exported;
+  const auto is_it = [&](value_id v) { return v != no_value && g.values[static_cast<std::size_t>(v)].name == name; };
+  bool any = false;
+  for (const node& user : g.nodes) {
+    if (std::none_of(user.inputs.begin(), user.inputs.end(), is_it)) continue;
+    if (!is_padded_for(user, a)) return false;
+    any = true;
+  }
+  return any;
+}
+
 /// Pads are the network's own where they are those of the windows behind them.
 void length_reader::doubt_pads(const node& n) {
   shape_t was, now;
   const value* made = before(n.outputs[0]);
   if (made == nullptr || !shapes_of(n.inputs[0], was, now) || made->shape.size() != was.size()) return;
   const literal pads = integers(n, 1, "pads");
-  bool pads_others = false;
+  bool pads_others = made->shape == was;
   for (std::size_t d = 0; d < was.size(); ++d) pads_others = pads_others || (d != 1 && made->shape[d] != was[d]);
   for (std::size_t d = 0; d < was.size(); ++d) {
-    if (was[d] == now[d] || (made->shape[d] == was[d] && made->shape != was && !pads_others)) continue;
-    bool all = made->shape[d] != was[d], any = false;
-    for (const node& user : m_trial.exported->nodes) {
-      const graph& g = *m_trial.exported;
-      const auto reads = [&](value_id v) {
-        return v != no_value && g.values[static_cast<std::size_t>(v)].name == made->name;
-      };
-      if (std::none_of(user.inputs.begin(), user.inputs.end(), reads)) continue;
-      any = true;
-      const bool convolves = user.op == "Conv" && user.inputs.size() > 1,
-                 pools = user.op == "MaxPool" || user.op == "AveragePool";
-      list kernel = user.integers("kernel_shape");
-      if (kernel.empty() && convolves) {
-        const shape_t& w = g.values[static_cast<std::size_t>(user.inputs[1])].shape;
-        if (w.size() == was.size()) kernel.assign(w.begin() + 2, w.end());
-      }
-      if ((!convolves && !pools) || d < 2 || kernel.size() + 2 != was.size() || pads.now.size() != 2 * was.size()) {
-        all = false;
-        continue;
-      }
-      const list strides = user.integers("strides"), dilations = user.integers("dilations"),
-                 more = user.integers("pads");
-      const std::int64_t stride = strides.empty() ? 1 : strides[d - 2],
-                         dilation = dilations.empty() ? 1 : dilations[d - 2];
-      const std::int64_t a = pads.now[d], b = pads.now[d + was.size()], k = kernel[d - 2];
-      const bool alone = more.empty() || (more[d - 2] == 0 && more[d - 2 + kernel.size()] == 0),
-                 is_same = std::pair(a, b) == same_pads(was[d], k, stride, dilation),
-                 stays_same = std::pair(a, b) == same_pads(now[d], k, stride, dilation),
-                 is_own = (a + b == dilation * (k - 1) && (b == 0 || std::abs(a - b) <= 1)) ||
-                          (a == b && a == k / 2 && dilation == 1);
-      all = all && alone && (is_own || is_same) && (!is_same || stays_same);
-    }
-    if (!all || !any)
+    if (was[d] == now[d] || (made->shape[d] == was[d] && !pads_others)) continue;
+    const bool known = made->shape[d] != was[d] && pads.now.size() == 2 * was.size();
+    if (!known ||
+        !is_padded_for_readers(made->name, {d, was.size(), was[d], now[d], pads.now[d], pads.now[d + was.size()]}))
       stop(n, "axis " + std::to_string(d) + " was " + std::to_string(was[d]) + " long, and may be padded to a length");
   }
 }

@@ -4,6 +4,7 @@
 ///
 /// A number may be the network's own (heads, channels, a kernel) or a length of this export. Where both are possible
 /// there are several readings; other_lengths.hpp tries them all.
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -85,6 +86,15 @@ class length_view {
     bool is_own(std::size_t i) const { return i < was.size() && now[i] == was[i]; }
   };
 
+  /// One axis of a Slice: its bounds, and the length of the axis in the source and now.
+  struct slice_bound {
+    std::int64_t start, end, step;
+    bool own_start, own_end;
+  };
+  struct sliced_axis {
+    std::int64_t was, now;
+  };
+
   const value* before(value_id v) const;
   value& at(value_id v) { return m_placer.at(v); }
   bool has(const node& n, std::size_t i) const { return i < n.inputs.size() && n.inputs[i] != no_value; }
@@ -148,10 +158,27 @@ class length_reader : length_view {
   std::vector<reading> read_top_k(const node& n);
   std::vector<reading> read_window(const node& n);
   std::vector<reading> read_transposed(const node& n);
-  std::vector<list> bounds_of(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t was,
-                              std::int64_t now, bool own_start, bool own_end);
-  bool may_adapt(const node& n, const list& kernel, const list& strides, const shape_t& was);
+  struct window;
+  bool may_adapt(const node& n, const window& w) const;
+  bool pools_other_images(const node& n, const window& w) const;
+  bool is_left_alone(const window& w, std::size_t i) const;
+  reading adapted(const node& n, const window& w) const;
+  reading same_again(const node& n, const window& w) const;
+  list sizes_of(std::int64_t size, std::int64_t was, std::int64_t now) const;
+  list places_of(std::int64_t v, const sliced_axis& axis, std::int64_t end_was, std::int64_t end_now) const;
+  std::vector<list> bounds_of(const slice_bound& b, const sliced_axis& axis) const;
+  std::vector<std::pair<slice_bound, sliced_axis>> sliced_axes(const node& n, const literal& starts,
+                                                               const literal& ends);
+  list ordered_lengths(const shape_t& was, const shape_t& now, const shape_t& made, std::size_t k) const;
+  std::vector<reading> targets_of(const node& n, const literal& to, const std::vector<list>& ordered,
+                                  const std::vector<list>& mixed, const std::array<shape_t, 3>& shapes);
 
+  struct padded_axis;
+  list kernel_of(const node& n) const;
+  bool is_padded_for(const node& user, const padded_axis& a) const;
+  bool is_padded_for_readers(const std::string& name, const padded_axis& a) const;
+  void doubt_concat(const node& n);
+  void doubt_rounding(const node& n);
   void doubt_operands(const node& n);
   void doubt_indices(const node& n);
   void doubt_pads(const node& n);

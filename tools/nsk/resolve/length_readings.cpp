@@ -153,6 +153,20 @@ std::vector<reading> length_reader::read_shape_list(const node& n, std::size_t i
   return choices_of(n, to, candidates, "lengths");
 }
 
+/// What a size of a Resize may become: as many times its axis, a share of it, or another length that changed. Of axes
+/// that were equally long its own one counts: no author takes the height of the input and writes the width.
+std::vector<std::int64_t> length_reader::sizes_of(std::int64_t size, std::int64_t was, std::int64_t now) const {
+  list lengths;
+  if (was != now) add_scaled(lengths, size, was, now);
+  const list same = m_trial.lengths.of(size);
+  const auto is_same = [&](std::int64_t length) { return std::find(same.begin(), same.end(), length) != same.end(); };
+  const bool is_axis = !lengths.empty() && is_same(lengths[0]);
+  if (was != now) add_shares(lengths, size, was, now);
+  for (const std::int64_t near : m_trial.lengths.near(size))
+    if (!is_axis || !is_same(near)) add_once(lengths, near);
+  return lengths;
+}
+
 std::vector<reading> length_reader::read_resize(const node& n) {
   if (n.op == "Upsample" || n.version < 11) return read_scales(n);
   const literal to = integers(n, 3, "");
@@ -164,17 +178,10 @@ std::vector<reading> length_reader::read_resize(const node& n) {
     const std::int64_t d = resized_axis(n, i, was.size());
     if (d < 0 || d >= static_cast<std::int64_t>(was.size())) return {};  // inference says what is wrong
     const auto axis = static_cast<std::size_t>(d);
-    const list same = m_trial.lengths.of(to.now[i]);
-    const bool is_alone = was[axis] == now[axis] && same.size() != 1;
+    const bool changes = was[axis] != now[axis], is_alone = !changes && m_trial.lengths.of(to.now[i]).size() != 1;
     axes.push_back({was[axis], now[axis], is_alone ? -static_cast<std::int64_t>(i) : to.now[i]});
     list lengths;
-    const bool untouched = was[axis] == now[axis] && was[axis] == to.now[i];
-    if (to.is_own(i) && was[axis] != now[axis]) add_scaled(lengths, to.now[i], was[axis], now[axis]);
-    if (to.is_own(i) && was[axis] != now[axis]) add_shares(lengths, to.now[i], was[axis], now[axis]);
-    const bool is_axis = !lengths.empty() && std::find(same.begin(), same.end(), lengths[0]) != same.end();
-    if (to.is_own(i) && !untouched)
-      for (const std::int64_t near : m_trial.lengths.near(to.now[i]))
-        if (!is_axis || std::find(same.begin(), same.end(), near) == same.end()) add_once(lengths, near);
+    if (to.is_own(i) && (changes || was[axis] != to.now[i])) lengths = sizes_of(to.now[i], was[axis], now[axis]);
     add_once(lengths, to.now[i]);
     candidates.push_back(lengths);
   }
@@ -216,46 +223,54 @@ std::vector<reading> length_reader::read_scales(const node& n) {
   return found;
 }
 
-/// Where a Slice of an axis begins and ends: at the same place, as far from the end, at the same part of the axis, or
-/// at another length that changed.
-std::vector<list> length_reader::bounds_of(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t was,
-                                           std::int64_t now, bool own_start, bool own_end) {
-  const auto places = [&](std::int64_t v, std::int64_t whole_was, std::int64_t whole_now, bool own) {
-    list found;
-    const bool whole = v >= whole_was && was > 1;
-    if (!own || v <= 0 || v >= open_end) return list{v};
-    if (whole) add_once(found, whole_now);
-    if (was != now) {
-      add_once(found, std::min(v, now));
-      if (!whole && v - was + now >= 0) add_once(found, v - was + now);
-      if (!whole) add_scaled(found, v, was, now);
-      add_shares(found, v, was, now);
-      list rest;
-      add_shares(rest, was - v, was, now);
-      for (const std::int64_t share : rest) add_once(found, now - share);
-      const std::int64_t half = (now - was) / 2;  // as far from the middle, which is between two places or on one
-      for (const std::int64_t middle : {v + half, v + (now - was) - half})
-        if (middle >= 0) add_once(found, middle);
-    }
-    for (const std::int64_t near : was != now ? m_trial.lengths.near(v) : m_trial.lengths.of_axis(v))
-      add_once(found, std::min(near, now));
-    if (!whole || was != now) add_once(found, std::min(v, now));
-    return found;
-  };
-  const bool forwards = step > 0;
-  std::vector<list> found;
-  list starts = places(start, forwards ? was + 1 : was - 1, forwards ? now : now - 1, own_start);
-  if (start == 0 && own_start && (end == was || end + 1 == was) && now > was)  // the middle of so short an axis
-    for (const std::int64_t middle : {(now - was) / 2, (now - was + 1) / 2}) add_once(starts, middle);
-  for (const std::int64_t a : starts)
-    for (const std::int64_t b : places(end, was, now, own_end))
-      if (!forwards || a < 0 || b < 0 || a < b) found.push_back({a, b});
+/// Where a bound of a Slice may be: at the same place, as far from the end or the middle, at the same part of the axis,
+/// or at another length that changed. `end_was` and `end_now` are the end of the axis.
+std::vector<std::int64_t> length_reader::places_of(std::int64_t v, const sliced_axis& axis, std::int64_t end_was,
+                                                   std::int64_t end_now) const {
+  const auto [was, now] = axis;
+  list found;
+  if (v <= 0 || v >= open_end) return {v};
+  const bool whole = v >= end_was && was > 1;
+  if (whole) add_once(found, end_now);
+  if (was != now) {
+    add_once(found, std::min(v, now));
+    if (!whole && v - was + now >= 0) add_once(found, v - was + now);
+    if (!whole) add_scaled(found, v, was, now);
+    add_shares(found, v, was, now);
+    list rest;
+    add_shares(rest, was - v, was, now);
+    for (const std::int64_t share : rest) add_once(found, now - share);
+    const std::int64_t half = (now - was) / 2;  // as far from the middle, which is between two places or on one
+    for (const std::int64_t middle : {v + half, v + (now - was) - half})
+      if (middle >= 0) add_once(found, middle);
+  }
+  for (const std::int64_t near : was != now ? m_trial.lengths.near(v) : m_trial.lengths.of_axis(v))
+    add_once(found, std::min(near, now));
+  if (!whole || was != now) add_once(found, std::min(v, now));
   return found;
 }
 
-std::vector<reading> length_reader::read_slice(const node& n) {
+/// Where a Slice of an axis may begin and end; as it does where it does not follow.
+std::vector<std::vector<std::int64_t>> length_reader::bounds_of(const slice_bound& b, const sliced_axis& axis) const {
+  const auto [was, now] = axis;
+  const bool forwards = b.step > 0;
+  list starts = {b.start}, ends = {b.end};
+  if (b.own_start) starts = places_of(b.start, axis, forwards ? was + 1 : was - 1, forwards ? now : now - 1);
+  if (b.own_end) ends = places_of(b.end, axis, was, now);
+  if (b.start == 0 && b.own_start && (b.end == was || b.end + 1 == was) && now > was)  // the middle of so short an axis
+    for (const std::int64_t middle : {(now - was) / 2, (now - was + 1) / 2}) add_once(starts, middle);
+  std::vector<list> found;
+  for (const std::int64_t from : starts)
+    for (const std::int64_t to : ends)
+      if (!forwards || from < 0 || to < 0 || from < to) found.push_back({from, to});
+  if (found.empty()) found.push_back({b.start, b.end});
+  return found;
+}
+
+/// The bounds of a Slice for each of its axes; none where it has no constant ones, or its axes do not exist.
+std::vector<std::pair<length_view::slice_bound, length_view::sliced_axis>> length_reader::sliced_axes(
+    const node& n, const literal& starts, const literal& ends) {
   const bool old = n.version < 10;
-  const literal starts = integers(n, old ? 9 : 1, "starts"), ends = integers(n, old ? 9 : 2, "ends");
   literal axes = integers(n, old ? 9 : 3, "axes"), steps = integers(n, 4, "steps");
   shape_t was, now;
   const std::size_t count = starts.now.size();
@@ -264,26 +279,33 @@ std::vector<reading> length_reader::read_slice(const node& n) {
     for (std::size_t i = 0; i < count; ++i) axes.now.push_back(static_cast<std::int64_t>(i));
   if (!steps.known) steps.now.assign(count, 1);
   if (ends.now.size() != count || axes.now.size() != count || steps.now.size() != count) return {};
-  std::vector<std::vector<list>> bounds;
-  list indices;
-  std::vector<list> candidates;
-  bool open = false;
+  std::vector<std::pair<slice_bound, sliced_axis>> found;
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t d = counted_from_start(axes.now[i], was.size());
     if (d < 0 || d >= static_cast<std::int64_t>(was.size())) return {};  // inference says what is wrong
-    const auto axis = static_cast<std::size_t>(d);
-    bounds.push_back(
-        bounds_of(starts.now[i], ends.now[i], steps.now[i], was[axis], now[axis], starts.is_own(i), ends.is_own(i)));
-    if (bounds.back().empty()) bounds.back().push_back({starts.now[i], ends.now[i]});
+    found.push_back({{starts.now[i], ends.now[i], steps.now[i], starts.is_own(i), ends.is_own(i)},
+                     {was[static_cast<std::size_t>(d)], now[static_cast<std::size_t>(d)]}});
+  }
+  return found;
+}
+
+std::vector<reading> length_reader::read_slice(const node& n) {
+  const bool old = n.version < 10;
+  const literal starts = integers(n, old ? 9 : 1, "starts"), ends = integers(n, old ? 9 : 2, "ends");
+  std::vector<std::vector<list>> bounds;
+  std::vector<list> candidates;
+  bool open = false;
+  for (const auto& [bound, axis] : sliced_axes(n, starts, ends)) {
+    bounds.push_back(bounds_of(bound, axis));
     candidates.emplace_back();
     for (std::size_t k = 0; k < bounds.back().size(); ++k) candidates.back().push_back(static_cast<std::int64_t>(k));
-    open = open || bounds.back().size() > 1 || bounds.back()[0] != list{starts.now[i], ends.now[i]};
+    open = open || bounds.back().size() > 1 || bounds.back()[0] != list{bound.start, bound.end};
   }
   if (!open) return {};
   std::vector<reading> found;
   for (const list& chosen : combinations(candidates)) {
     list from, to;
-    for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
       from.push_back(bounds[i][static_cast<std::size_t>(chosen[i])][0]);
       to.push_back(bounds[i][static_cast<std::size_t>(chosen[i])][1]);
     }

@@ -99,6 +99,20 @@ bool keeps_places(const shape_t& was, const shape_t& now, const shape_t& made, c
   return true;
 }
 
+/// What a length of the target becomes where it is that of an axis, wherever this is.
+list equal_lengths(const shape_t& was, const shape_t& now, std::int64_t length) {
+  list lengths;
+  for (std::size_t d = 0; d < was.size(); ++d)
+    if (was[d] == length && was[d] > 1) add_once(lengths, now[d]);
+  add_once(lengths, length);
+  return lengths;
+}
+
+void add_each_once(std::vector<list>& to, const std::vector<list>& from) {
+  for (const list& l : from)
+    if (std::find(to.begin(), to.end(), l) == to.end()) to.push_back(l);
+}
+
 }
 
 void length_reader::note_merges(const node& n) {
@@ -139,9 +153,19 @@ void length_reader::take_apart(const shape_t& was, const shape_t& now, const sha
   }
 }
 
-/// A Reshape keeps the order of elements: a length of its target that shares places with an axis that changed may
-/// follow it, and be equal to another length that changed. Elements may also be mixed, where lengths of the target are
-/// equal to those of the operand.
+/// What length `k` of the target may become where elements keep their order: it follows the axes that it shares places
+/// with, or is equal to another length that changed.
+std::vector<std::int64_t> length_reader::ordered_lengths(const shape_t& was, const shape_t& now, const shape_t& made,
+                                                         std::size_t k) const {
+  list lengths = scaled_lengths(was, now, made, k);
+  if (was == now || shares_changed(was, now, made, k)) add_all(lengths, m_trial.lengths.of(made[k]));
+  add_once(lengths, made[k]);
+  for (std::size_t d = 0; d < was.size(); ++d)
+    if (was[d] != now[d] && (made[k] == 1 || overlap(was, d, made, k))) add_shares(lengths, made[k], was[d], now[d]);
+  return lengths;
+}
+
+/// A Reshape keeps the order of elements, or mixes them, where lengths of the target are equal to those of the operand.
 std::vector<reading> length_reader::read_reshape(const node& n) {
   shape_t was, now;
   const literal to = integers(n, 1, "shape");
@@ -149,7 +173,6 @@ std::vector<reading> length_reader::read_reshape(const node& n) {
   if (!to.known || !shapes_of(n.inputs[0], was, now) || made == nullptr || made->shape.size() != to.now.size() ||
       count_of(now) == 0)
     return {};
-  const std::int64_t count = count_of(now);
   const bool copies = n.integer("allowzero", 0) == 0;
   std::vector<list> ordered(to.now.size()), mixed(to.now.size());
   for (std::size_t k = 0; k < to.now.size(); ++k) {
@@ -158,31 +181,29 @@ std::vector<reading> length_reader::read_reshape(const node& n) {
       if (number > 0) ordered[k] = mixed[k] = {number};
       continue;
     }
-    ordered[k] = scaled_lengths(was, now, made->shape, k);
-    if (was == now || shares_changed(was, now, made->shape, k)) add_all(ordered[k], m_trial.lengths.of(made->shape[k]));
-    add_once(ordered[k], made->shape[k]);
-    for (std::size_t d = 0; d < was.size(); ++d)
-      if (was[d] != now[d] && (made->shape[k] == 1 || overlap(was, d, made->shape, k)))
-        add_shares(ordered[k], made->shape[k], was[d], now[d]);
-    for (std::size_t d = 0; d < was.size(); ++d)
-      if (was[d] == made->shape[k] && was[d] > 1) add_once(mixed[k], now[d]);
-    add_once(mixed[k], made->shape[k]);
+    ordered[k] = ordered_lengths(was, now, made->shape, k);
+    mixed[k] = equal_lengths(was, now, made->shape[k]);
   }
   take_apart(was, now, made->shape, to.now, ordered);
+  return targets_of(n, to, ordered, mixed, {was, now, made->shape});
+}
+
+/// The readings with targets that fit, of which `ordered` and `mixed` have the candidates.
+std::vector<reading> length_reader::targets_of(const node& n, const literal& to, const std::vector<list>& ordered,
+                                               const std::vector<list>& mixed, const std::array<shape_t, 3>& shapes) {
+  const auto& [was, now, made] = shapes;
   std::vector<list> targets, others;
   list begin;
-  find_targets(ordered, count, begin, targets);
+  find_targets(ordered, count_of(now), begin, targets);
   const bool too_many = targets.size() > max_readings;
-  targets.erase(std::remove_if(targets.begin(), targets.end(),
-                               [&](const list& target) { return !keeps_places(was, now, made->shape, target); }),
-                targets.end());
-  find_targets(mixed, count, begin, others);
-  for (const list& target : others)
-    if (std::find(targets.begin(), targets.end(), target) == targets.end()) targets.push_back(target);
+  const auto moves = [&, &w = was, &i = now, &m = made](const list& target) { return !keeps_places(w, i, m, target); };
+  targets.erase(std::remove_if(targets.begin(), targets.end(), moves), targets.end());
+  find_targets(mixed, count_of(now), begin, others);
+  add_each_once(targets, others);
   if (was == now && targets.size() == 1) return {};
   if (targets.empty() || too_many || targets.size() > max_readings)
     give_up(n, "its input was " + to_string(was) + " and is " + to_string(now) +
-                   ", and it does not follow what becomes of its target " + to_string(made->shape));
+                   ", and it does not follow what becomes of its target " + to_string(made));
   std::vector<reading> found;
   for (const list& target : targets) found.push_back({edit_of(to, target)});
   return found;

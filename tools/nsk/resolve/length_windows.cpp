@@ -32,79 +32,101 @@ std::pair<std::int64_t, std::int64_t> same_pads(std::int64_t length, std::int64_
   return {all / 2, all - all / 2};
 }
 
-/// Whether a pool of `kernel` by `strides` may be one that adapts to its image. Small kernels are the network's own
-/// where they leave many positions, take maxima, or stand in several pools of images that differ.
-bool length_reader::may_adapt(const node& n, const list& kernel, const list& strides, const shape_t& was) {
-  const auto is_share = [&](std::size_t i, const list& lengths) {
-    return kernel[i] == lengths[i] || (kernel[i] == strides[i] && kernel[i] < lengths[i]);
-  };
-  const list lengths = spatial_of(was);
+/// The numbers of a node with a window.
+struct length_reader::window {
+  list kernel, strides, dilations, pads, from, to;  ///< of the axes of the image, which was `from` and is `to`
+  std::size_t axes() const { return from.size(); }
+};
+
+/// Whether another pool of the same kernel takes images of other lengths.
+bool length_reader::pools_other_images(const node& n, const window& w) const {
+  for (const node& other : m_trial.exported->nodes) {
+    if (other.op != n.op || other.inputs.empty() || other.integers("kernel_shape") != w.kernel) continue;
+    const shape_t& image = m_trial.exported->values[static_cast<std::size_t>(other.inputs[0])].shape;
+    if (numbers_of(other, "strides", w.axes(), 1) == w.strides && image.size() == w.axes() + 2 &&
+        spatial_of(image) != w.from)
+      return true;
+  }
+  return false;
+}
+
+/// Whether a pool may be one that adapts to its image. Small kernels are the network's own where they leave many
+/// positions, take maxima, or stand in several pools of images that differ.
+bool length_reader::may_adapt(const node& n, const window& w) const {
   bool all_one = true, global = false, large = false, many = false;
-  for (std::size_t i = 0; i < kernel.size(); ++i) {
-    if (!is_share(i, lengths) && kernel[i] != 1) return false;
-    all_one = all_one && kernel[i] == 1;
-    global = global || (kernel[i] == lengths[i] && kernel[i] > 1);
-    large = large || kernel[i] > small_kernel;
-    many = many || lengths[i] / kernel[i] > small_result;
+  for (std::size_t i = 0; i < w.axes(); ++i) {
+    const std::int64_t k = w.kernel[i], length = w.from[i];
+    const bool is_share = k == length || (k == w.strides[i] && k < length);
+    if (!is_share && k != 1) return false;
+    all_one = all_one && k == 1;
+    global = global || (k == length && k > 1);
+    large = large || k > small_kernel;
+    many = many || length / k > small_result;
   }
   if (global) return true;
-  for (const node& other : m_trial.exported->nodes) {
-    if (other.op != n.op || other.inputs.empty() || other.integers("kernel_shape") != kernel) continue;
-    const shape_t& image = m_trial.exported->values[static_cast<std::size_t>(other.inputs[0])].shape;
-    if (numbers_of(other, "strides", kernel.size(), 1) == strides && image.size() == was.size() &&
-        spatial_of(image) != lengths && !all_one)
-      return false;
-  }
+  if (!all_one && pools_other_images(n, w)) return false;
   return large || all_one || (n.op != "MaxPool" && !many);
+}
+
+/// Whether a kernel of 1 along axis `i` is the network's own, because another axis is pooled to another length.
+bool length_reader::is_left_alone(const window& w, std::size_t i) const {
+  if (w.from[i] == w.to[i]) return true;
+  for (std::size_t j = 0; j < w.axes() && w.kernel[i] == 1; ++j)
+    if (w.kernel[j] != 1 && w.from[j] / w.kernel[j] != w.from[i]) return true;
+  return false;
+}
+
+/// The reading in which a pool leaves as many positions as in the source; empty where that changes nothing.
+reading length_reader::adapted(const node& n, const window& w) const {
+  list kernel = w.kernel, strides = w.strides;
+  for (std::size_t i = 0; i < w.axes(); ++i) {
+    if (is_left_alone(w, i)) continue;
+    const std::int64_t results = w.from[i] / w.kernel[i];
+    if (w.from[i] % w.kernel[i] != 0 || w.to[i] % results != 0)
+      give_up(n, "its kernel may be a share of an axis that was " + std::to_string(w.from[i]) + " long and is " +
+                     std::to_string(w.to[i]));
+    kernel[i] = w.to[i] / results;
+    if (w.strides[i] == w.kernel[i]) strides[i] = kernel[i];
+  }
+  if (kernel == w.kernel) return {};
+  return {edit{0, "kernel_shape", kernel}, edit{0, "strides", strides}};
+}
+
+/// The reading in which pads are those of SAME for the new lengths; empty where they are no such pads, or the same.
+reading length_reader::same_again(const node& n, const window& w) const {
+  bool symmetric = true;
+  list pads = w.pads;
+  if (n.text("auto_pad", "NOTSET") != "NOTSET" || n.integer("ceil_mode", 0) != 0) return {};
+  for (std::size_t i = 0; i < w.axes(); ++i) {
+    const auto [before, behind] = same_pads(w.from[i], w.kernel[i], w.strides[i], w.dilations[i]);
+    const std::int64_t a = w.pads[i], b = w.pads[i + w.axes()];
+    const bool upper = a == before && b == behind;
+    if (!upper && (a != behind || b != before)) return {};
+    symmetric = symmetric && a == b;
+    const auto [first, last] = same_pads(w.to[i], w.kernel[i], w.strides[i], w.dilations[i]);
+    pads[i] = upper ? first : last;
+    pads[i + w.axes()] = upper ? last : first;
+  }
+  if (pads == w.pads || (symmetric && is_pytorch(m_graph))) return {};
+  return {edit{0, "pads", pads}};
 }
 
 std::vector<reading> length_reader::read_window(const node& n) {
   shape_t was, now;
   if (!shapes_of(n.inputs[0], was, now) || was == now || was.size() < 3) return {};
-  const list from = spatial_of(was), to = spatial_of(now);
-  const std::size_t axes = from.size();
+  window w{n.integers("kernel_shape"), {}, {}, {}, spatial_of(was), spatial_of(now)};
   const bool pools = n.op != "Conv";
-  list kernel = n.integers("kernel_shape");
-  if (!pools && kernel.empty() && has(n, 1)) kernel = spatial_of(at(n.inputs[1]).shape);
-  const list strides = numbers_of(n, "strides", axes, 1), dilations = numbers_of(n, "dilations", axes, 1),
-             pads = numbers_of(n, "pads", 2 * axes, 0);
-  if (kernel.size() != axes || from == to) return {};
-  std::vector<reading> found = {{}};
-
-  const bool padded = std::any_of(pads.begin(), pads.end(), [](std::int64_t p) { return p != 0; });
-  if (pools && !padded && may_adapt(n, kernel, strides, was)) {
-    list new_kernel = kernel, new_strides = strides;
-    bool differs = false;
-    for (std::size_t i = 0; i < axes; ++i) {
-      const auto pools_to_fewer = [&](std::size_t j) { return kernel[j] != 1 && from[j] / kernel[j] != from[i]; };
-      bool left_alone = from[i] == to[i];
-      for (std::size_t j = 0; j < axes && kernel[i] == 1; ++j) left_alone = left_alone || pools_to_fewer(j);
-      if (left_alone) continue;
-      const std::int64_t results = from[i] / kernel[i];
-      if (from[i] % kernel[i] != 0 || to[i] % results != 0) {
-        give_up(n, "its kernel may be a share of an axis that was " + std::to_string(from[i]) + " long and is " +
-                       std::to_string(to[i]));
-      }
-      new_kernel[i] = to[i] / results;
-      if (strides[i] == kernel[i]) new_strides[i] = new_kernel[i];
-      differs = differs || new_kernel[i] != kernel[i];
-    }
-    if (differs) found.insert(found.begin(), {edit{0, "kernel_shape", new_kernel}, edit{0, "strides", new_strides}});
-  }
-
-  bool same = n.text("auto_pad", "NOTSET") == "NOTSET" && n.integer("ceil_mode", 0) == 0, symmetric = true;
-  list same_now = pads;
-  for (std::size_t i = 0; i < axes; ++i) {
-    const auto [before, behind] = same_pads(from[i], kernel[i], strides[i], dilations[i]);
-    const bool upper = pads[i] == before && pads[i + axes] == behind,
-               lower = pads[i] == behind && pads[i + axes] == before;
-    same = same && (upper || lower);
-    symmetric = symmetric && pads[i] == pads[i + axes];
-    const auto [a, b] = same_pads(to[i], kernel[i], strides[i], dilations[i]);
-    same_now[i] = upper ? a : b;
-    same_now[i + axes] = upper ? b : a;
-  }
-  if (same && same_now != pads && !(symmetric && is_pytorch(m_graph))) found.push_back({edit{0, "pads", same_now}});
+  if (!pools && w.kernel.empty() && has(n, 1)) w.kernel = spatial_of(at(n.inputs[1]).shape);
+  w.strides = numbers_of(n, "strides", w.axes(), 1);
+  w.dilations = numbers_of(n, "dilations", w.axes(), 1);
+  w.pads = numbers_of(n, "pads", 2 * w.axes(), 0);
+  if (w.kernel.size() != w.axes() || w.from == w.to) return {};
+  std::vector<reading> found;
+  const bool padded = std::any_of(w.pads.begin(), w.pads.end(), [](std::int64_t p) { return p != 0; });
+  if (pools && !padded && may_adapt(n, w)) found.push_back(adapted(n, w));
+  if (!found.empty() && !found[0].empty()) found.emplace_back();
+  if (found.empty()) found.emplace_back();
+  if (const reading same = same_again(n, w); !same.empty()) found.push_back(same);
   return found.size() > 1 ? found : std::vector<reading>();
 }
 

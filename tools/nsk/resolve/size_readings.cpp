@@ -133,7 +133,7 @@ void size_readings::add_length(const quantity& n, int rank, const std::set<doubl
 void size_readings::add_statistics(const quantity& n) {
   const auto [a, b] = n.lengths;
   const std::string text = in_brackets(n.text), one_less = "(" + text + " - 1)";
-  add(a / (a - 1), b / (b - 1), 2, false, text + " / " + one_less);
+  add(a / (a - 1), b / (b - 1), 1, false, text + " / " + one_less);
   add((a - 1) / a, (b - 1) / b, 2, false, one_less + " / " + text);
   add(std::sqrt(a - 1), std::sqrt(b - 1), 2, false, "sqrt " + one_less);
   add(1 / std::sqrt(a - 1), 1 / std::sqrt(b - 1), 2, false, "1 / sqrt " + one_less);
