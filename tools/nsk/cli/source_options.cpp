@@ -12,18 +12,16 @@ void add_shapes(CLI::App* command, file_options& files, source_options& o) {
   add_repeated(command, "--input", o.inputs, "NAME=SHAPE",
                "Shape of an input, 1x3x224x224; where the model fixes other lengths, everything follows");
   add_set(command, files, o.sets,
-          "Make an input a constant: a number for all its elements, 0.5,1,2 for each in row-major order, or FILE.npy");
-  add_repeated(
-      command, "--constant", o.constants, "NODE=HOW",
-      "Numbers of a node that other lengths of inputs may change: follow the lengths, keep, or the new NUMBER,..");
+          "Make an input a constant: one number for all elements, 0.5,1,2 for each in row-major order, or FILE.npy");
+  add_repeated(command, "--constant", o.constants, "NODE=HOW",
+               "Numbers of a node that other lengths may change: follow them, keep, or the new NUMBER,..");
   add_repeated(command, "--bound", o.bounds, "NAME=COUNT",
                "Most elements of a Range whose length is data; NAME is its output, NAME.count says how many");
   add_repeated(command, "--variant", o.variants, "NAME:INPUT=SHAPE,..",
                "One of several sets of input shapes in one file, which share its constants; may be given again");
   command
       ->add_option("--batch-max", o.batch,
-                   "A batch of at most N rows in open first axes of inputs, or in those of length 1; a run computes as "
-                   "many as it needs")
+                   "A batch of at most N rows in first axes that are open or 1; a run computes what it needs")
       ->type_name("N")
       ->check(silent(CLI::Range(2, 65536)));
 }
@@ -39,9 +37,8 @@ void add_ports(CLI::App* command, source_options& o) {
   add_repeated(command, "--state", o.states, "INPUT=OUTPUT",
                "Make an input a state: it has what the output had in the run before");
   add_opposite(command, "--no-states", o.find_states, "No states but those given, however plain their names");
-  add_repeated(
-      command, "--output-value", o.outputs, "NAME",
-      "Make this tensor an output, in place of the model's own; may be given again; what it does not need goes");
+  add_repeated(command, "--output-value", o.outputs, "NAME",
+               "Make this tensor an output, in place of the model's own; what none needs goes");
   add_repeated(command, "--input-range", o.input_ranges, "NAME=LO..HI",
                "What an input will hold: beyond 256 its convolutions are direct ones; checks take such numbers");
   add_repeated(command, "--hdr", o.hdr_inputs, "NAME",
